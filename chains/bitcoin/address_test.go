@@ -38,7 +38,7 @@ func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
 					t.Fatalf("%s: %x is written %s, read back as %x, %v", n.Name, value, text, again, err)
 				}
 			}
-			// On another network the address is refused, with the name of its own, unless they write it alike.
+			// Other networks reject the address and name its network, unless they share its prefixes.
 			for _, o := range networks {
 				again, err := parseAddress(o, text)
 				if formatAddress(o, value) == text {
@@ -49,7 +49,7 @@ func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
 					t.Fatalf("%s: %s of %s: %v", o.Name, text, n.Name, err)
 				}
 			}
-			// So is one with a character changed.
+			// An address with one changed character is invalid.
 			i := r.IntN(len(text))
 			c := "23456789acdefghjklmnpqrstuvwxyz"[r.IntN(31)]
 			if changed := text[:i] + string(c) + text[i+1:]; changed != text {
@@ -91,7 +91,7 @@ func TestTextsThatAreNoAddress(t *testing.T) {
 		base58.CheckEncode(make([]byte, 20), 0x30):                           "version byte is 48, expected 0 or 5",
 		base58.CheckEncode(make([]byte, 21), 0):                              "21 bytes, expected 20",
 		base58.CheckEncode(make([]byte, 19), 5):                              "19 bytes, expected 20",
-		segwit(bech32.Encode):                                                "14", // nothing but a checksum is too short
+		segwit(bech32.Encode):                                                "14", // a checksum alone is too short
 		segwit(bech32.EncodeM, append([]byte{0}, bits(20)...)...):            "bech32m",
 		segwit(bech32.Encode, append([]byte{1}, bits(32)...)...):             "bech32m",
 		segwit(bech32.Encode, append([]byte{0}, bits(21)...)...):             "expected 20 or 32 for version 0",

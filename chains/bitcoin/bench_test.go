@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// realBlock is a block of 3,713 transactions of 2025, with outputs of nearly every kind.
+// realBlock returns a mainnet block of 2025 with 3,713 transactions and outputs of nearly every kind.
 func realBlock(b *testing.B) []byte {
 	return readData(b, "converted", "redbit_huge_000000000000000000017bb9edb21a7a1e3a0ddd7e317c06932e8567ee420357.raw")
 }
@@ -47,7 +47,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkWire is what btcd needs for the same without a merkle root, addresses or hashes of scripts.
+// BenchmarkWire is the baseline: btcd decodes the same block without a merkle root, addresses or script hashes.
 func BenchmarkWire(b *testing.B) {
 	raw := realBlock(b)
 	b.ReportAllocs()
@@ -66,7 +66,8 @@ func BenchmarkWire(b *testing.B) {
 	b.ReportMetric(float64(txs)/b.Elapsed().Seconds(), "txs/s")
 }
 
-// typical is a transaction that spends an old output and a new one, with and without witness, and makes three.
+// typical returns a transaction that spends an old and a recent output, with and without a witness, and has three
+// outputs.
 func typical(from *wire.MsgTx) *wire.MsgTx {
 	paid := func(before string, size int, after string) *wire.TxOut {
 		return wire.NewTxOut(1, slices.Concat([]byte(before), bytes.Repeat([]byte{3}, size), []byte(after)))
@@ -78,8 +79,8 @@ func typical(from *wire.MsgTx) *wire.MsgTx {
 	return tx
 }
 
-// BenchmarkFiles opens a folder of block files and reads it through, headers and blocks: blocks of 2,000 typical
-// transactions, and empty ones.
+// BenchmarkFiles opens a folder of block files and reads all headers and blocks: blocks of 2,000 typical transactions,
+// and empty blocks.
 func BenchmarkFiles(b *testing.B) {
 	for _, shape := range []struct {
 		name        string

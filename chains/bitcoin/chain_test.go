@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// TestNetworksAreCores compares with what Core's chainparams.cpp says.
+// TestNetworksAreCores compares the networks with Bitcoin Core's kernel/chainparams.cpp.
 func TestNetworksAreCores(t *testing.T) {
 	want := map[string]struct {
 		magic, genesis string
@@ -67,7 +67,7 @@ func TestSupplyIsTheSumOfSubsidies(t *testing.T) {
 }
 
 func TestCompactTargets(t *testing.T) {
-	// As Core's arith_uint256_tests say, except that its numbers need not be targets.
+	// The vectors of Core's arith_uint256_tests, without the values that are not valid targets.
 	for compact, want := range map[uint32]string{
 		0x01123456: "12", 0x02123456: "1234", 0x03123456: "123456", 0x04123456: "12345600", 0x05009234: "92340000",
 		0x20123456: "1234560000000000000000000000000000000000000000000000000000000000", 0x1d00ffff: "ffff" + strings.Repeat("0", 52),
@@ -100,7 +100,7 @@ func TestHeaderAsJSONShowsIt(t *testing.T) {
 			t.Errorf("a header of %d bytes: a hash", size)
 		}
 	}
-	// A check of a database recomputes the hash of every block.
+	// The check of a database recomputes the hash of every block.
 	hash, err := c.(model.HeaderHasher).HashHeader(raw)
 	if err != nil || c.FormatHash(hash) != "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f" {
 		t.Errorf("genesis hashes to %s, %v", c.FormatHash(hash), err)

@@ -26,7 +26,7 @@ func TestChain(t *testing.T) {
 		},
 		Examples: []chaintest.Input{{Name: "block 908244", Network: "mainnet",
 			Data: readData(t, "converted", "redbit_huge_000000000000000000017bb9edb21a7a1e3a0ddd7e317c06932e8567ee420357.raw")}},
-		NoExample: []string{"output.inscriptions"}, // its examples are those of tx.inscriptions
+		NoExample: []string{"output.inscriptions"}, // covered by the examples of tx.inscriptions
 		Branches: func(t testing.TB, depth int) (network, ours, theirs string) {
 			a := bitcointest.NewChain()
 			a.MineEmpty(20)

@@ -49,10 +49,10 @@ func newDecoder(n *params.Network, names []string) (*block.Decoder, error) {
 	return make(), nil
 }
 
-// allIndexes is every index, in the order the tests expect keys in.
+// allIndexes lists every index, in the order in which the tests expect keys.
 var allIndexes = []string{indexAddress, indexScriptHash, indexScriptType, indexOpReturn}
 
-// readData is a file of real data, uncompressed.
+// readData returns the uncompressed content of a file of real data.
 func readData(t testing.TB, path ...string) []byte {
 	t.Helper()
 	full := testblocks.Path(t, append([]string{"bitcoin"}, path...)...)
@@ -85,7 +85,7 @@ func readJSON(t testing.TB, into any, path ...string) {
 	}
 }
 
-// single is one line of single-blocks.dev.ndjson: what others counted in a file of one block.
+// single is one line of single-blocks.dev.ndjson: another program's counts for a file with one block.
 type single struct {
 	File, Hash, Net                  string
 	Height, Txs, Ins, Outs, Bytes    int
@@ -108,7 +108,7 @@ func singles(t testing.TB) []single {
 	return all
 }
 
-// decodeAll decodes an input in any form with the given indexes.
+// decodeAll decodes an input in any supported format with the given indexes.
 func decodeAll(t testing.TB, networkName string, input []byte, indexes []string) []*model.Block {
 	t.Helper()
 	blocks, err := tryDecode(t, networkName, input, indexes)
@@ -134,7 +134,7 @@ func tryDecode(t testing.TB, networkName string, input []byte, indexes []string)
 	return blocks, nil
 }
 
-// shownKeys are the keys of an output by index name, as people see them.
+// shownKeys returns the formatted keys of an output by index name.
 func shownKeys(n *params.Network, o *model.Output) map[string]string {
 	all := indexes(n)
 	keys := map[string]string{}
@@ -144,7 +144,7 @@ func shownKeys(n *params.Network, o *model.Output) map[string]string {
 	return keys
 }
 
-// realFiles are all files of blocks there are, uncompressed, with their network.
+// realFiles calls each with the uncompressed content and the network of every file of real blocks.
 func realFiles(t testing.TB, each func(name, network string, input []byte)) {
 	t.Helper()
 	for _, s := range singles(t) {
@@ -171,7 +171,7 @@ func realFiles(t testing.TB, each func(name, network string, input []byte)) {
 	}
 }
 
-// rawBlocks takes an input apart into serialized blocks by means of its own, for oracles.
+// rawBlocks splits an input into serialized blocks independently of the code under test.
 func rawBlocks(t testing.TB, n *params.Network, input []byte) [][]byte {
 	t.Helper()
 	var blocks [][]byte
@@ -195,7 +195,7 @@ func contains(s string, all ...string) bool {
 	return true
 }
 
-// write puts files into a new folder.
+// write writes files into a new folder and returns its path.
 func write(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -207,7 +207,7 @@ func write(t testing.TB, files map[string][]byte) string {
 	return dir
 }
 
-// open opens a source of regtest with all indexes.
+// open opens a source with all indexes.
 func open(t testing.TB, networkName, path string, change ...func(*model.SourceOptions)) (model.Source, error) {
 	t.Helper()
 	c, err := New(networkName)
@@ -239,8 +239,8 @@ func mustOpen(t testing.TB, networkName, path string, change ...func(*model.Sour
 	return s
 }
 
-// collect follows a source to its end. Events are checked to be a walk over one tree: every block is the child of what
-// came before.
+// collect follows a source to its end. It checks that every block is the child of the block before it or of the
+// rollback's target.
 func collect(t testing.TB, s model.Source, known ...model.Point) (blocks []*model.Block, rollbacks []model.Point, err error) {
 	t.Helper()
 	at := model.Point{}
@@ -269,7 +269,7 @@ func collect(t testing.TB, s model.Source, known ...model.Point) (blocks []*mode
 	return blocks, rollbacks, nil
 }
 
-// yields checks that a source yields exactly a chain's blocks, as wire has them.
+// yields checks that a source yields exactly the blocks in want.
 func yields(t testing.TB, n *params.Network, s model.Source, want []*wire.MsgBlock) {
 	t.Helper()
 	blocks, rollbacks, err := collect(t, s)
@@ -290,7 +290,7 @@ func yields(t testing.TB, n *params.Network, s model.Source, want []*wire.MsgBlo
 	}
 }
 
-// fails checks the code of an error and what its message names.
+// fails checks the code of an error and that its message contains names.
 func fails(t testing.TB, err error, code string, names ...string) {
 	t.Helper()
 	if err == nil {

@@ -20,7 +20,7 @@ import (
 	"birthmark/model"
 )
 
-// sample is a block with everything in it that the form of a block has.
+// sample returns a block with every element of the block format.
 func sample() *wire.MsgBlock {
 	c := bitcointest.NewChain()
 	paid := c.Mine().Transactions[0]
@@ -59,7 +59,8 @@ func TestEveryPrefixOfABlockIsRefused(t *testing.T) {
 	}
 }
 
-// TestCountsThatCannotBeAreRefusedWithoutRoom: a count promises more than there is, and nothing is allocated for it.
+// TestCountsThatCannotBeAreRefusedWithoutRoom checks that a count larger than the rest of the block is an error and
+// that no memory is allocated for it.
 func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
 	b := sample()
 	raw := bitcointest.Bytes(b)
@@ -86,7 +87,7 @@ func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
 				t.Errorf("%x %s: %d bytes were allocated", count, what, n)
 			}
 		}
-		// The same number in a longer form than it needs.
+		// A compact size that is not in its shortest form.
 		long := slices.Concat(raw[:at], []byte{0xfd, raw[at], 0}, raw[at+1:])
 		if _, err := d.Block(long, 0); err == nil || !contains(err.Error(), what, "shortest form") {
 			t.Errorf("%s in a long form: %v", what, err)
@@ -124,7 +125,7 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 			t.Errorf("%s: %v, expected %q", name, err, c.says)
 		}
 	}
-	// A witness is announced and none is there, as no node would serialize it.
+	// The marker announces a witness, but all witnesses are empty. No node serializes this.
 	b := sample()
 	b.Transactions[0].TxIn[0].Witness = nil
 	raw := bitcointest.Bytes(b)
@@ -137,7 +138,8 @@ func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
 	}
 }
 
-// TestAllocationsDoNotGrowWithTransactions: one for each kind of slice, the block, its header and values.
+// TestAllocationsDoNotGrowWithTransactions allows one allocation for each kind of slice, the block, its header and its
+// values.
 func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 	scripts := scriptSeeds()
 	counted := func(count int, ds ...model.Definition) float64 {
@@ -171,14 +173,14 @@ func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 	if few != many || many > 8 {
 		t.Errorf("%v allocations for a block of 10 transactions, %v for one of 2000", few, many)
 	}
-	// A simple index of a user's adds the memory of its values, in pieces that grow.
+	// A custom index also allocates memory for its values, in chunks that grow.
 	memo := model.Definition{Name: "memo", When: "output.script_type == 'op_return'", Value: "output.data[0:4]"}
 	if own := counted(2000, memo); own > many+8 {
 		t.Errorf("%v allocations with an index of a user's, %v without", own, many)
 	}
 }
 
-// TestCountsInEveryForm: of inputs, outputs, bytes of scripts and witnesses, in one, three and five bytes.
+// TestCountsInEveryForm covers compact sizes of one, three and five bytes for inputs, outputs, scripts and witnesses.
 func TestCountsInEveryForm(t *testing.T) {
 	for _, n := range []int{252, 253, 65_536} {
 		c := bitcointest.NewChain()
@@ -332,7 +334,7 @@ func TestDecodeTellsWhatItCannotReadAndStopsWhenAsked(t *testing.T) {
 	}
 }
 
-// TestRepeatedTransactions: CVE-2012-2459, a block with its last transactions twice has the same merkle root.
+// TestRepeatedTransactions covers CVE-2012-2459: repeating a block's last transactions does not change its merkle root.
 func TestRepeatedTransactions(t *testing.T) {
 	c := bitcointest.NewChain()
 	for txs := 2; txs <= 12; txs++ {

@@ -5,8 +5,8 @@ import (
 	"birthmark/chains/indexexpr"
 )
 
-// environment is what the expressions of users' indexes read: [indexexpr.NewLanguage]. Its bytes point into the block.
-// The examples are those of block 908244 of mainnet, where it has the thing.
+// environment has the fields that expressions of custom indexes read: see [indexexpr.NewLanguage]. Its bytes point into
+// the block. The examples are from block 908244 of mainnet if it has such a value.
 type environment struct {
 	Output outputFields `expr:"output"`
 	Tx     txFields     `expr:"tx"`
@@ -84,7 +84,7 @@ type blockFields struct {
 	Nonce   int    `expr:"nonce" doc:"as stated in the header" example:"2970259082"`
 }
 
-// language is what expressions over Bitcoin can name.
+// language compiles expressions over Bitcoin's fields.
 var language = indexexpr.NewLanguage(Name, (*environment)(nil), map[string]indexexpr.Choice{
 	"output.script_type": {Names: block.KindNames[:], Aliases: map[string]string{
 		"op_return": "nulldata", "p2pk": "pubkey", "p2pkh": "pubkeyhash", "p2sh": "scripthash", "p2wpkh": "witness_v0_keyhash",
@@ -92,7 +92,7 @@ var language = indexexpr.NewLanguage(Name, (*environment)(nil), map[string]index
 	}},
 })
 
-// The fields that are filled, by their numbers.
+// Positions of the fields, for the fields that are filled only if an expression uses them.
 var (
 	bitOutputScriptType   = language.Bit("output.script_type")
 	bitOutputAddress      = language.Bit("output.address")

@@ -13,8 +13,8 @@ import (
 	"birthmark/model"
 )
 
-// FuzzBlock: the decoder never fails other than by an error, it accepts what btcd accepts but for what breaks a rule,
-// and understands it as btcd does.
+// FuzzBlock checks that the decoder does not panic, accepts what btcd accepts except for violated rules, and decodes it
+// as btcd does.
 func FuzzBlock(f *testing.F) {
 	f.Add(bitcointest.Bytes(genesis))
 	c := bitcointest.NewChain()
@@ -26,7 +26,7 @@ func FuzzBlock(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { readsAsWireDoes(t, newTestDecoder(t), raw) })
 }
 
-// FuzzDecode: an input of any form is blocks or an error.
+// FuzzDecode checks that an input in any format yields blocks or an error.
 func FuzzDecode(f *testing.F) {
 	raw := bitcointest.Bytes(genesis)
 	f.Add(raw)
@@ -44,8 +44,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzOwn: whatever stands in scripts and witnesses, the fields of users' indexes are read without a fault, those that
-// the chain has as indexes agree with these, and the same bytes have the same values.
+// FuzzOwn checks the fields of custom indexes with arbitrary scripts and witnesses: they evaluate without a panic,
+// agree with the built-in indexes, and are deterministic.
 func FuzzOwn(f *testing.F) {
 	envelope := append(append([]byte{0x20}, bytes.Repeat([]byte{0}, 32)...), "\xac\x00\x63\x03ord\x01\x01\x0atext/plain\x01\x02\x01\x05\x00\x02hi\x68"...)
 	control := append([]byte{0xc0}, bytes.Repeat([]byte{0}, 32)...)
@@ -108,7 +108,8 @@ func FuzzOwn(f *testing.F) {
 	})
 }
 
-// FuzzHashTx: bytes have a hash only where btcd reads a transaction that ends with them, and it is that one's.
+// FuzzHashTx checks that bytes have a transaction id only if btcd reads exactly one transaction from them, and that the
+// ids agree.
 func FuzzHashTx(f *testing.F) {
 	for _, tx := range sample().Transactions {
 		var b bytes.Buffer

@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// headersBefore looks headers up in a chain.
+// headersBefore returns a function that looks up headers of a chain by height.
 func headersBefore(headers [][]byte) func(model.HeightPk) ([]byte, error) {
 	return func(h model.HeightPk) ([]byte, error) {
 		if int(h) >= len(headers) {
@@ -66,9 +66,9 @@ func TestHeadersOfRealChainsPassTheCheck(t *testing.T) {
 	}
 }
 
-// Block 0 and the magic are the same: only the blocks tell Bitcoin Cash from Bitcoin.
+// Bitcoin Cash has the same block 0 and the same magic: only a checkpoint distinguishes the chains.
 func TestChainsThatShareTheFirstBlocksAreToldByCheckpoints(t *testing.T) {
-	const cash = "000000000000000000651ef99cb9fcbe0dadde1d424bd9f15ff20136191a5eec" // its first block of its own
+	const cash = "000000000000000000651ef99cb9fcbe0dadde1d424bd9f15ff20136191a5eec" // Bitcoin Cash's first block after the split
 	for network, others := range map[string][]struct {
 		height model.HeightPk
 		want   string
@@ -98,7 +98,7 @@ func TestChainsThatShareTheFirstBlocksAreToldByCheckpoints(t *testing.T) {
 	}
 }
 
-// retargeting is regtest with a difficulty that changes every ten blocks.
+// retargeting returns regtest with a new difficulty every ten blocks.
 func retargeting() *params.Network {
 	p := chaincfg.RegressionNetParams
 	p.PoWNoRetargeting, p.ReduceMinDifficulty = false, false
@@ -108,11 +108,11 @@ func retargeting() *params.Network {
 	return &n
 }
 
-// Targets change every so many blocks and as much as the rules say, whatever proof of work there is.
+// The target changes at the interval and by the factor that the rules require, independent of the proof of work.
 func TestTargetsAreThoseThatTheRulesRequire(t *testing.T) {
 	n := retargeting()
 	checker := newChain(n)
-	// Nine times five minutes in a hundred.
+	// 45 %: nine intervals of five minutes instead of one hundred minutes.
 	half := new(big.Int).Div(new(big.Int).Mul(n.Params.PowLimit, big.NewInt(45)), big.NewInt(100))
 	first, second := n.Params.PowLimitBits, blockchain.BigToCompact(half)
 	var headers [][]byte

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// TestLongDataIsShortened: the data of an OP_RETURN beyond the longest value is found by its whole.
+// TestLongDataIsShortened checks that OP_RETURN data beyond the longest value is found by the complete data.
 func TestLongDataIsShortened(t *testing.T) {
 	for _, size := range []int{model.MaxValueSize - 1, model.MaxValueSize, model.MaxValueSize + 1, 100_000} {
 		data := make([]byte, size)
@@ -18,7 +18,7 @@ func TestLongDataIsShortened(t *testing.T) {
 		}
 		var scripts [][]byte
 		var err error
-		// In one push, and in many.
+		// One push, and many pushes.
 		one := append([]byte{txscript.OP_RETURN, txscript.OP_PUSHDATA4, byte(size), byte(size >> 8), byte(size >> 16), 0}, data...)
 		many := []byte{txscript.OP_RETURN}
 		for rest := data; len(rest) > 0; {

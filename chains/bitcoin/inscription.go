@@ -11,17 +11,17 @@ import (
 	"birthmark/model"
 )
 
-// An inscription is data in a script between OP_FALSE OP_IF "ord" and OP_ENDIF, where it never runs. Fields come first,
-// each a push of its tag and one of its value; an empty push in place of a tag begins the body, which is all pushes
-// from there. The opcodes of small numbers may stand for the pushes of one byte.
+// An inscription is an envelope in a script: OP_FALSE OP_IF "ord", data and OP_ENDIF; it is never executed. Fields come
+// first: each is a push of a tag and a push of its value. An empty push in place of a tag starts the body, which is the
+// concatenation of the remaining pushes. Opcodes of small numbers count as pushes of one byte.
 const (
 	opIf         = 0x63
 	opEndIf      = 0x68
 	op1Negate    = 0x4f
-	maxEnvelopes = 1 << 14 // of a transaction, or of an output's script; real ones have a thousand
+	maxEnvelopes = 1 << 14 // per transaction or output script; real ones have up to about a thousand
 )
 
-// The tags of fields that are told.
+// Tags of the fields that are read.
 const (
 	tagContentType     = 1
 	tagPointer         = 2
@@ -53,7 +53,7 @@ func appendInscriptions(to []inscriptionFields, script []byte, input int) []insc
 			}
 			at = len(script) - len(rest)
 		}
-		// Where the bytes of the mark stood inside a push, they were none.
+		// A mark that began inside a push is data and not an envelope.
 		if at > next {
 			if next = bytes.Index(script[at:], envelopeMark); next >= 0 {
 				next += at
@@ -63,7 +63,8 @@ func appendInscriptions(to []inscriptionFields, script []byte, input int) []insc
 	return to
 }
 
-// readEnvelope reads what is in an envelope. Not ok where something else than pushes is in it.
+// readEnvelope reads the content of an envelope; rest is the script after it. ok is false if the envelope has an
+// operation that is not a push, or has no end.
 func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 	in.Pointer = -1
 	var parts, metadata [][]byte
@@ -95,7 +96,7 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 			return in, nil, false
 		}
 		if op == opEndIf {
-			continue // a tag without a value: the end comes around again
+			continue // a tag without a value: the next iteration reads the end
 		}
 		if value, ok = pushed(op, value); !ok {
 			return in, nil, false
@@ -103,16 +104,16 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 		script = next
 		switch {
 		case len(data) != 1 || int(data[0]) >= len(seen):
-		case data[0] == tagMetadata: // it comes in parts
+		case data[0] == tagMetadata: // metadata can be split into several fields
 			metadata = append(metadata, value)
-		case !seen[data[0]]: // of others that stand again the first counts
+		case !seen[data[0]]: // the first of repeated fields counts
 			in.set(data[0], value)
 			seen[data[0]] = true
 		}
 	}
 }
 
-// pushed is what an opcode pushes, the numbers as one byte.
+// pushed returns the data that an opcode pushes, small numbers as one byte. ok is false for other opcodes.
 func pushed(op byte, data []byte) ([]byte, bool) {
 	switch {
 	case data != nil:
@@ -125,7 +126,7 @@ func pushed(op byte, data []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// set takes the value of a field.
+// set sets the field of a tag.
 func (in *inscriptionFields) set(tag byte, value []byte) {
 	switch tag {
 	case tagContentType:
@@ -150,7 +151,7 @@ func validText(b []byte) string {
 	return string(b)
 }
 
-// pointer is a number in as many bytes as it needs, the first the least; -1 where it does not fit 63 bits.
+// pointer reads a little-endian number of any length. It returns -1 if the number does not fit into 63 bits.
 func pointer(b []byte) int {
 	b = bytes.TrimRight(b, "\x00")
 	if len(b) > 8 || len(b) == 8 && b[7] >= 0x80 {
@@ -168,8 +169,8 @@ func joined(parts [][]byte) []byte {
 	return bytes.Join(parts, nil)
 }
 
-// inscriptionID is the id of an inscription as envelopes hold it: the transaction's hash, and the number without its trailing
-// zeros. Empty where it is none.
+// inscriptionID formats the serialized id of an inscription: the transaction's hash followed by a little-endian number
+// of at most 4 bytes without trailing zeros. It returns "" if b is invalid.
 func inscriptionID(b []byte) string {
 	const most = 4
 	if len(b) < sha256.Size || len(b) > sha256.Size+most || len(b) > sha256.Size && b[len(b)-1] == 0 {

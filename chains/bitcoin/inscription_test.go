@@ -9,7 +9,7 @@ import (
 	"birthmark/chains/bitcoin/block"
 )
 
-// envelope is an inscription in a script, of parts as they stand there.
+// envelope returns a script with an inscription of these parts.
 func envelope(parts ...string) []byte {
 	return []byte("\x00\x63\x03ord" + strings.Join(parts, "") + "\x68")
 }
@@ -50,7 +50,7 @@ func TestInscriptionsAreReadAsTheyStand(t *testing.T) {
 	}
 }
 
-// normal has nil for what is empty.
+// normal replaces empty slices by nil.
 func normal(all []inscriptionFields) (same []inscriptionFields) {
 	for _, in := range all {
 		if len(in.Body) == 0 {
@@ -64,7 +64,7 @@ func normal(all []inscriptionFields) (same []inscriptionFields) {
 	return same
 }
 
-// A script is read once, however it is made: otherwise these would take hours.
+// A script is read once, whatever its form. Reading these scripts repeatedly would take hours.
 func TestHostileScriptsAreReadOnce(t *testing.T) {
 	const size = 3 << 20
 	many := func(part string) []byte { return bytes.Repeat([]byte(part), size/len(part)) }

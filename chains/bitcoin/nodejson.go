@@ -25,7 +25,7 @@ type nodeBlock struct {
 	Bits       string            `json:"bits"`
 	Nonce      uint32            `json:"nonce"`
 	Tx         []json.RawMessage `json:"tx"`
-	RawTx      []json.RawMessage `json:"rawtx"`  // btcd's transactions
+	RawTx      []json.RawMessage `json:"rawtx"`  // btcd's form
 	Result     json.RawMessage   `json:"result"` // of a JSON-RPC reply
 }
 

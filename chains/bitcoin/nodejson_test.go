@@ -16,7 +16,7 @@ import (
 	"birthmark/model"
 )
 
-// coreBlock is what Core's getblock with verbosity 2 says of a block.
+// coreBlock has the fields of Core's getblock with verbosity 2.
 type coreBlock struct {
 	Hash         string  `json:"hash"`
 	Height       uint32  `json:"height"`
@@ -46,7 +46,7 @@ type coreBlock struct {
 	} `json:"tx"`
 }
 
-// satoshis reads an amount that Core wrote in coins.
+// satoshis converts an amount from coins, as Core writes it, to satoshis.
 func satoshis(t *testing.T, n json.Number) uint64 {
 	t.Helper()
 	s := n.String()
@@ -90,7 +90,7 @@ func TestDecodingAgreesWithCoresOwnJSON(t *testing.T) {
 			}
 			outputs += agreesWithCore(t, name, blocks[0], &want)
 
-			// The JSON itself decodes to the same block, at the height it says.
+			// The JSON decodes to the same block at its stated height.
 			again := decodeAll(t, "mainnet", readData(t, folder, name+".json"), allIndexes)
 			if len(again) != 1 || again[0].Height != model.HeightPk(want.Height) {
 				t.Errorf("%s: the JSON decodes to %d blocks", name, len(again))
@@ -117,7 +117,7 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 	got := fmt.Sprint(block.FormatHash(b.Hash), b.Size, b.Time, parent, len(b.Txs), *h)
 	expected := fmt.Sprint(want.Hash, want.Size, want.Time, want.PreviousHash, len(want.Tx),
 		Header{want.Version, want.MerkleRoot, want.Bits, want.Nonce, want.Difficulty})
-	// Core wrote difficulties with up to 16 digits, fewer than a float64 needs.
+	// Core wrote difficulties with up to 16 digits, which a float64 can exceed.
 	if close := h.Difficulty/want.Difficulty - 1; close > -1e-14 && close < 1e-14 {
 		h.Difficulty = want.Difficulty
 		got = fmt.Sprint(block.FormatHash(b.Hash), b.Size, b.Time, parent, len(b.Txs), *h)
@@ -126,7 +126,7 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 		t.Errorf("%s:\n%s, Core says\n%s", name, got, expected)
 		return
 	}
-	// From version 2 on the coinbase tells the height, and for the genesis block its hash.
+	// The height is known from the coinbase since version 2, and for the genesis block from its hash.
 	if known := h.Version >= 2 || want.Height == 0; known && b.Height != model.HeightPk(want.Height) {
 		t.Errorf("%s: height %d, Core says %d", name, b.Height, want.Height)
 	}
@@ -151,9 +151,9 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 			addresses := out.ScriptPubKey.Addresses
 			switch out.ScriptPubKey.Type {
 			case "multisig":
-				addresses = nil // Core named those of all its keys then; no one of them owns it
+				addresses = nil // Core listed the addresses of all keys of a bare multisig; the index has none
 			case "pubkey":
-				addresses = nil // Core names none, our address is the key's: compared with btcd elsewhere
+				addresses = nil // Core lists none; the index has the address of the key, which another test compares with btcd
 				delete(keys, indexAddress)
 			}
 			var own []string
@@ -169,7 +169,7 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 	return outputs
 }
 
-// TestCountsOfRealBlocks compares with what another program counted in every file of one block.
+// TestCountsOfRealBlocks compares with another program's counts for every file with one block.
 func TestCountsOfRealBlocks(t *testing.T) {
 	names := map[string]string{
 		"p2pk": "pubkey", "p2pkh": "pubkeyhash", "p2sh": "scripthash", "p2wpkh": "witness_v0_keyhash", "p2wsh": "witness_v0_scripthash",
@@ -190,7 +190,7 @@ func TestCountsOfRealBlocks(t *testing.T) {
 		got.SameBlockSpends = 0
 		for _, tx := range b.Txs {
 			got.Ins += len(tx.Inputs)
-			got.MaxIns = max(got.MaxIns, len(tx.Inputs), 1) // a coinbase has one input, it spends nothing
+			got.MaxIns = max(got.MaxIns, len(tx.Inputs), 1) // a coinbase has one input, which spends nothing
 			got.Outs += len(tx.Outputs)
 			got.MaxOuts = max(got.MaxOuts, len(tx.Outputs))
 			for _, in := range tx.Inputs {
@@ -214,8 +214,8 @@ func TestCountsOfRealBlocks(t *testing.T) {
 		for kind, n := range s.Kinds {
 			want.Kinds[names[kind]] += n
 		}
-		// What counted took keys of bare multisig by their length alone, Core (and we) by their first byte as well:
-		// Counterparty hid data in such keys. Core's own JSON of two of these blocks says nonstandard.
+		// The other program recognized bare multisig keys by length alone. Core and this package also check the first
+		// byte, because Counterparty hid data in such keys. Core's JSON of two of these blocks has nonstandard.
 		hidden := got.Kinds["nonstandard"] - want.Kinds["nonstandard"]
 		if hidden > 0 && got.Kinds["multisig"]+hidden == want.Kinds["multisig"] {
 			t.Logf("%s: %d outputs like multisig with a key that is none", s.File, hidden)
@@ -233,7 +233,7 @@ func TestCountsOfRealBlocks(t *testing.T) {
 	t.Logf("%d blocks", len(all))
 }
 
-// rustBlock is a block as rust-bitcoin serializes it with serde.
+// rustBlock is a block in rust-bitcoin's serde format.
 type rustBlock struct {
 	TxData []struct {
 		Input []struct {

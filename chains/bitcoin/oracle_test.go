@@ -21,7 +21,7 @@ import (
 
 func newBuffered(b []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(b)) }
 
-// agreesWithWire compares a decoded block with what btcd makes of the same bytes.
+// agreesWithWire compares a decoded block with btcd's decoding of the same bytes.
 func agreesWithWire(n *params.Network, b *model.Block, m *wire.MsgBlock) error {
 	switch {
 	case b.Hash != model.Hash(m.BlockHash()):
@@ -76,8 +76,8 @@ func txAgrees(n *params.Network, tx *model.Tx, m *wire.MsgTx, coinbase bool) err
 	return nil
 }
 
-// expectedKeys is what the indexes say of a script, made by other means: btcd's tokenizer, addresses and classes, and
-// Core's rules where btcd's are narrower.
+// expectedKeys returns the expected keys of a script by index. It uses btcd's tokenizer, addresses and classes, and
+// Core's rules if btcd's are narrower.
 func expectedKeys(n *params.Network, script []byte) map[string]string {
 	sum := sha256.Sum256(script)
 	keys := map[string]string{
@@ -131,13 +131,13 @@ func TestDecodingAgreesWithWireOverAllRealBlocks(t *testing.T) {
 	t.Logf("%d blocks, %d transactions", blocks, txs)
 }
 
-// readsAsWireDoes compares what is made of bytes that may be no block.
+// readsAsWireDoes compares the decoder with btcd on bytes that may be invalid.
 func readsAsWireDoes(t *testing.T, d *block.Decoder, raw []byte) {
 	t.Helper()
 	var m wire.MsgBlock
 	in := bytes.NewReader(raw)
 	wireErr := m.Deserialize(in)
-	formed := func(err error) bool { return err == nil || contains(err.Error(), "merkle root") } // only that is wrong
+	formed := func(err error) bool { return err == nil || contains(err.Error(), "merkle root") } // only the merkle root is wrong
 	_, err := d.Block(raw, 0)
 	if wireErr != nil {
 		if formed(err) {
@@ -151,7 +151,7 @@ func readsAsWireDoes(t *testing.T, d *block.Decoder, raw []byte) {
 	if !formed(err) {
 		return
 	}
-	// A merkle root is hard to guess: it is put right, and everything behind it is tried as well.
+	// Random changes rarely keep the merkle root valid: correct it, and compare the rest too.
 	var ids []chainhash.Hash
 	for _, tx := range m.Transactions {
 		ids = append(ids, tx.TxHash())
@@ -172,7 +172,8 @@ func readsAsWireDoes(t *testing.T, d *block.Decoder, raw []byte) {
 	}
 }
 
-// brokenRule is why a block that wire has read from bytes, and left some of them, is none; "" where it is one.
+// brokenRule returns the rule that a block violates although wire can read it, "" if there is none. left is the number
+// of bytes after the block.
 func brokenRule(m *wire.MsgBlock, size, left int) string {
 	switch {
 	case left > 0:
@@ -201,7 +202,7 @@ func brokenRule(m *wire.MsgBlock, size, left int) string {
 	return ""
 }
 
-// TestBytesAreReadAsWireReadsThem: blocks with bytes changed, cut out, doubled and put in, mostly where the form is.
+// TestBytesAreReadAsWireReadsThem changes, removes, repeats and inserts bytes of blocks, mostly in their structure.
 func TestBytesAreReadAsWireReadsThem(t *testing.T) {
 	r := testseed.Rand(t)
 	d := newTestDecoder(t)

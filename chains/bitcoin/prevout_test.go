@@ -26,14 +26,14 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// prevout is an output that a block spends, as an undo file or another program names it.
+// prevout is an output that a block spends, as an undo file or another program lists it.
 type prevout struct {
 	value  uint64
 	script []byte
 }
 
-// checkPrevouts compares prevouts, one for each spending input in order, with what the block itself says: those that it
-// makes and spends are its own outputs, and what is paid to miners adds up.
+// checkPrevouts compares prevouts, one for each spending input in order, with the block: outputs that the block both
+// creates and spends are equal, and the outputs are worth at most the inputs plus the subsidy.
 func checkPrevouts(t *testing.T, name string, n *params.Network, b *model.Block, height model.HeightPk, prevouts []prevout) {
 	t.Helper()
 	outputs := map[string]*model.Output{}
@@ -80,7 +80,7 @@ func TestUndoFilesNameWhatBlocksSpend(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := decodeAll(t, network, readData(t, "bcoin", name+".raw"), allIndexes)[0]
-		// bcoin writes value and script of each coin, in the order of the inputs.
+		// bcoin writes the value and the script of each coin in the order of the inputs.
 		var prevouts []prevout
 		r := bytes.NewReader(readData(t, "bcoin", name+"-undo.raw"))
 		for r.Len() > 0 {
@@ -186,7 +186,7 @@ func TestFlorestaNamesWhatABlockSpends(t *testing.T) {
 	checkPrevouts(t, "block 367891", networks[0], b, 367891, prevouts)
 }
 
-// TestUtxoStoreHoldsWhatABlockSpends: btcd keeps, for its block 277647, every output that it spends.
+// TestUtxoStoreHoldsWhatABlockSpends uses btcd's file of the outputs that its block 277647 spends.
 func TestUtxoStoreHoldsWhatABlockSpends(t *testing.T) {
 	b := decodeAll(t, "mainnet", readData(t, "btcd", "277647.dat.bz2"), nil)[0]
 	stored := map[string]bool{}
@@ -208,7 +208,8 @@ func TestUtxoStoreHoldsWhatABlockSpends(t *testing.T) {
 	}
 }
 
-// TestBlockFiltersBlocks: the blocks of BIP 158's vectors, with unusual scripts, and the scripts their inputs spend.
+// TestBlockFiltersBlocks uses the blocks of BIP 158's vectors, which have unusual scripts, and the scripts that their
+// inputs spend.
 func TestBlockFiltersBlocks(t *testing.T) {
 	var rows [][]any
 	readJSON(t, &rows, "bitcoin-core", "blockfilters.json")

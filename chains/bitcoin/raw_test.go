@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// hashesTo reports an error where the bytes of a transaction are not those its hash is of.
+// hashesTo reports an error if the raw bytes of a transaction do not hash to its id.
 func hashesTo(t *testing.T, name string, tx *model.Tx) {
 	t.Helper()
 	got, err := (&chain{}).HashTx(tx.Raw)
@@ -23,7 +23,7 @@ func hashesTo(t *testing.T, name string, tx *model.Tx) {
 	}
 }
 
-// weighsRight reports an error if the weight of a transaction is not that which btcd's sizes give.
+// weighsRight reports an error if the weight of a transaction differs from btcd's sizes.
 func weighsRight(t *testing.T, name string, tx *model.Tx) {
 	t.Helper()
 	var oracle wire.MsgTx
@@ -37,7 +37,7 @@ func weighsRight(t *testing.T, name string, tx *model.Tx) {
 	}
 }
 
-// withoutRaw is a block without its transactions' bytes, which are returned one behind the other.
+// withoutRaw removes the raw bytes from a block's transactions and returns their concatenation.
 func withoutRaw(b *model.Block) (all []byte) {
 	for i := range b.Txs {
 		all = append(all, b.Txs[i].Raw...)
@@ -72,7 +72,7 @@ func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clear(buffer) // which is read into again
+			clear(buffer) // the buffer is reused
 			for i := range b.Txs {
 				hashesTo(t, name, &b.Txs[i])
 				weighsRight(t, name, &b.Txs[i])
@@ -119,7 +119,7 @@ func TestEverySourceGivesRawTransactionsWhereTheyAreWanted(t *testing.T) {
 	}
 }
 
-// nodeOf is a node that has a chain.
+// nodeOf is a node that serves a chain.
 type nodeOf struct{ *bitcointest.Chain }
 
 func (n nodeOf) Tip(context.Context) (model.Point, error) {

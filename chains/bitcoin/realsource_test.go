@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// totals is what a chain holds.
+// totals counts the content of a chain.
 type totals struct{ blocks, txs, inputs, outputs int }
 
 func count(blocks []*model.Block) (n totals) {
@@ -33,7 +33,7 @@ func count(blocks []*model.Block) (n totals) {
 	return n
 }
 
-// framed puts serialized blocks into a block file of a network.
+// framed returns serialized blocks as a block file of a network.
 func framed(n *params.Network, blocks ...[]byte) []byte {
 	var out []byte
 	for _, raw := range blocks {
@@ -80,7 +80,7 @@ func TestRealChains(t *testing.T) {
 	}
 }
 
-// TestThe14132BlocksOfBtcd reads the file that btcd's own tests read: the first weeks of mainnet.
+// TestThe14132BlocksOfBtcd reads the file that btcd's own tests use: the first 14,132 blocks of mainnet.
 func TestThe14132BlocksOfBtcd(t *testing.T) {
 	list := exec.Command("go", "list", "-m", "-modfile=tools/go.mod", "-f", "{{.Dir}}", "github.com/btcsuite/btcd")
 	list.Dir = repositoryTop
@@ -101,7 +101,7 @@ func TestThe14132BlocksOfBtcd(t *testing.T) {
 	if tip.Height != 14_131 || block.FormatHash(tip.Hash) != "00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c" {
 		t.Errorf("tip %d %s", tip.Height, block.FormatHash(tip.Hash))
 	}
-	// Nothing was lost yet: all subsidies were claimed, and no fee was paid.
+	// In these blocks every subsidy was claimed in full and no fee was paid, so the sum of unspent outputs is exact.
 	unspent := map[string]uint64{}
 	for _, b := range blocks {
 		for _, tx := range b.Txs {
@@ -126,7 +126,7 @@ func TestThe14132BlocksOfBtcd(t *testing.T) {
 	}
 }
 
-// TestGetBlockStats computes what Core's getblockstats said of three blocks of its own regtest chain.
+// TestGetBlockStats compares with Core's getblockstats of three blocks of Core's own regtest chain.
 func TestGetBlockStats(t *testing.T) {
 	var file struct {
 		Blocks []string `json:"blocks"`
@@ -192,7 +192,7 @@ func TestGetBlockStats(t *testing.T) {
 	}
 }
 
-// TestForksOfBtcd adds the branches of btcd's reorganization test one after the other.
+// TestForksOfBtcd adds the branches of btcd's reorganization test one at a time.
 func TestForksOfBtcd(t *testing.T) {
 	base := readData(t, "btcd", "blk_0_to_4.dat.bz2")
 	parts := [][]byte{base, readData(t, "btcd", "blk_3A.dat.bz2"), readData(t, "btcd", "blk_4A.dat.bz2"), readData(t, "btcd", "blk_5A.dat.bz2")}
@@ -201,9 +201,9 @@ func TestForksOfBtcd(t *testing.T) {
 		tip    model.Hash
 		height model.HeightPk
 	}{
-		{hash(base, 4), 4}, // alone
-		{hash(base, 4), 4}, // a branch of less work
-		{hash(base, 4), 4}, // of the same work, but later
+		{hash(base, 4), 4}, // no branch
+		{hash(base, 4), 4}, // a branch with less work
+		{hash(base, 4), 4}, // a branch with the same work that came later
 		{hash(parts[3], 0), 5},
 	} {
 		s := mustOpen(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": bytes.Join(parts[:many+1], nil)}))
@@ -215,7 +215,7 @@ func TestForksOfBtcd(t *testing.T) {
 			t.Errorf("with %d branch blocks the tip is %d %s, expected %d %s", many, tip.Height, block.FormatHash(tip.Hash), want.height, block.FormatHash(want.tip))
 		}
 	}
-	// An older mining of the same tree, as text with remarks.
+	// An older version of the same tree, as commented text.
 	text := string(readData(t, "btcd", "reorgtest.hex"))
 	lines := regexp.MustCompile(`(?m)^\s+[0-9a-f ]+$`).FindAllString(text, -1)
 	dump := unhex(t, strings.NewReplacer(" ", "", "\n", "").Replace(strings.Join(lines, "")))

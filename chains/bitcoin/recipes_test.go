@@ -15,13 +15,13 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// recipe is what one of docs/indexes.md finds: so many values, one of them at an output that is known.
+// recipe is the expected result of a recipe in docs/indexes.md: the number of values, and one value at a known output.
 type recipe struct {
 	values    int
 	value, at string
 }
 
-// check decodes inputs with the recipes of the page, and compares.
+// check decodes inputs with the recipes of the page and compares the results.
 func checkRecipes(t *testing.T, network string, inputs [][]byte, want map[string]recipe) {
 	t.Helper()
 	own, _ := recipes.Of(t, "Bitcoin")
@@ -53,7 +53,7 @@ func checkRecipes(t *testing.T, network string, inputs [][]byte, want map[string
 	}
 }
 
-// Every recipe of docs/indexes.md is tried, on real blocks or on made ones.
+// Every recipe of docs/indexes.md is tested with real or generated blocks.
 func TestRecipesAreTried(t *testing.T) {
 	own, offered := recipes.Of(t, "Bitcoin")
 	if len(offered) > 0 {
@@ -72,7 +72,7 @@ func TestRecipesAreTried(t *testing.T) {
 	}
 }
 
-// In block 908244, and in 575000 for Omni.
+// From block 908244, and from block 575000 for Omni.
 var realRecipes = map[string]recipe{
 	"revealed_key":      {11_235, "02f1e71cf2ac854d3d8e2d4a9c05c2d37c862a9271a63ac1ba37ce40ac1008a5f7", "7e1b3abf1b4d913cb30275142377028900b6de19b8da8f8bd665e55b603ee2ff:0"},
 	"content_type":      {137, "text/plain;charset=utf-8", "69c149cea3a9aa8e3e67408943f7c636d737be2f760ae31bfebc62d107c4bde1:0"},
@@ -96,7 +96,7 @@ var madeRecipes = map[string]recipe{
 	"id": {}, "sym": {}, "own": {}, "list": {}, "color": {}, "brc20_deploy": {},
 }
 
-// No real block has these: chains of Bitcoin's form that have them are not at hand.
+// No available real block has these values, so the blocks are generated.
 func TestRecipesFindWhatWasMade(t *testing.T) {
 	script := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	push := func(b []byte) []byte {

@@ -23,11 +23,11 @@ func paramsOf(n *params.Network) *chaincfg.Params {
 	}[n.Name]
 }
 
-// expectedType is the class btcd gives a script, where Core's Solver has the same opinion. It has another one of these:
+// expectedType returns btcd's class of a script, corrected where Core's Solver differs:
 //
-//   - any number of pushes of any length may follow OP_RETURN, btcd allows one of 80 bytes;
-//   - the keys of a bare multisig begin with a byte that keys begin with, btcd takes anything of 33 or 65 bytes, and
-//     there may be up to 20 of them, counts above 16 being pushed as a byte;
+//   - any number of pushes of any length may follow OP_RETURN; btcd allows one push of 80 bytes;
+//   - the keys of a bare multisig have a valid first byte; btcd accepts any 33 or 65 bytes. There may be up to 20 keys,
+//     and counts above 16 are pushed as one byte;
 //   - witness versions above 1, and other program lengths of version 1, are witness_unknown.
 func expectedType(script []byte) string {
 	if len(script) > 0 && script[0] == txscript.OP_RETURN {
@@ -56,7 +56,7 @@ func expectedType(script []byte) string {
 	}
 }
 
-// coreMultisig is Core's MatchMultisig written with btcd's tokenizer.
+// coreMultisig is Core's MatchMultisig, written with btcd's tokenizer.
 func coreMultisig(script []byte) bool {
 	tokens := txscript.MakeScriptTokenizer(0, script)
 	number := func() int {
@@ -88,12 +88,12 @@ func coreMultisig(script []byte) bool {
 		tokens.Next() && tokens.Opcode() == txscript.OP_CHECKMULTISIG && tokens.Done()
 }
 
-// expectedAddress is the address btcd extracts, and BIP 350's for what btcd does not know.
+// expectedAddress returns btcd's address of a script, or BIP 350's if btcd does not support it.
 func expectedAddress(n *params.Network, script []byte) string {
 	params := paramsOf(n)
 	switch expectedType(script) {
 	case "pubkey":
-		// btcd refuses keys that are no point of the curve and writes hybrid ones as if they were not.
+		// btcd rejects keys that are not on the curve and writes hybrid keys as if they were not hybrid.
 		a, err := address.NewAddressPubKeyHash(address.Hash160(script[1:len(script)-1]), params)
 		if err != nil {
 			return err.Error()
@@ -123,7 +123,7 @@ func expectedAddress(n *params.Network, script []byte) string {
 	return addresses[0].EncodeAddress()
 }
 
-// scriptSeeds are scripts of every form and the edges between them.
+// scriptSeeds returns scripts of every form and their edge cases.
 func scriptSeeds() [][]byte {
 	key := func(first byte, size int) []byte { return append([]byte{first}, bytes.Repeat([]byte{0x42}, size-1)...) }
 	push := func(b []byte) []byte { return append([]byte{byte(len(b))}, b...) }
@@ -162,15 +162,15 @@ func scriptSeeds() [][]byte {
 		join([]byte{txscript.OP_DUP, txscript.OP_HASH160}, push(hash), []byte{txscript.OP_EQUALVERIFY, txscript.OP_CHECKMULTISIG}),
 		join([]byte{txscript.OP_HASH160}, push(hash), []byte{txscript.OP_EQUAL}), join([]byte{txscript.OP_HASH160}, push(hash), []byte{txscript.OP_EQUALVERIFY}),
 		[]byte{0x51, 2, 0x4e, 0x73}, []byte{0x51, 2, 0x4e, 0x74}, []byte{0x52, 2, 0x4e, 0x73},
-		join([]byte{0x51, txscript.OP_PUSHDATA1, 33}, key(2, 33), []byte{0x51, txscript.OP_CHECKMULTISIG}), // a key pushed the long way
-		join([]byte{0x51}, push(key(2, 33)), []byte{0x51, 0x61, txscript.OP_CHECKMULTISIG}),                // something in between
+		join([]byte{0x51, txscript.OP_PUSHDATA1, 33}, key(2, 33), []byte{0x51, txscript.OP_CHECKMULTISIG}), // a key with a longer push than needed
+		join([]byte{0x51}, push(key(2, 33)), []byte{0x51, 0x61, txscript.OP_CHECKMULTISIG}),                // another operation in between
 		join([]byte{0x51}, push(key(5, 33)), []byte{0x51, txscript.OP_CHECKMULTISIG}),                      // not a key
-		join([]byte{1, 1}, push(key(2, 33)), []byte{1, 1, txscript.OP_CHECKMULTISIG}),                      // numbers pushed the long way
+		join([]byte{1, 1}, push(key(2, 33)), []byte{1, 1, txscript.OP_CHECKMULTISIG}),                      // numbers with a longer push than needed
 		[]byte{1, txscript.OP_CHECKMULTISIG}, []byte{txscript.OP_CHECKMULTISIG}, []byte{0x51, txscript.OP_CHECKMULTISIG}, []byte{0x51, 0x51, txscript.OP_CHECKMULTISIG},
 	)
 }
 
-// keysOf is what the decoder makes of one script on a network.
+// keysOf returns the decoder's keys of one script on a network.
 func keysOf(t testing.TB, n *params.Network, script []byte) string {
 	t.Helper()
 	e := newEmitter(t, n, allIndexes)
@@ -241,10 +241,10 @@ func FuzzScript(f *testing.F) {
 	})
 }
 
-// The scripts of these outputs are on mainnet, their addresses and types from Core.
+// These outputs are on mainnet. Their addresses and types are from Core.
 func TestKnownOutputs(t *testing.T) {
 	for _, c := range []struct{ script, kind, address string }{
-		// The genesis output, and the first ever spent.
+		// The output of the genesis block, and the first output that was spent.
 		{"4104678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5fac", "pubkey", "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"},
 		{"410411db93e1dcdb8a016b49840f8c53bc1eb68a382e97b1482ecad7b148a6909a5cb2e0eaddfb84ccf9744464f82e160bfa9b8b64f9d4c03f999b8643f656b412a3ac", "pubkey", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"},
 		// BIP 173 and BIP 350.

@@ -42,7 +42,7 @@ func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
 	}
 }
 
-// Opening asks nobody anything, so a node need not be there yet.
+// Opening sends no request, so the node need not run.
 func TestURIsOfNodesAndPeersAreUnderstood(t *testing.T) {
 	chain, err := New("regtest")
 	if err != nil {

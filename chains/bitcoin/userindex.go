@@ -11,8 +11,8 @@ import (
 	"birthmark/model"
 )
 
-// userIndexes makes the values of custom indexes: it fills the fields that their expressions use while the decoder walks
-// over a well-formed block.
+// userIndexes makes the values of custom indexes: it fills the fields that their expressions use while the decoder
+// walks over a well-formed block.
 type userIndexes struct {
 	run *indexexpr.Run
 	env environment
@@ -239,8 +239,8 @@ func (o *userIndexes) eachWitness(handle func(input int, items block.WitnessItem
 	}
 }
 
-// keysOfInput appends the public keys in an input to a list: in the pushes of its script, in its witness, and in the
-// scripts that the last push or the witness reveals. keys is what was appended.
+// keysOfInput appends the public keys in an input to a list: from the pushes of its script, from its witness, and from
+// the scripts that the last push or the witness reveals. keys is the appended part.
 func keysOfInput(list [][]byte, in *inputFields) (keys, grown [][]byte) {
 	first := len(list)
 	add := func(candidates [][]byte) {

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// define is Bitcoin on a network with indexes of a user's.
+// define returns Bitcoin on a network with custom indexes.
 func define(t testing.TB, networkName string, ds ...model.Definition) *chain {
 	t.Helper()
 	c, err := New(networkName)
@@ -28,7 +28,7 @@ func define(t testing.TB, networkName string, ds ...model.Definition) *chain {
 	return defined.(*chain)
 }
 
-// decodeWith decodes an input with a chain's indexes.
+// decodeWith decodes an input with the given indexes of a chain.
 func decodeWith(t testing.TB, c model.Chain, input []byte, indexes ...string) []*model.Block {
 	t.Helper()
 	var blocks []*model.Block
@@ -41,7 +41,7 @@ func decodeWith(t testing.TB, c model.Chain, input []byte, indexes ...string) []
 	return blocks
 }
 
-// shownValues are the values that an output has of each index, as people see them.
+// shownValues returns the formatted values of an output by index.
 func shownValues(c model.Chain, indexes []string, o *model.Output) map[string][]string {
 	offered := map[string]model.Index{}
 	for _, x := range c.Indexes() {
@@ -55,7 +55,7 @@ func shownValues(c model.Chain, indexes []string, o *model.Output) map[string][]
 	return values
 }
 
-// An index of a user's changes nothing in the others, wherever it stands among them.
+// A custom index does not change the values of the others, whatever its position.
 func TestOwnIndexesLeaveTheOthersAlone(t *testing.T) {
 	input := readData(t, "bitcoin-core", "block413567.raw")
 	c := define(t, "mainnet", model.Definition{Name: "height", Value: "block.height"}, model.Definition{Name: "place", Value: "string(tx.index) + '/' + string(output.index)"})
@@ -78,12 +78,12 @@ func TestOwnIndexesLeaveTheOthersAlone(t *testing.T) {
 	}
 }
 
-// exampleBlock is the block that the examples of the fields are taken from, and its network.
+// exampleBlock returns the block from which the examples of the fields are taken.
 func exampleBlock(t testing.TB) []byte {
 	return readData(t, "converted", "redbit_huge_000000000000000000017bb9edb21a7a1e3a0ddd7e317c06932e8567ee420357.raw")
 }
 
-// BenchmarkOwn is what indexes of a user's add to decoding a block of 9,890 outputs.
+// BenchmarkOwn measures what custom indexes add to decoding a block of 9,890 outputs.
 func BenchmarkOwn(b *testing.B) {
 	raw := realBlock(b)
 	for _, c := range []struct{ name, when, value string }{
@@ -126,7 +126,7 @@ func BenchmarkOwn(b *testing.B) {
 	}
 }
 
-// Every source, on any number of goroutines, and a single block of it give what decoding gives.
+// Every source, with any number of goroutines, and BlockAt return the same values as decoding.
 func TestEverySourceKnowsOwnIndexes(t *testing.T) {
 	ds := []model.Definition{
 		{Name: "at", Value: "string(block.height) + ':' + tx.hash + ':' + string(output.index)"},
