@@ -35,8 +35,8 @@ type Decoder struct {
 	nodes   []model.Hash // of the merkle tree
 }
 
-// Emitter makes the index values of a block's outputs. Its methods are called in the order of the block: Begin, then for
-// each transaction Transaction and Keys for each output.
+// Emitter makes the index values of a block's outputs. Its methods are called in the order of the block: Begin, then
+// for each transaction Transaction and Keys for each output.
 type Emitter interface {
 	// MaxKeys is the most keys that one output can have without user-defined indexes.
 	MaxKeys() int
@@ -50,7 +50,7 @@ type Emitter interface {
 	Keys(to []model.Key, index int, value uint64, script []byte, size int) []model.Key
 }
 
-// Span is the offsets of a transaction's parts in the serialized block.
+// Span has the offsets of a transaction's parts in the serialized block.
 type Span struct {
 	Start, Body, Outputs, End int
 	Witness                   bool // serialized with marker and witness
@@ -66,8 +66,8 @@ type sizes struct {
 }
 
 // Block decodes one serialized block and checks its merkle root. It does not check the proof of work, which is the task
-// of the source, nor the witness commitment: no witness reaches the model, and hashing the witnesses would cost half as
-// much again as all the rest.
+// of the source. It does not check the witness commitment either: no witness reaches the model, and hashing the
+// witnesses would add half the time of the rest.
 func (d *Decoder) Block(raw []byte, height model.HeightPk) (*model.Block, error) {
 	s, err := d.measure(raw)
 	if err != nil {
@@ -199,8 +199,8 @@ func isNull(outpoint []byte) bool {
 	return binary.LittleEndian.Uint32(outpoint[32:]) == 0xffffffff && model.Hash(outpoint) == model.Hash{}
 }
 
-// fill makes the transactions of a well-formed block. Entries are written field by field: assigning whole structs to new
-// memory would run write barriers for nil pointers.
+// fill makes the transactions of a well-formed block. Entries are written field by field: assigning whole structs to
+// new memory would run write barriers for nil pointers.
 func (d *Decoder) fill(b *model.Block, raw []byte, s sizes, arena []byte) {
 	b.Txs = make([]model.Tx, s.txs)
 	inputs := make([]model.Input, s.inputs)
@@ -249,7 +249,7 @@ func (d *Decoder) fill(b *model.Block, raw []byte, s sizes, arena []byte) {
 			at += size
 		}
 
-		// The id of a transaction is of its serialization without marker and witness (BIP 141).
+		// The id hashes the serialization without marker and witness (BIP 141).
 		whole := raw[start:end]
 		if witness {
 			d.scratch = append(append(append(d.scratch[:0], raw[start:start+4]...), raw[body:at]...), raw[end-4:end]...)

@@ -74,8 +74,8 @@ func txBody(raw []byte) ([]byte, error) {
 	return raw[start:end], nil
 }
 
-// CoinbaseHeight returns the height that the coinbase of a serialized block begins with (BIP 34). The block may be
-// malformed.
+// CoinbaseHeight returns the height at the start of the coinbase script of a serialized block (BIP 34). The block may
+// be malformed.
 func CoinbaseHeight(raw []byte) (uint64, bool) {
 	if Header(raw).Version() < 2 {
 		return 0, false

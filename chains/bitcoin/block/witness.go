@@ -6,8 +6,8 @@ type WitnessItems struct {
 	raw   []byte // the items, each after its length
 }
 
-// EachWitness calls handle with the witness of every input that has one. at is the offset of the witnesses in raw, which
-// must be well-formed.
+// EachWitness calls handle with the witness of every input that has one. at is the offset of the witnesses in raw,
+// which must be well-formed.
 func EachWitness(raw []byte, at, inputs int, handle func(input int, items WitnessItems)) {
 	for i := range inputs {
 		var count int
@@ -24,7 +24,7 @@ func EachWitness(raw []byte, at, inputs int, handle func(input int, items Witnes
 	}
 }
 
-// Append appends the first [MaxEntries] items to a list. items is what was appended.
+// Append appends the first [MaxEntries] items to a list. items is the appended part.
 func (w WitnessItems) Append(list [][]byte) (items, grown [][]byte) {
 	first, at := len(list), 0
 	for range min(w.count, MaxEntries) {
@@ -35,7 +35,7 @@ func (w WitnessItems) Append(list [][]byte) (items, grown [][]byte) {
 	return list[first:len(list):len(list)], list
 }
 
-// tail returns up to three last items at the end of last.
+// tail returns up to three of the last items, at the end of last.
 func (w WitnessItems) tail() (last [3][]byte, n int) {
 	at := 0
 	for range w.count {
@@ -56,7 +56,7 @@ const (
 )
 
 // Tapscript returns the script of a taproot script-path spend, nil if the witness does not have that form. The spent
-// output is not known here, so another witness of the same form is not told apart.
+// output is not known here, so a witness of another kind with the same form also matches.
 func Tapscript(w WitnessItems) []byte {
 	last, n := w.tail()
 	if n > 2 && len(last[2]) > 0 && last[2][0] == annexTag {
@@ -70,8 +70,8 @@ func Tapscript(w WitnessItems) []byte {
 	return last[1]
 }
 
-// Revealed returns the script in a witness: a tapscript, else the last of several items (BIP 141) unless the witness is
-// a signature and a key.
+// Revealed returns the script in a witness: a tapscript, else the last of several items (BIP 141). It returns nil if
+// the witness has fewer than two items, or is a signature and a key.
 func Revealed(w WitnessItems) []byte {
 	if script := Tapscript(w); script != nil {
 		return script
@@ -89,8 +89,8 @@ func IsKey(b []byte) bool { return len(b) > 0 && keySize(b[0]) == len(b) }
 // MaxEntries is the most entries of a list of pushes or witness items: a block has room for millions.
 const MaxEntries = 1 << 14
 
-// Pushes appends the pushes of a script to a list, up to [MaxEntries] and to the first invalid operation. pushes is what
-// was appended.
+// Pushes appends the pushes of a script to a list, up to [MaxEntries] and to the first invalid operation. pushes is the
+// appended part.
 func Pushes(list [][]byte, script []byte) (pushes, grown [][]byte) {
 	first := len(list)
 	for len(script) > 0 && len(list)-first < MaxEntries {

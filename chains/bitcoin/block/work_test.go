@@ -52,7 +52,7 @@ func TestMerkleRootIsBtcds(t *testing.T) {
 		if want := blockchain.CalcMerkleRoot(txs, false); root != want || repeats {
 			t.Errorf("%d transactions: %s, repeats %t, expected %s", n+1, root, repeats, want)
 		}
-		// Where the number is odd, and not one, the last may stand there twice without changing the root.
+		// If the number of ids is odd and above 1, repeating the last id does not change the root.
 		twice, repeats := block.MerkleRoot(append(slices.Clone(ids), ids[n]))
 		if odd := n%2 == 0; (odd && n > 0) != (twice == root) || odd != repeats {
 			t.Errorf("%d transactions and the last again: repeats %t", n+1, repeats)
