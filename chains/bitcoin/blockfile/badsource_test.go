@@ -16,7 +16,7 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// logged captures what is logged while a test runs.
+// logged captures the log while a test runs.
 func logged(t testing.TB) *bytes.Buffer {
 	t.Helper()
 	var out bytes.Buffer
@@ -26,7 +26,7 @@ func logged(t testing.TB) *bytes.Buffer {
 	return &out
 }
 
-// bigChain has blocks of some size, so that cuts have room.
+// bigChain returns a chain with blocks of some size, so that they can be cut at many offsets.
 func bigChain(blocks int) *bitcointest.Chain {
 	c := bitcointest.NewChain()
 	for range blocks {
@@ -67,7 +67,7 @@ func TestFilesThatAreNotOfTheNetwork(t *testing.T) {
 	file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
 	_, err := open(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": file}))
 	fails(t, err, "wrong_network", "blk00000.dat", "offset 0", "regtest", "mainnet")
-	// Also behind good records, at the end of the last file.
+	// The same after valid records, at the end of the last file.
 	tail := bitcointest.BlockFile(wire.MainNet, c.Tip())
 	_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(file, tail)}))
 	fails(t, err, "wrong_network", "offset 1", "mainnet")
@@ -75,7 +75,7 @@ func TestFilesThatAreNotOfTheNetwork(t *testing.T) {
 		_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": []byte(content)}))
 		fails(t, err, "bad_block", "blk00000.dat", "not block data")
 	}
-	// Chains that are framed for the network and are another one's.
+	// Records have the network's magic, but the chain is another network's.
 	_, err = open(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.MainNet, c.Blocks()[1:]...)}))
 	fails(t, err, "bad_block", "easier than the network allows")
 	_, err = open(t, "simnet", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.SimNet, c.Blocks()...)}))
@@ -92,7 +92,7 @@ func TestHeadersWithoutTheirProofOfWork(t *testing.T) {
 		blocks := c.Blocks()
 		b := *blocks[where]
 		hash := b.BlockHash()
-		for hash[31] < 0x80 { // until it is above regtest's target
+		for hash[31] < 0x80 { // until the hash is above regtest's target
 			b.Header.Nonce++
 			hash = b.BlockHash()
 		}
@@ -124,7 +124,8 @@ func TestBlocksWhoseMerkleRootIsWrong(t *testing.T) {
 	}
 }
 
-// TestCutFiles cuts at every interesting place: the tail of the last file may be anything, what is before must be whole.
+// TestCutFiles cuts files at the boundaries of records and their parts: the end of the last file may have any content,
+// everything before it must be complete.
 func TestCutFiles(t *testing.T) {
 	c := bigChain(6)
 	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
@@ -137,32 +138,32 @@ func TestCutFiles(t *testing.T) {
 		if !contains(out.String(), "WARN", "blk00000.dat", "offset") {
 			t.Errorf("%d bytes of the last record: logged %q", left, out)
 		}
-		// The same is wrong where another file follows.
+		// The same is an error if another file follows.
 		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": whole[:begin(6)+left], "blk00001.dat": whole[begin(6):]}))
 		fails(t, err, "bad_block", "blk00000.dat", "offset")
 	}
-	// A file that a crashed node left: garbage behind the last block.
+	// A node that crashed left garbage after the last block.
 	out := logged(t)
 	s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(whole, whole[100:300])}))
 	yields(t, s, c.Blocks())
 	if !contains(out.String(), "WARN", "is not the start of a record") {
 		t.Errorf("garbage at the end: logged %q", out)
 	}
-	// Something is missing in the middle.
+	// Bytes are missing in the middle.
 	for _, missing := range []int{1, 5, 300} {
 		for _, where := range []int{begin(3) + 1, begin(3) + 20, begin(3) + 100, begin(4) - 1} {
 			_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(whole[:where], whole[where+missing:])}))
 			fails(t, err, "bad_block", "blk00000.dat", "offset")
 		}
 	}
-	// A length that cannot be.
+	// An impossible length.
 	for _, length := range []uint32{0, 80, block.MaxSize + 1, 0xffffffff} {
 		bad := bytes.Clone(whole)
 		binary.LittleEndian.PutUint32(bad[begin(2)+4:], length)
 		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bad}))
 		fails(t, err, "bad_block", "blk00000.dat", "offset")
 	}
-	// The room of the last block is there, its bytes are not yet.
+	// The space of the last block is reserved, but its bytes are not written yet.
 	for _, zeros := range []int{100, tailSize - RecordHead - block.HeaderSize, tailSize - RecordHead} {
 		out := logged(t)
 		unfinished := bytes.Clone(whole)
@@ -203,7 +204,7 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 			fails(t, err, "bad_block", "blk00000.dat", "block 1")
 		}
 	}
-	// Another whole chain, whose blocks stand where ours stood.
+	// Another chain, with blocks at the same offsets.
 	other := bigChain(1)
 	other = other.Fork(0)
 	for range 4 {
@@ -225,7 +226,7 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 	fails(t, err, "source_missing", "blk00000.dat")
 }
 
-// TestAScanEndsWhereTheFileEndedWhenItBegan: what is written meanwhile is for the next scan.
+// TestAScanEndsWhereTheFileEndedWhenItBegan checks that bytes written during a scan belong to the next scan.
 func TestAScanEndsWhereTheFileEndedWhenItBegan(t *testing.T) {
 	c := bigChain(3)
 	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// Single blocks are those of the stream, whatever order the files have them in and whatever stale blocks lie between.
+// BlockAt returns the same blocks as Follow, for any order of the blocks in the files and with stale blocks in between.
 func TestSingleBlocksAreThoseOfTheStream(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5)

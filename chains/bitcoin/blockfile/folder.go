@@ -25,8 +25,8 @@ type blockFile struct {
 	cut      error // the error of a truncated record at end
 }
 
-// unchanged reports whether a file has not changed since the last scan. A file that does not exist any more was deleted
-// by a pruning node; its blocks are known.
+// unchanged reports whether a file has not changed since the last scan. A file that no longer exists was deleted by a
+// pruning node; the headers of its blocks are still in the tree.
 func (f *blockFile) unchanged() bool {
 	if f.size < 0 || f.cut != nil {
 		return false

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// FuzzBlockFile: in a file of any bytes there is an error, or records one behind the other, with proof of work.
+// FuzzBlockFile checks that a file of any bytes yields an error, or consecutive records with proof of work.
 func FuzzBlockFile(f *testing.F) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(2)

@@ -16,8 +16,9 @@ import (
 	"birthmark/model"
 )
 
-// TestFollowSeesWhatANodeWrites lets a node write while the source follows: blocks behind the last one, into room that
-// was reserved, half of a block and then the rest, other files, and branches of every depth that win.
+// TestFollowSeesWhatANodeWrites writes to the files while the source follows them: blocks after the last one, into
+// reserved space, half of a block and then the rest, other files, and branches of every depth that become the best
+// chain.
 func TestFollowSeesWhatANodeWrites(t *testing.T) {
 	r := testseed.Rand(t)
 	logged(t) // cut records are expected
@@ -28,13 +29,13 @@ func TestFollowSeesWhatANodeWrites(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "xor.dat"), key, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var content []byte // of the file the node writes to, without the reserved room
+	var content []byte // of the node's current file, without the reserved space
 	number := 0
 	put := func(reserve int) {
 		t.Helper()
 		masked := slices.Clone(content)
 		unmask(masked, key, 0)
-		// In one write, over what is there: a node appends.
+		// Overwrite the file with one write: a node appends.
 		f, err := os.OpenFile(filepath.Join(dir, fileNumber(number)), os.O_WRONLY|os.O_CREATE, 0o600)
 		if err != nil {
 			t.Fatal(err)
@@ -54,7 +55,7 @@ func TestFollowSeesWhatANodeWrites(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 
-	var ours []model.Point // the chain as the events tell it
+	var ours []model.Point // the chain according to the events
 	step, steps := 0, 60
 	for e, err := range s.Follow(ctx, nil) {
 		switch {
@@ -78,7 +79,7 @@ func TestFollowSeesWhatANodeWrites(t *testing.T) {
 		if last := ours[len(ours)-1]; last.Hash != model.Hash(c.Tip().BlockHash()) || e.Rollback != nil {
 			continue
 		}
-		// The source is where the node is: the node goes on.
+		// The source has reached the node's tip: the node continues.
 		if step++; step > steps {
 			cancel()
 			continue
@@ -98,7 +99,7 @@ func TestFollowSeesWhatANodeWrites(t *testing.T) {
 			reserve := r.IntN(2) * 5000
 			content = whole[:len(content)+r.IntN(len(whole)-len(content))]
 			put(reserve)
-			time.Sleep(3 * time.Millisecond) // the source may look or not, both are fine
+			time.Sleep(3 * time.Millisecond) // the source may or may not scan now: both are valid
 			content = whole
 			put(reserve)
 		case 2: // the next file
@@ -106,7 +107,7 @@ func TestFollowSeesWhatANodeWrites(t *testing.T) {
 			number++
 			content = bitcointest.BlockFile(wire.TestNet, c.Tip())
 			put(r.IntN(5000))
-		default: // some blocks, out of order
+		default: // several blocks, out of order
 			n := 1 + r.IntN(5)
 			c.MineEmpty(n)
 			news := c.Blocks()[before+1:]
@@ -123,8 +124,8 @@ func TestFollowSeesWhatANodeWrites(t *testing.T) {
 	}
 }
 
-// TestOnlyChangedFilesAreReadAgain: a refresh without news adds nothing, and sees a block even where neither size nor
-// time of its file changed.
+// TestOnlyChangedFilesAreReadAgain checks that a refresh without changes adds nothing, and that it finds a block even
+// if neither the size nor the time of its file changed.
 func TestOnlyChangedFilesAreReadAgain(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5)

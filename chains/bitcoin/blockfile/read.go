@@ -37,7 +37,7 @@ func (s *Source) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, e
 // span is a range of heights on the best chain, without end.
 type span struct{ from, end int }
 
-// group is the blocks of a span up to the first error.
+// group has the blocks of a span up to the first error.
 type group struct {
 	blocks []*model.Block
 	err    error
@@ -87,7 +87,7 @@ func (r *blockReader) read(sp span) group {
 		end := r.run(sp, h)
 		raw, err := r.records(h, end)
 		if err != nil && end > h+1 {
-			// Some of them are gone: read one by one to find the first.
+			// Some blocks are missing: read one at a time to find the first.
 			end = h + 1
 			raw, err = r.records(h, end)
 		}
@@ -120,7 +120,7 @@ func (r *blockReader) errorAt(height int, err error) error {
 }
 
 // run returns the end of the blocks of a span that follow each other in one file, beginning at a height. They are read
-// at once: a read costs more than most blocks of a chain's first years.
+// at once: a read takes longer than decoding most blocks of a chain's first years.
 func (r *blockReader) run(sp span, from int) (end int) {
 	for end = from + 1; end < sp.end; end++ {
 		last, n := r.node(end-1), r.node(end)

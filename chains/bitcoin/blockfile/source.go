@@ -28,7 +28,7 @@ type Options struct {
 	Memory  int64           // bytes of blocks in progress; 0: [blocksource.DefaultMemory]
 }
 
-// Source is a folder of block files, or one file. Its methods may be called concurrently, but for Follow.
+// Source is a folder of block files, or one file. Its methods except Follow may be called concurrently.
 type Source struct {
 	options Options
 	net     *params.Network

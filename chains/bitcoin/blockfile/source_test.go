@@ -21,7 +21,7 @@ import (
 	"birthmark/model"
 )
 
-// write puts files into a new folder.
+// write writes files into a new folder and returns its path.
 func write(t testing.TB, files map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -75,8 +75,8 @@ func mustOpen(t testing.TB, network, path string, change ...func(*Options)) *Sou
 	return s
 }
 
-// collect follows a source to its end. Events are checked to be a walk over one tree: every block is the child of what
-// came before.
+// collect follows a source to its end. It checks that every block is the child of the block before it or of the
+// rollback's target.
 func collect(t testing.TB, s model.Source, known ...model.Point) (blocks []*model.Block, rollbacks []model.Point, err error) {
 	t.Helper()
 	at := model.Point{}
@@ -105,7 +105,7 @@ func collect(t testing.TB, s model.Source, known ...model.Point) (blocks []*mode
 	return blocks, rollbacks, nil
 }
 
-// yields checks that a source yields exactly a chain's blocks, as wire has them.
+// yields checks that a source yields exactly the blocks in want.
 func yields(t testing.TB, s *Source, want []*wire.MsgBlock) {
 	t.Helper()
 	blocks, rollbacks, err := collect(t, s)
@@ -126,7 +126,7 @@ func yields(t testing.TB, s *Source, want []*wire.MsgBlock) {
 	}
 }
 
-// fails checks the code of an error and what its message names.
+// fails checks the code of an error and that its message contains names.
 func fails(t testing.TB, err error, code string, names ...string) {
 	t.Helper()
 	if err == nil {
@@ -141,7 +141,7 @@ func fails(t testing.TB, err error, code string, names ...string) {
 	}
 }
 
-// sameBlock compares a decoded block with the one it was serialized from.
+// sameBlock compares a decoded block with the one that was serialized.
 func sameBlock(b *model.Block, m *wire.MsgBlock) error {
 	if b.Hash != model.Hash(m.BlockHash()) || len(b.Txs) != len(m.Transactions) {
 		return fmt.Errorf("%s with %d transactions, expected %s with %d", block.FormatHash(b.Hash), len(b.Txs), m.BlockHash(), len(m.Transactions))
@@ -165,7 +165,7 @@ func contains(s string, all ...string) bool {
 
 func fileNumber(number int) string { return fmt.Sprintf("blk%05d.dat", number) }
 
-// randomChain has spends, witnesses and outputs of every kind, and a stale branch or two.
+// randomChain returns a chain with spends, witnesses and outputs of every kind, and some stale branches.
 func randomChain(r *rand.Rand, blocks int) (c *bitcointest.Chain, stale []*wire.MsgBlock) {
 	c = bitcointest.NewChain()
 	scripts := [][]byte{nil, {0x51}, append([]byte{0, 20}, make([]byte, 20)...), bytes.Repeat([]byte{0x6a}, 300)}
@@ -196,8 +196,8 @@ func randomChain(r *rand.Rand, blocks int) (c *bitcointest.Chain, stale []*wire.
 	return c, stale
 }
 
-// TestBlockFilesInAnyFormHoldTheSameChain: order of arrival, stale branches, duplicates, several files, padding and XOR
-// change nothing, nor do workers, memory or the number of blocks read at once.
+// TestBlockFilesInAnyFormHoldTheSameChain checks that the order of arrival, stale branches, duplicates, several files,
+// padding and XOR do not change the chain. Neither do workers, memory or the number of blocks read at once.
 func TestBlockFilesInAnyFormHoldTheSameChain(t *testing.T) {
 	r := testseed.Rand(t)
 	for round := range 12 {
@@ -212,10 +212,10 @@ func TestBlockFilesInAnyFormHoldTheSameChain(t *testing.T) {
 		if r.IntN(2) == 0 {
 			key = make([]byte, xorKeySize)
 			for i := range key {
-				key[i] = byte(r.IntN(4) * r.IntN(85)) // zeros among them
+				key[i] = byte(r.IntN(4) * r.IntN(85)) // including zeros
 			}
 			if r.IntN(2) == 0 {
-				key[0] = regtest().Magic[0] // a record then begins with a zero
+				key[0] = regtest().Magic[0] // then a record begins with a zero
 			}
 			files["xor.dat"] = key
 		}
@@ -225,10 +225,10 @@ func TestBlockFilesInAnyFormHoldTheSameChain(t *testing.T) {
 			all = all[n:]
 			padding := make([]byte, r.IntN(3)*r.IntN(20_000))
 			switch r.IntN(3) {
-			case 0: // as Core: the reserved room is not XORed
+			case 0: // like Core: the reserved space is not XORed
 				unmask(content, key, 0)
 				content = append(content, padding...)
-			case 1: // as whoever XORs a whole file
+			case 1: // like tools that XOR whole files
 				content = append(content, padding...)
 				unmask(content, key, 0)
 			default:
@@ -258,7 +258,7 @@ func TestMoreWorkWinsAndAmongEqualsTheFirst(t *testing.T) {
 	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
 		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, slices.Concat(shared, left)...),
 		"blk00001.dat": bitcointest.BlockFile(wire.TestNet, right...)})), a.Blocks())
-	// Work counts, not length: one block of four times the work beats three.
+	// The best chain has the most work, not the most blocks: one block of four times the work wins over three.
 	heavy := a.Fork(2)
 	last := heavy.Mine()
 	last.Header.Bits = 0x201fffff
@@ -272,7 +272,7 @@ func TestFilesAreOrderedByNumber(t *testing.T) {
 	c.MineEmpty(2)
 	fork := c.Fork(1)
 	fork.MineEmpty(1)
-	// By name blk100000 would come before blk99999.
+	// Sorted by name, blk100000 would come before blk99999.
 	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
 		"blk100000.dat": bitcointest.BlockFile(wire.TestNet, fork.Blocks()[2]),
 		"blk99999.dat":  bitcointest.BlockFile(wire.TestNet, c.Blocks()...),
@@ -295,14 +295,14 @@ func TestToEndsTheSource(t *testing.T) {
 	for _, to := range []model.HeightPk{0, 1, 17, 30, 31} {
 		for _, stay := range []bool{false, true} {
 			if stay && to == 31 {
-				continue // would wait for it
+				continue // Follow would wait for it
 			}
 			s := mustOpen(t, "regtest", dir, func(o *Options) { o.To, o.Follow = &to, stay })
 			blocks, _, err := collect(t, s)
 			if err != nil || len(blocks) != min(int(to), 30)+1 {
 				t.Errorf("to %d: %d blocks, %v", to, len(blocks), err)
 			}
-			// What is known reaches beyond.
+			// The known blocks reach beyond To.
 			tip, _ := s.Tip(t.Context())
 			if blocks, rollbacks, err := collect(t, s, tip); err != nil || len(blocks)+len(rollbacks) != 0 {
 				t.Errorf("to %d with everything known: %d blocks, %d rollbacks, %v", to, len(blocks), len(rollbacks), err)
@@ -364,7 +364,7 @@ func TestFollowEndsWithItsContextAndItsConsumer(t *testing.T) {
 		if last = err; err == nil {
 			seen++
 		}
-		if seen == 2001 { // at the tip, where it waits
+		if seen == 2001 { // at the tip, where Follow waits
 			cancel()
 		}
 	}
