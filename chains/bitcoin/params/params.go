@@ -28,7 +28,7 @@ type Network struct {
 	Addresses  string // what addresses begin with, for messages
 }
 
-// Networks is every network, the default first.
+// Networks lists every network, the default first.
 var Networks = []*Network{
 	fromParams("mainnet", &chaincfg.MainNetParams, "8332", "1…, 3…"),
 	fromParams("testnet3", &chaincfg.TestNet3Params, "18332", "m…, n…, 2…"),
