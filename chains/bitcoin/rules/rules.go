@@ -11,13 +11,13 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// Rules are those of a network, a [blockchain.ChainCtx].
+// Rules has the rules of a network. It is a [blockchain.ChainCtx].
 type Rules struct {
 	params      *chaincfg.Params
 	checkpoints map[int32]*chainhash.Hash
 }
 
-// New are the rules of a network.
+// New returns the rules of a network.
 func New(p *chaincfg.Params) *Rules {
 	r := &Rules{params: p, checkpoints: map[int32]*chainhash.Hash{}}
 	for _, c := range p.Checkpoints {
@@ -26,7 +26,7 @@ func New(p *chaincfg.Params) *Rules {
 	return r
 }
 
-// Checkpoint is the hash of the network's block at a height, nil if it is not one of the checkpoints.
+// Checkpoint returns the hash of the network's block at a height, nil if the height has no checkpoint.
 func (r *Rules) Checkpoint(height int32) *chainhash.Hash { return r.checkpoints[height] }
 
 // ChainParams implements [blockchain.ChainCtx].
@@ -53,20 +53,22 @@ func (r *Rules) VerifyCheckpoint(height int32, hash *chainhash.Hash) bool {
 	return want == nil || *want == *hash
 }
 
-// FindPreviousCheckpoint implements [blockchain.ChainCtx]: none, since the headers before are those of one chain.
+// FindPreviousCheckpoint implements [blockchain.ChainCtx]. It returns none, because all earlier headers belong to one
+// chain.
 func (r *Rules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) { return nil, nil }
 
-// Ancestor is what the rules need of a header before the one that is checked.
+// Ancestor has the fields of an earlier header that the rules need.
 type Ancestor struct {
 	Bits uint32
 	Time int64 // unix seconds
 }
 
-// Before returns the header at a height of the chain that is continued; not ok if there is none.
+// Before returns the header at a height of the chain before the checked header. ok is false if it does not exist.
 type Before func(height int32) (a Ancestor, ok bool, err error)
 
-// Check returns an error if a header cannot stand at a height above 0 of the chain before it, and as failed an error
-// of before. It checks neither the proof of work nor the link to the parent; without a parent, nothing.
+// Check returns an error if a header at a height above 0 is invalid after the chain before it. An error of before is
+// returned as failed. Check verifies neither the proof of work nor the link to the parent; if the parent does not
+// exist, it checks nothing.
 func (r *Rules) Check(h *wire.BlockHeader, height int32, before Before) (err, failed error) {
 	c := &chain{before: before}
 	if parent := c.at(height - 1); parent != nil {
@@ -75,7 +77,7 @@ func (r *Rules) Check(h *wire.BlockHeader, height int32, before Before) (err, fa
 	return err, c.failed
 }
 
-// chain is the headers before the one that is checked.
+// chain has the headers before the checked header.
 type chain struct {
 	before Before
 	failed error // the first error of before
@@ -92,7 +94,7 @@ func (c *chain) at(height int32) blockchain.HeaderCtx {
 	return &ancestor{a, height, c}
 }
 
-// ancestor is a [blockchain.HeaderCtx] that reads those before it when they are asked for.
+// ancestor is a [blockchain.HeaderCtx] that reads earlier headers when they are needed.
 type ancestor struct {
 	Ancestor
 	height int32
