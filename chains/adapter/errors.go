@@ -43,8 +43,8 @@ func BadBlock(err error, place string, args ...any) error {
 	return model.Errorf(model.BadSource, code, "%s: %w", fmt.Sprintf(place, args...), err)
 }
 
-// PathError returns an error of the file system about a path: kind [model.BadSource], code source_missing if it does not
-// exist, else source_unreadable.
+// PathError returns an error of the file system about a path: kind [model.BadSource], code source_missing if it does
+// not exist, else source_unreadable.
 func PathError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Errorf(model.BadSource, "source_missing", "no such file or directory: %s", path)

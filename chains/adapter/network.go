@@ -32,7 +32,8 @@ func (ns Networks[N]) Find(name string) (n N, ok bool) {
 	return ns[i], true
 }
 
-// Get is [Networks.Find] with an error of kind [model.Usage], code unknown_network, that lists the networks of the chain.
+// Get is [Networks.Find] with an error of kind [model.Usage], code unknown_network, that lists the networks of the
+// chain.
 func (ns Networks[N]) Get(chain, name string) (N, error) {
 	n, ok := ns.Find(name)
 	if !ok {

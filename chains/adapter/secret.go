@@ -40,7 +40,7 @@ func (s *Secret[T]) Get() (T, error) {
 	return s.reread()
 }
 
-// renew returns the credentials to use after refused was refused, which are the same if nothing changed.
+// renew returns the credentials to use after the node refused some. They are the same if nothing changed.
 func (s *Secret[T]) renew(refused T) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
