@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// Fixture is a chain and data of it.
+// Fixture is a chain and its test data.
 type Fixture struct {
 	New      func(network string) (model.Chain, error)
 	Networks []string // names, the default first
@@ -23,12 +23,12 @@ type Fixture struct {
 	// Inputs are inputs of Decode with real blocks. Together they have a value of every built-in index.
 	Inputs []Input
 
-	// Examples has blocks with the examples of the fields, but for the fields with the prefixes in NoExample.
+	// Examples has blocks with the examples of the fields, except for fields with the prefixes in NoExample.
 	Examples  []Input
 	NoExample []string
 
-	// Branches writes two sources and returns their URIs: of a chain, and of a longer one without its last depth blocks.
-	// nil: the chain's files have no forks.
+	// Branches writes two sources and returns their URIs: a chain, and a longer one that forks from it depth blocks
+	// before its tip. It is nil if the chain's files have no forks.
 	Branches func(t testing.TB, depth int) (network, ours, theirs string)
 }
 
@@ -108,7 +108,7 @@ func refused(t *testing.T, what string, err error, kind model.ErrorKind, codes .
 	}
 }
 
-// networks: each network opens under its name, and the first is the default.
+// networks checks that each network opens under its name and that the first is the default.
 func (f *Fixture) networks(t *testing.T) {
 	for _, network := range append([]string{""}, f.Networks...) {
 		c := f.chain(t, network)
@@ -135,7 +135,7 @@ func (f *Fixture) networks(t *testing.T) {
 	}
 }
 
-// hashes: ParseHash reads what FormatHash writes, and no other text.
+// hashes checks that ParseHash reads what FormatHash writes, and rejects other texts.
 func (f *Fixture) hashes(t *testing.T) {
 	c := f.chain(t, "")
 	for seed := range byte(50) {
@@ -158,7 +158,7 @@ func (f *Fixture) hashes(t *testing.T) {
 	}
 }
 
-// values: Parse reads what Format writes, of the values and assets of real blocks, and refuses other texts.
+// values checks that Parse reads what Format writes, for values and assets of real blocks, and rejects other texts.
 func (f *Fixture) values(t *testing.T) {
 	found := map[string]int{}
 	for _, in := range f.Inputs {
@@ -197,7 +197,7 @@ func (f *Fixture) values(t *testing.T) {
 	}
 }
 
-// expressions: the expression of a built-in index, as a custom index, has the same values.
+// expressions checks that a custom index with the expression of a built-in index has the same values.
 func (f *Fixture) expressions(t *testing.T) {
 	for _, in := range f.Inputs {
 		var ds []model.Definition
@@ -258,7 +258,7 @@ func (f *Fixture) fieldIndexes(t *testing.T) (ds []model.Definition, examples ma
 	return ds, examples
 }
 
-// fields: every field evaluates, and its example is a value in a real block.
+// fields checks that every field evaluates and that its example is a value in a real block.
 func (f *Fixture) fields(t *testing.T) {
 	ds, examples := f.fieldIndexes(t)
 	for _, in := range f.Examples {
@@ -287,7 +287,7 @@ func (f *Fixture) fields(t *testing.T) {
 	}
 }
 
-// selection: keys are in the order of the selected names, and the selection does not change values.
+// selection checks that keys are in the order of the selected names, and that the selection does not change values.
 func (f *Fixture) selection(t *testing.T) {
 	in := f.Inputs[0]
 	c := f.chain(t, in.Network, model.Definition{Name: "first", Value: "output.value"}, model.Definition{Name: "second", Value: "output.value + 1"})
@@ -338,7 +338,7 @@ func shown(blocks []*model.Block, selected []string) (values [][]string) {
 	return values
 }
 
-// headers: a header has JSON and hashes to its block; a truncated one does not.
+// headers checks that a header has JSON and hashes to its block, and that a truncated one does not.
 func (f *Fixture) headers(t *testing.T) {
 	for _, in := range f.Inputs {
 		c := f.chain(t, in.Network)
@@ -370,7 +370,7 @@ func (f *Fixture) headers(t *testing.T) {
 	}
 }
 
-// memory: a block does not change when others are decoded.
+// memory checks that decoding other blocks does not change a block.
 func (f *Fixture) memory(t *testing.T) {
 	for _, in := range f.Inputs {
 		c := f.chain(t, in.Network)
@@ -394,7 +394,7 @@ func (f *Fixture) memory(t *testing.T) {
 	}
 }
 
-// hostile: a damaged input is an error of the source, or blocks; never a panic.
+// hostile checks that a damaged input yields an error of the source, or blocks, but never panics.
 func (f *Fixture) hostile(t *testing.T) {
 	ds, _ := f.fieldIndexes(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -429,7 +429,7 @@ func (f *Fixture) hostile(t *testing.T) {
 	}
 }
 
-// stop: decoding ends with its context and with its consumer.
+// stop checks that decoding ends with its context and with its consumer.
 func (f *Fixture) stop(t *testing.T) {
 	in := f.Inputs[0]
 	c := f.chain(t, in.Network)
@@ -445,8 +445,8 @@ func (f *Fixture) stop(t *testing.T) {
 	}
 }
 
-// rollbacks: a source whose chain has forked from the known points at any depth yields one rollback to the fork, and
-// then its blocks, each of which it also returns by height. Raw transactions hash to their ids.
+// rollbacks checks a source whose chain has forked from the known points at any depth: it yields one rollback to the
+// fork and then its blocks, and returns each of them by height. Raw transactions hash to their ids.
 func (f *Fixture) rollbacks(t *testing.T) {
 	for _, depth := range []int{0, 1, 2, 5, 9} {
 		network, ours, theirs := f.Branches(t, depth)
