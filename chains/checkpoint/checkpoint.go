@@ -1,16 +1,16 @@
-// Package checkpoint refuses blocks that are not those a network is known to have at a height. A source of another
-// chain, or of a forged one, does not get past it.
+// Package checkpoint rejects blocks that differ from a network's known block at their height. It detects sources of
+// another chain and forged chains.
 package checkpoint
 
 import "birthmark/model"
 
-// Table is the known blocks of a network: the hash of each, as people write it, by its height.
+// Table maps heights to the hashes of a network's known blocks, in display form.
 type Table map[model.HeightPk]string
 
 // Check returns an error of kind [model.BadSource], code wrong_network, if the chain has another block at b's height.
 func (t Table) Check(c model.Chain, b *model.Block) error { return Check(c, b, t[b.Height]) }
 
-// Check is [Table.Check] for the one block that is known at b's height; empty: none is.
+// Check is [Table.Check] for one known hash at b's height; "" if the height has none.
 func Check(c model.Chain, b *model.Block, known string) error {
 	hash := c.FormatHash(b.Hash)
 	if known == "" || known == hash {
