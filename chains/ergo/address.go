@@ -14,8 +14,8 @@ import (
 	"birthmark/model"
 )
 
-// A stored address is its type and its content. The text is base58 of a byte with network and type, the content, and the
-// first bytes of the Blake2b-256 of both.
+// A stored address is its type and its content. The text is base58 of a byte with network and type, the content, and
+// the first bytes of the Blake2b-256 of both.
 const (
 	typeP2PK = 1 // content: a public key
 	typeP2SH = 2 // content: prefix of a script's hash
@@ -23,7 +23,7 @@ const (
 
 	typeMask     = 0x0f
 	checksumSize = 4
-	// maxAddressText is more than the characters of the address of the largest tree: the time of base 58 is quadratic.
+	// maxAddressText exceeds the length of the address of the largest tree: decoding base58 takes quadratic time.
 	maxAddressText = 12 << 10
 	// maxWritten is the largest ErgoTree in bytes that is written in base 58; a box is smaller.
 	maxWritten = 8 << 10
@@ -129,7 +129,7 @@ func readAddress(n *network, text string) ([]byte, error) {
 	case size != 0 && len(value) != 1+size:
 		return nil, fmt.Errorf("its content has %d bytes, expected %d for type %d", len(value)-1, size, value[0])
 	case value[0] == typeP2S:
-		// A tree with a shorter address is stored as that.
+		// A tree with a shorter address is stored as that address.
 		return appendAddress(nil, value[1:], nil), nil
 	case value[0] == typeP2PK && !sigma.IsPoint(value[1:]):
 		return nil, errors.New("its key is not a point of the curve")

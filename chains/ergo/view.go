@@ -9,9 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// view is what expressions see of a block, one box after the other, and where it is taken from. Fields are made by the
-// functions below, each by its own; those that no expression names stay empty. What it shows may point into the
-// decoder's memory.
+// view has the values that expressions read of a block, one box at a time, and their sources. The functions below make
+// one field each; fields that no expression uses stay empty. Values may point into the decoder's memory.
 type view struct {
 	environment
 	d *decoder
@@ -26,7 +25,7 @@ type view struct {
 	addresses map[string]string // of some trees: base 58 takes as long as the rest of a box
 }
 
-// The makers of fields by their names.
+// The makers of fields by name.
 var (
 	blockMakers = map[string]func(*view){
 		"height":     func(v *view) { v.Block.Height = int(v.block.Height) },
@@ -68,7 +67,8 @@ var (
 	}
 )
 
-// mostAddresses are remembered at a time, of trees that are not longer than mostTree. Few scripts guard most boxes.
+// mostAddresses bounds the cache of addresses; only trees of at most mostTree bytes are cached. Most boxes share few
+// scripts.
 const (
 	mostAddresses = 256
 	mostTree      = 2 << 10
@@ -102,7 +102,7 @@ func makeTemplateHash(v *view) {
 	}
 }
 
-// fitting is n, or the most an expression can count to.
+// fitting returns n, or the largest int64 if n exceeds it.
 func fitting(n *big.Int) int {
 	if !n.IsInt64() {
 		return math.MaxInt64
@@ -139,7 +139,7 @@ func (v *view) dataInputs() [][]byte {
 	return ids
 }
 
-// pointers are to the entries of a list, which is what expressions take for one.
+// pointers returns pointers to the entries of a list, as expressions expect lists.
 func pointers[T any](entries []T) []*T {
 	all := make([]*T, len(entries))
 	for i := range entries {
@@ -168,10 +168,10 @@ func assets(tokens []sigma.Token) []*asset {
 	return pointers(all)
 }
 
-// registerNames are those of the additional registers.
+// registerNames are the names of the additional registers.
 var registerNames = [...]string{"R4", "R5", "R6", "R7", "R8", "R9"}
 
-// registers are the additional registers of the box as f has them, in a map that was used before.
+// registers returns f of the additional registers of the box, in a map that is reused.
 func registers[T any](was map[string]T, b *sigma.Box, f func(raw []byte) T) map[string]T {
 	if was == nil {
 		was = map[string]T{}
