@@ -19,7 +19,7 @@ import (
 // maxBlockJSON is the most bytes of one block in a file.
 const maxBlockJSON = 64 << 20
 
-// blockFile is a file of full blocks that is read from its beginning on: one a line or as a list, plain or gzipped.
+// blockFile is a file of full blocks that is read sequentially: one per line or as an array, plain or gzipped.
 type blockFile struct {
 	path string
 	file *os.File
@@ -27,7 +27,7 @@ type blockFile struct {
 	s    *jsonstream.Splitter
 }
 
-// openBlockFile opens a file at its beginning, or where a position says in a plain one.
+// openBlockFile opens a file at its beginning, or a plain file at a position.
 func openBlockFile(path string, at jsonstream.Position) (*blockFile, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *blockFile) begin(at jsonstream.Position) error {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		f.gz = true
-		// The reader of gzip asks for single bytes of what has no buffer.
+		// gzip reads single bytes from a reader without a buffer.
 		if r, err = gzip.NewReader(bufio.NewReaderSize(f.file, 1<<20)); err != nil {
 			return f.errorf("source_unreadable", "%w", err)
 		}
@@ -83,8 +83,8 @@ func (f *blockFile) errorf(code, format string, args ...any) error {
 	return model.Errorf(model.BadSource, code, "%s: %w", f.path, fmt.Errorf(format, args...))
 }
 
-// next is the JSON of the next block, good until next is called again. [io.EOF] where the file ends, and
-// [io.ErrUnexpectedEOF] where it ends within a block: a plain file that has grown since may be asked again.
+// next returns the JSON of the next block, valid until the next call. The error is [io.EOF] at the end of the file, and
+// [io.ErrUnexpectedEOF] if it ends within a block: call next again after a plain file has grown.
 func (f *blockFile) next() ([]byte, error) {
 	raw, err := f.s.Next()
 	if err == nil && raw[0] != '{' {
@@ -104,12 +104,12 @@ func (f *blockFile) next() ([]byte, error) {
 	return nil, adapter.PathError(f.path, err)
 }
 
-// cut is the error of a file that ends within a block.
+// cut returns the error of a file that ends within a block.
 func (f *blockFile) cut() error {
 	return f.lineError("bad_block", errors.New("the file ends in the middle of a block"))
 }
 
-// lineError names the line where the block begins that next gave, or would have.
+// lineError adds the line of the block that next returned or failed to return.
 func (f *blockFile) lineError(code string, err error) error {
 	return lineError(f.path, f.s.Line(), code, err)
 }
@@ -118,14 +118,14 @@ func lineError(path string, line int, code string, err error) error {
 	return model.Errorf(model.BadSource, code, "%s, line %d: %w", path, line, err)
 }
 
-// stored is what can be told of a block without decoding it. Whether it is true only decoding tells.
+// stored has the fields of a block that are read without decoding it. They are not verified.
 type stored struct {
 	ID       hexHash        `json:"id"`
 	ParentID hexHash        `json:"parentId"`
 	Height   model.HeightPk `json:"height"`
 }
 
-// peek looks at the header of a full block alone.
+// peek reads only the header of a full block.
 func peek(raw []byte) (h stored, err error) {
 	header, err := jsonstream.Field(raw, "header")
 	if err != nil {
@@ -143,10 +143,10 @@ func peek(raw []byte) (h stored, err error) {
 	return h, nil
 }
 
-// point of the block.
+// point returns the point of the block.
 func (h stored) point() model.Point { return model.Point{Height: h.Height, Hash: model.Hash(h.ID)} }
 
-// hexHash is a hash as JSON has it.
+// hexHash is a hash in JSON.
 type hexHash model.Hash
 
 // UnmarshalText reads 64 hex digits.

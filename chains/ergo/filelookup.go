@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// Tip is the last whole block of the file.
+// Tip returns the last complete block of the file.
 func (s *fileSource) Tip(ctx context.Context) (model.Point, error) {
 	f, err := openBlockFile(s.path, jsonstream.Position{})
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *fileSource) Tip(ctx context.Context) (model.Point, error) {
 	}
 }
 
-// lastLine is the last block of a plain file whose blocks begin in lines of their own, without reading those before.
+// lastLine returns the last block of a plain file with one block per line, without reading the blocks before it.
 func lastLine(f *blockFile) (model.Point, bool) {
 	info, err := f.file.Stat()
 	if err != nil {
@@ -72,24 +72,24 @@ func lastLine(f *blockFile) (model.Point, bool) {
 	}
 }
 
-// indexStep is of how many blocks one has its place remembered.
+// indexStep is the distance in blocks between stored positions.
 const indexStep = 64
 
-// lookup finds single blocks of a file. It reads forwards, one caller at a time, lowest height first: a gzipped file
-// can be read in no other way. Of a plain one it remembers places.
+// lookup finds single blocks of a file. It reads forwards, for one caller at a time, lowest height first, because a
+// gzipped file cannot be read in another order. It stores positions in plain files.
 type lookup struct {
 	mu     sync.Mutex
-	free   sync.Cond // of mu: somebody has done reading
+	free   sync.Cond // of mu: a caller has finished reading
 	wanted []model.HeightPk
 	busy   bool
 
 	file   *blockFile     // nil: none open
-	next   model.HeightPk // no block below it is still to come in file
-	of     os.FileInfo    // of the file that places are in
+	next   model.HeightPk // file has only blocks from this height on left
+	of     os.FileInfo    // of the file of places
 	places map[model.HeightPk]jsonstream.Position
 }
 
-// BlockAt is the block at a height; of a gzipped file it costs reading all that is before.
+// BlockAt returns the block at a height. In a gzipped file it reads everything before the block.
 func (s *fileSource) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, error) {
 	l := &s.lookup
 	if err := l.begin(ctx, h); err != nil {
@@ -111,7 +111,7 @@ func (s *fileSource) BlockAt(ctx context.Context, h model.HeightPk) (*model.Bloc
 	return b, err
 }
 
-// begin waits for the turn of a height, or the end of the context. Without an error, end must follow.
+// begin waits until it is the turn of a height, or until the context ends. If it returns no error, end must follow.
 func (l *lookup) begin(ctx context.Context, h model.HeightPk) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -134,14 +134,14 @@ func (l *lookup) begin(ctx context.Context, h model.HeightPk) error {
 	return nil
 }
 
-// leave takes a height out of those that are wanted and wakes the others: it may be another one's turn.
+// leave removes a height from the waiting ones and wakes the other callers, because the turn may have changed.
 func (l *lookup) leave(h model.HeightPk) {
 	i := slices.Index(l.wanted, h)
 	l.wanted = slices.Delete(l.wanted, i, i+1)
 	l.free.Broadcast()
 }
 
-// turn is the lowest height wanted that is still to come, else the lowest.
+// turn returns the lowest waiting height that is still ahead in the file, else the lowest waiting height.
 func (l *lookup) turn() model.HeightPk {
 	best := l.wanted[0]
 	for _, h := range l.wanted[1:] {
@@ -159,7 +159,7 @@ func (l *lookup) end(h model.HeightPk) {
 	l.leave(h)
 }
 
-// find reads on to a height.
+// find reads up to a height.
 func (l *lookup) find(ctx context.Context, s *fileSource, h model.HeightPk) (raw []byte, line int, err error) {
 	if err := l.open(s, h); err != nil {
 		return nil, 0, err
@@ -189,7 +189,7 @@ func (l *lookup) find(ctx context.Context, s *fileSource, h model.HeightPk) (raw
 	}
 }
 
-// passed remembers where a block is.
+// passed stores the position of a block.
 func (l *lookup) passed(h model.HeightPk) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,7 +199,7 @@ func (l *lookup) passed(h model.HeightPk) {
 	}
 }
 
-// open goes to a place at or before a height.
+// open seeks to a position at or before a height.
 func (l *lookup) open(s *fileSource, h model.HeightPk) error {
 	info, err := os.Stat(s.path)
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 // groupSize is how many bytes of JSON a goroutine decodes at a time.
 const groupSize = 256 << 10
 
-// underWayFactor is how many bytes a block takes under way for each byte of its JSON: itself, and the model of it.
+// underWayFactor is the memory that a block in progress takes, in bytes per byte of its JSON: the JSON and the model.
 const underWayFactor = 2
 
-// errLeft says that the consumer has left.
+// errLeft reports that the consumer has stopped.
 var errLeft = errors.New("the consumer has left")
 
 // fileSource is a file of full blocks: one chain from its first line to its last.
@@ -29,13 +29,13 @@ type fileSource struct {
 	net     *network
 	path    string
 	options model.SourceOptions
-	decoder *decoder      // what each goroutine clones
-	poll    time.Duration // how often Follow looks for more at the end
+	decoder *decoder      // cloned for each goroutine
+	poll    time.Duration // how often Follow looks for more blocks at the end
 
 	lookup lookup // for BlockAt
 }
 
-// openFile looks at the first block of a file, so that what is no file of blocks is told at once.
+// openFile reads the first block of a file, so that a file without blocks fails at once.
 func openFile(d *decoder, path string, o model.SourceOptions) (model.Source, error) {
 	s := &fileSource{net: d.net, path: path, options: o, decoder: d, poll: time.Second}
 	f, err := openBlockFile(path, jsonstream.Position{})
@@ -60,14 +60,14 @@ func openFile(d *decoder, path string, o model.SourceOptions) (model.Source, err
 	return s, nil
 }
 
-// Close frees nothing that Follow has not freed but what BlockAt keeps open.
+// Close closes the file that BlockAt keeps open. Follow closes its own.
 func (s *fileSource) Close() error {
 	s.lookup.close()
 	return nil
 }
 
-// Follow yields the blocks after the newest known one that is in the file. At its end it waits for more where the
-// options say so, and begins anew where another file was put in its place; else what is cut there is an error.
+// Follow yields the blocks after the newest known one in the file. At the end it waits for more if the options require
+// it, and starts again if the file is replaced; otherwise a truncated block is an error.
 func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		trail := blocksource.NewTrail(known)
@@ -83,14 +83,15 @@ func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 	}
 }
 
-// pass reads the file once. Again: another was put in its place, which has to have something of the chain so far.
+// pass reads the file once. again reports that the file was replaced; the new file must share blocks with the chain so
+// far.
 func (s *fileSource) pass(ctx context.Context, trail *blocksource.Trail, first bool, yield func(model.Event, error) bool) (again bool, err error) {
 	n, from, err := s.common(ctx, trail.Points())
 	if err != nil {
 		return false, err
 	}
 	if n == noBlocks && !first {
-		return true, s.pause(ctx) // it is about to be written
+		return true, s.pause(ctx) // it is being written
 	}
 	if n = max(n, 0); n == 0 && !first && len(trail.Points()) > 0 {
 		return false, model.Errorf(model.Refused, "wrong_chain", "%s is another chain now: it has nothing of that to block %d (%s)", s.path, trail.Newest().Height, trail.Newest().Hash)
@@ -131,7 +132,7 @@ func (s *fileSource) pass(ctx context.Context, trail *blocksource.Trail, first b
 	return false, nil
 }
 
-// link checks that a block is the child of the one before, and gives the first block its genesis.
+// link checks that a block is the child of the block before it, and adds the genesis to the first block.
 func (s *fileSource) link(before model.Point, b numbered) error {
 	switch {
 	case before.IsOrigin() && b.Height != firstHeight:
@@ -152,10 +153,10 @@ func (s *fileSource) link(before model.Point, b numbered) error {
 	return err
 }
 
-// noBlocks is what a file has in common with points when there are none in it.
+// noBlocks is the result of common if the file has no blocks.
 const noBlocks = -1
 
-// common is how many of the points, which are oldest first, are on the file's chain, and where to read on from.
+// common returns how many of the points, oldest first, are on the file's chain, and the position to read from.
 func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, from jsonstream.Position, err error) {
 	if len(points) == 0 {
 		return 0, from, nil
@@ -166,7 +167,7 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 	}
 	defer f.close()
 	var first stored
-	next := 0 // points before it are passed
+	next := 0 // points before it are done
 	for number := 0; next < len(points); number++ {
 		if err := ctx.Err(); err != nil {
 			return 0, from, err
@@ -187,13 +188,13 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 			for next < len(points) && points[next].Height < h.Height {
 				next++
 			}
-			// What is before the file counts as in it where the first block follows on it.
+			// A point before the file is on its chain if it is the parent of the first block.
 			if next > 0 && points[next-1].Height == h.Height-1 && points[next-1].Hash == model.Hash(h.ParentID) {
 				n = next
 			}
 		}
 		if next == len(points) || h.Height > points[next].Height {
-			break // the latter is no chain, which reading it will tell
+			break // if the height is too high, the file is not a chain, which read reports
 		}
 		if h.Height < points[next].Height {
 			continue
@@ -217,22 +218,22 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 	return n, from, nil
 }
 
-// numbered is a block and the line it begins in.
+// numbered is a block and the line on which it begins.
 type numbered struct {
 	*model.Block
 	line int
 }
 
-// group is blocks that are decoded together, up to one that could not be had.
+// group has blocks that are decoded together, up to the first error.
 type group struct {
 	blocks []numbered
 	err    error
 }
 
-// errReplaced says that another file was put in the place of the one that is read.
+// errReplaced reports that another file replaced the one that is being read.
 var errReplaced = errors.New("another file was put in its place")
 
-// read yields the blocks above a height from a position on, some at a time.
+// read yields the blocks above a height from a position on, in groups.
 func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above model.HeightPk) iter.Seq2[group, error] {
 	size := func(j lines) int64 { return underWayFactor * int64(len(j.text)) }
 	worker := func() (func(context.Context, lines) (group, error), func()) {
@@ -256,15 +257,15 @@ func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above m
 	return blocksource.Ordered(ctx, jobs, size, blocksource.Limits{Workers: s.options.Workers, Memory: s.options.Memory}, worker)
 }
 
-// lines is blocks that are read together.
+// lines has blocks that are read together.
 type lines struct {
 	text    []byte
 	ends    []int // of each block in text
-	numbers []int // the lines they begin in
-	err     error // why there is no more
+	numbers []int // lines on which the blocks begin
+	err     error // why no more follow
 }
 
-// lines yields the blocks above a height, and what ends them where that is an error.
+// lines yields the blocks above a height, and the error that ends them if there is one.
 func (s *fileSource) lines(ctx context.Context, from jsonstream.Position, above model.HeightPk, yield func(lines) bool) {
 	f, err := openBlockFile(s.path, from)
 	if err != nil {
@@ -317,7 +318,7 @@ func (s *fileSource) lines(ctx context.Context, from jsonstream.Position, above 
 	}
 }
 
-// wait waits until there may be more in a file than before. [errReplaced] where the path is another file now.
+// wait waits until the file may have grown. It returns [errReplaced] if the path is another file now.
 func (s *fileSource) wait(ctx context.Context, f *blockFile) error {
 	opened, err := f.file.Stat()
 	if err != nil {
