@@ -69,7 +69,7 @@ func TestTreesHaveTheReferencesAddresses(t *testing.T) {
 	}
 }
 
-// A tree that cannot be read is an address all the same.
+// Every tree has an address, even an invalid one.
 func TestEveryTreeHasAnAddress(t *testing.T) {
 	for _, tree := range []string{"ff", "00", "ff01", "0008cd05" + aKey[2:], "0108cd" + aKey, "10ffff", "0008cd0102",
 		"0008cd02" + strings.Repeat("00", 31) + "05", "082308cd02" + strings.Repeat("ff", 32)} {
@@ -123,7 +123,7 @@ func TestWhatIsNoAddressIsSaid(t *testing.T) {
 	}
 }
 
-// What was found out of a key before changes nothing.
+// Cached results do not change later ones.
 func TestPointsAreRemembered(t *testing.T) {
 	var known points
 	for range 2 {
@@ -138,7 +138,7 @@ func TestPointsAreRemembered(t *testing.T) {
 	}
 }
 
-// FuzzAddress: what is read as an address is written as something that is read as the same.
+// FuzzAddress checks that an address that parses is written as a text that parses to the same bytes.
 func FuzzAddress(f *testing.F) {
 	f.Add("9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWE")
 	f.Add("hex:ff01")

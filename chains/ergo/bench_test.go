@@ -59,7 +59,7 @@ func BenchmarkDecodeModernBlocks(b *testing.B) {
 	}
 }
 
-// BenchmarkDefined decodes the same blocks with one index of a user's at a time, besides box_id.
+// BenchmarkDefined decodes the same blocks with one custom index at a time, in addition to box_id.
 func BenchmarkDefined(b *testing.B) {
 	blocks := modernBlocks(b)
 	for name, d := range map[string]model.Definition{

@@ -124,7 +124,7 @@ func (d *decoder) document() {
 	}
 }
 
-// check recomputes what the header says, and begins the block with it.
+// check verifies what the header commits to, and starts the block with its fields.
 func (d *decoder) check() (*model.Block, error) {
 	switch {
 	case !d.header.found:
@@ -174,11 +174,11 @@ func (d *decoder) check() (*model.Block, error) {
 	}, nil
 }
 
-// named names the block under way in errors.
+// named returns the name of the current block for errors.
 func (d *decoder) named(raw []byte) string {
 	h := &d.header
 	if !h.found {
-		// It stands behind what is wrong, or is wrong itself.
+		// The header follows the error, or is invalid itself.
 		if value, err := jsonstream.Field(raw, "header"); err == nil {
 			d.s = scanner{b: value}
 			d.readHeader()

@@ -105,7 +105,7 @@ func TestHeaderIsShown(t *testing.T) {
 	}
 }
 
-// However the JSON is written, the block is the same.
+// The format of the JSON does not change the block.
 func TestFormOfTheJSONDoesNotMatter(t *testing.T) {
 	block := handmade(t, 4, aTx(), sigma.Tx{Inputs: []sigma.Input{{Box: sigma.ID{30}}}, Outputs: []sigma.Box{{Tree: []byte{0xff}, Registers: [][]byte{{4, 2}}}}})
 	want := decoded(t, block, valueNames...)
@@ -182,7 +182,7 @@ func writeBackwards(t *testing.T, w *bytes.Buffer, raw []byte) {
 	}
 }
 
-// A JSON object has no order, and who passes a block on may lose that of the variables.
+// A JSON object has no order, and programs that pass a block on may change the order of the variables.
 func TestOrderOfVariablesIsFound(t *testing.T) {
 	tx := aTx()
 	block := handmade(t, 2, tx)
@@ -194,7 +194,7 @@ func TestOrderOfVariablesIsFound(t *testing.T) {
 	if _, err := decoderOf(t).block(swapped); err != nil {
 		t.Error(err)
 	}
-	// The order that ids are made with may also be another than that of the numbers.
+	// The ids may also be computed from an order other than by number.
 	tx.Inputs[0].Extension[0], tx.Inputs[0].Extension[1] = tx.Inputs[0].Extension[1], tx.Inputs[0].Extension[0]
 	raw = bytes.Replace(jsonOf(t, handmade(t, 2, tx)), []byte(`"1":"0402","7":"0e0141"`), []byte(`"7":"0e0141","1":"0402"`), 1)
 	if _, err := decoderOf(t).block(raw); err != nil {
@@ -202,7 +202,7 @@ func TestOrderOfVariablesIsFound(t *testing.T) {
 	}
 }
 
-// A token is minted under the id of the first box that is spent, over all outputs, whatever their order.
+// A token is minted under the id of the first spent box, over all outputs in any order.
 func TestMintsAreSummedOverTheOutputs(t *testing.T) {
 	first, second := sigma.ID{10}, sigma.ID{11}
 	tx := sigma.Tx{
@@ -229,7 +229,7 @@ func TestMintsAreSummedOverTheOutputs(t *testing.T) {
 	if a.Name != "Sig" || a.Description != "é" || a.Decimals == nil || *a.Decimals != 2 {
 		t.Errorf("described as %+v", a)
 	}
-	// Of what is not minted, and of what has the id but no amount, there is no mint.
+	// A token that is not minted, and one with the id but no amount, has no mint.
 	tx.Inputs[0].Box = sigma.ID{1}
 	if mints := decoded(t, handmade(t, 3, tx)).Txs[0].Mints; mints != nil {
 		t.Errorf("minted %+v", mints)
@@ -262,7 +262,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	h := decoded(t, handmade(t, 2, aTx()))
 	tx := hex.EncodeToString(h.Txs[0].Hash[:])
 	blockName := "block 77 " + h.Hash.String()
-	// What is no JSON up to the header, or has another header, has no such name.
+	// JSON that is invalid before the header, or has an invalid header, has no such name.
 	unnamed := []string{
 		"no header", "null header", "missing pk", "missing nBits", "null", "comma before", "no comma", "no colon", "control character", "deep",
 		"number for a block", "height 0", "great height", "word", "bad escape", "d",

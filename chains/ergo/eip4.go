@@ -17,11 +17,11 @@ const (
 	constantBytes = 0x0e // Coll[Byte]
 )
 
-// mostDecimals is more than any amount has digits.
+// mostDecimals exceeds the digits of any amount.
 const mostDecimals = 255
 
-// describeToken reads [model.Mint.Info] by EIP-4: R4 is the name and R5 the description, texts in UTF-8, R6 the number
-// of decimals, as a text of digits or, as some wrote it, as a number. What is not so says nothing.
+// describeToken reads [model.Mint.Info] by EIP-4: R4 is the name and R5 the description, both UTF-8; R6 is the number
+// of decimals, as digits or, in some tokens, as a number. Invalid registers are ignored.
 func describeToken(info []byte) (a model.AssetDescription) {
 	var registers [tokenRegisters][]byte
 	for i := range registers {
@@ -38,13 +38,13 @@ func describeToken(info []byte) (a model.AssetDescription) {
 	return a
 }
 
-// textOf is the text in a constant; bytes that are not UTF-8 become the character that stands for such.
+// textOf returns the text in a constant, with U+FFFD in place of invalid UTF-8.
 func textOf(constant []byte) string {
 	b, _ := bytesOf(constant)
 	return strings.ToValidUTF8(string(b), "\uFFFD")
 }
 
-// bytesOf is what is in a constant of bytes.
+// bytesOf returns the content of a constant of type Coll[Byte].
 func bytesOf(constant []byte) ([]byte, bool) {
 	if len(constant) == 0 || constant[0] != constantBytes {
 		return nil, false

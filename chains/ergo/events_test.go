@@ -55,7 +55,7 @@ func tryOpen(t *testing.T, network, uri string, change ...func(*model.SourceOpti
 	return src, err
 }
 
-// quick makes a source look for more more often than anybody has to.
+// quick makes a source poll more often than the default.
 func quick(src model.Source) {
 	if f, ok := src.(*fileSource); ok {
 		f.poll = time.Millisecond
@@ -132,7 +132,7 @@ func newestFirst(points []model.Point) []model.Point {
 	return known
 }
 
-// leaks fails where goroutines of the test are left after it.
+// leaks fails if goroutines of the test are left after it.
 func leaks(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -155,7 +155,7 @@ func leaks(t *testing.T) {
 	})
 }
 
-// nodeAt is a node of testnet as a source that waits shorter than anybody has to.
+// nodeAt returns a node of testnet as a source with short delays.
 func nodeAt(t *testing.T, uri string, follows bool) model.Source {
 	t.Helper()
 	n, err := networks.Get(Name, "testnet")

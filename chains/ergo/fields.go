@@ -53,7 +53,7 @@ type txFields struct {
 	Mints       []*mint  `expr:"mints" doc:"the token it mints, if any"`
 }
 
-// blockFields are what expressions see of a block. Of the genesis, which is in none, all are empty.
+// blockFields are the fields of a block. They are empty in the genesis, which is not in a block.
 type blockFields struct {
 	Height     int    `expr:"height" doc:"height; 0 for genesis" example:"1795984"`
 	Hash       []byte `expr:"hash" doc:"the id of its header" example:"d0ebda28ab824d440fe205741109911b0d40deb67f6f7659da86bff70d95908d"`

@@ -51,7 +51,7 @@ func TestAFileThatGrowsIsFollowed(t *testing.T) {
 	got.reaches(blocks[1].Point())
 	appends(t, path, "\n"+lines[2]+"\n"+lines[3][:200])
 	got.reaches(blocks[2].Point())
-	for range 5 { // what is written of a block is looked at again and again
+	for range 5 { // the incomplete block is read several times
 		time.Sleep(2 * time.Millisecond)
 	}
 	if tip, err := src.Tip(t.Context()); err != nil || tip != blocks[2].Point() {
@@ -108,7 +108,7 @@ func TestAFileThatIsReplacedByAnotherChainIsRefused(t *testing.T) {
 	replaces(t, path, blocks)
 	got := chase(t, openAt(t, "testnet", path, follows))
 	got.reaches(blocks[4].Point())
-	// While it is written anew it is shorter, and nothing is made of that.
+	// A file that is being rewritten is shorter, which is not an error.
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestAFollowedFileEndsWhereItShould(t *testing.T) {
 		t.Errorf("%d events, %v", len(events), err)
 	}
 	for range src.Follow(t.Context(), nil) {
-		break // whoever leaves does not wait for more
+		break // after cancellation no more blocks are read
 	}
 	if events, err = allOf(t, src, blocks[6].Point()); err != nil || len(events) != 0 {
 		t.Errorf("known to the end: %d events, %v", len(events), err)

@@ -9,9 +9,9 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// fork is real blocks that part at height 5: 7 of mainnet, and 10 of which those from 5 on are another branch. In the
-// data that branch was made by hand, of mainnet's blocks with single digits of their ids changed, so nothing in it is
-// the hash of anything. Here it is mainnet's blocks under headers of their own.
+// fork returns two chains that fork at height 5: mainnet's first 7 blocks, and 10 blocks. The second branch in the data
+// was made by hand from mainnet's blocks by changing digits of their ids, so its hashes are invalid. Here it is
+// mainnet's blocks with new headers.
 func fork(t *testing.T) (shorter, longer []ergotest.Block) {
 	t.Helper()
 	shorter = byHand(t, "forks_shorter.txt")

@@ -16,8 +16,8 @@ import (
 
 var gzipMagic = []byte{0x1f, 0x8b}
 
-// Decode yields the blocks in r: full blocks as a node's REST gives them, one, an array, or one behind the other,
-// plain or in gzip. Heights are those the blocks state, so first means nothing.
+// Decode yields the blocks in r: full blocks as a node's REST API returns them, one, an array or a sequence, plain or
+// gzipped. Blocks state their heights, so first is ignored.
 func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, _ model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) {
 		if err := c.decode(ctx, r, indexes, yield); err != nil {

@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// builtIn are the genesis boxes of the networks that are known, as a node's /utxo/genesis gives them: what miners are
-// paid out of, the proof that nothing was mined before, and what the foundation was given. Their ids prove them.
+// builtIn has the genesis boxes of the known networks, as a node's /utxo/genesis returns them: the miners' emission,
+// the proof of no premine, and the foundation's treasury. Their ids verify them.
 //
 //go:embed genesis/*.json
 var builtIn embed.FS
@@ -23,7 +23,7 @@ func (n *network) hasGenesis() bool {
 	return f.Close() == nil
 }
 
-// genesisTxs are the genesis boxes that are built in, with the values d makes.
+// genesisTxs returns the built-in genesis boxes, with the values that d makes.
 func (n *network) genesisTxs(d *decoder) ([]model.Tx, error) {
 	boxes, err := builtIn.ReadFile("genesis/" + n.name + ".json")
 	if err != nil {
@@ -32,8 +32,8 @@ func (n *network) genesisTxs(d *decoder) ([]model.Tx, error) {
 	return d.genesis(boxes)
 }
 
-// genesis decodes the JSON array of boxes that /utxo/genesis gives. No transaction made them: they name one of zeros,
-// and each says that it is its output 0. Here they are the outputs of that one, in their order.
+// genesis decodes the JSON array of boxes that /utxo/genesis returns. Each box names a transaction of zeros and output
+// 0. Here they become the outputs of that transaction, in their order.
 func (d *decoder) genesis(boxes []byte) ([]model.Tx, error) {
 	d.reset(boxes)
 	s := &d.s

@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// A list in a register is as many values, a box of the most tokens there can be has all of theirs, and what states more
-// than it can have is none.
+// A list in a register has all its values, and a box with the maximum of tokens has all of theirs. A list that claims
+// more items than it has is invalid.
 func TestFullBoxesHaveAllTheirValues(t *testing.T) {
 	const longs = 3000
 	numbers := binary.AppendUvarint([]byte{0x11}, longs)
@@ -53,8 +53,7 @@ func TestFullBoxesHaveAllTheirValues(t *testing.T) {
 	}
 }
 
-// FuzzDefined: whatever is in registers and scripts, values of indexes that were defined stop no block that is one without
-// them.
+// FuzzDefined checks that custom indexes do not make a valid block fail, whatever its registers and scripts are.
 func FuzzDefined(f *testing.F) {
 	c := defined(f, everyField()...)
 	d, err := newDecoder(c, c.all())

@@ -21,7 +21,7 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// oracle answers questions by sigma-rust. It is asked one after the other.
+// oracle runs queries of sigma-rust, one at a time.
 type oracle struct {
 	t   *testing.T
 	in  io.Writer
@@ -131,7 +131,7 @@ func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int 
 			a := o.ask("tx " + line.String())
 			if a.Error != "" {
 				unread++
-				// It reads no trees of versions to come, and boxes of fewer tokens than the reference
+				// sigma-rust rejects trees of later versions, and allows fewer tokens per box than the reference
 				// implementation.
 				if !strings.Contains(a.Error, "Invalid version") && !strings.Contains(a.Error, "MAX_TOKENS_COUNT") {
 					t.Errorf("block %d, transaction %d: %.300s", b.Height, i, a.Error)
@@ -176,8 +176,8 @@ func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int 
 	return kinds
 }
 
-// segregatedKey reports whether a script is a key that stands among the constants, which sigma-rust takes for an address
-// of a key and the reference implementation does not.
+// segregatedKey reports whether a script is a key among segregated constants. sigma-rust gives it a P2PK address; the
+// reference implementation does not.
 func segregatedKey(tree []byte) bool {
 	parsed, err := sigma.ParseTree(tree)
 	return err == nil && parsed.Segregated() && bytes.Equal(parsed.Template, []byte{0x73, 0})

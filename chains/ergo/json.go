@@ -10,8 +10,7 @@ import (
 	"birthmark/chains/adapter"
 )
 
-// scanner reads JSON where it stands: what is asked for is decoded, the rest stepped over. After the first error
-// nothing more is found.
+// scanner reads JSON in place: it decodes the needed values and skips the rest. After the first error it finds nothing.
 type scanner struct {
 	b   []byte
 	at  int
@@ -48,7 +47,7 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// begin steps into an object or an array, whose first character is c. Not so where there is null.
+// begin enters an object or an array, whose first character is c. It returns false for null.
 func (s *scanner) begin(c byte, what string) bool {
 	if s.null() {
 		return false
@@ -108,8 +107,8 @@ func (s *scanner) more(c byte, n *int) bool {
 // element steps to the next element of an array.
 func (s *scanner) element(n *int) bool { return s.more(']', n) }
 
-// members steps through an object that was begun, from the value of one member to the next, and yields their names.
-// Whoever is yielded to steps over the value.
+// members iterates over the members of an open object and yields their names. The consumer must read or skip each
+// value.
 func (s *scanner) members() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for n := 0; s.more('}', &n); {
@@ -126,7 +125,7 @@ func (s *scanner) members() iter.Seq[[]byte] {
 	}
 }
 
-// text is a string. It stands in the JSON as it is unless it has escapes.
+// text returns a string. It points into the JSON unless it has escapes.
 func (s *scanner) text(what string) []byte {
 	raw, plain := s.quoted(what)
 	if plain || s.err != nil {
@@ -139,7 +138,7 @@ func (s *scanner) text(what string) []byte {
 	return []byte(text)
 }
 
-// quoted is what stands between the quotes of a string; plain: there is no escape in it.
+// quoted returns the bytes between the quotes of a string. plain reports that they have no escapes.
 func (s *scanner) quoted(what string) (raw []byte, plain bool) {
 	if s.next() != '"' {
 		s.unexpected(what)
@@ -212,7 +211,7 @@ func (s *scanner) number(what string) []byte {
 	return s.b[start:s.at]
 }
 
-// Values of hex digits: the high and the low one of a byte, and a bit above it for what is none.
+// Values of hex digits: the high and the low half of a byte, and a bit above it for an invalid digit.
 var hexHigh, hexLow = hexTables()
 
 const noDigit = 1 << 8
@@ -243,7 +242,7 @@ func hexTo(dst, digits []byte) bool {
 	return bad < noDigit
 }
 
-// hex decodes a string of so many digits as dst takes.
+// hex decodes a string of 2*len(dst) digits.
 func (s *scanner) hex(dst []byte, what string) {
 	digits := s.digits(what)
 	if s.err == nil && !hexTo(dst, digits) {
@@ -251,7 +250,7 @@ func (s *scanner) hex(dst []byte, what string) {
 	}
 }
 
-// appendHex decodes a string of digits behind dst.
+// appendHex appends the bytes of a string of digits to dst.
 func (s *scanner) appendHex(dst []byte, what string) []byte {
 	digits := s.digits(what)
 	if s.err != nil {

@@ -6,7 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// mostBytes of an ErgoTree and of a register: as values of indexes a byte stands before them. A node allows fewer.
+// mostBytes bounds an ErgoTree and a register: index values have one byte before them. A node allows fewer bytes.
 const mostBytes = model.MaxValueSize - 1
 
 func (d *decoder) readOutputs() ([]sigma.Box, []claim) {

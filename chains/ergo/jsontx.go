@@ -19,11 +19,11 @@ type transaction struct {
 	witness [31]byte
 }
 
-// claim is what JSON says of an output besides the box itself.
+// claim has the fields of an output in JSON other than the box itself.
 type claim struct {
 	id    sigma.ID
 	tx    sigma.ID
-	index int // -1: not said
+	index int // -1 if absent
 	hasTx bool
 }
 
@@ -79,7 +79,7 @@ func (d *decoder) readTx() {
 func (d *decoder) verify(t *transaction) error {
 	id := d.e.TxID(&t.Tx)
 	if id != t.id && sortVariables(t.Inputs) {
-		// A JSON object has no order; that of the variables is lost where somebody else wrote it than the node.
+		// A JSON object has no order, so programs other than the node may have changed the order of the variables.
 		if sorted := d.e.TxID(&t.Tx); sorted == t.id {
 			id = sorted
 		}
@@ -197,7 +197,7 @@ func (d *decoder) readVariables() []sigma.Variable {
 	return d.vars[first:len(d.vars):len(d.vars)]
 }
 
-// constant is a serialized constant: in hex, or in an object that has it in hex beside what it means.
+// constant returns a serialized constant: a hex string, or an object with it and its decoded value.
 func (d *decoder) constant(what string) (raw []byte) {
 	s := &d.s
 	if s.next() == '{' {

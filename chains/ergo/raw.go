@@ -8,7 +8,7 @@ import (
 // keepRaw gives each transaction of a block its bytes, with its proofs, as [model.Tx.Raw]. Whatever JSON they were read
 // from, they are the same: the id and what the header commits to prove them, but for the proofs of version 1.
 func (d *decoder) keepRaw(txs []model.Tx) {
-	first := len(d.arena) // behind what the transactions that were read point to
+	first := len(d.arena) // after the memory that the transactions point to
 	ends := make([]int, len(txs))
 	for i := range txs {
 		d.arena = d.e.AppendTx(d.arena, &d.txs[i].Tx, true)

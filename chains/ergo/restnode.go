@@ -18,12 +18,12 @@ type restNode struct {
 	decoders sync.Pool
 }
 
-// restOptions are those of the node a URI names.
+// restOptions returns the options of the node that a URI names.
 func restOptions(n *network, uri string, o model.SourceOptions) rest.Options {
 	return rest.Options{URL: uri, Password: o.Password, Network: n.name, First: firstBlock(n.name), Port: nodes[n.name].port}
 }
 
-// newRESTNode is a node, and how a source goes about it.
+// newRESTNode returns a node and the options of its source.
 func newRESTNode(d *decoder, ask rest.Options, o model.SourceOptions) (*restNode, blocksource.Options, error) {
 	client, err := rest.New(ask)
 	if err != nil {
@@ -35,8 +35,8 @@ func newRESTNode(d *decoder, ask rest.Options, o model.SourceOptions) (*restNode
 	}, nil
 }
 
-// Blocks fetches blocks and decodes each while the next is on its way. One that does not decode is an error of its
-// source, not to be tried again. What went wrong after a block is left to the next call, which begins there.
+// Blocks fetches blocks and decodes each while the next one is in transit. A block that does not decode is a permanent
+// error. An error after a block is left to the next call, which starts there.
 func (n *restNode) Blocks(ctx context.Context, points []model.Point, limit int64) (blocks []*model.Block, err error) {
 	ids := make([]model.Hash, len(points))
 	for i, p := range points {
@@ -58,7 +58,7 @@ func (n *restNode) Blocks(ctx context.Context, points []model.Point, limit int64
 			return false, model.Errorf(model.BadSource, "bad_answer", "asked for block %d %s, %s gave block %d %s", p.Height, p.Hash, n.Host(), b.Height, b.Hash)
 		}
 		if b.Height != p.Height {
-			// A node that began with a proof of the chain knows few of the old headers and counts those alone.
+			// A node that started from a proof of the chain has few old headers and counts only these.
 			return false, model.Errorf(model.BadSource, "headers_missing",
 				"%s has block %s of height %d where that of %d should be: it does not have all headers, expected a node that has", n.Host(), b.Hash, b.Height, p.Height)
 		}
@@ -80,7 +80,7 @@ func (n *restNode) Blocks(ctx context.Context, points []model.Point, limit int64
 	return blocks, nil
 }
 
-// genesis is what exists before block 1: what the network has built in, else what the node says.
+// genesis returns the boxes before block 1: built in, else from the node.
 func (n *restNode) genesis(ctx context.Context, d *decoder) ([]model.Tx, error) {
 	if n.net.hasGenesis() {
 		return n.net.genesisTxs(d)

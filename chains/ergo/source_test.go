@@ -231,7 +231,7 @@ func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
 	n.Extend(blocks...)
 	n.Announce(20, fork...)
-	// Asked from the beginning, the node gives the ids of a chain whose blocks it does not have all.
+	// The node lists ids of a chain of which it lacks some blocks.
 	got := chase(t, nodeAt(t, n.Start(t), true))
 	got.reaches(blocks[19].Point())
 	for n.Requests("/info") < 6 {
@@ -266,7 +266,7 @@ func TestSlowAndFailingNodesAreOutlived(t *testing.T) {
 			mu.Unlock()
 			fault(chance, a)
 		})
-		// One that follows tries for ever, the first time too.
+		// A source that follows retries forever, also at the start.
 		got := chase(t, nodeAt(t, url, true))
 		got.reaches(n.Tip())
 		got.end()

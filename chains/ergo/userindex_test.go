@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// defined is Ergo's mainnet with indexes of one's own.
+// defined returns Ergo's mainnet with custom indexes.
 func defined(t testing.TB, ds ...model.Definition) *chain {
 	t.Helper()
 	c, err := New("")
@@ -50,7 +50,7 @@ func (c *chain) real(t testing.TB, each func(file string, b *model.Block)) {
 	}
 }
 
-// Indexes that were defined and are not wanted cost nothing.
+// Custom indexes that are not selected cost nothing.
 func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 	raw := modernBlocks(t)[0]
 	allocs := func(c *chain, names ...string) float64 {

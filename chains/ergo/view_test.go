@@ -123,7 +123,7 @@ func TestFieldsAreRead(t *testing.T) {
 	}
 }
 
-// What was before the first block is in no block, also where the decoder had one before.
+// The genesis is not in a block, even if the decoder decoded one before.
 func TestTheGenesisIsInNoBlock(t *testing.T) {
 	for expression, want := range map[string]string{
 		"block.height": "0", "block.hash": "", "block.time": "0", "block.tx_count": "0", "block.difficulty": "0", "block.votes": "",
@@ -160,8 +160,7 @@ func everyField() (ds []model.Definition) {
 	return ds
 }
 
-// Values of indexes that were defined are the block's own, whatever comes after it; what they stand beside is as
-// without them.
+// Values of custom indexes belong to their block, whatever is decoded later, and do not change other values.
 func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	c := defined(t, everyField()...)
 	d, err := newDecoder(c, c.all())
@@ -214,7 +213,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	}
 }
 
-// Whatever the source is, blocks have the same values of indexes that were defined.
+// Every source returns the same values of custom indexes.
 func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 	n, err := New("testnet")
 	if err != nil {
