@@ -72,10 +72,10 @@ func (d *decoder) clone() *decoder {
 	return c
 }
 
-// block decodes one full block as the node's GET /blocks/{id} gives it. The ids of the transactions, their boxes and
-// the header are recomputed, and what the header commits to: the transactions with their proofs, and the extension
-// where it is there. Members may come in any order, unknown ones are stepped over. An error, of kind
-// [model.BadSource] and code bad_block, names the block.
+// block decodes one full block as the node's GET /blocks/{id} returns it. It recomputes the ids of the transactions,
+// their boxes and the header, and the roots in the header: of the transactions with their proofs, and of the extension
+// if the block has one. Members may have any order, unknown ones are skipped. An error is of kind [model.BadSource],
+// code bad_block, and names the block.
 func (d *decoder) block(raw []byte) (*model.Block, error) {
 	d.reset(raw)
 	d.document()

@@ -367,7 +367,7 @@ func TestEveryCutIsAnError(t *testing.T) {
 	}
 }
 
-// A box says how many tokens it has in one byte.
+// A box stores the number of its tokens in one byte.
 func TestTooManyTokens(t *testing.T) {
 	tx := aTx()
 	tx.Outputs[0].Tokens = make([]sigma.Token, 255)

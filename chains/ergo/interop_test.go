@@ -68,7 +68,7 @@ func (o *oracle) ask(question string) (a struct {
 	return a
 }
 
-// Generated blocks: every kind of script, also those that real blocks have none of.
+// Generated blocks have every kind of script, including kinds that no real block has.
 func TestInteropSigmaRustAgreesOnGeneratedBlocks(t *testing.T) {
 	kinds := agreed(t, "testnet", ergotest.Made(ergogen.New(ergogen.Options{Seed: 9}), 230))
 	if kinds[typeP2PK] < 100 || kinds[typeP2SH] < 5 || kinds[typeP2S] < 100 {
@@ -91,9 +91,9 @@ func TestInteropSigmaRustAgreesOnRealBlocks(t *testing.T) {
 	}
 }
 
-// agreed compares blocks with what sigma-rust makes of them: the ids of transactions and boxes, and the address of each
-// script, but where it is known to go another way than the reference implementation. It says how many scripts there are of
-// each kind of address. It is run by `make test-interop`.
+// agreed compares blocks with sigma-rust: the ids of transactions and boxes, and the address of each script, except for
+// known differences from the reference implementation. It returns the number of scripts per kind of address. `make
+// test-interop` runs it.
 func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int {
 	t.Helper()
 	o := startOracle(t)

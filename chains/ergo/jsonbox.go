@@ -103,7 +103,7 @@ func (d *decoder) readTokens() []sigma.Token {
 	return d.tokens[first:len(d.tokens):len(d.tokens)]
 }
 
-// readRegisters reads the additional registers, which stand in the order of their numbers and have no gap.
+// readRegisters reads the additional registers, which are in the order of their numbers without gaps.
 func (d *decoder) readRegisters() [][]byte {
 	s := &d.s
 	if !s.begin('{', "additionalRegisters") {

@@ -87,7 +87,7 @@ func TestRawTransactionsOfRealBlocksHashToTheirIDs(t *testing.T) {
 	}
 }
 
-// What a transaction is made of is all there, and nothing of how its JSON was written.
+// A raw transaction is complete and independent of the form of its JSON.
 func TestRawTransactionsHaveTheirProofs(t *testing.T) {
 	tx := aTx()
 	raw := jsonOf(t, handmade(t, 2, tx))
@@ -155,7 +155,7 @@ func TestBytesThatAreNoTransactionHaveNoID(t *testing.T) {
 			t.Errorf("%d of %d bytes hash to %s, %v", n, len(raw), got, err)
 		}
 	}
-	// A constant of a box does not say where it ends.
+	// A constant of a box has no length prefix.
 	tx.Inputs[0].Extension[0].Value = []byte{99, 1, 2, 3}
 	if got, err := c.(model.TxHasher).HashTx(e.AppendTx(nil, &tx, true)); err == nil {
 		t.Errorf("a variable of a type that is not read: the bytes hash to %s", got)

@@ -59,7 +59,7 @@ func TestRealHeadersHaveTheirIDs(t *testing.T) {
 	}
 }
 
-// Boxes that say which output they are of which transaction.
+// Boxes that state their transaction and output index.
 func TestRealBoxesHaveTheirIDs(t *testing.T) {
 	raw, err := os.ReadFile(testblocks.Path(t, "ergo", "arkadianet-ergo", "mainnet", "input_boxes_700000_700010.json"))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// saying is a decoder of mainnet for an index of the expression, many-valued where it is a list.
+// saying returns a decoder of mainnet for an index of the expression, many-valued if it is a list.
 func saying(t testing.TB, expression string) (*decoder, model.Index) {
 	t.Helper()
 	d := model.Definition{Name: "said", Value: expression}
