@@ -60,7 +60,7 @@ func (p *program) benchAppendCommand() *cli.Command {
 // benchAnswer is the document of bench append.
 type benchAnswer struct {
 	Indexes    map[string]config.IndexView  `json:"indexes,omitempty"`
-	Evaluation map[string]*bench.Evaluation `json:"evaluation,omitempty"` // of indexes of one's own, by name; all: together
+	Evaluation map[string]*bench.Evaluation `json:"evaluation,omitempty"` // of custom indexes by name; all: together
 
 	Naive *bench.Result                `json:"naive,omitempty"`
 	Floor *bench.Result                `json:"floor,omitempty"`
@@ -102,7 +102,7 @@ func (p *program) benchAppend(c *cli.Context) (err error) {
 	if (len(kinds) > 1 || numbers["repeat"] > 1) && (c.IsSet("cpuprofile") || c.IsSet("memprofile")) {
 		return usageError("bad_value", "a profile covers one run: expected --runs with one of %s", bench.KindNames())
 	}
-	// What is wrong with the flags is told before anything is made.
+	// Reject invalid flags before creating anything.
 	chain, err := generatedChain(c, 2000)
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func benchKinds(c *cli.Context) ([]bench.Kind, error) {
 	return slices.DeleteFunc(slices.Clone(bench.Kinds), func(k bench.Kind) bool { return !slices.Contains(wanted, k) }), nil
 }
 
-// measure does one run in this process, of so many recorded transactions.
+// measure runs one benchmark in this process with txs recorded transactions.
 func (p *program) measure(c *cli.Context, k bench.Kind, txs int) (r *bench.Result, err error) {
 	blocks, err := bench.OpenRecording(c.String("recording"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// What a sync writes must not depend on how blocks are gathered before they are written.
+// The database must not depend on how blocks are batched.
 func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 	t.Parallel()
 	var a generateAnswer

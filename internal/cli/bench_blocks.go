@@ -24,7 +24,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// generatedFlags say which blocks are generated.
+// generatedFlags returns the flags of the generated blocks.
 func generatedFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: " + strings.Join(bench.ChainNames(), ", "), DefaultText: bitcoin.Name},
@@ -43,7 +43,7 @@ func memoryFlags() []cli.Flag {
 	return []cli.Flag{&cli.StringFlag{Name: "memory", Usage: "memory limit, a `SIZE` such as 4GiB"}}
 }
 
-// benchNumbers reads flags that are numbers, each with what it is where it is not set.
+// benchNumbers reads numeric flags; numbers has their defaults.
 func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, error) {
 	most := map[string]uint64{
 		"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000,
@@ -62,8 +62,8 @@ func benchNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64,
 	return numbers, nil
 }
 
-// generatedChain is the chain that flags of c ask for, but for how many transactions it has; of Bitcoin with so many in a
-// block where no flag says how many.
+// generatedChain returns the chain that the flags of c describe, without its number of transactions. perBlock is the
+// default number of transactions in a block of Bitcoin.
 func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	name := cmp.Or(c.String("chain"), bitcoin.Name)
 	if !slices.Contains(bench.ChainNames(), name) {
@@ -99,7 +99,7 @@ func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	return chain.Resolve(c.Context)
 }
 
-// record makes the blocks of a chain in a folder and says how far that is.
+// record generates the blocks of a chain in a folder and logs progress.
 func (p *program) record(ctx context.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
 	var made atomic.Int64
 	started := time.Now()

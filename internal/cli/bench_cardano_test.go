@@ -111,7 +111,7 @@ func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
 	}
 }
 
-// Chunks and block files are cut where they have more than is asked for.
+// Chunks and block files are truncated if they exceed the requested number.
 func TestBenchDecodeReadsBlocks(t *testing.T) {
 	slow(t)
 	t.Parallel()

@@ -77,10 +77,10 @@ func benchIndexes(chain *bench.Chain) map[string]config.IndexView {
 	return set.View("", nil).Indexes
 }
 
-// evaluatedTxs is how many transactions have the blocks on which indexes of one's own are measured.
+// evaluatedTxs is the number of transactions in the blocks that measure custom indexes.
 const evaluatedTxs = 20_000
 
-// evaluation is what the indexes of one's own add to decoding; nil where there are none.
+// evaluation measures what custom indexes add to decoding; nil if there are none.
 func evaluation(ctx context.Context, chain *bench.Chain) (map[string]*bench.Evaluation, error) {
 	if len(chain.Definitions) == 0 {
 		return nil, nil

@@ -79,7 +79,7 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		// The database says which chain and network it has.
+		// The database stores its chain and network.
 		set = &config.Chain{DB: filepath.Join(dir, keptFolder), Indexes: indexesSet(&chain), Memory: p.settings.Memory}
 		indexes = benchIndexes(&chain)
 		o.Hottest = made.Hottest
@@ -101,7 +101,7 @@ func (p *program) benchQuery(c *cli.Context) (err error) {
 	return p.answer(db.Chain(), a, func(pg *page) { pg.benchQuery(&a) })
 }
 
-// What stands in a folder with a generated database: the database, and while it is made its blocks.
+// Content of a folder with a generated database: the database, and its blocks while it is created.
 const (
 	keptFolder     = "db"
 	unfinishedWork = "blocks"

@@ -125,7 +125,7 @@ func TestBenchRollbackRemovesTheLastBlocksOfEverySize(t *testing.T) {
 	}
 }
 
-// No database of anybody's is touched, and what cannot be measured is told before anything is made.
+// Benches do not touch other databases, and reject invalid requests before creating anything.
 func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]struct {

@@ -26,7 +26,7 @@ func (p *program) benchRollbackCommand() *cli.Command {
 	}
 }
 
-// rollbackTxs are in a block of Bitcoin in the mean, where no flag says how many: so that a thousand blocks are a small part.
+// rollbackTxs is the default mean number of transactions in a block of Bitcoin, so that 1,000 blocks are a small part.
 const rollbackTxs = 100
 
 // benchRollbackAnswer is the document of bench rollback.

@@ -41,7 +41,7 @@ func (p *program) benchServeCommand() *cli.Command {
 			&cli.StringFlag{Name: "repeat", Usage: "with --syncing: repeat each sync `N` times, alternating, and print the medians", DefaultText: "3"},
 			&cli.BoolFlag{Name: "no-cache", DisableDefaultText: true, Usage: "disable the response cache of the server"},
 			&cli.StringFlag{Name: "samples", Usage: "sample `N` of each kind", DefaultText: "1000"},
-			&cli.BoolFlag{Name: "waits", Hidden: true}, // the process that asks: says when it is ready, is told when to begin and to end
+			&cli.BoolFlag{Name: "waits", Hidden: true}, // the client process: prints when it is ready, and receives when to start and to stop
 		}, generatedFlags(), memoryFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db, if it cannot be detected"},
 		}, profileFlags(), commonFlags()),
@@ -57,8 +57,8 @@ type benchServeAnswer struct {
 	Memory      int64                       `json:"memory,omitempty"`  // bytes
 	URL         string                      `json:"url,omitempty"`     // of another server
 	Connections int                         `json:"connections"`
-	Fresh       bool                        `json:"fresh,omitempty"` // each answer was read anew
-	Pace        float64                     `json:"pace,omitempty"`  // requests a second that were asked for
+	Fresh       bool                        `json:"fresh,omitempty"` // each answer was read again
+	Pace        float64                     `json:"pace,omitempty"`  // target in requests per second
 	Mix         map[string]int              `json:"mix"`
 	loadAnswer
 	ByItself map[string]*loadAnswer `json:"by_itself,omitempty"` // each kind
@@ -71,8 +71,7 @@ type loadAnswer struct {
 	Server *bench.Usage `json:"server,omitempty"` // nil: another server
 }
 
-// syncingAnswer is how fast blocks arrived, in transactions a second, while it was asked and while it was not: the medians,
-// and each time.
+// syncingAnswer is the rate of indexing in transactions per second, with and without load: the medians and each run.
 type syncingAnswer struct {
 	Alone float64       `json:"alone_txs_per_s"`
 	Asked float64       `json:"asked_txs_per_s"`
@@ -99,7 +98,7 @@ func (a *syncingAnswer) between() {
 	a.Loses = 1 - a.Asked/a.Alone
 }
 
-// mixText is a mix as --mix has it, what is asked most often first.
+// mixText formats a mix as in --mix, the most frequent kind first.
 func mixText(mix map[string]int) string {
 	var parts []string
 	for _, kind := range kindsOf(mix) {
@@ -108,7 +107,7 @@ func mixText(mix map[string]int) string {
 	return strings.Join(parts, ",")
 }
 
-// kindsOf are the kinds of a mix, what is asked most often first.
+// kindsOf returns the kinds of a mix, the most frequent first.
 func kindsOf(mix map[string]int) (kinds []string) {
 	for _, kind := range bench.LoadKinds() {
 		if mix[kind] > 0 {
@@ -258,8 +257,8 @@ func (p *program) loads(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions
 	return nil
 }
 
-// benchServeSyncing measures how a database is served while a sync writes it, and what that costs the sync: the same
-// blocks arrive twice, in a database of the same ones, and that as often as is asked for.
+// benchServeSyncing measures serving while a sync writes, and the cost to the sync: the same blocks arrive twice, in
+// equal databases, repeat times.
 func (p *program) benchServeSyncing(c *cli.Context, a *benchServeAnswer, o bench.LoadOptions, txs, repeat int) error {
 	chain, err := generatedChain(c, 2000)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// askReady is the line with which the process that asks says that all was asked for once. It begins when it is sent a
-// line, and ends when what it reads ends, or before: then its answer follows.
+// askReady is the line that the client process prints after it sent each request once. It starts when it receives a
+// line and stops at the end of its input or earlier; then its answer follows.
 const askReady = "ready"
 
 // askWhenTold is the process that asks. One processor is enough for it: connections that wait cost it nothing, and the

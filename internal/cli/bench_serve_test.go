@@ -58,7 +58,7 @@ func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
 	}
 }
 
-// Another server is asked as one of this process is, for the pages that people look at too.
+// Another server is queried like one in this process, including its pages.
 func TestBenchServeAsksAnotherServer(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	url := shownIn(t, syncedBitcoin(t, 200)) + "/v1/bitcoin"
@@ -69,7 +69,7 @@ func TestBenchServeAsksAnotherServer(t *testing.T) {
 	}
 }
 
-// A database of one's own is served as it is.
+// An existing database is served unchanged.
 func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")

@@ -95,7 +95,7 @@ func TestBenchAppendIndexesEveryChain(t *testing.T) {
 	}
 }
 
-// Whoever gives up finds nothing left.
+// An interrupted bench leaves no files.
 func TestBenchAppendThatIsInterruptedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
