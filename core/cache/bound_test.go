@@ -176,7 +176,8 @@ func TestANoteOfALargeTableTakesLittleMemory(t *testing.T) {
 		t.Errorf("a note of %d births took %d bytes of memory", most, took)
 	}
 	births := readBirths(&snapshotReader{r: bufio.NewReader(&b)})
-	if len(births) < most*9/10 || len(births) > most*11/10 || births[0].Utxo < entries-2*most {
+	// The age from which births are noted is estimated from one entry in 11: the standard deviation is 7%.
+	if len(births) < most*6/10 || len(births) > most*14/10 || births[0].Utxo < entries-2*most {
 		t.Errorf("%d births were noted from %v on, expected the youngest %d", len(births), births[0], most)
 	}
 }
