@@ -247,7 +247,7 @@ func (r *run) sync(ctx context.Context) error {
 		weight, bulk = 0, 0 // the defaults of a sync
 	}
 	return core.Sync(ctx, r.db, r.src, core.SyncOptions{
-		WindowWeight: weight, WindowBytes: r.options.WindowBytes, BulkWeight: bulk,
+		BatchWeight: weight, BatchBytes: r.options.WindowBytes, BulkWeight: bulk,
 		Progress: func(p core.Progress) {
 			if p.Done {
 				r.stages = p.Stages

@@ -75,7 +75,7 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 	if db.DB, err = core.Open(ctx, db.store, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, Keep: blocks.Chain.Keep, Raw: blocks.Chain.Raw, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}
-	if db.took, err = db.sync(ctx, blocks, txs, core.SyncOptions{WindowBytes: o.WindowBytes, Progress: o.Progress}); err != nil {
+	if db.took, err = db.sync(ctx, blocks, txs, core.SyncOptions{BatchBytes: o.WindowBytes, Progress: o.Progress}); err != nil {
 		return nil, err
 	}
 	return db, store.Compact(ctx)

@@ -53,7 +53,7 @@ func Rollback(ctx context.Context, blocks *Recording, txs, last int, o Options) 
 	if got != left {
 		return nil, fmt.Errorf("the database has %d transactions after the rollback, expected %d", got, left)
 	}
-	again, err := db.sync(ctx, blocks, txs, core.SyncOptions{WindowWeight: nearWeight, WindowBytes: o.WindowBytes, BulkWeight: -1})
+	again, err := db.sync(ctx, blocks, txs, core.SyncOptions{BatchWeight: nearWeight, BatchBytes: o.WindowBytes, BulkWeight: -1})
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (a *Arriving) DB() *core.DB { return a.db.DB }
 
 // Sync indexes the other half at full speed.
 func (a *Arriving) Sync(ctx context.Context) (txsPerSecond float64, err error) {
-	took, err := a.db.sync(ctx, a.blocks, 0, core.SyncOptions{WindowBytes: a.o.WindowBytes, Progress: a.o.Progress})
+	took, err := a.db.sync(ctx, a.blocks, 0, core.SyncOptions{BatchBytes: a.o.WindowBytes, Progress: a.o.Progress})
 	if err != nil {
 		return 0, err
 	}

@@ -18,7 +18,7 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	if len(blocks) == 0 {
 		return nil
 	}
-	if err := db.settle(ctx); err != nil {
+	if err := db.ensureStateKnown(ctx); err != nil {
 		return err
 	}
 	w, err := db.prepare(ctx, blocks)
@@ -26,13 +26,13 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 		err = db.commit(ctx, w, DefaultBulkWeight)
 	}
 	if err != nil {
-		db.abandon(ctx)
+		db.discardPending(ctx)
 	}
 	return err
 }
 
 // commit writes w, the oldest pending batch, in bulk if it is large enough. After an error of commit or prepare the
-// caller must call abandon.
+// caller must call discardPending.
 func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error {
 	t := db.totals.Clone()
 	tip := w.Blocks[len(w.Blocks)-1].Point()
@@ -41,7 +41,7 @@ func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error
 		update = db.store.(storage.BulkUpdater).UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		if err := ingest.WriteRows(db.catalogue(), w, r, b, &t); err != nil {
+		if err := ingest.WriteRows(db.layout(), w, r, b, &t); err != nil {
 			return err
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
@@ -54,7 +54,7 @@ func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.totals = t
-	db.move(tip)
+	db.setTip(tip)
 	db.pending = db.pending[1:]
 	return nil
 }
@@ -67,14 +67,14 @@ func (db *DB) inBulk(w *ingest.Batch, bulkWeight int) bool {
 }
 
 // prepare assigns pointers to the blocks and resolves their inputs and values. The returned batch is pending until it
-// is committed. After an error the caller must call abandon when no other prepare or commit is running.
+// is committed. After an error the caller must call discardPending when no other prepare or commit is running.
 func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch, error) {
 	db.mu.Lock()
 	head, before := db.head, append([]*ingest.Batch(nil), db.pending...)
 	assets := db.totals.Rows[schema.FamilyAssets] > 0
 	db.mu.Unlock()
 
-	w, err := ingest.NewBatch(db.catalogue(), head, blocks)
+	w, err := ingest.NewBatch(db.layout(), head, blocks)
 	if err == nil {
 		db.cache.Pin(ingest.FirstPk(before, w))
 		// The pending batches are copied before the snapshot is taken: a batch that is committed in between is seen
@@ -83,7 +83,7 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 			if err := ingest.CheckHeaders(db.chain, r, before, w); err != nil {
 				return err
 			}
-			return ingest.Resolve(db.catalogue(), db.cache, w, r, before, assets)
+			return ingest.Resolve(db.layout(), db.cache, w, r, before, assets)
 		})
 	}
 	if err != nil {
@@ -96,30 +96,30 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 	return w, nil
 }
 
-// abandon discards all pending batches after an error. The state of the store and of the caches is unknown until settle
-// reads it. No prepare or commit may be running.
-func (db *DB) abandon(ctx context.Context) {
+// discardPending discards all pending batches after an error. The state of the store and of the caches is unknown until
+// ensureStateKnown reads it. No prepare or commit may be running.
+func (db *DB) discardPending(ctx context.Context) {
 	db.mu.Lock()
 	db.pending, db.head = nil, db.tip
 	db.mu.Unlock()
-	db.doubt = true
-	_ = db.settle(context.WithoutCancel(ctx)) // on failure, the next write calls it again and returns its error
+	db.stateUnknown = true
+	_ = db.ensureStateKnown(context.WithoutCancel(ctx)) // on failure, the next write calls it again and returns its error
 }
 
-// settle reads the tip and the totals again if they are unknown: a failed write may have been applied, for example if
-// only making it durable failed. It removes the cache entries above the tip: entries of batches that were not written,
-// and of blocks that a failed rollback removed. It does not hold db.mu while it reads.
-func (db *DB) settle(ctx context.Context) error {
-	if db.stale {
+// ensureStateKnown reads the tip and the totals again if they are unknown: a failed write may have been applied, for
+// example if only making it durable failed. It removes the cache entries above the tip: entries of batches that were
+// not written, and of blocks that a failed rollback removed. It does not hold db.mu while it reads.
+func (db *DB) ensureStateKnown(ctx context.Context) error {
+	if db.reopenRequired {
 		return model.Errorf(model.Refused, "open_again", "a change of the database's indexes failed, and may have been made all the same: open the database again")
 	}
-	if !db.doubt {
+	if !db.stateUnknown {
 		return nil
 	}
-	if err := db.recall(ctx); err != nil {
+	if err := db.reloadState(ctx); err != nil {
 		return err
 	}
 	db.cache.DropFrom(schema.PkAfter(db.Tip()))
-	db.doubt = false
+	db.stateUnknown = false
 	return nil
 }

@@ -62,12 +62,12 @@ func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) erro
 	if o.Progress == nil {
 		o.Progress = func(BuildProgress) {}
 	}
-	db.builder.Lock()
-	defer db.builder.Unlock()
+	db.buildMu.Lock()
+	defer db.buildMu.Unlock()
 	for {
-		db.building.Lock()
-		w := db.work
-		db.building.Unlock()
+		db.changeMu.Lock()
+		w := db.indexChange
+		db.changeMu.Unlock()
 		if w == nil {
 			return nil
 		}
@@ -80,11 +80,11 @@ func (db *DB) Build(ctx context.Context, open SourceOpener, o BuildOptions) erro
 		}
 		err := b.advance(ctx, nearTip)
 		if err == nil {
-			err = db.alone(ctx, func() error {
+			err = db.withExclusive(ctx, func() error {
 				if err := b.advance(ctx, 0); err != nil {
 					return err
 				}
-				return b.arrive(ctx)
+				return b.activate(ctx)
 			})
 		}
 		if err == nil {
@@ -113,10 +113,10 @@ type builder struct {
 	x    *schema.Index // the index that is being added or dropped
 }
 
-// work returns the index change in progress, or errNotAdded if it is no longer a change of b.x: a change of the layout
-// replaces the entry of its index. db.building is held.
-func (b *builder) work() (*schema.IndexChange, error) {
-	if w := b.db.work; w != nil && w.Index == b.x {
+// change returns the index change in progress, or errNotAdded if it is no longer a change of b.x: a change of the
+// layout replaces the entry of its index. db.changeMu is held.
+func (b *builder) change() (*schema.IndexChange, error) {
+	if w := b.db.indexChange; w != nil && w.Index == b.x {
 		return w, nil
 	}
 	return nil, errNotAdded
@@ -124,9 +124,9 @@ func (b *builder) work() (*schema.IndexChange, error) {
 
 // built returns the last block that the index contains.
 func (b *builder) built() (model.Point, error) {
-	b.db.building.Lock()
-	defer b.db.building.Unlock()
-	w, err := b.work()
+	b.db.changeMu.Lock()
+	defer b.db.changeMu.Unlock()
+	w, err := b.change()
 	if err != nil {
 		return model.Point{}, err
 	}
@@ -280,9 +280,9 @@ func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*mode
 
 func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model.Block) error {
 	db := b.db
-	db.building.Lock()
-	defer db.building.Unlock()
-	w, err := b.work()
+	db.changeMu.Lock()
+	defer db.changeMu.Unlock()
+	w, err := b.change()
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	if err != nil || there.Hash != to.Hash {
 		return errElsewhere
 	}
-	s := backfill.NewStep(ctx, db.catalogue(), w.Index, from, to)
+	s := backfill.NewStep(ctx, db.layout(), w.Index, from, to)
 	err = db.store.View(ctx, func(r storage.Reader) error { return s.Prepare(r, blocks) })
 	if err != nil {
 		return err
@@ -312,18 +312,18 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 		return nil
 	})
 	if err != nil {
-		return errors.Join(err, db.recallWork(ctx))
+		return errors.Join(err, db.reloadIndexChange(ctx))
 	}
-	db.work = next
+	db.indexChange = next
 	return nil
 }
 
-// arrive activates the index. The index contains all blocks and no other write is running.
-func (b *builder) arrive(ctx context.Context) error {
+// activate activates the index. The index contains all blocks and no other write is running.
+func (b *builder) activate(ctx context.Context) error {
 	db := b.db
-	db.building.Lock()
-	defer db.building.Unlock()
-	work, err := b.work()
+	db.changeMu.Lock()
+	defer db.changeMu.Unlock()
+	work, err := b.change()
 	if err != nil {
 		return err
 	}
@@ -331,13 +331,13 @@ func (b *builder) arrive(ctx context.Context) error {
 		return errElsewhere
 	}
 	w := *work
-	c, x := db.catalogue().Copy(w.Index)
+	c, x := db.layout().Copy(w.Index)
 	w.Index = x
-	return db.arrived(ctx, c, &w)
+	return db.activate(ctx, c, &w)
 }
 
-// arrived stores the layout c with the index of w active.
-func (db *DB) arrived(ctx context.Context, c *schema.Layout, w *schema.IndexChange) error {
+// activate stores the layout c with the index of w active.
+func (db *DB) activate(ctx context.Context, c *schema.Layout, w *schema.IndexChange) error {
 	x := w.Index
 	values := x.Building.Has(schema.FeatureValues)
 	x.Active, x.Building = x.Active|x.Building, 0
@@ -346,7 +346,7 @@ func (db *DB) arrived(ctx context.Context, c *schema.Layout, w *schema.IndexChan
 	for f, n := range w.Rows {
 		t.Rows[f] = n
 	}
-	err := db.change(ctx, c, c.HalfDropped(), func(b storage.Batch) { b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil)) })
+	err := db.swapLayout(ctx, c, c.HalfDropped(), func(b storage.Batch) { b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil)) })
 	if err != nil {
 		return err
 	}

@@ -10,22 +10,23 @@ import (
 )
 
 const (
-	// lull is how long a source may pause before an unfinished batch is written, so that blocks at the tip appear soon.
-	lull = 20 * time.Millisecond
+	// idleFlush is how long a source may pause before an unfinished batch is written, so that blocks at the tip appear
+	// soon.
+	idleFlush = 20 * time.Millisecond
 
-	// patience is the same below the source's tip. There, a source pauses because it is slow or the CPU is busy, and
+	// catchUpFlush is the same below the source's tip. There, a source pauses because it is slow or the CPU is busy, and
 	// small batches would add work: each creates a table per family that must be compacted.
-	patience = time.Second
+	catchUpFlush = time.Second
 
-	// longest is the maximum age of an unfinished batch: it bounds the work that a crash loses.
-	longest = 10 * time.Second
+	// maxBatchAge is the maximum age of an unfinished batch: it bounds the work that a crash loses.
+	maxBatchAge = 10 * time.Second
 )
 
-// gather collects blocks into batches. Batches are as large as the limits allow while the source has more blocks, and
+// batch collects blocks into batches. Batches are as large as the limits allow while the source has more blocks, and
 // are written early when it pauses.
-func (s *syncer) gather(ctx context.Context) error {
-	g := gatherer{syncer: s, part: firstPart, meeting: true, tip: s.db.Tip()}
-	pause := time.NewTimer(lull)
+func (s *syncer) batch(ctx context.Context) error {
+	g := batcher{syncer: s, fraction: firstFraction, locating: true, tip: s.db.Tip()}
+	pause := time.NewTimer(idleFlush)
 	defer pause.Stop()
 	for {
 		pause.Reset(g.wait())
@@ -35,7 +36,7 @@ func (s *syncer) gather(ctx context.Context) error {
 				if err := g.flush(ctx); err != nil || !g.ended {
 					return err
 				}
-				return g.undo(ctx)
+				return g.rollBackToShared(ctx)
 			}
 			if err := g.add(ctx, e); err != nil {
 				return err
@@ -50,19 +51,19 @@ func (s *syncer) gather(ctx context.Context) error {
 	}
 }
 
-// firstPart limits the first batch to an eighth of the maximum size and the next one to a quarter, so that the later
-// stages start early.
-const firstPart = 8
+// firstFraction limits the first batch to an eighth of the maximum size and the next one to a quarter, so that the
+// later stages start early.
+const firstFraction = 8
 
-type gatherer struct {
+type batcher struct {
 	*syncer
-	blocks []*model.Block
-	weight int
-	bytes  int64
-	began  time.Time // time of the first block
-	part   int       // the batch may use 1/part of the size limits
+	blocks   []*model.Block
+	weight   int
+	bytes    int64
+	began    time.Time // time of the first block
+	fraction int       // the batch may use 1/fraction of the size limits
 
-	// meeting: until the first block that the database does not have, blocks that it has are skipped and nothing is
+	// locating: until the first block that the database does not have, blocks that it has are skipped and nothing is
 	// removed.
 	//
 	// Every sync starts in this state. An initial rollback of the source only states where the source starts: a source
@@ -71,40 +72,40 @@ type gatherer struct {
 	//
 	// A later rollback means that the source's chain has changed. If it may end below the fork point, shared is set:
 	// the blocks above shared are removed when a block differs or the source ends.
-	meeting bool
-	tip     model.Point  // of the database, during meeting
-	shared  *model.Point // the newest block that both chains are known to share
+	locating bool
+	tip      model.Point  // of the database, during locating
+	shared   *model.Point // the newest block that both chains are known to share
 }
 
 // wait returns how long to wait for the next block.
-func (g *gatherer) wait() time.Duration {
+func (g *batcher) wait() time.Duration {
 	n := len(g.blocks)
 	if n == 0 || g.blocks[n-1].Height >= g.target {
-		return lull
+		return idleFlush
 	}
-	return max(0, min(patience, longest-time.Since(g.began)))
+	return max(0, min(catchUpFlush, maxBatchAge-time.Since(g.began)))
 }
 
-func (g *gatherer) add(ctx context.Context, e model.Event) error {
+func (g *batcher) add(ctx context.Context, e model.Event) error {
 	if e.Rollback != nil {
 		return g.rollback(ctx, *e.Rollback)
 	}
 	b := e.Block
-	if g.meeting {
-		had, err := g.meet(ctx, b)
+	if g.locating {
+		had, err := g.matchExisting(ctx, b)
 		if had || err != nil {
 			return err
 		}
 	}
 	weight, size := b.Weight(), int64(b.Size)
-	if g.db.catalogue().Raw {
+	if g.db.layout().Raw {
 		size *= 2 // the rows repeat all of it
 	}
-	if len(g.blocks) > 0 && (g.weight+weight > g.o.WindowWeight/g.part || g.bytes+size > g.o.WindowBytes/int64(g.part)) {
+	if len(g.blocks) > 0 && (g.weight+weight > g.o.BatchWeight/g.fraction || g.bytes+size > g.o.BatchBytes/int64(g.fraction)) {
 		if err := g.flush(ctx); err != nil {
 			return err
 		}
-		g.part = max(1, g.part/2)
+		g.fraction = max(1, g.fraction/2)
 	}
 	if len(g.blocks) == 0 {
 		g.began = time.Now()
@@ -118,7 +119,7 @@ func (g *gatherer) add(ctx context.Context, e model.Event) error {
 // exact reports whether the source rolls back to the fork point itself. A source compares only the points of the
 // locator and the points that it has yielded; between two points of the locator, which become sparser with depth, the
 // fork point is unknown.
-func (g *gatherer) exact(to model.Point) bool {
+func (g *batcher) exact(to model.Point) bool {
 	i := slices.Index(g.known, to)
 	if to.IsOrigin() {
 		i = len(g.known)
@@ -130,40 +131,40 @@ func (g *gatherer) exact(to model.Point) bool {
 }
 
 // rollback rolls back to a point, or starts the search for the fork point above it.
-func (g *gatherer) rollback(ctx context.Context, to model.Point) error {
-	if g.meeting && g.shared == nil {
-		g.meeting = to != g.tip
+func (g *batcher) rollback(ctx context.Context, to model.Point) error {
+	if g.locating && g.shared == nil {
+		g.locating = to != g.tip
 		return nil
 	}
 	if err := g.flush(ctx); err != nil {
 		return err
 	}
 	if g.exact(to) {
-		g.meeting, g.shared = false, nil
+		g.locating, g.shared = false, nil
 		return g.after(ctx, job{rollback: &to})
 	}
 	if err := g.after(ctx, job{}); err != nil { // the database contains all earlier blocks
 		return err
 	}
-	g.meeting, g.tip, g.shared = true, g.db.Tip(), &to
+	g.locating, g.tip, g.shared = true, g.db.Tip(), &to
 	return nil
 }
 
-// undo removes the blocks that the source does not have, after a rollback, and ends meeting.
-func (g *gatherer) undo(ctx context.Context) error {
+// rollBackToShared removes the blocks that the source does not have, after a rollback, and ends locating.
+func (g *batcher) rollBackToShared(ctx context.Context) error {
 	to := g.shared
-	g.meeting, g.shared = false, nil
+	g.locating, g.shared = false, nil
 	if to == nil {
 		return nil
 	}
 	return g.after(ctx, job{rollback: to})
 }
 
-// meet reports whether the database already has b. If it has another block at that height, meet removes the blocks from
-// there on. Error: wrong_chain if the chains share no block.
-func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err error) {
+// matchExisting reports whether the database already has b. If it has another block at that height, it removes the
+// blocks from there on. Error: wrong_chain if the chains share no block.
+func (g *batcher) matchExisting(ctx context.Context, b *model.Block) (had bool, err error) {
 	if g.tip.IsOrigin() || b.Height > g.tip.Height {
-		return false, g.undo(ctx)
+		return false, g.rollBackToShared(ctx)
 	}
 	at, err := g.db.PointAt(ctx, b.Height)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -180,9 +181,9 @@ func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err erro
 		return true, nil
 	}
 	if g.shared != nil {
-		return false, g.undo(ctx)
+		return false, g.rollBackToShared(ctx)
 	}
-	g.meeting = false
+	g.locating = false
 	below := model.Point{}
 	if b.Height > 0 {
 		if below, err = g.db.PointAt(ctx, b.Height-1); err != nil {
@@ -200,9 +201,9 @@ func (g *gatherer) meet(ctx context.Context, b *model.Block) (had bool, err erro
 }
 
 // after sends j and returns when it and all earlier jobs are done.
-func (g *gatherer) after(ctx context.Context, j job) error {
+func (g *batcher) after(ctx context.Context, j job) error {
 	j.done = make(chan struct{})
-	if err := send(ctx, g.windows, j); err != nil {
+	if err := send(ctx, g.batches, j); err != nil {
 		return err
 	}
 	select {
@@ -213,11 +214,11 @@ func (g *gatherer) after(ctx context.Context, j job) error {
 	}
 }
 
-func (g *gatherer) flush(ctx context.Context) error {
+func (g *batcher) flush(ctx context.Context) error {
 	if len(g.blocks) == 0 {
 		return nil
 	}
 	j := job{blocks: g.blocks}
 	g.blocks, g.weight, g.bytes = nil, 0, 0
-	return send(ctx, g.windows, j)
+	return send(ctx, g.batches, j)
 }

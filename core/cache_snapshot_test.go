@@ -67,9 +67,9 @@ func TestCachesComeBack(t *testing.T) {
 		want := fresh(t, v, blocks)
 		untouched := newNoting()
 		db := open(t, untouched, v, room)
-		sync(t, db, events(blocks[:20]), core.SyncOptions{WindowWeight: 30})
+		sync(t, db, events(blocks[:20]), core.SyncOptions{BatchWeight: 30})
 		untouched.tails = 0
-		sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
+		sync(t, db, events(blocks[20:]), core.SyncOptions{BatchWeight: 30})
 		ways := map[string]func(s *noting){
 			"by the note":      func(*noting) {},
 			"without the note": func(s *noting) { clear(s.notes) },
@@ -97,14 +97,14 @@ func TestCachesComeBack(t *testing.T) {
 		for name, way := range ways {
 			t.Run(name, func(t *testing.T) {
 				s := newNoting()
-				sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{WindowWeight: 30})
+				sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{BatchWeight: 30})
 				if len(s.notes) != 1 {
 					t.Fatalf("%d notes after a sync", len(s.notes))
 				}
 				way(s)
 				db := open(t, s, v, room)
 				s.tails = 0
-				sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
+				sync(t, db, events(blocks[20:]), core.SyncOptions{BatchWeight: 30})
 				consistent(t, db)
 				same(t, name, dump(t, db), want)
 				if s.tails > untouched.tails {
@@ -116,7 +116,7 @@ func TestCachesComeBack(t *testing.T) {
 			s := newNoting()
 			sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{})
 			db := open(t, s, v, 0)
-			sync(t, db, events(blocks[20:]), core.SyncOptions{WindowWeight: 30})
+			sync(t, db, events(blocks[20:]), core.SyncOptions{BatchWeight: 30})
 			consistent(t, db)
 			same(t, "without room", dump(t, db), want)
 		})

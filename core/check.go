@@ -9,10 +9,10 @@ import (
 
 // Check checks a snapshot of the database for internal consistency, as [check.Run].
 func (db *DB) Check(ctx context.Context, o check.Options) (result *check.Result, err error) {
-	db.asking.RLock()
-	defer db.asking.RUnlock()
+	db.layoutMu.RLock()
+	defer db.layoutMu.RUnlock()
 	err = db.store.View(ctx, func(r storage.Reader) error {
-		result, err = check.Run(ctx, r, db.catalogue(), o)
+		result, err = check.Run(ctx, r, db.layout(), o)
 		return err
 	})
 	return result, err

@@ -146,7 +146,7 @@ func TestAFailedWriteThatWasAppliedIsSeen(t *testing.T) {
 		for name, fail := range map[string]func(db *core.DB) error{
 			"append":   func(db *core.DB) error { return db.Append(ctx, blocks[10:13]) },
 			"rollback": func(db *core.DB) error { return db.Rollback(ctx, blocks[4].Point()) },
-			"sync":     func(db *core.DB) error { return core.Sync(ctx, db, events(blocks), core.SyncOptions{WindowWeight: 1}) },
+			"sync":     func(db *core.DB) error { return core.Sync(ctx, db, events(blocks), core.SyncOptions{BatchWeight: 1}) },
 			"fork": func(db *core.DB) error {
 				return core.Sync(ctx, db, events(blocks, blocks[15].Point(), blocks[16:]), core.SyncOptions{})
 			},
@@ -217,7 +217,7 @@ func TestCrashChild(t *testing.T) {
 		next = int(tip.Height-crashVariant.First) + 1
 	}
 	if os.Getenv(crashWAL) == "sync" {
-		sync(t, db, events(blocks), core.SyncOptions{WindowWeight: 60, BulkWeight: 1, Progress: func(p core.Progress) {
+		sync(t, db, events(blocks), core.SyncOptions{BatchWeight: 60, BulkWeight: 1, Progress: func(p core.Progress) {
 			fmt.Println(p.Blocks + uint64(next))
 		}})
 		next = crashAll

@@ -42,19 +42,19 @@ type Options struct {
 // Append, Rollback and [Sync] exclude each other.
 type DB struct {
 	query.Queries
-	store   storage.Store
-	chain   model.Chain
-	indexed atomic.Pointer[schema.Layout] // see catalogue
+	store         storage.Store
+	chain         model.Chain
+	currentLayout atomic.Pointer[schema.Layout] // see layout
 	locks
 
-	work *schema.IndexChange // an index that is being added or dropped; nil if there is none
+	indexChange *schema.IndexChange // an index that is being added or dropped; nil if there is none
 
 	states schema.StateReader
 	labels query.Labels
 
-	write sync.Mutex // held by Append, Rollback, Sync
-	doubt bool       // a write failed since tip and totals were read: see settle
-	cache *cache.Caches
+	write        sync.Mutex // held by Append, Rollback, Sync
+	stateUnknown bool       // a write failed since tip and totals were read: see ensureStateKnown
+	cache        *cache.Caches
 
 	mu      sync.Mutex
 	tip     model.Point     // committed
@@ -68,7 +68,7 @@ type DB struct {
 // database is of another chain, network or format (wrong_chain, wrong_network, wrong_format), lacks a requested index
 // (index_mismatch) or raw transactions (no_raw), or lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
-	db := &DB{store: s, chain: o.Chain, locks: locks{quiet: make(chan struct{})}, moved: make(chan struct{})}
+	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{})}
 	db.Queries = query.New(snapshots{db}, &db.labels)
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
@@ -78,13 +78,13 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	cat := db.catalogue()
+	cat := db.layout()
 	db.cache = cache.New(o.CacheBytes, cat.Indexes)
 	if by := cat.Traits.SpendIndex; by != "" && (cat.SpendIndex == nil || cat.SpendIndex.Kind != model.OneToOne) {
 		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), by)
 	}
 	if !o.ReadOnly {
-		if err := db.goOnDropping(ctx); err != nil {
+		if err := db.resumeDrop(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +94,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	return db, nil
 }
 
-func (db *DB) declare() error { return db.store.Declare(db.catalogue().Declarations()...) }
+func (db *DB) declare() error { return db.store.Declare(db.layout().Declarations()...) }
 
 // Chain returns the chain that the database was opened with.
 func (db *DB) Chain() model.Chain { return db.chain }
@@ -114,32 +114,32 @@ func (db *DB) Moved() (tip model.Point, moved <-chan struct{}) {
 	return db.tip, db.moved
 }
 
-// move sets the committed tip. mu is held.
-func (db *DB) move(tip model.Point) {
+// setTip sets the committed tip. mu is held.
+func (db *DB) setTip(tip model.Point) {
 	if tip == db.tip {
 		return
 	}
 	db.tip = tip
-	db.tellMoved()
+	db.notifyMoved()
 }
 
-// tellMoved notifies the receivers of Moved's channel. mu is held.
-func (db *DB) tellMoved() {
+// notifyMoved notifies the receivers of Moved's channel. mu is held.
+func (db *DB) notifyMoved() {
 	close(db.moved)
 	db.moved = make(chan struct{})
 }
 
-// catalogue returns the current layout. A change replaces it as a whole while no query and no write is running, so a
+// layout returns the current layout. A change replaces it as a whole while no query and no write is running, so a
 // query or a write loads it once.
-func (db *DB) catalogue() *schema.Layout { return db.indexed.Load() }
+func (db *DB) layout() *schema.Layout { return db.currentLayout.Load() }
 
 // Indexes returns the names of the active indexes, in the order that [model.Key.Index] refers to. It may be called at
 // any time.
-func (db *DB) Indexes() []string { return db.catalogue().Names() }
+func (db *DB) Indexes() []string { return db.layout().Names() }
 
 // KeepsRaw reports whether the database stores raw transactions ([Options.Raw]). Sources for Sync and Verify must then
 // be opened with [model.SourceOptions.Raw].
-func (db *DB) KeepsRaw() bool { return db.catalogue().Raw }
+func (db *DB) KeepsRaw() bool { return db.layout().Raw }
 
 // snapshots implements [query.Database].
 type snapshots struct{ db *DB }
@@ -147,30 +147,30 @@ type snapshots struct{ db *DB }
 // Snapshot reads the state of the database in one snapshot of its store. The layout does not change until fn returns.
 func (s snapshots) Snapshot(ctx context.Context, fn func(query.Snapshot) error) error {
 	db := s.db
-	db.asking.RLock()
-	defer db.asking.RUnlock()
+	db.layoutMu.RLock()
+	defer db.layoutMu.RUnlock()
 	return db.store.View(ctx, func(r storage.Reader) error {
-		state, err := db.states.Read(r, db.catalogue())
+		state, err := db.states.Read(r, db.layout())
 		if err != nil {
 			return err
 		}
 		sizer, _ := db.store.(storage.Sizer)
-		return fn(query.Snapshot{Layout: db.catalogue(), State: state, Reader: r, Sizer: sizer})
+		return fn(query.Snapshot{Layout: db.layout(), State: state, Reader: r, Sizer: sizer})
 	})
 }
 
 // contents returns the source of the caches' content. write is held.
 func (db *DB) contents() cache.Contents {
-	return cache.Contents{Store: db.store, Layout: db.catalogue(), Tip: db.tip, Totals: db.totals}
+	return cache.Contents{Store: db.store, Layout: db.layout(), Tip: db.tip, Totals: db.totals}
 }
 
 // keepSnapshot writes a snapshot of the caches, which contain the entries of all blocks up to at. It writes none while
 // the caches may contain entries of other blocks.
 func (db *DB) keepSnapshot(at model.Point) error {
-	if db.doubt {
+	if db.stateUnknown {
 		return nil
 	}
-	return db.cache.WriteSnapshot(db.store, db.catalogue(), at)
+	return db.cache.WriteSnapshot(db.store, db.layout(), at)
 }
 
 // Header returns [model.Block.Header] of the block at height h, nil if there is none.

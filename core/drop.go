@@ -26,19 +26,19 @@ func (b *builder) drop(ctx context.Context) error {
 		tip := db.Tip().Height
 		b.o.Progress(BuildProgress{Index: x.Name, Dropping: true, Height: min(to.Height(), tip), Target: tip})
 	}
-	err := db.alone(ctx, func() error {
-		db.building.Lock()
-		defer db.building.Unlock()
-		if _, err := b.work(); err != nil {
+	err := db.withExclusive(ctx, func() error {
+		db.changeMu.Lock()
+		defer db.changeMu.Unlock()
+		if _, err := b.change(); err != nil {
 			return nil
 		}
 		if err := db.dropFamilies(ctx, b.x); err != nil { // whatever an earlier, failed call left
 			return err
 		}
-		c, gone := db.catalogue().Copy(b.x)
+		c, gone := db.layout().Copy(b.x)
 		c.All = slices.DeleteFunc(c.All, func(x *schema.Index) bool { return x == gone })
 		c.Arrange()
-		return db.change(ctx, c, c.HalfDropped(), nil)
+		return db.swapLayout(ctx, c, c.HalfDropped(), nil)
 	})
 	if err == nil {
 		b.o.Log.Info("index dropped", "index", x.Name)
@@ -50,15 +50,15 @@ func (b *builder) drop(ctx context.Context) error {
 // clean removes a dropped index from the rows of some outputs, up to to, and reports whether there are more.
 func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err error) {
 	db := b.db
-	db.building.Lock()
-	defer db.building.Unlock()
-	if _, err := b.work(); err != nil {
+	db.changeMu.Lock()
+	defer db.changeMu.Unlock()
+	if _, err := b.change(); err != nil {
 		return 0, false, nil
 	}
-	next := *db.work
+	next := *db.indexChange
 	end := schema.PkAfter(db.Tip())
 	err = db.store.Update(ctx, func(r storage.Reader, batch storage.Batch) (err error) {
-		next.CleanedTo, more, err = backfill.Clean(db.catalogue(), r, batch, next.CleanedTo, end, b.o.Weight)
+		next.CleanedTo, more, err = backfill.Clean(db.layout(), r, batch, next.CleanedTo, end, b.o.Weight)
 		if err != nil {
 			return err
 		}
@@ -66,8 +66,8 @@ func (b *builder) clean(ctx context.Context) (to model.UtxoPk, more bool, err er
 		return nil
 	})
 	if err != nil {
-		return 0, false, errors.Join(err, db.recallWork(ctx))
+		return 0, false, errors.Join(err, db.reloadIndexChange(ctx))
 	}
-	db.work = &next
+	db.indexChange = &next
 	return next.CleanedTo, more, nil
 }

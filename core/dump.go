@@ -13,8 +13,8 @@ import (
 // are valid until row returns. Databases with equal dumps hold the same chain and give the same answers, except for
 // [DB.Forks].
 func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byte) error) error {
-	db.asking.RLock()
-	defer db.asking.RUnlock()
+	db.layoutMu.RLock()
+	defer db.layoutMu.RUnlock()
 	ds := db.dumped()
 	return db.store.View(ctx, func(r storage.Reader) error {
 		for _, d := range ds {
@@ -44,7 +44,7 @@ func (db *DB) Dumped() []string {
 }
 
 func (db *DB) dumped() []storage.Declaration {
-	ds := slices.DeleteFunc(db.catalogue().Declarations(), func(d storage.Declaration) bool { return !schema.Determined(d.Family) })
+	ds := slices.DeleteFunc(db.layout().Declarations(), func(d storage.Declaration) bool { return !schema.Determined(d.Family) })
 	slices.SortFunc(ds, func(a, b storage.Declaration) int { return strings.Compare(a.Name, b.Name) })
 	return ds
 }

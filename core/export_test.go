@@ -5,26 +5,26 @@ import (
 	"birthmark/model"
 )
 
-// RollbackInWritesOf sets the maximum number of rows per write of a rollback, until restore is called.
-func RollbackInWritesOf(rows int) (restore func()) {
+// SetRollbackRows sets the maximum number of rows per write of a rollback, until restore is called.
+func SetRollbackRows(rows int) (restore func()) {
 	before := rollbackRows
 	rollbackRows = rows
 	return func() { rollbackRows = before }
 }
 
-// CollideHeads restricts the prefixes of values and hashes to the given bits, so that many collide, until restore is
+// CollidePrefixes restricts the prefixes of values and hashes to the given bits, so that many collide, until restore is
 // called.
-func CollideHeads(bits uint64) (restore func()) {
+func CollidePrefixes(bits uint64) (restore func()) {
 	schema.PrefixBits = bits
 	return func() { schema.PrefixBits = ^uint64(0) }
 }
 
 // Answers reports whether a query would run now without waiting.
 func (db *DB) Answers() bool {
-	if !db.asking.TryRLock() {
+	if !db.layoutMu.TryRLock() {
 		return false
 	}
-	db.asking.RUnlock()
+	db.layoutMu.RUnlock()
 	return true
 }
 

@@ -303,7 +303,7 @@ func TestBuildBesideSync(t *testing.T) {
 		for ended := false; !ended; {
 			ended = len(built) > 0 // checked before the sync, so that one more sync follows
 			names := l.db.Indexes()
-			err := core.Sync(context.Background(), l.db, events(having(blocks, names...)), core.SyncOptions{Indexes: names, WindowWeight: 100})
+			err := core.Sync(context.Background(), l.db, events(having(blocks, names...)), core.SyncOptions{Indexes: names, BatchWeight: 100})
 			if errors.Is(err, core.ErrIndexesChange) {
 				ended = false
 			} else if err != nil {

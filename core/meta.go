@@ -36,11 +36,11 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
-		db.indexed.Store(cat)
+		db.currentLayout.Store(cat)
 	} else {
 		switch {
 		case id.Format != schema.FormatVersion:
-			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: sync it anew, or use the program it was made with", id.Format, schema.FormatVersion)
+			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: sync it again, or use the program that created it", id.Format, schema.FormatVersion)
 		case id.Chain != c.Name():
 			return model.Errorf(model.Refused, "wrong_chain", "the database holds %s, not %s", id.Chain, c.Name())
 		case id.Network != c.Network():
@@ -48,16 +48,16 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		}
 		err := db.store.View(ctx, func(r storage.Reader) error {
 			cat, err := schema.ReadLayout(r, c)
-			db.indexed.Store(cat)
+			db.currentLayout.Store(cat)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := db.catalogue().Require(o.Indexes, o.Keep); err != nil {
+		if err := db.layout().Require(o.Indexes, o.Keep); err != nil {
 			return err
 		}
-		if o.Raw && !db.catalogue().Raw {
+		if o.Raw && !db.layout().Raw {
 			return model.Errorf(model.Refused, "no_raw", "the database was made without raw transactions: sync into a new one, or leave raw out")
 		}
 	}
@@ -69,23 +69,23 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	return db.recall(ctx)
+	return db.reloadState(ctx)
 }
 
-// recall reads the tip, the totals and the index change from the store.
-func (db *DB) recall(ctx context.Context) error {
+// reloadState reads the tip, the totals and the index change from the store.
+func (db *DB) reloadState(ctx context.Context) error {
 	return db.store.View(ctx, func(r storage.Reader) error {
-		s, err := db.states.Read(r, db.catalogue())
+		s, err := db.states.Read(r, db.layout())
 		if err != nil {
 			return err
 		}
-		db.building.Lock()
-		db.work = s.Change
-		db.building.Unlock()
+		db.changeMu.Lock()
+		db.indexChange = s.Change
+		db.changeMu.Unlock()
 		db.mu.Lock()
 		defer db.mu.Unlock()
 		db.head, db.totals = s.Tip, s.Totals
-		db.move(s.Tip)
+		db.setTip(s.Tip)
 		return nil
 	})
 }
@@ -96,12 +96,12 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(schema.FamilyMeta, schema.MetaFormat, binary.AppendUvarint(nil, schema.FormatVersion))
 		b.Put(schema.FamilyMeta, schema.MetaChain, []byte(c.Name()))
 		b.Put(schema.FamilyMeta, schema.MetaNetwork, []byte(c.Network()))
-		if db.catalogue().Raw {
+		if db.layout().Raw {
 			b.Put(schema.FamilyMeta, schema.MetaRaw, nil)
 		}
-		b.Put(schema.FamilyMeta, schema.MetaIndexes, db.catalogue().AppendTo(nil))
+		b.Put(schema.FamilyMeta, schema.MetaIndexes, db.layout().AppendTo(nil))
 		t := schema.Totals{Rows: map[storage.Family]uint64{}}
-		for _, d := range db.catalogue().Declarations() {
+		for _, d := range db.layout().Declarations() {
 			if d.Family != schema.FamilyMeta && schema.Determined(d.Family) {
 				t.Rows[d.Family] = 0
 			}

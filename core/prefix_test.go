@@ -15,7 +15,7 @@ import (
 func TestCollisionsAreHarmless(t *testing.T) {
 	for _, bits := range []uint64{3 << 40, 0} {
 		t.Run(fmt.Sprintf("%x", bits), func(t *testing.T) {
-			defer core.CollideHeads(bits)()
+			defer core.CollidePrefixes(bits)()
 			variants(t, func(t *testing.T, v modeltest.Variant) {
 				blocks := v.NewGenerator(testseed.Of(t, 300)).Blocks(16)
 				answersOf(t, v, blocks)

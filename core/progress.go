@@ -39,17 +39,17 @@ const (
 
 // meter counts what a sync does and reports it.
 type meter struct {
-	tell    func(Progress) // nil: no reports
-	telling sync.Mutex     // held during a call of tell, and taken before mu
+	callback  func(Progress) // nil: no reports
+	reporting sync.Mutex     // held during a call of callback, and taken before mu
 
-	mu      sync.Mutex
-	started time.Time
-	told    time.Time
-	now     sample
-	old     []sample // one per report, for the last rateOver
-	target  model.HeightPk
-	due     *time.Timer // calls report; nil: nothing has changed since the last report
-	ended   bool        // the last report was made
+	mu       sync.Mutex
+	started  time.Time
+	reported time.Time
+	now      sample
+	old      []sample // one per report, for the last rateOver
+	target   model.HeightPk
+	due      *time.Timer // calls report; nil: nothing has changed since the last report
+	ended    bool        // the last report was made
 
 	compacting bool
 }
@@ -62,12 +62,12 @@ type sample struct {
 	busy                  [stages]time.Duration
 }
 
-func newMeter(tell func(Progress), height, target model.HeightPk, to *model.HeightPk) *meter {
+func newMeter(callback func(Progress), height, target model.HeightPk, to *model.HeightPk) *meter {
 	if to != nil && *to < target {
 		target = *to
 	}
 	start := time.Now()
-	m := &meter{tell: tell, started: start, now: sample{at: start, height: height}, target: target,
+	m := &meter{callback: callback, started: start, now: sample{at: start, height: height}, target: target,
 		old: []sample{{at: start, height: height}}}
 	m.report(false) // reports the target at once, even if the first block takes long
 	return m
@@ -110,11 +110,11 @@ func (m *meter) wrote(blocks []*model.Block) {
 	m.reportSoon()
 }
 
-// reportSoon schedules a report in its own goroutine, at most every progressEvery: the writer does not wait for tell,
-// and the last blocks are reported although no block follows them. mu is held.
+// reportSoon schedules a report in its own goroutine, at most every progressEvery: the writer does not wait for the
+// callback, and the last blocks are reported although no block follows them. mu is held.
 func (m *meter) reportSoon() {
 	if m.due == nil {
-		m.due = time.AfterFunc(max(0, progressEvery-time.Since(m.told)), func() { m.report(false) })
+		m.due = time.AfterFunc(max(0, progressEvery-time.Since(m.reported)), func() { m.report(false) })
 	}
 }
 
@@ -136,15 +136,15 @@ func (m *meter) finish(height model.HeightPk) {
 	m.report(true)
 }
 
-// report calls tell, unless the last report was made.
+// report calls the callback, unless the last report was made.
 func (m *meter) report(done bool) {
-	if m.tell == nil {
+	if m.callback == nil {
 		return
 	}
-	m.telling.Lock()
-	defer m.telling.Unlock()
+	m.reporting.Lock()
+	defer m.reporting.Unlock()
 	if p, ok := m.progress(done); ok {
-		m.tell(p)
+		m.callback(p)
 	}
 }
 
@@ -157,7 +157,7 @@ func (m *meter) progress(done bool) (p Progress, ok bool) {
 	m.due, m.ended = nil, done
 	now := m.now
 	now.at = time.Now()
-	m.told = now.at
+	m.reported = now.at
 	for len(m.old) > 1 && now.at.Sub(m.old[0].at) > rateOver {
 		m.old = m.old[1:]
 	}

@@ -8,38 +8,38 @@ import (
 	"birthmark/storage"
 )
 
-// fork is a rollback that a source requested. Its blocks are recorded as orphaned in the same write that removes them;
+// reorg is a rollback that a source requested. Its blocks are recorded as orphaned in the same write that removes them;
 // a rollback by the user is not recorded.
 //
 // Blocks are removed from the tip down, and lost_pk counts them in this order. In descending order of lost_pk, the
 // newest reorganization comes first, and its blocks in ascending order of height.
-type fork struct {
+type reorg struct {
 	began time.Time
 	from  model.Point // the tip before
 	to    model.Point // the block below the removed ones
 	depth int         // number of removed blocks
 }
 
-// It records orphaned blocks, given from the tip down, and deletes rows beyond the last MaxOrphans.
-func (f *fork) remember(r storage.Reader, b storage.Batch, lost []schema.OrphanRow) error {
+// record records orphaned blocks, given from the tip down, and deletes rows beyond the last MaxOrphans.
+func (f *reorg) record(r storage.Reader, b storage.Batch, orphans []schema.OrphanRow) error {
 	last, before, err := schema.LastOrphan(r)
 	if err != nil {
 		return err
 	}
 	depth := 0
-	if len(lost) > 0 && before.Height == lost[0].Height+1 {
+	if len(orphans) > 0 && before.Height == orphans[0].Height+1 {
 		// Nothing was written since: this write continues the same reorganization, perhaps after a restart.
 		depth = before.Depth
 	}
-	newest := last + uint64(len(lost))
-	for i := range lost {
+	newest := last + uint64(len(orphans))
+	for i := range orphans {
 		depth++
 		n := last + 1 + uint64(i)
 		if n+schema.MaxOrphans <= newest {
 			continue
 		}
-		lost[i].Depth, lost[i].OrphanedAt = depth, f.began.Unix()
-		b.Put(schema.FamilyOrphanBlock, schema.OrphanKey(n), schema.AppendOrphanRow(nil, &lost[i]))
+		orphans[i].Depth, orphans[i].OrphanedAt = depth, f.began.Unix()
+		b.Put(schema.FamilyOrphanBlock, schema.OrphanKey(n), schema.AppendOrphanRow(nil, &orphans[i]))
 	}
 	oldest := uint64(1)
 	if last > schema.MaxOrphans {

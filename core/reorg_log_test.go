@@ -48,7 +48,7 @@ func TestAForkIsALineInTheLog(t *testing.T) {
 		want []map[string]string
 	}{
 		{"none", events(shared, ours), core.SyncOptions{}, nil},
-		{"while away, the first window is a block", events(shared[5].Point(), theirs), core.SyncOptions{WindowWeight: 1}, []map[string]string{line(5, ours[4], shared[5], theirs[0])}},
+		{"while away, the first window is a block", events(shared[5].Point(), theirs), core.SyncOptions{BatchWeight: 1}, []map[string]string{line(5, ours[4], shared[5], theirs[0])}},
 		{"the source is behind", events(theirs[2].Point()), core.SyncOptions{}, nil},
 		{"back to the tip", events(theirs[6].Point(), theirs[6].Point()), core.SyncOptions{}, nil},
 		{"while following, and nothing follows", events(shared[5].Point(), ours, ours[1].Point(), shared[5].Point()), core.SyncOptions{}, []map[string]string{

@@ -145,7 +145,7 @@ func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 						said = append(said, more(1+rng.IntN(4)))
 					}
 				}
-				sync(t, db, events(said...), core.SyncOptions{WindowWeight: 1 + rng.IntN(100)})
+				sync(t, db, events(said...), core.SyncOptions{BatchWeight: 1 + rng.IntN(100)})
 				if rng.IntN(3) == 0 {
 					db = open(t, store, v, 1<<16)
 				}
@@ -220,7 +220,7 @@ func TestARollbackOnPurposeIsNoFork(t *testing.T) {
 
 // The database keeps the last 1,000 orphaned blocks, for reorganizations of any depth and any number of writes.
 func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
-	defer core.RollbackInWritesOf(2_000)()
+	defer core.SetRollbackRows(2_000)()
 	began := time.Now()
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	h := &history{}
@@ -263,7 +263,7 @@ func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 // If any step of a reorganization fails, the database lists exactly the blocks that were removed. A retry completes
 // the same reorganization.
 func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
-	defer core.RollbackInWritesOf(1)()
+	defer core.SetRollbackRows(1)()
 	v := modeltest.Variants()[3]
 	trunk := v.NewGenerator(testseed.Of(t, 530))
 	shared := trunk.Blocks(6)
@@ -279,7 +279,7 @@ func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
 		db := open(t, s, v, 1<<16)
 		sync(t, db, events(before), core.SyncOptions{})
 		s.FailAt(step)
-		err := core.Sync(context.Background(), db, fork, core.SyncOptions{WindowWeight: 20})
+		err := core.Sync(context.Background(), db, fork, core.SyncOptions{BatchWeight: 20})
 		if err == nil && s.Steps() < step {
 			break
 		}

@@ -22,14 +22,14 @@ const rollbacksInBulk = 5
 func (db *DB) Rollback(ctx context.Context, to model.Point) error {
 	db.write.Lock()
 	defer db.write.Unlock()
-	if err := db.settle(ctx); err != nil {
+	if err := db.ensureStateKnown(ctx); err != nil {
 		return err
 	}
 	return db.rollback(ctx, to, nil)
 }
 
 // rollback is Rollback with db.write held; f is not nil if a source requested it. No batch may be pending.
-func (db *DB) rollback(ctx context.Context, to model.Point, f *fork) error {
+func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
 	if !to.IsOrigin() {
 		at, err := db.PointAt(ctx, to.Height)
 		if err != nil {
@@ -43,7 +43,7 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *fork) error {
 	}
 	for db.Tip() != to {
 		if err := db.removeBlocks(ctx, to, f); err != nil {
-			db.abandon(ctx)
+			db.discardPending(ctx)
 			return err
 		}
 	}
@@ -51,13 +51,13 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *fork) error {
 }
 
 // removeBlocks removes blocks from the tip down, not below to, in one write.
-func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
-	db.building.Lock()
-	defer db.building.Unlock()
+func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg) error {
+	db.changeMu.Lock()
+	defer db.changeMu.Unlock()
 	t := db.totals.Clone()
 	tip := db.Tip()
-	work := db.work.Clone()
-	var lost []schema.OrphanRow
+	change := db.indexChange.Clone()
+	var orphans []schema.OrphanRow
 	update, rows, err := db.removing(ctx, to)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 	db.labels.BeginRollback()
 	defer db.labels.EndRollback()
 	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
-		u := ingest.NewUndo(db.catalogue(), db.cache, r, b, &t, work)
+		u := ingest.NewUndo(db.layout(), db.cache, r, b, &t, change)
 		for tip != to && u.Removed < rows {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -85,8 +85,8 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 			b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
-		if lost = u.Orphans; f != nil {
-			return f.remember(r, b, lost)
+		if orphans = u.Orphans; f != nil {
+			return f.record(r, b, orphans)
 		}
 		return nil
 	})
@@ -94,12 +94,12 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *fork) error {
 		return err
 	}
 	if f != nil {
-		f.depth, f.to = f.depth+len(lost), tip
+		f.depth, f.to = f.depth+len(orphans), tip
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.head, db.totals, db.work = tip, t, work
-	db.move(tip)
+	db.head, db.totals, db.indexChange = tip, t, change
+	db.setTip(tip)
 	return nil
 }
 

@@ -29,7 +29,7 @@ func (db *DB) spotCheck(ctx context.Context) error {
 		return nil
 	}
 	err := db.store.View(ctx, func(r storage.Reader) error {
-		s := spotChecker{db.catalogue(), r, db.totals}
+		s := spotChecker{db.layout(), r, db.totals}
 		err := errors.Join(s.nothingAbove(tip.Height), s.noneEmpty())
 		for _, h := range spotHeights(tip.Height) {
 			if err == nil {

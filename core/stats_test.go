@@ -58,9 +58,9 @@ func TestAStoreInMemoryMeasuresNothing(t *testing.T) {
 	}
 }
 
-func measured(t *testing.T, db *core.DB) core.Measures {
+func measured(t *testing.T, db *core.DB) core.Stats {
 	t.Helper()
-	m, err := db.Measures()
+	m, err := db.Stats()
 	if err != nil {
 		t.Fatal(err)
 	}

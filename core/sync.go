@@ -19,11 +19,11 @@ import (
 
 // SyncOptions control a sync. They do not change what is stored.
 type SyncOptions struct {
-	Indexes      []string        // of the source: if the database has others, Sync ends with ErrIndexesChange; nil: unchecked
-	To           *model.HeightPk // the last block to sync; nil: no limit
-	WindowWeight int             // maximum transactions, inputs, outputs and assets per batch; 0: DefaultWindowWeight
-	WindowBytes  int64           // maximum bytes of blocks per batch; 0: DefaultWindowBytes
-	BulkWeight   int             // minimum weight of a batch for a bulk write; 0: DefaultBulkWeight; negative: never
+	Indexes     []string        // of the source: if the database has others, Sync ends with ErrIndexesChange; nil: unchecked
+	To          *model.HeightPk // the last block to sync; nil: no limit
+	BatchWeight int             // maximum transactions, inputs, outputs and assets per batch; 0: DefaultBatchWeight
+	BatchBytes  int64           // maximum bytes of blocks per batch; 0: DefaultBatchBytes
+	BulkWeight  int             // minimum weight of a batch for a bulk write; 0: DefaultBulkWeight; negative: never
 	// Progress is called after the source has answered, then at most every 200 ms, and once at the end. Calls do not
 	// overlap and do not block the sync.
 	Progress func(Progress)
@@ -33,8 +33,8 @@ type SyncOptions struct {
 // The default limits of a batch: large enough for efficient sorting, small enough for two batches to fit in memory with
 // the caches. Batches reach them only while the source is ahead of the writer.
 const (
-	DefaultWindowWeight       = 2_000_000
-	DefaultWindowBytes  int64 = 32 << 20
+	DefaultBatchWeight       = 2_000_000
+	DefaultBatchBytes  int64 = 32 << 20
 )
 
 // DefaultBulkWeight is the weight from which the fixed cost of one table per family pays off.
@@ -53,7 +53,7 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 	if ctx.Err() != nil || context.Cause(sctx) != ErrIndexesChange {
 		return err
 	}
-	return cmp.Or(db.giveWay(ctx), ErrIndexesChange)
+	return cmp.Or(db.waitForExclusive(ctx), ErrIndexesChange)
 }
 
 // sync implements Sync; interrupt ends it.
@@ -61,25 +61,25 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	db.write.Lock()
 	defer db.write.Unlock()
 	db.mu.Lock()
-	db.interrupt = interrupt
-	if db.waiting > 0 {
+	db.interruptSync = interrupt
+	if db.exclusiveWaiters > 0 {
 		interrupt()
 	}
 	db.mu.Unlock()
 	defer func() {
 		db.mu.Lock()
 		defer db.mu.Unlock()
-		db.interrupt = nil
+		db.interruptSync = nil
 	}()
 	if o.Indexes != nil && !slices.Equal(o.Indexes, db.Indexes()) {
 		interrupt()
 		return ErrIndexesChange
 	}
-	if o.WindowWeight <= 0 {
-		o.WindowWeight = DefaultWindowWeight
+	if o.BatchWeight <= 0 {
+		o.BatchWeight = DefaultBatchWeight
 	}
-	if o.WindowBytes <= 0 {
-		o.WindowBytes = DefaultWindowBytes
+	if o.BatchBytes <= 0 {
+		o.BatchBytes = DefaultBatchBytes
 	}
 	if o.BulkWeight == 0 {
 		o.BulkWeight = DefaultBulkWeight
@@ -87,7 +87,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if err := db.settle(ctx); err != nil {
+	if err := db.ensureStateKnown(ctx); err != nil {
 		return err
 	}
 	if err := db.cache.Warm(ctx, db.contents()); err != nil {
@@ -103,15 +103,15 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	}
 	s := &syncer{
 		db: db, src: src, o: o, known: known,
-		events: make(chan model.Event), windows: make(chan job), resolved: make(chan job),
-		target:   target.Height,
-		nextNote: time.Now().Add(noteEvery),
-		meter:    newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
+		events: make(chan model.Event), batches: make(chan job), resolved: make(chan job),
+		target:       target.Height,
+		nextSnapshot: time.Now().Add(snapshotEvery),
+		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
 	}
 	if err = s.run(ctx); err != nil {
-		db.abandon(ctx) // discards resolved batches that were not written
+		db.discardPending(ctx) // discards resolved batches that were not written
 	}
-	s.endFork()
+	s.endReorg()
 	if f, ok := db.store.(storage.Flusher); ok {
 		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
 	}
@@ -125,7 +125,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 // job is one step of a sync: blocks to write, a point to roll back to, or neither.
 type job struct {
 	blocks   []*model.Block
-	window   *ingest.Batch
+	batch    *ingest.Batch
 	rollback *model.Point
 	done     chan struct{} // closed when the job is done; nil for blocks
 }
@@ -136,16 +136,16 @@ type syncer struct {
 	o     SyncOptions
 	known []model.Point // the locator passed to the source
 
-	events   chan model.Event
-	windows  chan job
-	resolved chan job
-	ended    bool // the source has no more events; set before events is closed
-	meter    *meter
-	target   model.HeightPk // the source's tip when the sync began
-	nextNote time.Time
-	bulkTxs  int   // transactions written in bulk
-	caughtUp bool  // bulkTxs was sent
-	fork     *fork // the reorganization in progress, until the next batch is written; nil if there is none
+	events       chan model.Event
+	batches      chan job
+	resolved     chan job
+	ended        bool // the source has no more events; set before events is closed
+	meter        *meter
+	target       model.HeightPk // the source's tip when the sync began
+	nextSnapshot time.Time
+	bulkTxs      int    // transactions written in bulk
+	caughtUp     bool   // bulkTxs was sent
+	reorg        *reorg // the reorganization in progress, until the next batch is written; nil if there is none
 }
 
 // run writes the events of the source, and compacts the database after it has caught up with the source. It returns an
@@ -157,19 +157,19 @@ func (s *syncer) run(ctx context.Context) error {
 	all.Go(func() error {
 		g, gctx := errgroup.WithContext(actx)
 		g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx); return nil })
-		g.Go(func() error { defer close(s.windows); return s.gather(gctx) })
+		g.Go(func() error { defer close(s.batches); return s.batch(gctx) })
 		g.Go(func() error { defer close(s.resolved); return s.resolve(gctx) })
 		g.Go(func() error { return s.commit(gctx, caughtUp) })
 		if err := g.Wait(); err != nil || actx.Err() != nil {
 			return err
 		}
 		if sourceErr == nil {
-			s.tellCaughtUp(caughtUp)
+			s.sendCaughtUp(caughtUp)
 		}
 		err := s.db.keepSnapshot(s.db.Tip()) // while the store compacts
 		return cmp.Or(sourceErr, err)
 	})
-	all.Go(func() error { return s.settle(actx, caughtUp) })
+	all.Go(func() error { return s.compact(actx, caughtUp) })
 	err := all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -177,8 +177,8 @@ func (s *syncer) run(ctx context.Context) error {
 	return err
 }
 
-// tellCaughtUp sends the number of transactions written in bulk, on its first call.
-func (s *syncer) tellCaughtUp(caughtUp chan<- int) {
+// sendCaughtUp sends the number of transactions written in bulk, on its first call.
+func (s *syncer) sendCaughtUp(caughtUp chan<- int) {
 	if !s.caughtUp {
 		s.caughtUp = true
 		caughtUp <- s.bulkTxs
@@ -218,7 +218,7 @@ func (s *syncer) read(ctx context.Context) error {
 }
 
 func (s *syncer) resolve(ctx context.Context) error {
-	for j := range s.windows {
+	for j := range s.batches {
 		if j.done == nil {
 			started := time.Now()
 			w, err := s.db.prepare(ctx, j.blocks)
@@ -226,7 +226,7 @@ func (s *syncer) resolve(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			j.window = w
+			j.batch = w
 			if err := s.keepSnapshot(w); err != nil {
 				return err
 			}
@@ -238,23 +238,23 @@ func (s *syncer) resolve(ctx context.Context) error {
 	return nil
 }
 
-// A snapshot of the caches is written at the end and every noteEvery; less often on large databases, so that snapshots
-// take at most 1/notePart (2%) of the run time.
+// A snapshot of the caches is written at the end and every snapshotEvery; less often on large databases, so that
+// snapshots take at most 1/snapshotFraction (2%) of the run time.
 const (
-	noteEvery = 10 * time.Minute
-	notePart  = 50
+	snapshotEvery    = 10 * time.Minute
+	snapshotFraction = 50
 )
 
 // keepSnapshot writes a snapshot of the caches after w, if one is due.
 func (s *syncer) keepSnapshot(w *ingest.Batch) error {
-	if time.Now().Before(s.nextNote) {
+	if time.Now().Before(s.nextSnapshot) {
 		return nil
 	}
 	started := time.Now()
 	if err := s.db.keepSnapshot(w.Blocks[len(w.Blocks)-1].Point()); err != nil {
 		return err
 	}
-	s.nextNote = time.Now().Add(max(noteEvery, notePart*time.Since(started)))
+	s.nextSnapshot = time.Now().Add(max(snapshotEvery, snapshotFraction*time.Since(started)))
 	return nil
 }
 
@@ -272,25 +272,26 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 			close(j.done)
 			continue
 		}
-		bulk := s.db.inBulk(j.window, s.o.BulkWeight)
-		if err := s.db.commit(ctx, j.window, s.o.BulkWeight); err != nil {
+		bulk := s.db.inBulk(j.batch, s.o.BulkWeight)
+		if err := s.db.commit(ctx, j.batch, s.o.BulkWeight); err != nil {
 			return err
 		}
 		if bulk {
-			s.bulkTxs += len(j.window.Txs)
+			s.bulkTxs += len(j.batch.Txs)
 		} else if s.db.Tip().Height >= s.target {
-			s.tellCaughtUp(caughtUp)
+			s.sendCaughtUp(caughtUp)
 		}
 		s.meter.busy(stageWrite, started)
 		s.meter.wrote(j.blocks)
-		s.endFork()
+		s.endReorg()
 	}
 	return nil
 }
 
-// settle compacts the store after the sync has caught up: at its end, or concurrently with new blocks if it follows the
-// source. It compacts only databases most of which this sync has written in bulk; others are compacted as they grow.
-func (s *syncer) settle(ctx context.Context, caughtUp <-chan int) error {
+// compact compacts the store after the sync has caught up: at its end, or concurrently with new blocks if it follows
+// the source. It compacts only databases most of which this sync has written in bulk; others are compacted as they
+// grow.
+func (s *syncer) compact(ctx context.Context, caughtUp <-chan int) error {
 	var bulkTxs int
 	select {
 	case bulkTxs = <-caughtUp:
@@ -316,21 +317,21 @@ func (s *syncer) settle(ctx context.Context, caughtUp <-chan int) error {
 }
 
 func (s *syncer) rollback(ctx context.Context, to model.Point) error {
-	if s.fork == nil || s.fork.depth == 0 {
-		s.fork = &fork{began: time.Now(), from: s.db.Tip()}
+	if s.reorg == nil || s.reorg.depth == 0 {
+		s.reorg = &reorg{began: time.Now(), from: s.db.Tip()}
 	}
-	if err := s.db.rollback(ctx, to, s.fork); err != nil {
+	if err := s.db.rollback(ctx, to, s.reorg); err != nil {
 		return fmt.Errorf("follow the source back to block %d: %w", to.Height, err)
 	}
 	s.meter.rolledBack(to.Height)
 	return nil
 }
 
-// endFork logs the reorganization in progress, if any. It ends when the first batch of the new branch is written, or
+// endReorg logs the reorganization in progress, if any. It ends when the first batch of the new branch is written, or
 // when the sync ends without one.
-func (s *syncer) endFork() {
-	f, tip, hash := s.fork, s.db.Tip(), s.db.chain.FormatHash
-	s.fork = nil
+func (s *syncer) endReorg() {
+	f, tip, hash := s.reorg, s.db.Tip(), s.db.chain.FormatHash
+	s.reorg = nil
 	if f == nil || f.depth == 0 {
 		return
 	}

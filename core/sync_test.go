@@ -81,7 +81,7 @@ func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 		for _, weight := range []int{1, 100, 0} {
 			db := open(t, memory.New(), v, 1<<16)
 			var last core.Progress
-			sync(t, db, events(blocks), core.SyncOptions{WindowWeight: weight, Progress: func(p core.Progress) { last = p }})
+			sync(t, db, events(blocks), core.SyncOptions{BatchWeight: weight, Progress: func(p core.Progress) { last = p }})
 			same(t, fmt.Sprintf("windows of %d", weight), dump(t, db), want)
 			consistent(t, db)
 			if !last.Done || last.Blocks != 150 || last.Height != blocks[149].Height || last.Target != blocks[149].Height {
@@ -111,7 +111,7 @@ func TestForksSettleOnTheSourcesChain(t *testing.T) {
 				ours, theirs := trunk.Fork(1).Blocks(depth), trunk.Fork(2).Blocks(length)
 				want := fresh(t, v, append(shared[:12:12], theirs...))
 				fork := shared[11].Point()
-				o := core.SyncOptions{WindowWeight: 1 + rng.IntN(200)}
+				o := core.SyncOptions{BatchWeight: 1 + rng.IntN(200)}
 
 				live := open(t, memory.New(), v, 1<<16)
 				sync(t, live, events(shared, ours, fork, theirs), o)
@@ -187,7 +187,7 @@ func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
 	for _, i := range []int{0, 24, 24, 10, 59} {
 		to := blocks[i].Height
 		have := int(db.Tip().Height)
-		sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{To: &to, WindowWeight: 37})
+		sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{To: &to, BatchWeight: 37})
 		if want := max(to, model.HeightPk(have)); db.Tip().Height != want {
 			t.Errorf("asked for %d at %d, stands at %d", to, have, db.Tip().Height)
 		}
@@ -218,14 +218,14 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 	finish := func(t *testing.T, db *core.DB) {
 		t.Helper()
 		have := prefix(t, db)
-		sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{WindowWeight: 50})
+		sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{BatchWeight: 50})
 		same(t, "finished", dump(t, db), want)
 	}
 	t.Run("the source", func(t *testing.T) {
 		for range 10 {
 			cut := rng.IntN(len(blocks))
 			db := open(t, memory.New(), v, 1<<16)
-			err := core.Sync(context.Background(), db, events(blocks[:cut], broken), core.SyncOptions{WindowWeight: 1 + rng.IntN(300)})
+			err := core.Sync(context.Background(), db, events(blocks[:cut], broken), core.SyncOptions{BatchWeight: 1 + rng.IntN(300)})
 			if !errors.Is(err, broken) {
 				t.Fatalf("%v, expected %v", err, broken)
 			}
@@ -241,7 +241,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 			bad := *blocks[at]
 			bad.Txs = append(bad.Txs[:len(bad.Txs):len(bad.Txs)], model.Tx{Hash: hash(1), Inputs: []model.Input{{Tx: hash(2)}}})
 			db := open(t, memory.New(), v, 1<<16)
-			err := core.Sync(context.Background(), db, events(blocks[:at], []*model.Block{&bad}, blocks[at+1:]), core.SyncOptions{WindowWeight: 1 + rng.IntN(300)})
+			err := core.Sync(context.Background(), db, events(blocks[:at], []*model.Block{&bad}, blocks[at+1:]), core.SyncOptions{BatchWeight: 1 + rng.IntN(300)})
 			if kind(err) != model.BadSource || !strings.Contains(err.Error(), hash(2).String()) {
 				t.Fatal(err)
 			}
@@ -256,7 +256,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 			s := storetest.NewFaulty(memory.New())
 			db := open(t, s, v, 1<<16)
 			s.FailAt(1 + rng.IntN(60))
-			err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{WindowWeight: 1 + rng.IntN(100)})
+			err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{BatchWeight: 1 + rng.IntN(100)})
 			if err != nil && !errors.Is(err, storetest.ErrInjected) {
 				t.Fatal(err)
 			}
@@ -280,7 +280,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 				}
 			}
 			db := open(t, memory.New(), v, 1<<16)
-			if err := core.Sync(ctx, db, s, core.SyncOptions{WindowWeight: 1 + rng.IntN(100)}); !errors.Is(err, context.Canceled) {
+			if err := core.Sync(ctx, db, s, core.SyncOptions{BatchWeight: 1 + rng.IntN(100)}); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
 			finish(t, db)
@@ -350,7 +350,7 @@ func (s *settling) Compact(context.Context) error {
 func TestAFirstSyncEndsSettled(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 320)).Blocks(30)
-	bulk := core.SyncOptions{WindowWeight: 20, BulkWeight: 1}
+	bulk := core.SyncOptions{BatchWeight: 20, BulkWeight: 1}
 	s := &settling{inBulkToo: inBulkToo{memory.New()}}
 	db := open(t, s, v, 1<<20)
 	sync(t, db, events(blocks[:20]), bulk)
@@ -388,7 +388,7 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 	for _, b := range blocks[:20] {
 		weight += b.Weight()
 	}
-	o := core.SyncOptions{WindowWeight: 10 * weight, BulkWeight: weight / 2}
+	o := core.SyncOptions{BatchWeight: 10 * weight, BulkWeight: weight / 2}
 	if err := core.Sync(ctx, db, source, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("the sync that followed returns %v", err)
 	}
@@ -413,7 +413,7 @@ func TestASyncThatFailsDoesNotCompact(t *testing.T) {
 	s := &settling{inBulkToo: inBulkToo{memory.New()}}
 	db := open(t, s, v, 1<<20)
 	refused := errors.New("connection refused")
-	bulk := core.SyncOptions{WindowWeight: 20, BulkWeight: 1}
+	bulk := core.SyncOptions{BatchWeight: 20, BulkWeight: 1}
 	source := events(blocks, refused)
 	source.tip.Height += 100 // the source has more blocks
 	if err := core.Sync(t.Context(), db, source, bulk); !errors.Is(err, refused) {

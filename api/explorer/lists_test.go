@@ -318,7 +318,7 @@ func TestForksAreShown(t *testing.T) {
 			s = append(s, model.Event{Block: b})
 		}
 	}
-	if err := core.Sync(t.Context(), db, s, core.SyncOptions{WindowWeight: 1}); err != nil {
+	if err := core.Sync(t.Context(), db, s, core.SyncOptions{BatchWeight: 1}); err != nil {
 		t.Fatal(err)
 	}
 	d := read(t, h, "/made-up/forks", http.StatusOK)

@@ -49,7 +49,7 @@ func open(t *testing.T, s storage.Store) (*core.DB, []*model.Block) {
 }
 
 func chainOf(db *core.DB, name string, state *served.State) *served.Chain {
-	return &served.Chain{Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return *state }, Measures: db.Measures}
+	return &served.Chain{Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return *state }, Measures: db.Stats}
 }
 
 // scrape is what a scrape says, by name and labels.
@@ -145,7 +145,7 @@ func TestADatabaseThatFailsLeavesTheOthersAlone(t *testing.T) {
 	db, _ := open(t, memory.New())
 	good, bad := chainOf(db, "good", &served.State{}), chainOf(db, "bad", &served.State{})
 	bad.View = func(context.Context, func(*query.View) error) error { return errors.New("no") }
-	bad.Measures = func() (core.Measures, error) { return core.Measures{}, errors.New("no") }
+	bad.Measures = func() (core.Stats, error) { return core.Stats{}, errors.New("no") }
 	got, _ := scrape(t, metrics.New([]*served.Chain{good, bad}))
 	want(t, got, `birthmark_database_up{chain="good"} 1`, `birthmark_database_up{chain="bad"} 0`, `birthmark_sync_failed{chain="bad"} 0`)
 	if _, told := got[`birthmark_tip_height{chain="bad"}`]; told {

@@ -23,7 +23,7 @@ type Chain struct {
 	State func() State
 
 	// Measures returns the metrics of the open database; nil: there are none.
-	Measures func() (core.Measures, error)
+	Measures func() (core.Stats, error)
 
 	Rates *Rates // of the sync in this process; nil: there is none
 }

@@ -165,7 +165,7 @@ func syncInWindows(t *testing.T, s storage.Store, network, source string, weight
 		t.Fatal(err)
 	}
 	defer src.Close()
-	if err := core.Sync(ctx, db, src, core.SyncOptions{WindowWeight: weight}); err != nil {
+	if err := core.Sync(ctx, db, src, core.SyncOptions{BatchWeight: weight}); err != nil {
 		t.Fatal(err)
 	}
 	return db

@@ -62,7 +62,7 @@ func followInto(t *testing.T, db *core.DB, source string, weight int) *follower 
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- core.Sync(ctx, db, src, core.SyncOptions{WindowWeight: weight}) }()
+	go func() { ended <- core.Sync(ctx, db, src, core.SyncOptions{BatchWeight: weight}) }()
 	stopped := false
 	f := &follower{db, func() error {
 		if stopped {

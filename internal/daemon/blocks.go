@@ -44,11 +44,11 @@ func (b *BlockSync) Run(ctx context.Context) (err error) {
 	}
 	b.last.Store(&core.Progress{Height: b.DB.Tip().Height, Target: b.last.Load().Target})
 	err = core.Sync(ctx, b.DB.DB, b.src, core.SyncOptions{
-		Indexes:     b.has,
-		To:          b.to,
-		WindowBytes: config.Divide(b.set.Memory).WindowBytes(),
-		Progress:    b.advance,
-		Log:         b.Log,
+		Indexes:    b.has,
+		To:         b.to,
+		BatchBytes: config.Divide(b.set.Memory).WindowBytes(),
+		Progress:   b.advance,
+		Log:        b.Log,
 	})
 	now := b.last.Load()
 	b.total.Blocks += now.Blocks

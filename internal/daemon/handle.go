@@ -68,13 +68,13 @@ func (s *handle) view(ctx context.Context, fn func(*query.View) error) error {
 	return at.db.View(ctx, fn)
 }
 
-func (s *handle) measures() (core.Measures, error) {
+func (s *handle) measures() (core.Stats, error) {
 	at, err := s.enter()
 	if err != nil {
-		return core.Measures{}, err
+		return core.Stats{}, err
 	}
 	defer at.users.Done()
-	return at.db.Measures()
+	return at.db.Stats()
 }
 
 // tip returns the tip, and a channel that is closed when the tip may have changed or the database is withdrawn.
