@@ -1,6 +1,7 @@
 package cardano
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,14 +33,20 @@ func TestExamplesOfFieldsAreReal(t *testing.T) {
 		ds = append(ds, d)
 		wanted[d.Name] = want
 	}
-	chains, decoders := map[string]*chain{}, map[string]*ledger.Decoder{}
+	var file string
+	var c *chain
+	var decoder *ledger.Decoder
 	realBlocks(t, func(name, network string, raw []byte) {
-		c := chains[network]
-		if c == nil {
-			c = defined(t, network, ds...)
-			chains[network], decoders[network] = c, c.decoderOf(t)
+		if name != file { // evaluates only the fields whose examples the files before did not have
+			file = name
+			missing := slices.DeleteFunc(slices.Clone(ds), func(d model.Definition) bool { return wanted[d.Name] == "" })
+			c = defined(t, network, missing...)
+			decoder = c.decoderOf(t)
 		}
-		b, _, err := decoders[network].Block(raw)
+		if len(wanted) == 0 {
+			return
+		}
+		b, _, err := decoder.Block(raw)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
