@@ -2,8 +2,7 @@ package check
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
+	"cmp"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -24,7 +23,7 @@ func (c *checker) assetEntries() error {
 		if err != nil {
 			return err
 		}
-		key := append([]byte(nil), k...)
+		key := bytes.Clone(k)
 		c.assets += uint64(len(entries))
 		if len(entries) == 0 {
 			c.problem(schema.FamilyAssets, key, "no entries")
@@ -56,89 +55,58 @@ func (c *checker) assetEntries() error {
 				}
 			})
 		}
-		return flushFull(ids, relations, supplies)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := flushAll(ids, relations, supplies); err != nil {
-		return err
-	}
-	err = c.scan(schema.FamilyAssetRelations, func(k, v []byte) error {
+	err = c.count(schema.FamilyAssetRelations, later, "later asset entries", func(k, v []byte) error {
 		_, _, err := schema.ParseAssetRelationKey(k)
-		if err == nil && len(v) > 0 {
-			err = fmt.Errorf("%w: a relation has no value", schema.ErrRow)
-		}
-		return err
+		return cmp.Or(err, noValue(v))
 	})
 	if err != nil {
 		return err
-	}
-	if n := c.rows[schema.FamilyAssetRelations]; n != later {
-		c.problem(schema.FamilyAssetRelations, nil, "%d rows for %d later asset entries", n, later)
 	}
 	return c.assetIDs(births)
 }
 
-// assetIDs checks that births and ids map to each other, and that the fingerprint of an id points to its birth.
+// assetIDs checks that births and ids map to each other, that the fingerprint of an id points to its birth, and that
+// every info belongs to an asset.
 func (c *checker) assetIDs(births uint64) error {
 	fingerprints := c.join(schema.FamilyFingerprint)
 	want := uint64(0)
-	var failed error
 	err := c.inverse(schema.AssetSpace, births, func(key, id []byte) {
-		fp := c.Traits.Fingerprint
-		if fp == nil || failed != nil {
-			return
+		if fp := c.Traits.Fingerprint; fp != nil {
+			want++
+			fingerprints.expect(fp.Of(id), func(v []byte) bool { return bytes.Equal(v, key) }, schema.FamilyAssetID, key,
+				"the row of its fingerprint does not point back to it")
 		}
-		want++
-		fingerprints.add(fp.Of(id), func(v []byte) {
-			if !bytes.Equal(v, key) {
-				c.problem(schema.FamilyAssetID, key, "the row of its fingerprint does not point back to it")
-			}
-		})
-		failed = flushFull(fingerprints)
 	})
-	if err := errors.Join(err, failed, fingerprints.flush()); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := c.count(schema.FamilyFingerprint, want, "assets"); err != nil {
+	if err := c.count(schema.FamilyFingerprint, want, "assets", anyLayout); err != nil {
 		return err
 	}
-	return c.infos()
-}
-
-// infos checks that every info belongs to an asset.
-func (c *checker) infos() error {
 	ids := c.join(schema.FamilyAssetID)
-	err := c.scan(schema.FamilyAssetInfo, func(k, v []byte) error {
+	return c.scan(schema.FamilyAssetInfo, func(k, v []byte) error {
 		c.checksum += schema.InfoChecksum(v)
-		key := append([]byte(nil), k...)
-		ids.add(key, func(v []byte) {
-			if v == nil {
-				c.problem(schema.FamilyAssetInfo, key, "its asset is missing")
-			}
-		})
-		return flushFull(ids)
+		key := bytes.Clone(k)
+		ids.expect(key, present, schema.FamilyAssetInfo, key, "its asset is missing")
+		return nil
 	})
-	return errors.Join(err, ids.flush())
 }
 
-// supplies checks that every mint and burn belongs to a transaction. assetSums checks the amounts.
+// supplies checks that every mint and burn belongs to a transaction. sums checks the amounts.
 func (c *checker) supplies() error {
 	txs := c.join(schema.FamilyTxHash)
-	err := c.scan(schema.FamilyAssetSupply, func(k, v []byte) error {
+	return c.scan(schema.FamilyAssetSupply, func(k, v []byte) error {
 		_, tx, err1 := schema.ParseSupplyKey(k)
 		_, err2 := schema.ParseSupplyRow(v)
-		if err := errors.Join(err1, err2); err != nil {
+		if err := cmp.Or(err1, err2); err != nil {
 			return err
 		}
-		key := append([]byte(nil), k...)
-		txs.add(tx.AppendTo(nil), func(v []byte) {
-			if v == nil {
-				c.problem(schema.FamilyAssetSupply, key, "its transaction is missing")
-			}
-		})
-		return flushFull(txs)
+		txs.expect(tx.AppendTo(nil), present, schema.FamilyAssetSupply, bytes.Clone(k), "its transaction is missing")
+		return nil
 	})
-	return errors.Join(err, txs.flush())
 }

@@ -5,9 +5,9 @@ import (
 	"birthmark/storage"
 )
 
-// forks checks that the numbers of orphaned blocks have no gap, that at most MaxOrphans of them are kept, and that
+// orphans checks that the numbers of orphaned blocks have no gap, that at most MaxOrphans of them are kept, and that
 // the height falls by one as the depth rises by one. A hash may be that of a block which returned to the chain.
-func (c *checker) forks() error {
+func (c *checker) orphans() error {
 	next, before := uint64(0), schema.OrphanRow{}
 	err := c.scan(schema.FamilyOrphanBlock, func(k, v []byte) error {
 		n, row, err := schema.ParseOrphan(storage.KV{Key: k, Value: v})

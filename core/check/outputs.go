@@ -2,8 +2,7 @@ package check
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
+	"cmp"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -17,10 +16,10 @@ func (c *checker) inputs() error {
 	err := c.scan(schema.FamilySpentUtxo, func(k, v []byte) error {
 		input, err1 := model.ParseInputPk(k)
 		utxo, err2 := model.ParseUtxoPk(v)
-		if err := errors.Join(err1, err2); err != nil {
+		if err := cmp.Or(err1, err2); err != nil {
 			return err
 		}
-		key := append([]byte(nil), k...)
+		key := bytes.Clone(k)
 		if input != next && input.Index() != 0 {
 			c.problem(schema.FamilySpentUtxo, key, "the input before it is missing")
 		}
@@ -29,11 +28,7 @@ func (c *checker) inputs() error {
 			c.problem(schema.FamilySpentUtxo, key, "spends %v, which is not before it in the chain", utxo)
 		}
 		if input.Index() == 0 {
-			txs.add(input.Tx().AppendTo(nil), func(v []byte) {
-				if v == nil {
-					c.problem(schema.FamilySpentUtxo, key, "its transaction is missing")
-				}
-			})
+			txs.expect(input.Tx().AppendTo(nil), present, schema.FamilySpentUtxo, key, "its transaction is missing")
 		}
 		at := utxo.AppendTo(nil)
 		spent.add(at, func(v []byte) {
@@ -48,37 +43,35 @@ func (c *checker) inputs() error {
 			}
 			c.unspentValue -= value
 		})
-		return flushFull(spent, utxos, txs)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if err := flushAll(spent, utxos, txs); err != nil {
-		return err
-	}
-	return c.count(schema.FamilySpentInput, c.rows[schema.FamilySpentUtxo], "inputs")
+	return c.count(schema.FamilySpentInput, c.rows[schema.FamilySpentUtxo], "inputs", anyLayout)
 }
 
-// indexCounts counts the occurrences of an index in outputs.
-type indexCounts struct{ births, relations uint64 }
+// occurrences counts the occurrences of the values of an index in outputs, and looks up their rows.
+type occurrences struct {
+	values, relations *join
+	births, later     uint64
+}
 
 // outputs checks that the outputs of a transaction have no gap, that every value that occurs has a birth, and that
 // every later occurrence has a relation.
 func (c *checker) outputs() error {
 	txs := c.join(schema.FamilyTxHash)
-	values, relations := map[*schema.Index]*join{}, map[*schema.Index]*join{}
-	counts := map[*schema.Index]*indexCounts{}
-	joins := []*join{txs}
-	for _, x := range c.checked() {
-		values[x], relations[x] = c.join(x.Family(schema.IndexValue)), c.join(x.Family(schema.IndexRelations))
-		counts[x] = &indexCounts{}
-		joins = append(joins, values[x])
-		if x.Kind != model.OneToOne {
-			joins = append(joins, relations[x])
+	found := make([]occurrences, c.FamilyCount()) // by number of the index
+	var checked []*schema.Index
+	for _, x := range c.All {
+		// An index that is being added has values up to its own last block.
+		if (x.Active | x.Building).Has(schema.FeatureValues) && (c.only == nil || c.only == x) {
+			checked = append(checked, x)
+			found[x.Number].values = c.join(x.Family(schema.IndexValue))
+			found[x.Number].relations = c.join(x.Family(schema.IndexRelations))
 		}
 	}
 	next := model.UtxoPk(0)
-	genesis := uint64(0)
 	err := c.scan(schema.FamilyUtxo, func(k, v []byte) error {
 		pk, err := model.ParseUtxoPk(k)
 		if err != nil {
@@ -90,24 +83,21 @@ func (c *checker) outputs() error {
 		}
 		c.unspentValue += row.Value
 		c.checksum += row.Value
-		key := append([]byte(nil), k...)
+		key := bytes.Clone(k)
 		first := pk.Index() == 0 || c.Traits.OutputOffset && pk.Tx() != next.Tx()
 		if pk != next && !first {
 			c.problem(schema.FamilyUtxo, key, "the output before it is missing")
 		}
 		next = pk + 1
 		if pk.Height() == 0 && uint64(pk.TxIndex()) < c.Totals.GenesisTxs {
-			genesis++
+			c.genesisOutputs++
 		}
 		if first {
-			txs.add(pk.Tx().AppendTo(nil), func(v []byte) {
-				if v == nil {
-					c.problem(schema.FamilyUtxo, key, "its transaction is missing")
-				}
-			})
+			txs.expect(pk.Tx().AppendTo(nil), present, schema.FamilyUtxo, key, "its transaction is missing")
 		}
 		for i, o := range row.Occurrences {
-			if c.only != nil && c.only != o.Index {
+			at := &found[o.Index.Number]
+			if at.values == nil {
 				continue
 			}
 			before := 0
@@ -122,101 +112,67 @@ func (c *checker) outputs() error {
 			if o.BornAt(pk) && int(o.Birth.Ordinal) != before {
 				c.problem(schema.FamilyUtxo, key, "value %d of %s is born with ordinal %d", before, o.Index.Name, o.Birth.Ordinal)
 			}
-			values[o.Index].add(o.Birth.AppendTo(nil, o.Index.Kind.HasOrdinal()), func(v []byte) {
+			at.values.add(o.Birth.AppendTo(nil, o.Index.Kind.HasOrdinal()), func(v []byte) {
 				if v == nil {
 					c.problem(schema.FamilyUtxo, key, "value of %s born at %v is missing", o.Index.Name, o.Birth)
 				}
 			})
 			if o.BornAt(pk) {
-				counts[o.Index].births++
+				at.births++
 				continue
 			}
-			counts[o.Index].relations++
+			at.later++
 			if o.Index.Kind == model.OneToOne {
 				c.problem(schema.FamilyUtxo, key, "value of %s, which is %v, occurs again", o.Index.Name, o.Index.Kind)
 				continue
 			}
-			relations[o.Index].add(schema.AppendRelationKey(nil, o.Index, o.Birth, pk), func(v []byte) {
+			at.relations.add(schema.AppendRelationKey(nil, o.Index, o.Birth, pk), func(v []byte) {
 				if v == nil {
 					c.problem(schema.FamilyUtxo, key, "relation of %s born at %v to it is missing", o.Index.Name, o.Birth)
 				}
 			})
 		}
-		return flushFull(joins...)
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if err := flushAll(joins...); err != nil {
-		return err
-	}
-	if c.only == nil && genesis != c.Totals.GenesisOutputs {
-		c.problem(schema.FamilyMeta, schema.MetaTotals, "the totals count %d genesis outputs, there are %d",
-			c.Totals.GenesisOutputs, genesis)
-	}
-	for _, x := range c.checked() {
-		if x.Kind != model.OneToOne {
-			if err := c.relations(x, counts[x].relations); err != nil {
-				return err
+	for _, x := range checked {
+		at := &found[x.Number]
+		if err == nil && x.Kind != model.OneToOne {
+			layout := func(k, v []byte) error {
+				_, _, err := schema.ParseRelationKey(x, k)
+				return cmp.Or(err, noValue(v))
 			}
+			err = c.count(x.Family(schema.IndexRelations), at.later, "later occurrences in outputs", layout)
 		}
-		if err := c.values(x, counts[x].births); err != nil {
-			return err
+		if err == nil {
+			err = c.values(x, at.births)
 		}
 	}
-	return nil
+	return err
 }
 
-// checked returns the indexes that have values. An index that is being added has them up to its own last block.
-func (c *checker) checked() (xs []*schema.Index) {
-	for _, x := range c.All {
-		if (x.Active | x.Building).Has(schema.FeatureValues) && (c.only == nil || c.only == x) {
-			xs = append(xs, x)
-		}
+// featuresAt returns the features of an index whose rows for a block exist.
+func (c *checker) featuresAt(x *schema.Index, h model.HeightPk) schema.Features {
+	if c.builtTo != nil && h <= *c.builtTo {
+		return x.Active | x.Building
 	}
-	return xs
+	return x.Active
 }
 
 // values checks that births and values of an index map to each other, and that every value has its row of texts.
 func (c *checker) values(x *schema.Index, births uint64) error {
-	if !(x.Active | x.Building).Has(schema.FeaturePrefix) {
-		return c.inverse(x.Number, births, func(_, _ []byte) {})
-	}
 	texts, want := c.join(x.Family(schema.IndexText)), uint64(0)
-	var failed error
 	err := c.inverse(x.Number, births, func(birth, value []byte) {
 		at, err := model.ParseBirthPk(birth, x.Kind.HasOrdinal())
-		if failed != nil || err != nil || !x.Active.Has(schema.FeaturePrefix) &&
-			(c.builtTo == nil || at.Utxo.Height() > *c.builtTo) {
-			return
+		if err == nil && c.featuresAt(x, at.Utxo.Height()).Has(schema.FeaturePrefix) {
+			want++
+			texts.expect(schema.AppendTextKey(nil, &x.Index, value, birth), presentAndEmpty, x.Family(schema.IndexValue), birth,
+				"the row of its text is missing or has a value")
 		}
-		want++
-		texts.add(schema.AppendTextKey(nil, &x.Index, value, birth), func(v []byte) {
-			if v == nil || len(v) > 0 {
-				c.problem(x.Family(schema.IndexValue), birth, "the row of its text is missing or has a value")
-			}
-		})
-		failed = flushFull(texts)
 	})
-	if err := errors.Join(err, failed, texts.flush()); err != nil {
+	if err != nil || !(x.Active | x.Building).Has(schema.FeaturePrefix) {
 		return err
 	}
-	return c.count(x.Family(schema.IndexText), want, "values")
-}
-
-func (c *checker) relations(x *schema.Index, want uint64) error {
-	f := x.Family(schema.IndexRelations)
-	err := c.scan(f, func(k, v []byte) error {
-		_, _, err := schema.ParseRelationKey(x, k)
-		if err == nil && len(v) > 0 {
-			err = fmt.Errorf("%w: a relation has no value", schema.ErrRow)
-		}
-		return err
-	})
-	if err == nil && c.rows[f] != want {
-		c.problem(f, nil, "%d rows for %d later occurrences in outputs", c.rows[f], want)
-	}
-	return err
+	return c.count(x.Family(schema.IndexText), want, "values", anyLayout)
 }
 
 // inverse checks that births and values of a space map to each other, and that no value has two births. It calls
@@ -225,31 +181,25 @@ func (c *checker) relations(x *schema.Index, want uint64) error {
 func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte)) error {
 	births, values, wide := c.BirthFamilies(space)
 	back := c.join(births)
-	err := c.scan(values, func(k, v []byte) error {
+	err := c.count(values, want, "births in outputs", func(k, v []byte) error {
 		if _, err := model.ParseBirthPk(k, wide); err != nil {
 			return err
 		}
-		key := append([]byte(nil), k...)
+		key := bytes.Clone(k)
 		visit(key, v)
-		back.add(schema.AppendBirthKey(nil, v, k), func(v []byte) {
-			if v == nil {
-				c.problem(values, key, "the row of its value does not point back to it")
-			}
-		})
-		return flushFull(back)
+		back.expect(schema.AppendBirthKey(nil, v, k), present, values, key, "the row of its value does not point back to it")
+		return nil
 	})
-	if err = errors.Join(err, back.flush()); err != nil {
+	if err != nil {
 		return err
 	}
-	if c.rows[values] != want {
-		c.problem(values, nil, "%d rows for %d births in outputs", c.rows[values], want)
-	}
 	// Two values may share a hash prefix. Compare the full values to prove that they differ.
-	var head []byte
-	var born [][]byte
-	differ := func() error {
-		if len(born) < 2 {
-			return nil
+	var prefix []byte
+	var born [][]byte // with this prefix
+	var failed error
+	compare := func() {
+		if len(born) < 2 || failed != nil {
+			return
 		}
 		vs, err := c.r.GetMany(values, born)
 		seen := map[string]bool{}
@@ -259,30 +209,20 @@ func (c *checker) inverse(space int, want uint64, visit func(birth, value []byte
 			}
 			seen[string(v)] = true
 		}
-		return err
+		failed = err
 	}
-	err = c.scan(births, func(k, v []byte) error {
+	err = c.count(births, c.rows[values], "values", func(k, v []byte) error {
 		h, birth, err := schema.ParsePrefixKey(k, schema.PointerSize(wide))
-		if err == nil && len(v) > 0 {
-			err = fmt.Errorf("%w: it must not have a value", schema.ErrRow)
-		}
-		if err != nil {
+		if err = cmp.Or(err, noValue(v)); err != nil {
 			return err
 		}
-		if !bytes.Equal(h, head) {
-			if err := differ(); err != nil {
-				return err
-			}
-			head, born = append(head[:0], h...), born[:0]
+		if !bytes.Equal(h, prefix) {
+			compare()
+			prefix, born = append(prefix[:0], h...), born[:0]
 		}
-		born = append(born, append([]byte(nil), birth...))
+		born = append(born, bytes.Clone(birth))
 		return nil
 	})
-	if err = errors.Join(err, differ()); err != nil {
-		return err
-	}
-	if c.rows[births] != c.rows[values] {
-		c.problem(births, nil, "%d rows for %d values", c.rows[births], c.rows[values])
-	}
-	return nil
+	compare()
+	return cmp.Or(err, failed)
 }

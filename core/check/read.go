@@ -17,12 +17,7 @@ type unreadError struct {
 
 func (e *unreadError) Unwrap() error { return e.error }
 
-func isUnread(err error) bool {
-	_, ok := errors.AsType[*unreadError](err)
-	return ok
-}
-
-// reader wraps errors of reads in unreadError.
+// reader wraps errors of GetMany and Scan, the methods that a check uses, in unreadError.
 type reader struct{ storage.Reader }
 
 func (reader) wrap(f storage.Family, err error) error {
@@ -34,19 +29,9 @@ func (reader) wrap(f storage.Family, err error) error {
 	return &unreadError{f, err}
 }
 
-func (r reader) Get(f storage.Family, key []byte) ([]byte, error) {
-	v, err := r.Reader.Get(f, key)
-	return v, r.wrap(f, err)
-}
-
 func (r reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	vs, err := r.Reader.GetMany(f, keys)
 	return vs, r.wrap(f, err)
-}
-
-func (r reader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
-	tails, err := r.Reader.Suffixes(f, heads)
-	return tails, r.wrap(f, err)
 }
 
 func (r reader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {

@@ -24,8 +24,64 @@ const (
 	maxBadGroups = 16
 )
 
+// The sums of an asset.
+const (
+	sumSupply = iota // minted minus burned minus held
+	sumHoldings
+	sumHolders
+	sumOutputs
+	sumUnspent
+	sumMinted
+	sumBurned
+	sumMints
+	sumBurns
+	sumCount
+)
+
+// The sums of a value of an index.
+const (
+	sumBalance = iota
+	sumHeld
+	sumUnspentOutputs
+	sumHistory
+)
+
 // sums are the differences between both sides of the numbers of a group, an asset or a value.
 type sums [sumCount]mod61
+
+func (s *sums) add(sum int, n mod61) { s[sum] = s[sum].plus(n) }
+
+func (s *sums) subtract(sum int, n mod61) { s[sum] = s[sum].minus(n) }
+
+// sumProblem is the family and the text of the problem that a sum other than 0 is.
+type sumProblem struct {
+	family storage.Family
+	text   string
+}
+
+// sumProblems returns the problems of the sums of a space.
+func (c *checker) sumProblems(space int) []sumProblem {
+	if space == schema.AssetSpace {
+		return []sumProblem{
+			sumSupply:   {schema.FamilyAssetID, "minted less burned differs from what is held"},
+			sumHoldings: {schema.FamilyHoldings, "the holdings differ from what the unspent outputs of the holders hold"},
+			sumHolders:  {schema.FamilyAssetTotals, "holders differs from the number of holdings"},
+			sumOutputs:  {schema.FamilyAssetTotals, "outputs differs from the number of outputs that hold it"},
+			sumUnspent:  {schema.FamilyAssetTotals, "unspent differs from the number of unspent outputs that hold it"},
+			sumMinted:   {schema.FamilyAssetTotals, "minted differs from the supply"},
+			sumBurned:   {schema.FamilyAssetTotals, "burned differs from the supply"},
+			sumMints:    {schema.FamilyAssetTotals, "mints differs from the supply"},
+			sumBurns:    {schema.FamilyAssetTotals, "burns differs from the supply"},
+		}
+	}
+	x := c.ByNumber(uint64(space))
+	return []sumProblem{
+		sumBalance:        {x.Family(schema.IndexBalance), "differs from the sums of the value's transactions"},
+		sumHeld:           {x.Family(schema.IndexHeld), "differs from the assets in the value's unspent outputs"},
+		sumUnspentOutputs: {x.Family(schema.IndexUnspent), "differs from the outputs of the value that no input spends"},
+		sumHistory:        {x.Family(schema.IndexHistory), "differs from the transactions of the value"},
+	}
+}
 
 // subject is an asset or a value of an index: its space and its encoded birth.
 type subject struct {
@@ -38,33 +94,36 @@ type sumGroup struct {
 	group uint64
 }
 
-// sumCheck is one comparison of sums.
+// sumCheck is a comparison of sums.
 type sumCheck struct {
 	*checker
+	indexes  []*schema.Index // with account features
 	seed     maphash.Seed
-	first    bool                     // the first pass, which reports broken rows
 	groups   map[int]*[sumGroups]sums // by space; of the first pass
-	bad      map[sumGroup]bool        // groups whose sums are not 0
+	bad      map[sumGroup]bool        // groups whose sums are not 0; nil in the first pass
 	subjects map[subject]*sums        // of the bad groups
-	buf      []byte                   // of coefficient
+	others   sums                     // of all other subjects in the second pass
+
+	met       []schema.Occurrence // values that occur in the current transaction
+	key, hash []byte              // of a row, and of coefficient
 }
 
-// sumText is the family and the text of the problem that a sum other than 0 is.
-type sumText struct {
-	family storage.Family
-	text   string
-}
-
-// compareSums calls add once, or twice if something differs, to sum up both sides, and reports what differs.
-func (c *checker) compareSums(spaces []int, problems func(space int) []sumText, add func(*sumCheck) error) error {
-	s := &sumCheck{checker: c, seed: maphash.MakeSeed(), first: true, groups: map[int]*[sumGroups]sums{}}
-	for _, space := range spaces {
-		s.groups[space] = &[sumGroups]sums{}
+// sums checks that the balances, unspent outputs and histories of values, and the supply, the holdings and the totals
+// of assets follow from the transactions.
+func (c *checker) sums() error {
+	s := &sumCheck{checker: c, seed: maphash.MakeSeed(), groups: map[int]*[sumGroups]sums{}}
+	for _, x := range c.All {
+		if (x.Active|x.Building)&schema.AccountFeatures != 0 && (c.only == nil || c.only == x) {
+			s.indexes, s.groups[x.Number] = append(s.indexes, x), &[sumGroups]sums{}
+		}
 	}
-	if err := add(s); err != nil {
+	if c.only == nil {
+		s.groups[schema.AssetSpace] = &[sumGroups]sums{}
+	}
+	if err := s.pass(); err != nil {
 		return err
 	}
-	s.first, s.bad, s.subjects = false, map[sumGroup]bool{}, map[subject]*sums{}
+	s.bad, s.subjects = map[sumGroup]bool{}, map[subject]*sums{}
 	more := 0
 	for space, groups := range s.groups {
 		for g := range groups {
@@ -80,12 +139,12 @@ func (c *checker) compareSums(spaces []int, problems func(space int) []sumText, 
 	if len(s.bad) == 0 {
 		return nil
 	}
-	err := add(s)
+	err := s.pass()
 	differing := slices.SortedFunc(maps.Keys(s.subjects), func(a, b subject) int {
 		return cmp.Or(cmp.Compare(a.space, b.space), cmp.Compare(a.birth, b.birth))
 	})
 	for _, at := range differing {
-		for i, p := range problems(at.space) {
+		for i, p := range c.sumProblems(at.space) {
 			if s.subjects[at][i] != 0 {
 				c.problem(p.family, []byte(at.birth), "%s", p.text)
 			}
@@ -98,16 +157,27 @@ func (c *checker) compareSums(spaces []int, problems func(space int) []sumText, 
 	return err
 }
 
-func (s *sumCheck) hash(b []byte) uint64 { return maphash.Bytes(s.seed, b) }
+// pass sums up both sides.
+func (s *sumCheck) pass() error {
+	if s.only == nil {
+		if err := s.assets(); err != nil {
+			return err
+		}
+	}
+	if len(s.indexes) == 0 {
+		return nil
+	}
+	return s.accounts()
+}
 
-// of returns the sums of an asset or a value; nil if the second pass does not need them.
+// of returns the sums of an asset or a value.
 func (s *sumCheck) of(space int, birth []byte) *sums {
-	group := s.hash(birth) % sumGroups
-	if s.first {
+	group := maphash.Bytes(s.seed, birth) % sumGroups
+	if s.bad == nil {
 		return &s.groups[space][group]
 	}
 	if !s.bad[sumGroup{space, group}] {
-		return nil
+		return &s.others
 	}
 	at := subject{space, string(birth)}
 	if s.subjects[at] == nil {
@@ -118,22 +188,6 @@ func (s *sumCheck) of(space int, birth []byte) *sums {
 
 // coefficient returns the random coefficient of a number, one of several that belong to a key.
 func (s *sumCheck) coefficient(number byte, key []byte) mod61 {
-	s.buf = append(append(s.buf[:0], number), key...)
-	return mod61Of(s.hash(s.buf))
-}
-
-// each visits the rows of a family that another pass counts.
-func (s *sumCheck) each(f storage.Family, visit func(key, value []byte) error) error {
-	for kv, err := range s.r.Scan(f, nil, nil, false) {
-		if err == nil {
-			err = s.ctx.Err()
-		}
-		if err == nil {
-			err = visit(kv.Key, kv.Value)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	s.hash = append(append(s.hash[:0], number), key...)
+	return mod61Of(maphash.Bytes(s.seed, s.hash))
 }
