@@ -36,7 +36,7 @@ func (v *verifier) block(b *model.Block) error {
 		v.differ(Difference{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
 		return v.ctx.Err()
 	}
-	return errors.Join(v.compareRows(), v.furtherRows(from, to), v.furtherMints())
+	return v.compare(from, to)
 }
 
 // header compares the row of a block, and that of its hash, field by field.
@@ -75,43 +75,114 @@ func (v *verifier) header(b *model.Block) error {
 	return v.ctx.Err()
 }
 
-// compareRows compares the rows of all transactions of the block with the stored ones.
-func (v *verifier) compareRows() error {
-	keys, stored := map[storage.Family][][]byte{}, map[storage.Family][][]byte{}
-	for _, row := range v.derived.rows {
-		keys[row.family] = append(keys[row.family], row.key)
-	}
-	for f := range keys {
-		var err error
-		if stored[f], err = v.r.GetMany(f, keys[f]); err != nil {
-			return err
-		}
+// compare compares the rows of the block, whose pointers are in a range, with the stored ones.
+func (v *verifier) compare(from, to model.TxPk) error {
+	stored, err := v.stored(from, to)
+	if err != nil {
+		return err
 	}
 	for _, row := range v.derived.rows {
-		ours := stored[row.family][0]
-		stored[row.family] = stored[row.family][1:]
+		value := stored.value(row.family, row.key)
 		switch {
 		case row.family == schema.FamilyBlock || row.family == schema.FamilyHeight: // header compares them
-		case ours != nil && bytes.Equal(ours, row.value):
-		case ours != nil && row.family == schema.FamilyUtxo && bytes.Equal(v.active(row.key, ours), row.value):
+		case value != nil && bytes.Equal(value, row.value):
+		case value != nil && row.family == schema.FamilyUtxo && bytes.Equal(v.active(row.key, value), row.value):
 		default:
-			v.differRow(row, ours)
+			v.differRow(row, value)
+		}
+	}
+	for _, row := range stored.rows {
+		if v.derived.value(row.family, row.key) == nil {
+			v.further(row)
 		}
 	}
 	return v.ctx.Err()
 }
 
-// differRow reports how the stored value of a row differs from the derived one; nil: there is no such row.
-func (v *verifier) differRow(row derivedRow, stored []byte) {
-	at, text := v.describe(row)
-	source, database := textOr(text, row.value), missing
-	if stored != nil {
-		database = textOr(text, stored)
+// stored returns the stored rows with the keys of derived rows, and those of other rows that belong to the block.
+func (v *verifier) stored(from, to model.TxPk) (*blockRows, error) {
+	families := []storage.Family{schema.FamilyTxHash, schema.FamilyUtxo, schema.FamilySpentUtxo, schema.FamilySpentInput,
+		schema.FamilyAssets, schema.FamilyAssetID, schema.FamilyAssetInfo}
+	if v.Raw {
+		families = append(families, schema.FamilyRaw)
 	}
+	for _, x := range v.Indexes {
+		families = append(families, x.Family(schema.IndexValue))
+	}
+	stored := &blockRows{values: map[rowKey][]byte{}}
+	for _, f := range families {
+		for kv, err := range v.r.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
+			if err != nil {
+				return nil, err
+			}
+			stored.Put(f, kv.Key, kv.Value)
+		}
+	}
+	lookups := map[storage.Family][][]byte{}
+	for _, row := range v.derived.rows {
+		if stored.value(row.family, row.key) == nil {
+			lookups[row.family] = append(lookups[row.family], row.key)
+		}
+	}
+	mints, err := v.mintKeys()
+	if err != nil {
+		return nil, err
+	}
+	lookups[schema.FamilyAssetSupply] = mints
+	for f, keys := range lookups {
+		values, err := v.r.GetMany(f, keys)
+		if err != nil {
+			return nil, err
+		}
+		for i, value := range values {
+			if value != nil {
+				stored.Put(f, keys[i], value)
+			}
+		}
+	}
+	return stored, nil
+}
+
+// mintKeys returns the keys that mints and burns of the block can have: of the assets in the outputs that a transaction
+// spends or creates.
+func (v *verifier) mintKeys() (keys [][]byte, err error) {
+	var outputs []model.UtxoPk
+	var txs []model.TxPk // for each of outputs
+	for _, row := range v.derived.rows {
+		at, _ := model.ParseUtxoPk(row.key)
+		switch row.family {
+		case schema.FamilySpentUtxo:
+			spent, _ := model.ParseUtxoPk(row.value)
+			outputs, txs = append(outputs, spent), append(txs, at.Tx())
+		case schema.FamilyUtxo:
+			outputs, txs = append(outputs, at), append(txs, at.Tx())
+		case schema.FamilyAssetSupply:
+			keys = append(keys, row.key)
+		}
+	}
+	rows, err := v.r.GetMany(schema.FamilyAssets, schema.Keys(outputs))
+	for i, row := range rows {
+		entries, _ := schema.ParseAssetsRow(outputs[i], row) // a difference of its own block if it cannot be parsed
+		for _, e := range entries {
+			keys = append(keys, schema.AppendSupplyKey(nil, e.Birth, txs[i]))
+		}
+	}
+	slices.SortFunc(keys, bytes.Compare)
+	return slices.CompactFunc(keys, bytes.Equal), err
+}
+
+// differRow reports how the stored value of a row differs from the derived one; nil: there is no such row.
+func (v *verifier) differRow(row blockRow, stored []byte) {
+	at, source := v.describe(row)
+	if stored == nil {
+		v.differ(at, source, missing)
+		return
+	}
+	_, database := v.describe(blockRow{row.family, row.key, stored})
 	if source == database {
 		source, database = "row "+hex.EncodeToString(row.value), "row "+hex.EncodeToString(stored)
 	}
-	if less, fewer := without(source, database), without(database, source); less != fewer && stored != nil {
+	if less, fewer := without(source, database), without(database, source); less != fewer {
 		source, database = less, fewer
 	}
 	v.differ(at, source, database)
@@ -122,15 +193,6 @@ func without(list, other string) string {
 	others := strings.Split(other, ", ")
 	left := slices.DeleteFunc(strings.Split(list, ", "), func(s string) bool { return slices.Contains(others, s) })
 	return strings.Join(left, ", ")
-}
-
-// textOr renders a value, or returns why that fails.
-func textOr(text func(value []byte) (string, error), value []byte) string {
-	s, err := text(value)
-	if err != nil {
-		return err.Error()
-	}
-	return s
 }
 
 // active returns the row of an output without the values of an index that is being added or dropped.
@@ -146,82 +208,15 @@ func (v *verifier) active(key, value []byte) []byte {
 	return schema.AppendUtxoRow(nil, pk, &row)
 }
 
-// furtherRows reports the stored rows in a range of pointers that were not derived.
-func (v *verifier) furtherRows(from, to model.TxPk) error {
-	families := []storage.Family{schema.FamilyTxHash, schema.FamilyUtxo, schema.FamilySpentUtxo, schema.FamilySpentInput,
-		schema.FamilyAssets, schema.FamilyAssetID, schema.FamilyAssetInfo}
-	if v.Raw {
-		families = append(families, schema.FamilyRaw)
-	}
-	for _, x := range v.Indexes {
-		families = append(families, x.Family(schema.IndexValue))
-	}
-	for _, f := range families {
-		for kv, err := range v.r.Scan(f, from.AppendTo(nil), to.AppendTo(nil), false) {
-			if err != nil {
-				return err
-			}
-			if f != schema.FamilySpentInput || !v.spends(kv.Value, kv.Key) {
-				v.further(derivedRow{f, kv.Key, kv.Value})
-			}
-		}
-	}
-	return v.ctx.Err()
-}
-
-// spends reports whether an input of any block spends an output, as the row of the output has it.
-func (v *verifier) spends(input, utxo []byte) bool {
-	spent, err := v.r.Get(schema.FamilySpentUtxo, input)
-	return err == nil && bytes.Equal(spent, utxo)
-}
-
-// furtherMints reports stored mints and burns that were not derived. It looks up the assets that transactions of the
-// block spend or create.
-func (v *verifier) furtherMints() error {
-	var outputs []model.UtxoPk
-	var txs []model.TxPk // for each of outputs
-	for _, row := range v.derived.rows {
-		at, _ := model.ParseUtxoPk(row.key)
-		switch row.family {
-		case schema.FamilySpentUtxo:
-			spent, _ := model.ParseUtxoPk(row.value)
-			outputs, txs = append(outputs, spent), append(txs, at.Tx())
-		case schema.FamilyUtxo:
-			outputs, txs = append(outputs, at), append(txs, at.Tx())
-		}
-	}
-	rows, err := v.r.GetMany(schema.FamilyAssets, schema.Keys(outputs))
-	if err != nil {
-		return err
-	}
-	var keys [][]byte
-	for i, row := range rows {
-		entries, _ := schema.ParseAssetsRow(outputs[i], row) // a difference of its own block if it cannot be parsed
-		for _, e := range entries {
-			keys = append(keys, schema.AppendSupplyKey(nil, e.Birth, txs[i]))
-		}
-	}
-	slices.SortFunc(keys, bytes.Compare)
-	keys = slices.CompactFunc(keys, bytes.Equal)
-	mints, err := v.r.GetMany(schema.FamilyAssetSupply, keys)
-	for i, m := range mints {
-		if m != nil {
-			v.further(derivedRow{schema.FamilyAssetSupply, keys[i], m})
-		}
-	}
-	return err
-}
-
-// further reports a stored row unless it was derived.
-func (v *verifier) further(row derivedRow) {
-	if _, derived := v.derived.byKey[row.family][string(row.key)]; derived {
-		return
-	}
+// further reports a stored row that was not derived.
+func (v *verifier) further(row blockRow) {
 	at, text := v.describe(row)
-	if row.family == schema.FamilySpentInput { // of another block, or of none
-		v.differ(at, "", textOr(text, row.value)+", which does not spend it")
-		return
-	}
 	at.What = "not in the block: " + at.What
-	v.differ(at, "", textOr(text, row.value))
+	if row.family == schema.FamilySpentInput {
+		if spent, err := v.r.Get(schema.FamilySpentUtxo, row.value); err == nil && bytes.Equal(spent, row.key) {
+			return // by an input of another block
+		}
+		text += ", which does not spend it"
+	}
+	v.differ(at, "", text)
 }

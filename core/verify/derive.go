@@ -10,37 +10,43 @@ import (
 	"birthmark/storage"
 )
 
-// derivedRow is a row that ingest makes of a block.
-type derivedRow struct {
+// blockRow is a row that belongs to a block.
+type blockRow struct {
 	family     storage.Family
 	key, value []byte
 }
 
-// derivedRows collects the rows that ingest makes of a block, in order. It implements [storage.Batch].
-type derivedRows struct {
-	rows  []derivedRow
-	byKey map[storage.Family]map[string][]byte
+// blockRows are rows in the order in which they were added. It implements [storage.Batch].
+type blockRows struct {
+	rows   []blockRow
+	values map[rowKey][]byte
 }
 
-func (d *derivedRows) Put(f storage.Family, key, value []byte) {
-	row := derivedRow{f, bytes.Clone(key), append([]byte{}, value...)}
-	d.rows = append(d.rows, row)
-	if d.byKey[f] == nil {
-		d.byKey[f] = map[string][]byte{}
-	}
-	d.byKey[f][string(key)] = row.value
+type rowKey struct {
+	family storage.Family
+	key    string
+}
+
+func (b *blockRows) Put(f storage.Family, key, value []byte) {
+	row := blockRow{f, bytes.Clone(key), append([]byte{}, value...)}
+	b.rows, b.values[rowKey{f, string(key)}] = append(b.rows, row), row.value
+}
+
+// value returns the value of a row, not nil if it is empty; nil if there is no such row.
+func (b *blockRows) value(f storage.Family, key []byte) []byte {
+	return b.values[rowKey{f, string(key)}]
 }
 
 // Delete is not called: a block only adds rows to the families that [ingest.Derive] writes.
-func (*derivedRows) Delete(storage.Family, []byte) {}
+func (*blockRows) Delete(storage.Family, []byte) {}
 
 // derive returns the rows of a block. first is the first pointer of its transactions.
-func (v *verifier) derive(b *model.Block, first model.TxPk) (*derivedRows, error) {
+func (v *verifier) derive(b *model.Block, first model.TxPk) (*blockRows, error) {
 	parent := model.Point{Height: b.Height - 1, Hash: b.Parent}
 	if b.Height == v.first {
 		parent = model.Point{}
 	}
-	d := &derivedRows{byKey: map[storage.Family]map[string][]byte{}}
+	d := &blockRows{values: map[rowKey][]byte{}}
 	return d, ingest.Derive(v.Layout, parentReader{v.r, v.Layout, first.AppendTo(nil)}, parent, b, d)
 }
 

@@ -13,16 +13,19 @@ import (
 	"birthmark/storage"
 )
 
-// describe returns the place of a row in the block, what it is, and a function that renders its value.
-func (v *verifier) describe(row derivedRow) (at Difference, text func(value []byte) (string, error)) {
-	pointer, what, text := v.meaning(row)
+// describe returns the position of a row in the block, what the row is, and its value as a text.
+func (v *verifier) describe(row blockRow) (at Difference, text string) {
+	pointer, what, text, err := v.meaning(row)
+	if err != nil {
+		text = err.Error()
+	}
 	if x := v.indexOf(row.family); x != nil {
 		at.Index = x.Name
 	}
 	pk, err := model.ParseUtxoPk(pointer[:min(len(pointer), model.PkSize)]) // or a pointer of the same form
 	if err != nil {
 		at.What = fmt.Sprintf("row %x of %s", row.key, v.FamilyName(row.family))
-		return at, func(b []byte) (string, error) { return hex.EncodeToString(b), nil }
+		return at, hex.EncodeToString(row.value)
 	}
 	at.Height, at.Tx = uint32(pk.Height()), v.txName(pk.Tx())
 	at.What = strings.ReplaceAll(what, "#", strconv.Itoa(pk.Index()))
@@ -38,52 +41,46 @@ func (v *verifier) indexOf(f storage.Family) *schema.Index {
 }
 
 // meaning returns the pointer of a row to a transaction, an input or an output, what the row is, with # for the
-// number of the input or output, and a function that renders its value.
-func (v *verifier) meaning(row derivedRow) (pointer []byte, what string, text func(value []byte) (string, error)) {
-	key := row.key
+// number of the input or output, and its value as a text. It returns an error if the value has a wrong layout.
+func (v *verifier) meaning(row blockRow) (pointer []byte, what, text string, err error) {
+	key, value := row.key, row.value
 	tail := func(n int) []byte { return key[min(n, len(key)):] }
+	if len(value) > 0 {
+		err = fmt.Errorf("%w: it must not have a value", schema.ErrRow) // returned for families without values
+	}
 	switch row.family {
 	case schema.FamilyTxHash:
-		return key, "transaction", func(b []byte) (string, error) {
-			hash, fee, err := schema.ParseTxHashRow(b)
-			s := v.Chain.FormatHash(hash)
-			if fee.Stated {
-				s += ", fee " + strconv.FormatUint(fee.Amount, 10)
-			}
-			return s, err
+		hash, fee, err := schema.ParseTxHashRow(value)
+		text = v.Chain.FormatHash(hash)
+		if fee.Stated {
+			text += ", fee " + strconv.FormatUint(fee.Amount, 10)
 		}
+		return key, "transaction", text, err
 	case schema.FamilyTxPk:
-		return tail(storage.PrefixSize), "transaction by hash", keyOnly("found")
+		return tail(storage.PrefixSize), "transaction by hash", "found", err
 	case schema.FamilyRaw:
-		return key, "bytes of the transaction", func(b []byte) (string, error) {
-			return fmt.Sprintf("%d bytes with the SHA-256 %x", len(b), sha256.Sum256(b)), nil
-		}
+		text = fmt.Sprintf("%d bytes with the SHA-256 %x", len(value), sha256.Sum256(value))
+		return key, "bytes of the transaction", text, nil
 	case schema.FamilyUtxo:
-		return key, "output #", func(b []byte) (string, error) { return v.outputText(key, b) }
+		text, err = v.outputText(key, value)
+		return key, "output #", text, err
 	case schema.FamilySpentUtxo:
-		return key, "input # spends", func(b []byte) (string, error) {
-			pk, err := model.ParseUtxoPk(b)
-			return v.outpoint(pk), err
-		}
+		pk, err := model.ParseUtxoPk(value)
+		return key, "input # spends", fmt.Sprintf("%s:%d", v.txName(pk.Tx()), pk.Index()), err
 	case schema.FamilySpentInput:
-		return key, "spender of output #", func(b []byte) (string, error) {
-			pk, err := model.ParseInputPk(b)
-			return fmt.Sprintf("input %d of %s", pk.Index(), v.txName(pk.Tx())), err
-		}
+		pk, err := model.ParseInputPk(value)
+		return key, "spender of output #", fmt.Sprintf("input %d of %s", pk.Index(), v.txName(pk.Tx())), err
 	case schema.FamilyAssets:
-		return key, "assets of output #", func(b []byte) (string, error) { return v.assetsText(key, b) }
+		text, err = v.assetsText(key, value)
+		return key, "assets of output #", text, err
 	case schema.FamilyAssetSupply:
-		what := "mint or burn of " + v.valueAt(schema.AssetSpace, key)
-		return tail(model.PkOrdinalSize), what, func(b []byte) (string, error) {
-			amount, err := schema.ParseSupplyRow(b)
-			return fmt.Sprint(amount), err
-		}
+		amount, err := schema.ParseSupplyRow(value)
+		what = "mint or burn of " + v.valueAt(schema.AssetSpace, key)
+		return tail(model.PkOrdinalSize), what, fmt.Sprint(amount), err
 	case schema.FamilyFingerprint:
-		return row.value, "found by fingerprint: asset born in output #", func(b []byte) (string, error) {
-			return v.valueAt(schema.AssetSpace, b), nil
-		}
+		return value, "found by fingerprint: asset born in output #", v.valueAt(schema.AssetSpace, value), nil
 	case schema.FamilyAssetInfo:
-		return key, "info of the asset born in output #", func(b []byte) (string, error) { return hex.EncodeToString(b), nil }
+		return key, "info of the asset born in output #", hex.EncodeToString(value), nil
 	}
 	name, space, which := "asset", schema.AssetSpace, storage.Family(0)
 	if x := v.indexOf(row.family); x != nil {
@@ -96,31 +93,21 @@ func (v *verifier) meaning(row derivedRow) (pointer []byte, what string, text fu
 	size := schema.PointerSize(wide)
 	switch which {
 	case schema.IndexValue:
-		return key, name + " born in output #", func(b []byte) (string, error) { return v.format(space, b), nil }
+		return key, name + " born in output #", v.format(space, value), nil
 	case schema.IndexBirth:
-		birth := tail(storage.PrefixSize)
-		return birth, "found by " + name + ": output #", keyOnly(v.valueAt(space, birth))
+		pointer = tail(storage.PrefixSize)
+		return pointer, "found by " + name + ": output #", v.valueAt(space, pointer), err
 	case schema.IndexRelations:
-		return tail(size), "found by " + name + ": output #", keyOnly(v.valueAt(space, key))
+		return tail(size), "found by " + name + ": output #", v.valueAt(space, key), err
 	default:
-		birth := tail(len(key) - size)
-		return birth, "found by prefix of " + name + ": output #", keyOnly(v.valueAt(space, birth))
-	}
-}
-
-// keyOnly renders a row that has no value.
-func keyOnly(text string) func(value []byte) (string, error) {
-	return func(value []byte) (string, error) {
-		if len(value) > 0 {
-			return "", fmt.Errorf("%w: it must not have a value", schema.ErrRow)
-		}
-		return text, nil
+		pointer = tail(len(key) - size)
+		return pointer, "found by prefix of " + name + ": output #", v.valueAt(space, pointer), err
 	}
 }
 
 // read returns a row as it was derived, or the stored one if it was not.
 func (v *verifier) read(f storage.Family, key []byte) ([]byte, error) {
-	if row, found := v.derived.byKey[f][string(key)]; found {
+	if row := v.derived.value(f, key); row != nil {
 		return row, nil
 	}
 	return v.r.Get(f, key)
@@ -153,10 +140,6 @@ func (v *verifier) txName(pk model.TxPk) string {
 		}
 	}
 	return pk.String()
-}
-
-func (v *verifier) outpoint(pk model.UtxoPk) string {
-	return fmt.Sprintf("%s:%d", v.txName(pk.Tx()), pk.Index())
 }
 
 func (v *verifier) outputText(key, value []byte) (string, error) {

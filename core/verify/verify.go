@@ -1,10 +1,12 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/big"
 	"slices"
+	"sort"
 	"strconv"
 
 	"birthmark/core/schema"
@@ -59,7 +61,7 @@ type verifier struct {
 	result  *Result
 	first   model.HeightPk // the first block of the chain
 	last    model.HeightPk // the last block that both have
-	derived *derivedRows   // rows of the current block
+	derived *blockRows     // rows of the current block
 }
 
 // differ reports a difference if both sides are not equal.
@@ -143,18 +145,16 @@ func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 		v.last = last
 		return last + 1, nil
 	}
-	low, high := first, last // below low the blocks are equal, at high they differ
-	for low < high {
-		middle := low + (high-low)/2
-		if same, err = v.shares(middle); err != nil {
-			return 0, err
+	n := sort.Search(int(last-first), func(n int) bool {
+		if err == nil {
+			same, err = v.shares(first + model.HeightPk(n))
 		}
-		if same {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+		return err != nil || !same
+	})
+	if err != nil {
+		return 0, err
 	}
+	high := first + model.HeightPk(n)
 	ours, theirs, err := v.hashesAt(high)
 	if err != nil {
 		return 0, err
@@ -217,32 +217,20 @@ func less(a, b uint64) string {
 // choose returns the first and the last height before end and n random heights between them, in order. It chooses the
 // heights with the lowest rank. The rank depends on the seed and the height alone, so a longer chain changes few of
 // them.
-func choose(first, end model.HeightPk, n int, seed uint64) []model.HeightPk {
-	type ranked struct {
-		rank   uint64
-		height model.HeightPk
-	}
+func choose(first, end model.HeightPk, n int, seed uint64) (heights []model.HeightPk) {
 	n = max(n, 0)
-	var some []ranked
 	cut := func() {
-		slices.SortFunc(some, func(a, b ranked) int {
-			if a.rank < b.rank {
-				return -1
-			}
-			return 1 // ranks differ: rank is one-to-one
+		slices.SortFunc(heights, func(a, b model.HeightPk) int {
+			return cmp.Compare(rank(seed, uint64(a)), rank(seed, uint64(b)))
 		})
-		some = some[:min(n, len(some))]
+		heights = heights[:min(n, len(heights))]
 	}
 	for h := first + 1; h+1 < end; h++ {
-		if some = append(some, ranked{rank(seed, uint64(h)), h}); len(some) >= 2*n+1000 {
+		if heights = append(heights, h); len(heights) >= 2*n+1000 {
 			cut()
 		}
 	}
 	cut()
-	var heights []model.HeightPk
-	for _, r := range some {
-		heights = append(heights, r.height)
-	}
 	if first < end {
 		heights = append(heights, first)
 	}
@@ -253,7 +241,7 @@ func choose(first, end model.HeightPk, n int, seed uint64) []model.HeightPk {
 	return heights
 }
 
-// rank mixes a number into a seed (splitmix64).
+// rank mixes a number into a seed (splitmix64). It is one-to-one.
 func rank(seed, n uint64) uint64 {
 	z := seed + n*0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
