@@ -211,12 +211,13 @@ func (v *verifier) active(key, value []byte) []byte {
 // further reports a stored row that was not derived.
 func (v *verifier) further(row blockRow) {
 	at, text := v.describe(row)
-	at.What = "not in the block: " + at.What
 	if row.family == schema.FamilySpentInput {
 		if spent, err := v.r.Get(schema.FamilySpentUtxo, row.value); err == nil && bytes.Equal(spent, row.key) {
 			return // by an input of another block
 		}
 		text += ", which does not spend it"
+	} else {
+		at.What = "not in the block: " + at.What
 	}
 	v.differ(at, "", text)
 }
