@@ -3,7 +3,7 @@
 //
 // A [Layout] is the chain and the indexes of a database. It is immutable: adding or dropping an index replaces it.
 // schema.go declares the families and describes their rows; docs/schema.md is generated from it. The codecs are in
-// rows.go and rows_accounts.go; the rows of the family meta are in meta.go, catalog.go and index_change.go.
+// rows.go and rows_index.go; the rows of the family meta are in meta.go, catalog.go and change.go.
 //
 // Values are dictionary-encoded: the id of a value, its birth, is the pointer of its first occurrence. [Layout.Births]
 // finds births by value, [TxPks] transactions by hash and [BlockAt] blocks by height. [Layout.ScanTxs] reads
