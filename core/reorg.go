@@ -22,11 +22,11 @@ type reorg struct {
 
 // record records orphaned blocks, given from the tip down, and deletes rows beyond the last MaxOrphans.
 func (f *reorg) record(r storage.Reader, b storage.Batch, orphans []schema.OrphanRow) error {
-	last, before, err := schema.LastOrphan(r)
+	before, err := schema.LastOrphan(r)
 	if err != nil {
 		return err
 	}
-	depth := 0
+	last, depth := before.Number, 0
 	if len(orphans) > 0 && before.Height == orphans[0].Height+1 {
 		// Nothing was written since: this write continues the same reorganization, perhaps after a restart.
 		depth = before.Depth

@@ -130,33 +130,31 @@ func (s *sumCheck) balance(x *schema.Index, k, v []byte) error {
 }
 
 func (s *sumCheck) held(x *schema.Index, k, v []byte) error {
-	birth, _, err1 := schema.ParseHeldKey(x, k)
-	amount, err2 := schema.ParseHoldingRow(v)
-	if err := cmp.Or(err1, err2); err != nil {
+	row, err := x.ParseHeldRow(k, v)
+	if err != nil {
 		return err
 	}
-	s.ofValue(x, birth).add(sumHeld, s.coefficient(numberRow, k).times(mod61OfWide(amount)))
+	s.ofValue(x, row.Birth).add(sumHeld, s.coefficient(numberRow, k).times(mod61OfWide(row.Amount)))
 	return nil
 }
 
 func (s *sumCheck) unspentOutput(x *schema.Index, k, v []byte) error {
-	birth, _, err := schema.ParseRelationKey(x, k)
-	if err := cmp.Or(err, noValue(v)); err != nil {
+	row, err := x.ParseRelationRow(k, v)
+	if err != nil {
 		return err
 	}
-	s.ofValue(x, birth).add(sumUnspentOutputs, s.coefficient(numberRow, k))
+	s.ofValue(x, row.Birth).add(sumUnspentOutputs, s.coefficient(numberRow, k))
 	return nil
 }
 
 func (s *sumCheck) history(x *schema.Index, k, v []byte) error {
-	birth, _, err1 := schema.ParseHistoryKey(x, k)
-	m, err2 := schema.ParseHistoryRow(v)
-	if err := cmp.Or(err1, err2); err != nil {
+	row, err := x.ParseHistoryRow(k, v)
+	if err != nil {
 		return err
 	}
-	of := s.ofValue(x, birth)
+	of := s.ofValue(x, row.Birth)
 	of.add(sumHistory, s.coefficient(numberRow, k))
-	of.add(sumHistory, s.coefficient(numberReceived, k).times(mod61Of(m.Received)))
-	of.add(sumHistory, s.coefficient(numberSent, k).times(mod61Of(m.Sent)))
+	of.add(sumHistory, s.coefficient(numberReceived, k).times(mod61Of(row.Received)))
+	of.add(sumHistory, s.coefficient(numberSent, k).times(mod61Of(row.Sent)))
 	return nil
 }

@@ -80,14 +80,13 @@ func (s *sumCheck) assetOutput(entries []schema.AssetEntry, holder *model.BirthP
 // supply adds mints and burns to the held amounts, and subtracts them from the totals.
 func (s *sumCheck) supply() error {
 	return s.scan(schema.FamilyAssetSupply, func(k, v []byte) error {
-		birth, _, err1 := schema.ParseSupplyKey(k)
-		amount, err2 := schema.ParseSupplyRow(v)
-		if err := cmp.Or(err1, err2); err != nil {
+		row, err := schema.ParseSupplyRow(k, v)
+		if err != nil {
 			return err
 		}
-		of, one := s.ofAsset(birth)
-		n := one.times(mod61OfBig(amount))
-		if amount.Sign() > 0 {
+		of, one := s.ofAsset(row.Birth)
+		n := one.times(mod61OfBig(row.Amount))
+		if row.Amount.Sign() > 0 {
 			of.add(sumSupply, n)
 			of.subtract(sumMinted, n)
 			of.subtract(sumMints, one)
@@ -103,13 +102,12 @@ func (s *sumCheck) supply() error {
 // holdings adds the stored holdings, and subtracts their number from the holders in the totals.
 func (s *sumCheck) holdings() error {
 	return s.scan(schema.FamilyHoldings, func(k, v []byte) error {
-		h, err1 := schema.ParseHoldingKey(k)
-		amount, err2 := schema.ParseHoldingRow(v)
-		if err := cmp.Or(err1, err2); err != nil {
+		h, err := schema.ParseHoldingRow(k, v)
+		if err != nil {
 			return err
 		}
 		of, one := s.ofAsset(h.Asset)
-		of.add(sumHoldings, s.coefficient(0, k).times(mod61OfWide(amount)))
+		of.add(sumHoldings, s.coefficient(0, k).times(mod61OfWide(h.Amount)))
 		of.subtract(sumHolders, one)
 		return nil
 	})

@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"cmp"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -61,8 +60,8 @@ func (c *checker) assetEntries() error {
 		return err
 	}
 	err = c.count(schema.FamilyAssetRelations, later, "later asset entries", func(k, v []byte) error {
-		_, _, err := schema.ParseAssetRelationKey(k)
-		return cmp.Or(err, noValue(v))
+		_, err := schema.ParseAssetRelationRow(k, v)
+		return err
 	})
 	if err != nil {
 		return err
@@ -101,12 +100,11 @@ func (c *checker) assetIDs(births uint64) error {
 func (c *checker) supplies() error {
 	txs := c.join(schema.FamilyTxHash)
 	return c.scan(schema.FamilyAssetSupply, func(k, v []byte) error {
-		_, tx, err1 := schema.ParseSupplyKey(k)
-		_, err2 := schema.ParseSupplyRow(v)
-		if err := cmp.Or(err1, err2); err != nil {
+		row, err := schema.ParseSupplyRow(k, v)
+		if err != nil {
 			return err
 		}
-		txs.expect(tx.AppendTo(nil), present, schema.FamilyAssetSupply, bytes.Clone(k), "its transaction is missing")
+		txs.expect(row.Tx.AppendTo(nil), present, schema.FamilyAssetSupply, bytes.Clone(k), "its transaction is missing")
 		return nil
 	})
 }

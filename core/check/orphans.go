@@ -2,7 +2,6 @@ package check
 
 import (
 	"birthmark/core/schema"
-	"birthmark/storage"
 )
 
 // orphans checks that the numbers of orphaned blocks have no gap, that at most MaxOrphans of them are kept, and that
@@ -10,7 +9,8 @@ import (
 func (c *checker) orphans() error {
 	next, before := uint64(0), schema.OrphanRow{}
 	err := c.scan(schema.FamilyOrphanBlock, func(k, v []byte) error {
-		n, row, err := schema.ParseOrphan(storage.KV{Key: k, Value: v})
+		row, err := schema.ParseOrphanRow(k, v)
+		n := row.Number
 		if err != nil {
 			next, before = n+1, schema.OrphanRow{}
 			return err

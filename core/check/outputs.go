@@ -138,8 +138,8 @@ func (c *checker) outputs() error {
 		at := &found[x.Number]
 		if err == nil && x.Kind != model.OneToOne {
 			layout := func(k, v []byte) error {
-				_, _, err := schema.ParseRelationKey(x, k)
-				return cmp.Or(err, noValue(v))
+				_, err := x.ParseRelationRow(k, v)
+				return err
 			}
 			err = c.count(x.Family(schema.IndexRelations), at.later, "later occurrences in outputs", layout)
 		}

@@ -112,11 +112,11 @@ func (u *Undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 		if there[i] == nil {
 			continue
 		}
-		amount, err := schema.ParseSupplyRow(there[i])
+		row, err := schema.ParseSupplyRow(key, there[i])
 		if err != nil {
 			return fmt.Errorf("supply of the asset born at %v: %w", assets[i], err)
 		}
-		u.assetDeltas.AddMint(assets[i], amount, -1)
+		u.assetDeltas.AddMint(assets[i], row.Amount, -1)
 		u.remove(schema.FamilyAssetSupply, key)
 	}
 	return nil

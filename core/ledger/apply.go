@@ -133,7 +133,7 @@ func (a *Applier) holdings(f storage.Family, changes []holdingDelta, key func([]
 			return key(nil, d.HoldingKey), d.Asset.Utxo >= a.NewFrom || d.Holder.Utxo >= a.NewFrom
 		},
 		func(d *holdingDelta, b, row []byte) ([]byte, error) {
-			amount, err := parse(row, schema.ParseHoldingRow)
+			amount, err := parse(row, schema.ParseHolding)
 			if amount = amount.Add(d.amount); err != nil || amount.Negative() {
 				return b, invalid(err, "the amount that the value born at %v holds of the asset born at %v", d.Holder, d.Asset)
 			}
@@ -142,7 +142,7 @@ func (a *Applier) holdings(f storage.Family, changes []holdingDelta, key func([]
 			} else if (amount == schema.Int128{}) {
 				counted(d, -1)
 			}
-			return schema.AppendHoldingRow(b, amount), nil // nothing for an amount of 0
+			return schema.AppendHolding(b, amount), nil // nothing for an amount of 0
 		})
 }
 

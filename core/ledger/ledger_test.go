@@ -153,7 +153,7 @@ func rowsOf(l *schema.Layout, txs []tx) rows {
 			put(x, schema.IndexBalance, birth.AppendTo(nil, x.Kind.HasOrdinal()), schema.AppendAccountRow(nil, a))
 		}
 		for k, amount := range held {
-			put(x, schema.IndexHeld, schema.AppendHeldKey(nil, x, k.Holder, k.Asset), schema.AppendHoldingRow(nil, amount))
+			put(x, schema.IndexHeld, schema.AppendHeldKey(nil, x, k.Holder, k.Asset), schema.AppendHolding(nil, amount))
 		}
 	}
 	totals := map[model.AssetBirthPk]*schema.AssetTotals{}
@@ -190,7 +190,7 @@ func rowsOf(l *schema.Layout, txs []tx) rows {
 	}
 	for k, amount := range holdings {
 		totals[k.Asset].Holders++
-		all.put(schema.FamilyHoldings, schema.AppendHoldingKey(nil, k), schema.AppendHoldingRow(nil, amount))
+		all.put(schema.FamilyHoldings, schema.AppendHoldingKey(nil, k), schema.AppendHolding(nil, amount))
 	}
 	for asset, t := range totals {
 		all.put(schema.FamilyAssetTotals, asset.AppendTo(nil), schema.AppendAssetTotalsRow(nil, t))

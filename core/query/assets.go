@@ -109,7 +109,7 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 			return nil
 		}
 		var txs []model.TxPk
-		for kv, err := range q.R.Scan(schema.FamilyAssetSupply, from, to, p.Descending) {
+		for row, err := range schema.Rows(q.R, schema.FamilyAssetSupply, from, to, p.Descending, schema.ParseSupplyRow) {
 			if err != nil {
 				return err
 			}
@@ -120,20 +120,12 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 				}
 				break
 			}
-			_, tx, err := schema.ParseSupplyKey(kv.Key)
-			if err != nil {
-				return err
-			}
-			amount, err := schema.ParseSupplyRow(kv.Value)
-			if err != nil {
-				return err
-			}
-			action := "mint"
-			if amount.Sign() < 0 {
+			tx, action := row.Tx, "mint"
+			if row.Amount.Sign() < 0 {
 				action = "burn"
 			}
 			txs = append(txs, tx)
-			a.Events = append(a.Events, AssetEventAnswer{Height: uint32(tx.Height()), Index: q.txIndex(tx), Action: action, Amount: amount.String()})
+			a.Events = append(a.Events, AssetEventAnswer{Height: uint32(tx.Height()), Index: q.txIndex(tx), Action: action, Amount: row.Amount.String()})
 		}
 		hashes, err := q.Hashes(slices.Clone(txs))
 		for i, tx := range txs {
@@ -168,7 +160,7 @@ func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *Asse
 		from, to := schema.Between(birth.AppendTo(nil), position, p.Descending)
 		a = &AssetHoldersAnswer{Asset: q.Chain.FormatAsset(raw), Holders: []HolderAnswer{}}
 		var births []model.UtxoPk
-		for kv, err := range q.R.Scan(schema.FamilyHoldings, from, to, p.Descending) {
+		for row, err := range schema.Rows(q.R, schema.FamilyHoldings, from, to, p.Descending, schema.ParseHoldingRow) {
 			if err != nil {
 				return err
 			}
@@ -179,16 +171,8 @@ func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *Asse
 				}
 				break
 			}
-			k, err := schema.ParseHoldingKey(kv.Key)
-			if err != nil {
-				return err
-			}
-			amount, err := schema.ParseHoldingRow(kv.Value)
-			if err != nil {
-				return err
-			}
-			births = append(births, k.Holder.Utxo)
-			a.Holders = append(a.Holders, HolderAnswer{Amount: amount.String()})
+			births = append(births, row.Holder.Utxo)
+			a.Holders = append(a.Holders, HolderAnswer{Amount: row.Amount.String()})
 		}
 		values, err := q.many(x.Family(schema.IndexValue), schema.Keys(births))
 		for i, v := range values {

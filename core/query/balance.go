@@ -73,19 +73,11 @@ func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, err
 	}
 	b := &balance{outputs: uint64(row.Outputs), unspent: uint64(row.Unspent), txCount: uint64(row.Txs), assets: map[model.AssetBirthPk]*big.Int{}}
 	b.received, b.sent = *row.Received.Big(), *row.Sent.Big()
-	for kv, err := range q.R.Scan(x.Family(schema.IndexHeld), key, schema.PrefixEnd(key), false) {
+	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHeld), key, schema.PrefixEnd(key), false, x.ParseHeldRow) {
 		if err != nil {
 			return nil, err
 		}
-		_, asset, err := schema.ParseHeldKey(x, kv.Key)
-		if err != nil {
-			return nil, err
-		}
-		amount, err := schema.ParseHoldingRow(kv.Value)
-		if err != nil {
-			return nil, err
-		}
-		if b.assets[asset] = amount.Big(); len(b.assets)%OccurrenceBatch == 0 {
+		if b.assets[row.Asset] = row.Amount.Big(); len(b.assets)%OccurrenceBatch == 0 {
 			if err := q.pass(OccurrenceBatch); err != nil {
 				return nil, err
 			}

@@ -27,16 +27,9 @@ func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s Span, descen
 		}
 		if x.Kind != model.OneToOne {
 			from, to := schema.AppendRelationKey(nil, x, birth, s.First), append(schema.AppendRelationKey(nil, x, birth, s.Last), 0)
-			for kv, err := range q.R.Scan(x.Family(schema.IndexRelations), from, to, descending) {
-				if err != nil {
-					yield(0, err)
-					return
-				}
-				_, at, err := schema.ParseRelationKey(x, kv.Key)
-				if err != nil || !yield(at, nil) {
-					if err != nil {
-						yield(0, err)
-					}
+			rows := schema.Rows(q.R, x.Family(schema.IndexRelations), from, to, descending, x.ParseRelationRow)
+			for row, err := range rows {
+				if !yield(row.At, err) || err != nil {
 					return
 				}
 			}
@@ -60,20 +53,13 @@ func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bo
 		last := birth.Utxo
 		from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.First})
 		to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.Last, Index: 1<<16 - 1}), 0)
-		for kv, err := range q.R.Scan(schema.FamilyAssetRelations, from, to, descending) {
-			if err != nil {
-				yield(0, err)
-				return
-			}
-			_, at, err := schema.ParseAssetRelationKey(kv.Key)
-			if err != nil {
-				yield(0, err)
-				return
-			}
-			if at.Utxo == last || at.Utxo == birth.Utxo { // an output can contain the asset more than once
+		rows := schema.Rows(q.R, schema.FamilyAssetRelations, from, to, descending, schema.ParseAssetRelationRow)
+		for row, err := range rows {
+			at := row.At.Utxo
+			if err == nil && (at == last || at == birth.Utxo) { // an output can contain the asset more than once
 				continue
 			}
-			if last = at.Utxo; !yield(last, nil) {
+			if last = at; !yield(at, err) || err != nil {
 				return
 			}
 		}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"encoding/binary"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -20,23 +21,17 @@ func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error
 		if c, err := q.cursor(p, list, model.PkSize); err != nil {
 			return err
 		} else if c != nil {
-			if before, err = schema.ParseOrphanKey(c.position); err != nil {
-				return err
-			}
+			before = binary.BigEndian.Uint64(c.position)
 		}
 		a = &ForksAnswer{Chain: q.Chain.Name(), Network: q.Chain.Network(), Forks: []LostBlockAnswer{}}
 		later := map[model.HeightPk]model.Hash{} // the block orphaned next at each height
 		var heights []model.HeightPk             // of a.Forks
 		last := uint64(0)
-		for kv, err := range q.R.Scan(schema.FamilyOrphanBlock, nil, nil, true) {
+		for row, err := range schema.Rows(q.R, schema.FamilyOrphanBlock, nil, nil, true, schema.ParseOrphanRow) {
 			if err != nil {
 				return err
 			}
-			n, row, err := schema.ParseOrphan(kv)
-			if err != nil {
-				return err
-			}
-			if n < before {
+			if row.Number < before {
 				if len(a.Forks) == limit {
 					c := newCursor(list, [8]byte{}, schema.OrphanKey(last))
 					s := c.String()
@@ -50,7 +45,7 @@ func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error
 					s := q.Chain.FormatHash(by)
 					lost.ReplacedBy = &s
 				}
-				a.Forks, heights, last = append(a.Forks, lost), append(heights, row.Height), n
+				a.Forks, heights, last = append(a.Forks, lost), append(heights, row.Height), row.Number
 			}
 			later[row.Height] = row.Hash
 		}

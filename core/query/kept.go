@@ -14,12 +14,8 @@ func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s Span, descen
 			return
 		}
 		from, to := schema.AppendRelationKey(nil, x, birth, s.First), append(schema.AppendRelationKey(nil, x, birth, s.Last), 0)
-		for kv, err := range q.R.Scan(x.Family(schema.IndexUnspent), from, to, descending) {
-			var at model.UtxoPk
-			if err == nil {
-				_, at, err = schema.ParseRelationKey(x, kv.Key)
-			}
-			if !yield(at, err) || err != nil {
+		for row, err := range schema.Rows(q.R, x.Family(schema.IndexUnspent), from, to, descending, x.ParseRelationRow) {
+			if !yield(row.At, err) {
 				return
 			}
 		}
@@ -30,20 +26,11 @@ func (q *Query) keptUnspent(x *schema.Index, birth model.BirthPk, s Span, descen
 // index that stores histories.
 func (q *Query) keptMovements(x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int) (moves []schema.TxAmounts, err error) {
 	from, to := schema.AppendHistoryKey(nil, x, birth, s.First.Tx()), append(schema.AppendHistoryKey(nil, x, birth, s.Last.Tx()), 0)
-	for kv, err := range q.R.Scan(x.Family(schema.IndexHistory), from, to, descending) {
+	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHistory), from, to, descending, x.ParseHistoryRow) {
 		if err != nil {
 			return nil, err
 		}
-		_, tx, err := schema.ParseHistoryKey(x, kv.Key)
-		if err != nil {
-			return nil, err
-		}
-		m, err := schema.ParseHistoryRow(kv.Value)
-		if err != nil {
-			return nil, err
-		}
-		m.Tx = tx
-		if moves = append(moves, m); len(moves) == limit {
+		if moves = append(moves, row.TxAmounts); len(moves) == limit {
 			break
 		}
 	}

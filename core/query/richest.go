@@ -99,26 +99,7 @@ func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount
 // richestOf adds the asset balance of every value to top, computed from the outputs that contained the asset.
 func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHolders) error {
 	held := map[model.BirthPk]*holderAmount{}
-	last := model.UtxoPk(0)
-	outputs := func(yield func(model.UtxoPk, error) bool) {
-		if last = asset.Utxo; !yield(asset.Utxo, nil) {
-			return
-		}
-		prefix := asset.AppendTo(nil)
-		for kv, err := range q.R.Scan(schema.FamilyAssetRelations, prefix, schema.PrefixEnd(prefix), false) {
-			var at model.AssetPk
-			if err == nil {
-				_, at, err = schema.ParseAssetRelationKey(kv.Key)
-			}
-			if err == nil && at.Utxo == last {
-				continue // the output contains the asset more than once
-			}
-			if last = at.Utxo; !yield(at.Utxo, err) || err != nil {
-				return
-			}
-		}
-	}
-	for pks, err := range batches(q, outputs, OccurrenceBatch) {
+	for pks, err := range batches(q, q.AssetOccurrences(asset, everywhere, false), OccurrenceBatch) {
 		if err != nil {
 			return err
 		}

@@ -210,11 +210,11 @@ func (q *Query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, er
 		if b == nil {
 			continue
 		}
-		amount, err := schema.ParseSupplyRow(b)
+		row, err := schema.ParseSupplyRow(keys[i], b)
 		if err != nil {
 			return nil, err
 		}
-		mints = append(mints, MintAnswer{ids[births[i]], amount.String()})
+		mints = append(mints, MintAnswer{ids[births[i]], row.Amount.String()})
 	}
 	return mints, nil
 }

@@ -27,29 +27,18 @@ type IndexChange struct {
 // AppendTo appends uvarint number|utxo_pk CleanedTo|BuiltTo in the format of meta's tip|[uvarint family|uvarint rows].
 func (w *IndexChange) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(w.Index.Number))
-	b = AppendTip(w.CleanedTo.AppendTo(b), w.BuiltTo)
-	for _, f := range sortedFamilies(w.Rows) {
-		b = binary.AppendUvarint(b, uint64(f))
-		b = binary.AppendUvarint(b, w.Rows[f])
-	}
-	return b
+	return appendCounts(AppendTip(w.CleanedTo.AppendTo(b), w.BuiltTo), w.Rows)
 }
 
 func (c *Layout) parseChange(b []byte) (*IndexChange, error) {
 	r := reader{b: b}
 	number := r.uvarint("index number")
-	w := &IndexChange{Index: c.ByNumber(number), Rows: map[storage.Family]uint64{}}
+	w := &IndexChange{Index: c.ByNumber(number)}
 	if r.err == nil && w.Index == nil {
-		r.fail(fmt.Sprintf("index number %d is in no catalogue", number))
+		r.fail(fmt.Sprintf("the database has no index with number %d", number))
 	}
-	clean, err1 := model.ParseUtxoPk(r.take(model.PkSize, "utxo_pk"))
-	h, err2 := model.ParseHeightPk(r.take(model.HeightPkSize, "height"))
-	w.CleanedTo, w.BuiltTo = clean, model.Point{Height: h, Hash: r.hash("hash"), Slot: r.uvarint("slot")}
-	for len(r.b) > 0 {
-		f := r.ordinal("family")
-		w.Rows[storage.Family(f)] = r.uvarint("rows")
-	}
-	return w, errors.Join(r.err, err1, err2)
+	w.CleanedTo, w.BuiltTo, w.Rows = r.utxo(), r.point(), r.counts()
+	return w, r.err
 }
 
 // ReadChange reads the index change in progress from the snapshot of r; nil if there is none.

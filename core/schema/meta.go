@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"birthmark/model"
@@ -21,11 +22,37 @@ var (
 	MetaRaw     = []byte("raw") // exists if raw transactions are stored
 )
 
+var metaFamily = declare(FamilyMeta, "meta", storage.Lookup, 0,
+	"name", "bytes", "properties and state of the database: its rows are listed below")
+
+// metaSchema describes the rows of meta, as the AppendTo methods of their types encode them.
+var metaSchema = []struct{ name, value, purpose string }{
+	{string(MetaFormat), "uvarint version", "the version of this layout; a database with another version is refused"},
+	{string(MetaChain), "text", "the chain; a database of another chain is refused"},
+	{string(MetaNetwork), "text", "the network, checked likewise"},
+	{string(MetaIndexes),
+		"uvarint next_index_number|[uvarint index_number|kind|live|coming|own|text name|text when|text value]",
+		"every index that ever existed, by number; kind, live, coming and own are bytes. live: bits of its families " +
+			"(1 values, 2 balance, 4 unspent, 8 history, 16 prefix); coming: bits of the families being added; own 1: defined " +
+			"in the settings, with its expressions"},
+	{string(MetaTip), "height_pk|block_hash|uvarint slot", "the last block; no row before the first block"},
+	{string(MetaTotals),
+		"uvarint assets|uvarint genesis_txs|uvarint genesis_outputs|uvarint unspent_value|uvarint checksum|" +
+			"[uvarint family|uvarint rows]",
+		"counts, the value of all unspent outputs, and the number of rows of every family but meta and " +
+			"lost_block_by_lost_pk. The checksum is the sum of all outputs' values, assets' amounts, stated fees, blocks' " +
+			"sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), " +
+			"the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64"},
+	{string(MetaRaw), "", "exists if raw transactions are stored"},
+	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|[uvarint family|uvarint rows]",
+		"the index that is being added or dropped, if any. Added: its last block, and the rows " +
+			"of its families. Dropped: outputs below utxo_pk no longer contain it"},
+}
+
 func ParseTip(b []byte) (model.Point, error) {
 	r := reader{b: b}
-	h, err := model.ParseHeightPk(r.take(model.HeightPkSize, "height"))
-	p := model.Point{Height: h, Hash: r.hash("hash"), Slot: r.uvarint("slot")}
-	return p, errors.Join(err, r.end())
+	p := r.point()
+	return p, r.end()
 }
 
 func AppendTip(b []byte, p model.Point) []byte {
@@ -58,10 +85,8 @@ type Totals struct {
 
 func (t *Totals) Clone() Totals {
 	c := *t
-	c.Rows = make(map[storage.Family]uint64, len(t.Rows))
-	for f, n := range t.Rows {
-		c.Rows[f] = n
-	}
+	c.Rows = map[storage.Family]uint64{} // never nil: the clone is counted up
+	maps.Copy(c.Rows, t.Rows)
 	return c
 }
 
@@ -69,20 +94,26 @@ func (t *Totals) AppendTo(b []byte) []byte {
 	for _, n := range []uint64{t.Assets, t.GenesisTxs, t.GenesisOutputs, t.UnspentValue, t.Checksum} {
 		b = binary.AppendUvarint(b, n)
 	}
-	for _, f := range sortedFamilies(t.Rows) {
+	return appendCounts(b, t.Rows)
+}
+
+// appendCounts appends [uvarint family|uvarint rows] in the order of the families.
+func appendCounts(b []byte, rows map[storage.Family]uint64) []byte {
+	for _, f := range slices.Sorted(maps.Keys(rows)) {
 		b = binary.AppendUvarint(b, uint64(f))
-		b = binary.AppendUvarint(b, t.Rows[f])
+		b = binary.AppendUvarint(b, rows[f])
 	}
 	return b
 }
 
-func sortedFamilies(rows map[storage.Family]uint64) []storage.Family {
-	fs := make([]storage.Family, 0, len(rows))
-	for f := range rows {
-		fs = append(fs, f)
+// counts reads what appendCounts appended, up to the end.
+func (r *reader) counts() map[storage.Family]uint64 {
+	rows := map[storage.Family]uint64{}
+	for len(r.b) > 0 {
+		f := r.ordinal("family")
+		rows[storage.Family(f)] = r.uvarint("rows")
 	}
-	slices.Sort(fs)
-	return fs
+	return rows
 }
 
 func parseTotals(b []byte) (Totals, error) {
@@ -91,13 +122,9 @@ func parseTotals(b []byte) (Totals, error) {
 		Assets: r.uvarint("assets"), GenesisTxs: r.uvarint("genesis transactions"),
 		GenesisOutputs: r.uvarint("genesis outputs"), UnspentValue: r.uvarint("unspent value"),
 		Checksum: r.uvarint("checksum"),
-		Rows:     map[storage.Family]uint64{},
 	}
-	for len(r.b) > 0 {
-		f := r.ordinal("family")
-		t.Rows[storage.Family(f)] = r.uvarint("rows")
-	}
-	return t, r.end()
+	t.Rows = r.counts()
+	return t, r.err
 }
 
 // Identity identifies the chain, network and format of a database.

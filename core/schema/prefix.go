@@ -28,89 +28,59 @@ func appendHashPrefix(b, hash []byte) []byte {
 	return binary.BigEndian.AppendUint64(b, binary.BigEndian.Uint64(hash)&PrefixBits)
 }
 
-func AppendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
-	return pk.AppendTo(appendHashPrefix(b, hash[:]))
-}
-
 // AppendBirthKey appends a key of the family that maps a value to its birth; encoded is the birth.
 func AppendBirthKey(b, value, encoded []byte) []byte {
 	return append(appendPrefix(b, value), encoded...)
 }
 
-// ParsePrefixKey splits such a key; size is the size of the pointer in bytes.
-func ParsePrefixKey(b []byte, size int) (head, pointer []byte, err error) {
+// ParsePrefixKey splits a key of a [storage.Hashed] family; size is the size of the pointer in bytes.
+func ParsePrefixKey(b []byte, size int) (prefix, pointer []byte, err error) {
 	r := reader{b: b}
-	head, pointer = r.take(storage.PrefixSize, "head"), r.take(size, "pointer")
-	return head, pointer, r.end()
+	prefix, pointer = r.take(storage.PrefixSize, "prefix"), r.take(size, "pointer")
+	return prefix, pointer, r.end()
 }
 
 // TxPks returns the transactions with each hash, newest first. A hash has more than one only if it is repeated (BIP
 // 30).
 func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
-	heads := make([][]byte, len(hashes))
+	prefixes := make([][]byte, len(hashes))
 	for i := range hashes {
-		heads[i] = appendHashPrefix(nil, hashes[i][:])
-	}
-	candidates, err := candidatesOf(r, FamilyTxPk, heads, model.PkSize)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := r.GetMany(FamilyTxHash, candidates.pointers)
-	if err != nil {
-		return nil, err
+		prefixes[i] = appendHashPrefix(nil, hashes[i][:])
 	}
 	found := make([][]model.TxPk, len(hashes))
-	for i, b := range rows {
-		pk, err := model.ParseTxPk(candidates.pointers[i])
+	err := candidates(r, FamilyTxPk, prefixes, FamilyTxHash, model.PkSize, func(i int, pointer, row []byte) error {
+		pk, err := model.ParseTxPk(pointer)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if b == nil {
-			return nil, fmt.Errorf("no transaction stands at %v, where %x leads: run check", pk, heads[candidates.of[i]])
+		hash, _, err := ParseTxHashRow(row)
+		if hash == hashes[i] {
+			found[i] = append(found[i], pk)
 		}
-		hash, _, err := ParseTxHashRow(b)
-		if err != nil {
-			return nil, err
-		}
-		if of := candidates.of[i]; hash == hashes[of] {
-			found[of] = append(found[of], pk)
-		}
-	}
+		return err
+	})
 	for _, pks := range found {
 		slices.Reverse(pks)
 	}
-	return found, nil
+	return found, err
 }
 
 // Births returns the births of values of a space; nil for a value that the database does not have.
 func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
 	f, back, wide := c.BirthFamilies(space)
-	heads := make([][]byte, len(values))
+	prefixes := make([][]byte, len(values))
 	for i, v := range values {
-		heads[i] = appendPrefix(nil, v)
-	}
-	candidates, err := candidatesOf(r, f, heads, PointerSize(wide))
-	if err != nil {
-		return nil, err
-	}
-	stored, err := r.GetMany(back, candidates.pointers)
-	if err != nil {
-		return nil, err
+		prefixes[i] = appendPrefix(nil, v)
 	}
 	births := make([]*model.BirthPk, len(values))
-	for i, v := range stored {
-		birth, err := model.ParseBirthPk(candidates.pointers[i], wide)
-		if err != nil {
-			return nil, err
+	err := candidates(r, f, prefixes, back, PointerSize(wide), func(i int, pointer, value []byte) error {
+		birth, err := model.ParseBirthPk(pointer, wide)
+		if string(value) == string(values[i]) {
+			births[i] = &birth
 		}
-		if v == nil {
-			return nil, fmt.Errorf("no value was born at %v, where %x leads: run check", birth, heads[candidates.of[i]])
-		}
-		if of := candidates.of[i]; string(v) == string(values[of]) {
-			births[of] = &birth
-		}
-	}
-	return births, nil
+		return err
+	})
+	return births, err
 }
 
 // Birth returns the birth of one value, nil if the database does not have it.
@@ -132,25 +102,37 @@ func (c *Layout) BirthFamilies(space int) (births, values storage.Family, wide b
 	return x.Family(IndexBirth), x.Family(IndexValue), x.Kind.HasOrdinal()
 }
 
-// candidates are the pointers that follow prefixes, in the order of the prefixes: pointers[i] follows prefix number
-// of[i].
-type candidates struct {
-	pointers [][]byte
-	of       []int
-}
-
-func candidatesOf(r storage.Reader, f storage.Family, heads [][]byte, size int) (c candidates, err error) {
-	tails, err := r.Suffixes(f, heads)
+// candidates calls visit with every pointer that follows prefixes[i] in f, and with the row of the reverse family at
+// the pointer: visit compares the full value. size is the size of a pointer in bytes.
+func candidates(
+	r storage.Reader, f storage.Family, prefixes [][]byte, reverse storage.Family, size int,
+	visit func(i int, pointer, row []byte) error,
+) error {
+	suffixes, err := r.Suffixes(f, prefixes)
 	if err != nil {
-		return c, err
+		return err
 	}
-	for i, tail := range tails {
-		if len(tail)%size != 0 {
-			return c, fmt.Errorf("%w: %x leads to %x, pointers have %d bytes", ErrRow, heads[i], tail, size)
+	var pointers [][]byte
+	var of []int // pointers[n] follows prefixes[of[n]]
+	for i, suffix := range suffixes {
+		if len(suffix)%size != 0 {
+			return fmt.Errorf("%w: prefix %x is followed by %x, pointers have %d bytes", ErrRow, prefixes[i], suffix, size)
 		}
-		for ; len(tail) > 0; tail = tail[size:] {
-			c.pointers, c.of = append(c.pointers, tail[:size:size]), append(c.of, i)
+		for ; len(suffix) > 0; suffix = suffix[size:] {
+			pointers, of = append(pointers, suffix[:size:size]), append(of, i)
 		}
 	}
-	return c, nil
+	rows, err := r.GetMany(reverse, pointers)
+	if err != nil {
+		return err
+	}
+	for n, row := range rows {
+		if row == nil {
+			return fmt.Errorf("row %x is missing, to which prefix %x points: run check", pointers[n], prefixes[of[n]])
+		}
+		if err := visit(of[n], pointers[n], row); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -4,19 +4,56 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"math/big"
-
-	"github.com/dchest/siphash"
+	"iter"
 
 	"birthmark/model"
 	"birthmark/storage"
 )
 
-// These functions encode and decode the rows that schema.go declares. Decoders return ErrRow for malformed bytes and
-// never panic.
+// The files rows_*.go have one section per family: its declaration, its row type, and the codec of its keys and values.
+// A key that is one pointer or one hash needs no codec here: see package model.
+//
+// Keys are built by plain functions (Append…Key), because lookups, ranges and deletions need a key without a row.
+// Parse…Row decodes a row, from key and value if the key has more than one part, else from the value. It returns ErrRow
+// for malformed bytes and never panics.
+
+// declaration declares a family, with the layout of its key and value in the notation of docs/schema.md. TestLayout
+// compares the layout with the bytes that the codec writes.
+type declaration struct {
+	storage.Declaration
+	key, value, purpose string
+}
+
+// Hints of a declaration.
+const (
+	incompressible = 1 << iota
+	deferred       // DeferCompaction
+)
+
+func declare(f storage.Family, name string, access storage.Access, hints int, key, value, purpose string) declaration {
+	return declaration{storage.Declaration{
+		Family: f, Name: name, Access: access, Incompressible: hints&incompressible != 0, DeferCompaction: hints&deferred != 0,
+	}, key, value, purpose}
+}
 
 var ErrRow = errors.New("row does not have its family's layout")
+
+// Rows yields the decoded rows of a family with from <= key < to. It ends after the first error.
+func Rows[T any](
+	r storage.Reader, f storage.Family, from, to []byte, reverse bool, parse func(key, value []byte) (T, error),
+) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for kv, err := range r.Scan(f, from, to, reverse) {
+			var row T
+			if err == nil {
+				row, err = parse(kv.Key, kv.Value)
+			}
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
 
 // reader splits a row; the first malformed field sets err.
 type reader struct {
@@ -33,7 +70,7 @@ func (r *reader) fail(what string) {
 
 func (r *reader) take(n int, what string) []byte {
 	if len(r.b) < n {
-		r.fail(what + " is cut")
+		r.fail(what + " is too short")
 		return make([]byte, n)
 	}
 	b := r.b[:n]
@@ -50,7 +87,7 @@ func (r *reader) uvarint(what string) uint64 {
 	v, n := binary.Uvarint(r.b)
 	// Every number has exactly one encoding (no padding), so equal rows have equal bytes.
 	if n <= 0 || (n > 1 && r.b[n-1] == 0) {
-		r.fail(what + " is no uvarint")
+		r.fail(what + " is not a uvarint")
 		return 0
 	}
 	r.b = r.b[n:]
@@ -63,13 +100,60 @@ func (r *reader) varint(what string) int64 {
 }
 
 // size reads a uvarint that must fit an int of 32 bits.
-func (r *reader) size(what string) int {
+func (r *reader) size(what string) int { return int(r.atMost(1<<31-1, what)) }
+
+// ordinal reads a uvarint that must fit 16 bits.
+func (r *reader) ordinal(what string) uint16 { return uint16(r.atMost(1<<16-1, what)) }
+
+func (r *reader) atMost(most uint64, what string) uint64 {
 	v := r.uvarint(what)
-	if v > 1<<31-1 {
+	if v > most {
 		r.fail(what + " is too large")
 		return 0
 	}
-	return int(v)
+	return v
+}
+
+// point reads height_pk|block_hash|uvarint slot.
+func (r *reader) point() model.Point {
+	return model.Point{Height: r.height(), Hash: r.hash("block_hash"), Slot: r.uvarint("slot")}
+}
+
+func (r *reader) height() model.HeightPk {
+	return pointer(r, model.HeightPkSize, "height_pk", model.ParseHeightPk)
+}
+
+func (r *reader) tx() model.TxPk     { return pointer(r, model.PkSize, "tx_pk", model.ParseTxPk) }
+func (r *reader) utxo() model.UtxoPk { return pointer(r, model.PkSize, "utxo_pk", model.ParseUtxoPk) }
+
+func (r *reader) birth(ordinal bool) (b model.BirthPk) {
+	b.Utxo = r.utxo()
+	if ordinal {
+		b.Ordinal = binary.BigEndian.Uint16(r.take(model.PkOrdinalSize-model.PkSize, "ordinal"))
+	}
+	return b
+}
+
+func (r *reader) assetBirth() model.AssetBirthPk {
+	b := r.birth(true)
+	return model.AssetBirthPk{Utxo: b.Utxo, Index: b.Ordinal}
+}
+
+// distance reads uvarint pk-birth_pk and returns the birth.
+func (r *reader) distance(pk model.UtxoPk) model.UtxoPk {
+	distance := r.uvarint("distance to birth")
+	if distance > uint64(pk) {
+		r.fail("distance to birth is larger than utxo_pk")
+	}
+	return pk - model.UtxoPk(distance)
+}
+
+func pointer[T any](r *reader, size int, what string, parse func([]byte) (T, error)) T {
+	p, err := parse(r.take(size, what))
+	if err != nil && r.err == nil {
+		r.err, r.b = err, nil
+	}
+	return p
 }
 
 func (r *reader) end() error {
@@ -79,371 +163,18 @@ func (r *reader) end() error {
 	return r.err
 }
 
-type BlockRow struct {
-	Hash, Parent model.Hash
-	Time         int64
-	Slot         uint64
-	TxCount      int
-	Size         int
-	Header       []byte
-}
-
-func AppendBlockRow(b []byte, r *BlockRow) []byte {
-	b = append(b, r.Hash[:]...)
-	b = append(b, r.Parent[:]...)
-	b = binary.AppendVarint(b, r.Time)
-	b = binary.AppendUvarint(b, r.Slot)
-	b = binary.AppendUvarint(b, uint64(r.TxCount))
-	b = binary.AppendUvarint(b, uint64(r.Size))
-	return append(b, r.Header...)
-}
-
-func ParseBlockRow(b []byte) (BlockRow, error) {
-	r := reader{b: b}
-	row := BlockRow{
-		Hash: r.hash("block_hash"), Parent: r.hash("parent_hash"), Time: r.varint("time"),
-		Slot: r.uvarint("slot"), TxCount: r.size("tx_count"), Size: r.size("size"),
+// keyOnly returns an error if a row of a family without values has one.
+func (r *reader) keyOnly(value []byte) error {
+	if len(value) > 0 {
+		r.fail("a relation has no value")
 	}
-	row.Header = r.b
-	return row, r.err
+	return r.end()
 }
 
-// Checksum sums the numbers of the row that no other row repeats. The parent of a block is the hash of another block,
-// except for the first block.
-func (r *BlockRow) Checksum() uint64 {
-	return uint64(r.Size) + r.Slot + binary.BigEndian.Uint64(r.Parent[:]) + HashChecksum(&r.Parent)
-}
-
-// HashChecksum sums the three words of a transaction hash that its 8-byte prefix does not contain.
-func HashChecksum(h *model.Hash) uint64 {
-	return binary.BigEndian.Uint64(h[8:]) + binary.BigEndian.Uint64(h[16:]) + binary.BigEndian.Uint64(h[24:])
-}
-
-func AppendHeightRow(b []byte, h model.HeightPk, time int64) []byte {
-	return binary.AppendVarint(h.AppendTo(b), time)
-}
-
-func ParseHeightRow(b []byte) (model.HeightPk, int64, error) {
-	r := reader{b: b}
-	h, err := model.ParseHeightPk(r.take(model.HeightPkSize, "height_pk"))
-	time := r.varint("time")
-	return h, time, errors.Join(err, r.end())
-}
-
-func AppendTxHashRow(b []byte, hash *model.Hash, fee model.Fee) []byte {
-	b = append(b, hash[:]...)
-	if fee.Stated {
-		b = binary.AppendUvarint(b, fee.Amount)
+// both ends the readers of a key and its value.
+func both(key, value *reader) error {
+	if err := key.end(); err != nil {
+		return err
 	}
-	return b
-}
-
-func ParseTxHashRow(b []byte) (hash model.Hash, fee model.Fee, err error) {
-	r := reader{b: b}
-	hash = r.hash("tx_hash")
-	if len(r.b) > 0 {
-		fee = model.Fee{Stated: true, Amount: r.uvarint("fee")}
-	}
-	return hash, fee, r.end()
-}
-
-// Occurrence is an occurrence of a value of an index in an output; Birth identifies the value.
-type Occurrence struct {
-	Index *Index
-	Birth model.BirthPk
-}
-
-// BornAt reports whether pk is the output of the value's birth.
-func (o Occurrence) BornAt(pk model.UtxoPk) bool { return o.Birth.Utxo == pk }
-
-func AppendUtxoValue(b []byte, value uint64) []byte { return binary.AppendUvarint(b, value) }
-
-// AppendOccurrence appends one occurrence to the row of an output, which AppendUtxoValue started.
-func AppendOccurrence(b []byte, pk model.UtxoPk, x *Index, birth model.BirthPk) []byte {
-	b = binary.AppendUvarint(b, uint64(x.Number))
-	b = binary.AppendUvarint(b, uint64(pk-birth.Utxo))
-	if x.Kind.HasOrdinal() {
-		b = binary.AppendUvarint(b, uint64(birth.Ordinal))
-	}
-	return b
-}
-
-type UtxoRow struct {
-	Value       uint64
-	Occurrences []Occurrence
-}
-
-// AppendUtxoRow appends a complete row.
-func AppendUtxoRow(b []byte, pk model.UtxoPk, r *UtxoRow) []byte {
-	b = AppendUtxoValue(b, r.Value)
-	for _, o := range r.Occurrences {
-		b = AppendOccurrence(b, pk, o.Index, o.Birth)
-	}
-	return b
-}
-
-// ParseUtxoRow decodes a row and skips occurrences of indexes that are being dropped.
-func (c *Layout) ParseUtxoRow(pk model.UtxoPk, b []byte) (UtxoRow, error) {
-	row, _, err := c.ParseUtxoRowWith(pk, b)
-	return row, err
-}
-
-// ParseUtxoRowWith also returns the number of occurrences that it skipped.
-func (c *Layout) ParseUtxoRowWith(pk model.UtxoPk, b []byte) (row UtxoRow, dropped int, err error) {
-	r := reader{b: b}
-	row.Value = r.uvarint("value")
-	for len(r.b) > 0 {
-		number := r.uvarint("index_number")
-		x := c.ByNumber(number)
-		if x == nil {
-			r.fail(fmt.Sprintf("index number %d is in no catalogue", number))
-			break
-		}
-		distance := r.uvarint("distance to birth")
-		if distance > uint64(pk) {
-			r.fail("distance to birth is larger than utxo_pk")
-		}
-		o := Occurrence{x, model.BirthPk{Utxo: pk - model.UtxoPk(distance)}}
-		if x.Kind.HasOrdinal() {
-			o.Birth.Ordinal = r.ordinal("ordinal")
-		}
-		if x.Dropped() {
-			dropped++
-			continue
-		}
-		row.Occurrences = append(row.Occurrences, o)
-	}
-	return row, dropped, r.end()
-}
-
-func (r *reader) ordinal(what string) uint16 {
-	v := r.uvarint(what)
-	if v > 1<<16-1 {
-		r.fail(what + " does not fit 16 bits")
-	}
-	return uint16(v)
-}
-
-// ParseUtxoValue decodes only the value.
-func ParseUtxoValue(b []byte) (uint64, error) {
-	r := reader{b: b}
-	return r.uvarint("value"), r.err
-}
-
-// AssetEntry is one entry of the assets of an output.
-type AssetEntry struct {
-	Amount uint64
-	Birth  model.AssetBirthPk
-	Minted bool
-}
-
-func AppendAssetEntry(b []byte, pk model.UtxoPk, e AssetEntry) []byte {
-	b = binary.AppendUvarint(b, e.Amount)
-	b = binary.AppendUvarint(b, uint64(pk-e.Birth.Utxo))
-	last := uint64(e.Birth.Index) << 1
-	if e.Minted {
-		last |= 1
-	}
-	return binary.AppendUvarint(b, last)
-}
-
-func ParseAssetsRow(pk model.UtxoPk, b []byte) ([]AssetEntry, error) {
-	r := reader{b: b}
-	var entries []AssetEntry
-	for len(r.b) > 0 {
-		e := AssetEntry{Amount: r.uvarint("amount")}
-		distance := r.uvarint("distance to birth")
-		if distance > uint64(pk) {
-			r.fail("distance to birth is larger than utxo_pk")
-		}
-		e.Birth.Utxo = pk - model.UtxoPk(distance)
-		last := r.uvarint("birth_index and minted")
-		if last>>1 > 1<<16-1 {
-			r.fail("birth_index does not fit 16 bits")
-		}
-		e.Birth.Index, e.Minted = uint16(last>>1), last&1 == 1
-		entries = append(entries, e)
-	}
-	return entries, r.end()
-}
-
-func AppendSupplyRow(b []byte, amount *big.Int) []byte {
-	sign := byte(0)
-	if amount.Sign() < 0 {
-		sign = 1
-	}
-	return append(append(b, sign), amount.Bytes()...)
-}
-
-func ParseSupplyRow(b []byte) (*big.Int, error) {
-	if len(b) < 2 || b[0] > 1 || b[1] == 0 {
-		return nil, fmt.Errorf("%w: %x is no signed amount", ErrRow, b)
-	}
-	amount := new(big.Int).SetBytes(b[1:])
-	if b[0] == 1 {
-		amount.Neg(amount)
-	}
-	return amount, nil
-}
-
-func AppendSupplyKey(b []byte, birth model.AssetBirthPk, tx model.TxPk) []byte {
-	return tx.AppendTo(birth.AppendTo(b))
-}
-
-func ParseSupplyKey(b []byte) (birth model.AssetBirthPk, tx model.TxPk, err error) {
-	r := reader{b: b}
-	birth, err1 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
-	tx, err2 := model.ParseTxPk(r.take(model.PkSize, "tx_pk"))
-	return birth, tx, errors.Join(err1, err2, r.end())
-}
-
-func AppendRelationKey(b []byte, x *Index, birth model.BirthPk, at model.UtxoPk) []byte {
-	return at.AppendTo(birth.AppendTo(b, x.Kind.HasOrdinal()))
-}
-
-func ParseRelationKey(x *Index, b []byte) (birth model.BirthPk, at model.UtxoPk, err error) {
-	n := model.PkSize
-	if x.Kind.HasOrdinal() {
-		n = model.PkOrdinalSize
-	}
-	r := reader{b: b}
-	birth, err1 := model.ParseBirthPk(r.take(n, "birth_pk"), x.Kind.HasOrdinal())
-	at, err2 := model.ParseUtxoPk(r.take(model.PkSize, "utxo_pk"))
-	return birth, at, errors.Join(err1, err2, r.end())
-}
-
-func AppendAssetRelationKey(b []byte, birth model.AssetBirthPk, at model.AssetPk) []byte {
-	return at.AppendTo(birth.AppendTo(b))
-}
-
-func ParseAssetRelationKey(b []byte) (birth model.AssetBirthPk, at model.AssetPk, err error) {
-	r := reader{b: b}
-	birth, err1 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
-	at, err2 := model.ParseAssetPk(r.take(model.PkOrdinalSize, "asset_pk"))
-	return birth, at, errors.Join(err1, err2, r.end())
-}
-
-func AppendHoldingKey(b []byte, k HoldingKey) []byte {
-	return k.Holder.AppendTo(k.Asset.AppendTo(b), false)
-}
-
-func ParseHoldingKey(b []byte) (HoldingKey, error) {
-	r := reader{b: b}
-	asset, err1 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
-	holder, err2 := model.ParseBirthPk(r.take(model.PkSize, "birth_pk"), false)
-	return HoldingKey{asset, holder}, errors.Join(err1, err2, r.end())
-}
-
-func AppendHoldingRow(b []byte, amount Int128) []byte { return amount.appendTo(b) }
-
-func ParseHoldingRow(b []byte) (Int128, error) {
-	if len(b) == 0 {
-		return Int128{}, fmt.Errorf("%w: a holding of nothing", ErrRow)
-	}
-	return ParseInt128(b)
-}
-
-// AssetTotals are the totals of an asset.
-type AssetTotals struct {
-	Outputs, Unspent uint64 // outputs with the asset
-	Holders          uint64
-	Mints, Burns     uint64 // counts of transactions
-	Minted, Burned   big.Int
-}
-
-func AppendAssetTotalsRow(b []byte, t *AssetTotals) []byte {
-	for _, n := range []uint64{t.Outputs, t.Unspent, t.Holders, t.Mints, t.Burns} {
-		b = binary.AppendUvarint(b, n)
-	}
-	minted := t.Minted.Bytes()
-	b = binary.AppendUvarint(b, uint64(len(minted)))
-	return append(append(b, minted...), t.Burned.Bytes()...)
-}
-
-func ParseAssetTotalsRow(b []byte) (t AssetTotals, err error) {
-	r := reader{b: b}
-	t.Outputs, t.Unspent, t.Holders = r.uvarint("outputs"), r.uvarint("unspent outputs"), r.uvarint("holders")
-	t.Mints, t.Burns = r.uvarint("mints"), r.uvarint("burns")
-	n := r.uvarint("length of minted")
-	if n > uint64(len(r.b)) {
-		r.fail("minted is cut")
-		return t, r.err
-	}
-	minted := r.take(int(n), "minted")
-	for _, magnitude := range [][]byte{minted, r.b} {
-		if len(magnitude) > 0 && magnitude[0] == 0 {
-			r.fail("amount begins with 0")
-			return t, r.err
-		}
-	}
-	t.Minted.SetBytes(minted)
-	t.Burned.SetBytes(r.b)
-	return t, r.err
-}
-
-// InfoChecksum is the FNV-1a hash (64 bits) of an asset's info, for the checksum in meta.
-func InfoChecksum(info []byte) uint64 {
-	h := fnv.New64a()
-	h.Write(info)
-	return h.Sum64()
-}
-
-// OrphanRow is a block that a reorganization orphaned.
-type OrphanRow struct {
-	Height     model.HeightPk
-	Hash       model.Hash
-	Time       int64 // of the block
-	OrphanedAt int64 // time of the reorganization
-	Depth      int   // 1: the block was the tip
-}
-
-func AppendOrphanRow(b []byte, r *OrphanRow) []byte {
-	b = r.Height.AppendTo(b)
-	b = append(b, r.Hash[:]...)
-	b = binary.AppendVarint(b, r.Time)
-	b = binary.AppendVarint(b, r.OrphanedAt)
-	return binary.AppendUvarint(b, uint64(r.Depth))
-}
-
-func parseOrphanRow(b []byte) (OrphanRow, error) {
-	r := reader{b: b}
-	h, err := model.ParseHeightPk(r.take(model.HeightPkSize, "height_pk"))
-	row := OrphanRow{Height: h, Hash: r.hash("block_hash"), Time: r.varint("time"), OrphanedAt: r.varint("time_lost"), Depth: r.size("depth")}
-	if row.Depth == 0 {
-		r.fail("depth is 0")
-	}
-	return row, errors.Join(err, r.end())
-}
-
-// OrphanKey encodes lost_pk.
-func OrphanKey(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
-
-func ParseOrphanKey(b []byte) (uint64, error) {
-	r := reader{b: b}
-	n := binary.BigEndian.Uint64(r.take(model.PkSize, "lost_pk"))
-	return n, r.end()
-}
-
-// RawChecksum is the SipHash-2-4 of a raw transaction keyed with its pointer, for the checksum in meta.
-func RawChecksum(pk model.TxPk, raw []byte) uint64 { return siphash.Hash(uint64(pk), 0, raw) }
-
-// MaxOrphans is the number of orphaned blocks that a database keeps.
-const MaxOrphans = 1000
-
-// LastOrphan returns the newest row and its number, 0 if no block was orphaned yet.
-func LastOrphan(r storage.Reader) (n uint64, row OrphanRow, err error) {
-	for kv, err := range r.Scan(FamilyOrphanBlock, nil, nil, true) {
-		if err != nil {
-			return 0, row, err
-		}
-		return ParseOrphan(kv)
-	}
-	return 0, row, nil
-}
-
-func ParseOrphan(kv storage.KV) (n uint64, row OrphanRow, err error) {
-	if n, err = ParseOrphanKey(kv.Key); err == nil {
-		row, err = parseOrphanRow(kv.Value)
-	}
-	return n, row, err
+	return value.end()
 }

@@ -2,11 +2,54 @@ package schema
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"birthmark/model"
+	"birthmark/storage"
 )
+
+// The families of one index. I in a name is a placeholder for the name of the index. A birth_pk has an ordinal, and 10
+// bytes instead of 8, if the index is many-valued.
+
+var valueFamily = declare(IndexValue, "I_by_birth_pk", storage.Ordered, incompressible,
+	"birth_pk", "value of I", "a value of index I")
+
+// The codec of the keys is in prefix.go.
+var birthFamily = declare(IndexBirth, "birth_pk_by_I", storage.Hashed, incompressible,
+	"prefix of value|birth_pk", "", "the birth of a value; I_by_birth_pk has the full value to compare")
+
+var relationsFamily = declare(IndexRelations, "I_relations", storage.Grouped, deferred,
+	"birth_pk|utxo_pk", "", "every occurrence of a value after its birth; one-to-one indexes have none")
+
+var unspentFamily = declare(IndexUnspent, "I_unspent", storage.Grouped, 0,
+	"birth_pk|utxo_pk", "", "option unspent: the unspent outputs of a value, including its birth")
+
+// RelationRow is a row of both families: an output that contains a value.
+type RelationRow struct {
+	Birth model.BirthPk
+	At    model.UtxoPk
+}
+
+func AppendRelationKey(b []byte, x *Index, birth model.BirthPk, at model.UtxoPk) []byte {
+	return at.AppendTo(birth.AppendTo(b, x.Kind.HasOrdinal()))
+}
+
+func (x *Index) ParseRelationRow(key, value []byte) (RelationRow, error) {
+	r := reader{b: key}
+	row := RelationRow{r.birth(x.Kind.HasOrdinal()), r.utxo()}
+	return row, r.keyOnly(value)
+}
+
+var balanceFamily = declare(IndexBalance, "I_balance_by_birth_pk", storage.Lookup, 0,
+	"birth_pk", "uvarint outputs|uvarint unspent|uvarint txs|length|received|sent",
+	"option balance: the account of a value; txs counts the transactions that pay to it or spend from it, "+
+		"length is one byte, received and sent are big-endian without leading zeros")
+
+// Account is the balance of a value.
+type Account struct {
+	Received, Sent        Int128
+	Outputs, Unspent, Txs int64
+}
 
 func AppendAccountRow(b []byte, a *Account) []byte {
 	for _, n := range []int64{a.Outputs, a.Unspent, a.Txs} {
@@ -20,17 +63,9 @@ func AppendAccountRow(b []byte, a *Account) []byte {
 
 func ParseAccountRow(b []byte) (a Account, err error) {
 	r := reader{b: b}
-	for _, n := range []struct {
-		to   *int64
-		what string
-	}{{&a.Outputs, "outputs"}, {&a.Unspent, "unspent outputs"}, {&a.Txs, "transactions"}} {
-		v := r.uvarint(n.what)
-		if *n.to = int64(v); *n.to < 0 {
-			r.fail(n.what + " is too large")
-		}
-	}
-	size := int(r.take(1, "length of received")[0])
-	received := r.take(size, "received")
+	count := func(what string) int64 { return int64(r.atMost(1<<63-1, what)) }
+	a.Outputs, a.Unspent, a.Txs = count("outputs"), count("unspent outputs"), count("transactions")
+	received := r.take(int(r.take(1, "length of received")[0]), "received")
 	if a.Outputs == 0 {
 		r.fail("no outputs")
 	}
@@ -43,37 +78,68 @@ func ParseAccountRow(b []byte) (a Account, err error) {
 	return a, err
 }
 
+// Apply adds the changes c. It returns false if a sum is negative.
+func (a *Account) Apply(c *Account) bool {
+	a.Received, a.Sent = a.Received.Add(c.Received), a.Sent.Add(c.Sent)
+	a.Outputs, a.Unspent, a.Txs = a.Outputs+c.Outputs, a.Unspent+c.Unspent, a.Txs+c.Txs
+	return !a.Received.Negative() && !a.Sent.Negative() && a.Outputs >= 0 && a.Unspent >= 0 && a.Txs >= 0
+}
+
+var heldFamily = declare(IndexHeld, "I_held_assets", storage.Lookup, 0,
+	"birth_pk|asset_birth_pk", "amount", "option balance: the amount of an asset in the unspent outputs of a value")
+
+// HeldRow is the amount of an asset that a value holds.
+type HeldRow struct {
+	Birth  model.BirthPk
+	Asset  model.AssetBirthPk
+	Amount Int128
+}
+
 func AppendHeldKey(b []byte, x *Index, birth model.BirthPk, asset model.AssetBirthPk) []byte {
 	return asset.AppendTo(birth.AppendTo(b, x.Kind.HasOrdinal()))
 }
 
-func ParseHeldKey(x *Index, b []byte) (birth model.BirthPk, asset model.AssetBirthPk, err error) {
-	r := reader{b: b}
-	birth, err1 := model.ParseBirthPk(r.take(PointerSize(x.Kind.HasOrdinal()), "birth_pk"), x.Kind.HasOrdinal())
-	asset, err2 := model.ParseAssetBirthPk(r.take(model.PkOrdinalSize, "asset_birth_pk"))
-	return birth, asset, errors.Join(err1, err2, r.end())
+func (x *Index) ParseHeldRow(key, value []byte) (HeldRow, error) {
+	r := reader{b: key}
+	row := HeldRow{Birth: r.birth(x.Kind.HasOrdinal()), Asset: r.assetBirth()}
+	if r.end() == nil {
+		row.Amount, r.err = ParseHolding(value)
+	}
+	return row, r.err
+}
+
+var historyFamily = declare(IndexHistory, "I_history", storage.Grouped, deferred,
+	"birth_pk|tx_pk", "uvarint received|uvarint sent",
+	"option history: a transaction that pays to a value or spends from it, and the amounts")
+
+// HistoryRow is what a value received and sent in one transaction.
+type HistoryRow struct {
+	Birth model.BirthPk
+	TxAmounts
+}
+
+// TxAmounts are the amounts that a value received and sent in one transaction.
+type TxAmounts struct {
+	Tx             model.TxPk
+	Received, Sent uint64
 }
 
 func AppendHistoryKey(b []byte, x *Index, birth model.BirthPk, tx model.TxPk) []byte {
 	return tx.AppendTo(birth.AppendTo(b, x.Kind.HasOrdinal()))
 }
 
-func ParseHistoryKey(x *Index, b []byte) (birth model.BirthPk, tx model.TxPk, err error) {
-	r := reader{b: b}
-	birth, err1 := model.ParseBirthPk(r.take(PointerSize(x.Kind.HasOrdinal()), "birth_pk"), x.Kind.HasOrdinal())
-	tx, err2 := model.ParseTxPk(r.take(model.PkSize, "tx_pk"))
-	return birth, tx, errors.Join(err1, err2, r.end())
-}
-
 func AppendHistoryRow(b []byte, m TxAmounts) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, m.Received), m.Sent)
 }
 
-func ParseHistoryRow(b []byte) (m TxAmounts, err error) {
-	r := reader{b: b}
-	m = TxAmounts{Received: r.uvarint("received"), Sent: r.uvarint("sent")}
-	return m, r.end()
+func (x *Index) ParseHistoryRow(key, value []byte) (HistoryRow, error) {
+	k, v := reader{b: key}, reader{b: value}
+	row := HistoryRow{k.birth(x.Kind.HasOrdinal()), TxAmounts{k.tx(), v.uvarint("received"), v.uvarint("sent")}}
+	return row, both(&k, &v)
 }
+
+var textFamily = declare(IndexText, "I_texts", storage.Grouped, 0,
+	"text|0|birth_pk", "", "option prefix: the text of a value, at most its first 255 bytes")
 
 // MaxTextSize is the maximum number of bytes of a value's text in a key. Queries reject longer prefixes.
 const MaxTextSize = 255
@@ -92,28 +158,4 @@ func ParseTextKey(x *Index, b []byte) (text []byte, birth model.BirthPk, err err
 	}
 	birth, err = model.ParseBirthPk(b[len(b)-size:], x.Kind.HasOrdinal())
 	return b[:len(b)-size-1], birth, err
-}
-
-// Account is the balance of a value.
-type Account struct {
-	Received, Sent        Int128
-	Outputs, Unspent, Txs int64
-}
-
-// TxAmounts are the amounts that a value received and sent in one transaction.
-type TxAmounts struct {
-	Tx             model.TxPk
-	Received, Sent uint64
-}
-
-// HoldingKey identifies the holding of an asset by one holder.
-type HoldingKey struct {
-	Asset  model.AssetBirthPk
-	Holder model.BirthPk
-}
-
-func (a *Account) Apply(c *Account) bool {
-	a.Received, a.Sent = a.Received.Add(c.Received), a.Sent.Add(c.Sent)
-	a.Outputs, a.Unspent, a.Txs = a.Outputs+c.Outputs, a.Unspent+c.Unspent, a.Txs+c.Txs
-	return !a.Received.Negative() && !a.Sent.Negative() && a.Outputs >= 0 && a.Unspent >= 0 && a.Txs >= 0
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"reflect"
@@ -63,8 +64,8 @@ func TestRowsRoundTrip(t *testing.T) {
 			}
 			row.Occurrences = append(row.Occurrences, o)
 			b = AppendOccurrence(b, pk, x, o.Birth)
-			birth, at, err := ParseRelationKey(x, AppendRelationKey(nil, x, o.Birth, pk))
-			same("relation", []any{birth, at}, []any{o.Birth, pk}, err)
+			relation, err := x.ParseRelationRow(AppendRelationKey(nil, x, o.Birth, pk), nil)
+			same("relation", relation, RelationRow{o.Birth, pk}, err)
 		}
 		gotRow, err := layout.ParseUtxoRow(pk, b)
 		same("output", gotRow, row, err)
@@ -84,21 +85,17 @@ func TestRowsRoundTrip(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			amount.Mul(amount, amount).Neg(amount)
 		}
-		gotAmount, err := ParseSupplyRow(AppendSupplyRow(nil, amount))
-		same("supply", gotAmount.String(), amount.String(), err)
-
-		birth, tx, err := ParseSupplyKey(AppendSupplyKey(nil, entries[1].Birth, pk.Tx()))
-		same("supply key", []any{birth, tx}, []any{entries[1].Birth, pk.Tx()}, err)
+		supply := SupplyRow{entries[1].Birth, pk.Tx(), amount}
+		gotSupply, err := ParseSupplyRow(AppendSupplyKey(nil, supply.Birth, supply.Tx), AppendSupplyRow(nil, amount))
+		same("supply", fmt.Sprint(gotSupply), fmt.Sprint(supply), err)
 
 		at := model.AssetPk{Utxo: pk, Index: 9}
-		birth, gotAt, err := ParseAssetRelationKey(AppendAssetRelationKey(nil, entries[0].Birth, at))
-		same("asset relation", []any{birth, gotAt}, []any{entries[0].Birth, at}, err)
+		relation, err := ParseAssetRelationRow(AppendAssetRelationKey(nil, entries[0].Birth, at), nil)
+		same("asset relation", relation, AssetRelationRow{entries[0].Birth, at}, err)
 
-		lost := OrphanRow{model.HeightPk(rng.IntN(model.MaxHeight + 1)), hash, block.Time, int64(rng.Uint64()), 1 + rng.IntN(1<<20)}
-		gotLost, err := parseOrphanRow(AppendOrphanRow(nil, &lost))
+		lost := OrphanRow{block.Slot, model.HeightPk(rng.IntN(model.MaxHeight + 1)), hash, block.Time, int64(rng.Uint64()), 1 + rng.IntN(1<<20)}
+		gotLost, err := ParseOrphanRow(OrphanKey(lost.Number), AppendOrphanRow(nil, &lost))
 		same("lost block", gotLost, lost, err)
-		number, err := ParseOrphanKey(OrphanKey(block.Slot))
-		same("lost_pk", number, block.Slot, err)
 
 		point := model.Point{Height: 5, Hash: hash, Slot: block.Slot}
 		gotPoint, err := ParseTip(AppendTip(nil, point))
@@ -158,40 +155,47 @@ func FuzzRows(f *testing.F) {
 			}
 			same("assets", again)
 		}
-		if amount, err := ParseSupplyRow(b); err == nil {
-			same("supply", AppendSupplyRow(nil, amount))
+		if row, err := ParseSupplyRow(AppendSupplyKey(nil, model.AssetBirthPk{}, 0), b); err == nil {
+			same("supply", AppendSupplyRow(nil, row.Amount))
 		}
-		if row, err := parseOrphanRow(b); err == nil {
+		if row, err := ParseSupplyRow(b, []byte{0, 1}); err == nil {
+			same("supply key", AppendSupplyKey(nil, row.Birth, row.Tx))
+		}
+		if row, err := ParseOrphanRow(OrphanKey(1), b); err == nil {
 			same("lost block", AppendOrphanRow(nil, &row))
 		}
 		if p, err := ParseTip(b); err == nil {
 			same("tip", AppendTip(nil, p))
 		}
 		for _, x := range layout.Indexes {
-			if birth, at, err := ParseRelationKey(x, b); err == nil {
-				same("relation", AppendRelationKey(nil, x, birth, at))
+			if row, err := x.ParseRelationRow(b, nil); err == nil {
+				same("relation", AppendRelationKey(nil, x, row.Birth, row.At))
 			}
-		}
-		for _, x := range layout.Indexes {
-			if birth, asset, err := ParseHeldKey(x, b); err == nil {
-				same("key of a held asset", AppendHeldKey(nil, x, birth, asset))
+			if row, err := x.ParseHeldRow(b, []byte{1}); err == nil {
+				same("key of a held asset", AppendHeldKey(nil, x, row.Birth, row.Asset))
 			}
-			if birth, tx, err := ParseHistoryKey(x, b); err == nil {
-				same("history key", AppendHistoryKey(nil, x, birth, tx))
+			if row, err := x.ParseHistoryRow(b, []byte{0, 0}); err == nil {
+				same("history key", AppendHistoryKey(nil, x, row.Birth, row.Tx))
+			}
+			if row, err := x.ParseHistoryRow(AppendHistoryKey(nil, x, model.BirthPk{}, 0), b); err == nil {
+				same("history", AppendHistoryRow(nil, row.TxAmounts))
 			}
 			_, _, _ = ParseTextKey(x, b)
 		}
 		if a, err := ParseAccountRow(b); err == nil {
 			same("balance", AppendAccountRow(nil, &a))
 		}
-		if m, err := ParseHistoryRow(b); err == nil {
-			same("history", AppendHistoryRow(nil, m))
+		if row, err := ParseAssetRelationRow(b, nil); err == nil {
+			same("asset relation", AppendAssetRelationKey(nil, row.Birth, row.At))
 		}
-		if birth, at, err := ParseAssetRelationKey(b); err == nil {
-			same("asset relation", AppendAssetRelationKey(nil, birth, at))
+		if row, err := ParseHoldingRow(b, []byte{1}); err == nil {
+			same("key of a holding", AppendHoldingKey(nil, row.HoldingKey))
 		}
-		if birth, tx, err := ParseSupplyKey(b); err == nil {
-			same("supply key", AppendSupplyKey(nil, birth, tx))
+		if amount, err := ParseHolding(b); err == nil {
+			same("holding", AppendHolding(nil, amount))
+		}
+		if totals, err := ParseAssetTotalsRow(b); err == nil {
+			same("totals of an asset", AppendAssetTotalsRow(nil, &totals))
 		}
 		_, _ = parseTotals(b)
 		_, _, _ = parseIndexes(b)

@@ -74,9 +74,9 @@ func (v *verifier) meaning(row blockRow) (pointer []byte, what, text string, err
 		text, err = v.assetsText(key, value)
 		return key, "assets of output #", text, err
 	case schema.FamilyAssetSupply:
-		amount, err := schema.ParseSupplyRow(value)
+		supply, err := schema.ParseSupplyRow(key, value)
 		what = "mint or burn of " + v.valueAt(schema.AssetSpace, key)
-		return tail(model.PkOrdinalSize), what, fmt.Sprint(amount), err
+		return tail(model.PkOrdinalSize), what, fmt.Sprint(supply.Amount), err
 	case schema.FamilyFingerprint:
 		return value, "found by fingerprint: asset born in output #", v.valueAt(schema.AssetSpace, value), nil
 	case schema.FamilyAssetInfo:

@@ -1,0 +1,170 @@
+package schema
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math/big"
+
+	"birthmark/model"
+	"birthmark/storage"
+)
+
+var assetIDFamily = declare(FamilyAssetID, "asset_id_by_birth_pk", storage.Ordered, incompressible,
+	"asset_birth_pk", "asset_id", "an asset")
+
+// The codec of the keys is in prefix.go.
+var assetBirthFamily = declare(FamilyAssetBirth, "birth_pk_by_asset_id", storage.Hashed, incompressible,
+	"prefix of asset_id|asset_birth_pk", "", "the birth of an asset; asset_id_by_birth_pk has the full id to compare")
+
+var fingerprintFamily = declare(FamilyFingerprint, "birth_pk_by_asset_fingerprint", storage.Lookup, 0,
+	"fingerprint", "asset_birth_pk",
+	"the birth of the asset with a fingerprint, on chains with fingerprints (Cardano: CIP-14)")
+
+var assetInfoFamily = declare(FamilyAssetInfo, "asset_info_by_birth_pk", storage.Ordered, 0,
+	"asset_birth_pk", "info",
+	"the description of an asset by its first minting transaction (Ergo: registers R4 to R6, EIP-4); no row "+
+		"if there is none")
+
+// InfoChecksum is the FNV-1a hash (64 bits) of an asset's info, for the checksum in meta.
+func InfoChecksum(info []byte) uint64 {
+	h := fnv.New64a()
+	h.Write(info)
+	return h.Sum64()
+}
+
+var assetRelationsFamily = declare(FamilyAssetRelations, "asset_relations", storage.Grouped, deferred,
+	"asset_birth_pk|asset_pk", "", "every occurrence of an asset after its birth")
+
+// AssetRelationRow is an occurrence of an asset after its birth.
+type AssetRelationRow struct {
+	Birth model.AssetBirthPk
+	At    model.AssetPk
+}
+
+func AppendAssetRelationKey(b []byte, birth model.AssetBirthPk, at model.AssetPk) []byte {
+	return at.AppendTo(birth.AppendTo(b))
+}
+
+func ParseAssetRelationRow(key, value []byte) (AssetRelationRow, error) {
+	r := reader{b: key}
+	row := AssetRelationRow{r.assetBirth(), model.AssetPk(r.assetBirth())}
+	return row, r.keyOnly(value)
+}
+
+var supplyFamily = declare(FamilyAssetSupply, "asset_supply_by_tx_pk", storage.Grouped, 0,
+	"asset_birth_pk|tx_pk", "sign|magnitude",
+	"the amount of an asset that a transaction minted (sign 0) or burned (sign 1)")
+
+// SupplyRow is the amount of an asset that a transaction minted (positive) or burned (negative).
+type SupplyRow struct {
+	Birth  model.AssetBirthPk
+	Tx     model.TxPk
+	Amount *big.Int
+}
+
+func AppendSupplyKey(b []byte, birth model.AssetBirthPk, tx model.TxPk) []byte {
+	return tx.AppendTo(birth.AppendTo(b))
+}
+
+func AppendSupplyRow(b []byte, amount *big.Int) []byte {
+	sign := byte(0)
+	if amount.Sign() < 0 {
+		sign = 1
+	}
+	return append(append(b, sign), amount.Bytes()...)
+}
+
+func ParseSupplyRow(key, value []byte) (SupplyRow, error) {
+	r := reader{b: key}
+	row := SupplyRow{Birth: r.assetBirth(), Tx: r.tx(), Amount: new(big.Int)}
+	if len(value) < 2 || value[0] > 1 || value[1] == 0 {
+		r.fail(fmt.Sprintf("%x is not a signed amount", value))
+		return row, r.err
+	}
+	row.Amount.SetBytes(value[1:])
+	if value[0] == 1 {
+		row.Amount.Neg(row.Amount)
+	}
+	return row, r.end()
+}
+
+var holdingsFamily = declare(FamilyHoldings, "asset_holdings", storage.Lookup, 0,
+	"asset_birth_pk|birth_pk", "amount",
+	"the amount of an asset in the unspent outputs of a holder, a value of the index address; a page of "+
+		"holders reads that many rows")
+
+// HoldingKey identifies the holding of an asset by one holder.
+type HoldingKey struct {
+	Asset  model.AssetBirthPk
+	Holder model.BirthPk
+}
+
+// HoldingRow is a holding.
+type HoldingRow struct {
+	HoldingKey
+	Amount Int128
+}
+
+func AppendHoldingKey(b []byte, k HoldingKey) []byte {
+	return k.Holder.AppendTo(k.Asset.AppendTo(b), false)
+}
+
+func ParseHoldingRow(key, value []byte) (HoldingRow, error) {
+	r := reader{b: key}
+	row := HoldingRow{HoldingKey: HoldingKey{r.assetBirth(), r.birth(false)}}
+	if r.end() == nil {
+		row.Amount, r.err = ParseHolding(value)
+	}
+	return row, r.err
+}
+
+// AppendHolding appends the value of asset_holdings and of an index's held_assets, which is positive.
+func AppendHolding(b []byte, amount Int128) []byte { return amount.appendTo(b) }
+
+// ParseHolding decodes such a value.
+func ParseHolding(b []byte) (Int128, error) {
+	if len(b) == 0 {
+		return Int128{}, fmt.Errorf("%w: a holding is empty", ErrRow)
+	}
+	return ParseInt128(b)
+}
+
+var assetTotalsFamily = declare(FamilyAssetTotals, "asset_totals_by_birth_pk", storage.Lookup, 0,
+	"asset_birth_pk", "uvarint outputs|uvarint unspent|uvarint holders|uvarint mints|uvarint burns|uvarint length|minted|burned",
+	"totals of an asset: outputs with it, unspent ones, holders, transactions that minted or burned it, and "+
+		"the amounts")
+
+// AssetTotals are the totals of an asset.
+type AssetTotals struct {
+	Outputs, Unspent uint64 // outputs with the asset
+	Holders          uint64
+	Mints, Burns     uint64 // counts of transactions
+	Minted, Burned   big.Int
+}
+
+func AppendAssetTotalsRow(b []byte, t *AssetTotals) []byte {
+	for _, n := range []uint64{t.Outputs, t.Unspent, t.Holders, t.Mints, t.Burns} {
+		b = binary.AppendUvarint(b, n)
+	}
+	minted := t.Minted.Bytes()
+	b = binary.AppendUvarint(b, uint64(len(minted)))
+	return append(append(b, minted...), t.Burned.Bytes()...)
+}
+
+func ParseAssetTotalsRow(b []byte) (t AssetTotals, err error) {
+	r := reader{b: b}
+	t.Outputs, t.Unspent, t.Holders = r.uvarint("outputs"), r.uvarint("unspent outputs"), r.uvarint("holders")
+	t.Mints, t.Burns = r.uvarint("mints"), r.uvarint("burns")
+	minted := r.take(int(r.atMost(uint64(len(b)), "length of minted")), "minted")
+	for _, magnitude := range [][]byte{minted, r.b} {
+		if r.err == nil && len(magnitude) > 0 && magnitude[0] == 0 {
+			r.fail("amount begins with 0")
+		}
+	}
+	if r.err == nil {
+		t.Minted.SetBytes(minted)
+		t.Burned.SetBytes(r.b)
+	}
+	return t, r.err
+}
