@@ -117,25 +117,6 @@ func TestEveryFormOfATransactionIsRead(t *testing.T) {
 	}
 }
 
-// Nothing in a block points into the bytes it was read from, nor is written by the next one.
-func TestBlocksOwnTheirMemory(t *testing.T) {
-	first := handmade(t, ledger.EraConway, list{txBody(dict{1: list{list{someAddress, list{5, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}}}, 9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})}, list{dict{}}, dict{}, list{})
-	second := handmade(t, ledger.EraConway, list{txBody(dict{1: list{list{filled(57, 9), list{6, dict{cbor.ByteString(policyB): dict{cbor.ByteString("y"): 2}}}}}})}, list{dict{}}, dict{}, list{})
-	d := decodedAs(t, "mainnet", valueNames...)
-	b, _, err := d.Block(first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := text(t, b)
-	clear(first)
-	if _, _, err := d.Block(second); err != nil {
-		t.Fatal(err)
-	}
-	if after := text(t, b); after != before {
-		t.Errorf("\n was %s\n  is %s", before, after)
-	}
-}
-
 // Clones decode at the same time, each with memory of its own.
 func TestClonesDecodeAtTheSameTime(t *testing.T) {
 	block := oneOutput(t, list{someAddress, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}})

@@ -1,17 +1,14 @@
 package cardano
 
 import (
-	"bytes"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
-	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
@@ -71,65 +68,6 @@ func TestOutputsHaveTheValuesOfTheirIndexes(t *testing.T) {
 		first, rest, _ := strings.Cut(got, ", ")
 		if !strings.HasPrefix(first, "address ") || rest != c.want {
 			t.Errorf("%s: %s, expected an address and %s", name, got, c.want)
-		}
-	}
-}
-
-// Positions are those of the list of names, and what is not named is not made.
-func TestOnlyWantedValuesAreMade(t *testing.T) {
-	block := oneOutput(t, list{someAddress, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, filled(32, 7)})
-	all := decoded(t, block, valueNames...).Txs[0].Outputs[0].Keys
-	if len(all) != 5 {
-		t.Fatalf("%d keys", len(all))
-	}
-	for _, names := range [][]string{nil, {indexPolicy}, {indexDatumHash, indexAddress}, {indexScriptHash, indexStakeCredential, indexPolicy}} {
-		var want []model.Key
-		for i, name := range names {
-			for _, k := range all {
-				if valueNames[k.Index] == name {
-					want = append(want, model.Key{Index: i, Value: k.Value})
-				}
-			}
-		}
-		got := decoded(t, block, names...).Txs[0].Outputs[0].Keys
-		if !slices.EqualFunc(got, want, func(a, b model.Key) bool { return a.Index == b.Index && bytes.Equal(a.Value, b.Value) }) {
-			t.Errorf("%v: %v, expected %v", names, got, want)
-		}
-	}
-}
-
-func TestIndexesThatAreNotOfferedAreNamed(t *testing.T) {
-	for _, names := range [][]string{{"script_type"}, {indexAddress, indexAddress}} {
-		_, err := (&chain{adapter.NewBase(Name, "mainnet", language, indexes(address.Mainnet)), networkNamed(t, "mainnet")}).decoder(names, false)
-		if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" || !strings.Contains(err.Error(), names[0]) {
-			t.Errorf("%v: %v", names, err)
-		}
-	}
-}
-
-// Every value parses to itself as it is shown, and what is no value is refused.
-func TestValuesAreReadAsTheyAreShown(t *testing.T) {
-	n := networkNamed(t, "mainnet")
-	script := tagged(24, []byte(raw(t, list{1, []byte("code")})))
-	output := dict{0: someAddress, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{0, filled(32, 9)}, 3: script}
-	keys := decoded(t, oneOutput(t, output), valueNames...).Txs[0].Outputs[0].Keys
-	all := indexes(n.Network)
-	if len(keys) != len(all) {
-		t.Fatalf("%d values of %d indexes", len(keys), len(all))
-	}
-	for i, x := range all {
-		if x.Name != valueNames[i] || x.Kind.HasOrdinal() != (x.Name == indexPolicy) || x.Default != (x.Name == indexAddress) || x.Doc == "" {
-			t.Errorf("index %d: %+v", i, x)
-		}
-		shown := x.Format(keys[i].Value)
-		if again, err := x.Parse(shown); err != nil || !bytes.Equal(again, keys[i].Value) {
-			t.Errorf("%s %x is shown as %s, which is read as %x, %v", x.Name, keys[i].Value, shown, again, err)
-		}
-		for _, wrong := range []string{"", "00", "nonsense"} {
-			_, err := x.Parse(wrong)
-			if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" {
-				t.Errorf("%s %q: %v", x.Name, wrong, err)
-			}
 		}
 	}
 }

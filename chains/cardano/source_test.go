@@ -46,7 +46,7 @@ func storedOn(t *testing.T, network string, o model.SourceOptions, raws ...[]byt
 }
 
 // chunkOf is the URI of a chunk with the blocks.
-func chunkOf(t *testing.T, raws ...[]byte) string {
+func chunkOf(t testing.TB, raws ...[]byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "00000.chunk")
 	if err := os.WriteFile(path, bytes.Join(raws, nil), 0o600); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -199,7 +200,7 @@ func (f *Fixture) values(t *testing.T) {
 
 // expressions checks that a custom index with the expression of a built-in index has the same values.
 func (f *Fixture) expressions(t *testing.T) {
-	for _, in := range f.Inputs {
+	for _, in := range slices.Concat(f.Inputs, f.Examples) {
 		var ds []model.Definition
 		for _, x := range f.chain(t, in.Network).Indexes() {
 			ds = append(ds, model.Definition{Name: "own_" + x.Name, Kind: x.Kind, When: x.When, Value: x.Value})
@@ -248,7 +249,10 @@ func (f *Fixture) fieldIndexes(t *testing.T) (ds []model.Definition, examples ma
 		case strings.HasPrefix(field.Type, "map"):
 			var key string
 			key, example, _ = strings.Cut(field.Example, ": ")
-			d.Value = fmt.Sprintf("get(%s, %q)", field.Name, key)
+			if _, err := strconv.Atoi(key); err != nil {
+				key = strconv.Quote(key)
+			}
+			d.Value = fmt.Sprintf("get(%s, %s)", field.Name, key)
 		}
 		ds = append(ds, d)
 		if example != "" && !slices.ContainsFunc(f.NoExample, func(prefix string) bool { return strings.HasPrefix(field.Name, prefix) }) {
@@ -402,7 +406,7 @@ func (f *Fixture) hostile(t *testing.T) {
 		data := in.Data[:min(len(in.Data), 100_000)]
 		c := f.chain(t, in.Network, ds...)
 		all := names(c)
-		for round := range 100 {
+		for round := range max(300/len(f.Inputs), 5) {
 			bad := bytes.Clone(data)
 			for range 1 + r.IntN(4) {
 				at := r.IntN(len(bad))
@@ -446,7 +450,7 @@ func (f *Fixture) stop(t *testing.T) {
 }
 
 // rollbacks checks a source whose chain has forked from the known points at any depth: it yields one rollback to the
-// fork and then its blocks, and returns each of them by height. Raw transactions hash to their ids.
+// fork and then its blocks, and returns each of them by height or parent. Raw transactions hash to their ids.
 func (f *Fixture) rollbacks(t *testing.T) {
 	for _, depth := range []int{0, 1, 2, 5, 9} {
 		network, ours, theirs := f.Branches(t, depth)
@@ -496,7 +500,8 @@ func follow(t *testing.T, c model.Chain, uri string, known []model.Point) (block
 	}
 	hasher, hashes := c.(model.TxHasher)
 	reader, reads := src.(model.BlockReader)
-	for _, b := range blocks {
+	parents, readsChildren := src.(model.ChildReader)
+	for n, b := range blocks {
 		for i := range b.Txs {
 			if len(b.Txs[i].Raw) == 0 {
 				t.Fatalf("%s: transaction %d of block %d has no bytes", uri, i, b.Height)
@@ -510,6 +515,15 @@ func follow(t *testing.T, c model.Chain, uri string, known []model.Point) (block
 		if reads {
 			if at, err := reader.BlockAt(t.Context(), b.Height); err != nil || fmt.Sprint(at.Txs) != fmt.Sprint(b.Txs) || at.Hash != b.Hash {
 				t.Fatalf("%s: block %d by height differs: %v", uri, b.Height, err)
+			}
+		}
+		if readsChildren && (n > 0 || b.Height == 0) {
+			var parent model.Point
+			if n > 0 {
+				parent = blocks[n-1].Point()
+			}
+			if child, err := parents.Child(t.Context(), parent); err != nil || fmt.Sprint(*child) != fmt.Sprint(*b) {
+				t.Fatalf("%s: block %d differs as the child of its parent: %v", uri, b.Height, err)
 			}
 		}
 	}
