@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -78,6 +80,14 @@ func TestUnspentIsWaitedFor(t *testing.T) {
 	if got, err := c.Unspent(t.Context()); err != nil || got.Value != 50_0000_0000 {
 		t.Errorf("%+v, %v", got, err)
 	}
+	// Other calls have one: the node does not answer before the client has given up.
+	f.set(func() {
+		f.first = func(_ http.ResponseWriter, r *http.Request) bool {
+			_, _ = io.Copy(io.Discard, r.Body) // until then the server does not notice that the client is gone
+			<-r.Context().Done()
+			return true
+		}
+	})
 	_, err := c.Tip(t.Context())
 	expect(t, err, "unreachable", true, "nothing has come from it")
 }
