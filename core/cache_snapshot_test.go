@@ -133,7 +133,7 @@ func TestADamagedNoteIsNoNote(t *testing.T) {
 	s := newNoting()
 	sync(t, open(t, s, v, 1<<20), events(blocks[:15]), core.SyncOptions{})
 	whole := bytes.Clone(s.notes["caches"])
-	for range 300 {
+	for range 100 {
 		b := bytes.Clone(whole)
 		for range 1 + rng.IntN(3) {
 			at := rng.IntN(len(b))

@@ -126,7 +126,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 770)
 		killed, parted, deep, back := 0, 0, 0, 0
-		for round := range uint64(8) {
+		for round := range uint64(4) {
 			rng := rand.New(rand.NewPCG(n, round))
 			db := open(t, memory.New(), v, 0)
 			generators := []*modeltest.Generator{v.NewGenerator(n + round)}

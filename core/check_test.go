@@ -59,7 +59,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			rows := rowsOf(t, s, d.Family)
 			for _, how := range slices.Sorted(maps.Keys(damages)) {
 				damage := damages[how]
-				for range min(2, len(rows)) {
+				if len(rows) > 0 {
 					row := rows[rng.IntN(len(rows))]
 					update(t, s, func(b storage.Batch) { damage(b, d.Family, row, rng) })
 					a, err := db.Check(ctx, check.Options{})

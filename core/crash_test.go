@@ -251,7 +251,7 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 			dir := t.TempDir()
 			kills := 7
 			if wal == "sync" {
-				kills = 50
+				kills = 20
 			}
 			if testing.Short() {
 				kills = 4

@@ -18,7 +18,7 @@ import (
 // The rows do not depend on the batch sizes, the caches or the store.
 func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(80)
+		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(50)
 		want := fresh(t, v, blocks)
 		for _, cut := range []struct {
 			window int

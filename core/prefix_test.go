@@ -19,14 +19,18 @@ func TestCollisionsAreHarmless(t *testing.T) {
 			variants(t, func(t *testing.T, v modeltest.Variant) {
 				blocks := v.NewGenerator(testseed.Of(t, 300)).Blocks(16)
 				answersOf(t, v, blocks)
+				want := fresh(t, v, blocks)
 				for name, store := range stores {
 					for _, caches := range []int64{0, 1 << 20} {
+						if name != "memory" && caches > 0 {
+							continue // the caches do not depend on the store
+						}
 						db := open(t, store(t), v, caches)
 						appendAll(t, db, blocks[:8], 3)
 						half := dump(t, db)
 						appendAll(t, db, blocks[8:], 5)
 						consistent(t, db)
-						same(t, name, dump(t, db), fresh(t, v, blocks))
+						same(t, name, dump(t, db), want)
 						rollback(t, db, blocks[7].Point())
 						same(t, name+", rolled back", dump(t, db), half)
 						consistent(t, db)

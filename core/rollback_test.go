@@ -20,7 +20,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			variants(t, func(t *testing.T, v modeltest.Variant) {
-				n := 40
+				n := 25
 				if name != "memory" || testing.Short() {
 					n = 15
 				}

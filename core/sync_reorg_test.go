@@ -46,7 +46,7 @@ func switching(next *model.Block, to []*model.Block) *script {
 func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
 	v := modeltest.Variants()[0]
 	n := testseed.Of(t, 850)
-	for _, depth := range []int{1, 2, 10, 60, 101, 150, 500} {
+	for _, depth := range []int{1, 2, 60, 101, 500} {
 		t.Run(fmt.Sprint(depth), func(t *testing.T) {
 			trunk := v.NewGenerator(n)
 			shared := trunk.Blocks(120)

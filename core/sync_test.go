@@ -103,7 +103,7 @@ func TestForksSettleOnTheSourcesChain(t *testing.T) {
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 120)
 	rng := rand.New(rand.NewPCG(n, 0))
-	for _, depth := range []int{1, 2, 10, 101, 500} {
+	for _, depth := range []int{1, 2, 10, 101, 200} {
 		for _, length := range []int{max(depth-2, 1), depth + 3} {
 			t.Run(fmt.Sprintf("%d onto %d", depth, length), func(t *testing.T) {
 				trunk := v.NewGenerator(n)
@@ -222,7 +222,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 		same(t, "finished", dump(t, db), want)
 	}
 	t.Run("the source", func(t *testing.T) {
-		for range 10 {
+		for range 5 {
 			cut := rng.IntN(len(blocks))
 			db := open(t, memory.New(), v, 1<<16)
 			err := core.Sync(context.Background(), db, events(blocks[:cut], broken), core.SyncOptions{BatchWeight: 1 + rng.IntN(300)})
@@ -236,7 +236,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 		}
 	})
 	t.Run("a block", func(t *testing.T) {
-		for range 10 {
+		for range 5 {
 			at := 1 + rng.IntN(len(blocks)-1)
 			bad := *blocks[at]
 			bad.Txs = append(bad.Txs[:len(bad.Txs):len(bad.Txs)], model.Tx{Hash: hash(1), Inputs: []model.Input{{Tx: hash(2)}}})
@@ -252,7 +252,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 		}
 	})
 	t.Run("the store", func(t *testing.T) {
-		for range 25 {
+		for range 15 {
 			s := storetest.NewFaulty(memory.New())
 			db := open(t, s, v, 1<<16)
 			s.FailAt(1 + rng.IntN(60))
@@ -265,7 +265,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 		}
 	})
 	t.Run("the user", func(t *testing.T) {
-		for range 10 {
+		for range 5 {
 			ctx, cancel := context.WithCancel(context.Background())
 			at := rng.IntN(len(blocks))
 			s := &script{tip: blocks[79].Point()}

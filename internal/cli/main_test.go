@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -33,33 +34,12 @@ func TestMain(m *testing.M) {
 	if n, ok := os.LookupEnv(asProgram); ok {
 		os.Exit(runAsProgram(n))
 	}
-	for _, v := range os.Environ() { // a developer's settings are none of the tests'
+	for _, v := range os.Environ() { // a developer's settings do not apply to tests
 		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && name != "BIRTHMARK_DATA" && name != "BIRTHMARK_REQUIRE_DATA" && name != "BIRTHMARK_SEED" {
 			os.Unsetenv(name)
 		}
 	}
-	if dir := fastTempDir(); dir != "" {
-		os.Setenv("TMPDIR", dir)
-		code := m.Run()
-		os.RemoveAll(dir)
-		os.Exit(code)
-	}
-	os.Exit(m.Run())
-}
-
-// fastTempDir returns a new folder in memory for databases of tests, if there is enough room: on a disk most of their time
-// is spent in fsync. It returns "" if TMPDIR is set or if there is no such folder.
-func fastTempDir() string {
-	const shm, least = "/dev/shm", 4 << 30
-	var fs syscall.Statfs_t
-	if os.Getenv("TMPDIR") != "" || syscall.Statfs(shm, &fs) != nil || fs.Bavail*uint64(fs.Bsize) < least {
-		return ""
-	}
-	dir, err := os.MkdirTemp(shm, "birthmark-test-")
-	if err != nil {
-		return ""
-	}
-	return dir
+	testrun.Main(m)
 }
 
 // slow skips a test that takes more than a moment in the inner loop, go test -short.

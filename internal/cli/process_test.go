@@ -19,13 +19,19 @@ import (
 // patience is how long a process may take for what takes it a moment.
 const patience = time.Minute
 
-// until asks again and again until it is so. That it takes long fails the test only when it never becomes so.
-func until(t *testing.T, what string, so func() bool) {
+// until polls a condition. It fails the test after a time that no working program needs. It waits longer after a
+// condition that takes longer, so that polling takes at most a third of a core.
+func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
+	for end := time.Now().Add(patience); ; {
+		began := time.Now()
+		if holds() {
+			return
+		}
+		if began.After(end) {
 			t.Fatalf("waited for %s", what)
 		}
+		time.Sleep(max(10*time.Millisecond, 2*time.Since(began)))
 	}
 }
 

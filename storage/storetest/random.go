@@ -18,7 +18,7 @@ import (
 var randomGuarantees = []guarantee{
 	{"any sequence of operations answers like a map", func(t *testing.T, s storage.Store) {
 		m := newModel(testseed.Rand(t))
-		for range 300 {
+		for range 120 {
 			m.step(t, s)
 		}
 		m.compare(t, s)

@@ -104,7 +104,7 @@ func updateIsSeen(t *testing.T, s storage.Store) {
 // concurrentReaders writes a number into every family and one more row per Update. In every snapshot the families
 // agree.
 func concurrentReaders(t *testing.T, s storage.Store) {
-	const updates, readers = 100, 3
+	const updates, readers = 50, 3
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	for range readers {
