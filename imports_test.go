@@ -41,6 +41,7 @@ var rules = []rule{
 	{from: "internal/offheap"},
 	{from: "internal/suggest"},
 	{from: "internal/testseed"},
+	{from: "internal/testrun"},
 	{from: "internal/testblocks"},
 	{from: "internal/humanize", may: []string{"model"}},
 	{from: "storage/...", may: []string{"storage"}},
