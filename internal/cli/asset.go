@@ -1,69 +1,37 @@
 package cli
 
 import (
-	"context"
-	"strconv"
-	"strings"
-	"unicode"
-
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) assetCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "asset",
 		Usage:     "show an asset: first occurrence, minted and burned amounts, supply, holders",
 		ArgsUsage: "ID|FINGERPRINT",
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		a, err := db.Asset(ctx, c.Args().First())
-		return a, func(pg *page) { pg.asset(a) }, err
-	})
+	}, func(r *request) (*query.AssetAnswer, error) {
+		return r.db.Asset(r.ctx, r.arg(0))
+	}, showAsset)
 }
 
-func (p *page) asset(a *query.AssetAnswer) {
-	holders := ""
-	if a.HolderCount != nil {
-		holders = count(*a.HolderCount)
-	}
-	decimals := ""
-	if a.Decimals != nil {
-		decimals = strconv.Itoa(*a.Decimals)
-	}
-	p.fields(
-		field{"asset", cell{a.Asset, green}},
-		field{"fingerprint", text(a.Fingerprint)},
-		field{"name", said(a.Name)},
-		field{"description", said(a.Description)},
-		field{"decimals", text(decimals)},
-		field{"first seen", text(p.firstSeen(&a.FirstSeen))},
-		field{"supply", cell{thousands(a.Supply), bold}},
-		field{"minted", text(thousands(a.Minted))},
-		field{"burned", text(thousands(a.Burned))},
-		field{"mints", text(count(a.MintCount))},
-		field{"burns", text(count(a.BurnCount))},
-		field{"outputs", text(count(a.OutputCount))},
-		field{"unspent", text(count(a.UnspentCount))},
-		field{"holders", text(holders)},
+func showAsset(p *terminal.Page, a *query.AssetAnswer) {
+	p.Fields(
+		"asset", terminal.Green(a.Asset),
+		"fingerprint", a.Fingerprint,
+		"name", terminal.Foreign(a.Name),
+		"description", terminal.Foreign(a.Description),
+		"decimals", a.Decimals,
+		"first seen", firstSeen(&a.FirstSeen),
+		"supply", terminal.Bold(terminal.Number(a.Supply)),
+		"minted", terminal.Number(a.Minted),
+		"burned", terminal.Number(a.Burned),
+		"mints", a.MintCount,
+		"burns", a.BurnCount,
+		"outputs", a.OutputCount,
+		"unspent", a.UnspentCount,
+		"holders", a.HolderCount,
 	)
-}
-
-// maxSaid is the maximum number of characters of a name or description on a page.
-const maxSaid = 200
-
-// said makes text of an issuer safe for a terminal: one line of limited length, without control characters and
-// without characters that change the direction of writing.
-func said(s string) cell {
-	shown := []rune(strings.Map(func(r rune) rune {
-		if !unicode.IsGraphic(r) {
-			return ' '
-		}
-		return r
-	}, s))
-	if len(shown) > maxSaid {
-		return text(string(shown[:maxSaid]) + "…")
-	}
-	return text(string(shown))
 }

@@ -1,49 +1,37 @@
 package cli
 
 import (
-	"context"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) assetEventsCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "asset-events",
 		Usage:     "list the mints and burns of an asset",
 		ArgsUsage: "ID|FINGERPRINT",
-		Flags:     slices.Concat(rangeFlags(), pageFlags("events", true)),
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		pg, err := pageOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		r, err := rangeOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		a, err := db.AssetEvents(ctx, c.Args().First(), r, pg)
-		return a, func(pg *page) { pg.assetEvents(a) }, err
-	})
+		Flags:     slices.Concat(command.RangeFlags(), command.OrderedPageFlags("events")),
+	}, func(r *request) (*query.AssetEventsAnswer, error) {
+		return r.db.AssetEvents(r.ctx, r.arg(0), r.blocks, r.page)
+	}, showAssetEvents)
 }
 
-func (p *page) assetEvents(a *query.AssetEventsAnswer) {
-	p.fields(field{"asset", cell{a.Asset, green}})
-	p.heading("mints and burns")
-	if len(a.Events) == 0 {
-		p.printf("none\n")
-	}
-	var rows [][]cell
-	for _, e := range a.Events {
-		mark := cell{e.Action, green}
+func showAssetEvents(p *terminal.Page, a *query.AssetEventsAnswer) {
+	p.Fields("asset", terminal.Green(a.Asset))
+	p.Heading("mints and burns")
+	p.IfNone(len(a.Events), "none")
+	columns := []string{"block", "what", "amount", "transaction"}
+	terminal.Table(p, a.Events, columns, func(_ int, e query.AssetEventAnswer) terminal.Cells {
+		what := terminal.Green(e.Action)
 		if e.Action == "burn" {
-			mark.style = yellow
+			what = terminal.Yellow(e.Action)
 		}
-		rows = append(rows, []cell{text(count(e.Height)), mark, text(thousands(e.Amount)), text(e.Tx)})
-	}
-	p.table([]column{{"block", true}, {name: "what"}, {"amount", true}, {name: "transaction"}}, rows)
-	p.more(a.Next)
+		return terminal.Cells{e.Height, what, terminal.Number(e.Amount), e.Tx}
+	})
+	p.More(a.Next)
 }

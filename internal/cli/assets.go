@@ -1,42 +1,35 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) assetsCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:  "assets",
 		Usage: "list all assets in the order of their first occurrence",
-		Flags: pageFlags("assets", true),
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		pg, err := pageOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		a, err := db.Assets(ctx, pg)
-		return a, func(pg *page) { pg.assets(a) }, err
-	})
+		Flags: command.OrderedPageFlags("assets"),
+	}, func(r *request) (*query.AssetsAnswer, error) {
+		return r.db.Assets(r.ctx, r.page)
+	}, showAssets)
 }
 
-func (p *page) assets(a *query.AssetsAnswer) {
-	p.fields(field{"assets", text(count(a.Count))})
+func showAssets(p *terminal.Page, a *query.AssetsAnswer) {
+	p.Fields("assets", a.Count)
 	if len(a.Assets) > 0 {
-		p.heading("assets")
+		p.Heading("assets")
 	}
-	var rows [][]cell
-	for _, x := range a.Assets {
-		holders := cell{"-", faint}
-		if x.HolderCount != nil {
-			holders = text(count(*x.HolderCount))
+	columns := []string{"block", "supply", "holders", "asset", "name"}
+	terminal.Table(p, a.Assets, columns, func(_ int, x query.AssetAnswer) terminal.Cells {
+		var holders any = x.HolderCount
+		if x.HolderCount == nil {
+			holders = terminal.Faint(terminal.Right("-"))
 		}
-		rows = append(rows, []cell{text(count(x.FirstSeen.Height)), text(thousands(x.Supply)), holders, text(x.Asset), said(x.Name)})
-	}
-	p.table([]column{{"block", true}, {"supply", true}, {"holders", true}, {name: "asset"}, {name: "name"}}, rows)
-	p.more(a.Next)
+		return terminal.Cells{x.FirstSeen.Height, terminal.Number(x.Supply), holders, x.Asset, terminal.Foreign(x.Name)}
+	})
+	p.More(a.Next)
 }

@@ -1,41 +1,36 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) balanceCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "balance",
 		Usage:     "show the balance of an address (or any indexed value)",
 		ArgsUsage: "INDEX VALUE",
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		a, err := db.Balance(ctx, c.Args().Get(0), c.Args().Get(1))
-		return a, func(pg *page) { pg.balance(a) }, err
-	})
+	}, func(r *request) (*query.BalanceAnswer, error) {
+		return r.db.Balance(r.ctx, r.arg(0), r.arg(1))
+	}, showBalance)
 }
 
-func (p *page) balance(a *query.BalanceAnswer) {
-	p.fields(
-		field{a.Index, cell{a.Value, green}},
-		field{"balance", cell{p.unit.Amount(a.Balance), bold}},
-		field{"received", text(p.unit.Amount(a.Received))},
-		field{"sent", text(p.unit.Amount(a.Sent))},
-		field{"transactions", text(count(a.TxCount))},
-		field{"outputs", text(count(a.OutputCount))},
-		field{"unspent", text(count(a.UnspentCount))},
+func showBalance(p *terminal.Page, a *query.BalanceAnswer) {
+	p.Fields(
+		a.Index, terminal.Green(a.Value),
+		"balance", terminal.Bold(p.Amount(a.Balance)),
+		"received", p.Amount(a.Received),
+		"sent", p.Amount(a.Sent),
+		"transactions", a.TxCount,
+		"outputs", a.OutputCount,
+		"unspent", a.UnspentCount,
 	)
 	if len(a.Assets) > 0 {
-		p.heading("assets")
-		var rows [][]cell
-		for _, x := range a.Assets {
-			rows = append(rows, []cell{text(thousands(x.Balance)), text(x.Asset)})
-		}
-		p.table([]column{{"balance", true}, {name: "asset"}}, rows)
+		p.Heading("assets")
 	}
+	terminal.Table(p, a.Assets, []string{"balance", "asset"}, func(_ int, x query.AssetBalanceAnswer) terminal.Cells {
+		return terminal.Cells{terminal.Number(x.Balance), x.Asset}
+	})
 }

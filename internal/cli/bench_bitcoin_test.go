@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/internal/cli/benchcmd"
 	"birthmark/storage/rocks"
 )
 
 // The database must not depend on how blocks are batched.
 func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 	t.Parallel()
-	var a generateAnswer
+	var a benchcmd.GenerateAnswer
 	args := []string{"bench", "generate", "--chain", "bitcoin", "--txs", "5000", "--block-txs", "100", "--seed", "9", t.TempDir()}
 	ask(t, &a, args...)
 	if a.Txs != 5000 || a.Chain != "bitcoin" || a.Network != "regtest" || a.Bytes == 0 || a.TxsPerSecond <= 0 {
@@ -50,14 +51,14 @@ func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 func TestBenchSyncAndDecodeOfBitcoin(t *testing.T) {
 	slow(t)
 	t.Parallel()
-	var a generateAnswer
+	var a benchcmd.GenerateAnswer
 	ask(t, &a, "bench", "generate", "--chain", "bitcoin", "--txs", "2000", t.TempDir())
 	var synced map[string]any
 	ask(t, &synced, "bench", "sync", "--chain", a.Chain, "--network", a.Network, "--source", a.Source, "--memory", "64MiB", "--dir", t.TempDir())
 	if synced["txs"] != 2000.0 || synced["network"] != "regtest" {
 		t.Errorf("%v", synced)
 	}
-	generated, file := benchDecodeAnswer{}, benchDecodeAnswer{}
+	generated, file := benchcmd.DecodeAnswer{}, benchcmd.DecodeAnswer{}
 	ask(t, &generated, strings.Fields("bench decode --chain bitcoin --txs 2000")...)
 	ask(t, &file, "bench", "decode", "--chain", "bitcoin", "--network", a.Network, "--source", strings.TrimPrefix(a.Source, "file://")+"/blk00000.dat")
 	if generated.Txs < 2000 || generated.Network != "regtest" || generated.Runs["btcd"].TxsPerSecond <= 0 {

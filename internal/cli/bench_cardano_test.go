@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/internal/cli/benchcmd"
 	"birthmark/internal/testblocks"
 )
 
 // generated is a small generated chain of cardano, as bench generate says it.
-func generated(t *testing.T, txs int) (a generateAnswer) {
+func generated(t *testing.T, txs int) (a benchcmd.GenerateAnswer) {
 	t.Helper()
 	ask(t, &a, "bench", "generate", "--txs", strconv.Itoa(txs), "--seed", "9", t.TempDir())
 	return a
@@ -76,7 +77,7 @@ func TestBenchSyncMeasuresWhatASyncDoes(t *testing.T) {
 	if status.Totals.Blocks != 101 {
 		t.Errorf("%d blocks were left in the folder that was named", status.Totals.Blocks)
 	}
-	wantFailure(t, exitRefused, "not_empty", `holds a database already`, append(args, "--db", db)...)
+	wantFailure(t, exitRefused, "not_empty", `contains a database`, append(args, "--db", db)...)
 	wantFailure(t, exitUsage, "missing_flag", `^missing --source`, "bench", "sync", "--chain", "cardano")
 	wantFailure(t, exitUsage, "missing_flag", `^missing --chain`, "bench", "sync", "--source", a.Source)
 }
@@ -85,7 +86,7 @@ func TestBenchDecodeComparesWithAnotherDecoder(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	args := strings.Fields("bench decode --txs 300 --block-txs 30 --index address,policy")
-	var a benchDecodeAnswer
+	var a benchcmd.DecodeAnswer
 	ask(t, &a, args...)
 	if a.Chain != "cardano" || a.Txs < 300 || a.Blocks < 5 || len(a.Indexes) != 2 || len(a.Runs) != 2 {
 		t.Fatalf("%+v", a)
@@ -104,7 +105,7 @@ func TestBenchDecodeComparesWithAnotherDecoder(t *testing.T) {
 func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
 	t.Parallel()
 	source := testblocks.Path(t, "cardano", "dingo-immutable", "00001.chunk")
-	var a benchDecodeAnswer
+	var a benchcmd.DecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", "preview", "--source", source)
 	if a.Txs != 0 || a.Blocks == 0 || a.Ratio <= 0 {
 		t.Errorf("%+v", a)
@@ -116,12 +117,12 @@ func TestBenchDecodeReadsBlocks(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	g := generated(t, 2500)
-	var a benchDecodeAnswer
+	var a benchcmd.DecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", g.Network, "--source", g.Source, "--mb", "1")
 	if a.Txs == 0 || a.Txs >= g.Txs || a.Bytes > 1_000_000 {
 		t.Errorf("%d transactions in %d bytes were read of %+v", a.Txs, a.Bytes, g)
 	}
-	var b benchDecodeAnswer
+	var b benchcmd.DecodeAnswer
 	ask(t, &b, "bench", "decode", "--chain", "bitcoin", "--source", realBlocks(t), "--mb", "1")
 	if b.Runs["btcd"] == nil || b.Txs < 1000 || b.Txs > 14_000 {
 		t.Errorf("%+v", b)
@@ -132,7 +133,7 @@ func TestBenchDecodeReadsARealChunk(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	chunk := testblocks.Path(t, "cardano", "pallas", "01285.chunk")
-	var a benchDecodeAnswer
+	var a benchcmd.DecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", "preprod", "--source", chunk)
 	if a.Blocks != 864 || a.Txs == 0 {
 		t.Errorf("%+v", a)

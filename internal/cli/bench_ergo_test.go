@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/internal/cli/benchcmd"
 )
 
 func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	var a generateAnswer
+	var a benchcmd.GenerateAnswer
 	args := []string{"bench", "generate", "--chain", "ergo", "--txs", "1000", "--seed", "9", dir}
 	ask(t, &a, args...)
 	if a.Txs < 1000 || a.Chain != "ergo" || a.Network != "testnet" || a.Bytes == 0 || a.TxsPerSecond <= 0 {
@@ -37,9 +38,9 @@ func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
 func TestBenchDecodeOfErgo(t *testing.T) {
 	slow(t)
 	t.Parallel()
-	generated, file := benchDecodeAnswer{}, benchDecodeAnswer{}
+	generated, file := benchcmd.DecodeAnswer{}, benchcmd.DecodeAnswer{}
 	ask(t, &generated, strings.Fields("bench decode --chain ergo --txs 300")...)
-	var a generateAnswer
+	var a benchcmd.GenerateAnswer
 	ask(t, &a, "bench", "generate", "--chain", "ergo", "--txs", "300", t.TempDir())
 	ask(t, &file, "bench", "decode", "--chain", "ergo", "--network", "testnet", "--source", a.Source)
 	if generated.Txs != a.Txs || generated.Blocks != a.Blocks || generated.Network != "testnet" || generated.Runs["encoding/json"].TxsPerSecond <= 0 {

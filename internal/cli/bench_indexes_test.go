@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/bench"
+	"birthmark/internal/cli/benchcmd"
 )
 
 const ownIndexes = `chain: bitcoin
@@ -26,7 +27,7 @@ func TestBenchTakesIndexesFromAFile(t *testing.T) {
 	write(t, own, ownIndexes)
 	write(t, kept, "indexes:\n  address: { balance: true, unspent: true, history: true, prefix: true }\n")
 
-	var a benchAnswer
+	var a benchcmd.AppendAnswer
 	ask(t, &a, benchTo(t, "append --txs 600 --naive-txs 300 --block-txs 100 --runs naive,bulk --index-file "+own)...)
 	if v := a.Indexes["address"]; len(a.Indexes) != 3 || !v.Balance || !v.Unspent || !v.History || v.Prefix || a.Indexes["memo"].Value != "output.data[0:4]" ||
 		a.Indexes["memo"].Kind != "one-to-many" {
@@ -39,11 +40,11 @@ func TestBenchTakesIndexesFromAFile(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	r := birthmark(benchTo(t, "append --txs 300 --block-txs 100 --runs floor --index-file "+own)...)
-	if r.status != exitDone || !strings.Contains(r.stdout, "address (balance, unspent, history), memo (own), script_hash") || !strings.Contains(r.stdout, "\nmemo ") {
+	if r.status != exitDone || !strings.Contains(r.stdout, "address (balance, unspent, history), memo (custom), script_hash") || !strings.Contains(r.stdout, "\nmemo ") {
 		t.Errorf("for people: %+v", r)
 	}
 
-	var q, plain benchQueryAnswer
+	var q, plain benchcmd.QueryAnswer
 	hot := "query --txs 1500 --block-txs 50 --samples 10 --hot-outputs 2000"
 	ask(t, &q, benchTo(t, hot+" --index-file "+kept)...)
 	ask(t, &plain, benchTo(t, hot)...)
@@ -51,15 +52,15 @@ func TestBenchTakesIndexesFromAFile(t *testing.T) {
 		q.Lists["history"].Rows != plain.Lists["history"].Rows {
 		t.Errorf("%+v, without what is kept %+v", q, plain)
 	}
-	var serialized benchQueryAnswer
+	var serialized benchcmd.QueryAnswer
 	ask(t, &serialized, benchTo(t, "query --txs 500 --block-txs 50 --samples 10 --index-file "+own)...)
 	if serialized.Network != "regtest" || serialized.Txs != 500 || len(serialized.Indexes) != 3 {
 		t.Errorf("%+v", serialized)
 	}
 
-	var tip benchTipAnswer
+	var tip benchcmd.TipAnswer
 	ask(t, &tip, benchTo(t, "tip --txs 500 --blocks 2 --index-file "+kept)...)
-	var back benchRollbackAnswer
+	var back benchcmd.RollbackAnswer
 	ask(t, &back, benchTo(t, "rollback --txs 500 --blocks 5 --block-txs 20 --index-file "+own)...)
 	if !tip.Indexes["address"].Prefix || tip.Millis.Count != 2 || len(back.Indexes) != 3 || back.Sizes[0].RemovedTxs == 0 {
 		t.Errorf("%+v, %+v", tip, back)
@@ -74,7 +75,7 @@ func TestBenchRefusesIndexFilesThatCannotBe(t *testing.T) {
 		"of another":   {"chain: ergo\nindexes:\n  address: {}\n", "", "bad_setting", `: expected indexes of bitcoin$`},
 		"unknown":      {"indexes:\n  adress: {}\n", "", "unknown_index", `unknown.yaml:2: bitcoin has no index "adress"`},
 		"bad field":    {"indexes:\n  mine: { value: output.nothing }\n", "", "bad_definition", `bad field.yaml:2: .*nothing`},
-		"two ways":     {"indexes:\n  address: {}\n", "--indexes address", "bad_value", `^--indexes and --index-file both say`},
+		"two ways":     {"indexes:\n  address: {}\n", "--indexes address", "bad_value", `^--indexes and --index-file cannot be combined`},
 		"hot and own":  {"indexes:\n  mine: { value: output.script }\n", "--hot-outputs 5", "bad_value", `^hot outputs are supported for bitcoin without custom indexes`},
 		"not settings": {"indexes: 3\n", "", "bad_setting", `indexes must map`},
 	} {
@@ -84,5 +85,5 @@ func TestBenchRefusesIndexFilesThatCannotBe(t *testing.T) {
 	}
 	wantFailure(t, exitUsage, "no_settings", `^--index-file: open `, "bench", "append", "--index-file", filepath.Join(dir, "absent"))
 	wantFailure(t, exitUsage, "bad_value", `^--hot-outputs: expected a number`, "bench", "query", "--hot-outputs", "many")
-	wantFailure(t, exitUsage, "bad_value", `^--hot-outputs is of a generated database`, "bench", "query", "--db", os.DevNull, "--hot-outputs", "3")
+	wantFailure(t, exitUsage, "bad_value", `^--db and --hot-outputs cannot be combined`, "bench", "query", "--db", os.DevNull, "--hot-outputs", "3")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/bench"
+	"birthmark/internal/cli/benchcmd"
 )
 
 // benchTo is the arguments of a bench of a small chain, with its temporary folders in a folder that must be empty at the end.
@@ -29,7 +30,7 @@ func rising(l bench.Latencies) bool {
 func TestBenchQueryAsksAGeneratedDatabase(t *testing.T) {
 	slow(t)
 	for _, chain := range []string{"bitcoin", "cardano", "ergo"} {
-		var a benchQueryAnswer
+		var a benchcmd.QueryAnswer
 		ask(t, &a, benchTo(t, "query --txs 1500 --block-txs 50 --samples 20 --chain "+chain)...)
 		if a.Chain != chain || a.Network == "" || a.Txs != 1500 || a.Index != "address" || a.Hottest.Value == "" || a.Hottest.Sampled ||
 			a.Hottest.Outputs < 30 || a.Memory != 64<<20 || a.PeakRSS <= 0 {
@@ -55,7 +56,7 @@ func TestBenchQueryKeepsADatabase(t *testing.T) {
 	slow(t)
 	dir := filepath.Join(t.TempDir(), "kept")
 	args := append(benchTo(t, "query --txs 800 --block-txs 50 --samples 5"), "--reuse-db", dir)
-	var first, second benchQueryAnswer
+	var first, second benchcmd.QueryAnswer
 	ask(t, &first, args...)
 	db := filepath.Join(dir, "db")
 	before, err := os.Stat(filepath.Join(dir, "recording.json"))
@@ -69,7 +70,7 @@ func TestBenchQueryKeepsADatabase(t *testing.T) {
 	wantFailure(t, exitRefused, "not_empty", `holds a generated database of bitcoin with 800 transactions`, append(args, "--seed", "2")...)
 	wantFailure(t, exitRefused, "not_empty", `is not empty and holds no generated database`, "bench", "query", "--reuse-db", db)
 
-	var asked benchQueryAnswer
+	var asked benchcmd.QueryAnswer
 	ask(t, &asked, "bench", "query", "--db", db, "--samples", "100")
 	if !asked.Hottest.Sampled || asked.Hottest.Value != first.Hottest.Value || asked.Hottest.Outputs != first.Hottest.Outputs || asked.Txs != 800 {
 		t.Errorf("%+v, made as %+v", asked, first)
@@ -82,8 +83,8 @@ func TestBenchQueryKeepsADatabase(t *testing.T) {
 
 func TestBenchTipAppendsBlocksOneByOne(t *testing.T) {
 	slow(t)
-	for line, least := range map[string]float64{"--txs 3000 --blocks 2": tipTxs, "--chain ergo --txs 300 --blocks 10": 2} {
-		var a benchTipAnswer
+	for line, least := range map[string]float64{"--txs 3000 --blocks 2": benchcmd.TipTxs, "--chain ergo --txs 300 --blocks 10": 2} {
+		var a benchcmd.TipAnswer
 		ask(t, &a, benchTo(t, "tip "+line)...)
 		if a.Txs < 200 || a.BlockTxs < least || !rising(a.Millis) || a.Millis.Count != map[bool]int{true: 2, false: 10}[a.Chain == "bitcoin"] || len(a.Indexes) == 0 {
 			t.Errorf("%s: %+v", line, a)
@@ -108,7 +109,7 @@ func TestBenchTipAppendsBlocksOneByOne(t *testing.T) {
 func TestBenchRollbackRemovesTheLastBlocksOfEverySize(t *testing.T) {
 	slow(t)
 	for _, line := range []string{"--txs 1000,2500 --blocks 20 --block-txs 10", "--chain cardano --txs 300,600 --blocks 10"} {
-		var a benchRollbackAnswer
+		var a benchcmd.RollbackAnswer
 		ask(t, &a, benchTo(t, "rollback "+line)...)
 		if len(a.Sizes) != 2 || a.Sizes[0].Txs >= a.Sizes[1].Txs {
 			t.Fatalf("%s: %+v", line, a)
@@ -139,7 +140,7 @@ func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
 		"tip --blocks 0":                    {exitUsage, "bad_value", `^--blocks: expected a number from 1`},
 		"query --chain doge":                {exitUsage, "bad_value", `^--chain: expected bitcoin, cardano, ergo, not "doge"`},
 		"query --chain ergo --indexes none": {exitUsage, "unknown_index", `none`},
-		"query --db x --reuse-db y":         {exitUsage, "bad_value", `^--reuse-db is of a generated database`},
+		"query --db x --reuse-db y":         {exitUsage, "bad_value", `^--db and --reuse-db cannot be combined`},
 		"query --db " + os.DevNull:          {exitRefused, "no_database", `holds no database`},
 		"query --samples 0":                 {exitUsage, "bad_value", `^--samples: expected a number from 1`},
 		"append --repeat 2 --runs wal --memprofile " + os.DevNull: {exitUsage, "bad_value", `^a profile covers one run`},

@@ -8,31 +8,32 @@ import (
 	"testing"
 
 	"birthmark/bench"
+	"birthmark/internal/cli/benchcmd"
 )
 
 func TestBenchServeAsksAGeneratedDatabase(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
 	for chain, flag := range map[string]string{"bitcoin": "--per-kind", "cardano": "--rps 50 --no-cache"} {
-		var a benchServeAnswer
+		var a benchcmd.ServeAnswer
 		ask(t, &a, benchTo(t, "serve --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --chain "+chain+" "+flag)...)
-		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || a.Fresh != (chain == "cardano") || len(a.Indexes) == 0 || a.Syncing != nil {
+		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || a.NoCache != (chain == "cardano") || len(a.Indexes) == 0 || a.Syncing != nil {
 			t.Errorf("%s: %+v", chain, a)
 		}
-		checkLoad(t, chain, &a.loadAnswer)
-		if len(a.Kinds) != len(bench.LoadMix) || flag == "--per-kind" && len(a.ByItself) != len(bench.LoadMix) {
-			t.Errorf("%s: %v, by itself %v", chain, a.Kinds, a.ByItself)
+		checkLoad(t, chain, &a.LoadAnswer)
+		if len(a.Kinds) != len(bench.LoadMix) || flag == "--per-kind" && len(a.PerKind) != len(bench.LoadMix) {
+			t.Errorf("%s: %v, per kind %v", chain, a.Kinds, a.PerKind)
 		}
-		for kind, of := range a.ByItself {
+		for kind, of := range a.PerKind {
 			checkLoad(t, kind, of)
 			if len(of.Kinds) != 1 || of.Kinds[kind] != of.Millis {
-				t.Errorf("%s by itself: %+v", kind, of)
+				t.Errorf("only %s: %+v", kind, of)
 			}
 		}
 	}
 }
 
-func checkLoad(t *testing.T, name string, r *loadAnswer) {
+func checkLoad(t *testing.T, name string, r *benchcmd.LoadAnswer) {
 	t.Helper()
 	if r.Requests == 0 || r.Errors != 0 || r.Bytes < int64(r.Requests) || !rising(r.Millis) || !(r.ClientCPU > 0) ||
 		!(r.Server.CPUSeconds > 0) || len(r.Server.RSS) < 2 || r.Server.RSS[0] <= 0 {
@@ -43,17 +44,17 @@ func checkLoad(t *testing.T, name string, r *loadAnswer) {
 func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
-	var a benchServeAnswer
+	var a benchcmd.ServeAnswer
 	ask(t, &a, benchTo(t, "serve --syncing --repeat 2 --txs 6000 --block-txs 50 --samples 30 --connections 4")...)
 	s := a.Syncing
 	if s == nil || len(s.Times) != 2 {
 		t.Fatalf("%+v", s)
 	}
-	mean := syncingOnce{(s.Times[0].Alone + s.Times[1].Alone) / 2, (s.Times[0].Asked + s.Times[1].Asked) / 2}
-	if !(s.Alone > 0) || !(s.Asked > 0) || (syncingOnce{s.Alone, s.Asked}) != mean || s.Loses != 1-s.Asked/s.Alone {
+	mean := benchcmd.SyncRates{Alone: (s.Times[0].Alone + s.Times[1].Alone) / 2, Loaded: (s.Times[0].Loaded + s.Times[1].Loaded) / 2}
+	if !(s.Alone > 0) || !(s.Loaded > 0) || s.SyncRates != mean || s.Loss != 1-s.Loaded/s.Alone {
 		t.Fatalf("%+v", s)
 	}
-	if a.Pace != 3000 || a.Txs < 3000 || a.Txs > 3300 || a.Errors != 0 || a.Requests == 0 {
+	if a.Rate != 3000 || a.Txs < 3000 || a.Txs > 3300 || a.Errors != 0 || a.Requests == 0 {
 		t.Errorf("%+v %+v", a, a.LoadResult)
 	}
 }
@@ -62,7 +63,7 @@ func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
 func TestBenchServeAsksAnotherServer(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	url := shownIn(t, syncedBitcoin(t, 200)) + "/v1/bitcoin"
-	var a benchServeAnswer
+	var a benchcmd.ServeAnswer
 	ask(t, &a, strings.Fields("bench serve --samples 5 --seconds 1 --connections 2 --mix page_home,page_tx,page_block,page_value,tx=2 --url "+url)...)
 	if a.URL != url || a.Requests == 0 || a.Errors != 0 || len(a.Kinds) != 5 || a.Server != nil || a.Chain != "" {
 		t.Errorf("%+v %+v", a, a.LoadResult)
@@ -75,13 +76,13 @@ func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	dir := filepath.Join(t.TempDir(), "kept")
 	args := benchTo(t, "serve --txs 800 --block-txs 50 --samples 10 --seconds 1 --connections 2")
-	var a benchServeAnswer
+	var a benchcmd.ServeAnswer
 	ask(t, &a, append(args, "--reuse-db", dir)...)
 	if a.Txs != 800 {
 		t.Errorf("%+v", a)
 	}
-	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --per-kind --mix history,output=3 --db "+filepath.Join(dir, keptFolder))...)
-	for _, begin := range []string{"transactions  800", "asked         output=3,history=1", "history by itself  ", "output  "} {
+	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --per-kind --mix history,output=3 --db "+filepath.Join(dir, benchcmd.DatabaseFolder))...)
+	for _, begin := range []string{"transactions  800", "requests      output=3,history=1", "history only  ", "output  "} {
 		if r.status != exitDone || !slices.ContainsFunc(strings.Split(r.stdout, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) }) {
 			t.Errorf("for people: no line begins with %q: %+v", begin, r)
 		}
@@ -98,10 +99,10 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		"--rps much":                          {exitUsage, "bad_value", `^--rps: expected a number from 1`},
 		"--mix tx,zebra":                      {exitUsage, "bad_value", `^--mix: expected some of balance, block, .*"tx,zebra"$`},
 		"--mix tx=0":                          {exitUsage, "bad_value", `^--mix: expected some of`},
-		"--db x --reuse-db y":                 {exitUsage, "bad_value", `^--db and --reuse-db do not go together`},
-		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db do not go together`},
-		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat is of --syncing`},
-		"--syncing --per-kind":                {exitUsage, "bad_value", `^--syncing and --per-kind do not go together`},
+		"--db x --reuse-db y":                 {exitUsage, "bad_value", `^--db and --reuse-db cannot be combined`},
+		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db cannot be combined`},
+		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat needs --syncing`},
+		"--syncing --per-kind":                {exitUsage, "bad_value", `^--syncing and --per-kind cannot be combined`},
 		"--url h:80":                          {exitUsage, "bad_value", `expected that of a chain`},
 		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
 		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},

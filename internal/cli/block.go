@@ -1,49 +1,37 @@
 package cli
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/humanize"
 )
 
 func (p *program) blockCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "block",
 		Usage:     "show a block and the hashes of its transactions",
 		ArgsUsage: "HASH|HEIGHT|tip",
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		a, err := db.Block(ctx, c.Args().First())
-		return a, func(pg *page) { pg.block(a) }, err
+	}, func(r *request) (*query.BlockAnswer, error) {
+		return r.db.Block(r.ctx, r.arg(0))
+	}, showBlock)
+}
+
+func showBlock(p *terminal.Page, a *query.BlockAnswer) {
+	fields := []any{
+		"block", terminal.Green(a.Height),
+		"hash", a.Hash,
+		"previous", a.PrevHash,
+		"time", humanize.Clock(a.Time),
+		"size", humanize.Count(a.Size) + " bytes",
+	}
+	for _, f := range humanize.Header(a.Header) {
+		fields = append(fields, f[0], f[1])
+	}
+	p.Fields(fields...)
+	p.Heading(humanize.Plural(a.TxCount, "transaction"))
+	terminal.Table(p, a.Txs, []string{"#", "hash"}, func(i int, hash string) terminal.Cells {
+		return terminal.Cells{terminal.Faint(i), hash}
 	})
-}
-
-func (p *page) block(a *query.BlockAnswer) {
-	fields := []field{
-		{"block", cell{count(a.Height), green}},
-		{"hash", text(a.Hash)},
-		{"previous", text(a.PrevHash)},
-		{"time", text(clock(a.Time))},
-		{"size", text(count(a.Size) + " bytes")},
-	}
-	p.fields(append(fields, headerFields(a.Header)...)...)
-	p.heading(plural(a.TxCount, "transaction"))
-	var rows [][]cell
-	for i, hash := range a.Txs {
-		rows = append(rows, []cell{{fmt.Sprint(i), faint}, text(hash)})
-	}
-	p.table([]column{{"#", true}, {name: "hash"}}, rows)
-}
-
-// headerFields returns the chain's header fields.
-func headerFields(header any) []field {
-	var fields []field
-	for _, f := range humanize.Header(header) {
-		fields = append(fields, field{f[0], text(f[1])})
-	}
-	return fields
 }

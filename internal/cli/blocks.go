@@ -1,42 +1,31 @@
 package cli
 
 import (
-	"context"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 )
 
 func (p *program) blocksCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:  "blocks",
 		Usage: "list blocks, without their transactions",
-		Flags: slices.Concat(rangeFlags(), pageFlags("blocks", true)),
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		pg, err := pageOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		r, err := rangeOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		a, err := db.Blocks(ctx, r, pg)
-		return a, func(pg *page) { pg.blocks(a) }, err
-	})
+		Flags: slices.Concat(command.RangeFlags(), command.OrderedPageFlags("blocks")),
+	}, func(r *request) (*query.BlocksAnswer, error) {
+		return r.db.Blocks(r.ctx, r.blocks, r.page)
+	}, showBlocks)
 }
 
-func (p *page) blocks(a *query.BlocksAnswer) {
-	if len(a.Blocks) == 0 {
-		p.printf("no block\n")
-	}
-	var rows [][]cell
-	for _, b := range a.Blocks {
-		rows = append(rows, []cell{text(count(b.Height)), text(b.Hash), text(clock(b.Time)), text(count(b.TxCount)), text(count(b.Size))})
-	}
-	p.table([]column{{"block", true}, {name: "hash"}, {name: "time"}, {"transactions", true}, {"bytes", true}}, rows)
-	p.more(a.Next)
+func showBlocks(p *terminal.Page, a *query.BlocksAnswer) {
+	p.IfNone(len(a.Blocks), "no block")
+	columns := []string{"block", "hash", "time", "transactions", "bytes"}
+	terminal.Table(p, a.Blocks, columns, func(_ int, b query.BlockSummaryAnswer) terminal.Cells {
+		return terminal.Cells{b.Height, b.Hash, humanize.Clock(b.Time), b.TxCount, b.Size}
+	})
+	p.More(a.Next)
 }

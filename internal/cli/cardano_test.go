@@ -8,6 +8,7 @@ import (
 	"birthmark/chains/cardano"
 	"birthmark/core/query"
 	"birthmark/core/verify"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 )
@@ -94,7 +95,7 @@ func TestHeadersOfByronForPeople(t *testing.T) {
 		{cardano.Header{Era: "byron", Boundary: true, Epoch: &epoch, Slot: 64_800, BlockNumber: 64_000}, "era    byron, boundary between two epochs\nepoch  3\nslot   64800\n\n"},
 		{cardano.Header{Era: "byron", Epoch: &epoch, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer's key      ab\n\n"},
 	} {
-		if got := rendered(t, false, func(p *page) { p.block(&query.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
+		if got := rendered(t, func(p *terminal.Page) { showBlock(p, &query.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
 			t.Errorf("%s, expected %s", got, h.want)
 		}
 	}

@@ -3,15 +3,16 @@ package cli
 import (
 	"errors"
 	"slices"
-	"sync/atomic"
+
+	"github.com/urfave/cli/v2"
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/daemon"
-	"birthmark/internal/progress"
+	"birthmark/internal/humanize"
 	"birthmark/model"
-
-	"github.com/urfave/cli/v2"
 )
 
 func (p *program) checkCommand() *cli.Command {
@@ -20,62 +21,56 @@ func (p *program) checkCommand() *cli.Command {
 		Usage:       "check the database for internal consistency",
 		Category:    building,
 		Description: "Reads every row and changes nothing. The exit status is 1 if there are inconsistencies.",
-		Flags:       slices.Concat(databaseFlags(), profileFlags()),
-		Action:      profiled(p.check),
+		Flags:       slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
+		Action: command.Profiled(func(c *cli.Context) (err error) {
+			db, err := p.OpenReading(c, core.Options{Damaged: true})
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, db.Close()) }()
+			return p.check(c, db, check.Options{})
+		}),
 	}
 }
 
-func (p *program) check(c *cli.Context) (err error) {
-	db, err := p.openReading(c, core.Options{Damaged: true})
-	if err != nil {
-		return err
+// check checks a database or one of its indexes and prints the result.
+func (p *program) check(c *cli.Context, db *daemon.Database, o check.Options) error {
+	what := "check"
+	if o.Index != "" {
+		what = "index verify " + o.Index
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return p.checked(db, "check", func(progress func(done, total uint64)) (*check.Result, error) {
-		return db.Check(c.Context, check.Options{Progress: progress})
-	})
-}
-
-// checked runs a check of a database and prints its result.
-func (p *program) checked(db *daemon.Database, what string, check func(progress func(done, total uint64)) (*check.Result, error)) error {
-	var done, total atomic.Uint64
-	pace := progress.NewPace("rows", p.now)
-	stop := p.watch(what, func() progress.Reading { return pace.Reading(done.Load(), total.Load()) })
+	advance, stop := p.WatchCount(what, "rows")
 	defer stop()
-	a, err := check(func(d, t uint64) {
-		done.Store(d)
-		total.Store(t)
-	})
+	o.Progress = advance
+	a, err := db.Check(c.Context, o)
 	if err != nil {
 		return err
 	}
 	stop()
-	if err := p.answer(db.Chain(), a, func(pg *page) { pg.check(a) }); err != nil {
+	if err := p.Answer(db.Chain(), a, func(page *terminal.Page) { showCheck(page, a) }); err != nil {
 		return err
 	}
 	if !a.OK {
-		return model.Errorf(model.Internal, "faults_found", "the check found %s", plural(len(a.Problems), "problem"))
+		return model.Errorf(model.Internal, "faults_found", "the check found %s", humanize.Plural(len(a.Problems), "problem"))
 	}
 	return nil
 }
 
-func (p *page) check(a *check.Result) {
-	verdict := cell{"no inconsistencies found", green}
+func showCheck(p *terminal.Page, a *check.Result) {
+	verdict := terminal.Green("no inconsistencies found")
 	if !a.OK {
-		verdict = cell{"inconsistencies found", red}
+		verdict = terminal.Red("inconsistencies found")
 	}
-	fields := []field{{"check", verdict}}
+	blocks := ""
 	if a.Blocks > 0 { // a check of one index reads no blocks
-		fields = append(fields, field{"blocks", text(count(a.Blocks))})
+		blocks = humanize.Count(a.Blocks)
 	}
-	p.fields(append(fields, field{"rows", text(count(a.Rows))})...)
-	if len(a.Problems) == 0 {
-		return
+	p.Fields("check", verdict, "blocks", blocks, "rows", a.Rows)
+	if len(a.Problems) > 0 {
+		p.Heading(humanize.Plural(len(a.Problems), "problem"))
 	}
-	p.heading(plural(len(a.Problems), "problem"))
-	var rows [][]cell
-	for _, f := range a.Problems {
-		rows = append(rows, []cell{text(f.Family), {f.Key, faint}, {f.Problem, red}})
-	}
-	p.table([]column{{name: "family"}, {name: "key"}, {name: "problem"}}, rows)
+	columns := []string{"family", "key", "problem"}
+	terminal.Table(p, a.Problems, columns, func(_ int, x check.Problem) terminal.Cells {
+		return terminal.Cells{x.Family, terminal.Faint(x.Key), terminal.Red(x.Problem)}
+	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"slices"
 
+	"birthmark/internal/cli/command"
 	"birthmark/internal/config"
 	"birthmark/internal/daemon"
 
@@ -18,11 +19,7 @@ func (p *program) configCommand() *cli.Command {
 		Description: "Combines file, environment and flags. The output is a settings file; secrets are masked.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` of the server"},
-			&cli.StringFlag{Name: "source", Usage: "`URI` of the source of the blocks"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
-			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`", DefaultText: "on"},
-			indexFlag(), rawFlag(),
-		}, serverFlags(), databaseFlags()),
+		}, command.SourceFlags("`URI` of the source of the blocks"), command.WriteFlags(), serverFlags(), command.DatabaseFlags()),
 		Action: p.config,
 	}
 }
@@ -32,10 +29,10 @@ func (p *program) config(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.json {
-		return p.document(view)
+	if p.JSON {
+		return p.Document(view)
 	}
-	e := yaml.NewEncoder(p.stdout)
+	e := yaml.NewEncoder(p.Stdout)
 	e.SetIndent(2)
 	if err := e.Encode(view); err != nil {
 		return err
@@ -45,17 +42,17 @@ func (p *program) config(c *cli.Context) error {
 
 // view returns the settings of all chains, or of the chain that flags and environment select.
 func (p *program) view(c *cli.Context) (*config.View, error) {
-	sets, err := p.several(c)
+	sets, err := p.Several(c)
 	if err != nil {
 		return nil, err
 	}
-	v := p.settings.View()
+	v := p.Settings.View()
 	for _, set := range sets {
 		if set.Chain == "" { // the database determines its chain
 			v.Chains = append(v.Chains, set.View("", nil))
 			continue
 		}
-		chain, err := p.host(c).Chain(set)
+		chain, err := p.Host(c).Chain(set)
 		if err != nil {
 			return nil, err
 		}

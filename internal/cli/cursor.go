@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,8 +9,10 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query/changes"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/cursor"
-	"birthmark/internal/daemon"
+	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
@@ -23,37 +24,27 @@ func (p *program) cursorCommand() *cli.Command {
 		Description: "A cursor is a named position after a block. find --follow --cursor NAME continues from it and advances it. Cursors are\n" +
 			"files in the folder of the database and can be changed while another process writes the database.",
 		Subcommands: []*cli.Command{
-			p.cursorQuery(cli.Command{
+			queryCommand(p, cli.Command{
 				Name:      "set",
 				Usage:     "set a cursor to the position after a block, creating it if needed",
 				ArgsUsage: "NAME HEIGHT|HASH|tip|origin",
-			}, p.setCursor),
-			p.cursorQuery(cli.Command{
+			}, p.setCursor, showCursor),
+			queryCommand(p, cli.Command{
 				Name:      "get",
 				Usage:     "show the position of a cursor and its distance to the tip",
 				ArgsUsage: "NAME",
-			}, func(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error) {
-				a, err := cursorAnswerOf(ctx, db, f, c.Args().First())
-				return a, func(pg *page) { pg.cursors([]*cursorAnswer{a}) }, err
-			}),
-			p.cursorQuery(cli.Command{
+			}, func(r *request) (*cursorAnswer, error) { return cursorAnswerOf(r, r.arg(0)) }, showCursor),
+			queryCommand(p, cli.Command{
 				Name:  "list",
 				Usage: "list all cursors",
-			}, listCursors),
-			p.cursorQuery(cli.Command{
+			}, listCursors, func(page *terminal.Page, a cursorsAnswer) { showCursors(page, a.Cursors) }),
+			queryCommand(p, cli.Command{
 				Name:      "delete",
 				Usage:     "delete a cursor",
 				ArgsUsage: "NAME",
-			}, p.deleteCursor),
+			}, p.deleteCursor, func(page *terminal.Page, a deletedAnswer) { page.Fields("deleted", a.Deleted) }),
 		},
 	}
-}
-
-// cursorQuery returns a command that reads a database and its cursors.
-func (p *program) cursorQuery(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error)) *cli.Command {
-	return p.query(c, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		return ask(ctx, c, db, cursor.Of(db.Dir))
-	})
 }
 
 // cursorAnswer is the position of a cursor. At is null before the first block.
@@ -69,16 +60,16 @@ type cursorsAnswer struct {
 	Cursors []*cursorAnswer `json:"cursors"`
 }
 
-func cursorAnswerOf(ctx context.Context, db *daemon.Database, f cursor.Folder, name string) (*cursorAnswer, error) {
-	kept, err := f.Read(name)
+func cursorAnswerOf(r *request, name string) (*cursorAnswer, error) {
+	kept, err := cursor.Of(r.db.Dir).Read(name)
 	if err != nil {
 		return nil, err
 	}
-	known, err := pointsOf(db.Chain(), name, kept)
+	known, err := pointsOf(r.db.Chain(), name, kept)
 	if err != nil {
 		return nil, err
 	}
-	from, behind, err := changes.Start(ctx, db.Queries, known)
+	from, behind, err := changes.Start(r.ctx, r.db.Queries, known)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +78,7 @@ func cursorAnswerOf(ctx context.Context, db *daemon.Database, f cursor.Folder, n
 		a.At = &kept.Blocks[0]
 	}
 	if !from.IsOrigin() {
-		a.ResumesAt = &cursor.Block{Height: uint32(from.Height), Hash: db.Chain().FormatHash(from.Hash)}
+		a.ResumesAt = &cursor.Block{Height: uint32(from.Height), Hash: r.db.Chain().FormatHash(from.Hash)}
 	}
 	return a, nil
 }
@@ -111,7 +102,7 @@ func pointsOf(chain model.Chain, name string, c *cursor.Cursor) ([]model.Point, 
 
 // cursorAt returns a cursor after the newest of points, which [core.DB.FollowLocator] returned.
 func (p *program) cursorAt(chain model.Chain, points []model.Point) *cursor.Cursor {
-	c := &cursor.Cursor{Chain: chain.Name(), Network: chain.Network(), Updated: p.now().Unix(), Blocks: []cursor.Block{}}
+	c := &cursor.Cursor{Chain: chain.Name(), Network: chain.Network(), Updated: p.Now().Unix(), Blocks: []cursor.Block{}}
 	for _, at := range points {
 		c.Blocks = append(c.Blocks, cursor.Block{Height: uint32(at.Height), Hash: chain.FormatHash(at.Hash)})
 	}
@@ -120,50 +111,47 @@ func (p *program) cursorAt(chain model.Chain, points []model.Point) *cursor.Curs
 
 // holdCursor locks a cursor for this process.
 func (p *program) holdCursor(c *cli.Context, f cursor.Folder, name string) (*cursor.Held, error) {
-	return f.Hold(name, fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), commandName(c), p.now().UTC().Format(time.RFC3339)))
+	return f.Hold(name, fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), command.Name(c), p.Now().UTC().Format(time.RFC3339)))
 }
 
-func (p *program) setCursor(ctx context.Context, c *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error) {
-	name, to := c.Args().Get(0), c.Args().Get(1)
+func (p *program) setCursor(r *request) (*cursorAnswer, error) {
+	name, to := r.arg(0), r.arg(1)
 	var point model.Point
 	if to != "origin" {
-		block, err := db.Block(ctx, to)
+		block, err := r.db.Block(r.ctx, to)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if point, err = db.PointAt(ctx, model.HeightPk(block.Height)); err != nil {
-			return nil, nil, err
+		if point, err = r.db.PointAt(r.ctx, model.HeightPk(block.Height)); err != nil {
+			return nil, err
 		}
 	}
-	points, err := changes.Locator(ctx, db.Queries, point)
+	points, err := changes.Locator(r.ctx, r.db.Queries, point)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	held, err := p.holdCursor(c, f, name)
+	held, err := p.holdCursor(r.Context, cursor.Of(r.db.Dir), name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := errors.Join(held.Write(p.cursorAt(db.Chain(), points)), held.Release()); err != nil {
-		return nil, nil, err
+	if err := errors.Join(held.Write(p.cursorAt(r.db.Chain(), points)), held.Release()); err != nil {
+		return nil, err
 	}
-	a, err := cursorAnswerOf(ctx, db, f, name)
-	return a, func(pg *page) { pg.cursors([]*cursorAnswer{a}) }, err
+	return cursorAnswerOf(r, name)
 }
 
-func listCursors(ctx context.Context, _ *cli.Context, db *daemon.Database, f cursor.Folder) (any, func(*page), error) {
-	names, err := f.List()
+func listCursors(r *request) (a cursorsAnswer, err error) {
+	names, err := cursor.Of(r.db.Dir).List()
 	if err != nil {
-		return nil, nil, err
+		return a, err
 	}
-	a := cursorsAnswer{[]*cursorAnswer{}}
-	for _, name := range names {
-		one, err := cursorAnswerOf(ctx, db, f, name)
-		if err != nil {
-			return nil, nil, err
+	a.Cursors = make([]*cursorAnswer, len(names))
+	for i, name := range names {
+		if a.Cursors[i], err = cursorAnswerOf(r, name); err != nil {
+			return a, err
 		}
-		a.Cursors = append(a.Cursors, one)
 	}
-	return a, func(pg *page) { pg.cursors(a.Cursors) }, nil
+	return a, nil
 }
 
 // deletedAnswer is the answer of cursor delete.
@@ -171,40 +159,37 @@ type deletedAnswer struct {
 	Deleted string `json:"deleted"`
 }
 
-func (p *program) deleteCursor(_ context.Context, c *cli.Context, _ *daemon.Database, f cursor.Folder) (any, func(*page), error) {
-	name := c.Args().First()
-	if _, err := f.Read(name); err != nil {
+func (p *program) deleteCursor(r *request) (deletedAnswer, error) {
+	name, folder := r.arg(0), cursor.Of(r.db.Dir)
+	if _, err := folder.Read(name); err != nil {
 		if kind, _ := model.KindOf(err); kind != model.Refused { // a damaged cursor can be deleted
-			return nil, nil, err
+			return deletedAnswer{}, err
 		}
 	}
-	held, err := p.holdCursor(c, f, name)
+	held, err := p.holdCursor(r.Context, folder, name)
 	if err != nil {
-		return nil, nil, err
+		return deletedAnswer{}, err
 	}
-	if err := errors.Join(held.Remove(), held.Release()); err != nil {
-		return nil, nil, err
-	}
-	return deletedAnswer{name}, func(pg *page) { pg.fields(field{"deleted", text(name)}) }, nil
+	return deletedAnswer{name}, errors.Join(held.Remove(), held.Release())
 }
 
-func (p *page) cursors(cs []*cursorAnswer) {
-	if len(cs) == 0 {
-		p.printf("no cursors\n")
-	}
-	var rows [][]cell
-	for _, c := range cs {
-		at, note := cell{"origin", faint}, cell{}
+func showCursor(p *terminal.Page, a *cursorAnswer) { showCursors(p, []*cursorAnswer{a}) }
+
+func showCursors(p *terminal.Page, cursors []*cursorAnswer) {
+	p.IfNone(len(cursors), "no cursors")
+	columns := []string{"cursor", "behind block", "to come", "updated", ""}
+	terminal.Table(p, cursors, columns, func(_ int, c *cursorAnswer) terminal.Cells {
+		var at any = terminal.Faint("origin")
 		if c.At != nil {
-			at = text(count(c.At.Height) + "  " + c.At.Hash)
+			at = humanize.Count(c.At.Height) + "  " + c.At.Hash
 		}
+		note := ""
 		switch {
 		case c.At != nil && c.ResumesAt == nil:
-			note = cell{"not on this chain any more: resumes from the origin", yellow}
+			note = "not on this chain any more: resumes from the origin"
 		case c.At != nil && *c.At != *c.ResumesAt:
-			note = cell{"reorganization: resumes from block " + count(c.ResumesAt.Height), yellow}
+			note = "reorganization: resumes from block " + humanize.Count(c.ResumesAt.Height)
 		}
-		rows = append(rows, []cell{{c.Name, bold}, at, text(count(c.Behind)), text(clock(c.Updated)), note})
-	}
-	p.table([]column{{name: "cursor"}, {name: "behind block"}, {"to come", true}, {name: "updated"}, {name: ""}}, rows)
+		return terminal.Cells{terminal.Bold(c.Name), at, c.Behind, humanize.Clock(c.Updated), terminal.Yellow(note)}
+	})
 }

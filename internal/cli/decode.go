@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query/decode"
+	"birthmark/internal/cli/command"
 	"birthmark/internal/daemon"
 	"birthmark/model"
 )
@@ -22,27 +23,27 @@ func (p *program) decodeCommand() *cli.Command {
 		Category:  helping,
 		Description: "FILE or standard input (-) contains raw bytes, hex, a block file or the JSON of a node. Prints one JSON document per block,\n" +
 			"each on its own line.",
-		Flags: slices.Concat(chainFlags(), []cli.Flag{
-			indexFlag(),
+		Flags: slices.Concat(command.ChainFlags(), []cli.Flag{
+			command.IndexFlag(),
 			&cli.StringFlag{Name: "height", Usage: "height `H` of the first block, if the input does not contain it", DefaultText: "0"},
-		}, commonFlags(), profileFlags()),
-		Action: profiled(p.decode),
+		}, command.CommonFlags(), command.ProfileFlags()),
+		Action: command.Profiled(p.decode),
 	}
 }
 
 func (p *program) decode(c *cli.Context) (err error) {
-	first, err := heightFlag(c, "height")
+	first, err := command.Height(c, "height")
 	if err != nil {
 		return err
 	}
 	if first == nil {
 		first = new(model.HeightPk)
 	}
-	set, err := p.one(c)
+	set, err := p.One(c)
 	if err != nil {
 		return err
 	}
-	chain, err := p.host(c).Chain(set)
+	chain, err := p.Host(c).Chain(set)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (p *program) decode(c *cli.Context) (err error) {
 		return err
 	}
 	indexes := daemon.Chosen(chain, names)
-	in := p.stdin
+	in := p.Stdin
 	if name := c.Args().First(); name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -60,7 +61,7 @@ func (p *program) decode(c *cli.Context) (err error) {
 		defer f.Close()
 		in = f
 	}
-	out := bufio.NewWriterSize(p.stdout, 1<<16)
+	out := bufio.NewWriterSize(p.Stdout, 1<<16)
 	defer func() { err = errors.Join(err, out.Flush()) }()
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)

@@ -1,13 +1,14 @@
 // Package cli is the command line of birthmark.
 //
-// Each command has its own file, which declares its flags, its arguments (ArgsUsage has a word per argument) and its
-// action. Shared files:
+// Each command has its own file, which declares its flags, its arguments (ArgsUsage has a word per argument), its action
+// and the page that shows its answer. Shared files:
 //
-//   - arrange.go brings the arguments into the order that the flag parser requires and checks them;
-//   - load.go reads the settings from file, environment and flags ([birthmark/internal/config]);
-//   - query.go opens the database of a query;
-//   - fail.go turns an error into an exit status, a line on stderr and a JSON document;
-//   - page.go and amount.go print answers as text.
+//   - program.go lists the commands;
+//   - reorder.go brings the arguments into the order that the flag parser requires and checks them;
+//   - query.go runs the commands that query a database.
+//
+// Package command has what all commands share: settings, common flags, answers as text or JSON, errors and exit statuses.
+// Package terminal prints text answers. Package benchcmd has the benchmarks.
 //
 // Syncs and servers are in [birthmark/internal/daemon], progress bars in [birthmark/internal/progress], and queries in
 // [birthmark/core/query].

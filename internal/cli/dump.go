@@ -6,12 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
 	"slices"
+	"strings"
 
 	"birthmark/core"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
@@ -27,16 +29,16 @@ func (p *program) dumpCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "family", Usage: "dump only the family `F`"},
 			&cli.BoolFlag{Name: "digest", DisableDefaultText: true, Usage: "print the number of rows and the digest of each family instead of the rows"},
-		}, databaseFlags(), profileFlags()),
-		Action: profiled(p.dump),
+		}, command.DatabaseFlags(), command.ProfileFlags()),
+		Action: command.Profiled(p.dump),
 	}
 }
 
 func (p *program) dump(c *cli.Context) (err error) {
-	if p.json && !c.Bool("digest") {
-		return usageError("bad_value", "--json needs --digest: rows are not printed as JSON")
+	if p.JSON && !c.Bool("digest") {
+		return command.UsageError("bad_value", "--json needs --digest: rows are not printed as JSON")
 	}
-	db, err := p.openReading(c, core.Options{Damaged: true})
+	db, err := p.OpenReading(c, core.Options{Damaged: true})
 	if err != nil {
 		return err
 	}
@@ -47,7 +49,7 @@ func (p *program) dump(c *cli.Context) (err error) {
 	if c.Bool("digest") {
 		return p.digest(c, db)
 	}
-	w := bufio.NewWriterSize(p.stdout, 1<<20)
+	w := bufio.NewWriterSize(p.Stdout, 1<<20)
 	if err := dumpLines(c.Context, db, c.String("family"), func(_ string, line []byte) error {
 		_, err := w.Write(line)
 		return err
@@ -63,7 +65,7 @@ func knownFamily(c *cli.Context, db *daemon.Database) error {
 	}
 	names := db.Dumped()
 	if !slices.Contains(names, c.String("family")) {
-		return badValue(c, "family", "one of %s", oneOf(names))
+		return command.BadValue(c, "family", "one of %s", strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -120,12 +122,13 @@ func (p *program) digest(c *cli.Context, db *daemon.Database) error {
 	}
 	end()
 	a.SHA256 = hex.EncodeToString(all.Sum(nil))
-	return p.answer(db.Chain(), a, func(pg *page) {
-		var rows [][]cell
-		for _, f := range a.Families {
-			rows = append(rows, []cell{text(f.Name), text(count(f.Rows)), text(f.SHA256)})
-		}
-		rows = append(rows, []cell{{"all", bold}, {fmt.Sprint(count(a.Rows)), bold}, {a.SHA256, bold}})
-		pg.table([]column{{name: "family"}, {"rows", true}, {name: "sha256"}}, rows)
+	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
+		rows := append(slices.Clone(a.Families), familyDigest{"all", a.Rows, a.SHA256})
+		terminal.Table(page, rows, []string{"family", "rows", "sha256"}, func(i int, f familyDigest) terminal.Cells {
+			if i == len(a.Families) {
+				return terminal.Cells{terminal.Bold(f.Name), terminal.Bold(f.Rows), terminal.Bold(f.SHA256)}
+			}
+			return terminal.Cells{f.Name, f.Rows, f.SHA256}
+		})
 	})
 }

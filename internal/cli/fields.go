@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"birthmark/chains"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 
 	"github.com/urfave/cli/v2"
 )
@@ -15,7 +17,7 @@ func (p *program) fieldsCommand() *cli.Command {
 		Category: helping,
 		Description: "Prints the fields of outputs, transactions and blocks of --chain or of all chains, and the functions, as in docs/fields.md.\n" +
 			"docs/indexes.md explains how to define an index.",
-		Flags:  slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"}}, commonFlags()),
+		Flags:  slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"}}, command.CommonFlags()),
 		Action: p.fields,
 	}
 }
@@ -24,27 +26,27 @@ func (p *program) fields(c *cli.Context) error {
 	// Only --chain selects a chain: the output for the documentation must not depend on the environment.
 	names := chains.Names()
 	if c.IsSet("chain") {
-		set, err := p.one(c)
+		set, err := p.One(c)
 		if err != nil {
 			return err
 		}
 		names = []string{set.Chain}
 	}
-	a, err := p.host(c).Fields(names...)
+	a, err := p.Host(c).Fields(names...)
 	if err != nil {
 		return err
 	}
-	return p.answer(nil, a, func(pg *page) {
-		pg.printf("# Fields\n\nThe fields and functions of index expressions: see indexes.md. Printed by `birthmark fields`.\n")
+	return p.Answer(nil, a, func(page *terminal.Page) {
+		page.Printf("# Fields\n\nThe fields and functions of index expressions: see indexes.md. Printed by `birthmark fields`.\n")
 		for _, of := range a.Chains {
-			pg.printf("\n## %s\n\n| field | type | description | example |\n|---|---|---|---|\n", of.Chain)
+			page.Printf("\n## %s\n\n| field | type | description | example |\n|---|---|---|---|\n", of.Chain)
 			for _, f := range of.Fields {
-				pg.printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
+				page.Printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
 			}
 		}
-		pg.printf("\n## Functions\n\n| function | result | description |\n|---|---|---|\n")
+		page.Printf("\n## Functions\n\n| function | result | description |\n|---|---|---|\n")
 		for _, f := range a.Functions {
-			pg.printf("| `%s` | %s | %s |\n", f.Call, f.Type, f.Doc)
+			page.Printf("| `%s` | %s | %s |\n", f.Call, f.Type, f.Doc)
 		}
 	})
 }

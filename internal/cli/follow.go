@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
 	"birthmark/internal/cursor"
 	"birthmark/internal/daemon"
@@ -50,7 +51,7 @@ type tail struct {
 	cursor *cursor.Held   // nil: none
 	kept   *cursor.Cursor // its position at the start; nil: a new cursor
 
-	out     *page
+	out     *terminal.Page
 	lines   *json.Encoder // of out
 	begun   bool
 	at      model.Point   // the last block that was printed
@@ -65,7 +66,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 	if err := f.read(); err != nil {
 		return err
 	}
-	if f.set, err = p.one(c); err != nil {
+	if f.set, err = p.One(c); err != nil {
 		return err
 	}
 	dir, err := daemon.ExistingFolder(f.set)
@@ -78,8 +79,8 @@ func (p *program) follow(c *cli.Context) (err error) {
 		}
 		defer func() { err = errors.Join(err, f.cursor.Release()) }()
 	}
-	f.out = &page{w: bufio.NewWriterSize(p.stdout, 64<<10), colour: p.colourful(p.stdout)}
-	f.lines = json.NewEncoder(f.out.w)
+	f.out = terminal.NewPage(p.Stdout, p.Colour(), nil)
+	f.lines = json.NewEncoder(f.out)
 	f.lines.SetEscapeHTML(false)
 	for {
 		seen, err := daemon.Written(dir)
@@ -104,11 +105,11 @@ func (f *tail) read() (err error) {
 	c := f.c
 	for _, name := range []string{"and", "or", "unspent", "limit", "after", "order", "height-to", "time-to"} {
 		if c.IsSet(name) {
-			return usageError("bad_value", "--follow cannot be combined with --%s", name)
+			return command.UsageError("bad_value", "--follow cannot be combined with --%s", name)
 		}
 	}
 	f.what = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
-	start, err := rangeOf(c)
+	start, err := command.Range(c)
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (f *tail) read() (err error) {
 	}
 	if c.IsSet("poll") {
 		if f.poll, err = time.ParseDuration(c.String("poll")); err != nil || f.poll < leastPoll {
-			return badValue(c, "poll", "a duration of at least %v, such as 500ms", leastPoll)
+			return command.BadValue(c, "poll", "a duration of at least %v, such as 500ms", leastPoll)
 		}
 	}
 	return nil
@@ -138,7 +139,7 @@ func (f *tail) take(folder cursor.Folder, name string) (err error) {
 		f.kept, err = nil, nil
 	}
 	if err == nil && f.kept != nil && f.what.Start != nil {
-		err = usageError("bad_value", "cursor %s already has a position: --height-from and --time-from are only for a new cursor", name)
+		err = command.UsageError("bad_value", "cursor %s already has a position: --height-from and --time-from are only for a new cursor", name)
 	}
 	if err != nil {
 		err = errors.Join(err, f.cursor.Release())
@@ -148,15 +149,15 @@ func (f *tail) take(folder cursor.Folder, name string) (err error) {
 
 // pass prints the new events of the database and returns the time it took to open it.
 func (f *tail) pass() (took time.Duration, err error) {
-	began := f.now()
-	db, err := f.host(f.c).OpenReading(f.c.Context, f.set, core.Options{})
+	began := f.Now()
+	db, err := f.Host(f.c).OpenReading(f.c.Context, f.set, core.Options{})
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	took = f.now().Sub(began)
+	took = f.Now().Sub(began)
 	if !f.begun {
-		f.out.chain, f.out.unit = db.Chain(), humanize.UnitOf(db.Chain())
+		f.out.Chain = db.Chain()
 		if f.kept != nil {
 			if f.known, err = pointsOf(db.Chain(), f.c.String("cursor"), f.kept); err != nil {
 				return took, err
@@ -197,32 +198,32 @@ func (f *tail) tell(db *daemon.Database, e changes.Change) error {
 	if err := f.write(e); err != nil {
 		return err
 	}
-	now := f.now()
+	now := f.Now()
 	switch {
 	case e.Block == nil:
 	case f.cursor != nil && now.Sub(f.marked) >= keepEvery:
 		return f.keep(db)
 	case now.Sub(f.flushed) >= flushEvery:
 		f.flushed = now
-		return f.out.w.Flush()
+		return f.out.Flush()
 	}
 	return nil
 }
 
 // write writes one line.
 func (f *tail) write(e changes.Change) error {
-	f.answered = true // later errors are not printed as documents
-	if f.json {
+	f.Printed = true // later errors are not printed as documents
+	if f.JSON {
 		return f.lines.Encode(e)
 	}
-	f.out.event(e)
+	showEvent(f.out, e)
 	return nil
 }
 
 // keep flushes the printed events and saves the position.
 func (f *tail) keep(db *daemon.Database) error {
-	f.flushed = f.now()
-	if err := f.out.w.Flush(); err != nil || !f.begun {
+	f.flushed = f.Now()
+	if err := f.out.Flush(); err != nil || !f.begun {
 		return err
 	}
 	return f.mark(db)
@@ -236,7 +237,7 @@ func (f *tail) mark(db *daemon.Database) (err error) {
 	if f.known, err = changes.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.at); err != nil || f.cursor == nil {
 		return err
 	}
-	f.marked = f.now()
+	f.marked = f.Now()
 	return f.cursor.Write(f.cursorAt(db.Chain(), f.known))
 }
 
@@ -255,19 +256,20 @@ func (f *tail) wait(dir, seen string, pause time.Duration) error {
 	}
 }
 
-// event prints an event as one line of text.
-func (p *page) event(e changes.Change) {
+// showEvent prints an event as one line of text.
+func showEvent(p *terminal.Page, e changes.Change) {
 	switch {
 	case e.Output != nil:
-		p.printf("%s %s  %s:%d  %s\n", p.styled("+", green), p.unit.Amount(e.Output.Value), e.Output.Tx, e.Output.Index, p.owner(*e.Output))
+		o := *e.Output
+		p.Printf("%s %s  %s  %s\n", p.Styled(terminal.Green("+")), p.Amount(o.Value), place(o), owner(p, o))
 	case e.Spend != nil:
-		s := e.Spend
-		p.printf("%s %s:%d  %s\n", p.styled("-", yellow), s.Tx, s.Index, p.styled(fmt.Sprintf("spent by %s input %d", s.SpentBy.Tx, s.SpentBy.Input), faint))
+		by := fmt.Sprintf("spent by %s input %d", e.Spend.SpentBy.Tx, e.Spend.SpentBy.Input)
+		p.Printf("%s %s:%d  %s\n", p.Styled(terminal.Yellow("-")), e.Spend.Tx, e.Spend.Index, p.Styled(terminal.Faint(by)))
 	case e.Block != nil:
-		p.printf("%s\n", p.styled(fmt.Sprintf("block %s  %s", count(e.Block.Height), e.Hash), faint))
+		p.Printf("%s\n", p.Styled(terminal.Faint(fmt.Sprintf("block %s  %s", humanize.Count(e.Block.Height), e.Hash))))
 	case e.Rollback.IsOrigin():
-		p.printf("%s\n", p.styled("from the origin", bold))
+		p.Printf("%s\n", p.Styled(terminal.Bold("from the origin")))
 	default:
-		p.printf("%s\n", p.styled(fmt.Sprintf("after block %s  %s", count(e.Rollback.Height), e.Hash), bold))
+		p.Printf("%s\n", p.Styled(terminal.Bold(fmt.Sprintf("after block %s  %s", humanize.Count(e.Rollback.Height), e.Hash))))
 	}
 }

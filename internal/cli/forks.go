@@ -1,52 +1,44 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 )
 
 func (p *program) forksCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:  "forks",
 		Usage: "list blocks orphaned by reorganizations, newest first",
 		Description: "Prints the last 1,000 orphaned blocks: their confirmations, the time of the reorganization, and the blocks that replaced\n" +
 			"them. Blocks removed by birthmark rollback are not included.",
-		Flags: pageFlags("blocks", false),
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		pg, err := pageOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		a, err := db.Forks(ctx, pg)
-		return a, func(pg *page) { pg.forks(a) }, err
-	})
+		Flags: command.PageFlags("blocks"),
+	}, func(r *request) (*query.ForksAnswer, error) {
+		return r.db.Forks(r.ctx, r.page)
+	}, showForks)
 }
 
-func (p *page) forks(a *query.ForksAnswer) {
-	p.fields(field{"chain", cell{a.Chain + " " + a.Network, green}})
-	p.heading("forks")
-	if len(a.Forks) == 0 {
-		p.printf("no reorganizations recorded\n")
-	}
-	var rows [][]cell
-	for i, lost := range a.Forks {
-		at, depth := cell{}, cell{}
+func showForks(p *terminal.Page, a *query.ForksAnswer) {
+	p.Fields("chain", terminal.Green(a.Chain+" "+a.Network))
+	p.Heading("forks")
+	p.IfNone(len(a.Forks), "no reorganizations recorded")
+	columns := []string{"lost", "depth", "block", "hash", "replaced by"}
+	terminal.Table(p, a.Forks, columns, func(i int, b query.LostBlockAnswer) terminal.Cells {
+		at, depth := "", terminal.Right("")
 		if i == 0 || a.Forks[i-1].Depth == 1 { // the lowest block of a fork, which had the most confirmations
-			at, depth = text(clock(lost.LostAt)), cell{count(lost.Depth), bold}
+			at, depth = humanize.Clock(b.LostAt), terminal.Bold(b.Depth)
 		}
-		by := cell{"nothing yet", yellow}
+		var by any = terminal.Yellow("nothing yet")
 		switch {
-		case lost.ReplacedBy != nil && *lost.ReplacedBy == lost.Hash:
-			by = cell{"it came back", green}
-		case lost.ReplacedBy != nil:
-			by = text(*lost.ReplacedBy)
+		case b.ReplacedBy != nil && *b.ReplacedBy == b.Hash:
+			by = terminal.Green("it came back")
+		case b.ReplacedBy != nil:
+			by = *b.ReplacedBy
 		}
-		rows = append(rows, []cell{at, depth, text(count(lost.Height)), text(lost.Hash), by})
-	}
-	p.table([]column{{name: "lost"}, {"depth", true}, {"block", true}, {name: "hash"}, {name: "replaced by"}}, rows)
-	p.more(a.Next)
+		return terminal.Cells{at, depth, b.Height, b.Hash, by}
+	})
+	p.More(a.Next)
 }

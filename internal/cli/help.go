@@ -1,7 +1,8 @@
 package cli
 
 import (
-	"birthmark/internal/suggest"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
@@ -13,24 +14,30 @@ func (p *program) helpCommand() *cli.Command {
 		ArgsUsage: "[COMMAND] [SUBCOMMAND]",
 		Category:  helping,
 		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return cli.ShowAppHelp(c.Lineage()[1])
-			}
 			app := p.app()
-			line, commands := []string{app.Name}, app.Commands
-			for _, name := range c.Args().Slice() {
-				known := map[string]*cli.Command{}
-				for _, sub := range commands {
-					known[sub.Name] = sub
-				}
-				if known[name] == nil {
-					return usageError("unknown_command", "unknown command %q%s", name, suggest.Hint(name, known))
-				}
-				line, commands = append(line, name), known[name].Subcommands
+			line, err := p.reorder(app, slices.Concat([]string{app.Name}, c.Args().Slice(), []string{"--help"}))
+			if err != nil {
+				return err
 			}
-			return app.RunContext(c.Context, append(line, "--help"))
+			return app.RunContext(c.Context, line)
 		},
 	}
+}
+
+// helpTemplate returns the template of the help of a command.
+func helpTemplate(command string) string {
+	return `{{.UsageText}}
+
+   {{wrap .Usage 3}}{{if .Description}}
+
+   {{wrap .Description 3}}{{end}}{{if .VisibleCommands}}
+
+COMMANDS:{{template "visibleCommandTemplate" .}}{{end}}
+
+FLAGS:{{template "visibleFlagTemplate" .}}
+
+EXAMPLES:
+   ` + strings.ReplaceAll(examples[command], "\n", "\n   ") + "\n"
 }
 
 // examples are the EXAMPLES sections of the help, by command.

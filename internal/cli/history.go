@@ -1,57 +1,43 @@
 package cli
 
 import (
-	"context"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) historyCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "history",
 		Usage:     "list the transactions of an address (or any indexed value)",
 		ArgsUsage: "INDEX VALUE",
-		Flags:     slices.Concat(rangeFlags(), pageFlags("transactions", true)),
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		pg, err := pageOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		r, err := rangeOf(c)
-		if err != nil {
-			return nil, nil, err
-		}
-		a, err := db.History(ctx, c.Args().Get(0), c.Args().Get(1), r, pg)
-		return a, func(pg *page) { pg.history(a) }, err
-	})
+		Flags:     slices.Concat(command.RangeFlags(), command.OrderedPageFlags("transactions")),
+	}, func(r *request) (*query.HistoryAnswer, error) {
+		return r.db.History(r.ctx, r.arg(0), r.arg(1), r.blocks, r.page)
+	}, showHistory)
 }
 
-func (p *page) history(a *query.HistoryAnswer) {
-	fields := []field{{a.Index, cell{a.Value, green}}}
+func showHistory(p *terminal.Page, a *query.HistoryAnswer) {
+	unused := ""
 	if a.FirstSeen == nil {
-		fields = append(fields, field{"first seen", text(p.firstSeen(nil))})
+		unused = firstSeen(nil)
 	}
-	p.fields(fields...)
-	p.heading("transactions")
-	if len(a.Txs) == 0 {
-		p.printf("none\n")
+	p.Fields(a.Index, terminal.Green(a.Value), "first seen", unused)
+	p.Heading("transactions")
+	p.IfNone(len(a.Txs), "none")
+	amount := func(n string, style func(any) terminal.Cell) terminal.Cell {
+		if n == "0" {
+			return terminal.Faint(terminal.Right("-"))
+		}
+		return style(terminal.Right(p.Amount(n)))
 	}
-	var rows [][]cell
-	for _, t := range a.Txs {
-		rows = append(rows, []cell{text(count(t.Height)), text(t.Hash), p.flow(t.Received, green), p.flow(t.Sent, yellow)})
-	}
-	p.table([]column{{"block", true}, {name: "transaction"}, {"received", true}, {"sent", true}}, rows)
-	p.more(a.Next)
-}
-
-// flow returns a received or sent amount, a dash for 0.
-func (p *page) flow(n string, as style) cell {
-	if n == "0" {
-		return cell{"-", faint}
-	}
-	return cell{p.unit.Amount(n), as}
+	columns := []string{"block", "transaction", "received", "sent"}
+	terminal.Table(p, a.Txs, columns, func(_ int, t query.HistoryTxAnswer) terminal.Cells {
+		return terminal.Cells{t.Height, t.Hash, amount(t.Received, terminal.Green), amount(t.Sent, terminal.Yellow)}
+	})
+	p.More(a.Next)
 }

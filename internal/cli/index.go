@@ -1,12 +1,12 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"slices"
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/internal/cli/command"
 	"birthmark/internal/control"
 	"birthmark/internal/daemon"
 
@@ -22,15 +22,9 @@ func (p *program) indexCommand() *cli.Command {
 			{
 				Name:  "list",
 				Usage: "list the indexes, their options, and the progress of indexes that are being added or dropped",
-				Flags: databaseFlags(),
+				Flags: command.DatabaseFlags(),
 				Action: func(c *cli.Context) error {
-					return p.readIndexes(c, func(ctx context.Context, db *daemon.Database) error {
-						a, err := indexesAnswerOf(ctx, db)
-						if err != nil {
-							return err
-						}
-						return p.answer(db.Chain(), a, func(pg *page) { pg.indexes(a.Indexes) })
-					})
+					return p.readIndexes(c, func(db *daemon.Database) error { return p.listIndexes(c.Context, db) })
 				},
 			},
 			{
@@ -40,11 +34,9 @@ func (p *program) indexCommand() *cli.Command {
 				Description: "Definition and options come from the settings of NAME; without settings, a built-in index is added with its defaults.\n" +
 					"If another process is syncing the database, that process adds the index while it continues to sync.\n" +
 					"If interrupted, run the same command again, or let the next sync resume it.",
-				Flags: slices.Concat([]cli.Flag{
-					&cli.StringFlag{Name: "source", Usage: "`URI` of the source of the blocks; needed for values that are not in the database"},
-					&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
-				}, changeFlags()),
-				Action: profiled(p.indexAdd),
+				Flags: slices.Concat(
+					command.SourceFlags("`URI` of the source of the blocks; needed for values that are not in the database"), changeFlags()),
+				Action: command.Profiled(p.indexAdd),
 			},
 			{
 				Name:        "drop",
@@ -52,19 +44,17 @@ func (p *program) indexCommand() *cli.Command {
 				ArgsUsage:   "NAME",
 				Description: "Frees its disk space. Other indexes do not change. If another process is syncing the database, that process drops it.",
 				Flags:       changeFlags(),
-				Action:      profiled(p.indexDrop),
+				Action:      command.Profiled(p.indexDrop),
 			},
 			{
 				Name:        "verify",
 				Usage:       "check one index for internal consistency",
 				ArgsUsage:   "NAME",
 				Description: "Like check, but reads only the families of the index and the outputs. The exit status is 1 if there are inconsistencies.",
-				Flags:       slices.Concat(databaseFlags(), profileFlags()),
-				Action: profiled(func(c *cli.Context) error {
-					return p.readIndexes(c, func(ctx context.Context, db *daemon.Database) error {
-						return p.checked(db, "index verify "+c.Args().First(), func(progress func(done, total uint64)) (*check.Result, error) {
-							return db.Check(ctx, check.Options{Index: c.Args().First(), Progress: progress})
-						})
+				Flags:       slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
+				Action: command.Profiled(func(c *cli.Context) error {
+					return p.readIndexes(c, func(db *daemon.Database) error {
+						return p.check(c, db, check.Options{Index: c.Args().First()})
 					})
 				}),
 			},
@@ -76,25 +66,25 @@ func (p *program) indexCommand() *cli.Command {
 func changeFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		&cli.BoolFlag{Name: "detach", DisableDefaultText: true, Usage: "do not wait until another process that syncs the database is done"},
-	}, databaseFlags(), profileFlags())
+	}, command.DatabaseFlags(), command.ProfileFlags())
 }
 
 // readIndexes opens the database for reading with its stored indexes, even if the settings define them differently.
-func (p *program) readIndexes(c *cli.Context, do func(ctx context.Context, db *daemon.Database) error) error {
-	set, err := p.one(c)
+func (p *program) readIndexes(c *cli.Context, do func(*daemon.Database) error) error {
+	set, err := p.One(c)
 	if err != nil {
 		return err
 	}
 	set.Indexes = nil
-	db, err := p.host(c).OpenReading(c.Context, set, core.Options{})
+	db, err := p.Host(c).OpenReading(c.Context, set, core.Options{})
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(c.Context, db), db.Close())
+	return errors.Join(do(db), db.Close())
 }
 
 func (p *program) indexAdd(c *cli.Context) error {
-	set, err := p.one(c)
+	set, err := p.One(c)
 	if err != nil {
 		return err
 	}
@@ -105,7 +95,7 @@ func (p *program) indexAdd(c *cli.Context) error {
 		}
 	}
 	if r.Definition != nil { // errors name the place in the settings
-		db, err := p.openReading(c, core.Options{})
+		db, err := p.OpenReading(c, core.Options{})
 		if err != nil {
 			return err
 		}
@@ -117,7 +107,7 @@ func (p *program) indexAdd(c *cli.Context) error {
 }
 
 func (p *program) indexDrop(c *cli.Context) error {
-	set, err := p.one(c)
+	set, err := p.One(c)
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,11 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/internal/daemon"
+	"birthmark/internal/humanize"
 	"birthmark/internal/progress"
 	"birthmark/model"
 	"birthmark/storage"
@@ -42,7 +44,7 @@ func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) e
 			return err
 		}
 	}
-	stop := p.watch("index "+r.Do+" "+r.Index, func() progress.Reading { return daemon.BuildReading(w.now.Load()) })
+	stop := p.Watch("index "+r.Do+" "+r.Index, func() progress.Reading { return daemon.BuildReading(w.progress.Load()) })
 	defer stop()
 	if err := w.make(); err != nil && (c.Context.Err() == nil || !errors.Is(err, c.Context.Err())) {
 		return err
@@ -65,7 +67,7 @@ type indexChange struct {
 	done       bool
 	pid        int    // of the process that does it; 0: this process
 	told       string // the last failure that was logged
-	now        atomic.Pointer[core.BuildProgress]
+	progress   atomic.Pointer[core.BuildProgress]
 }
 
 // make returns when the change is done, or left to another process by --detach.
@@ -96,7 +98,7 @@ func (w *indexChange) make() error {
 
 // here makes the change in this process. It returns a [*storage.LockedError] if another process writes the database.
 func (w *indexChange) here() (err error) {
-	h := w.host(w.c)
+	h := w.Host(w.c)
 	db, err := h.OpenWriting(w.c.Context, w.set)
 	if err != nil {
 		return err
@@ -105,7 +107,7 @@ func (w *indexChange) here() (err error) {
 	s := h.NewSession(w.set, db, nil)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	w.pid, w.states = 0, nil
-	s.BuildProgress = func(now *core.BuildProgress) { w.now.Store(now) }
+	s.BuildProgress = func(now *core.BuildProgress) { w.progress.Store(now) }
 	ctx := w.c.Context
 	states, err := db.IndexStates(ctx)
 	if err != nil {
@@ -146,7 +148,7 @@ func (w *indexChange) there() error {
 		}
 		if reply.Failed != w.told {
 			if w.told = reply.Failed; w.told != "" {
-				w.log.Warn("the process that writes the database will retry", "pid", reply.PID, "error", w.told)
+				w.Log.Warn("the process that writes the database will retry", "pid", reply.PID, "error", w.told)
 			}
 		}
 		select {
@@ -165,7 +167,7 @@ func (w *indexChange) isDone(states []query.IndexState) bool {
 	}
 	x := states[i]
 	if x.AddedTo != nil && x.Of != nil {
-		w.now.Store(&core.BuildProgress{Index: x.Name, Height: model.HeightPk(*x.AddedTo), Target: model.HeightPk(*x.Of)})
+		w.progress.Store(&core.BuildProgress{Index: x.Name, Height: model.HeightPk(*x.AddedTo), Target: model.HeightPk(*x.Of)})
 	}
 	return w.request.Do == control.Add && len(x.Adding) == 0 && !x.Dropping
 }
@@ -188,7 +190,7 @@ func (w *indexChange) read(do func(ctx context.Context, db *daemon.Database) err
 	c.Context = context.WithoutCancel(c.Context)
 	set := *w.set
 	set.Stored = nil
-	db, err := w.host(&c).OpenReading(c.Context, &set, core.Options{})
+	db, err := w.Host(&c).OpenReading(c.Context, &set, core.Options{})
 	if err != nil {
 		return err
 	}
@@ -209,13 +211,13 @@ func (w *indexChange) freed() (*int64, error) {
 
 // changeAnswer is the answer of index add and index drop.
 type changeAnswer struct {
-	Chain      string       `json:"chain"`
-	Network    string       `json:"network"`
-	Did        string       `json:"did"`           // add or drop
-	Done       bool         `json:"done"`          // false: the same command or a sync resumes it
-	PID        int          `json:"pid,omitempty"` // of the process that does it, if it is another one
-	Index      *indexAnswer `json:"index"`         // null: it was dropped
-	BytesFreed *int64       `json:"bytes_freed,omitempty"`
+	Chain      string            `json:"chain"`
+	Network    string            `json:"network"`
+	Did        string            `json:"did"`           // add or drop
+	Done       bool              `json:"done"`          // false: the same command or a sync resumes it
+	PID        int               `json:"pid,omitempty"` // of the process that does it, if it is another one
+	Index      *query.IndexState `json:"index"`         // null: it was dropped
+	BytesFreed *int64            `json:"bytes_freed,omitempty"`
 }
 
 func (w *indexChange) answer() error {
@@ -245,16 +247,16 @@ func (w *indexChange) answer() error {
 	switch name := w.request.Index; {
 	case w.done:
 	case w.pid != 0:
-		fmt.Fprintf(w.stderr, "birthmark: process %d continues; birthmark index list shows the progress\n", w.pid)
+		fmt.Fprintf(w.Stderr, "birthmark: process %d continues; birthmark index list shows the progress\n", w.pid)
 	default:
-		fmt.Fprintf(w.stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n", w.request.Do, name)
+		fmt.Fprintf(w.Stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n", w.request.Do, name)
 	}
-	return w.program.answer(chain, a, func(pg *page) {
+	return w.Answer(chain, a, func(page *terminal.Page) {
 		if a.Index != nil {
-			pg.indexes([]indexAnswer{*a.Index})
+			showIndexes(page, []query.IndexState{*a.Index})
 		}
 		if a.BytesFreed != nil {
-			pg.fields(field{"dropped", cell{w.request.Index, green}}, field{"freed", text(byteSize(*a.BytesFreed))})
+			page.Fields("dropped", terminal.Green(w.request.Index), "freed", humanize.Bytes(*a.BytesFreed))
 		}
 	})
 }

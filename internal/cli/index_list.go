@@ -6,47 +6,49 @@ import (
 
 	"birthmark/api"
 	"birthmark/core/query"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/daemon"
+	"birthmark/internal/humanize"
 )
 
-// indexAnswer is an index and its state.
-type indexAnswer = query.IndexState
-
-func indexesAnswerOf(ctx context.Context, db *daemon.Database) (*api.IndexesAnswer, error) {
+func (p *program) listIndexes(ctx context.Context, db *daemon.Database) error {
 	states, err := db.IndexStates(ctx)
-	return &api.IndexesAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Indexes: states}, err
+	if err != nil {
+		return err
+	}
+	a := &api.IndexesAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Indexes: states}
+	return p.Answer(db.Chain(), a, func(page *terminal.Page) { showIndexes(page, states) })
 }
 
-func (p *page) indexes(list []indexAnswer) {
-	var rows [][]cell
-	for _, x := range list {
-		rows = append(rows, []cell{
-			{x.Name, bold}, text(x.Kind), text(count(x.Values)), text(strings.Join(x.Keeps, ", ")), stateOf(x),
-			{definitionOf(x), faint},
-		})
-	}
-	p.table([]column{{name: "index"}, {name: "kind"}, {"values", true}, {name: "keeps"}, {name: "state"}, {name: "defined as"}}, rows)
+func showIndexes(p *terminal.Page, list []query.IndexState) {
+	columns := []string{"index", "kind", "values", "keeps", "state", "defined as"}
+	terminal.Table(p, list, columns, func(_ int, x query.IndexState) terminal.Cells {
+		return terminal.Cells{
+			terminal.Bold(x.Name), x.Kind, x.Values, strings.Join(x.Keeps, ", "), terminal.Yellow(pendingChange(x)),
+			terminal.Faint(definition(x)),
+		}
+	})
 }
 
-// stateOf returns the pending operation of an index; empty if there is none.
-func stateOf(x indexAnswer) cell {
-	switch {
-	case x.Dropping:
-		return cell{"being dropped", yellow}
-	case len(x.Adding) == 0:
-		return cell{}
+// pendingChange returns the operation of an index that is not finished; empty if there is none.
+func pendingChange(x query.IndexState) string {
+	if x.Dropping {
+		return "being dropped"
 	}
-	what := "being added: " + strings.Join(x.Adding, ", ")
+	if len(x.Adding) == 0 {
+		return ""
+	}
+	text := "being added: " + strings.Join(x.Adding, ", ")
 	switch {
 	case x.AddedTo != nil && x.Of != nil:
-		what += ", to block " + count(*x.AddedTo) + " of " + count(*x.Of)
+		text += ", to block " + humanize.Count(*x.AddedTo) + " of " + humanize.Count(*x.Of)
 	case x.Of != nil:
-		what += ", to no block of " + count(*x.Of)
+		text += ", to no block of " + humanize.Count(*x.Of)
 	}
-	return cell{what, yellow}
+	return text
 }
 
-func definitionOf(x indexAnswer) string {
+func definition(x query.IndexState) string {
 	if x.Value == "" || x.When == "" {
 		return x.Value
 	}

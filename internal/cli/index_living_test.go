@@ -55,7 +55,7 @@ func slowSync(t *testing.T, wait time.Duration, args ...string) *exec.Cmd {
 }
 
 // listed is an index as index list has it; nil where it is not there.
-func listed(t *testing.T, db, name string) *indexAnswer {
+func listed(t *testing.T, db, name string) *query.IndexState {
 	t.Helper()
 	var a api.IndexesAnswer
 	ask(t, &a, "index", "list", "--db", db)

@@ -64,8 +64,8 @@ func runAsProgram(blocks string) int {
 		return 99
 	}
 	if n >= 0 {
-		real := p.newChain
-		p.newChain = func(name, network string) (model.Chain, error) {
+		real := p.NewChain
+		p.NewChain = func(name, network string) (model.Chain, error) {
 			c, err := real(name, network)
 			return quietChain{c, n}, err
 		}

@@ -1,38 +1,95 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 )
 
 func (p *program) outputCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "output",
 		Usage:     "show an output: value, address and spending input (Ergo: also by box id)",
 		ArgsUsage: "TXHASH:N",
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		a, err := db.Output(ctx, c.Args().First())
-		return a, func(pg *page) { pg.output(a) }, err
-	})
+	}, func(r *request) (*query.OutputAnswer, error) {
+		return r.db.Output(r.ctx, r.arg(0))
+	}, showOutput)
 }
 
-func (p *page) output(a *query.OutputAnswer) {
-	fields := []field{
-		{"output", cell{fmt.Sprintf("%s:%d", a.Tx, a.Index), green}},
-		{"block", text(fmt.Sprintf("%s, transaction %s", count(a.Height), count(a.TxIndex)))},
-		{"value", text(p.unit.Amount(a.Value))},
-		{"spent by", spender(*a)},
+func showOutput(p *terminal.Page, a *query.OutputAnswer) {
+	fields := []any{
+		"output", terminal.Green(place(*a)),
+		"block", fmt.Sprintf("%s, transaction %s", humanize.Count(a.Height), humanize.Count(a.TxIndex)),
+		"value", p.Amount(a.Value),
+		"spent by", spender(*a),
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.Keys)) {
-		fields = append(fields, field{name, text(keyText(a.Keys[name]))})
+		fields = append(fields, name, keyText(a.Keys[name]))
 	}
-	p.fields(fields...)
-	p.assetEntries([]query.OutputAnswer{*a})
+	p.Fields(fields...)
+	showAssetEntries(p, []query.OutputAnswer{*a})
+}
+
+// place returns TXHASH:N of an output.
+func place(o query.OutputAnswer) string { return fmt.Sprintf("%s:%d", o.Tx, o.Index) }
+
+// owner returns the value of the chain's first index in the output.
+func owner(p *terminal.Page, o query.OutputAnswer) string {
+	for _, ix := range p.Chain.Indexes() {
+		if v, ok := o.Keys[ix.Name]; ok && ix.Name != p.Chain.Traits().SpendIndex {
+			return keyText(v)
+		}
+	}
+	return "-"
+}
+
+// keyText returns one or several values of an index.
+func keyText(v any) string {
+	if list, ok := v.([]string); ok {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprint(v)
+}
+
+// spender returns the input that spends an output.
+func spender(o query.OutputAnswer) terminal.Cell {
+	switch {
+	case o.SpentBy == nil:
+		return terminal.Cell{}
+	case o.SpentBy.Value == nil:
+		return terminal.Green("unspent")
+	}
+	s := o.SpentBy.Value
+	return terminal.Faint(fmt.Sprintf("%s input %d, block %s", s.Tx, s.Input, humanize.Count(s.Height)))
+}
+
+// showAssetEntries prints the assets of outputs.
+func showAssetEntries(p *terminal.Page, outputs []query.OutputAnswer) {
+	type entry struct {
+		of query.OutputAnswer
+		query.AssetEntryAnswer
+	}
+	var entries []entry
+	for _, o := range outputs {
+		for _, e := range o.Assets {
+			entries = append(entries, entry{o, e})
+		}
+	}
+	if len(entries) > 0 {
+		p.Heading("assets in outputs")
+	}
+	terminal.Table(p, entries, []string{"output", "amount", "asset", ""}, func(_ int, e entry) terminal.Cells {
+		action := terminal.Faint(e.Action)
+		if e.Action == "mint" {
+			action = terminal.Yellow(e.Action)
+		}
+		return terminal.Cells{terminal.Faint(place(e.of)), terminal.Number(e.Amount), e.Asset, action}
+	})
 }

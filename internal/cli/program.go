@@ -4,77 +4,63 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
+	"os/signal"
+	"slices"
 	"strings"
-	"time"
+	"syscall"
 
-	"birthmark/chains"
-	"birthmark/internal/config"
-	"birthmark/internal/daemon"
-	"birthmark/internal/progress"
-	"birthmark/model"
+	"birthmark/internal/cli/benchcmd"
+	"birthmark/internal/cli/command"
 
 	"github.com/urfave/cli/v2"
 )
 
 // program is a run of the command line.
 type program struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
-
-	newChain func(name, network string) (model.Chain, error)
-	lookup   func(string) (string, bool) // the environment
-	now      func() time.Time
-
-	console *progress.Console
-	log     *slog.Logger // of the commands and of the packages that they use
-
-	json     bool     // answers and errors are JSON documents
-	answered bool     // the document was printed
-	ownsLog  bool     // the process runs only this program: its log is the default of all packages
-	warnings []string // about former names of flags
-
-	settings  *config.Settings
-	overrides []config.Override
-	sources   []string // URIs with a secret
-}
-
-// run executes a command line and returns the exit status.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return newProgram(stdin, stdout, stderr).run(ctx, args)
+	*command.Env
 }
 
 func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
-	con := progress.NewConsole(stderr)
-	return &program{
-		stdin: stdin, stdout: stdout, stderr: stderr, newChain: chains.New, lookup: os.LookupEnv, now: time.Now,
-		console: con, log: con.Log(),
-	}
+	p := &program{command.NewEnv(stdin, stdout, stderr)}
+	p.Version = version().Version
+	return p
 }
 
-// host returns the environment of the daemon for c.
-func (p *program) host(c *cli.Context) *daemon.Host {
-	return &daemon.Host{
-		Log: p.log, Console: p.console, Now: p.now, NewChain: p.newChain, Command: commandName(c), Version: version().Version,
-		ErrorText: func(err error) string { return p.masked(oneLine(err.Error())) },
-	}
+// Main runs the command line of this process and returns its exit status.
+func Main() int {
+	p := newProgram(os.Stdin, os.Stdout, os.Stderr)
+	p.OwnsLog = true
+	slog.SetDefault(p.Log) // sources use it
+	return p.run(untilSignal(), os.Args)
 }
 
-// watch reports the progress of a command until stop is called.
-func (p *program) watch(what string, read func() progress.Reading) (stop func()) {
-	return p.console.Watch(p.log, what, read)
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM, so that work stops at the next safe point.
+// The second signal is not caught and terminates the process.
+func untilSignal() context.Context {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx
 }
 
+// run executes a command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
-	p.json = asksForJSON(args)
 	app := p.app()
-	line, warnings, err := arrange(app, args)
+	line, err := p.reorder(app, args)
 	if err == nil {
-		p.warnings = warnings
 		err = app.RunContext(ctx, line)
 	}
-	return p.fail(err)
+	return p.Fail(err)
 }
+
+// Categories of commands, in the order of the help.
+const (
+	building = "Build a database"
+	asking   = "Query a database"
+	serving  = "Serve databases"
+	helping  = "Without a database"
+)
 
 func (p *program) app() *cli.App {
 	app := &cli.App{
@@ -83,12 +69,22 @@ func (p *program) app() *cli.App {
 		UsageText: "birthmark COMMAND [flags] [arguments]",
 		Description: "Flags can be placed before or after the arguments. Settings can also come from a file (--config) and from\n" +
 			"environment variables: BIRTHMARK_DB sets --db. Flags override variables, and variables override the file.",
-		Reader: p.stdin, Writer: p.stdout, ErrWriter: p.stderr,
+		Reader: p.Stdin, Writer: p.Stdout, ErrWriter: p.Stderr,
 		HideHelpCommand: true,
 		HideVersion:     true,
 		// Values of repeatable flags can contain commas.
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {}, // run returns the status; do not exit here
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "version", Hidden: true},
+			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Hidden: true},
+		},
+		Action: func(c *cli.Context) error {
+			if c.Bool("version") {
+				return p.printVersion()
+			}
+			return cli.ShowAppHelp(c)
+		},
 		Commands: []*cli.Command{
 			p.syncCommand(),
 			p.rollbackCommand(),
@@ -117,11 +113,12 @@ func (p *program) app() *cli.App {
 			p.schemaCommand(),
 			p.fieldsCommand(),
 			p.configCommand(),
-			p.benchCommand(),
+			benchcmd.Command(p.Env, helping),
 			p.versionCommand(),
 			p.helpCommand(),
 		},
 	}
+	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return flagError(app.Name, nil, err) }
 	for _, c := range app.Commands {
 		prepare(app.Name, c)
 	}
@@ -130,34 +127,24 @@ func (p *program) app() *cli.App {
 
 // prepare sets the fields that all commands have in common, also for subcommands.
 func prepare(parent string, c *cli.Command) {
-	name := parent + " " + c.Name
+	name, action := parent+" "+c.Name, c.Action
 	c.HideHelpCommand = true // "help" can be an argument
-	c.CustomHelpTemplate = commandHelp + "\nEXAMPLES:\n   " + strings.ReplaceAll(examples[name], "\n", "\n   ") + "\n"
+	c.CustomHelpTemplate = helpTemplate(name)
 	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return flagError(name, c.Flags, err) }
+	c.Action = func(ctx *cli.Context) error {
+		if err := checkArguments(ctx); err != nil {
+			return err
+		}
+		return action(ctx)
+	}
 	if len(c.Subcommands) > 0 {
 		c.UsageText = name + " COMMAND [flags] [arguments]"
+		c.Action = func(*cli.Context) error {
+			return command.UsageError("missing_argument", "%s needs one of %s", name, strings.Join(slices.Sorted(maps.Keys(commandsOf(c))), ", "))
+		}
 	}
-	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return badFlag(err) }
 	for _, sub := range c.Subcommands {
 		prepare(name, sub)
 	}
 }
-
-// Categories of commands, in the order of the help.
-const (
-	building = "Build a database"
-	asking   = "Query a database"
-	serving  = "Serve databases"
-	helping  = "Without a database"
-)
-
-const commandHelp = `{{.UsageText}}
-
-   {{wrap .Usage 3}}{{if .Description}}
-
-   {{wrap .Description 3}}{{end}}{{if .VisibleCommands}}
-
-COMMANDS:{{template "visibleCommandTemplate" .}}{{end}}
-
-FLAGS:{{template "visibleFlagTemplate" .}}
-`

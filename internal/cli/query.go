@@ -9,56 +9,44 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/daemon"
 )
 
-// openReading opens the database of c for reading.
-func (p *program) openReading(c *cli.Context, o core.Options) (*daemon.Database, error) {
-	set, err := p.one(c)
-	if err != nil {
-		return nil, err
-	}
-	return p.host(c).OpenReading(c.Context, set, o)
+// request is a query of the command line: the database, the arguments, and the page and range that the flags select.
+type request struct {
+	*cli.Context
+	ctx    context.Context
+	db     *daemon.Database
+	page   query.Page
+	blocks query.Range
 }
 
-// query returns a command that queries a database. ask returns the answer and a function that prints it as text.
-func (p *program) query(c cli.Command, ask func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error)) *cli.Command {
+// arg returns an argument, or "" if it was omitted.
+func (r *request) arg(i int) string { return r.Args().Get(i) }
+
+// queryCommand returns a command that queries a database. ask returns the answer, and show prints it as text.
+func queryCommand[A any](p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A)) *cli.Command {
 	c.Category = asking
-	c.Flags = slices.Concat(c.Flags, databaseFlags())
-	c.Action = profiled(func(c *cli.Context) error {
-		db, err := p.openReading(c, core.Options{})
+	c.Flags = slices.Concat(c.Flags, command.DatabaseFlags())
+	c.Action = command.Profiled(func(c *cli.Context) (err error) {
+		r := &request{Context: c, ctx: c.Context}
+		if r.page, err = command.Page(c); err != nil {
+			return err
+		}
+		if r.blocks, err = command.Range(c); err != nil {
+			return err
+		}
+		if r.db, err = p.OpenReading(c, core.Options{}); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.db.Close()) }()
+		a, err := ask(r)
 		if err != nil {
 			return err
 		}
-		answer, show, err := ask(c.Context, c, db)
-		if err == nil {
-			err = p.answer(db.Chain(), answer, show)
-		}
-		return errors.Join(err, db.Close())
+		return p.Answer(r.db.Chain(), a, func(page *terminal.Page) { show(page, a) })
 	})
 	return &c
-}
-
-// pageOf returns the page that the flags select.
-func pageOf(c *cli.Context) (query.Page, error) {
-	n, err := limit(c)
-	if err != nil {
-		return query.Page{}, err
-	}
-	pg := query.Page{Limit: n, After: c.String("after")}
-	if c.IsSet("after") && pg.After == "" {
-		return pg, badValue(c, "after", "the cursor of a page (its next)")
-	}
-	switch c.String("order") {
-	case "desc":
-		pg.Descending = true
-	case "asc":
-	case "":
-		if c.IsSet("order") {
-			return pg, badValue(c, "order", "asc or desc")
-		}
-	default:
-		return pg, badValue(c, "order", "asc or desc")
-	}
-	return pg, nil
 }

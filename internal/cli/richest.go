@@ -1,18 +1,17 @@
 package cli
 
 import (
-	"context"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) richestCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "richest",
 		Usage:     "list the values of an index with the largest balances of the coin or of an asset",
 		ArgsUsage: "INDEX",
@@ -20,34 +19,26 @@ func (p *program) richestCommand() *cli.Command {
 			"as reading all outputs. With --asset it sums the unspent outputs that contain the asset.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "asset", Usage: "rank by the balance of the asset with `ID` or fingerprint"},
-			limitFlag("values"),
-		}, profileFlags()),
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		n, err := limit(c)
-		if err != nil {
-			return nil, nil, err
+			command.LimitFlag("values"),
+		}, command.ProfileFlags()),
+	}, func(r *request) (*query.RichestAnswer, error) {
+		if r.IsSet("asset") && r.String("asset") == "" {
+			return nil, command.BadValue(r.Context, "asset", "the id or fingerprint of an asset")
 		}
-		if c.IsSet("asset") && c.String("asset") == "" {
-			return nil, nil, badValue(c, "asset", "the id or fingerprint of an asset")
-		}
-		a, err := db.Richest(ctx, c.Args().First(), c.String("asset"), n)
-		return a, func(pg *page) { pg.richest(a) }, err
-	})
+		return r.db.Richest(r.ctx, r.arg(0), r.String("asset"), r.page.Limit)
+	}, showRichest)
 }
 
-func (p *page) richest(a *query.RichestAnswer) {
-	amount := p.unit.Amount
+func showRichest(p *terminal.Page, a *query.RichestAnswer) {
+	amount := func(n string) terminal.Cell { return terminal.Right(p.Amount(n)) }
 	if a.Asset != "" {
-		amount = thousands
-		p.fields(field{"asset", cell{a.Asset, green}})
-		p.heading("richest")
+		amount = terminal.Number
+		p.Fields("asset", terminal.Green(a.Asset))
+		p.Heading("richest")
 	}
-	if len(a.Values) == 0 {
-		p.printf("none\n")
-	}
-	var rows [][]cell
-	for i, v := range a.Values {
-		rows = append(rows, []cell{{fmt.Sprint(i + 1), faint}, {amount(v.Balance), bold}, text(count(v.UnspentCount)), text(v.Value)})
-	}
-	p.table([]column{{"#", true}, {"balance", true}, {"unspent", true}, {name: a.Index}}, rows)
+	p.IfNone(len(a.Values), "none")
+	columns := []string{"#", "balance", "unspent", a.Index}
+	terminal.Table(p, a.Values, columns, func(i int, v query.RichestValueAnswer) terminal.Cells {
+		return terminal.Cells{terminal.Faint(i + 1), terminal.Bold(amount(v.Balance)), v.UnspentCount, v.Value}
+	})
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 	"birthmark/internal/progress"
 )
 
@@ -20,45 +22,9 @@ func (p *program) rollbackCommand() *cli.Command {
 		Description: "Needs no source. If interrupted, only the newest blocks are removed and the database is consistent.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "to-height", Usage: "keep block `H` and remove the blocks above it"},
-		}, databaseFlags(), profileFlags()),
-		Action: profiled(p.rollback),
+		}, command.DatabaseFlags(), command.ProfileFlags()),
+		Action: command.Profiled(p.rollback),
 	}
-}
-
-func (p *program) rollback(c *cli.Context) (err error) {
-	to, err := heightFlag(c, "to-height")
-	if err != nil {
-		return err
-	}
-	if to == nil {
-		return usageError("missing_flag", "missing --to-height H, the last block to keep")
-	}
-	set, err := p.one(c)
-	if err != nil {
-		return err
-	}
-	set.Indexes = nil // roll back all indexes of the database
-	db, err := p.host(c).OpenWriting(c.Context, set)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-
-	point, err := db.PointAt(c.Context, *to)
-	if err != nil {
-		return err
-	}
-	from := db.Tip().Height
-	pace := progress.NewPace("blocks", p.now)
-	stop := p.watch("rollback", func() progress.Reading {
-		return pace.Reading(uint64(from-db.Tip().Height), uint64(from-point.Height))
-	})
-	defer stop()
-	if err := db.Rollback(c.Context, point); err != nil {
-		return fmt.Errorf("roll back to block %d: stopped at block %d: %w", point.Height, db.Tip().Height, err)
-	}
-	stop()
-	return p.rollbackAnswer(db, int(from-point.Height))
 }
 
 // rollbackAnswer is the answer of rollback.
@@ -69,13 +35,49 @@ type rollbackAnswer struct {
 	Removed int              `json:"removed"`
 }
 
-func (p *program) rollbackAnswer(db *daemon.Database, removed int) error {
+func (p *program) rollback(c *cli.Context) (err error) {
+	to, err := command.Height(c, "to-height")
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		return command.UsageError("missing_flag", "missing --to-height H, the last block to keep")
+	}
+	set, err := p.One(c)
+	if err != nil {
+		return err
+	}
+	set.Indexes = nil // roll back all indexes of the database
+	db, err := p.Host(c).OpenWriting(c.Context, set)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	point, err := db.PointAt(c.Context, *to)
+	if err != nil {
+		return err
+	}
+	from := db.Tip().Height
+	pace := progress.NewPace("blocks", p.Now)
+	stop := p.Watch("rollback", func() progress.Reading {
+		return pace.Reading(uint64(from-db.Tip().Height), uint64(from-point.Height))
+	})
+	defer stop()
+	if err := db.Rollback(c.Context, point); err != nil {
+		return fmt.Errorf("roll back to block %d: stopped at block %d: %w", point.Height, db.Tip().Height, err)
+	}
+	stop()
 	tip, err := tipOf(db)
 	if err != nil {
 		return err
 	}
-	a := rollbackAnswer{db.Chain().Name(), db.Chain().Network(), tip, removed}
-	return p.answer(db.Chain(), a, func(pg *page) {
-		pg.fields(append(tipFields(a.Chain, a.Network, tip), field{"removed", text(plural(removed, "block"))})...)
+	a := rollbackAnswer{db.Chain().Name(), db.Chain().Network(), tip, int(from - point.Height)}
+	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
+		page.Fields(
+			"chain", terminal.Green(a.Chain+" "+a.Network),
+			"tip", tipCell(tip),
+			"removed", humanize.Plural(a.Removed, "block"),
+		)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"birthmark/api"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +17,7 @@ func (p *program) schemaCommand() *cli.Command {
 		Usage:       "describe the column families: key, value, purpose",
 		Category:    helping,
 		Description: "Prints docs/schema.md; with --chain also the built-in indexes of the chain.",
-		Flags:       slices.Concat(chainFlags(), commonFlags()),
+		Flags:       slices.Concat(command.ChainFlags(), command.CommonFlags()),
 		Action:      p.schema,
 	}
 }
@@ -24,11 +26,11 @@ func (p *program) schema(c *cli.Context) error {
 	var chain model.Chain
 	// Only --chain selects a chain: the output for the documentation must not depend on the environment.
 	if c.IsSet("chain") {
-		set, err := p.one(c)
+		set, err := p.One(c)
 		if err != nil {
 			return err
 		}
-		if chain, err = p.host(c).Chain(set); err != nil {
+		if chain, err = p.Host(c).Chain(set); err != nil {
 			return err
 		}
 	}
@@ -36,18 +38,18 @@ func (p *program) schema(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.answer(chain, a, func(pg *page) {
-		pg.printf("%s", a.Text)
+	return p.Answer(chain, a, func(page *terminal.Page) {
+		page.Printf("%s", a.Text)
 		if chain == nil {
 			return
 		}
-		pg.printf("\n## Indexes of %s\n\n| index | kind | default | values |\n|---|---|---|---|\n", chain.Name())
+		page.Printf("\n## Indexes of %s\n\n| index | kind | default | values |\n|---|---|---|---|\n", chain.Name())
 		for _, ix := range a.Indexes {
 			on := "off"
 			if ix.Default {
 				on = "on"
 			}
-			pg.printf("| `%s` | %s | %s | %s |\n", ix.Name, ix.Kind, on, ix.Doc)
+			page.Printf("| `%s` | %s | %s | %s |\n", ix.Name, ix.Kind, on, ix.Doc)
 		}
 	})
 }

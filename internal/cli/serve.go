@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"birthmark/internal/cli/command"
 	"birthmark/internal/config"
 
 	"github.com/urfave/cli/v2"
@@ -22,36 +23,32 @@ func (p *program) serveCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on: host:port or unix:/path/of.sock", DefaultText: config.DefaultListen},
 			&cli.BoolFlag{Name: "read-only", DisableDefaultText: true, Usage: "do not sync; another process can"},
-			&cli.StringFlag{Name: "source", Usage: "`URI` of the source of the blocks; without one the database is only read"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
-			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, but a crash loses the newest blocks", DefaultText: "on"},
-			compressionFlag(),
-			indexFlag(), rawFlag(),
-		}, serverFlags(), databaseFlags(), profileFlags()),
-		Action: profiled(p.serve),
+		}, command.SourceFlags("`URI` of the source of the blocks; without one the database is only read"),
+			command.WriteFlags(), serverFlags(), command.DatabaseFlags(), command.ProfileFlags()),
+		Action: command.Profiled(p.serve),
 	}
 }
 
 func (p *program) serve(c *cli.Context) (err error) {
-	sets, err := p.several(c)
+	sets, err := p.Several(c)
 	if err != nil {
 		return err
 	}
 	if len(sets) == 0 {
-		return usageError("missing_flag", "nothing to serve: expected --db DIR, or chains in the settings (--config FILE)")
+		return command.UsageError("missing_flag", "nothing to serve: expected --db DIR, or chains in the settings (--config FILE)")
 	}
 	if c.Bool("read-only") {
 		for _, set := range sets {
 			set.Source = ""
 		}
 	}
-	h := p.host(c)
-	server, err := h.Listen(p.settings, p.settings.Listen)
+	h := p.Host(c)
+	server, err := h.Listen(p.Settings, p.Settings.Listen)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, server.Close()) }()
-	chains, err := h.OpenChains(c.Context, p.settings.Memory, sets)
+	chains, err := h.OpenChains(c.Context, p.Settings.Memory, sets)
 	if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
 		return nil // interrupted before it served anything
 	}
@@ -60,8 +57,8 @@ func (p *program) serve(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, chains.Close()) }()
 	announce := server.Announce
-	if p.json {
-		announce = func() error { return p.document(server.Address()) }
+	if p.JSON {
+		announce = func() error { return p.Document(server.Address()) }
 	}
 	return server.Serve(c.Context, chains, announce)
 }

@@ -28,7 +28,7 @@ var everyOption = model.IndexOptions{Balance: true, Unspent: true, History: true
 // synced is a database in memory of what a source has up to a block.
 func synced(t *testing.T, name, network, uri string, to model.HeightPk, indexes ...string) *core.DB {
 	t.Helper()
-	chain, err := newProgram(nil, nil, nil).newChain(name, network)
+	chain, err := newProgram(nil, nil, nil).NewChain(name, network)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,8 +72,8 @@ func syncedCardano(t *testing.T, to model.HeightPk) (db *core.DB) {
 func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
 	t.Helper()
 	p := newProgram(strings.NewReader(""), t.Output(), t.Output())
-	p.settings = config.Default()
-	server, err := p.host(nil).Listen(p.settings, "127.0.0.1:0")
+	p.Settings = config.Default()
+	server, err := p.Host(nil).Listen(p.Settings, "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,57 +1,65 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 )
 
 func (p *program) statusCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:  "status",
 		Usage: "show chain, tip, indexes, and the rows and bytes of each column family",
-	}, func(ctx context.Context, _ *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		a, err := db.Status(ctx)
-		return a, func(pg *page) { pg.status(a) }, err
-	})
+	}, func(r *request) (*query.StatusAnswer, error) {
+		return r.db.Status(r.ctx)
+	}, showStatus)
 }
 
-func (p *page) status(a *query.StatusAnswer) {
+func showStatus(p *terminal.Page, a *query.StatusAnswer) {
 	t := a.Totals
 	genesis := ""
 	if t.GenesisOutputs > 0 {
-		genesis = count(t.GenesisOutputs)
+		genesis = humanize.Count(t.GenesisOutputs)
 	}
-	p.fields(
-		field{"chain", cell{a.Chain + " " + a.Network, green}},
-		field{"format", text(fmt.Sprint(a.Format))},
-		field{"tip", tipCell(a.Tip)},
-		field{"blocks", text(count(t.Blocks))},
-		field{"transactions", text(count(t.Txs))},
-		field{"inputs", text(count(t.Inputs))},
-		field{"outputs", text(count(t.Outputs))},
-		field{"genesis outputs", text(genesis)},
-		field{"assets", text(count(t.Assets))},
-		field{"unspent", text(plural(t.Unspent, "output") + ", " + p.unit.Amount(t.UnspentValue))},
+	p.Fields(
+		"chain", terminal.Green(a.Chain+" "+a.Network),
+		"format", a.Format,
+		"tip", tipCell(a.Tip),
+		"blocks", t.Blocks,
+		"transactions", t.Txs,
+		"inputs", t.Inputs,
+		"outputs", t.Outputs,
+		"genesis outputs", genesis,
+		"assets", t.Assets,
+		"unspent", humanize.Plural(t.Unspent, "output")+", "+p.Amount(t.UnspentValue),
 	)
-	p.heading("indexes")
-	var rows [][]cell
-	for _, ix := range a.Indexes {
-		rows = append(rows, []cell{text(ix.Name), text(ix.Kind), text(count(ix.Values))})
-	}
-	p.table([]column{{name: "name"}, {name: "kind"}, {"values", true}}, rows)
-	p.heading("families")
-	rows = nil
-	var keys uint64
-	var size int64
+	p.Heading("indexes")
+	terminal.Table(p, a.Indexes, []string{"name", "kind", "values"}, func(_ int, ix query.IndexAnswer) terminal.Cells {
+		return terminal.Cells{ix.Name, ix.Kind, ix.Values}
+	})
+	p.Heading("families")
+	all := query.FamilyAnswer{Name: "all"}
 	for _, f := range a.Families {
-		rows = append(rows, []cell{text(f.Name), text(count(f.Keys)), text(byteSize(f.Bytes))})
-		keys, size = keys+f.Keys, size+f.Bytes
+		all.Keys, all.Bytes = all.Keys+f.Keys, all.Bytes+f.Bytes
 	}
-	rows = append(rows, []cell{{"all", bold}, text(count(keys)), text(byteSize(size))})
-	p.table([]column{{name: "name"}, {"rows", true}, {"size", true}}, rows)
+	families := append(a.Families[:len(a.Families):len(a.Families)], all)
+	terminal.Table(p, families, []string{"name", "rows", "size"}, func(i int, f query.FamilyAnswer) terminal.Cells {
+		var name any = f.Name
+		if i == len(a.Families) {
+			name = terminal.Bold(name)
+		}
+		return terminal.Cells{name, f.Keys, terminal.Right(humanize.Bytes(f.Bytes))}
+	})
+}
+
+// tipCell returns the tip as the value of a field.
+func tipCell(tip *query.TipAnswer) any {
+	if tip == nil {
+		return terminal.Yellow("none: no block was synced yet")
+	}
+	return fmt.Sprintf("%s  %s  %s", humanize.Count(tip.Height), tip.Hash, humanize.Clock(tip.Time))
 }

@@ -11,7 +11,10 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/daemon"
+	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
@@ -22,33 +25,30 @@ func (p *program) syncCommand() *cli.Command {
 		Category: building,
 		Description: "Resumes after the last indexed block. Ctrl-C stops after the current batch; press it again to stop immediately. The database\n" +
 			"is consistent in both cases. Pending index add and drop operations are resumed too.",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "`URI` of the source: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
-			&cli.StringFlag{Name: "to-height", Usage: "stop after block `H`"},
-			&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "continue at the tip and follow the source"},
-			&cli.StringFlag{Name: "serve", Usage: "also serve the database over HTTP at `ADDRESS` until the sync ends"},
-			&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, but a crash loses the newest blocks", DefaultText: "on"},
-			compressionFlag(),
-			indexFlag(), rawFlag(),
-		}, databaseFlags(), profileFlags()),
-		Action: profiled(p.sync),
+		Flags: slices.Concat(
+			command.SourceFlags("`URI` of the source: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"),
+			[]cli.Flag{
+				&cli.StringFlag{Name: "to-height", Usage: "stop after block `H`"},
+				&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "continue at the tip and follow the source"},
+				&cli.StringFlag{Name: "serve", Usage: "also serve the database over HTTP at `ADDRESS` until the sync ends"},
+			}, command.WriteFlags(), command.DatabaseFlags(), command.ProfileFlags()),
+		Action: command.Profiled(p.sync),
 	}
 }
 
 func (p *program) sync(c *cli.Context) (err error) {
-	set, err := p.one(c)
+	set, err := p.One(c)
 	if err != nil {
 		return err
 	}
-	to, err := heightFlag(c, "to-height")
+	to, err := command.Height(c, "to-height")
 	if err != nil {
 		return err
 	}
-	h := p.host(c)
+	h := p.Host(c)
 	var server *daemon.Server // nil: none
 	if c.IsSet("serve") {
-		if server, err = h.Listen(p.settings, c.String("serve")); err != nil {
+		if server, err = h.Listen(p.Settings, c.String("serve")); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, server.Close()) }()
@@ -69,7 +69,7 @@ func (p *program) sync(c *cli.Context) (err error) {
 	before := db.Tip()
 	s := h.NewSession(set, db, blocks.Run)
 	defer func() { err = errors.Join(err, s.Close()) }()
-	stop := p.watch("sync", blocks.Reading)
+	stop := p.Watch("sync", blocks.Reading)
 	defer stop()
 	if server != nil {
 		err = server.ServeDuring(c.Context, s, blocks)
@@ -81,7 +81,7 @@ func (p *program) sync(c *cli.Context) (err error) {
 		return err
 	}
 	stop()
-	return p.syncAnswer(db, blocks.Total(), before, to, stopped)
+	return p.answerSync(db, blocks.Total(), before, to, stopped)
 }
 
 // syncAnswer is the answer of sync.
@@ -96,7 +96,7 @@ type syncAnswer struct {
 	Stopped  bool             `json:"stopped"` // interrupted by a signal
 }
 
-func (p *program) syncAnswer(db *daemon.Database, did core.Progress, before model.Point, to *model.HeightPk, stopped bool) error {
+func (p *program) answerSync(db *daemon.Database, did core.Progress, before model.Point, to *model.HeightPk, stopped bool) error {
 	tip, err := tipOf(db)
 	if err != nil {
 		return err
@@ -110,28 +110,23 @@ func (p *program) syncAnswer(db *daemon.Database, did core.Progress, before mode
 	case stopped:
 		note = "interrupted; run the same command to resume"
 	case to != nil && before.Height > *to:
-		note = fmt.Sprintf("the database is already above block %s; use birthmark rollback to remove blocks", count(*to))
+		note = fmt.Sprintf("the database is already above block %s; use birthmark rollback to remove blocks", humanize.Count(*to))
 	case to != nil && (tip == nil || tip.Height < uint32(*to)):
-		note = fmt.Sprintf("the source has no block %s yet", count(*to))
+		note = fmt.Sprintf("the source has no block %s yet", humanize.Count(*to))
 	}
 	if note != "" {
-		fmt.Fprintln(p.stderr, "birthmark:", note)
+		fmt.Fprintln(p.Stderr, "birthmark:", note)
 	}
-	return p.answer(db.Chain(), a, func(pg *page) {
-		pg.fields(append(tipFields(a.Chain, a.Network, tip),
-			field{"blocks", text(count(a.Blocks) + perSecond(did.Blocks, did.Elapsed))},
-			field{"transactions", text(count(a.Txs) + perSecond(did.Txs, did.Elapsed))},
-			field{"entities", text(count(a.Entities) + perSecond(did.Entities, did.Elapsed))},
-			field{"time", text(did.Elapsed.Round(time.Millisecond).String())},
-		)...)
+	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
+		page.Fields(
+			"chain", terminal.Green(a.Chain+" "+a.Network),
+			"tip", tipCell(tip),
+			"blocks", terminal.Rate(did.Blocks, did.Elapsed),
+			"transactions", terminal.Rate(did.Txs, did.Elapsed),
+			"entities", terminal.Rate(did.Entities, did.Elapsed),
+			"time", did.Elapsed.Round(time.Millisecond).String(),
+		)
 	})
-}
-
-func perSecond(n uint64, in time.Duration) string {
-	if n == 0 || in <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("  (%s/s)", count(uint64(float64(n)/in.Seconds())))
 }
 
 // tipOf returns the tip of the database, also after an interrupt.
@@ -141,16 +136,4 @@ func tipOf(db *daemon.Database) (*query.TipAnswer, error) {
 		return nil, err
 	}
 	return status.Tip, nil
-}
-
-// tipFields returns the first fields of commands that write.
-func tipFields(chain, network string, tip *query.TipAnswer) []field {
-	return []field{{"chain", cell{chain + " " + network, green}}, {"tip", tipCell(tip)}}
-}
-
-func tipCell(tip *query.TipAnswer) cell {
-	if tip == nil {
-		return cell{"none: no block was synced yet", yellow}
-	}
-	return text(fmt.Sprintf("%s  %s  %s", count(tip.Height), tip.Hash, clock(tip.Time)))
 }

@@ -1,18 +1,18 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/internal/daemon"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) valuesCommand() *cli.Command {
-	return p.query(cli.Command{
+	return queryCommand(p, cli.Command{
 		Name:      "values",
 		Usage:     "list the values of an index in the order of their first occurrence",
 		ArgsUsage: "INDEX",
@@ -20,34 +20,25 @@ func (p *program) valuesCommand() *cli.Command {
 			"lists all values.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "prefix", Usage: "only values that begin with `TEXT`, at most 255 bytes"},
-		}, pageFlags("values", true)),
-	}, func(ctx context.Context, c *cli.Context, db *daemon.Database) (any, func(*page), error) {
-		pg, err := pageOf(c)
-		if err != nil {
-			return nil, nil, err
+		}, command.OrderedPageFlags("values")),
+	}, func(r *request) (*query.ValuesAnswer, error) {
+		if r.IsSet("prefix") {
+			return r.db.ValuesByText(r.ctx, r.arg(0), r.String("prefix"), r.page)
 		}
-		var a *query.ValuesAnswer
-		if c.IsSet("prefix") {
-			a, err = db.ValuesByText(ctx, c.Args().First(), c.String("prefix"), pg)
-		} else {
-			a, err = db.Values(ctx, c.Args().First(), pg)
-		}
-		return a, func(pg *page) { pg.values(a) }, err
-	})
+		return r.db.Values(r.ctx, r.arg(0), r.page)
+	}, showValues)
 }
 
-func (p *page) values(a *query.ValuesAnswer) {
-	p.fields(field{"index", cell{a.Index, green}}, field{"values", text(count(a.Count))}, field{"prefix", text(a.Prefix)})
-	if a.Prefix != "" && len(a.Values) == 0 {
-		p.printf("no value has this prefix\n")
-	}
+func showValues(p *terminal.Page, a *query.ValuesAnswer) {
+	p.Fields("index", terminal.Green(a.Index), "values", a.Count, "prefix", a.Prefix)
 	if len(a.Values) > 0 {
-		p.heading("values")
+		p.Heading("values")
+	} else if a.Prefix != "" {
+		p.Printf("no value has this prefix\n")
 	}
-	var rows [][]cell
-	for _, v := range a.Values {
-		rows = append(rows, []cell{text(count(v.FirstSeen.Height)), text(v.Value), {fmt.Sprintf("%s:%d", v.FirstSeen.Tx, v.FirstSeen.Index), faint}})
-	}
-	p.table([]column{{"block", true}, {name: a.Index}, {name: "first seen"}}, rows)
-	p.more(a.Next)
+	terminal.Table(p, a.Values, []string{"block", a.Index, "first seen"}, func(_ int, v query.ValueAnswer) terminal.Cells {
+		seen := v.FirstSeen
+		return terminal.Cells{seen.Height, v.Value, terminal.Faint(fmt.Sprintf("%s:%d", seen.Tx, seen.Index))}
+	})
+	p.More(a.Next)
 }

@@ -1,21 +1,22 @@
 package cli
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core"
 	"birthmark/core/verify"
-	"birthmark/internal/daemon"
-	"birthmark/internal/progress"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
@@ -27,118 +28,107 @@ func (p *program) verifyCommand() *cli.Command {
 		Description: "Checks that the tip is on the chain of the source, compares the first, the last and random blocks completely, and compares\n" +
 			"the unspent outputs if the node counts them. Changes nothing and can run during a sync. The exit status is 1 if there are\n" +
 			"differences.",
-		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "source", Usage: "`URI` of the source, such as http://127.0.0.1:8332 or file:///path/blocks"},
-			&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
+		Flags: slices.Concat(command.SourceFlags("`URI` of the source, such as http://127.0.0.1:8332 or file:///path/blocks"), []cli.Flag{
 			&cli.StringFlag{Name: "sample", Usage: "compare `N` random blocks", DefaultText: strconv.Itoa(verify.DefaultSample)},
 			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the random choice", DefaultText: "random"},
-		}, databaseFlags(), profileFlags()),
-		Action: profiled(p.verify),
+		}, command.DatabaseFlags(), command.ProfileFlags()),
+		Action: command.Profiled(p.verify),
 	}
 }
 
 func (p *program) verify(c *cli.Context) (err error) {
-	o := verify.Options{Sample: verify.DefaultSample, Seed: uint64(rand.Uint32())}
-	if c.IsSet("sample") {
-		if o.Sample, err = strconv.Atoi(c.String("sample")); err != nil || o.Sample < 0 || o.Sample > model.MaxHeight {
-			return badValue(c, "sample", "a number from 0 to %d", model.MaxHeight)
-		}
+	sample, err := command.Number(c, "sample", verify.DefaultSample, 0, model.MaxHeight)
+	if err != nil {
+		return err
 	}
-	if c.IsSet("seed") {
-		if o.Seed, err = strconv.ParseUint(c.String("seed"), 10, 64); err != nil {
-			return badValue(c, "seed", "a number from 0 to %d", uint64(1<<64-1))
-		}
+	seed, err := command.Number(c, "seed", uint64(rand.Uint32()), 0, math.MaxUint64)
+	if err != nil {
+		return err
 	}
-	set, err := p.one(c)
+	set, err := p.One(c)
 	if err != nil {
 		return err
 	}
 	if set.Source == "" {
-		return usageError("missing_flag", "missing --source URI to compare with (or source in the settings, or BIRTHMARK_SOURCE)")
+		return command.UsageError("missing_flag", "missing --source URI to compare with (or source in the settings, or BIRTHMARK_SOURCE)")
 	}
-	db, err := p.host(c).OpenReading(c.Context, set, core.Options{Damaged: true})
+	db, err := p.Host(c).OpenReading(c.Context, set, core.Options{Damaged: true})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	// The source gets no blocks of the database: it must determine the chain independently.
-	src, err := p.host(c).OpenSource(c.Context, set, db.Chain(), model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
+	src, err := p.Host(c).OpenSource(c.Context, set, db.Chain(), model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	a, err := p.compare(c.Context, db, src, o)
+	advance, stop := p.WatchCount("verify", "blocks")
+	defer stop()
+	a, err := db.DB.Verify(c.Context, src, verify.Options{Sample: int(sample), Seed: seed, Progress: advance})
 	if err != nil {
 		return err
 	}
-	if err := p.answer(db.Chain(), a, func(pg *page) { pg.verify(a) }); err != nil {
+	stop()
+	if err := p.Answer(db.Chain(), a, func(page *terminal.Page) { showVerify(page, a) }); err != nil {
 		return err
 	}
 	if !a.OK {
-		return model.Errorf(model.Internal, "differences_found", "the database differs from the source: %s", plural(uint64(len(a.Differences))+a.More, "difference"))
+		return model.Errorf(model.Internal, "differences_found", "the database differs from the source: %s", differences(a))
 	}
 	return nil
 }
 
-func (p *program) compare(ctx context.Context, db *daemon.Database, src model.Source, o verify.Options) (*verify.Result, error) {
-	var done, total atomic.Uint64
-	o.Progress = func(d, t uint64) {
-		done.Store(d)
-		total.Store(t)
-	}
-	pace := progress.NewPace("blocks", p.now)
-	stop := p.watch("verify", func() progress.Reading { return pace.Reading(done.Load(), total.Load()) })
-	defer stop()
-	return db.DB.Verify(ctx, src, o)
+func differences(a *verify.Result) string {
+	return humanize.Plural(uint64(len(a.Differences))+a.More, "difference")
 }
 
-func (p *page) verify(a *verify.Result) {
-	verdict := cell{"OK: the index matches the source", green}
+func showVerify(p *terminal.Page, a *verify.Result) {
+	verdict := terminal.Green("OK: the index matches the source")
 	if !a.OK {
-		verdict = cell{"differences found", red}
+		verdict = terminal.Red("differences found")
 	}
-	pointText := func(at verify.Point) cell { return text(fmt.Sprintf("%s  %s", count(at.Height), at.Hash)) }
+	point := func(at verify.Point) string { return fmt.Sprintf("%s  %s", humanize.Count(at.Height), at.Hash) }
 	note := ""
 	switch {
 	case a.PartsAt != nil:
-		note = fmt.Sprintf("the chains differ from block %s: only the blocks below were compared", count(*a.PartsAt))
+		note = fmt.Sprintf("the chains differ from block %s: only the blocks below were compared", humanize.Count(*a.PartsAt))
 	case a.Behind > 0:
-		note = fmt.Sprintf("the source is %s ahead", plural(a.Behind, "block"))
+		note = fmt.Sprintf("the source is %s ahead", humanize.Plural(a.Behind, "block"))
 	case a.Ahead > 0:
-		note = fmt.Sprintf("the source ends %s below the tip: these blocks were not compared", plural(a.Ahead, "block"))
+		note = fmt.Sprintf("the source ends %s below the tip: these blocks were not compared", humanize.Plural(a.Ahead, "block"))
 	}
-	p.fields(
-		field{"verify", verdict},
-		field{"chain", text(a.Chain + " " + a.Network)},
-		field{"tip", pointText(a.Tip)},
-		field{"source's tip", pointText(a.SourceTip)},
-		field{"note", cell{note, yellow}},
-		field{"blocks", text(count(a.Blocks) + "  (seed " + strconv.FormatUint(a.Seed, 10) + ")")},
-		field{"transactions", text(count(a.Txs))},
-		field{"inputs", text(count(a.Inputs))},
-		field{"outputs", text(count(a.Outputs))},
-		field{"unspent", text(p.unspent(a.Unspent))},
+	p.Fields(
+		"verify", verdict,
+		"chain", a.Chain+" "+a.Network,
+		"tip", point(a.Tip),
+		"source's tip", point(a.SourceTip),
+		"note", terminal.Yellow(note),
+		"blocks", fmt.Sprintf("%s  (seed %d)", humanize.Count(a.Blocks), a.Seed),
+		"transactions", a.Txs,
+		"inputs", a.Inputs,
+		"outputs", a.Outputs,
+		"unspent", comparedUnspent(p, a.Unspent),
 	)
 	if len(a.Differences) == 0 {
 		return
 	}
-	p.heading(plural(uint64(len(a.Differences))+a.More, "difference"))
-	var rows [][]cell
-	for _, d := range a.Differences {
+	p.Heading(differences(a))
+	columns := []string{"block", "what", "source", "database"}
+	terminal.Table(p, a.Differences, columns, func(_ int, d verify.Difference) terminal.Cells {
 		what := d.What
 		if d.Tx != "" && !strings.Contains(d.Source, d.Tx) {
 			what += " of " + d.Tx
 		}
-		rows = append(rows, []cell{text(count(d.Height)), text(what), text(orNone(d.Source)), {orNone(d.Database), red}})
-	}
-	p.table([]column{{"block", true}, {name: "what"}, {name: "source"}, {name: "database"}}, rows)
+		return terminal.Cells{d.Height, what, cmp.Or(d.Source, "none"), terminal.Red(cmp.Or(d.Database, "none"))}
+	})
 	if a.More > 0 {
-		p.printf("and %s more\n", count(a.More))
+		p.Printf("and %s more\n", humanize.Count(a.More))
 	}
 }
 
-// unspent returns the comparison of unspent outputs in one line.
-func (p *page) unspent(u *verify.Unspent) string {
+// comparedUnspent returns the comparison of unspent outputs in one line.
+func comparedUnspent(p *terminal.Page, u *verify.Unspent) string {
 	switch {
 	case u == nil:
 		return "not compared: the source does not count them"
@@ -146,7 +136,7 @@ func (p *page) unspent(u *verify.Unspent) string {
 		return "not compared: " + u.Reason
 	}
 	side := func(s *verify.Count) string {
-		return plural(s.Outputs, "output") + ", " + p.unit.Amount(s.Value)
+		return humanize.Plural(s.Outputs, "output") + ", " + p.Amount(s.Value)
 	}
 	line := side(u.Source) + " according to the source"
 	switch {
@@ -156,12 +146,4 @@ func (p *page) unspent(u *verify.Unspent) string {
 		line += "; " + side(u.More) + " more in the database: nodes omit outputs that can never be spent"
 	}
 	return line
-}
-
-// orNone returns a side of a difference, or none if it is empty.
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

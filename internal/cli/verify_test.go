@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core/verify"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
@@ -173,11 +174,11 @@ func TestUnspentForPeople(t *testing.T) {
 		{Compared: true, Source: side(1, "5000000000"), Database: side(3, "15000000000"), More: side(2, "10000000000")},
 		{Compared: true, Source: side(1, "5000000000"), Database: side(1, "4000000000"), More: side(0, "-1000000000")},
 	} {
-		b.WriteString(rendered(t, false, func(p *page) { p.verify(&verify.Result{OK: true, Unspent: u}) }))
+		b.WriteString(rendered(t, func(p *terminal.Page) { showVerify(p, &verify.Result{OK: true, Unspent: u}) }))
 	}
 	at := uint32(7)
-	b.WriteString(rendered(t, false, func(p *page) {
-		p.verify(&verify.Result{PartsAt: &at, More: 1200, Differences: []verify.Difference{{Height: 7, What: "hash of the block", Source: "aa", Database: "bb"}}})
+	b.WriteString(rendered(t, func(p *terminal.Page) {
+		showVerify(p, &verify.Result{PartsAt: &at, More: 1200, Differences: []verify.Difference{{Height: 7, What: "hash of the block", Source: "aa", Database: "bb"}}})
 	}))
 	golden(t, "verify_page.txt", b.String())
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/schema"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 )
 
 func (p *program) versionCommand() *cli.Command {
@@ -14,19 +16,16 @@ func (p *program) versionCommand() *cli.Command {
 		Name:     "version",
 		Usage:    "print version",
 		Category: helping,
-		Flags:    commonFlags(),
-		Action: func(*cli.Context) error {
-			a := version()
-			return p.answer(nil, a, func(pg *page) {
-				pg.fields(
-					field{"birthmark", text(a.Version)},
-					field{"commit", text(a.Commit)},
-					field{"format", text(count(a.Format))},
-					field{"go", text(a.Go)},
-				)
-			})
-		},
+		Flags:    command.CommonFlags(),
+		Action:   func(*cli.Context) error { return p.printVersion() },
 	}
+}
+
+func (p *program) printVersion() error {
+	a := version()
+	return p.Answer(nil, a, func(page *terminal.Page) {
+		page.Fields("birthmark", a.Version, "commit", a.Commit, "format", a.Format, "go", a.Go)
+	})
 }
 
 // versionAnswer is the build information of the binary.

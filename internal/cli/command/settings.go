@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"log/slog"
@@ -35,30 +35,30 @@ var settingFlags = []struct{ flag, key string }{
 	{"index", "indexes"},
 }
 
-// load reads the settings from the file, the environment and the flags of c; later ones override earlier ones.
-func (p *program) load(c *cli.Context) error {
+// Load reads the settings from the file, the environment and the flags of c; later ones override earlier ones.
+func (e *Env) Load(c *cli.Context) error {
 	s := config.Default()
 	file, origin := c.String("config"), "--config"
 	if file == "" {
-		file, _ = p.lookup("BIRTHMARK_CONFIG")
+		file, _ = e.LookupEnv("BIRTHMARK_CONFIG")
 		origin = "BIRTHMARK_CONFIG"
 	}
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return usageError("no_settings", "%s: %w", origin, err)
+			return UsageError("no_settings", "%s: %w", origin, err)
 		}
 		if s, err = config.Parse(file, text); err != nil {
 			return err
 		}
 	}
-	overrides, warnings := config.FromEnvironment(p.lookup)
+	overrides, warnings := config.FromEnvironment(e.LookupEnv)
 	for _, f := range settingFlags {
 		if c.IsSet(f.flag) {
 			overrides = append(overrides, config.Override{Key: f.key, Value: c.String(f.flag), Origin: "--" + f.flag})
 		}
 	}
-	p.overrides = p.overrides[:0]
+	e.overrides = e.overrides[:0]
 	for _, o := range overrides {
 		o, renamed := o.Renamed()
 		warnings = append(warnings, renamed...)
@@ -66,82 +66,68 @@ func (p *program) load(c *cli.Context) error {
 		case err != nil:
 			return err
 		case !taken:
-			p.overrides = append(p.overrides, o)
+			e.overrides = append(e.overrides, o)
 		}
 	}
 	if err := s.Check(); err != nil {
 		return err
 	}
-	p.settings = s
-	p.logTo(s.Log)
-	for _, w := range slices.Concat(p.warnings, s.Warnings, warnings) {
-		p.log.Warn(w)
+	e.Settings = s
+	e.logTo(s.Log)
+	for _, w := range slices.Concat(e.Warnings, s.Warnings, warnings) {
+		e.Log.Warn(w)
 	}
-	p.warnings = nil
+	e.Warnings = nil
 	return nil
 }
 
 // logTo applies the log settings.
-func (p *program) logTo(set config.Log) {
+func (e *Env) logTo(set config.Log) {
 	if set == config.Default().Log {
 		return
 	}
 	o := &slog.HandlerOptions{Level: set.Level}
-	var h slog.Handler = slog.NewTextHandler(p.console, o)
+	var h slog.Handler = slog.NewTextHandler(e.Console, o)
 	if set.Format == "json" {
-		h = slog.NewJSONHandler(p.console, o)
+		h = slog.NewJSONHandler(e.Console, o)
 	}
-	p.log = slog.New(h)
-	if p.ownsLog {
-		slog.SetDefault(p.log)
+	e.Log = slog.New(h)
+	if e.OwnsLog {
+		slog.SetDefault(e.Log)
 	}
 }
 
-// one returns the settings of the chain that c selects.
-func (p *program) one(c *cli.Context) (*config.Chain, error) {
-	if err := p.load(c); err != nil {
+// One returns the settings of the chain that c selects.
+func (e *Env) One(c *cli.Context) (*config.Chain, error) {
+	if err := e.Load(c); err != nil {
 		return nil, err
 	}
-	set, err := p.settings.One(p.overrides)
+	set, err := e.Settings.One(e.overrides)
 	if err != nil {
 		return nil, err
 	}
-	p.mask(set)
+	e.mask(set)
 	return set, nil
 }
 
-// several returns the settings of all chains that c selects.
-func (p *program) several(c *cli.Context) ([]*config.Chain, error) {
-	if err := p.load(c); err != nil {
+// Several returns the settings of all chains that c selects.
+func (e *Env) Several(c *cli.Context) ([]*config.Chain, error) {
+	if err := e.Load(c); err != nil {
 		return nil, err
 	}
-	sets, err := p.settings.All(p.overrides)
+	sets, err := e.Settings.All(e.overrides)
 	if err != nil {
 		return nil, err
 	}
 	for _, set := range sets {
-		p.mask(set)
+		e.mask(set)
 	}
 	return sets, nil
 }
 
 // mask registers the secret of a source, so that no output contains it.
-func (p *program) mask(set *config.Chain) {
+func (e *Env) mask(set *config.Chain) {
 	if config.MaskURI(set.Source) != set.Source {
-		p.sources = append(p.sources, set.Source)
+		e.sources = append(e.sources, set.Source)
 	}
-}
-
-// commandName names this process in the lock of the database, without arguments, which can contain a secret.
-func commandName(c *cli.Context) string {
-	if c == nil {
-		return "birthmark"
-	}
-	name := ""
-	for _, in := range c.Lineage() { // innermost first
-		if in.Command != nil && in.Command.Name != "" && in.Command.Name != "birthmark" {
-			name = " " + in.Command.Name + name
-		}
-	}
-	return "birthmark" + name
 }

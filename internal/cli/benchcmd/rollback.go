@@ -1,4 +1,4 @@
-package cli
+package benchcmd
 
 import (
 	"fmt"
@@ -6,13 +6,15 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/bench"
-	"birthmark/internal/config"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/bench"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/config"
 )
 
-func (p *program) benchRollbackCommand() *cli.Command {
+func (b *commands) rollbackCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "rollback",
 		Usage: "measure rollbacks of databases of several sizes",
@@ -21,24 +23,24 @@ func (p *program) benchRollbackCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "sizes of the databases in transactions, `N,N`", DefaultText: "500000,2000000"},
 			&cli.StringFlag{Name: "blocks", Usage: "remove `N` blocks", DefaultText: "1000"},
-		}, generatedFlags(), memoryFlags(), profileFlags(), commonFlags()),
-		Action: p.benchRollback,
+		}, commonFlags()),
+		Action: b.rollback,
 	}
 }
 
 // rollbackTxs is the default mean number of transactions in a block of Bitcoin, so that 1,000 blocks are a small part.
 const rollbackTxs = 100
 
-// benchRollbackAnswer is the document of bench rollback.
-type benchRollbackAnswer struct {
+// RollbackAnswer is the document of bench rollback.
+type RollbackAnswer struct {
 	Chain   string                      `json:"chain"`
 	Indexes map[string]config.IndexView `json:"indexes"`
 	Memory  int64                       `json:"memory"` // bytes
 	Sizes   []*bench.RollbackResult     `json:"sizes"`
 }
 
-func (p *program) benchRollback(c *cli.Context) error {
-	numbers, err := benchNumbers(c, map[string]uint64{"blocks": 1000})
+func (b *commands) rollback(c *cli.Context) error {
+	numbers, err := readNumbers(c, map[string]uint64{"blocks": 1000})
 	if err != nil {
 		return err
 	}
@@ -50,14 +52,14 @@ func (p *program) benchRollback(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.load(c); err != nil {
+	if err := b.Load(c); err != nil {
 		return err
 	}
 	chain.Txs = slices.Max(sizes)
-	a := benchRollbackAnswer{Chain: chain.Name, Indexes: benchIndexes(&chain), Memory: int64(p.settings.Memory)}
-	err = p.onRecording(c, chain, "bench rollback", func(made *bench.Recording, dir func() bench.Options) error {
+	a := &RollbackAnswer{Chain: chain.Name, Indexes: indexViews(&chain), Memory: int64(b.Settings.Memory)}
+	err = b.withRecording(c, chain, "bench rollback", func(made *bench.Recording, next func() bench.Options) error {
 		for _, txs := range sizes {
-			r, err := bench.Rollback(c.Context, made, txs, int(numbers["blocks"]), dir())
+			r, err := bench.Rollback(c.Context, made, txs, int(numbers["blocks"]), next())
 			if err != nil {
 				return err
 			}
@@ -68,7 +70,7 @@ func (p *program) benchRollback(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.answer(nil, a, func(pg *page) { pg.benchRollback(&a) })
+	return b.Answer(nil, a, func(page *terminal.Page) { showRollback(page, a) })
 }
 
 // sizesOf reads --txs.
@@ -80,28 +82,24 @@ func sizesOf(c *cli.Context) ([]int, error) {
 	for text := range strings.SplitSeq(c.String("txs"), ",") {
 		n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
 		if err != nil || n < 1 || n > bench.MaxTxs {
-			return nil, badValue(c, "txs", "numbers from 1 to %d", uint64(bench.MaxTxs))
+			return nil, command.BadValue(c, "txs", "numbers from 1 to %d", uint64(bench.MaxTxs))
 		}
 		sizes = append(sizes, int(n))
 	}
 	return sizes, nil
 }
 
-func (p *page) benchRollback(a *benchRollbackAnswer) {
-	p.fields(
-		field{"chain", cell{a.Chain, green}},
-		field{"indexes", text(indexesLine(a.Indexes))},
-	)
-	p.heading("rolled back")
-	var rows [][]cell
-	for _, r := range a.Sizes {
-		number := func(f float64) cell { return text(count(uint64(f))) }
-		rows = append(rows, []cell{
-			text(count(uint64(r.Txs))), text(count(uint64(r.Blocks))), text(count(uint64(r.RemovedTxs))), {count(uint64(r.TxsPerSecond)), bold},
-			text(fmt.Sprintf("%.1f", r.CPUMicrosPerTx)), number(r.AppendTxsPerSecond), text(fmt.Sprintf("%.2f", r.Ratio)),
-			number(r.BulkTxsPerSecond), text(fmt.Sprintf("%.2f", r.BulkRatio)),
-		})
+func showRollback(p *terminal.Page, a *RollbackAnswer) {
+	p.Fields("chain", terminal.Green(a.Chain), "indexes", indexesLine(a.Indexes))
+	p.Heading("rolled back")
+	columns := []string{
+		"txs before", "blocks", "txs removed", "txs/s", "CPU µs/tx", "appended again, txs/s", "ratio", "built in bulk, txs/s", "ratio",
 	}
-	p.table([]column{{"txs before", true}, {"blocks", true}, {"txs removed", true}, {"txs/s", true}, {"CPU µs/tx", true},
-		{"appended again, txs/s", true}, {"ratio", true}, {"built in bulk, txs/s", true}, {"ratio", true}}, rows)
+	ratio := func(f float64) terminal.Cell { return terminal.Right(fmt.Sprintf("%.2f", f)) }
+	terminal.Table(p, a.Sizes, columns, func(_ int, r *bench.RollbackResult) terminal.Cells {
+		return terminal.Cells{
+			r.Txs, r.Blocks, r.RemovedTxs, terminal.Bold(uint64(r.TxsPerSecond)), r.CPUMicrosPerTx,
+			uint64(r.AppendTxsPerSecond), ratio(r.Ratio), uint64(r.BulkTxsPerSecond), ratio(r.BulkRatio),
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package cli
+package benchcmd
 
 import (
 	"cmp"
@@ -6,16 +6,17 @@ import (
 	"maps"
 	"slices"
 
-	"birthmark/bench"
-	"birthmark/chains/bitcoin"
-	"birthmark/chains/cardano"
-	"birthmark/chains/ergo"
-	"birthmark/internal/daemon"
-
 	"github.com/urfave/cli/v2"
+
+	"birthmark/bench"
+	"birthmark/chains/cardano"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/daemon"
+	"birthmark/internal/humanize"
 )
 
-func (p *program) benchDecodeCommand() *cli.Command {
+func (b *commands) decodeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "decode",
 		Usage: "compare the speed of decoding with other libraries",
@@ -28,34 +29,34 @@ func (p *program) benchDecodeCommand() *cli.Command {
 			&cli.StringFlag{Name: "block-txs", Usage: "mean number `N` of transactions per generated block", DefaultText: "as on mainnet"},
 			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the generator", DefaultText: "1"},
 			&cli.StringFlag{Name: "mb", Usage: "read at most `N` MB of blocks from --source", DefaultText: "64"},
-			indexFlag(),
-		}, chainFlags(), profileFlags(), commonFlags()),
-		Action: profiled(p.benchDecode),
+			command.IndexFlag(),
+		}, command.ChainFlags(), command.ProfileFlags(), command.CommonFlags()),
+		Action: command.Profiled(b.decode),
 	}
 }
 
-// benchDecodeAnswer is the document of bench decode.
-type benchDecodeAnswer struct {
+// DecodeAnswer is the document of bench decode.
+type DecodeAnswer struct {
 	Chain   string   `json:"chain"`
 	Network string   `json:"network"`
 	Indexes []string `json:"indexes"`
 	*bench.DecodeResult
 }
 
-func (p *program) benchDecode(c *cli.Context) error {
-	numbers, err := benchNumbers(c, map[string]uint64{"txs": 20_000, "seed": 1, "block-txs": 0, "mb": 64})
+func (b *commands) decode(c *cli.Context) error {
+	numbers, err := readNumbers(c, map[string]uint64{"txs": 20_000, "seed": 1, "block-txs": 0, "mb": 64})
 	if err != nil {
 		return err
 	}
-	set, err := p.one(c)
+	set, err := b.One(c)
 	if err != nil {
 		return err
 	}
 	name, network := cmp.Or(set.Chain, cardano.Name), set.Network
-	if set.Source == "" { // these are of one network
-		network = cmp.Or(network, map[string]string{ergo.Name: generatedErgo, bitcoin.Name: generatedBitcoin}[name])
+	if set.Source == "" {
+		network = cmp.Or(network, generatedNetworks[name])
 	}
-	chain, err := p.host(c).MakeChain(set, name, network)
+	chain, err := b.Host(c).MakeChain(set, name, network)
 	if err != nil {
 		return err
 	}
@@ -77,27 +78,26 @@ func (p *program) benchDecode(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	a := benchDecodeAnswer{chain.Name(), chain.Network(), indexes, result}
-	return p.answer(nil, a, func(pg *page) { pg.benchDecode(&a) })
+	a := &DecodeAnswer{chain.Name(), chain.Network(), indexes, result}
+	return b.Answer(nil, a, func(page *terminal.Page) { showDecode(page, a) })
 }
 
-func (p *page) benchDecode(a *benchDecodeAnswer) {
-	p.fields(
-		field{"chain", cell{a.Chain + " " + a.Network, green}},
-		field{"blocks", text(count(uint64(a.Blocks)))},
-		field{"transactions", text(count(uint64(a.Txs)))},
-		field{"size", text(byteSize(a.Bytes))},
-		field{"ratio", cell{fmt.Sprintf("%.1f", a.Ratio), bold}},
-		field{"ratio of CPU", text(fmt.Sprintf("%.1f", a.CPURatio))},
+func showDecode(p *terminal.Page, a *DecodeAnswer) {
+	p.Fields(
+		"chain", terminal.Green(a.Chain+" "+a.Network),
+		"blocks", a.Blocks,
+		"transactions", a.Txs,
+		"size", humanize.Bytes(a.Bytes),
+		"ratio", terminal.Bold(a.Ratio),
+		"ratio of CPU", a.CPURatio,
 	)
-	var rows [][]cell
-	for _, name := range slices.Sorted(maps.Keys(a.Runs)) {
+	p.Heading("on one goroutine")
+	columns := []string{"decoder", "txs/s", "blocks/s", "MB/s", "CPU µs/tx"}
+	terminal.Table(p, slices.Sorted(maps.Keys(a.Runs)), columns, func(_ int, name string) terminal.Cells {
 		r := a.Runs[name]
-		rows = append(rows, []cell{
-			{name, green}, {count(uint64(r.TxsPerSecond)), bold}, text(count(uint64(r.BlocksPerSecond))),
-			text(fmt.Sprintf("%.1f", r.MBPerSecond)), text(fmt.Sprintf("%.2f", r.CPUMicrosPerTx)),
-		})
-	}
-	p.heading("on one goroutine")
-	p.table([]column{{name: "decoder"}, {"txs/s", true}, {"blocks/s", true}, {"MB/s", true}, {"CPU µs/tx", true}}, rows)
+		return terminal.Cells{
+			terminal.Green(name), terminal.Bold(uint64(r.TxsPerSecond)), uint64(r.BlocksPerSecond), r.MBPerSecond,
+			terminal.Right(fmt.Sprintf("%.2f", r.CPUMicrosPerTx)),
+		}
+	})
 }

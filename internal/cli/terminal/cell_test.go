@@ -1,12 +1,12 @@
-package cli
+package terminal
 
 import (
 	"strings"
 	"testing"
 )
 
-// What the one who minted an asset wrote cannot play tricks with the terminal of the one who reads it.
-func TestWhatIsSaidOfAnAssetStaysOnItsLine(t *testing.T) {
+// The name of an asset cannot control the terminal.
+func TestForeignTextStaysOnItsLine(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"SigUSD":                   "SigUSD",
@@ -15,9 +15,9 @@ func TestWhatIsSaidOfAnAssetStaysOnItsLine(t *testing.T) {
 		"\x1b[2Jgone\a":            " [2Jgone ",
 		"\u202egnp.exe":            " gnp.exe",
 		"\xff":                     "\ufffd",
-		strings.Repeat("x", 10000): strings.Repeat("x", maxSaid) + "…",
+		strings.Repeat("x", 10000): strings.Repeat("x", maxForeign) + "…",
 	} {
-		if got := said(in).text; got != want {
+		if got := Foreign(in); got != want {
 			t.Errorf("%q is shown as %q, expected %q", in, got, want)
 		}
 	}

@@ -1,0 +1,242 @@
+package benchcmd
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"birthmark/bench"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/config"
+	"birthmark/storage"
+)
+
+func (b *commands) appendCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "append",
+		Usage: "index generated blocks in several ways and compare",
+		Description: "The blocks resemble those of mainnet. They are generated and decoded first; each run then has its own process and\n" +
+			"temporary folder:\n" +
+			"  naive  a store transaction per block, single reads and writes, no caches\n" +
+			"  floor  all rows are made, none are stored\n" +
+			"  wal    batches as near the tip\n" +
+			"  nowal  the same with --wal=off\n" +
+			"  bulk   a normal sync: large batches\n" +
+			"Custom indexes in --index-file need serialized blocks, which are then generated for bitcoin. The time they add to decoding is\n" +
+			"measured separately, because the runs do not decode.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
+			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
+			&cli.StringFlag{Name: "runs", Usage: "`RUNS` to execute: some of naive,floor,wal,nowal,bulk", DefaultText: "all"},
+			&cli.StringFlag{Name: "wal", Usage: "only naive, floor, and runs with the write-ahead log `on` or off"},
+			command.CompressionFlag(),
+			&cli.StringFlag{Name: "repeat", Usage: "repeat the runs `N` times, alternating, and print the median of each figure", DefaultText: "1"},
+			&cli.StringFlag{Name: "recording", Hidden: true}, // the process of one run: the folder with the recorded blocks
+		}, commonFlags()),
+		Action: b.append,
+	}
+}
+
+// AppendAnswer is the document of bench append.
+type AppendAnswer struct {
+	Indexes    map[string]config.IndexView  `json:"indexes,omitempty"`
+	Evaluation map[string]*bench.Evaluation `json:"evaluation,omitempty"` // of custom indexes by name; all: together
+
+	Naive *bench.Result                `json:"naive,omitempty"`
+	Floor *bench.Result                `json:"floor,omitempty"`
+	Runs  map[bench.Kind]*bench.Result `json:"runs"`
+}
+
+// append measures each run in its own process, which is this program with --recording.
+func (b *commands) append(c *cli.Context) error {
+	kinds, err := runsOf(c)
+	if err != nil {
+		return err
+	}
+	numbers, err := readNumbers(c, map[string]uint64{"txs": 1_000_000, "naive-txs": 250_000, "repeat": 1})
+	if err != nil {
+		return err
+	}
+	if (len(kinds) > 1 || numbers["repeat"] > 1) && (c.IsSet("cpuprofile") || c.IsSet("memprofile")) {
+		return command.UsageError("bad_value", "a profile covers one run: expected --runs with one of %s", bench.KindNames())
+	}
+	// Reject invalid flags before creating anything.
+	chain, err := generatedChain(c, 2000)
+	if err != nil {
+		return err
+	}
+	if err := b.Load(c); err != nil {
+		return err
+	}
+	txs := func(k bench.Kind) int {
+		if k == bench.Naive || k == bench.Floor {
+			return int(min(numbers["txs"], numbers["naive-txs"]))
+		}
+		return int(numbers["txs"])
+	}
+	if c.IsSet("recording") {
+		return b.appendRecorded(c, kinds[0], txs(kinds[0]))
+	}
+	for _, k := range kinds {
+		chain.Txs = max(chain.Txs, txs(k))
+	}
+	results := map[bench.Kind][]*bench.Result{}
+	err = inTemporaryFolder(c, func(dir string) error {
+		if _, err := b.record(c.Context, dir, chain); err != nil {
+			return err
+		}
+		for range numbers["repeat"] {
+			for _, k := range kinds {
+				r, err := b.appendInProcess(c, k, dir)
+				if err != nil {
+					return err
+				}
+				results[k] = append(results[k], r)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	medians := map[bench.Kind]*bench.Result{}
+	for k, rs := range results {
+		medians[k] = bench.Median(rs)
+	}
+	a := &AppendAnswer{Indexes: indexViews(&chain), Naive: medians[bench.Naive], Floor: medians[bench.Floor], Runs: maps.Clone(medians)}
+	delete(a.Runs, bench.Naive)
+	delete(a.Runs, bench.Floor)
+	if a.Evaluation, err = evaluation(c.Context, &chain); err != nil {
+		return err
+	}
+	return b.Answer(nil, a, func(page *terminal.Page) { showAppend(page, a, kinds, medians) })
+}
+
+// runsOf returns the runs that the flags select, in the order of bench.Kinds.
+func runsOf(c *cli.Context) ([]bench.Kind, error) {
+	if err := command.Exclusive(c, "wal", "runs"); err != nil {
+		return nil, err
+	}
+	selected := bench.Kinds
+	switch {
+	case c.IsSet("wal"):
+		on, err := config.ParseSwitch(c.String("wal"))
+		if err != nil {
+			return nil, command.BadValue(c, "wal", "on or off")
+		}
+		selected = []bench.Kind{bench.Naive, bench.Floor, bench.NoWAL}
+		if on {
+			selected = []bench.Kind{bench.Naive, bench.Floor, bench.WAL, bench.Bulk}
+		}
+	case c.IsSet("runs"):
+		selected = nil
+		for name := range strings.SplitSeq(c.String("runs"), ",") {
+			k := bench.Kind(strings.TrimSpace(name))
+			if !slices.Contains(bench.Kinds, k) {
+				return nil, command.BadValue(c, "runs", "some of %s", bench.KindNames())
+			}
+			selected = append(selected, k)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(bench.Kinds), func(k bench.Kind) bool { return !slices.Contains(selected, k) }), nil
+}
+
+// appendInProcess executes one run in a process with the flags of c, with the blocks recorded in dir.
+func (b *commands) appendInProcess(c *cli.Context, k bench.Kind, dir string) (*bench.Result, error) {
+	args := []string{"bench", "append", "--json", "--runs=" + string(k), "--recording=" + dir}
+	for _, name := range c.LocalFlagNames() {
+		if !slices.Contains([]string{"runs", "wal", "repeat", "json"}, name) {
+			args = append(args, "--"+name+"="+c.String(name))
+		}
+	}
+	cmd, err := thisProgram(c.Context, args...)
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stderr = b.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second // it removes its folder
+	out, err := cmd.Output()
+	if c.Context.Err() != nil {
+		return nil, context.Cause(c.Context)
+	}
+	r := &bench.Result{}
+	if err == nil {
+		err = json.Unmarshal(out, r)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", k, err)
+	}
+	return r, nil
+}
+
+// appendRecorded executes one run in this process with txs recorded transactions, and prints its result.
+func (b *commands) appendRecorded(c *cli.Context, k bench.Kind, txs int) error {
+	var compression storage.Compression
+	if c.IsSet("compression") {
+		var err error
+		if compression, err = storage.ParseCompression(c.String("compression")); err != nil {
+			return command.BadValue(c, "compression", "default or max")
+		}
+	}
+	blocks, err := bench.OpenRecording(c.String("recording"))
+	if err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(config.Divide(b.Settings.Memory).Go())
+	var r *bench.Result
+	err = inTemporaryFolder(c, func(dir string) error {
+		o, stop := b.watched("bench "+string(k), databaseOptions(dir, b.Settings.Memory))
+		defer stop()
+		o.Compression = compression
+		return command.Profile(c, func() (err error) {
+			r, err = bench.Append(c.Context, k, blocks, txs, o)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return b.Document(r)
+}
+
+func showAppend(p *terminal.Page, a *AppendAnswer, kinds []bench.Kind, results map[bench.Kind]*bench.Result) {
+	p.Fields("indexes", indexesLine(a.Indexes))
+	p.Heading("runs")
+	times := func(f, naive float64) terminal.Cell {
+		if naive == 0 {
+			return terminal.Right("")
+		}
+		return terminal.Bold(f / naive)
+	}
+	naive := bench.Result{}
+	if a.Naive != nil {
+		naive = *a.Naive
+	}
+	columns := []string{
+		"run", "txs", "txs/s", "× naive", "settled", "× naive", "blocks/s", "entities/s", "CPU µs/tx", "rows/tx", "bytes/tx",
+		"peak memory", "txs/s by quarter",
+	}
+	terminal.Table(p, kinds, columns, func(_ int, k bench.Kind) terminal.Cells {
+		r := results[k]
+		return terminal.Cells{
+			terminal.Green(string(k)), r.Txs, terminal.Bold(uint64(r.TxsPerSecond)), times(r.TxsPerSecond, naive.TxsPerSecond),
+			whole(r.SettledTxsPerSecond), times(r.SettledTxsPerSecond, naive.SettledTxsPerSecond), whole(r.BlocksPerSecond),
+			whole(r.EntitiesPerSecond), r.CPUMicrosPerTx, r.RowsPerTx, whole(r.BytesPerTx), peakMemory(r), quartersLine(r),
+		}
+	})
+	p.Heading("time by stage")
+	terminal.Table(p, kinds, []string{"run", "stages"}, func(_ int, k bench.Kind) terminal.Cells {
+		return terminal.Cells{terminal.Green(string(k)), stagesLine(results[k])}
+	})
+	showEvaluation(p, a.Evaluation)
+}

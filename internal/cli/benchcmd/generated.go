@@ -1,0 +1,167 @@
+package benchcmd
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"birthmark/bench"
+	"birthmark/chains/bitcoin"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/config"
+	"birthmark/model"
+)
+
+// generatedFlags returns the flags of the generated blocks.
+func generatedFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: " + strings.Join(bench.ChainNames(), ", "), DefaultText: bitcoin.Name},
+		&cli.StringFlag{Name: "indexes", Usage: "`INDEXES` to build", DefaultText: "address,script_hash; for other chains their defaults"},
+		&cli.StringFlag{Name: "index-file", Usage: "indexes to build, with options and custom indexes, from a settings `FILE`"},
+		&cli.StringFlag{Name: "hot-outputs", Usage: "bitcoin: give one address `N` additional outputs"},
+		&cli.BoolFlag{Name: "hot-unspent", DisableDefaultText: true, Usage: "never spend --hot-outputs; by default most are spent"},
+		&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "also store raw transactions; bitcoin blocks are then generated in serialized form"},
+		&cli.StringFlag{Name: "block-txs", Usage: "mean number `N` of transactions per block", DefaultText: "2000; for other chains as on mainnet"},
+		&cli.StringFlag{Name: "seed", Usage: "`SEED` of the generator", DefaultText: "1"},
+		&cli.StringFlag{Name: "dir", Usage: "`DIR` for temporary folders", DefaultText: "the system default"},
+	}
+}
+
+// generatedChain returns the chain that the flags of c describe, without its number of transactions. perBlock is the
+// default number of transactions in a block of Bitcoin.
+func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
+	name := cmp.Or(c.String("chain"), bitcoin.Name)
+	if !slices.Contains(bench.ChainNames(), name) {
+		return bench.Chain{}, command.BadValue(c, "chain", "%s", strings.Join(bench.ChainNames(), ", "))
+	}
+	if name != bitcoin.Name {
+		perBlock = 0
+	}
+	numbers, err := readNumbers(c, map[string]uint64{"block-txs": perBlock, "seed": 1, "hot-outputs": 0})
+	if err != nil {
+		return bench.Chain{}, err
+	}
+	if err := command.Exclusive(c, "indexes", "index-file"); err != nil {
+		return bench.Chain{}, err
+	}
+	chain := bench.Chain{
+		Name: name, TxsPerBlock: int(numbers["block-txs"]), Seed: numbers["seed"], Raw: c.Bool("raw"),
+		HotOutputs: int(numbers["hot-outputs"]), HotUnspent: c.Bool("hot-unspent"),
+	}
+	switch {
+	case c.IsSet("index-file"):
+		if err := readIndexFile(c.String("index-file"), &chain); err != nil {
+			return chain, err
+		}
+	case c.IsSet("indexes"):
+		chain.Indexes = strings.Split(c.String("indexes"), ",")
+	case name == bitcoin.Name:
+		chain.Indexes = []string{"address", "script_hash"}
+	}
+	if chain.Raw && name == bitcoin.Name {
+		chain.Serialized = true
+	}
+	return chain.Resolve(c.Context)
+}
+
+// record generates the blocks of a chain in a folder and reports progress.
+func (b *commands) record(ctx context.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
+	advance, stop := b.WatchCount("generate", "txs")
+	defer stop()
+	return bench.Record(ctx, dir, chain, func(txs int) { advance(uint64(txs), uint64(chain.Txs)) })
+}
+
+// usualTxs is more than the mean number of transactions in blocks of Cardano and Ergo.
+const usualTxs = 8
+
+// withRecording calls measure with the recorded blocks of a chain. next returns the options of a new database in the same
+// temporary folder.
+func (b *commands) withRecording(c *cli.Context, chain bench.Chain, what string, measure func(blocks *bench.Recording, next func() bench.Options) error) error {
+	return inTemporaryFolder(c, func(dir string) error {
+		blocks, err := b.record(c.Context, filepath.Join(dir, "blocks"), chain)
+		if err != nil {
+			return err
+		}
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(config.Divide(b.Settings.Memory).Go()))
+		databases, stop := 0, func() {}
+		defer func() { stop() }()
+		return command.Profile(c, func() error {
+			return measure(blocks, func() (o bench.Options) {
+				stop()
+				databases++
+				o, stop = b.watched(what, databaseOptions(filepath.Join(dir, fmt.Sprint("db", databases)), b.Settings.Memory))
+				return o
+			})
+		})
+	})
+}
+
+// Content of a folder with a generated database: the database, and its blocks while it is created.
+const (
+	DatabaseFolder = "db"
+	blocksFolder   = "blocks"
+)
+
+// withGeneratedDatabase calls do with a generated database of the chain that the flags describe. It is in --reuse-db, or in
+// a temporary folder.
+func (b *commands) withGeneratedDatabase(c *cli.Context, txs uint64, do func(set *config.Chain, chain *bench.Chain, made *bench.Recording) error) error {
+	chain, err := generatedChain(c, 2000)
+	if err != nil {
+		return err
+	}
+	chain.Txs = int(txs)
+	in := func(dir string) error {
+		made, err := b.generateDatabase(c, dir, chain)
+		if err != nil {
+			return err
+		}
+		// The database stores its chain and network.
+		set := &config.Chain{DB: filepath.Join(dir, DatabaseFolder), Indexes: configured(&chain), Memory: b.Settings.Memory}
+		return do(set, &chain, made)
+	}
+	if dir := c.String("reuse-db"); dir != "" {
+		return in(dir)
+	}
+	return inTemporaryFolder(c, in)
+}
+
+// generateDatabase creates and compacts a database of generated blocks in dir, or reuses the one that was created with the
+// same flags.
+func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
+	if made, err := bench.OpenRecording(dir); err == nil {
+		if !reflect.DeepEqual(made.Chain, chain) {
+			return nil, model.Errorf(model.Refused, "not_empty",
+				"%s holds a generated database of %s with %d transactions, created with other flags: use another folder",
+				dir, made.Chain.Name, made.Chain.Txs)
+		}
+		return made, nil
+	}
+	if found, err := os.ReadDir(dir); len(found) > 0 {
+		return nil, model.Errorf(model.Refused, "not_empty", "%s is not empty and holds no generated database: use another folder", dir)
+	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	blocks, err := b.record(c.Context, filepath.Join(dir, blocksFolder), chain)
+	if err != nil {
+		return nil, err
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(config.Divide(b.Settings.Memory).Go()))
+	o, stop := b.watched("build database", databaseOptions(filepath.Join(dir, DatabaseFolder), b.Settings.Memory))
+	defer stop()
+	if err := bench.Build(c.Context, blocks, chain.Txs, o); err != nil {
+		return nil, err
+	}
+	if err := os.RemoveAll(filepath.Join(dir, blocksFolder)); err != nil {
+		return nil, err
+	}
+	return blocks, blocks.Save(dir)
+}

@@ -1,0 +1,294 @@
+package benchcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"birthmark/bench"
+	"birthmark/core"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/config"
+	"birthmark/internal/daemon"
+)
+
+func (b *commands) serveCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "measure a database served over HTTP",
+		Description: "Serves a database through the complete server of birthmark serve, while another process sends requests over many\n" +
+			"connections, one after the other on each. The requests are drawn at random and sent once before the measurement. The\n" +
+			"database is --db, or a generated one that is removed at the end or kept in --reuse-db. With --url, a running server is\n" +
+			"measured.\n" +
+			"The mix in percent: " + mixText(bench.LoadMix) + ". find is the first page of an address. Addresses with more than 100\n" +
+			"outputs and transactions with more than 1,000 inputs and outputs are excluded; bench query measures those.",
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "url", Usage: "measure a running server: `URL` of a chain such as http://127.0.0.1:8080/v1/bitcoin"},
+			&cli.StringFlag{Name: "db", Usage: "database folder `DIR`", DefaultText: "a generated database"},
+			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000; with --syncing twice as many"},
+			&cli.StringFlag{Name: "reuse-db", Usage: "create the generated database in `DIR`, or reuse the one in it"},
+			&cli.StringFlag{Name: "connections", Usage: "use `N` connections", DefaultText: "64"},
+			&cli.StringFlag{Name: "seconds", Usage: "measure for `N` seconds", DefaultText: "10"},
+			&cli.StringFlag{Name: "rps", Usage: "send `N` requests per second, even if answers are late", DefaultText: "as many as are answered; with --syncing 3000"},
+			&cli.StringFlag{Name: "mix", Usage: "request kinds with weights, some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
+			&cli.BoolFlag{Name: "per-kind", DisableDefaultText: true, Usage: "also measure each kind of the mix separately"},
+			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others are synced, and compare with a sync without requests"},
+			&cli.StringFlag{Name: "repeat", Usage: "with --syncing: repeat each sync `N` times, alternating, and print the medians", DefaultText: "3"},
+			&cli.BoolFlag{Name: "no-cache", DisableDefaultText: true, Usage: "disable the response cache of the server"},
+			&cli.StringFlag{Name: "samples", Usage: "sample `N` of each kind", DefaultText: "1000"},
+			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db, if it cannot be detected"},
+			&cli.BoolFlag{Name: "client", Hidden: true}, // the process that sends the requests
+		}, commonFlags()),
+		Action: b.serve,
+	}
+}
+
+// ServeAnswer is the document of bench serve.
+type ServeAnswer struct {
+	Chain       string                      `json:"chain,omitempty"`
+	Indexes     map[string]config.IndexView `json:"indexes,omitempty"` // of a generated database
+	Txs         uint64                      `json:"txs,omitempty"`     // in the database at the beginning
+	Memory      int64                       `json:"memory,omitempty"`  // bytes
+	URL         string                      `json:"url,omitempty"`     // of another server
+	Connections int                         `json:"connections"`
+	NoCache     bool                        `json:"fresh,omitempty"`
+	Rate        float64                     `json:"pace,omitempty"` // target in requests per second
+	Mix         map[string]int              `json:"mix"`
+	LoadAnswer
+	PerKind map[string]*LoadAnswer `json:"by_itself,omitempty"`
+	Syncing *SyncingAnswer         `json:"syncing,omitempty"`
+}
+
+// LoadAnswer is the result of a load, and the usage of the serving process during it.
+type LoadAnswer struct {
+	*bench.LoadResult
+	Server *bench.Usage `json:"server,omitempty"` // nil: another server
+}
+
+// SyncingAnswer is the rate of a sync in transactions per second, without and with load: the medians and each repetition.
+type SyncingAnswer struct {
+	SyncRates
+	Loss  float64     `json:"loses"` // of the rate without load, from 0 to 1
+	Times []SyncRates `json:"times"`
+}
+
+// SyncRates are the rates of a sync in transactions per second.
+type SyncRates struct {
+	Alone  float64 `json:"alone_txs_per_s"`
+	Loaded float64 `json:"asked_txs_per_s"`
+}
+
+// mixText formats a mix as in --mix, the most frequent kind first.
+func mixText(mix map[string]int) string {
+	var parts []string
+	for _, kind := range kindsOf(mix) {
+		parts = append(parts, fmt.Sprintf("%s=%d", kind, mix[kind]))
+	}
+	return strings.Join(parts, ",")
+}
+
+// kindsOf returns the kinds of a mix, the most frequent first.
+func kindsOf(mix map[string]int) (kinds []string) {
+	for _, kind := range bench.LoadKinds() {
+		if mix[kind] > 0 {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return mix[b] - mix[a] })
+	return kinds
+}
+
+func mixFlag(c *cli.Context) (map[string]int, error) {
+	if !c.IsSet("mix") {
+		return bench.LoadMix, nil
+	}
+	mix := map[string]int{}
+	for part := range strings.SplitSeq(c.String("mix"), ",") {
+		kind, text, weighed := strings.Cut(strings.TrimSpace(part), "=")
+		weight, err := strconv.Atoi(text)
+		if !weighed {
+			weight, err = 1, nil
+		}
+		if err != nil || weight < 1 || weight > 1000 || !slices.Contains(bench.LoadKinds(), kind) {
+			return nil, command.BadValue(c, "mix", "some of %s, each with a weight from 1 to 1000, as tx=45,block=5", strings.Join(bench.LoadKinds(), ", "))
+		}
+		mix[kind] = weight
+	}
+	return mix, nil
+}
+
+func (b *commands) serve(c *cli.Context) error {
+	numbers, err := readNumbers(c, map[string]uint64{
+		"txs": 1_000_000, "connections": 64, "seconds": 10, "rps": 0, "samples": 1000, "repeat": 3, "seed": 1,
+	})
+	if err != nil {
+		return err
+	}
+	mix, err := mixFlag(c)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		command.Exclusive(c, "url", "db", "reuse-db", "txs", "syncing", "no-cache"),
+		command.Exclusive(c, "db", "reuse-db", "txs", "syncing"),
+		command.Exclusive(c, "syncing", "reuse-db", "per-kind"),
+	)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("repeat") && !c.Bool("syncing") {
+		return command.UsageError("bad_value", "--repeat needs --syncing")
+	}
+	if c.Bool("syncing") && !c.IsSet("txs") {
+		numbers["txs"] *= 2
+	}
+	if c.Bool("syncing") && !c.IsSet("rps") {
+		numbers["rps"] = 3000
+	}
+	a := &ServeAnswer{Connections: int(numbers["connections"]), NoCache: c.Bool("no-cache"), Rate: float64(numbers["rps"]), Mix: mix}
+	o := bench.LoadOptions{
+		URL: c.String("url"), Connections: a.Connections, For: time.Duration(numbers["seconds"]) * time.Second, Rate: a.Rate, Mix: mix,
+		Samples: int(numbers["samples"]), Seed: numbers["seed"],
+	}
+	if c.Bool("client") {
+		return b.client(c, o)
+	}
+	if err := b.Load(c); err != nil {
+		return err
+	}
+	switch {
+	case c.IsSet("url"):
+		a.URL = o.URL
+		err = b.load(c, a, o, nil)
+	case c.Bool("syncing"):
+		err = b.serveSyncing(c, a, o, int(numbers["txs"]), int(numbers["repeat"]))
+	case c.IsSet("db"):
+		var set *config.Chain
+		if set, err = b.One(c); err == nil {
+			err = b.serveDatabase(c, a, set, o)
+		}
+	default:
+		err = b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, chain *bench.Chain, _ *bench.Recording) error {
+			a.Indexes = indexViews(chain)
+			return b.serveDatabase(c, a, set, o)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return b.Answer(nil, a, func(page *terminal.Page) { showServe(page, a) })
+}
+
+// serveDatabase measures a database that is not written.
+func (b *commands) serveDatabase(c *cli.Context, a *ServeAnswer, set *config.Chain, o bench.LoadOptions) (err error) {
+	db, err := b.Host(c).OpenReading(c.Context, set, core.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return b.whileServed(c, a, db.DB, func(url string) error {
+		o.URL = url
+		return command.Profile(c, func() error { return b.load(c, a, o, bench.Watch) })
+	})
+}
+
+// load measures all kinds together and, with --per-kind, each separately.
+func (b *commands) load(c *cli.Context, a *ServeAnswer, o bench.LoadOptions, watch func() (stop func() bench.Usage)) error {
+	err := b.loadInProcess(c, &a.LoadAnswer, o, watch, nil)
+	if err != nil || !c.Bool("per-kind") {
+		return err
+	}
+	a.PerKind = map[string]*LoadAnswer{}
+	for _, kind := range kindsOf(o.Mix) {
+		o.Mix = map[string]int{kind: 1}
+		a.PerKind[kind] = &LoadAnswer{}
+		if err := b.loadInProcess(c, a.PerKind[kind], o, watch, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serveSyncing measures serving while a sync writes, and the cost to the sync: the same blocks are synced without and with
+// load, into equal databases, repeat times. The load in the answer is that of the last repetition.
+func (b *commands) serveSyncing(c *cli.Context, a *ServeAnswer, o bench.LoadOptions, txs, repeat int) error {
+	chain, err := generatedChain(c, 2000)
+	if err != nil {
+		return err
+	}
+	chain.Txs = txs
+	a.Indexes = indexViews(&chain)
+	times := make([]SyncRates, repeat)
+	alone, loaded := make([]float64, repeat), make([]float64, repeat)
+	err = b.withRecording(c, chain, "bench serve", func(made *bench.Recording, next func() bench.Options) error {
+		for i := range times {
+			err := withSyncing(c, made, next(), func(db *bench.Arriving) (err error) {
+				alone[i], err = db.Sync(c.Context)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			err = withSyncing(c, made, next(), func(db *bench.Arriving) error {
+				return b.whileServed(c, a, db.DB(), func(url string) error {
+					o.URL, o.For = url, longestSync
+					return b.loadInProcess(c, &a.LoadAnswer, o, bench.Watch, func() (err error) {
+						loaded[i], err = db.Sync(c.Context)
+						return err
+					})
+				})
+			})
+			if err != nil {
+				return err
+			}
+			times[i] = SyncRates{alone[i], loaded[i]}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	median := SyncRates{bench.MedianOf(alone), bench.MedianOf(loaded)}
+	a.Syncing = &SyncingAnswer{SyncRates: median, Loss: 1 - median.Loaded/median.Alone, Times: times}
+	return nil
+}
+
+// longestSync limits a load that ends with a sync.
+const longestSync = time.Hour
+
+// withSyncing calls use with a database of the first half of the recorded blocks, which can sync the others, and removes it.
+func withSyncing(c *cli.Context, made *bench.Recording, o bench.Options, use func(*bench.Arriving) error) error {
+	db, err := bench.NewArriving(c.Context, made, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(db), db.Close(), os.RemoveAll(o.Dir))
+}
+
+// whileServed calls do with the URL of a database's chain while this process serves it.
+func (b *commands) whileServed(c *cli.Context, a *ServeAnswer, db *core.DB, do func(url string) error) (err error) {
+	status, err := db.Status(c.Context)
+	if err != nil {
+		return err
+	}
+	a.Chain, a.Txs, a.Memory = status.Chain, status.Totals.Txs, int64(b.Settings.Memory)
+	server, err := b.Host(c).Listen(b.Settings, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	if a.NoCache {
+		server.CacheBytes = -1
+	}
+	return server.ServeDatabases(c.Context, []*core.DB{db}, func(context.Context) error {
+		return do(server.URL() + "v1/" + daemon.ServedName(db.Chain()))
+	})
+}

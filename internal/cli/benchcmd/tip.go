@@ -1,0 +1,79 @@
+package benchcmd
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/urfave/cli/v2"
+
+	"birthmark/bench"
+	"birthmark/chains/bitcoin"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/config"
+)
+
+// TipTxs is the number of transactions in each block of Bitcoin that bench tip appends.
+const TipTxs = 2500
+
+func (b *commands) tipCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "tip",
+		Usage: "measure appending single blocks to a large database",
+		Description: fmt.Sprintf("Creates and compacts a database of generated blocks in a temporary folder and appends more blocks as they arrive from the\n"+
+			"network: one at a time, each durable before the next. Blocks of bitcoin have %d transactions, those of other chains as many\n"+
+			"as usual.", TipTxs),
+		Flags: slices.Concat([]cli.Flag{
+			&cli.StringFlag{Name: "txs", Usage: "initial database size of `N` transactions", DefaultText: "1000000"},
+			&cli.StringFlag{Name: "blocks", Usage: "append `N` blocks", DefaultText: "200"},
+		}, commonFlags()),
+		Action: b.tip,
+	}
+}
+
+// TipAnswer is the document of bench tip.
+type TipAnswer struct {
+	Chain   string                      `json:"chain"`
+	Indexes map[string]config.IndexView `json:"indexes"`
+	Memory  int64                       `json:"memory"` // bytes
+	*bench.TipResult
+}
+
+func (b *commands) tip(c *cli.Context) error {
+	numbers, err := readNumbers(c, map[string]uint64{"txs": 1_000_000, "blocks": 200})
+	if err != nil {
+		return err
+	}
+	chain, err := generatedChain(c, 2000)
+	if err != nil {
+		return err
+	}
+	if err := b.Load(c); err != nil {
+		return err
+	}
+	txs, blocks := int(numbers["txs"]), int(numbers["blocks"])
+	if chain.Name == bitcoin.Name && !chain.Serialized {
+		chain.TipBlocks, chain.TipTxs = blocks, TipTxs
+	}
+	chain.Txs = txs + blocks*max(chain.TipTxs, chain.TxsPerBlock, usualTxs)
+	a := TipAnswer{Chain: chain.Name, Indexes: indexViews(&chain), Memory: int64(b.Settings.Memory)}
+	err = b.withRecording(c, chain, "bench tip", func(made *bench.Recording, next func() bench.Options) (err error) {
+		a.TipResult, err = bench.Tip(c.Context, made, blocks, next())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return b.Answer(nil, a, func(page *terminal.Page) {
+		page.Fields(
+			"chain", terminal.Green(a.Chain),
+			"indexes", indexesLine(a.Indexes),
+			"transactions before", a.Txs,
+			"transactions per block", a.BlockTxs,
+		)
+		page.Heading("milliseconds per block")
+		latencies := maps.Clone(a.Parts)
+		latencies["block"] = a.Millis
+		showLatencies(page, append([]string{"block"}, bench.Parts...), latencies)
+	})
+}

@@ -1,0 +1,86 @@
+package command
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"birthmark/core/query"
+)
+
+// LimitFlag returns --limit.
+func LimitFlag(what string) cli.Flag {
+	return &cli.StringFlag{Name: "limit", Usage: "at most `N` " + what, DefaultText: "25"}
+}
+
+// PageFlags returns the flags of a list that is printed in pages.
+func PageFlags(what string) []cli.Flag {
+	return []cli.Flag{
+		LimitFlag(what),
+		&cli.StringFlag{Name: "after", Usage: "continue from `CURSOR`, the next value of the previous page"},
+	}
+}
+
+// OrderedPageFlags returns the flags of a list in the order of the chain.
+func OrderedPageFlags(what string) []cli.Flag {
+	order := &cli.StringFlag{Name: "order", Usage: "`ORDER`: asc (oldest first) or desc", DefaultText: "asc"}
+	return append(PageFlags(what), order)
+}
+
+// Page returns the page that the flags select.
+func Page(c *cli.Context) (query.Page, error) {
+	n, err := Number(c, "limit", 0, 1, query.MaxLimit)
+	if err != nil {
+		return query.Page{}, err
+	}
+	if c.IsSet("after") && c.String("after") == "" {
+		return query.Page{}, BadValue(c, "after", "the cursor of a page (its next)")
+	}
+	order := c.String("order")
+	if c.IsSet("order") && order != "asc" && order != "desc" {
+		return query.Page{}, BadValue(c, "order", "asc or desc")
+	}
+	return query.Page{Limit: int(n), After: c.String("after"), Descending: order == "desc"}, nil
+}
+
+// RangeFlags returns the flags that select a range of blocks.
+func RangeFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "height-from", Usage: "only from block `H`"},
+		&cli.StringFlag{Name: "height-to", Usage: "only up to block `H`, inclusive"},
+		&cli.StringFlag{Name: "time-from", Usage: "only from the first block at or after `T` (unix seconds or 2026-11-21T12:00:00Z)"},
+		&cli.StringFlag{Name: "time-to", Usage: "only up to the last block at or before `T`"},
+	}
+}
+
+// Range returns the range that the flags select.
+func Range(c *cli.Context) (r query.Range, err error) {
+	if r.FromHeight, err = Height(c, "height-from"); err != nil {
+		return r, err
+	}
+	if r.ToHeight, err = Height(c, "height-to"); err != nil {
+		return r, err
+	}
+	if r.FromTime, err = timeOf(c, "time-from"); err != nil {
+		return r, err
+	}
+	r.ToTime, err = timeOf(c, "time-to")
+	return r, err
+}
+
+// timeOf returns the time in a flag as unix seconds, nil if it is not set.
+func timeOf(c *cli.Context, name string) (*int64, error) {
+	if !c.IsSet(name) {
+		return nil, nil
+	}
+	if n, err := strconv.ParseInt(c.String(name), 10, 64); err == nil && n >= 0 {
+		return &n, nil
+	}
+	t, err := time.Parse(time.RFC3339, c.String(name))
+	if err != nil {
+		return nil, BadValue(c, name, "unix seconds, or a time such as 2026-11-21T12:00:00Z")
+	}
+	n := t.Unix()
+	return &n, nil
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"strconv"
+	"strings"
+
+	"birthmark/internal/cli/command"
+	"birthmark/internal/suggest"
+
+	"github.com/urfave/cli/v2"
+)
+
+// renamedFlags maps former names of flags to their present ones. Former names are accepted with a warning until the first
+// tagged release.
+var renamedFlags = map[string]string{
+	"rate": "rate-limit", "cors": "cors-origins", "proxies": "trusted-proxies", "to-tip": "until-tip",
+	"keep": "reuse-db", "pace": "rps", "kinds": "per-kind", "fresh": "no-cache",
+}
+
+// reorder brings arguments into the order that urfave/cli requires: commands, flags, "--", arguments. Users can place flags
+// anywhere before "--". It reads --json, which every command accepts and which applies to errors too.
+func (p *program) reorder(app *cli.App, args []string) (line []string, err error) {
+	at := &cli.Command{Subcommands: app.Commands}
+	line = []string{app.Name}
+	takesValue := flagsWithValue(at.Subcommands)
+	var flags, rest []string
+	for i := 1; i < len(args); i++ {
+		switch a := args[i]; {
+		case a == "--":
+			rest = append(rest, args[i+1:]...)
+			i = len(args)
+		case len(a) > 1 && a[0] == '-':
+			name, value, hasValue := strings.Cut(strings.TrimPrefix(a[1:], "-"), "=")
+			if present, ok := renamedFlags[name]; ok {
+				p.Warnings = append(p.Warnings, fmt.Sprintf("flag --%s is now called --%s; the old name will be removed", name, present))
+				name = present
+			}
+			if takesValue[name] && !hasValue {
+				if i++; i == len(args) {
+					err = cmp.Or(err, command.UsageError("missing_value", "flag --%s needs a value", name))
+					break
+				}
+				value, hasValue = args[i], true
+				if len(value) > 2 && value[:2] == "--" {
+					err = cmp.Or(err, command.UsageError("missing_value",
+						"flag --%s needs a value; %s follows it (write --%s=%s if that is the value)", name, value, name, value))
+				}
+			}
+			switch {
+			case name == "json":
+				var wrong error
+				if p.JSON, wrong = strconv.ParseBool(cmp.Or(value, "true")); wrong != nil {
+					err = cmp.Or(err, command.UsageError("bad_value", "--json: expected true or false, not %q", value))
+				}
+			case hasValue:
+				flags = append(flags, "--"+name+"="+value)
+			default:
+				flags = append(flags, "--"+name)
+			}
+		case len(rest) == 0 && at.Command(a) != nil:
+			at, line = at.Command(a), append(line, a)
+		default:
+			rest = append(rest, a)
+		}
+	}
+	if len(at.Subcommands) > 0 && len(rest) > 0 {
+		err = cmp.Or(err, command.UsageError("unknown_command", "unknown command %q%s (run %s help)",
+			rest[0], suggest.Hint(rest[0], commandsOf(at)), app.Name))
+	}
+	return append(append(append(line, flags...), "--"), rest...), err
+}
+
+// flagsWithValue returns the names of flags that need a value. A flag has the same type in every command.
+func flagsWithValue(commands []*cli.Command) map[string]bool {
+	names := map[string]bool{}
+	for _, c := range commands {
+		for _, f := range c.Flags {
+			if _, isBool := f.(*cli.BoolFlag); !isBool {
+				names[f.Names()[0]] = true
+			}
+		}
+		maps.Copy(names, flagsWithValue(c.Subcommands))
+	}
+	return names
+}
+
+func commandsOf(c *cli.Command) map[string]*cli.Command {
+	names := map[string]*cli.Command{}
+	for _, sub := range c.Subcommands {
+		names[sub.Name] = sub
+	}
+	return names
+}
+
+// flagError returns the error of the command line for an error of package flag. Flags are those of the command.
+func flagError(name string, flags []cli.Flag, err error) error {
+	if flag, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
+		known := map[string]bool{"--help": true}
+		for _, f := range flags {
+			known["--"+f.Names()[0]] = true
+		}
+		return command.UsageError("unknown_flag", "unknown flag --%s of %s%s (run %s --help)", flag, name, suggest.Hint("--"+flag, known), name)
+	}
+	text := strings.NewReplacer(" for -", " for --", "parse error", "expected true or false").Replace(err.Error())
+	return command.UsageError("bad_value", "%s", text)
+}
+
+// checkArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in brackets
+// if it is optional.
+func checkArguments(c *cli.Context) error {
+	expected := strings.Fields(c.Command.ArgsUsage)
+	for i, name := range expected {
+		switch optional := strings.HasPrefix(name, "["); {
+		case i >= c.NArg() && !optional:
+			return command.UsageError("missing_argument", "missing argument %s: expected %s", name, c.Command.UsageText)
+		case i < c.NArg() && c.Args().Get(i) == "":
+			return command.UsageError("missing_argument", "%s is empty: expected %s", name, c.Command.UsageText)
+		}
+	}
+	if c.NArg() > len(expected) {
+		return command.UsageError("unexpected_argument", "unexpected argument %q: expected %s", c.Args().Get(len(expected)), c.Command.UsageText)
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+package cli
+
+import (
+	"context"
+	"io"
+)
+
+// The exit statuses of the contract.
+const (
+	exitDone    = 0
+	exitFailed  = 1 // no answer, problems found, or a failure of the machine
+	exitUsage   = 2
+	exitRefused = 3
+	exitSource  = 4
+)
+
+// run executes a command line and returns the exit status.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return newProgram(stdin, stdout, stderr).run(ctx, args)
+}

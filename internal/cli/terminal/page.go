@@ -1,0 +1,103 @@
+// Package terminal prints answers as text: fields, and tables with aligned columns.
+package terminal
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"birthmark/internal/humanize"
+	"birthmark/model"
+)
+
+// Page is an answer as text. It is written when it is flushed.
+type Page struct {
+	*bufio.Writer
+	Chain model.Chain // nil if the answer has no chain
+
+	colour bool
+}
+
+// NewPage returns an empty page.
+func NewPage(w io.Writer, colour bool, chain model.Chain) *Page {
+	return &Page{Writer: bufio.NewWriter(w), Chain: chain, colour: colour}
+}
+
+// Printf prints text without a style.
+func (p *Page) Printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// Fields prints a line per pair of a name, which is a string, and a value. Empty values are omitted. [Cells] explains values.
+func (p *Page) Fields(pairs ...any) {
+	width := 0
+	for pair := range slices.Chunk(pairs, 2) {
+		if cellOf(pair[1]).text != "" {
+			width = max(width, utf8.RuneCountInString(pair[0].(string)))
+		}
+	}
+	for pair := range slices.Chunk(pairs, 2) {
+		if value := cellOf(pair[1]); value.text != "" {
+			name := Bold(pair[0])
+			p.Printf("%s%s  %s\n", p.Styled(name), name.pad(width), p.Styled(value))
+		}
+	}
+}
+
+// Table prints the names of the columns and a row per item. It prints nothing without items.
+func Table[T any](p *Page, items []T, columns []string, row func(i int, item T) Cells) {
+	if len(items) == 0 {
+		return
+	}
+	rows := make([][]Cell, len(items)+1)
+	for _, name := range columns {
+		rows[0] = append(rows[0], Bold(name))
+	}
+	for i, item := range items {
+		for _, v := range row(i, item) {
+			rows[i+1] = append(rows[i+1], cellOf(v))
+		}
+	}
+	widths, right := make([]int, len(columns)), make([]bool, len(columns))
+	for _, row := range rows {
+		for i, c := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+			right[i] = right[i] || c.right
+		}
+	}
+	for _, row := range rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			if cells[i] = p.Styled(c) + c.pad(widths[i]); right[i] {
+				cells[i] = c.pad(widths[i]) + p.Styled(c)
+			}
+		}
+		p.Printf("%s\n", strings.TrimRight(strings.Join(cells, "  "), " "))
+	}
+}
+
+// Heading prints a line above a table.
+func (p *Page) Heading(text string) { p.Printf("\n%s\n", p.Styled(Bold(text))) }
+
+// IfNone prints text in place of a table with n = 0 rows.
+func (p *Page) IfNone(n int, text string) {
+	if n == 0 {
+		p.Printf("%s\n", text)
+	}
+}
+
+// More prints the flag for the next page.
+func (p *Page) More(next *string) {
+	if next != nil {
+		p.Printf("\n%s --after %s\n", p.Styled(Faint("there is more:")), *next)
+	}
+}
+
+// Amount returns an amount of the chain's coin with its unit.
+func (p *Page) Amount(n string) string {
+	if p.Chain == nil {
+		return humanize.Thousands(n)
+	}
+	return humanize.UnitOf(p.Chain).Amount(n)
+}
