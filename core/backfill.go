@@ -296,8 +296,11 @@ func (b *builder) add(ctx context.Context, from, to model.Point, blocks []*model
 	if err != nil || there.Hash != to.Hash {
 		return errElsewhere
 	}
-	s := backfill.NewStep(ctx, db.layout(), w.Index, from, to)
-	err = db.store.View(ctx, func(r storage.Reader) error { return s.Prepare(r, blocks) })
+	var s *backfill.Step
+	err = db.store.View(ctx, func(r storage.Reader) (err error) {
+		s, err = backfill.Prepare(ctx, db.layout(), r, w.Index, from, to, blocks)
+		return err
+	})
 	if err != nil {
 		return err
 	}

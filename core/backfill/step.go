@@ -1,8 +1,8 @@
 package backfill
 
 import (
+	"bytes"
 	"context"
-	"fmt"
 
 	"birthmark/core/ingest"
 	"birthmark/core/ledger"
@@ -11,239 +11,167 @@ import (
 	"birthmark/storage"
 )
 
-// Step adds a run of blocks to an index that is being added. A step adds either the values of the index or only
-// features of an index whose values exist.
+// Step is the rows that a run of blocks adds to an index that is being added. A step adds either the values of the
+// index or only features of an index whose values exist.
 type Step struct {
 	layout   *schema.Layout
-	ctx      context.Context
 	x        *schema.Index
-	from, to model.Point
+	from, to []byte // the first pointer of the blocks, and the first one after them
+	newFrom  model.UtxoPk
 
-	outputs []outputValues // outputs with values of the index, if the step adds values
-	births  map[model.UtxoPk][]model.BirthPk
-	places  map[model.UtxoPk][]*occurringValue
-	named   map[string]*occurringValue
-	order   []*occurringValue // the values in the blocks, in the order of their first occurrence in the step
-	born    []occurringValue  // values whose texts to add, if the values exist already
-	tally   *ledger.Deltas
+	rows   []row                                // new rows of the index
+	utxos  []row                                // rows of outputs, with the added values
+	births map[model.UtxoPk][]schema.Occurrence // of the values in the outputs of the blocks, if the step adds values
+	deltas ledger.Deltas
 }
 
-// outputValues is an output whose row receives values.
-type outputValues struct {
-	row    schema.UtxoRow
-	pk     model.UtxoPk
-	values []*occurringValue
+type row struct {
+	family     storage.Family
+	key, value []byte
 }
 
-// occurringValue is a value and its birth.
-type occurringValue struct {
-	value []byte
-	birth model.BirthPk
-	known bool // born before the blocks of the step
+// Prepare reads the data of the step that adds the blocks after from, up to and including to, to index x. blocks are
+// these blocks if the step adds values, otherwise nil. Error: bad_block if a value violates the kind of the index.
+func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.Index, from, to model.Point, blocks []*model.Block) (*Step, error) {
+	first := schema.PkAfter(from)
+	s := &Step{
+		layout: l, x: x, from: first.AppendTo(nil), to: schema.PkAfter(to).AppendTo(nil), newFrom: first,
+		births: map[model.UtxoPk][]schema.Occurrence{}, deltas: ledger.Deltas{Index: x, Features: x.Building, Sign: 1},
+	}
+	var err error
+	if x.Building.Has(schema.FeatureValues) {
+		err = ingest.Derive(s.valuesOnly(), r, from, withoutAmounts(blocks), sink{s})
+	} else if x.Building.Has(schema.FeaturePrefix) {
+		err = s.texts(r)
+	}
+	if err == nil && x.Building&(schema.AccountFeatures|schema.FeatureValues) != 0 {
+		err = s.txs(ctx, r)
+	}
+	return s, err
 }
 
-// Prepare reads the data of the step from r. blocks are the blocks of the step if it adds values, otherwise nil. Error:
-// bad_block if a value violates the kind of the index.
-func (s *Step) Prepare(r storage.Reader, blocks []*model.Block) error {
-	s.births, s.named = map[model.UtxoPk][]model.BirthPk{}, map[string]*occurringValue{}
-	s.tally = &ledger.Deltas{Index: s.x, Features: s.x.Building, Sign: 1}
-	if s.x.Building.Has(schema.FeatureValues) {
-		if err := s.values(r, blocks); err != nil {
-			return err
+// valuesOnly returns a layout of which ingest writes only the values of the index.
+func (s *Step) valuesOnly() *schema.Layout {
+	l, x := s.layout.Copy(s.x)
+	x.Active, x.Building = x.Building&(schema.FeatureValues|schema.FeaturePrefix), 0
+	l.Indexes, l.SpendIndex, l.Raw = []*schema.Index{x}, nil, false
+	l.Traits = model.Traits{OutputOffset: l.Traits.OutputOffset}
+	return l
+}
+
+// withoutAmounts returns copies of blocks that contain only the keys of outputs: the database has the other rows.
+func withoutAmounts(blocks []*model.Block) []*model.Block {
+	txs := func(all []model.Tx) []model.Tx {
+		bare := make([]model.Tx, len(all))
+		for i := range all {
+			bare[i] = model.Tx{Hash: all[i].Hash, FirstOutput: all[i].FirstOutput, Outputs: make([]model.Output, len(all[i].Outputs))}
+			for j := range all[i].Outputs {
+				bare[i].Outputs[j].Keys = all[i].Outputs[j].Keys
+			}
 		}
-	} else if s.x.Building.Has(schema.FeaturePrefix) {
-		if err := s.texts(r); err != nil {
-			return err
+		return bare
+	}
+	copies := make([]*model.Block, len(blocks))
+	for i, b := range blocks {
+		c := *b
+		c.Genesis, c.Txs = txs(b.Genesis), txs(b.Txs)
+		copies[i] = &c
+	}
+	return copies
+}
+
+// sink is the [storage.Batch] of the rows that ingest derives from the blocks.
+type sink struct{ *Step }
+
+func (s sink) Put(f storage.Family, key, value []byte) {
+	switch {
+	case f >= schema.FirstIndexFamily:
+		s.rows = append(s.rows, row{f, bytes.Clone(key), bytes.Clone(value)})
+	case f == schema.FamilyUtxo:
+		pk, _ := model.ParseUtxoPk(key) // cannot fail: ingest has just encoded the row
+		if parsed, _ := s.layout.ParseUtxoRow(pk, value); len(parsed.Occurrences) > 0 {
+			s.births[pk] = parsed.Occurrences
 		}
 	}
-	if s.x.Building&(schema.AccountFeatures|schema.FeatureValues) == 0 {
-		return nil
+}
+
+// Delete is not called: blocks only add rows.
+func (sink) Delete(storage.Family, []byte) {}
+
+// texts collects the text rows of values whose births are in the step, for an index whose values exist already.
+func (s *Step) texts(r storage.Reader) error {
+	for kv, err := range r.Scan(s.x.Family(schema.IndexValue), s.from, s.to, false) {
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{s.x.Family(schema.IndexText), schema.AppendTextKey(nil, &s.x.Index, kv.Value, kv.Key), nil})
 	}
-	from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
-	for txs, err := range s.layout.ScanTxs(s.ctx, r, from, to, false) {
+	return nil
+}
+
+// txs collects the rows of the outputs that have values, and the deltas of accounts.
+func (s *Step) txs(ctx context.Context, r storage.Reader) error {
+	accounts := s.x.Building&schema.AccountFeatures != 0
+	for txs, err := range s.layout.ScanTxs(ctx, r, s.from, s.to, false) {
 		if err != nil {
 			return err
 		}
 		for i := range txs {
-			s.tx(&txs[i])
-		}
-	}
-	s.tally.Sort()
-	return nil
-}
-
-// values finds the births of the values in the blocks.
-func (s *Step) values(r storage.Reader, blocks []*model.Block) error {
-	at := map[model.UtxoPk][]*occurringValue{}
-	for _, b := range blocks {
-		err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, _ bool) error {
-			for oi := range t.Outputs {
-				utxo, err := pk.Utxo(t.OutputIndex(oi))
-				if err != nil {
-					return err
-				}
-				if err := s.output(at, utxo, t.Outputs[oi].Keys); err != nil {
-					return fmt.Errorf("block %d %s: output %d of %s: %w", b.Height, s.layout.Chain.FormatHash(b.Hash), t.OutputIndex(oi), s.layout.Chain.FormatHash(t.Hash), ingest.BadBlock(err))
-				}
+			t := &txs[i]
+			for j := range t.Created {
+				s.rewrite(&t.Created[j])
 			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	values := make([][]byte, len(s.order))
-	for i, v := range s.order {
-		values[i] = v.value
-	}
-	births, err := s.layout.Births(r, s.x.Number, values)
-	if err != nil {
-		return err
-	}
-	for i, v := range s.order {
-		if births[i] == nil {
-			continue
-		}
-		if s.x.Kind == model.OneToOne {
-			return ingest.BadBlock(fmt.Errorf("value %s of %s occurs at %v and again at %v: an index of this kind has each value once", s.x.Format(v.value), s.x.Name, *births[i], v.birth.Utxo))
-		}
-		v.birth, v.known = *births[i], true
-	}
-	for utxo, vs := range at {
-		for _, v := range vs {
-			s.births[utxo] = append(s.births[utxo], v.birth)
-		}
-	}
-	s.places = at
-	return nil
-}
-
-// output adds the values of an output.
-func (s *Step) output(at map[model.UtxoPk][]*occurringValue, utxo model.UtxoPk, keys []model.Key) error {
-	if len(keys) > 1 && !s.x.Kind.HasOrdinal() {
-		return fmt.Errorf("%d values of %s, which is %v", len(keys), s.x.Name, s.x.Kind)
-	}
-	for i, k := range keys {
-		if len(k.Value) == 0 || len(k.Value) > model.MaxValueSize {
-			return fmt.Errorf("value of %s has %d bytes, expected 1 to %d", s.x.Name, len(k.Value), model.MaxValueSize)
-		}
-		ordinal, err := model.NewOrdinal(i)
-		if err != nil {
-			return err
-		}
-		v := s.named[string(k.Value)]
-		if v == nil {
-			v = &occurringValue{value: k.Value, birth: model.BirthPk{Utxo: utxo, Ordinal: ordinal}}
-			s.named[string(k.Value)] = v
-			s.order = append(s.order, v)
-		} else if s.x.Kind == model.OneToOne {
-			return fmt.Errorf("value %s of %s occurs at %v already", s.x.Format(k.Value), s.x.Name, v.birth)
-		}
-		for _, before := range at[utxo] {
-			if before == v {
-				return fmt.Errorf("value %s of %s is named twice", s.x.Format(k.Value), s.x.Name)
+			if accounts {
+				s.accounts(t)
 			}
 		}
-		at[utxo] = append(at[utxo], v)
 	}
+	s.deltas.Sort()
 	return nil
 }
 
-// texts finds the values whose births are in the step, for an index whose values exist already.
-func (s *Step) texts(r storage.Reader) error {
-	from, to := schema.PkAfter(s.from).AppendTo(nil), schema.PkAfter(s.to).AppendTo(nil)
-	for kv, err := range r.Scan(s.x.Family(schema.IndexValue), from, to, false) {
-		if err != nil {
-			return err
-		}
-		birth, err := model.ParseBirthPk(kv.Key, s.x.Kind.HasOrdinal())
-		if err != nil {
-			return err
-		}
-		s.born = append(s.born, occurringValue{value: append([]byte(nil), kv.Value...), birth: birth})
+// rewrite adds the values of an output to its row.
+func (s *Step) rewrite(o *schema.Output) {
+	if added := s.births[o.Pk]; len(added) > 0 {
+		o.Occurrences = append(o.Occurrences, added...)
+		s.utxos = append(s.utxos, row{schema.FamilyUtxo, o.Pk.AppendTo(nil), schema.AppendUtxoRow(nil, o.Pk, &o.UtxoRow)})
 	}
-	return nil
 }
 
-// tx adds the deltas of a transaction.
-func (s *Step) tx(t *schema.TxIO) {
-	wanted := s.x.Building&schema.AccountFeatures != 0
+// accounts adds the deltas of a transaction.
+func (s *Step) accounts(t *schema.TxIO) {
 	for i := range t.Spent {
-		if o := &t.Spent[i]; wanted {
-			for _, birth := range s.birthsAt(o) {
-				s.tally.AddSpend(birth, t.Pk, o.Pk, o.Value)
-				s.tally.AddAssets(birth, o.Assets, -1)
+		o := &t.Spent[i]
+		occurrences := o.Occurrences
+		if here := s.births[o.Pk]; len(here) > 0 {
+			occurrences = here // its row is not rewritten yet
+		}
+		for _, c := range occurrences {
+			if c.Index.Number == s.x.Number {
+				s.deltas.AddSpend(c.Birth, t.Pk, o.Pk, o.Value)
+				s.deltas.AddAssets(c.Birth, o.Assets, -1)
 			}
 		}
 	}
 	for i := range t.Created {
 		o := &t.Created[i]
-		if values := s.places[o.Pk]; len(values) > 0 {
-			s.outputs = append(s.outputs, outputValues{o.UtxoRow, o.Pk, values})
-		}
-		if wanted {
-			for _, birth := range s.birthsAt(o) {
-				s.tally.AddOutput(birth, o.Pk, o.Value)
-				s.tally.AddAssets(birth, o.Assets, 1)
+		for _, c := range o.Occurrences {
+			if c.Index.Number == s.x.Number {
+				s.deltas.AddOutput(c.Birth, o.Pk, o.Value)
+				s.deltas.AddAssets(c.Birth, o.Assets, 1)
 			}
 		}
 	}
-}
-
-// birthsAt returns the births of the index's values in an output: from the step's blocks, or from the output's row.
-func (s *Step) birthsAt(o *schema.Output) []model.BirthPk {
-	if births, here := s.births[o.Pk]; here {
-		return births
-	}
-	var births []model.BirthPk
-	for _, c := range o.Occurrences {
-		if c.Index == s.x {
-			births = append(births, c.Birth)
-		}
-	}
-	return births
 }
 
 // Emit writes the rows of the step to b and counts them in t.
 func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
-	x := s.x
-	put := func(which storage.Family, key, value []byte) {
-		b.Put(x.Family(which), key, value)
-		t.Rows[x.Family(which)]++
+	for _, row := range s.utxos {
+		b.Put(row.family, row.key, row.value)
 	}
-	var key, value []byte
-	for i := range s.outputs {
-		o := &s.outputs[i]
-		value = schema.AppendUtxoRow(value[:0], o.pk, &o.row)
-		for _, v := range o.values {
-			value = schema.AppendOccurrence(value, o.pk, x, v.birth)
-			if v.birth.Utxo != o.pk {
-				key = schema.AppendRelationKey(key[:0], x, v.birth, o.pk)
-				put(schema.IndexRelations, key, nil)
-			}
-		}
-		key = o.pk.AppendTo(key[:0])
-		b.Put(schema.FamilyUtxo, key, value)
+	for _, row := range s.rows {
+		b.Put(row.family, row.key, row.value)
+		t.Rows[row.family]++
 	}
-	for _, v := range s.order {
-		if v.known {
-			continue
-		}
-		key = v.birth.AppendTo(key[:0], x.Kind.HasOrdinal())
-		put(schema.IndexValue, key, v.value)
-		put(schema.IndexBirth, schema.AppendBirthKey(nil, v.value, key), nil)
-		if x.Building.Has(schema.FeaturePrefix) {
-			put(schema.IndexText, schema.AppendTextKey(nil, &x.Index, v.value, key), nil)
-		}
-	}
-	for _, v := range s.born {
-		key = v.birth.AppendTo(key[:0], x.Kind.HasOrdinal())
-		put(schema.IndexText, schema.AppendTextKey(nil, &x.Index, v.value, key), nil)
-	}
-	return (&ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: schema.PkAfter(s.from)}).ApplyDeltas(s.tally)
-}
-
-// NewStep returns the step that adds the blocks after from, up to and including to, to index x, which is being added.
-func NewStep(ctx context.Context, l *schema.Layout, x *schema.Index, from, to model.Point) *Step {
-	return &Step{layout: l, ctx: ctx, x: x, from: from, to: to}
+	return (&ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: s.newFrom}).ApplyDeltas(&s.deltas)
 }

@@ -7,10 +7,10 @@ import (
 	"birthmark/storage"
 )
 
-// Derive adds the rows of a block to b, except the changes of balances and assets. r must contain the rows of parent
-// and of the blocks before it, and no later ones.
-func Derive(l *schema.Layout, r storage.Reader, parent model.Point, block *model.Block, b storage.Batch) error {
-	w, err := NewBatch(l, parent, []*model.Block{block})
+// Derive adds the rows of blocks to b, except the changes of balances and assets. r must contain the rows of parent and
+// of the blocks before it, and no later ones.
+func Derive(l *schema.Layout, r storage.Reader, parent model.Point, blocks []*model.Block, b storage.Batch) error {
+	w, err := NewBatch(l, parent, blocks)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (v *verifier) derive(b *model.Block, first model.TxPk) (*blockRows, error) 
 		parent = model.Point{}
 	}
 	d := &blockRows{values: map[rowKey][]byte{}}
-	return d, ingest.Derive(v.Layout, parentReader{v.r, v.Layout, first.AppendTo(nil)}, parent, b, d)
+	return d, ingest.Derive(v.Layout, parentReader{v.r, v.Layout, first.AppendTo(nil)}, parent, []*model.Block{b}, d)
 }
 
 // parentReader reads the database as it was before a block: it hides the rows of that block and of later ones. It hides
