@@ -11,6 +11,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -154,7 +155,7 @@ func TestTheETagTellsOfOtherIndexes(t *testing.T) {
 	open := func(ctx context.Context, indexes []string, known []model.Point) (model.Source, error) {
 		return db.Chain().Open(ctx, model.SourceOptions{URI: "file://" + realBlocks(), Indexes: indexes, Known: known, To: &to})
 	}
-	if err := db.Build(t.Context(), open, core.BuildOptions{}); err != nil {
+	if err := db.Build(t.Context(), open, backfill.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	after := ask(h, "GET", path, "", "If-None-Match", before.Header().Get("Etag"))

@@ -13,9 +13,9 @@ import (
 )
 
 // An index can be added to and dropped from a running database. A new index has its own tip and is backfilled
-// concurrently with sync (backfill.go); when both tips meet, it becomes active. Dropping an index deletes its families
-// at once, and removes it from the rows of outputs step by step. One change runs at a time, and one row of meta holds
-// its state, so that it resumes after any interruption.
+// concurrently with sync (package backfill); when both tips meet, it becomes active. Dropping an index deletes its
+// families at once, and removes it from the rows of outputs step by step. One change runs at a time, and one row of
+// meta holds its state, so that it resumes after any interruption.
 
 // ErrIndexesChange is the error that ends Sync if the indexes of the database have changed: open the source again, with
 // [DB.Indexes], and call Sync again.
@@ -62,10 +62,10 @@ func (db *DB) waitForExclusive(ctx context.Context) error {
 	}
 }
 
-// swapLayout stores the layout c and the index change w, with the rows that put adds, and makes c the current layout.
-// No query runs meanwhile, since it would read rows of one layout with the other. building is held. If the write fails,
-// it is unknown which layout the store has: further writes fail with open_again until the database is opened again.
-func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexChange, put func(b storage.Batch)) error {
+// swapLayout stores the layout c, the index change w and, unless t is nil, the totals t, and makes them current. No
+// query runs meanwhile, since it would read rows of one layout with the other. changeMu is held. If the write fails, it
+// is unknown which layout the store has: further writes fail with open_again until the database is opened again.
+func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexChange, t *schema.Totals) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexC
 		} else {
 			b.Put(schema.FamilyMeta, schema.MetaChange, w.AppendTo(nil))
 		}
-		if put != nil {
-			put(b)
+		if t != nil {
+			b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
 		}
 		return nil
 	})
@@ -97,6 +97,9 @@ func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexC
 	db.indexChange = w
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if t != nil {
+		db.totals = *t
+	}
 	db.notifyMoved()
 	return nil
 }
@@ -198,13 +201,9 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 			delete(t.Rows, d.Family)
 		}
 		w := &schema.IndexChange{Index: x}
-		err := db.swapLayout(ctx, c, w, func(b storage.Batch) { b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil)) })
-		if err != nil {
+		if err := db.swapLayout(ctx, c, w, &t); err != nil {
 			return err
 		}
-		db.mu.Lock()
-		db.totals = t
-		db.mu.Unlock()
 		return db.dropFamilies(ctx, x)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/check"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -82,13 +83,13 @@ func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
 			if err := l.db.AddIndex(ctx, "label", keep); err != nil {
 				return err
 			}
-			return l.db.Build(ctx, l.open, core.BuildOptions{Weight: 20})
+			return l.db.Build(ctx, l.open, backfill.Options{Weight: 20})
 		},
 		"drop": func(ctx context.Context, l *living) error {
 			if err := l.db.DropIndex(ctx, "tag"); err != nil {
 				return err
 			}
-			return l.db.Build(ctx, l.open, core.BuildOptions{Weight: 10})
+			return l.db.Build(ctx, l.open, backfill.Options{Weight: 10})
 		},
 		"warm-up": func(ctx context.Context, l *living) error {
 			db, err := core.Open(ctx, l.store, core.Options{Chain: l.v.Chain("one"), CacheBytes: 1 << 20})
@@ -153,7 +154,7 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 				drop()
 				return l.open(ctx, names, known)
 			}
-			return l.db.Build(t.Context(), open, core.BuildOptions{Weight: 1})
+			return l.db.Build(t.Context(), open, backfill.Options{Weight: 1})
 		},
 		"between two blocks of the source": func(t *testing.T, l *living, _ *seeing, drop func()) error {
 			open := func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
@@ -169,11 +170,11 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 				}
 				return src, nil
 			}
-			return l.db.Build(t.Context(), open, core.BuildOptions{Weight: 1})
+			return l.db.Build(t.Context(), open, backfill.Options{Weight: 1})
 		},
 		"before the build reads blocks": func(t *testing.T, l *living, s *seeing, drop func()) error {
 			s.before = drop
-			return l.db.Build(t.Context(), l.open, core.BuildOptions{Weight: 1})
+			return l.db.Build(t.Context(), l.open, backfill.Options{Weight: 1})
 		},
 	} {
 		for _, added := range []string{"label", "tag"} { // tag already exists: only options are added, without a source
@@ -327,7 +328,7 @@ func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 				}
 			}
 		}}, nil
-	}, core.BuildOptions{Weight: 1 << 20})
+	}, backfill.Options{Weight: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/check"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
@@ -112,7 +113,7 @@ func (l *living) build(steps, weight int) {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	err := l.db.Build(ctx, l.open, core.BuildOptions{Weight: weight, Progress: func(p core.BuildProgress) {
+	err := l.db.Build(ctx, l.open, backfill.Options{Weight: weight, Progress: func(p backfill.Progress) {
 		if steps--; steps == 0 && !p.Done {
 			cancel()
 		}
@@ -221,7 +222,7 @@ func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 			l.grow(20, 4)
 			l.reopen(nil, nil)
 			consistent(t, l.db)
-			if err := l.db.Build(context.Background(), none, core.BuildOptions{Weight: 77}); err != nil {
+			if err := l.db.Build(context.Background(), none, backfill.Options{Weight: 77}); err != nil {
 				t.Fatal(err)
 			}
 			consistent(t, l.db)
@@ -288,7 +289,7 @@ func TestBuildBesideSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		built := make(chan error, 1)
-		go func() { built <- l.db.Build(context.Background(), l.open, core.BuildOptions{Weight: 40}) }()
+		go func() { built <- l.db.Build(context.Background(), l.open, backfill.Options{Weight: 40}) }()
 		asked := make(chan struct{})
 		go func() {
 			defer close(asked)

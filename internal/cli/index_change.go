@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/query"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
@@ -67,7 +68,7 @@ type indexChange struct {
 	done       bool
 	pid        int    // of the process that does it; 0: this process
 	told       string // the last failure that was logged
-	progress   atomic.Pointer[core.BuildProgress]
+	progress   atomic.Pointer[backfill.Progress]
 }
 
 // make returns when the change is done, or left to another process by --detach.
@@ -107,7 +108,7 @@ func (w *indexChange) here() (err error) {
 	s := h.NewSession(w.set, db, nil)
 	defer func() { err = errors.Join(err, s.Close()) }()
 	w.pid, w.states = 0, nil
-	s.BuildProgress = func(now *core.BuildProgress) { w.progress.Store(now) }
+	s.BuildProgress = func(now *backfill.Progress) { w.progress.Store(now) }
 	ctx := w.c.Context
 	states, err := db.IndexStates(ctx)
 	if err != nil {
@@ -167,7 +168,7 @@ func (w *indexChange) isDone(states []query.IndexState) bool {
 	}
 	x := states[i]
 	if x.AddedTo != nil && x.Of != nil {
-		w.progress.Store(&core.BuildProgress{Index: x.Name, Height: model.HeightPk(*x.AddedTo), Target: model.HeightPk(*x.Of)})
+		w.progress.Store(&backfill.Progress{Index: x.Name, Height: model.HeightPk(*x.AddedTo), Target: model.HeightPk(*x.Of)})
 	}
 	return w.request.Do == control.Add && len(x.Adding) == 0 && !x.Dropping
 }

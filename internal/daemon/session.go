@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/query"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
@@ -20,7 +21,7 @@ import (
 // requests of other processes.
 type Session struct {
 	*Host
-	BuildProgress func(*core.BuildProgress) // nil: progress goes to the log
+	BuildProgress func(*backfill.Progress) // nil: progress goes to the log
 
 	set    *config.Chain
 	db     *Database
@@ -292,8 +293,8 @@ func (s *Session) logPending(ctx context.Context) error {
 // build adds and drops indexes until nothing is pending, and reports the progress.
 func (s *Session) build(ctx context.Context) error {
 	logged := time.Time{}
-	return s.db.Build(ctx, s.openForBuild, core.BuildOptions{
-		Progress: func(now core.BuildProgress) {
+	return s.db.Build(ctx, s.openForBuild, backfill.Options{
+		Progress: func(now backfill.Progress) {
 			if s.BuildProgress != nil {
 				s.BuildProgress(&now)
 				return
@@ -329,7 +330,7 @@ func MissingSource(index string) error {
 }
 
 // BuildReading returns the progress of adding or dropping an index; nil: nothing is known yet.
-func BuildReading(now *core.BuildProgress) progress.Reading {
+func BuildReading(now *backfill.Progress) progress.Reading {
 	if now == nil {
 		return progress.Reading{}
 	}
