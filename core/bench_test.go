@@ -100,7 +100,7 @@ func BenchmarkRollbackOfOneBlock(b *testing.B) {
 		b.Fatal(err)
 	}
 	below := blocks[19].Point()
-	b.Logf("%d MiB of tables", db.FillCaches()>>20)
+	db.FillCaches(max(mib, 64) << 20)
 	for name, rollback := range map[string]func(model.Point) error{
 		"rollback": func(p model.Point) error { return db.Rollback(b.Context(), p) },
 		"sweep":    func(p model.Point) error { db.SweepCaches(p); return db.Rollback(b.Context(), p) },

@@ -3,6 +3,7 @@ package core
 import (
 	"birthmark/core/schema"
 	"birthmark/model"
+	"encoding/binary"
 )
 
 // SetRollbackRows sets the maximum number of rows per write of a rollback, until restore is called.
@@ -28,8 +29,18 @@ func (db *DB) Answers() bool {
 	return true
 }
 
-// FillCaches fills the caches to capacity with entries of the first block.
-func (db *DB) FillCaches() (bytes int64) { return db.cache.Fill() }
+// FillCaches fills the caches of the given size with entries of the first block.
+func (db *DB) FillCaches(bytes int64) {
+	const entry = 24
+	var key [8]byte
+	first := model.HeightPk(1).First()
+	for i := range uint64(bytes / entry) {
+		binary.LittleEndian.PutUint64(key[:], i)
+		fp := db.cache.Fingerprints.Value(0, key[:])
+		db.cache.Unspent.Put(fp, uint64(first), 0)
+		db.cache.PutBirth(fp, model.BirthPk{Utxo: model.UtxoPk(first)})
+	}
+}
 
 // SweepCaches removes the cache entries above a block by scanning whole tables.
 func (db *DB) SweepCaches(above model.Point) { db.cache.DropFrom(schema.PkAfter(above)) }

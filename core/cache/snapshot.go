@@ -2,13 +2,11 @@ package cache
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc64"
 	"io"
-	"slices"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -20,9 +18,9 @@ import (
 const snapshotName = "caches"
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 2
+const snapshotVersion = 3
 
-var errSnapshot = errors.New("note of caches is damaged")
+var errSnapshot = errors.New("the cache snapshot is damaged")
 
 // WriteSnapshot writes the caches to a side file of the store; at is the newest block whose entries they have. It
 // writes nothing if they were not warmed up, if the last snapshot is of the same block, or if the store has no side
@@ -45,8 +43,8 @@ func (c *Caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.P
 		}
 		out.numbers(c.Fingerprints.k0, c.Fingerprints.k1)
 		c.Known.write(out)
-		c.Unspent.write(out)
-		c.Births.writeBirths(out, maxSnapshotBirths)
+		c.Unspent.write(out, c.Unspent.used)
+		c.Births.write(out, maxSnapshotBirths)
 		out.flush()
 		out.numbers(out.sum)
 		out.flush()
@@ -93,13 +91,13 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 		c.Fingerprints = fingerprinter{in.number(), in.number()}
 		c.Known.read(in)
 		c.Unspent.read(in)
-		places := readBirths(in)
+		c.Births.read(in)
 		sum := in.sum
 		if in.number() != sum || in.err != nil {
 			return errors.Join(errSnapshot, in.err)
 		}
 		at = tip
-		return c.learnBirths(ctx, d, places)
+		return nil
 	})
 	if err != nil {
 		// An invalid snapshot is only ignored.
@@ -109,48 +107,6 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 	}
 	c.snapshotAt = at
 	return at, ctx.Err()
-}
-
-// learnBirths reads the values of births, of all indexes.
-func (c *Caches) learnBirths(ctx context.Context, d Contents, at []model.BirthPk) error {
-	return d.Store.View(ctx, func(r storage.Reader) error {
-		for part := range slices.Chunk(at, scanBatch) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			for _, x := range d.Layout.Indexes {
-				if x.Kind != model.OneToOne {
-					if err := c.learnValues(r, d.Layout, x.Number, part); err != nil {
-						return err
-					}
-				}
-			}
-			if d.Totals.Rows[schema.FamilyAssetID] > 0 {
-				if err := c.learnValues(r, d.Layout, schema.AssetSpace, part); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-func (c *Caches) learnValues(r storage.Reader, l *schema.Layout, space int, at []model.BirthPk) error {
-	_, values, wide := l.BirthFamilies(space)
-	keys := make([][]byte, 0, len(at))
-	births := make([]model.BirthPk, 0, len(at))
-	for _, birth := range at {
-		if wide || birth.Ordinal == 0 {
-			keys, births = append(keys, birth.AppendTo(nil, wide)), append(births, birth)
-		}
-	}
-	vs, err := r.GetMany(values, keys)
-	for i, v := range vs {
-		if v != nil {
-			c.PutBirth(c.Fingerprints.Value(space, v), births[i])
-		}
-	}
-	return err
 }
 
 // A snapshot consists of numbers, most of them of 8 bytes, little-endian, and their checksum: CRC-64 (ECMA).
@@ -260,71 +216,32 @@ func (s snapshotSkipper) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// write appends the entries of the table.
-func (t *Table) write(w *snapshotWriter) {
-	w.numbers(uint64(t.used))
+// maxSnapshotBirths is about the maximum number of births in a snapshot.
+const maxSnapshotBirths = 1_000_000
+
+// write appends the entries of the table and a 0. A table with more than most entries appends about the youngest
+// referenced ones.
+func (t *Table) write(w *snapshotWriter, most int) {
+	want := func(e *entry) bool { return t.used <= most || e.rest&referenced != 0 }
+	oldest := t.newest(most, want)
 	for i := range t.entries {
-		if e := &t.entries[i]; e.tag != 0 {
+		if e := &t.entries[i]; e.tag != 0 && e.pk >= oldest && want(e) {
 			// A number that does not fit follows.
 			if w.numbers(e.tag, e.pk, e.rest&^referenced); e.rest&t.numbers() == t.numbers() {
 				w.numbers(t.number(e))
 			}
 		}
 	}
+	w.numbers(0)
 }
 
 func (t *Table) read(r *snapshotReader) {
-	for n := r.number(); n > 0 && r.err == nil; n-- {
-		tag, pk, rest := r.number(), r.number(), r.number()
+	for tag := r.number(); tag > 0 && r.err == nil; tag = r.number() {
+		pk, rest := r.number(), r.number()
 		number := rest & t.numbers()
 		if number == t.numbers() {
 			number = r.number()
 		}
-		t.insert(max(tag, 1), rest&t.mask(), pk, number)
+		t.insert(tag, rest&t.mask(), pk, number)
 	}
-}
-
-// maxSnapshotBirths is about the maximum number of births in a snapshot: reading them takes a second or two.
-const maxSnapshotBirths = 1_000_000
-
-// writeBirths appends the births in the table in ascending order; the values are read from the database again. It
-// appends all births of a table with at most that many entries, and about the youngest referenced ones of a larger one.
-func (t *Table) writeBirths(w *snapshotWriter, most int) {
-	want := func(e *entry) bool { return t.used <= most || e.rest&referenced != 0 }
-	oldest := t.newest(most, want)
-	births := make([]model.BirthPk, 0, min(t.used, most))
-	for i := range t.entries {
-		if e := &t.entries[i]; e.tag != 0 && e.pk >= oldest && want(e) {
-			births = append(births, model.BirthPk{Utxo: model.UtxoPk(e.pk), Ordinal: uint16(t.number(e))})
-		}
-	}
-	slices.SortFunc(births, func(a, b model.BirthPk) int {
-		return cmp.Or(cmp.Compare(a.Utxo, b.Utxo), cmp.Compare(a.Ordinal, b.Ordinal))
-	})
-	births = slices.Compact(births) // values of several indexes can have one birth
-	w.numbers(uint64(len(births)))
-	var b []byte
-	last := model.UtxoPk(0)
-	for _, birth := range births {
-		b = binary.AppendUvarint(b[:0], uint64(birth.Utxo-last))
-		w.bytes(binary.AppendUvarint(b, uint64(birth.Ordinal)))
-		last = birth.Utxo
-	}
-}
-
-func readBirths(r *snapshotReader) (births []model.BirthPk) {
-	last := model.UtxoPk(0)
-	for n := r.number(); n > 0 && r.err == nil; n-- {
-		distance, err1 := binary.ReadUvarint(r)
-		ordinal, err2 := binary.ReadUvarint(r)
-		last += model.UtxoPk(distance)
-		births, r.err = append(births, model.BirthPk{Utxo: last, Ordinal: uint16(ordinal)}), errors.Join(r.err, err1, err2)
-	}
-	return births
-}
-
-// ReadByte is for readers of single bytes.
-func (r *snapshotReader) ReadByte() (byte, error) {
-	r.fill(r.b[:1])
-	return r.b[0], r.err
 }

@@ -2,12 +2,9 @@ package cache
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"birthmark/model"
 )
-
-// The functions here are for tests of packages that use the caches.
 
 // Entries returns the entries of every table by name, each with its pointer.
 func (c *Caches) Entries() map[string]map[any]model.UtxoPk {
@@ -21,18 +18,6 @@ func (c *Caches) Entries() map[string]map[any]model.UtxoPk {
 		}
 	}
 	return all
-}
-
-// Fill fills every table to its bound with entries of the first block, and returns the size of the tables in bytes.
-func (c *Caches) Fill() (bytes int64) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for _, t := range c.tables() {
-		for t.used < t.capacity*maxLoad/16-1 {
-			t.insert(rng.Uint64()|1, rng.Uint64()&t.mask(), uint64(model.HeightPk(1).First()), 0)
-		}
-		bytes += int64(len(t.entries)) * entrySize
-	}
-	return bytes
 }
 
 // tables returns all tables by name.
