@@ -61,7 +61,7 @@ func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
 	}
 }
 
-func TestTextsThatAreNoAddress(t *testing.T) {
+func TestInvalidAddressesAreRejected(t *testing.T) {
 	n := networks[0]
 	segwit := func(encode func(string, []byte) (string, error), groups ...byte) string {
 		s, err := encode("bc", groups)
@@ -110,7 +110,7 @@ func TestTextsThatAreNoAddress(t *testing.T) {
 	}
 }
 
-func TestValuesThatAreNoStoredAddressAreShownAsHex(t *testing.T) {
+func TestInvalidStoredAddressesAreFormattedAsHex(t *testing.T) {
 	for _, value := range [][]byte{nil, {0}, {0, 1, 2}, {17, 1, 2}, {toKeyHash, 1}, bytes.Repeat([]byte{1}, 60)} {
 		text := formatAddress(networks[0], value)
 		if strings.Trim(text, "0123456789abcdef") != "" {

@@ -10,8 +10,8 @@ import (
 	"birthmark/model"
 )
 
-// TestNetworksAreCores compares the networks with Bitcoin Core's kernel/chainparams.cpp.
-func TestNetworksAreCores(t *testing.T) {
+// TestNetworkParametersEqualCores compares the networks with Bitcoin Core's kernel/chainparams.cpp.
+func TestNetworkParametersEqualCores(t *testing.T) {
 	want := map[string]struct {
 		magic, genesis string
 		halving        uint32
@@ -82,7 +82,7 @@ func TestCompactTargets(t *testing.T) {
 	}
 }
 
-func TestHeaderAsJSONShowsIt(t *testing.T) {
+func TestHeaderFieldsInJSON(t *testing.T) {
 	c, err := New("")
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func newTestDecoder(t testing.TB) *block.Decoder {
 	return d
 }
 
-func TestEveryPrefixOfABlockIsRefused(t *testing.T) {
+func TestTruncatedBlocksAreRejected(t *testing.T) {
 	raw := bitcointest.Bytes(sample())
 	d := newTestDecoder(t)
 	if _, err := d.Block(raw, 2); err != nil {
@@ -59,9 +59,9 @@ func TestEveryPrefixOfABlockIsRefused(t *testing.T) {
 	}
 }
 
-// TestCountsThatCannotBeAreRefusedWithoutRoom checks that a count larger than the rest of the block is an error and
+// TestImpossibleCountsAreRejectedWithoutAllocation checks that a count larger than the rest of the block is an error and
 // that no memory is allocated for it.
-func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
+func TestImpossibleCountsAreRejectedWithoutAllocation(t *testing.T) {
 	b := sample()
 	raw := bitcointest.Bytes(b)
 	d := newTestDecoder(t)
@@ -95,7 +95,7 @@ func TestCountsThatCannotBeAreRefusedWithoutRoom(t *testing.T) {
 	}
 }
 
-func TestBlocksThatBreakTheRulesAreNamed(t *testing.T) {
+func TestErrorsOfInvalidBlocks(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(b *wire.MsgBlock)
 		says   string
@@ -180,8 +180,8 @@ func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 	}
 }
 
-// TestCountsInEveryForm covers compact sizes of one, three and five bytes for inputs, outputs, scripts and witnesses.
-func TestCountsInEveryForm(t *testing.T) {
+// TestCompactSizesOfEveryLength covers compact sizes of one, three and five bytes for inputs, outputs, scripts and witnesses.
+func TestCompactSizesOfEveryLength(t *testing.T) {
 	for _, n := range []int{252, 253, 65_536} {
 		c := bitcointest.NewChain()
 		tx := bitcointest.Spend(c.Mine().Transactions[0], 0, wire.NewTxOut(1, make([]byte, n)))
@@ -298,7 +298,7 @@ func TestInputsThatAreNotBlocks(t *testing.T) {
 
 var genesis = bitcointest.NewChain().Tip()
 
-func TestDecodeTellsWhatItCannotReadAndStopsWhenAsked(t *testing.T) {
+func TestDecodeReportsErrorsAndStopsOnRequest(t *testing.T) {
 	c, err := New("regtest")
 	if err != nil {
 		t.Fatal(err)

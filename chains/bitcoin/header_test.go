@@ -67,7 +67,7 @@ func TestHeadersOfRealChainsPassTheCheck(t *testing.T) {
 }
 
 // Bitcoin Cash has the same block 0 and the same magic: only a checkpoint distinguishes the chains.
-func TestChainsThatShareTheFirstBlocksAreToldByCheckpoints(t *testing.T) {
+func TestCheckpointsDistinguishChainsWithCommonFirstBlocks(t *testing.T) {
 	const cash = "000000000000000000651ef99cb9fcbe0dadde1d424bd9f15ff20136191a5eec" // Bitcoin Cash's first block after the split
 	for network, others := range map[string][]struct {
 		height model.HeightPk
@@ -109,7 +109,7 @@ func retargeting() *params.Network {
 }
 
 // The target changes at the interval and by the factor that the rules require, independent of the proof of work.
-func TestTargetsAreThoseThatTheRulesRequire(t *testing.T) {
+func TestTargetsFollowTheDifficultyRules(t *testing.T) {
 	n := retargeting()
 	checker := newChain(n)
 	// 45 %: nine intervals of five minutes instead of one hundred minutes.

@@ -14,7 +14,7 @@ func envelope(parts ...string) []byte {
 	return []byte("\x00\x63\x03ord" + strings.Join(parts, "") + "\x68")
 }
 
-func TestInscriptionsAreReadAsTheyStand(t *testing.T) {
+func TestInscriptionsOfScripts(t *testing.T) {
 	plain := inscriptionFields{Input: 3, Pointer: -1, ContentType: "text/plain", Body: []byte("hi")}
 	const typed, hello = "\x01\x01\x0atext/plain", "\x00\x02hi"
 	id := strings.Repeat("\x07", 32)
@@ -31,7 +31,7 @@ func TestInscriptionsAreReadAsTheyStand(t *testing.T) {
 		{"the mark in a push", append([]byte("\x06\x00\x63\x03ord"), envelope(typed, hello)...), []inscriptionFields{plain}},
 		{"two", append(envelope(typed, hello), envelope()...), []inscriptionFields{plain, {Input: 3, Number: 1, Pointer: -1}}},
 		{"the first type counts", envelope(typed, "\x01\x01\x01x", hello), []inscriptionFields{plain}},
-		{"a type that is no text", envelope("\x01\x01\x01\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"a type that is not text", envelope("\x01\x01\x01\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"all fields", envelope(typed, "\x01\x02\x02\x01\x01", "\x01\x03\x21", id, "\x05", "\x01\x05\x02ab", "\x01\x05\x01c", "\x01\x07\x03abc", "\x01\x09\x02br", "\x01\x0b\x20", id, hello),
 			[]inscriptionFields{{
 				Input: 3, Pointer: 257, ContentType: "text/plain", Body: []byte("hi"), Metadata: []byte("abc"), Metaprotocol: "abc", ContentEncoding: "br",
@@ -65,7 +65,7 @@ func normal(all []inscriptionFields) (same []inscriptionFields) {
 }
 
 // A script is read once, whatever its form. Reading these scripts repeatedly would take hours.
-func TestHostileScriptsAreReadOnce(t *testing.T) {
+func TestHostileScriptsTakeLinearTime(t *testing.T) {
 	const size = 3 << 20
 	many := func(part string) []byte { return bytes.Repeat([]byte(part), size/len(part)) }
 	for _, c := range []struct {
@@ -74,7 +74,7 @@ func TestHostileScriptsAreReadOnce(t *testing.T) {
 		want   int
 	}{
 		{"a mark at the end", append(many("\x51"), envelope()...), 1},
-		{"marks that are no envelopes", many("\x00\x63\x03ord\xac"), 0},
+		{"marks without envelopes", many("\x00\x63\x03ord\xac"), 0},
 		{"marks in marks", many("\x00\x63\x03ord"), 0},
 		{"marks in pushes", many("\x06\x00\x63\x03ord"), 0},
 		{"as many as there is room for", many(string(envelope())), maxEnvelopes},

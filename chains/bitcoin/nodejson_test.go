@@ -73,7 +73,7 @@ func satoshis(t *testing.T, n json.Number) uint64 {
 	return v
 }
 
-func TestDecodingAgreesWithCoresOwnJSON(t *testing.T) {
+func TestDecodingAgreesWithCoresJSON(t *testing.T) {
 	outputs := 0
 	for _, folder := range []string{"rvagg-js-bitcoin-block", "ipld-js-bitcoin"} {
 		files, err := filepath.Glob(filepath.Join(testblocks.Path(t, "bitcoin", folder), "*.json"))
@@ -334,7 +334,7 @@ func TestBitcoinjsBlocks(t *testing.T) {
 	}
 }
 
-func TestBlocksOfEveryFormAreTheSame(t *testing.T) {
+func TestEveryInputFormatGivesTheSameBlock(t *testing.T) {
 	hex := bytes.TrimSpace(readData(t, "ipld-js-bitcoin", "525343.hex"))
 	raw := unhex(t, string(hex))
 	record := slices.Concat(networks[0].Magic[:], []byte{byte(len(raw)), byte(len(raw) >> 8), byte(len(raw) >> 16), 0}, raw)

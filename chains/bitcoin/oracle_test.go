@@ -177,7 +177,7 @@ func readsAsWireDoes(t *testing.T, d *block.Decoder, raw []byte) {
 func brokenRule(m *wire.MsgBlock, size, left int) string {
 	switch {
 	case left > 0:
-		return "bytes behind the block"
+		return "bytes after the block"
 	case len(m.Transactions) == 0:
 		return "no transactions"
 	case m.SerializeSize() != size:
@@ -202,8 +202,8 @@ func brokenRule(m *wire.MsgBlock, size, left int) string {
 	return ""
 }
 
-// TestBytesAreReadAsWireReadsThem changes, removes, repeats and inserts bytes of blocks, mostly in their structure.
-func TestBytesAreReadAsWireReadsThem(t *testing.T) {
+// TestMutatedBlocksAreReadLikeWire changes, removes, repeats and inserts bytes of blocks, mostly in their structure.
+func TestMutatedBlocksAreReadLikeWire(t *testing.T) {
 	r := testseed.Rand(t)
 	d := newTestDecoder(t)
 	c := bitcointest.NewChain()

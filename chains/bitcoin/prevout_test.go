@@ -71,7 +71,7 @@ func checkPrevouts(t *testing.T, name string, n *params.Network, b *model.Block,
 	t.Logf("%s: %d prevouts, %d of the block's own", name, next, own)
 }
 
-func TestUndoFilesNameWhatBlocksSpend(t *testing.T) {
+func TestInputsMatchUndoFiles(t *testing.T) {
 	for name, network := range map[string]string{
 		"block300025": "mainnet", "block928816": "testnet3", "block928828": "testnet3", "block928848": "testnet3",
 	} {
@@ -105,7 +105,7 @@ func TestUndoFilesNameWhatBlocksSpend(t *testing.T) {
 	}
 }
 
-func TestRaitoNamesWhatBlocksSpend(t *testing.T) {
+func TestInputsMatchRaito(t *testing.T) {
 	for _, height := range []model.HeightPk{170, 24835, 57043, 91722, 116928, 150013, 210000, 757739} {
 		var file struct {
 			Blocks []struct {
@@ -168,7 +168,7 @@ func TestRaitoNamesWhatBlocksSpend(t *testing.T) {
 	}
 }
 
-func TestFlorestaNamesWhatABlockSpends(t *testing.T) {
+func TestInputsMatchFloresta(t *testing.T) {
 	b := decodeAll(t, "mainnet", readData(t, "floresta", "block_367891", "raw.zst"), allIndexes)[0]
 	var coins []struct {
 		TxOut struct {
@@ -186,8 +186,8 @@ func TestFlorestaNamesWhatABlockSpends(t *testing.T) {
 	checkPrevouts(t, "block 367891", networks[0], b, 367891, prevouts)
 }
 
-// TestUtxoStoreHoldsWhatABlockSpends uses btcd's file of the outputs that its block 277647 spends.
-func TestUtxoStoreHoldsWhatABlockSpends(t *testing.T) {
+// TestInputsMatchTheUTXOStore uses btcd's file of the outputs that its block 277647 spends.
+func TestInputsMatchTheUTXOStore(t *testing.T) {
 	b := decodeAll(t, "mainnet", readData(t, "btcd", "277647.dat.bz2"), nil)[0]
 	stored := map[string]bool{}
 	for r := bytes.NewBuffer(readData(t, "btcd", "277647.utxostore.bz2")); r.Len() > 0; {

@@ -46,7 +46,7 @@ func withoutRaw(b *model.Block) (all []byte) {
 	return all
 }
 
-func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
+func TestRawTransactionsAddUpToTheRealBlock(t *testing.T) {
 	txs, witnesses := 0, 0
 	realFiles(t, func(name, network string, input []byte) {
 		n, err := networks.Get(Name, network)
@@ -94,7 +94,7 @@ func TestRawTransactionsOfRealBlocksAreWhatTheBlockIsMadeOf(t *testing.T) {
 	}
 }
 
-func TestEverySourceGivesRawTransactionsWhereTheyAreWanted(t *testing.T) {
+func TestEverySourceGivesRawTransactionsOnRequest(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(2)
 	dir := write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)})
@@ -143,7 +143,7 @@ func (n nodeOf) Raw(_ context.Context, points []model.Point, _ int64) (raws [][]
 	return raws, nil
 }
 
-func TestBytesThatAreNoTransactionHaveNoHash(t *testing.T) {
+func TestHashTxRejectsInvalidTransactions(t *testing.T) {
 	d := newTestDecoder(t)
 	d.KeepRaw = true
 	b, err := d.Block(bitcointest.Bytes(sample()), 2)

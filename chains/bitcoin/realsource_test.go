@@ -80,8 +80,8 @@ func TestRealChains(t *testing.T) {
 	}
 }
 
-// TestThe14132BlocksOfBtcd reads the file that btcd's own tests use: the first 14,132 blocks of mainnet.
-func TestThe14132BlocksOfBtcd(t *testing.T) {
+// TestFirst14132MainnetBlocks reads the file that btcd's own tests use: the first 14,132 blocks of mainnet.
+func TestFirst14132MainnetBlocks(t *testing.T) {
 	list := exec.Command("go", "list", "-m", "-modfile=tools/go.mod", "-f", "{{.Dir}}", "github.com/btcsuite/btcd")
 	list.Dir = repositoryTop
 	out, err := list.Output()

@@ -54,7 +54,7 @@ func checkRecipes(t *testing.T, network string, inputs [][]byte, want map[string
 }
 
 // Every recipe of docs/indexes.md is tested with real or generated blocks.
-func TestRecipesAreTried(t *testing.T) {
+func TestEveryRecipeIsTested(t *testing.T) {
 	own, offered := recipes.Of(t, "Bitcoin")
 	if len(offered) > 0 {
 		t.Errorf("bitcoin has %v anyway", offered)
@@ -87,7 +87,7 @@ var realRecipes = map[string]recipe{
 	"multisig_key":      {42, "020202020202020202020202020202020202020202020202020202020202020202", "b3dd0caf910e353f4e59330dd88d83c2ece5a04642a489ea7faa877a367cf78c:1"},
 }
 
-func TestRecipesFindWhatTheySay(t *testing.T) {
+func TestRecipesOnRealBlocks(t *testing.T) {
 	inputs := [][]byte{exampleBlock(t), readData(t, "rvagg-js-bitcoin-block", "00000000000000000007df59824a0c86d1cc21b90eb25259dd2dba5170cea5f5.hex")}
 	checkRecipes(t, "mainnet", inputs, realRecipes)
 }
@@ -97,7 +97,7 @@ var madeRecipes = map[string]recipe{
 }
 
 // No available real block has these values, so the blocks are generated.
-func TestRecipesFindWhatWasMade(t *testing.T) {
+func TestRecipesOnConstructedBlocks(t *testing.T) {
 	script := func(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 	push := func(b []byte) []byte {
 		s, err := txscript.NewScriptBuilder().AddData(b).Script()

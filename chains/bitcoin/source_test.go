@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
+func TestInvalidURIsAreRejected(t *testing.T) {
 	for _, c := range []struct{ network, uri, says string }{
 		{"", "", "file:///"},
 		{"", "tcp://x", "tcp"},
@@ -43,7 +43,7 @@ func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
 }
 
 // Opening sends no request, so the node need not run.
-func TestURIsOfNodesAndPeersAreUnderstood(t *testing.T) {
+func TestURIsOfNodesAndPeers(t *testing.T) {
 	chain, err := New("regtest")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestURIsOfNodesAndPeersAreUnderstood(t *testing.T) {
 			t.Errorf("%q: %v", uri, err)
 		}
 		if _, ok := src.(model.BlockReader); !ok {
-			t.Errorf("%q cannot be asked for single blocks", uri)
+			t.Errorf("source %q does not return single blocks", uri)
 		}
 		if _, counts := src.(model.UnspentCounter); counts != strings.HasPrefix(uri, "http") {
 			t.Errorf("%q counts what is unspent: %t", uri, counts)

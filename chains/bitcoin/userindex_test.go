@@ -56,7 +56,7 @@ func shownValues(c model.Chain, indexes []string, o *model.Output) map[string][]
 }
 
 // A custom index does not change the values of the others, whatever its position.
-func TestOwnIndexesLeaveTheOthersAlone(t *testing.T) {
+func TestCustomIndexesDoNotChangeBuiltinOnes(t *testing.T) {
 	input := readData(t, "bitcoin-core", "block413567.raw")
 	c := define(t, "mainnet", model.Definition{Name: "height", Value: "block.height"}, model.Definition{Name: "place", Value: "string(tx.index) + '/' + string(output.index)"})
 	plain := decodeAll(t, "mainnet", input, allIndexes)
@@ -127,7 +127,7 @@ func BenchmarkOwn(b *testing.B) {
 }
 
 // Every source, with any number of goroutines, and BlockAt return the same values as decoding.
-func TestEverySourceKnowsOwnIndexes(t *testing.T) {
+func TestEverySourceComputesCustomIndexes(t *testing.T) {
 	ds := []model.Definition{
 		{Name: "at", Value: "string(block.height) + ':' + tx.hash + ':' + string(output.index)"},
 		{Name: "paid", When: "output.value > 0", Value: "output.address"},

@@ -26,7 +26,7 @@ const aKey = "0327e65711a59378c59359c3e1d0f7abe906479eccb76094e50fe79d743ccc15e6
 
 // The vectors are those of the reference implementation's specification, and trees of every kind as its build for
 // JavaScript (sigmastate-js 0.4.6) writes them.
-func TestTreesHaveTheReferencesAddresses(t *testing.T) {
+func TestAddressesEqualTheReferences(t *testing.T) {
 	scriptHash := "ea02d193b4cbe4e37e0e040004300e18" + "d62151f990f191c102a6fe995b89ed3d0f343a96f13789a3" + "d4087e"
 	for _, c := range []struct{ name, tree, mainnet, testnet string }{
 		{"key", "0008cd" + aKey, "9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWE", "3WxrXTcFe672QcgUgtLmjCkZkg98CPMUeojTZbi7vhm8YqN3kzLY"},
@@ -100,7 +100,7 @@ func checked(raw ...byte) string {
 	return base58.Encode(append(raw, sum[:checksumSize]...))
 }
 
-func TestWhatIsNoAddressIsSaid(t *testing.T) {
+func TestErrorsOfInvalidAddresses(t *testing.T) {
 	key := bytes.Repeat([]byte{2}, sigma.PointSize)
 	for text, want := range map[string]string{
 		"": "invalid base 58",
@@ -124,7 +124,7 @@ func TestWhatIsNoAddressIsSaid(t *testing.T) {
 }
 
 // Cached results do not change later ones.
-func TestPointsAreRemembered(t *testing.T) {
+func TestPointsAreCached(t *testing.T) {
 	var known points
 	for range 2 {
 		for key, want := range map[string]bool{

@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-func TestBlockHasWhatTheJSONSays(t *testing.T) {
+func TestBlockHasTheValuesOfItsJSON(t *testing.T) {
 	for version := byte(1); version <= 4; version++ {
 		tx := aTx()
 		b := decoded(t, handmade(t, version, tx), indexAddress, indexBoxID, indexRegister, indexTemplateHash, indexTreeHash)
@@ -78,7 +78,7 @@ func written(names []string, keys []model.Key) (texts []string) {
 	return texts
 }
 
-func TestHeaderIsShown(t *testing.T) {
+func TestHeaderFieldsInJSON(t *testing.T) {
 	c, err := New("")
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestHeaderIsShown(t *testing.T) {
 }
 
 // The format of the JSON does not change the block.
-func TestFormOfTheJSONDoesNotMatter(t *testing.T) {
+func TestWhiteSpaceAndOrderOfJSONDoNotMatter(t *testing.T) {
 	block := handmade(t, 4, aTx(), sigma.Tx{Inputs: []sigma.Input{{Box: sigma.ID{30}}}, Outputs: []sigma.Box{{Tree: []byte{0xff}, Registers: [][]byte{{4, 2}}}}})
 	want := decoded(t, block, valueNames...)
 	same := func(name string, raw []byte) {
@@ -183,13 +183,13 @@ func writeBackwards(t *testing.T, w *bytes.Buffer, raw []byte) {
 }
 
 // A JSON object has no order, and programs that pass a block on may change the order of the variables.
-func TestOrderOfVariablesIsFound(t *testing.T) {
+func TestOrderOfVariablesIsRestored(t *testing.T) {
 	tx := aTx()
 	block := handmade(t, 2, tx)
 	raw := jsonOf(t, block)
 	swapped := bytes.Replace(raw, []byte(`"1":"0402","7":"0e0141"`), []byte(`"7":"0e0141","1":"0402"`), 1)
 	if bytes.Equal(raw, swapped) {
-		t.Fatal("the variables are not where they were expected")
+		t.Fatal("the variables are not at the expected place")
 	}
 	if _, err := decoderOf(t).block(swapped); err != nil {
 		t.Error(err)
@@ -250,14 +250,14 @@ func TestIndexesOfADecoder(t *testing.T) {
 	b := decoded(t, handmade(t, 2, aTx()))
 	for _, o := range b.Txs[0].Outputs {
 		if len(o.Keys) != 0 {
-			t.Errorf("keys %v, where none were asked for", o.Keys)
+			t.Errorf("keys %v, expected none", o.Keys)
 		}
 	}
 }
 
 func digits(n int) string { return strings.Repeat("00", n) }
 
-func TestWhatIsWrongIsNamed(t *testing.T) {
+func TestErrorsOfInvalidBlocks(t *testing.T) {
 	good := string(jsonOf(t, handmade(t, 2, aTx())))
 	h := decoded(t, handmade(t, 2, aTx()))
 	tx := hex.EncodeToString(h.Txs[0].Hash[:])
@@ -270,8 +270,8 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want string }{
 		"transaction id":     {`"id":"` + tx, `"id":"ff` + tx[2:], "transaction 0 ff" + tx[2:] + ": its bytes have the id " + tx},
 		"box id":             {`"boxId":"` + boxOf(1), `"boxId":"` + digits(32), "output 1: the box id is given as " + digits(32) + ", its bytes have " + boxOf(1)},
-		"box's transaction":  {`"transactionId":"` + tx, `"transactionId":"` + digits(32), "output 0: it says that it is of transaction " + digits(32)},
-		"box's index":        {`"index":1`, `"index":2`, "output 1: it says that it is output 2"},
+		"box's transaction":  {`"transactionId":"` + tx, `"transactionId":"` + digits(32), "output 0: it is given as an output of transaction " + digits(32)},
+		"box's index":        {`"index":1`, `"index":2`, "output 1: it is given as output 2"},
 		"value":              {`"value":5`, `"value":6`, "its bytes have the id"},
 		"register":           {`"R5":"0402"`, `"R5":"0404"`, "its bytes have the id"},
 		"proof":              {`"proofBytes":"010203"`, `"proofBytes":"010204"`, "the root of the transactions is given as"},
@@ -354,7 +354,7 @@ func boxOf(i int) string {
 	return hexOf(tx.Outputs[i].ID(&id, i))
 }
 
-func TestEveryCutIsAnError(t *testing.T) {
+func TestTruncatedJSONIsAnError(t *testing.T) {
 	raw := jsonOf(t, handmade(t, 1, aTx()))
 	d := decoderOf(t)
 	for n := range raw {

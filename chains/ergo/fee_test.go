@@ -15,7 +15,7 @@ var minersFee = map[string]string{
 		"sYCiYbHJEdWKxkF5YNx5n7m31wsDjbEuB3B13ZMDVBWkepGmWfGa71otpFViHDCuvbw1uNicAQnfuWfnj8fbCa4",
 }
 
-func TestTheFeeContractHasTheAddressThatWalletsPayFeesTo(t *testing.T) {
+func TestAddressOfTheFeeContract(t *testing.T) {
 	for _, n := range networks {
 		if got := formatAddress(n, appendAddress(nil, feeTree, nil)); got != minersFee[n.name] {
 			t.Errorf("%s: the fee contract has the address %s, expected %s", n.name, got, minersFee[n.name])
@@ -25,7 +25,7 @@ func TestTheFeeContractHasTheAddressThatWalletsPayFeesTo(t *testing.T) {
 
 // The fee of a transaction is the sum of its outputs to the fee contract, and a block's miner collects all of them:
 // the last transaction of a block spends exactly those outputs.
-func TestFeesOfRealBlocksAreWhatTheirMinersCollect(t *testing.T) {
+func TestFeesOfRealBlocksEqualTheMinersIncome(t *testing.T) {
 	address, err := parseAddress(networks[0], minersFee["mainnet"])
 	if err != nil {
 		t.Fatal(err)

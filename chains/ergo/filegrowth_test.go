@@ -67,7 +67,7 @@ func TestAFileThatGrowsIsFollowed(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsReplacedIsAnotherChain(t *testing.T) {
+func TestAReplacedFileIsAReorganization(t *testing.T) {
 	leaks(t)
 	for _, name := range []string{"blocks.jsonl", "blocks.gz"} {
 		c := ergogen.New(ergogen.Options{Seed: 42, TxsPerBlock: 2})
@@ -100,7 +100,7 @@ func TestAFileThatIsReplacedIsAnotherChain(t *testing.T) {
 	}
 }
 
-func TestAFileThatIsReplacedByAnotherChainIsRefused(t *testing.T) {
+func TestAFileReplacedByAnotherChainIsAnError(t *testing.T) {
 	leaks(t)
 	c := ergogen.New(ergogen.Options{Seed: 46, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 5)
@@ -126,7 +126,7 @@ func TestAFileThatIsReplacedByAnotherChainIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenWrongIsToldWhileItIsFollowed(t *testing.T) {
+func TestInvalidAppendedBlocksAreAnError(t *testing.T) {
 	leaks(t)
 	blocks := made(43, 4)
 	path := fileOf(t, texts(blocks[:2]...)...)
@@ -137,7 +137,7 @@ func TestWhatIsWrittenWrongIsToldWhileItIsFollowed(t *testing.T) {
 	failsWith(t, "a gap", nil, err, 0, "bad_chain", "line 3", blocks[3].ID.String())
 }
 
-func TestAFollowedFileEndsWhereItShould(t *testing.T) {
+func TestAFollowedFileEndsAtTo(t *testing.T) {
 	leaks(t)
 	blocks := made(44, 9)
 	src := openAt(t, "testnet", fileOf(t, texts(blocks...)...), follows, upTo(7))
@@ -153,7 +153,7 @@ func TestAFollowedFileEndsWhereItShould(t *testing.T) {
 	}
 }
 
-func TestAGzippedFileThatIsCutIsTold(t *testing.T) {
+func TestATruncatedGzipFileIsAnError(t *testing.T) {
 	leaks(t)
 	blocks := made(45, 200)
 	path := filepath.Join(t.TempDir(), "blocks.gz")

@@ -9,7 +9,7 @@ import (
 )
 
 // The forms in which blocks may be given.
-func TestBlocksAreReadInEveryForm(t *testing.T) {
+func TestBlocksAreReadInEveryFormat(t *testing.T) {
 	c, err := New("")
 	if err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func FuzzBlock(f *testing.F) {
 		b, err := decoderOf(t, valueNames...).block(raw)
 		if err != nil {
 			if kind, code := model.KindOf(err); b != nil || kind != model.BadSource || code != "bad_block" || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%v besides %q", b, err)
+				t.Fatalf("block %v with error %q", b, err)
 			}
 			return
 		}

@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-func TestGenesisIsAllThereIs(t *testing.T) {
+func TestGenesisHasTheWholeSupply(t *testing.T) {
 	for _, n := range networks {
 		d := decoderAs(t, n, valueNames...)
 		if !n.hasGenesis() {

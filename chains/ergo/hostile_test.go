@@ -10,7 +10,7 @@ import (
 
 // A list in a register has all its values, and a box with the maximum of tokens has all of theirs. A list that claims
 // more items than it has is invalid.
-func TestFullBoxesHaveAllTheirValues(t *testing.T) {
+func TestFullBoxesHaveAllValues(t *testing.T) {
 	const longs = 3000
 	numbers := binary.AppendUvarint([]byte{0x11}, longs)
 	for i := range longs {

@@ -98,10 +98,10 @@ func (d *decoder) verify(t *transaction) error {
 
 func (d *decoder) verifyBox(b *sigma.Box, c *claim, tx *sigma.ID, index int) error {
 	if c.hasTx && c.tx != *tx {
-		return fmt.Errorf("it says that it is of transaction %x", c.tx)
+		return fmt.Errorf("it is given as an output of transaction %x", c.tx)
 	}
 	if c.index >= 0 && c.index != index {
-		return fmt.Errorf("it says that it is output %d", c.index)
+		return fmt.Errorf("it is given as output %d", c.index)
 	}
 	if id := d.e.BoxID(b, tx, index); id != c.id {
 		return fmt.Errorf("the box id is given as %x, its bytes have %x", c.id, id)

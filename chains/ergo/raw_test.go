@@ -88,7 +88,7 @@ func TestRawTransactionsOfRealBlocksHashToTheirIDs(t *testing.T) {
 }
 
 // A raw transaction is complete and independent of the form of its JSON.
-func TestRawTransactionsHaveTheirProofs(t *testing.T) {
+func TestRawTransactionsIncludeProofs(t *testing.T) {
 	tx := aTx()
 	raw := jsonOf(t, handmade(t, 2, tx))
 	var e sigma.Encoder
@@ -137,7 +137,7 @@ func txsOf(events []model.Event) (txs []model.Tx) {
 	return txs
 }
 
-func TestBytesThatAreNoTransactionHaveNoID(t *testing.T) {
+func TestHashTxRejectsInvalidTransactions(t *testing.T) {
 	c, err := New("")
 	if err != nil {
 		t.Fatal(err)

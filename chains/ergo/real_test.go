@@ -46,7 +46,7 @@ func realBlocks(t testing.TB, indexes []string, path ...string) []*model.Block {
 	return blocks
 }
 
-func TestIdsOfRealBlocksAreRecomputed(t *testing.T) {
+func TestIDsOfRealBlocksAreRecomputed(t *testing.T) {
 	for _, f := range realFiles {
 		t.Run(f.path[len(f.path)-1], func(t *testing.T) {
 			if blocks := realBlocks(t, valueNames, f.path...); len(blocks) != f.blocks {
@@ -56,7 +56,7 @@ func TestIdsOfRealBlocksAreRecomputed(t *testing.T) {
 	}
 }
 
-func TestTokensOfRealBlocksAreAllThere(t *testing.T) {
+func TestTokensOfRealBlocksAreComplete(t *testing.T) {
 	entries, tokens := 0, map[string]bool{}
 	for _, b := range realBlocks(t, nil, "ergo", "arkadianet-ergo", "mainnet", "scala_headerids", "blocks_700000_700004.json") {
 		for i := range b.Txs {
@@ -74,8 +74,8 @@ func TestTokensOfRealBlocksAreAllThere(t *testing.T) {
 	}
 }
 
-// Nothing is made out of nothing: what is unspent is what the genesis boxes held, after every block.
-func TestUnspentIsWhatTheGenesisHeld(t *testing.T) {
+// The value of all unspent boxes equals that of the genesis boxes after every block.
+func TestUnspentValueEqualsTheGenesis(t *testing.T) {
 	genesis, err := networks[0].genesisTxs(decoderOf(t, indexBoxID))
 	if err != nil {
 		t.Fatal(err)

@@ -126,7 +126,7 @@ func TestRealTransactionsAreSerialized(t *testing.T) {
 	}
 }
 
-// Trees of testnet with what came with version 6 of the protocol.
+// Trees of testnet with the types and methods of protocol version 6.
 func TestRealTreesOfLaterVersions(t *testing.T) {
 	for file, begins := range map[string]string{
 		"v3_xorof_tree_h247361.hex":             "d80d",

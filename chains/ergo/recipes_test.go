@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// Every recipe of docs/indexes.md finds in real blocks what it says: so many values, one of them in a box that is known.
-func TestRecipesFindWhatTheySay(t *testing.T) {
+// Every recipe of docs/indexes.md finds the expected number of values in real blocks, and the value of a known box.
+func TestRecipesOnRealBlocks(t *testing.T) {
 	type found struct {
 		values    int
 		value, at string

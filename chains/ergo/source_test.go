@@ -73,7 +73,7 @@ func TestNodeAndFileYieldTheSame(t *testing.T) {
 	}
 }
 
-func TestManyMayAskForSingleBlocksAtOnce(t *testing.T) {
+func TestConcurrentBlockAt(t *testing.T) {
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 4, TxsPerBlock: 2}), 300)
 	dir := t.TempDir()
 	for _, name := range []string{"blocks.jsonl", "blocks.gz"} {
@@ -106,7 +106,7 @@ func TestManyMayAskForSingleBlocksAtOnce(t *testing.T) {
 	}
 }
 
-func TestASourceBeginsWhereTheKnownBlocksEnd(t *testing.T) {
+func TestASourceBeginsAfterTheKnownBlocks(t *testing.T) {
 	leaks(t)
 	c := ergogen.New(ergogen.Options{Seed: 11, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 250)
@@ -135,7 +135,7 @@ func TestASourceBeginsWhereTheKnownBlocksEnd(t *testing.T) {
 			"some known":                   {known: newestFirst(all[:120]), from: 120},
 			"few known":                    {known: []model.Point{all[119], all[60], all[0]}, from: 120},
 			"all known":                    {known: newestFirst(all), from: 300},
-			"known beyond what is wanted":  {known: newestFirst(all[:120]), from: 120, to: 100},
+			"known beyond the last block to read":  {known: newestFirst(all[:120]), from: 120, to: 100},
 			"a fork known":                 {known: append(newestFirst(pointsOf(fork)), newestFirst(all[:250])...), back: &all[249], from: 250},
 			"a fork and few others known":  {known: []model.Point{fork[19].Point(), fork[0].Point(), all[199], all[99]}, back: &all[199], from: 200},
 			"nothing known that is there":  {known: newestFirst(pointsOf(fork)), back: &model.Point{}},
@@ -167,7 +167,7 @@ func TestASourceBeginsWhereTheKnownBlocksEnd(t *testing.T) {
 	}
 }
 
-func TestANodesForksAreFollowed(t *testing.T) {
+func TestReorganizationsOfANodeAreFollowed(t *testing.T) {
 	leaks(t)
 	for _, depth := range []int{1, 10, 200} {
 		for _, longer := range []int{1, 0, -1} {
@@ -195,7 +195,7 @@ func TestANodesForksAreFollowed(t *testing.T) {
 	}
 }
 
-func TestATipThatMovesIsFollowed(t *testing.T) {
+func TestAMovingTipIsFollowed(t *testing.T) {
 	leaks(t)
 	c := ergogen.New(ergogen.Options{Seed: 21, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 40)
@@ -222,7 +222,7 @@ func TestATipThatMovesIsFollowed(t *testing.T) {
 	}
 }
 
-func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
+func TestTheSourceWaitsForBlocksAfterTheirHeaders(t *testing.T) {
 	leaks(t)
 	c := ergogen.New(ergogen.Options{Seed: 22, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 20)
@@ -242,7 +242,7 @@ func TestBlocksWhoseHeadersAreKnownAreWaitedFor(t *testing.T) {
 	got.end()
 }
 
-func TestSlowAndFailingNodesAreOutlived(t *testing.T) {
+func TestSlowAndFailingNodesAreRetried(t *testing.T) {
 	leaks(t)
 	seed := testseed.Of(t, 1)
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 23, TxsPerBlock: 2}), 300)

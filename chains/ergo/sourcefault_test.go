@@ -39,7 +39,7 @@ func failsWith(t *testing.T, name string, events []model.Event, err error, block
 	}
 }
 
-func TestWhatIsWrongWithANodesBlocksIsNamed(t *testing.T) {
+func TestErrorsOfANodesBlocks(t *testing.T) {
 	leaks(t)
 	blocks := made(31, 12)
 	strangers := made(32, 12)
@@ -86,7 +86,7 @@ func TestWhatIsWrongWithANodesBlocksIsNamed(t *testing.T) {
 	}
 }
 
-func TestNodesThatCannotServeAreNamed(t *testing.T) {
+func TestErrorsOfUnusableNodes(t *testing.T) {
 	leaks(t)
 	blocks := made(33, 30)
 	_, real := firstBlocks(t)
@@ -111,7 +111,7 @@ func TestNodesThatCannotServeAreNamed(t *testing.T) {
 	}
 }
 
-func TestANodeThatIsNotSyncedIsNamedOrWaitedFor(t *testing.T) {
+func TestAnUnsyncedNodeIsAnErrorOrAwaited(t *testing.T) {
 	leaks(t)
 	blocks := made(34, 8)
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
@@ -128,7 +128,7 @@ func TestANodeThatIsNotSyncedIsNamedOrWaitedFor(t *testing.T) {
 	got.end()
 }
 
-func TestANodesGenesisIsTakenWhereNoneIsBuiltIn(t *testing.T) {
+func TestANodesGenesisIsUsedIfNoneIsBuiltIn(t *testing.T) {
 	blocks := made(35, 2)
 	boxes, err := builtIn.ReadFile("genesis/testnet.json")
 	if err != nil {
@@ -194,7 +194,7 @@ func texts(blocks ...ergotest.Block) (lines []string) {
 	return lines
 }
 
-func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
+func TestErrorsOfFiles(t *testing.T) {
 	leaks(t)
 	blocks := made(36, 12)
 	id := func(i int) string { return blocks[i].ID.String() }
@@ -220,7 +220,7 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 		{"gzip that is none", "testnet", []string{"\x1f\x8bxx"}, nil, 0, "source_unreadable", nil},
 		{"another compression", "testnet", []string{"\x28\xb5\x2f\xfdxx"}, nil, 0, "source_unreadable", []string{"in another way than by gzip"}},
 		{"a line of something else", "testnet", with(5, `{"header":{"height":6}}`), nil, 5, "bad_block", []string{"line 6"}},
-		{"a line that is no JSON", "testnet", with(5, `what`), nil, 5, "bad_block", []string{"line 6"}},
+		{"a line that is not JSON", "testnet", with(5, `what`), nil, 5, "bad_block", []string{"line 6"}},
 		{"a block that is missing", "testnet", append(append([]string{}, lines[:4]...), lines[5:]...), nil, 4, "bad_chain", []string{"line 5", "block 6 " + id(5), "block 4 " + id(3), id(4)}},
 		{"a block that stands twice", "testnet", append(append([]string{}, lines[:4]...), lines[3:]...), nil, 4, "bad_chain", []string{"line 5", "block 4"}},
 		{"a block that is changed", "testnet", with(7, strings.Replace(lines[7], `"creationHeight":8,`, `"creationHeight":7,`, 1)), nil, 7, "bad_block", []string{"line 8", "block 8 " + id(7)}},
@@ -243,7 +243,7 @@ func TestWhatIsWrongWithAFileIsNamed(t *testing.T) {
 	}
 }
 
-func TestAFileMayBeAListAndBeginLate(t *testing.T) {
+func TestAFileCanBeAListAndBeginLate(t *testing.T) {
 	blocks := made(37, 9)
 	for name, text := range map[string]string{
 		"a list":             "[" + strings.Join(texts(blocks...), ",\n") + "]\n",
@@ -265,6 +265,6 @@ func TestAFileMayBeAListAndBeginLate(t *testing.T) {
 	src := openAt(t, "testnet", fileOf(t, texts(blocks[5:]...)...))
 	events, err := allOf(t, src, newestFirst(pointsOf(blocks[:5]))...)
 	if err != nil || len(events) != 4 || events[0].Block.Hash != blocks[5].ID {
-		t.Errorf("a file that goes on where the database ends: %d events, %v", len(events), err)
+		t.Errorf("a file that continues at the end of the database: %d events, %v", len(events), err)
 	}
 }

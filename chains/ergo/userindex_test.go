@@ -51,7 +51,7 @@ func (c *chain) real(t testing.TB, each func(file string, b *model.Block)) {
 }
 
 // Custom indexes that are not selected cost nothing.
-func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
+func TestUnusedIndexesAreNotComputed(t *testing.T) {
 	raw := modernBlocks(t)[0]
 	allocs := func(c *chain, names ...string) float64 {
 		d, err := newDecoder(c, names)
@@ -67,6 +67,6 @@ func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
 	c := defined(t, everyField()...)
 	plain, not, one := allocs(defined(t), indexBoxID), allocs(c, indexBoxID), allocs(c, indexBoxID, "x0")
 	if not != plain || one <= plain {
-		t.Errorf("%v allocations without indexes of one's own, %v with some that are not wanted, %v with one that is", plain, not, one)
+		t.Errorf("%v allocations without custom indexes, %v with disabled ones, %v with an enabled one", plain, not, one)
 	}
 }

@@ -32,7 +32,7 @@ func saying(t testing.TB, expression string) (*decoder, model.Index) {
 	return made, indexes[len(indexes)-1]
 }
 
-// said are the values of a box's only index as they are shown.
+// said returns the formatted values of a box with one index.
 func said(x model.Index, o *model.Output) string {
 	var all []string
 	for _, k := range o.Keys {
@@ -41,7 +41,7 @@ func said(x model.Index, o *model.Output) string {
 	return strings.Join(all, ", ")
 }
 
-func TestFieldsAreRead(t *testing.T) {
+func TestFieldsOfExpressions(t *testing.T) {
 	tx, mints := aTx(), sigma.Tx{
 		Inputs: []sigma.Input{{Box: sigma.ID{30}}},
 		Outputs: []sigma.Box{
@@ -124,7 +124,7 @@ func TestFieldsAreRead(t *testing.T) {
 }
 
 // The genesis is not in a block, even if the decoder decoded one before.
-func TestTheGenesisIsInNoBlock(t *testing.T) {
+func TestTheGenesisHasNoBlockFields(t *testing.T) {
 	for expression, want := range map[string]string{
 		"block.height": "0", "block.hash": "", "block.time": "0", "block.tx_count": "0", "block.difficulty": "0", "block.votes": "",
 		"tx.size": "0", "tx.hash": strings.Repeat("00", 32), "tx.input_count": "0", "output.index": "1", "output.creation_height": "0",
@@ -202,7 +202,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 				slices.Sort(got)
 				slices.Sort(expected)
 				if !slices.Equal(got, expected) {
-					t.Fatalf("box %d of %s has %v, without indexes of one's own %v", j, b.Txs[i].Hash, got, expected)
+					t.Fatalf("box %d of %s has %v, without custom indexes %v", j, b.Txs[i].Hash, got, expected)
 				}
 				o.Keys, w.Keys = nil, nil
 			}

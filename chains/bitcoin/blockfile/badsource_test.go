@@ -61,7 +61,7 @@ func TestMissingAndEmptySources(t *testing.T) {
 	fails(t, err, "bad_block", "xor.dat has 5 bytes: expected 8")
 }
 
-func TestFilesThatAreNotOfTheNetwork(t *testing.T) {
+func TestFilesOfAnotherNetworkAreRejected(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5)
 	file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
@@ -71,7 +71,7 @@ func TestFilesThatAreNotOfTheNetwork(t *testing.T) {
 	tail := bitcointest.BlockFile(wire.MainNet, c.Tip())
 	_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(file, tail)}))
 	fails(t, err, "wrong_network", "offset 1", "mainnet")
-	for _, content := range []string{"{\"blocks\": []}", "\x7fELF\x02\x01\x01", "no", strings.Repeat("\x00", 5000) + "garbage that is no block"} {
+	for _, content := range []string{"{\"blocks\": []}", "\x7fELF\x02\x01\x01", "no", strings.Repeat("\x00", 5000) + "garbage, not a block"} {
 		_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": []byte(content)}))
 		fails(t, err, "bad_block", "blk00000.dat", "not block data")
 	}
@@ -85,7 +85,7 @@ func TestFilesThatAreNotOfTheNetwork(t *testing.T) {
 	fails(t, err, "no_genesis", c.Blocks()[3].BlockHash().String(), "pruned")
 }
 
-func TestHeadersWithoutTheirProofOfWork(t *testing.T) {
+func TestHeadersWithoutProofOfWorkAreRejected(t *testing.T) {
 	for _, where := range []int{1, 3, 5} {
 		c := bitcointest.NewChain()
 		c.MineEmpty(5)
@@ -109,7 +109,7 @@ func TestHeadersWithoutTheirProofOfWork(t *testing.T) {
 	}
 }
 
-func TestBlocksWhoseMerkleRootIsWrong(t *testing.T) {
+func TestBlocksWithWrongMerkleRootAreRejected(t *testing.T) {
 	for _, where := range []int{1, 4, 7, 8} {
 		c := bigChain(8)
 		file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
@@ -124,9 +124,9 @@ func TestBlocksWhoseMerkleRootIsWrong(t *testing.T) {
 	}
 }
 
-// TestCutFiles cuts files at the boundaries of records and their parts: the end of the last file may have any content,
+// TestTruncatedFiles cuts files at the boundaries of records and their parts: the end of the last file may have any content,
 // everything before it must be complete.
-func TestCutFiles(t *testing.T) {
+func TestTruncatedFiles(t *testing.T) {
 	c := bigChain(6)
 	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
 	begin := func(n int) int { return len(bitcointest.BlockFile(wire.TestNet, c.Blocks()[:n]...)) }
@@ -176,7 +176,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-func TestOrphansAreLeftOutAndCounted(t *testing.T) {
+func TestOrphansAreOmittedAndCounted(t *testing.T) {
 	out := logged(t)
 	c := bitcointest.NewChain()
 	c.MineEmpty(20)
@@ -187,7 +187,7 @@ func TestOrphansAreLeftOutAndCounted(t *testing.T) {
 	}
 }
 
-func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
+func TestAFileThatChangesDuringReadingIsAnError(t *testing.T) {
 	c := bigChain(4)
 	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
 	dir := write(t, map[string][]byte{"blk00000.dat": whole})
@@ -226,8 +226,8 @@ func TestAFileThatChangesWhileItIsReadIsNamed(t *testing.T) {
 	fails(t, err, "source_missing", "blk00000.dat")
 }
 
-// TestAScanEndsWhereTheFileEndedWhenItBegan checks that bytes written during a scan belong to the next scan.
-func TestAScanEndsWhereTheFileEndedWhenItBegan(t *testing.T) {
+// TestAScanEndsAtTheInitialFileSize checks that bytes written during a scan belong to the next scan.
+func TestAScanEndsAtTheInitialFileSize(t *testing.T) {
 	c := bigChain(3)
 	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
 	end := int64(len(bitcointest.BlockFile(wire.TestNet, c.Blocks()[:3]...)))
@@ -238,7 +238,7 @@ func TestAScanEndsWhereTheFileEndedWhenItBegan(t *testing.T) {
 	}
 }
 
-func TestOfTwoRecordsOfABlockTheFirstCounts(t *testing.T) {
+func TestTheFirstOfTwoRecordsOfABlockCounts(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5)
 	s := mustOpen(t, "regtest", write(t, map[string][]byte{

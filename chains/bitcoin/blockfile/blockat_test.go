@@ -15,7 +15,7 @@ import (
 )
 
 // BlockAt returns the same blocks as Follow, for any order of the blocks in the files and with stale blocks in between.
-func TestSingleBlocksAreThoseOfTheStream(t *testing.T) {
+func TestBlockAtReturnsTheBlocksOfTheStream(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5)
 	c.Mine(bitcointest.Spend(c.Tip().Transactions[0], 0, wire.NewTxOut(1000, c.PayTo)))

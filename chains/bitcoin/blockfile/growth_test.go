@@ -16,10 +16,10 @@ import (
 	"birthmark/model"
 )
 
-// TestFollowSeesWhatANodeWrites writes to the files while the source follows them: blocks after the last one, into
+// TestFollowReadsWhatANodeWrites writes to the files while the source follows them: blocks after the last one, into
 // reserved space, half of a block and then the rest, other files, and branches of every depth that become the best
 // chain.
-func TestFollowSeesWhatANodeWrites(t *testing.T) {
+func TestFollowReadsWhatANodeWrites(t *testing.T) {
 	r := testseed.Rand(t)
 	logged(t) // cut records are expected
 	dir := t.TempDir()

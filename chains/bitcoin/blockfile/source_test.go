@@ -196,9 +196,9 @@ func randomChain(r *rand.Rand, blocks int) (c *bitcointest.Chain, stale []*wire.
 	return c, stale
 }
 
-// TestBlockFilesInAnyFormHoldTheSameChain checks that the order of arrival, stale branches, duplicates, several files,
+// TestBlockFilesInEveryFormHaveTheSameChain checks that the order of arrival, stale branches, duplicates, several files,
 // padding and XOR do not change the chain. Neither do workers, memory or the number of blocks read at once.
-func TestBlockFilesInAnyFormHoldTheSameChain(t *testing.T) {
+func TestBlockFilesInEveryFormHaveTheSameChain(t *testing.T) {
 	r := testseed.Rand(t)
 	for round := range 12 {
 		c, stale := randomChain(r, 20+r.IntN(150))
@@ -245,7 +245,7 @@ func TestBlockFilesInAnyFormHoldTheSameChain(t *testing.T) {
 	}
 }
 
-func TestMoreWorkWinsAndAmongEqualsTheFirst(t *testing.T) {
+func TestTheBestChainHasTheMostWorkOrIsFirst(t *testing.T) {
 	a := bitcointest.NewChain()
 	a.MineEmpty(5)
 	b := a.Fork(2)
@@ -288,7 +288,7 @@ func TestASingleFileIsASource(t *testing.T) {
 	yields(t, mustOpen(t, "regtest", filepath.Join(dir, "some blocks.dat")), c.Blocks())
 }
 
-func TestToEndsTheSource(t *testing.T) {
+func TestTheSourceEndsAtTo(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(30)
 	dir := write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)})
@@ -311,7 +311,7 @@ func TestToEndsTheSource(t *testing.T) {
 	}
 }
 
-func TestFollowGoesOnFromTheNewestKnownBlock(t *testing.T) {
+func TestFollowResumesAtTheNewestKnownBlock(t *testing.T) {
 	ours := bitcointest.NewChain()
 	ours.MineEmpty(20)
 	theirs := ours.Fork(12)
