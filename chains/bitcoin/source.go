@@ -64,7 +64,11 @@ func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string)
 	if err != nil {
 		return nil, err
 	}
-	network.Start(o.Known)
+	top := model.HeightPk(0)
+	if len(o.Known) > 0 {
+		top = o.Known[0].Height
+	}
+	network.Start(top)
 	return src, nil
 }
 

@@ -156,35 +156,37 @@ func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) 
 type fetch struct {
 	points []model.Point
 	bytes  int64 // expected size
-	err    error // instead of points, if the hashes are not available
+	blocks []*model.Block
+	err    error
 }
 
 // stream yields the blocks from a height to another.
 func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield yield) error {
 	size := func(j fetch) int64 { return DecodedFactor * j.bytes }
-	worker := func() (func(context.Context, fetch) ([]*model.Block, error), func()) {
-		return func(ctx context.Context, j fetch) ([]*model.Block, error) {
-			if j.err != nil {
-				return nil, j.err
+	worker := func() (func(context.Context, fetch) (fetch, error), func()) {
+		return func(ctx context.Context, j fetch) (fetch, error) {
+			if j.err == nil {
+				j.blocks, j.err = f.node.Blocks(ctx, j.points, 2*j.bytes)
 			}
-			blocks, err := f.node.Blocks(ctx, j.points, 2*j.bytes)
-			if err == nil && len(blocks) == 0 {
-				err = model.Errorf(model.BadSource, "bad_answer", "asked for block %d, %s gave none", j.points[0].Height, f.o.Name)
+			if j.err == nil && len(j.blocks) == 0 {
+				j.err = model.Errorf(model.BadSource, "bad_answer", "asked for block %d, %s gave none", j.points[0].Height, f.o.Name)
 			}
-			return blocks, err
+			return j, nil
 		}, func() {}
 	}
 	jobs := func(ctx context.Context, yield func(fetch) bool) { f.plan(ctx, from, end, yield) }
 	expected := from
-	for blocks, err := range Ordered(ctx, jobs, size, Limits{Workers: f.o.Workers, Memory: f.o.Memory}, worker) {
-		if err != nil {
+	for j, err := range Ordered(ctx, jobs, size, Limits{Workers: f.o.Workers, Memory: f.o.Memory}, worker) {
+		switch {
+		case err != nil:
 			return err
+		case len(j.points) > 0 && j.points[0].Height != expected:
+			return errShort // the previous call
+		case j.err != nil:
+			return j.err
 		}
 		bytes := 0
-		for _, b := range blocks {
-			if b.Height != expected {
-				return errShort // the previous call
-			}
+		for _, b := range j.blocks {
 			if at := f.trail.Newest(); !at.IsOrigin() && b.Parent != at.Hash {
 				return fmt.Errorf("block %d does not follow on block %d: %w", b.Height, at.Height, ErrMoved)
 			}
@@ -200,7 +202,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 		}
 		f.moved = 0
 		f.Over()
-		f.learn(int64(bytes), len(blocks))
+		f.learn(int64(bytes), len(j.blocks))
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func (s *source) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, e
 			return nil, err
 		}
 		if len(hashes) == 0 {
-			return nil, model.Errorf(model.NotFound, "unknown_block", "the source has no block at height %d", h)
+			return nil, s.noBlock(ctx, h)
 		}
 		blocks, err := s.node.Blocks(ctx, []model.Point{{Height: h, Hash: hashes[0]}}, 0)
 		if errors.Is(err, ErrMoved) {
@@ -109,6 +109,15 @@ func (s *source) BlockAt(ctx context.Context, h model.HeightPk) (*model.Block, e
 		}
 		return blocks[0], nil
 	})
+}
+
+// noBlock returns the error of a height above the best chain.
+func (s *source) noBlock(ctx context.Context, h model.HeightPk) error {
+	tip, err := s.node.Tip(ctx)
+	if err != nil {
+		return err
+	}
+	return model.Errorf(model.NotFound, "unknown_block", "no block at height %d in %s: the last is %d", h, s.o.Name, tip.Height)
 }
 
 // Close closes the node.

@@ -130,17 +130,17 @@ func TestASourceBeginsAfterTheKnownBlocks(t *testing.T) {
 			from  int // blocks that are known
 			to    model.HeightPk
 		}{
-			"nothing known":                {},
-			"up to a height":               {to: 33},
-			"some known":                   {known: newestFirst(all[:120]), from: 120},
-			"few known":                    {known: []model.Point{all[119], all[60], all[0]}, from: 120},
-			"all known":                    {known: newestFirst(all), from: 300},
-			"known beyond the last block to read":  {known: newestFirst(all[:120]), from: 120, to: 100},
-			"a fork known":                 {known: append(newestFirst(pointsOf(fork)), newestFirst(all[:250])...), back: &all[249], from: 250},
-			"a fork and few others known":  {known: []model.Point{fork[19].Point(), fork[0].Point(), all[199], all[99]}, back: &all[199], from: 200},
-			"nothing known that is there":  {known: newestFirst(pointsOf(fork)), back: &model.Point{}},
-			"known beyond the end":         {known: append([]model.Point{{Height: 310, Hash: model.Hash{1}}}, newestFirst(all)...), back: &all[299], from: 300},
-			"another first block is known": {known: []model.Point{{Height: 1, Hash: model.Hash{1}}}, back: &model.Point{}},
+			"nothing known":                       {},
+			"up to a height":                      {to: 33},
+			"some known":                          {known: newestFirst(all[:120]), from: 120},
+			"few known":                           {known: []model.Point{all[119], all[60], all[0]}, from: 120},
+			"all known":                           {known: newestFirst(all), from: 300},
+			"known beyond the last block to read": {known: newestFirst(all[:120]), from: 120, to: 100},
+			"a fork known":                        {known: append(newestFirst(pointsOf(fork)), newestFirst(all[:250])...), back: &all[249], from: 250},
+			"a fork and few others known":         {known: []model.Point{fork[19].Point(), fork[0].Point(), all[199], all[99]}, back: &all[199], from: 200},
+			"nothing known that is there":         {known: newestFirst(pointsOf(fork)), back: &model.Point{}},
+			"known beyond the end":                {known: append([]model.Point{{Height: 310, Hash: model.Hash{1}}}, newestFirst(all)...), back: &all[299], from: 300},
+			"another first block is known":        {known: []model.Point{{Height: 1, Hash: model.Hash{1}}}, back: &model.Point{}},
 		} {
 			name = uri + ", " + name
 			end := 300

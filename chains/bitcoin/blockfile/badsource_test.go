@@ -245,10 +245,10 @@ func TestTheFirstOfTwoRecordsOfABlockCounts(t *testing.T) {
 		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...),
 		"blk00001.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()...)}))
 	yields(t, s, c.Blocks())
-	if s.tree.linked != 6 {
-		t.Errorf("6 blocks count as %d", s.tree.linked)
+	if s.files.tree.linked != 6 {
+		t.Errorf("6 blocks count as %d", s.files.tree.linked)
 	}
-	for i, n := range s.tree.nodes {
+	for i, n := range s.files.tree.nodes {
 		if n.file != 0 {
 			t.Errorf("block %d is read from file %d", i, n.file)
 		}

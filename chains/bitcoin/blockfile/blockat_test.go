@@ -28,7 +28,7 @@ func TestBlockAtReturnsTheBlocksOfTheStream(t *testing.T) {
 		"blk00001.dat": bitcointest.BlockFile(wire.TestNet, blocks[9], blocks[4], blocks[6], blocks[5], blocks[7]),
 	})
 	s := mustOpen(t, "regtest", dir)
-	var reader model.BlockReader = s
+	reader := s.Source.(model.BlockReader)
 	want, _, err := collect(t, s)
 	if err != nil || len(want) != len(blocks) {
 		t.Fatalf("%d blocks, %v", len(want), err)

@@ -7,5 +7,5 @@
 //
 // [Open] scans all headers (scan.go): it checks the proof of work against the header's own target and builds a tree
 // (headertree.go), whose best chain has the most work. Blocks of that chain are read and decoded on several goroutines
-// (read.go) and yielded in order; at the end the files are scanned again periodically (follow.go).
+// (read.go). Package blocksource yields them in order and follows the chain: the files are scanned again periodically.
 package blockfile

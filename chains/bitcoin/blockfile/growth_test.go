@@ -51,7 +51,7 @@ func TestFollowReadsWhatANodeWrites(t *testing.T) {
 	put(0)
 
 	s := mustOpen(t, "regtest", dir, func(o *Options) { o.Follow = true })
-	s.poll = time.Millisecond
+	s.files.poll = time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 
@@ -133,9 +133,9 @@ func TestOnlyChangedFilesAreReadAgain(t *testing.T) {
 	dir := write(t, map[string][]byte{"blk00000.dat": append(slices.Clone(content), make([]byte, 1000)...)})
 	path := filepath.Join(dir, "blk00000.dat")
 	s := mustOpen(t, "regtest", dir)
-	nodes := len(s.tree.nodes)
-	if err := s.refresh(t.Context()); err != nil || len(s.tree.nodes) != nodes {
-		t.Fatalf("%d headers became %d, %v", nodes, len(s.tree.nodes), err)
+	nodes := len(s.files.tree.nodes)
+	if err := s.files.refresh(t.Context()); err != nil || len(s.files.tree.nodes) != nodes {
+		t.Fatalf("%d headers became %d, %v", nodes, len(s.files.tree.nodes), err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -149,7 +149,7 @@ func TestOnlyChangedFilesAreReadAgain(t *testing.T) {
 	if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.refresh(t.Context()); err != nil {
+	if err := s.files.refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if tip, _ := s.Tip(t.Context()); tip.Height != 6 {

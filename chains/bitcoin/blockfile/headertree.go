@@ -135,20 +135,6 @@ func (t *tree) find(hash model.Hash) (int32, bool) {
 	return i, i >= 0 && t.nodes[i].file != none
 }
 
-// onChain reports whether a node is on the best chain.
-func (t *tree) onChain(i int32) bool {
-	h := t.nodes[i].height
-	return h >= 0 && int(h) < len(t.chain) && t.chain[h] == i
-}
-
-// fork returns the newest node on the best chain among a linked node and its ancestors.
-func (t *tree) fork(i int32) int32 {
-	for i != none && !t.onChain(i) {
-		i = t.nodes[i].parent
-	}
-	return i
-}
-
 // point returns the point of a linked node.
 func (t *tree) point(i int32) model.Point {
 	return model.Point{Height: model.HeightPk(t.nodes[i].height), Hash: t.nodes[i].hash}

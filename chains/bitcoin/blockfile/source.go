@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -17,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// Options are the options of a [Source].
+// Options are the options of [Open].
 type Options struct {
 	Network *params.Network
 	Decoder func() *block.Decoder // called once per goroutine
@@ -28,45 +29,87 @@ type Options struct {
 	Memory  int64           // bytes of blocks in progress; 0: [blocksource.DefaultMemory]
 }
 
-// Source is a folder of block files, or one file. Its methods except Follow may be called concurrently.
-type Source struct {
+// files is a folder of block files, or one file, as a [blocksource.Node].
+type files struct {
 	options Options
 	net     *params.Network
 	path    string
 	key     []byte        // of the XOR, nil if the files are plain
-	poll    time.Duration // how often Follow looks for new blocks at the tip
+	poll    time.Duration // how often Changed scans for new blocks
+	readers sync.Pool
 
-	mu     sync.Mutex // protects the fields below; Follow reads them without it
-	files  []*blockFile
+	mu     sync.Mutex // protects the fields below
+	list   []*blockFile
 	tree   *tree
 	logged map[string]string // last logged value of each condition
 }
 
-// Open reads the headers of all blocks, so that errors in the files are found before any block is indexed.
-func Open(ctx context.Context, path string, o Options) (*Source, error) {
-	s := &Source{options: o, net: o.Network, path: path, poll: time.Second, tree: newTree(o.Network.Genesis), logged: map[string]string{}}
+// Open returns block files as a source. It reads the headers of all blocks, so that errors in the files are found
+// before any block is indexed.
+func Open(ctx context.Context, path string, o Options) (model.Source, error) {
+	s, err := openFiles(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.source(), nil
+}
+
+func openFiles(ctx context.Context, path string, o Options) (*files, error) {
+	s := &files{options: o, net: o.Network, path: path, poll: time.Second, tree: newTree(o.Network.Genesis), logged: map[string]string{}}
+	s.readers.New = func() any { return &reader{decoder: o.Decoder()} }
 	var err error
 	if s.key, err = xorKey(path); err != nil {
 		return nil, err
 	}
-	if err := s.refresh(ctx); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, s.refresh(ctx)
 }
 
-// Tip implements [model.Source]: the end of the best chain when the files were last scanned.
-func (s *Source) Tip(context.Context) (model.Point, error) {
+func (s *files) source() model.Source {
+	o := blocksource.Options{Name: s.path, Follow: s.options.Follow, To: s.options.To, Workers: s.options.Workers, Memory: s.options.Memory}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	return blocksource.NewSource(s, o)
+}
+
+// Tip implements [blocksource.Node]: the end of the best chain when the files were last scanned.
+func (s *files) Tip(context.Context) (model.Point, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tree.point(s.tree.best), nil
 }
 
-// Close implements [model.Source]. Files are open only while they are read.
-func (s *Source) Close() error { return nil }
+// Hashes implements [blocksource.Node].
+func (s *files) Hashes(_ context.Context, from model.HeightPk, n int) (hashes []model.Hash, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := min(int(from)+n, len(s.tree.chain))
+	for h := int(from); h < end; h++ {
+		hashes = append(hashes, s.tree.nodes[s.tree.chain[h]].hash)
+	}
+	return hashes, nil
+}
+
+// Changed implements [blocksource.Node]: it scans the files periodically.
+func (s *files) Changed(ctx context.Context, tip model.Point) error {
+	for {
+		if err := blocksource.Sleep(ctx, s.poll); err != nil {
+			return err
+		}
+		if err := s.refresh(ctx); err != nil {
+			return err
+		}
+		if now, _ := s.Tip(ctx); now != tip {
+			return nil
+		}
+	}
+}
+
+// Close implements [blocksource.Node]. Files are open only while they are read.
+func (s *files) Close() error { return nil }
 
 // refresh scans for files and records that were added since the last scan.
-func (s *Source) refresh(ctx context.Context) error {
+func (s *files) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	paths, err := listFiles(s.path)
@@ -74,8 +117,8 @@ func (s *Source) refresh(ctx context.Context) error {
 		return err
 	}
 	for _, p := range paths {
-		if !slices.ContainsFunc(s.files, func(f *blockFile) bool { return f.path == p }) {
-			s.files = append(s.files, &blockFile{path: p, size: -1})
+		if !slices.ContainsFunc(s.list, func(f *blockFile) bool { return f.path == p }) {
+			s.list = append(s.list, &blockFile{path: p, size: -1})
 		}
 	}
 	if err := s.scan(ctx); err != nil {
@@ -98,7 +141,7 @@ func (s *Source) refresh(ctx context.Context) error {
 const maxOpenFiles = 2
 
 // scan scans the files that changed, several in parallel, and adds their records to the tree in the order of the files.
-func (s *Source) scan(ctx context.Context) error {
+func (s *files) scan(ctx context.Context) error {
 	type job struct {
 		file int32
 		last bool
@@ -109,17 +152,17 @@ func (s *Source) scan(ctx context.Context) error {
 		now blockFile
 	}
 	jobs := func(_ context.Context, yield func(job) bool) {
-		for i, f := range s.files {
-			if i < len(s.files)-maxOpenFiles && f.unchanged() {
+		for i, f := range s.list {
+			if i < len(s.list)-maxOpenFiles && f.unchanged() {
 				continue
 			}
-			if !yield(job{int32(i), i == len(s.files)-1}) {
+			if !yield(job{int32(i), i == len(s.list)-1}) {
 				return
 			}
 		}
 	}
 	look := func(_ context.Context, j job) (found, error) {
-		r, err := s.scanFile(*s.files[j.file], j.last)
+		r, err := s.scanFile(*s.list[j.file], j.last)
 		return found{j, r.scan, r.now}, err
 	}
 	worker := func() (func(context.Context, job) (found, error), func()) { return look, func() {} }
@@ -131,7 +174,7 @@ func (s *Source) scan(ctx context.Context) error {
 		for i := range f.records {
 			s.tree.add(f.file, &f.records[i])
 		}
-		*s.files[f.file] = f.now
+		*s.list[f.file] = f.now
 	}
 	return nil
 }
@@ -142,7 +185,7 @@ type fileScan struct {
 }
 
 // scanFile scans one file from the end of the previous scan.
-func (s *Source) scanFile(was blockFile, last bool) (fileScan, error) {
+func (s *files) scanFile(was blockFile, last bool) (fileScan, error) {
 	now := was
 	file, err := os.Open(was.path)
 	if err != nil {
@@ -178,7 +221,7 @@ func (s *Source) scanFile(was blockFile, last bool) (fileScan, error) {
 
 // dropUnfinished removes the last record if a node is still writing it: its space is reserved, but it ends in zeros and
 // does not decode yet.
-func (s *Source) dropUnfinished(file *os.File, path string, found scan) (scan, error) {
+func (s *files) dropUnfinished(file *os.File, path string, found scan) (scan, error) {
 	const tail = 64 // bytes; a valid block can end in as many zeros
 	last := found.records[len(found.records)-1]
 	raw := make([]byte, last.size)
@@ -200,11 +243,11 @@ func (s *Source) dropUnfinished(file *os.File, path string, found scan) (scan, e
 }
 
 // checkCuts returns an error if a file other than the last ends in a truncated record.
-func (s *Source) checkCuts() error {
-	for i, f := range s.files {
+func (s *files) checkCuts() error {
+	for i, f := range s.list {
 		switch {
 		case f.cut == nil:
-		case i < len(s.files)-1:
+		case i < len(s.list)-1:
 			return f.cut
 		default:
 			s.log("cut", slog.LevelWarn, f.cut, "the last block file ends with a truncated block, which is ignored")
@@ -216,7 +259,7 @@ func (s *Source) checkCuts() error {
 }
 
 // noGenesis returns the error of files without a chain.
-func (s *Source) noGenesis() error {
+func (s *files) noGenesis() error {
 	first := int32(none)
 	for i := range s.tree.nodes {
 		n := &s.tree.nodes[i]
@@ -231,9 +274,9 @@ func (s *Source) noGenesis() error {
 		n := &s.tree.nodes[first]
 		return model.Errorf(model.BadSource, "no_genesis",
 			"no genesis block of bitcoin %[3]s (%[4]s): the first block in %[1]s is %[2]s (a pruned node deletes its first files)",
-			s.files[n.file].path, block.FormatHash(n.hash), s.net.Name, block.FormatHash(s.net.Genesis))
+			s.list[n.file].path, block.FormatHash(n.hash), s.net.Name, block.FormatHash(s.net.Genesis))
 	}
-	for _, f := range s.files {
+	for _, f := range s.list {
 		if f.cut != nil {
 			return f.cut
 		}
@@ -242,15 +285,15 @@ func (s *Source) noGenesis() error {
 		map[bool]string{true: "empty", false: "only padding"}[s.bytes() == 0])
 }
 
-func (s *Source) bytes() (sum int64) {
-	for _, f := range s.files {
+func (s *files) bytes() (sum int64) {
+	for _, f := range s.list {
 		sum += f.size
 	}
 	return sum
 }
 
 // log logs a condition when its value changes; nil and 0 are not logged.
-func (s *Source) log(condition string, level slog.Level, value any, message string) {
+func (s *files) log(condition string, level slog.Level, value any, message string) {
 	text := fmt.Sprint(value)
 	if s.logged[condition] == text {
 		return

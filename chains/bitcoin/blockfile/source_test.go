@@ -48,16 +48,23 @@ func networkNamed(name string) *params.Network {
 	return params.Networks[slices.IndexFunc(params.Networks, func(n *params.Network) bool { return n.Name == name })]
 }
 
-func open(t testing.TB, network, path string, change ...func(*Options)) (*Source, error) {
+// opened is a source and its files.
+type opened struct {
+	model.Source
+	files *files
+}
+
+func open(t testing.TB, network, path string, change ...func(*Options)) (*opened, error) {
 	t.Helper()
 	o := Options{Network: networkNamed(network), Workers: 3, Decoder: func() *block.Decoder { return block.NewDecoder(noValues{}) }}
 	for _, f := range change {
 		f(&o)
 	}
-	s, err := Open(t.Context(), path, o)
+	f, err := openFiles(t.Context(), path, o)
 	if err != nil {
 		return nil, err
 	}
+	s := &opened{f.source(), f}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -66,7 +73,7 @@ func open(t testing.TB, network, path string, change ...func(*Options)) (*Source
 	return s, nil
 }
 
-func mustOpen(t testing.TB, network, path string, change ...func(*Options)) *Source {
+func mustOpen(t testing.TB, network, path string, change ...func(*Options)) *opened {
 	t.Helper()
 	s, err := open(t, network, path, change...)
 	if err != nil {
@@ -106,7 +113,7 @@ func collect(t testing.TB, s model.Source, known ...model.Point) (blocks []*mode
 }
 
 // yields checks that a source yields exactly the blocks in want.
-func yields(t testing.TB, s *Source, want []*wire.MsgBlock) {
+func yields(t testing.TB, s *opened, want []*wire.MsgBlock) {
 	t.Helper()
 	blocks, rollbacks, err := collect(t, s)
 	if err != nil {

@@ -123,7 +123,7 @@ func BenchmarkBtcd(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		n.Start(nil)
+		n.Start(0)
 		if _, err := n.Tip(b.Context()); err != nil {
 			b.Fatal(err)
 		}

@@ -13,10 +13,9 @@
 // work, difficulty, time and the network's checkpoints. The best chain is the one with the most work among those of
 // connected peers, since others cannot be fetched. Among equals it is the one whose tip arrived first.
 //
-// A database that resumes has known points of its chain. Headers begin at one of them, at least two difficulty periods
-// below the newest ([tree]): up to the newest known point on a peer's chain they are proven by their hashes, from there
-// on they are checked completely. A chain that forks further down restarts the download from an older point, at last
-// from the first block.
+// Headers of a database that resumes are not downloaded again. The tree begins with one of them, two difficulty periods
+// below the newest ([tree]). A chain that forks too near there rebuilds the tree from an older block, at last from the
+// first block.
 //
 // Blocks are requested in the groups of the callers, several groups at once from one peer. A block is identified by the
 // hash of its header; its transactions must have the header's merkle root, and the witnesses the coinbase's commitment

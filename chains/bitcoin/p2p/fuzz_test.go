@@ -45,7 +45,6 @@ func FuzzHeaders(f *testing.F) {
 	f.Add(seed, uint8(9))
 	f.Fuzz(func(t *testing.T, raw []byte, size uint8) {
 		tr := newTree(regtest, nil, 0)
-		var p pending
 		for len(raw) >= 80 {
 			var m []*wire.BlockHeader
 			for range int(size) + 1 {
@@ -58,7 +57,7 @@ func FuzzHeaders(f *testing.F) {
 				}
 				m, raw = append(m, h), raw[80:]
 			}
-			last, fresh, err := tr.extend(&p, m)
+			last, fresh, err := tr.extend(m)
 			if _, bad := errors.AsType[badHeader](err); err != nil && !bad && !errors.Is(err, errOrphan) && !errors.Is(err, errFuture) {
 				t.Fatalf("%v", err)
 			}

@@ -50,14 +50,14 @@ func (r *remote) getHeaders() {
 	if from.parent != nil {
 		from = from.parent
 	}
-	r.getHeadersFrom(from, r.n.tree.locator(from))
+	r.getHeadersFrom(from)
 }
 
-func (r *remote) getHeadersFrom(from *node, locator []*chainhash.Hash) {
+func (r *remote) getHeadersFrom(from *node) {
 	r.asked, r.since, r.again = time.Now(), from, false
 	m := wire.NewMsgGetHeaders()
 	m.ProtocolVersion = r.peer.ProtocolVersion()
-	m.BlockLocatorHashes = locator
+	m.BlockLocatorHashes = r.n.tree.locator(from)
 	r.peer.QueueMessage(m, nil)
 }
 
@@ -91,7 +91,7 @@ func (r *remote) onHeaders(m *wire.MsgHeaders) {
 		r.onNoHeaders(asked)
 		return
 	}
-	last, fresh, err := n.tree.extend(&r.pending, m.Headers)
+	last, fresh, err := n.tree.extend(m.Headers)
 	r.noteBlock(last)
 	_, bad := errors.AsType[badHeader](err)
 	switch {
@@ -117,7 +117,7 @@ func (r *remote) onNoHeaders(asked bool) {
 		return
 	}
 	r.behind = r.claims < n.tree.base.height
-	if r.since != nil && !r.behind && len(r.pending.headers) == 0 {
+	if r.since != nil && !r.behind {
 		r.noteBlock(n.tree.atHeight(int64(min(r.claims, r.since.height, n.tip.height))))
 	}
 	r.headersDone()
@@ -152,33 +152,30 @@ func (n *Network) rebuildFrom(r *remote, at model.Point) {
 	n.rebuildTree(at.Height)
 }
 
-// onChain handles headers that are in the tree now, or wait to be checked.
+// onChain handles headers that are in the tree now.
 func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	n := r.n
 	r.orphans, r.behind = 0, false
-	if !asked && fresh == 0 && len(r.pending.headers) == 0 {
+	if !asked && fresh == 0 {
 		r.penalize(1, "headers that are known")
 		return
 	}
 	n.choose()
 	n.prune()
-	if r.side += fresh; last != nil && last.hash == n.tip.hash {
+	if r.side += fresh; last.hash == n.tip.hash {
 		r.side = 0
 	}
 	if most := max(minSideHeaders, len(n.tree.chain)+wire.MaxBlockHeadersPerMsg); r.side > most {
 		r.ban("sent %d headers of chains with less work", r.side)
 		return
 	}
-	if more && fresh == 0 && last != nil && last.height <= r.since.height {
+	if more && fresh == 0 && last.height <= r.since.height {
 		r.penalize(costOfHeaders, "headers that are known") // on a branch of another peer, or in a circle
 	}
 	switch {
 	case r.over:
-	case more && len(r.pending.headers) > 0:
-		tail := r.pending.hashes[len(r.pending.hashes)-1]
-		r.getHeadersFrom(r.since, append([]*chainhash.Hash{&tail}, n.tree.locator(n.tree.base)...))
-	case more && last != nil && last != r.since:
-		r.getHeadersFrom(last, n.tree.locator(last))
+	case more && last != r.since:
+		r.getHeadersFrom(last)
 	case r.again:
 		r.getHeaders()
 	default:

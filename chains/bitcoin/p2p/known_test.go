@@ -24,17 +24,21 @@ func brief() *chaincfg.Params {
 
 func withBrief(o *Options) { o.Params = brief() }
 
-// locator returns the points that a database knows: the last eleven, then at growing distances.
-func locator(c *bitcointest.Chain) []model.Point {
-	points := pointsOf(c.Blocks())
-	var all []model.Point
-	for back, step := 0, 1; back < len(points); back += step {
-		if len(all) > 10 {
-			step *= 2
+// database has the headers of a chain.
+type database struct {
+	top    int
+	header Headers
+}
+
+// databaseOf returns a database with the blocks that a chain has now.
+func databaseOf(c *bitcointest.Chain) *database {
+	blocks := c.Blocks()
+	return &database{len(blocks) - 1, func(h model.HeightPk) ([]byte, error) {
+		if int(h) >= len(blocks) {
+			return nil, nil
 		}
-		all = append(all, points[len(points)-1-back])
-	}
-	return all
+		return bitcointest.Bytes(blocks[h])[:80], nil
+	}}
 }
 
 func (n *Network) baseHeight() int32 {
@@ -68,7 +72,7 @@ func goesOn(t *testing.T, n *Network, c *bitcointest.Chain, from int) {
 func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5000)
-	known := locator(c)
+	known := databaseOf(c)
 	c.MineEmpty(30)
 	f := newFake(t, c.Blocks())
 	sent := 0
@@ -90,7 +94,7 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 	if base := n.baseHeight(); base > 4980 || base < 4900 || sent > 150 {
 		t.Errorf("the base is %d, %d headers were sent", base, sent)
 	}
-	for _, k := range known { // every known point can be checked for being on the chain
+	for _, k := range pointsOf(c.Blocks()[:5000]) { // a fork point is found without other headers
 		hashes, err := n.Hashes(t.Context(), k.Height, 1)
 		if err != nil || len(hashes) != 1 || hashes[0] != k.Hash {
 			t.Errorf("block %d is %v, %v", k.Height, hashes, err)
@@ -99,7 +103,7 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 	if base := n.baseHeight(); base < 4900 {
 		t.Errorf("the base has gone down to %d", base)
 	}
-	old := known[len(known)-2]
+	old := pointOf(1, c.Blocks()[1])
 	raws, err := n.Raw(t.Context(), []model.Point{old}, 0)
 	if err != nil || string(raws[0]) != string(bitcointest.Bytes(c.Blocks()[old.Height])) {
 		t.Errorf("block %d, which the database knows: %v", old.Height, err)
@@ -114,7 +118,7 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 func TestABaseIsTwoPeriodsBelow(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(9000)
-	known := locator(c)
+	known := databaseOf(c)
 	fork := c.Fork(8000)
 	fork.MineEmpty(1001)
 	f := newFake(t, fork.Blocks())
@@ -129,7 +133,7 @@ func TestAForkBelowTheDatabasesTipIsFollowed(t *testing.T) {
 	for _, depth := range []int{1, 5, 10, 14, 20, 30, 50, 100, 150, 299, 300} {
 		c := bitcointest.NewChain()
 		c.MineEmpty(300)
-		known := locator(c)
+		known := databaseOf(c)
 		fork := c.Fork(300 - depth)
 		fork.MineEmpty(depth + 1)
 		f := newFake(t, fork.Blocks())
@@ -148,7 +152,7 @@ func TestAForkBelowTheDatabasesTipIsFollowed(t *testing.T) {
 func TestHeadersAboveWhatIsKnownAreChecked(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(300)
-	known := locator(c)
+	known := databaseOf(c)
 	fork := c.Fork(295)
 	fork.MineEmpty(20)
 	f := newFake(t, fork.Blocks())
@@ -171,7 +175,7 @@ func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
 		c := bitcointest.NewChain()
 		c.MineEmpty(300)
 		f := newFake(t, c.Blocks()[:height+1])
-		n, j := open(t, locator(c), func(o *Options) { quick(o); withBrief(o) }, f)
+		n, j := open(t, databaseOf(c), quickBrief, f)
 		_, err := n.Tip(t.Context())
 		if _, code := model.KindOf(err); code != "not_synced" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), f.address) {
 			t.Fatalf("a peer of height %d: %v", height, err)
@@ -191,7 +195,7 @@ func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
 func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(300)
-	known := locator(c)
+	known := databaseOf(c)
 	c.MineEmpty(20)
 	other := c.Fork(3)
 	other.MineEmpty(250)
@@ -214,7 +218,7 @@ func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
 	for range 25 {
 		c := bitcointest.NewChain()
 		c.MineEmpty(50 + r.IntN(400))
-		known := locator(c)
+		known := databaseOf(c)
 		best := c
 		var fakes []*fake
 		for range 1 + r.IntN(4) {

@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,21 +13,10 @@ import (
 	"birthmark/model"
 )
 
-// withHeaders provides the headers of a database with a chain, on a network with short periods.
-func withHeaders(c *bitcointest.Chain) func(*Options) {
-	blocks := c.Blocks()
-	return func(o *Options) {
-		quick(o)
-		withBrief(o)
-		o.Header = func(h model.HeightPk) ([]byte, error) {
-			if int(h) >= len(blocks) {
-				return nil, nil
-			}
-			var raw bytes.Buffer
-			err := blocks[h].Header.Serialize(&raw)
-			return raw.Bytes(), err
-		}
-	}
+// quickBrief has short timeouts and short periods.
+func quickBrief(o *Options) {
+	quick(o)
+	withBrief(o)
 }
 
 // behindTheDatabase checks that no tip is returned, because of a peer.
@@ -49,7 +37,7 @@ func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 		fork := c.Fork(300 - depth)
 		fork.MineEmpty(depth - 1)
 		f := newFake(t, fork.Blocks())
-		n, j := open(t, locator(c), withHeaders(c), f)
+		n, j := open(t, databaseOf(c), quickBrief, f)
 		says := "less work"
 		if depth == 1 {
 			says = "behind the database" // its chain is ours
@@ -108,7 +96,7 @@ func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
 func TestHeadersBelowTheBaseAreTheDatabases(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5000)
-	known, change := locator(c), withHeaders(c)
+	known := databaseOf(c)
 	c.MineEmpty(3)
 	f := newFake(t, c.Blocks())
 	var sent atomic.Int64
@@ -118,7 +106,7 @@ func TestHeadersBelowTheBaseAreTheDatabases(t *testing.T) {
 		}
 		return false
 	}
-	n, _ := open(t, known, change, f)
+	n, _ := open(t, known, quickBrief, f)
 	goesOn(t, n, c, 5001)
 	for _, h := range []int{4000, 2500, 1, 3333} {
 		hashes, err := n.Hashes(t.Context(), model.HeightPk(h), 2)

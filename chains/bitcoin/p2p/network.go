@@ -34,7 +34,6 @@ type Network struct {
 	started time.Time     // zero: not yet
 	closed  bool
 
-	known   []model.Point
 	tree    *tree
 	tip     *node     // of the best chain
 	own     *node     // the block with the most work in the database or returned to it; nil: unknown
@@ -66,9 +65,9 @@ func New(o Options) (*Network, error) {
 	}, nil
 }
 
-// Start begins to connect. known are the database's points of the chain, newest first: headers up to the newest are not
-// downloaded again. Only the first call counts.
-func (n *Network) Start(known []model.Point) {
+// Start begins to connect. top is the height of the newest block that the caller has, 0 if it has none: headers of the
+// database up to about there are not downloaded again. Only the first call counts.
+func (n *Network) Start(top model.HeightPk) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.started.IsZero() || n.closed {
@@ -77,8 +76,7 @@ func (n *Network) Start(known []model.Point) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
 	n.started, n.alone = time.Now(), time.Now()
-	n.known = slices.Clone(known)
-	n.rebuildTree(newest(known))
+	n.rebuildTree(top)
 	connections := len(n.named)
 	for _, a := range n.named {
 		n.pool = append(n.pool, &endpoint{address: a})
@@ -92,13 +90,6 @@ func (n *Network) Start(known []model.Point) {
 	}
 	n.running.Go(func() { n.watch(ctx) })
 	n.changed()
-}
-
-func newest(known []model.Point) model.HeightPk {
-	if len(known) == 0 {
-		return 0
-	}
-	return known[0].Height
 }
 
 // Close closes every connection and wakes all waiting callers.
@@ -202,21 +193,14 @@ func (n *Network) behind() error {
 		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
 			"no peer tells its headers, though one has %d blocks: %s", claims, n.peerSummary()))
 	}
-	if n.own != nil {
-		return n.lessWork()
-	}
-	if top := newest(n.known); int64(top) > int64(n.tip.height) && n.hasKnownTip() {
-		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
-			"the peers are behind the database: they have block %d of %d: %s", n.tip.height, top, n.peerSummary()))
-	}
-	return nil
+	return n.lessWork()
 }
 
 // lessWork returns an error if the connected peers' best chain has less work than the database's.
 func (n *Network) lessWork() error {
 	best, _ := n.best()
 	switch {
-	case best != nil && !n.own.work.More(best.work):
+	case n.own == nil || best != nil && !n.own.work.More(best.work):
 		return nil
 	case best == nil || n.tree.fork(best) == best:
 		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
@@ -226,23 +210,13 @@ func (n *Network) lessWork() error {
 		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.peerSummary()))
 }
 
-// hasKnownTip reports whether the best chain contains every known point up to its tip.
-func (n *Network) hasKnownTip() bool {
-	for _, k := range n.known {
-		if at := n.tree.atHeight(int64(k.Height)); at != nil && at.hash != [32]byte(k.Hash) {
-			return false
-		}
-	}
-	return true
-}
-
 // Hashes returns hashes of the best chain from a height on: at most k, fewer at its end. Below the loaded headers it
 // starts again from further down: with the database's headers, else with those of the peers.
 func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashes []model.Hash, err error) {
 	err = n.await(ctx, func() (bool, error) {
 		if int64(from) < int64(n.tree.base.height) {
-			if i := slices.IndexFunc(n.tree.below, func(p model.Point) bool { return p.Height == from }); i >= 0 && k == 1 {
-				hashes = []model.Hash{n.tree.below[i].Hash}
+			if h := n.o.Header.at(int32(from)); h != nil && k == 1 {
+				hashes = []model.Hash{model.Hash(h.BlockHash())}
 				return true, nil
 			}
 			n.rebuildTree(from)
@@ -276,9 +250,9 @@ func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 	})
 }
 
-// rebuildTree starts with new headers from a known point not above a height.
-func (n *Network) rebuildTree(most model.HeightPk) {
-	n.tree = newTree(n.o.Params, n.known, most)
+// rebuildTree starts with new headers from a block that is not above a height.
+func (n *Network) rebuildTree(top model.HeightPk) {
+	n.tree = newTree(n.o.Params, n.o.Header, int32(top))
 	n.tip, n.own, n.settled = n.tree.base, nil, false
 	if n.o.Header != nil {
 		n.own = n.tree.load(n.o.Header)
@@ -287,7 +261,7 @@ func (n *Network) rebuildTree(most model.HeightPk) {
 	}
 	n.moves++
 	for r := range n.remotes {
-		r.best, r.pending, r.reported, r.behind = nil, pending{}, false, false
+		r.best, r.reported, r.behind = nil, false, false
 		r.asked, r.orphans, r.side = time.Time{}, 0, 0
 	}
 	n.requestHeaders()
@@ -344,7 +318,6 @@ func (n *Network) prune() {
 		n.own = n.tree.find(&n.own.hash)
 	}
 	for r := range n.remotes {
-		r.pending = pending{}
 		if r.best != nil {
 			r.best = n.tree.find(&r.best.hash)
 		}

@@ -46,8 +46,8 @@ func (j *journal) line(parts ...string) string {
 	return ""
 }
 
-// open returns a started network of peers with short timeouts; it is closed at the end of the test.
-func open(t *testing.T, known []model.Point, change func(*Options), fakes ...*fake) (*Network, *journal) {
+// open returns a started network of peers with short timeouts; it is closed at the end of the test. db is nil for none.
+func open(t *testing.T, db *database, change func(*Options), fakes ...*fake) (*Network, *journal) {
 	t.Helper()
 	j := &journal{}
 	o := Options{
@@ -56,6 +56,10 @@ func open(t *testing.T, known []model.Point, change func(*Options), fakes ...*fa
 	}
 	for _, f := range fakes {
 		o.Peers = append(o.Peers, f.address)
+	}
+	top := 0
+	if db != nil {
+		top, o.Header = db.top, db.header
 	}
 	if change != nil {
 		change(&o)
@@ -75,7 +79,7 @@ func open(t *testing.T, known []model.Point, change func(*Options), fakes ...*fa
 			t.Log(j)
 		}
 	})
-	n.Start(known)
+	n.Start(model.HeightPk(top))
 	return n, j
 }
 

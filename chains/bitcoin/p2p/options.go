@@ -21,9 +21,9 @@ type Options struct {
 	// found with the network's DNS seeds.
 	Peers []string
 
-	// Header returns the database's raw header at a height, nil if it has none; nil: no database. A chain with less
-	// work than the database's is not followed.
-	Header func(model.HeightPk) ([]byte, error)
+	// Header returns the database's headers; nil: no database. A chain with less work than the database's is not
+	// followed.
+	Header Headers
 
 	Handshake time.Duration // timeout of connecting and the version handshake; 10 s
 	// Stall is the time a peer may take to send a requested block or headers; 10 s. It grows while peers stall, since

@@ -37,8 +37,7 @@ type remote struct {
 	full   bool  // it has all blocks, not only the newest
 
 	// Its chain: see headers.go.
-	best     *node // the newest block that it is known to have; nil: none
-	pending  pending
+	best     *node     // the newest block that it is known to have; nil: none
 	asked    time.Time // time of an unanswered headers request; zero: none
 	since    *node     // start of that request
 	again    bool      // something was announced meanwhile

@@ -39,13 +39,12 @@ func (n *node) better(o *node) bool {
 const chunk = 1 << 10
 
 // tree has the headers of every branch of the peers, in about 80 bytes each. They descend from the base: the network's
-// first block, or a known point of a database. Only the hash of such a base is known, so headers within a difficulty
-// period of it cannot be checked; they are accepted as proven by hashes up to a known point, and otherwise not at all.
+// first block, or a block of a database. Headers within a difficulty period of a database's block cannot be checked: a
+// tree with an older base is needed for a chain that forks there.
 type tree struct {
 	treeRules
 	base     *node
-	known    []model.Point // above the base, newest first
-	below    []model.Point // known points below the base, newest first; the last is the first block
+	below    []model.Point // blocks of the database below the base, newest first; the last is the first block
 	nodes    [][]node
 	count    int
 	slots    []uint32 // open addressing by hash: order plus 1, 0 if free
@@ -57,44 +56,47 @@ type tree struct {
 var (
 	// errOrphan reports that a header's parent is not in the tree.
 	errOrphan = errors.New("its parent is unknown")
-	// errForkTooDeep reports that a chain forks from the known points so near the base that it cannot be checked.
-	errForkTooDeep = errors.New("it parts from the known chain too far down")
+	// errForkTooDeep reports that a chain forks from the database's so near the base that it cannot be checked.
+	errForkTooDeep = errors.New("it forks from the known chain too far down")
 )
 
-// newTree returns a tree on the newest known point, at most the one given, that leaves two difficulty periods to check
-// forks; on the first block if there is none. known is newest first.
-func newTree(p *chaincfg.Params, known []model.Point, most model.HeightPk) *tree {
-	t := &tree{treeRules: treeRules{Rules: rules.New(p), clock: time.Now}, slots: make([]uint32, 1<<10)}
-	genesis := model.Point{Hash: model.Hash(*p.GenesisHash)}
-	at := len(known)
-	for i, k := range known {
-		if k.Height <= most && int64(known[0].Height)-int64(k.Height) >= 2*int64(t.BlocksPerRetarget()) && k.Height > 0 {
-			at = i
-			break
-		}
+// Headers returns the raw header of a database at a height, nil if it has none.
+type Headers func(model.HeightPk) ([]byte, error)
+
+// at returns the header at a height, nil if it cannot be read: then the peers have it.
+func (f Headers) at(height int32) *wire.BlockHeader {
+	if f == nil {
+		return nil
 	}
-	t.known = known[:at]
-	base, time, bits := genesis, uint32(p.GenesisBlock.Header.Timestamp.Unix()), p.GenesisBlock.Header.Bits
-	if at < len(known) {
-		base, time, bits = known[at], 0, 0
-		for _, k := range known[at+1:] {
-			if k.Height > 0 {
-				t.below = append(t.below, k)
-			}
-		}
-		t.below = append(t.below, genesis)
+	raw, err := f(model.HeightPk(height))
+	var h wire.BlockHeader
+	if err != nil || len(raw) == 0 || h.Deserialize(bytes.NewReader(raw)) != nil {
+		return nil
 	}
-	t.base = t.insert(node{hash: chainhash.Hash(base.Hash), height: int32(base.Height), time: time, bits: bits})
-	t.chain = []*node{t.base}
-	return t
+	return &h
 }
 
-// isComplete reports whether the tree begins with the first block.
-func (t *tree) isComplete() bool { return t.base.height == 0 }
-
-// canValidate reports whether the tree has enough ancestors to check a child of parent completely.
-func (t *tree) canValidate(parent *node) bool {
-	return t.isComplete() || parent.height-t.base.height >= t.BlocksPerRetarget()
+// newTree returns a tree whose base is a block of the database two difficulty periods below a height, to check forks
+// above it; the first block if the database has no such block.
+func newTree(p *chaincfg.Params, db Headers, top int32) *tree {
+	t := &tree{treeRules: treeRules{Rules: rules.New(p), clock: time.Now}, slots: make([]uint32, 1<<10)}
+	period := t.BlocksPerRetarget()
+	height := top - 2*period
+	base := db.at(max(height, 0))
+	if height <= 0 || base == nil {
+		height, base = 0, &p.GenesisBlock.Header
+	}
+	for step := period; height-step > 0; step *= 2 {
+		if h := db.at(height - step); h != nil {
+			t.below = append(t.below, model.Point{Height: model.HeightPk(height - step), Hash: model.Hash(h.BlockHash())})
+		}
+	}
+	if height > 0 {
+		t.below = append(t.below, model.Point{Hash: model.Hash(*p.GenesisHash)})
+	}
+	t.base = t.insert(node{hash: base.BlockHash(), height: height, time: uint32(base.Timestamp.Unix()), bits: base.Bits})
+	t.chain = []*node{t.base}
+	return t
 }
 
 // maxHeaders returns the maximum number of headers.
@@ -103,18 +105,17 @@ func (t *tree) maxHeaders() int {
 	return int(age/(secondsPerHeader*time.Second)) + 100_000
 }
 
-// load adds the headers of a database above the base, up to the first missing or unlinked one, and returns the last.
+// load adds the headers of the database above the base, up to the first missing or unlinked one, and returns the last.
 // They were checked when they were written.
-func (t *tree) load(header func(model.HeightPk) ([]byte, error)) *node {
+func (t *tree) load(db Headers) *node {
 	at := t.base
 	for {
-		raw, err := header(model.HeightPk(at.height) + 1)
-		var h wire.BlockHeader
-		if err != nil || len(raw) == 0 || h.Deserialize(bytes.NewReader(raw)) != nil || h.PrevBlock != at.hash {
-			return at // the peers have the missing ones
+		h := db.at(at.height + 1)
+		if h == nil || h.PrevBlock != at.hash {
+			return at
 		}
 		hash := h.BlockHash()
-		at = t.add(&h, &hash, at)
+		at = t.add(h, &hash, at)
 	}
 }
 
@@ -206,7 +207,7 @@ func (t *tree) fork(n *node) *node {
 }
 
 // locator returns hashes of a chain from a node down at growing distances, with which a peer finds the fork point with
-// its own. It ends with the points below the base, newest first, and the first block.
+// its own. It ends with blocks below the base, newest first, and the first block.
 func (t *tree) locator(from *node) []*chainhash.Hash {
 	var all []*chainhash.Hash
 	step := 1

@@ -50,10 +50,9 @@ func mainnetHeaders(t testing.TB) []*wire.BlockHeader {
 
 // feed adds headers to a tree in messages, like a peer.
 func feed(t *tree, headers []*wire.BlockHeader) (*node, error) {
-	var p pending
 	var last *node
 	for _, m := range messages(headers) {
-		n, _, err := t.extend(&p, m)
+		n, _, err := t.extend(m)
 		if err != nil {
 			return last, err
 		}
@@ -259,11 +258,10 @@ func TestHeadersHaveABound(t *testing.T) {
 	tr.clock = func() time.Time {
 		return regtest.GenesisBlock.Header.Timestamp.Add(-100_000*secondsPerHeader*time.Second + time.Hour)
 	}
-	p := pending{parent: tr.base, headers: headersOf(c.Blocks()[1:]), hashes: []chainhash.Hash{c.Tip().BlockHash()}}
 	for tr.count < tr.maxHeaders() {
 		tr.insert(node{hash: chainhash.Hash{byte(tr.count), byte(tr.count >> 8)}})
 	}
-	if _, _, err := tr.validate(&p, nil); err == nil || !strings.Contains(err.Error(), "more than any chain has") {
+	if _, _, err := tr.extend(headersOf(c.Blocks()[1:])); err == nil || !strings.Contains(err.Error(), "more than any chain has") {
 		t.Errorf("%v", err)
 	}
 }
@@ -273,9 +271,8 @@ func BenchmarkHeaders(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		tr := newTree(&chaincfg.MainNetParams, nil, 0)
-		var p pending
 		for _, m := range headers {
-			if _, _, err := tr.extend(&p, m); err != nil {
+			if _, _, err := tr.extend(m); err != nil {
 				b.Fatal(err)
 			}
 		}
