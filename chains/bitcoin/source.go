@@ -28,9 +28,7 @@ func (c *chain) openFiles(ctx context.Context, o model.SourceOptions, path strin
 	if err != nil {
 		return nil, err
 	}
-	return blockfile.Open(ctx, path, blockfile.Options{
-		Network: c.net, Decoder: decoder, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory,
-	})
+	return blockfile.Open(ctx, path, blockfile.Options{Network: c.net, Decoder: decoder, SourceOptions: o})
 }
 
 func (c *chain) openRPC(_ context.Context, o model.SourceOptions, _ string) (model.Source, error) {
@@ -96,7 +94,7 @@ func (c *chain) nodeSource(name string, raw rawNode, o model.SourceOptions) (mod
 		return nil, err
 	}
 	n := &node{rawNode: raw, name: name, decoders: sync.Pool{New: func() any { return decoder() }}}
-	options := blocksource.Options{Name: name, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage}
+	options := blocksource.Options{Name: name, SourceOptions: o}
 	if counter, ok := raw.(model.UnspentCounter); ok {
 		return blocksource.NewSource(countingNode{n, counter}, options), nil
 	}

@@ -15,13 +15,11 @@ type Options struct {
 	Name  string         // of the node in logs, without secrets
 	First model.HeightPk // of the chain's first block
 
-	Follow  bool            // stay at the tip
-	To      *model.HeightPk // the last block to yield; nil: no limit
-	Workers int             // concurrent calls of [Node.Blocks]; 0: 6
-	Memory  int64           // bytes in flight; 0: [DefaultMemory]
-	Retry   Retry
-	Outage  func(error)  // as in [model.SourceOptions]
-	Log     *slog.Logger // nil: the default logger
+	// SourceOptions are those of the chain: Follow, To, Workers (concurrent calls of [Node.Blocks]; 0: 6), Memory
+	// (0: [DefaultMemory]) and Outage.
+	model.SourceOptions
+	Retry Retry
+	Log   *slog.Logger // nil: the default logger
 }
 
 // NewSource returns the chain of a node as a stream of events: blocks are fetched ahead with several concurrent calls

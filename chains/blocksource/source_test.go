@@ -32,7 +32,7 @@ func TestTheStreamIsTheNodesChain(t *testing.T) {
 	to := model.HeightPk(1234)
 	for _, follows := range []bool{false, true} {
 		m := &mirror{t: t}
-		must(t, m.all(serve(chain), blocksource.Options{To: &to, Follow: follows}))
+		must(t, m.all(serve(chain), blocksource.Options{SourceOptions: model.SourceOptions{To: &to, Follow: follows}}))
 		m.is(chain[:1235])
 	}
 	m := &mirror{t: t}
@@ -48,7 +48,7 @@ func TestBlocksThatGrowAreFetchedInSmallerGroups(t *testing.T) {
 	}
 	n := serve(chain)
 	m := &mirror{t: t}
-	must(t, m.all(n, blocksource.Options{Workers: 3}))
+	must(t, m.all(n, blocksource.Options{SourceOptions: model.SourceOptions{Workers: 3}}))
 	m.is(chain)
 	n.blocks = func(b []*model.Block) []*model.Block { return b[:(len(b)+1)/2] }
 	m = &mirror{t: t}
@@ -112,7 +112,7 @@ func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
 		}()
 		m := &mirror{t: t}
 		var last []*model.Block
-		src := blocksource.NewSource(node, blocksource.Options{Follow: true, Retry: quick, Log: slog.New(slog.DiscardHandler)})
+		src := blocksource.NewSource(node, blocksource.Options{Retry: quick, Log: slog.New(slog.DiscardHandler), SourceOptions: model.SourceOptions{Follow: true}})
 		for e, err := range src.Follow(ctx, nil) {
 			if err != nil {
 				t.Fatal(err)
@@ -158,7 +158,7 @@ func TestANodeThatFallsBehindUndoesNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	m := &mirror{t: t}
-	src := blocksource.NewSource(node, blocksource.Options{Follow: true, Retry: quick})
+	src := blocksource.NewSource(node, blocksource.Options{Retry: quick, SourceOptions: model.SourceOptions{Follow: true}})
 	for e, err := range src.Follow(ctx, nil) {
 		must(t, err)
 		m.take(e)
@@ -198,7 +198,7 @@ func TestErrorsThatHealAreWaitedFor(t *testing.T) {
 	}
 	var log strings.Builder
 	m := &mirror{t: t}
-	must(t, m.all(node, blocksource.Options{Name: "node:1", Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil))}))
+	must(t, m.all(node, blocksource.Options{Name: "node:1", Log: slog.New(slog.NewTextHandler(&log, nil)), SourceOptions: model.SourceOptions{Workers: 1}}))
 	m.is(chain)
 	for _, want := range []string{"source=node:1", "the line is broken", "the source is back"} {
 		if !strings.Contains(log.String(), want) {
@@ -218,7 +218,7 @@ func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
 			return nil
 		}
 		m := &mirror{t: t}
-		if err := m.all(node, blocksource.Options{Workers: 2}); !errors.Is(err, errBroken) {
+		if err := m.all(node, blocksource.Options{SourceOptions: model.SourceOptions{Workers: 2}}); !errors.Is(err, errBroken) {
 			t.Errorf("call %d: %v", call, err)
 		}
 		m.is(chain[:len(m.chain)])
@@ -232,7 +232,7 @@ func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
 			}
 			return nil
 		}
-		src := blocksource.NewSource(node, blocksource.Options{Follow: follows, Retry: quick})
+		src := blocksource.NewSource(node, blocksource.Options{Retry: quick, SourceOptions: model.SourceOptions{Follow: follows}})
 		if _, err := src.Tip(t.Context()); (err == nil) != follows {
 			t.Errorf("followed: %t, the first answer: %v", follows, err)
 		}
@@ -254,7 +254,7 @@ func TestBlocksThatAreNoChainEndTheStream(t *testing.T) {
 	bad.Parent[9]++
 	chain[60] = &bad
 	m := &mirror{t: t}
-	err := m.all(serve(chain), blocksource.Options{Name: "node", Follow: true})
+	err := m.all(serve(chain), blocksource.Options{Name: "node", SourceOptions: model.SourceOptions{Follow: true}})
 	if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_chain" || !strings.Contains(err.Error(), "block 60") {
 		t.Errorf("%v", err)
 	}
@@ -264,7 +264,7 @@ func TestBlocksThatAreNoChainEndTheStream(t *testing.T) {
 func TestTheEndOfTheContextEndsTheStream(t *testing.T) {
 	for _, after := range []int{0, 1, 100, 300} {
 		ctx, cancel := context.WithCancel(t.Context())
-		src := blocksource.NewSource(serve(grow(nil, 300, 0)), blocksource.Options{Follow: true})
+		src := blocksource.NewSource(serve(grow(nil, 300, 0)), blocksource.Options{SourceOptions: model.SourceOptions{Follow: true}})
 		if after == 0 {
 			cancel()
 		}
@@ -338,7 +338,7 @@ func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
 					}
 					return blocks
 				}
-				src := blocksource.NewSource(n, blocksource.Options{Workers: 1, Memory: 1 << 40, Retry: quick})
+				src := blocksource.NewSource(n, blocksource.Options{Retry: quick, SourceOptions: model.SourceOptions{Workers: 1, Memory: 1 << 40}})
 				var end error
 				for e, err := range src.Follow(t.Context(), nil) {
 					if end = err; err == nil && e.Block.Hash == last {

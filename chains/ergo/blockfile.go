@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -102,6 +103,25 @@ func (f *blockFile) next() ([]byte, error) {
 		return nil, f.lineError("source_unreadable", err)
 	}
 	return nil, adapter.PathError(f.path, err)
+}
+
+// header returns the header of the next block and the block's JSON, as next does. The error is [io.EOF] also if the file
+// ends within a block.
+func (f *blockFile) header(ctx context.Context) (h stored, raw []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return h, nil, err
+	}
+	raw, err = f.next()
+	switch {
+	case err == io.ErrUnexpectedEOF:
+		return h, nil, io.EOF
+	case err != nil:
+		return h, nil, err
+	}
+	if h, err = peek(raw); err != nil {
+		err = f.lineError("bad_block", err)
+	}
+	return h, raw, err
 }
 
 // cut returns the error of a file that ends within a block.

@@ -102,11 +102,11 @@ func (d *decoder) reset(raw []byte) {
 // document reads a full block and nothing more.
 func (d *decoder) document() {
 	s := &d.s
-	if !s.begin('{', "a full block") {
+	if s.null() {
 		s.fail("null, where a full block was expected")
 	}
-	for name := range s.members() {
-		switch string(name) {
+	for o := s.object("a full block", nil); o.next(); {
+		switch string(o.name) {
 		case "header":
 			d.readHeader()
 		case "blockTransactions":

@@ -5,16 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
-)
-
-// Types of the constants that EIP-4 has in registers.
-const (
-	constantByte  = 0x02
-	constantShort = 0x03
-	constantInt   = 0x04
-	constantLong  = 0x05
-	constantBytes = 0x0e // Coll[Byte]
 )
 
 // mostDecimals exceeds the digits of any amount.
@@ -38,38 +30,25 @@ func describeToken(info []byte) (a model.AssetDescription) {
 	return a
 }
 
-// textOf returns the text in a constant, with U+FFFD in place of invalid UTF-8.
-func textOf(constant []byte) string {
-	b, _ := bytesOf(constant)
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+// collByte is the code of the type Coll[Byte].
+const collByte = 0x0e
+
+// bytesOf returns the content of a constant of type Coll[Byte], nil if it has another type.
+func bytesOf(constant []byte) []byte {
+	if len(constant) == 0 || constant[0] != collByte {
+		return nil
+	}
+	b, _ := sigma.Value(constant).([]byte)
+	return b
 }
 
-// bytesOf returns the content of a constant of type Coll[Byte].
-func bytesOf(constant []byte) ([]byte, bool) {
-	if len(constant) == 0 || constant[0] != constantBytes {
-		return nil, false
-	}
-	size, n := binary.Uvarint(constant[1:])
-	if n <= 0 || size != uint64(len(constant)-1-n) {
-		return nil, false
-	}
-	return constant[1+n:], true
-}
+// textOf returns the text in a constant, with U+FFFD in place of invalid UTF-8.
+func textOf(constant []byte) string { return strings.ToValidUTF8(string(bytesOf(constant)), "\uFFFD") }
 
 func decimalsOf(constant []byte) (int, bool) {
-	if digits, ok := bytesOf(constant); ok {
-		n, err := strconv.ParseUint(string(digits), 10, 64)
-		return int(n), err == nil && n <= mostDecimals
+	if n, ok := sigma.Value(constant).(int); ok {
+		return n, n >= 0 && n <= mostDecimals
 	}
-	if len(constant) < 2 {
-		return 0, false
-	}
-	switch constant[0] {
-	case constantByte:
-		return int(constant[1]), len(constant) == 2 && constant[1] < 0x80
-	case constantShort, constantInt, constantLong:
-		v, n := binary.Varint(constant[1:])
-		return int(v), n == len(constant)-1 && v >= 0 && v <= mostDecimals
-	}
-	return 0, false
+	n, err := strconv.ParseUint(string(bytesOf(constant)), 10, 64)
+	return int(n), err == nil && n <= mostDecimals
 }

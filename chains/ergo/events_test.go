@@ -162,15 +162,14 @@ func nodeAt(t *testing.T, uri string, follows bool) model.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := model.SourceOptions{Indexes: []string{indexBoxID}, Follow: follows}
-	ask := restOptions(n, uri, o)
-	ask.Poll = time.Millisecond
-	node, options, err := newRESTNode(decoderAs(t, n, indexBoxID), ask, o)
+	o := model.SourceOptions{URI: uri, Indexes: []string{indexBoxID}, Follow: follows}
+	client := restOptions(n, o)
+	client.Poll = time.Millisecond
+	retry := blocksource.Retry{First: time.Millisecond, Most: 10 * time.Millisecond}
+	src, err := openNode(decoderAs(t, n, indexBoxID), client, blocksource.Options{SourceOptions: o, Retry: retry})
 	if err != nil {
 		t.Fatal(err)
 	}
-	options.Retry = blocksource.Retry{First: time.Millisecond, Most: 10 * time.Millisecond}
-	src := blocksource.NewSource(node, options)
 	t.Cleanup(func() {
 		if err := src.Close(); err != nil {
 			t.Error(err)

@@ -27,19 +27,14 @@ func (s *fileSource) Tip(ctx context.Context) (model.Point, error) {
 	}
 	var last stored
 	for {
-		if err := ctx.Err(); err != nil {
-			return model.Point{}, err
-		}
-		raw, err := f.next()
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+		h, _, err := f.header(ctx)
+		if err == io.EOF {
 			return last.point(), nil
 		}
 		if err != nil {
 			return model.Point{}, err
 		}
-		if last, err = peek(raw); err != nil {
-			return model.Point{}, f.lineError("bad_block", err)
-		}
+		last = h
 	}
 }
 
@@ -165,19 +160,12 @@ func (l *lookup) find(ctx context.Context, s *fileSource, h model.HeightPk) (raw
 		return nil, 0, err
 	}
 	for {
-		if err := ctx.Err(); err != nil {
-			return nil, 0, err
-		}
-		raw, err := l.file.next()
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+		at, raw, err := l.file.header(ctx)
+		if err == io.EOF {
 			return nil, 0, model.Errorf(model.NotFound, "unknown_block", "no block at height %d in %s: the last is %d", h, s.path, max(l.next, 1)-1)
 		}
 		if err != nil {
 			return nil, 0, err
-		}
-		at, err := peek(raw)
-		if err != nil {
-			return nil, 0, l.file.lineError("bad_block", err)
 		}
 		if at.Height > h {
 			return nil, 0, model.Errorf(model.NotFound, "unknown_block", "no block at height %d in %s", h, s.path)

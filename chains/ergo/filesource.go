@@ -142,13 +142,14 @@ func (s *fileSource) link(before model.Point, b numbered) error {
 	case b.Height != firstHeight:
 		return nil
 	}
-	if first := firstBlock(s.net.name); first != (model.Hash{}) && b.Hash != first {
+	if first := s.net.firstBlock(); first != (model.Hash{}) && b.Hash != first {
 		return lineError(s.path, b.line, "wrong_network", fmt.Errorf("block 1 is %s: expected that of ergo %s, %s", b.Hash, s.net.name, first))
 	}
-	if !s.net.hasGenesis() {
+	boxes := s.net.genesisBoxes()
+	if boxes == nil {
 		return model.Errorf(model.BadSource, "no_genesis", "%s: what exists before block 1 of ergo %s is not known: expected a node, which tells", s.path, s.net.name)
 	}
-	genesis, err := s.net.genesisTxs(s.decoder.clone())
+	genesis, err := s.decoder.clone().genesis(boxes)
 	b.Genesis = genesis
 	return err
 }
@@ -169,19 +170,12 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 	var first stored
 	next := 0 // points before it are done
 	for number := 0; next < len(points); number++ {
-		if err := ctx.Err(); err != nil {
-			return 0, from, err
-		}
-		raw, err := f.next()
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
+		h, _, err := f.header(ctx)
+		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return 0, from, err
-		}
-		h, err := peek(raw)
-		if err != nil {
-			return 0, from, f.lineError("bad_block", err)
 		}
 		if number == 0 {
 			first = h

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"strconv"
+	"strings"
 
 	"birthmark/chains/adapter"
 )
@@ -47,19 +47,6 @@ func (s *scanner) next() byte {
 	return 0
 }
 
-// begin enters an object or an array, whose first character is c. It returns false for null.
-func (s *scanner) begin(c byte, what string) bool {
-	if s.null() {
-		return false
-	}
-	if s.next() != c {
-		s.unexpected(what)
-		return false
-	}
-	s.at++
-	return true
-}
-
 func (s *scanner) unexpected(what string) {
 	if s.at >= len(s.b) {
 		s.fail("the end, where %s was expected", what)
@@ -81,46 +68,119 @@ func (s *scanner) null() bool {
 	return true
 }
 
-// more steps to the next item before the closing c; n counts those before.
-func (s *scanner) more(c byte, n *int) bool {
+// listReader reads the elements of an array. After each call of next that returns true, the caller must read one
+// element.
+type listReader struct {
+	s      *scanner
+	closer byte // 0 at the end
+	n      int  // elements so far
+}
+
+// list enters an array. It has no elements if the value is null.
+func (s *scanner) list(what string) listReader { return listReader{s: s, closer: s.enter('[', what)} }
+
+// enter enters an object or an array, whose first character is c, and returns the last character; 0 for null.
+func (s *scanner) enter(c byte, what string) byte {
+	switch {
+	case s.null():
+		return 0
+	case s.next() != c:
+		s.unexpected(what)
+		return 0
+	}
+	s.at++
+	return c + 2 // in ASCII the closing bracket is the opening one plus 2
+}
+
+func (l *listReader) next() bool {
+	s := l.s
+	if l.closer == 0 {
+		return false
+	}
 	switch got := s.next(); {
 	case s.err != nil:
 		return false
-	case got == c:
+	case got == l.closer:
 		s.at++
+		l.closer = 0
 		return false
-	case *n == 0:
+	case l.n == 0:
 	case got == ',':
 		s.at++
-		if s.next() == c {
+		if s.next() == l.closer {
 			s.unexpected("an item")
 			return false
 		}
 	default:
-		s.unexpected("a comma or the end of " + map[byte]string{'}': "an object", ']': "an array"}[c])
+		s.unexpected("a comma or the end of " + map[byte]string{'}': "an object", ']': "an array"}[l.closer])
 		return false
 	}
-	*n++
+	l.n++
 	return true
 }
 
-// element steps to the next element of an array.
-func (s *scanner) element(n *int) bool { return s.more(']', n) }
+// objectReader reads the members of an object. After each call of next that returns true, the caller must read the
+// value of the member name.
+type objectReader struct {
+	listReader
+	name     []byte
+	what     string
+	required []string
+	found    uint32 // bit set of the required members
+}
 
-// members iterates over the members of an open object and yields their names. The consumer must read or skip each
-// value.
-func (s *scanner) members() iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for n := 0; s.more('}', &n); {
-			name := s.text("a member's name")
-			if s.next() != ':' {
-				s.unexpected("a colon")
-			} else {
-				s.at++
+// required are the members that an object must have. They are variables, because literals in calls would be allocated.
+var (
+	headerMembers = []string{
+		"id", "version", "parentId", "adProofsRoot", "transactionsRoot", "stateRoot", "timestamp",
+		"extensionHash", "nBits", "height", "votes", "powSolutions",
+	}
+	solutionMembers = []string{"pk", "n"}
+	txMembers       = []string{"id", "inputs", "outputs"}
+	boxRefMembers   = []string{"boxId"} // of an input or a data input
+	boxMembers      = []string{"boxId", "value", "ergoTree", "creationHeight"}
+	assetMembers    = []string{"tokenId", "amount"}
+)
+
+// object enters an object. At its end it is an error if one of the required members did not occur. Only an object
+// without required members may be null.
+func (s *scanner) object(what string, required []string) objectReader {
+	o := objectReader{listReader: listReader{s: s, closer: s.enter('{', what)}, what: what, required: required}
+	if o.closer == 0 && len(required) > 0 {
+		s.fail("null, where %s was expected", what)
+	}
+	return o
+}
+
+func (o *objectReader) next() bool {
+	s := o.s
+	if !o.listReader.next() {
+		o.require()
+		return false
+	}
+	o.name = s.text("a member's name")
+	if s.next() != ':' {
+		s.unexpected("a colon")
+	} else {
+		s.at++
+	}
+	for i, r := range o.required {
+		if string(o.name) == r {
+			o.found |= 1 << i
+		}
+	}
+	return s.err == nil
+}
+
+// require fails if a required member did not occur.
+func (o *objectReader) require() {
+	for i, r := range o.required {
+		if o.found&(1<<i) == 0 && o.s.err == nil {
+			noun := o.what
+			if article, rest, ok := strings.Cut(noun, " "); ok && (article == "a" || article == "an") {
+				noun = "the " + rest
 			}
-			if s.err != nil || !yield(name) {
-				return
-			}
+			o.s.fail("%s has no %s", noun, r)
 		}
 	}
 }
@@ -244,7 +304,7 @@ func hexTo(dst, digits []byte) bool {
 
 // hex decodes a string of 2*len(dst) digits.
 func (s *scanner) hex(dst []byte, what string) {
-	digits := s.digits(what)
+	digits := s.text(what)
 	if s.err == nil && !hexTo(dst, digits) {
 		s.failAt(s.at-len(digits)-1, fmt.Errorf("%s is %q: expected %d hex digits", what, adapter.Truncate(string(digits)), 2*len(dst)))
 	}
@@ -252,7 +312,7 @@ func (s *scanner) hex(dst []byte, what string) {
 
 // appendHex appends the bytes of a string of digits to dst.
 func (s *scanner) appendHex(dst []byte, what string) []byte {
-	digits := s.digits(what)
+	digits := s.text(what)
 	if s.err != nil {
 		return dst
 	}
@@ -263,21 +323,6 @@ func (s *scanner) appendHex(dst []byte, what string) []byte {
 		return dst[:start]
 	}
 	return dst
-}
-
-// digits is a string that has no reason to have escapes.
-func (s *scanner) digits(what string) []byte {
-	if s.next() != '"' {
-		s.unexpected(what)
-		return nil
-	}
-	start := s.at + 1
-	end := bytes.IndexByte(s.b[start:], '"')
-	if end < 0 || bytes.IndexByte(s.b[start:start+end], '\\') >= 0 {
-		return s.text(what)
-	}
-	s.at = start + end + 1
-	return s.b[start : start+end]
 }
 
 // skip steps over a value.

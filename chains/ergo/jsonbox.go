@@ -12,10 +12,7 @@ const mostBytes = model.MaxValueSize - 1
 func (d *decoder) readOutputs() ([]sigma.Box, []claim) {
 	s := &d.s
 	first, claims := len(d.boxes), len(d.claims)
-	if !s.begin('[', "outputs") {
-		return nil, nil
-	}
-	for i := 0; s.element(&i); {
+	for l := s.list("outputs"); l.next(); {
 		d.boxes = append(d.boxes, sigma.Box{})
 		d.claims = append(d.claims, claim{index: -1})
 		if d.readBox(&d.boxes[len(d.boxes)-1], &d.claims[len(d.claims)-1]); s.err != nil {
@@ -27,25 +24,16 @@ func (d *decoder) readOutputs() ([]sigma.Box, []claim) {
 
 func (d *decoder) readBox(b *sigma.Box, c *claim) {
 	s := &d.s
-	if !s.begin('{', "a box") {
-		s.fail("null, where a box was expected")
-		return
-	}
-	var got seen
-	for name := range s.members() {
-		switch string(name) {
+	for o := s.object("a box", boxMembers); o.next(); {
+		switch string(o.name) {
 		case "boxId":
 			s.hex(c.id[:], "box id")
-			got |= 1 << 0
 		case "value":
 			b.Value = s.uint(mostAmount, "value of a box")
-			got |= 1 << 1
 		case "ergoTree":
 			b.Tree = d.hex("ergoTree")
-			got |= 1 << 2
 		case "creationHeight":
 			b.Height = uint32(s.uint(1<<31-1, "creationHeight"))
-			got |= 1 << 3
 		case "assets":
 			b.Tokens = d.readTokens()
 		case "additionalRegisters":
@@ -63,7 +51,6 @@ func (d *decoder) readBox(b *sigma.Box, c *claim) {
 			s.skip()
 		}
 	}
-	s.require(got, "the box", "boxId", "value", "ergoTree", "creationHeight")
 	if n := len(b.Tree); s.err == nil && (n == 0 || n > mostBytes) {
 		s.fail("ergoTree of %d bytes: expected 1 to %d", n, mostBytes)
 	}
@@ -72,29 +59,18 @@ func (d *decoder) readBox(b *sigma.Box, c *claim) {
 func (d *decoder) readTokens() []sigma.Token {
 	s := &d.s
 	first := len(d.tokens)
-	if !s.begin('[', "assets") {
-		return nil
-	}
-	for i := 0; s.element(&i); {
-		if !s.begin('{', "an asset") {
-			s.fail("null, where an asset was expected")
-			break
-		}
+	for l := s.list("assets"); l.next(); {
 		var t sigma.Token
-		var got seen
-		for name := range s.members() {
-			switch string(name) {
+		for o := s.object("an asset", assetMembers); o.next(); {
+			switch string(o.name) {
 			case "tokenId":
 				s.hex(t.ID[:], "token id")
-				got |= 1 << 0
 			case "amount":
 				t.Amount = s.uint(mostAmount, "amount of a token")
-				got |= 1 << 1
 			default:
 				s.skip()
 			}
 		}
-		s.require(got, "the asset", "tokenId", "amount")
 		d.tokens = append(d.tokens, t)
 	}
 	if len(d.tokens)-first > mostTokens {
@@ -106,18 +82,15 @@ func (d *decoder) readTokens() []sigma.Token {
 // readRegisters reads the additional registers, which are in the order of their numbers without gaps.
 func (d *decoder) readRegisters() [][]byte {
 	s := &d.s
-	if !s.begin('{', "additionalRegisters") {
-		return nil
-	}
 	var registers [lastRegister - firstRegister + 1][]byte
 	used := 0
-	for name := range s.members() {
+	for o := s.object("additionalRegisters", nil); o.next(); {
 		i := -1
-		if len(name) == 2 && name[0] == 'R' {
-			i = int(name[1]) - '0' - firstRegister
+		if len(o.name) == 2 && o.name[0] == 'R' {
+			i = int(o.name[1]) - '0' - firstRegister
 		}
 		if i < 0 || i >= len(registers) {
-			s.fail("register %q: expected R%d to R%d", adapter.Truncate(string(name)), firstRegister, lastRegister)
+			s.fail("register %q: expected R%d to R%d", adapter.Truncate(string(o.name)), firstRegister, lastRegister)
 			break
 		}
 		if s.null() {

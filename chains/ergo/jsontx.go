@@ -37,30 +37,21 @@ const (
 func (d *decoder) readTx() {
 	s := &d.s
 	at := s.at
-	if !s.begin('{', "a transaction") {
-		s.fail("null, where a transaction was expected")
-		return
-	}
 	var t transaction
-	var got seen
-	for name := range s.members() {
-		switch string(name) {
+	for o := s.object("a transaction", txMembers); o.next(); {
+		switch string(o.name) {
 		case "id":
 			s.hex(t.id[:], "transaction id")
-			got |= 1 << 0
 		case "inputs":
 			t.Inputs = d.readInputs()
-			got |= 1 << 1
 		case "dataInputs":
 			t.DataInputs = d.readDataInputs()
 		case "outputs":
 			t.Outputs, t.claims = d.readOutputs()
-			got |= 1 << 2
 		default:
 			s.skip()
 		}
 	}
-	s.require(got, "the transaction", "id", "inputs", "outputs")
 	if s.err != nil {
 		return
 	}
@@ -123,10 +114,7 @@ func sortVariables(inputs []sigma.Input) (several bool) {
 func (d *decoder) readInputs() []sigma.Input {
 	s := &d.s
 	first := len(d.inputs)
-	if !s.begin('[', "inputs") {
-		return nil
-	}
-	for i := 0; s.element(&i); {
+	for l := s.list("inputs"); l.next(); {
 		var in sigma.Input
 		if d.readInput(&in); s.err != nil {
 			return nil
@@ -138,33 +126,23 @@ func (d *decoder) readInputs() []sigma.Input {
 
 func (d *decoder) readInput(in *sigma.Input) {
 	s := &d.s
-	if !s.begin('{', "an input") {
-		s.fail("null, where an input was expected")
-		return
-	}
-	var got seen
-	for name := range s.members() {
-		switch string(name) {
+	for o := s.object("an input", boxRefMembers); o.next(); {
+		switch string(o.name) {
 		case "boxId":
 			s.hex(in.Box[:], "box id")
-			got |= 1 << 0
 		case "spendingProof":
 			d.readProof(in)
 		default:
 			s.skip()
 		}
 	}
-	s.require(got, "the input", "boxId")
 }
 
 // readProof reads a proof and the context extension that belongs to it.
 func (d *decoder) readProof(in *sigma.Input) {
 	s := &d.s
-	if !s.begin('{', "spendingProof") {
-		return
-	}
-	for name := range s.members() {
-		switch string(name) {
+	for o := s.object("spendingProof", nil); o.next(); {
+		switch string(o.name) {
 		case "proofBytes":
 			if !s.null() {
 				in.Proof = d.hex("proofBytes")
@@ -180,13 +158,10 @@ func (d *decoder) readProof(in *sigma.Input) {
 func (d *decoder) readVariables() []sigma.Variable {
 	s := &d.s
 	first := len(d.vars)
-	if !s.begin('{', "extension") {
-		return nil
-	}
-	for name := range s.members() {
-		id, err := strconv.Atoi(string(name))
+	for o := s.object("extension", nil); o.next(); {
+		id, err := strconv.Atoi(string(o.name))
 		if err != nil || id < -128 || id > 255 {
-			s.fail("variable %q: expected a number of one byte", adapter.Truncate(string(name)))
+			s.fail("variable %q: expected a number of one byte", adapter.Truncate(string(o.name)))
 			break
 		}
 		d.vars = append(d.vars, sigma.Variable{ID: byte(id), Value: d.constant("value of a variable")})
@@ -201,9 +176,8 @@ func (d *decoder) readVariables() []sigma.Variable {
 func (d *decoder) constant(what string) (raw []byte) {
 	s := &d.s
 	if s.next() == '{' {
-		s.at++
-		for name := range s.members() {
-			if string(name) == "serializedValue" {
+		for o := s.object(what, nil); o.next(); {
+			if string(o.name) == "serializedValue" {
 				raw = d.hex(what)
 			} else {
 				s.skip()
@@ -221,25 +195,15 @@ func (d *decoder) constant(what string) (raw []byte) {
 func (d *decoder) readDataInputs() []sigma.ID {
 	s := &d.s
 	first := len(d.data)
-	if !s.begin('[', "dataInputs") {
-		return nil
-	}
-	for i := 0; s.element(&i); {
-		if !s.begin('{', "a data input") {
-			s.fail("null, where a data input was expected")
-			break
-		}
+	for l := s.list("dataInputs"); l.next(); {
 		var id sigma.ID
-		var got seen
-		for name := range s.members() {
-			if string(name) == "boxId" {
+		for o := s.object("a data input", boxRefMembers); o.next(); {
+			if string(o.name) == "boxId" {
 				s.hex(id[:], "box id")
-				got |= 1 << 0
 			} else {
 				s.skip()
 			}
 		}
-		s.require(got, "the data input", "boxId")
 		d.data = append(d.data, id)
 	}
 	return d.data[first:len(d.data):len(d.data)]

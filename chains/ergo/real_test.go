@@ -76,7 +76,7 @@ func TestTokensOfRealBlocksAreComplete(t *testing.T) {
 
 // The value of all unspent boxes equals that of the genesis boxes after every block.
 func TestUnspentValueEqualsTheGenesis(t *testing.T) {
-	genesis, err := networks[0].genesisTxs(decoderOf(t, indexBoxID))
+	genesis, err := decoderOf(t, indexBoxID).genesis(networks[0].genesisBoxes())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,21 +18,23 @@ type restNode struct {
 	decoders sync.Pool
 }
 
-// restOptions returns the options of the node that a URI names.
-func restOptions(n *network, uri string, o model.SourceOptions) rest.Options {
-	return rest.Options{URL: uri, Password: o.Password, Network: n.name, First: firstBlock(n.name), Port: nodes[n.name].port}
+// openREST returns a node as a source. It sends no request yet.
+func openREST(d *decoder, _ string, o model.SourceOptions) (model.Source, error) {
+	return openNode(d, restOptions(d.net, o), blocksource.Options{SourceOptions: o})
 }
 
-// newRESTNode returns a node and the options of its source.
-func newRESTNode(d *decoder, ask rest.Options, o model.SourceOptions) (*restNode, blocksource.Options, error) {
-	client, err := rest.New(ask)
+// restOptions returns the options of the node that o.URI names.
+func restOptions(n *network, o model.SourceOptions) rest.Options {
+	return rest.Options{URL: o.URI, Password: o.Password, Network: n.name, First: n.firstBlock(), Port: n.port}
+}
+
+func openNode(d *decoder, client rest.Options, o blocksource.Options) (model.Source, error) {
+	c, err := rest.New(client)
 	if err != nil {
-		return nil, blocksource.Options{}, err
+		return nil, err
 	}
-	node := &restNode{Client: client, net: d.net, decoders: sync.Pool{New: func() any { return d.clone() }}}
-	return node, blocksource.Options{
-		Name: client.Host(), First: firstHeight, Follow: o.Follow, To: o.To, Workers: o.Workers, Memory: o.Memory, Outage: o.Outage,
-	}, nil
+	o.Name, o.First = c.Host(), firstHeight
+	return blocksource.NewSource(&restNode{Client: c, net: d.net, decoders: sync.Pool{New: func() any { return d.clone() }}}, o), nil
 }
 
 // Blocks fetches blocks and decodes each while the next one is in transit. A block that does not decode is a permanent
@@ -82,8 +84,8 @@ func (n *restNode) Blocks(ctx context.Context, points []model.Point, limit int64
 
 // genesis returns the boxes before block 1: built in, else from the node.
 func (n *restNode) genesis(ctx context.Context, d *decoder) ([]model.Tx, error) {
-	if n.net.hasGenesis() {
-		return n.net.genesisTxs(d)
+	if boxes := n.net.genesisBoxes(); boxes != nil {
+		return d.genesis(boxes)
 	}
 	boxes, err := n.GenesisBoxes(ctx)
 	if err != nil {

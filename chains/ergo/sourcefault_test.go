@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"birthmark/bench/generate/ergogen"
-	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
@@ -137,13 +136,11 @@ func TestANodesGenesisIsUsedIfNoneIsBuiltIn(t *testing.T) {
 	n := ergotest.New(ergotest.Options{Network: "devnet", Genesis: boxes})
 	n.Extend(blocks...)
 	devnet := &network{name: "devnet", prefix: 0x20}
-	o := model.SourceOptions{Indexes: []string{indexBoxID}}
-	ask := restOptions(devnet, n.Start(t), o)
-	node, options, err := newRESTNode(decoderAs(t, devnet, indexBoxID), ask, o)
+	o := model.SourceOptions{URI: n.Start(t), Indexes: []string{indexBoxID}}
+	src, err := openREST(decoderAs(t, devnet, indexBoxID), "", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	src := blocksource.NewSource(node, options)
 	defer src.Close()
 	events, err := allOf(t, src)
 	if err != nil {
@@ -153,7 +150,7 @@ func TestANodesGenesisIsUsedIfNoneIsBuiltIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := testnet.genesisTxs(decoderAs(t, testnet, indexBoxID))
+	want, err := decoderAs(t, testnet, indexBoxID).genesis(testnet.genesisBoxes())
 	if err != nil || len(events) != 2 || !reflect.DeepEqual(events[0].Block.Genesis, want) {
 		t.Errorf("%d events, and the genesis is another one, %v", len(events), err)
 	}

@@ -133,7 +133,7 @@ func TestTheGenesisHasNoBlockFields(t *testing.T) {
 		if _, err := d.block(jsonOf(t, handmade(t, 2, aTx()))); err != nil {
 			t.Fatal(err)
 		}
-		txs, err := networks[0].genesisTxs(d)
+		txs, err := d.genesis(networks[0].genesisBoxes())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,13 +20,9 @@ import (
 
 // Options are the options of [Open].
 type Options struct {
-	Network *params.Network
-	Decoder func() *block.Decoder // called once per goroutine
-
-	Follow  bool            // wait for more blocks at the end
-	To      *model.HeightPk // last height, nil for the end
-	Workers int             // goroutines that decode; 0: one per processor
-	Memory  int64           // bytes of blocks in progress; 0: [blocksource.DefaultMemory]
+	Network             *params.Network
+	Decoder             func() *block.Decoder // called once per goroutine
+	model.SourceOptions                       // Follow, To, Workers (0: one per processor) and Memory
 }
 
 // files is a folder of block files, or one file, as a [blocksource.Node].
@@ -65,7 +61,7 @@ func openFiles(ctx context.Context, path string, o Options) (*files, error) {
 }
 
 func (s *files) source() model.Source {
-	o := blocksource.Options{Name: s.path, Follow: s.options.Follow, To: s.options.To, Workers: s.options.Workers, Memory: s.options.Memory}
+	o := blocksource.Options{Name: s.path, SourceOptions: s.options.SourceOptions}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}

@@ -56,7 +56,8 @@ type opened struct {
 
 func open(t testing.TB, network, path string, change ...func(*Options)) (*opened, error) {
 	t.Helper()
-	o := Options{Network: networkNamed(network), Workers: 3, Decoder: func() *block.Decoder { return block.NewDecoder(noValues{}) }}
+	o := Options{Network: networkNamed(network), Decoder: func() *block.Decoder { return block.NewDecoder(noValues{}) }}
+	o.Workers = 3
 	for _, f := range change {
 		f(&o)
 	}
@@ -243,7 +244,7 @@ func TestBlockFilesInEveryFormHaveTheSameChain(t *testing.T) {
 			}
 			files[fileNumber(number)] = content
 		}
-		limits := Options{Workers: 1 + r.IntN(4), Memory: int64(1 + r.IntN(1<<20))}
+		limits := model.SourceOptions{Workers: 1 + r.IntN(4), Memory: int64(1 + r.IntN(1<<20))}
 		s, err := open(t, "regtest", write(t, files), func(o *Options) { o.Workers, o.Memory = limits.Workers, limits.Memory })
 		if err != nil {
 			t.Fatalf("round %d: %v", round, err)
