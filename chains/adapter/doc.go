@@ -2,5 +2,3 @@
 // [birthmark/model.Chain] about names, indexes and hashes, [Networks] finds a network by name, [Select] checks the
 // indexes of a decoder, and [Open] finds the kind of source that a URI names. The rest are small helpers for errors.
 package adapter
-
-import ()

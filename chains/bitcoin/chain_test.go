@@ -2,7 +2,6 @@ package bitcoin
 
 import (
 	"encoding/hex"
-	"math/big"
 	"strings"
 	"testing"
 
@@ -76,7 +75,7 @@ func TestCompactTargets(t *testing.T) {
 		0xff123456: "", 0x22000100: "", 0x21010000: "", 0x23000001: "",
 	} {
 		got, ok := block.ExpandTarget(compact)
-		if number := new(big.Int).SetBytes(got[:]); ok != (want != "") || ok && number.Text(16) != want {
+		if ok != (want != "") || ok && got.Text(16) != want {
 			t.Errorf("%08x: %x, %v; expected %q", compact, got, ok, want)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/rules"
-	"birthmark/chains/checkpoint"
 	"birthmark/model"
 )
 
@@ -68,7 +68,7 @@ func (c *chain) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byte,
 		known = n.Params.GenesisHash
 	}
 	if known != nil {
-		if err := checkpoint.Check(c, b, known.String()); err != nil {
+		if err := adapter.CheckKnown(c, b, known.String()); err != nil {
 			return err
 		}
 	}

@@ -20,5 +20,3 @@
 // Proofs of work and of spending, contracts, difficulty and state proofs (adProofs) are not checked, because a node has
 // checked them.
 package ergo
-
-import ()

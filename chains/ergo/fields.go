@@ -1,7 +1,5 @@
 package ergo
 
-import ()
-
 // environment is what expressions over Ergo see.
 type environment struct {
 	Output outputFields `expr:"output"`

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 
 	"birthmark/chains/adapter"
-	"birthmark/chains/checkpoint"
 	"birthmark/model"
 )
 
@@ -14,12 +13,12 @@ type network struct {
 	prefix byte   // of addresses: the high half of their first byte
 	port   string // default port of a node
 	first  string // id of block 1; empty if the network is restarted from time to time
-	known  checkpoint.Table
+	known  adapter.Checkpoints
 }
 
 // networks is every network, the default first.
 var networks = adapter.Networks[*network]{
-	{name: "mainnet", prefix: 0x00, port: "9053", first: "b0244dfc267baca974a4caee06120321562784303a8a688976ae56170e4d175b", known: checkpoint.Table{
+	{name: "mainnet", prefix: 0x00, port: "9053", first: "b0244dfc267baca974a4caee06120321562784303a8a688976ae56170e4d175b", known: adapter.Checkpoints{
 		2_000:     "a7ef84fa12634bc0f8ba44246faf6ee8fb2576a271951e152ceeb770f8527932",
 		700_004:   "6db55d84b6b0cac7c447b101fe9006036f0fb42402e10e451ee271b0090ddb1e",
 		844_680:   "e3dc46cf471bae72cbc0bd24f167a9840a8acc6da6ac513d39b64626040ff8f3",

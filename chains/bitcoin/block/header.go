@@ -1,12 +1,15 @@
 package block
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/big"
 	"slices"
+
+	"github.com/btcsuite/btcd/blockchain"
+	"github.com/btcsuite/btcd/chainhash/v2"
 
 	"birthmark/model"
 )
@@ -49,43 +52,24 @@ func ParseHash(s string) (h model.Hash, ok bool) {
 	return h, true
 }
 
-// Target is the largest value that a header's hash may have, big-endian.
-type Target [32]byte
-
-// ExpandTarget reads the compact form: a mantissa of 23 bits with a sign, and an exponent in bytes. ok is false if the
+// ExpandTarget reads the compact form of a target, the largest number that a header's hash may be. ok is false if the
 // target is negative, zero or wider than 256 bits, which is invalid in a header.
-func ExpandTarget(compact uint32) (t Target, ok bool) {
-	exponent, mantissa := int(compact>>24), compact&0x7fffff
-	if compact&0x800000 != 0 {
-		return t, false
-	}
-	for i := range 3 {
-		b := byte(mantissa >> (8 * i))
-		at := len(t) - 1 - (exponent - 3 + i)
-		if b == 0 || at >= len(t) {
-			continue
-		}
-		if at < 0 {
-			return t, false
-		}
-		t[at] = b
-	}
-	return t, t != Target{}
+func ExpandTarget(compact uint32) (t *big.Int, ok bool) {
+	t = blockchain.CompactToBig(compact)
+	return t, t.Sign() > 0 && t.BitLen() <= 256
 }
 
 // CheckWork checks that the header's hash meets its target, and that its target is not easier than limit.
-func (h Header) CheckWork(hash model.Hash, limit Target) error {
-	t, ok := ExpandTarget(h.Bits())
-	if !ok {
-		return fmt.Errorf("header %s has the invalid target %08x", FormatHash(hash), h.Bits())
-	}
-	if bytes.Compare(t[:], limit[:]) > 0 {
-		return fmt.Errorf("header %s has the target %08x, which is easier than the network allows", FormatHash(hash), h.Bits())
-	}
-	number := hash
-	slices.Reverse(number[:])
-	if bytes.Compare(number[:], t[:]) > 0 {
-		return fmt.Errorf("header %s does not have the proof of work that its target %08x requires", FormatHash(hash), h.Bits())
+func (h Header) CheckWork(hash model.Hash, limit *big.Int) error {
+	id := chainhash.Hash(hash)
+	target, ok := ExpandTarget(h.Bits())
+	switch {
+	case !ok:
+		return fmt.Errorf("header %s has the invalid target %08x", id, h.Bits())
+	case target.Cmp(limit) > 0:
+		return fmt.Errorf("header %s has the target %08x, which is easier than the network allows", id, h.Bits())
+	case blockchain.HashToBig(&id).Cmp(target) > 0:
+		return fmt.Errorf("header %s does not have the proof of work that its target %08x requires", id, h.Bits())
 	}
 	return nil
 }

@@ -3,10 +3,10 @@ package params
 
 import (
 	"encoding/binary"
+	"math/big"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
-	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/rules"
 	"birthmark/model"
 )
@@ -19,8 +19,8 @@ type Network struct {
 	RPCPort string  // default port of the node's JSON-RPC
 	Magic   [4]byte // before every message and every record of a block file
 	Genesis model.Hash
-	Limit   block.Target // the easiest target
-	Halving uint32       // blocks between halvings of the subsidy
+	Limit   *big.Int // the easiest target
+	Halving uint32   // blocks between halvings of the subsidy
 
 	PubKeyHash byte   // version byte of a base58 address that pays to a key hash
 	ScriptHash byte   // version byte of a base58 address that pays to a script hash
@@ -46,6 +46,7 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string) *Networ
 		Rules:      rules.New(p),
 		RPCPort:    rpcPort,
 		Genesis:    model.Hash(*p.GenesisHash),
+		Limit:      p.PowLimit,
 		Halving:    uint32(p.SubsidyReductionInterval),
 		PubKeyHash: p.PubKeyHashAddrID,
 		ScriptHash: p.ScriptHashAddrID,
@@ -53,7 +54,6 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string) *Networ
 		Addresses:  base58 + ", " + p.Bech32HRPSegwit + "1…",
 	}
 	binary.LittleEndian.PutUint32(n.Magic[:], uint32(p.Net))
-	p.PowLimit.FillBytes(n.Limit[:])
 	return n
 }
 

@@ -180,10 +180,8 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 		if err != nil || best != tip.Hash {
 			return err
 		}
-		select {
-		case <-time.After(c.poll):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := blocksource.Sleep(ctx, c.poll); err != nil {
+			return err
 		}
 	}
 }

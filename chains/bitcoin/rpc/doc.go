@@ -23,5 +23,3 @@
 // Package nodehttp sends requests and classifies failures of HTTP; its caveat about proxies applies. Another caveat:
 // signet networks share their block 0 and cannot be distinguished.
 package rpc
-
-import ()

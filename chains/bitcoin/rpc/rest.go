@@ -1,11 +1,11 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -192,21 +192,13 @@ func (n restNode) get(ctx context.Context, most int, probing bool, path ...strin
 	err = n.do(ctx, nodehttp.Request{Path: append([]string{"rest"}, path...)}, func(a *answer) error {
 		status = a.response.StatusCode
 		a.allow(most + 1)
+		var body bytes.Buffer
 		if size := a.response.ContentLength; size > 0 && size <= int64(most) {
-			text = make([]byte, 0, size+1) // room to detect the end
+			body.Grow(int(size) + bytes.MinRead) // room to detect the end
 		}
-		for {
-			if len(text) == cap(text) {
-				text = append(text, 0)[:len(text)]
-			}
-			read, err := a.Read(text[len(text):cap(text)])
-			text = text[:len(text)+read]
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				return err
-			}
+		_, err := body.ReadFrom(a)
+		if text = body.Bytes(); err != nil {
+			return err
 		}
 		if status == http.StatusUnauthorized {
 			return errNoREST // REST needs no credentials; btcd requires them for every path

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"birthmark/chains/bitcoin/block"
@@ -51,23 +52,37 @@ func (n rpcNode) best(ctx context.Context) (model.Hash, error) {
 
 // results makes a few calls, all of which must succeed.
 func (n rpcNode) results(ctx context.Context, calls ...call) ([]json.RawMessage, error) {
-	results := make([]json.RawMessage, len(calls))
-	err := post(ctx, n.Client, calls, smallAnswer, false, func(i int, result json.RawMessage, e *rpcError) (bool, error) {
-		if e != nil {
-			return true, n.callError(calls[i].method, e)
-		}
-		results[i] = result
-		return false, nil
-	})
+	results, errs, err := n.batch(ctx, false, calls...)
 	if err != nil {
 		return nil, err
 	}
-	for i, result := range results {
-		if len(result) == 0 {
-			return nil, n.badResult(calls[i].method, "nothing")
+	for i, e := range errs {
+		if e != nil {
+			return nil, n.callError(calls[i].method, e)
 		}
 	}
 	return results, nil
+}
+
+// batch makes calls, each of which must have a result unless one has an error. waits is that of [nodehttp.Request].
+func (c *Client) batch(ctx context.Context, waits bool, calls ...call) ([]json.RawMessage, []*rpcError, error) {
+	results, errs := make([]json.RawMessage, len(calls)), make([]*rpcError, len(calls))
+	err := post(ctx, c, calls, smallAnswer, waits, func(i int, result json.RawMessage, e *rpcError) (bool, error) {
+		results[i], errs[i] = result, e
+		return false, nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if slices.ContainsFunc(errs, func(e *rpcError) bool { return e != nil }) {
+		return results, errs, nil // these explain missing results
+	}
+	for i, call := range calls {
+		if len(results[i]) == 0 {
+			return nil, nil, c.badResult(call.method, "nothing")
+		}
+	}
+	return results, errs, nil
 }
 
 func (c *Client) badResult(method, got string) error {
@@ -118,30 +133,25 @@ func (n rpcNode) hashBatch(ctx context.Context, from int64, count int) ([]model.
 	for i := range calls {
 		calls[i] = call{"getblockhash", []any{from + int64(i)}}
 	}
-	hashes := make([]model.Hash, count)
-	known := make([]bool, count)
-	end := count
-	err := post(ctx, n.Client, calls, smallAnswer, false, func(i int, result json.RawMessage, e *rpcError) (done bool, err error) {
-		switch {
-		case e != nil && aboveChain(e):
-			end = min(end, i)
-		case e != nil:
-			return true, n.callError("getblockhash", e)
-		default:
-			known[i] = true
-			hashes[i], err = n.hash("getblockhash", result)
-		}
-		return false, err
-	})
+	results, errs, err := n.batch(ctx, false, calls...)
 	if err != nil {
 		return nil, err
 	}
-	for _, ok := range known[:end] {
-		if !ok {
-			return nil, n.badResult("getblockhash", "no answer to one call of a batch")
+	var hashes []model.Hash
+	for i, e := range errs {
+		if e != nil && aboveChain(e) {
+			break
 		}
+		if e != nil {
+			return nil, n.callError("getblockhash", e)
+		}
+		hash, err := n.hash("getblockhash", results[i])
+		if err != nil {
+			return nil, err
+		}
+		hashes = append(hashes, hash)
 	}
-	return hashes[:end], nil
+	return hashes, nil
 }
 
 // aboveChain reports whether an error means that there is no block at a height: Core and btcd have different codes for

@@ -32,30 +32,24 @@ func (c *Client) unspent(ctx context.Context) (totals model.UnspentTotals, err e
 		Outputs *uint64     `json:"txouts"`
 		Total   json.Number `json:"total_amount"`
 	}
-	answered := false
-	err = post(ctx, c, []call{{method, []any{"none"}}}, smallAnswer, true, func(_ int, raw json.RawMessage, e *rpcError) (bool, error) {
-		answered = true
-		if e == nil {
-			if err := json.Unmarshal(raw, &result); err != nil {
-				return true, c.badResult(method, c.http.Excerpt(err.Error(), redactedLength))
-			}
-			return true, nil
-		}
+	results, errs, err := c.batch(ctx, true, call{method, []any{"none"}})
+	if err != nil {
+		return totals, err
+	}
+	if e := errs[0]; e != nil {
 		switch e.Code {
 		case codeNoMethod, codeBadParams, codeMisc, codeType, codeParameter:
 			// An old Core or another node, whose method has another form.
-			return true, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent: %w", c.Host(), e)
+			return totals, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent: %w", c.Host(), e)
 		}
-		return true, c.callError(method, e)
-	})
-	if err != nil {
-		return totals, err
+		return totals, c.callError(method, e)
+	}
+	if err := json.Unmarshal(results[0], &result); err != nil {
+		return totals, c.badResult(method, c.http.Excerpt(err.Error(), redactedLength))
 	}
 	at := chainInfo{Blocks: result.Height, BestHash: result.Best}
 	value, ok := satoshis(result.Total.String())
 	switch err := at.check(); {
-	case !answered:
-		return totals, c.badResult(method, "no answer")
 	case err != nil:
 		return totals, c.badResult(method, err.Error())
 	case result.Outputs == nil || !ok:

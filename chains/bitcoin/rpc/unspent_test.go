@@ -41,7 +41,7 @@ func TestUnspentIsExact(t *testing.T) {
 	}
 	f.set(func() { f.first = only(says(200, "[]")) })
 	_, err := c.Unspent(t.Context())
-	expect(t, err, "bad_answer", false, "gettxoutsetinfo gave no answer")
+	expect(t, err, "bad_answer", false, "gettxoutsetinfo gave nothing")
 }
 
 func TestUnspentThatIsNotOffered(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 
 	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/address"
-	"birthmark/chains/checkpoint"
 	"birthmark/model"
 )
 
@@ -27,7 +26,7 @@ type Network struct {
 	ByronHash, shelleyHash string   // of the genesis files
 	genesis                []Output // from genesis files; nil if none were read
 
-	Checkpoints checkpoint.Table
+	Checkpoints adapter.Checkpoints
 }
 
 const (
@@ -44,16 +43,16 @@ const (
 var networks = adapter.Networks[*Network]{
 	{Network: address.Mainnet, start: 1506203091, ByronSlots: 208 * ByronEpochSlots, ByronEpoch: ByronEpochSlots, byronSlot: publicByronSlot, epochSlots: 432_000, slot: time.Second, Supply: publicSupply,
 		ByronHash: "5f20df933584822601f9e3f8c024eb5eb252fe8cefb24d1317dc3d432e940ebb", shelleyHash: "1a3be38bcbb7911969283716ad7aa550250226b76a61fc51cc9a9a35d9276d81",
-		Checkpoints: checkpoint.Table{
+		Checkpoints: adapter.Checkpoints{
 			21_586:    "3bd04916b6bc2ad849d519cfae4ffe3b1a1660c098dbcd3e884073dd54bc8911",
 			4_803_226: "ec52fac705fe3ee7d2e068e11b9028183dd6ca6bdbababf59d725c3021124565",
 		}},
 	{Network: address.Preprod, start: 1654041600, ByronSlots: 4 * ByronEpochSlots, ByronEpoch: ByronEpochSlots, byronSlot: publicByronSlot, epochSlots: 432_000, slot: time.Second, Supply: publicSupply,
 		ByronHash: "d4b8de7a11d929a323373cbab6c1a9bdc931beffff11db111cf9d57356ee1937", shelleyHash: "162d29c4e1cf6b8a84f2d692e67a3ac6bc7851bc3e6e4afe64d15778bed8bd86",
-		Checkpoints: checkpoint.Table{911_275: "501a67d6b7d11ee12a69f87c3c799515af638620b123a11e668a39b8c17e42b6"}},
+		Checkpoints: adapter.Checkpoints{911_275: "501a67d6b7d11ee12a69f87c3c799515af638620b123a11e668a39b8c17e42b6"}},
 	{Network: address.Preview, start: 1666656000, ByronEpoch: 4_320, byronSlot: publicByronSlot, epochSlots: 86_400, slot: time.Second, Supply: publicSupply,
 		ByronHash: "83de1d7302569ad56cf9139a41e2e11346d4cb4a31c00142557b6ab3fa550761", shelleyHash: "363498d1024f84bb39d3fa9593ce391483cb40d479b87233f868d6e57c3a400d",
-		Checkpoints: checkpoint.Table{50_939: "6070bd7d3b28d2bcc241c7c91e48e82f8b3ab4fc4370b9e3233ee2069dde75e2"}},
+		Checkpoints: adapter.Checkpoints{50_939: "6070bd7d3b28d2bcc241c7c91e48e82f8b3ab4fc4370b9e3233ee2069dde75e2"}},
 }
 
 // String returns the name of the network.

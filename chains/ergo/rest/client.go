@@ -92,10 +92,8 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 		if err != nil || i.tip != tip {
 			return err
 		}
-		select {
-		case <-time.After(c.options.Poll):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := blocksource.Sleep(ctx, c.options.Poll); err != nil {
+			return err
 		}
 	}
 }

@@ -24,5 +24,3 @@
 //
 // Package nodehttp sends requests and classifies failures of HTTP; its caveat about proxies applies.
 package rest
-
-import ()
