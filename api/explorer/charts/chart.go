@@ -26,7 +26,6 @@ type Kind int
 const (
 	Bars  Kind = iota // one for each point, equally wide
 	Area              // a line, filled to zero
-	Line              // a line
 	Steps             // an area in which a value holds until the next
 )
 
@@ -35,9 +34,8 @@ type Chart struct {
 	ID     string // unique on its page: letters, digits and hyphens
 	Title  string
 	Kind   Kind
-	Points []Point // sorted by X; points that are not finite are ignored
+	Points []Point // at least one, sorted by X
 	X, Y   Axis
-	Empty  string // text of a chart without points
 }
 
 // Point is one value.
@@ -62,11 +60,11 @@ func (a Axis) label(v float64) string {
 }
 
 const (
-	drawn  = 400 // points of a picture at most
-	listed = 60  // points of a table at most
-	height = 168 // of the picture
-	plot   = 140 // of the part with the shapes
-	above  = 8   // that part
+	listed  = 60 // points of a table at most
+	height  = 168
+	plot    = 140   // height of the part with the shapes
+	above   = 8     // that part
+	largest = 1e300 // of a value, so that differences are finite
 )
 
 // figure is the data of the template.
@@ -80,7 +78,6 @@ type figure struct {
 	Lines         []gridLine
 	Across        []gridLabel
 	Rows          []Point
-	Of            int // points there are
 }
 
 type gridLine struct {
@@ -91,20 +88,28 @@ type gridLine struct {
 
 type gridLabel struct{ At, Anchor, Label string }
 
-// HTML returns the chart as a figure element.
-func (c *Chart) HTML() (template.HTML, error) {
-	points := finite(c.Points)
-	f := figure{Chart: c, Height: height, Plot: plot, Above: above, Bottom: height - 4, Of: len(points)}
-	if len(points) == 0 {
-		return execute("empty", f)
+// HTML returns the chart as a figure element. It ignores values that are not finite; without others it returns nothing.
+func (c Chart) HTML() (template.HTML, error) {
+	var points []Point
+	for _, p := range c.Points {
+		if math.Abs(p.X) <= largest && math.Abs(p.Y) <= largest { // false for NaN
+			if p.At == "" {
+				p.At = c.X.label(p.X)
+			}
+			if p.Value == "" {
+				p.Value = c.Y.label(p.Y)
+			}
+			points = append(points, p)
+		}
+	}
+	if c.Points = points; len(points) == 0 {
+		return "", nil
 	}
 	ys := scaleOf(points, c.Y.Whole)
-	f.Text = c.describe(points)
-	f.Rows = c.rows(points)
-	if c.Kind != Bars {
-		points = thin(points, drawn)
+	f := figure{
+		Chart: &c, Height: height, Plot: plot, Above: above, Bottom: height - 4,
+		Text: describe(points), Marks: c.marks(ys), Across: c.across(), Rows: rows(points),
 	}
-	f.Marks = c.marks(points, ys)
 	widest := 0
 	for _, v := range ys.ticks {
 		y := above + int(math.Round((ys.max-v)/(ys.max-ys.min)*plot))
@@ -113,7 +118,6 @@ func (c *Chart) HTML() (template.HTML, error) {
 		widest = max(widest, len([]rune(l.Label)))
 	}
 	f.Gutter = 10 + 7*widest
-	f.Across = c.across(points)
 	return execute("chart", f)
 }
 
@@ -123,23 +127,9 @@ func execute(name string, data any) (template.HTML, error) {
 	return template.HTML(strings.TrimSpace(b.String())), err // #nosec G203: html/template has escaped it
 }
 
-// finite returns the finite points, limited so that differences are finite too.
-func finite(points []Point) []Point {
-	var kept []Point
-	for _, p := range points {
-		if math.IsNaN(p.X) || math.IsNaN(p.Y) || math.IsInf(p.X, 0) || math.IsInf(p.Y, 0) {
-			continue
-		}
-		const most = math.MaxFloat64 / 8
-		p.X, p.Y = max(-most, min(most, p.X)), max(-most, min(most, p.Y))
-		kept = append(kept, p)
-	}
-	return kept
-}
-
 // across returns the labels of X: start, middle and end.
-func (c *Chart) across(points []Point) []gridLabel {
-	first, last := points[0].X, points[len(points)-1].X
+func (c *Chart) across() []gridLabel {
+	first, last := c.Points[0].X, c.Points[len(c.Points)-1].X
 	if first == last {
 		return []gridLabel{{"50%", "middle", c.X.label(first)}}
 	}
@@ -154,9 +144,13 @@ func (c *Chart) across(points []Point) []gridLabel {
 	return labels
 }
 
-// describe returns a description of the chart.
-func (c *Chart) describe(points []Point) string {
-	least, most := points[0], points[0]
+// describe returns a description of the points.
+func describe(points []Point) string {
+	first, last := points[0], points[len(points)-1]
+	if len(points) == 1 {
+		return fmt.Sprintf("%s at %s.", last.Value, last.At)
+	}
+	least, most := first, first
 	for _, p := range points {
 		if p.Y < least.Y {
 			least = p
@@ -165,36 +159,16 @@ func (c *Chart) describe(points []Point) string {
 			most = p
 		}
 	}
-	last := points[len(points)-1]
-	if len(points) == 1 {
-		return fmt.Sprintf("%s at %s.", c.value(last), c.at(last))
-	}
 	return fmt.Sprintf("From %s to %s: least %s at %s, most %s at %s, last %s.",
-		c.at(points[0]), c.at(last), c.value(least), c.at(least), c.value(most), c.at(most), c.value(last))
-}
-
-func (c *Chart) at(p Point) string {
-	if p.At != "" {
-		return p.At
-	}
-	return c.X.label(p.X)
-}
-
-func (c *Chart) value(p Point) string {
-	if p.Value != "" {
-		return p.Value
-	}
-	return c.Y.label(p.Y)
+		first.At, last.At, least.Value, least.At, most.Value, most.At, last.Value)
 }
 
 // rows returns the points of the table, newest first.
-func (c *Chart) rows(points []Point) []Point {
+func rows(points []Point) []Point {
 	n := min(len(points), listed)
-	rows := make([]Point, 0, n)
-	for i := range n {
-		p := points[len(points)-1-i*(len(points)-1)/max(1, n-1)]
-		p.At, p.Value = c.at(p), c.value(p)
-		rows = append(rows, p)
+	rows := make([]Point, n)
+	for i := range rows {
+		rows[i] = points[len(points)-1-i*(len(points)-1)/max(1, n-1)]
 	}
 	return rows
 }

@@ -1,4 +1,4 @@
-// Package charts draws the figures of the explorer as SVG on the server: bars, areas, lines and steps over heights or
+// Package charts draws the figures of the explorer as SVG on the server: bars, areas and steps over heights or
 // times ([Chart]), the shares of a whole ([Shares]), and a bar beside a number ([Bar]).
 //
 // The result is an HTML figure: the picture, and a table of its numbers in a details element. It needs no script and no

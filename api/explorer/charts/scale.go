@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"birthmark/internal/humanize"
 )
 
 // scale is the range of an axis, which includes zero, and its ticks.
@@ -47,63 +49,29 @@ func roundStep(v float64) float64 {
 	return 10 * power
 }
 
-// thin returns at most n points that look the same: the first, lowest, highest and last of each part of X.
-func thin(points []Point, n int) []Point {
-	if len(points) <= n {
-		return points
-	}
-	parts := n / 4
-	first, last := points[0].X, points[len(points)-1].X
-	part := func(p Point) int {
-		return min(parts-1, int((p.X-first)/(last-first)*float64(parts)))
-	}
-	if first == last {
-		return points[len(points)-n:]
-	}
-	var kept []Point
-	for i := 0; i < len(points); {
-		end, least, most := i, i, i
-		for ; end < len(points) && part(points[end]) == part(points[i]); end++ {
-			if points[end].Y < points[least].Y {
-				least = end
-			}
-			if points[end].Y > points[most].Y {
-				most = end
-			}
-		}
-		kept = append(kept, points[i])
-		for at := i + 1; at < end; at++ {
-			if at == least || at == most || at == end-1 {
-				kept = append(kept, points[at])
-			}
-		}
-		i = end
-	}
-	return kept
-}
+// shortUnits are the suffixes of [Short].
+var shortUnits = []struct {
+	least, unit float64
+	suffix      string
+}{{1e12, 1e12, "T"}, {1e9, 1e9, "B"}, {1e6, 1e6, "M"}, {1e5, 1e3, "k"}}
 
 // Short formats a number for an axis: 950, 12,500, 1.2M, 3.4e+21.
 func Short(v float64) string {
 	size := math.Abs(v)
 	switch {
-	case size >= 1e15:
-		return strconv.FormatFloat(v, 'g', 3, 64)
-	case size >= 1e12:
-		return digits(v/1e12) + "T"
-	case size >= 1e9:
-		return digits(v/1e9) + "B"
-	case size >= 1e6:
-		return digits(v/1e6) + "M"
-	case size >= 1e5:
-		return digits(v/1e3) + "k"
-	case size >= 1e3:
-		return Whole(v)
 	case size == 0:
 		return "0"
-	case size < 1e-3:
+	case size >= 1e15 || size < 1e-3:
 		return strconv.FormatFloat(v, 'g', 3, 64)
+	case size < 1e3:
+		return digits(v)
 	}
-	return digits(v)
+	for _, u := range shortUnits {
+		if size >= u.least {
+			return digits(v/u.unit) + u.suffix
+		}
+	}
+	return Whole(v)
 }
 
 // digits formats a number with three significant digits.
@@ -117,20 +85,7 @@ func digits(v float64) string {
 }
 
 // Whole formats an integer with commas.
-func Whole(v float64) string {
-	s := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
-	var b strings.Builder
-	if v < 0 {
-		b.WriteByte('-')
-	}
-	for i, c := range s {
-		if i > 0 && (len(s)-i)%3 == 0 {
-			b.WriteByte(',')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
+func Whole(v float64) string { return humanize.Thousands(strconv.FormatFloat(v, 'f', 0, 64)) }
 
 // Times returns a function that formats Unix seconds with a precision for the given range.
 func Times(from, to float64) func(float64) string {
@@ -144,24 +99,11 @@ func Times(from, to float64) func(float64) string {
 	return func(v float64) string { return time.Unix(int64(v), 0).UTC().Format(layout) }
 }
 
-// Durations formats seconds: 42s, 3m 20s, 5h 10m, 2d 4h.
+// Durations formats seconds: 42s, 3m20s, 5h10m.
 func Durations(v float64) string {
 	d := time.Duration(v) * time.Second
-	switch {
-	case d < time.Minute:
-		return strconv.Itoa(int(d.Seconds())) + "s"
-	case d < time.Hour:
-		return two(d, time.Minute, "m", time.Second, "s")
-	case d < 24*time.Hour:
-		return two(d, time.Hour, "h", time.Minute, "m")
+	if d >= time.Hour {
+		return strings.TrimSuffix(d.Truncate(time.Minute).String(), "0s")
 	}
-	return two(d, 24*time.Hour, "d", time.Hour, "h")
-}
-
-func two(d, large time.Duration, l string, small time.Duration, s string) string {
-	text := strconv.FormatInt(int64(d/large), 10) + l
-	if rest := d % large / small; rest > 0 {
-		text += " " + strconv.FormatInt(int64(rest), 10) + s
-	}
-	return text
+	return d.String()
 }
