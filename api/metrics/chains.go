@@ -14,17 +14,8 @@ import (
 // queryTimeout is the time in which a database must return its status.
 const queryTimeout = 5 * time.Second
 
-// chains collects the metrics of chains when they are scraped.
-type chains struct {
-	chains []*served.Chain
-
-	mu    sync.Mutex
-	store map[string]*prometheus.Desc // by name
-}
-
-func newChains(cs []*served.Chain) *chains {
-	return &chains{chains: cs, store: map[string]*prometheus.Desc{}}
-}
+// collector reads the metrics of chains when they are scraped.
+type collector []*served.Chain
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("birthmark_"+name, help, append([]string{"chain"}, labels...), nil)
@@ -55,44 +46,35 @@ var (
 
 	cacheLookups = describe("cache_lookups_total", "Lookups of the sync in a cache: outputs, values, filter or owners.", "cache")
 	cacheHits    = describe("cache_hits_total", "Lookups answered from memory.", "cache")
-
-	descriptions = []*prometheus.Desc{
-		up, tipHeight, tipTime, blocks, transactions, inputs, outputs, unspent, assets, familyBytes, familyRows, indexValues,
-		syncTarget, syncRemaining, syncETA, syncFailed, syncBlocks, syncTxs, syncEntities, stageSeconds, cacheLookups, cacheHits,
-	}
 )
 
-// Describe implements [prometheus.Collector]. The metrics of stores are unknown before a scrape, and not described.
-func (cs *chains) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range descriptions {
-		to <- d
-	}
-}
+// Describe implements [prometheus.Collector]. It describes nothing, since the metrics of stores are unknown before a scrape.
+func (cs collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements [prometheus.Collector]. A database that cannot be read has only database_up and the sync's metrics.
-func (cs *chains) Collect(to chan<- prometheus.Metric) {
+func (cs collector) Collect(to chan<- prometheus.Metric) {
 	var all sync.WaitGroup
-	for _, c := range cs.chains {
-		all.Go(func() { cs.collect(&sink{to, c.Name}, c) })
+	for _, c := range cs {
+		all.Go(func() { (&sink{to, c.Name}).chain(c) })
 	}
 	all.Wait()
 }
 
 // sink receives the metrics of a chain.
 type sink struct {
-	to    chan<- prometheus.Metric
-	chain string
+	to   chan<- prometheus.Metric
+	name string // of the chain
 }
 
 func (f *sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
-	f.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{f.chain}, labels...)...)
+	f.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{f.name}, labels...)...)
 }
 
 func (f *sink) counter(d *prometheus.Desc, v float64, labels ...string) {
-	f.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, append([]string{f.chain}, labels...)...)
+	f.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, append([]string{f.name}, labels...)...)
 }
 
-func (cs *chains) collect(f *sink, c *served.Chain) {
+func (f *sink) chain(c *served.Chain) {
 	ctx, cancel := context.WithTimeout(context.Background(), queryTimeout)
 	defer cancel()
 	var status *query.StatusAnswer
@@ -102,9 +84,9 @@ func (cs *chains) collect(f *sink, c *served.Chain) {
 	})
 	f.gauge(up, boolean(err == nil))
 	if err == nil {
-		cs.database(f, status)
+		f.database(status)
 	}
-	cs.sync(f, c.State())
+	f.sync(c.State())
 	if c.Measures == nil {
 		return
 	}
@@ -117,11 +99,11 @@ func (cs *chains) collect(f *sink, c *served.Chain) {
 		return // of the store, which database_up reports
 	}
 	for _, s := range m.Store {
-		f.gauge(cs.describe(s.Name, s.Help), s.Value)
+		f.gauge(describe("store_"+s.Name, s.Help), s.Value)
 	}
 }
 
-func (cs *chains) database(f *sink, a *query.StatusAnswer) {
+func (f *sink) database(a *query.StatusAnswer) {
 	if a.Tip != nil {
 		f.gauge(tipHeight, float64(a.Tip.Height))
 		f.gauge(tipTime, float64(a.Tip.Time))
@@ -142,7 +124,7 @@ func (cs *chains) database(f *sink, a *query.StatusAnswer) {
 	}
 }
 
-func (cs *chains) sync(f *sink, s served.State) {
+func (f *sink) sync(s served.State) {
 	f.gauge(syncFailed, boolean(s.Failed != ""))
 	p := s.Sync
 	if p == nil {
@@ -157,18 +139,6 @@ func (cs *chains) sync(f *sink, s served.State) {
 	for stage, seconds := range p.Stages {
 		f.counter(stageSeconds, seconds, stage)
 	}
-}
-
-// describe returns the description of a metric of a store.
-func (cs *chains) describe(name, help string) *prometheus.Desc {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	d := cs.store[name]
-	if d == nil {
-		d = describe("store_"+name, help)
-		cs.store[name] = d
-	}
-	return d
 }
 
 func boolean(b bool) float64 {

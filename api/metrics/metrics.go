@@ -46,9 +46,9 @@ func New(chains []*served.Chain) *Metrics {
 			Name: "birthmark_event_subscribers", Help: "Clients that receive the events of a chain.",
 		}, []string{"chain"}),
 	}
-	m.registry.MustRegister(m.rejected, m.connections, m.subscribers, newChains(chains), build(),
+	m.registry.MustRegister(m.rejected, m.connections, m.subscribers, collector(chains), build(),
+		m.requests.total, m.requests.duration, m.requests.size, m.requests.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.registry.MustRegister(m.requests.collectors()...)
 	// Create every series with 0, so that rate() sees the first event.
 	for _, c := range chains {
 		m.subscribers.WithLabelValues(c.Name)

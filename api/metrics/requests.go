@@ -1,10 +1,10 @@
 package metrics
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,16 +16,7 @@ type requests struct {
 	duration *prometheus.HistogramVec
 	size     *prometheus.HistogramVec
 	inFlight prometheus.Gauge
-
-	mu     sync.RWMutex
-	routes map[string]string // by pattern
 }
-
-const (
-	noRoute    = "none"  // of a request whose path is unknown
-	otherRoute = "other" // of routes after the first maxRoutes: a bug must not make a metric of each path
-	maxRoutes  = 200
-)
 
 func newRequests() *requests {
 	return &requests{
@@ -43,12 +34,12 @@ func newRequests() *requests {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "birthmark_http_requests_in_flight", Help: "HTTP requests that are being served.",
 		}),
-		routes: map[string]string{},
 	}
 }
 
-func (q *requests) collectors() []prometheus.Collector {
-	return []prometheus.Collector{q.total, q.duration, q.size, q.inFlight}
+// methods are the labels of methods, as promhttp writes them. Others are unknown.
+var methods = map[string]string{
+	http.MethodGet: "get", http.MethodHead: "head", http.MethodPost: "post", http.MethodOptions: "options",
 }
 
 // Wrap counts the requests of next by the pattern that next leaves in [http.Request.Pattern]. promhttp does the same with
@@ -61,28 +52,13 @@ func (m *Metrics) Wrap(next http.Handler) http.Handler {
 		q.inFlight.Inc()
 		defer func() {
 			q.inFlight.Dec()
-			route := q.route(r.Pattern)
-			q.total.WithLabelValues(route, method(r.Method), strconv.Itoa(w.code)).Inc()
+			route, method := routeOf(r.Pattern), cmp.Or(methods[r.Method], "unknown")
+			q.total.WithLabelValues(route, method, strconv.Itoa(w.code)).Inc()
 			q.duration.WithLabelValues(route).Observe(time.Since(began).Seconds())
 			q.size.WithLabelValues(route).Observe(float64(w.bytes))
 		}()
 		next.ServeHTTP(w, r)
 	})
-}
-
-// method returns the label of a method, as promhttp writes it.
-func method(m string) string {
-	switch m {
-	case http.MethodGet:
-		return "get"
-	case http.MethodHead:
-		return "head"
-	case http.MethodPost:
-		return "post"
-	case http.MethodOptions:
-		return "options"
-	}
-	return "unknown"
 }
 
 // writer records the status and the size of a response.
@@ -110,26 +86,10 @@ func (w *writer) Write(b []byte) (int, error) {
 // Unwrap returns the wrapped writer for [http.ResponseController].
 func (w *writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// route returns the label of a pattern, which may begin with a method.
-func (q *requests) route(pattern string) string {
-	q.mu.RLock()
-	route, known := q.routes[pattern]
-	q.mu.RUnlock()
-	if known {
-		return route
+// routeOf returns the label of a pattern, which may begin with a method. An unknown path has no pattern.
+func routeOf(pattern string) string {
+	if pattern == "" {
+		return "none"
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.routes) >= maxRoutes {
-		return otherRoute
-	}
-	route = pattern
-	if _, path, ok := strings.Cut(pattern, " "); ok {
-		route = strings.TrimSpace(path)
-	}
-	if route == "" {
-		route = noRoute
-	}
-	q.routes[pattern] = route
-	return route
+	return strings.TrimSpace(pattern[strings.IndexByte(pattern, ' ')+1:])
 }
