@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"birthmark/core/query"
 )
 
@@ -12,7 +14,7 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 	if !allowed(w, r, http.MethodGet) {
 		return
 	}
-	q := request{op: &operation{pattern: "/v1"}}
+	q := request{op: &operation{Operation: huma.Operation{Path: "/v1"}}}
 	if err := q.parse(r.URL.RawQuery); err != nil {
 		a.fail(w, r, err)
 		return

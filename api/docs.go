@@ -9,9 +9,12 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"birthmark/api/served"
 )
 
 //go:embed docs/page.html docs/page.css
@@ -25,9 +28,9 @@ var exampleFiles embed.FS
 // page is the data of the documentation page.
 type page struct {
 	About  string
-	Chains []string
+	Chains []*served.Chain
 	Groups []pageGroup
-	Types  []pageType
+	Types  map[string]*huma.Schema
 }
 
 type pageGroup struct {
@@ -36,16 +39,9 @@ type pageGroup struct {
 }
 
 type pageOperation struct {
-	ID, Method, Path, Short, Summary, Doc string
-	List                                  bool
-	Parameters                            []pageParameter
-	Type                                  string // of the answer
-	Curl, Answer                          string
-}
-
-type pageParameter struct {
-	Name, In, Doc, Default string
-	Many                   bool
+	huma.Operation
+	Short, Type, Curl, Answer string // Type is that of the answer
+	List                      bool
 }
 
 // makePage renders the documentation, which needs no scripts and no other servers.
@@ -54,18 +50,15 @@ func (a *API) makePage(schemas map[string]*huma.Schema) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := template.New("docs").Funcs(template.FuncMap{"code": inCode}).Parse(string(text))
+	t, err := template.New("docs").Funcs(template.FuncMap{"code": inCode, "type": typeOf, "in": slices.Contains[[]string]}).Parse(string(text))
 	if err != nil {
 		return nil, err
 	}
-	p := page{About: about, Types: pageTypes(schemas)}
-	for _, c := range a.Chains {
-		p.Chains = append(p.Chains, c.Name)
-	}
+	p := page{About: about, Chains: a.Chains, Types: schemas}
 	for _, tag := range tags {
 		g := pageGroup{Name: tag.name, Title: tag.title, Doc: tag.doc}
 		for _, op := range a.listed {
-			if op.tag == tag.name {
+			if op.Tags[0] == tag.name {
 				shown, err := op.page()
 				if err != nil {
 					return nil, err
@@ -81,22 +74,9 @@ func (a *API) makePage(schemas map[string]*huma.Schema) ([]byte, error) {
 }
 
 func (op *operation) page() (pageOperation, error) {
-	p := pageOperation{
-		ID: op.id, Method: op.method, Path: op.pattern, Short: strings.TrimPrefix(op.path, "/"), Summary: op.summary, Doc: op.doc,
-		List: op.entries != nil, Curl: op.curl(),
-	}
+	p := pageOperation{Operation: op.Operation, Short: op.path[1:], List: op.entries != nil, Curl: op.curl()}
 	if op.answer != nil {
 		p.Type = schemaName(reflect.TypeOf(op.answer), "")
-	}
-	for _, arg := range op.args {
-		p.Parameters = append(p.Parameters, pageParameter{Name: arg.name, In: "path", Doc: arg.doc})
-	}
-	for _, q := range op.query {
-		shown := pageParameter{Name: q.name, In: "query", Doc: q.doc, Many: q.many}
-		if q.fallback != nil {
-			shown.Default = fmt.Sprint(q.fallback)
-		}
-		p.Parameters = append(p.Parameters, shown)
 	}
 	answer := op.exampleAnswer()
 	if answer == nil {
@@ -104,7 +84,7 @@ func (op *operation) page() (pageOperation, error) {
 	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, answer, "", "  "); err != nil {
-		return p, fmt.Errorf("example of %s: %w", op.id, err)
+		return p, fmt.Errorf("example of %s: %w", op.OperationID, err)
 	}
 	p.Answer = strings.TrimSpace(b.String())
 	return p, nil
@@ -112,7 +92,7 @@ func (op *operation) page() (pageOperation, error) {
 
 // exampleAnswer returns the answer of the example; nil if there is none.
 func (op *operation) exampleAnswer() []byte {
-	text, err := exampleFiles.ReadFile("examples/" + op.id + ".json")
+	text, err := exampleFiles.ReadFile("examples/" + op.OperationID + ".json")
 	if err != nil {
 		return nil
 	}
@@ -127,11 +107,11 @@ func (op *operation) curl() string {
 		path, body = op.example.path, op.example.body
 	} else {
 		for _, arg := range op.args {
-			value := url.PathEscape(arg.example)
-			if value == "" {
-				value = strings.ToUpper(arg.name)
+			value, ok := pathArguments[arg].Example.(string)
+			if !ok {
+				value = strings.ToUpper(arg)
 			}
-			path = strings.Replace(path, "{"+arg.name+"}", value, 1)
+			path = strings.Replace(path, "{"+arg+"}", url.PathEscape(value), 1)
 		}
 	}
 	quoted := server + path
@@ -139,7 +119,7 @@ func (op *operation) curl() string {
 		quoted = "'" + quoted + "'"
 	}
 	switch {
-	case op.method == http.MethodPost:
+	case op.Method == http.MethodPost:
 		return fmt.Sprintf("curl %s -H 'Content-Type: %s' -d '%s'", quoted, jsonType, body)
 	case op.stream:
 		return "curl -N " + quoted
@@ -158,4 +138,28 @@ func inCode(text string) template.HTML {
 		b.WriteString(part)
 	}
 	return template.HTML(b.String())
+}
+
+// typeOf returns a type in words, with links to other types.
+func typeOf(s *huma.Schema) template.HTML {
+	switch {
+	case s.Ref != "":
+		of := template.HTML(template.HTMLEscapeString(name(s)))
+		return `<a href="#type-` + of + `">` + of + `</a>`
+	case len(s.AnyOf) > 0: // see orNull
+		return typeOf(s.AnyOf[0]) + " or null"
+	case s.Nullable:
+		plain := *s
+		plain.Nullable = false
+		return typeOf(&plain) + " or null"
+	case s.Type == huma.TypeArray:
+		return "list of " + typeOf(s.Items)
+	case s.Type == huma.TypeString:
+		return "text"
+	case s.Type == huma.TypeInteger:
+		return "number"
+	case s.Type == huma.TypeBoolean:
+		return "true or false"
+	}
+	return template.HTML(template.HTMLEscapeString(s.Type))
 }

@@ -93,36 +93,17 @@ func answerOf(schema *huma.Schema, tipped bool) *huma.Response {
 	return r
 }
 
-// describe returns the operation for the document.
+// describe returns the operation with its request body and responses.
 func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Operation {
-	o := &huma.Operation{
-		OperationID: op.id, Method: op.method, Path: op.pattern, Tags: []string{op.tag},
-		Summary: op.summary, Description: op.doc,
-		Parameters: []*huma.Param{{
-			Name: "chain", In: "path", Required: true, Schema: &huma.Schema{Type: "string"}, Example: "bitcoin",
-			Description: "The name of a chain as `/v1` lists it: `bitcoin` for mainnet, `bitcoin-testnet4` for another network.",
-		}},
-	}
-	for _, arg := range op.args {
-		p := &huma.Param{Name: arg.name, In: "path", Required: true, Description: arg.doc, Schema: &huma.Schema{Type: "string"}}
-		if arg.example != "" {
-			p.Example = arg.example
-		}
-		o.Parameters = append(o.Parameters, p)
-	}
-	for _, p := range op.query {
-		o.Parameters = append(o.Parameters, p.describe())
-	}
+	o := op.Operation
 	problems := map[string]string{"400": "BadRequest", "404": "NotFound", "406": "NotAcceptable", "default": "Problem"}
-	o.Responses = map[string]*huma.Response{}
-	switch {
-	case op.stream:
-		o.Responses["200"] = &huma.Response{
+	if op.stream {
+		o.Responses = map[string]*huma.Response{"200": {
 			Description: "Events, until the client disconnects or the server stops.",
 			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
-		}
-	default:
-		o.Responses["200"] = answerOf(registry.Schema(reflect.TypeOf(op.answer), true, ""), true)
+		}}
+	} else {
+		o.Responses = map[string]*huma.Response{"200": answerOf(registry.Schema(reflect.TypeOf(op.answer), true, ""), true)}
 		if answer := op.exampleAnswer(); answer != nil {
 			o.Responses["200"].Content[jsonType].Example = json.RawMessage(answer)
 		}
@@ -145,25 +126,7 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 	for status, name := range problems {
 		o.Responses[status] = &huma.Response{Ref: "#/components/responses/" + name}
 	}
-	return o
-}
-
-func (p *parameter) describe() *huma.Param {
-	s := &huma.Schema{Type: p.kind, Enum: p.enum, Default: p.fallback}
-	if p.kind == "integer" {
-		s.Format = "int64"
-		least, most := p.bounds[0], p.bounds[1]
-		s.Minimum, s.Maximum = &least, &most
-	}
-	d := &huma.Param{Name: p.name, In: "query", Description: p.doc, Schema: s}
-	if p.example != nil {
-		d.Example = p.example
-	}
-	if p.many {
-		explode := true
-		d.Schema, d.Style, d.Explode = &huma.Schema{Type: "array", Items: s}, "form", &explode
-	}
-	return d
+	return &o
 }
 
 func name(ref *huma.Schema) string { return strings.TrimPrefix(ref.Ref, schemaPrefix) }

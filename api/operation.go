@@ -4,22 +4,20 @@ import (
 	"context"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"birthmark/core/query"
 )
 
 // operation is one question that a client can ask about a chain.
 type operation struct {
-	id      string // in the OpenAPI document, and the method of generated clients
-	method  string
-	path    string // below the chain: /tx/{hash}
-	pattern string // the whole path: /v1/{chain}/tx/{hash}
-	tag     string
-	summary string
-	doc     string
+	huma.Operation // of the OpenAPI document, which adds the responses
 
-	args   []argument // values in the path, in order
+	path   string   // below the chain: /tx/{hash}
+	args   []string // names of the values in the path, in order
 	query  []*parameter
 	body   func() batch // returns a new request body; nil: the operation has none
 	answer any          // a value of the type of the answer
@@ -37,9 +35,6 @@ type operation struct {
 
 // asker answers a request from one snapshot.
 type asker = func(ctx context.Context, v *query.View, q *request) (any, error)
-
-// argument is a value in a path.
-type argument struct{ name, doc, example string }
 
 // example is a request whose answer the documentation shows; no path: none.
 type example struct {
@@ -65,14 +60,14 @@ type request struct {
 
 // get returns an operation with method GET. The {names} in the path are its arguments.
 func get(id, path, tag, summary, doc string, answer any, ask asker) *operation {
-	op := &operation{
-		id: id, method: http.MethodGet, path: path, pattern: "/v1/{chain}" + path, tag: tag, summary: summary, doc: doc,
-		answer: answer, ask: ask,
-	}
+	op := &operation{path: path, answer: answer, ask: ask, Operation: huma.Operation{
+		OperationID: id, Method: http.MethodGet, Path: "/v1/{chain}" + path, Tags: []string{tag}, Summary: summary, Description: doc,
+		Parameters: []*huma.Param{chainArgument},
+	}}
 	for word := range strings.SplitSeq(path[1:], "/") {
-		if strings.HasPrefix(word, "{") {
-			name := strings.Trim(word, "{}")
-			op.args = append(op.args, argument{name, argumentDocs[name].doc, argumentDocs[name].example})
+		if name, ok := strings.CutPrefix(word, "{"); ok {
+			arg := pathArguments[strings.TrimSuffix(name, "}")]
+			op.args, op.Parameters = append(op.args, arg.Name), append(op.Parameters, arg)
 		}
 	}
 	return op
@@ -88,15 +83,16 @@ func post[B any, P interface {
 	op := get(id, path, "batch", summary, doc, answer, func(ctx context.Context, v *query.View, q *request) (any, error) {
 		return ask(ctx, v, q.body.(P))
 	})
-	op.method = http.MethodPost
+	op.Method = http.MethodPost
 	op.body = func() batch { return P(new(B)) }
 	return op
 }
 
-// with adds parameters.
+// with sets the query parameters.
 func (op *operation) with(ps ...[]*parameter) *operation {
-	for _, p := range ps {
-		op.query = append(op.query, p...)
+	op.query = slices.Concat(ps...)
+	for _, p := range op.query {
+		op.Parameters = append(op.Parameters, &p.Param)
 	}
 	return op
 }
@@ -129,12 +125,23 @@ const (
 	satoshi      = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
 )
 
-// argumentDocs document the arguments of paths by name.
-var argumentDocs = map[string]struct{ doc, example string }{
-	"block":  {"A height, a hash, or `tip`.", "170"},
-	"hash":   {"The hash of the transaction.", firstPayment},
-	"output": {"`TXHASH:N`; on Ergo also a box id.", firstPayment + ":1"},
-	"index":  {"The name of an index, such as `address`.", "address"},
-	"value":  {"A value of the index, such as an address. Write a slash in it as %2F.", satoshi},
-	"asset":  {"The id of an asset, or its fingerprint.", ""},
+// chainArgument is the first argument of all paths, and pathArguments are the others by name.
+var (
+	chainArgument = pathArgument("chain", "The name of a chain as `/v1` lists it: `bitcoin` for mainnet, `bitcoin-testnet4` for another network.", "bitcoin")
+	pathArguments = map[string]*huma.Param{
+		"block":  pathArgument("block", "A height, a hash, or `tip`.", "170"),
+		"hash":   pathArgument("hash", "The hash of the transaction.", firstPayment),
+		"output": pathArgument("output", "`TXHASH:N`; on Ergo also a box id.", firstPayment+":1"),
+		"index":  pathArgument("index", "The name of an index, such as `address`.", "address"),
+		"value":  pathArgument("value", "A value of the index, such as an address. Write a slash in it as %2F.", satoshi),
+		"asset":  pathArgument("asset", "The id of an asset, or its fingerprint.", ""),
+	}
+)
+
+func pathArgument(name, doc, example string) *huma.Param {
+	p := &huma.Param{Name: name, In: "path", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+	if example != "" {
+		p.Example = example
+	}
+	return p
 }

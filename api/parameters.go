@@ -1,11 +1,15 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"birthmark/api/problem"
 	"birthmark/core/query"
@@ -14,85 +18,113 @@ import (
 
 // parameter is a query parameter. It has the name of the flag of the command line.
 type parameter struct {
-	name     string
-	kind     string // boolean, integer or string
-	many     bool   // can be repeated
-	doc      string
-	example  any
-	enum     []any
-	fallback any        // the default
-	bounds   [2]float64 // of an integer
-	expected string
+	huma.Param // of the OpenAPI document
+	expected   string
+	set        func(q *request, value string) bool // returns false for an invalid value
+}
 
-	set func(q *request, value string) bool // returns false for an invalid value
+func newParameter(name, kind, doc, expected string, set func(q *request, value string) bool) *parameter {
+	return &parameter{huma.Param{Name: name, In: "query", Description: doc, Schema: &huma.Schema{Type: kind}}, expected, set}
+}
+
+// integerParameter returns a parameter for a number from least to most.
+func integerParameter(name, doc, expected string, least, most int, set func(q *request, n int)) *parameter {
+	expected = fmt.Sprintf("%s from %d to %d", expected, least, most)
+	p := newParameter(name, huma.TypeInteger, doc, expected, func(q *request, value string) bool {
+		n, err := strconv.ParseUint(value, 10, 31)
+		set(q, int(n))
+		return err == nil && int(n) >= least && int(n) <= most
+	})
+	low, high := float64(least), float64(most)
+	p.Schema.Format, p.Schema.Minimum, p.Schema.Maximum = "int64", &low, &high
+	return p
+}
+
+// textParameter returns a parameter for any text except the empty one.
+func textParameter(name, doc, expected string, set func(q *request, value string)) *parameter {
+	return newParameter(name, huma.TypeString, doc, expected, func(q *request, value string) bool {
+		set(q, value)
+		return value != ""
+	})
+}
+
+// choiceParameter returns a parameter with the values "A or B". set receives whether the value is on, one of the two.
+func choiceParameter(name, kind, doc, values, on string, set func(q *request, is bool)) *parameter {
+	return newParameter(name, kind, doc, values, func(q *request, value string) bool {
+		set(q, value == on)
+		return slices.Contains(strings.Split(values, " or "), value)
+	})
+}
+
+// termParameter returns a parameter that can be repeated, each time with a term.
+func termParameter(name, doc string, of func(q *request) *[]query.Term) *parameter {
+	return newParameter(name, huma.TypeString, doc, "INDEX=VALUE", func(q *request, text string) bool {
+		index, value, ok := strings.Cut(text, "=")
+		*of(q) = append(*of(q), query.Term{Index: index, Value: value})
+		return ok && index != "" && value != ""
+	}).repeated()
+}
+
+func heightParameter(name, doc string, of func(*query.Range) **model.HeightPk) *parameter {
+	return integerParameter(name, doc, "a height", 0, model.MaxHeight, func(q *request, n int) {
+		h := model.HeightPk(n)
+		*of(&q.within) = &h
+	})
+}
+
+func timeParameter(name, doc string, of func(*query.Range) **int64) *parameter {
+	return newParameter(name, huma.TypeString, doc, "Unix seconds, or a time such as 2026-11-21T12:00:00Z", func(q *request, value string) bool {
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 0 {
+			t, err := time.Parse(time.RFC3339, value)
+			if err != nil {
+				return false
+			}
+			n = t.Unix()
+		}
+		*of(&q.within) = &n
+		return true
+	})
+}
+
+// repeated allows the parameter more than once.
+func (p *parameter) repeated() *parameter {
+	explode := true
+	p.Schema, p.Style, p.Explode = &huma.Schema{Type: huma.TypeArray, Items: p.Schema}, "form", &explode
+	return p
+}
+
+// documented sets the example and the default, nil for none, and the possible values if only some are.
+func (p *parameter) documented(example, fallback any, enum ...any) *parameter {
+	p.Example, p.Schema.Default, p.Schema.Enum = example, fallback, enum
+	return p
 }
 
 var (
-	limitParameter = &parameter{
-		name: "limit", kind: "integer", doc: "Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.",
-		example: 3, fallback: query.DefaultLimit, bounds: [2]float64{1, query.MaxLimit}, expected: "a number from 1 to " + strconv.Itoa(query.MaxLimit),
-		set: func(q *request, value string) bool {
-			n, err := strconv.Atoi(value)
-			q.page.Limit = n
-			return err == nil && n >= 1 && n <= query.MaxLimit
-		},
-	}
-	afterParameter = &parameter{
-		name: "after", kind: "string", doc: "Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.",
-		expected: "the value of next of the previous page",
-		set: func(q *request, value string) bool {
-			q.page.After = value
-			return value != ""
-		},
-	}
-	orderParameter = &parameter{
-		name: "order", kind: "string", doc: "`asc`, oldest first, or `desc`, newest first.",
-		example: "desc", enum: []any{"asc", "desc"}, fallback: "asc", expected: "asc or desc",
-		set: func(q *request, value string) bool {
-			q.page.Descending = value == "desc"
-			return value == "asc" || value == "desc"
-		},
-	}
-	unspentParameter = &parameter{
-		name: "unspent", kind: "boolean", doc: "Only unspent outputs.",
-		example: true, fallback: false, expected: "true or false",
-		set: func(q *request, value string) bool {
-			q.terms.Unspent = value == "true"
-			return value == "true" || value == "false"
-		},
-	}
-	andParameter = &parameter{
-		name: "and", kind: "string", many: true, doc: "Only outputs that also have this value: `INDEX=VALUE`.",
-		expected: "INDEX=VALUE",
-		set:      func(q *request, value string) bool { return addTerm(&q.terms.And, value) },
-	}
-	orParameter = &parameter{
-		name: "or", kind: "string", many: true, doc: "Also outputs with this value: `INDEX=VALUE`.",
-		expected: "INDEX=VALUE",
-		set:      func(q *request, value string) bool { return addTerm(&q.terms.Or, value) },
-	}
-	assetParameter = &parameter{
-		name: "asset", kind: "string", doc: "Balances of the asset with this id or fingerprint instead of the coin of the chain.",
-		expected: "the id or fingerprint of an asset",
-		set: func(q *request, value string) bool {
-			q.asset = value
-			return value != ""
-		},
-	}
-	prefixParameter = &parameter{
-		name: "prefix", kind: "string", doc: "Only values with this prefix, in alphabetical order. The index needs the option prefix. Empty: all.",
-		expected: "text",
-		set: func(q *request, value string) bool {
+	limitParameter = integerParameter("limit", "Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.",
+		"a number", 1, query.MaxLimit, func(q *request, n int) { q.page.Limit = n }).documented(3, query.DefaultLimit)
+	afterParameter = textParameter("after", "Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.",
+		"the value of next of the previous page", func(q *request, value string) { q.page.After = value })
+	orderParameter = choiceParameter("order", huma.TypeString, "`asc`, oldest first, or `desc`, newest first.", "asc or desc", "desc",
+		func(q *request, is bool) { q.page.Descending = is }).documented("desc", "asc", "asc", "desc")
+	unspentParameter = choiceParameter("unspent", huma.TypeBoolean, "Only unspent outputs.", "true or false", "true",
+		func(q *request, is bool) { q.terms.Unspent = is }).documented(true, false)
+	assetParameter = textParameter("asset", "Balances of the asset with this id or fingerprint instead of the coin of the chain.",
+		"the id or fingerprint of an asset", func(q *request, value string) { q.asset = value })
+	prefixParameter = newParameter("prefix", huma.TypeString, "Only values with this prefix, in alphabetical order. The index needs the option prefix. Empty: all.",
+		"text", func(q *request, value string) bool {
 			q.prefix = &value
 			return true
-		},
-	}
-)
+		})
 
-var (
 	pageParameters    = []*parameter{limitParameter, afterParameter}
 	orderedParameters = []*parameter{limitParameter, afterParameter, orderParameter}
-	rangeParameters   = []*parameter{
+	termParameters    = []*parameter{
+		unspentParameter,
+		termParameter("and", "Only outputs that also have this value: `INDEX=VALUE`.", func(q *request) *[]query.Term { return &q.terms.And }),
+		termParameter("or", "Also outputs with this value: `INDEX=VALUE`.", func(q *request) *[]query.Term { return &q.terms.Or }),
+	}
+	rangeParameters = []*parameter{
 		heightParameter("height-from", "First block.", func(r *query.Range) **model.HeightPk { return &r.FromHeight }),
 		heightParameter("height-to", "Last block, inclusive.", func(r *query.Range) **model.HeightPk { return &r.ToHeight }),
 		timeParameter("time-from", "First block not before this time: Unix seconds, or RFC 3339.", func(r *query.Range) **int64 { return &r.FromTime }),
@@ -102,55 +134,18 @@ var (
 
 // eventParameters document the parameters of package events, which parses them.
 var eventParameters = []*parameter{
-	{name: "follow", kind: "string", many: true, doc: "Send outputs with this value, `INDEX=VALUE`, or with any value of an index, `INDEX`.", example: []string{"address=" + satoshi}},
-	{name: "spends", kind: "boolean", doc: "Also send the inputs that spend them.", fallback: false},
-	{name: "sparse", kind: "boolean", doc: "Skip blocks without such outputs.", fallback: false},
-	{name: "from", kind: "string", doc: "Start with the block at this height, `origin`, or `tip`.", fallback: "tip"},
-	{name: "last_event_id", kind: "string", doc: "Resume after this event, for clients that cannot set the header `Last-Event-ID`."},
-}
-
-func heightParameter(name, doc string, of func(*query.Range) **model.HeightPk) *parameter {
-	return &parameter{
-		name: name, kind: "integer", doc: doc, bounds: [2]float64{0, model.MaxHeight}, expected: "a height from 0 to " + strconv.Itoa(model.MaxHeight),
-		set: func(q *request, value string) bool {
-			n, err := strconv.ParseUint(value, 10, 32)
-			h := model.HeightPk(n)
-			*of(&q.within) = &h
-			return err == nil && n <= model.MaxHeight
-		},
-	}
-}
-
-func timeParameter(name, doc string, of func(*query.Range) **int64) *parameter {
-	return &parameter{
-		name: name, kind: "string", doc: doc, expected: "Unix seconds, or a time such as 2026-11-21T12:00:00Z",
-		set: func(q *request, value string) bool {
-			n, err := strconv.ParseInt(value, 10, 64)
-			if err != nil || n < 0 {
-				t, err := time.Parse(time.RFC3339, value)
-				if err != nil {
-					return false
-				}
-				n = t.Unix()
-			}
-			*of(&q.within) = &n
-			return true
-		},
-	}
-}
-
-func addTerm(terms *[]query.Term, text string) bool {
-	index, value, ok := strings.Cut(text, "=")
-	*terms = append(*terms, query.Term{Index: index, Value: value})
-	return ok && index != "" && value != ""
+	newParameter("follow", huma.TypeString, "Send outputs with this value, `INDEX=VALUE`, or with any value of an index, `INDEX`.", "", nil).
+		repeated().documented([]string{"address=" + satoshi}, nil),
+	newParameter("spends", huma.TypeBoolean, "Also send the inputs that spend them.", "", nil).documented(nil, false),
+	newParameter("sparse", huma.TypeBoolean, "Skip blocks without such outputs.", "", nil).documented(nil, false),
+	newParameter("from", huma.TypeString, "Start with the block at this height, `origin`, or `tip`.", "", nil).documented(nil, "tip"),
+	newParameter("last_event_id", huma.TypeString, "Resume after this event, for clients that cannot set the header `Last-Event-ID`.", "", nil),
 }
 
 // parse reads the query. It rejects unknown parameters: a typing error must not return the answer to another question.
 func (q *request) parse(raw string) error {
 	var given uint64 // bits of op.query
-	for raw != "" {
-		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
+	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
 		}
@@ -160,12 +155,12 @@ func (q *request) parse(raw string) error {
 		if err1 != nil || err2 != nil {
 			return problem.New(http.StatusBadRequest, "bad_value", "query: invalid percent-encoding %q", pair)
 		}
-		i := q.op.parameter(name)
+		i := slices.IndexFunc(q.op.query, func(p *parameter) bool { return p.Name == name })
 		if i < 0 {
 			return q.op.unknownParameter(name)
 		}
 		p := q.op.query[i]
-		if given&(1<<i) != 0 && !p.many {
+		if given&(1<<i) != 0 && p.Explode == nil {
 			return problem.New(http.StatusBadRequest, "bad_value", "%s: given more than once", name)
 		}
 		given |= 1 << i
@@ -176,22 +171,13 @@ func (q *request) parse(raw string) error {
 	return nil
 }
 
-func (op *operation) parameter(name string) int {
-	for i, p := range op.query {
-		if p.name == name {
-			return i
-		}
-	}
-	return -1
-}
-
 func (op *operation) unknownParameter(name string) error {
 	if len(op.query) == 0 {
-		return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has no parameters", name, op.pattern)
+		return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has no parameters", name, op.Path)
 	}
 	var names []string
 	for _, p := range op.query {
-		names = append(names, p.name)
+		names = append(names, p.Name)
 	}
-	return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has %s", name, op.pattern, strings.Join(names, ", "))
+	return problem.New(http.StatusBadRequest, "unknown_parameter", "unknown parameter %q: %s has %s", name, op.Path, strings.Join(names, ", "))
 }

@@ -17,7 +17,7 @@ func valueOperations() []*operation {
 				q.terms.Range = q.within
 				return v.Find(ctx, q.args[0], q.args[1], q.terms, q.page)
 			}).
-			with([]*parameter{unspentParameter, andParameter, orParameter}, rangeParameters, orderedParameters).
+			with(termParameters, rangeParameters, orderedParameters).
 			shown(example{path: "/find/address/" + satoshi + "?limit=1&order=desc"}),
 			func(a *query.FindAnswer) ([]query.OutputAnswer, *string) { return a.Outputs, a.Next }),
 		listing(get("history", "/history/{index}/{value}", "values", "List the transactions of a value",

@@ -29,8 +29,8 @@ func (a *API) routes() *http.ServeMux {
 	mux.HandleFunc("/v1", a.serveChains)
 	mux.HandleFunc("/v1/{$}", a.serveChains)
 	for _, op := range a.listed {
-		mux.HandleFunc(op.pattern, func(w http.ResponseWriter, r *http.Request) {
-			if c := a.chainOf(w, r); c != nil && allowed(w, r, op.method) {
+		mux.HandleFunc(op.Path, func(w http.ResponseWriter, r *http.Request) {
+			if c := a.chainOf(w, r); c != nil && allowed(w, r, op.Method) {
 				a.serveOperation(w, r, c, op)
 			}
 		})
@@ -64,7 +64,7 @@ func (a *API) serveOperation(w http.ResponseWriter, r *http.Request, c *chain, o
 	}
 	q := request{chain: c, op: op}
 	for _, arg := range op.args {
-		q.args = append(q.args, r.PathValue(arg.name))
+		q.args = append(q.args, r.PathValue(arg))
 	}
 	a.serve(w, r, &q)
 }

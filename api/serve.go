@@ -216,7 +216,7 @@ func notAcceptable(op *operation) error {
 	if op.entries != nil {
 		has += " or " + streamType
 	}
-	return problem.New(http.StatusNotAcceptable, "not_acceptable", "Accept: %s returns %s", op.pattern, has)
+	return problem.New(http.StatusNotAcceptable, "not_acceptable", "Accept: %s returns %s", op.Path, has)
 }
 
 // maxBody is the largest body of a request in bytes: a thousand values of an index have less.
