@@ -27,7 +27,7 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 		}
 		answer.Chains = append(answer.Chains, s)
 	}
-	b := newBuffer()
+	b := new(buffer)
 	if err := b.encode(&answer); err != nil {
 		a.fail(w, r, err)
 		return

@@ -18,8 +18,7 @@ var tags = []struct{ name, title, doc string }{
 }
 
 var (
-	optionalSpentBy = reflect.TypeFor[query.Optional[query.SpentByAnswer]]()
-	spentBy         = reflect.TypeFor[query.SpentByAnswer]()
+	spentBy = reflect.TypeFor[query.SpentByAnswer]()
 )
 
 const maxMany = query.MaxMany

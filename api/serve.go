@@ -123,7 +123,7 @@ func (a *API) shared(
 						err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 					}
 				}()
-				return a.read(ctx, q, rows, newBuffer(), nil, add)
+				return a.read(ctx, q, rows, new(buffer), nil, add)
 			})
 		} else if c = calls.join(key); c == nil { // not started by another request meanwhile
 			return result{}, err

@@ -75,7 +75,7 @@ type streaming struct {
 
 // run sends the list. It sets begun before the first byte; an error before that is for the caller to send.
 func (s *streaming) run(v *query.View, begun *bool) error {
-	b := newBuffer()
+	b := new(buffer)
 	size := firstPage
 	for {
 		s.q.page.Limit = size
