@@ -19,8 +19,8 @@ const (
 	numberSent
 )
 
-// accounts subtracts the numbers that follow from the transactions, and adds the stored ones.
-func (s *sumCheck) accounts() error {
+// accountsOfTxs subtracts the numbers that follow from the transactions.
+func (s *sumCheck) accountsOfTxs() error {
 	for batch, err := range s.ScanTxs(s.ctx, s.r, nil, nil, true) {
 		if err != nil {
 			return err
@@ -29,6 +29,11 @@ func (s *sumCheck) accounts() error {
 			s.tx(&batch[i])
 		}
 	}
+	return nil
+}
+
+// accounts adds the stored numbers of the indexes.
+func (s *sumCheck) accounts() error {
 	for _, x := range s.indexes {
 		for _, f := range []struct {
 			which storage.Family

@@ -8,20 +8,6 @@ import (
 	"birthmark/model"
 )
 
-// assets adds up both sides of the numbers of assets.
-func (s *sumCheck) assets() error {
-	for _, pass := range []func() error{s.assetOutputs, s.supply, s.holdings, s.totals} {
-		if err := pass(); err != nil {
-			return err
-		}
-	}
-	if s.rows[schema.FamilyAssetTotals] != s.rows[schema.FamilyAssetID] {
-		s.problem(schema.FamilyAssetTotals, nil, "%d rows for %d assets", s.rows[schema.FamilyAssetTotals],
-			s.rows[schema.FamilyAssetID])
-	}
-	return nil
-}
-
 // ofAsset returns the sums of an asset and its coefficient.
 func (s *sumCheck) ofAsset(asset model.AssetBirthPk) (*sums, mod61) {
 	s.key = asset.AppendTo(s.key[:0])
@@ -115,7 +101,7 @@ func (s *sumCheck) holdings() error {
 
 // totals adds the stored totals.
 func (s *sumCheck) totals() error {
-	return s.scan(schema.FamilyAssetTotals, func(k, v []byte) error {
+	return s.count(schema.FamilyAssetTotals, s.rows[schema.FamilyAssetID], "assets", func(k, v []byte) error {
 		birth, err1 := model.ParseAssetBirthPk(k)
 		t, err2 := schema.ParseAssetTotalsRow(v)
 		if err := cmp.Or(err1, err2); err != nil {

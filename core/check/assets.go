@@ -33,11 +33,7 @@ func (c *checker) assetEntries() error {
 			if e.Amount == 0 {
 				c.problem(schema.FamilyAssets, key, "entry %d has amount 0", i)
 			}
-			ids.add(e.Birth.AppendTo(nil), func(v []byte) {
-				if v == nil {
-					c.problem(schema.FamilyAssets, key, "the asset born at %v is missing", e.Birth)
-				}
-			})
+			ids.expect(e.Birth.AppendTo(nil), present, schema.FamilyAssets, key, "one of its assets is missing")
 			supplies.add(schema.AppendSupplyKey(nil, e.Birth, pk.Tx()), func(v []byte) {
 				if minted := len(v) > 0 && v[0] == 0; minted != e.Minted {
 					c.problem(schema.FamilyAssets, key, "entry %d has minted %t, the supply has %t", i, e.Minted, minted)
@@ -48,11 +44,8 @@ func (c *checker) assetEntries() error {
 				continue
 			}
 			later++
-			relations.add(schema.AppendAssetRelationKey(nil, e.Birth, at), func(v []byte) {
-				if v == nil {
-					c.problem(schema.FamilyAssets, key, "relation of the asset born at %v to entry %d is missing", e.Birth, i)
-				}
-			})
+			relations.expect(schema.AppendAssetRelationKey(nil, e.Birth, at), present, schema.FamilyAssets, key,
+				"the relation of an asset to it is missing")
 		}
 		return nil
 	})
@@ -77,7 +70,7 @@ func (c *checker) assetIDs(births uint64) error {
 	err := c.inverse(schema.AssetSpace, births, func(key, id []byte) {
 		if fp := c.Traits.Fingerprint; fp != nil {
 			want++
-			fingerprints.expect(fp.Of(id), func(v []byte) bool { return bytes.Equal(v, key) }, schema.FamilyAssetID, key,
+			fingerprints.expect(fp.Of(id), equal(key), schema.FamilyAssetID, key,
 				"the row of its fingerprint does not point back to it")
 		}
 	})

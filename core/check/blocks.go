@@ -42,11 +42,8 @@ func (c *checker) blocks() error {
 		}
 		c.txCount = append(c.txCount, int32(row.TxCount))
 		last = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
-		back := func(v []byte) bool {
-			at, time, err := schema.ParseHeightRow(v)
-			return err == nil && at == h && time == row.Time
-		}
-		hashes.expect(row.Hash[:], back, schema.FamilyBlock, bytes.Clone(k), "the row of its hash does not point back to it")
+		hashes.expect(row.Hash[:], equal(schema.AppendHeightRow(nil, h, row.Time)), schema.FamilyBlock, bytes.Clone(k),
+			"the row of its hash does not point back to it")
 		return nil
 	})
 	if err != nil {
@@ -65,7 +62,7 @@ func (c *checker) blocks() error {
 func (c *checker) txs() error {
 	hashes := c.join(schema.FamilyTxPk)
 	seen := make([]int32, len(c.txCount))
-	atZero := 0
+	next := model.TxPk(0)
 	err := c.scan(schema.FamilyTxHash, func(k, v []byte) error {
 		pk, err := model.ParseTxPk(k)
 		if err != nil {
@@ -76,27 +73,18 @@ func (c *checker) txs() error {
 			return err
 		}
 		c.checksum += schema.HashChecksum(&hash) + fee.Amount
-		index := pk.TxIndex()
-		if pk.Height() == 0 {
-			if index != atZero {
-				c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
-			}
-			atZero++
-			if uint64(index) < c.Totals.GenesisTxs {
-				c.genesisTxs++
-			}
-			index -= int(c.Totals.GenesisTxs)
+		height, index := pk.Height(), pk.TxIndex()
+		if index > 0 && pk != next {
+			c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
 		}
-		if index >= 0 {
-			switch at := int64(pk.Height()) - int64(c.first); {
-			case at < 0 || at >= int64(len(seen)):
-				c.problem(schema.FamilyTxHash, k, "there is no block at its height")
-			case int32(index) != seen[at] && pk.Height() > 0:
-				c.problem(schema.FamilyTxHash, k, "the transaction before it is missing")
-				seen[at]++
-			default:
-				seen[at]++
-			}
+		next, _ = model.NewTxPk(height, index+1)
+		switch at := int64(height) - int64(c.first); {
+		case height == 0 && uint64(index) < c.Totals.GenesisTxs:
+			c.genesisTxs++
+		case at < 0 || at >= int64(len(seen)):
+			c.problem(schema.FamilyTxHash, k, "there is no block at its height")
+		default:
+			seen[at]++
 		}
 		hashes.expect(schema.AppendTxPkKey(nil, &hash, pk), presentAndEmpty, schema.FamilyTxHash, bytes.Clone(k),
 			"the row of its hash does not point back to it")

@@ -31,11 +31,7 @@ func (c *checker) inputs() error {
 			txs.expect(input.Tx().AppendTo(nil), present, schema.FamilySpentUtxo, key, "its transaction is missing")
 		}
 		at := utxo.AppendTo(nil)
-		spent.add(at, func(v []byte) {
-			if by, err := model.ParseInputPk(v); err != nil || by != input {
-				c.problem(schema.FamilySpentUtxo, key, "the row of output %v does not point back to it", utxo)
-			}
-		})
+		spent.expect(at, equal(key), schema.FamilySpentUtxo, key, "the row of the output does not point back to it")
 		utxos.add(at, func(v []byte) {
 			value, err := schema.ParseUtxoValue(v)
 			if err != nil {
@@ -112,11 +108,8 @@ func (c *checker) outputs() error {
 			if o.BornAt(pk) && int(o.Birth.Ordinal) != before {
 				c.problem(schema.FamilyUtxo, key, "value %d of %s is born with ordinal %d", before, o.Index.Name, o.Birth.Ordinal)
 			}
-			at.values.add(o.Birth.AppendTo(nil, o.Index.Kind.HasOrdinal()), func(v []byte) {
-				if v == nil {
-					c.problem(schema.FamilyUtxo, key, "value of %s born at %v is missing", o.Index.Name, o.Birth)
-				}
-			})
+			at.values.expect(o.Birth.AppendTo(nil, o.Index.Kind.HasOrdinal()), present, schema.FamilyUtxo, key,
+				"a value that occurs in it is missing")
 			if o.BornAt(pk) {
 				at.births++
 				continue
@@ -126,11 +119,8 @@ func (c *checker) outputs() error {
 				c.problem(schema.FamilyUtxo, key, "value of %s, which is %v, occurs again", o.Index.Name, o.Index.Kind)
 				continue
 			}
-			at.relations.add(schema.AppendRelationKey(nil, o.Index, o.Birth, pk), func(v []byte) {
-				if v == nil {
-					c.problem(schema.FamilyUtxo, key, "relation of %s born at %v to it is missing", o.Index.Name, o.Birth)
-				}
-			})
+			at.relations.expect(schema.AppendRelationKey(nil, o.Index, o.Birth, pk), present, schema.FamilyUtxo, key,
+				"the relation of a value to it is missing")
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
 
 	"birthmark/core/schema"
@@ -80,7 +81,7 @@ func (j *join) add(key []byte, then func(value []byte)) {
 func (j *join) expect(key []byte, as func(value []byte) bool, f storage.Family, rowKey []byte, problem string) {
 	j.add(key, func(v []byte) {
 		if !as(v) {
-			j.c.problem(f, rowKey, "%s", problem)
+			j.c.problem(f, rowKey, "%s (row %x of %s)", problem, key, j.c.FamilyName(j.family))
 		}
 	})
 }
@@ -88,6 +89,10 @@ func (j *join) expect(key []byte, as func(value []byte) bool, f storage.Family, 
 func present(value []byte) bool { return value != nil }
 
 func presentAndEmpty(value []byte) bool { return value != nil && len(value) == 0 }
+
+func equal(want []byte) func(value []byte) bool {
+	return func(value []byte) bool { return bytes.Equal(value, want) }
+}
 
 // flush looks up the batch and empties it.
 func (j *join) flush() error {
@@ -106,10 +111,11 @@ func anyLayout(_, _ []byte) error { return nil }
 // count counts the rows of a family and checks their layout. A join with another family found want of them, so equal
 // counts mean equal rows.
 func (c *checker) count(f storage.Family, want uint64, of string, layout func(key, value []byte) error) error {
+	first := !c.scanned[f]
 	if err := c.scan(f, layout); err != nil {
 		return err
 	}
-	if c.rows[f] != want {
+	if first && c.rows[f] != want {
 		c.problem(f, nil, "%d rows for %d %s", c.rows[f], want, of)
 	}
 	return nil

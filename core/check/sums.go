@@ -159,15 +159,19 @@ func (c *checker) sums() error {
 
 // pass sums up both sides.
 func (s *sumCheck) pass() error {
+	var parts []func() error
 	if s.only == nil {
-		if err := s.assets(); err != nil {
+		parts = append(parts, s.assetOutputs, s.supply, s.holdings, s.totals)
+	}
+	if len(s.indexes) > 0 {
+		parts = append(parts, s.accountsOfTxs, s.accounts)
+	}
+	for _, part := range parts {
+		if err := part(); err != nil {
 			return err
 		}
 	}
-	if len(s.indexes) == 0 {
-		return nil
-	}
-	return s.accounts()
+	return nil
 }
 
 // of returns the sums of an asset or a value.
