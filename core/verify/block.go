@@ -33,7 +33,7 @@ func (v *verifier) block(b *model.Block) error {
 	}
 	var err error
 	if v.derived, err = v.derive(b, from); err != nil {
-		v.differ(Difference{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
+		v.report(Difference{Height: uint32(b.Height), What: "validity of the block"}, "valid", err.Error())
 		return v.ctx.Err()
 	}
 	return v.compare(from, to)
@@ -44,20 +44,20 @@ func (v *verifier) header(b *model.Block) error {
 	at := func(what string) Difference { return Difference{Height: uint32(b.Height), What: what} }
 	hash := v.Chain.FormatHash(b.Hash)
 	if b.Height == v.Tip.Height {
-		v.differ(at("hash of the tip"), hash, v.Chain.FormatHash(v.Tip.Hash))
+		v.report(at("hash of the tip"), hash, v.Chain.FormatHash(v.Tip.Hash))
 	}
 	row, err := schema.BlockAt(v.r, b.Height)
 	if err != nil {
-		v.differ(at("block by height"), hash, err.Error())
+		v.report(at("block by height"), hash, err.Error())
 		return v.ctx.Err()
 	}
-	v.differ(at("hash of the block"), hash, v.Chain.FormatHash(row.Hash))
-	v.differ(at("parent of the block"), v.Chain.FormatHash(b.Parent), v.Chain.FormatHash(row.Parent))
-	v.differ(at("time of the block"), fmt.Sprint(b.Time), fmt.Sprint(row.Time))
-	v.differ(at("slot of the block"), fmt.Sprint(b.Slot), fmt.Sprint(row.Slot))
-	v.differ(at("size of the block"), fmt.Sprint(b.Size), fmt.Sprint(row.Size))
-	v.differ(at("number of transactions"), fmt.Sprint(len(b.Txs)), fmt.Sprint(row.TxCount))
-	v.differ(at("header of the block"), hex.EncodeToString(b.Header), hex.EncodeToString(row.Header))
+	v.report(at("hash of the block"), hash, v.Chain.FormatHash(row.Hash))
+	v.report(at("parent of the block"), v.Chain.FormatHash(b.Parent), v.Chain.FormatHash(row.Parent))
+	v.report(at("time of the block"), fmt.Sprint(b.Time), fmt.Sprint(row.Time))
+	v.report(at("slot of the block"), fmt.Sprint(b.Slot), fmt.Sprint(row.Slot))
+	v.report(at("size of the block"), fmt.Sprint(b.Size), fmt.Sprint(row.Size))
+	v.report(at("number of transactions"), fmt.Sprint(len(b.Txs)), fmt.Sprint(row.TxCount))
+	v.report(at("header of the block"), hex.EncodeToString(b.Header), hex.EncodeToString(row.Header))
 
 	place := missing
 	back, err := v.r.Get(schema.FamilyHeight, b.Hash[:])
@@ -71,7 +71,7 @@ func (v *verifier) header(b *model.Block) error {
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		place = err.Error()
 	}
-	v.differ(at("block by hash"), fmt.Sprintf("height %d, time %d", b.Height, b.Time), place)
+	v.report(at("block by hash"), fmt.Sprintf("height %d, time %d", b.Height, b.Time), place)
 	return v.ctx.Err()
 }
 
@@ -88,12 +88,12 @@ func (v *verifier) compare(from, to model.TxPk) error {
 		case value != nil && bytes.Equal(value, row.value):
 		case value != nil && row.family == schema.FamilyUtxo && bytes.Equal(v.active(row.key, value), row.value):
 		default:
-			v.differRow(row, value)
+			v.reportRow(row, value)
 		}
 	}
 	for _, row := range stored.rows {
 		if v.derived.value(row.family, row.key) == nil {
-			v.further(row)
+			v.reportExtra(row)
 		}
 	}
 	return v.ctx.Err()
@@ -171,11 +171,11 @@ func (v *verifier) mintKeys() (keys [][]byte, err error) {
 	return slices.CompactFunc(keys, bytes.Equal), err
 }
 
-// differRow reports how the stored value of a row differs from the derived one; nil: there is no such row.
-func (v *verifier) differRow(row blockRow, stored []byte) {
+// reportRow reports how the stored value of a row differs from the derived one; nil: there is no such row.
+func (v *verifier) reportRow(row blockRow, stored []byte) {
 	at, source := v.describe(row)
 	if stored == nil {
-		v.differ(at, source, missing)
+		v.report(at, source, missing)
 		return
 	}
 	_, database := v.describe(blockRow{row.family, row.key, stored})
@@ -185,7 +185,7 @@ func (v *verifier) differRow(row blockRow, stored []byte) {
 	if less, fewer := without(source, database), without(database, source); less != fewer {
 		source, database = less, fewer
 	}
-	v.differ(at, source, database)
+	v.report(at, source, database)
 }
 
 // without returns the parts of a list that another list does not have.
@@ -208,8 +208,8 @@ func (v *verifier) active(key, value []byte) []byte {
 	return schema.AppendUtxoRow(nil, pk, &row)
 }
 
-// further reports a stored row that was not derived.
-func (v *verifier) further(row blockRow) {
+// reportExtra reports a stored row that was not derived.
+func (v *verifier) reportExtra(row blockRow) {
 	at, text := v.describe(row)
 	if row.family == schema.FamilySpentInput {
 		if spent, err := v.r.Get(schema.FamilySpentUtxo, row.value); err == nil && bytes.Equal(spent, row.key) {
@@ -219,5 +219,5 @@ func (v *verifier) further(row blockRow) {
 	} else {
 		at.What = "not in the block: " + at.What
 	}
-	v.differ(at, "", text)
+	v.report(at, "", text)
 }

@@ -14,7 +14,7 @@ import (
 const (
 	// prefetch is the number of blocks that are requested ahead.
 	prefetch = 4
-	// maxDetour bounds the blocks below a damaged row from which around looks for a way.
+	// maxDetour bounds the blocks below a damaged row from which walkAround starts.
 	maxDetour = 100
 )
 
@@ -40,8 +40,7 @@ func newSource(src model.Source) (*source, error) {
 // fetch is a request for a block of the source.
 type fetch struct {
 	height model.HeightPk
-	after  model.Point // the database's block below, for a source by parent
-	block  *model.Block
+	block  *model.Block // nil if the source has none on top of the database's block below
 	err    error
 	done   chan struct{}
 }
@@ -79,22 +78,20 @@ func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*fetch] {
 		defer cancel()
 		var queue []*fetch
 		for len(heights)+len(queue) > 0 {
-			for len(heights) > 0 && len(queue) <= prefetch {
-				a := &fetch{height: heights[0], done: make(chan struct{})}
-				heights, queue = heights[1:], append(queue, a)
-				var damaged error
-				if a.after, damaged = v.parent(a.height); damaged != nil {
-					close(a.done)
-					continue
-				}
+			if len(heights) > 0 && len(queue) <= prefetch {
+				f := &fetch{height: heights[0], done: make(chan struct{})}
+				heights, queue = heights[1:], append(queue, f)
 				running.Go(func() {
-					defer close(a.done)
-					a.block, a.err = v.src.fetch(ctx, a.height, a.after)
+					defer close(f.done)
+					if after, damaged := v.parent(f.height); damaged == nil {
+						f.block, f.err = v.src.fetch(ctx, f.height, after)
+					}
 				})
+				continue
 			}
-			a := queue[0]
+			f := queue[0]
 			queue = queue[1:]
-			if <-a.done; !yield(a) {
+			if <-f.done; !yield(f) {
 				return
 			}
 		}
@@ -103,22 +100,22 @@ func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*fetch] {
 
 // blockOf returns the source's block at a height at which both have the same one; nil, after reporting it, if there
 // is no way to it. It returns source_moved if the source switched to another chain.
-func (v *verifier) blockOf(a *fetch, sample []model.HeightPk) (*model.Block, error) {
-	if a.err != nil {
-		return nil, a.err
+func (v *verifier) blockOf(f *fetch, sample []model.HeightPk) (*model.Block, error) {
+	if f.err != nil {
+		return nil, f.err
 	}
-	if a.block != nil {
-		if row, err := schema.BlockAt(v.r, a.height); err == nil && row.Hash == a.block.Hash {
-			return a.block, nil
+	if f.block != nil {
+		if row, err := schema.BlockAt(v.r, f.height); err == nil && row.Hash == f.block.Hash {
+			return f.block, nil
 		}
 	}
-	if same, err := v.shares(v.last); err != nil || !same {
+	if same, err := v.sharesBlock(v.last); err != nil || !same {
 		return nil, sourceMoved(err)
 	}
-	if a.block != nil {
-		return a.block, nil
+	if f.block != nil {
+		return f.block, nil
 	}
-	return v.around(a.height, sample)
+	return v.walkAround(f.height, sample)
 }
 
 func sourceMoved(err error) error {
@@ -129,10 +126,10 @@ func sourceMoved(err error) error {
 		"the source switched to another chain during the comparison: run verify again")
 }
 
-// around returns the source's block at a height whose parent's row is damaged. It starts from the nearest row below
+// walkAround returns the source's block at a height whose parent's row is damaged. It starts from the nearest row below
 // that the source knows and follows the source's chain. It reports damaged rows on the way, except those of the
 // sample.
-func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Block, error) {
+func (v *verifier) walkAround(h model.HeightPk, sample []model.HeightPk) (*model.Block, error) {
 	for at := h; at > v.first && h-at < maxDetour; {
 		at--
 		after, err := v.parent(at)
@@ -157,14 +154,13 @@ func (v *verifier) around(h model.HeightPk, sample []model.HeightPk) (*model.Blo
 	if h == v.first {
 		return nil, sourceMoved(nil)
 	}
-	v.differ(Difference{Height: uint32(h), What: fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour,
-		h-v.first))},
-		fmt.Sprintf("block %d", h), "none of them is on the source's chain")
+	what := fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))
+	v.report(Difference{Height: uint32(h), What: what}, fmt.Sprintf("block %d", h), "none of them is on the source's chain")
 	return nil, v.ctx.Err()
 }
 
-// shares reports whether the database's block at a height is on the source's chain.
-func (v *verifier) shares(h model.HeightPk) (bool, error) {
+// sharesBlock reports whether the database's block at a height is on the source's chain.
+func (v *verifier) sharesBlock(h model.HeightPk) (bool, error) {
 	if v.src.byHeight != nil {
 		ours, theirs, err := v.hashesAt(h)
 		return ours == theirs, err

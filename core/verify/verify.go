@@ -40,6 +40,9 @@ func Run(ctx context.Context, r storage.Reader, l *schema.Layout, src model.Sour
 	if err != nil {
 		return nil, err
 	}
+	if o.Progress == nil {
+		o.Progress = func(_, _ uint64) {}
+	}
 	v := &verifier{Layout: l, ctx: ctx, r: r, src: s, o: o}
 	if v.State, err = new(schema.StateReader).Read(r, l); err != nil {
 		return nil, err
@@ -64,8 +67,8 @@ type verifier struct {
 	derived *blockRows     // rows of the current block
 }
 
-// differ reports a difference if both sides are not equal.
-func (v *verifier) differ(d Difference, source, database string) {
+// report reports a difference if both sides are not equal.
+func (v *verifier) report(d Difference, source, database string) {
 	if source == database {
 		return
 	}
@@ -99,21 +102,19 @@ func (v *verifier) run() error {
 	} else {
 		v.result.Ahead = uint32(v.Tip.Height - tip.Height)
 	}
-	end, err := v.common(v.first, min(tip.Height, v.Tip.Height))
+	end, err := v.firstDifference(v.first, min(tip.Height, v.Tip.Height))
 	if err != nil {
 		return err
 	}
 	if err := v.unspent(tip); err != nil {
 		return err
 	}
-	heights := choose(v.first, end, v.o.Sample, v.o.Seed)
+	heights := chooseHeights(v.first, end, v.o.Sample, v.o.Seed)
 	done := uint64(0)
-	for a := range v.sourceBlocks(heights) {
-		if v.o.Progress != nil {
-			v.o.Progress(done, uint64(len(heights)))
-		}
+	for f := range v.sourceBlocks(heights) {
+		v.o.Progress(done, uint64(len(heights)))
 		done++
-		b, err := v.blockOf(a, heights)
+		b, err := v.blockOf(f, heights)
 		if err != nil {
 			return err
 		}
@@ -121,12 +122,10 @@ func (v *verifier) run() error {
 			continue
 		}
 		if err := v.block(b); err != nil {
-			return fmt.Errorf("verify block %d: %w", a.height, err)
+			return fmt.Errorf("verify block %d: %w", f.height, err)
 		}
 	}
-	if v.o.Progress != nil {
-		v.o.Progress(uint64(len(heights)), uint64(len(heights)))
-	}
+	v.o.Progress(done, uint64(len(heights)))
 	return nil
 }
 
@@ -134,10 +133,10 @@ func (v *verifier) point(p model.Point) Point {
 	return Point{uint32(p.Height), v.Chain.FormatHash(p.Hash)}
 }
 
-// common returns the first height between first and last at which the blocks of the database and of the source differ;
-// last+1 if there is none.
-func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
-	same, err := v.shares(last)
+// firstDifference returns the first height between first and last at which the blocks of the database and of the
+// source differ; last+1 if there is none.
+func (v *verifier) firstDifference(first, last model.HeightPk) (model.HeightPk, error) {
+	same, err := v.sharesBlock(last)
 	if err != nil {
 		return 0, err
 	}
@@ -145,27 +144,26 @@ func (v *verifier) common(first, last model.HeightPk) (model.HeightPk, error) {
 		v.last = last
 		return last + 1, nil
 	}
-	n := sort.Search(int(last-first), func(n int) bool {
+	parts := first + model.HeightPk(sort.Search(int(last-first), func(n int) bool {
 		if err == nil {
-			same, err = v.shares(first + model.HeightPk(n))
+			same, err = v.sharesBlock(first + model.HeightPk(n))
 		}
 		return err != nil || !same
-	})
+	}))
 	if err != nil {
 		return 0, err
 	}
-	high := first + model.HeightPk(n)
-	ours, theirs, err := v.hashesAt(high)
+	ours, theirs, err := v.hashesAt(parts)
 	if err != nil {
 		return 0, err
 	}
-	at := uint32(high)
+	at := uint32(parts)
 	v.result.PartsAt = &at
-	v.differ(Difference{Height: at, What: "hash of the first block that differs"}, theirs, ours)
-	if high > first {
-		v.last = high - 1
+	v.report(Difference{Height: at, What: "hash of the first block that differs"}, theirs, ours)
+	if parts > first {
+		v.last = parts - 1
 	}
-	return high, nil
+	return parts, nil
 }
 
 // unspent compares the unspent outputs at the tip with the count of the source.
@@ -201,10 +199,10 @@ func (v *verifier) unspent(tip model.Point) error {
 	}
 	at := Difference{Height: uint32(v.Tip.Height)}
 	if at.What = "number of unspent outputs, at least"; outputs < theirs.Outputs {
-		v.differ(at, fmt.Sprint(theirs.Outputs), fmt.Sprint(outputs))
+		v.report(at, fmt.Sprint(theirs.Outputs), fmt.Sprint(outputs))
 	}
 	if at.What = "value of unspent outputs, at least"; v.Totals.UnspentValue < theirs.Value {
-		v.differ(at, v.result.Unspent.Source.Value, v.result.Unspent.Database.Value)
+		v.report(at, v.result.Unspent.Source.Value, v.result.Unspent.Database.Value)
 	}
 	return nil
 }
@@ -214,10 +212,10 @@ func less(a, b uint64) string {
 	return new(big.Int).Sub(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)).String()
 }
 
-// choose returns the first and the last height before end and n random heights between them, in order. It chooses the
+// chooseHeights returns the first and the last height before end and n random heights between them, in order. It chooses the
 // heights with the lowest rank. The rank depends on the seed and the height alone, so a longer chain changes few of
 // them.
-func choose(first, end model.HeightPk, n int, seed uint64) (heights []model.HeightPk) {
+func chooseHeights(first, end model.HeightPk, n int, seed uint64) (heights []model.HeightPk) {
 	n = max(n, 0)
 	cut := func() {
 		slices.SortFunc(heights, func(a, b model.HeightPk) int {
