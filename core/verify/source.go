@@ -65,8 +65,7 @@ func (v *verifier) parent(h model.HeightPk) (model.Point, error) {
 	if v.src.byHeight != nil || h == v.first {
 		return model.Point{}, nil
 	}
-	row, err := schema.BlockAt(v.r, h-1)
-	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
+	return schema.PointAt(v.r, h-1)
 }
 
 // sourceBlocks fetches the source's blocks at some heights, prefetch of them ahead, and yields them in order.
