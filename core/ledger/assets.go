@@ -8,6 +8,7 @@ import (
 
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // OutputAssets is the assets of an output, and their holder.
@@ -145,4 +146,57 @@ func (d *totalsDelta) addTo(t *schema.AssetTotals) bool {
 		}
 	}
 	return t.Minted.Sign() >= 0 && t.Burned.Sign() >= 0
+}
+
+// assets adds the changes of holdings and of the totals of assets.
+func (a *Applier) assets(d *AssetDeltas) error {
+	totals, holdings, err := d.sum()
+	if err != nil {
+		return err
+	}
+	last := 0 // the asset of the last holding: both are in the order of assets
+	err = a.holdings(schema.FamilyHoldings, holdings, schema.AppendHoldingKey, func(h *holdingDelta, rows int) {
+		for totals[last].asset != h.Asset {
+			last++
+		}
+		totals[last].Holders += uint64(rows)
+	})
+	if err != nil {
+		return err
+	}
+	return update(a, schema.FamilyAssetTotals, totals,
+		func(d *totalsDelta) ([]byte, bool) { return d.asset.AppendTo(nil), d.asset.Utxo >= a.NewFrom },
+		func(d *totalsDelta, b, row []byte) ([]byte, error) {
+			t, err := parse(row, schema.ParseAssetTotalsRow)
+			if err != nil || !d.addTo(&t) {
+				return b, invalid(err, "the totals of the asset born at %v", d.asset)
+			}
+			if t.Outputs == 0 {
+				return b, nil
+			}
+			return schema.AppendAssetTotalsRow(b, &t), nil
+		})
+}
+
+// holdings adds changes of the amounts that values hold of assets. It calls counted with the number of rows that each
+// change adds: 1, 0 or -1.
+func (a *Applier) holdings(f storage.Family, changes []holdingDelta, key func([]byte, schema.HoldingKey) []byte,
+	counted func(d *holdingDelta, rows int)) error {
+	changes = slices.DeleteFunc(changes, func(d holdingDelta) bool { return d.amount == schema.Int128{} })
+	return update(a, f, changes,
+		func(d *holdingDelta) ([]byte, bool) {
+			return key(nil, d.HoldingKey), d.Asset.Utxo >= a.NewFrom || d.Holder.Utxo >= a.NewFrom
+		},
+		func(d *holdingDelta, b, row []byte) ([]byte, error) {
+			amount, err := parse(row, schema.ParseHolding)
+			if amount = amount.Add(d.amount); err != nil || amount.Negative() {
+				return b, invalid(err, "the amount that the value born at %v holds of the asset born at %v", d.Holder, d.Asset)
+			}
+			if row == nil {
+				counted(d, 1)
+			} else if (amount == schema.Int128{}) {
+				counted(d, -1)
+			}
+			return schema.AppendHolding(b, amount), nil // nothing for an amount of 0
+		})
 }
