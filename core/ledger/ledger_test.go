@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"birthmark/core/ledger"
@@ -50,7 +51,8 @@ func history(l *schema.Layout, rng *rand.Rand, n int) (txs []tx) {
 			unspent = slices.Delete(unspent, at, at+1)
 		}
 		for range rng.IntN(4) {
-			o := output{pk: model.UtxoPk(pk) + model.UtxoPk(len(t.created)), value: rng.Uint64N(5), births: map[*schema.Index][]model.BirthPk{}}
+			o := output{value: rng.Uint64N(5), births: map[*schema.Index][]model.BirthPk{}}
+			o.pk = model.UtxoPk(pk) + model.UtxoPk(len(t.created))
 			for _, x := range l.Indexes {
 				for ordinal := range uint16(rng.IntN(3)) {
 					if ordinal > 0 && !x.Kind.HasOrdinal() {
@@ -319,26 +321,27 @@ func TestRowsAreTheSumsOfTheTransactions(t *testing.T) {
 
 // Removing an output that was never added makes a sum negative.
 func TestNegativeSumsAreRejected(t *testing.T) {
-	l, err := schema.NewLayout(modeltest.Variant{}.Chain("one"), nil, map[string]model.IndexOptions{"address": {Balance: true}}, false)
+	l, err := schema.NewLayout(modeltest.Variant{}.Chain("one"), nil,
+		map[string]model.IndexOptions{"address": {Balance: true}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	birth := model.BirthPk{Utxo: 7}
 	entries := []schema.AssetEntry{{Birth: model.AssetBirthPk{Utxo: 7}, Amount: 1}}
-	for want, add := range map[string]func(*ledger.AssetDeltas, *ledger.Deltas){
-		"index address: the balance of the value born at 0/0/7/0 would become negative: run check": func(_ *ledger.AssetDeltas, d *ledger.Deltas) {
-			d.AddOutput(birth, 7, 1)
-		},
-		"index address: the amount that the value born at 0/0/7/0 holds of the asset born at 0/0/7/0 would become negative: run check": func(
-			_ *ledger.AssetDeltas, d *ledger.Deltas) {
-			d.AddAssets(birth, entries, 1)
-		},
-		"the totals of the asset born at 0/0/7/0 would become negative: run check": func(a *ledger.AssetDeltas, _ *ledger.Deltas) {
+	for _, c := range []struct {
+		want string
+		add  func(*ledger.AssetDeltas, *ledger.Deltas)
+	}{
+		{"index address: the balance of the value born at 0/0/7/0 would become negative",
+			func(_ *ledger.AssetDeltas, d *ledger.Deltas) { d.AddOutput(birth, 7, 1) }},
+		{"the amount that the value born at 0/0/7/0 holds of the asset born at 0/0/7/0 would become negative",
+			func(_ *ledger.AssetDeltas, d *ledger.Deltas) { d.AddAssets(birth, entries, 1) }},
+		{"the totals of the asset born at 0/0/7/0 would become negative", func(a *ledger.AssetDeltas, _ *ledger.Deltas) {
 			a.AddOutput(7, &ledger.OutputAssets{Entries: entries}, -1, 0)
-		},
-		"the asset born at 0/0/7/0 is minted or burned and does not move": func(a *ledger.AssetDeltas, _ *ledger.Deltas) {
+		}},
+		{"the asset born at 0/0/7/0 is minted or burned and does not move", func(a *ledger.AssetDeltas, _ *ledger.Deltas) {
 			a.AddMint(entries[0].Birth, big.NewInt(1), -1)
-		},
+		}},
 	} {
 		s := memory.New()
 		if err := s.Declare(l.Declarations()...); err != nil {
@@ -346,14 +349,15 @@ func TestNegativeSumsAreRejected(t *testing.T) {
 		}
 		var assets ledger.AssetDeltas
 		deltas := ledger.NewDeltas(l, -1)
-		add(&assets, deltas[0])
+		c.add(&assets, deltas[0])
 		err := s.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
 			deltas[0].Sort()
 			totals := &schema.Totals{Rows: map[storage.Family]uint64{}}
-			return (&ledger.Applier{Reader: r, Batch: b, Totals: totals, NewFrom: math.MaxUint64}).Apply(&assets, deltas)
+			a := ledger.Applier{Reader: r, Batch: b, Totals: totals, NewFrom: math.MaxUint64}
+			return a.Apply(&assets, deltas)
 		})
-		if err == nil || err.Error() != want {
-			t.Errorf("%v, expected %s", err, want)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, expected %s", err, c.want)
 		}
 	}
 }

@@ -154,7 +154,8 @@ func (v *verifier) walkAround(h model.HeightPk, sample []model.HeightPk) (*model
 		return nil, sourceMoved(nil)
 	}
 	what := fmt.Sprintf("block on top of one of the %d blocks below", min(maxDetour, h-v.first))
-	v.report(Difference{Height: uint32(h), What: what}, fmt.Sprintf("block %d", h), "none of them is on the source's chain")
+	at := Difference{Height: uint32(h), What: what}
+	v.report(at, fmt.Sprintf("block %d", h), "none of them is on the source's chain")
 	return nil, v.ctx.Err()
 }
 

@@ -212,9 +212,9 @@ func less(a, b uint64) string {
 	return new(big.Int).Sub(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)).String()
 }
 
-// chooseHeights returns the first and the last height before end and n random heights between them, in order. It chooses the
-// heights with the lowest rank. The rank depends on the seed and the height alone, so a longer chain changes few of
-// them.
+// chooseHeights returns the first and the last height before end and n random heights between them, in order. It
+// chooses the heights with the lowest rank. The rank depends on the seed and the height alone, so a longer chain
+// changes few of them.
 func chooseHeights(first, end model.HeightPk, n int, seed uint64) (heights []model.HeightPk) {
 	n = max(n, 0)
 	cut := func() {
