@@ -51,8 +51,8 @@ const (
 	stallTime     = time.Second
 	retryInterval = 20 * time.Millisecond
 
-	spareConnections = 64
-	maxWaiters       = spareConnections * 3 / 4 // the others are for health checks
+	spareConnections = 128
+	maxWaiters       = 48 // the others are for requests that are being rejected and for health checks
 )
 
 // Accept implements [net.Listener].
