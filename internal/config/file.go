@@ -16,16 +16,15 @@ import (
 
 // Parse reads a settings file. Errors are of kind [model.Usage] and begin with name and the line.
 func Parse(name string, text []byte) (*Settings, error) {
-	p := parser{name: name}
+	s := Default()
+	p := parser{name, s}
 	root, err := p.document(text)
 	if err != nil {
 		return nil, err
 	}
-	s := Default()
 	if root == nil {
 		return s, nil
 	}
-	p.warn = func(w string) { s.Warnings = append(s.Warnings, w) }
 	p.rename(root)
 	single, alone := newChain(), 0
 	keys := map[string]reader{"chains": func(n *yaml.Node) error { return p.chains(s, n) }}
@@ -49,8 +48,8 @@ func Parse(name string, text []byte) (*Settings, error) {
 }
 
 type parser struct {
-	name string
-	warn func(string)
+	name     string // of the file
+	settings *Settings
 }
 
 // reader reads the value of a key.

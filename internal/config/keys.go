@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,34 +72,29 @@ func setIndexes(c *Chain, value, origin string) error {
 	return nil
 }
 
-// Override applies an override to a setting of the process; ok is false for a setting of one chain.
-func (s *Settings) Override(o Override) (ok bool, err error) {
+// Override is one setting from outside the file.
+type Override struct {
+	Key    string // as in the file
+	Value  string
+	Origin string // as the user wrote it: "--db", "BIRTHMARK_DB"
+}
+
+// Override applies an override. Overrides of a chain apply to the chain that [Settings.One] returns. The last override of a
+// key wins.
+func (s *Settings) Override(o Override) error {
+	o.Key, o.Value = s.present(o.Origin, o.Key, o.Value)
 	for _, k := range topKeys {
 		if k.name == o.Key {
-			if err := k.set(s, o.Value, o.Origin); err != nil {
-				return true, invalid(o.Origin, err)
-			}
 			s.origins[k.name] = o.Origin
-			return true, nil
+			return at(o.Origin, k.set(s, o.Value, o.Origin))
 		}
 	}
-	return false, nil
+	s.overrides[o.Key] = o
+	return nil
 }
 
-// FromEnvironment returns the settings in the environment that lookup reads, such as [os.LookupEnv], and warnings about
-// former names.
-func FromEnvironment(lookup func(string) (string, bool)) (found []Override, warnings []string) {
-	found, warnings = renamedVariables(lookup)
-	for _, key := range keyNames() {
-		name := variable(key)
-		if v, ok := lookup(name); ok {
-			found = append(found, Override{key, v, name})
-		}
-	}
-	return found, warnings
-}
-
-func keyNames() []string {
+// Keys returns the keys of settings with a plain value.
+func Keys() []string {
 	var names []string
 	for _, k := range topKeys {
 		names = append(names, k.name)
@@ -107,4 +103,15 @@ func keyNames() []string {
 		names = append(names, k.name)
 	}
 	return names
+}
+
+// FromEnvironment returns the settings in the environment that lookup reads, such as [os.LookupEnv].
+func FromEnvironment(lookup func(string) (string, bool)) (found []Override) {
+	for _, key := range slices.Concat(slices.Sorted(maps.Keys(renamed)), Keys()) {
+		name := "BIRTHMARK_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+		if v, ok := lookup(name); ok {
+			found = append(found, Override{key, v, name})
+		}
+	}
+	return found
 }

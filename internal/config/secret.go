@@ -32,11 +32,11 @@ func (c *Chain) ReadPassword() (string, error) {
 	}
 	text, err := os.ReadFile(c.PasswordFile)
 	if err != nil {
-		return "", invalid(c.Origin("password_file"), fmt.Errorf("password_file: %w", err))
+		return "", at(c.Origin("password_file"), fmt.Errorf("password_file: %w", err))
 	}
 	password := strings.TrimRight(string(text), "\r\n")
 	if password == "" {
-		return "", invalid(c.Origin("password_file"), fmt.Errorf("password_file %s is empty", c.PasswordFile))
+		return "", at(c.Origin("password_file"), fmt.Errorf("password_file %s is empty", c.PasswordFile))
 	}
 	return password, nil
 }

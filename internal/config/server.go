@@ -64,11 +64,11 @@ var serverKeys = []key[Settings]{
 func (s *Settings) Check() error {
 	for _, pair := range [][4]string{{"tls.cert", s.Server.Cert, "tls.key", s.Server.Key}, {"tls.key", s.Server.Key, "tls.cert", s.Server.Cert}} {
 		if pair[1] != "" && pair[3] == "" {
-			return invalid(s.origins[pair[0]], fmt.Errorf("%s without %s: TLS needs both files", pair[0], pair[2]))
+			return at(s.origins[pair[0]], fmt.Errorf("%s without %s: TLS needs both files", pair[0], pair[2]))
 		}
 	}
 	if s.Server.Anonymous && s.Server.KeysFile == "" {
-		return invalid(s.origins["allow_anonymous"], errors.New("allow_anonymous without api_keys_file"))
+		return at(s.origins["allow_anonymous"], errors.New("allow_anonymous without api_keys_file"))
 	}
 	return nil
 }

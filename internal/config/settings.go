@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,12 +23,16 @@ type Settings struct {
 
 	Warnings []string // about former names of settings
 
-	origins map[string]string
+	origins   map[string]string
+	overrides map[string]Override // of the settings of a chain
 }
 
 // Default returns the settings of an empty file.
 func Default() *Settings {
-	return &Settings{Listen: DefaultListen, Server: defaultServer(), Log: Log{Format: "text"}, Memory: DefaultMemory(), origins: map[string]string{}}
+	return &Settings{
+		Listen: DefaultListen, Server: defaultServer(), Log: Log{Format: "text"}, Memory: DefaultMemory(),
+		origins: map[string]string{}, overrides: map[string]Override{},
+	}
 }
 
 // Chain are the settings of one chain. An empty string means not set.
@@ -116,44 +121,31 @@ func (c *Chain) DefinitionOrigin(index, key string) string {
 	return c.Indexes[i].Origin
 }
 
-// Override is one setting from outside the file.
-type Override struct {
-	Key    string // as in the file
-	Value  string
-	Origin string // as the user wrote it: "--db", "BIRTHMARK_DB"
-}
-
 // One returns the settings of the chain that a command uses: the entry of the file that the overrides select by chain,
-// network or folder, with the overrides applied. The last override of a key wins. It is an error if several entries match.
-func (s *Settings) One(overrides []Override) (*Chain, error) {
-	set := map[string]Override{}
-	for _, o := range overrides {
-		set[o.Key] = o
-	}
-	c, err := s.pick(set)
+// network or folder, with the overrides applied. It is an error if several entries match.
+func (s *Settings) One() (*Chain, error) {
+	c, err := s.pick()
 	if err != nil {
 		return nil, err
 	}
 	c = c.clone()
 	c.Memory = s.Memory
 	for _, k := range chainKeys {
-		o, ok := set[k.name]
-		if !ok {
-			continue
+		if o, ok := s.overrides[k.name]; ok {
+			if err := k.set(&c, o.Value, o.Origin); err != nil {
+				return nil, at(o.Origin, err)
+			}
+			c.origins[k.name] = o.Origin
 		}
-		if err := k.set(&c, o.Value, o.Origin); err != nil {
-			return nil, invalid(o.Origin, err)
-		}
-		c.origins[k.name] = o.Origin
 	}
 	return &c, nil
 }
 
 // All returns the settings of the chain that overrides select, or of all chains without overrides. [Apportion] divides the
 // memory between them.
-func (s *Settings) All(overrides []Override) ([]*Chain, error) {
-	if len(overrides) > 0 {
-		c, err := s.One(overrides)
+func (s *Settings) All() ([]*Chain, error) {
+	if len(s.overrides) > 0 {
+		c, err := s.One()
 		return []*Chain{c}, err
 	}
 	all := make([]*Chain, len(s.Chains))
@@ -165,9 +157,9 @@ func (s *Settings) All(overrides []Override) ([]*Chain, error) {
 	return all, nil
 }
 
-// pick returns the entry that set selects. It never returns an entry of another chain than the selected one, whose source
+// pick returns the entry that the overrides select. It never returns an entry of another chain than the selected one, whose source
 // and folder would be wrong.
-func (s *Settings) pick(set map[string]Override) (Chain, error) {
+func (s *Settings) pick() (Chain, error) {
 	found := s.Chains
 	for _, by := range []struct {
 		key  string
@@ -178,7 +170,7 @@ func (s *Settings) pick(set map[string]Override) (Chain, error) {
 		{"db", func(c Chain) string { return c.DB }, false},
 		{"network", func(c Chain) string { return c.Network }, false},
 	} {
-		o, ok := set[by.key]
+		o, ok := s.overrides[by.key]
 		if !ok {
 			continue
 		}
@@ -193,7 +185,7 @@ func (s *Settings) pick(set map[string]Override) (Chain, error) {
 	switch {
 	case len(found) == 1:
 		return found[0], nil
-	case len(found) == 0 || set["db"].Value != "":
+	case len(found) == 0 || s.overrides["db"].Value != "":
 		return newChain(), nil
 	}
 	names := make([]string, len(found))
@@ -206,17 +198,16 @@ func (s *Settings) pick(set map[string]Override) (Chain, error) {
 }
 
 func (c Chain) clone() Chain {
-	from := c.origins
-	c.origins = make(map[string]string, len(from))
-	for k, v := range from {
-		c.origins[k] = v
-	}
+	c.origins = maps.Clone(c.origins)
 	c.Indexes = slices.Clone(c.Indexes)
 	return c
 }
 
-// invalid returns the error of a wrong value at a place.
-func invalid(origin string, err error) error {
+// at returns the error of a wrong value at a place, or nil.
+func at(origin string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return model.Errorf(model.Usage, "bad_setting", "%s: %w", origin, err)
 }
 

@@ -90,7 +90,7 @@ func TestDefinitionsAreReadWithTheirPlaces(t *testing.T) {
 	if got := c.DefinitionOrigin("nobody", "value"); got != "" {
 		t.Errorf("an index that is not there was set at %q", got)
 	}
-	c, err := s.One([]Override{{Key: "indexes", Value: "memo,address", Origin: "--index"}})
+	c, err := with(t, s, Override{Key: "indexes", Value: "memo,address", Origin: "--index"}).One()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,22 +207,12 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 	for key, v := range values {
 		pairs["BIRTHMARK_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))] = v
 	}
-	found, _ := FromEnvironment(environment(pairs))
+	found := FromEnvironment(environment(pairs))
 	if len(found) != len(values) {
 		t.Errorf("%d of %d variables were read", len(found), len(values))
 	}
-	s := Default()
-	var rest []Override
-	for _, o := range found {
-		taken, err := s.Override(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !taken {
-			rest = append(rest, o)
-		}
-	}
-	c, err := s.One(rest)
+	s := with(t, Default(), found...)
+	c, err := s.One()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,11 +234,22 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 	}
 }
 
+// with returns settings with overrides.
+func with(t *testing.T, s *Settings, overrides ...Override) *Settings {
+	t.Helper()
+	changed := *s
+	changed.overrides = map[string]Override{}
+	for _, o := range overrides {
+		if err := changed.Override(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &changed
+}
+
 func TestLaterOverrideWins(t *testing.T) {
 	s := parse(t, "chain: bitcoin\ndb: /file\nsource: file:///file\nnetwork: signet\n")
-	c, err := s.One([]Override{
-		{"db", "/env", "BIRTHMARK_DB"}, {"source", "file:///env", "BIRTHMARK_SOURCE"}, {"db", "/flag", "--db"},
-	})
+	c, err := with(t, s, Override{"db", "/env", "BIRTHMARK_DB"}, Override{"source", "file:///env", "BIRTHMARK_SOURCE"}, Override{"db", "/flag", "--db"}).One()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +273,9 @@ func TestWrongOverrideNamesItsOrigin(t *testing.T) {
 		{Override{"indexes", "a,a", "--index"}, `--index: index "a" appears twice in "a,a"`},
 	} {
 		s := Default()
-		taken, err := s.Override(c.o)
-		if !taken {
-			_, err = s.One([]Override{c.o})
+		err := s.Override(c.o)
+		if err == nil {
+			_, err = s.One()
 		}
 		if err == nil || err.Error() != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
@@ -307,7 +308,7 @@ func TestOneChainIsPickedOfSeveral(t *testing.T) {
 		{set("chain", "cardano", "db", "/cardano"), "/cardano", ""},
 		{set("chain", "ergo", "db", "/elsewhere"), "/elsewhere", ""},
 	} {
-		one, err := s.One(c.set)
+		one, err := with(t, s, c.set...).One()
 		if err != nil {
 			t.Errorf("%v: %v", c.set, err)
 			continue
@@ -317,7 +318,7 @@ func TestOneChainIsPickedOfSeveral(t *testing.T) {
 		}
 	}
 	for _, set := range [][]Override{nil, set("chain", "bitcoin"), set("wal", "on")} {
-		if _, err := s.One(set); err == nil || !strings.Contains(err.Error(), "select one with --chain") {
+		if _, err := with(t, s, set...).One(); err == nil || !strings.Contains(err.Error(), "select one with --chain") {
 			t.Errorf("%v: got %v, want an error that explains how to select one", set, err)
 		}
 	}
@@ -326,7 +327,7 @@ func TestOneChainIsPickedOfSeveral(t *testing.T) {
 // An entry of another chain lends nothing: its source and its folder hold other blocks.
 func TestAnotherChainTakesNothingFromAnEntry(t *testing.T) {
 	s := parse(t, "chain: bitcoin\nsource: file:///bitcoin\ndb: /bitcoin\n")
-	c, err := s.One([]Override{{"chain", "ergo", "--chain"}})
+	c, err := with(t, s, Override{"chain", "ergo", "--chain"}).One()
 	if err != nil || c.Source != "" || c.DB != "" {
 		t.Errorf("got %+v, %v", c, err)
 	}
@@ -403,7 +404,7 @@ func TestAllChainsOrTheOneThatIsMeant(t *testing.T) {
 		{[]Override{{"chain", "ergo", "--chain"}}, []string{"/e"}},
 		{[]Override{{"db", "/elsewhere", "--db"}}, []string{"/elsewhere"}},
 	} {
-		all, err := s.All(c.set)
+		all, err := with(t, s, c.set...).All()
 		var dbs []string
 		for _, one := range all {
 			dbs = append(dbs, one.DB)
@@ -415,7 +416,7 @@ func TestAllChainsOrTheOneThatIsMeant(t *testing.T) {
 			t.Errorf("%v: %v, %v, expected %v", c.set, dbs, err, c.dbs)
 		}
 	}
-	if all, err := Default().All(nil); err != nil || len(all) != 0 {
+	if all, err := Default().All(); err != nil || len(all) != 0 {
 		t.Errorf("of nothing: %v, %v", all, err)
 	}
 }
@@ -470,7 +471,7 @@ func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
 		}
 	}
 	s := Default()
-	if _, err := s.Override(Override{Key: "rate_limit", Value: "0", Origin: "--rate-limit"}); err != nil || s.RateAt(":80") != 0 {
+	if err := s.Override(Override{Key: "rate_limit", Value: "0", Origin: "--rate-limit"}); err != nil || s.RateAt(":80") != 0 {
 		t.Errorf("switched off by a flag: %g, %v", s.RateAt(":80"), err)
 	}
 	if s = Default(); s.RateAt(s.Listen) != 0 {
@@ -494,14 +495,14 @@ func TestFormerNamesAreAccepted(t *testing.T) {
 		s.Warnings[8] != "birthmark.yaml:12: compression small is now called max; the old name will be removed" {
 		t.Errorf("%q", s.Warnings)
 	}
-	found, warnings := FromEnvironment(environment(map[string]string{"BIRTHMARK_READY_WITHIN": "9"}))
-	if len(found) != 1 || found[0] != (Override{"max_lag_blocks", "9", "BIRTHMARK_READY_WITHIN"}) ||
-		len(warnings) != 1 || warnings[0] != "environment: variable BIRTHMARK_READY_WITHIN is now called BIRTHMARK_MAX_LAG_BLOCKS; the old name will be removed" {
-		t.Errorf("%v, %q", found, warnings)
+	s = with(t, Default(), FromEnvironment(environment(map[string]string{"BIRTHMARK_READY_WITHIN": "9"}))...)
+	if s.Server.MaxLagBlocks != 9 || len(s.Warnings) != 1 ||
+		s.Warnings[0] != "BIRTHMARK_READY_WITHIN: setting ready_within is now called max_lag_blocks; the old name will be removed" {
+		t.Errorf("%+v, %q", s.Server, s.Warnings)
 	}
-	o, warnings := Override{"compression", "usual", "--compression"}.Renamed()
-	if o.Value != "default" || len(warnings) != 1 {
-		t.Errorf("%v, %q", o, warnings)
+	s = with(t, Default(), Override{"compression", "usual", "--compression"})
+	if c, err := s.One(); err != nil || c.Compression != storage.CompressionDefault || len(s.Warnings) != 1 {
+		t.Errorf("%+v, %v, %q", c, err, s.Warnings)
 	}
 	if _, err := Parse("birthmark.yaml", []byte("rate: 3\nrate_limit: 4\n")); err == nil {
 		t.Error("a setting under both names is accepted")

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,30 +39,22 @@ var units = []struct {
 func ParseSize(text string) (Size, error) {
 	digits := strings.TrimRight(text, "TGMKkiBtgmb ")
 	name := strings.TrimSpace(text[len(digits):])
-	wrong := fmt.Errorf("%q is not a size such as 4GiB, 512MB or a number of bytes", text)
-	if digits == "" || strings.Trim(digits, "0123456789.") != "" {
-		return 0, wrong
-	}
 	n, err := strconv.ParseFloat(digits, 64)
-	if err != nil {
-		return 0, wrong
-	}
-	for _, u := range units {
-		for _, un := range u.names {
-			if !strings.EqualFold(un, name) {
+	if err == nil && strings.Trim(digits, "0123456789.") == "" {
+		for _, u := range units {
+			if !slices.ContainsFunc(u.names, func(known string) bool { return strings.EqualFold(known, name) }) {
 				continue
 			}
 			if whole, err := strconv.ParseInt(digits, 10, 64); err == nil && whole <= math.MaxInt64/int64(u.size) {
 				return Size(whole) * u.size, nil
 			}
-			bytes := n * float64(u.size)
-			if bytes >= math.MaxInt64 {
-				return 0, fmt.Errorf("%q is more than there can be", text)
+			if n *= float64(u.size); n < math.MaxInt64 {
+				return Size(n), nil
 			}
-			return Size(bytes), nil
+			return 0, fmt.Errorf("%q is too large", text)
 		}
 	}
-	return 0, wrong
+	return 0, fmt.Errorf("%q is not a size such as 4GiB, 512MB or a number of bytes", text)
 }
 
 // String returns the size in the largest unit of which it is a multiple; [ParseSize] parses it.

@@ -27,7 +27,10 @@ func readIndexFile(path string, chain *bench.Chain) error {
 	if err != nil {
 		return err
 	}
-	set, err := s.One([]config.Override{{Key: "chain", Value: chain.Name, Origin: "--chain"}})
+	if err := s.Override(config.Override{Key: "chain", Value: chain.Name, Origin: "--chain"}); err != nil {
+		return err
+	}
+	set, err := s.One()
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,7 @@ type Env struct {
 
 	Settings *config.Settings // after Load
 
-	overrides []config.Override
-	sources   []string // URIs with a secret
+	sources []string // URIs with a secret
 }
 
 // NewEnv returns the environment of this process with other streams.

@@ -3,37 +3,12 @@ package command
 import (
 	"log/slog"
 	"os"
-	"slices"
+	"strings"
 
 	"birthmark/internal/config"
 
 	"github.com/urfave/cli/v2"
 )
-
-// settingFlags maps the flags that override a setting to its key.
-var settingFlags = []struct{ flag, key string }{
-	{"listen", "listen"},
-	{"tls-cert", "tls.cert"},
-	{"tls-key", "tls.key"},
-	{"api-keys-file", "api_keys_file"},
-	{"rate-limit", "rate_limit"},
-	{"cors-origins", "cors_origins"},
-	{"trusted-proxies", "trusted_proxies"},
-	{"hosts", "hosts"},
-	{"pprof", "pprof"},
-	{"log", "log"},
-	{"log-level", "log_level"},
-	{"memory", "memory"},
-	{"chain", "chain"},
-	{"network", "network"},
-	{"source", "source"},
-	{"password-file", "password_file"},
-	{"db", "db"},
-	{"wal", "wal"},
-	{"compression", "compression"},
-	{"raw", "raw"}, // tx --raw is a different flag, and tx does not read this setting
-	{"index", "indexes"},
-}
 
 // Load reads the settings from the file, the environment and the flags of c; later ones override earlier ones.
 func (e *Env) Load(c *cli.Context) error {
@@ -52,21 +27,17 @@ func (e *Env) Load(c *cli.Context) error {
 			return err
 		}
 	}
-	overrides, warnings := config.FromEnvironment(e.LookupEnv)
-	for _, f := range settingFlags {
-		if c.IsSet(f.flag) {
-			overrides = append(overrides, config.Override{Key: f.key, Value: c.String(f.flag), Origin: "--" + f.flag})
+	overrides := config.FromEnvironment(e.LookupEnv)
+	flagOf := strings.NewReplacer(".", "-", "_", "-", "indexes", "index")
+	for _, key := range config.Keys() {
+		// tx --raw is not this setting, but tx does not read the setting.
+		if flag := flagOf.Replace(key); c.IsSet(flag) {
+			overrides = append(overrides, config.Override{Key: key, Value: c.String(flag), Origin: "--" + flag})
 		}
 	}
-	e.overrides = e.overrides[:0]
 	for _, o := range overrides {
-		o, renamed := o.Renamed()
-		warnings = append(warnings, renamed...)
-		switch taken, err := s.Override(o); {
-		case err != nil:
+		if err := s.Override(o); err != nil {
 			return err
-		case !taken:
-			e.overrides = append(e.overrides, o)
 		}
 	}
 	if err := s.Check(); err != nil {
@@ -74,7 +45,7 @@ func (e *Env) Load(c *cli.Context) error {
 	}
 	e.Settings = s
 	e.logTo(s.Log)
-	for _, w := range slices.Concat(e.Warnings, s.Warnings, warnings) {
+	for _, w := range append(e.Warnings, s.Warnings...) {
 		e.Log.Warn(w)
 	}
 	e.Warnings = nil
@@ -102,7 +73,7 @@ func (e *Env) One(c *cli.Context) (*config.Chain, error) {
 	if err := e.Load(c); err != nil {
 		return nil, err
 	}
-	set, err := e.Settings.One(e.overrides)
+	set, err := e.Settings.One()
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +86,7 @@ func (e *Env) Several(c *cli.Context) ([]*config.Chain, error) {
 	if err := e.Load(c); err != nil {
 		return nil, err
 	}
-	sets, err := e.Settings.All(e.overrides)
+	sets, err := e.Settings.All()
 	if err != nil {
 		return nil, err
 	}
