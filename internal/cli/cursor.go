@@ -86,7 +86,7 @@ func cursorAnswerOf(r *request, name string) (*cursorAnswer, error) {
 // pointsOf returns the blocks of a cursor, or an error if it belongs to another chain.
 func pointsOf(chain model.Chain, name string, c *cursor.Cursor) ([]model.Point, error) {
 	if c.Chain != chain.Name() || c.Network != chain.Network() {
-		return nil, model.Errorf(model.Refused, "wrong_chain", "cursor %s is of %s %s, the database holds %s %s: delete it, or set it again",
+		return nil, model.Errorf(model.Refused, "wrong_chain", "cursor %s belongs to %s %s, the database contains %s %s: delete or set the cursor",
 			name, c.Chain, c.Network, chain.Name(), chain.Network())
 	}
 	var points []model.Point
@@ -177,7 +177,7 @@ func showCursor(p *terminal.Page, a *cursorAnswer) { showCursors(p, []*cursorAns
 
 func showCursors(p *terminal.Page, cursors []*cursorAnswer) {
 	p.IfNone(len(cursors), "no cursors")
-	columns := []string{"cursor", "behind block", "to come", "updated", ""}
+	columns := []string{"cursor", "after block", "blocks left", "updated", ""}
 	terminal.Table(p, cursors, columns, func(_ int, c *cursorAnswer) terminal.Cells {
 		var at any = terminal.Faint("origin")
 		if c.At != nil {
@@ -186,7 +186,7 @@ func showCursors(p *terminal.Page, cursors []*cursorAnswer) {
 		note := ""
 		switch {
 		case c.At != nil && c.ResumesAt == nil:
-			note = "not on this chain any more: resumes from the origin"
+			note = "orphaned: resumes from the origin"
 		case c.At != nil && *c.At != *c.ResumesAt:
 			note = "reorganization: resumes from block " + humanize.Count(c.ResumesAt.Height)
 		}

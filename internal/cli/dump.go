@@ -43,8 +43,8 @@ func (p *program) dump(c *cli.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := knownFamily(c, db); err != nil {
-		return err
+	if names := db.Dumped(); c.IsSet("family") && !slices.Contains(names, c.String("family")) {
+		return command.BadValue(c, "family", "one of %s", strings.Join(names, ", "))
 	}
 	if c.Bool("digest") {
 		return p.digest(c, db)
@@ -57,17 +57,6 @@ func (p *program) dump(c *cli.Context) (err error) {
 		return err
 	}
 	return w.Flush()
-}
-
-func knownFamily(c *cli.Context, db *daemon.Database) error {
-	if !c.IsSet("family") {
-		return nil
-	}
-	names := db.Dumped()
-	if !slices.Contains(names, c.String("family")) {
-		return command.BadValue(c, "family", "one of %s", strings.Join(names, ", "))
-	}
-	return nil
 }
 
 // dumpLines calls a function with the line of each row, of one family or with "" of all.
@@ -98,29 +87,24 @@ type familyDigest struct {
 }
 
 func (p *program) digest(c *cli.Context, db *daemon.Database) error {
-	all := sha256.New()
-	var one hash.Hash
-	a := digestAnswer{Families: []familyDigest{}}
-	end := func() {
-		if one != nil {
-			a.Families[len(a.Families)-1].SHA256 = hex.EncodeToString(one.Sum(nil))
-		}
-	}
+	all, a := sha256.New(), digestAnswer{Families: []familyDigest{}}
+	hashes := []hash.Hash{} // of the families
 	err := dumpLines(c.Context, db, c.String("family"), func(family string, line []byte) error {
-		if n := len(a.Families); n == 0 || a.Families[n-1].Name != family {
-			end()
-			one = sha256.New()
-			a.Families = append(a.Families, familyDigest{Name: family})
+		last := len(a.Families) - 1
+		if last < 0 || a.Families[last].Name != family {
+			a.Families, hashes, last = append(a.Families, familyDigest{Name: family}), append(hashes, sha256.New()), last+1
 		}
-		a.Families[len(a.Families)-1].Rows++
+		a.Families[last].Rows++
 		a.Rows++
-		_, err := io.MultiWriter(all, one).Write(line)
+		_, err := io.MultiWriter(all, hashes[last]).Write(line)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	end()
+	for i, h := range hashes {
+		a.Families[i].SHA256 = hex.EncodeToString(h.Sum(nil))
+	}
 	a.SHA256 = hex.EncodeToString(all.Sum(nil))
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
 		rows := append(slices.Clone(a.Families), familyDigest{"all", a.Rows, a.SHA256})

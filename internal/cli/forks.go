@@ -13,7 +13,7 @@ func (p *program) forksCommand() *cli.Command {
 	return queryCommand(p, cli.Command{
 		Name:  "forks",
 		Usage: "list blocks orphaned by reorganizations, newest first",
-		Description: "Prints the last 1,000 orphaned blocks: their confirmations, the time of the reorganization, and the blocks that replaced\n" +
+		Description: "Prints the last 1,000 orphaned blocks: the time and the size of the reorganization, and the blocks that replaced\n" +
 			"them. Blocks removed by birthmark rollback are not included.",
 		Flags: command.PageFlags("blocks"),
 	}, func(r *request) (*query.ForksAnswer, error) {
@@ -23,22 +23,22 @@ func (p *program) forksCommand() *cli.Command {
 
 func showForks(p *terminal.Page, a *query.ForksAnswer) {
 	p.Fields("chain", terminal.Green(a.Chain+" "+a.Network))
-	p.Heading("forks")
+	p.Heading("orphaned blocks")
 	p.IfNone(len(a.Forks), "no reorganizations recorded")
-	columns := []string{"lost", "depth", "block", "hash", "replaced by"}
+	columns := []string{"orphaned", "blocks", "height", "hash", "replaced by"}
 	terminal.Table(p, a.Forks, columns, func(i int, b query.LostBlockAnswer) terminal.Cells {
-		at, depth := "", terminal.Right("")
-		if i == 0 || a.Forks[i-1].Depth == 1 { // the lowest block of a fork, which had the most confirmations
-			at, depth = humanize.Clock(b.LostAt), terminal.Bold(b.Depth)
+		at, blocks := "", terminal.Right("")
+		if i == 0 || a.Forks[i-1].Depth == 1 { // the first block of a reorganization
+			at, blocks = humanize.Clock(b.LostAt), terminal.Bold(b.Depth)
 		}
-		var by any = terminal.Yellow("nothing yet")
+		var by any = terminal.Yellow("no block yet")
 		switch {
 		case b.ReplacedBy != nil && *b.ReplacedBy == b.Hash:
-			by = terminal.Green("it came back")
+			by = terminal.Green("the same block")
 		case b.ReplacedBy != nil:
 			by = *b.ReplacedBy
 		}
-		return terminal.Cells{at, depth, b.Height, b.Hash, by}
+		return terminal.Cells{at, blocks, b.Height, b.Hash, by}
 	})
 	p.More(a.Next)
 }

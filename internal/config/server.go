@@ -51,9 +51,9 @@ var serverKeys = []key[Settings]{
 	{name: "rate_burst", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.RateBurst, v, 0, 1<<30) }},
 	{name: "request_timeout", set: setTimeout},
 	{name: "max_connections", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.MaxConnections, v, 16, 1<<20) }},
-	{name: "cors_origins", set: setOrigins, list: true},
-	{name: "trusted_proxies", set: setProxies, list: true},
-	{name: "hosts", set: setHosts, list: true},
+	{name: "cors_origins", list: true, set: func(s *Settings, v, _ string) error { return setList(&s.Server.CORSOrigins, v, parseOrigin) }},
+	{name: "trusted_proxies", list: true, set: func(s *Settings, v, _ string) error { return setList(&s.Server.TrustedProxies, v, parseProxy) }},
+	{name: "hosts", list: true, set: func(s *Settings, v, _ string) error { return setList(&s.Server.Hosts, v, parseHost) }},
 	{name: "max_lag_blocks", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.MaxLagBlocks, v, 0, model.MaxHeight) }},
 	{name: "pprof", set: func(s *Settings, v, _ string) error { return setText(&s.Server.Profiles, v) }},
 	{name: "log", set: setLog},
@@ -98,17 +98,6 @@ func Loopback(address string) bool {
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
-func setHosts(s *Settings, value, _ string) error {
-	list := split(strings.ToLower(value))
-	for _, v := range list {
-		if strings.ContainsAny(v, ":/ *@[]") {
-			return fmt.Errorf("%q is not a host name such as explorer.example.org", v)
-		}
-	}
-	s.Server.Hosts = list
-	return nil
-}
-
 func setCount(to *int, value string, least, most int) error {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < least || n > most {
@@ -139,43 +128,47 @@ func setTimeout(s *Settings, value, _ string) error {
 	return nil
 }
 
-// split returns the values of a comma-separated list.
-func split(value string) (list []string) {
-	for v := range strings.SplitSeq(value, ",") {
-		if v = strings.TrimSpace(v); v != "" {
-			list = append(list, v)
+// setList reads a comma-separated list.
+func setList[T any](to *[]T, value string, parse func(string) (T, error)) error {
+	var list []T
+	for text := range strings.SplitSeq(value, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
 		}
-	}
-	return list
-}
-
-func setOrigins(s *Settings, value, _ string) error {
-	list := split(value)
-	for _, v := range list {
-		u, err := url.Parse(v)
-		if v != "*" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || v != u.Scheme+"://"+u.Host) {
-			return fmt.Errorf("%q is not an origin such as https://example.org, https://*.example.org or *", v)
-		}
-	}
-	s.Server.CORSOrigins = list
-	return nil
-}
-
-func setProxies(s *Settings, value, _ string) error {
-	var list []netip.Prefix
-	for _, v := range split(value) {
-		p, err := netip.ParsePrefix(v)
+		v, err := parse(text)
 		if err != nil {
-			a, err := netip.ParseAddr(v)
-			if err != nil {
-				return fmt.Errorf("%q is not an IP address such as 127.0.0.1 or a range such as 10.0.0.0/8", v)
-			}
-			p = netip.PrefixFrom(a, a.BitLen())
+			return err
 		}
-		list = append(list, p.Masked())
+		list = append(list, v)
 	}
-	s.Server.TrustedProxies = list
+	*to = list
 	return nil
+}
+
+func parseHost(text string) (string, error) {
+	if strings.ContainsAny(text, ":/ *@[]") {
+		return "", fmt.Errorf("%q is not a host name such as explorer.example.org", text)
+	}
+	return strings.ToLower(text), nil
+}
+
+func parseOrigin(text string) (string, error) {
+	u, err := url.Parse(text)
+	if text != "*" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || text != u.Scheme+"://"+u.Host) {
+		return "", fmt.Errorf("%q is not an origin such as https://example.org, https://*.example.org or *", text)
+	}
+	return text, nil
+}
+
+func parseProxy(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fmt.Errorf("%q is not an IP address such as 127.0.0.1 or a range such as 10.0.0.0/8", text)
+	}
+	return p.Masked(), nil
 }
 
 func setLog(s *Settings, value, _ string) error {

@@ -51,14 +51,14 @@ func CheckName(name string) error {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}
 	if name == "" || len(name) > mostName || name[0] == '-' || strings.ContainsFunc(name, odd) {
-		return model.Errorf(model.Usage, "bad_value", "a cursor cannot be called %q: expected at most %d letters, digits, - and _", name, mostName)
+		return model.Errorf(model.Usage, "bad_value", "invalid cursor name %q: expected at most %d letters, digits, - and _", name, mostName)
 	}
 	return nil
 }
 
 // Damaged returns the error of an unreadable cursor: Refused (damaged_cursor).
 func Damaged(name string, why error) error {
-	return model.Errorf(model.Refused, "damaged_cursor", "cursor %s is damaged (%w): delete it, or set it again", name, why)
+	return model.Errorf(model.Refused, "damaged_cursor", "cursor %s is damaged (%w): delete or set it", name, why)
 }
 
 // Read returns the cursor of a name. NotFound (unknown_cursor) if it does not exist.
@@ -68,7 +68,7 @@ func (f Folder) Read(name string) (*Cursor, error) {
 	}
 	text, err := os.ReadFile(f.path(name, suffix))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, model.Errorf(model.NotFound, "unknown_cursor", "no cursor %s", name)
+		return nil, model.Errorf(model.NotFound, "unknown_cursor", "unknown cursor %q (run birthmark cursor list)", name)
 	}
 	if err != nil {
 		return nil, err
@@ -110,11 +110,11 @@ func (f Folder) Hold(name, holder string) (*Held, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(string(f), 0o755); err != nil {
-		return nil, fmt.Errorf("cursors are kept with the database: %w", err)
+		return nil, fmt.Errorf("create cursor: %w", err)
 	}
 	lock, err := os.OpenFile(f.path(name, lockSuffix), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("cursors are kept with the database: %w", err)
+		return nil, fmt.Errorf("create cursor: %w", err)
 	}
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		defer lock.Close()
@@ -125,14 +125,14 @@ func (f Folder) Hold(name, holder string) (*Held, error) {
 		return nil, fmt.Errorf("lock cursor %s: %w", name, err)
 	}
 	h := &Held{f, name, lock}
-	if err := h.say(holder + "\n"); err != nil {
+	if err := h.describe(holder + "\n"); err != nil {
 		return nil, errors.Join(err, h.Release())
 	}
 	return h, nil
 }
 
-// say writes the description of the holder.
-func (h *Held) say(text string) error {
+// describe writes the description of the holder.
+func (h *Held) describe(text string) error {
 	err := h.lock.Truncate(0)
 	if err == nil {
 		_, err = h.lock.WriteAt([]byte(text), 0)
@@ -142,7 +142,7 @@ func (h *Held) say(text string) error {
 
 // Release unlocks the cursor.
 func (h *Held) Release() error {
-	return errors.Join(h.say(""), unix.Flock(int(h.lock.Fd()), unix.LOCK_UN), h.lock.Close())
+	return errors.Join(h.describe(""), unix.Flock(int(h.lock.Fd()), unix.LOCK_UN), h.lock.Close())
 }
 
 // Write saves the position durably. If it fails, the previous position is kept.
@@ -172,7 +172,7 @@ func (h *Held) Write(c *Cursor) error {
 func (h *Held) Remove() error {
 	err := os.Remove(h.folder.path(h.name, suffix))
 	if errors.Is(err, fs.ErrNotExist) {
-		return model.Errorf(model.NotFound, "unknown_cursor", "no cursor %s", h.name)
+		return model.Errorf(model.NotFound, "unknown_cursor", "unknown cursor %q (run birthmark cursor list)", h.name)
 	}
 	if err != nil {
 		return err

@@ -80,6 +80,17 @@ func (b *commands) record(ctx context.Context, dir string, chain bench.Chain) (*
 	return bench.Record(ctx, dir, chain, func(txs int) { advance(uint64(txs), uint64(chain.Txs)) })
 }
 
+// Setup is the generated chain of a benchmark and the memory limit.
+type Setup struct {
+	Chain   string                      `json:"chain"`
+	Indexes map[string]config.IndexView `json:"indexes"`
+	Memory  int64                       `json:"memory"` // bytes
+}
+
+func (b *commands) setup(chain *bench.Chain) Setup {
+	return Setup{chain.Name, indexViews(chain), int64(b.Settings.Memory)}
+}
+
 // usualTxs is more than the mean number of transactions in blocks of Cardano and Ergo.
 const usualTxs = 8
 

@@ -11,7 +11,6 @@ import (
 	"birthmark/bench"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
-	"birthmark/internal/config"
 )
 
 func (b *commands) rollbackCommand() *cli.Command {
@@ -33,10 +32,8 @@ const rollbackTxs = 100
 
 // RollbackAnswer is the document of bench rollback.
 type RollbackAnswer struct {
-	Chain   string                      `json:"chain"`
-	Indexes map[string]config.IndexView `json:"indexes"`
-	Memory  int64                       `json:"memory"` // bytes
-	Sizes   []*bench.RollbackResult     `json:"sizes"`
+	Setup
+	Sizes []*bench.RollbackResult `json:"sizes"`
 }
 
 func (b *commands) rollback(c *cli.Context) error {
@@ -56,7 +53,7 @@ func (b *commands) rollback(c *cli.Context) error {
 		return err
 	}
 	chain.Txs = slices.Max(sizes)
-	a := &RollbackAnswer{Chain: chain.Name, Indexes: indexViews(&chain), Memory: int64(b.Settings.Memory)}
+	a := &RollbackAnswer{Setup: b.setup(&chain)}
 	err = b.withRecording(c, chain, "bench rollback", func(made *bench.Recording, next func() bench.Options) error {
 		for _, txs := range sizes {
 			r, err := bench.Rollback(c.Context, made, txs, int(numbers["blocks"]), next())

@@ -10,7 +10,6 @@ import (
 	"birthmark/bench"
 	"birthmark/chains/bitcoin"
 	"birthmark/internal/cli/terminal"
-	"birthmark/internal/config"
 )
 
 // TipTxs is the number of transactions in each block of Bitcoin that bench tip appends.
@@ -33,9 +32,7 @@ func (b *commands) tipCommand() *cli.Command {
 
 // TipAnswer is the document of bench tip.
 type TipAnswer struct {
-	Chain   string                      `json:"chain"`
-	Indexes map[string]config.IndexView `json:"indexes"`
-	Memory  int64                       `json:"memory"` // bytes
+	Setup
 	*bench.TipResult
 }
 
@@ -56,7 +53,7 @@ func (b *commands) tip(c *cli.Context) error {
 		chain.TipBlocks, chain.TipTxs = blocks, TipTxs
 	}
 	chain.Txs = txs + blocks*max(chain.TipTxs, chain.TxsPerBlock, usualTxs)
-	a := TipAnswer{Chain: chain.Name, Indexes: indexViews(&chain), Memory: int64(b.Settings.Memory)}
+	a := TipAnswer{Setup: b.setup(&chain)}
 	err = b.withRecording(c, chain, "bench tip", func(made *bench.Recording, next func() bench.Options) (err error) {
 		a.TipResult, err = bench.Tip(c.Context, made, blocks, next())
 		return err
