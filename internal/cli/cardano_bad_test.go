@@ -15,9 +15,9 @@ import (
 	"birthmark/internal/testnode/ouroborostest"
 )
 
-// A node that sends what is no chain is named, with the block and what is wrong with it. What was there before stays,
-// what was written is a part of the chain, and a node that does better goes on with it.
-func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
+// A node that sends invalid data is named, with the block and the fault. The database keeps its blocks, contains a
+// prefix of the chain, and continues from a correct node.
+func TestFaultsOfACardanoNodeAreReported(t *testing.T) {
 	slow(t)
 	main := newBranch()
 	main.mine(t, 300)
@@ -47,7 +47,7 @@ func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		faults        ouroborostest.Faults
-		chain         []ouroborostest.Block // where it is not the chain itself
+		chain         []ouroborostest.Block // nil: the chain
 		code          string
 		toNode, local string // patterns of what is said of the two sides
 	}{
@@ -90,8 +90,8 @@ func TestWhatACardanoNodeDoesWrongIsNamed(t *testing.T) {
 	}
 }
 
-// A source that is no node of the network leaves nothing behind, and takes nothing away.
-func TestWhatIsNoNodeOfTheCardanoNetwork(t *testing.T) {
+// A source that is not a node of the network creates no database and does not change one.
+func TestSourcesThatAreNotCardanoNodesAreRefused(t *testing.T) {
 	slow(t)
 	main := newBranch()
 	main.mine(t, 20)

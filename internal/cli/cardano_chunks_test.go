@@ -15,10 +15,10 @@ import (
 	"birthmark/core/query"
 )
 
-// chunks are the blocks of a generated chain, some to a chunk, as a folder is written of them.
+// chunks are the blocks of a generated chain, divided into the chunks of a folder.
 type chunks [][]immutabledb.Block
 
-// fiveChunks is five chunks of twelve blocks each, and a folder with the genesis of their network.
+// fiveChunks returns five chunks of twelve blocks each, and a folder with the genesis of their network.
 func fiveChunks(t *testing.T) (all chunks, network string) {
 	t.Helper()
 	chain := cardanogen.New(cardanogen.Options{Seed: 7, TxsPerBlock: 2})
@@ -36,7 +36,7 @@ func fiveChunks(t *testing.T) (all chunks, network string) {
 	return all, network
 }
 
-// content is the chunk and its index.
+// content returns the bytes of a chunk and of its index.
 func content(blocks []immutabledb.Block) (chunk, index []byte) {
 	for i := range blocks {
 		index = immutabledb.AppendEntry(index, int64(len(chunk)), &blocks[i])
@@ -45,7 +45,7 @@ func content(blocks []immutabledb.Block) (chunk, index []byte) {
 	return chunk, index
 }
 
-// write writes the chunks and their indexes, and the files of other, whose nil ones it leaves out.
+// write writes the chunks and their indexes, and the files in other. It omits files whose content in other is nil.
 func (c chunks) write(t *testing.T, other map[string][]byte) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -63,7 +63,7 @@ func (c chunks) write(t *testing.T, other map[string][]byte) (dir string) {
 	return dir
 }
 
-// with is the chunks with a block of chunk 2 changed, or left out where change makes nothing of it.
+// with returns the chunks with a changed block of chunk 2. The block is omitted if change returns nil.
 func (c chunks) with(i int, change func(b immutabledb.Block) *immutabledb.Block) chunks {
 	c = slices.Clone(c)
 	c[2] = slices.Clone(c[2])
@@ -83,9 +83,9 @@ func flip(b []byte, at int) []byte {
 	return b
 }
 
-// Whatever is wrong with chunks, the error names it, with slot and hash; the database is the chain up to there, and goes
-// on when the chunks are right again.
-func TestBadChunksEndASyncBeforeThem(t *testing.T) {
+// An error of any fault in chunks contains its slot and hash. The database contains the chain up to there, and
+// continues when the chunks are correct again.
+func TestASyncStopsBeforeABadChunk(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	good, network := fiveChunks(t)
@@ -166,7 +166,7 @@ func TestBadChunksEndASyncBeforeThem(t *testing.T) {
 	}
 }
 
-// Blocks and genesis files of another network make no database, and take nothing from one.
+// Blocks and genesis files of another network create no database and do not change one.
 func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 	slow(t)
 	t.Parallel()

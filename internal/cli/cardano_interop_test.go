@@ -21,9 +21,9 @@ import (
 	"birthmark/internal/testnode/ouroborostest"
 )
 
-// A client that others have written takes the stand-in for a Cardano node for one: what tests prove with it holds beyond
-// gouroboros, of which the stand-in is made. It is run by `make test-interop`.
-func TestInteropAnotherClientUnderstandsTheNodeOfTheTests(t *testing.T) {
+// A client of another project accepts the test node as a Cardano node: results of tests with it do not depend on
+// gouroboros, which the test node uses. `make test-interop` runs it.
+func TestInteropAnotherClientAcceptsTheTestNode(t *testing.T) {
 	t.Parallel()
 	const headers = 300
 	b := newBranch()

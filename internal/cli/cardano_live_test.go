@@ -10,10 +10,10 @@ import (
 	"birthmark/model"
 )
 
-// forkDepths are those a Cardano node can go back: k is 2,160.
+// forkDepths are depths of rollbacks of a Cardano node; its limit k is 2,160.
 var forkDepths = []int{1, 10, 100, 2160}
 
-// branches are a chain, and one for each depth that parts from it so many blocks before its end.
+// branches returns a chain, and for each depth a branch that forks that many blocks before its end.
 func branches(t *testing.T) (main *branch, others map[int]*branch) {
 	t.Helper()
 	const blocks = 2200
@@ -28,11 +28,11 @@ func branches(t *testing.T) (main *branch, others map[int]*branch) {
 	return main, others
 }
 
-// switchTo makes a node go over from one branch to another that has so many blocks in common with it.
+// switchTo makes a node switch to a branch that has the given number of blocks in common with its chain.
 func switchTo(n *ouroborostest.Node, b *branch, common int) { n.Switch(common, b.blocks[common:]...) }
 
-// Trap 4 on a chain whose node says when it changes its mind: databases that wait at the tip follow forks of any depth,
-// there and back, and remember what they lost.
+// Trap 4 on a chain whose node reports rollbacks: databases at the tip follow forks of any depth, there and back, and
+// list the orphaned blocks.
 func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -41,7 +41,7 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	followers := map[string]*follower{}
 	for side, source := range sides(n) {
-		followers[side] = followInto(t, openMade(t, network), source, 0)
+		followers[side] = followInto(t, openGenerated(t, network), source, 0)
 	}
 	for _, depth := range forkDepths {
 		for _, to := range []*branch{others[depth], main} {
@@ -58,9 +58,9 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// The last 1,000 lost blocks are remembered.
+				// The database lists the last 1,000 orphaned blocks.
 				if all := forks.Forks; len(all) < min(lost, 1000) || all[0].Depth != lost || lost < len(all) && all[lost-1].Hash != model.Hash(old.Hash).String() {
-					t.Errorf("%s, %d blocks deep: %d lost blocks are remembered, not the last %d to %x", side, depth, len(all), lost, old.Hash)
+					t.Errorf("%s, %d blocks deep: %d orphaned blocks are listed, not the last %d to %x", side, depth, len(all), lost, old.Hash)
 				}
 			}
 		}
@@ -78,15 +78,14 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 		if err := f.stop(); err != nil {
 			t.Fatal(err)
 		}
-		fresh := openMade(t, network)
+		fresh := openGenerated(t, network)
 		syncInMemory(t, fresh, n.Unix())
 		equal(t, f.DB, fresh)
 	}
 }
 
-// The node has changed its mind between two syncs: the first thing it says after the intersection is where to go back
-// to.
-func TestACardanoNodeThatWentOverBetweenTwoSyncs(t *testing.T) {
+// The node switched to another branch between two syncs: its first message after the intersection is a rollback.
+func TestACardanoNodeThatSwitchesBetweenTwoSyncs(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	main, others := branches(t)
@@ -94,12 +93,12 @@ func TestACardanoNodeThatWentOverBetweenTwoSyncs(t *testing.T) {
 	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	dbs := map[string]*core.DB{}
 	for side, source := range sides(n) {
-		dbs[side] = openMade(t, network)
+		dbs[side] = openGenerated(t, network)
 		syncInMemory(t, dbs[side], source)
 	}
 	for _, to := range []*branch{others[1], others[10], others[100], others[2160]} {
 		n.Switch(0, to.blocks...)
-		fresh := openMade(t, network)
+		fresh := openGenerated(t, network)
 		syncInMemory(t, fresh, n.TCP())
 		for side, source := range sides(n) {
 			syncInMemory(t, dbs[side], source)
@@ -135,9 +134,9 @@ func TestACardanoNodeThatWentOverBetweenTwoSyncs(t *testing.T) {
 	}
 }
 
-// A node that forks while its first blocks are on their way, ends connections in the middle of a batch, goes and comes
-// back: in the end the database is what it would have been without all that.
-func TestACardanoNodeThatComesAndGoes(t *testing.T) {
+// The node forks during the first sync, closes connections in the middle of a batch, stops and restarts: the final
+// database does not depend on it.
+func TestACardanoNodeThatRestartsIsFollowed(t *testing.T) {
 	main, others := branches(t)
 	network := main.network(t)
 	for _, side := range []string{"node to node", "node to client"} {
@@ -146,7 +145,7 @@ func TestACardanoNodeThatComesAndGoes(t *testing.T) {
 			n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 			source := sides(n)[side]
 			n.CutAfter(150)
-			f := followInto(t, openMade(t, network), source, 20)
+			f := followInto(t, openGenerated(t, network), source, 20)
 			until(t, "blocks before the first cut", func() bool { return f.Tip().Height > 20 })
 			n.CutAfter(200)
 			switchTo(n, others[100], len(main.blocks)-100)
@@ -165,7 +164,7 @@ func TestACardanoNodeThatComesAndGoes(t *testing.T) {
 			if err := f.stop(); err != nil {
 				t.Fatal(err)
 			}
-			fresh := openMade(t, network)
+			fresh := openGenerated(t, network)
 			syncInMemory(t, fresh, source)
 			equal(t, f.DB, fresh)
 		})

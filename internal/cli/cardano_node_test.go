@@ -17,7 +17,7 @@ import (
 // cardanoSeed is that of generated chains.
 const cardanoSeed = 20
 
-// branch is a generated chain and the blocks it is made of.
+// branch is a generated chain and its blocks.
 type branch struct {
 	chain  *cardanogen.Chain
 	blocks []ouroborostest.Block
@@ -41,12 +41,12 @@ func (b *branch) mine(t testing.TB, count int) {
 	b.blocks = append(b.blocks, blocks...)
 }
 
-// fork is a branch that has the blocks so far in common with b, and none after them.
+// fork returns a branch that shares the blocks so far with b.
 func (b *branch) fork(seed uint64) *branch {
 	return &branch{chain: b.chain.Fork(seed), blocks: slices.Clone(b.blocks)}
 }
 
-// network is what --network takes for the chain.
+// network returns the value of --network for the chain.
 func (b *branch) network(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "genesis")
@@ -56,8 +56,8 @@ func (b *branch) network(t testing.TB) string {
 	return dir
 }
 
-// openMade opens a database in memory for generated chains, all of one genesis.
-func openMade(t testing.TB, network string) *core.DB {
+// openGenerated opens a database in memory for generated chains with the same genesis.
+func openGenerated(t testing.TB, network string) *core.DB {
 	t.Helper()
 	chain, err := cardano.New(network)
 	if err != nil {
@@ -72,7 +72,7 @@ var readPreview struct {
 	err    error
 }
 
-// previewBlocks are the first blocks of preview, 50,940 of them, read once for all tests.
+// previewBlocks returns the first 50,940 blocks of preview, which are read once for all tests.
 func previewBlocks(t testing.TB) []ouroborostest.Block {
 	t.Helper()
 	folder := testblocks.Path(t, "cardano", "dingo-immutable")
@@ -83,12 +83,12 @@ func previewBlocks(t testing.TB) []ouroborostest.Block {
 	return readPreview.blocks
 }
 
-// sides are the URIs of a node's two sides, by name.
+// sides returns the URIs of a node by protocol.
 func sides(n *ouroborostest.Node) map[string]string {
 	return map[string]string{"node to node": n.TCP(), "node to client": n.Unix()}
 }
 
-// cardanoTip waits until a database has the node's tip.
+// cardanoTip waits until the tip of a database is the tip of the node.
 func cardanoTip(t *testing.T, f *follower, n *ouroborostest.Node) {
 	t.Helper()
 	until(t, "the node's tip", func() bool { return f.Tip().Hash == model.Hash(n.Tip().Hash) })

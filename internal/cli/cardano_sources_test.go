@@ -26,7 +26,7 @@ func cardanoStatus(t *testing.T, db string) (a query.StatusAnswer) {
 	return a
 }
 
-// following runs a sync that follows, until it is stopped.
+// following runs `birthmark sync --follow` until stop is called.
 func following(t *testing.T, args ...string) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -45,7 +45,7 @@ func following(t *testing.T, args ...string) (stop func()) {
 	return stop
 }
 
-// preview is blocks of preview from its first on, and databases of them in a folder.
+// preview contains blocks of preview, from its first, and a folder for databases of them.
 type preview struct {
 	files  string // URI
 	blocks []ouroborostest.Block
@@ -61,29 +61,29 @@ func (p *preview) args(db, source string, more ...string) []string {
 	return append([]string{"--chain", "cardano", "--network", "preview", "--db", filepath.Join(p.dir, db), "--source", source, "--index", everyCardanoIndex}, more...)
 }
 
-// sync brings a database to the tip of a source and returns its path.
+// sync syncs a database up to the tip of a source and returns its path.
 func (p *preview) sync(t *testing.T, db, source string, more ...string) string {
 	t.Helper()
 	ask(t, nil, append([]string{"sync"}, p.args(db, source, more...)...)...)
 	return filepath.Join(p.dir, db)
 }
 
-// A node of preview goes back by any depth, right after an intersection or while it is followed: the database goes with
-// it, as deep as the node does and no deeper.
-func TestRollbacksOfPreview(t *testing.T) {
+// A node of preview rolls back by any depth, right after an intersection or while it is followed: the database rolls
+// back to the same block.
+func TestRollbacksOfPreviewAreFollowed(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	p := openPreview(t)
 	blocks := p.blocks[:4000]
 	last := len(blocks) - 1
 	n := ouroborostest.Start(t, 2, blocks)
-	// What the chain is so many blocks before its end, from files.
+	// The chain without its last depth blocks, from files.
 	before := map[int]string{}
 	for _, depth := range slices.Backward(append([]int{0}, forkDepths...)) {
 		before[depth] = digestOf(t, p.sync(t, "files", p.files, "--to-height", strconv.Itoa(last-depth)))
 	}
 	for side, source := range sides(n) {
-		n.CutAfter(1234) // and it goes on by itself
+		n.CutAfter(1234) // and it resumes by itself
 		db := p.sync(t, side, source)
 		same(t, db, before[0])
 		lost := func(depth int) {
@@ -123,32 +123,8 @@ func TestRollbacksOfPreview(t *testing.T) {
 	}
 }
 
-// Byron, with a boundary block before everything, over both protocols.
-func TestMainnetsFirstChunkFromANode(t *testing.T) {
-	slow(t)
-	t.Parallel()
-	chunk := testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd")
-	genesis := testblocks.Path(t, "cardano", "genesis", "mainnet")
-	blocks, err := ouroborostest.Chunks(chunk)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := ouroborostest.Start(t, 764824073, blocks)
-	dir := t.TempDir()
-	digest := ""
-	for _, source := range []string{"file://" + chunk, n.TCP(), n.Unix()} {
-		db := filepath.Join(dir, source[:4])
-		ask(t, nil, "sync", "--chain", "cardano", "--network", genesis, "--source", source, "--db", db)
-		if digest == "" {
-			digest = digestOf(t, db)
-		}
-		same(t, db, digest)
-	}
-}
-
-// A node knows blocks by slot and hash: a database is compared with it from block to block, and a row that is harmed is
-// named.
-func TestVerifyOfCardanoWithANode(t *testing.T) {
+// Nodes find blocks by slot and hash: verify compares each block with the node, and reports a damaged row.
+func TestVerifyComparesCardanoWithANode(t *testing.T) {
 	slow(t)
 	b := newBranch()
 	b.mine(t, 250)

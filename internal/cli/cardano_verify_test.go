@@ -10,9 +10,9 @@ import (
 	"birthmark/storage"
 )
 
-// A node's chunks know blocks by slot and hash. Every block of a database is compared with them, and one row that is
-// harmed is named, also where it leads to the block that is compared.
-func TestVerifyOfCardanoComparesEveryBlock(t *testing.T) {
+// Blocks of chunks are found by slot and hash. Verify compares every block with them, and reports a damaged row, also
+// if the row leads to the compared block.
+func TestVerifyComparesEveryCardanoBlock(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")

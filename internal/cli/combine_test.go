@@ -15,9 +15,9 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// The assets of preview's first 50,940 blocks: what is found by asset, by policy, by address and by all of them together is the
-// same however it is asked for, and as much as an asset's totals say.
-func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
+// For the assets of preview's first 50,940 blocks, searches by asset, policy, address and combinations return the
+// same outputs, and their number is that of the totals of the asset.
+func TestSearchesForRealAssetsAgree(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "db")
@@ -104,7 +104,7 @@ func TestRealAssetsAreFoundInEveryWay(t *testing.T) {
 		}
 	}
 
-	// Who follows all assets is told of each output that holds any, and of what spends it.
+	// The change feed of all assets has each output with assets, and each spend of one.
 	unspent := map[string]bool{}
 	for e, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{Term: query.Term{Index: query.AssetTerm}, Spends: true}) {
 		switch {

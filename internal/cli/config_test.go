@@ -43,8 +43,8 @@ func effective(t *testing.T, args ...string) config.View {
 	return v.View
 }
 
-// Flag over environment over file over default.
-func TestFlagWinsOverEnvironmentOverFile(t *testing.T) {
+// The order of precedence is flag, environment, file, default.
+func TestFlagOverridesEnvironmentOverridesFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "birthmark.yaml")
 	write(t, file, settingsFile)
 	t.Setenv("BIRTHMARK_CONFIG", file)
@@ -94,8 +94,8 @@ func TestConfigIsASettingsFileWithoutSecrets(t *testing.T) {
 	}
 }
 
-// A URI may hold a password, and errors like to quote the URI.
-func TestErrorsDoNotTellPasswords(t *testing.T) {
+// A URI may contain a password, and errors quote URIs.
+func TestErrorsDoNotContainPasswords(t *testing.T) {
 	t.Parallel()
 	r := birthmark("sync", "--chain", "bitcoin", "--db", filepath.Join(t.TempDir(), "db"), "--source", "gopher://user:hunter2@host/")
 	if r.status != exitUsage || strings.Contains(r.stderr, "hunter2") {

@@ -12,9 +12,9 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// A database whose manifest was cut, at whatever byte, is refused with what to do about it, or is a whole database of an
-// earlier block. It never answers from part of its files.
-func TestADatabaseWithACutManifestIsRefusedOrWhole(t *testing.T) {
+// A database whose manifest is truncated at any byte is refused with a remedy, or it is a complete database of an
+// earlier block. It never answers from a part of its files.
+func TestADatabaseWithATruncatedManifestIsRefusedOrComplete(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	live := filepath.Join(t.TempDir(), "db")

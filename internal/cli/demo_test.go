@@ -13,7 +13,7 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// demo runs the demo of a chain with this program and is what it says.
+// demo runs the demo of a chain with this program and returns its output.
 func demo(t *testing.T, chain string, env ...string) string {
 	t.Helper()
 	cmd := demoScript(t, "demo-"+chain+".sh", append(env, "DATA="+t.TempDir())...)
@@ -26,7 +26,7 @@ func demo(t *testing.T, chain string, env ...string) string {
 	return string(out)
 }
 
-// demoScript is a script of the demos that runs this program.
+// demoScript returns a command for a demo script that runs this program.
 func demoScript(t *testing.T, name string, env ...string) *exec.Cmd {
 	t.Helper()
 	program, err := os.Executable()
@@ -39,8 +39,8 @@ func demoScript(t *testing.T, name string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// The demo of Bitcoin ends by serving what it has made, and what it has made can be served on beside the others.
-func TestTheDemoOfBitcoinHoldsAndIsServed(t *testing.T) {
+// The demo of Bitcoin ends with a server of its database, which demo-serve.sh then serves with the other chains.
+func TestTheDemoOfBitcoinRunsAndIsServed(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	realBlocks(t)
@@ -71,20 +71,20 @@ func TestTheDemoOfBitcoinHoldsAndIsServed(t *testing.T) {
 	s.stop(t)
 }
 
-func TestTheDemoOfCardanoHoldsOnAGeneratedChain(t *testing.T) {
+func TestTheDemoOfCardanoRunsOnAGeneratedChain(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	checkDemo(t, demo(t, "cardano", "TXS=1500"), append(ofCardano, "transactions  1,500")...)
 }
 
-func TestTheDemoOfCardanoHoldsOnARealOne(t *testing.T) {
+func TestTheDemoOfCardanoRunsOnARealChain(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	checkDemo(t, demo(t, "cardano", "IMMUTABLE="+dir, "NETWORK=preview", "BLOCKS=37000"), append(ofCardano, "chain         cardano preview", "blocks        37,001")...)
 }
 
-func TestTheDemoOfErgoHolds(t *testing.T) {
+func TestTheDemoOfErgoRuns(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	node := ergotest.New(ergotest.Options{Network: "testnet"})
@@ -95,8 +95,8 @@ func TestTheDemoOfErgoHolds(t *testing.T) {
 
 var ofCardano = []string{"\nfingerprint  asset1", "\npolicy      ", "\nbalance       ", "\npayment_credential  "}
 
-// checkDemo looks at what was said. The demo ends at the first command that fails, so what is left to see is that each
-// had something to say.
+// checkDemo checks the output. A demo ends at the first command that fails, so it is enough that each has some
+// output.
 func checkDemo(t *testing.T, said string, wants ...string) {
 	t.Helper()
 	for _, want := range append(wants,

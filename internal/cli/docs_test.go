@@ -15,7 +15,7 @@ var (
 	settingsPage = filepath.Join("..", "..", "docs", "settings.md")
 )
 
-func TestSchemaInTheDocsIsWhatTheProgramPrints(t *testing.T) {
+func TestSchemaInTheDocsIsCurrent(t *testing.T) {
 	r := birthmark("schema")
 	if *update {
 		if err := os.WriteFile(docsSchema, []byte(r.stdout), 0o644); err != nil {
@@ -27,12 +27,12 @@ func TestSchemaInTheDocsIsWhatTheProgramPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(text) != r.stdout {
-		t.Errorf("%s is not what birthmark schema prints: make docs writes it anew", docsSchema)
+		t.Errorf("%s is not what birthmark schema prints: run make docs", docsSchema)
 	}
 }
 
-// The README's session is run as it stands, but for the folders.
-func TestReadmeShowsWhatTheProgramAnswers(t *testing.T) {
+// The session in the README is run with other folders.
+func TestSessionInTheReadmeIsCurrent(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	blocks := realBlocks(t)
@@ -50,16 +50,16 @@ func TestReadmeShowsWhatTheProgramAnswers(t *testing.T) {
 		line, shown, _ := strings.Cut(step, "\n")
 		args := strings.Fields(strings.NewReplacer("$PWD/demo-data/blocks", blocks, "demo-data", folder).Replace(line))
 		r := birthmark(args...)
-		if r.status != exitDone || settled(strings.TrimSpace(r.stdout)) != settled(strings.TrimSpace(shown)) {
-			t.Errorf("birthmark %s: status %d\n--- it says\n%s%s--- the README says\n%s", line, r.status, r.stdout, r.stderr, shown)
+		if r.status != exitDone || normalized(strings.TrimSpace(r.stdout)) != normalized(strings.TrimSpace(shown)) {
+			t.Errorf("birthmark %s: status %d\n--- output\n%s%s--- in the README\n%s", line, r.status, r.stdout, r.stderr, shown)
 		}
 	}
 }
 
-// So are the sessions of docs/queries.md, on a database of all the real blocks.
-func TestQueriesInTheDocsAreAnswered(t *testing.T) {
+// The sessions of docs/queries.md are run on a database of all the real blocks.
+func TestQueriesInTheDocsAreCurrent(t *testing.T) {
 	folder := t.TempDir()
-	syncTo(t, filepath.Join(folder, "bitcoin"), "file://"+realBlocks(t))
+	syncTo(t, filepath.Join(folder, "bitcoin"), "file://"+realBlocks(t), "--wal=off")
 	text, err := os.ReadFile(queries)
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestQueriesInTheDocsAreAnswered(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if answered != string(text) {
-		t.Errorf("%s is not what birthmark answers (go test -update writes it anew):\n%s", queries, answered)
+		t.Errorf("%s is not what birthmark answers (go test -update writes it):\n%s", queries, answered)
 	}
 }
 
@@ -98,8 +98,8 @@ func TestExamplesInTheSettingsPageAreValid(t *testing.T) {
 	}
 }
 
-// TestReadmeServesAsItSays sends the requests in the section on the API, and requests each path in its table.
-func TestReadmeServesAsItSays(t *testing.T) {
+// TestRequestsInTheReadmeAreCurrent sends the requests in the section on the API, and requests each path in its table.
+func TestRequestsInTheReadmeAreCurrent(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(readme)
 	if err != nil {
@@ -109,20 +109,20 @@ func TestReadmeServesAsItSays(t *testing.T) {
 	serving, _, _ = strings.Cut(serving, "\n## ")
 	asked := regexp.MustCompile("(?s)\\$ curl -s http://127.0.0.1:8080/([^\n]*)\n(.*?)```").FindAllStringSubmatch(serving, -1)
 	if len(asked) == 0 {
-		t.Fatal("nothing is asked in it")
+		t.Fatal("the section has no requests")
 	}
 	db := filepath.Join(t.TempDir(), "db")
-	syncTo(t, db, "file://"+realBlocks(t))
+	syncTo(t, db, "file://"+realBlocks(t), "--wal=off")
 	s := startServer(t, "--db", db)
 	for _, a := range asked {
 		if r := s.get(t, a[1]); string(r.body) != a[2] {
-			t.Errorf("%s is answered %d with\n%s, and the README says\n%s", a[1], r.status, r.body, a[2])
+			t.Errorf("%s: status %d\n%s--- in the README\n%s", a[1], r.status, r.body, a[2])
 		}
 	}
 	for _, row := range regexp.MustCompile("(?m)^\\| (`/.*?) \\|").FindAllStringSubmatch(serving, -1) {
 		for path := range strings.SplitSeq(strings.NewReplacer("`", "", "…", "status").Replace(row[1]), ", ") {
 			if strings.HasSuffix(path, "/events") {
-				continue // goes on for ever
+				continue // endless
 			}
 			if r := s.get(t, path[1:]); r.status != 200 {
 				t.Errorf("%s: %d %.200s", path, r.status, r.body)

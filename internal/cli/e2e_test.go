@@ -22,7 +22,7 @@ import (
 
 // Bitcoin's first 14,132 blocks through the whole program. Whatever way a database took to block 14,131, it is the
 // same, byte for byte (trap 3: restarts add rows).
-func TestRealBlocksGiveOneDatabaseWhateverTheWay(t *testing.T) {
+func TestRealBlocksGiveOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)

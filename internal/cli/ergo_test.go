@@ -25,17 +25,17 @@ import (
 const (
 	everyErgoIndex = "address,ergo_tree_hash,ergo_tree_template_hash,register"
 
-	// allErgs is what the genesis boxes hold: nothing is made after them.
+	// allErgs is the value of the genesis boxes. No value is created after them.
 	allErgs = "97739925000000000"
 )
 
-// ergoSync brings a database to the tip of a source.
+// ergoSync syncs a database up to the tip of a source.
 func ergoSync(t *testing.T, network, db, source string, more ...string) {
 	t.Helper()
 	ask(t, nil, append([]string{"sync", "--chain", "ergo", "--network", network, "--source", source, "--db", db, "--index", everyErgoIndex}, more...)...)
 }
 
-// ergoFile is a file of blocks.
+// ergoFile writes a file of blocks and returns its URI.
 func ergoFile(t *testing.T, blocks ...ergotest.Block) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "blocks.jsonl")
@@ -45,8 +45,9 @@ func ergoFile(t *testing.T, blocks ...ergotest.Block) string {
 	return "file://" + path
 }
 
-// Mainnet's first 2,000 blocks from a file and from a node. Whatever way a database took, it is the same.
-func TestMainnetOfErgoFromEverySource(t *testing.T) {
+// Mainnet's first 2,000 blocks from a file and from a node: the database is the same for any source and any sequence
+// of syncs.
+func TestEverySourceOfErgoGivesOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	path := testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
@@ -103,8 +104,8 @@ func TestMainnetOfErgoFromEverySource(t *testing.T) {
 	}
 }
 
-// What was there at genesis is all there is, in the database too, after every block.
-func TestErgoIsNeitherMadeNorLost(t *testing.T) {
+// The value of the unspent outputs is that of the genesis after every block.
+func TestTheValueOfErgoIsConstant(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	ctx := context.Background()
@@ -142,8 +143,8 @@ func TestErgoIsNeitherMadeNorLost(t *testing.T) {
 	}
 }
 
-// What a chain was before it went another way is gone without a trace.
-func TestForksOfErgo(t *testing.T) {
+// Orphaned blocks leave no trace in the database.
+func TestForksOfErgoAreFollowed(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	t.Run("of real blocks", func(t *testing.T) {
@@ -173,7 +174,7 @@ func TestForksOfErgo(t *testing.T) {
 	}
 }
 
-// ergoForks takes a database from one chain to the other and back, by files and by a node, synced and followed.
+// ergoForks switches a database from one chain to the other and back, with files and with a node.
 func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common int) {
 	dir := t.TempDir()
 	fresh := func(name string, blocks []ergotest.Block) (file, digest string) {
@@ -194,7 +195,7 @@ func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common
 	var a query.ForksAnswer
 	ask(t, &a, "forks", "--db", db, "--limit", "1")
 	if len(a.Forks) != 1 || a.Forks[0].Depth != len(one)-common || int(a.Forks[0].Height) != common+1 {
-		t.Errorf("the last fork is told as %+v", a.Forks)
+		t.Errorf("the last fork is %+v", a.Forks)
 	}
 
 	chain, err := ergo.New(network)
@@ -217,7 +218,7 @@ func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common
 	equal(t, f.DB, fromFile)
 }
 
-// tokens is what a chain holds of each, counted from its blocks.
+// tokens are the amounts of all tokens, counted from the blocks.
 type tokens struct {
 	boxes  map[string]map[string]uint64 // what is in each unspent one
 	supply map[string]uint64
@@ -261,8 +262,8 @@ func (k *tokens) apply(t *testing.T, b ergotest.Block) {
 	}
 }
 
-// Of every token there is what is held of it, after every block and after rollbacks: minted over several boxes, burned in
-// part and in whole, twice in a box and in a box of 255 entries.
+// The supply of every token is the amount that is held, after every block and after rollbacks. Tokens are minted over
+// several boxes, burned in part and completely, twice in a box, and in a box of 255 entries.
 func TestTokensOfErgoAddUp(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -333,7 +334,7 @@ func TestTokensOfErgoAddUp(t *testing.T) {
 	checkDB(t, db)
 }
 
-// checkDB fails where a database is not in itself right.
+// checkDB fails if check finds an inconsistency.
 func checkDB(t *testing.T, db *core.DB) {
 	t.Helper()
 	a, err := db.Check(t.Context(), check.Options{})
@@ -342,8 +343,8 @@ func checkDB(t *testing.T, db *core.DB) {
 	}
 }
 
-// What a source of Ergo does wrong is told in one line, with the status that says who has to act.
-func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
+// Faults of an Ergo source are reported in one line, with an exit status that shows who must act.
+func TestFaultsOfAnErgoSourceAreReported(t *testing.T) {
 	t.Parallel()
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 6, TxsPerBlock: 2}), 5)
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
@@ -369,7 +370,7 @@ func TestSourcesOfErgoThatFailAreTold(t *testing.T) {
 	wantFailure(t, exitUsage, "unknown_network", "expected mainnet, testnet", args("preview", url)...)
 }
 
-// The fee is what a transaction pays to the fee contract, whatever indexes there are.
+// The fee is the value of the outputs to the fee contract, for any indexes.
 func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
 	t.Parallel()
 	const feeTree = "1005040004000e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" +

@@ -46,7 +46,7 @@ func newListener() *listener {
 	return &listener{have: map[string]int{}, pending: map[string]int{}, at: -1}
 }
 
-// line takes a line; one that is cut, as by a kill, is none.
+// line processes a line. It ignores a truncated one.
 func (l *listener) line(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *listener) line(text string) {
 	case "block":
 		for what, height := range l.pending {
 			if _, had := l.have[what]; had || height <= l.at || height > e.Height {
-				l.wrong = fmt.Errorf("%s, of block %d, is told between blocks %d and %d, had before: %t", what, height, l.at, e.Height, had)
+				l.wrong = fmt.Errorf("%s, of block %d, comes between blocks %d and %d, received before: %t", what, height, l.at, e.Height, had)
 			}
 			l.have[what] = height
 		}
@@ -85,9 +85,9 @@ func (l *listener) height() int {
 	return l.at
 }
 
-// A follower that is killed at any moment goes on where it was, whatever was written and removed meanwhile; who listened ends
-// with what one has who was told everything at once.
-func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
+// A follower that is killed at any time resumes: blocks written and removed meanwhile do not change its final state,
+// which is that of a follower that read everything at once.
+func TestKilledFollowersLoseNothing(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 790), 0))
@@ -142,7 +142,7 @@ func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
 			if follower == nil {
 				start()
 			} else if rng.IntN(2) == 0 {
-				until(t, fmt.Sprintf("block %d to be told", tip), func() bool { return heard.height() == tip })
+				until(t, fmt.Sprintf("block %d", tip), func() bool { return heard.height() == tip })
 			}
 		}
 	}
@@ -171,7 +171,7 @@ func TestFollowersAreKilledAndLoseNothing(t *testing.T) {
 	}
 }
 
-// One that follows beside a running sync ends by a signal, and its cursor is where its last block line is.
+// A follower of a database with a running sync ends by a signal, with its cursor at its last block line.
 func TestASignalEndsAFollower(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -209,7 +209,7 @@ func TestASignalEndsAFollower(t *testing.T) {
 	}
 }
 
-func TestCursorsForPeopleAndPrograms(t *testing.T) {
+func TestCursorsAreListed(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
 	var b strings.Builder
@@ -238,11 +238,11 @@ func TestCursorsForPeopleAndPrograms(t *testing.T) {
 		}
 		b.WriteString("$ birthmark " + line + "\n" + r.stdout)
 	}
-	settled := regexp.MustCompile(`"updated":\d+`).ReplaceAllString(b.String(), `"updated":0`)
-	golden(t, "follow.txt", regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`).ReplaceAllString(settled, "UPDATED"))
+	normalized := regexp.MustCompile(`"updated":\d+`).ReplaceAllString(b.String(), `"updated":0`)
+	golden(t, "follow.txt", regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC`).ReplaceAllString(normalized, "UPDATED"))
 }
 
-func TestFollowersSayWhatIsWrong(t *testing.T) {
+func TestErrorsOfFollowers(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
 	ask(t, nil, "cursor", "set", "a", "5", "--db", db)

@@ -30,7 +30,7 @@ type madeNode struct {
 	tip func(asked int) (int, string)
 }
 
-// serveBlocks starts a node with blocks; URL is where a source finds it.
+// serveBlocks starts a node with blocks. Sources use its URL.
 func serveBlocks(t *testing.T, network string, rest bool, blocks ...*wire.MsgBlock) (n *madeNode, url string) {
 	t.Helper()
 	n = &madeNode{network: network, rest: rest}
@@ -43,7 +43,7 @@ func serveBlocks(t *testing.T, network string, rest bool, blocks ...*wire.MsgBlo
 	return n, strings.Replace(s.URL, "://", "://user:password@", 1)
 }
 
-// info is getblockchaininfo.
+// info returns the result of getblockchaininfo.
 func (n *madeNode) info() map[string]any {
 	height, hash := len(n.hashes)-1, n.hashes[len(n.hashes)-1]
 	if n.asked++; n.tip != nil {

@@ -15,7 +15,7 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// mainnetBlocks are the first n blocks of mainnet.
+// mainnetBlocks returns the first n blocks of mainnet.
 func mainnetBlocks(t *testing.T, n int) (blocks []*wire.MsgBlock) {
 	t.Helper()
 	file, err := os.ReadFile(realBlocks(t))
@@ -33,8 +33,8 @@ func mainnetBlocks(t *testing.T, n int) (blocks []*wire.MsgBlock) {
 	return blocks
 }
 
-// forge adds n blocks with a coinbase and a target of the test's own. Where the target is not one that a test can meet
-// they have no proof of work.
+// forge adds n blocks with a custom coinbase and target. They have no proof of work if the target is too small for a
+// test.
 func forge(blocks []*wire.MsgBlock, n int, bits uint32) []*wire.MsgBlock {
 	for range n {
 		parent := blocks[len(blocks)-1]
@@ -53,8 +53,8 @@ func forge(blocks []*wire.MsgBlock, n int, bits uint32) []*wire.MsgBlock {
 	return blocks
 }
 
-// After the blocks that are right, forged ones end a sync from every kind of source with exit status 4. What was there
-// before stays.
+// Forged blocks after valid ones end a sync from every kind of source with exit status 4. The database keeps its
+// blocks.
 func TestForgedBlocksOfMainnetAreRefused(t *testing.T) {
 	slow(t)
 	t.Parallel()

@@ -12,15 +12,15 @@ import (
 	"birthmark/api"
 )
 
-// database is Bitcoin's first 200 blocks, in which Satoshi pays Hal Finney.
+// first200 syncs Bitcoin's first 200 blocks, in which Satoshi pays Hal Finney.
 func first200(t *testing.T, more ...string) string {
 	t.Helper()
 	db := filepath.Join(t.TempDir(), "db")
-	syncTo(t, db, "file://"+realBlocks(t), append([]string{"--to-height", "199"}, more...)...)
+	syncTo(t, db, "file://"+realBlocks(t), append([]string{"--to-height", "199", "--wal=off"}, more...)...)
 	return db
 }
 
-// varying is what differs between machines and runs: sizes on disk, time taken.
+// varying are values that differ between machines and runs: sizes on disk, durations.
 var varying = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -32,7 +32,7 @@ var varying = []struct {
 	{regexp.MustCompile(`(?m)^time  (.*)  [\d.]+(µs|ms|s)$`), "time  $1  TOOK"},
 }
 
-func settled(text string) string {
+func normalized(text string) string {
 	for _, v := range varying {
 		text = v.pattern.ReplaceAllString(text, v.with)
 	}
@@ -44,7 +44,7 @@ const (
 	satoshi      = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
 )
 
-func TestAnswersForPeopleAndPrograms(t *testing.T) {
+func TestAnswersInTextAndJSON(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := first200(t, "--index", "address,script_hash")
@@ -79,12 +79,12 @@ func TestAnswersForPeopleAndPrograms(t *testing.T) {
 		if err := d.Decode(&document); err != nil || d.More() {
 			t.Errorf("%s: not one JSON document (%v): %s", line, err, programs.stdout)
 		}
-		golden(t, name+".txt", settled(people.stdout))
-		golden(t, name+".json", settled(programs.stdout))
+		golden(t, name+".txt", normalized(people.stdout))
+		golden(t, name+".json", normalized(programs.stdout))
 	}
 }
 
-func TestSyncAndRollbackSayWhatTheyDid(t *testing.T) {
+func TestSyncAndRollbackPrintTheirResult(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
@@ -108,11 +108,11 @@ func TestSyncAndRollbackSayWhatTheyDid(t *testing.T) {
 			b.WriteString("to stderr: " + regexp.MustCompile(`time=\S+`).ReplaceAllString(r.stderr, "time=T"))
 		}
 	}
-	golden(t, "sync.txt", settled(b.String()))
+	golden(t, "sync.txt", normalized(b.String()))
 }
 
-// A list ends with how to go on, and going on gives the rest.
-func TestPagesGoOnWhereTheLastEnded(t *testing.T) {
+// The cursor at the end of a page leads to the next page, and the pages together are the list.
+func TestPagesContinueAtTheirCursor(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
 	type page struct {
@@ -144,7 +144,7 @@ func TestPagesGoOnWhereTheLastEnded(t *testing.T) {
 	}
 	r := birthmark("find", "--db", db, "address", satoshi, "--limit=2")
 	if !strings.Contains(r.stdout, "there is more: --after "+after[1]) && !strings.Contains(r.stdout, "there is more: --after ") {
-		t.Errorf("does not say how to go on: %s", r.stdout)
+		t.Errorf("the cursor of the next page is absent: %s", r.stdout)
 	}
 }
 
@@ -155,12 +155,12 @@ func TestDigestIsThatOfTheDump(t *testing.T) {
 	ask(t, &a, "dump", "--digest", "--db", db)
 	all := birthmark("dump", "--db", db)
 	if got := sha256Hex(all.stdout); got != a.SHA256 || uint64(strings.Count(all.stdout, "\n")) != a.Rows {
-		t.Errorf("the dump has digest %s, said to be %s, of %d rows", got, a.SHA256, a.Rows)
+		t.Errorf("the dump has digest %s, expected %s, of %d rows", got, a.SHA256, a.Rows)
 	}
 	for _, f := range a.Families {
 		one := birthmark("dump", "--db", db, "--family", f.Name)
 		if got := sha256Hex(one.stdout); got != f.SHA256 || uint64(strings.Count(one.stdout, "\n")) != f.Rows || f.Rows == 0 {
-			t.Errorf("%s has digest %s, said to be %+v", f.Name, got, f)
+			t.Errorf("%s has digest %s, expected %+v", f.Name, got, f)
 		}
 		if !strings.Contains(all.stdout, one.stdout) {
 			t.Errorf("the dump of all lacks that of %s", f.Name)
@@ -169,7 +169,7 @@ func TestDigestIsThatOfTheDump(t *testing.T) {
 	wantFailure(t, exitUsage, "bad_value", `^--family: expected one of .*utxo_by_utxo_pk.*, not "utxos"$`, "dump", "--digest", "--family", "utxos", "--db", db)
 }
 
-func TestDecodePrintsADocumentALine(t *testing.T) {
+func TestDecodePrintsADocumentPerLine(t *testing.T) {
 	t.Parallel()
 	blocks := realBlocks(t)
 	r := birthmark("decode", "--chain", "bitcoin", blocks, "--index=address,script_hash")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// What docs/indexes.md shows of a running database is what the commands print, but for sizes.
-func TestIndexesOfARunningDatabaseAreAsTheDocsShow(t *testing.T) {
+// The session in docs/indexes.md is what the commands print, except for sizes.
+func TestSessionInTheIndexDocsIsCurrent(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "indexes.md"))
@@ -52,7 +52,7 @@ func TestIndexesOfARunningDatabaseAreAsTheDocsShow(t *testing.T) {
 			}
 		}
 		if r := birthmark(args...); r.status != exitDone || vary(r.stdout) != shown {
-			t.Errorf("birthmark %s: status %d\n--- it says\n%s%s--- the docs say\n%s", line, r.status, vary(r.stdout), r.stderr, shown)
+			t.Errorf("birthmark %s: status %d\n--- output\n%s%s--- in the docs\n%s", line, r.status, vary(r.stdout), r.stderr, shown)
 		}
 	}
 }

@@ -25,11 +25,11 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// all is more blocks than any source here has.
+// all is more blocks than any source of the tests has.
 const all = 1 << 30
 
-// livingSettings has two indexes besides the default: one of one's own, and the chain's.
-const livingSettings = `chain: cardano
+// threeIndexSettings has two indexes in addition to the default: one of the chain and a custom one.
+const threeIndexSettings = `chain: cardano
 network: preview
 indexes:
   address: { balance: true }
@@ -37,7 +37,7 @@ indexes:
   holding: { kind: many-valued, history: true, value: "map(output.assets, output.payment_credential + ':' + hex(.id))" }
 `
 
-// slowSync starts a sync in a process of its own, whose source takes its time for every 64 blocks.
+// slowSync starts a sync in another process, whose source waits before every 64th block.
 func slowSync(t *testing.T, wait time.Duration, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd, _, stderr := process(t, all, append([]string{"sync", "--follow"}, args...)...)
@@ -54,7 +54,7 @@ func slowSync(t *testing.T, wait time.Duration, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// listed is an index as index list has it; nil where it is not there.
+// listed returns an index of `index list`, or nil if it is absent.
 func listed(t *testing.T, db, name string) *query.IndexState {
 	t.Helper()
 	var a api.IndexesAnswer
@@ -77,15 +77,16 @@ func tipHeight(t *testing.T, db string) int {
 	return int(a.Tip.Height)
 }
 
-// An index that is added while a sync goes on, both killed three times, is what it had been from the start, byte for byte.
-func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
+// An index that is added during a sync, with both processes killed three times, is byte for byte an index that
+// existed from the start.
+func TestIndexIsAddedDuringASync(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
 	dir := t.TempDir()
 	file, first, made := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "first.yaml"), filepath.Join(dir, "made")
-	write(t, file, livingSettings)
-	write(t, first, livingSettings[:strings.Index(livingSettings, "  policy")])
+	write(t, file, threeIndexSettings)
+	write(t, first, threeIndexSettings[:strings.Index(threeIndexSettings, "  policy")])
 	ask(t, nil, "sync", "--config", file, "--source", source, "--db", made)
 	rng := testseed.Rand(t)
 
@@ -108,7 +109,7 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 			r := birthmark("index", "add", name, "--config", file, "--db", db, "--detach", "--json")
 			var f failure
 			if json.Unmarshal([]byte(r.stdout), &f) == nil && f.Error.Code == "exists" {
-				break // the sync has gone on with it to its end
+				break // the sync has completed it
 			}
 			var a changeAnswer
 			if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitDone {
@@ -136,7 +137,7 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 				break
 			}
 		}
-		// Nobody is there any more: the command does it itself.
+		// No other process runs: the command does it itself.
 		stopSync()
 		var a changeAnswer
 		if x := listed(t, db, name); x == nil || len(x.Adding) > 0 {
@@ -158,8 +159,8 @@ func TestIndexIsAddedWhileASyncGoesOn(t *testing.T) {
 	}
 }
 
-// A command that waits for a sync goes on itself where that ends.
-func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
+// `index add` completes the backfill itself if the sync that ran it ends.
+func TestIndexAddTakesOverWhenTheSyncEnds(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")
@@ -192,7 +193,7 @@ func TestIndexAddTakesOverWhereTheSyncEnds(t *testing.T) {
 	same(t, db, digestOf(t, made))
 }
 
-// One index at a time is added or dropped; what is asked meanwhile is refused, and harms nothing.
+// One index at a time is added or dropped; other requests are refused without effect.
 func TestRequestsToARunningSync(t *testing.T) {
 	slow(t)
 	source := "file://" + realBlocks(t)
@@ -251,7 +252,7 @@ func TestRequestsToARunningSync(t *testing.T) {
 		_ = c.Close()
 	}
 	until(t, "the index to be there", func() bool { x := listed(t, db, "script_hash"); return x != nil && len(x.Adding) == 0 })
-	wantFailure(t, exitUsage, "exists", `^the database has index script_hash, with all that is asked for`, "index", "add", "script_hash", "--db", db)
+	wantFailure(t, exitUsage, "exists", `^the database has index script_hash, with all `, "index", "add", "script_hash", "--db", db)
 	var dropped changeAnswer
 	if ask(t, &dropped, "index", "drop", "script_hash", "--db", db); !dropped.Done || dropped.PID != running.Process.Pid || dropped.BytesFreed == nil || *dropped.BytesFreed == 0 {
 		t.Errorf("dropped %+v", dropped)
@@ -273,8 +274,8 @@ func TestRequestsToARunningSync(t *testing.T) {
 	consistent(t, db)
 }
 
-// What stops a command that adds an index stops it at a step, and the next sync goes on.
-func TestASignalLeavesAnIndexToTheNextSync(t *testing.T) {
+// A signal stops `index add` after a step, and the next sync resumes it.
+func TestTheNextSyncResumesAnInterruptedIndex(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + testblocks.Path(t, "cardano", "dingo-immutable")

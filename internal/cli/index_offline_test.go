@@ -14,7 +14,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// keepsAll is what the first indexes of the tests below become.
+// keepsAll are the settings that the first indexes of the tests below get.
 const keepsAll = `chain: bitcoin
 indexes:
   address: { balance: true, unspent: true, history: true, prefix: true }
@@ -22,8 +22,8 @@ indexes:
   bits: { value: "block.bits", prefix: true }
 `
 
-// Options and indexes that are added one after the other make the database that had them from the start; what is asked of it
-// is answered as before, and what is dropped is gone.
+// A database to which options and indexes are added one after another equals one that had them from the start.
+// Answers do not change, and dropped indexes are gone.
 func TestIndexesAreAddedAndDropped(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	before := answers()
 
 	var a changeAnswer
-	ask(t, &a, "index", "add", "address", "--config", file, "--db", db) // rows are enough, no source is asked
+	ask(t, &a, "index", "add", "address", "--config", file, "--db", db) // rows suffice, no source is read
 	if !a.Done || !slices.Equal(a.Index.Keeps, []string{"balance", "unspent", "history", "prefix"}) {
 		t.Errorf("%+v", a)
 	}
@@ -90,35 +90,35 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	}
 	ask(t, nil, "index", "add", "address", "--source", source, "--db", db)
 	if after := answers(); !slices.Equal(after, before) {
-		t.Errorf("after it was added anew they are %s, expected %s", after, before)
+		t.Errorf("after it was added again they are %s, expected %s", after, before)
 	}
 	consistent(t, db)
 	ask(t, nil, "rollback", "--to-height", "1500", "--db", db)
 	consistent(t, db)
 	ask(t, nil, "sync", "--source", source, "--to-height", "3000", "--db", db)
 	if digestOf(t, db) == plain { // the number of an index is given once
-		t.Error("an index that was added anew has its old number")
+		t.Error("an index that was added again has its old number")
 	}
 	consistent(t, db)
 }
 
-// What cannot be is named, and nothing has changed.
-func TestIndexesThatCannotBeAddedOrDropped(t *testing.T) {
+// Invalid requests return an error that names the fault, and change nothing.
+func TestInvalidChangesOfIndexesAreRefused(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	file, db := filepath.Join(dir, "birthmark.yaml"), first200(t)
-	write(t, file, ownSettings)
+	write(t, file, customSettings)
 	ask(t, nil, "index", "add", "bits", "--config", file, "--source", "file://"+realBlocks(t), "--db", db)
 	digest := digestOf(t, db)
 	other := filepath.Join(dir, "other.yaml")
-	write(t, other, strings.NewReplacer("block.bits", "block.nonce", "output.pushes", "output.push").Replace(ownSettings))
+	write(t, other, strings.NewReplacer("block.bits", "block.nonce", "output.pushes", "output.push").Replace(customSettings))
 	for _, c := range []struct {
 		status        int
 		code, message string
 		args          string
 	}{
-		{exitUsage, "exists", `^the database has index address, with all that is asked for`, "add address"},
+		{exitUsage, "exists", `^the database has index address, with all `, "add address"},
 		{exitUsage, "exists", `^the database has index bits, with all`, "add bits --config " + file},
 		{exitRefused, "index_mismatch", `^index bits is defined as .*block.nonce.*birthmark index drop bits`, "add bits --config " + strings.Replace(other, "other", "nonce", 1)},
 		{exitUsage, "bad_definition", `^` + other + `:7: index first_pushes: value: .*output`, "add first_pushes --config " + other},
@@ -127,7 +127,7 @@ func TestIndexesThatCannotBeAddedOrDropped(t *testing.T) {
 		{exitUsage, "unknown_index", `index colour|no index "colour"`, "verify colour"},
 		{exitUsage, "missing_argument", `missing argument NAME`, "drop"},
 	} {
-		write(t, filepath.Join(dir, "nonce.yaml"), strings.Replace(ownSettings, "block.bits", "block.nonce", 1))
+		write(t, filepath.Join(dir, "nonce.yaml"), strings.Replace(customSettings, "block.bits", "block.nonce", 1))
 		wantFailure(t, c.status, c.code, c.message, append(append([]string{"index"}, strings.Fields(c.args)...), "--db", db)...)
 	}
 	wantFailure(t, exitRefused, "no_database", `holds no database`, "index", "add", "address", "--db", dir)
@@ -143,8 +143,8 @@ func TestIndexesThatCannotBeAddedOrDropped(t *testing.T) {
 	same(t, ergo, digest)
 }
 
-// A command that adds an index answers others as a sync does.
-func TestIndexIsAddedWhileAnotherIs(t *testing.T) {
+// `index add` answers other processes like a sync.
+func TestOneIndexIsAddedAtATime(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source, db := "file://"+realBlocks(t), filepath.Join(t.TempDir(), "db")
@@ -168,8 +168,8 @@ func TestIndexIsAddedWhileAnotherIs(t *testing.T) {
 	consistent(t, db)
 }
 
-// Whoever syncs is told of indexes that the settings do not name, and how to get those they name and the database lacks.
-func TestSyncTellsOfIndexesTheSettingsDoNotName(t *testing.T) {
+// A sync reports indexes that the settings do not name, and how to add indexes that the database lacks.
+func TestSyncReportsIndexesTheSettingsDoNotName(t *testing.T) {
 	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := first200(t, "--index", "address,script_type")
@@ -183,8 +183,8 @@ func TestSyncTellsOfIndexesTheSettingsDoNotName(t *testing.T) {
 	wantFailure(t, exitRefused, "index_mismatch", `has no index script_hash .*add it with birthmark index add script_hash`, "sync", "--source", source, "--db", db, "--index", "address,script_hash")
 }
 
-// A folder in which no socket can be made is no reason not to sync.
-func TestSyncGoesWithoutASocket(t *testing.T) {
+// A sync runs without a control socket if none can be created.
+func TestSyncRunsWithoutASocket(t *testing.T) {
 	t.Parallel()
 	source := "file://" + realBlocks(t)
 	db := first200(t)
@@ -197,8 +197,8 @@ func TestSyncGoesWithoutASocket(t *testing.T) {
 	}
 }
 
-// A drop that is killed goes on where it was: in the end it is as if nothing had happened.
-func TestADropThatIsKilledGoesOn(t *testing.T) {
+// A drop that is killed resumes; the final database shows no trace of the kill.
+func TestAKilledDropResumes(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source, dir := "file://"+realBlocks(t), t.TempDir()

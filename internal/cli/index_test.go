@@ -8,12 +8,12 @@ import (
 	"birthmark/core/query"
 )
 
-// What an index was defined as the database knows itself.
-func TestIndexesAreKeptWhetherTheSettingsDefineThemOrNot(t *testing.T) {
+// The database stores the definitions of its custom indexes.
+func TestDefinitionsAreStoredInTheDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "other.yaml")
-	write(t, file, ownSettings)
+	write(t, file, customSettings)
 	source := "file://" + realBlocks(t)
 	db, twin := filepath.Join(dir, "db"), filepath.Join(dir, "twin")
 	ask(t, nil, "sync", "--config", file, "--source", source, "--db", twin, "--to-height", "199")
@@ -30,17 +30,17 @@ func TestIndexesAreKeptWhetherTheSettingsDefineThemOrNot(t *testing.T) {
 			t.Errorf("%s: %+v", line, a)
 		}
 	}
-	write(t, other, strings.Replace(ownSettings, "block.bits", "block.nonce", 1))
+	write(t, other, strings.Replace(customSettings, "block.bits", "block.nonce", 1))
 	wantFailure(t, exitRefused, "index_mismatch", `^index bits is defined as .*block.nonce.*made with .*block.bits.*birthmark index drop bits`, "status", "--config", other, "--db", db)
-	write(t, other, strings.Replace(ownSettings, "block.bits", "block.bitz", 1))
+	write(t, other, strings.Replace(customSettings, "block.bits", "block.bitz", 1))
 	wantFailure(t, exitUsage, "bad_definition", `^`+other+`:8: index bits: value: 7: unknown field block.bitz`, "status", "--config", other, "--db", db)
 }
 
-// A database of another chain is one, whatever its own indexes are made of.
-func TestOwnIndexesOfAnotherChainAreNotTheReason(t *testing.T) {
+// A database of another chain is reported as such, whatever its custom indexes are.
+func TestAnotherChainIsReportedDespiteCustomIndexes(t *testing.T) {
 	t.Parallel()
 	file, db := filepath.Join(t.TempDir(), "birthmark.yaml"), filepath.Join(t.TempDir(), "db")
-	write(t, file, ownSettings)
+	write(t, file, customSettings)
 	ask(t, nil, "sync", "--config", file, "--source", "file://"+realBlocks(t), "--db", db, "--to-height", "9")
 	wantFailure(t, exitRefused, "wrong_chain", `bitcoin`, "status", "--db", db, "--chain", "ergo")
 }

@@ -15,7 +15,7 @@ import (
 	"birthmark/internal/testnode/btcdtest"
 )
 
-// bcoin took the chain from btcd by itself: what it hands on makes the same database. It is run by `make test-interop`.
+// bcoin, which synced from btcd, yields the same database. `make test-interop` runs it.
 func TestInteropBcoinGivesTheSameDatabaseAsBtcd(t *testing.T) {
 	t.Parallel()
 	node := btcdtest.Start(t)
@@ -31,7 +31,7 @@ func TestInteropBcoinGivesTheSameDatabaseAsBtcd(t *testing.T) {
 	same(t, fromBcoin, digestOf(t, fromBtcd))
 }
 
-// startBcoin starts bcoin with node as its only peer and waits until it has all of its blocks; it is at the address.
+// startBcoin starts bcoin with node as its only peer, waits until it has all of its blocks, and returns its address.
 func startBcoin(t *testing.T, node *btcdtest.Node) string {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -65,7 +65,7 @@ func startBcoin(t *testing.T, node *btcdtest.Node) string {
 	want := fmt.Sprintf("height %d ", tip.Height)
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), want) {
-			go func() { // it goes on writing
+			go func() { // it continues to write
 				for lines.Scan() {
 				}
 			}()

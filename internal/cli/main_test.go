@@ -23,11 +23,11 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// asProgram makes the test binary the program itself: for tests that need a process. Its value is how many blocks the
-// source gives before it falls silent, or -1 for all.
+// asProgram makes the test binary run as birthmark, for tests that need a process. Its value is the number of blocks
+// after which the source sends nothing more, or -1 for no limit.
 const asProgram = "BIRTHMARK_TEST_PROGRAM"
 
-// deafSource makes that source not listen to the end of its context either.
+// deafSource makes that source ignore the end of its context.
 const deafSource = "BIRTHMARK_TEST_DEAF"
 
 func TestMain(m *testing.M) {
@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 	testrun.Main(m)
 }
 
-// slow skips a test that takes more than a moment in the inner loop, go test -short.
+// slow skips a slow test in the inner loop, go test -short.
 func slow(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -73,7 +73,7 @@ func runAsProgram(blocks string) int {
 	return p.run(untilSignal(), os.Args)
 }
 
-// quietChain is a chain whose sources fall silent after some blocks, as a node does that has no more.
+// quietChain is a chain whose sources send nothing after some blocks, like a node at its tip.
 type quietChain struct {
 	model.Chain
 	after int
@@ -124,11 +124,11 @@ func (s quietSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 	}
 }
 
-// slowSource makes sources wait so long, a duration, before every 64th block; and those that are to follow their chain stay
-// at its end, whatever they are.
+// slowSource is a duration that sources wait before every 64th block. Sources of any kind that follow their chain
+// then wait at its end.
 const slowSource = "BIRTHMARK_TEST_SLOW"
 
-// process makes a command of the test binary that runs as birthmark.
+// process returns a command that runs the test binary as birthmark.
 func process(t *testing.T, blocks int, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	cmd = exec.Command(os.Args[0], args...)
@@ -138,7 +138,7 @@ func process(t *testing.T, blocks int, args ...string) (cmd *exec.Cmd, stdout, s
 	return cmd, stdout, stderr
 }
 
-// result is what a run left.
+// result is the status and the output of a run.
 type result struct {
 	status         int
 	stdout, stderr string
@@ -159,7 +159,7 @@ type failure struct {
 }
 
 // wantFailure runs args, which must fail with the status, the code and a message that matches a pattern: one line on
-// stderr, nothing on stdout; with --json also one document on stdout with the same words.
+// stderr, nothing on stdout; with --json also one document with the same message on stdout.
 func wantFailure(t *testing.T, status int, code, pattern string, args ...string) {
 	t.Helper()
 	r := birthmark(args...)
@@ -170,7 +170,7 @@ func wantFailure(t *testing.T, status int, code, pattern string, args ...string)
 		return
 	}
 	if !regexp.MustCompile(pattern).MatchString(message) {
-		t.Errorf("birthmark %s: said %q, expected %s", strings.Join(args, " "), message, pattern)
+		t.Errorf("birthmark %s: %q, expected %s", strings.Join(args, " "), message, pattern)
 	}
 	r = birthmark(append([]string{"--json"}, args...)...)
 	var f failure
@@ -201,6 +201,6 @@ func golden(t *testing.T, name, text string) {
 		t.Fatalf("%v (go test -update writes it)", err)
 	}
 	if text != string(want) {
-		t.Errorf("%s differs (go test -update writes it anew).\n--- got\n%s--- want\n%s", path, text, want)
+		t.Errorf("%s differs (go test -update writes it).\n--- got\n%s--- want\n%s", path, text, want)
 	}
 }

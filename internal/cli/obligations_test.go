@@ -17,8 +17,8 @@ import (
 
 var obligations = filepath.Join("testdata", "obligations.md")
 
-// obligation is a row of the acceptance table: a question, and the commands that answer it, each with an expression that
-// must be true of its document; or the reason why nothing answers it.
+// obligation is a row of the acceptance table: a question, and the commands that answer it, each with an expression
+// that must be true of its document; or the reason why no command answers it.
 type obligation struct {
 	number, asks string
 	commands     []string
@@ -26,7 +26,7 @@ type obligation struct {
 	reason       string
 }
 
-// readObligations reads the tables and the settings of the databases.
+// readObligations returns the rows of the tables and the settings of the databases.
 func readObligations(t *testing.T) (rows []obligation, settings []string) {
 	t.Helper()
 	text, err := os.ReadFile(obligations)
@@ -61,7 +61,7 @@ func readObligations(t *testing.T) (rows []obligation, settings []string) {
 	return rows, settings
 }
 
-// quoted is the pieces of code in a cell.
+// quoted returns the pieces of code in a cell.
 func quoted(t *testing.T, cell string) (code []string) {
 	t.Helper()
 	for piece := range strings.SplitSeq(cell, "<br>") {
@@ -73,7 +73,7 @@ func quoted(t *testing.T, cell string) (code []string) {
 	return code
 }
 
-// Every line of the five schemas is a row, which commands answer or a reason explains.
+// Every line of the five schemas has a row with commands or a reason.
 func TestEveryObligationHasARow(t *testing.T) {
 	t.Parallel()
 	var want []string
@@ -98,7 +98,7 @@ func TestEveryObligationHasARow(t *testing.T) {
 	}
 }
 
-// Every command of the tables answers what they say, on real blocks.
+// Every command of the tables has the expected answer, on real blocks.
 func TestObligationsAreAnswered(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1") // bench starts processes
@@ -117,7 +117,7 @@ func TestObligationsAreAnswered(t *testing.T) {
 		chain := strings.TrimPrefix(first, "chain: ")
 		file := filepath.Join(dir, chain+".yaml")
 		write(t, file, strings.Replace(text, "db: "+chain, "db: "+filepath.Join(dir, chain), 1))
-		ask(t, nil, "sync", "--config", file, "--source", sources[chain])
+		ask(t, nil, "sync", "--config", file, "--wal=off", "--source", sources[chain])
 	}
 	ran := map[string]result{} // many rows ask the same
 	for _, row := range rows {
@@ -149,7 +149,8 @@ func TestObligationsAreAnswered(t *testing.T) {
 	}
 }
 
-// documentOf is the document of a command; of one that prints several, a document a line, the list lines of them.
+// documentOf returns the document of a command. If the command prints a document per line, the document has the list
+// lines of them.
 func documentOf(t *testing.T, stdout string) map[string]any {
 	t.Helper()
 	var lines []any

@@ -39,7 +39,7 @@ type metric struct {
 	labels           map[string]bool
 }
 
-// scraped are the metrics of a server that syncs and was asked something, by name.
+// scraped returns the metrics of a server after a sync and some requests, by name.
 func scraped(t *testing.T) map[string]*metric {
 	t.Helper()
 	s := serveHere(t, "--source", "file://"+realBlocks(t))
@@ -98,7 +98,7 @@ func scraped(t *testing.T) map[string]*metric {
 	return found
 }
 
-func TestOperationsTellOfMetricsThatExist(t *testing.T) {
+func TestMetricsInTheOperationsExist(t *testing.T) {
 	slow(t)
 	found := scraped(t)
 	t.Run("table", func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestOperationsTellOfMetricsThatExist(t *testing.T) {
 				n++
 				known(t, r.Expr)
 				if r.Alert == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || !strings.Contains(text, r.Alert) {
-					t.Errorf("%+v is not whole, or %s does not say what to do", r, operations)
+					t.Errorf("%+v is incomplete, or %s has no remedy for it", r, operations)
 				}
 			}
 		}
@@ -234,8 +234,8 @@ func TestTheUnitIsValid(t *testing.T) {
 	}
 }
 
-// What the guide shows of settings are settings.
-func TestSettingsInTheOperationsAreSettings(t *testing.T) {
+// The settings in the guide are valid.
+func TestSettingsInTheOperationsAreValid(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readText(t, operations), -1) {

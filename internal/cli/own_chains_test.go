@@ -13,7 +13,7 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// recipeSettings are all indexes of a chain, and its recipes of docs/indexes.md, with every option.
+// recipeSettings are settings with all indexes of a chain and its recipes of docs/indexes.md, with every option.
 func recipeSettings(t *testing.T, section, network, indexes string) string {
 	t.Helper()
 	own, _ := recipes.Of(t, section)
@@ -33,9 +33,9 @@ func recipeSettings(t *testing.T, section, network, indexes string) string {
 	return s.String()
 }
 
-// Databases with the recipes of the documentation, and all that can be kept for an index, hold every law; what was rolled
-// back and synced again is what was synced at once, whatever source it came from.
-func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
+// Databases with the recipes of the documentation and all options are consistent. After a rollback and a sync from
+// any source they equal a database that was synced at once.
+func TestRecipesGiveOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	ergoBlocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 12, TxsPerBlock: 8}), 120)
@@ -49,7 +49,7 @@ func TestRecipesGiveOneDatabaseWhateverTheWay(t *testing.T) {
 	}{
 		{"Cardano", "preview", everyCardanoIndex, func(t *testing.T) []string {
 			return []string{"file://" + testblocks.Path(t, "cardano", "dingo-immutable")}
-		}, "25000", "asset_name"},
+		}, "48000", "asset_name"},
 		{"Ergo", "testnet", everyErgoIndex, func(t *testing.T) []string {
 			return []string{ergoFile(t, ergoBlocks...), node.Start(t)}
 		}, "60", "register_text"},

@@ -18,8 +18,8 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// ownSettings defines indexes of one's own over the first blocks of Bitcoin.
-const ownSettings = `chain: bitcoin
+// customSettings defines custom indexes over the first blocks of Bitcoin.
+const customSettings = `chain: bitcoin
 indexes:
   address: {}
   first_pushes:
@@ -29,11 +29,11 @@ indexes:
   bits: { value: "block.bits" }
 `
 
-func TestOwnIndexesAreDecodedByName(t *testing.T) {
+func TestCustomIndexesAreDecodedByName(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "birthmark.yaml")
-	write(t, file, ownSettings)
+	write(t, file, customSettings)
 	blocks := realBlocks(t)
 	for _, c := range []struct {
 		indexes, want string
@@ -56,11 +56,11 @@ func TestOwnIndexesAreDecodedByName(t *testing.T) {
 	}
 }
 
-// What config prints is a settings file that defines the same.
+// The output of config is a settings file with the same definitions.
 func TestConfigPrintsDefinitions(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "birthmark.yaml")
-	write(t, file, ownSettings)
+	write(t, file, customSettings)
 	first := birthmark("config", "--config", file)
 	write(t, file, first.stdout)
 	if again := birthmark("config", "--config", file); first.status != exitDone || again != first || !strings.Contains(first.stdout, "value: 'map(output.pushes, #[0:1])'\n") {
@@ -68,8 +68,8 @@ func TestConfigPrintsDefinitions(t *testing.T) {
 	}
 }
 
-// Wherever the settings are read, an index that cannot be is an error at its place.
-func TestBadDefinitionsAreErrorsAtTheirPlace(t *testing.T) {
+// An error of an invalid index contains its position in the settings, for every command that reads them.
+func TestErrorsOfDefinitionsHaveAPosition(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
@@ -88,7 +88,7 @@ func TestBadDefinitionsAreErrorsAtTheirPlace(t *testing.T) {
 	}
 }
 
-func TestFieldsInTheDocsAreWhatTheProgramPrints(t *testing.T) {
+func TestFieldsInTheDocsAreCurrent(t *testing.T) {
 	r := birthmark("fields")
 	docs := filepath.Join("..", "..", "docs", "fields.md")
 	if *update {
@@ -99,11 +99,11 @@ func TestFieldsInTheDocsAreWhatTheProgramPrints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.status != exitDone || string(text) != r.stdout {
-		t.Errorf("%s is not what birthmark fields prints: make docs writes it anew; %s", docs, r.stderr)
+		t.Errorf("%s is not what birthmark fields prints: run make docs; %s", docs, r.stderr)
 	}
 }
 
-func TestFieldsAreToldOfEveryChain(t *testing.T) {
+func TestFieldsOfEveryChainArePrinted(t *testing.T) {
 	t.Parallel()
 	for _, chain := range chains.Names() {
 		var a api.FieldsAnswer
@@ -121,8 +121,8 @@ func TestFieldsAreToldOfEveryChain(t *testing.T) {
 	wantFailure(t, exitUsage, "unknown_chain", `^--chain: unknown chain "moon"`, "fields", "--chain", "moon")
 }
 
-// What docs/indexes.md says of colored coins: issues, transfers and burns are read from the history of the index.
-func TestHistoryOfAColorTellsIssuesTransfersAndBurns(t *testing.T) {
+// The issues, transfers and burns of colored coins are in the history of the index, as docs/indexes.md describes.
+func TestHistoryOfAColorHasIssuesTransfersAndBurns(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "indexes.md"))
 	if err != nil {

@@ -26,7 +26,7 @@ func rendered(t *testing.T, show func(*terminal.Page)) string {
 	return b.String()
 }
 
-// A pipe gets no colour, and neither does a terminal whose user does not want it.
+// Output to a pipe has no colour, nor has output to a terminal if NO_COLOR is set.
 func TestColourIsForTerminals(t *testing.T) {
 	t.Parallel()
 	p := newProgram(nil, new(strings.Builder), nil)
@@ -35,8 +35,8 @@ func TestColourIsForTerminals(t *testing.T) {
 	}
 }
 
-// Bitcoin has no assets: the pages of those that have.
-func TestAssetsForPeople(t *testing.T) {
+// Pages of assets, which Bitcoin lacks.
+func TestAssetsArePrinted(t *testing.T) {
 	t.Parallel()
 	holders, next := uint64(2), "AbC-_1"
 	id := "aaaa" + strings.Repeat("0", 52) + "746f6b656e"

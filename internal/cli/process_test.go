@@ -16,7 +16,7 @@ import (
 	"birthmark/core/query"
 )
 
-// patience is how long a process may take for what takes it a moment.
+// patience is far longer than any process needs.
 const patience = time.Minute
 
 // until polls a condition. It fails the test after a time that no working program needs. It waits longer after a
@@ -35,7 +35,7 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// runningSync starts a sync in a process of its own and waits until it has written the 501 blocks its source has.
+// runningSync starts a sync in another process and waits until it has written the 501 blocks of its source.
 func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	cmd, stdout, stderr = process(t, 501, "sync", "--json", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
@@ -60,7 +60,7 @@ func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.
 	return cmd, stdout, stderr
 }
 
-func TestQueriesAnswerBesideARunningSync(t *testing.T) {
+func TestQueriesAnswerDuringASync(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
@@ -78,7 +78,7 @@ func TestQueriesAnswerBesideARunningSync(t *testing.T) {
 	consistent(t, db)
 }
 
-func TestSecondProcessIsToldWhoHoldsTheDatabase(t *testing.T) {
+func TestErrorOfASecondWriterNamesTheFirst(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
@@ -113,7 +113,7 @@ func TestSignalStopsAtABlock(t *testing.T) {
 				t.Errorf("stderr: %s", stderr)
 			}
 			consistent(t, db)
-			// It goes on from there to what it would have been without the stop.
+			// It resumes, and the database equals one without the stop.
 			syncTo(t, db, "file://"+realBlocks(t), "--to-height", "700")
 			other := filepath.Join(t.TempDir(), "other")
 			syncTo(t, other, "file://"+realBlocks(t), "--to-height", "700")
@@ -122,8 +122,8 @@ func TestSignalStopsAtABlock(t *testing.T) {
 	}
 }
 
-// A disk that is full is an error of one line, whenever it fills up, and the database is whole.
-func TestNoSpaceLeft(t *testing.T) {
+// A full disk causes an error of one line, whenever it fills up, and the database stays consistent.
+func TestAFullDiskIsReported(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	if os.Getuid() != 0 {
@@ -174,8 +174,8 @@ func TestNoSpaceLeft(t *testing.T) {
 	}
 }
 
-// The second signal does not wait for a source that does not listen.
-func TestSecondSignalEndsAtOnce(t *testing.T) {
+// The second signal ends the process even if the source ignores the first.
+func TestSecondSignalEndsImmediately(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")

@@ -14,8 +14,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Real times go back and forth: of the first 14,132 blocks hundreds are older than the one before them. A range of times has
-// exactly the blocks from the first that is not before its beginning to the last that is not after its end.
+// The times of real blocks are out of order: of the first 14,132 blocks hundreds are older than the one before them.
+// A time range has the blocks from the first that is not before its start to the last that is not after its end.
 func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
 	slow(t)
 	t.Parallel()

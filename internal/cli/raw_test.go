@@ -29,9 +29,9 @@ func rawRuns(t *testing.T) []rawRun {
 	}
 }
 
-// A database that keeps raw transactions hands out bytes that hash to what was asked for; they go with their blocks and come
-// again with them, and check and verify look at them.
-func TestRawTransactionsOfRealChains(t *testing.T) {
+// A database with raw transactions returns bytes that hash to the requested hash. They are removed and added with
+// their blocks, and check and verify include them.
+func TestRawTransactionsHashToTheirID(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	for _, run := range rawRuns(t) {
@@ -68,10 +68,10 @@ func TestRawTransactionsOfRealChains(t *testing.T) {
 				}
 			}
 			if len(hashes) < 10 {
-				t.Errorf("%d transactions were asked for", len(hashes))
+				t.Errorf("%d transactions were requested", len(hashes))
 			}
 
-			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(run.to/2))
+			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(run.to*9/10))
 			consistent(t, db)
 			ask(t, nil, sync...) // that it keeps them it knows itself
 			same(t, db, digest)
@@ -80,7 +80,7 @@ func TestRawTransactionsOfRealChains(t *testing.T) {
 	}
 }
 
-// newestTxs are the hashes of at least n transactions of a database, if it has so many.
+// newestTxs returns the hashes of at least n transactions of a database, if it has as many.
 func newestTxs(t *testing.T, chain model.Chain, dir string, n int) (hashes []string) {
 	t.Helper()
 	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 8 << 20})
@@ -102,7 +102,7 @@ func newestTxs(t *testing.T, chain model.Chain, dir string, n int) (hashes []str
 	return hashes
 }
 
-func TestRawTransactionsOfADatabaseWithoutThem(t *testing.T) {
+func TestADatabaseWithoutRawTransactionsReportsIt(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
 	wantFailure(t, exitUsage, "no_raw", "sync into a new one with --raw", "tx", "--raw", firstPayment, "--db", db)

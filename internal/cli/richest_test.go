@@ -8,8 +8,8 @@ import (
 	"birthmark/core/query"
 )
 
-// What an address keeps of itself is read, and says what the outputs say.
-func TestValuesByTextAndRichestReadWhatIsKept(t *testing.T) {
+// The stored balances and texts of an address agree with its outputs.
+func TestStoredTextsAndBalancesAgreeWithOutputs(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "birthmark.yaml")

@@ -42,7 +42,7 @@ const mostImageBytes = 200_000
 
 var imageFolder = filepath.Join("..", "..", "docs", "img")
 
-// The pictures in the documentation are of the pages as they are: make screenshots takes them anew.
+// The pictures in the documentation show the current pages: `make screenshots` takes them.
 func TestScreenshots(t *testing.T) {
 	if *update {
 		takeImages(t)

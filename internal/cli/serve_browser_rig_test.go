@@ -18,13 +18,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browserPatience is how long a browser may take for what takes it a moment.
+// browserPatience is far longer than a browser needs for a step.
 const browserPatience = 40 * time.Second
 
 //go:embed testdata/browser/look.js
 var lookScript string
 
-// browser starts a headless Chromium, or skips the test where there is none. It cannot reach any host but this one.
+// browser starts a headless Chromium, or skips the test if there is none. It can reach this host only.
 func browser(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -45,8 +45,8 @@ func browser(t *testing.T) context.Context {
 	return ctx
 }
 
-// tab is a tab of a browser over one server. What its pages complain of fails the test: errors in the console, requests
-// that failed or went elsewhere.
+// tab is a browser tab for one server. Errors in the console, failed requests and requests to other hosts fail the
+// test.
 type tab struct {
 	*testing.T
 	ctx  context.Context
@@ -124,7 +124,7 @@ func (b *tab) hear(ev any) {
 	}
 }
 
-// do runs what the browser is told, within its patience.
+// do runs steps in the browser, with a time limit.
 func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
@@ -134,7 +134,7 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open shows a page, which is answered with a status.
+// open shows a page, whose response must have a status.
 func (b *tab) open(path string, status int64) {
 	b.Helper()
 	b.mu.Lock()
@@ -143,7 +143,7 @@ func (b *tab) open(path string, status int64) {
 	b.do("open", chromedp.Navigate(b.base+path))
 }
 
-// follow does what leads to another page, and waits for that.
+// follow runs steps that lead to another page, and waits for that page.
 func (b *tab) follow(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
@@ -157,7 +157,7 @@ func (b *tab) follow(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.mu.Unlock()
 }
 
-// eval is the value of an expression in the page.
+// eval returns the value of an expression in the page.
 func eval[T any](b *tab, expression string) T {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
@@ -180,7 +180,7 @@ func (b *tab) becomes(expression string) {
 	}
 }
 
-// look has the page looked at: frame, contrast, width.
+// look checks the page: frame, contrast, width, labels.
 func (b *tab) look(how string, what ...string) {
 	b.Helper()
 	names, err := json.Marshal(what)

@@ -22,10 +22,10 @@ import (
 	"birthmark/storage/memory"
 )
 
-// everyOption is all that can be kept for an index, so that pages show all they can.
+// everyOption has all options of an index, so that pages show everything.
 var everyOption = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
 
-// synced is a database in memory of what a source has up to a block.
+// synced returns a database in memory of a source up to a block.
 func synced(t *testing.T, name, network, uri string, to model.HeightPk, indexes ...string) *core.DB {
 	t.Helper()
 	chain, err := newProgram(nil, nil, nil).NewChain(name, network)
@@ -38,12 +38,12 @@ func synced(t *testing.T, name, network, uri string, to model.HeightPk, indexes 
 	if err != nil {
 		t.Fatal(err)
 	}
-	goOn(t, db, uri, to)
+	syncOn(t, db, uri, to)
 	return db
 }
 
-// goOn brings a database to a later block.
-func goOn(t *testing.T, db *core.DB, uri string, to model.HeightPk) {
+// syncOn syncs a database up to a later block.
+func syncOn(t *testing.T, db *core.DB, uri string, to model.HeightPk) {
 	t.Helper()
 	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), To: &to})
 	if err != nil {
@@ -59,7 +59,7 @@ func syncedBitcoin(t *testing.T, to model.HeightPk) *core.DB {
 	return synced(t, "bitcoin", "mainnet", "file://"+realBlocks(t), to, "address", "script_hash")
 }
 
-// syncedCardano is the beginning of a real chain with assets, up to a block, or nil where that is absent.
+// syncedCardano returns a database of a real chain with assets up to a block, or nil if the blocks are absent.
 func syncedCardano(t *testing.T, to model.HeightPk) (db *core.DB) {
 	t.Run("cardano", func(t *testing.T) {
 		dir := testblocks.Path(t, "cardano", "dingo-immutable")
@@ -68,7 +68,7 @@ func syncedCardano(t *testing.T, to model.HeightPk) (db *core.DB) {
 	return db
 }
 
-// shownIn is a server of databases that are written meanwhile, if at all, by the test itself, and its address.
+// shownIn starts a server of databases, to which the test may write meanwhile, and returns its URL.
 func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
 	t.Helper()
 	p := newProgram(strings.NewReader(""), t.Output(), t.Output())
@@ -96,7 +96,7 @@ func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
 	return strings.TrimSuffix(server.URL(), "/")
 }
 
-// kindOf is what kind of page a path shows: the words that are the same for all of that kind.
+// kindOf returns the kind of a page: the part of its path that all pages of the kind share.
 func kindOf(path string) string {
 	u, err := url.Parse(path)
 	if err != nil {
@@ -113,15 +113,15 @@ func kindOf(path string) string {
 	return kind
 }
 
-// Pages that must be among those that are found by following links from the first.
+// Kinds of pages that must be reachable from the first by links.
 var pageKinds = map[string][]string{
 	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/forks", "bitcoin/status"},
 	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address",
 		"cardano-preview/assets", "cardano-preview/asset"},
 }
 
-// One browser for all: it takes longer to start than a page takes.
-func TestInABrowser(t *testing.T) {
+// One browser for all subtests: it starts slower than a page loads.
+func TestExplorerInABrowser(t *testing.T) {
 	browser := browser(t)
 	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
 	if cardano := syncedCardano(t, 37_000); cardano != nil {
@@ -195,13 +195,13 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 		}
 		for _, path := range b.asked {
 			if strings.HasSuffix(path, ".js") || strings.HasSuffix(path, "/events") {
-				t.Errorf("%s was asked for", path)
+				t.Errorf("%s was requested", path)
 			}
 		}
 	})
 }
 
-// Whoever has no mouse gets everywhere, in the order of the page, and sees where.
+// The keyboard reaches every control, in the order of the page, with a visible focus.
 func keyboardReachesEverything(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	b.open("/bitcoin/block/170", 200)
@@ -230,7 +230,7 @@ func keyboardReachesEverything(t *testing.T, browser context.Context, server str
 	}
 }
 
-// search types into the search box of the page that is shown, as people do.
+// search types into the search box of the current page.
 func (b *tab) search(text string) {
 	b.Helper()
 	b.follow("search "+text, chromedp.SendKeys(chromedp.CSS("#q"), text+kb.Enter))
@@ -257,7 +257,7 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 	b.mu.Unlock()
 	b.search("<script>alert(1)</script>")
 	if text := eval[string](b, "document.querySelector('main').innerText"); !strings.Contains(text, "<script>alert(1)</script>") {
-		t.Errorf("what was looked for is not said: %s", text)
+		t.Errorf("the page does not contain the search text: %s", text)
 	}
 	for _, db := range dbs[1:] {
 		assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
@@ -272,7 +272,7 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 	}
 }
 
-// The first payment there was: from the block of the coins over the transaction that spends them, and on.
+// Links lead from the first payment's block over the spending transactions and back.
 func coinIsFollowed(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	link := func(selector string) chromedp.Action[chromedp.Void] {
@@ -294,7 +294,7 @@ func coinIsFollowed(t *testing.T, browser context.Context, server string) {
 	}
 }
 
-// A list is read to its end by its links, and nothing is in it twice.
+// Its links lead through a list to its end, without duplicates.
 func listIsRead(t *testing.T, browser context.Context) {
 	b := newTab(t, browser, shownIn(t, syncedBitcoin(t, 120)))
 	b.open("/bitcoin/blocks", 200)
@@ -302,7 +302,7 @@ func listIsRead(t *testing.T, browser context.Context) {
 	for {
 		for _, href := range eval[[]string](b, `[...document.querySelectorAll('main table.blocks th a')].map(a => a.textContent)`) {
 			if seen[href] {
-				t.Fatalf("block %s stands in the list twice", href)
+				t.Fatalf("block %s is in the list twice", href)
 			}
 			seen[href] = true
 		}
@@ -321,7 +321,7 @@ func listIsRead(t *testing.T, browser context.Context) {
 	}
 }
 
-// What happens on the chain shows on pages that are open, without anybody doing anything.
+// Open pages show changes of the chain by themselves.
 func blocksArrive(t *testing.T, browser context.Context) {
 	uri := "file://" + realBlocks(t)
 	db := syncedBitcoin(t, 200)
@@ -335,7 +335,7 @@ func blocksArrive(t *testing.T, browser context.Context) {
 	}
 	home.becomes(newest(200))
 	for _, height := range []int{201, 205} {
-		goOn(t, db, uri, model.HeightPk(height))
+		syncOn(t, db, uri, model.HeightPk(height))
 		home.becomes(newest(height))
 	}
 	to, err := db.PointAt(t.Context(), 203)
@@ -347,7 +347,7 @@ func blocksArrive(t *testing.T, browser context.Context) {
 	}
 	home.becomes(`document.querySelector('#news').textContent.includes('2 blocks were replaced')`)
 	home.becomes(newest(203))
-	goOn(t, db, uri, 250)
+	syncOn(t, db, uri, 250)
 	home.becomes(newest(250))
 	// A tab that nobody sees holds no connection. When it is seen again, it catches up.
 	address.do("look at it", chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {

@@ -14,13 +14,13 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// eventClient is a program that listens to a server's events, and whose connection is cut wherever it is.
+// eventClient is a client of a server's events whose connection is cut at any byte.
 type eventClient struct {
 	heard *listener
 	id    string // kept with what was heard
 }
 
-// listen connects and hears at most so many bytes, until ctx ends.
+// listen connects and reads at most the given number of bytes, until ctx ends.
 func (c *eventClient) listen(ctx context.Context, url string, bytes int64) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -65,15 +65,15 @@ func (c *eventClient) listen(ctx context.Context, url string, bytes int64) {
 	c.heard.forget()
 }
 
-// forget is what a program does that was killed: what does not count yet was in memory alone.
+// forget drops the state in memory, like a kill.
 func (l *listener) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.pending)
 }
 
-// A program that follows a server's events, cut off at any byte, while the chain forks and the server is killed and started
-// again, has in the end what one has that is told everything at once.
+// A client of a server's events that is cut off at any byte, while the chain forks and the server is killed and
+// restarted, has the same final state as a client that reads everything at once.
 func TestFollowersOfAServerLoseNothing(t *testing.T) {
 	slow(t)
 	t.Parallel()

@@ -20,7 +20,7 @@ import (
 	"birthmark/internal/daemon"
 )
 
-// faultLog keeps the lines of a log that tell of faults. Of others there are too many.
+// faultLog stores the lines of a log that report faults. The others are too many.
 type faultLog struct {
 	mu    sync.Mutex
 	lines []string
@@ -42,7 +42,7 @@ func (l *faultLog) String() string {
 	return strings.Join(l.lines, "")
 }
 
-// target is a server in this process, so that what it leaves behind is seen here.
+// target is a server in this process, so that leaks are visible to the test.
 type target struct {
 	daemon.Address
 	log    *faultLog
@@ -50,11 +50,11 @@ type target struct {
 	client *http.Client // a normal one
 }
 
-// serveHere serves the first blocks of the real chain in this process, with more settings than that.
+// serveHere serves the first blocks of the real chain in this process, with additional flags.
 func serveHere(t *testing.T, more ...string) *target {
 	t.Helper()
 	db := filepath.Join(t.TempDir(), "db")
-	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "1000")
+	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "1000", "--wal=off")
 	return serveDatabase(t, db, more...)
 }
 
@@ -99,7 +99,7 @@ func serveDatabase(t *testing.T, db string, more ...string) *target {
 	return s
 }
 
-// goroutinesFall waits until there are no more than so many.
+// goroutinesFall waits until the number of goroutines is at most the given one.
 func goroutinesFall(t *testing.T, after string, most int) {
 	t.Helper()
 	for end := time.Now().Add(patience); runtime.NumGoroutine() > most; time.Sleep(20 * time.Millisecond) {
@@ -110,7 +110,7 @@ func goroutinesFall(t *testing.T, after string, most int) {
 	}
 }
 
-// serves asks as a normal client does, which has to be answered each time.
+// serves sends requests of a normal client, which must succeed.
 func (s *target) serves(t *testing.T, while string) {
 	t.Helper()
 	for i, path := range []string{"v1/bitcoin/block/170", "v1/bitcoin/find/address/" + satoshi, "bitcoin/block/170", "readyz"} {
@@ -130,8 +130,7 @@ func (s *target) serves(t *testing.T, while string) {
 	}
 }
 
-// attack opens connections and has each do something until the test is over, in a goroutine of its own where it goes on doing
-// it.
+// attack opens connections and runs a goroutine on each that continues until the test ends.
 type attack struct {
 	t    *testing.T
 	addr string
@@ -152,7 +151,7 @@ func (a *attack) dial() net.Conn {
 	return conn
 }
 
-// end closes the connections and waits for those who use them.
+// end closes the connections and waits for the goroutines that use them.
 func (a *attack) end() {
 	for _, conn := range a.open {
 		conn.Close()
@@ -160,7 +159,7 @@ func (a *attack) end() {
 	a.all.Wait()
 }
 
-// drip sends text again and again, in small pieces, until the server has enough of it.
+// drip sends text repeatedly, in small pieces, until the server closes the connection.
 func (a *attack) drip(conn net.Conn, text string) {
 	a.all.Go(func() {
 		for i := 0; ; i = (i + 1) % len(text) {
@@ -172,8 +171,8 @@ func (a *attack) drip(conn net.Conn, text string) {
 	})
 }
 
-// Clients that are slow in each way there is, as many as the server has connections and half as many again.
-func TestSlowClientsKeepNobodyOut(t *testing.T) {
+// Clients that are slow in any way, half as many again as the server has connections, do not block others.
+func TestSlowClientsDoNotBlockOthers(t *testing.T) {
 	slow(t)
 	const connections, attackers = 32, 48
 	s := serveHere(t, "--config", writeConfig(t, fmt.Sprintf("max_connections: %d\nrequest_timeout: 5s\n", connections)))
@@ -182,11 +181,11 @@ func TestSlowClientsKeepNobodyOut(t *testing.T) {
 	for _, c := range []struct {
 		name, begin, drip string
 	}{
-		{"they say nothing", "", ""},
+		{"they send nothing", "", ""},
 		{"headers trickle", "GET /v1/bitcoin/status HTTP/1.1\r\nHost: localhost\r\n", "X-A: b\r\n"},
 		{"bodies trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", " "},
 		{"chunks trickle", "POST /v1/bitcoin/txs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\n \r\n"},
-		{"answers are asked for and not taken", strings.Repeat("GET /v1/bitcoin/blocks?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n", 50), ""},
+		{"answers are requested and not read", strings.Repeat("GET /v1/bitcoin/blocks?limit=1000 HTTP/1.1\r\nHost: localhost\r\n\r\n", 50), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := &attack{t: t, addr: s.Listen}
@@ -209,7 +208,7 @@ func TestSlowClientsKeepNobodyOut(t *testing.T) {
 	goroutinesFall(t, "the attacks", before)
 }
 
-func TestIdleConnectionsKeepNobodyOut(t *testing.T) {
+func TestIdleConnectionsDoNotBlockOthers(t *testing.T) {
 	const connections = 5000
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -255,9 +254,10 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Of bodies that are too large no more is read than the limit and what is on its way, whatever they say of their length.
+// The server reads no more of a body that is too large than the limit and the network buffers, whatever its declared
+// length.
 func TestHugeBodiesAreNotRead(t *testing.T) {
-	s := serveHere(t)
+	s := serveHere(t, "--config", writeConfig(t, "request_timeout: 1m\n")) // for slow machines
 	s.serves(t, "nobody else asks")
 	before := runtime.NumGoroutine()
 	for _, path := range []string{"v1/bitcoin/txs", "v1/bitcoin/block/170", "bitcoin/block/170", "nowhere", "healthz"} {

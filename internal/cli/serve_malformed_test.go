@@ -22,7 +22,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// fuzzing is a client that sends such requests over one connection after the other.
+// fuzzing is a client that sends malformed requests over consecutive connections.
 type fuzzing struct {
 	t    *testing.T
 	addr string
@@ -31,10 +31,10 @@ type fuzzing struct {
 	seen map[int]int // answers by status
 }
 
-// ofHTTP are statuses above 499 with which net/http itself turns away what is not HTTP as it knows it.
+// ofHTTP are the statuses above 499 with which net/http rejects requests.
 var ofHTTP = []int{http.StatusNotImplemented, http.StatusHTTPVersionNotSupported}
 
-// ask sends one request and judges its answer.
+// ask sends one request and checks its answer.
 func (f *fuzzing) ask(text, method string) {
 	if f.conn == nil {
 		conn, err := net.Dial("tcp", f.addr)
@@ -83,8 +83,8 @@ func (f *fuzzing) hangUp() {
 	}
 }
 
-// 10,000 requests that are wrong: each is answered, none with an error of the server, nothing is left of them.
-func TestMalformedRequestsAreNobodysFault(t *testing.T) {
+// 10,000 malformed requests: each has an answer, none an error of the server, and none leaks.
+func TestMalformedRequestsAreClientErrors(t *testing.T) {
 	slow(t)
 	for _, c := range []struct {
 		chain    string
@@ -160,8 +160,8 @@ func malformed(t *testing.T, s *target, requests int) {
 	}
 }
 
-// What is no HTTP at all.
-func TestGarbageIsNobodysFault(t *testing.T) {
+// Bytes that are not HTTP.
+func TestGarbageDoesNotHarmTheServer(t *testing.T) {
 	slow(t)
 	rng := testseed.Rand(t)
 	s := serveHere(t)

@@ -21,7 +21,7 @@ type mangler struct {
 	indexes, known, cursors []string // that it has
 }
 
-// words stand where names and values do, beside those that a chain has.
+// words replace names and values, in addition to those of a chain.
 var words = []string{
 	"tip", "170", "0", "-1", "4294967296", "99999999999999999999", "address", "none", "true", "asc", "desc", "null", "{}", "f4184fc5:99999999999", "..", ".", "",
 	"%", "%zz", "%00", "%2f", "%2e%2e%2f", "%ff%fe", "%C0%AF", "\u00e9", "\U0001f642", "address=", "=", "&", ";", "+", "a b", "<script>", "' OR 1=1", "${jndi:x}",
@@ -58,7 +58,7 @@ var bodies = []string{
 
 func (m *mangler) one(of []string) string { return of[m.IntN(len(of))] }
 
-// junk is a few bytes that may stand in a line of a request.
+// junk returns a few bytes that are allowed in a line of a request.
 func (m *mangler) junk() string {
 	b := make([]byte, m.IntN(12))
 	for i := range b {
@@ -90,7 +90,7 @@ func (m *mangler) word() string {
 	return m.one(words)
 }
 
-// filled is text with something that the chain has in each place for it.
+// filled returns text with values of the chain in place of the placeholders.
 func (m *mangler) filled(text string) string {
 	for strings.Contains(text, "WORD") {
 		text = strings.Replace(text, "WORD", m.one(m.known), 1)
@@ -98,7 +98,7 @@ func (m *mangler) filled(text string) string {
 	return strings.NewReplacer("CHAIN", m.chain, "INDEX", m.one(m.indexes)).Replace(text)
 }
 
-// bent is s with something changed.
+// bent returns s with a random change.
 func (m *mangler) bent(s string) string {
 	b := []byte(s)
 	for range m.IntN(3) {
@@ -136,7 +136,7 @@ func (m *mangler) path() string {
 	return strings.NewReplacer(" ", "+", "\r", "", "\n", "").Replace(p)
 }
 
-// parameter is one that the path may have, or any.
+// parameter returns a parameter of the path, or any.
 func (m *mangler) parameter(path string) string {
 	name := m.one(parameters)
 	if m.IntN(4) > 0 {
@@ -166,7 +166,7 @@ func (m *mangler) parameter(path string) string {
 	return name + "=" + value
 }
 
-// request is one, and its method.
+// request returns a request and its method.
 func (m *mangler) request() (text, method string) {
 	method = "GET"
 	switch m.IntN(10) {
@@ -214,7 +214,7 @@ func (m *mangler) request() (text, method string) {
 	return b.String() + "\r\n" + body, method
 }
 
-// learn asks a server what its chain has.
+// learn reads the values of a server's chain.
 func learn(t *testing.T, s *target) *mangler {
 	t.Helper()
 	m := &mangler{chain: s.Chains[0]}
@@ -268,7 +268,7 @@ func learn(t *testing.T, s *target) *mangler {
 	return m
 }
 
-// eventID is the id of the first event that has one.
+// eventID returns the id of the first event with one.
 func eventID(t *testing.T, s *target, chain string) string {
 	t.Helper()
 	resp, err := s.client.Get(s.URL + "v1/" + chain + "/events")

@@ -16,7 +16,7 @@ import (
 	"birthmark/internal/daemon"
 )
 
-// serverProcess is a server in a process of its own.
+// serverProcess is a server in another process.
 type serverProcess struct {
 	cmd    *exec.Cmd
 	stderr *bytes.Buffer // to be read when it has ended
@@ -24,7 +24,7 @@ type serverProcess struct {
 	client *http.Client
 }
 
-// startServer starts `birthmark serve` and waits until it says where it answers.
+// startServer starts `birthmark serve` and waits until it prints its address.
 func startServer(t *testing.T, args ...string) *serverProcess {
 	t.Helper()
 	cmd, _, stderr := process(t, all, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, args...)...)
@@ -66,7 +66,7 @@ func (s *serverProcess) kill() {
 	_ = s.cmd.Wait()
 }
 
-// stop asks the process to end, which it has to do well.
+// stop sends SIGTERM, after which the process must exit with status 0.
 func (s *serverProcess) stop(t *testing.T) {
 	t.Helper()
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -84,7 +84,7 @@ type reply struct {
 	body   []byte
 }
 
-// get asks for a path below the server's URL.
+// get requests a path below the server's URL.
 func (s *serverProcess) get(t *testing.T, path string, header ...string) reply {
 	t.Helper()
 	r, err := s.try(path, header...)
@@ -112,7 +112,7 @@ func (s *serverProcess) try(path string, header ...string) (r reply, err error) 
 	return r, err
 }
 
-// into reads the document of an answer that has to be one.
+// into decodes an answer, which must be a document.
 func (r reply) into(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal(r.body, v); err != nil || r.status != http.StatusOK {
@@ -120,7 +120,7 @@ func (r reply) into(t *testing.T, v any) {
 	}
 }
 
-// tip of a chain, as its status has it; -1 before the first block.
+// tip returns the tip in the status of a chain; -1 before the first block.
 func (s *serverProcess) tip(t *testing.T, chain string) (height int, hash string) {
 	t.Helper()
 	var a query.StatusAnswer
@@ -131,13 +131,13 @@ func (s *serverProcess) tip(t *testing.T, chain string) (height int, hash string
 	return int(a.Tip.Height), a.Tip.Hash
 }
 
-// reaches waits until the chain's tip is at a height at least.
+// reaches waits until the tip of the chain is at the height or above.
 func (s *serverProcess) reaches(t *testing.T, chain string, height int) {
 	t.Helper()
 	until(t, chain+" to reach block "+strconv.Itoa(height), func() bool { h, _ := s.tip(t, chain); return h >= height })
 }
 
-// slowly makes the sources of a server wait so long before every 64th block.
+// slowly starts a server whose sources wait before every 64th block.
 func slowly(t *testing.T, wait time.Duration, args ...string) *serverProcess {
 	t.Helper()
 	cmd, _, stderr := process(t, all, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, args...)...)

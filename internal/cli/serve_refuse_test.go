@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What cannot be served is said before anything is, and leaves nothing behind.
-func TestServeRefuses(t *testing.T) {
+// A server that cannot start fails before it writes anything.
+func TestServersThatCannotStartAreRefused(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ import (
 	"birthmark/internal/daemon"
 )
 
-// certificate makes the files of a certificate for this machine, and what has to trust it.
+// certificate writes a certificate for this machine, and returns a pool that trusts it.
 func certificate(t *testing.T, dir string) (cert, key string, trust *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -50,8 +50,8 @@ func certificate(t *testing.T, dir string) (cert, key string, trust *x509.CertPo
 	return cert, key, trust
 }
 
-// Settings of the server reach what they are about: TLS, keys, rates, origins, profiles, the log.
-func TestServerIsAsItIsSet(t *testing.T) {
+// The settings of the server take effect: TLS, keys, rates, origins, profiles, the log.
+func TestServerSettingsTakeEffect(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	dir := t.TempDir()

@@ -19,8 +19,8 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// A server that is killed while it syncs and answers leaves a database that is whole, and the next one goes on.
-func TestServerIsKilledAndGoesOn(t *testing.T) {
+// A server that is killed while it syncs and answers leaves a consistent database, and the next server resumes.
+func TestAKilledServerResumes(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
@@ -50,7 +50,7 @@ func TestServerIsKilledAndGoesOn(t *testing.T) {
 	same(t, db, digestOf(t, fresh))
 }
 
-// SIGTERM ends a server with clients, whatever they are at, and their answers come whole.
+// SIGTERM ends a server with clients of any kind, whose running requests complete.
 func TestServerStopsWithClients(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestServerStopsWithClients(t *testing.T) {
 	defer following.Body.Close()
 	clients.Go(func() {
 		if told, err := io.ReadAll(following.Body); err != nil || !strings.HasPrefix(string(told), "retry:") && !strings.Contains(string(told), "event: tip") {
-			t.Errorf("a follower was told %.300q: %v", told, err)
+			t.Errorf("a follower received %.300q: %v", told, err)
 		}
 	})
 	for range 4 {
@@ -111,7 +111,7 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.Handler.ServeHTTP(w, r)
 }
 
-// Several chains are served by one process, and what one's source fails for is no matter to the others.
+// One process serves several chains, and the failure of one source does not affect the others.
 func TestChainsAreServedTogether(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestChainsAreServedTogether(t *testing.T) {
 	defer at.Close()
 	dir := t.TempDir()
 	bad := filepath.Join(dir, "bad.jsonl")
-	write(t, bad, "this is no block\n")
+	write(t, bad, "not a block\n")
 	still := filepath.Join(dir, "still")
 	syncTo(t, still, "file://"+realBlocks(t), "--to-height", "300")
 	file := filepath.Join(dir, "birthmark.yaml")
@@ -159,22 +159,23 @@ chains:
 	node.down.Store(false)
 	s.reaches(t, "ergo-testnet", 15)
 	s.stop(t)
-	if log := s.stderr.String(); !strings.Contains(log, "this is no block") && !strings.Contains(log, "bad.jsonl") || !strings.Contains(log, "chain=ergo network=mainnet") {
-		t.Errorf("the log does not tell of the bad source: %s", log)
+	if log := s.stderr.String(); !strings.Contains(log, "not a block") && !strings.Contains(log, "bad.jsonl") || !strings.Contains(log, "chain=ergo network=mainnet") {
+		t.Errorf("the log does not name the bad source: %s", log)
 	}
 	for _, name := range []string{"bitcoin", "ergo"} {
 		consistent(t, filepath.Join(dir, name))
 	}
 }
 
-// Indexes are added and dropped while the chain is served, one of one's own too, for which the database is opened anew.
-func TestIndexIsAddedBesideServe(t *testing.T) {
+// Indexes are added and dropped while the chain is served, also a custom one, for which the server reopens the
+// database.
+func TestIndexIsAddedDuringServe(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
 	dir := t.TempDir()
 	db, file := filepath.Join(dir, "db"), filepath.Join(dir, "birthmark.yaml")
-	write(t, file, ownSettings)
+	write(t, file, customSettings)
 	syncTo(t, db, source, "--to-height", "9000")
 	s := slowly(t, 10*time.Millisecond, "--source", source, "--db", db)
 	done := make(chan struct{})
@@ -217,8 +218,8 @@ func TestIndexIsAddedBesideServe(t *testing.T) {
 	consistent(t, db)
 }
 
-// A sync that serves answers while it syncs, and ends as it does without.
-func TestSyncServesMeanwhile(t *testing.T) {
+// A sync with --serve answers meanwhile, and ends like one without.
+func TestSyncServes(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	source := "file://" + realBlocks(t)
@@ -259,13 +260,13 @@ func TestSyncServesMeanwhile(t *testing.T) {
 		select {
 		case s.URL = <-url:
 		case <-time.After(patience):
-			t.Fatal("the sync does not say where it answers")
+			t.Fatal("the sync does not print its address")
 		}
 		if follow {
 			s.reaches(t, "bitcoin", 100)
 			s.reaches(t, "bitcoin", 14131)
 			s.stop(t)
-		} else if err := cmd.Wait(); err != nil { // it may be at its end before it is asked
+		} else if err := cmd.Wait(); err != nil { // it may have ended before the request
 			t.Error(err)
 		}
 		in.Close()

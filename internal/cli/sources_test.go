@@ -12,8 +12,8 @@ import (
 
 const everyIndex = "address,script_hash,script_type,op_return"
 
-// Outputs of every kind of script are made and spent on a real node: whatever way its blocks come, the database is the
-// same, and it agrees with the node.
+// Outputs of every kind of script are created and spent on a real node: the database is the same from each of its
+// sources, and agrees with the node.
 func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -39,7 +39,7 @@ func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
 	}
 	asked := standIn.Asked()
 	if asked["rest block"] < 300 || asked["rest headers"] == 0 || asked["rpc"] > 0 {
-		t.Errorf("REST was to be asked, and nothing else: %v", asked)
+		t.Errorf("only REST should be used: %v", asked)
 	}
 	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", filepath.Join(dir, first))
@@ -61,8 +61,8 @@ func TestEverySourceOfANodeGivesOneDatabase(t *testing.T) {
 	}
 }
 
-// One row that is not as it was is named.
-func TestVerifyWithANodeNamesWhatDiffers(t *testing.T) {
+// Verify reports one changed row.
+func TestVerifyWithANodeReportsDifferences(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	node := btcdtest.Start(t)

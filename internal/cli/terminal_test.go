@@ -133,7 +133,7 @@ func (p *onTerminal) clean(t *testing.T) {
 	}
 }
 
-func TestScreenKeepsWhatATerminalShows(t *testing.T) {
+func TestScreenIsThatOfATerminal(t *testing.T) {
 	t.Parallel()
 	got := screen("one\r\n\r\x1b[Ksync [===  ] 50%\r\x1b[K\x1b[32mtwo\x1b[0m\r\nabcd\rxy")
 	if want := []string{"one", "two", "xycd"}; strings.Join(got, "|") != strings.Join(want, "|") {
@@ -141,7 +141,7 @@ func TestScreenKeepsWhatATerminalShows(t *testing.T) {
 	}
 }
 
-// Every command that shows progress ends by itself on a terminal, and takes its bar away.
+// Every command with a progress bar ends by itself on a terminal, and removes the bar.
 func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
 	slow(t)
 	t.Parallel()

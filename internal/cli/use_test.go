@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Whatever is wrong about how the program is called, it says what was expected and exits with 2.
-func TestWrongUseSaysWhatWasExpected(t *testing.T) {
+// Wrong usage returns exit status 2 and an error with the expected form.
+func TestWrongUsageNamesTheExpectedForm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")

@@ -30,7 +30,7 @@ func differing(t *testing.T, args ...string) (a verify.Result) {
 
 var utxoFamily = storage.Declaration{Family: 5, Name: "utxo_by_utxo_pk", Access: storage.Ordered}
 
-// harm changes one row of a database, or takes it away where change makes nothing of it.
+// harm changes one row of a database, or deletes it if change returns nil.
 func harm(t *testing.T, db string, d storage.Declaration, key []byte, change func(value []byte) []byte) {
 	t.Helper()
 	store, err := rocks.Open(db, rocks.Options{WAL: true})
@@ -95,7 +95,7 @@ func TestVerifyComparesWithBlockFiles(t *testing.T) {
 	golden(t, "verify_damaged.txt", r.stdout)
 }
 
-func TestVerifyOfAnotherChain(t *testing.T) {
+func TestVerifyReportsAnotherChain(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	var ours, theirs, short blockFiles
@@ -127,7 +127,7 @@ func TestVerifyOfAnotherChain(t *testing.T) {
 	}
 }
 
-func TestVerifyBesideARunningSync(t *testing.T) {
+func TestVerifyRunsDuringASync(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
@@ -138,7 +138,7 @@ func TestVerifyBesideARunningSync(t *testing.T) {
 	}
 }
 
-func TestVerifySaysWhatItNeeds(t *testing.T) {
+func TestVerifyReportsMissingFlags(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := first200(t)
@@ -160,8 +160,8 @@ func TestVerifySaysWhatItNeeds(t *testing.T) {
 	}
 }
 
-// No source of the tests counts what is unspent: how that looks.
-func TestUnspentForPeople(t *testing.T) {
+// The text form of the comparison of unspent outputs, which no source of the tests offers.
+func TestUnspentIsPrinted(t *testing.T) {
 	t.Parallel()
 	side := func(outputs int64, value string) *verify.Count {
 		return &verify.Count{Outputs: outputs, Value: value}
