@@ -14,6 +14,12 @@ VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
 BENCH ?= append
 FUZZTIME ?= 10s
 
+# Prints how long the following command takes.
+timed = TIMEFORMAT='$(1): %1R s, %1U + %1S s of CPU time'; time
+
+# `make lint` runs go vet, which go test would repeat. Tests that run in parallel often wait, so more of them than cores.
+TEST := go test -vet=off -parallel 4
+
 .PHONY: help
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,11 +55,11 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 
 .PHONY: test
 test: browser blocks ## run every test
-	go test -timeout 25m ./...
+	@$(call timed,tests) $(TEST) -timeout 25m ./...
 
 .PHONY: test-short
 test-short: ## run the quick tests: the inner loop
-	go test -short ./...
+	@$(call timed,tests) $(TEST) -short ./...
 
 .PHONY: race
 race: browser blocks ## run every test under the race detector
@@ -67,8 +73,8 @@ test-interop: setup blocks interop ## run tests against other implementations (n
 lint: setup ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
-	go vet ./...
-	go tool -modfile=tools/go.mod staticcheck ./...
+	@$(call timed,go vet) go vet ./...
+	@$(call timed,staticcheck) go tool -modfile=tools/go.mod staticcheck ./...
 
 .PHONY: bench
 bench: build ## index generated blocks in several ways and compare (BENCH="append --txs 1000000")

@@ -11,7 +11,7 @@ import (
 )
 
 // The database must not depend on how blocks are batched.
-func TestGeneratedBitcoinChainsSyncCompletely(t *testing.T) {
+func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 	t.Parallel()
 	var a benchcmd.GenerateAnswer
 	args := []string{"bench", "generate", "--chain", "bitcoin", "--txs", "5000", "--block-txs", "100", "--seed", "9", t.TempDir()}

@@ -122,6 +122,7 @@ var pageKinds = map[string][]string{
 
 // One browser for all subtests: it starts slower than a page loads.
 func TestExplorerInABrowser(t *testing.T) {
+	slow(t)
 	browser := browser(t)
 	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
 	if cardano := syncedCardano(t, 37_000); cardano != nil {

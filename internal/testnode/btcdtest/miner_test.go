@@ -42,8 +42,8 @@ func TestANodeVerifiesWhatIsSpent(t *testing.T) {
 
 func TestForksOfAMiner(t *testing.T) {
 	n := Start(t)
-	m := n.MineEveryScript(t, 260)
-	for _, depth := range []int{1, 2, 10, 120} {
+	m := n.MineEveryScript(t, 230)
+	for _, depth := range []int{1, 10, 101} {
 		lost := n.Blocks(t)
 		m.Fork(t, depth, depth+2)
 		isForked(t, m, lost, depth, 2)
