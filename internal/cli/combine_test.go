@@ -7,12 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"birthmark/chains/cardano"
-	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
 	"birthmark/internal/testblocks"
-	"birthmark/storage/rocks"
 )
 
 // For the assets of preview's first 50,940 blocks, searches by asset, policy, address and combinations return the
@@ -23,19 +20,7 @@ func TestSearchesForRealAssetsAgree(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "cardano", "--network", "preview", "--source", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), "--db", dir,
 		"--index", everyCardanoIndex)
-	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 32 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	chain, err := cardano.New("preview")
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := core.Open(t.Context(), store, core.Options{Chain: chain, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openReadOnly(t, dir)
 	all := func(index, value string, terms query.Terms) (outputs []query.OutputAnswer) {
 		p := query.Page{Limit: 100}
 		for {

@@ -87,7 +87,7 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		})
 	}
 	t.Run("in memory", func(t *testing.T) {
-		inMemory, onDisk := dumpOf(t, syncInWindows(t, memory.New(), "mainnet", source, 1000, 1<<20)), openDump(t, plain)
+		inMemory, onDisk := dumpOf(t, syncInWindows(t, memory.New(), "mainnet", source, 1000, 1<<20)), dumpOf(t, openReadOnly(t, plain))
 		if !bytes.Equal(inMemory, onDisk) {
 			t.Errorf("dumps of %d and %d bytes differ", len(inMemory), len(onDisk))
 		}
@@ -185,23 +185,4 @@ func dumpOf(t *testing.T, db *core.DB) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// openDump is the dump of a database on disk.
-func openDump(t *testing.T, dir string) []byte {
-	t.Helper()
-	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	chain, err := bitcoin.New("mainnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := core.Open(context.Background(), store, core.Options{Chain: chain, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dumpOf(t, db)
 }

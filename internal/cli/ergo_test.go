@@ -13,7 +13,6 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo"
 	"birthmark/core"
-	"birthmark/core/check"
 	"birthmark/core/query"
 	"birthmark/core/verify"
 	"birthmark/internal/testblocks"
@@ -332,15 +331,6 @@ func TestTokensOfErgoAddUp(t *testing.T) {
 	syncInMemory(t, db, source)
 	adds(k)
 	checkDB(t, db)
-}
-
-// checkDB fails if check finds an inconsistency.
-func checkDB(t *testing.T, db *core.DB) {
-	t.Helper()
-	a, err := db.Check(t.Context(), check.Options{})
-	if err != nil || !a.OK {
-		t.Errorf("check: %+v, %v", a, err)
-	}
 }
 
 // Faults of an Ergo source are reported in one line, with an exit status that shows who must act.

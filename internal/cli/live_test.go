@@ -120,6 +120,12 @@ func equal(t *testing.T, db, fresh *core.DB) {
 	if string(dumpOf(t, db)) != string(dumpOf(t, fresh)) {
 		t.Error("the database differs from a new one")
 	}
+	checkDB(t, db)
+}
+
+// checkDB fails if check finds an inconsistency.
+func checkDB(t *testing.T, db *core.DB) {
+	t.Helper()
 	a, err := db.Check(t.Context(), check.Options{})
 	if err != nil || !a.OK {
 		t.Errorf("check: %+v, %v", a, err)

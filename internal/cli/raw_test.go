@@ -9,11 +9,9 @@ import (
 	"testing"
 
 	"birthmark/chains"
-	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/storage/rocks"
 )
 
 type rawRun struct {
@@ -52,7 +50,7 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			hashes := newestTxs(t, chain, db, 10)
+			hashes := newestTxs(t, db, 10)
 			for _, hash := range hashes {
 				var a query.RawTxAnswer
 				ask(t, &a, "tx", "--raw", hash, "--db", db)
@@ -81,17 +79,9 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 }
 
 // newestTxs returns the hashes of at least n transactions of a database, if it has as many.
-func newestTxs(t *testing.T, chain model.Chain, dir string, n int) (hashes []string) {
+func newestTxs(t *testing.T, dir string, n int) (hashes []string) {
 	t.Helper()
-	store, err := rocks.Open(dir, rocks.Options{ReadOnly: true, BlockCache: 8 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	db, err := core.Open(t.Context(), store, core.Options{Chain: chain, ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := openReadOnly(t, dir)
 	for h := int(db.Tip().Height); h > 0 && len(hashes) < n; h-- {
 		b, err := db.Block(t.Context(), fmt.Sprint(h))
 		if err != nil {

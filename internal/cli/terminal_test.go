@@ -200,7 +200,7 @@ func TestOneCtrlCEndsOnATerminal(t *testing.T) {
 			if !strings.Contains(p.written(), c.says) {
 				t.Errorf("expected %q in\n%s", c.says, p.written())
 			}
-			if n := statusOf(t, db); n != 500 {
+			if n := tipHeight(t, db); n != 500 {
 				t.Errorf("the tip is %d, expected 500", n)
 			}
 		})
@@ -234,12 +234,4 @@ func TestTheDemoOfBitcoinEndsOnATerminal(t *testing.T) {
 	if want := "The database is in "; !strings.Contains(p.written(), want) {
 		t.Errorf("expected %q in\n%s", want, p.written())
 	}
-}
-
-// statusOf returns the height of a database's tip.
-func statusOf(t *testing.T, db string) (height int) {
-	t.Helper()
-	var a struct{ Tip struct{ Height int } }
-	ask(t, &a, "status", "--db", db)
-	return a.Tip.Height
 }
