@@ -17,11 +17,10 @@ import (
 
 func (p *program) checkCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "check",
-		Usage:       "check the database for internal consistency",
-		Category:    building,
-		Description: "Reads every row and changes nothing. The exit status is 1 if there are inconsistencies.",
-		Flags:       slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
+		Name:     "check",
+		Usage:    "check the database for internal consistency",
+		Category: building,
+		Flags:    slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(func(c *cli.Context) (err error) {
 			db, err := p.OpenReading(c, core.Options{Damaged: true})
 			if err != nil {

@@ -13,10 +13,9 @@ import (
 
 func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "config",
-		Usage:       "print the effective settings, including defaults",
-		Category:    helping,
-		Description: "Combines file, environment and flags. The output is a settings file; secrets are masked.",
+		Name:     "config",
+		Usage:    "print the effective settings, including defaults",
+		Category: helping,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` of the server"},
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.WriteFlags(), serverFlags(), command.DatabaseFlags()),

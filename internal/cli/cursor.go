@@ -21,8 +21,6 @@ func (p *program) cursorCommand() *cli.Command {
 		Name:     "cursor",
 		Usage:    "manage the saved positions of find --follow clients",
 		Category: asking,
-		Description: "A cursor is a named position after a block. find --follow --cursor NAME continues from it and advances it. Cursors are\n" +
-			"files in the folder of the database and can be changed while another process writes the database.",
 		Subcommands: []*cli.Command{
 			queryCommand(p, cli.Command{
 				Name:      "set",

@@ -21,8 +21,6 @@ func (p *program) decodeCommand() *cli.Command {
 		Usage:     "decode raw blocks to JSON, without a database",
 		ArgsUsage: "FILE|-",
 		Category:  helping,
-		Description: "FILE or standard input (-) contains raw bytes, hex, a block file or the JSON of a node. Prints one JSON document per block,\n" +
-			"each on its own line.",
 		Flags: slices.Concat(command.ChainFlags(), []cli.Flag{
 			command.IndexFlag(),
 			&cli.StringFlag{Name: "height", Usage: "height `H` of the first block, if the input does not contain it", DefaultText: "0"},

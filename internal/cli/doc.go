@@ -5,6 +5,7 @@
 //
 //   - program.go lists the commands;
 //   - reorder.go brings the arguments into the order that the flag parser requires and checks them;
+//   - help.txt has the description and the examples of each command;
 //   - query.go runs the commands that query a database.
 //
 // Package command has what all commands share: settings, common flags, answers as text or JSON, errors and exit statuses.

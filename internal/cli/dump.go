@@ -24,8 +24,6 @@ func (p *program) dumpCommand() *cli.Command {
 		Name:     "dump",
 		Usage:    "dump all rows, or a checksum per column family",
 		Category: asking,
-		Description: "Prints one line per row: family, key and value, the last two in hex. Databases with the same chain and indexes have\n" +
-			"identical dumps. Orphaned blocks (birthmark forks) are not included. A digest is the SHA-256 of these lines.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "family", Usage: "dump only the family `F`"},
 			&cli.BoolFlag{Name: "digest", DisableDefaultText: true, Usage: "print the number of rows and the digest of each family instead of the rows"},

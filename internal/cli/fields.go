@@ -15,10 +15,8 @@ func (p *program) fieldsCommand() *cli.Command {
 		Name:     "fields",
 		Usage:    "list the fields for expressions of custom indexes",
 		Category: helping,
-		Description: "Prints the fields of outputs, transactions and blocks of --chain or of all chains, and the functions, as in docs/fields.md.\n" +
-			"docs/indexes.md explains how to define an index.",
-		Flags:  slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"}}, command.CommonFlags()),
-		Action: p.fields,
+		Flags:    slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"}}, command.CommonFlags()),
+		Action:   p.fields,
 	}
 }
 

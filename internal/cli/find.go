@@ -18,10 +18,6 @@ func (p *program) findCommand() *cli.Command {
 		Name:      "find",
 		Usage:     "list the outputs of an address (or any indexed value)",
 		ArgsUsage: "INDEX [VALUE]",
-		Description: "INDEX asset finds the outputs that contain an asset, by its id or fingerprint. With --or and --and: the outputs that contain\n" +
-			"VALUE or any --or value, and every --and value.\n" +
-			"With --follow: prints a line per new output and then a line per block, which commits the lines before it. A line\n" +
-			"\"rollback\" revokes everything above its block; it is also the first line of a run.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "and", Usage: "only outputs that also contain `INDEX=VALUE`; can be repeated"},
 			&cli.StringSliceFlag{Name: "or", Usage: "also outputs that contain `INDEX=VALUE`; can be repeated"},

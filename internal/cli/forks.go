@@ -13,8 +13,6 @@ func (p *program) forksCommand() *cli.Command {
 	return queryCommand(p, cli.Command{
 		Name:  "forks",
 		Usage: "list blocks orphaned by reorganizations, newest first",
-		Description: "Prints the last 1,000 orphaned blocks: the time and the size of the reorganization, and the blocks that replaced\n" +
-			"them. Blocks removed by birthmark rollback are not included.",
 		Flags: command.PageFlags("blocks"),
 	}, func(r *request) (*query.ForksAnswer, error) {
 		return r.db.Forks(r.ctx, r.page)

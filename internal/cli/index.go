@@ -31,27 +31,22 @@ func (p *program) indexCommand() *cli.Command {
 				Name:      "add",
 				Usage:     "add an index, or options of an existing index",
 				ArgsUsage: "NAME",
-				Description: "Definition and options come from the settings of NAME; without settings, a built-in index is added with its defaults.\n" +
-					"If another process is syncing the database, that process adds the index while it continues to sync.\n" +
-					"If interrupted, run the same command again, or let the next sync resume it.",
 				Flags: slices.Concat(
 					command.SourceFlags("`URI` of the source of the blocks; needed for values that are not in the database"), changeFlags()),
 				Action: command.Profiled(p.indexAdd),
 			},
 			{
-				Name:        "drop",
-				Usage:       "drop an index",
-				ArgsUsage:   "NAME",
-				Description: "Frees its disk space. Other indexes do not change. If another process is syncing the database, that process drops it.",
-				Flags:       changeFlags(),
-				Action:      command.Profiled(p.indexDrop),
+				Name:      "drop",
+				Usage:     "drop an index",
+				ArgsUsage: "NAME",
+				Flags:     changeFlags(),
+				Action:    command.Profiled(p.indexDrop),
 			},
 			{
-				Name:        "verify",
-				Usage:       "check one index for internal consistency",
-				ArgsUsage:   "NAME",
-				Description: "Like check, but reads only the families of the index and the outputs. The exit status is 1 if there are inconsistencies.",
-				Flags:       slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
+				Name:      "verify",
+				Usage:     "check one index for internal consistency",
+				ArgsUsage: "NAME",
+				Flags:     slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
 				Action: command.Profiled(func(c *cli.Context) error {
 					return p.readIndexes(c, func(db *daemon.Database) error {
 						return p.check(c, db, check.Options{Index: c.Args().First()})

@@ -129,7 +129,8 @@ func (p *program) app() *cli.App {
 func prepare(parent string, c *cli.Command) {
 	name, action := parent+" "+c.Name, c.Action
 	c.HideHelpCommand = true // "help" can be an argument
-	c.CustomHelpTemplate = helpTemplate(name)
+	description, examples := helpOf(name)
+	c.Description, c.CustomHelpTemplate = description, helpTemplate+examples
 	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return flagError(name, c.Flags, err) }
 	c.Action = func(ctx *cli.Context) error {

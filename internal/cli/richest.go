@@ -15,8 +15,6 @@ func (p *program) richestCommand() *cli.Command {
 		Name:      "richest",
 		Usage:     "list the values of an index with the largest balances of the coin or of an asset",
 		ArgsUsage: "INDEX",
-		Description: "Reads the balances of an index with the option balance. For other indexes it sums all unspent outputs, which takes as long\n" +
-			"as reading all outputs. With --asset it sums the unspent outputs that contain the asset.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "asset", Usage: "rank by the balance of the asset with `ID` or fingerprint"},
 			command.LimitFlag("values"),

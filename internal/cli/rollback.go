@@ -16,10 +16,9 @@ import (
 
 func (p *program) rollbackCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "rollback",
-		Usage:       "remove the blocks above a height",
-		Category:    building,
-		Description: "Needs no source. If interrupted, only the newest blocks are removed and the database is consistent.",
+		Name:     "rollback",
+		Usage:    "remove the blocks above a height",
+		Category: building,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "to-height", Usage: "keep block `H` and remove the blocks above it"},
 		}, command.DatabaseFlags(), command.ProfileFlags()),

@@ -13,12 +13,11 @@ import (
 
 func (p *program) schemaCommand() *cli.Command {
 	return &cli.Command{
-		Name:        "schema",
-		Usage:       "describe the column families: key, value, purpose",
-		Category:    helping,
-		Description: "Prints docs/schema.md; with --chain also the built-in indexes of the chain.",
-		Flags:       slices.Concat(command.ChainFlags(), command.CommonFlags()),
-		Action:      p.schema,
+		Name:     "schema",
+		Usage:    "describe the column families: key, value, purpose",
+		Category: helping,
+		Flags:    slices.Concat(command.ChainFlags(), command.CommonFlags()),
+		Action:   p.schema,
 	}
 }
 

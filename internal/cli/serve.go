@@ -16,10 +16,6 @@ func (p *program) serveCommand() *cli.Command {
 		Name:     "serve",
 		Usage:    "serve databases over HTTP, with an API and an explorer",
 		Category: serving,
-		Description: "Serves all chains of the settings, or the one selected by flags. A chain with a source is synced by this process. A chain\n" +
-			"without one, or with --read-only, is only read; another process can sync it. If a source fails, the server retries and\n" +
-			"keeps answering. Ctrl-C stops after running requests and the current batch.\n" +
-			"With --json, prints one document with the address when the server listens; later errors are logged.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on: host:port or unix:/path/of.sock", DefaultText: config.DefaultListen},
 			&cli.BoolFlag{Name: "read-only", DisableDefaultText: true, Usage: "do not sync; another process can"},

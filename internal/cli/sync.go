@@ -23,8 +23,6 @@ func (p *program) syncCommand() *cli.Command {
 		Name:     "sync",
 		Usage:    "index blocks from a source up to its tip; creates the database if needed",
 		Category: building,
-		Description: "Resumes after the last indexed block. Ctrl-C stops after the current batch; press it again to stop immediately. The database\n" +
-			"is consistent in both cases. Pending index add and drop operations are resumed too.",
 		Flags: slices.Concat(
 			command.SourceFlags("`URI` of the source: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"),
 			[]cli.Flag{

@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"birthmark/internal/cli/benchcmd"
 
 	"github.com/urfave/cli/v2"
 )
@@ -181,17 +184,20 @@ func TestHelpShowsEveryCommandOfTheContract(t *testing.T) {
 	}
 	// Every command has an example, and the help of subcommands can be printed in both ways.
 	for _, c := range newProgram(nil, nil, nil).app().Commands {
-		if examples["birthmark "+c.Name] == "" {
+		if _, examples := helpOf("birthmark " + c.Name); examples == "" {
 			t.Errorf("%s has no example", c.Name)
 		}
 		for _, sub := range c.Subcommands {
-			if examples["birthmark "+c.Name+" "+sub.Name] == "" {
+			if _, examples := helpOf("birthmark " + c.Name + " " + sub.Name); examples == "" {
 				t.Errorf("%s %s has no example", c.Name, sub.Name)
 			}
 			if h := birthmark("help", c.Name, sub.Name); h.status != exitDone || h != birthmark(c.Name, sub.Name, "--help") {
 				t.Errorf("help %s %s: %+v", c.Name, sub.Name, h)
 			}
 		}
+	}
+	if r := birthmark("help", "bench", "tip"); !strings.Contains(r.stdout, fmt.Sprintf("%d transactions", benchcmd.TipTxs)) {
+		t.Errorf("help bench tip has another number of transactions: %s", r.stdout)
 	}
 	if r, other := birthmark("--version"), birthmark("version"); r != other || r.status != exitDone {
 		t.Errorf("--version: %+v, %+v", r, other)

@@ -16,8 +16,6 @@ func (p *program) valuesCommand() *cli.Command {
 		Name:      "values",
 		Usage:     "list the values of an index in the order of their first occurrence",
 		ArgsUsage: "INDEX",
-		Description: "With --prefix: the values that begin with TEXT, in alphabetical order; needs an index with the option prefix. An empty TEXT\n" +
-			"lists all values.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "prefix", Usage: "only values that begin with `TEXT`, at most 255 bytes"},
 		}, command.OrderedPageFlags("values")),

@@ -25,9 +25,6 @@ func (p *program) verifyCommand() *cli.Command {
 		Name:     "verify",
 		Usage:    "compare the index with a source, sampling blocks",
 		Category: building,
-		Description: "Checks that the tip is on the chain of the source, compares the first, the last and random blocks completely, and compares\n" +
-			"the unspent outputs if the node counts them. Changes nothing and can run during a sync. The exit status is 1 if there are\n" +
-			"differences.",
 		Flags: slices.Concat(command.SourceFlags("`URI` of the source, such as http://127.0.0.1:8332 or file:///path/blocks"), []cli.Flag{
 			&cli.StringFlag{Name: "sample", Usage: "compare `N` random blocks", DefaultText: strconv.Itoa(verify.DefaultSample)},
 			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the random choice", DefaultText: "random"},

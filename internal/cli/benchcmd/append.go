@@ -24,20 +24,11 @@ func (b *commands) appendCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "append",
 		Usage: "index generated blocks in several ways and compare",
-		Description: "The blocks resemble those of mainnet. They are generated and decoded first; each run then has its own process and\n" +
-			"temporary folder:\n" +
-			"  naive  a store transaction per block, single reads and writes, no caches\n" +
-			"  floor  all rows are made, none are stored\n" +
-			"  wal    batches as near the tip\n" +
-			"  nowal  the same with --wal=off\n" +
-			"  bulk   a normal sync: large batches\n" +
-			"Custom indexes in --index-file need serialized blocks, which are then generated for bitcoin. The time they add to decoding is\n" +
-			"measured separately, because the runs do not decode.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
 			&cli.StringFlag{Name: "runs", Usage: "`RUNS` to execute: some of naive,floor,wal,nowal,bulk", DefaultText: "all"},
-			&cli.StringFlag{Name: "wal", Usage: "only naive, floor, and runs with the write-ahead log `on` or off"},
+			&cli.StringFlag{Name: "wal", Usage: "only naive, floor, and the runs with the write-ahead log `on|off`"},
 			command.CompressionFlag(),
 			&cli.StringFlag{Name: "repeat", Usage: "repeat the runs `N` times, alternating, and print the median of each figure", DefaultText: "1"},
 			&cli.StringFlag{Name: "recording", Hidden: true}, // the process of one run: the folder with the recorded blocks

@@ -20,9 +20,6 @@ func (b *commands) decodeCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "decode",
 		Usage: "compare the speed of decoding with other libraries",
-		Description: "Compares Cardano with gouroboros, Bitcoin with btcd's wire, and Ergo with encoding/json, which validates nothing. Blocks are\n" +
-			"generated or read from --source: an immutable database or chunk of Cardano, a block file of Bitcoin, a file of full blocks\n" +
-			"of Ergo.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "source", Usage: "`FILE` or folder of blocks, or its file:// URI", DefaultText: "generated blocks"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "20000"},

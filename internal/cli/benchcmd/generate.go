@@ -27,9 +27,6 @@ func (b *commands) generateCommand() *cli.Command {
 		Name:      "generate",
 		Usage:     "write a generated chain to files, for bench sync and experiments",
 		ArgsUsage: "DIR",
-		Description: "The chain resembles mainnet. Cardano: an immutable database in DIR/immutable and genesis files in DIR/genesis. Ergo: full\n" +
-			"blocks of testnet in DIR/blocks.jsonl. Bitcoin: block files of regtest in DIR/blocks. Data that only nodes validate is\n" +
-			"filler: keys, signatures, scripts, and proofs of work except those of Bitcoin.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` to generate: cardano, bitcoin or ergo", DefaultText: "cardano"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},

@@ -19,9 +19,6 @@ func (b *commands) queryCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "query",
 		Usage: "measure queries",
-		Description: "Queries random transactions, outputs, blocks and values, and the value with the most outputs. Each query runs twice and the\n" +
-			"second run is measured, when its data is in memory. The database is --db, or a generated one that is removed at the end or\n" +
-			"kept in --reuse-db. For --db, the hottest value is the most frequent one in the sample.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "db", Usage: "database folder `DIR`", DefaultText: "a generated database"},
 			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},

@@ -17,8 +17,6 @@ func (b *commands) rollbackCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "rollback",
 		Usage: "measure rollbacks of databases of several sizes",
-		Description: "Creates and compacts databases of generated blocks in temporary folders, removes the last blocks of each, and appends the\n" +
-			"same blocks again as near the tip. The time of a rollback should not depend on the size of the database.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "sizes of the databases in transactions, `N,N`", DefaultText: "500000,2000000"},
 			&cli.StringFlag{Name: "blocks", Usage: "remove `N` blocks", DefaultText: "1000"},

@@ -24,12 +24,6 @@ func (b *commands) serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "measure a database served over HTTP",
-		Description: "Serves a database through the complete server of birthmark serve, while another process sends requests over many\n" +
-			"connections, one after the other on each. The requests are drawn at random and sent once before the measurement. The\n" +
-			"database is --db, or a generated one that is removed at the end or kept in --reuse-db. With --url, a running server is\n" +
-			"measured.\n" +
-			"The mix in percent: " + mixText(bench.LoadMix) + ". find is the first page of an address. Addresses with more than 100\n" +
-			"outputs and transactions with more than 1,000 inputs and outputs are excluded; bench query measures those.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "measure a running server: `URL` of a chain such as http://127.0.0.1:8080/v1/bitcoin"},
 			&cli.StringFlag{Name: "db", Usage: "database folder `DIR`", DefaultText: "a generated database"},

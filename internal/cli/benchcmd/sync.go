@@ -18,8 +18,6 @@ func (b *commands) syncCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "sync",
 		Usage: "measure a sync from a source, including reading and decoding",
-		Description: "Runs birthmark sync into a temporary folder, or into the folder --db, which must not contain a database and is kept.\n" +
-			"birthmark bench generate creates chains to sync.",
 		Flags: slices.Concat(command.SourceFlags("`URI` of the source of the blocks"), []cli.Flag{
 			&cli.StringFlag{Name: "to-height", Usage: "stop after block `H`"},
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folder", DefaultText: "the system default"},

@@ -1,7 +1,6 @@
 package benchcmd
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -19,9 +18,6 @@ func (b *commands) tipCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "tip",
 		Usage: "measure appending single blocks to a large database",
-		Description: fmt.Sprintf("Creates and compacts a database of generated blocks in a temporary folder and appends more blocks as they arrive from the\n"+
-			"network: one at a time, each durable before the next. Blocks of bitcoin have %d transactions, those of other chains as many\n"+
-			"as usual.", TipTxs),
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "txs", Usage: "initial database size of `N` transactions", DefaultText: "1000000"},
 			&cli.StringFlag{Name: "blocks", Usage: "append `N` blocks", DefaultText: "200"},
