@@ -34,35 +34,35 @@ func followFlags() []cli.Flag {
 
 const (
 	defaultPoll = time.Second
-	leastPoll   = 10 * time.Millisecond
+	minPoll     = 10 * time.Millisecond
 
 	flushEvery = 200 * time.Millisecond // while there are more events
-	keepEvery  = time.Second            // saves the cursor while there are more events
+	saveEvery  = time.Second            // saves the cursor while there are more events
 )
 
-// tail is a running find --follow.
-type tail struct {
+// eventStream is a running find --follow.
+type eventStream struct {
 	*program
-	c    *cli.Context
-	set  *config.Chain
-	what changes.Filter
-	poll time.Duration
+	c      *cli.Context
+	set    *config.Chain
+	filter changes.Filter
+	poll   time.Duration
 
 	cursor *cursor.Held   // nil: none
-	kept   *cursor.Cursor // its position at the start; nil: a new cursor
+	saved  *cursor.Cursor // its position at the start; nil: a new cursor
 
-	out     *terminal.Page
-	lines   *json.Encoder // of out
-	begun   bool
-	at      model.Point   // the last block that was printed
-	known   []model.Point // the locator of it
-	flushed time.Time
-	marked  time.Time
+	out       *terminal.Page
+	lines     *json.Encoder // of out
+	started   bool
+	last      model.Point   // the last block that was printed
+	locator   []model.Point // the locator of it
+	flushedAt time.Time
+	savedAt   time.Time
 }
 
 // follow prints events until it is interrupted, or until the tip with --until-tip.
 func (p *program) follow(c *cli.Context) (err error) {
-	f := &tail{program: p, c: c, poll: defaultPoll}
+	f := &eventStream{program: p, c: c, poll: defaultPoll}
 	if err := f.read(); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 		return err
 	}
 	if name := c.String("cursor"); name != "" {
-		if err := f.take(cursor.Of(dir), name); err != nil {
+		if err := f.lockCursor(cursor.Of(dir), name); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, f.cursor.Release()) }()
@@ -87,7 +87,7 @@ func (p *program) follow(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		took, err := f.pass()
+		took, err := f.printNew()
 		if stop := c.Context.Err(); stop != nil && errors.Is(err, stop) {
 			return nil // interrupted while opening the database
 		}
@@ -101,20 +101,18 @@ func (p *program) follow(c *cli.Context) (err error) {
 }
 
 // read reads arguments and flags, and rejects flags that --follow does not support.
-func (f *tail) read() (err error) {
+func (f *eventStream) read() (err error) {
 	c := f.c
-	for _, name := range []string{"and", "or", "unspent", "limit", "after", "order", "height-to", "time-to"} {
-		if c.IsSet(name) {
-			return command.UsageError("bad_value", "--follow cannot be combined with --%s", name)
-		}
+	if err := command.Exclusive(c, "follow", "and", "or", "unspent", "limit", "after", "order", "height-to", "time-to"); err != nil {
+		return err
 	}
-	f.what = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
+	f.filter = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
 	start, err := command.Range(c)
 	if err != nil {
 		return err
 	}
 	if start != (query.Range{}) {
-		f.what.Start = &start
+		f.filter.Start = &start
 	}
 	if c.IsSet("cursor") {
 		if err := cursor.CheckName(c.String("cursor")); err != nil {
@@ -122,23 +120,23 @@ func (f *tail) read() (err error) {
 		}
 	}
 	if c.IsSet("poll") {
-		if f.poll, err = time.ParseDuration(c.String("poll")); err != nil || f.poll < leastPoll {
-			return command.BadValue(c, "poll", "a duration of at least %v, such as 500ms", leastPoll)
+		if f.poll, err = time.ParseDuration(c.String("poll")); err != nil || f.poll < minPoll {
+			return command.BadValue(c, "poll", "a duration of at least %v, such as 500ms", minPoll)
 		}
 	}
 	return nil
 }
 
-// take locks the cursor.
-func (f *tail) take(folder cursor.Folder, name string) (err error) {
+// lockCursor locks the cursor.
+func (f *eventStream) lockCursor(folder cursor.Folder, name string) (err error) {
 	if f.cursor, err = f.holdCursor(f.c, folder, name); err != nil {
 		return err
 	}
-	f.kept, err = folder.Read(name)
+	f.saved, err = folder.Read(name)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
-		f.kept, err = nil, nil
+		f.saved, err = nil, nil
 	}
-	if err == nil && f.kept != nil && f.what.Start != nil {
+	if err == nil && f.saved != nil && f.filter.Start != nil {
 		err = command.UsageError("bad_value", "cursor %s already has a position: --height-from and --time-from are only for a new cursor", name)
 	}
 	if err != nil {
@@ -147,8 +145,8 @@ func (f *tail) take(folder cursor.Folder, name string) (err error) {
 	return err
 }
 
-// pass prints the new events of the database and returns the time it took to open it.
-func (f *tail) pass() (took time.Duration, err error) {
+// printNew prints the new events of the database and returns the time it took to open it.
+func (f *eventStream) printNew() (took time.Duration, err error) {
 	began := f.Now()
 	db, err := f.Host(f.c).OpenReading(f.c.Context, f.set, core.Options{})
 	if err != nil {
@@ -156,98 +154,90 @@ func (f *tail) pass() (took time.Duration, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	took = f.Now().Sub(began)
-	if !f.begun {
+	if !f.started {
 		f.out.Chain = db.Chain()
-		if f.kept != nil {
-			if f.known, err = pointsOf(db.Chain(), f.c.String("cursor"), f.kept); err != nil {
+		if f.saved != nil {
+			if f.locator, err = pointsOf(db.Chain(), f.c.String("cursor"), f.saved); err != nil {
 				return took, err
 			}
-			f.what.Start = nil
+			f.filter.Start = nil
 		}
 	}
-	for e, err := range changes.Follow(f.c.Context, db.Queries, f.known, f.what) {
+	for e, err := range changes.Follow(f.c.Context, db.Queries, f.locator, f.filter) {
 		if err != nil {
 			if f.c.Context.Err() != nil {
 				break // interrupted: printed events count
 			}
-			return took, errors.Join(err, f.keep(db))
+			return took, errors.Join(err, f.flush(db))
 		}
-		if err := f.tell(db, e); err != nil {
+		if err := f.handle(db, e); err != nil {
 			return took, err
 		}
 	}
-	f.what.Start = nil
-	return took, f.keep(db)
+	f.filter.Start = nil
+	return took, f.flush(db)
 }
 
-func (f *tail) tell(db *daemon.Database, e changes.Change) error {
+// handle prints an event and saves the position from time to time.
+func (f *eventStream) handle(db *daemon.Database, e changes.Change) error {
 	switch {
 	case e.Rollback != nil:
-		if f.begun && *e.Rollback == f.at {
+		if f.started && *e.Rollback == f.last {
 			return nil
 		}
-		f.begun, f.at = true, *e.Rollback
+		f.started, f.last = true, *e.Rollback
 		// The cursor moves back before a rollback is printed, and forward after a block is printed: it is never ahead of the
 		// client, even if the chain returns to an orphaned branch.
-		if err := f.mark(db); err != nil {
+		if err := f.saveCursor(db); err != nil {
 			return err
 		}
 	case e.Block != nil:
-		f.at = *e.Block
+		f.last = *e.Block
 	}
-	if err := f.write(e); err != nil {
+	f.Printed = true // later errors are not printed as documents
+	if !f.JSON {
+		showEvent(f.out, e)
+	} else if err := f.lines.Encode(e); err != nil {
 		return err
 	}
 	now := f.Now()
 	switch {
 	case e.Block == nil:
-	case f.cursor != nil && now.Sub(f.marked) >= keepEvery:
-		return f.keep(db)
-	case now.Sub(f.flushed) >= flushEvery:
-		f.flushed = now
+	case f.cursor != nil && now.Sub(f.savedAt) >= saveEvery:
+		return f.flush(db)
+	case now.Sub(f.flushedAt) >= flushEvery:
+		f.flushedAt = now
 		return f.out.Flush()
 	}
 	return nil
 }
 
-// write writes one line.
-func (f *tail) write(e changes.Change) error {
-	f.Printed = true // later errors are not printed as documents
-	if f.JSON {
-		return f.lines.Encode(e)
-	}
-	showEvent(f.out, e)
-	return nil
-}
-
-// keep flushes the printed events and saves the position.
-func (f *tail) keep(db *daemon.Database) error {
-	f.flushed = f.Now()
-	if err := f.out.Flush(); err != nil || !f.begun {
+// flush flushes the printed events and saves the position.
+func (f *eventStream) flush(db *daemon.Database) error {
+	f.flushedAt = f.Now()
+	if err := f.out.Flush(); err != nil || !f.started {
 		return err
 	}
-	return f.mark(db)
+	return f.saveCursor(db)
 }
 
-// mark sets the cursor, if there is one, to the position after the last block.
-func (f *tail) mark(db *daemon.Database) (err error) {
-	if !f.marked.IsZero() && len(f.known) > 0 && f.known[0] == f.at {
+// saveCursor sets the cursor, if there is one, to the position after the last block.
+func (f *eventStream) saveCursor(db *daemon.Database) (err error) {
+	if !f.savedAt.IsZero() && len(f.locator) > 0 && f.locator[0] == f.last {
 		return nil
 	}
-	if f.known, err = changes.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.at); err != nil || f.cursor == nil {
+	if f.locator, err = changes.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.last); err != nil || f.cursor == nil {
 		return err
 	}
-	f.marked = f.Now()
-	return f.cursor.Write(f.cursorAt(db.Chain(), f.known))
+	f.savedAt = f.Now()
+	return f.cursor.Write(f.cursorAt(db.Chain(), f.locator))
 }
 
 // wait waits until something was written to the database in dir since seen.
-func (f *tail) wait(dir, seen string, pause time.Duration) error {
+func (f *eventStream) wait(dir, seen string, pause time.Duration) error {
 	for {
-		select {
-		case <-f.c.Context.Done():
+		if sleep(f.c.Context, pause) != nil {
 			return nil
-		case <-time.After(pause):
 		}
 		if now, err := daemon.Written(dir); err != nil || now != seen {
 			return err

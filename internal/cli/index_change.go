@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	askEvery   = 200 * time.Millisecond
-	mostMisses = 10 // a process that ends removes its socket before it releases the lock
+	pollInterval = 200 * time.Millisecond
+	maxMisses    = 10 // a process that ends removes its socket before it releases the lock
 )
 
 // change adds or drops an index and waits until it is done. The process that writes the database does it; if there is no
@@ -41,17 +41,21 @@ func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) e
 	}
 	w := &indexChange{program: p, c: c, set: set, dir: dir, request: r}
 	if r.Do == control.Drop {
-		if w.before, err = w.families(); err != nil {
+		err := w.read(func(ctx context.Context, db *daemon.Database) (err error) {
+			w.before, err = db.Status(ctx)
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
 	stop := p.Watch("index "+r.Do+" "+r.Index, func() progress.Reading { return daemon.BuildReading(w.progress.Load()) })
 	defer stop()
-	if err := w.make(); err != nil && (c.Context.Err() == nil || !errors.Is(err, c.Context.Err())) {
+	if err := w.run(); err != nil && (c.Context.Err() == nil || !errors.Is(err, c.Context.Err())) {
 		return err
 	}
 	stop()
-	return w.answer()
+	return w.printAnswer()
 }
 
 // indexChange is the state of adding or dropping an index.
@@ -61,44 +65,42 @@ type indexChange struct {
 	set     *config.Chain
 	dir     string
 	request control.Request
-	before  []query.FamilyAnswer // sizes before an index is dropped
+	before  *query.StatusAnswer // before an index is dropped
 
 	states     []query.IndexState // the last reply of the process that writes the database
 	registered bool               // by any process
 	done       bool
 	pid        int    // of the process that does it; 0: this process
-	told       string // the last failure that was logged
+	failure    string // the last failure that was logged
 	progress   atomic.Pointer[backfill.Progress]
 }
 
-// make returns when the change is done, or left to another process by --detach.
-func (w *indexChange) make() error {
+// run returns when the change is done, or left to another process by --detach.
+func (w *indexChange) run() error {
 	for misses := 0; ; {
-		err := w.here()
+		err := w.changeHere()
 		var locked *storage.LockedError
 		if !errors.As(err, &locked) {
 			return err
 		}
-		asked := w.registered
-		if err := w.there(); !errors.Is(err, control.ErrNobody) {
+		registered := w.registered
+		if err := w.requestChange(); !errors.Is(err, control.ErrNobody) {
 			return err
 		}
-		if misses++; w.registered && !asked {
+		if misses++; w.registered && !registered {
 			misses = 0
 		}
-		if misses > mostMisses { // the writing process serves no control socket, such as a rollback
+		if misses > maxMisses { // the writing process serves no control socket, such as a rollback
 			return err
 		}
-		select {
-		case <-time.After(askEvery):
-		case <-w.c.Context.Done():
-			return w.c.Context.Err()
+		if err := sleep(w.c.Context, pollInterval); err != nil {
+			return err
 		}
 	}
 }
 
-// here makes the change in this process. It returns a [*storage.LockedError] if another process writes the database.
-func (w *indexChange) here() (err error) {
+// changeHere makes the change in this process. It returns a [*storage.LockedError] if another process writes the database.
+func (w *indexChange) changeHere() (err error) {
 	h := w.Host(w.c)
 	db, err := h.OpenWriting(w.c.Context, w.set)
 	if err != nil {
@@ -117,9 +119,8 @@ func (w *indexChange) here() (err error) {
 	if w.done = w.registered && w.isDone(states); w.done {
 		return nil
 	}
-	there := slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == w.request.Index })
 	offered := slices.ContainsFunc(db.Chain().Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
-	if w.request.Do == control.Add && w.set.Source == "" && !there && offered {
+	if w.request.Do == control.Add && w.set.Source == "" && w.indexIn(states) < 0 && offered {
 		return daemon.MissingSource(w.request.Index)
 	}
 	if _, err := s.Do(ctx, w.request); err != nil {
@@ -133,9 +134,9 @@ func (w *indexChange) here() (err error) {
 	return nil
 }
 
-// there requests the change from the process that writes the database. It returns [control.ErrNobody] if that process has no
-// control socket or has ended.
-func (w *indexChange) there() error {
+// requestChange requests the change from the process that writes the database. It returns [control.ErrNobody] if that
+// process has no control socket or has ended.
+func (w *indexChange) requestChange() error {
 	ctx, request := w.c.Context, w.request
 	for {
 		reply, err := control.Ask(ctx, w.dir, request)
@@ -147,22 +148,25 @@ func (w *indexChange) there() error {
 		if w.done = w.isDone(reply.States); w.done || w.c.Bool("detach") {
 			return nil
 		}
-		if reply.Failed != w.told {
-			if w.told = reply.Failed; w.told != "" {
-				w.Log.Warn("the process that writes the database will retry", "pid", reply.PID, "error", w.told)
+		if reply.Failed != w.failure {
+			if w.failure = reply.Failed; w.failure != "" {
+				w.Log.Warn("the process that writes the database will retry", "pid", reply.PID, "error", w.failure)
 			}
 		}
-		select {
-		case <-time.After(askEvery):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := sleep(ctx, pollInterval); err != nil {
+			return err
 		}
 	}
 }
 
+// indexIn returns the position of the index in states, or -1.
+func (w *indexChange) indexIn(states []query.IndexState) int {
+	return slices.IndexFunc(states, func(x query.IndexState) bool { return x.Name == w.request.Index })
+}
+
 // isDone reports whether the change is done, and records the progress.
 func (w *indexChange) isDone(states []query.IndexState) bool {
-	i := slices.IndexFunc(states, func(x query.IndexState) bool { return x.Name == w.request.Index })
+	i := w.indexIn(states)
 	if i < 0 {
 		return w.request.Do == control.Drop
 	}
@@ -173,41 +177,26 @@ func (w *indexChange) isDone(states []query.IndexState) bool {
 	return w.request.Do == control.Add && len(x.Adding) == 0 && !x.Dropping
 }
 
-// families returns the sizes of the column families.
-func (w *indexChange) families() (list []query.FamilyAnswer, err error) {
-	err = w.read(func(ctx context.Context, db *daemon.Database) error {
-		a, err := db.Status(ctx)
-		if err == nil {
-			list = a.Families
-		}
-		return err
-	})
-	return list, err
-}
-
 // read opens the database for reading, also after an interrupt.
 func (w *indexChange) read(do func(ctx context.Context, db *daemon.Database) error) error {
-	c := *w.c
-	c.Context = context.WithoutCancel(c.Context)
-	set := *w.set
+	ctx, set := context.WithoutCancel(w.c.Context), *w.set
 	set.Stored = nil
-	db, err := w.Host(&c).OpenReading(c.Context, &set, core.Options{})
+	db, err := w.Host(w.c).OpenReading(ctx, &set, core.Options{})
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(c.Context, db), db.Close())
+	return errors.Join(do(ctx, db), db.Close())
 }
 
 // freed returns the size of the families that were dropped.
-func (w *indexChange) freed() (*int64, error) {
-	after, err := w.families()
+func (w *indexChange) freed(after *query.StatusAnswer) *int64 {
 	n := int64(0)
-	for _, f := range w.before {
-		if !slices.ContainsFunc(after, func(other query.FamilyAnswer) bool { return other.Name == f.Name }) {
+	for _, f := range w.before.Families {
+		if !slices.ContainsFunc(after.Families, func(other query.FamilyAnswer) bool { return other.Name == f.Name }) {
 			n += f.Bytes
 		}
 	}
-	return &n, err
+	return &n
 }
 
 // changeAnswer is the answer of index add and index drop.
@@ -221,7 +210,7 @@ type changeAnswer struct {
 	BytesFreed *int64            `json:"bytes_freed,omitempty"`
 }
 
-func (w *indexChange) answer() error {
+func (w *indexChange) printAnswer() error {
 	a := changeAnswer{Did: w.request.Do, Done: w.done, PID: w.pid}
 	var chain model.Chain
 	err := w.read(func(ctx context.Context, db *daemon.Database) (err error) {
@@ -232,16 +221,17 @@ func (w *indexChange) answer() error {
 				return err
 			}
 		}
-		for i, x := range states {
-			if x.Name == w.request.Index {
-				a.Index = &states[i]
+		if i := w.indexIn(states); i >= 0 {
+			a.Index = &states[i]
+		}
+		if w.done && w.before != nil {
+			var after *query.StatusAnswer
+			if after, err = db.Status(ctx); err == nil {
+				a.BytesFreed = w.freed(after)
 			}
 		}
-		return nil
+		return err
 	})
-	if err == nil && w.done && w.request.Do == control.Drop {
-		a.BytesFreed, err = w.freed()
-	}
 	if err != nil {
 		return err
 	}
@@ -260,4 +250,14 @@ func (w *indexChange) answer() error {
 			page.Fields("dropped", terminal.Green(w.request.Index), "freed", humanize.Bytes(*a.BytesFreed))
 		}
 	})
+}
+
+// sleep waits for a duration, or returns the error of ctx if it ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -23,7 +23,7 @@ type Page struct {
 
 // NewPage returns an empty page.
 func NewPage(w io.Writer, colour bool, chain model.Chain) *Page {
-	return &Page{Writer: bufio.NewWriter(w), Chain: chain, colour: colour}
+	return &Page{Writer: bufio.NewWriterSize(w, 64<<10), Chain: chain, colour: colour}
 }
 
 // Printf prints text without a style.
