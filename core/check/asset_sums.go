@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -63,12 +64,17 @@ func (s *sumCheck) assetOutput(entries []schema.AssetEntry, holder *model.BirthP
 	}
 }
 
-// supply adds mints and burns to the held amounts, and subtracts them from the totals.
+// supply adds mints and burns to the held amounts, and subtracts them from the totals. It also checks that each belongs
+// to a transaction.
 func (s *sumCheck) supply() error {
+	txs := s.join(schema.FamilyTxHash)
 	return s.scan(schema.FamilyAssetSupply, func(k, v []byte) error {
 		row, err := schema.ParseSupplyRow(k, v)
 		if err != nil {
 			return err
+		}
+		if s.bad == nil {
+			txs.expect(row.Tx.AppendTo(nil), present, schema.FamilyAssetSupply, bytes.Clone(k), "its transaction is missing")
 		}
 		of, one := s.ofAsset(row.Birth)
 		n := one.times(mod61OfBig(row.Amount))

@@ -88,16 +88,3 @@ func (c *checker) assetIDs(births uint64) error {
 		return nil
 	})
 }
-
-// supplies checks that every mint and burn belongs to a transaction. sums checks the amounts.
-func (c *checker) supplies() error {
-	txs := c.join(schema.FamilyTxHash)
-	return c.scan(schema.FamilyAssetSupply, func(k, v []byte) error {
-		row, err := schema.ParseSupplyRow(k, v)
-		if err != nil {
-			return err
-		}
-		txs.expect(row.Tx.AppendTo(nil), present, schema.FamilyAssetSupply, bytes.Clone(k), "its transaction is missing")
-		return nil
-	})
-}

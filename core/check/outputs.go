@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"cmp"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -14,12 +13,11 @@ func (c *checker) inputs() error {
 	spent, utxos, txs := c.join(schema.FamilySpentInput), c.join(schema.FamilyUtxo), c.join(schema.FamilyTxHash)
 	next := model.InputPk(0)
 	err := c.scan(schema.FamilySpentUtxo, func(k, v []byte) error {
-		input, err1 := model.ParseInputPk(k)
-		utxo, err2 := model.ParseUtxoPk(v)
-		if err := cmp.Or(err1, err2); err != nil {
+		spend, err := schema.ParseSpendRow(k, v)
+		if err != nil {
 			return err
 		}
-		key := bytes.Clone(k)
+		key, input, utxo := bytes.Clone(k), spend.Input, spend.Output
 		if input != next && input.Index() != 0 {
 			c.problem(schema.FamilySpentUtxo, key, "the input before it is missing")
 		}
