@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -13,10 +15,10 @@ func CheckHeaders(chain model.Chain, r storage.Reader, before []*Batch, w *Batch
 	if !ok {
 		return nil
 	}
-	windows := append(before[:len(before):len(before)], w)
+	batches := append(slices.Clip(before), w)
 	at := func(h model.HeightPk) ([]byte, error) {
-		for i := len(windows) - 1; i >= 0; i-- {
-			blocks := windows[i].Blocks
+		for _, b := range slices.Backward(batches) {
+			blocks := b.Blocks
 			if first := blocks[0].Height; h >= first && int(h-first) < len(blocks) {
 				return blocks[h-first].Header, nil
 			}

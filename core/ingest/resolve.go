@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"birthmark/core/cache"
@@ -12,7 +13,7 @@ import (
 
 // FirstPk returns the first pointer of the oldest uncommitted batch.
 func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
-	for _, w := range append(before[:len(before):len(before)], w) {
+	for _, w := range append(slices.Clip(before), w) {
 		if len(w.Txs) > 0 {
 			return model.UtxoPk(w.Txs[0].pk)
 		}
@@ -23,10 +24,10 @@ func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
 // resolver is the second pass over one batch: it finds spent outputs and the births of values and assets.
 type resolver struct {
 	*schema.Layout
-	cache  *cache.Caches
-	w      *Batch
-	r      storage.Reader
-	before []*Batch // uncommitted batches, oldest first
+	cache   *cache.Caches
+	w       *Batch
+	r       storage.Reader
+	batches []*Batch // uncommitted batches, oldest first; the last one is w
 
 	assetsStored bool // the database contains assets
 
@@ -274,6 +275,6 @@ func (v *resolver) count() {
 // in the uncommitted batches in before (oldest first), and in the database that r reads. assets reports whether the
 // database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
 func Resolve(l *schema.Layout, c *cache.Caches, w *Batch, r storage.Reader, before []*Batch, assets bool) error {
-	v := resolver{Layout: l, cache: c, w: w, r: r, before: before, assetsStored: assets}
+	v := resolver{Layout: l, cache: c, w: w, r: r, batches: append(slices.Clip(before), w), assetsStored: assets}
 	return v.resolve()
 }

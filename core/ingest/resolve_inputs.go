@@ -2,11 +2,16 @@ package ingest
 
 import (
 	"fmt"
+	"iter"
+	"math"
 
 	"birthmark/core/cache"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
+
+// nowhere is the pointer of an output that is not found.
+const nowhere = math.MaxUint64
 
 // cacheMiss is input ii of transaction ti, whose entry in Batch.spends is at.
 type cacheMiss struct{ ti, ii, at int32 }
@@ -27,6 +32,7 @@ func (v *resolver) inputs(ti int32, t *BatchTx) error {
 		pk, value, ok := c.Unspent.Take(v.nextKey())
 		if !ok {
 			v.misses = append(v.misses, cacheMiss{ti, int32(ii), int32(len(w.spends))})
+			pk = nowhere
 		}
 		w.spends = append(w.spends, spend{model.UtxoPk(pk), value})
 	}
@@ -66,20 +72,17 @@ func (v *resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 }
 
 // readInputs reads the missed outputs from the database: their pointers, their values, and that no input has spent
-// them. Errors: unknown_output, already_spent.
+// them. The table of unspent outputs contains all unspent outputs of uncommitted batches, so a missed output of such a
+// batch is already spent, or it does not exist. Errors: unknown_output, already_spent.
 func (v *resolver) readInputs() error {
 	if len(v.misses) == 0 {
 		return nil
-	}
-	w := v.w
-	fail := func(u cacheMiss, err error) error { return fmt.Errorf("%s: %w", where(v.Chain, &w.Txs[u.ti]), err) }
-	if u, err := v.checkUncommittedOutputs(); err != nil {
-		return fail(u, err)
 	}
 	places, err := v.locateOutputs()
 	if err != nil {
 		return err
 	}
+	spentBy := v.uncommittedSpends(places)
 	keys := schema.Keys(places)
 	rows, err := v.r.GetMany(schema.FamilyUtxo, keys)
 	if err != nil {
@@ -90,167 +93,119 @@ func (v *resolver) readInputs() error {
 		return err
 	}
 	for i, u := range v.misses {
-		t := &w.Txs[u.ti]
-		if rows[i] == nil {
-			return fail(u, v.unknown(t, int(u.ii)))
+		t := &v.w.Txs[u.ti]
+		by, err := spentBy[places[i]], error(nil)
+		if by == nowhere && spent[i] != nil {
+			by, err = model.ParseInputPk(spent[i])
 		}
-		value, err := schema.ParseUtxoValue(rows[i])
+		var value uint64
+		switch {
+		case err != nil:
+		case by != nowhere:
+			err = v.alreadySpent(t, int(u.ii), by)
+		case rows[i] == nil:
+			err = v.unknown(t, int(u.ii))
+		default:
+			value, err = schema.ParseUtxoValue(rows[i])
+		}
 		if err != nil {
-			return fail(u, err)
+			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
 		}
-		if spent[i] != nil {
-			by, err := model.ParseInputPk(spent[i])
-			if err != nil {
-				return fail(u, err)
-			}
-			return fail(u, v.alreadySpent(t, int(u.ii), by))
-		}
-		w.spends[u.at] = spend{places[i], value}
-	}
-	if u, err := v.checkUncommittedSpends(places); err != nil {
-		return fail(u, err)
+		v.w.spends[u.at] = spend{places[i], value}
+		spentBy[places[i]] = model.InputPk(t.pk) + model.InputPk(u.ii)
 	}
 	return nil
 }
 
-// checkUncommittedOutputs rejects a missed input that refers to an output of an uncommitted batch. The table of unspent
-// outputs contains all unspent outputs of those batches, so the output is already spent, or it does not exist.
-func (v *resolver) checkUncommittedOutputs() (cacheMiss, error) {
-	wanted := make(map[string][]cacheMiss, len(v.misses))
-	for _, u := range v.misses {
-		name := v.spentName(u)
-		wanted[name] = append(wanted[name], u)
+// uncommittedSpends returns the input of an uncommitted batch that spends each of the outputs; nowhere if none does.
+func (v *resolver) uncommittedSpends(places []model.UtxoPk) map[model.UtxoPk]model.InputPk {
+	by := make(map[model.UtxoPk]model.InputPk, len(places))
+	for _, pk := range places {
+		by[pk] = nowhere
 	}
-	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
+	for _, w := range v.batches {
+		for ti := range w.Txs {
+			t := &w.Txs[ti]
+			for ii, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
+				if _, missed := by[s.Utxo]; missed && s.Utxo != nowhere {
+					by[s.Utxo] = model.InputPk(t.pk) + model.InputPk(ii)
+				}
+			}
+		}
+	}
+	return by
+}
+
+// locateOutputs returns the pointers of the outputs that v.misses refer to, in the same order; nowhere for unknown
+// outputs.
+func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
+	places := make([]model.UtxoPk, len(v.misses))
+	names := make([][]byte, len(v.misses)) // the value, or the transaction hash, that the input refers to
+	hashes := make([]model.Hash, len(v.misses))
+	at := make(map[string][]int, len(v.misses))
+	for i, u := range v.misses {
+		in := &v.w.Txs[u.ti].Inputs[u.ii]
+		places[i], names[i], hashes[i] = nowhere, in.Value, in.Tx
+		if v.SpendIndex == nil {
+			names[i] = in.Tx[:]
+		}
+		at[string(names[i])] = append(at[string(names[i])], i)
+	}
+	if v.SpendIndex != nil {
+		births, err := v.Births(v.r, v.SpendIndex.Number, names)
+		for i, birth := range births {
+			if birth != nil {
+				places[i] = birth.Utxo
+			}
+		}
+		for pk, value := range v.uncommittedValues(v.SpendIndex) {
+			for _, i := range at[string(value)] {
+				if pk.Tx() < v.w.Txs[v.misses[i].ti].pk {
+					places[i] = pk
+				}
+			}
+		}
+		return places, err
+	}
+	outputOf := func(i int, tx model.TxPk) {
+		u := v.misses[i]
+		if pk, err := tx.Utxo(int(v.w.Txs[u.ti].Inputs[u.ii].Index)); err == nil {
+			places[i] = pk
+		}
+	}
+	txs, err := schema.TxPks(v.r, hashes)
+	for i, found := range txs {
+		if len(found) > 0 {
+			outputOf(i, found[0])
+		}
+	}
+	for _, w := range v.batches {
 		for ti := range w.Txs {
 			made := &w.Txs[ti]
-			if v.SpendIndex == nil {
-				for _, u := range wanted[string(made.Hash[:])] {
-					t := &v.w.Txs[u.ti]
-					n := int64(t.Inputs[u.ii].Index)
-					if made.pk >= t.pk {
-						continue
-					}
-					if oi := n - int64(made.FirstOutput); oi < 0 || oi >= int64(len(made.Outputs)) {
-						return u, v.unknown(t, int(u.ii))
-					}
-					return u, v.doubleSpend(u, model.UtxoPk(made.pk)+model.UtxoPk(n))
+			for _, i := range at[string(made.Hash[:])] {
+				if made.pk < v.w.Txs[v.misses[i].ti].pk {
+					outputOf(i, made.pk)
 				}
-				continue
 			}
-			for oi := range made.Outputs {
-				for _, k := range made.Outputs[oi].Keys {
-					if v.Indexes[k.Index] != v.SpendIndex {
-						continue
-					}
-					for _, u := range wanted[string(k.Value)] {
-						if made.pk < v.w.Txs[u.ti].pk {
-							return u, v.doubleSpend(u, model.UtxoPk(made.pk)+model.UtxoPk(made.OutputIndex(oi)))
+		}
+	}
+	return places, err
+}
+
+// uncommittedValues yields the occurrences of values of x in the uncommitted batches.
+func (v *resolver) uncommittedValues(x *schema.Index) iter.Seq2[model.UtxoPk, []byte] {
+	return func(yield func(model.UtxoPk, []byte) bool) {
+		for _, w := range v.batches {
+			for ti := range w.Txs {
+				t := &w.Txs[ti]
+				for oi := range t.Outputs {
+					for _, k := range t.Outputs[oi].Keys {
+						if v.Indexes[k.Index] == x && !yield(model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), k.Value) {
+							return
 						}
 					}
 				}
 			}
 		}
 	}
-	return cacheMiss{}, nil
-}
-
-// spentName returns the transaction hash, or the value, that an input refers to.
-func (v *resolver) spentName(u cacheMiss) string {
-	in := &v.w.Txs[u.ti].Inputs[u.ii]
-	if v.SpendIndex != nil {
-		return string(in.Value)
-	}
-	return string(in.Tx[:])
-}
-
-// doubleSpend returns already_spent with the uncommitted input that spends the output at place, or unknown_output.
-func (v *resolver) doubleSpend(u cacheMiss, place model.UtxoPk) error {
-	t := &v.w.Txs[u.ti]
-	for by, spend := range v.uncommittedSpends() {
-		if spend.Utxo == place && by != model.InputPk(t.pk)+model.InputPk(u.ii) {
-			return v.alreadySpent(t, int(u.ii), by)
-		}
-	}
-	return v.unknown(t, int(u.ii))
-}
-
-// checkUncommittedSpends rejects a missed input if another input of an uncommitted batch spends the same output.
-func (v *resolver) checkUncommittedSpends(places []model.UtxoPk) (cacheMiss, error) {
-	by := make(map[model.UtxoPk]int, len(places))
-	for i, pk := range places {
-		by[pk] = i
-	}
-	for other, spend := range v.uncommittedSpends() {
-		i, met := by[spend.Utxo]
-		if !met {
-			continue
-		}
-		u := v.misses[i]
-		t := &v.w.Txs[u.ti]
-		if other != model.InputPk(t.pk)+model.InputPk(u.ii) {
-			return u, v.alreadySpent(t, int(u.ii), other)
-		}
-	}
-	return cacheMiss{}, nil
-}
-
-// uncommittedSpends yields the inputs of the uncommitted batches and of this batch.
-func (v *resolver) uncommittedSpends() func(yield func(model.InputPk, spend) bool) {
-	return func(yield func(model.InputPk, spend) bool) {
-		for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
-			for ti := range w.Txs {
-				t := &w.Txs[ti]
-				for ii, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
-					if !yield(model.InputPk(t.pk)+model.InputPk(ii), s) {
-						return
-					}
-				}
-			}
-		}
-	}
-}
-
-// locateOutputs returns the pointers of the outputs that v.misses refer to, in the same order. Error: unknown_output.
-func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
-	places := make([]model.UtxoPk, len(v.misses))
-	unknown := func(u cacheMiss) error {
-		t := &v.w.Txs[u.ti]
-		return fmt.Errorf("%s: %w", where(v.Chain, t), v.unknown(t, int(u.ii)))
-	}
-	if v.SpendIndex != nil {
-		values := make([][]byte, len(v.misses))
-		for i, u := range v.misses {
-			values[i] = v.w.Txs[u.ti].Inputs[u.ii].Value
-		}
-		births, err := v.Births(v.r, v.SpendIndex.Number, values)
-		if err != nil {
-			return nil, err
-		}
-		for i, birth := range births {
-			if birth == nil {
-				return nil, unknown(v.misses[i])
-			}
-			places[i] = birth.Utxo
-		}
-		return places, nil
-	}
-	hashes := make([]model.Hash, len(v.misses))
-	for i, u := range v.misses {
-		hashes[i] = v.w.Txs[u.ti].Inputs[u.ii].Tx
-	}
-	txs, err := schema.TxPks(v.r, hashes)
-	if err != nil {
-		return nil, err
-	}
-	for i, found := range txs {
-		u := v.misses[i]
-		if len(found) == 0 {
-			return nil, unknown(u)
-		}
-		if places[i], err = found[0].Utxo(int(v.w.Txs[u.ti].Inputs[u.ii].Index)); err != nil {
-			return nil, unknown(u)
-		}
-	}
-	return places, nil
 }

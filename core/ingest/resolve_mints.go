@@ -75,7 +75,7 @@ func (v *resolver) isBalanced(t *BatchTx) bool {
 // in an input.
 func (v *resolver) assetDeltas() error {
 	w := v.w
-	if !v.assetsStored && len(w.assetBirths) == 0 && !slices.ContainsFunc(v.before, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
+	if !v.assetsStored && !slices.ContainsFunc(v.batches, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
 		return nil
 	}
 	stored, err := v.readSpentAssets()
@@ -133,12 +133,9 @@ func (v *resolver) assetDeltas() error {
 
 // pendingWith returns the uncommitted batch that has the output at pk; nil if there is none.
 func (v *resolver) pendingWith(pk model.UtxoPk) *Batch {
-	if v.w.contains(pk) {
-		return v.w
-	}
-	for _, w := range v.before {
-		if w.contains(pk) {
-			return w
+	for i := len(v.batches) - 1; i >= 0; i-- {
+		if v.batches[i].contains(pk) {
+			return v.batches[i]
 		}
 	}
 	return nil
@@ -224,10 +221,7 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, erro
 	if !v.assetsStored {
 		return nil, nil
 	}
-	first := v.w
-	if len(v.before) > 0 {
-		first = v.before[0]
-	}
+	first := v.batches[0]
 	var pks []model.UtxoPk
 	for _, s := range v.w.spends {
 		if len(first.Txs) == 0 || s.Utxo < model.UtxoPk(first.Txs[0].pk) {

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -8,21 +9,16 @@ import (
 	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
-// owners are the values of spent outputs, of indexes with account features: all[from[i]:from[i+1]] are the values of
-// spend i.
-type owners struct {
-	all  []schema.Occurrence
-	from []int32
-}
+// owners are the values of the spent outputs, of indexes with account features, by spend.
+type owners [][]schema.Occurrence
 
-func (o *owners) of(spend int) []schema.Occurrence {
-	if o.from == nil {
+func (o owners) of(spend int) []schema.Occurrence {
+	if o == nil {
 		return nil
 	}
-	return o.all[o.from[spend]:o.from[spend+1]]
+	return o[spend]
 }
 
 // deltas computes the changes of accounts.
@@ -89,100 +85,74 @@ func (v *resolver) putOwners(at []*ledger.Deltas) {
 // readOwners finds the owners of spent outputs: in the uncommitted batches, in the caches, or in the database.
 func (v *resolver) readOwners() error {
 	w := v.w
-	var keep []*schema.Index
-	allOwned := true
-	for _, x := range v.Indexes {
-		if x.Active&schema.AccountFeatures != 0 {
-			keep = append(keep, x)
-			allOwned = allOwned && cache.HasOwners(x)
-		}
-	}
-	const pending, cached = -1, -2
-	at := make([]int32, len(w.spends)) // index in stored, or one of the above
-	known := make([]*model.BirthPk, 0, len(keep)*len(w.spends))
-	var stored []model.UtxoPk
+	w.owners = make(owners, len(w.spends))
+	all := make([]schema.Occurrence, 0, len(w.spends))
+	var stored []int // spends whose outputs must be read from the database
 	asked := 0
 	for i, s := range w.spends {
-		before := len(known)
-		if v.pendingWith(s.Utxo) != nil {
-			at[i] = pending
-			for _, x := range keep {
-				v.cache.TakeOwner(x, s.Utxo) // free the entry: it is never used again
-			}
-			continue
+		from, known := len(all), true
+		if made := v.pendingWith(s.Utxo); made != nil {
+			v.takeOwners(all, s.Utxo) // free the entries: they are never used again
+			all = made.appendOwners(all, v.Indexes, s.Utxo)
+		} else {
+			asked++
+			all, known = v.takeOwners(all, s.Utxo)
 		}
-		asked++
-		all := allOwned
-		for _, x := range keep {
-			if birth, ok := v.cache.TakeOwner(x, s.Utxo); ok {
-				known = append(known, birth)
-			} else {
-				all = false
-			}
+		if !known {
+			all = all[:from]
+			stored = append(stored, i)
 		}
-		if at[i] = cached; !all {
-			known = known[:before]
-			at[i] = int32(len(stored))
-			stored = append(stored, s.Utxo)
-		}
+		w.owners[i] = all[from:len(all):len(all)]
 	}
 	v.cache.Counters.Owners.Add(asked, asked-len(stored))
-	sorted := slices.Sorted(slices.Values(stored))
-	read, err := readOwners(v.Layout, v.r, sorted)
-	if err != nil {
-		return err
-	}
-	o := owners{from: make([]int32, 0, len(w.spends)+1), all: make([]schema.Occurrence, 0, len(w.spends))}
-	for i, s := range w.spends {
-		o.from = append(o.from, int32(len(o.all)))
-		switch at[i] {
-		case pending:
-			made := v.pendingWith(s.Utxo)
-			t := made.tx(s.Utxo.Tx())
-			oi := s.Utxo.Index() - int(t.FirstOutput)
-			births := made.births[made.outputs[t.outputs+oi].births:]
-			for ki := range t.Outputs[oi].Keys {
-				if x := v.Indexes[t.Outputs[oi].Keys[ki].Index]; x.Active&schema.AccountFeatures != 0 {
-					o.all = append(o.all, schema.Occurrence{Index: x, Birth: births[ki]})
-				}
+	slices.SortFunc(stored, func(a, b int) int { return cmp.Compare(w.spends[a].Utxo, w.spends[b].Utxo) })
+	for part := range slices.Chunk(stored, ledger.BatchRows) {
+		pks := make([]model.UtxoPk, len(part))
+		for k, i := range part {
+			pks[k] = w.spends[i].Utxo
+		}
+		rows, err := v.r.GetMany(schema.FamilyUtxo, schema.Keys(pks))
+		if err != nil {
+			return err
+		}
+		for k, b := range rows {
+			row, err := v.ParseUtxoRow(pks[k], b)
+			if err != nil {
+				return fmt.Errorf("output %v: %w", pks[k], err)
 			}
-		case cached:
-			for k, x := range keep {
-				if birth := known[k]; birth != nil {
-					o.all = append(o.all, schema.Occurrence{Index: x, Birth: *birth})
-				}
-			}
-			known = known[len(keep):]
-		default:
-			place, _ := slices.BinarySearch(sorted, s.Utxo)
-			o.all = append(o.all, read.of(place)...)
+			w.owners[part[k]] = slices.DeleteFunc(row.Occurrences, func(o schema.Occurrence) bool { return !hasAccounts(o.Index) })
 		}
 	}
-	o.from = append(o.from, int32(len(o.all)))
-	w.owners = o
 	return nil
 }
 
-// readOwners reads the values of committed outputs, of indexes with account features.
-func readOwners(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (o owners, err error) {
-	o.from = make([]int32, 1, len(pks)+1)
-	for part := range slices.Chunk(pks, ledger.BatchRows) {
-		rows, err := r.GetMany(schema.FamilyUtxo, schema.Keys(part))
-		if err != nil {
-			return o, err
+func hasAccounts(x *schema.Index) bool { return x.Active&schema.AccountFeatures != 0 }
+
+// takeOwners removes the owners of an output from the caches and appends them to all; known is false if the caches do
+// not have all of them.
+func (v *resolver) takeOwners(all []schema.Occurrence, pk model.UtxoPk) (_ []schema.Occurrence, known bool) {
+	known = true
+	for _, x := range v.Indexes {
+		if !hasAccounts(x) {
+			continue
 		}
-		for i, b := range rows {
-			row, err := c.ParseUtxoRow(part[i], b)
-			if err != nil {
-				return o, fmt.Errorf("output %v: %w", part[i], err)
-			}
-			for _, occ := range row.Occurrences {
-				if occ.Index.Active&schema.AccountFeatures != 0 {
-					o.all = append(o.all, occ)
-				}
-			}
-			o.from = append(o.from, int32(len(o.all)))
+		birth, ok := v.cache.TakeOwner(x, pk)
+		if known = known && ok; birth != nil {
+			all = append(all, schema.Occurrence{Index: x, Birth: *birth})
 		}
 	}
-	return o, nil
+	return all, known
+}
+
+// appendOwners appends the owners of an output of the batch.
+func (w *Batch) appendOwners(all []schema.Occurrence, indexes []*schema.Index, pk model.UtxoPk) []schema.Occurrence {
+	t := w.tx(pk.Tx())
+	oi := pk.Index() - int(t.FirstOutput)
+	births := w.births[w.outputs[t.outputs+oi].births:]
+	for ki, k := range t.Outputs[oi].Keys {
+		if x := indexes[k.Index]; hasAccounts(x) {
+			all = append(all, schema.Occurrence{Index: x, Birth: births[ki]})
+		}
+	}
+	return all
 }

@@ -99,29 +99,9 @@ func (v *resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
 	for _, i := range is {
 		wanted[string(v.pending[i].value)] = &v.pending[i]
 	}
-	position := -1
-	for i := range v.Indexes {
-		if v.Indexes[i] == x {
-			position = i
-		}
-	}
-	for _, w := range append(v.before[:len(v.before):len(v.before)], v.w) {
-		for ti := range w.Txs {
-			t := &w.Txs[ti]
-			for oi := range t.Outputs {
-				for _, k := range t.Outputs[oi].Keys {
-					if k.Index != position {
-						continue
-					}
-					pk, err := t.pk.Utxo(t.OutputIndex(oi))
-					if err != nil {
-						return err
-					}
-					if d := wanted[string(k.Value)]; d != nil && pk != d.here.Utxo {
-						return v.duplicateValue(d, x, model.BirthPk{Utxo: min(pk, d.here.Utxo)})
-					}
-				}
-			}
+	for pk, value := range v.uncommittedValues(x) {
+		if d := wanted[string(value)]; d != nil && pk != d.here.Utxo {
+			return v.duplicateValue(d, x, model.BirthPk{Utxo: min(pk, d.here.Utxo)})
 		}
 	}
 	return nil

@@ -103,15 +103,11 @@ func (u *Undo) below(h model.HeightPk) (model.Point, error) {
 	if h == 0 {
 		return model.Point{}, nil
 	}
-	b, err := u.r.Get(schema.FamilyBlock, (h - 1).AppendTo(nil))
-	if errors.Is(err, storage.ErrNotFound) {
+	p, err := schema.PointAt(u.r, h-1)
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
 		return model.Point{}, nil
 	}
-	if err != nil {
-		return model.Point{}, err
-	}
-	row, err := schema.ParseBlockRow(b)
-	return model.Point{Height: h - 1, Hash: row.Hash, Slot: row.Slot}, err
+	return p, err
 }
 
 // txs removes the transactions of the block. Earlier transactions with the same hash keep their rows.

@@ -9,15 +9,19 @@ import (
 	"birthmark/model"
 )
 
-// forgetAssets removes assets whose birth is in the removed block.
+// forgetAssets removes assets whose birth is in the removed block, with their fingerprints and infos.
 func (u *Undo) forgetAssets(births [][]byte) error {
 	ids, err := u.r.GetMany(schema.FamilyAssetID, births)
 	if err != nil {
 		return err
 	}
+	infos, err := u.r.GetMany(schema.FamilyAssetInfo, births)
+	if err != nil {
+		return err
+	}
 	for i, birth := range births {
 		if ids[i] == nil {
-			return fmt.Errorf("birth %x has no value", birth)
+			return fmt.Errorf("asset born at %x has no id", birth)
 		}
 		at, err := model.ParseBirthPk(birth, true)
 		if err != nil {
@@ -26,6 +30,13 @@ func (u *Undo) forgetAssets(births [][]byte) error {
 		u.cache.DropBirth(schema.AssetSpace, ids[i], at)
 		u.remove(schema.FamilyAssetID, birth)
 		u.remove(schema.FamilyAssetBirth, schema.AppendBirthKey(nil, ids[i], birth))
+		if fp := u.Layout.Traits.Fingerprint; fp != nil {
+			u.remove(schema.FamilyFingerprint, fp.Of(ids[i]))
+		}
+		if infos[i] != nil {
+			u.t.Checksum -= schema.InfoChecksum(infos[i])
+			u.remove(schema.FamilyAssetInfo, birth)
+		}
 	}
 	return nil
 }
@@ -88,9 +99,6 @@ func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAsset
 	if err := u.supply(touched); err != nil {
 		return nil, err
 	}
-	if err := u.names(born); err != nil {
-		return nil, err
-	}
 	return removed, u.forgetAssets(born)
 }
 
@@ -118,35 +126,6 @@ func (u *Undo) supply(touched map[model.TxPk][]model.AssetBirthPk) error {
 		}
 		u.assetDeltas.AddMint(assets[i], row.Amount, -1)
 		u.remove(schema.FamilyAssetSupply, key)
-	}
-	return nil
-}
-
-// names removes the fingerprints and infos of assets whose birth is in the removed block.
-func (u *Undo) names(births [][]byte) error {
-	infos, err := u.r.GetMany(schema.FamilyAssetInfo, births)
-	if err != nil {
-		return err
-	}
-	for i, info := range infos {
-		if info != nil {
-			u.t.Checksum -= schema.InfoChecksum(info)
-			u.remove(schema.FamilyAssetInfo, births[i])
-		}
-	}
-	fp := u.Layout.Traits.Fingerprint
-	if fp == nil {
-		return nil
-	}
-	ids, err := u.r.GetMany(schema.FamilyAssetID, births)
-	if err != nil {
-		return err
-	}
-	for i, id := range ids {
-		if id == nil {
-			return fmt.Errorf("asset born at %x has no id", births[i])
-		}
-		u.remove(schema.FamilyFingerprint, fp.Of(id))
 	}
 	return nil
 }
