@@ -166,11 +166,7 @@ func (g *batcher) matchExisting(ctx context.Context, b *model.Block) (had bool, 
 	if g.tip.IsOrigin() || b.Height > g.tip.Height {
 		return false, g.rollBackToShared(ctx)
 	}
-	at, err := g.db.PointAt(ctx, b.Height)
-	if kind, _ := model.KindOf(err); kind == model.NotFound {
-		// The height is below the database's first block: the chains differ completely.
-		at, err = model.Point{}, nil
-	}
+	at, err := g.pointAt(ctx, b.Height)
 	if err != nil {
 		return false, err
 	}
@@ -186,11 +182,8 @@ func (g *batcher) matchExisting(ctx context.Context, b *model.Block) (had bool, 
 	g.locating = false
 	below := model.Point{}
 	if b.Height > 0 {
-		if below, err = g.db.PointAt(ctx, b.Height-1); err != nil {
-			if kind, _ := model.KindOf(err); kind != model.NotFound {
-				return false, err
-			}
-			below = model.Point{}
+		if below, err = g.pointAt(ctx, b.Height-1); err != nil {
+			return false, err
 		}
 	}
 	if below.IsOrigin() {
@@ -198,6 +191,15 @@ func (g *batcher) matchExisting(ctx context.Context, b *model.Block) (had bool, 
 		return false, model.Errorf(model.Refused, "wrong_chain", "the source has another chain: its first block is %s, the database's is %s", hash(b.Hash), hash(at.Hash))
 	}
 	return false, g.after(ctx, job{rollback: &below})
+}
+
+// pointAt returns the database's block at height h; the origin below its first block.
+func (g *batcher) pointAt(ctx context.Context, h model.HeightPk) (model.Point, error) {
+	p, err := g.db.PointAt(ctx, h)
+	if kind, _ := model.KindOf(err); kind == model.NotFound {
+		return model.Point{}, nil
+	}
+	return p, err
 }
 
 // after sends j and returns when it and all earlier jobs are done.

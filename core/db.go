@@ -144,19 +144,23 @@ func (db *DB) KeepsRaw() bool { return db.layout().Raw }
 // snapshots implements [query.Database].
 type snapshots struct{ db *DB }
 
-// Snapshot reads the state of the database in one snapshot of its store. The layout does not change until fn returns.
+// Snapshot reads the state of the database in one snapshot of its store.
 func (s snapshots) Snapshot(ctx context.Context, fn func(query.Snapshot) error) error {
-	db := s.db
-	db.layoutMu.RLock()
-	defer db.layoutMu.RUnlock()
-	return db.store.View(ctx, func(r storage.Reader) error {
-		state, err := db.states.Read(r, db.layout())
+	return s.db.view(ctx, func(r storage.Reader, l *schema.Layout) error {
+		state, err := s.db.states.Read(r, l)
 		if err != nil {
 			return err
 		}
-		sizer, _ := db.store.(storage.Sizer)
-		return fn(query.Snapshot{Layout: db.layout(), State: state, Reader: r, Sizer: sizer})
+		sizer, _ := s.db.store.(storage.Sizer)
+		return fn(query.Snapshot{Layout: l, State: state, Reader: r, Sizer: sizer})
 	})
+}
+
+// view calls fn with a snapshot of the store and its layout, which does not change until fn returns.
+func (db *DB) view(ctx context.Context, fn func(storage.Reader, *schema.Layout) error) error {
+	db.layoutMu.RLock()
+	defer db.layoutMu.RUnlock()
+	return db.store.View(ctx, func(r storage.Reader) error { return fn(r, db.layout()) })
 }
 
 // contents returns the source of the caches' content. write is held.

@@ -13,11 +13,8 @@ import (
 // are valid until row returns. Databases with equal dumps hold the same chain and give the same answers, except for
 // [DB.Forks].
 func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byte) error) error {
-	db.layoutMu.RLock()
-	defer db.layoutMu.RUnlock()
-	ds := db.dumped()
-	return db.store.View(ctx, func(r storage.Reader) error {
-		for _, d := range ds {
+	return db.view(ctx, func(r storage.Reader, l *schema.Layout) error {
+		for _, d := range dumped(l) {
 			for kv, err := range r.Scan(d.Family, nil, nil, false) {
 				if err != nil {
 					return err
@@ -37,14 +34,14 @@ func (db *DB) Dump(ctx context.Context, row func(family string, key, value []byt
 // Dumped returns the names of the families that [DB.Dump] writes, in its order.
 func (db *DB) Dumped() []string {
 	var names []string
-	for _, d := range db.dumped() {
+	for _, d := range dumped(db.layout()) {
 		names = append(names, d.Name)
 	}
 	return names
 }
 
-func (db *DB) dumped() []storage.Declaration {
-	ds := slices.DeleteFunc(db.layout().Declarations(), func(d storage.Declaration) bool { return !schema.Determined(d.Family) })
+func dumped(l *schema.Layout) []storage.Declaration {
+	ds := slices.DeleteFunc(l.Declarations(), func(d storage.Declaration) bool { return !schema.Determined(d.Family) })
 	slices.SortFunc(ds, func(a, b storage.Declaration) int { return strings.Compare(a.Name, b.Name) })
 	return ds
 }

@@ -63,11 +63,11 @@ type spotChecker struct {
 	totals schema.Totals
 }
 
-// must reads a row that has to be there.
-func (s *spotChecker) must(f storage.Family, key []byte, because string, args ...any) ([]byte, error) {
+// must reads a row that has to exist for a reason, which the format describes.
+func (s *spotChecker) must(f storage.Family, key []byte, reason string, args ...any) ([]byte, error) {
 	b, err := s.r.Get(f, key)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, fmt.Errorf("%s has no row %x: %s", s.FamilyName(f), key, fmt.Sprintf(because, args...))
+		return nil, fmt.Errorf("%s has no row %x: %s", s.FamilyName(f), key, fmt.Sprintf(reason, args...))
 	}
 	return b, err
 }
@@ -168,7 +168,7 @@ func (s *spotChecker) tx(pk model.TxPk) error {
 		return fmt.Errorf("transaction %v: %w", pk, err)
 	}
 	if s.Raw && pk.Height() > 0 {
-		if _, err := s.must(schema.FamilyRaw, pk.AppendTo(nil), "transaction %v is there", pk); err != nil {
+		if _, err := s.must(schema.FamilyRaw, pk.AppendTo(nil), "transaction %v exists", pk); err != nil {
 			return err
 		}
 	}
@@ -179,34 +179,19 @@ func (s *spotChecker) tx(pk model.TxPk) error {
 	if !slices.Contains(pks[0], pk) {
 		return fmt.Errorf("%s has no row for transaction %v", s.FamilyName(schema.FamilyTxPk), pk)
 	}
-	spends, err := s.rows(schema.FamilySpentUtxo, pk)
-	if err != nil {
-		return err
-	}
-	for _, kv := range spends {
-		utxo, err := model.ParseUtxoPk(kv.Value)
+	for _, f := range []storage.Family{schema.FamilySpentUtxo, schema.FamilyUtxo} {
+		rows, err := s.rows(f, pk)
 		if err != nil {
 			return err
 		}
-		row, err := s.must(schema.FamilyUtxo, kv.Value, "input %x spends it", kv.Key)
-		if err == nil {
-			err = s.output(utxo, row)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	outputs, err := s.rows(schema.FamilyUtxo, pk)
-	if err != nil {
-		return err
-	}
-	for _, kv := range outputs {
-		utxo, err := model.ParseUtxoPk(kv.Key)
-		if err == nil {
-			err = s.output(utxo, kv.Value)
-		}
-		if err != nil {
-			return err
+		for _, kv := range rows {
+			output := kv.Key
+			if f == schema.FamilySpentUtxo {
+				output = kv.Value
+			}
+			if err := s.output(output, "row %x of %s refers to it", kv.Key, s.FamilyName(f)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -227,12 +212,20 @@ func (s *spotChecker) rows(f storage.Family, tx model.TxPk) (rows []storage.KV, 
 	return rows, nil
 }
 
-// output checks an output: its transaction, its spender and the values that occur in it.
-func (s *spotChecker) output(pk model.UtxoPk, b []byte) error {
-	if _, err := s.must(schema.FamilyTxHash, pk.Tx().AppendTo(nil), "output %v is there", pk); err != nil {
+// output checks an output: its row, its transaction, its spender and the values that occur in it.
+func (s *spotChecker) output(key []byte, reason string, args ...any) error {
+	pk, err := model.ParseUtxoPk(key)
+	if err != nil {
 		return err
 	}
-	spender, err := s.r.Get(schema.FamilySpentInput, pk.AppendTo(nil))
+	b, err := s.must(schema.FamilyUtxo, key, reason, args...)
+	if err != nil {
+		return err
+	}
+	if _, err := s.must(schema.FamilyTxHash, pk.Tx().AppendTo(nil), "output %v exists", pk); err != nil {
+		return err
+	}
+	spender, err := s.r.Get(schema.FamilySpentInput, key)
 	spent := err == nil
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
@@ -260,9 +253,9 @@ func (s *spotChecker) occurrence(pk model.UtxoPk, o schema.Occurrence, spent boo
 	if !x.Active.Has(schema.FeatureValues) {
 		return nil // being added
 	}
-	birth := o.Birth.AppendTo(nil, x.Kind.HasOrdinal())
-	because := func() string { return fmt.Sprintf("a value of index %s occurs in output %v", x.Name, pk) }
-	value, err := s.must(x.Family(schema.IndexValue), birth, "%s", because())
+	birth, relation := o.Birth.AppendTo(nil, x.Kind.HasOrdinal()), schema.AppendRelationKey(nil, x, o.Birth, pk)
+	reason := fmt.Sprintf("a value of index %s occurs in output %v", x.Name, pk)
+	value, err := s.must(x.Family(schema.IndexValue), birth, "%s", reason)
 	if err != nil {
 		return err
 	}
@@ -273,24 +266,20 @@ func (s *spotChecker) occurrence(pk model.UtxoPk, o schema.Occurrence, spent boo
 	if found[0] == nil || *found[0] != o.Birth {
 		return fmt.Errorf("%s has no row for the value born at %v", s.FamilyName(x.Family(schema.IndexBirth)), o.Birth)
 	}
-	if x.Kind != model.OneToOne && !o.BornAt(pk) {
-		if _, err := s.must(x.Family(schema.IndexRelations), schema.AppendRelationKey(nil, x, o.Birth, pk), "%s", because()); err != nil {
-			return err
-		}
-	}
-	if x.Active.Has(schema.FeatureBalance) {
-		if _, err := s.must(x.Family(schema.IndexBalance), birth, "%s", because()); err != nil {
-			return err
-		}
-	}
-	if x.Active.Has(schema.FeatureUnspent) && !spent {
-		if _, err := s.must(x.Family(schema.IndexUnspent), schema.AppendRelationKey(nil, x, o.Birth, pk), "%s", because()); err != nil {
-			return err
-		}
-	}
-	if x.Active.Has(schema.FeatureHistory) {
-		if _, err := s.must(x.Family(schema.IndexHistory), schema.AppendHistoryKey(nil, x, o.Birth, pk.Tx()), "%s", because()); err != nil {
-			return err
+	for _, row := range []struct {
+		expected bool
+		of       storage.Family
+		key      []byte
+	}{
+		{x.Kind != model.OneToOne && !o.BornAt(pk), schema.IndexRelations, relation},
+		{x.Active.Has(schema.FeatureBalance), schema.IndexBalance, birth},
+		{x.Active.Has(schema.FeatureUnspent) && !spent, schema.IndexUnspent, relation},
+		{x.Active.Has(schema.FeatureHistory), schema.IndexHistory, schema.AppendHistoryKey(nil, x, o.Birth, pk.Tx())},
+	} {
+		if row.expected {
+			if _, err := s.must(x.Family(row.of), row.key, "%s", reason); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"context"
-	"errors"
 	"iter"
 	"slices"
 
@@ -74,16 +73,21 @@ type replay struct {
 	spent []model.UtxoPk // in the order of the inputs
 }
 
+// rows yields the rows of an ordered family.
+func (p *replay) rows(f storage.Family) iter.Seq2[storage.KV, error] {
+	return p.r.Scan(f, schema.PkAfter(p.from).AppendTo(nil), p.to.AppendTo(nil), false)
+}
+
 // scan visits the rows of an ordered family.
 func (p *replay) scan(f storage.Family, visit func(pk model.UtxoPk, key, value []byte) error) error {
 	n := 0
-	for kv, err := range p.r.Scan(f, schema.PkAfter(p.from).AppendTo(nil), p.to.AppendTo(nil), false) {
+	for kv, err := range p.rows(f) {
 		if n++; err == nil && n%scanBatch == 0 {
 			err = p.ctx.Err()
 		}
 		var pk model.UtxoPk
 		if err == nil {
-			pk, err = model.ParseUtxoPk(kv.Key[:min(len(kv.Key), model.PkSize)])
+			pk, err = pointerOf(kv)
 		}
 		if err == nil {
 			err = visit(pk, kv.Key, kv.Value)
@@ -93,6 +97,11 @@ func (p *replay) scan(f storage.Family, visit func(pk model.UtxoPk, key, value [
 		}
 	}
 	return nil
+}
+
+// pointerOf returns the pointer with which the key of a row begins.
+func pointerOf(kv storage.KV) (model.UtxoPk, error) {
+	return model.ParseUtxoPk(kv.Key[:min(len(kv.Key), model.PkSize)])
 }
 
 func (p *replay) run() error {
@@ -131,7 +140,7 @@ func (p *replay) outputs() error {
 	if p.layout.SpendIndex != nil {
 		names = p.layout.SpendIndex.Family(schema.IndexValue)
 	}
-	next, stop := pull(p, names)
+	next, stop := iter.Pull2(p.rows(names))
 	defer stop()
 	var named model.UtxoPk // the output or transaction that name belongs to
 	var name Fingerprint
@@ -149,16 +158,19 @@ func (p *replay) outputs() error {
 			of = model.UtxoPk(pk.Tx())
 		}
 		for !some || named < of {
-			r, ok := next()
-			if !ok || r.err != nil {
-				return r.err // check finds an output without a name
+			kv, err, ok := next()
+			if !ok || err != nil {
+				return err // check finds an output without a name
 			}
-			named, some = r.pk, true
+			if named, err = pointerOf(kv); err != nil {
+				return err
+			}
+			some = true
 			if p.layout.SpendIndex != nil {
-				name = c.Fingerprints.Value(p.layout.SpendIndex.Number, r.value)
+				name = c.Fingerprints.Value(p.layout.SpendIndex.Number, kv.Value)
 				continue
 			}
-			hash, _, err := schema.ParseTxHashRow(r.value)
+			hash, _, err := schema.ParseTxHashRow(kv.Value)
 			if err != nil {
 				return err
 			}
@@ -172,28 +184,6 @@ func (p *replay) outputs() error {
 			c.Unspent.Put(name.Output(uint32(pk.Index())), uint64(pk), value)
 		}
 		return nil
-	})
-}
-
-type replayedRow struct {
-	pk    model.UtxoPk
-	value []byte
-	err   error
-}
-
-// pull is a scan that returns rows on request.
-func pull(p *replay, f storage.Family) (next func() (replayedRow, bool), stop func()) {
-	return iter.Pull(func(yield func(replayedRow) bool) {
-		stopped := errors.New("stopped")
-		err := p.scan(f, func(pk model.UtxoPk, _, value []byte) error {
-			if !yield(replayedRow{pk: pk, value: value}) {
-				return stopped
-			}
-			return nil
-		})
-		if err != nil && err != stopped {
-			yield(replayedRow{err: err})
-		}
 	})
 }
 
