@@ -68,7 +68,7 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	u.rows = readBlockRows(u.r, u.families(), from, to)
 	defer u.rows.wait()
 	spending := u.readSpends()
-	defer spending.wait()
+	defer spending()
 	if err := errors.Join(u.txs(), u.raws(from, to), u.values()); err != nil {
 		return tip, err
 	}

@@ -87,7 +87,7 @@ func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAsset
 	for _, s := range spends {
 		h := spent[s.utxo]
 		u.assetDeltas.AddOutput(s.utxo, &h, 0, 1)
-		for _, o := range s.owners {
+		for _, o := range s.Occurrences {
 			for _, y := range u.deltasOf(o.Index) {
 				y.AddAssets(o.Birth, h.Entries, -1)
 			}

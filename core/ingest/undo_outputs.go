@@ -13,65 +13,54 @@ import (
 
 // undoneSpend is a removed input and the output that becomes unspent.
 type undoneSpend struct {
-	input  model.InputPk
-	utxo   model.UtxoPk
-	owners []schema.Occurrence
+	input model.InputPk
+	utxo  model.UtxoPk
+	schema.UtxoRow
 }
 
-// spends are the inputs of the block and the rows of their outputs. They are read while the rest of the block is
-// removed, because lookups of old outputs take longer than all the rows of the block.
-type spends struct {
-	inputs []undoneSpend
-	utxos  [][]byte // keys
-	rows   [][]byte // values
-	err    error
-	read   chan struct{} // closed when reading ends
-}
-
-func (s *spends) wait() { <-s.read }
-
-func (u *Undo) readSpends() *spends {
-	s := &spends{read: make(chan struct{})}
-	go func() {
-		defer close(s.read)
+// readSpends starts to read the inputs of the block and the rows of their outputs. It reads them while the rest of the
+// block is removed, because lookups of old outputs take longer than all the rows of the block.
+func (u *Undo) readSpends() (wait func() ([]undoneSpend, error)) {
+	return async(func() (spends []undoneSpend, err error) {
+		var keys [][]byte
 		for kv, err := range u.rows.of(schema.FamilySpentUtxo) {
 			if err != nil {
-				s.err = err
-				return
+				return nil, err
 			}
 			input, err1 := model.ParseInputPk(kv.Key)
 			utxo, err2 := model.ParseUtxoPk(kv.Value)
-			if s.err = errors.Join(err1, err2); s.err != nil {
-				return
+			if err := errors.Join(err1, err2); err != nil {
+				return nil, err
 			}
-			s.inputs, s.utxos = append(s.inputs, undoneSpend{input: input, utxo: utxo}), append(s.utxos, utxo.AppendTo(nil))
+			spends, keys = append(spends, undoneSpend{input: input, utxo: utxo}), append(keys, kv.Value)
 		}
-		s.rows, s.err = u.r.GetMany(schema.FamilyUtxo, s.utxos)
-	}()
-	return s
+		rows, err := u.r.GetMany(schema.FamilyUtxo, keys)
+		for i := range rows {
+			s := &spends[i]
+			if s.UtxoRow, err = u.Layout.ParseUtxoRow(s.utxo, rows[i]); err != nil {
+				return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
+			}
+		}
+		return spends, err
+	})
 }
 
 // inputs removes the inputs of the block and returns the outputs that become unspent.
-func (u *Undo) inputs(read *spends) ([]undoneSpend, error) {
-	if read.wait(); read.err != nil {
-		return nil, read.err
+func (u *Undo) inputs(read func() ([]undoneSpend, error)) ([]undoneSpend, error) {
+	spends, err := read()
+	if err != nil {
+		return nil, err
 	}
-	spends, utxos, rows := read.inputs, read.utxos, read.rows
 	for i := range spends {
 		s := &spends[i]
-		row, err := u.Layout.ParseUtxoRow(s.utxo, rows[i])
-		if err != nil {
-			return nil, fmt.Errorf("output %v that input %v spends: %w", s.utxo, s.input, err)
-		}
-		s.owners = row.Occurrences
-		for _, o := range s.owners {
+		for _, o := range s.Occurrences {
 			for _, y := range u.deltasOf(o.Index) {
-				y.AddSpend(o.Birth, s.input.Tx(), s.utxo, row.Value)
+				y.AddSpend(o.Birth, s.input.Tx(), s.utxo, s.Value)
 			}
 		}
-		u.t.UnspentValue += row.Value
+		u.t.UnspentValue += s.Value
 		u.remove(schema.FamilySpentUtxo, s.input.AppendTo(nil))
-		u.remove(schema.FamilySpentInput, utxos[i])
+		u.remove(schema.FamilySpentInput, s.utxo.AppendTo(nil))
 	}
 	return spends, nil
 }

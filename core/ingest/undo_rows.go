@@ -6,47 +6,55 @@ import (
 	"birthmark/storage"
 )
 
+// async runs fn concurrently. wait returns its result when it ends.
+func async[T any](fn func() (T, error)) (wait func() (T, error)) {
+	var v T
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		v, err = fn()
+	}()
+	return func() (T, error) {
+		<-done
+		return v, err
+	}
+}
+
 // blockRows are the rows of one block in families whose keys begin with a pointer. The families are read concurrently.
-type blockRows map[storage.Family]*familyRows
+type blockRows map[storage.Family]func() (familyRows, error)
 
 // familyRows are rows of one family, in descending order of their keys.
 type familyRows struct {
-	read chan struct{} // closed after the last row
-	data []byte        // keys and values
-	ends []int         // the end of each key and each value in data
-	err  error
+	data []byte // keys and values
+	ends []int  // the end of each key and each value in data
 }
 
 // readBlockRows starts to read the rows with from <= key < to of each family. The caller must call wait before r is
 // closed.
 func readBlockRows(r storage.Reader, families []storage.Family, from, to []byte) blockRows {
 	rows := blockRows{}
-	for _, f := range families {
-		rows[f] = &familyRows{read: make(chan struct{})}
-		go rows[f].scan(r.Scan(f, from, to, true))
+	for _, family := range families {
+		rows[family] = async(func() (f familyRows, err error) {
+			for kv, err := range r.Scan(family, from, to, true) {
+				if err != nil {
+					return f, err
+				}
+				f.data = append(f.data, kv.Key...)
+				f.ends = append(f.ends, len(f.data))
+				f.data = append(f.data, kv.Value...)
+				f.ends = append(f.ends, len(f.data))
+			}
+			return f, nil
+		})
 	}
 	return rows
-}
-
-func (f *familyRows) scan(rows iter.Seq2[storage.KV, error]) {
-	defer close(f.read)
-	for kv, err := range rows {
-		if err != nil {
-			f.err = err
-			return
-		}
-		f.data = append(f.data, kv.Key...)
-		f.ends = append(f.ends, len(f.data))
-		f.data = append(f.data, kv.Value...)
-		f.ends = append(f.ends, len(f.data))
-	}
 }
 
 // of yields the rows of a family, then the read error, if any.
 func (rows blockRows) of(family storage.Family) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
-		f := rows[family]
-		<-f.read
+		f, err := rows[family]()
 		begin := 0
 		for i := 0; i < len(f.ends); i += 2 {
 			key, end := f.ends[i], f.ends[i+1]
@@ -55,15 +63,15 @@ func (rows blockRows) of(family storage.Family) iter.Seq2[storage.KV, error] {
 			}
 			begin = end
 		}
-		if f.err != nil {
-			yield(storage.KV{}, f.err)
+		if err != nil {
+			yield(storage.KV{}, err)
 		}
 	}
 }
 
 // wait returns after all reads have ended.
 func (rows blockRows) wait() {
-	for _, f := range rows {
-		<-f.read
+	for _, read := range rows {
+		read()
 	}
 }
