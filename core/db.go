@@ -62,13 +62,15 @@ type DB struct {
 	head    model.Point     // prepared: the tip of the newest pending batch
 	pending []*ingest.Batch // prepared and not committed, oldest first
 	moved   chan struct{}   // closed when tip changes
+
+	rollbackRows int // see defaultRollbackRows
 }
 
 // Open opens the database in s, and creates it if s is empty. It returns an error of kind [model.Refused] if the
 // database is of another chain, network or format (wrong_chain, wrong_network, wrong_format), lacks a requested index
 // (index_mismatch) or raw transactions (no_raw), or lost rows (damaged).
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
-	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{})}
+	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{}), rollbackRows: defaultRollbackRows}
 	db.Queries = query.New(snapshots{db}, &db.labels)
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err

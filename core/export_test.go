@@ -6,12 +6,8 @@ import (
 	"encoding/binary"
 )
 
-// SetRollbackRows sets the maximum number of rows per write of a rollback, until restore is called.
-func SetRollbackRows(rows int) (restore func()) {
-	before := rollbackRows
-	rollbackRows = rows
-	return func() { rollbackRows = before }
-}
+// SetRollbackRows sets the minimum number of rows per write of a rollback.
+func (db *DB) SetRollbackRows(rows int) { db.rollbackRows = rows }
 
 // CollidePrefixes restricts the prefixes of values and hashes to the given bits, so that many collide, until restore is
 // called.

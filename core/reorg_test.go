@@ -220,7 +220,6 @@ func TestARollbackOnPurposeIsNoFork(t *testing.T) {
 
 // The database keeps the last 1,000 orphaned blocks, for reorganizations of any depth and any number of writes.
 func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
-	defer core.SetRollbackRows(2_000)()
 	began := time.Now()
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	h := &history{}
@@ -239,6 +238,7 @@ func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 	}
 	store := memory.New()
 	db := open(t, store, v, 0)
+	db.SetRollbackRows(2_000)
 	sync(t, db, events(grow(3500)), core.SyncOptions{})
 	for _, c := range []struct{ depth, next int }{{3, 1}, {996, 997}, {1, 2}, {1, 1}, {1000, 1}, {2400, 2600}, {1001, 3}, {1, 2}, {7, 1}} {
 		h.lose(len(h.chain) - c.depth)
@@ -263,7 +263,6 @@ func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 // If any step of a reorganization fails, the database lists exactly the blocks that were removed. A retry completes
 // the same reorganization.
 func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
-	defer core.SetRollbackRows(1)()
 	v := modeltest.Variants()[3]
 	trunk := v.NewGenerator(testseed.Of(t, 530))
 	shared := trunk.Blocks(6)
@@ -277,6 +276,7 @@ func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
 		inner := memory.New()
 		s := storetest.NewFaulty(inner)
 		db := open(t, s, v, 1<<16)
+		db.SetRollbackRows(1)
 		sync(t, db, events(before), core.SyncOptions{})
 		s.FailAt(step)
 		err := core.Sync(context.Background(), db, fork, core.SyncOptions{BatchWeight: 20})

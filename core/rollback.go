@@ -10,11 +10,12 @@ import (
 	"birthmark/storage"
 )
 
-// rollbackRows is the minimum number of rows that one write of a rollback removes, rounded up to whole blocks. If more
-// are left and the store supports bulk writes, a write removes rollbacksInBulk times as many in bulk.
-var rollbackRows = 200_000
-
-const rollbacksInBulk = 5
+// A write of a rollback removes at least DB.rollbackRows rows, rounded up to whole blocks. If blocks are left after the
+// first one and the store supports bulk writes, the next ones remove bulkRollbacks times as many in bulk.
+const (
+	defaultRollbackRows = 200_000
+	bulkRollbacks       = 5
+)
 
 // Rollback removes the blocks above to, newest first, in writes of a bounded number of rows. If it is interrupted, the
 // database ends at a block in between. The origin removes everything. Errors: unknown_block, bad_value if to is not a
@@ -41,8 +42,8 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
 		}
 		to = at
 	}
-	for db.Tip() != to {
-		if err := db.removeBlocks(ctx, to, f); err != nil {
+	for first := true; db.Tip() != to; first = false {
+		if err := db.removeBlocks(ctx, to, f, !first); err != nil {
 			db.discardPending(ctx)
 			return err
 		}
@@ -50,21 +51,21 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
 	return nil
 }
 
-// removeBlocks removes blocks from the tip down, not below to, in one write.
-func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg) error {
+// removeBlocks removes blocks from the tip down, not below to, in one write, in bulk if the store supports it.
+func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk bool) error {
 	db.changeMu.Lock()
 	defer db.changeMu.Unlock()
 	t := db.totals.Clone()
 	tip := db.Tip()
 	change := db.indexChange.Clone()
 	var orphans []schema.OrphanRow
-	update, rows, err := db.removing(ctx, to)
-	if err != nil {
-		return err
+	update, rows := db.store.Update, db.rollbackRows
+	if bulk, can := db.store.(storage.BulkUpdater); can && inBulk {
+		update, rows = bulk.UpdateBulk, bulkRollbacks*rows
 	}
 	db.labels.BeginRollback()
 	defer db.labels.EndRollback()
-	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
+	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
 		u := ingest.NewUndo(db.layout(), db.cache, r, b, &t, change)
 		for tip != to && u.Removed < rows {
 			if err := ctx.Err(); err != nil {
@@ -101,45 +102,4 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg) error 
 	db.head, db.totals, db.indexChange = tip, t, change
 	db.setTip(tip)
 	return nil
-}
-
-// removing returns the function for the next write, and the minimum number of rows that it removes.
-func (db *DB) removing(ctx context.Context, to model.Point) (update func(context.Context, func(storage.Reader, storage.Batch) error) error, rows int, err error) {
-	bulk, can := db.store.(storage.BulkUpdater)
-	if !can {
-		return db.store.Update, rollbackRows, nil
-	}
-	left, err := db.rowsAbove(ctx, to, rollbackRows)
-	if err != nil || left < rollbackRows {
-		return db.store.Update, rollbackRows, err
-	}
-	return bulk.UpdateBulk, rollbacksInBulk * rollbackRows, nil
-}
-
-// rowsAbove estimates the number of rows of the blocks above to from their transactions. It stops counting at enough.
-func (db *DB) rowsAbove(ctx context.Context, to model.Point, enough int) (rows int, err error) {
-	all, txs := uint64(0), db.totals.Rows[schema.FamilyTxHash]
-	for _, n := range db.totals.Rows {
-		all += n
-	}
-	from := to.Height + 1
-	if to.IsOrigin() {
-		from = 0
-	}
-	err = db.store.View(ctx, func(r storage.Reader) error {
-		for kv, err := range r.Scan(schema.FamilyBlock, from.AppendTo(nil), nil, true) {
-			if err != nil {
-				return err
-			}
-			b, err := schema.ParseBlockRow(kv.Value)
-			if err != nil {
-				return err
-			}
-			if rows += int(uint64(b.TxCount) * all / max(1, txs)); rows >= enough {
-				break
-			}
-		}
-		return nil
-	})
-	return rows, err
 }

@@ -166,11 +166,11 @@ func (c *counting) Update(ctx context.Context, fn func(storage.Reader, storage.B
 
 // A rollback of many rows uses bulk writes, one of few rows does not. The resulting database is the same.
 func TestALargeRollbackIsInBulk(t *testing.T) {
-	defer core.SetRollbackRows(300)()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 6)).Blocks(60)
 		s := &bulkCounting{Store: openRocks(t, t.TempDir(), true)}
 		db := open(t, s, v, 1<<20)
+		db.SetRollbackRows(300)
 		have := 0
 		for i, to := range []int{59, 58, 20, 4, -1} {
 			appendAll(t, db, blocks[have:], 20)
