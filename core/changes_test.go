@@ -34,10 +34,10 @@ func (c *consumer) take(e changes.Change) {
 		c.spends = slices.DeleteFunc(c.spends, func(s *changes.SpendAnswer) bool { return gone(s.SpentBy.Height) })
 	case e.Block != nil:
 		if e.Block.Height <= c.at.Height && !c.at.IsOrigin() {
-			c.t.Fatalf("block %d is told after block %d", e.Block.Height, c.at.Height)
+			c.t.Fatalf("block %d follows block %d", e.Block.Height, c.at.Height)
 		}
 		if d := e.Block.Height - c.at.Height; d > changes.BlockEvery {
-			c.t.Fatalf("%d blocks went by before block %d was told", d, e.Block.Height)
+			c.t.Fatalf("%d blocks passed before the event of block %d", d, e.Block.Height)
 		}
 		for _, p := range c.pending {
 			switch {
@@ -189,7 +189,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 						t.Fatal(err)
 					}
 					if first != (e.Rollback != nil) {
-						t.Fatalf("%s is told, first %t", text(e), first)
+						t.Fatalf("unexpected event %s, first %t", text(e), first)
 					}
 					if first && len(known) > 0 && *e.Rollback != known[0] {
 						parted++
@@ -321,7 +321,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 					}
 				}
 				if most := max(what.MaxBlocks, 1); what.MaxBlocks > 0 && blocks > most {
-					t.Fatalf("%d blocks are told of, expected %d at most", blocks, most)
+					t.Fatalf("%d blocks have events, expected at most %d", blocks, most)
 				}
 				if rng.IntN(4) == 0 {
 					c.has(newReference(v, chain), what, in)
@@ -340,7 +340,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 			c.has(newReference(v, chain), what, in)
 		}
 		if middle == 0 || gone == 0 {
-			t.Errorf("went on in the middle of a block %d times, the block had gone %d times", middle, gone)
+			t.Errorf("resumed in the middle of a block %d times, of which the block was removed %d times", middle, gone)
 		}
 	})
 }
@@ -411,12 +411,12 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 			if e.Output != nil {
 				outputs++
 				if e.Output.Height <= uint32(begin.Height) && !begin.IsOrigin() {
-					t.Errorf("%s: an output of block %d is told", what, e.Output.Height)
+					t.Errorf("%s: an event of an output of block %d", what, e.Output.Height)
 				}
 			}
 		}
 		if outputs == 0 {
-			t.Errorf("%s: no output is told", what)
+			t.Errorf("%s: no event of an output", what)
 		}
 	}
 	above := model.HeightPk(99)

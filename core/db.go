@@ -83,7 +83,7 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	cat := db.layout()
 	db.cache = cache.New(o.CacheBytes, cat.Indexes)
 	if by := cat.Traits.SpendIndex; by != "" && (cat.SpendIndex == nil || cat.SpendIndex.Kind != model.OneToOne) {
-		return nil, fmt.Errorf("inputs of %s name values of %s, which is no one-to-one index of the database", o.Chain.Name(), by)
+		return nil, fmt.Errorf("inputs of %s refer to values of %s, expected a one-to-one index of the database", o.Chain.Name(), by)
 	}
 	if !o.ReadOnly {
 		if err := db.resumeDrop(ctx); err != nil {

@@ -130,7 +130,7 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		} else {
 			lacks := schema.FeaturesOf(keep) &^ x.Active
 			if lacks == 0 {
-				return model.Errorf(model.Usage, "exists", "the database has index %s, with all that is asked for (%v)", name, x.Active)
+				return model.Errorf(model.Usage, "exists", "the database already has index %s with all requested features (%v)", name, x.Active)
 			}
 			if err := x.CheckFeatures(lacks); err != nil {
 				return err
@@ -166,7 +166,7 @@ func (db *DB) requireIdle() error {
 		if w.Index.Dropped() {
 			doing = "dropped"
 		}
-		return model.Errorf(model.Usage, "busy", "index %s is being %s: one at a time, let that end first", w.Index.Name, doing)
+		return model.Errorf(model.Usage, "busy", "index %s is being %s: wait until that has finished", w.Index.Name, doing)
 	}
 	return nil
 }

@@ -196,7 +196,7 @@ func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 			l.rollback(15)
 			l.grow(20, 5)
 			consistent(t, l.db)
-			same(t, "added, and gone on", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
+			same(t, "added and continued", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
 		})
 	}
 }
@@ -210,7 +210,7 @@ func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 		l.grow(30, 6)
 		keep := map[string]model.IndexOptions{"address": everything4, "label": everything4}
 		none := func(context.Context, []string, []model.Point) (model.Source, error) {
-			return nil, errors.New("a source is asked")
+			return nil, errors.New("a source is opened")
 		}
 		for _, name := range []string{"label", "address"} {
 			if err := l.db.AddIndex(context.Background(), name, keep[name]); err != nil {
@@ -243,7 +243,7 @@ func TestADroppedIndexIsGone(t *testing.T) {
 		}
 		consistent(t, l.db)
 		if _, err := l.db.Find(context.Background(), "tag", "t00", query.Terms{}, query.Page{}); code(err) != "unknown_index" {
-			t.Errorf("a dropped index is asked: %v", err)
+			t.Errorf("a query of a dropped index: %v", err)
 		}
 		l.build(2, 20)
 		l.grow(5, 2)
@@ -361,7 +361,7 @@ func TestRefusedChangesOfIndexes(t *testing.T) {
 	consistent(t, l.db)
 	_, err := core.Open(ctx, l.store, core.Options{Chain: v.Chain("one"), Indexes: []string{"address"}, Keep: map[string]model.IndexOptions{"address": {Balance: true}}})
 	if code(err) != "index_mismatch" || !strings.Contains(fmt.Sprint(err), "birthmark index add address") {
-		t.Errorf("more is asked than is kept: %v", err)
+		t.Errorf("options that the database does not have: %v", err)
 	}
 }
 

@@ -221,7 +221,7 @@ func (l *list) walk(t testing.TB, db *core.DB, p query.Page, want []entry) {
 			t.Fatalf("%.200s, %+v: ends, and %d entries are left", l.name, p, len(want))
 		}
 		if next != nil && len(want) == 0 && (!l.filtered || n == 0) {
-			t.Fatalf("%.200s, %+v: goes on, and nothing is left", l.name, p)
+			t.Fatalf("%.200s, %+v: has a next page, but no entry is left", l.name, p)
 		}
 		if next == nil {
 			return

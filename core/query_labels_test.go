@@ -108,12 +108,12 @@ func TestNamesAreReadOnce(t *testing.T) {
 	}
 	first, second := ask(), ask()
 	if second >= first {
-		t.Errorf("all transactions took %d lookups, and %d when they were asked for again", first, second)
+		t.Errorf("all transactions took %d lookups, and %d the second time", first, second)
 	}
 	rollback(t, db, model.Point{Height: blocks[18].Height, Hash: blocks[18].Hash})
 	appendAll(t, db, blocks[19:], 1)
 	if third := ask(); third <= second {
-		t.Errorf("%d lookups, and %d after a rollback: what it removed is remembered", second, third)
+		t.Errorf("%d lookups, and %d after a rollback: removed labels are still cached", second, third)
 	}
 	consistent(t, db)
 }

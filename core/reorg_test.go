@@ -371,10 +371,10 @@ func TestCheckFindsDamageAmongLostBlocks(t *testing.T) {
 			b.Put(f, binary.BigEndian.AppendUint64(nil, 77), rows[0].Value)
 		},
 		"a number is cut": func(b storage.Batch, f storage.Family, rows []storage.KV) { b.Put(f, []byte{0, 0, 9}, rows[0].Value) },
-		"one stands at no height": func(b storage.Batch, f storage.Family, rows []storage.KV) {
+		"one has no height": func(b storage.Batch, f storage.Family, rows []storage.KV) {
 			b.Put(f, rows[0].Key, append([]byte{0xff}, rows[0].Value[1:]...))
 		},
-		"one stands at another": func(b storage.Batch, f storage.Family, rows []storage.KV) {
+		"one has the height of another": func(b storage.Batch, f storage.Family, rows []storage.KV) {
 			v := bytes.Clone(rows[1].Value)
 			v[3] ^= 9
 			b.Put(f, rows[1].Key, v)

@@ -125,7 +125,7 @@ func TestForksSettleOnTheSourcesChain(t *testing.T) {
 				same(t, "forked while away", dump(t, later), want)
 				consistent(t, later)
 				if len(s.known) == 0 || s.known[0] != ours[depth-1].Point() {
-					t.Errorf("the source was told %d points, not first the tip", len(s.known))
+					t.Errorf("the source received %d points, the first is not the tip", len(s.known))
 				}
 				for i := 1; i < len(s.known); i++ {
 					if s.known[i].Height >= s.known[i-1].Height {
@@ -189,7 +189,7 @@ func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
 		have := int(db.Tip().Height)
 		sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{To: &to, BatchWeight: 37})
 		if want := max(to, model.HeightPk(have)); db.Tip().Height != want {
-			t.Errorf("asked for %d at %d, stands at %d", to, have, db.Tip().Height)
+			t.Errorf("sync to %d from %d ended at %d", to, have, db.Tip().Height)
 		}
 	}
 	same(t, "in steps", dump(t, db), fresh(t, v, blocks))

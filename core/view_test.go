@@ -35,7 +35,7 @@ func TestAViewHasOneTip(t *testing.T) {
 		select {
 		case <-moved:
 		default:
-			t.Errorf("block %d came and nobody was told", b.Height)
+			t.Errorf("no notification of block %d", b.Height)
 		}
 	}
 	next(blocks[0])
@@ -72,7 +72,7 @@ func TestAViewHasOneTip(t *testing.T) {
 	select {
 	case <-moved:
 	default:
-		t.Error("blocks went and nobody was told")
+		t.Error("no notification of a rollback")
 	}
 	consistent(t, db)
 }

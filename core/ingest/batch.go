@@ -109,7 +109,7 @@ func extends(c model.Chain, head model.Point, b *model.Block) error {
 	hash := c.FormatHash
 	if head.IsOrigin() {
 		if b.Height > 1 {
-			return model.Errorf(model.BadSource, "bad_block", "block %d %s: the first block of a chain stands at height 0 or 1", b.Height, hash(b.Hash))
+			return model.Errorf(model.BadSource, "bad_block", "block %d %s: the first block of a chain has height 0 or 1", b.Height, hash(b.Hash))
 		}
 		return nil
 	}

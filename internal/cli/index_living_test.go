@@ -252,7 +252,7 @@ func TestRequestsToARunningSync(t *testing.T) {
 		_ = c.Close()
 	}
 	until(t, "the index to be there", func() bool { x := listed(t, db, "script_hash"); return x != nil && len(x.Adding) == 0 })
-	wantFailure(t, exitUsage, "exists", `^the database has index script_hash, with all `, "index", "add", "script_hash", "--db", db)
+	wantFailure(t, exitUsage, "exists", `^the database already has index script_hash with all requested features`, "index", "add", "script_hash", "--db", db)
 	var dropped changeAnswer
 	if ask(t, &dropped, "index", "drop", "script_hash", "--db", db); !dropped.Done || dropped.PID != running.Process.Pid || dropped.BytesFreed == nil || *dropped.BytesFreed == 0 {
 		t.Errorf("dropped %+v", dropped)

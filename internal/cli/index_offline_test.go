@@ -118,8 +118,8 @@ func TestInvalidChangesOfIndexesAreRefused(t *testing.T) {
 		code, message string
 		args          string
 	}{
-		{exitUsage, "exists", `^the database has index address, with all `, "add address"},
-		{exitUsage, "exists", `^the database has index bits, with all`, "add bits --config " + file},
+		{exitUsage, "exists", `^the database already has index address with all requested features`, "add address"},
+		{exitUsage, "exists", `^the database already has index bits with all`, "add bits --config " + file},
 		{exitRefused, "index_mismatch", `^index bits is defined as .*block.nonce.*birthmark index drop bits`, "add bits --config " + strings.Replace(other, "other", "nonce", 1)},
 		{exitUsage, "bad_definition", `^` + other + `:7: index first_pushes: value: .*output`, "add first_pushes --config " + other},
 		{exitUsage, "unknown_index", `^bitcoin has no index "colour"; it offers `, "add colour"},
@@ -156,7 +156,7 @@ func TestOneIndexIsAddedAtATime(t *testing.T) {
 	}
 	defer cmd.Process.Kill()
 	until(t, "the index to be added", func() bool { return listed(t, db, "script_hash") != nil })
-	wantFailure(t, exitUsage, "busy", `^index script_hash is being added: one at a time, let that end first$`, "index", "add", "script_type", "--db", db)
+	wantFailure(t, exitUsage, "busy", `^index script_hash is being added: wait until that has finished$`, "index", "add", "script_type", "--db", db)
 	wantFailure(t, exitRefused, "locked", `is in use by pid \d+, birthmark index add, since`, "rollback", "--to-height", "3", "--db", db)
 	var a changeAnswer
 	if ask(t, &a, "index", "add", "script_hash", "--db", db); !a.Done || len(a.Index.Adding) > 0 { // it waits for the same
