@@ -28,7 +28,7 @@ func (u *updates) Update(ctx context.Context, fn func(storage.Reader, storage.Ba
 
 // Below the tip, blocks of a slow source wait for a larger batch, for a limited time. At the tip they are written at
 // once.
-func TestWindowsOfASlowSource(t *testing.T) {
+func TestBatchesOfASlowSource(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 161)).Blocks(30)
 	last := blocks[29].Point()
@@ -36,7 +36,7 @@ func TestWindowsOfASlowSource(t *testing.T) {
 		name    string
 		pause   time.Duration
 		tip     model.Point
-		windows int
+		batches int
 	}{
 		{"short pauses below the tip", 300 * time.Millisecond, last, 1},
 		{"so many that they last long", 900 * time.Millisecond, last, 3},
@@ -61,8 +61,8 @@ func TestWindowsOfASlowSource(t *testing.T) {
 				if err := core.Sync(ctx, db, source, core.SyncOptions{}); !errors.Is(err, context.Canceled) {
 					t.Errorf("Sync returns %v", err)
 				}
-				if n := store.n - before; n != test.windows {
-					t.Errorf("%d windows, expected %d", n, test.windows)
+				if n := store.n - before; n != test.batches {
+					t.Errorf("%d batches, expected %d", n, test.batches)
 				}
 				same(t, "of a slow source", dump(t, db), fresh(t, v, blocks))
 				consistent(t, db)

@@ -15,105 +15,105 @@ import (
 	"birthmark/storage/memory"
 )
 
-// noting is a store in memory that keeps side files, and counts the keys that updates look up by hash or value.
-type noting struct {
+// sideFiles is a store in memory that keeps side files, and counts the keys that updates look up by hash or value.
+type sideFiles struct {
 	storage.Store
-	notes map[string][]byte
-	tails int
+	files   map[string][]byte
+	lookups int
 }
 
-func newNoting() *noting { return &noting{Store: memory.New(), notes: map[string][]byte{}} }
+func newSideFiles() *sideFiles { return &sideFiles{Store: memory.New(), files: map[string][]byte{}} }
 
-func (s *noting) WriteSideFile(name string, write func(io.Writer) error) error {
+func (s *sideFiles) WriteSideFile(name string, write func(io.Writer) error) error {
 	var b bytes.Buffer
 	err := write(&b)
 	if err == nil {
-		s.notes[name] = b.Bytes()
+		s.files[name] = b.Bytes()
 	}
 	return err
 }
 
-func (s *noting) ReadSideFile(name string, read func(io.Reader) error) error {
-	b, ok := s.notes[name]
+func (s *sideFiles) ReadSideFile(name string, read func(io.Reader) error) error {
+	b, ok := s.files[name]
 	if !ok {
 		return storage.ErrNotFound
 	}
 	return read(bytes.NewReader(b))
 }
 
-func (s *noting) View(ctx context.Context, fn func(storage.Reader) error) error {
-	return s.Store.View(ctx, func(r storage.Reader) error { return fn(&notingReader{r, s}) })
+func (s *sideFiles) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return s.Store.View(ctx, func(r storage.Reader) error { return fn(&sideFilesReader{r, s}) })
 }
 
-type notingReader struct {
+type sideFilesReader struct {
 	storage.Reader
-	s *noting
+	s *sideFiles
 }
 
-func (r *notingReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
-	r.s.tails += len(heads)
+func (r *sideFilesReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
+	r.s.lookups += len(heads)
 	return r.Reader.Suffixes(f, heads)
 }
 
 // The caches are restored when a sync begins: from the snapshot, from the snapshot and the rows written since, or
 // from the rows alone. The lookups are then the same as those of an uninterrupted sync. A snapshot that is damaged,
 // truncated or of an orphaned branch changes nothing.
-func TestCachesComeBack(t *testing.T) {
+func TestCachesAreRestored(t *testing.T) {
 	const room = 8 << 20
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 310)
 		rng := rand.New(rand.NewPCG(n, 0))
 		blocks := v.NewGenerator(n).Blocks(40)
 		want := fresh(t, v, blocks)
-		untouched := newNoting()
+		untouched := newSideFiles()
 		db := open(t, untouched, v, room)
 		sync(t, db, events(blocks[:20]), core.SyncOptions{BatchWeight: 30})
-		untouched.tails = 0
+		untouched.lookups = 0
 		sync(t, db, events(blocks[20:]), core.SyncOptions{BatchWeight: 30})
-		ways := map[string]func(s *noting){
-			"by the note":      func(*noting) {},
-			"without the note": func(s *noting) { clear(s.notes) },
-			"by the note and rows": func(s *noting) {
-				older := newNoting()
+		ways := map[string]func(s *sideFiles){
+			"from the snapshot":    func(*sideFiles) {},
+			"without the snapshot": func(s *sideFiles) { clear(s.files) },
+			"from the snapshot and rows": func(s *sideFiles) {
+				older := newSideFiles()
 				sync(t, open(t, older, v, room), events(blocks[:12]), core.SyncOptions{})
-				s.notes = older.notes
+				s.files = older.files
 			},
-			"by a note cut short": func(s *noting) {
-				for name, b := range s.notes {
-					s.notes[name] = b[:rng.IntN(len(b))]
+			"from a truncated snapshot": func(s *sideFiles) {
+				for name, b := range s.files {
+					s.files[name] = b[:rng.IntN(len(b))]
 				}
 			},
-			"by a note with a wrong byte": func(s *noting) {
-				for _, b := range s.notes {
+			"from a snapshot with a wrong byte": func(s *sideFiles) {
+				for _, b := range s.files {
 					b[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
 				}
 			},
-			"by a note of another chain": func(s *noting) {
-				other := newNoting()
+			"from a snapshot of another chain": func(s *sideFiles) {
+				other := newSideFiles()
 				sync(t, open(t, other, v, room), events(v.NewGenerator(n+1).Blocks(20)), core.SyncOptions{})
-				s.notes = other.notes
+				s.files = other.files
 			},
 		}
 		for name, way := range ways {
 			t.Run(name, func(t *testing.T) {
-				s := newNoting()
+				s := newSideFiles()
 				sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{BatchWeight: 30})
-				if len(s.notes) != 1 {
-					t.Fatalf("%d notes after a sync", len(s.notes))
+				if len(s.files) != 1 {
+					t.Fatalf("%d side files after a sync", len(s.files))
 				}
 				way(s)
 				db := open(t, s, v, room)
-				s.tails = 0
+				s.lookups = 0
 				sync(t, db, events(blocks[20:]), core.SyncOptions{BatchWeight: 30})
 				consistent(t, db)
 				same(t, name, dump(t, db), want)
-				if s.tails > untouched.tails {
-					t.Errorf("%d lookups, without a restart there are %d", s.tails, untouched.tails)
+				if s.lookups > untouched.lookups {
+					t.Errorf("%d lookups, without a restart there are %d", s.lookups, untouched.lookups)
 				}
 			})
 		}
 		t.Run("without room", func(t *testing.T) {
-			s := newNoting()
+			s := newSideFiles()
 			sync(t, open(t, s, v, room), events(blocks[:20]), core.SyncOptions{})
 			db := open(t, s, v, 0)
 			sync(t, db, events(blocks[20:]), core.SyncOptions{BatchWeight: 30})
@@ -124,15 +124,15 @@ func TestCachesComeBack(t *testing.T) {
 }
 
 // Reading a snapshot with any content ends, and a snapshot is used only if all of it is valid.
-func TestADamagedNoteIsNoNote(t *testing.T) {
+func TestADamagedSnapshotIsIgnored(t *testing.T) {
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 312)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := v.NewGenerator(n).Blocks(20)
 	want := fresh(t, v, blocks)
-	s := newNoting()
+	s := newSideFiles()
 	sync(t, open(t, s, v, 1<<20), events(blocks[:15]), core.SyncOptions{})
-	whole := bytes.Clone(s.notes["caches"])
+	whole := bytes.Clone(s.files["caches"])
 	for range 100 {
 		b := bytes.Clone(whole)
 		for range 1 + rng.IntN(3) {
@@ -142,36 +142,36 @@ func TestADamagedNoteIsNoNote(t *testing.T) {
 			}
 			b[at] ^= byte(1 + rng.IntN(255))
 		}
-		s.notes["caches"] = b[:len(b)-rng.IntN(2)*rng.IntN(len(b))]
+		s.files["caches"] = b[:len(b)-rng.IntN(2)*rng.IntN(len(b))]
 		db := open(t, s, v, 1<<20)
 		sync(t, db, events(blocks[15:]), core.SyncOptions{})
-		same(t, "after a damaged note", dump(t, db), want)
+		same(t, "after a damaged snapshot", dump(t, db), want)
 		rollback(t, db, blocks[14].Point())
 	}
 	consistent(t, open(t, s, v, 1<<20))
 }
 
 // If a snapshot cannot be written, the sync fails, but its blocks are in the database.
-func TestANoteThatFailsIsTold(t *testing.T) {
+func TestAFailedSnapshotIsReported(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 311)).Blocks(5)
-	s := &badNotes{newNoting()}
+	s := &badSideFiles{newSideFiles()}
 	db := open(t, s, v, 1<<20)
 	if err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{}); !errors.Is(err, errDisk) {
 		t.Errorf("the sync returns %v", err)
 	}
-	same(t, "without a note", dump(t, db), fresh(t, v, blocks))
+	same(t, "without a snapshot", dump(t, db), fresh(t, v, blocks))
 	consistent(t, db)
 }
 
 var errDisk = errors.New("the disk is full")
 
-type badNotes struct{ *noting }
+type badSideFiles struct{ *sideFiles }
 
-func (badNotes) WriteSideFile(string, func(io.Writer) error) error { return errDisk }
+func (badSideFiles) WriteSideFile(string, func(io.Writer) error) error { return errDisk }
 
 // With small caches, warm-up reads no more rows than fit into a part of them.
-func TestWarmingUpReadsWhatTheMemoryAllows(t *testing.T) {
+func TestWarmUpReadsAreBounded(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 313)).Blocks(400)
 	s := &counting{Store: memory.New()}

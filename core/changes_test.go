@@ -48,7 +48,7 @@ func (c *consumer) take(e changes.Change) {
 					return o.Tx == p.Spend.Tx && o.Index == p.Spend.Index && o.Height == p.Spend.Height
 				}
 				if !slices.ContainsFunc(c.outputs, known) {
-					c.t.Fatalf("%s was never told of, and is spent", text(p.Spend))
+					c.t.Fatalf("%s is spent, but was never reported", text(p.Spend))
 				}
 				c.spends = append(c.spends, p.Spend)
 			}
@@ -121,7 +121,7 @@ func (r *reference) anyFollowing(rng *rand.Rand) (changes.Filter, func(o *refOut
 
 // A consumer that applies changes up to the last block has the outputs of that block's chain, after any sequence of
 // reorganizations and kills. It can resume from any block that it received since the last rollback.
-func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
+func TestChangeFeedEndsWithTheSameState(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 770)
@@ -221,7 +221,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 					kill--
 				}
 				if kill < 0 && c.at != db.Tip() {
-					t.Fatalf("told up to block %d, the tip is %d", c.at.Height, db.Tip().Height)
+					t.Fatalf("reported up to block %d, the tip is %d", c.at.Height, db.Tip().Height)
 				}
 			}
 			whole := &consumer{t: t}
@@ -251,7 +251,7 @@ func TestFollowersEndWithTheSameWhateverHappens(t *testing.T) {
 
 // A consumer that reads a few blocks at a time and resumes in the middle of a block ends with the same state. If that
 // block is rolled back, the consumer receives a rollback.
-func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
+func TestChangeFeedResumesInTheMiddleOfABlock(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 775)
@@ -346,7 +346,7 @@ func TestFollowersGoOnInTheMiddleOfABlock(t *testing.T) {
 }
 
 // A consumer that follows blocks only receives every block.
-func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
+func TestChangeFeedReportsEveryBlock(t *testing.T) {
 	v := modeltest.Variants()[2]
 	blocks := v.NewGenerator(testseed.Of(t, 785)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
@@ -360,15 +360,15 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 			b := blocks[next]
 			want := query.BlockSummaryAnswer{Height: uint32(b.Height), Hash: e.Hash, Time: b.Time, Size: b.Size, TxCount: len(b.Txs)}
 			if *e.Block != b.Point() || e.Summary != want {
-				t.Errorf("told of %+v, expected %+v", e.Summary, want)
+				t.Errorf("reported %+v, expected %+v", e.Summary, want)
 			}
 			next++
 		case e.Rollback == nil || next > 0:
-			t.Errorf("told %s", text(e))
+			t.Errorf("reported %s", text(e))
 		}
 	}
 	if next != 15 {
-		t.Errorf("told of %d blocks", next)
+		t.Errorf("reported %d blocks", next)
 	}
 	for _, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{}) {
 		if code(err) != "unknown_index" {
@@ -383,7 +383,7 @@ func TestFollowersOfBlocksHearOfEveryOne(t *testing.T) {
 }
 
 // A consumer without known points can start at a height or a time.
-func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
+func TestChangeFeedStartsAtTheGivenPosition(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[2]
 	blocks := v.NewGenerator(testseed.Of(t, 780)).Blocks(20)
@@ -429,14 +429,14 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 		"no asset":           {changes.Filter{Term: query.Term{Index: "asset", Value: "x"}}, "bad_value"},
 		"a start in no time": {changes.Filter{Term: query.Term{Index: "address"}, Start: &query.Range{FromHeight: &above}}, "empty_range"},
 	} {
-		told := 0
+		reported := 0
 		for _, err := range changes.Follow(ctx, db.Queries, nil, c.f) {
-			if told++; kind(err) != model.Usage || code(err) != c.code {
+			if reported++; kind(err) != model.Usage || code(err) != c.code {
 				t.Errorf("%s: %v, expected %s", what, err, c.code)
 			}
 		}
-		if told != 1 {
-			t.Errorf("%s: told %d times", what, told)
+		if reported != 1 {
+			t.Errorf("%s: %d events", what, reported)
 		}
 	}
 	for e, err := range changes.Follow(ctx, db.Queries, nil, changes.Filter{Term: query.Term{Index: "address", Value: "affff"}, Spends: true}) {
@@ -448,7 +448,7 @@ func TestFollowersBeginWhereTheyAreTold(t *testing.T) {
 
 // During a long run of blocks without changes, the feed sends blocks regularly, so that the known points stay near
 // the tip.
-func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
+func TestChangeFeedReportsEmptyBlocks(t *testing.T) {
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	var blocks []*model.Block
 	for i := range 3456 {
@@ -460,19 +460,19 @@ func TestFollowersHearOfBlocksWithNothingInThem(t *testing.T) {
 	}
 	db := open(t, memory.New(), v, 0)
 	appendAll(t, db, blocks, 500)
-	var told []string
+	var reported []string
 	for e, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{Term: query.Term{Index: "address"}, Spends: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = append(told, text(e))
+		reported = append(reported, text(e))
 	}
 	want := []string{`{"type":"rollback","to":null}`}
 	for _, h := range []int{999, 1999, 2999, 3455} {
 		want = append(want, fmt.Sprintf(`{"type":"block","height":%d,"hash":%q}`, h, blocks[h].Hash))
 	}
-	if !slices.Equal(told, want) {
-		t.Errorf("told %s", told)
+	if !slices.Equal(reported, want) {
+		t.Errorf("reported %s", reported)
 	}
 	known, err := changes.Locator(t.Context(), db.Queries, blocks[3000].Point())
 	if err != nil || known[0] != blocks[3000].Point() || known[20] != blocks[2980].Point() || len(known) > 35 {

@@ -97,7 +97,7 @@ func large(t *testing.T, v modeltest.Variant) []*model.Block {
 }
 
 // If a family cannot be read, check names it, and reads no more than a check of an intact database.
-func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
+func TestCheckEndsAtAReadError(t *testing.T) {
 	v := modeltest.Variants()[3]
 	s := &declared{Store: memory.New()}
 	counting := &reading{Store: s, after: -1}
@@ -132,7 +132,7 @@ func TestACheckEndsWhereADatabaseCannotBeRead(t *testing.T) {
 }
 
 // Check also ends if one byte of a table file is damaged.
-func TestACheckEndsAtADamagedTable(t *testing.T) {
+func TestCheckEndsAtADamagedTable(t *testing.T) {
 	v := modeltest.Variants()[3]
 	dir := t.TempDir()
 	disk, err := rocks.Open(dir, rocks.Options{WriteBuffers: 1 << 20, Holder: t.Name()})
@@ -202,7 +202,7 @@ func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) erro
 // Status and check count the same number of rows.
 func TestCheckCountsTheRowsOfTheStatus(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		l := openLiving(t, v, memory.New(), testseed.Of(t, 840), firstIndexes(v), nil)
+		l := openChanging(t, v, memory.New(), testseed.Of(t, 840), firstIndexes(v), nil)
 		counted := func(when string) {
 			t.Helper()
 			status, err := l.db.Status(t.Context())

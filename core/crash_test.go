@@ -139,7 +139,7 @@ func branchOf(blocks []*model.Block, n int) (branch []*model.Block) {
 
 // If a write returns an error although it was applied, the next operation continues from the actual state of the
 // store.
-func TestAFailedWriteThatWasAppliedIsSeen(t *testing.T) {
+func TestAFailedWriteThatWasAppliedIsDetected(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 570)).Blocks(20)

@@ -21,12 +21,12 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(50)
 		want := fresh(t, v, blocks)
 		for _, cut := range []struct {
-			window int
+			batch  int
 			caches int64
 		}{{1, 0}, {1, 8 << 20}, {7, 2 << 10}, {500, 0}, {500, 2 << 10}, {500, 8 << 20}} {
 			db := open(t, memory.New(), v, cut.caches)
-			appendAll(t, db, blocks, cut.window)
-			same(t, "other windows and caches", dump(t, db), want)
+			appendAll(t, db, blocks, cut.batch)
+			same(t, "other batches and caches", dump(t, db), want)
 			consistent(t, db)
 		}
 		for _, wal := range []bool{true, false} {
@@ -48,7 +48,7 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 }
 
 // A restart does not change the rows.
-func TestARestartDoesNotShow(t *testing.T) {
+func TestARestartChangesNothing(t *testing.T) {
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 30)).Blocks(60)
 	for _, wal := range []bool{true, false} {
@@ -106,7 +106,7 @@ func TestEveryInputIsWritten(t *testing.T) {
 
 // The order of the indexes in the settings does not change the rows, and leaving out an index does not change the
 // rows of the others.
-func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
+func TestTheOrderOfIndexesChangesNothing(t *testing.T) {
 	v := modeltest.Variants()[0]
 	ctx := context.Background()
 	dumpOf := func(names ...string) dumped {
@@ -133,7 +133,7 @@ func TestTheOrderOfIndexesDoesNotShow(t *testing.T) {
 	consistent(t, db)
 }
 
-func TestADatabaseOfAnotherKindIsRefused(t *testing.T) {
+func TestADatabaseOfAnotherKindIsRejected(t *testing.T) {
 	v := modeltest.Variants()[0]
 	ctx := context.Background()
 	s := memory.New()

@@ -47,17 +47,17 @@ func (c *checked) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byt
 
 // The chain checks every block and can read the headers before it, whether or not they are committed. Rejected blocks
 // are not written.
-func TestTheChainChecksHeadersAgainstThoseBefore(t *testing.T) {
+func TestHeadersAreCheckedAgainstEarlierOnes(t *testing.T) {
 	ctx := t.Context()
 	for _, v := range modeltest.Variants() {
 		blocks := v.NewGenerator(testseed.Of(t, 4)).Blocks(40)
-		for _, window := range []int{1, 3, 40} {
+		for _, batch := range []int{1, 3, 40} {
 			c := &checked{Chain: v.Chain("one"), t: t, blocks: blocks, refuses: blocks[38].Height}
 			db, err := core.Open(ctx, memory.New(), core.Options{Chain: c, Keep: v.Keep(), Raw: v.Raw})
 			if err != nil {
 				t.Fatal(err)
 			}
-			appendAll(t, db, blocks[:36], window)
+			appendAll(t, db, blocks[:36], batch)
 			if err := db.Append(ctx, blocks[36:]); !errors.Is(err, errRefused) {
 				t.Errorf("%s: a refused block: %v", v.Name, err)
 			}

@@ -44,7 +44,7 @@ func moved(blocks, holders int) []*model.Block {
 
 // The cost of a page of holders, and of the totals of an asset, depends on the page and not on the number of outputs
 // that contained the asset.
-func TestHoldersCostThePage(t *testing.T) {
+func TestHoldersReadOnePage(t *testing.T) {
 	ctx := context.Background()
 	id := "78"
 	cost := func(blocks, holders int) int64 {
@@ -85,7 +85,7 @@ func TestHoldersCostThePage(t *testing.T) {
 }
 
 // The balance of one holder can exceed 64 bits and return below.
-func TestAHolderCanHaveMoreThanAnOutputHolds(t *testing.T) {
+func TestAHoldingCanExceedTheAmountOfAnOutput(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variant{ByHand: true}
 	all := func(n int) (outputs []model.Output) {

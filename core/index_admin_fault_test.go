@@ -21,7 +21,7 @@ import (
 
 // With the race detector, this test also shows that no reader accesses a catalogue while it is written.
 func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
-	l := openLiving(t, modeltest.Variants()[0], memory.New(), testseed.Of(t, 760), []string{"address"}, nil)
+	l := openChanging(t, modeltest.Variants()[0], memory.New(), testseed.Of(t, 760), []string{"address"}, nil)
 	l.grow(5, 5)
 	done, read := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -58,7 +58,7 @@ func TestIndexesCanBeReadWhileTheyChange(t *testing.T) {
 
 // finish completes the current backfill or removal, possibly after a failure. It reopens the database if a failed
 // change of its indexes requires that.
-func (l *living) finish(t *testing.T) {
+func (l *changing) finish(t *testing.T) {
 	t.Helper()
 	next := l.grown[len(l.grown)-1].Fork(0).Blocks(1)
 	if err := l.db.Append(t.Context(), having(next, l.db.Indexes()...)); code(err) == "open_again" {
@@ -76,22 +76,22 @@ func (l *living) finish(t *testing.T) {
 
 // If any read or write fails while the indexes of a database change, or while its caches are filled, blocks appended
 // later are indexed correctly.
-func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
+func TestAFailureAtAnyStepOfAnIndexChangeIsHarmless(t *testing.T) {
 	keep := model.IndexOptions{Balance: true, Prefix: true}
-	for what, change := range map[string]func(ctx context.Context, l *living) error{
-		"add": func(ctx context.Context, l *living) error {
+	for what, change := range map[string]func(ctx context.Context, l *changing) error{
+		"add": func(ctx context.Context, l *changing) error {
 			if err := l.db.AddIndex(ctx, "label", keep); err != nil {
 				return err
 			}
 			return l.db.Build(ctx, l.open, backfill.Options{Weight: 20})
 		},
-		"drop": func(ctx context.Context, l *living) error {
+		"drop": func(ctx context.Context, l *changing) error {
 			if err := l.db.DropIndex(ctx, "tag"); err != nil {
 				return err
 			}
 			return l.db.Build(ctx, l.open, backfill.Options{Weight: 10})
 		},
-		"warm-up": func(ctx context.Context, l *living) error {
+		"warm-up": func(ctx context.Context, l *changing) error {
 			db, err := core.Open(ctx, l.store, core.Options{Chain: l.v.Chain("one"), CacheBytes: 1 << 20})
 			if err != nil {
 				return err
@@ -105,7 +105,7 @@ func TestAFailureAtAnyStepOfAChangeOfIndexesBreaksNothing(t *testing.T) {
 			failures := 0
 			for step := 1; ; step++ {
 				s := storetest.NewFaulty(memory.New())
-				l := openLiving(t, v, s, n, []string{"address", "tag"}, map[string]model.IndexOptions{"tag": keep})
+				l := openChanging(t, v, s, n, []string{"address", "tag"}, map[string]model.IndexOptions{"tag": keep})
 				l.grow(4, 3)
 				s.FailAt(step)
 				err := change(t.Context(), l)
@@ -148,15 +148,15 @@ func (s *seeing) View(ctx context.Context, fn func(storage.Reader) error) error 
 func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 	v := modeltest.Variants()[0]
 	n := testseed.Of(t, 780)
-	for what, build := range map[string]func(t *testing.T, l *living, s *seeing, drop func()) error{
-		"before its first block": func(t *testing.T, l *living, _ *seeing, drop func()) error {
+	for what, build := range map[string]func(t *testing.T, l *changing, s *seeing, drop func()) error{
+		"before its first block": func(t *testing.T, l *changing, _ *seeing, drop func()) error {
 			open := func(ctx context.Context, names []string, known []model.Point) (model.Source, error) {
 				drop()
 				return l.open(ctx, names, known)
 			}
 			return l.db.Build(t.Context(), open, backfill.Options{Weight: 1})
 		},
-		"between two blocks of the source": func(t *testing.T, l *living, _ *seeing, drop func()) error {
+		"between two blocks of the source": func(t *testing.T, l *changing, _ *seeing, drop func()) error {
 			open := func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
 				src := events(having(l.chain, names...))
 				say := src.say
@@ -172,7 +172,7 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 			}
 			return l.db.Build(t.Context(), open, backfill.Options{Weight: 1})
 		},
-		"before the build reads blocks": func(t *testing.T, l *living, s *seeing, drop func()) error {
+		"before the build reads blocks": func(t *testing.T, l *changing, s *seeing, drop func()) error {
 			s.before = drop
 			return l.db.Build(t.Context(), l.open, backfill.Options{Weight: 1})
 		},
@@ -183,7 +183,7 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 			}
 			t.Run(what+" of "+added, func(t *testing.T) {
 				s := &seeing{Store: memory.New()}
-				l := openLiving(t, v, s, n, []string{"address", "tag"}, nil)
+				l := openChanging(t, v, s, n, []string{"address", "tag"}, nil)
 				l.grow(110, 20) // more than nearTip, 100 blocks
 				keep := model.IndexOptions{History: true}
 				if err := l.db.AddIndex(t.Context(), added, keep); err != nil {
@@ -217,7 +217,7 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 }
 
 // gone fails if any rows of an index are left.
-func (l *living) gone(t *testing.T, name string) {
+func (l *changing) gone(t *testing.T, name string) {
 	t.Helper()
 	states, err := l.db.IndexStates(t.Context())
 	if err != nil {
@@ -233,10 +233,10 @@ func (l *living) gone(t *testing.T, name string) {
 
 // An earlier version could leave an index in the catalogue that is neither active nor being added or dropped. Check
 // reports it, and the next open resumes dropping it.
-func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
+func TestAHalfDroppedIndexIsRepaired(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := &declared{Store: memory.New()}
-	l := openLiving(t, v, s, testseed.Of(t, 790), []string{"address", "tag", "label"}, nil)
+	l := openChanging(t, v, s, testseed.Of(t, 790), []string{"address", "tag", "label"}, nil)
 	l.grow(12, 4)
 	if err := l.db.DropIndex(t.Context(), "tag"); err != nil {
 		t.Fatal(err)
@@ -279,10 +279,10 @@ func TestAnIndexThatWasLeftHalfDroppedIsRepaired(t *testing.T) {
 }
 
 // A rollback to the origin also resets a backfill, even if the first block has height 0.
-func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
+func TestARollbackToTheOriginResetsABackfill(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		first := firstIndexes(v)
-		l := openLiving(t, v, memory.New(), testseed.Of(t, 800), first, nil)
+		l := openChanging(t, v, memory.New(), testseed.Of(t, 800), first, nil)
 		l.grow(10, 3)
 		if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
 			t.Fatal(err)
@@ -299,9 +299,9 @@ func TestARollbackToTheOriginTakesABuildAlong(t *testing.T) {
 
 // If a source switches to another branch while a backfill step collects blocks of the first one, as the database
 // does, the index contains nothing of the first branch.
-func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
+func TestABackfillFollowsItsSourceToAnotherBranch(t *testing.T) {
 	v := modeltest.Variants()[0]
-	l := openLiving(t, v, memory.New(), testseed.Of(t, 810), []string{"address"}, nil)
+	l := openChanging(t, v, memory.New(), testseed.Of(t, 810), []string{"address"}, nil)
 	l.grow(120, 20) // more than nearTip, 100 blocks
 	if err := l.db.AddIndex(t.Context(), "label", everything4); err != nil {
 		t.Fatal(err)
@@ -338,11 +338,11 @@ func TestABuildFollowsItsSourceToAnotherBranch(t *testing.T) {
 }
 
 // Options that an existing database does not have are rejected, whether or not the indexes are listed.
-func TestOptionsThatAreNotKeptAreRefused(t *testing.T) {
+func TestOpenRejectsOptionsThatTheDatabaseLacks(t *testing.T) {
 	v := modeltest.Variants()[0]
 	s := memory.New()
 	kept := map[string]model.IndexOptions{"tag": {History: true}}
-	l := openLiving(t, v, s, testseed.Of(t, 820), []string{"address", "tag"}, kept)
+	l := openChanging(t, v, s, testseed.Of(t, 820), []string{"address", "tag"}, kept)
 	l.grow(3, 3)
 	for _, names := range [][]string{nil, {"address"}, {"address", "tag"}} {
 		for what, c := range map[string]struct {

@@ -50,8 +50,8 @@ func having(blocks []*model.Block, names ...string) []*model.Block {
 	return some
 }
 
-// living is a database whose indexes change, and the chain that it should contain.
-type living struct {
+// changing is a database whose indexes change, and the chain that it should contain.
+type changing struct {
 	t     *testing.T
 	v     modeltest.Variant
 	store storage.Store
@@ -61,14 +61,14 @@ type living struct {
 	forks uint64
 }
 
-func openLiving(t *testing.T, v modeltest.Variant, s storage.Store, seed uint64, names []string, keep map[string]model.IndexOptions) *living {
+func openChanging(t *testing.T, v modeltest.Variant, s storage.Store, seed uint64, names []string, keep map[string]model.IndexOptions) *changing {
 	t.Helper()
-	l := &living{t: t, v: v, store: s, grown: []*modeltest.Generator{v.NewGenerator(seed)}}
+	l := &changing{t: t, v: v, store: s, grown: []*modeltest.Generator{v.NewGenerator(seed)}}
 	l.reopen(names, keep)
 	return l
 }
 
-func (l *living) reopen(names []string, keep map[string]model.IndexOptions) {
+func (l *changing) reopen(names []string, keep map[string]model.IndexOptions) {
 	l.t.Helper()
 	db, err := core.Open(context.Background(), l.store, core.Options{Chain: l.v.Chain("one"), Indexes: names, Keep: keep, CacheBytes: 1 << 20})
 	if err != nil {
@@ -77,13 +77,13 @@ func (l *living) reopen(names []string, keep map[string]model.IndexOptions) {
 	l.db = db
 }
 
-func (l *living) append(blocks []*model.Block, window int) {
+func (l *changing) append(blocks []*model.Block, batch int) {
 	l.t.Helper()
 	l.chain = append(slices.Clip(l.chain), blocks...)
-	appendAll(l.t, l.db, having(blocks, l.db.Indexes()...), window)
+	appendAll(l.t, l.db, having(blocks, l.db.Indexes()...), batch)
 }
 
-func (l *living) rollback(n int) {
+func (l *changing) rollback(n int) {
 	l.t.Helper()
 	keep := max(1, len(l.chain)-n) // another genesis would be another chain
 	l.chain, l.grown = l.chain[:keep:keep], l.grown[:keep+1]
@@ -93,23 +93,23 @@ func (l *living) rollback(n int) {
 }
 
 // grow appends n blocks.
-func (l *living) grow(n, window int) {
+func (l *changing) grow(n, batch int) {
 	l.t.Helper()
 	var blocks []*model.Block
 	for range n {
 		g := l.grown[len(l.grown)-1].Fork(0)
 		blocks, l.grown = append(blocks, g.Next()), append(l.grown, g)
 	}
-	l.append(blocks, window)
+	l.append(blocks, batch)
 }
 
 // open returns a source of the current chain.
-func (l *living) open(_ context.Context, indexes []string, _ []model.Point) (model.Source, error) {
+func (l *changing) open(_ context.Context, indexes []string, _ []model.Point) (model.Source, error) {
 	return events(having(l.chain, indexes...)), nil
 }
 
 // build continues the current backfill or removal and interrupts it after the given number of steps; negative: never.
-func (l *living) build(steps, weight int) {
+func (l *changing) build(steps, weight int) {
 	l.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -124,9 +124,9 @@ func (l *living) build(steps, weight int) {
 }
 
 // made returns the dump of a database that was created with the indexes.
-func (l *living) made(names []string, keep map[string]model.IndexOptions) dumped {
+func (l *changing) made(names []string, keep map[string]model.IndexOptions) dumped {
 	l.t.Helper()
-	other := openLiving(l.t, l.v, memory.New(), 0, names, keep)
+	other := openChanging(l.t, l.v, memory.New(), 0, names, keep)
 	other.append(l.chain, 7)
 	consistent(l.t, other.db)
 	return dump(l.t, other.db)
@@ -156,7 +156,7 @@ func firstIndexes(v modeltest.Variant) []string {
 
 // After any interruptions, an index that was added to a running database has the same rows as in a database that was
 // created with it.
-func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
+func TestAnAddedIndexEqualsOneFromTheStart(t *testing.T) {
 	for _, added := range []string{"tag", "label"} {
 		everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 			if v.Boxes && added == "tag" {
@@ -165,7 +165,7 @@ func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 			n := testseed.Of(t, 700)
 			rng := rand.New(rand.NewPCG(n, 1))
 			first := firstIndexes(v)
-			l := openLiving(t, v, s, n, first, nil)
+			l := openChanging(t, v, s, n, first, nil)
 			l.grow(20, 6)
 			if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
 				t.Fatal(err)
@@ -202,11 +202,11 @@ func TestAnAddedIndexIsAsIfMadeWithTheDatabase(t *testing.T) {
 }
 
 // The same holds for options that are added to an existing index. No source is needed.
-func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
+func TestAddedOptionsEqualThoseFromTheStart(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 710)
 		names := append(firstIndexes(v), "tag", "label")
-		l := openLiving(t, v, memory.New(), n, names, map[string]model.IndexOptions{"label": {History: true}})
+		l := openChanging(t, v, memory.New(), n, names, map[string]model.IndexOptions{"label": {History: true}})
 		l.grow(30, 6)
 		keep := map[string]model.IndexOptions{"address": everything4, "label": everything4}
 		none := func(context.Context, []string, []model.Point) (model.Source, error) {
@@ -232,11 +232,11 @@ func TestAddedOptionsAreAsIfMadeWithTheDatabase(t *testing.T) {
 }
 
 // Dropping an index removes everything except its number.
-func TestADroppedIndexIsGone(t *testing.T) {
+func TestADroppedIndexLeavesNoRows(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 		n := testseed.Of(t, 720)
 		first := firstIndexes(v)
-		l := openLiving(t, v, s, n, append(slices.Clone(first), "tag", "label"), map[string]model.IndexOptions{"tag": everything4})
+		l := openChanging(t, v, s, n, append(slices.Clone(first), "tag", "label"), map[string]model.IndexOptions{"tag": everything4})
 		l.grow(30, 6)
 		if err := l.db.DropIndex(context.Background(), "tag"); err != nil {
 			t.Fatal(err)
@@ -261,7 +261,7 @@ func TestADroppedIndexIsGone(t *testing.T) {
 			}
 			return rows
 		}
-		made := openLiving(t, v, memory.New(), n, append(slices.Clone(first), "tag", "label"), nil)
+		made := openChanging(t, v, memory.New(), n, append(slices.Clone(first), "tag", "label"), nil)
 		if err := made.db.DropIndex(context.Background(), "tag"); err != nil {
 			t.Fatal(err)
 		}
@@ -277,11 +277,11 @@ func TestADroppedIndexIsGone(t *testing.T) {
 }
 
 // A backfill during a sync: the sync is interrupted when the index becomes active, and resumes with it.
-func TestBuildBesideSync(t *testing.T) {
+func TestBuildDuringSync(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 		n := testseed.Of(t, 730)
 		first := firstIndexes(v)
-		l := openLiving(t, v, s, n, first, nil)
+		l := openChanging(t, v, s, n, first, nil)
 		blocks := v.NewGenerator(n).Blocks(160)
 		l.chain = blocks
 		appendAll(t, l.db, having(blocks[:30], first...), 9)
@@ -321,10 +321,10 @@ func TestBuildBesideSync(t *testing.T) {
 }
 
 // Impossible changes of indexes are rejected by name and change nothing.
-func TestRefusedChangesOfIndexes(t *testing.T) {
+func TestRejectedIndexChanges(t *testing.T) {
 	v := modeltest.Variants()[2] // an Ergo-like chain with assets
 	ctx := context.Background()
-	l := openLiving(t, v, memory.New(), testseed.Of(t, 740), []string{"address", "box"}, nil)
+	l := openChanging(t, v, memory.New(), testseed.Of(t, 740), []string{"address", "box"}, nil)
 	l.grow(15, 5)
 	before := dump(t, l.db)
 	for what, c := range map[string]struct {
@@ -380,15 +380,15 @@ func (s *unsure) Update(ctx context.Context, fn func(storage.Reader, storage.Bat
 }
 
 // If a change of the indexes was applied but returned an error, nothing is written with the old catalogue.
-func TestAFailedChangeOfIndexesStopsWriting(t *testing.T) {
+func TestAFailedIndexChangeStopsWrites(t *testing.T) {
 	v := modeltest.Variants()[0]
 	ctx := context.Background()
-	for what, change := range map[string]func(l *living) error{
-		"add":  func(l *living) error { return l.db.AddIndex(ctx, "label", everything4) },
-		"drop": func(l *living) error { return l.db.DropIndex(ctx, "tag") },
+	for what, change := range map[string]func(l *changing) error{
+		"add":  func(l *changing) error { return l.db.AddIndex(ctx, "label", everything4) },
+		"drop": func(l *changing) error { return l.db.DropIndex(ctx, "tag") },
 	} {
 		s := &unsure{Store: memory.New()}
-		l := openLiving(t, v, s, testseed.Of(t, 750), []string{"address", "tag"}, nil)
+		l := openChanging(t, v, s, testseed.Of(t, 750), []string{"address", "tag"}, nil)
 		l.grow(10, 5)
 		s.fails = true
 		if err := change(l); err == nil || !strings.Contains(err.Error(), "disk") {
@@ -422,9 +422,9 @@ func (u *updating) Update(ctx context.Context, fn func(storage.Reader, storage.B
 }
 
 // No query reads rows between the write of a new catalogue and its activation.
-func TestNoQuestionIsAnsweredBetweenTwoCatalogues(t *testing.T) {
+func TestNoQueryRunsBetweenTwoLayouts(t *testing.T) {
 	s := &updating{Store: memory.New()}
-	l := openLiving(t, modeltest.Variants()[0], s, 1, modeltest.IndexNames[:1], nil)
+	l := openChanging(t, modeltest.Variants()[0], s, 1, modeltest.IndexNames[:1], nil)
 	changes := 0
 	s.written = func() {
 		changes++

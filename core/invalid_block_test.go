@@ -67,7 +67,7 @@ func TestABadBlockChangesNothing(t *testing.T) {
 		"spent before":        {[]*model.Block{after(two, 30, spending(31, model.Input{Tx: hash(1)}))}, "already_spent", []string{hash(31).String(), hash(21).String(), hash(1).String() + ":0"}},
 		"spent in the block":  {[]*model.Block{after(two, 30, spending(31, coin), spending(32, coin))}, "already_spent", []string{hash(31).String(), hash(32).String()}},
 		"spent in the tx":     {[]*model.Block{after(two, 30, spending(31, coin, coin))}, "already_spent", []string{hash(31).String()}},
-		"spent in the window": {[]*model.Block{after(two, 30, spending(31, coin)), after(after(two, 30), 40, spending(41, coin))}, "already_spent", []string{hash(41).String(), hash(31).String()}},
+		"spent in the batch":  {[]*model.Block{after(two, 30, spending(31, coin)), after(after(two, 30), 40, spending(41, coin))}, "already_spent", []string{hash(41).String(), hash(31).String()}},
 		"spent before made":   {[]*model.Block{after(two, 30, spending(31, model.Input{Tx: hash(32)}), spending(32, coin))}, "unknown_output", []string{hash(31).String(), hash(32).String()}},
 		"wrong parent":        {[]*model.Block{orphan}, "bad_block", []string{hash(30).String(), hash(77).String(), hash(2).String()}},
 		"wrong height":        {[]*model.Block{high}, "bad_block", []string{"block 3", "expected height 2"}},
@@ -111,7 +111,7 @@ func TestABadBlockChangesNothing(t *testing.T) {
 	}
 }
 
-func TestABlockOutOfNothingIsRefused(t *testing.T) {
+func TestABlockOutOfNothingIsRejected(t *testing.T) {
 	v := modeltest.Variants()[2]
 	blocks := v.NewGenerator(testseed.Of(t, 60)).Blocks(10)
 	db := open(t, memory.New(), v, 0)

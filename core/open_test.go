@@ -18,7 +18,7 @@ import (
 
 // Open rejects a database of another chain or format, or with damaged meta rows, with an error that describes it. The
 // database does not change.
-func TestAForeignDatabaseIsRefusedAsItIs(t *testing.T) {
+func TestAForeignDatabaseIsRejectedUnchanged(t *testing.T) {
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(testseed.Of(t, 400)).Blocks(5)
 	format := func(n uint64) []byte { return binary.AppendUvarint(nil, n) }

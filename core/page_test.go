@@ -52,7 +52,7 @@ func (r *reference) listsByName() map[string]*list {
 }
 
 // Blocks that are appended between two pages do not repeat or remove entries.
-func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
+func TestPagesContinueWhileTheChainGrows(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 210)).Blocks(40)
 		db := open(t, memory.New(), v, 1<<20)
@@ -70,7 +70,7 @@ func TestPagesGoOnWhileTheChainGrows(t *testing.T) {
 
 // A cursor after an entry of an orphaned block is rejected, also if another block has its height. Cursors of other
 // blocks stay valid, and become valid again if their block returns.
-func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
+func TestCursorsOfRemovedBlocksFail(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		g := v.NewGenerator(testseed.Of(t, 220))
 		stay := g.Blocks(18)
@@ -114,7 +114,7 @@ func TestCursorsOfRemovedBlocksSaySo(t *testing.T) {
 }
 
 // A cursor is rejected for another list, and no modified cursor is accepted.
-func TestForeignCursorsAreRefused(t *testing.T) {
+func TestForeignCursorsAreRejected(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 230)).Blocks(20)
 		db := open(t, memory.New(), v, 1<<20)

@@ -10,16 +10,16 @@ import (
 
 // Progress that follows shortly after a report is reported a little later, even if no blocks follow. Nothing is
 // reported after the end.
-func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
+func TestTheLastBlocksAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []Progress
-		m := newMeter(func(p Progress) { told = append(told, p) }, 0, 9, nil)
+		var reports []Progress
+		m := newMeter(func(p Progress) { reports = append(reports, p) }, 0, 9, nil)
 		wants := func(n int, height model.HeightPk, done bool) {
 			t.Helper()
 			time.Sleep(2 * progressEvery)
 			synctest.Wait()
-			if last := told[len(told)-1]; len(told) != n || last.Height != height || last.Target != 9 || last.Done != done {
-				t.Errorf("told %d times, the last is %+v; expected %d times, height %d, done %t", len(told), last, n, height, done)
+			if last := reports[len(reports)-1]; len(reports) != n || last.Height != height || last.Target != 9 || last.Done != done {
+				t.Errorf("%d reports, the last is %+v; expected %d, height %d, done %t", len(reports), last, n, height, done)
 			}
 		}
 		wrote := func(h model.HeightPk) {
@@ -44,9 +44,9 @@ func TestTheLastBlocksAreToldThoughNoneFollow(t *testing.T) {
 func TestASlowProgressCallbackDoesNotStallTheSync(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		var told []Progress
+		var reports []Progress
 		m := newMeter(func(p Progress) {
-			if told = append(told, p); p.Blocks == 1 {
+			if reports = append(reports, p); p.Blocks == 1 {
 				<-release
 			}
 		}, 0, 9, nil)
@@ -68,9 +68,9 @@ func TestASlowProgressCallbackDoesNotStallTheSync(t *testing.T) {
 		close(release)
 		m.finish(2)
 		time.Sleep(2 * progressEvery)
-		for i, p := range told {
-			if i > 0 && p.Height < told[i-1].Height || p.Done != (i == len(told)-1) {
-				t.Errorf("call %d of %d: block %d, done %t", i, len(told), p.Height, p.Done)
+		for i, p := range reports {
+			if i > 0 && p.Height < reports[i-1].Height || p.Done != (i == len(reports)-1) {
+				t.Errorf("call %d of %d: block %d, done %t", i, len(reports), p.Height, p.Done)
 			}
 		}
 	})

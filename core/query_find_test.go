@@ -185,7 +185,7 @@ func TestFindCombinesValues(t *testing.T) {
 
 // The cost of one page is bounded, however many outputs it skips. A page that ends early has a cursor, and no output
 // is lost.
-func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
+func TestFindResumesAfterAPageOfBoundedCost(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 710)
 		rng := rand.New(rand.NewPCG(n, 0))
@@ -206,7 +206,7 @@ func TestFindGoesOnWhereAPageCostEnough(t *testing.T) {
 }
 
 // The intersection of a rare value with a value of every output costs as much as the rare value.
-func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
+func TestFindSkipsFrequentValues(t *testing.T) {
 	v := modeltest.Variant{Name: "one value everywhere", ByHand: true}
 	everywhere, rare := []byte{1}, []byte{2}
 	var blocks []*model.Block
@@ -239,7 +239,7 @@ func TestFindLeapsOverWhatIsFrequent(t *testing.T) {
 }
 
 // A value that never occurred is distinguished from values without common outputs. As an Or term it adds nothing.
-func TestTermsThatOccurNowhere(t *testing.T) {
+func TestTermsWithoutOccurrences(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(testseed.Of(t, 720)).Blocks(40)
@@ -296,7 +296,7 @@ func TestTermsThatOccurNowhere(t *testing.T) {
 }
 
 // Scans that restart and end early leave no goroutines on any store.
-func TestFindLeavesNothingRunning(t *testing.T) {
+func TestFindEndsItsGoroutines(t *testing.T) {
 	v := modeltest.Variants()[1]
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {

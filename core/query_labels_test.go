@@ -14,7 +14,7 @@ import (
 
 // Texts of pointers are cached, and invalidated by a rollback: after a reorganization every answer is of the new
 // chain, although the old answers were cached. A view from before the reorganization still returns the old chain.
-func TestNamesAreThoseOfTheChain(t *testing.T) {
+func TestLabelsMatchTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
 		g := v.NewGenerator(testseed.Of(t, 700))
@@ -48,7 +48,7 @@ func TestNamesAreThoseOfTheChain(t *testing.T) {
 }
 
 // A view does not contain values that occurred after it, even if they are in the cache.
-func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
+func TestAViewHasNoLaterValues(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
 		blocks := v.NewGenerator(testseed.Of(t, 702)).Blocks(12)
@@ -91,7 +91,7 @@ func TestAViewKnowsNothingBornAfterIt(t *testing.T) {
 }
 
 // Cached texts are not read again.
-func TestNamesAreReadOnce(t *testing.T) {
+func TestLabelsAreReadOnce(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 701)).Blocks(20)
 	s := &counting{Store: memory.New()}

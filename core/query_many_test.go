@@ -15,7 +15,7 @@ import (
 )
 
 // Batch queries return the same answers as single queries, in the order of the request, with null for missing items.
-func TestManyAtOnceAreEachByItself(t *testing.T) {
+func TestBatchQueriesEqualSingleQueries(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 810)
 		rng := rand.New(rand.NewPCG(n, 0))
@@ -96,7 +96,7 @@ func alike(t *testing.T, what string, got []string, err error, want []string) {
 	}
 }
 
-func TestWhatIsWrongInAListIsNamedByItsPlace(t *testing.T) {
+func TestErrorsInAListNameTheEntry(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 811)).Blocks(5)
 	db := open(t, memory.New(), v, 0)

@@ -49,7 +49,7 @@ func pages[T any](t testing.TB, what string, p query.Page, page func(query.Page)
 }
 
 // Every answer equals that of the reference, on every kind of chain and at every height.
-func TestAnswersAreThoseOfTheReference(t *testing.T) {
+func TestAnswersMatchTheReference(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		answersOf(t, v, v.NewGenerator(testseed.Of(t, 200)).Blocks(30))
 	})
@@ -209,7 +209,7 @@ func assets(t *testing.T, db *core.DB, r *reference, id string) {
 
 // Blocks that are appended between two pages do not repeat or remove entries. A page whose last block was rolled back
 // returns an error.
-func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
+func TestPagesDuringGrowthAndRollback(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 210)).Blocks(40)
@@ -259,7 +259,7 @@ func TestPagesSurviveWhatTheChainDoes(t *testing.T) {
 	}
 }
 
-func TestQuestionsWithoutAnswersAndWrongOnes(t *testing.T) {
+func TestInvalidAndUnansweredQueries(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(testseed.Of(t, 220)).Blocks(20)

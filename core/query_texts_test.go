@@ -118,7 +118,7 @@ func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 
 // If values are added or removed between two pages, the following pages equal those of the new state. A cursor whose
 // value was removed is rejected.
-func TestPagesByTextGoOnWhateverTheChainDoes(t *testing.T) {
+func TestPagesByTextDuringGrowthAndRollback(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 771)).Blocks(30)
 		db := withTexts(t, v)
@@ -188,7 +188,7 @@ func firstCursor(t *testing.T, db *core.DB, index string) string {
 }
 
 // Texts with the same stored prefix are in the order of first occurrence, and their values are returned completely.
-func TestTextsThatAreCutAreToldApart(t *testing.T) {
+func TestTruncatedTextsAreDistinct(t *testing.T) {
 	long := strings.Repeat("l", 200)
 	var outputs []model.Output
 	for _, end := range []string{"c", "a", "b", ""} {

@@ -12,7 +12,7 @@ import (
 )
 
 // Every list equals the reference, with any page size and in both orders.
-func TestListsAreThoseOfTheReference(t *testing.T) {
+func TestListsMatchTheReference(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 760)
 		rng := rand.New(rand.NewPCG(n, 0))
@@ -28,7 +28,7 @@ func TestListsAreThoseOfTheReference(t *testing.T) {
 	})
 }
 
-func TestValuesOfNoIndexAreRefused(t *testing.T) {
+func TestValuesOfUnknownIndexesAreRejected(t *testing.T) {
 	db := open(t, memory.New(), modeltest.Variants()[0], 0)
 	if _, err := db.Values(t.Context(), "colour", query.Page{}); kind(err) != model.Usage || code(err) != "unknown_index" {
 		t.Errorf("values of an index there is not: %v", err)

@@ -218,7 +218,7 @@ func TestTimesOutOfOrderAreFoundExactly(t *testing.T) {
 	}
 }
 
-func TestRangesThatCannotBeSaySo(t *testing.T) {
+func TestInvalidRangesAreRejected(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 750)).Blocks(20)

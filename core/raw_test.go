@@ -32,7 +32,7 @@ func like(t testing.TB, name string) modeltest.Variant {
 	return modeltest.Variant{}
 }
 
-func TestRawTransactionsAreWhatTheSourceGave(t *testing.T) {
+func TestRawTransactionsEqualTheSource(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
@@ -83,7 +83,7 @@ func TestRawTransactionsAreWhatTheSourceGave(t *testing.T) {
 
 // A database without raw transactions has the same rows whether or not its source provides them, and its error
 // explains how to get them.
-func TestWithoutRawTransactionsNothingOfThemIsKept(t *testing.T) {
+func TestRawTransactionsAreOptional(t *testing.T) {
 	ctx := context.Background()
 	v := like(t, "like-bitcoin")
 	blocks := v.NewGenerator(testseed.Of(t, 801)).Blocks(20)
@@ -117,7 +117,7 @@ func TestWithoutRawTransactionsNothingOfThemIsKept(t *testing.T) {
 	}
 }
 
-func TestABlockWithoutBytesIsRefusedWhereTheyAreKept(t *testing.T) {
+func TestABlockWithoutRawBytesIsRejected(t *testing.T) {
 	v := like(t, "like-bitcoin")
 	blocks := v.NewGenerator(testseed.Of(t, 802)).Blocks(10)
 	db := open(t, memory.New(), v, 0)

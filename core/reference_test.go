@@ -227,16 +227,16 @@ func (r *reference) values(index int) (values []string) {
 func (r *reference) history(found []*refOutput) []query.HistoryTxAnswer {
 	received, sent := map[*refTx]uint64{}, map[*refTx]uint64{}
 	var txs []*refTx
-	note := func(t *refTx) {
+	add := func(t *refTx) {
 		if !slices.Contains(txs, t) {
 			txs = append(txs, t)
 		}
 	}
 	for _, o := range found {
-		note(o.tx)
+		add(o.tx)
 		received[o.tx] += o.Value
 		if o.spentBy != nil {
-			note(o.spentBy)
+			add(o.spentBy)
 			sent[o.spentBy] += o.Value
 		}
 	}

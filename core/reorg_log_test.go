@@ -14,13 +14,13 @@ import (
 	"birthmark/storage/memory"
 )
 
-// told collects log lines.
-type told struct{ lines []map[string]string }
+// logRecords collects log lines.
+type logRecords struct{ lines []map[string]string }
 
-func (l *told) Enabled(context.Context, slog.Level) bool { return true }
-func (l *told) WithAttrs([]slog.Attr) slog.Handler       { return l }
-func (l *told) WithGroup(string) slog.Handler            { return l }
-func (l *told) Handle(_ context.Context, r slog.Record) error {
+func (l *logRecords) Enabled(context.Context, slog.Level) bool { return true }
+func (l *logRecords) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l *logRecords) WithGroup(string) slog.Handler            { return l }
+func (l *logRecords) Handle(_ context.Context, r slog.Record) error {
 	line := map[string]string{"message": r.Message}
 	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
 	l.lines = append(l.lines, line)
@@ -28,7 +28,7 @@ func (l *told) Handle(_ context.Context, r slog.Record) error {
 }
 
 // A reorganization writes one log line with the old and the new tip.
-func TestAForkIsALineInTheLog(t *testing.T) {
+func TestAReorgIsLogged(t *testing.T) {
 	v := modeltest.Variants()[3]
 	trunk := v.NewGenerator(testseed.Of(t, 560))
 	shared := trunk.Blocks(6)
@@ -48,7 +48,7 @@ func TestAForkIsALineInTheLog(t *testing.T) {
 		want []map[string]string
 	}{
 		{"none", events(shared, ours), core.SyncOptions{}, nil},
-		{"while away, the first window is a block", events(shared[5].Point(), theirs), core.SyncOptions{BatchWeight: 1}, []map[string]string{line(5, ours[4], shared[5], theirs[0])}},
+		{"while away, the first batch is a block", events(shared[5].Point(), theirs), core.SyncOptions{BatchWeight: 1}, []map[string]string{line(5, ours[4], shared[5], theirs[0])}},
 		{"the source is behind", events(theirs[2].Point()), core.SyncOptions{}, nil},
 		{"back to the tip", events(theirs[6].Point(), theirs[6].Point()), core.SyncOptions{}, nil},
 		{"while following, and nothing follows", events(shared[5].Point(), ours, ours[1].Point(), shared[5].Point()), core.SyncOptions{}, []map[string]string{
@@ -56,7 +56,7 @@ func TestAForkIsALineInTheLog(t *testing.T) {
 		{"two, one in two steps", events(shared[5].Point(), last, shared[5].Point(), theirs, theirs[0].Point(), shared[4].Point(), shared[5:], last[:1]), core.SyncOptions{}, []map[string]string{
 			line(2, last[1], shared[5], theirs[6]), line(8, theirs[6], shared[4], last[0])}},
 	} {
-		log := &told{}
+		log := &logRecords{}
 		c.o.Log = slog.New(log)
 		sync(t, db, c.s, c.o)
 		for i := range max(len(log.lines), len(c.want)) {

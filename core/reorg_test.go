@@ -101,7 +101,7 @@ func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Tim
 
 // The database lists every block that it orphaned, during a sync or on resuming, and otherwise equals a database of
 // the final chain.
-func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
+func TestOrphanedBlocksAreRecordedAndChangeNothingElse(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(6) {
 			n := testseed.Of(t, 500) + round
@@ -162,7 +162,7 @@ func TestForksAreRememberedAndShowNowhereElse(t *testing.T) {
 
 // ReplacedBy is the next block at the height of an orphan, even if that block was orphaned too. It is the block
 // itself if the block returned to the chain.
-func TestForksSayWhatCameNext(t *testing.T) {
+func TestForksReportTheNextBlocks(t *testing.T) {
 	v := modeltest.Variants()[0]
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
@@ -208,7 +208,7 @@ func TestForksSayWhatCameNext(t *testing.T) {
 }
 
 // An explicit rollback is not recorded as a reorganization.
-func TestARollbackOnPurposeIsNoFork(t *testing.T) {
+func TestARollbackByTheUserIsNotRecorded(t *testing.T) {
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 520)).Blocks(20)
 	db := open(t, memory.New(), v, 0)
@@ -219,7 +219,7 @@ func TestARollbackOnPurposeIsNoFork(t *testing.T) {
 }
 
 // The database keeps the last 1,000 orphaned blocks, for reorganizations of any depth and any number of writes.
-func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
+func TestTheLastThousandOrphanedBlocksAreKept(t *testing.T) {
 	began := time.Now()
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	h := &history{}
@@ -262,7 +262,7 @@ func TestTheLastThousandLostBlocksAreRemembered(t *testing.T) {
 
 // If any step of a reorganization fails, the database lists exactly the blocks that were removed. A retry completes
 // the same reorganization.
-func TestAForkThatFailsRemembersWhatItRemoved(t *testing.T) {
+func TestAFailedReorgRecordsTheRemovedBlocks(t *testing.T) {
 	v := modeltest.Variants()[3]
 	trunk := v.NewGenerator(testseed.Of(t, 530))
 	shared := trunk.Blocks(6)
@@ -347,7 +347,7 @@ func TestCursorsOfForks(t *testing.T) {
 }
 
 // The list of orphaned blocks is not redundant, so check verifies only its numbers and depths.
-func TestCheckFindsDamageAmongLostBlocks(t *testing.T) {
+func TestCheckFindsDamageAmongOrphanedBlocks(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variants()[0]
 	trunk := v.NewGenerator(testseed.Of(t, 550))

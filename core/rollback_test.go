@@ -47,7 +47,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 }
 
 // Reorganizations of any depth leave no trace in the database, including the totals, with and without caches.
-func TestDetoursOverForksDoNotShow(t *testing.T) {
+func TestDetoursOverForksChangeNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for round := range uint64(8) {
 			s := testseed.Of(t, 100) + round
@@ -65,13 +65,13 @@ func TestDetoursOverForksDoNotShow(t *testing.T) {
 					blocks, generators = blocks[:keep:keep], generators[:keep+1]
 					generators[keep] = generators[keep].Fork(uint64(step + 1))
 				}
-				window := []*model.Block{}
+				batch := []*model.Block{}
 				for range 1 + rng.IntN(9) {
 					g := generators[len(generators)-1].Fork(0)
 					b := g.Next()
-					window, blocks, generators = append(window, b), append(blocks, b), append(generators, g)
+					batch, blocks, generators = append(batch, b), append(blocks, b), append(generators, g)
 				}
-				appendAll(t, db, window, 1+rng.IntN(5))
+				appendAll(t, db, batch, 1+rng.IntN(5))
 			}
 			consistent(t, db)
 			same(t, "after detours", dump(t, db), fresh(t, v, blocks))
@@ -80,7 +80,7 @@ func TestDetoursOverForksDoNotShow(t *testing.T) {
 }
 
 // The cost of a rollback depends on the removed blocks and not on the size of the database.
-func TestRollbackCostsWhatItRemoves(t *testing.T) {
+func TestRollbackCostIsProportionalToTheRemovedRows(t *testing.T) {
 	v := modeltest.Variants()[0]
 	cost := func(below int) (n int64) {
 		g := v.NewGenerator(testseed.Of(t, 5))
@@ -115,7 +115,7 @@ func totalRows(t testing.TB, db *core.DB) (n uint64) {
 	return n
 }
 
-func TestRollbackRefusesWhatIsNotInTheChain(t *testing.T) {
+func TestRollbackRejectsUnknownBlocks(t *testing.T) {
 	v := modeltest.Variants()[0]
 	g := v.NewGenerator(testseed.Of(t, 6))
 	blocks := g.Blocks(5)

@@ -15,7 +15,7 @@ import (
 )
 
 // Open rejects a store that lost all rows of a family, or the newest of them. Check can open it.
-func TestOpenRefusesADatabaseThatLostRows(t *testing.T) {
+func TestOpenRejectsADatabaseWithLostRows(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
 		s := &declared{Store: memory.New()}

@@ -48,7 +48,7 @@ func TestCachesAreCounted(t *testing.T) {
 	})
 }
 
-func TestAStoreInMemoryMeasuresNothing(t *testing.T) {
+func TestAStoreInMemoryHasNoMetrics(t *testing.T) {
 	v := modeltest.Variants()[0]
 	if m := measured(t, open(t, memory.New(), v, 0)); len(m.Store) != 0 || len(m.Caches) != 4 {
 		t.Errorf("%+v", m)

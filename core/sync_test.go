@@ -74,7 +74,7 @@ func sync(t testing.TB, db *core.DB, s model.Source, o core.SyncOptions) {
 	}
 }
 
-func TestSyncWritesWhatTheSourceSays(t *testing.T) {
+func TestSyncWritesTheBlocksOfTheSource(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 110)).Blocks(150)
 		want := fresh(t, v, blocks)
@@ -82,7 +82,7 @@ func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 			db := open(t, memory.New(), v, 1<<16)
 			var last core.Progress
 			sync(t, db, events(blocks), core.SyncOptions{BatchWeight: weight, Progress: func(p core.Progress) { last = p }})
-			same(t, fmt.Sprintf("windows of %d", weight), dump(t, db), want)
+			same(t, fmt.Sprintf("batches of %d", weight), dump(t, db), want)
 			consistent(t, db)
 			if !last.Done || last.Blocks != 150 || last.Height != blocks[149].Height || last.Target != blocks[149].Height {
 				t.Errorf("the last progress is %+v", last)
@@ -99,7 +99,7 @@ func TestSyncWritesWhatTheSourceSays(t *testing.T) {
 
 // After reorganizations of any depth, onto shorter and longer branches and during pending batches, the database has
 // the source's final chain.
-func TestForksSettleOnTheSourcesChain(t *testing.T) {
+func TestForksEndOnTheSourcesChain(t *testing.T) {
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 120)
 	rng := rand.New(rand.NewPCG(n, 0))
@@ -141,7 +141,7 @@ func TestForksSettleOnTheSourcesChain(t *testing.T) {
 }
 
 // A source that is behind the database and has no other blocks removes nothing.
-func TestASourceThatIsBehindUndoesNothing(t *testing.T) {
+func TestASourceThatIsBehindRemovesNothing(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 130)).Blocks(40)
 	db := open(t, memory.New(), v, 0)
@@ -180,7 +180,7 @@ func TestASourceThatGoesBackFromOurTipIsFollowed(t *testing.T) {
 	}
 }
 
-func TestSyncStopsAtTheHeightAskedFor(t *testing.T) {
+func TestSyncStopsAtTheRequestedHeight(t *testing.T) {
 	v := modeltest.Variants()[2]
 	blocks := v.NewGenerator(testseed.Of(t, 140)).Blocks(60)
 	db := open(t, memory.New(), v, 0)
@@ -327,8 +327,8 @@ func TestABlockAtTheTipIsWrittenAtOnce(t *testing.T) {
 	consistent(t, db)
 }
 
-// settling is a store that supports bulk writes and counts its compactions.
-type settling struct {
+// compacting is a store that supports bulk writes and counts its compactions.
+type compacting struct {
 	inBulkToo
 	times atomic.Int32
 	fail  error
@@ -340,31 +340,31 @@ func (s inBulkToo) UpdateBulk(ctx context.Context, fn func(storage.Reader, stora
 	return s.Update(ctx, fn)
 }
 
-func (s *settling) Compact(context.Context) error {
+func (s *compacting) Compact(context.Context) error {
 	s.times.Add(1)
 	return s.fail
 }
 
 // A database is compacted after most of it was written in bulk: at the end of the sync, or concurrently with new
 // blocks if the sync continues. A sync that adds little does not compact.
-func TestAFirstSyncEndsSettled(t *testing.T) {
+func TestAFirstSyncEndsCompacted(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 320)).Blocks(30)
 	bulk := core.SyncOptions{BatchWeight: 20, BulkWeight: 1}
-	s := &settling{inBulkToo: inBulkToo{memory.New()}}
+	s := &compacting{inBulkToo: inBulkToo{memory.New()}}
 	db := open(t, s, v, 1<<20)
 	sync(t, db, events(blocks[:20]), bulk)
 	if n := s.times.Load(); n != 1 {
-		t.Errorf("settled %d times at the end of the first sync", n)
+		t.Errorf("compacted %d times at the end of the first sync", n)
 	}
 	sync(t, db, events(blocks[20:22]), core.SyncOptions{BulkWeight: -1})
 	sync(t, db, events(blocks[22:24]), bulk)
 	if n := s.times.Load(); n != 1 {
-		t.Errorf("settled %d times after syncs that wrote little", n)
+		t.Errorf("compacted %d times after syncs that wrote little", n)
 	}
 	consistent(t, db)
 
-	s = &settling{inBulkToo: inBulkToo{memory.New()}}
+	s = &compacting{inBulkToo: inBulkToo{memory.New()}}
 	db = open(t, s, v, 1<<20)
 	ctx, stop := context.WithCancel(context.Background())
 	source := &script{tip: blocks[19].Point(), say: func(yield func(model.Event, error) bool) {
@@ -393,10 +393,10 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 		t.Errorf("the sync that followed returns %v", err)
 	}
 	if n := s.times.Load(); n != 1 {
-		t.Errorf("settled %d times while following", n)
+		t.Errorf("compacted %d times while following", n)
 	}
 
-	s = &settling{inBulkToo: inBulkToo{memory.New()}, fail: errors.New("the disk is full")}
+	s = &compacting{inBulkToo: inBulkToo{memory.New()}, fail: errors.New("the disk is full")}
 	db = open(t, s, v, 1<<20)
 	if err := core.Sync(context.Background(), db, events(blocks), bulk); !errors.Is(err, s.fail) {
 		t.Errorf("a store that cannot be brought into shape: %v", err)
@@ -410,7 +410,7 @@ func TestAFirstSyncEndsSettled(t *testing.T) {
 func TestASyncThatFailsDoesNotCompact(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 325)).Blocks(20)
-	s := &settling{inBulkToo: inBulkToo{memory.New()}}
+	s := &compacting{inBulkToo: inBulkToo{memory.New()}}
 	db := open(t, s, v, 1<<20)
 	refused := errors.New("connection refused")
 	bulk := core.SyncOptions{BatchWeight: 20, BulkWeight: 1}

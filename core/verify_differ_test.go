@@ -36,7 +36,7 @@ func byHand() []*model.Block {
 }
 
 // A difference contains the position, the kind and both values.
-func TestVerifyNamesWhatDiffers(t *testing.T) {
+func TestVerifyReportsDifferences(t *testing.T) {
 	db := open(t, memory.New(), bitcoin, 0)
 	appendAll(t, db, byHand(), 4)
 	if a := compare(t, db, shelve(byHand()), everything); !a.OK || a.Txs != 7 || a.Inputs != 4 || a.Outputs != 9 {

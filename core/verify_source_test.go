@@ -90,7 +90,7 @@ func bothWays(t *testing.T, test func(t *testing.T, way func(*shelf) model.Sourc
 	}
 }
 
-func TestBlocksAreTheSameWhicheverWayTheyAreAskedFor(t *testing.T) {
+func TestBlocksAreTheSameByHeightAndByParent(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 670)).Blocks(30)
 		db := open(t, memory.New(), v, 1<<20)
@@ -106,7 +106,7 @@ func TestBlocksAreTheSameWhicheverWayTheyAreAskedFor(t *testing.T) {
 
 // A row that does not lead to the next block is reported. All other blocks are still compared, and the source is not
 // blamed.
-func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
+func TestBrokenLinksAreReported(t *testing.T) {
 	n := testseed.Of(t, 680)
 	rng := rand.New(rand.NewPCG(n, 0))
 	for _, v := range modeltest.Variants() {
@@ -171,7 +171,7 @@ func TestRowsThatDoNotLeadOnAreNamed(t *testing.T) {
 }
 
 // If many consecutive rows are missing, the blocks after them cannot be compared, and verify reports that.
-func TestAHoleInTheRowsIsNoFaultOfTheSource(t *testing.T) {
+func TestAMissingRowIsNotASourceError(t *testing.T) {
 	v := modeltest.Variants()[2]
 	s := &declared{Store: memory.New()}
 	db := open(t, s, v, 1<<20)

@@ -39,7 +39,7 @@ func compare(t testing.TB, db *core.DB, src model.Source, sample int) *verify.Re
 	return a
 }
 
-func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
+func TestVerifyAgreesWithTheSource(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -78,7 +78,7 @@ func TestVerifyAgreesWithWhereTheBlocksCameFrom(t *testing.T) {
 }
 
 // The same seed selects the same sample, which contains the first and the last block. One more block changes little.
-func TestTheSampleIsTheSeeds(t *testing.T) {
+func TestTheSampleDependsOnTheSeed(t *testing.T) {
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 610)).Blocks(202)
 	db := open(t, memory.New(), v, 1<<20)
@@ -131,7 +131,7 @@ func TestTheSampleIsTheSeeds(t *testing.T) {
 
 // A source that is behind or ahead is not a difference. A source on another branch is, from the first different block
 // on.
-func TestVerifyFindsWhereTheChainsPart(t *testing.T) {
+func TestVerifyFindsTheForkPoint(t *testing.T) {
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
 		n := testseed.Of(t, 620)
@@ -182,7 +182,7 @@ type counter struct {
 
 func (c *counter) Unspent(context.Context) (model.UnspentTotals, error) { return c.is, c.err }
 
-func TestVerifyComparesWhatIsUnspent(t *testing.T) {
+func TestVerifyComparesUnspentTotals(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 630)).Blocks(30)
 	db := open(t, memory.New(), v, 1<<20)
@@ -238,7 +238,7 @@ func TestVerifyComparesWhatIsUnspent(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
+func TestVerifyReportsWhatItCannotCompare(t *testing.T) {
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
 		blocks := v.NewGenerator(testseed.Of(t, 640)).Blocks(30)
@@ -282,7 +282,7 @@ func TestWhatCannotBeVerifiedSaysSo(t *testing.T) {
 }
 
 // Writes during a comparison do not affect it.
-func TestVerifySeesOneMoment(t *testing.T) {
+func TestVerifyReadsOneSnapshot(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {
 			v := modeltest.Variants()[0]

@@ -78,7 +78,7 @@ func TestAViewHasOneTip(t *testing.T) {
 }
 
 // A query that reads more rows than the limit fails. Other queries have the same answers as without a limit.
-func TestAViewBoundsTheRowsOfAQuestion(t *testing.T) {
+func TestAViewBoundsTheRowsOfAQuery(t *testing.T) {
 	v := modeltest.Variants()[0] // stores no balances
 	db := open(t, memory.New(), v, 1<<16)
 	for _, b := range v.NewGenerator(testseed.Of(t, 290)).Blocks(60) {

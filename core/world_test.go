@@ -77,10 +77,10 @@ func consistent(t testing.TB, db *core.DB) {
 }
 
 // appendAll appends blocks in batches of the given number.
-func appendAll(t testing.TB, db *core.DB, blocks []*model.Block, window int) {
+func appendAll(t testing.TB, db *core.DB, blocks []*model.Block, batch int) {
 	t.Helper()
 	for len(blocks) > 0 {
-		n := min(window, len(blocks))
+		n := min(batch, len(blocks))
 		if err := db.Append(context.Background(), blocks[:n]); err != nil {
 			t.Fatalf("append blocks %d to %d: %v", blocks[0].Height, blocks[n-1].Height, err)
 		}
