@@ -13,7 +13,8 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// recipeSettings are settings with all indexes of a chain and its recipes of docs/indexes.md, with every option.
+// recipeSettings are settings with all indexes of a chain and its recipes of docs/indexes.md. The recipes have every
+// option.
 func recipeSettings(t *testing.T, section, network, indexes string) string {
 	t.Helper()
 	own, _ := recipes.Of(t, section)
@@ -21,7 +22,7 @@ func recipeSettings(t *testing.T, section, network, indexes string) string {
 	fmt.Fprintf(&s, "chain: %s\nnetwork: %s\nindexes:\n", strings.ToLower(section), network)
 	const options = "balance: true, unspent: true, history: true, prefix: true"
 	for _, name := range strings.Split(indexes, ",") {
-		fmt.Fprintf(&s, "  %s: { %s }\n", name, options)
+		fmt.Fprintf(&s, "  %s: {}\n", name)
 	}
 	for _, d := range own {
 		when := d.When
@@ -33,7 +34,7 @@ func recipeSettings(t *testing.T, section, network, indexes string) string {
 	return s.String()
 }
 
-// Databases with the recipes of the documentation and all options are consistent. After a rollback and a sync from
+// Databases with the recipes of the documentation are consistent. After a rollback and a sync from
 // any source they equal a database that was synced at once.
 func TestRecipesGiveOneDatabase(t *testing.T) {
 	slow(t)
