@@ -11,6 +11,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/backfill"
 	"birthmark/core/check"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -77,6 +78,7 @@ func (l *changing) finish(t *testing.T) {
 // If any read or write fails while the indexes of a database change, or while its caches are filled, blocks appended
 // later are indexed correctly.
 func TestAFailureAtAnyStepOfAnIndexChangeIsHarmless(t *testing.T) {
+	testrun.Slow(t)
 	keep := model.IndexOptions{Balance: true, Prefix: true}
 	for what, change := range map[string]func(ctx context.Context, l *changing) error{
 		"add": func(ctx context.Context, l *changing) error {

@@ -14,6 +14,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -220,6 +221,7 @@ func TestARollbackByTheUserIsNotRecorded(t *testing.T) {
 
 // The database keeps the last 1,000 orphaned blocks, for reorganizations of any depth and any number of writes.
 func TestTheLastThousandOrphanedBlocksAreKept(t *testing.T) {
+	testrun.Slow(t)
 	began := time.Now()
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	h := &history{}
@@ -263,6 +265,7 @@ func TestTheLastThousandOrphanedBlocksAreKept(t *testing.T) {
 // If any step of a reorganization fails, the database lists exactly the blocks that were removed. A retry completes
 // the same reorganization.
 func TestAFailedReorgRecordsTheRemovedBlocks(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	trunk := v.NewGenerator(testseed.Of(t, 530))
 	shared := trunk.Blocks(6)

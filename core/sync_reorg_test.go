@@ -7,6 +7,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -44,6 +45,7 @@ func switching(next *model.Block, to []*model.Block) *script {
 // A reorganization removes and lists exactly the blocks that differ, also after a restart and after another
 // reorganization.
 func TestAForkRemovesOnlyTheBlocksThatDiffer(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[0]
 	n := testseed.Of(t, 850)
 	for _, depth := range []int{1, 2, 60, 101, 500} {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -100,6 +101,7 @@ func TestSyncWritesTheBlocksOfTheSource(t *testing.T) {
 // After reorganizations of any depth, onto shorter and longer branches and during pending batches, the database has
 // the source's final chain.
 func TestForksEndOnTheSourcesChain(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 120)
 	rng := rand.New(rand.NewPCG(n, 0))

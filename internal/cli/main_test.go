@@ -42,13 +42,7 @@ func TestMain(m *testing.M) {
 	testrun.Main(m)
 }
 
-// slow skips a slow test in the inner loop, go test -short.
-func slow(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("slow: not with -short")
-	}
-}
+var slow = testrun.Slow
 
 func runAsProgram(blocks string) int {
 	if os.Getuid() == 0 && os.Getenv(asProgram+"_NOBODY") != "" {

@@ -1,4 +1,4 @@
-// Package testrun runs the tests of packages that write databases: use it as `func TestMain(m *testing.M)`.
+// Package testrun has what tests need that write databases, or take long: [Main] is for TestMain.
 package testrun
 
 import (
@@ -29,6 +29,14 @@ func Main(m *testing.M) {
 		os.RemoveAll(dir)
 	}
 	os.Exit(code)
+}
+
+// Slow skips a slow test in the inner loop, go test -short.
+func Slow(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("slow: not with -short")
+	}
 }
 
 // memoryDir creates a folder in memory. It returns "" if TMPDIR is set or if there is no file system with enough room.
