@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage"
@@ -31,6 +32,7 @@ func recorded(t testing.TB, c Chain) *Recording {
 }
 
 func TestEveryKindWritesTheSameRows(t *testing.T) {
+	testrun.Slow(t)
 	for _, c := range []Chain{
 		{Name: "bitcoin", Txs: 5000, TxsPerBlock: 200, Indexes: bothIndexes},
 		{Name: "cardano", Txs: 1500},

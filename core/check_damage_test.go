@@ -13,6 +13,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -98,6 +99,7 @@ func large(t *testing.T, v modeltest.Variant) []*model.Block {
 
 // If a family cannot be read, check names it, and reads no more than a check of an intact database.
 func TestCheckEndsAtAReadError(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	s := &declared{Store: memory.New()}
 	counting := &reading{Store: s, after: -1}
@@ -133,6 +135,7 @@ func TestCheckEndsAtAReadError(t *testing.T) {
 
 // Check also ends if one byte of a table file is damaged.
 func TestCheckEndsAtADamagedTable(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	dir := t.TempDir()
 	disk, err := rocks.Open(dir, rocks.Options{WriteBuffers: 1 << 20, Holder: t.Name()})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -25,6 +26,7 @@ import (
 
 // If any read or write fails, the database keeps its state and can continue.
 func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
 		blocks := v.NewGenerator(testseed.Of(t, 80)).Blocks(14)
@@ -243,6 +245,7 @@ func TestCrashChild(t *testing.T) {
 // without repair, all families contain the same prefix of the chain, and the final state equals an uninterrupted run.
 // No acknowledged batch is lost, unless the WAL is off.
 func TestAKillLeavesAPrefix(t *testing.T) {
+	testrun.Slow(t)
 	n := testseed.Of(t, 90)
 	rng := rand.New(rand.NewPCG(n, 0))
 	blocks := crashVariant.NewGenerator(n).Blocks(crashAll)

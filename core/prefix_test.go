@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -13,6 +14,7 @@ import (
 // Values and hashes with colliding prefixes, with four prefixes or a single one in total, are distinguished in all
 // answers, while appending and rolling back, and by check.
 func TestCollisionsAreHarmless(t *testing.T) {
+	testrun.Slow(t)
 	for _, bits := range []uint64{3 << 40, 0} {
 		t.Run(fmt.Sprintf("%x", bits), func(t *testing.T) {
 			defer core.CollidePrefixes(bits)()

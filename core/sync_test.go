@@ -201,6 +201,7 @@ func TestSyncStopsAtTheRequestedHeight(t *testing.T) {
 // After any failure at any time, the database contains a prefix of the source's chain, and the next sync resumes
 // there.
 func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	n := testseed.Of(t, 150)
 	rng := rand.New(rand.NewPCG(n, 0))

@@ -10,6 +10,7 @@ import (
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -112,6 +113,7 @@ func TestNodesGoBackToBoundaries(t *testing.T) {
 
 // The first chunk of mainnet.
 func TestRealBlocksOfByronComeOverNodes(t *testing.T) {
+	testrun.Slow(t)
 	blocks, err := ouroborostest.Chunks(testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -47,6 +48,7 @@ func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *node.
 }
 
 func TestANodeIsAChain(t *testing.T) {
+	testrun.Slow(t)
 	blocks := previewBlocks(t)
 	n := ouroborostest.Start(t, 2, blocks)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/core/schema"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -26,6 +27,7 @@ func accountIndexes(n int) (indexes []*schema.Index) {
 // No cache exceeds its share of the memory, and all together do not exceed the budget, apart from entries of unwritten
 // batches; and they use most of it. This holds for any number of indexes with accounts.
 func TestEveryCacheStaysWithinItsShare(t *testing.T) {
+	testrun.Slow(t)
 	const perWindow, unwritten, windows = 1000, 3, 400
 	for _, bytes := range []int64{0, 1 << 20, 4 << 20} {
 		for accounts := range 3 {

@@ -5,12 +5,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
 // A table may lose entries, but returns only the last value that was put and not taken; pinned entries stay; its memory
 // is that of its bound and of pinned entries.
 func TestTableNeverLies(t *testing.T) {
+	testrun.Slow(t)
 	const seed = 1
 	for _, bytes := range []int64{0, 1 << 18, 1 << 20, 16 << 20} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {

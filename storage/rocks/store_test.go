@@ -65,6 +65,9 @@ func open(t testing.TB, dir string, o rocks.Options) *rocks.Store {
 
 func TestStore(t *testing.T) {
 	for name, way := range ways {
+		if testing.Short() && name != "WAL" && name != "bulk, at times" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.Run(t, func(t *testing.T) storage.Store { return way(t, t.TempDir()) })

@@ -8,6 +8,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
 
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 )
 
@@ -29,6 +30,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 }
 
 func TestTheShapeIsBitcoins(t *testing.T) {
+	testrun.Slow(t)
 	const txs = 200_000
 	c, l := New(Options{Seed: testseed.New(t), Txs: txs}), newLedger()
 	var n, inputs, outputs, sameBlock, bytes float64
@@ -103,6 +105,7 @@ func (e *era) percents() map[txscript.ScriptClass]float64 {
 }
 
 func TestScriptsChangeWithTheEras(t *testing.T) {
+	testrun.Slow(t)
 	const txs = 150_000
 	c, l := New(Options{Seed: testseed.New(t), Txs: txs}), newLedger()
 	found := make([]map[txscript.ScriptClass]float64, len(eras))

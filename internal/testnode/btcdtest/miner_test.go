@@ -6,6 +6,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -41,6 +42,7 @@ func TestANodeVerifiesWhatIsSpent(t *testing.T) {
 }
 
 func TestForksOfAMiner(t *testing.T) {
+	testrun.Slow(t)
 	n := Start(t)
 	m := n.MineEveryScript(t, 230)
 	for _, depth := range []int{1, 10, 101} {
