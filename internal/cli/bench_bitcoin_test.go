@@ -11,7 +11,7 @@ import (
 )
 
 // The database must not depend on how blocks are batched.
-func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
+func TestGeneratedBitcoinIsSynced(t *testing.T) {
 	t.Parallel()
 	var a benchcmd.GenerateAnswer
 	args := []string{"bench", "generate", "--chain", "bitcoin", "--txs", "5000", "--block-txs", "100", "--seed", "9", t.TempDir()}
@@ -25,13 +25,13 @@ func TestGeneratedChainsOfBitcoinAreSyncedWhole(t *testing.T) {
 	ask(t, &status, "status", "--db", db)
 	got := status.Totals
 	if got.Blocks != uint64(a.Blocks) || got.Txs != 5000 || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) {
-		t.Errorf("%+v was synced of %+v", got, a)
+		t.Errorf("synced %+v, expected %+v", got, a)
 	}
 	consistent(t, db)
 	var found struct{ Outputs []any }
 	ask(t, &found, "find", "--db", db, "address", a.Address)
 	if len(found.Outputs) < 20 {
-		t.Errorf("%d outputs pay the address that most do", len(found.Outputs))
+		t.Errorf("%d outputs pay the most frequent address", len(found.Outputs))
 	}
 	digest := digestOf(t, db)
 
@@ -65,6 +65,6 @@ func TestBenchSyncAndDecodeOfBitcoin(t *testing.T) {
 		t.Errorf("%+v", generated)
 	}
 	if file.Txs != a.Txs || file.Blocks != a.Blocks {
-		t.Errorf("%+v of the file, which has %+v", file, a)
+		t.Errorf("read %+v, the file contains %+v", file, a)
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// generated is a small generated chain of cardano, as bench generate says it.
+// generated returns a small generated chain of cardano.
 func generated(t *testing.T, txs int) (a benchcmd.GenerateAnswer) {
 	t.Helper()
 	ask(t, &a, "bench", "generate", "--txs", strconv.Itoa(txs), "--seed", "9", t.TempDir())
 	return a
 }
 
-func TestGeneratedChainsAreSyncedWhole(t *testing.T) {
+func TestGeneratedCardanoIsSynced(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	a := generated(t, 3000)
@@ -33,22 +33,22 @@ func TestGeneratedChainsAreSyncedWhole(t *testing.T) {
 	ask(t, &status, "status", "--db", db, "--network", a.Network)
 	got := status.Totals
 	if got.Blocks != uint64(a.Blocks) || got.Txs != 3000 || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) || got.Assets != uint64(a.Assets) {
-		t.Errorf("%+v was synced of %+v", got, a)
+		t.Errorf("synced %+v, expected %+v", got, a)
 	}
 	ask(t, nil, "check", "--db", db, "--network", a.Network)
 	var holders struct{ Holders []any }
 	ask(t, &holders, "asset-holders", "--db", db, "--network", a.Network, a.Asset)
 	if len(holders.Holders) < 2 {
-		t.Errorf("%d hold the asset that most outputs hold", len(holders.Holders))
+		t.Errorf("%d addresses hold the most frequent asset", len(holders.Holders))
 	}
 	var found struct{ Outputs []any }
 	ask(t, &found, "find", "--db", db, "--network", a.Network, "address", a.Address)
 	if len(found.Outputs) < 10 {
-		t.Errorf("%d outputs pay the address that most do", len(found.Outputs))
+		t.Errorf("%d outputs pay the most frequent address", len(found.Outputs))
 	}
 }
 
-func TestBenchSyncMeasuresWhatASyncDoes(t *testing.T) {
+func TestBenchSync(t *testing.T) {
 	t.Parallel()
 	a := generated(t, 2000)
 	dir := t.TempDir()
@@ -60,29 +60,29 @@ func TestBenchSyncMeasuresWhatASyncDoes(t *testing.T) {
 	}
 	for _, f := range slices.Concat(benchFigures, []string{"network", "indexes", "blocks_per_s"}) {
 		if figures[f] == nil {
-			t.Errorf("there is no %s", f)
+			t.Errorf("%s is missing", f)
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
+		t.Errorf("remaining files: %v (%v)", left, err)
 	}
 
 	db := filepath.Join(dir, "db")
 	r := birthmark(append(args, "--db", db, "--to-height", "100")...)
 	if r.status != exitDone || !strings.Contains(r.stdout, "entities/s") {
-		t.Errorf("for people: %+v", r)
+		t.Errorf("as text: %+v", r)
 	}
 	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db, "--network", a.Network)
 	if status.Totals.Blocks != 101 {
-		t.Errorf("%d blocks were left in the folder that was named", status.Totals.Blocks)
+		t.Errorf("the database in --db has %d blocks", status.Totals.Blocks)
 	}
 	wantFailure(t, exitRefused, "not_empty", `contains a database`, append(args, "--db", db)...)
 	wantFailure(t, exitUsage, "missing_flag", `^missing --source`, "bench", "sync", "--chain", "cardano")
 	wantFailure(t, exitUsage, "missing_flag", `^missing --chain`, "bench", "sync", "--source", a.Source)
 }
 
-func TestBenchDecodeComparesWithAnotherDecoder(t *testing.T) {
+func TestBenchDecodeComparesDecoders(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	args := strings.Fields("bench decode --txs 300 --block-txs 30 --index address,policy")
@@ -113,14 +113,14 @@ func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
 }
 
 // Chunks and block files are truncated if they exceed the requested number.
-func TestBenchDecodeReadsBlocks(t *testing.T) {
+func TestBenchDecodeReadsFilesUpToALimit(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	g := generated(t, 2500)
 	var a benchcmd.DecodeAnswer
 	ask(t, &a, "bench", "decode", "--network", g.Network, "--source", g.Source, "--mb", "1")
 	if a.Txs == 0 || a.Txs >= g.Txs || a.Bytes > 1_000_000 {
-		t.Errorf("%d transactions in %d bytes were read of %+v", a.Txs, a.Bytes, g)
+		t.Errorf("read %d transactions in %d bytes of %+v", a.Txs, a.Bytes, g)
 	}
 	var b benchcmd.DecodeAnswer
 	ask(t, &b, "bench", "decode", "--chain", "bitcoin", "--source", realBlocks(t), "--mb", "1")
@@ -140,7 +140,7 @@ func TestBenchDecodeReadsARealChunk(t *testing.T) {
 	}
 }
 
-func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
+func TestBenchGenerateAndDecodeRejectInvalidInput(t *testing.T) {
 	t.Parallel()
 	cut := filepath.Join(t.TempDir(), "blk00000.dat")
 	if err := os.WriteFile(cut, []byte{0xf9, 0xbe, 0xb4, 0xd9, 100, 0, 0, 0, 1, 2}, 0o600); err != nil {
@@ -157,8 +157,8 @@ func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]struct {
-		status     int
-		code, said string
+		status        int
+		code, message string
 	}{
 		"generate --chain monero x":                            {exitUsage, "bad_value", `^--chain: expected cardano, bitcoin or ergo, not "monero"$`},
 		"generate --txs 0 x":                                   {exitUsage, "bad_value", `^--txs: expected a number from 1`},
@@ -170,6 +170,6 @@ func TestBenchesOfCardanoRefuseWhatTheyCannotDo(t *testing.T) {
 		"decode --source " + empty:                             {exitSource, "bad_chunk", `is not a chunk`},
 		"decode --mb none":                                     {exitUsage, "bad_value", `^--mb: expected a number from 1 to 1000`},
 	} {
-		wantFailure(t, want.status, want.code, want.said, append([]string{"bench"}, strings.Fields(line)...)...)
+		wantFailure(t, want.status, want.code, want.message, append([]string{"bench"}, strings.Fields(line)...)...)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/cli/benchcmd"
 )
 
-func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
+func TestGeneratedErgoIsSynced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var a benchcmd.GenerateAnswer
@@ -24,13 +24,13 @@ func TestGeneratedChainsOfErgoAreSyncedWhole(t *testing.T) {
 	ask(t, &status, "status", "--db", db)
 	got := status.Totals
 	if got.Blocks != uint64(a.Blocks) || got.Txs != uint64(a.Txs) || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) || got.Assets != uint64(a.Assets) {
-		t.Errorf("%+v was synced of %+v", got, a)
+		t.Errorf("synced %+v, expected %+v", got, a)
 	}
 	ask(t, nil, "check", "--db", db)
 	var asset query.AssetAnswer
 	ask(t, &asset, "asset", "--db", db, a.Asset)
 	if asset.OutputCount < 10 {
-		t.Errorf("%d boxes had the token that most boxes hold", asset.OutputCount)
+		t.Errorf("%d boxes contained the most frequent token", asset.OutputCount)
 	}
 	wantFailure(t, exitRefused, "not_empty", `blocks.jsonl is there already`, args...)
 }

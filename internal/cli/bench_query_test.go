@@ -11,13 +11,14 @@ import (
 	"birthmark/internal/cli/benchcmd"
 )
 
-// benchTo is the arguments of a bench of a small chain, with its temporary folders in a folder that must be empty at the end.
+// benchTo returns the arguments of a bench of a small chain. Its temporary folders are in a folder that must be empty at the
+// end.
 func benchTo(t *testing.T, line string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	t.Cleanup(func() {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-			t.Errorf("left behind: %v (%v)", left, err)
+			t.Errorf("remaining files: %v (%v)", left, err)
 		}
 	})
 	return append(strings.Fields("bench "+line+" --memory 64MiB"), "--dir", dir)
@@ -27,7 +28,7 @@ func rising(l bench.Latencies) bool {
 	return l.Count > 0 && l.P50 > 0 && l.P50 <= l.P90 && l.P90 <= l.P99 && l.P99 <= l.Max
 }
 
-func TestBenchQueryAsksAGeneratedDatabase(t *testing.T) {
+func TestBenchQueryOfAGeneratedDatabase(t *testing.T) {
 	slow(t)
 	for _, chain := range []string{"bitcoin", "cardano", "ergo"} {
 		var a benchcmd.QueryAnswer
@@ -51,8 +52,8 @@ func TestBenchQueryAsksAGeneratedDatabase(t *testing.T) {
 	}
 }
 
-// The first time the database is made, later it is found; with other flags it would be another one.
-func TestBenchQueryKeepsADatabase(t *testing.T) {
+// The first run creates the database and later runs reuse it. Other flags are rejected.
+func TestBenchQueryReusesADatabase(t *testing.T) {
 	slow(t)
 	dir := filepath.Join(t.TempDir(), "kept")
 	args := append(benchTo(t, "query --txs 800 --block-txs 50 --samples 5"), "--reuse-db", dir)
@@ -70,18 +71,19 @@ func TestBenchQueryKeepsADatabase(t *testing.T) {
 	wantFailure(t, exitRefused, "not_empty", `holds a generated database of bitcoin with 800 transactions`, append(args, "--seed", "2")...)
 	wantFailure(t, exitRefused, "not_empty", `is not empty and holds no generated database`, "bench", "query", "--reuse-db", db)
 
-	var asked benchcmd.QueryAnswer
-	ask(t, &asked, "bench", "query", "--db", db, "--samples", "100")
-	if !asked.Hottest.Sampled || asked.Hottest.Value != first.Hottest.Value || asked.Hottest.Outputs != first.Hottest.Outputs || asked.Txs != 800 {
-		t.Errorf("%+v, made as %+v", asked, first)
+	var sampled benchcmd.QueryAnswer
+	ask(t, &sampled, "bench", "query", "--db", db, "--samples", "100")
+	if !sampled.Hottest.Sampled || sampled.Hottest.Value != first.Hottest.Value || sampled.Hottest.Outputs != first.Hottest.Outputs ||
+		sampled.Txs != 800 {
+		t.Errorf("%+v, generated as %+v", sampled, first)
 	}
 	r := birthmark("bench", "query", "--db", db, "--samples", "5")
 	if lines := strings.Split(r.stdout, "\n"); r.status != exitDone || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "hottest_balance ") }) {
-		t.Errorf("for people: %+v", r)
+		t.Errorf("as text: %+v", r)
 	}
 }
 
-func TestBenchTipAppendsBlocksOneByOne(t *testing.T) {
+func TestBenchTip(t *testing.T) {
 	slow(t)
 	for line, least := range map[string]float64{"--txs 3000 --blocks 2": benchcmd.TipTxs, "--chain ergo --txs 300 --blocks 10": 2} {
 		var a benchcmd.TipAnswer
@@ -98,15 +100,15 @@ func TestBenchTipAppendsBlocksOneByOne(t *testing.T) {
 			}
 		}
 		if sum > 3*a.Millis.Max {
-			t.Errorf("%s: the parts take %.3f ms of %.3f at most", line, sum, a.Millis.Max)
+			t.Errorf("%s: the parts take %.3f ms, the block at most %.3f ms", line, sum, a.Millis.Max)
 		}
 	}
 	if r := birthmark(benchTo(t, "tip --txs 500 --blocks 1")...); r.status != exitDone || !strings.Contains(r.stdout, "\nresolve ") {
-		t.Errorf("for people: %+v", r)
+		t.Errorf("as text: %+v", r)
 	}
 }
 
-func TestBenchRollbackRemovesTheLastBlocksOfEverySize(t *testing.T) {
+func TestBenchRollback(t *testing.T) {
 	slow(t)
 	for _, line := range []string{"--txs 1000,2500 --blocks 20 --block-txs 10", "--chain cardano --txs 300,600 --blocks 10"} {
 		var a benchcmd.RollbackAnswer
@@ -122,16 +124,16 @@ func TestBenchRollbackRemovesTheLastBlocksOfEverySize(t *testing.T) {
 		}
 	}
 	if r := birthmark(benchTo(t, "rollback --txs 500 --blocks 2 --block-txs 10")...); r.status != exitDone || !strings.Contains(r.stdout, "appended again") {
-		t.Errorf("for people: %+v", r)
+		t.Errorf("as text: %+v", r)
 	}
 }
 
 // Benches do not touch other databases, and reject invalid requests before creating anything.
-func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
+func TestBenchRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]struct {
-		status     int
-		code, said string
+		status        int
+		code, message string
 	}{
 		"rollback --db x":                   {exitUsage, "unknown_flag", `--?db`},
 		"tip --db x":                        {exitUsage, "unknown_flag", `--?db`},
@@ -145,6 +147,6 @@ func TestBenchesRefuseWhatTheyCannotMeasure(t *testing.T) {
 		"query --samples 0":                 {exitUsage, "bad_value", `^--samples: expected a number from 1`},
 		"append --repeat 2 --runs wal --memprofile " + os.DevNull: {exitUsage, "bad_value", `^a profile covers one run`},
 	} {
-		wantFailure(t, want.status, want.code, want.said, append([]string{"bench"}, strings.Fields(line)...)...)
+		wantFailure(t, want.status, want.code, want.message, append([]string{"bench"}, strings.Fields(line)...)...)
 	}
 }

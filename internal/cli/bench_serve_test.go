@@ -11,7 +11,7 @@ import (
 	"birthmark/internal/cli/benchcmd"
 )
 
-func TestBenchServeAsksAGeneratedDatabase(t *testing.T) {
+func TestBenchServeOfAGeneratedDatabase(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
 	for chain, flag := range map[string]string{"bitcoin": "--per-kind", "cardano": "--rps 50 --no-cache"} {
@@ -41,7 +41,7 @@ func checkLoad(t *testing.T, name string, r *benchcmd.LoadAnswer) {
 	}
 }
 
-func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
+func TestBenchServeDuringASync(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
 	var a benchcmd.ServeAnswer
@@ -60,7 +60,7 @@ func TestBenchServeMeasuresASyncBesideIt(t *testing.T) {
 }
 
 // Another server is queried like one in this process, including its pages.
-func TestBenchServeAsksAnotherServer(t *testing.T) {
+func TestBenchServeOfAnotherServer(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	url := shownIn(t, syncedBitcoin(t, 200)) + "/v1/bitcoin"
 	var a benchcmd.ServeAnswer
@@ -71,7 +71,7 @@ func TestBenchServeAsksAnotherServer(t *testing.T) {
 }
 
 // An existing database is served unchanged.
-func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
+func TestBenchServeOfAnExistingDatabase(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
 	dir := filepath.Join(t.TempDir(), "kept")
@@ -84,16 +84,16 @@ func TestBenchServeAsksADatabaseThatIsThere(t *testing.T) {
 	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --per-kind --mix history,output=3 --db "+filepath.Join(dir, benchcmd.DatabaseFolder))...)
 	for _, begin := range []string{"transactions  800", "requests      output=3,history=1", "history only  ", "output  "} {
 		if r.status != exitDone || !slices.ContainsFunc(strings.Split(r.stdout, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) }) {
-			t.Errorf("for people: no line begins with %q: %+v", begin, r)
+			t.Errorf("as text: no line begins with %q: %+v", begin, r)
 		}
 	}
 }
 
-func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
+func TestBenchServeRejectsInvalidFlags(t *testing.T) {
 	t.Setenv(asProgram, "-1")
 	for line, want := range map[string]struct {
-		status     int
-		code, said string
+		status        int
+		code, message string
 	}{
 		"--connections 0":                     {exitUsage, "bad_value", `^--connections: expected a number from 1 to 10000`},
 		"--rps much":                          {exitUsage, "bad_value", `^--rps: expected a number from 1`},
@@ -107,6 +107,6 @@ func TestBenchServeRefusesWhatItCannotMeasure(t *testing.T) {
 		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
 		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},
 	} {
-		wantFailure(t, want.status, want.code, want.said, append([]string{"bench", "serve"}, strings.Fields(line)...)...)
+		wantFailure(t, want.status, want.code, want.message, append([]string{"bench", "serve"}, strings.Fields(line)...)...)
 	}
 }

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// Scripts read these names.
+// benchFigures are JSON keys of each run, which scripts read.
 var benchFigures = []string{"txs", "txs_per_s", "txs_per_s_settled", "entities_per_s", "cpu_us_per_tx", "rows_per_tx", "bytes_per_tx",
 	"peak_rss", "stages", "quarters"}
 
-// Only databases on disk that use the memory have a bound for it.
+// bounded reports whether a run has a memory bound. Only runs with a database on disk have one.
 func bounded(figures map[string]any) bool {
 	return figures["peak_rss_bound"] == float64(64<<20+300_000_000) && figures["within_bound"] == (figures["peak_rss"].(float64) <= 64<<20+300_000_000)
 }
 
-func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
+func TestBenchAppendExecutesEachRunInAProcess(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
 	dir := t.TempDir()
@@ -61,11 +61,11 @@ func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 		t.Errorf("indexes %v", a.Indexes)
 	}
 	if len(a.Runs) != 3 {
-		t.Errorf("%d runs beside naive and floor", len(a.Runs))
+		t.Errorf("%d runs in addition to naive and floor", len(a.Runs))
 	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
+		t.Errorf("remaining files: %v (%v)", left, err)
 	}
 
 	profile := filepath.Join(dir, "cpu.prof")
@@ -76,7 +76,7 @@ func TestBenchAppendMeasuresEveryRunInAProcessOfItsOwn(t *testing.T) {
 
 	r = birthmark(append(args, "--runs=naive,wal", "--repeat=2")...)
 	if lines := strings.Split(r.stdout, "\n"); r.status != exitDone || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "wal ") }) {
-		t.Errorf("for people: %+v", r)
+		t.Errorf("as text: %+v", r)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestBenchAppendIndexesEveryChain(t *testing.T) {
 }
 
 // An interrupted bench leaves no files.
-func TestBenchAppendThatIsInterruptedLeavesNothing(t *testing.T) {
+func TestAnInterruptedBenchAppendLeavesNoFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cmd, _, stderr := process(t, -1, "bench", "append", "--runs", "naive,wal", "--txs", "200000", "--dir", dir)
@@ -114,11 +114,11 @@ func TestBenchAppendThatIsInterruptedLeavesNothing(t *testing.T) {
 		t.Errorf("%v: %s", err, stderr)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v (%v)", left, err)
+		t.Errorf("remaining files: %v (%v)", left, err)
 	}
 }
 
-func TestBenchAppendChoosesRunsByTheLog(t *testing.T) {
+func TestBenchAppendSelectsRunsByWAL(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
 	for value, expected := range map[string][]string{"on": {"bulk", "wal"}, "off": {"nowal"}} {
@@ -137,9 +137,9 @@ func TestBenchAppendChoosesRunsByTheLog(t *testing.T) {
 	}
 }
 
-func TestBenchAppendRefusesWhatItCannotMeasure(t *testing.T) {
+func TestBenchAppendRejectsInvalidFlags(t *testing.T) {
 	t.Parallel()
-	for line, said := range map[string]string{
+	for line, message := range map[string]string{
 		"--txs none":                 `^--txs: expected a number from 1 to 4294967295, not "none"$`,
 		"--txs 0":                    `^--txs: expected a number`,
 		"--block-txs 50001":          `^--block-txs: expected a number from 1 to 50000`,
@@ -150,7 +150,7 @@ func TestBenchAppendRefusesWhatItCannotMeasure(t *testing.T) {
 		"--chain doge":               `^--chain: expected bitcoin, cardano, ergo, not "doge"$`,
 		"--repeat 0":                 `^--repeat: expected a number from 1 to 1000`,
 	} {
-		wantFailure(t, exitUsage, "bad_value", said, append([]string{"bench", "append"}, strings.Fields(line)...)...)
+		wantFailure(t, exitUsage, "bad_value", message, append([]string{"bench", "append"}, strings.Fields(line)...)...)
 	}
 	wantFailure(t, exitUsage, "bad_setting", `too small to work`, "bench", "append", "--memory=1MiB")
 	wantFailure(t, exitUsage, "unknown_index", `unsupported index "op_return"`, "bench", "append", "--indexes", "address,op_return")
