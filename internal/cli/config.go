@@ -17,7 +17,7 @@ func (p *program) configCommand() *cli.Command {
 		Usage:    "print the effective settings, including defaults",
 		Category: helping,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` of the server"},
+			command.String("listen", "`ADDRESS` of the server"),
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.WriteFlags(), serverFlags(), command.DatabaseFlags()),
 		Action: p.config,
 	}

@@ -84,8 +84,8 @@ func cursorAnswerOf(r *request, name string) (*cursorAnswer, error) {
 // pointsOf returns the blocks of a cursor, or an error if it belongs to another chain.
 func pointsOf(chain model.Chain, name string, c *cursor.Cursor) ([]model.Point, error) {
 	if c.Chain != chain.Name() || c.Network != chain.Network() {
-		return nil, model.Errorf(model.Refused, "wrong_chain", "cursor %s belongs to %s %s, the database contains %s %s: delete or set the cursor",
-			name, c.Chain, c.Network, chain.Name(), chain.Network())
+		return nil, model.Errorf(model.Refused, "wrong_chain",
+			"cursor %s belongs to %s %s, the database contains %s %s: delete or set the cursor", name, c.Chain, c.Network, chain.Name(), chain.Network())
 	}
 	var points []model.Point
 	for _, b := range c.Blocks {
@@ -109,7 +109,8 @@ func (p *program) cursorAt(chain model.Chain, points []model.Point) *cursor.Curs
 
 // holdCursor locks a cursor for this process.
 func (p *program) holdCursor(c *cli.Context, f cursor.Folder, name string) (*cursor.Held, error) {
-	return f.Hold(name, fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), command.Name(c), p.Now().UTC().Format(time.RFC3339)))
+	now := p.Now().UTC().Format(time.RFC3339)
+	return f.Hold(name, fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), command.Name(c), now))
 }
 
 func (p *program) setCursor(r *request) (*cursorAnswer, error) {

@@ -23,7 +23,7 @@ func (p *program) decodeCommand() *cli.Command {
 		Category:  helping,
 		Flags: slices.Concat(command.ChainFlags(), []cli.Flag{
 			command.IndexFlag(),
-			&cli.StringFlag{Name: "height", Usage: "height `H` of the first block, if the input does not contain it", DefaultText: "0"},
+			command.StringDefault("height", "height `H` of the first block, if the input does not contain it", "0"),
 		}, command.CommonFlags(), command.ProfileFlags()),
 		Action: command.Profiled(p.decode),
 	}

@@ -25,8 +25,8 @@ func (p *program) dumpCommand() *cli.Command {
 		Usage:    "dump all rows, or a checksum per column family",
 		Category: asking,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "family", Usage: "dump only the family `F`"},
-			&cli.BoolFlag{Name: "digest", DisableDefaultText: true, Usage: "print the number of rows and the digest of each family instead of the rows"},
+			command.String("family", "dump only the family `F`"),
+			command.Bool("digest", "print the number of rows and the digest of each family instead of the rows"),
 		}, command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(p.dump),
 	}
@@ -58,7 +58,9 @@ func (p *program) dump(c *cli.Context) (err error) {
 }
 
 // dumpLines calls a function with the line of each row, of one family or with "" of all.
-func dumpLines(ctx context.Context, db *daemon.Database, only string, use func(family string, line []byte) error) error {
+func dumpLines(
+	ctx context.Context, db *daemon.Database, only string, use func(family string, line []byte) error,
+) error {
 	var line []byte
 	return db.Dump(ctx, func(family string, key, value []byte) error {
 		if only != "" && only != family {

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"slices"
-
 	"birthmark/chains"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
@@ -15,7 +13,7 @@ func (p *program) fieldsCommand() *cli.Command {
 		Name:     "fields",
 		Usage:    "list the fields for expressions of custom indexes",
 		Category: helping,
-		Flags:    slices.Concat([]cli.Flag{&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"}}, command.CommonFlags()),
+		Flags:    append(command.CommonFlags(), command.String("chain", "`CHAIN`: bitcoin, cardano or ergo")),
 		Action:   p.fields,
 	}
 }

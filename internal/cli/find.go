@@ -21,7 +21,7 @@ func (p *program) findCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "and", Usage: "only outputs that also contain `INDEX=VALUE`; can be repeated"},
 			&cli.StringSliceFlag{Name: "or", Usage: "also outputs that contain `INDEX=VALUE`; can be repeated"},
-			&cli.BoolFlag{Name: "unspent", DisableDefaultText: true, Usage: "only unspent outputs"},
+			command.Bool("unspent", "only unspent outputs"),
 		}, command.RangeFlags(), command.OrderedPageFlags("outputs"), followFlags()),
 	}, func(r *request) (*query.FindAnswer, error) {
 		terms := query.Terms{Unspent: r.Bool("unspent"), Range: r.blocks}

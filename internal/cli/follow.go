@@ -24,11 +24,11 @@ import (
 // followFlags returns the flags of find that need --follow.
 func followFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "stream new matches block by block until interrupted; without VALUE, match every value"},
-		&cli.BoolFlag{Name: "spends", DisableDefaultText: true, Usage: "with --follow: also print the inputs that spend matching outputs"},
-		&cli.BoolFlag{Name: "until-tip", DisableDefaultText: true, Usage: "with --follow: stop at the tip"},
-		&cli.StringFlag{Name: "cursor", Usage: "with --follow: continue from the cursor `NAME` and advance it"},
-		&cli.StringFlag{Name: "poll", Usage: "with --follow: poll for new blocks every `TIME`", DefaultText: "1s"},
+		command.Bool("follow", "stream new matches block by block until interrupted; without VALUE, match every value"),
+		command.Bool("spends", "with --follow: also print the inputs that spend matching outputs"),
+		command.Bool("until-tip", "with --follow: stop at the tip"),
+		command.String("cursor", "with --follow: continue from the cursor `NAME` and advance it"),
+		command.StringDefault("poll", "with --follow: poll for new blocks every `TIME`", "1s"),
 	}
 }
 
@@ -103,7 +103,8 @@ func (p *program) follow(c *cli.Context) (err error) {
 // read reads arguments and flags, and rejects flags that --follow does not support.
 func (f *eventStream) read() (err error) {
 	c := f.c
-	if err := command.Exclusive(c, "follow", "and", "or", "unspent", "limit", "after", "order", "height-to", "time-to"); err != nil {
+	err = command.Exclusive(c, "follow", "and", "or", "unspent", "limit", "after", "order", "height-to", "time-to")
+	if err != nil {
 		return err
 	}
 	f.filter = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
@@ -137,7 +138,8 @@ func (f *eventStream) lockCursor(folder cursor.Folder, name string) (err error) 
 		f.saved, err = nil, nil
 	}
 	if err == nil && f.saved != nil && f.filter.Start != nil {
-		err = command.UsageError("bad_value", "cursor %s already has a position: --height-from and --time-from are only for a new cursor", name)
+		err = command.UsageError("bad_value",
+			"cursor %s already has a position: --height-from and --time-from are only for a new cursor", name)
 	}
 	if err != nil {
 		err = errors.Join(err, f.cursor.Release())
@@ -226,7 +228,8 @@ func (f *eventStream) saveCursor(db *daemon.Database) (err error) {
 	if !f.savedAt.IsZero() && len(f.locator) > 0 && f.locator[0] == f.last {
 		return nil
 	}
-	if f.locator, err = changes.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.last); err != nil || f.cursor == nil {
+	f.locator, err = changes.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.last)
+	if err != nil || f.cursor == nil {
 		return err
 	}
 	f.savedAt = f.Now()
@@ -260,6 +263,7 @@ func showEvent(p *terminal.Page, e changes.Change) {
 	case e.Rollback.IsOrigin():
 		p.Printf("%s\n", p.Styled(terminal.Bold("from the origin")))
 	default:
-		p.Printf("%s\n", p.Styled(terminal.Bold(fmt.Sprintf("after block %s  %s", humanize.Count(e.Rollback.Height), e.Hash))))
+		after := fmt.Sprintf("after block %s  %s", humanize.Count(e.Rollback.Height), e.Hash)
+		p.Printf("%s\n", p.Styled(terminal.Bold(after)))
 	}
 }

@@ -32,7 +32,9 @@ func (p *program) indexCommand() *cli.Command {
 				Usage:     "add an index, or options of an existing index",
 				ArgsUsage: "NAME",
 				Flags: slices.Concat(
-					command.SourceFlags("`URI` of the source of the blocks; needed for values that are not in the database"), changeFlags()),
+					command.SourceFlags("`URI` of the source of the blocks; needed for values that are not in the database"),
+					changeFlags(),
+				),
 				Action: command.Profiled(p.indexAdd),
 			},
 			{
@@ -60,7 +62,7 @@ func (p *program) indexCommand() *cli.Command {
 // changeFlags returns the flags of commands that change an index.
 func changeFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
-		&cli.BoolFlag{Name: "detach", DisableDefaultText: true, Usage: "do not wait until another process that syncs the database is done"},
+		command.Bool("detach", "do not wait until another process that syncs the database is done"),
 	}, command.DatabaseFlags(), command.ProfileFlags())
 }
 

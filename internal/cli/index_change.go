@@ -28,8 +28,8 @@ const (
 	maxMisses    = 10 // a process that ends removes its socket before it releases the lock
 )
 
-// change adds or drops an index and waits until it is done. The process that writes the database does it; if there is no
-// such process, or if it ends before, this process does it.
+// change adds or drops an index and waits until it is done. The process that writes the database does it; if there is
+// no such process, or if it ends before, this process does it.
 func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) error {
 	dir, err := daemon.ExistingFolder(set)
 	if err != nil {
@@ -99,7 +99,8 @@ func (w *indexChange) run() error {
 	}
 }
 
-// changeHere makes the change in this process. It returns a [*storage.LockedError] if another process writes the database.
+// changeHere makes the change in this process. It returns a [*storage.LockedError] if another process writes the
+// database.
 func (w *indexChange) changeHere() (err error) {
 	h := w.Host(w.c)
 	db, err := h.OpenWriting(w.c.Context, w.set)
@@ -240,7 +241,8 @@ func (w *indexChange) printAnswer() error {
 	case w.pid != 0:
 		fmt.Fprintf(w.Stderr, "birthmark: process %d continues; birthmark index list shows the progress\n", w.pid)
 	default:
-		fmt.Fprintf(w.Stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n", w.request.Do, name)
+		fmt.Fprintf(w.Stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n",
+			w.request.Do, name)
 	}
 	return w.Answer(chain, a, func(page *terminal.Page) {
 		if a.Index != nil {

@@ -142,7 +142,8 @@ func prepare(parent string, c *cli.Command) {
 	if len(c.Subcommands) > 0 {
 		c.UsageText = name + " COMMAND [flags] [arguments]"
 		c.Action = func(*cli.Context) error {
-			return command.UsageError("missing_argument", "%s needs one of %s", name, strings.Join(slices.Sorted(maps.Keys(commandsOf(c))), ", "))
+			names := strings.Join(slices.Sorted(maps.Keys(commandsOf(c))), ", ")
+			return command.UsageError("missing_argument", "%s needs one of %s", name, names)
 		}
 	}
 	for _, sub := range c.Subcommands {

@@ -27,7 +27,9 @@ type request struct {
 func (r *request) arg(i int) string { return r.Args().Get(i) }
 
 // queryCommand returns a command that queries a database. ask returns the answer, and show prints it as text.
-func queryCommand[A any](p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A)) *cli.Command {
+func queryCommand[A any](
+	p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A),
+) *cli.Command {
 	c.Category = asking
 	c.Flags = slices.Concat(c.Flags, command.DatabaseFlags())
 	c.Action = command.Profiled(func(c *cli.Context) (err error) {

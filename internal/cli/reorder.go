@@ -13,15 +13,15 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// renamedFlags maps former names of flags to their present ones. Former names are accepted with a warning until the first
-// tagged release.
+// renamedFlags maps former names of flags to their present ones. Former names are accepted with a warning until the
+// first tagged release.
 var renamedFlags = map[string]string{
 	"rate": "rate-limit", "cors": "cors-origins", "proxies": "trusted-proxies", "to-tip": "until-tip",
 	"keep": "reuse-db", "pace": "rps", "kinds": "per-kind", "fresh": "no-cache",
 }
 
-// reorder brings arguments into the order that urfave/cli requires: commands, flags, "--", arguments. Users can place flags
-// anywhere before "--". It reads --json, which every command accepts and which applies to errors too.
+// reorder brings arguments into the order that urfave/cli requires: commands, flags, "--", arguments. Users can place
+// flags anywhere before "--". It reads --json, which every command accepts and which applies to errors too.
 func (p *program) reorder(app *cli.App, args []string) (line []string, err error) {
 	at := &cli.Command{Subcommands: app.Commands}
 	line = []string{app.Name}
@@ -35,7 +35,8 @@ func (p *program) reorder(app *cli.App, args []string) (line []string, err error
 		case len(a) > 1 && a[0] == '-':
 			name, value, hasValue := strings.Cut(strings.TrimPrefix(a[1:], "-"), "=")
 			if present, ok := renamedFlags[name]; ok {
-				p.Warnings = append(p.Warnings, fmt.Sprintf("flag --%s is now called --%s; the old name will be removed", name, present))
+				w := fmt.Sprintf("flag --%s is now called --%s; the old name will be removed", name, present)
+				p.Warnings = append(p.Warnings, w)
 				name = present
 			}
 			if takesValue[name] && !hasValue {
@@ -102,14 +103,15 @@ func flagError(name string, flags []cli.Flag, err error) error {
 		for _, f := range flags {
 			known["--"+f.Names()[0]] = true
 		}
-		return command.UsageError("unknown_flag", "unknown flag --%s of %s%s (run %s --help)", flag, name, suggest.Hint("--"+flag, known), name)
+		return command.UsageError("unknown_flag", "unknown flag --%s of %s%s (run %s --help)",
+			flag, name, suggest.Hint("--"+flag, known), name)
 	}
 	text := strings.NewReplacer(" for -", " for --", "parse error", "expected true or false").Replace(err.Error())
 	return command.UsageError("bad_value", "%s", text)
 }
 
-// checkArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in brackets
-// if it is optional.
+// checkArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in
+// brackets if it is optional.
 func checkArguments(c *cli.Context) error {
 	expected := strings.Fields(c.Command.ArgsUsage)
 	for i, name := range expected {
@@ -121,7 +123,8 @@ func checkArguments(c *cli.Context) error {
 		}
 	}
 	if c.NArg() > len(expected) {
-		return command.UsageError("unexpected_argument", "unexpected argument %q: expected %s", c.Args().Get(len(expected)), c.Command.UsageText)
+		return command.UsageError("unexpected_argument", "unexpected argument %q: expected %s",
+			c.Args().Get(len(expected)), c.Command.UsageText)
 	}
 	return nil
 }

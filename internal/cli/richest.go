@@ -16,7 +16,7 @@ func (p *program) richestCommand() *cli.Command {
 		Usage:     "list the values of an index with the largest balances of the coin or of an asset",
 		ArgsUsage: "INDEX",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "asset", Usage: "rank by the balance of the asset with `ID` or fingerprint"},
+			command.String("asset", "rank by the balance of the asset with `ID` or fingerprint"),
 			command.LimitFlag("values"),
 		}, command.ProfileFlags()),
 	}, func(r *request) (*query.RichestAnswer, error) {

@@ -20,7 +20,7 @@ func (p *program) rollbackCommand() *cli.Command {
 		Usage:    "remove the blocks above a height",
 		Category: building,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "to-height", Usage: "keep block `H` and remove the blocks above it"},
+			command.String("to-height", "keep block `H` and remove the blocks above it"),
 		}, command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(p.rollback),
 	}

@@ -17,8 +17,8 @@ func (p *program) serveCommand() *cli.Command {
 		Usage:    "serve databases over HTTP, with an API and an explorer",
 		Category: serving,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on: host:port or unix:/path/of.sock", DefaultText: config.DefaultListen},
-			&cli.BoolFlag{Name: "read-only", DisableDefaultText: true, Usage: "do not sync; another process can"},
+			command.StringDefault("listen", "`ADDRESS` to listen on: host:port or unix:/path/of.sock", config.DefaultListen),
+			command.Bool("read-only", "do not sync; another process can"),
 		}, command.SourceFlags("`URI` of the source of the blocks; without one the database is only read"),
 			command.WriteFlags(), serverFlags(), command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(p.serve),
@@ -62,16 +62,16 @@ func (p *program) serve(c *cli.Context) (err error) {
 // serverFlags returns the flags of a server except its address.
 func serverFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "tls-cert", Usage: "certificate `FILE` (PEM), reloaded when it changes; needs --tls-key"},
-		&cli.StringFlag{Name: "tls-key", Usage: "private key `FILE`"},
-		&cli.StringFlag{Name: "api-keys-file", Usage: "`FILE` of API keys, one NAME:KEY per line"},
-		&cli.StringFlag{Name: "rate-limit", Usage: "limit each client to `N` requests per second; 0: no limit",
-			DefaultText: fmt.Sprintf("%d if other machines can connect, else no limit", config.DefaultRate)},
-		&cli.StringFlag{Name: "cors-origins", Usage: "`ORIGINS` that may send requests from a browser, such as https://example.org, or *"},
-		&cli.StringFlag{Name: "trusted-proxies", Usage: "`ADDRESSES` of proxies whose X-Forwarded-For header is trusted"},
-		&cli.StringFlag{Name: "hosts", Usage: "host `NAMES` accepted on a loopback address, in addition to localhost"},
-		&cli.StringFlag{Name: "pprof", Usage: "loopback `ADDRESS` for Go profiles, such as 127.0.0.1:6060"},
-		&cli.StringFlag{Name: "log", Usage: "log format, `text|json`", DefaultText: "text"},
-		&cli.StringFlag{Name: "log-level", Usage: "log `LEVEL`: debug, info, warn or error; debug logs every request", DefaultText: "info"},
+		command.String("tls-cert", "certificate `FILE` (PEM), reloaded when it changes; needs --tls-key"),
+		command.String("tls-key", "private key `FILE`"),
+		command.String("api-keys-file", "`FILE` of API keys, one NAME:KEY per line"),
+		command.StringDefault("rate-limit", "limit each client to `N` requests per second; 0: no limit",
+			fmt.Sprintf("%d if other machines can connect, else no limit", config.DefaultRate)),
+		command.String("cors-origins", "`ORIGINS` that may send requests from a browser, such as https://example.org, or *"),
+		command.String("trusted-proxies", "`ADDRESSES` of proxies whose X-Forwarded-For header is trusted"),
+		command.String("hosts", "host `NAMES` accepted on a loopback address, in addition to localhost"),
+		command.String("pprof", "loopback `ADDRESS` for Go profiles, such as 127.0.0.1:6060"),
+		command.StringDefault("log", "log format, `text|json`", "text"),
+		command.StringDefault("log-level", "log `LEVEL`: debug, info, warn or error; debug logs every request", "info"),
 	}
 }

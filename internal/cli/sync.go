@@ -24,11 +24,12 @@ func (p *program) syncCommand() *cli.Command {
 		Usage:    "index blocks from a source up to its tip; creates the database if needed",
 		Category: building,
 		Flags: slices.Concat(
-			command.SourceFlags("`URI` of the source: http://node, p2p://peer, tcp://relay:3001, unix:///path/node.socket, file:///path/blocks"),
+			command.SourceFlags("`URI` of the source: http://node, p2p://peer, tcp://relay:3001, "+
+				"unix:///path/node.socket, file:///path/blocks"),
 			[]cli.Flag{
-				&cli.StringFlag{Name: "to-height", Usage: "stop after block `H`"},
-				&cli.BoolFlag{Name: "follow", DisableDefaultText: true, Usage: "continue at the tip and follow the source"},
-				&cli.StringFlag{Name: "serve", Usage: "also serve the database over HTTP at `ADDRESS` until the sync ends"},
+				command.String("to-height", "stop after block `H`"),
+				command.Bool("follow", "continue at the tip and follow the source"),
+				command.String("serve", "also serve the database over HTTP at `ADDRESS` until the sync ends"),
 			}, command.WriteFlags(), command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(p.sync),
 	}
@@ -94,7 +95,9 @@ type syncAnswer struct {
 	Stopped  bool             `json:"stopped"` // interrupted by a signal
 }
 
-func (p *program) answerSync(db *daemon.Database, did core.Progress, before model.Point, to *model.HeightPk, stopped bool) error {
+func (p *program) answerSync(
+	db *daemon.Database, did core.Progress, before model.Point, to *model.HeightPk, stopped bool,
+) error {
 	tip, err := tipOf(db)
 	if err != nil {
 		return err
@@ -108,7 +111,7 @@ func (p *program) answerSync(db *daemon.Database, did core.Progress, before mode
 	case stopped:
 		note = "interrupted; run the same command to resume"
 	case to != nil && before.Height > *to:
-		note = fmt.Sprintf("the database is already above block %s; use birthmark rollback to remove blocks", humanize.Count(*to))
+		note = fmt.Sprintf("the database is already above block %s; birthmark rollback removes blocks", humanize.Count(*to))
 	case to != nil && (tip == nil || tip.Height < uint32(*to)):
 		note = fmt.Sprintf("the source has no block %s yet", humanize.Count(*to))
 	}

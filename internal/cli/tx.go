@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
+	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/humanize"
 )
@@ -16,7 +17,7 @@ func (p *program) txCommand() *cli.Command {
 		Usage:     "show a transaction, its inputs resolved, its outputs with their spenders",
 		ArgsUsage: "HASH",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "print the raw transaction in hex; needs a database created with sync --raw"},
+			command.Bool("raw", "print the raw transaction in hex; needs a database created with sync --raw"),
 		},
 	}, func(r *request) (any, error) {
 		if r.Bool("raw") {
@@ -59,7 +60,8 @@ func showTx(p *terminal.Page, a *query.TxAnswer) {
 	columns := []string{"#", "amount", "from", "spends"}
 	terminal.Table(p, a.Inputs, columns, func(_ int, in query.InputAnswer) terminal.Cells {
 		o := in.Output
-		return terminal.Cells{terminal.Faint(in.Index), terminal.Right(p.Amount(o.Value)), owner(p, o), terminal.Faint(place(o))}
+		amount := terminal.Right(p.Amount(o.Value))
+		return terminal.Cells{terminal.Faint(in.Index), amount, owner(p, o), terminal.Faint(place(o))}
 	})
 	p.Heading(humanize.Plural(len(a.Outputs), "output"))
 	columns = []string{"#", "amount", "to", "spent by"}

@@ -17,7 +17,7 @@ func (p *program) valuesCommand() *cli.Command {
 		Usage:     "list the values of an index in the order of their first occurrence",
 		ArgsUsage: "INDEX",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "prefix", Usage: "only values that begin with `TEXT`, at most 255 bytes"},
+			command.String("prefix", "only values that begin with `TEXT`, at most 255 bytes"),
 		}, command.OrderedPageFlags("values")),
 	}, func(r *request) (*query.ValuesAnswer, error) {
 		if r.IsSet("prefix") {

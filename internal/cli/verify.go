@@ -26,8 +26,8 @@ func (p *program) verifyCommand() *cli.Command {
 		Usage:    "compare the index with a source, sampling blocks",
 		Category: building,
 		Flags: slices.Concat(command.SourceFlags("`URI` of the source, such as http://127.0.0.1:8332 or file:///path/blocks"), []cli.Flag{
-			&cli.StringFlag{Name: "sample", Usage: "compare `N` random blocks", DefaultText: strconv.Itoa(verify.DefaultSample)},
-			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the random choice", DefaultText: "random"},
+			command.StringDefault("sample", "compare `N` random blocks", strconv.Itoa(verify.DefaultSample)),
+			command.StringDefault("seed", "`SEED` of the random choice", "random"),
 		}, command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(p.verify),
 	}
@@ -47,7 +47,8 @@ func (p *program) verify(c *cli.Context) (err error) {
 		return err
 	}
 	if set.Source == "" {
-		return command.UsageError("missing_flag", "missing --source URI to compare with (or source in the settings, or BIRTHMARK_SOURCE)")
+		return command.UsageError("missing_flag",
+			"missing --source URI to compare with (or source in the settings, or BIRTHMARK_SOURCE)")
 	}
 	db, err := p.Host(c).OpenReading(c.Context, set, core.Options{Damaged: true})
 	if err != nil {
@@ -55,7 +56,8 @@ func (p *program) verify(c *cli.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	// The source gets no blocks of the database: it must determine the chain independently.
-	src, err := p.Host(c).OpenSource(c.Context, set, db.Chain(), model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()})
+	o := model.SourceOptions{Indexes: db.Indexes(), Raw: db.KeepsRaw()}
+	src, err := p.Host(c).OpenSource(c.Context, set, db.Chain(), o)
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func showVerify(p *terminal.Page, a *verify.Result) {
 	case a.Behind > 0:
 		note = fmt.Sprintf("the source is %s ahead", humanize.Plural(a.Behind, "block"))
 	case a.Ahead > 0:
-		note = fmt.Sprintf("the source ends %s below the tip: these blocks were not compared", humanize.Plural(a.Ahead, "block"))
+		note = humanize.Plural(a.Ahead, "block") + " above the tip of the source were not compared"
 	}
 	p.Fields(
 		"verify", verdict,

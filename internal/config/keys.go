@@ -10,8 +10,9 @@ import (
 	"birthmark/storage"
 )
 
-// A key is a setting with a plain value. The file, the environment and the command line set it through the same function.
-// A dot in its name is a nested mapping in the file. A list may be a YAML list there; its values are joined by commas.
+// A key is a setting with a plain value. The file, the environment and the command line set it through the same
+// function. A dot in its name is a nested mapping in the file. A list may be a YAML list there; its values are joined
+// by commas.
 type key[T any] struct {
 	name string
 	set  func(t *T, value, origin string) error
@@ -79,8 +80,8 @@ type Override struct {
 	Origin string // as the user wrote it: "--db", "BIRTHMARK_DB"
 }
 
-// Override applies an override. Overrides of a chain apply to the chain that [Settings.One] returns. The last override of a
-// key wins.
+// Override applies an override. Overrides of a chain apply to the chain that [Settings.One] returns. The last override
+// of a key wins.
 func (s *Settings) Override(o Override) error {
 	o.Key, o.Value = s.present(o.Origin, o.Key, o.Value)
 	for _, k := range topKeys {

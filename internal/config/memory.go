@@ -19,8 +19,8 @@ func ParseMemory(text string) (Size, error) {
 	return s, err
 }
 
-// Apportion divides total between the chains of a process in proportion to weights. It returns an error if a part is less
-// than [LeastMemory].
+// Apportion divides total between the chains of a process in proportion to weights. It returns an error if a part is
+// less than [LeastMemory].
 func Apportion(total Size, weights []int) ([]Size, error) {
 	sum := 0
 	for _, w := range weights {
@@ -113,8 +113,8 @@ func divide(total Size, shares []share) (d Division) {
 func (d Division) Go() int64 { return d.Source + d.Window + d.Collector }
 
 // windowCost is the memory per byte of serialized blocks while batches are processed: one is read, one resolved, one
-// queued and one written, each with decoded blocks of two to three times their size; plus the rows of the last and garbage.
-// Larger batches were not faster, because touching memory for the first time is slow.
+// queued and one written, each with decoded blocks of two to three times their size; plus the rows of the last and
+// garbage. Larger batches were not faster, because touching memory for the first time is slow.
 const windowCost = 14
 
 // WindowBytes returns the maximum size of the blocks of a batch in bytes.

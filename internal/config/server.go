@@ -62,10 +62,12 @@ var serverKeys = []key[Settings]{
 
 // Check returns an error if settings contradict each other.
 func (s *Settings) Check() error {
-	for _, pair := range [][4]string{{"tls.cert", s.Server.Cert, "tls.key", s.Server.Key}, {"tls.key", s.Server.Key, "tls.cert", s.Server.Cert}} {
-		if pair[1] != "" && pair[3] == "" {
-			return at(s.origins[pair[0]], fmt.Errorf("%s without %s: TLS needs both files", pair[0], pair[2]))
+	if (s.Server.Cert == "") != (s.Server.Key == "") {
+		set, missing := "tls.cert", "tls.key"
+		if s.Server.Cert == "" {
+			set, missing = missing, set
 		}
+		return at(s.origins[set], fmt.Errorf("%s without %s: TLS needs both files", set, missing))
 	}
 	if s.Server.Anonymous && s.Server.KeysFile == "" {
 		return at(s.origins["allow_anonymous"], errors.New("allow_anonymous without api_keys_file"))

@@ -49,8 +49,8 @@ type Chain struct {
 	Raw          bool    // raw transactions are stored
 	Indexes      []Index // in the order they were written; nil: not set
 
-	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a database can
-	// be queried and synced without its settings file.
+	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a
+	// database can be queried and synced without its settings file.
 	Stored []model.Definition
 
 	origins map[string]string
@@ -141,8 +141,8 @@ func (s *Settings) One() (*Chain, error) {
 	return &c, nil
 }
 
-// All returns the settings of the chain that overrides select, or of all chains without overrides. [Apportion] divides the
-// memory between them.
+// All returns the settings of the chain that overrides select, or of all chains without overrides. [Apportion] divides
+// the memory between them.
 func (s *Settings) All() ([]*Chain, error) {
 	if len(s.overrides) > 0 {
 		c, err := s.One()
@@ -157,8 +157,8 @@ func (s *Settings) All() ([]*Chain, error) {
 	return all, nil
 }
 
-// pick returns the entry that the overrides select. It never returns an entry of another chain than the selected one, whose source
-// and folder would be wrong.
+// pick returns the entry that the overrides select. It never returns an entry of another chain than the selected one,
+// whose source and folder would be wrong.
 func (s *Settings) pick() (Chain, error) {
 	found := s.Chains
 	for _, by := range []struct {

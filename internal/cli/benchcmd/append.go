@@ -25,12 +25,12 @@ func (b *commands) appendCommand() *cli.Command {
 		Name:  "append",
 		Usage: "index generated blocks in several ways and compare",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "txs", Usage: "index `N` transactions", DefaultText: "1000000"},
-			&cli.StringFlag{Name: "naive-txs", Usage: "`N` transactions for naive and floor, which need fewer", DefaultText: "250000"},
-			&cli.StringFlag{Name: "runs", Usage: "`RUNS` to execute: some of naive,floor,wal,nowal,bulk", DefaultText: "all"},
-			&cli.StringFlag{Name: "wal", Usage: "only naive, floor, and the runs with the write-ahead log `on|off`"},
+			command.StringDefault("txs", "index `N` transactions", "1000000"),
+			command.StringDefault("naive-txs", "`N` transactions for naive and floor, which need fewer", "250000"),
+			command.StringDefault("runs", "`RUNS` to execute: some of naive,floor,wal,nowal,bulk", "all"),
+			command.String("wal", "only naive, floor, and the runs with the write-ahead log `on|off`"),
 			command.CompressionFlag(),
-			&cli.StringFlag{Name: "repeat", Usage: "repeat the runs `N` times, alternating, and print the median of each figure", DefaultText: "1"},
+			command.StringDefault("repeat", "repeat the runs `N` times, alternating, and print the median of each figure", "1"),
 			&cli.StringFlag{Name: "recording", Hidden: true}, // the process of one run: the folder with the recorded blocks
 		}, commonFlags()),
 		Action: b.append,
@@ -103,7 +103,9 @@ func (b *commands) append(c *cli.Context) error {
 	for k, rs := range results {
 		medians[k] = bench.Median(rs)
 	}
-	a := &AppendAnswer{Indexes: indexViews(&chain), Naive: medians[bench.Naive], Floor: medians[bench.Floor], Runs: maps.Clone(medians)}
+	a := &AppendAnswer{
+		Indexes: indexViews(&chain), Naive: medians[bench.Naive], Floor: medians[bench.Floor], Runs: maps.Clone(medians),
+	}
 	delete(a.Runs, bench.Naive)
 	delete(a.Runs, bench.Floor)
 	if a.Evaluation, err = evaluation(c.Context, &chain); err != nil {
@@ -138,7 +140,8 @@ func runsOf(c *cli.Context) ([]bench.Kind, error) {
 			selected = append(selected, k)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(bench.Kinds), func(k bench.Kind) bool { return !slices.Contains(selected, k) }), nil
+	others := func(k bench.Kind) bool { return !slices.Contains(selected, k) }
+	return slices.DeleteFunc(slices.Clone(bench.Kinds), others), nil
 }
 
 // appendInProcess executes one run in a process with the flags of c, with the blocks recorded in dir.

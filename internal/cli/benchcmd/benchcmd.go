@@ -1,5 +1,5 @@
-// Package benchcmd is the command bench: it measures indexing, queries and serving with package bench. Each subcommand has
-// its own file.
+// Package benchcmd is the command bench: it measures indexing, queries and serving with package bench. Each subcommand
+// has its own file.
 package benchcmd
 
 import (

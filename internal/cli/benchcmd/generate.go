@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
@@ -28,16 +27,17 @@ func (b *commands) generateCommand() *cli.Command {
 		Usage:     "write a generated chain to files, for bench sync and experiments",
 		ArgsUsage: "DIR",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "chain", Usage: "`CHAIN` to generate: cardano, bitcoin or ergo", DefaultText: "cardano"},
-			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},
-			&cli.StringFlag{Name: "block-txs", Usage: "mean number `N` of transactions per block", DefaultText: "as on mainnet"},
-			&cli.StringFlag{Name: "seed", Usage: "`SEED` of the generator", DefaultText: "1"},
+			command.StringDefault("chain", "`CHAIN` to generate: cardano, bitcoin or ergo", "cardano"),
+			command.StringDefault("txs", "generate `N` transactions", "1000000"),
+			command.StringDefault("block-txs", "mean number `N` of transactions per block", "as on mainnet"),
+			command.StringDefault("seed", "`SEED` of the generator", "1"),
 		}, command.ProfileFlags(), command.CommonFlags()),
 		Action: command.Profiled(b.generate),
 	}
 }
 
-// GenerateAnswer is the document of bench generate: the flags to sync the chain, its counts, and its most frequent values.
+// GenerateAnswer is the document of bench generate: the flags to sync the chain, its counts, and its most frequent
+// values.
 type GenerateAnswer struct {
 	Chain   string `json:"chain"`
 	Network string `json:"network"` // of Cardano: the folder of the genesis files
@@ -59,16 +59,23 @@ type GenerateAnswer struct {
 	TxsPerSecond float64 `json:"txs_per_s"`
 }
 
-// generatedNetworks are the networks of generated blocks. Cardano has its own genesis files. Block 1 of Ergo's mainnet is
-// known by its id.
+// generatedNetworks are the networks of generated blocks. Cardano has its own genesis files. Block 1 of Ergo's mainnet
+// is known by its id.
 var generatedNetworks = map[string]string{bitcoin.Name: "regtest", ergo.Name: "testnet"}
 
-// generator writes a chain to files in dir and reports the number of transactions.
-type generator func(ctx context.Context, dir string, numbers map[string]uint64, progress func(txs int)) (*GenerateAnswer, error)
+// generation are the arguments of a generator.
+type generation struct {
+	dir      string
+	seed     uint64
+	txs      int
+	perBlock float64
+	progress func(txs int)
+}
 
 func (b *commands) generate(c *cli.Context) error {
-	generators := map[string]generator{cardano.Name: generateCardano, bitcoin.Name: generateBitcoin, ergo.Name: generateErgo}
-	write := generators[cmp.Or(c.String("chain"), cardano.Name)]
+	write := map[string]func(context.Context, generation) (*GenerateAnswer, error){
+		cardano.Name: generateCardano, bitcoin.Name: generateBitcoin, ergo.Name: generateErgo,
+	}[cmp.Or(c.String("chain"), cardano.Name)]
 	if write == nil {
 		return command.BadValue(c, "chain", "%s, %s or %s", cardano.Name, bitcoin.Name, ergo.Name)
 	}
@@ -86,7 +93,10 @@ func (b *commands) generate(c *cli.Context) error {
 	started := time.Now()
 	advance, stop := b.WatchCount("bench generate", "txs")
 	defer stop()
-	a, err := write(c.Context, dir, numbers, func(txs int) { advance(uint64(txs), numbers["txs"]) })
+	a, err := write(c.Context, generation{
+		dir: dir, seed: numbers["seed"], txs: int(numbers["txs"]), perBlock: float64(numbers["block-txs"]),
+		progress: func(txs int) { advance(uint64(txs), numbers["txs"]) },
+	})
 	if err != nil {
 		return err
 	}
@@ -101,53 +111,53 @@ func (b *commands) generate(c *cli.Context) error {
 			"size", humanize.Bytes(a.Bytes),
 			"address", a.Address,
 			"asset", a.Asset,
-			"to sync it", fmt.Sprintf("birthmark sync --chain %s --network %s --source %s --db DIR", a.Chain, a.Network, a.Source),
+			"to sync it", "birthmark sync --chain "+a.Chain+" --network "+a.Network+" --source "+a.Source+" --db DIR",
 		)
 	})
 }
 
-func generateCardano(ctx context.Context, dir string, numbers map[string]uint64, progress func(txs int)) (*GenerateAnswer, error) {
-	o := cardanogen.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
-	chain, err := cardanogen.Write(ctx, dir, o, int(numbers["txs"]), func(n cardanogen.Counts) { progress(n.Txs) })
+func generateCardano(ctx context.Context, g generation) (*GenerateAnswer, error) {
+	o := cardanogen.Options{Seed: g.seed, TxsPerBlock: g.perBlock}
+	chain, err := cardanogen.Write(ctx, g.dir, o, g.txs, func(n cardanogen.Counts) { g.progress(n.Txs) })
 	if err != nil {
 		return nil, err
 	}
-	genesis := filepath.Join(dir, cardanogen.GenesisFolder)
+	genesis := filepath.Join(g.dir, cardanogen.GenesisFolder)
 	adapter, err := cardano.New(genesis)
 	if err != nil {
 		return nil, err
 	}
 	n := chain.Made()
 	return &GenerateAnswer{
-		Chain: cardano.Name, Network: genesis, title: adapter.Network(), Source: fileURI(dir, cardanogen.ImmutableFolder),
+		Chain: cardano.Name, Network: genesis, title: adapter.Network(), Source: fileURI(g.dir, cardanogen.ImmutableFolder),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Assets, Bytes: int64(n.Bytes),
 		Address: adapter.Indexes()[0].Format(chain.HotAddress()), Asset: adapter.FormatAsset(chain.HotAsset()),
 	}, nil
 }
 
-func generateErgo(ctx context.Context, dir string, numbers map[string]uint64, progress func(txs int)) (*GenerateAnswer, error) {
-	o := ergogen.Options{Seed: numbers["seed"], TxsPerBlock: float64(numbers["block-txs"])}
-	chain, err := ergogen.Write(ctx, dir, o, int(numbers["txs"]), func(n ergogen.Counts) { progress(n.Txs) })
+func generateErgo(ctx context.Context, g generation) (*GenerateAnswer, error) {
+	o := ergogen.Options{Seed: g.seed, TxsPerBlock: g.perBlock}
+	chain, err := ergogen.Write(ctx, g.dir, o, g.txs, func(n ergogen.Counts) { g.progress(n.Txs) })
 	if err != nil {
 		return nil, err
 	}
 	n, token, network := chain.Made(), chain.HotToken(), generatedNetworks[ergo.Name]
 	return &GenerateAnswer{
-		Chain: ergo.Name, Network: network, title: network, Source: fileURI(dir, ergogen.BlocksFile),
+		Chain: ergo.Name, Network: network, title: network, Source: fileURI(g.dir, ergogen.BlocksFile),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Tokens, Bytes: int64(n.Bytes),
 		Asset: hex.EncodeToString(token[:]),
 	}, nil
 }
 
-func generateBitcoin(ctx context.Context, dir string, numbers map[string]uint64, progress func(txs int)) (*GenerateAnswer, error) {
-	o := bitcoingen.Options{Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"])}
-	chain, err := bitcoingen.Write(ctx, dir, o, func(n bitcoingen.Counts) { progress(n.Txs) })
+func generateBitcoin(ctx context.Context, g generation) (*GenerateAnswer, error) {
+	o := bitcoingen.Options{Seed: g.seed, Txs: g.txs, TxsPerBlock: g.perBlock}
+	chain, err := bitcoingen.Write(ctx, g.dir, o, func(n bitcoingen.Counts) { g.progress(n.Txs) })
 	if err != nil {
 		return nil, err
 	}
 	n, network := chain.Made(), generatedNetworks[bitcoin.Name]
 	return &GenerateAnswer{
-		Chain: bitcoin.Name, Network: network, title: network, Source: fileURI(dir, bitcoingen.BlocksFolder),
+		Chain: bitcoin.Name, Network: network, title: network, Source: fileURI(g.dir, bitcoingen.BlocksFolder),
 		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Bytes: int64(n.Bytes),
 		Address: chain.HotAddress(),
 	}, nil

@@ -24,15 +24,15 @@ import (
 // generatedFlags returns the flags of the generated blocks.
 func generatedFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "chain", Usage: "`CHAIN` whose blocks are generated: " + strings.Join(bench.ChainNames(), ", "), DefaultText: bitcoin.Name},
-		&cli.StringFlag{Name: "indexes", Usage: "`INDEXES` to build", DefaultText: "address,script_hash; for other chains their defaults"},
-		&cli.StringFlag{Name: "index-file", Usage: "indexes to build, with options and custom indexes, from a settings `FILE`"},
-		&cli.StringFlag{Name: "hot-outputs", Usage: "bitcoin: give one address `N` additional outputs"},
-		&cli.BoolFlag{Name: "hot-unspent", DisableDefaultText: true, Usage: "never spend --hot-outputs; by default most are spent"},
-		&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "also store raw transactions; bitcoin blocks are then generated in serialized form"},
-		&cli.StringFlag{Name: "block-txs", Usage: "mean number `N` of transactions per block", DefaultText: "2000; for other chains as on mainnet"},
-		&cli.StringFlag{Name: "seed", Usage: "`SEED` of the generator", DefaultText: "1"},
-		&cli.StringFlag{Name: "dir", Usage: "`DIR` for temporary folders", DefaultText: "the system default"},
+		command.StringDefault("chain", "`CHAIN` to generate: "+strings.Join(bench.ChainNames(), ", "), bitcoin.Name),
+		command.StringDefault("indexes", "`INDEXES` to build", "address,script_hash; for other chains their defaults"),
+		command.String("index-file", "indexes to build, with options and custom indexes, from a settings `FILE`"),
+		command.String("hot-outputs", "bitcoin: give one address `N` additional outputs"),
+		command.Bool("hot-unspent", "never spend --hot-outputs; by default most are spent"),
+		command.Bool("raw", "also store raw transactions; bitcoin blocks are then generated in serialized form"),
+		command.StringDefault("block-txs", "mean number `N` of transactions per block", "2000; for other chains as on mainnet"),
+		command.StringDefault("seed", "`SEED` of the generator", "1"),
+		command.StringDefault("dir", "`DIR` for temporary folders", "the system default"),
 	}
 }
 
@@ -94,9 +94,11 @@ func (b *commands) setup(chain *bench.Chain) Setup {
 // usualTxs is more than the mean number of transactions in blocks of Cardano and Ergo.
 const usualTxs = 8
 
-// withRecording calls measure with the recorded blocks of a chain. next returns the options of a new database in the same
-// temporary folder.
-func (b *commands) withRecording(c *cli.Context, chain bench.Chain, what string, measure func(blocks *bench.Recording, next func() bench.Options) error) error {
+// withRecording calls measure with the recorded blocks of a chain. next returns the options of a new database in the
+// same temporary folder.
+func (b *commands) withRecording(
+	c *cli.Context, chain bench.Chain, what string, measure func(blocks *bench.Recording, next func() bench.Options) error,
+) error {
 	return inTemporaryFolder(c, func(dir string) error {
 		blocks, err := b.record(c.Context, filepath.Join(dir, "blocks"), chain)
 		if err != nil {
@@ -122,9 +124,11 @@ const (
 	blocksFolder   = "blocks"
 )
 
-// withGeneratedDatabase calls do with a generated database of the chain that the flags describe. It is in --reuse-db, or in
-// a temporary folder.
-func (b *commands) withGeneratedDatabase(c *cli.Context, txs uint64, do func(set *config.Chain, chain *bench.Chain, made *bench.Recording) error) error {
+// withGeneratedDatabase calls do with a generated database of the chain that the flags describe. It is in --reuse-db,
+// or in a temporary folder.
+func (b *commands) withGeneratedDatabase(
+	c *cli.Context, txs uint64, do func(set *config.Chain, made *bench.Recording) error,
+) error {
 	chain, err := generatedChain(c, 2000)
 	if err != nil {
 		return err
@@ -137,7 +141,7 @@ func (b *commands) withGeneratedDatabase(c *cli.Context, txs uint64, do func(set
 		}
 		// The database stores its chain and network.
 		set := &config.Chain{DB: filepath.Join(dir, DatabaseFolder), Indexes: configured(&chain), Memory: b.Settings.Memory}
-		return do(set, &chain, made)
+		return do(set, made)
 	}
 	if dir := c.String("reuse-db"); dir != "" {
 		return in(dir)
@@ -145,8 +149,8 @@ func (b *commands) withGeneratedDatabase(c *cli.Context, txs uint64, do func(set
 	return inTemporaryFolder(c, in)
 }
 
-// generateDatabase creates and compacts a database of generated blocks in dir, or reuses the one that was created with the
-// same flags.
+// generateDatabase creates and compacts a database of generated blocks in dir, or reuses the one that was created with
+// the same flags.
 func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
 	if made, err := bench.OpenRecording(dir); err == nil {
 		if !reflect.DeepEqual(made.Chain, chain) {
@@ -157,7 +161,8 @@ func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chai
 		return made, nil
 	}
 	if found, err := os.ReadDir(dir); len(found) > 0 {
-		return nil, model.Errorf(model.Refused, "not_empty", "%s is not empty and holds no generated database: use another folder", dir)
+		return nil, model.Errorf(model.Refused, "not_empty",
+			"%s is not empty and holds no generated database: use another folder", dir)
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}

@@ -20,11 +20,11 @@ func (b *commands) queryCommand() *cli.Command {
 		Name:  "query",
 		Usage: "measure queries",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "db", Usage: "database folder `DIR`", DefaultText: "a generated database"},
-			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000"},
-			&cli.StringFlag{Name: "reuse-db", Usage: "create the generated database in `DIR`, or reuse the one in it"},
-			&cli.StringFlag{Name: "samples", Usage: "sample `N` of each kind", DefaultText: "1000"},
-			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db, if it cannot be detected"},
+			command.StringDefault("db", "database folder `DIR`", "a generated database"),
+			command.StringDefault("txs", "generate `N` transactions", "1000000"),
+			command.String("reuse-db", "create the generated database in `DIR`, or reuse the one in it"),
+			command.StringDefault("samples", "sample `N` of each kind", "1000"),
+			command.String("network", "`NETWORK` of --db, if it cannot be detected"),
 		}, commonFlags()),
 		Action: b.query,
 	}
@@ -44,7 +44,8 @@ func (b *commands) query(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := command.Exclusive(c, "db", "txs", "reuse-db", "block-txs", "indexes", "index-file", "hot-outputs", "hot-unspent"); err != nil {
+	err = command.Exclusive(c, "db", "txs", "reuse-db", "block-txs", "indexes", "index-file", "hot-outputs", "hot-unspent")
+	if err != nil {
 		return err
 	}
 	set, err := b.One(c)
@@ -55,19 +56,23 @@ func (b *commands) query(c *cli.Context) error {
 	if c.IsSet("db") {
 		return b.queryDatabase(c, set, nil, o)
 	}
-	return b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, chain *bench.Chain, made *bench.Recording) error {
+	return b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, made *bench.Recording) error {
 		o.Hottest = made.Hottest
-		return b.queryDatabase(c, set, indexViews(chain), o)
+		return b.queryDatabase(c, set, indexViews(&made.Chain), o)
 	})
 }
 
-func (b *commands) queryDatabase(c *cli.Context, set *config.Chain, indexes map[string]config.IndexView, o bench.QueryOptions) (err error) {
+func (b *commands) queryDatabase(
+	c *cli.Context, set *config.Chain, indexes map[string]config.IndexView, o bench.QueryOptions,
+) (err error) {
 	db, err := b.Host(c).OpenReading(c.Context, set, core.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	a := &QueryAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Memory: int64(b.Settings.Memory), Indexes: indexes}
+	a := &QueryAnswer{
+		Chain: db.Chain().Name(), Network: db.Chain().Network(), Memory: int64(b.Settings.Memory), Indexes: indexes,
+	}
 	err = command.Profile(c, func() (err error) {
 		a.QueryResult, err = bench.Query(c.Context, db.DB, o)
 		return err

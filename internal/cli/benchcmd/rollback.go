@@ -18,8 +18,8 @@ func (b *commands) rollbackCommand() *cli.Command {
 		Name:  "rollback",
 		Usage: "measure rollbacks of databases of several sizes",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "txs", Usage: "sizes of the databases in transactions, `N,N`", DefaultText: "500000,2000000"},
-			&cli.StringFlag{Name: "blocks", Usage: "remove `N` blocks", DefaultText: "1000"},
+			command.StringDefault("txs", "sizes of the databases in transactions, `N,N`", "500000,2000000"),
+			command.StringDefault("blocks", "remove `N` blocks", "1000"),
 		}, commonFlags()),
 		Action: b.rollback,
 	}

@@ -25,20 +25,22 @@ func (b *commands) serveCommand() *cli.Command {
 		Name:  "serve",
 		Usage: "measure a database served over HTTP",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "url", Usage: "measure a running server: `URL` of a chain such as http://127.0.0.1:8080/v1/bitcoin"},
-			&cli.StringFlag{Name: "db", Usage: "database folder `DIR`", DefaultText: "a generated database"},
-			&cli.StringFlag{Name: "txs", Usage: "generate `N` transactions", DefaultText: "1000000; with --syncing twice as many"},
-			&cli.StringFlag{Name: "reuse-db", Usage: "create the generated database in `DIR`, or reuse the one in it"},
-			&cli.StringFlag{Name: "connections", Usage: "use `N` connections", DefaultText: "64"},
-			&cli.StringFlag{Name: "seconds", Usage: "measure for `N` seconds", DefaultText: "10"},
-			&cli.StringFlag{Name: "rps", Usage: "send `N` requests per second, even if answers are late", DefaultText: "as many as are answered; with --syncing 3000"},
-			&cli.StringFlag{Name: "mix", Usage: "request kinds with weights, some of " + strings.Join(bench.LoadKinds(), ", "), DefaultText: mixText(bench.LoadMix)},
-			&cli.BoolFlag{Name: "per-kind", DisableDefaultText: true, Usage: "also measure each kind of the mix separately"},
-			&cli.BoolFlag{Name: "syncing", DisableDefaultText: true, Usage: "serve half of the blocks while the others are synced, and compare with a sync without requests"},
-			&cli.StringFlag{Name: "repeat", Usage: "with --syncing: repeat each sync `N` times, alternating, and print the medians", DefaultText: "3"},
-			&cli.BoolFlag{Name: "no-cache", DisableDefaultText: true, Usage: "disable the response cache of the server"},
-			&cli.StringFlag{Name: "samples", Usage: "sample `N` of each kind", DefaultText: "1000"},
-			&cli.StringFlag{Name: "network", Usage: "`NETWORK` of --db, if it cannot be detected"},
+			command.String("url", "measure a running server: `URL` of a chain such as http://127.0.0.1:8080/v1/bitcoin"),
+			command.StringDefault("db", "database folder `DIR`", "a generated database"),
+			command.StringDefault("txs", "generate `N` transactions", "1000000; with --syncing twice as many"),
+			command.String("reuse-db", "create the generated database in `DIR`, or reuse the one in it"),
+			command.StringDefault("connections", "use `N` connections", "64"),
+			command.StringDefault("seconds", "measure for `N` seconds", "10"),
+			command.StringDefault("rps", "send `N` requests per second, even if answers are late",
+				"as many as are answered; with --syncing 3000"),
+			command.StringDefault("mix", "request kinds with weights, some of "+strings.Join(bench.LoadKinds(), ", "),
+				mixText(bench.LoadMix)),
+			command.Bool("per-kind", "also measure each kind of the mix separately"),
+			command.Bool("syncing", "serve half of the blocks while the rest is synced; compare with a sync without requests"),
+			command.StringDefault("repeat", "with --syncing: repeat each sync `N` times, alternating, and print the medians", "3"),
+			command.Bool("no-cache", "disable the response cache of the server"),
+			command.StringDefault("samples", "sample `N` of each kind", "1000"),
+			command.String("network", "`NETWORK` of --db, if it cannot be detected"),
 			&cli.BoolFlag{Name: "client", Hidden: true}, // the process that sends the requests
 		}, commonFlags()),
 		Action: b.serve,
@@ -67,7 +69,8 @@ type LoadAnswer struct {
 	Server *bench.Usage `json:"server,omitempty"` // nil: another server
 }
 
-// SyncingAnswer is the rate of a sync in transactions per second, without and with load: the medians and each repetition.
+// SyncingAnswer is the rate of a sync in transactions per second, without and with load: the medians and each
+// repetition.
 type SyncingAnswer struct {
 	SyncRates
 	Loss  float64     `json:"loses"` // of the rate without load, from 0 to 1
@@ -112,7 +115,8 @@ func mixFlag(c *cli.Context) (map[string]int, error) {
 			weight, err = 1, nil
 		}
 		if err != nil || weight < 1 || weight > 1000 || !slices.Contains(bench.LoadKinds(), kind) {
-			return nil, command.BadValue(c, "mix", "some of %s, each with a weight from 1 to 1000, as tx=45,block=5", strings.Join(bench.LoadKinds(), ", "))
+			return nil, command.BadValue(c, "mix", "some of %s, each with a weight from 1 to 1000, as tx=45,block=5",
+				strings.Join(bench.LoadKinds(), ", "))
 		}
 		mix[kind] = weight
 	}
@@ -147,11 +151,11 @@ func (b *commands) serve(c *cli.Context) error {
 	if c.Bool("syncing") && !c.IsSet("rps") {
 		numbers["rps"] = 3000
 	}
-	a := &ServeAnswer{Connections: int(numbers["connections"]), NoCache: c.Bool("no-cache"), Rate: float64(numbers["rps"]), Mix: mix}
 	o := bench.LoadOptions{
-		URL: c.String("url"), Connections: a.Connections, For: time.Duration(numbers["seconds"]) * time.Second, Rate: a.Rate, Mix: mix,
-		Samples: int(numbers["samples"]), Seed: numbers["seed"],
+		URL: c.String("url"), Connections: int(numbers["connections"]), For: time.Duration(numbers["seconds"]) * time.Second,
+		Rate: float64(numbers["rps"]), Mix: mix, Samples: int(numbers["samples"]), Seed: numbers["seed"],
 	}
+	a := &ServeAnswer{Connections: o.Connections, NoCache: c.Bool("no-cache"), Rate: o.Rate, Mix: mix}
 	if c.Bool("client") {
 		return b.client(c, o)
 	}
@@ -170,8 +174,8 @@ func (b *commands) serve(c *cli.Context) error {
 			err = b.serveDatabase(c, a, set, o)
 		}
 	default:
-		err = b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, chain *bench.Chain, _ *bench.Recording) error {
-			a.Indexes = indexViews(chain)
+		err = b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, made *bench.Recording) error {
+			a.Indexes = indexViews(&made.Chain)
 			return b.serveDatabase(c, a, set, o)
 		})
 	}
@@ -211,8 +215,8 @@ func (b *commands) load(c *cli.Context, a *ServeAnswer, o bench.LoadOptions, wat
 	return nil
 }
 
-// serveSyncing measures serving while a sync writes, and the cost to the sync: the same blocks are synced without and with
-// load, into equal databases, repeat times. The load in the answer is that of the last repetition.
+// serveSyncing measures serving while a sync writes, and the cost to the sync: the same blocks are synced without and
+// with load, into equal databases, repeat times. The load in the answer is that of the last repetition.
 func (b *commands) serveSyncing(c *cli.Context, a *ServeAnswer, o bench.LoadOptions, txs, repeat int) error {
 	chain, err := generatedChain(c, 2000)
 	if err != nil {
@@ -258,7 +262,8 @@ func (b *commands) serveSyncing(c *cli.Context, a *ServeAnswer, o bench.LoadOpti
 // longestSync limits a load that ends with a sync.
 const longestSync = time.Hour
 
-// withSyncing calls use with a database of the first half of the recorded blocks, which can sync the others, and removes it.
+// withSyncing calls use with a database of the first half of the recorded blocks, which can sync the others, and
+// removes it.
 func withSyncing(c *cli.Context, made *bench.Recording, o bench.Options, use func(*bench.Arriving) error) error {
 	db, err := bench.NewArriving(c.Context, made, o)
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"birthmark/model"
 )
 
-// clientReady is the line that the client process prints after it sent each request once. It starts the measurement when it
-// receives a line, and stops at the end of its input or earlier. Then it prints its result.
+// clientReady is the line that the client process prints after it sent each request once. It starts the measurement
+// when it receives a line, and stops at the end of its input or earlier. Then it prints its result.
 const clientReady = "ready"
 
 // client is the process that sends the requests. It uses one processor and leaves the others to the server.
@@ -48,9 +48,11 @@ func (b *commands) client(c *cli.Context, o bench.LoadOptions) error {
 	return b.Document(r)
 }
 
-// loadInProcess measures a load that a client process sends. watch, which may be nil, measures this process during the load.
-// The load ends when during returns, unless during is nil.
-func (b *commands) loadInProcess(c *cli.Context, a *LoadAnswer, o bench.LoadOptions, watch func() (stop func() bench.Usage), during func() error) error {
+// loadInProcess measures a load that a client process sends. watch, which may be nil, measures this process during the
+// load. The load ends when during returns, unless during is nil.
+func (b *commands) loadInProcess(
+	c *cli.Context, a *LoadAnswer, o bench.LoadOptions, watch func() (stop func() bench.Usage), during func() error,
+) error {
 	cmd, err := thisProgram(c.Context, "bench", "serve", "--json", "--client", "--url="+o.URL,
 		fmt.Sprintf("--connections=%d", o.Connections), fmt.Sprintf("--seconds=%d", int(o.For.Seconds())), "--mix="+mixText(o.Mix),
 		fmt.Sprintf("--samples=%d", o.Samples), fmt.Sprintf("--seed=%d", o.Seed))

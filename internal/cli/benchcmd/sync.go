@@ -19,8 +19,8 @@ func (b *commands) syncCommand() *cli.Command {
 		Name:  "sync",
 		Usage: "measure a sync from a source, including reading and decoding",
 		Flags: slices.Concat(command.SourceFlags("`URI` of the source of the blocks"), []cli.Flag{
-			&cli.StringFlag{Name: "to-height", Usage: "stop after block `H`"},
-			&cli.StringFlag{Name: "dir", Usage: "`DIR` for the temporary folder", DefaultText: "the system default"},
+			command.String("to-height", "stop after block `H`"),
+			command.StringDefault("dir", "`DIR` for the temporary folder", "the system default"),
 		}, command.WriteFlags(), command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(b.sync),
 	}

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/bench"
 	"birthmark/chains/bitcoin"
+	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 )
 
@@ -19,8 +20,8 @@ func (b *commands) tipCommand() *cli.Command {
 		Name:  "tip",
 		Usage: "measure appending single blocks to a large database",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "txs", Usage: "initial database size of `N` transactions", DefaultText: "1000000"},
-			&cli.StringFlag{Name: "blocks", Usage: "append `N` blocks", DefaultText: "200"},
+			command.StringDefault("txs", "initial database size of `N` transactions", "1000000"),
+			command.StringDefault("blocks", "append `N` blocks", "200"),
 		}, commonFlags()),
 		Action: b.tip,
 	}

@@ -1,5 +1,5 @@
-// Package command is what the commands of the command line share: the streams and the settings of a run, answers as text
-// or JSON, errors and their exit statuses, and flags that several commands have.
+// Package command is what the commands of the command line share: the streams and the settings of a run, answers as
+// text or JSON, errors and their exit statuses, and flags that several commands have.
 package command
 
 import (

@@ -21,8 +21,8 @@ var ExitStatus = map[model.ErrorKind]int{
 	model.BadSource: 4,
 }
 
-// Fail prints an error and returns the exit status. It prints one line on stderr and, with --json, a document unless one
-// was printed already.
+// Fail prints an error and returns the exit status. It prints one line on stderr and, with --json, a document unless
+// one was printed already.
 func (e *Env) Fail(err error) int {
 	if err == nil {
 		return 0

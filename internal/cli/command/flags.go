@@ -11,59 +11,72 @@ import (
 
 // Flags of several commands. Commands parse numbers and sizes, for errors that name the expected format.
 
+// String returns a flag with a value. A word of usage in backquotes names the value.
+func String(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }
+
+// StringDefault returns a flag with a value, and the text of its default for the help.
+func StringDefault(name, usage, defaultText string) cli.Flag {
+	return &cli.StringFlag{Name: name, Usage: usage, DefaultText: defaultText}
+}
+
+// Bool returns a flag that is false unless it is set.
+func Bool(name, usage string) cli.Flag {
+	return &cli.BoolFlag{Name: name, Usage: usage, DisableDefaultText: true}
+}
+
 // CommonFlags returns the flags of almost every command.
 func CommonFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "config", Usage: "settings `FILE` (YAML)"},
-		&cli.BoolFlag{Name: "json", DisableDefaultText: true, Usage: "print one JSON document"},
+		String("config", "settings `FILE` (YAML)"),
+		Bool("json", "print one JSON document"),
 	}
 }
 
 // ChainFlags returns the flags that select a chain.
 func ChainFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "chain", Usage: "`CHAIN`: bitcoin, cardano or ergo"},
-		&cli.StringFlag{Name: "network", Usage: "`NETWORK` of the chain, such as testnet4 (default: mainnet)"},
+		String("chain", "`CHAIN`: bitcoin, cardano or ergo"),
+		String("network", "`NETWORK` of the chain, such as testnet4 (default: mainnet)"),
 	}
 }
 
 // MemoryFlag returns --memory.
 func MemoryFlag() cli.Flag {
-	return &cli.StringFlag{Name: "memory", Usage: "memory limit, a `SIZE` such as 4GiB"}
+	return String("memory", "memory limit, a `SIZE` such as 4GiB")
 }
 
 // DatabaseFlags returns the flags of commands that open a database.
 func DatabaseFlags() []cli.Flag {
-	db := &cli.StringFlag{Name: "db", Usage: "database folder `DIR`"}
+	db := String("db", "database folder `DIR`")
 	return slices.Concat([]cli.Flag{db, MemoryFlag()}, ChainFlags(), CommonFlags())
 }
 
 // SourceFlags returns --source and the password of the source.
 func SourceFlags(usage string) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "source", Usage: usage},
-		&cli.StringFlag{Name: "password-file", Usage: "`FILE` with the password of the source, or user:password: a node's .cookie file"},
+		String("source", usage),
+		String("password-file", "`FILE` with the password of the source, or user:password: a node's .cookie file"),
 	}
 }
 
 // WriteFlags returns the flags of commands that can create a database.
 func WriteFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "wal", Usage: "write-ahead log, `on|off`; off is faster, but a crash loses the newest blocks", DefaultText: "on"},
+		StringDefault("wal", "write-ahead log, `on|off`; off is faster, but a crash loses the newest blocks", "on"),
 		CompressionFlag(),
 		IndexFlag(),
-		&cli.BoolFlag{Name: "raw", DisableDefaultText: true, Usage: "also store raw transactions, for tx --raw; only when the database is created"},
+		Bool("raw", "also store raw transactions, for tx --raw; only when the database is created"),
 	}
 }
 
 // CompressionFlag returns --compression.
 func CompressionFlag() cli.Flag {
-	return &cli.StringFlag{Name: "compression", Usage: "compression of the database, `default|max`; max: 7% smaller, 50% slower", DefaultText: "default"}
+	return StringDefault("compression", "compression of the database, `default|max`; max: 7% smaller, 50% slower", "default")
 }
 
 // IndexFlag returns --index.
 func IndexFlag() cli.Flag {
-	return &cli.StringFlag{Name: "index", Usage: "comma-separated `INDEXES` to build, such as address,script_hash"}
+	return String("index", "comma-separated `INDEXES` to build, such as address,script_hash")
 }
 
 // Number returns the number in a flag, or fallback if the flag is not set.

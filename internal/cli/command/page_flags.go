@@ -11,20 +11,20 @@ import (
 
 // LimitFlag returns --limit.
 func LimitFlag(what string) cli.Flag {
-	return &cli.StringFlag{Name: "limit", Usage: "at most `N` " + what, DefaultText: "25"}
+	return StringDefault("limit", "at most `N` "+what, "25")
 }
 
 // PageFlags returns the flags of a list that is printed in pages.
 func PageFlags(what string) []cli.Flag {
 	return []cli.Flag{
 		LimitFlag(what),
-		&cli.StringFlag{Name: "after", Usage: "continue from `CURSOR`, the next value of the previous page"},
+		String("after", "continue from `CURSOR`, the next value of the previous page"),
 	}
 }
 
 // OrderedPageFlags returns the flags of a list in the order of the chain.
 func OrderedPageFlags(what string) []cli.Flag {
-	order := &cli.StringFlag{Name: "order", Usage: "`ORDER`: asc (oldest first) or desc", DefaultText: "asc"}
+	order := StringDefault("order", "`ORDER`: asc (oldest first) or desc", "asc")
 	return append(PageFlags(what), order)
 }
 
@@ -47,10 +47,10 @@ func Page(c *cli.Context) (query.Page, error) {
 // RangeFlags returns the flags that select a range of blocks.
 func RangeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "height-from", Usage: "only from block `H`"},
-		&cli.StringFlag{Name: "height-to", Usage: "only up to block `H`, inclusive"},
-		&cli.StringFlag{Name: "time-from", Usage: "only from the first block at or after `T` (unix seconds or 2026-11-21T12:00:00Z)"},
-		&cli.StringFlag{Name: "time-to", Usage: "only up to the last block at or before `T`"},
+		String("height-from", "only from block `H`"),
+		String("height-to", "only up to block `H`, inclusive"),
+		String("time-from", "only from the first block at or after `T` (unix seconds or 2026-11-21T12:00:00Z)"),
+		String("time-to", "only up to the last block at or before `T`"),
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // ProfileFlags returns the flags of commands that [Profiled] runs.
 func ProfileFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "cpuprofile", Usage: "write a CPU profile to `FILE`"},
-		&cli.StringFlag{Name: "memprofile", Usage: "write a heap profile to `FILE` at the end"},
+		String("cpuprofile", "write a CPU profile to `FILE`"),
+		String("memprofile", "write a heap profile to `FILE` at the end"),
 	}
 }
 

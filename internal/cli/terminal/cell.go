@@ -38,8 +38,8 @@ func Number(digits string) Cell { return Right(humanize.Thousands(digits)) }
 // maxForeign is the maximum number of characters of a text from the chain.
 const maxForeign = 200
 
-// Foreign makes text from the chain, such as the name of an asset, safe for a terminal: one line of limited length, without
-// control characters and without characters that change the direction of writing.
+// Foreign makes text from the chain, such as the name of an asset, safe for a terminal: one line of limited length,
+// without control characters and without characters that change the direction of writing.
 func Foreign(s string) string {
 	shown := []rune(strings.Map(func(r rune) rune {
 		if !unicode.IsGraphic(r) {

@@ -29,7 +29,8 @@ func NewPage(w io.Writer, colour bool, chain model.Chain) *Page {
 // Printf prints text without a style.
 func (p *Page) Printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
-// Fields prints a line per pair of a name, which is a string, and a value. Empty values are omitted. [Cells] explains values.
+// Fields prints a line per pair of a name, which is a string, and a value. Empty values are omitted. [Cells] explains
+// values.
 func (p *Page) Fields(pairs ...any) {
 	width := 0
 	for pair := range slices.Chunk(pairs, 2) {
