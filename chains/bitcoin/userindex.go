@@ -107,7 +107,7 @@ func (o *userIndexes) fill(need indexexpr.Set) {
 	if need.Has(bitOutputInscriptions) {
 		var found []inscriptionFields
 		found = appendInscriptions(found, script, out.Index)
-		out.Inscriptions = pointers(found)
+		out.Inscriptions = indexexpr.Pointers(found)
 	}
 	o.fillTx(need)
 	if need.Has(bitBlockHash) {
@@ -149,7 +149,7 @@ func (o *userIndexes) fillTx(need indexexpr.Set) {
 				o.inscriptions = appendInscriptions(o.inscriptions, script, input)
 			}
 		})
-		t.Inscriptions = pointers(o.inscriptions)
+		t.Inscriptions = indexexpr.Pointers(o.inscriptions)
 	}
 }
 
@@ -194,7 +194,7 @@ func (o *userIndexes) fillInputs() {
 			o.inputs[i].Keys, o.txLists = keysOfInput(o.txLists, &o.inputs[i])
 		}
 	}
-	t.Inputs = pointers(o.inputs)
+	t.Inputs = indexexpr.Pointers(o.inputs)
 }
 
 func (o *userIndexes) fillOutputs() {
@@ -217,19 +217,7 @@ func (o *userIndexes) fillOutputs() {
 			out.Data = o.siblings[start:len(o.siblings):len(o.siblings)]
 		}
 	}
-	t.Outputs = pointers(o.outputs)
-}
-
-// pointers returns pointers to the entries.
-func pointers[T any](entries []T) []*T {
-	if len(entries) == 0 {
-		return nil
-	}
-	list := make([]*T, len(entries))
-	for i := range entries {
-		list[i] = &entries[i]
-	}
-	return list
+	t.Outputs = indexexpr.Pointers(o.outputs)
 }
 
 // eachWitness calls handle with the witness of every input that has one.

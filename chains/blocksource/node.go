@@ -38,6 +38,14 @@ func (t temporary) Unwrap() error { return t.error }
 // Temporary marks an error as temporary.
 func Temporary(err error) error { return temporary{err} }
 
+// TemporaryIf marks an error as temporary if it is: credentials that a node accepted before may become valid again.
+func TemporaryIf(is bool, err error) error {
+	if is {
+		return Temporary(err)
+	}
+	return err
+}
+
 // IsTemporary reports whether err is marked by [Temporary].
 func IsTemporary(err error) bool {
 	_, ok := errors.AsType[temporary](err)

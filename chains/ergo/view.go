@@ -6,6 +6,7 @@ import (
 	"math/big"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -139,15 +140,6 @@ func (v *view) dataInputs() [][]byte {
 	return ids
 }
 
-// pointers returns pointers to the entries of a list, as expressions expect lists.
-func pointers[T any](entries []T) []*T {
-	all := make([]*T, len(entries))
-	for i := range entries {
-		all[i] = &entries[i]
-	}
-	return all
-}
-
 func mints(ms []model.Mint) []*mint {
 	all := make([]mint, len(ms))
 	for i, m := range ms {
@@ -157,7 +149,7 @@ func mints(ms []model.Mint) []*mint {
 			all[i].Decimals = *said.Decimals
 		}
 	}
-	return pointers(all)
+	return indexexpr.Pointers(all)
 }
 
 func assets(tokens []sigma.Token) []*asset {
@@ -165,7 +157,7 @@ func assets(tokens []sigma.Token) []*asset {
 	for i := range tokens {
 		all[i] = asset{ID: tokens[i].ID[:], Amount: int(tokens[i].Amount)}
 	}
-	return pointers(all)
+	return indexexpr.Pointers(all)
 }
 
 // registerNames are the names of the additional registers.

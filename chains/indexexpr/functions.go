@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -145,40 +146,32 @@ type Function struct {
 	Doc  string `json:"doc"`
 }
 
-// Functions returns all functions by name: those of this package, and those kept from the expression library.
-func Functions() []Function {
-	l := &Language{}
-	var all []Function
-	for _, name := range functionNames {
-		f, ours := functions[name]
+// described are all functions: those of this package, and those kept from the expression library.
+var described = func() map[string]Function {
+	l, all := &Language{}, maps.Clone(kept)
+	for name, f := range functions {
 		switch {
-		case !ours:
-			all = append(all, kept[name])
 		case f.gives != nil:
-			all = append(all, Function{f.call, l.typeName(f.gives), f.doc})
+			all[name] = Function{f.call, l.typeName(f.gives), f.doc}
 		case name == "split":
-			all = append(all, Function{f.call, "list of text", f.doc})
+			all[name] = Function{f.call, "list of text", f.doc}
 		default:
-			all = append(all, Function{f.call, "text", f.doc})
+			all[name] = Function{f.call, "text", f.doc}
 		}
 	}
 	return all
-}
-
-var functionNames = func() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for name := range functions {
-			if !yield(name) {
-				return
-			}
-		}
-		for name := range kept {
-			if !yield(name) {
-				return
-			}
-		}
-	})
 }()
+
+var functionNames = slices.Sorted(maps.Keys(described))
+
+// Functions returns all functions by name.
+func Functions() []Function {
+	var all []Function
+	for _, name := range functionNames {
+		all = append(all, described[name])
+	}
+	return all
+}
 
 // check returns the type of a call with arguments of the given types.
 func (f function) check(args []reflect.Type) (reflect.Type, error) {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // Language is the set of names for the expressions of one chain: the fields of an output, its transaction and its
@@ -84,9 +83,8 @@ func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 			panic(fmt.Sprintf("expression: field %s of %v is not the struct of %s", f.Name, l.root, name))
 		}
 		l.types[f.Type] = name
-		for j := range f.Type.NumField() {
-			b := l.declare(f.Type, f.Type.Field(j), name, name)
-			l.levels[i] |= 1 << b
+		for _, field := range names(f.Type) {
+			l.levels[i] |= 1 << l.number(member{f.Type, field})
 		}
 	}
 	if len(l.members) > maxBits {
@@ -94,12 +92,11 @@ func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	}
 	// Fields of list entries come after all fields that a Set contains.
 	for i, name := range levelNames {
-		l.declareNested(l.root.Field(i).Type, name, name)
+		l.declare(l.root.Field(i).Type, name, name)
 	}
 	if len(l.members) > math.MaxUint8+1 {
 		panic(fmt.Sprintf("expression: %s has %d fields, the most is %d", chain, len(l.members), math.MaxUint8+1))
 	}
-	l.arrange()
 	for name := range choices {
 		if _, ok := l.bits[name]; !ok {
 			panic(fmt.Sprintf("expression: a choice for %s, which is not a field of %s", name, chain))
@@ -108,20 +105,39 @@ func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	return l
 }
 
-// declare adds one field of a struct: path is its name from the root, shown its name for users.
-func (l *Language) declare(of reflect.Type, f reflect.StructField, path, shown string) Bit {
-	name, doc := f.Tag.Get("expr"), f.Tag.Get("doc")
-	if name == "" || doc == "" || !f.IsExported() {
-		panic(fmt.Sprintf("expression: field %s of %v has no name or no description", f.Name, of))
+// number returns the number of a field. A struct in several lists has the same numbers in all of them.
+func (l *Language) number(m member) Bit {
+	b, known := l.members[m]
+	if !known {
+		b = Bit(len(l.members))
+		l.members[m] = b
 	}
-	if !isFieldType(f.Type) {
-		panic(fmt.Sprintf("expression: field %s of %v is a %v, which no expression understands", f.Name, of, f.Type))
-	}
-	b := Bit(len(l.members))
-	l.members[member{of, name}] = b
-	l.bits[path+"."+name] = b
-	l.fields = append(l.fields, Field{shown + "." + name, l.typeName(f.Type), doc, f.Tag.Get("example")})
 	return b
+}
+
+// declare adds the fields of a struct, those of the entries of a list after the list. path is the name of the struct
+// from the root, shown its name for users.
+func (l *Language) declare(t reflect.Type, path, shown string) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, doc := f.Tag.Get("expr"), f.Tag.Get("doc")
+		if name == "" || doc == "" || !f.IsExported() {
+			panic(fmt.Sprintf("expression: field %s of %v has no name or no description", f.Name, t))
+		}
+		if !isFieldType(f.Type) {
+			panic(fmt.Sprintf("expression: field %s of %v is a %v, which no expression understands", f.Name, t, f.Type))
+		}
+		path, shown := path+"."+name, shown+"."+name
+		l.bits[path] = l.number(member{t, name})
+		l.fields = append(l.fields, Field{shown, l.typeName(f.Type), doc, f.Tag.Get("example")})
+		if f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Pointer {
+			entry := f.Type.Elem().Elem()
+			if _, known := l.types[entry]; !known {
+				l.types[entry] = "an entry of " + path
+			}
+			l.declare(entry, path, shown+"[]")
+		}
+	}
 }
 
 func isFieldType(t reflect.Type) bool {
@@ -137,49 +153,6 @@ func isFieldType(t reflect.Type) bool {
 		return (t.Key() == textType || t.Key() == intType) && isPlain(t.Elem())
 	}
 	return false
-}
-
-func (l *Language) declareNested(t reflect.Type, path, shown string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Type.Kind() != reflect.Slice || f.Type.Elem().Kind() != reflect.Pointer {
-			continue
-		}
-		elem := f.Type.Elem().Elem()
-		path, shown := path+"."+f.Tag.Get("expr"), shown+"."+f.Tag.Get("expr")+"[]"
-		if _, known := l.types[elem]; !known {
-			l.types[elem] = "an entry of " + path
-		}
-		for j := range elem.NumField() {
-			in := elem.Field(j)
-			if b, known := l.members[member{elem, in.Tag.Get("expr")}]; known {
-				// The same struct in another list: one field with two paths.
-				l.bits[path+"."+in.Tag.Get("expr")] = b
-				l.fields = append(l.fields, Field{shown + "." + in.Tag.Get("expr"), l.typeName(in.Type), in.Tag.Get("doc"), in.Tag.Get("example")})
-				continue
-			}
-			l.declare(elem, in, path, shown)
-		}
-		l.declareNested(elem, path, shown)
-	}
-}
-
-// arrange sorts the fields of a list's entries after the list.
-func (l *Language) arrange() {
-	var arranged []Field
-	var take func(prefix string)
-	take = func(prefix string) {
-		for _, f := range l.fields {
-			if rest, ok := strings.CutPrefix(f.Name, prefix); ok && !strings.Contains(rest, ".") {
-				arranged = append(arranged, f)
-				take(f.Name + "[].")
-			}
-		}
-	}
-	for _, name := range levelNames {
-		take(name + ".")
-	}
-	l.fields = arranged
 }
 
 // typeName returns the documentation's name of a type.

@@ -39,3 +39,15 @@ func (m *Makers[V]) Make(v V, fields Set, inBlock bool) {
 		m.of[bits.TrailingZeros64(rest)](v)
 	}
 }
+
+// Pointers returns pointers to entries: the form of a list of structs in a language.
+func Pointers[T any](entries []T) []*T {
+	if len(entries) == 0 {
+		return nil
+	}
+	list := make([]*T, len(entries))
+	for i := range entries {
+		list[i] = &entries[i]
+	}
+	return list
+}

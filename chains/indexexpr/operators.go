@@ -194,37 +194,22 @@ func equal(m *meter, a, b any) bool {
 	return ok && n == 0
 }
 
-// compareNumbers compares numbers of any width.
+// compareNumbers compares numbers of any width. Only bytes are unsigned.
 func compareNumbers(a, b any) (int, bool) {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch {
 	case x.CanInt() && y.CanInt():
 		return cmp.Compare(x.Int(), y.Int()), true
+	case !isNumberValue(x) || !isNumberValue(y):
+		return 0, false
 	case x.CanFloat() || y.CanFloat():
-		return cmp.Compare(floatOf(x), floatOf(y)), isNumberValue(x) && isNumberValue(y)
-	case x.CanUint() && y.CanUint():
-		return cmp.Compare(x.Uint(), y.Uint()), true
-	case x.CanUint() && y.CanInt():
-		return cmp.Compare(int64(x.Uint()), y.Int()), true // only bytes are unsigned
-	case x.CanInt() && y.CanUint():
-		return cmp.Compare(x.Int(), int64(y.Uint())), true
+		float := reflect.TypeFor[float64]()
+		return cmp.Compare(x.Convert(float).Float(), y.Convert(float).Float()), true
 	}
-	return 0, false
+	return cmp.Compare(x.Convert(intType).Int(), y.Convert(intType).Int()), true
 }
 
 func isNumberValue(v reflect.Value) bool { return v.CanInt() || v.CanUint() || v.CanFloat() }
-
-func floatOf(v reflect.Value) float64 {
-	switch {
-	case v.CanInt():
-		return float64(v.Int())
-	case v.CanUint():
-		return float64(v.Uint())
-	case v.CanFloat():
-		return v.Float()
-	}
-	return 0
-}
 
 // compare orders bytes and texts by their bytes.
 func compare(m *meter, a, b any) (int, bool) {

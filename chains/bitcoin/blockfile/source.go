@@ -138,51 +138,40 @@ const maxOpenFiles = 2
 
 // scan scans the files that changed, several in parallel, and adds their records to the tree in the order of the files.
 func (s *files) scan(ctx context.Context) error {
-	type job struct {
-		file int32
-		last bool
-	}
-	type found struct {
-		job
-		scan
-		now blockFile
-	}
-	jobs := func(_ context.Context, yield func(job) bool) {
+	jobs := func(_ context.Context, yield func(int) bool) {
 		for i, f := range s.list {
 			if i < len(s.list)-maxOpenFiles && f.unchanged() {
 				continue
 			}
-			if !yield(job{int32(i), i == len(s.list)-1}) {
+			if !yield(i) {
 				return
 			}
 		}
 	}
-	look := func(_ context.Context, j job) (found, error) {
-		r, err := s.scanFile(*s.list[j.file], j.last)
-		return found{j, r.scan, r.now}, err
-	}
-	worker := func() (func(context.Context, job) (found, error), func()) { return look, func() {} }
-	size := func(job) int64 { return 1 }
+	worker := func() (func(context.Context, int) (fileScan, error), func()) { return s.scanFile, func() {} }
+	size := func(int) int64 { return 1 }
 	for f, err := range blocksource.Ordered(ctx, jobs, size, blocksource.Limits{Workers: s.options.Workers}, worker) {
 		if err != nil {
 			return err
 		}
 		for i := range f.records {
-			s.tree.add(f.file, &f.records[i])
+			s.tree.add(int32(f.file), &f.records[i])
 		}
 		*s.list[f.file] = f.now
 	}
 	return nil
 }
 
+// fileScan is the scan of the file at a position in the list, and the file's new state.
 type fileScan struct {
 	scan
-	now blockFile
+	file int
+	now  blockFile
 }
 
 // scanFile scans one file from the end of the previous scan.
-func (s *files) scanFile(was blockFile, last bool) (fileScan, error) {
-	now := was
+func (s *files) scanFile(_ context.Context, i int) (fileScan, error) {
+	was, now := *s.list[i], *s.list[i]
 	file, err := os.Open(was.path)
 	if err != nil {
 		return fileScan{}, adapter.PathError(was.path, err)
@@ -198,21 +187,21 @@ func (s *files) scanFile(was blockFile, last bool) (fileScan, error) {
 	if now.size == was.size && now.modified.Equal(was.modified) && was.cut == nil {
 		head, err := r.peek(was.end, RecordHead)
 		if err != nil || !bytes.HasPrefix(head, s.net.Magic[:]) {
-			return fileScan{now: now}, err
+			return fileScan{file: i, now: now}, err
 		}
 	}
 	found, err := r.scan(was.end)
 	if err != nil {
 		return fileScan{}, err
 	}
-	if n := len(found.records); last && n > 0 && found.cut == nil {
+	if i == len(s.list)-1 && len(found.records) > 0 && found.cut == nil {
 		found, err = s.dropUnfinished(file, was.path, found)
 		if err != nil {
 			return fileScan{}, err
 		}
 	}
 	now.end, now.cut = found.end, found.cut
-	return fileScan{found, now}, nil
+	return fileScan{found, i, now}, nil
 }
 
 // dropUnfinished removes the last record if a node is still writing it: its space is reserved, but it ends in zeros and

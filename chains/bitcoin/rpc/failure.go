@@ -29,11 +29,7 @@ func (c *Client) refusal(a *answer, text []byte) error {
 
 // passwordError is the error of a password that cannot be read. The cookie file is missing while the node is down.
 func (c *Client) passwordError(err error) error {
-	err = fmt.Errorf("the password for %s: %w", c.Host(), err)
-	if c.authorized.Load() {
-		return blocksource.Temporary(err)
-	}
-	return err
+	return blocksource.TemporaryIf(c.authorized.Load(), fmt.Errorf("the password for %s: %w", c.Host(), err))
 }
 
 // unauthorized is the error of refused credentials.
@@ -49,8 +45,5 @@ func (c *Client) unauthorized(refused credentials) error {
 		err = model.Errorf(model.BadSource, "unauthorized",
 			"user %q is refused by %s: wrong password (a node's cookie changes when it restarts)", refused.user, c.Host())
 	}
-	if c.authorized.Load() {
-		return blocksource.Temporary(err)
-	}
-	return err
+	return blocksource.TemporaryIf(c.authorized.Load(), err)
 }

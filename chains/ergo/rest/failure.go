@@ -38,11 +38,7 @@ func (c *Client) refusal(a *http.Response, asked string, text []byte) error {
 
 // keyError is the error of a key that cannot be read.
 func (c *Client) keyError(err error) error {
-	err = fmt.Errorf("the API key for %s: %w", c.Host(), err)
-	if c.http.Connected.Load() {
-		return blocksource.Temporary(err)
-	}
-	return err
+	return blocksource.TemporaryIf(c.http.Connected.Load(), fmt.Errorf("the API key for %s: %w", c.Host(), err))
 }
 
 // unauthorized is the error of a refused or missing key.
@@ -51,9 +47,5 @@ func (c *Client) unauthorized(key string) error {
 	if key == "" {
 		text = "%s asks for an API key: expected http://:API_KEY@HOST:PORT, or the key as the source's password"
 	}
-	err := model.Errorf(model.BadSource, "unauthorized", text, c.Host())
-	if c.http.Connected.Load() {
-		return blocksource.Temporary(err)
-	}
-	return err
+	return blocksource.TemporaryIf(c.http.Connected.Load(), model.Errorf(model.BadSource, "unauthorized", text, c.Host()))
 }
