@@ -33,31 +33,31 @@ func (r Retry) withDefaults(follows bool) Retry {
 
 // Outage is a period without success, in which a source retries. It belongs to one goroutine.
 type Outage struct {
-	retry Retry
-	name  string // of the node
-	log   *slog.Logger
-	since time.Time
-	waits int
-	told  string // the last error logged: repeated errors are logged once
-	tell  func(error)
+	retry  Retry
+	name   string // of the node
+	log    *slog.Logger
+	since  time.Time
+	waits  int
+	logged string // the last error logged: repeated errors are logged once
+	notify func(error)
 }
 
 // NewOutage returns an Outage before any error. name is the node's name in logs. If the source follows the tip and r
 // has no limit, it retries forever, else for a minute. Retried errors are passed to [model.SourceOptions.Outage].
-func NewOutage(name string, r Retry, follows bool, tell func(error)) *Outage {
-	if tell == nil {
-		tell = func(error) {}
+func NewOutage(name string, r Retry, follows bool, notify func(error)) *Outage {
+	if notify == nil {
+		notify = func(error) {}
 	}
-	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default(), tell: tell}
+	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default(), notify: notify}
 }
 
 // Over reports a success.
 func (o *Outage) Over() {
 	if o.waits > 0 {
-		o.tell(nil)
+		o.notify(nil)
 		o.log.Info("the source is back", "source", o.name, "after", time.Since(o.since).Round(time.Millisecond))
 	}
-	o.waits, o.told = 0, ""
+	o.waits, o.logged = 0, ""
 }
 
 // Wait waits after err, each time longer than before. It returns err if that is permanent or patience has ended.
@@ -74,12 +74,12 @@ func (o *Outage) Wait(ctx context.Context, err error) error {
 	if o.retry.Patience > 0 && time.Since(o.since) > o.retry.Patience {
 		return fmt.Errorf("%w (tried for %s)", err, time.Since(o.since).Round(time.Second))
 	}
-	o.tell(err)
+	o.notify(err)
 	pause := time.Duration(float64(min(o.retry.First<<min(o.waits, 16), o.retry.Most)) * (0.5 + rand.Float64()))
 	o.waits++
 	level := slog.LevelDebug
-	if err.Error() != o.told {
-		o.told, level = err.Error(), slog.LevelWarn
+	if err.Error() != o.logged {
+		o.logged, level = err.Error(), slog.LevelWarn
 	}
 	o.log.Log(ctx, level, "the source failed, trying again", "source", o.name, "error", err, "in", pause.Round(time.Millisecond))
 	return Sleep(ctx, pause)

@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// mostDecimals exceeds the digits of any amount.
-const mostDecimals = 255
+// maxDecimals exceeds the digits of any amount.
+const maxDecimals = 255
 
 // describeToken reads [model.Mint.Info] by EIP-4: R4 is the name and R5 the description, both UTF-8; R6 is the number
 // of decimals, as digits or, in some tokens, as a number. Invalid registers are ignored.
@@ -47,8 +47,8 @@ func textOf(constant []byte) string { return strings.ToValidUTF8(string(bytesOf(
 
 func decimalsOf(constant []byte) (int, bool) {
 	if n, ok := sigma.Value(constant).(int); ok {
-		return n, n >= 0 && n <= mostDecimals
+		return n, n >= 0 && n <= maxDecimals
 	}
 	n, err := strconv.ParseUint(string(bytesOf(constant)), 10, 64)
-	return int(n), err == nil && n <= mostDecimals
+	return int(n), err == nil && n <= maxDecimals
 }

@@ -94,7 +94,7 @@ func FuzzTransaction(f *testing.F) {
 func FuzzTokenInfo(f *testing.F) {
 	f.Add([]byte("\x03\x0e\x01x\x02\x04\x02\x03\x0e\x012"))
 	f.Fuzz(func(t *testing.T, info []byte) {
-		if a := describeToken(info); a.Decimals != nil && (*a.Decimals < 0 || *a.Decimals > mostDecimals) {
+		if a := describeToken(info); a.Decimals != nil && (*a.Decimals < 0 || *a.Decimals > maxDecimals) {
 			t.Errorf("%q has %d decimals", info, *a.Decimals)
 		}
 	})

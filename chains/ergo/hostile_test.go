@@ -21,7 +21,7 @@ func TestFullBoxesHaveAllValues(t *testing.T) {
 		{0x0c, 0x62, 0xff, 0xff, 0x03}, // 65,535 units
 		append([]byte{0x0e, 0x80, 0x80, 1}, make([]byte, 5)...), // bytes that are not there
 	}}
-	for i := range mostTokens {
+	for i := range maxTokens {
 		box.Tokens = append(box.Tokens, sigma.Token{ID: sigma.ID{byte(i), 1}, Amount: uint64(1 + i%2)})
 	}
 	c := defined(t,
@@ -46,7 +46,7 @@ func TestFullBoxesHaveAllValues(t *testing.T) {
 	for _, k := range b.Txs[0].Outputs[0].Keys {
 		values[k.Index]++
 	}
-	for i, want := range []int{longs, 0, 0, mostTokens, (mostTokens + 1) / 2, 1} {
+	for i, want := range []int{longs, 0, 0, maxTokens, (maxTokens + 1) / 2, 1} {
 		if values[i] != want {
 			t.Errorf("%s has %d values, expected %d", names[i], values[i], want)
 		}
@@ -63,7 +63,7 @@ func FuzzDefined(f *testing.F) {
 	f.Add([]byte{0x0e, 1, 'a'}, []byte{0x08, 0xcd, 2}, aTree)
 	f.Add([]byte{0x0c, 0x62, 0xff, 0x7f}, []byte{0x11, 2, 2, 4}, []byte{0x10, 1, 1, 1, 0xd1, 0x73, 0})
 	f.Fuzz(func(t *testing.T, r4, r5, tree []byte) {
-		if len(r4) == 0 || len(r5) == 0 || len(tree) == 0 || max(len(r4), len(r5), len(tree)) > mostBytes {
+		if len(r4) == 0 || len(r5) == 0 || len(tree) == 0 || max(len(r4), len(r5), len(tree)) > maxBytes {
 			return
 		}
 		tx := sigma.Tx{Inputs: []sigma.Input{{Box: sigma.ID{9}}}, Outputs: []sigma.Box{{Value: 1, Tree: tree, Registers: [][]byte{r4, r5, r4}, Tokens: []sigma.Token{{ID: sigma.ID{9}, Amount: 1}}}}}

@@ -6,8 +6,8 @@ import (
 	"birthmark/model"
 )
 
-// mostBytes bounds an ErgoTree and a register: index values have one byte before them. A node allows fewer bytes.
-const mostBytes = model.MaxValueSize - 1
+// maxBytes bounds an ErgoTree and a register: index values have one byte before them. A node allows fewer bytes.
+const maxBytes = model.MaxValueSize - 1
 
 func (d *decoder) readOutputs() ([]sigma.Box, []claim) {
 	s := &d.s
@@ -29,7 +29,7 @@ func (d *decoder) readBox(b *sigma.Box, c *claim) {
 		case "boxId":
 			s.hex(c.id[:], "box id")
 		case "value":
-			b.Value = s.uint(mostAmount, "value of a box")
+			b.Value = s.uint(maxAmount, "value of a box")
 		case "ergoTree":
 			b.Tree = d.hex("ergoTree")
 		case "creationHeight":
@@ -45,14 +45,14 @@ func (d *decoder) readBox(b *sigma.Box, c *claim) {
 			}
 		case "index":
 			if !s.null() {
-				c.index = int(s.uint(mostIndex, "index of a box"))
+				c.index = int(s.uint(maxIndex, "index of a box"))
 			}
 		default:
 			s.skip()
 		}
 	}
-	if n := len(b.Tree); s.err == nil && (n == 0 || n > mostBytes) {
-		s.fail("ergoTree of %d bytes: expected 1 to %d", n, mostBytes)
+	if n := len(b.Tree); s.err == nil && (n == 0 || n > maxBytes) {
+		s.fail("ergoTree of %d bytes: expected 1 to %d", n, maxBytes)
 	}
 }
 
@@ -66,15 +66,15 @@ func (d *decoder) readTokens() []sigma.Token {
 			case "tokenId":
 				s.hex(t.ID[:], "token id")
 			case "amount":
-				t.Amount = s.uint(mostAmount, "amount of a token")
+				t.Amount = s.uint(maxAmount, "amount of a token")
 			default:
 				s.skip()
 			}
 		}
 		d.tokens = append(d.tokens, t)
 	}
-	if len(d.tokens)-first > mostTokens {
-		s.fail("%d tokens in a box, the most is %d", len(d.tokens)-first, mostTokens)
+	if len(d.tokens)-first > maxTokens {
+		s.fail("%d tokens in a box, the most is %d", len(d.tokens)-first, maxTokens)
 	}
 	return d.tokens[first:len(d.tokens):len(d.tokens)]
 }
@@ -96,8 +96,8 @@ func (d *decoder) readRegisters() [][]byte {
 		if s.null() {
 			continue
 		}
-		if registers[i] = d.constant("register"); len(registers[i]) > mostBytes {
-			s.fail("register R%d of %d bytes, the most is %d", firstRegister+i, len(registers[i]), mostBytes)
+		if registers[i] = d.constant("register"); len(registers[i]) > maxBytes {
+			s.fail("register R%d of %d bytes, the most is %d", firstRegister+i, len(registers[i]), maxBytes)
 		}
 		used = max(used, i+1)
 	}

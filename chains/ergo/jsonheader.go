@@ -15,7 +15,7 @@ type blockHeader struct {
 	sigma.Header
 }
 
-const mostTime = 1 << 53 // milliseconds
+const maxTime = 1 << 53 // milliseconds
 
 func (d *decoder) readHeader() {
 	s, h := &d.s, &d.header
@@ -38,7 +38,7 @@ func (d *decoder) readHeader() {
 		case "stateRoot":
 			s.hex(h.StateRoot[:], "stateRoot")
 		case "timestamp":
-			h.Timestamp = s.uint(mostTime, "timestamp")
+			h.Timestamp = s.uint(maxTime, "timestamp")
 		case "extensionHash":
 			s.hex(h.ExtensionRoot[:], "extensionHash")
 		case "nBits":
@@ -89,12 +89,12 @@ func (s *scanner) distance() []byte {
 	if s.null() {
 		return nil
 	}
-	const mostDigits = 600
+	const maxDigits = 600
 	digits := s.number("d")
 	if len(digits) == 1 && digits[0] == '0' {
 		return nil
 	}
-	if s.err == nil && len(digits) <= mostDigits {
+	if s.err == nil && len(digits) <= maxDigits {
 		if d, ok := new(big.Int).SetString(string(digits), 10); ok && d.Sign() >= 0 {
 			return d.Bytes()
 		}

@@ -28,10 +28,10 @@ type claim struct {
 }
 
 const (
-	mostAmount    = 1<<63 - 1
-	mostIndex     = 1<<16 - 1
-	mostTokens    = 255
-	mostVariables = 255
+	maxAmount    = 1<<63 - 1
+	maxIndex     = 1<<16 - 1
+	maxTokens    = 255
+	maxVariables = 255
 )
 
 func (d *decoder) readTx() {
@@ -166,8 +166,8 @@ func (d *decoder) readVariables() []sigma.Variable {
 		}
 		d.vars = append(d.vars, sigma.Variable{ID: byte(id), Value: d.constant("value of a variable")})
 	}
-	if len(d.vars)-first > mostVariables {
-		s.fail("%d variables, the most is %d", len(d.vars)-first, mostVariables)
+	if len(d.vars)-first > maxVariables {
+		s.fail("%d variables, the most is %d", len(d.vars)-first, maxVariables)
 	}
 	return d.vars[first:len(d.vars):len(d.vars)]
 }

@@ -68,11 +68,11 @@ var (
 	}
 )
 
-// mostAddresses bounds the cache of addresses; only trees of at most mostTree bytes are cached. Most boxes share few
+// maxAddresses bounds the cache of addresses; only trees of at most maxTree bytes are cached. Most boxes share few
 // scripts.
 const (
-	mostAddresses = 256
-	mostTree      = 2 << 10
+	maxAddresses = 256
+	maxTree      = 2 << 10
 )
 
 func (v *view) address() string {
@@ -82,9 +82,9 @@ func (v *view) address() string {
 	}
 	v.scratch = appendAddress(v.scratch[:0], tree, &v.d.points)
 	text := formatAddress(v.d.net, v.scratch)
-	if len(tree) <= mostTree {
-		if v.addresses == nil || len(v.addresses) >= mostAddresses {
-			v.addresses = make(map[string]string, mostAddresses)
+	if len(tree) <= maxTree {
+		if v.addresses == nil || len(v.addresses) >= maxAddresses {
+			v.addresses = make(map[string]string, maxAddresses)
 		}
 		v.addresses[string(tree)] = text
 	}

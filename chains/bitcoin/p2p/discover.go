@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// mostFound is the maximum number of discovered addresses.
+	// maxDiscovered is the maximum number of discovered addresses.
 	maxDiscovered = 2000
-	// mostRefused is the maximum number of useless addresses kept.
-	mostRefused = 5000
+	// maxRefused is the maximum number of useless addresses kept.
+	maxRefused = 5000
 	// seedPause is the minimum time between two queries of the DNS seeds.
 	seedPause = time.Minute
 )
@@ -39,7 +39,7 @@ func (f *discovery) busy() bool { return f.asking || f.last.IsZero() }
 
 // refused records an address that must not be used again.
 func (f *discovery) refused(e *endpoint) {
-	if f.useless == nil || len(f.useless) >= mostRefused {
+	if f.useless == nil || len(f.useless) >= maxRefused {
 		f.useless = map[string]bool{}
 	}
 	f.useless[e.address] = true

@@ -20,15 +20,15 @@ func tellsOf(others ...*fake) func(*session, wire.Message) bool {
 		if _, ok := m.(*wire.MsgGetAddr); !ok {
 			return false
 		}
-		told := wire.NewMsgAddr()
+		reported := wire.NewMsgAddr()
 		for _, o := range others {
 			host, port, _ := net.SplitHostPort(o.address)
 			number, _ := strconv.Atoi(port)
 			a := wire.NewNetAddressIPPort(net.ParseIP(host), uint16(number), services)
 			a.Timestamp = time.Now()
-			told.AddrList = append(told.AddrList, a)
+			reported.AddrList = append(reported.AddrList, a)
 		}
-		s.send(told)
+		s.send(reported)
 		return true
 	}
 }

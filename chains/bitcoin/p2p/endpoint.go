@@ -136,16 +136,16 @@ func (n *Network) connectionError() error {
 	if n.ready() > 0 || len(n.named) == 0 && n.discovery.busy() {
 		return nil
 	}
-	lying := 0
+	banned := 0
 	for _, e := range n.pool {
 		switch {
 		case e.banned:
-			lying++
-		case (e.busy || !e.tried) && (len(n.named) > 0 || time.Since(n.alone) < triesLong*n.o.Handshake):
+			banned++
+		case (e.busy || !e.tried) && (len(n.named) > 0 || time.Since(n.noPeerSince) < triesLong*n.o.Handshake):
 			return nil
 		}
 	}
-	if len(n.named) > 0 && lying == len(n.pool) {
+	if len(n.named) > 0 && banned == len(n.pool) {
 		return model.Errorf(model.BadSource, "bad_peer", "every peer was dropped: %s", n.peerSummary())
 	}
 	if len(n.pool) == 0 {
@@ -157,7 +157,7 @@ func (n *Network) connectionError() error {
 // noPeersError returns the error of trouble that has lasted, or is permanent.
 func (n *Network) noPeersError() error {
 	err := n.connectionError()
-	if blocksource.IsTemporary(err) && time.Since(n.alone) < n.o.Stall {
+	if blocksource.IsTemporary(err) && time.Since(n.noPeerSince) < n.o.Stall {
 		return nil
 	}
 	return err

@@ -37,11 +37,11 @@ func (t *tree) check(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) er
 	if t.count >= t.maxHeaders() {
 		return badHeaderf("header %s is one of more than any chain has", hash)
 	}
-	if err := t.checkAlone(h, hash); err != nil {
+	if err := t.checkSanity(h, hash); err != nil {
 		return err
 	}
 	if t.base.height > 0 && parent.height-t.base.height < t.BlocksPerRetarget() {
 		return errForkTooDeep
 	}
-	return t.checkAfter(parent, h, hash)
+	return t.checkContext(parent, h, hash)
 }

@@ -17,8 +17,8 @@ const (
 	window = 128
 	// failures is the number of consecutive peers that may fail a call before it returns an error.
 	failures = 3
-	// mostOthers is the number of consecutive blocks that a peer may send in place of requested ones.
-	mostOthers = 3
+	// maxOthers is the number of consecutive blocks that a peer may send in place of requested ones.
+	maxOthers = 3
 	// recent is the number of newest blocks of a pruned peer (BIP 159).
 	recent = 288
 )
@@ -43,7 +43,7 @@ type fetch struct {
 	raw     [][]byte
 	next    int // the first missing block: all before it are held
 	bytes   int64
-	came    int // blocks that arrived, and their size
+	arrived int // blocks that arrived, and their size
 	size    int64
 	pending int     // requested
 	from    *remote // nil: to be chosen
@@ -127,7 +127,7 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 		case a := <-f.arrivals:
 			err := checkBody(a.msg, a.raw, int64(f.points[a.i].Height) >= int64(segwit))
 			n.mu.Lock()
-			f.looked(a, err)
+			f.validated(a, err)
 			if err != nil {
 				a.from.ban("sent a bad block %d (%s): %v", f.points[a.i].Height, f.hashes[a.i], err)
 			}
@@ -146,12 +146,12 @@ func (n *Network) assignBlocks(f *fetch) {
 	}
 }
 
-// looked records the result of checkBody.
-func (f *fetch) looked(a arrival, err error) {
+// validated records the result of checkBody.
+func (f *fetch) validated(a arrival, err error) {
 	if err != nil {
 		f.state[a.i] = todo
 		f.size -= int64(len(a.raw))
-		f.came--
+		f.arrived--
 		return
 	}
 	f.state[a.i], f.raw[a.i] = held, a.raw
@@ -171,7 +171,7 @@ func (n *Network) advance(f *fetch) (done bool, err error) {
 	case int64(f.points[0].Height) < int64(n.tree.base.height):
 		n.rebuildTree(f.points[0].Height)
 		return false, nil
-	case !n.settled && !n.headersReported():
+	case !n.synced && !n.headersReported():
 		return false, n.noPeersError()
 	}
 	if f.moves != n.moves {
@@ -234,8 +234,8 @@ func (n *Network) request(f *fetch) error {
 // room returns the number of blocks that may be in flight.
 func (f *fetch) room() int {
 	average := f.limit/int64(2*len(f.points)) + 1
-	if f.came > 0 {
-		average = max(average, f.size/int64(f.came))
+	if f.arrived > 0 {
+		average = max(average, f.size/int64(f.arrived))
 	}
 	return int(min(max((f.limit-f.size)/average, 1), window))
 }
@@ -302,7 +302,7 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 		if len(r.wanted) > 0 {
 			r.others++
 		}
-		if r.others >= mostOthers {
+		if r.others >= maxOthers {
 			r.ban("sent other blocks than those asked for, %d times", r.others)
 			return
 		}
@@ -314,13 +314,13 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 	r.moved, r.at.fails, r.at.stalls = time.Now(), 0, 0
 	n.stall = max(n.o.Stall, n.stall-n.stall/64)
 	for _, w := range wants {
-		w.came(arrival{w.i, r, m, raw})
+		w.deliver(arrival{w.i, r, m, raw})
 	}
 }
 
-// came passes a block to its fetch, unless it has no room for it: then it is requested again. There is room for limit
+// deliver passes a block to its fetch, unless it has no room for it: then it is requested again. There is room for limit
 // bytes in any order, and in addition for the next ones: twice the limit plus a block.
-func (w want) came(a arrival) {
+func (w want) deliver(a arrival) {
 	f := w.f
 	if f.done {
 		return
@@ -332,7 +332,7 @@ func (w want) came(a arrival) {
 	}
 	f.state[w.i] = arrived
 	f.size += int64(len(a.raw))
-	f.came++
+	f.arrived++
 	f.failed = 0
 	f.arrivals <- a // its capacity is the number of blocks
 }

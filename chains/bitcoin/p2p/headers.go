@@ -24,19 +24,19 @@ func (n *Network) requestHeaders() {
 		return
 	}
 	var first *remote
-	busy, told := false, false
+	busy, reported := false, false
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
 		case r.reported:
-			told = told || !r.silent
+			reported = reported || !r.silent
 		case !r.asked.IsZero():
 			busy = true
 		case first == nil || r.claims > first.claims:
 			first = r
 		}
 	}
-	if first == nil || busy && !told {
+	if first == nil || busy && !reported {
 		return
 	}
 	first.getHeaders()

@@ -59,7 +59,7 @@ func sendsHeaders(change func(headers []*wire.MsgBlock) []*wire.MsgBlock) func(*
 	}
 }
 
-// checkAfter calls a function for every connection after the handshake.
+// checkContext calls a function for every connection after the handshake.
 func after(do func(s *session)) func(*session, wire.Message) bool {
 	return func(s *session, m wire.Message) bool {
 		if _, ok := m.(*wire.MsgVerAck); ok {

@@ -34,19 +34,19 @@ type Network struct {
 	started time.Time     // zero: not yet
 	closed  bool
 
-	tree    *tree
-	tip     *node     // of the best chain
-	own     *node     // the block with the most work in the database or returned to it; nil: unknown
-	less    bool      // it was logged that the peers have less work
-	moves   int       // number of changes of tip
-	settled bool      // peers have reported their chains, since the start or the last tree
-	met     time.Time // when the first peer connected
+	tree   *tree
+	tip    *node     // of the best chain
+	own    *node     // the block with the most work in the database or returned to it; nil: unknown
+	less   bool      // it was logged that the peers have less work
+	moves  int       // number of changes of tip
+	synced bool      // peers have reported their chains, since the start or the last tree
+	met    time.Time // when the first peer connected
 
-	remotes   map[*remote]bool
-	pool      []*endpoint
-	discovery discovery
-	alone     time.Time     // since when no peer is connected
-	stall     time.Duration // [Options.Stall], longer on a slow line
+	remotes     map[*remote]bool
+	pool        []*endpoint
+	discovery   discovery
+	noPeerSince time.Time     // since when no peer is connected
+	stall       time.Duration // [Options.Stall], longer on a slow line
 }
 
 // New prepares connections to peers. It parses the addresses without any request; the error is of kind [model.Usage],
@@ -75,7 +75,7 @@ func (n *Network) Start(top model.HeightPk) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
-	n.started, n.alone = time.Now(), time.Now()
+	n.started, n.noPeerSince = time.Now(), time.Now()
 	n.rebuildTree(top)
 	connections := len(n.named)
 	for _, a := range n.named {
@@ -155,26 +155,26 @@ func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
 
 // headersReported reports whether the tip is known. Once true it does not wait again.
 func (n *Network) headersReported() bool {
-	told, late := 0, false
+	reported, late := 0, false
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
 		case r.reported, r.claims < n.tip.height: // one with less need not be waited for
-			told++
+			reported++
 		default:
 			late = true
 		}
 	}
-	if told == 0 || n.settled {
-		return told > 0
+	if reported == 0 || n.synced {
+		return reported > 0
 	}
 	if len(n.named) > 0 {
 		late = late || slices.ContainsFunc(n.pool, func(e *endpoint) bool { return !e.tried })
 	} else {
-		late = late || told < min(enough, n.o.Keep) && time.Since(n.met) < n.o.Handshake
+		late = late || reported < min(enough, n.o.Keep) && time.Since(n.met) < n.o.Handshake
 	}
-	n.settled = !late
-	return n.settled
+	n.synced = !late
+	return n.synced
 }
 
 // behind returns an error if the connected peers lack blocks that they or the database claim.
@@ -221,7 +221,7 @@ func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashe
 			}
 			n.rebuildTree(from)
 		}
-		if !n.settled && !n.headersReported() {
+		if !n.synced && !n.headersReported() {
 			return false, n.connectionError()
 		}
 		for h := int64(from); len(hashes) < k; h++ {
@@ -240,7 +240,7 @@ func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashe
 // connected for [Options.Stall] and none can be.
 func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 	return n.await(ctx, func() (bool, error) {
-		if !n.settled && !n.headersReported() {
+		if !n.synced && !n.headersReported() {
 			return false, n.noPeersError()
 		}
 		if n.tip.hash != [32]byte(tip.Hash) {
@@ -253,7 +253,7 @@ func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 // rebuildTree starts with new headers from a block that is not above a height.
 func (n *Network) rebuildTree(top model.HeightPk) {
 	n.tree = newTree(n.o.Params, n.o.Header, int32(top))
-	n.tip, n.own, n.settled = n.tree.base, nil, false
+	n.tip, n.own, n.synced = n.tree.base, nil, false
 	if n.o.Header != nil {
 		n.own = n.tree.load(n.o.Header)
 		n.tip = n.own
@@ -268,34 +268,34 @@ func (n *Network) rebuildTree(top model.HeightPk) {
 	n.changed()
 }
 
-// best returns the block with the most work of connected peers, or nil. told: all of them have reported.
-func (n *Network) best() (best *node, told bool) {
-	told = true
+// best returns the block with the most work of connected peers, or nil. reported: all of them have reported.
+func (n *Network) best() (best *node, reported bool) {
+	reported = true
 	for r := range n.remotes {
 		if !r.ready {
 			continue
 		}
-		told = told && r.reported
+		reported = reported && r.reported
 		if r.best != nil && (best == nil || r.best.better(best)) {
 			best = r.best
 		}
 	}
-	return best, told
+	return best, reported
 }
 
 // choose sets the tip to the best of what connected peers and the database have. Until a peer has reported, the tip
 // does not change.
 func (n *Network) choose() {
-	best, told := n.best()
+	best, reported := n.best()
 	if best == nil {
 		return
 	}
 	less := n.own != nil && n.own.work.More(best.work)
-	if less && told && !n.less {
+	if less && reported && !n.less {
 		n.o.Log.Warn("the peers' chain has less work than the database's: it is not followed, and more is waited for",
 			"peers", best.height, "database", n.own.height)
 	}
-	n.less = less && (told || n.less)
+	n.less = less && (reported || n.less)
 	if n.own != nil && !best.better(n.own) {
 		best = n.own
 	}

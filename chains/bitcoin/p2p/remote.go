@@ -175,7 +175,7 @@ func (n *Network) drop(r *remote, how exitReason, reason string) {
 	r.over = true
 	delete(n.remotes, r)
 	if r.ready && n.ready() == 0 {
-		n.alone = time.Now()
+		n.noPeerSince = time.Now()
 	}
 	for _, wants := range r.wanted {
 		for _, w := range wants {

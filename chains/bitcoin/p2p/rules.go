@@ -35,8 +35,8 @@ func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 	return r.lastCheckpoint, nil
 }
 
-// checkAlone checks a header by itself: its proof of work, and that its time is not in the future.
-func (r *treeRules) checkAlone(h *wire.BlockHeader, hash *chainhash.Hash) error {
+// checkSanity checks a header by itself: its proof of work, and that its time is not in the future.
+func (r *treeRules) checkSanity(h *wire.BlockHeader, hash *chainhash.Hash) error {
 	err := blockchain.CheckBlockHeaderSanity(h, r.ChainParams().PowLimit, r.clock, blockchain.BFNone)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrTimeTooNew {
 		return fmt.Errorf("header %s %w", hash, errFuture)
@@ -47,8 +47,8 @@ func (r *treeRules) checkAlone(h *wire.BlockHeader, hash *chainhash.Hash) error 
 	return nil
 }
 
-// checkAfter checks a header against its ancestors: difficulty, time, version and checkpoints.
-func (r *treeRules) checkAfter(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
+// checkContext checks a header against its ancestors: difficulty, time, version and checkpoints.
+func (r *treeRules) checkContext(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
 	if err := blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, r, false); err != nil {
 		return badHeaderf("header %s of height %d: %w", hash, parent.height+1, err)
 	}

@@ -35,7 +35,7 @@ type Client struct {
 	connecting chan struct{}        // held while a session is made
 	session    atomic.Pointer[node] // how to send requests; nil: to be determined
 	authorized atomic.Bool          // the node has accepted our password
-	toldSync   atomic.Bool          // the message that the node is behind was logged
+	loggedSync atomic.Bool          // the message that the node is behind was logged
 }
 
 // node is one protocol of a node. Errors are those of [Client], plus [missing] and [errNoREST].
@@ -107,7 +107,7 @@ func (c *Client) probe(ctx context.Context) (node, error) {
 		return nil, model.Errorf(model.BadSource, "wrong_network", "%s is a node of bitcoin %s, its block 0 is %s: expected %s, %s",
 			c.Host(), c.network(info), block.FormatHash(genesis), c.options.Network, block.FormatHash(c.options.Genesis))
 	}
-	c.tellSync(info)
+	c.logSync(info)
 	return n, nil
 }
 
@@ -142,7 +142,7 @@ func (c *Client) Tip(ctx context.Context) (model.Point, error) {
 		if err != nil {
 			return model.Point{}, err
 		}
-		c.tellSync(info)
+		c.logSync(info)
 		return info.tip, nil
 	})
 }
@@ -189,10 +189,10 @@ func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 // Close closes the connections. No call may be active.
 func (c *Client) Close() error { return c.http.Close() }
 
-// tellSync logs once that the node itself is behind. One block behind its headers is normal while a block is connected.
-func (c *Client) tellSync(i chainInfo) {
+// logSync logs once that the node itself is behind. One block behind its headers is normal while a block is connected.
+func (c *Client) logSync(i chainInfo) {
 	behind := i.Initial || i.Headers > i.Blocks+1
-	if behind && c.toldSync.CompareAndSwap(false, true) {
+	if behind && c.loggedSync.CompareAndSwap(false, true) {
 		slog.Info("the node itself is still syncing: it is followed as far as it is", "node", c.Host(), "blocks", i.Blocks, "headers", i.Headers)
 	}
 }

@@ -37,10 +37,10 @@ type Client struct {
 	http    *nodehttp.Client // Connected is set after the first response
 	key     *adapter.Secret[string]
 
-	full     atomic.Uint64              // height of the last full block in /info
-	first    atomic.Pointer[model.Hash] // block 1 of the node's chain when first seen; nil: not seen yet
-	singly   atomic.Bool                // the node has no POST /blocks/headerIds
-	toldSync atomic.Bool                // the message that the node is behind was logged
+	full       atomic.Uint64              // height of the last full block in /info
+	first      atomic.Pointer[model.Hash] // block 1 of the node's chain when first seen; nil: not seen yet
+	singly     atomic.Bool                // the node has no POST /blocks/headerIds
+	loggedSync atomic.Bool                // the message that the node is behind was logged
 }
 
 // New returns a client. It parses the URL and reads its certificate file, without any request. The error is of kind

@@ -81,7 +81,7 @@ func (c *Client) info(ctx context.Context) (i info, err error) {
 		return i, err
 	}
 	c.full.Store(uint64(i.tip.Height))
-	c.tellSync(i)
+	c.logSync(i)
 	return i, nil
 }
 
@@ -107,13 +107,13 @@ func (c *Client) checkNetwork(i info) error {
 	return nil
 }
 
-// tellSync logs once that the node itself is behind. One block behind its headers is normal while a block arrives.
-func (c *Client) tellSync(i info) {
+// logSync logs once that the node itself is behind. One block behind its headers is normal while a block arrives.
+func (c *Client) logSync(i info) {
 	var headers int64
 	if i.HeadersHeight != nil {
 		headers = *i.HeadersHeight
 	}
-	if !i.tip.IsOrigin() && headers > int64(i.tip.Height)+1 && c.toldSync.CompareAndSwap(false, true) {
+	if !i.tip.IsOrigin() && headers > int64(i.tip.Height)+1 && c.loggedSync.CompareAndSwap(false, true) {
 		slog.Warn("the node itself is still syncing: it is followed as far as it has blocks", "node", c.Host(), "blocks", i.tip.Height, "headers", headers)
 	}
 }
