@@ -65,6 +65,16 @@ func TestSupplyIsTheSumOfSubsidies(t *testing.T) {
 	}
 }
 
+func TestHeightsFromWhichWitnessesAreRequired(t *testing.T) {
+	for name, want := range map[string]model.HeightPk{
+		"mainnet": 481_824, "testnet3": 834_624, "testnet4": 1, "signet": 1, "regtest": 1, "simnet": model.MaxHeight,
+	} {
+		if n, err := networks.Get(Name, name); err != nil || n.Segwit != want {
+			t.Errorf("%s: %d, %v, expected %d", name, n.Segwit, err, want)
+		}
+	}
+}
+
 func TestCompactTargets(t *testing.T) {
 	// The vectors of Core's arith_uint256_tests, without the values that are not valid targets.
 	for compact, want := range map[uint32]string{

@@ -3,10 +3,9 @@ package ergo
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -140,42 +139,30 @@ func lineError(path string, line int, code string, err error) error {
 
 // stored has the fields of a block that are read without decoding it. They are not verified.
 type stored struct {
-	ID       hexHash        `json:"id"`
-	ParentID hexHash        `json:"parentId"`
-	Height   model.HeightPk `json:"height"`
+	model.Point
+	parent model.Hash
 }
 
 // peek reads only the header of a full block.
 func peek(raw []byte) (h stored, err error) {
-	header, err := jsonstream.Field(raw, "header")
-	if err != nil {
-		return h, err
+	s := scanner{b: raw}
+	if !s.member("header") {
+		return h, cmp.Or(s.err, errors.New("a block without a header"))
 	}
-	if header == nil {
-		return h, errors.New("a block without a header")
+	for o := s.object("a header", linkMembers); o.next(); {
+		switch string(o.name) {
+		case "id":
+			s.hex(h.Hash[:], "header id")
+		case "parentId":
+			s.hex(h.parent[:], "parent id")
+		case "height":
+			h.Height = model.HeightPk(s.uint(model.MaxHeight, "height"))
+		default:
+			s.skip()
+		}
 	}
-	if err := json.Unmarshal(header, &h); err != nil {
-		return h, err
+	if s.err == nil && h.Height == 0 {
+		s.fail("a header without a height")
 	}
-	if h.Height == 0 {
-		return h, errors.New("a header without a height")
-	}
-	return h, nil
+	return h, s.err
 }
-
-// point returns the point of the block.
-func (h stored) point() model.Point { return model.Point{Height: h.Height, Hash: model.Hash(h.ID)} }
-
-// hexHash is a hash in JSON.
-type hexHash model.Hash
-
-// UnmarshalText reads 64 hex digits.
-func (h *hexHash) UnmarshalText(text []byte) error {
-	if len(text) != 2*len(h) {
-		return errors.New("an id that is not 64 hex digits")
-	}
-	_, err := hex.Decode(h[:], text)
-	return err
-}
-
-func (h hexHash) String() string { return model.Hash(h).String() }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"birthmark/chains/adapter"
-	"birthmark/chains/ergo/jsonstream"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
@@ -179,8 +178,7 @@ func (d *decoder) named(raw []byte) string {
 	h := &d.header
 	if !h.found {
 		// The header follows the error, or is invalid itself.
-		if value, err := jsonstream.Field(raw, "header"); err == nil {
-			d.s = scanner{b: value}
+		if d.s = (scanner{b: raw}); d.s.member("header") {
 			d.readHeader()
 		}
 	}

@@ -29,7 +29,7 @@ func (s *fileSource) Tip(ctx context.Context) (model.Point, error) {
 	for {
 		h, _, err := f.header(ctx)
 		if err == io.EOF {
-			return last.point(), nil
+			return last.Point, nil
 		}
 		if err != nil {
 			return model.Point{}, err
@@ -57,7 +57,7 @@ func lastLine(f *blockFile) (model.Point, bool) {
 			raw, err := jsonstream.New(bytes.NewReader(tail[at+1:]), maxBlockJSON).Next()
 			if err == nil {
 				h, err := peek(raw)
-				return h.point(), err == nil
+				return h.Point, err == nil
 			}
 			end = at + 1
 		}

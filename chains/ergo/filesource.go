@@ -183,7 +183,7 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 				next++
 			}
 			// A point before the file is on its chain if it is the parent of the first block.
-			if next > 0 && points[next-1].Height == h.Height-1 && points[next-1].Hash == model.Hash(h.ParentID) {
+			if next > 0 && points[next-1].Height == h.Height-1 && points[next-1].Hash == h.parent {
 				n = next
 			}
 		}
@@ -193,7 +193,7 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 		if h.Height < points[next].Height {
 			continue
 		}
-		if model.Hash(h.ID) != points[next].Hash {
+		if h.Hash != points[next].Hash {
 			break
 		}
 		next++
@@ -207,7 +207,7 @@ func (s *fileSource) common(ctx context.Context, points []model.Point) (n int, f
 	}
 	if n == 0 && first.Height > firstHeight {
 		return 0, from, model.Errorf(model.BadSource, "no_genesis",
-			"%s: the first block is %d %s, and the database has neither its parent %s nor a block after it: expected a file that begins earlier", s.path, first.Height, first.ID, first.ParentID)
+			"%s: the first block is %d %s, and the database has neither its parent %s nor a block after it: expected a file that begins earlier", s.path, first.Height, first.Hash, first.parent)
 	}
 	return n, from, nil
 }

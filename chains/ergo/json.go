@@ -136,6 +136,7 @@ var (
 		"extensionHash", "nBits", "height", "votes", "powSolutions",
 	}
 	solutionMembers = []string{"pk", "n"}
+	linkMembers     = []string{"id", "parentId", "height"} // of a header that is only read for its place
 	txMembers       = []string{"id", "inputs", "outputs"}
 	boxRefMembers   = []string{"boxId"} // of an input or a data input
 	boxMembers      = []string{"boxId", "value", "ergoTree", "creationHeight"}
@@ -150,6 +151,16 @@ func (s *scanner) object(what string, required []string) objectReader {
 		s.fail("null, where %s was expected", what)
 	}
 	return o
+}
+
+// member enters an object up to the value of a member and reports whether there is one.
+func (s *scanner) member(name string) bool {
+	for o := s.object("a full block", nil); o.next(); s.skip() {
+		if string(o.name) == name {
+			return true
+		}
+	}
+	return false
 }
 
 func (o *objectReader) next() bool {

@@ -3,33 +3,14 @@ package p2p
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/btcsuite/btcd/blockchain"
 	"github.com/btcsuite/btcd/btcutil/v2"
-	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
 )
-
-// segwitFrom is the height from which blocks must have the witnesses that they commit to. Miners wrote commitments
-// without witnesses before. btcd's parameters lack it for networks that activated segwit by a vote.
-func segwitFrom(p *chaincfg.Params) int32 {
-	switch p.Net {
-	case wire.MainNet:
-		return 481_824
-	case wire.TestNet3:
-		return 834_624
-	case chaincfg.SigNetParams.Net:
-		return 1
-	}
-	if always := p.Deployments[chaincfg.DeploymentSegwit].AlwaysActiveHeight; always > 0 {
-		return int32(always)
-	}
-	return math.MaxInt32
-}
 
 // checkBody returns an error if the transactions do not fit the header, which is the requested one. raw is the
 // serialized msg. The sender is at fault, since the header commits to everything.

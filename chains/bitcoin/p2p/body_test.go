@@ -7,7 +7,6 @@ import (
 
 	"github.com/btcsuite/btcd/blockchain"
 	"github.com/btcsuite/btcd/btcutil/v2"
-	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testnode/bitcointest"
@@ -53,17 +52,6 @@ func TestBodiesOfBlocks(t *testing.T) {
 func strip(b *wire.MsgBlock) {
 	for _, tx := range b.Transactions {
 		tx.TxIn[0].Witness = nil
-	}
-}
-
-func TestSegwitBegins(t *testing.T) {
-	for p, want := range map[*chaincfg.Params]int32{
-		&chaincfg.MainNetParams: 481_824, &chaincfg.TestNet3Params: 834_624, &chaincfg.TestNet4Params: 1, &chaincfg.SigNetParams: 1,
-		&chaincfg.RegressionNetParams: 1, &chaincfg.SimNetParams: 1<<31 - 1,
-	} {
-		if got := segwitFrom(p); got != want {
-			t.Errorf("%s: %d, expected %d", p.Name, got, want)
-		}
 	}
 }
 

@@ -108,7 +108,6 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 		f.done = true
 		n.mu.Unlock()
 	}()
-	segwit := segwitFrom(n.o.Params)
 	for {
 		n.mu.Lock()
 		done, err := n.advance(f)
@@ -125,7 +124,7 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 		}
 		select {
 		case a := <-f.arrivals:
-			err := checkBody(a.msg, a.raw, int64(f.points[a.i].Height) >= int64(segwit))
+			err := checkBody(a.msg, a.raw, f.points[a.i].Height >= n.o.Segwit)
 			n.mu.Lock()
 			f.validated(a, err)
 			if err != nil {

@@ -17,6 +17,7 @@ import (
 // Options configure a Network. A time of 0 is the default.
 type Options struct {
 	Params *chaincfg.Params // the network
+	Segwit model.HeightPk   // the first block that must have the witnesses that it commits to
 	// Peers are HOST or HOST:PORT; the default port is the network's. Only these are used; if there are none, peers are
 	// found with the network's DNS seeds.
 	Peers []string

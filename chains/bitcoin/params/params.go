@@ -20,7 +20,10 @@ type Network struct {
 	Magic   [4]byte // before every message and every record of a block file
 	Genesis model.Hash
 	Limit   *big.Int // the easiest target
-	Halving uint32   // blocks between halvings of the subsidy
+	// Segwit is the height from which blocks must have the witnesses that they commit to. Miners wrote commitments
+	// without witnesses before. chaincfg lacks it for networks that activated segwit by a vote.
+	Segwit  model.HeightPk
+	Halving uint32 // blocks between halvings of the subsidy
 
 	PubKeyHash byte   // version byte of a base58 address that pays to a key hash
 	ScriptHash byte   // version byte of a base58 address that pays to a script hash
@@ -30,15 +33,15 @@ type Network struct {
 
 // Networks lists every network, the default first.
 var Networks = []*Network{
-	fromParams("mainnet", &chaincfg.MainNetParams, "8332", "1…, 3…"),
-	fromParams("testnet3", &chaincfg.TestNet3Params, "18332", "m…, n…, 2…"),
-	fromParams("testnet4", &chaincfg.TestNet4Params, "48332", "m…, n…, 2…"),
-	fromParams("signet", &chaincfg.SigNetParams, "38332", "m…, n…, 2…"),
-	fromParams("regtest", &chaincfg.RegressionNetParams, "18443", "m…, n…, 2…"),
-	fromParams("simnet", &chaincfg.SimNetParams, "18556", "S…, s…"), // btcd's
+	fromParams("mainnet", &chaincfg.MainNetParams, "8332", "1…, 3…", 481_824),
+	fromParams("testnet3", &chaincfg.TestNet3Params, "18332", "m…, n…, 2…", 834_624),
+	fromParams("testnet4", &chaincfg.TestNet4Params, "48332", "m…, n…, 2…", 1),
+	fromParams("signet", &chaincfg.SigNetParams, "38332", "m…, n…, 2…", 1),
+	fromParams("regtest", &chaincfg.RegressionNetParams, "18443", "m…, n…, 2…", 1),
+	fromParams("simnet", &chaincfg.SimNetParams, "18556", "S…, s…", model.MaxHeight), // btcd's, without segwit
 }
 
-func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string) *Network {
+func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit model.HeightPk) *Network {
 	p = withCheckpoints(p)
 	n := &Network{
 		Name:       name,
@@ -47,6 +50,7 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string) *Networ
 		RPCPort:    rpcPort,
 		Genesis:    model.Hash(*p.GenesisHash),
 		Limit:      p.PowLimit,
+		Segwit:     segwit,
 		Halving:    uint32(p.SubsidyReductionInterval),
 		PubKeyHash: p.PubKeyHashAddrID,
 		ScriptHash: p.ScriptHashAddrID,

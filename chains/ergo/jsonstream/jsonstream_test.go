@@ -157,23 +157,6 @@ func TestBeginsTakesNothing(t *testing.T) {
 	}
 }
 
-func TestFieldsAreFound(t *testing.T) {
-	object := []byte(` { "a" : {"c":1} , "b":[2,"}"],"c":"x", "n":-1.5e3 ,"c":2}`)
-	for name, want := range map[string]string{"a": `{"c":1}`, "b": `[2,"}"]`, "c": `"x"`, "n": "-1.5e3", "d": ""} {
-		if got, err := Field(object, name); string(got) != want || err != nil {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
-	}
-	if v, err := Field([]byte("{}"), "a"); v != nil || err != nil {
-		t.Errorf("an empty object has %q, %v", v, err)
-	}
-	for _, text := range []string{"", "[]", "{", `{"a"`, `{"a":`, `{"a":1`, `{"a" 1}`, `{1:2}`, `{"b":1 "a":2}`, `{"b":]}`} {
-		if v, err := Field([]byte(text), "a"); err == nil {
-			t.Errorf("%q has %q", text, v)
-		}
-	}
-}
-
 // repeated returns one byte endlessly, and an error after the limit.
 type repeated struct {
 	b    byte

@@ -29,16 +29,18 @@ func (b *Block) Point() model.Point { return model.Point{Height: b.Height, Hash:
 
 // ParseBlock reads the header fields of a full block without verifying them.
 func ParseBlock(raw []byte) (Block, error) {
-	header, err := jsonstream.Field(raw, "header")
-	if err != nil {
+	var block struct {
+		Header struct {
+			ID, ParentID string
+			Height       uint32
+		}
+	}
+	if err := json.Unmarshal(raw, &block); err != nil {
 		return Block{}, err
 	}
-	var h struct{ ID, ParentID string }
-	var height struct{ Height uint32 }
-	if err := errors.Join(json.Unmarshal(header, &h), json.Unmarshal(header, &height)); err != nil {
-		return Block{}, err
-	}
-	b := Block{Height: model.HeightPk(height.Height), JSON: raw}
+	h := block.Header
+	b := Block{Height: model.HeightPk(h.Height), JSON: raw}
+	var err error
 	if b.ID, err = parseID(h.ID); err == nil {
 		b.Parent, err = parseID(h.ParentID)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"birthmark/chains/ergo/jsonstream"
 	"birthmark/model"
 )
 
@@ -206,11 +205,11 @@ func (n *Node) part(path []string) Answer {
 
 // member returns one member of a full block.
 func member(block []byte, name string) []byte {
-	v, err := jsonstream.Field(block, name)
-	if err != nil || v == nil {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(block, &members); err != nil || members[name] == nil {
 		panic("a block without " + name)
 	}
-	return v
+	return members[name]
 }
 
 func (n *Node) blocks(body []byte) Answer {
