@@ -2,9 +2,9 @@ package ergo
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"birthmark/chains/adapter"
@@ -282,35 +282,13 @@ func (s *scanner) number(what string) []byte {
 	return s.b[start:s.at]
 }
 
-// Values of hex digits: the high and the low half of a byte, and a bit above it for an invalid digit.
-var hexHigh, hexLow = hexTables()
-
-const noDigit = 1 << 8
-
-func hexTables() (high, low [256]uint16) {
-	for c := range 256 {
-		v, err := strconv.ParseUint(string([]byte{byte(c)}), 16, 4)
-		if err != nil {
-			high[c], low[c] = noDigit, noDigit
-			continue
-		}
-		high[c], low[c] = uint16(v)<<4, uint16(v)
-	}
-	return high, low
-}
-
 // hexTo decodes digits to dst, of which they are twice as many.
 func hexTo(dst, digits []byte) bool {
 	if len(digits) != 2*len(dst) {
 		return false
 	}
-	var bad uint16
-	for i := range dst {
-		v := hexHigh[digits[2*i]] | hexLow[digits[2*i+1]]
-		bad |= v
-		dst[i] = byte(v)
-	}
-	return bad < noDigit
+	_, err := hex.Decode(dst, digits)
+	return err == nil
 }
 
 // hex decodes a string of 2*len(dst) digits.
