@@ -125,7 +125,11 @@ func (d *inputDecoder) each(r *bufio.Reader, handle func([]byte, *claimedMeta) e
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	switch text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n"); {
+	if text, ok := bytes.CutPrefix(head, []byte("\ufeff")); ok && isText(text) { // a byte order mark
+		_, _ = r.Discard(len(head) - len(text))
+		head = text
+	}
+	switch text := bytes.TrimLeft(head, " \t\r\n"); {
 	case len(head) == 0:
 		return nil
 	case len(head) >= 4 && params.ByMagic(head[:4]) != nil:
@@ -141,7 +145,7 @@ func (d *inputDecoder) each(r *bufio.Reader, handle func([]byte, *claimedMeta) e
 
 // isText reports whether b can be the beginning of a text. The header of a block cannot.
 func isText(b []byte) bool {
-	for _, c := range bytes.TrimPrefix(b, []byte("\ufeff")) {
+	for _, c := range b {
 		if c > unicode.MaxASCII || !unicode.IsPrint(rune(c)) && !unicode.IsSpace(rune(c)) {
 			return false
 		}
@@ -207,7 +211,7 @@ func (d *inputDecoder) lines(r *bufio.Reader, handle func([]byte, *claimedMeta) 
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 2*block.MaxSize+64)
 	for number := 1; lines.Scan(); number++ {
-		line := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
+		line := bytes.TrimSpace(lines.Bytes())
 		if len(line) == 0 {
 			continue
 		}

@@ -1,10 +1,9 @@
 package bitcoin
 
 import (
+	"bytes"
 	"fmt"
-	"time"
 
-	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/adapter"
@@ -76,7 +75,11 @@ func (c *chain) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byte,
 	err := h.CheckWork(b.Hash, n.Limit)
 	if err == nil && b.Height > 0 {
 		var failed error
-		err, failed = n.Rules.Check(wireHeader(h), int32(b.Height), func(height int32) (a rules.Ancestor, ok bool, err error) {
+		var header wire.BlockHeader
+		if err := header.Deserialize(bytes.NewReader(b.Header)); err != nil {
+			return err // impossible: it has the size of a header
+		}
+		err, failed = n.Rules.Check(&header, int32(b.Height), func(height int32) (a rules.Ancestor, ok bool, err error) {
 			raw, err := before(model.HeightPk(height))
 			if err != nil || len(raw) == 0 {
 				return a, false, err
@@ -95,12 +98,4 @@ func (c *chain) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byte,
 		return model.Errorf(model.BadSource, "bad_block", "block %d %s: %w", b.Height, block.FormatHash(b.Hash), err)
 	}
 	return nil
-}
-
-// wireHeader converts a header for btcd's rules.
-func wireHeader(h block.Header) *wire.BlockHeader {
-	return &wire.BlockHeader{
-		Version: h.Version(), PrevBlock: chainhash.Hash(h.Parent()), MerkleRoot: chainhash.Hash(h.MerkleRoot()),
-		Timestamp: time.Unix(int64(h.Time()), 0), Bits: h.Bits(), Nonce: h.Nonce(),
-	}
 }

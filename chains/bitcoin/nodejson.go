@@ -1,7 +1,6 @@
 package bitcoin
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -31,7 +30,7 @@ type nodeBlock struct {
 
 // eachJSON calls handle with the blocks of every JSON document in r.
 func eachJSON(r io.Reader, handle func([]byte, *claimedMeta) error) error {
-	in := json.NewDecoder(skipMark(r))
+	in := json.NewDecoder(r)
 	for number := 1; ; number++ {
 		var doc json.RawMessage
 		err := in.Decode(&doc)
@@ -45,13 +44,6 @@ func eachJSON(r io.Reader, handle func([]byte, *claimedMeta) error) error {
 			return err
 		}
 	}
-}
-
-// skipMark skips a byte order mark.
-func skipMark(r io.Reader) io.Reader {
-	mark := make([]byte, 3)
-	n, _ := io.ReadFull(r, mark)
-	return io.MultiReader(bytes.NewReader(bytes.TrimPrefix(mark[:n], []byte("\ufeff"))), r)
 }
 
 // jsonBlocks calls handle with the blocks of one JSON value: a hex string, an object, or a list of either.

@@ -65,20 +65,11 @@ func (t *Trail) Cut(n int) {
 // of them. It calls shared logarithmically often in the number of points for which it is false.
 func (t *Trail) parting(shared func(model.Point) (bool, error)) (int, error) {
 	low, high := 0, len(t.points) // shared is true for points[:low] and false for points[high:]
-	for step := 1; high > 0; step *= 2 {
-		at := max(high-step, 0)
-		ok, err := shared(t.points[at])
-		if err != nil {
-			return 0, err
-		}
-		if ok {
-			low = at + 1
-			break
-		}
-		high = at
-	}
-	for low < high {
+	for step := 1; low < high; step *= 2 {
 		at := (low + high) / 2
+		if low == 0 { // in growing steps from the newest until shared is true
+			at = max(high-step, 0)
+		}
 		ok, err := shared(t.points[at])
 		if err != nil {
 			return 0, err

@@ -55,71 +55,57 @@ func (m *meter) functions() map[string]callable {
 	operator("startsWith", boolType, ordered, parts(m, strings.HasPrefix))
 	operator("endsWith", boolType, ordered, parts(m, strings.HasSuffix))
 	operator("in", boolType, [2]class{any_, isList | isMap}, func(a, b any) any { return in(m, a, b) })
-	all["#true"] = callable{
-		call:  func(args ...any) (any, error) { return args[0] == true, nil },
-		check: only(boolType, isBool),
+	other := func(name string, run func(a []any) any, check func(args []reflect.Type) (reflect.Type, error)) {
+		all["#"+name] = callable{func(args ...any) (any, error) { return run(args), nil }, check}
 	}
-	all["#matches"] = callable{
-		call:  func(args ...any) (any, error) { return matches(m, args[0], args[1].(*regexp.Regexp)), nil },
-		check: only(boolType, data),
-	}
-	all["#+"] = callable{
-		call: func(args ...any) (any, error) { return plus(m, args[0], args[1]), nil },
-		check: func(args []reflect.Type) (reflect.Type, error) {
-			left, right := classOf(args[0]), classOf(args[1])
-			if left&(data|isInt) == 0 || right&(data|isInt) == 0 || !comparable_(left, right) {
-				return anyType, errors.New("invalid operation: + (mismatched types " + typeText(args[0]) + " and " + typeText(args[1]) + ")")
-			}
-			switch {
-			case left == isBytes || right == isBytes:
-				return bytesType, nil
-			case left == isText && right == isText:
-				return textType, nil
-			}
+	other("true", func(a []any) any { return a[0] == true }, only(boolType, isBool))
+	other("matches", func(a []any) any { return matches(m, a[0], a[1].(*regexp.Regexp)) }, only(boolType, data))
+	other("+", func(a []any) any { return plus(m, a[0], a[1]) }, func(args []reflect.Type) (reflect.Type, error) {
+		left, right := classOf(args[0]), classOf(args[1])
+		if left&(data|isInt) == 0 || right&(data|isInt) == 0 || !comparable_(left, right) {
+			return anyType, errors.New("invalid operation: + (mismatched types " + typeText(args[0]) + " and " + typeText(args[1]) + ")")
+		}
+		switch {
+		case left == isBytes || right == isBytes:
+			return bytesType, nil
+		case left == isText && right == isText:
+			return textType, nil
+		}
+		return anyType, nil
+	})
+	other("??", func(a []any) any {
+		if isNothing(a[0]) {
+			return a[1]
+		}
+		return a[0]
+	}, func(args []reflect.Type) (reflect.Type, error) {
+		if args[0] != args[1] {
 			return anyType, nil
-		},
-	}
-	all["#??"] = callable{
-		call: func(args ...any) (any, error) {
-			if isNothing(args[0]) {
-				return args[1], nil
-			}
-			return args[0], nil
-		},
-		check: func(args []reflect.Type) (reflect.Type, error) {
-			if args[0] != args[1] {
-				return anyType, nil
-			}
-			return args[0], nil
-		},
-	}
-	all["#slice"] = callable{
-		call: func(args ...any) (any, error) { return slice(m, args[0], args[1], args[2]), nil },
-		check: func(args []reflect.Type) (reflect.Type, error) {
-			switch c := classOf(args[0]); {
-			case c&(data|isList) == 0:
-				return anyType, errors.New("cannot slice " + typeText(args[0]))
-			case classOf(args[1])&isInt == 0 || classOf(args[2])&isInt == 0:
-				return anyType, errors.New("the bounds of a slice are numbers")
-			case args[0] == nil:
-				return anyType, nil
-			}
-			return args[0], nil
-		},
-	}
-	all["#step"] = callable{
-		call: func(args ...any) (any, error) {
-			m.spend(stepCost)
-			return args[0], nil
-		},
-		check: func(args []reflect.Type) (reflect.Type, error) {
-			if args[0] == nil {
-				return anyType, nil
-			}
-			return args[0], nil
-		},
-	}
+		}
+		return args[0], nil
+	})
+	other("slice", func(a []any) any { return slice(m, a[0], a[1], a[2]) }, func(args []reflect.Type) (reflect.Type, error) {
+		switch c := classOf(args[0]); {
+		case c&(data|isList) == 0:
+			return anyType, errors.New("cannot slice " + typeText(args[0]))
+		case classOf(args[1])&isInt == 0 || classOf(args[2])&isInt == 0:
+			return anyType, errors.New("the bounds of a slice are numbers")
+		}
+		return known(args[0]), nil
+	})
+	other("step", func(a []any) any {
+		m.spend(stepCost)
+		return a[0]
+	}, func(args []reflect.Type) (reflect.Type, error) { return known(args[0]), nil })
 	return all
+}
+
+// known returns a type, or any for that of nil.
+func known(t reflect.Type) reflect.Type {
+	if t == nil {
+		return anyType
+	}
+	return t
 }
 
 // only checks that the first argument of a function is of a class.

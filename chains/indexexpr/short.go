@@ -2,6 +2,7 @@ package indexexpr
 
 import (
 	"bytes"
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -250,28 +251,10 @@ func (s shortener) operator(n *ast.BinaryNode) func() bool {
 		return nil
 	}
 	if a, b := s.number(n.Left), s.number(n.Right); a != nil && b != nil {
-		switch n.Operator {
-		case "==":
-			return func() bool { return a() == b() }
-		case "!=":
-			return func() bool { return a() != b() }
-		case "<":
-			return func() bool { return a() < b() }
-		case "<=":
-			return func() bool { return a() <= b() }
-		case ">":
-			return func() bool { return a() > b() }
-		case ">=":
-			return func() bool { return a() >= b() }
-		}
-		return nil
+		return comparison(n.Operator, a, b)
 	}
 	if a, b := s.text(n.Left), s.text(n.Right); a != nil && b != nil {
 		switch n.Operator {
-		case "==":
-			return func() bool { return a() == b() }
-		case "!=":
-			return func() bool { return a() != b() }
 		case "contains":
 			return func() bool { return strings.Contains(a(), b()) }
 		case "startsWith":
@@ -279,6 +262,26 @@ func (s shortener) operator(n *ast.BinaryNode) func() bool {
 		case "endsWith":
 			return func() bool { return strings.HasSuffix(a(), b()) }
 		}
+		return comparison(n.Operator, a, b)
+	}
+	return nil
+}
+
+// comparison compares two numbers or texts.
+func comparison[T cmp.Ordered](operator string, a, b func() T) func() bool {
+	switch operator {
+	case "==":
+		return func() bool { return a() == b() }
+	case "!=":
+		return func() bool { return a() != b() }
+	case "<":
+		return func() bool { return a() < b() }
+	case "<=":
+		return func() bool { return a() <= b() }
+	case ">":
+		return func() bool { return a() > b() }
+	case ">=":
+		return func() bool { return a() >= b() }
 	}
 	return nil
 }

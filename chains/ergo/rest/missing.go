@@ -41,7 +41,7 @@ func (c *Client) Missing(ctx context.Context, p model.Point) error {
 	if found {
 		return c.notYet(p)
 	}
-	first, err := c.firstBlock(ctx, p.Height, i.tip.Height)
+	first, err := adapter.FirstBlock(p.Height, i.tip.Height, func(h model.HeightPk) (bool, error) { return c.hasAt(ctx, h) })
 	if err != nil {
 		return err
 	}
@@ -55,20 +55,19 @@ func (c *Client) notYet(p model.Point) error {
 	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing", "%s knows the header of block %d %s and does not have the block yet", c.Host(), p.Height, p.Hash))
 }
 
+// has reports whether the node has a block.
 func (c *Client) has(ctx context.Context, id model.Hash) (bool, error) {
 	return c.block(ctx, id, func([]byte) error { return nil })
 }
 
-// firstBlock returns the height of the first block of the node, which lacks the block at lacks and has the one at has.
-func (c *Client) firstBlock(ctx context.Context, lacks, has model.HeightPk) (model.HeightPk, error) {
-	return adapter.FirstBlock(lacks, has, func(h model.HeightPk) (bool, error) {
-		ids, err := c.ids(ctx, uint64(h), 1)
-		if err != nil {
-			return false, err
-		}
-		if len(ids) == 0 {
-			return false, blocksource.ErrMoved
-		}
-		return c.has(ctx, ids[0])
-	})
+// hasAt reports whether the node has the block at a height of its best chain.
+func (c *Client) hasAt(ctx context.Context, h model.HeightPk) (bool, error) {
+	ids, err := c.ids(ctx, uint64(h), 1)
+	if err != nil {
+		return false, err
+	}
+	if len(ids) == 0 {
+		return false, blocksource.ErrMoved
+	}
+	return c.has(ctx, ids[0])
 }
