@@ -49,7 +49,7 @@ func TestFaultsOfACardanoNodeAreReported(t *testing.T) {
 		faults        ouroborostest.Faults
 		chain         []ouroborostest.Block // nil: the chain
 		code          string
-		toNode, local string // patterns of what is said of the two sides
+		toNode, local string // patterns of the messages for both sides
 	}{
 		{name: "body", faults: instead(swapped), code: "bad_block",
 			toNode: place + `: its body hashes to [0-9a-f]{64}, its header says [0-9a-f]{64}$`, local: place + `: its body hashes to`},

@@ -51,11 +51,11 @@ func TestInteropAnotherClientAcceptsTheTestNode(t *testing.T) {
 	says := func() string {
 		t.Helper()
 		if !lines.Scan() {
-			t.Fatalf("the client ended before it had said all: %v", lines.Err())
+			t.Fatalf("the client ended early: %v", lines.Err())
 		}
 		return lines.Text()
 	}
-	// Version 14 is the newest that it knows.
+	// Version 14 is the newest that it supports.
 	for _, expected := range []string{"version 14", "intersection", "back"} {
 		if got := says(); got != expected {
 			t.Fatalf("%q, expected %q", got, expected)

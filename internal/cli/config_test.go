@@ -84,7 +84,7 @@ func TestConfigIsASettingsFileWithoutSecrets(t *testing.T) {
 	golden(t, "config.yaml", first.stdout)
 	write(t, file, first.stdout)
 	if again := birthmark("config", "--config", file); again != first {
-		t.Errorf("read again it says %+v, before %+v", again, first)
+		t.Errorf("read again it is %+v, before %+v", again, first)
 	}
 	asJSON := birthmark("config", "--config", file, "--json")
 	for _, r := range []result{first, asJSON} {

@@ -105,7 +105,7 @@ func realBlocks(t *testing.T) string {
 	return filepath.Join(dir, "blockchain", "testdata", "blk_0_to_14131.dat")
 }
 
-// ask runs a command that must succeed and reads its answer, into nothing where answer is nil.
+// ask runs a command that must succeed, and decodes its JSON into answer unless answer is nil.
 func ask(t *testing.T, answer any, args ...string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

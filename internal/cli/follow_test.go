@@ -21,7 +21,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// told is a line of a follower.
+// told is a decoded line of a follower.
 type told struct {
 	Type    string
 	Tx      string
@@ -198,7 +198,7 @@ func TestASignalEndsAFollower(t *testing.T) {
 		t.Fatal(err)
 	}
 	for lines.Scan() {
-		t.Errorf("told after block 500: %s", lines.Text())
+		t.Errorf("a line after block 500: %s", lines.Text())
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, stderr)

@@ -233,7 +233,7 @@ func TestRequestsToARunningSync(t *testing.T) {
 		}
 		var reply control.Reply
 		if err := json.NewDecoder(response.Body).Decode(&reply); err != nil || reply.Error == nil || reply.PID != running.Process.Pid {
-			t.Errorf("%.40q is answered with %+v, %v", body, reply, err)
+			t.Errorf("%.40q: %+v, %v", body, reply, err)
 		}
 		response.Body.Close()
 	}
@@ -247,7 +247,7 @@ func TestRequestsToARunningSync(t *testing.T) {
 			_ = c.(*net.UnixConn).CloseWrite()
 		}()
 		if text, _ := bufio.NewReader(c).ReadString('\n'); text != "" && !strings.HasPrefix(text, "HTTP/1.1 400 ") {
-			t.Errorf("%.40q is answered with %q", garbage, text)
+			t.Errorf("%.40q: %q", garbage, text)
 		}
 		_ = c.Close()
 	}

@@ -88,9 +88,9 @@ func TestEveryObligationHasARow(t *testing.T) {
 		got = append(got, row.number)
 		switch {
 		case row.asks == "" || len(row.commands) == 0 && len(row.reason) < 20:
-			t.Errorf("%s says too little: %+v", row.number, row)
+			t.Errorf("%s is incomplete: %+v", row.number, row)
 		case len(row.commands) != len(row.answers):
-			t.Errorf("%s has %d commands and says of %d what they answer", row.number, len(row.commands), len(row.answers))
+			t.Errorf("%s has %d commands and %d answers", row.number, len(row.commands), len(row.answers))
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -119,7 +119,7 @@ func TestObligationsAreAnswered(t *testing.T) {
 		write(t, file, strings.Replace(text, "db: "+chain, "db: "+filepath.Join(dir, chain), 1))
 		ask(t, nil, "sync", "--config", file, "--wal=off", "--source", sources[chain])
 	}
-	ran := map[string]result{} // many rows ask the same
+	ran := map[string]result{} // many rows have the same command
 	for _, row := range rows {
 		for i, command := range row.commands {
 			words := strings.Fields(command)

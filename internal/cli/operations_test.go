@@ -33,7 +33,7 @@ func readText(t *testing.T, path string) string {
 	return string(b)
 }
 
-// metric is what a scrape says of one.
+// metric is a metric of a scrape.
 type metric struct {
 	name, kind, help string
 	labels           map[string]bool

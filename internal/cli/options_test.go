@@ -187,7 +187,7 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 			both("unspent of "+at, func(db *core.DB) (any, error) {
 				a, err := db.Find(ctx, index, value, query.Terms{Unspent: true}, query.Page{Limit: query.MaxLimit, Descending: descending})
 				if err == nil {
-					a.Next = nil // where spent outputs are passed over only the next page knows that nothing follows
+					a.Next = nil // without the stored unspent outputs, only an empty next page shows the end
 				}
 				return a, err
 			})

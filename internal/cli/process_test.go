@@ -144,7 +144,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 		syncTo(t, db, source, "--to-height", "100", wal)
 		failing := func(when string) {
 			t.Helper()
-			// In a process of its own: what RocksDB makes of a full disk must not end the tests.
+			// In another process, so that a crash of RocksDB would not end the tests.
 			cmd, stdout, stderr := process(t, -1, "sync", "--json", "--db", db, "--source", source, wal)
 			_ = cmd.Run()
 			var f failure

@@ -71,7 +71,7 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 
 			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(run.to*9/10))
 			consistent(t, db)
-			ask(t, nil, sync...) // that it keeps them it knows itself
+			ask(t, nil, sync...) // the database stores that it has them
 			same(t, db, digest)
 			ask(t, nil, "verify", "--db", db, "--source", run.source, "--sample", "20", "--seed", "1")
 		})

@@ -223,7 +223,7 @@ func TestAnUnwritableFolderIsReported(t *testing.T) {
 	if err := os.Mkdir(closed, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	// Root may write anywhere, so a process of its own gives that up first; the folders above must let it pass.
+	// Root may write anywhere, so another process drops that right first. It must be able to enter the folders above.
 	blocks := filepath.Join(dir, "blocks.dat")
 	content, err := os.ReadFile(realBlocks(t))
 	if err != nil {

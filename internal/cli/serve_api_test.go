@@ -101,7 +101,7 @@ func (l *comparison) serve() {
 		err = json.Unmarshal(line, &a)
 	}
 	if err != nil || len(a.Chains) != 1 || !strings.HasPrefix(a.Chains[0], l.chain) {
-		l.Fatalf("serve says %q: %v", line, err)
+		l.Fatalf("serve printed %q: %v", line, err)
 	}
 	l.url = a.URL + "v1/" + a.Chains[0] + "/"
 }

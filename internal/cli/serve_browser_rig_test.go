@@ -73,7 +73,7 @@ func newTab(t *testing.T, browser context.Context, server string) *tab {
 			if err != nil {
 				return
 			}
-			// A document that is not there is one that a test asked for.
+			// Only tests request documents that do not exist.
 			if m.Type != chromedp.ConsoleError && m.Type != chromedp.ConsoleWarning && !m.IsException() || m.Source == "network" {
 				continue
 			}
@@ -176,7 +176,7 @@ func (b *tab) becomes(expression string) {
 	defer stop()
 	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 	if err != nil {
-		b.Fatalf("%s: waited until %s: %v\nthe page says: %s", b.at, expression, err, eval[string](b, "document.body.innerText.slice(0, 600)"))
+		b.Fatalf("%s: waited until %s: %v\nthe page: %s", b.at, expression, err, eval[string](b, "document.body.innerText.slice(0, 600)"))
 	}
 }
 

@@ -41,7 +41,7 @@ func (c *eventClient) listen(ctx context.Context, url string, bytes int64) {
 	for lines := bufio.NewReader(io.LimitReader(a.Body, bytes)); ; {
 		line, err := lines.ReadString('\n')
 		if err != nil {
-			break // what is not ended by an empty line was not told
+			break // an event without an empty line at its end is incomplete
 		}
 		switch field, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": "); {
 		case field == "event":
@@ -133,7 +133,7 @@ func TestFollowersOfAServerLoseNothing(t *testing.T) {
 		t.Fatal(c.heard.wrong, whole.wrong)
 	}
 	if !maps.Equal(c.heard.have, whole.have) || len(whole.have) < height || forks == 0 {
-		t.Errorf("%d outputs and spends were heard, expected %d, after %d forks and %d ends of the server", len(c.heard.have), len(whole.have), forks, killed)
+		t.Errorf("%d outputs and spends were received, expected %d, after %d forks and %d ends of the server", len(c.heard.have), len(whole.have), forks, killed)
 	}
 	t.Logf("%d outputs and spends, %d blocks, %d forks, the server was killed %d times", len(whole.have), height, forks, killed)
 }

@@ -104,7 +104,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 			return asked
 		}
 		if height := r.header.Get("X-Tip-Height"); tip != "" && height != strconv.Itoa(len(chain)) {
-			t.Errorf("%s: the tip %s is said to have the height %s, expected %d", ref, tip, height, len(chain))
+			t.Errorf("%s: the tip %s has the height %s, expected %d", ref, tip, height, len(chain))
 		}
 		var block query.BlockAnswer
 		switch r.status {

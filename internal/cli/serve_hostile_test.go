@@ -76,7 +76,7 @@ func serveDatabase(t *testing.T, db string, more ...string) *target {
 		err = json.Unmarshal(line, &s.Address)
 	}
 	if err != nil {
-		t.Fatalf("%v: %s; the server says: %s", err, line, s.log)
+		t.Fatalf("%v: %s; log: %s", err, line, s.log)
 	}
 	s.stop = sync.OnceFunc(func() {
 		s.client.CloseIdleConnections()
@@ -92,7 +92,7 @@ func serveDatabase(t *testing.T, db string, more ...string) *target {
 		}
 		goroutinesFall(t, "the server ended", before)
 		if text := s.log.String(); text != "" {
-			t.Errorf("the server says: %.4000s", text)
+			t.Errorf("the server logged %.4000s", text)
 		}
 	})
 	t.Cleanup(s.stop)
@@ -125,7 +125,7 @@ func (s *target) serves(t *testing.T, while string) {
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Fatalf("while %s: %s is answered with %d, %v: %.300s", while, path, resp.StatusCode, err, body)
+			t.Fatalf("while %s: %s: status %d, %v: %.300s", while, path, resp.StatusCode, err, body)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestIdleConnectionsDoNotBlockOthers(t *testing.T) {
 	defer a.end()
 	for i := range connections {
 		conn := a.dial()
-		if i%2 == 0 { // the others have not asked yet
+		if i%2 == 0 { // the others have not sent a request yet
 			fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		}
 		if i%500 == 0 {
@@ -282,7 +282,7 @@ func TestHugeBodiesAreNotRead(t *testing.T) {
 			s.serves(t, "bodies are huge")
 		}
 	}
-	// More comes than was said: it is the next request, and none.
+	// Bytes after the declared length are the next request, an invalid one.
 	conn, err := net.Dial("tcp", s.Listen)
 	if err != nil {
 		t.Fatal(err)

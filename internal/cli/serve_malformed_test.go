@@ -48,7 +48,7 @@ func (f *fuzzing) ask(text, method string) {
 	_, sent := io.WriteString(f.conn, text)
 	resp, err := http.ReadResponse(f.read, &http.Request{Method: method})
 	if err != nil {
-		// A server that refuses a body may close before all of it was sent; what it said can be lost then.
+		// A server that rejects a body may close the connection before all of it is sent, which can lose the response.
 		if sent == nil && !errors.Is(err, syscall.ECONNRESET) {
 			f.t.Errorf("%.300q: no answer: %v", text, err)
 		}

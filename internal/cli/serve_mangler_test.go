@@ -28,7 +28,7 @@ var words = []string{
 	"\\", "\"", "*", "?", "#", "//", "1e9", "0x10", "NaN", "\u0661\u0662\u0663", strings.Repeat("0", 64), strings.Repeat("f", 56), strings.Repeat("z", 3000),
 }
 
-// paths are one of each kind there is. WORD stands for something that the chain has, and INDEX for one of its indexes.
+// paths has one path of each kind. WORD is a value of the chain, INDEX one of its indexes.
 var paths = []string{
 	"/", "/search", "/CHAIN", "/CHAIN/blocks", "/CHAIN/block/WORD", "/CHAIN/tx/WORD", "/CHAIN/output/WORD", "/CHAIN/address/WORD", "/CHAIN/index/INDEX/WORD",
 	"/CHAIN/values/INDEX", "/CHAIN/richest/INDEX", "/CHAIN/asset/WORD", "/CHAIN/assets", "/CHAIN/forks", "/CHAIN/status", "/CHAIN/search", "/static/style.css", "/v1",
@@ -39,7 +39,7 @@ var paths = []string{
 	"/debug/pprof/", "/favicon.ico",
 }
 
-// parameters of lists stand first, then those of a search.
+// parameters of lists come first, then parameters of a search.
 var parameters = []string{
 	"limit", "after", "order", "unspent", "and", "or", "height-from", "height-to", "time-from", "time-to", "follow", "spends", "from", "prefix", "q", "last_event_id",
 	"format", "page", "x",

@@ -26,7 +26,7 @@ type onTerminal struct {
 	out bytes.Buffer // everything that was written to the terminal
 }
 
-// startOnTerminal starts cmd on a pseudo terminal of its own. The test kills it when it ends.
+// startOnTerminal starts cmd on a new pseudo terminal. The test kills it when it ends.
 func startOnTerminal(t *testing.T, cmd *exec.Cmd) *onTerminal {
 	t.Helper()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = nil, nil, nil
