@@ -40,7 +40,7 @@ func TestGeneratedBitcoinIsSynced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	syncInWindows(t, store, a.Network, a.Source, 1, 0)
+	syncInBatches(t, store, a.Network, a.Source, 1, 0)
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -73,13 +73,13 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		same(t, db, digest)
 	})
 	for _, weight := range []int{1, 7, 500} {
-		t.Run("in windows of "+strconv.Itoa(weight), func(t *testing.T) {
+		t.Run("in batches of "+strconv.Itoa(weight), func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "db")
 			store, err := rocks.Open(db, rocks.Options{WAL: true, BlockCache: 8 << 20, WriteBuffers: 32 << 20})
 			if err != nil {
 				t.Fatal(err)
 			}
-			syncInWindows(t, store, "mainnet", source, weight, 0) // trap 6: caches change what is written
+			syncInBatches(t, store, "mainnet", source, weight, 0) // trap 6: caches change what is written
 			if err := store.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		})
 	}
 	t.Run("in memory", func(t *testing.T) {
-		inMemory, onDisk := dumpOf(t, syncInWindows(t, memory.New(), "mainnet", source, 1000, 1<<20)), dumpOf(t, openReadOnly(t, plain))
+		inMemory, onDisk := dumpOf(t, syncInBatches(t, memory.New(), "mainnet", source, 1000, 1<<20)), dumpOf(t, openReadOnly(t, plain))
 		if !bytes.Equal(inMemory, onDisk) {
 			t.Errorf("dumps of %d and %d bytes differ", len(inMemory), len(onDisk))
 		}
@@ -148,8 +148,8 @@ func same(t *testing.T, db, digest string) {
 	}
 }
 
-// syncInWindows syncs all blocks of a network into a new database in s, in windows of that weight.
-func syncInWindows(t *testing.T, s storage.Store, network, source string, weight int, caches int64) *core.DB {
+// syncInBatches syncs all blocks of a network into a new database in s, in batches of the given weight.
+func syncInBatches(t *testing.T, s storage.Store, network, source string, weight int, caches int64) *core.DB {
 	t.Helper()
 	ctx := context.Background()
 	chain, err := bitcoin.New(network)
