@@ -15,7 +15,7 @@ func (p *program) configCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "config",
 		Usage:    "print the effective settings, including defaults",
-		Category: helping,
+		Category: standalone,
 		Flags: slices.Concat([]cli.Flag{
 			command.String("listen", "`ADDRESS` of the server"),
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.WriteFlags(), serverFlags(), command.DatabaseFlags()),

@@ -20,7 +20,7 @@ func (p *program) cursorCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "cursor",
 		Usage:    "manage the saved positions of find --follow clients",
-		Category: asking,
+		Category: querying,
 		Subcommands: []*cli.Command{
 			queryCommand(p, cli.Command{
 				Name:      "set",
@@ -59,11 +59,11 @@ type cursorsAnswer struct {
 }
 
 func cursorAnswerOf(r *request, name string) (*cursorAnswer, error) {
-	kept, err := cursor.Of(r.db.Dir).Read(name)
+	saved, err := cursor.Of(r.db.Dir).Read(name)
 	if err != nil {
 		return nil, err
 	}
-	known, err := pointsOf(r.db.Chain(), name, kept)
+	known, err := pointsOf(r.db.Chain(), name, saved)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func cursorAnswerOf(r *request, name string) (*cursorAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &cursorAnswer{Name: name, Updated: kept.Updated, Behind: behind}
-	if len(kept.Blocks) > 0 {
-		a.At = &kept.Blocks[0]
+	a := &cursorAnswer{Name: name, Updated: saved.Updated, Behind: behind}
+	if len(saved.Blocks) > 0 {
+		a.At = &saved.Blocks[0]
 	}
 	if !from.IsOrigin() {
 		a.ResumesAt = &cursor.Block{Height: uint32(from.Height), Hash: r.db.Chain().FormatHash(from.Hash)}

@@ -20,7 +20,7 @@ func (p *program) decodeCommand() *cli.Command {
 		Name:      "decode",
 		Usage:     "decode raw blocks to JSON, without a database",
 		ArgsUsage: "FILE|-",
-		Category:  helping,
+		Category:  standalone,
 		Flags: slices.Concat(command.ChainFlags(), []cli.Flag{
 			command.IndexFlag(),
 			command.StringDefault("height", "height `H` of the first block, if the input does not contain it", "0"),

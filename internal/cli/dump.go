@@ -23,7 +23,7 @@ func (p *program) dumpCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "dump",
 		Usage:    "dump all rows, or a checksum per column family",
-		Category: asking,
+		Category: querying,
 		Flags: slices.Concat([]cli.Flag{
 			command.String("family", "dump only the family `F`"),
 			command.Bool("digest", "print the number of rows and the digest of each family instead of the rows"),

@@ -12,7 +12,7 @@ func (p *program) fieldsCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "fields",
 		Usage:    "list the fields for expressions of custom indexes",
-		Category: helping,
+		Category: standalone,
 		Flags:    append(command.CommonFlags(), command.String("chain", "`CHAIN`: bitcoin, cardano or ergo")),
 		Action:   p.fields,
 	}

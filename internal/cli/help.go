@@ -13,7 +13,7 @@ func (p *program) helpCommand() *cli.Command {
 		Name:      "help",
 		Usage:     "show help",
 		ArgsUsage: "[COMMAND] [SUBCOMMAND]",
-		Category:  helping,
+		Category:  standalone,
 		Action: func(c *cli.Context) error {
 			app := p.app()
 			line, err := p.reorder(app, slices.Concat([]string{app.Name}, c.Args().Slice(), []string{"--help"}))

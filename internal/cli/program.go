@@ -56,10 +56,10 @@ func (p *program) run(ctx context.Context, args []string) int {
 
 // Categories of commands, in the order of the help.
 const (
-	building = "Build a database"
-	asking   = "Query a database"
-	serving  = "Serve databases"
-	helping  = "Without a database"
+	building   = "Build a database"
+	querying   = "Query a database"
+	serving    = "Serve databases"
+	standalone = "Without a database"
 )
 
 func (p *program) app() *cli.App {
@@ -113,7 +113,7 @@ func (p *program) app() *cli.App {
 			p.schemaCommand(),
 			p.fieldsCommand(),
 			p.configCommand(),
-			benchcmd.Command(p.Env, helping),
+			benchcmd.Command(p.Env, standalone),
 			p.versionCommand(),
 			p.helpCommand(),
 		},

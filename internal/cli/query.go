@@ -30,7 +30,7 @@ func (r *request) arg(i int) string { return r.Args().Get(i) }
 func queryCommand[A any](
 	p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A),
 ) *cli.Command {
-	c.Category = asking
+	c.Category = querying
 	c.Flags = slices.Concat(c.Flags, command.DatabaseFlags())
 	c.Action = command.Profiled(func(c *cli.Context) (err error) {
 		r := &request{Context: c, ctx: c.Context}

@@ -15,7 +15,7 @@ func (p *program) schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "schema",
 		Usage:    "describe the column families: key, value, purpose",
-		Category: helping,
+		Category: standalone,
 		Flags:    slices.Concat(command.ChainFlags(), command.CommonFlags()),
 		Action:   p.schema,
 	}

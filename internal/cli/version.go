@@ -15,7 +15,7 @@ func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "version",
 		Usage:    "print version",
-		Category: helping,
+		Category: standalone,
 		Flags:    command.CommonFlags(),
 		Action:   func(*cli.Context) error { return p.printVersion() },
 	}

@@ -26,12 +26,12 @@ func Parse(name string, text []byte) (*Settings, error) {
 		return s, nil
 	}
 	p.rename(root)
-	single, alone := newChain(), 0
+	single, line := newChain(), 0 // of the settings of a single chain at the top level
 	keys := map[string]reader{"chains": func(n *yaml.Node) error { return p.chains(s, n) }}
 	addKeys(p, keys, s, s.origins, topKeys)
 	for k, read := range p.chainReaders(&single) {
 		keys[k] = func(n *yaml.Node) error {
-			alone = n.Line
+			line = n.Line
 			return read(n)
 		}
 	}
@@ -39,9 +39,9 @@ func Parse(name string, text []byte) (*Settings, error) {
 		return nil, err
 	}
 	switch {
-	case alone > 0 && s.Chains != nil:
-		return nil, p.errorf(alone, "settings of a chain belong either under chains or, for a single chain, at the top level, not in both places")
-	case alone > 0:
+	case line > 0 && s.Chains != nil:
+		return nil, p.errorf(line, "settings of a chain belong either under chains or, for a single chain, at the top level, not in both places")
+	case line > 0:
 		s.Chains = []Chain{single}
 	}
 	return s, nil

@@ -51,7 +51,7 @@ func setText(to *string, value string) error {
 
 func setPassword(c *Chain, value, _ string) error { return setText(&c.Password, value) }
 
-// setIndexes reads a list of names. Options that a file sets for them are kept.
+// setIndexes reads a list of names. Options that a file sets for them apply.
 func setIndexes(c *Chain, value, origin string) error {
 	var list []Index
 	for name := range strings.SplitSeq(value, ",") {

@@ -49,7 +49,7 @@ func (c *Console) clear() {
 	}
 }
 
-// begin announces a progress bar. Until end, the bar stands for messages below warnings.
+// begin announces a progress bar. Until end, messages below warnings are omitted.
 func (c *Console) begin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -99,13 +99,13 @@ func cut(s string, width int) string {
 	return s
 }
 
-// unlessIdle returns a function that calls tell, except for readings that repeat a finished state: a sync can stay at
+// unlessIdle returns a function that calls report, except for readings that repeat a finished state: a sync can stay at
 // the tip for months.
-func unlessIdle(tell func(Reading)) func(Reading) {
+func unlessIdle(report func(Reading)) func(Reading) {
 	var last Reading
 	return func(now Reading) {
 		if now.Done < now.Total || now.Done != last.Done {
-			tell(now)
+			report(now)
 		}
 		last = now
 	}
@@ -126,8 +126,8 @@ func (c *Console) Watch(log *slog.Logger, what string, read func() Reading) (sto
 
 // Report writes progress as lines in the log until stop is called.
 func Report(log *slog.Logger, what string, read func() Reading) (stop func()) {
-	tell := unlessIdle(func(r Reading) { log.Info(what, r.Attrs()...) })
-	return repeat(LogEvery, func() { tell(read()) })
+	report := unlessIdle(func(r Reading) { log.Info(what, r.Attrs()...) })
+	return repeat(LogEvery, func() { report(read()) })
 }
 
 // repeat calls do at an interval until stop is called.

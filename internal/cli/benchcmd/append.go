@@ -217,7 +217,7 @@ func showAppend(p *terminal.Page, a *AppendAnswer, kinds []bench.Kind, results m
 		naive = *a.Naive
 	}
 	columns := []string{
-		"run", "txs", "txs/s", "× naive", "settled", "× naive", "blocks/s", "entities/s", "CPU µs/tx", "rows/tx", "bytes/tx",
+		"run", "txs", "txs/s", "× naive", "compacted", "× naive", "blocks/s", "entities/s", "CPU µs/tx", "rows/tx", "bytes/tx",
 		"peak memory", "txs/s by quarter",
 	}
 	terminal.Table(p, kinds, columns, func(_ int, k bench.Kind) terminal.Cells {

@@ -127,7 +127,7 @@ const (
 // withGeneratedDatabase calls do with a generated database of the chain that the flags describe. It is in --reuse-db,
 // or in a temporary folder.
 func (b *commands) withGeneratedDatabase(
-	c *cli.Context, txs uint64, do func(set *config.Chain, made *bench.Recording) error,
+	c *cli.Context, txs uint64, do func(set *config.Chain, recording *bench.Recording) error,
 ) error {
 	chain, err := generatedChain(c, 2000)
 	if err != nil {
@@ -135,13 +135,13 @@ func (b *commands) withGeneratedDatabase(
 	}
 	chain.Txs = int(txs)
 	in := func(dir string) error {
-		made, err := b.generateDatabase(c, dir, chain)
+		recording, err := b.generateDatabase(c, dir, chain)
 		if err != nil {
 			return err
 		}
 		// The database stores its chain and network.
 		set := &config.Chain{DB: filepath.Join(dir, DatabaseFolder), Indexes: configured(&chain), Memory: b.Settings.Memory}
-		return do(set, made)
+		return do(set, recording)
 	}
 	if dir := c.String("reuse-db"); dir != "" {
 		return in(dir)
@@ -152,13 +152,13 @@ func (b *commands) withGeneratedDatabase(
 // generateDatabase creates and compacts a database of generated blocks in dir, or reuses the one that was created with
 // the same flags.
 func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
-	if made, err := bench.OpenRecording(dir); err == nil {
-		if !reflect.DeepEqual(made.Chain, chain) {
+	if recording, err := bench.OpenRecording(dir); err == nil {
+		if !reflect.DeepEqual(recording.Chain, chain) {
 			return nil, model.Errorf(model.Refused, "not_empty",
 				"%s holds a generated database of %s with %d transactions, created with other flags: use another folder",
-				dir, made.Chain.Name, made.Chain.Txs)
+				dir, recording.Chain.Name, recording.Chain.Txs)
 		}
-		return made, nil
+		return recording, nil
 	}
 	if found, err := os.ReadDir(dir); len(found) > 0 {
 		return nil, model.Errorf(model.Refused, "not_empty",

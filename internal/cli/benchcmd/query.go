@@ -56,9 +56,9 @@ func (b *commands) query(c *cli.Context) error {
 	if c.IsSet("db") {
 		return b.queryDatabase(c, set, nil, o)
 	}
-	return b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, made *bench.Recording) error {
-		o.Hottest = made.Hottest
-		return b.queryDatabase(c, set, indexViews(&made.Chain), o)
+	return b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, recording *bench.Recording) error {
+		o.Hottest = recording.Hottest
+		return b.queryDatabase(c, set, indexViews(&recording.Chain), o)
 	})
 }
 

@@ -52,9 +52,9 @@ func (b *commands) rollback(c *cli.Context) error {
 	}
 	chain.Txs = slices.Max(sizes)
 	a := &RollbackAnswer{Setup: b.setup(&chain)}
-	err = b.withRecording(c, chain, "bench rollback", func(made *bench.Recording, next func() bench.Options) error {
+	err = b.withRecording(c, chain, "bench rollback", func(recording *bench.Recording, next func() bench.Options) error {
 		for _, txs := range sizes {
-			r, err := bench.Rollback(c.Context, made, txs, int(numbers["blocks"]), next())
+			r, err := bench.Rollback(c.Context, recording, txs, int(numbers["blocks"]), next())
 			if err != nil {
 				return err
 			}

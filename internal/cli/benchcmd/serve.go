@@ -174,8 +174,8 @@ func (b *commands) serve(c *cli.Context) error {
 			err = b.serveDatabase(c, a, set, o)
 		}
 	default:
-		err = b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, made *bench.Recording) error {
-			a.Indexes = indexViews(&made.Chain)
+		err = b.withGeneratedDatabase(c, numbers["txs"], func(set *config.Chain, recording *bench.Recording) error {
+			a.Indexes = indexViews(&recording.Chain)
 			return b.serveDatabase(c, a, set, o)
 		})
 	}
@@ -226,16 +226,16 @@ func (b *commands) serveSyncing(c *cli.Context, a *ServeAnswer, o bench.LoadOpti
 	a.Indexes = indexViews(&chain)
 	times := make([]SyncRates, repeat)
 	alone, loaded := make([]float64, repeat), make([]float64, repeat)
-	err = b.withRecording(c, chain, "bench serve", func(made *bench.Recording, next func() bench.Options) error {
+	err = b.withRecording(c, chain, "bench serve", func(recording *bench.Recording, next func() bench.Options) error {
 		for i := range times {
-			err := withSyncing(c, made, next(), func(db *bench.Arriving) (err error) {
+			err := withSyncing(c, recording, next(), func(db *bench.Arriving) (err error) {
 				alone[i], err = db.Sync(c.Context)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			err = withSyncing(c, made, next(), func(db *bench.Arriving) error {
+			err = withSyncing(c, recording, next(), func(db *bench.Arriving) error {
 				return b.whileServed(c, a, db.DB(), func(url string) error {
 					o.URL, o.For = url, longestSync
 					return b.loadInProcess(c, &a.LoadAnswer, o, bench.Watch, func() (err error) {
@@ -264,8 +264,8 @@ const longestSync = time.Hour
 
 // withSyncing calls use with a database of the first half of the recorded blocks, which can sync the others, and
 // removes it.
-func withSyncing(c *cli.Context, made *bench.Recording, o bench.Options, use func(*bench.Arriving) error) error {
-	db, err := bench.NewArriving(c.Context, made, o)
+func withSyncing(c *cli.Context, recording *bench.Recording, o bench.Options, use func(*bench.Arriving) error) error {
+	db, err := bench.NewArriving(c.Context, recording, o)
 	if err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func showSync(p *terminal.Page, a *SyncAnswer) {
 		"indexes", indexesLine(a.Indexes),
 		"transactions", r.Txs,
 		"txs/s", terminal.Bold(whole(r.TxsPerSecond)),
-		"txs/s settled", whole(r.SettledTxsPerSecond),
+		"txs/s compacted", whole(r.SettledTxsPerSecond),
 		"txs/s by quarter", quartersLine(r),
 		"blocks/s", whole(r.BlocksPerSecond),
 		"entities/s", whole(r.EntitiesPerSecond),

@@ -51,8 +51,8 @@ func (b *commands) tip(c *cli.Context) error {
 	}
 	chain.Txs = txs + blocks*max(chain.TipTxs, chain.TxsPerBlock, usualTxs)
 	a := TipAnswer{Setup: b.setup(&chain)}
-	err = b.withRecording(c, chain, "bench tip", func(made *bench.Recording, next func() bench.Options) (err error) {
-		a.TipResult, err = bench.Tip(c.Context, made, blocks, next())
+	err = b.withRecording(c, chain, "bench tip", func(recording *bench.Recording, next func() bench.Options) (err error) {
+		a.TipResult, err = bench.Tip(c.Context, recording, blocks, next())
 		return err
 	})
 	if err != nil {
