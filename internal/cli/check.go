@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -21,13 +20,10 @@ func (p *program) checkCommand() *cli.Command {
 		Usage:    "check the database for internal consistency",
 		Category: building,
 		Flags:    slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
-		Action: command.Profiled(func(c *cli.Context) (err error) {
-			db, err := p.OpenReading(c, core.Options{Damaged: true})
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, db.Close()) }()
-			return p.check(c, db, check.Options{})
+		Action: command.Profiled(func(c *cli.Context) error {
+			return p.Read(c, core.Options{Damaged: true}, func(db *daemon.Database) error {
+				return p.check(c, db, check.Options{})
+			})
 		}),
 	}
 }

@@ -32,15 +32,14 @@ func (p *program) dumpCommand() *cli.Command {
 	}
 }
 
-func (p *program) dump(c *cli.Context) (err error) {
+func (p *program) dump(c *cli.Context) error {
 	if p.JSON && !c.Bool("digest") {
 		return command.UsageError("bad_value", "--json needs --digest: rows are not printed as JSON")
 	}
-	db, err := p.OpenReading(c, core.Options{Damaged: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+	return p.Read(c, core.Options{Damaged: true}, func(db *daemon.Database) error { return p.dumpDatabase(c, db) })
+}
+
+func (p *program) dumpDatabase(c *cli.Context, db *daemon.Database) error {
 	if names := db.Dumped(); c.IsSet("family") && !slices.Contains(names, c.String("family")) {
 		return command.BadValue(c, "family", "one of %s", strings.Join(names, ", "))
 	}
@@ -48,13 +47,11 @@ func (p *program) dump(c *cli.Context) (err error) {
 		return p.digest(c, db)
 	}
 	w := bufio.NewWriterSize(p.Stdout, 1<<20)
-	if err := dumpLines(c.Context, db, c.String("family"), func(_ string, line []byte) error {
+	err := dumpLines(c.Context, db, c.String("family"), func(_ string, line []byte) error {
 		_, err := w.Write(line)
 		return err
-	}); err != nil {
-		return err
-	}
-	return w.Flush()
+	})
+	return errors.Join(err, w.Flush())
 }
 
 // dumpLines calls a function with the line of each row, of one family or with "" of all.

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"slices"
 
 	"birthmark/core"
@@ -73,11 +72,7 @@ func (p *program) readIndexes(c *cli.Context, do func(*daemon.Database) error) e
 		return err
 	}
 	set.Indexes = nil
-	db, err := p.Host(c).OpenReading(c.Context, set, core.Options{})
-	if err != nil {
-		return err
-	}
-	return errors.Join(do(db), db.Close())
+	return p.ReadChain(c, set, core.Options{}, do)
 }
 
 func (p *program) indexAdd(c *cli.Context) error {
@@ -92,11 +87,7 @@ func (p *program) indexAdd(c *cli.Context) error {
 		}
 	}
 	if r.Definition != nil { // errors name the place in the settings
-		db, err := p.OpenReading(c, core.Options{})
-		if err != nil {
-			return err
-		}
-		if err := db.Close(); err != nil {
+		if err := p.Read(c, core.Options{}, func(*daemon.Database) error { return nil }); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -40,15 +39,14 @@ func queryCommand[A any](
 		if r.blocks, err = command.Range(c); err != nil {
 			return err
 		}
-		if r.db, err = p.OpenReading(c, core.Options{}); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, r.db.Close()) }()
-		a, err := ask(r)
-		if err != nil {
-			return err
-		}
-		return p.Answer(r.db.Chain(), a, func(page *terminal.Page) { show(page, a) })
+		return p.Read(c, core.Options{}, func(db *daemon.Database) error {
+			r.db = db
+			a, err := ask(r)
+			if err != nil {
+				return err
+			}
+			return p.Answer(db.Chain(), a, func(page *terminal.Page) { show(page, a) })
+		})
 	})
 	return &c
 }

@@ -1,7 +1,6 @@
 package benchcmd
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 )
 
@@ -64,23 +64,20 @@ func (b *commands) query(c *cli.Context) error {
 
 func (b *commands) queryDatabase(
 	c *cli.Context, set *config.Chain, indexes map[string]config.IndexView, o bench.QueryOptions,
-) (err error) {
-	db, err := b.Host(c).OpenReading(c.Context, set, core.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	a := &QueryAnswer{
-		Chain: db.Chain().Name(), Network: db.Chain().Network(), Memory: int64(b.Settings.Memory), Indexes: indexes,
-	}
-	err = command.Profile(c, func() (err error) {
-		a.QueryResult, err = bench.Query(c.Context, db.DB, o)
-		return err
+) error {
+	return b.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
+		a := &QueryAnswer{
+			Chain: db.Chain().Name(), Network: db.Chain().Network(), Memory: int64(b.Settings.Memory), Indexes: indexes,
+		}
+		err := command.Profile(c, func() (err error) {
+			a.QueryResult, err = bench.Query(c.Context, db.DB, o)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return b.Answer(db.Chain(), a, func(page *terminal.Page) { showQuery(page, a) })
 	})
-	if err != nil {
-		return err
-	}
-	return b.Answer(db.Chain(), a, func(page *terminal.Page) { showQuery(page, a) })
 }
 
 func showQuery(p *terminal.Page, a *QueryAnswer) {

@@ -186,15 +186,12 @@ func (b *commands) serve(c *cli.Context) error {
 }
 
 // serveDatabase measures a database that is not written.
-func (b *commands) serveDatabase(c *cli.Context, a *ServeAnswer, set *config.Chain, o bench.LoadOptions) (err error) {
-	db, err := b.Host(c).OpenReading(c.Context, set, core.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	return b.whileServed(c, a, db.DB, func(url string) error {
-		o.URL = url
-		return command.Profile(c, func() error { return b.load(c, a, o, bench.Watch) })
+func (b *commands) serveDatabase(c *cli.Context, a *ServeAnswer, set *config.Chain, o bench.LoadOptions) error {
+	return b.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
+		return b.whileServed(c, a, db.DB, func(url string) error {
+			o.URL = url
+			return command.Profile(c, func() error { return b.load(c, a, o, bench.Watch) })
+		})
 	})
 }
 

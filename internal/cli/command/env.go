@@ -4,6 +4,7 @@ package command
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -73,13 +74,22 @@ func Name(c *cli.Context) string {
 	return "birthmark" + name
 }
 
-// OpenReading opens the database of c for reading.
-func (e *Env) OpenReading(c *cli.Context, o core.Options) (*daemon.Database, error) {
+// Read calls do with the database of c, opened for reading.
+func (e *Env) Read(c *cli.Context, o core.Options, do func(*daemon.Database) error) error {
 	set, err := e.One(c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return e.Host(c).OpenReading(c.Context, set, o)
+	return e.ReadChain(c, set, o, do)
+}
+
+// ReadChain calls do with the database of a chain, opened for reading.
+func (e *Env) ReadChain(c *cli.Context, set *config.Chain, o core.Options, do func(*daemon.Database) error) error {
+	db, err := e.Host(c).OpenReading(c.Context, set, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(db), db.Close())
 }
 
 // Watch reports the progress of a command until stop is called.
