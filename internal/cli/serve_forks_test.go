@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"birthmark/bench/generate/ergogen"
 	"birthmark/core/query"
@@ -89,7 +90,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 		select {
 		case <-done:
 			return asked
-		default:
+		case <-time.After(time.Millisecond):
 		}
 		ref := []string{"tip", strconv.Itoa(1 + rng.IntN(f.longest()))}[rng.IntN(2)]
 		r, err := s.try("v1/ergo-testnet/block/"+ref, "If-None-Match", etag)

@@ -185,7 +185,7 @@ func TestIndexIsAddedDuringServe(t *testing.T) {
 			select {
 			case <-done:
 				return
-			default:
+			case <-time.After(time.Millisecond):
 			}
 			r, err := s.try("v1/bitcoin/find/address/" + satoshi)
 			if err != nil || r.status != http.StatusOK {
