@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -70,15 +71,9 @@ func New(o Options) (*API, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	if o.CacheBytes == 0 {
-		o.CacheBytes = 64 << 20
-	}
-	if o.StreamTime == 0 {
-		o.StreamTime = 20 * time.Second
-	}
-	if o.WriteTimeout == 0 {
-		o.WriteTimeout = 10 * time.Second
-	}
+	o.CacheBytes = cmp.Or(o.CacheBytes, 64<<20)
+	o.StreamTime = cmp.Or(o.StreamTime, 20*time.Second)
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 10*time.Second)
 	a := &API{Options: o, chains: map[string]*chain{}, listed: o.operations()}
 	var names []string
 	for _, c := range o.Chains {

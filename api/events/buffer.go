@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"birthmark/core/query"
+	"birthmark/core/query/changes"
 	"birthmark/model"
 )
 
@@ -51,6 +52,17 @@ func (s *buffer) event(name, id string, data any) error {
 	}
 	s.text.WriteByte('\n')
 	return nil
+}
+
+// change writes an event without id, except a rollback.
+func (s *buffer) change(e changes.Change) error {
+	switch {
+	case e.Output != nil:
+		return s.event(eventOutput, "", e.Output)
+	case e.Spend != nil:
+		return s.event(eventSpend, "", e.Spend)
+	}
+	return s.event(eventTip, "", e.Summary)
 }
 
 // add appends an encoded event.

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -58,17 +59,10 @@ type handler struct {
 // A request lasts until the client disconnects or Options.Done is closed. It replaces the timeouts of the [http.Server].
 func Handler(chain *served.Chain, o Options) http.Handler {
 	h := &handler{Options: o, source: newSource(chain)}
-	if h.Subscribers <= 0 {
-		h.Subscribers = DefaultSubscribers
-	}
-	for _, d := range []struct {
-		of *time.Duration
-		is time.Duration
-	}{{&h.Heartbeat, DefaultHeartbeat}, {&h.WriteTimeout, DefaultWriteTimeout}, {&h.Retry, DefaultRetry}} {
-		if *d.of <= 0 {
-			*d.of = d.is
-		}
-	}
+	h.Subscribers = cmp.Or(h.Subscribers, DefaultSubscribers)
+	h.Heartbeat = cmp.Or(h.Heartbeat, DefaultHeartbeat)
+	h.WriteTimeout = cmp.Or(h.WriteTimeout, DefaultWriteTimeout)
+	h.Retry = cmp.Or(h.Retry, DefaultRetry)
 	if h.Log == nil {
 		h.Log = slog.New(slog.DiscardHandler)
 	}

@@ -87,18 +87,17 @@ func (s *source) readShared(ctx context.Context, from position, detail int) (*sh
 
 // add adds an event to a batch. at is the position after the last block.
 func (s *source) add(ctx context.Context, v *query.View, d *sharedBatch, buf *buffer, at *position, e changes.Change) error {
-	i := item{within: e.Position}
-	var keys *query.OutputAnswer
+	i := item{within: e.Position, spend: e.Spend != nil}
+	keys := e.Output
 	var err error
 	switch {
-	case e.Output != nil:
-		keys, err = e.Output, buf.event(eventOutput, "", e.Output)
 	case e.Spend != nil:
-		i.spend = true
-		keys, err = e.Spent, buf.event(eventSpend, "", e.Spend)
+		keys, err = e.Spent, buf.change(e)
+	case e.Output != nil:
+		err = buf.change(e)
 	case e.Block != nil:
 		if *at, err = s.positions.of(ctx, v, *e.Block); err == nil {
-			err = buf.event(eventTip, "", e.Summary)
+			err = buf.change(e)
 		}
 	case *e.Rollback == at.at:
 		return nil // already there

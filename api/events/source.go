@@ -196,7 +196,7 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 		end := time.Now().Add(batchTime)
 		for e, err := range changes.Follow(ctx, v.Queries, from.known, what) {
 			if err == nil {
-				at, err = s.tell(ctx, v, buf, &st.to, at, e)
+				at, err = s.advance(ctx, v, buf, &st.to, at, e)
 			}
 			if err != nil {
 				return err
@@ -219,18 +219,15 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 	return st, err
 }
 
-// tell encodes an event, moves p, and returns the last complete block.
-func (s *source) tell(ctx context.Context, v *query.View, buf *buffer, p *position, at model.Point, e changes.Change) (model.Point, error) {
+// advance encodes an event, moves p, and returns the last complete block.
+func (s *source) advance(ctx context.Context, v *query.View, buf *buffer, p *position, at model.Point, e changes.Change) (model.Point, error) {
 	switch {
-	case e.Output != nil:
+	case e.Rollback == nil && e.Block == nil:
 		p.within = &e.Position
-		return at, buf.event(eventOutput, "", e.Output)
-	case e.Spend != nil:
-		p.within = &e.Position
-		return at, buf.event(eventSpend, "", e.Spend)
+		return at, buf.change(e)
 	case e.Block != nil:
 		p.within = nil
-		return *e.Block, buf.event(eventTip, "", e.Summary)
+		return *e.Block, buf.change(e)
 	case *e.Rollback == p.at && p.within == nil: // already there
 		return at, nil
 	}

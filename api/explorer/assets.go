@@ -1,9 +1,6 @@
 package explorer
 
-import (
-	"birthmark/internal/humanize"
-	"birthmark/model"
-)
+import "birthmark/internal/humanize"
 
 // assetsBody is a list of assets.
 type assetsBody struct {
@@ -41,9 +38,7 @@ func (v *visit) assets() (*page, error) {
 		return nil, err
 	}
 	b.Count, b.Pager = a.Count, cursorPager(base, p, a.Next)
-	_, err = v.chain.Model.ParseAsset("00")
-	kind, _ := model.KindOf(err)
-	b.None = a.Count == 0 && kind == model.NotFound
+	b.None = a.Count == 0 && v.assetless()
 	for i := range a.Assets {
 		x := &a.Assets[i]
 		row := assetRow{Asset: v.assetLink(x.Asset), Name: v.assetName(x), Supply: amountOf(assetUnit(x), x.Supply), Mints: x.MintCount, Born: v.heightLink(x.FirstSeen.Height)}

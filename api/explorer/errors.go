@@ -35,6 +35,8 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 	case is.Status == http.StatusBadRequest:
 		f.Heading = "Invalid request"
 		f.Try = []string{"Check that you copied the whole value."}
+	case is.Status == http.StatusMethodNotAllowed:
+		f.Heading = "Method not allowed"
 	case is.Status == http.StatusTooManyRequests:
 		f.Heading = "Too many requests"
 		f.Try = []string{"Wait a moment and reload the page."}
@@ -48,9 +50,12 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 	return &page{Kind: "error", Title: f.Heading, Description: f.Heading, Status: f.Status, Body: f}
 }
 
-// fail answers with an error page without a chain.
-func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
+// fail answers with an error page without a chain; hints replace those of the error.
+func (s *site) fail(w http.ResponseWriter, r *http.Request, err error, hints ...string) {
 	p := s.errorPage(r, err)
+	if len(hints) > 0 {
+		p.Body.(*failure).Try = hints
+	}
 	p.frame = s.frameOf(r)
 	s.send(w, r, p, "")
 }
@@ -66,10 +71,8 @@ func (s *site) unknownChain(w http.ResponseWriter, r *http.Request) {
 	for i, c := range s.Chains {
 		names[i] = c.Name
 	}
-	p := s.errorPage(r, model.Errorf(model.NotFound, "unknown_path", "no page %s", r.URL.Path))
-	p.Body.(*failure).Try = []string{"Paths begin with a chain: " + strings.Join(names, ", ") + "."}
-	p.frame = s.frameOf(r)
-	s.send(w, r, p, "")
+	s.fail(w, r, model.Errorf(model.NotFound, "unknown_path", "no page %s", r.URL.Path),
+		"Paths begin with a chain: "+strings.Join(names, ", ")+".")
 }
 
 // reading rejects methods other than GET and HEAD.
@@ -79,11 +82,7 @@ func (s *site) reading(next http.HandlerFunc) http.HandlerFunc {
 			next(w, r)
 			return
 		}
-		p := &page{Kind: "error", Title: "Method not allowed", Description: "Method not allowed", Status: http.StatusMethodNotAllowed, Body: &failure{
-			Status: http.StatusMethodNotAllowed, Heading: "Method not allowed", What: "pages support only GET and HEAD, not " + r.Method,
-		}}
-		p.frame = s.frameOf(r)
 		w.Header().Set("Allow", "GET, HEAD")
-		s.send(w, r, p, "")
+		s.fail(w, r, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "pages support only GET and HEAD, not %s", r.Method))
 	}
 }

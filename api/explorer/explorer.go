@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +38,7 @@ var files embed.FS
 type site struct {
 	Options
 	kinds  map[string]*template.Template // by kind of page
-	static map[string]staticFile         // by path
+	static map[string][]byte             // by path, which changes with their content
 	build  string                        // hash of templates, static files and version
 }
 
@@ -109,44 +108,28 @@ func New(o Options) (http.Handler, error) {
 	return mux, nil
 }
 
-// staticFile is a file whose path changes with its content.
-type staticFile struct {
-	kind  string
-	bytes []byte
-}
-
-var staticKinds = map[string]string{".css": "text/css; charset=utf-8", ".svg": "image/svg+xml", ".js": "text/javascript; charset=utf-8"}
-
 // readStatic reads the embedded files; their paths contain the digest of all of them.
 func (s *site) readStatic() error {
-	s.static = map[string]staticFile{}
 	sum := sha256.New()
-	found := map[string]staticFile{}
+	found := map[string][]byte{}
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		b, err := files.ReadFile(name)
-		if err != nil {
-			return err
-		}
 		if name == "static/style.css" {
-			lists, err := files.ReadFile("static/lists.css")
-			if err != nil {
-				return err
-			}
-			b = slices.Concat(b, lists, []byte(charts.Style), s.accents())
+			b = slices.Concat(b, []byte(charts.Style), s.accents())
 		}
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
 		if rest, ok := strings.CutPrefix(name, "static/"); ok {
-			found[rest] = staticFile{staticKinds[path.Ext(name)], b}
+			found[rest] = b
 		}
-		return nil
+		return err
 	})
 	sum.Write([]byte(s.Version))
-	s.build = hex.EncodeToString(sum.Sum(nil))[:10]
-	for name, f := range found {
-		s.static[s.staticPath(name)] = f
+	s.build, s.static = hex.EncodeToString(sum.Sum(nil))[:10], map[string][]byte{}
+	for name, b := range found {
+		s.static[s.staticPath(name)] = b
 	}
 	return err
 }
@@ -173,15 +156,11 @@ func (s *site) staticPath(name string) string { return "/static/" + s.build + "/
 
 // serveStatic serves static files, which are immutable.
 func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
-	f, ok := s.static[r.URL.Path]
+	b, ok := s.static[r.URL.Path]
 	if !ok {
 		s.unknownChain(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", f.kind)
-	w.Header().Set("Content-Length", fmt.Sprint(len(f.bytes)))
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(f.bytes) // fails only if the client is gone
-	}
+	http.ServeContent(w, r, r.URL.Path, time.Time{}, bytes.NewReader(b))
 }

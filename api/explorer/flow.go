@@ -11,7 +11,7 @@ import (
 
 // flow is the diagram of a transaction: ribbons from inputs to outputs whose widths are the amounts.
 type flow struct {
-	Height  string
+	Height  length
 	Node    rect
 	Streams []stream
 	Label   string
@@ -24,9 +24,9 @@ type stream struct {
 	Amount, Name   string
 	Ribbon         string // a path
 	Bar            rect
-	TextX          string
+	TextX          length
 	Anchor         string
-	AmountY, NameY string
+	AmountY, NameY length
 	Whole          string // full name
 }
 
@@ -39,7 +39,7 @@ const (
 type part struct {
 	value *big.Int
 	stream
-	thick float64
+	thick length
 }
 
 // flow returns the diagram; nil if there is nothing to draw.
@@ -56,39 +56,36 @@ func (v *visit) flow(a *query.TxAnswer) *flow {
 	for i := range a.Outputs {
 		made[i] = &a.Outputs[i]
 	}
-	left, in := v.parts(spent, "in", "in", "#inputs")
-	right, out := v.parts(made, "spent", "other", "#outputs")
+	left := v.flowSide(spent, "in", "in", "#inputs")
+	right := v.flowSide(made, "spent", "other", "#outputs")
 	extra := func(value *big.Int, class, name string) part {
-		return part{value: value, stream: stream{Class: class, Name: name, Amount: v.short(value)}}
+		return part{value: value, stream: stream{Class: class, Name: name, Amount: v.brief(value)}}
 	}
 	fee, ok := new(big.Int).SetString(a.Fee, 10)
 	if ok && fee.Sign() > 0 && len(a.Inputs) > 0 && !v.chain.Model.Traits().FeeOutputs {
-		right = append(right, extra(fee, "fee", "fee"))
-		out.Add(out, fee)
+		right.add(extra(fee, "fee", "fee"))
 	}
-	rest := new(big.Int).Sub(out, in)
+	rest := new(big.Int).Sub(right.sum, left.sum)
 	switch {
 	case len(a.Inputs) == 0 && a.BlockHash == "":
-		left = append(left, extra(out, "other", "genesis"))
+		left.add(extra(right.sum, "other", "genesis"))
 	case len(a.Inputs) == 0:
-		left = append(left, extra(out, "other", "issued by the block"))
+		left.add(extra(right.sum, "other", "issued by the block"))
 	case rest.Sign() > 0:
-		left = append(left, extra(rest, "other", "withdrawals or refunds"))
+		left.add(extra(rest, "other", "withdrawals or refunds"))
 	case rest.Sign() < 0:
-		right = append(right, extra(rest.Neg(rest), "other", "deposits"))
+		right.add(extra(rest.Neg(rest), "other", "deposits"))
 	}
 	f.draw(left, right)
 	return f
 }
 
-// parts returns the largest outputs in their order, one part for all others, and the sum.
-func (v *visit) parts(outputs []*query.OutputAnswer, class, others, list string) (parts []part, sum *big.Int) {
-	sum = new(big.Int)
+// flowSide returns the largest outputs in their order, and one part for all others.
+func (v *visit) flowSide(outputs []*query.OutputAnswer, class, others, list string) *flowSide {
+	side := &flowSide{sum: new(big.Int)}
 	values, order := make([]*big.Int, len(outputs)), make([]int, len(outputs))
 	for i, o := range outputs {
-		values[i], order[i] = new(big.Int), i
-		values[i].SetString(o.Value, 10)
-		sum.Add(sum, values[i])
+		values[i], order[i] = integer(o.Value), i
 	}
 	var rest []int
 	if len(order) > flowMost {
@@ -97,43 +94,34 @@ func (v *visit) parts(outputs []*query.OutputAnswer, class, others, list string)
 		slices.Sort(order)
 	}
 	for _, i := range order {
-		parts = append(parts, v.part(outputs[i], values[i], class))
+		side.add(v.part(outputs[i], values[i], class))
 	}
-	if len(rest) == 0 {
-		return parts, sum
+	if len(rest) > 0 {
+		sum := new(big.Int)
+		for _, i := range rest {
+			sum.Add(sum, values[i])
+		}
+		side.add(part{value: sum, stream: stream{Class: others, URL: list, Name: humanize.Count(len(rest)) + " more", Amount: v.brief(sum)}})
 	}
-	gathered := new(big.Int)
-	for _, i := range rest {
-		gathered.Add(gathered, values[i])
-	}
-	return append(parts, part{value: gathered, stream: stream{Class: others, URL: list, Name: humanize.Count(len(rest)) + " more", Amount: v.short(gathered)}}), sum
+	return side
 }
 
 // part returns the ribbon of an output.
 func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) part {
-	p := part{value: value, stream: stream{Class: class, URL: v.outputLink(o.Tx, o.Index).URL, Amount: v.short(value), Name: "no address"}}
+	p := part{value: value, stream: stream{Class: class, URL: v.outputLink(o.Tx, o.Index).URL, Amount: v.brief(value), Name: "no address"}}
 	if owners := v.owner(o); len(owners) > 0 {
 		p.Whole = link{Text: owners[0].Text}.shown()
-		p.Name = ends(p.Whole)
+		p.Name = abbreviate(p.Whole, nameEnds, nameEnds)
 	}
 	if o.SpentBy != nil && o.SpentBy.Value == nil {
 		p.Class = "unspent"
-		p.Amount += ", unspent"
+		p.Name += ", unspent"
 	}
 	return p
 }
 
-// ends returns the beginning and the end of a long text.
-func ends(text string) string {
-	runes := []rune(text)
-	if len(runes) <= 2*nameEnds+1 {
-		return text
-	}
-	return string(runes[:nameEnds]) + "…" + string(runes[len(runes)-nameEnds:])
-}
-
-// short formats an amount without trailing zeros.
-func (v *visit) short(n *big.Int) string {
+// brief formats an amount without trailing zeros.
+func (v *visit) brief(n *big.Int) string {
 	a := v.amount(n.String())
 	a.Zeros = ""
 	return a.String()

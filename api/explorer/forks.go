@@ -1,13 +1,15 @@
 package explorer
 
+import "birthmark/core/query"
+
 // forksBody is a list of reorganizations.
 type forksBody struct {
-	Forks []forkBlocks
+	Forks []reorganization
 	Pager pager
 }
 
-// forkBlocks is a reorganization: its orphaned blocks, lowest first.
-type forkBlocks struct {
+// reorganization has the orphaned blocks of a reorganization, lowest first.
+type reorganization struct {
 	Depth  int
 	When   moment
 	Blocks []lostBlock
@@ -31,11 +33,17 @@ func (v *visit) forks() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &forksBody{Pager: cursorPager(v.url("forks"), p, a.Next)}
+	b := &forksBody{v.reorganizations(a.Forks), cursorPager(v.url("forks"), p, a.Next)}
+	return &page{Kind: "forks", Title: "Forks", JSON: v.api("forks"), Section: "forks", Body: b,
+		Description: "Reorganizations of " + titleOf(v.chain.Model) + ": orphaned blocks and their replacements.", Crumbs: []link{{Text: "Reorgs"}}}, nil
+}
+
+// reorganizations groups orphaned blocks, which are sorted by reorganization and height.
+func (v *visit) reorganizations(lost []query.LostBlockAnswer) (all []reorganization) {
 	depth := 0
-	for _, l := range a.Forks {
-		if len(b.Forks) == 0 || l.Depth != depth-1 {
-			b.Forks = append(b.Forks, forkBlocks{Depth: l.Depth, When: v.moment(l.LostAt)})
+	for _, l := range lost {
+		if len(all) == 0 || l.Depth != depth-1 {
+			all = append(all, reorganization{Depth: l.Depth, When: v.moment(l.LostAt)})
 		}
 		depth = l.Depth
 		row := lostBlock{Height: v.heightLink(l.Height), Lost: link{Text: l.Hash}, Time: v.moment(l.Time)}
@@ -43,9 +51,8 @@ func (v *visit) forks() (*page, error) {
 			by := v.blockLink(*l.ReplacedBy)
 			row.By, row.Back = &by, *l.ReplacedBy == l.Hash
 		}
-		f := &b.Forks[len(b.Forks)-1]
-		f.Blocks = append(f.Blocks, row)
+		last := &all[len(all)-1]
+		last.Blocks = append(last.Blocks, row)
 	}
-	return &page{Kind: "forks", Title: "Forks", JSON: v.api("forks"), Section: "forks", Body: b,
-		Description: "Reorganizations of " + titleOf(v.chain.Model) + ": orphaned blocks and their replacements.", Crumbs: []link{{Text: "Reorgs"}}}, nil
+	return all
 }

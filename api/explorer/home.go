@@ -34,19 +34,10 @@ type blockRow struct {
 type homeBody struct {
 	Stats  []stat
 	Blocks []blockRow
-	More   string        // list of all blocks; empty: these are all
-	Chart  template.HTML // transactions per block; empty: too few blocks
-	Rates  template.HTML // speed of the sync; empty: no sync
-	Forks  []forkRow
-}
-
-// forkRow is a reorganization: its lowest orphaned block.
-type forkRow struct {
-	Height link
-	Lost   link // hash; the block has no page
-	By     link // block at that height now; empty: none yet
-	Depth  int
-	When   moment
+	More   string           // list of all blocks; empty: these are all
+	Chart  template.HTML    // transactions per block; empty: too few blocks
+	Rates  template.HTML    // speed of the sync; empty: no sync
+	Forks  []reorganization // newest
 }
 
 const homeForks = 3
@@ -94,7 +85,8 @@ func (v *visit) home() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Forks = v.forkRows(forks.Forks, homeForks)
+	b.Forks = v.reorganizations(forks.Forks)
+	b.Forks = b.Forks[:min(len(b.Forks), homeForks)]
 	p.Body = b
 	return p, nil
 }
@@ -125,27 +117,6 @@ func (v *visit) blockRows(blocks []query.BlockSummaryAnswer) []blockRow {
 	for i, b := range blocks {
 		height := v.heightLink(b.Height)
 		rows[i] = blockRow{link{v.url("block", b.Hash), height.Text}, v.blockLink(b.Hash), v.moment(b.Time), b.Size, b.TxCount}
-	}
-	return rows
-}
-
-// forkRows returns the newest reorganizations.
-func (v *visit) forkRows(lost []query.LostBlockAnswer, limit int) (rows []forkRow) {
-	left := 0 // remaining blocks of the reorganization
-	for _, l := range lost {
-		if left > 0 {
-			left--
-			continue
-		}
-		if len(rows) == limit {
-			break
-		}
-		left = l.Depth - 1
-		row := forkRow{Height: v.heightLink(l.Height), Lost: link{Text: l.Hash}, Depth: l.Depth, When: v.moment(l.LostAt)}
-		if l.ReplacedBy != nil {
-			row.By = v.blockLink(*l.ReplacedBy)
-		}
-		rows = append(rows, row)
 	}
 	return rows
 }

@@ -62,13 +62,3 @@ type tip struct {
 	Hash   link
 	Time   moment
 }
-
-// Amount formats an amount of the chain's coin.
-func (p *page) Amount(n string) amount { return amountOf(p.unit(), n) }
-
-func (p *page) unit() humanize.Unit {
-	if p.Chain == nil {
-		return humanize.Unit{}
-	}
-	return p.Chain.Unit
-}

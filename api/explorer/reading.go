@@ -68,6 +68,9 @@ func amountOf(u humanize.Unit, n string) amount {
 	return amount{sign, whole, digits, fraction[len(digits):], u.Symbol}
 }
 
+// Groups returns the digits before the decimal point in groups, between which a long amount can be broken.
+func (a amount) Groups() []string { return strings.SplitAfter(a.Whole, ",") }
+
 // String returns the whole amount.
 func (a amount) String() string {
 	text := a.Sign + a.Whole

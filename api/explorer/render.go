@@ -17,33 +17,16 @@ import (
 
 // functions are the functions of templates.
 var functions = template.FuncMap{
-	"count":    func(n any) string { return humanize.Thousands(digits(n)) },
-	"plural":   func(n any, thing string) string { return plural(n, thing) },
+	"count":    func(n any) string { return humanize.Thousands(fmt.Sprint(n)) },
+	"plural":   plural,
 	"bytes":    func(n int) string { return humanize.Bytes(int64(n)) },
 	"sentence": sentence,
 	"words":    words,
 	"title":    func(name string) string { return capital(words(name)) },
 }
 
-// digits formats a number of any type.
-func digits(n any) string {
-	switch n := n.(type) {
-	case int:
-		return strconv.Itoa(n)
-	case int64:
-		return strconv.FormatInt(n, 10)
-	case uint32:
-		return strconv.FormatUint(uint64(n), 10)
-	case uint64:
-		return strconv.FormatUint(n, 10)
-	case string:
-		return n
-	}
-	panic(fmt.Sprintf("a %T is counted", n)) // fails the page
-}
-
 func plural(n any, thing string) string {
-	text := digits(n)
+	text := fmt.Sprint(n)
 	if text != "1" {
 		thing += "s"
 	}

@@ -23,7 +23,7 @@ func sheet(t *testing.T) string {
 	if err := s.readStatic(); err != nil {
 		t.Fatal(err)
 	}
-	return string(s.static[s.Stylesheet()].bytes)
+	return string(s.static[s.Stylesheet()])
 }
 
 func TestTheStyleSheetIsSmallAndLoadsNothing(t *testing.T) {

@@ -151,8 +151,8 @@ func pictured(d *document) (bars []string) {
 	return bars
 }
 
-// What flows in flows out: both sides of a picture carry the same, as wide as it is, whatever the transaction.
-func TestPicturesOfTransactionsLoseNothing(t *testing.T) {
+// Both sides of a diagram have the same total thickness and lie within it, for any transaction.
+func TestFlowsHaveEqualSides(t *testing.T) {
 	for _, variantOf := range modeltest.Variants() {
 		db := variant(t, variantOf, variantOf.NewGenerator(testseed.Of(t, 21)).Blocks(60))
 		drawn := 0
@@ -188,17 +188,11 @@ func TestPicturesOfTransactionsLoseNothing(t *testing.T) {
 func (v *visit) sides(t *testing.T, a *query.TxAnswer) {
 	t.Helper()
 	f := v.flow(a)
-	high, err := strconv.ParseFloat(f.Height, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var left, right float64
-	var texts []float64
+	var left, right length
+	var texts []length
 	for _, s := range f.Streams {
-		w, err1 := strconv.ParseFloat(s.Bar.H, 64)
-		y, err2 := strconv.ParseFloat(s.Bar.Y, 64)
-		at, err3 := strconv.ParseFloat(s.AmountY, 64)
-		if err1 != nil || err2 != nil || err3 != nil || y < 0 || y+w > high || w < 1 {
+		w, y, at := s.Bar.H, s.Bar.Y, s.AmountY
+		if y < 0 || y+w > f.Height || w < 1 {
 			t.Fatalf("%s: a stream from %s, %s high, in a picture of %s", a.Hash, s.Bar.Y, s.Bar.H, f.Height)
 		}
 		if s.Anchor == "end" {
@@ -216,8 +210,8 @@ func (v *visit) sides(t *testing.T, a *query.TxAnswer) {
 		}
 	}
 	// Each stream that is thinner than the least is drawn wider, by so much at most.
-	if math.Abs(left-right) > flowThin*float64(len(f.Streams))+1 {
-		t.Errorf("%s: %g flows in and %g out", a.Hash, left, right)
+	if math.Abs(float64(left-right)) > float64(flowThin)*float64(len(f.Streams))+1 {
+		t.Errorf("%s: %v flows in and %v out", a.Hash, left, right)
 	}
 }
 

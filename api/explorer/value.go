@@ -177,16 +177,25 @@ func (v *visit) seen(a query.FirstSeenAnswer) (s *seen, err error) {
 
 // timeAt returns the time of the block at a height; nil for genesis.
 func (v *visit) timeAt(height uint32) (*moment, error) {
+	unix, err := v.blockTime(height)
+	if err != nil || unix == 0 {
+		return nil, err
+	}
+	at := v.moment(unix)
+	return &at, nil
+}
+
+// blockTime returns the time of the block at a height in Unix seconds; 0 for genesis.
+func (v *visit) blockTime(height uint32) (int64, error) {
 	h := model.HeightPk(height)
 	a, err := v.Blocks(v.ctx, query.Range{FromHeight: &h, ToHeight: &h}, query.Page{Limit: 1})
 	if _, code := model.KindOf(err); code == "empty_range" {
-		return nil, nil
+		return 0, nil
 	}
 	if err != nil || len(a.Blocks) == 0 {
-		return nil, err
+		return 0, err
 	}
-	at := v.moment(a.Blocks[0].Time)
-	return &at, nil
+	return a.Blocks[0].Time, nil
 }
 
 // fromTheStart is the cursor of the first page of a single list.
@@ -215,13 +224,16 @@ func partPager(base, query, list, after string, next *string) (pg pager) {
 	return pg
 }
 
-// short returns the beginning and the end of a long text, for titles.
-func short(text string) string {
+// short returns a long text in a form for titles.
+func short(text string) string { return abbreviate(text, 12, 8) }
+
+// abbreviate returns the beginning and the end of a text that is longer than both and an ellipsis.
+func abbreviate(text string, head, tail int) string {
 	runes := []rune(text)
-	if len(runes) <= 24 {
+	if len(runes) <= head+tail+1 {
 		return text
 	}
-	return string(runes[:12]) + "…" + string(runes[len(runes)-8:])
+	return string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
 }
 
 // capital returns a name with an upper case first letter.

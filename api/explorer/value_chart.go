@@ -2,7 +2,6 @@ package explorer
 
 import (
 	"math/big"
-	"time"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
@@ -99,24 +98,15 @@ func scaled(n *big.Int, u humanize.Unit) float64 {
 // dates returns a function that formats a height as the time of its block, with a precision for the given range. A
 // height without a time is formatted as a number.
 func (v *visit) dates(from, to float64) func(float64) string {
-	write := charts.Times(v.unix(from), v.unix(to))
+	unix := func(height float64) float64 {
+		at, _ := v.blockTime(uint32(height)) // 0: unknown
+		return float64(at)
+	}
+	write := charts.Times(unix(from), unix(to))
 	return func(height float64) string {
-		if at := v.unix(height); at > 0 {
+		if at := unix(height); at > 0 {
 			return write(at)
 		}
 		return charts.Whole(height)
 	}
-}
-
-// unix returns the time of the block at a height; 0 if unknown.
-func (v *visit) unix(height float64) float64 {
-	at, err := v.timeAt(uint32(height))
-	if err != nil || at == nil {
-		return 0
-	}
-	t, err := time.Parse(time.RFC3339, at.ISO)
-	if err != nil {
-		return 0
-	}
-	return float64(t.Unix())
 }

@@ -249,3 +249,8 @@ func (v *visit) number(name string, def int) (int, error) {
 	}
 	return int(n), nil
 }
+
+// following is the query of the events of a value of an index: its outputs, and what spends them.
+func following(index, value string) string {
+	return "?follow=" + url.QueryEscape(index+"="+value) + "&spends=true"
+}

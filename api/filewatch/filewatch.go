@@ -3,10 +3,13 @@
 package filewatch
 
 import (
+	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -24,21 +27,14 @@ type File[T any] struct {
 	checked atomic.Int64 // Unix nanoseconds
 
 	mu     sync.Mutex
-	stamp  []stamp
+	state  string // of the files when they were read
 	logged string // the last error
-}
-
-// stamp identifies the state of a file.
-type stamp struct {
-	modified time.Time
-	size     int64
-	file     os.FileInfo
 }
 
 // Watch reads the files.
 func Watch[T any](log *slog.Logger, read func() (T, error), files ...string) (*File[T], error) {
 	w := &File[T]{files: files, read: read, log: log}
-	w.stamp = w.stamps() // before reading, so that a change during it is detected later
+	w.state = w.stat() // before reading, so that a change during it is detected later
 	v, err := read()
 	if err != nil {
 		return nil, err
@@ -60,8 +56,8 @@ func (w *File[T]) Value() T {
 
 // check reads the files again if they have changed. mu is held.
 func (w *File[T]) check() {
-	now := w.stamps()
-	if same(now, w.stamp) {
+	now := w.stat()
+	if now == w.state {
 		return
 	}
 	v, err := w.read()
@@ -73,29 +69,23 @@ func (w *File[T]) check() {
 		}
 		return
 	}
-	w.stamp, w.logged = now, ""
+	w.state, w.logged = now, ""
 	w.value.Store(&v)
 	w.log.Info("file reloaded", "file", w.files[0])
 }
 
-func (w *File[T]) stamps() []stamp {
-	all := make([]stamp, len(w.files))
-	for i, name := range w.files {
+// stat returns the times, sizes and inodes of the files.
+func (w *File[T]) stat() string {
+	var b strings.Builder
+	for _, name := range w.files {
+		var inode uint64
 		if info, err := os.Stat(name); err == nil {
-			all[i] = stamp{info.ModTime(), info.Size(), info}
+			if is, ok := info.Sys().(*syscall.Stat_t); ok {
+				inode = is.Ino
+			}
+			fmt.Fprint(&b, info.ModTime().UnixNano(), info.Size(), inode)
 		}
+		b.WriteByte('\n')
 	}
-	return all
-}
-
-func same(a, b []stamp) bool {
-	for i := range a {
-		if (a[i].file == nil) != (b[i].file == nil) {
-			return false
-		}
-		if a[i].file != nil && (!a[i].modified.Equal(b[i].modified) || a[i].size != b[i].size || !os.SameFile(a[i].file, b[i].file)) {
-			return false
-		}
-	}
-	return true
+	return b.String()
 }

@@ -24,7 +24,7 @@ func Listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, model.Errorf(model.Refused, "address_in_use", "listen: %s is in use by another program: stop it, or choose another port", addr)
+		return nil, inUse(addr, "port")
 	case errors.Is(err, fs.ErrPermission):
 		return nil, model.Errorf(model.Refused, "not_permitted", "listen: no permission to listen on %s: choose a port above 1023", addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
@@ -33,6 +33,10 @@ func Listen(addr string) (net.Listener, error) {
 		return nil, badAddress(addr, err)
 	}
 	return l, nil
+}
+
+func inUse(addr, choose string) error {
+	return model.Errorf(model.Refused, "address_in_use", "listen: %s is in use by another program: stop it, or choose another %s", addr, choose)
 }
 
 func badAddress(addr string, err error) error {
@@ -50,7 +54,7 @@ func listenUnix(path string) (net.Listener, error) {
 		}
 		if conn, err := net.Dial("unix", path); err == nil {
 			conn.Close()
-			return nil, model.Errorf(model.Refused, "address_in_use", "listen: %s is in use by another program: stop it, or choose another path", path)
+			return nil, inUse(path, "path")
 		} else if !errors.Is(err, syscall.ECONNREFUSED) {
 			return nil, badAddress("unix:"+path, err)
 		}

@@ -15,8 +15,7 @@ import (
 
 // Options configure a server. Zero means no limit; [Defaults] suit a server on a small machine.
 type Options struct {
-	Addr     string       // host:port, or unix:/path/of.sock
-	Listener net.Listener // of [Listen], in place of Addr; Serve closes it
+	Listener net.Listener // of [Listen]; Serve closes it
 
 	Cert, Key string // PEM files; both empty: no TLS
 
@@ -40,7 +39,6 @@ type Options struct {
 // Defaults returns the limits for a small machine.
 func Defaults() Options {
 	return Options{
-		Addr:        "127.0.0.1:8080",
 		Header:      10 * time.Second,
 		Idle:        2 * time.Minute,
 		Grace:       10 * time.Second,
@@ -70,7 +68,7 @@ func Reasons() []string { return []string{connectionLimit, evicted} }
 
 // Serve serves h until ctx ends. Then it accepts no more connections, waits up to Grace for running requests, and
 // returns nil. The contexts of requests end only after Grace: a handler that streams must observe ctx in another way.
-// Serve returns an error if it cannot listen.
+// Serve returns an error if it cannot read the certificate.
 func Serve(ctx context.Context, o Options, h http.Handler) error {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -81,16 +79,9 @@ func Serve(ctx context.Context, o Options, h http.Handler) error {
 	if o.Open == nil {
 		o.Open = func(int) {}
 	}
-	l := o.Listener
-	if l == nil {
-		var err error
-		if l, err = Listen(o.Addr); err != nil {
-			return err
-		}
-	}
 	s := &server{Options: o, handler: h}
-	if err := s.prepare(l); err != nil {
-		return errors.Join(err, l.Close())
+	if err := s.prepare(); err != nil {
+		return errors.Join(err, o.Listener.Close())
 	}
 	return s.run(ctx)
 }
@@ -104,9 +95,9 @@ type server struct {
 	answers  sync.WaitGroup
 }
 
-func (s *server) prepare(l net.Listener) error {
+func (s *server) prepare() error {
 	s.listener = &connections{
-		Listener: l, max: s.Connections, each: s.Each, trusted: s.Proxies, rejected: s.Rejected, opened: s.Open,
+		Listener: s.Listener, max: s.Connections, each: s.Each, trusted: s.Proxies, rejected: s.Rejected, opened: s.Open,
 		all: map[*connection]struct{}{}, by: map[netip.Prefix]int{}, spares: map[*connection]struct{}{},
 	}
 	s.http = &http.Server{
@@ -127,7 +118,7 @@ func (s *server) prepare(l net.Listener) error {
 		}
 		s.http.TLSConfig = config
 	}
-	s.warn(l.Addr())
+	s.warn(s.Listener.Addr())
 	return nil
 }
 
@@ -137,10 +128,12 @@ func (s *server) warn(at net.Addr) {
 	if !ok || tcp.IP.IsLoopback() {
 		return
 	}
-	if s.http.TLSConfig == nil && !s.Guarded {
-		s.Log.Warn("other machines can reach this server without TLS and API keys: set tls and api_keys_file, or listen on 127.0.0.1 behind a proxy", "listen", at.String())
-	} else if s.http.TLSConfig == nil {
-		s.Log.Warn("other machines can reach this server without TLS, which exposes API keys: set tls, or listen on 127.0.0.1 behind a proxy", "listen", at.String())
+	why := "without TLS and API keys: set tls and api_keys_file"
+	if s.Guarded {
+		why = "without TLS, which exposes API keys: set tls"
+	}
+	if s.http.TLSConfig == nil {
+		s.Log.Warn("other machines can reach this server "+why+", or listen on 127.0.0.1 behind a proxy", "listen", at.String())
 	}
 }
 

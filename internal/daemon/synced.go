@@ -47,10 +47,8 @@ func (s *syncedChain) watch(alone bool) (stop func()) {
 	if alone {
 		return s.h.Console.Watch(s.h.Log, "sync", s.blocks.Reading)
 	}
-	return progress.Report(s.h.Log, "sync of "+s.name(), s.blocks.Reading)
+	return progress.Report(s.h.Log, "sync of "+nameOf(s.db), s.blocks.Reading)
 }
-
-func (s *syncedChain) name() string { return s.db.Chain().Name() + " " + s.db.Chain().Network() }
 
 // run syncs until ctx ends.
 func (s *syncedChain) run(ctx context.Context) {
