@@ -225,7 +225,7 @@ func (d *document) links() (paths []string) {
 var ago = regexp.MustCompile(`^(just now|in .*|.* ago)$`)
 
 // void are the elements without an end tag.
-var void = []string{"meta", "link", "input", "br", "hr", "img"}
+var void = []string{"meta", "link", "input", "br", "hr", "img", "wbr"}
 
 // faults returns what is wrong with the page.
 func (d *document) faults() (faults []string) {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"birthmark/model"
@@ -30,8 +31,12 @@ type Server struct {
 	path   string
 	handle func(context.Context, Request) (Reply, error)
 
-	ctx    context.Context // of all requests
+	ctx    context.Context
 	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup // handlers, and the loop that accepts
 }
 
 // Serve answers requests for the database in dir until Close. This process must hold the lock of the database. An error
@@ -44,13 +49,22 @@ func Serve(dir string, handle func(context.Context, Request) (Reply, error)) (*S
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.server = &http.Server{Handler: s, ReadTimeout: patience}
-	go func() { _ = s.server.Serve(listener) }()
+	s.running.Go(func() { _ = s.server.Serve(listener) })
 	return s, nil
 }
 
 // ServeHTTP answers one request. It closes the connection without a response if the server is closed: the client then
 // returns [ErrNobody].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		panic(http.ErrAbortHandler)
+	}
+	s.running.Add(1)
+	s.mu.Unlock()
+	defer s.running.Done()
+
 	var reply Reply
 	request, err := readRequest(http.MaxBytesReader(w, r.Body, maxBytes))
 	if err == nil {
@@ -124,10 +138,15 @@ func readRequest(r io.Reader) (request Request, err error) {
 
 // Close stops answering, cancels the running requests and waits for them.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.cancel()
 	err := os.Remove(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, s.server.Shutdown(context.Background()))
+	err = errors.Join(err, s.server.Close())
+	s.running.Wait()
+	return err
 }
