@@ -61,6 +61,7 @@ var rules = []rule{
 	{from: "core/query/txset", may: []string{"model"}},
 	{from: "core/query/...", may: []string{"model", "storage", "core/schema", "core/query"}},
 	{from: "core/backfill", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger", "core/ingest"}},
+	{from: "core/coretest", may: []string{"model", "model/modeltest", "storage", "storage/memory", "storage/rocks", "core", "core/check"}},
 	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/verify", may: []string{"model", "storage", "core/schema", "core/ingest"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize"}},

@@ -209,7 +209,7 @@ func TestCrashChild(t *testing.T) {
 	}
 	var store storage.Store = s
 	if os.Getenv(crashWAL) == "bulk" {
-		store = inBulk{s}
+		store = inBulk{Store: s}
 	}
 	db := open(t, store, crashVariant, 1<<16)
 	fmt.Println("opened")

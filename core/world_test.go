@@ -1,156 +1,22 @@
 package core_test
 
-import (
-	"context"
-	"encoding/hex"
-	"fmt"
-	"testing"
+import "birthmark/core/coretest"
 
-	"birthmark/core"
-	"birthmark/core/check"
-	"birthmark/model"
-	"birthmark/model/modeltest"
-	"birthmark/storage"
-	"birthmark/storage/memory"
-	"birthmark/storage/rocks"
+type (
+	inBulk = coretest.InBulk
+	dumped = coretest.Dumped
 )
 
-// stores are the stores that the tests use.
-var stores = map[string]func(t testing.TB) storage.Store{
-	"memory": func(testing.TB) storage.Store { return memory.New() },
-	"rocks": func(t testing.TB) storage.Store {
-		return openRocks(t, t.TempDir(), true)
-	},
-	"rocks in bulk": func(t testing.TB) storage.Store {
-		return inBulk{openRocks(t, t.TempDir(), true)}
-	},
-}
-
-// inBulk is a store whose updates are all bulk updates.
-type inBulk struct{ storage.Store }
-
-func (s inBulk) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.Store.(storage.BulkUpdater).UpdateBulk(ctx, fn)
-}
-
-func openRocks(t testing.TB, dir string, wal bool) storage.Store {
-	t.Helper()
-	s, err := rocks.Open(dir, rocks.Options{WAL: wal, BlockCache: 8 << 20, WriteBuffers: 8 << 20, Holder: t.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
-
-// open opens the database of a variant. The cache size is in bytes.
-func open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *core.DB {
-	t.Helper()
-	db, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, CacheBytes: caches})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-// consistent fails if check reports a problem. Every test that writes ends with it.
-func consistent(t testing.TB, db *core.DB) {
-	t.Helper()
-	a, err := db.Check(context.Background(), check.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, f := range a.Problems {
-		if i == 10 {
-			t.Errorf("and %d more problems", len(a.Problems)-i)
-			break
-		}
-		t.Errorf("problem in %s at %s: %s", f.Family, f.Key, f.Problem)
-	}
-	if a.OK != (len(a.Problems) == 0) {
-		t.Errorf("ok is %t with %d problems", a.OK, len(a.Problems))
-	}
-}
-
-// appendAll appends blocks in batches of the given number.
-func appendAll(t testing.TB, db *core.DB, blocks []*model.Block, batch int) {
-	t.Helper()
-	for len(blocks) > 0 {
-		n := min(batch, len(blocks))
-		if err := db.Append(context.Background(), blocks[:n]); err != nil {
-			t.Fatalf("append blocks %d to %d: %v", blocks[0].Height, blocks[n-1].Height, err)
-		}
-		blocks = blocks[n:]
-	}
-}
-
-func rollback(t testing.TB, db *core.DB, to model.Point) {
-	t.Helper()
-	if err := db.Rollback(context.Background(), to); err != nil {
-		t.Fatalf("roll back to %d: %v", to.Height, err)
-	}
-}
-
-// dumped is a dump of a database, one line per row.
-type dumped []string
-
-func dump(t testing.TB, db *core.DB) dumped {
-	t.Helper()
-	var d dumped
-	err := db.Dump(context.Background(), func(family string, key, value []byte) error {
-		d = append(d, fmt.Sprintf("%s %s -> %s", family, hex.EncodeToString(key), hex.EncodeToString(value)))
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-// same fails with the first rows that differ.
-func same(t testing.TB, what string, got, want dumped) {
-	t.Helper()
-	for i := range max(len(got), len(want)) {
-		g, w := "(no more rows)", "(no more rows)"
-		if i < len(got) {
-			g = got[i]
-		}
-		if i < len(want) {
-			w = want[i]
-		}
-		if g != w {
-			t.Fatalf("%s: %d rows, expected %d; the first that differs:\n got %.300s\nwant %.300s", what, len(got), len(want), g, w)
-		}
-	}
-}
-
-// fresh returns the dump of a database in memory to which only these blocks were appended.
-func fresh(t testing.TB, v modeltest.Variant, blocks []*model.Block) dumped {
-	t.Helper()
-	db := open(t, memory.New(), v, 1<<20)
-	appendAll(t, db, blocks, 13)
-	consistent(t, db)
-	return dump(t, db)
-}
-
-// variants runs a test for every variant, and with -short for two.
-func variants(t *testing.T, test func(t *testing.T, v modeltest.Variant)) {
-	for i, v := range modeltest.Variants() {
-		if testing.Short() && i%3 != 0 {
-			continue
-		}
-		t.Run(v.Name, func(t *testing.T) { test(t, v) })
-	}
-}
-
-// point returns the point of block i, or the origin if i is -1.
-func point(blocks []*model.Block, i int) model.Point {
-	if i < 0 {
-		return model.Point{}
-	}
-	return blocks[i].Point()
-}
+var (
+	stores     = coretest.Stores
+	openRocks  = coretest.OpenRocks
+	open       = coretest.Open
+	consistent = coretest.Consistent
+	appendAll  = coretest.AppendAll
+	rollback   = coretest.Rollback
+	dump       = coretest.Dump
+	same       = coretest.Same
+	fresh      = coretest.Fresh
+	variants   = coretest.Variants
+	point      = coretest.Point
+)
