@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"slices"
 
 	"birthmark/core/ingest"
 	"birthmark/core/schema"
@@ -70,20 +71,21 @@ func (db *DB) inBulk(w *ingest.Batch, bulkWeight int) bool {
 // is committed. After an error the caller must call discardPending when no other prepare or commit is running.
 func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch, error) {
 	db.mu.Lock()
-	head, before := db.head, append([]*ingest.Batch(nil), db.pending...)
+	head, batches := db.head, slices.Clone(db.pending)
 	assets := db.totals.Rows[schema.FamilyAssets] > 0
 	db.mu.Unlock()
 
 	w, err := ingest.NewBatch(db.layout(), head, blocks)
 	if err == nil {
-		db.cache.Pin(ingest.FirstPk(before, w))
+		batches = append(batches, w)
+		db.cache.Pin(ingest.FirstPk(batches))
 		// The pending batches are copied before the snapshot is taken: a batch that is committed in between is seen
 		// twice, but never missed.
 		err = db.store.View(ctx, func(r storage.Reader) error {
-			if err := ingest.CheckHeaders(db.chain, r, before, w); err != nil {
+			if err := ingest.CheckHeaders(db.chain, r, batches); err != nil {
 				return err
 			}
-			return ingest.Resolve(db.layout(), db.cache, w, r, before, assets)
+			return ingest.Resolve(db.layout(), db.cache, r, batches, assets)
 		})
 	}
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 	firstBlocks    = 1 << 7
 )
 
-func newBloom(most int64) *Bloom { return &Bloom{maxBytes: most} }
+func newBloom(maxBytes int64) *Bloom { return &Bloom{maxBytes: maxBytes} }
 
 // Has reports whether the database may have a value; false is certain.
 func (f *Bloom) Has(key Fingerprint) bool {
@@ -88,9 +88,9 @@ func (f *Bloom) disable() {
 	f.layers, f.bytes, f.complete = nil, 0, false
 }
 
-func newBloomLayer(blocks, room int) bloomLayer {
+func newBloomLayer(blocks, capacity int) bloomLayer {
 	memory := offheap.New(blocks * bloomBlockSize)
-	return bloomLayer{unsafe.Slice((*bloomBlock)(memory.Resize(blocks*bloomBlockSize)), blocks), memory, room}
+	return bloomLayer{unsafe.Slice((*bloomBlock)(memory.Resize(blocks*bloomBlockSize)), blocks), memory, capacity}
 }
 
 func (l *bloomLayer) block(key Fingerprint) *bloomBlock {

@@ -57,11 +57,11 @@ const (
 
 // newTable returns a table of at most bytes for numbers of the given bits.
 func newTable(bytes int64, payload uint) *Table {
-	return &Table{memory: offheap.New(int(bytes)), payload: payload, capacity: placesIn(bytes), overflow: map[uint64]uint64{}}
+	return &Table{memory: offheap.New(int(bytes)), payload: payload, capacity: slotsIn(bytes), overflow: map[uint64]uint64{}}
 }
 
-// placesIn returns the number of slots of a table of at most bytes; 0 if they are too few for a table.
-func placesIn(bytes int64) int {
+// slotsIn returns the number of slots of a table of at most bytes; 0 if they are too few for a table.
+func slotsIn(bytes int64) int {
 	if most := int(bytes / entrySize); most >= leastSlots {
 		return most
 	}
@@ -74,7 +74,7 @@ func (t *Table) limited(bytes int64, payload uint) *Table {
 	if t == nil {
 		return newTable(bytes, payload)
 	}
-	if t.capacity = placesIn(bytes); len(t.entries) <= max(t.capacity, leastSlots) {
+	if t.capacity = slotsIn(bytes); len(t.entries) <= max(t.capacity, leastSlots) {
 		return t
 	}
 	oldest := min(t.newest(t.capacity*maxLoad/16, func(*entry) bool { return true }), uint64(t.pinFloor))

@@ -38,8 +38,9 @@ func TestRollbackRemovesItsCacheEntries(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				c.Pin(ingest.FirstPk(nil, w))
-				if err := ingest.Resolve(layout, c, w, r, nil, true); err != nil {
+				batches := []*ingest.Batch{w}
+				c.Pin(ingest.FirstPk(batches))
+				if err := ingest.Resolve(layout, c, r, batches, true); err != nil {
 					return err
 				}
 				return ingest.WriteRows(layout, w, r, b, &totals)

@@ -187,7 +187,7 @@ func (f *Bloom) read(r *snapshotReader) {
 	f.disable()
 	f.complete = r.number() == 1
 	for n := r.number(); n > 0 && r.err == nil; n-- {
-		blocks, room := r.number(), r.number()
+		blocks, remaining := r.number(), r.number()
 		if blocks > uint64(f.maxBytes-f.bytes)/bloomBlockSize {
 			// No room in this process: it is skipped.
 			f.disable()
@@ -197,7 +197,7 @@ func (f *Bloom) read(r *snapshotReader) {
 			continue
 		}
 		f.bytes += int64(blocks) * bloomBlockSize
-		l := newBloomLayer(int(blocks), int(room))
+		l := newBloomLayer(int(blocks), int(remaining))
 		for j := range l.blocks {
 			for k := range l.blocks[j] {
 				l.blocks[j][k] = r.number()

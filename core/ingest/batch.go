@@ -52,8 +52,8 @@ type mint struct {
 	info   []byte
 }
 
-// where names a transaction in error messages.
-func where(c model.Chain, t *BatchTx) string {
+// describe names a transaction in error messages.
+func describe(c model.Chain, t *BatchTx) string {
 	if t.genesis {
 		return "genesis transaction " + c.FormatHash(t.Hash)
 	}

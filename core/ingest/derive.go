@@ -14,9 +14,10 @@ func Derive(l *schema.Layout, r storage.Reader, parent model.Point, blocks []*mo
 	if err != nil {
 		return err
 	}
-	first, c := FirstPk(nil, w), cache.New(0, l.Indexes)
+	batches := []*Batch{w}
+	first, c := FirstPk(batches), cache.New(0, l.Indexes)
 	c.Pin(first)
-	if err := Resolve(l, c, w, r, nil, true); err != nil {
+	if err := Resolve(l, c, r, batches, true); err != nil {
 		return err
 	}
 	t := schema.Totals{Rows: map[storage.Family]uint64{}}
@@ -26,5 +27,5 @@ func Derive(l *schema.Layout, r storage.Reader, parent model.Point, blocks []*mo
 		}
 	}
 	e := emitter{Layout: l, w: w, b: b, t: &t, rows: make([]uint64, l.FamilyCount())}
-	return e.window()
+	return e.emit()
 }

@@ -16,8 +16,8 @@ type emitter struct {
 	w          *Batch
 	b          storage.Batch
 	t          *schema.Totals
-	key, value []byte // of the current row
-	head       []byte
+	key, value []byte   // of the current row
+	extra      []byte   // a key made of both
 	rows       []uint64 // rows by family
 
 	spends, births, assets int // how many of the batch's entries have been emitted
@@ -31,18 +31,18 @@ func (e *emitter) put(f storage.Family) {
 
 // putBirth adds the row that maps the value in e.value to the birth in e.key.
 func (e *emitter) putBirth(f storage.Family) {
-	e.head = schema.AppendBirthKey(e.head[:0], e.value, e.key)
-	e.b.Put(f, e.head, nil)
+	e.extra = schema.AppendBirthKey(e.extra[:0], e.value, e.key)
+	e.b.Put(f, e.extra, nil)
 	e.rows[f]++
 }
 
-func (e *emitter) window() error {
+func (e *emitter) emit() error {
 	for _, b := range e.w.Blocks {
 		e.block(b)
 	}
 	for i := range e.w.Txs {
 		if err := e.tx(&e.w.Txs[i]); err != nil {
-			return fmt.Errorf("%s: %w", where(e.Chain, &e.w.Txs[i]), err)
+			return fmt.Errorf("%s: %w", describe(e.Chain, &e.w.Txs[i]), err)
 		}
 	}
 	for f, n := range e.rows {
@@ -143,8 +143,8 @@ func (e *emitter) output(t *BatchTx, oi int) error {
 		e.put(x.Family(schema.IndexValue))
 		e.putBirth(x.Family(schema.IndexBirth))
 		if x.Active.Has(schema.FeaturePrefix) {
-			e.head = schema.AppendTextKey(e.head[:0], &x.Index, e.value, e.key)
-			e.b.Put(x.Family(schema.IndexText), e.head, nil)
+			e.extra = schema.AppendTextKey(e.extra[:0], &x.Index, e.value, e.key)
+			e.b.Put(x.Family(schema.IndexText), e.extra, nil)
 			e.rows[x.Family(schema.IndexText)]++
 		}
 	}
@@ -221,7 +221,7 @@ func (e *emitter) raw(t *BatchTx) {
 // of r.
 func WriteRows(l *schema.Layout, w *Batch, r storage.Reader, b storage.Batch, t *schema.Totals) error {
 	e := emitter{Layout: l, w: w, b: b, t: t, rows: make([]uint64, l.FamilyCount())}
-	if err := e.window(); err != nil {
+	if err := e.emit(); err != nil {
 		return err
 	}
 	if len(w.Txs) == 0 {

@@ -8,14 +8,13 @@ import (
 	"birthmark/storage"
 )
 
-// CheckHeaders calls the chain's header checks for the blocks of a batch. The chain can read earlier headers from the
-// batch itself, from the uncommitted batches in before, and from the database.
-func CheckHeaders(chain model.Chain, r storage.Reader, before []*Batch, w *Batch) error {
+// CheckHeaders calls the chain's header checks for the blocks of the last batch. The chain can read earlier headers from
+// the uncommitted batches, which are all in batches, oldest first, and from the database.
+func CheckHeaders(chain model.Chain, r storage.Reader, batches []*Batch) error {
 	c, ok := chain.(model.HeaderChecker)
 	if !ok {
 		return nil
 	}
-	batches := append(slices.Clip(before), w)
 	at := func(h model.HeightPk) ([]byte, error) {
 		for _, b := range slices.Backward(batches) {
 			blocks := b.Blocks
@@ -25,7 +24,7 @@ func CheckHeaders(chain model.Chain, r storage.Reader, before []*Batch, w *Batch
 		}
 		return schema.Header(r, h)
 	}
-	for _, b := range w.Blocks {
+	for _, b := range batches[len(batches)-1].Blocks {
 		if err := c.CheckHeader(b, at); err != nil {
 			return err
 		}

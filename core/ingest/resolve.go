@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"birthmark/core/cache"
@@ -12,13 +11,13 @@ import (
 )
 
 // FirstPk returns the first pointer of the oldest uncommitted batch.
-func FirstPk(before []*Batch, w *Batch) model.UtxoPk {
-	for _, w := range append(slices.Clip(before), w) {
+func FirstPk(batches []*Batch) model.UtxoPk {
+	for _, w := range batches {
 		if len(w.Txs) > 0 {
 			return model.UtxoPk(w.Txs[0].pk)
 		}
 	}
-	return model.UtxoPk(w.Blocks[0].Height.First())
+	return model.UtxoPk(batches[len(batches)-1].Blocks[0].Height.First())
 }
 
 // resolver is the second pass over one batch: it finds spent outputs and the births of values and assets.
@@ -31,14 +30,14 @@ type resolver struct {
 
 	assetsStored bool // the database contains assets
 
-	keys                 []cache.Fingerprint // of the current run of transactions, in the order of lookups
-	asked                int                 // number of keys already used
-	touched              uint64
-	spendKeys, valueKeys []cache.Fingerprint // the keys to prefetch in each kind of table
-	misses               []cacheMiss         // inputs that must be read from the database
-	pending              []pendingLookup     // values that the database may contain
-	lookups              []mintLookup        // minted assets that no cache contains
-	asksBirths, knew     int                 // cache lookups of births, and hits
+	keys                    []cache.Fingerprint // of the current run of transactions, in the order of lookups
+	used                    int                 // number of keys already used
+	prefetched              uint64
+	spendKeys, valueKeys    []cache.Fingerprint // the keys to prefetch in each kind of table
+	misses                  []cacheMiss         // inputs that must be read from the database
+	pending                 []pendingLookup     // values that the database may contain
+	lookups                 []mintLookup        // minted assets that no cache contains
+	birthLookups, birthHits int                 // cache lookups of births, and hits
 }
 
 // keysAhead is the minimum number of fingerprints that are computed ahead of their lookups. It is large enough to
@@ -53,10 +52,10 @@ func (v *resolver) resolve() error {
 		}
 		t := &w.Txs[ti]
 		if err := v.inputs(int32(ti), t); err != nil {
-			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
 		if err := v.outputs(t); err != nil {
-			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
 	}
 	v.count()
@@ -84,7 +83,7 @@ func (v *resolver) resolve() error {
 // assets of outputs. It returns the index of the transaction after them.
 func (v *resolver) fingerprints(ti int) int {
 	c := v.cache
-	v.keys, v.asked, v.spendKeys, v.valueKeys = v.keys[:0], 0, v.spendKeys[:0], v.valueKeys[:0]
+	v.keys, v.used, v.spendKeys, v.valueKeys = v.keys[:0], 0, v.spendKeys[:0], v.valueKeys[:0]
 	for ; ti < len(v.w.Txs) && len(v.keys) < keysAhead; ti++ {
 		t := &v.w.Txs[ti]
 		for ii := range t.Inputs {
@@ -110,7 +109,7 @@ func (v *resolver) fingerprints(ti int) int {
 		}
 		v.valueKeys = append(v.valueKeys, v.keys[from:]...)
 	}
-	v.touched += c.Unspent.Prefetch(v.spendKeys) + c.Births.Prefetch(v.valueKeys) + c.Known.Prefetch(v.valueKeys)
+	v.prefetched += c.Unspent.Prefetch(v.spendKeys) + c.Births.Prefetch(v.valueKeys) + c.Known.Prefetch(v.valueKeys)
 	return ti
 }
 
@@ -124,8 +123,8 @@ func (v *resolver) spaceOf(position int) int {
 
 // nextKey returns the next computed fingerprint.
 func (v *resolver) nextKey() cache.Fingerprint {
-	v.asked++
-	return v.keys[v.asked-1]
+	v.used++
+	return v.keys[v.used-1]
 }
 
 // outputs resolves the values and assets of a transaction's outputs, and adds them to the table of unspent outputs.
@@ -155,7 +154,8 @@ func (v *resolver) outputs(t *BatchTx) error {
 			if x == v.SpendIndex {
 				spendable = key
 			}
-			v.occur(x, key, k.Value, birth)
+			once := x.Kind == model.OneToOne
+			v.w.births = append(v.w.births, v.birthOf(x.Number, once, key, k.Value, birth, len(v.w.births)))
 		}
 		if err := v.assets(o, pk); err != nil {
 			return fmt.Errorf("output %d: %w", index, err)
@@ -203,33 +203,31 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 	return x, birth, nil
 }
 
-// occur records an occurrence of a value. Its birth is in the cache, or here if the filter proves that the value is
-// new; otherwise the lookup is deferred to lookupPending.
-func (v *resolver) occur(x *schema.Index, key cache.Fingerprint, value []byte, here model.BirthPk) {
-	w, c := v.w, v.cache
-	at := int32(len(w.births))
-	once := x.Kind == model.OneToOne
+// birthOf returns the birth of a value, or of an asset, that occurs here. It is in the cache, or here if the filter proves
+// that the value is new; otherwise the lookup is deferred to lookupPending, which sets entry at of Batch.births or
+// Batch.assetBirths. once means that each value occurs once.
+func (v *resolver) birthOf(space int, once bool, key cache.Fingerprint, value []byte, here model.BirthPk, at int) model.BirthPk {
+	c := v.cache
 	if !once {
-		v.asksBirths++
+		v.birthLookups++
 		if birth, ok := c.Birth(key); ok {
-			w.births = append(w.births, birth)
-			v.knew++
-			return
+			v.birthHits++
+			return birth
 		}
 	}
-	w.births = append(w.births, here)
 	if c.Known.Has(key) {
-		v.pending = append(v.pending, pendingLookup{x.Number, key, value, here, at})
-		return
+		v.pending = append(v.pending, pendingLookup{space, key, value, here, int32(at)})
+		return here
 	}
 	c.Known.Add(key)
 	if !once {
 		c.PutBirth(key, here)
 	}
+	return here
 }
 
 func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
-	w, c, kept := v.w, v.cache, 0
+	w, kept := v.w, 0
 	for i := range o.Assets {
 		a := &o.Assets[i]
 		if a.Amount == 0 {
@@ -243,20 +241,7 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 			return BadBlock(err)
 		}
 		kept++
-		key := v.nextKey()
-		v.asksBirths++
-		birth, known := c.Birth(key)
-		if known {
-			v.knew++
-		} else {
-			birth = model.BirthPk{Utxo: pk, Ordinal: ordinal}
-			if c.Known.Has(key) {
-				v.pending = append(v.pending, pendingLookup{schema.AssetSpace, key, a.ID, birth, int32(len(w.assetBirths))})
-			} else {
-				c.Known.Add(key)
-				c.PutBirth(key, birth)
-			}
-		}
+		birth := v.birthOf(schema.AssetSpace, false, v.nextKey(), a.ID, model.BirthPk{Utxo: pk, Ordinal: ordinal}, len(w.assetBirths))
 		w.assetBirths = append(w.assetBirths, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal})
 	}
 	return nil
@@ -266,15 +251,15 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 func (v *resolver) count() {
 	hits := &v.cache.Counters
 	hits.Outputs.Add(len(v.w.spends), len(v.w.spends)-len(v.misses))
-	hits.Values.Add(v.asksBirths, v.knew)
-	perhapsNew := len(v.w.births) + len(v.w.assetBirths) - v.knew
+	hits.Values.Add(v.birthLookups, v.birthHits)
+	perhapsNew := len(v.w.births) + len(v.w.assetBirths) - v.birthHits
 	hits.Filter.Add(perhapsNew, perhapsNew-len(v.pending))
 }
 
-// Resolve finds the outputs that the inputs of a batch spend, and the births of its values and assets: in the caches,
-// in the uncommitted batches in before (oldest first), and in the database that r reads. assets reports whether the
-// database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
-func Resolve(l *schema.Layout, c *cache.Caches, w *Batch, r storage.Reader, before []*Batch, assets bool) error {
-	v := resolver{Layout: l, cache: c, w: w, r: r, batches: append(slices.Clip(before), w), assetsStored: assets}
+// Resolve finds the outputs that the inputs of the last batch spend, and the births of its values and assets: in the
+// caches, in the uncommitted batches, which are all in batches, oldest first, and in the database that r reads. assets
+// reports whether the database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
+func Resolve(l *schema.Layout, c *cache.Caches, r storage.Reader, batches []*Batch, assets bool) error {
+	v := resolver{Layout: l, cache: c, w: batches[len(batches)-1], r: r, batches: batches, assetsStored: assets}
 	return v.resolve()
 }

@@ -109,7 +109,7 @@ func (v *resolver) readInputs() error {
 			value, err = schema.ParseUtxoValue(rows[i])
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", where(v.Chain, t), err)
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
 		v.w.spends[u.at] = spend{places[i], value}
 		spentBy[places[i]] = model.InputPk(t.pk) + model.InputPk(u.ii)

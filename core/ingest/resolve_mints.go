@@ -22,10 +22,10 @@ func (v *resolver) mints() error {
 		for mi := range t.Mints {
 			m := &t.Mints[mi]
 			if m.Amount.Sign() == 0 {
-				return fmt.Errorf("%s: %w", where(v.Chain, t), BadBlock(fmt.Errorf("mint of 0 of asset %s", v.Chain.FormatAsset(m.Asset))))
+				return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(fmt.Errorf("mint of 0 of asset %s", v.Chain.FormatAsset(m.Asset))))
 			}
 			if len(m.Info) > model.MaxValueSize {
-				return fmt.Errorf("%s: %w", where(v.Chain, t), BadBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.Chain.FormatAsset(m.Asset), model.MaxValueSize)))
+				return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.Chain.FormatAsset(m.Asset), model.MaxValueSize)))
 			}
 			birth, found := v.cache.Birth(v.cache.Fingerprints.Value(schema.AssetSpace, m.Asset))
 			if !found {
@@ -56,7 +56,7 @@ func (v *resolver) readMints() error {
 	for i, l := range v.lookups {
 		t := &v.w.Txs[l.ti]
 		if births[i] == nil {
-			return fmt.Errorf("%s: %w", where(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
 				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.Chain.FormatAsset(ids[i])))
 		}
 		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: births[i].Utxo, Index: births[i].Ordinal}
@@ -122,7 +122,7 @@ func (v *resolver) assetDeltas() error {
 			b.add(h.Entries, -1)
 		}
 		if err := b.finish(v.Traits.ImpliedBurns); err != nil {
-			return fmt.Errorf("%s: %w", where(v.Chain, t), BadBlock(err))
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(err))
 		}
 		for _, m := range t.mints {
 			w.assets.AddMint(m.birth, m.amount, 1)

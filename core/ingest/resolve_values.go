@@ -88,7 +88,7 @@ func (v *resolver) once(space int) *schema.Index {
 }
 
 func (v *resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.BirthPk) error {
-	return fmt.Errorf("%s: %w", where(v.Chain, v.w.tx(d.here.Utxo.Tx())),
+	return fmt.Errorf("%s: %w", describe(v.Chain, v.w.tx(d.here.Utxo.Tx())),
 		BadBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
 }
 

@@ -24,7 +24,7 @@ type Undo struct {
 	Orphans     []schema.OrphanRow  // the removed blocks
 	assetDeltas ledger.AssetDeltas  // changes of asset totals and holdings
 	deltas      []*ledger.Deltas    // changes of accounts
-	work        *schema.IndexChange // the index change in progress; nil if there is none
+	change      *schema.IndexChange // the index change in progress; nil if there is none
 	building    *ledger.Deltas      // changes of accounts of the index being added; nil if it has none
 	height      model.HeightPk      // of the block being removed
 	rows        blockRows           // rows of that block whose keys begin with a pointer
@@ -165,12 +165,12 @@ func (u *Undo) raws(from, to []byte) error {
 	return nil
 }
 
-// NewUndo returns an Undo that reads rows from r, adds deletions to b and updates t. work is the index change in
+// NewUndo returns an Undo that reads rows from r, adds deletions to b and updates t. change is the index change in
 // progress, or nil; Undo updates its row counts.
-func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batch, t *schema.Totals, work *schema.IndexChange) *Undo {
-	u := &Undo{Layout: l, cache: c, r: r, b: b, t: t, deltas: ledger.NewDeltas(l, -1), work: work}
-	if work != nil && work.Index.Building&schema.AccountFeatures != 0 {
-		u.building = &ledger.Deltas{Index: work.Index, Features: work.Index.Building, Sign: -1}
+func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batch, t *schema.Totals, change *schema.IndexChange) *Undo {
+	u := &Undo{Layout: l, cache: c, r: r, b: b, t: t, deltas: ledger.NewDeltas(l, -1), change: change}
+	if change != nil && change.Index.Building&schema.AccountFeatures != 0 {
+		u.building = &ledger.Deltas{Index: change.Index, Features: change.Index.Building, Sign: -1}
 	}
 	return u
 }
@@ -184,8 +184,8 @@ func (u *Undo) Finish(tip model.Point) error {
 	if err := s.Apply(&u.assetDeltas, u.deltas); err != nil {
 		return err
 	}
-	if err := u.unbuild(tip); err != nil {
-		return fmt.Errorf("index %s: %w", u.work.Index.Name, err)
+	if err := u.undoBuilding(tip); err != nil {
+		return fmt.Errorf("index %s: %w", u.change.Index.Name, err)
 	}
 	return nil
 }

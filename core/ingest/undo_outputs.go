@@ -118,7 +118,7 @@ func (u *Undo) valuesOf(x *schema.Index) error {
 	if !(x.Active | x.Building).Has(schema.FeatureValues) {
 		return nil
 	}
-	texts := x.Active.Has(schema.FeaturePrefix) || x.Building.Has(schema.FeaturePrefix) && u.work.Covers(u.height)
+	texts := x.Active.Has(schema.FeaturePrefix) || x.Building.Has(schema.FeaturePrefix) && u.change.Covers(u.height)
 	for kv, err := range u.rows.of(x.Family(schema.IndexValue)) {
 		if err != nil {
 			return err
@@ -156,7 +156,7 @@ func (u *Undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
 		return
 	}
 	u.b.Delete(x.Family(which), key)
-	u.work.Rows[x.Family(which)]--
+	u.change.Rows[x.Family(which)]--
 	u.Removed++
 }
 
@@ -166,28 +166,28 @@ func (u *Undo) deltasOf(x *schema.Index) []*ledger.Deltas {
 	if y := ledger.DeltasOf(u.deltas, x); y != nil {
 		ts = append(ts, y)
 	}
-	if u.building != nil && u.building.Index == x && u.work.Covers(u.height) {
+	if u.building != nil && u.building.Index == x && u.change.Covers(u.height) {
 		ts = append(ts, u.building)
 	}
 	return ts
 }
 
-// unbuild reverts the index that is being added to tip.
-func (u *Undo) unbuild(tip model.Point) error {
-	if u.work == nil {
+// undoBuilding reverts the index that is being added to tip.
+func (u *Undo) undoBuilding(tip model.Point) error {
+	if u.change == nil {
 		return nil
 	}
 	if u.building != nil {
 		u.building.Sort()
-		t := schema.Totals{Rows: u.work.Rows}
+		t := schema.Totals{Rows: u.change.Rows}
 		if err := (&ledger.Applier{Reader: u.r, Batch: u.b, Totals: &t, NewFrom: math.MaxUint64}).ApplyDeltas(u.building); err != nil {
 			return err
 		}
 	}
-	if u.work.Covers(schema.HeightAfter(tip)) {
-		u.work.BuiltTo = tip
+	if u.change.Covers(schema.HeightAfter(tip)) {
+		u.change.BuiltTo = tip
 	}
-	u.work.CleanedTo = min(u.work.CleanedTo, schema.PkAfter(tip))
-	u.b.Put(schema.FamilyMeta, schema.MetaChange, u.work.AppendTo(nil))
+	u.change.CleanedTo = min(u.change.CleanedTo, schema.PkAfter(tip))
+	u.b.Put(schema.FamilyMeta, schema.MetaChange, u.change.AppendTo(nil))
 	return nil
 }
