@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -12,19 +11,23 @@ import (
 
 // Asset returns the totals of an asset by its id or fingerprint. The number of reads does not depend on the activity
 // of the asset.
-func (ask Queries) Asset(ctx context.Context, id string) (a *AssetAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Asset(ctx context.Context, id string) (*AssetAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*AssetAnswer, error) {
 		raw, birth, err := q.Asset(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		answers, err := q.assets([]model.AssetBirthPk{birth}, [][]byte{raw})
-		if err == nil {
-			a = &answers[0]
-		}
-		return err
+		return only(answers, err)
 	})
-	return a, err
+}
+
+// only returns the answer of a query for several items that was asked for one.
+func only[T any](answers []T, err error) (*T, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &answers[0], nil
 }
 
 // assets returns the answers for assets, with a constant number of batched reads.
@@ -51,7 +54,7 @@ func (q *Query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer
 		a := &answers[i]
 		*a = AssetAnswer{
 			Asset:     q.Chain.FormatAsset(ids[i]),
-			FirstSeen: FirstSeenAnswer{hashes[birth.Utxo.Tx()], birth.Utxo.Index(), uint32(birth.Utxo.Height())},
+			FirstSeen: firstSeen(birth.Utxo, hashes),
 			Minted:    t.Minted.String(), Burned: t.Burned.String(), Supply: new(big.Int).Sub(&t.Minted, &t.Burned).String(),
 			MintCount: t.Mints, BurnCount: t.Burns, OutputCount: t.Outputs, UnspentCount: t.Unspent,
 		}
@@ -85,100 +88,81 @@ func (q *Query) describe(answers []AssetAnswer, births [][]byte) error {
 }
 
 // AssetEvents returns a page of the mints and burns of an asset in r.
-func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (a *AssetEventsAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
-		limit, err := p.limit()
-		if err != nil {
-			return err
-		}
+func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (*AssetEventsAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*AssetEventsAnswer, error) {
 		raw, birth, err := q.Asset(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		list := cursorScope("asset-events", string(raw), r.String(), order(p.Descending))
-		s, err := q.Span(r)
+		l, err := q.list(p, "asset-events", string(raw), r.String())
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if s, err = q.behindTx(s, p, list); err != nil {
-			return err
+		s, err := l.span(r, true)
+		a := &AssetEventsAnswer{Asset: q.Chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
+		if err != nil || s.Empty() {
+			return a, err
 		}
 		from, to := s.First.AppendTo(birth.AppendTo(nil)), append(s.Last.AppendTo(birth.AppendTo(nil)), 0)
-		a = &AssetEventsAnswer{Asset: q.Chain.FormatAsset(raw), Events: []AssetEventAnswer{}}
-		if s.Empty() {
-			return nil
+		rows := schema.Rows(q.R, schema.FamilyAssetSupply, from, to, p.Descending, schema.ParseSupplyRow)
+		events, next, err := page(l, rows, func(row *schema.SupplyRow) position {
+			return position{row.Tx.Height(), row.Tx.AppendTo(nil)}
+		})
+		if err != nil {
+			return nil, err
 		}
-		var txs []model.TxPk
-		for row, err := range schema.Rows(q.R, schema.FamilyAssetSupply, from, to, p.Descending, schema.ParseSupplyRow) {
-			if err != nil {
-				return err
-			}
-			if len(txs) == limit {
-				last := txs[limit-1]
-				if a.Next, err = q.next(list, last.Height(), last.AppendTo(nil)); err != nil {
-					return err
-				}
-				break
-			}
-			tx, action := row.Tx, "mint"
-			if row.Amount.Sign() < 0 {
+		a.Next = next
+		txs := make([]model.TxPk, len(events))
+		for i := range events {
+			txs[i] = events[i].Tx
+		}
+		hashes, err := q.Hashes(txs)
+		for _, e := range events {
+			action := "mint"
+			if e.Amount.Sign() < 0 {
 				action = "burn"
 			}
-			txs = append(txs, tx)
-			a.Events = append(a.Events, AssetEventAnswer{Height: uint32(tx.Height()), Index: q.txIndex(tx), Action: action, Amount: row.Amount.String()})
+			a.Events = append(a.Events, AssetEventAnswer{hashes[e.Tx], uint32(e.Tx.Height()), q.txIndex(e.Tx), action, e.Amount.String()})
 		}
-		hashes, err := q.Hashes(slices.Clone(txs))
-		for i, tx := range txs {
-			a.Events[i].Tx = hashes[tx]
-		}
-		return err
+		return a, err
 	})
-	return a, err
 }
 
 // AssetHolders returns a page of the addresses that hold an asset, with their amounts, in the order in which the
 // addresses first occurred. It reads only the holders of the page.
-func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (a *AssetHoldersAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
-		limit, err := p.limit()
-		if err != nil {
-			return err
-		}
+func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (*AssetHoldersAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*AssetHoldersAnswer, error) {
 		raw, birth, err := q.Asset(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		x, err := q.Index(schema.HoldersIndex)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		list := cursorScope("asset-holders", string(raw), order(p.Descending))
-		position, err := q.after(p, list, model.PkSize)
+		l, err := q.list(p, "asset-holders", string(raw))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		from, to := schema.Between(birth.AppendTo(nil), position, p.Descending)
-		a = &AssetHoldersAnswer{Asset: q.Chain.FormatAsset(raw), Holders: []HolderAnswer{}}
-		var births []model.UtxoPk
-		for row, err := range schema.Rows(q.R, schema.FamilyHoldings, from, to, p.Descending, schema.ParseHoldingRow) {
-			if err != nil {
-				return err
-			}
-			if len(births) == limit {
-				last := births[limit-1]
-				if a.Next, err = q.next(list, last.Height(), last.AppendTo(nil)); err != nil {
-					return err
-				}
-				break
-			}
-			births = append(births, row.Holder.Utxo)
-			a.Holders = append(a.Holders, HolderAnswer{Amount: row.Amount.String()})
+		start, err := l.start(model.PkSize)
+		if err != nil {
+			return nil, err
 		}
+		from, to := schema.Between(birth.AppendTo(nil), start, p.Descending)
+		rows := schema.Rows(q.R, schema.FamilyHoldings, from, to, p.Descending, schema.ParseHoldingRow)
+		holders, next, err := page(l, rows, func(h *schema.HoldingRow) position { return at(h.Holder.Utxo) })
+		if err != nil {
+			return nil, err
+		}
+		births := make([]model.UtxoPk, len(holders))
+		for i, h := range holders {
+			births[i] = h.Holder.Utxo
+		}
+		a := &AssetHoldersAnswer{Asset: q.Chain.FormatAsset(raw), Holders: []HolderAnswer{}, Next: next}
 		values, err := q.many(x.Family(schema.IndexValue), schema.Keys(births))
 		for i, v := range values {
-			a.Holders[i].Address = x.Format(v)
+			a.Holders = append(a.Holders, HolderAnswer{x.Format(v), holders[i].Amount.String()})
 		}
-		return err
+		return a, err
 	})
-	return a, err
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 
@@ -13,16 +14,14 @@ import (
 
 // Balance returns the totals of a value, assets included. All totals are zero if no output has the value. It reads a
 // few rows if the index stores balances, else every output of the value.
-func (ask Queries) Balance(ctx context.Context, index, value string) (a *BalanceAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Balance(ctx context.Context, index, value string) (*BalanceAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*BalanceAnswer, error) {
 		x, raw, birth, err := q.Value(index, value)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a, err = q.balanceAnswer(x, raw, birth)
-		return err
+		return q.balanceAnswer(x, raw, birth)
 	})
-	return a, err
 }
 
 // balanceAnswer returns the totals of a value, or zeros if birth is nil.
@@ -33,9 +32,9 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 	case birth == nil:
 		b = new(balance)
 	case x.Active.Has(schema.FeatureBalance):
-		b, err = q.keptBalance(x, *birth)
+		b, err = q.storedBalance(x, *birth)
 	default:
-		b, err = q.addedBalance(x, *birth)
+		b, err = q.computedBalance(x, *birth)
 	}
 	if err != nil {
 		return nil, err
@@ -45,11 +44,7 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 		Received: b.received.String(), Sent: b.sent.String(),
 		TxCount: b.txCount, OutputCount: b.outputs, UnspentCount: b.unspent, Assets: []AssetBalanceAnswer{},
 	}
-	births := make([]model.AssetBirthPk, 0, len(b.assets))
-	for birth := range b.assets {
-		births = append(births, birth)
-	}
-	slices.SortFunc(births, schema.CompareAssetBirths)
+	births := slices.SortedFunc(maps.Keys(b.assets), schema.CompareAssetBirths)
 	ids, err := q.assetIDs(births)
 	if err != nil {
 		return nil, err
@@ -60,8 +55,8 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 	return a, nil
 }
 
-// keptBalance reads the stored balance.
-func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
+// storedBalance reads the stored balance.
+func (q *Query) storedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
 	rows, err := q.many(x.Family(schema.IndexBalance), [][]byte{key})
 	if err != nil {
@@ -86,10 +81,10 @@ func (q *Query) keptBalance(x *schema.Index, birth model.BirthPk) (*balance, err
 	return b, nil
 }
 
-// addedBalance sums the outputs of a value.
-func (q *Query) addedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
+// computedBalance sums the outputs of a value.
+func (q *Query) computedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
-	for batch, err := range batches(q, q.Occurrences(x, birth, everywhere, false), OccurrenceBatch) {
+	for batch, err := range Batches(q, q.Occurrences(x, birth, everywhere, false), OccurrenceBatch, OccurrenceBatch) {
 		if err == nil {
 			err = q.addTo(b, batch)
 		}
@@ -112,63 +107,46 @@ type balance struct {
 // addTo adds outputs to a balance.
 func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 	keys := schema.Keys(pks)
-	rows, err := q.many(schema.FamilyUtxo, keys)
+	values, err := q.amounts(keys)
 	if err != nil {
 		return err
 	}
-	spent, err := q.R.GetMany(schema.FamilySpentInput, keys)
+	spenders, err := q.spenders(pks, keys)
 	if err != nil {
 		return err
 	}
-	var held [][]byte
+	var unspent []model.UtxoPk
+	var unspentKeys [][]byte
 	v := new(big.Int)
 	for i, pk := range pks {
-		value, err := schema.ParseUtxoValue(rows[i])
-		if err != nil {
-			return err
-		}
-		v.SetUint64(value)
+		v.SetUint64(values[i])
 		b.received.Add(&b.received, v)
 		b.outputs++
 		if i == 0 || pks[i-1].Tx() != pk.Tx() {
 			b.txs.Add(pk.Tx())
 		}
-		if spent[i] == nil {
+		if spenders[i] == nil {
 			b.unspent++
-			held = append(held, keys[i])
+			unspent, unspentKeys = append(unspent, pk), append(unspentKeys, keys[i])
 			continue
 		}
-		input, err := model.ParseInputPk(spent[i])
-		if err != nil {
-			return err
-		}
 		b.sent.Add(&b.sent, v)
-		b.txs.Add(input.Tx())
+		b.txs.Add(spenders[i].Tx())
 	}
 	if q.Totals.Assets == 0 {
 		return nil
 	}
-	assets, err := q.R.GetMany(schema.FamilyAssets, held)
+	entries, err := q.assetEntries(unspent, unspentKeys)
 	if err != nil {
 		return err
 	}
-	for i, row := range assets {
-		pk, err := model.ParseUtxoPk(held[i])
-		if err != nil {
-			return err
+	for _, e := range slices.Concat(entries...) {
+		n, ok := b.assets[e.Birth]
+		if !ok {
+			n = new(big.Int)
+			b.assets[e.Birth] = n
 		}
-		entries, err := schema.ParseAssetsRow(pk, row)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			n, ok := b.assets[e.Birth]
-			if !ok {
-				n = new(big.Int)
-				b.assets[e.Birth] = n
-			}
-			n.Add(n, v.SetUint64(e.Amount))
-		}
+		n.Add(n, v.SetUint64(e.Amount))
 	}
 	return nil
 }

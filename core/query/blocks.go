@@ -7,85 +7,71 @@ import (
 	"birthmark/model"
 )
 
+// blockAt is a block and its height.
+type blockAt struct {
+	height model.HeightPk
+	schema.BlockRow
+}
+
 // Blocks returns a page of the blocks in the range.
-func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (a *BlocksAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
-		limit, err := p.limit()
+func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*BlocksAnswer, error) {
+		l, err := q.list(p, "blocks", r.String())
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s, err := q.Span(r)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a = &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
-		if s.Empty() {
-			return nil
-		}
-		list := cursorScope("blocks", r.String(), order(p.Descending))
-		position, err := q.after(p, list, model.PkSize)
+		start, err := l.start(model.PkSize)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		first, last := s.First.Height(), s.Last.Height()
-		if position != nil {
-			pk, err := model.ParseUtxoPk(position)
+		if start != nil {
+			pk, err := model.ParseUtxoPk(start)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			switch h := pk.Height(); {
-			case !p.Descending:
-				first = h + 1
-			case h == 0:
-				return nil
-			default:
-				last = h - 1
+			if !p.Descending {
+				pk = pk.Height().Last()
 			}
+			s = s.after(pk, p.Descending)
 		}
-		from, to := first.AppendTo(nil), append(last.AppendTo(nil), 0)
-		at := first
-		for kv, err := range q.R.Scan(schema.FamilyBlock, from, to, p.Descending) {
-			if err != nil {
-				return err
-			}
-			if len(a.Blocks) == limit {
-				a.Next, err = q.next(list, at, at.First().AppendTo(nil))
-				return err
-			}
-			if at, err = model.ParseHeightPk(kv.Key); err != nil {
-				return err
-			}
-			row, err := schema.ParseBlockRow(kv.Value)
-			if err != nil {
-				return err
-			}
-			a.Blocks = append(a.Blocks, BlockSummaryAnswer{uint32(at), q.Chain.FormatHash(row.Hash), row.Time, row.Size, row.TxCount})
+		a := &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
+		if s.Empty() {
+			return a, nil
 		}
-		return nil
+		from, to := s.First.Height().AppendTo(nil), append(s.Last.Height().AppendTo(nil), 0)
+		rows := schema.Rows(q.R, schema.FamilyBlock, from, to, p.Descending, func(key, value []byte) (b blockAt, err error) {
+			if b.height, err = model.ParseHeightPk(key); err == nil {
+				b.BlockRow, err = schema.ParseBlockRow(value)
+			}
+			return b, err
+		})
+		blocks, next, err := page(l, rows, func(b *blockAt) position { return at(model.UtxoPk(b.height.First())) })
+		for _, b := range blocks {
+			a.Blocks = append(a.Blocks, BlockSummaryAnswer{uint32(b.height), q.Chain.FormatHash(b.Hash), b.Time, b.Size, b.TxCount})
+		}
+		a.Next = next
+		return a, err
 	})
-	return a, err
 }
 
 // PointAt returns the block at height h, or a NotFound error (above_tip).
-func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
-	err = ask.From(ctx, func(q *Query) error {
-		p, err = schema.PointAt(q.R, h)
-		return err
-	})
-	return p, err
+func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (model.Point, error) {
+	return read(ctx, ask, func(q *Query) (model.Point, error) { return schema.PointAt(q.R, h) })
 }
 
 // PointOf returns a block by hash, height or "tip", as [Queries.Block] does.
-func (ask Queries) PointOf(ctx context.Context, ref string) (p model.Point, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) PointOf(ctx context.Context, ref string) (model.Point, error) {
+	return read(ctx, ask, func(q *Query) (model.Point, error) {
 		h, err := q.height(ref)
 		if err != nil {
-			return err
+			return model.Point{}, err
 		}
-		p, err = schema.PointAt(q.R, h)
-		return err
+		return schema.PointAt(q.R, h)
 	})
-	return p, err
 }
 
 // Ancestors returns points of the chain, newest first: p, then dense consecutive blocks below it, then blocks at

@@ -1,10 +1,12 @@
 package query
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"birthmark/core/schema"
@@ -24,16 +26,6 @@ const (
 	DefaultLimit = 25
 	MaxLimit     = 10_000
 )
-
-func (p Page) limit() (int, error) {
-	if p.Limit < 0 || p.Limit > MaxLimit {
-		return 0, model.Errorf(model.Usage, "bad_value", "limit %d: expected 1 to %d", p.Limit, MaxLimit)
-	}
-	if p.Limit == 0 {
-		return DefaultLimit, nil
-	}
-	return p.Limit, nil
-}
 
 // cursor is the position after a page: the pointer of its last entry. It contains the hash of the entry's block,
 // which detects cursors whose block was rolled back.
@@ -102,38 +94,89 @@ func (q *Query) blockMark(h model.HeightPk) (mark [8]byte, err error) {
 	return mark, err
 }
 
-// next returns the cursor of a page that ends with position, whose block has height h.
-func (q *Query) next(question [8]byte, h model.HeightPk, position []byte) (*string, error) {
-	mark, err := q.blockMark(h)
-	if err != nil {
-		return nil, err
+// list is a page of one list that is being read.
+type list struct {
+	Page
+	q     *Query
+	limit int
+	scope [8]byte
+}
+
+// list checks the limit of a page. Scope and the order identify the list.
+func (q *Query) list(p Page, scope ...string) (*list, error) {
+	if p.Limit < 0 || p.Limit > MaxLimit {
+		return nil, model.Errorf(model.Usage, "bad_value", "limit %d: expected 1 to %d", p.Limit, MaxLimit)
 	}
-	c := newCursor(question, mark, position)
+	return &list{Page: p, q: q, limit: cmp.Or(p.Limit, DefaultLimit), scope: cursorScope(append(scope, order(p.Descending))...)}, nil
+}
+
+func order(descending bool) string {
+	if descending {
+		return "desc"
+	}
+	return "asc"
+}
+
+// position of an entry of a list: the height of its block, and the pointer or key after which the next page starts.
+type position struct {
+	height model.HeightPk
+	key    []byte
+}
+
+// at returns the position of an output, or of a value that was born in it.
+func at(pk model.UtxoPk) position { return position{pk.Height(), pk.AppendTo(nil)} }
+
+// page reads one page of rows. next is the cursor of the following page, nil if this is the last one.
+func page[T any](l *list, rows iter.Seq2[T, error], at func(*T) position) (page []T, next *string, err error) {
+	for row, err := range rows {
+		if err != nil {
+			return nil, nil, err
+		}
+		if page = append(page, row); len(page) > l.limit {
+			break
+		}
+	}
+	return cut(l, page, at)
+}
+
+// cut cuts rows, which were read up to one more than the limit, to a page.
+func cut[T any](l *list, rows []T, at func(*T) position) (page []T, next *string, err error) {
+	if len(rows) > l.limit {
+		rows = rows[:l.limit]
+		next, err = l.next(at(&rows[l.limit-1]))
+	}
+	return rows, next, err
+}
+
+// next returns the cursor of a page that ends with p.
+func (l *list) next(p position) (*string, error) {
+	mark, err := l.q.blockMark(p.height)
+	c := newCursor(l.scope, mark, p.key)
 	s := c.String()
-	return &s, nil
+	return &s, err
 }
 
 // anySize disables the size check, for cursors with positions of variable size.
 const anySize = -1
 
-// cursor parses the cursor of a page and checks that its position has size bytes. It returns nil for the first page.
-func (q *Query) cursor(p Page, question [8]byte, size int) (*cursor, error) {
-	if p.After == "" {
+// cursor parses the cursor of the page and checks that its position has size bytes. It returns nil for the first page.
+func (l *list) cursor(size int) (*cursor, error) {
+	if l.After == "" {
 		return nil, nil
 	}
-	c, err := parseCursor(p.After)
+	c, err := parseCursor(l.After)
 	if err != nil {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q: not one of ours", p.After)
+		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q: not one of ours", l.After)
 	}
-	if c.mark != newCursor(question, c.block, c.position).mark || size != anySize && len(c.position) != size {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, terms, range and order", p.After)
+	if c.mark != newCursor(l.scope, c.block, c.position).mark || size != anySize && len(c.position) != size {
+		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, terms, range and order", l.After)
 	}
 	return &c, nil
 }
 
-// after returns the position of size bytes after which a page starts, or nil for the first page.
-func (q *Query) after(p Page, question [8]byte, size int) ([]byte, error) {
-	c, err := q.cursor(p, question, size)
+// start returns the position of size bytes after which the page starts, or nil for the first page.
+func (l *list) start(size int) ([]byte, error) {
+	c, err := l.cursor(size)
 	if c == nil || err != nil {
 		return nil, err
 	}
@@ -141,34 +184,32 @@ func (q *Query) after(p Page, question [8]byte, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.position, q.stands(p, c, pk.Height())
+	return c.position, l.checkBlock(c, pk.Height())
 }
 
-// stands returns an error (cursor_rolled_back) if the cursor's block at h was rolled back.
-func (q *Query) stands(p Page, c *cursor, h model.HeightPk) error {
-	mark, err := q.blockMark(h)
+// checkBlock returns an error (cursor_rolled_back) if the cursor's block at h was rolled back.
+func (l *list) checkBlock(c *cursor, h model.HeightPk) error {
+	mark, err := l.q.blockMark(h)
 	if err == nil && mark != c.block {
-		err = model.Errorf(model.Usage, "cursor_rolled_back", "the block of cursor %q (height %d) is no longer part of the chain: begin again", p.After, h)
+		err = model.Errorf(model.Usage, "cursor_rolled_back", "the block of cursor %q (height %d) is no longer part of the chain: begin again", l.After, h)
 	}
 	return err
 }
 
-// behind trims s to the part that follows the output of the page's cursor.
-func (q *Query) behind(s Span, p Page, question [8]byte) (Span, error) {
-	position, err := q.after(p, question, model.PkSize)
+// span returns the positions of a range that follow the cursor: an output, or a transaction if txs is set.
+func (l *list) span(r Range, txs bool) (Span, error) {
+	s, err := l.q.Span(r)
+	if err != nil {
+		return s, err
+	}
+	position, err := l.start(model.PkSize)
 	if position == nil || err != nil {
 		return s, err
+	}
+	if txs {
+		tx, err := model.ParseTxPk(position)
+		return s.AfterTx(tx, l.Descending), err
 	}
 	pk, err := model.ParseUtxoPk(position)
-	return s.behind(pk, p.Descending), err
-}
-
-// behindTx trims s to the part that follows the transaction of the page's cursor.
-func (q *Query) behindTx(s Span, p Page, question [8]byte) (Span, error) {
-	position, err := q.after(p, question, model.PkSize)
-	if position == nil || err != nil {
-		return s, err
-	}
-	pk, err := model.ParseTxPk(position)
-	return s.BehindTx(pk, p.Descending), err
+	return s.after(pk, l.Descending), err
 }

@@ -10,6 +10,7 @@ import (
 
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // OccurrenceBatch is the number of occurrences of a value that are read together.
@@ -17,62 +18,80 @@ const OccurrenceBatch = 512
 
 // Occurrences yields the outputs in s that contain a value, in order.
 func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
-	return func(yield func(model.UtxoPk, error) bool) {
-		if s.Empty() {
-			return
-		}
-		born := s.has(birth.Utxo)
-		if born && !descending && !yield(birth.Utxo, nil) {
-			return
-		}
-		if x.Kind != model.OneToOne {
-			from, to := schema.AppendRelationKey(nil, x, birth, s.First), append(schema.AppendRelationKey(nil, x, birth, s.Last), 0)
-			rows := schema.Rows(q.R, x.Family(schema.IndexRelations), from, to, descending, x.ParseRelationRow)
-			for row, err := range rows {
-				if !yield(row.At, err) || err != nil {
-					return
-				}
-			}
-		}
-		if born && descending {
-			yield(birth.Utxo, nil)
-		}
+	rows := func(func(model.UtxoPk, error) bool) {}
+	if x.Kind != model.OneToOne {
+		rows = q.relations(x, schema.IndexRelations, birth, s, descending)
 	}
+	return withBirth(birth.Utxo, s, descending, rows)
+}
+
+// unspent yields the unspent outputs of a value in s, in order, of an index that stores them.
+func (q *Query) unspent(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	return q.relations(x, schema.IndexUnspent, birth, s, descending)
+}
+
+// relations yields the outputs of a value in s from one of the families that have relations.
+func (q *Query) relations(
+	x *schema.Index, f storage.Family, birth model.BirthPk, s Span, descending bool,
+) iter.Seq2[model.UtxoPk, error] {
+	from, to := schema.AppendRelationKey(nil, x, birth, s.First), append(schema.AppendRelationKey(nil, x, birth, s.Last), 0)
+	return schema.Rows(q.R, x.Family(f), from, to, descending, func(key, value []byte) (model.UtxoPk, error) {
+		row, err := x.ParseRelationRow(key, value)
+		return row.At, err
+	})
 }
 
 // AssetOccurrences yields the outputs in s that contain an asset, in order and without duplicates.
 func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.First})
+	to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.Last, Index: 1<<16 - 1}), 0)
+	parse := func(key, value []byte) (model.UtxoPk, error) {
+		row, err := schema.ParseAssetRelationRow(key, value)
+		return row.At.Utxo, err
+	}
+	return withBirth(birth.Utxo, s, descending, schema.Rows(q.R, schema.FamilyAssetRelations, from, to, descending, parse))
+}
+
+// withBirth yields the outputs of rows, which are in s and in order, and the birth if it is in s. An output can contain
+// an asset more than once, and is yielded once.
+func withBirth(
+	birth model.UtxoPk, s Span, descending bool, rows iter.Seq2[model.UtxoPk, error],
+) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		if s.Empty() {
 			return
 		}
-		born := s.has(birth.Utxo)
-		if born && !descending && !yield(birth.Utxo, nil) {
+		born := s.has(birth)
+		if born && !descending && !yield(birth, nil) {
 			return
 		}
-		last := birth.Utxo
-		from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.First})
-		to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.Last, Index: 1<<16 - 1}), 0)
-		rows := schema.Rows(q.R, schema.FamilyAssetRelations, from, to, descending, schema.ParseAssetRelationRow)
-		for row, err := range rows {
-			at := row.At.Utxo
-			if err == nil && (at == last || at == birth.Utxo) { // an output can contain the asset more than once
+		last := birth
+		for pk, err := range rows {
+			if err == nil && (pk == last || pk == birth) {
 				continue
 			}
-			if last = at; !yield(at, err) || err != nil {
+			if last = pk; !yield(pk, err) || err != nil {
 				return
 			}
 		}
 		if born && descending {
-			yield(birth.Utxo, nil)
+			yield(birth, nil)
 		}
 	}
 }
 
-// batches groups the items of seq. It yields an error if the query exceeds its row limit or its context ends.
-func batches[T any](q *Query, seq iter.Seq2[T, error], size int) iter.Seq2[[]T, error] {
+// Batches groups the items of seq into batches that grow from size first to size last: a consumer with a limit may stop
+// early. It yields an error if the query exceeds its row limit or its context ends.
+func Batches[T any](q *Query, seq iter.Seq2[T, error], first, last int) iter.Seq2[[]T, error] {
 	return func(yield func([]T, error) bool) {
-		var batch []T
+		size, batch := first, []T(nil)
+		send := func() bool {
+			if err := q.pass(len(batch)); err != nil {
+				yield(nil, err)
+				return false
+			}
+			return yield(batch, nil)
+		}
 		for v, err := range seq {
 			if err != nil {
 				yield(nil, err)
@@ -81,31 +100,15 @@ func batches[T any](q *Query, seq iter.Seq2[T, error], size int) iter.Seq2[[]T, 
 			if batch = append(batch, v); len(batch) < size {
 				continue
 			}
-			if err := q.pass(len(batch)); err != nil {
-				yield(nil, err)
+			if !send() {
 				return
 			}
-			if !yield(batch, nil) {
-				return
-			}
-			batch = nil
+			size, batch = min(size*2, last), nil
 		}
-		if len(batch) == 0 {
-			return
+		if len(batch) > 0 {
+			send()
 		}
-		if err := q.pass(len(batch)); err != nil {
-			yield(nil, err)
-			return
-		}
-		yield(batch, nil)
 	}
-}
-
-func order(descending bool) string {
-	if descending {
-		return "desc"
-	}
-	return "asc"
 }
 
 // AssetTerm replaces the index name in a [Term] whose value is the id or the fingerprint of an asset.
@@ -166,7 +169,7 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	o := term{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
 	o.outputs = func(s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 		if o.unspent {
-			return q.keptUnspent(x, *birth, s, descending)
+			return q.unspent(x, *birth, s, descending)
 		}
 		return q.Occurrences(x, *birth, s, descending)
 	}
@@ -181,26 +184,25 @@ func UnknownAsset(err error) bool {
 
 // plan is a prepared find query.
 type plan struct {
+	*list
 	base    term
 	and, or []term
-	id      [8]byte
 	span    Span
 	terms   *Terms
-	page    Page
 }
 
-// finding prepares a find query. A value that no output has matches nothing: as an And term it makes the result
+// plan prepares a find query. A value that no output has matches nothing: as an And term it makes the result
 // empty. An asset that no output has is NotFound, except as an Or term.
-func (q *Query) finding(base Term, t *Terms, p Page) (*plan, error) {
+func (q *Query) plan(base Term, t *Terms, p Page) (*plan, error) {
 	if n := len(t.And) + len(t.Or); n > MaxTerms {
 		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, MaxTerms)
 	}
-	f := &plan{terms: t, page: p}
+	f := &plan{terms: t}
 	var err error
 	if f.base, err = q.operand(base, t.Unspent); err != nil {
 		return nil, err
 	}
-	parts := []string{"find", f.base.Index, f.base.Value, strconv.FormatBool(t.Unspent), t.Range.String(), order(p.Descending)}
+	parts := []string{"find", f.base.Index, f.base.Value, strconv.FormatBool(t.Unspent), t.Range.String()}
 	for _, term := range t.And {
 		o, err := q.operand(term, t.Unspent)
 		if err != nil {
@@ -217,11 +219,10 @@ func (q *Query) finding(base Term, t *Terms, p Page) (*plan, error) {
 		f.or = append(f.or, o)
 		parts = append(parts, "or", o.Index, o.Value)
 	}
-	f.id = cursorScope(parts...)
-	if f.span, err = q.Span(t.Range); err != nil {
+	if f.list, err = q.list(p, parts...); err != nil {
 		return nil, err
 	}
-	f.span, err = q.behind(f.span, p, f.id)
+	f.span, err = f.list.span(t.Range, false)
 	return f, err
 }
 
@@ -234,9 +235,9 @@ func (f *plan) unspent() bool {
 }
 
 // stream returns the combined outputs of the terms.
-func (f *plan) stream(w *RowBudget) outputStream {
+func (f *plan) stream(budget *RowBudget) outputStream {
 	scan := func(o *term) outputStream {
-		return &ScanStream{Scan: o.outputs, Span: f.span, descending: f.page.Descending, Work: w}
+		return &ScanStream{Scan: o.outputs, Span: f.span, descending: f.Descending, Budget: budget}
 	}
 	alternatives := UnionStream{scan(&f.base)}
 	for i := range f.or {
@@ -259,35 +260,33 @@ const findBudget = 100_000
 // Find returns a page of the outputs that contain a value and match the terms, in chain order or its reverse. The
 // page is empty for a value that no output has. The value may be an asset ([AssetTerm]). The rows read per page are
 // bounded ([Page].Budget): a page can be short or even empty although more pages follow.
-func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (a *FindAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
-		limit, err := p.limit()
+func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (*FindAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*FindAnswer, error) {
+		f, err := q.plan(Term{index, value}, &t, p)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		f, err := q.finding(Term{index, value}, &t, p)
+		pks, last, err := q.find(f)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		pks, last, err := q.page(f, limit)
-		if err != nil {
-			return err
-		}
-		a = &FindAnswer{Index: f.base.Index, Value: f.base.Value, And: termsOf(f.and), Or: termsOf(f.or)}
+		a := &FindAnswer{Index: f.base.Index, Value: f.base.Value, And: termsOf(f.and), Or: termsOf(f.or)}
 		if a.Outputs, err = q.Outputs(pks, 0); err != nil {
-			return err
+			return nil, err
 		}
 		if f.base.birth != nil {
-			if a.FirstSeen, err = q.firstSeen(*f.base.birth); err != nil {
-				return err
+			hashes, err := q.Hashes([]model.TxPk{f.base.birth.Tx()})
+			if err != nil {
+				return nil, err
 			}
+			first := firstSeen(*f.base.birth, hashes)
+			a.FirstSeen = &first
 		}
 		if last != nil {
-			a.Next, err = q.next(f.id, last.Height(), last.AppendTo(nil))
+			a.Next, err = f.next(at(*last))
 		}
-		return err
+		return a, err
 	})
-	return a, err
 }
 
 func termsOf(os []term) (terms []Term) {
@@ -297,23 +296,23 @@ func termsOf(os []term) (terms []Term) {
 	return terms
 }
 
-// page returns the first outputs that match, up to limit. If more may follow, last is the last output that was
+// find returns the first outputs that match, up to the limit. If more may follow, last is the last output that was
 // examined.
-func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk, err error) {
+func (q *Query) find(f *plan) (pks []model.UtxoPk, last *model.UtxoPk, err error) {
 	if f.span.Empty() {
 		return nil, nil, nil
 	}
-	size, look := min(limit+1, OccurrenceBatch), f.terms.Unspent && !f.unspent()
+	size, look := min(f.limit+1, OccurrenceBatch), f.terms.Unspent && !f.unspent()
 	if look {
 		size = OccurrenceBatch
 	}
 	var seen, cut *model.UtxoPk
-	budget := cmp.Or(f.page.Budget, findBudget)
+	budget := cmp.Or(f.Budget, findBudget)
 	rows := budget
 	if q.most > 0 {
 		rows = min(rows, q.most)
 	}
-	for batch, err := range batches(q, Merged(f.stream(&RowBudget{rows}), f.page.Descending, &cut), size) {
+	for batch, err := range Batches(q, Merged(f.stream(&RowBudget{rows}), f.Descending, &cut), size, size) {
 		if rows < budget && errors.Is(err, errBudget) {
 			err = ErrTooManyRows // the limit was reached before the first output
 		}
@@ -327,7 +326,7 @@ func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk
 			}
 		}
 		for i := range batch {
-			if len(pks) == limit {
+			if len(pks) == f.limit {
 				return pks, seen, nil
 			}
 			seen = &batch[i]
@@ -340,10 +339,4 @@ func (q *Query) page(f *plan, limit int) (pks []model.UtxoPk, last *model.UtxoPk
 		return nil, nil, ErrTooManyRows
 	}
 	return pks, cut, nil
-}
-
-// firstSeen describes the output in which a value or an asset first occurred.
-func (q *Query) firstSeen(pk model.UtxoPk) (*FirstSeenAnswer, error) {
-	hashes, err := q.Hashes([]model.TxPk{pk.Tx()})
-	return &FirstSeenAnswer{hashes[pk.Tx()], pk.Index(), uint32(pk.Height())}, err
 }

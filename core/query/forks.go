@@ -10,59 +10,60 @@ import (
 
 // Forks returns a page of the last 1,000 orphaned blocks: newest reorganization first, each from its lowest block up
 // to the old tip. [Page.Descending] is ignored.
-func (ask Queries) Forks(ctx context.Context, p Page) (a *ForksAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
-		limit, err := p.limit()
+func (ask Queries) Forks(ctx context.Context, p Page) (*ForksAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*ForksAnswer, error) {
+		p.Descending = true
+		l, err := q.list(p, "forks")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		list := cursorScope("forks")
 		before := uint64(1<<64 - 1)
-		if c, err := q.cursor(p, list, model.PkSize); err != nil {
-			return err
+		if c, err := l.cursor(model.PkSize); err != nil {
+			return nil, err
 		} else if c != nil {
 			before = binary.BigEndian.Uint64(c.position)
 		}
-		a = &ForksAnswer{Chain: q.Chain.Name(), Network: q.Chain.Network(), Forks: []LostBlockAnswer{}}
-		later := map[model.HeightPk]model.Hash{} // the block orphaned next at each height
-		var heights []model.HeightPk             // of a.Forks
-		last := uint64(0)
-		for row, err := range schema.Rows(q.R, schema.FamilyOrphanBlock, nil, nil, true, schema.ParseOrphanRow) {
-			if err != nil {
-				return err
-			}
-			if row.Number < before {
-				if len(a.Forks) == limit {
-					c := newCursor(list, [8]byte{}, schema.OrphanKey(last))
-					s := c.String()
-					a.Next = &s
-					break
-				}
-				lost := LostBlockAnswer{
-					Height: uint32(row.Height), Hash: q.Chain.FormatHash(row.Hash), Time: row.Time, Depth: row.Depth, LostAt: row.OrphanedAt,
+		later := map[model.HeightPk]string{} // the block orphaned next at each height
+		rows := func(yield func(LostBlockAnswer, error) bool) {
+			for row, err := range schema.Rows(q.R, schema.FamilyOrphanBlock, nil, nil, true, schema.ParseOrphanRow) {
+				a := LostBlockAnswer{
+					Height: uint32(row.Height), Hash: q.Chain.FormatHash(row.Hash), Time: row.Time, Depth: row.Depth,
+					LostAt: row.OrphanedAt, number: row.Number,
 				}
 				if by, ok := later[row.Height]; ok {
-					s := q.Chain.FormatHash(by)
-					lost.ReplacedBy = &s
+					a.ReplacedBy = &by
 				}
-				a.Forks, heights, last = append(a.Forks, lost), append(heights, row.Height), row.Number
+				later[row.Height] = a.Hash
+				if (err != nil || row.Number < before) && !yield(a, err) {
+					return
+				}
 			}
-			later[row.Height] = row.Hash
 		}
-		return q.replaced(a.Forks, heights)
+		a := &ForksAnswer{Chain: q.Chain.Name(), Network: q.Chain.Network(), Forks: []LostBlockAnswer{}}
+		found, next, err := page(l, rows, func(o *LostBlockAnswer) position {
+			return position{0, schema.OrphanKey(o.number)} // orphaned blocks are never rolled back
+		})
+		if err != nil {
+			return nil, err
+		}
+		a.Forks, a.Next = append(a.Forks, found...), next
+		return a, q.replaced(a.Forks)
 	})
-	return a, err
 }
 
 // replaced sets ReplacedBy to the block of the chain for blocks without a later orphan at their height. It stays nil
 // above the tip.
-func (q *Query) replaced(lost []LostBlockAnswer, heights []model.HeightPk) error {
+func (q *Query) replaced(orphans []LostBlockAnswer) error {
+	heights := make([]model.HeightPk, len(orphans))
+	for i := range orphans {
+		heights[i] = model.HeightPk(orphans[i].Height)
+	}
 	blocks, err := q.R.GetMany(schema.FamilyBlock, schema.Keys(heights))
 	if err != nil {
 		return err
 	}
 	for i, b := range blocks {
-		if b == nil || lost[i].ReplacedBy != nil {
+		if b == nil || orphans[i].ReplacedBy != nil {
 			continue
 		}
 		row, err := schema.ParseBlockRow(b)
@@ -70,7 +71,7 @@ func (q *Query) replaced(lost []LostBlockAnswer, heights []model.HeightPk) error
 			return err
 		}
 		s := q.Chain.FormatHash(row.Hash)
-		lost[i].ReplacedBy = &s
+		orphans[i].ReplacedBy = &s
 	}
 	return nil
 }

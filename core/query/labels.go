@@ -47,8 +47,8 @@ func (n *Labels) epochOf(epoch uint64) uint64 {
 	return epoch
 }
 
-// name returns the cached text of a pointer.
-func (q *Query) name(space int, at model.BirthPk) (string, bool) {
+// text returns the cached text of a pointer.
+func (q *Query) text(space int, at model.BirthPk) (string, bool) {
 	if n := q.labels.texts.find(hashOfPointer(space, at)); n != nil && n.at == at && n.space == space && n.epoch == q.epoch {
 		return n.text, true
 	}
@@ -139,14 +139,14 @@ func (t *labelTable) grow(old *labelSlots, hash func(*label) uint64) *labelSlots
 	return t.slots.Load()
 }
 
-// namesOf returns the texts of pointers, in their order. All pointers must exist. Texts that are not cached are read
+// textsOf returns the texts of pointers, in their order. All pointers must exist. Texts that are not cached are read
 // from family f in one batch and formatted by format.
-func (q *Query) namesOf(space int, f storage.Family, wide bool, ats []model.BirthPk, format func(row []byte) (string, error)) ([]string, error) {
+func (q *Query) textsOf(space int, f storage.Family, wide bool, ats []model.BirthPk, format func(row []byte) (string, error)) ([]string, error) {
 	texts := make([]string, len(ats))
 	var unknown []int
 	for i, at := range ats {
 		known := false
-		if texts[i], known = q.name(space, at); !known {
+		if texts[i], known = q.text(space, at); !known {
 			unknown = append(unknown, i)
 		}
 	}
@@ -170,7 +170,7 @@ func (q *Query) namesOf(space int, f storage.Family, wide bool, ats []model.Birt
 			continue
 		}
 		if texts[i], err = format(rows[0]); err != nil {
-			return nil, fmt.Errorf("what %v stands for: %w", ats[i], err)
+			return nil, fmt.Errorf("text of pointer %v: %w", ats[i], err)
 		}
 		rows = rows[1:]
 		q.learn(space, ats[i], texts[i])

@@ -12,7 +12,7 @@ import (
 func TestLabelsStayWithinTheirBound(t *testing.T) {
 	q := &Query{labels: new(Labels)}
 	q.learn(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", maxLabelSize+1))
-	if _, known := q.name(schema.TxSpace, model.BirthPk{}); known {
+	if _, known := q.text(schema.TxSpace, model.BirthPk{}); known {
 		t.Error("a label is remembered that is too long")
 	}
 	for i := range model.UtxoPk(4 * maxLabels) {

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -18,50 +17,46 @@ const manyEntries = 100_000
 
 // Outputs returns outputs as [Queries.Output] does, in the order of refs; nil for an output that does not exist. A
 // Usage error names the position in the list.
-func (ask Queries) Outputs(ctx context.Context, refs []string) (answers []*OutputAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer, error) {
+	return read(ctx, ask, func(q *Query) ([]*OutputAnswer, error) {
 		pks, err := q.outputRefs(refs)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found := present(pks)
-		outputs, err := q.Outputs(found, 0)
-		answers = spread(pks, outputs)
-		return err
+		outputs, err := q.Outputs(present(pks), 0)
+		return spread(pks, outputs), err
 	})
-	return answers, err
 }
 
 // Spends returns the input that spends each output, in the order of refs; nil for an output that does not exist.
-func (ask Queries) Spends(ctx context.Context, refs []string) (answers []*SpendingAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Spends(ctx context.Context, refs []string) ([]*SpendingAnswer, error) {
+	return read(ctx, ask, func(q *Query) ([]*SpendingAnswer, error) {
 		pks, err := q.outputRefs(refs)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		spendings, err := q.spendings(present(pks))
-		answers = spread(pks, spendings)
-		return err
+		return spread(pks, spendings), err
 	})
-	return answers, err
 }
 
 // Txs returns transactions as [Queries.Tx] does, in the order of hashes; nil for an unknown hash. It fails (too_many)
 // if the transactions have more than 100,000 inputs and outputs together.
-func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Txs(ctx context.Context, hashes []string) ([]*TxAnswer, error) {
+	return read(ctx, ask, func(q *Query) ([]*TxAnswer, error) {
 		if err := notTooMany("txs", len(hashes)); err != nil {
-			return err
+			return nil, err
 		}
 		parsed := make([]model.Hash, len(hashes))
 		for i, text := range hashes {
+			var err error
 			if parsed[i], err = q.Chain.ParseHash(text); err != nil {
-				return model.Errorf(model.Usage, "bad_value", "txs[%d]: transaction %q: %w", i, text, err)
+				return nil, model.Errorf(model.Usage, "bad_value", "txs[%d]: transaction %q: %w", i, text, err)
 			}
 		}
 		found, err := schema.TxPks(q.R, parsed)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		pks := make([]*model.TxPk, len(hashes))
 		for i, same := range found {
@@ -70,43 +65,40 @@ func (ask Queries) Txs(ctx context.Context, hashes []string) (answers []*TxAnswe
 			}
 		}
 		txs, err := q.txAnswers(present(pks), manyEntries)
-		answers = spread(pks, txs)
-		return err
+		return spread(pks, txs), err
 	})
-	return answers, err
 }
 
 // Balances returns the totals of values of one index as [Queries.Balance] does, in their order.
-func (ask Queries) Balances(ctx context.Context, index string, values []string) (answers []BalanceAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Balances(ctx context.Context, index string, values []string) ([]BalanceAnswer, error) {
+	return read(ctx, ask, func(q *Query) ([]BalanceAnswer, error) {
 		if err := notTooMany("values", len(values)); err != nil {
-			return err
+			return nil, err
 		}
 		x, err := q.Index(index)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		parsed := make([][]byte, len(values))
 		for i, text := range values {
 			if parsed[i], err = x.Parse(text); err != nil {
-				return model.Errorf(model.Usage, "bad_value", "values[%d]: %s %q: %w", i, index, text, err)
+				return nil, model.Errorf(model.Usage, "bad_value", "values[%d]: %s %q: %w", i, index, text, err)
 			}
 		}
 		births, err := q.Births(q.R, x.Number, parsed)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		answers = make([]BalanceAnswer, len(values))
+		answers := make([]BalanceAnswer, len(values))
 		for i, birth := range births {
 			a, err := q.balanceAnswer(x, parsed[i], birth)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			answers[i] = *a
 		}
-		return nil
+		return answers, nil
 	})
-	return answers, err
 }
 
 // notTooMany returns an error (too_many) if n exceeds MaxMany.
@@ -209,21 +201,15 @@ func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 
 // spendings returns the inputs that spend outputs. The outputs must exist.
 func (q *Query) spendings(pks []model.UtxoPk) ([]SpendingAnswer, error) {
-	rows, err := q.R.GetMany(schema.FamilySpentInput, schema.Keys(pks))
+	spenders, err := q.spenders(pks, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
-	inputs := make([]model.InputPk, len(pks))
 	var txs []model.TxPk
 	for i, pk := range pks {
-		txs = append(txs, pk.Tx())
-		if rows[i] == nil {
-			continue
+		if txs = append(txs, pk.Tx()); spenders[i] != nil {
+			txs = append(txs, spenders[i].Tx())
 		}
-		if inputs[i], err = model.ParseInputPk(rows[i]); err != nil {
-			return nil, fmt.Errorf("spender of output %v: %w", pk, err)
-		}
-		txs = append(txs, inputs[i].Tx())
 	}
 	hashes, err := q.Hashes(txs)
 	if err != nil {
@@ -231,10 +217,7 @@ func (q *Query) spendings(pks []model.UtxoPk) ([]SpendingAnswer, error) {
 	}
 	answers := make([]SpendingAnswer, len(pks))
 	for i, pk := range pks {
-		answers[i] = SpendingAnswer{Tx: hashes[pk.Tx()], Index: pk.Index()}
-		if in := inputs[i]; rows[i] != nil {
-			answers[i].SpentBy.Value = &SpentByAnswer{hashes[in.Tx()], in.Index(), uint32(in.Height())}
-		}
+		answers[i] = SpendingAnswer{hashes[pk.Tx()], pk.Index(), Optional[SpentByAnswer]{spentBy(spenders[i], hashes)}}
 	}
 	return answers, nil
 }

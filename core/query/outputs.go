@@ -12,19 +12,15 @@ import (
 )
 
 // Output returns one output by "HASH:N", or by a value of the chain's spend index (an Ergo box id).
-func (ask Queries) Output(ctx context.Context, ref string) (a *OutputAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*OutputAnswer, error) {
 		pk, err := q.output(ref)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		outputs, err := q.Outputs([]model.UtxoPk{pk}, 0)
-		if err == nil {
-			a = &outputs[0]
-		}
-		return err
+		return only(outputs, err)
 	})
-	return a, err
 }
 
 func (q *Query) output(ref string) (model.UtxoPk, error) {
@@ -73,18 +69,16 @@ func (q *Query) Hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	for i, pk := range pks {
 		ats[i] = model.BirthPk{Utxo: model.UtxoPk(pk)}
 	}
-	texts, err := q.namesOf(schema.TxSpace, schema.FamilyTxHash, false, ats, func(row []byte) (string, error) {
+	format := func(row []byte) (string, error) {
 		hash, _, err := schema.ParseTxHashRow(row)
 		return q.Chain.FormatHash(hash), err
-	})
-	if err != nil {
-		return nil, err
 	}
+	texts, err := q.textsOf(schema.TxSpace, schema.FamilyTxHash, false, ats, format)
 	hashes := make(map[model.TxPk]string, len(pks))
-	for i, pk := range pks {
-		hashes[pk] = texts[i]
+	for i := range texts {
+		hashes[pks[i]] = texts[i]
 	}
-	return hashes, nil
+	return hashes, err
 }
 
 // Outputs returns the answers for outputs that exist, with a constant number of batched reads. SpentBy is set for the
@@ -101,22 +95,16 @@ func (q *Query) Outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, erro
 func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) ([]OutputAnswer, error) {
 	answers := make([]OutputAnswer, len(pks))
 	keys := schema.Keys(pks)
-	spent := make([][]byte, len(pks))
-	if spentFrom < len(pks) {
-		found, err := q.R.GetMany(schema.FamilySpentInput, keys[spentFrom:])
-		if err != nil {
-			return nil, err
-		}
-		copy(spent[spentFrom:], found)
+	spenders, err := q.spenders(pks[spentFrom:], keys[spentFrom:])
+	if err != nil {
+		return nil, err
 	}
 	txs := make([]model.TxPk, 0, len(pks))
-	for i, pk := range pks {
+	for _, pk := range pks {
 		txs = append(txs, pk.Tx())
-		if spent[i] != nil {
-			input, err := model.ParseInputPk(spent[i])
-			if err != nil {
-				return nil, fmt.Errorf("spender of output %v: %w", pk, err)
-			}
+	}
+	for _, input := range spenders {
+		if input != nil {
 			txs = append(txs, input.Tx())
 		}
 	}
@@ -136,22 +124,86 @@ func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 			Value: strconv.FormatUint(row.Value, 10), Keys: map[string]any{},
 		}
 		if i >= spentFrom {
-			a.SpentBy = &Optional[SpentByAnswer]{}
-			if spent[i] != nil {
-				input, _ := model.ParseInputPk(spent[i]) // parsed above
-				a.SpentBy.Value = &SpentByAnswer{hashes[input.Tx()], input.Index(), uint32(input.Height())}
-			}
+			a.SpentBy = &Optional[SpentByAnswer]{spentBy(spenders[i-spentFrom], hashes)}
 		}
 		occurrences[i] = row.Occurrences
 	}
-	if err := q.keys(answers, occurrences); err != nil {
+	if err := q.setKeys(answers, occurrences); err != nil {
 		return nil, err
 	}
-	return answers, q.entries(answers, pks, keys)
+	return answers, q.setAssets(answers, pks, keys)
 }
 
-// keys sets the index values of outputs.
-func (q *Query) keys(answers []OutputAnswer, occurrences [][]schema.Occurrence) error {
+// spenders returns the inputs that spend outputs with these keys; nil for an unspent output.
+func (q *Query) spenders(pks []model.UtxoPk, keys [][]byte) ([]*model.InputPk, error) {
+	rows, err := q.R.GetMany(schema.FamilySpentInput, keys)
+	if err != nil {
+		return nil, err
+	}
+	spenders, inputs := make([]*model.InputPk, len(rows)), make([]model.InputPk, len(rows))
+	for i, row := range rows {
+		if row == nil {
+			continue
+		}
+		if inputs[i], err = model.ParseInputPk(row); err != nil {
+			return nil, fmt.Errorf("spender of output %v: %w", pks[i], err)
+		}
+		spenders[i] = &inputs[i]
+	}
+	return spenders, nil
+}
+
+// spentBy describes the input that spends an output, or returns nil for nil.
+func spentBy(input *model.InputPk, hashes map[model.TxPk]string) *SpentByAnswer {
+	if input == nil {
+		return nil
+	}
+	return &SpentByAnswer{hashes[input.Tx()], input.Index(), uint32(input.Height())}
+}
+
+// amounts returns the values of outputs, which must exist, in the native coin.
+func (q *Query) amounts(keys [][]byte) ([]uint64, error) {
+	rows, err := q.many(schema.FamilyUtxo, keys)
+	if err != nil {
+		return nil, err
+	}
+	amounts := make([]uint64, len(rows))
+	for i, row := range rows {
+		if amounts[i], err = schema.ParseUtxoValue(row); err != nil {
+			return nil, err
+		}
+	}
+	return amounts, nil
+}
+
+// assetEntries returns the asset entries of outputs with these keys.
+func (q *Query) assetEntries(pks []model.UtxoPk, keys [][]byte) ([][]schema.AssetEntry, error) {
+	rows, err := q.R.GetMany(schema.FamilyAssets, keys)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([][]schema.AssetEntry, len(rows))
+	for i, row := range rows {
+		if entries[i], err = schema.ParseAssetsRow(pks[i], row); err != nil {
+			return nil, fmt.Errorf("assets of output %v: %w", pks[i], err)
+		}
+	}
+	return entries, nil
+}
+
+// assetsIn returns the births of the assets in entries, in order and without duplicates.
+func assetsIn(entries [][]schema.AssetEntry) (births []model.AssetBirthPk) {
+	for _, es := range entries {
+		for _, e := range es {
+			births = append(births, e.Birth)
+		}
+	}
+	slices.SortFunc(births, schema.CompareAssetBirths)
+	return slices.Compact(births)
+}
+
+// setKeys sets the index values of outputs.
+func (q *Query) setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrence) error {
 	births := map[*schema.Index][]model.BirthPk{}
 	for _, os := range occurrences {
 		for _, o := range os {
@@ -163,7 +215,7 @@ func (q *Query) keys(answers []OutputAnswer, occurrences [][]schema.Occurrence) 
 	texts := map[*schema.Index][]string{}
 	for x, ats := range births {
 		var err error
-		texts[x], err = q.namesOf(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
+		texts[x], err = q.textsOf(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
 		if err != nil {
 			return err
 		}
@@ -187,26 +239,16 @@ func (q *Query) keys(answers []OutputAnswer, occurrences [][]schema.Occurrence) 
 	return nil
 }
 
-// entries sets the assets of outputs.
-func (q *Query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byte) error {
+// setAssets sets the assets of outputs.
+func (q *Query) setAssets(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byte) error {
 	if q.Totals.Assets == 0 {
 		return nil
 	}
-	rows, err := q.R.GetMany(schema.FamilyAssets, keys)
+	entries, err := q.assetEntries(pks, keys)
 	if err != nil {
 		return err
 	}
-	entries := make([][]schema.AssetEntry, len(pks))
-	var births []model.AssetBirthPk
-	for i, row := range rows {
-		if entries[i], err = schema.ParseAssetsRow(pks[i], row); err != nil {
-			return fmt.Errorf("assets of output %v: %w", pks[i], err)
-		}
-		for _, e := range entries[i] {
-			births = append(births, e.Birth)
-		}
-	}
-	ids, err := q.assetIDs(births)
+	ids, err := q.assetIDs(assetsIn(entries))
 	if err != nil {
 		return err
 	}
@@ -222,22 +264,17 @@ func (q *Query) entries(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byt
 	return nil
 }
 
-// assetIDs returns the formatted ids of assets.
+// assetIDs returns the formatted ids of assets, which are in order and without duplicates.
 func (q *Query) assetIDs(births []model.AssetBirthPk) (map[model.AssetBirthPk]string, error) {
-	births = slices.Clone(births)
-	slices.SortFunc(births, schema.CompareAssetBirths)
-	births = slices.Compact(births)
 	ats := make([]model.BirthPk, len(births))
 	for i, b := range births {
 		ats[i] = model.BirthPk{Utxo: b.Utxo, Ordinal: b.Index}
 	}
-	texts, err := q.namesOf(schema.AssetSpace, schema.FamilyAssetID, true, ats, func(row []byte) (string, error) { return q.Chain.FormatAsset(row), nil })
-	if err != nil {
-		return nil, err
-	}
+	format := func(row []byte) (string, error) { return q.Chain.FormatAsset(row), nil }
+	texts, err := q.textsOf(schema.AssetSpace, schema.FamilyAssetID, true, ats, format)
 	ids := make(map[model.AssetBirthPk]string, len(births))
-	for i, b := range births {
-		ids[b] = texts[i]
+	for i := range texts {
+		ids[births[i]] = texts[i]
 	}
-	return ids, nil
+	return ids, err
 }

@@ -35,10 +35,10 @@ func (q *Query) pass(rows int) error {
 }
 
 // Status describes the contents of the database.
-func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Status(ctx context.Context) (*StatusAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*StatusAnswer, error) {
 		t := &q.Totals
-		a = &StatusAnswer{
+		a := &StatusAnswer{
 			Chain: q.Chain.Name(), Network: q.Chain.Network(), Format: schema.FormatVersion,
 			Indexes: []IndexAnswer{},
 			Totals: TotalsAnswer{
@@ -55,7 +55,7 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 		if !q.Tip.IsOrigin() {
 			row, err := schema.BlockAt(q.R, q.Tip.Height)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			a.Tip = &TipAnswer{uint32(q.Tip.Height), q.Chain.FormatHash(q.Tip.Hash), row.Time}
 		}
@@ -70,7 +70,7 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 			if d.Family == schema.FamilyMeta || !schema.Determined(d.Family) { // few rows, which meta does not count
 				for _, err := range q.R.Scan(d.Family, nil, nil, false) {
 					if err != nil {
-						return err
+						return nil, err
 					}
 					f.Keys++
 				}
@@ -78,14 +78,13 @@ func (ask Queries) Status(ctx context.Context) (a *StatusAnswer, err error) {
 			if q.sizer != nil {
 				var err error
 				if f.Bytes, err = q.sizer.Size(d.Family); err != nil {
-					return err
+					return nil, err
 				}
 			}
 			a.Families = append(a.Families, f)
 		}
-		return nil
+		return a, nil
 	})
-	return a, err
 }
 
 // indexAnswer describes an index.
@@ -98,42 +97,41 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 }
 
 // Block returns one block by hash, height or "tip".
-func (ask Queries) Block(ctx context.Context, ref string) (a *BlockAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*BlockAnswer, error) {
 		h, err := q.height(ref)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		row, err := schema.BlockAt(q.R, h)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a = &BlockAnswer{
+		a := &BlockAnswer{
 			Chain: q.Chain.Name(), Height: uint32(h), Hash: q.Chain.FormatHash(row.Hash), PrevHash: FormatParent(q.Chain, row.Parent),
 			Time: row.Time, Size: row.Size, TxCount: row.TxCount, Txs: make([]string, 0, row.TxCount),
 		}
 		if a.Header, err = q.Chain.Header(row.Header); err != nil {
-			return fmt.Errorf("header of block %d: %w", h, err)
+			return nil, fmt.Errorf("header of block %d: %w", h, err)
 		}
 		from := h.First()
 		if h == 0 {
 			if from, err = model.NewTxPk(0, int(q.Totals.GenesisTxs)); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
 			if err != nil {
-				return err
+				return nil, err
 			}
 			hash, _, err := schema.ParseTxHashRow(kv.Value)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			a.Txs = append(a.Txs, q.Chain.FormatHash(hash))
 		}
-		return nil
+		return a, nil
 	})
-	return a, err
 }
 
 // FormatParent formats the parent hash of a block; it is empty for the first block.

@@ -104,8 +104,8 @@ func (s Span) Empty() bool { return s.First > s.Last }
 
 func (s Span) has(pk model.UtxoPk) bool { return s.First <= pk && pk <= s.Last }
 
-// behind returns the part of s that follows pk in the given order.
-func (s Span) behind(pk model.UtxoPk, descending bool) Span {
+// after returns the part of s that follows pk in the given order.
+func (s Span) after(pk model.UtxoPk, descending bool) Span {
 	switch {
 	case descending && pk == 0, !descending && pk == everywhere.Last:
 		return Span{1, 0}
@@ -121,10 +121,10 @@ func (s Span) behind(pk model.UtxoPk, descending bool) Span {
 
 func (s Span) hasTx(tx model.TxPk) bool { return s.has(model.UtxoPk(tx)) }
 
-// BehindTx returns the part of s that follows a transaction in the given order.
-func (s Span) BehindTx(tx model.TxPk, descending bool) Span {
+// AfterTx returns the part of s that follows a transaction in the given order.
+func (s Span) AfterTx(tx model.TxPk, descending bool) Span {
 	if descending {
-		return s.behind(model.UtxoPk(tx), true)
+		return s.after(model.UtxoPk(tx), true)
 	}
-	return s.behind(model.UtxoPk(tx)|model.MaxIndex, false)
+	return s.after(model.UtxoPk(tx)|model.MaxIndex, false)
 }

@@ -10,23 +10,22 @@ import (
 
 // RawTx returns the serialized bytes of the newest transaction with a hash. It returns a [model.Usage] error (no_raw)
 // if the database does not store raw transactions, and NotFound (no_raw) for a genesis transaction.
-func (ask Queries) RawTx(ctx context.Context, hash string) (a *RawTxAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) RawTx(ctx context.Context, hash string) (*RawTxAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*RawTxAnswer, error) {
 		if !q.Layout.Raw {
-			return model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: sync into a new one with --raw, or raw: true in the settings")
+			return nil, model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: sync into a new one with --raw, or raw: true in the settings")
 		}
 		pk, err := q.tx(hash)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if q.isGenesis(pk) {
-			return model.Errorf(model.NotFound, "no_raw", "transaction %s has no bytes: it stands for what existed before the first block", hash)
+			return nil, model.Errorf(model.NotFound, "no_raw", "transaction %s has no bytes: it stands for what existed before the first block", hash)
 		}
 		raws, err := q.many(schema.FamilyRaw, schema.Keys([]model.TxPk{pk}))
-		if err == nil {
-			a = &RawTxAnswer{hash, hex.EncodeToString(raws[0])}
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return &RawTxAnswer{hash, hex.EncodeToString(raws[0])}, nil
 	})
-	return a, err
 }

@@ -1,31 +1,30 @@
 package query
 
 import (
-	"container/heap"
+	"cmp"
 	"context"
 	"iter"
-	"slices"
 
 	"birthmark/core/schema"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
 // Richest returns the values of an index with the highest balances, in the native coin or in an asset. Ties are in
 // the order of first occurrence. For the coin, it reads the stored balances if the index has them; otherwise it reads
 // every output and keeps every value with an unspent output in memory. For an asset, it reads the outputs that
 // contained the asset.
-func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) (a *RichestAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) (*RichestAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*RichestAnswer, error) {
 		x, err := q.Index(index)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if limit, err = (Page{Limit: limit}).limit(); err != nil {
-			return err
+		l, err := q.list(Page{Limit: limit})
+		if err != nil {
+			return nil, err
 		}
-		top := topHolders{limit: limit}
-		a = &RichestAnswer{Index: index, Values: []RichestValueAnswer{}}
+		top := topN[holderAmount]{limit: l.limit, before: holderAmount.before}
+		a := &RichestAnswer{Index: index, Values: []RichestValueAnswer{}}
 		if asset == "" {
 			err = q.richest(x, &top)
 		} else {
@@ -37,37 +36,25 @@ func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) 
 			}
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		slices.SortFunc(top.holdings, func(a, b *holderAmount) int { return b.compare(a) })
-		births := make([][]byte, len(top.holdings))
-		for i, h := range top.holdings {
+		holders := top.sorted()
+		births := make([][]byte, len(holders))
+		for i, h := range holders {
 			births[i] = h.birth.AppendTo(nil, x.Kind.HasOrdinal())
 		}
 		values, err := q.many(x.Family(schema.IndexValue), births)
 		for i, v := range values {
-			h := top.holdings[i]
-			a.Values = append(a.Values, RichestValueAnswer{x.Format(v), h.amount.String(), h.outputs})
+			a.Values = append(a.Values, RichestValueAnswer{x.Format(v), holders[i].amount.String(), holders[i].outputs})
 		}
-		return err
+		return a, err
 	})
-	return a, err
 }
 
 // richest adds the native-coin balance of every value to top.
-func (q *Query) richest(x *schema.Index, top *topHolders) error {
+func (q *Query) richest(x *schema.Index, top *topN[holderAmount]) error {
 	if x.Active.Has(schema.FeatureBalance) {
-		return q.eachRow(x.Family(schema.IndexBalance), nil, func(key, value []byte) error {
-			birth, err := model.ParseBirthPk(key, x.Kind.HasOrdinal())
-			if err != nil {
-				return err
-			}
-			row, err := schema.ParseAccountRow(value)
-			if err == nil && row.Unspent > 0 {
-				top.offer(holderAmount{birth, row.Received.Sub(row.Sent), uint64(row.Unspent)})
-			}
-			return err
-		})
+		return q.richestStored(x, top)
 	}
 	held := map[model.BirthPk]*holderAmount{}
 	err := q.eachUnspent(func(pk model.UtxoPk, row []byte) error {
@@ -77,54 +64,52 @@ func (q *Query) richest(x *schema.Index, top *topHolders) error {
 		}
 		for _, o := range r.Occurrences {
 			if o.Index == x {
-				addAmount(held, o.Birth, r.Value)
+				addAmount(held, o.Birth, r.Value, 1)
 			}
 		}
 		return nil
 	})
-	top.offerAll(held)
+	for _, h := range held {
+		top.offer(*h)
+	}
 	return err
 }
 
-func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount uint64) {
+func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount, outputs uint64) {
 	h := held[birth]
 	if h == nil {
 		h = &holderAmount{birth: birth}
 		held[birth] = h
 	}
 	h.amount = h.amount.Add(schema.Int128Of(amount, 1))
-	h.outputs++
+	h.outputs += outputs
 }
 
 // richestOf adds the asset balance of every value to top, computed from the outputs that contained the asset.
-func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHolders) error {
+func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topN[holderAmount]) error {
 	held := map[model.BirthPk]*holderAmount{}
-	for pks, err := range batches(q, q.AssetOccurrences(asset, everywhere, false), OccurrenceBatch) {
+	for pks, err := range Batches(q, q.AssetOccurrences(asset, everywhere, false), OccurrenceBatch, OccurrenceBatch) {
 		if err != nil {
 			return err
 		}
 		keys := schema.Keys(pks)
-		spent, err := q.R.GetMany(schema.FamilySpentInput, keys)
+		spenders, err := q.spenders(pks, keys)
 		if err != nil {
 			return err
 		}
-		utxos, err := q.many(schema.FamilyUtxo, keys)
+		rows, err := q.many(schema.FamilyUtxo, keys)
 		if err != nil {
 			return err
 		}
-		assets, err := q.many(schema.FamilyAssets, keys)
+		entries, err := q.assetEntries(pks, keys)
 		if err != nil {
 			return err
 		}
 		for i, pk := range pks {
-			if spent[i] != nil {
+			if spenders[i] != nil {
 				continue
 			}
-			row, err := q.ParseUtxoRow(pk, utxos[i])
-			if err != nil {
-				return err
-			}
-			entries, err := schema.ParseAssetsRow(pk, assets[i])
+			row, err := q.ParseUtxoRow(pk, rows[i])
 			if err != nil {
 				return err
 			}
@@ -132,21 +117,19 @@ func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topHol
 				if o.Index != x {
 					continue
 				}
-				first := true
-				for _, e := range entries {
-					if e.Birth != asset {
-						continue
+				outputs := uint64(1) // counts the output once if it has several entries of the asset
+				for _, e := range entries[i] {
+					if e.Birth == asset {
+						addAmount(held, o.Birth, e.Amount, outputs)
+						outputs = 0
 					}
-					addAmount(held, o.Birth, e.Amount)
-					if !first {
-						held[o.Birth].outputs--
-					}
-					first = false
 				}
 			}
 		}
 	}
-	top.offerAll(held)
+	for _, h := range held {
+		top.offer(*h)
+	}
 	return nil
 }
 
@@ -157,61 +140,31 @@ type holderAmount struct {
 	outputs uint64
 }
 
-// compare returns a negative number if h ranks below o.
-func (h *holderAmount) compare(o *holderAmount) int {
-	if c := h.amount.Cmp(o.amount); c != 0 {
-		return c
-	}
-	return -schema.CompareBirths(h.birth, o.birth)
+// before orders by amount, the highest first, then by birth.
+func (h holderAmount) before(o holderAmount) bool {
+	return cmp.Or(o.amount.Cmp(h.amount), schema.CompareBirths(h.birth, o.birth)) < 0
 }
 
-// topHolders holds the highest balances, as a heap with the lowest at the root.
-type topHolders struct {
-	limit    int
-	holdings []*holderAmount
-}
-
-func (r *topHolders) Len() int           { return len(r.holdings) }
-func (r *topHolders) Less(i, j int) bool { return r.holdings[i].compare(r.holdings[j]) < 0 }
-func (r *topHolders) Swap(i, j int)      { r.holdings[i], r.holdings[j] = r.holdings[j], r.holdings[i] }
-func (r *topHolders) Push(v any)         { r.holdings = append(r.holdings, v.(*holderAmount)) }
-func (r *topHolders) Pop() any {
-	last := len(r.holdings) - 1
-	v := r.holdings[last]
-	r.holdings = r.holdings[:last]
-	return v
-}
-
-func (r *topHolders) offer(h holderAmount) {
-	if len(r.holdings) == r.limit {
-		if h.compare(r.holdings[0]) < 0 {
-			return
-		}
-		*r.holdings[0] = h
-		heap.Fix(r, 0)
-		return
-	}
-	heap.Push(r, &h)
-}
-
-func (r *topHolders) offerAll(held map[model.BirthPk]*holderAmount) {
-	for _, h := range held {
-		r.offer(*h)
-	}
-}
-
-// eachRow visits the rows of a family whose keys begin with prefix.
-func (q *Query) eachRow(f storage.Family, prefix []byte, visit func(key, value []byte) error) error {
+// richestStored adds the stored balance of every value to top.
+func (q *Query) richestStored(x *schema.Index, top *topN[holderAmount]) error {
 	n := 0
-	for kv, err := range q.R.Scan(f, prefix, schema.PrefixEnd(prefix), false) {
+	for kv, err := range q.R.Scan(x.Family(schema.IndexBalance), nil, nil, false) {
 		if n++; err == nil && n%rowBatch == 0 {
 			err = q.pass(rowBatch)
 		}
+		var birth model.BirthPk
 		if err == nil {
-			err = visit(kv.Key, kv.Value)
+			birth, err = model.ParseBirthPk(kv.Key, x.Kind.HasOrdinal())
+		}
+		var row schema.Account
+		if err == nil {
+			row, err = schema.ParseAccountRow(kv.Value)
 		}
 		if err != nil {
 			return err
+		}
+		if row.Unspent > 0 {
+			top.offer(holderAmount{birth, row.Received.Sub(row.Sent), uint64(row.Unspent)})
 		}
 	}
 	return nil

@@ -36,16 +36,16 @@ type outputStream interface {
 }
 
 // errBudget ends a page whose row budget is used up.
-var errBudget = errors.New("the work of a page is spent")
+var errBudget = errors.New("the row budget of a page is used up")
 
 // RowBudget is the remaining cost of a page, in rows.
 type RowBudget struct{ Left int }
 
-func (w *RowBudget) spend(rows int) error {
-	if w.Left < rows {
+func (b *RowBudget) spend(rows int) error {
+	if b.Left < rows {
 		return errBudget
 	}
-	w.Left -= rows
+	b.Left -= rows
 	return nil
 }
 
@@ -59,7 +59,7 @@ type ScanStream struct {
 	Scan       func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]
 	Span       Span
 	descending bool
-	Work       *RowBudget
+	Budget     *RowBudget
 
 	next  func() (model.UtxoPk, error, bool) // nil: not started
 	stop  func()
@@ -83,7 +83,7 @@ func (s *ScanStream) seek(target rank) (rank, bool, error) {
 	if s.ended {
 		return 0, false, nil
 	}
-	if err := s.Work.spend(seekCost); err != nil {
+	if err := s.Budget.spend(seekCost); err != nil {
 		return target, false, err
 	}
 	part := s.Span
@@ -101,7 +101,7 @@ func (s *ScanStream) seek(target rank) (rank, bool, error) {
 }
 
 func (s *ScanStream) step() error {
-	if err := s.Work.spend(1); err != nil {
+	if err := s.Budget.spend(1); err != nil {
 		return err
 	}
 	pk, err, ok := s.next()

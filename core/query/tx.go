@@ -13,19 +13,15 @@ import (
 )
 
 // Tx returns one transaction: the newest if several have the hash.
-func (ask Queries) Tx(ctx context.Context, hash string) (a *TxAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Tx(ctx context.Context, hash string) (*TxAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*TxAnswer, error) {
 		pk, err := q.tx(hash)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		txs, err := q.txAnswers([]model.TxPk{pk}, 0)
-		if err == nil {
-			a = &txs[0]
-		}
-		return err
+		return only(txs, err)
 	})
-	return a, err
 }
 
 // txAnswers returns transactions that exist, and resolves their inputs and outputs together. More than most inputs
@@ -142,15 +138,12 @@ func sum(outputs []OutputAnswer) *big.Int {
 // spendsOf returns the outputs that a transaction spends, in the order of its inputs.
 func (q *Query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
-	for kv, err := range q.R.Scan(schema.FamilySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
+	rows := schema.Rows(q.R, schema.FamilySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false, schema.ParseSpendRow)
+	for row, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		pk, err := model.ParseUtxoPk(kv.Value)
-		if err != nil {
-			return nil, err
-		}
-		spends = append(spends, pk)
+		spends = append(spends, row.Output)
 	}
 	return spends, nil
 }
@@ -177,22 +170,11 @@ func (q *Query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, er
 	if q.Totals.Rows[schema.FamilyAssetSupply] == 0 {
 		return nil, nil
 	}
-	rows, err := q.R.GetMany(schema.FamilyAssets, schema.Keys(outputs))
+	entries, err := q.assetEntries(outputs, schema.Keys(outputs))
 	if err != nil {
 		return nil, err
 	}
-	var births []model.AssetBirthPk
-	for i, row := range rows {
-		entries, err := schema.ParseAssetsRow(outputs[i], row)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range entries {
-			births = append(births, e.Birth)
-		}
-	}
-	slices.SortFunc(births, schema.CompareAssetBirths)
-	births = slices.Compact(births)
+	births := assetsIn(entries)
 	keys := make([][]byte, len(births))
 	for i, b := range births {
 		keys[i] = schema.AppendSupplyKey(nil, b, tx)

@@ -10,181 +10,168 @@ import (
 	"birthmark/storage"
 )
 
+// birthRow is a value of an index, or an asset, and its birth.
+type birthRow struct {
+	birth model.BirthPk
+	value []byte
+}
+
+// births reads a page of a family whose keys are births, of values or of assets.
+func (q *Query) births(l *list, f storage.Family, ordinal bool) ([]birthRow, *string, error) {
+	start, err := l.start(schema.PointerSize(ordinal))
+	if err != nil {
+		return nil, nil, err
+	}
+	from, to := schema.Between(nil, start, l.Descending)
+	rows := schema.Rows(q.R, f, from, to, l.Descending, func(key, value []byte) (birthRow, error) {
+		birth, err := model.ParseBirthPk(key, ordinal)
+		return birthRow{birth, slices.Clone(value)}, err
+	})
+	return page(l, rows, func(r *birthRow) position {
+		return position{r.birth.Utxo.Height(), r.birth.AppendTo(nil, ordinal)}
+	})
+}
+
 // Values returns a page of the values of an index, in the order of first occurrence or its reverse.
-func (ask Queries) Values(ctx context.Context, index string, p Page) (a *ValuesAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) Values(ctx context.Context, index string, p Page) (*ValuesAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*ValuesAnswer, error) {
 		x, err := q.Index(index)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		family, wide := x.Family(schema.IndexValue), x.Kind.HasOrdinal()
-		a = &ValuesAnswer{Index: index, Count: q.Totals.Rows[family]}
-		keys, values, next, err := q.births(family, schema.PointerSize(wide), cursorScope("values", index, order(p.Descending)), p)
+		l, err := q.list(p, "values", index)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a.Next = next
-		births := make([]model.BirthPk, len(keys))
-		for i, key := range keys {
-			if births[i], err = model.ParseBirthPk(key, wide); err != nil {
-				return err
-			}
+		family := x.Family(schema.IndexValue)
+		rows, next, err := q.births(l, family, x.Kind.HasOrdinal())
+		if err != nil {
+			return nil, err
 		}
-		a.Values, err = q.valueAnswers(x, births, values)
-		return err
+		a := &ValuesAnswer{Index: index, Count: q.Totals.Rows[family], Next: next}
+		a.Values, err = q.valueAnswers(x, rows)
+		return a, err
 	})
-	return a, err
 }
 
 // valueAnswers returns the answers for values of an index with their births.
-func (q *Query) valueAnswers(x *schema.Index, births []model.BirthPk, values [][]byte) ([]ValueAnswer, error) {
-	txs := make([]model.TxPk, len(births))
-	for i, b := range births {
-		txs[i] = b.Utxo.Tx()
+func (q *Query) valueAnswers(x *schema.Index, rows []birthRow) ([]ValueAnswer, error) {
+	txs := make([]model.TxPk, len(rows))
+	for i, r := range rows {
+		txs[i] = r.birth.Utxo.Tx()
 	}
 	hashes, err := q.Hashes(txs)
-	answers := make([]ValueAnswer, len(births))
-	for i, b := range births {
-		answers[i] = ValueAnswer{x.Format(values[i]), FirstSeenAnswer{hashes[b.Utxo.Tx()], b.Utxo.Index(), uint32(b.Utxo.Height())}}
+	answers := make([]ValueAnswer, len(rows))
+	for i, r := range rows {
+		answers[i] = ValueAnswer{x.Format(r.value), firstSeen(r.birth.Utxo, hashes)}
 	}
 	return answers, err
+}
+
+// firstSeen describes the output in which a value or an asset first occurred.
+func firstSeen(pk model.UtxoPk, hashes map[model.TxPk]string) FirstSeenAnswer {
+	return FirstSeenAnswer{hashes[pk.Tx()], pk.Index(), uint32(pk.Height())}
 }
 
 // ValuesByText returns a page of the values of an index whose texts begin with prefix, in byte order of the texts or
 // its reverse. Only the first 255 bytes of a text count; ties are in the order of first occurrence. It reads only the
 // rows of the page. It returns a Usage error if the index does not store texts (not_kept; feature prefix) or if the
 // prefix is longer than 255 bytes (bad_value).
-func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Page) (a *ValuesAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Page) (*ValuesAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*ValuesAnswer, error) {
 		x, err := q.Index(index)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !x.Active.Has(schema.FeaturePrefix) {
-			return model.Errorf(model.Usage, "not_kept", "index %s does not keep its values in the order of their texts: set prefix: true for it, and run birthmark index add %s", index, index)
+			return nil, model.Errorf(model.Usage, "not_kept", "index %s does not keep its values in the order of their texts: set prefix: true for it, and run birthmark index add %s", index, index)
 		}
 		if len(prefix) > schema.MaxTextSize {
-			return model.Errorf(model.Usage, "bad_value", "prefix of %d bytes: expected %d at most", len(prefix), schema.MaxTextSize)
+			return nil, model.Errorf(model.Usage, "bad_value", "prefix of %d bytes: expected %d at most", len(prefix), schema.MaxTextSize)
 		}
-		births, next, err := q.texts(x, []byte(prefix), p)
+		l, err := q.list(p, "texts", index, prefix)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a = &ValuesAnswer{Index: index, Prefix: prefix, Count: q.Totals.Rows[x.Family(schema.IndexValue)], Next: next}
-		keys := make([][]byte, len(births))
-		for i, b := range births {
-			keys[i] = b.AppendTo(nil, x.Kind.HasOrdinal())
+		rows, next, err := q.texts(l, x, []byte(prefix))
+		if err != nil {
+			return nil, err
+		}
+		keys := make([][]byte, len(rows))
+		for i, r := range rows {
+			keys[i] = r.birth.AppendTo(nil, x.Kind.HasOrdinal())
 		}
 		values, err := q.many(x.Family(schema.IndexValue), keys)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a.Values, err = q.valueAnswers(x, births, values)
-		return err
+		for i, v := range values {
+			rows[i].value = v
+		}
+		a := &ValuesAnswer{Index: index, Prefix: prefix, Count: q.Totals.Rows[x.Family(schema.IndexValue)], Next: next}
+		a.Values, err = q.valueAnswers(x, rows)
+		return a, err
 	})
-	return a, err
 }
 
-// texts returns a page of the births of values whose texts begin with prefix.
-func (q *Query) texts(x *schema.Index, prefix []byte, p Page) (births []model.BirthPk, next *string, err error) {
-	limit, err := p.limit()
-	if err != nil {
-		return nil, nil, err
-	}
-	list := cursorScope("texts", x.Name, string(prefix), order(p.Descending))
-	position, err := q.afterText(x, p, list)
-	if err != nil {
-		return nil, nil, err
-	}
+// texts reads a page of the values whose texts begin with prefix. The value of a row is the key of its text.
+func (q *Query) texts(l *list, x *schema.Index, prefix []byte) ([]birthRow, *string, error) {
 	from, to := prefix, schema.PrefixEnd(prefix)
-	switch {
-	case position == nil:
-	case p.Descending:
-		to = position
-	default:
-		from = append(position, 0)
-	}
-	var last []byte
-	for kv, err := range q.R.Scan(x.Family(schema.IndexText), from, to, p.Descending) {
-		if err != nil {
-			return nil, nil, err
-		}
-		text, birth, err := schema.ParseTextKey(x, kv.Key)
-		if err != nil {
-			return nil, nil, err
-		}
-		if !bytes.HasPrefix(text, prefix) { // the key matches the prefix beyond the end of its text
-			continue
-		}
-		if len(births) == limit {
-			next, err = q.next(list, births[limit-1].Utxo.Height(), last)
-			return births, next, err
-		}
-		births, last = append(births, birth), append(last[:0], kv.Key...)
-	}
-	return births, nil, nil
-}
-
-// afterText returns the key after which a page starts, or nil for the first page.
-func (q *Query) afterText(x *schema.Index, p Page, list [8]byte) ([]byte, error) {
-	c, err := q.cursor(p, list, anySize)
-	if c == nil || err != nil {
-		return nil, err
-	}
-	_, birth, err := schema.ParseTextKey(x, c.position)
+	c, err := l.cursor(anySize)
 	if err != nil {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged", p.After)
+		return nil, nil, err
 	}
-	return c.position, q.stands(p, c, birth.Utxo.Height())
+	if c != nil {
+		_, birth, err := schema.ParseTextKey(x, c.position)
+		if err != nil {
+			return nil, nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged", l.After)
+		}
+		if err := l.checkBlock(c, birth.Utxo.Height()); err != nil {
+			return nil, nil, err
+		}
+		if l.Descending {
+			to = c.position
+		} else {
+			from = append(c.position, 0)
+		}
+	}
+	rows := func(yield func(birthRow, error) bool) {
+		for kv, err := range q.R.Scan(x.Family(schema.IndexText), from, to, l.Descending) {
+			var row birthRow
+			if err == nil {
+				var text []byte
+				text, row.birth, err = schema.ParseTextKey(x, kv.Key)
+				if err == nil && !bytes.HasPrefix(text, prefix) {
+					continue // the key matches the prefix beyond the end of its text
+				}
+				row.value = slices.Clone(kv.Key)
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+	return page(l, rows, func(r *birthRow) position { return position{r.birth.Utxo.Height(), r.value} })
 }
 
 // Assets returns a page of all assets, in the order of first occurrence or its reverse. It reads a few rows per
 // asset.
-func (ask Queries) Assets(ctx context.Context, p Page) (a *AssetsAnswer, err error) {
-	err = ask.From(ctx, func(q *Query) error {
-		a = &AssetsAnswer{Count: q.Totals.Rows[schema.FamilyAssetID]}
-		keys, ids, next, err := q.births(schema.FamilyAssetID, model.PkOrdinalSize, cursorScope("assets", order(p.Descending)), p)
+func (ask Queries) Assets(ctx context.Context, p Page) (*AssetsAnswer, error) {
+	return read(ctx, ask, func(q *Query) (*AssetsAnswer, error) {
+		l, err := q.list(p, "assets")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		a.Next = next
-		births := make([]model.AssetBirthPk, len(keys))
-		for i, key := range keys {
-			if births[i], err = model.ParseAssetBirthPk(key); err != nil {
-				return err
-			}
+		rows, next, err := q.births(l, schema.FamilyAssetID, true)
+		if err != nil {
+			return nil, err
 		}
+		births, ids := make([]model.AssetBirthPk, len(rows)), make([][]byte, len(rows))
+		for i, r := range rows {
+			births[i], ids[i] = model.AssetBirthPk{Utxo: r.birth.Utxo, Index: r.birth.Ordinal}, r.value
+		}
+		a := &AssetsAnswer{Count: q.Totals.Rows[schema.FamilyAssetID], Next: next}
 		a.Assets, err = q.assets(births, ids)
-		return err
+		return a, err
 	})
-	return a, err
-}
-
-// births returns a page of a family whose keys are births of size bytes.
-func (q *Query) births(f storage.Family, size int, list [8]byte, p Page) (keys, values [][]byte, next *string, err error) {
-	limit, err := p.limit()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	position, err := q.after(p, list, size)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	from, to := schema.Between(nil, position, p.Descending)
-	for kv, err := range q.R.Scan(f, from, to, p.Descending) {
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		if len(keys) == limit {
-			last := keys[limit-1]
-			pk, err := model.ParseUtxoPk(last[:model.PkSize])
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			next, err = q.next(list, pk.Height(), last)
-			return keys, values, next, err
-		}
-		keys, values = append(keys, slices.Clone(kv.Key)), append(values, slices.Clone(kv.Value))
-	}
-	return keys, values, nil, nil
 }

@@ -71,3 +71,12 @@ func (ask Queries) From(ctx context.Context, fn func(q *Query) error) error {
 		})
 	})
 }
+
+// read runs a query on the view's snapshot, or on a new snapshot.
+func read[T any](ctx context.Context, ask Queries, query func(q *Query) (T, error)) (answer T, err error) {
+	err = ask.From(ctx, func(q *Query) error {
+		answer, err = query(q)
+		return err
+	})
+	return answer, err
+}

@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"context"
 	"iter"
 	"math"
 	"slices"
@@ -91,7 +90,7 @@ func union(s query.Span, scans []query.Scan) iter.Seq2[model.UtxoPk, error] {
 		return scans[0](s, false)
 	}
 	for _, scan := range scans {
-		all = append(all, &query.ScanStream{Scan: scan, Span: s, Work: &query.RowBudget{Left: math.MaxInt}})
+		all = append(all, &query.ScanStream{Scan: scan, Span: s, Budget: &query.RowBudget{Left: math.MaxInt}})
 	}
 	var cut *model.UtxoPk // never set: the row budget is unlimited
 	return query.Merged(all, false, &cut)
@@ -149,36 +148,15 @@ func (f *outputFilter) has(parts []part, family storage.Family, pk model.UtxoPk,
 	}), err
 }
 
-// growing groups the items of seq into batches of increasing size. The first batches are small because a consumer
-// with a limit may stop early.
-func growing[T any](ctx context.Context, seq iter.Seq2[T, error]) iter.Seq2[[]T, error] {
-	return func(yield func([]T, error) bool) {
-		size, next := 16, []T(nil)
-		for v, err := range seq {
-			if err == nil && len(next) == 0 {
-				err = ctx.Err()
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if next = append(next, v); len(next) == size {
-				if !yield(next, nil) {
-					return
-				}
-				size, next = min(size*2, query.OccurrenceBatch), nil
-			}
-		}
-		if len(next) > 0 {
-			yield(next, nil)
-		}
-	}
+// batches groups the items of seq, in small batches first.
+func batches[T any](q *query.Query, seq iter.Seq2[T, error]) iter.Seq2[[]T, error] {
+	return query.Batches(q, seq, 16, query.OccurrenceBatch)
 }
 
 // created yields the outputs of the set in s with their answers.
 func (f *outputFilter) created(s query.Span) iter.Seq2[createdOutput, error] {
 	return func(yield func(createdOutput, error) bool) {
-		for batch, err := range growing(f.Ctx, f.outputs(s)) {
+		for batch, err := range batches(f.Query, f.outputs(s)) {
 			var answers []query.OutputAnswer
 			if err == nil {
 				answers, err = f.Query.Outputs(batch, len(batch))
@@ -196,12 +174,6 @@ func (f *outputFilter) created(s query.Span) iter.Seq2[createdOutput, error] {
 	}
 }
 
-// spending is an input and the output that it spends.
-type spending struct {
-	input  model.InputPk
-	output model.UtxoPk
-}
-
 // spent yields the spends in s of outputs in the set, with their answers.
 func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
 	return func(yield func(spentOutput, error) bool) {
@@ -210,13 +182,13 @@ func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
 			yield(spentOutput{}, err)
 			return
 		}
-		for batch, err := range growing(f.Ctx, inputs) {
+		for batch, err := range batches(f.Query, inputs) {
 			if err == nil {
 				batch, err = f.only(batch)
 			}
 			var txs []model.TxPk
 			for _, sp := range batch {
-				txs = append(txs, sp.input.Tx(), sp.output.Tx())
+				txs = append(txs, sp.Input.Tx(), sp.Output.Tx())
 			}
 			var hashes map[model.TxPk]string
 			if err == nil {
@@ -235,9 +207,9 @@ func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
 				if outputs != nil {
 					of = &outputs[i]
 				}
-				a := &SpendAnswer{hashes[sp.output.Tx()], sp.output.Index(), uint32(sp.output.Height()),
-					query.SpentByAnswer{Tx: hashes[sp.input.Tx()], Input: sp.input.Index(), Height: uint32(sp.input.Height())}}
-				if !yield(spentOutput{sp.input, a, of}, nil) {
+				a := &SpendAnswer{hashes[sp.Output.Tx()], sp.Output.Index(), uint32(sp.Output.Height()),
+					query.SpentByAnswer{Tx: hashes[sp.Input.Tx()], Input: sp.Input.Index(), Height: uint32(sp.Input.Height())}}
+				if !yield(spentOutput{sp.Input, a, of}, nil) {
 					return
 				}
 			}
@@ -246,19 +218,19 @@ func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
 }
 
 // spentOutputs returns the outputs that spends spend.
-func (f *outputFilter) spentOutputs(spends []spending) ([]query.OutputAnswer, error) {
+func (f *outputFilter) spentOutputs(spends []schema.SpendRow) ([]query.OutputAnswer, error) {
 	pks := make([]model.UtxoPk, len(spends))
 	for i, sp := range spends {
-		pks[i] = sp.output
+		pks[i] = sp.Output
 	}
 	return f.Query.Outputs(pks, len(pks))
 }
 
 // only returns the spends whose outputs are in the set. It overwrites spends.
-func (f *outputFilter) only(spends []spending) ([]spending, error) {
+func (f *outputFilter) only(spends []schema.SpendRow) ([]schema.SpendRow, error) {
 	keys := make([][]byte, len(spends))
 	for i, sp := range spends {
-		keys[i] = sp.output.AppendTo(nil)
+		keys[i] = sp.Output.AppendTo(nil)
 	}
 	if f.every() {
 		return spends, nil
@@ -276,7 +248,7 @@ func (f *outputFilter) only(spends []spending) ([]spending, error) {
 			if in[i] || rows[i] == nil {
 				continue
 			}
-			if in[i], err = f.has(f.parts, family, sp.output, rows[i]); err != nil {
+			if in[i], err = f.has(f.parts, family, sp.Output, rows[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -292,9 +264,9 @@ func (f *outputFilter) only(spends []spending) ([]spending, error) {
 
 // inputs yields inputs in s, including all that spend an output of the set. It reads the inputs of every transaction,
 // or only of the transactions in the histories of the values.
-func (f *outputFilter) inputs(s query.Span) (iter.Seq2[spending, error], error) {
+func (f *outputFilter) inputs(s query.Span) (iter.Seq2[schema.SpendRow, error], error) {
 	if s.Empty() {
-		return func(func(spending, error) bool) {}, nil
+		return func(func(schema.SpendRow, error) bool) {}, nil
 	}
 	own, err := f.historyIsCheaper(s)
 	if err != nil {
@@ -307,11 +279,11 @@ func (f *outputFilter) inputs(s query.Span) (iter.Seq2[spending, error], error) 
 	for i, p := range f.parts {
 		txs[i] = func(s query.Span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
 	}
-	return func(yield func(spending, error) bool) {
+	return func(yield func(schema.SpendRow, error) bool) {
 		// The span may start in the middle of a transaction.
 		for tx, err := range union(query.Span{First: model.UtxoPk(s.First.Tx()), Last: s.Last}, txs) {
 			if err != nil {
-				yield(spending{}, err)
+				yield(schema.SpendRow{}, err)
 				return
 			}
 			for sp, err := range f.allInputs(query.Span{First: max(tx, s.First), Last: tx | model.MaxIndex}) {
@@ -327,7 +299,7 @@ func (f *outputFilter) inputs(s query.Span) (iter.Seq2[spending, error], error) 
 func (f *outputFilter) txs(p part, s query.Span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		for {
-			moves, err := f.Movements(p.index, *p.birth, s, false, movesAtOnce)
+			moves, err := f.TxAmounts(p.index, *p.birth, s, false, movesAtOnce)
 			if err != nil {
 				yield(0, err)
 				return
@@ -340,7 +312,7 @@ func (f *outputFilter) txs(p part, s query.Span) iter.Seq2[model.UtxoPk, error] 
 			if len(moves) < movesAtOnce {
 				return
 			}
-			s = s.BehindTx(moves[len(moves)-1].Tx, false)
+			s = s.AfterTx(moves[len(moves)-1].Tx, false)
 		}
 	}
 }
@@ -370,19 +342,7 @@ func (f *outputFilter) historyIsCheaper(s query.Span) (bool, error) {
 const movesAtOnce = 10_000
 
 // allInputs yields the inputs in s.
-func (f *outputFilter) allInputs(s query.Span) iter.Seq2[spending, error] {
-	return func(yield func(spending, error) bool) {
-		for kv, err := range f.R.Scan(schema.FamilySpentUtxo, s.First.AppendTo(nil), append(s.Last.AppendTo(nil), 0), false) {
-			var sp spending
-			if err == nil {
-				sp.input, err = model.ParseInputPk(kv.Key)
-			}
-			if err == nil {
-				sp.output, err = model.ParseUtxoPk(kv.Value)
-			}
-			if !yield(sp, err) || err != nil {
-				return
-			}
-		}
-	}
+func (f *outputFilter) allInputs(s query.Span) iter.Seq2[schema.SpendRow, error] {
+	from, to := s.First.AppendTo(nil), append(s.Last.AppendTo(nil), 0)
+	return schema.Rows(f.R, schema.FamilySpentUtxo, from, to, false, schema.ParseSpendRow)
 }
