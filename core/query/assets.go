@@ -103,7 +103,7 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 		if err != nil || s.Empty() {
 			return a, err
 		}
-		from, to := s.First.AppendTo(birth.AppendTo(nil)), append(s.Last.AppendTo(birth.AppendTo(nil)), 0)
+		from, to := s.Keys(birth.AppendTo(nil))
 		rows := schema.Rows(q.R, schema.FamilyAssetSupply, from, to, p.Descending, schema.ParseSupplyRow)
 		events, next, err := page(l, rows, func(row *schema.SupplyRow) position {
 			return position{row.Tx.Height(), row.Tx.AppendTo(nil)}

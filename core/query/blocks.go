@@ -36,7 +36,7 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, 
 			if !p.Descending {
 				pk = pk.Height().Last()
 			}
-			s = s.after(pk, p.Descending)
+			s = s.After(pk, p.Descending)
 		}
 		a := &BlocksAnswer{Chain: q.Chain.Name(), Blocks: []BlockSummaryAnswer{}}
 		if s.Empty() {

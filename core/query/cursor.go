@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -197,7 +198,7 @@ func (l *list) checkBlock(c *cursor, h model.HeightPk) error {
 }
 
 // span returns the positions of a range that follow the cursor: an output, or a transaction if txs is set.
-func (l *list) span(r Range, txs bool) (Span, error) {
+func (l *list) span(r Range, txs bool) (setops.Span, error) {
 	s, err := l.q.Span(r)
 	if err != nil {
 		return s, err
@@ -211,5 +212,5 @@ func (l *list) span(r Range, txs bool) (Span, error) {
 		return s.AfterTx(tx, l.Descending), err
 	}
 	pk, err := model.ParseUtxoPk(position)
-	return s.after(pk, l.Descending), err
+	return s.After(pk, l.Descending), err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -17,7 +18,7 @@ import (
 const OccurrenceBatch = 512
 
 // Occurrences yields the outputs in s that contain a value, in order.
-func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	rows := func(func(model.UtxoPk, error) bool) {}
 	if x.Kind != model.OneToOne {
 		rows = q.relations(x, schema.IndexRelations, birth, s, descending)
@@ -26,15 +27,15 @@ func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s Span, descen
 }
 
 // unspent yields the unspent outputs of a value in s, in order, of an index that stores them.
-func (q *Query) unspent(x *schema.Index, birth model.BirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *Query) unspent(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	return q.relations(x, schema.IndexUnspent, birth, s, descending)
 }
 
 // relations yields the outputs of a value in s from one of the families that have relations.
 func (q *Query) relations(
-	x *schema.Index, f storage.Family, birth model.BirthPk, s Span, descending bool,
+	x *schema.Index, f storage.Family, birth model.BirthPk, s setops.Span, descending bool,
 ) iter.Seq2[model.UtxoPk, error] {
-	from, to := schema.AppendRelationKey(nil, x, birth, s.First), append(schema.AppendRelationKey(nil, x, birth, s.Last), 0)
+	from, to := s.Keys(birth.AppendTo(nil, x.Kind.HasOrdinal()))
 	return schema.Rows(q.R, x.Family(f), from, to, descending, func(key, value []byte) (model.UtxoPk, error) {
 		row, err := x.ParseRelationRow(key, value)
 		return row.At, err
@@ -42,7 +43,7 @@ func (q *Query) relations(
 }
 
 // AssetOccurrences yields the outputs in s that contain an asset, in order and without duplicates.
-func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 	from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.First})
 	to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.Last, Index: 1<<16 - 1}), 0)
 	parse := func(key, value []byte) (model.UtxoPk, error) {
@@ -55,13 +56,13 @@ func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s Span, descending bo
 // withBirth yields the outputs of rows, which are in s and in order, and the birth if it is in s. An output can contain
 // an asset more than once, and is yielded once.
 func withBirth(
-	birth model.UtxoPk, s Span, descending bool, rows iter.Seq2[model.UtxoPk, error],
+	birth model.UtxoPk, s setops.Span, descending bool, rows iter.Seq2[model.UtxoPk, error],
 ) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		if s.Empty() {
 			return
 		}
-		born := s.has(birth)
+		born := s.Has(birth)
 		if born && !descending && !yield(birth, nil) {
 			return
 		}
@@ -134,13 +135,13 @@ const MaxTerms = 100
 type term struct {
 	Term                  // in canonical form
 	birth   *model.UtxoPk // nil: no output has it
-	outputs Scan          // scans the occurrences
+	outputs setops.Scan   // scans the occurrences
 	unspent bool          // outputs yields unspent outputs only
 }
 
 // notFound returns a term without outputs.
 func notFound(t Term) term {
-	none := func(Span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
+	none := func(setops.Span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
 	return term{Term: t, outputs: none, unspent: true}
 }
 
@@ -152,7 +153,7 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 		if err != nil {
 			return notFound(t), err
 		}
-		outputs := func(s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		outputs := func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 			return q.AssetOccurrences(birth, s, descending)
 		}
 		return term{Term: Term{t.Index, q.Chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
@@ -167,7 +168,7 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	}
 	q.learn(x.Number, *birth, text)
 	o := term{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
-	o.outputs = func(s Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	o.outputs = func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 		if o.unspent {
 			return q.unspent(x, *birth, s, descending)
 		}
@@ -187,7 +188,7 @@ type plan struct {
 	*list
 	base    term
 	and, or []term
-	span    Span
+	span    setops.Span
 	terms   *Terms
 }
 
@@ -235,18 +236,18 @@ func (f *plan) unspent() bool {
 }
 
 // stream returns the combined outputs of the terms.
-func (f *plan) stream(budget *RowBudget) outputStream {
-	scan := func(o *term) outputStream {
-		return &ScanStream{Scan: o.outputs, Span: f.span, descending: f.Descending, Budget: budget}
+func (f *plan) stream(budget *setops.Budget) setops.Stream {
+	scan := func(o *term) setops.Stream {
+		return &setops.ScanStream{Scan: o.outputs, Span: f.span, Descending: f.Descending, Budget: budget}
 	}
-	alternatives := UnionStream{scan(&f.base)}
+	alternatives := setops.Union{scan(&f.base)}
 	for i := range f.or {
 		alternatives = append(alternatives, scan(&f.or[i]))
 	}
 	if len(f.and) == 0 {
 		return alternatives
 	}
-	all := intersectionStream{alternatives}
+	all := setops.Intersection{alternatives}
 	for i := range f.and {
 		all = append(all, scan(&f.and[i]))
 	}
@@ -312,8 +313,8 @@ func (q *Query) find(f *plan) (pks []model.UtxoPk, last *model.UtxoPk, err error
 	if q.most > 0 {
 		rows = min(rows, q.most)
 	}
-	for batch, err := range Batches(q, Merged(f.stream(&RowBudget{rows}), f.Descending, &cut), size, size) {
-		if rows < budget && errors.Is(err, errBudget) {
+	for batch, err := range Batches(q, setops.Merged(f.stream(&setops.Budget{Left: rows}), f.Descending, &cut), size, size) {
+		if rows < budget && errors.Is(err, setops.ErrBudget) {
 			err = ErrTooManyRows // the limit was reached before the first output
 		}
 		if err != nil {

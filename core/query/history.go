@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -55,7 +56,7 @@ func (ask Queries) History(ctx context.Context, index, value string, r Range, p 
 // TxAmounts returns the first limit transactions in s that pay to a value or spend from it, in order. Unless the
 // index stores histories, it reads every output of the value (in ascending order only up to the last transaction
 // returned). Memory use is proportional to limit.
-func (q *Query) TxAmounts(x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int) ([]schema.TxAmounts, error) {
+func (q *Query) TxAmounts(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int) ([]schema.TxAmounts, error) {
 	switch {
 	case s.Empty():
 		return nil, nil
@@ -66,9 +67,9 @@ func (q *Query) TxAmounts(x *schema.Index, birth model.BirthPk, s Span, descendi
 }
 
 func (q *Query) storedHistory(
-	x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int,
+	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int,
 ) (txs []schema.TxAmounts, err error) {
-	from, to := schema.AppendHistoryKey(nil, x, birth, s.First.Tx()), append(schema.AppendHistoryKey(nil, x, birth, s.Last.Tx()), 0)
+	from, to := s.Keys(birth.AppendTo(nil, x.Kind.HasOrdinal()))
 	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHistory), from, to, descending, x.ParseHistoryRow) {
 		if err != nil {
 			return nil, err
@@ -82,7 +83,7 @@ func (q *Query) storedHistory(
 
 // computedHistory reads the outputs of a value. A transaction in s may spend outputs from before s.
 func (q *Query) computedHistory(
-	x *schema.Index, birth model.BirthPk, s Span, descending bool, limit int,
+	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int,
 ) ([]schema.TxAmounts, error) {
 	before := func(a, b model.TxPk) bool { return (a < b) != descending && a != b }
 	first := topN[model.TxPk]{limit: limit, before: before}
@@ -90,7 +91,7 @@ func (q *Query) computedHistory(
 	// of returns the amounts of a transaction, or nil if it is not among the first limit transactions in s.
 	of := func(tx model.TxPk) *schema.TxAmounts {
 		m := amounts[tx]
-		if m == nil && s.hasTx(tx) {
+		if m == nil && s.HasTx(tx) {
 			added, evicted := first.offer(tx)
 			if !added {
 				return nil
@@ -103,7 +104,7 @@ func (q *Query) computedHistory(
 		}
 		return m
 	}
-	for batch, err := range Batches(q, q.Occurrences(x, birth, Span{0, s.Last}, false), OccurrenceBatch, OccurrenceBatch) {
+	for batch, err := range Batches(q, q.Occurrences(x, birth, setops.Span{Last: s.Last}, false), OccurrenceBatch, OccurrenceBatch) {
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"birthmark/core/query"
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -267,7 +268,7 @@ func (f *changeReader) follow(known []model.Point) error {
 	if most := f.what.MaxBlocks; most > 0 {
 		f.last = model.HeightPk(min(int64(f.last), f.told+int64(most)))
 	}
-	came := query.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // including genesis
+	came := setops.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // including genesis
 	went := came
 	if within {
 		came.First, went.First = max(came.First, f.what.Resume.output), max(went.First, f.what.Resume.input)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/core/query"
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -81,8 +82,8 @@ func partOf(q *query.Query, t query.Term) (*part, error) {
 }
 
 // union yields the positions of several scans, in order and without duplicates.
-func union(s query.Span, scans []query.Scan) iter.Seq2[model.UtxoPk, error] {
-	var all query.UnionStream
+func union(s setops.Span, scans []setops.Scan) iter.Seq2[model.UtxoPk, error] {
+	var all setops.Union
 	switch {
 	case s.Empty():
 		scans = nil
@@ -90,17 +91,17 @@ func union(s query.Span, scans []query.Scan) iter.Seq2[model.UtxoPk, error] {
 		return scans[0](s, false)
 	}
 	for _, scan := range scans {
-		all = append(all, &query.ScanStream{Scan: scan, Span: s, Budget: &query.RowBudget{Left: math.MaxInt}})
+		all = append(all, &setops.ScanStream{Scan: scan, Span: s, Budget: &setops.Budget{Left: math.MaxInt}})
 	}
 	var cut *model.UtxoPk // never set: the row budget is unlimited
-	return query.Merged(all, false, &cut)
+	return setops.Merged(all, false, &cut)
 }
 
 // outputs yields the outputs of the set in s.
-func (f *outputFilter) outputs(s query.Span) iter.Seq2[model.UtxoPk, error] {
-	scans := make([]query.Scan, len(f.parts))
+func (f *outputFilter) outputs(s setops.Span) iter.Seq2[model.UtxoPk, error] {
+	scans := make([]setops.Scan, len(f.parts))
 	for i, p := range f.parts {
-		scans[i] = func(s query.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		scans[i] = func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 			switch {
 			case p.birth != nil && p.index != nil:
 				return f.Occurrences(p.index, *p.birth, s, descending)
@@ -114,9 +115,10 @@ func (f *outputFilter) outputs(s query.Span) iter.Seq2[model.UtxoPk, error] {
 }
 
 // all yields every output in s that has a value of the part's index, or that holds assets.
-func (f *outputFilter) all(p part, s query.Span) iter.Seq2[model.UtxoPk, error] {
+func (f *outputFilter) all(p part, s setops.Span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
-		for kv, err := range f.R.Scan(p.family(), s.First.AppendTo(nil), append(s.Last.AppendTo(nil), 0), false) {
+		from, to := s.Keys(nil)
+		for kv, err := range f.R.Scan(p.family(), from, to, false) {
 			if err != nil {
 				yield(0, err)
 				return
@@ -154,7 +156,7 @@ func batches[T any](q *query.Query, seq iter.Seq2[T, error]) iter.Seq2[[]T, erro
 }
 
 // created yields the outputs of the set in s with their answers.
-func (f *outputFilter) created(s query.Span) iter.Seq2[createdOutput, error] {
+func (f *outputFilter) created(s setops.Span) iter.Seq2[createdOutput, error] {
 	return func(yield func(createdOutput, error) bool) {
 		for batch, err := range batches(f.Query, f.outputs(s)) {
 			var answers []query.OutputAnswer
@@ -175,7 +177,7 @@ func (f *outputFilter) created(s query.Span) iter.Seq2[createdOutput, error] {
 }
 
 // spent yields the spends in s of outputs in the set, with their answers.
-func (f *outputFilter) spent(s query.Span) iter.Seq2[spentOutput, error] {
+func (f *outputFilter) spent(s setops.Span) iter.Seq2[spentOutput, error] {
 	return func(yield func(spentOutput, error) bool) {
 		inputs, err := f.inputs(s)
 		if err != nil {
@@ -264,7 +266,7 @@ func (f *outputFilter) only(spends []schema.SpendRow) ([]schema.SpendRow, error)
 
 // inputs yields inputs in s, including all that spend an output of the set. It reads the inputs of every transaction,
 // or only of the transactions in the histories of the values.
-func (f *outputFilter) inputs(s query.Span) (iter.Seq2[schema.SpendRow, error], error) {
+func (f *outputFilter) inputs(s setops.Span) (iter.Seq2[schema.SpendRow, error], error) {
 	if s.Empty() {
 		return func(func(schema.SpendRow, error) bool) {}, nil
 	}
@@ -275,18 +277,18 @@ func (f *outputFilter) inputs(s query.Span) (iter.Seq2[schema.SpendRow, error], 
 	if !own {
 		return f.allInputs(s), nil
 	}
-	txs := make([]query.Scan, len(f.parts))
+	txs := make([]setops.Scan, len(f.parts))
 	for i, p := range f.parts {
-		txs[i] = func(s query.Span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
+		txs[i] = func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
 	}
 	return func(yield func(schema.SpendRow, error) bool) {
 		// The span may start in the middle of a transaction.
-		for tx, err := range union(query.Span{First: model.UtxoPk(s.First.Tx()), Last: s.Last}, txs) {
+		for tx, err := range union(setops.Span{First: model.UtxoPk(s.First.Tx()), Last: s.Last}, txs) {
 			if err != nil {
 				yield(schema.SpendRow{}, err)
 				return
 			}
-			for sp, err := range f.allInputs(query.Span{First: max(tx, s.First), Last: tx | model.MaxIndex}) {
+			for sp, err := range f.allInputs(setops.Span{First: max(tx, s.First), Last: tx | model.MaxIndex}) {
 				if !yield(sp, err) || err != nil {
 					return
 				}
@@ -296,7 +298,7 @@ func (f *outputFilter) inputs(s query.Span) (iter.Seq2[schema.SpendRow, error], 
 }
 
 // txs yields the first position of each transaction in s that pays to a value or spends from it.
-func (f *outputFilter) txs(p part, s query.Span) iter.Seq2[model.UtxoPk, error] {
+func (f *outputFilter) txs(p part, s setops.Span) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		for {
 			moves, err := f.TxAmounts(p.index, *p.birth, s, false, movesAtOnce)
@@ -318,7 +320,7 @@ func (f *outputFilter) txs(p part, s query.Span) iter.Seq2[model.UtxoPk, error] 
 }
 
 // historyIsCheaper reports whether reading the histories of the values takes fewer rows than reading all inputs in s.
-func (f *outputFilter) historyIsCheaper(s query.Span) (bool, error) {
+func (f *outputFilter) historyIsCheaper(s setops.Span) (bool, error) {
 	blocks := max(1, f.Totals.Rows[schema.FamilyBlock])
 	left := f.Totals.Rows[schema.FamilySpentUtxo] / blocks * uint64(s.Last.Height()-s.First.Height()+1)
 	for _, p := range f.parts {
@@ -328,7 +330,7 @@ func (f *outputFilter) historyIsCheaper(s query.Span) (bool, error) {
 		if p.index.Active.Has(schema.FeatureHistory) {
 			continue
 		}
-		for _, err := range f.Occurrences(p.index, *p.birth, query.Span{Last: s.Last}, false) {
+		for _, err := range f.Occurrences(p.index, *p.birth, setops.Span{Last: s.Last}, false) {
 			if err != nil || left == 0 {
 				return false, err
 			}
@@ -342,7 +344,7 @@ func (f *outputFilter) historyIsCheaper(s query.Span) (bool, error) {
 const movesAtOnce = 10_000
 
 // allInputs yields the inputs in s.
-func (f *outputFilter) allInputs(s query.Span) iter.Seq2[schema.SpendRow, error] {
-	from, to := s.First.AppendTo(nil), append(s.Last.AppendTo(nil), 0)
+func (f *outputFilter) allInputs(s setops.Span) iter.Seq2[schema.SpendRow, error] {
+	from, to := s.Keys(nil)
 	return schema.Rows(f.R, schema.FamilySpentUtxo, from, to, false, schema.ParseSpendRow)
 }

@@ -1,4 +1,4 @@
-package query
+package setops
 
 import (
 	"errors"
@@ -6,9 +6,6 @@ import (
 
 	"birthmark/model"
 )
-
-// Queries over several values merge their outputs, which all have the same order. No list is read completely: a
-// stream that is behind the others seeks forward.
 
 // rank is the position of an output in the given order: the smaller rank comes first.
 type rank uint64
@@ -27,23 +24,23 @@ func (r rank) pk(descending bool) model.UtxoPk {
 	return model.UtxoPk(r)
 }
 
-// outputStream yields outputs in order, without duplicates.
-type outputStream interface {
+// Stream yields outputs in order, without duplicates: a [ScanStream], [Union] or [Intersection].
+type Stream interface {
 	// seek returns the first output at or after target; ok is false at the end. Targets of a stream must not
-	// decrease. On errBudget, there is no output from target up to, but excluding, the returned rank.
+	// decrease. On ErrBudget, there is no output from target up to, but excluding, the returned rank.
 	seek(target rank) (found rank, ok bool, err error)
 	close()
 }
 
-// errBudget ends a page whose row budget is used up.
-var errBudget = errors.New("the row budget of a page is used up")
+// ErrBudget ends a page whose row budget is used up.
+var ErrBudget = errors.New("the row budget of a page is used up")
 
-// RowBudget is the remaining cost of a page, in rows.
-type RowBudget struct{ Left int }
+// Budget is the remaining cost of a page, in rows.
+type Budget struct{ Left int }
 
-func (b *RowBudget) spend(rows int) error {
+func (b *Budget) spend(rows int) error {
 	if b.Left < rows {
-		return errBudget
+		return ErrBudget
 	}
 	b.Left -= rows
 	return nil
@@ -56,10 +53,10 @@ const (
 
 // ScanStream yields the outputs of one scan. It steps to a near target and starts a new scan for a distant one.
 type ScanStream struct {
-	Scan       func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]
+	Scan       Scan
 	Span       Span
-	descending bool
-	Budget     *RowBudget
+	Descending bool
+	Budget     *Budget
 
 	next  func() (model.UtxoPk, error, bool) // nil: not started
 	stop  func()
@@ -87,12 +84,12 @@ func (s *ScanStream) seek(target rank) (rank, bool, error) {
 		return target, false, err
 	}
 	part := s.Span
-	if s.descending {
+	if s.Descending {
 		part.Last = min(part.Last, target.pk(true))
 	} else {
 		part.First = max(part.First, target.pk(false))
 	}
-	s.next, s.stop = iter.Pull2(s.Scan(part, s.descending))
+	s.next, s.stop = iter.Pull2(s.Scan(part, s.Descending))
 	if err := s.step(); err != nil {
 		s.close()
 		return target, false, err
@@ -105,7 +102,7 @@ func (s *ScanStream) step() error {
 		return err
 	}
 	pk, err, ok := s.next()
-	s.at, s.ended = rankOf(pk, s.descending), !ok
+	s.at, s.ended = rankOf(pk, s.Descending), !ok
 	return err
 }
 
@@ -116,10 +113,10 @@ func (s *ScanStream) close() {
 	}
 }
 
-// UnionStream yields the outputs of any of several streams.
-type UnionStream []outputStream
+// Union yields the outputs of any of several streams.
+type Union []Stream
 
-func (a UnionStream) seek(target rank) (least rank, found bool, err error) {
+func (a Union) seek(target rank) (least rank, found bool, err error) {
 	for _, s := range a {
 		r, ok, err := s.seek(target)
 		if err != nil {
@@ -132,16 +129,16 @@ func (a UnionStream) seek(target rank) (least rank, found bool, err error) {
 	return least, found, nil
 }
 
-func (a UnionStream) close() {
+func (a Union) close() {
 	for _, s := range a {
 		s.close()
 	}
 }
 
-// intersectionStream yields the outputs that are in all of several streams.
-type intersectionStream []outputStream
+// Intersection yields the outputs that are in all of several streams.
+type Intersection []Stream
 
-func (a intersectionStream) seek(target rank) (rank, bool, error) {
+func (a Intersection) seek(target rank) (rank, bool, error) {
 	for agree := 0; agree < len(a); {
 		for _, s := range a {
 			r, ok, err := s.seek(target)
@@ -159,16 +156,16 @@ func (a intersectionStream) seek(target rank) (rank, bool, error) {
 	return target, true, nil
 }
 
-func (a intersectionStream) close() { UnionStream(a).close() }
+func (a Intersection) close() { Union(a).close() }
 
 // Merged yields the outputs of a stream until it ends or its row budget is used up. In the latter case it sets *cut
 // to the last position that was examined.
-func Merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+func Merged(s Stream, descending bool, cut **model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
 	return func(yield func(model.UtxoPk, error) bool) {
 		defer s.close()
 		for target := rank(0); ; {
 			r, ok, err := s.seek(target)
-			if errors.Is(err, errBudget) && r > 0 {
+			if errors.Is(err, ErrBudget) && r > 0 {
 				pk := (r - 1).pk(descending)
 				*cut = &pk
 				return
@@ -177,13 +174,10 @@ func Merged(s outputStream, descending bool, cut **model.UtxoPk) iter.Seq2[model
 				yield(0, err)
 				return
 			}
-			if !ok || !yield(r.pk(descending), nil) || r == rank(everywhere.Last) {
+			if !ok || !yield(r.pk(descending), nil) || r == rank(Everywhere.Last) {
 				return
 			}
 			target = r + 1
 		}
 	}
 }
-
-// Scan yields positions in a span, in order. A scan for an ascending stream may ignore descending.
-type Scan = func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]
