@@ -11,8 +11,8 @@ import (
 
 // Asset returns the totals of an asset by its id or fingerprint. The number of reads does not depend on the activity
 // of the asset.
-func (ask Queries) Asset(ctx context.Context, id string) (*AssetAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*AssetAnswer, error) {
+func (qs Queries) Asset(ctx context.Context, id string) (*AssetAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*AssetAnswer, error) {
 		raw, birth, err := q.Asset(id)
 		if err != nil {
 			return nil, err
@@ -22,7 +22,7 @@ func (ask Queries) Asset(ctx context.Context, id string) (*AssetAnswer, error) {
 	})
 }
 
-// only returns the answer of a query for several items that was asked for one.
+// only returns the single answer of a query for several items.
 func only[T any](answers []T, err error) (*T, error) {
 	if err != nil {
 		return nil, err
@@ -88,8 +88,8 @@ func (q *Query) describe(answers []AssetAnswer, births [][]byte) error {
 }
 
 // AssetEvents returns a page of the mints and burns of an asset in r.
-func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (*AssetEventsAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*AssetEventsAnswer, error) {
+func (qs Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (*AssetEventsAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*AssetEventsAnswer, error) {
 		raw, birth, err := q.Asset(id)
 		if err != nil {
 			return nil, err
@@ -130,8 +130,8 @@ func (ask Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) 
 
 // AssetHolders returns a page of the addresses that hold an asset, with their amounts, in the order in which the
 // addresses first occurred. It reads only the holders of the page.
-func (ask Queries) AssetHolders(ctx context.Context, id string, p Page) (*AssetHoldersAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*AssetHoldersAnswer, error) {
+func (qs Queries) AssetHolders(ctx context.Context, id string, p Page) (*AssetHoldersAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*AssetHoldersAnswer, error) {
 		raw, birth, err := q.Asset(id)
 		if err != nil {
 			return nil, err

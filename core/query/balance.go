@@ -15,8 +15,8 @@ import (
 
 // Balance returns the totals of a value, assets included. All totals are zero if no output has the value. It reads a
 // few rows if the index stores balances, else every output of the value.
-func (ask Queries) Balance(ctx context.Context, index, value string) (*BalanceAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*BalanceAnswer, error) {
+func (qs Queries) Balance(ctx context.Context, index, value string) (*BalanceAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*BalanceAnswer, error) {
 		x, raw, birth, err := q.Value(index, value)
 		if err != nil {
 			return nil, err

@@ -14,8 +14,8 @@ type blockAt struct {
 }
 
 // Blocks returns a page of the blocks in the range.
-func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*BlocksAnswer, error) {
+func (qs Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*BlocksAnswer, error) {
 		l, err := q.list(p, "blocks", r.String())
 		if err != nil {
 			return nil, err
@@ -59,13 +59,13 @@ func (ask Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, 
 }
 
 // PointAt returns the block at height h, or a NotFound error (above_tip).
-func (ask Queries) PointAt(ctx context.Context, h model.HeightPk) (model.Point, error) {
-	return read(ctx, ask, func(q *Query) (model.Point, error) { return schema.PointAt(q.R, h) })
+func (qs Queries) PointAt(ctx context.Context, h model.HeightPk) (model.Point, error) {
+	return read(ctx, qs, func(q *Query) (model.Point, error) { return schema.PointAt(q.R, h) })
 }
 
 // PointOf returns a block by hash, height or "tip", as [Queries.Block] does.
-func (ask Queries) PointOf(ctx context.Context, ref string) (model.Point, error) {
-	return read(ctx, ask, func(q *Query) (model.Point, error) {
+func (qs Queries) PointOf(ctx context.Context, ref string) (model.Point, error) {
+	return read(ctx, qs, func(q *Query) (model.Point, error) {
 		h, err := q.height(ref)
 		if err != nil {
 			return model.Point{}, err
@@ -76,12 +76,12 @@ func (ask Queries) PointOf(ctx context.Context, ref string) (model.Point, error)
 
 // Ancestors returns points of the chain, newest first: p, then dense consecutive blocks below it, then blocks at
 // doubling distances.
-func (ask Queries) Ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
+func (qs Queries) Ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {
 	points := []model.Point{p}
 	step := model.HeightPk(1)
 	for h := p.Height; h >= step; {
 		h -= step
-		p, err := ask.PointAt(ctx, h)
+		p, err := qs.PointAt(ctx, h)
 		if kind, _ := model.KindOf(err); kind == model.NotFound {
 			break // h is below the first block
 		}

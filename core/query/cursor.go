@@ -12,7 +12,6 @@ import (
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
 // Page selects a part of a list.
@@ -83,14 +82,7 @@ func parseCursor(s string) (c cursor, err error) {
 // blockMark returns the first 8 bytes of the hash of the block at h, or zeros if no block exists at h: genesis is
 // never rolled back and may have no block.
 func (q *Query) blockMark(h model.HeightPk) (mark [8]byte, err error) {
-	b, err := q.R.Get(schema.FamilyBlock, h.AppendTo(nil))
-	if errors.Is(err, storage.ErrNotFound) {
-		return mark, nil
-	}
-	if err != nil {
-		return mark, err
-	}
-	row, err := schema.ParseBlockRow(b)
+	row, _, err := schema.FindBlock(q.R, h)
 	copy(mark[:], row.Hash[:])
 	return mark, err
 }
@@ -167,10 +159,12 @@ func (l *list) cursor(size int) (*cursor, error) {
 	}
 	c, err := parseCursor(l.After)
 	if err != nil {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q: not one of ours", l.After)
+		return nil, model.Errorf(model.Usage, "bad_cursor", "invalid cursor %q: pass the value of next of the previous page", l.After)
 	}
 	if c.mark != newCursor(l.scope, c.block, c.position).mark || size != anySize && len(c.position) != size {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "cursor %q is damaged or belongs to another question: ask with the same index, value, terms, range and order", l.After)
+		return nil, model.Errorf(model.Usage, "bad_cursor",
+			"cursor %q is damaged or belongs to another list: repeat the index, value, terms, range and order of the previous page",
+			l.After)
 	}
 	return &c, nil
 }
@@ -192,7 +186,8 @@ func (l *list) start(size int) ([]byte, error) {
 func (l *list) checkBlock(c *cursor, h model.HeightPk) error {
 	mark, err := l.q.blockMark(h)
 	if err == nil && mark != c.block {
-		err = model.Errorf(model.Usage, "cursor_rolled_back", "the block of cursor %q (height %d) is no longer part of the chain: begin again", l.After, h)
+		err = model.Errorf(model.Usage, "cursor_rolled_back",
+			"the block of cursor %q (height %d) is no longer part of the chain: start from the first page", l.After, h)
 	}
 	return err
 }

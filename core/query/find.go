@@ -166,7 +166,7 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	if birth == nil {
 		return notFound(Term{t.Index, text}), nil
 	}
-	q.learn(x.Number, *birth, text)
+	q.cacheText(x.Number, *birth, text)
 	o := term{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
 	o.outputs = func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
 		if o.unspent {
@@ -261,8 +261,8 @@ const findBudget = 100_000
 // Find returns a page of the outputs that contain a value and match the terms, in chain order or its reverse. The
 // page is empty for a value that no output has. The value may be an asset ([AssetTerm]). The rows read per page are
 // bounded ([Page].Budget): a page can be short or even empty although more pages follow.
-func (ask Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (*FindAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*FindAnswer, error) {
+func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page) (*FindAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*FindAnswer, error) {
 		f, err := q.plan(Term{index, value}, &t, p)
 		if err != nil {
 			return nil, err

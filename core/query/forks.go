@@ -10,8 +10,8 @@ import (
 
 // Forks returns a page of the last 1,000 orphaned blocks: newest reorganization first, each from its lowest block up
 // to the old tip. [Page.Descending] is ignored.
-func (ask Queries) Forks(ctx context.Context, p Page) (*ForksAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*ForksAnswer, error) {
+func (qs Queries) Forks(ctx context.Context, p Page) (*ForksAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*ForksAnswer, error) {
 		p.Descending = true
 		l, err := q.list(p, "forks")
 		if err != nil {

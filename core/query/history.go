@@ -11,8 +11,8 @@ import (
 
 // History returns a page of the transactions in r that pay to a value or spend from it, each once. The page is empty
 // if no output has the value. A transaction in r may spend outputs from before r.
-func (ask Queries) History(ctx context.Context, index, value string, r Range, p Page) (*HistoryAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*HistoryAnswer, error) {
+func (qs Queries) History(ctx context.Context, index, value string, r Range, p Page) (*HistoryAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*HistoryAnswer, error) {
 		x, raw, birth, err := q.Value(index, value)
 		if err != nil {
 			return nil, err

@@ -17,8 +17,8 @@ type IndexState struct {
 
 // IndexStates returns the indexes of the database in the order of their numbers, including indexes that are being
 // added or dropped.
-func (ask Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
-	return read(ctx, ask, func(q *Query) (states []IndexState, err error) {
+func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
+	return read(ctx, qs, func(q *Query) (states []IndexState, err error) {
 		for _, x := range q.All {
 			s := IndexState{IndexAnswer: indexAnswer(x, &q.Totals), Dropping: x.Dropped(), Adding: x.Building.Names()}
 			if w := q.work; w != nil && w.Index == x && x.Building != 0 {

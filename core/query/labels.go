@@ -55,8 +55,8 @@ func (q *Query) text(space int, at model.BirthPk) (string, bool) {
 	return "", false
 }
 
-// learn caches the text of a pointer.
-func (q *Query) learn(space int, at model.BirthPk, text string) {
+// cacheText caches the text of a pointer.
+func (q *Query) cacheText(space int, at model.BirthPk, text string) {
 	if q.epoch != noEpoch && len(text) <= maxLabelSize {
 		q.labels.texts.put(&label{space, at, q.epoch, text}, func(n *label) uint64 { return hashOfPointer(n.space, n.at) })
 	}
@@ -173,7 +173,7 @@ func (q *Query) textsOf(space int, f storage.Family, wide bool, ats []model.Birt
 			return nil, fmt.Errorf("text of pointer %v: %w", ats[i], err)
 		}
 		rows = rows[1:]
-		q.learn(space, ats[i], texts[i])
+		q.cacheText(space, ats[i], texts[i])
 	}
 	return texts, nil
 }

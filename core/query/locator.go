@@ -8,8 +8,8 @@ import (
 
 // Locator returns points of the database's chain, newest first: the blocks that a reorganization can orphan (at least
 // ten), then blocks at doubling distances down to the first block.
-func (ask Queries) Locator(ctx context.Context) (points []model.Point, err error) {
-	err = ask.View(ctx, func(v *View) error {
+func (qs Queries) Locator(ctx context.Context) (points []model.Point, err error) {
+	err = qs.View(ctx, func(v *View) error {
 		if !v.Tip.IsOrigin() {
 			points, err = v.Ancestors(ctx, v.Tip, max(10, v.at.Traits.DeepestFork))
 		}

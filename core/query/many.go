@@ -17,8 +17,8 @@ const manyEntries = 100_000
 
 // Outputs returns outputs as [Queries.Output] does, in the order of refs; nil for an output that does not exist. A
 // Usage error names the position in the list.
-func (ask Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer, error) {
-	return read(ctx, ask, func(q *Query) ([]*OutputAnswer, error) {
+func (qs Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer, error) {
+	return read(ctx, qs, func(q *Query) ([]*OutputAnswer, error) {
 		pks, err := q.outputRefs(refs)
 		if err != nil {
 			return nil, err
@@ -29,8 +29,8 @@ func (ask Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer,
 }
 
 // Spends returns the input that spends each output, in the order of refs; nil for an output that does not exist.
-func (ask Queries) Spends(ctx context.Context, refs []string) ([]*SpendingAnswer, error) {
-	return read(ctx, ask, func(q *Query) ([]*SpendingAnswer, error) {
+func (qs Queries) Spends(ctx context.Context, refs []string) ([]*SpendingAnswer, error) {
+	return read(ctx, qs, func(q *Query) ([]*SpendingAnswer, error) {
 		pks, err := q.outputRefs(refs)
 		if err != nil {
 			return nil, err
@@ -42,8 +42,8 @@ func (ask Queries) Spends(ctx context.Context, refs []string) ([]*SpendingAnswer
 
 // Txs returns transactions as [Queries.Tx] does, in the order of hashes; nil for an unknown hash. It fails (too_many)
 // if the transactions have more than 100,000 inputs and outputs together.
-func (ask Queries) Txs(ctx context.Context, hashes []string) ([]*TxAnswer, error) {
-	return read(ctx, ask, func(q *Query) ([]*TxAnswer, error) {
+func (qs Queries) Txs(ctx context.Context, hashes []string) ([]*TxAnswer, error) {
+	return read(ctx, qs, func(q *Query) ([]*TxAnswer, error) {
 		if err := notTooMany("txs", len(hashes)); err != nil {
 			return nil, err
 		}
@@ -70,8 +70,8 @@ func (ask Queries) Txs(ctx context.Context, hashes []string) ([]*TxAnswer, error
 }
 
 // Balances returns the totals of values of one index as [Queries.Balance] does, in their order.
-func (ask Queries) Balances(ctx context.Context, index string, values []string) ([]BalanceAnswer, error) {
-	return read(ctx, ask, func(q *Query) ([]BalanceAnswer, error) {
+func (qs Queries) Balances(ctx context.Context, index string, values []string) ([]BalanceAnswer, error) {
+	return read(ctx, qs, func(q *Query) ([]BalanceAnswer, error) {
 		if err := notTooMany("values", len(values)); err != nil {
 			return nil, err
 		}
@@ -137,57 +137,55 @@ func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 	if err := notTooMany("outputs", len(refs)); err != nil {
 		return nil, err
 	}
-	var hashes []model.Hash // of outpoint references
-	var boxes [][]byte      // of the other references
-	indexes := make([]uint64, len(refs))
-	byBox := make([]bool, len(refs))
+	var hashes []model.Hash
+	var indexes []uint64
+	var values [][]byte
+	var outpoints, boxes []int // positions in refs of outpoints, and of values of the spend index
 	for i, ref := range refs {
 		hash, n, found := strings.Cut(ref, ":")
-		if byBox[i] = !found && q.SpendIndex != nil; byBox[i] {
+		if !found && q.SpendIndex != nil {
 			value, err := q.SpendIndex.Parse(ref)
 			if err != nil {
 				return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %s %q: %w", i, q.SpendIndex.Name, ref, err)
 			}
-			boxes = append(boxes, value)
+			values, boxes = append(values, value), append(boxes, i)
 			continue
 		}
+		var index uint64
 		parsed, err := q.Chain.ParseHash(hash)
 		if found && err == nil {
-			indexes[i], err = strconv.ParseUint(n, 10, 32)
+			index, err = strconv.ParseUint(n, 10, 32)
 		}
 		if !found || err != nil {
-			return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %q is no output, expected TXHASH:N", i, ref)
+			return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %q is not an output, expected TXHASH:N", i, ref)
 		}
-		hashes = append(hashes, parsed)
+		hashes, indexes, outpoints = append(hashes, parsed), append(indexes, index), append(outpoints, i)
+	}
+	pks := make([]*model.UtxoPk, len(refs))
+	if len(values) > 0 {
+		births, err := q.Births(q.R, q.SpendIndex.Number, values)
+		if err != nil {
+			return nil, err
+		}
+		for n, birth := range births {
+			if birth != nil {
+				pks[boxes[n]] = &birth.Utxo
+			}
+		}
 	}
 	txs, err := schema.TxPks(q.R, hashes)
 	if err != nil {
 		return nil, err
 	}
-	var births []*model.BirthPk
-	if len(boxes) > 0 {
-		if births, err = q.Births(q.R, q.SpendIndex.Number, boxes); err != nil {
-			return nil, err
-		}
-	}
-	pks := make([]*model.UtxoPk, len(refs))
-	var keys [][]byte // of outpoint references, whose outputs may not exist
+	var keys [][]byte // of outpoints, whose outputs may not exist
 	var at []int
-	for i := range refs {
-		if byBox[i] {
-			if births[0] != nil {
-				pks[i] = &births[0].Utxo
-			}
-			births = births[1:]
+	for n, same := range txs {
+		if len(same) == 0 {
 			continue
 		}
-		same := txs[0]
-		if txs = txs[1:]; len(same) == 0 {
-			continue
-		}
-		if pk, err := same[0].Utxo(int(indexes[i])); err == nil {
-			pks[i] = &pk
-			keys, at = append(keys, pk.AppendTo(nil)), append(at, i)
+		if pk, err := same[0].Utxo(int(indexes[n])); err == nil {
+			pks[outpoints[n]] = &pk
+			keys, at = append(keys, pk.AppendTo(nil)), append(at, outpoints[n])
 		}
 	}
 	rows, err := q.R.GetMany(schema.FamilyUtxo, keys)

@@ -12,8 +12,8 @@ import (
 )
 
 // Output returns one output by "HASH:N", or by a value of the chain's spend index (an Ergo box id).
-func (ask Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*OutputAnswer, error) {
+func (qs Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*OutputAnswer, error) {
 		pk, err := q.output(ref)
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func (q *Query) output(ref string) (model.UtxoPk, error) {
 	}
 	index, err := strconv.ParseUint(n, 10, 32)
 	if err != nil {
-		return 0, model.Errorf(model.Usage, "bad_value", "output %q: %q is no output index, expected TXHASH:N", ref, n)
+		return 0, model.Errorf(model.Usage, "bad_value", "output %q: %q is not an output index, expected TXHASH:N", ref, n)
 	}
 	tx, err := q.tx(hash)
 	if err != nil {

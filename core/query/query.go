@@ -35,8 +35,8 @@ func (q *Query) pass(rows int) error {
 }
 
 // Status describes the contents of the database.
-func (ask Queries) Status(ctx context.Context) (*StatusAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*StatusAnswer, error) {
+func (qs Queries) Status(ctx context.Context) (*StatusAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*StatusAnswer, error) {
 		t := &q.Totals
 		a := &StatusAnswer{
 			Chain: q.Chain.Name(), Network: q.Chain.Network(), Format: schema.FormatVersion,
@@ -97,8 +97,8 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 }
 
 // Block returns one block by hash, height or "tip".
-func (ask Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*BlockAnswer, error) {
+func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*BlockAnswer, error) {
 		h, err := q.height(ref)
 		if err != nil {
 			return nil, err

@@ -10,8 +10,8 @@ import (
 
 // RawTx returns the serialized bytes of the newest transaction with a hash. It returns a [model.Usage] error (no_raw)
 // if the database does not store raw transactions, and NotFound (no_raw) for a genesis transaction.
-func (ask Queries) RawTx(ctx context.Context, hash string) (*RawTxAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*RawTxAnswer, error) {
+func (qs Queries) RawTx(ctx context.Context, hash string) (*RawTxAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*RawTxAnswer, error) {
 		if !q.Layout.Raw {
 			return nil, model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: sync into a new one with --raw, or raw: true in the settings")
 		}
@@ -20,7 +20,7 @@ func (ask Queries) RawTx(ctx context.Context, hash string) (*RawTxAnswer, error)
 			return nil, err
 		}
 		if q.isGenesis(pk) {
-			return nil, model.Errorf(model.NotFound, "no_raw", "transaction %s has no bytes: it stands for what existed before the first block", hash)
+			return nil, model.Errorf(model.NotFound, "no_raw", "transaction %s has no bytes: it represents outputs that existed before the first block", hash)
 		}
 		raws, err := q.many(schema.FamilyRaw, schema.Keys([]model.TxPk{pk}))
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 // the order of first occurrence. For the coin, it reads the stored balances if the index has them; otherwise it reads
 // every output and keeps every value with an unspent output in memory. For an asset, it reads the outputs that
 // contained the asset.
-func (ask Queries) Richest(ctx context.Context, index, asset string, limit int) (*RichestAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*RichestAnswer, error) {
+func (qs Queries) Richest(ctx context.Context, index, asset string, limit int) (*RichestAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*RichestAnswer, error) {
 		x, err := q.Index(index)
 		if err != nil {
 			return nil, err

@@ -13,8 +13,8 @@ import (
 )
 
 // Tx returns one transaction: the newest if several have the hash.
-func (ask Queries) Tx(ctx context.Context, hash string) (*TxAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*TxAnswer, error) {
+func (qs Queries) Tx(ctx context.Context, hash string) (*TxAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*TxAnswer, error) {
 		pk, err := q.tx(hash)
 		if err != nil {
 			return nil, err
@@ -31,21 +31,21 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var spends, made []model.UtxoPk
-	var madeRows [][]byte
-	ends := make([][2]int, len(pks)) // ends of each transaction's part of spends and of made
+	var spends, created []model.UtxoPk
+	var createdRows [][]byte
+	ends := make([][2]int, len(pks)) // ends of each transaction's part of spends and of created
 	for i, pk := range pks {
 		spent, err := q.spendsOf(pk)
 		if err != nil {
 			return nil, err
 		}
 		spends = append(spends, spent...)
-		if made, madeRows, err = q.outputsOf(pk, made, madeRows); err != nil {
+		if created, createdRows, err = q.outputsOf(pk, created, createdRows); err != nil {
 			return nil, err
 		}
-		ends[i] = [2]int{len(spends), len(made)}
-		if most > 0 && len(spends)+len(made) > most {
-			return nil, model.Errorf(model.Usage, "too_many", "txs: the first %d have more than %d inputs and outputs: ask for fewer at once", i+1, most)
+		ends[i] = [2]int{len(spends), len(created)}
+		if most > 0 && len(spends)+len(created) > most {
+			return nil, model.Errorf(model.Usage, "too_many", "txs: the first %d have more than %d inputs and outputs: request fewer at once", i+1, most)
 		}
 	}
 	hashes := make([]string, len(pks))
@@ -56,13 +56,13 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 			return nil, fmt.Errorf("transaction %v: %w", pk, err)
 		}
 		hashes[i], fees[i] = q.Chain.FormatHash(hash), fee
-		q.learn(schema.TxSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
+		q.cacheText(schema.TxSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
 	}
 	spentRows, err := q.many(schema.FamilyUtxo, schema.Keys(spends))
 	if err != nil {
 		return nil, err
 	}
-	both, err := q.outputAnswers(slices.Concat(spends, made), slices.Concat(spentRows, madeRows), len(spends))
+	both, err := q.outputAnswers(slices.Concat(spends, created), slices.Concat(spentRows, createdRows), len(spends))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 		}
 		a.Coinbase = q.Traits.Coinbase && len(a.Inputs) == 0 && !q.isGenesis(pk)
 		a.Fee = q.feeOf(fees[i], inputs[from[0]:to[0]], a.Outputs)
-		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], made[from[1]:to[1]])); err != nil {
+		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], created[from[1]:to[1]])); err != nil {
 			return nil, err
 		}
 		from = to
@@ -148,8 +148,8 @@ func (q *Query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	return spends, nil
 }
 
-// outputsOf appends the outputs of a transaction to made and their rows to rows, in order.
-func (q *Query) outputsOf(tx model.TxPk, made []model.UtxoPk, rows [][]byte) ([]model.UtxoPk, [][]byte, error) {
+// outputsOf appends the outputs of a transaction to created and their rows to rows, in order.
+func (q *Query) outputsOf(tx model.TxPk, created []model.UtxoPk, rows [][]byte) ([]model.UtxoPk, [][]byte, error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
 	for kv, err := range q.R.Scan(schema.FamilyUtxo, tx.AppendTo(nil), end.AppendTo(nil), false) {
 		if err != nil {
@@ -159,9 +159,9 @@ func (q *Query) outputsOf(tx model.TxPk, made []model.UtxoPk, rows [][]byte) ([]
 		if err != nil {
 			return nil, nil, err
 		}
-		made, rows = append(made, pk), append(rows, bytes.Clone(kv.Value))
+		created, rows = append(created, pk), append(rows, bytes.Clone(kv.Value))
 	}
-	return made, rows, nil
+	return created, rows, nil
 }
 
 // mintsOf returns the amounts that a transaction minted and burned, for the assets of outputs (the outputs that it

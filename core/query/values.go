@@ -33,8 +33,8 @@ func (q *Query) births(l *list, f storage.Family, ordinal bool) ([]birthRow, *st
 }
 
 // Values returns a page of the values of an index, in the order of first occurrence or its reverse.
-func (ask Queries) Values(ctx context.Context, index string, p Page) (*ValuesAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*ValuesAnswer, error) {
+func (qs Queries) Values(ctx context.Context, index string, p Page) (*ValuesAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*ValuesAnswer, error) {
 		x, err := q.Index(index)
 		if err != nil {
 			return nil, err
@@ -77,8 +77,8 @@ func firstSeen(pk model.UtxoPk, hashes map[model.TxPk]string) FirstSeenAnswer {
 // its reverse. Only the first 255 bytes of a text count; ties are in the order of first occurrence. It reads only the
 // rows of the page. It returns a Usage error if the index does not store texts (not_kept; feature prefix) or if the
 // prefix is longer than 255 bytes (bad_value).
-func (ask Queries) ValuesByText(ctx context.Context, index, prefix string, p Page) (*ValuesAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*ValuesAnswer, error) {
+func (qs Queries) ValuesByText(ctx context.Context, index, prefix string, p Page) (*ValuesAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*ValuesAnswer, error) {
 		x, err := q.Index(index)
 		if err != nil {
 			return nil, err
@@ -156,8 +156,8 @@ func (q *Query) texts(l *list, x *schema.Index, prefix []byte) ([]birthRow, *str
 
 // Assets returns a page of all assets, in the order of first occurrence or its reverse. It reads a few rows per
 // asset.
-func (ask Queries) Assets(ctx context.Context, p Page) (*AssetsAnswer, error) {
-	return read(ctx, ask, func(q *Query) (*AssetsAnswer, error) {
+func (qs Queries) Assets(ctx context.Context, p Page) (*AssetsAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*AssetsAnswer, error) {
 		l, err := q.list(p, "assets")
 		if err != nil {
 			return nil, err

@@ -42,14 +42,14 @@ type View struct {
 
 // View calls fn with one snapshot. Queries in fn use the contexts that fn passes to them. The view is valid until fn
 // returns.
-func (ask Queries) View(ctx context.Context, fn func(*View) error) error {
-	return ask.From(ctx, func(q *Query) error {
-		return fn(&View{Queries{ask.db, ask.labels, q}, q.Tip})
+func (qs Queries) View(ctx context.Context, fn func(*View) error) error {
+	return qs.From(ctx, func(q *Query) error {
+		return fn(&View{Queries{qs.db, qs.labels, q}, q.Tip})
 	})
 }
 
 // ErrTooManyRows is returned for a query that reads more rows than [View.AtMost] allows.
-var ErrTooManyRows = errors.New("the answer takes more rows than it may")
+var ErrTooManyRows = errors.New("the query reads more rows than its limit")
 
 // AtMost limits the rows of queries that have no limit of their own, such as summing or filtering the outputs of a
 // value, listing the assets of a value and ranking values. Above the limit a query fails with [ErrTooManyRows]. The
@@ -57,24 +57,24 @@ var ErrTooManyRows = errors.New("the answer takes more rows than it may")
 func (v *View) AtMost(rows int) { v.at.most = rows }
 
 // From calls fn with a query on the view's snapshot, or on a new snapshot.
-func (ask Queries) From(ctx context.Context, fn func(q *Query) error) error {
-	if ask.at != nil {
-		q := *ask.at
+func (qs Queries) From(ctx context.Context, fn func(q *Query) error) error {
+	if qs.at != nil {
+		q := *qs.at
 		q.Ctx = ctx
 		return fn(&q)
 	}
-	epoch := ask.labels.epoch.Load()
-	return ask.db.Snapshot(ctx, func(s Snapshot) error {
+	epoch := qs.labels.epoch.Load()
+	return qs.db.Snapshot(ctx, func(s Snapshot) error {
 		return fn(&Query{
-			Layout: s.Layout, sizer: s.Sizer, labels: ask.labels, epoch: ask.labels.epochOf(epoch), Ctx: ctx, R: s.Reader,
+			Layout: s.Layout, sizer: s.Sizer, labels: qs.labels, epoch: qs.labels.epochOf(epoch), Ctx: ctx, R: s.Reader,
 			Tip: s.Tip, Totals: s.Totals, work: s.Change,
 		})
 	})
 }
 
 // read runs a query on the view's snapshot, or on a new snapshot.
-func read[T any](ctx context.Context, ask Queries, query func(q *Query) (T, error)) (answer T, err error) {
-	err = ask.From(ctx, func(q *Query) error {
+func read[T any](ctx context.Context, qs Queries, query func(q *Query) (T, error)) (answer T, err error) {
+	err = qs.From(ctx, func(q *Query) error {
 		answer, err = query(q)
 		return err
 	})

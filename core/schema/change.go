@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 
@@ -43,11 +42,8 @@ func (c *Layout) parseChange(b []byte) (*IndexChange, error) {
 
 // ReadChange reads the index change in progress from the snapshot of r; nil if there is none.
 func (c *Layout) ReadChange(r storage.Reader) (*IndexChange, error) {
-	b, err := r.Get(FamilyMeta, MetaChange)
-	if errors.Is(err, storage.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
+	b, err := find(r, FamilyMeta, MetaChange)
+	if b == nil || err != nil {
 		return nil, err
 	}
 	w, err := c.parseChange(b)

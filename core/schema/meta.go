@@ -2,7 +2,6 @@ package schema
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,11 +62,8 @@ func AppendTip(b []byte, p model.Point) []byte {
 
 // readTip reads the tip; the origin before the first block.
 func readTip(r storage.Reader) (model.Point, error) {
-	b, err := r.Get(FamilyMeta, MetaTip)
-	if errors.Is(err, storage.ErrNotFound) {
-		return model.Point{}, nil
-	}
-	if err != nil {
+	b, err := find(r, FamilyMeta, MetaTip)
+	if b == nil || err != nil {
 		return model.Point{}, err
 	}
 	return ParseTip(b)

@@ -116,7 +116,7 @@ func TestReorganizationsAreListed(t *testing.T) {
 	if !strings.HasPrefix(r.stdout, `{"chain":"bitcoin","network":"regtest","forks":[{"height":12,"hash":"`) || !strings.Contains(r.stdout, `"replaced_by":null}],"next":"`) {
 		t.Errorf("%+v", r)
 	}
-	wantFailure(t, exitUsage, "bad_cursor", `cursor "abc"`, "forks", "--db", db, "--after", "abc")
+	wantFailure(t, exitUsage, "bad_cursor", `invalid cursor "abc"`, "forks", "--db", db, "--after", "abc")
 	wantFailure(t, exitUsage, "bad_value", `^--limit: expected a number`, "forks", "--db", db, "--limit", "0")
 	wantFailure(t, exitUsage, "bad_value", `^--family: expected one of `, "dump", "--db", db, "--digest", "--family", "lost_block_by_lost_pk")
 

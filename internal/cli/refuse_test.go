@@ -133,9 +133,9 @@ func TestQueriesWithoutAResult(t *testing.T) {
 		{exitUsage, "find address " + satoshi + " --limit ten", "bad_value", `^--limit: expected a number from 1 to 10000, not "ten"$`},
 		{exitUsage, "find address " + satoshi + " --order up", "bad_value", `^--order: expected asc or desc, not "up"$`},
 		{exitUsage, "find address " + satoshi + " --after= ", "bad_value", `^--after: expected the cursor of a page`},
-		{exitUsage, "find address " + satoshi + " --after abc", "bad_cursor", `cursor "abc"`},
-		{exitUsage, "history address " + satoshi + " --after " + next, "bad_cursor", `belongs to another question`},
-		{exitUsage, "find --unspent address " + satoshi + " --after " + next, "bad_cursor", `belongs to another question`},
+		{exitUsage, "find address " + satoshi + " --after abc", "bad_cursor", `invalid cursor "abc"`},
+		{exitUsage, "history address " + satoshi + " --after " + next, "bad_cursor", `belongs to another list`},
+		{exitUsage, "find --unspent address " + satoshi + " --after " + next, "bad_cursor", `belongs to another list`},
 		{exitUsage, "richest address --limit 0", "bad_value", `^--limit: expected a number`},
 	} {
 		args := strings.Fields(c.line)

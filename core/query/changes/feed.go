@@ -101,18 +101,18 @@ const BlockEvery = 1000
 
 // Locator returns the points that a consumer must store after processing p. Passed to [Follow] as known, they let the
 // consumer resume, also after a reorganization. P is a block of the chain, or the origin, whose locator is empty.
-func Locator(ctx context.Context, ask query.Queries, p model.Point) ([]model.Point, error) {
+func Locator(ctx context.Context, qs query.Queries, p model.Point) ([]model.Point, error) {
 	if p.IsOrigin() {
 		return nil, nil
 	}
 	const dense = 20 // shallower reorganizations are located exactly, deeper ones resend some blocks
-	return ask.Ancestors(ctx, p, dense)
+	return qs.Ancestors(ctx, p, dense)
 }
 
 // Start returns the point from which [Follow] starts for known: the newest known point that is part of the chain, or
 // the origin. Behind is the number of blocks after it.
-func Start(ctx context.Context, ask query.Queries, known []model.Point) (p model.Point, behind uint64, err error) {
-	err = ask.From(ctx, func(q *query.Query) error {
+func Start(ctx context.Context, qs query.Queries, known []model.Point) (p model.Point, behind uint64, err error) {
+	err = qs.From(ctx, func(q *query.Query) error {
 		p, err = newest(q, known)
 		if behind = uint64(q.Tip.Height - p.Height); p.IsOrigin() {
 			behind = q.Totals.Rows[schema.FamilyBlock]
@@ -139,10 +139,10 @@ var errStopped = errors.New("the consumer takes no more")
 //
 // Without Spends, Follow reads the matching outputs, or all outputs of the blocks if a term has no value. With
 // Spends, it also reads the inputs of the blocks, or the histories of the values if they are shorter.
-func Follow(ctx context.Context, ask query.Queries, known []model.Point, what Filter) iter.Seq2[Change, error] {
+func Follow(ctx context.Context, qs query.Queries, known []model.Point, what Filter) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		err := ask.From(ctx, func(q *query.Query) error {
-			f := changeReader{Query: q, what: what, tell: func(e Change) error {
+		err := qs.From(ctx, func(q *query.Query) error {
+			f := changeReader{Query: q, what: what, emit: func(e Change) error {
 				switch {
 				case e.Block != nil:
 					e.Hash = e.Summary.Hash
@@ -165,8 +165,8 @@ func Follow(ctx context.Context, ask query.Queries, known []model.Point, what Fi
 // NamedTerms returns the terms of a filter in the form in which answers contain them in keys and assets: an output
 // matches a term if it contains it. It fails as Follow does for invalid terms, and with unknown_asset for the
 // fingerprint of an asset that does not occur yet.
-func NamedTerms(ctx context.Context, ask query.Queries, what Filter) (named []query.Term, err error) {
-	err = ask.From(ctx, func(q *query.Query) error {
+func NamedTerms(ctx context.Context, qs query.Queries, what Filter) (named []query.Term, err error) {
+	err = qs.From(ctx, func(q *query.Query) error {
 		terms, err := what.terms()
 		for _, t := range terms {
 			if t, err = canonical(q, t); err != nil {
@@ -224,29 +224,29 @@ func (what *Filter) terms() ([]query.Term, error) {
 type changeReader struct {
 	*query.Query
 	what  Filter
-	tell  func(Change) error
+	emit  func(Change) error
 	begin model.HeightPk  // lowest height of a block
 	last  model.HeightPk  // last block to send
-	told  int64           // height of the last block sent; below begin: none
+	sent  int64           // height of the last block sent; below begin: none
 	block schema.BlockRow // the current block
 	in    *model.HeightPk // height of the block that was sent in part; nil: none
 }
 
 func (f *changeReader) follow(known []model.Point) error {
-	set, err := f.followed()
+	set, err := f.outputFilter()
 	if err != nil {
 		return err
 	}
-	from, err := f.meet(known)
+	from, err := f.startPoint(known)
 	if err != nil {
 		return err
 	}
-	within, err := f.within(known, from)
+	resuming, err := f.resumes(known, from)
 	if err != nil {
 		return err
 	}
-	if !within {
-		if err := f.tell(Change{Rollback: &from}); err != nil {
+	if !resuming {
+		if err := f.emit(Change{Rollback: &from}); err != nil {
 			return err
 		}
 	}
@@ -260,25 +260,25 @@ func (f *changeReader) follow(known []model.Point) error {
 	} else if f.begin, err = f.FirstBlock(); err != nil {
 		return err
 	}
-	f.told, f.last = int64(f.begin)-1, f.Tip.Height
-	if within {
+	f.sent, f.last = int64(f.begin)-1, f.Tip.Height
+	if resuming {
 		f.in = &f.what.Resume.block.Height
-		f.told = int64(*f.in) - 1
+		f.sent = int64(*f.in) - 1
 	}
 	if most := f.what.MaxBlocks; most > 0 {
-		f.last = model.HeightPk(min(int64(f.last), f.told+int64(most)))
+		f.last = model.HeightPk(min(int64(f.last), f.sent+int64(most)))
 	}
-	came := setops.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // including genesis
-	went := came
-	if within {
-		came.First, went.First = max(came.First, f.what.Resume.output), max(went.First, f.what.Resume.input)
+	created := setops.Span{First: model.UtxoPk(next.First()), Last: f.last.Last()} // including genesis
+	spent := created
+	if resuming {
+		created.First, spent.First = max(created.First, f.what.Resume.output), max(spent.First, f.what.Resume.input)
 	}
-	outputs, stop := iter.Pull2(set.created(came))
+	outputs, stop := iter.Pull2(set.created(created))
 	defer stop()
 	spends := func() (o spentOutput, err error, ok bool) { return o, nil, false }
 	if f.what.Spends {
 		var stop func()
-		spends, stop = iter.Pull2(set.spent(went))
+		spends, stop = iter.Pull2(set.spent(spent))
 		defer stop()
 	}
 	if err := f.merge(outputs, spends); err != nil {
@@ -287,9 +287,9 @@ func (f *changeReader) follow(known []model.Point) error {
 	return f.until(int64(f.last))
 }
 
-// within reports whether the feed can resume at [Filter.Resume]: its block is in the chain, and from is the newest
+// resumes reports whether the feed can resume at [Filter.Resume]: its block is in the chain, and from is the newest
 // known point.
-func (f *changeReader) within(known []model.Point, from model.Point) (bool, error) {
+func (f *changeReader) resumes(known []model.Point, from model.Point) (bool, error) {
 	w := f.what.Resume
 	if w == nil || len(known) > 0 && from != known[0] || len(known) == 0 && !from.IsOrigin() {
 		return false, nil
@@ -298,19 +298,20 @@ func (f *changeReader) within(known []model.Point, from model.Point) (bool, erro
 	return !p.IsOrigin(), err
 }
 
-// meet returns the newest known point that is part of the chain. Without known points it returns the block before the
+// startPoint returns the newest known point that is part of the chain. Without known points it returns the block before the
 // start.
-func (f *changeReader) meet(known []model.Point) (model.Point, error) {
+func (f *changeReader) startPoint(known []model.Point) (model.Point, error) {
 	if len(known) == 0 && f.what.Start != nil {
 		s, err := f.Query.Span(*f.what.Start)
 		if err != nil || s.First == 0 {
 			return model.Point{}, err
 		}
-		row, err := schema.BlockAt(f.R, s.First.Height()-1)
-		if kind, _ := model.KindOf(err); kind == model.NotFound {
-			return model.Point{}, nil // only genesis is below the first block
+		below := s.First.Height() - 1
+		row, ok, err := schema.FindBlock(f.R, below)
+		if !ok {
+			return model.Point{}, err // only genesis is below the first block
 		}
-		return model.Point{Height: s.First.Height() - 1, Hash: row.Hash, Slot: row.Slot}, err
+		return row.Point(below), err
 	}
 	return newest(f.Query, known)
 }
@@ -318,15 +319,9 @@ func (f *changeReader) meet(known []model.Point) (model.Point, error) {
 // newest returns the newest of points that is part of the chain, or the origin if none is.
 func newest(q *query.Query, points []model.Point) (model.Point, error) {
 	for _, p := range points {
-		row, err := schema.BlockAt(q.R, p.Height)
-		if kind, _ := model.KindOf(err); kind == model.NotFound {
-			continue
-		}
-		if err != nil {
-			return model.Point{}, err
-		}
-		if row.Hash == p.Hash {
-			return model.Point{Height: p.Height, Hash: row.Hash, Slot: row.Slot}, nil
+		row, ok, err := schema.FindBlock(q.R, p.Height)
+		if err != nil || ok && row.Hash == p.Hash {
+			return row.Point(p.Height), err
 		}
 	}
 	return model.Point{}, nil
@@ -371,10 +366,10 @@ func (f *changeReader) merge(outputs func() (createdOutput, error, bool), spends
 		if f.block, err = schema.BlockAt(f.R, h); err != nil {
 			return err
 		}
-		in := Position{block: model.Point{Height: h, Hash: f.block.Hash, Slot: f.block.Slot}}
+		in := Position{block: f.block.Point(h)}
 		for more && o.pk.Height() <= h {
 			in.output = o.pk + 1
-			if err := f.tell(Change{Output: o.output, Position: in}); err != nil {
+			if err := f.emit(Change{Output: o.output, Position: in}); err != nil {
 				return err
 			}
 			if o, err, more = outputs(); err != nil {
@@ -384,7 +379,7 @@ func (f *changeReader) merge(outputs func() (createdOutput, error, bool), spends
 		in.output = h.Last() + 1
 		for further && s.pk.Height() <= h {
 			in.input = model.UtxoPk(s.pk) + 1
-			if err := f.tell(Change{Spend: s.spend, Spent: s.output, Position: in}); err != nil {
+			if err := f.emit(Change{Spend: s.spend, Spent: s.output, Position: in}); err != nil {
 				return err
 			}
 			if s, err, further = spends(); err != nil {
@@ -405,8 +400,8 @@ func (f *changeReader) until(h int64) error {
 	if f.what.EveryBlock {
 		step = 1
 	}
-	for f.told < h {
-		next := f.told + step
+	for f.sent < h {
+		next := f.sent + step
 		if next > h {
 			if h != int64(f.last) {
 				break
@@ -429,9 +424,9 @@ func (f *changeReader) until(h int64) error {
 
 // emitBlock sends the event of the block at h, which is in f.block.
 func (f *changeReader) emitBlock(h model.HeightPk) error {
-	f.told = int64(h)
+	f.sent = int64(h)
 	b := &f.block
-	return f.tell(Change{
+	return f.emit(Change{
 		Block: &model.Point{Height: h, Hash: b.Hash, Slot: b.Slot},
 		Summary: query.BlockSummaryAnswer{
 			Height: uint32(h), Hash: f.Chain.FormatHash(b.Hash), Time: b.Time, Size: b.Size, TxCount: b.TxCount,

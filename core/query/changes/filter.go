@@ -32,8 +32,8 @@ func (p part) family() storage.Family {
 	return schema.FamilyUtxo
 }
 
-// followed returns the set of matching outputs. A value or an asset that no output has yet adds nothing to it.
-func (f *changeReader) followed() (*outputFilter, error) {
+// outputFilter returns the set of matching outputs. A value or an asset that no output has yet adds nothing to it.
+func (f *changeReader) outputFilter() (*outputFilter, error) {
 	set := &outputFilter{Query: f.Query}
 	if f.what.All {
 		set.parts = []part{{every: true}}
