@@ -46,15 +46,8 @@ func (s *Store) state() families {
 	return s.families
 }
 
-// setState replaces the current state.
-func (s *Store) setState(next families) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.families = next
-}
-
-// Declare implements [storage.Store].
-func (s *Store) Declare(ds ...storage.Declaration) error {
+// change replaces the state by what change makes of a copy of it, unless change fails. Changes run one at a time.
+func (s *Store) change(change func(next families) error) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
 	}
@@ -62,13 +55,25 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 	s.update.Lock()
 	defer s.update.Unlock()
 	next := maps.Clone(s.state())
-	for _, d := range ds {
-		if next[d.Family] == nil {
-			next[d.Family] = newTree()
-		}
+	if err := change(next); err != nil {
+		return err
 	}
-	s.setState(next)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.families = next
 	return nil
+}
+
+// Declare implements [storage.Store].
+func (s *Store) Declare(ds ...storage.Declaration) error {
+	return s.change(func(next families) error {
+		for _, d := range ds {
+			if next[d.Family] == nil {
+				next[d.Family] = newTree()
+			}
+		}
+		return nil
+	})
 }
 
 // View implements [storage.Store].
@@ -85,38 +90,23 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 
 // Update implements [storage.Store].
 func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	if err := s.gate.Enter(); err != nil {
-		return err
-	}
-	defer s.gate.Leave()
-	s.update.Lock()
-	defer s.update.Unlock()
-	before := s.state()
-	b := batch{from: before, to: families{}}
-	err := fn(reader(before), &b)
-	if err = cmp.Or(err, b.err, ctx.Err()); err != nil {
-		return err
-	}
-	next := maps.Clone(before)
-	maps.Copy(next, b.to)
-	s.setState(next)
-	return nil
+	return s.change(func(next families) error {
+		before := s.state()
+		b := batch{from: before, to: families{}}
+		err := fn(reader(before), &b)
+		maps.Copy(next, b.to)
+		return cmp.Or(err, b.err, ctx.Err())
+	})
 }
 
 // Drop implements [storage.Store].
 func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
-	if err := s.gate.Enter(); err != nil {
-		return err
-	}
-	defer s.gate.Leave()
-	s.update.Lock()
-	defer s.update.Unlock()
-	next := maps.Clone(s.state())
-	for _, d := range ds {
-		delete(next, d.Family)
-	}
-	s.setState(next)
-	return ctx.Err()
+	return s.change(func(next families) error {
+		for _, d := range ds {
+			delete(next, d.Family)
+		}
+		return ctx.Err()
+	})
 }
 
 // Close implements [storage.Store].
@@ -180,14 +170,14 @@ type reader families
 func (r reader) tree(f storage.Family) (*tree, error) { return families(r).tree(f) }
 
 func (r reader) Get(f storage.Family, key []byte) ([]byte, error) {
-	t, err := r.tree(f)
+	values, err := r.GetMany(f, [][]byte{key})
+	if err == nil && values[0] == nil {
+		err = storage.ErrNotFound
+	}
 	if err != nil {
 		return nil, err
 	}
-	if found, ok := t.Get(row{key: key}); ok {
-		return append([]byte{}, found.value...), nil
-	}
-	return nil, storage.ErrNotFound
+	return values[0], nil
 }
 
 func (r reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {

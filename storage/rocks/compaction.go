@@ -3,7 +3,6 @@ package rocks
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
@@ -202,9 +201,9 @@ func (s *Store) Size(f storage.Family) (int64, error) {
 
 func (s *Store) sizeOf(h *grocksdb.ColumnFamilyHandle) (total int64, err error) {
 	for _, property := range []string{"rocksdb.live-sst-files-size", "rocksdb.size-all-mem-tables"} {
-		n, err := strconv.ParseInt(s.db.GetPropertyCF(property, h), 10, 64)
+		n, err := s.propertyOf(h, property)
 		if err != nil {
-			return 0, s.failed("measure a family", fmt.Errorf("property %s: %w", property, err))
+			return 0, err
 		}
 		total += n
 	}

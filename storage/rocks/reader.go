@@ -3,9 +3,10 @@ package rocks
 import (
 	"iter"
 	"runtime"
-	"sync"
+	"slices"
 
 	"github.com/linxGnu/grocksdb"
+	"golang.org/x/sync/errgroup"
 
 	"birthmark/storage"
 )
@@ -53,6 +54,10 @@ func (r *reader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error)
 	return r.readMany(f, prefixes, readSuffixes)
 }
 
+// keysPerThread is the minimum number of keys that one thread reads. Starting a thread costs less than reading ten keys.
+const keysPerThread = 256
+
+// readMany reads parts of keys concurrently, on up to as many threads as there are processors.
 func (r *reader) readMany(f storage.Family, keys [][]byte, mode readMode) ([][]byte, error) {
 	h, err := r.s.column(f)
 	if err != nil {
@@ -61,44 +66,31 @@ func (r *reader) readMany(f storage.Family, keys [][]byte, mode readMode) ([][]b
 	if h == nil {
 		return make([][]byte, len(keys)), nil
 	}
-	found := make([][]byte, 0, len(keys))
-	for part, err := range inParallel(keys, func(keys [][]byte) ([][]byte, error) {
-		return readMany(r.s.db, h, r.snapshot, keys, mode)
-	}) {
+	n := max(1, min(runtime.GOMAXPROCS(0), len(keys)/keysPerThread))
+	if n == 1 {
+		found, err := readMany(r.s.db, h, r.snapshot, keys, mode)
 		if err != nil {
 			return nil, r.s.failed("read", err)
 		}
-		found = append(found, part...)
+		return found, nil
 	}
-	return found, nil
-}
-
-// keysPerThread is how many keys one thread reads at least. Starting a thread costs less than reading ten keys.
-const keysPerThread = 256
-
-// inParallel reads parts of keys at the same time, on as many threads as there are processors, and yields the results
-// in the order of keys.
-func inParallel(keys [][]byte, read func([][]byte) ([][]byte, error)) iter.Seq2[[][]byte, error] {
-	return func(yield func([][]byte, error) bool) {
-		n := max(1, min(runtime.GOMAXPROCS(0), len(keys)/keysPerThread))
-		size := (len(keys) + n - 1) / n
-		found, errs := make([][][]byte, n), make([]error, n)
-		var reading sync.WaitGroup
-		for i := range n {
-			part := keys[i*size : min((i+1)*size, len(keys))]
-			if i == n-1 {
-				found[i], errs[i] = read(part)
-				break
-			}
-			reading.Go(func() { found[i], errs[i] = read(part) })
-		}
-		reading.Wait()
-		for i := range n {
-			if !yield(found[i], errs[i]) {
-				return
-			}
-		}
+	size := (len(keys) + n - 1) / n
+	all := make([][]byte, len(keys))
+	found := all
+	var reading errgroup.Group
+	for part := range slices.Chunk(keys, size) {
+		to := found[:len(part)]
+		found = found[len(part):]
+		reading.Go(func() error {
+			values, err := readMany(r.s.db, h, r.snapshot, part, mode)
+			copy(to, values)
+			return err
+		})
 	}
+	if err := reading.Wait(); err != nil {
+		return nil, r.s.failed("read", err)
+	}
+	return all, nil
 }
 
 // Scan implements [storage.Reader].

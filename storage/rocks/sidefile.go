@@ -24,36 +24,55 @@ const (
 
 // WriteSideFile implements [storage.SideFiles].
 func (s *Store) WriteSideFile(name string, write func(io.Writer) error) error {
-	return s.changeSideFile(name, func(path string) error {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := syncFolder(s.dir); err != nil {
-			return err
-		}
-		unfinished := path + unfinishedSuffix
-		f, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, sideFileMode)
-		if err != nil {
-			return err
-		}
-		b := bufio.NewWriterSize(f, sideFileBuffer)
-		if err = f.Chmod(sideFileMode); err == nil { // an interrupted write may have left a file with another mode
-			err = write(b)
-		}
-		if err == nil {
-			err = b.Flush()
-		}
-		if err == nil {
-			err = f.Sync()
-		}
-		if err = errors.Join(err, f.Close()); err == nil {
-			err = os.Rename(unfinished, path)
-		}
-		if err != nil {
-			return errors.Join(err, os.Remove(unfinished))
-		}
-		return syncFolder(filepath.Dir(path))
-	})
+	if s.options.ReadOnly {
+		return storage.ErrReadOnly
+	}
+	if err := s.gate.Enter(); err != nil {
+		return err
+	}
+	defer s.gate.Leave()
+	path, err := s.sideFilePath(name)
+	if err != nil {
+		return err
+	}
+	s.sideFileMu.Lock()
+	defer s.sideFileMu.Unlock()
+	if err := s.replaceFile(path, write); err != nil {
+		return s.failed("write side file "+name, err)
+	}
+	return nil
+}
+
+// replaceFile durably replaces a file in a subfolder of the database.
+func (s *Store) replaceFile(path string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := syncFolder(s.dir); err != nil {
+		return err
+	}
+	unfinished := path + unfinishedSuffix
+	f, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, sideFileMode)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(f, sideFileBuffer)
+	if err = f.Chmod(sideFileMode); err == nil { // an interrupted write may have left a file with another mode
+		err = write(b)
+	}
+	if err == nil {
+		err = b.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(unfinished, path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(unfinished))
+	}
+	return syncFolder(filepath.Dir(path))
 }
 
 // ReadSideFile implements [storage.SideFiles].
@@ -75,26 +94,6 @@ func (s *Store) ReadSideFile(name string, read func(io.Reader) error) error {
 	}
 	defer f.Close()
 	return read(bufio.NewReaderSize(f, sideFileBuffer))
-}
-
-func (s *Store) changeSideFile(name string, change func(path string) error) error {
-	if s.options.ReadOnly {
-		return storage.ErrReadOnly
-	}
-	if err := s.gate.Enter(); err != nil {
-		return err
-	}
-	defer s.gate.Leave()
-	path, err := s.sideFilePath(name)
-	if err != nil {
-		return err
-	}
-	s.sideFileMu.Lock()
-	defer s.sideFileMu.Unlock()
-	if err := change(path); err != nil {
-		return s.failed("write side file "+name, err)
-	}
-	return nil
 }
 
 func (s *Store) sideFilePath(name string) (string, error) {

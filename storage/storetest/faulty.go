@@ -17,7 +17,7 @@ var ErrInjected = errors.New("injected failure")
 // the start of every Scan and every row it yields, and the end of every Update's fn, where the write would follow. A
 // failing step does nothing else; the steps after it succeed.
 type Faulty struct {
-	inner storage.Store
+	storage.Store // Declare, Drop and Close are not steps
 
 	mu     sync.Mutex
 	steps  int
@@ -25,7 +25,7 @@ type Faulty struct {
 }
 
 // NewFaulty wraps a store. Nothing fails until FailAt is called.
-func NewFaulty(inner storage.Store) *Faulty { return &Faulty{inner: inner} }
+func NewFaulty(inner storage.Store) *Faulty { return &Faulty{Store: inner} }
 
 // FailAt makes the n-th step from now fail, counted from 1; with 0 none fails. It replaces an earlier call.
 func (s *Faulty) FailAt(n int) {
@@ -51,31 +51,20 @@ func (s *Faulty) step(what string) error {
 	return nil
 }
 
-// Declare implements [storage.Store]. It is not a step.
-func (s *Faulty) Declare(ds ...storage.Declaration) error { return s.inner.Declare(ds...) }
-
-// Drop implements [storage.Store]. It is not a step.
-func (s *Faulty) Drop(ctx context.Context, ds ...storage.Declaration) error {
-	return s.inner.Drop(ctx, ds...)
-}
-
 // View implements [storage.Store].
 func (s *Faulty) View(ctx context.Context, fn func(storage.Reader) error) error {
-	return s.inner.View(ctx, func(r storage.Reader) error { return fn(faultyReader{s, r}) })
+	return s.Store.View(ctx, func(r storage.Reader) error { return fn(faultyReader{s, r}) })
 }
 
 // Update implements [storage.Store].
 func (s *Faulty) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.inner.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+	return s.Store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
 		if err := fn(faultyReader{s, r}, b); err != nil {
 			return err
 		}
 		return s.step("the write of an update")
 	})
 }
-
-// Close implements [storage.Store]. It is not a step.
-func (s *Faulty) Close() error { return s.inner.Close() }
 
 type faultyReader struct {
 	s     *Faulty
