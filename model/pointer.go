@@ -153,7 +153,7 @@ func (p BirthPk) AppendTo(b []byte, ordinal bool) []byte {
 	return b
 }
 
-func size(what string, b []byte, want int) error {
+func checkSize(what string, b []byte, want int) error {
 	if len(b) != want {
 		return fmt.Errorf("%w: %s has %d bytes, expected %d", ErrPointer, what, len(b), want)
 	}
@@ -162,43 +162,37 @@ func size(what string, b []byte, want int) error {
 
 // ParseHeightPk parses the result of [HeightPk.AppendTo].
 func ParseHeightPk(b []byte) (HeightPk, error) {
-	if err := size("height_pk", b, HeightPkSize); err != nil {
+	if err := checkSize("height_pk", b, HeightPkSize); err != nil {
 		return 0, err
 	}
 	return NewHeightPk(uint64(binary.BigEndian.Uint32(b)))
 }
 
-// ParseTxPk parses the result of [TxPk.AppendTo].
-func ParseTxPk(b []byte) (TxPk, error) {
-	if err := size("tx_pk", b, PkSize); err != nil {
+func parse64[T ~uint64](what string, b []byte) (T, error) {
+	if err := checkSize(what, b, PkSize); err != nil {
 		return 0, err
 	}
-	p := TxPk(binary.BigEndian.Uint64(b))
+	return T(binary.BigEndian.Uint64(b)), nil
+}
+
+// ParseTxPk parses the result of [TxPk.AppendTo].
+func ParseTxPk(b []byte) (TxPk, error) {
+	p, err := parse64[TxPk]("tx_pk", b)
 	if p&MaxIndex != 0 {
 		return 0, fmt.Errorf("%w: tx_pk %016x has an output index", ErrPointer, uint64(p))
 	}
-	return p, nil
+	return p, err
 }
 
 // ParseInputPk parses the result of [InputPk.AppendTo].
-func ParseInputPk(b []byte) (InputPk, error) {
-	if err := size("input_pk", b, PkSize); err != nil {
-		return 0, err
-	}
-	return InputPk(binary.BigEndian.Uint64(b)), nil
-}
+func ParseInputPk(b []byte) (InputPk, error) { return parse64[InputPk]("input_pk", b) }
 
 // ParseUtxoPk parses the result of [UtxoPk.AppendTo].
-func ParseUtxoPk(b []byte) (UtxoPk, error) {
-	if err := size("utxo_pk", b, PkSize); err != nil {
-		return 0, err
-	}
-	return UtxoPk(binary.BigEndian.Uint64(b)), nil
-}
+func ParseUtxoPk(b []byte) (UtxoPk, error) { return parse64[UtxoPk]("utxo_pk", b) }
 
 // ParseAssetPk parses the result of [AssetPk.AppendTo].
 func ParseAssetPk(b []byte) (AssetPk, error) {
-	if err := size("asset_pk", b, PkOrdinalSize); err != nil {
+	if err := checkSize("asset_pk", b, PkOrdinalSize); err != nil {
 		return AssetPk{}, err
 	}
 	return AssetPk{UtxoPk(binary.BigEndian.Uint64(b)), binary.BigEndian.Uint16(b[PkSize:])}, nil

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -33,10 +34,7 @@ func (c *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte,
 		defer stop()
 		outputs, stop := iter.Pull2(r.Scan(FamilyUtxo, from, to, false))
 		defer stop()
-		m := txReader{
-			c: c, r: r, lenient: lenient,
-			inputs: pulled{next: inputs, lenient: lenient}, outputs: pulled{next: outputs, lenient: lenient},
-		}
+		m := txReader{c, r, lenient, pulled{next: inputs, lenient: lenient}, pulled{next: outputs, lenient: lenient}}
 		m.inputs.pull()
 		m.outputs.pull()
 		for {
@@ -55,35 +53,30 @@ func (c *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte,
 	}
 }
 
-// pulled is a scan of an ordered family and its current row.
+// pulled is a scan of a family in chain order and its current row.
 type pulled struct {
-	next func() (storage.KV, error, bool)
-	kv   storage.KV
-	err  error
-	more bool
-
+	next    func() (storage.KV, error, bool)
 	lenient bool // skip keys that are not pointers
+
+	kv   storage.KV
+	pk   model.UtxoPk // decoded from the key; an InputPk has the same form
+	more bool
+	err  error
 }
 
 func (p *pulled) pull() {
 	for {
-		if p.kv, p.err, p.more = p.next(); !p.lenient || !p.more || p.err != nil {
-			return
+		if p.kv, p.err, p.more = p.next(); p.err == nil && p.more {
+			if p.pk, p.err = model.ParseUtxoPk(p.kv.Key); p.err != nil && p.lenient {
+				continue
+			}
 		}
-		if _, err := model.ParseUtxoPk(p.kv.Key); err == nil {
-			return
-		}
+		return
 	}
 }
 
-// tx returns the transaction of the current row.
-func (p *pulled) tx() (model.TxPk, error) {
-	if p.err != nil {
-		return 0, p.err
-	}
-	pk, err := model.ParseUtxoPk(p.kv.Key) // an InputPk has the same form
-	return pk.Tx(), err
-}
+// in reports whether the current row belongs to a transaction.
+func (p *pulled) in(tx model.TxPk) bool { return p.more && p.err == nil && p.pk.Tx() == tx }
 
 type txReader struct {
 	c               *Layout
@@ -96,42 +89,24 @@ type txReader struct {
 func (m *txReader) batch() ([]TxIO, error) {
 	var txs []TxIO
 	for rows := 0; rows < txBatch && (m.inputs.more || m.outputs.more); {
-		pk, err := m.first()
-		if err != nil {
-			return nil, err
-		}
-		t := TxIO{Pk: pk}
-		for m.inputs.more {
-			if at, err := m.inputs.tx(); err != nil {
-				return nil, err
-			} else if at != pk {
-				break
-			}
+		t := TxIO{Pk: m.first()}
+		for ; m.inputs.in(t.Pk); m.inputs.pull() {
 			utxo, err := model.ParseUtxoPk(m.inputs.kv.Value)
-			if err != nil && !m.lenient {
-				return nil, err
-			}
 			if err == nil {
 				t.Spent = append(t.Spent, Output{Pk: utxo})
+			} else if !m.lenient {
+				return nil, err
 			}
-			m.inputs.pull()
 		}
-		for m.outputs.more {
-			if at, err := m.outputs.tx(); err != nil {
-				return nil, err
-			} else if at != pk {
-				break
-			}
-			utxo, err := model.ParseUtxoPk(m.outputs.kv.Key)
-			if err != nil {
-				return nil, err
-			}
-			row, err := m.c.ParseUtxoRow(utxo, m.outputs.kv.Value)
+		for ; m.outputs.in(t.Pk); m.outputs.pull() {
+			row, err := m.c.ParseUtxoRow(m.outputs.pk, m.outputs.kv.Value)
 			if err != nil && !m.lenient {
-				return nil, fmt.Errorf("output %v: %w", utxo, err)
+				return nil, fmt.Errorf("output %v: %w", m.outputs.pk, err)
 			}
-			t.Created = append(t.Created, Output{Pk: utxo, UtxoRow: row})
-			m.outputs.pull()
+			t.Created = append(t.Created, Output{Pk: m.outputs.pk, UtxoRow: row})
+		}
+		if err := cmp.Or(m.inputs.err, m.outputs.err); err != nil {
+			return nil, err
 		}
 		rows += 1 + len(t.Spent) + len(t.Created)
 		txs = append(txs, t)
@@ -140,16 +115,14 @@ func (m *txReader) batch() ([]TxIO, error) {
 }
 
 // first returns the lower transaction of the current input and output rows.
-func (m *txReader) first() (model.TxPk, error) {
-	if !m.inputs.more {
-		return m.outputs.tx()
+func (m *txReader) first() model.TxPk {
+	switch {
+	case !m.inputs.more:
+		return m.outputs.pk.Tx()
+	case !m.outputs.more:
+		return m.inputs.pk.Tx()
 	}
-	in, err := m.inputs.tx()
-	if err != nil || !m.outputs.more {
-		return in, err
-	}
-	out, err := m.outputs.tx()
-	return min(in, out), err
+	return min(m.inputs.pk, m.outputs.pk).Tx()
 }
 
 // fill reads the rows of spent outputs, and the assets of all outputs.
