@@ -105,21 +105,17 @@ func (c *Layout) Names() []string {
 	return names
 }
 
-// AppendTo appends the value of meta's row indexes: uvarint next number|[uvarint
-// number|kind|live|coming|own|name|when|value], where each text is a uvarint length and the bytes. when and value are
-// empty for indexes that the chain defines.
+// AppendTo appends the value of meta's row indexes. The expressions of indexes that the chain defines are empty.
 func (c *Layout) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.next))
 	for _, x := range c.All {
-		d, own := x.Definition()
-		b = binary.AppendUvarint(b, uint64(x.Number))
-		b = append(b, byte(x.Kind), byte(x.Active), byte(x.Building), 0)
-		if !own {
-			d.When, d.Value = "", ""
-		} else {
-			b[len(b)-1] = 1
+		custom, expressions := byte(0), []string{"", ""}
+		if x.Custom {
+			custom, expressions = 1, []string{x.When, x.Value}
 		}
-		for _, text := range []string{d.Name, d.When, d.Value} {
+		b = binary.AppendUvarint(b, uint64(x.Number))
+		b = append(b, byte(x.Kind), byte(x.Active), byte(x.Building), custom)
+		for _, text := range append([]string{x.Name}, expressions...) {
 			b = binary.AppendUvarint(b, uint64(len(text)))
 			b = append(b, text...)
 		}
@@ -127,39 +123,28 @@ func (c *Layout) AppendTo(b []byte) []byte {
 	return b
 }
 
-type indexEntry struct {
-	number       int
-	live, coming Features
-	own          bool
-	definition   model.Definition
-}
-
-func parseIndexes(b []byte) (entries []indexEntry, next int, err error) {
+// parseIndexes decodes what AppendTo appended: the indexes without the functions of the chain, and the next number.
+func parseIndexes(b []byte) (all []*Index, next int, err error) {
 	r := reader{b: b}
 	next = r.size("next index number")
 	for len(r.b) > 0 {
-		e := indexEntry{number: r.size("index number")}
-		bytes := r.take(4, "kind, parts")
-		e.definition.Kind, e.live, e.coming, e.own = model.Kind(bytes[0]), Features(bytes[1]), Features(bytes[2]), bytes[3] == 1
-		for _, to := range []*string{&e.definition.Name, &e.definition.When, &e.definition.Value} {
-			n := r.size("length of text")
-			if n > len(r.b) {
-				r.fail("text is cut")
-				break
-			}
-			*to = string(r.take(n, "text"))
+		x := &Index{Number: r.size("index number")}
+		bytes := r.take(4, "kind, live, coming and own")
+		x.Kind, x.Active, x.Building, x.Custom = model.Kind(bytes[0]), Features(bytes[1]), Features(bytes[2]), bytes[3] == 1
+		for _, to := range []*string{&x.Name, &x.When, &x.Value} {
+			*to = string(r.take(int(r.atMost(uint64(len(r.b)), "length of text")), "text"))
 		}
 		switch {
-		case !e.definition.Kind.Valid():
-			r.fail("unknown kind of index " + e.definition.Name)
-		case e.live|e.coming > AllFeatures || bytes[3] > 1:
-			r.fail("unknown parts of index " + e.definition.Name)
-		case e.number >= next || !numberFits(e.number):
+		case !x.Kind.Valid():
+			r.fail("unknown kind of index " + x.Name)
+		case x.Active|x.Building > AllFeatures || bytes[3] > 1:
+			r.fail("unknown features of index " + x.Name)
+		case x.Number >= next || !numberFits(x.Number):
 			r.fail("index number out of range")
 		}
-		entries = append(entries, e)
+		all = append(all, x)
 	}
-	return entries, next, r.end()
+	return all, next, r.end()
 }
 
 // numberFits reports whether the families of index number n fit the 16 bits of a family number.
@@ -241,28 +226,26 @@ func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 		return nil, err
 	}
 	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: rows[1] != nil}
-	var stored []indexEntry
-	if stored, cat.next, err = parseIndexes(rows[0]); err != nil {
+	if cat.All, cat.next, err = parseIndexes(rows[0]); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
 	offered := c.Indexes()
-	for _, e := range stored {
-		name := e.definition.Name
-		if e.live|e.coming == 0 { // only its number is still needed
-			left := model.Index{Name: name, Kind: e.definition.Kind, Custom: e.own, When: e.definition.When, Value: e.definition.Value}
-			cat.All = append(cat.All, &Index{Index: left, Number: e.number})
-			continue
+	for _, x := range cat.All {
+		if x.Dropped() {
+			continue // only its number is still needed
 		}
-		i := slices.IndexFunc(offered, func(x model.Index) bool { return x.Name == name && (x.Custom || x.Kind == e.definition.Kind) })
+		i := slices.IndexFunc(offered, func(o model.Index) bool { return o.Name == x.Name && (o.Custom || o.Kind == x.Kind) })
 		if i < 0 {
 			return nil, model.Errorf(model.Refused, "index_mismatch",
-				"the database has a %v index %s that this program does not know", e.definition.Kind, name)
+				"the database has a %v index %s that this program does not know", x.Kind, x.Name)
 		}
-		if d, own := offered[i].Definition(); own != e.own || own && d != e.definition {
-			return nil, model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was made with %s: give the new definition a name of its own, or drop the index and add it again (birthmark index drop %s)",
-				name, describe(d), describe(e.definition), name)
+		stored, _ := x.Definition()
+		if d, custom := offered[i].Definition(); custom != x.Custom || custom && d != stored {
+			return nil, model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was made with %s: "+
+				"give the new definition a name of its own, or drop the index and add it again (birthmark index drop %s)",
+				x.Name, describe(d), describe(stored), x.Name)
 		}
-		cat.All = append(cat.All, &Index{offered[i], e.number, e.live, e.coming})
+		x.Index = offered[i]
 	}
 	cat.Arrange()
 	return cat, nil

@@ -143,13 +143,13 @@ func ReadIdentity(r storage.Reader) (id Identity, ok bool, err error) {
 	if id.Format != FormatVersion {
 		return id, true, nil
 	}
-	entries, _, err := parseIndexes(vs[3])
+	all, _, err := parseIndexes(vs[3])
 	if err != nil {
 		return id, false, fmt.Errorf("meta indexes: %w", err)
 	}
-	for _, e := range entries {
-		if e.own && e.live|e.coming != 0 {
-			id.Definitions = append(id.Definitions, e.definition)
+	for _, x := range all {
+		if d, custom := x.Definition(); custom && !x.Dropped() {
+			id.Definitions = append(id.Definitions, d)
 		}
 	}
 	return id, true, nil
