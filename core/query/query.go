@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -215,9 +216,8 @@ func (q *Query) Value(name, text string) (*schema.Index, []byte, *model.BirthPk,
 }
 
 // Asset returns the id and the birth of an asset. The text is an id or a fingerprint.
-func (q *Query) Asset(text string) ([]byte, model.AssetBirthPk, error) {
-	var fingerprint, id []byte
-	var err error
+func (q *Query) Asset(text string) (id []byte, birth model.AssetBirthPk, err error) {
+	var fingerprint []byte
 	if fp := q.Traits.Fingerprint; fp != nil {
 		fingerprint, err = fp.Parse(text)
 	}
@@ -225,34 +225,27 @@ func (q *Query) Asset(text string) ([]byte, model.AssetBirthPk, error) {
 		id, err = q.Chain.ParseAsset(text)
 	}
 	if kind, _ := model.KindOf(err); kind == model.NotFound { // the chain has no assets
-		return nil, model.AssetBirthPk{}, err
+		return nil, birth, err
 	}
 	if err != nil {
-		return nil, model.AssetBirthPk{}, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
+		return nil, birth, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
 	}
 	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
 	if fingerprint == nil {
-		birth, err := q.birth(schema.AssetSpace, id)
-		if err == nil && birth == nil {
-			err = unknown
+		found, err := q.birth(schema.AssetSpace, id)
+		if found == nil {
+			return nil, birth, cmp.Or(err, unknown)
 		}
-		if err != nil {
-			return nil, model.AssetBirthPk{}, err
-		}
-		return id, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}, nil
+		return id, model.AssetBirthPk{Utxo: found.Utxo, Index: found.Ordinal}, err
 	}
-	b, err := q.R.Get(schema.FamilyFingerprint, fingerprint)
-	if errors.Is(err, storage.ErrNotFound) {
-		err = unknown
+	rows, err := q.R.GetMany(schema.FamilyFingerprint, [][]byte{fingerprint})
+	if err != nil || rows[0] == nil {
+		return nil, birth, cmp.Or(err, unknown)
 	}
-	if err != nil {
-		return nil, model.AssetBirthPk{}, err
-	}
-	birth, err := model.ParseAssetBirthPk(b)
-	if err != nil {
+	if birth, err = model.ParseAssetBirthPk(rows[0]); err != nil {
 		return nil, birth, err
 	}
-	ids, err := q.many(schema.FamilyAssetID, [][]byte{b})
+	ids, err := q.many(schema.FamilyAssetID, rows)
 	if err != nil {
 		return nil, birth, err
 	}
