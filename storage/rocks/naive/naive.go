@@ -9,8 +9,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/linxGnu/grocksdb"
@@ -28,10 +30,11 @@ type store struct {
 	update  sync.Mutex
 
 	mu       sync.RWMutex
+	columns  map[string]*grocksdb.ColumnFamilyHandle
 	families map[storage.Family]*grocksdb.ColumnFamilyHandle
 }
 
-// Open creates the store in the folder dir, which must not have one.
+// Open opens or creates the store in the folder dir.
 func Open(dir string) (storage.Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create database folder: %w", err)
@@ -39,14 +42,30 @@ func Open(dir string) (storage.Store, error) {
 	s := &store{
 		options: grocksdb.NewDefaultOptions(), locking: grocksdb.NewDefaultTransactionDBOptions(),
 		begin: grocksdb.NewDefaultTransactionOptions(), write: grocksdb.NewDefaultWriteOptions(),
-		families: map[storage.Family]*grocksdb.ColumnFamilyHandle{},
+		columns: map[string]*grocksdb.ColumnFamilyHandle{}, families: map[storage.Family]*grocksdb.ColumnFamilyHandle{},
 	}
 	s.options.SetCreateIfMissing(true)
-	s.options.SetErrorIfExists(true)
-	var err error
-	if s.db, err = grocksdb.OpenTransactionDb(s.options, s.locking, dir); err != nil {
+	names := []string{"default"}
+	_, err := os.Stat(filepath.Join(dir, "CURRENT"))
+	if err == nil {
+		names, err = grocksdb.ListColumnFamilies(s.options, dir)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	var handles []*grocksdb.ColumnFamilyHandle
+	if err == nil {
+		each := make([]*grocksdb.Options, len(names))
+		for i := range each {
+			each[i] = s.options
+		}
+		s.db, handles, err = grocksdb.OpenTransactionDbColumnFamilies(s.options, s.locking, dir, names, each)
+	}
+	if err != nil {
 		s.destroy()
 		return nil, fmt.Errorf("open database %s: %w", dir, err)
+	}
+	for i, h := range handles {
+		s.columns[names[i]] = h
 	}
 	return s, nil
 }
@@ -66,20 +85,47 @@ func (s *store) Declare(ds ...storage.Declaration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, d := range ds {
-		if s.families[d.Family] != nil {
-			continue
-		}
-		h, err := s.db.CreateColumnFamily(s.options, d.Name)
-		if err != nil {
-			return err
+		h := s.columns[d.Name]
+		if h == nil {
+			var err error
+			if h, err = s.db.CreateColumnFamily(s.options, d.Name); err != nil {
+				return err
+			}
+			s.columns[d.Name] = h
 		}
 		s.families[d.Family] = h
 	}
 	return nil
 }
 
-// Drop implements [storage.Store]. A TransactionDB cannot drop column families, and no benchmark needs it.
-func (s *store) Drop(context.Context, ...storage.Declaration) error { return errors.ErrUnsupported }
+// Drop implements [storage.Store]. It deletes the rows one by one: a TransactionDB cannot drop column families.
+func (s *store) Drop(ctx context.Context, ds ...storage.Declaration) error {
+	var there []storage.Family
+	s.mu.Lock()
+	for _, d := range ds {
+		if h := s.columns[d.Name]; h != nil {
+			s.families[d.Family], there = h, append(there, d.Family)
+		}
+	}
+	s.mu.Unlock()
+	err := s.Update(ctx, func(r storage.Reader, b storage.Batch) error {
+		for _, f := range there {
+			for kv, err := range r.Scan(f, nil, nil, false) {
+				if err != nil {
+					return err
+				}
+				b.Delete(f, kv.Key)
+			}
+		}
+		return nil
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range there {
+		delete(s.families, f)
+	}
+	return err
+}
 
 func (s *store) column(f storage.Family) (*grocksdb.ColumnFamilyHandle, error) {
 	s.mu.RLock()
@@ -126,7 +172,7 @@ func (s *store) Close() error {
 	if !s.gate.Close() {
 		return nil
 	}
-	for _, h := range s.families {
+	for _, h := range s.columns {
 		h.Destroy()
 	}
 	s.db.Close()
@@ -141,18 +187,17 @@ type batch struct {
 }
 
 func (b *batch) Put(f storage.Family, key, value []byte) {
-	b.change(f, func(h *grocksdb.ColumnFamilyHandle) error { return b.tx.PutCF(h, key, value) })
+	h, err := b.s.column(f)
+	if err == nil {
+		err = b.tx.PutCF(h, key, value)
+	}
+	b.err = cmp.Or(b.err, err)
 }
 
 func (b *batch) Delete(f storage.Family, key []byte) {
-	b.change(f, func(h *grocksdb.ColumnFamilyHandle) error { return b.tx.DeleteCF(h, key) })
-}
-
-// change applies one change; err is the first failure.
-func (b *batch) change(f storage.Family, apply func(*grocksdb.ColumnFamilyHandle) error) {
 	h, err := b.s.column(f)
 	if err == nil {
-		err = apply(h)
+		err = b.tx.DeleteCF(h, key)
 	}
 	b.err = cmp.Or(b.err, err)
 }
