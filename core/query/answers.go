@@ -310,8 +310,6 @@ type LostBlockAnswer struct {
 	Depth      int     `json:"depth"`       // number of orphaned blocks from this one up to the old tip, inclusive
 	LostAt     int64   `json:"lost_at"`     // unix seconds
 	ReplacedBy *string `json:"replaced_by"` // hash of the next block at this height, may be equal; null: no block yet
-
-	number uint64 // of the row
 }
 
 // PointAnswer identifies a block.

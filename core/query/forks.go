@@ -8,6 +8,12 @@ import (
 	"birthmark/model"
 )
 
+// orphan is an orphaned block and its number.
+type orphan struct {
+	LostBlockAnswer
+	number uint64
+}
+
 // Forks returns a page of the last 1,000 orphaned blocks: newest reorganization first, each from its lowest block up
 // to the old tip. [Page.Descending] is ignored.
 func (qs Queries) Forks(ctx context.Context, p Page) (*ForksAnswer, error) {
@@ -24,12 +30,12 @@ func (qs Queries) Forks(ctx context.Context, p Page) (*ForksAnswer, error) {
 			before = binary.BigEndian.Uint64(c.position)
 		}
 		later := map[model.HeightPk]string{} // the block orphaned next at each height
-		rows := func(yield func(LostBlockAnswer, error) bool) {
+		rows := func(yield func(orphan, error) bool) {
 			for row, err := range schema.Rows(q.R, schema.FamilyOrphanBlock, nil, nil, true, schema.ParseOrphanRow) {
-				a := LostBlockAnswer{
+				a := orphan{LostBlockAnswer{
 					Height: uint32(row.Height), Hash: q.Chain.FormatHash(row.Hash), Time: row.Time, Depth: row.Depth,
-					LostAt: row.OrphanedAt, number: row.Number,
-				}
+					LostAt: row.OrphanedAt,
+				}, row.Number}
 				if by, ok := later[row.Height]; ok {
 					a.ReplacedBy = &by
 				}
@@ -40,13 +46,16 @@ func (qs Queries) Forks(ctx context.Context, p Page) (*ForksAnswer, error) {
 			}
 		}
 		a := &ForksAnswer{Chain: q.Chain.Name(), Network: q.Chain.Network(), Forks: []LostBlockAnswer{}}
-		found, next, err := page(l, rows, func(o *LostBlockAnswer) position {
+		found, next, err := page(l, rows, func(o *orphan) position {
 			return position{0, schema.OrphanKey(o.number)} // orphaned blocks are never rolled back
 		})
 		if err != nil {
 			return nil, err
 		}
-		a.Forks, a.Next = append(a.Forks, found...), next
+		for _, o := range found {
+			a.Forks = append(a.Forks, o.LostBlockAnswer)
+		}
+		a.Next = next
 		return a, q.replaced(a.Forks)
 	})
 }
