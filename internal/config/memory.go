@@ -51,63 +51,35 @@ type Division struct {
 	Collector int64 // garbage that is not collected yet, stacks, buffers of readers
 }
 
-// share is a percentage.
-type share struct {
-	of   func(*Division) *int64
-	part int64
-	most Size // 0: no limit; the excess goes to the caches
-}
-
-// When writing, cache misses dominate the cost (a disk read takes as long as a hundred cached lookups), so half of the
-// memory is caches: those of core by value, the block cache by block.
-var writing = []share{
-	{func(d *Division) *int64 { return &d.BlockCache }, 20, 0},
-	{func(d *Division) *int64 { return &d.Caches }, 30, 0},
-	// Near the tip, larger buffers cause fewer files and less merging, but make a restart slower.
-	{func(d *Division) *int64 { return &d.WriteBuffers }, 12, GiB},
-	// Enough to keep every decoder busy while a batch is written.
-	{func(d *Division) *int64 { return &d.Source }, 8, 512 * MiB},
-	// Rows are sorted per batch: larger batches leave fewer tables to merge at the end.
-	{func(d *Division) *int64 { return &d.Window }, 20, GiB},
-	// The collector frees memory late: by half of what the batch and the queued blocks need.
-	{func(d *Division) *int64 { return &d.Collector }, 10, 512 * MiB},
-}
-
-// When reading, everything except memory for answers is block cache.
-var reading = []share{
-	{func(d *Division) *int64 { return &d.BlockCache }, 75, 0},
-	{func(d *Division) *int64 { return &d.Collector }, 25, GiB},
-}
-
-// Divide divides total in a process that writes (syncs, rolls back).
-func Divide(total Size) Division { return divide(total, writing) }
-
-// DivideReading is [Divide] for a process that answers queries only.
-func DivideReading(total Size) Division { return divide(total, reading) }
-
-func divide(total Size, shares []share) (d Division) {
-	rest := int64(total)
-	uncapped := int64(0)
-	for _, s := range shares {
-		n := int64(total) / 100 * s.part
-		if s.most != 0 {
-			n = min(n, int64(s.most))
-			*s.of(&d) = n
-			rest -= n
-		} else {
-			uncapped += s.part
-		}
+// Divide divides total in a process that writes (syncs, rolls back). Cache misses dominate the cost of writing (a disk
+// read takes as long as a hundred cached lookups), so half of the memory is caches, and the memory that the limits of the
+// other parts leave: the caches of core store values, the block cache stores blocks.
+func Divide(total Size) Division {
+	d := Division{
+		// Near the tip, larger buffers cause fewer files and less merging, but make a restart slower.
+		WriteBuffers: total.percent(12, GiB),
+		// Enough to keep every decoder busy while a batch is written.
+		Source: total.percent(8, 512*MiB),
+		// Rows are sorted per batch: larger batches leave fewer tables to merge at the end.
+		Window: total.percent(20, GiB),
+		// The collector frees memory late: by half of what the batch and the queued blocks need.
+		Collector: total.percent(10, 512*MiB),
 	}
-	for i, s := range shares {
-		if s.most == 0 {
-			*s.of(&d) = rest / uncapped * s.part
-			if i == 0 {
-				*s.of(&d) += rest % uncapped
-			}
-		}
-	}
+	caches := int64(total) - d.WriteBuffers - d.Source - d.Window - d.Collector
+	d.Caches = caches / 50 * 30
+	d.BlockCache = caches - d.Caches
 	return d
 }
+
+// DivideReading is [Divide] for a process that only answers queries: all memory except that for answers is block cache.
+func DivideReading(total Size) Division {
+	d := Division{Collector: total.percent(25, GiB)}
+	d.BlockCache = int64(total) - d.Collector
+	return d
+}
+
+// percent returns a percentage of a size, but at most limit.
+func (s Size) percent(n int64, limit Size) int64 { return min(int64(s)/100*n, int64(limit)) }
 
 // Go returns the memory limit of Go's runtime ([runtime/debug.SetMemoryLimit]).
 func (d Division) Go() int64 { return d.Source + d.Window + d.Collector }

@@ -35,15 +35,16 @@ func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 	}
 }
 
-func TestSharesAreAWhole(t *testing.T) {
-	for name, shares := range map[string][]share{"writing": writing, "reading": reading} {
-		var all int64
-		for _, s := range shares {
-			all += s.part
-		}
-		if all != 100 {
-			t.Errorf("the shares for %s make up %d of 100", name, all)
-		}
+// Below the limits of the parts, the shares are percentages.
+func TestSharesOfTheMemory(t *testing.T) {
+	m := int64(MiB)
+	want := Division{BlockCache: 20 * m, WriteBuffers: 12 * m, Caches: 30 * m, Source: 8 * m, Window: 20 * m, Collector: 10 * m}
+	if d := Divide(100 * MiB); d != want {
+		t.Errorf("writing: %+v, expected %+v", d, want)
+	}
+	want = Division{BlockCache: 75 * m, Collector: 25 * m}
+	if d := DivideReading(100 * MiB); d != want {
+		t.Errorf("reading: %+v, expected %+v", d, want)
 	}
 }
 

@@ -182,11 +182,8 @@ func setLog(s *Settings, value, _ string) error {
 }
 
 func setLogLevel(s *Settings, value, _ string) error {
-	for _, l := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
-		if strings.EqualFold(l.String(), value) {
-			s.Log.Level = l
-			return nil
-		}
+	if s.Log.Level.UnmarshalText([]byte(value)) != nil {
+		return fmt.Errorf("%q is not one of debug, info, warn, error", value)
 	}
-	return fmt.Errorf("%q is not one of debug, info, warn, error", value)
+	return nil
 }
