@@ -42,11 +42,11 @@ func (l *Language) Define(offered []model.Index, ds []model.Definition) (*Indexe
 		}
 		switch {
 		case len(d.Name) > maxName || !properName.MatchString(d.Name):
-			return nil, refuse("", "expected a name in snake case, a letter first, of at most %d letters", maxName)
+			return nil, refuse("", "invalid name: expected at most %d lower-case letters, digits and underscores, a letter first", maxName)
 		case chains:
-			return nil, refuse("", "exists: %s offers an index of that name", l.chain)
+			return nil, refuse("", "%s has a built-in index of that name", l.chain)
 		case slices.Contains(reservedNames, d.Name):
-			return nil, refuse("", "the name is taken by what every database has: choose another")
+			return nil, refuse("", "the name is reserved: choose another")
 		case before:
 			return nil, refuse("", "is defined twice")
 		case !d.Kind.Valid():
@@ -90,11 +90,11 @@ func (l *Language) compileDefinition(d model.Definition, root any, m *meter) (c 
 	isList := of != nil && of.Kind() == reflect.Slice && of != bytesType
 	switch {
 	case isList && d.Kind != model.ManyValued:
-		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "a list is for kind many-valued: expected one value, such as its first"})
+		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "a list needs kind many-valued: expected one value, such as its first"})
 	case isList:
 		of = c.value.elem
 	case d.Kind == model.ManyValued && of != nil && of.Kind() != reflect.Interface:
-		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "kind many-valued takes a list, this is " + l.typeName(of)})
+		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "kind many-valued needs a list, this is " + l.typeName(of)})
 	}
 	f, ok := formOf(of)
 	if !ok {

@@ -96,7 +96,7 @@ var (
 	goTypes  = regexp.MustCompile(`(\[\]|\*|map\[string\])*(interface \{\}|\b[a-z]+\.[A-Za-z]+\b|\b(uint8|int|string|float64|bool|unknown)\b)`)
 	noNumber = regexp.MustCompile(`strconv\.Parse\w+: parsing ("[^"]*"): .*`)
 
-	ownPhrases = strings.NewReplacer("array elements", "entries of a list", "array", "list", "non-bool expression (type", "no condition (it is",
+	ownPhrases = strings.NewReplacer("array elements", "entries of a list", "array", "list", "non-bool expression (type", "expected true or false (this is", ") used as condition", ")",
 		"predicate should return boolean", "expected true or false of each entry", "invalid operation: ", "", "token EOF", "end",
 		"Bracket(", "(", "Operator(", "(", "Identifier(", "(", "Number(", "(", "String(", "(")
 	typeNames = map[string]string{
@@ -113,7 +113,7 @@ func (l *Language) plain(message string) string {
 	message = ownPhrases.Replace(noNumber.ReplaceAllString(message, "$1"))
 	message = goTypes.ReplaceAllStringFunc(message, l.plainType)
 	if m := mismatch.FindStringSubmatch(message); m != nil {
-		message = fmt.Sprintf("operator %s is not for %s", m[1], m[2])
+		message = fmt.Sprintf("operator %s does not accept %s", m[1], m[2])
 	}
 	return message
 }

@@ -184,7 +184,7 @@ func (f function) check(args []reflect.Type) (reflect.Type, error) {
 	}
 	for i, t := range args {
 		if classOf(t)&f.takes[i] == 0 {
-			return anyType, fmt.Errorf("argument %d is of another type: expected %v", i+1, f.takes[i])
+			return anyType, fmt.Errorf("argument %d has the wrong type: expected %v", i+1, f.takes[i])
 		}
 		if t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Pointer && f.gives != intType {
 			return anyType, fmt.Errorf("argument %d is a list of entries with fields: expected one of bytes, text or numbers, as map makes it", i+1)

@@ -215,17 +215,17 @@ func TestNamesOfIndexes(t *testing.T) {
 	offered := []model.Index{{Name: "address"}}
 	for name, want := range map[string]string{
 		"memo": "", "a": "", "a_1": "", strings.Repeat("a", maxName): "",
-		"":                               "expected a name in snake case",
-		"Memo":                           "expected a name in snake case",
-		"1st":                            "expected a name in snake case",
-		"me-mo":                          "expected a name in snake case",
-		"_memo":                          "expected a name in snake case",
-		strings.Repeat("a", maxName+1):   "expected a name in snake case",
-		"mémo":                           "expected a name in snake case",
-		"address":                        "exists: world offers an index of that name",
-		"asset":                          "the name is taken",
-		"asset_id":                       "the name is taken",
-		strings.Repeat("a", 1000) + "\n": "expected a name in snake case",
+		"":                               "invalid name: expected at most",
+		"Memo":                           "invalid name: expected at most",
+		"1st":                            "invalid name: expected at most",
+		"me-mo":                          "invalid name: expected at most",
+		"_memo":                          "invalid name: expected at most",
+		strings.Repeat("a", maxName+1):   "invalid name: expected at most",
+		"mémo":                           "invalid name: expected at most",
+		"address":                        "world has a built-in index of that name",
+		"asset":                          "the name is reserved",
+		"asset_id":                       "the name is reserved",
+		strings.Repeat("a", 1000) + "\n": "invalid name: expected at most",
 	} {
 		_, err := worldLanguage.Define(offered, []model.Definition{{Name: name, Value: "output.data"}})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

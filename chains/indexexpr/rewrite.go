@@ -139,7 +139,7 @@ func (r *rewriter) member(node *ast.Node, n *ast.MemberNode) {
 	}
 	name, ok := n.Property.(*ast.StringNode)
 	if !ok {
-		r.fail(n.Property, "%s has fields, and no entries", r.language.typeName(of))
+		r.fail(n.Property, "%s has fields and is not a list", r.language.typeName(of))
 		return
 	}
 	if known := names(of); of != r.language.root && !slices.Contains(known, name.Value) {
@@ -222,7 +222,7 @@ func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 	case "in":
 		r.choices(n)
 		if right.Kind() == reflect.Struct || right.Kind() == reflect.Pointer {
-			r.fail(n, "in looks into a list or a map, this is %s", r.language.typeName(right))
+			r.fail(n, "operator in needs a list or a map, this is %s", r.language.typeName(right))
 			return
 		}
 		r.call(node, boolType, "#in", n.Left, n.Right)
@@ -233,7 +233,7 @@ func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 	case "matches":
 		text, ok := n.Right.(*ast.StringNode)
 		if !ok {
-			r.fail(n.Right, "matches takes a regular expression in quotes")
+			r.fail(n.Right, "operator matches needs a regular expression in quotes")
 			return
 		}
 		re, err := regexp.Compile(text.Value)
@@ -269,7 +269,7 @@ func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 		r.truth(&n.Left)
 		r.truth(&n.Right)
 	case "..", "**", "^":
-		r.fail(n, "there is no operator %s", n.Operator)
+		r.fail(n, "unsupported operator %s", n.Operator)
 	default:
 		if t := n.Type(); t != anyType {
 			r.types[n] = t
@@ -293,7 +293,7 @@ func (r *rewriter) choice(at ast.Node, field ast.Node, literal *ast.Node) {
 	}
 	name, ok := c.Aliases[text.Value]
 	if !ok {
-		r.fail(text, "%s is never %q: it is one of %s", r.path(field), text.Value, strings.Join(append(slices.Clone(c.Names), slices.Sorted(maps.Keys(c.Aliases))...), ", "))
+		r.fail(text, "invalid value %q of %s: expected one of %s", text.Value, r.path(field), strings.Join(append(slices.Clone(c.Names), slices.Sorted(maps.Keys(c.Aliases))...), ", "))
 		return
 	}
 	other := &ast.StringNode{Value: name}
@@ -347,7 +347,7 @@ func (r *rewriter) function(node *ast.Node, n *ast.CallNode) {
 	if literal, ok := firstOf(n.Arguments).(*ast.StringNode); ok && name.Value == "unhex" && len(n.Arguments) == 1 {
 		b, err := hex.DecodeString(literal.Value)
 		if err != nil {
-			r.fail(literal, "%q is not pairs of hex digits", shown(literal.Value))
+			r.fail(literal, "invalid hex digits %q: expected pairs", shown(literal.Value))
 			return
 		}
 		constant := &ast.BytesNode{Value: b}
@@ -373,5 +373,5 @@ func hint(name string, known []string) string {
 	if near, ok := suggest.Word(name, known); ok {
 		return "did you mean " + near + "?"
 	}
-	return "there are " + strings.Join(known, ", ")
+	return "expected one of " + strings.Join(known, ", ")
 }

@@ -76,10 +76,10 @@ func TestErrorsOfDefinitionsHaveAPosition(t *testing.T) {
 	for _, c := range []struct{ index, message string }{
 		{"memo:\n    value: output.dat[0:4]", `:4: index memo: value: 8: unknown field output\.dat, did you mean data\? \(output\.‸dat\[0:4\]\)$`},
 		{"memo:\n    value: output.data\n    when: output.value", `:5: index memo: when: 1: expected true or false, this is number \(‸output\.value\)$`},
-		{"address: { value: output.data }", `:3: index address: exists: bitcoin offers an index of that name$`},
-		{"Memo: { value: output.data }", `:3: index Memo: expected a name in snake case`},
-		{"asset: { value: output.data }", `:3: index asset: the name is taken`},
-		{"memo: { value: output.pushes }", `:3: index memo: value: 1: a list is for kind many-valued`},
+		{"address: { value: output.data }", `:3: index address: bitcoin has a built-in index of that name$`},
+		{"Memo: { value: output.data }", `:3: index Memo: invalid name: expected at most`},
+		{"asset: { value: output.data }", `:3: index asset: the name is reserved`},
+		{"memo: { value: output.pushes }", `:3: index memo: value: 1: a list needs kind many-valued`},
 	} {
 		write(t, file, "chain: bitcoin\nindexes:\n  "+c.index+"\n")
 		for _, command := range []string{"config", "decode -", "sync --source file:///nowhere --db " + dir + "/db"} {
