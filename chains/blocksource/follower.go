@@ -89,7 +89,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 		}
 		if f.forks > unlinked && !f.o.Follow {
 			return false, model.Errorf(model.BadSource, "bad_chain",
-				"%s changes its chain again and again, %d times since block %d", f.o.Name, f.forks, f.top)
+				"%s changes its chain repeatedly, %d times since block %d", f.o.Name, f.forks, f.top)
 		}
 		if !yield(model.Event{Rollback: &at}, nil) {
 			return false, errLeft

@@ -147,7 +147,7 @@ func (s *fileSource) link(before model.Point, b numbered) error {
 	}
 	boxes := s.net.genesisBoxes()
 	if boxes == nil {
-		return model.Errorf(model.BadSource, "no_genesis", "%s: what exists before block 1 of ergo %s is not known: expected a node, which tells", s.path, s.net.name)
+		return model.Errorf(model.BadSource, "no_genesis", "%s: the boxes before block 1 of ergo %s are not known: expected a node, which returns them", s.path, s.net.name)
 	}
 	genesis, err := s.decoder.clone().genesis(boxes)
 	b.Genesis = genesis

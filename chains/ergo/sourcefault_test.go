@@ -164,7 +164,7 @@ func TestANodesGenesisIsUsedIfNoneIsBuiltIn(t *testing.T) {
 	}
 	defer file.Close()
 	events, err = allOf(t, file)
-	failsWith(t, "a file", events, err, 0, "no_genesis", "is not known")
+	failsWith(t, "a file", events, err, 0, "no_genesis", "are not known")
 	n.Break(func(r *http.Request, a *ergotest.Answer) {
 		if r.URL.Path == "/utxo/genesis" {
 			a.Body = bytes.Replace(a.Body, []byte(`1000000000`), []byte(`1000000001`), 1)

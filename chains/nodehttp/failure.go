@@ -33,7 +33,7 @@ func (c *Client) failure(ctx context.Context, cause, err error) error {
 		return ctx.Err()
 	}
 	if errors.Is(cause, errSlow) {
-		return c.Unreachable("nothing has come from it for too long")
+		return c.Unreachable("it sent no data for too long")
 	}
 	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return c.badCertificate(e.Err)
@@ -41,9 +41,9 @@ func (c *Client) failure(ctx context.Context, cause, err error) error {
 	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case errors.Is(err, http.ErrSchemeMismatch), noTLS:
-		return c.NotANode("it does not speak TLS (expected http://)")
+		return c.NotANode("it does not use TLS (expected http://)")
 	case strings.Contains(err.Error(), "malformed "):
-		return c.NotANode("it does not speak HTTP (expected https://, or another port: that for peers does not answer)")
+		return c.NotANode("it does not use HTTP (expected https://, or another port than that for peers)")
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return c.Unreachable("it closed the connection")
 	}

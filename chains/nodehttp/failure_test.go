@@ -69,7 +69,7 @@ func TestWhoSpeaksSomethingElseIsNoNode(t *testing.T) {
 	for _, kind := range []*Kind{withUsers, withKeys} {
 		c := client(t, kind, serve(t, false, hijacked(t, "SSH-2.0-OpenSSH_9.2p1\r\n")).URL)
 		_, err := ask(t.Context(), c, Request{})
-		expect(t, c, err, "not_a_node", false, c.Host()+" does not answer as "+kind.Node+": it does not speak HTTP (expected https://")
+		expect(t, c, err, "not_a_node", false, c.Host()+" does not answer as "+kind.Node+": it does not use HTTP (expected https://")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestANodeThatSaysNothingIsTemporary(t *testing.T) {
 			c.HeaderTimeout = time.Hour
 		}
 		_, err := ask(t.Context(), c, Request{})
-		expect(t, c, err, "unreachable", true, "nothing has come from it for too long")
+		expect(t, c, err, "unreachable", true, "it sent no data for too long")
 	}
 }
 
@@ -129,7 +129,7 @@ func TestANodeThatIsSlowIsAwaited(t *testing.T) {
 	c := client(t, withUsers, s.URL)
 	c.HeaderTimeout, c.StallTimeout = 1, time.Second // less than the whole response takes
 	_, err := ask(t.Context(), c, Request{})
-	expect(t, c, err, "unreachable", true, "nothing has come from it for too long")
+	expect(t, c, err, "unreachable", true, "it sent no data for too long")
 	if got, err := ask(t.Context(), c, Request{Waits: true}); err != nil || got != strings.Repeat("x", 25) {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -152,7 +152,7 @@ func TestTLS(t *testing.T) {
 		{withUsers, withSecret, "bad_certificate", "x509: certificate signed by unknown authority (trust the node's own by ?cert=FILE in the URL; testd's is its test.cert)"},
 		{withKeys, withSecret, "bad_certificate", "x509: certificate signed by unknown authority (trust the node's own by ?cert=FILE in the URL)"},
 		{withUsers, strings.Replace(withSecret, "127.0.0.1", "localhost", 1) + "?cert=" + cert, "bad_certificate", "not localhost"},
-		{withUsers, strings.Replace(plain.URL, "http", "https", 1), "not_a_node", "it does not speak TLS (expected http://)"},
+		{withUsers, strings.Replace(plain.URL, "http", "https", 1), "not_a_node", "it does not use TLS (expected http://)"},
 	} {
 		c := client(t, q.kind, q.uri)
 		got, err := ask(t.Context(), c, Request{})

@@ -41,7 +41,7 @@ func badURL(format string, args ...any) error {
 func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return endpoint{}, badURL("the node's URL cannot be read: %s", k.URL)
+		return endpoint{}, badURL("invalid URL of the node: %s", k.URL)
 	}
 	port := u.Port()
 	if port == "" {
@@ -50,13 +50,13 @@ func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	number, err := strconv.ParseUint(port, 10, 16)
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "", u.Hostname() == "":
-		return endpoint{}, badURL("the node's URL names no host to ask over HTTP: %s", k.URL)
+		return endpoint{}, badURL("the node's URL has no host to connect to over HTTP: %s", k.URL)
 	case u.Fragment != "" || strings.Contains(u.Path, "@"):
 		return endpoint{}, badURL("the node's URL has %s with a character that is not written as %%XX: %s", k.Secret, k.URL)
 	case k.NoUser && u.User.Username() != "":
-		return endpoint{}, badURL("the node's URL names a user, and %s knows none: %s", k.Node, k.URL)
+		return endpoint{}, badURL("the node's URL has a user name, which %s does not support: %s", k.Node, k.URL)
 	case err != nil || number == 0:
-		return endpoint{}, badURL("the port in the node's URL is none: expected 1 to 65535")
+		return endpoint{}, badURL("invalid port in the node's URL: expected 1 to 65535")
 	}
 	e := endpoint{
 		url:  &url.URL{Scheme: u.Scheme, Path: u.Path, RawPath: u.RawPath},
@@ -67,11 +67,11 @@ func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	query, err := url.ParseQuery(u.RawQuery)
 	switch {
 	case err != nil, len(query) > 1, len(query) == 1 && len(query["cert"]) != 1:
-		return endpoint{}, badURL("the node's URL has a query that means nothing: expected none, or ?cert=FILE")
+		return endpoint{}, badURL("the node's URL has an unsupported query: expected none, or ?cert=FILE")
 	case len(query) == 0:
 		return e, nil
 	case u.Scheme != "https":
-		return endpoint{}, badURL("the node's URL has a ?cert= and no TLS: expected https://")
+		return endpoint{}, badURL("the node's URL has ?cert= without TLS: expected https://")
 	}
 	e.cert, err = k.certificates(query.Get("cert"))
 	return e, err

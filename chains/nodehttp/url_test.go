@@ -31,7 +31,7 @@ func TestURLs(t *testing.T) {
 		for _, kind := range []*Kind{withUsers, withKeys} {
 			c, err := New(kind, url, "9000")
 			if kind.NoUser && strings.Contains(url, "user") {
-				if err == nil || err.Error() != "the node's URL names a user, and another node knows none: expected http://:KEY@HOST" {
+				if err == nil || err.Error() != "the node's URL has a user name, which another node does not support: expected http://:KEY@HOST" {
 					t.Errorf("%s: %v", url, err)
 				}
 				continue
@@ -54,31 +54,31 @@ func TestURLsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for url, says := range map[string]string{
-		"":                                               "names no host",
-		"node:8332":                                      "names no host",
-		"127.0.0.1:8332":                                 "cannot be read",
-		"user:" + secret + "@node":                       "names no host",
-		"ftp://node":                                     "names no host",
-		"ftp://:" + secret + "@node":                     "names no host",
-		"http://":                                        "names no host",
-		"http://:" + secret + "@":                        "names no host",
-		"http:node":                                      "names no host",
-		"http://node:0":                                  "the port in the node's URL is none: expected 1 to 65535",
-		"http://:" + secret + "@node:0":                  "the port in the node's URL is none: expected 1 to 65535",
-		"http://node:65536":                              "the port in the node's URL is none: expected 1 to 65535",
-		"http://node:http":                               "cannot be read",
+		"":                                               "has no host",
+		"node:8332":                                      "has no host",
+		"127.0.0.1:8332":                                 "invalid URL of the node",
+		"user:" + secret + "@node":                       "has no host",
+		"ftp://node":                                     "has no host",
+		"ftp://:" + secret + "@node":                     "has no host",
+		"http://":                                        "has no host",
+		"http://:" + secret + "@":                        "has no host",
+		"http:node":                                      "has no host",
+		"http://node:0":                                  "invalid port in the node's URL: expected 1 to 65535",
+		"http://:" + secret + "@node:0":                  "invalid port in the node's URL: expected 1 to 65535",
+		"http://node:65536":                              "invalid port in the node's URL: expected 1 to 65535",
+		"http://node:http":                               "invalid URL of the node",
 		"http://key:1/" + secret + "@node":               "not written as %XX",
-		"http://:" + secret + "/x@node":                  "cannot be read",
+		"http://:" + secret + "/x@node":                  "invalid URL of the node",
 		"http://key:1#" + secret + "@node":               "not written as %XX",
 		"http://:a@b@node/#" + secret:                    "not written as %XX",
 		"http://node/" + secret + "@node":                "not written as %XX",
-		"http://key:1?" + secret + "@node":               "means nothing",
-		"http://:%zz" + secret + "@node":                 "cannot be read",
-		"http://node?user=" + secret:                     "means nothing",
-		"https://node?cert=a&cert=b":                     "means nothing",
-		"https://node?cert=a;b":                          "means nothing",
-		"https://node?cert=" + cert + "&other=" + secret: "means nothing",
-		"http://node?cert=" + cert:                       "no TLS",
+		"http://key:1?" + secret + "@node":               "unsupported query",
+		"http://:%zz" + secret + "@node":                 "invalid URL of the node",
+		"http://node?user=" + secret:                     "unsupported query",
+		"https://node?cert=a&cert=b":                     "unsupported query",
+		"https://node?cert=a;b":                          "unsupported query",
+		"https://node?cert=" + cert + "&other=" + secret: "unsupported query",
+		"http://node?cert=" + cert:                       "without TLS",
 		"https://node?cert=" + cert + ".none":            "no such file",
 		"https://node?cert=":                             "no such file",
 		"https://node?cert=" + cert:                      "there is no certificate in " + cert + ": expected PEM",

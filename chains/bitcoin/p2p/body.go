@@ -19,7 +19,7 @@ func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 		return fmt.Errorf("it has %d bytes, its transactions make %d", len(raw), size)
 	}
 	if len(msg.Transactions) == 0 || !blockchain.IsCoinBaseTx(msg.Transactions[0]) {
-		return errors.New("it begins with no coinbase")
+		return errors.New("it does not begin with a coinbase")
 	}
 	b := btcutil.NewBlockFromBlockAndBytes(msg, raw)
 	txs := b.Transactions()

@@ -190,7 +190,7 @@ func short(err error) string {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
 	switch {
 	case isDNS && dns.IsNotFound:
-		return "is no host that is known"
+		return "is an unknown host"
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return "does not answer"
 	case isErrno:

@@ -302,10 +302,10 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 			r.others++
 		}
 		if r.others >= maxOthers {
-			r.ban("sent other blocks than those asked for, %d times", r.others)
+			r.ban("sent other blocks than requested, %d times", r.others)
 			return
 		}
-		r.penalize(costOfBlock, "blocks that nobody asked for")
+		r.penalize(costOfBlock, "unrequested blocks")
 		return
 	}
 	r.others = 0

@@ -139,7 +139,7 @@ func (r *remote) onOrphans(parent *chainhash.Hash) {
 		return
 	}
 	if r.orphans++; r.orphans > maxOrphans {
-		r.ban("sent headers that follow on none, %d times", r.orphans)
+		r.ban("sent headers without a known parent, %d times", r.orphans)
 		return
 	}
 	r.getHeaders()
@@ -147,7 +147,7 @@ func (r *remote) onOrphans(parent *chainhash.Hash) {
 
 // rebuildFrom starts again from an older point, since a peer's chain cannot be checked otherwise.
 func (n *Network) rebuildFrom(r *remote, at model.Point) {
-	n.o.Log.Info("a peer's chain parts from the database's far down: headers are loaded again",
+	n.o.Log.Info("a peer's chain forks deep below the database's tip: headers are loaded again",
 		"peer", r.at.address, "from", at.Height)
 	n.rebuildTree(at.Height)
 }

@@ -131,7 +131,7 @@ var lies = map[string]struct {
 			return ok
 		}
 	}},
-	"other blocks": {"other blocks than those asked for", func(f *fake) {
+	"other blocks": {"other blocks than requested", func(f *fake) {
 		f.on = func(s *session, m wire.Message) bool {
 			data, ok := m.(*wire.MsgGetData)
 			if ok {
@@ -165,7 +165,7 @@ var lies = map[string]struct {
 	"headers that do not form a chain": {"does not follow", func(f *fake) {
 		f.on = sendsHeaders(func(all []*wire.MsgBlock) []*wire.MsgBlock { return append(all[:min(len(all), 1000)], foreign(3)...) })
 	}},
-	"headers that follow on none": {"follow on none", func(f *fake) {
+	"headers that follow on none": {"without a known parent", func(f *fake) {
 		f.on = sendsHeaders(func(all []*wire.MsgBlock) []*wire.MsgBlock { return foreign(9)[5:] })
 	}},
 	"headers of an old version": {"version", func(f *fake) {

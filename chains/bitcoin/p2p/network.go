@@ -191,7 +191,7 @@ func (n *Network) behind() error {
 	}
 	if !answered && claims > n.tip.height {
 		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
-			"no peer tells its headers, though one has %d blocks: %s", claims, n.peerSummary()))
+			"no peer sends its headers, although one has %d blocks: %s", claims, n.peerSummary()))
 	}
 	return n.lessWork()
 }
@@ -292,7 +292,7 @@ func (n *Network) choose() {
 	}
 	less := n.own != nil && n.own.work.More(best.work)
 	if less && reported && !n.less {
-		n.o.Log.Warn("the peers' chain has less work than the database's: it is not followed, and more is waited for",
+		n.o.Log.Warn("the peers' chain has less work than the database's: waiting for more work",
 			"peers", best.height, "database", n.own.height)
 	}
 	n.less = less && (reported || n.less)

@@ -95,10 +95,10 @@ func address(text, defaultPort string) (string, error) {
 	}
 	host, port, err := net.SplitHostPort(text)
 	if err != nil || host == "" || strings.ContainsAny(host, "/?#% \t\n,") {
-		return bad("%q is no address of a peer: expected host:port", text)
+		return bad("invalid address of a peer %q: expected host:port", text)
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return bad("%q has no port: expected host:port with a port from 1 to 65535", text)
+		return bad("invalid port in %q: expected host:port with a port from 1 to 65535", text)
 	}
 	return net.JoinHostPort(host, port), nil
 }

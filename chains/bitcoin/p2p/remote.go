@@ -125,7 +125,7 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		if !r.ready {
-			n.drop(r, disconnected, fmt.Sprintf("did not say its version within %s", n.o.Handshake))
+			n.drop(r, disconnected, fmt.Sprintf("did not send its version within %s", n.o.Handshake))
 		}
 	})
 	defer late.Stop()
@@ -149,8 +149,8 @@ func (r *remote) locked(do func()) {
 	defer r.n.mu.Unlock()
 	defer func() {
 		if p := recover(); p != nil {
-			r.n.o.Log.Error("a message of a peer was too much", "peer", r.at.address, "panic", p, "stack", string(debug.Stack()))
-			r.n.drop(r, useless, "made this program fail")
+			r.n.o.Log.Error("internal error in the handling of a message", "peer", r.at.address, "panic", p, "stack", string(debug.Stack()))
+			r.n.drop(r, useless, "caused an internal error")
 		}
 	}()
 	if !r.over {
@@ -222,9 +222,9 @@ func (r *remote) onRead(m wire.Message, err error) {
 	_, malformed := errors.AsType[*wire.MessageError](err)
 	switch {
 	case err == nil, errors.Is(err, wire.ErrUnknownMessage):
-		r.penalize(1, "messages that nobody asked for")
+		r.penalize(1, "unrequested messages")
 	case malformed, !r.sock.broken.Load():
-		r.ban("sent what is no message of %s: %v", n.o.Params.Name, err)
+		r.ban("sent an invalid message of %s: %v", n.o.Params.Name, err)
 	case !errors.Is(err, net.ErrClosed) && r.ready:
 		n.drop(r, disconnected, "lost the connection: "+err.Error())
 	}

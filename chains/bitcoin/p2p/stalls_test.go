@@ -30,7 +30,7 @@ var troubles = map[string]struct {
 		var asked atomic.Int64
 		f.on = func(_ *session, m wire.Message) bool { return m.Command() == wire.CmdGetData && asked.Add(1) > 1 }
 	}},
-	"no version": {"did not say its version", func(f *fake) { f.on = silentTo(wire.CmdVersion) }},
+	"no version": {"did not send its version", func(f *fake) { f.on = silentTo(wire.CmdVersion) }},
 	"hangs up at once": {"before its version was exchanged", func(f *fake) {
 		f.on = func(s *session, _ wire.Message) bool { s.conn.Close(); return true }
 	}},
@@ -255,7 +255,7 @@ func TestAPeerThatSendsAnotherBlockAndStallsIsALiar(t *testing.T) {
 	tipOf(t, n)
 	_, err := n.Raw(t.Context(), pointsOf(c.Blocks())[1:5], 1<<20)
 	if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_peer" || blocksource.IsTemporary(err) ||
-		!strings.Contains(err.Error(), "other blocks than those asked for") {
+		!strings.Contains(err.Error(), "other blocks than requested") {
 		t.Errorf("%s, temporary %t: %v", code, blocksource.IsTemporary(err), err)
 	}
 	if met := f.connections(); met != 1 {

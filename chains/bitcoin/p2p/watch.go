@@ -40,7 +40,7 @@ func (r *remote) inspect(now time.Time) {
 	case !r.ready || r.over:
 	case len(r.wanted) > 0 && now.Sub(r.moved) > n.stall:
 		if r.others > 0 {
-			r.ban("sent other blocks than those asked for, and none of these for %s", n.stall.Round(time.Millisecond))
+			r.ban("sent other blocks than requested, and none of these for %s", n.stall.Round(time.Millisecond))
 			return
 		}
 		reason := fmt.Sprintf("sent no block for %s, %d requested", n.stall.Round(time.Millisecond), len(r.wanted))

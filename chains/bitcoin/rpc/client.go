@@ -193,6 +193,6 @@ func (c *Client) Close() error { return c.http.Close() }
 func (c *Client) logSync(i chainInfo) {
 	behind := i.Initial || i.Headers > i.Blocks+1
 	if behind && c.loggedSync.CompareAndSwap(false, true) {
-		slog.Info("the node itself is still syncing: it is followed as far as it is", "node", c.Host(), "blocks", i.Blocks, "headers", i.Headers)
+		slog.Info("the node itself is still syncing: blocks are read as the node gets them", "node", c.Host(), "blocks", i.Blocks, "headers", i.Headers)
 	}
 }

@@ -18,7 +18,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 	}
 	const expected = ": expected http://USER:PASSWORD@HOST:PORT or https://…, special characters of a password written as %XX"
 	for url, says := range map[string]string{
-		"http://user:%zz" + password + "@node": "the node's URL cannot be read" + expected,
+		"http://user:%zz" + password + "@node": "invalid URL of the node" + expected,
 		"http://user:1#" + password + "@node":  "the node's URL has a password with a character that is not written as %XX" + expected,
 		"https://node?cert=" + cert:            "?cert=: there is no certificate in " + cert + ": expected PEM, as in btcd's rpc.cert",
 	} {

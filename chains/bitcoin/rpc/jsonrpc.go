@@ -186,7 +186,7 @@ func (c *Client) garbled(a *answer, err error) error {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return a.cutOff()
 	case errors.Is(err, errTooLarge):
-		return model.Errorf(model.BadSource, "bad_answer", "%s answers more than any answer can have", c.Host())
+		return model.Errorf(model.BadSource, "bad_answer", "the answer of %s has more bytes than expected", c.Host())
 	}
 	_, isSyntax := errors.AsType[*json.SyntaxError](err)
 	_, isType := errors.AsType[*json.UnmarshalTypeError](err)

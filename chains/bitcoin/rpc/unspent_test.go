@@ -89,5 +89,5 @@ func TestUnspentIsWaitedFor(t *testing.T) {
 		}
 	})
 	_, err := c.Tip(t.Context())
-	expect(t, err, "unreachable", true, "nothing has come from it")
+	expect(t, err, "unreachable", true, "sent no data")
 }

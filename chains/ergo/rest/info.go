@@ -114,7 +114,7 @@ func (c *Client) logSync(i info) {
 		headers = *i.HeadersHeight
 	}
 	if !i.tip.IsOrigin() && headers > int64(i.tip.Height)+1 && c.loggedSync.CompareAndSwap(false, true) {
-		slog.Warn("the node itself is still syncing: it is followed as far as it has blocks", "node", c.Host(), "blocks", i.tip.Height, "headers", headers)
+		slog.Warn("the node itself is still syncing: blocks are read as the node gets them", "node", c.Host(), "blocks", i.tip.Height, "headers", headers)
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *reader) byte(what string) byte {
 func (r *reader) uint(what string) uint64 {
 	v, n := binary.Uvarint(r.b[r.at:])
 	if n <= 0 {
-		r.fail("%s is no number", what)
+		r.fail("%s is not a number", what)
 		return 0
 	}
 	r.at += n

@@ -119,7 +119,7 @@ func (v *valuer) primitive(code byte, depth int) any {
 func (v *valuer) int(what string) int {
 	n, size := binary.Varint(v.b[v.at:])
 	if size <= 0 {
-		v.fail("%s is no number", what)
+		v.fail("%s is not a number", what)
 		return 0
 	}
 	v.at += size
