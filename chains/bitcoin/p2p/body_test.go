@@ -33,8 +33,8 @@ func TestBodiesOfBlocks(t *testing.T) {
 		"another order":        {func(b *wire.MsgBlock) { x := b.Transactions; x[1], x[2] = x[2], x[1] }, true, "merkle root"},
 		"one left out":         {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[:2] }, true, "merkle root"},
 		"one repeated":         {func(b *wire.MsgBlock) { b.Transactions = append(b.Transactions, b.Transactions[2]) }, true, "repeat"},
-		"no coinbase":          {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[1:]; bitcointest.Seal(b) }, true, "no coinbase"},
-		"nothing":              {func(b *wire.MsgBlock) { b.Transactions = nil }, true, "no coinbase"},
+		"no coinbase":          {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[1:]; bitcointest.Seal(b) }, true, "begin with a coinbase"},
+		"nothing":              {func(b *wire.MsgBlock) { b.Transactions = nil }, true, "begin with a coinbase"},
 	} {
 		b := copyOf(withWitness())
 		c.change(b)

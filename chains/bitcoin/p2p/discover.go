@@ -60,10 +60,7 @@ func (n *Network) discover(ctx context.Context) {
 			n.querySeeds(ctx)
 			continue
 		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-		}
+		_ = wait(ctx, wake, seedPause)
 	}
 }
 

@@ -96,26 +96,20 @@ func (n *Network) pick(ctx context.Context) *endpoint {
 				first = e
 			}
 		}
-		wait := time.Hour
+		due := time.Hour
 		if first != nil {
-			wait = time.Until(first.next)
+			due = time.Until(first.next)
 		} else {
 			n.discovery.wanted = true
 		}
-		if wait <= 0 {
+		if due <= 0 {
 			first.busy = true
 			n.mu.Unlock()
 			return first
 		}
 		wake := n.wake
 		n.mu.Unlock()
-		timer := time.NewTimer(wait)
-		select {
-		case <-wake:
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		_ = wait(ctx, wake, due)
 	}
 	return nil
 }

@@ -116,10 +116,10 @@ var lies = map[string]struct {
 			}
 		})
 	}},
-	"a witness nobody committed to": {"witness", func(f *fake) {
+	"a witness without a commitment": {"witness", func(f *fake) {
 		f.on = sendsBlocks(func(b *wire.MsgBlock) { b.Transactions[0].TxIn[0].Witness = wire.TxWitness{{1}} })
 	}},
-	"bytes behind a block": {"no message of regtest", func(f *fake) {
+	"bytes after a block": {"invalid message of regtest", func(f *fake) {
 		f.on = func(s *session, m wire.Message) bool {
 			data, ok := m.(*wire.MsgGetData)
 			if ok {
@@ -142,7 +142,7 @@ var lies = map[string]struct {
 			return ok
 		}
 	}},
-	"no transactions": {"begins with no coinbase", func(f *fake) {
+	"no transactions": {"does not begin with a coinbase", func(f *fake) {
 		f.on = sendsBlocks(func(b *wire.MsgBlock) { b.Transactions = nil })
 	}},
 	"headers without work": {"block hash", func(f *fake) {
@@ -176,13 +176,13 @@ var lies = map[string]struct {
 			return all
 		})
 	}},
-	"too many headers in a message": {"no message of regtest", func(f *fake) {
+	"too many headers in a message": {"invalid message of regtest", func(f *fake) {
 		f.on = after(func(s *session) {
 			payload := append([]byte{0xfd, 0xd1, 0x07}, make([]byte, 2001*81)...)
 			_ = s.sendRaw(message("headers", payload))
 		})
 	}},
-	"fewer headers than announced": {"no message of regtest", func(f *fake) {
+	"fewer headers than announced": {"invalid message of regtest", func(f *fake) {
 		f.on = after(func(s *session) { _ = s.sendRaw(message("headers", []byte{100, 1, 2, 3})) })
 	}},
 	"headers without end": {"chains with less work", func(f *fake) {
@@ -200,13 +200,13 @@ var lies = map[string]struct {
 			_ = s.sendRaw(out.Bytes())
 		})
 	}},
-	"a web server": {"no message of regtest", func(f *fake) {
+	"a web server": {"invalid message of regtest", func(f *fake) {
 		f.on = func(s *session, _ wire.Message) bool {
 			_ = s.sendRaw([]byte("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n400 Bad Request"))
 			return true
 		}
 	}},
-	"endless garbage": {"no message of regtest", func(f *fake) {
+	"endless garbage": {"invalid message of regtest", func(f *fake) {
 		f.on = after(func(s *session) {
 			garbage := bytes.Repeat([]byte{0xde, 0xad, 0xbe, 0xef, 0x17}, 1<<12)
 			for s.sendRaw(garbage) == nil {
@@ -220,13 +220,13 @@ var lies = map[string]struct {
 			_ = s.sendRaw(m)
 		})
 	}},
-	"a flood of unknown messages": {"flood of messages", func(f *fake) {
+	"a flood of unknown messages": {"flood of unrequested messages", func(f *fake) {
 		f.on = after(func(s *session) {
 			for s.sendRaw(message("nonsense", []byte("nonsense"))) == nil {
 			}
 		})
 	}},
-	"a flood of blocks": {"flood of blocks", func(f *fake) {
+	"a flood of blocks": {"flood of unrequested blocks", func(f *fake) {
 		f.on = after(func(s *session) {
 			block := message("block", bitcointest.Bytes(bitcointest.NewChain().Tip()))
 			for s.sendRaw(block) == nil {

@@ -129,12 +129,22 @@ func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
 		if ok || err != nil {
 			return err
 		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait(ctx, wake, time.Hour); err != nil {
+			return err
 		}
 	}
+}
+
+// wait waits for the next change, at most d.
+func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-wake:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err()
 }
 
 // Tip returns the end of the best chain of the connected peers. The first call waits for their chains: of the

@@ -25,8 +25,8 @@ func TestAddressesOfPeers(t *testing.T) {
 
 func TestWrongAddressesAreRefused(t *testing.T) {
 	for _, c := range []struct{ peer, says string }{
-		{"", "no address"}, {":8333", "no address"}, {"host:", "no port"}, {"host:0", "no port"}, {"host:65536", "no port"}, {"host:http", "no port"},
-		{"host:1:2", "no address"}, {"a host", "no address"}, {"host/path:1", "no address"}, {"[2001:db8::1", "no address"}, {"2001:db8::g", "no address"},
+		{"", "invalid address"}, {":8333", "invalid address"}, {"host:", "invalid port"}, {"host:0", "invalid port"}, {"host:65536", "invalid port"}, {"host:http", "invalid port"},
+		{"host:1:2", "invalid address"}, {"a host", "invalid address"}, {"host/path:1", "invalid address"}, {"[2001:db8::1", "invalid address"}, {"2001:db8::g", "invalid address"},
 		{"user:secret@host:8333", "takes no user"},
 	} {
 		_, err := New(Options{Params: regtest, Peers: []string{"127.0.0.1", c.peer}})

@@ -65,13 +65,7 @@ func New(o Options) (*Client, error) {
 // Host returns the node's name and port for errors, without secrets.
 func (c *Client) Host() string { return c.http.Host() }
 
-// Connect determines the protocol and checks the network. Calling it is optional: the other methods do it when needed.
-func (c *Client) Connect(ctx context.Context) error {
-	_, err := c.connect(ctx, c.session.Load())
-	return err
-}
-
-// connect replaces the session old unless another goroutine has.
+// connect determines the protocol and checks the network. It replaces the session old unless another goroutine has.
 func (c *Client) connect(ctx context.Context, old *node) (*node, error) {
 	select {
 	case c.connecting <- struct{}{}:

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -335,4 +336,10 @@ func TestNoMoreIsAskedAtOnceThanANodeHasRoomFor(t *testing.T) {
 			t.Errorf("%d requests were under way", most)
 		}
 	})
+}
+
+// Connect makes a new session.
+func (c *Client) Connect(ctx context.Context) error {
+	_, err := c.connect(ctx, c.session.Load())
+	return err
 }
