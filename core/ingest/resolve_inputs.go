@@ -94,20 +94,7 @@ func (v *resolver) readInputs() error {
 	}
 	for i, u := range v.misses {
 		t := &v.w.Txs[u.ti]
-		by, err := spentBy[places[i]], error(nil)
-		if by == nowhere && spent[i] != nil {
-			by, err = model.ParseInputPk(spent[i])
-		}
-		var value uint64
-		switch {
-		case err != nil:
-		case by != nowhere:
-			err = v.alreadySpent(t, int(u.ii), by)
-		case rows[i] == nil:
-			err = v.unknown(t, int(u.ii))
-		default:
-			value, err = schema.ParseUtxoValue(rows[i])
-		}
+		value, err := v.unspentValue(t, int(u.ii), rows[i], spent[i], spentBy[places[i]])
 		if err != nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
@@ -115,6 +102,23 @@ func (v *resolver) readInputs() error {
 		spentBy[places[i]] = model.InputPk(t.pk) + model.InputPk(u.ii)
 	}
 	return nil
+}
+
+// unspentValue returns the value of the output that input ii of t refers to, from the rows of the output and of its
+// spender. by is the uncommitted input that spends it; nowhere if none does.
+func (v *resolver) unspentValue(t *BatchTx, ii int, row, spender []byte, by model.InputPk) (value uint64, err error) {
+	if by == nowhere && spender != nil {
+		if by, err = model.ParseInputPk(spender); err != nil {
+			return 0, err
+		}
+	}
+	switch {
+	case by != nowhere:
+		return 0, v.alreadySpent(t, ii, by)
+	case row == nil:
+		return 0, v.unknown(t, ii)
+	}
+	return schema.ParseUtxoValue(row)
 }
 
 // uncommittedSpends returns the input of an uncommitted batch that spends each of the outputs; nowhere if none does.

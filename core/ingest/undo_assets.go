@@ -88,8 +88,8 @@ func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAsset
 		h := spent[s.utxo]
 		u.assetDeltas.AddOutput(s.utxo, &h, 0, 1)
 		for _, o := range s.Occurrences {
-			for _, y := range u.deltasOf(o.Index) {
-				y.AddAssets(o.Birth, h.Entries, -1)
+			for _, d := range u.deltasOf(o.Index) {
+				d.AddAssets(o.Birth, h.Entries, -1)
 			}
 		}
 		for _, e := range h.Entries {

@@ -54,8 +54,8 @@ func (u *Undo) inputs(read func() ([]undoneSpend, error)) ([]undoneSpend, error)
 	for i := range spends {
 		s := &spends[i]
 		for _, o := range s.Occurrences {
-			for _, y := range u.deltasOf(o.Index) {
-				y.AddSpend(o.Birth, s.input.Tx(), s.utxo, s.Value)
+			for _, d := range u.deltasOf(o.Index) {
+				d.AddSpend(o.Birth, s.input.Tx(), s.utxo, s.Value)
 			}
 		}
 		u.t.UnspentValue += s.Value
@@ -81,9 +81,9 @@ func (u *Undo) outputs(assets map[model.UtxoPk]ledger.OutputAssets) error {
 			return fmt.Errorf("output %v: %w", pk, err)
 		}
 		for _, o := range row.Occurrences {
-			for _, y := range u.deltasOf(o.Index) {
-				y.AddOutput(o.Birth, pk, row.Value)
-				y.AddAssets(o.Birth, assets[pk].Entries, 1)
+			for _, d := range u.deltasOf(o.Index) {
+				d.AddOutput(o.Birth, pk, row.Value)
+				d.AddAssets(o.Birth, assets[pk].Entries, 1)
 			}
 			// A birth implies its own occurrence and has no relation.
 			if !o.BornAt(pk) {
@@ -161,15 +161,14 @@ func (u *Undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
 }
 
 // deltasOf returns the deltas that an occurrence in the current block changes.
-func (u *Undo) deltasOf(x *schema.Index) []*ledger.Deltas {
-	var ts []*ledger.Deltas
-	if y := ledger.DeltasOf(u.deltas, x); y != nil {
-		ts = append(ts, y)
+func (u *Undo) deltasOf(x *schema.Index) (ds []*ledger.Deltas) {
+	if d := ledger.DeltasOf(u.deltas, x); d != nil {
+		ds = append(ds, d)
 	}
 	if u.building != nil && u.building.Index == x && u.change.Covers(u.height) {
-		ts = append(ts, u.building)
+		ds = append(ds, u.building)
 	}
-	return ts
+	return ds
 }
 
 // undoBuilding reverts the index that is being added to tip.
