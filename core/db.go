@@ -96,8 +96,6 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	return db, nil
 }
 
-func (db *DB) declare() error { return db.store.Declare(db.layout().Declarations()...) }
-
 // Chain returns the chain that the database was opened with.
 func (db *DB) Chain() model.Chain { return db.chain }
 

@@ -61,7 +61,7 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 			return model.Errorf(model.Refused, "no_raw", "the database was made without raw transactions: sync into a new one, or leave raw out")
 		}
 	}
-	if err := db.declare(); err != nil {
+	if err := db.store.Declare(db.layout().Declarations()...); err != nil {
 		return err
 	}
 	if !known {
