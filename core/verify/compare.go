@@ -22,7 +22,7 @@ func (v *verifier) block(b *model.Block) error {
 		return err
 	}
 	v.result.Blocks++
-	for _, t := range append(b.Genesis[:len(b.Genesis):len(b.Genesis)], b.Txs...) {
+	for _, t := range slices.Concat(b.Genesis, b.Txs) {
 		v.result.Txs++
 		v.result.Inputs += uint64(len(t.Inputs))
 		v.result.Outputs += uint64(len(t.Outputs))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/big"
 	"slices"
 	"sort"
 	"strconv"
@@ -191,11 +190,12 @@ func (v *verifier) unspent(tip model.Point) error {
 		return nil
 	}
 	outputs := v.Totals.Rows[schema.FamilyUtxo] - v.Totals.Rows[schema.FamilySpentInput]
+	more := schema.Int128Of(v.Totals.UnspentValue, 1).Sub(schema.Int128Of(theirs.Value, 1))
 	*v.result.Unspent = Unspent{
 		Compared: true,
 		Source:   &Count{int64(theirs.Outputs), strconv.FormatUint(theirs.Value, 10)},
 		Database: &Count{int64(outputs), strconv.FormatUint(v.Totals.UnspentValue, 10)},
-		More:     &Count{int64(outputs - theirs.Outputs), less(v.Totals.UnspentValue, theirs.Value)},
+		More:     &Count{int64(outputs - theirs.Outputs), more.String()},
 	}
 	at := Difference{Height: uint32(v.Tip.Height)}
 	if at.What = "number of unspent outputs, at least"; outputs < theirs.Outputs {
@@ -205,11 +205,6 @@ func (v *verifier) unspent(tip model.Point) error {
 		v.report(at, v.result.Unspent.Source.Value, v.result.Unspent.Database.Value)
 	}
 	return nil
-}
-
-// less returns a - b, which may be negative.
-func less(a, b uint64) string {
-	return new(big.Int).Sub(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)).String()
 }
 
 // chooseHeights returns the first and the last height before end and n random heights between them, in order. It
