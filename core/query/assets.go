@@ -122,7 +122,8 @@ func (qs Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (
 			if e.Amount.Sign() < 0 {
 				action = "burn"
 			}
-			a.Events = append(a.Events, AssetEventAnswer{hashes[e.Tx], uint32(e.Tx.Height()), q.txIndex(e.Tx), action, e.Amount.String()})
+			answer := AssetEventAnswer{hashes[e.Tx], uint32(e.Tx.Height()), q.txIndex(e.Tx), action, e.Amount.String()}
+			a.Events = append(a.Events, answer)
 		}
 		return a, err
 	})

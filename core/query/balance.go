@@ -85,7 +85,7 @@ func (q *Query) storedBalance(x *schema.Index, birth model.BirthPk) (*balance, e
 // computedBalance sums the outputs of a value.
 func (q *Query) computedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
-	for batch, err := range Batches(q, q.Occurrences(x, birth, setops.Everywhere, false), OccurrenceBatch, OccurrenceBatch) {
+	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Everywhere, false)) {
 		if err == nil {
 			err = q.addTo(b, batch)
 		}

@@ -51,7 +51,8 @@ func (qs Queries) Blocks(ctx context.Context, r Range, p Page) (*BlocksAnswer, e
 		})
 		blocks, next, err := page(l, rows, func(b *blockAt) position { return at(model.UtxoPk(b.height.First())) })
 		for _, b := range blocks {
-			a.Blocks = append(a.Blocks, BlockSummaryAnswer{uint32(b.height), q.Chain.FormatHash(b.Hash), b.Time, b.Size, b.TxCount})
+			answer := BlockSummaryAnswer{uint32(b.height), q.Chain.FormatHash(b.Hash), b.Time, b.Size, b.TxCount}
+			a.Blocks = append(a.Blocks, answer)
 		}
 		a.Next = next
 		return a, err

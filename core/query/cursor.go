@@ -100,7 +100,8 @@ func (q *Query) list(p Page, scope ...string) (*list, error) {
 	if p.Limit < 0 || p.Limit > MaxLimit {
 		return nil, model.Errorf(model.Usage, "bad_value", "limit %d: expected 1 to %d", p.Limit, MaxLimit)
 	}
-	return &list{Page: p, q: q, limit: cmp.Or(p.Limit, DefaultLimit), scope: cursorScope(append(scope, order(p.Descending))...)}, nil
+	id := cursorScope(append(scope, order(p.Descending))...)
+	return &list{Page: p, q: q, limit: cmp.Or(p.Limit, DefaultLimit), scope: id}, nil
 }
 
 func order(descending bool) string {
@@ -159,12 +160,13 @@ func (l *list) cursor(size int) (*cursor, error) {
 	}
 	c, err := parseCursor(l.After)
 	if err != nil {
-		return nil, model.Errorf(model.Usage, "bad_cursor", "invalid cursor %q: pass the value of next of the previous page", l.After)
+		return nil, model.Errorf(model.Usage, "bad_cursor",
+			"invalid cursor %q: pass the value of next of the previous page", l.After)
 	}
 	if c.mark != newCursor(l.scope, c.block, c.position).mark || size != anySize && len(c.position) != size {
 		return nil, model.Errorf(model.Usage, "bad_cursor",
-			"cursor %q is damaged or belongs to another list: repeat the index, value, terms, range and order of the previous page",
-			l.After)
+			"cursor %q is damaged or belongs to another list: "+
+				"repeat the index, value, terms, range and order of the previous page", l.After)
 	}
 	return &c, nil
 }

@@ -18,7 +18,7 @@ import (
 const OccurrenceBatch = 512
 
 // Occurrences yields the outputs in s that contain a value, in order.
-func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) setops.Outputs {
 	rows := func(func(model.UtxoPk, error) bool) {}
 	if x.Kind != model.OneToOne {
 		rows = q.relations(x, schema.IndexRelations, birth, s, descending)
@@ -27,14 +27,14 @@ func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s setops.Span,
 }
 
 // unspent yields the unspent outputs of a value in s, in order, of an index that stores them.
-func (q *Query) unspent(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *Query) unspent(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) setops.Outputs {
 	return q.relations(x, schema.IndexUnspent, birth, s, descending)
 }
 
 // relations yields the outputs of a value in s from one of the families that have relations.
 func (q *Query) relations(
 	x *schema.Index, f storage.Family, birth model.BirthPk, s setops.Span, descending bool,
-) iter.Seq2[model.UtxoPk, error] {
+) setops.Outputs {
 	from, to := s.Keys(birth.AppendTo(nil, x.Kind.HasOrdinal()))
 	return schema.Rows(q.R, x.Family(f), from, to, descending, func(key, value []byte) (model.UtxoPk, error) {
 		row, err := x.ParseRelationRow(key, value)
@@ -43,7 +43,7 @@ func (q *Query) relations(
 }
 
 // AssetOccurrences yields the outputs in s that contain an asset, in order and without duplicates.
-func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s setops.Span, descending bool) setops.Outputs {
 	from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.First})
 	to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.Last, Index: 1<<16 - 1}), 0)
 	parse := func(key, value []byte) (model.UtxoPk, error) {
@@ -55,9 +55,7 @@ func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s setops.Span, descen
 
 // withBirth yields the outputs of rows, which are in s and in order, and the birth if it is in s. An output can contain
 // an asset more than once, and is yielded once.
-func withBirth(
-	birth model.UtxoPk, s setops.Span, descending bool, rows iter.Seq2[model.UtxoPk, error],
-) iter.Seq2[model.UtxoPk, error] {
+func withBirth(birth model.UtxoPk, s setops.Span, descending bool, rows setops.Outputs) setops.Outputs {
 	return func(yield func(model.UtxoPk, error) bool) {
 		if s.Empty() {
 			return
@@ -79,6 +77,11 @@ func withBirth(
 			yield(birth, nil)
 		}
 	}
+}
+
+// batches groups outputs into batches that are read together.
+func (q *Query) batches(outputs setops.Outputs) iter.Seq2[[]model.UtxoPk, error] {
+	return Batches(q, outputs, OccurrenceBatch, OccurrenceBatch)
 }
 
 // Batches groups the items of seq into batches that grow from size first to size last: a consumer with a limit may stop
@@ -141,7 +144,7 @@ type term struct {
 
 // notFound returns a term without outputs.
 func notFound(t Term) term {
-	none := func(setops.Span, bool) iter.Seq2[model.UtxoPk, error] { return func(func(model.UtxoPk, error) bool) {} }
+	none := func(setops.Span, bool) setops.Outputs { return func(func(model.UtxoPk, error) bool) {} }
 	return term{Term: t, outputs: none, unspent: true}
 }
 
@@ -153,7 +156,7 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 		if err != nil {
 			return notFound(t), err
 		}
-		outputs := func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		outputs := func(s setops.Span, descending bool) setops.Outputs {
 			return q.AssetOccurrences(birth, s, descending)
 		}
 		return term{Term: Term{t.Index, q.Chain.FormatAsset(raw)}, birth: &birth.Utxo, outputs: outputs}, nil
@@ -168,7 +171,7 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	}
 	q.cacheText(x.Number, *birth, text)
 	o := term{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
-	o.outputs = func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+	o.outputs = func(s setops.Span, descending bool) setops.Outputs {
 		if o.unspent {
 			return q.unspent(x, *birth, s, descending)
 		}

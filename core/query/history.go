@@ -56,7 +56,9 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 // TxAmounts returns the first limit transactions in s that pay to a value or spend from it, in order. Unless the
 // index stores histories, it reads every output of the value (in ascending order only up to the last transaction
 // returned). Memory use is proportional to limit.
-func (q *Query) TxAmounts(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int) ([]schema.TxAmounts, error) {
+func (q *Query) TxAmounts(
+	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int,
+) ([]schema.TxAmounts, error) {
 	switch {
 	case s.Empty():
 		return nil, nil
@@ -104,7 +106,7 @@ func (q *Query) computedHistory(
 		}
 		return m
 	}
-	for batch, err := range Batches(q, q.Occurrences(x, birth, setops.Span{Last: s.Last}, false), OccurrenceBatch, OccurrenceBatch) {
+	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Span{Last: s.Last}, false)) {
 		if err != nil {
 			return nil, err
 		}

@@ -141,7 +141,9 @@ func (t *labelTable) grow(old *labelSlots, hash func(*label) uint64) *labelSlots
 
 // textsOf returns the texts of pointers, in their order. All pointers must exist. Texts that are not cached are read
 // from family f in one batch and formatted by format.
-func (q *Query) textsOf(space int, f storage.Family, wide bool, ats []model.BirthPk, format func(row []byte) (string, error)) ([]string, error) {
+func (q *Query) textsOf(
+	space int, f storage.Family, wide bool, ats []model.BirthPk, format func(row []byte) (string, error),
+) ([]string, error) {
 	texts := make([]string, len(ats))
 	var unknown []int
 	for i, at := range ats {

@@ -215,7 +215,8 @@ func (q *Query) setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrenc
 	texts := map[*schema.Index][]string{}
 	for x, ats := range births {
 		var err error
-		texts[x], err = q.textsOf(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), ats, func(row []byte) (string, error) { return x.Format(row), nil })
+		format := func(row []byte) (string, error) { return x.Format(row), nil }
+		texts[x], err = q.textsOf(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), ats, format)
 		if err != nil {
 			return err
 		}

@@ -13,14 +13,16 @@ import (
 func (qs Queries) RawTx(ctx context.Context, hash string) (*RawTxAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*RawTxAnswer, error) {
 		if !q.Layout.Raw {
-			return nil, model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: sync into a new one with --raw, or raw: true in the settings")
+			return nil, model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: "+
+				"sync into a new one with --raw, or raw: true in the settings")
 		}
 		pk, err := q.tx(hash)
 		if err != nil {
 			return nil, err
 		}
 		if q.isGenesis(pk) {
-			return nil, model.Errorf(model.NotFound, "no_raw", "transaction %s has no bytes: it represents outputs that existed before the first block", hash)
+			return nil, model.Errorf(model.NotFound, "no_raw",
+				"transaction %s has no bytes: it represents outputs that existed before the first block", hash)
 		}
 		raws, err := q.many(schema.FamilyRaw, schema.Keys([]model.TxPk{pk}))
 		if err != nil {

@@ -89,7 +89,7 @@ func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount
 // richestOf adds the asset balance of every value to top, computed from the outputs that contained the asset.
 func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topN[holderAmount]) error {
 	held := map[model.BirthPk]*holderAmount{}
-	for pks, err := range Batches(q, q.AssetOccurrences(asset, setops.Everywhere, false), OccurrenceBatch, OccurrenceBatch) {
+	for pks, err := range q.batches(q.AssetOccurrences(asset, setops.Everywhere, false)) {
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,8 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 		}
 		ends[i] = [2]int{len(spends), len(created)}
 		if most > 0 && len(spends)+len(created) > most {
-			return nil, model.Errorf(model.Usage, "too_many", "txs: the first %d have more than %d inputs and outputs: request fewer at once", i+1, most)
+			return nil, model.Errorf(model.Usage, "too_many",
+				"txs: the first %d have more than %d inputs and outputs: request fewer at once", i+1, most)
 		}
 	}
 	hashes := make([]string, len(pks))

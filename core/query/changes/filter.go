@@ -82,7 +82,7 @@ func partOf(q *query.Query, t query.Term) (*part, error) {
 }
 
 // union yields the positions of several scans, in order and without duplicates.
-func union(s setops.Span, scans []setops.Scan) iter.Seq2[model.UtxoPk, error] {
+func union(s setops.Span, scans []setops.Scan) setops.Outputs {
 	var all setops.Union
 	switch {
 	case s.Empty():
@@ -98,10 +98,10 @@ func union(s setops.Span, scans []setops.Scan) iter.Seq2[model.UtxoPk, error] {
 }
 
 // outputs yields the outputs of the set in s.
-func (f *outputFilter) outputs(s setops.Span) iter.Seq2[model.UtxoPk, error] {
+func (f *outputFilter) outputs(s setops.Span) setops.Outputs {
 	scans := make([]setops.Scan, len(f.parts))
 	for i, p := range f.parts {
-		scans[i] = func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] {
+		scans[i] = func(s setops.Span, descending bool) setops.Outputs {
 			switch {
 			case p.birth != nil && p.index != nil:
 				return f.Occurrences(p.index, *p.birth, s, descending)
@@ -115,7 +115,7 @@ func (f *outputFilter) outputs(s setops.Span) iter.Seq2[model.UtxoPk, error] {
 }
 
 // all yields every output in s that has a value of the part's index, or that holds assets.
-func (f *outputFilter) all(p part, s setops.Span) iter.Seq2[model.UtxoPk, error] {
+func (f *outputFilter) all(p part, s setops.Span) setops.Outputs {
 	return func(yield func(model.UtxoPk, error) bool) {
 		from, to := s.Keys(nil)
 		for kv, err := range f.R.Scan(p.family(), from, to, false) {
@@ -279,7 +279,7 @@ func (f *outputFilter) inputs(s setops.Span) (iter.Seq2[schema.SpendRow, error],
 	}
 	txs := make([]setops.Scan, len(f.parts))
 	for i, p := range f.parts {
-		txs[i] = func(s setops.Span, descending bool) iter.Seq2[model.UtxoPk, error] { return f.txs(p, s) }
+		txs[i] = func(s setops.Span, descending bool) setops.Outputs { return f.txs(p, s) }
 	}
 	return func(yield func(schema.SpendRow, error) bool) {
 		// The span may start in the middle of a transaction.
@@ -298,7 +298,7 @@ func (f *outputFilter) inputs(s setops.Span) (iter.Seq2[schema.SpendRow, error],
 }
 
 // txs yields the first position of each transaction in s that pays to a value or spends from it.
-func (f *outputFilter) txs(p part, s setops.Span) iter.Seq2[model.UtxoPk, error] {
+func (f *outputFilter) txs(p part, s setops.Span) setops.Outputs {
 	return func(yield func(model.UtxoPk, error) bool) {
 		for {
 			moves, err := f.TxAmounts(p.index, *p.birth, s, false, movesAtOnce)

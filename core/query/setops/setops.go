@@ -160,7 +160,7 @@ func (a Intersection) close() { Union(a).close() }
 
 // Merged yields the outputs of a stream until it ends or its row budget is used up. In the latter case it sets *cut
 // to the last position that was examined.
-func Merged(s Stream, descending bool, cut **model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+func Merged(s Stream, descending bool, cut **model.UtxoPk) Outputs {
 	return func(yield func(model.UtxoPk, error) bool) {
 		defer s.close()
 		for target := rank(0); ; {

@@ -46,5 +46,8 @@ func (s Span) Keys(prefix []byte) (from, to []byte) {
 	return s.First.AppendTo(prefix), append(s.Last.AppendTo(prefix), 0)
 }
 
+// Outputs yields outputs; it ends after the first error.
+type Outputs = iter.Seq2[model.UtxoPk, error]
+
 // Scan yields positions in a span, in order. A scan for an ascending stream may ignore descending.
-type Scan func(s Span, descending bool) iter.Seq2[model.UtxoPk, error]
+type Scan func(s Span, descending bool) Outputs
