@@ -21,12 +21,12 @@ func (d *document) serve(w http.ResponseWriter, r *http.Request) {
 
 // makeDocuments returns the OpenAPI documents (3.1, and 3.0 for code generators) and the documentation page by path.
 func (a *API) makeDocuments() (map[string]*document, error) {
-	described := a.openAPI()
+	described := a.openAPI(false)
 	now, err := json.Marshal(described)
 	if err != nil {
 		return nil, err
 	}
-	old, err := downgrade(described)
+	old, err := a.openAPI(true).Downgrade()
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,10 @@ const schemaPrefix = "#/components/schemas/"
 // about describes the API.
 const about = "Query blocks, transactions, outputs, balances and assets. The answers are those of the command line."
 
-// openAPI returns the OpenAPI 3.1 document, made from the operations and the types of their answers.
-func (a *API) openAPI() *huma.OpenAPI {
+// openAPI returns the OpenAPI 3.1 document, made from the operations and the types of their answers. plain: the document
+// can be downgraded to 3.0 for code generators. Generators make types for each response of an operation, so that all
+// error responses are the default response then.
+func (a *API) openAPI(plain bool) *huma.OpenAPI {
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
 	registry.RegisterTypeAlias(optionalSpentBy, spentBy)
 	d := &huma.OpenAPI{
@@ -27,7 +29,7 @@ func (a *API) openAPI() *huma.OpenAPI {
 		Info: &huma.Info{
 			Title: "Birthmark", Version: "v1",
 			Description: about,
-			License:     &huma.License{Name: "Apache 2.0", Identifier: "Apache-2.0"},
+			License:     &huma.License{Name: "Apache 2.0"},
 		},
 		Servers:    []*huma.Server{{URL: "/", Description: "the server of this document"}},
 		Components: &huma.Components{Schemas: registry, Responses: map[string]*huma.Response{}},
@@ -36,7 +38,11 @@ func (a *API) openAPI() *huma.OpenAPI {
 		d.Tags = append(d.Tags, &huma.Tag{Name: t.name, Description: t.doc})
 	}
 	problems := registry.Schema(reflect.TypeFor[problem.Problem](), true, "")
-	for name, doc := range problemDocs {
+	docs := map[string]string{"Problem": "An error, identified by its code."}
+	if !plain {
+		docs, d.Info.License.Identifier = problemDocs, "Apache-2.0"
+	}
+	for name, doc := range docs {
 		d.Components.Responses[name] = &huma.Response{
 			Description: doc, Content: map[string]*huma.MediaType{problem.ContentType: {Schema: problems}},
 		}
@@ -52,9 +58,13 @@ func (a *API) openAPI() *huma.OpenAPI {
 		},
 	})
 	for _, op := range a.listed {
-		d.AddOperation(op.describe(registry, end))
+		o := op.describe(registry, end)
+		if plain {
+			maps.DeleteFunc(o.Responses, func(status string, r *huma.Response) bool { return r.Ref != "" && status != "default" })
+		}
+		d.AddOperation(o)
 	}
-	finish(registry.Map())
+	finish(registry.Map(), plain)
 	return d
 }
 
@@ -137,7 +147,7 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // finish adds to the schemas what Go types do not express.
-func finish(schemas map[string]*huma.Schema) {
+func finish(schemas map[string]*huma.Schema, plain bool) {
 	for _, name := range slices.Sorted(maps.Keys(schemas)) {
 		s := schemas[name]
 		s.Description = schemaDocs[name]
@@ -150,9 +160,9 @@ func finish(schemas map[string]*huma.Schema) {
 			}
 			if nullable[name+"."+property] {
 				if p.Type == "array" {
-					p.Items = orNull(p.Items)
+					p.Items = orNull(p.Items, plain)
 				} else {
-					p = orNull(p)
+					p = orNull(p, plain)
 				}
 			}
 			p.Description = docOf(name, property)
@@ -173,6 +183,9 @@ func finish(schemas map[string]*huma.Schema) {
 	}
 }
 
-func orNull(s *huma.Schema) *huma.Schema {
+func orNull(s *huma.Schema, plain bool) *huma.Schema {
+	if plain {
+		return &huma.Schema{AllOf: []*huma.Schema{s}, Extensions: map[string]any{"nullable": true}}
+	}
 	return &huma.Schema{AnyOf: []*huma.Schema{s, {Type: "null"}}}
 }
