@@ -202,7 +202,6 @@ var propertyDocs = map[string]string{
 	"AssetBalance.balance":  "In the asset's smallest unit.",
 	"Assets.assets":         "In the requested order.",
 	"Block.tx_count":        "Number of transactions.",
-	"Blocks.next":           "The cursor of the next page; null on the last page.",
 	"BlockSummary.tx_count": "Number of transactions.",
 	"Balance.tx_count":      "Transactions that pay to the value or spend from it.",
 	"Balance.output_count":  "Outputs that pay to the value.",

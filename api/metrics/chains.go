@@ -17,37 +17,6 @@ const queryTimeout = 5 * time.Second
 // collector reads the metrics of chains when they are scraped.
 type collector []*served.Chain
 
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("birthmark_"+name, help, append([]string{"chain"}, labels...), nil)
-}
-
-var (
-	up           = describe("database_up", "1 if the database can be read.")
-	tipHeight    = describe("tip_height", "Height of the newest block in the database.")
-	tipTime      = describe("tip_timestamp_seconds", "Unix time in the header of the newest block.")
-	blocks       = describe("blocks", "Blocks in the database.")
-	transactions = describe("transactions", "Transactions in the database.")
-	inputs       = describe("inputs", "Inputs in the database.")
-	outputs      = describe("outputs", "Outputs in the database.")
-	unspent      = describe("unspent_outputs", "Unspent outputs in the database.")
-	assets       = describe("assets", "Assets in the database.")
-	familyBytes  = describe("family_bytes", "Size of a column family on disk and in write buffers.", "family")
-	familyRows   = describe("family_rows", "Rows of a column family.", "family")
-	indexValues  = describe("index_values", "Distinct values of an index.", "index")
-
-	syncTarget    = describe("sync_target_height", "Height of the source's tip.")
-	syncRemaining = describe("sync_remaining_blocks", "Blocks between the database and the source's tip.")
-	syncETA       = describe("sync_eta_seconds", "Estimated time until the sync reaches the source's tip.")
-	syncFailed    = describe("sync_failed", "1 if the sync is stopped by an error.")
-	syncBlocks    = describe("synced_blocks_total", "Blocks written since the process started.")
-	syncTxs       = describe("synced_transactions_total", "Transactions written since the process started.")
-	syncEntities  = describe("synced_entities_total", "Inputs, outputs and asset entries written since the process started.")
-	stageSeconds  = describe("sync_stage_seconds_total", "Time in which a stage of the sync was busy: read, resolve or write.", "stage")
-
-	cacheLookups = describe("cache_lookups_total", "Lookups of the sync in a cache: outputs, values, filter or owners.", "cache")
-	cacheHits    = describe("cache_hits_total", "Lookups answered from memory.", "cache")
-)
-
 // Describe implements [prometheus.Collector]. It describes nothing, since the metrics of stores are unknown before a scrape.
 func (cs collector) Describe(chan<- *prometheus.Desc) {}
 
@@ -66,12 +35,21 @@ type sink struct {
 	name string // of the chain
 }
 
-func (f *sink) gauge(d *prometheus.Desc, v float64, labels ...string) {
-	f.to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, append([]string{f.name}, labels...)...)
+func (f *sink) gauge(name, help string, v float64, label ...string) {
+	f.send(prometheus.GaugeValue, name, help, v, label)
 }
 
-func (f *sink) counter(d *prometheus.Desc, v float64, labels ...string) {
-	f.to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, append([]string{f.name}, labels...)...)
+func (f *sink) counter(name, help string, v float64, label ...string) {
+	f.send(prometheus.CounterValue, name, help, v, label)
+}
+
+// send sends a metric with the label of the chain and, if label is not empty, another one: its name and value.
+func (f *sink) send(kind prometheus.ValueType, name, help string, v float64, label []string) {
+	names, values := []string{"chain"}, []string{f.name}
+	if len(label) > 0 {
+		names, values = append(names, label[0]), append(values, label[1])
+	}
+	f.to <- prometheus.MustNewConstMetric(prometheus.NewDesc("birthmark_"+name, help, names, nil), kind, v, values...)
 }
 
 func (f *sink) chain(c *served.Chain) {
@@ -82,7 +60,7 @@ func (f *sink) chain(c *served.Chain) {
 		status, err = v.Status(ctx)
 		return err
 	})
-	f.gauge(up, boolean(err == nil))
+	f.gauge("database_up", "1 if the database can be read.", boolean(err == nil))
 	if err == nil {
 		f.database(status)
 	}
@@ -92,52 +70,52 @@ func (f *sink) chain(c *served.Chain) {
 	}
 	m, err := c.Measures()
 	for _, cache := range m.Caches {
-		f.counter(cacheLookups, float64(cache.Lookups), cache.Name)
-		f.counter(cacheHits, float64(cache.Hits), cache.Name)
+		f.counter("cache_lookups_total", "Lookups of the sync in a cache: outputs, values, filter or owners.", float64(cache.Lookups), "cache", cache.Name)
+		f.counter("cache_hits_total", "Lookups answered from memory.", float64(cache.Hits), "cache", cache.Name)
 	}
 	if err != nil {
 		return // of the store, which database_up reports
 	}
 	for _, s := range m.Store {
-		f.gauge(describe("store_"+s.Name, s.Help), s.Value)
+		f.gauge("store_"+s.Name, s.Help, s.Value)
 	}
 }
 
 func (f *sink) database(a *query.StatusAnswer) {
 	if a.Tip != nil {
-		f.gauge(tipHeight, float64(a.Tip.Height))
-		f.gauge(tipTime, float64(a.Tip.Time))
+		f.gauge("tip_height", "Height of the newest block in the database.", float64(a.Tip.Height))
+		f.gauge("tip_timestamp_seconds", "Unix time in the header of the newest block.", float64(a.Tip.Time))
 	}
 	t := &a.Totals
-	f.gauge(blocks, float64(t.Blocks))
-	f.gauge(transactions, float64(t.Txs))
-	f.gauge(inputs, float64(t.Inputs))
-	f.gauge(outputs, float64(t.Outputs))
-	f.gauge(unspent, float64(t.Unspent))
-	f.gauge(assets, float64(t.Assets))
+	f.gauge("blocks", "Blocks in the database.", float64(t.Blocks))
+	f.gauge("transactions", "Transactions in the database.", float64(t.Txs))
+	f.gauge("inputs", "Inputs in the database.", float64(t.Inputs))
+	f.gauge("outputs", "Outputs in the database.", float64(t.Outputs))
+	f.gauge("unspent_outputs", "Unspent outputs in the database.", float64(t.Unspent))
+	f.gauge("assets", "Assets in the database.", float64(t.Assets))
 	for i := range a.Families {
-		f.gauge(familyBytes, float64(a.Families[i].Bytes), a.Families[i].Name)
-		f.gauge(familyRows, float64(a.Families[i].Keys), a.Families[i].Name)
+		f.gauge("family_bytes", "Size of a column family on disk and in write buffers.", float64(a.Families[i].Bytes), "family", a.Families[i].Name)
+		f.gauge("family_rows", "Rows of a column family.", float64(a.Families[i].Keys), "family", a.Families[i].Name)
 	}
 	for i := range a.Indexes {
-		f.gauge(indexValues, float64(a.Indexes[i].Values), a.Indexes[i].Name)
+		f.gauge("index_values", "Distinct values of an index.", float64(a.Indexes[i].Values), "index", a.Indexes[i].Name)
 	}
 }
 
 func (f *sink) sync(s served.State) {
-	f.gauge(syncFailed, boolean(s.Failed != ""))
+	f.gauge("sync_failed", "1 if the sync is stopped by an error.", boolean(s.Failed != ""))
 	p := s.Sync
 	if p == nil {
 		return
 	}
-	f.gauge(syncTarget, float64(max(p.Target, p.Height)))
-	f.gauge(syncRemaining, float64(max(p.Target, p.Height)-p.Height))
-	f.gauge(syncETA, p.Left.Seconds())
-	f.counter(syncBlocks, float64(p.Blocks))
-	f.counter(syncTxs, float64(p.Txs))
-	f.counter(syncEntities, float64(p.Entities))
+	f.gauge("sync_target_height", "Height of the source's tip.", float64(max(p.Target, p.Height)))
+	f.gauge("sync_remaining_blocks", "Blocks between the database and the source's tip.", float64(max(p.Target, p.Height)-p.Height))
+	f.gauge("sync_eta_seconds", "Estimated time until the sync reaches the source's tip.", p.Left.Seconds())
+	f.counter("synced_blocks_total", "Blocks written since the process started.", float64(p.Blocks))
+	f.counter("synced_transactions_total", "Transactions written since the process started.", float64(p.Txs))
+	f.counter("synced_entities_total", "Inputs, outputs and asset entries written since the process started.", float64(p.Entities))
 	for stage, seconds := range p.Stages {
-		f.counter(stageSeconds, seconds, stage)
+		f.counter("sync_stage_seconds_total", "Time in which a stage of the sync was busy: read, resolve or write.", seconds, "stage", stage)
 	}
 }
 
