@@ -84,23 +84,26 @@ func sliceAppender(elem appender) appender {
 
 func structAppender(t reflect.Type) appender {
 	type field struct {
-		index     []int
+		index     int
 		name      string // with quotes and colon
 		omitEmpty bool
 		value     appender
 	}
 	var fields []field
-	for _, f := range reflect.VisibleFields(t) {
-		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); !f.Anonymous {
-			fields = append(fields, field{f.Index, strconv.Quote(name) + ":", options == "omitempty", appenderOf(f.Type)})
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous { // rare
+			return func(b []byte, v reflect.Value) []byte { return appendAny(b, v.Interface()) }
 		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields = append(fields, field{i, strconv.Quote(name) + ":", options == "omitempty", appenderOf(f.Type)})
 	}
 	return func(b []byte, v reflect.Value) []byte {
 		separator := byte('{')
 		for i := range fields {
 			f := &fields[i]
-			value := v.FieldByIndex(f.index)
-			if f.omitEmpty && (value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0) {
+			value := v.Field(f.index)
+			if f.omitEmpty && isEmpty(value) {
 				continue
 			}
 			b = append(append(b, separator), f.name...)
@@ -111,6 +114,15 @@ func structAppender(t reflect.Type) appender {
 		}
 		return append(b, '}')
 	}
+}
+
+// isEmpty reports whether omitempty leaves out a value.
+func isEmpty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String, reflect.Slice:
+		return v.Len() == 0
+	}
+	return v.IsZero()
 }
 
 // appendKeys writes the values of indexes sorted by index name.
