@@ -17,6 +17,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -239,6 +240,7 @@ func TestNamesThatCannotStandInPathsAreRefused(t *testing.T) {
 
 // Every page is of one tip, whatever comes and goes meanwhile.
 func TestPagesHoldWhileTheChainMoves(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	g := v.NewGenerator(testseed.Of(t, 15))
 	stay := g.Blocks(20)

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 )
@@ -28,6 +29,7 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 }
 
 func TestRealChainsHaveAllTheirPages(t *testing.T) {
+	testrun.Slow(t)
 	for name, open := range map[string]func(testing.TB) *core.DB{"bitcoin": bitcoin, "cardano": cardano, "ergo": ergo} {
 		t.Run(name, func(t *testing.T) {
 			crawl(t, explorerOf(t, chainOf(name, open(t), nil)), "/"+name, 150)

@@ -15,6 +15,7 @@ import (
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -105,6 +106,7 @@ func expectedKeys(n *params.Network, script []byte) map[string]string {
 }
 
 func TestDecodingAgreesWithWireOverAllRealBlocks(t *testing.T) {
+	testrun.Slow(t)
 	blocks, txs := 0, 0
 	realFiles(t, func(name, networkName string, input []byte) {
 		n, err := networks.Get(Name, networkName)

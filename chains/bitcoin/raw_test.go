@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -47,6 +48,7 @@ func withoutRaw(b *model.Block) (all []byte) {
 }
 
 func TestRawTransactionsAddUpToTheRealBlock(t *testing.T) {
+	testrun.Slow(t)
 	txs, witnesses := 0, 0
 	realFiles(t, func(name, network string, input []byte) {
 		n, err := networks.Get(Name, network)

@@ -9,6 +9,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"birthmark/chains/cardano/ledger"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -44,6 +45,7 @@ func whole(t *testing.T, network string, raw []byte) *model.Block {
 
 // Every era's transactions are what an implementation of Cardano in Go takes for one, with the same id.
 func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
+	testrun.Slow(t)
 	c, err := New("preview")
 	if err != nil {
 		t.Fatal(err)

@@ -7,11 +7,13 @@ import (
 
 	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/indexexpr/recipes"
+	"birthmark/internal/testrun"
 )
 
 // Every recipe of docs/indexes.md finds in real blocks what it says: so many values, one of them at an output that is
 // known.
 func TestRecipesFindWhatTheySay(t *testing.T) {
+	testrun.Slow(t)
 	const (
 		orcfax = "55766ee81536d8c2af155d84c0c4c68079126e6b1419ad2c4dc8468cf22474c8:0"
 		kidz   = "11663bec0781ff09550ff3c32694e3d144a9cf91fc231692e4b756d7a50a6418:0" // mints Cardano Kidz

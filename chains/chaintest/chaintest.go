@@ -48,6 +48,9 @@ func Run(t *testing.T, f Fixture) {
 	t.Run("fields", f.fields)
 	t.Run("selection", f.selection)
 	t.Run("headers", f.headers)
+	if testing.Short() {
+		return // the rest takes seconds
+	}
 	t.Run("memory", f.memory)
 	t.Run("hostile", f.hostile)
 	t.Run("stop", f.stop)

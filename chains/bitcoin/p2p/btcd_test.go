@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/btcdtest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -53,6 +54,7 @@ func settles(t *testing.T, n *Network, node *btcdtest.Node) {
 }
 
 func TestBtcdIsFollowed(t *testing.T) {
+	testrun.Slow(t)
 	node := btcdtest.Start(t)
 	n, _ := open(t, nil, named(node.P2P))
 	if tip := tipOf(t, n); tip != pointOf(0, regtest.GenesisBlock) {
@@ -84,6 +86,7 @@ func TestBtcdIsFollowed(t *testing.T) {
 }
 
 func TestTwoBtcdsAreFollowed(t *testing.T) {
+	testrun.Slow(t)
 	a, b := btcdtest.Start(t), btcdtest.Start(t)
 	a.Generate(t, 120)
 	a.Connect(t, b)

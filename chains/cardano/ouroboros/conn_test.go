@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
 )
 
 // asked connects to a node that answers searches for an intersection, one after the other, and is silent then.
@@ -73,6 +74,7 @@ func TestAnswersToASearchAreChecked(t *testing.T) {
 
 // A connection without outstanding answers can be used again.
 func TestSingleBlocksLeaveAConnectionAsItWas(t *testing.T) {
+	testrun.Slow(t)
 	blocks := preview(t)[:50]
 	n := ouroborostest.Start(t, 2, blocks)
 	for _, uri := range []string{n.TCP(), n.Unix()} {

@@ -10,6 +10,7 @@ import (
 	"birthmark/chains/cardano/cbor"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
 )
 
 // preview is real blocks of the preview network, from its first one on.
@@ -46,6 +47,7 @@ func dial(t testing.TB, uri string, o Options) (*Conn, error) {
 }
 
 func TestBlocksComeAsTheyAre(t *testing.T) {
+	testrun.Slow(t)
 	blocks := preview(t)
 	n := ouroborostest.Start(t, 2, blocks)
 	for _, uri := range []string{n.TCP(), n.Unix()} {
