@@ -212,8 +212,8 @@ func TestRequestsToARunningSync(t *testing.T) {
 	wantFailure(t, exitUsage, "unknown_index", `^bitcoin has no index "colour"; it offers address`, "index", "add", "colour", "--db", db)
 	ask(t, nil, "index", "add", "script_hash", "--db", db, "--detach")
 	for _, c := range []struct{ code, message, args string }{
-		{"busy", `^index script_hash is being added: one at a time`, "add script_type"},
-		{"busy", `^index script_hash is being added: one at a time`, "drop address"},
+		{"busy", `^index script_hash is being added: wait until`, "add script_type"},
+		{"busy", `^index script_hash is being added: wait until`, "drop address"},
 		{"unknown_index", `the database has no index colour`, "drop colour"},
 	} {
 		wantFailure(t, exitUsage, c.code, c.message, append([]string{"index"}, append(strings.Fields(c.args), "--db", db)...)...)
