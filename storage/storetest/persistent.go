@@ -22,9 +22,7 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 		dir := t.TempDir()
 		for range 3 {
 			s := reopen(t, dir)
-			if rows := all(t, s); len(rows) != 0 {
-				t.Errorf("it contains %s", rows)
-			}
+			wantContent(t, s, "opening", content{})
 			closeStore(t, s)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -141,4 +142,12 @@ func all(t *testing.T, s storage.Store) content {
 		}
 	})
 	return found
+}
+
+// wantContent checks all rows after an event.
+func wantContent(t *testing.T, s storage.Store, event string, want content) {
+	t.Helper()
+	if got := all(t, s); !reflect.DeepEqual(got, want) {
+		t.Errorf("after %s the store holds %s, want %s", event, got, want)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"testing"
 
@@ -89,9 +88,7 @@ func deletingNothing(t *testing.T, s storage.Store) {
 		b.Delete(lookup, []byte("b"))
 		b.Delete(grouped, []byte("a"))
 	})
-	if got, want := all(t, s), (content{lookup: {{"a", "1"}}}); !reflect.DeepEqual(got, want) {
-		t.Errorf("the store holds %s, want %s", got, want)
-	}
+	wantContent(t, s, "the update", content{lookup: {{"a", "1"}}})
 }
 
 func familiesAreApart(t *testing.T, s storage.Store) {
@@ -102,14 +99,10 @@ func familiesAreApart(t *testing.T, s storage.Store) {
 			want[f] = []row{{"k", fmt.Sprintf("of %d", f)}}
 		}
 	})
-	if got := all(t, s); !reflect.DeepEqual(got, want) {
-		t.Errorf("the store holds %s, want %s", got, want)
-	}
+	wantContent(t, s, "the update", want)
 	update(t, s, func(b storage.Batch) { b.Delete(lookup, []byte("k")) })
 	delete(want, lookup)
-	if got := all(t, s); !reflect.DeepEqual(got, want) {
-		t.Errorf("after a delete in family %d the store holds %s, want %s", lookup, got, want)
-	}
+	wantContent(t, s, "a delete in one family", want)
 }
 
 // leavesStore runs a write that must not happen and wants the store as it was, and good for another write.
@@ -120,15 +113,11 @@ func leavesStore(t *testing.T, s storage.Store, try func()) {
 	}
 	before := all(t, s)
 	try()
-	if got := all(t, s); !reflect.DeepEqual(got, before) {
-		t.Errorf("the store holds %s, want %s as before", got, before)
-	}
+	wantContent(t, s, "a write that must not happen", before)
 	put(t, s, lookup, "after", "1")
 	want := before
 	want[lookup] = append([]row{{"after", "1"}}, before[lookup]...)
-	if got := all(t, s); !reflect.DeepEqual(got, want) {
-		t.Errorf("after another write the store holds %s, want %s", got, want)
-	}
+	wantContent(t, s, "another write", want)
 	update(t, s, func(b storage.Batch) { b.Delete(lookup, []byte("after")) })
 }
 
@@ -210,9 +199,7 @@ func cancelledUpdateWritesNothing(t *testing.T, s storage.Store) {
 func emptyUpdate(t *testing.T, s storage.Store) {
 	put(t, s, ordered, "a", "1")
 	update(t, s, func(storage.Batch) {})
-	if got, want := all(t, s), (content{ordered: {{"a", "1"}}}); !reflect.DeepEqual(got, want) {
-		t.Errorf("the store holds %s, want %s", got, want)
-	}
+	wantContent(t, s, "an update without changes", content{ordered: {{"a", "1"}}})
 }
 
 func updatesAreSerial(t *testing.T, s storage.Store) {
