@@ -14,7 +14,7 @@
 // that a transaction spends; the mint includes the issuer's description (EIP-4, eip4.go). No field records burned
 // tokens: the core computes them from inputs and outputs.
 //
-// source.go opens sources. Package rest queries a node (restnode.go), package jsonstream splits files into blocks
+// chain.go opens sources. Package rest queries a node (restnode.go), package jsonstream splits files into blocks
 // (filesource.go).
 //
 // Proofs of work and of spending, contracts, difficulty and state proofs (adProofs) are not checked, because a node has

@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// brief is regtest with periods of ten blocks: a base is twenty below the known points, not four thousand.
+// brief is regtest with periods of ten blocks: a base is twenty below the database's tip, not four thousand.
 func brief() *chaincfg.Params {
 	p := *regtest
 	p.TargetTimePerBlock, p.TargetTimespan = 10*time.Minute, 100*time.Minute
@@ -148,7 +148,7 @@ func TestAForkBelowTheDatabasesTipIsFollowed(t *testing.T) {
 	}
 }
 
-// A wrong difficulty above the known points is found, not taken as proven.
+// A wrong difficulty above the database's tip is found.
 func TestHeadersAboveWhatIsKnownAreChecked(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(300)
@@ -212,7 +212,7 @@ func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 	goesOn(t, n, other, 4)
 }
 
-// With any known points and any peers the chain with the most work is found.
+// With any database and any peers the chain with the most work is found.
 func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 25 {
