@@ -65,7 +65,7 @@ func open(t testing.TB, dir string, o rocks.Options) *rocks.Store {
 
 func TestStore(t *testing.T) {
 	for name, way := range ways {
-		if testing.Short() && name != "WAL" && name != "bulk, at times" {
+		if testing.Short() && name != "bulk, at times" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
