@@ -39,7 +39,7 @@ func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int
 }
 
 // A repeated request is not read again until the tip changes.
-func TestAnAnswerIsKeptWhileTheChainStands(t *testing.T) {
+func TestAnswersAreCachedUntilTheTipChanges(t *testing.T) {
 	h, db, views, g := counted(t, 0)
 	const path = "/v1/one/blocks?order=desc&limit=2"
 	first := ask(h, "GET", path, "")
@@ -86,7 +86,7 @@ func TestAnAnswerIsKeptWhileTheChainStands(t *testing.T) {
 }
 
 // They take no more than they may, and what is larger than a part of that is not kept.
-func TestKeptAnswersStayWithinTheirBytes(t *testing.T) {
+func TestCacheSizeIsBounded(t *testing.T) {
 	const most = 64 << 10
 	h, _, views, _ := counted(t, most)
 	page := func(limit int) string { return fmt.Sprintf("/v1/one/values/address?limit=%d", limit) }
@@ -116,7 +116,7 @@ func TestKeptAnswersStayWithinTheirBytes(t *testing.T) {
 }
 
 // A block's document holds beyond the tip, and not beyond the block.
-func TestABlockIsKeptAsLongAsItIsThere(t *testing.T) {
+func TestBlocksStayCachedWhileOnTheChain(t *testing.T) {
 	h, db, _, g := counted(t, 0)
 	under := db.Tip()
 	if err := db.Append(t.Context(), g.Fork(1).Blocks(1)); err != nil {

@@ -27,7 +27,7 @@ var (
 )
 
 // Every example on the page has the answer that the page shows.
-func TestExamplesOfTheDocumentationAreAnsweredSo(t *testing.T) {
+func TestExamplesOfTheDocumentationPage(t *testing.T) {
 	h, _ := handler(t, api.Options{Events: noEvents}, map[string]*core.DB{"bitcoin": real(t)})
 	page := ask(h, "GET", "/docs", "").Body.String()
 	found := articles.FindAllStringSubmatch(page, -1)
@@ -66,7 +66,7 @@ func TestExamplesOfTheDocumentationAreAnsweredSo(t *testing.T) {
 }
 
 // The page needs nothing from elsewhere, and every link in it leads somewhere.
-func TestThePageOfTheDocumentationStandsAlone(t *testing.T) {
+func TestDocumentationPageIsSelfContained(t *testing.T) {
 	h := bitcoinAPI(t)
 	page := ask(h, "GET", "/docs", "")
 	if page.Code != 200 || !strings.HasPrefix(page.Header().Get("Content-Type"), "text/html") || strings.Contains(page.Body.String(), "<script") {

@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-func TestWrongRequestsAreProblemsThatSayWhatThereIs(t *testing.T) {
+func TestInvalidRequestsAreProblems(t *testing.T) {
 	h := bitcoinAPI(t)
 	for _, c := range []struct {
 		method, path string
@@ -124,7 +124,7 @@ func failing(t testing.TB, err error) *served.Chain {
 	return c
 }
 
-func TestWhatFailsInTheServerIsLoggedAndNotTold(t *testing.T) {
+func TestInternalErrorsAreLoggedAndHidden(t *testing.T) {
 	for _, c := range []struct {
 		err    error
 		status int

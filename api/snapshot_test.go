@@ -133,7 +133,7 @@ func TestBeforeTheFirstBlockThereIsNoTipToName(t *testing.T) {
 }
 
 // Answers depend on the indexes too: a new index changes the ETag at the same tip.
-func TestTheETagTellsOfOtherIndexes(t *testing.T) {
+func TestETagDependsOnIndexes(t *testing.T) {
 	if realBlocks() == "" {
 		t.Skip("the real blocks are not there: make blocks fetches them")
 	}

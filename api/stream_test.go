@@ -32,7 +32,7 @@ func streamed(t *testing.T, h http.Handler, target string) (entries int, end api
 	return len(list), end
 }
 
-func TestAStreamedListIsWholeOrSaysWhereToGoOn(t *testing.T) {
+func TestStreamedListIsCompleteOrHasACursor(t *testing.T) {
 	closed := make(chan struct{})
 	close(closed)
 	for reason, o := range map[string]api.Options{
@@ -52,7 +52,7 @@ func TestAStreamedListIsWholeOrSaysWhereToGoOn(t *testing.T) {
 }
 
 // What fails on the way is said in the last line, with the cursor up to which all is there.
-func TestAStreamThatFailsSaysSo(t *testing.T) {
+func TestFailedStreamReportsItsError(t *testing.T) {
 	h := bitcoinAPI(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &cutting{ResponseRecorder: httptest.NewRecorder(), after: 1, cut: cancel}

@@ -191,7 +191,7 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 
 // All operations on all kinds of chains: answers match the OpenAPI document, streamed lists equal their pages, and
 // batches equal single requests.
-func TestEveryQuestionIsAnsweredAsTheDocumentSays(t *testing.T) {
+func TestAnswersMatchTheOpenAPIDocument(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			n := testseed.Of(t, 901)

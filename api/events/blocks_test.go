@@ -14,7 +14,7 @@ import (
 )
 
 // A client receives every block in order; clients at the same position receive the same bytes.
-func TestEveryBlockIsTold(t *testing.T) {
+func TestEveryBlockIsSent(t *testing.T) {
 	n := testseed.Of(t, 850)
 	v := modeltest.Variants()[1]
 	w := worldOf(t, v)

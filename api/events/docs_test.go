@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the events into docs/events.md")
 const guide = "../../docs/events.md"
 
 // The sessions of docs/events.md are answered as it says, up to the block that is the tip.
-func TestEventsInTheDocsAreTold(t *testing.T) {
+func TestEventsOfTheDocumentation(t *testing.T) {
 	chain, blocks := realBlocks(t, 14_132)
 	w := newWorld(t, chain, nil)
 	w.grow(blocks...)

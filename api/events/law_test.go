@@ -267,7 +267,7 @@ func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
 }
 
 // A block that is orphaned while its events are sent is rolled back: here the chain forks between the batches of a client.
-func TestABlockThatGoesWhileItIsToldIsTakenBack(t *testing.T) {
+func TestBlockRolledBackWhileItIsSent(t *testing.T) {
 	defer events.SetBatchSize(400)()
 	n := testseed.Of(t, 865)
 	for _, v := range modeltest.Variants() {

@@ -56,7 +56,7 @@ const (
 )
 
 // Clients of real addresses that are killed and reconnect during reorganizations end with the outputs of find.
-func TestClientsOfRealAddressesEndWithWhatFindSays(t *testing.T) {
+func TestEventsOfRealAddressesMatchFind(t *testing.T) {
 	const n = 600
 	defer events.SetBatchSize(4000)()
 	chain, blocks := realBlocks(t, n)

@@ -66,7 +66,7 @@ func TestABlockIsReadOnceForAllClients(t *testing.T) {
 }
 
 // A shared batch that is too large is dropped, and clients receive the same events.
-func TestClientsAreToldTheSameWithoutADigest(t *testing.T) {
+func TestEventsWithoutSharedBatches(t *testing.T) {
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
 	blocks := v.NewGenerator(testseed.Of(t, 881)).Blocks(30)

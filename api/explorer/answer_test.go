@@ -99,7 +99,7 @@ func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
 }
 
 // A timeout or a shutdown has an error page.
-func TestRequestsThatEndAreToldSo(t *testing.T) {
+func TestRequestsThatTimeOut(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(3))
 	h := explorerOf(t, chainOf("one", db, nil), chainOf("two", db, nil))
@@ -115,7 +115,7 @@ func TestRequestsThatEndAreToldSo(t *testing.T) {
 }
 
 // Pages of a chain that is syncing change all the time.
-func TestPagesOfASyncAreNotKept(t *testing.T) {
+func TestPagesOfASyncAreNotCached(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(5))
 	for state, want := range map[*served.State]string{
@@ -171,7 +171,7 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 }
 
 // Internal errors are logged, not shown.
-func TestFaultsOfTheServerAreToldInItsLogAlone(t *testing.T) {
+func TestInternalErrorsAreOnlyLogged(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, nil)
 	for _, c := range []struct {

@@ -144,7 +144,7 @@ func (describing) DescribeAsset(info []byte) (d model.AssetDescription) {
 }
 
 // The page shows the decimals of an asset, also 0, and no line if they are unknown.
-func TestThePageOfAnAssetSaysItsDecimals(t *testing.T) {
+func TestAssetPageShowsDecimals(t *testing.T) {
 	out, mints := outputs(100), []model.Mint(nil)
 	infos := []string{"0", "8", "unsaid"}
 	for _, info := range infos {

@@ -144,7 +144,7 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 }
 
 // The rows of a history have the balance after each: the newest the current one, the oldest its own amount.
-func TestAHistorySaysWhatWasHeld(t *testing.T) {
+func TestHistoryShowsRunningBalance(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
 	d := read(t, h, "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", http.StatusOK)
 	d.has(t, "Balance18.00000000 BTC", "Received195.00000000 BTC", "Sent177.00000000 BTC", "Balance over time, in BTC")
@@ -332,7 +332,7 @@ func TestForksAreShown(t *testing.T) {
 	read(t, h, "/made-up", http.StatusOK).has(t, "Recent reorganizations")
 }
 
-func TestStatusSaysWhatThereIs(t *testing.T) {
+func TestStatusPage(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(20))
 		c := chainOf("made-up", db, nil)

@@ -13,7 +13,7 @@ import (
 )
 
 // The script is small, and pages tell it what it has to know: where the events are, what the tip is, which parts change.
-func TestPagesTellTheScriptWhatToFollow(t *testing.T) {
+func TestPagesNameTheirEvents(t *testing.T) {
 	v := modeltest.Variants()[1]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 31)).Blocks(20))
 	h := explorerOf(t, chainOf("made-up", db, nil))

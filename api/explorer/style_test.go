@@ -135,7 +135,7 @@ func TestChainsHaveTheirColors(t *testing.T) {
 }
 
 // Static files are for ever under their paths, and are what they say.
-func TestStaticFilesAreKept(t *testing.T) {
+func TestStaticFilesAreCached(t *testing.T) {
 	h := explorerOf(t)
 	d := read(t, h, "/", http.StatusOK)
 	d.has(t, "No chains are configured")

@@ -118,7 +118,7 @@ func TestAChainThatOthersSyncIsReady(t *testing.T) {
 	}
 }
 
-func TestASyncThatStandsStillIsNotReadyForLong(t *testing.T) {
+func TestStalledSyncIsNotReady(t *testing.T) {
 	w := newWorld(t)
 	w.append(t, 1)
 	w.syncing(0)

@@ -85,7 +85,7 @@ func want(t *testing.T, got map[string]string, lines ...string) {
 	}
 }
 
-func TestChainsTellHowFarTheyAre(t *testing.T) {
+func TestMetricsOfChains(t *testing.T) {
 	db, blocks := open(t, measuring{memory.New()})
 	tip := blocks[len(blocks)-1]
 	state := &served.State{Sync: &core.Progress{
@@ -140,7 +140,7 @@ func TestChainsTellHowFarTheyAre(t *testing.T) {
 	want(t, got, `birthmark_event_subscribers{chain="one"} 0`)
 }
 
-func TestADatabaseThatFailsLeavesTheOthersAlone(t *testing.T) {
+func TestFailingDatabaseDoesNotAffectOthers(t *testing.T) {
 	db, _ := open(t, memory.New())
 	good, bad := chainOf(db, "good", &served.State{}), chainOf(db, "bad", &served.State{})
 	bad.View = func(context.Context, func(*query.View) error) error { return errors.New("no") }

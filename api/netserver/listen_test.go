@@ -153,7 +153,7 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-func TestListeningToOthersIsTold(t *testing.T) {
+func TestWarningWhenOtherMachinesCanConnect(t *testing.T) {
 	for _, c := range []struct {
 		addr    string
 		guarded bool

@@ -49,7 +49,7 @@ func TestProfilesAreNotForOtherHosts(t *testing.T) {
 }
 
 // Secret files that other users can read cause a warning when they are read.
-func TestFilesThatOthersCanReadAreToldOf(t *testing.T) {
+func TestWarningAboutReadableSecrets(t *testing.T) {
 	dir := t.TempDir()
 	cert, key, _ := certificate(t, "any")
 	certFile, keyFile, keys := filepath.Join(dir, "cert"), filepath.Join(dir, "key"), filepath.Join(dir, "keys")

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-func TestAnErrorIsTheProblemThatItsKindSays(t *testing.T) {
+func TestProblemOfAnError(t *testing.T) {
 	own := problem.New(http.StatusConflict, "own", "block %d", 7)
 	for _, c := range []struct {
 		err    error

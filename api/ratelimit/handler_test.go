@@ -140,7 +140,7 @@ func TestLongAddressesAndLargeBodiesAreRefused(t *testing.T) {
 	isProblem(t, ask(h, "POST", "/", body(strings.NewReader(strings.Repeat("x", 1001)), -1)), 413, "too_large")
 }
 
-func TestAnAnswerThatTakesTooLongSaysSo(t *testing.T) {
+func TestSlowAnswersTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused counted
 		o := ratelimit.Defaults()

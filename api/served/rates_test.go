@@ -37,7 +37,7 @@ func TestRatesReachFromTheBeginningToNow(t *testing.T) {
 	}
 }
 
-func TestASyncThatBeginsAnewIsRememberedAnew(t *testing.T) {
+func TestRatesOfARestartedSync(t *testing.T) {
 	var r Rates
 	for _, d := range []time.Duration{0, 5 * time.Second, 9 * time.Second} {
 		r.Add(at(d))

@@ -66,7 +66,7 @@ func TestRequestsAndRepliesTravel(t *testing.T) {
 }
 
 // A socket file that a dead process left does not answer and is replaced.
-func TestWhatWasLeftBehindIsReplaced(t *testing.T) {
+func TestLeftoverSocketIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(dir, name), Net: "unix"})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestWhatWasLeftBehindIsReplaced(t *testing.T) {
 }
 
 // A process that ends does not wait for requests that never arrive, and its clients get ErrNobody.
-func TestCloseWaitsForNobody(t *testing.T) {
+func TestCloseDoesNotWaitForClients(t *testing.T) {
 	dir := t.TempDir()
 	began := make(chan bool, 1)
 	s := serve(t, dir, func(ctx context.Context, _ Request) (Reply, error) {

@@ -14,9 +14,9 @@ import (
 
 // servedChain is a [syncedChain] or a [readOnlyChain].
 type servedChain interface {
-	watch(alone bool) (stop func()) // reports the progress; alone: of the only chain of the process
-	run(ctx context.Context)        // until ctx ends
-	close() error                   // after run returned; waits for users
+	watch(only bool) (stop func()) // reports the progress; only: of the only chain of the process
+	run(ctx context.Context)       // until ctx ends
+	close() error                  // after run returned; waits for users
 	chain(chain model.Chain) *served.Chain
 }
 

@@ -38,7 +38,7 @@ func newHandleOf(db *core.DB) *handle {
 
 // The channel of a tip is closed when the tip changes, also if another database replaces the first one or the chain is
 // withdrawn, but not if the new database has the same tip.
-func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
+func TestChannelOfATipIsClosed(t *testing.T) {
 	blocks := modeltest.Variants()[0].NewGenerator(testseed.Rand(t).Uint64()).Blocks(6)
 	one, two := shownBlocks(t, blocks[:3]), shownBlocks(t, blocks[:4])
 	s := newHandleOf(one)
@@ -90,7 +90,7 @@ func TestWhoWaitsIsToldOfAnotherTip(t *testing.T) {
 }
 
 // A database is closed when nobody asks it any more, however often others take its place.
-func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
+func TestClosedDatabaseIsNotRead(t *testing.T) {
 	rng := testseed.Rand(t)
 	blocks := modeltest.Variants()[0].NewGenerator(rng.Uint64()).Blocks(4)
 	closed := make([]atomic.Bool, len(blocks)) // by height
@@ -153,7 +153,7 @@ func TestNobodyAsksADatabaseThatIsClosed(t *testing.T) {
 }
 
 // The state has the first failure of a sync until the sync progresses, without secrets.
-func TestStateSaysWhyASyncStandsStill(t *testing.T) {
+func TestStateHasTheErrorOfTheSync(t *testing.T) {
 	blocks := modeltest.Variants()[0].NewGenerator(1).Blocks(2)
 	s := newHandleOf(shownBlocks(t, blocks))
 	if st := s.state(); st.Sync != nil || st.Failed != "" {

@@ -42,9 +42,9 @@ func (h *Host) openSynced(ctx context.Context, set *config.Chain) (*syncedChain,
 	return s, nil
 }
 
-// watch reports the progress of the sync until stop is called; alone: of the only chain of the process.
-func (s *syncedChain) watch(alone bool) (stop func()) {
-	if alone {
+// watch reports the progress of the sync until stop is called; only: of the only chain of the process.
+func (s *syncedChain) watch(only bool) (stop func()) {
+	if only {
 		return s.h.Console.Watch(s.h.Log, "sync", s.blocks.Reading)
 	}
 	return progress.Report(s.h.Log, "sync of "+nameOf(s.db), s.blocks.Reading)
