@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -58,25 +57,23 @@ type shelleyGenesis struct {
 type lovelace uint64
 
 func (l *lovelace) UnmarshalJSON(b []byte) error {
-	text := strings.TrimSuffix(strings.TrimPrefix(string(b), `"`), `"`)
-	value, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return fmt.Errorf("%s is not an amount of lovelace", adapter.Truncate(string(b)))
-	}
-	*l = lovelace(value)
-	return nil
+	return unmarshalNumber((*uint64)(l), b, 0, math.MaxUint64, "an amount of lovelace")
 }
 
 // milliseconds is a duration: a string with a number as in Byron files, or a number.
 type milliseconds uint64
 
 func (m *milliseconds) UnmarshalJSON(b []byte) error {
-	text := strings.Trim(string(b), `"`)
-	value, err := strconv.ParseUint(text, 10, 32)
-	if err != nil || value == 0 {
-		return fmt.Errorf("%s is not a number of milliseconds", adapter.Truncate(string(b)))
+	return unmarshalNumber((*uint64)(m), b, 1, math.MaxUint32, "a number of milliseconds")
+}
+
+// unmarshalNumber reads a number with or without quotes.
+func unmarshalNumber(n *uint64, b []byte, least, most uint64, what string) error {
+	value, err := strconv.ParseUint(strings.TrimSuffix(strings.TrimPrefix(string(b), `"`), `"`), 10, 64)
+	if err != nil || value < least || value > most {
+		return fmt.Errorf("%s is not %s", adapter.Truncate(string(b)), what)
 	}
-	*m = milliseconds(value)
+	*n = value
 	return nil
 }
 
@@ -205,38 +202,9 @@ func canonicalJSON(raw []byte) ([]byte, error) {
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the document")
 	}
-	return appendCanonical(nil, document), nil
-}
-
-func appendCanonical(b []byte, v any) []byte {
-	switch v := v.(type) {
-	case map[string]any:
-		b = append(b, '{')
-		for i, key := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendCanonical(b, key), ':')
-			b = appendCanonical(b, v[key])
-		}
-		return append(b, '}')
-	case []any:
-		b = append(b, '[')
-		for i, element := range v {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = appendCanonical(b, element)
-		}
-		return append(b, ']')
-	case string:
-		b = append(b, '"')
-		b = append(b, strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v)...)
-		return append(b, '"')
-	case json.Number:
-		return append(b, v...)
-	case bool:
-		return strconv.AppendBool(b, v)
-	}
-	return append(b, "null"...)
+	var out bytes.Buffer
+	e := json.NewEncoder(&out) // sorts keys
+	e.SetEscapeHTML(false)
+	err := e.Encode(document)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }

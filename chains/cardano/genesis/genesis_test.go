@@ -2,7 +2,6 @@ package genesis
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -161,18 +160,6 @@ func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
 		if _, err := other.builtInGenesis(); err == nil || !strings.Contains(err.Error(), "expected abab") {
 			t.Errorf("%s with another hash: %v", c.network, err)
 		}
-	}
-	rest, given := []byte(`{"avvmDistr":{},"b":1}`), []byte{}
-	for i := range 3 {
-		given = binary.AppendUvarint(append(given, bytes.Repeat([]byte{0xfb ^ byte(i)}, redeemKeySize)...), 1<<(20*i))
-	}
-	key := func(text string) string { return strings.Repeat(text, 10) }
-	want := `{"avvmDistr":{"` + key("-_v7") + `-_s=":"1","` + key("-vr6") + `-vo=":"1048576","` + key("-fn5") + `-fk=":"1099511627776"},"b":1}`
-	if got := string(byronGenesisOf(rest, given)); got != want {
-		t.Errorf("%s, expected %s", got, want)
-	}
-	if got := string(byronGenesisOf(rest, nil)); got != string(rest) {
-		t.Errorf("%s, expected %s", got, rest)
 	}
 }
 
