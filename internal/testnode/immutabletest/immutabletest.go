@@ -3,7 +3,6 @@
 package immutabletest
 
 import (
-	"encoding/binary"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/bench/generate/immutabledb"
+	"birthmark/chains/cardano/cbor"
 )
 
 const byronEpochSlots = 21_600
@@ -20,23 +20,23 @@ type Block = immutabledb.Block
 
 // Boundary returns an epoch boundary block of Byron with a body of the given size in bytes.
 func Boundary(epoch uint64, body int) Block {
-	consensus := append(head(nil, 4, 2), head(nil, 0, epoch)...)
+	consensus := append(cbor.AppendHead(nil, cbor.Array, 2), cbor.AppendHead(nil, cbor.Uint, epoch)...)
 	consensus = append(consensus, 0x81, 0x00)
 	return byron(0, epoch, consensus, body)
 }
 
 // Byron returns a regular block of Byron.
 func Byron(slot uint64, body int) Block {
-	consensus := append(head(nil, 4, 4), head(nil, 4, 2)...)
-	consensus = head(consensus, 0, slot/byronEpochSlots)
-	consensus = head(consensus, 0, slot%byronEpochSlots)
+	consensus := append(cbor.AppendHead(nil, cbor.Array, 4), cbor.AppendHead(nil, cbor.Array, 2)...)
+	consensus = cbor.AppendHead(consensus, cbor.Uint, slot/byronEpochSlots)
+	consensus = cbor.AppendHead(consensus, cbor.Uint, slot%byronEpochSlots)
 	consensus = append(consensus, 0x40, 0x81, 0x00, 0x40)
 	return byron(1, slot, consensus, body)
 }
 
 func byron(era byte, slot uint64, consensus []byte, body int) Block {
-	header := head(nil, 4, 5)
-	header = head(header, 0, 764824073)
+	header := cbor.AppendHead(nil, cbor.Array, 5)
+	header = cbor.AppendHead(header, cbor.Uint, 764824073)
 	header = text(header, 32)
 	header = text(header, 32)
 	header = append(header, consensus...)
@@ -46,10 +46,10 @@ func byron(era byte, slot uint64, consensus []byte, body int) Block {
 
 // Later returns a block of Shelley (era tag 2) or a later era.
 func Later(era byte, number, slot uint64, body int) Block {
-	header := head(nil, 4, 2)
-	header = head(header, 4, 3)
-	header = head(header, 0, number)
-	header = head(header, 0, slot)
+	header := cbor.AppendHead(nil, cbor.Array, 2)
+	header = cbor.AppendHead(header, cbor.Array, 3)
+	header = cbor.AppendHead(header, cbor.Uint, number)
+	header = cbor.AppendHead(header, cbor.Uint, slot)
 	header = text(header, 32)
 	header = text(header, 448)
 	return assemble(era, slot, header, body, header)
@@ -66,23 +66,9 @@ func assemble(era byte, slot uint64, header []byte, body int, hashed []byte) Blo
 	return b
 }
 
-func head(b []byte, major byte, n uint64) []byte {
-	switch {
-	case n < 24:
-		return append(b, major<<5|byte(n))
-	case n < 1<<8:
-		return append(b, major<<5|24, byte(n))
-	case n < 1<<16:
-		return binary.BigEndian.AppendUint16(append(b, major<<5|25), uint16(n))
-	case n < 1<<32:
-		return binary.BigEndian.AppendUint32(append(b, major<<5|26), uint32(n))
-	}
-	return binary.BigEndian.AppendUint64(append(b, major<<5|27), n)
-}
-
 // text returns a byte string of size bytes that look like the start of other items.
 func text(b []byte, size int) []byte {
-	b = head(b, 2, uint64(size))
+	b = cbor.AppendHead(b, cbor.Bytes, uint64(size))
 	for i := range size {
 		b = append(b, byte(0x80+i*7))
 	}

@@ -7,13 +7,9 @@ import (
 	"github.com/blinklabs-io/gouroboros/cbor"
 	"github.com/blinklabs-io/gouroboros/ledger"
 	pcommon "github.com/blinklabs-io/gouroboros/protocol/common"
-	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/cardano/immutable"
 )
-
-// byronEpochSlots is the number of slots in an epoch of Byron; a boundary block has only its epoch.
-const byronEpochSlots = 21_600
 
 // Block is a block as a node has it.
 type Block struct {
@@ -91,70 +87,12 @@ func parse(raw []byte) (b Block, err error) {
 	if err != nil {
 		return b, fmt.Errorf("the block: %w", err)
 	}
-	hashed := []byte(block[0])
-	if b.Type <= ledger.BlockTypeByronMain {
-		hashed = append([]byte{0x82, byte(b.Type)}, hashed...)
-	}
-	b.Hash = blake2b.Sum256(hashed)
-	if b.Slot, b.Number, err = place(b.Type, block[0]); err != nil {
+	header, err := ledger.NewBlockHeaderFromCbor(b.Type, block[0])
+	if err != nil {
 		return b, fmt.Errorf("the header: %w", err)
 	}
+	b.Slot, b.Hash, b.Number = header.SlotNumber(), header.Hash(), header.BlockNumber()
 	return b, nil
-}
-
-// place returns slot and number from a header.
-//
-//	boundary: [magic, parent, proof, [epoch, [number]], …]
-//	Byron:    [magic, parent, proof, [[epoch, slot in it], key, [number], …], …]
-//	later:    [[number, slot, …], signature]
-func place(kind uint, header []byte) (slot, number uint64, err error) {
-	h, err := items(header, 1)
-	if err != nil {
-		return 0, 0, err
-	}
-	if kind > ledger.BlockTypeByronMain {
-		return pair(h[0], 1, 0)
-	}
-	if len(h) < 4 {
-		return 0, 0, fmt.Errorf("%d items, expected at least 4", len(h))
-	}
-	consensus, err := items(h[3], 2)
-	if err != nil {
-		return 0, 0, err
-	}
-	var epoch uint64
-	var difficulty []uint64
-	if kind == ledger.BlockTypeByronEbb {
-		if _, err := cbor.Decode(consensus[0], &epoch); err != nil {
-			return 0, 0, err
-		}
-		_, err = cbor.Decode(consensus[1], &difficulty)
-	} else {
-		if len(consensus) < 3 {
-			return 0, 0, fmt.Errorf("%d items of consensus, expected at least 3", len(consensus))
-		}
-		if epoch, slot, err = pair(consensus[0], 0, 1); err != nil {
-			return 0, 0, err
-		}
-		_, err = cbor.Decode(consensus[2], &difficulty)
-	}
-	if err != nil || len(difficulty) != 1 {
-		return 0, 0, fmt.Errorf("no difficulty: %v", err)
-	}
-	return epoch*byronEpochSlots + slot, difficulty[0], nil
-}
-
-// pair returns two numbers of an array.
-func pair(raw []byte, first, second int) (a, b uint64, err error) {
-	all, err := items(raw, max(first, second)+1)
-	if err != nil {
-		return 0, 0, err
-	}
-	if _, err := cbor.Decode(all[first], &a); err != nil {
-		return 0, 0, err
-	}
-	_, err = cbor.Decode(all[second], &b)
-	return a, b, err
 }
 
 // items returns the items of an array, at least n.

@@ -31,14 +31,19 @@ func made(t testing.TB, kind uint, first, count int, salt string) []Block {
 	raw := make([][]byte, count)
 	for i := range raw {
 		number := first + i
+		parent, zeros := [32]byte{}, [32]byte{}
+		copy(parent[:], salt)
 		var header any
 		switch kind {
 		case ledger.BlockTypeByronEbb:
-			header = []any{magic, salt, "proof", []any{number, []any{number}}, "extra"}
+			header = []any{magic, parent, "proof", []any{number, []any{number}}, "extra"}
 		case ledger.BlockTypeByronMain:
-			header = []any{magic, salt, "proof", []any{[]any{2, number}, "key", []any{number}, "signature"}, "extra"}
+			extra := []any{[]any{1, 0, 0}, []any{"node", 1}, "attributes", zeros}
+			header = []any{magic, parent, "proof", []any{[]any{2, number}, zeros[:], []any{number}, []any{}}, extra}
 		default:
-			header = []any{[]any{number, 20 * number, salt}, "signature"}
+			vrf, certificate := []any{zeros[:], zeros[:]}, []any{zeros[:], 1, 2, zeros[:]}
+			body := []any{number, 20 * number, parent, zeros, zeros[:], vrf, 1, zeros, certificate, []any{9, 0}}
+			header = []any{body, zeros[:]}
 		}
 		var err error
 		raw[i], err = cbor.Encode([]any{kind, []any{header, fmt.Sprint("body ", number, " ", salt)}})
@@ -137,16 +142,19 @@ func connected(t testing.TB, n *Node, toNode bool) *client {
 	return c
 }
 
-// text returns the last text in a header, or in a block made above.
+// text returns number, slot and salt of a header made above, or the body of a block.
 func text(raw []byte) string {
 	var all []any
 	if _, err := cbor.Decode(raw, &all); err != nil {
 		return err.Error()
 	}
-	if s, _ := all[len(all)-1].(string); s != "signature" && s != "extra" {
-		return s
+	if body, ok := all[len(all)-1].(string); ok && strings.HasPrefix(body, "body") {
+		return body
 	}
-	return fmt.Sprint(all[:len(all)-1]...)
+	if fields, ok := all[0].([]any); ok {
+		return fmt.Sprintf("[%v %v %s]", fields[0], fields[1], bytes.TrimRight(fields[2].([]byte), "\x00"))
+	}
+	return fmt.Sprint(all[3])
 }
 
 // hears fails unless this is the client's next message.

@@ -85,7 +85,7 @@ func TestACutInABatch(t *testing.T) {
 // Byron headers carry the kind of their block.
 func TestByron(t *testing.T) {
 	chain := append(made(t, ledger.BlockTypeByronEbb, 0, 1, "boundary"), made(t, ledger.BlockTypeByronMain, 1, 3, "main")...)
-	if last := chain[3]; last.Slot != 2*byronEpochSlots+3 || last.Number != 3 {
+	if last := chain[3]; last.Slot != 2*21_600+3 || last.Number != 3 {
 		t.Errorf("slot %d, number %d", last.Slot, last.Number)
 	}
 	n := Start(t, magic, chain)
