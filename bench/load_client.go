@@ -1,11 +1,13 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http/httputil"
 	"strconv"
 	"time"
 )
@@ -15,13 +17,12 @@ import (
 type client struct {
 	addr string
 	conn net.Conn // nil: opened by the next request
-	buf  []byte
-	r, w int // buf[r:w] is read and not parsed yet
-	read int64
+	in   *bufio.Reader
+	read int64 // bytes
 }
 
 const (
-	clientBuffer  = 64 << 10 // at least the size of a header
+	clientBuffer  = 64 << 10 // at least the size of a line
 	clientTimeout = 30 * time.Second
 )
 
@@ -32,15 +33,13 @@ type response struct {
 }
 
 var (
-	headEnd   = []byte("\r\n\r\n")
-	lineEnd   = []byte("\r\n")
 	hasLength = []byte("content-length")
 	hasCoding = []byte("transfer-encoding")
 	hasEnd    = []byte("connection")
 )
 
 func newClient(addr string) *client {
-	return &client{addr: addr, buf: make([]byte, clientBuffer)}
+	return &client{addr: addr, in: bufio.NewReaderSize(nil, clientBuffer)}
 }
 
 // ask sends a request and reads the response. After an error the next request opens a new connection.
@@ -55,7 +54,7 @@ func (c *client) ask(request []byte, wantBody bool) (a response, err error) {
 			c.conn = nil
 			return a, err
 		}
-		c.r, c.w = 0, 0
+		c.in.Reset(counter{c})
 	}
 	if err := c.conn.SetDeadline(time.Now().Add(clientTimeout)); err != nil {
 		return a, err
@@ -64,27 +63,26 @@ func (c *client) ask(request []byte, wantBody bool) (a response, err error) {
 		return a, err
 	}
 	h, err := c.head()
-	if err != nil {
-		return a, err
+	if err == nil {
+		a.status = h.status
+		a.body, err = c.body(&h, wantBody)
 	}
-	a.status = h.status
-	var body *[]byte
-	if wantBody {
-		body = &a.body
-	}
-	switch {
-	case h.status == 204 || h.status == 304:
-	case h.chunked:
-		err = c.chunks(body)
-	case h.length >= 0:
-		err = c.take(h.length, body)
-	default:
-		err = errors.New("response without a length")
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errors.New("the server closed the connection before the end of the response")
 	}
 	if err == nil && h.last {
 		err = c.close()
 	}
 	return a, err
+}
+
+// counter counts the bytes that are received.
+type counter struct{ *client }
+
+func (c counter) Read(p []byte) (int, error) {
+	n, err := c.conn.Read(p)
+	c.read += int64(n)
+	return n, err
 }
 
 func (c *client) close() error {
@@ -99,26 +97,16 @@ func (c *client) close() error {
 // head contains the headers that determine the end of a response.
 type head struct {
 	status  int
-	length  int // -1: unknown
+	length  int64 // -1: unknown
 	chunked bool
 	last    bool // the server closes the connection
 }
 
 func (c *client) head() (h head, err error) {
-	end := -1
-	for searched := 0; ; {
-		if end = bytes.Index(c.buf[c.r+searched:c.w], headEnd); end >= 0 {
-			end += c.r + searched
-			break
-		}
-		searched = max(c.w-c.r-len(headEnd)+1, 0)
-		if err := c.fill(); err != nil {
-			return h, err
-		}
+	line, err := c.line()
+	if err != nil {
+		return h, err
 	}
-	text := c.buf[c.r : end+len(lineEnd)]
-	c.r = end + len(headEnd)
-	line, text, _ := bytes.Cut(text, lineEnd)
 	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
 		return h, fmt.Errorf("invalid status line %.40q: expected HTTP/1.1 and a status", line)
 	}
@@ -126,12 +114,14 @@ func (c *client) head() (h head, err error) {
 		return h, fmt.Errorf("invalid status line %.40q: %w", line, err)
 	}
 	h.length = -1
-	for len(text) > 0 {
-		line, text, _ = bytes.Cut(text, lineEnd)
+	for {
+		if line, err = c.line(); err != nil || len(line) == 0 {
+			return h, err
+		}
 		name, value, _ := bytes.Cut(line, []byte(":"))
 		switch value = bytes.TrimSpace(value); {
 		case bytes.EqualFold(name, hasLength):
-			if h.length, err = strconv.Atoi(string(value)); err != nil || h.length < 0 {
+			if h.length, err = strconv.ParseInt(string(value), 10, 64); err != nil || h.length < 0 {
 				return h, fmt.Errorf("invalid Content-Length %q", value)
 			}
 		case bytes.EqualFold(name, hasCoding):
@@ -140,86 +130,41 @@ func (c *client) head() (h head, err error) {
 			h.last = bytes.EqualFold(value, []byte("close"))
 		}
 	}
-	return h, nil
 }
 
-// chunks reads a chunked body.
-func (c *client) chunks(body *[]byte) error {
-	for {
-		line, err := c.line()
-		if err != nil {
-			return err
-		}
-		size, _, _ := bytes.Cut(line, []byte(";"))
-		n, err := strconv.ParseUint(string(size), 16, 31)
-		if err != nil {
-			return fmt.Errorf("invalid chunk size %.20q", line)
-		}
-		if n == 0 {
-			break
-		}
-		if err := c.take(int(n), body); err != nil {
-			return err
-		}
-		if rest, err := c.line(); err != nil || len(rest) > 0 {
-			return errors.Join(fmt.Errorf("chunk longer than its size of %d bytes", n), err)
-		}
-	}
-	for { // trailers
-		if line, err := c.line(); err != nil || len(line) == 0 {
-			return err
-		}
-	}
-}
-
-// line returns the next line, valid until the next read.
+// line returns the next line without its end, valid until the next read.
 func (c *client) line() ([]byte, error) {
-	for {
-		if i := bytes.Index(c.buf[c.r:c.w], lineEnd); i >= 0 {
-			line := c.buf[c.r : c.r+i]
-			c.r += i + len(lineEnd)
-			return line, nil
-		}
-		if err := c.fill(); err != nil {
-			return nil, err
-		}
+	line, err := c.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		return nil, fmt.Errorf("header or line longer than %d bytes", clientBuffer)
 	}
+	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// take reads n bytes and appends them to body if it is not nil.
-func (c *client) take(n int, body *[]byte) error {
-	for {
-		part := min(n, c.w-c.r)
-		if body != nil {
-			*body = append(*body, c.buf[c.r:c.r+part]...)
+// body reads the body of a response, and returns it if it is wanted.
+func (c *client) body(h *head, wanted bool) (body []byte, err error) {
+	switch {
+	case h.status == 204 || h.status == 304:
+	case h.chunked:
+		chunks := httputil.NewChunkedReader(c.in)
+		if wanted {
+			body, err = io.ReadAll(chunks)
+		} else {
+			_, err = io.Copy(io.Discard, chunks)
 		}
-		c.r += part
-		if n -= part; n == 0 {
-			return nil
+		for err == nil { // trailers
+			if line, lineErr := c.line(); lineErr != nil || len(line) == 0 {
+				return body, lineErr
+			}
 		}
-		if err := c.fill(); err != nil {
-			return err
+	case h.length < 0:
+		err = errors.New("response without a length")
+	case wanted:
+		if body, err = io.ReadAll(io.LimitReader(c.in, h.length)); err == nil && int64(len(body)) < h.length {
+			err = io.ErrUnexpectedEOF
 		}
+	default:
+		_, err = c.in.Discard(int(h.length))
 	}
-}
-
-// fill reads more bytes and keeps the unparsed ones.
-func (c *client) fill() error {
-	if c.r > 0 {
-		c.w = copy(c.buf, c.buf[c.r:c.w])
-		c.r = 0
-	}
-	if c.w == len(c.buf) {
-		return fmt.Errorf("header or line longer than %d bytes", len(c.buf))
-	}
-	n, err := c.conn.Read(c.buf[c.w:])
-	c.w += n
-	c.read += int64(n)
-	if n > 0 {
-		return nil
-	}
-	if errors.Is(err, io.EOF) {
-		return errors.New("the server closed the connection before the end of the response")
-	}
-	return err
+	return body, err
 }
