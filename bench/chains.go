@@ -9,9 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/bench/generate/bitcoingen"
-	"birthmark/bench/generate/cardanogen"
-	"birthmark/bench/generate/ergogen"
+	"birthmark/bench/generate"
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
@@ -22,20 +20,18 @@ import (
 
 // supported is what benchmarks need of a chain.
 type supported struct {
-	adapter  func(network string) (model.Chain, error)                             // of generated blocks
-	generate func(ctx context.Context, dir string, c Chain) (*generated, error)    // a chain in a folder
-	blocks   func(seed uint64, perBlock float64, txs int) [][]byte                 // for [GeneratedBlocks]
-	read     func(ctx context.Context, path string, limit int64) ([][]byte, error) // for [ReadBlocks]
-	peer     string                                                                // name of the other decoder for [Decode]
-	decode   func(raw []byte) (txs int, err error)                                 // the other decoder
+	adapter func(network string) (model.Chain, error)                             // of generated blocks
+	read    func(ctx context.Context, path string, limit int64) ([][]byte, error) // for [ReadBlocks]
+	peer    string                                                                // name of the other decoder for [Decode]
+	decode  func(raw []byte) (txs int, err error)                                 // the other decoder
 }
 
 // chains is the only place where the package lists chains.
 func chains() map[string]supported {
 	return map[string]supported{
-		bitcoin.Name: {bitcoinAdapter, generateBitcoin, bitcoinBlocks, readBlockFile, "btcd", decodeWithBtcd},
-		cardano.Name: {cardano.New, generateCardano, cardanoBlocks, readChunks, "gouroboros", decodeWithGouroboros},
-		ergo.Name:    {ergo.New, generateErgo, ergoBlocks, readFullBlocks, "encoding/json", decodeWithEncodingJSON},
+		bitcoin.Name: {bitcoinAdapter, readBlockFile, "btcd", decodeWithBtcd},
+		cardano.Name: {cardano.New, readChunks, "gouroboros", decodeWithGouroboros},
+		ergo.Name:    {ergo.New, readFullBlocks, "encoding/json", decodeWithEncodingJSON},
 	}
 }
 
@@ -114,11 +110,7 @@ func (c *Chain) define(adapter model.Chain, err error) (model.Chain, error) {
 	return adapter.Define(c.Definitions)
 }
 
-const (
-	unserializedBitcoin = "mainnet" // network of blocks of a [Generator]
-	serializedBitcoin   = "regtest" // network of serialized blocks
-	ergoNetwork         = "testnet" // the first block of mainnet has a known id
-)
+const unserializedBitcoin = "mainnet" // network of blocks of a [Generator]
 
 func bitcoinAdapter(network string) (model.Chain, error) {
 	adapter, err := bitcoin.New(network)
@@ -137,107 +129,38 @@ func (c unchecked) Define(ds []model.Definition) (model.Chain, error) {
 	return unchecked{defined}, err
 }
 
-func generateBitcoin(ctx context.Context, dir string, c Chain) (*generated, error) {
-	if c.Serialized {
-		return serializeBitcoin(ctx, dir, c)
+// generate generates the chain, in a folder unless a [Generator] makes the blocks on demand.
+func (c Chain) generate(ctx context.Context, dir string) (*generated, error) {
+	if c.generated() {
+		adapter, err := bitcoinAdapter(unserializedBitcoin)
+		open := func(_ context.Context, indexes []string) (model.Source, error) {
+			c.Indexes = indexes
+			return NewSource(c)
+		}
+		return &generated{adapter: adapter, network: unserializedBitcoin, open: open}, err
 	}
-	adapter, err := bitcoinAdapter(unserializedBitcoin)
+	if c.Name == bitcoin.Name {
+		dir = filepath.Join(dir, serializedFolder)
+	}
+	f, err := generate.Write(ctx, c.Name, dir, generate.Options{Seed: c.Seed, Txs: c.Txs, TxsPerBlock: float64(c.TxsPerBlock)}, nil)
 	if err != nil {
 		return nil, err
 	}
-	open := func(_ context.Context, indexes []string) (model.Source, error) {
-		c.Indexes = indexes
-		return NewSource(c)
-	}
-	return &generated{adapter: adapter, network: unserializedBitcoin, open: open}, nil
-}
-
-// serializedFolder is the subfolder for the output of [bitcoingen.Write], whose name of a folder is one of a file of a
-// [Recording].
-const serializedFolder = "serialized"
-
-func serializeBitcoin(ctx context.Context, dir string, c Chain) (*generated, error) {
-	dir, err := filepath.Abs(filepath.Join(dir, serializedFolder))
-	if err != nil {
-		return nil, err
-	}
-	o := bitcoingen.Options{Seed: c.Seed, Txs: c.Txs, TxsPerBlock: float64(c.TxsPerBlock)}
-	if _, err := bitcoingen.Write(ctx, dir, o, nil); err != nil {
-		return nil, err
-	}
-	g, err := c.fromFile(serializedBitcoin, filepath.Join(dir, bitcoingen.BlocksFolder))
-	if err != nil {
-		return nil, err
-	}
-	g.files = []string{dir}
-	return g, nil
-}
-
-func generateCardano(ctx context.Context, dir string, c Chain) (*generated, error) {
-	o := cardanogen.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
-	if _, err := cardanogen.Write(ctx, dir, o, c.Txs, nil); err != nil {
-		return nil, err
-	}
-	dir, err := filepath.Abs(dir) // the adapter reads genesis files if the network's name is a path
-	if err != nil {
-		return nil, err
-	}
-	return c.fromFile(filepath.Join(dir, cardanogen.GenesisFolder), filepath.Join(dir, cardanogen.ImmutableFolder))
-}
-
-func generateErgo(ctx context.Context, dir string, c Chain) (*generated, error) {
-	o := ergogen.Options{Seed: c.Seed, TxsPerBlock: float64(c.TxsPerBlock)}
-	if _, err := ergogen.Write(ctx, dir, o, c.Txs, nil); err != nil {
-		return nil, err
-	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, err
-	}
-	return c.fromFile(ergoNetwork, filepath.Join(dir, ergogen.BlocksFile))
-}
-
-func (c *Chain) fromFile(network, path string) (*generated, error) {
-	adapter, err := c.adapter(network)
-	if err != nil {
-		return nil, err
-	}
+	adapter, err := c.adapter(f.Network)
 	open := func(ctx context.Context, indexes []string) (model.Source, error) {
-		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + path, Indexes: indexes, Raw: c.Raw})
+		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + f.Path, Indexes: indexes, Raw: c.Raw})
 	}
-	return &generated{adapter: adapter, network: network, files: []string{path}, open: open}, nil
+	return &generated{adapter: adapter, network: f.Network, files: []string{f.Path}, open: open}, err
 }
+
+// serializedFolder is the subfolder for the files of Bitcoin, whose folder has the name of a file of a [Recording].
+const serializedFolder = "serialized"
 
 // GeneratedBlocks returns generated blocks of a chain in the format of [Decode], with at least that many transactions
 // and perBlock of them per block on average; with 0 as many as mainnet has.
 func GeneratedBlocks(chain string, seed uint64, perBlock float64, txs int) ([][]byte, error) {
-	s, err := chainNamed(chain)
-	if err != nil {
+	if _, err := chainNamed(chain); err != nil {
 		return nil, err
 	}
-	return s.blocks(seed, perBlock, txs), nil
-}
-
-func bitcoinBlocks(seed uint64, perBlock float64, txs int) (blocks [][]byte) {
-	c := bitcoingen.New(bitcoingen.Options{Seed: seed, Txs: txs, TxsPerBlock: perBlock})
-	for c.Made().Txs < txs {
-		blocks = append(blocks, c.Next().Record)
-	}
-	return blocks
-}
-
-func cardanoBlocks(seed uint64, perBlock float64, txs int) (blocks [][]byte) {
-	c := cardanogen.New(cardanogen.Options{Seed: seed, TxsPerBlock: perBlock})
-	for c.Made().Txs < txs {
-		blocks = append(blocks, c.Next().Raw)
-	}
-	return blocks
-}
-
-func ergoBlocks(seed uint64, perBlock float64, txs int) (blocks [][]byte) {
-	c := ergogen.New(ergogen.Options{Seed: seed, TxsPerBlock: perBlock})
-	for c.Made().Txs < txs {
-		blocks = append(blocks, append(c.Next().JSON, '\n'))
-	}
-	return blocks
+	return generate.Blocks(chain, generate.Options{Seed: seed, Txs: txs, TxsPerBlock: perBlock}), nil
 }

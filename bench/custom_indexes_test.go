@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"birthmark/bench/generate"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -17,7 +18,7 @@ var someDefinitions = []model.Definition{
 func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
 	for _, name := range ChainNames() {
 		t.Run(name, func(t *testing.T) {
-			network := map[string]string{"bitcoin": serializedBitcoin, "ergo": ergoNetwork}[name]
+			network := generate.Networks[name]
 			chain, err := (&Chain{Name: name}).adapter(network)
 			if err != nil {
 				t.Fatal(err)
@@ -46,7 +47,7 @@ func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
 }
 
 func TestABadDefinitionIsNotMeasured(t *testing.T) {
-	chain, err := (&Chain{Name: "bitcoin"}).adapter(serializedBitcoin)
+	chain, err := (&Chain{Name: "bitcoin"}).adapter(generate.Networks["bitcoin"])
 	if err != nil {
 		t.Fatal(err)
 	}

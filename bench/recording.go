@@ -48,7 +48,7 @@ func Record(ctx context.Context, dir string, c Chain, progress func(txs int)) (r
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	made, err := chains()[c.Name].generate(ctx, dir, c)
+	made, err := c.generate(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

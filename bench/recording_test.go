@@ -41,7 +41,7 @@ func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
 				c.Name, c.Serialized, c.Raw = name, true, true
 			}
 			r := recorded(t, c)
-			made, err := chains()[name].generate(ctx, t.TempDir(), r.Chain)
+			made, err := r.Chain.generate(ctx, t.TempDir())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -73,7 +73,7 @@ var (
 		"script_hash":     func(v *view) { v.Output.ScriptHash = v.scriptHash() },
 		"script_language": func(v *view) { v.Output.ScriptLanguage = v.script().LanguageName() },
 		"assets":          func(v *view) { v.Output.Assets = holdings(v.output.Assets) },
-		"policies":        func(v *view) { v.Output.Policies = policies(v.output.Assets) },
+		"policies":        func(v *view) { v.Output.Policies = policies(v.output) },
 	}
 )
 
@@ -161,13 +161,10 @@ func mints(ms []model.Mint) []*asset {
 	return pointers(all)
 }
 
-// policies returns the policies of assets, each once: the assets of a policy are adjacent.
-func policies(assets []model.Asset) (all [][]byte) {
-	for i := range assets {
-		policy := assets[i].ID[:address.PolicySize:address.PolicySize]
-		if n := len(all); n == 0 || string(all[n-1]) != string(policy) {
-			all = append(all, policy)
-		}
+// policies returns the policies of an output's assets, each once.
+func policies(o *ledger.Output) (all [][]byte) {
+	for _, k := range appendPolicies(nil, 0, o) {
+		all = append(all, k.Value)
 	}
 	return all
 }

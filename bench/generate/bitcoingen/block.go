@@ -49,7 +49,8 @@ func (c *Chain) assemble(height model.HeightPk) Block {
 	record := make([]byte, recordHead, recordHead+headerSize+3+len(coinbase)+len(c.body))
 
 	record = binary.LittleEndian.AppendUint32(record, versionBits)
-	record = append(record, c.tip.Hash[:]...)
+	tip := c.Tip().Hash
+	record = append(record, tip[:]...)
 	c.counts.Txs = len(c.ids)
 	root, _ := block.MerkleRoot(c.ids)
 	record = append(record, root[:]...)

@@ -6,6 +6,7 @@ import (
 	"github.com/btcsuite/btcd/address/v2/base58"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/generate/skeleton"
 	"birthmark/model"
 )
 
@@ -30,22 +31,11 @@ type Block struct {
 func (b *Block) Raw() []byte { return b.Record[recordHead:] }
 
 // Counts are totals of a block or chain.
-type Counts struct {
-	Blocks, Txs, Outputs int
-	Inputs               int // without those of coinbases
-	Bytes                int // of blocks, without the heads of records
-}
-
-func (c *Counts) add(d Counts) {
-	c.Blocks += d.Blocks
-	c.Txs += d.Txs
-	c.Inputs += d.Inputs
-	c.Outputs += d.Outputs
-	c.Bytes += d.Bytes
-}
+type Counts = skeleton.Counts
 
 // Chain makes the blocks of a chain one after the other. Use it from one goroutine.
 type Chain struct {
+	skeleton.Chain
 	options    Options
 	names      uint64 // number from which the next script is made
 	rng        distribution.Random
@@ -54,8 +44,6 @@ type Chain struct {
 	coins      Coins[coin]
 	immature   [maturity][]coin // outputs of the last coinbases by height
 
-	tip    model.Point
-	made   Counts
 	births []uint64 // by era: number of addresses at its beginning
 	era    *era
 	next   size // of the next transaction
@@ -93,12 +81,6 @@ func (c *Chain) endowment() int {
 	return int(min(10*c.options.TxsPerBlock, float64(c.options.Txs)/10, 200_000))
 }
 
-// Tip returns the newest block; the origin before the first.
-func (c *Chain) Tip() model.Point { return c.tip }
-
-// Made returns the totals of the blocks so far.
-func (c *Chain) Made() Counts { return c.made }
-
 // HotAddress returns the address that the most outputs pay to, as text.
 func (c *Chain) HotAddress() string {
 	return base58.CheckEncode(filled(nil, hash160Size, c.names+HotAddress), regtest.PubKeyHashAddrID)
@@ -110,19 +92,18 @@ func (c *Chain) Next() Block { return c.nextOf(math.MaxInt) }
 // nextOf makes the next block with at most n transactions.
 func (c *Chain) nextOf(most int) Block {
 	var b Block
-	if c.made.Blocks == 0 {
+	if c.Made().Blocks == 0 {
 		b = genesis()
 	} else {
 		b = c.mine(min(most, max(1, c.rng.Around(c.options.TxsPerBlock)), 1+c.coins.Len()/2))
 	}
-	c.made.add(b.Counts)
-	c.tip = model.Point{Height: b.Height, Hash: b.Hash}
+	c.Add(model.Point{Height: b.Height, Hash: b.Hash}, b.Counts)
 	return b
 }
 
 // mine makes a block of a coinbase and up to n-1 transactions.
 func (c *Chain) mine(n int) Block {
-	height := model.HeightPk(c.made.Blocks)
+	height := model.HeightPk(c.Made().Blocks)
 	c.counts = Counts{Blocks: 1}
 	c.ids, c.witnessIDs = append(c.ids[:0], model.Hash{}), append(c.witnessIDs[:0], model.Hash{})
 	c.body, c.fees, c.witnesses, c.weight = c.body[:0], 0, false, c.coinbaseRoom(height)

@@ -79,7 +79,7 @@ type script struct {
 func (c *Chain) advance() {
 	done := 0.0
 	if whole := c.options.Txs - opening; whole > 0 {
-		done = float64(c.made.Txs-opening) / float64(whole)
+		done = float64(c.Made().Txs-opening) / float64(whole)
 	}
 	for last := len(c.births) - 1; last+1 < len(eras) && done >= eras[last+1].from; last++ {
 		c.births = append(c.births, c.recipients.Births())

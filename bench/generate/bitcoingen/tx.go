@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"birthmark/bench/generate/skeleton"
 	"birthmark/model"
 )
 
@@ -34,6 +35,9 @@ type coin struct {
 	kind  kind
 }
 
+// Worth returns the value.
+func (c coin) Worth() uint64 { return c.value }
+
 // payment is an output to be made.
 type payment struct {
 	script script
@@ -55,7 +59,7 @@ func (s size) more() int { return 1 + s.outputs/10 }
 // too little value.
 func (c *Chain) transaction(s size) {
 	c.base, c.witness, c.hasWitness = c.base[:0], c.witness[:0], false
-	if c.coins.Len() < max(c.endowment(), int(unspentByTx*float64(c.made.Txs))) {
+	if c.coins.Len() < max(c.endowment(), int(unspentByTx*float64(c.Made().Txs))) {
 		s.inputs = min(s.inputs, s.outputs) // to increase the number of unspent outputs
 	}
 	version, sequence, lock := uint32(1), uint32(finalInput), uint32(0)
@@ -63,7 +67,7 @@ func (c *Chain) transaction(s size) {
 		version = 1 + uint32(c.rng.IntN(2))
 		switch c.rng.IntN(4) {
 		case 0: // wallets set it against fee sniping
-			sequence, lock = finalInput-1, uint32(c.made.Blocks-1)
+			sequence, lock = finalInput-1, uint32(c.Made().Blocks-1)
 		case 1: // replaceable (BIP 125)
 			sequence = finalInput - 2
 		}
@@ -87,15 +91,8 @@ func (c *Chain) transaction(s size) {
 
 // spend begins the transaction with its inputs, and returns their total value.
 func (c *Chain) spend(s size, version, sequence uint32) (total uint64) {
-	c.spent = c.spent[:0]
-	for i := 0; i < s.inputs || i < s.inputs+s.more() && total < leastOutput*uint64(s.outputs+1); i++ {
-		taken, ok := c.coins.Take(c.rng)
-		if !ok {
-			break
-		}
-		total += taken.value
-		c.spent = append(c.spent, taken)
-	}
+	take := func() (coin, bool) { return c.coins.Take(c.rng) }
+	c.spent, total = skeleton.Spend(c.spent[:0], s.inputs, s.more(), leastOutput*uint64(s.outputs+1), take)
 	c.counts.Inputs += len(c.spent)
 	b := binary.LittleEndian.AppendUint32(c.base, version)
 	b = appendCompact(b, uint64(len(c.spent)))

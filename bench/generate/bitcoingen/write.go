@@ -17,27 +17,17 @@ const BlocksFolder = "blocks"
 const mostFile = 128 << 20
 
 // Write makes the whole chain and writes it into the folder blocks in dir, in files named like a node's. It returns the
-// chain. An error of kind [model.Refused], code not_empty, if that folder is not empty. made, which may be nil, is
+// chain. An error of kind [model.Refused], code not_empty, if that folder is not empty. progress, which may be nil, is
 // called after each block.
-func Write(ctx context.Context, dir string, o Options, made func(Counts)) (c *Chain, err error) {
+func Write(ctx context.Context, dir string, o Options, progress func(Counts)) (c *Chain, err error) {
 	w, err := createFiles(filepath.Join(dir, BlocksFolder), mostFile)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	for c = New(o); c.made.Txs < o.Txs || c.made.Blocks == 0; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		b := c.nextOf(o.Txs - c.made.Txs)
-		if err := w.append(b.Record); err != nil {
-			return nil, err
-		}
-		if made != nil {
-			made(c.made)
-		}
-	}
-	return c, nil
+	c = New(o)
+	err = c.Write(ctx, o.Txs, func(most int) error { return w.append(c.nextOf(most).Record) }, progress)
+	return c, err
 }
 
 // files writes block files one after the other.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/cardano/cbor"
 )
 
@@ -35,11 +36,11 @@ func (u universe) clone() universe {
 	return universe{slices.Clip(u.policies), slices.Clip(u.assets)}
 }
 
-// held is an amount of an asset, identified by its number.
-type held struct {
-	asset  uint32
-	amount uint64
-}
+// Assets are identified by their numbers.
+type (
+	held     = skeleton.Holding[uint32]
+	holdings = skeleton.Holdings[uint32]
+)
 
 // change is the amount of an asset that a transaction mints or burns.
 type change struct {
@@ -59,7 +60,7 @@ func (u *universe) compare(a, b uint32) int {
 	return cmp.Or(cmp.Compare(len(x.name), len(y.name)), cmp.Compare(x.name, y.name))
 }
 
-func (u *universe) order(a, b held) int { return u.compare(a.asset, b.asset) }
+func (u *universe) order(a, b held) int { return u.compare(a.Asset, b.Asset) }
 
 // newAsset adds an asset of a policy; its name contains its number, so no two are equal.
 func (c *Chain) newAsset(policy uint32, divisible bool) uint32 {
@@ -136,30 +137,22 @@ func (c *Chain) mintNew(n int) {
 
 func (c *Chain) mintSome(asset uint32, amount int64) {
 	c.minted = append(c.minted, change{asset, amount})
-	i := slices.IndexFunc(c.bag, func(h held) bool { return h.asset == asset })
-	if i >= 0 {
-		c.bag[i].amount += uint64(amount)
-	} else {
-		c.bag = append(c.bag, held{asset, uint64(amount)})
-	}
+	c.bag.Give(held{Asset: asset, Amount: uint64(amount)})
 }
 
 // burn burns some of the inputs' assets, each in part or completely.
 func (c *Chain) burn(n int) {
 	for range n {
 		i := c.rng.IntN(len(c.bag))
-		amount := c.bag[i].amount
+		amount := c.bag[i].Amount
 		if part := c.rng.Share(amount); part < amount && c.rng.Chance(0.3) {
 			amount = part
 		}
-		if amount > 1<<62 || slices.ContainsFunc(c.minted, func(m change) bool { return m.asset == c.bag[i].asset }) {
+		if amount > 1<<62 || slices.ContainsFunc(c.minted, func(m change) bool { return m.asset == c.bag[i].Asset }) {
 			continue
 		}
-		c.minted = append(c.minted, change{c.bag[i].asset, -int64(amount)})
-		if c.bag[i].amount -= amount; c.bag[i].amount == 0 {
-			c.bag[i] = c.bag[len(c.bag)-1]
-			c.bag = c.bag[:len(c.bag)-1]
-		}
+		c.minted = append(c.minted, change{c.bag[i].Asset, -int64(amount)})
+		c.bag.Take(i, amount)
 		if len(c.bag) == 0 {
 			return
 		}
@@ -172,7 +165,7 @@ func (c *Chain) gather() {
 	for i := range c.spent {
 		c.bag = append(c.bag, c.spent[i].assets...)
 	}
-	c.bag = distribution.Sum(c.bag, c.order, func(h *held) *uint64 { return &h.amount })
+	c.bag.Merge(c.order)
 }
 
 // deal distributes the bag to the outputs: parts to some, the rest to the last.
@@ -181,13 +174,13 @@ func (c *Chain) deal() {
 	last := len(outs) - 1
 	for j := range outs[:last] {
 		if len(c.bag) > 0 && c.rng.Chance(sharedBag) {
-			c.part(&outs[j])
+			c.bag.Part(c.rng, parts, &outs[j].assets)
 		}
 	}
 	rest := c.bag
 	some := func(j, n int) { // no output exceeds the maximum
 		n = min(n, mostEntries-len(outs[j].assets))
-		outs[j].give(rest[:n])
+		outs[j].assets.Give(rest[:n]...)
 		rest = rest[n:]
 	}
 	if last > 0 && len(rest) > 20 && c.rng.Chance(splitBag) {
@@ -204,51 +197,17 @@ func (c *Chain) deal() {
 	}
 }
 
-// part gives an output some assets of the bag.
-func (c *Chain) part(to *payment) {
-	for i := range partCounts.Draw(c.rng) {
-		if len(c.bag) == 0 {
-			return
-		}
-		at := c.rng.IntN(len(c.bag))
-		if i == 0 && c.rng.Chance(hotPart) {
-			if hot := slices.IndexFunc(c.bag, func(h held) bool { return h.asset == hotAsset }); hot >= 0 {
-				at = hot
-			}
-		}
-		h := &c.bag[at]
-		given := *h
-		if given.amount > 1 && c.rng.Chance(splitEntry) {
-			given.amount = c.rng.Share(given.amount)
-		}
-		if h.amount -= given.amount; h.amount == 0 {
-			*h = c.bag[len(c.bag)-1]
-			c.bag = c.bag[:len(c.bag)-1]
-		}
-		to.give([]held{given})
-	}
-}
-
-// give adds assets to an output.
-func (p *payment) give(some []held) {
-	for _, h := range some {
-		i := slices.IndexFunc(p.assets, func(has held) bool { return has.asset == h.asset })
-		if i >= 0 {
-			p.assets[i].amount += h.amount
-		} else {
-			p.assets = append(p.assets, h)
-		}
-	}
-}
+// parts are the shares of the inputs' assets that outputs get.
+var parts = skeleton.Parts[uint32]{Counts: partCounts, Hot: hotAsset, First: hotPart, Split: splitEntry}
 
 // burnRest burns what no output can hold.
 func (c *Chain) burnRest(h held) {
-	i := slices.IndexFunc(c.minted, func(m change) bool { return m.asset == h.asset })
+	i := slices.IndexFunc(c.minted, func(m change) bool { return m.asset == h.Asset })
 	if i < 0 {
-		c.minted = append(c.minted, change{asset: h.asset})
+		c.minted = append(c.minted, change{asset: h.Asset})
 		i = len(c.minted) - 1
 	}
-	c.minted[i].amount -= int64(h.amount)
+	c.minted[i].amount -= int64(h.Amount)
 	if c.minted[i].amount == 0 {
 		c.minted = slices.Delete(c.minted, i, i+1)
 	}

@@ -64,10 +64,11 @@ func (c *Chain) appendHeader(b []byte, height model.HeightPk, slot uint64, bodyS
 	}
 	b = cbor.AppendHead(cbor.AppendHead(b, cbor.Array, 2), cbor.Array, 10)
 	b = cbor.AppendUint(cbor.AppendUint(b, uint64(height)), slot)
-	if c.made.Blocks == 0 {
+	if c.Made().Blocks == 0 {
 		b = append(b, 0xf6)
 	} else {
-		b = cbor.AppendBytes(b, c.tip.Hash[:])
+		parent := c.Tip().Hash
+		b = cbor.AppendBytes(b, parent[:])
 	}
 	b = key(b, 2*issuer)   // the block's issuer,
 	b = key(b, 2*issuer+1) // and its VRF key

@@ -5,6 +5,7 @@ import (
 
 	"birthmark/bench/generate/distribution"
 	"birthmark/bench/generate/immutabledb"
+	"birthmark/bench/generate/skeleton"
 	"birthmark/model"
 )
 
@@ -28,34 +29,16 @@ type Block struct {
 // Point of the block.
 func (b *Block) Point() model.Point { return model.Point{Height: b.Height, Hash: b.Hash, Slot: b.Slot} }
 
-// Counts are totals of a block or chain. Transactions with failed scripts count with their effects only.
-type Counts struct {
-	Blocks, Txs, Inputs, Outputs int
-	Assets                       int // entries of outputs
-	Mints                        int // asset changes by mints or burns
-	Failed                       int // transactions with failed scripts
-	Bytes                        int
-}
-
-func (c *Counts) add(d Counts) {
-	c.Blocks += d.Blocks
-	c.Txs += d.Txs
-	c.Inputs += d.Inputs
-	c.Outputs += d.Outputs
-	c.Assets += d.Assets
-	c.Mints += d.Mints
-	c.Failed += d.Failed
-	c.Bytes += d.Bytes
-}
+// Counts are totals of a block or chain.
+type Counts = skeleton.Counts
 
 // Chain makes the blocks of a chain one after the other. Use it from one goroutine.
 type Chain struct {
+	skeleton.Chain
 	options Options
 	names   uint64 // number from which the next hash is made
 	rng     distribution.Random
 
-	tip     model.Point // zero before the first block
-	made    Counts
 	unspent distribution.Unspent[coin]
 	births  uint32 // addresses so far, including the head's; the number of an address is the count before it
 	genesis Genesis
@@ -70,7 +53,7 @@ type Chain struct {
 	failed                 []uint64 // transactions with failed scripts
 	spent                  []coin
 	payments               []payment
-	bag                    []held
+	bag                    holdings
 	minted                 []change
 	content                []byte // of a byte string
 }
@@ -81,8 +64,11 @@ type coin struct {
 	index   uint32
 	address uint32
 	value   uint64
-	assets  []held // immutable: shared by forks of the chain
+	assets  holdings // immutable: shared by forks of the chain
 }
+
+// Worth returns the value.
+func (c coin) Worth() uint64 { return c.value }
 
 // New returns a chain without blocks.
 func New(o Options) *Chain {
@@ -102,19 +88,13 @@ func New(o Options) *Chain {
 // same block with the same seed make the same blocks.
 func (c *Chain) Fork(seed uint64) *Chain {
 	f := *c
-	f.rng = distribution.NewRandom(seed, uint64(c.made.Blocks)+1)
+	f.rng = distribution.NewRandom(seed, uint64(c.Made().Blocks)+1)
 	f.unspent = c.unspent.Clone()
 	f.universe = c.universe.clone()
 	f.bodies, f.witnesses, f.aux, f.failed = nil, nil, nil, nil
 	f.spent, f.payments, f.bag, f.minted, f.content = nil, nil, nil, nil, nil
 	return &f
 }
-
-// Tip returns the newest block; the origin before the first.
-func (c *Chain) Tip() model.Point { return c.tip }
-
-// Made returns the totals of the blocks so far.
-func (c *Chain) Made() Counts { return c.made }
 
 // Next makes the next block.
 func (c *Chain) Next() Block { return c.NextOf(blockTxs(c.rng, c.options.TxsPerBlock)) }
@@ -126,8 +106,8 @@ func (c *Chain) NextOf(txs int) Block {
 	c.metadata, c.failed = 0, c.failed[:0]
 
 	slot, height := c.nextSlot(), model.HeightPk(0)
-	if c.made.Blocks > 0 {
-		height = c.tip.Height + 1
+	if c.Made().Blocks > 0 {
+		height = c.Tip().Height + 1
 	}
 	for i := range txs {
 		c.transaction(uint64(i), slot)
@@ -135,8 +115,7 @@ func (c *Chain) NextOf(txs int) Block {
 	b := c.assemble(height, slot, txs)
 	c.counts.Bytes = len(b.Raw)
 	b.Counts = c.counts
-	c.made.add(c.counts)
-	c.tip = b.Point()
+	c.Add(b.Point(), c.counts)
 	c.unspent.Begin()
 	return b
 }
@@ -144,10 +123,10 @@ func (c *Chain) NextOf(txs int) Block {
 // nextSlot returns the slot of the next block: one slot in twenty has one.
 func (c *Chain) nextSlot() uint64 {
 	ahead := uint64(math.Log(1-c.rng.Float64()) / math.Log(1-1.0/slotsPerBlock))
-	if c.made.Blocks == 0 {
+	if c.Made().Blocks == 0 {
 		return ahead
 	}
-	return c.tip.Slot + 1 + ahead
+	return c.Tip().Slot + 1 + ahead
 }
 
 // put adds an unspent output of the current block.

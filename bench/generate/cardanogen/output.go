@@ -65,7 +65,7 @@ func (c *Chain) appendValue(b []byte, p *payment) []byte {
 		return cbor.AppendUint(b, p.value)
 	}
 	b = cbor.AppendUint(cbor.AppendHead(b, cbor.Array, 2), p.value)
-	return c.appendMultiAsset(b, len(p.assets), func(i int) (uint32, int64) { return p.assets[i].asset, int64(p.assets[i].amount) })
+	return c.appendMultiAsset(b, len(p.assets), func(i int) (uint32, int64) { return p.assets[i].Asset, int64(p.assets[i].Amount) })
 }
 
 // appendData appends Plutus data as contracts store it: owner, amount, deadline.

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/cardano/cbor"
 )
 
@@ -36,7 +37,7 @@ const (
 type payment struct {
 	address uint32
 	value   uint64
-	assets  []held
+	assets  holdings
 }
 
 // transaction makes the next transaction of the current block.
@@ -112,16 +113,7 @@ func (c *Chain) spend(n, outputs int) {
 	if c.unspent.Len() < c.genesis.Outputs { // few would be left
 		n = min(n, outputs)
 	}
-	total := uint64(0)
-	for i := 0; i < n || i < n+3 && total < leastOutput*uint64(outputs+1); i++ {
-		p, ok := c.unspent.Find(c.rng, age)
-		if !ok {
-			break
-		}
-		taken := c.unspent.Take(p)
-		total += taken.value
-		c.spent = append(c.spent, taken)
-	}
+	c.spent, _ = skeleton.Spend(c.spent, n, 3, leastOutput*uint64(outputs+1), skeleton.TakeOf(&c.unspent, c.rng, age))
 }
 
 // pay makes up to n outputs of the inputs' value minus the fee.

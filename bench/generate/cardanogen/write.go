@@ -28,8 +28,9 @@ func (g Genesis) Write(dir string) error {
 }
 
 // Write makes a chain with n transactions and writes it into a folder: its genesis files into genesis, its blocks into
-// immutable, which must be empty. It returns the chain. made, which may be nil, is called after each block.
-func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts)) (c *Chain, err error) {
+// immutable, which must be empty. It returns the chain. progress, which may be nil, is called after each
+// block.
+func Write(ctx context.Context, dir string, o Options, txs int, progress func(Counts)) (c *Chain, err error) {
 	folder, err := immutabledb.Create(filepath.Join(dir, ImmutableFolder), slotsInChunk)
 	if err != nil {
 		return nil, err
@@ -39,19 +40,11 @@ func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts
 	if err := c.Genesis().Write(filepath.Join(dir, GenesisFolder)); err != nil {
 		return nil, err
 	}
-	for c.made.Txs < txs || c.made.Blocks == 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		b := c.next(txs - c.made.Txs)
-		if err := folder.Append(&b.Block); err != nil {
-			return nil, err
-		}
-		if made != nil {
-			made(c.made)
-		}
-	}
-	return c, nil
+	err = c.Write(ctx, txs, func(most int) error {
+		b := c.next(most)
+		return folder.Append(&b.Block)
+	}, progress)
+	return c, err
 }
 
 // next makes the next block with at most n transactions.

@@ -2,7 +2,6 @@ package distribution
 
 import (
 	"bytes"
-	"cmp"
 	"math"
 	"slices"
 	"testing"
@@ -118,28 +117,5 @@ func TestBytesDependOnTheirNumberAlone(t *testing.T) {
 	}
 	if b := r.Filler([]byte("begin"), 20); len(b) != 25 || !bytes.HasPrefix(b, []byte("begin")) || bytes.Equal(b[5:], make([]byte, 20)) {
 		t.Errorf("%x was appended", b)
-	}
-}
-
-func TestSumsHaveEachOnce(t *testing.T) {
-	type entry struct{ of, amount uint64 }
-	r := NewRandom(testseed.New(t), 0)
-	for range 1000 {
-		var entries []entry
-		expected := map[uint64]uint64{}
-		for range r.IntN(20) {
-			e := entry{r.Uint64N(8), r.Uint64N(100)}
-			entries = append(entries, e)
-			expected[e.of] += e.amount
-		}
-		sums := Sum(entries, func(a, b entry) int { return cmp.Compare(a.of, b.of) }, func(e *entry) *uint64 { return &e.amount })
-		if len(sums) != len(expected) || !slices.IsSortedFunc(sums, func(a, b entry) int { return cmp.Compare(a.of, b.of) }) {
-			t.Fatalf("%v, expected %v", sums, expected)
-		}
-		for _, s := range sums {
-			if expected[s.of] != s.amount {
-				t.Fatalf("%v, expected %v", sums, expected)
-			}
-		}
 	}
 }

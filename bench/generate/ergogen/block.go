@@ -33,7 +33,7 @@ func (c *Chain) assemble() Block {
 	c.time += blockTime/2 + c.rng.Uint64N(blockTime)
 	fields := c.extension()
 	h := sigma.Header{
-		Version: version, Parent: sigma.ID(c.tip.Hash), TransactionsRoot: sigma.TransactionsRoot(version, c.ids, c.witnesses),
+		Version: version, Parent: sigma.ID(c.Tip().Hash), TransactionsRoot: sigma.TransactionsRoot(version, c.ids, c.witnesses),
 		Timestamp: c.time, ExtensionRoot: sigma.ExtensionRoot(fields), NBits: bits, Height: height, MinerKey: c.miner.key,
 	}
 	var proofs []byte
@@ -75,18 +75,18 @@ func (c *Chain) assemble() Block {
 		b = append(appendNumber(b, `","size":`, uint64(len(proofs))), '}')
 	}
 	b = append(appendNumber(b, `,"size":`, uint64(len(c.raw)+size)), '}')
-	return Block{Height: model.HeightPk(height), ID: model.Hash(id), Parent: c.tip.Hash, JSON: b}
+	return Block{Height: model.HeightPk(height), ID: model.Hash(id), Parent: c.Tip().Hash, JSON: b}
 }
 
 // extension is the miner's extension section: interlinks.
 func (c *Chain) extension() []sigma.Field {
-	if c.tip.IsOrigin() {
+	if c.Tip().IsOrigin() {
 		return nil
 	}
 	link := func(n, count byte, id model.Hash) sigma.Field {
 		return sigma.Field{Key: [2]byte{1, n}, Value: append([]byte{count}, id[:]...)}
 	}
-	return []sigma.Field{link(0, 1, c.first), link(1, 1+byte(c.rng.IntN(5)), c.tip.Hash)}
+	return []sigma.Field{link(0, 1, c.first), link(1, 1+byte(c.rng.IntN(5)), c.Tip().Hash)}
 }
 
 func appendHeader(b []byte, h *sigma.Header, id sigma.ID, size int) []byte {

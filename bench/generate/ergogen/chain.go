@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
@@ -27,37 +28,23 @@ type Block struct {
 func (b *Block) Point() model.Point { return model.Point{Height: b.Height, Hash: b.ID} }
 
 // Counts are totals of a block or chain.
-type Counts struct {
-	Blocks, Txs, Inputs, Outputs int
-	Tokens                       int // entries of boxes
-	Registers                    int
-	Mints                        int // new tokens
-	Burns                        int // tokens of which a transaction burned some or all
-	Bytes                        int // of JSON
-}
+type Counts = skeleton.Counts
 
-func (c *Counts) add(d Counts) {
-	c.Blocks += d.Blocks
-	c.Txs += d.Txs
-	c.Inputs += d.Inputs
-	c.Outputs += d.Outputs
-	c.Tokens += d.Tokens
-	c.Registers += d.Registers
-	c.Mints += d.Mints
-	c.Burns += d.Burns
-	c.Bytes += d.Bytes
-}
+// Holdings of tokens.
+type (
+	held     = skeleton.Holding[sigma.ID]
+	holdings = skeleton.Holdings[sigma.ID]
+)
 
 // Chain makes the blocks of a chain one after the other. Use it from one goroutine.
 type Chain struct {
+	skeleton.Chain
 	options Options
 	rng     distribution.Random
 	sigma   sigma.Encoder
 
-	tip      model.Point // the origin before the first block
-	first    model.Hash  // id of block 1
+	first    model.Hash // id of block 1
 	time     uint64
-	made     Counts
 	emission coin                       // the remaining rewards of miners
 	unspent  distribution.Unspent[coin] // without the emission
 	births   uint32                     // scripts so far, including the head's
@@ -77,7 +64,8 @@ type Chain struct {
 	fees      []coin
 	spent     []coin
 	payments  []payment
-	bag       []sigma.Token
+	bag       holdings
+	tokens    []sigma.Token // of its outputs
 	tx        sigma.Tx
 	memory    []byte // of proofs and registers
 	raw       []byte
@@ -94,8 +82,11 @@ type coin struct {
 	id     sigma.ID
 	value  uint64
 	script uint32
-	tokens []sigma.Token // immutable: shared by forks of the chain
+	tokens holdings // immutable: shared by forks of the chain
 }
+
+// Worth returns the value.
+func (c coin) Worth() uint64 { return c.value }
 
 // The emission box of mainnet and testnet: all future rewards of miners.
 var (
@@ -136,21 +127,15 @@ func New(o Options) *Chain {
 // same block with the same seed make the same blocks.
 func (c *Chain) Fork(seed uint64) *Chain {
 	f := *c
-	f.rng = distribution.NewRandom(seed, uint64(c.tip.Height))
+	f.rng = distribution.NewRandom(seed, uint64(c.Tip().Height))
 	f.unspent = c.unspent.Clone()
 	f.scripts = c.scripts.clone()
 	f.values = slices.Clone(c.values)
 	f.sigma = sigma.Encoder{}
-	f.ids, f.witnesses, f.txs, f.fees, f.spent, f.payments, f.bag, f.memory, f.raw = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	f.ids, f.witnesses, f.txs, f.fees, f.spent, f.payments, f.bag, f.tokens, f.memory, f.raw = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
 	f.tx = sigma.Tx{}
 	return &f
 }
-
-// Tip returns the newest block; the origin before the first.
-func (c *Chain) Tip() model.Point { return c.tip }
-
-// Made returns the totals of the blocks so far.
-func (c *Chain) Made() Counts { return c.made }
 
 // HotToken returns the token that the most boxes hold; zero before the first mint.
 func (c *Chain) HotToken() model.Hash { return model.Hash(c.hot) }
@@ -173,16 +158,15 @@ func (c *Chain) NextOf(txs int) Block {
 	b := c.assemble()
 	c.counts.Bytes = len(b.JSON)
 	b.Counts = c.counts
-	c.made.add(c.counts)
-	if c.tip.IsOrigin() {
+	if c.Tip().IsOrigin() {
 		c.first = b.ID
 	}
-	c.tip = b.Point()
+	c.Add(b.Point(), c.counts)
 	return b
 }
 
 // height returns the height of the current block.
-func (c *Chain) height() uint32 { return uint32(c.tip.Height) + 1 }
+func (c *Chain) height() uint32 { return uint32(c.Tip().Height) + 1 }
 
 // put adds an unspent box of the current block.
 func (c *Chain) put(made coin) {

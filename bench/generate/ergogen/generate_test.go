@@ -130,7 +130,7 @@ func (l *ledger) apply(t testing.TB, b Block) {
 				l.feeTxs++
 			}
 			l.most = max(l.most, len(box.Assets))
-			l.Tokens += len(box.Assets)
+			l.Assets += len(box.Assets)
 			l.Registers += len(box.AdditionalRegisters)
 		}
 		if valueIn != valueOut {
@@ -196,7 +196,7 @@ func TestTheShapeIsMainnets(t *testing.T) {
 		{"inputs of a transaction", float64(l.Inputs) / float64(l.Txs), 3.76, 0.4},
 		{"outputs of a transaction", float64(l.Outputs) / float64(l.Txs), 3.84, 0.4},
 		{"boxes with tokens", float64(l.withToken) / float64(l.Outputs), 0.46, 0.08},
-		{"tokens of a box with some", float64(l.Tokens) / float64(l.withToken), 1.96, 0.5},
+		{"tokens of a box with some", float64(l.Assets) / float64(l.withToken), 1.96, 0.5},
 		{"transactions with a fee", float64(l.feeTxs) / float64(l.Txs), 0.55, 0.06}, // of the 74% of transactions that are not the miners'
 		{"registers of a box", float64(l.Registers) / float64(l.Outputs), 0.66, 0.15},
 		{"median age of what is spent", float64(l.ages[len(l.ages)/2]), 3, 2},

@@ -3,9 +3,6 @@ package ergogen
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
-
-	"birthmark/chains/ergo/sigma"
 )
 
 // mostValues is the number of register values kept for reuse.
@@ -14,7 +11,7 @@ const mostValues = 3000
 // register fills the registers of a box: the issuer's description (EIP-4) in the first box with a new token, contract
 // data in some others.
 func (c *Chain) register(p *payment, m minted) {
-	if m.amount > 0 && p.tokens != nil && slices.ContainsFunc(p.tokens, func(h sigma.Token) bool { return h.ID == m.id }) {
+	if m.amount > 0 && p.tokens.Index(m.id) >= 0 {
 		p.registers = c.describe(m)
 		return
 	}
@@ -41,7 +38,7 @@ func (c *Chain) describe(m minted) [][]byte {
 	text := func(s string) []byte {
 		return append(binary.AppendUvarint([]byte{typeBytes}, uint64(len(s))), s...)
 	}
-	name := fmt.Sprintf("Token %d", c.made.Mints+c.counts.Mints)
+	name := fmt.Sprintf("Token %d", c.Made().Mints+c.counts.Mints)
 	decimals := fmt.Sprint(c.rng.IntN(10))
 	switch n := c.rng.IntN(20); {
 	case n == 0:

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"birthmark/bench/generate/distribution"
+	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/ergo/sigma"
 )
 
@@ -13,14 +13,7 @@ func (c *Chain) gather() {
 	for i := range c.spent {
 		c.bag = append(c.bag, c.spent[i].tokens...)
 	}
-	byID := func(a, b sigma.Token) int { return bytes.Compare(a.ID[:], b.ID[:]) }
-	c.bag = distribution.Sum(c.bag, byID, func(h *sigma.Token) *uint64 { return &h.Amount })
-}
-
-// drop removes a token from the bag.
-func (c *Chain) drop(i int) {
-	c.bag[i] = c.bag[len(c.bag)-1]
-	c.bag = c.bag[:len(c.bag)-1]
+	c.bag.Merge(func(a, b held) int { return bytes.Compare(a.Asset[:], b.Asset[:]) })
 }
 
 // burn burns some of the inputs' tokens, each in part or completely: more if boxes hold too many.
@@ -37,9 +30,9 @@ func (c *Chain) burn() {
 		c.counts.Burns++
 		if c.bag[i].Amount > 1 && c.rng.Chance(0.3) {
 			c.bag[i].Amount -= c.rng.Share(c.bag[i].Amount)
-			c.payments[0].give(c.bag[i]) // the rest goes to a box, so that no more of it is burned here
+			c.payments[0].tokens.Give(c.bag[i]) // the rest goes to a box, so that no more of it is burned here
 		}
-		c.drop(i)
+		c.bag.Take(i, c.bag[i].Amount)
 	}
 }
 
@@ -88,7 +81,7 @@ func (c *Chain) deal(m minted, full bool) {
 		for i := range boxes[:last] {
 			if m.spread && left > 1 {
 				part := c.rng.Share((left + 1) / 2)
-				boxes[i].give(sigma.Token{ID: m.id, Amount: part})
+				boxes[i].tokens.Give(held{Asset: m.id, Amount: part})
 				left -= part
 			}
 		}
@@ -96,11 +89,12 @@ func (c *Chain) deal(m minted, full bool) {
 		if !m.spread && !full {
 			at = c.rng.IntN(len(boxes))
 		}
-		boxes[at].give(sigma.Token{ID: m.id, Amount: left})
+		boxes[at].tokens.Give(held{Asset: m.id, Amount: left})
 	}
+	parts := skeleton.Parts[sigma.ID]{Counts: partCounts, Hot: c.hot, First: hotPart, Split: splitEntry}
 	for i := range boxes[:last] {
 		if len(c.bag) > 0 && c.rng.Chance(sharedBag) {
-			c.part(&boxes[i])
+			c.bag.Part(c.rng, parts, &boxes[i].tokens)
 		}
 	}
 	for _, h := range c.bag {
@@ -115,40 +109,8 @@ func (c *Chain) deal(m minted, full bool) {
 			c.counts.Burns++
 			continue
 		}
-		boxes[i].give(h)
+		boxes[i].tokens.Give(h)
 	}
-}
-
-// part gives a box some tokens of the bag.
-func (c *Chain) part(to *payment) {
-	for i := range partCounts.Draw(c.rng) {
-		if len(c.bag) == 0 {
-			return
-		}
-		at := c.rng.IntN(len(c.bag))
-		if i == 0 && c.rng.Chance(hotPart) {
-			if hot := slices.IndexFunc(c.bag, func(h sigma.Token) bool { return h.ID == c.hot }); hot >= 0 {
-				at = hot
-			}
-		}
-		given := c.bag[at]
-		if given.Amount > 1 && c.rng.Chance(splitEntry) {
-			given.Amount = c.rng.Share(given.Amount)
-		}
-		to.give(given)
-		if c.bag[at].Amount -= given.Amount; c.bag[at].Amount == 0 {
-			c.drop(at)
-		}
-	}
-}
-
-// give adds tokens to a box.
-func (p *payment) give(h sigma.Token) {
-	if i := slices.IndexFunc(p.tokens, func(has sigma.Token) bool { return has.ID == h.ID }); i >= 0 {
-		p.tokens[i].Amount += h.Amount
-		return
-	}
-	p.tokens = append(p.tokens, h)
 }
 
 // repeat makes some boxes hold a token twice, and fills the last to the maximum number of entries if required.
@@ -165,7 +127,7 @@ func (c *Chain) repeat(full bool) {
 		for range more {
 			at := c.rng.IntN(len(p.tokens))
 			if full {
-				at = slices.IndexFunc(p.tokens, func(h sigma.Token) bool { return h.Amount > 1 })
+				at = slices.IndexFunc(p.tokens, func(h held) bool { return h.Amount > 1 })
 			}
 			if at < 0 || p.tokens[at].Amount < 2 {
 				break
@@ -175,7 +137,7 @@ func (c *Chain) repeat(full bool) {
 				half = min(half, 1000)
 			}
 			p.tokens[at].Amount -= half
-			p.tokens = append(p.tokens, sigma.Token{ID: p.tokens[at].ID, Amount: half})
+			p.tokens = append(p.tokens, held{Asset: p.tokens[at].Asset, Amount: half})
 		}
 	}
 }

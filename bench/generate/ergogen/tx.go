@@ -3,6 +3,7 @@ package ergogen
 import (
 	"slices"
 
+	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/ergo/sigma"
 )
 
@@ -16,7 +17,7 @@ type payment struct {
 	script    uint32
 	tree      []byte
 	value     uint64
-	tokens    []sigma.Token
+	tokens    holdings
 	registers [][]byte
 }
 
@@ -26,7 +27,7 @@ func (c *Chain) emit() {
 	c.spent = append(c.spent, c.emission)
 	c.payments = append(c.payments, payment{tree: emissionTree}, c.pays(c.miner.script, reward))
 	left := c.emission.value - reward
-	if c.tip.IsOrigin() {
+	if c.Tip().IsOrigin() {
 		for range endowedBoxes {
 			c.payments = append(c.payments, c.pays(c.recipient(), endowedValue))
 			left -= endowedValue
@@ -61,7 +62,7 @@ func (c *Chain) gatherFees() {
 }
 
 func (c *Chain) begin() {
-	c.spent, c.payments, c.bag, c.memory = c.spent[:0], c.payments[:0], c.bag[:0], c.memory[:0]
+	c.spent, c.payments, c.bag, c.tokens, c.memory = c.spent[:0], c.payments[:0], c.bag[:0], c.tokens[:0], c.memory[:0]
 }
 
 // transaction makes the next transaction of the current block. full: one of its boxes has the maximum number of
@@ -108,16 +109,7 @@ func (c *Chain) spend(n, boxes int) {
 	if c.unspent.Len() < endowedBoxes {
 		n = min(n, boxes)
 	}
-	total := uint64(0)
-	for i := 0; i < n || i < n+5 && total < leastFee+leastValue*uint64(boxes); i++ {
-		p, ok := c.unspent.Find(c.rng, age)
-		if !ok {
-			break
-		}
-		taken := c.unspent.Take(p)
-		total += taken.value
-		c.spent = append(c.spent, taken)
-	}
+	c.spent, _ = skeleton.Spend(c.spent, n, 5, leastFee+leastValue*uint64(boxes), skeleton.TakeOf(&c.unspent, c.rng, age))
 }
 
 // pay makes up to n boxes of the inputs' value minus the fee, which may be zero.
@@ -147,8 +139,8 @@ func (c *Chain) seal(reads []sigma.ID) []sigma.ID {
 	}
 	for i := range c.payments {
 		p := &c.payments[i]
-		t.Outputs = append(t.Outputs, sigma.Box{Value: p.value, Tree: p.tree, Height: c.height(), Tokens: p.tokens, Registers: p.registers})
-		c.counts.Tokens += len(p.tokens)
+		t.Outputs = append(t.Outputs, sigma.Box{Value: p.value, Tree: p.tree, Height: c.height(), Tokens: c.tokensOf(p), Registers: p.registers})
+		c.counts.Assets += len(p.tokens)
 		c.counts.Registers += len(p.registers)
 	}
 	c.counts.Txs++
@@ -169,6 +161,15 @@ func (c *Chain) seal(reads []sigma.ID) []sigma.ID {
 	}
 	c.txs = appendTx(c.txs, t, id, boxes, len(c.raw))
 	return boxes
+}
+
+// tokensOf returns the tokens of a box, valid until the next transaction.
+func (c *Chain) tokensOf(p *payment) []sigma.Token {
+	at := len(c.tokens)
+	for _, h := range p.tokens {
+		c.tokens = append(c.tokens, sigma.Token{ID: h.Asset, Amount: h.Amount})
+	}
+	return c.tokens[at:len(c.tokens):len(c.tokens)]
 }
 
 // input spends a box: keys with a proof, contracts with or without one, and with context variables.

@@ -16,8 +16,8 @@ const BlocksFile = "blocks.jsonl"
 
 // Write makes a chain with at least n transactions and writes it into a folder, which it creates: one block per line,
 // as file sources read them. It returns the chain. An error of kind [model.Refused], code not_empty, if the file
-// exists. made, which may be nil, is called after each block.
-func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts)) (c *Chain, err error) {
+// exists. progress, which may be nil, is called after each block.
+func Write(ctx context.Context, dir string, o Options, txs int, progress func(Counts)) (c *Chain, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -32,17 +32,11 @@ func Write(ctx context.Context, dir string, o Options, txs int, made func(Counts
 	defer func() { err = errors.Join(err, f.Close()) }()
 	w := bufio.NewWriterSize(f, 1<<20)
 	c = New(o)
-	for c.made.Txs < txs || c.made.Blocks == 0 {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		b := c.Next()
-		if _, err := w.Write(append(b.JSON, '\n')); err != nil {
-			return nil, err
-		}
-		if made != nil {
-			made(c.made)
-		}
+	if err := c.Write(ctx, txs, func(int) error {
+		_, err := w.Write(append(c.Next().JSON, '\n'))
+		return err
+	}, progress); err != nil {
+		return nil, err
 	}
 	return c, w.Flush()
 }

@@ -329,15 +329,6 @@ func (w *Walker) Set(what string) int {
 	return w.Array(what)
 }
 
-// Null reads a null, if it is next.
-func (w *Walker) Null() bool {
-	if w.Offset < len(w.Data) && w.Data[w.Offset] == 0xf6 {
-		w.Offset++
-		return true
-	}
-	return false
-}
-
 // Hash reads a byte string of 32 bytes.
 func (w *Walker) Hash(what string) (h [32]byte) {
 	copy(h[:], w.BytesOf(len(h), what))

@@ -21,90 +21,58 @@ type byronProof struct {
 // readBoundaryHeader reads the header of a boundary block.
 func readBoundaryHeader(w *cbor.Walker, n *genesis.Network) HeaderFields {
 	f := HeaderFields{Era: EraByronBoundary}
-	whole := w.Array("boundary header")
-	w.Field(&whole, "protocol magic")
-	w.Uint("protocol magic")
-	w.Field(&whole, "hash of the parent")
-	f.parent = w.Hash("hash of the parent")
-	w.Field(&whole, "body hash")
-	f.bodyHash = w.BytesOf(32, "body hash")
-	w.Field(&whole, "consensus data")
-	consensus := w.Array("consensus data")
-	w.Field(&consensus, "epoch")
-	f.slot = byronSlot(w, n, w.Uint("epoch"))
-	w.Field(&consensus, "difficulty")
-	f.number = readDifficulty(w)
-	w.End(&consensus, "consensus data")
-	w.Field(&whole, "extra data")
-	w.Skip("extra data")
-	w.End(&whole, "boundary header")
+	whole := w.Fields("boundary header")
+	whole.Uint("protocol magic")
+	f.parent = whole.Hash("hash of the parent")
+	f.bodyHash = whole.BytesOf(32, "body hash")
+	consensus := whole.Fields("consensus data")
+	f.slot = byronSlot(w, n, consensus.Uint("epoch"))
+	f.number = readDifficulty(&consensus)
+	consensus.End()
+	whole.Skip("extra data")
+	whole.End()
 	return f
 }
 
 func readByronHeader(w *cbor.Walker, n *genesis.Network) HeaderFields {
 	f := HeaderFields{Era: EraByron}
-	whole := w.Array("header")
-	w.Field(&whole, "protocol magic")
-	w.Uint("protocol magic")
-	w.Field(&whole, "hash of the parent")
-	f.parent = w.Hash("hash of the parent")
-	w.Field(&whole, "body proof")
-	f.proof = readByronProof(w)
+	whole := w.Fields("header")
+	whole.Uint("protocol magic")
+	f.parent = whole.Hash("hash of the parent")
+	f.proof = readByronProof(&whole)
 
-	w.Field(&whole, "consensus data")
-	consensus := w.Array("consensus data")
-	w.Field(&consensus, "slot")
-	slot := w.Array("slot")
-	w.Field(&slot, "epoch")
-	f.slot = byronSlot(w, n, w.Uint("epoch"))
-	w.Field(&slot, "slot in its epoch")
+	consensus := whole.Fields("consensus data")
+	slot := consensus.Fields("slot")
+	f.slot = byronSlot(w, n, slot.Uint("epoch"))
 	at := w.Offset
-	in := w.Uint("slot in its epoch")
+	in := slot.Uint("slot in its epoch")
 	if in >= n.ByronEpoch && w.Err == nil {
 		w.FailAt(at, "slot %d of an epoch that has %d", in, n.ByronEpoch)
 	}
 	f.slot += in
-	w.End(&slot, "slot")
-	w.Field(&consensus, "issuer's key")
-	f.Issuer = w.BytesOf(64, "issuer's key")
-	w.Field(&consensus, "difficulty")
-	f.number = readDifficulty(w)
-	w.Field(&consensus, "signature")
-	w.Skip("signature")
-	w.End(&consensus, "consensus data")
+	slot.End()
+	f.Issuer = consensus.BytesOf(64, "issuer's key")
+	f.number = readDifficulty(&consensus)
+	consensus.Skip("signature")
+	consensus.End()
 
-	w.Field(&whole, "extra data")
-	extra := w.Array("extra data")
-	w.Field(&extra, "protocol version")
-	version := w.Array("protocol version")
-	w.Field(&version, "protocol version")
-	f.major = w.Uint("protocol version")
-	w.Field(&version, "minor protocol version")
-	f.minor = w.Uint("minor protocol version")
-	for w.More(&version) {
-		w.Skip("alternative protocol version")
-	}
-	for w.More(&extra) {
-		w.Skip("extra data")
-	}
-	w.End(&whole, "header")
+	extra := whole.Fields("extra data")
+	version := extra.Fields("protocol version")
+	readVersion(&version, &f)
+	version.SkipRest()
+	extra.SkipRest()
+	whole.End()
 	return f
 }
 
-func readByronProof(w *cbor.Walker) (p byronProof) {
-	proof := w.Array("body proof")
-	w.Field(&proof, "proof of the transactions")
-	txs := w.Array("proof of the transactions")
-	w.Field(&txs, "number of transactions")
-	p.count = w.Uint("number of transactions")
-	w.Field(&txs, "merkle root")
-	p.root = w.BytesOf(32, "merkle root")
-	w.Field(&txs, "hash of the witnesses")
-	p.witness = w.BytesOf(32, "hash of the witnesses")
-	w.End(&txs, "proof of the transactions")
-	for w.More(&proof) {
-		w.Skip("body proof")
-	}
+func readByronProof(header *cbor.Fields) (p byronProof) {
+	proof := header.Fields("body proof")
+	txs := proof.Fields("proof of the transactions")
+	p.count = txs.Uint("number of transactions")
+	p.root = txs.BytesOf(32, "merkle root")
+	p.witness = txs.BytesOf(32, "hash of the witnesses")
+	txs.End()
+	proof.SkipRest()
 	return p
 }
 
@@ -117,11 +85,10 @@ func byronSlot(w *cbor.Walker, n *genesis.Network, epoch uint64) uint64 {
 	return epoch * n.ByronEpoch
 }
 
-func readDifficulty(w *cbor.Walker) uint64 {
-	n := w.Array("difficulty")
-	w.Field(&n, "difficulty")
-	number := w.Uint("difficulty")
-	w.End(&n, "difficulty")
+func readDifficulty(consensus *cbor.Fields) uint64 {
+	difficulty := consensus.Fields("difficulty")
+	number := difficulty.Uint("difficulty")
+	difficulty.End()
 	return number
 }
 

@@ -119,56 +119,40 @@ func readHeader(w *cbor.Walker, n *genesis.Network, era byte) HeaderFields {
 		return readByronHeader(w, n)
 	}
 	f := HeaderFields{Era: era}
-	whole := w.Array("header")
-	w.Field(&whole, "header body")
-	body := w.Array("header body")
-	w.Field(&body, "block number")
-	f.number = w.Uint("block number")
-	w.Field(&body, "slot")
-	f.slot = w.Uint("slot")
-	w.Field(&body, "hash of the parent")
-	if !w.Null() { // the first block of a chain without Byron has none
-		f.parent = w.Hash("hash of the parent")
-	}
-	w.Field(&body, "issuer's key")
-	f.Issuer = w.BytesOf(32, "issuer's key")
-	w.Field(&body, "VRF key")
-	f.vrf = w.BytesOf(32, "VRF key")
-	w.Field(&body, "VRF result")
-	w.Skip("VRF result")
+	whole := w.Fields("header")
+	body := whole.Fields("header body")
+	f.number = body.Uint("block number")
+	f.slot = body.Uint("slot")
+	f.parent = body.HashOrNull("hash of the parent") // the first block of a chain without Byron has none
+	f.Issuer = body.BytesOf(32, "issuer's key")
+	f.vrf = body.BytesOf(32, "VRF key")
+	body.Skip("VRF result")
 	if era < EraBabbage {
-		w.Field(&body, "leader's VRF result")
-		w.Skip("leader's VRF result")
+		body.Skip("leader's VRF result")
 	}
-	w.Field(&body, "body size")
-	f.bodySize = w.Uint("body size")
-	w.Field(&body, "body hash")
-	f.bodyHash = w.BytesOf(32, "body hash")
+	f.bodySize = body.Uint("body size")
+	f.bodyHash = body.BytesOf(32, "body hash")
 	if era < EraBabbage {
 		for range 4 {
-			w.Field(&body, "operational certificate")
-			w.Skip("operational certificate")
+			body.Skip("operational certificate")
 		}
-		w.Field(&body, "protocol version")
-		f.major = w.Uint("protocol version")
-		w.Field(&body, "minor protocol version")
-		f.minor = w.Uint("minor protocol version")
+		readVersion(&body, &f)
 	} else {
-		w.Field(&body, "operational certificate")
-		w.Skip("operational certificate")
-		w.Field(&body, "protocol version")
-		version := w.Array("protocol version")
-		w.Field(&version, "protocol version")
-		f.major = w.Uint("protocol version")
-		w.Field(&version, "minor protocol version")
-		f.minor = w.Uint("minor protocol version")
-		w.End(&version, "protocol version")
+		body.Skip("operational certificate")
+		version := body.Fields("protocol version")
+		readVersion(&version, &f)
+		version.End()
 	}
-	w.End(&body, "header body")
-	w.Field(&whole, "signature of the header")
-	w.Skip("signature of the header")
-	w.End(&whole, "header")
+	body.End()
+	whole.Skip("signature of the header")
+	whole.End()
 	return f
+}
+
+// readVersion reads the protocol version.
+func readVersion(in *cbor.Fields, f *HeaderFields) {
+	f.major = in.Uint("protocol version")
+	f.minor = in.Uint("minor protocol version")
 }
 
 // People returns the fields that a page shows, as name and value, the most important first; a value is "" if the header

@@ -23,9 +23,8 @@ func CheckNetwork(n *genesis.Network, b *model.Block, first bool) error {
 		return foreign(n, b, "it is of %s: expected Byron before slot %d", EraNames[era], n.ByronSlots)
 	case byron:
 		w := cbor.Walker{Data: b.Header[1:]}
-		header := w.Array("header")
-		w.Field(&header, "protocol magic")
-		if magic := w.Uint("protocol magic"); magic != uint64(n.Magic) {
+		header := w.Fields("header")
+		if magic := header.Uint("protocol magic"); magic != uint64(n.Magic) {
 			return foreign(n, b, "it has the protocol magic %d: expected %d", magic, n.Magic)
 		}
 	}

@@ -69,12 +69,9 @@ func (d *Decoder) keepRaw(txs []model.Tx, era byte) {
 // HashTx returns the id of a transaction in the form of [model.Tx.Raw]: the hash of its body, the first item.
 func HashTx(raw []byte) (model.Hash, error) {
 	w := cbor.Walker{Data: raw}
-	n := w.Array("transaction")
-	w.Field(&n, "body")
-	body := w.Item("body")
-	for w.More(&n) {
-		w.Skip("transaction")
-	}
+	fields := w.Fields("transaction")
+	body := fields.Item("body")
+	fields.SkipRest()
 	if w.Err == nil && w.Offset < len(raw) {
 		w.Err = errors.New("bytes follow the transaction")
 	}

@@ -20,20 +20,18 @@ type Script struct {
 // ParseScript reads a reference script, an array of language and script. It resets w and reuses its memory.
 func ParseScript(w *cbor.Walker, ref []byte) (s Script, err error) {
 	w.Reset(ref)
-	n := w.Array("reference script")
-	w.Field(&n, "language")
+	fields := w.Fields("reference script")
 	at := w.Offset
-	language := w.Uint("language")
+	language := fields.Uint("language")
 	if language > 255 {
 		w.FailAt(at, "language %d of a script", language)
 	}
-	w.Field(&n, "script")
 	if s.Language = byte(language); language == languageNative {
-		s.Code = w.Item("script")
+		s.Code = fields.Item("script")
 	} else {
-		s.Code = w.Bytes("script")
+		s.Code = fields.Bytes("script")
 	}
-	w.End(&n, "reference script")
+	fields.End()
 	if w.Err != nil {
 		return Script{}, fmt.Errorf("reference script: %w", w.Err)
 	}

@@ -192,17 +192,15 @@ const (
 // readFetch reads a message of block-fetch, and its block.
 func readFetch(b []byte) (kind uint64, block []byte, err error) {
 	w := cbor.Walker{Data: b}
-	items := w.Array("message")
-	w.Field(&items, "kind of message")
-	kind = w.Uint("kind of message")
+	fields := w.Fields("message")
+	kind = fields.Uint("kind of message")
 	switch {
 	case kind == msgBlock:
-		w.Field(&items, "block")
-		block = w.Encoded("block")
+		block = fields.Encoded("block")
 	case kind < msgStartBatch || kind > msgBatchDone:
 		w.Fail("unknown message of kind %d", kind)
 	}
-	return kind, block, done(&w, &items)
+	return kind, block, done(&w, &fields)
 }
 
 func requestRange(from, to Point) []byte {

@@ -95,88 +95,74 @@ type chainMessage struct {
 // readChain reads a message of chain-sync. headers: node-to-node, which has headers in place of blocks.
 func readChain(b []byte, headers bool) (m chainMessage, err error) {
 	w := cbor.Walker{Data: b}
-	items := w.Array("message")
-	w.Field(&items, "kind of message")
-	m.kind = w.Uint("kind of message")
+	fields := w.Fields("message")
+	m.kind = fields.Uint("kind of message")
 	switch m.kind {
 	case msgAwaitReply:
 	case msgRollForward:
-		if w.Field(&items, "block"); headers {
-			readHeader(&w, &m)
+		if headers {
+			readHeader(&w, &fields, &m)
 		} else {
-			m.block = w.Encoded("block")
+			m.block = fields.Encoded("block")
 		}
-		m.tip = readTip(&w, &items)
+		m.tip = readTip(&fields)
 	case msgRollBackward, msgIntersectFound:
-		w.Field(&items, "point")
-		m.point = readPoint(&w, "point")
-		m.tip = readTip(&w, &items)
+		m.point = readPoint(&fields, "point")
+		m.tip = readTip(&fields)
 	case msgIntersectNotFound:
-		m.tip = readTip(&w, &items)
+		m.tip = readTip(&fields)
 	default:
 		w.Fail("unknown message of kind %d", m.kind)
 	}
-	return m, done(&w, &items)
+	return m, done(&w, &fields)
 }
 
 // readHeader reads [era, #6.24(bytes)], in Byron [0, [[tag of the block, bytes of the block], #6.24(bytes)]].
-func readHeader(w *cbor.Walker, m *chainMessage) {
+func readHeader(w *cbor.Walker, message *cbor.Fields, m *chainMessage) {
 	const byron, latest = 0, 254
-	items := w.Array("header")
-	w.Field(&items, "era")
-	era := w.Uint("era")
-	w.Field(&items, "header")
-	if era == byron {
-		inner := w.Array("header of Byron")
-		w.Field(&inner, "kind of header")
-		kind := w.Array("kind of header")
-		w.Field(&kind, "kind of header")
-		tag := w.Uint("kind of header")
-		w.Field(&kind, "size of the block")
-		m.weight = int(min(w.Uint("size of the block"), maxMessage))
-		w.End(&kind, "kind of header")
-		w.Field(&inner, "header")
-		m.header = w.Encoded("header")
-		w.End(&inner, "header of Byron")
+	fields := message.Fields("header")
+	if era := fields.Uint("era"); era == byron {
+		inner := fields.Fields("header of Byron")
+		kind := inner.Fields("kind of header")
+		tag := kind.Uint("kind of header")
+		m.weight = int(min(kind.Uint("size of the block"), maxMessage))
+		kind.End()
+		m.header = inner.Encoded("header")
+		inner.End()
 		if tag > 1 {
 			w.Fail("unknown tag %d of a Byron block", tag)
 		}
 		m.era = byte(tag)
 	} else {
-		m.header = w.Encoded("header")
+		m.header = fields.Encoded("header")
 		m.era = byte(min(era, latest)) + 1
 	}
-	w.End(&items, "header")
+	fields.End()
 }
 
 // readPoint reads [] or [slot, hash].
-func readPoint(w *cbor.Walker, what string) (p Point) {
-	items := w.Array(what)
-	if !w.More(&items) {
-		return p
+func readPoint(in *cbor.Fields, what string) (p Point) {
+	fields := in.Fields(what)
+	if !fields.IsEmpty() {
+		p.Slot = fields.Uint("slot")
+		p.Hash = fields.Hash("hash")
 	}
-	p.Slot = w.Uint("slot")
-	w.Field(&items, "hash")
-	p.Hash = w.Hash("hash")
-	w.End(&items, what)
+	fields.End()
 	return p
 }
 
 // readTip reads the next item of a message, [point, number of the block].
-func readTip(w *cbor.Walker, items *int) (t Tip) {
-	w.Field(items, "tip")
-	pair := w.Array("tip")
-	w.Field(&pair, "point of the tip")
-	t.Point = readPoint(w, "point of the tip")
-	w.Field(&pair, "block number of the tip")
-	t.Number = w.Uint("block number of the tip")
-	w.End(&pair, "tip")
+func readTip(message *cbor.Fields) (t Tip) {
+	fields := message.Fields("tip")
+	t.Point = readPoint(&fields, "point of the tip")
+	t.Number = fields.Uint("block number of the tip")
+	fields.End()
 	return t
 }
 
 // done closes the array of a message, after which nothing may follow.
-func done(w *cbor.Walker, items *int) error {
-	w.End(items, "message")
+func done(w *cbor.Walker, fields *cbor.Fields) error {
+	fields.End()
 	if w.Err == nil && w.Offset < len(w.Data) {
 		w.Fail("%d bytes follow", len(w.Data)-w.Offset)
 	}

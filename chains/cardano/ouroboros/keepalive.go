@@ -29,12 +29,10 @@ func keepAlive(cookie uint16) []byte {
 // readKeepAlive returns the cookie of an answer.
 func readKeepAlive(b []byte) (uint16, error) {
 	w := cbor.Walker{Data: b}
-	items := w.Array("message")
-	w.Field(&items, "kind of message")
-	if kind := w.Uint("kind of message"); kind != msgKeepAliveResponse {
+	fields := w.Fields("message")
+	if kind := fields.Uint("kind of message"); kind != msgKeepAliveResponse {
 		w.Fail("unknown message of kind %d", kind)
 	}
-	w.Field(&items, "cookie")
-	cookie := w.Uint("cookie")
-	return uint16(cookie), done(&w, &items)
+	cookie := fields.Uint("cookie")
+	return uint16(cookie), done(&w, &fields)
 }

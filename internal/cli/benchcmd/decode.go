@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/bench"
+	"birthmark/bench/generate"
 	"birthmark/chains/cardano"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
@@ -51,7 +52,7 @@ func (b *commands) decode(c *cli.Context) error {
 	}
 	name, network := cmp.Or(set.Chain, cardano.Name), set.Network
 	if set.Source == "" {
-		network = cmp.Or(network, generatedNetworks[name])
+		network = cmp.Or(network, generate.Networks[name])
 	}
 	chain, err := b.Host(c).MakeChain(set, name, network)
 	if err != nil {

@@ -2,17 +2,13 @@ package benchcmd
 
 import (
 	"cmp"
-	"context"
-	"encoding/hex"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
-	"birthmark/bench/generate/bitcoingen"
-	"birthmark/bench/generate/cardanogen"
-	"birthmark/bench/generate/ergogen"
+	"birthmark/bench/generate"
+	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
@@ -53,30 +49,13 @@ type GenerateAnswer struct {
 	Address string `json:"address,omitempty"`
 	Asset   string `json:"asset,omitempty"`
 
-	title string // of the network
-
 	Seconds      float64 `json:"seconds"`
 	TxsPerSecond float64 `json:"txs_per_s"`
 }
 
-// generatedNetworks are the networks of generated blocks. Cardano has its own genesis files. Block 1 of Ergo's mainnet
-// is known by its id.
-var generatedNetworks = map[string]string{bitcoin.Name: "regtest", ergo.Name: "testnet"}
-
-// generation are the arguments of a generator.
-type generation struct {
-	dir      string
-	seed     uint64
-	txs      int
-	perBlock float64
-	progress func(txs int)
-}
-
 func (b *commands) generate(c *cli.Context) error {
-	write := map[string]func(context.Context, generation) (*GenerateAnswer, error){
-		cardano.Name: generateCardano, bitcoin.Name: generateBitcoin, ergo.Name: generateErgo,
-	}[cmp.Or(c.String("chain"), cardano.Name)]
-	if write == nil {
+	chain := cmp.Or(c.String("chain"), cardano.Name)
+	if !slices.Contains(generate.Chains(), chain) {
 		return command.BadValue(c, "chain", "%s, %s or %s", cardano.Name, bitcoin.Name, ergo.Name)
 	}
 	numbers, err := readNumbers(c, map[string]uint64{"txs": 1_000_000, "seed": 1, "block-txs": 0})
@@ -86,26 +65,24 @@ func (b *commands) generate(c *cli.Context) error {
 	if err := b.Load(c); err != nil {
 		return err
 	}
-	dir, err := filepath.Abs(c.Args().First())
-	if err != nil {
-		return err
-	}
 	started := time.Now()
 	advance, stop := b.WatchCount("bench generate", "txs")
 	defer stop()
-	a, err := write(c.Context, generation{
-		dir: dir, seed: numbers["seed"], txs: int(numbers["txs"]), perBlock: float64(numbers["block-txs"]),
-		progress: func(txs int) { advance(uint64(txs), numbers["txs"]) },
-	})
+	o := generate.Options{Seed: numbers["seed"], Txs: int(numbers["txs"]), TxsPerBlock: float64(numbers["block-txs"])}
+	f, err := generate.Write(c.Context, chain, c.Args().First(), o, func(n skeleton.Counts) { advance(uint64(n.Txs), numbers["txs"]) })
 	if err != nil {
 		return err
 	}
 	stop()
 	took := time.Since(started)
-	a.Seconds, a.TxsPerSecond = took.Seconds(), float64(a.Txs)/took.Seconds()
+	a := &GenerateAnswer{
+		Chain: chain, Network: f.Network, Source: "file://" + f.Path,
+		Blocks: f.Blocks, Txs: f.Txs, Inputs: f.Inputs, Outputs: f.Outputs, Assets: f.Assets, Bytes: int64(f.Bytes),
+		Address: f.Address, Asset: f.Asset, Seconds: took.Seconds(), TxsPerSecond: float64(f.Txs) / took.Seconds(),
+	}
 	return b.Answer(nil, a, func(page *terminal.Page) {
 		page.Fields(
-			"chain", terminal.Green(a.Chain+" "+a.title),
+			"chain", terminal.Green(a.Chain+" "+f.Title),
 			"blocks", a.Blocks,
 			"transactions", terminal.Rate(uint64(a.Txs), took),
 			"size", humanize.Bytes(a.Bytes),
@@ -115,52 +92,3 @@ func (b *commands) generate(c *cli.Context) error {
 		)
 	})
 }
-
-func generateCardano(ctx context.Context, g generation) (*GenerateAnswer, error) {
-	o := cardanogen.Options{Seed: g.seed, TxsPerBlock: g.perBlock}
-	chain, err := cardanogen.Write(ctx, g.dir, o, g.txs, func(n cardanogen.Counts) { g.progress(n.Txs) })
-	if err != nil {
-		return nil, err
-	}
-	genesis := filepath.Join(g.dir, cardanogen.GenesisFolder)
-	adapter, err := cardano.New(genesis)
-	if err != nil {
-		return nil, err
-	}
-	n := chain.Made()
-	return &GenerateAnswer{
-		Chain: cardano.Name, Network: genesis, title: adapter.Network(), Source: fileURI(g.dir, cardanogen.ImmutableFolder),
-		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Assets, Bytes: int64(n.Bytes),
-		Address: adapter.Indexes()[0].Format(chain.HotAddress()), Asset: adapter.FormatAsset(chain.HotAsset()),
-	}, nil
-}
-
-func generateErgo(ctx context.Context, g generation) (*GenerateAnswer, error) {
-	o := ergogen.Options{Seed: g.seed, TxsPerBlock: g.perBlock}
-	chain, err := ergogen.Write(ctx, g.dir, o, g.txs, func(n ergogen.Counts) { g.progress(n.Txs) })
-	if err != nil {
-		return nil, err
-	}
-	n, token, network := chain.Made(), chain.HotToken(), generatedNetworks[ergo.Name]
-	return &GenerateAnswer{
-		Chain: ergo.Name, Network: network, title: network, Source: fileURI(g.dir, ergogen.BlocksFile),
-		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Assets: n.Tokens, Bytes: int64(n.Bytes),
-		Asset: hex.EncodeToString(token[:]),
-	}, nil
-}
-
-func generateBitcoin(ctx context.Context, g generation) (*GenerateAnswer, error) {
-	o := bitcoingen.Options{Seed: g.seed, Txs: g.txs, TxsPerBlock: g.perBlock}
-	chain, err := bitcoingen.Write(ctx, g.dir, o, func(n bitcoingen.Counts) { g.progress(n.Txs) })
-	if err != nil {
-		return nil, err
-	}
-	n, network := chain.Made(), generatedNetworks[bitcoin.Name]
-	return &GenerateAnswer{
-		Chain: bitcoin.Name, Network: network, title: network, Source: fileURI(g.dir, bitcoingen.BlocksFolder),
-		Blocks: n.Blocks, Txs: n.Txs, Inputs: n.Inputs, Outputs: n.Outputs, Bytes: int64(n.Bytes),
-		Address: chain.HotAddress(),
-	}, nil
-}
-
-func fileURI(dir, name string) string { return "file://" + filepath.Join(dir, name) }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"birthmark/bench"
+	"birthmark/bench/generate"
 	"birthmark/chains"
 	"birthmark/chains/bitcoin"
 	"birthmark/internal/cli/command"
@@ -84,7 +85,7 @@ func evaluation(ctx context.Context, chain *bench.Chain) (map[string]*bench.Eval
 	if len(chain.Definitions) == 0 {
 		return nil, nil
 	}
-	adapter, err := chains.New(chain.Name, generatedNetworks[chain.Name])
+	adapter, err := chains.New(chain.Name, generate.Networks[chain.Name])
 	if err != nil {
 		return nil, err
 	}
