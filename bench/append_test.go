@@ -108,7 +108,7 @@ func plausible(t *testing.T, what string, r *Result) {
 	}
 }
 
-func TestUnknownKindsAreNamedWithWhatExists(t *testing.T) {
+func TestUnknownKindsAreReported(t *testing.T) {
 	_, err := Append(context.Background(), "quick", recorded(t, Chain{Txs: 1}), 1, Options{Dir: t.TempDir()})
 	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_run" {
 		t.Errorf("kind %v, code %s: %v", kind, code, err)
@@ -136,7 +136,7 @@ func TestQuartersAreOfTheTransactions(t *testing.T) {
 }
 
 // The floor must apply the rows that it measured.
-func TestFloorStoresWhatItRecorded(t *testing.T) {
+func TestFloorStoresItsRows(t *testing.T) {
 	f, plain := newFloor(), memory.New()
 	fill := func(_ storage.Reader, b storage.Batch) error {
 		b.Put(1, []byte("a"), []byte("1"))

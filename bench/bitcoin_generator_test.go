@@ -39,7 +39,7 @@ func blocksOf(t testing.TB, c Chain) []*model.Block {
 	return blocks
 }
 
-func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
+func TestInputsSpendUnspentOutputs(t *testing.T) {
 	for _, perBlock := range []int{1, 3, 100, 2000} {
 		t.Run(fmt.Sprint(perBlock), func(t *testing.T) {
 			checkSpends(t, blocksOf(t, Chain{Txs: 20 * (perBlock + 100), TxsPerBlock: perBlock, Seed: testseed.New(t), Indexes: bothIndexes}))
@@ -48,7 +48,7 @@ func TestEveryInputSpendsAnOutputThatIsUnspent(t *testing.T) {
 }
 
 // The hot address has the requested number of additional outputs, and the blocks are valid.
-func TestTheHotAddressHasItsOutputs(t *testing.T) {
+func TestHotAddressHasItsOutputs(t *testing.T) {
 	for _, unspent := range []bool{false, true} {
 		for _, share := range []float64{0.5, MaxHotShare} {
 			c := Chain{Txs: 6000, TxsPerBlock: 100, Seed: testseed.New(t), Indexes: bothIndexes, HotUnspent: unspent}
@@ -83,7 +83,7 @@ func TestTheHotAddressHasItsOutputs(t *testing.T) {
 	}
 }
 
-func TestHotOutputsThatCannotBeAreRefused(t *testing.T) {
+func TestInvalidHotOutputsAreRejected(t *testing.T) {
 	for what, c := range map[string]Chain{
 		"too many":      {Txs: 100, HotOutputs: 151},
 		"another chain": {Name: "ergo", Txs: 100, HotOutputs: 1},
@@ -163,7 +163,7 @@ func checkSpends(t *testing.T, blocks []*model.Block) {
 	}
 }
 
-func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
+func TestSeedDeterminesTheBlocks(t *testing.T) {
 	s := testseed.New(t)
 	c := Chain{Txs: 3000, TxsPerBlock: 100, Seed: s, Indexes: bothIndexes}
 	a, b := blocksOf(t, c), blocksOf(t, c)
@@ -178,7 +178,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 }
 
 // A value depends on the address only, and the values of the two indexes correspond: a script has one address.
-func TestAnAddressHasOneScript(t *testing.T) {
+func TestAddressHasOneScript(t *testing.T) {
 	scripts := map[string]string{}
 	for _, b := range blocksOf(t, Chain{Txs: 20_000, Seed: testseed.New(t), Indexes: bothIndexes}) {
 		for _, tx := range b.Txs {
@@ -193,7 +193,7 @@ func TestAnAddressHasOneScript(t *testing.T) {
 	}
 }
 
-func TestTheShapeIsBitcoins(t *testing.T) {
+func TestShapeMatchesBitcoin(t *testing.T) {
 	blocks := blocksOf(t, Chain{Txs: 200_000, Seed: testseed.New(t), Indexes: []string{"script_hash"}})
 	var txs, inputs, outputs, sameBlock, fresh, again float64
 	uses := map[string]int{}
@@ -243,7 +243,7 @@ func TestTheShapeIsBitcoins(t *testing.T) {
 	}
 }
 
-func TestAnIndexWithoutValuesIsRefused(t *testing.T) {
+func TestUnsupportedIndexIsRejected(t *testing.T) {
 	_, err := NewSource(Chain{Txs: 10, Indexes: []string{"address", "op_return"}})
 	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
 		t.Errorf("kind %v, code %s: %v", kind, code, err)

@@ -15,7 +15,7 @@ var someDefinitions = []model.Definition{
 	{Name: "inputs", Kind: model.ManyValued, Value: "[string(tx.index), string(output.index)]"},
 }
 
-func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
+func TestEvaluateCustomIndexes(t *testing.T) {
 	for _, name := range ChainNames() {
 		t.Run(name, func(t *testing.T) {
 			network := generate.Networks[name]
@@ -46,7 +46,7 @@ func TestIndexesOfOnesOwnAreMeasuredByThemselves(t *testing.T) {
 	}
 }
 
-func TestABadDefinitionIsNotMeasured(t *testing.T) {
+func TestInvalidDefinitionIsRejected(t *testing.T) {
 	chain, err := (&Chain{Name: "bitcoin"}).adapter(generate.Networks["bitcoin"])
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ func answering(t *testing.T, piece int, answer func(n int) string) (addr string)
 	return l.Addr().String()
 }
 
-func TestTheClientReadsAnswersToTheirEnd(t *testing.T) {
+func TestClientReadsResponses(t *testing.T) {
 	long := strings.Repeat("0123456789", 20_000)
 	answers := []struct {
 		text   string
@@ -91,7 +91,7 @@ func TestTheClientReadsAnswersToTheirEnd(t *testing.T) {
 	}
 }
 
-func TestTheClientSaysWhatIsWrongWithAnAnswer(t *testing.T) {
+func TestClientReportsInvalidResponses(t *testing.T) {
 	answers := []struct{ text, says string }{
 		{"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n", "invalid status line"},
 		{"HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n\r\n", "invalid status line"},
@@ -177,7 +177,7 @@ func when(t *testing.T, so func() bool) <-chan struct{} {
 	return end
 }
 
-func TestLoadAsksForAMixAndCountsWhatIsAnswered(t *testing.T) {
+func TestLoadRequestsAMixAndCountsAnswers(t *testing.T) {
 	url, asked := small(t, func(string) bool { return false })
 	var before map[string]int
 	o := LoadOptions{URL: url, Connections: 4, For: time.Hour, Mix: map[string]int{"tx": 6, "find": 3, "block": 1}, Samples: 30, Seed: testseed.New(t)}
@@ -204,7 +204,7 @@ func TestLoadAsksForAMixAndCountsWhatIsAnswered(t *testing.T) {
 	}
 }
 
-func TestLoadAtARateAsksForNoMore(t *testing.T) {
+func TestLoadRate(t *testing.T) {
 	url, _ := small(t, func(string) bool { return false })
 	r, err := Load(t.Context(), LoadOptions{URL: url, Connections: 8, For: 300 * time.Millisecond, Rate: 200, Mix: map[string]int{"tx": 1}, Samples: 5})
 	if err != nil {
@@ -216,7 +216,7 @@ func TestLoadAtARateAsksForNoMore(t *testing.T) {
 	}
 }
 
-func TestLoadSaysWhatFailed(t *testing.T) {
+func TestLoadReportsFailures(t *testing.T) {
 	var begun atomic.Bool
 	url, asked := small(t, func(path string) bool { return begun.Load() && strings.HasPrefix(path, "/v1/toy/tx/") })
 	r, err := Load(t.Context(), LoadOptions{URL: url, Connections: 2, For: time.Hour, Mix: map[string]int{"tx": 1, "block": 1}, Samples: 5,
@@ -233,7 +233,7 @@ func TestLoadSaysWhatFailed(t *testing.T) {
 	}
 }
 
-func TestLoadRefusesWhatCannotBeAsked(t *testing.T) {
+func TestLoadRejectsInvalidOptions(t *testing.T) {
 	url, _ := small(t, func(string) bool { return false })
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -259,7 +259,7 @@ func TestLoadRefusesWhatCannotBeAsked(t *testing.T) {
 	}
 }
 
-func TestRequestsNameTheirPlaces(t *testing.T) {
+func TestRequestPaths(t *testing.T) {
 	at, err := loadURL("http://h:80/v1/toy/")
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func TestRequestsNameTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestWatchSeesThisProcess(t *testing.T) {
+func TestWatch(t *testing.T) {
 	stop := Watch()
 	u := stop()
 	if len(u.RSS) < 2 || u.RSS[0] <= 0 || u.CPUSeconds < 0 || u.Grown() != 0 && len(u.RSS) < 3 {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestMedianIsOfEachFigureByItself(t *testing.T) {
+func TestMedianOfEachFigure(t *testing.T) {
 	run := func(f float64) *Result {
 		return &Result{
 			Txs: 10, TxsPerSecond: f, SettledTxsPerSecond: 2 * f, BlocksPerSecond: -f, EntitiesPerSecond: f, CPUMicrosPerTx: 100 - f, RowsPerTx: 5,
@@ -30,7 +30,7 @@ func TestMedianIsOfEachFigureByItself(t *testing.T) {
 	}
 }
 
-func TestLatenciesAreOnesThatWereMeasured(t *testing.T) {
+func TestLatencies(t *testing.T) {
 	if got := latencies(nil, 1); got != (Latencies{}) {
 		t.Errorf("of none: %+v", got)
 	}

@@ -27,7 +27,7 @@ func replayed(t testing.TB, s *Replay, known ...model.Point) (blocks []*model.Bl
 }
 
 // A replay yields the same blocks as the chain's adapter.
-func TestRecordedBlocksAreThoseOfTheAdapter(t *testing.T) {
+func TestRecordedBlocksMatchTheAdapter(t *testing.T) {
 	for _, name := range append(ChainNames(), "serialized", "raw") {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
@@ -136,7 +136,7 @@ func oneBlock(rng distribution.Random) *model.Block {
 	}
 }
 
-func TestBlocksAreReadAsTheyWereRecorded(t *testing.T) {
+func TestRecordingRoundTrip(t *testing.T) {
 	rng := distribution.NewRandom(testseed.New(t), 0)
 	for range 100 {
 		b := oneBlock(rng)
@@ -171,7 +171,7 @@ func FuzzParseBlock(f *testing.F) {
 	})
 }
 
-func TestDamagedRecordingsAreNotReplayed(t *testing.T) {
+func TestDamagedRecordingsAreRejected(t *testing.T) {
 	r := recorded(t, Chain{Txs: 300, TxsPerBlock: 50, Seed: testseed.New(t)})
 	s, err := r.Replay(0)
 	if err != nil {
@@ -202,7 +202,7 @@ func TestDamagedRecordingsAreNotReplayed(t *testing.T) {
 	}
 }
 
-func TestTheHottestValueIsFound(t *testing.T) {
+func TestHottestValue(t *testing.T) {
 	rng, counts := distribution.NewRandom(testseed.New(t), 0), map[string]int{}
 	for range 100_000 {
 		value := string(rng.Filler(nil, 8))

@@ -50,7 +50,7 @@ func networkOf(someAddress []byte) address.Network {
 	return address.Network{Testnet: someAddress[0]&15 == 0}
 }
 
-func TestRealAddressesAreWrittenAsGouroborosDoes(t *testing.T) {
+func TestRealAddressesMatchGouroboros(t *testing.T) {
 	kinds := map[byte]int{}
 	for text := range realAddresses(t) {
 		raw := []byte(text)

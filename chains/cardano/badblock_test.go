@@ -12,7 +12,7 @@ import (
 )
 
 // Whatever is wrong with a block is named, and where.
-func TestBadBlocksAreRefused(t *testing.T) {
+func TestInvalidBlocksAreRejected(t *testing.T) {
 	sets := list{dict{}}
 	with := func(more dict) []byte {
 		return handmade(t, ledger.EraConway, list{txBody(more)}, sets, dict{}, list{})
@@ -76,7 +76,7 @@ func TestBadBlocksAreRefused(t *testing.T) {
 
 // A block that is cut anywhere is refused, and so is one with a bit changed anywhere in its body: it does not hash
 // to what its header says.
-func TestChangedBlocksAreRefused(t *testing.T) {
+func TestChangedBlocksAreRejected(t *testing.T) {
 	body := txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})
 	for _, era := range []int{ledger.EraShelley, ledger.EraAlonzo, ledger.EraConway} {
 		segments := list{list{body, body}, list{dict{}, dict{0: list{}}}, dict{0: dict{1: "text"}}, list{0}}

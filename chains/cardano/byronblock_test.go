@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-func TestByronBlocksAreRead(t *testing.T) {
+func TestByronBlocks(t *testing.T) {
 	to := list{tagged(24, []byte{1, 2, 3}), 99}
 	for n := range 4 {
 		var txs []func(t testing.TB) cbor.RawMessage
@@ -37,7 +37,7 @@ func TestByronBlocksAreRead(t *testing.T) {
 }
 
 // A boundary block is in the first slot of its epoch and has no transactions.
-func TestBoundaryBlocksAreRead(t *testing.T) {
+func TestBoundaryBlocks(t *testing.T) {
 	body := raw(t, endless(t, 0x9f, filled(28, 1)))
 	sum := blake2b.Sum256(body)
 	boundary := func(sum []byte) []byte {
@@ -53,7 +53,7 @@ func TestBoundaryBlocksAreRead(t *testing.T) {
 }
 
 // Every bit of a transaction and its witnesses is under the header's proof.
-func TestChangedByronBlocksAreRefused(t *testing.T) {
+func TestChangedByronBlocksAreRejected(t *testing.T) {
 	tx := txOfByron(list{tagged(24, []byte{1, 2, 3}), 99}, 7)
 	good := handmadeByron(t, tx, tx)
 	d := decodedAs(t, "mainnet", valueNames...)

@@ -46,7 +46,7 @@ func wantChildren(t *testing.T, src model.Source, blocks []*model.Block, step in
 	}
 }
 
-func TestTheBlockAfterEachIsTheOneThatFollows(t *testing.T) {
+func TestChildOfEachBlock(t *testing.T) {
 	blocks, raws := made(t, 0, 1, 2, 3, 4)
 	src := stored(t, model.SourceOptions{}, raws...)
 	wantChildren(t, src, followed(t, src), 1)
@@ -63,7 +63,7 @@ func TestTheBlockAfterEachIsTheOneThatFollows(t *testing.T) {
 }
 
 // Between the epochs of Byron stand blocks without a height of their own; only the first of all is block 0.
-func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
+func TestChildAcrossBoundaryBlocks(t *testing.T) {
 	var raws [][]byte
 	parent, err := hex.DecodeString(networkNamed(t, "mainnet").ByronHash)
 	if err != nil {
@@ -103,7 +103,7 @@ func TestTheBlockAfterEachGoesThroughBoundaries(t *testing.T) {
 }
 
 // Mainnet's first chunk begins with a boundary block.
-func TestTheBlockAfterEachOfRealOnesIsTheOneThatFollows(t *testing.T) {
+func TestChildOfRealBlocks(t *testing.T) {
 	for _, c := range []struct {
 		network string
 		path    []string

@@ -136,7 +136,7 @@ func (s *single) network() string {
 	return "mainnet"
 }
 
-func TestSingleBlocksAreAsOthersCountedThem(t *testing.T) {
+func TestSingleBlocksMatchReferenceCounts(t *testing.T) {
 	for _, s := range singles(t) {
 		d := decodedAs(t, s.network(), indexScriptHash, indexDatumHash)
 		raw := realFile(t, filepath.FromSlash(s.File))
@@ -192,7 +192,7 @@ func text(t testing.TB, v any) string {
 }
 
 // Every block of a chunk is the child of the one before, boundary blocks included.
-func TestBlocksOfAChunkLink(t *testing.T) {
+func TestBlocksOfAChunkAreLinked(t *testing.T) {
 	type totals struct{ blocks, boundaries, txs, inputs, outputs int }
 	got := map[string]totals{}
 	chunks(t, func(name, network string, blocks [][]byte) {

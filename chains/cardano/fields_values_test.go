@@ -40,7 +40,7 @@ func (c *chain) said(o *model.Output) string {
 	return strings.Join(all, ", ")
 }
 
-func TestFieldsOfTransactionsAreRead(t *testing.T) {
+func TestTxFields(t *testing.T) {
 	in := list{list{filled(32, 0xaa), 3}, list{filled(32, 0xab), 4}}
 	first := txBody(dict{
 		0: in, 3: 900, 8: 100, 14: tagged(258, list{filled(28, 1), filled(28, 2)}), 18: list{list{filled(32, 0xac), 5}},
@@ -126,7 +126,7 @@ func TestFieldsOfTransactionsAreRead(t *testing.T) {
 	}
 }
 
-func TestFieldsOfOutputsAreRead(t *testing.T) {
+func TestOutputFields(t *testing.T) {
 	native := raw(t, list{0, filled(28, 0x0e)})
 	script := func(language int, code any) dict {
 		return dict{0: someAddress, 1: 1, 3: tagged(24, []byte(raw(t, list{language, code})))}
@@ -168,7 +168,7 @@ func TestFieldsOfOutputsAreRead(t *testing.T) {
 }
 
 // A transaction's size is that of the bytes a wallet hands out, in every era.
-func TestSizesOfTransactionsAreThoseOfTheirBytes(t *testing.T) {
+func TestTxSizeIsTheLengthOfItsBytes(t *testing.T) {
 	d := saying(t, "tx.size").decoderOf(t, "said")
 	d.Raw = true
 	for _, s := range singles(t) {
@@ -185,7 +185,7 @@ func TestSizesOfTransactionsAreThoseOfTheirBytes(t *testing.T) {
 }
 
 // The genesis has no block fields except the height.
-func TestTheGenesisIsInNoBlock(t *testing.T) {
+func TestGenesisHasNoBlockFields(t *testing.T) {
 	outputs, err := networkNamed(t, "mainnet").Outputs()
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func everyField() (ds []model.Definition) {
 }
 
 // Values of custom indexes do not share memory with later blocks, and do not change other keys.
-func TestDefinedValuesBelongToTheBlock(t *testing.T) {
+func TestCustomValuesAreOwnedByTheBlock(t *testing.T) {
 	c := defined(t, "mainnet", everyField()...)
 	d, plain := c.decoderOf(t), decodedAs(t, "mainnet", valueNames...)
 	for _, file := range []string{"small_block.cbor", "avg_block.cbor"} {
@@ -256,7 +256,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 }
 
 // Whatever the source is, blocks have the same values of indexes that were defined.
-func TestDefinedIndexesComeFromEverySource(t *testing.T) {
+func TestCustomIndexesFromEverySource(t *testing.T) {
 	c := defined(t, "preview", everyField()...)
 	made := cardanogen.New(cardanogen.Options{Seed: 3, TxsPerBlock: 5})
 	var raws [][]byte

@@ -7,7 +7,7 @@ import (
 )
 
 // Every form that generated blocks have is what gouroboros reads in them, body hashes checked.
-func TestGeneratedBlocksAreWhatGouroborosReads(t *testing.T) {
+func TestGeneratedBlocksMatchGouroboros(t *testing.T) {
 	for _, o := range []cardanogen.Options{{Seed: 1}, {Seed: 2, TxsPerBlock: 60}} {
 		c := cardanogen.New(o)
 		d := decodedAs(t, "preview", oracleIndexes...)

@@ -82,7 +82,7 @@ func TestFailedTransactionsSpendTheirCollateral(t *testing.T) {
 
 // No real block for the oracle has these: sets as Conway tags them, lengths that end with a break, numbers that are
 // longer than need be, inputs and assets that stand twice.
-func TestEveryFormOfATransactionIsRead(t *testing.T) {
+func TestUnusualTransactionEncodings(t *testing.T) {
 	in1, in2 := list{filled(32, 1), 1}, list{filled(32, 2), 0}
 	held := endless(t, 0xbf,
 		policyB, dict{cbor.ByteString(""): 5, cbor.ByteString("zero"): 0},
@@ -118,7 +118,7 @@ func TestEveryFormOfATransactionIsRead(t *testing.T) {
 }
 
 // Clones decode at the same time, each with memory of its own.
-func TestClonesDecodeAtTheSameTime(t *testing.T) {
+func TestClonesDecodeConcurrently(t *testing.T) {
 	block := oneOutput(t, list{someAddress, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}})
 	d := decodedAs(t, "mainnet", valueNames...)
 	want := text(t, decoded(t, block, valueNames...))

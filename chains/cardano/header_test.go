@@ -9,7 +9,7 @@ import (
 	"birthmark/chains/cardano/ledger"
 )
 
-func TestHeadersTellWhatTheySay(t *testing.T) {
+func TestParseHeader(t *testing.T) {
 	for _, c := range []struct {
 		era  int
 		want string
@@ -36,7 +36,7 @@ func TestHeadersTellWhatTheySay(t *testing.T) {
 }
 
 // A header is whole or refused, whichever era it says it is of.
-func TestBadHeadersAreRefused(t *testing.T) {
+func TestInvalidHeadersAreRejected(t *testing.T) {
 	good := decoded(t, handmade(t, ledger.EraConway, list{}, list{}, dict{}, list{})).Header
 	for n := range good {
 		if h, err := ledger.ParseHeader(networkNamed(t, "mainnet"), good[:n]); err == nil {
@@ -60,7 +60,7 @@ func TestBadHeadersAreRefused(t *testing.T) {
 }
 
 // Every real header is read again from what the model keeps of it.
-func TestRealHeadersAreReadAgain(t *testing.T) {
+func TestRealHeadersRoundTrip(t *testing.T) {
 	for _, s := range singles(t) {
 		d := decodedAs(t, s.network())
 		b, boundary, err := d.Block(realFile(t, filepath.FromSlash(s.File)))

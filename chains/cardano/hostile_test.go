@@ -13,7 +13,7 @@ import (
 )
 
 // The fullest outputs of mainnet hold 490 assets.
-func TestAnOutputOfManyAssetsHasAllTheirValues(t *testing.T) {
+func TestOutputWithManyAssets(t *testing.T) {
 	held := dict{}
 	for i := range 70 {
 		policy := cbor.ByteString(binary.BigEndian.AppendUint32(filled(24, 0x0c), uint32(i)))
@@ -44,7 +44,7 @@ func TestAnOutputOfManyAssetsHasAllTheirValues(t *testing.T) {
 
 // The values of a transaction repeat for each of its outputs: one with too large values ends an index for the transaction,
 // and the next transaction has values again.
-func TestMetadataThatEveryOutputSaysAgainAreBounded(t *testing.T) {
+func TestRepeatedMetadataIsBounded(t *testing.T) {
 	lines := list{}
 	for i := range 20_000 {
 		lines = append(lines, fmt.Sprintf("%05d", i))
@@ -70,7 +70,7 @@ func TestMetadataThatEveryOutputSaysAgainAreBounded(t *testing.T) {
 }
 
 // Malformed data has no value, and does not make a block invalid.
-func TestWhatMeansNothingHasNoValue(t *testing.T) {
+func TestMalformedMetadataHasNoValue(t *testing.T) {
 	deep := cbor.RawMessage(append(bytes.Repeat([]byte{0x81}, 5000), 0))
 	for _, auxiliary := range []any{
 		dict{674: deep}, dict{uint64(1<<64 - 1): "beyond any label"}, list{}, list{1}, tagged(259, dict{}), tagged(259, list{}), tagged(7, dict{674: 1}),
@@ -90,9 +90,9 @@ func TestWhatMeansNothingHasNoValue(t *testing.T) {
 	}
 }
 
-// FuzzDefined: whatever transactions and their metadata say, values of indexes that were defined stop no block that is
+// FuzzCustomIndexes: whatever transactions and their metadata say, values of indexes that were defined stop no block that is
 // one without them.
-func FuzzDefined(f *testing.F) {
+func FuzzCustomIndexes(f *testing.F) {
 	d, plain := defined(f, "mainnet", everyField()...).decoderOf(f), decodedAs(f, "mainnet", valueNames...)
 	f.Add([]byte(raw(f, txBody(dict{3: 9, 14: list{filled(28, 1)}, 18: list{list{filled(32, 2), 3}}}))), []byte(raw(f, dict{1: "a"})))
 	f.Add([]byte(raw(f, txBody(dict{1: list{dict{0: someAddress, 1: list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}, 2: list{1, tagged(24, []byte{0xd8, 0x79, 0x80})}}}}))),

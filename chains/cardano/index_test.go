@@ -29,7 +29,7 @@ func shownKeys(o *model.Output, names []string) string {
 	return strings.Join(s, ", ")
 }
 
-func TestOutputsHaveTheValuesOfTheirIndexes(t *testing.T) {
+func TestIndexValuesOfOutputs(t *testing.T) {
 	a, b := strings.Repeat("0a", 28), strings.Repeat("0b", 28)
 	part := func(head byte, size int) []byte {
 		whole := append(append([]byte{head}, filled(28, 0x0a)...), filled(28, 0x0b)...)

@@ -51,7 +51,7 @@ func placesOf(blocks []ouroborostest.Block) (l []model.Point) {
 	return l
 }
 
-func TestBoundariesHaveNoHeightOverNodes(t *testing.T) {
+func TestBoundaryBlocksFromNodesHaveNoHeight(t *testing.T) {
 	blocks := byronChain(t)
 	n := ouroborostest.Start(t, 764824073, blocks)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -75,7 +75,7 @@ func TestBoundariesHaveNoHeightOverNodes(t *testing.T) {
 }
 
 // A way back to a boundary block, or over one, ends at the block before; what comes next hangs on the boundary or not.
-func TestNodesGoBackToBoundaries(t *testing.T) {
+func TestNodeRollsBackToBoundaryBlock(t *testing.T) {
 	blocks := byronChain(t)
 	n := ouroborostest.Start(t, 764824073, blocks)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -112,7 +112,7 @@ func TestNodesGoBackToBoundaries(t *testing.T) {
 }
 
 // The first chunk of mainnet.
-func TestRealBlocksOfByronComeOverNodes(t *testing.T) {
+func TestRealByronBlocksFromNode(t *testing.T) {
 	testrun.Slow(t)
 	blocks, err := ouroborostest.Chunks(testblocks.Path(t, "cardano", "daedalus-turbo", "chunk-registry", "compressed", "chunk", "526D*.zstd"))
 	if err != nil {
@@ -128,7 +128,7 @@ func TestRealBlocksOfByronComeOverNodes(t *testing.T) {
 	})
 }
 
-func TestTheBlockAfterEachComesFromNodes(t *testing.T) {
+func TestChildFromNode(t *testing.T) {
 	trunk := branch(t, nil, 60, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {

@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-func TestWhatANodeDoesWrongIsNamed(t *testing.T) {
+func TestNodeFaultsAreReported(t *testing.T) {
 	trunk := branch(t, nil, 200, 0)
 	bad := trunk[150]
 	raw := append([]byte{}, bad.CBOR...)
@@ -70,7 +70,7 @@ func TestWhatANodeDoesWrongIsNamed(t *testing.T) {
 	}
 }
 
-func TestANodeOfAnotherNetworkIsRefused(t *testing.T) {
+func TestNodeOfAnotherNetworkIsRejected(t *testing.T) {
 	trunk := branch(t, nil, 3, 0)
 	n := ouroborostest.Start(t, 1, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -85,7 +85,7 @@ func TestANodeOfAnotherNetworkIsRefused(t *testing.T) {
 	})
 }
 
-func TestAnAddressWithoutANodeIsNamed(t *testing.T) {
+func TestUnreachableNodeIsReported(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -117,7 +117,7 @@ func TestAnAddressWithoutANodeIsNamed(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatIsCutIsMadeAgain(t *testing.T) {
+func TestReconnectAfterDisconnect(t *testing.T) {
 	trunk := branch(t, nil, 1500, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -141,7 +141,7 @@ func TestAConnectionThatIsCutIsMadeAgain(t *testing.T) {
 	})
 }
 
-func TestANodeThatIsRestartedOnAnotherChain(t *testing.T) {
+func TestNodeRestartsOnAnotherChain(t *testing.T) {
 	trunk := branch(t, nil, 600, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -162,7 +162,7 @@ func TestANodeThatIsRestartedOnAnotherChain(t *testing.T) {
 }
 
 // A node may serve another chain with the same magic one day: a test network that was started again.
-func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
+func TestNodeReturnsWithAnotherChain(t *testing.T) {
 	for _, length := range []int{genesis.SecurityParam, genesis.SecurityParam + 2} {
 		trunk := branch(t, nil, length, 0)
 		other := branch(t, nil, length+10, 1)
@@ -197,7 +197,7 @@ func TestANodeThatComesBackWithNothingOfOurChain(t *testing.T) {
 	}
 }
 
-func TestASourceEndsWhereItIsTold(t *testing.T) {
+func TestSourceEndsAtRequestedHeight(t *testing.T) {
 	trunk := branch(t, nil, 300, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -227,7 +227,7 @@ func lingering() (stacks []string) {
 	return stacks
 }
 
-func TestNothingIsLeftBehind(t *testing.T) {
+func TestNoGoroutinesAreLeft(t *testing.T) {
 	trunk := branch(t, nil, 2000, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -279,7 +279,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	})
 }
 
-func TestAddressesOfNodes(t *testing.T) {
+func TestNodeAddresses(t *testing.T) {
 	for uri, says := range map[string]string{
 		"tcp://":                                "no port",
 		"tcp://relay":                           "no port",

@@ -14,7 +14,7 @@ import (
 // depths of forks; the last one is the most a node ever goes back.
 var depths = []int{1, 10, 100, 2160}
 
-func TestForksAtTheTipAreFollowed(t *testing.T) {
+func TestForksAtTheTip(t *testing.T) {
 	trunk := branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -41,7 +41,7 @@ func TestForksAtTheTipAreFollowed(t *testing.T) {
 	})
 }
 
-func TestForksWhileNobodyListensAreFound(t *testing.T) {
+func TestForksWhileDisconnected(t *testing.T) {
 	trunk := branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -69,7 +69,7 @@ func TestForksWhileNobodyListensAreFound(t *testing.T) {
 	})
 }
 
-func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
+func TestUnknownRollbackPointIsSearchedAgain(t *testing.T) {
 	trunk := branch(t, nil, 300, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -93,7 +93,7 @@ func TestAPointNobodyRemembersIsLookedForAgain(t *testing.T) {
 }
 
 // A node that returns without its newest blocks, as after a crash, causes no rollback. The source polls until it has them.
-func TestANodeThatIsBehindIsWaitedFor(t *testing.T) {
+func TestSourceWaitsForNodeThatIsBehind(t *testing.T) {
 	trunk := branch(t, nil, 400, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	waits := func() {
@@ -133,7 +133,7 @@ func TestANodeThatIsBehindIsWaitedFor(t *testing.T) {
 	})
 }
 
-func TestASourceThatEndsDoesNotWaitForANodeThatIsBehind(t *testing.T) {
+func TestFiniteSourceDoesNotWaitForNode(t *testing.T) {
 	trunk := branch(t, nil, 400, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {

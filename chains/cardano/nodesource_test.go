@@ -47,7 +47,7 @@ func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *node.
 	return s
 }
 
-func TestANodeIsAChain(t *testing.T) {
+func TestSyncFromNode(t *testing.T) {
 	testrun.Slow(t)
 	blocks := previewBlocks(t)
 	n := ouroborostest.Start(t, 2, blocks)

@@ -13,7 +13,7 @@ import (
 
 // Whatever a node goes through while it is followed, what the source says is a chain at every moment, and in the end the
 // node's.
-func TestANodeIsFollowedThroughAnything(t *testing.T) {
+func TestSyncSurvivesRandomNodeEvents(t *testing.T) {
 	seed := testseed.New(t)
 	trunk := branch(t, nil, 1500, 0)
 	n := ouroborostest.Start(t, 2, trunk)

@@ -180,7 +180,7 @@ func compareWithOracle(t *testing.T, d *ledger.Decoder, raw []byte) {
 }
 
 // It is slow because the oracle is; in return every block at hand is compared. With -short it is every 17th.
-func TestBlocksOfChunksAreWhatGouroborosReads(t *testing.T) {
+func TestChunksMatchGouroboros(t *testing.T) {
 	t.Parallel()
 	step := 1
 	if testing.Short() {
@@ -194,7 +194,7 @@ func TestBlocksOfChunksAreWhatGouroborosReads(t *testing.T) {
 	})
 }
 
-func TestSingleBlocksAreWhatGouroborosReads(t *testing.T) {
+func TestSingleBlocksMatchGouroboros(t *testing.T) {
 	for _, s := range singles(t) {
 		t.Run(s.File, func(t *testing.T) {
 			compareWithOracle(t, decodedAs(t, s.network(), oracleIndexes...), realFile(t, filepath.FromSlash(s.File)))

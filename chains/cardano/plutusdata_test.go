@@ -12,7 +12,7 @@ import (
 	"birthmark/chains/cardano/cbor"
 )
 
-func TestCBORMeansWhatItIsWrittenFor(t *testing.T) {
+func TestValuesOfPlutusData(t *testing.T) {
 	big := "115792089237316195423570985008687907853269984665640564039457584007913129639935"
 	for name, c := range map[string]struct {
 		item, want any

@@ -44,7 +44,7 @@ func whole(t *testing.T, network string, raw []byte) *model.Block {
 }
 
 // Every era's transactions are what an implementation of Cardano in Go takes for one, with the same id.
-func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
+func TestRawTxsMatchGouroboros(t *testing.T) {
 	testrun.Slow(t)
 	c, err := New("preview")
 	if err != nil {
@@ -91,7 +91,7 @@ func TestRawTransactionsOfRealBlocksAreWhatOthersRead(t *testing.T) {
 }
 
 // Auxiliary data belongs to the position in the block, and failed scripts are those in the list of the block.
-func TestRawTransactionsAreMadeOfTheirOwnParts(t *testing.T) {
+func TestRawTxsHaveTheirParts(t *testing.T) {
 	bodies := list{txBody(dict{2: 1}), txBody(dict{2: 2}), txBody(dict{2: 3})}
 	sets := list{dict{0: list{}}, dict{}, dict{1: list{}}}
 	for era := ledger.EraShelley; era <= ledger.EraConway; era++ {
@@ -114,7 +114,7 @@ func TestRawTransactionsAreMadeOfTheirOwnParts(t *testing.T) {
 	}
 }
 
-func TestBytesThatAreNoTransactionHaveNoHash(t *testing.T) {
+func TestHashTxRejectsMalformedBytes(t *testing.T) {
 	c, err := New("mainnet")
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestBytesThatAreNoTransactionHaveNoHash(t *testing.T) {
 }
 
 // Every source hands out the bytes, by block and in its stream.
-func TestEverySourceGivesRawTransactionsWhereTheyAreWanted(t *testing.T) {
+func TestSourcesProvideRawTxs(t *testing.T) {
 	_, raws := made(t, 0, 1, 2)
 	src := stored(t, model.SourceOptions{Raw: true}, raws...)
 	blocks := followed(t, src)

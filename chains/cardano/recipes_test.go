@@ -12,7 +12,7 @@ import (
 
 // Every recipe of docs/indexes.md finds in real blocks what it says: so many values, one of them at an output that is
 // known.
-func TestRecipesFindWhatTheySay(t *testing.T) {
+func TestRecipesFindTheirValues(t *testing.T) {
 	testrun.Slow(t)
 	const (
 		orcfax = "55766ee81536d8c2af155d84c0c4c68079126e6b1419ad2c4dc8468cf22474c8:0"

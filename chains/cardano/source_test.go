@@ -55,7 +55,7 @@ func chunkOf(t testing.TB, raws ...[]byte) string {
 	return "file://" + path
 }
 
-func TestAChunkIsAChain(t *testing.T) {
+func TestSyncFromChunk(t *testing.T) {
 	blocks, raws := made(t, 0, 1, 2, 3, 4)
 	to := model.HeightPk(3)
 	for name, c := range map[string]struct {
@@ -104,7 +104,7 @@ func TestAChunkIsAChain(t *testing.T) {
 	}
 }
 
-func TestChunksThatAreNoChainAreNamed(t *testing.T) {
+func TestBrokenChainsInChunksAreReported(t *testing.T) {
 	blocks, raws := made(t, 0, 1, 2)
 	_, late := made(t, 5, 6)
 	broken := append([]byte{}, raws[1]...)
@@ -133,7 +133,7 @@ func TestChunksThatAreNoChainAreNamed(t *testing.T) {
 }
 
 // Blocks that do not start the network's chain cause no rollback of known ones.
-func TestChunksOfAnotherNetworkTakeNothingAway(t *testing.T) {
+func TestChunksOfAnotherNetworkCauseNoRollback(t *testing.T) {
 	_, raws := made(t, 0, 1, 2)
 	known := []model.Point{{Height: 9, Slot: 180, Hash: model.Hash{9}}}
 	for name, c := range map[string]struct {
@@ -152,7 +152,7 @@ func TestChunksOfAnotherNetworkTakeNothingAway(t *testing.T) {
 	}
 }
 
-func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
+func TestInvalidURIsAreReported(t *testing.T) {
 	for _, c := range []struct{ network, uri, code string }{
 		{"preview", "", "bad_source"}, {"preview", "http://x", "bad_source"}, {"preview", "file://", "bad_source"},
 		{"preview", "file:///no/such/folder", "source_missing"}, {"mainnet", "file:///no/such/folder", "source_missing"},
@@ -168,7 +168,7 @@ func TestURIsThatAreNotUnderstoodAreNamed(t *testing.T) {
 	}
 }
 
-func TestBlocksAreDecodedInEveryForm(t *testing.T) {
+func TestDecodeFormats(t *testing.T) {
 	blocks, raws := made(t, 0, 1, 2)
 	c, err := New("preview")
 	if err != nil {

@@ -57,7 +57,7 @@ func u5cJoined(prefix string, all []u5cAssets) string {
 
 // A third reading of a block: pallas' in the JSON of the UTxO RPC specification, which has the inputs in the order of
 // their hashes.
-func TestBlocksAreWhatUTxORPCSays(t *testing.T) {
+func TestBlocksMatchUTxORPC(t *testing.T) {
 	var want u5cBlock
 	if err := json.Unmarshal(realFile(t, "pallas", "u5c_v1beta.json"), &want); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // The name of a private network is enough for queries; blocks need its files.
-func TestUnnamedNetworksAnswerQueries(t *testing.T) {
+func TestUnnamedNetworks(t *testing.T) {
 	for _, full := range []address.Network{{Name: "magic-42", Magic: 42, Testnet: true}, {Name: "magic-42-mainnet", Magic: 42}} {
 		id := full.Name
 		c, err := New(id)

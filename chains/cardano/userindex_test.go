@@ -49,7 +49,7 @@ func realBlocks(t testing.TB, each func(name, network string, raw []byte)) {
 }
 
 // Indexes that were defined and are not wanted cost nothing.
-func TestWhatIsNotWantedIsNotComputed(t *testing.T) {
+func TestUnusedIndexesAreNotComputed(t *testing.T) {
 	raw := realFile(t, "redbit", "avg_block.cbor")
 	allocs := func(d *ledger.Decoder) float64 {
 		return testing.AllocsPerRun(20, func() {

@@ -11,7 +11,7 @@ import (
 )
 
 // Blocks of another network are refused by what they say, before anything is made of them.
-func TestBlocksOfAnotherNetworkAreRefused(t *testing.T) {
+func TestBlocksOfAnotherNetworkAreRejected(t *testing.T) {
 	genesisOf := func(network string) []byte {
 		h, err := hex.DecodeString(networkNamed(t, network).ByronHash)
 		if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // A block is in one file: a block that does not fit begins the next file.
-func TestFilesAreNoLargerThanTheyMay(t *testing.T) {
+func TestBlockFileSizeLimit(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	w, err := createFiles(dir, 10)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
+func TestSeedDeterminesTheBlocks(t *testing.T) {
 	s := testseed.New(t)
 	o := Options{Seed: s, Txs: 5000, TxsPerBlock: 100}
 	a, b := New(o), New(o)
@@ -29,7 +29,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 	}
 }
 
-func TestTheShapeIsBitcoins(t *testing.T) {
+func TestShapeMatchesBitcoin(t *testing.T) {
 	testrun.Slow(t)
 	const txs = 200_000
 	c, l := New(Options{Seed: testseed.New(t), Txs: txs}), newLedger()

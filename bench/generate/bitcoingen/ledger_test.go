@@ -115,7 +115,7 @@ func (l *ledger) add(t *testing.T, b Block) *wire.MsgBlock {
 	return &block
 }
 
-func TestANodeWouldTakeTheBlocks(t *testing.T) {
+func TestBlocksPassConsensusChecks(t *testing.T) {
 	for _, o := range []Options{
 		{Txs: 1}, {Txs: 100}, {Txs: 102}, {Txs: 300, TxsPerBlock: 1}, {Txs: 3000, TxsPerBlock: 10}, {Txs: 20_000, TxsPerBlock: 300}, {Txs: 40_000},
 		{Txs: 30_000, TxsPerBlock: 50_000}, // as many as the weight allows
@@ -135,7 +135,7 @@ func TestANodeWouldTakeTheBlocks(t *testing.T) {
 }
 
 // The time of the last block must not be in the future, or nodes refuse the chain.
-func TestALongChainIsNotOfTheFuture(t *testing.T) {
+func TestLongChainDoesNotEndInTheFuture(t *testing.T) {
 	end := regtest.GenesisBlock.Header.Timestamp.Add(4_000_000 * blockTime * time.Second)
 	if end.After(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("four million blocks end at %s", end)
@@ -143,7 +143,7 @@ func TestALongChainIsNotOfTheFuture(t *testing.T) {
 }
 
 // Regtest's subsidy is zero after 5,000 blocks; fees continue.
-func TestAChainOutlivesItsSubsidies(t *testing.T) {
+func TestChainWithoutSubsidies(t *testing.T) {
 	c, l := New(Options{Seed: testseed.New(t), Txs: 30_000, TxsPerBlock: 2}), newLedger()
 	for c.Made().Blocks < 10_000 {
 		l.add(t, c.Next())

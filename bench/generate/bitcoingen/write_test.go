@@ -13,7 +13,7 @@ import (
 )
 
 // The files have the expected chain, as the adapter reads it: to its end, with every key.
-func TestFilesAreReadWhole(t *testing.T) {
+func TestAdapterReadsAllFiles(t *testing.T) {
 	dir := t.TempDir()
 	told := bitcoingen.Counts{}
 	c, err := bitcoingen.Write(context.Background(), dir, bitcoingen.Options{Seed: 3, Txs: 6000, TxsPerBlock: 200}, func(n bitcoingen.Counts) { told = n })
@@ -66,7 +66,7 @@ func TestFilesAreReadWhole(t *testing.T) {
 	}
 }
 
-func TestAFolderThatHoldsSomethingIsRefused(t *testing.T) {
+func TestWriteRejectsNonEmptyFolder(t *testing.T) {
 	dir := t.TempDir()
 	o := bitcoingen.Options{Seed: 1, Txs: 10}
 	if _, err := bitcoingen.Write(context.Background(), dir, o, nil); err != nil {
@@ -78,7 +78,7 @@ func TestAFolderThatHoldsSomethingIsRefused(t *testing.T) {
 	}
 }
 
-func TestWritingEndsWhenItIsCancelled(t *testing.T) {
+func TestWriteEndsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	dir := t.TempDir()
 	_, err := bitcoingen.Write(ctx, dir, bitcoingen.Options{Txs: 1000}, func(n bitcoingen.Counts) {

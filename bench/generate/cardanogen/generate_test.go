@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
+func TestSeedDeterminesTheBlocks(t *testing.T) {
 	s := testseed.New(t)
 	a, b, other := New(Options{Seed: s}), New(Options{Seed: s}), New(Options{Seed: s + 1})
 	if !bytes.Equal(a.Genesis().Shelley, b.Genesis().Shelley) || bytes.Equal(a.Genesis().Shelley, other.Genesis().Shelley) {
@@ -27,7 +27,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 }
 
 // A fork does not change its original, and forks of the same block with the same seed are equal.
-func TestForksHaveABeginningInCommon(t *testing.T) {
+func TestForksShareTheirPast(t *testing.T) {
 	s := testseed.New(t)
 	c, plain := New(Options{Seed: s}), New(Options{Seed: s})
 	for range 40 {
@@ -53,7 +53,7 @@ func TestForksHaveABeginningInCommon(t *testing.T) {
 	}
 }
 
-func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
+func TestTxsPerBlock(t *testing.T) {
 	c := New(Options{Seed: testseed.New(t)})
 	for _, n := range []int{0, 1, 7, 100, 0} {
 		if b := c.NextOf(n); b.Txs != n || b.Blocks != 1 || b.Bytes != len(b.Raw) {
@@ -66,7 +66,7 @@ func TestBlocksHaveAsManyTransactionsAsAsked(t *testing.T) {
 }
 
 // The means of the draws approach mainnet's; the deviation depends on the seed.
-func TestTheShapeIsMainnets(t *testing.T) {
+func TestShapeMatchesMainnet(t *testing.T) {
 	c := New(Options{Seed: testseed.New(t)})
 	holding, outputs := 0, 0
 	picks := distribution.NewRandom(1, 1)

@@ -109,7 +109,7 @@ func (l *ledger) make(tx *model.Tx) {
 }
 
 // Every input exists, nothing is created from nothing, and the assets held are those minted minus those burned.
-func TestBlocksKeepTheRulesOfTheLedger(t *testing.T) {
+func TestBlocksFollowLedgerRules(t *testing.T) {
 	dir := t.TempDir()
 	var told cardanogen.Counts
 	c, err := cardanogen.Write(context.Background(), dir, cardanogen.Options{Seed: seed}, 6000, func(n cardanogen.Counts) { told = n })
@@ -173,7 +173,7 @@ func follow(t *testing.T, dir string) func(yield func(*model.Block) bool) {
 	}
 }
 
-func TestWritingTwiceWritesTheSameFiles(t *testing.T) {
+func TestWriteIsDeterministic(t *testing.T) {
 	var first map[string][]byte
 	for range 2 {
 		dir := t.TempDir()
@@ -201,7 +201,7 @@ func TestWritingTwiceWritesTheSameFiles(t *testing.T) {
 	}
 }
 
-func TestWriteRefusesAFolderWithBlocks(t *testing.T) {
+func TestWriteRejectsFolderWithBlocks(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := cardanogen.Write(context.Background(), dir, cardanogen.Options{}, 10, nil); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestWriteRefusesAFolderWithBlocks(t *testing.T) {
 	}
 }
 
-func TestWriteEndsWhenItsContextDoes(t *testing.T) {
+func TestWriteEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err := cardanogen.Write(ctx, t.TempDir(), cardanogen.Options{}, 1_000_000, func(cardanogen.Counts) { cancel() })
 	if !errors.Is(err, context.Canceled) {

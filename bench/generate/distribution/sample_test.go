@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-func TestSpansAreDrawnAsOftenAsTheySay(t *testing.T) {
+func TestSpanShares(t *testing.T) {
 	const draws = 100_000
 	r, spans := NewRandom(testseed.New(t), 0), Spans{{0.5, 1, 1}, {0.3, 2, 5}, {0.2, 6, 60}}
 	found := make([]int, 61)
@@ -30,7 +30,7 @@ func TestSpansAreDrawnAsOftenAsTheySay(t *testing.T) {
 	}
 }
 
-func TestHalfIsBelowTheMedianAndASixthASigmaBelow(t *testing.T) {
+func TestLogNormalShares(t *testing.T) {
 	const draws = 100_000
 	r, l := NewRandom(testseed.New(t), 0), LogNormal{Median: 17, Sigma: 1.87}
 	below, far := 0.0, 0.0
@@ -48,7 +48,7 @@ func TestHalfIsBelowTheMedianAndASixthASigmaBelow(t *testing.T) {
 	}
 }
 
-func TestRanksAreUsedByZipfsLaw(t *testing.T) {
+func TestZipfShares(t *testing.T) {
 	const draws = 200_000
 	r, z := NewRandom(testseed.New(t), 0), Zipf{Size: 1000, Flat: 0.1}
 	found := make([]float64, z.Size) // a rank out of range panics
@@ -87,7 +87,7 @@ func TestPartsAddUp(t *testing.T) {
 	}
 }
 
-func TestPartsAreDrawnWhenTheyAreAskedFor(t *testing.T) {
+func TestPartsAreDrawnOnDemand(t *testing.T) {
 	r := NewRandom(testseed.New(t), 0)
 	for range r.Parts(1000, 1, 10) {
 		break
@@ -100,7 +100,7 @@ func TestPartsAreDrawnWhenTheyAreAskedFor(t *testing.T) {
 	}
 }
 
-func TestBytesDependOnTheirNumberAlone(t *testing.T) {
+func TestFillDependsOnTheNumberOnly(t *testing.T) {
 	r := NewRandom(testseed.New(t), 0)
 	long := make([]byte, 100)
 	number := r.Uint64()

@@ -7,7 +7,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-func TestATableDrawsByWeight(t *testing.T) {
+func TestTableDrawsByWeight(t *testing.T) {
 	const draws = 1_000_000
 	r := NewRandom(testseed.New(t), 0)
 	for _, weights := range [][]float64{{3}, {1, 1}, {0, 5, 0}, {1, 2, 3, 4}, {0.001, 7, 0.5, 0.5, 12}} {

@@ -63,7 +63,7 @@ func (w *twin) step(r Random) {
 	}
 }
 
-func TestWhatIsFoundIsUnspentAndOfItsAge(t *testing.T) {
+func TestFindReturnsUnspentOutputsOfAnAge(t *testing.T) {
 	r := NewRandom(testseed.New(t), 0)
 	w := &twin{t: t, made: map[int]int{}}
 	w.Begin()
@@ -72,7 +72,7 @@ func TestWhatIsFoundIsUnspentAndOfItsAge(t *testing.T) {
 	}
 }
 
-func TestACloneGoesItsOwnWay(t *testing.T) {
+func TestCloneIsIndependent(t *testing.T) {
 	r := NewRandom(testseed.New(t), 0)
 	w := &twin{t: t, made: map[int]int{}}
 	w.Begin()
@@ -86,7 +86,7 @@ func TestACloneGoesItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestNothingIsFoundBeforeTheFirstBlock(t *testing.T) {
+func TestNothingIsUnspentBeforeTheFirstBlock(t *testing.T) {
 	var u Unspent[int]
 	if _, ok := u.Find(NewRandom(testseed.New(t), 0), func(Random) int { return 0 }); ok {
 		t.Error("something was found")

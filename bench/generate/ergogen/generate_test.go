@@ -160,7 +160,7 @@ func (l *ledger) apply(t testing.TB, b Block) {
 	}
 }
 
-func TestEveryInputSpendsWhatIsThereAndNothingIsMadeOfNothing(t *testing.T) {
+func TestInputsSpendUnspentBoxesAndAmountsBalance(t *testing.T) {
 	for _, seed := range []uint64{1, 2} {
 		c, l := New(Options{Seed: seed}), newLedger()
 		parent := model.Point{}
@@ -181,7 +181,7 @@ func TestEveryInputSpendsWhatIsThereAndNothingIsMadeOfNothing(t *testing.T) {
 	}
 }
 
-func TestTheShapeIsMainnets(t *testing.T) {
+func TestShapeMatchesMainnet(t *testing.T) {
 	c, l := New(Options{Seed: 7}), newLedger()
 	for range 1500 {
 		l.apply(t, c.Next())
@@ -213,7 +213,7 @@ func TestTheShapeIsMainnets(t *testing.T) {
 	}
 }
 
-func TestIDsAndRootsAreThoseOfWhatIsThere(t *testing.T) {
+func TestIDsAndRoots(t *testing.T) {
 	c := New(Options{Seed: 3})
 	for range 60 {
 		b := c.Next()
@@ -246,7 +246,7 @@ func TestIDsAndRootsAreThoseOfWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
+func TestSeedDeterminesTheBlocks(t *testing.T) {
 	a, b, other := New(Options{Seed: 5}), New(Options{Seed: 5}), New(Options{Seed: 6})
 	for range 30 {
 		x, y := a.Next(), b.Next()
@@ -281,7 +281,7 @@ func TestTheSameSeedMakesTheSameBlocks(t *testing.T) {
 	}
 }
 
-func TestBlocksAreOfTheSizeAskedFor(t *testing.T) {
+func TestBlockSizes(t *testing.T) {
 	c := New(Options{Seed: 1})
 	for _, n := range []int{0, 1, 400} {
 		b := c.NextOf(n)

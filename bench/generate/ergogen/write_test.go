@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-func TestWhatIsWrittenIsTheChainABlockALine(t *testing.T) {
+func TestWriteOneBlockPerLine(t *testing.T) {
 	dir, o := filepath.Join(t.TempDir(), "new"), ergogen.Options{Seed: 4}
 	var told ergogen.Counts
 	written, err := ergogen.Write(context.Background(), dir, o, 2000, func(n ergogen.Counts) { told = n })
@@ -41,14 +41,14 @@ func TestWhatIsWrittenIsTheChainABlockALine(t *testing.T) {
 	}
 }
 
-func TestAChainThatIsWrittenHasABlock(t *testing.T) {
+func TestWrittenChainHasABlock(t *testing.T) {
 	c, err := ergogen.Write(context.Background(), t.TempDir(), ergogen.Options{}, 0, nil)
 	if err != nil || c.Made().Blocks != 1 {
 		t.Errorf("%+v, %v", c.Made(), err)
 	}
 }
 
-func TestWriteEndsWhenItsContextDoes(t *testing.T) {
+func TestWriteEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err := ergogen.Write(ctx, t.TempDir(), ergogen.Options{}, 1_000_000, func(ergogen.Counts) { cancel() })
 	if !errors.Is(err, context.Canceled) {

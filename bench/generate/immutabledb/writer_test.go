@@ -20,7 +20,7 @@ import (
 const previewSlots = 4320
 
 // The files of a node, rewritten from the blocks in them, are identical.
-func TestANodesFilesAreWrittenAsTheNodeDid(t *testing.T) {
+func TestFilesEqualThoseOfANode(t *testing.T) {
 	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	db, err := immutable.Open(dir)
 	if err != nil {
@@ -74,7 +74,7 @@ func read(t *testing.T, dir, name string) []byte {
 	return b
 }
 
-func TestBlocksAreReadAsTheyWereWritten(t *testing.T) {
+func TestFolderRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	f, err := immutabledb.Create(dir, 100)
 	if err != nil {

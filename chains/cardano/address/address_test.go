@@ -95,7 +95,7 @@ func unhex(t testing.TB, digits string) []byte {
 	return b
 }
 
-func TestAddressesAreWrittenAsCIP19Does(t *testing.T) {
+func TestFormatAddressMatchesCIP19(t *testing.T) {
 	for _, c := range cip19 {
 		for name, text := range map[string]string{"mainnet": c.mainnet, "preprod": c.testnet, "preview": c.testnet} {
 			n := named(t, name)
@@ -112,7 +112,7 @@ func TestAddressesAreWrittenAsCIP19Does(t *testing.T) {
 	}
 }
 
-func TestByronAddressesKeepTheirBytes(t *testing.T) {
+func TestByronAddressesRoundTrip(t *testing.T) {
 	for name, texts := range byronAddresses {
 		for _, text := range texts {
 			raw, err := Parse(named(t, name), text)
@@ -130,7 +130,7 @@ func TestByronAddressesKeepTheirBytes(t *testing.T) {
 	}
 }
 
-func TestABadAddressGetsAnErrorThatSaysWhy(t *testing.T) {
+func TestInvalidAddressErrors(t *testing.T) {
 	base, test := cip19[0].mainnet, cip19[0].testnet
 	redeem := byronAddresses["mainnet"][0]
 	for _, c := range []struct{ network, text, says string }{
@@ -190,7 +190,7 @@ func bech32m(t *testing.T, text string) string {
 	return text
 }
 
-func TestWhatIsNoAddressOfTheNetworkIsHex(t *testing.T) {
+func TestOtherBytesAreFormattedAsHex(t *testing.T) {
 	n := named(t, "mainnet")
 	for _, digits := range []string{
 		"", "00", "ff", "82", "82d818",
@@ -238,7 +238,7 @@ func randomAddress(r *rand.Rand) []byte {
 	return b
 }
 
-func TestAnyAddressIsReadBackAsItWas(t *testing.T) {
+func TestAddressesRoundTrip(t *testing.T) {
 	r := testseed.Rand(t)
 	written := map[string]int{}
 	for range 20_000 {

@@ -13,7 +13,7 @@ const (
 	cip14Other  = "1e349c9bdea19fd6c147626a5260bc44b71635f398b67c59881df209"
 )
 
-func TestFingerprintsAreThoseOfCIP14(t *testing.T) {
+func TestFingerprintsMatchCIP14(t *testing.T) {
 	for _, c := range []struct{ policy, name, want string }{
 		{cip14Policy, "", "asset1rjklcrnsdzqp65wjgrg55sy9723kw09mlgvlc3"},
 		{"7eae28af2208be856f7a119668ae52a49b73725e326dc16579dcc37e", "", "asset1nl0puwxmhas8fawxp8nx4e2q3wekg969n2auw3"},
@@ -43,7 +43,7 @@ func TestFingerprintsAreThoseOfCIP14(t *testing.T) {
 	}
 }
 
-func TestABadAssetGetsAnErrorThatSaysWhy(t *testing.T) {
+func TestInvalidAssetErrors(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"", "0 digits"},
 		{"ada", "not hex"},

@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-func TestAddressesHaveCredentials(t *testing.T) {
+func TestCredentialsOfAddresses(t *testing.T) {
 	payment, stake := "00"+cip19Payment, "00"+cip19Stake
 	script := "01" + cip19Script
 	for i, want := range []struct{ payment, stake string }{
@@ -45,7 +45,7 @@ func checkCredential(t *testing.T, address []byte, of func([]byte) ([]byte, bool
 	}
 }
 
-func TestCredentialsAreWrittenAsPeopleDo(t *testing.T) {
+func TestFormatCredentials(t *testing.T) {
 	main, preview := named(t, "mainnet"), named(t, "preview")
 	key, script := unhex(t, "00"+cip19Stake), unhex(t, "01"+cip19Script)
 	payment := unhex(t, "00"+cip19Payment)
@@ -80,7 +80,7 @@ func TestCredentialsAreWrittenAsPeopleDo(t *testing.T) {
 	}
 }
 
-func TestABadCredentialGetsAnErrorThatSaysWhy(t *testing.T) {
+func TestInvalidCredentialErrors(t *testing.T) {
 	n := named(t, "mainnet")
 	hash := unhex(t, cip19Payment)
 	for _, c := range []struct {

@@ -47,7 +47,7 @@ func networkNamed(t testing.TB, name string) *Network {
 	return n
 }
 
-func TestAvvmKeysHaveTheirAddresses(t *testing.T) {
+func TestRedeemAddresses(t *testing.T) {
 	n := networkNamed(t, "mainnet")
 	for _, c := range []struct{ key, address, tx string }{
 		{"-0BJDi-gauylk4LptQTgjMeo7kY9lTCbZv12vwOSTZk=", "Ae2tdPwUPEZHFQnrr2dYB4GEQ8WVKspEyrg29pJ3f7qdjzaxjeShEEokF5f",
@@ -69,7 +69,7 @@ func TestAvvmKeysHaveTheirAddresses(t *testing.T) {
 	}
 }
 
-func TestRedeemAddressesOfTestNetworksSayWhichOne(t *testing.T) {
+func TestRedeemAddressesHaveTheMagic(t *testing.T) {
 	key := bytes.Repeat([]byte{9}, redeemKeySize)
 	for _, n := range networks {
 		redeem := n.RedeemAddress(key)
@@ -79,7 +79,7 @@ func TestRedeemAddressesOfTestNetworksSayWhichOne(t *testing.T) {
 	}
 }
 
-func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
+func TestGenesisOfNamedNetworks(t *testing.T) {
 	for _, c := range []struct {
 		network string
 		outputs int
@@ -124,7 +124,7 @@ func TestKnownNetworksHaveTheirGenesis(t *testing.T) {
 	}
 }
 
-func TestGenesisThatIsBuiltInIsThatOfTheFiles(t *testing.T) {
+func TestBuiltInGenesisMatchesTheFiles(t *testing.T) {
 	for _, known := range networks {
 		built, err := known.Outputs()
 		if err != nil {
@@ -141,7 +141,7 @@ func TestGenesisThatIsBuiltInIsThatOfTheFiles(t *testing.T) {
 }
 
 // The embedded genesis has the genesis hash of its network.
-func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
+func TestBuiltInGenesisHasTheNetworksHash(t *testing.T) {
 	for _, c := range []struct {
 		network string
 		outputs int
@@ -163,8 +163,8 @@ func TestGenesisThatIsBuiltInHasTheNetworksHash(t *testing.T) {
 	}
 }
 
-// TestFiguresOfKnownNetworksAreThoseOfTheirFiles keeps the table of networks right.
-func TestFiguresOfKnownNetworksAreThoseOfTheirFiles(t *testing.T) {
+// TestParametersOfNamedNetworksMatchTheirFiles keeps the table of networks right.
+func TestParametersOfNamedNetworksMatchTheirFiles(t *testing.T) {
 	for _, known := range networks {
 		var byron byronGenesis
 		var shelley shelleyGenesis
@@ -213,7 +213,7 @@ func genesisFolder(t *testing.T, byron, shelley string) string {
 	return dir
 }
 
-func TestANetworkOfOnesOwnIsReadFromItsFolder(t *testing.T) {
+func TestPrivateNetworkIsReadFromItsFolder(t *testing.T) {
 	n, err := ReadFiles(genesisFolder(t, smallByron, smallShelley))
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestANetworkOfOnesOwnIsReadFromItsFolder(t *testing.T) {
 	}
 }
 
-func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
+func TestInvalidGenesisFiles(t *testing.T) {
 	change := func(text, old, new string) string {
 		if !strings.Contains(text, old) {
 			t.Fatalf("no %s in %s", old, text)
@@ -282,7 +282,7 @@ func TestBadGenesisFilesGetAnErrorThatSaysWhy(t *testing.T) {
 	}
 }
 
-func TestGenesisFilesOfAKnownNetworkMustBeItsOwn(t *testing.T) {
+func TestGenesisFilesOfANamedNetworkAreChecked(t *testing.T) {
 	byron := strings.Replace(smallByron, "42", "2", 1)
 	shelley := strings.Replace(smallShelley, "42", "2", 1)
 	_, err := ReadFiles(genesisFolder(t, byron, shelley))
@@ -300,7 +300,7 @@ func TestGenesisFilesOfAKnownNetworkMustBeItsOwn(t *testing.T) {
 	}
 }
 
-func TestCanonicalJSONHasOneForm(t *testing.T) {
+func TestCanonicalJSON(t *testing.T) {
 	got, err := canonicalJSON([]byte("{ \"b\" : [1, true,null, \"a\\\"\\\\\\u00e9\\/\"],\n\"a\":{}, \"C\":[] }"))
 	if want := `{"C":[],"a":{},"b":[1,true,null,"a\"\\é/"]}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v, expected %s", got, err, want)

@@ -28,7 +28,7 @@ var slowByron = strings.Replace(smallByron, `"avvmDistr"`, `"blockVersionData": 
 
 // A private network counts slots and epochs as configured: Byron's of a quarter of a second in epochs of ten
 // times k, then Shelley's of a tenth.
-func TestSlotsOfANetworkOfOnesOwn(t *testing.T) {
+func TestSlotsOfAPrivateNetwork(t *testing.T) {
 	shelley := strings.Replace(smallShelley, `"slotLength": 1`, `"slotLength": 0.1`, 1)
 	type at struct {
 		slot  uint64
@@ -77,7 +77,7 @@ func TestEverySlotHasATime(t *testing.T) {
 	}
 }
 
-func TestAConfigurationNamesTheFiles(t *testing.T) {
+func TestNodeConfigurationNamesTheFiles(t *testing.T) {
 	hash := func(text string) string {
 		sum := blake2b.Sum256([]byte(text))
 		return hex.EncodeToString(sum[:])
@@ -114,7 +114,7 @@ func TestAConfigurationNamesTheFiles(t *testing.T) {
 	}
 }
 
-func TestBadConfigurationsAreNamed(t *testing.T) {
+func TestInvalidNodeConfigurations(t *testing.T) {
 	for config, says := range map[string]string{
 		"- 1":                                   "config.yaml is not the configuration of a node",
 		"TestShelleyHardForkAtEpoch: -1":        "config.yaml is not the configuration of a node",

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-func TestGenesisOfMainnetIsWhatGouroborosReads(t *testing.T) {
+func TestGenesisOfMainnetMatchesGouroboros(t *testing.T) {
 	dir := genesisData(t, "mainnet")
 	n, err := ReadFiles(dir)
 	if err != nil {

@@ -25,9 +25,9 @@ func threeChunks() [][]immutabletest.Block {
 	return chunks
 }
 
-// TestFaultsAreNamed: whatever is wrong in a folder, the blocks before it are had, and the error names the file, the
+// TestFaultsAreReported: whatever is wrong in a folder, the blocks before it are had, and the error names the file, the
 // place and the block.
-func TestFaultsAreNamed(t *testing.T) {
+func TestFaultsAreReported(t *testing.T) {
 	chunks := threeChunks()
 	chunk, index := immutabletest.Chunk(chunks[1]...)
 	_, lastIndex := immutabletest.Chunk(chunks[2]...)
@@ -105,8 +105,8 @@ func flipped(b []byte, at int) []byte {
 	return b
 }
 
-// TestWhatCannotBeOpened: errors have the problem and the expectation.
-func TestWhatCannotBeOpened(t *testing.T) {
+// TestOpenErrors: errors have the problem and the expectation.
+func TestOpenErrors(t *testing.T) {
 	chunk, index := immutabletest.Chunk(threeChunks()[0]...)
 	packed := compressed(t, chunk)
 	dir := t.TempDir()
@@ -142,8 +142,8 @@ func TestWhatCannotBeOpened(t *testing.T) {
 	isFault(t, err, "source_unreadable", "neither a folder nor a file")
 }
 
-// TestASingleChunkThatIsCut has the blocks before the cut.
-func TestASingleChunkThatIsCut(t *testing.T) {
+// TestTruncatedSingleChunk has the blocks before the cut.
+func TestTruncatedSingleChunk(t *testing.T) {
 	blocks := threeChunks()[0]
 	chunk, _ := immutabletest.Chunk(blocks...)
 	path := filepath.Join(t.TempDir(), "00000.chunk")
@@ -155,8 +155,8 @@ func TestASingleChunkThatIsCut(t *testing.T) {
 	}
 }
 
-// TestTheNewestChunkMayBeCut: missing blocks may follow, and Cut reports them.
-func TestTheNewestChunkMayBeCut(t *testing.T) {
+// TestTruncatedNewestChunk: missing blocks may follow, and Cut reports them.
+func TestTruncatedNewestChunk(t *testing.T) {
 	chunks := threeChunks()
 	all := slices.Concat(chunks...)
 	chunk, index := immutabletest.Chunk(chunks[2]...)
@@ -243,8 +243,8 @@ func TestFaultsOfTheNewestChunk(t *testing.T) {
 	}
 }
 
-// TestAChunkThatVanishes is an error where it would be read, also for who was in it.
-func TestAChunkThatVanishes(t *testing.T) {
+// TestMissingChunk is an error where it would be read, also for who was in it.
+func TestMissingChunk(t *testing.T) {
 	dir := folderOf(t, threeChunks())
 	d := mustOpen(t, dir)
 	entries, _, err := readAll(t, d, Position{})
@@ -266,8 +266,8 @@ func TestAChunkThatVanishes(t *testing.T) {
 	isFault(t, err, "missing_chunk", "no 00000.chunk", "begins with 00002.chunk")
 }
 
-// TestAReaderGoesOnAfterAFault: the block behind a bad one is had.
-func TestAReaderGoesOnAfterAFault(t *testing.T) {
+// TestReaderContinuesAfterAFault: the block behind a bad one is had.
+func TestReaderContinuesAfterAFault(t *testing.T) {
 	chunks := threeChunks()
 	chunk, _ := immutabletest.Chunk(chunks[0]...)
 	dir := folderOf(t, chunks)

@@ -43,8 +43,8 @@ func TestRealChunks(t *testing.T) {
 	}
 }
 
-// TestBlocksSayWhatIndexesSay: without its index a real chunk has the same entries.
-func TestBlocksSayWhatIndexesSay(t *testing.T) {
+// TestBlocksMatchTheirIndexes: without its index a real chunk has the same entries.
+func TestBlocksMatchTheirIndexes(t *testing.T) {
 	for _, folder := range []string{"dingo-immutable", "pallas", "catalyst-libs/chain-follower/examples/snapshot_data"} {
 		d := mustOpen(t, testblocks.Path(t, "cardano", filepath.FromSlash(folder)))
 		for n := d.first; n <= d.last; n++ {

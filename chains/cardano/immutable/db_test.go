@@ -101,8 +101,8 @@ func agree(t testing.TB, want []immutabletest.Block, entries []Entry, blocks [][
 	}
 }
 
-// TestWhatIsWrittenIsRead: chunks of any blocks are read back whole, with and without indexes, from every position.
-func TestWhatIsWrittenIsRead(t *testing.T) {
+// TestChunksRoundTrip: chunks of any blocks are read back whole, with and without indexes, from every position.
+func TestChunksRoundTrip(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 30 {
 		chunks := mainnetLike(r)

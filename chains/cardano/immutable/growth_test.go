@@ -104,8 +104,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestGrowthMeanwhile: a node writes on while the follower reads.
-func TestGrowthMeanwhile(t *testing.T) {
+// TestGrowthWhileReading: a node writes on while the follower reads.
+func TestGrowthWhileReading(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 5 {
 		chunks := mainnetLike(r)

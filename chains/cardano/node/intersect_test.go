@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-func TestPointsThinOutToTheBeginning(t *testing.T) {
+func TestOfferedPointsThinOut(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 49, 50, 51, 60, 61, 100, 2161, 40_000, 13_000_000} {
 		at := thinOut(n)
 		if n == 0 {
@@ -41,7 +41,7 @@ func TestPointsThinOutToTheBeginning(t *testing.T) {
 }
 
 // Finding an intersection takes two queries, whatever points of the chain are kept.
-func TestWhereChainsPartIsFound(t *testing.T) {
+func TestIntersect(t *testing.T) {
 	trunk := cardanotest.Branch(t, nil, 2200, 0)
 	other := cardanotest.Branch(t, nil, 10, 9)
 	n := ouroborostest.Start(t, 2, trunk)

@@ -16,7 +16,7 @@ import (
 )
 
 // The node goes over to another chain between the search for an intersection and the first request.
-func TestForksRightAfterTheIntersectionAreEvents(t *testing.T) {
+func TestForksRightAfterTheIntersection(t *testing.T) {
 	trunk := cardanotest.Branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {
@@ -45,7 +45,7 @@ func TestForksRightAfterTheIntersectionAreEvents(t *testing.T) {
 	})
 }
 
-func TestBlocksTakenBackBeforeTheyWereHandedOnAreLeftOut(t *testing.T) {
+func TestRolledBackBlocksAreNotYielded(t *testing.T) {
 	at := func(slot uint64) event {
 		return event{kind: ouroboros.Forward, Decoded: ledger.Decoded{Block: &model.Block{Slot: slot}}}
 	}
@@ -74,7 +74,7 @@ func TestBlocksTakenBackBeforeTheyWereHandedOnAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestHeadersOfNodesThatAreNotUnderstoodAreNamed(t *testing.T) {
+func TestMalformedHeadersFromNodesAreReported(t *testing.T) {
 	n, err := genesis.ByName("preview")
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func (c *taken) take(e Event) {
 
 // Whatever a node's chain does while blocks are under way, what is handed on is that chain in the end: each block comes
 // when it is its turn, ranges name blocks that follow on each other, and no more is under way than is allowed.
-func TestAPlanHandsOnTheNodesChain(t *testing.T) {
+func TestFetchQueueYieldsTheNodesChain(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 300 {
 		var p fetchQueue
@@ -117,7 +117,7 @@ func TestAPlanHandsOnTheNodesChain(t *testing.T) {
 	}
 }
 
-func TestHeadersThatAreTakenBackAreNotAskedFor(t *testing.T) {
+func TestRolledBackHeadersAreNotRequested(t *testing.T) {
 	at := func(n uint64) Point { return Point{Slot: n, Hash: [32]byte{1}} }
 	p := fetchQueue{lastKnown: true}
 	for n := range uint64(10) {

@@ -30,7 +30,7 @@ func asked(t *testing.T, answers ...[]byte) *Conn {
 	return c
 }
 
-func TestAnIntersectionThatIsNotFoundIsTheOrigin(t *testing.T) {
+func TestNoIntersectionIsTheOrigin(t *testing.T) {
 	notFound := []byte{0x82, 0x06, 0x82, 0x80, 0x07}
 	found := []byte{0x83, 0x05, 0x80, 0x82, 0x80, 0x08}
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestAnIntersectionThatIsNotFoundIsTheOrigin(t *testing.T) {
 	}
 }
 
-func TestAnswersToASearchAreChecked(t *testing.T) {
+func TestIntersectChecksAnswers(t *testing.T) {
 	found := []byte{0x83, 0x05, 0x80, 0x82, 0x80, 0x08}
 	for name, c := range map[string]struct {
 		answers   [][]byte
@@ -73,7 +73,7 @@ func TestAnswersToASearchAreChecked(t *testing.T) {
 }
 
 // A connection without outstanding answers can be used again.
-func TestSingleBlocksLeaveAConnectionAsItWas(t *testing.T) {
+func TestChildLeavesTheConnectionUsable(t *testing.T) {
 	testrun.Slow(t)
 	blocks := preview(t)[:50]
 	n := ouroborostest.Start(t, 2, blocks)
@@ -104,7 +104,7 @@ func TestSingleBlocksLeaveAConnectionAsItWas(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatIsClosedSaysSo(t *testing.T) {
+func TestClosedConnection(t *testing.T) {
 	blocks := preview(t)[:5]
 	n := ouroborostest.Start(t, 2, blocks)
 	c, err := dial(t, n.TCP(), Options{})

@@ -30,7 +30,7 @@ func encoded(t testing.TB, m any) []byte {
 }
 
 // gouroboros reads the messages.
-func TestMessagesAreWrittenAsOthersReadThem(t *testing.T) {
+func TestMessagesMatchGouroboros(t *testing.T) {
 	points := []Point{{Slot: 1 << 40, Hash: hash}, {Slot: 3, Hash: hash}, {}}
 	theirs := []pcommon.Point{pcommon.NewPoint(1<<40, hash[:]), pcommon.NewPoint(3, hash[:]), pcommon.NewPointOrigin()}
 	for what, c := range map[string]struct {
@@ -52,7 +52,7 @@ func TestMessagesAreWrittenAsOthersReadThem(t *testing.T) {
 }
 
 // What gouroboros writes is read.
-func TestMessagesOfOthersAreRead(t *testing.T) {
+func TestMessagesOfGouroborosAreRead(t *testing.T) {
 	tip := chainsync.Tip{Point: pcommon.NewPoint(9, hash[:]), BlockNumber: 8}
 	ours := Tip{Point{9, hash}, 8}
 	block, header := []byte{0x82, 0x81, 0x03, 0x04}, []byte{0x81, 0x03}
@@ -109,7 +109,7 @@ func TestMessagesOfOthersAreRead(t *testing.T) {
 }
 
 // The Haskell node leaves the length of lists open where it likes to.
-func TestListsMayHaveNoLength(t *testing.T) {
+func TestListsOfIndefiniteLength(t *testing.T) {
 	h := "5820" + hex.EncodeToString(hash[:])
 	raw, err := hex.DecodeString("9f03" + "9f04" + h + "ff" + "9f" + "9fff" + "08" + "ff" + "ff")
 	if err != nil {
@@ -164,7 +164,7 @@ func TestMalformedMessagesAreErrors(t *testing.T) {
 }
 
 // However a stream of messages is cut into segments, the messages come out whole and in order, and stay as they are.
-func TestMessagesAreTakenOutOfSegments(t *testing.T) {
+func TestMessagesAreReadFromSegments(t *testing.T) {
 	r := testseed.Rand(t)
 	var all []byte
 	var want []string
@@ -196,7 +196,7 @@ func TestMessagesAreTakenOutOfSegments(t *testing.T) {
 }
 
 // A message may arrive a byte at a time.
-func TestMessagesInSmallSegmentsAreReadOnce(t *testing.T) {
+func TestMessagesInSmallSegments(t *testing.T) {
 	const items = 20_000
 	message := append(cbor.AppendHead(nil, cbor.Array, items), make([]byte, items)...) // small numbers
 	message = append(append([]byte{0x9f}, message...), cbor.Break)
@@ -217,7 +217,7 @@ func TestMessagesInSmallSegmentsAreReadOnce(t *testing.T) {
 	}
 }
 
-func TestItemsHaveBounds(t *testing.T) {
+func TestMessageSizeLimit(t *testing.T) {
 	for text, want := range map[string]error{
 		"5affffffff":                            errTooLarge,
 		"5b7fffffffffffffff":                    errTooLarge,

@@ -46,7 +46,7 @@ func dial(t testing.TB, uri string, o Options) (*Conn, error) {
 	return Dial(t.Context(), network, address, o)
 }
 
-func TestBlocksComeAsTheyAre(t *testing.T) {
+func TestFollowYieldsBlocksUnchanged(t *testing.T) {
 	testrun.Slow(t)
 	blocks := preview(t)
 	n := ouroborostest.Start(t, 2, blocks)

@@ -92,7 +92,7 @@ func wantError(t *testing.T, err error, code string, temporary bool, says ...str
 	}
 }
 
-func TestHandshakesThatFailAreNamed(t *testing.T) {
+func TestFailedHandshakesAreReported(t *testing.T) {
 	refuse := func(reason ...any) func(s scripted) {
 		return func(s scripted) { s.hears(); s.say(0, encoded(s.t, handshake.NewMsgRefuse(reason))...); s.hears() }
 	}
@@ -173,7 +173,7 @@ func followed(t *testing.T, c *Conn) (events []Event, err error) {
 	return events, nil
 }
 
-func TestNodesThatBreakTheProtocolAreNamed(t *testing.T) {
+func TestProtocolViolationsAreReported(t *testing.T) {
 	const chain, fetch, alive = chainSyncToNode, blockFetchToNode, keepAliveToNode
 	header := func(n byte) []byte {
 		return []byte{0x83, 0x02, 0x82, 0x05, 0xd8, 0x18, 0x41, n, 0x82, 0x80, 0x00}
@@ -236,7 +236,7 @@ func TestNodesThatBreakTheProtocolAreNamed(t *testing.T) {
 	}
 }
 
-func TestHeadersThatAreNotUnderstoodEndTheConnection(t *testing.T) {
+func TestMalformedHeadersEndTheConnection(t *testing.T) {
 	c := met(t, "tcp", Options{}, func(s scripted) {
 		s.hears()
 		s.say(chainSyncToNode, 0x83, 0x02, 0x82, 0x05, 0xd8, 0x18, 0x41, 1, 0x82, 0x80, 0x00)
@@ -249,7 +249,7 @@ func TestHeadersThatAreNotUnderstoodEndTheConnection(t *testing.T) {
 }
 
 // An idle relay receives keep-alives.
-func TestANodeIsToldThatWeAreThere(t *testing.T) {
+func TestKeepAlive(t *testing.T) {
 	asked := make(chan uint16, 100)
 	answers := 0
 	c := met(t, "tcp", Options{keepAlive: time.Millisecond, Timeout: 100 * time.Millisecond}, func(s scripted) {
@@ -277,7 +277,7 @@ func TestANodeIsToldThatWeAreThere(t *testing.T) {
 }
 
 // A local node that has nothing to say is waited for.
-func TestALocalNodeMayHaveNothingToSay(t *testing.T) {
+func TestIdleLocalNode(t *testing.T) {
 	const pause = 150 * time.Millisecond // is longer than an answer may take
 	c := met(t, "unix", Options{Timeout: 50 * time.Millisecond}, func(s scripted) {
 		s.hears()

@@ -19,7 +19,7 @@ func build() *bitcointest.Chain {
 	return c
 }
 
-func TestTheSameCallsMakeTheSameBlocks(t *testing.T) {
+func TestBlocksAreDeterministic(t *testing.T) {
 	a, b := build(), build()
 	if a.Height() != 202 || !bytes.Equal(
 		bitcointest.BlockFile(wire.TestNet, a.Blocks()...), bitcointest.BlockFile(wire.TestNet, b.Blocks()...)) {
@@ -27,7 +27,7 @@ func TestTheSameCallsMakeTheSameBlocks(t *testing.T) {
 	}
 }
 
-func TestForksShareTheirPastAndNothingElse(t *testing.T) {
+func TestForksShareOnlyTheirPast(t *testing.T) {
 	a := build()
 	b := a.Fork(100)
 	a.MineEmpty(1)

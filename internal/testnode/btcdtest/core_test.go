@@ -77,7 +77,7 @@ func hasBlocks(t *testing.T, c *btcdtest.Core, n *btcdtest.Node) {
 	}
 }
 
-func TestTheStandInForCoreTellsTheNodesChain(t *testing.T) {
+func TestCoreServesTheNodesChain(t *testing.T) {
 	n := btcdtest.Start(t)
 	c := n.Core(t)
 	hasBlocks(t, c, n)
@@ -119,7 +119,7 @@ func TestTheStandInForCoreTellsTheNodesChain(t *testing.T) {
 	}
 }
 
-func TestTheStandInForCoreAnswersCallsWithAPassword(t *testing.T) {
+func TestCoreRequiresAPassword(t *testing.T) {
 	n := btcdtest.Start(t)
 	c := n.Core(t)
 	n.MineEveryScript(t, 140)

@@ -30,7 +30,7 @@ func records(t *testing.T, file []byte) (blocks [][]byte) {
 	return blocks
 }
 
-func TestBlockFilesHaveEveryBlockOfTheNode(t *testing.T) {
+func TestBlockFiles(t *testing.T) {
 	n := btcdtest.Start(t)
 	mined := n.Generate(t, 12)
 	want := n.Blocks(t)

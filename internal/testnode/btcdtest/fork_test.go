@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-func TestAForkReplacesTheLastBlocks(t *testing.T) {
+func TestForkReplacesTheLastBlocks(t *testing.T) {
 	const had = 30
 	n := btcdtest.Start(t)
 	chain := n.Generate(t, had)

@@ -11,7 +11,7 @@ import (
 )
 
 // A transaction that changes after signing is refused by the script engine if it has a signature.
-func TestANodeVerifiesWhatIsSpent(t *testing.T) {
+func TestNodeVerifiesSpending(t *testing.T) {
 	n := Start(t)
 	m := n.MineEveryScript(t, 140)
 	tip := n.Tip(t)

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-func TestANodeKeepsItsChain(t *testing.T) {
+func TestRestartKeepsTheChain(t *testing.T) {
 	n := btcdtest.Start(t)
 	mined := n.Generate(t, 20)
 	stale := mined[10]

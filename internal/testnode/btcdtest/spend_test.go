@@ -9,7 +9,7 @@ import (
 )
 
 // The node verifies every spend: since it accepts the blocks, the signatures are right.
-func TestEveryKindOfScriptIsMadeAndSpent(t *testing.T) {
+func TestEveryScriptKindIsSpent(t *testing.T) {
 	n := btcdtest.Start(t)
 	n.MineEveryScript(t, 150)
 	scripts := map[wire.OutPoint]string{}

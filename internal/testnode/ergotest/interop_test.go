@@ -17,7 +17,7 @@ import (
 
 // A client that was made for real nodes understands the stand-in, and finds in its answers what is there. It is run by
 // `make test-interop`.
-func TestInteropAClientOfNodesUnderstandsTheStandIn(t *testing.T) {
+func TestInteropWithAnotherClient(t *testing.T) {
 	chains := map[string][]Block{"generated": Made(ergogen.New(ergogen.Options{Seed: 8}), 25)}
 	if real, err := ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")); err != nil {
 		t.Fatal(err)

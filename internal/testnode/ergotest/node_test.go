@@ -45,7 +45,7 @@ func list(blocks ...Block) string {
 	return string(text)
 }
 
-func TestAnswersAreThoseOfANode(t *testing.T) {
+func TestAnswersMatchARealNode(t *testing.T) {
 	c := ergogen.New(ergogen.Options{Seed: 1, TxsPerBlock: 3})
 	blocks := Made(c, 10)
 	fork := c.Fork(2)
@@ -99,7 +99,7 @@ func TestAnswersAreThoseOfANode(t *testing.T) {
 	}
 }
 
-func TestInfoTellsHeadersAndBlocksApart(t *testing.T) {
+func TestInfoOfHeadersAndBlocks(t *testing.T) {
 	type info struct {
 		Network                           *string
 		FullHeight, HeadersHeight         *model.HeightPk
@@ -181,7 +181,7 @@ func TestKeysFaultsAndOldNodes(t *testing.T) {
 	}
 }
 
-func TestFilesAreReadAsTheyAreWritten(t *testing.T) {
+func TestFilesRoundTrip(t *testing.T) {
 	blocks := Made(ergogen.New(ergogen.Options{Seed: 1, TxsPerBlock: 3}), 5)
 	for _, name := range []string{"blocks.jsonl", "blocks.jsonl.gz"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -210,7 +210,7 @@ func TestFilesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestARealBlockIsPutOnAnotherParent(t *testing.T) {
+func TestRehead(t *testing.T) {
 	blocks, err := ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 )
 
 // Connections end at once, and the node is available again at the same addresses.
-func TestANodeGoesAndComesBack(t *testing.T) {
+func TestNodeRestarts(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {
 			a := made(t, ledger.BlockTypeConway, 0, 3, "a")
@@ -36,7 +36,7 @@ func TestANodeGoesAndComesBack(t *testing.T) {
 }
 
 // The message of a refusal always arrives.
-func TestAnotherNetworkIsRefusedInWords(t *testing.T) {
+func TestHandshakeRefusesAnotherNetwork(t *testing.T) {
 	n := Start(t, magic+1, nil)
 	for side, toNode := range sides {
 		for range 20 {
@@ -48,7 +48,7 @@ func TestAnotherNetworkIsRefusedInWords(t *testing.T) {
 	}
 }
 
-func TestABlockInsteadOfAnother(t *testing.T) {
+func TestReplacedBlock(t *testing.T) {
 	a, b := made(t, ledger.BlockTypeConway, 0, 3, "a"), made(t, ledger.BlockTypeConway, 0, 3, "b")
 	mixed, err := a[1].WithBody(b[2])
 	if err != nil {

@@ -73,7 +73,7 @@ func TestClientsFollowTheChain(t *testing.T) {
 	}
 }
 
-func TestAnIntersectionThatIsNotThere(t *testing.T) {
+func TestNoIntersection(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {
 			a := made(t, ledger.BlockTypeConway, 0, 10, "a")
@@ -92,7 +92,7 @@ func TestAnIntersectionThatIsNotThere(t *testing.T) {
 }
 
 // If the intersection is no longer on the chain, the first message after it is a rollback.
-func TestAnIntersectionThatGoesAway(t *testing.T) {
+func TestIntersectionIsRolledBack(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {
 			a, b := made(t, ledger.BlockTypeConway, 0, 10, "a"), made(t, ledger.BlockTypeConway, 5, 5, "b")
