@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
@@ -79,30 +78,14 @@ func (n *Node) Tip(t testing.TB) model.Point {
 	return model.Point{Height: model.HeightPk(best.Height), Hash: parseHash(t, best.Hash)}
 }
 
-// Blocks returns the blocks of the node's best chain by height, as the node serializes them. The chain must not change
-// during the call.
+// Blocks returns the blocks of the node's best chain by height, as the node serializes them.
 func (n *Node) Blocks(t testing.TB) [][]byte {
 	t.Helper()
-	heights := make([]any, n.Tip(t).Height+1)
-	for h := range heights {
-		heights[h] = h
+	blocks, err := n.chainOnDisk(n.Tip(t).Hash)
+	if err != nil {
+		t.Fatal(err)
 	}
-	hashes := make([]any, len(heights))
-	for h, text := range n.mustEach(t, "getblockhash", heights) {
-		hashes[h] = text
-	}
-	blocks := make([][]byte, len(hashes))
-	for h, text := range n.mustEach(t, "getblock", hashes, 0) {
-		raw, err := hex.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if h > 0 && hashOf(blocks[h-1]) != chainhash.Hash(raw[4:36]) {
-			t.Fatalf("the chain changed at block %d while it was read", h)
-		}
-		blocks[h] = raw
-	}
-	return blocks
+	return append([][]byte{bitcointest.Bytes(chaincfg.RegressionNetParams.GenesisBlock)}, blocks...)
 }
 
 // Block returns a block as the node serializes it.
@@ -166,41 +149,6 @@ func (n *Node) must(t testing.TB, method string, result any, params ...any) {
 	}
 }
 
-// mustEach sends one request per argument, many at once, for responses that are text.
-func (n *Node) mustEach(t testing.TB, method string, things []any, more ...any) []string {
-	t.Helper()
-	const atOnce = 200
-	var answers []string
-	for part := range slices.Chunk(things, atOnce) {
-		calls := make([]map[string]any, len(part))
-		for i, thing := range part {
-			calls[i] = map[string]any{"jsonrpc": "1.0", "id": i, "method": method, "params": append([]any{thing}, more...)}
-		}
-		body, err := json.Marshal(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := post(t.Context(), n.RPC, body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var replies []struct {
-			Result string
-			Error  *rpcError
-		}
-		if err := json.Unmarshal(text, &replies); err != nil || len(replies) != len(part) {
-			t.Fatalf("%d of %s: %d answers, %v", len(part), method, len(replies), err)
-		}
-		for i, r := range replies {
-			if r.Error != nil {
-				t.Fatalf("%s of %v: %v", method, part[i], r.Error)
-			}
-			answers = append(answers, r.Result)
-		}
-	}
-	return answers
-}
-
 // Decode parses a block with btcd's types.
 func Decode(t testing.TB, raw []byte) *wire.MsgBlock {
 	t.Helper()
@@ -210,9 +158,6 @@ func Decode(t testing.TB, raw []byte) *wire.MsgBlock {
 	}
 	return &b
 }
-
-// hashOf returns the hash of the block that begins with raw.
-func hashOf(raw []byte) chainhash.Hash { return chainhash.DoubleHashH(raw[:headerSize]) }
 
 func show(h model.Hash) string { return chainhash.Hash(h).String() }
 

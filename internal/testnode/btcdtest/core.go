@@ -17,6 +17,10 @@ import (
 	"sync"
 	"testing"
 
+	"birthmark/internal/testnode/bitcointest"
+	"birthmark/model"
+
+	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
@@ -149,29 +153,27 @@ func (c *Core) look(ctx context.Context, what string) ([]block, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked[what]++
-	var best struct {
-		Hash   string
-		Height int
-	}
+	var best struct{ Hash string }
 	if err := call(ctx, c.node.RPC, "getbestblock", &best); err != nil {
 		return nil, err
 	}
-	chain := make([]block, best.Height+1)
-	hash := best.Hash
-	for h := best.Height; h >= 0; h-- {
-		if h < len(c.chain) && c.chain[h].hash == hash {
-			copy(chain, c.chain[:h+1])
-			break
-		}
-		raw, err := c.getBlock(ctx, hash)
-		if err != nil {
-			return nil, err
-		}
-		chain[h] = block{hash, raw}
-		hash = chainhash.Hash(raw[4:36]).String()
+	if n := len(c.chain); n > 0 && c.chain[n-1].hash == best.Hash {
+		return c.chain, nil
 	}
-	c.chain = chain
-	return chain, nil
+	tip, err := chainhash.NewHashFromStr(best.Hash)
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := c.node.chainOnDisk(model.Hash(*tip))
+	if err != nil {
+		return nil, err
+	}
+	genesis := chaincfg.RegressionNetParams.GenesisBlock
+	c.chain = []block{{genesis.BlockHash().String(), bitcointest.Bytes(genesis)}}
+	for _, raw := range blocks {
+		c.chain = append(c.chain, block{chainhash.DoubleHashH(raw[:headerSize]).String(), raw})
+	}
+	return c.chain, nil
 }
 
 // rpc answers the calls that btcd lacks and forwards the rest.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testrun"
@@ -100,3 +101,5 @@ func isForked(t *testing.T, m *Miner, before [][]byte, depth, growth int) {
 		t.Errorf("of %d spends after a fork of depth %d, %d are of the branch before", len(now), depth, both)
 	}
 }
+
+func hashOf(block []byte) chainhash.Hash { return chainhash.DoubleHashH(block[:headerSize]) }
