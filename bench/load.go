@@ -49,7 +49,7 @@ type LoadResult struct {
 }
 
 // Load measures a server's responses to requests over concurrent connections. It samples the requested items from the
-// server and requests each once before the measurement. It should run in a process of its own, so that the CPU time of
+// server and requests each once before the measurement. It should run in a separate process, so that the CPU time of
 // the client is known.
 func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	at, err := loadURL(o.URL)

@@ -136,7 +136,7 @@ func (s *Replay) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 	}
 }
 
-// after is the number of the block behind the newest of known.
+// after returns the number of the block after the newest of known.
 func (s *Replay) after(known []model.Point) (int64, error) {
 	if len(known) == 0 || known[0].IsOrigin() {
 		return 0, nil

@@ -32,13 +32,13 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 		"no header":            {raw(t, list{7, list{}}), "expected header"},
 		"bytes behind":         {append(bytes.Clone(good), 0), "1 bytes follow the block"},
 		"more than a block":    {raw(t, list{7, cbor.RawMessage(good), 0}), "conway header"},
-		"other body":           {changed, "its body hashes to"},
+		"other body":           {changed, "the body has the hash"},
 		"height":               {bytes.Replace(good, []byte{0x18, 100}, []byte{0x1a, 0xff, 0xff, 0xff, 0xff}, 1), "height 4294967295 exceeds the maximum"},
 		"missing witnesses":    {handmade(t, ledger.EraConway, list{txBody(nil)}, list{}, dict{}, list{}), "1 transaction bodies and 0 witness sets"},
 		"auxiliary data":       {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, list{}, list{}), "expected auxiliary data as a map, found an array"},
 		"failed out of range":  {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, dict{}, list{1}), "transaction 1 failed: there are 1"},
 		"missing failed":       {handmade(t, ledger.EraConway, list{txBody(nil)}, sets, dict{}), "expected failed transactions, found the end of its array"},
-		"failed before Alonzo": {handmade(t, ledger.EraMary, list{txBody(nil)}, sets, dict{}, list{}), "its body hashes to"},
+		"failed before Alonzo": {handmade(t, ledger.EraMary, list{txBody(nil)}, sets, dict{}, list{}), "the body has the hash"},
 		"no outputs field":     {handmade(t, ledger.EraConway, list{dict{0: list{}, 2: 1}}, sets, dict{}, list{}), "expected inputs, outputs and a fee"},
 		"field twice":          {handmade(t, ledger.EraConway, list{endless(t, 0xbf, 2, 1, 2, 1)}, sets, dict{}, list{}), "transaction 0: offset 859: duplicate key 2"},
 		"input":                {with(dict{0: list{list{filled(31, 1), 0}}}), "expected transaction of the outpoint of 32 bytes, found 31"},
@@ -75,7 +75,7 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 }
 
 // A block that is cut anywhere is refused, and so is one with a bit changed anywhere in its body: it does not hash
-// to what its header says.
+// to the hash in its header.
 func TestChangedBlocksAreRejected(t *testing.T) {
 	body := txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})
 	for _, era := range []int{ledger.EraShelley, ledger.EraAlonzo, ledger.EraConway} {

@@ -47,7 +47,7 @@ func TestBoundaryBlocks(t *testing.T) {
 	if err != nil || !is || b.Slot != 43_200 || b.Height != 43_000 || len(b.Txs) > 0 || b.Parent != model.Hash(filled(32, 3)) {
 		t.Errorf("%+v, %v, %v", b, is, err)
 	}
-	if _, _, err := decodedAs(t, "mainnet").Block(boundary(filled(32, 1))); err == nil || !strings.Contains(err.Error(), "its body hashes to") {
+	if _, _, err := decodedAs(t, "mainnet").Block(boundary(filled(32, 1))); err == nil || !strings.Contains(err.Error(), "the body has the hash") {
 		t.Errorf("another body: %v", err)
 	}
 }

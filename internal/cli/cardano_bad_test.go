@@ -52,7 +52,7 @@ func TestFaultsOfACardanoNodeAreReported(t *testing.T) {
 		toNode, local string // patterns of the messages for both sides
 	}{
 		{name: "body", faults: instead(swapped), code: "bad_block",
-			toNode: place + `: its body hashes to [0-9a-f]{64}, its header says [0-9a-f]{64}$`, local: place + `: its body hashes to`},
+			toNode: place + `: the body has the hash [0-9a-f]{64}: expected [0-9a-f]{64}, as in the header$`, local: place + `: the body has the hash`},
 		{name: "other", faults: instead(main.blocks[150]), code: "bad_block|bad_chain",
 			toNode: `sent block 150 at slot \d+ \([0-9a-f]{64}\) instead of the one at ` + place, local: `^block 150 at slot \d+ \([0-9a-f]{64}\) has the parent [0-9a-f]{64}: expected block 199, [0-9a-f]{64}$`},
 		{name: "gap", chain: slices.Concat(main.blocks[:200], main.blocks[201:]), code: "bad_chain",

@@ -131,7 +131,7 @@ func TestASyncStopsBeforeABadChunk(t *testing.T) {
 			body := good[2][5].Raw[int(b.HeaderOffset)+int(good[2][5].HeaderSize):]
 			b.Raw = append(b.Raw[:int(b.HeaderOffset)+int(b.HeaderSize)], body...)
 			return &b
-		}), none, "bad_block", at(2, 4) + ".*its body hashes to", 28},
+		}), none, "bad_block", at(2, 4) + ".*the body has the hash", 28},
 		"a block left out": {good.with(4, func(immutabledb.Block) *immutabledb.Block { return nil }), none, "bad_chain", at(2, 5) + ".*expected block 27", 28},
 		"a block of an era that is not known": {good.with(4, func(b immutabledb.Block) *immutabledb.Block {
 			b.Raw[1] = 8
@@ -202,7 +202,7 @@ func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 	wantFailure(t, exitSource, "genesis_mismatch", `byron-genesis.json has the hash [0-9a-f]{64}: expected 83de1d73[0-9a-f]{56}, as its magic is that of preview$`,
 		"sync", "--chain", "cardano", "--network", changed, "--source", source, "--db", made())
 	write(t, filepath.Join(network, "config.json"), `{"ShelleyGenesisHash": "`+strings.Repeat("ab", 32)+`"}`)
-	wantFailure(t, exitSource, "genesis_mismatch", `shelley-genesis.json has the hash [0-9a-f]{64}: expected abab[ab]{60}, as the node's configuration says$`,
+	wantFailure(t, exitSource, "genesis_mismatch", `shelley-genesis.json has the hash [0-9a-f]{64}: expected abab[ab]{60}, as in the node's configuration$`,
 		"sync", "--chain", "cardano", "--network", network, "--source", source, "--db", made())
 	same(t, db, whole)
 }

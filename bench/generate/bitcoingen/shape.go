@@ -9,7 +9,7 @@ import (
 // The shape of Bitcoin since about block 550,000: from 130 blocks of mainnet, exports of the whole chain at block
 // 916,467 (1.25 G transactions, 3.13 G inputs, 3.46 G outputs, 1.44 G addresses) and a list of its most used scripts.
 const (
-	sameBlockSpends = 0.23 // inputs that spend an output of their own block
+	sameBlockSpends = 0.23 // inputs that spend an output of the same block
 
 	// The age in blocks of outputs spent by other inputs is log-normal.
 	medianAge = 40

@@ -8,7 +8,7 @@
 // Everything that an indexer checks is correct: the CBOR, hashes of transactions, bodies and headers, links, numbers
 // and slots. Each input spends an unspent output, lovelace and assets are balanced, and transactions with failed
 // scripts spend collateral and make its return. The same seed makes the same blocks. Not correct is what only a node
-// checks: keys, signatures, VRF proofs, scripts, datums behind a hash, fees and minimum values of outputs. There are no
+// checks: keys, signatures, VRF proofs, scripts, datums of hashes, fees and minimum values of outputs. There are no
 // certificates, withdrawals and votes.
 //
 // Blocks are appended to reused buffers. Unspent outputs are kept, so memory grows with them, not with the chain.

@@ -35,7 +35,7 @@ const (
 
 	scriptCredentials = 400 // contracts; their addresses differ in the stake key
 
-	// A transaction keeps most assets of its inputs in its last output. More is burned than on mainnet, since nobody
+	// A transaction keeps most assets of its inputs in its last output. More is burned than on mainnet, since no wallet
 	// collects what was split.
 	entriesPerOutput = 3.06 // mean: 6.8 in 45% of outputs
 	lately           = 2000 // outputs over which the mean is taken, to correct it by mints and burns

@@ -95,7 +95,7 @@ func readShelley(n Network, hrp, text string) ([]byte, error) {
 		return nil, err
 	}
 	if !IsShelley(raw) {
-		return nil, fmt.Errorf("its %d bytes are no address", len(raw))
+		return nil, fmt.Errorf("its %d bytes are not an address", len(raw))
 	}
 	if want := addressHRP(raw[0]); hrp != want {
 		return nil, fmt.Errorf("it begins with %s1, its bytes are of %s1", hrp, want)

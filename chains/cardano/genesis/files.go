@@ -108,7 +108,7 @@ func ReadFiles(dir string) (*Network, error) {
 		return nil, fmt.Errorf("genesis in %s: %w", dir, err)
 	}
 	n.ByronHash, n.shelleyHash = config.ByronHash, config.ShelleyHash
-	why := "as the node's configuration says"
+	why := "as in the node's configuration"
 	if i := slices.IndexFunc(networks, func(known *Network) bool { return known.Magic == n.Magic }); i >= 0 {
 		known := *networks[i]
 		n, why = &known, "as its magic is that of "+known.Name

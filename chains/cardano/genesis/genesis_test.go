@@ -265,7 +265,7 @@ func TestInvalidGenesisFiles(t *testing.T) {
 		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"!": 1}`), smallShelley, "not base64url"},
 		{change(smallByron, `"avvmDistr": {}`, `"avvmDistr": {"`+key+`": 1, "`+key+`=": 1}`), smallShelley, "twice"},
 		{change(smallByron, `"nonAvvmBalances": {}`, `"nonAvvmBalances": {"`+address+`x": "1"}`), smallShelley, "not a Byron address"},
-		{smallByron, change(smallShelley, "60"+paymentHash, "60"), "its 1 bytes are no address"},
+		{smallByron, change(smallShelley, "60"+paymentHash, "60"), "its 1 bytes are not an address"},
 		{smallByron, change(smallShelley, "60"+paymentHash, "x"), "initialFunds of"},
 	} {
 		_, err := ReadFiles(genesisFolder(t, c.byron, c.shelley))

@@ -104,8 +104,8 @@ func TestNodeConfigurationNamesTheFiles(t *testing.T) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	for says, dir := range map[string]string{
-		"b.json has the hash " + hash(string(canonical)) + ": expected " + hash("x") + ", as the node's configuration says": write(hash("x"), hash(smallShelley)),
-		"s.json has the hash " + hash(smallShelley) + ": expected " + hash("x") + ", as the node's configuration says":      write(hash(string(canonical)), hash("x")),
+		"b.json has the hash " + hash(string(canonical)) + ": expected " + hash("x") + ", as in the node's configuration": write(hash("x"), hash(smallShelley)),
+		"s.json has the hash " + hash(smallShelley) + ": expected " + hash("x") + ", as in the node's configuration":      write(hash(string(canonical)), hash("x")),
 	} {
 		_, err := ReadFiles(dir)
 		if kind, code := model.KindOf(err); kind != model.BadSource || code != "genesis_mismatch" || !strings.Contains(err.Error(), says) {

@@ -61,7 +61,7 @@ func (n *Network) genesisOutputs(byron *byronGenesis, shelley *shelleyGenesis) (
 		raw, err := hex.DecodeString(text)
 		if err == nil && !address.IsShelley(raw) {
 			if _, err = address.ByronPayload(raw); err != nil {
-				err = fmt.Errorf("its %d bytes are no address", len(raw))
+				err = fmt.Errorf("its %d bytes are not an address", len(raw))
 			}
 		}
 		if err != nil {

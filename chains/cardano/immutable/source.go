@@ -32,7 +32,7 @@ func OpenSource(d *ledger.Decoder, path string, o model.SourceOptions) (*Source,
 	return &Source{net: d.Network, db: db, options: o, decoder: d, poll: time.Second}, nil
 }
 
-// Tip returns the last block with a height of its own when the folder was last checked.
+// Tip returns the last block with a height when the folder was last checked.
 func (s *Source) Tip(ctx context.Context) (model.Point, error) {
 	e, err := s.db.Tip(ctx)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
@@ -53,7 +53,7 @@ func (s *Source) Tip(ctx context.Context) (model.Point, error) {
 	return d.Point(), nil
 }
 
-// before returns the block before a boundary block, which has no height of its own; the boundary block itself if the
+// before returns the block before a boundary block, which has no height; the boundary block itself if the
 // chunks start with it.
 func (s *Source) before(ctx context.Context, r *blockReader, boundary storedBlock) (storedBlock, error) {
 	from := Position{Chunk: max(boundary.entry.Chunk-1, 0)}

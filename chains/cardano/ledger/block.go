@@ -88,7 +88,7 @@ func (d *Decoder) Clone() *Decoder {
 
 // Block decodes one block as chunk files and chain-sync carry it: an array of the era's tag and the block. It checks
 // that the body has the hash in the header, not that the issuer was entitled to the block. boundary: it is a Byron
-// boundary block, without transactions and a height of its own.
+// boundary block, which has no transactions and no height.
 //
 // An error states the offset in raw. The error for the tag of an unknown era has the code unknown_era.
 func (d *Decoder) Block(raw []byte) (b *model.Block, boundary bool, err error) {
@@ -260,7 +260,7 @@ func (d *Decoder) segments(whole *int, f *HeaderFields) {
 	}
 	sum := blake2b.Sum256(hashes[:segments*blake2b.Size256])
 	if w.Err == nil && !bytes.Equal(sum[:], f.bodyHash) {
-		w.Err = fmt.Errorf("its body hashes to %x, its header says %x", sum, f.bodyHash)
+		w.Err = fmt.Errorf("the body has the hash %x: expected %x, as in the header", sum, f.bodyHash)
 	}
 }
 

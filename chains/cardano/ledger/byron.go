@@ -98,7 +98,7 @@ func (d *Decoder) boundaryBody(whole *int, f *HeaderFields) {
 	w.Field(whole, "stakeholders")
 	body := w.Item("stakeholders")
 	if sum := blake2b.Sum256(body); w.Err == nil && !bytes.Equal(sum[:], f.bodyHash) {
-		w.Err = fmt.Errorf("its body hashes to %x, its header says %x", sum, f.bodyHash)
+		w.Err = fmt.Errorf("the body has the hash %x: expected %x, as in the header", sum, f.bodyHash)
 	}
 	w.Field(whole, "extra data")
 	w.Skip("extra data")
@@ -145,11 +145,11 @@ func (d *Decoder) byronBody(whole *int, f *HeaderFields) {
 	root, witness := merkleRoot(d.leaves), blake2b.Sum256(d.scratch)
 	switch {
 	case f.proof.count != uint64(len(d.Txs)):
-		w.Err = fmt.Errorf("it has %d transactions, its header says %d", len(d.Txs), f.proof.count)
+		w.Err = fmt.Errorf("it has %d transactions: expected %d, as in the header", len(d.Txs), f.proof.count)
 	case !bytes.Equal(root[:], f.proof.root):
-		w.Err = fmt.Errorf("its transactions have the merkle root %s, its header says %x", root, f.proof.root)
+		w.Err = fmt.Errorf("the transactions have the merkle root %s: expected %x, as in the header", root, f.proof.root)
 	case !bytes.Equal(witness[:], f.proof.witness):
-		w.Err = fmt.Errorf("its witnesses hash to %x, its header says %x", witness, f.proof.witness)
+		w.Err = fmt.Errorf("the witnesses have the hash %x: expected %x, as in the header", witness, f.proof.witness)
 	}
 }
 

@@ -9,14 +9,14 @@ import (
 // model.
 const DecodedFactor = 4
 
-// Decoded is a decoded block, or a boundary block, which has no height of its own.
+// Decoded is a decoded block, or a boundary block, which has no height.
 type Decoded struct {
 	*model.Block
 	Boundary bool
 }
 
 // Linker checks that each block is the child of the one before. Parent links go through boundary blocks; only the one
-// before the first block has a place of its own.
+// before the first block is yielded.
 type Linker struct {
 	Decoder  *Decoder // decodes the genesis
 	Tip      model.Point

@@ -18,7 +18,7 @@ func CheckNetwork(n *genesis.Network, b *model.Block, first bool) error {
 	case first && none && n.ByronSlots > 0: // what begins with Shelley has no parent
 		return foreign(n, b, "it is the first and follows on no genesis: expected %s", n.ByronHash)
 	case byron && b.Slot >= n.ByronSlots:
-		return foreign(n, b, "it is of Byron, which ended before slot %d: a node's configuration beside the genesis files says it with TestShelleyHardForkAtEpoch", n.ByronSlots)
+		return foreign(n, b, "it is of Byron, which ended before slot %d: set TestShelleyHardForkAtEpoch in the node's configuration next to the genesis files", n.ByronSlots)
 	case !byron && b.Slot < n.ByronSlots:
 		return foreign(n, b, "it is of %s: expected Byron before slot %d", EraNames[era], n.ByronSlots)
 	case byron:

@@ -9,24 +9,24 @@ import (
 
 // Limits of block-fetch requests.
 const (
-	rangeBytes  = 512 << 10 // of blocks that one range has, as far as headers tell
+	rangeBytes  = 512 << 10 // of the blocks of a range, by the sizes in headers
 	rangeBlocks = 1000      // that one range has at most
 	rangesAhead = 16        // that are under way at most
-	unknownSize = 64 << 10  // of a block whose header does not tell
+	unknownSize = 64 << 10  // of a block whose header does not state it
 )
 
 // fetchQueue has the announced headers and the events between them that were not yielded yet, in order. It decides which
 // ranges of blocks to request: block-fetch is pipelined here.
 type fetchQueue struct {
 	items       []queued
-	first       int // of items that were not handed on
-	nextRequest int // of items that were not asked for: a header, or whatever comes after the last one that was
+	first       int // of items that were not yielded
+	nextRequest int // of items that were not requested
 
 	ranges []blockRange // under way, oldest first
 	bytes  int64        // of the blocks under way
 
-	lastYielded Point // what was handed on last
-	lastKnown   bool  // it is known what that was
+	lastYielded Point // the last point that was yielded
+	lastKnown   bool  // lastYielded is known
 }
 
 // queued is one entry of a fetchQueue.

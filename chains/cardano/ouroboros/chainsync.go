@@ -84,10 +84,10 @@ const (
 // chainMessage is a message of chain-sync from a node.
 type chainMessage struct {
 	kind   uint64
-	block  []byte // node-to-client: what is on its way
+	block  []byte // node-to-client
 	era    byte   // node-to-node: the tag that the block will have
 	header []byte
-	weight int // bytes of the block, where the message tells
+	weight int // bytes of the block; 0: unknown
 	point  Point
 	tip    Tip
 }

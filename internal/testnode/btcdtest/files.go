@@ -67,7 +67,7 @@ func eachRecord(path string, yield func(record []byte)) error {
 	}
 	for len(rest) >= recordHead {
 		if magic := binary.LittleEndian.Uint32(rest); magic != uint32(chaincfg.RegressionNetParams.Net) {
-			return fmt.Errorf("%s: %08x begins no record of regtest", path, magic)
+			return fmt.Errorf("%s: %08x is not the start of a record of regtest", path, magic)
 		}
 		end := recordHead + int(binary.LittleEndian.Uint32(rest[4:]))
 		if len(rest) < end+recordSum || crc32.Checksum(rest[:end], castagnoli) != binary.BigEndian.Uint32(rest[end:]) {

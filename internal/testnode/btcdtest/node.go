@@ -67,7 +67,7 @@ func Start(t testing.TB, args ...string) *Node {
 		n.end(true)
 		n.Client.Shutdown()
 		if t.Failed() {
-			t.Logf("the end of what btcd says:\n%s", n.logTail())
+			t.Logf("the end of the log of btcd:\n%s", n.logTail())
 		}
 	})
 	n.launch(t, nil)

@@ -164,7 +164,7 @@ func BoundaryAt(t testing.TB, number, epoch uint64, parent []byte) []byte {
 	return Raw(t, List{ledger.EraByronBoundary, List{List{764824073, parent, sum[:], List{epoch, List{number}}, List{Dict{}}}, body, List{Dict{}}}})
 }
 
-// Branch is Block blocks that come after others; the salt tells it from other branches.
+// Branch returns blocks that come after others. Branches of different salts have no block in common.
 func Branch(t testing.TB, after []ouroborostest.Block, count int, salt byte) []ouroborostest.Block {
 	t.Helper()
 	number, slot, parent := uint64(0), uint64(0), []byte(nil)

@@ -49,7 +49,7 @@ func ParseBlock(raw []byte) (Block, error) {
 
 func parseID(text string) (h model.Hash, err error) {
 	if n, err := hex.Decode(h[:], []byte(text)[:min(len(text), 2*len(h))]); err != nil || n != len(h) || len(text) != 2*len(h) {
-		return h, fmt.Errorf("%q is no id", text)
+		return h, fmt.Errorf("%q is not an id", text)
 	}
 	return h, nil
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Answer is what a node is about to answer.
+// Answer is the response of a node.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -15,10 +15,10 @@ type Answer struct {
 	Cut   bool          // the connection breaks in the middle of the body
 }
 
-// Fault makes something else of an answer. It may be called by several requests at once, in no order.
+// Fault changes a response. It is called concurrently by the requests.
 type Fault func(r *http.Request, a *Answer)
 
-// Break sets what goes wrong from now on; nil: nothing.
+// Break sets the fault of all following responses; nil: none.
 func (n *Node) Break(f Fault) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -2,7 +2,7 @@ package ergotest
 
 import "birthmark/bench/generate/ergogen"
 
-// Made is the next n blocks of a generated chain.
+// Made returns the next n blocks of a generated chain.
 func Made(c *ergogen.Chain, n int) []Block {
 	blocks := make([]Block, n)
 	for i := range blocks {

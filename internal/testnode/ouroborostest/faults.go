@@ -33,7 +33,7 @@ func (n *Node) fault() Faults {
 	return n.faults
 }
 
-// served returns what is sent for a block: usually the block itself.
+// served returns the block that is sent for a block: usually the same.
 func (f *Faults) served(b Block) Block {
 	if other, ok := f.Instead[b.Hash]; ok {
 		return other

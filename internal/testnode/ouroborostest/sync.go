@@ -61,7 +61,7 @@ func (c *cursor) requestNext(ctx chainsync.CallbackContext) error {
 		n.mu.Unlock()
 		return answer()
 	}
-	defer n.mu.Unlock() // keeps later messages behind AwaitReply
+	defer n.mu.Unlock() // so that AwaitReply is sent before later messages
 	c.waiting = ctx.Server
 	return ctx.Server.AwaitReply()
 }

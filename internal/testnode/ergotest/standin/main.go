@@ -25,9 +25,9 @@ import (
 
 func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
-	blocks := flag.Int("blocks", 300, "blocks that are there from the start")
+	blocks := flag.Int("blocks", 300, "number of blocks at the start")
 	seed := flag.Uint64("seed", 1, "the same seed makes the same blocks")
-	every := flag.Duration("every", 0, "find a further block each so often; 0: none")
+	every := flag.Duration("every", 0, "interval at which to add a block; 0: none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
