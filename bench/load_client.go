@@ -141,7 +141,7 @@ func (c *client) line() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), err
 }
 
-// body reads the body of a response, and returns it if it is wanted.
+// body reads the body of a response, and returns it if wanted is set.
 func (c *client) body(h *head, wanted bool) (body []byte, err error) {
 	switch {
 	case h.status == 204 || h.status == 304:

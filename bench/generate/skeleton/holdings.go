@@ -15,12 +15,12 @@ type Holding[K comparable] struct {
 // Holdings are the assets of an output or of a transaction's inputs.
 type Holdings[K comparable] []Holding[K]
 
-// Index returns the position of an asset, -1 if there is none of it.
+// Index returns the position of an asset, -1 if it is absent.
 func (h Holdings[K]) Index(asset K) int {
 	return slices.IndexFunc(h, func(has Holding[K]) bool { return has.Asset == asset })
 }
 
-// Give adds amounts to those that are there.
+// Give adds amounts.
 func (h *Holdings[K]) Give(some ...Holding[K]) {
 	for _, given := range some {
 		if i := h.Index(given.Asset); i >= 0 {
@@ -31,7 +31,7 @@ func (h *Holdings[K]) Give(some ...Holding[K]) {
 	}
 }
 
-// Take removes an amount, which is at most what is there, from the holding at a position.
+// Take removes an amount, which is at most the amount there, from the holding at a position.
 func (h *Holdings[K]) Take(i int, amount uint64) {
 	s := *h
 	if s[i].Amount -= amount; s[i].Amount == 0 {
