@@ -113,7 +113,7 @@ func (db *DB) discardPending(ctx context.Context) {
 // not written, and of blocks that a failed rollback removed. It does not hold db.mu while it reads.
 func (db *DB) ensureStateKnown(ctx context.Context) error {
 	if db.reopenRequired {
-		return model.Errorf(model.Refused, "open_again", "a change of the database's indexes failed, and may have been made all the same: open the database again")
+		return model.Errorf(model.Refused, "open_again", "changing the indexes failed, but the change may have been written: open the database again")
 	}
 	if !db.stateUnknown {
 		return nil

@@ -183,9 +183,9 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 		case old == nil:
 			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %v", name, db.Indexes())
 		case old.Always || old == cat.SpendIndex:
-			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s are found by it", name, db.chain.Name())
+			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s refer to its values", name, db.chain.Name())
 		case old == cat.Holders() && db.totals.Rows[schema.FamilyAssetID] > 0:
-			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: the holders of assets are its values", name)
+			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: its values are the holders of assets", name)
 		}
 		if db.indexChange == nil || db.indexChange.Index != old { // an index that is being added can be dropped
 			if err := db.requireIdle(); err != nil {

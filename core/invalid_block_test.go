@@ -131,7 +131,7 @@ func TestABlockOutOfNothingIsRejected(t *testing.T) {
 		Hash: hash(2), Inputs: []model.Input{{Value: box}},
 		Outputs: []model.Output{{Assets: []model.Asset{{ID: []byte("forged"), Amount: 7}}}},
 	}}}
-	if err := db.Append(context.Background(), []*model.Block{forged}); kind(err) != model.BadSource || !strings.Contains(err.Error(), "out of nothing") {
+	if err := db.Append(context.Background(), []*model.Block{forged}); kind(err) != model.BadSource || !strings.Contains(err.Error(), "without a mint") {
 		t.Errorf("an asset from nowhere: %v", err)
 	}
 	forged.Txs[0].Inputs[0] = model.Input{Tx: hash(9)}

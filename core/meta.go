@@ -42,9 +42,9 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		case id.Format != schema.FormatVersion:
 			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: sync it again, or use the program that created it", id.Format, schema.FormatVersion)
 		case id.Chain != c.Name():
-			return model.Errorf(model.Refused, "wrong_chain", "the database holds %s, not %s", id.Chain, c.Name())
+			return model.Errorf(model.Refused, "wrong_chain", "the database contains %s, not %s", id.Chain, c.Name())
 		case id.Network != c.Network():
-			return model.Errorf(model.Refused, "wrong_network", "the database holds %s %s, not %s", id.Chain, id.Network, c.Network())
+			return model.Errorf(model.Refused, "wrong_network", "the database contains %s %s, not %s", id.Chain, id.Network, c.Network())
 		}
 		err := db.store.View(ctx, func(r storage.Reader) error {
 			cat, err := schema.ReadLayout(r, c)
@@ -58,7 +58,7 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 			return err
 		}
 		if o.Raw && !db.layout().Raw {
-			return model.Errorf(model.Refused, "no_raw", "the database was made without raw transactions: sync into a new one, or leave raw out")
+			return model.Errorf(model.Refused, "no_raw", "the database was created without raw transactions: sync into a new one, or leave raw out")
 		}
 	}
 	if err := db.store.Declare(db.layout().Declarations()...); err != nil {

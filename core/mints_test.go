@@ -38,15 +38,15 @@ func TestMintsAddUp(t *testing.T) {
 		"a mint that does not come out":  {model.Tx{Inputs: []model.Input{nothing}, Outputs: held(0), Mints: []model.Mint{x(3)}}, false, "loses 3", ""},
 		"a mint half of which comes out": {model.Tx{Inputs: []model.Input{nothing}, Outputs: held(2), Mints: []model.Mint{x(3)}}, false, "loses 1", ""},
 		"a mint more than which does":    {model.Tx{Inputs: []model.Input{nothing}, Outputs: held(4), Mints: []model.Mint{x(3)}}, false, "1 of the asset", ""},
-		"a burn that does not go in":     {model.Tx{Inputs: []model.Input{nothing}, Outputs: held(0), Mints: []model.Mint{x(-3)}}, false, "out of nothing", ""},
-		"a burn of what comes out":       {model.Tx{Inputs: []model.Input{five}, Outputs: held(5), Mints: []model.Mint{x(-5)}}, false, "out of nothing", ""},
+		"a burn that does not go in":     {model.Tx{Inputs: []model.Input{nothing}, Outputs: held(0), Mints: []model.Mint{x(-3)}}, false, "without a mint", ""},
+		"a burn of what comes out":       {model.Tx{Inputs: []model.Input{five}, Outputs: held(5), Mints: []model.Mint{x(-5)}}, false, "without a mint", ""},
 		"two mints":                      {model.Tx{Inputs: []model.Input{nothing}, Outputs: held(7), Mints: []model.Mint{x(3), x(4)}}, false, "twice", ""},
 		"implied, a burn":                {model.Tx{Inputs: []model.Input{five}, Outputs: held(1)}, true, "", "-4"},
 		"implied, a burn of all":         {model.Tx{Inputs: []model.Input{five}, Outputs: held(0)}, true, "", "-5"},
 		"implied, a mint partly burned":  {model.Tx{Inputs: []model.Input{five}, Outputs: held(6), Mints: []model.Mint{x(3)}}, true, "", "1"},
 		"implied, a mint all burned":     {model.Tx{Inputs: []model.Input{five}, Outputs: held(5), Mints: []model.Mint{x(3)}}, true, "", ""},
 		"implied, more burned":           {model.Tx{Inputs: []model.Input{five}, Outputs: held(4), Mints: []model.Mint{x(3)}}, true, "", "-1"},
-		"implied, out of nothing":        {model.Tx{Inputs: []model.Input{five}, Outputs: held(6)}, true, "out of nothing", ""},
+		"implied, out of nothing":        {model.Tx{Inputs: []model.Input{five}, Outputs: held(6)}, true, "without a mint", ""},
 	} {
 		t.Run(what, func(t *testing.T) {
 			v := modeltest.Variant{Coinbase: true, ByHand: true, Implied: c.implied}

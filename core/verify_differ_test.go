@@ -133,19 +133,19 @@ func TestVerifyReportsDifferences(t *testing.T) {
 			"1e not in the block: input 1 spends:  | 02:0",
 		}},
 		"an amount": {func(_ *model.Block, t *model.Tx) { t.Outputs[0].Assets[0].Amount = 1 }, []string{
-			"validity of the block: valid | block 2 03: transaction 1e: loses 1 of the asset born at 1/1/0/0",
+			"validity of the block: valid | block 2 03: transaction 1e: loses 1 of the asset born at 1/1/0/0 without a burn",
 		}},
 		"another asset": {func(_ *model.Block, t *model.Tx) { t.Outputs[0].Assets[0].ID = []byte("lead") }, []string{
-			"validity of the block: valid | block 2 03: transaction 1e: loses 2 of the asset born at 1/1/0/0",
+			"validity of the block: valid | block 2 03: transaction 1e: loses 2 of the asset born at 1/1/0/0 without a burn",
 		}},
 		"a burn": {func(_ *model.Block, t *model.Tx) { t.Mints[0].Amount = big.NewInt(-4) }, []string{
-			"validity of the block: valid | block 2 03: transaction 1e: makes 1 of the asset born at 1/1/0/0 out of nothing",
+			"validity of the block: valid | block 2 03: transaction 1e: creates 1 of the asset born at 1/1/0/0 without a mint",
 		}},
 		"no burn": {func(_ *model.Block, t *model.Tx) { t.Mints = nil }, []string{
 			"1e not in the block: mint or burn of 676f6c64:  | -3",
 		}},
 		"a mint": {func(_ *model.Block, t *model.Tx) { t.Mints[0].Amount = big.NewInt(3) }, []string{
-			"validity of the block: valid | block 2 03: transaction 1e: loses 6 of the asset born at 1/1/0/0",
+			"validity of the block: valid | block 2 03: transaction 1e: loses 6 of the asset born at 1/1/0/0 without a burn",
 		}},
 	} {
 		blocks := byHand()

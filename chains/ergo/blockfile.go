@@ -47,7 +47,7 @@ func (f *blockFile) begin(at jsonstream.Position) error {
 		return adapter.PathError(f.path, err)
 	}
 	if info.IsDir() {
-		return model.Errorf(model.BadSource, "source_unreadable", "%s is a folder: expected a file of full blocks as the node's REST gives them, one JSON document a line, plain or gzipped", f.path)
+		return model.Errorf(model.BadSource, "source_unreadable", "%s is a folder: expected a file of full blocks as the node's REST API returns them, one JSON document per line, plain or gzipped", f.path)
 	}
 	if at.Offset > 0 {
 		if _, err := f.file.Seek(at.Offset, io.SeekStart); err != nil {
@@ -71,7 +71,7 @@ func (f *blockFile) begin(at jsonstream.Position) error {
 			return f.errorf("source_unreadable", "%w", err)
 		}
 	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}), bytes.HasPrefix(head, []byte("PK")), bytes.HasPrefix(head, []byte("BZh")), bytes.HasPrefix(head, []byte{0xfd, '7', 'z', 'X'}):
-		return f.errorf("source_unreadable", "it is compressed in another way than by gzip")
+		return f.errorf("source_unreadable", "unsupported compression: expected gzip")
 	}
 	f.s = jsonstream.New(r, maxBlockJSON)
 	return nil
@@ -88,7 +88,7 @@ func (f *blockFile) errorf(code, format string, args ...any) error {
 func (f *blockFile) next() ([]byte, error) {
 	raw, err := f.s.Next()
 	if err == nil && raw[0] != '{' {
-		return nil, f.lineError("bad_block", errors.New("expected a full block as the node's REST gives it, a JSON object"))
+		return nil, f.lineError("bad_block", errors.New("expected a full block as the node's REST API returns it, a JSON object"))
 	}
 	_, isSyntax := errors.AsType[*jsonstream.SyntaxError](err)
 	switch {

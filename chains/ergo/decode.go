@@ -102,7 +102,7 @@ func (d *decoder) reset(raw []byte) {
 func (d *decoder) document() {
 	s := &d.s
 	if s.null() {
-		s.fail("null, where a full block was expected")
+		s.fail("unexpected null, expected a full block")
 	}
 	for o := s.object("a full block", nil); o.next(); {
 		switch string(o.name) {
@@ -127,9 +127,9 @@ func (d *decoder) document() {
 func (d *decoder) check() (*model.Block, error) {
 	switch {
 	case !d.header.found:
-		return nil, errors.New("there is no header")
+		return nil, errors.New("missing header")
 	case !d.body.found:
-		return nil, errors.New("there are no blockTransactions: expected a full block")
+		return nil, errors.New("missing blockTransactions: expected a full block")
 	}
 	h := &d.header
 	height, err := model.NewHeightPk(uint64(h.Height))
@@ -141,14 +141,14 @@ func (d *decoder) check() (*model.Block, error) {
 	}
 	raw := h.AppendTo(make([]byte, 0, headerSize))
 	if id := sigma.HeaderID(raw); id != h.id {
-		return nil, fmt.Errorf("the header's id is given as %x, its bytes have %x", h.id, id)
+		return nil, fmt.Errorf("the header has the id %x, its bytes have %x", h.id, id)
 	}
 	for _, x := range []struct {
 		section
 		what string
 	}{{d.body, "transactions"}, {d.ext, "fields of the extension"}} {
 		if x.named && x.header != h.id {
-			return nil, fmt.Errorf("the %s are those of block %x", x.what, x.header)
+			return nil, fmt.Errorf("the %s belong to block %x", x.what, x.header)
 		}
 	}
 	for i := range d.txs {
@@ -156,11 +156,11 @@ func (d *decoder) check() (*model.Block, error) {
 		d.witness = append(d.witness, d.txs[i].witness)
 	}
 	if root := sigma.TransactionsRoot(h.Version, d.ids, d.witness); root != h.TransactionsRoot {
-		return nil, fmt.Errorf("the root of the transactions is given as %x, theirs is %x", h.TransactionsRoot, root)
+		return nil, fmt.Errorf("the header has the transactions root %x, the transactions have %x", h.TransactionsRoot, root)
 	}
 	if d.ext.found {
 		if root := sigma.ExtensionRoot(d.fields); root != h.ExtensionRoot {
-			return nil, fmt.Errorf("the root of the extension is given as %x, its fields have %x", h.ExtensionRoot, root)
+			return nil, fmt.Errorf("the header has the extension root %x, the fields have %x", h.ExtensionRoot, root)
 		}
 	}
 	size := d.size

@@ -269,22 +269,22 @@ func TestErrorsOfInvalidBlocks(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ from, to, want string }{
 		"transaction id":     {`"id":"` + tx, `"id":"ff` + tx[2:], "transaction 0 ff" + tx[2:] + ": its bytes have the id " + tx},
-		"box id":             {`"boxId":"` + boxOf(1), `"boxId":"` + digits(32), "output 1: the box id is given as " + digits(32) + ", its bytes have " + boxOf(1)},
-		"box's transaction":  {`"transactionId":"` + tx, `"transactionId":"` + digits(32), "output 0: it is given as an output of transaction " + digits(32)},
-		"box's index":        {`"index":1`, `"index":2`, "output 1: it is given as output 2"},
+		"box id":             {`"boxId":"` + boxOf(1), `"boxId":"` + digits(32), "output 1: its boxId is " + digits(32) + ", its bytes have " + boxOf(1)},
+		"box's transaction":  {`"transactionId":"` + tx, `"transactionId":"` + digits(32), "output 0: its transactionId is " + digits(32)},
+		"box's index":        {`"index":1`, `"index":2`, "output 1: its index is 2"},
 		"value":              {`"value":5`, `"value":6`, "its bytes have the id"},
 		"register":           {`"R5":"0402"`, `"R5":"0404"`, "its bytes have the id"},
-		"proof":              {`"proofBytes":"010203"`, `"proofBytes":"010204"`, "the root of the transactions is given as"},
-		"extension":          {`["0001","07"]`, `["0001","08"]`, "the root of the extension is given as"},
-		"timestamp":          {`"timestamp":17`, `"timestamp":18`, "the header's id is given as " + h.Hash.String() + ", its bytes have"},
-		"unparsed":           {`"unparsedBytes":"ab"`, `"unparsedBytes":""`, "the header's id is given as"},
-		"owner":              {`"blockVersion":2,"headerId":"` + h.Hash.String(), `"blockVersion":2,"headerId":"` + digits(32), "the transactions are those of block " + digits(32)},
-		"amount":             {`9223372036854775807,"tokenId"`, `9223372036854775808,"tokenId"`, "amount of a token is 9223372036854775808, the most is 9223372036854775807"},
+		"proof":              {`"proofBytes":"010203"`, `"proofBytes":"010204"`, "the header has the transactions root"},
+		"extension":          {`["0001","07"]`, `["0001","08"]`, "the header has the extension root"},
+		"timestamp":          {`"timestamp":17`, `"timestamp":18`, "the header has the id " + h.Hash.String() + ", its bytes have"},
+		"unparsed":           {`"unparsedBytes":"ab"`, `"unparsedBytes":""`, "the header has the id"},
+		"owner":              {`"blockVersion":2,"headerId":"` + h.Hash.String(), `"blockVersion":2,"headerId":"` + digits(32), "the transactions belong to block " + digits(32)},
+		"amount":             {`9223372036854775807,"tokenId"`, `9223372036854775808,"tokenId"`, "amount of a token is 9223372036854775808, expected at most 9223372036854775807"},
 		"huge amount":        {`9223372036854775807,"tokenId"`, `92233720368547758070,"tokenId"`, "amount of a token is 92233720368547758070: expected a whole number"},
 		"negative value":     {`"value":5`, `"value":-5`, "value of a box is -5: expected a whole number"},
 		"fraction":           {`"value":5`, `"value":5.5`, "value of a box is 5.5: expected a whole number"},
-		"text for a number":  {`"value":5`, `"value":[]`, `'[', where value of a box was expected`},
-		"empty text":         {`"value":5`, `"value":""`, "where value of a box was expected"},
+		"text for a number":  {`"value":5`, `"value":[]`, `unexpected '[', expected value of a box`},
+		"empty text":         {`"value":5`, `"value":""`, "expected value of a box"},
 		"odd digits":         {`"R5":"0402"`, `"R5":"040"`, `register is "040": expected an even number of hex digits`},
 		"no digits":          {`"R5":"0402"`, `"R5":"04zz"`, `register is "04zz": expected an even number of hex digits`},
 		"empty register":     {`"R5":"0402"`, `"R5":""`, `register has no bytes`},
@@ -293,39 +293,39 @@ func TestErrorsOfInvalidBlocks(t *testing.T) {
 		"register 3":         {`"R5":"0402"`, `"R3":"0402"`, `register "R3": expected R4 to R9`},
 		"variable":           {`"7":"0e0141"`, `"x":"0e0141"`, `variable "x": expected a number of one byte`},
 		"short id":           {`"boxId":"` + boxOf(1), `"boxId":"` + digits(31), `expected 64 hex digits`},
-		"null for an id":     {`"boxId":"` + boxOf(1) + `"`, `"boxId":null`, `where box id was expected`},
+		"null for an id":     {`"boxId":"` + boxOf(1) + `"`, `"boxId":null`, `expected box id`},
 		"missing id":         {`"boxId":"` + boxOf(1), `"boxIdd":"` + boxOf(1), "the box has no boxId"},
 		"missing value":      {`"value":5`, `"valu":5`, "the box has no value"},
 		"missing inputs":     {`"inputs":`, `"input":`, "the transaction has no inputs"},
 		"missing pk":         {`"pk":`, `"p":`, "powSolutions has no pk"},
 		"missing nBits":      {`"nBits":`, `"nbits":`, "the header has no nBits"},
 		"no tree":            {`"ergoTree":"0008cd`, `"ergoTree":"","x":"`, "ergoTree of 0 bytes"},
-		"no header":          {`"header":`, `"heade":`, "a block: there is no header"},
-		"null header":        {`"header":{`, `"header":null,"x":{`, "a block: there is no header"},
-		"no transactions":    {`"transactions":`, `"transaction":`, "there are no blockTransactions"},
-		"null":               {`{"adProofs":null`, `null{`, "null, where a full block was expected"},
-		"trailing":           {`"size":1234}`, `"size":1234}}`, `'}', where the end of the block was expected`},
-		"cut":                {`,"size":1234}`, ``, "the end, where a comma or the end of an object was expected"},
-		"comma":              {`"size":1234}`, `"size":1234,}`, `'}', where an item was expected`},
-		"no comma":           {`"adProofs":null,`, `"adProofs":null `, `'"', where a comma or the end of an object was expected`},
-		"no colon":           {`"adProofs":null`, `"adProofs" null`, `'n', where a colon was expected`},
+		"no header":          {`"header":`, `"heade":`, "a block: missing header"},
+		"null header":        {`"header":{`, `"header":null,"x":{`, "a block: missing header"},
+		"no transactions":    {`"transactions":`, `"transaction":`, "missing blockTransactions"},
+		"null":               {`{"adProofs":null`, `null{`, "unexpected null, expected a full block"},
+		"trailing":           {`"size":1234}`, `"size":1234}}`, `unexpected '}', expected the end of the block`},
+		"cut":                {`,"size":1234}`, ``, "unexpected end, expected a comma or the end of an object"},
+		"comma":              {`"size":1234}`, `"size":1234,}`, `unexpected '}', expected an item`},
+		"no comma":           {`"adProofs":null,`, `"adProofs":null `, `unexpected '"', expected a comma or the end of an object`},
+		"no colon":           {`"adProofs":null`, `"adProofs" null`, `unexpected 'n', expected a colon`},
 		"control character":  {`"adProofs":`, "\x01" + `"adProofs":`, "character 0x1 between values"},
-		"word":               {`"adProofs":null`, `"adProofs":nul`, `'n', where a value was expected`},
-		"deep":               {`"adProofs":null`, `"adProofs":` + strings.Repeat("[", 300) + strings.Repeat("]", 300), "more than 200 objects and arrays within each other"},
+		"word":               {`"adProofs":null`, `"adProofs":nul`, `unexpected 'n', expected a value`},
+		"deep":               {`"adProofs":null`, `"adProofs":` + strings.Repeat("[", 300) + strings.Repeat("]", 300), "more than 200 nested objects and arrays"},
 		"bad escape":         {`"adProofs":null`, `"adPr\xoofs":null`, "a member's name: invalid character"},
-		"open escape":        {`"size":1234}`, `"size\`, "the end, where the end of a string was expected"},
+		"open escape":        {`"size":1234}`, `"size\`, "unexpected end, expected the end of a string"},
 		"height 0":           {`"height":77`, `"height":0`, "height 0: the first block is 1"},
 		"great height":       {`"height":77`, `"height":99000000`, "height 99000000 exceeds the maximum"},
-		"field of three":     {`["0001","07"]`, `["0001","07","08"]`, "a field of more than a key and a value"},
+		"field of three":     {`["0001","07"]`, `["0001","07","08"]`, "a field with more than a key and a value"},
 		"field of one":       {`["0001","07"]`, `["0001"]`, "a field without key and value"},
 		"d":                  {`"d":256`, `"d":2.56e2`, "d is 2.56e2: expected a whole number"},
 		"no inputs":          {`"inputs":[`, `"inputs":[],"x":[`, "its bytes have the id"},
-		"null output":        {`"outputs":[`, `"outputs":[null,`, "null, where a box was expected"},
-		"null input":         {`"inputs":[`, `"inputs":[null,`, "null, where an input was expected"},
-		"null data input":    {`"dataInputs":[`, `"dataInputs":[null,`, "null, where a data input was expected"},
-		"null asset":         {`"assets":[{`, `"assets":[null,{`, "null, where an asset was expected"},
-		"null transaction":   {`"transactions":[`, `"transactions":[null,`, "null, where a transaction was expected"},
-		"number for a block": {`{"adProofs":null`, `7 {"x":0`, `'7', where a full block was expected`},
+		"null output":        {`"outputs":[`, `"outputs":[null,`, "unexpected null, expected a box"},
+		"null input":         {`"inputs":[`, `"inputs":[null,`, "unexpected null, expected an input"},
+		"null data input":    {`"dataInputs":[`, `"dataInputs":[null,`, "unexpected null, expected a data input"},
+		"null asset":         {`"assets":[{`, `"assets":[null,{`, "unexpected null, expected an asset"},
+		"null transaction":   {`"transactions":[`, `"transactions":[null,`, "unexpected null, expected a transaction"},
+		"number for a block": {`{"adProofs":null`, `7 {"x":0`, `unexpected '7', expected a full block`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw := strings.Replace(good, c.from, c.to, 1)
@@ -373,7 +373,7 @@ func TestTooManyTokens(t *testing.T) {
 	tx.Outputs[0].Tokens = make([]sigma.Token, 255)
 	decoded(t, handmade(t, 2, tx))
 	tx.Outputs[0].Tokens = make([]sigma.Token, 256)
-	if _, err := decoderOf(t).block(jsonOf(t, handmade(t, 2, tx))); err == nil || !strings.Contains(err.Error(), "256 tokens in a box, the most is 255") {
+	if _, err := decoderOf(t).block(jsonOf(t, handmade(t, 2, tx))); err == nil || !strings.Contains(err.Error(), "256 tokens in a box, the maximum is 255") {
 		t.Error(err)
 	}
 	tx = aTx()
@@ -383,7 +383,7 @@ func TestTooManyTokens(t *testing.T) {
 	}
 	tx = aTx()
 	tx.Outputs[1].Registers[1] = make([]byte, model.MaxValueSize)
-	if _, err := decoderOf(t).block(jsonOf(t, handmade(t, 2, tx))); err == nil || !strings.Contains(err.Error(), "register R5 of 32768 bytes, the most is 32767") {
+	if _, err := decoderOf(t).block(jsonOf(t, handmade(t, 2, tx))); err == nil || !strings.Contains(err.Error(), "register R5 of 32768 bytes, the maximum is 32767") {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ const groupSize = 256 << 10
 const underWayFactor = 2
 
 // errLeft reports that the consumer has stopped.
-var errLeft = errors.New("the consumer has left")
+var errLeft = errors.New("the consumer stopped")
 
 // fileSource is a file of full blocks: one chain from its first line to its last.
 type fileSource struct {
@@ -48,7 +48,7 @@ func openFile(d *decoder, path string, o model.SourceOptions) (model.Source, err
 	case (err == io.EOF || err == io.ErrUnexpectedEOF) && o.Follow:
 		return s, nil
 	case err == io.EOF:
-		return nil, f.errorf("source_empty", "there are no blocks in it")
+		return nil, f.errorf("source_empty", "it has no blocks")
 	case err == io.ErrUnexpectedEOF:
 		return nil, f.cut()
 	case err != nil:
@@ -94,7 +94,7 @@ func (s *fileSource) pass(ctx context.Context, trail *blocksource.Trail, first b
 		return true, s.pause(ctx) // it is being written
 	}
 	if n = max(n, 0); n == 0 && !first && len(trail.Points()) > 0 {
-		return false, model.Errorf(model.Refused, "wrong_chain", "%s is another chain now: it has nothing of that to block %d (%s)", s.path, trail.Newest().Height, trail.Newest().Hash)
+		return false, model.Errorf(model.Refused, "wrong_chain", "%s has another chain now: it has no block of the chain up to block %d (%s)", s.path, trail.Newest().Height, trail.Newest().Hash)
 	}
 	if n < len(trail.Points()) {
 		trail.Cut(n)
@@ -136,9 +136,9 @@ func (s *fileSource) pass(ctx context.Context, trail *blocksource.Trail, first b
 func (s *fileSource) link(before model.Point, b numbered) error {
 	switch {
 	case before.IsOrigin() && b.Height != firstHeight:
-		return lineError(s.path, b.line, "no_genesis", fmt.Errorf("the first block is %d %s: expected block %d of ergo %s, or one that follows on a block the database has", b.Height, b.Hash, firstHeight, s.net.name))
+		return lineError(s.path, b.line, "no_genesis", fmt.Errorf("the first block is %d %s: expected block %d of ergo %s, or a child of a block of the database", b.Height, b.Hash, firstHeight, s.net.name))
 	case b.Height != before.Height+1, b.Parent != before.Hash:
-		return lineError(s.path, b.line, "bad_chain", fmt.Errorf("block %d %s does not follow on block %d %s: its parent is %s", b.Height, b.Hash, before.Height, before.Hash, b.Parent))
+		return lineError(s.path, b.line, "bad_chain", fmt.Errorf("block %d %s does not extend block %d %s: its parent is %s", b.Height, b.Hash, before.Height, before.Hash, b.Parent))
 	case b.Height != firstHeight:
 		return nil
 	}
@@ -225,7 +225,7 @@ type group struct {
 }
 
 // errReplaced reports that another file replaced the one that is being read.
-var errReplaced = errors.New("another file was put in its place")
+var errReplaced = errors.New("the file was replaced")
 
 // read yields the blocks above a height from a position on, in groups.
 func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above model.HeightPk) iter.Seq2[group, error] {

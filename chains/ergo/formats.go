@@ -49,7 +49,7 @@ func (c *chain) decode(ctx context.Context, r io.Reader, indexes []string, yield
 		raw, err := blocks.Next()
 		if err == io.EOF {
 			if n == 0 {
-				return model.Errorf(model.BadSource, "source_empty", "there is nothing to decode: expected full blocks of ergo in JSON")
+				return model.Errorf(model.BadSource, "source_empty", "nothing to decode: expected full blocks of ergo in JSON")
 			}
 			return nil
 		}

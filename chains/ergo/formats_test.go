@@ -36,11 +36,11 @@ func TestBlocksAreReadInEveryFormat(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":                      "source_empty there is nothing to decode",
-		" \n":                   "source_empty there is nothing to decode",
-		"[]":                    "source_empty there is nothing to decode",
+		"":                      "source_empty nothing to decode",
+		" \n":                   "source_empty nothing to decode",
+		"[]":                    "source_empty nothing to decode",
 		raw + "\n{":             "bad_block line 2: ",
-		raw + "\n{}":            "bad_block line 2: a block: there is no header",
+		raw + "\n{}":            "bad_block line 2: a block: missing header",
 		"[" + raw + ",\n" + raw: "bad_block line 2: ",
 		raw + "\n]":             "bad_block line 2: ",
 		"\x1f\x8b\x08":          "bad_block gzip: ",

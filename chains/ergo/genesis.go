@@ -38,7 +38,7 @@ func (d *decoder) genesis(boxes []byte) ([]model.Tx, error) {
 		c := &t.claims[i]
 		c.index = max(c.index, 0)
 		if err == nil && c.tx != (sigma.ID{}) {
-			err = fmt.Errorf("box %d is of transaction %x: expected zeros", i, c.tx)
+			err = fmt.Errorf("box %d has the transaction id %x: expected zeros", i, c.tx)
 		}
 		if err == nil {
 			if err = d.verifyBox(&t.Outputs[i], c, &t.id, c.index); err != nil {

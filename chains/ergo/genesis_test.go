@@ -53,11 +53,11 @@ func TestWrongGenesisIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ from, to, want string }{
-		"value":       {`"value":1000000000`, `"value":1000000001`, "box 1: the box id is given as b8ce8cfe"},
-		"transaction": {`"transactionId":"00`, `"transactionId":"01`, "box 0 is of transaction 01"},
-		"more":        {"\n]", "\n] 7", "'7', where the end of the boxes was expected"},
-		"cut":         {"\n]", "", "where a comma or the end of an array was expected"},
-		"index":       {`"index":0`, `"index":1`, "box 0: the box id is given as b69575e1"},
+		"value":       {`"value":1000000000`, `"value":1000000001`, "box 1: its boxId is b8ce8cfe"},
+		"transaction": {`"transactionId":"00`, `"transactionId":"01`, "box 0 has the transaction id 01"},
+		"more":        {"\n]", "\n] 7", "unexpected '7', expected the end of the boxes"},
+		"cut":         {"\n]", "", "expected a comma or the end of an array"},
+		"index":       {`"index":0`, `"index":1`, "box 0: its boxId is b69575e1"},
 	} {
 		raw := strings.Replace(string(good), c.from, c.to, 1)
 		txs, err := decoderOf(t).genesis([]byte(raw))

@@ -49,10 +49,10 @@ func (s *scanner) next() byte {
 
 func (s *scanner) unexpected(what string) {
 	if s.at >= len(s.b) {
-		s.fail("the end, where %s was expected", what)
+		s.fail("unexpected end, expected %s", what)
 		return
 	}
-	s.fail("%q, where %s was expected", s.b[s.at], what)
+	s.fail("unexpected %q, expected %s", s.b[s.at], what)
 }
 
 // null steps over a null.
@@ -148,7 +148,7 @@ var (
 func (s *scanner) object(what string, required []string) objectReader {
 	o := objectReader{listReader: listReader{s: s, closer: s.enter('{', what)}, what: what, required: required}
 	if o.closer == 0 && len(required) > 0 {
-		s.fail("null, where %s was expected", what)
+		s.fail("unexpected null, expected %s", what)
 	}
 	return o
 }
@@ -254,7 +254,7 @@ func (s *scanner) uint(most uint64, what string) uint64 {
 		v = 10*v + d
 	}
 	if v > most {
-		s.failAt(at, fmt.Errorf("%s is %d, the most is %d", what, v, most))
+		s.failAt(at, fmt.Errorf("%s is %d, expected at most %d", what, v, most))
 		return 0
 	}
 	return v
@@ -323,7 +323,7 @@ func (s *scanner) skip() {
 			s.quoted("a string")
 		case '{', '[':
 			if depth++; depth > maxNesting {
-				s.fail("more than %d objects and arrays within each other", maxNesting)
+				s.fail("more than %d nested objects and arrays", maxNesting)
 			}
 			s.at++
 			continue

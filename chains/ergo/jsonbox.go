@@ -74,7 +74,7 @@ func (d *decoder) readTokens() []sigma.Token {
 		d.tokens = append(d.tokens, t)
 	}
 	if len(d.tokens)-first > maxTokens {
-		s.fail("%d tokens in a box, the most is %d", len(d.tokens)-first, maxTokens)
+		s.fail("%d tokens in a box, the maximum is %d", len(d.tokens)-first, maxTokens)
 	}
 	return d.tokens[first:len(d.tokens):len(d.tokens)]
 }
@@ -97,7 +97,7 @@ func (d *decoder) readRegisters() [][]byte {
 			continue
 		}
 		if registers[i] = d.constant("register"); len(registers[i]) > maxBytes {
-			s.fail("register R%d of %d bytes, the most is %d", firstRegister+i, len(registers[i]), maxBytes)
+			s.fail("register R%d of %d bytes, the maximum is %d", firstRegister+i, len(registers[i]), maxBytes)
 		}
 		used = max(used, i+1)
 	}

@@ -54,7 +54,7 @@ func (d *decoder) readHeader() {
 				h.Unparsed = d.hex("unparsedBytes")
 			}
 			if len(h.Unparsed) > 255 {
-				s.fail("unparsedBytes are %d, the most is 255", len(h.Unparsed))
+				s.fail("unparsedBytes has %d bytes, the maximum is 255", len(h.Unparsed))
 			}
 		default:
 			s.skip()
@@ -183,7 +183,7 @@ func (d *decoder) readField() {
 		case 2:
 			f.Value = d.hex("value of a field")
 		default:
-			s.fail("a field of more than a key and a value")
+			s.fail("a field with more than a key and a value")
 		}
 	}
 	if s.err == nil && l.n != 2 {

@@ -89,13 +89,13 @@ func (d *decoder) verify(t *transaction) error {
 
 func (d *decoder) verifyBox(b *sigma.Box, c *claim, tx *sigma.ID, index int) error {
 	if c.hasTx && c.tx != *tx {
-		return fmt.Errorf("it is given as an output of transaction %x", c.tx)
+		return fmt.Errorf("its transactionId is %x", c.tx)
 	}
 	if c.index >= 0 && c.index != index {
-		return fmt.Errorf("it is given as output %d", c.index)
+		return fmt.Errorf("its index is %d", c.index)
 	}
 	if id := d.e.BoxID(b, tx, index); id != c.id {
-		return fmt.Errorf("the box id is given as %x, its bytes have %x", c.id, id)
+		return fmt.Errorf("its boxId is %x, its bytes have %x", c.id, id)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (d *decoder) readVariables() []sigma.Variable {
 		d.vars = append(d.vars, sigma.Variable{ID: byte(id), Value: d.constant("value of a variable")})
 	}
 	if len(d.vars)-first > maxVariables {
-		s.fail("%d variables, the most is %d", len(d.vars)-first, maxVariables)
+		s.fail("%d variables, the maximum is %d", len(d.vars)-first, maxVariables)
 	}
 	return d.vars[first:len(d.vars):len(d.vars)]
 }

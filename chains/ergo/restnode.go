@@ -57,12 +57,12 @@ func (n *restNode) Blocks(ctx context.Context, points []model.Point, limit int64
 			if slices.Contains(ids[len(blocks)+1:], b.Hash) {
 				return false, nil // the node left out the one before
 			}
-			return false, model.Errorf(model.BadSource, "bad_answer", "asked for block %d %s, %s gave block %d %s", p.Height, p.Hash, n.Host(), b.Height, b.Hash)
+			return false, model.Errorf(model.BadSource, "bad_answer", "requested block %d %s, but %s returned block %d %s", p.Height, p.Hash, n.Host(), b.Height, b.Hash)
 		}
 		if b.Height != p.Height {
 			// A node that started from a proof of the chain has few old headers and counts only these.
 			return false, model.Errorf(model.BadSource, "headers_missing",
-				"%s has block %s of height %d where that of %d should be: it does not have all headers, expected a node that has", n.Host(), b.Hash, b.Height, p.Height)
+				"%s has block %s of height %d at height %d: its headers are incomplete, use a node that has all headers", n.Host(), b.Hash, b.Height, p.Height)
 		}
 		blocks = append(blocks, b)
 		size += int64(b.Size)

@@ -64,7 +64,7 @@ func TestErrorsOfANodesBlocks(t *testing.T) {
 		{"a transaction with another id", replace(tx, strings.Repeat("ab", 32)), "bad_block", []string{"block 7 " + id(6), tx}},
 		{"a header with another id", replace(`"id":"`+id(6), `"id":"`+id(5)), "bad_block", []string{"block 7", id(6), id(5)}},
 		{"no JSON", rewrite(func([]byte) []byte { return []byte(`[{"header":}]`) }), "bad_block", []string{"block 1"}},
-		{"JSON that is cut", rewrite(func(b []byte) []byte { return b[:200] }), "bad_answer", []string{"/blocks/headerIds", "ends in the middle"}},
+		{"JSON that is cut", rewrite(func(b []byte) []byte { return b[:200] }), "bad_answer", []string{"/blocks/headerIds", "truncated JSON"}},
 		{"a block nobody asked for", rewrite(func([]byte) []byte { return append(append([]byte("["), strangers[0].JSON...), ']') }), "bad_answer", []string{"block 1 " + id(0), strangers[0].ID.String()}},
 		{"headers that are left out", func(r *http.Request, a *ergotest.Answer) {
 			if r.URL.Path == "/blocks" {
@@ -215,7 +215,7 @@ func TestErrorsOfFiles(t *testing.T) {
 		{"other JSON", "testnet", []string{`{"a":1}`}, nil, 0, "bad_block", []string{"line 1", "without a header"}},
 		{"a number", "testnet", []string{"17 "}, nil, 0, "bad_block", []string{"line 1", "full block"}},
 		{"gzip that is none", "testnet", []string{"\x1f\x8bxx"}, nil, 0, "source_unreadable", nil},
-		{"another compression", "testnet", []string{"\x28\xb5\x2f\xfdxx"}, nil, 0, "source_unreadable", []string{"in another way than by gzip"}},
+		{"another compression", "testnet", []string{"\x28\xb5\x2f\xfdxx"}, nil, 0, "source_unreadable", []string{"unsupported compression: expected gzip"}},
 		{"a line of something else", "testnet", with(5, `{"header":{"height":6}}`), nil, 5, "bad_block", []string{"line 6"}},
 		{"a line that is not JSON", "testnet", with(5, `what`), nil, 5, "bad_block", []string{"line 6"}},
 		{"a block that is missing", "testnet", append(append([]string{}, lines[:4]...), lines[5:]...), nil, 4, "bad_chain", []string{"line 5", "block 6 " + id(5), "block 4 " + id(3), id(4)}},

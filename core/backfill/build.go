@@ -100,7 +100,7 @@ func Build(ctx context.Context, db Database, open SourceOpener, o Options) error
 			o.Log.Info(done, "index", b.x.Name, "to", tip)
 			o.Progress(Progress{Index: b.x.Name, Dropping: b.x.Dropped(), Height: tip, Target: tip, Done: true})
 		case errors.Is(err, ErrElsewhere):
-			o.Log.Warn("the source is not where the database is, trying again", "index", b.x.Name, "at", tip)
+			o.Log.Warn("the source and the database have different tips, retrying", "index", b.x.Name, "at", tip)
 			select {
 			case <-time.After(sourcePause):
 			case <-ctx.Done():

@@ -170,7 +170,7 @@ func (w *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx,
 func checkRaw(c model.Chain, b *model.Block) error {
 	for i := range b.Txs {
 		if len(b.Txs[i].Raw) == 0 {
-			return model.Errorf(model.BadSource, "bad_block", "block %d %s: transaction %s comes without its bytes, which the database keeps",
+			return model.Errorf(model.BadSource, "bad_block", "block %d %s: transaction %s has no raw bytes, which the database stores",
 				b.Height, c.FormatHash(b.Hash), c.FormatHash(b.Txs[i].Hash))
 		}
 	}

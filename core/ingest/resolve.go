@@ -187,7 +187,7 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 				continue
 			}
 			if same++; string(o.Keys[i].Value) == string(k.Value) {
-				return nil, birth, BadBlock(fmt.Errorf("value %s of %s is named twice", x.Format(k.Value), x.Name))
+				return nil, birth, BadBlock(fmt.Errorf("duplicate value %s of %s", x.Format(k.Value), x.Name))
 			}
 		}
 		if same > 0 && !x.Kind.HasOrdinal() {

@@ -27,7 +27,7 @@ func (v *resolver) inputs(ti int32, t *BatchTx) error {
 			return BadBlock(err)
 		}
 		if (in.Value != nil) != (v.SpendIndex != nil) {
-			return BadBlock(fmt.Errorf("input %d does not name what inputs of %s name", ii, v.Chain.Name()))
+			return BadBlock(fmt.Errorf("input %d has the wrong kind of reference for %s", ii, v.Chain.Name()))
 		}
 		pk, value, ok := c.Unspent.Take(v.nextKey())
 		if !ok {
@@ -67,7 +67,7 @@ func (v *resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 			name = v.Chain.FormatHash(hash)
 		}
 	}
-	return model.Errorf(model.BadSource, "already_spent", "input %d spends %s, which input %d of %s in block %d has spent already",
+	return model.Errorf(model.BadSource, "already_spent", "input %d spends %s, which input %d of %s in block %d has already spent",
 		ii, InputName(v.Layout, &t.Inputs[ii]), by.Index(), name, by.Height())
 }
 

@@ -25,7 +25,7 @@ func (v *resolver) mints() error {
 				return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(fmt.Errorf("mint of 0 of asset %s", v.Chain.FormatAsset(m.Asset))))
 			}
 			if len(m.Info) > model.MaxValueSize {
-				return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(fmt.Errorf("%d bytes are said of asset %s, expected at most %d", len(m.Info), v.Chain.FormatAsset(m.Asset), model.MaxValueSize)))
+				return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(fmt.Errorf("%d bytes of metadata of asset %s, expected at most %d", len(m.Info), v.Chain.FormatAsset(m.Asset), model.MaxValueSize)))
 			}
 			birth, found := v.cache.Birth(v.cache.Fingerprints.Value(schema.AssetSpace, m.Asset))
 			if !found {
@@ -57,7 +57,7 @@ func (v *resolver) readMints() error {
 		t := &v.w.Txs[l.ti]
 		if births[i] == nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
-				"mints %v of asset %s, which no output has had", t.mints[l.mi].amount, v.Chain.FormatAsset(ids[i])))
+				"mints %v of asset %s, which never occurred in an output", t.mints[l.mi].amount, v.Chain.FormatAsset(ids[i])))
 		}
 		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: births[i].Utxo, Index: births[i].Ordinal}
 	}
@@ -202,10 +202,10 @@ func (b *assetBalance) finish(impliedBurns bool) error {
 		i, stated := b.minted[birth]
 		switch {
 		case n.Sign() < 0:
-			return fmt.Errorf("makes %v of the asset born at %v out of nothing", n.Neg(n), birth)
+			return fmt.Errorf("creates %v of the asset born at %v without a mint", n.Neg(n), birth)
 		case n.Sign() == 0:
 		case !impliedBurns:
-			return fmt.Errorf("loses %v of the asset born at %v", n, birth)
+			return fmt.Errorf("loses %v of the asset born at %v without a burn", n, birth)
 		case stated:
 			t.mints[i].amount = n.Sub(t.mints[i].amount, n)
 		default:

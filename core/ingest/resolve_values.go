@@ -89,7 +89,7 @@ func (v *resolver) once(space int) *schema.Index {
 
 func (v *resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.BirthPk) error {
 	return fmt.Errorf("%s: %w", describe(v.Chain, v.w.tx(d.here.Utxo.Tx())),
-		BadBlock(fmt.Errorf("value %s of %s occurs at %v already", x.Format(d.value), x.Name, at)))
+		BadBlock(fmt.Errorf("value %s of %s already occurs at %v", x.Format(d.value), x.Name, at)))
 }
 
 // checkUncommittedValues returns bad_block if a value of a one-to-one index, one of the pending lookups is, also occurs

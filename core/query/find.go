@@ -199,7 +199,7 @@ type plan struct {
 // empty. An asset that no output has is NotFound, except as an Or term.
 func (q *Query) plan(base Term, t *Terms, p Page) (*plan, error) {
 	if n := len(t.And) + len(t.Or); n > MaxTerms {
-		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s: at most %d", n, base.Index, base.Value, MaxTerms)
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to combine with %s %s, expected at most %d", n, base.Index, base.Value, MaxTerms)
 	}
 	f := &plan{terms: t}
 	var err error

@@ -13,7 +13,7 @@ import (
 func (qs Queries) RawTx(ctx context.Context, hash string) (*RawTxAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*RawTxAnswer, error) {
 		if !q.Layout.Raw {
-			return nil, model.Errorf(model.Usage, "no_raw", "the database was made without raw transactions: "+
+			return nil, model.Errorf(model.Usage, "no_raw", "the database was created without raw transactions: "+
 				"sync into a new one with --raw, or raw: true in the settings")
 		}
 		pk, err := q.tx(hash)

@@ -89,7 +89,7 @@ func (qs Queries) ValuesByText(ctx context.Context, index, prefix string, p Page
 		}
 		if len(prefix) > schema.MaxTextSize {
 			return nil, model.Errorf(model.Usage, "bad_value",
-				"prefix of %d bytes: expected %d at most", len(prefix), schema.MaxTextSize)
+				"prefix of %d bytes: expected at most %d", len(prefix), schema.MaxTextSize)
 		}
 		l, err := q.list(p, "texts", index, prefix)
 		if err != nil {

@@ -180,7 +180,7 @@ func (c *Layout) Add(x model.Index, live, coming Features) error {
 		return err
 	}
 	if !numberFits(c.next) {
-		return model.Errorf(model.Refused, "too_many_indexes", "index %s: the database has given away all %d numbers of indexes", x.Name, c.next)
+		return model.Errorf(model.Refused, "too_many_indexes", "index %s: all %d index numbers of the database are used", x.Name, c.next)
 	}
 	taken := map[string]string{}
 	for _, d := range Schema {
@@ -193,7 +193,7 @@ func (c *Layout) Add(x model.Index, live, coming Features) error {
 	}
 	for _, d := range added.DeclarationsOf(AllFeatures) {
 		if whose, found := taken[d.Name]; found {
-			return model.Errorf(model.Usage, "bad_value", "index %s: its family %s would be one of %s: choose another name", x.Name, d.Name, whose)
+			return model.Errorf(model.Usage, "bad_value", "index %s: its family %s would collide with one of %s: choose another name", x.Name, d.Name, whose)
 		}
 	}
 	c.All = append(c.All, added)
@@ -205,7 +205,7 @@ func (c *Layout) Add(x model.Index, live, coming Features) error {
 // CheckFeatures returns bad_option if an index of this kind cannot have the features.
 func (x *Index) CheckFeatures(p Features) error {
 	if x.Kind == model.OneToOne && p&AccountFeatures != 0 {
-		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: it has no use for balance, unspent and history", x.Name)
+		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: balance, unspent and history do not apply", x.Name)
 	}
 	return nil
 }
@@ -237,11 +237,11 @@ func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 		i := slices.IndexFunc(offered, func(o model.Index) bool { return o.Name == x.Name && (o.Custom || o.Kind == x.Kind) })
 		if i < 0 {
 			return nil, model.Errorf(model.Refused, "index_mismatch",
-				"the database has a %v index %s that this program does not know", x.Kind, x.Name)
+				"the database has a %v index %s that this program does not support", x.Kind, x.Name)
 		}
 		stored, _ := x.Definition()
 		if d, custom := offered[i].Definition(); custom != x.Custom || custom && d != stored {
-			return nil, model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was made with %s: "+
+			return nil, model.Errorf(model.Refused, "index_mismatch", "index %s is defined as %s, the database was created with %s: "+
 				"give the new definition a name of its own, or drop the index and add it again (birthmark index drop %s)",
 				x.Name, describe(d), describe(stored), x.Name)
 		}
@@ -281,7 +281,7 @@ func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) err
 			has = x.Active | x.Building
 		}
 		if lacks := FeaturesOf(keep[name]) &^ has; lacks != 0 {
-			return model.Errorf(model.Refused, "index_mismatch", "the database does not keep %s for index %s: add it with birthmark index add %s, or leave it out",
+			return model.Errorf(model.Refused, "index_mismatch", "the database has no %s for index %s: add it with birthmark index add %s, or leave it out",
 				lacks, name, name)
 		}
 	}

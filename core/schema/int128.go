@@ -55,7 +55,7 @@ func (w Int128) appendTo(b []byte) []byte {
 
 func ParseInt128(b []byte) (Int128, error) {
 	if len(b) > int128Size || len(b) == int128Size && b[0] > 127 || len(b) > 0 && b[0] == 0 {
-		return Int128{}, fmt.Errorf("%w: %x is no amount", ErrRow, b)
+		return Int128{}, fmt.Errorf("%w: %x is not an amount", ErrRow, b)
 	}
 	var all [int128Size]byte
 	copy(all[int128Size-len(b):], b)

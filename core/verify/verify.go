@@ -186,7 +186,7 @@ func (v *verifier) unspent(tip model.Point) error {
 		return err
 	}
 	if theirs.At.Height != v.Tip.Height || theirs.At.Hash != v.Tip.Hash {
-		v.result.Unspent.Reason = fmt.Sprintf("the source counted at block %d, the tip is another", theirs.At.Height)
+		v.result.Unspent.Reason = fmt.Sprintf("the source counted at block %d, which is not the tip", theirs.At.Height)
 		return nil
 	}
 	outputs := v.Totals.Rows[schema.FamilyUtxo] - v.Totals.Rows[schema.FamilySpentInput]

@@ -68,8 +68,8 @@ func TestBenchQueryReusesADatabase(t *testing.T) {
 	if after, err := os.Stat(filepath.Join(dir, "recording.json")); err != nil || !after.ModTime().Equal(before.ModTime()) || first.Hottest != second.Hottest || second.Txs != 800 {
 		t.Errorf("%v; %+v, then %+v", err, first, second)
 	}
-	wantFailure(t, exitRefused, "not_empty", `holds a generated database of bitcoin with 800 transactions`, append(args, "--seed", "2")...)
-	wantFailure(t, exitRefused, "not_empty", `is not empty and holds no generated database`, "bench", "query", "--reuse-db", db)
+	wantFailure(t, exitRefused, "not_empty", `contains a generated database of bitcoin with 800 transactions`, append(args, "--seed", "2")...)
+	wantFailure(t, exitRefused, "not_empty", `is not empty and contains no generated database`, "bench", "query", "--reuse-db", db)
 
 	var sampled benchcmd.QueryAnswer
 	ask(t, &sampled, "bench", "query", "--db", db, "--samples", "100")
@@ -143,7 +143,7 @@ func TestBenchRejectsInvalidFlags(t *testing.T) {
 		"query --chain doge":                {exitUsage, "bad_value", `^--chain: expected bitcoin, cardano, ergo, not "doge"`},
 		"query --chain ergo --indexes none": {exitUsage, "unknown_index", `none`},
 		"query --db x --reuse-db y":         {exitUsage, "bad_value", `^--db and --reuse-db cannot be combined`},
-		"query --db " + os.DevNull:          {exitRefused, "no_database", `holds no database`},
+		"query --db " + os.DevNull:          {exitRefused, "no_database", `no database in `},
 		"query --samples 0":                 {exitUsage, "bad_value", `^--samples: expected a number from 1`},
 		"append --repeat 2 --runs wal --memprofile " + os.DevNull: {exitUsage, "bad_value", `^a profile covers one run`},
 	} {

@@ -104,7 +104,7 @@ func TestBenchServeRejectsInvalidFlags(t *testing.T) {
 		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat needs --syncing`},
 		"--syncing --per-kind":                {exitUsage, "bad_value", `^--syncing and --per-kind cannot be combined`},
 		"--url h:80":                          {exitUsage, "bad_value", `expected that of a chain`},
-		"--db " + os.DevNull:                  {exitRefused, "no_database", `holds no database`},
+		"--db " + os.DevNull:                  {exitRefused, "no_database", `no database in `},
 		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},
 	} {
 		wantFailure(t, want.status, want.code, want.message, append([]string{"bench", "serve"}, strings.Fields(line)...)...)

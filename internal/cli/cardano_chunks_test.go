@@ -180,7 +180,7 @@ func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 	for _, name := range []string{"mainnet", "preprod"} {
 		wantFailure(t, exitSource, "wrong_network", first+name+`: it is the first and follows on no genesis: expected `,
 			"sync", "--chain", "cardano", "--network", name, "--source", source, "--db", made())
-		wantFailure(t, exitRefused, "wrong_network", `holds cardano magic-\d+, not `+name, "sync", "--chain", "cardano", "--network", name, "--source", source, "--db", db)
+		wantFailure(t, exitRefused, "wrong_network", `contains cardano magic-\d+, not `+name, "sync", "--chain", "cardano", "--network", name, "--source", source, "--db", db)
 	}
 	// Preview begins with a block that has no parent either; what the first transaction spends tells them apart.
 	other := made()

@@ -130,13 +130,13 @@ func TestInvalidChangesOfIndexesAreRefused(t *testing.T) {
 		write(t, filepath.Join(dir, "nonce.yaml"), strings.Replace(customSettings, "block.bits", "block.nonce", 1))
 		wantFailure(t, c.status, c.code, c.message, append(append([]string{"index"}, strings.Fields(c.args)...), "--db", db)...)
 	}
-	wantFailure(t, exitRefused, "no_database", `holds no database`, "index", "add", "address", "--db", dir)
+	wantFailure(t, exitRefused, "no_database", `no database in `, "index", "add", "address", "--db", dir)
 	same(t, db, digest)
 
 	ergo := filepath.Join(dir, "ergo")
 	ergoSync(t, "mainnet", ergo, "file://"+testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "--to-height", "50")
 	digest = digestOf(t, ergo)
-	wantFailure(t, exitUsage, "always_on", `^index box_id cannot be dropped: inputs of ergo are found by it$`, "index", "drop", "box_id", "--db", ergo)
+	wantFailure(t, exitUsage, "always_on", `^index box_id cannot be dropped: inputs of ergo refer to its values$`, "index", "drop", "box_id", "--db", ergo)
 	file = filepath.Join(dir, "ergo.yaml")
 	write(t, file, "chain: ergo\nindexes:\n  box_id: { unspent: true }\n")
 	wantFailure(t, exitUsage, "bad_option", `^index box_id is one-to-one`, "index", "add", "box_id", "--config", file, "--db", ergo)

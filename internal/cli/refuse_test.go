@@ -27,10 +27,10 @@ func TestMismatchedDatabasesAreRefused(t *testing.T) {
 	db := first200(t)
 	digest := digestOf(t, db)
 	for _, c := range []struct{ line, code, message string }{
-		{"sync --chain bitcoin --network signet --source " + source, "wrong_network", `holds bitcoin mainnet, not signet`},
-		{"sync --network testnet3 --source " + source, "wrong_network", `holds bitcoin mainnet, not testnet3`},
-		{"status --network regtest", "wrong_network", `holds bitcoin mainnet, not regtest`},
-		{"rollback --to-height 3 --network signet", "wrong_network", `holds bitcoin mainnet, not signet`},
+		{"sync --chain bitcoin --network signet --source " + source, "wrong_network", `contains bitcoin mainnet, not signet`},
+		{"sync --network testnet3 --source " + source, "wrong_network", `contains bitcoin mainnet, not testnet3`},
+		{"status --network regtest", "wrong_network", `contains bitcoin mainnet, not regtest`},
+		{"rollback --to-height 3 --network signet", "wrong_network", `contains bitcoin mainnet, not signet`},
 		{"sync --source " + source + " --index address,script_hash", "index_mismatch", `^the database has no index script_hash \(it has address\): add it with birthmark index add script_hash`},
 	} {
 		wantFailure(t, exitRefused, c.code, c.message, append(strings.Fields(c.line), "--db", db)...)
@@ -76,7 +76,7 @@ func TestAMissingDatabaseIsReported(t *testing.T) {
 	file := filepath.Join(other, "thesis.tex")
 	for _, line := range []string{"status", "block 1", "find address X", "check", "dump --digest", "rollback --to-height 3"} {
 		for _, db := range []string{none, empty, other, file} {
-			wantFailure(t, exitRefused, "no_database", ` holds no database: birthmark sync makes one$`, append(strings.Fields(line), "--db", db)...)
+			wantFailure(t, exitRefused, "no_database", `no database in .*: create one with birthmark sync$`, append(strings.Fields(line), "--db", db)...)
 		}
 	}
 	if _, err := os.Stat(none); err == nil {

@@ -36,9 +36,9 @@ func TestServersThatCannotStartAreRefused(t *testing.T) {
 	}{
 		{exitUsage, "missing_flag", `^nothing to serve: expected --db DIR, or chains in the settings \(--config FILE\)$`, nil},
 		{exitUsage, "missing_flag", `^missing --db`, []string{"--chain", "bitcoin"}},
-		{exitRefused, "no_database", `holds no database: birthmark sync makes one$`, []string{"--db", none}},
-		{exitRefused, "no_database", `holds no database`, []string{"--db", none, "--source", source, "--read-only"}},
-		{exitRefused, "wrong_chain", `^the database holds bitcoin, not ergo$`, []string{"--db", db, "--chain", "ergo"}},
+		{exitRefused, "no_database", `no database in .*: create one with birthmark sync$`, []string{"--db", none}},
+		{exitRefused, "no_database", `no database in `, []string{"--db", none, "--source", source, "--read-only"}},
+		{exitRefused, "wrong_chain", `^the database contains bitcoin, not ergo$`, []string{"--db", db, "--chain", "ergo"}},
 		{exitUsage, "bad_source", `^unsupported source ftp:// for bitcoin`, []string{"--db", none, "--chain", "bitcoin", "--source", "ftp://x"}},
 		{exitUsage, "bad_setting", `^two chains use the database folder ` + db, []string{"--config", two}},
 		{exitUsage, "bad_setting", `^two databases of bitcoin mainnet: a server can serve only one per network$`, []string{"--config", networks}},

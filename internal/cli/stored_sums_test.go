@@ -46,7 +46,7 @@ func TestStoredTextsAndBalancesAgreeWithOutputs(t *testing.T) {
 	}
 	wantFailure(t, exitUsage, "not_kept", `^index address does not keep .*prefix: true.*birthmark index add address$`, "values", "address", "--prefix", "1", "--db", plain)
 	wantFailure(t, exitUsage, "not_kept", `index script_type`, "values", "script_type", "--prefix", "1", "--db", db)
-	wantFailure(t, exitUsage, "bad_value", `^prefix of 256 bytes: expected 255 at most$`, "values", "address", "--prefix", strings.Repeat("1", 256), "--db", db)
+	wantFailure(t, exitUsage, "bad_value", `^prefix of 256 bytes: expected at most 255$`, "values", "address", "--prefix", strings.Repeat("1", 256), "--db", db)
 
 	if a, b := birthmark("richest", "address", "--limit=300", "--db", db), birthmark("richest", "address", "--limit=300", "--db", plain); a != b || !strings.Contains(a.stdout, satoshi) {
 		t.Errorf("from balances %.200s, from outputs %.200s", a.stdout+a.stderr, b.stdout+b.stderr)

@@ -145,7 +145,7 @@ func (h *Host) chainFor(set *config.Chain, id schema.Identity, known bool) (mode
 	}
 	chain, err := h.MakeChain(set, name, network)
 	if _, code := model.KindOf(err); (code == "unknown_chain" || code == "unknown_network") && name == id.Chain && network == id.Network {
-		return nil, model.Errorf(model.Refused, "wrong_chain", "%s holds %s %s (format %d), which this program does not know: %w",
+		return nil, model.Errorf(model.Refused, "wrong_chain", "%s contains %s %s (format %d), which this program does not support: %w",
 			set.DB, id.Chain, id.Network, id.Format, err)
 	}
 	return chain, err
@@ -164,7 +164,7 @@ func ExistingFolder(set *config.Chain) (dir string, err error) {
 }
 
 func noDatabase(dir string) error {
-	return model.Errorf(model.Refused, "no_database", "%s holds no database: birthmark sync makes one", dir)
+	return model.Errorf(model.Refused, "no_database", "no database in %s: create one with birthmark sync", dir)
 }
 
 // HoldsDatabase reports whether dir holds a database, which has RocksDB's file CURRENT.

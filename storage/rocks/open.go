@@ -23,7 +23,7 @@ func Open(dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	if !exists && o.ReadOnly {
-		return nil, fmt.Errorf("%s holds no database: %w", dir, fs.ErrNotExist)
+		return nil, fmt.Errorf("no database in %s: %w", dir, fs.ErrNotExist)
 	}
 	s := &Store{
 		dir: dir, options: o,

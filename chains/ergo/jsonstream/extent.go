@@ -39,12 +39,12 @@ func (e *extent) feed(b []byte) (n int, whole bool, err error) {
 			e.text = true
 		case '{', '[':
 			if len(e.closers) == maxDepth {
-				return n, false, fmt.Errorf("more than %d objects and arrays within each other", maxDepth)
+				return n, false, fmt.Errorf("more than %d nested objects and arrays", maxDepth)
 			}
 			e.closers = append(e.closers, c+2) // ']' and '}' are the opening character plus 2
 		case '}', ']':
 			if len(e.closers) == 0 || e.closers[len(e.closers)-1] != c {
-				return n, false, fmt.Errorf("%q closes what is not open", c)
+				return n, false, fmt.Errorf("%q has no opening bracket", c)
 			}
 			e.closers = e.closers[:len(e.closers)-1]
 			if len(e.closers) == 0 {
@@ -53,7 +53,7 @@ func (e *extent) feed(b []byte) (n int, whole bool, err error) {
 		default:
 			if len(e.closers) == 0 {
 				if !bare(c) {
-					return n, false, fmt.Errorf("%q where a value begins", c)
+					return n, false, fmt.Errorf("unexpected %q, expected a value", c)
 				}
 				e.scalar = true
 			}

@@ -77,7 +77,7 @@ func TestWhatIsNotWholeIsTold(t *testing.T) {
 		}
 	}
 	deep := strings.Repeat("[", maxDepth+2)
-	if _, err := split(strings.NewReader(deep), 1<<20); err == nil || !strings.Contains(err.Error(), "within each other") {
+	if _, err := split(strings.NewReader(deep), 1<<20); err == nil || !strings.Contains(err.Error(), "nested") {
 		t.Errorf("a deep value: %v", err)
 	}
 	if _, err := split(io.MultiReader(strings.NewReader(`{"a":"`), endless{}), 1<<20); err != ErrTooLarge {

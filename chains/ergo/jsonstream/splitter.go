@@ -126,7 +126,7 @@ func (s *Splitter) skip() error {
 			s.comma, s.after = false, true
 		case c != '{' && c != '"' && !bare(c) && !(c == '[' && s.inArray), s.comma:
 			s.beginLine = s.line
-			return &SyntaxError{s.line, fmt.Sprintf("%q where a value begins", c)}
+			return &SyntaxError{s.line, fmt.Sprintf("unexpected %q, expected a value", c)}
 		default:
 			return nil
 		}

@@ -147,7 +147,7 @@ func (c *Client) ids(ctx context.Context, from uint64, n int) (ids []model.Hash,
 			return c.refusal(a, "/blocks", text)
 		}
 		if len(texts) > n {
-			return c.badAnswer("/blocks", "%d ids, asked for %d", len(texts), n)
+			return c.badAnswer("/blocks", "%d ids, expected %d", len(texts), n)
 		}
 		ids = make([]model.Hash, len(texts))
 		for i, t := range texts {
@@ -185,7 +185,7 @@ func (c *Client) Blocks(ctx context.Context, ids []model.Hash, take func(raw []b
 	return nil
 }
 
-var errNoGroups = errors.New("the node does not give blocks in groups")
+var errNoGroups = errors.New("the node does not return several blocks per request")
 
 // group requests several blocks at once.
 func (c *Client) group(ctx context.Context, ids []model.Hash, take func([]byte) (bool, error)) error {
@@ -255,9 +255,9 @@ func (c *Client) cut(asked string, err error) error {
 	case err == jsonstream.ErrTooLarge:
 		return c.badAnswer(asked, "more than the %d bytes a block can have", maxBlock)
 	case err == io.ErrUnexpectedEOF:
-		return c.badAnswer(asked, "JSON that ends in the middle")
+		return c.badAnswer(asked, "truncated JSON")
 	case isSyntax:
-		return c.badAnswer(asked, "JSON that is broken: %s", c.http.Excerpt(err.Error(), 80))
+		return c.badAnswer(asked, "invalid JSON: %s", c.http.Excerpt(err.Error(), 80))
 	}
 	return err
 }

@@ -13,7 +13,7 @@ import (
 
 // badAnswer is the error of a response that does not fit the request.
 func (c *Client) badAnswer(asked, format string, args ...any) error {
-	return model.Errorf(model.BadSource, "bad_answer", "%s: %s gave %s", c.Host(), asked, fmt.Sprintf(format, args...))
+	return model.Errorf(model.BadSource, "bad_answer", "%s: %s returned %s", c.Host(), asked, fmt.Sprintf(format, args...))
 }
 
 // refusal is the error of a response with an unexpected status or invalid JSON; text is its beginning.
@@ -27,13 +27,13 @@ func (c *Client) refusal(a *http.Response, asked string, text []byte) error {
 		}
 		return model.Errorf(model.BadSource, "redirected", "%s redirects to %s (%d): expected the URL of the node itself", c.Host(), to, status)
 	case nodehttp.IsBusy(status), status == http.StatusInternalServerError:
-		return blocksource.Temporary(model.Errorf(model.BadSource, "busy", "%s cannot answer %s just now (%d): %s", c.Host(), asked, status, said))
+		return blocksource.Temporary(model.Errorf(model.BadSource, "busy", "%s is busy and did not answer %s (%d): %s", c.Host(), asked, status, said))
 	case strings.HasPrefix(said, "<"):
-		return c.http.NotANode("%s gave a web page (%s)", asked, a.Status)
+		return c.http.NotANode("%s returned a web page (%s)", asked, a.Status)
 	case status == http.StatusOK && c.http.Connected.Load():
 		return c.badAnswer(asked, "%s", said)
 	}
-	return c.http.NotANode("%s gave %s: %s", asked, a.Status, said)
+	return c.http.NotANode("%s returned %s: %s", asked, a.Status, said)
 }
 
 // keyError is the error of a key that cannot be read.

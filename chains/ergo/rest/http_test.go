@@ -33,7 +33,7 @@ func TestServersThatAreNoNodeAreNamed(t *testing.T) {
 	t.Cleanup(secure.Close)
 	for url, want := range map[string]struct{ code, says string }{
 		secure.URL: {"bad_certificate", "certificate signed by unknown authority (trust the node's own by ?cert=FILE in the URL)"},
-		strings.Replace(secure.URL, "https", "http", 1): {"not_a_node", "does not answer as an Ergo node: /info gave 400 Bad Request"},
+		strings.Replace(secure.URL, "https", "http", 1): {"not_a_node", "does not answer as an Ergo node: /info returned 400 Bad Request"},
 	} {
 		_, err := client(t, url).Tip(t.Context())
 		if _, code := model.KindOf(err); code != want.code || !strings.Contains(err.Error(), want.says) || blocksource.IsTemporary(err) {

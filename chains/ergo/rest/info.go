@@ -70,7 +70,7 @@ func (c *Client) info(ctx context.Context) (i info, err error) {
 			return c.refusal(a, "/info", text)
 		}
 		if err := i.parse(text); err != nil {
-			return c.http.NotANode("/info gave %s", c.http.Excerpt(err.Error(), 80))
+			return c.http.NotANode("/info returned %s", c.http.Excerpt(err.Error(), 80))
 		}
 		return nil
 	})

@@ -46,13 +46,13 @@ func (c *Client) Missing(ctx context.Context, p model.Point) error {
 		return err
 	}
 	return model.Errorf(model.BadSource, "pruned",
-		"%s does not have the blocks below %s (it is pruned, or was started from a snapshot), and block %s %s is needed: expected a node that has it",
+		"%s does not have the blocks below %s (it is pruned, or was started from a snapshot), but block %s %s is needed: use a node that has it",
 		c.Host(), adapter.Thousands(first), adapter.Thousands(p.Height), p.Hash)
 }
 
 // notYet is the error of a block that has not arrived yet.
 func (c *Client) notYet(p model.Point) error {
-	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing", "%s knows the header of block %d %s and does not have the block yet", c.Host(), p.Height, p.Hash))
+	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing", "%s has the header of block %d %s, but not the block yet", c.Host(), p.Height, p.Hash))
 }
 
 // has reports whether the node has a block.

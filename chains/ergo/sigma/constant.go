@@ -76,7 +76,7 @@ func (r *reader) typeOf(c byte, depth int) typ {
 		return typ{}
 	}
 	if depth > maxDepth {
-		r.fail("types within each other deeper than %d", maxDepth)
+		r.fail("types nested deeper than %d", maxDepth)
 		return typ{}
 	}
 	if c >= tupleType {
@@ -138,7 +138,7 @@ func (r *reader) tuple(n, depth int) typ {
 
 func (r *reader) primitive(c byte) typ {
 	if c < typeBoolean || c > typeUnsigned {
-		r.fail("type %d is not known", c)
+		r.fail("unknown type %d", c)
 	}
 	return typ{code: c}
 }
@@ -184,7 +184,7 @@ func (t *typ) empty() bool {
 func (r *reader) skipData(t *typ, depth int) {
 	r.steps++
 	if depth > maxDepth {
-		r.fail("data within each other deeper than %d", maxDepth)
+		r.fail("data nested deeper than %d", maxDepth)
 	}
 	if r.err != nil {
 		return
@@ -245,7 +245,7 @@ func (r *reader) skipPrimitive(code byte, depth int) {
 		}
 	default:
 		// Boxes and headers within constants are not self-delimiting without a parser of scripts.
-		r.fail("constants of type %d are not read", code)
+		r.fail("unsupported constant of type %d", code)
 	}
 }
 
@@ -263,7 +263,7 @@ const (
 // skipProposition skips a sigma proposition.
 func (r *reader) skipProposition(depth int) {
 	if depth > maxDepth {
-		r.fail("propositions within each other deeper than %d", maxDepth)
+		r.fail("propositions nested deeper than %d", maxDepth)
 	}
 	if r.err != nil {
 		return
@@ -281,7 +281,7 @@ func (r *reader) skipProposition(depth int) {
 		r.uint("threshold")
 		children = r.length(maxItems, "number of propositions")
 	default:
-		r.fail("proposition of code %#x is not known", c)
+		r.fail("unknown proposition code %#x", c)
 	}
 	for range children {
 		if r.skipProposition(depth + 1); r.err != nil {

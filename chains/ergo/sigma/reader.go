@@ -24,7 +24,7 @@ func (r *reader) fail(format string, args ...any) {
 // take returns the next n bytes without a copy.
 func (r *reader) take(n int, what string) []byte {
 	if n < 0 || n > len(r.b)-r.at {
-		r.fail("%s of %d bytes, where %d are left", what, n, len(r.b)-r.at)
+		r.fail("%s of %d bytes, but only %d are left", what, n, len(r.b)-r.at)
 		return nil
 	}
 	r.at += n
@@ -58,7 +58,7 @@ func (r *reader) uint(what string) uint64 {
 func (r *reader) length(most uint64, what string) int {
 	v := r.uint(what)
 	if v > most {
-		r.fail("%s is %d, the most is %d", what, v, most)
+		r.fail("%s is %d, expected at most %d", what, v, most)
 		return 0
 	}
 	return int(v)

@@ -36,7 +36,7 @@ func (v *valuer) data(t *typ, depth int) any {
 		v.fail("more than %d values in a constant", maxValues)
 	}
 	if depth > maxDepth {
-		v.fail("data within each other deeper than %d", maxDepth)
+		v.fail("data nested deeper than %d", maxDepth)
 	}
 	if v.err != nil {
 		return nil

@@ -123,7 +123,7 @@ func Start(ctx context.Context, qs query.Queries, known []model.Point) (p model.
 }
 
 // errStopped ends a feed whose consumer stopped the iteration.
-var errStopped = errors.New("the consumer takes no more")
+var errStopped = errors.New("the consumer stopped")
 
 // Follow yields the changes after the newest known point that is still part of the chain, up to the tip. Known is
 // ordered newest first; the origin is implied at its end. The first event is a rollback to that point, even if there
@@ -212,7 +212,7 @@ func canonical(q *query.Query, t query.Term) (query.Term, error) {
 func (what *Filter) terms() ([]query.Term, error) {
 	terms := append([]query.Term{what.Term}, what.Or...)
 	if len(terms) > query.MaxTerms {
-		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow: at most %d", len(terms), query.MaxTerms)
+		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow, expected at most %d", len(terms), query.MaxTerms)
 	}
 	if (what.EveryBlock || what.All) && what.Term == (query.Term{}) {
 		terms = terms[1:]

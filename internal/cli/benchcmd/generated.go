@@ -155,14 +155,14 @@ func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chai
 	if recording, err := bench.OpenRecording(dir); err == nil {
 		if !reflect.DeepEqual(recording.Chain, chain) {
 			return nil, model.Errorf(model.Refused, "not_empty",
-				"%s holds a generated database of %s with %d transactions, created with other flags: use another folder",
+				"%s contains a generated database of %s with %d transactions, created with other flags: use another folder",
 				dir, recording.Chain.Name, recording.Chain.Txs)
 		}
 		return recording, nil
 	}
 	if found, err := os.ReadDir(dir); len(found) > 0 {
 		return nil, model.Errorf(model.Refused, "not_empty",
-			"%s is not empty and holds no generated database: use another folder", dir)
+			"%s is not empty and contains no generated database: use another folder", dir)
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
