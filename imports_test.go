@@ -136,9 +136,6 @@ func TestTheProgramImportsNoTestPackages(t *testing.T) {
 // maxLines is the maximum number of lines of a package, without tests and generated files.
 const maxLines = 4000
 
-// tooLarge lists packages that exceed maxLines until they are split.
-var tooLarge = []string{"core"}
-
 func TestPackagesAreNotTooLarge(t *testing.T) {
 	for _, p := range list(t) {
 		if !p.ours() {
@@ -154,7 +151,7 @@ func TestPackagesAreNotTooLarge(t *testing.T) {
 				lines += bytes.Count(text, []byte("\n"))
 			}
 		}
-		if lines > maxLines && !slices.Contains(tooLarge, strings.TrimPrefix(p.ImportPath, module+"/")) {
+		if lines > maxLines {
 			t.Errorf("%s has %d lines, the maximum is %d: split it", p.ImportPath, lines, maxLines)
 		}
 	}

@@ -54,18 +54,15 @@ var banned = []phrase{
 	say(`(?i)\b(?:takes?|took|taken) (?:[a-z]+ ){0,3}off the chain\b`, `"reorganization", "orphaned"`),
 }
 
-// notYet are folders and files (or patterns of them) that still have banned phrases: take one out when it is converted.
-var notYet = []string{}
-
 // TestPlainEnglish keeps idioms out of comments, strings, templates and documents: see CONTRIBUTING.md.
 func TestPlainEnglish(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (slices.Contains([]string{".git", "node_modules", "bin", "demo-data"}, d.Name()) || excused(path)):
+		case d.IsDir() && (slices.Contains([]string{".git", "node_modules", "bin", "demo-data"}, d.Name())):
 			return filepath.SkipDir
-		case d.IsDir() || path == "prose_test.go" || excused(path):
+		case d.IsDir() || path == "prose_test.go":
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -101,13 +98,6 @@ func TestBannedPhrasesAreFound(t *testing.T) {
 			t.Errorf("%q is not found", text)
 		}
 	}
-}
-
-func excused(path string) bool {
-	return slices.ContainsFunc(notYet, func(p string) bool {
-		file, _ := filepath.Match(p, path)
-		return file || strings.HasPrefix(path, p+"/")
-	})
 }
 
 type passage struct {
