@@ -164,7 +164,7 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 		"/made-up/tx/" + unknown:      {404, "No transaction " + unknown},
 		"/made-up/tx/zz":              {400, "expected 64 hex digits"},
 		"/made-up/output/zz":          {400, "expected TXHASH:N"},
-		"/made-up/assets?after=wrong": {400, "Cursor"},
+		"/made-up/assets?after=wrong": {400, "Invalid cursor"},
 	} {
 		read(t, h, path, want.status).has(t, want.text)
 	}
