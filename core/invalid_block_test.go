@@ -75,7 +75,7 @@ func TestABadBlockChangesNothing(t *testing.T) {
 		"same block again":    {[]*model.Block{two}, "bad_block", []string{"expected height 2"}},
 		"late outputs":        {[]*model.Block{after(two, 30, model.Tx{Hash: hash(99), Inputs: []model.Input{coin}, Outputs: []model.Output{{}}, FirstOutput: 1})}, "bad_block", []string{"begin with output 1", hash(99).String()}},
 		"two addresses":       {[]*model.Block{after(two, 30, outputs(key(0, "a"), key(0, "b")))}, "bad_block", []string{"two values of address", hash(99).String()}},
-		"a label twice":       {[]*model.Block{after(two, 30, outputs(key(3, "a"), key(3, "b"), key(3, "a")))}, "bad_block", []string{"named twice"}},
+		"a label twice":       {[]*model.Block{after(two, 30, outputs(key(3, "a"), key(3, "b"), key(3, "a")))}, "bad_block", []string{"duplicate value"}},
 		"a box twice":         {[]*model.Block{after(two, 30, model.Tx{Hash: hash(99), Outputs: []model.Output{{Keys: []model.Key{key(2, "b")}}, {Keys: []model.Key{key(2, "b")}}}})}, "bad_block", []string{"box", "already"}},
 		"no value":            {[]*model.Block{after(two, 30, outputs(key(0, "")))}, "bad_block", []string{"0 bytes"}},
 		"a value too long":    {[]*model.Block{after(two, 30, outputs(key(0, strings.Repeat("x", model.MaxValueSize+1))))}, "bad_block", []string{"32769 bytes"}},
