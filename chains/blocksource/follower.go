@@ -26,7 +26,7 @@ const (
 )
 
 var (
-	errLeft  = errors.New("the consumer has left")
+	errLeft  = errors.New("the consumer stopped")
 	errShort = errors.New("a call returned fewer blocks than requested")
 )
 
@@ -84,7 +84,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	if forked {
 		at := f.trail.Newest()
 		if f.forks++; f.forks > 1 {
-			f.o.Log.Warn("the source changes its chain again before it has grown",
+			f.o.Log.Warn("the source switched chains again before its chain grew",
 				"source", f.o.Name, "fork", at.Height, "tip", tip.Height)
 		}
 		if f.forks > unlinked && !f.o.Follow {
@@ -104,7 +104,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 		err := f.stream(ctx, next, end, yield)
 		if err == nil && f.next() == next {
 			err = Temporary(model.Errorf(model.BadSource, "bad_chain",
-				"%s names block %d as its tip, and has no block %d", f.o.Name, tip.Height, next))
+				"%s reports block %d as its tip, but has no block %d", f.o.Name, tip.Height, next))
 		}
 		return false, err
 	}
@@ -137,7 +137,7 @@ func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) 
 		hashes, err := f.node.Hashes(ctx, p.Height, 1)
 		same := err == nil && len(hashes) > 0 && hashes[0] == p.Hash
 		if same && p.Height == tip.Height {
-			return false, fmt.Errorf("%s names block %d as its tip, and gives another one at that height: %w",
+			return false, fmt.Errorf("%s reports block %d as its tip, but returns another block at that height: %w",
 				f.o.Name, tip.Height, ErrMoved)
 		}
 		return same, err
@@ -169,7 +169,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 				j.blocks, j.err = f.node.Blocks(ctx, j.points, 2*j.bytes)
 			}
 			if j.err == nil && len(j.blocks) == 0 {
-				j.err = model.Errorf(model.BadSource, "bad_answer", "asked for block %d, %s gave none", j.points[0].Height, f.o.Name)
+				j.err = model.Errorf(model.BadSource, "bad_answer", "requested block %d, but %s returned none", j.points[0].Height, f.o.Name)
 			}
 			return j, nil
 		}, func() {}
@@ -188,7 +188,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 		bytes := 0
 		for _, b := range j.blocks {
 			if at := f.trail.Newest(); !at.IsOrigin() && b.Parent != at.Hash {
-				return fmt.Errorf("block %d does not follow on block %d: %w", b.Height, at.Height, ErrMoved)
+				return fmt.Errorf("block %d does not extend block %d: %w", b.Height, at.Height, ErrMoved)
 			}
 			f.trail.Add(b.Point())
 			if b.Height > f.top {

@@ -81,7 +81,7 @@ func (o *Outage) Wait(ctx context.Context, err error) error {
 	if err.Error() != o.logged {
 		o.logged, level = err.Error(), slog.LevelWarn
 	}
-	o.log.Log(ctx, level, "the source failed, trying again", "source", o.name, "error", err, "in", pause.Round(time.Millisecond))
+	o.log.Log(ctx, level, "the source failed, retrying", "source", o.name, "error", err, "in", pause.Round(time.Millisecond))
 	return Sleep(ctx, pause)
 }
 

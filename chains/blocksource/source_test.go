@@ -56,7 +56,7 @@ func TestBlocksThatGrowAreFetchedInSmallerGroups(t *testing.T) {
 	m.is(chain)
 	n.blocks = func([]*model.Block) []*model.Block { return nil }
 	m = &mirror{t: t}
-	if err := m.all(n, blocksource.Options{Name: "the node"}); err == nil || !strings.Contains(err.Error(), "the node gave none") {
+	if err := m.all(n, blocksource.Options{Name: "the node"}); err == nil || !strings.Contains(err.Error(), "the node returned none") {
 		t.Errorf("a node that gives nothing: %v", err)
 	}
 }
@@ -366,8 +366,8 @@ func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
 		flaps bool
 		says  string
 	}{
-		"above the chain":        {other(30), false, "names block 79 "},
-		"another of that height": {other(0), false, "names block 49 "},
+		"above the chain":        {other(30), false, "reports block 79 as its tip"},
+		"another of that height": {other(0), false, "reports block 49 as its tip"},
 		"a flapping chain":       {nil, true, "changes its chain"},
 	} {
 		t.Run(name, func(t *testing.T) {

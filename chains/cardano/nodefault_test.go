@@ -291,7 +291,7 @@ func TestNodeAddresses(t *testing.T) {
 		"tcp://relay/x:1":                       "no host",
 		"tcp://me:secret@relay:3001":            "has a user",
 		"tcp://relay:3001?magic=2":              "has a query",
-		"unix://":                               "names no socket",
+		"unix://":                               "has no socket path",
 		"unix://node.socket":                    "is relative",
 		"unix:///node.socket?x":                 "has a query",
 		"unix:///" + strings.Repeat("x", 107):   "108 bytes",

@@ -51,7 +51,7 @@ func TestBlocksOfAnotherNetworkAreRejected(t *testing.T) {
 		}
 		kind, code := model.KindOf(last)
 		refused := model.Hash(hashOf(t, raws[len(raws)-1])).String()
-		if kind != model.BadSource || code != "wrong_network" || n != len(raws)-1 || !strings.Contains(last.Error(), c.says) || !strings.Contains(last.Error(), refused+") is not of "+c.network) {
+		if kind != model.BadSource || code != "wrong_network" || n != len(raws)-1 || !strings.Contains(last.Error(), c.says) || !strings.Contains(last.Error(), refused+") does not belong to "+c.network) {
 			t.Errorf("%s: %d blocks, then %v, expected %s", name, n, last, c.says)
 		}
 	}

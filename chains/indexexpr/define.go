@@ -80,7 +80,7 @@ func (l *Language) compileDefinition(d model.Definition, root any, m *meter) (c 
 			return c, 0, l.located(d.Name, "when", d.When, err)
 		}
 		if t := c.when.result; t != nil && t.Kind() != reflect.Bool && t.Kind() != reflect.Interface {
-			return c, 0, l.located(d.Name, "when", d.When, &fault{0, "expected true or false, this is " + l.typeName(t)})
+			return c, 0, l.located(d.Name, "when", d.When, &fault{0, "expected true or false, got " + l.typeName(t)})
 		}
 	}
 	if c.value, err = l.compile(d.Value, false, root, m); err != nil {
@@ -94,11 +94,11 @@ func (l *Language) compileDefinition(d model.Definition, root any, m *meter) (c 
 	case isList:
 		of = c.value.elem
 	case d.Kind == model.ManyValued && of != nil && of.Kind() != reflect.Interface:
-		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "kind many-valued needs a list, this is " + l.typeName(of)})
+		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "kind many-valued needs a list, got " + l.typeName(of)})
 	}
 	f, ok := formOf(of)
 	if !ok {
-		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "expected bytes, text, a number, true or false: this is " + l.typeName(of)})
+		return c, 0, l.located(d.Name, "value", d.Value, &fault{0, "expected bytes, text, a number, true or false, got " + l.typeName(of)})
 	}
 	return c, f, nil
 }

@@ -96,7 +96,7 @@ var (
 	goTypes  = regexp.MustCompile(`(\[\]|\*|map\[string\])*(interface \{\}|\b[a-z]+\.[A-Za-z]+\b|\b(uint8|int|string|float64|bool|unknown)\b)`)
 	noNumber = regexp.MustCompile(`strconv\.Parse\w+: parsing ("[^"]*"): .*`)
 
-	ownPhrases = strings.NewReplacer("array elements", "entries of a list", "array", "list", "non-bool expression (type", "expected true or false (this is", ") used as condition", ")",
+	ownPhrases = strings.NewReplacer("array elements", "entries of a list", "array", "list", "non-bool expression (type", "expected true or false (got", ") used as condition", ")",
 		"predicate should return boolean", "expected true or false of each entry", "invalid operation: ", "", "token EOF", "end",
 		"Bracket(", "(", "Operator(", "(", "Identifier(", "(", "Number(", "(", "String(", "(")
 	typeNames = map[string]string{

@@ -89,7 +89,7 @@ func (m *meter) functions() map[string]callable {
 		case c&(data|isList) == 0:
 			return anyType, errors.New("cannot slice " + typeText(args[0]))
 		case classOf(args[1])&isInt == 0 || classOf(args[2])&isInt == 0:
-			return anyType, errors.New("the bounds of a slice are numbers")
+			return anyType, errors.New("slice bounds must be numbers")
 		}
 		return known(args[0]), nil
 	})
@@ -112,7 +112,7 @@ func known(t reflect.Type) reflect.Type {
 func only(gives reflect.Type, takes class) func([]reflect.Type) (reflect.Type, error) {
 	return func(args []reflect.Type) (reflect.Type, error) {
 		if classOf(args[0])&takes == 0 {
-			return anyType, fmt.Errorf("expected %v, this is %s", takes, typeText(args[0]))
+			return anyType, fmt.Errorf("expected %v, got %s", takes, typeText(args[0]))
 		}
 		return gives, nil
 	}

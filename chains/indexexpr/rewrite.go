@@ -124,7 +124,7 @@ func (r *rewriter) member(node *ast.Node, n *ast.MemberNode) {
 	}
 	if of.Kind() != reflect.Struct {
 		if n.Method || isFunction(base) {
-			r.fail(n.Property, "%s has no methods: a function is called, as in hex(output.data)", r.language.typeName(base))
+			r.fail(n.Property, "%s has no methods: call a function, as in hex(output.data)", r.language.typeName(base))
 			return
 		}
 		if _, ok := n.Property.(*ast.StringNode); ok && of.Kind() != reflect.Map && of.Kind() != reflect.Interface {
@@ -222,7 +222,7 @@ func (r *rewriter) binary(node *ast.Node, n *ast.BinaryNode) {
 	case "in":
 		r.choices(n)
 		if right.Kind() == reflect.Struct || right.Kind() == reflect.Pointer {
-			r.fail(n, "operator in needs a list or a map, this is %s", r.language.typeName(right))
+			r.fail(n, "operator in needs a list or a map, got %s", r.language.typeName(right))
 			return
 		}
 		r.call(node, boolType, "#in", n.Left, n.Right)

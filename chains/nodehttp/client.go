@@ -139,7 +139,7 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	at.RawQuery = r.Query.Encode()
 	q, err := http.NewRequestWithContext(ctx, method, at.String(), body)
 	if err != nil {
-		return nil, badURL("the node's URL is not valid in a request: %s", c.kind.URL)
+		return nil, badURL("invalid URL of the node: %s", c.kind.URL)
 	}
 	maps.Copy(q.Header, r.Header)
 	if r.Body != nil {

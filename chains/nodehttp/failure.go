@@ -61,7 +61,7 @@ func (c *Client) badCertificate(err error) error {
 		}
 		hint = " (trust the node's own by ?cert=FILE in the URL" + hint + ")"
 	}
-	return model.Errorf(model.BadSource, "bad_certificate", "the certificate of %s is refused: %w%s", c.Host(), err, hint)
+	return model.Errorf(model.BadSource, "bad_certificate", "rejected the certificate of %s: %w%s", c.Host(), err, hint)
 }
 
 // IsBusy reports whether a status means that a node, or a proxy in front of it, is temporarily overloaded.

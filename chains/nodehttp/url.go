@@ -52,7 +52,7 @@ func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "", u.Hostname() == "":
 		return endpoint{}, badURL("the node's URL has no host to connect to over HTTP: %s", k.URL)
 	case u.Fragment != "" || strings.Contains(u.Path, "@"):
-		return endpoint{}, badURL("the node's URL has %s with a character that is not written as %%XX: %s", k.Secret, k.URL)
+		return endpoint{}, badURL("the node's URL has %s with a character that must be percent-encoded: %s", k.Secret, k.URL)
 	case k.NoUser && u.User.Username() != "":
 		return endpoint{}, badURL("the node's URL has a user name, which %s does not support: %s", k.Node, k.URL)
 	case err != nil || number == 0:
@@ -92,7 +92,7 @@ func (k *Kind) certificates(file string) (*x509.CertPool, error) {
 		if k.CertOf != "" {
 			like = fmt.Sprintf(", as in %s's %s", k.CertOf, k.CertFile)
 		}
-		return nil, badURL("?cert=: there is no certificate in %s: expected PEM%s", file, like)
+		return nil, badURL("?cert=: no certificate in %s: expected PEM%s", file, like)
 	}
 	return pool, nil
 }

@@ -67,11 +67,11 @@ func TestURLsThatAreRefused(t *testing.T) {
 		"http://:" + secret + "@node:0":                  "invalid port in the node's URL: expected 1 to 65535",
 		"http://node:65536":                              "invalid port in the node's URL: expected 1 to 65535",
 		"http://node:http":                               "invalid URL of the node",
-		"http://key:1/" + secret + "@node":               "not written as %XX",
+		"http://key:1/" + secret + "@node":               "must be percent-encoded",
 		"http://:" + secret + "/x@node":                  "invalid URL of the node",
-		"http://key:1#" + secret + "@node":               "not written as %XX",
-		"http://:a@b@node/#" + secret:                    "not written as %XX",
-		"http://node/" + secret + "@node":                "not written as %XX",
+		"http://key:1#" + secret + "@node":               "must be percent-encoded",
+		"http://:a@b@node/#" + secret:                    "must be percent-encoded",
+		"http://node/" + secret + "@node":                "must be percent-encoded",
 		"http://key:1?" + secret + "@node":               "unsupported query",
 		"http://:%zz" + secret + "@node":                 "invalid URL of the node",
 		"http://node?user=" + secret:                     "unsupported query",
@@ -81,7 +81,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 		"http://node?cert=" + cert:                       "without TLS",
 		"https://node?cert=" + cert + ".none":            "no such file",
 		"https://node?cert=":                             "no such file",
-		"https://node?cert=" + cert:                      "there is no certificate in " + cert + ": expected PEM",
+		"https://node?cert=" + cert:                      "no certificate in " + cert + ": expected PEM",
 	} {
 		for _, kind := range []*Kind{withUsers, withKeys} {
 			_, err := New(kind, url, "9000")

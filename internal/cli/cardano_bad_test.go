@@ -123,8 +123,8 @@ func TestSourcesThatAreNotCardanoNodesAreRefused(t *testing.T) {
 	gone := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
 	gone.Stop()
 	for source, said := range map[string][2]string{
-		other.TCP():                           {"wrong_network", `^127\.0\.0\.1:\d+ refuses the network with the magic 1112101460: it answered "version data mismatch: .*1 /= .*1112101460"$`},
-		other.Unix():                          {"wrong_network", `refuses the network with the magic 1112101460: it answered`},
+		other.TCP():                           {"wrong_network", `^127\.0\.0\.1:\d+ rejects network magic 1112101460: it answered "version data mismatch: .*1 /= .*1112101460"$`},
+		other.Unix():                          {"wrong_network", `rejects network magic 1112101460: it answered`},
 		gone.TCP():                            {"unreachable", `^127\.0\.0\.1:\d+ is unreachable: connection refused$`},
 		gone.Unix():                           {"unreachable", `^there is no socket .*/node\.socket: expected that of a running node$`},
 		"unix://" + file:                      {"not_a_node", `^.*/node\.socket\.file is not a socket: expected that of a running node$`},

@@ -75,7 +75,7 @@ func TestErrorsOfDefinitionsHaveAPosition(t *testing.T) {
 	file := filepath.Join(dir, "birthmark.yaml")
 	for _, c := range []struct{ index, message string }{
 		{"memo:\n    value: output.dat[0:4]", `:4: index memo: value: 8: unknown field output\.dat, did you mean data\? \(output\.‸dat\[0:4\]\)$`},
-		{"memo:\n    value: output.data\n    when: output.value", `:5: index memo: when: 1: expected true or false, this is number \(‸output\.value\)$`},
+		{"memo:\n    value: output.data\n    when: output.value", `:5: index memo: when: 1: expected true or false, got number \(‸output\.value\)$`},
 		{"address: { value: output.data }", `:3: index address: bitcoin has a built-in index of that name$`},
 		{"Memo: { value: output.data }", `:3: index Memo: invalid name: expected at most`},
 		{"asset: { value: output.data }", `:3: index asset: the name is reserved`},

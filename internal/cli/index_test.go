@@ -31,7 +31,7 @@ func TestDefinitionsAreStoredInTheDatabase(t *testing.T) {
 		}
 	}
 	write(t, other, strings.Replace(customSettings, "block.bits", "block.nonce", 1))
-	wantFailure(t, exitRefused, "index_mismatch", `^index bits is defined as .*block.nonce.*made with .*block.bits.*birthmark index drop bits`, "status", "--config", other, "--db", db)
+	wantFailure(t, exitRefused, "index_mismatch", `^index bits is defined as .*block.nonce.*created with .*block.bits.*birthmark index drop bits`, "status", "--config", other, "--db", db)
 	write(t, other, strings.Replace(customSettings, "block.bits", "block.bitz", 1))
 	wantFailure(t, exitUsage, "bad_definition", `^`+other+`:8: index bits: value: 7: unknown field block.bitz`, "status", "--config", other, "--db", db)
 }

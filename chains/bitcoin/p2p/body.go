@@ -16,7 +16,7 @@ import (
 // serialized msg. The sender is at fault, since the header commits to everything.
 func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	if size := msg.SerializeSize(); size != len(raw) {
-		return fmt.Errorf("it has %d bytes, its transactions make %d", len(raw), size)
+		return fmt.Errorf("it has %d bytes, but its transactions have %d", len(raw), size)
 	}
 	if len(msg.Transactions) == 0 || !blockchain.IsCoinBaseTx(msg.Transactions[0]) {
 		return errors.New("it does not begin with a coinbase")
@@ -29,7 +29,7 @@ func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	}
 	root, repeats := block.MerkleRoot(ids)
 	if root != msg.Header.MerkleRoot {
-		return fmt.Errorf("its transactions have the merkle root %s, its header says %s", root, msg.Header.MerkleRoot)
+		return fmt.Errorf("its transactions have the merkle root %s, its header has %s", root, msg.Header.MerkleRoot)
 	}
 	if repeats {
 		return errors.New("its transactions repeat: another list of them has the same merkle root")
@@ -39,7 +39,7 @@ func checkBody(msg *wire.MsgBlock, raw []byte, segwit bool) error {
 	}
 	err := blockchain.ValidateWitnessCommitment(b)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrWitnessCommitmentMismatch {
-		return errors.New("its witnesses are not those its coinbase commits to") // btcd's text contains the bytes
+		return errors.New("its witnesses do not match the commitment in its coinbase") // btcd's text contains the bytes
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func TestBodiesOfBlocks(t *testing.T) {
 		"stripped of witness":  {func(b *wire.MsgBlock) { strip(b) }, true, "coinbase"},
 		"no commitment":        {func(b *wire.MsgBlock) { b.Transactions[0].TxOut = b.Transactions[0].TxOut[:1]; bitcointest.Seal(b) }, true, "no witness commitment"},
 		"no commitment before": {func(b *wire.MsgBlock) { b.Transactions[0].TxOut = b.Transactions[0].TxOut[:1]; bitcointest.Seal(b) }, false, "no witness commitment"},
-		"another witness":      {func(b *wire.MsgBlock) { b.Transactions[1].TxIn[0].Witness[0] = []byte{9} }, false, "not those its coinbase commits to"},
+		"another witness":      {func(b *wire.MsgBlock) { b.Transactions[1].TxIn[0].Witness[0] = []byte{9} }, false, "do not match the commitment in its coinbase"},
 		"a short nonce":        {func(b *wire.MsgBlock) { b.Transactions[0].TxIn[0].Witness[0] = []byte{9} }, true, "witness nonce"},
 		"another order":        {func(b *wire.MsgBlock) { x := b.Transactions; x[1], x[2] = x[2], x[1] }, true, "merkle root"},
 		"one left out":         {func(b *wire.MsgBlock) { b.Transactions = b.Transactions[:2] }, true, "merkle root"},

@@ -69,7 +69,7 @@ func (n *Network) querySeeds(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.Handshake)
 	defer cancel()
 	var found []string
-	reason := "the DNS seeds know none"
+	reason := "the DNS seeds return no addresses"
 	for _, s := range n.o.Params.DNSSeeds {
 		ips, err := net.DefaultResolver.LookupHost(ctx, seedName(s))
 		if err != nil {

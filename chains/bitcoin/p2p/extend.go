@@ -17,7 +17,7 @@ func (t *tree) extend(headers []*wire.BlockHeader) (last *node, fresh int, err e
 	for _, h := range headers {
 		hash := h.BlockHash()
 		if h.PrevBlock != parent.hash {
-			return last, fresh, badHeaderf("header %s does not follow on the one before it in the same message", &hash)
+			return last, fresh, badHeaderf("header %s does not extend the previous header of the same message", &hash)
 		}
 		n := t.find(&hash)
 		if n == nil {
@@ -35,7 +35,7 @@ func (t *tree) extend(headers []*wire.BlockHeader) (last *node, fresh int, err e
 // check returns an error unless a header may be added to the tree as a child of parent.
 func (t *tree) check(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
 	if t.count >= t.maxHeaders() {
-		return badHeaderf("header %s is one of more than any chain has", hash)
+		return badHeaderf("header %s exceeds the maximum number of headers of a chain", hash)
 	}
 	if err := t.checkSanity(h, hash); err != nil {
 		return err

@@ -40,7 +40,7 @@ func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 		n, j := open(t, databaseOf(c), quickBrief, f)
 		says := "less work"
 		if depth == 1 {
-			says = "behind the database" // its chain is ours
+			says = "fewer blocks than the database" // its chain is ours
 		}
 		behindTheDatabase(t, n, f, says)
 		fork.MineEmpty(1)

@@ -162,7 +162,7 @@ var lies = map[string]struct {
 			return all
 		})
 	}},
-	"headers that do not form a chain": {"does not follow", func(f *fake) {
+	"headers that do not form a chain": {"does not extend", func(f *fake) {
 		f.on = sendsHeaders(func(all []*wire.MsgBlock) []*wire.MsgBlock { return append(all[:min(len(all), 1000)], foreign(3)...) })
 	}},
 	"headers that follow on none": {"without a known parent", func(f *fake) {

@@ -57,7 +57,7 @@ func New(o Options) (*Network, error) {
 		return nil, err
 	}
 	if len(named) == 0 && len(o.Params.DNSSeeds) == 0 {
-		return nil, model.Errorf(model.Usage, "bad_source", "%s has no DNS seeds to find peers by: expected p2p://host:port", o.Params.Name)
+		return nil, model.Errorf(model.Usage, "bad_source", "%s has no DNS seeds: expected p2p://host:port", o.Params.Name)
 	}
 	o = o.withDefaults()
 	return &Network{
@@ -214,7 +214,7 @@ func (n *Network) lessWork() error {
 		return nil
 	case best == nil || n.tree.fork(best) == best:
 		return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
-			"the peers are behind the database, which has block %d: %s", n.own.height, n.peerSummary()))
+			"the peers have fewer blocks than the database, which has block %d: %s", n.own.height, n.peerSummary()))
 	}
 	return blocksource.Temporary(model.Errorf(model.BadSource, "not_synced",
 		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.peerSummary()))

@@ -81,7 +81,7 @@ func address(text, defaultPort string) (string, error) {
 		return "", model.Errorf(model.Usage, "bad_source", format, args...)
 	}
 	if strings.Contains(text, "@") {
-		return bad("a peer takes no user and no password: expected host:port")
+		return bad("peers have no users and passwords: expected host:port")
 	}
 	bare := text
 	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") {

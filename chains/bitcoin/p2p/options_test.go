@@ -27,7 +27,7 @@ func TestWrongAddressesAreRefused(t *testing.T) {
 	for _, c := range []struct{ peer, says string }{
 		{"", "invalid address"}, {":8333", "invalid address"}, {"host:", "invalid port"}, {"host:0", "invalid port"}, {"host:65536", "invalid port"}, {"host:http", "invalid port"},
 		{"host:1:2", "invalid address"}, {"a host", "invalid address"}, {"host/path:1", "invalid address"}, {"[2001:db8::1", "invalid address"}, {"2001:db8::g", "invalid address"},
-		{"user:secret@host:8333", "takes no user"},
+		{"user:secret@host:8333", "no users and passwords"},
 	} {
 		_, err := New(Options{Params: regtest, Peers: []string{"127.0.0.1", c.peer}})
 		kind, code := model.KindOf(err)

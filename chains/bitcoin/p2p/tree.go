@@ -57,7 +57,7 @@ var (
 	// errOrphan reports that a header's parent is not in the tree.
 	errOrphan = errors.New("its parent is unknown")
 	// errForkTooDeep reports that a chain forks from the database's so near the base that it cannot be checked.
-	errForkTooDeep = errors.New("it forks from the known chain too far down")
+	errForkTooDeep = errors.New("it forks too far below the tip")
 )
 
 // Headers returns the raw header of a database at a height, nil if it has none.

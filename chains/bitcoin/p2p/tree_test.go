@@ -99,9 +99,9 @@ func TestBadHeadersOfMainnetAreRefused(t *testing.T) {
 		"harder than required":   {2016, func(h *wire.BlockHeader) { h.Bits = 0x1d00fffe }, "block hash"},
 		"a negative target":      {7, func(h *wire.BlockHeader) { h.Bits = 0x1d80ffff }, "too low"},
 		"no target":              {7, func(h *wire.BlockHeader) { h.Bits = 0 }, "too low"},
-		"another parent":         {1500, func(h *wire.BlockHeader) { h.PrevBlock[0]++ }, "does not follow"},
+		"another parent":         {1500, func(h *wire.BlockHeader) { h.PrevBlock[0]++ }, "does not extend"},
 		"the first block itself": {0, func(h *wire.BlockHeader) { *h = chaincfg.MainNetParams.GenesisBlock.Header }, ""},
-		"the one before, again":  {1500, func(h *wire.BlockHeader) { *h = *headers[1499] }, "does not follow"},
+		"the one before, again":  {1500, func(h *wire.BlockHeader) { *h = *headers[1499] }, "does not extend"},
 	} {
 		changed := slices.Clone(headers[:c.at+1])
 		h := *changed[c.at]
@@ -261,7 +261,7 @@ func TestHeadersHaveABound(t *testing.T) {
 	for tr.count < tr.maxHeaders() {
 		tr.insert(node{hash: chainhash.Hash{byte(tr.count), byte(tr.count >> 8)}})
 	}
-	if _, _, err := tr.extend(headersOf(c.Blocks()[1:])); err == nil || !strings.Contains(err.Error(), "more than any chain has") {
+	if _, _, err := tr.extend(headersOf(c.Blocks()[1:])); err == nil || !strings.Contains(err.Error(), "maximum number of headers") {
 		t.Errorf("%v", err)
 	}
 }

@@ -49,13 +49,13 @@ func TestWhoIsRefusedIsTold(t *testing.T) {
 		{"user@", text(password + "\r\n"), ""},
 		{"", text("user:" + password + "\n"), ""},
 		{"other@", text("user:" + password), ""},
-		{"user:wrong@", text("user:" + password), `user "user" is refused by NODE: wrong password (a node's cookie changes when it restarts)`},
-		{"user@", text("wrong"), `user "user" is refused by NODE: wrong password`},
-		{"", text("__cookie__:77"), `user "__cookie__" is refused by NODE: wrong password`},
-		{"user@", nil, `user "user" is refused by NODE: there is no password for it`},
-		{"user@", text(""), `user "user" is refused by NODE: there is no password for it`},
-		{"", nil, "NODE asks for a user and a password: expected http://USER:PASSWORD@HOST, or the node's cookie as password file"},
-		{"", text(""), "NODE asks for a user and a password"},
+		{"user:wrong@", text("user:" + password), `wrong password for user "user" of NODE (a node's cookie changes when it restarts)`},
+		{"user@", text("wrong"), `wrong password for user "user" of NODE`},
+		{"", text("__cookie__:77"), `wrong password for user "__cookie__" of NODE`},
+		{"user@", nil, `no password for user "user" of NODE`},
+		{"user@", text(""), `no password for user "user" of NODE`},
+		{"", nil, "NODE requires a user and a password: expected http://USER:PASSWORD@HOST, or the node's cookie as password file"},
+		{"", text(""), "NODE requires a user and a password"},
 	} {
 		c := f.client(q.user, func(o *Options) { o.Password = q.ask })
 		_, err := c.Tip(t.Context())
@@ -114,7 +114,7 @@ func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
 
 	f.set(func() { f.auth = "__cookie__:three" })
 	_, err := c.Tip(t.Context())
-	expect(t, err, "unauthorized", true, `user "__cookie__" is refused by `+c.Host()+": wrong password")
+	expect(t, err, "unauthorized", true, `wrong password for user "__cookie__" of `+c.Host())
 	if n := k.set("", errors.New("open .cookie: no such file")); n == 0 {
 		t.Error("the cookie was not asked for again")
 	}
@@ -188,7 +188,7 @@ func TestRESTComesAndGoes(t *testing.T) {
 		if asked := f.asked(); slices.ContainsFunc(asked, func(s string) bool { return !strings.HasPrefix(s, "POST") }) {
 			t.Errorf("%s: asked %q of a node without REST", name, asked)
 		}
-		expect(t, call(f, without), "unauthorized", false, "asks for a user and a password")
+		expect(t, call(f, without), "unauthorized", false, "requires a user and a password")
 		f.set(func() { f.rest = true })
 		if err := call(f, without); err != nil {
 			t.Errorf("%s: with REST again: %v", name, err)

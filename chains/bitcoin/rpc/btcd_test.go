@@ -208,8 +208,8 @@ func TestARealNode(t *testing.T) {
 	if kind, code := model.KindOf(err); kind != model.NotFound || code != "not_offered" {
 		t.Errorf("what is unspent: %v", err)
 	}
-	expect(t, b.client("user:wrong@").Connect(ctx), "unauthorized", false, `user "user" is refused by `+b.rpc)
-	expect(t, b.client("").Connect(ctx), "unauthorized", false, "asks for a user and a password")
+	expect(t, b.client("user:wrong@").Connect(ctx), "unauthorized", false, `wrong password for user "user" of `+b.rpc)
+	expect(t, b.client("").Connect(ctx), "unauthorized", false, "requires a user and a password")
 	other := b.client("user:" + password + "@")
 	other.options.Network, other.options.Genesis = "mainnet", model.Hash(*chaincfg.MainNetParams.GenesisHash)
 	expect(t, other.Connect(ctx), "wrong_network", false, "is a node of bitcoin simnet, its block 0 is "+block.FormatHash(c.options.Genesis))

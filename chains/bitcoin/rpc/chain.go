@@ -71,7 +71,7 @@ func (c *Client) checkBlock(p model.Point, raw []byte) error {
 }
 
 func (c *Client) badBlock(p model.Point, format string, args ...any) error {
-	return model.Errorf(model.BadSource, "bad_answer", "asked for block %d %s, %s gave %s", p.Height, block.FormatHash(p.Hash), c.Host(), fmt.Sprintf(format, args...))
+	return model.Errorf(model.BadSource, "bad_answer", "requested block %d %s, but %s returned %s", p.Height, block.FormatHash(p.Hash), c.Host(), fmt.Sprintf(format, args...))
 }
 
 // missing is the error of a block that the node does not return; Client.explain converts it.
@@ -102,12 +102,12 @@ func (c *Client) explain(ctx context.Context, n node, p model.Point, why *missin
 		}
 		if p.Height < first {
 			return model.Errorf(model.BadSource, "pruned",
-				"%s has deleted the blocks below %s (it is pruned), and block %s is needed: expected a node that has it",
+				"%s is pruned: it has deleted the blocks below %s, but block %s is needed: use a node that has it",
 				c.Host(), adapter.Thousands(first), adapter.Thousands(p.Height))
 		}
 	}
 	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing",
-		"%s does not give block %d %s of its own chain: %s", c.Host(), p.Height, block.FormatHash(p.Hash), why.said))
+		"%s does not return block %d %s of its own chain: %s", c.Host(), p.Height, block.FormatHash(p.Hash), why.said))
 }
 
 // firstBlock returns the height of the first block of a pruned node, which lacks the block at lacks and has the one at

@@ -194,7 +194,7 @@ func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
 		}
 		for _, h := range []int{0, 1, 1000, f.below - 1} {
 			_, err := c.Raw(t.Context(), f.points(h, 5), 1<<40)
-			want := fmt.Sprintf("%s has deleted the blocks below %s (it is pruned), and block %s is needed: expected a node that has it",
+			want := fmt.Sprintf("%s is pruned: it has deleted the blocks below %s, but block %s is needed: use a node that has it",
 				c.Host(), adapter.Thousands(int64(f.below)), adapter.Thousands(int64(h)))
 			if kind, code := model.KindOf(err); kind != model.BadSource || code != "pruned" || blocksource.IsTemporary(err) || err.Error() != want {
 				t.Errorf("block %d: %s: %v, expected %s", h, code, err, want)
@@ -212,7 +212,7 @@ func TestABlockTheNodeDoesNotHaveYet(t *testing.T) {
 	f := newFake(t, 10)
 	f.set(func() { f.errors["getblock"] = rpcError{-1, "Block not available (not fully downloaded)"} })
 	_, err := f.client("", nil).Raw(t.Context(), f.points(3, 2), 1)
-	want := "does not give block 3 " + block.FormatHash(f.point(3).Hash) + " of its own chain: Block not available (not fully downloaded)"
+	want := "does not return block 3 " + block.FormatHash(f.point(3).Hash) + " of its own chain: Block not available (not fully downloaded)"
 	if _, code := model.KindOf(err); code != "block_missing" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%s: %v", code, err)
 	}

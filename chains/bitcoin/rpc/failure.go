@@ -17,7 +17,7 @@ func (c *Client) refusal(a *answer, text []byte) error {
 	switch {
 	case status == http.StatusForbidden:
 		return model.Errorf(model.BadSource, "forbidden",
-			"%s refuses this machine or what it asks for (403): expected the node's rpcallowip and rpcwhitelist to allow it", c.Host())
+			"%s rejects this machine or the method (403): allow both with the node's rpcallowip and rpcwhitelist", c.Host())
 	case nodehttp.IsBusy(status), status == http.StatusInternalServerError && strings.HasPrefix(said, "Work queue depth exceeded"):
 		return blocksource.Temporary(model.Errorf(model.BadSource, "busy", "%s is too busy (%d): %s", c.Host(), status, said))
 	case status == http.StatusOK && len(text) == 0:
@@ -38,12 +38,12 @@ func (c *Client) unauthorized(refused credentials) error {
 	switch {
 	case refused == credentials{}:
 		return model.Errorf(model.BadSource, "unauthorized",
-			"%s asks for a user and a password: expected http://USER:PASSWORD@HOST, or the node's cookie as password file", c.Host())
+			"%s requires a user and a password: expected http://USER:PASSWORD@HOST, or the node's cookie as password file", c.Host())
 	case refused.password == "":
-		err = model.Errorf(model.BadSource, "unauthorized", "user %q is refused by %s: there is no password for it", refused.user, c.Host())
+		err = model.Errorf(model.BadSource, "unauthorized", "no password for user %q of %s", refused.user, c.Host())
 	default:
 		err = model.Errorf(model.BadSource, "unauthorized",
-			"user %q is refused by %s: wrong password (a node's cookie changes when it restarts)", refused.user, c.Host())
+			"wrong password for user %q of %s (a node's cookie changes when it restarts)", refused.user, c.Host())
 	}
 	return blocksource.TemporaryIf(c.authorized.Load(), err)
 }

@@ -68,7 +68,7 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 			_, p, _ := r.BasicAuth()
 			return says(200, p+" "+r.Header.Get("Authorization"))(w, r)
 		}, "not_a_node", false, "it said 200 OK: … Basic …"},
-		{"rpcallowip", says(403, ""), "forbidden", false, "expected the node's rpcallowip"},
+		{"rpcallowip", says(403, ""), "forbidden", false, "allow both with the node's rpcallowip"},
 		{"the work queue", says(503, "Work queue depth exceeded"), "busy", true, "is too busy (503): Work queue depth exceeded"},
 		{"the work queue of an old Core", only(says(500, "Work queue depth exceeded")), "busy", true, "is too busy (500): Work queue"},
 		{"REST of a node that starts", says(503, "Service temporarily unavailable: Loading block index…"), "busy", true, "Loading block index…"},
@@ -77,13 +77,13 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 		{"a btcd that ends", says(200, ""), "unreachable", true, "it answered nothing"},
 		{"no JSON", only(says(200, "[{]")), "bad_answer", false, "is not JSON-RPC: invalid character ']'"},
 		{"numbers", only(says(200, "[1,2]")), "bad_answer", false, "is not JSON-RPC: json: cannot unmarshal number"},
-		{"no answers", only(says(200, "[]")), "bad_answer", false, "getblockhash gave nothing"},
-		{"answers without an end", only(says(200, `[{"id":0,"result":"00`)), "bad_answer", false, "ends in the middle"},
+		{"no answers", only(says(200, "[]")), "bad_answer", false, "getblockhash returned nothing"},
+		{"answers without an end", only(says(200, `[{"id":0,"result":"00`)), "bad_answer", false, "is incomplete"},
 		{"a call that was not made", only(says(200, `[{"id":7,"result":1}]`)), "bad_answer", false, "a call that was not made"},
 		{"no id", only(says(200, `[{"result":1}]`)), "bad_answer", false, "a call that was not made"},
-		{"a hash that is none", only(says(200, `[{"id":0,"result":"00ff"},{"id":1,"result":{}}]`)), "bad_answer", false, "getblockhash gave a hash that is not 64 hex digits"},
+		{"a hash that is none", only(says(200, `[{"id":0,"result":"00ff"},{"id":1,"result":{}}]`)), "bad_answer", false, "getblockhash returned a hash that is not 64 hex digits"},
 		{"a state that is none", only(says(200, `[{"id":0,"result":"`+strings.Repeat("00", 32)+`"},{"id":1,"result":{"blocks":-1}}]`)),
-			"bad_answer", false, "getblockchaininfo gave a height of -1"},
+			"bad_answer", false, "getblockchaininfo returned a height of -1"},
 		{"an error of the batch", only(says(200, `{"id":null,"result":null,"error":{"code":-32700,"message":"Parse error"}}`)),
 			"node_error", false, "getblockhash: Parse error (-32700)"},
 		{"an error of the batch in it", only(says(200, `[{"id":null,"error":{"code":-32600,"message":"no batches\nhere"}}]`)),
@@ -155,9 +155,9 @@ func TestWrongBlocksAreNamed(t *testing.T) {
 			raw  func([]byte) []byte
 			says string
 		}{
-			"another": {func([]byte) []byte { return f.chain[8] }, "gave block " + block.FormatHash(f.point(8).Hash)},
-			"short":   {func(b []byte) []byte { return b[:79] }, "gave 79 bytes, less than the 80 of a header"},
-			"none":    {func([]byte) []byte { return nil }, "gave 0 bytes"},
+			"another": {func([]byte) []byte { return f.chain[8] }, "returned block " + block.FormatHash(f.point(8).Hash)},
+			"short":   {func(b []byte) []byte { return b[:79] }, "returned 79 bytes, less than the 80 of a header"},
+			"none":    {func([]byte) []byte { return nil }, "returned 0 bytes"},
 		} {
 			wrong := func(hash string, raw []byte) []byte {
 				if hash == block.FormatHash(bad.Hash) {
@@ -166,7 +166,7 @@ func TestWrongBlocksAreNamed(t *testing.T) {
 				return raw
 			}
 			f.set(func() { f.wrong = wrong })
-			want := fmt.Sprintf("asked for block 7 %s, %s %s", block.FormatHash(bad.Hash), c.Host(), q.says)
+			want := fmt.Sprintf("requested block 7 %s, but %s %s", block.FormatHash(bad.Hash), c.Host(), q.says)
 			_, err := c.Raw(t.Context(), f.points(7, 1), 1)
 			expect(t, err, "bad_answer", false, want)
 			_, err = c.Raw(t.Context(), f.points(7, 5), 1<<40)
@@ -192,15 +192,15 @@ func TestHexThatIsNoneIsNamed(t *testing.T) {
 	f := newFake(t, 5)
 	raw := hex.EncodeToString(f.chain[3])
 	for text, want := range map[string]string{
-		`[{"id":0,"result":"` + raw[:len(raw)-1] + `"}]`:      "gave no hex",
-		`[{"id":0,"result":"` + raw[:len(raw)-1] + `x"}]`:     "gave no hex",
-		`[{"id":0,"result":{"hash":"00"}}]`:                   "gave no hex",
-		`[{"id":0,"result":null,"error":null}]`:               "gave no hex",
-		`[{"id":0}]`:                                          "gave no hex",
-		`[]`:                                                  "gave no answer",
-		`[{"id":1,"result":"` + raw + `"}]`:                   "gave no answer",
-		`[{"id":0,"result":"` + raw:                           "ends in the middle",
-		`[{"id":0,"result":"` + raw + `"`:                     "ends in the middle",
+		`[{"id":0,"result":"` + raw[:len(raw)-1] + `"}]`:      "returned no hex",
+		`[{"id":0,"result":"` + raw[:len(raw)-1] + `x"}]`:     "returned no hex",
+		`[{"id":0,"result":{"hash":"00"}}]`:                   "returned no hex",
+		`[{"id":0,"result":null,"error":null}]`:               "returned no hex",
+		`[{"id":0}]`:                                          "returned no hex",
+		`[]`:                                                  "returned no answer",
+		`[{"id":1,"result":"` + raw + `"}]`:                   "returned no answer",
+		`[{"id":0,"result":"` + raw:                           "is incomplete",
+		`[{"id":0,"result":"` + raw + `"`:                     "is incomplete",
 		`[{"id":0,"result":"` + raw + `"; "what":"is this"}]`: "is not JSON-RPC",
 	} {
 		c := f.client("", nil)

@@ -47,7 +47,7 @@ func (a *answer) cutOff() error {
 	if a.response.ContentLength < 0 && len(a.response.TransferEncoding) == 0 {
 		return a.client.http.Unreachable("it closed the connection in the middle of an answer")
 	}
-	return model.Errorf(model.BadSource, "bad_answer", "the answer of %s ends in the middle", a.client.Host())
+	return model.Errorf(model.BadSource, "bad_answer", "the answer of %s is incomplete", a.client.Host())
 }
 
 // do sends a request and returns the response, of which a small one may be read.

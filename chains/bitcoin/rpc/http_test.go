@@ -19,8 +19,8 @@ func TestURLsThatAreRefused(t *testing.T) {
 	const expected = ": expected http://USER:PASSWORD@HOST:PORT or https://…, special characters of a password written as %XX"
 	for url, says := range map[string]string{
 		"http://user:%zz" + password + "@node": "invalid URL of the node" + expected,
-		"http://user:1#" + password + "@node":  "the node's URL has a password with a character that is not written as %XX" + expected,
-		"https://node?cert=" + cert:            "?cert=: there is no certificate in " + cert + ": expected PEM, as in btcd's rpc.cert",
+		"http://user:1#" + password + "@node":  "the node's URL has a password with a character that must be percent-encoded" + expected,
+		"https://node?cert=" + cert:            "?cert=: no certificate in " + cert + ": expected PEM, as in btcd's rpc.cert",
 	} {
 		_, err := New(Options{URL: url, Port: "8332"})
 		if kind, code := model.KindOf(err); err == nil || kind != model.Usage || code != "bad_source" || err.Error() != says {
@@ -46,7 +46,7 @@ func TestTLS(t *testing.T) {
 	}
 	c := f.client("user:"+password+"@", nil)
 	expect(t, c.Connect(t.Context()), "bad_certificate", false,
-		"the certificate of "+c.Host()+" is refused: x509: certificate signed by unknown authority (trust the node's own by ?cert=FILE in the URL; btcd's is its rpc.cert)")
+		"rejected the certificate of "+c.Host()+": x509: certificate signed by unknown authority (trust the node's own by ?cert=FILE in the URL; btcd's is its rpc.cert)")
 	expect(t, f.client("", with(strings.Replace(f.url("user:"+password+"@"), "https", "http", 1))).Connect(t.Context()),
 		"not_a_node", false, "does not answer as a Bitcoin node: it said 400 Bad Request: Client sent an HTTP request to an HTTPS server.")
 }

@@ -49,7 +49,7 @@ func (c *Client) callError(method string, e *rpcError) error {
 	case codeStarting:
 		return blocksource.Temporary(model.Errorf(model.BadSource, "starting", "%s is starting: %s", c.Host(), e.Message))
 	case codeNoMethod:
-		return model.Errorf(model.BadSource, "method_missing", "%s has no method %s: expected a full node of Bitcoin", c.Host(), method)
+		return model.Errorf(model.BadSource, "method_missing", "%s has no method %s: expected a Bitcoin full node", c.Host(), method)
 	}
 	return model.Errorf(model.BadSource, "node_error", "%s: %s: %w", c.Host(), method, e)
 }
@@ -139,7 +139,7 @@ func replies[T any](a *answer, calls []call, most int, each func(i int, result T
 		case (err != nil || i < 0 || i >= len(calls)) && e != nil:
 			return c.callError(calls[0].method, e) // error of the whole batch
 		case err != nil || i < 0 || i >= len(calls):
-			return model.Errorf(model.BadSource, "bad_answer", "%s answers a call that was not made", c.Host())
+			return model.Errorf(model.BadSource, "bad_answer", "%s answered a call that was not made", c.Host())
 		}
 		if done, err := each(i, r.Result, e); done || err != nil {
 			return err

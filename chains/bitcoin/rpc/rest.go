@@ -105,7 +105,7 @@ func (n restNode) hashes(ctx context.Context, from model.HeightPk, count int) ([
 			return hashes, err
 		}
 	}
-	return nil, n.http.Unreachable("its chain at block %d changes with every answer", from)
+	return nil, n.http.Unreachable("its chain at block %d changed with every answer", from)
 }
 
 // headers returns the hashes of a block of the best chain and the following ones; none if it is on another chain.
@@ -126,11 +126,11 @@ func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]mo
 			return nil, n.badResult("REST headers", fmt.Sprintf("%d bytes for %d headers", len(text), most))
 		}
 		if got := block.Header(text).Hash(); got != from {
-			return nil, n.badResult("REST headers", fmt.Sprintf("block %s, asked for %s", block.FormatHash(got), block.FormatHash(from)))
+			return nil, n.badResult("REST headers", fmt.Sprintf("block %s, expected %s", block.FormatHash(got), block.FormatHash(from)))
 		}
 		for i := block.HeaderSize * overlap; i < len(text); i += block.HeaderSize {
 			if i > 0 && model.Hash(text[i+4:i+36]) != from {
-				return nil, n.badResult("REST headers", fmt.Sprintf("a header that does not follow on block %s", block.FormatHash(from)))
+				return nil, n.badResult("REST headers", fmt.Sprintf("a header that does not extend block %s", block.FormatHash(from)))
 			}
 			from = block.Header(text[i:]).Hash()
 			hashes = append(hashes, from)

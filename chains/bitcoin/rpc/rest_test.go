@@ -54,14 +54,14 @@ func TestRESTThatIsWrongIsTold(t *testing.T) {
 		first func(http.ResponseWriter, *http.Request) bool
 		says  string
 	}{
-		{headers(f.chain[6], f.chain[7]), "REST headers gave block " + block.FormatHash(f.point(6).Hash) + ", asked for " + block.FormatHash(f.point(5).Hash)},
-		{headers(f.chain[5], f.chain[7]), "REST headers gave a header that does not follow on block " + block.FormatHash(f.point(5).Hash)},
-		{at("headers", says(200, string(f.chain[5][:79]))), "REST headers gave 79 bytes for 20 headers"},
-		{headers(f.chain[5:27]...), "REST headers gave 1760 bytes for 20 headers"},
-		{at("headers", says(200, strings.Repeat("x", 200_000))), "REST headers gave more than 160000 bytes"},
+		{headers(f.chain[6], f.chain[7]), "REST headers returned block " + block.FormatHash(f.point(6).Hash) + ", expected " + block.FormatHash(f.point(5).Hash)},
+		{headers(f.chain[5], f.chain[7]), "REST headers returned a header that does not extend block " + block.FormatHash(f.point(5).Hash)},
+		{at("headers", says(200, string(f.chain[5][:79]))), "REST headers returned 79 bytes for 20 headers"},
+		{headers(f.chain[5:27]...), "REST headers returned 1760 bytes for 20 headers"},
+		{at("headers", says(200, strings.Repeat("x", 200_000))), "REST headers returned more than 160000 bytes"},
 		{at("headers", says(400, "Header count out of range")), "it said 400 Bad Request: Header count"},
-		{at("blockhashbyheight", says(200, `{"blockhash":"00"}`)), "REST blockhashbyheight gave a hash that is not"},
-		{at("blockhashbyheight", says(200, `[`)), "REST blockhashbyheight gave unexpected end of JSON"},
+		{at("blockhashbyheight", says(200, `{"blockhash":"00"}`)), "REST blockhashbyheight returned a hash that is not"},
+		{at("blockhashbyheight", says(200, `[`)), "REST blockhashbyheight returned unexpected end of JSON"},
 	} {
 		c := f.client("", nil)
 		f.set(func() { f.first = nil })
@@ -111,7 +111,7 @@ func TestRESTWhileTheChainChanges(t *testing.T) {
 	}
 	f.set(func() { branches = -100 })
 	_, err = c.Hashes(t.Context(), 20, 5)
-	expect(t, err, "unreachable", true, "its chain at block 20 changes with every answer")
+	expect(t, err, "unreachable", true, "its chain at block 20 changed with every answer")
 
 	// At the tip: a block arrives between the response "none" and the response with the count.
 	next := len(f.chain)

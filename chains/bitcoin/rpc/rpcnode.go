@@ -86,7 +86,7 @@ func (c *Client) batch(ctx context.Context, waits bool, calls ...call) ([]json.R
 }
 
 func (c *Client) badResult(method, got string) error {
-	return model.Errorf(model.BadSource, "bad_answer", "%s: %s gave %s", c.Host(), method, got)
+	return model.Errorf(model.BadSource, "bad_answer", "%s: %s returned %s", c.Host(), method, got)
 }
 
 func (c *Client) parseInfo(raw []byte) (info chainInfo, err error) {

@@ -18,7 +18,7 @@ func (c *Client) Unspent(ctx context.Context) (model.UnspentTotals, error) {
 			return none, c.passwordError(err)
 		}
 		if _, byREST := n.(restNode); byREST && auth == (credentials{}) {
-			return none, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent without a user and a password: its REST does not", c.Host())
+			return none, model.Errorf(model.NotFound, "not_offered", "%s cannot count the unspent outputs over REST: set a user and a password to use RPC", c.Host())
 		}
 		return c.unspent(ctx)
 	})
@@ -40,7 +40,7 @@ func (c *Client) unspent(ctx context.Context) (totals model.UnspentTotals, err e
 		switch e.Code {
 		case codeNoMethod, codeBadParams, codeMisc, codeType, codeParameter:
 			// An old Core or another node, whose method has another form.
-			return totals, model.Errorf(model.NotFound, "not_offered", "%s does not count what is unspent: %w", c.Host(), e)
+			return totals, model.Errorf(model.NotFound, "not_offered", "%s cannot count the unspent outputs: %w", c.Host(), e)
 		}
 		return totals, c.callError(method, e)
 	}

@@ -33,7 +33,7 @@ func TestUnspentIsExact(t *testing.T) {
 	} {
 		f.set(func() { f.unspent = bad })
 		_, err := f.client("", nil).Unspent(t.Context())
-		expect(t, err, "bad_answer", false, "gettxoutsetinfo gave")
+		expect(t, err, "bad_answer", false, "gettxoutsetinfo returned")
 	}
 	c := f.client("", nil)
 	if err := c.Connect(t.Context()); err != nil {
@@ -41,7 +41,7 @@ func TestUnspentIsExact(t *testing.T) {
 	}
 	f.set(func() { f.first = only(says(200, "[]")) })
 	_, err := c.Unspent(t.Context())
-	expect(t, err, "bad_answer", false, "gettxoutsetinfo gave nothing")
+	expect(t, err, "bad_answer", false, "gettxoutsetinfo returned nothing")
 }
 
 func TestUnspentThatIsNotOffered(t *testing.T) {
@@ -53,11 +53,11 @@ func TestUnspentThatIsNotOffered(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", code, err, says)
 		}
 	}
-	offered(f.client("", nil), "does not count what is unspent: Method not found (-32601)")
+	offered(f.client("", nil), "cannot count the unspent outputs: Method not found (-32601)")
 	f.set(func() { f.errors["gettxoutsetinfo"] = rpcError{-32602, "wrong number of params"} })
-	offered(f.client("", nil), "does not count what is unspent: wrong number of params (-32602)")
+	offered(f.client("", nil), "cannot count the unspent outputs: wrong number of params (-32602)")
 	f.set(func() { f.rest, f.auth = true, "user:"+password })
-	offered(f.client("", nil), "without a user and a password: its REST does not")
+	offered(f.client("", nil), "cannot count the unspent outputs over REST")
 	f.set(func() { f.errors["gettxoutsetinfo"] = rpcError{-28, "Loading"} })
 	_, err := f.client("user:"+password+"@", nil).Unspent(t.Context())
 	expect(t, err, "starting", true, "is starting: Loading")

@@ -98,13 +98,13 @@ func readShelley(n Network, hrp, text string) ([]byte, error) {
 		return nil, fmt.Errorf("its %d bytes are not an address", len(raw))
 	}
 	if want := addressHRP(raw[0]); hrp != want {
-		return nil, fmt.Errorf("it begins with %s1, its bytes are of %s1", hrp, want)
+		return nil, fmt.Errorf("it begins with %s1, but its bytes belong to %s1", hrp, want)
 	}
 	if raw[0]&15 != n.tag() {
 		if n.Testnet {
-			return nil, errors.New("it is one of mainnet")
+			return nil, errors.New("it belongs to mainnet")
 		}
-		return nil, errors.New("it is one of a test network")
+		return nil, errors.New("it belongs to a test network")
 	}
 	return raw, nil
 }
@@ -118,20 +118,20 @@ func readByron(n Network, text string) ([]byte, error) {
 	case err != nil:
 		return nil, errors.New("it is neither bech32 nor a Byron address in base 58")
 	case len(raw) > maxWritten:
-		return nil, fmt.Errorf("it has %d bytes, at most %d are written in base 58", len(raw), maxWritten)
+		return nil, fmt.Errorf("it has %d bytes, addresses in base 58 have at most %d", len(raw), maxWritten)
 	case n.ownsByron(payload):
 		return raw, nil
 	}
 	magic, ok := ByronNetwork(payload)
 	if !ok {
-		return nil, errors.New("it is one of mainnet")
+		return nil, errors.New("it belongs to mainnet")
 	}
 	for _, other := range publicNetworks {
 		if other.Testnet && other.Magic == magic {
-			return nil, fmt.Errorf("it is one of %s", other.Name)
+			return nil, fmt.Errorf("it belongs to %s", other.Name)
 		}
 	}
-	return nil, fmt.Errorf("it is one of the test network with magic %d", magic)
+	return nil, fmt.Errorf("it belongs to the test network with magic %d", magic)
 }
 
 // Network is what addresses state of their network.
@@ -230,7 +230,7 @@ func decodeBech32(text string) ([]byte, error) {
 	}
 	b, err := bech32.ConvertBits(groups, 5, 8, false)
 	if err != nil {
-		return nil, errors.New("it does not end at a byte")
+		return nil, errors.New("it is not a whole number of bytes")
 	}
 	return b, nil
 }

@@ -96,7 +96,7 @@ func TestInvalidCredentialErrors(t *testing.T) {
 		{ParsePaymentCredential, cip19[8].mainnet, "the address has none"},
 		{ParseStakeCredential, cip19[6].mainnet, "the address has none"},
 		{ParseStakeCredential, cip19[4].mainnet, "the address has none"},
-		{ParseStakeCredential, cip19[8].testnet, "one of a test network"},
+		{ParseStakeCredential, cip19[8].testnet, "belongs to a test network"},
 		{ParseStakeCredential, byronAddresses["mainnet"][0], "the address has none"},
 		{ParsePaymentCredential, "nobody", "neither bech32"},
 		{ParsePaymentCredential, "hex:1", "not hex"},

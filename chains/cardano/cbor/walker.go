@@ -170,7 +170,7 @@ func (w *Walker) length(major, least int, what string) int {
 	}
 	if left := len(w.Data) - w.Offset; n > uint64(left/least) {
 		w.Offset = at
-		w.failShort("%s of %d items where %d bytes are left", what, n, left)
+		w.failShort("%s of %d items, but only %d bytes are left", what, n, left)
 		return 0
 	}
 	return int(n)
@@ -287,7 +287,7 @@ func (w *Walker) str(major int, what string) []byte {
 
 func (w *Walker) take(n uint64, what string) []byte {
 	if n > uint64(len(w.Data)-w.Offset) {
-		w.failShort("%s of %d bytes where %d are left", what, n, len(w.Data)-w.Offset)
+		w.failShort("%s of %d bytes, but only %d are left", what, n, len(w.Data)-w.Offset)
 		return nil
 	}
 	end := w.Offset + int(n)

@@ -168,10 +168,10 @@ func newNetwork(byron *byronGenesis, shelley *shelleyGenesis, shelleyEpoch uint6
 	case shelley.MaxSupply == 0:
 		return nil, badGenesis("%s has no maxLovelaceSupply", shelleyGenesisFile)
 	case *byron.Constants.Magic != *shelley.Magic:
-		return nil, badGenesis("the files are of two networks: magic %d of %s, %d of %s",
+		return nil, badGenesis("the files belong to two networks: magic %d of %s, %d of %s",
 			*byron.Constants.Magic, byronGenesisFile, *shelley.Magic, shelleyGenesisFile)
 	case *byron.Start != shelley.Start.Unix():
-		return nil, badGenesis("the files are of two networks: %s begins at %s, %s at %s",
+		return nil, badGenesis("the files belong to two networks: %s begins at %s, %s at %s",
 			byronGenesisFile, time.Unix(*byron.Start, 0).UTC().Format(time.RFC3339), shelleyGenesisFile, shelley.Start.UTC().Format(time.RFC3339))
 	}
 	n := &Network{
@@ -200,7 +200,7 @@ func canonicalJSON(raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the document")
+		return nil, errors.New("data follows the document")
 	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out) // sorts keys

@@ -58,8 +58,8 @@ func TestFaultsAreReported(t *testing.T) {
 		"a bit of a block":               {map[string][]byte{chunkFile: flipped(chunk, 3*size+200)}, 8, "bad_checksum", 3, nil},
 		"no chunk":                       {map[string][]byte{chunkFile: []byte("not a chunk at all")}, 5, "bad_index", 0, []string{"6e6f"}},
 		"no chunk, no index":             {map[string][]byte{chunkFile: []byte("not a chunk at all"), indexFile: nil}, 5, "bad_chunk", -1, []string{"offset 0", "6e6f"}},
-		"cut, no index":                  {map[string][]byte{chunkFile: chunk[:5*size-1], indexFile: nil}, 9, "bad_chunk", 4, []string{"cut"}},
-		"cut in a header, no index":      {map[string][]byte{chunkFile: chunk[:4*size+9], indexFile: nil}, 9, "bad_chunk", -1, []string{"cut"}},
+		"cut, no index":                  {map[string][]byte{chunkFile: chunk[:5*size-1], indexFile: nil}, 9, "bad_chunk", 4, []string{"truncated"}},
+		"cut in a header, no index":      {map[string][]byte{chunkFile: chunk[:4*size+9], indexFile: nil}, 9, "bad_chunk", -1, []string{"truncated"}},
 		"extra bytes, no index":          {map[string][]byte{chunkFile: append(bytes.Clone(chunk), 0), indexFile: nil}, 10, "bad_chunk", -1, []string{"do not start a block"}},
 		"index beyond the chunk":         {map[string][]byte{indexFile: offset(3, uint64(len(chunk)+1))}, 7, "bad_index", 2, []string{"the chunk ends at"}},
 		"index far beyond the chunk":     {map[string][]byte{indexFile: offset(3, 1<<63)}, 7, "bad_index", 2, []string{"the chunk ends at"}},
@@ -124,7 +124,7 @@ func TestOpenErrors(t *testing.T) {
 		"":                {"missing_chunk", "00001.chunk and 00003.chunk, but no 00002.chunk"},
 		"none":            {"source_empty", "no *.chunk"},
 		"node":            {"source_empty", "subfolder immutable"},
-		"absent":          {"source_missing", "no file or folder"},
+		"absent":          {"source_missing", "no such file or folder"},
 		"00000.secondary": {"bad_chunk", "is not a chunk"},
 		"empty":           {"source_empty", "is empty"},
 		"one byte":        {"bad_chunk", "is not a chunk"},
@@ -150,7 +150,7 @@ func TestTruncatedSingleChunk(t *testing.T) {
 	for _, cut := range []int{1, 100} {
 		immutabletest.Write(t, filepath.Dir(path), map[string][]byte{"00000.chunk": chunk[:len(chunk)-cut]})
 		entries, raws, err := readAll(t, mustOpen(t, path), Position{})
-		isFault(t, err, "bad_chunk", path, "cut", "slot 40", blocks[4].Hash.String())
+		isFault(t, err, "bad_chunk", path, "truncated", "slot 40", blocks[4].Hash.String())
 		agree(t, blocks[:4], entries, raws)
 	}
 }
@@ -178,7 +178,7 @@ func TestTruncatedNewestChunk(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else {
-			isFault(t, err, "bad_chunk", "00002.chunk", "cut", chunks[2][whole].Hash.String())
+			isFault(t, err, "bad_chunk", "00002.chunk", "truncated", chunks[2][whole].Hash.String())
 		}
 	}
 	// An index behind the chunk is what a node that writes looks like.
@@ -263,7 +263,7 @@ func TestMissingChunk(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = readAll(t, mustOpen(t, dir), entries[3].Next())
-	isFault(t, err, "missing_chunk", "no 00000.chunk", "begins with 00002.chunk")
+	isFault(t, err, "missing_chunk", "00000.chunk is missing", "begins with 00002.chunk")
 }
 
 // TestReaderContinuesAfterAFault: the block behind a bad one is had.

@@ -204,7 +204,7 @@ func (d *DB) errorf(code string, e Entry, format string, args ...any) error {
 // pathError returns an error of the file system about a path.
 func pathError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return model.Errorf(model.BadSource, "source_missing", "there is no file or folder %s", path)
+		return model.Errorf(model.BadSource, "source_missing", "no such file or folder: %s", path)
 	}
 	return model.Errorf(model.BadSource, "source_unreadable", "%w", err)
 }

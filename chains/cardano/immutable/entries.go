@@ -17,7 +17,7 @@ func (d *DB) Entries(ctx context.Context, from Position) iter.Seq2[Entry, error]
 	return func(yield func(Entry, error) bool) {
 		first, last := d.chunks()
 		if from != (Position{}) && from.Chunk < first {
-			yield(Entry{}, model.Errorf(model.BadSource, "missing_chunk", "there is no %s: %s begins with %s",
+			yield(Entry{}, model.Errorf(model.BadSource, "missing_chunk", "%s is missing: %s begins with %s",
 				fileName(from.Chunk, chunkSuffix), d.path, fileName(first, chunkSuffix)))
 			return
 		}

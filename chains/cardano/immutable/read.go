@@ -71,7 +71,7 @@ func (r *Reader) bytes(e Entry) ([]byte, error) {
 		}
 		r.window, r.at = r.buffer[:n], e.Offset
 		if n < e.Size {
-			return nil, fmt.Errorf("the chunk is cut: it has %d of the %d bytes of this block", n, e.Size)
+			return nil, fmt.Errorf("the chunk is truncated: it has %d of the %d bytes of this block", n, e.Size)
 		}
 	}
 	r.next = e.Offset + int64(e.Size)

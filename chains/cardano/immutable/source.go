@@ -153,7 +153,7 @@ func (s *Source) find(ctx context.Context, known []model.Point) (model.Point, Po
 func (s *Source) begins(ctx context.Context) error {
 	_, err := s.Child(ctx, model.Point{})
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
-		err = model.Errorf(model.BadSource, "source_empty", "there is no block in the chunks yet")
+		err = model.Errorf(model.BadSource, "source_empty", "the chunks have no blocks yet")
 	}
 	return err
 }

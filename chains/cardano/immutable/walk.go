@@ -10,7 +10,7 @@ import (
 const firstWindow = 1 << 20
 
 // errCut is the error of a chunk that ends inside a block.
-var errCut = errors.New("the chunk is cut: it ends before this block does")
+var errCut = errors.New("the chunk is truncated: it ends inside this block")
 
 // walker finds the blocks of a chunk by reading all of it.
 type walker struct {

@@ -225,7 +225,7 @@ func (d *Decoder) segments(whole *int, f *HeaderFields) {
 	}
 	segment(start)
 	if sets != len(d.Txs) {
-		w.Err = fmt.Errorf("%d transaction bodies and %d witness sets: expected as many", len(d.Txs), sets)
+		w.Err = fmt.Errorf("%d transaction bodies and %d witness sets: expected equal numbers", len(d.Txs), sets)
 		return
 	}
 

@@ -32,6 +32,6 @@ func CheckNetwork(n *genesis.Network, b *model.Block, first bool) error {
 }
 
 func foreign(n *genesis.Network, b *model.Block, format string, args ...any) error {
-	return model.Errorf(model.BadSource, "wrong_network", "block %d at slot %d (%s) is not of %s: "+format,
+	return model.Errorf(model.BadSource, "wrong_network", "block %d at slot %d (%s) does not belong to %s: "+format,
 		append([]any{b.Height, b.Slot, b.Hash, n.Name}, args...)...)
 }

@@ -31,7 +31,7 @@ func parseAddress(scheme, rest string) (string, error) {
 		path := adapter.FilePath(rest)
 		switch {
 		case path == "":
-			return bad("names no socket: expected unix:///path/to/node.socket")
+			return bad("has no socket path: expected unix:///path/to/node.socket")
 		case !filepath.IsAbs(path):
 			return bad("is relative: expected unix:///path/to/node.socket, with three slashes")
 		case len(path) > socketPath:
@@ -44,7 +44,7 @@ func parseAddress(scheme, rest string) (string, error) {
 	case err != nil:
 		return bad("has no port: expected tcp://host:3001")
 	case host == "" || strings.Contains(host, "/"):
-		return bad("names no host: expected tcp://host:3001")
+		return bad("has no host: expected tcp://host:3001")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
 		return bad("has the port %q: expected a number from 1 to 65535, as in tcp://host:3001", port)

@@ -28,7 +28,7 @@ func (c *Conn) unreachable(ctx context.Context, err error) error {
 		case errors.Is(stat, os.ErrNotExist):
 			return temporary("unreachable", "there is no socket %s: expected that of a running node", c.name)
 		case errors.Is(stat, os.ErrPermission), errors.Is(err, os.ErrPermission):
-			return model.Errorf(model.BadSource, "unreachable", "%s may not be opened: permission denied", c.name)
+			return model.Errorf(model.BadSource, "unreachable", "cannot open %s: permission denied", c.name)
 		case stat == nil && info.Mode()&os.ModeSocket == 0:
 			return model.Errorf(model.BadSource, "not_a_node", "%s is not a socket: expected that of a running node", c.name)
 		case errors.Is(err, syscall.ECONNREFUSED):
@@ -82,7 +82,7 @@ func (c *Conn) protocolName() string {
 }
 
 func (c *Conn) wrongNetwork(format string, args ...any) error {
-	return model.Errorf(model.BadSource, "wrong_network", "%s refuses the network with the magic %d: %s", c.name, c.o.Magic, fmt.Sprintf(format, args...))
+	return model.Errorf(model.BadSource, "wrong_network", "%s rejects network magic %d: %s", c.name, c.o.Magic, fmt.Sprintf(format, args...))
 }
 
 // handshakeEnded returns the error of a connection that ended during the handshake.
@@ -122,7 +122,7 @@ func isEnd(err error) bool {
 }
 
 func (c *Conn) timedOut(what string) error {
-	return temporary("silent", "%s is silent: no answer to %s in %s", c.name, what, c.o.Timeout)
+	return temporary("silent", "%s did not answer %s within %s", c.name, what, c.o.Timeout)
 }
 
 // noBlocks returns the error of announced blocks that a node does not have.

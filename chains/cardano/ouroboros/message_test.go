@@ -134,7 +134,7 @@ func TestMalformedMessagesAreErrors(t *testing.T) {
 		"8107":                   "kind 7",
 		"00":                     "expected message as an array",
 		"820100":                 "message has more items",
-		"8302":                   "message of 3 items where 1 bytes are left",
+		"8302":                   "message of 3 items, but only 1 bytes are left",
 		"830280820080":           "expected era, found the end of its array",
 		"8302820082820200d81840": "unknown tag 2 of a Byron block",
 		"8302820082820100d81940": "expected header tagged 24, found tag 25",

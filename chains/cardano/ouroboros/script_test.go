@@ -110,7 +110,7 @@ func TestFailedHandshakesAreReported(t *testing.T) {
 		"an unknown version": {func(s scripted) { s.hears(); s.say(0, 0x83, 0x01, 0x18, 99, 0x80); s.hears() }, "not_a_node", false, "version"},
 		"a web server":       {func(s scripted) { s.hears(); io.WriteString(s, "HTTP/1.1 400 Bad Request\r\n\r\n"); s.hears() }, "not_a_node", false, "HTTP/1.1 400"},
 		"something short":    {func(s scripted) { s.hears(); io.WriteString(s, "no") }, "disconnected", true, "handshake"},
-		"nothing":            {func(s scripted) { s.hears(); s.hears() }, "silent", true, "the handshake in 100ms"},
+		"nothing":            {func(s scripted) { s.hears(); s.hears() }, "silent", true, "the handshake within 100ms"},
 		"closed":             {func(s scripted) { s.hears() }, "disconnected", true, "closed the connection in the handshake"},
 		"closed at once":     {func(s scripted) {}, "disconnected", true, ""},
 		"no message":         {func(s scripted) { s.hears(); s.say(0, 0xff); s.hears() }, "not_a_node", false, ""},
@@ -212,7 +212,7 @@ func TestProtocolViolationsAreReported(t *testing.T) {
 		"no blocks":                 {said(chain, header(1), fetch, none), "no_blocks", true, "slot 6 (01", 0},
 		"a keep-alive nobody sent":  {said(alive, []byte{0x82, 0x01, 0x00}), "bad_answer", false, "keep-alive", 0},
 		"another protocol":          {said(77, await), "bad_answer", false, "77", 0},
-		"silence":                   {said(chain, back), "silent", true, "a request for blocks in 200ms", 0},
+		"silence":                   {said(chain, back), "silent", true, "a request for blocks within 200ms", 0},
 		"silence in a batch":        {said(chain, header(1), fetch, begin), "silent", true, "a request for blocks", 0},
 		"the end":                   {func(s scripted) { s.hears(); s.Close() }, "disconnected", true, "closed the connection", 0},
 	} {

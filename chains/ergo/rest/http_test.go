@@ -15,7 +15,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 	const expected = ": expected http://HOST:PORT, http://:API_KEY@HOST:PORT or https://…, special characters of a key written as %XX"
 	for url, says := range map[string]string{
 		"http://:sec%ret@node":     "invalid URL of the node" + expected,
-		"http://:a@b@node/#secret": "the node's URL has an API key with a character that is not written as %XX" + expected,
+		"http://:a@b@node/#secret": "the node's URL has an API key with a character that must be percent-encoded" + expected,
 		"http://user:secret@node":  "the node's URL has a user name, which an Ergo node does not support" + expected,
 	} {
 		_, err := New(Options{URL: url, Port: "9053"})
