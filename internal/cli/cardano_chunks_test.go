@@ -172,7 +172,7 @@ func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 	t.Parallel()
 	good, network := fiveChunks(t)
 	source := "file://" + good.write(t, nil)
-	first := fmt.Sprintf(`block 0 at slot %d \(%s\) is not of `, good[0][0].Slot, good[0][0].Hash)
+	first := fmt.Sprintf(`block 0 at slot %d \(%s\) does not belong to `, good[0][0].Slot, good[0][0].Hash)
 	db := filepath.Join(t.TempDir(), "db")
 	ask(t, nil, "sync", "--chain", "cardano", "--network", network, "--source", source, "--db", db)
 	whole := digestOf(t, db)
