@@ -210,8 +210,8 @@ func (f *Bloom) read(r *snapshotReader) {
 	}
 }
 
-// maxSnapshotBirths is about the maximum number of births in a snapshot: 3 MB. Others are looked up when they occur.
-const maxSnapshotBirths = 1 << 17
+// maxSnapshotBirths is about the maximum number of births in a snapshot: 1.5 MB. Others are looked up when they occur.
+const maxSnapshotBirths = 1 << 16
 
 // write appends the entries of the table and a 0. A table with more than most entries appends about the youngest
 // referenced ones.
