@@ -33,7 +33,7 @@ type Files struct {
 	Path    string // of the blocks
 
 	Address string // that the most outputs pay to; empty for Ergo
-	Asset   string // that the most outputs hold; empty if there is none
+	Asset   string // that the most outputs hold; empty without assets
 }
 
 type generator struct {

@@ -68,7 +68,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, first
 // errStopped ends the iteration after its consumer stopped it.
 var errStopped = errors.New("stopped by the consumer")
 
-// claimedMeta is what an input states about a block in addition to its bytes.
+// claimedMeta holds the fields of a block that an input has in addition to its bytes.
 type claimedMeta struct {
 	height *uint32
 	hash   string

@@ -20,7 +20,7 @@ const (
 	auxiliaryMetadata = 0
 )
 
-// item returns the value of a key of the transaction body, nil if there is none.
+// item returns the value of a key of the transaction body, or nil if the key is absent.
 func (v *view) item(key uint64) []byte {
 	w := cbor.Walker{Data: v.parts.Body}
 	if w.Major() != cbor.Map { // Byron's are arrays

@@ -108,7 +108,7 @@ func (v *view) size() int {
 	return n
 }
 
-// script returns the output's reference script, empty if there is none.
+// script returns the output's reference script, or an empty one.
 func (v *view) script() (s ledger.Script) {
 	if v.output.Script != nil {
 		s, _ = ledger.ParseScript(&v.index.script, v.output.Script) // a malformed one has no fields

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// minLimit is the minimum size in bytes of the blocks of one call of Blocks, if so many were requested. Early blocks
+// minLimit is the minimum size in bytes of the blocks of one call of Blocks that requests at least as many. Early blocks
 // grow much faster than the caller's estimate of their size.
 const minLimit = 2 << 20
 

@@ -81,7 +81,7 @@ func TestAnswersThatAreNoAnswer(t *testing.T) {
 		{"answers without an end", only(says(200, `[{"id":0,"result":"00`)), "bad_answer", false, "is incomplete"},
 		{"a call that was not made", only(says(200, `[{"id":7,"result":1}]`)), "bad_answer", false, "a call that was not made"},
 		{"no id", only(says(200, `[{"result":1}]`)), "bad_answer", false, "a call that was not made"},
-		{"a hash that is none", only(says(200, `[{"id":0,"result":"00ff"},{"id":1,"result":{}}]`)), "bad_answer", false, "getblockhash returned a hash that is not 64 hex digits"},
+		{"an invalid hash", only(says(200, `[{"id":0,"result":"00ff"},{"id":1,"result":{}}]`)), "bad_answer", false, "getblockhash returned a hash that is not 64 hex digits"},
 		{"a state that is none", only(says(200, `[{"id":0,"result":"`+strings.Repeat("00", 32)+`"},{"id":1,"result":{"blocks":-1}}]`)),
 			"bad_answer", false, "getblockchaininfo returned a height of -1"},
 		{"an error of the batch", only(says(200, `{"id":null,"result":null,"error":{"code":-32700,"message":"Parse error"}}`)),

@@ -205,7 +205,7 @@ func addressHRP(first byte) string {
 	return hrp
 }
 
-// hrpOf returns the prefix of a bech32 text in lower case, "" if there is none.
+// hrpOf returns the prefix of a bech32 text in lower case, or "" if it has no prefix.
 func hrpOf(text string) string {
 	return strings.ToLower(text[:max(0, strings.LastIndexByte(text, '1'))])
 }

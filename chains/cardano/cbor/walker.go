@@ -335,7 +335,7 @@ func (w *Walker) Hash(what string) (h [32]byte) {
 	return h
 }
 
-// Lookup returns the bytes of the value of a numeric key in the map that is next; nil if there is none.
+// Lookup returns the bytes of the value of a numeric key in the next map, or nil if the key is absent.
 func (w *Walker) Lookup(key uint64) []byte {
 	for n := w.Map("map"); w.More(&n); {
 		if w.Major() != Uint {

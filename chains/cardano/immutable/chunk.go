@@ -72,7 +72,7 @@ func unzstd(path string) ([]byte, error) {
 	defer f.Close()
 	magic := make([]byte, len(zstdMagic))
 	if _, err := io.ReadFull(f, magic); err != nil || !bytes.Equal(magic, zstdMagic) {
-		return nil, nil // reading it finds out what it is
+		return nil, nil // not compressed, or an error that the reader reports
 	}
 	z, err := zstd.NewReader(io.MultiReader(bytes.NewReader(magic), f), zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderConcurrency(1))
 	if err != nil {
@@ -93,7 +93,7 @@ func unzstd(path string) ([]byte, error) {
 	return content.Bytes(), nil
 }
 
-// index returns the content of a chunk's secondary index, nil if there is none.
+// index returns the content of a chunk's secondary index, or nil if it is absent.
 func (d *DB) index(number int) ([]byte, error) {
 	if !d.folder {
 		return nil, nil
