@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -100,7 +97,7 @@ func (f Folder) List() ([]string, error) {
 type Held struct {
 	folder Folder
 	name   string
-	lock   *os.File
+	lock   *storage.FileLock
 }
 
 // Hold locks a cursor and creates the folder if needed; holder describes this process. The error is a
@@ -112,38 +109,15 @@ func (f Folder) Hold(name, holder string) (*Held, error) {
 	if err := os.MkdirAll(string(f), 0o755); err != nil {
 		return nil, fmt.Errorf("create cursor: %w", err)
 	}
-	lock, err := os.OpenFile(f.path(name, lockSuffix), os.O_RDWR|os.O_CREATE, 0o644)
+	lock, err := storage.LockFile(f.path(name, lockSuffix), "cursor "+name, holder)
 	if err != nil {
-		return nil, fmt.Errorf("create cursor: %w", err)
+		return nil, err
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		defer lock.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			text, _ := io.ReadAll(io.LimitReader(lock, 1024))
-			return nil, &storage.LockedError{Path: "cursor " + name, Holder: strings.TrimSpace(string(text))}
-		}
-		return nil, fmt.Errorf("lock cursor %s: %w", name, err)
-	}
-	h := &Held{f, name, lock}
-	if err := h.describe(holder + "\n"); err != nil {
-		return nil, errors.Join(err, h.Release())
-	}
-	return h, nil
-}
-
-// describe writes the description of the holder.
-func (h *Held) describe(text string) error {
-	err := h.lock.Truncate(0)
-	if err == nil {
-		_, err = h.lock.WriteAt([]byte(text), 0)
-	}
-	return err
+	return &Held{f, name, lock}, nil
 }
 
 // Release unlocks the cursor.
-func (h *Held) Release() error {
-	return errors.Join(h.describe(""), unix.Flock(int(h.lock.Fd()), unix.LOCK_UN), h.lock.Close())
-}
+func (h *Held) Release() error { return h.lock.Release() }
 
 // Write saves the position durably. If it fails, the previous position is kept.
 func (h *Held) Write(c *Cursor) error {

@@ -24,5 +24,5 @@
 // opened, or a family is created.
 //
 // Side files are in a subfolder (sidefile.go). One process at a time writes: it holds a lock on the file
-// birthmark.lock, which identifies it (lock.go). The package naive is the baseline of benchmarks.
+// birthmark.lock, which identifies it. The package naive is the baseline of benchmarks.
 package rocks

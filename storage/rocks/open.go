@@ -14,6 +14,9 @@ import (
 	"birthmark/storage"
 )
 
+// lockName is the name of the file that is locked while a process has the database open for writing.
+const lockName = "birthmark.lock"
+
 // Open opens the database in the folder dir. It creates folder and database if they do not exist, unless
 // [Options.ReadOnly] is set: the error then wraps [fs.ErrNotExist]. If another process has the database open for
 // writing it returns a [*storage.LockedError].
@@ -34,11 +37,11 @@ func Open(dir string, o Options) (*Store, error) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("create database folder: %w", err)
 		}
-		if s.lock, err = takeLock(dir, o.Holder); err != nil {
+		if s.lock, err = storage.LockFile(filepath.Join(dir, lockName), dir, o.Holder); err != nil {
 			return nil, err
 		}
 		if err := errors.Join(s.clearStaging(), s.removeUnfinishedSideFiles()); err != nil {
-			return nil, errors.Join(err, s.lock.release())
+			return nil, errors.Join(err, s.lock.Release())
 		}
 	}
 	if s.settings, err = newSettings(dir, o); err == nil {
@@ -48,7 +51,7 @@ func Open(dir string, o Options) (*Store, error) {
 		}
 		s.settings.destroy()
 	}
-	return nil, errors.Join(err, s.lock.release())
+	return nil, errors.Join(err, s.lock.Release())
 }
 
 // holdsDatabase reports whether dir contains RocksDB's CURRENT file. It returns an error if dir has other files, since

@@ -18,7 +18,7 @@ type Store struct {
 	options  Options
 	settings *settings
 	db       *grocksdb.DB
-	lock     *lock
+	lock     *storage.FileLock
 	gate     storage.Gate
 
 	mu       sync.RWMutex
@@ -246,7 +246,7 @@ func (s *Store) Close() error {
 	}
 	s.settings.destroy()
 	s.releaseBuffers()
-	return errors.Join(err, s.lock.release())
+	return errors.Join(err, s.lock.Release())
 }
 
 func (s *Store) closeDatabase() {

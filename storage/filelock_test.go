@@ -1,6 +1,7 @@
-package rocks
+package storage
 
 import (
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -8,8 +9,8 @@ import (
 
 // A child process that is started during Close has a copy of the descriptor until it executes its program.
 func TestLockIsGivenBackDespiteCopiesOfTheDescriptor(t *testing.T) {
-	dir := t.TempDir()
-	l, err := takeLock(dir, "first")
+	path := filepath.Join(t.TempDir(), "lock")
+	l, err := LockFile(path, "a", "first")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,13 +19,13 @@ func TestLockIsGivenBackDespiteCopiesOfTheDescriptor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(copied)
-	if err := l.release(); err != nil {
+	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if l, err = takeLock(dir, "second"); err != nil {
+	if l, err = LockFile(path, "a", "second"); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.release(); err != nil {
+	if err := l.Release(); err != nil {
 		t.Fatal(err)
 	}
 }
