@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"context"
+	"iter"
 	"slices"
 
 	"birthmark/bench/generate/bitcoingen"
@@ -113,28 +115,36 @@ type coin struct {
 	value uint64
 }
 
-// NewGenerator returns a generator of c. Its errors are of kind [model.Usage] if it does not support an index.
-func NewGenerator(c Chain) (*Generator, error) {
+// NewGenerator returns a generator of a chain that [Chain.Resolve] accepts.
+func NewGenerator(c Chain) *Generator {
 	c = c.withDefaults()
 	g := &Generator{
 		chain: c, rng: distribution.NewRandom(c.Seed, 0),
 		shape: bitcoingen.NewShape(), recipients: bitcoingen.NewRecipients(), hot: c.HotOutputs,
 	}
-	if err := c.checkHot(); err != nil {
-		return nil, err
-	}
 	if c.Txs > 0 {
 		g.hotRate = 1.05 * float64(c.HotOutputs) / (furtherOutputs * float64(c.Txs))
 	}
 	for _, name := range c.Indexes {
-		size, ok := valueSizes[name]
-		if !ok {
-			return nil, model.Errorf(model.Usage, "unknown_index", "unsupported index %q of generated blocks: expected address or script_hash", name)
-		}
-		g.sizes = append(g.sizes, size)
-		g.outputBytes += size
+		g.sizes = append(g.sizes, valueSizes[name])
+		g.outputBytes += valueSizes[name]
 	}
-	return g, nil
+	return g
+}
+
+// Blocks generates all blocks of the chain.
+func (g *Generator) Blocks(ctx context.Context) iter.Seq2[*model.Block, error] {
+	return func(yield func(*model.Block, error) bool) {
+		for _, n := range g.chain.plan() {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(g.Next(n), nil) {
+				return
+			}
+		}
+	}
 }
 
 // plan returns the number of transactions of each block, from 0.6 to 1.4 of the average. Block 0 has one: a coinbase

@@ -15,19 +15,12 @@ var bothIndexes = []string{"address", "script_hash"}
 
 func blocksOf(t testing.TB, c Chain) []*model.Block {
 	t.Helper()
-	s, err := NewSource(c)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var blocks []*model.Block
-	for e, err := range s.Follow(context.Background(), nil) {
+	for b, err := range NewGenerator(c).Blocks(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks = append(blocks, e.Block)
-	}
-	if tip, err := s.Tip(context.Background()); err != nil || tip != blocks[len(blocks)-1].Point() {
-		t.Fatalf("the tip is %v (%v), the last block %v", tip, err, blocks[len(blocks)-1].Point())
+		blocks = append(blocks, b)
 	}
 	var got Made
 	for _, b := range blocks {
@@ -244,33 +237,14 @@ func TestShapeMatchesBitcoin(t *testing.T) {
 }
 
 func TestUnsupportedIndexIsRejected(t *testing.T) {
-	_, err := NewSource(Chain{Txs: 10, Indexes: []string{"address", "op_return"}})
+	_, err := Chain{Txs: 10, Indexes: []string{"address", "op_return"}}.Resolve(t.Context())
 	if kind, code := model.KindOf(err); kind != model.Usage || code != "unknown_index" {
 		t.Errorf("kind %v, code %s: %v", kind, code, err)
 	}
 }
 
-func TestSourceIsFollowedOnce(t *testing.T) {
-	s, err := NewSource(Chain{Txs: 100_000, TxsPerBlock: 10, Seed: testseed.New(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range s.Follow(context.Background(), nil) {
-		break
-	}
-	for _, err := range s.Follow(context.Background(), nil) {
-		if err == nil {
-			t.Error("followed a second time")
-		}
-		break
-	}
-}
-
 func BenchmarkGenerate(b *testing.B) {
-	g, err := NewGenerator(Chain{Seed: 1, Indexes: bothIndexes})
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := NewGenerator(Chain{Seed: 1, Indexes: bothIndexes})
 	b.ReportAllocs()
 	g.Next(1)
 	n := 0

@@ -2,9 +2,8 @@ package bench
 
 import (
 	"context"
-	"errors"
+	"iter"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,17 +50,8 @@ func chainNamed(name string) (supported, error) {
 type generated struct {
 	adapter model.Chain
 	network string
-	open    func(ctx context.Context, indexes []string) (model.Source, error)
-	files   []string // not needed after the blocks were decoded
-}
-
-// clear removes the files.
-func (g *generated) clear() error {
-	var errs []error
-	for _, name := range g.files {
-		errs = append(errs, os.RemoveAll(name))
-	}
-	return errors.Join(errs...)
+	blocks  func(ctx context.Context, indexes []string) iter.Seq2[*model.Block, error]
+	file    string // or folder, not needed after the blocks were decoded; empty: none
 }
 
 // Resolve fills in defaults, including the indexes of a database of the chain. Its errors are of kind [model.Usage] if
@@ -78,10 +68,8 @@ func (c Chain) Resolve(ctx context.Context) (Chain, error) {
 	if err != nil {
 		return c, err
 	}
-	if c.generated() && c.Indexes != nil {
-		if _, err := NewGenerator(c); err != nil {
-			return c, err
-		}
+	if i := slices.IndexFunc(c.Indexes, func(name string) bool { return valueSizes[name] == 0 }); c.generated() && i >= 0 {
+		return c, model.Errorf(model.Usage, "unknown_index", "unsupported index %q of generated blocks: expected address or script_hash", c.Indexes[i])
 	}
 	store := memory.New()
 	defer store.Close()
@@ -133,11 +121,11 @@ func (c unchecked) Define(ds []model.Definition) (model.Chain, error) {
 func (c Chain) generate(ctx context.Context, dir string) (*generated, error) {
 	if c.generated() {
 		adapter, err := bitcoinAdapter(unserializedBitcoin)
-		open := func(_ context.Context, indexes []string) (model.Source, error) {
+		blocks := func(ctx context.Context, indexes []string) iter.Seq2[*model.Block, error] {
 			c.Indexes = indexes
-			return NewSource(c)
+			return NewGenerator(c).Blocks(ctx)
 		}
-		return &generated{adapter: adapter, network: unserializedBitcoin, open: open}, err
+		return &generated{adapter: adapter, network: unserializedBitcoin, blocks: blocks}, err
 	}
 	if c.Name == bitcoin.Name {
 		dir = filepath.Join(dir, serializedFolder)
@@ -147,10 +135,22 @@ func (c Chain) generate(ctx context.Context, dir string) (*generated, error) {
 		return nil, err
 	}
 	adapter, err := c.adapter(f.Network)
-	open := func(ctx context.Context, indexes []string) (model.Source, error) {
-		return adapter.Open(ctx, model.SourceOptions{URI: "file://" + f.Path, Indexes: indexes, Raw: c.Raw})
+	blocks := func(ctx context.Context, indexes []string) iter.Seq2[*model.Block, error] {
+		return func(yield func(*model.Block, error) bool) {
+			src, err := adapter.Open(ctx, model.SourceOptions{URI: "file://" + f.Path, Indexes: indexes, Raw: c.Raw})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			defer src.Close()
+			for e, err := range src.Follow(ctx, nil) {
+				if !yield(e.Block, err) {
+					return
+				}
+			}
+		}
 	}
-	return &generated{adapter: adapter, network: f.Network, files: []string{f.Path}, open: open}, err
+	return &generated{adapter: adapter, network: f.Network, file: f.Path, blocks: blocks}, err
 }
 
 // serializedFolder is the subfolder for the files of Bitcoin, whose folder has the name of a file of a [Recording].

@@ -111,9 +111,9 @@ func (r *Recording) before(txs, last int) (n int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if int64(last) >= s.count {
+	if last >= s.count {
 		return 0, model.Errorf(model.Usage, "bad_value", "cannot take the last %[3]d blocks: %[1]d transactions are in %[2]d blocks", s.txs, s.count, last)
 	}
-	_, n, err = r.head(s.heads, s.count-int64(last)-1)
-	return n, err
+	_, n = s.head(s.count - last - 1)
+	return n, nil
 }

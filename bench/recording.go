@@ -7,10 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"sort"
+	"time"
 
 	"birthmark/model"
 )
@@ -27,8 +26,7 @@ type Recording struct {
 	Hottest map[string]string `json:"hottest"` // by index: the value with the most outputs
 	Made    Made              `json:"made"`
 
-	dir    string
-	blocks int64 // number of blocks
+	dir string
 }
 
 // Files of a recording: the blocks, each after its size (4 bytes); per block its offset and the number of transactions
@@ -53,22 +51,16 @@ func Record(ctx context.Context, dir string, c Chain, progress func(txs int)) (r
 		return nil, err
 	}
 	r = &Recording{Chain: c, Network: made.network, dir: dir}
-	src, err := made.open(ctx, c.Indexes)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, src.Close()) }()
 	w, err := newRecorder(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	hot := newHottest(made.adapter, c.Indexes)
-	for e, err := range src.Follow(ctx, nil) {
+	for b, err := range made.blocks(ctx, c.Indexes) {
 		if err != nil {
 			return nil, err
 		}
-		b := e.Block
 		b.Txs = b.Txs[:min(len(b.Txs), c.Txs-r.Made.Txs)]
 		r.Made.count(b)
 		hot.count(b)
@@ -85,8 +77,31 @@ func Record(ctx context.Context, dir string, c Chain, progress func(txs int)) (r
 	if r.Made.Txs != c.Txs {
 		return nil, fmt.Errorf("%d transactions were generated of %d", r.Made.Txs, c.Txs)
 	}
-	r.Hottest, r.blocks = hot.values(), int64(r.Made.Blocks)
-	return r, errors.Join(r.Save(dir), made.clear())
+	r.Hottest = hot.values()
+	return r, errors.Join(r.Save(dir), os.RemoveAll(made.file))
+}
+
+// Made is the totals of the blocks that a source yielded.
+type Made struct {
+	Blocks  int `json:"blocks"`
+	Txs     int `json:"txs"`
+	Inputs  int `json:"inputs"`
+	Outputs int `json:"outputs"`
+	Assets  int `json:"assets"`
+
+	CPU time.Duration `json:"-"` // of the goroutine that reads the blocks, which is not part of the measurement
+}
+
+func (m *Made) count(b *model.Block) {
+	m.Blocks++
+	m.Txs += len(b.Txs)
+	for i := range b.Txs {
+		m.Inputs += len(b.Txs[i].Inputs)
+		m.Outputs += len(b.Txs[i].Outputs)
+		for j := range b.Txs[i].Outputs {
+			m.Assets += len(b.Txs[i].Outputs[j].Assets)
+		}
+	}
 }
 
 // Save writes the recording without its blocks into a folder, next to a database of them, for [OpenRecording].
@@ -108,7 +123,6 @@ func OpenRecording(dir string) (*Recording, error) {
 	if err := json.Unmarshal(text, r); err != nil {
 		return nil, model.Errorf(model.Usage, "bad_value", "%s does not contain recorded blocks: %w", dir, err)
 	}
-	r.blocks = int64(r.Made.Blocks)
 	return r, nil
 }
 
@@ -119,10 +133,12 @@ func (r *Recording) Adapter() (model.Chain, error) {
 
 // recorder writes the files of a recording.
 type recorder struct {
-	blocks, heads *os.File
-	to, index     *bufio.Writer
-	at            uint64
-	raw           []byte
+	dir    string
+	blocks *os.File
+	to     *bufio.Writer
+	at     uint64
+	raw    []byte
+	heads  []byte
 }
 
 func newRecorder(dir string) (*recorder, error) {
@@ -130,48 +146,21 @@ func newRecorder(dir string) (*recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	heads, err := os.OpenFile(filepath.Join(dir, headsFile), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return nil, errors.Join(err, blocks.Close())
-	}
-	return &recorder{blocks: blocks, heads: heads, to: bufio.NewWriterSize(blocks, 1<<20), index: bufio.NewWriter(heads)}, nil
+	return &recorder{dir: dir, blocks: blocks, to: bufio.NewWriterSize(blocks, 1<<20)}, nil
 }
 
 // write adds a block. txs is the number of transactions up to its end.
 func (w *recorder) write(b *model.Block, txs int) error {
 	w.raw = appendBlock(append(w.raw[:0], 0, 0, 0, 0), b)
 	binary.LittleEndian.PutUint32(w.raw, uint32(len(w.raw)-4))
-	var head [headBytes]byte
-	binary.LittleEndian.PutUint64(head[:], w.at)
-	binary.LittleEndian.PutUint64(head[8:], uint64(txs))
+	w.heads = binary.LittleEndian.AppendUint64(w.heads, w.at)
+	w.heads = binary.LittleEndian.AppendUint64(w.heads, uint64(txs))
 	w.at += uint64(len(w.raw))
 	_, err := w.to.Write(w.raw)
-	if err == nil {
-		_, err = w.index.Write(head[:])
-	}
 	return err
 }
 
 // close also syncs the blocks to disk, so that the system does not write them during a measurement.
 func (w *recorder) close() error {
-	return errors.Join(w.to.Flush(), w.index.Flush(), w.blocks.Sync(), w.blocks.Close(), w.heads.Close())
-}
-
-// head returns the offset of block i and the number of transactions up to its end.
-func (r *Recording) head(heads io.ReaderAt, i int64) (at int64, txs int, err error) {
-	var b [headBytes]byte
-	if _, err := heads.ReadAt(b[:], i*headBytes); err != nil {
-		return 0, 0, fmt.Errorf("%s: block %d: %w", filepath.Join(r.dir, headsFile), i, err)
-	}
-	return int64(binary.LittleEndian.Uint64(b[:])), int(binary.LittleEndian.Uint64(b[8:])), nil
-}
-
-// until returns the number of blocks that contain the first txs transactions.
-func (r *Recording) until(heads io.ReaderAt, txs int) (blocks int64, err error) {
-	i := sort.Search(int(r.blocks), func(i int) bool {
-		_, n, headErr := r.head(heads, int64(i))
-		err = errors.Join(err, headErr)
-		return n >= txs
-	})
-	return min(int64(i)+1, r.blocks), err
+	return errors.Join(w.to.Flush(), w.blocks.Sync(), w.blocks.Close(), os.WriteFile(filepath.Join(w.dir, headsFile), w.heads, 0o644))
 }

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sort"
 	"time"
 
 	"birthmark/model"
@@ -17,12 +19,13 @@ import (
 
 // Replay is a [model.Source] of recorded blocks, which a separate goroutine reads.
 type Replay struct {
-	recording     *Recording
-	blocks, heads *os.File
-	first, tip    model.Point
-	count         int64 // blocks
-	txs           int
-	made          Made
+	recording  *Recording
+	blocks     *os.File
+	heads      []byte // of headsFile
+	first, tip model.Point
+	count      int // blocks
+	txs        int
+	made       Made
 }
 
 // Replay returns a source of the first txs transactions of a recording, of all with 0. The last block is truncated if
@@ -35,36 +38,40 @@ func (r *Recording) Replay(txs int) (s *Replay, err error) {
 		return nil, fmt.Errorf("%d transactions of %d in %s", txs, r.Made.Txs, r.dir)
 	}
 	s = &Replay{recording: r, txs: txs}
+	if s.heads, err = os.ReadFile(filepath.Join(r.dir, headsFile)); err != nil {
+		return nil, err
+	}
 	if s.blocks, err = os.Open(filepath.Join(r.dir, blocksFile)); err != nil {
 		return nil, err
 	}
-	if s.heads, err = os.Open(filepath.Join(r.dir, headsFile)); err != nil {
-		_ = s.blocks.Close()
-		return nil, err
-	}
-	err = func() (err error) {
-		if s.count, err = r.until(s.heads, txs); err != nil {
-			return err
-		}
-		if s.first, err = s.point(0); err != nil {
-			return err
-		}
+	s.count = s.until(txs)
+	if s.first, err = s.point(0); err == nil {
 		s.tip, err = s.point(s.count - 1)
-		return err
-	}()
+	}
 	if err != nil {
-		_ = s.Close()
-		return nil, err
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
+// head returns the offset of block i and the number of transactions up to its end.
+func (s *Replay) head(i int) (at int64, txs int) {
+	b := s.heads[i*headBytes:]
+	return int64(binary.LittleEndian.Uint64(b)), int(binary.LittleEndian.Uint64(b[8:]))
+}
+
+// until returns the number of blocks that contain the first txs transactions.
+func (s *Replay) until(txs int) (blocks int) {
+	last := len(s.heads)/headBytes - 1
+	return 1 + sort.Search(last, func(i int) bool {
+		_, n := s.head(i)
+		return n >= txs
+	})
+}
+
 // point returns the point of block i.
-func (s *Replay) point(i int64) (model.Point, error) {
-	at, _, err := s.recording.head(s.heads, i)
-	if err != nil {
-		return model.Point{}, err
-	}
+func (s *Replay) point(i int) (model.Point, error) {
+	at, _ := s.head(i)
 	raw, err := readRecorded(io.NewSectionReader(s.blocks, at, 1<<62))
 	if err != nil {
 		return model.Point{}, err
@@ -93,11 +100,8 @@ func (s *Replay) Tip(context.Context) (model.Point, error) { return s.tip, nil }
 // Made returns the totals of the yielded blocks. Follow must have ended.
 func (s *Replay) Made() Made { return s.made }
 
-// Close closes the files.
-func (s *Replay) Close() error {
-	_ = s.heads.Close() // only read
-	return s.blocks.Close()
-}
+// Close closes the file of the blocks.
+func (s *Replay) Close() error { return s.blocks.Close() }
 
 // Blocks are passed between goroutines in batches: a thread switch costs more than reading a small block.
 const (
@@ -137,11 +141,11 @@ func (s *Replay) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 }
 
 // after returns the number of the block after the newest of known.
-func (s *Replay) after(known []model.Point) (int64, error) {
+func (s *Replay) after(known []model.Point) (int, error) {
 	if len(known) == 0 || known[0].IsOrigin() {
 		return 0, nil
 	}
-	i := int64(known[0].Height) - int64(s.first.Height)
+	i := int(known[0].Height) - int(s.first.Height)
 	if i >= 0 && i < s.count {
 		p, err := s.point(i)
 		if err != nil {
@@ -161,7 +165,7 @@ type reading struct {
 }
 
 // read sends batches of blocks from begin on. It sets end before it closes the channel.
-func (s *Replay) read(ctx context.Context, begin int64, end *reading) <-chan []*model.Block {
+func (s *Replay) read(ctx context.Context, begin int, end *reading) <-chan []*model.Block {
 	batches := make(chan []*model.Block, batchesAhead)
 	go func() {
 		// A separate thread, whose CPU time the kernel accounts for. It is not unlocked, so that it ends with the
@@ -175,18 +179,12 @@ func (s *Replay) read(ctx context.Context, begin int64, end *reading) <-chan []*
 	return batches
 }
 
-func (s *Replay) readBatches(ctx context.Context, begin int64, batches chan<- []*model.Block) error {
+func (s *Replay) readBatches(ctx context.Context, begin int, batches chan<- []*model.Block) error {
 	if begin == s.count {
 		return nil
 	}
-	at, _, err := s.recording.head(s.heads, begin)
-	if err != nil {
-		return err
-	}
-	_, txs, err := s.recording.head(s.heads, s.count-1)
-	if err != nil {
-		return err
-	}
+	at, _ := s.head(begin)
+	_, txs := s.head(s.count - 1)
 	from := bufio.NewReaderSize(io.NewSectionReader(s.blocks, at, 1<<62), 1<<20)
 	var batch []*model.Block
 	size := 0

@@ -45,11 +45,6 @@ func TestRecordedBlocksMatchTheAdapter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			src, err := made.open(ctx, r.Chain.Indexes)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer src.Close()
 			s, err := r.Replay(0)
 			if err != nil {
 				t.Fatal(err)
@@ -57,15 +52,15 @@ func TestRecordedBlocksMatchTheAdapter(t *testing.T) {
 			defer s.Close()
 			got := replayed(t, s)
 			i, txs := 0, 0
-			for e, err := range src.Follow(ctx, nil) {
+			for b, err := range made.blocks(ctx, r.Chain.Indexes) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if txs += len(e.Block.Txs); i == len(got) || txs >= c.Txs {
+				if txs += len(b.Txs); i == len(got) || txs >= c.Txs {
 					break // the last one may be truncated
 				}
-				if !sameBlock(e.Block, got[i]) {
-					t.Fatalf("block %d: %+v, expected %+v", i, got[i], e.Block)
+				if !sameBlock(b, got[i]) {
+					t.Fatalf("block %d: %+v, expected %+v", i, got[i], b)
 				}
 				for j := range got[i].Txs {
 					if raw := len(got[i].Txs[j].Raw); (raw > 0) != c.Raw {

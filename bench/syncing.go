@@ -37,15 +37,12 @@ func (r *Recording) half() (txs int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	n, err := r.until(s.heads, r.Made.Txs/2)
-	if err != nil {
-		return 0, err
-	}
+	n := s.until(r.Made.Txs / 2)
 	if n == s.count {
 		return 0, model.Errorf(model.Usage, "bad_value", "too few blocks: %d transactions are in %d blocks, expected at least two blocks", r.Made.Txs, s.count)
 	}
-	_, txs, err = r.head(s.heads, n-1)
-	return txs, err
+	_, txs = s.head(n - 1)
+	return txs, nil
 }
 
 // DB returns the database, which can be queried during Sync.
