@@ -29,7 +29,7 @@ func (db *DB) spotCheck(ctx context.Context) error {
 		return nil
 	}
 	err := db.store.View(ctx, func(r storage.Reader) error {
-		s := spotChecker{db.layout(), r, db.totals}
+		s := spotChecker{db.layout(), ctx, r, db.totals}
 		err := errors.Join(s.nothingAbove(tip.Height), s.noneEmpty())
 		for _, h := range spotHeights(tip.Height) {
 			if err == nil {
@@ -59,6 +59,7 @@ func spotHeights(tip model.HeightPk) (hs []model.HeightPk) {
 
 type spotChecker struct {
 	*schema.Layout
+	ctx    context.Context
 	r      storage.Reader
 	totals schema.Totals
 }
@@ -179,68 +180,40 @@ func (s *spotChecker) tx(pk model.TxPk) error {
 	if !slices.Contains(pks[0], pk) {
 		return fmt.Errorf("%s has no row for transaction %v", s.FamilyName(schema.FamilyTxPk), pk)
 	}
-	for _, f := range []storage.Family{schema.FamilySpentUtxo, schema.FamilyUtxo} {
-		rows, err := s.rows(f, pk)
+	// The scan reads the rows of the outputs that the transaction spends and creates.
+	end := model.TxPk(uint64(pk) + model.MaxIndex + 1)
+	for txs, err := range s.ScanTxs(s.ctx, s.r, pk.AppendTo(nil), end.AppendTo(nil), false) {
 		if err != nil {
 			return err
 		}
-		for _, kv := range rows {
-			output := kv.Key
-			if f == schema.FamilySpentUtxo {
-				output = kv.Value
-			}
-			if err := s.output(output, "row %x of %s refers to it", kv.Key, s.FamilyName(f)); err != nil {
-				return err
+		for _, outputs := range [][]schema.Output{txs[0].Spent, txs[0].Created} {
+			for i := range outputs[:min(spotRows, len(outputs))] {
+				if err := s.output(&outputs[i]); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// rows returns the first rows of a transaction in a family.
-func (s *spotChecker) rows(f storage.Family, tx model.TxPk) (rows []storage.KV, err error) {
-	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
-	for kv, err := range s.r.Scan(f, tx.AppendTo(nil), end.AppendTo(nil), false) {
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, storage.KV{Key: slices.Clone(kv.Key), Value: slices.Clone(kv.Value)})
-		if len(rows) == spotRows {
-			break
-		}
-	}
-	return rows, nil
-}
-
-// output checks an output: its row, its transaction, its spender and the values that occur in it.
-func (s *spotChecker) output(key []byte, reason string, args ...any) error {
-	pk, err := model.ParseUtxoPk(key)
-	if err != nil {
+// output checks an output: its transaction, its spender and the values that occur in it.
+func (s *spotChecker) output(o *schema.Output) error {
+	if _, err := s.must(schema.FamilyTxHash, o.Pk.Tx().AppendTo(nil), "output %v exists", o.Pk); err != nil {
 		return err
 	}
-	b, err := s.must(schema.FamilyUtxo, key, reason, args...)
-	if err != nil {
-		return err
-	}
-	if _, err := s.must(schema.FamilyTxHash, pk.Tx().AppendTo(nil), "output %v exists", pk); err != nil {
-		return err
-	}
-	spender, err := s.r.Get(schema.FamilySpentInput, key)
+	spender, err := s.r.Get(schema.FamilySpentInput, o.Pk.AppendTo(nil))
 	spent := err == nil
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return err
 	}
 	if spent {
-		if _, err := s.must(schema.FamilySpentUtxo, spender, "it spends output %v", pk); err != nil {
+		if _, err := s.must(schema.FamilySpentUtxo, spender, "it spends output %v", o.Pk); err != nil {
 			return err
 		}
 	}
-	row, err := s.ParseUtxoRow(pk, b)
-	if err != nil {
-		return fmt.Errorf("output %v: %w", pk, err)
-	}
-	for _, o := range row.Occurrences[:min(spotRows, len(row.Occurrences))] {
-		if err := s.occurrence(pk, o, spent); err != nil {
+	for _, value := range o.Occurrences[:min(spotRows, len(o.Occurrences))] {
+		if err := s.occurrence(o.Pk, value, spent); err != nil {
 			return err
 		}
 	}
