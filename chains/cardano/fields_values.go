@@ -6,6 +6,7 @@ import (
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/chains/indexexpr"
 	"birthmark/model"
 )
 
@@ -129,16 +130,7 @@ func inputs(ins []model.Input) []*spent {
 	for i := range ins {
 		all[i] = spent{Tx: ins[i].Tx[:], Index: int(ins[i].Index)}
 	}
-	return pointers(all)
-}
-
-// pointers returns pointers to the entries of a list, which expressions need.
-func pointers[T any](entries []T) []*T {
-	all := make([]*T, len(entries))
-	for i := range entries {
-		all[i] = &entries[i]
-	}
-	return all
+	return indexexpr.Pointers(all)
 }
 
 func newAsset(id []byte, amount int) asset {
@@ -150,7 +142,7 @@ func holdings(assets []model.Asset) []*asset {
 	for i, a := range assets {
 		all[i] = newAsset(a.ID, fitting(a.Amount))
 	}
-	return pointers(all)
+	return indexexpr.Pointers(all)
 }
 
 func mints(ms []model.Mint) []*asset {
@@ -158,7 +150,7 @@ func mints(ms []model.Mint) []*asset {
 	for i, m := range ms {
 		all[i] = newAsset(m.Asset, int(m.Amount.Int64())) // amounts of a mint have 64 bits
 	}
-	return pointers(all)
+	return indexexpr.Pointers(all)
 }
 
 // policies returns the policies of an output's assets, each once.
