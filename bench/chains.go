@@ -68,8 +68,10 @@ func (c Chain) Resolve(ctx context.Context) (Chain, error) {
 	if err != nil {
 		return c, err
 	}
-	if i := slices.IndexFunc(c.Indexes, func(name string) bool { return valueSizes[name] == 0 }); c.generated() && i >= 0 {
-		return c, model.Errorf(model.Usage, "unknown_index", "unsupported index %q of generated blocks: expected address or script_hash", c.Indexes[i])
+	for _, name := range c.Indexes {
+		if c.generated() && valueSizes[name] == 0 {
+			return c, model.Errorf(model.Usage, "unknown_index", "unsupported index %q of generated blocks: expected address or script_hash", name)
+		}
 	}
 	store := memory.New()
 	defer store.Close()

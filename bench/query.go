@@ -3,6 +3,8 @@ package bench
 import (
 	"context"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"birthmark/bench/generate/distribution"
@@ -103,70 +105,29 @@ type questioner struct {
 	rng    distribution.Random
 	result *QueryResult
 
-	// The sample: txs[i] has outputs[i] and is in blocks[i].
-	txs, outputs, blocks []string
-	ordinary             []string // values of outputs of the sample without the hottest one
+	sample // values: without the hottest one
 }
 
-// draw takes the sample: blocks with uniformly distributed heights, a transaction of each and one of its outputs.
+// draw takes the sample.
 func (q *questioner) draw(ctx context.Context) error {
 	counts := map[string]int{}
 	var values []string
-	tip := q.db.Tip().Height
-	for tries := 0; len(q.txs) < q.o.Samples; tries++ {
-		if tries == 100*q.o.Samples {
-			return model.Errorf(model.NotFound, "unknown_tx", "of %d sampled blocks only %d have suitable transactions", tries, len(q.txs))
-		}
-		height := fmt.Sprint(q.rng.IntN(int(tip) + 1))
-		block, err := q.db.Block(ctx, height)
-		if kind, _ := model.KindOf(err); kind == model.NotFound { // before the first block
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if len(block.Txs) == 0 {
-			continue
-		}
-		tx, err := q.db.Tx(ctx, block.Txs[q.rng.IntN(len(block.Txs))])
-		if err != nil {
-			return err
-		}
-		if len(tx.Outputs) == 0 {
-			continue
-		}
-		drawn := tx.Outputs[q.rng.IntN(len(tx.Outputs))]
-		q.txs, q.blocks = append(q.txs, tx.Hash), append(q.blocks, height)
-		q.outputs = append(q.outputs, fmt.Sprintf("%s:%d", drawn.Tx, drawn.Index))
+	err := q.sample.draw(ctx, q.db, q.rng, int(q.db.Tip().Height), q.o.Samples, math.MaxInt, func(tx *query.TxAnswer, drawn *query.OutputAnswer) error {
 		for i := range tx.Outputs {
 			for _, v := range valuesOf(&tx.Outputs[i], q.result.Index) {
 				add(counts, v)
 			}
 		}
-		values = append(values, valuesOf(&drawn, q.result.Index)...)
-	}
+		values = append(values, valuesOf(drawn, q.result.Index)...)
+		return nil
+	})
 	hot := &q.result.Hottest
 	if hot.Value = q.o.Hottest[q.result.Index]; hot.Value == "" {
 		hot.Value, _ = most(counts)
 		hot.Sampled = true
 	}
-	for _, v := range values {
-		if v != hot.Value {
-			q.ordinary = append(q.ordinary, v)
-		}
-	}
-	return nil
-}
-
-// valuesOf returns the values of an index in an output.
-func valuesOf(o *query.OutputAnswer, index string) []string {
-	switch v := o.Keys[index].(type) {
-	case string:
-		return []string{v}
-	case []string:
-		return v
-	}
-	return nil
+	q.sample.values = slices.DeleteFunc(values, func(v string) bool { return v == hot.Value })
+	return err
 }
 
 // measure runs n queries twice and stores the latencies of the second run.
@@ -235,7 +196,7 @@ func (q *questioner) values(ctx context.Context) error {
 		}},
 		{"balance", func(v string) error { _, err := q.db.Balance(ctx, index, v); return err }},
 	} {
-		if err := q.measure(ctx, m.name, len(q.ordinary), func(i int) error { return m.question(q.ordinary[i]) }); err != nil {
+		if err := q.measure(ctx, m.name, len(q.sample.values), func(i int) error { return m.question(q.sample.values[i]) }); err != nil {
 			return err
 		}
 		if err := q.measure(ctx, "hottest_"+m.name, min(hottestTimes, q.o.Samples), func(int) error { return m.question(hot) }); err != nil {

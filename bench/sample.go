@@ -14,10 +14,68 @@ import (
 	"birthmark/model"
 )
 
-// sample is the items to request, taken from responses of the server.
+// sample is items of a database: transactions, the block and an output of each, and values of outputs.
 type sample struct {
 	index                        string // of the values; empty: the database has no suitable one
 	txs, blocks, outputs, values []string
+}
+
+// sampled is a source of samples: a database or a server. Its errors are of kind [model.NotFound] for unknown items.
+type sampled interface {
+	Block(ctx context.Context, ref string) (*query.BlockAnswer, error)
+	Tx(ctx context.Context, hash string) (*query.TxAnswer, error)
+}
+
+// draw samples n transactions of at most parts inputs and outputs: blocks with uniformly distributed heights, a
+// transaction of each and one of its outputs, which it passes to use.
+func (p *sample) draw(
+	ctx context.Context, from sampled, rng distribution.Random, tip, n, parts int,
+	use func(tx *query.TxAnswer, drawn *query.OutputAnswer) error,
+) error {
+	for tries := 0; len(p.txs) < n; tries++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if tries == 100*n {
+			return model.Errorf(model.NotFound, "unknown_tx", "of %d sampled blocks only %d have suitable transactions", tries, len(p.txs))
+		}
+		height := fmt.Sprint(rng.IntN(tip + 1))
+		block, err := from.Block(ctx, height)
+		var tx *query.TxAnswer
+		if err == nil && len(block.Txs) > 0 {
+			tx, err = from.Tx(ctx, block.Txs[rng.IntN(len(block.Txs))])
+		}
+		if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+			return err
+		}
+		if tx == nil || len(tx.Outputs) == 0 || len(tx.Inputs)+len(tx.Outputs) > parts {
+			continue
+		}
+		drawn := &tx.Outputs[rng.IntN(len(tx.Outputs))]
+		p.txs, p.blocks = append(p.txs, tx.Hash), append(p.blocks, height)
+		p.outputs = append(p.outputs, fmt.Sprintf("%s:%d", drawn.Tx, drawn.Index))
+		if err := use(tx, drawn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valuesOf returns the values of an index in an output, which may have been decoded from JSON.
+func valuesOf(o *query.OutputAnswer, index string) (values []string) {
+	switch v := o.Keys[index].(type) {
+	case string:
+		return []string{v}
+	case []string:
+		return v
+	case []any:
+		for _, each := range v {
+			if text, ok := each.(string); ok {
+				values = append(values, text)
+			}
+		}
+	}
+	return values
 }
 
 // loadPaths maps kinds of requests to functions for the path of the i-th item. A path that begins with two slashes is
@@ -83,22 +141,32 @@ type drawer struct {
 }
 
 // answer requests a path of the chain and decodes the response.
-func (d *drawer) answer(path string, to any) (found bool, err error) {
+func answer[T any](d *drawer, path string) (*T, error) {
 	path = d.at.EscapedPath() + path
 	a, err := d.ask(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, d.at.Host), true)
 	if err != nil {
-		return false, model.Errorf(model.BadSource, "no_answer", "%s: %w", d.at, err)
-	}
-	if a.status == 404 && path != d.at.EscapedPath()+"/status" {
-		return false, nil
+		return nil, model.Errorf(model.BadSource, "no_answer", "%s: %w", d.at, err)
 	}
 	if a.status != 200 {
-		return false, model.Errorf(model.BadSource, "no_answer", "GET %s of %s: status %d, expected 200: %.200s", path, d.at.Host, a.status, a.body)
+		kind := model.BadSource
+		if a.status == 404 && path != d.at.EscapedPath()+"/status" {
+			kind = model.NotFound
+		}
+		return nil, model.Errorf(kind, "no_answer", "GET %s of %s: status %d, expected 200: %.200s", path, d.at.Host, a.status, a.body)
 	}
+	to := new(T)
 	if err := json.Unmarshal(a.body, to); err != nil {
-		return false, model.Errorf(model.BadSource, "no_answer", "GET %s of %s: %w", path, d.at.Host, err)
+		return nil, model.Errorf(model.BadSource, "no_answer", "GET %s of %s: %w", path, d.at.Host, err)
 	}
-	return true, nil
+	return to, nil
+}
+
+func (d *drawer) Block(_ context.Context, ref string) (*query.BlockAnswer, error) {
+	return answer[query.BlockAnswer](d, "/block/"+ref)
+}
+
+func (d *drawer) Tx(_ context.Context, hash string) (*query.TxAnswer, error) {
+	return answer[query.TxAnswer](d, "/tx/"+hash)
 }
 
 // ordinaryOutputs is the maximum number of outputs of a sampled value. In generated blocks 5% of outputs belong to
@@ -110,11 +178,10 @@ const ordinaryOutputs = 100
 // bytes.
 const ordinaryParts = 1000
 
-// draw takes a sample like [Query]: blocks with uniformly distributed heights, a transaction of each, an output of
-// that, and its value, excluding large transactions and frequent values.
+// draw takes a sample, without large transactions and frequent values.
 func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*sample, error) {
-	var status query.StatusAnswer
-	if _, err := d.answer("/status", &status); err != nil {
+	status, err := answer[query.StatusAnswer](d, "/status")
+	if err != nil {
 		return nil, err
 	}
 	if status.Tip == nil || status.Totals.Txs == 0 {
@@ -126,53 +193,17 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*sample, error) 
 			p.index = x.Name
 		}
 	}
-	for tries := 0; len(p.txs) < n; tries++ {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if tries == 100*n {
-			return nil, model.Errorf(model.NotFound, "unknown_tx", "of %d sampled blocks only %d have suitable transactions", tries, len(p.txs))
-		}
-		var block query.BlockAnswer
-		var tx query.TxAnswer
-		height := fmt.Sprint(rng.IntN(int(status.Tip.Height) + 1))
-		if found, err := d.answer("/block/"+height, &block); err != nil {
-			return nil, err
-		} else if !found || len(block.Txs) == 0 {
-			continue
-		}
-		if found, err := d.answer("/tx/"+block.Txs[rng.IntN(len(block.Txs))], &tx); err != nil {
-			return nil, err
-		} else if !found || len(tx.Outputs) == 0 || len(tx.Inputs)+len(tx.Outputs) > ordinaryParts {
-			continue
-		}
-		drawn := &tx.Outputs[rng.IntN(len(tx.Outputs))]
-		p.txs, p.blocks = append(p.txs, tx.Hash), append(p.blocks, height)
-		p.outputs = append(p.outputs, fmt.Sprintf("%s:%d", drawn.Tx, drawn.Index))
-		for _, v := range answeredValues(drawn, p.index) {
-			var outputs query.FindAnswer
+	return p, p.draw(ctx, d, rng, int(status.Tip.Height), n, ordinaryParts, func(_ *query.TxAnswer, drawn *query.OutputAnswer) error {
+		for _, v := range valuesOf(drawn, p.index) {
 			path := fmt.Sprintf("/find/%s/%s?limit=%d", url.PathEscape(p.index), url.PathEscape(v), ordinaryOutputs)
-			if found, err := d.answer(path, &outputs); err != nil {
-				return nil, err
-			} else if found && outputs.Next == nil {
+			outputs, err := answer[query.FindAnswer](d, path)
+			if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+				return err
+			}
+			if err == nil && outputs.Next == nil {
 				p.values = append(p.values, v)
 			}
 		}
-	}
-	return p, nil
-}
-
-// answeredValues returns the values of an index in a decoded output.
-func answeredValues(o *query.OutputAnswer, index string) (values []string) {
-	switch v := o.Keys[index].(type) {
-	case string:
-		return []string{v}
-	case []any:
-		for _, each := range v {
-			if text, ok := each.(string); ok {
-				values = append(values, text)
-			}
-		}
-	}
-	return values
+		return nil
+	})
 }

@@ -52,10 +52,7 @@ func BenchmarkAppend(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			g, err := bench.NewGenerator(bench.Chain{Txs: 1 << 30, Seed: 1, Indexes: indexes})
-			if err != nil {
-				b.Fatal(err)
-			}
+			g := bench.NewGenerator(bench.Chain{Txs: 1 << 30, Seed: 1, Indexes: indexes})
 			txs, n := 0, 1
 			b.ReportAllocs()
 			b.ResetTimer()
@@ -88,10 +85,7 @@ func BenchmarkRollbackOfOneBlock(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	g, err := bench.NewGenerator(bench.Chain{Txs: 1 << 30, Seed: 1, Indexes: indexes})
-	if err != nil {
-		b.Fatal(err)
-	}
+	g := bench.NewGenerator(bench.Chain{Txs: 1 << 30, Seed: 1, Indexes: indexes})
 	blocks := []*model.Block{g.Next(1)}
 	for range 20 {
 		blocks = append(blocks, g.Next(perBlock))
