@@ -75,7 +75,7 @@ func (r *Run) MapFilter() error {
 	}
 	r.mapping = mapping
 	r.filter = unsafe.Slice((*block)(unsafe.Pointer(&mapping[at])), r.layout.blocks)
-	r.memory.Resize(0)
+	r.memory[0].Resize(0)
 	return nil
 }
 

@@ -17,15 +17,19 @@ import (
 const (
 	magic      = "birthrun"
 	version    = 1
-	pageSize   = 4096
-	pageData   = pageSize - 4 // the checksum follows
-	headerSize = 72
+	headerSize = 4096
+	headerData = 72 // bytes of the header that are used
 
-	tagSize  = 8
-	restSize = 10 // of an entry without tag and payload
+	// Smaller pages cost less to copy from the page cache and to verify, larger ones need less memory for the index.
+	pageSize = 1024
+	pageData = pageSize - 4 // the checksum follows
 
-	// MaxPayload is the maximum number of bytes of a payload.
-	MaxPayload = 1 << 10
+	tagSize   = 8
+	restSize  = 10 // of an entry without tag and payload
+	indexSize = 4  // bytes per page in the page index
+
+	// MaxPayload is the maximum number of bytes of a payload: four entries in a page.
+	MaxPayload = pageData/4 - tagSize - restSize
 )
 
 // ErrDamaged is the error of a file that is not a complete run, or was changed. The file can be deleted.
@@ -49,10 +53,9 @@ type Run struct {
 	file    *os.File
 	layout  layout
 	filter  filter
-	first   []uint64        // page index: the first tag of each page
-	memory  *offheap.Memory // of the filter, unless it is mapped
-	index   *offheap.Memory // of first
-	mapping []byte          // of the filter, if it is mapped
+	index   []uint32           // high half of the last tag of each page
+	mapping []byte             // of the filter, if it is mapped
+	memory  [2]*offheap.Memory // of the filter, unless it is mapped, and of the index
 	dead    atomic.Pointer[deadBits]
 	limit   atomic.Uint64
 	synced  bool
@@ -70,10 +73,10 @@ type layout struct {
 
 func entriesPerPage(payload int) int { return pageData / (tagSize + restSize + payload) }
 
-func (l *layout) pageAt(page int) int64 { return pageSize * (1 + int64(page)) }
+func (l *layout) pageAt(page int) int64 { return headerSize + pageSize*int64(page) }
 func (l *layout) filterAt() int64       { return l.pageAt(l.pages) }
 func (l *layout) indexAt() int64        { return l.filterAt() + int64(l.blocks)*blockSize }
-func (l *layout) size() int64           { return l.indexAt() + int64(l.pages)*tagSize }
+func (l *layout) size() int64           { return l.indexAt() + int64(l.pages)*indexSize }
 
 // entriesOf returns the number of entries of a page.
 func (l *layout) entriesOf(page int) int { return min(l.perPage, l.entries-page*l.perPage) }
@@ -90,7 +93,7 @@ func extraOf(rest []byte) uint16      { return binary.LittleEndian.Uint16(rest) 
 func pkOf(rest []byte) uint64         { return binary.LittleEndian.Uint64(rest[2:]) }
 
 func (l *layout) header() []byte {
-	b := make([]byte, 0, pageSize)
+	b := make([]byte, 0, headerSize)
 	b = append(b, magic...)
 	b = binary.LittleEndian.AppendUint32(b, version)
 	b = binary.LittleEndian.AppendUint32(b, uint32(l.payload))
@@ -99,7 +102,7 @@ func (l *layout) header() []byte {
 	}
 	b = binary.LittleEndian.AppendUint32(b, l.sum)
 	b = binary.LittleEndian.AppendUint32(b, checksum(0, b))
-	return b[:pageSize]
+	return b[:headerSize]
 }
 
 // parseHeader reads the header of a file of the given size. It rejects headers that do not describe such a file, so the
@@ -148,23 +151,22 @@ func (r *Run) load() error {
 	if err != nil {
 		return fmt.Errorf("open cache file: %w", err)
 	}
-	header := make([]byte, pageSize)
+	header := make([]byte, headerSize)
 	if _, err := r.file.ReadAt(header, 0); errors.Is(err, io.EOF) {
-		return r.damaged("it has %d bytes, a header needs %d", info.Size(), pageSize)
+		return r.damaged("it has %d bytes, a header needs %d", info.Size(), headerSize)
 	} else if err != nil {
 		return fmt.Errorf("read cache file: %w", err)
 	}
 	if r.layout, err = parseHeader(header, info.Size()); err != nil {
 		return r.damaged("%v", err)
 	}
-	r.memory, r.filter = newFilter(r.layout.blocks)
-	r.index = offheap.New(r.layout.pages * tagSize)
-	r.first = offheap.Room(r.index, r.first, r.layout.pages)[:r.layout.pages]
+	r.allocate(r.layout.pages)
+	r.index = r.index[:r.layout.pages]
 	sum := uint32(0)
 	for _, part := range []struct {
 		at int64
 		to []byte
-	}{{r.layout.filterAt(), bytesOf(r.filter)}, {r.layout.indexAt(), bytesOf(r.first)}} {
+	}{{r.layout.filterAt(), bytesOf(r.filter)}, {r.layout.indexAt(), bytesOf(r.index)}} {
 		if _, err := r.file.ReadAt(part.to, part.at); err != nil {
 			return fmt.Errorf("read cache file: %w", err)
 		}
@@ -178,8 +180,15 @@ func (r *Run) load() error {
 	return nil
 }
 
+// allocate allocates the filter, and the index for a number of pages.
+func (r *Run) allocate(pages int) {
+	r.memory[0], r.filter = newFilter(r.layout.blocks)
+	r.memory[1] = offheap.New(pages * indexSize)
+	r.index = offheap.Room(r.memory[1], r.index, pages)
+}
+
 // bytesOf returns the memory of a slice of numbers. They are little-endian: the supported processors are.
-func bytesOf[T uint64 | block](s []T) []byte {
+func bytesOf[T uint32 | block](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }
 
@@ -207,7 +216,7 @@ func (r *Run) Payload() int { return r.layout.payload }
 
 // Memory returns the memory in use in bytes: page index, dead bits, and the filter if it is not mapped.
 func (r *Run) Memory() int64 {
-	n := int64(len(r.first)) * tagSize
+	n := int64(len(r.index)) * indexSize
 	if r.mapping == nil {
 		n += int64(len(r.filter)) * blockSize
 	}
@@ -240,7 +249,7 @@ func (r *Run) Sync() error {
 // Close releases the memory and the file. The run must not be used after it.
 func (r *Run) Close() error {
 	err := r.unmap()
-	for _, m := range []*offheap.Memory{r.memory, r.index} {
+	for _, m := range r.memory {
 		if m != nil {
 			m.Resize(0)
 		}
@@ -248,7 +257,7 @@ func (r *Run) Close() error {
 	if d := r.dead.Swap(nil); d != nil {
 		d.memory.Resize(0)
 	}
-	r.filter, r.first = nil, nil
+	r.filter, r.index = nil, nil
 	return errors.Join(err, r.file.Close())
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/bits"
 )
 
 // Query is a lookup in a batch.
@@ -101,7 +100,7 @@ func (r *Run) Lookup(qs []Query, s *Scratch) error {
 // candidates sets the hits: the queries that are not found yet and pass the filter, with their pages.
 func (r *Run) candidates(qs []Query, s *Scratch) {
 	s.hits = s.hits[:0]
-	if len(r.first) == 0 {
+	if len(r.index) == 0 {
 		return
 	}
 	sum := uint64(0)
@@ -112,37 +111,39 @@ func (r *Run) candidates(qs []Query, s *Scratch) {
 		}
 		for i := range group {
 			if q := &group[i]; !q.Found && r.filter.has(q.Tag) {
-				s.hits = append(s.hits, hit{int32(from + i), int32(r.pageOf(q.Tag))})
+				if page := r.pageOf(q.Tag); page < len(r.index) {
+					s.hits = append(s.hits, hit{int32(from + i), int32(page)})
+				}
 			}
 		}
 	}
 	s.touch = sum
 }
 
-// pageOf returns the first page that may have a tag: the last one that begins with a lower tag. As tags are uniformly
-// distributed, it is near the page that the tag's high bits name.
+// pageOf returns the first page whose last tag is not lower than a tag, as far as the index has it; the number of pages
+// if there is none. As tags are uniformly distributed, interpolating twice comes within a few pages of it.
 func (r *Run) pageOf(tag uint64) int {
-	first := r.first
-	guess, _ := bits.Mul64(tag, uint64(len(first)))
-	low, high := int(guess), int(guess)+1 // first[low] < tag <= first[high], with -1 and len(first) beyond all tags
-	if first[guess] < tag {
-		for step := 1; high < len(first) && first[high] < tag; step *= 2 {
-			low, high = high, min(high+step, len(first))
-		}
-	} else {
-		low, high = low-1, low
-		for step := 1; low >= 0 && first[low] >= tag; step *= 2 {
-			low, high = max(low-step, -1), low
+	index, high, n := r.index, uint32(tag>>32), int64(len(r.index))
+	guess := int64(high) * n >> 32
+	guess = min(max(guess+(int64(high)-int64(index[guess]))*n>>32, 0), n-1)
+	low, up := int(guess)-1, int(guess) // index[low] < high <= index[up]
+	if index[guess] < high {
+		low, up = up, up+1
+		for step := 1; up < len(index) && index[up] < high; step *= 2 {
+			low, up = up, min(up+step, len(index))
 		}
 	}
-	for high-low > 1 {
-		if middle := int(uint(low+high) / 2); first[middle] < tag {
+	for step := 1; low >= 0 && index[low] >= high; step *= 2 {
+		low, up = max(low-step, -1), low
+	}
+	for up-low > 1 {
+		if middle := int(uint(low+up) / 2); index[middle] < high {
 			low = middle
 		} else {
-			high = middle
+			up = middle
 		}
 	}
-	return max(low, 0)
+	return up
 }
 
 // search looks up queries in their page.
@@ -151,7 +152,7 @@ func (r *Run) search(qs []Query, page []byte, hits []hit, s *Scratch) error {
 	for _, h := range hits {
 		q := &qs[h.query]
 		more := r.find(q, page, number, s)
-		for next := number + 1; more && next < len(r.first) && r.first[next] == q.Tag; next++ {
+		for next := number + 1; more && next < len(r.index); next++ {
 			following := s.buffer[pageSize:]
 			if err := r.read(following, next, s); err != nil {
 				return err

@@ -9,7 +9,7 @@ import (
 )
 
 // readBuffer is the number of pages that merges read at once from each run.
-const readBuffer = 64
+const readBuffer = 256
 
 // Merge writes the live entries of several runs of one payload size to a new run: entries that are not dead, are below the
 // limit of their run, and for which keep returns true if it is not nil. Of equal tags and extras, the entries of earlier

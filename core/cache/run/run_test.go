@@ -404,8 +404,8 @@ func TestDamage(t *testing.T) {
 	}
 	for range 300 {
 		at := rng.IntN(len(want))
-		if at >= headerSize && at < pageSize {
-			at %= headerSize // the rest of the header is not used
+		if at >= headerData && at < headerSize {
+			at %= headerData // the rest of the header is not used
 		}
 		b := slices.Clone(want)
 		b[at] ^= 1 << rng.IntN(8)
@@ -414,11 +414,11 @@ func TestDamage(t *testing.T) {
 	}
 	fails("longer by", 1, append(slices.Clone(want), 0))
 	swapped := slices.Clone(want)
-	copy(swapped[pageSize:], want[2*pageSize:3*pageSize])
-	copy(swapped[2*pageSize:], want[pageSize:2*pageSize])
+	copy(swapped[good.layout.pageAt(0):][:pageSize], want[good.layout.pageAt(1):])
+	copy(swapped[good.layout.pageAt(1):][:pageSize], want[good.layout.pageAt(0):])
 	fails("pages exchanged", 1, swapped)
 	// A file that is truncated while it is in use.
-	if err := os.Truncate(path, 2*pageSize); err != nil {
+	if err := os.Truncate(path, good.layout.pageAt(1)); err != nil {
 		t.Fatal(err)
 	}
 	last := m.entries[len(m.entries)-1]
@@ -469,7 +469,7 @@ func FuzzOpen(f *testing.F) {
 
 // seal sets the checksums of a damaged run, if its header describes a file of its size.
 func seal(b []byte) {
-	if len(b) < pageSize {
+	if len(b) < headerSize {
 		return
 	}
 	sum := func() { binary.LittleEndian.PutUint32(b[68:], checksum(0, b[:68])) }

@@ -9,8 +9,8 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// writeBuffer is the number of bytes of pages that are written at once.
-const writeBuffer = 64 * pageSize
+// writeBuffer is the number of bytes that are written at once.
+const writeBuffer = 256 << 10
 
 // Writer writes a run.
 type Writer struct {
@@ -36,10 +36,9 @@ func Create(path string, payload, expected int) (*Writer, error) {
 		return nil, fmt.Errorf("create cache file: %w", err)
 	}
 	r := &Run{path: path, file: file, layout: layout{payload: payload, perPage: entriesPerPage(payload), blocks: blocksFor(expected)}}
-	r.memory, r.filter = newFilter(r.layout.blocks)
-	r.index = offheap.New((expected/r.layout.perPage + 1) * tagSize)
+	r.allocate(expected/r.layout.perPage + 1)
 	r.limit.Store(math.MaxUint64)
-	return &Writer{r: r, buffer: make([]byte, 0, writeBuffer), written: pageSize}, nil
+	return &Writer{r: r, buffer: make([]byte, 0, writeBuffer), written: headerSize}, nil
 }
 
 // Add adds an entry. Entries must be in ascending order of tag and extra; equal ones are allowed. After an error all
@@ -62,12 +61,12 @@ func (w *Writer) place(tag uint64, extra uint16) ([]byte, error) {
 	if tag <= w.last && (tag != w.last || extra < w.extra || tag == 0) || w.err != nil {
 		return nil, w.fail(fmt.Errorf("entry %x %x is not after %x %x", tag, extra, w.last, w.extra))
 	}
-	w.last, w.extra = tag, extra
 	if w.page == nil {
-		if err := w.begin(tag); err != nil {
+		if err := w.begin(); err != nil {
 			return nil, err
 		}
 	}
+	w.last, w.extra = tag, extra
 	w.r.filter.add(tag)
 	i := w.n
 	binary.LittleEndian.PutUint64(w.page[i*tagSize:], tag)
@@ -80,7 +79,7 @@ func (w *Writer) place(tag uint64, extra uint16) ([]byte, error) {
 }
 
 // begin begins a page. The one before, if any, is complete.
-func (w *Writer) begin(tag uint64) error {
+func (w *Writer) begin() error {
 	w.seal()
 	if len(w.buffer) == cap(w.buffer) {
 		if err := w.flush(); err != nil {
@@ -95,15 +94,16 @@ func (w *Writer) begin(tag uint64) error {
 	w.buffer = w.buffer[:at+pageSize]
 	w.page = w.buffer[at:]
 	clear(w.page)
-	w.r.first = append(offheap.Room(w.r.index, w.r.first, 1), tag)
+	w.r.index = append(offheap.Room(w.r.memory[1], w.r.index, 1), 0)
 	l.pages++
 	return nil
 }
 
-// seal adds the checksum to the last page in the buffer.
+// seal completes the last page in the buffer.
 func (w *Writer) seal() {
 	if n := len(w.buffer); n > 0 {
 		page := w.buffer[n-pageSize:]
+		w.r.index[len(w.r.index)-1] = uint32(w.last >> 32)
 		binary.LittleEndian.PutUint32(page[pageData:], checksum(uint32(w.r.layout.pages-1), page[:pageData]))
 	}
 }
@@ -145,7 +145,7 @@ func (w *Writer) Finish() (*Run, error) {
 		w.seal()
 	}
 	_ = w.flush() // write returns the first error
-	filter, index := bytesOf(w.r.filter), bytesOf(w.r.first)
+	filter, index := bytesOf(w.r.filter), bytesOf(w.r.index)
 	l.sum = checksum(checksum(0, filter), index)
 	_ = w.write(filter, l.filterAt())
 	_ = w.write(index, l.indexAt())
