@@ -91,9 +91,8 @@ func Generates(indexes []string) bool {
 // follows the statistics of bitcoingen. It is not merged with bitcoingen's generator, because that serializes scripts
 // and transactions, which takes longer than indexing and would change what [Append] measures.
 type Generator struct {
-	chain       Chain
-	sizes       []int // of values in bytes, by index
-	outputBytes int   // of all values of one output
+	*expander
+	chain Chain
 
 	rng        distribution.Random
 	shape      *bitcoingen.Shape
@@ -103,15 +102,14 @@ type Generator struct {
 	hot     int     // hot outputs left to generate
 	hotRate float64 // their probability among eligible outputs
 
-	txs    uint32   // generated so far; also the number of the next transaction
-	blocks int      // generated so far
-	counts [][2]int // inputs and outputs of each transaction of the current block
+	txs    uint32  // generated so far; also the number of the next transaction
+	blocks int     // generated so far
+	last   outline // the newest block
 }
 
 // coin is an unspent output.
 type coin struct {
-	tx    uint32 // number of its transaction
-	index uint32
+	spent
 	value uint64
 }
 
@@ -119,15 +117,11 @@ type coin struct {
 func NewGenerator(c Chain) *Generator {
 	c = c.withDefaults()
 	g := &Generator{
-		chain: c, rng: distribution.NewRandom(c.Seed, 0),
+		expander: newExpander(c.Seed, c.Indexes), chain: c, rng: distribution.NewRandom(c.Seed, 0),
 		shape: bitcoingen.NewShape(), recipients: bitcoingen.NewRecipients(), hot: c.HotOutputs,
 	}
 	if c.Txs > 0 {
 		g.hotRate = 1.05 * float64(c.HotOutputs) / (furtherOutputs * float64(c.Txs))
-	}
-	for _, name := range c.Indexes {
-		g.sizes = append(g.sizes, valueSizes[name])
-		g.outputBytes += valueSizes[name]
 	}
 	return g
 }
@@ -163,97 +157,72 @@ const furtherOutputs = 1.6
 
 // Next generates a block with a coinbase and n-1 other transactions. The caller owns it.
 func (g *Generator) Next(n int) *model.Block {
-	h := g.blocks
-	g.recipients.Begin()
-	b := &model.Block{
-		Height: model.HeightPk(h), Hash: blockHash(g.chain.Seed, h), Time: 1231006505 + 600*int64(h),
-		Size: n * bytesPerTx, Header: g.bytes(80), Txs: make([]model.Tx, n),
-	}
-	if h > 0 {
-		b.Parent = blockHash(g.chain.Seed, h-1)
-	}
+	g.draw(n)
+	return g.block(&g.last)
+}
 
-	// Counting first reduces thousands of allocations per block to a few.
-	g.counts = g.counts[:0]
-	ins, outs := 0, 0
+// draw generates the outline of a block.
+func (g *Generator) draw(n int) {
+	o := &g.last
+	o.reset()
+	g.recipients.Begin()
+	o.height, o.header, o.first, o.addresses = g.blocks, g.rng.Uint64(), g.txs, g.recipients.Births()
 	for i := range n {
-		c := [2]int{g.shape.Inputs(g.rng), g.shape.Outputs(g.rng)}
+		t := outlineTx{g.shape.Inputs(g.rng), g.shape.Outputs(g.rng)}
 		if i == 0 {
-			c = [2]int{0, 1}
-			if h == 0 {
-				c[1] = 10 * g.chain.TxsPerBlock
+			t = outlineTx{0, 1}
+			if g.blocks == 0 {
+				t.outputs = 10 * g.chain.TxsPerBlock
 			}
 		}
-		g.counts = append(g.counts, c)
-		ins, outs = ins+c[0], outs+c[1]
-	}
-	a := arena{
-		inputs: make([]model.Input, ins), outputs: make([]model.Output, outs),
-		keys: make([]model.Key, outs*len(g.sizes)), bytes: make([]byte, outs*g.outputBytes),
+		o.txs = append(o.txs, t)
 	}
 	fees := uint64(0)
 	for i := range n {
 		if i > 0 {
-			fees += g.spend(b, i, &a)
+			fees += g.spend(o, i)
 		}
 	}
-	// The coinbase comes first and claims the fees, so its outputs are generated last.
-	g.pay(&b.Txs[0], g.txs, g.counts[0][1], subsidy(h)+fees, &a)
+	// The coinbase claims the fees, so its outputs are generated last.
+	g.pay(o, 0, subsidy(o.height)+fees)
 	g.coins.End()
 	g.txs += uint32(n)
 	g.blocks++
-	return b
-}
-
-// arena is unused memory of a block.
-type arena struct {
-	inputs  []model.Input
-	outputs []model.Output
-	keys    []model.Key
-	bytes   []byte
-}
-
-func take[T any](from *[]T, n int) []T {
-	s := (*from)[:n:n]
-	*from = (*from)[n:]
-	return s
 }
 
 // spend generates transaction i of the block and returns its fee. The transaction has fewer inputs than planned if no
 // more outputs are unspent, but at least one: the previous transaction left an output.
-func (g *Generator) spend(b *model.Block, i int, a *arena) (fee uint64) {
-	tx := &b.Txs[i]
-	ins := take(&a.inputs, g.counts[i][0])
-	total := uint64(0)
-	for j := range ins {
+func (g *Generator) spend(o *outline, i int) (fee uint64) {
+	total, ins := uint64(0), 0
+	for range o.txs[i].inputs {
 		c, ok := g.coins.Take(g.rng)
 		if !ok {
 			break
 		}
-		ins[j] = model.Input{Tx: txHash(g.chain.Seed, c.tx), Index: c.index}
-		tx.Inputs = ins[:j+1]
+		o.inputs = append(o.inputs, c.spent)
 		total += c.value
+		ins++
 	}
+	o.txs[i].inputs = ins
 	fee = total / 1000
-	g.pay(tx, g.txs+uint32(i), g.counts[i][1], total-fee, a)
+	g.pay(o, i, total-fee)
 	return fee
 }
 
-// pay adds n outputs with a sum of total to a transaction.
-func (g *Generator) pay(tx *model.Tx, number uint32, n int, total uint64, a *arena) {
-	tx.Hash = txHash(g.chain.Seed, number)
-	tx.Outputs = take(&a.outputs, n)
+// pay generates the outputs of transaction i of the block, with a sum of total.
+func (g *Generator) pay(o *outline, i int, total uint64) {
+	n := o.txs[i].outputs
 	each, rest := total/uint64(n), total
-	for j := range tx.Outputs {
+	for j := range n {
 		value := rest
 		if j < n-1 { // from half to one and a half of the mean
 			value = min(rest, each/2+uint64(g.rng.Float64()*float64(each)))
 		}
 		rest -= value
 		address, hot := g.recipient(j)
-		tx.Outputs[j] = model.Output{Value: value, Keys: g.keys(address, a)}
+		o.outputs = append(o.outputs, paid{value, address})
 		if !hot || !g.chain.HotUnspent {
-			g.coins.Put(coin{number, uint32(j), value})
+			g.coins.Put(coin{spent{o.first + uint32(i), uint32(j)}, value})
 		}
 	}
 }
@@ -267,48 +236,6 @@ func (g *Generator) recipient(j int) (address uint64, hot bool) {
 	}
 	address, _ = g.recipients.Draw(g.rng, 0)
 	return address, false
-}
-
-// keys returns the values of an address in all indexes.
-func (g *Generator) keys(address uint64, a *arena) []model.Key {
-	keys := take(&a.keys, len(g.sizes))
-	for i, size := range g.sizes {
-		value := take(&a.bytes, size)
-		fill(value, g.chain.Seed, uint64(i+1)*valueNumbers+address)
-		if g.chain.Indexes[i] == "address" {
-			value[0] = 0 // type of the address
-		}
-		keys[i] = model.Key{Index: i, Value: value}
-	}
-	return keys
-}
-
-func (g *Generator) bytes(n int) []byte {
-	b := make([]byte, n)
-	fill(b, g.chain.Seed, g.rng.Uint64())
-	return b
-}
-
-// Offsets of the numbers of transactions, blocks and the addresses of each index, so that no two have the same bytes.
-const (
-	txNumbers    = 1 << 40
-	blockNumbers = 1 << 41
-	valueNumbers = 1 << 42
-)
-
-func txHash(seed uint64, number uint32) (h model.Hash) {
-	fill(h[:], seed, txNumbers+uint64(number))
-	return h
-}
-
-func blockHash(seed uint64, height int) (h model.Hash) {
-	fill(h[:], seed, blockNumbers+uint64(height))
-	return h
-}
-
-// fill writes pseudorandom bytes that depend only on seed and number.
-func fill(b []byte, seed, number uint64) {
-	distribution.Fill(b, distribution.Mix(seed)^distribution.Mix(number))
 }
 
 // subsidy returns the subsidy of Bitcoin in satoshi.

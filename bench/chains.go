@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -51,7 +50,8 @@ type generated struct {
 	adapter model.Chain
 	network string
 	blocks  func(ctx context.Context, indexes []string) iter.Seq2[*model.Block, error]
-	file    string // or folder, not needed after the blocks were decoded; empty: none
+	encode  func(to []byte, b *model.Block) []byte // encodes the newest of blocks for a recording
+	file    string                                 // or folder, not needed after the blocks were decoded; empty: none
 }
 
 // Resolve fills in defaults, including the indexes of a database of the chain. Its errors are of kind [model.Usage] if
@@ -123,14 +123,14 @@ func (c unchecked) Define(ds []model.Definition) (model.Chain, error) {
 func (c Chain) generate(ctx context.Context, dir string) (*generated, error) {
 	if c.generated() {
 		adapter, err := bitcoinAdapter(unserializedBitcoin)
+		var g *Generator
 		blocks := func(ctx context.Context, indexes []string) iter.Seq2[*model.Block, error] {
 			c.Indexes = indexes
-			return NewGenerator(c).Blocks(ctx)
+			g = NewGenerator(c)
+			return g.Blocks(ctx)
 		}
-		return &generated{adapter: adapter, network: unserializedBitcoin, blocks: blocks}, err
-	}
-	if c.Name == bitcoin.Name {
-		dir = filepath.Join(dir, serializedFolder)
+		encode := func(to []byte, _ *model.Block) []byte { return appendOutline(to, &g.last) }
+		return &generated{adapter: adapter, network: unserializedBitcoin, blocks: blocks, encode: encode}, err
 	}
 	f, err := generate.Write(ctx, c.Name, dir, generate.Options{Seed: c.Seed, Txs: c.Txs, TxsPerBlock: float64(c.TxsPerBlock)}, nil)
 	if err != nil {
@@ -152,11 +152,8 @@ func (c Chain) generate(ctx context.Context, dir string) (*generated, error) {
 			}
 		}
 	}
-	return &generated{adapter: adapter, network: f.Network, file: f.Path, blocks: blocks}, err
+	return &generated{adapter: adapter, network: f.Network, file: f.Path, blocks: blocks, encode: appendBlock}, err
 }
-
-// serializedFolder is the subfolder for the files of Bitcoin, whose folder has the name of a file of a [Recording].
-const serializedFolder = "serialized"
 
 // GeneratedBlocks returns generated blocks of a chain in the format of [Decode], with at least that many transactions
 // and perBlock of them per block on average; with 0 as many as mainnet has.

@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"birthmark/model"
@@ -20,7 +23,11 @@ import (
 // the processors; done in pieces with the clock stopped, the store would compact in the pauses, and the pipeline would
 // start and end half empty for each piece. Reading a recording takes 0.3 to 0.5 µs of CPU per transaction of Bitcoin
 // and 1.6 µs of Cardano, a few percent of a run, mostly for allocating the blocks.
+//
+// Blocks of a [Generator] are recorded as numbers, 20 bytes per transaction, from which a replay makes hashes and
+// values; other blocks are recorded whole. A recording that was interrupted has no totals in Made.
 type Recording struct {
+	Version int               `json:"version"`
 	Chain   Chain             `json:"chain"`   // Indexes are those of the database
 	Network string            `json:"network"` // Cardano: the folder of the genesis files
 	Hottest map[string]string `json:"hottest"` // by index: the value with the most outputs
@@ -30,55 +37,78 @@ type Recording struct {
 }
 
 // Files of a recording: the blocks, each after its size (4 bytes); per block its offset and the number of transactions
-// up to its end (8 bytes each); the fields of Recording as JSON.
+// up to its end (8 bytes each); the fields of Recording as JSON. Serialized blocks are in a folder until they are
+// recorded; the genesis files of Cardano remain there.
 const (
 	blocksFile  = "blocks"
 	headsFile   = "heads"
 	summaryFile = "recording.json"
 	headBytes   = 16
+
+	serializedFolder = "serialized"
 )
 
-// Record generates the blocks of c in an empty folder. It calls progress, if not nil, with the number of transactions.
+// recordingVersion changes with the format of the files and with the blocks that a seed generates.
+const recordingVersion = 1
+
+// Record generates the blocks of c in an empty folder, or in one with an interrupted recording, which it replaces. Its
+// errors are of kind [model.Refused] if the folder contains other files. It calls progress, if not nil, with the number
+// of transactions. The memory in use grows by the unspent outputs: 11 bytes per transaction of Bitcoin.
 func Record(ctx context.Context, dir string, c Chain, progress func(txs int)) (r *Recording, err error) {
 	if c, err = c.Resolve(ctx); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := clearInterrupted(dir); err != nil {
 		return nil, err
 	}
-	made, err := c.generate(ctx, dir)
+	r = &Recording{Version: recordingVersion, Chain: c, dir: dir}
+	if err := r.Save(dir); err != nil {
+		return nil, err
+	}
+	made, err := c.generate(ctx, filepath.Join(dir, serializedFolder))
 	if err != nil {
 		return nil, err
 	}
-	r = &Recording{Chain: c, Network: made.network, dir: dir}
+	r.Network = made.network
 	w, err := newRecorder(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	hot := newHottest(made.adapter, c.Indexes)
-	for b, err := range made.blocks(ctx, c.Indexes) {
+	if err := errors.Join(r.write(ctx, w, made, progress), w.close()); err != nil {
+		return nil, err
+	}
+	return r, errors.Join(r.Save(dir), os.RemoveAll(made.file))
+}
+
+// write writes generated blocks and counts them.
+func (r *Recording) write(ctx context.Context, w *recorder, from *generated, progress func(txs int)) error {
+	c := &r.Chain
+	var made Made
+	hot := newHottest(from.adapter, c.Indexes)
+	for b, err := range from.blocks(ctx, c.Indexes) {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		b.Txs = b.Txs[:min(len(b.Txs), c.Txs-r.Made.Txs)]
-		r.Made.count(b)
+		if !c.generated() { // their files may have more
+			b.Txs = b.Txs[:min(len(b.Txs), c.Txs-made.Txs)]
+		}
+		made.count(b)
 		hot.count(b)
-		if err := w.write(b, r.Made.Txs); err != nil {
-			return nil, err
+		if err := w.write(from.encode(w.next(), b), made.Txs); err != nil {
+			return err
 		}
 		if progress != nil {
-			progress(r.Made.Txs)
+			progress(made.Txs)
 		}
-		if r.Made.Txs == c.Txs {
+		if made.Txs >= c.Txs {
 			break
 		}
 	}
-	if r.Made.Txs != c.Txs {
-		return nil, fmt.Errorf("%d transactions were generated of %d", r.Made.Txs, c.Txs)
+	if made.Txs != c.Txs {
+		return fmt.Errorf("%d transactions were generated of %d", made.Txs, c.Txs)
 	}
-	r.Hottest = hot.values()
-	return r, errors.Join(r.Save(dir), os.RemoveAll(made.file))
+	r.Made, r.Hottest = made, hot.values()
+	return nil
 }
 
 // Made is the totals of the blocks that a source yielded.
@@ -104,6 +134,78 @@ func (m *Made) count(b *model.Block) {
 	}
 }
 
+// clearInterrupted creates dir, or removes an interrupted recording from it.
+func clearInterrupted(dir string) error {
+	if err := checkFolder(dir); err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range []string{blocksFile, headsFile, serializedFolder, summaryFile} { // the summary last
+		errs = append(errs, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	return errors.Join(append(errs, os.MkdirAll(dir, 0o755))...)
+}
+
+// checkFolder returns an error of kind [model.Refused] if dir contains anything but an interrupted recording.
+func checkFolder(dir string) error {
+	if r, err := readSummary(dir); err == nil && !r.complete() {
+		return nil
+	}
+	found, err := os.ReadDir(dir)
+	if err == nil && len(found) > 0 {
+		return model.Errorf(model.Refused, "not_empty", "%s contains other files: use an empty folder for the recording", dir)
+	}
+	return nil
+}
+
+func (r *Recording) complete() bool { return r.Made.Txs > 0 }
+
+// Reuse returns the recording in dir for the resolved chain c, and nil if there is none or if it was interrupted. Its
+// errors are of kind [model.Refused] if dir contains a recording of other blocks or other files. A longer recording is
+// one of all its first transactions; 0 transactions of c are any number.
+func Reuse(dir string, c Chain) (*Recording, error) {
+	r, err := OpenRecording(dir)
+	if err != nil {
+		return nil, checkFolder(dir)
+	}
+	return r, r.use(c)
+}
+
+// use sets the parameters of the chain that do not change the recorded blocks, and compares the others.
+func (r *Recording) use(c Chain) error {
+	has := r.Chain
+	recorded, expected := r.Made.Txs, c.Txs
+	if expected == 0 || c.HotOutputs == 0 && c.TipBlocks == 0 { // else the number of transactions changes all blocks
+		recorded = min(recorded, expected)
+	}
+	for _, p := range []struct {
+		what          string
+		has, expected any
+	}{
+		{"format version", r.Version, recordingVersion},
+		{"chain", has.Name, c.Name},
+		{"seed", has.Seed, c.Seed},
+		{"transactions per block", has.TxsPerBlock, c.TxsPerBlock},
+		{"serialized", has.Serialized, c.Serialized},
+		{"raw", has.Raw, c.Raw},
+		{"hot outputs", has.HotOutputs, c.HotOutputs},
+		{"unspent hot outputs", has.HotUnspent, c.HotUnspent},
+		{"blocks at the tip", has.TipBlocks, c.TipBlocks},
+		{"transactions", recorded, expected},
+	} {
+		if p.has != p.expected {
+			return model.Errorf(model.Refused, "not_empty",
+				"%s contains a recording of other blocks (%s: %v, expected %v): use another folder", r.dir, p.what, p.has, p.expected)
+		}
+	}
+	if !c.generated() && (!slices.Equal(has.Indexes, c.Indexes) || !reflect.DeepEqual(has.Definitions, c.Definitions)) {
+		return model.Errorf(model.Refused, "not_empty",
+			"%s contains a recording with other indexes (%s), expected %s: use another folder", r.dir, strings.Join(has.Indexes, ","), strings.Join(c.Indexes, ","))
+	}
+	r.Chain.Indexes, r.Chain.Keep = c.Indexes, c.Keep
+	return nil
+}
+
 // Save writes the recording without its blocks into a folder, next to a database of them, for [OpenRecording].
 func (r *Recording) Save(dir string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
@@ -115,15 +217,24 @@ func (r *Recording) Save(dir string) error {
 
 // OpenRecording opens the result of [Record] or [Recording.Save].
 func OpenRecording(dir string) (*Recording, error) {
-	text, err := os.ReadFile(filepath.Join(dir, summaryFile))
+	r, err := readSummary(dir)
+	if err == nil && !r.complete() {
+		err = errors.New("its recording was interrupted")
+	}
 	if err != nil {
 		return nil, model.Errorf(model.Usage, "bad_value", "%s does not contain recorded blocks: %w", dir, err)
 	}
-	r := &Recording{dir: dir}
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, model.Errorf(model.Usage, "bad_value", "%s does not contain recorded blocks: %w", dir, err)
-	}
 	return r, nil
+}
+
+// readSummary also reads that of an interrupted recording.
+func readSummary(dir string) (*Recording, error) {
+	text, err := os.ReadFile(filepath.Join(dir, summaryFile))
+	if err != nil {
+		return nil, err
+	}
+	r := &Recording{dir: dir}
+	return r, json.Unmarshal(text, r)
 }
 
 // Adapter returns the chain of the blocks.
@@ -149,14 +260,17 @@ func newRecorder(dir string) (*recorder, error) {
 	return &recorder{dir: dir, blocks: blocks, to: bufio.NewWriterSize(blocks, 1<<20)}, nil
 }
 
-// write adds a block. txs is the number of transactions up to its end.
-func (w *recorder) write(b *model.Block, txs int) error {
-	w.raw = appendBlock(append(w.raw[:0], 0, 0, 0, 0), b)
-	binary.LittleEndian.PutUint32(w.raw, uint32(len(w.raw)-4))
+// next returns memory for the next block, after space for its size.
+func (w *recorder) next() []byte { return append(w.raw[:0], 0, 0, 0, 0) }
+
+// write adds a block, encoded into next. txs is the number of transactions up to its end.
+func (w *recorder) write(raw []byte, txs int) error {
+	w.raw = raw
+	binary.LittleEndian.PutUint32(raw, uint32(len(raw)-4))
 	w.heads = binary.LittleEndian.AppendUint64(w.heads, w.at)
 	w.heads = binary.LittleEndian.AppendUint64(w.heads, uint64(txs))
-	w.at += uint64(len(w.raw))
-	_, err := w.to.Write(w.raw)
+	w.at += uint64(len(raw))
+	_, err := w.to.Write(raw)
 	return err
 }
 

@@ -20,6 +20,7 @@ import (
 // Replay is a [model.Source] of recorded blocks, which a separate goroutine reads.
 type Replay struct {
 	recording  *Recording
+	parse      func(raw []byte) (*model.Block, error)
 	blocks     *os.File
 	heads      []byte // of headsFile
 	first, tip model.Point
@@ -37,7 +38,7 @@ func (r *Recording) Replay(txs int) (s *Replay, err error) {
 	if txs > r.Made.Txs {
 		return nil, fmt.Errorf("%d transactions of %d in %s", txs, r.Made.Txs, r.dir)
 	}
-	s = &Replay{recording: r, txs: txs}
+	s = &Replay{recording: r, parse: r.parser(), txs: txs}
 	if s.heads, err = os.ReadFile(filepath.Join(r.dir, headsFile)); err != nil {
 		return nil, err
 	}
@@ -69,6 +70,20 @@ func (s *Replay) until(txs int) (blocks int) {
 	})
 }
 
+// parser returns the function that decodes a recorded block, for one goroutine at a time.
+func (r *Recording) parser() func(raw []byte) (*model.Block, error) {
+	if !r.Chain.generated() {
+		return parseBlock
+	}
+	x, o := newExpander(r.Chain.Seed, r.Chain.Indexes), outline{}
+	return func(raw []byte) (*model.Block, error) {
+		if err := o.parse(raw); err != nil {
+			return nil, err
+		}
+		return x.block(&o), nil
+	}
+}
+
 // point returns the point of block i.
 func (s *Replay) point(i int) (model.Point, error) {
 	at, _ := s.head(i)
@@ -76,7 +91,7 @@ func (s *Replay) point(i int) (model.Point, error) {
 	if err != nil {
 		return model.Point{}, err
 	}
-	b, err := parseBlock(raw)
+	b, err := s.parse(raw)
 	if err != nil {
 		return model.Point{}, err
 	}
@@ -193,14 +208,14 @@ func (s *Replay) readBatches(ctx context.Context, begin int, batches chan<- []*m
 		if err != nil {
 			return err
 		}
-		b, err := parseBlock(raw)
+		b, err := s.parse(raw)
 		if err != nil {
 			return err
 		}
 		if i == s.count-1 {
 			b.Txs = b.Txs[:len(b.Txs)-(txs-s.txs)]
 		}
-		if batch, size = append(batch, b), size+len(raw); size < batchBytes && i < s.count-1 {
+		if batch, size = append(batch, b), size+max(len(raw), b.Size); size < batchBytes && i < s.count-1 {
 			continue
 		}
 		select {

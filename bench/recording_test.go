@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"birthmark/bench/generate/distribution"
@@ -173,7 +174,7 @@ func TestDamagedRecordingsAreRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := os.Truncate(filepath.Join(r.dir, blocksFile), 20_000); err != nil {
+	if err := os.Truncate(filepath.Join(r.dir, blocksFile), 4_000); err != nil {
 		t.Fatal(err)
 	}
 	for _, err = range s.Follow(context.Background(), nil) {
@@ -194,6 +195,134 @@ func TestDamagedRecordingsAreRejected(t *testing.T) {
 	}
 	if _, err := r.Replay(301); err == nil {
 		t.Error("more than there is was replayed")
+	}
+}
+
+func TestOutlineRoundTrip(t *testing.T) {
+	g := NewGenerator(Chain{Seed: testseed.New(t), TxsPerBlock: 50, Indexes: bothIndexes})
+	rng, x := distribution.NewRandom(testseed.New(t), 0), g.expander
+	var o outline // reused, as a replay does
+	for range 50 {
+		b := g.Next(1 + rng.IntN(100))
+		raw := appendOutline(nil, &g.last)
+		if err := o.parse(raw); err != nil || !reflect.DeepEqual(x.block(&o), b) {
+			t.Fatalf("block %d: %v; read %+v", b.Height, err, o)
+		}
+		if err := o.parse(append(raw, 0)); err == nil {
+			t.Fatal("one byte too many was accepted")
+		}
+		if cut := rng.IntN(len(raw)); o.parse(raw[:cut]) == nil {
+			t.Fatalf("%d bytes of %d were accepted", cut, len(raw))
+		}
+	}
+}
+
+func FuzzParseOutline(f *testing.F) {
+	g := NewGenerator(Chain{Seed: 1, TxsPerBlock: 3, Indexes: bothIndexes})
+	for range 3 {
+		g.Next(5)
+		f.Add(appendOutline(nil, &g.last))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var o outline
+		if o.parse(raw) == nil {
+			g.block(&o)
+		}
+	})
+}
+
+// The disk space of a recording is a small share of that of the database (262 bytes per transaction).
+func TestRecordingIsSmall(t *testing.T) {
+	r := recorded(t, Chain{Txs: 20_000, Seed: testseed.New(t)})
+	var size int64
+	for _, name := range []string{blocksFile, headsFile} {
+		info, err := os.Stat(filepath.Join(r.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	if perTx := size / 20_000; perTx > 25 {
+		t.Errorf("%d bytes per transaction, expected at most 25", perTx)
+	}
+}
+
+func TestRecordingIsReusedForTheSameBlocks(t *testing.T) {
+	c, err := Chain{Txs: 600, TxsPerBlock: 50, Seed: testseed.New(t), Indexes: bothIndexes}.Resolve(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := recorded(t, c).dir
+	with := func(change func(*Chain)) Chain {
+		changed := c
+		change(&changed)
+		return changed
+	}
+	fewer := with(func(c *Chain) {
+		c.Txs, c.Indexes, c.Keep = 200, []string{"script_hash"}, map[string]model.IndexOptions{"script_hash": {Balance: true}}
+	})
+	r, err := Reuse(dir, fewer)
+	if err != nil || !reflect.DeepEqual(r.Chain.Indexes, fewer.Indexes) || !reflect.DeepEqual(r.Chain.Keep, fewer.Keep) {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	s, err := r.Replay(200)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	expected := blocksOf(t, fewer)
+	for i, b := range replayed(t, s) {
+		if i < len(expected)-1 && !sameBlock(b, expected[i]) { // the last one is truncated
+			t.Errorf("block %d is different", i)
+		}
+	}
+	for what, c := range map[string]Chain{
+		"seed":                   with(func(c *Chain) { c.Seed++ }),
+		"transactions":           with(func(c *Chain) { c.Txs++ }),
+		"transactions per block": with(func(c *Chain) { c.TxsPerBlock++ }),
+		"hot outputs":            with(func(c *Chain) { c.HotOutputs = 100 }),
+		"chain":                  with(func(c *Chain) { c.Name = "ergo" }),
+	} {
+		_, err := Reuse(dir, c)
+		if kind, _ := model.KindOf(err); kind != model.Refused || !strings.Contains(err.Error(), "("+what+": ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if r, err := Reuse(t.TempDir(), c); r != nil || err != nil {
+		t.Errorf("an empty folder: %v, %v", r, err)
+	}
+}
+
+// An interrupted recording is replaced. Other files are not.
+func TestInterruptedRecordingIsReplaced(t *testing.T) {
+	for _, name := range ChainNames() {
+		dir := filepath.Join(t.TempDir(), "blocks")
+		c := Chain{Name: name, Txs: 100, Seed: testseed.New(t)}
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := Record(ctx, dir, c, nil); err == nil {
+			t.Fatalf("%s: not interrupted", name)
+		}
+		if r, err := Reuse(dir, c); r != nil || err != nil {
+			t.Errorf("%s: interrupted: %v, %v", name, r, err)
+		}
+		if _, err := Record(context.Background(), dir, c, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if r, err := OpenRecording(dir); err != nil || r.Made.Txs != 100 {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := Record(context.Background(), dir, c, nil); err == nil {
+			t.Errorf("%s: a recording was replaced", name)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, blocksFile), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Record(context.Background(), dir, Chain{Txs: 1}, nil)
+	if kind, code := model.KindOf(err); kind != model.Refused || code != "not_empty" {
+		t.Errorf("a folder with other files: %v", err)
 	}
 }
 

@@ -80,6 +80,42 @@ func TestBenchAppendExecutesEachRunInAProcess(t *testing.T) {
 	}
 }
 
+func TestBenchAppendReusesARecording(t *testing.T) {
+	slow(t)
+	t.Setenv(asProgram, "-1")
+	dir := t.TempDir()
+	recording, kept := filepath.Join(dir, "recording"), filepath.Join(dir, "kept")
+	var first, second struct{ Runs map[string]map[string]any }
+	args := strings.Fields("bench append --txs 2000 --block-txs 100 --memory 64MiB --dir " + dir + " --recording " + recording)
+	ask(t, &first, append(args, "--runs=bulk")...)
+	before, err := os.Stat(filepath.Join(recording, "blocks"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Fewer transactions and other indexes have the same blocks.
+	ask(t, &second, append(args, "--runs=wal", "--txs=1500", "--indexes=address", "--keep-db="+kept)...)
+	after, err := os.Stat(filepath.Join(recording, "blocks"))
+	if err != nil || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("the blocks were recorded again: %v", err)
+	}
+	if first.Runs["bulk"]["txs"] != 2000.0 || second.Runs["wal"]["txs"] != 1500.0 {
+		t.Errorf("%+v, %+v", first, second)
+	}
+	var status map[string]any
+	ask(t, &status, "status", "--db", filepath.Join(kept, "wal"))
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 { // the recording and the database
+		t.Errorf("remaining files: %v (%v)", left, err)
+	}
+	refused := func(message string, flags ...string) {
+		t.Helper()
+		wantFailure(t, exitRefused, "not_empty", message, slices.Concat(args, []string{"--runs=wal"}, flags)...)
+	}
+	refused(`recording of other blocks \(seed: 1, expected 2\)`, "--seed=2")
+	refused(`recording of other blocks \(transactions: 2000, expected 3000\)`, "--txs=3000")
+	refused(`wal is not empty: use another folder for --keep-db`, "--keep-db="+kept)
+	refused(`contains other files: use an empty folder`, "--recording="+kept)
+}
+
 func TestBenchAppendIndexesEveryChain(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
@@ -103,9 +139,9 @@ func TestAnInterruptedBenchAppendLeavesNoFiles(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the folders of the blocks and of a run", func() bool {
-		folders, err := os.ReadDir(dir)
-		return err == nil && len(folders) == 2
+	until(t, "the database of a run", func() bool {
+		found, err := filepath.Glob(filepath.Join(dir, "*", "naive", "*"))
+		return err == nil && len(found) > 0
 	})
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
@@ -148,6 +184,7 @@ func TestBenchAppendRejectsInvalidFlags(t *testing.T) {
 		"--wal maybe":                `^--wal: expected on or off, not "maybe"$`,
 		"--cpuprofile " + os.DevNull: `^a profile covers one run: expected --runs with one of`,
 		"--chain doge":               `^--chain: expected bitcoin, cardano, ergo, not "doge"$`,
+		"--repeat 2 --keep-db x":     `^--keep-db and --repeat cannot be combined`,
 		"--repeat 0":                 `^--repeat: expected a number from 1 to 1000`,
 	} {
 		wantFailure(t, exitUsage, "bad_value", message, append([]string{"bench", "append"}, strings.Fields(line)...)...)

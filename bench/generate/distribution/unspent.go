@@ -65,7 +65,7 @@ func (u *Unspent[T]) Take(p Place) T {
 	s[p.at] = s[last]
 	clear(s[last:])
 	s = s[:last]
-	if len(s) <= cap(s)/2 && p.block < len(u.blocks)-1 {
+	if len(s) <= cap(s)/4*3 && p.block < len(u.blocks)-1 {
 		s = slices.Clone(s) // frees spent outputs: memory is that of unspent ones
 	}
 	u.blocks[p.block] = s

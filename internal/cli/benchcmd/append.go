@@ -1,11 +1,14 @@
 package benchcmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,6 +20,7 @@ import (
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
+	"birthmark/model"
 	"birthmark/storage"
 )
 
@@ -31,7 +35,9 @@ func (b *commands) appendCommand() *cli.Command {
 			command.String("wal", "only naive, floor, and the runs with the write-ahead log `on|off`"),
 			command.CompressionFlag(),
 			command.StringDefault("repeat", "repeat the runs `N` times, alternating, and print the median of each figure", "1"),
-			&cli.StringFlag{Name: "recording", Hidden: true}, // the process of one run: the folder with the recorded blocks
+			command.StringDefault("recording", "record the blocks in `DIR` and keep them, or use those recorded there", "a temporary folder"),
+			command.String("keep-db", "keep the database of each run, in the folder with its name in `DIR`"),
+			&cli.StringFlag{Name: stepFlag, Hidden: true},
 		}, commonFlags()),
 		Action: b.append,
 	}
@@ -47,7 +53,15 @@ type AppendAnswer struct {
 	Runs  map[bench.Kind]*bench.Result `json:"runs"`
 }
 
-// append measures each run in its own process, which is this program with --recording.
+// stepFlag selects one step of bench append for a process of its own: [recordStep], or else the run with the database in
+// that folder.
+const (
+	stepFlag   = "step"
+	recordStep = "record"
+)
+
+// append records the blocks and executes each run in a process of its own, which is this program with stepFlag: the
+// peak memory of a run contains nothing of the generator, whose memory is free before the first run.
 func (b *commands) append(c *cli.Context) error {
 	kinds, err := runsOf(c)
 	if err != nil {
@@ -59,6 +73,9 @@ func (b *commands) append(c *cli.Context) error {
 	}
 	if (len(kinds) > 1 || numbers["repeat"] > 1) && (c.IsSet("cpuprofile") || c.IsSet("memprofile")) {
 		return command.UsageError("bad_value", "a profile covers one run: expected --runs with one of %s", bench.KindNames())
+	}
+	if c.IsSet("keep-db") && numbers["repeat"] > 1 {
+		return command.Exclusive(c, "keep-db", "repeat")
 	}
 	// Reject invalid flags before creating anything.
 	chain, err := generatedChain(c, 2000)
@@ -74,20 +91,38 @@ func (b *commands) append(c *cli.Context) error {
 		}
 		return int(numbers["txs"])
 	}
-	if c.IsSet("recording") {
-		return b.appendRecorded(c, kinds[0], txs(kinds[0]))
-	}
 	for _, k := range kinds {
 		chain.Txs = max(chain.Txs, txs(k))
 	}
+	switch step := c.String(stepFlag); step {
+	case "":
+	case recordStep:
+		debug.SetGCPercent(25) // the generator's unspent outputs are large, and cheap to mark
+		_, err := b.record(c.Context, c.String("recording"), chain)
+		return err
+	default:
+		chain.Txs = 0 // those of all runs were recorded
+		return b.appendRecorded(c, chain, kinds[0], txs(kinds[0]), step)
+	}
 	results := map[bench.Kind][]*bench.Result{}
 	err = inTemporaryFolder(c, func(dir string) error {
-		if _, err := b.record(c.Context, dir, chain); err != nil {
+		databases := cmp.Or(c.String("keep-db"), dir)
+		for _, k := range kinds {
+			if found, _ := os.ReadDir(filepath.Join(databases, string(k))); len(found) > 0 {
+				return model.Errorf(model.Refused, "not_empty", "%s is not empty: use another folder for --keep-db", filepath.Join(databases, string(k)))
+			}
+		}
+		recording := cmp.Or(c.String("recording"), filepath.Join(dir, blocksFolder))
+		if found, err := bench.Reuse(recording, chain); err != nil {
 			return err
+		} else if found == nil {
+			if _, err := b.step(c, recordStep, recording, kinds); err != nil {
+				return fmt.Errorf("record blocks: %w", err)
+			}
 		}
 		for range numbers["repeat"] {
 			for _, k := range kinds {
-				r, err := b.appendInProcess(c, k, dir)
+				r, err := b.appendInProcess(c, k, recording, filepath.Join(databases, string(k)))
 				if err != nil {
 					return err
 				}
@@ -144,11 +179,11 @@ func runsOf(c *cli.Context) ([]bench.Kind, error) {
 	return slices.DeleteFunc(slices.Clone(bench.Kinds), others), nil
 }
 
-// appendInProcess executes one run in a process with the flags of c, with the blocks recorded in dir.
-func (b *commands) appendInProcess(c *cli.Context, k bench.Kind, dir string) (*bench.Result, error) {
-	args := []string{"bench", "append", "--json", "--runs=" + string(k), "--recording=" + dir}
+// step executes a step of kinds in a process with the flags of c and returns what it printed.
+func (b *commands) step(c *cli.Context, step, recording string, kinds []bench.Kind) ([]byte, error) {
+	args := []string{"bench", "append", "--json", "--" + stepFlag + "=" + step, "--recording=" + recording, "--runs=" + kindList(kinds)}
 	for _, name := range c.LocalFlagNames() {
-		if !slices.Contains([]string{"runs", "wal", "repeat", "json"}, name) {
+		if !slices.Contains([]string{"runs", "wal", "repeat", "json", "recording", "keep-db"}, name) {
 			args = append(args, "--"+name+"="+c.String(name))
 		}
 	}
@@ -158,23 +193,44 @@ func (b *commands) appendInProcess(c *cli.Context, k bench.Kind, dir string) (*b
 	}
 	cmd.Stderr = b.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 30 * time.Second // it removes its folder
+	cmd.WaitDelay = 30 * time.Second
 	out, err := cmd.Output()
 	if c.Context.Err() != nil {
 		return nil, context.Cause(c.Context)
 	}
-	r := &bench.Result{}
-	if err == nil {
-		err = json.Unmarshal(out, r)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", k, err)
-	}
-	return r, nil
+	return out, err
 }
 
-// appendRecorded executes one run in this process with txs recorded transactions, and prints its result.
-func (b *commands) appendRecorded(c *cli.Context, k bench.Kind, txs int) error {
+func kindList(kinds []bench.Kind) string {
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		names[i] = string(k)
+	}
+	return strings.Join(names, ",")
+}
+
+// appendInProcess executes one run in its own process, with the recorded blocks and a database in dir, which it removes
+// unless databases are kept.
+func (b *commands) appendInProcess(c *cli.Context, k bench.Kind, recording, dir string) (r *bench.Result, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if !c.IsSet("keep-db") {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	out, err := b.step(c, dir, recording, []bench.Kind{k})
+	if err == nil {
+		err = json.Unmarshal(out, &r)
+	}
+	if err != nil && c.Context.Err() == nil {
+		err = fmt.Errorf("run %s: %w", k, err)
+	}
+	return r, err
+}
+
+// appendRecorded executes one run in this process with the first txs recorded transactions and a database in dir, and
+// prints its result.
+func (b *commands) appendRecorded(c *cli.Context, chain bench.Chain, k bench.Kind, txs int, dir string) error {
 	var compression storage.Compression
 	if c.IsSet("compression") {
 		var err error
@@ -182,22 +238,19 @@ func (b *commands) appendRecorded(c *cli.Context, k bench.Kind, txs int) error {
 			return command.BadValue(c, "compression", "default or max")
 		}
 	}
-	blocks, err := bench.OpenRecording(c.String("recording"))
+	blocks, err := bench.Reuse(c.String("recording"), chain)
 	if err != nil {
 		return err
 	}
 	debug.SetMemoryLimit(config.Divide(b.Settings.Memory).Go())
+	o, stop := b.watched("bench "+string(k), databaseOptions(dir, b.Settings.Memory))
+	defer stop()
+	o.Compression = compression
 	var r *bench.Result
-	err = inTemporaryFolder(c, func(dir string) error {
-		o, stop := b.watched("bench "+string(k), databaseOptions(dir, b.Settings.Memory))
-		defer stop()
-		o.Compression = compression
-		return command.Profile(c, func() (err error) {
-			r, err = bench.Append(c.Context, k, blocks, txs, o)
-			return err
-		})
-	})
-	if err != nil {
+	if err := command.Profile(c, func() (err error) {
+		r, err = bench.Append(c.Context, k, blocks, txs, o)
+		return err
+	}); err != nil {
 		return err
 	}
 	return b.Document(r)
