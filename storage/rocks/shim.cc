@@ -33,6 +33,11 @@ static const T &rep_inline(const void *handle) {
   return *static_cast<const T *>(handle);
 }
 
+// The C API's handle of a family, which its destructor deletes.
+struct Handle {
+  ColumnFamilyHandle *rep;
+};
+
 static char *failed(const Status &s) { return s.ok() ? nullptr : strdup(s.ToString().c_str()); }
 
 static ReadOptions reading(const void *snapshot) {
@@ -198,6 +203,20 @@ int birthmark_arenas(void) {
   }
 #endif
   return n;
+}
+
+char *birthmark_create_families(void *db, const char *names, void *const *options, size_t n, void **handles,
+                                size_t *created) {
+  std::vector<ColumnFamilyDescriptor> families;
+  for (size_t i = 0; i < n; i++) {
+    families.emplace_back(names, rep_inline<Options>(options[i]));
+    names += strlen(names) + 1;
+  }
+  std::vector<ColumnFamilyHandle *> made;
+  Status s = rep<DB>(db)->CreateColumnFamilies(families, &made);
+  for (size_t i = 0; i < made.size(); i++) handles[i] = new Handle{made[i]};
+  *created = made.size();
+  return failed(s);
 }
 
 char *birthmark_flush(void *db, void **cfs, size_t n) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"unsafe"
 
 	"github.com/linxGnu/grocksdb"
@@ -88,6 +89,31 @@ func readMany(
 // setPrefixExtractor bases the filters of a family on the first size bytes of its keys.
 func setPrefixExtractor(o *grocksdb.Options, size int) {
 	C.birthmark_set_prefix_extractor(native(o), C.size_t(size))
+}
+
+// createFamilies creates one family per name. After an error it returns the handles of those that it created.
+func createFamilies(
+	db *grocksdb.DB, names []string, options []*grocksdb.Options,
+) ([]*grocksdb.ColumnFamilyHandle, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	joined := C.CString(strings.Join(names, "\x00"))
+	defer C.free(unsafe.Pointer(joined))
+	// The C API's pointers, as integers: Go's collector does not follow them.
+	from, to := make([]uintptr, len(names)), make([]uintptr, len(names))
+	for i, o := range options {
+		from[i] = uintptr(native(o))
+	}
+	var n C.size_t
+	err := cError(C.birthmark_create_families(native(db), joined, (*unsafe.Pointer)(unsafe.Pointer(&from[0])),
+		C.size_t(len(names)), (*unsafe.Pointer)(unsafe.Pointer(&to[0])), &n))
+	handles := make([]*grocksdb.ColumnFamilyHandle, n)
+	for i := range handles {
+		handles[i] = new(grocksdb.ColumnFamilyHandle)
+		*(*uintptr)(unsafe.Pointer(handles[i])) = to[i] // its first field, as in native
+	}
+	return handles, err
 }
 
 // flushAll flushes the memtables of all families, atomically if the database is configured so.

@@ -25,6 +25,11 @@ void birthmark_set_prefix_extractor(void *options, size_t size);
 int birthmark_arenas(void);
 int birthmark_max_arenas(void);
 
+// Creates n families, names[i] with options[i] (names end with a zero byte and follow one another), and returns their
+// handles. RocksDB writes its options file once and not per family. After an error, *created families exist.
+char *birthmark_create_families(void *db, const char *names, void *const *options, size_t n, void **handles,
+                                size_t *created);
+
 // Flushes the memtables of n families.
 char *birthmark_flush(void *db, void **cfs, size_t n);
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,17 +59,23 @@ func (s *Store) Declare(ds ...storage.Declaration) error {
 	defer s.gate.Leave()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var missing []string
+	var options []*grocksdb.Options
 	for _, d := range ds {
-		h := s.existing(d.Name)
-		if h == nil && !s.options.ReadOnly {
+		if s.existing(d.Name) == nil && !s.options.ReadOnly {
 			column := columnName(d)
-			var err error
-			if h, err = s.db.CreateColumnFamily(s.settings.options[layoutOf(column)], column); err != nil {
-				return s.failed("create family "+d.Name, err)
-			}
-			s.columns[column] = h
+			missing, options = append(missing, column), append(options, s.settings.options[layoutOf(column)])
 		}
-		s.families[d.Family] = h
+	}
+	created, err := createFamilies(s.db, missing, options)
+	for i, h := range created {
+		s.columns[missing[i]] = h
+	}
+	if err != nil {
+		return s.failed("create families "+strings.Join(missing[len(created):], ", "), err)
+	}
+	for _, d := range ds {
+		s.families[d.Family] = s.existing(d.Name)
 	}
 	return nil
 }
