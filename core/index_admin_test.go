@@ -140,7 +140,7 @@ func everyStore(t *testing.T, test func(t *testing.T, v modeltest.Variant, s sto
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		for _, name := range []string{"memory", disk[v.Name]} {
 			if name != "" {
-				t.Run(name, func(t *testing.T) { test(t, v, stores[name](t)) })
+				t.Run(name, func(t *testing.T) { test(t, v, stores()[name](t)) })
 			}
 		}
 	})

@@ -22,7 +22,7 @@ func TestCollisionsAreHarmless(t *testing.T) {
 				blocks := v.NewGenerator(testseed.Of(t, 300)).Blocks(16)
 				answersOf(t, v, blocks)
 				want := fresh(t, v, blocks)
-				for name, store := range stores {
+				for name, store := range stores() {
 					for _, caches := range []int64{0, 1 << 20} {
 						if name != "memory" && caches > 0 {
 							continue // the caches do not depend on the store

@@ -298,7 +298,7 @@ func TestTermsWithoutOccurrences(t *testing.T) {
 // Scans that restart and end early leave no goroutines on any store.
 func TestFindEndsItsGoroutines(t *testing.T) {
 	v := modeltest.Variants()[1]
-	for name, store := range stores {
+	for name, store := range stores() {
 		t.Run(name, func(t *testing.T) {
 			n := testseed.Of(t, 790)
 			rng := rand.New(rand.NewPCG(n, 0))

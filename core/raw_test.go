@@ -33,7 +33,7 @@ func like(t testing.TB, name string) modeltest.Variant {
 }
 
 func TestRawTransactionsEqualTheSource(t *testing.T) {
-	for name, store := range stores {
+	for name, store := range stores() {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			v := like(t, "like-cardano") // a chain with genesis outputs

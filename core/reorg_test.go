@@ -104,7 +104,7 @@ func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Tim
 // the final chain.
 func TestOrphanedBlocksAreRecordedAndChangeNothingElse(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		for round := range uint64(6) {
+		for round := range uint64(rounds(6, 2)) {
 			n := testseed.Of(t, 500) + round
 			rng := rand.New(rand.NewPCG(n, 0))
 			began := time.Now()
@@ -165,7 +165,7 @@ func TestOrphanedBlocksAreRecordedAndChangeNothingElse(t *testing.T) {
 // itself if the block returned to the chain.
 func TestForksReportTheNextBlocks(t *testing.T) {
 	v := modeltest.Variants()[0]
-	for name, store := range stores {
+	for name, store := range stores() {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			trunk := v.NewGenerator(testseed.Of(t, 510))

@@ -53,7 +53,7 @@ func TestAStoreInMemoryHasNoMetrics(t *testing.T) {
 	if m := measured(t, open(t, memory.New(), v, 0)); len(m.Store) != 0 || len(m.Caches) != 4 {
 		t.Errorf("%+v", m)
 	}
-	if m := measured(t, open(t, stores["rocks"](t), v, 0)); len(m.Store) == 0 {
+	if m := measured(t, open(t, openRocks(t, t.TempDir(), true), v, 0)); len(m.Store) == 0 {
 		t.Error("a store on disk measures nothing")
 	}
 }

@@ -40,7 +40,7 @@ func compare(t testing.TB, db *core.DB, src model.Source, sample int) *verify.Re
 }
 
 func TestVerifyAgreesWithTheSource(t *testing.T) {
-	for name, store := range stores {
+	for name, store := range stores() {
 		t.Run(name, func(t *testing.T) {
 			variants(t, func(t *testing.T, v modeltest.Variant) {
 				trunk := v.NewGenerator(testseed.Of(t, 600))
@@ -283,7 +283,7 @@ func TestVerifyReportsWhatItCannotCompare(t *testing.T) {
 
 // Writes during a comparison do not affect it.
 func TestVerifyReadsOneSnapshot(t *testing.T) {
-	for name, store := range stores {
+	for name, store := range stores() {
 		t.Run(name, func(t *testing.T) {
 			v := modeltest.Variants()[0]
 			trunk := v.NewGenerator(testseed.Of(t, 650))
@@ -355,7 +355,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 				if len(rows) > 0 && len(rows[0].Value) == 0 && how != "delete" {
 					continue // a relation has a key only
 				}
-				for range min(2, len(rows)) {
+				for range min(rounds(2, 1), len(rows)) {
 					row := rows[rng.IntN(len(rows))]
 					update(t, s, func(b storage.Batch) { damages[how](b, d.Family, row, rng) })
 					a := compare(t, db, ways[rng.IntN(len(ways))].of(shelve(blocks)), everything)

@@ -1,6 +1,9 @@
 package core_test
 
-import "birthmark/core/coretest"
+import (
+	"birthmark/core/coretest"
+	"birthmark/internal/testrun"
+)
 
 type (
 	inBulk = coretest.InBulk
@@ -19,4 +22,5 @@ var (
 	fresh      = coretest.Fresh
 	variants   = coretest.Variants
 	point      = coretest.Point
+	rounds     = testrun.Rounds
 )

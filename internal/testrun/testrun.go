@@ -39,6 +39,14 @@ func Slow(t testing.TB) {
 	}
 }
 
+// Rounds returns how often a test with random data repeats: all times, and with -short fewer.
+func Rounds(all, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return all
+}
+
 // memoryDir creates a folder in memory. It returns "" if TMPDIR is set or if there is no file system with enough room.
 func memoryDir() string {
 	const shm, least = "/dev/shm", 4 << 30
