@@ -133,7 +133,7 @@ func TestADamagedSnapshotIsIgnored(t *testing.T) {
 	s := newSideFiles()
 	sync(t, open(t, s, v, 1<<20), events(blocks[:15]), core.SyncOptions{})
 	whole := bytes.Clone(s.files["caches"])
-	for range rounds(100, 15) {
+	for range amount(100, 15) {
 		b := bytes.Clone(whole)
 		for range 1 + rng.IntN(3) {
 			at := rng.IntN(len(b))

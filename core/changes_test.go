@@ -126,7 +126,7 @@ func TestChangeFeedEndsWithTheSameState(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 770)
 		killed, parted, deep, back := 0, 0, 0, 0
-		for round := range uint64(rounds(4, 2)) {
+		for round := range uint64(amount(4, 2)) {
 			rng := rand.New(rand.NewPCG(n, round))
 			db := open(t, memory.New(), v, 0)
 			generators := []*modeltest.Generator{v.NewGenerator(n + round)}
@@ -256,7 +256,7 @@ func TestChangeFeedResumesInTheMiddleOfABlock(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 775)
 		middle, gone := 0, 0
-		for round := range uint64(rounds(6, 2)) {
+		for round := range uint64(amount(6, 2)) {
 			rng := rand.New(rand.NewPCG(n, round))
 			db := open(t, memory.New(), v, 0)
 			generators := []*modeltest.Generator{v.NewGenerator(n + round)}

@@ -18,7 +18,7 @@ import (
 // The rows do not depend on the batch sizes, the caches or the store.
 func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(rounds(50, 30))
+		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(amount(50, 30))
 		want := fresh(t, v, blocks)
 		for _, cut := range []struct {
 			batch  int
@@ -51,7 +51,7 @@ func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
 func TestARestartChangesNothing(t *testing.T) {
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 30)).Blocks(60)
-	for _, wal := range []bool{true, false}[:rounds(2, 1)] {
+	for _, wal := range []bool{true, false}[:amount(2, 1)] {
 		dir := t.TempDir()
 		for i := 0; i < len(blocks); i += 20 {
 			s, err := rocks.Open(dir, rocks.Options{WAL: wal, Holder: "test"})

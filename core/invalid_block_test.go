@@ -144,7 +144,7 @@ func TestABlockOutOfNothingIsRejected(t *testing.T) {
 
 // Transactions larger than those of real chains are accepted.
 func TestHugeTransactionsFit(t *testing.T) {
-	outputs := rounds(111_000, 11_000)
+	outputs := amount(111_000, 11_000)
 	big1 := model.Tx{Hash: hash(10), Outputs: make([]model.Output, outputs)}
 	for i := range big1.Outputs {
 		big1.Outputs[i] = model.Output{Value: uint64(i), Keys: []model.Key{key(0, fmt.Sprint(i%1000))}}

@@ -24,7 +24,7 @@ func firstPages(t *testing.T, db *core.DB, r *reference) (pages []firstPage) {
 	t.Helper()
 	for _, l := range r.lists() {
 		for _, descending := range []bool{false, true} {
-			for _, limit := range []int{3, 1}[:rounds(2, 1)] {
+			for _, limit := range []int{3, 1}[:amount(2, 1)] {
 				p := query.Page{Limit: limit, Descending: descending}
 				_, next, err := l.page(db, p)
 				if err != nil {

@@ -194,7 +194,7 @@ func TestTimesOutOfOrderAreFoundExactly(t *testing.T) {
 	ctx := context.Background()
 	n := testseed.Of(t, 740)
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
-	for round := range uint64(rounds(8, 2)) {
+	for round := range uint64(amount(8, 2)) {
 		rng := rand.New(rand.NewPCG(n, round))
 		times := bitcoinTimes(rng, 1+rng.IntN(1500))
 		var blocks []*model.Block

@@ -104,7 +104,7 @@ func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Tim
 // the final chain.
 func TestOrphanedBlocksAreRecordedAndChangeNothingElse(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		for round := range uint64(rounds(6, 2)) {
+		for round := range uint64(amount(6, 2)) {
 			n := testseed.Of(t, 500) + round
 			rng := rand.New(rand.NewPCG(n, 0))
 			began := time.Now()

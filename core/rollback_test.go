@@ -49,7 +49,7 @@ func TestRollbackUndoesAppend(t *testing.T) {
 // Reorganizations of any depth leave no trace in the database, including the totals, with and without caches.
 func TestDetoursOverForksChangeNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		for round := range uint64(rounds(8, 2)) {
+		for round := range uint64(amount(8, 2)) {
 			s := testseed.Of(t, 100) + round
 			rng := rand.New(rand.NewPCG(s, 0))
 			generators := []*modeltest.Generator{v.NewGenerator(s)}
@@ -172,7 +172,7 @@ func TestALargeRollbackIsInBulk(t *testing.T) {
 		db := open(t, s, v, 1<<20)
 		db.SetRollbackRows(300)
 		have := 0
-		for i, to := range []int{59, 58, 20, 4, -1}[:rounds(5, 3)] {
+		for i, to := range []int{59, 58, 20, 4, -1}[:amount(5, 3)] {
 			appendAll(t, db, blocks[have:], 20)
 			rows := totalRows(t, db)
 			s.bulk, s.single = 0, 0

@@ -79,7 +79,7 @@ func TestSyncWritesTheBlocksOfTheSource(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 110)).Blocks(150)
 		want := fresh(t, v, blocks)
-		for _, weight := range []int{1, 100, 0}[:rounds(3, 2)] {
+		for _, weight := range []int{1, 100, 0}[:amount(3, 2)] {
 			db := open(t, memory.New(), v, 1<<16)
 			var last core.Progress
 			sync(t, db, events(blocks), core.SyncOptions{BatchWeight: weight, Progress: func(p core.Progress) { last = p }})

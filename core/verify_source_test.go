@@ -116,7 +116,7 @@ func TestBrokenLinksAreReported(t *testing.T) {
 		appendAll(t, db, blocks, 5)
 		family := s.ds[slices.IndexFunc(s.ds, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
 		rows := rowsOf(t, s, family)
-		for range rounds(15, 3) {
+		for range amount(15, 3) {
 			broken := map[uint32]bool{}
 			var healed []storage.KV
 			for range 1 + rng.IntN(3) {

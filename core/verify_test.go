@@ -355,7 +355,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 				if len(rows) > 0 && len(rows[0].Value) == 0 && how != "delete" {
 					continue // a relation has a key only
 				}
-				for range min(rounds(2, 1), len(rows)) {
+				for range min(amount(2, 1), len(rows)) {
 					row := rows[rng.IntN(len(rows))]
 					update(t, s, func(b storage.Batch) { damages[how](b, d.Family, row, rng) })
 					a := compare(t, db, ways[rng.IntN(len(ways))].of(shelve(blocks)), everything)

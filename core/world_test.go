@@ -3,6 +3,7 @@ package core_test
 import (
 	"birthmark/core/coretest"
 	"birthmark/internal/testrun"
+	"birthmark/model/modeltest"
 )
 
 type (
@@ -20,7 +21,7 @@ var (
 	dump       = coretest.Dump
 	same       = coretest.Same
 	fresh      = coretest.Fresh
-	variants   = coretest.Variants
+	variants   = modeltest.Each
 	point      = coretest.Point
-	rounds     = testrun.Rounds
+	amount     = testrun.Amount
 )

@@ -143,17 +143,6 @@ func Fresh(t testing.TB, v modeltest.Variant, blocks []*model.Block) Dumped {
 	return Dump(t, db)
 }
 
-// Variants runs a test for every variant, and with -short only for the last one, which mixes the rules of the others.
-func Variants(t *testing.T, test func(t *testing.T, v modeltest.Variant)) {
-	all := modeltest.Variants()
-	if testing.Short() {
-		all = all[len(all)-1:]
-	}
-	for _, v := range all {
-		t.Run(v.Name, func(t *testing.T) { test(t, v) })
-	}
-}
-
 // Point returns the point of block i, or the origin if i is -1.
 func Point(blocks []*model.Block, i int) model.Point {
 	if i < 0 {

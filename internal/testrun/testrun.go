@@ -39,12 +39,12 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Rounds returns how often a test with random data repeats: all times, and with -short fewer.
-func Rounds(all, short int) int {
+// Amount returns how many rounds, blocks or rows a test uses: full, and with -short the smaller number.
+func Amount(full, short int) int {
 	if testing.Short() {
 		return short
 	}
-	return all
+	return full
 }
 
 // memoryDir creates a folder in memory. It returns "" if TMPDIR is set or if there is no file system with enough room.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"testing"
 
 	"birthmark/model"
 )
@@ -40,6 +41,17 @@ func Variants() []Variant {
 		{Name: "like-cardano", Genesis: true, Slots: true, OutputOffset: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
 		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true},
+	}
+}
+
+// Each runs a test for every variant, and with -short only for the last one, which mixes the rules of the others.
+func Each(t *testing.T, test func(t *testing.T, v Variant)) {
+	all := Variants()
+	if testing.Short() {
+		all = all[len(all)-1:]
+	}
+	for _, v := range all {
+		t.Run(v.Name, func(t *testing.T) { test(t, v) })
 	}
 }
 

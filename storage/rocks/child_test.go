@@ -3,11 +3,14 @@ package rocks_test
 import (
 	"bufio"
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"testing"
+
+	"birthmark/internal/testrun"
 )
 
 // With this variable set the test binary runs as a child process in the named role instead of running tests.
@@ -23,6 +26,9 @@ var roles = map[string]func(args []string) error{
 func TestMain(m *testing.M) {
 	name := os.Getenv(roleVariable)
 	if name == "" {
+		if flag.Parse(); testing.Short() {
+			testrun.Main(m) // in memory; all tests use the disk and fsync
+		}
 		os.Exit(m.Run())
 	}
 	go func() {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
@@ -116,7 +117,7 @@ func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	cancelled := 0
-	for range 10 {
+	for range testrun.Amount(10, 2) {
 		fill(t, s, 0, count)
 		fill(t, s, 1, count)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rng.Int64N(int64(150*time.Millisecond))))
@@ -127,7 +128,7 @@ func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 		}
 		cancel()
 	}
-	t.Logf("%d of 10 were cancelled", cancelled)
+	t.Logf("%d were cancelled", cancelled)
 	if err := s.Compact(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
@@ -22,7 +23,7 @@ func TestCompressionDecidesAboutRoomAlone(t *testing.T) {
 		}
 		return fmt.Appendf(nil, "%08d%08d", i, i/7)
 	}
-	const rows = 20_000
+	rows := testrun.Amount(20_000, 5_000)
 	sizes := map[storage.Compression]int64{}
 	for _, c := range []storage.Compression{storage.CompressionDefault, storage.CompressionMax} {
 		dir := t.TempDir()

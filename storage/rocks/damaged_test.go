@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
@@ -22,7 +23,7 @@ func damaged(t *testing.T) string {
 	}
 	for range 2 { // overlapping tables
 		for f := range storage.Family(3) {
-			fill(t, s, f, 1000)
+			fill(t, s, f, testrun.Amount(1000, 200))
 		}
 		if err := s.Flush(context.Background()); err != nil {
 			t.Fatal(err)
@@ -101,6 +102,7 @@ func TestCompactOfADamagedTableIsAnError(t *testing.T) {
 // A missing or truncated write-ahead log is an error of Open, read-only or not: otherwise the rows of later logs would
 // exist without its own.
 func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
+	testrun.Slow(t) // opens copies of a database of 60 MB
 	live := t.TempDir()
 	o := small(true)
 	o.WriteBuffers = 256 << 20

@@ -6,11 +6,13 @@ import (
 	"strconv"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/storage"
 )
 
 // The filters of compacted tables stay in the block cache: a lookup that they answer adds nothing to it.
 func TestFiltersOfLargeTablesAreKept(t *testing.T) {
+	testrun.Slow(t)                         // writes 1,200,000 rows, so that a filter is large
 	const rows, cache = 1_200_000, 64 << 20 // a filter of 1.5 MB, more than 1/64 of the cache
 	s, err := Open(t.TempDir(), Options{WAL: true, BlockCache: cache})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
@@ -40,7 +41,7 @@ func TestFlushDoesNotShowOldAddressesToTheCollector(t *testing.T) {
 	}()
 	runtime.LockOSThread() // C keeps freed memory per thread
 	defer runtime.UnlockOSThread()
-	for i := range 100 {
+	for i := range testrun.Amount(100, 10) {
 		err := s.View(ctx, func(r storage.Reader) error {
 			// The arrays for these keys have about the size of the array of handles.
 			keys := make([][]byte, count/2+i%2)

@@ -7,12 +7,14 @@ import (
 	"strconv"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/storage"
 )
 
 // Trap 17: GetMany pins the blocks of its values in the block cache, beyond its limit, until the values are copied. The
 // pinned size must be small for any number of keys.
 func TestGetManyHoldsLittleOfTheBlockCache(t *testing.T) {
+	testrun.Slow(t) // writes 40 MB
 	const rows, rowBytes, most = 40_000, 1000, 10 << 20
 	s, err := Open(t.TempDir(), Options{WriteBuffers: 64 << 20})
 	if err != nil {

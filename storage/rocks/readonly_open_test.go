@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"birthmark/internal/testrun"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
@@ -21,7 +22,7 @@ func TestUpdatesGoOnBesideCompact(t *testing.T) {
 		if err := s.Declare(family); err != nil {
 			t.Fatal(err)
 		}
-		const updates, rows = 60, 500
+		updates, rows := testrun.Amount(60, 12), 500
 		value := func(i int) string { return fmt.Sprintf("%d of all", i) }
 		g, _ := errgroup.WithContext(ctx)
 		done := make(chan struct{})

@@ -11,16 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/storage/rocks"
 )
 
 // A read-only open succeeds during any writes of another process, and shows one consistent state.
 func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
-	opens := 30
-	if testing.Short() {
-		opens = 10
-	}
+	opens := testrun.Amount(30, 5)
 	for _, wal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("WAL %t", wal), func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +65,7 @@ func readMoment(t *testing.T, dir string) (n, count int) {
 }
 
 func TestReaderKeepsItsMoment(t *testing.T) {
-	for _, wal := range []bool{true, false} {
+	for _, wal := range []bool{true, false}[:testrun.Amount(2, 1)] {
 		t.Run(fmt.Sprintf("WAL %t", wal), func(t *testing.T) {
 			dir, ctx := t.TempDir(), context.Background()
 			w := open(t, dir, small(wal))
