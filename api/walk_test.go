@@ -192,31 +192,29 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 // All operations on all kinds of chains: answers match the OpenAPI document, streamed lists equal their pages, and
 // batches equal single requests.
 func TestAnswersMatchTheOpenAPIDocument(t *testing.T) {
-	for _, v := range modeltest.Variants() {
-		t.Run(v.Name, func(t *testing.T) {
-			n := testseed.Of(t, 901)
-			db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
-			if err != nil {
-				t.Fatal(err)
-			}
-			blocks := v.NewGenerator(n).Blocks(24)
-			if err := db.Append(t.Context(), blocks[:20]); err != nil {
-				t.Fatal(err)
-			}
-			if err := db.Append(t.Context(), blocks[20:]); err != nil {
-				t.Fatal(err)
-			}
-			h, log := handler(t, api.Options{Events: noEvents}, map[string]*core.DB{"one": db})
-			w := &walker{T: t, h: h, rng: rand.New(rand.NewPCG(n, 0)), name: "one"}
-			w.walk()
-			if log.Len() > 0 {
-				t.Errorf("logged: %s", log)
-			}
-			if w.asked < 400 || w.problem == 0 {
-				t.Errorf("only %d questions, %d without an answer", w.asked, w.problem)
-			}
-		})
-	}
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		n := testseed.Of(t, 901)
+		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := v.NewGenerator(n).Blocks(24)
+		if err := db.Append(t.Context(), blocks[:20]); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Append(t.Context(), blocks[20:]); err != nil {
+			t.Fatal(err)
+		}
+		h, log := handler(t, api.Options{Events: noEvents}, map[string]*core.DB{"one": db})
+		w := &walker{T: t, h: h, rng: rand.New(rand.NewPCG(n, 0)), name: "one"}
+		w.walk()
+		if log.Len() > 0 {
+			t.Errorf("logged: %s", log)
+		}
+		if w.asked < 400 || w.problem == 0 {
+			t.Errorf("only %d questions, %d without an answer", w.asked, w.problem)
+		}
+	})
 }
 
 func (w *walker) walk() {

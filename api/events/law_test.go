@@ -147,71 +147,69 @@ func (c *cutShort) Read(b []byte) (int, error) {
 func TestAClientThatIsCutOffLosesNothing(t *testing.T) {
 	defer events.SetBatchSize(700)() // so that blocks are sent in parts
 	n := testseed.Of(t, 840)
-	for _, v := range modeltest.Variants() {
-		t.Run(v.Name, func(t *testing.T) {
-			killed, parted, deep, back, origin := 0, 0, 0, 0, 0
-			for round := range uint64(3) {
-				rng := rand.New(rand.NewPCG(n, round))
-				w := worldOf(t, v)
-				h := newHistory(w, v, n*10+round)
-				query, what := anyQuery(rng, w.model, h.chain)
-				query += "&from=origin"
-				s := w.serve(events.Options{})
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		killed, parted, deep, back, origin := 0, 0, 0, 0, 0
+		for round := range uint64(3) {
+			rng := rand.New(rand.NewPCG(n, round))
+			w := worldOf(t, v)
+			h := newHistory(w, v, n*10+round)
+			query, what := anyQuery(rng, w.model, h.chain)
+			query += "&from=origin"
+			s := w.serve(events.Options{})
 
-				steady := newWallet()
-				whole := connect(t, s.URL, query, "")
-				var reading sync.WaitGroup
-				reading.Go(func() { follow(steady, whole) })
+			steady := newWallet()
+			whole := connect(t, s.URL, query, "")
+			var reading sync.WaitGroup
+			reading.Go(func() { follow(steady, whole) })
 
-				unlucky := newWallet()
-				for range 14 {
+			unlucky := newWallet()
+			for range 14 {
+				h.goesOn()
+				at := unlucky.lastID()
+				c := connect(t, s.URL, query, at)
+				c.lines.Reset(&cutShort{c.body, rng.IntN(6000)})
+				var cut sync.WaitGroup
+				// A connection that has nothing more to say is not cut by itself.
+				cut.Go(func() { follow(unlucky, c) })
+				for range rng.IntN(3) {
 					h.goesOn()
-					at := unlucky.lastID()
-					c := connect(t, s.URL, query, at)
-					c.lines.Reset(&cutShort{c.body, rng.IntN(6000)})
-					var cut sync.WaitGroup
-					// A connection that has nothing more to say is not cut by itself.
-					cut.Go(func() { follow(unlucky, c) })
-					for range rng.IntN(3) {
-						h.goesOn()
-					}
-					if rng.IntN(2) == 0 && len(h.chain) > 0 {
-						h.grow(1)
-					}
-					c.close()
-					cut.Wait()
-					unlucky.stop()
-					killed++
 				}
-				parted += unlucky.back
-				if len(h.chain) == 0 {
-					h.grow(3)
+				if rng.IntN(2) == 0 && len(h.chain) > 0 {
+					h.grow(1)
 				}
-				last := connect(t, s.URL, query, unlucky.lastID())
-				reading.Go(func() { follow(unlucky, last) })
-				unlucky.arrives(t, w)
-				steady.arrives(t, w)
-				want, got := truth(t, w, what, h.chain), unlucky.texts()
-				if uninterrupted := steady.texts(); !slices.Equal(got, uninterrupted) {
-					t.Errorf("%s: cut off\n%s\n, else\n%s", query, strings.Join(got, "\n"), strings.Join(uninterrupted, "\n"))
-				}
-				slices.Sort(got)
-				if slices.Sort(want); !slices.Equal(got, want) {
-					t.Errorf("%s: told\n%s\n, the database has\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
-				}
-				whole.close()
-				last.close()
-				reading.Wait()
-				deep, back, origin = deep+h.deep, back+h.back, origin+h.origin
-				if _, wrong := steady.isAt(""); wrong != nil {
-					t.Error(wrong)
-				}
+				c.close()
+				cut.Wait()
+				unlucky.stop()
+				killed++
 			}
-			if killed == 0 || parted <= killed/10 || deep+back+origin == 0 {
-				t.Errorf("killed %d times, told of %d rollbacks; %d deep forks, %d ways back, %d to the origin", killed, parted, deep, back, origin)
+			parted += unlucky.back
+			if len(h.chain) == 0 {
+				h.grow(3)
 			}
-		})
-	}
+			last := connect(t, s.URL, query, unlucky.lastID())
+			reading.Go(func() { follow(unlucky, last) })
+			unlucky.arrives(t, w)
+			steady.arrives(t, w)
+			want, got := truth(t, w, what, h.chain), unlucky.texts()
+			if uninterrupted := steady.texts(); !slices.Equal(got, uninterrupted) {
+				t.Errorf("%s: cut off\n%s\n, else\n%s", query, strings.Join(got, "\n"), strings.Join(uninterrupted, "\n"))
+			}
+			slices.Sort(got)
+			if slices.Sort(want); !slices.Equal(got, want) {
+				t.Errorf("%s: told\n%s\n, the database has\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			whole.close()
+			last.close()
+			reading.Wait()
+			deep, back, origin = deep+h.deep, back+h.back, origin+h.origin
+			if _, wrong := steady.isAt(""); wrong != nil {
+				t.Error(wrong)
+			}
+		}
+		if killed == 0 || parted <= killed/10 || deep+back+origin == 0 {
+			t.Errorf("killed %d times, told of %d rollbacks; %d deep forks, %d ways back, %d to the origin", killed, parted, deep, back, origin)
+		}
+	})
 }
 
 // follow gives a wallet what a connection says until that ends.
@@ -270,51 +268,49 @@ func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
 func TestBlockRolledBackWhileItIsSent(t *testing.T) {
 	defer events.SetBatchSize(400)()
 	n := testseed.Of(t, 865)
-	for _, v := range modeltest.Variants() {
-		t.Run(v.Name, func(t *testing.T) {
-			w := worldOf(t, v)
-			h := newHistory(w, v, n)
-			chain := w.served()
-			view, left := chain.View, 40
-			wallet := newWallet()
-			var mu sync.Mutex
-			chain.View = func(ctx context.Context, fn func(*query.View) error) error {
-				mu.Lock()
-				defer mu.Unlock()
-				if left > 0 && wallet.height()+3 >= int64(w.now().Tip().Height) && h.rng.IntN(8) == 0 {
-					left--
-					gone := 1 + h.rng.IntN(2)
-					keep := len(h.chain) - gone
-					h.cut(keep)
-					h.chain, h.generators = h.chain[:keep:keep], h.generators[:keep+1:keep+1]
-					h.grow(gone)
-				}
-				return view(ctx, fn)
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		w := worldOf(t, v)
+		h := newHistory(w, v, n)
+		chain := w.served()
+		view, left := chain.View, 40
+		wallet := newWallet()
+		var mu sync.Mutex
+		chain.View = func(ctx context.Context, fn func(*query.View) error) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if left > 0 && wallet.height()+3 >= int64(w.now().Tip().Height) && h.rng.IntN(8) == 0 {
+				left--
+				gone := 1 + h.rng.IntN(2)
+				keep := len(h.chain) - gone
+				h.cut(keep)
+				h.chain, h.generators = h.chain[:keep:keep], h.generators[:keep+1:keep+1]
+				h.grow(gone)
 			}
-			s := httptest.NewServer(events.Handler(chain, events.Options{}))
-			defer s.Close()
-			what := changes.Filter{Term: query.Term{Index: "address"}, Or: []query.Term{{Index: "label"}}, Spends: true}
-			c := connect(t, s.URL, "from=origin&follow=address&follow=label&spends=true", "")
-			var reading sync.WaitGroup
-			reading.Go(func() { follow(wallet, c) })
-			until(t, "the forks to end", func() bool {
-				// It may fork while nobody reads.
-				if err := chain.View(t.Context(), func(*query.View) error { return nil }); err != nil {
-					t.Fatal(err)
-				}
-				mu.Lock()
-				defer mu.Unlock()
-				w.tell()
-				return left == 0
-			})
-			wallet.arrives(t, w)
-			c.close()
-			reading.Wait()
-			got, want := wallet.texts(), truth(t, w, what, h.chain)
-			slices.Sort(got)
-			if slices.Sort(want); !slices.Equal(got, want) {
-				t.Errorf("told of %d outputs and spends, the database has %d", len(got), len(want))
+			return view(ctx, fn)
+		}
+		s := httptest.NewServer(events.Handler(chain, events.Options{}))
+		defer s.Close()
+		what := changes.Filter{Term: query.Term{Index: "address"}, Or: []query.Term{{Index: "label"}}, Spends: true}
+		c := connect(t, s.URL, "from=origin&follow=address&follow=label&spends=true", "")
+		var reading sync.WaitGroup
+		reading.Go(func() { follow(wallet, c) })
+		until(t, "the forks to end", func() bool {
+			// It may fork while nobody reads.
+			if err := chain.View(t.Context(), func(*query.View) error { return nil }); err != nil {
+				t.Fatal(err)
 			}
+			mu.Lock()
+			defer mu.Unlock()
+			w.tell()
+			return left == 0
 		})
-	}
+		wallet.arrives(t, w)
+		c.close()
+		reading.Wait()
+		got, want := wallet.texts(), truth(t, w, what, h.chain)
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("told of %d outputs and spends, the database has %d", len(got), len(want))
+		}
+	})
 }

@@ -65,7 +65,7 @@ func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
 
 // A page names its tip as the API does, and leads to the same thing there.
 func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
-	for _, v := range modeltest.Variants() {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 16)).Blocks(25))
 		chain := chainOf("made-up", db, nil)
 		h := explorerOf(t, chain)
@@ -95,7 +95,7 @@ func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
 				t.Errorf("%s: no page led to %s: %v", v.Name, kind, kinds)
 			}
 		}
-	}
+	})
 }
 
 // A timeout or a shutdown has an error page.

@@ -21,63 +21,61 @@ import (
 
 // The page of an asset matches the database; the largest holders have a part of the chart.
 func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
-	for _, v := range modeltest.Variants() {
-		t.Run(v.Name, func(t *testing.T) {
-			db := variant(t, v, v.NewGenerator(testseed.Of(t, 13)).Blocks(60))
-			h := explorerOf(t, chainOf("made-up", db, nil))
-			assets, err := db.Assets(t.Context(), query.Page{Limit: query.MaxLimit})
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		db := variant(t, v, v.NewGenerator(testseed.Of(t, 13)).Blocks(60))
+		h := explorerOf(t, chainOf("made-up", db, nil))
+		assets, err := db.Assets(t.Context(), query.Page{Limit: query.MaxLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed := 0
+		for _, p := range pages(t, h, "/made-up/assets") {
+			p.has(t, humanize.Plural(assets.Count, "asset"))
+			for _, a := range assets.Assets {
+				listed += p.count("/made-up/asset/" + a.Asset)
+			}
+		}
+		if listed != len(assets.Assets) {
+			t.Errorf("%d assets are listed, expected %d", listed, len(assets.Assets))
+		}
+		for _, a := range assets.Assets[:min(12, len(assets.Assets))] {
+			path := "/made-up/asset/" + a.Asset
+			d := read(t, h, path, http.StatusOK)
+			u := assetUnit(&a)
+			d.has(t, amountOf(u, a.Supply).String(), humanize.Plural(a.MintCount, "mint"), humanize.Plural(a.BurnCount, "burn"), a.Name)
+			if a.Fingerprint != "" {
+				if res := ask(t, h, "/made-up/asset/"+a.Fingerprint); res.Header.Get("Location") != path {
+					t.Errorf("the fingerprint of %s leads to %q", a.Asset, res.Header.Get("Location"))
+				}
+			}
+			holders, err := db.AssetHolders(t.Context(), a.Asset, query.Page{Limit: query.MaxLimit})
 			if err != nil {
 				t.Fatal(err)
 			}
-			listed := 0
-			for _, p := range pages(t, h, "/made-up/assets") {
-				p.has(t, humanize.Plural(assets.Count, "asset"))
-				for _, a := range assets.Assets {
-					listed += p.count("/made-up/asset/" + a.Asset)
+			slices.SortStableFunc(holders.Holders, func(a, b query.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+			for i, holder := range holders.Holders {
+				if i < chartShares && d.count("/made-up/address/"+holder.Address) == 0 {
+					t.Errorf("%s: holder %d is not in the chart", path, i+1)
 				}
 			}
-			if listed != len(assets.Assets) {
-				t.Errorf("%d assets are listed, expected %d", listed, len(assets.Assets))
-			}
-			for _, a := range assets.Assets[:min(12, len(assets.Assets))] {
-				path := "/made-up/asset/" + a.Asset
-				d := read(t, h, path, http.StatusOK)
-				u := assetUnit(&a)
-				d.has(t, amountOf(u, a.Supply).String(), humanize.Plural(a.MintCount, "mint"), humanize.Plural(a.BurnCount, "burn"), a.Name)
-				if a.Fingerprint != "" {
-					if res := ask(t, h, "/made-up/asset/"+a.Fingerprint); res.Header.Get("Location") != path {
-						t.Errorf("the fingerprint of %s leads to %q", a.Asset, res.Header.Get("Location"))
-					}
-				}
-				holders, err := db.AssetHolders(t.Context(), a.Asset, query.Page{Limit: query.MaxLimit})
-				if err != nil {
-					t.Fatal(err)
-				}
-				slices.SortStableFunc(holders.Holders, func(a, b query.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
-				for i, holder := range holders.Holders {
-					if i < chartShares && d.count("/made-up/address/"+holder.Address) == 0 {
-						t.Errorf("%s: holder %d is not in the chart", path, i+1)
-					}
-				}
-				n := 0
-				for _, p := range pages(t, h, path+"?holders=all") {
-					for _, holder := range holders.Holders {
-						n += p.count("/made-up/address/" + holder.Address)
-					}
-				}
-				if n != len(holders.Holders) {
-					t.Errorf("%s: %d holders are listed, expected %d", path, n, len(holders.Holders))
-				}
-				events := 0
-				for _, p := range pages(t, h, path+"?events=all") {
-					events += strings.Count(p.section("events"), "minted") + strings.Count(p.section("events"), "burned")
-				}
-				if events != int(a.MintCount+a.BurnCount) {
-					t.Errorf("%s: %d events are listed, expected %d", path, events, a.MintCount+a.BurnCount)
+			n := 0
+			for _, p := range pages(t, h, path+"?holders=all") {
+				for _, holder := range holders.Holders {
+					n += p.count("/made-up/address/" + holder.Address)
 				}
 			}
-		})
-	}
+			if n != len(holders.Holders) {
+				t.Errorf("%s: %d holders are listed, expected %d", path, n, len(holders.Holders))
+			}
+			events := 0
+			for _, p := range pages(t, h, path+"?events=all") {
+				events += strings.Count(p.section("events"), "minted") + strings.Count(p.section("events"), "burned")
+			}
+			if events != int(a.MintCount+a.BurnCount) {
+				t.Errorf("%s: %d events are listed, expected %d", path, events, a.MintCount+a.BurnCount)
+			}
+		}
+	})
 }
 
 func TestTheRichestStandInOrder(t *testing.T) {

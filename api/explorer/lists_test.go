@@ -91,56 +91,54 @@ func (d *document) section(id string) string {
 
 // The page of a value matches the database, with and without options of the index, and its lists are complete.
 func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
-	for _, v := range modeltest.Variants() {
-		t.Run(v.Name, func(t *testing.T) {
-			db := variant(t, v, v.NewGenerator(testseed.Of(t, 11)).Blocks(60))
-			h := explorerOf(t, chainOf("made-up", db, nil))
-			for _, index := range []string{"address", "tag", "label"} {
-				b := busiest(t, db, index)
-				path := "/made-up/index/" + index + "/" + b.Value
-				if index == "address" {
-					if res := ask(t, h, path); res.StatusCode != http.StatusFound || res.Header.Get("Location") != "/made-up/address/"+b.Value {
-						t.Errorf("%s leads to %s", path, res.Header.Get("Location"))
-					}
-					path = "/made-up/address/" + b.Value
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		db := variant(t, v, v.NewGenerator(testseed.Of(t, 11)).Blocks(60))
+		h := explorerOf(t, chainOf("made-up", db, nil))
+		for _, index := range []string{"address", "tag", "label"} {
+			b := busiest(t, db, index)
+			path := "/made-up/index/" + index + "/" + b.Value
+			if index == "address" {
+				if res := ask(t, h, path); res.StatusCode != http.StatusFound || res.Header.Get("Location") != "/made-up/address/"+b.Value {
+					t.Errorf("%s leads to %s", path, res.Header.Get("Location"))
 				}
-				d := read(t, h, path, http.StatusOK)
-				d.has(t, "Balance"+humanize.Thousands(b.Balance), "Received"+humanize.Thousands(b.Received), "Sent"+humanize.Thousands(b.Sent),
-					"Transactions"+humanize.Count(b.TxCount), humanize.Plural(b.UnspentCount, "unspent output"), b.Value, "First seen")
+				path = "/made-up/address/" + b.Value
+			}
+			d := read(t, h, path, http.StatusOK)
+			d.has(t, "Balance"+humanize.Thousands(b.Balance), "Received"+humanize.Thousands(b.Received), "Sent"+humanize.Thousands(b.Sent),
+				"Transactions"+humanize.Count(b.TxCount), humanize.Plural(b.UnspentCount, "unspent output"), b.Value, "First seen")
 
-				history, err := db.History(t.Context(), index, b.Value, query.Range{}, query.Page{Limit: query.MaxLimit})
-				if err != nil {
-					t.Fatal(err)
+			history, err := db.History(t.Context(), index, b.Value, query.Range{}, query.Page{Limit: query.MaxLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts := pages(t, h, path+"?history=all")
+			for _, tx := range history.Txs {
+				n := 0
+				for _, p := range parts {
+					n += p.count("/made-up/tx/" + tx.Hash)
 				}
-				parts := pages(t, h, path+"?history=all")
-				for _, tx := range history.Txs {
-					n := 0
-					for _, p := range parts {
-						n += p.count("/made-up/tx/" + tx.Hash)
-					}
-					if n == 0 {
-						t.Errorf("%s: the history lacks %s", path, tx.Hash)
-					}
-				}
-				found, err := db.Find(t.Context(), index, b.Value, query.Terms{Unspent: true}, query.Page{Limit: query.MaxLimit})
-				if err != nil {
-					t.Fatal(err)
-				}
-				rows, refs := 0, map[string]bool{}
-				for _, o := range found.Outputs { // hashes can repeat
-					refs[fmt.Sprintf("/made-up/output/%s:%d", o.Tx, o.Index)] = true
-				}
-				for _, p := range pages(t, h, path+"?outputs=all") {
-					for ref := range refs {
-						rows += p.count(ref)
-					}
-				}
-				if rows != len(found.Outputs) {
-					t.Errorf("%s: %d unspent outputs are listed, expected %d", path, rows, len(found.Outputs))
+				if n == 0 {
+					t.Errorf("%s: the history lacks %s", path, tx.Hash)
 				}
 			}
-		})
-	}
+			found, err := db.Find(t.Context(), index, b.Value, query.Terms{Unspent: true}, query.Page{Limit: query.MaxLimit})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, refs := 0, map[string]bool{}
+			for _, o := range found.Outputs { // hashes can repeat
+				refs[fmt.Sprintf("/made-up/output/%s:%d", o.Tx, o.Index)] = true
+			}
+			for _, p := range pages(t, h, path+"?outputs=all") {
+				for ref := range refs {
+					rows += p.count(ref)
+				}
+			}
+			if rows != len(found.Outputs) {
+				t.Errorf("%s: %d unspent outputs are listed, expected %d", path, rows, len(found.Outputs))
+			}
+		}
+	})
 }
 
 // The rows of a history have the balance after each: the newest the current one, the oldest its own amount.
@@ -333,7 +331,7 @@ func TestForksAreShown(t *testing.T) {
 }
 
 func TestStatusPage(t *testing.T) {
-	for _, v := range modeltest.Variants() {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(20))
 		c := chainOf("made-up", db, nil)
 		var rates served.Rates
@@ -364,7 +362,7 @@ func TestStatusPage(t *testing.T) {
 			rates.Add(core.Progress{Elapsed: time.Duration(i) * time.Second, TxsPerSecond: float64(1000 + i)})
 		}
 		read(t, h, "/made-up/status", http.StatusOK).has(t, "Transactions per second")
-	}
+	})
 }
 
 // An index that its user defined has pages as any other.

@@ -153,7 +153,7 @@ func pictured(d *document) (bars []string) {
 
 // Both sides of a diagram have the same total thickness and lie within it, for any transaction.
 func TestFlowsHaveEqualSides(t *testing.T) {
-	for _, variantOf := range modeltest.Variants() {
+	modeltest.Each(t, func(t *testing.T, variantOf modeltest.Variant) {
 		db := variant(t, variantOf, variantOf.NewGenerator(testseed.Of(t, 21)).Blocks(60))
 		drawn := 0
 		err := db.View(t.Context(), func(view *query.View) error {
@@ -181,7 +181,7 @@ func TestFlowsHaveEqualSides(t *testing.T) {
 		if err != nil || drawn < 100 {
 			t.Errorf("%s: %d pictures, %v", variantOf.Name, drawn, err)
 		}
-	}
+	})
 }
 
 // sides checks the picture of a transaction.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -37,7 +38,7 @@ func TestNetworkParametersEqualCores(t *testing.T) {
 }
 
 func TestSupplyIsTheSumOfSubsidies(t *testing.T) {
-	for _, n := range networks {
+	for _, n := range networks[:testrun.Amount(len(networks), 1)] {
 		sum, last := uint64(0), model.HeightPk(70*n.Halving)
 		check := map[model.HeightPk]bool{0: true, 1: true, last: true}
 		for era := range model.HeightPk(70) {

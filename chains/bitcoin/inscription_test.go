@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/testrun"
 )
 
 // envelope returns a script with an inscription of these parts.
@@ -66,7 +67,7 @@ func normal(all []inscriptionFields) (same []inscriptionFields) {
 
 // A script is read once, whatever its form. Reading these scripts repeatedly would take hours.
 func TestHostileScriptsTakeLinearTime(t *testing.T) {
-	const size = 3 << 20
+	size := testrun.Amount(3<<20, 1<<20)
 	many := func(part string) []byte { return bytes.Repeat([]byte(part), size/len(part)) }
 	for _, c := range []struct {
 		name   string

@@ -49,6 +49,7 @@ func TestGeneratedCardanoIsSynced(t *testing.T) {
 }
 
 func TestBenchSync(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	a := generated(t, 2000)
 	dir := t.TempDir()
@@ -103,6 +104,7 @@ func TestBenchDecodeComparesDecoders(t *testing.T) {
 }
 
 func TestBenchDecodeOfBlocksWithoutTransactions(t *testing.T) {
+	slow(t) // measures for a second
 	t.Parallel()
 	source := testblocks.Path(t, "cardano", "dingo-immutable", "00001.chunk")
 	var a benchcmd.DecodeAnswer

@@ -61,6 +61,7 @@ func TestBenchServeDuringASync(t *testing.T) {
 
 // Another server is queried like one in this process, including its pages.
 func TestBenchServeOfAnotherServer(t *testing.T) {
+	slow(t) // measures for a second
 	t.Setenv(asProgram, "-1")
 	url := shownIn(t, syncedBitcoin(t, 200)) + "/v1/bitcoin"
 	var a benchcmd.ServeAnswer

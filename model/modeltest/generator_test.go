@@ -272,64 +272,62 @@ func (l *ledger) output(height int, o *model.Output, inTx map[string]int) (box s
 // Generated chains follow the rules of their variant and contain rare cases often.
 func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 	n := testseed.Of(t, 1)
-	for _, v := range Variants() {
-		t.Run(v.Name, func(t *testing.T) {
-			l := &ledger{v: v, coins: map[string]*made{}, born: map[string]int{}, txs: map[model.Hash]bool{}, ids: map[string]bool{}, counts: map[string]int{}}
-			c := v.Chain("one")
-			var tip model.Point
-			for i, b := range v.NewGenerator(n).Blocks(testBlocks) {
-				if i == 0 && (b.Height != v.First || b.Parent != (model.Hash{}) || (len(b.Genesis) > 0) != v.Genesis) {
-					t.Fatalf("the first block is %d on %s with %d genesis transactions", b.Height, b.Parent, len(b.Genesis))
-				}
-				if i > 0 && (b.Height != tip.Height+1 || b.Parent != tip.Hash || len(b.Genesis) > 0 || (v.Slots && b.Slot <= tip.Slot)) {
-					t.Fatalf("block %d (slot %d) is not the child of %d (slot %d)", b.Height, b.Slot, tip.Height, tip.Slot)
-				}
-				tip = b.Point()
-				if err := l.block(i, b); err != nil {
-					t.Fatal(err)
-				}
-				if hash, err := c.(model.HeaderHasher).HashHeader(b.Header); err != nil || hash != b.Hash {
-					t.Fatalf("block %d: its header hashes to %s, %v", b.Height, hash, err)
-				}
-				issued, exact, ok := c.Supply(b.Height)
-				if !ok || !exact || issued != l.issued {
-					t.Fatalf("block %d: the supply is %d, %d were issued", b.Height, issued, l.issued)
-				}
+	Each(t, func(t *testing.T, v Variant) {
+		l := &ledger{v: v, coins: map[string]*made{}, born: map[string]int{}, txs: map[model.Hash]bool{}, ids: map[string]bool{}, counts: map[string]int{}}
+		c := v.Chain("one")
+		var tip model.Point
+		for i, b := range v.NewGenerator(n).Blocks(testBlocks) {
+			if i == 0 && (b.Height != v.First || b.Parent != (model.Hash{}) || (len(b.Genesis) > 0) != v.Genesis) {
+				t.Fatalf("the first block is %d on %s with %d genesis transactions", b.Height, b.Parent, len(b.Genesis))
 			}
-			want := []string{"empty block", "spend in the same block", "chain of spends in a block", "many inputs", "many outputs",
-				"output of value 0", "birth and reuse in a block", "value used again later", "value twice in a transaction",
-				"value of a byte", "list of several values", "mint", "mint over several outputs", "mint of more than 64 bits", "burn", "asset moved",
-				"asset twice in an output", "entry of amount 0", "entry of amount 0 before others", "entry of amount 0 of an asset that exists"}
-			if v.Repeats {
-				want = append(want, "repeated transaction", "repeated transaction that spends", "repeated transaction, the older one unspent", "spend of a repeated transaction")
+			if i > 0 && (b.Height != tip.Height+1 || b.Parent != tip.Hash || len(b.Genesis) > 0 || (v.Slots && b.Slot <= tip.Slot)) {
+				t.Fatalf("block %d (slot %d) is not the child of %d (slot %d)", b.Height, b.Slot, tip.Height, tip.Slot)
 			}
-			if !v.Boxes {
-				want = append(want, "output without keys")
+			tip = b.Point()
+			if err := l.block(i, b); err != nil {
+				t.Fatal(err)
 			}
-			if v.OutputOffset {
-				want = append(want, "outputs that begin late")
+			if hash, err := c.(model.HeaderHasher).HashHeader(b.Header); err != nil || hash != b.Hash {
+				t.Fatalf("block %d: its header hashes to %s, %v", b.Height, hash, err)
 			}
-			if !v.Implied {
-				want = append(want, "mint of an asset that exists")
+			issued, exact, ok := c.Supply(b.Height)
+			if !ok || !exact || issued != l.issued {
+				t.Fatalf("block %d: the supply is %d, %d were issued", b.Height, issued, l.issued)
 			}
-			for _, what := range want {
-				if l.counts[what] < 2 {
-					t.Errorf("%s: %d in %d blocks", what, l.counts[what], testBlocks)
-				}
+		}
+		want := []string{"empty block", "spend in the same block", "chain of spends in a block", "many inputs", "many outputs",
+			"output of value 0", "birth and reuse in a block", "value used again later", "value twice in a transaction",
+			"value of a byte", "list of several values", "mint", "mint over several outputs", "mint of more than 64 bits", "burn", "asset moved",
+			"asset twice in an output", "entry of amount 0", "entry of amount 0 before others", "entry of amount 0 of an asset that exists"}
+		if v.Repeats {
+			want = append(want, "repeated transaction", "repeated transaction that spends", "repeated transaction, the older one unspent", "spend of a repeated transaction")
+		}
+		if !v.Boxes {
+			want = append(want, "output without keys")
+		}
+		if v.OutputOffset {
+			want = append(want, "outputs that begin late")
+		}
+		if !v.Implied {
+			want = append(want, "mint of an asset that exists")
+		}
+		for _, what := range want {
+			if l.counts[what] < 2 {
+				t.Errorf("%s: %d in %d blocks", what, l.counts[what], testBlocks)
 			}
-			if l.counts["value as long as can be"] == 0 {
-				t.Error("no value is as long as can be")
-			}
-			if t.Failed() || testing.Verbose() {
-				t.Log(l.counts)
-			}
-		})
-	}
+		}
+		if l.counts["value as long as can be"] == 0 {
+			t.Error("no value is as long as can be")
+		}
+		if t.Failed() || testing.Verbose() {
+			t.Log(l.counts)
+		}
+	})
 }
 
 // Some values and asset ids are prefixes of others, which rows of a database must distinguish.
 func TestSomeNamesBeginWithOthers(t *testing.T) {
-	for _, v := range Variants() {
+	Each(t, func(t *testing.T, v Variant) {
 		g := v.NewGenerator(testseed.Of(t, 1))
 		g.Blocks(testBlocks)
 		ids := make([][]byte, len(g.assets))
@@ -349,7 +347,7 @@ func TestSomeNamesBeginWithOthers(t *testing.T) {
 				t.Errorf("%s: %d of %d names of %s begin with another", v.Name, found, len(names), what)
 			}
 		}
-	}
+	})
 }
 
 func TestTheMadeUpChainReadsWhatItWrites(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -215,7 +216,7 @@ func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 // With any database and any peers the chain with the most work is found.
 func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
 	r := testseed.Rand(t)
-	for range 25 {
+	for range testrun.Amount(25, 5) {
 		c := bitcointest.NewChain()
 		c.MineEmpty(50 + r.IntN(400))
 		known := databaseOf(c)

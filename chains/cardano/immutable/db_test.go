@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"birthmark/internal/testnode/immutabletest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -104,7 +105,7 @@ func agree(t testing.TB, want []immutabletest.Block, entries []Entry, blocks [][
 // TestChunksRoundTrip: chunks of any blocks are read back whole, with and without indexes, from every position.
 func TestChunksRoundTrip(t *testing.T) {
 	r := testseed.Rand(t)
-	for range 30 {
+	for range testrun.Amount(30, 5) {
 		chunks := mainnetLike(r)
 		var all []immutabletest.Block
 		for _, c := range chunks {
@@ -147,7 +148,7 @@ func TestChunksRoundTrip(t *testing.T) {
 // TestFindFindsEveryBlock: by its slot, or by the first slot of its epoch, and nothing else.
 func TestFindFindsEveryBlock(t *testing.T) {
 	r := testseed.Rand(t)
-	for range 20 {
+	for range testrun.Amount(20, 3) {
 		d := mustOpen(t, folderOf(t, mainnetLike(r)))
 		entries, _, err := readAll(t, d, Position{})
 		if err != nil {

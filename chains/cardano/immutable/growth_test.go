@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"birthmark/internal/testnode/immutabletest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 )
 
@@ -76,7 +77,7 @@ func (f *follower) look(t *testing.T) {
 // TestGrowth: after each piece that a node writes, exactly the complete blocks are yielded, and Refresh reports each.
 func TestGrowth(t *testing.T) {
 	r := testseed.Rand(t)
-	for range 5 {
+	for range testrun.Amount(5, 2) {
 		chunks := mainnetLike(r)
 		all := slices.Concat(chunks...)
 		dir := t.TempDir()
@@ -107,7 +108,7 @@ func TestGrowth(t *testing.T) {
 // TestGrowthWhileReading: a node writes on while the follower reads.
 func TestGrowthWhileReading(t *testing.T) {
 	r := testseed.Rand(t)
-	for range 5 {
+	for range testrun.Amount(5, 2) {
 		chunks := mainnetLike(r)
 		all := slices.Concat(chunks...)
 		dir := t.TempDir()
