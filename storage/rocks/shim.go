@@ -91,7 +91,7 @@ func setPrefixExtractor(o *grocksdb.Options, size int) {
 	C.birthmark_set_prefix_extractor(native(o), C.size_t(size))
 }
 
-// createFamilies creates one family per name. After an error it returns the handles of those that it created.
+// createFamilies creates one family per name. After an error it returns the handles of the created ones.
 func createFamilies(
 	db *grocksdb.DB, names []string, options []*grocksdb.Options,
 ) ([]*grocksdb.ColumnFamilyHandle, error) {
