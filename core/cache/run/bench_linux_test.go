@@ -153,6 +153,21 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
+func BenchmarkAll(b *testing.B) {
+	const n = 1_000_000
+	r := writeTags(b, filepath.Join(b.TempDir(), "a"), sortedTags(1, n))
+	defer r.Close()
+	from := cpu(b)
+	for b.Loop() {
+		for _, err := range r.All() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	report(b, from, b.N*n, "entry")
+}
+
 func BenchmarkMerge(b *testing.B) {
 	const n, k = 500_000, 4
 	dir := b.TempDir()

@@ -7,9 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adviseRandom turns off the readahead of a file, which would read 128 KiB per page.
-func adviseRandom(f *os.File) {
-	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM) // only a hint
+// prepareLookups prepares a file for reads of single pages: no readahead, which would read 128 KiB per page, and no
+// update of the access time, which costs 7% of a read. Both are only hints.
+func prepareLookups(f *os.File) {
+	_ = unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_RANDOM)
+	if flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0); err == nil {
+		_, _ = unix.FcntlInt(f.Fd(), unix.F_SETFL, flags|unix.O_NOATIME)
+	}
 }
 
 // adviseNeeded starts to read a range into the page cache, and does not wait for it.
@@ -20,7 +24,8 @@ func adviseNeeded(f *os.File, at, n int64) {
 }
 
 // readIfCached reads a page if it is in the page cache. It returns false if not, and if the file system does not support
-// such reads. For cached pages this costs as much as pread; for others, 0.3 µs of the 5 µs of a read from the disk.
+// such reads. For cached pages this costs as much as pread. For others it costs less than 10% of the read from the disk,
+// and newer kernels start that read.
 func readIfCached(f *os.File, page []byte, at int64) bool {
 	vector := unix.Iovec{Base: &page[0]}
 	vector.SetLen(len(page))

@@ -4,7 +4,7 @@ package run
 
 import "os"
 
-func adviseRandom(f *os.File) {}
+func prepareLookups(f *os.File) {}
 
 func adviseNeeded(f *os.File, at, n int64) {}
 

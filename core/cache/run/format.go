@@ -44,6 +44,7 @@ type Entry struct {
 	Tag     uint64 // sort key, not 0; its high bits must be uniformly distributed
 	Extra   uint16 // further bits of the fingerprint
 	Pk      uint64 // pointer
+	Slot    int32  // number of the entry in its run: see MarkDead
 	Payload []byte // of the size that Create received
 }
 
@@ -176,7 +177,7 @@ func (r *Run) load() error {
 		return r.damaged("the checksum of its filter and index is %08x, expected %08x", sum, r.layout.sum)
 	}
 	r.limit.Store(math.MaxUint64)
-	adviseRandom(r.file)
+	prepareLookups(r.file)
 	return nil
 }
 

@@ -73,12 +73,13 @@ func (w *Writer) merge(cursors []*cursor) error {
 	return nil
 }
 
-// All returns the live entries in order. A payload is valid until the next one. An error ends the sequence.
+// All returns the live entries in order. A payload is valid until the next one. An error ends the sequence. Entries may
+// be marked dead meanwhile.
 func (r *Run) All() iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		c := r.newCursor(nil)
 		for c.next() {
-			if !yield(Entry{c.tag, extraOf(c.rest), pkOf(c.rest), c.rest[restSize:]}, nil) {
+			if !yield(Entry{c.tag, extraOf(c.rest), pkOf(c.rest), int32(c.slot), c.rest[restSize:]}, nil) {
 				return
 			}
 		}
@@ -91,7 +92,8 @@ func (r *Run) All() iter.Seq2[Entry, error] {
 // cursor reads the live entries of a run in order.
 type cursor struct {
 	tag  uint64
-	rest []byte // the current entry
+	rest []byte // without the tag
+	slot int    // of the current entry
 	err  error
 
 	r      *Run
@@ -106,7 +108,7 @@ type cursor struct {
 }
 
 func (r *Run) newCursor(keep func(pk uint64) bool) *cursor {
-	return &cursor{r: r, keep: keep, dead: r.dead.Load(), limit: r.limit.Load(),
+	return &cursor{r: r, slot: -1, keep: keep, dead: r.dead.Load(), limit: r.limit.Load(),
 		buffer: make([]byte, min(readBuffer, max(1, r.layout.pages))*pageSize)}
 }
 
@@ -120,8 +122,9 @@ func (c *cursor) next() bool {
 		i := c.i
 		c.i++
 		c.tag, c.rest = tagOf(c.page, i), l.rest(c.page, i)
+		c.slot++
 		pk := pkOf(c.rest)
-		if pk < c.limit && !(c.dead != nil && c.dead.has((c.pages-1)*l.perPage+i)) && (c.keep == nil || c.keep(pk)) {
+		if pk < c.limit && !c.dead.has(c.slot) && (c.keep == nil || c.keep(pk)) {
 			return true
 		}
 	}

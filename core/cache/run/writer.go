@@ -155,7 +155,7 @@ func (w *Writer) Finish() (*Run, error) {
 	}
 	r := w.r
 	w.r = nil
-	adviseRandom(r.file)
+	prepareLookups(r.file)
 	return r, nil
 }
 
