@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Query is a lookup in a batch.
@@ -37,6 +38,9 @@ type hit struct{ query, page int32 }
 type span struct{ from, to int32 }
 
 const (
+	// around is the number of pages on both sides of the expected one that are searched first.
+	around = 8
+
 	// touched is the number of queries whose filter blocks are loaded at once: the processor waits for memory once.
 	touched = 16
 
@@ -126,24 +130,15 @@ func (r *Run) pageOf(tag uint64) int {
 	index, high, n := r.index, uint32(tag>>32), int64(len(r.index))
 	guess := int64(high) * n >> 32
 	guess = min(max(guess+(int64(high)-int64(index[guess]))*n>>32, 0), n-1)
-	low, up := int(guess)-1, int(guess) // index[low] < high <= index[up]
-	if index[guess] < high {
-		low, up = up, up+1
-		for step := 1; up < len(index) && index[up] < high; step *= 2 {
-			low, up = up, min(up+step, len(index))
-		}
+	low, up := max(guess-around, 0), min(guess+around, n)
+	if index[low] >= high {
+		low = 0
 	}
-	for step := 1; low >= 0 && index[low] >= high; step *= 2 {
-		low, up = max(low-step, -1), low
+	if index[up-1] < high {
+		up = n
 	}
-	for up-low > 1 {
-		if middle := int(uint(low+up) / 2); index[middle] < high {
-			low = middle
-		} else {
-			up = middle
-		}
-	}
-	return up
+	i, _ := slices.BinarySearch(index[low:up], high)
+	return int(low) + i
 }
 
 // search looks up queries in their page.
@@ -167,7 +162,7 @@ func (r *Run) search(qs []Query, page []byte, hits []hit, s *Scratch) error {
 func (r *Run) find(q *Query, page []byte, number int, s *Scratch) (more bool) {
 	l := &r.layout
 	n := l.entriesOf(number)
-	i := interpolate(page, n, q.Tag)
+	i := lowerBound(page, n, q.Tag)
 	for ; i < n && tagOf(page, i) == q.Tag; i++ {
 		rest := l.rest(page, i)
 		slot := number*l.perPage + i
@@ -181,23 +176,17 @@ func (r *Run) find(q *Query, page []byte, number int, s *Scratch) (more bool) {
 	return i == n
 }
 
-// interpolate returns the first of the n entries of a page whose tag is not lower than the given one, or n.
-func interpolate(page []byte, n int, tag uint64) int {
-	first, last := tagOf(page, 0), tagOf(page, n-1)
-	switch {
-	case tag <= first:
-		return 0
-	case tag > last:
-		return n
+// lowerBound returns the first of the n entries of a page whose tag is not lower than the given one, or n.
+func lowerBound(page []byte, n int, tag uint64) int {
+	low, high := 0, n
+	for low < high {
+		if middle := (low + high) / 2; tagOf(page, middle) < tag {
+			low = middle + 1
+		} else {
+			high = middle
+		}
 	}
-	i := int(float64(tag-first) / float64(last-first) * float64(n-1))
-	for i > 0 && tagOf(page, i-1) >= tag {
-		i--
-	}
-	for tagOf(page, i) < tag {
-		i++
-	}
-	return i
+	return low
 }
 
 // read reads a page, and waits for the disk if necessary.
