@@ -61,6 +61,15 @@ type Result struct {
 	Stages              map[string]float64 `json:"stages"`       // seconds by stage: read, resolve, write and the constants below
 	Quarters            [4]float64         `json:"quarters"`     // transactions per second in each quarter of the transactions
 
+	// From the first block until the database is compacted, by the kernel's count for the process, without reading the
+	// recorded blocks; 0 if the system does not report it.
+	BytesWrittenPerTx float64 `json:"bytes_written_per_tx"` // to disk
+	BytesReadPerTx    float64 `json:"bytes_read_per_tx"`    // from disk, because the page cache did not have them
+	ReadsPerTx        float64 `json:"reads_per_tx"`         // system calls
+
+	LookupsPerTx     float64            `json:"lookups_per_tx"`                // keys and ranges that the sync read from the store; 0 for Naive and Floor
+	CacheMissesPerTx map[string]float64 `json:"cache_misses_per_tx,omitempty"` // by cache
+
 	PeakRSS      int64 `json:"peak_rss"`                 // in bytes, of the process
 	PeakRSSBound int64 `json:"peak_rss_bound,omitempty"` // limit of PeakRSS; 0: none, for Naive and Floor
 	WithinBound  *bool `json:"within_bound,omitempty"`   // PeakRSS <= PeakRSSBound; nil: no bound
@@ -130,7 +139,7 @@ func openStore(kind Kind, o Options) (storage.Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &timedStore{Store: store}, nil
+		return &countedStore{timedStore: &timedStore{Store: store}}, nil
 	}
 	return nil, model.Errorf(model.Usage, "unknown_run", "unknown run %q: expected %s", kind, KindNames())
 }
@@ -168,7 +177,7 @@ type mark struct {
 }
 
 func (r *run) measure(ctx context.Context) (*Result, error) {
-	started, cpu := time.Now(), processCPU()
+	started, cpu, disk := time.Now(), processCPU(), processIO()
 	r.marks = []mark{{}}
 	r.stages = map[string]float64{}
 	var err error
@@ -188,7 +197,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		took, whole, cpu = s.took, s.took, s.cpu
 		r.marks = append(r.marks[:1], s.marks...) // not the elapsed time of the progress
 		r.stages = map[string]float64{stageEmit: took.Seconds()}
-	case *timedStore:
+	case *countedStore:
 		r.stages[stageEmit] = s.rows.Seconds()
 		r.stages[stageFinish] = (took - s.last.Sub(started)).Seconds()
 		if r.log { // else the last write is durable only when the sync ends
@@ -199,6 +208,15 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		r.stages[stageReplay] = made.CPU.Seconds()
 	}
 	r.marks = append(r.marks, mark{took, float64(made.Txs)})
+	txs := float64(made.Txs)
+	lookups := 0.0
+	if s, ok := r.store.(*countedStore); ok {
+		lookups = float64(s.n.Load()) / txs
+	}
+	misses, err := r.misses(txs)
+	if err != nil {
+		return nil, err
+	}
 
 	status, err := r.db.Status(ctx)
 	if err != nil {
@@ -223,7 +241,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	txs := float64(made.Txs)
+	disk = processIO().minus(disk).minus(made.disk)
 	result := &Result{
 		Txs:                 made.Txs,
 		TxsPerSecond:        txs / took.Seconds(),
@@ -233,12 +251,29 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		CPUMicrosPerTx:      cpu.Seconds() * 1e6 / txs,
 		RowsPerTx:           float64(rows) / txs,
 		BytesPerTx:          float64(bytes) / txs,
+		BytesWrittenPerTx:   float64(disk.written) / txs,
+		BytesReadPerTx:      float64(disk.read) / txs,
+		ReadsPerTx:          float64(disk.calls) / txs,
+		LookupsPerTx:        lookups,
+		CacheMissesPerTx:    misses,
 		PeakRSS:             peakRSS(),
 		Stages:              r.stages,
 		Quarters:            quarters(r.marks),
 	}
 	result.bound(r.kind, r.options.Memory)
 	return result, nil
+}
+
+// misses returns the lookups per transaction that each cache did not answer, without caches that had none.
+func (r *run) misses(txs float64) (map[string]float64, error) {
+	stats, err := r.db.Stats()
+	misses := map[string]float64{}
+	for _, c := range stats.Caches {
+		if c.Lookups > 0 {
+			misses[c.Name] = float64(c.Lookups-c.Hits) / txs
+		}
+	}
+	return misses, err
 }
 
 func (r *run) sync(ctx context.Context) error {

@@ -72,6 +72,9 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 					bounded && *r.WithinBound != (r.PeakRSS <= r.PeakRSSBound) {
 					t.Errorf("%s: a peak of %d bytes is bound by %d", k, r.PeakRSS, r.PeakRSSBound)
 				}
+				if counted := r.LookupsPerTx > 0; counted != onDisk || onDisk && r.ReadsPerTx <= 0 || r.BytesWrittenPerTx < 0 || r.BytesReadPerTx < 0 {
+					t.Errorf("%s: per transaction %v lookups, %v reads, bytes written %v, read %v", k, r.LookupsPerTx, r.ReadsPerTx, r.BytesWrittenPerTx, r.BytesReadPerTx)
+				}
 				if r.Txs != txs || r.SettledTxsPerSecond > r.TxsPerSecond {
 					t.Errorf("%s: %+v", k, r)
 				}

@@ -23,6 +23,10 @@ func Median(runs []*Result) *Result {
 		func(r *Result) *float64 { return &r.CPUMicrosPerTx },
 		func(r *Result) *float64 { return &r.RowsPerTx },
 		func(r *Result) *float64 { return &r.BytesPerTx },
+		func(r *Result) *float64 { return &r.BytesWrittenPerTx },
+		func(r *Result) *float64 { return &r.BytesReadPerTx },
+		func(r *Result) *float64 { return &r.ReadsPerTx },
+		func(r *Result) *float64 { return &r.LookupsPerTx },
 		func(r *Result) *float64 { return &r.Quarters[0] },
 		func(r *Result) *float64 { return &r.Quarters[1] },
 		func(r *Result) *float64 { return &r.Quarters[2] },
@@ -34,10 +38,15 @@ func Median(runs []*Result) *Result {
 	if m.WithinBound != nil {
 		m.WithinBound = new(m.PeakRSS <= m.PeakRSSBound)
 	}
-	m.Stages = map[string]float64{}
-	for name := range runs[0].Stages {
-		m.Stages[name] = of(func(r *Result) float64 { return r.Stages[name] })
+	byName := func(figures func(*Result) map[string]float64) map[string]float64 {
+		medians := map[string]float64{}
+		for name := range figures(runs[0]) {
+			medians[name] = of(func(r *Result) float64 { return figures(r)[name] })
+		}
+		return medians
 	}
+	m.Stages = byName(func(r *Result) map[string]float64 { return r.Stages })
+	m.CacheMissesPerTx = byName(func(r *Result) map[string]float64 { return r.CacheMissesPerTx })
 	return &m
 }
 

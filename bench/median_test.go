@@ -11,6 +11,7 @@ func TestMedianOfEachFigure(t *testing.T) {
 		return &Result{
 			Txs: 10, TxsPerSecond: f, SettledTxsPerSecond: 2 * f, BlocksPerSecond: -f, EntitiesPerSecond: f, CPUMicrosPerTx: 100 - f, RowsPerTx: 5,
 			BytesPerTx: f, PeakRSS: int64(f), Stages: map[string]float64{"write": f, "read": -f}, Quarters: [4]float64{f, -f, f, 1},
+			BytesWrittenPerTx: 3 * f, BytesReadPerTx: f, ReadsPerTx: f / 2, LookupsPerTx: -f, CacheMissesPerTx: map[string]float64{"outputs": f},
 		}
 	}
 	if got := Median([]*Result{run(9), run(1), run(3)}); !reflect.DeepEqual(got, run(3)) {

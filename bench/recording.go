@@ -119,7 +119,9 @@ type Made struct {
 	Outputs int `json:"outputs"`
 	Assets  int `json:"assets"`
 
-	CPU time.Duration `json:"-"` // of the goroutine that reads the blocks, which is not part of the measurement
+	// Of the goroutine that reads the blocks, which is not part of the measurement.
+	CPU  time.Duration `json:"-"`
+	disk diskIO
 }
 
 func (m *Made) count(b *model.Block) {

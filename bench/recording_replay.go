@@ -139,7 +139,7 @@ func (s *Replay) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 			cancel()
 			for range batches { // let the reading goroutine end
 			}
-			s.made.CPU += end.cpu
+			s.made.CPU, s.made.disk = s.made.CPU+end.cpu, end.disk
 		}()
 		for batch := range batches {
 			for _, b := range batch {
@@ -175,8 +175,9 @@ func (s *Replay) after(known []model.Point) (int, error) {
 
 // reading is the cost and the error of reading the blocks.
 type reading struct {
-	cpu time.Duration
-	err error
+	cpu  time.Duration
+	disk diskIO
+	err  error
 }
 
 // read sends batches of blocks from begin on. It sets end before it closes the channel.
@@ -186,9 +187,9 @@ func (s *Replay) read(ctx context.Context, begin int, end *reading) <-chan []*mo
 		// A separate thread, whose CPU time the kernel accounts for. It is not unlocked, so that it ends with the
 		// goroutine.
 		runtime.LockOSThread()
-		before := threadCPU()
+		before, disk := threadCPU(), threadIO()
 		end.err = s.readBatches(ctx, begin, batches)
-		end.cpu = threadCPU() - before
+		end.cpu, end.disk = threadCPU()-before, threadIO().minus(disk)
 		close(batches)
 	}()
 	return batches

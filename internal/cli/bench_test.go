@@ -11,7 +11,7 @@ import (
 
 // benchFigures are JSON keys of each run, which scripts read.
 var benchFigures = []string{"txs", "txs_per_s", "txs_per_s_settled", "entities_per_s", "cpu_us_per_tx", "rows_per_tx", "bytes_per_tx",
-	"peak_rss", "stages", "quarters"}
+	"bytes_written_per_tx", "bytes_read_per_tx", "reads_per_tx", "lookups_per_tx", "peak_rss", "stages", "quarters"}
 
 // bounded reports whether a run has a memory bound. Only runs with a database on disk have one.
 func bounded(figures map[string]any) bool {

@@ -281,6 +281,11 @@ func showAppend(p *terminal.Page, a *AppendAnswer, kinds []bench.Kind, results m
 			whole(r.EntitiesPerSecond), r.CPUMicrosPerTx, r.RowsPerTx, whole(r.BytesPerTx), peakMemory(r), quartersLine(r),
 		}
 	})
+	p.Heading("disk, per transaction")
+	terminal.Table(p, kinds, []string{"run", "bytes written", "bytes read", "reads", "lookups"}, func(_ int, k bench.Kind) terminal.Cells {
+		r := results[k]
+		return terminal.Cells{terminal.Green(string(k)), whole(r.BytesWrittenPerTx), whole(r.BytesReadPerTx), r.ReadsPerTx, r.LookupsPerTx}
+	})
 	p.Heading("time by stage")
 	terminal.Table(p, kinds, []string{"run", "stages"}, func(_ int, k bench.Kind) terminal.Cells {
 		return terminal.Cells{terminal.Green(string(k)), stagesLine(results[k])}
