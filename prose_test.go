@@ -54,6 +54,15 @@ var banned = []phrase{
 	say(`(?i)\b(?:takes?|took|taken) (?:[a-z]+ ){0,3}off the chain\b`, `"reorganization", "orphaned"`),
 }
 
+// anyBanned matches if a banned phrase does: one pattern is faster than all of them.
+var anyBanned = func() *regexp.Regexp {
+	patterns := make([]string, len(banned))
+	for i, b := range banned {
+		patterns[i] = "(?:" + b.pattern.String() + ")"
+	}
+	return regexp.MustCompile(strings.Join(patterns, "|"))
+}()
+
 // TestPlainEnglish keeps idioms out of comments, strings, templates and documents: see CONTRIBUTING.md.
 func TestPlainEnglish(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -70,6 +79,9 @@ func TestPlainEnglish(t *testing.T) {
 			return err
 		}
 		for _, p := range passages(path, text) {
+			if !anyBanned.MatchString(p.text) {
+				continue
+			}
 			for _, b := range banned {
 				if found := b.pattern.FindString(p.text); found != "" {
 					t.Errorf("%s:%d: %q: write %s", path, p.line, found, b.instead)

@@ -55,14 +55,20 @@ func variant(t testing.TB, v modeltest.Variant, blocks []*model.Block) *core.DB 
 // everything is all that can be kept for an index.
 var everything = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
 
+// real are the databases of real chains by name, which tests do not write.
+var real = map[string]*core.DB{}
+
 // synced is a database of a real chain, up to the tip of the source at uri. All is kept for its addresses.
 func synced(t testing.TB, name, network, uri string, indexes ...string) *core.DB {
 	t.Helper()
-	chain, err := chains.New(name, network)
-	if err != nil {
-		t.Fatal(err)
+	if real[name] == nil {
+		chain, err := chains.New(name, network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		real[name] = followed(t, chain, uri, indexes...)
 	}
-	return followed(t, chain, uri, indexes...)
+	return real[name]
 }
 
 func followed(t testing.TB, chain model.Chain, uri string, indexes ...string) *core.DB {

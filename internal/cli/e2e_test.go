@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"birthmark/chains/bitcoin"
@@ -97,13 +98,21 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 // realBlocks is the file of Bitcoin's first blocks that comes with a Go module.
 func realBlocks(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "tools"), "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
-	dir := strings.TrimSpace(string(out))
-	if err != nil || dir == "" {
+	dir := btcdDir()
+	if dir == "" {
 		t.Skip("the real blocks are not there: make blocks fetches them")
 	}
 	return filepath.Join(dir, "blockchain", "testdata", "blk_0_to_14131.dat")
 }
+
+// btcdDir is the folder of the module btcd, or empty if it was not fetched.
+var btcdDir = sync.OnceValue(func() string {
+	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "tools"), "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+})
 
 // ask runs a command that must succeed, and decodes its JSON into answer unless answer is nil.
 func ask(t *testing.T, answer any, args ...string) {

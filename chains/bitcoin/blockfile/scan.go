@@ -173,7 +173,8 @@ func (r *recordReader) skipPadding(at int64) (int64, error) {
 		i := 0
 		for ; i < len(window) && (atEnd || len(window)-i >= len(r.net.Magic)); i++ {
 			// The first byte of an XORed record can be zero, so look for a record before each byte.
-			if bytes.HasPrefix(window[i:], r.net.Magic[:]) || window[i] != 0 && raw[i] != 0 {
+			b := window[i]
+			if b != 0 && raw[i] != 0 || b == r.net.Magic[0] && bytes.HasPrefix(window[i:], r.net.Magic[:]) {
 				return at + int64(i), nil
 			}
 		}

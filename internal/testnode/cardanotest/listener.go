@@ -121,10 +121,12 @@ type Step struct {
 	Then  func()
 }
 
-// EachTransport runs a test over TCP and over the Unix socket of a node.
+// EachTransport runs a test over the Unix socket of a node and over TCP, with -short only over the socket.
 func EachTransport(t *testing.T, n *ouroborostest.Node, f func(t *testing.T, uri string)) {
-	t.Run("tcp", func(t *testing.T) { f(t, n.TCP()) })
 	t.Run("unix", func(t *testing.T) { f(t, n.Unix()) })
+	if !testing.Short() {
+		t.Run("tcp", func(t *testing.T) { f(t, n.TCP()) })
+	}
 }
 
 // Replace returns the first keep blocks of a chain and more after them.
