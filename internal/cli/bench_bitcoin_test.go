@@ -2,21 +2,24 @@ package cli
 
 import (
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"birthmark/core/query"
 	"birthmark/internal/cli/benchcmd"
+	"birthmark/internal/testrun"
 	"birthmark/storage/rocks"
 )
 
 // The database must not depend on how blocks are batched.
 func TestGeneratedBitcoinIsSynced(t *testing.T) {
 	t.Parallel()
+	txs := testrun.Amount(5000, 2000)
 	var a benchcmd.GenerateAnswer
-	args := []string{"bench", "generate", "--chain", "bitcoin", "--txs", "5000", "--block-txs", "100", "--seed", "9", t.TempDir()}
+	args := []string{"bench", "generate", "--chain", "bitcoin", "--txs", strconv.Itoa(txs), "--block-txs", "100", "--seed", "9", t.TempDir()}
 	ask(t, &a, args...)
-	if a.Txs != 5000 || a.Chain != "bitcoin" || a.Network != "regtest" || a.Bytes == 0 || a.TxsPerSecond <= 0 {
+	if a.Txs != txs || a.Chain != "bitcoin" || a.Network != "regtest" || a.Bytes == 0 || a.TxsPerSecond <= 0 {
 		t.Errorf("%+v", a)
 	}
 	db := filepath.Join(t.TempDir(), "db")
@@ -24,7 +27,7 @@ func TestGeneratedBitcoinIsSynced(t *testing.T) {
 	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	got := status.Totals
-	if got.Blocks != uint64(a.Blocks) || got.Txs != 5000 || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) {
+	if got.Blocks != uint64(a.Blocks) || got.Txs != uint64(txs) || got.Inputs != uint64(a.Inputs) || got.Outputs != uint64(a.Outputs) {
 		t.Errorf("synced %+v, expected %+v", got, a)
 	}
 	consistent(t, db)

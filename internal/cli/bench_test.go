@@ -133,6 +133,7 @@ func TestBenchAppendIndexesEveryChain(t *testing.T) {
 
 // An interrupted bench leaves no files.
 func TestAnInterruptedBenchAppendLeavesNoFiles(t *testing.T) {
+	slow(t) // generates 200,000 transactions
 	t.Parallel()
 	dir := t.TempDir()
 	cmd, _, stderr := process(t, -1, "bench", "append", "--runs", "naive,wal", "--txs", "200000", "--dir", dir)

@@ -82,7 +82,7 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			for _, hash := range ask.BlockLocatorHashes {
-				if i := slices.IndexFunc(f.chain, func(b *wire.MsgBlock) bool { return b.BlockHash() == *hash }); i >= 0 {
+				if i := slices.Index(f.chain, f.blocks[*hash]); i >= 0 {
 					sent += min(len(f.chain)-1-i, 2000)
 					break
 				}

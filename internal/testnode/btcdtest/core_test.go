@@ -14,6 +14,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testnode/btcdtest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -120,6 +121,7 @@ func TestCoreServesTheNodesChain(t *testing.T) {
 }
 
 func TestCoreRequiresAPassword(t *testing.T) {
+	testrun.Slow(t) // mines 140 blocks
 	n := btcdtest.Start(t)
 	c := n.Core(t)
 	n.MineEveryScript(t, 140)

@@ -13,6 +13,7 @@ import (
 
 // A transaction that changes after signing is refused by the script engine if it has a signature.
 func TestNodeVerifiesSpending(t *testing.T) {
+	testrun.Slow(t) // mines 140 blocks
 	n := Start(t)
 	m := n.MineEveryScript(t, 140)
 	tip := n.Tip(t)
