@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,7 +38,6 @@ type Block struct {
 const (
 	suffix     = ".json"
 	lockSuffix = ".lock"
-	unfinished = "~" // suffix of the file while it is written
 
 	mostName = 64
 )
@@ -125,21 +125,14 @@ func (h *Held) Write(c *Cursor) error {
 	if err != nil {
 		return err
 	}
-	path := h.folder.path(h.name, suffix)
-	f, err := os.Create(path + unfinished)
+	err = storage.ReplaceFile(h.folder.path(h.name, suffix), 0o644, func(w io.Writer) error {
+		_, err := w.Write(append(text, '\n'))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write cursor %s: %w", h.name, err)
 	}
-	if _, err = f.Write(append(text, '\n')); err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(path+unfinished, path)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("write cursor %s: %w", h.name, err), os.Remove(path+unfinished))
-	}
-	return h.folder.sync()
+	return nil
 }
 
 // Remove deletes the cursor. NotFound (unknown_cursor) if it does not exist.
@@ -151,16 +144,7 @@ func (h *Held) Remove() error {
 	if err != nil {
 		return err
 	}
-	return h.folder.sync()
+	return storage.SyncFolder(string(h.folder))
 }
 
 func (f Folder) path(name, suffix string) string { return filepath.Join(string(f), name+suffix) }
-
-// sync makes renames and removals durable.
-func (f Folder) sync() error {
-	d, err := os.Open(string(f))
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}

@@ -17,9 +17,8 @@ import (
 const sideFilesName = "notes"
 
 const (
-	unfinishedSuffix = "~" // appended to the name of a file while it is written
-	sideFileBuffer   = 256 << 10
-	sideFileMode     = 0o600 // files may contain secrets such as the key of a hash function
+	sideFileBuffer = 256 << 10
+	sideFileMode   = 0o600 // files may contain secrets such as the key of a hash function
 )
 
 // WriteSideFile implements [storage.SideFiles].
@@ -48,31 +47,10 @@ func (s *Store) replaceFile(path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := syncFolder(s.dir); err != nil {
+	if err := storage.SyncFolder(s.dir); err != nil {
 		return err
 	}
-	unfinished := path + unfinishedSuffix
-	f, err := os.OpenFile(unfinished, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, sideFileMode)
-	if err != nil {
-		return err
-	}
-	b := bufio.NewWriterSize(f, sideFileBuffer)
-	if err = f.Chmod(sideFileMode); err == nil { // an interrupted write may have left a file with another mode
-		err = write(b)
-	}
-	if err == nil {
-		err = b.Flush()
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(unfinished, path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(unfinished))
-	}
-	return syncFolder(filepath.Dir(path))
+	return storage.ReplaceFile(path, sideFileMode, write)
 }
 
 // ReadSideFile implements [storage.SideFiles].
@@ -114,7 +92,7 @@ func (s *Store) removeUnfinishedSideFiles() error {
 		return nil
 	}
 	for _, f := range files {
-		if strings.HasSuffix(f.Name(), unfinishedSuffix) {
+		if strings.HasSuffix(f.Name(), storage.UnfinishedSuffix) {
 			err = errors.Join(err, os.Remove(filepath.Join(folder, f.Name())))
 		}
 	}
@@ -122,13 +100,4 @@ func (s *Store) removeUnfinishedSideFiles() error {
 		return fmt.Errorf("remove unfinished side files: %w", err)
 	}
 	return nil
-}
-
-// syncFolder makes creations, renames and deletions in a folder durable.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
