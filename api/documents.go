@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/yaml"
 )
 
-// document is a static document.
 type document struct {
 	contentType string
 	body        []byte

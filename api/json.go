@@ -148,7 +148,6 @@ func appendKeys(b []byte, keys map[string]any) []byte {
 	return append(b, '}')
 }
 
-// appendText writes a string.
 func appendText(b []byte, s string) []byte {
 	if !plain(s) {
 		return appendAny(b, s)

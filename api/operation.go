@@ -88,7 +88,6 @@ func post[B any, P interface {
 	return op
 }
 
-// with sets the query parameters.
 func (op *operation) with(ps ...[]*parameter) *operation {
 	op.query = slices.Concat(ps...)
 	for _, p := range op.query {
@@ -97,7 +96,6 @@ func (op *operation) with(ps ...[]*parameter) *operation {
 	return op
 }
 
-// shown sets the example.
 func (op *operation) shown(e example) *operation {
 	op.example = e
 	return op

@@ -26,7 +26,6 @@ const (
 	clientTimeout = 30 * time.Second
 )
 
-// response is the response to a request.
 type response struct {
 	status int
 	body   []byte // if requested

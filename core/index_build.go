@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 
 	"birthmark/core/backfill"
@@ -92,9 +93,7 @@ func (db *DB) activate(ctx context.Context, c *schema.Layout, w *schema.IndexCha
 	x.Active, x.Building = x.Active|x.Building, 0
 	c.Arrange()
 	t := db.totals.Clone()
-	for f, n := range w.Rows {
-		t.Rows[f] = n
-	}
+	maps.Copy(t.Rows, w.Rows)
 	if err := db.swapLayout(ctx, c, c.HalfDropped(), &t); err != nil || !values {
 		return err
 	}

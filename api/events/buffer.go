@@ -17,7 +17,6 @@ const (
 	eventSpend    = "spend"
 )
 
-// rollbackAnswer is the data of a rollback.
 type rollbackAnswer struct {
 	To *query.PointAnswer `json:"to"` // null: the origin
 }

@@ -72,7 +72,6 @@ func Handler(chain *served.Chain, o Options) http.Handler {
 	return h
 }
 
-// ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)

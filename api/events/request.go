@@ -29,7 +29,6 @@ const (
 	fromOrigin = "origin"
 )
 
-// request is the request of a subscriber.
 type request struct {
 	what   changes.Filter
 	from   string         // fromTip, fromOrigin, or empty: height

@@ -183,7 +183,6 @@ func (d *sharedBatch) covers(w *request, from position) bool {
 	return true
 }
 
-// step returns the events of a request from start on.
 func (d *sharedBatch) step(w *request, from position, start int) batch {
 	buf, last, cut := newBuffer(), from.at, false
 	st := batch{to: from}

@@ -19,7 +19,6 @@ const (
 	maxHolders  = 2000 // up to which all are read and sorted
 )
 
-// assetBody is the page of an asset.
 type assetBody struct {
 	ID, Name, Description, Fingerprint string
 	Said                               bool        // name or description come from the issuer
@@ -48,7 +47,6 @@ type assetBody struct {
 	Whole    link
 }
 
-// holderRow is a holder of an asset.
 type holderRow struct {
 	Holder link
 	Amount amount
@@ -167,7 +165,6 @@ type assetReader struct {
 	unit  humanize.Unit
 }
 
-// amount formats an amount of the asset.
 func (r *assetReader) amount(n string) amount { return amountOf(r.unit, n) }
 
 // holders reads the holders: a chart if all of them can be read and sorted, else a page in index order.

@@ -2,7 +2,6 @@ package explorer
 
 import "birthmark/internal/humanize"
 
-// assetsBody is a list of assets.
 type assetsBody struct {
 	Count  uint64
 	Assets []assetRow
@@ -12,7 +11,6 @@ type assetsBody struct {
 	None   bool // the chain does not support assets
 }
 
-// assetRow is an asset in a list.
 type assetRow struct {
 	Asset   link
 	Name    string

@@ -10,7 +10,6 @@ import (
 
 const blocksPage = 50
 
-// blocksBody is a page of blocks.
 type blocksBody struct {
 	Blocks []blockRow
 	Pager  pager
@@ -58,7 +57,6 @@ func (v *visit) blocks() (*page, error) {
 
 const txsPage = 50
 
-// blockBody is the page of a block.
 type blockBody struct {
 	Height         uint32
 	Hash           string

@@ -28,7 +28,6 @@ const (
 	flowGap    length = 6
 )
 
-// flowSide is one side of the diagram.
 type flowSide struct {
 	parts []part
 	sum   *big.Int

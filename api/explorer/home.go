@@ -22,7 +22,6 @@ type stat struct {
 	Amount amount
 }
 
-// blockRow is a block in a list.
 type blockRow struct {
 	Height, Hash link
 	Time         moment

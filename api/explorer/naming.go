@@ -39,7 +39,6 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 // maxDecimals is the maximum of decimals that an issuer can declare.
 const maxDecimals = 38
 
-// assetUnit returns the unit of an asset.
 func assetUnit(a *query.AssetAnswer) (u humanize.Unit) {
 	if a.Decimals != nil && *a.Decimals > 0 && *a.Decimals <= maxDecimals {
 		u.Decimals = *a.Decimals

@@ -106,7 +106,6 @@ func momentOf(unix int64, now time.Time) moment {
 	}
 }
 
-// field is a name and its value.
 type field struct{ Name, Value string }
 
 // Hex reports whether the value is a hash or a key.

@@ -110,11 +110,9 @@ var pseudoVersion = regexp.MustCompile(`^v[0-9.]+-(?:.*\.)?[0-9]{14}-([0-9a-f]{1
 // Build returns the version for the footer: the release, or else the commit.
 func (s *site) Build() string { return pseudoVersion.ReplaceAllString(s.Version, "$1") }
 
-// Stylesheet returns the path of the style sheet.
 func (s *site) Stylesheet() string { return s.staticPath("style.css") }
 
 // Script returns the path of the script that updates open pages.
 func (s *site) Script() string { return s.staticPath("live.js") }
 
-// Icon returns the path of the icon.
 func (s *site) Icon() string { return s.staticPath("icon.svg") }

@@ -23,7 +23,6 @@ type statusBody struct {
 	Rates    template.HTML
 }
 
-// indexRow is an index and its state.
 type indexRow struct {
 	Name       link // to its values
 	Kind       string
@@ -44,7 +43,6 @@ type familyRow struct {
 	Part  template.HTML // bar relative to the largest family
 }
 
-// status is the status page.
 func (v *visit) status() (*page, error) {
 	a, err := v.Status(v.ctx)
 	if err != nil {

@@ -44,7 +44,6 @@ type txBody struct {
 	RawURL   string // path of the bytes; empty: not stored
 }
 
-// outputRow is an output in a list.
 type outputRow struct {
 	Index   int
 	Ref     link
@@ -70,7 +69,6 @@ type ownerLink struct {
 	link
 }
 
-// assetAmount is an amount of an asset.
 type assetAmount struct {
 	link
 	Name   string // name given by the issuer; may be empty
@@ -78,7 +76,6 @@ type assetAmount struct {
 	Action string // minted, burned; empty: neither
 }
 
-// tx is the page of a transaction.
 func (v *visit) tx() (*page, error) {
 	a, err := v.Tx(v.ctx, v.req.PathValue("hash"))
 	if err != nil {
@@ -212,7 +209,6 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 	return nil
 }
 
-// outputRow formats an output.
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 	row := outputRow{Index: o.Index, Ref: v.outputLink(o.Tx, o.Index), Value: v.amount(o.Value), Owner: v.owner(o)}
 	for _, e := range o.Assets {

@@ -25,7 +25,6 @@ type valuesBody struct {
 	Richest    string
 }
 
-// valueRow is a value in a list.
 type valueRow struct {
 	Value link
 	Born  link // first output

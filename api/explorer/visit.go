@@ -182,7 +182,6 @@ func (v *visit) tip() (*tip, error) {
 // url returns the path of a page of the chain; it escapes the parts.
 func (v *visit) url(parts ...string) string { return pathOf("/"+v.chain.Name, parts) }
 
-// api returns a path of the API.
 func (v *visit) api(parts ...string) string { return pathOf("/v1/"+v.chain.Name, parts) }
 
 func pathOf(base string, parts []string) string {
@@ -214,7 +213,6 @@ func (v *visit) outputLink(tx string, index int) link {
 	return link{v.url("output", ref), ref}
 }
 
-// valueLink links to a value of an index.
 func (v *visit) valueLink(index, value string) link {
 	if index == "address" {
 		return link{v.url("address", value), value}

@@ -80,7 +80,6 @@ type report struct {
 	text []byte
 }
 
-// ServeHTTP implements [http.Handler].
 func (p *report) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ok, text := p.answer(r.Context())
 	w.Header().Set("Content-Type", "application/json")

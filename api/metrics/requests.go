@@ -68,7 +68,6 @@ type writer struct {
 	bytes int64
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w *writer) WriteHeader(code int) {
 	if code >= http.StatusOK { // not an informational response
 		w.code = code
@@ -76,7 +75,6 @@ func (w *writer) WriteHeader(code int) {
 	w.ResponseWriter.WriteHeader(code)
 }
 
-// Write implements [http.ResponseWriter].
 func (w *writer) Write(b []byte) (int, error) {
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)

@@ -32,7 +32,6 @@ type connections struct {
 	failed time.Time // of the last search for a connection to close, if it found none
 }
 
-// connection is an open connection.
 type connection struct {
 	net.Conn
 	home  *connections
@@ -55,7 +54,6 @@ const (
 	maxWaiters       = 48 // the others are for requests that are being rejected and for health checks
 )
 
-// Accept implements [net.Listener].
 func (cs *connections) Accept() (net.Conn, error) {
 	for {
 		conn, err := cs.Listener.Accept()
@@ -220,7 +218,6 @@ func (cs *connections) drop(c *connection) {
 	cs.opened(len(cs.all))
 }
 
-// Close implements [net.Conn].
 func (c *connection) Close() error {
 	c.home.mu.Lock()
 	c.home.drop(c)
@@ -228,7 +225,6 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// Write implements [net.Conn].
 func (c *connection) Write(b []byte) (int, error) {
 	c.taking.Store(time.Now().UnixNano())
 	defer c.taking.Store(0)

@@ -86,7 +86,6 @@ func Serve(ctx context.Context, o Options, h http.Handler) error {
 	return s.run(ctx)
 }
 
-// server is a running server.
 type server struct {
 	Options
 	handler  http.Handler

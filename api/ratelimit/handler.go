@@ -32,7 +32,6 @@ var headers = map[string][]string{
 	"Referrer-Policy":        {"same-origin"},
 }
 
-// handler is a handler with limits.
 type handler struct {
 	Options
 	next        http.Handler
@@ -74,7 +73,6 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	q.answer(w)
 }
 
-// request is a request and its state.
 type request struct {
 	*handler
 	r      *http.Request
@@ -190,13 +188,11 @@ func (q *request) body(control *http.ResponseController) io.ReadCloser {
 	return b
 }
 
-// body is the body of a request.
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
 }
 
-// Read implements [io.Reader].
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {

@@ -49,7 +49,6 @@ func (w *writer) pause() {
 	}
 }
 
-// WriteHeader implements [http.ResponseWriter].
 func (w *writer) WriteHeader(status int) {
 	if w.status != 0 || w.replaced {
 		return
@@ -68,7 +67,6 @@ func (w *writer) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements [http.ResponseWriter].
 func (w *writer) Write(b []byte) (int, error) {
 	if w.replaced {
 		return len(b), nil
@@ -93,7 +91,6 @@ func (w *writer) FlushError() error {
 	return err
 }
 
-// Flush implements [http.Flusher].
 func (w *writer) Flush() { _ = w.FlushError() } // the next write returns the error too
 
 // Unwrap returns the wrapped writer for [http.ResponseController].

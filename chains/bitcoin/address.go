@@ -44,7 +44,6 @@ func formatAddress(n *params.Network, value []byte) string {
 	}
 }
 
-// checkStored checks a stored address.
 func checkStored(value []byte) error {
 	if len(value) == 0 {
 		return errors.New("empty")

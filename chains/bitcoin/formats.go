@@ -74,7 +74,6 @@ type claimedMeta struct {
 	hash   string
 }
 
-// inputDecoder decodes one input.
 type inputDecoder struct {
 	net     *params.Network
 	decoder *block.Decoder

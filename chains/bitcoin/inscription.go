@@ -126,7 +126,6 @@ func pushed(op byte, data []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// set sets the field of a tag.
 func (in *inscriptionFields) set(tag byte, value []byte) {
 	switch tag {
 	case tagContentType:

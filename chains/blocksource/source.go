@@ -118,5 +118,4 @@ func (s *source) noBlock(ctx context.Context, h model.HeightPk) error {
 	return model.Errorf(model.NotFound, "unknown_block", "no block at height %d in %s: the last is %d", h, s.o.Name, tip.Height)
 }
 
-// Close closes the node.
 func (s *source) Close() error { return s.node.Close() }

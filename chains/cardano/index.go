@@ -25,7 +25,6 @@ const (
 // indexPolicy is the name of the index of policies.
 const indexPolicy = "policy"
 
-// indexes returns the built-in indexes.
 func indexes(n address.Network) []model.Index {
 	return []model.Index{
 		addressIndex: {

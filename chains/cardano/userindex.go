@@ -33,7 +33,6 @@ func newUserIndexes(x *outputIndexer) *userIndexes {
 
 func (u *userIndexes) reset() { u.outputs, u.keys = u.outputs[:0], u.keys[:0] }
 
-// make sets the fields.
 func (u *userIndexes) make(fields indexexpr.Set) { makers.Make(&u.view, fields, u.txs.Of != nil) }
 
 // evaluate adds the values of a block's outputs to their keys.

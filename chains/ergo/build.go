@@ -21,7 +21,6 @@ type builder struct {
 	arena    []byte
 }
 
-// build sets the transactions of a block.
 func (d *decoder) build(b *model.Block) {
 	b.Txs = d.transactions(b)
 	if d.raw {

@@ -26,7 +26,6 @@ const indexBoxID = "box_id"
 
 const hashSize = 32
 
-// indexes returns the built-in indexes.
 func (n *network) indexes() []model.Index {
 	return []model.Index{
 		addressIndex: {

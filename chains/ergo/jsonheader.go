@@ -110,7 +110,6 @@ func (d *decoder) hex(what string) []byte {
 	return d.arena[start:len(d.arena):len(d.arena)]
 }
 
-// readBody reads the transactions.
 func (d *decoder) readBody() {
 	s := &d.s
 	if s.null() {
@@ -146,7 +145,6 @@ func (x *section) readOwner(s *scanner) {
 	x.named = true
 }
 
-// readExtension reads the fields of the extension.
 func (d *decoder) readExtension() {
 	s := &d.s
 	if s.null() {

@@ -27,7 +27,6 @@ var networks = adapter.Networks[*network]{
 	{name: "testnet", prefix: 0x10, port: "9052"},
 }
 
-// String returns the name.
 func (n *network) String() string { return n.name }
 
 // firstHeight is the height of a chain's first block.

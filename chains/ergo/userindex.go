@@ -26,7 +26,6 @@ func newUserIndexes(d *decoder) *userIndexes {
 	return u
 }
 
-// make sets the fields.
 func (u *userIndexes) make(fields indexexpr.Set) { makers.Make(&u.view, fields, u.block != nil) }
 
 // enter starts a block, or the genesis if b is nil.

@@ -341,12 +341,7 @@ func (s shortener) in(ofBytes func() []byte, ofText func() string, list ast.Node
 	case ofBytes != nil:
 		return func() bool {
 			v := ofBytes()
-			for _, l := range literals {
-				if string(v) == l {
-					return true
-				}
-			}
-			return false
+			return slices.ContainsFunc(literals, func(l string) bool { return string(v) == l })
 		}
 	case ofText != nil:
 		return func() bool { return slices.Contains(literals, ofText()) }
@@ -354,7 +349,6 @@ func (s shortener) in(ofBytes func() []byte, ofText func() string, list ast.Node
 	return nil
 }
 
-// literal is the bytes of a literal.
 func literal(n ast.Node) ([]byte, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:

@@ -122,7 +122,6 @@ func appendText(to []byte, text string) []byte {
 	return append(to, text...)
 }
 
-// format formats a stored value.
 func (f form) format(value []byte) string {
 	if f == formBytes {
 		return hex.EncodeToString(value)

@@ -129,7 +129,6 @@ func (c *Client) Do(ctx context.Context, r Request, read func(*http.Response) er
 	return nil
 }
 
-// request returns r as an HTTP request.
 func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
 	method, body := http.MethodGet, io.Reader(nil)
 	if r.Body != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"birthmark/core/schema"
@@ -99,9 +100,7 @@ func (c *checker) problem(f storage.Family, key []byte, format string, args ...a
 func (c *checker) run() error {
 	c.Totals = c.Totals.Clone()
 	if work := c.Change; work != nil {
-		for f, n := range work.Rows {
-			c.Totals.Rows[f] = n
-		}
+		maps.Copy(c.Totals.Rows, work.Rows)
 		if work.Index.Building != 0 && !work.BuiltTo.IsOrigin() {
 			c.builtTo = &work.BuiltTo.Height
 		}

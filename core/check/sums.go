@@ -59,7 +59,6 @@ type sumProblem struct {
 	text   string
 }
 
-// sumProblems returns the problems of the sums of a space.
 func (c *checker) sumProblems(space int) []sumProblem {
 	if space == schema.AssetSpace {
 		return []sumProblem{
@@ -94,7 +93,6 @@ type sumGroup struct {
 	group uint64
 }
 
-// sumCheck is a comparison of sums.
 type sumCheck struct {
 	*checker
 	indexes  []*schema.Index // with account features

@@ -117,7 +117,6 @@ func (a *Applier) unspent(d *Deltas, outputs []OutputDelta) {
 	}
 }
 
-// balances adds changes of balances.
 func (a *Applier) balances(d *Deltas, changes []accountDelta) error {
 	if !d.Features.Has(schema.FeatureBalance) {
 		return nil

@@ -56,7 +56,6 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 	return a, nil
 }
 
-// storedBalance reads the stored balance.
 func (q *Query) storedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
 	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
 	rows, err := q.many(x.Family(schema.IndexBalance), [][]byte{key})
@@ -105,7 +104,6 @@ type balance struct {
 	assets           map[model.AssetBirthPk]*big.Int
 }
 
-// addTo adds outputs to a balance.
 func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 	keys := schema.Keys(pks)
 	values, err := q.amounts(keys)

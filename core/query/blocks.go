@@ -7,7 +7,6 @@ import (
 	"birthmark/model"
 )
 
-// blockAt is a block and its height.
 type blockAt struct {
 	height model.HeightPk
 	schema.BlockRow

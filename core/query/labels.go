@@ -55,7 +55,6 @@ func (q *Query) text(space int, at model.BirthPk) (string, bool) {
 	return "", false
 }
 
-// cacheText caches the text of a pointer.
 func (q *Query) cacheText(space int, at model.BirthPk, text string) {
 	if q.epoch != noEpoch && len(text) <= maxLabelSize {
 		q.labels.texts.put(&label{space, at, q.epoch, text}, func(n *label) uint64 { return hashOfPointer(n.space, n.at) })

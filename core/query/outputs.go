@@ -240,7 +240,6 @@ func (q *Query) setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrenc
 	return nil
 }
 
-// setAssets sets the assets of outputs.
 func (q *Query) setAssets(answers []OutputAnswer, pks []model.UtxoPk, keys [][]byte) error {
 	if q.Totals.Assets == 0 {
 		return nil

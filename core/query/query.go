@@ -88,7 +88,6 @@ func (qs Queries) Status(ctx context.Context) (*StatusAnswer, error) {
 	})
 }
 
-// indexAnswer describes an index.
 func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.Rows[x.Family(schema.IndexValue)], Keeps: (x.Active &^ schema.FeatureValues).Names()}
 	if d, own := x.Definition(); own {

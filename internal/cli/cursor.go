@@ -153,7 +153,6 @@ func listCursors(r *request) (a cursorsAnswer, err error) {
 	return a, nil
 }
 
-// deletedAnswer is the answer of cursor delete.
 type deletedAnswer struct {
 	Deleted string `json:"deleted"`
 }

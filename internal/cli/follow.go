@@ -128,7 +128,6 @@ func (f *eventStream) read() (err error) {
 	return nil
 }
 
-// lockCursor locks the cursor.
 func (f *eventStream) lockCursor(folder cursor.Folder, name string) (err error) {
 	if f.cursor, err = f.holdCursor(f.c, folder, name); err != nil {
 		return err

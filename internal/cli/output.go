@@ -70,7 +70,6 @@ func spender(o query.OutputAnswer) terminal.Cell {
 	return terminal.Faint(fmt.Sprintf("%s input %d, block %s", s.Tx, s.Input, humanize.Count(s.Height)))
 }
 
-// showAssetEntries prints the assets of outputs.
 func showAssetEntries(p *terminal.Page, outputs []query.OutputAnswer) {
 	type entry struct {
 		of query.OutputAnswer

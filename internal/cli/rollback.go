@@ -26,7 +26,6 @@ func (p *program) rollbackCommand() *cli.Command {
 	}
 }
 
-// rollbackAnswer is the answer of rollback.
 type rollbackAnswer struct {
 	Chain   string           `json:"chain"`
 	Network string           `json:"network"`

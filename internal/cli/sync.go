@@ -83,7 +83,6 @@ func (p *program) sync(c *cli.Context) (err error) {
 	return p.answerSync(db, blocks.Total(), before, to, stopped)
 }
 
-// syncAnswer is the answer of sync.
 type syncAnswer struct {
 	Chain    string           `json:"chain"`
 	Network  string           `json:"network"`

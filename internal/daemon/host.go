@@ -20,7 +20,6 @@ type Host struct {
 	Version   string             // of the program
 }
 
-// usageError returns an error of kind Usage.
 func usageError(code, format string, args ...any) error {
 	return model.Errorf(model.Usage, code, format, args...)
 }

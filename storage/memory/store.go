@@ -39,7 +39,6 @@ type Store struct {
 // New creates an empty store.
 func New() *Store { return &Store{families: families{}} }
 
-// state returns the current state.
 func (s *Store) state() families {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -52,7 +52,6 @@ func (m *manifest) observe(now time.Time, final bool) {
 	}
 }
 
-// currentManifest returns the name of the current manifest.
 func currentManifest(dir string) (string, error) {
 	b, err := os.ReadFile(filepath.Join(dir, "CURRENT"))
 	return strings.TrimSuffix(string(b), "\n"), err

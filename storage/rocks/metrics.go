@@ -85,7 +85,6 @@ func (s *Store) valueOf(p property) (value int64, err error) {
 	return value, nil
 }
 
-// propertyOf returns the value of a property of one family.
 func (s *Store) propertyOf(h *grocksdb.ColumnFamilyHandle, name string) (int64, error) {
 	return s.parseProperty(name, s.db.GetPropertyCF(name, h))
 }

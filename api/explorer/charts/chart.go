@@ -144,7 +144,6 @@ func (c *Chart) across() []gridLabel {
 	return labels
 }
 
-// describe returns a description of the points.
 func describe(points []Point) string {
 	first, last := points[0], points[len(points)-1]
 	if len(points) == 1 {

@@ -61,7 +61,6 @@ func (a *Recipients) Draw(r distribution.Random, data float64) (address uint64, 
 	return first + r.Uint64N(after-first), true
 }
 
-// fresh returns a new address.
 func (a *Recipients) fresh() uint64 {
 	a.births++
 	return a.births - 1

@@ -35,7 +35,6 @@ type coin struct {
 	kind  kind
 }
 
-// Worth returns the value.
 func (c coin) Worth() uint64 { return c.value }
 
 // payment is an output to be made.

@@ -53,7 +53,6 @@ func kindOf(address uint32) byte {
 
 func isScript(kind byte) bool { return kind == baseScript || kind == enterpriseScript }
 
-// appendAddress appends the bytes of an address.
 func (c *Chain) appendAddress(b []byte, address uint32) []byte {
 	kind := kindOf(address)
 	if kind == byronKind {

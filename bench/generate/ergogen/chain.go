@@ -85,7 +85,6 @@ type coin struct {
 	tokens holdings // immutable: shared by forks of the chain
 }
 
-// Worth returns the value.
 func (c coin) Worth() uint64 { return c.value }
 
 // The emission box of mainnet and testnet: all future rewards of miners.

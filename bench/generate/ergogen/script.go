@@ -195,7 +195,6 @@ func (c *Chain) recipient() uint32 {
 	return c.rng.Uint32N(c.births)
 }
 
-// fresh returns a new script.
 func (c *Chain) fresh() uint32 {
 	c.births++
 	return c.births - 1

@@ -48,7 +48,6 @@ type Folder struct {
 	chunk              *bufio.Writer
 	offset             int64
 	secondary, primary []byte
-	bytes              int64
 	last               uint64 // slot of the newest block
 	blocks             int
 }
@@ -105,9 +104,6 @@ func (f *Folder) reach(slot uint64) {
 	}
 }
 
-// Bytes is the size of the chunks so far, without indexes.
-func (f *Folder) Bytes() int64 { return f.bytes + f.offset }
-
 // Close finishes the last chunk.
 func (f *Folder) Close() error {
 	if f.blocks > 0 {
@@ -130,7 +126,6 @@ func (f *Folder) open() (err error) {
 }
 
 func (f *Folder) finish() error {
-	f.bytes += f.offset
 	f.offset = 0
 	return errors.Join(f.chunk.Flush(), f.file.Close(),
 		os.WriteFile(f.name("secondary"), f.secondary, 0o644), os.WriteFile(f.name("primary"), f.primary, 0o644))

@@ -81,11 +81,9 @@ func TestFolderRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	var blocks []immutabletest.Block
-	size := int64(0)
 	for i, slot := range []uint64{0, 1, 99, 100, 450, 451} { // chunks 2 and 3 have no blocks
 		b := immutabletest.Later(7, uint64(i), slot, 50)
 		blocks = append(blocks, b)
-		size += int64(len(b.Raw))
 		if err := f.Append(&b); err != nil {
 			t.Fatal(err)
 		}
@@ -93,8 +91,8 @@ func TestFolderRoundTrip(t *testing.T) {
 	if err := f.Append(&blocks[5]); err == nil || !strings.Contains(err.Error(), "slot 451 after slot 451") {
 		t.Errorf("a block at the slot of the last: %v", err)
 	}
-	if err := f.Close(); err != nil || f.Bytes() != size {
-		t.Errorf("%d bytes, expected %d: %v", f.Bytes(), size, err)
+	if err := f.Close(); err != nil {
+		t.Error(err)
 	}
 	db, err := immutable.Open(dir)
 	if err != nil {

@@ -52,7 +52,6 @@ type recordReader struct {
 	lastWork block.Work
 }
 
-// errorf returns an error with path and offset.
 func (r *recordReader) errorf(code string, offset int64, format string, args ...any) error {
 	return model.Errorf(model.BadSource, code, "%s, offset %d: %w", r.path, offset, fmt.Errorf(format, args...))
 }

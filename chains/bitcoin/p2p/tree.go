@@ -119,7 +119,6 @@ func (t *tree) load(db Headers) *node {
 	}
 }
 
-// add adds a checked header to the tree.
 func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *node {
 	if h.Bits != t.lastBits {
 		t.lastBits, t.lastWork = h.Bits, block.WorkOf(h.Bits)

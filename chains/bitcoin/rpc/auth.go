@@ -13,7 +13,6 @@ import (
 // credentials are a user and password; the zero value is none.
 type credentials struct{ user, password string }
 
-// header returns the Authorization header of c.
 func (c credentials) header() http.Header {
 	if c == (credentials{}) {
 		return nil

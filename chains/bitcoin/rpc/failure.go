@@ -32,7 +32,6 @@ func (c *Client) passwordError(err error) error {
 	return blocksource.TemporaryIf(c.authorized.Load(), fmt.Errorf("the password for %s: %w", c.Host(), err))
 }
 
-// unauthorized is the error of refused credentials.
 func (c *Client) unauthorized(refused credentials) error {
 	var err error
 	switch {

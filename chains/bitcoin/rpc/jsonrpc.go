@@ -35,7 +35,6 @@ const (
 	redactedLength = 200
 )
 
-// rpcError is an error response.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`

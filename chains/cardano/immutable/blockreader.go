@@ -8,7 +8,6 @@ import (
 	"birthmark/model"
 )
 
-// storedBlock is a block and its place.
 type storedBlock struct {
 	ledger.Decoded
 	entry Entry

@@ -149,7 +149,6 @@ func readHeader(w *cbor.Walker, n *genesis.Network, era byte) HeaderFields {
 	return f
 }
 
-// readVersion reads the protocol version.
 func readVersion(in *cbor.Fields, f *HeaderFields) {
 	f.major = in.Uint("protocol version")
 	f.minor = in.Uint("minor protocol version")

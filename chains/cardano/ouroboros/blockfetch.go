@@ -149,7 +149,6 @@ func (p *fetchQueue) pop() queued {
 // unrequested returns how many queued headers were not requested yet.
 func (p *fetchQueue) unrequested() int { return len(p.items) - p.nextRequest }
 
-// handleBlockFetch handles a message of block-fetch.
 func (s *stream) handleBlockFetch(raw []byte) error {
 	kind, block, err := readFetch(raw)
 	if err != nil {

@@ -28,7 +28,6 @@ func (s *stream) chainSyncRoom() int {
 	return n
 }
 
-// handleChainSync handles a message of chain-sync.
 func (s *stream) handleChainSync(raw []byte) error {
 	m, err := readChain(raw, s.headers)
 	if err != nil {

@@ -2,7 +2,6 @@ package ouroboros
 
 import "birthmark/chains/cardano/cbor"
 
-// handleKeepAlive handles the answer to a keep-alive.
 func (s *stream) handleKeepAlive(raw []byte) error {
 	cookie, err := readKeepAlive(raw)
 	if err != nil {

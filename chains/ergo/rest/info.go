@@ -49,7 +49,6 @@ func (i *info) parse(text []byte) error {
 	return err
 }
 
-// parseID parses an id of a node.
 func parseID(text string) (h model.Hash, err error) {
 	if len(text) == 2*len(h) {
 		if _, err = hex.Decode(h[:], []byte(text)); err == nil {

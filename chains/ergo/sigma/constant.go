@@ -65,7 +65,6 @@ type typ struct {
 	items []typ // element types of a tuple, collection or option
 }
 
-// readType reads a type.
 func (r *reader) readType(depth int) typ {
 	c := r.byte("type")
 	return r.typeOf(c, depth)
@@ -180,7 +179,6 @@ func (t *typ) empty() bool {
 	return t.kind == kindTuple && len(t.items) == 0 || t.kind == kindPrimitive && t.code == typeUnit
 }
 
-// skipData skips data of a type.
 func (r *reader) skipData(t *typ, depth int) {
 	r.steps++
 	if depth > maxDepth {
@@ -260,7 +258,6 @@ const (
 	codeTrue      = 0xd3
 )
 
-// skipProposition skips a sigma proposition.
 func (r *reader) skipProposition(depth int) {
 	if depth > maxDepth {
 		r.fail("propositions nested deeper than %d", maxDepth)

@@ -21,7 +21,6 @@ import (
 	"birthmark/model"
 )
 
-// generatedFlags returns the flags of the generated blocks.
 func generatedFlags() []cli.Flag {
 	return []cli.Flag{
 		command.StringDefault("chain", "`CHAIN` to generate: "+strings.Join(bench.ChainNames(), ", "), bitcoin.Name),
