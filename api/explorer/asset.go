@@ -33,11 +33,12 @@ type assetBody struct {
 	Chart     template.HTML // of the holders
 	ChartNote string
 
-	HolderRows  []holderRow // if there is no chart
+	HolderRows  []query.HolderAnswer // if there is no chart
 	HolderPager pager
 	AllHolders  string // list of all holders
 
-	Events     []assetEvent
+	Unit       humanize.Unit
+	Events     []query.AssetEventAnswer
 	EventPager pager
 
 	Outputs  []outputRow
@@ -47,35 +48,22 @@ type assetBody struct {
 	Whole    link
 }
 
-type holderRow struct {
-	Holder link
-	Amount amount
-}
-
-// assetEvent is a mint or a burn.
-type assetEvent struct {
-	Tx, Height link
-	Time       *moment
-	Action     string
-	Amount     amount
-}
-
 // asset is the page of an asset, by its id or fingerprint.
 func (v *visit) asset() (*page, error) {
 	a, err := v.Asset(v.ctx, v.req.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	here := v.assetLink(a.Asset)
+	here := v.AssetLink(a.Asset)
 	if v.req.PathValue("id") != a.Asset {
 		return &page{Location: here.URL}, nil
 	}
 	r := assetReader{visit: v, asset: a, unit: assetUnit(a)}
 	b := &assetBody{
-		ID: a.Asset, Name: v.assetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description,
+		ID: a.Asset, Name: v.AssetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description,
 		Fingerprint: a.Fingerprint,
 		Supply:      r.amount(a.Supply), Minted: r.amount(a.Minted), Burned: r.amount(a.Burned), MintCount: a.MintCount, BurnCount: a.BurnCount,
-		OutputCount: a.OutputCount, UnspentCount: a.UnspentCount, Whole: here,
+		OutputCount: a.OutputCount, UnspentCount: a.UnspentCount, Unit: r.unit, Whole: here,
 	}
 	r.body = b
 	if a.Decimals != nil {
@@ -144,13 +132,13 @@ func (v *visit) assetGroup(id string) (*assetGroup, error) {
 	g := assetGroup{link{Text: named.Group}, named.GroupIndex}
 	states, err := v.IndexStates(v.ctx)
 	if slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == g.Index }) {
-		g.URL = v.valueLink(g.Index, g.Text).URL
+		g.URL = v.ValueLink(g.Index, g.Text).URL
 	}
 	return &g, err
 }
 
-// assetName returns the name that the issuer gave an asset, or the one in its id; empty if there is none.
-func (v *visit) assetName(a *query.AssetAnswer) string {
+// AssetName returns the name that the issuer gave an asset, or the one in its id; empty if there is none.
+func (v *visit) AssetName(a *query.AssetAnswer) string {
 	if a.Name != "" {
 		return a.Name
 	}
@@ -193,9 +181,7 @@ func (r *assetReader) holders(after string) error {
 		return err
 	}
 	b.HolderPager = partPager(b.Whole.URL, "", "holders", after, a.Next)
-	for _, h := range a.Holders {
-		b.HolderRows = append(b.HolderRows, holderRow{r.valueLink("address", h.Address), r.amount(h.Amount)})
-	}
+	b.HolderRows = a.Holders
 	return nil
 }
 
@@ -211,7 +197,7 @@ func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 		shown = chartShares
 	}
 	for _, h := range holders[:shown] {
-		l := r.valueLink("address", h.Address)
+		l := r.ValueLink("address", h.Address)
 		s.Parts = append(s.Parts, charts.Part{Name: l.Text, Link: l.URL, Value: r.amount(h.Amount).String(), Size: scaled(integer(h.Amount), r.unit)})
 	}
 	if rest := holders[shown:]; len(rest) > 0 {
@@ -232,16 +218,7 @@ func (r *assetReader) events(after string) error {
 		return err
 	}
 	r.body.EventPager = partPager(r.body.Whole.URL, "", "events", after, a.Next)
-	for _, e := range a.Events {
-		row := assetEvent{Tx: r.txLink(e.Tx), Height: r.heightLink(e.Height), Action: "minted", Amount: r.amount(e.Amount)}
-		if e.Action == "burn" {
-			row.Action = "burned"
-		}
-		if row.Time, err = r.timeAt(e.Height); err != nil {
-			return err
-		}
-		r.body.Events = append(r.body.Events, row)
-	}
+	r.body.Events = a.Events
 	return nil
 }
 

@@ -122,11 +122,11 @@ func TestNamesAreText(t *testing.T) {
 	for id, want := range map[string]string{
 		policy: "", policy + "4e4654": "NFT", policy + "000de14042756464": "Budd", policy + "00": "", policy + "ff": "", policy + "3c623e": "<b>", "ab": "",
 	} {
-		if got := v.assetName(&query.AssetAnswer{Asset: id}); got != want {
+		if got := v.AssetName(&query.AssetAnswer{Asset: id}); got != want {
 			t.Errorf("%s is called %q, expected %q", id, got, want)
 		}
 	}
-	if got := v.assetName(&query.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
+	if got := v.AssetName(&query.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
 		t.Errorf("the maker's name is %q", got)
 	}
 }

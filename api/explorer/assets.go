@@ -1,23 +1,14 @@
 package explorer
 
-import "birthmark/internal/humanize"
+import "birthmark/core/query"
 
 type assetsBody struct {
 	Count  uint64
-	Assets []assetRow
+	Assets []query.AssetAnswer
 	Oldest bool // oldest first
 	Other  link
 	Pager  pager
 	None   bool // the chain does not support assets
-}
-
-type assetRow struct {
-	Asset   link
-	Name    string
-	Supply  amount
-	Holders string // empty: unknown
-	Mints   uint64
-	Born    link // first block
 }
 
 const assetsRows = 50
@@ -35,16 +26,8 @@ func (v *visit) assets() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Count, b.Pager = a.Count, cursorPager(base, p, a.Next)
+	b.Assets, b.Count, b.Pager = a.Assets, a.Count, cursorPager(base, p, a.Next)
 	b.None = a.Count == 0 && v.assetless()
-	for i := range a.Assets {
-		x := &a.Assets[i]
-		row := assetRow{Asset: v.assetLink(x.Asset), Name: v.assetName(x), Supply: amountOf(assetUnit(x), x.Supply), Mints: x.MintCount, Born: v.heightLink(x.FirstSeen.Height)}
-		if x.HolderCount != nil {
-			row.Holders = humanize.Count(*x.HolderCount)
-		}
-		b.Assets = append(b.Assets, row)
-	}
 	return &page{Kind: "assets", Title: "Assets", JSON: v.api("assets"), Section: "assets", Body: b,
 		Description: "The assets of " + titleOf(v.chain.Model) + ".", Crumbs: []link{{Text: "Assets"}}}, nil
 }

@@ -11,7 +11,7 @@ import (
 const blocksPage = 50
 
 type blocksBody struct {
-	Blocks []blockRow
+	Blocks []query.BlockSummaryAnswer
 	Pager  pager
 }
 
@@ -34,7 +34,7 @@ func (v *visit) blocks() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &blocksBody{Blocks: v.blockRows(blocks.Blocks)}
+	b := &blocksBody{Blocks: blocks.Blocks}
 	base := v.url("blocks")
 	part := func(to int) string {
 		if to >= tip {
@@ -93,19 +93,19 @@ func (v *visit) block() (*page, error) {
 	p := &page{Kind: "block", Title: "Block " + height, JSON: v.api("block", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " block " + height + " of " + humanize.Clock(a.Time) + ", " + humanize.Plural(a.TxCount, "transaction") + ".",
 		Crumbs:      []link{{v.url("blocks"), "Blocks"}, {Text: height}}}
-	b := &blockBody{Height: a.Height, Hash: a.Hash, Time: v.moment(a.Time), Size: a.Size, TxCount: a.TxCount, Depth: uint32(v.Tip.Height) - a.Height + 1}
+	b := &blockBody{Height: a.Height, Hash: a.Hash, Time: v.Moment(a.Time), Size: a.Size, TxCount: a.TxCount, Depth: uint32(v.Tip.Height) - a.Height + 1}
 	for _, f := range humanize.Header(a.Header) {
 		b.Fields = append(b.Fields, field{f[0], f[1]})
 	}
 	if a.PrevHash != "" {
 		b.Parent.Text = a.PrevHash
 		if _, err := v.PointAt(v.ctx, model.HeightPk(a.Height-1)); err == nil { // else the database begins above it
-			b.Parent = v.blockLink(a.PrevHash)
+			b.Parent = v.BlockLink(a.PrevHash)
 			b.Previous = b.Parent.URL
 		}
 	}
 	if a.Height < uint32(v.Tip.Height) {
-		b.Next = v.heightLink(a.Height + 1).URL
+		b.Next = v.HeightLink(a.Height + 1).URL
 	}
 	part, err := v.number("page", 1)
 	if err != nil {
@@ -125,7 +125,7 @@ func (v *visit) block() (*page, error) {
 func (v *visit) txRows(hashes []string, from int) (rows []txRow, bare bool, err error) {
 	rows = make([]txRow, len(hashes))
 	for i, hash := range hashes {
-		rows[i] = txRow{Index: from + i, Hash: v.txLink(hash)}
+		rows[i] = txRow{Index: from + i, Hash: v.TxLink(hash)}
 	}
 	txs, err := v.Txs(v.ctx, hashes)
 	if _, code := model.KindOf(err); code == "too_many" {

@@ -57,7 +57,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error, hints ...
 		p.Body.(*failure).Try = hints
 	}
 	p.frame = s.frameOf(r)
-	s.send(w, r, p, "")
+	s.send(w, r, p)
 }
 
 // unknownPath is the page of an unknown path below a chain.

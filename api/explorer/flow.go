@@ -108,7 +108,7 @@ func (v *visit) flowSide(outputs []*query.OutputAnswer, class, others, list stri
 
 // part returns the ribbon of an output.
 func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) part {
-	p := part{value: value, stream: stream{Class: class, URL: v.outputLink(o.Tx, o.Index).URL, Amount: v.brief(value), Name: "no address"}}
+	p := part{value: value, stream: stream{Class: class, URL: v.OutputLink(o.Tx, o.Index).URL, Amount: v.brief(value), Name: "no address"}}
 	if owners := v.owner(o); len(owners) > 0 {
 		p.Whole = link{Text: owners[0].Text}.shown()
 		p.Name = abbreviate(p.Whole, nameEnds, nameEnds)

@@ -43,12 +43,12 @@ func (v *visit) reorganizations(lost []query.LostBlockAnswer) (all []reorganizat
 	depth := 0
 	for _, l := range lost {
 		if len(all) == 0 || l.Depth != depth-1 {
-			all = append(all, reorganization{Depth: l.Depth, When: v.moment(l.LostAt)})
+			all = append(all, reorganization{Depth: l.Depth, When: v.Moment(l.LostAt)})
 		}
 		depth = l.Depth
-		row := lostBlock{Height: v.heightLink(l.Height), Lost: link{Text: l.Hash}, Time: v.moment(l.Time)}
+		row := lostBlock{Height: v.HeightLink(l.Height), Lost: link{Text: l.Hash}, Time: v.Moment(l.Time)}
 		if l.ReplacedBy != nil {
-			by := v.blockLink(*l.ReplacedBy)
+			by := v.BlockLink(*l.ReplacedBy)
 			row.By, row.Back = &by, *l.ReplacedBy == l.Hash
 		}
 		last := &all[len(all)-1]

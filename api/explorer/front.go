@@ -56,5 +56,5 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 		cards = append(cards, card)
 	}
 	p.Body, p.frame = cards, s.frameOf(r)
-	s.send(w, r, p, "")
+	s.send(w, r, p)
 }

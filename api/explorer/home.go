@@ -22,17 +22,10 @@ type stat struct {
 	Amount amount
 }
 
-type blockRow struct {
-	Height, Hash link
-	Time         moment
-	Size         int
-	TxCount      int
-}
-
 // homeBody is the overview of a chain.
 type homeBody struct {
 	Stats  []stat
-	Blocks []blockRow
+	Blocks []query.BlockSummaryAnswer
 	More   string           // list of all blocks; empty: these are all
 	Chart  template.HTML    // transactions per block; empty: too few blocks
 	Rates  template.HTML    // speed of the sync; empty: no sync
@@ -68,7 +61,7 @@ func (v *visit) home() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.Blocks = v.blockRows(blocks.Blocks[:min(len(blocks.Blocks), homeBlocks)])
+	b.Blocks = blocks.Blocks[:min(len(blocks.Blocks), homeBlocks)]
 	if len(blocks.Blocks) > homeBlocks {
 		b.More = v.url("blocks")
 	}
@@ -98,7 +91,7 @@ func (v *visit) txsChart(blocks []query.BlockSummaryAnswer) (template.HTML, erro
 	c := charts.Chart{ID: "txs-chart", Title: "Transactions per block, newest " + humanize.Plural(len(blocks), "block"), Kind: charts.Bars,
 		X: charts.Axis{Name: "Block", Whole: true, Label: func(h float64) string { return humanize.Count(int64(h)) }}, Y: charts.Axis{Name: "Transactions", Whole: true}}
 	for _, b := range slices.Backward(blocks) {
-		height := v.heightLink(b.Height)
+		height := v.HeightLink(b.Height)
 		c.Points = append(c.Points, charts.Point{X: float64(b.Height), Y: float64(b.TxCount), At: height.Text, Value: humanize.Count(b.TxCount), Link: height.URL})
 	}
 	return c.HTML()
@@ -109,13 +102,4 @@ func tipHeight(s *query.StatusAnswer) string {
 		return "none yet"
 	}
 	return humanize.Count(s.Tip.Height)
-}
-
-func (v *visit) blockRows(blocks []query.BlockSummaryAnswer) []blockRow {
-	rows := make([]blockRow, len(blocks))
-	for i, b := range blocks {
-		height := v.heightLink(b.Height)
-		rows[i] = blockRow{link{v.url("block", b.Hash), height.Text}, v.blockLink(b.Hash), v.moment(b.Time), b.Size, b.TxCount}
-	}
-	return rows
 }

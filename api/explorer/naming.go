@@ -27,10 +27,10 @@ func (n *naming) entry(id, amount string) (assetAmount, error) {
 		}
 		n.known[id] = a
 	}
-	e := assetAmount{link: n.v.assetLink(id)}
+	e := assetAmount{link: n.v.AssetLink(id)}
 	var u humanize.Unit
 	if a != nil {
-		e.Name, u = n.v.assetName(a), assetUnit(a)
+		e.Name, u = n.v.AssetName(a), assetUnit(a)
 	}
 	e.Amount = amountOf(u, amount)
 	return e, nil

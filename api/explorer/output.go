@@ -24,7 +24,7 @@ func (v *visit) output() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &outputBody{outputRow: row, Tx: v.txLink(o.Tx), Number: o.Index, Block: v.heightLink(o.Height)}
+	b := &outputBody{outputRow: row, Tx: v.TxLink(o.Tx), Number: o.Index, Block: v.HeightLink(o.Height)}
 	for _, x := range v.chain.Model.Indexes() {
 		b.Keys = append(b.Keys, v.owners(x.Name, valuesOf(o.Keys[x.Name]))...)
 	}

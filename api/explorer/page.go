@@ -28,6 +28,7 @@ type frame struct {
 	Path   string      // of the page, without the query
 	Chain  *chainFrame // nil: a page without a chain
 	Switch []chainLink
+	V      *visit // with Chain
 }
 
 // chainFrame is the data of a chain on all its pages.

@@ -18,6 +18,9 @@ import (
 // functions are the functions of templates.
 var functions = template.FuncMap{
 	"count":    func(n any) string { return humanize.Thousands(fmt.Sprint(n)) },
+	"number":   func(n *uint64) string { return humanize.Count(*n) },
+	"unit":     assetUnit,
+	"amountOf": amountOf,
 	"plural":   plural,
 	"bytes":    func(n int) string { return humanize.Bytes(int64(n)) },
 	"sentence": sentence,
@@ -73,20 +76,30 @@ func (s *site) readTemplates() error {
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // send renders a page and sends it.
-func (s *site) send(w http.ResponseWriter, r *http.Request, p *page, tag string) {
+func (s *site) send(w http.ResponseWriter, r *http.Request, p *page) {
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
+	if err := s.render(b, p); err != nil {
+		s.Log.Error("page failed", "path", r.URL.Path, "error", err)
+		http.Error(w, "Internal error.", http.StatusInternalServerError)
+		return
+	}
+	s.write(w, r, p, "", b)
+}
+
+// render writes a page to b. Templates may read the snapshot of the page's visit.
+func (s *site) render(b *bytes.Buffer, p *page) error {
 	b.Reset()
 	if c := p.Chain; c != nil {
 		for i := range c.Nav {
 			c.Nav[i].Current = p.Section != "" && c.Nav[i].URL == c.URL+"/"+p.Section || p.Kind == "home" && c.Nav[i].URL == c.URL
 		}
 	}
-	if err := s.kinds[p.Kind].Execute(b, p); err != nil {
-		s.Log.Error("page failed", "path", r.URL.Path, "error", err)
-		http.Error(w, "Internal error.", http.StatusInternalServerError)
-		return
-	}
+	return s.kinds[p.Kind].Execute(b, p)
+}
+
+// write sends a rendered page.
+func (s *site) write(w http.ResponseWriter, r *http.Request, p *page, tag string, b *bytes.Buffer) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(b.Len()))

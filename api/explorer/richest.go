@@ -59,7 +59,7 @@ func (v *visit) richest() (*page, error) {
 			return nil, err
 		}
 		unit, rows = assetUnit(a), a.OutputCount
-		b.Asset = &assetAmount{link: v.assetLink(a.Asset), Name: v.assetName(a)}
+		b.Asset = &assetAmount{link: v.AssetLink(a.Asset), Name: v.AssetName(a)}
 		p.JSON += "?asset=" + a.Asset
 		command += " --asset " + a.Asset
 	}
@@ -83,7 +83,7 @@ func (v *visit) richest() (*page, error) {
 	}
 	for i, r := range list.Values {
 		held := scaled(integer(r.Balance), unit)
-		b.Rows = append(b.Rows, richRow{i + 1, v.valueLink(index, r.Value), amountOf(unit, r.Balance), r.UnspentCount,
+		b.Rows = append(b.Rows, richRow{i + 1, v.ValueLink(index, r.Value), amountOf(unit, r.Balance), r.UnspentCount,
 			charts.Bar(held, scaled(integer(list.Values[0].Balance), unit))})
 	}
 	return p, nil

@@ -97,7 +97,7 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 	}
 	p := searchPage(q, all, []string{"a block: height, hash or tip", "a transaction hash", "an output: TX:N", "an address or another value of an index", "an asset"})
 	p.frame = s.frameOf(r)
-	s.send(w, r, p, "")
+	s.send(w, r, p)
 }
 
 // tried returns the hints of the search box.
@@ -171,7 +171,7 @@ func (v *visit) hitBlock(q string) ([]hit, error) {
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.blockLink(b.Hash), What: "block", Note: "height " + humanize.Count(b.Height)}}, nil
+	return []hit{{link: v.BlockLink(b.Hash), What: "block", Note: "height " + humanize.Count(b.Height)}}, nil
 }
 
 func unlessMissing(err error) error {
@@ -186,7 +186,7 @@ func (v *visit) hitTx(q string) ([]hit, error) {
 	if err != nil || txs[0] == nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.txLink(txs[0].Hash), What: "transaction", Note: "in block " + humanize.Count(txs[0].Height)}}, nil
+	return []hit{{link: v.TxLink(txs[0].Hash), What: "transaction", Note: "in block " + humanize.Count(txs[0].Height)}}, nil
 }
 
 // hitOutput finds an output by TX:N or TX#N.
@@ -199,7 +199,7 @@ func (v *visit) hitOutput(q string) ([]hit, error) {
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.outputLink(o.Tx, o.Index), What: "output", Note: v.amount(o.Value).String()}}, nil
+	return []hit{{link: v.OutputLink(o.Tx, o.Index), What: "output", Note: v.amount(o.Value).String()}}, nil
 }
 
 // hitValues looks up q in every index.
@@ -219,9 +219,9 @@ func (v *visit) hitValues(q string) (hits []hit, err error) {
 		if found.FirstSeen == nil {
 			continue
 		}
-		h := hit{link: v.valueLink(index, found.Value), What: words(index), Note: "first seen in block " + humanize.Count(found.FirstSeen.Height)}
+		h := hit{link: v.ValueLink(index, found.Value), What: words(index), Note: "first seen in block " + humanize.Count(found.FirstSeen.Height)}
 		if index == v.chain.Model.Traits().SpendIndex {
-			h.link = link{v.outputLink(found.FirstSeen.Tx, found.FirstSeen.Index).URL, found.Value}
+			h.link = link{v.OutputLink(found.FirstSeen.Tx, found.FirstSeen.Index).URL, found.Value}
 		}
 		hits = append(hits, h)
 	}
@@ -234,7 +234,7 @@ func (v *visit) hitUnused(q string) ([]hit, error) {
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.valueLink("address", found.Value), What: "address", Note: "never used", Unused: true}}, nil
+	return []hit{{link: v.ValueLink("address", found.Value), What: "address", Note: "never used", Unused: true}}, nil
 }
 
 func (v *visit) hitAsset(q string) ([]hit, error) {
@@ -242,7 +242,7 @@ func (v *visit) hitAsset(q string) ([]hit, error) {
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.assetLink(a.Asset), What: "asset", Note: a.Name}}, nil
+	return []hit{{link: v.AssetLink(a.Asset), What: "asset", Note: a.Name}}, nil
 }
 
 // hitBeginnings returns values with prefix q, of indexes with the option prefix.
@@ -260,7 +260,7 @@ func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
 			return nil, err
 		}
 		for _, value := range found.Values {
-			hits = append(hits, hit{link: v.valueLink(index, value.Value), What: words(index), Note: "first seen in block " + humanize.Count(value.FirstSeen.Height)})
+			hits = append(hits, hit{link: v.ValueLink(index, value.Value), What: words(index), Note: "first seen in block " + humanize.Count(value.FirstSeen.Height)})
 		}
 	}
 	return hits, nil

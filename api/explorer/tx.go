@@ -83,7 +83,7 @@ func (v *visit) tx() (*page, error) {
 	}
 	p := &page{Kind: "tx", Title: "Transaction " + a.Hash, JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
-		Crumbs:      []link{{v.url("blocks"), "Blocks"}, v.heightLink(a.Height), {Text: "Transaction"}}}
+		Crumbs:      []link{{v.url("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
 	b := &txBody{Hash: a.Hash, Index: a.Index, Value: v.amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {
 	case a.BlockHash == "":
@@ -93,9 +93,9 @@ func (v *visit) tx() (*page, error) {
 		b.Kind = "coinbase"
 	}
 	if a.BlockHash != "" {
-		b.Block, b.Hashed, b.Depth = v.heightLink(a.Height), v.blockLink(a.BlockHash), uint32(v.Tip.Height)-a.Height+1
+		b.Block, b.Hashed, b.Depth = v.HeightLink(a.Height), v.BlockLink(a.BlockHash), uint32(v.Tip.Height)-a.Height+1
 		b.Block.URL, p.Crumbs[1].URL = b.Hashed.URL, b.Hashed.URL
-		at := v.moment(a.Time)
+		at := v.Moment(a.Time)
 		b.Time = &at
 	}
 	if a.Fee != "" && !a.Coinbase && a.BlockHash != "" {
@@ -210,7 +210,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 }
 
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
-	row := outputRow{Index: o.Index, Ref: v.outputLink(o.Tx, o.Index), Value: v.amount(o.Value), Owner: v.owner(o)}
+	row := outputRow{Index: o.Index, Ref: v.OutputLink(o.Tx, o.Index), Value: v.amount(o.Value), Owner: v.owner(o)}
 	for _, e := range o.Assets {
 		entry, err := n.entry(e.Asset, e.Amount)
 		if err != nil {
@@ -226,8 +226,8 @@ func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 	case o.SpentBy.Value == nil:
 		row.Unspent = true
 	default:
-		spent := v.txLink(o.SpentBy.Value.Tx)
-		row.Spent, row.Height = &spent, v.heightLink(o.SpentBy.Value.Height)
+		spent := v.TxLink(o.SpentBy.Value.Tx)
+		row.Spent, row.Height = &spent, v.HeightLink(o.SpentBy.Value.Height)
 	}
 	return row, nil
 }
@@ -244,7 +244,7 @@ func (v *visit) owner(o *query.OutputAnswer) []ownerLink {
 
 func (v *visit) owners(index string, values []string) (links []ownerLink) {
 	for _, value := range values {
-		links = append(links, ownerLink{index, v.valueLink(index, value)})
+		links = append(links, ownerLink{index, v.ValueLink(index, value)})
 	}
 	return links
 }

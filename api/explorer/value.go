@@ -90,7 +90,7 @@ func (v *visit) address() (*page, error) { return v.valuePage("address", v.req.P
 // indexValue is the page of a value of any index.
 func (v *visit) indexValue() (*page, error) {
 	index, value := v.req.PathValue("index"), v.req.PathValue("value")
-	if at := v.valueLink(index, value).URL; at != v.req.URL.EscapedPath() && index == "address" {
+	if at := v.ValueLink(index, value).URL; at != v.req.URL.EscapedPath() && index == "address" {
 		return &page{Location: at}, nil
 	}
 	return v.valuePage(index, value)
@@ -107,10 +107,10 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if x.Kind == model.OneToOne.String() && len(newest.Outputs) == 1 {
 		o := newest.Outputs[0]
-		return &page{Location: v.outputLink(o.Tx, o.Index).URL}, nil
+		return &page{Location: v.OutputLink(o.Tx, o.Index).URL}, nil
 	}
 	value = newest.Value
-	here := v.valueLink(index, value)
+	here := v.ValueLink(index, value)
 	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value)}
 	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
@@ -170,18 +170,18 @@ func (v *visit) others(index string, outputs []query.OutputAnswer) (links []owne
 
 // seen is the first occurrence of something.
 func (v *visit) seen(a query.FirstSeenAnswer) (s *seen, err error) {
-	s = &seen{Output: v.outputLink(a.Tx, a.Index), Height: v.heightLink(a.Height)}
-	s.Time, err = v.timeAt(a.Height)
+	s = &seen{Output: v.OutputLink(a.Tx, a.Index), Height: v.HeightLink(a.Height)}
+	s.Time, err = v.TimeAt(a.Height)
 	return s, err
 }
 
-// timeAt returns the time of the block at a height; nil for genesis.
-func (v *visit) timeAt(height uint32) (*moment, error) {
+// TimeAt returns the time of the block at a height; nil for genesis.
+func (v *visit) TimeAt(height uint32) (*moment, error) {
 	unix, err := v.blockTime(height)
 	if err != nil || unix == 0 {
 		return nil, err
 	}
-	at := v.moment(unix)
+	at := v.Moment(unix)
 	return &at, nil
 }
 

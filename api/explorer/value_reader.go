@@ -174,8 +174,8 @@ func (r *valueReader) outputs(after string) error {
 
 // made returns the block of an output.
 func (v *visit) made(o *query.OutputAnswer) (m *made, err error) {
-	m = &made{Block: v.heightLink(o.Height)}
-	if m.Time, err = v.timeAt(o.Height); m.Time != nil {
+	m = &made{Block: v.HeightLink(o.Height)}
+	if m.Time, err = v.TimeAt(o.Height); m.Time != nil {
 		m.Confirmations = humanize.Count(uint32(v.Tip.Height) - o.Height + 1)
 	}
 	return m, err
@@ -201,13 +201,13 @@ func (r *valueReader) history(after string) error {
 		received, sent := integer(t.Received), integer(t.Sent)
 		change := new(big.Int).Sub(received, sent)
 		row := movementRow{
-			Tx: r.txLink(t.Hash), Height: r.heightLink(t.Height), Change: r.amount(change.String()),
+			Tx: r.TxLink(t.Hash), Height: r.HeightLink(t.Height), Change: r.amount(change.String()),
 			Received: r.amount(t.Received), Sent: r.amount(t.Sent), Both: received.Sign() > 0 && sent.Sign() > 0,
 		}
 		if change.Sign() > 0 {
 			row.Change.Sign = "+"
 		}
-		if row.Time, err = r.timeAt(t.Height); err != nil {
+		if row.Time, err = r.TimeAt(t.Height); err != nil {
 			return err
 		}
 		if then != nil {

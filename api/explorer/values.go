@@ -14,7 +14,7 @@ type valuesBody struct {
 	Index      string
 	Kind       string
 	Count      uint64
-	Rows       []valueRow
+	Values     []query.ValueAnswer
 	Pager      pager
 	Prefix     string
 	Searches   bool     // the index supports prefix search
@@ -23,12 +23,6 @@ type valuesBody struct {
 	Other      link   // the other order; empty: sorted by text
 	Base       string // first page
 	Richest    string
-}
-
-type valueRow struct {
-	Value link
-	Born  link // first output
-	Block link
 }
 
 // values lists the values of an index: newest first, or those with a prefix.
@@ -62,10 +56,7 @@ func (v *visit) values() (*page, error) {
 	if x.Kind != "one-to-one" {
 		b.Richest = v.url("richest", index)
 	}
-	b.Count, b.Pager = a.Count, cursorPager(base, p, a.Next)
-	for _, value := range a.Values {
-		b.Rows = append(b.Rows, valueRow{v.valueLink(index, value.Value), v.outputLink(value.FirstSeen.Tx, value.FirstSeen.Index), v.heightLink(value.FirstSeen.Height)})
-	}
+	b.Values, b.Count, b.Pager = a.Values, a.Count, cursorPager(base, p, a.Next)
 	return &page{Kind: "values", Title: "Values of " + words(index), JSON: v.api("values", index), Section: "status", Body: b,
 		Description: "The values of the index " + words(index) + " of " + titleOf(v.chain.Model) + ".",
 		Crumbs:      []link{{v.url("status"), "Indexes"}, {Text: words(index)}}}, nil

@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,8 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 				v.paid()
 			}
 		}()
+		b := buffers.Get().(*bytes.Buffer)
+		defer buffers.Put(b)
 		var p *page
 		var tag string
 		err := chain.View(ctx, func(view *query.View) (err error) {
@@ -70,7 +73,10 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 				return err
 			}
 			p.frame = f
-			return nil
+			if p.Location != "" {
+				return nil
+			}
+			return s.render(b, p)
 		})
 		switch {
 		case errors.Is(err, errUnmodified):
@@ -81,7 +87,8 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 			p = s.errorPage(r, err)
 			v.View = nil
 			p.frame = v.frame()
-			tag = ""
+			s.send(w, r, p)
+			return
 		}
 		if p.Location != "" {
 			http.Redirect(w, r, p.Location, http.StatusFound)
@@ -90,7 +97,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		if p.Volatile || v.late {
 			tag = ""
 		}
-		s.send(w, r, p, tag)
+		s.write(w, r, p, tag, b)
 	}
 }
 
@@ -118,6 +125,7 @@ func has(r *http.Request, tag string) bool {
 // frame returns the frame of a page of the chain, without the tip.
 func (v *visit) frame() frame {
 	f := v.site.frameOf(v.req)
+	f.V = v
 	for i := range f.Switch {
 		f.Switch[i].Current = v.site.Chains[i] == v.chain
 	}
@@ -176,7 +184,7 @@ func (v *visit) tip() (*tip, error) {
 		return nil, err
 	}
 	b := newest.Blocks[0]
-	return &tip{b.Height, v.blockLink(b.Hash), momentOf(b.Time, v.now)}, nil
+	return &tip{b.Height, v.BlockLink(b.Hash), momentOf(b.Time, v.now)}, nil
 }
 
 // url returns the path of a page of the chain; it escapes the parts.
@@ -194,10 +202,10 @@ func pathOf(base string, parts []string) string {
 	return b.String()
 }
 
-func (v *visit) blockLink(hash string) link { return link{v.url("block", hash), hash} }
+func (v *visit) BlockLink(hash string) link { return link{v.url("block", hash), hash} }
 
-// heightLink links to the block at a height; genesis has no link.
-func (v *visit) heightLink(h uint32) link {
+// HeightLink links to the block at a height; genesis has no link.
+func (v *visit) HeightLink(h uint32) link {
 	if h == 0 {
 		if _, err := v.PointAt(v.ctx, 0); err != nil {
 			return link{Text: "genesis"}
@@ -206,26 +214,26 @@ func (v *visit) heightLink(h uint32) link {
 	return link{v.url("block", strconv.FormatUint(uint64(h), 10)), humanize.Count(h)}
 }
 
-func (v *visit) txLink(hash string) link { return link{v.url("tx", hash), hash} }
+func (v *visit) TxLink(hash string) link { return link{v.url("tx", hash), hash} }
 
-func (v *visit) outputLink(tx string, index int) link {
+func (v *visit) OutputLink(tx string, index int) link {
 	ref := tx + ":" + strconv.Itoa(index)
 	return link{v.url("output", ref), ref}
 }
 
-func (v *visit) valueLink(index, value string) link {
+func (v *visit) ValueLink(index, value string) link {
 	if index == "address" {
 		return link{v.url("address", value), value}
 	}
 	return link{v.url("index", index, value), value}
 }
 
-func (v *visit) assetLink(id string) link { return link{v.url("asset", id), id} }
+func (v *visit) AssetLink(id string) link { return link{v.url("asset", id), id} }
 
 // amount formats an amount of the chain's coin.
 func (v *visit) amount(n string) amount { return amountOf(v.unit, n) }
 
-func (v *visit) moment(unix int64) moment { return momentOf(unix, v.now) }
+func (v *visit) Moment(unix int64) moment { return momentOf(unix, v.now) }
 
 // query returns a query parameter.
 func (v *visit) query(name string) string { return v.req.URL.Query().Get(name) }
