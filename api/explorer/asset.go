@@ -5,7 +5,6 @@ import (
 	"html/template"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
@@ -20,15 +19,11 @@ const (
 )
 
 type assetBody struct {
-	ID, Name, Description, Fingerprint string
-	Said                               bool        // name or description come from the issuer
-	Decimals                           string      // empty: unknown
-	Group                              *assetGroup // of chains whose ids have one
-	FirstSeen                          *seen
-	Supply, Minted, Burned             amount
-	MintCount, BurnCount               uint64
-	OutputCount, UnspentCount          uint64
-	Holders                            string // number; empty: unknown
+	*query.AssetAnswer
+	Name  string      // of the issuer or in the id
+	Said  bool        // name or description come from the issuer
+	Group *assetGroup // of chains whose ids have one
+	Unit  humanize.Unit
 
 	Chart     template.HTML // of the holders
 	ChartNote string
@@ -37,7 +32,6 @@ type assetBody struct {
 	HolderPager pager
 	AllHolders  string // list of all holders
 
-	Unit       humanize.Unit
 	Events     []query.AssetEventAnswer
 	EventPager pager
 
@@ -58,23 +52,8 @@ func (v *visit) asset() (*page, error) {
 	if v.req.PathValue("id") != a.Asset {
 		return &page{Location: here.URL}, nil
 	}
-	r := assetReader{visit: v, asset: a, unit: assetUnit(a)}
-	b := &assetBody{
-		ID: a.Asset, Name: v.AssetName(a), Said: a.Name != "" || a.Description != "", Description: a.Description,
-		Fingerprint: a.Fingerprint,
-		Supply:      r.amount(a.Supply), Minted: r.amount(a.Minted), Burned: r.amount(a.Burned), MintCount: a.MintCount, BurnCount: a.BurnCount,
-		OutputCount: a.OutputCount, UnspentCount: a.UnspentCount, Unit: r.unit, Whole: here,
-	}
-	r.body = b
-	if a.Decimals != nil {
-		b.Decimals = strconv.Itoa(*a.Decimals)
-	}
-	if a.HolderCount != nil {
-		b.Holders = humanize.Count(*a.HolderCount)
-	}
-	if b.FirstSeen, err = v.seen(a.FirstSeen); err != nil {
-		return nil, err
-	}
+	b := &assetBody{AssetAnswer: a, Name: v.AssetName(a), Said: a.Name != "" || a.Description != "", Unit: assetUnit(a), Whole: here}
+	r := assetReader{v, b}
 	if b.Group, err = v.assetGroup(a.Asset); err != nil {
 		return nil, err
 	}
@@ -148,23 +127,21 @@ func (v *visit) AssetName(a *query.AssetAnswer) string {
 // assetReader reads the lists of an asset.
 type assetReader struct {
 	*visit
-	body  *assetBody
-	asset *query.AssetAnswer
-	unit  humanize.Unit
+	body *assetBody
 }
 
-func (r *assetReader) amount(n string) amount { return amountOf(r.unit, n) }
+func (r *assetReader) amount(n string) amount { return amountOf(r.body.Unit, n) }
 
 // holders reads the holders: a chart if all of them can be read and sorted, else a page in index order.
 func (r *assetReader) holders(after string) error {
 	b := r.body
-	if r.asset.HolderCount == nil {
+	if r.body.HolderCount == nil {
 		b.ChartNote = "Holders are not available: the database has no index of addresses."
 		return nil
 	}
-	count := *r.asset.HolderCount
+	count := *r.body.HolderCount
 	if b.Part == "" && count <= maxHolders {
-		a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: maxHolders})
+		a, err := r.AssetHolders(r.ctx, r.body.AssetAnswer.Asset, query.Page{Limit: maxHolders})
 		if err != nil {
 			return err
 		}
@@ -176,7 +153,7 @@ func (r *assetReader) holders(after string) error {
 	if b.Part == "" {
 		b.ChartNote = "No chart: " + humanize.Count(count) + " holders are too many, the limit is " + humanize.Count(maxHolders) + "."
 	}
-	a, err := r.AssetHolders(r.ctx, r.asset.Asset, query.Page{Limit: assetRows, After: after})
+	a, err := r.AssetHolders(r.ctx, r.body.AssetAnswer.Asset, query.Page{Limit: assetRows, After: after})
 	if err != nil {
 		return err
 	}
@@ -198,14 +175,14 @@ func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 	}
 	for _, h := range holders[:shown] {
 		l := r.ValueLink("address", h.Address)
-		s.Parts = append(s.Parts, charts.Part{Name: l.Text, Link: l.URL, Value: r.amount(h.Amount).String(), Size: scaled(integer(h.Amount), r.unit)})
+		s.Parts = append(s.Parts, charts.Part{Name: l.Text, Link: l.URL, Value: r.amount(h.Amount).String(), Size: scaled(integer(h.Amount), r.body.Unit)})
 	}
 	if rest := holders[shown:]; len(rest) > 0 {
 		total := new(big.Int)
 		for _, h := range rest {
 			total.Add(total, integer(h.Amount))
 		}
-		s.Parts = append(s.Parts, charts.Part{Name: humanize.Plural(len(rest), "other"), Value: r.amount(total.String()).String(), Size: scaled(total, r.unit), Rest: true})
+		s.Parts = append(s.Parts, charts.Part{Name: humanize.Plural(len(rest), "other"), Value: r.amount(total.String()).String(), Size: scaled(total, r.body.Unit), Rest: true})
 	}
 	r.body.Chart, err = s.HTML()
 	return err
@@ -213,7 +190,7 @@ func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 
 // events reads mints and burns, newest first.
 func (r *assetReader) events(after string) error {
-	a, err := r.AssetEvents(r.ctx, r.asset.Asset, query.Range{}, query.Page{Limit: assetRows, After: after, Descending: true})
+	a, err := r.AssetEvents(r.ctx, r.body.Asset, query.Range{}, query.Page{Limit: assetRows, After: after, Descending: true})
 	if err != nil {
 		return err
 	}
@@ -227,14 +204,14 @@ func (r *assetReader) outputs(after string) error {
 	b := r.body
 	var a *query.FindAnswer
 	late, err := r.patiently(func(ctx context.Context) (err error) {
-		a, err = r.Find(ctx, query.AssetTerm, r.asset.Asset, query.Terms{Unspent: true}, query.Page{Limit: assetRows, After: after, Descending: true})
+		a, err = r.Find(ctx, query.AssetTerm, r.body.Asset, query.Terms{Unspent: true}, query.Page{Limit: assetRows, After: after, Descending: true})
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if late {
-		b.Unsifted = &leftOut{Why: "Unspent outputs are not available: the asset has too many outputs (" + humanize.Count(r.asset.OutputCount) + ").", Command: "birthmark find asset " + r.asset.Asset + " --unspent"}
+		b.Unsifted = &leftOut{Why: "Unspent outputs are not available: the asset has too many outputs (" + humanize.Count(r.body.OutputCount) + ").", Command: "birthmark find asset " + r.body.Asset + " --unspent"}
 		return nil
 	}
 	b.OutPager = partPager(b.Whole.URL, "", "outputs", after, a.Next)
@@ -244,7 +221,7 @@ func (r *assetReader) outputs(after string) error {
 		if err != nil {
 			return err
 		}
-		row.Assets = only(row.Assets, r.asset.Asset)
+		row.Assets = only(row.Assets, r.body.Asset)
 		b.Outputs = append(b.Outputs, row)
 	}
 	return nil

@@ -24,8 +24,8 @@ type valueBody struct {
 	Heading   string
 	Kind      string // of the index
 	Value     string
-	FirstSeen *seen  // nil: never used
-	Holds     *holds // nil: not available
+	FirstSeen *query.FirstSeenAnswer // nil: never used
+	Holds     *holds                 // nil: not available
 	Uncounted *leftOut
 	Others    []ownerLink // values of other indexes that all shown outputs share
 	Chart     template.HTML
@@ -60,12 +60,6 @@ type leftOut struct {
 	Why           string
 	Index, Option string // empty: no option helps
 	Command       string // empty: none
-}
-
-// seen is the first occurrence of something.
-type seen struct {
-	Output, Height link
-	Time           *moment // nil: before the first block
 }
 
 // movementRow is a transaction in the history of a value.
@@ -111,7 +105,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	value = newest.Value
 	here := v.ValueLink(index, value)
-	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value)}
+	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen}
 	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.url("status"), "Indexes"}, {v.url("values", index), words(index)}, {Text: short(value)}}}
@@ -119,9 +113,6 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	if newest.FirstSeen == nil {
 		p.Follow = following(index, value)
 		return p, r.balance()
-	}
-	if b.FirstSeen, err = v.seen(*newest.FirstSeen); err != nil {
-		return nil, err
 	}
 	if after := v.query("outputs"); after != "" {
 		b.Part = "outputs"
@@ -166,13 +157,6 @@ func (v *visit) others(index string, outputs []query.OutputAnswer) (links []owne
 		}
 	}
 	return links
-}
-
-// seen is the first occurrence of something.
-func (v *visit) seen(a query.FirstSeenAnswer) (s *seen, err error) {
-	s = &seen{Output: v.OutputLink(a.Tx, a.Index), Height: v.HeightLink(a.Height)}
-	s.Time, err = v.TimeAt(a.Height)
-	return s, err
 }
 
 // TimeAt returns the time of the block at a height; nil for genesis.
