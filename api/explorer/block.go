@@ -58,29 +58,14 @@ func (v *visit) blocks() (*page, error) {
 const txsPage = 50
 
 type blockBody struct {
-	Height         uint32
-	Hash           string
+	*query.BlockAnswer
 	Parent         link // empty: it has none
 	Previous, Next string
-	Time           moment
-	Size, TxCount  int
 	Depth          uint32 // confirmations
 	Fields         []field
-	Txs            []txRow
+	Txs            []*query.TxAnswer
 	Pager          pager
 	Bare           bool // too many inputs and outputs to show totals
-}
-
-// txRow is a transaction in a list.
-type txRow struct {
-	Index    int
-	Hash     link
-	Coinbase bool
-	In, Out  int
-	Value    amount
-	Fee      *amount // nil: unknown
-	Assets   int     // entries in outputs
-	Summed   bool    // other fields than Index and Hash are set
 }
 
 // block is the page of a block with a page of its transactions.
@@ -93,7 +78,7 @@ func (v *visit) block() (*page, error) {
 	p := &page{Kind: "block", Title: "Block " + height, JSON: v.api("block", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " block " + height + " of " + humanize.Clock(a.Time) + ", " + humanize.Plural(a.TxCount, "transaction") + ".",
 		Crumbs:      []link{{v.url("blocks"), "Blocks"}, {Text: height}}}
-	b := &blockBody{Height: a.Height, Hash: a.Hash, Time: v.Moment(a.Time), Size: a.Size, TxCount: a.TxCount, Depth: uint32(v.Tip.Height) - a.Height + 1}
+	b := &blockBody{BlockAnswer: a, Depth: uint32(v.Tip.Height) - a.Height + 1}
 	for _, f := range humanize.Header(a.Header) {
 		b.Fields = append(b.Fields, field{f[0], f[1]})
 	}
@@ -121,32 +106,16 @@ func (v *visit) block() (*page, error) {
 	return p, err
 }
 
-// txRows returns transactions of a block, from index from on; bare if they have too many inputs and outputs to read.
-func (v *visit) txRows(hashes []string, from int) (rows []txRow, bare bool, err error) {
-	rows = make([]txRow, len(hashes))
+// txRows returns transactions of a block, from index from on; bare: they have too many inputs and outputs to read.
+func (v *visit) txRows(hashes []string, from int) (txs []*query.TxAnswer, bare bool, err error) {
+	txs, err = v.Txs(v.ctx, hashes)
+	if _, code := model.KindOf(err); code != "too_many" {
+		return txs, false, err
+	}
 	for i, hash := range hashes {
-		rows[i] = txRow{Index: from + i, Hash: v.TxLink(hash)}
+		txs = append(txs, &query.TxAnswer{Hash: hash, Index: from + i})
 	}
-	txs, err := v.Txs(v.ctx, hashes)
-	if _, code := model.KindOf(err); code == "too_many" {
-		return rows, true, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	for i, tx := range txs {
-		row := &rows[i]
-		row.Summed, row.Coinbase, row.In, row.Out = true, tx.Coinbase, len(tx.Inputs), len(tx.Outputs)
-		row.Value = v.amount(sum(tx.Outputs))
-		if tx.Fee != "" {
-			fee := v.amount(tx.Fee)
-			row.Fee = &fee
-		}
-		for j := range tx.Outputs {
-			row.Assets += len(tx.Outputs[j].Assets)
-		}
-	}
-	return rows, false, nil
+	return txs, true, nil
 }
 
 // numbered returns a page of a list of n entries, and its pager. Pages count from 1.

@@ -122,7 +122,7 @@ func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) part {
 
 // brief formats an amount without trailing zeros.
 func (v *visit) brief(n *big.Int) string {
-	a := v.amount(n.String())
+	a := v.Amount(n.String())
 	a.Zeros = ""
 	return a.String()
 }

@@ -48,7 +48,7 @@ func (v *visit) home() (*page, error) {
 		{Name: "Height", Value: tipHeight(status)},
 		{Name: "Transactions", Value: humanize.Count(t.Txs)},
 		{Name: "Outputs", Value: humanize.Count(t.Outputs), Note: humanize.Count(t.Unspent) + " unspent"},
-		{Name: "Circulating supply", Amount: v.amount(t.UnspentValue).coarse()},
+		{Name: "Circulating supply", Amount: v.Amount(t.UnspentValue).coarse()},
 	}
 	if t.Assets > 0 {
 		assets, err := v.Assets(v.ctx, query.Page{Limit: 1})

@@ -17,15 +17,17 @@ import (
 
 // functions are the functions of templates.
 var functions = template.FuncMap{
-	"count":    func(n any) string { return humanize.Thousands(fmt.Sprint(n)) },
-	"number":   func(n *uint64) string { return humanize.Count(*n) },
-	"unit":     assetUnit,
-	"amountOf": amountOf,
-	"plural":   plural,
-	"bytes":    func(n int) string { return humanize.Bytes(int64(n)) },
-	"sentence": sentence,
-	"words":    words,
-	"title":    func(name string) string { return capital(words(name)) },
+	"count":      func(n any) string { return humanize.Thousands(fmt.Sprint(n)) },
+	"number":     func(n *uint64) string { return humanize.Count(*n) },
+	"unit":       assetUnit,
+	"sum":        sum,
+	"assetCount": assetCount,
+	"amountOf":   amountOf,
+	"plural":     plural,
+	"bytes":      func(n int) string { return humanize.Bytes(int64(n)) },
+	"sentence":   sentence,
+	"words":      words,
+	"title":      func(name string) string { return capital(words(name)) },
 }
 
 func plural(n any, thing string) string {

@@ -199,7 +199,7 @@ func (v *visit) hitOutput(q string) ([]hit, error) {
 	if err != nil {
 		return nil, unlessMissing(err)
 	}
-	return []hit{{link: v.OutputLink(o.Tx, o.Index), What: "output", Note: v.amount(o.Value).String()}}, nil
+	return []hit{{link: v.OutputLink(o.Tx, o.Index), What: "output", Note: v.Amount(o.Value).String()}}, nil
 }
 
 // hitValues looks up q in every index.

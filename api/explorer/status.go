@@ -66,7 +66,7 @@ func (v *visit) status() (*page, error) {
 			b.Totals = append(b.Totals, stat{Name: f.name, Value: humanize.Count(f.count)})
 		}
 	}
-	b.Totals = append(b.Totals, stat{Name: "Circulating supply", Amount: v.amount(t.UnspentValue)})
+	b.Totals = append(b.Totals, stat{Name: "Circulating supply", Amount: v.Amount(t.UnspentValue)})
 	if b.Indexes, err = v.indexRows(); err != nil {
 		return nil, err
 	}

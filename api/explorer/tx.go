@@ -84,7 +84,7 @@ func (v *visit) tx() (*page, error) {
 	p := &page{Kind: "tx", Title: "Transaction " + a.Hash, JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
 		Crumbs:      []link{{v.url("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
-	b := &txBody{Hash: a.Hash, Index: a.Index, Value: v.amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
+	b := &txBody{Hash: a.Hash, Index: a.Index, Value: v.Amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {
 	case a.BlockHash == "":
 		b.Kind = "genesis"
@@ -99,7 +99,7 @@ func (v *visit) tx() (*page, error) {
 		b.Time = &at
 	}
 	if a.Fee != "" && !a.Coinbase && a.BlockHash != "" {
-		fee := v.amount(a.Fee)
+		fee := v.Amount(a.Fee)
 		b.Fee = &fee
 	}
 	if err := v.raw(b, a); err != nil {
@@ -210,7 +210,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 }
 
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
-	row := outputRow{Index: o.Index, Ref: v.OutputLink(o.Tx, o.Index), Value: v.amount(o.Value), Owner: v.owner(o)}
+	row := outputRow{Index: o.Index, Ref: v.OutputLink(o.Tx, o.Index), Value: v.Amount(o.Value), Owner: v.owner(o)}
 	for _, e := range o.Assets {
 		entry, err := n.entry(e.Asset, e.Amount)
 		if err != nil {
@@ -269,4 +269,12 @@ func sum(outputs []query.OutputAnswer) string {
 		}
 	}
 	return total.String()
+}
+
+// assetCount returns the number of asset entries in outputs.
+func assetCount(outputs []query.OutputAnswer) (n int) {
+	for i := range outputs {
+		n += len(outputs[i].Assets)
+	}
+	return n
 }

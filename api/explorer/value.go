@@ -20,16 +20,18 @@ const (
 
 // valueBody is the page of a value of an index.
 type valueBody struct {
-	Index     string
-	Heading   string
-	Kind      string // of the index
-	Value     string
-	FirstSeen *query.FirstSeenAnswer // nil: never used
-	Holds     *holds                 // nil: not available
-	Uncounted *leftOut
-	Others    []ownerLink // values of other indexes that all shown outputs share
-	Chart     template.HTML
-	ChartNote string // start of the chart, or why there is none
+	Index      string
+	Heading    string
+	Kind       string // of the index
+	Value      string
+	FirstSeen  *query.FirstSeenAnswer // nil: never used
+	Holds      *query.BalanceAnswer   // nil: not available
+	Held       []assetAmount          // assets
+	MoreAssets int
+	Uncounted  *leftOut
+	Others     []ownerLink // values of other indexes that all shown outputs share
+	Chart      template.HTML
+	ChartNote  string // start of the chart, or why there is none
 
 	Outputs    []outputRow
 	OutPager   pager
@@ -45,14 +47,6 @@ type valueBody struct {
 	Part     string   // the only list that is shown; empty: the first page of both
 	Whole    link     // page with both
 	JSON     string   // the totals as JSON
-}
-
-// holds has the totals of a value.
-type holds struct {
-	Balance, Received, Sent amount
-	Txs, Outputs, Unspent   uint64
-	Assets                  []assetAmount
-	MoreAssets              int
 }
 
 // leftOut is a missing part of a page: the reason, and the index option or the command that provides it.

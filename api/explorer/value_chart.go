@@ -70,7 +70,7 @@ func (r *valueReader) heldAfter(held *big.Int, txs []query.HistoryTxAnswer) []ch
 	points := make([]charts.Point, len(txs)+1, len(txs)+2)
 	n := len(points)
 	add := func(height uint32) {
-		text := r.amount(held.String())
+		text := r.Amount(held.String())
 		p := charts.Point{X: float64(height), Y: scaled(held, r.unit), At: humanize.Count(height), Value: text.String(), Link: r.HeightLink(height).URL}
 		if n < len(points) && points[n].X == p.X { // only the last balance of a block
 			return

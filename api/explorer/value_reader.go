@@ -102,20 +102,19 @@ func (r *valueReader) balance() error {
 	}
 	r.held = integer(a.Balance)
 	r.count, r.many = a.OutputCount, a.OutputCount > valueOutputs
-	h := &holds{Balance: r.amount(a.Balance), Received: r.amount(a.Received), Sent: r.amount(a.Sent), Txs: a.TxCount, Outputs: a.OutputCount, Unspent: a.UnspentCount}
+	r.body.Holds = a
 	n := r.naming()
 	for i, held := range a.Assets {
 		if i == valueAssets {
-			h.MoreAssets = len(a.Assets) - i
+			r.body.MoreAssets = len(a.Assets) - i
 			break
 		}
 		entry, err := n.entry(held.Asset, held.Balance)
 		if err != nil {
 			return err
 		}
-		h.Assets = append(h.Assets, entry)
+		r.body.Held = append(r.body.Held, entry)
 	}
-	r.body.Holds = h
 	return nil
 }
 
@@ -201,8 +200,8 @@ func (r *valueReader) history(after string) error {
 		received, sent := integer(t.Received), integer(t.Sent)
 		change := new(big.Int).Sub(received, sent)
 		row := movementRow{
-			Tx: r.TxLink(t.Hash), Height: r.HeightLink(t.Height), Change: r.amount(change.String()),
-			Received: r.amount(t.Received), Sent: r.amount(t.Sent), Both: received.Sign() > 0 && sent.Sign() > 0,
+			Tx: r.TxLink(t.Hash), Height: r.HeightLink(t.Height), Change: r.Amount(change.String()),
+			Received: r.Amount(t.Received), Sent: r.Amount(t.Sent), Both: received.Sign() > 0 && sent.Sign() > 0,
 		}
 		if change.Sign() > 0 {
 			row.Change.Sign = "+"
@@ -211,7 +210,7 @@ func (r *valueReader) history(after string) error {
 			return err
 		}
 		if then != nil {
-			after := r.amount(then.String())
+			after := r.Amount(then.String())
 			row.After = &after
 			then.Sub(then, change)
 		}

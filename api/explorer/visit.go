@@ -230,8 +230,8 @@ func (v *visit) ValueLink(index, value string) link {
 
 func (v *visit) AssetLink(id string) link { return link{v.url("asset", id), id} }
 
-// amount formats an amount of the chain's coin.
-func (v *visit) amount(n string) amount { return amountOf(v.unit, n) }
+// Amount formats an amount of the chain's coin.
+func (v *visit) Amount(n string) amount { return amountOf(v.unit, n) }
 
 func (v *visit) Moment(unix int64) moment { return momentOf(unix, v.now) }
 
