@@ -17,11 +17,9 @@ type reorganization struct {
 
 // lostBlock is an orphaned block.
 type lostBlock struct {
-	Height link
-	Lost   link
-	Time   moment
-	By     *link // block at that height now; nil: none yet
-	Back   bool  // on the chain again
+	query.LostBlockAnswer
+	By   *link // block at that height now; nil: none yet
+	Back bool  // on the chain again
 }
 
 const forksRows = 100
@@ -46,7 +44,7 @@ func (v *visit) reorganizations(lost []query.LostBlockAnswer) (all []reorganizat
 			all = append(all, reorganization{Depth: l.Depth, When: v.Moment(l.LostAt)})
 		}
 		depth = l.Depth
-		row := lostBlock{Height: v.HeightLink(l.Height), Lost: link{Text: l.Hash}, Time: v.Moment(l.Time)}
+		row := lostBlock{LostBlockAnswer: l}
 		if l.ReplacedBy != nil {
 			by := v.BlockLink(*l.ReplacedBy)
 			row.By, row.Back = &by, *l.ReplacedBy == l.Hash

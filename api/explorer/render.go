@@ -22,6 +22,7 @@ var functions = template.FuncMap{
 	"unit":       assetUnit,
 	"sum":        sum,
 	"assetCount": assetCount,
+	"text":       func(s string) link { return link{Text: s} },
 	"amountOf":   amountOf,
 	"plural":     plural,
 	"bytes":      func(n int) string { return humanize.Bytes(int64(n)) },

@@ -19,12 +19,9 @@ const (
 
 // txBody is one transaction.
 type txBody struct {
-	Hash     string
+	*query.TxAnswer
 	Block    link // empty: genesis
-	Hashed   link // the block by its hash
 	Depth    uint32
-	Index    int
-	Time     *moment
 	Kind     string // coinbase, genesis or empty
 	Value    amount // of all outputs
 	Fee      *amount
@@ -53,14 +50,7 @@ type outputRow struct {
 	Spent   *link // nil: unspent or unknown
 	Height  link  // of the spending transaction
 	Unspent bool
-	Made    *made // nil: not shown
-}
-
-// made is the block of an output.
-type made struct {
-	Block         link
-	Time          *moment // nil: before the first block
-	Confirmations string  // with Time
+	Created uint32 // height
 }
 
 // ownerLink is a value of an index that an output has.
@@ -84,7 +74,7 @@ func (v *visit) tx() (*page, error) {
 	p := &page{Kind: "tx", Title: "Transaction " + a.Hash, JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
 		Crumbs:      []link{{v.url("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
-	b := &txBody{Hash: a.Hash, Index: a.Index, Value: v.Amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
+	b := &txBody{TxAnswer: a, Value: v.Amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {
 	case a.BlockHash == "":
 		b.Kind = "genesis"
@@ -93,10 +83,8 @@ func (v *visit) tx() (*page, error) {
 		b.Kind = "coinbase"
 	}
 	if a.BlockHash != "" {
-		b.Block, b.Hashed, b.Depth = v.HeightLink(a.Height), v.BlockLink(a.BlockHash), uint32(v.Tip.Height)-a.Height+1
-		b.Block.URL, p.Crumbs[1].URL = b.Hashed.URL, b.Hashed.URL
-		at := v.Moment(a.Time)
-		b.Time = &at
+		b.Block, b.Depth = link{v.BlockLink(a.BlockHash).URL, humanize.Count(a.Height)}, uint32(v.Tip.Height)-a.Height+1
+		p.Crumbs[1] = b.Block
 	}
 	if a.Fee != "" && !a.Coinbase && a.BlockHash != "" {
 		fee := v.Amount(a.Fee)
@@ -210,7 +198,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 }
 
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
-	row := outputRow{Index: o.Index, Ref: v.OutputLink(o.Tx, o.Index), Value: v.Amount(o.Value), Owner: v.owner(o)}
+	row := outputRow{Index: o.Index, Ref: v.OutputLink(o.Tx, o.Index), Value: v.Amount(o.Value), Owner: v.owner(o), Created: o.Height}
 	for _, e := range o.Assets {
 		entry, err := n.entry(e.Asset, e.Amount)
 		if err != nil {

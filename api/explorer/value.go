@@ -58,12 +58,10 @@ type leftOut struct {
 
 // movementRow is a transaction in the history of a value.
 type movementRow struct {
-	Tx, Height     link
-	Time           *moment
-	Change         amount // with its sign
-	Received, Sent amount
-	Both           bool    // received and sent
-	After          *amount // balance after it; nil: unknown
+	query.HistoryTxAnswer
+	Change amount  // with its sign
+	Both   bool    // received and sent
+	After  *amount // balance after it; nil: unknown
 }
 
 // option sets the index option that provides the part.

@@ -9,7 +9,6 @@ import (
 
 	"birthmark/api/ratelimit"
 	"birthmark/core/query"
-	"birthmark/internal/humanize"
 )
 
 // valueReader reads the data of the page of a value, within its limits.
@@ -157,11 +156,7 @@ func (r *valueReader) outputs(after string) error {
 	b.OutPager = partPager(base, query, "outputs", after, answer.Next)
 	n := r.naming()
 	for i := range answer.Outputs {
-		o := &answer.Outputs[i]
-		row, err := r.outputRow(o, n)
-		if err == nil && b.Unspent {
-			row.Made, err = r.made(o)
-		}
+		row, err := r.outputRow(&answer.Outputs[i], n)
 		if err != nil {
 			return err
 		}
@@ -169,15 +164,6 @@ func (r *valueReader) outputs(after string) error {
 		b.Outputs = append(b.Outputs, row)
 	}
 	return nil
-}
-
-// made returns the block of an output.
-func (v *visit) made(o *query.OutputAnswer) (m *made, err error) {
-	m = &made{Block: v.HeightLink(o.Height)}
-	if m.Time, err = v.TimeAt(o.Height); m.Time != nil {
-		m.Confirmations = humanize.Count(uint32(v.Tip.Height) - o.Height + 1)
-	}
-	return m, err
 }
 
 // history reads a page of transactions, newest first.
@@ -199,15 +185,9 @@ func (r *valueReader) history(after string) error {
 	for _, t := range a.Txs {
 		received, sent := integer(t.Received), integer(t.Sent)
 		change := new(big.Int).Sub(received, sent)
-		row := movementRow{
-			Tx: r.TxLink(t.Hash), Height: r.HeightLink(t.Height), Change: r.Amount(change.String()),
-			Received: r.Amount(t.Received), Sent: r.Amount(t.Sent), Both: received.Sign() > 0 && sent.Sign() > 0,
-		}
+		row := movementRow{HistoryTxAnswer: t, Change: r.Amount(change.String()), Both: received.Sign() > 0 && sent.Sign() > 0}
 		if change.Sign() > 0 {
 			row.Change.Sign = "+"
-		}
-		if row.Time, err = r.TimeAt(t.Height); err != nil {
-			return err
 		}
 		if then != nil {
 			after := r.Amount(then.String())

@@ -233,6 +233,11 @@ func (v *visit) AssetLink(id string) link { return link{v.url("asset", id), id} 
 // Amount formats an amount of the chain's coin.
 func (v *visit) Amount(n string) amount { return amountOf(v.unit, n) }
 
+// Confirmations returns the number of blocks from a height to the tip.
+func (v *visit) Confirmations(height uint32) string {
+	return humanize.Count(uint32(v.Tip.Height) - height + 1)
+}
+
 func (v *visit) Moment(unix int64) moment { return momentOf(unix, v.now) }
 
 // query returns a query parameter.
