@@ -243,6 +243,9 @@ func (f *plan) stream(budget *setops.Budget) setops.Stream {
 	scan := func(o *term) setops.Stream {
 		return &setops.ScanStream{Scan: o.outputs, Span: f.span, Descending: f.Descending, Budget: budget}
 	}
+	if len(f.and)+len(f.or) == 0 {
+		return scan(&f.base)
+	}
 	alternatives := setops.Union{scan(&f.base)}
 	for i := range f.or {
 		alternatives = append(alternatives, scan(&f.or[i]))
