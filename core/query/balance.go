@@ -41,7 +41,7 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 		return nil, err
 	}
 	a := &BalanceAnswer{
-		Index: x.Name, Value: x.Format(value), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
+		Index: x.Name, Value: q.formatValue(x, value, birth), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
 		Received: b.received.String(), Sent: b.sent.String(),
 		TxCount: b.txCount, OutputCount: b.outputs, UnspentCount: b.unspent, Assets: []AssetBalanceAnswer{},
 	}

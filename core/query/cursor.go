@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
@@ -47,16 +47,6 @@ func newCursor(question, block [8]byte, position []byte) cursor {
 
 const cursorVersion = 1
 
-// cursorScope identifies a list. A cursor is valid only for the list that it was created for.
-func cursorScope(parts ...string) (id [8]byte) {
-	h := sha256.New()
-	for _, p := range parts {
-		fmt.Fprintf(h, "%d:%s", len(p), p)
-	}
-	copy(id[:], h.Sum(nil))
-	return id
-}
-
 func (c *cursor) String() string {
 	b := append([]byte{cursorVersion}, c.mark[:]...)
 	b = append(b, c.block[:]...)
@@ -92,7 +82,7 @@ type list struct {
 	Page
 	q     *Query
 	limit int
-	scope [8]byte
+	scope []string
 }
 
 // list checks the limit of a page. Scope and the order identify the list.
@@ -100,15 +90,23 @@ func (q *Query) list(p Page, scope ...string) (*list, error) {
 	if p.Limit < 0 || p.Limit > MaxLimit {
 		return nil, model.Errorf(model.Usage, "bad_value", "limit %d: expected 1 to %d", p.Limit, MaxLimit)
 	}
-	id := cursorScope(append(scope, order(p.Descending))...)
-	return &list{Page: p, q: q, limit: cmp.Or(p.Limit, DefaultLimit), scope: id}, nil
+	return &list{Page: p, q: q, limit: cmp.Or(p.Limit, DefaultLimit), scope: scope}, nil
 }
 
-func order(descending bool) string {
-	if descending {
-		return "desc"
+// id identifies the list in its cursors. A cursor is valid only for the list that it was created for.
+func (l *list) id() (id [8]byte) {
+	order := "asc"
+	if l.Descending {
+		order = "desc"
 	}
-	return "asc"
+	var b []byte
+	for _, part := range append(l.scope, order) {
+		b = append(strconv.AppendInt(b, int64(len(part)), 10), ':')
+		b = append(b, part...)
+	}
+	sum := sha256.Sum256(b)
+	copy(id[:], sum[:])
+	return id
 }
 
 // position of an entry of a list: the height of its block, and the pointer or key after which the next page starts.
@@ -145,7 +143,7 @@ func cut[T any](l *list, rows []T, at func(*T) position) (page []T, next *string
 // next returns the cursor of a page that ends with p.
 func (l *list) next(p position) (*string, error) {
 	mark, err := l.q.blockMark(p.height)
-	c := newCursor(l.scope, mark, p.key)
+	c := newCursor(l.id(), mark, p.key)
 	s := c.String()
 	return &s, err
 }
@@ -163,7 +161,7 @@ func (l *list) cursor(size int) (*cursor, error) {
 		return nil, model.Errorf(model.Usage, "bad_cursor",
 			"invalid cursor %q: pass the value of next of the previous page", l.After)
 	}
-	if c.mark != newCursor(l.scope, c.block, c.position).mark || size != anySize && len(c.position) != size {
+	if c.mark != newCursor(l.id(), c.block, c.position).mark || size != anySize && len(c.position) != size {
 		return nil, model.Errorf(model.Usage, "bad_cursor",
 			"cursor %q is damaged or belongs to another list: "+
 				"repeat the index, value, terms, range and order of the previous page", l.After)

@@ -165,12 +165,11 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	if err != nil {
 		return notFound(t), err
 	}
-	text := x.Format(raw)
+	canonical := Term{t.Index, q.formatValue(x, raw, birth)}
 	if birth == nil {
-		return notFound(Term{t.Index, text}), nil
+		return notFound(canonical), nil
 	}
-	q.cacheText(x.Number, *birth, text)
-	o := term{Term: Term{t.Index, text}, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
+	o := term{Term: canonical, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
 	o.outputs = func(s setops.Span, descending bool) setops.Outputs {
 		if o.unspent {
 			return q.unspent(x, *birth, s, descending)
@@ -278,8 +277,15 @@ func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page
 			return nil, err
 		}
 		a := &FindAnswer{Index: f.base.Index, Value: f.base.Value, And: termsOf(f.and), Or: termsOf(f.or)}
-		if a.Outputs, err = q.Outputs(pks, 0); err != nil {
+		spentFrom := 0
+		if t.Unspent {
+			spentFrom = len(pks) // nothing to read
+		}
+		if a.Outputs, err = q.Outputs(pks, spentFrom); err != nil {
 			return nil, err
+		}
+		for i := range a.Outputs[:spentFrom] {
+			a.Outputs[i].SpentBy = &Optional[SpentByAnswer]{}
 		}
 		if f.base.birth != nil {
 			hashes, err := q.Hashes([]model.TxPk{f.base.birth.Tx()})

@@ -22,7 +22,7 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 			return nil, err
 		}
 		s, err := l.span(r, true)
-		a := &HistoryAnswer{Index: index, Value: x.Format(raw), Txs: []HistoryTxAnswer{}}
+		a := &HistoryAnswer{Index: index, Value: q.formatValue(x, raw, birth), Txs: []HistoryTxAnswer{}}
 		if err != nil || birth == nil {
 			return a, err
 		}

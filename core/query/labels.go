@@ -61,6 +61,19 @@ func (q *Query) cacheText(space int, at model.BirthPk, text string) {
 	}
 }
 
+// formatValue returns the text of a value with this birth, nil if no output has the value.
+func (q *Query) formatValue(x *schema.Index, value []byte, birth *model.BirthPk) string {
+	if birth == nil {
+		return x.Format(value)
+	}
+	text, cached := q.text(x.Number, *birth)
+	if !cached {
+		text = x.Format(value)
+		q.cacheText(x.Number, *birth, text)
+	}
+	return text
+}
+
 // birth returns the birth of a value of a space, or nil if no output has the value. A cached birth may be above the
 // snapshot's tip and is then ignored.
 func (q *Query) birth(space int, value []byte) (*model.BirthPk, error) {

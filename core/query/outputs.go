@@ -14,51 +14,47 @@ import (
 // Output returns one output by "HASH:N", or by a value of the chain's spend index (an Ergo box id).
 func (qs Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*OutputAnswer, error) {
-		pk, err := q.output(ref)
+		pk, row, err := q.output(ref)
 		if err != nil {
 			return nil, err
 		}
-		outputs, err := q.Outputs([]model.UtxoPk{pk}, 0)
+		outputs, err := q.outputAnswers([]model.UtxoPk{pk}, row, 0)
 		return only(outputs, err)
 	})
 }
 
-func (q *Query) output(ref string) (model.UtxoPk, error) {
+// output returns an output and its row.
+func (q *Query) output(ref string) (pk model.UtxoPk, row [][]byte, err error) {
 	hash, n, found := strings.Cut(ref, ":")
 	if !found {
 		if q.SpendIndex == nil {
-			return 0, model.Errorf(model.Usage, "bad_value", "output %q: expected TXHASH:N", ref)
+			return 0, nil, model.Errorf(model.Usage, "bad_value", "output %q: expected TXHASH:N", ref)
 		}
 		_, _, birth, err := q.Value(q.SpendIndex.Name, ref)
 		switch {
 		case err != nil:
-			return 0, err
+			return 0, nil, err
 		case birth == nil:
-			return 0, model.Errorf(model.NotFound, "unknown_output", "no output with %s %s", q.SpendIndex.Name, ref)
+			return 0, nil, model.Errorf(model.NotFound, "unknown_output", "no output with %s %s", q.SpendIndex.Name, ref)
 		}
-		return birth.Utxo, nil
+		row, err = q.many(schema.FamilyUtxo, [][]byte{birth.Utxo.AppendTo(nil)})
+		return birth.Utxo, row, err
 	}
 	index, err := strconv.ParseUint(n, 10, 32)
 	if err != nil {
-		return 0, model.Errorf(model.Usage, "bad_value", "output %q: %q is not an output index, expected TXHASH:N", ref, n)
+		return 0, nil, model.Errorf(model.Usage, "bad_value", "output %q: %q is not an output index, expected TXHASH:N", ref, n)
 	}
 	tx, err := q.tx(hash)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	missing := model.Errorf(model.NotFound, "unknown_output", "transaction %s has no output %d", hash, index)
-	pk, err := tx.Utxo(int(index))
-	if err != nil {
-		return 0, missing
+	if pk, err = tx.Utxo(int(index)); err == nil {
+		row, err = q.R.GetMany(schema.FamilyUtxo, [][]byte{pk.AppendTo(nil)})
+		if err != nil || row[0] != nil {
+			return pk, row, err
+		}
 	}
-	rows, err := q.R.GetMany(schema.FamilyUtxo, [][]byte{pk.AppendTo(nil)})
-	if err != nil {
-		return 0, err
-	}
-	if rows[0] == nil {
-		return 0, missing
-	}
-	return pk, nil
+	return 0, nil, model.Errorf(model.NotFound, "unknown_output", "transaction %s has no output %d", hash, index)
 }
 
 // Hashes returns the hashes of transactions. It sorts pks in place.
