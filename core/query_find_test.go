@@ -331,3 +331,34 @@ func TestFindEndsItsGoroutines(t *testing.T) {
 		})
 	}
 }
+
+// A page of find makes a constant number of allocations, and about 8 per output. A coroutine per list would exceed the
+// first limit, an allocation per row that is read the second.
+func TestAllocationsOfFind(t *testing.T) {
+	v := modeltest.Variant{Name: "values of one and of many outputs", ByHand: true}
+	tx := model.Tx{Hash: hash(2), Outputs: make([]model.Output, 40)}
+	for i := range tx.Outputs {
+		value := byte(min(i, 1)) // the first output has a value of its own
+		tx.Outputs[i].Keys = []model.Key{{Index: 0, Value: []byte{value}}, {Index: 1, Value: []byte{value}}}
+	}
+	db := open(t, memory.New(), v, 0)
+	appendAll(t, db, []*model.Block{{Time: 7, Hash: hash(1), Txs: []model.Tx{tx}}}, 1)
+	x := v.Chain("one").Indexes()[0]
+	for _, unspent := range []bool{false, true} {
+		for _, c := range []struct {
+			value          byte
+			outputs, limit int
+		}{{0, 1, 85}, {1, 25, 285}} {
+			value := x.Format([]byte{c.value})
+			allocs := testing.AllocsPerRun(100, func() {
+				a, err := db.Find(t.Context(), x.Name, value, query.Terms{Unspent: unspent}, query.Page{Limit: 25})
+				if err != nil || len(a.Outputs) != c.outputs {
+					t.Fatalf("%d outputs, expected %d, %v", len(a.Outputs), c.outputs, err)
+				}
+			})
+			if int(allocs) > c.limit {
+				t.Errorf("%d outputs, unspent %t: %v allocations, expected at most %d", c.outputs, unspent, allocs, c.limit)
+			}
+		}
+	}
+}

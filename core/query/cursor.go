@@ -99,7 +99,7 @@ func (l *list) id() (id [8]byte) {
 	if l.Descending {
 		order = "desc"
 	}
-	var b []byte
+	b := make([]byte, 0, 256)
 	for _, part := range append(l.scope, order) {
 		b = append(strconv.AppendInt(b, int64(len(part)), 10), ':')
 		b = append(b, part...)

@@ -284,8 +284,9 @@ func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page
 		if a.Outputs, err = q.Outputs(pks, spentFrom); err != nil {
 			return nil, err
 		}
-		for i := range a.Outputs[:spentFrom] {
-			a.Outputs[i].SpentBy = &Optional[SpentByAnswer]{}
+		none := make([]Optional[SpentByAnswer], spentFrom)
+		for i := range none {
+			a.Outputs[i].SpentBy = &none[i]
 		}
 		if f.base.birth != nil {
 			hashes, err := q.Hashes([]model.TxPk{f.base.birth.Tx()})
@@ -332,7 +333,7 @@ func (q *Query) find(f *plan) (pks []model.UtxoPk, last *model.UtxoPk, err error
 		if err != nil {
 			return nil, nil, err
 		}
-		spent := make([][]byte, len(batch))
+		var spent [][]byte
 		if look {
 			if spent, err = q.R.GetMany(schema.FamilySpentInput, schema.Keys(batch)); err != nil {
 				return nil, nil, err
@@ -343,7 +344,7 @@ func (q *Query) find(f *plan) (pks []model.UtxoPk, last *model.UtxoPk, err error
 				return pks, seen, nil
 			}
 			seen = &batch[i]
-			if spent[i] == nil {
+			if !look || spent[i] == nil {
 				pks = append(pks, batch[i])
 			}
 		}

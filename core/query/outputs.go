@@ -109,6 +109,7 @@ func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 		return nil, err
 	}
 	occurrences := make([][]schema.Occurrence, len(pks))
+	spentBys := make([]Optional[SpentByAnswer], len(spenders))
 	for i, pk := range pks {
 		row, err := q.ParseUtxoRow(pk, rows[i])
 		if err != nil {
@@ -119,8 +120,9 @@ func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) 
 			Tx: hashes[pk.Tx()], Index: pk.Index(), Height: uint32(pk.Height()), TxIndex: q.txIndex(pk.Tx()),
 			Value: strconv.FormatUint(row.Value, 10), Keys: map[string]any{},
 		}
-		if i >= spentFrom {
-			a.SpentBy = &Optional[SpentByAnswer]{spentBy(spenders[i-spentFrom], hashes)}
+		if n := i - spentFrom; n >= 0 {
+			spentBys[n].Value = spentBy(spenders[n], hashes)
+			a.SpentBy = &spentBys[n]
 		}
 		occurrences[i] = row.Occurrences
 	}
@@ -203,9 +205,13 @@ func (q *Query) setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrenc
 	births := map[*schema.Index][]model.BirthPk{}
 	for _, os := range occurrences {
 		for _, o := range os {
-			if o.Index.Active.Has(schema.FeatureValues) {
-				births[o.Index] = append(births[o.Index], o.Birth)
+			if !o.Index.Active.Has(schema.FeatureValues) {
+				continue
 			}
+			if births[o.Index] == nil {
+				births[o.Index] = make([]model.BirthPk, 0, len(occurrences))
+			}
+			births[o.Index] = append(births[o.Index], o.Birth)
 		}
 	}
 	texts := map[*schema.Index][]string{}

@@ -126,7 +126,8 @@ func (s *ScanStream) outputs(cut **model.UtxoPk) Outputs {
 				return
 			}
 			if s.Budget.spend(1) != nil {
-				*cut = &pk
+				last := pk // pk itself would be allocated per output
+				*cut = &last
 				return
 			}
 		}
