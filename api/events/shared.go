@@ -85,40 +85,27 @@ func (s *source) readShared(ctx context.Context, from position, detail int) (*sh
 	return d, err
 }
 
-// add adds an event to a batch. at is the position after the last block.
-func (s *source) add(ctx context.Context, v *query.View, d *sharedBatch, buf *buffer, at *position, e changes.Change) error {
-	i := item{within: e.Position, spend: e.Spend != nil}
-	keys := e.Output
-	var err error
-	switch {
-	case e.Spend != nil:
-		keys, err = e.Spent, buf.change(e)
-	case e.Output != nil:
-		err = buf.change(e)
-	case e.Block != nil:
-		if *at, err = s.positions.of(ctx, v, *e.Block); err == nil {
-			err = buf.change(e)
-		}
-	case *e.Rollback == at.at:
-		return nil // already there
-	default:
-		i.back = true
-		if *at, err = s.positions.of(ctx, v, *e.Rollback); err == nil {
-			err = buf.rollback(s.chain.Model, *at)
-		}
-	}
-	if err != nil {
+// add adds an event to a batch. p is the position of the event before, and buf is empty.
+func (s *source) add(ctx context.Context, v *query.View, d *sharedBatch, buf *buffer, p *position, e changes.Change) error {
+	at, err := s.advance(ctx, v, buf, p, p.at, e)
+	if err != nil || buf.text.Len() == 0 {
 		return err
 	}
+	i := item{text: slices.Clone(buf.text.Bytes()), within: e.Position, spend: e.Spend != nil, back: e.Rollback != nil}
 	n := len(d.items)
-	if keys == nil {
-		p := *at
-		i.block = &p
+	switch {
+	case e.Spend != nil:
+		d.index(n, e.Spent)
+	case e.Output != nil:
+		d.index(n, e.Output)
+	default:
+		if *p, err = s.positions.of(ctx, v, at); err != nil {
+			return err
+		}
+		after := *p
+		i.block = &after
 		d.blocks = append(d.blocks, n)
-	} else {
-		d.index(n, keys)
 	}
-	i.text = slices.Clone(buf.text.Bytes())
 	d.items = append(d.items, i)
 	return nil
 }
