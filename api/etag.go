@@ -7,9 +7,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
+	"birthmark/api/served"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -100,21 +100,5 @@ func tagBody(w http.ResponseWriter, r *http.Request, body []byte) (same bool) {
 		etag = `"` + tip[0] + "-" + etag[1:]
 	}
 	w.Header()["Etag"] = []string{etag}
-	return matches(r.Header["If-None-Match"], etag)
-}
-
-// matches compares an ETag with those of If-None-Match (RFC 9110, section 13.1.2: weak comparison). "*" does not match:
-// whether there is an answer is not known before it is read.
-func matches(header []string, etag string) bool {
-	for _, line := range header {
-		for line != "" {
-			var tag string
-			tag, line, _ = strings.Cut(line, ",")
-			tag = strings.TrimSpace(tag)
-			if strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(etag, "W/") {
-				return true
-			}
-		}
-	}
-	return false
+	return served.MatchesETag(r.Header["If-None-Match"], etag)
 }

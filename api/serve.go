@@ -14,6 +14,7 @@ import (
 
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
+	"birthmark/api/served"
 	"birthmark/core/query"
 )
 
@@ -178,7 +179,7 @@ func (res *result) at(ctx context.Context, v *query.View, q *request, known []st
 		return err
 	}
 	res.tip = q.chain.headers(v.Tip, indexes)
-	res.same = res.tip != nil && q.op.body == nil && !q.op.volatile && matches(known, res.tip.etag[0])
+	res.same = res.tip != nil && q.op.body == nil && !q.op.volatile && served.MatchesETag(known, res.tip.etag[0])
 	return nil
 }
 
@@ -186,7 +187,7 @@ func (res *result) at(ctx context.Context, v *query.View, q *request, known []st
 func sendAt(w http.ResponseWriter, r *http.Request, at *tipHeaders, text []byte) {
 	at.write(w.Header())
 	w.Header()["Etag"] = at.etag
-	send(w, r, text, matches(r.Header["If-None-Match"], at.etag[0]))
+	send(w, r, text, served.MatchesETag(r.Header["If-None-Match"], at.etag[0]))
 }
 
 var (

@@ -62,7 +62,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 				w.Header().Set("X-Tip-Height", strconv.FormatUint(uint64(view.Tip.Height), 10))
 			}
 			f := v.frame()
-			if tag = s.tag(f, view.Tip, v.now); has(r, tag) {
+			if tag = s.tag(f, view.Tip, v.now); tag != "" && served.MatchesETag(r.Header["If-None-Match"], tag) {
 				return errUnmodified
 			}
 			if p, err = build(v); err != nil {
@@ -107,19 +107,6 @@ func (s *site) tag(f frame, tip model.Point, now time.Time) string {
 		return ""
 	}
 	return fmt.Sprintf(`W/"%s-%s-%s"`, tip.Hash.String(), strconv.FormatInt(now.Unix()/60, 36), s.build)
-}
-
-// has reports whether If-None-Match has the tag.
-func has(r *http.Request, tag string) bool {
-	if tag == "" {
-		return false
-	}
-	for t := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
-		if t = strings.TrimSpace(t); t == tag || t == "*" || "W/"+t == tag {
-			return true
-		}
-	}
-	return false
 }
 
 // frame returns the frame of a page of the chain, without the tip.
