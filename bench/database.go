@@ -62,11 +62,11 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 	if err != nil {
 		return nil, err
 	}
-	store, err := rocks.Open(o.Dir, rocks.Options{WAL: true, BlockCache: o.BlockCache, WriteBuffers: o.WriteBuffers, Holder: "birthmark bench"})
+	store, err := openStore(WAL, o)
 	if err != nil {
 		return nil, err
 	}
-	db = &database{store: &timedStore{Store: store}}
+	db = &database{store: store.(*timedStore)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, store.Close())
@@ -78,7 +78,7 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 	if db.took, err = db.sync(ctx, blocks, txs, core.SyncOptions{BatchBytes: o.WindowBytes, Progress: o.Progress}); err != nil {
 		return nil, err
 	}
-	return db, store.Compact(ctx)
+	return db, db.store.Compact(ctx)
 }
 
 // sync indexes the missing blocks of the first txs transactions. It returns the time until the last write: what a sync

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ var functions = template.FuncMap{
 	"text":       func(s string) link { return link{Text: s} },
 	"amountOf":   amountOf,
 	"plural":     plural,
-	"bytes":      func(n int) string { return humanize.Bytes(int64(n)) },
+	"bytes":      func(n any) string { return humanize.Bytes(reflect.ValueOf(n).Int()) },
 	"sentence":   sentence,
 	"words":      words,
 	"title":      func(name string) string { return capital(words(name)) },

@@ -37,10 +37,8 @@ type indexRow struct {
 
 // familyRow is a column family.
 type familyRow struct {
-	Name  string
-	Rows  uint64
-	Bytes string
-	Part  template.HTML // bar relative to the largest family
+	query.FamilyAnswer
+	Part template.HTML // bar relative to the largest family
 }
 
 func (v *visit) status() (*page, error) {
@@ -92,11 +90,11 @@ func (b *statusBody) families(families []query.FamilyAnswer) {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Keys, a.Keys))
 	})
 	for _, f := range families {
-		row := familyRow{Name: f.Name, Rows: f.Keys, Part: charts.Bar(float64(f.Keys), float64(most.Keys))}
+		part := charts.Bar(float64(f.Keys), float64(most.Keys))
 		if total > 0 {
-			row.Bytes, row.Part = humanize.Bytes(f.Bytes), charts.Bar(float64(f.Bytes), float64(most.Bytes))
+			part = charts.Bar(float64(f.Bytes), float64(most.Bytes))
 		}
-		b.Families = append(b.Families, row)
+		b.Families = append(b.Families, familyRow{f, part})
 	}
 	if total > 0 {
 		b.Bytes = humanize.Bytes(total)
