@@ -217,7 +217,7 @@ func (s *session) locate(locator []*chainhash.Hash) []*wire.MsgBlock {
 	defer s.mu.Unlock()
 	from := 0
 	for _, hash := range locator {
-		if i := slices.Index(s.chain, s.blocks[*hash]); i >= 0 {
+		if i := slices.IndexFunc(s.chain, func(b *wire.MsgBlock) bool { return b.BlockHash() == *hash }); i >= 0 {
 			from = i
 			break
 		}
