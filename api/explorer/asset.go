@@ -63,7 +63,7 @@ func (v *visit) asset() (*page, error) {
 	}
 	p := &page{Kind: "asset", Title: "Asset " + short(name), JSON: v.api("asset", a.Asset), Section: "assets", Body: b,
 		Description: "The " + titleOf(v.chain.Model) + " asset " + short(name) + ": supply, holders, mints and burns.",
-		Crumbs:      []link{{v.url("assets"), "Assets"}, {Text: short(name)}}}
+		Crumbs:      []link{{v.URL("assets"), "Assets"}, {Text: short(name)}}}
 	parts := []struct {
 		name string
 		read func(after string) error

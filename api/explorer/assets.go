@@ -16,7 +16,7 @@ const assetsRows = 50
 // assets lists the assets, newest first.
 func (v *visit) assets() (*page, error) {
 	b := &assetsBody{Oldest: v.query("order") == "asc"}
-	base, p := v.url("assets"), v.cursor(assetsRows)
+	base, p := v.URL("assets"), v.cursor(assetsRows)
 	b.Other = link{base + "?order=asc", "Oldest first"}
 	if b.Oldest {
 		b.Other, base = link{base, "Newest first"}, b.Other.URL

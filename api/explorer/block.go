@@ -35,7 +35,7 @@ func (v *visit) blocks() (*page, error) {
 		return nil, err
 	}
 	b := &blocksBody{Blocks: blocks.Blocks}
-	base := v.url("blocks")
+	base := v.URL("blocks")
 	part := func(to int) string {
 		if to >= tip {
 			return base
@@ -77,7 +77,7 @@ func (v *visit) block() (*page, error) {
 	height := humanize.Count(a.Height)
 	p := &page{Kind: "block", Title: "Block " + height, JSON: v.api("block", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " block " + height + " of " + humanize.Clock(a.Time) + ", " + humanize.Plural(a.TxCount, "transaction") + ".",
-		Crumbs:      []link{{v.url("blocks"), "Blocks"}, {Text: height}}}
+		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, {Text: height}}}
 	b := &blockBody{BlockAnswer: a, Depth: uint32(v.Tip.Height) - a.Height + 1}
 	for _, f := range humanize.Header(a.Header) {
 		b.Fields = append(b.Fields, field{f[0], f[1]})
@@ -96,7 +96,7 @@ func (v *visit) block() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	from, to, pg, err := numbered(v.url("block", a.Hash), "page", part, len(a.Txs), txsPage)
+	from, to, pg, err := numbered(v.URL("block", a.Hash), "page", part, len(a.Txs), txsPage)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (v *visit) forks() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &forksBody{v.reorganizations(a.Forks), cursorPager(v.url("forks"), p, a.Next)}
+	b := &forksBody{v.reorganizations(a.Forks), cursorPager(v.URL("forks"), p, a.Next)}
 	return &page{Kind: "forks", Title: "Forks", JSON: v.api("forks"), Section: "forks", Body: b,
 		Description: "Reorganizations of " + titleOf(v.chain.Model) + ": orphaned blocks and their replacements.", Crumbs: []link{{Text: "Reorgs"}}}, nil
 }

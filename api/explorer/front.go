@@ -31,7 +31,7 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 	var cards []chainCard
 	for _, c := range s.Chains {
 		v := s.visit(ctx, r, c)
-		card := chainCard{link: link{v.url(), titleOf(c.Model)}, Accent: c.Model.Name()}
+		card := chainCard{link: link{v.URL(), titleOf(c.Model)}, Accent: c.Model.Name()}
 		state := c.State()
 		card.Syncing, card.Failed = syncingOf(state), failedOf(state, v.now)
 		err := c.View(ctx, func(view *query.View) (err error) {

@@ -63,7 +63,7 @@ func (v *visit) home() (*page, error) {
 	}
 	b.Blocks = blocks.Blocks[:min(len(blocks.Blocks), homeBlocks)]
 	if len(blocks.Blocks) > homeBlocks {
-		b.More = v.url("blocks")
+		b.More = v.URL("blocks")
 	}
 	if b.Chart, err = v.txsChart(blocks.Blocks); err != nil {
 		return nil, err

@@ -34,5 +34,5 @@ func (v *visit) output() (*page, error) {
 	n := humanize.Count(o.Index)
 	return &page{Kind: "output", Title: "Output " + row.Ref.Text, JSON: v.api("output", row.Ref.Text), Section: "blocks", Body: b,
 		Description: "Output " + n + " of a " + titleOf(v.chain.Model) + " transaction: " + row.Value.String() + ".",
-		Crumbs:      []link{{v.url("blocks"), "Blocks"}, b.Block, {b.Tx.URL, "Transaction"}, {Text: "Output " + n}}}, nil
+		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, b.Block, {b.Tx.URL, "Transaction"}, {Text: "Output " + n}}}, nil
 }

@@ -27,6 +27,7 @@ var functions = template.FuncMap{
 	"amountOf":   amountOf,
 	"plural":     plural,
 	"bytes":      func(n any) string { return humanize.Bytes(reflect.ValueOf(n).Int()) },
+	"join":       strings.Join,
 	"sentence":   sentence,
 	"words":      words,
 	"title":      func(name string) string { return capital(words(name)) },

@@ -40,10 +40,10 @@ func (v *visit) richest() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &richestBody{Index: index, Values: v.url("values", index)}
+	b := &richestBody{Index: index, Values: v.URL("values", index)}
 	p := &page{Kind: "richest", Title: "Rich list: " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
 		Description: "Largest balances by " + words(index) + " on " + titleOf(v.chain.Model) + ".",
-		Crumbs:      []link{{v.url("values", index), words(index)}, {Text: "Richest"}}}
+		Crumbs:      []link{{v.URL("values", index), words(index)}, {Text: "Richest"}}}
 	unit, rows, command := v.unit, x.Values, "birthmark richest "+index
 	if asset == "" {
 		if !slices.Contains(x.Keeps, "balance") {

@@ -24,15 +24,10 @@ type statusBody struct {
 }
 
 type indexRow struct {
-	Name       link // to its values
-	Kind       string
-	Values     uint64
-	Keeps      string
-	Own        string // expressions of a custom index
-	State      string // empty: ready
-	Richest    string
-	Percent    int // of State
-	InProgress bool
+	query.IndexState
+	Ready   bool   // its values can be listed
+	State   string // empty: ready
+	Percent *int   // of State; nil: unknown
 }
 
 // familyRow is a column family.
@@ -109,27 +104,14 @@ func (v *visit) indexRows() ([]indexRow, error) {
 	}
 	var rows []indexRow
 	for _, s := range states {
-		row := indexRow{Name: link{Text: s.Name}, Kind: s.Kind, Values: s.Values, Keeps: strings.Join(s.Keeps, ", ")}
-		ready := !s.Dropping && !slices.Contains(s.Adding, "values")
-		if ready {
-			row.Name.URL = v.url("values", s.Name)
-			if s.Kind != "one-to-one" {
-				row.Richest = v.url("richest", s.Name)
-			}
-		}
-		if s.When != "" || s.Value != "" {
-			row.Own = s.Value
-			if s.When != "" {
-				row.Own += " when " + s.When
-			}
-		}
+		row := indexRow{IndexState: s, Ready: !s.Dropping && !slices.Contains(s.Adding, "values")}
 		switch {
 		case s.Dropping:
 			row.State = "being dropped"
 		case len(s.Adding) > 0:
-			row.State, row.InProgress = strings.Join(s.Adding, ", ")+" being added", true
+			row.State, row.Percent = strings.Join(s.Adding, ", ")+" being added", new(int)
 			if s.AddedTo != nil && s.Of != nil && *s.Of > 0 {
-				row.Percent = int(uint64(*s.AddedTo) * 100 / uint64(*s.Of))
+				*row.Percent = int(uint64(*s.AddedTo) * 100 / uint64(*s.Of))
 				row.State += ": block " + humanize.Count(*s.AddedTo) + " of " + humanize.Count(*s.Of)
 			}
 		}

@@ -73,12 +73,12 @@ func (v *visit) tx() (*page, error) {
 	}
 	p := &page{Kind: "tx", Title: "Transaction " + a.Hash, JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
-		Crumbs:      []link{{v.url("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
+		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
 	b := &txBody{TxAnswer: a, Value: v.Amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {
 	case a.BlockHash == "":
 		b.Kind = "genesis"
-		p.Crumbs = []link{{v.url("blocks"), "Blocks"}, {Text: "Transaction"}}
+		p.Crumbs = []link{{v.URL("blocks"), "Blocks"}, {Text: "Transaction"}}
 	case a.Coinbase:
 		b.Kind = "coinbase"
 	}
@@ -154,7 +154,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 	if err != nil {
 		return err
 	}
-	base := v.url("tx", a.Hash)
+	base := v.URL("tx", a.Hash)
 	inFrom, inTo, inPager, err := numbered(base, "inputs", in, len(a.Inputs), rowsPage)
 	if err != nil {
 		return err

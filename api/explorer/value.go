@@ -100,7 +100,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen}
 	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
-		Crumbs:      []link{{v.url("status"), "Indexes"}, {v.url("values", index), words(index)}, {Text: short(value)}}}
+		Crumbs:      []link{{v.URL("status"), "Indexes"}, {v.URL("values", index), words(index)}, {Text: short(value)}}}
 	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
 	if newest.FirstSeen == nil {
 		p.Follow = following(index, value)

@@ -32,7 +32,7 @@ func (v *visit) values() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &valuesBody{Index: index, Base: v.url("values", index), Kind: x.Kind, Prefix: v.query("prefix"), Searches: slices.Contains(x.Keeps, "prefix"), Oldest: v.query("order") == "asc"}
+	b := &valuesBody{Index: index, Base: v.URL("values", index), Kind: x.Kind, Prefix: v.query("prefix"), Searches: slices.Contains(x.Keeps, "prefix"), Oldest: v.query("order") == "asc"}
 	base, p := b.Base, v.cursor(valuesRows)
 	var a *query.ValuesAnswer
 	if b.Prefix != "" {
@@ -54,10 +54,10 @@ func (v *visit) values() (*page, error) {
 		b.Unsearched = leftOut{Why: "Search by prefix is not available for this index."}.option(index, "prefix")
 	}
 	if x.Kind != "one-to-one" {
-		b.Richest = v.url("richest", index)
+		b.Richest = v.URL("richest", index)
 	}
 	b.Values, b.Count, b.Pager = a.Values, a.Count, cursorPager(base, p, a.Next)
 	return &page{Kind: "values", Title: "Values of " + words(index), JSON: v.api("values", index), Section: "status", Body: b,
 		Description: "The values of the index " + words(index) + " of " + titleOf(v.chain.Model) + ".",
-		Crumbs:      []link{{v.url("status"), "Indexes"}, {Text: words(index)}}}, nil
+		Crumbs:      []link{{v.URL("status"), "Indexes"}, {Text: words(index)}}}, nil
 }

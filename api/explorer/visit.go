@@ -118,14 +118,14 @@ func (v *visit) frame() frame {
 	}
 	state := v.chain.State()
 	f.Chain = &chainFrame{
-		Name: v.chain.Name, Title: titleOf(v.chain.Model), Accent: v.chain.Model.Name(), Unit: v.unit, URL: v.url(), Events: v.api("events"),
+		Name: v.chain.Name, Title: titleOf(v.chain.Model), Accent: v.chain.Model.Name(), Unit: v.unit, URL: v.URL(), Events: v.api("events"),
 		Syncing: syncingOf(state), Failed: failedOf(state, v.now),
 	}
 	for _, n := range navigation {
 		if n.text == "Assets" && v.assetless() {
 			continue
 		}
-		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.url(n.path...), n.text}})
+		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.URL(n.path...), n.text}})
 	}
 	return f
 }
@@ -174,8 +174,8 @@ func (v *visit) tip() (*tip, error) {
 	return &tip{b.Height, v.BlockLink(b.Hash), momentOf(b.Time, v.now)}, nil
 }
 
-// url returns the path of a page of the chain; it escapes the parts.
-func (v *visit) url(parts ...string) string { return pathOf("/"+v.chain.Name, parts) }
+// URL returns the path of a page of the chain; it escapes the parts.
+func (v *visit) URL(parts ...string) string { return pathOf("/"+v.chain.Name, parts) }
 
 func (v *visit) api(parts ...string) string { return pathOf("/v1/"+v.chain.Name, parts) }
 
@@ -189,7 +189,7 @@ func pathOf(base string, parts []string) string {
 	return b.String()
 }
 
-func (v *visit) BlockLink(hash string) link { return link{v.url("block", hash), hash} }
+func (v *visit) BlockLink(hash string) link { return link{v.URL("block", hash), hash} }
 
 // HeightLink links to the block at a height; genesis has no link.
 func (v *visit) HeightLink(h uint32) link {
@@ -198,24 +198,24 @@ func (v *visit) HeightLink(h uint32) link {
 			return link{Text: "genesis"}
 		}
 	}
-	return link{v.url("block", strconv.FormatUint(uint64(h), 10)), humanize.Count(h)}
+	return link{v.URL("block", strconv.FormatUint(uint64(h), 10)), humanize.Count(h)}
 }
 
-func (v *visit) TxLink(hash string) link { return link{v.url("tx", hash), hash} }
+func (v *visit) TxLink(hash string) link { return link{v.URL("tx", hash), hash} }
 
 func (v *visit) OutputLink(tx string, index int) link {
 	ref := tx + ":" + strconv.Itoa(index)
-	return link{v.url("output", ref), ref}
+	return link{v.URL("output", ref), ref}
 }
 
 func (v *visit) ValueLink(index, value string) link {
 	if index == "address" {
-		return link{v.url("address", value), value}
+		return link{v.URL("address", value), value}
 	}
-	return link{v.url("index", index, value), value}
+	return link{v.URL("index", index, value), value}
 }
 
-func (v *visit) AssetLink(id string) link { return link{v.url("asset", id), id} }
+func (v *visit) AssetLink(id string) link { return link{v.URL("asset", id), id} }
 
 // Amount formats an amount of the chain's coin.
 func (v *visit) Amount(n string) amount { return amountOf(v.unit, n) }
