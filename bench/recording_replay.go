@@ -112,6 +112,21 @@ func readRecorded(from io.Reader) ([]byte, error) {
 // Tip returns the last block.
 func (s *Replay) Tip(context.Context) (model.Point, error) { return s.tip, nil }
 
+// Measure implements [model.Measurer] with the number of transactions.
+func (s *Replay) Measure(_ context.Context, after model.Point, to model.HeightPk) (model.Extent, error) {
+	e := model.Extent{Txs: true, Total: uint64(s.txs)}
+	if to < s.tip.Height {
+		_, txs := s.head(int(to - s.first.Height))
+		e.Total = uint64(txs)
+	}
+	begin, err := s.after([]model.Point{after})
+	if begin > 0 {
+		_, txs := s.head(begin - 1)
+		e.Done = uint64(txs)
+	}
+	return e, err
+}
+
 // Made returns the totals of the yielded blocks. Follow must have ended.
 func (s *Replay) Made() Made { return s.made }
 

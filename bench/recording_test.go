@@ -12,6 +12,7 @@ import (
 
 	"birthmark/bench/generate/distribution"
 	"birthmark/chains/bitcoin"
+	"birthmark/core"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -195,6 +196,29 @@ func TestDamagedRecordingsAreRejected(t *testing.T) {
 	}
 	if _, err := r.Replay(301); err == nil {
 		t.Error("more than there is was replayed")
+	}
+}
+
+// A sync from a recording reports its progress in transactions, also when it resumes.
+func TestReplayMeasuresItsChain(t *testing.T) {
+	r := recorded(t, Chain{Txs: 600, TxsPerBlock: 50, Seed: testseed.New(t)})
+	o := Options{Dir: t.TempDir(), BlockCache: 8 << 20, WriteBuffers: 32 << 20, Caches: 8 << 20}
+	before, err := r.before(0, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := build(t.Context(), r, before, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.store.Close()
+	var reports []core.Progress
+	if _, err := db.sync(t.Context(), r, 0, core.SyncOptions{Progress: func(p core.Progress) { reports = append(reports, p) }}); err != nil {
+		t.Fatal(err)
+	}
+	first, last := reports[0], reports[len(reports)-1]
+	if first.Extent != (model.Extent{Txs: true, Done: uint64(before), Total: 600}) || last.Extent.Done != 600 || last.Fraction() != 1 {
+		t.Errorf("%d transactions before; %+v, at the end %+v", before, first.Extent, last.Extent)
 	}
 }
 

@@ -57,6 +57,14 @@ type counted struct {
 
 func (c *counted) Made() Made { return c.made }
 
+// Measure implements [model.Measurer].
+func (c *counted) Measure(ctx context.Context, after model.Point, to model.HeightPk) (model.Extent, error) {
+	if m, ok := c.Source.(model.Measurer); ok {
+		return m.Measure(ctx, after, to)
+	}
+	return model.Extent{}, nil
+}
+
 func (c *counted) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		for e, err := range c.Source.Follow(ctx, known) {

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"cmp"
+	"context"
 	"sync"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 // Progress is the progress of a sync. Rates are averages over the last seconds.
 type Progress struct {
 	Height, Target        model.HeightPk // Target: the source's tip when the sync began, or SyncOptions.To if lower
+	Extent                model.Extent   // of Height and Target; Total 0: unknown
 	Blocks, Txs, Entities uint64         // written since the sync began; entities are inputs, outputs and assets
 	Elapsed, Left         time.Duration  // Elapsed is never 0 in reports of a sync; Left 0: unknown
 	BlocksPerSecond       float64
@@ -19,6 +22,34 @@ type Progress struct {
 	Bottleneck            string             // the stage that was busy most over the last seconds
 	Compacting            bool               // all blocks up to the target are written, the store compacts its rows
 	Done                  bool
+}
+
+// Fraction is the part of the chain up to Target that is indexed, from 0 to 1: by size if it is known, else by blocks.
+func (p *Progress) Fraction() float64 {
+	switch e := p.Extent; {
+	case p.Height >= p.Target:
+		return min(1, float64(p.Target)) // 0 if nothing is known yet
+	case e.Total > 0:
+		return min(1, float64(e.Done)/float64(e.Total))
+	}
+	return float64(p.Height) / float64(p.Target)
+}
+
+// extent returns how much of the chain of src is indexed, up to the tip or to. It is unknown if the source returns an
+// error, because a sync works without it.
+func (db *DB) extent(ctx context.Context, src model.Source, tip model.Point, to *model.HeightPk) model.Extent {
+	m, ok := src.(model.Measurer)
+	if !ok || tip.IsOrigin() {
+		return model.Extent{}
+	}
+	last := tip.Height
+	if to != nil {
+		last = min(last, *to)
+	}
+	if e, err := m.Measure(ctx, db.Tip(), last); err == nil && e.Done <= e.Total {
+		return e
+	}
+	return model.Extent{}
 }
 
 type stage int
@@ -48,8 +79,9 @@ type meter struct {
 	now      sample
 	old      []sample // one per report, for the last rateOver
 	target   model.HeightPk
-	due      *time.Timer // calls report; nil: nothing has changed since the last report
-	ended    bool        // the last report was made
+	extent   model.Extent // when the sync began
+	due      *time.Timer  // calls report; nil: nothing has changed since the last report
+	ended    bool         // the last report was made
 
 	compacting bool
 }
@@ -59,15 +91,16 @@ type sample struct {
 	at                    time.Time
 	height                model.HeightPk
 	blocks, txs, entities uint64
+	size                  uint64 // in the unit of the extent
 	busy                  [stages]time.Duration
 }
 
-func newMeter(callback func(Progress), height, target model.HeightPk, to *model.HeightPk) *meter {
+func newMeter(callback func(Progress), height, target model.HeightPk, to *model.HeightPk, extent model.Extent) *meter {
 	if to != nil && *to < target {
 		target = *to
 	}
 	start := time.Now()
-	m := &meter{callback: callback, started: start, now: sample{at: start, height: height}, target: target,
+	m := &meter{callback: callback, started: start, now: sample{at: start, height: height}, target: target, extent: extent,
 		old: []sample{{at: start, height: height}}}
 	m.report(false) // reports the target at once, even if the first block takes long
 	return m
@@ -87,9 +120,10 @@ func (m *meter) rolledBack(to model.HeightPk) {
 }
 
 func (m *meter) wrote(blocks []*model.Block) {
-	var txs, entities uint64
+	var txs, entities, size uint64
 	for _, b := range blocks {
 		txs += uint64(len(b.Txs))
+		size += uint64(cmp.Or(b.SourceSize, b.Size))
 		for i := range b.Txs {
 			t := &b.Txs[i]
 			entities += uint64(len(t.Inputs) + len(t.Outputs))
@@ -104,6 +138,10 @@ func (m *meter) wrote(blocks []*model.Block) {
 	m.now.blocks += uint64(len(blocks))
 	m.now.txs += txs
 	m.now.entities += entities
+	if m.extent.Txs {
+		size = txs
+	}
+	m.now.size += size
 	if m.target < m.now.height {
 		m.target = m.now.height
 	}
@@ -174,9 +212,10 @@ func (m *meter) progress(done bool) (p Progress, ok bool) {
 		p.TxsPerSecond = float64(now.txs-old.txs) / s
 		p.EntitiesPerSecond = float64(now.entities-old.entities) / s
 	}
-	if p.BlocksPerSecond > 0 && m.target > now.height {
-		p.Left = time.Duration(float64(m.target-now.height) / p.BlocksPerSecond * float64(time.Second))
+	if p.Extent = m.extent; p.Extent.Total > 0 {
+		p.Extent.Done = min(p.Extent.Done+now.size, p.Extent.Total)
 	}
+	p.Left = left(&p, old, now)
 	var most time.Duration
 	for s := range stages {
 		p.Stages[stageNames[s]] = now.busy[s].Seconds()
@@ -186,4 +225,19 @@ func (m *meter) progress(done bool) (p Progress, ok bool) {
 	}
 	m.old = append(m.old, now)
 	return p, true
+}
+
+// left returns the time until the target at the rate since old; 0: unknown.
+func left(p *Progress, old, now sample) time.Duration {
+	if p.Height >= p.Target {
+		return 0
+	}
+	rest, done := float64(p.Target-p.Height), float64(now.blocks-old.blocks)
+	if e := p.Extent; e.Done < e.Total {
+		rest, done = float64(e.Total-e.Done), float64(now.size-old.size)
+	}
+	if done == 0 {
+		return 0
+	}
+	return time.Duration(rest / done * float64(now.at.Sub(old.at)))
 }

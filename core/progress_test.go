@@ -13,7 +13,7 @@ import (
 func TestTheLastBlocksAreReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports []Progress
-		m := newMeter(func(p Progress) { reports = append(reports, p) }, 0, 9, nil)
+		m := newMeter(func(p Progress) { reports = append(reports, p) }, 0, 9, nil, model.Extent{})
 		wants := func(n int, height model.HeightPk, done bool) {
 			t.Helper()
 			time.Sleep(2 * progressEvery)
@@ -49,7 +49,7 @@ func TestASlowProgressCallbackDoesNotStallTheSync(t *testing.T) {
 			if reports = append(reports, p); p.Blocks == 1 {
 				<-release
 			}
-		}, 0, 9, nil)
+		}, 0, 9, nil, model.Extent{})
 		wrote := func(h model.HeightPk) { m.wrote([]*model.Block{{Height: h}}) }
 		time.Sleep(progressEvery)
 		stalled := true
@@ -72,6 +72,73 @@ func TestASlowProgressCallbackDoesNotStallTheSync(t *testing.T) {
 			if i > 0 && p.Height < reports[i-1].Height || p.Done != (i == len(reports)-1) {
 				t.Errorf("call %d of %d: block %d, done %t", i, len(reports), p.Height, p.Done)
 			}
+		}
+	})
+}
+
+// The first half of the blocks is nearly empty. The time left and the fraction go by size, in both units.
+func TestTimeLeftGoesBySize(t *testing.T) {
+	const blocks, small, large = 1000, 1, 2000 // transactions per block
+	block := func(h, txs int) *model.Block {
+		return &model.Block{Height: model.HeightPk(h), Size: 500 * txs, Txs: make([]model.Tx, txs)}
+	}
+	for _, unit := range []struct {
+		extent model.Extent
+		size   uint64 // of a transaction
+	}{{model.Extent{Txs: true}, 1}, {model.Extent{}, 500}} {
+		synctest.Test(t, func(t *testing.T) {
+			var last Progress
+			extent := unit.extent
+			extent.Done, extent.Total = unit.size, unit.size*(1+blocks/2*(small+large))
+			m := newMeter(func(p Progress) { last = p }, 0, blocks, nil, extent)
+			check := func(what string, left time.Duration, fraction float64) {
+				t.Helper()
+				synctest.Wait()
+				if got := last.Left; got < left*95/100 || got > left*105/100 {
+					t.Errorf("%s: %s left, expected %s", what, got, left)
+				}
+				if got := last.Fraction(); got < fraction-0.01 || got > fraction+0.01 {
+					t.Errorf("%s: a fraction of %f, expected %f", what, got, fraction)
+				}
+			}
+			// 100 transactions per second.
+			for h := 1; h <= blocks/2; h++ {
+				time.Sleep(10 * time.Millisecond * small)
+				m.wrote([]*model.Block{block(h, small)})
+			}
+			time.Sleep(progressEvery)
+			check("after the empty blocks", blocks/2*20*time.Second, 0)
+			for h := blocks/2 + 1; h <= blocks*3/4; h++ {
+				time.Sleep(10 * time.Millisecond * large)
+				m.wrote([]*model.Block{block(h, large)})
+			}
+			time.Sleep(progressEvery)
+			check("in the middle", blocks/4*20*time.Second, 0.5)
+			for h := blocks*3/4 + 1; h <= blocks; h++ {
+				time.Sleep(10 * time.Millisecond * large)
+				m.wrote([]*model.Block{block(h, large)})
+			}
+			m.finish(blocks)
+			if last.Left != 0 || last.Fraction() != 1 || last.Extent.Done != last.Extent.Total {
+				t.Errorf("at the end: %+v", last)
+			}
+		})
+	}
+}
+
+// Without a size, both go by blocks.
+func TestTimeLeftGoesByBlocksIfTheSizeIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var last Progress
+		m := newMeter(func(p Progress) { last = p }, 10, 40, nil, model.Extent{})
+		for h := range 10 {
+			time.Sleep(time.Second)
+			m.wrote([]*model.Block{{Height: model.HeightPk(11 + h)}})
+		}
+		time.Sleep(progressEvery)
+		synctest.Wait()
+		if last.Left < 19*time.Second || last.Left > 22*time.Second || last.Fraction() != 0.5 {
+			t.Errorf("%s left, a fraction of %f", last.Left, last.Fraction())
 		}
 	})
 }

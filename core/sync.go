@@ -106,7 +106,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		events: make(chan model.Event), batches: make(chan job), resolved: make(chan job),
 		target:       target.Height,
 		nextSnapshot: time.Now().Add(snapshotEvery),
-		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To),
+		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To, db.extent(ctx, src, target, o.To)),
 	}
 	if err = s.run(ctx); err != nil {
 		db.discardPending(ctx) // discards resolved batches that were not written

@@ -39,6 +39,8 @@ type Block struct {
 	Size   int    // size in bytes of the serialized block
 	Header []byte // the serialized header
 
+	SourceSize int // size in bytes in the source, for an [Extent]; 0: Size
+
 	// Genesis is set on a chain's first block only: transactions that exist before it. They have height 0, precede
 	// those of a block at height 0, and have no inputs.
 	Genesis []Tx

@@ -104,6 +104,20 @@ type ChildReader interface {
 	Child(ctx context.Context, after Point) (*Block, error)
 }
 
+// Measurer is a source that knows the size of its chain. Progress by it is even, unlike by blocks: the first years of a
+// chain have nearly empty blocks.
+type Measurer interface {
+	// Measure returns the size of the chain up to after, which is the origin or a block of the best chain, and up to
+	// the block at height to, at most that of the tip. It returns the zero value if the size is unknown.
+	Measure(ctx context.Context, after Point, to HeightPk) (Extent, error)
+}
+
+// Extent is the position of a block in a chain, by size.
+type Extent struct {
+	Txs         bool   // the unit is a transaction, else a byte of [Block.SourceSize]
+	Done, Total uint64 // Total 0: unknown
+}
+
 // UnspentCounter is a source that can count the unspent outputs of its chain.
 type UnspentCounter interface {
 	// Unspent returns the number and the value of the spendable outputs at the source's tip. Its errors are of kind

@@ -27,7 +27,7 @@ func syncingOf(s served.State) *syncing {
 	}
 	a := &syncing{
 		Height: humanize.Count(uint32(p.Height)), Target: humanize.Count(uint32(p.Target)),
-		Percent: int(uint64(p.Height) * 100 / uint64(p.Target)), Rate: rate(p),
+		Percent: int(100 * p.Fraction()), Rate: rate(p),
 	}
 	if p.Left > 0 {
 		a.Left = humanize.Duration(p.Left)

@@ -107,6 +107,14 @@ type countingNode struct {
 	model.UnspentCounter
 }
 
+// Measure implements [model.Measurer].
+func (n *node) Measure(ctx context.Context, after model.Point, to model.HeightPk) (model.Extent, error) {
+	if m, ok := n.rawNode.(model.Measurer); ok {
+		return m.Measure(ctx, after, to)
+	}
+	return model.Extent{}, nil
+}
+
 // Blocks implements [blocksource.Node]. A block that cannot be decoded is a permanent error: its hash is the requested
 // one, so every other node has the same bytes.
 func (n *node) Blocks(ctx context.Context, points []model.Point, limit int64) ([]*model.Block, error) {

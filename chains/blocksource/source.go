@@ -27,7 +27,7 @@ type Options struct {
 //
 // A node that is behind its previous tip on the same chain removes nothing: the source waits for it.
 //
-// It is a [model.BlockReader], and a [model.UnspentCounter] if the node is one.
+// It is a [model.BlockReader], a [model.Measurer] whose sizes are known if the node is one, and a [model.UnspentCounter] if the node is one.
 func NewSource(n Node, o Options) model.Source {
 	if o.Workers <= 0 {
 		o.Workers = 6
@@ -86,6 +86,14 @@ func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 			yield(model.Event{}, err)
 		}
 	}
+}
+
+// Measure implements [model.Measurer].
+func (s *source) Measure(ctx context.Context, after model.Point, to model.HeightPk) (model.Extent, error) {
+	if m, ok := s.node.(model.Measurer); ok {
+		return m.Measure(ctx, after, to)
+	}
+	return model.Extent{}, nil
 }
 
 // BlockAt returns the block at a height of the node's best chain.

@@ -6,6 +6,7 @@ import (
 
 	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/chains/chaintest"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
 )
@@ -43,6 +44,16 @@ func wantChildren(t *testing.T, src model.Source, blocks []*model.Block, step in
 		if got, want := text(t, b), text(t, blocks[i]); got != want {
 			t.Fatalf("after %v:\n got %.500s\nwant %.500s", after, got, want)
 		}
+	}
+}
+
+func TestChunksMeasureTheirChain(t *testing.T) {
+	_, raws := made(t, 0, 1, 2, 3, 4)
+	chaintest.Measures(t, stored(t, model.SourceOptions{}, raws...), true)
+	to := model.HeightPk(2)
+	e, err := stored(t, model.SourceOptions{To: &to}, raws...).(model.Measurer).Measure(t.Context(), model.Point{}, to)
+	if err != nil || e.Total != 0 {
+		t.Errorf("up to block 2: %+v (%v), expected an unknown size", e, err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"birthmark/bench/generate/ergogen"
+	"birthmark/chains/chaintest"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
 )
@@ -37,6 +38,20 @@ func replaces(t *testing.T, path string, blocks []ergotest.Block) {
 	}
 	if err := os.Rename(next, path); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestFilesMeasureTheirChain(t *testing.T) {
+	blocks := made(41, 30)
+	path, compressed := fileOf(t, texts(blocks...)...), fileOf(t, gzipped(t, strings.Join(texts(blocks...), "\n")))
+	chaintest.Measures(t, openAt(t, "testnet", path), false)
+	for what, src := range map[string]model.Source{
+		"compressed": openAt(t, "testnet", compressed),
+		"a part":     openAt(t, "testnet", path, func(o *model.SourceOptions) { o.To = new(model.HeightPk(5)) }),
+	} {
+		if e, err := src.(model.Measurer).Measure(t.Context(), model.Point{}, 5); err != nil || e.Total != 0 {
+			t.Errorf("%s: %+v (%v), expected an unknown size", what, e, err)
+		}
 	}
 }
 

@@ -66,6 +66,24 @@ func (s *fileSource) Close() error {
 	return nil
 }
 
+// Measure implements [model.Measurer] with the bytes of a file that is not compressed. They are known for a sync from the
+// first block: otherwise the file has to be read up to the block.
+func (s *fileSource) Measure(_ context.Context, after model.Point, _ model.HeightPk) (e model.Extent, err error) {
+	f, err := openBlockFile(s.path, jsonstream.Position{})
+	if err != nil {
+		return e, err
+	}
+	defer f.close()
+	if f.gz || s.options.To != nil || !after.IsOrigin() {
+		return e, nil
+	}
+	info, err := f.file.Stat()
+	if err != nil {
+		return e, adapter.PathError(s.path, err)
+	}
+	return model.Extent{Total: uint64(info.Size())}, nil
+}
+
 // Follow yields the blocks after the newest known one in the file. At the end it waits for more if the options require
 // it, and starts again if the file is replaced; otherwise a truncated block is an error.
 func (s *fileSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
@@ -240,6 +258,7 @@ func (s *fileSource) read(ctx context.Context, from jsonstream.Position, above m
 					g.err = adapter.BadBlock(err, "%s, line %d", s.path, j.numbers[i])
 					return g, nil
 				}
+				b.SourceSize = end - begin
 				g.blocks = append(g.blocks, numbered{b, j.numbers[i]})
 				begin = end
 			}

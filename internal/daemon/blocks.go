@@ -190,7 +190,7 @@ func (h *Host) OpenSource(ctx context.Context, set *config.Chain, chain model.Ch
 // SyncReading returns the progress of a sync as a bar or a log line shows it.
 func SyncReading(now *core.Progress) progress.Reading {
 	r := progress.Reading{
-		Done: uint64(now.Height), Total: uint64(max(now.Target, now.Height)), Left: now.Left, Bottleneck: now.Bottleneck,
+		Fraction: now.Fraction(), Done: uint64(now.Height), Total: uint64(max(now.Target, now.Height)), Left: now.Left, Bottleneck: now.Bottleneck,
 		Rates: []progress.Rate{{Name: "blocks", PerSecond: now.BlocksPerSecond}, {Name: "txs", PerSecond: now.TxsPerSecond}, {Name: "entities", PerSecond: now.EntitiesPerSecond}},
 	}
 	switch {

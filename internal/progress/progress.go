@@ -21,6 +21,7 @@ const (
 // Reading is the progress of a command at one moment.
 type Reading struct {
 	Done, Total uint64
+	Fraction    float64 // done, from 0 to 1; 0: Done of Total
 	Rates       []Rate
 	Left        time.Duration // 0: unknown
 	Bottleneck  string        // the slowest stage; empty if the command has no stages
@@ -34,7 +35,10 @@ type Rate struct {
 }
 
 func (r Reading) percent() float64 {
-	if r.Total == 0 {
+	switch {
+	case r.Fraction > 0:
+		return 100 * r.Fraction
+	case r.Total == 0:
 		return 0
 	}
 	return 100 * float64(r.Done) / float64(r.Total)

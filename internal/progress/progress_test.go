@@ -27,6 +27,11 @@ func TestBarFitsTheTerminal(t *testing.T) {
 	if got := someReading.line("sync", 200); got != want {
 		t.Errorf("got\n%s, want\n%s", got, want)
 	}
+	bySize := someReading
+	bySize.Fraction = 0.25
+	if got := bySize.line("sync", 200); !strings.Contains(got, "[==========                              ]   25.0%  9,000/14,131") {
+		t.Error(got)
+	}
 	for _, r := range []Reading{{}, {Done: 5, Total: 5}} {
 		if line := r.line("check", 100); strings.Contains(line, "NaN") {
 			t.Error(line)

@@ -86,6 +86,26 @@ func (s *files) Hashes(_ context.Context, from model.HeightPk, n int) (hashes []
 	return hashes, nil
 }
 
+// Measure implements [model.Measurer] with the sizes of the blocks.
+func (s *files) Measure(_ context.Context, after model.Point, to model.HeightPk) (e model.Extent, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for h, i := range s.tree.chain {
+		if h > int(to) {
+			break
+		}
+		n := &s.tree.nodes[i]
+		e.Total += uint64(n.size)
+		if n.hash == after.Hash {
+			e.Done = e.Total
+		}
+	}
+	if e.Done == 0 && !after.IsOrigin() {
+		return model.Extent{}, nil // another branch
+	}
+	return e, nil
+}
+
 // Changed implements [blocksource.Node]: it scans the files periodically.
 func (s *files) Changed(ctx context.Context, tip model.Point) error {
 	for {

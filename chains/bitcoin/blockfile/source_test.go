@@ -16,6 +16,7 @@ import (
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/chaintest"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -358,6 +359,18 @@ func TestFollowResumesAtTheNewestKnownBlock(t *testing.T) {
 }
 
 func ptr[T any](v T) *T { return &v }
+
+func TestBlockFilesMeasureTheirChain(t *testing.T) {
+	c, stale := randomChain(testseed.Rand(t), 30)
+	dir := write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, append(c.Blocks(), stale...)...)})
+	chaintest.Measures(t, mustOpen(t, "regtest", dir).Source, true)
+	src := mustOpen(t, "regtest", dir)
+	all, err := src.Source.(model.Measurer).Measure(t.Context(), model.Point{}, 29)
+	part, err2 := src.Source.(model.Measurer).Measure(t.Context(), model.Point{}, 0)
+	if err != nil || err2 != nil || part.Total == 0 || part.Total >= all.Total {
+		t.Errorf("up to block 0 %+v (%v), up to the tip %+v (%v)", part, err2, all, err)
+	}
+}
 
 func TestFollowEndsWithItsContextAndItsConsumer(t *testing.T) {
 	c := bitcointest.NewChain()

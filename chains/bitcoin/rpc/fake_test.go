@@ -62,6 +62,7 @@ type fake struct {
 	first    func(w http.ResponseWriter, r *http.Request) bool // handles the request instead; true: it did
 	errors   map[string]rpcError                               // by method
 	unspent  string
+	txs      []uint64                       // of getchaintxstats, by height
 	watch    func(net.Conn, http.ConnState) // states of the server's connections
 	heights  map[string]int                 // of chain, by hash
 	indexed  *byte                          // the last block in heights
@@ -265,6 +266,13 @@ func (f *fake) call(method string, params []any) (any, any) {
 			raw = f.wrong(hash, raw)
 		}
 		return hex.EncodeToString(raw), nil
+	case "getchaintxstats":
+		if _, h := f.find(params[1].(string)); f.txs != nil && params[0] == 0.0 {
+			if h < 0 {
+				return nil, rpcError{-5, "Block not found"}
+			}
+			return map[string]any{"txcount": f.txs[h]}, nil
+		}
 	case "gettxoutsetinfo":
 		if f.unspent != "" && params[0] == "none" {
 			return json.RawMessage(f.unspent), nil

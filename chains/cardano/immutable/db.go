@@ -196,6 +196,19 @@ func (d *DB) file(chunk int, suffix string) string {
 	return filepath.Join(d.path, fileName(chunk, suffix))
 }
 
+// chunkSize returns the size of a chunk in bytes, uncompressed.
+func (d *DB) chunkSize(number int) (int64, error) {
+	if d.content != nil {
+		return int64(len(d.content)), nil
+	}
+	path := d.file(number, chunkSuffix)
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, pathError(path, err)
+	}
+	return info.Size(), nil
+}
+
 // errorf returns an error about the block of an entry.
 func (d *DB) errorf(code string, e Entry, format string, args ...any) error {
 	return model.Errorf(model.BadSource, code, "%s, %s: %w", d.file(e.Chunk, chunkSuffix), e.place(), fmt.Errorf(format, args...))

@@ -71,6 +71,36 @@ func (s *Source) before(ctx context.Context, r *blockReader, boundary storedBloc
 	return boundary, nil
 }
 
+// Measure implements [model.Measurer] with the bytes of the chunks. The size up to a block before the last one is
+// unknown.
+func (s *Source) Measure(ctx context.Context, after model.Point, _ model.HeightPk) (e model.Extent, err error) {
+	if s.options.To != nil {
+		return e, nil
+	}
+	var at Entry
+	if !after.IsOrigin() {
+		if at, err = s.db.Find(ctx, after.Slot, after.Hash); err != nil {
+			if kind, _ := model.KindOf(err); kind == model.NotFound {
+				err = nil
+			}
+			return e, err
+		}
+		e.Done = uint64(at.Offset) + uint64(at.Size)
+	}
+	first, last := s.db.chunks()
+	for n := first; n <= last; n++ {
+		size, err := s.db.chunkSize(n)
+		if err != nil {
+			return model.Extent{}, err
+		}
+		e.Total += uint64(size)
+		if !after.IsOrigin() && n < at.Chunk {
+			e.Done += uint64(size)
+		}
+	}
+	return e, nil
+}
+
 // Close does nothing: chunks are open only while they are read.
 func (s *Source) Close() error { return nil }
 
