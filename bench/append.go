@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"time"
 
+	"birthmark/bench/process"
 	"birthmark/core"
 	"birthmark/model"
 	"birthmark/storage"
@@ -177,7 +175,7 @@ type mark struct {
 }
 
 func (r *run) measure(ctx context.Context) (*Result, error) {
-	started, cpu, disk := time.Now(), processCPU(), processIO()
+	started, cpu, disk := time.Now(), process.CPU(), process.DiskIO()
 	r.marks = []mark{{}}
 	r.stages = map[string]float64{}
 	var err error
@@ -191,7 +189,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	took, made := time.Since(started), r.src.Made()
 	whole := took // including what follows the last write
-	cpu = processCPU() - cpu - made.CPU
+	cpu = process.CPU() - cpu - made.CPU
 	switch s := r.store.(type) {
 	case *floor:
 		took, whole, cpu = s.took, s.took, s.cpu
@@ -241,7 +239,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	disk = processIO().minus(disk).minus(made.disk)
+	disk = process.DiskIO().Minus(disk).Minus(made.disk)
 	result := &Result{
 		Txs:                 made.Txs,
 		TxsPerSecond:        txs / took.Seconds(),
@@ -251,12 +249,12 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 		CPUMicrosPerTx:      cpu.Seconds() * 1e6 / txs,
 		RowsPerTx:           float64(rows) / txs,
 		BytesPerTx:          float64(bytes) / txs,
-		BytesWrittenPerTx:   float64(disk.written) / txs,
-		BytesReadPerTx:      float64(disk.read) / txs,
-		ReadsPerTx:          float64(disk.calls) / txs,
+		BytesWrittenPerTx:   float64(disk.Written) / txs,
+		BytesReadPerTx:      float64(disk.Read) / txs,
+		ReadsPerTx:          float64(disk.ReadCalls) / txs,
 		LookupsPerTx:        lookups,
 		CacheMissesPerTx:    misses,
-		PeakRSS:             peakRSS(),
+		PeakRSS:             process.PeakRSS(),
 		Stages:              r.stages,
 		Quarters:            quarters(r.marks),
 	}
@@ -370,20 +368,4 @@ func reached(marks []mark, txs float64) float64 {
 		}
 	}
 	return marks[len(marks)-1].at.Seconds()
-}
-
-// peakRSS returns the peak resident memory of the process in bytes, or Go's memory if the system does not report it.
-func peakRSS() int64 {
-	if text, err := os.ReadFile("/proc/self/status"); err == nil {
-		if _, after, ok := strings.Cut(string(text), "VmHWM:"); ok {
-			if fields := strings.Fields(after); len(fields) > 0 {
-				if kB, err := strconv.ParseInt(fields[0], 10, 64); err == nil {
-					return kB << 10
-				}
-			}
-		}
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.Sys)
 }

@@ -66,7 +66,7 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 	if err != nil {
 		return nil, err
 	}
-	db = &database{store: store.(*timedStore)}
+	db = &database{store: store.(*countedStore).timedStore}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, store.Close())

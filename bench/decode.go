@@ -10,6 +10,7 @@ import (
 	"github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/bench/process"
 	"birthmark/model"
 )
 
@@ -128,7 +129,7 @@ type measured struct {
 
 // work decodes all blocks repeatedly for the duration of a turn.
 func (m *measured) work() (err error) {
-	started, cpu := time.Now(), processCPU()
+	started, cpu := time.Now(), process.CPU()
 	for time.Since(started) < minTurn {
 		if m.txs, err = m.round(); err != nil {
 			return err
@@ -136,7 +137,7 @@ func (m *measured) work() (err error) {
 		m.rounds++
 	}
 	m.took += time.Since(started)
-	m.cpu += processCPU() - cpu
+	m.cpu += process.CPU() - cpu
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"time"
 
+	"birthmark/bench/process"
 	"birthmark/storage"
 	"birthmark/storage/memory"
 )
@@ -45,11 +46,11 @@ func (f *floor) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 		defer runtime.UnlockOSThread()
 		f.buffer.rows = f.buffer.rows[:0]
 		u := &uncounted{Reader: r}
-		started, cpu := time.Now(), threadCPU()
+		started, cpu := time.Now(), process.ThreadCPU()
 		if err := fn(u, &f.buffer); err != nil {
 			return err
 		}
-		f.cpu += threadCPU() - cpu - u.cpu
+		f.cpu += process.ThreadCPU() - cpu - u.cpu
 		f.took += time.Since(started) - u.took
 		bytes, txs := f.buffer.replay(b, f.txFamily)
 		f.bytes += bytes
@@ -67,9 +68,9 @@ type uncounted struct {
 
 // GetMany implements [storage.Reader].
 func (u *uncounted) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
-	started, cpu := time.Now(), threadCPU()
+	started, cpu := time.Now(), process.ThreadCPU()
 	values, err := u.Reader.GetMany(f, keys)
-	u.cpu += threadCPU() - cpu
+	u.cpu += process.ThreadCPU() - cpu
 	u.took += time.Since(started)
 	return values, err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/process"
 	"birthmark/model"
 )
 
@@ -91,7 +92,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 			return nil, err
 		}
 	}
-	cpu, began := processCPU(), time.Now()
+	cpu, began := process.CPU(), time.Now()
 	stop := make(chan struct{})
 	go func() {
 		defer close(stop)
@@ -121,7 +122,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return loaded(askers, kinds, time.Since(began), processCPU()-cpu), nil
+	return loaded(askers, kinds, time.Since(began), process.CPU()-cpu), nil
 }
 
 // loadURL parses the URL of a chain.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/process"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/model"
@@ -83,7 +84,7 @@ func Query(ctx context.Context, db *core.DB, o QueryOptions) (*QueryResult, erro
 	if err := q.values(ctx); err != nil {
 		return nil, err
 	}
-	q.result.PeakRSS = peakRSS()
+	q.result.PeakRSS = process.PeakRSS()
 	return q.result, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"birthmark/bench/process"
 	"birthmark/model"
 )
 
@@ -121,7 +122,7 @@ type Made struct {
 
 	// Of the goroutine that reads the blocks, which is not part of the measurement.
 	CPU  time.Duration `json:"-"`
-	disk diskIO
+	disk process.IO
 }
 
 func (m *Made) count(b *model.Block) {

@@ -14,6 +14,7 @@ import (
 	"sort"
 	"time"
 
+	"birthmark/bench/process"
 	"birthmark/model"
 )
 
@@ -191,7 +192,7 @@ func (s *Replay) after(known []model.Point) (int, error) {
 // reading is the cost and the error of reading the blocks.
 type reading struct {
 	cpu  time.Duration
-	disk diskIO
+	disk process.IO
 	err  error
 }
 
@@ -202,9 +203,9 @@ func (s *Replay) read(ctx context.Context, begin int, end *reading) <-chan []*mo
 		// A separate thread, whose CPU time the kernel accounts for. It is not unlocked, so that it ends with the
 		// goroutine.
 		runtime.LockOSThread()
-		before, disk := threadCPU(), threadIO()
+		before, disk := process.ThreadCPU(), process.ThreadIO()
 		end.err = s.readBatches(ctx, begin, batches)
-		end.cpu, end.disk = threadCPU()-before, threadIO().minus(disk)
+		end.cpu, end.disk = process.ThreadCPU()-before, process.ThreadIO().Minus(disk)
 		close(batches)
 	}()
 	return batches

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/process"
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/internal/testseed"
@@ -370,7 +371,7 @@ func BenchmarkReplay(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r := recorded(b, Chain{Name: name, Txs: 20_000, Seed: 1})
 			b.ReportAllocs()
-			cpu := processCPU()
+			cpu := process.CPU()
 			for b.Loop() {
 				s, err := r.Replay(0)
 				if err != nil {
@@ -385,7 +386,7 @@ func BenchmarkReplay(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric((processCPU()-cpu).Seconds()*1e6/float64(b.N)/20_000, "cpu-µs/tx")
+			b.ReportMetric((process.CPU()-cpu).Seconds()*1e6/float64(b.N)/20_000, "cpu-µs/tx")
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"birthmark/bench/process"
 	"birthmark/core"
 	"birthmark/model"
 )
@@ -40,12 +41,12 @@ func Rollback(ctx context.Context, blocks *Recording, txs, last int, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	began, cpu := time.Now(), processCPU()
+	began, cpu := time.Now(), process.CPU()
 	if err := db.Rollback(ctx, to); err != nil {
 		return nil, err
 	}
 	took := time.Since(began)
-	cpu = processCPU() - cpu
+	cpu = process.CPU() - cpu
 	got, err := db.txs(ctx)
 	if err != nil {
 		return nil, err

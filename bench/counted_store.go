@@ -3,46 +3,10 @@ package bench
 import (
 	"context"
 	"iter"
-	"os"
-	"strconv"
-	"strings"
 	"sync/atomic"
 
 	"birthmark/storage"
 )
-
-// diskIO is what the kernel has counted for a process or a thread; zero if the system does not report it.
-type diskIO struct {
-	read, written int64 // bytes from and to disk; written when they are in the page cache
-	calls         int64 // system calls that read
-}
-
-func processIO() diskIO { return readIO("/proc/self/io") }
-func threadIO() diskIO  { return readIO("/proc/thread-self/io") }
-
-func readIO(path string) (d diskIO) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return d
-	}
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		n, _ := strconv.ParseInt(value, 10, 64)
-		switch name {
-		case "read_bytes":
-			d.read = n
-		case "write_bytes":
-			d.written = n
-		case "syscr":
-			d.calls = n
-		}
-	}
-	return d
-}
-
-func (d diskIO) minus(e diskIO) diskIO {
-	return diskIO{d.read - e.read, d.written - e.written, d.calls - e.calls}
-}
 
 // lookups counts the keys and ranges that are read from a store.
 type lookups struct{ n atomic.Int64 }
