@@ -24,7 +24,7 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	}
 	w, err := db.prepare(ctx, blocks)
 	if err == nil {
-		err = db.commit(ctx, w, DefaultBulkWeight)
+		err = db.commit(ctx, w, w.Weight() >= DefaultBulkWeight)
 	}
 	if err != nil {
 		db.discardPending(ctx)
@@ -32,14 +32,14 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	return err
 }
 
-// commit writes w, the oldest pending batch, in bulk if it is large enough. After an error of commit or prepare the
-// caller must call discardPending.
-func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error {
+// commit writes w, the oldest pending batch, in bulk if that is requested and the store supports it. After an error of
+// commit or prepare the caller must call discardPending.
+func (db *DB) commit(ctx context.Context, w *ingest.Batch, inBulk bool) error {
 	t := db.totals.Clone()
 	tip := w.Blocks[len(w.Blocks)-1].Point()
 	update := db.store.Update
-	if db.inBulk(w, bulkWeight) {
-		update = db.store.(storage.BulkUpdater).UpdateBulk
+	if bulk, can := db.store.(storage.BulkUpdater); can && inBulk {
+		update = bulk.UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
 		if err := ingest.WriteRows(db.layout(), w, r, b, &t); err != nil {
@@ -58,13 +58,6 @@ func (db *DB) commit(ctx context.Context, w *ingest.Batch, bulkWeight int) error
 	db.setTip(tip)
 	db.pending = db.pending[1:]
 	return nil
-}
-
-// inBulk reports whether a batch is written in bulk: the store supports it and the batch has at least bulkWeight. A
-// negative weight disables it.
-func (db *DB) inBulk(w *ingest.Batch, bulkWeight int) bool {
-	_, can := db.store.(storage.BulkUpdater)
-	return can && bulkWeight >= 0 && w.Weight() >= bulkWeight
 }
 
 // prepare assigns pointers to the blocks and resolves their inputs and values. The returned batch is pending until it

@@ -220,7 +220,7 @@ func (g *batcher) flush(ctx context.Context) error {
 	if len(g.blocks) == 0 {
 		return nil
 	}
-	j := job{blocks: g.blocks}
+	j := job{blocks: g.blocks, bytes: g.bytes}
 	g.blocks, g.weight, g.bytes = nil, 0, 0
 	return send(ctx, g.batches, j)
 }

@@ -82,6 +82,9 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	}
 	cat := db.layout()
 	db.cache = cache.New(o.CacheBytes, cat.Indexes)
+	if f, ok := s.(storage.CacheFolder); ok && !o.ReadOnly {
+		db.cache.SetFolder(f.CacheFolder())
+	}
 	if by := cat.Traits.SpendIndex; by != "" && (cat.SpendIndex == nil || cat.SpendIndex.Kind != model.OneToOne) {
 		return nil, fmt.Errorf("inputs of %s refer to values of %s, expected a one-to-one index of the database", o.Chain.Name(), by)
 	}
@@ -168,13 +171,12 @@ func (db *DB) contents() cache.Contents {
 	return cache.Contents{Store: db.store, Layout: db.layout(), Tip: db.tip, Totals: db.totals}
 }
 
-// keepSnapshot writes a snapshot of the caches, which contain the entries of all blocks up to at. It writes none while
-// the caches may contain entries of other blocks.
-func (db *DB) keepSnapshot(at model.Point) error {
+// keepSnapshot writes a snapshot of the caches. It writes none while they may contain entries of removed blocks.
+func (db *DB) keepSnapshot() error {
 	if db.stateUnknown {
 		return nil
 	}
-	return db.cache.WriteSnapshot(db.store, db.layout(), at)
+	return db.cache.WriteSnapshot(db.store, db.layout(), db.Tip())
 }
 
 // Header returns [model.Block.Header] of the block at height h, nil if there is none.

@@ -33,7 +33,7 @@ func (db *DB) FillCaches(bytes int64) {
 	for i := range uint64(bytes / entry) {
 		binary.LittleEndian.PutUint64(key[:], i)
 		fp := db.cache.Fingerprints.Value(0, key[:])
-		db.cache.Unspent.Put(fp, uint64(first), 0)
+		db.cache.PutOutput(fp, uint64(first), 0)
 		db.cache.PutBirth(fp, model.BirthPk{Utxo: model.UtxoPk(first)})
 	}
 }

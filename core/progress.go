@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"birthmark/core/cache"
 	"birthmark/model"
 )
 
@@ -22,6 +23,7 @@ type Progress struct {
 	Bottleneck            string             // the stage that was busy most over the last seconds
 	Compacting            bool               // all blocks up to the target are written, the store compacts its rows
 	Done                  bool
+	Overflow              cache.RunStats // cache tables that exceed the memory; zero if none does
 }
 
 // Fraction is the part of the chain up to Target that is indexed, from 0 to 1: by size if it is known, else by blocks.
@@ -84,6 +86,7 @@ type meter struct {
 	ended    bool         // the last report was made
 
 	compacting bool
+	overflow   cache.RunStats
 }
 
 // sample is the counts at one moment.
@@ -104,6 +107,13 @@ func newMeter(callback func(Progress), height, target model.HeightPk, to *model.
 		old: []sample{{at: start, height: height}}}
 	m.report(false) // reports the target at once, even if the first block takes long
 	return m
+}
+
+// overflows sets the overflow of the caches.
+func (m *meter) overflows(s cache.RunStats) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.overflow = s
 }
 
 func (m *meter) busy(s stage, since time.Time) {
@@ -205,7 +215,7 @@ func (m *meter) progress(done bool) (p Progress, ok bool) {
 	}
 	p = Progress{
 		Height: now.height, Target: m.target, Blocks: now.blocks, Txs: now.txs, Entities: now.entities,
-		Elapsed: max(now.at.Sub(m.started), 1), Stages: map[string]float64{}, Compacting: m.compacting, Done: done,
+		Elapsed: max(now.at.Sub(m.started), 1), Stages: map[string]float64{}, Compacting: m.compacting, Done: done, Overflow: m.overflow,
 	}
 	if s := now.at.Sub(old.at).Seconds(); s > 0 {
 		p.BlocksPerSecond = float64(now.blocks-old.blocks) / s

@@ -52,7 +52,7 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
 }
 
 // removeBlocks removes blocks from the tip down, not below to, in one write, in bulk if the store supports it.
-func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk bool) error {
+func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk bool) (err error) {
 	db.changeMu.Lock()
 	defer db.changeMu.Unlock()
 	t := db.totals.Clone()
@@ -65,12 +65,14 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk
 	}
 	db.labels.BeginRollback()
 	defer db.labels.EndRollback()
-	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
+	defer func() { db.cache.EndRollback(err) }()
+	err = update(ctx, func(r storage.Reader, b storage.Batch) error {
 		u := ingest.NewUndo(db.layout(), db.cache, r, b, &t, change)
 		for tip != to && u.Removed < rows {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			db.cache.BeginRollback(model.UtxoPk(tip.Height.First()))
 			parent, err := u.Block(tip)
 			if err != nil {
 				return fmt.Errorf("roll back block %d %s: %w", tip.Height, db.chain.FormatHash(tip.Hash), err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,8 +38,12 @@ const (
 	DefaultBatchBytes  int64 = 32 << 20
 )
 
-// DefaultBulkWeight is the weight from which the fixed cost of one table per family pays off.
-const DefaultBulkWeight = 50_000
+// DefaultBulkWeight is the weight from which the fixed cost of one table per family pays off. Full batches of little
+// memory are written in bulk from 1/leastBulk of it on.
+const (
+	DefaultBulkWeight = 50_000
+	leastBulk         = 8
+)
 
 // Sync brings db to the tip of src, or to o.To, and returns. If src follows its chain, Sync runs until ctx ends.
 // Reading, resolving and writing run concurrently, with one batch per stage. When Sync returns, including after an
@@ -105,7 +110,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		db: db, src: src, o: o, known: known,
 		events: make(chan model.Event), batches: make(chan job), resolved: make(chan job),
 		target:       target.Height,
-		nextSnapshot: time.Now().Add(snapshotEvery),
+		lastSnapshot: time.Now(),
 		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To, db.extent(ctx, src, target, o.To)),
 	}
 	if err = s.run(ctx); err != nil {
@@ -116,7 +121,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		err = errors.Join(err, f.Flush(context.WithoutCancel(ctx)))
 	}
 	if err == nil || ctx.Err() != nil && context.Cause(ctx) != ErrIndexesChange {
-		err = errors.Join(err, db.keepSnapshot(db.Tip()))
+		err = errors.Join(err, db.keepSnapshot())
 	}
 	s.meter.finish(db.Tip().Height)
 	return err
@@ -125,6 +130,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 // job is one step of a sync: blocks to write, a point to roll back to, or neither.
 type job struct {
 	blocks   []*model.Block
+	bytes    int64 // of the blocks, as SyncOptions.BatchBytes counts them
 	batch    *ingest.Batch
 	rollback *model.Point
 	done     chan struct{} // closed when the job is done; nil for blocks
@@ -142,10 +148,11 @@ type syncer struct {
 	ended        bool // the source has no more events; set before events is closed
 	meter        *meter
 	target       model.HeightPk // the source's tip when the sync began
-	nextSnapshot time.Time
-	bulkTxs      int    // transactions written in bulk
-	caughtUp     bool   // bulkTxs was sent
-	reorg        *reorg // the reorganization in progress, until the next batch is written; nil if there is none
+	lastSnapshot time.Time
+	snapshotTook time.Duration
+	bulkTxs      int         // transactions written in bulk
+	caughtUp     atomic.Bool // bulkTxs was sent
+	reorg        *reorg      // the reorganization in progress, until the next batch is written; nil if there is none
 }
 
 // run writes the events of the source, and compacts the database after it has caught up with the source. It returns an
@@ -166,7 +173,10 @@ func (s *syncer) run(ctx context.Context) error {
 		if sourceErr == nil {
 			s.sendCaughtUp(caughtUp)
 		}
-		err := s.db.keepSnapshot(s.db.Tip()) // while the store compacts
+		if sourceErr == nil && s.ended {
+			s.db.cache.Settle()
+		}
+		err := s.db.keepSnapshot() // while the store compacts
 		return cmp.Or(sourceErr, err)
 	})
 	all.Go(func() error { return s.compact(actx, caughtUp) })
@@ -179,8 +189,7 @@ func (s *syncer) run(ctx context.Context) error {
 
 // sendCaughtUp sends the number of transactions written in bulk, on its first call.
 func (s *syncer) sendCaughtUp(caughtUp chan<- int) {
-	if !s.caughtUp {
-		s.caughtUp = true
+	if !s.caughtUp.Swap(true) {
 		caughtUp <- s.bulkTxs
 	}
 }
@@ -220,14 +229,21 @@ func (s *syncer) read(ctx context.Context) error {
 func (s *syncer) resolve(ctx context.Context) error {
 	for j := range s.batches {
 		if j.done == nil {
+			if s.caughtUp.Load() {
+				s.db.cache.Settle()
+			}
 			started := time.Now()
 			w, err := s.db.prepare(ctx, j.blocks)
 			s.meter.busy(stageResolve, started)
 			if err != nil {
 				return err
 			}
+			if err := s.db.cache.RunError(); err != nil {
+				s.o.Log.Warn("cannot use files for caches beyond memory: the sync continues with lookups in the database, which are slower", "error", err)
+			}
+			s.meter.overflows(s.db.cache.RunStats())
 			j.batch = w
-			if err := s.keepSnapshot(w); err != nil {
+			if err := s.keepSnapshot(); err != nil {
 				return err
 			}
 		}
@@ -238,24 +254,39 @@ func (s *syncer) resolve(ctx context.Context) error {
 	return nil
 }
 
-// A snapshot of the caches is written at the end and every snapshotEvery; less often on large databases, so that
-// snapshots take at most 1/snapshotFraction (2%) of the run time.
+// A snapshot of the caches is written at the end and every snapshotEvery; during a first sync, which writes many rows that
+// a restart would have to read, every firstSyncSnapshots. It takes at most 1/snapshotFraction (2%) of the run time.
 const (
-	snapshotEvery    = 10 * time.Minute
-	snapshotFraction = 50
+	snapshotEvery      = 10 * time.Minute
+	firstSyncSnapshots = 20 * time.Second
+	snapshotFraction   = 50
 )
 
-// keepSnapshot writes a snapshot of the caches after w, if one is due.
-func (s *syncer) keepSnapshot(w *ingest.Batch) error {
-	if time.Now().Before(s.nextSnapshot) {
+// keepSnapshot writes a snapshot of the caches, if one is due.
+func (s *syncer) keepSnapshot() error {
+	every := snapshotEvery
+	if s.db.cache.Complete() {
+		every = firstSyncSnapshots
+	}
+	if time.Since(s.lastSnapshot) < max(every, snapshotFraction*s.snapshotTook) {
 		return nil
 	}
 	started := time.Now()
-	if err := s.db.keepSnapshot(w.Blocks[len(w.Blocks)-1].Point()); err != nil {
+	if err := s.db.keepSnapshot(); err != nil {
 		return err
 	}
-	s.nextSnapshot = time.Now().Add(max(snapshotEvery, snapshotFraction*time.Since(started)))
+	s.lastSnapshot, s.snapshotTook = time.Now(), time.Since(started)
 	return nil
+}
+
+// inBulk reports whether a batch is written in bulk: if its rows are worth a table per family, or if the memory has no
+// room for larger batches.
+func (s *syncer) inBulk(j *job) bool {
+	if _, can := s.db.store.(storage.BulkUpdater); !can || s.o.BulkWeight < 0 {
+		return false
+	}
+	weight := j.batch.Weight()
+	return weight >= s.o.BulkWeight || weight >= s.o.BulkWeight/leastBulk && 2*j.bytes >= s.o.BatchBytes
 }
 
 // commit writes batches. After it reaches the source's initial tip, it sends the number of transactions written in
@@ -272,8 +303,8 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 			close(j.done)
 			continue
 		}
-		bulk := s.db.inBulk(j.batch, s.o.BulkWeight)
-		if err := s.db.commit(ctx, j.batch, s.o.BulkWeight); err != nil {
+		bulk := s.inBulk(&j)
+		if err := s.db.commit(ctx, j.batch, bulk); err != nil {
 			return err
 		}
 		if bulk {

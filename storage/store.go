@@ -142,6 +142,13 @@ type SideFiles interface {
 	ReadSideFile(name string, read func(io.Reader) error) error
 }
 
+// CacheFolder is a store with a folder for files that extend caches beyond memory. Only the process that opened the store
+// for writing uses it. Its files may be deleted while no process does.
+type CacheFolder interface {
+	// CacheFolder returns the path of the folder, which may not exist yet.
+	CacheFolder() string
+}
+
 // Compactor is a store that reorganises its files in the background.
 type Compactor interface {
 	// Compact fully compacts every declared family.

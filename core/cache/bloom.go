@@ -7,15 +7,13 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// Bloom is a blocked Bloom filter of the values in the database: a value that it lacks is new, and need not be looked
-// up. It grows by layers, each four times as large as the one before, up to its bound; beyond that it is disabled and
-// every value is looked up. Removed values stay in it, which only costs a lookup.
-type Bloom struct {
+// bloom is a blocked Bloom filter of the values of a shard: a value that it lacks is new, and need not be looked up. It
+// begins with a layer for all values and grows by layers, each half as large as those before, up to its bound. Removed values stay in it, which only costs a
+// lookup. It stores tags, which the tables and the overflow runs also have: the filter can be made from them.
+type bloom struct {
 	layers   []bloomLayer
 	bytes    int64 // of all layers
 	maxBytes int64
-	// complete: it has all values of the database. Only then it may be used.
-	complete bool
 }
 
 // bloomLayer is blocks of one cache line each; a value is in one block.
@@ -29,63 +27,62 @@ type bloomBlock [8]uint64
 
 const (
 	bloomBlockSize = 64
-	bloomBits      = 16 // per value: a false positive rate of 1 in 300 per layer
+	bloomBits      = 10 // per value: a false positive rate of 1 in 80 per layer
 	bloomHashes    = 7
 	firstBlocks    = 1 << 7
 )
 
-func newBloom(maxBytes int64) *Bloom { return &Bloom{maxBytes: maxBytes} }
-
-// Has reports whether the database may have a value; false is certain.
-func (f *Bloom) Has(key Fingerprint) bool {
-	if !f.complete {
-		return true
-	}
+// has reports whether the database may have a value; false is certain.
+func (f *bloom) has(tag uint64) bool {
 	for i := len(f.layers) - 1; i >= 0; i-- {
-		if f.layers[i].has(key) {
+		if f.layers[i].has(tag) {
 			return true
 		}
 	}
 	return false
 }
 
-// Add adds a new value.
-func (f *Bloom) Add(key Fingerprint) {
-	if !f.complete {
-		return
-	}
+// add adds a new value. It returns false if that would exceed the bound.
+func (f *bloom) add(tag uint64) bool {
 	n := len(f.layers)
 	if n == 0 || f.layers[n-1].remaining == 0 {
 		blocks := firstBlocks
 		if n > 0 {
-			blocks = 4 * len(f.layers[n-1].blocks)
+			blocks = max(firstBlocks, int(f.bytes/bloomBlockSize/2))
 		}
-		if f.bytes += int64(blocks) * bloomBlockSize; f.bytes > f.maxBytes {
-			f.disable()
-			return
+		if !f.grow(blocks) {
+			return false
 		}
-		f.layers = append(f.layers, newBloomLayer(blocks, blocks*bloomBlockSize*8/bloomBits))
 		n++
 	}
-	f.layers[n-1].add(key)
+	f.layers[n-1].add(tag)
+	return true
 }
 
-// Prefetch touches the blocks of values in the newest layer: see [Table.Prefetch].
-func (f *Bloom) Prefetch(fs []Fingerprint) (sum uint64) {
-	if n := len(f.layers); n > 0 {
-		for i := range fs {
-			sum += f.layers[n-1].block(fs[i])[0]
-		}
+// grow adds a layer. It returns false if that would exceed the bound.
+func (f *bloom) grow(blocks int) bool {
+	if f.bytes+int64(blocks)*bloomBlockSize > f.maxBytes {
+		return false
 	}
-	return sum
+	f.bytes += int64(blocks) * bloomBlockSize
+	f.layers = append(f.layers, newBloomLayer(blocks, blocks*bloomBlockSize*8/bloomBits))
+	return true
 }
 
-func (f *Bloom) disable() {
+// touch reads the block of a value in the newest layer: see [table.touch].
+func (f *bloom) touch(tag uint64) uint64 {
+	if n := len(f.layers); n > 0 {
+		return f.layers[n-1].block(tag)[0]
+	}
+	return 0
+}
+
+func (f *bloom) clear() {
 	for i := range f.layers {
 		f.layers[i].blocks = nil
 		f.layers[i].memory.Resize(0)
 	}
-	f.layers, f.bytes, f.complete = nil, 0, false
+	f.layers, f.bytes = nil, 0
 }
 
 func newBloomLayer(blocks, capacity int) bloomLayer {
@@ -93,14 +90,20 @@ func newBloomLayer(blocks, capacity int) bloomLayer {
 	return bloomLayer{unsafe.Slice((*bloomBlock)(memory.Resize(blocks*bloomBlockSize)), blocks), memory, capacity}
 }
 
-func (l *bloomLayer) block(key Fingerprint) *bloomBlock {
-	hi, _ := bits.Mul64(key.a, uint64(len(l.blocks)))
+func (l *bloomLayer) block(tag uint64) *bloomBlock {
+	hi, _ := bits.Mul64(tag, uint64(len(l.blocks)))
 	return &l.blocks[hi]
 }
 
-func (l *bloomLayer) has(key Fingerprint) bool {
-	b := l.block(key)
-	for h, n := key.b, 0; n < bloomHashes; h, n = h>>9, n+1 {
+// hashes returns the bits of a value within its block: 7 numbers of 9 bits.
+func (l *bloomLayer) hashes(tag uint64) uint64 {
+	h := (tag ^ tag>>31) * SpreadB
+	return h ^ h>>29
+}
+
+func (l *bloomLayer) has(tag uint64) bool {
+	b := l.block(tag)
+	for h, n := l.hashes(tag), 0; n < bloomHashes; h, n = h>>9, n+1 {
 		if b[h>>6&7]&(1<<(h&63)) == 0 {
 			return false
 		}
@@ -108,9 +111,9 @@ func (l *bloomLayer) has(key Fingerprint) bool {
 	return true
 }
 
-func (l *bloomLayer) add(key Fingerprint) {
-	b := l.block(key)
-	for h, n := key.b, 0; n < bloomHashes; h, n = h>>9, n+1 {
+func (l *bloomLayer) add(tag uint64) {
+	b := l.block(tag)
+	for h, n := l.hashes(tag), 0; n < bloomHashes; h, n = h>>9, n+1 {
 		b[h>>6&7] |= 1 << (h & 63)
 	}
 	l.remaining--

@@ -1,14 +1,20 @@
 package cache
 
 import (
-	"bufio"
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"birthmark/core/schema"
 	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 )
 
@@ -24,143 +30,238 @@ func accountIndexes(n int) (indexes []*schema.Index) {
 	return indexes
 }
 
-// No cache exceeds its share of the memory, and all together do not exceed the budget, apart from entries of unwritten
-// batches; and they use most of it. This holds for any number of indexes with accounts.
-func TestEveryCacheStaysWithinItsShare(t *testing.T) {
+// lookUp resolves a batch: the births of values that occur at the given pointers, and outputs that are made and spent.
+func lookUp(c *Caches, values map[model.UtxoPk][]byte, spent []model.UtxoPk) (births map[model.UtxoPk]model.BirthPk, l *Lookups, missed []int32) {
+	pks := slices.Sorted(maps.Keys(values))
+	l = c.Prepare(1, len(pks), len(pks), len(spent))
+	for i, pk := range pks {
+		l.Births[i], l.Outputs[i] = model.BirthPk{Utxo: pk}, Output{pk, valueOf(pk)}
+		for word := range c.Words() {
+			l.OutputOwners[i*c.Words()+word] = NewOwner(pk, model.BirthPk{Utxo: pk / model.UtxoPk(word+2)})
+		}
+		c.AddBirth(&l.Chunks[0], c.Fingerprints.Value(0, values[pk]), i, false)
+		c.AddOutput(&l.Chunks[0], outputKey(c, pk), i)
+	}
+	for i, pk := range spent {
+		c.AddSpend(&l.Chunks[0], outputKey(c, pk), i)
+	}
+	if pending, _ := c.Births(l); len(pending) > 0 {
+		panic("births are looked up")
+	}
+	missed = c.Outputs(l)
+	births = map[model.UtxoPk]model.BirthPk{}
+	for i, pk := range pks {
+		births[pk] = l.Births[i]
+	}
+	return births, l, missed
+}
+
+func outputKey(c *Caches, pk model.UtxoPk) Fingerprint {
+	return c.Fingerprints.Value(1, pk.AppendTo(nil))
+}
+
+// valueOf returns the value of an output; some do not fit into an entry.
+func valueOf(pk model.UtxoPk) uint64 { return uint64(pk) * SpreadA >> (pk % 30) }
+
+// Tables and overflow runs stay within the memory, apart from entries of unwritten batches, and use most of it. Every
+// birth and every unspent output is found with all that belongs to it, in tables or in runs.
+func TestOverflowStaysWithinItsMemory(t *testing.T) {
 	testrun.Slow(t)
-	const perWindow, unwritten, windows = 1000, 3, 400
-	for _, bytes := range []int64{0, 1 << 20, 4 << 20} {
+	const perBatch, unwritten = 2000, 3
+	seed := testseed.Of(t, 330)
+	for _, bytes := range []int64{1 << 19, 4 << 20, 24 << 20} {
 		for accounts := range 3 {
 			t.Run(fmt.Sprintf("%d bytes, %d indexes with accounts", bytes, accounts), func(t *testing.T) {
-				indexes := accountIndexes(accounts)
-				c := New(bytes, indexes)
-				c.Known.complete = true
-				filterFull := false
-				for w := range windows {
-					c.Pin(model.UtxoPk(max(0, w+1-unwritten)*perWindow + 1))
-					for i := range perWindow {
-						pk := model.UtxoPk(w*perWindow + i + 1)
-						key := c.Fingerprints.Value(0, pk.AppendTo(nil))
-						c.Unspent.Put(key, uint64(pk), 1<<60) // a number that does not fit into the entry
-						c.PutBirth(key, model.BirthPk{Utxo: pk})
-						c.Known.Add(key)
-						for _, x := range indexes {
-							c.PutOwner(x, pk, &model.BirthPk{Utxo: pk / 2})
+				rng := rand.New(rand.NewPCG(seed, uint64(bytes)+uint64(accounts)))
+				c := New(bytes, accountIndexes(accounts))
+				c.SetFolder(filepath.Join(t.TempDir(), "overflow"))
+				c.StartEmpty()
+				firsts := map[uint64]model.UtxoPk{} // the birth of each value
+				var unspent []model.UtxoPk
+				batches := 60 + int(bytes/(30*perBatch))
+				for w := range batches {
+					c.Pin(model.UtxoPk(max(0, w+1-unwritten)*perBatch + 1))
+					values, numbers := map[model.UtxoPk][]byte{}, map[model.UtxoPk]uint64{}
+					var made []model.UtxoPk
+					for i := range perBatch {
+						pk := model.UtxoPk(w*perBatch + i + 1)
+						number := uint64(w*perBatch + i)
+						if i%3 == 0 {
+							number = rng.Uint64N(number + 1)
+						}
+						if _, known := firsts[number]; !known {
+							firsts[number] = pk
+						}
+						values[pk], numbers[pk] = binary.LittleEndian.AppendUint64(nil, number), number
+						made = append(made, pk)
+					}
+					var spent []model.UtxoPk
+					for range perBatch / 2 {
+						if len(unspent) > 0 {
+							i := rng.IntN(len(unspent))
+							spent = append(spent, unspent[i])
+							unspent[i] = unspent[len(unspent)-1]
+							unspent = unspent[:len(unspent)-1]
 						}
 					}
-					held := c.Known.bytes
-					for name, table := range c.tables() {
-						// Pinned entries fill at least half of the slots.
-						if got, most := tableBytes(table), int64(table.capacity*entrySize); got > most && got > 2*unwritten*perWindow*entrySize {
-							t.Fatalf("%s has %d bytes of %d after %d windows", name, got, most, w)
+					unspent = append(unspent, made...)
+					births, l, missed := lookUp(c, values, spent)
+					for pk, birth := range births {
+						if want := firsts[numbers[pk]]; birth.Utxo != want {
+							t.Fatalf("batch %d: the birth of the value at %d is %v, expected %d", w, pk, birth, want)
 						}
-						if len(table.overflow) > table.used {
-							t.Fatalf("%s has %d large numbers for %d entries", name, len(table.overflow), table.used)
+					}
+					if len(missed) > 0 {
+						t.Fatalf("batch %d: %d of %d unspent outputs are missing", w, len(missed), len(spent))
+					}
+					for i, pk := range spent {
+						if l.Spent[i] != (Output{pk, valueOf(pk)}) {
+							t.Fatalf("batch %d: output %d is %v", w, pk, l.Spent[i])
 						}
-						held += tableBytes(table)
+						for word := range c.Words() {
+							owner := l.SpentOwners[i*c.Words()+word]
+							if birth, some, known := owner.Birth(pk); !some || !known || birth.Utxo != pk/model.UtxoPk(word+2) {
+								t.Fatalf("batch %d: owner %d of output %d is %v", w, word, pk, birth)
+							}
+						}
 					}
-					if bytes > 0 && held > bytes {
-						t.Fatalf("all caches have %d bytes of %d after %d windows", held, bytes, w)
+					held := int64(0)
+					for i := range c.shards {
+						s := &c.shards[i]
+						held += s.unspent.bytes() + s.births.bytes() + s.runMemory()
 					}
-					filterFull = filterFull || !c.Known.complete
+					if most := bytes + bytes/10 + 2*unwritten*perBatch*(slotSize(accounts)+entrySize); held > most {
+						t.Fatalf("batch %d: %d bytes of %d", w, held, bytes)
+					}
 				}
-				if bytes == 0 {
-					return
+				stats := c.RunStats()
+				if stats.Files == 0 || stats.Entries < int64(len(firsts))/2 {
+					t.Errorf("%+v after %d values", stats, len(firsts))
 				}
-				if !filterFull {
-					t.Errorf("the filter never reached its bound of %d bytes", c.Known.maxBytes)
+				if files, _ := os.ReadDir(c.runs.folder); len(files) < stats.Files {
+					t.Errorf("%d files of %d runs", len(files), stats.Files)
 				}
 				for name, table := range c.tables() {
-					if table.capacity > 0 && table.used < table.capacity*3/4 {
-						t.Errorf("%s keeps %d entries in %d places", name, table.used, table.capacity)
+					sound(t, table)
+					if table.used < table.capacity*3/10 {
+						t.Errorf("%s has %d entries in %d slots", name, table.used, table.capacity)
 					}
+				}
+				c.Settle()
+				if got := c.RunStats().Files; got > 0 {
+					t.Errorf("%d runs are left", got)
 				}
 			})
 		}
 	}
 }
 
-func tableBytes(t *Table) int64 { return int64(len(t.entries)) * entrySize }
+// Without a folder for runs, tables evict old entries and stay within the memory.
+func TestTablesEvictWithinTheirMemory(t *testing.T) {
+	const perBatch, unwritten = 1000, 3
+	for _, bytes := range []int64{0, 1 << 20, 4 << 20} {
+		c := New(bytes, accountIndexes(1))
+		for w := range 300 {
+			c.Pin(model.UtxoPk(max(0, w+1-unwritten)*perBatch + 1))
+			held := int64(0)
+			for i := range perBatch {
+				pk := model.UtxoPk(w*perBatch + i + 1)
+				c.PutOutput(outputKey(c, pk), uint64(pk), 1<<60) // a number that does not fit into the entry
+				c.PutBirth(c.Fingerprints.Value(0, pk.AppendTo(nil)), model.BirthPk{Utxo: pk})
+			}
+			for name, table := range c.tables() {
+				held += table.bytes()
+				if len(table.overflow) > table.used {
+					t.Fatalf("%s has %d large numbers for %d entries", name, len(table.overflow), table.used)
+				}
+			}
+			if most := bytes + 2*unwritten*perBatch*(slotSize(1)+entrySize); held > most {
+				t.Fatalf("%d bytes: the tables have %d after %d batches", bytes, held, w)
+			}
+		}
+		for name, table := range c.tables() {
+			if table.capacity > 0 && table.used < table.capacity*3/4 {
+				t.Errorf("%d bytes: %s has %d entries in %d slots", bytes, name, table.used, table.capacity)
+			}
+		}
+	}
+}
 
-// When an index with accounts is added, its owners get memory of the same budget: other tables drop their oldest
-// entries. When it is dropped, its table goes.
+// When an index with accounts is added, unspent outputs get a word for its owners, which is unknown; the words of other
+// indexes stay. Tables above their new share drop their oldest entries.
 func TestCachesAreDividedAgainWhenIndexesChange(t *testing.T) {
 	const bytes, entries = 4 << 20, 400_000
 	all := accountIndexes(2)
-	c := New(bytes, all[2:])
+	c := New(bytes, all[1:])
 	c.Pin(nothingPinned)
-	keys := make([]Fingerprint, entries)
-	for i := range keys {
-		keys[i] = c.Fingerprints.Value(0, model.UtxoPk(i).AppendTo(nil))
-		c.Unspent.Put(keys[i], uint64(i), uint64(i))
-		c.PutBirth(keys[i], model.BirthPk{Utxo: model.UtxoPk(i), Ordinal: uint16(i)})
+	owner := func(i int) Owner { return NewOwner(model.UtxoPk(i), model.BirthPk{Utxo: model.UtxoPk(i / 2)}) }
+	for i := range entries {
+		pk := model.UtxoPk(i)
+		c.shardOf(outputKey(c, pk)).unspent.put(outputKey(c, pk), uint64(i), uint64(i), []uint64{uint64(owner(i))})
+		c.PutBirth(c.Fingerprints.Value(0, pk.AppendTo(nil)), model.BirthPk{Utxo: pk, Ordinal: uint16(i)})
 	}
-	before := c.Births.used
-	for n, indexes := range [][]*schema.Index{all[1:], all, all[2:]} {
+	for n, indexes := range [][]*schema.Index{all, all[1:], all[2:]} {
 		c.Divide(indexes)
-		held := c.Known.maxBytes
+		if c.Words() != len(indexes)-1 {
+			t.Fatalf("division %d: %d words", n, c.Words())
+		}
+		held, young := int64(0), 0
 		for name, table := range c.tables() {
 			sound(t, table)
-			held += tableBytes(table)
-			if got, most := tableBytes(table), int64(table.capacity*entrySize); got > most {
+			held += table.bytes()
+			if got, most := table.bytes(), int64(table.capacity)*slotSize(table.words); got > most {
 				t.Errorf("division %d: %s has %d bytes of %d", n, name, got, most)
 			}
 		}
-		if accounts := len(indexes) - 1; len(c.owners) != accounts || held > bytes {
-			t.Errorf("division %d: %d tables of owners, expected %d; %d bytes of %d", n, len(c.owners), accounts, held, bytes)
+		if held > bytes {
+			t.Errorf("division %d: %d bytes of %d", n, held, bytes)
 		}
-		for _, x := range indexes {
-			for i := range model.UtxoPk(entries) {
-				c.PutOwner(x, i, nil)
+		word := c.WordOf(all[1])
+		for i := range entries {
+			key := outputKey(c, model.UtxoPk(i))
+			table := c.shardOf(key).unspent
+			at, found := table.find(table.key(key))
+			if !found {
+				continue
 			}
-		}
-		if c.Births.used < before/2 || c.Births.used > before*3/4 {
-			t.Errorf("division %d: %d births of %d are left", n, c.Births.used, before)
-		}
-		young := 0
-		for i := range keys {
-			at, ok := c.Birth(keys[i])
-			if ok && at != (model.BirthPk{Utxo: model.UtxoPk(i), Ordinal: uint16(i)}) {
-				t.Fatalf("division %d: birth %d is %v", n, i, at)
+			if word >= 0 && table.at(at)[word] != uint64(owner(i)) {
+				t.Fatalf("division %d: the owner of output %d is %d", n, i, table.at(at)[word])
 			}
-			if ok && i >= entries*9/10 {
+			if other := c.WordOf(all[0]); other >= 0 && table.at(at)[other] != 0 {
+				t.Fatalf("division %d: output %d has an owner in the new index", n, i)
+			}
+			if i > entries*19/20 {
 				young++
 			}
 		}
-		if young < entries/10*95/100 {
-			t.Errorf("division %d: of the %d youngest births %d are left", n, entries/10, young)
+		if young < entries/20*95/100 {
+			t.Errorf("division %d: of the %d youngest outputs %d are left", n, entries/20, young)
 		}
 	}
 }
 
 // At any distance from the birth of its value, an output is distinguished from an output without a value.
 func TestOwnersOfAnyDistance(t *testing.T) {
-	x := accountIndexes(1)[0]
-	c := New(1<<20, []*schema.Index{x})
-	born := &model.BirthPk{Utxo: 5 << 19}
+	born := model.BirthPk{Utxo: 5 << 19}
 	for _, distance := range []model.UtxoPk{0, 1, 1<<61 - 1, 1 << 61, 1<<61 + 1, 1<<62 - 2, 1<<62 - 1, 1 << 62, 1 << 63} {
 		pk := born.Utxo + distance
-		c.PutOwner(x, pk, born)
-		if got, ok := c.TakeOwner(x, pk); !ok || got == nil || *got != *born {
-			t.Errorf("at a distance of %d: %v, %t", uint64(distance), got, ok)
-		}
-		c.PutOwner(x, pk, nil)
-		if got, ok := c.TakeOwner(x, pk); !ok || got != nil {
-			t.Errorf("without a value: %v, %t", got, ok)
-		}
-		if _, ok := c.TakeOwner(x, pk); ok {
-			t.Error("an owner is taken twice")
+		if got, some, known := NewOwner(pk, born).Birth(pk); !some || !known || got != born {
+			t.Errorf("at a distance of %d: %v, %t", uint64(distance), got, known)
 		}
 	}
-	if c.owners[x.Number].pinFloor != nothingPinned {
-		t.Error("owners are pinned")
+	if _, some, known := OwnerNone.Birth(5); some || !known {
+		t.Error("an output without a value has one")
+	}
+	if _, some, known := Owner(0).Birth(5); some || known {
+		t.Error("an unknown owner is known")
 	}
 }
 
-// The snapshot of a table that is far larger than its entries takes no memory for the rest.
+// The snapshot of filtered births has about the youngest ones, and takes little memory.
 func TestSnapshotOfALargeTableTakesLittleMemory(t *testing.T) {
-	const entries, most = 1_000_000, 2_000
+	const entries = 1_000_000
 	c := New(64<<20, nil)
+	c.births = birthsFiltered
 	for i := range model.UtxoPk(entries) {
 		key := c.Fingerprints.Value(0, i.AppendTo(nil))
 		c.PutBirth(key, model.BirthPk{Utxo: i})
@@ -168,25 +269,18 @@ func TestSnapshotOfALargeTableTakesLittleMemory(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	var b bytes.Buffer
-	b.Grow(1 << 20)
+	b.Grow(4 << 20)
 	runtime.ReadMemStats(&before)
 	out := &snapshotWriter{w: &b}
-	c.Births.write(out, most)
+	for i := range c.shards {
+		c.shards[i].writeTo(out, entries)
+	}
 	out.flush()
 	runtime.ReadMemStats(&after)
-	if took := after.TotalAlloc - before.TotalAlloc; took > 4<<20 {
-		t.Errorf("a snapshot of %d births took %d bytes of memory", most, took)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
+		t.Errorf("a snapshot of %d births took %d bytes of memory", maxSnapshotBirths, took)
 	}
-	again := newTable(1<<20, ordinalBits)
-	again.read(&snapshotReader{r: bufio.NewReader(&b)})
-	oldest := uint64(entries)
-	for _, e := range again.entries {
-		if e.tag != 0 {
-			oldest = min(oldest, e.pk)
-		}
-	}
-	// The age from which births are saved is estimated from one entry in 11: the standard deviation is 7%.
-	if again.used < most*6/10 || again.used > most*14/10 || oldest < entries-2*most {
-		t.Errorf("%d births were saved from %v on, expected the youngest %d", again.used, oldest, most)
+	if size := b.Len(); size < maxSnapshotBirths*entrySize*8/10 || size > maxSnapshotBirths*entrySize*12/10 {
+		t.Errorf("the snapshot has %d bytes, expected %d", size, maxSnapshotBirths*entrySize)
 	}
 }

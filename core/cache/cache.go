@@ -3,6 +3,9 @@ package cache
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/dchest/siphash"
@@ -54,137 +57,228 @@ func (p Fingerprint) Output(n uint32) Fingerprint {
 // others if there is room. Callers hold DB.write.
 type Caches struct {
 	Fingerprints fingerprinter
-	Unspent      *Table // outpoint (or value of the index by which inputs name outputs) -> utxo_pk, value; removed when spent
-	Births       *Table // value of an index or asset id -> birth
-	Known        *Bloom
-	owners       map[int]*Table // by number of an index with accounts: utxo_pk -> distance to the birth of its value
-	warmed       bool           // complete, as if this process had written the whole database
 	Counters     Counters
+	OnSweep      func() // called before a table is scanned to remove entries; for tests
 
-	budget     int64       // bound of all tables and the filter together; pinned entries may exceed it
+	shards []shard
+	births births
+	owners []*schema.Index // indexes whose values the entries of unspent outputs contain, in the order of their words
+	warmed bool            // as if this process had written the whole database
+
+	budget     int64       // bound of the memory of all shards; pinned entries may exceed it
 	snapshotAt model.Point // block of the snapshot that was last read or written
-	OnSweep    func()      // called before a table is scanned to remove entries; for tests
+	pinned     model.UtxoPk
+	runs       runs
+	lookups    Lookups
 }
+
+// births states which births the caches have: it decides what a miss in a table of births means.
+type births int
+
+const (
+	// birthsUnknown: a miss must be looked up in the database.
+	birthsUnknown births = iota
+	// birthsFiltered: a value that the filter lacks is new; others must be looked up.
+	birthsFiltered
+	// birthsComplete: tables and overflow runs have the births of all values; a value that both lack is new.
+	birthsComplete
+)
 
 const (
 	valueBits   = 52 // of an output's value; larger values overflow
 	ordinalBits = 17 // of the ordinal of a birth
-	ownerBits   = 62 // of the distance of two pointers in one chain plus 1
 )
 
+// New returns empty caches of at most the given memory.
 func New(bytes int64, indexes []*schema.Index) *Caches {
-	c := &Caches{Fingerprints: newFingerprinter(), Known: newBloom(bytes / 8), budget: bytes}
-	c.Divide(indexes)
+	c := &Caches{Fingerprints: newFingerprinter(), budget: bytes}
+	rotation := shardBits(bytes)
+	c.shards = make([]shard, 1<<rotation)
+	for i := range c.shards {
+		c.shards[i] = shard{c: c, number: i, unspent: newTable(valueBits, rotation), births: newTable(ordinalBits, rotation)}
+	}
+	c.owners = withOwners(indexes)
+	for i := range c.shards {
+		c.shards[i].unspent.words = len(c.owners)
+	}
+	c.divide()
 	return c
 }
 
-// Divide sets the share of each cache in bytes: an eighth for the filter; a quarter for owners in equal parts, if there
-// are indexes with accounts; of the rest a third for unspent outputs and two thirds for births. On a busy chain a value
-// is used three times as often as an output is kept. When the indexes change, tables above their new share drop their
-// oldest entries.
-func (c *Caches) Divide(indexes []*schema.Index) {
-	owners := map[int]*Table{}
-	changed := c.owners == nil
+// shardBits returns the number of bits that select a shard. Shards of less than a megabyte cost more than they gain; two
+// of any size occupy two processors.
+func shardBits(bytes int64) int {
+	switch {
+	case bytes >= 128<<20:
+		return 6
+	case bytes >= 16<<20:
+		return 4
+	case bytes >= 64<<10:
+		return 1
+	}
+	return 0
+}
+
+// withOwners returns the indexes whose values are stored with unspent outputs: those with accounts, unless outputs have
+// several values.
+func withOwners(indexes []*schema.Index) (owners []*schema.Index) {
 	for _, x := range indexes {
-		if HasOwners(x) {
-			owners[x.Number] = c.owners[x.Number]
-			changed = changed || owners[x.Number] == nil
+		if x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal() {
+			owners = append(owners, x)
 		}
 	}
-	if !changed && len(owners) == len(c.owners) {
+	return owners
+}
+
+// Divide adapts the caches to the indexes. The values of indexes that got accounts are unknown in existing entries.
+func (c *Caches) Divide(indexes []*schema.Index) {
+	owners := withOwners(indexes)
+	same := func(a, b *schema.Index) bool { return a.Number == b.Number }
+	if slices.EqualFunc(owners, c.owners, same) {
 		return
 	}
-	for number, t := range c.owners {
-		if owners[number] == nil {
-			t.clear()
-		}
+	c.leaveRuns() // their entries have other words
+	from := make([]int, len(owners))
+	for i, x := range owners {
+		from[i] = slices.IndexFunc(c.owners, func(y *schema.Index) bool { return same(x, y) })
 	}
 	c.owners = owners
-	rest := c.budget - c.Known.maxBytes
-	if len(owners) > 0 {
-		rest -= c.budget / 4
+	for i := range c.shards {
+		c.shards[i].unspent.setWords(from)
 	}
-	c.Unspent = c.Unspent.limited(rest/3, valueBits)
-	c.Births = c.Births.limited(rest-rest/3, ordinalBits)
-	for number, t := range owners {
-		owners[number] = t.limited(c.budget/4/int64(len(owners)), ownerBits)
-		owners[number].pinFloor = nothingPinned
+	c.divide()
+}
+
+// divide sets the share of each table in bytes. A quarter is for the filter, if it is in use. Overflow runs take what
+// they need, up to a half, in steps of a sixteenth. The rest is for the tables: for each entry of an unspent output two
+// births, since on a busy chain a value is used three times as often as an output is kept. Tables above their new share
+// drop their oldest entries.
+func (c *Caches) divide() {
+	per, filter := c.budget/int64(len(c.shards)), int64(0)
+	if c.births == birthsFiltered {
+		filter = c.filterBytes()
+	}
+	step := max(1, per/16)
+	c.each(func(s *shard) {
+		s.filter.maxBytes = filter
+		s.mapFilters(per / 2)
+		rest := per - filter - min((s.runMemory()+step-1)/step*step, per/2)
+		size := slotSize(len(c.owners))
+		unspent := rest * size / (size + 2*entrySize)
+		s.unspent.limit(unspent)
+		s.births.limit(rest - unspent)
+	})
+}
+
+// filterBytes returns the bound of the filter of a shard.
+func (c *Caches) filterBytes() int64 { return c.budget / int64(len(c.shards)) / 4 }
+
+// Pin protects the entries of unwritten batches; first is the beginning of the oldest one.
+func (c *Caches) Pin(first model.UtxoPk) {
+	c.pinned = first
+	for i := range c.shards {
+		c.shards[i].pin()
 	}
 }
 
-// Pin protects the entries of unwritten batches; first is the beginning of the oldest one. Owners are not pinned: the
-// batches themselves have the owners of their outputs.
-func (c *Caches) Pin(first model.UtxoPk) { c.Unspent.pinFloor, c.Births.pinFloor = first, first }
+// Words returns the number of words that the entry of an unspent output has.
+func (c *Caches) Words() int { return len(c.owners) }
 
-// HasOwners reports whether the owners of an index are cached.
-func HasOwners(x *schema.Index) bool {
-	return x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal()
+// WordOf returns the number of the word that has the owner in an index; -1 if there is none.
+func (c *Caches) WordOf(x *schema.Index) int {
+	return slices.IndexFunc(c.owners, func(y *schema.Index) bool { return x.Number == y.Number })
 }
 
-// outputFingerprint returns the fingerprint of a pointer, which is unique.
-func outputFingerprint(pk model.UtxoPk) Fingerprint { return Fingerprint{a: uint64(pk) * SpreadA} }
+// Owner is the value of an output in an index with accounts, as the word of an entry: 0 if it is unknown, 1 if the
+// output has no value, and otherwise 2 more than the distance from the birth of the value to the output.
+type Owner uint64
 
-// PutOwner stores the birth of an output's value, or nil if the output has none. The number of the entry is the
-// distance from the birth to the output plus one; 0 means no value.
-func (c *Caches) PutOwner(x *schema.Index, pk model.UtxoPk, birth *model.BirthPk) {
-	t := c.owners[x.Number]
-	switch {
-	case t == nil:
-	case birth == nil:
-		t.Put(outputFingerprint(pk), uint64(pk), 0)
-	default:
-		t.Put(outputFingerprint(pk), uint64(pk), uint64(pk-birth.Utxo)+1)
+// OwnerNone is the owner of an output without a value.
+const OwnerNone Owner = 1
+
+// NewOwner returns the owner of the output at pk whose value has the given birth.
+func NewOwner(pk model.UtxoPk, birth model.BirthPk) Owner { return Owner(pk-birth.Utxo) + 2 }
+
+// Birth returns the birth of the owner of the output at pk. some is false if the output has no value; known is false if
+// the entry does not say.
+func (o Owner) Birth(pk model.UtxoPk) (birth model.BirthPk, some, known bool) {
+	if o < 2 {
+		return model.BirthPk{}, false, o == OwnerNone
 	}
+	return model.BirthPk{Utxo: pk - model.UtxoPk(o-2)}, true, true
 }
 
-// TakeOwner removes and returns the owner of a spent output; ok is false on a cache miss.
-func (c *Caches) TakeOwner(x *schema.Index, pk model.UtxoPk) (birth *model.BirthPk, ok bool) {
-	t := c.owners[x.Number]
-	if t == nil {
-		return nil, false
-	}
-	_, number, ok := t.Take(outputFingerprint(pk))
-	if !ok || number == 0 {
-		return nil, ok
-	}
-	return &model.BirthPk{Utxo: pk - model.UtxoPk(number-1)}, true
+// shardOf returns the shard of a fingerprint.
+func (c *Caches) shardOf(f Fingerprint) *shard { return &c.shards[c.shardNumber(f)] }
+
+func (c *Caches) shardNumber(f Fingerprint) uint64 {
+	return f.a >> (64 - c.shards[0].births.rotation)
 }
 
-// Birth returns the birth of a value if it is cached.
+// each calls fn for every shard, on all processors.
+func (c *Caches) each(fn func(s *shard)) {
+	Parallel(len(c.shards), func(i int) { fn(&c.shards[i]) })
+}
+
+// Parallel calls fn for 0 to n-1 on all processors.
+func Parallel(n int, fn func(i int)) {
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			fn(i)
+		}
+	}
+	var others sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+}
+
+// Birth returns the birth of a value if a table has it.
 func (c *Caches) Birth(key Fingerprint) (model.BirthPk, bool) {
-	pk, ordinal, ok := c.Births.get(key)
+	pk, ordinal, ok := c.shardOf(key).births.get(key)
 	return model.BirthPk{Utxo: model.UtxoPk(pk), Ordinal: uint16(ordinal)}, ok
 }
 
-func (c *Caches) PutBirth(key Fingerprint, birth model.BirthPk) {
-	c.Births.Put(key, uint64(birth.Utxo), uint64(birth.Ordinal))
-}
+// PutBirth stores the birth of a value of the database, or the first occurrence of a new one.
+func (c *Caches) PutBirth(key Fingerprint, birth model.BirthPk) { c.shardOf(key).putBirth(key, birth) }
 
 // clear removes everything.
 func (c *Caches) clear() {
-	c.Unspent.clear()
-	c.Births.clear()
-	c.Known.disable()
-	for _, t := range c.owners {
-		t.clear()
+	for i := range c.shards {
+		c.shards[i].unspent.clear()
+		c.shards[i].births.clear()
 	}
+	c.lookUpBirths()
 }
 
 // The filter may have values that the database lacks, and an output that is unspent again may be missing: both only
-// cost a lookup. A rollback therefore removes the entries of the rows that it removes, and nothing else. If it fails,
-// removed entries are looked up.
+// cost a lookup. A rollback therefore removes the entries of the rows that it removes, and nothing else.
 
-// DropOutput removes the entries of an output whose row is removed. key is that of the table of unspent outputs.
-func (c *Caches) DropOutput(key Fingerprint, pk model.UtxoPk) {
-	c.Unspent.Drop(key, pk)
-	for _, t := range c.owners {
-		t.Drop(outputFingerprint(pk), pk)
-	}
-}
+// DropOutput removes the entry of an output whose row is removed.
+func (c *Caches) DropOutput(key Fingerprint, pk model.UtxoPk) { c.shardOf(key).unspent.drop(key, pk) }
 
 // DropBirth removes the birth of a value whose row is removed.
 func (c *Caches) DropBirth(space int, value []byte, birth model.BirthPk) {
-	c.Births.Drop(c.Fingerprints.Value(space, value), birth.Utxo)
+	key := c.Fingerprints.Value(space, value)
+	c.shardOf(key).births.drop(key, birth.Utxo)
+}
+
+// BeginRollback ignores the entries of overflow runs at first or later: a rollback removes their rows. EndRollback must
+// be called when the rollback has succeeded or failed.
+func (c *Caches) BeginRollback(first model.UtxoPk) {
+	for i := range c.shards {
+		c.shards[i].truncate(first)
+	}
+}
+
+// EndRollback must be called after a rollback. If it failed, births of existing rows may be missing: misses are looked up.
+func (c *Caches) EndRollback(err error) {
+	if err != nil && c.births == birthsComplete {
+		c.lookUpBirths()
+	}
 }
 
 // DropFrom removes all entries that point to first or later. It scans every table, so it is called only after a
@@ -193,12 +287,15 @@ func (c *Caches) DropFrom(first model.UtxoPk) {
 	if c.OnSweep != nil {
 		c.OnSweep()
 	}
-	c.Unspent.dropFrom(first)
-	c.Births.dropFrom(first)
-	for _, t := range c.owners {
-		t.dropFrom(first)
-	}
+	c.BeginRollback(first)
+	c.each(func(s *shard) {
+		s.unspent.dropFrom(first)
+		s.births.dropFrom(first)
+	})
 }
+
+// StartEmpty marks the caches as complete: the database has no rows that they lack.
+func (c *Caches) StartEmpty() { c.warmed, c.births = true, birthsComplete }
 
 // Counter counts the lookups and hits of a cache. Batches add to it, not each lookup.
 type Counter struct{ lookups, hits atomic.Uint64 }
@@ -214,6 +311,7 @@ type Counters struct {
 	Values  Counter // births of values and assets
 	Filter  Counter // lookups that missed the births; a hit means that the value is new
 	Owners  Counter // owners of spent outputs, if indexes keep accounts
+	Runs    Counter // lookups in overflow runs
 }
 
 // Contents is the source of the caches' content: a store and its state, which must not change during the call.
@@ -224,12 +322,9 @@ type Contents struct {
 	Totals schema.Totals
 }
 
-// StartEmpty marks the caches as complete: the database has no rows that they lack.
-func (c *Caches) StartEmpty() { c.warmed, c.Known.complete = true, true }
-
 // Stats counts the lookups of one cache.
 type Stats struct {
-	Name          string // outputs, values, filter, owners
+	Name          string // outputs, values, filter, owners, runs
 	Lookups, Hits uint64
 }
 
@@ -239,7 +334,7 @@ func (c *Caches) Stats() (all []Stats) {
 	for _, of := range []struct {
 		name string
 		*Counter
-	}{{"outputs", &h.Outputs}, {"values", &h.Values}, {"filter", &h.Filter}, {"owners", &h.Owners}} {
+	}{{"outputs", &h.Outputs}, {"values", &h.Values}, {"filter", &h.Filter}, {"owners", &h.Owners}, {"runs", &h.Runs}} {
 		found := of.hits.Load() // before lookups, so that hits never exceed them
 		all = append(all, Stats{of.name, of.lookups.Load(), found})
 	}

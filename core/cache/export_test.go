@@ -21,10 +21,10 @@ func (c *Caches) Entries() map[string]map[any]model.UtxoPk {
 }
 
 // tables returns all tables by name.
-func (c *Caches) tables() map[string]*Table {
-	all := map[string]*Table{"unspent": c.Unspent, "births": c.Births}
-	for number, t := range c.owners {
-		all[fmt.Sprintf("owners of index %d", number)] = t
+func (c *Caches) tables() map[string]*table {
+	all := map[string]*table{}
+	for i := range c.shards {
+		all[fmt.Sprint("unspent ", i)], all[fmt.Sprint("births ", i)] = c.shards[i].unspent, c.shards[i].births
 	}
 	return all
 }

@@ -10,16 +10,20 @@ import (
 	"birthmark/model"
 )
 
-// Table maps fingerprints to a pointer and a small number in bounded memory. Below its bound it keeps every entry and
-// grows; at its bound it evicts old entries that were not referenced recently. Entries that point into unwritten
-// batches are never evicted, since nothing else has them.
+// table maps fingerprints to a pointer, a small number and a fixed number of words in bounded memory. Below its bound it
+// keeps every entry and grows; at its bound it evicts old entries that were not referenced recently. Pinned entries are
+// never evicted, since nothing else has them.
 // The table uses open addressing and is sorted by tag: the high bits of an entry's tag determine its home slot, and the
 // entry is stored there or later, after entries with lower tags. A search ends at the first higher tag. Growing moves
 // the entries in place.
-type Table struct {
+type table struct {
 	entries  []entry
 	memory   *offheap.Memory
+	words    int      // per entry
+	side     []uint64 // the words of the entries, by slot
+	sideMem  *offheap.Memory
 	payload  uint // bits of an entry's number
+	rotation int  // bits by which tags are rotated: the top bits of a fingerprint select the shard
 	used     int  // entries
 	capacity int  // slots; 0: the table keeps only pinned entries
 
@@ -55,27 +59,33 @@ const (
 	nothingPinned = model.UtxoPk(math.MaxUint64)
 )
 
-// newTable returns a table of at most bytes for numbers of the given bits.
-func newTable(bytes int64, payload uint) *Table {
-	return &Table{memory: offheap.New(int(bytes)), payload: payload, capacity: slotsIn(bytes), overflow: map[uint64]uint64{}}
+// newTable returns a table for numbers of the given bits; its bound is 0 bytes.
+func newTable(payload uint, rotation int) *table {
+	return &table{memory: offheap.New(0), sideMem: offheap.New(0), payload: payload, rotation: rotation, overflow: map[uint64]uint64{}}
 }
 
+// slotSize returns the bytes per slot of entries with words.
+func slotSize(words int) int64 { return entrySize + 8*int64(words) }
+
 // slotsIn returns the number of slots of a table of at most bytes; 0 if they are too few for a table.
-func slotsIn(bytes int64) int {
-	if most := int(bytes / entrySize); most >= leastSlots {
+func (t *table) slotsIn(bytes int64) int {
+	if most := int(bytes / slotSize(t.words)); most >= leastSlots {
 		return most
 	}
 	return 0
 }
 
-// limited returns the table with another bound, or a new one if t is nil. If the table is larger, it drops its oldest
-// entries that are not pinned.
-func (t *Table) limited(bytes int64, payload uint) *Table {
-	if t == nil {
-		return newTable(bytes, payload)
+// bytes returns the memory of the slots.
+func (t *table) bytes() int64 { return int64(len(t.entries)) * slotSize(t.words) }
+
+// limit sets the bound of the table. If the table is larger, it drops its oldest entries that are not pinned.
+func (t *table) limit(bytes int64) {
+	t.capacity = t.slotsIn(bytes)
+	if len(t.entries) == 0 {
+		t.memory, t.sideMem = offheap.New(t.capacity*entrySize), offheap.New(8*t.capacity*t.words)
 	}
-	if t.capacity = slotsIn(bytes); len(t.entries) <= max(t.capacity, leastSlots) {
-		return t
+	if len(t.entries) <= max(t.capacity, leastSlots) {
+		return
 	}
 	oldest := min(t.newest(t.capacity*maxLoad/16, func(*entry) bool { return true }), uint64(t.pinFloor))
 	stay := 0
@@ -86,13 +96,54 @@ func (t *Table) limited(bytes int64, payload uint) *Table {
 	}
 	n := min(len(t.entries), max(t.capacity, leastSlots, stay*16/15+slack))
 	t.rewrite(n, func(pk uint64) bool { return pk >= oldest })
-	return t
+}
+
+// resize changes the number of slots.
+func (t *table) resize(n int) {
+	t.entries = unsafe.Slice((*entry)(t.memory.Resize(n*entrySize)), n)
+	if t.words > 0 {
+		t.side = unsafe.Slice((*uint64)(t.sideMem.Resize(8*n*t.words)), n*t.words)
+	}
+}
+
+// move moves the entry at slot i to the empty slot to.
+func (t *table) move(to, i int) {
+	if to == i {
+		return
+	}
+	t.entries[to], t.entries[i] = t.entries[i], entry{}
+	if t.words > 0 {
+		copy(t.at(to), t.at(i))
+	}
+}
+
+// at returns the words of the entry at slot i.
+func (t *table) at(i int) []uint64 { return t.side[i*t.words : (i+1)*t.words] }
+
+// setWords changes the number of words per entry. Word i is the former word from[i], or 0 if from[i] is negative.
+func (t *table) setWords(from []int) {
+	before, words := t.side, t.words
+	n := len(t.entries)
+	t.side, t.words = nil, len(from)
+	memory := offheap.New(0)
+	if n > 0 && t.words > 0 {
+		t.side = unsafe.Slice((*uint64)(memory.Resize(8*n*t.words)), n*t.words)
+		for i := range n {
+			for to, word := range from {
+				if word >= 0 {
+					t.side[i*t.words+to] = before[i*words+word]
+				}
+			}
+		}
+	}
+	t.sideMem.Resize(0)
+	t.sideMem = memory
 }
 
 // newest returns a pointer such that about n of the entries for which the function is true are at or after it. It is
-// estimated from a sample of some 100,000 of them.
-func (t *Table) newest(n int, want func(e *entry) bool) (oldest uint64) {
-	const samples = 100_000
+// estimated from a sample of some 20,000 of them.
+func (t *table) newest(n int, want func(e *entry) bool) (oldest uint64) {
+	const samples = 20_000
 	every := t.used/samples + 1
 	sample := make([]uint64, 0, t.used/every)
 	wanted := 0
@@ -111,36 +162,32 @@ func (t *Table) newest(n int, want func(e *entry) bool) (oldest uint64) {
 }
 
 // key splits a fingerprint into the tag, which is not 0, and its bits in rest.
-func (t *Table) key(f Fingerprint) (tag, extra uint64) {
-	return max(f.a, 1), f.b >> 1 & t.mask()
+func (t *table) key(f Fingerprint) (tag, extra uint64) {
+	return max(bits.RotateLeft64(f.a, t.rotation), 1), f.b >> 1 & t.mask()
 }
 
 // mask selects the bits of rest that distinguish entries of the same tag.
-func (t *Table) mask() uint64 { return ^(referenced | t.numbers()) }
+func (t *table) mask() uint64 { return ^(referenced | t.numbers()) }
 
-func (t *Table) numbers() uint64 { return 1<<t.payload - 1 }
+func (t *table) numbers() uint64 { return 1<<t.payload - 1 }
 
 // home returns the slot where the search for a tag begins.
-func (t *Table) home(tag uint64) int {
+func (t *table) home(tag uint64) int {
 	hi, _ := bits.Mul64(tag, uint64(len(t.entries)-slack))
 	return int(hi)
 }
 
-// Prefetch touches the slots of many fingerprints at once, so that later lookups do not wait for memory one by one. The
-// result is meaningless.
-func (t *Table) Prefetch(fs []Fingerprint) (sum uint64) {
+// touch reads the slots of a fingerprint, so that a later lookup does not wait for memory. The result is meaningless.
+func (t *table) touch(f Fingerprint) uint64 {
 	if t.used == 0 {
 		return 0
 	}
-	for i := range fs {
-		home := t.home(fs[i].a)
-		sum += t.entries[home].tag + t.entries[home+2].tag // most searches end there: the next cache line
-	}
-	return sum
+	home := t.home(bits.RotateLeft64(f.a, t.rotation))
+	return t.entries[home].tag + t.entries[home+2].tag // most searches end there: the next cache line
 }
 
 // find returns the slot of an entry, or where it belongs.
-func (t *Table) find(tag, extra uint64) (i int, found bool) {
+func (t *table) find(tag, extra uint64) (i int, found bool) {
 	if len(t.entries) == 0 {
 		return 0, false
 	}
@@ -158,7 +205,7 @@ func (t *Table) find(tag, extra uint64) (i int, found bool) {
 }
 
 // get finds an entry.
-func (t *Table) get(f Fingerprint) (pk, number uint64, ok bool) {
+func (t *table) get(f Fingerprint) (pk, number uint64, ok bool) {
 	i, found := t.find(t.key(f))
 	if !found {
 		return 0, 0, false
@@ -168,18 +215,21 @@ func (t *Table) get(f Fingerprint) (pk, number uint64, ok bool) {
 	return e.pk, t.number(e), true
 }
 
-// Take finds an entry and removes it.
-func (t *Table) Take(f Fingerprint) (pk, number uint64, ok bool) {
+// take finds an entry and removes it. It copies its words to words.
+func (t *table) take(f Fingerprint, words []uint64) (pk, number uint64, ok bool) {
 	i, found := t.find(t.key(f))
 	if !found {
 		return 0, 0, false
 	}
 	pk, number = t.entries[i].pk, t.number(&t.entries[i])
+	if t.words > 0 {
+		copy(words, t.at(i))
+	}
 	t.remove(i)
 	return pk, number, true
 }
 
-func (t *Table) number(e *entry) uint64 {
+func (t *table) number(e *entry) uint64 {
 	n := e.rest & t.numbers()
 	if n == t.numbers() {
 		return t.overflow[e.pk]
@@ -187,13 +237,13 @@ func (t *Table) number(e *entry) uint64 {
 	return n
 }
 
-// Put adds or replaces an entry.
-func (t *Table) Put(f Fingerprint, pk, number uint64) {
+// put adds or replaces an entry; words is nil or has the words of the entry.
+func (t *table) put(f Fingerprint, pk, number uint64, words []uint64) {
 	tag, extra := t.key(f)
-	t.insert(tag, extra, pk, number)
+	t.insert(tag, extra, pk, number, words)
 }
 
-func (t *Table) insert(tag, extra, pk, number uint64) {
+func (t *table) insert(tag, extra, pk, number uint64, words []uint64) {
 	if t.capacity == 0 && pk < uint64(t.pinFloor) {
 		return
 	}
@@ -216,13 +266,18 @@ func (t *Table) insert(tag, extra, pk, number uint64) {
 		number = t.numbers()
 	}
 	t.entries[i] = entry{tag, pk, extra | number}
+	if t.words > 0 {
+		clear(t.at(i))
+		copy(t.at(i), words)
+	}
 }
 
 // open shifts the entries from i on by one slot, up to an empty one; false if there is none.
-func (t *Table) open(i int) bool {
+func (t *table) open(i int) bool {
 	for j := i; j < len(t.entries); j++ {
 		if t.entries[j].tag == 0 {
 			copy(t.entries[i+1:j+1], t.entries[i:j])
+			copy(t.side[(i+1)*t.words:], t.side[i*t.words:j*t.words])
 			return true
 		}
 	}
@@ -231,7 +286,7 @@ func (t *Table) open(i int) bool {
 
 // makeRoom lets a full table grow or, at its bound, evicts an entry near i. The table exceeds its bound only if nearly
 // all entries are pinned.
-func (t *Table) makeRoom(i int) {
+func (t *table) makeRoom(i int) {
 	if len(t.entries) < t.capacity {
 		t.grow()
 		return
@@ -249,7 +304,7 @@ func (t *Table) makeRoom(i int) {
 
 // evict drops the oldest of the entries near i that was not referenced since the last eviction there. It returns false
 // if all of them are pinned.
-func (t *Table) evict(i int) bool {
+func (t *table) evict(i int) bool {
 	for range 2 {
 		oldest := -1
 		for j := max(0, i-evictionSample); j < min(i+evictionSample, len(t.entries)); j++ {
@@ -264,7 +319,7 @@ func (t *Table) evict(i int) bool {
 }
 
 // older returns which of two entries to evict, if j can be; it clears the referenced bit.
-func (t *Table) older(oldest, j int) int {
+func (t *table) older(oldest, j int) int {
 	e := &t.entries[j]
 	switch {
 	case e.tag == 0 || e.pk >= uint64(t.pinFloor):
@@ -277,7 +332,7 @@ func (t *Table) older(oldest, j int) int {
 }
 
 // grow adds a quarter more slots, up to the bound.
-func (t *Table) grow() {
+func (t *table) grow() {
 	n := len(t.entries) + len(t.entries)/4
 	if len(t.entries) < t.capacity {
 		n = min(n, t.capacity)
@@ -285,7 +340,7 @@ func (t *Table) grow() {
 	n = max(n, leastSlots)
 	filled := len(t.entries)
 	for ; ; n += slack {
-		t.entries = unsafe.Slice((*entry)(t.memory.Resize(n*entrySize)), n)
+		t.resize(n)
 		if t.fits(filled) {
 			break
 		}
@@ -293,17 +348,16 @@ func (t *Table) grow() {
 	// Entries move to the end, and from there down to their slots: none is overwritten before it has moved.
 	end := n
 	for i := filled - 1; i >= 0; i-- {
-		if e := t.entries[i]; e.tag != 0 {
+		if t.entries[i].tag != 0 {
 			end--
-			t.entries[i] = entry{}
-			t.entries[end] = e
+			t.move(end, i)
 		}
 	}
 	t.rehash(end)
 }
 
 // fits reports whether the entries among the first filled slots have room at their homes.
-func (t *Table) fits(filled int) bool {
+func (t *table) fits(filled int) bool {
 	next := 0
 	for i := range filled {
 		if tag := t.entries[i].tag; tag != 0 {
@@ -314,47 +368,47 @@ func (t *Table) fits(filled int) bool {
 }
 
 // rehash moves the entries from slot first on, which are after their homes, to their homes.
-func (t *Table) rehash(first int) {
+func (t *table) rehash(first int) {
 	next := 0
 	for i := first; i < len(t.entries); i++ {
-		e := t.entries[i]
-		if e.tag == 0 {
+		tag := t.entries[i].tag
+		if tag == 0 {
 			continue
 		}
-		t.entries[i] = entry{}
-		next = max(next, t.home(e.tag))
-		t.entries[next] = e
+		next = max(next, t.home(tag))
+		t.move(next, i)
 		next++
 	}
 }
 
-func (t *Table) dropOverflow(e *entry) {
+func (t *table) dropOverflow(e *entry) {
 	if e.rest&t.numbers() == t.numbers() {
 		delete(t.overflow, e.pk)
 	}
 }
 
 // remove deletes the entry at i: displaced successors shift back (backward-shift deletion).
-func (t *Table) remove(i int) {
+func (t *table) remove(i int) {
 	t.dropOverflow(&t.entries[i])
 	j := i + 1
 	for j < len(t.entries) && t.entries[j].tag != 0 && t.home(t.entries[j].tag) < j {
 		j++
 	}
 	copy(t.entries[i:], t.entries[i+1:j])
+	copy(t.side[i*t.words:], t.side[(i+1)*t.words:j*t.words])
 	t.entries[j-1] = entry{}
 	t.used--
 }
 
-// Drop removes an entry if it points to pk.
-func (t *Table) Drop(f Fingerprint, pk model.UtxoPk) {
+// drop removes an entry if it points to pk.
+func (t *table) drop(f Fingerprint, pk model.UtxoPk) {
 	if i, found := t.find(t.key(f)); found && t.entries[i].pk == uint64(pk) {
 		t.remove(i)
 	}
 }
 
 // retain drops the entries for which the function is false.
-func (t *Table) retain(want func(pk uint64) bool) {
+func (t *table) retain(want func(pk uint64) bool) {
 	for i := range t.entries {
 		if e := &t.entries[i]; e.tag != 0 && !want(e.pk) {
 			t.rewrite(len(t.entries), want)
@@ -365,43 +419,50 @@ func (t *Table) retain(want func(pk uint64) bool) {
 
 // rewrite shrinks the table to n slots and drops the entries for which the function is false. Each entry moves down to
 // its slot or stays, so none is overwritten before it has moved.
-func (t *Table) rewrite(n int, want func(pk uint64) bool) {
+func (t *table) rewrite(n int, want func(pk uint64) bool) {
 	before := t.entries
-	t.entries = before[:n]
-	var left []entry // entries without room at the end
+	t.entries = before[:n] // home depends on it
+	var left []entry       // entries without room at the end; they lose their words
 	next := 0
 	for i := range before {
 		e := before[i]
 		if e.tag == 0 {
 			continue
 		}
-		before[i] = entry{}
 		if !want(e.pk) {
+			before[i] = entry{}
 			t.dropOverflow(&e)
 			t.used--
 			continue
 		}
 		if next = max(next, t.home(e.tag)); next >= n {
+			before[i] = entry{}
 			left = append(left, e)
 			continue
 		}
-		t.entries[next] = e
+		if next != i {
+			before[next], before[i] = e, entry{}
+			if t.words > 0 {
+				copy(t.at(next), t.at(i))
+			}
+		}
 		next++
 	}
-	t.entries = unsafe.Slice((*entry)(t.memory.Resize(n*entrySize)), n)
+	t.resize(n)
 	t.used -= len(left)
 	for _, e := range left {
-		t.insert(e.tag, e.rest&t.mask(), e.pk, t.number(&e))
+		t.insert(e.tag, e.rest&t.mask(), e.pk, t.number(&e), nil)
 	}
 }
 
-func (t *Table) clear() {
-	t.entries, t.used = nil, 0
+func (t *table) clear() {
+	t.entries, t.side, t.used = nil, nil, 0
 	t.memory.Resize(0)
+	t.sideMem.Resize(0)
 	clear(t.overflow)
 }
 
 // dropFrom drops entries that point to first or later.
-func (t *Table) dropFrom(first model.UtxoPk) {
+func (t *table) dropFrom(first model.UtxoPk) {
 	t.retain(func(pk uint64) bool { return pk < uint64(first) })
 }

@@ -3,6 +3,7 @@ package cache
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"birthmark/internal/testrun"
@@ -14,10 +15,14 @@ import (
 func TestTableNeverLies(t *testing.T) {
 	testrun.Slow(t)
 	const seed = 1
-	for _, bytes := range []int64{0, 1 << 18, 1 << 20, 16 << 20} {
+	for i, bytes := range []int64{0, 1 << 18, 1 << 20, 16 << 20} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, uint64(bytes)))
-			f, c := newFingerprinter(), newTable(bytes, 20)
+			words := i % 3
+			f, c := newFingerprinter(), newTable(20, 5*i)
+			c.words = words
+			c.limit(bytes)
+			got := make([]uint64, words)
 			type put struct{ pk, number uint64 }
 			truth := map[uint64]put{}
 			hits := 0
@@ -41,22 +46,25 @@ func TestTableNeverLies(t *testing.T) {
 				switch rng.IntN(4) {
 				case 0, 1:
 					p := put{uint64(i), rng.Uint64() >> (rng.Uint64N(4) * 16)} // some do not fit the payload
-					c.Put(key, p.pk, p.number)
+					c.put(key, p.pk, p.number, wordsOf(p.pk)[:words])
 					truth[n] = p
 				case 2:
-					c.Prefetch([]Fingerprint{key})
+					c.touch(key)
 					pk, number, ok := c.get(key)
 					check("get", pk, number, ok)
 				case 3:
-					pk, number, ok := c.Take(key)
+					pk, number, ok := c.take(key, got)
 					check("take", pk, number, ok)
+					if ok && !slices.Equal(got, wordsOf(pk)[:words]) {
+						t.Fatalf("seed %d, step %d: the words of %d are %d", seed, i, pk, got)
+					}
 					delete(truth, n)
 				}
 				if i%5000 == 0 {
 					c.pinFloor = model.UtxoPk(max(0, i-2000))
 				}
 				// At most 7,000 steps are pinned, half of which put an entry.
-				if held := int64(len(c.entries)) * entrySize; held > max(bytes, 2*3_500*entrySize) {
+				if held := c.bytes(); held > max(bytes, 2*3_500*slotSize(words)) {
 					t.Fatalf("step %d: %d bytes of %d", i, held, bytes)
 				}
 			}
@@ -80,8 +88,11 @@ func TestTableNeverLies(t *testing.T) {
 	}
 }
 
+// wordsOf returns the words of the entry that points to pk.
+func wordsOf(pk uint64) []uint64 { return []uint64{3 * pk, pk ^ 7} }
+
 // sound fails if an entry cannot be found at its slot, or the count is wrong.
-func sound(t *testing.T, c *Table) {
+func sound(t *testing.T, c *table) {
 	t.Helper()
 	used, large, last := 0, 0, uint64(0)
 	for i := range c.entries {

@@ -7,23 +7,27 @@ import (
 	"errors"
 	"hash/crc64"
 	"io"
+	"math"
+	"path/filepath"
 
+	"birthmark/core/cache/run"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
-// snapshotName is the side file with the caches of a closed database. It is valid for one block; rows written later
-// complete it. It may be missing, or belong to a removed block: then it is not used.
+// snapshotName is the side file with the caches. It is valid for one block; rows written later complete it. It may be
+// missing, or belong to a removed block: then it is not used.
 const snapshotName = "caches"
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 3
+const snapshotVersion = 4
 
 var errSnapshot = errors.New("the cache snapshot is damaged")
 
-// WriteSnapshot writes the caches to a side file of the store; at is the newest block whose entries they have. It
-// writes nothing if they were not warmed up, if the last snapshot is of the same block, or if the store has no side
+// WriteSnapshot writes the caches to a side file of the store. at is the tip of the database: entries of later blocks,
+// which are not committed yet, are left out. Outputs that such blocks spend are missing, which costs lookups. It writes
+// nothing if the caches were not warmed up, if the last snapshot is of the same block, or if the store has no side
 // files.
 func (c *Caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.Point) error {
 	n, ok := store.(storage.SideFiles)
@@ -31,25 +35,75 @@ func (c *Caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.P
 		return nil
 	}
 	c.snapshotAt = at
-	return n.WriteSideFile(snapshotName, func(w io.Writer) error {
+	if err := c.syncRuns(); err != nil {
+		return err
+	}
+	err := n.WriteSideFile(snapshotName, func(w io.Writer) error {
 		out := &snapshotWriter{w: w}
 		out.bytes([]byte{snapshotVersion})
 		tip := schema.AppendTip(nil, at)
 		out.numbers(uint64(len(tip)))
 		out.bytes(tip)
-		out.numbers(uint64(len(l.Indexes)))
-		for _, x := range l.Indexes {
-			out.numbers(uint64(x.Number))
+		out.indexes(l.Indexes)
+		out.indexes(c.owners)
+		out.numbers(c.Fingerprints.k0, c.Fingerprints.k1, uint64(len(c.shards)), uint64(c.births))
+		for i := range c.shards {
+			c.shards[i].writeTo(out, uint64(schema.PkAfter(at)))
 		}
-		out.numbers(c.Fingerprints.k0, c.Fingerprints.k1)
-		c.Known.write(out)
-		c.Unspent.write(out, c.Unspent.used)
-		c.Births.write(out, maxSnapshotBirths)
 		out.flush()
 		out.numbers(out.sum)
 		out.flush()
 		return out.err
 	})
+	if err == nil {
+		c.runs.deleteObsolete()
+	}
+	return err
+}
+
+// writeTo appends the entries of a shard before the pointer end.
+func (s *shard) writeTo(w *snapshotWriter, end uint64) {
+	s.unspent.write(w, func(e *entry) bool { return e.pk < end })
+	if s.c.births == birthsComplete {
+		s.births.write(w, func(e *entry) bool { return e.pk >= s.spilled && e.pk < end })
+	} else {
+		most := maxSnapshotBirths / len(s.c.shards)
+		want := func(e *entry) bool { return e.pk < end && (s.births.used <= most || e.rest&referenced != 0) }
+		oldest := s.births.newest(most, want)
+		s.births.write(w, func(e *entry) bool { return e.pk >= oldest && want(e) })
+	}
+	w.numbers(uint64(len(s.filter.layers)))
+	for i := range s.filter.layers {
+		l := &s.filter.layers[i]
+		w.numbers(uint64(len(l.blocks)), uint64(l.remaining))
+		for j := range l.blocks {
+			w.numbers(l.blocks[j][:]...)
+		}
+	}
+	w.numbers(s.spilled)
+	w.runs(s.birthRuns)
+	w.runs(s.outputRuns)
+}
+
+func (w *snapshotWriter) indexes(all []*schema.Index) {
+	w.numbers(uint64(len(all)))
+	for _, x := range all {
+		w.numbers(uint64(x.Number))
+	}
+}
+
+// runs appends the names of runs and what their files lack.
+func (w *snapshotWriter) runs(all []*overflow) {
+	w.numbers(uint64(len(all)))
+	for _, r := range all {
+		name, dead := filepath.Base(r.Path()), r.DeadBits()
+		w.numbers(uint64(len(name)))
+		w.bytes([]byte(name))
+		w.numbers(uint64(r.level), r.Limit(), uint64(len(dead)))
+		for ; len(dead) > 0; dead = dead[min(len(dead), 1024):] {
+			w.numbers(dead[:min(len(dead), 1024)]...)
+		}
+	}
 }
 
 // readSnapshot fills the caches from the snapshot and returns its block; the origin if there is no usable snapshot.
@@ -72,13 +126,8 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 		if err != nil || in.err != nil {
 			return errors.Join(errSnapshot, err)
 		}
-		if in.number() != uint64(len(d.Layout.Indexes)) {
+		if !in.indexes(d.Layout.Indexes) || !in.indexes(c.owners) {
 			return errSnapshot // an index was added or dropped since
-		}
-		for _, x := range d.Layout.Indexes {
-			if in.number() != uint64(x.Number) {
-				return errSnapshot
-			}
 		}
 		var there model.Point
 		err = d.Store.View(ctx, func(r storage.Reader) (err error) {
@@ -89,9 +138,18 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 			return errors.Join(errSnapshot, err) // of an orphaned branch
 		}
 		c.Fingerprints = fingerprinter{in.number(), in.number()}
-		c.Known.read(in)
-		c.Unspent.read(in)
-		c.Births.read(in)
+		if in.number() != uint64(len(c.shards)) {
+			return errSnapshot // of a process with much more or less memory
+		}
+		if c.births = births(in.number()); c.births > birthsComplete {
+			return errSnapshot
+		}
+		c.divide()
+		for i := range c.shards {
+			if err := c.shards[i].read(in, uint64(schema.PkAfter(tip))); err != nil {
+				return err
+			}
+		}
 		sum := in.sum
 		if in.number() != sum || in.err != nil {
 			return errors.Join(errSnapshot, in.err)
@@ -105,8 +163,84 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 		c.clear()
 		at = model.Point{}
 	}
+	c.divide()
+	c.checkRuns()
 	c.snapshotAt = at
 	return at, ctx.Err()
+}
+
+// read reads a shard; end is the pointer after the block of the snapshot.
+func (s *shard) read(r *snapshotReader, end uint64) error {
+	s.spilled = 0
+	s.pin()
+	s.unspent.read(r)
+	s.births.read(r)
+	s.unspilled = s.births.used
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		blocks, remaining := r.number(), r.number()
+		if s.full = s.full || blocks > math.MaxInt32 || !s.filter.grow(int(blocks)); s.full {
+			// No room in this process: it is skipped.
+			for n := blocks * bloomBlockSize / 8; n > 0 && r.err == nil; n-- {
+				r.number()
+			}
+			continue
+		}
+		l := &s.filter.layers[len(s.filter.layers)-1]
+		l.remaining = int(remaining)
+		for j := range l.blocks {
+			for k := range l.blocks[j] {
+				l.blocks[j][k] = r.number()
+			}
+		}
+	}
+	s.spilled = min(r.number(), end)
+	err := r.runs(s.c.runs.folder, &s.birthRuns, end)
+	if err == nil {
+		err = r.runs(s.c.runs.folder, &s.outputRuns, end)
+	}
+	s.pin()
+	return err
+}
+
+// indexes reports whether the next numbers are those of the given indexes.
+func (r *snapshotReader) indexes(want []*schema.Index) bool {
+	same := r.number() == uint64(len(want))
+	for _, x := range want {
+		same = same && r.number() == uint64(x.Number)
+	}
+	return same
+}
+
+// runs opens the runs that are named next. Entries at or after end are ignored.
+func (r *snapshotReader) runs(folder string, all *[]*overflow, end uint64) error {
+	for n := r.number(); n > 0 && r.err == nil; n-- {
+		size := r.number()
+		if size > 1<<10 || folder == "" {
+			return errSnapshot
+		}
+		name := string(r.bytes(int(size)))
+		level, limit, words := r.number(), r.number(), r.number()
+		if r.err != nil || name != filepath.Base(name) || level > math.MaxInt8 || words > math.MaxInt32/64+1 {
+			return errSnapshot
+		}
+		opened, err := run.Open(filepath.Join(folder, name))
+		if err != nil {
+			return errors.Join(errSnapshot, err)
+		}
+		*all = append(*all, &overflow{opened, int(level)})
+		opened.SetLimit(min(limit, end))
+		if words == 0 {
+			continue
+		}
+		dead := make([]uint64, words)
+		for i := range dead {
+			dead[i] = r.number()
+		}
+		if err := opened.SetDeadBits(dead); err != nil {
+			return errors.Join(errSnapshot, err)
+		}
+	}
+	return nil
 }
 
 // A snapshot consists of numbers, most of them of 8 bytes, little-endian, and their checksum: CRC-64 (ECMA).
@@ -167,61 +301,20 @@ func (r *snapshotReader) number() uint64 {
 	return binary.LittleEndian.Uint64(r.b[:])
 }
 
-// write appends the layers of the filter; if it is disabled, only that.
-func (f *Bloom) write(w *snapshotWriter) {
-	if !f.complete {
-		w.numbers(0, 0)
-		return
-	}
-	w.numbers(1, uint64(len(f.layers)))
-	for i := range f.layers {
-		l := &f.layers[i]
-		w.numbers(uint64(len(l.blocks)), uint64(l.remaining))
-		for j := range l.blocks {
-			w.numbers(l.blocks[j][:]...)
-		}
-	}
-}
-
-func (f *Bloom) read(r *snapshotReader) {
-	f.disable()
-	f.complete = r.number() == 1
-	for n := r.number(); n > 0 && r.err == nil; n-- {
-		blocks, remaining := r.number(), r.number()
-		if blocks > uint64(f.maxBytes-f.bytes)/bloomBlockSize {
-			// No room in this process: it is skipped.
-			f.disable()
-			for n := blocks * bloomBlockSize / 8; n > 0 && r.err == nil; n-- {
-				r.number()
-			}
-			continue
-		}
-		f.bytes += int64(blocks) * bloomBlockSize
-		l := newBloomLayer(int(blocks), int(remaining))
-		for j := range l.blocks {
-			for k := range l.blocks[j] {
-				l.blocks[j][k] = r.number()
-			}
-		}
-		f.layers = append(f.layers, l)
-	}
-	if !f.complete {
-		f.disable()
-	}
-}
-
-// maxSnapshotBirths is about the maximum number of births in a snapshot: 1.5 MB. Others are looked up when they occur.
+// maxSnapshotBirths is about the maximum number of births in a snapshot of filtered births: 1.5 MB. Others are looked
+// up when they occur.
 const maxSnapshotBirths = 1 << 16
 
-// write appends the entries of the table and a 0. A table with more than most entries appends about the youngest
-// referenced ones.
-func (t *Table) write(w *snapshotWriter, most int) {
-	want := func(e *entry) bool { return t.used <= most || e.rest&referenced != 0 }
-	oldest := t.newest(most, want)
+// write appends the entries of the table for which the function is true, and a 0.
+func (t *table) write(w *snapshotWriter, want func(e *entry) bool) {
 	for i := range t.entries {
-		if e := &t.entries[i]; e.tag != 0 && e.pk >= oldest && want(e) {
-			// A number that does not fit follows.
-			if w.numbers(e.tag, e.pk, e.rest&^referenced); e.rest&t.numbers() == t.numbers() {
+		if e := &t.entries[i]; e.tag != 0 && want(e) {
+			// The words and a number that does not fit follow.
+			w.numbers(e.tag, e.pk, e.rest&^referenced)
+			if t.words > 0 {
+				w.numbers(t.at(i)...)
+			}
+			if e.rest&t.numbers() == t.numbers() {
 				w.numbers(t.number(e))
 			}
 		}
@@ -229,13 +322,17 @@ func (t *Table) write(w *snapshotWriter, most int) {
 	w.numbers(0)
 }
 
-func (t *Table) read(r *snapshotReader) {
+func (t *table) read(r *snapshotReader) {
+	words := make([]uint64, t.words)
 	for tag := r.number(); tag > 0 && r.err == nil; tag = r.number() {
 		pk, rest := r.number(), r.number()
+		for i := range words {
+			words[i] = r.number()
+		}
 		number := rest & t.numbers()
 		if number == t.numbers() {
 			number = r.number()
 		}
-		t.insert(tag, rest&t.mask(), pk, number)
+		t.insert(tag, rest&t.mask(), pk, number, words)
 	}
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // maxReplayedRows is the maximum number of rows that a sync reads, in some ten seconds, to complete the caches. Inputs
-// among them take memory meanwhile, so it reads at most one row per replayedBytes of the caches.
+// among them take memory meanwhile, so it reads at most one row per replayedBytes of the caches. Neither applies to the
+// snapshot of a first sync: without births, the rest of it would take far longer than to read the rows, in parts.
 const (
 	maxReplayedRows = 30_000_000
 	replayedBytes   = 8
@@ -26,24 +27,41 @@ func (c *Caches) Warm(ctx context.Context, d Contents) error {
 	}
 	c.Pin(schema.PkAfter(d.Tip))
 	at, err := c.readSnapshot(ctx, d)
+	if err == nil {
+		err = c.removeUnusedRuns()
+	}
 	if err != nil {
 		return err
 	}
-	if rowsSince(d, at) > min(maxReplayedRows, uint64(c.budget)/replayedBytes) {
-		c.Unspent.clear() // some of it may be spent by now
-		c.Known.disable()
+	part := min(maxReplayedRows, uint64(c.budget)/replayedBytes)
+	rows := rowsSince(d, at)
+	if rows > part && c.births != birthsComplete {
+		c.clear() // some of the outputs may be spent by now
 		c.warmed = true
 		return nil
 	}
 	if at.IsOrigin() {
-		c.Known.complete = true
+		c.births = birthsComplete
+		c.Pin(schema.PkAfter(d.Tip))
 	}
 	err = d.Store.View(ctx, func(r storage.Reader) error {
-		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, from: at, to: schema.PkAfter(d.Tip)}).run()
+		blocks := uint64(d.Tip.Height - at.Height)     // for the origin one less
+		step := max(1, blocks/(4*rows/max(1, part)+1)) // what is not spilled yet takes memory
+		for from, end := schema.PkAfter(at), schema.PkAfter(d.Tip); from < end; {
+			to := min(end, model.UtxoPk((model.HeightPk(uint64(from.Height())+step) + 1).First()))
+			c.Pin(to)
+			if err := (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, from: from, to: to}).run(); err != nil {
+				return err
+			}
+			c.spill() // not earlier: a spill contains the values of all indexes up to a block
+			from = to
+		}
+		return nil
 	})
 	if err != nil {
 		c.clear()
 	}
+	c.checkRuns()
 	c.warmed = err == nil
 	return err
 }
@@ -61,13 +79,13 @@ func rowsSince(d Contents, p model.Point) uint64 {
 	return n / (uint64(d.Tip.Height) + 1) * uint64(d.Tip.Height-p.Height)
 }
 
-// replay adds rows to the caches: those after the block from, before to.
+// replay adds the rows with from <= pointer < to to the caches.
 type replay struct {
 	ctx    context.Context
 	c      *Caches
 	layout *schema.Layout
 	r      storage.Reader
-	from   model.Point
+	from   model.UtxoPk
 	to     model.UtxoPk
 
 	spent []model.UtxoPk // in the order of the inputs
@@ -75,7 +93,7 @@ type replay struct {
 
 // rows yields the rows of an ordered family.
 func (p *replay) rows(f storage.Family) iter.Seq2[storage.KV, error] {
-	return p.r.Scan(f, schema.PkAfter(p.from).AppendTo(nil), p.to.AppendTo(nil), false)
+	return p.r.Scan(f, p.from.AppendTo(nil), p.to.AppendTo(nil), false)
 }
 
 // scan visits the rows of an ordered family.
@@ -114,8 +132,8 @@ func (p *replay) run() error {
 		return err
 	}
 	slices.Sort(p.spent)
-	if p.c.Unspent.used > 0 && len(p.spent) > 0 {
-		p.c.Unspent.retain(func(pk uint64) bool { return !p.isSpent(model.UtxoPk(pk)) })
+	if err := p.removeSpent(); err != nil {
+		return err
 	}
 	if err := p.outputs(); err != nil {
 		return err
@@ -126,6 +144,29 @@ func (p *replay) run() error {
 		}
 	}
 	return p.values(schema.AssetSpace, schema.FamilyAssetID)
+}
+
+// removeSpent removes the spent outputs from the tables and runs.
+func (p *replay) removeSpent() error {
+	if len(p.spent) == 0 {
+		return nil
+	}
+	p.c.each(func(s *shard) {
+		s.unspent.retain(func(pk uint64) bool { return !p.isSpent(model.UtxoPk(pk)) })
+		for _, r := range s.outputRuns {
+			for e, err := range r.All() {
+				if err != nil {
+					s.fail(err)
+					break
+				}
+				if p.isSpent(model.UtxoPk(e.Pk)) {
+					r.MarkDead(e.Slot)
+				}
+			}
+		}
+	})
+	p.c.checkRuns()
+	return nil
 }
 
 func (p *replay) isSpent(pk model.UtxoPk) bool {
@@ -179,12 +220,17 @@ func (p *replay) outputs() error {
 		switch {
 		case named != of:
 		case p.layout.SpendIndex != nil:
-			c.Unspent.Put(name, uint64(pk), value)
+			c.PutOutput(name, uint64(pk), value)
 		default:
-			c.Unspent.Put(name.Output(uint32(pk.Index())), uint64(pk), value)
+			c.PutOutput(name.Output(uint32(pk.Index())), uint64(pk), value)
 		}
 		return nil
 	})
+}
+
+// PutOutput adds an unspent output with unknown owners.
+func (c *Caches) PutOutput(key Fingerprint, pk, value uint64) {
+	c.shardOf(key).unspent.put(key, pk, value, nil)
 }
 
 // values adds values and their births.
@@ -198,9 +244,13 @@ func (p *replay) values(space int, f storage.Family) error {
 			return err
 		}
 		fp := c.Fingerprints.Value(space, value)
-		c.Known.Add(fp)
-		if !once {
-			c.PutBirth(fp, birth)
+		s := c.shardOf(fp)
+		if c.births == birthsFiltered {
+			tag, _ := s.births.key(fp)
+			s.full = !s.filter.add(tag) || s.full
+		}
+		if !once || c.births == birthsComplete {
+			s.putBirth(fp, birth)
 		}
 		return nil
 	})
@@ -209,22 +259,26 @@ func (p *replay) values(space int, f storage.Family) error {
 // scanBatch is the number of rows between two checks of the context.
 const scanBatch = 4096
 
-// AddIndex adds the values of a new index to the caches. After an error the filter lacks some of them and must not be
-// used.
+// AddIndex adds the values of a new index to the caches. After an error misses are looked up.
 func (c *Caches) AddIndex(ctx context.Context, d Contents, x *schema.Index) error {
 	c.snapshotAt = model.Point{}
 	if !c.warmed {
 		return nil // a sync does it later
 	}
+	c.leaveRuns() // their values are older than those of the new index
+	if c.births != birthsFiltered {
+		return nil
+	}
 	if d.Totals.Rows[x.Family(schema.IndexValue)] > maxReplayedRows {
-		c.Known.disable()
+		c.lookUpBirths()
 		return nil
 	}
 	err := d.Store.View(ctx, func(r storage.Reader) error {
 		return (&replay{ctx: ctx, c: c, layout: d.Layout, r: r, to: schema.PkAfter(d.Tip)}).values(x.Number, x.Family(schema.IndexValue))
 	})
 	if err != nil {
-		c.Known.disable()
+		c.lookUpBirths()
 	}
+	c.checkRuns()
 	return err
 }

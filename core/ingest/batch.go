@@ -3,7 +3,9 @@ package ingest
 import (
 	"fmt"
 	"math/big"
+	"sort"
 
+	"birthmark/core/cache"
 	"birthmark/core/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -16,10 +18,12 @@ type Batch struct {
 	Txs    []BatchTx
 
 	// In chain order, one per input, key and non-zero asset entry of all transactions.
-	spends      []spend
+	spends      []cache.Output
 	births      []model.BirthPk
 	assetBirths []model.AssetBirthPk
 	outputs     []outputAt // one per output
+
+	inputs, keys, entries int // the lengths of spends, births and assetBirths
 
 	assets ledger.AssetDeltas // changes of asset totals and holdings
 	deltas []*ledger.Deltas   // changes of accounts
@@ -38,12 +42,6 @@ type BatchTx struct {
 
 // outputAt is the index of an output's first birth in Batch.births and in Batch.assetBirths.
 type outputAt struct{ births, assets int32 }
-
-// spend is a resolved input.
-type spend struct {
-	Utxo  model.UtxoPk
-	Value uint64
-}
 
 // mint is the amount of an asset that a transaction minted (positive) or burned (negative).
 type mint struct {
@@ -64,7 +62,7 @@ func describe(c model.Chain, t *BatchTx) string {
 // head. Error: bad_block.
 func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch, error) {
 	w := &Batch{Blocks: blocks}
-	var txs, inputs, outputs, keys, assets int
+	var txs, outputs int
 	for _, b := range blocks {
 		if err := extends(c.Chain, head, b); err != nil {
 			return nil, err
@@ -78,23 +76,25 @@ func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 		for _, part := range [][]model.Tx{b.Genesis, b.Txs} {
 			txs += len(part)
 			for i := range part {
-				inputs += len(part[i].Inputs)
 				outputs += len(part[i].Outputs)
-				for j := range part[i].Outputs {
-					keys += len(part[i].Outputs[j].Keys)
-					assets += len(part[i].Outputs[j].Assets)
-				}
 			}
 		}
 	}
 	w.Txs = make([]BatchTx, 0, txs)
-	w.spends = make([]spend, 0, inputs)
-	w.births = make([]model.BirthPk, 0, keys)
-	w.assetBirths = make([]model.AssetBirthPk, 0, assets)
 	w.outputs = make([]outputAt, 0, outputs)
 	for _, b := range blocks {
 		err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
-			w.Txs = append(w.Txs, BatchTx{Tx: t, pk: pk, block: b, genesis: genesis})
+			w.Txs = append(w.Txs, BatchTx{Tx: t, pk: pk, block: b, genesis: genesis, spends: w.inputs, outputs: len(w.outputs)})
+			w.inputs += len(t.Inputs)
+			for i := range t.Outputs {
+				w.outputs = append(w.outputs, outputAt{int32(w.keys), int32(w.entries)})
+				w.keys += len(t.Outputs[i].Keys)
+				for j := range t.Outputs[i].Assets {
+					if t.Outputs[i].Assets[j].Amount > 0 {
+						w.entries++
+					}
+				}
+			}
 			return nil
 		})
 		if err != nil {
@@ -126,7 +126,7 @@ func extends(c model.Chain, head model.Point, b *model.Block) error {
 
 // Weight counts the batch in the unit of [model.Block.Weight].
 func (w *Batch) Weight() int {
-	return len(w.Blocks) + len(w.Txs) + len(w.spends) + len(w.outputs) + len(w.assetBirths)
+	return len(w.Blocks) + len(w.Txs) + w.inputs + len(w.outputs) + w.entries
 }
 
 // tx returns the transaction at pk, which must be in the batch.
@@ -140,6 +140,35 @@ func (w *Batch) tx(pk model.TxPk) *BatchTx {
 		}
 	}
 	return &w.Txs[lo]
+}
+
+// occurrence returns the transaction, the output and the key or asset that entry at of [cache.Lookups.Births] refers to:
+// keys of all outputs, then their assets. The index is that of the key; nil for an asset.
+func (w *Batch) occurrence(indexes []*schema.Index, at int) (t *BatchTx, x *schema.Index, value []byte) {
+	asset := at - w.keys
+	after := func(i int) bool { return int(w.outputs[i].births) > at }
+	if asset >= 0 {
+		after = func(i int) bool { return int(w.outputs[i].assets) > asset }
+	}
+	oi := sort.Search(len(w.outputs), after) - 1
+	t = &w.Txs[sort.Search(len(w.Txs), func(i int) bool { return w.Txs[i].outputs > oi })-1]
+	o := &t.Outputs[oi-t.outputs]
+	if asset < 0 {
+		k := &o.Keys[at-int(w.outputs[oi].births)]
+		return t, indexes[k.Index], k.Value
+	}
+	left := asset - int(w.outputs[oi].assets)
+	for i := range o.Assets {
+		if o.Assets[i].Amount == 0 {
+			continue
+		}
+		if left == 0 {
+			value = o.Assets[i].ID
+			break
+		}
+		left--
+	}
+	return t, nil, value
 }
 
 // contains reports whether pk is an output of the batch.

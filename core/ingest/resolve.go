@@ -1,7 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
 
 	"birthmark/core/cache"
@@ -30,39 +33,38 @@ type resolver struct {
 
 	assetsStored bool // the database contains assets
 
-	keys                    []cache.Fingerprint // of the current run of transactions, in the order of lookups
-	used                    int                 // number of keys already used
-	prefetched              uint64
-	spendKeys, valueKeys    []cache.Fingerprint // the keys to prefetch in each kind of table
-	misses                  []cacheMiss         // inputs that must be read from the database
-	pending                 []pendingLookup     // values that the database may contain
-	lookups                 []mintLookup        // minted assets that no cache contains
-	birthLookups, birthHits int                 // cache lookups of births, and hits
+	lookups *cache.Lookups
+	missed  []int32         // inputs that must be read from the database, in the order of Batch.spends
+	mintsOf []mintLookup    // minted assets that no cache contains
+	pending []pendingLookup // values that the database may contain
+	words   []int           // by position of an index: the word of its owner in the caches; -1 if it has none
 }
 
-// keysAhead is the minimum number of fingerprints that are computed ahead of their lookups. It is large enough to
-// prefetch their table entries from memory, and small enough for the entries to remain in the processor's cache.
-const keysAhead = 2048
+// chunkTxs is the minimum number of transactions that a goroutine prepares at a time.
+const chunkTxs = 256
 
 func (v *resolver) resolve() error {
-	w := v.w
-	for ti, ahead := 0, 0; ti < len(w.Txs); ti++ {
-		if ti == ahead {
-			ahead = v.fingerprints(ti)
-		}
-		t := &w.Txs[ti]
-		if err := v.inputs(int32(ti), t); err != nil {
-			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
-		}
-		if err := v.outputs(t); err != nil {
-			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
-		}
+	w, c := v.w, v.cache
+	c.Divide(v.Indexes) // an index may have been added or dropped since the last batch
+	v.words = make([]int, len(v.Indexes))
+	for i, x := range v.Indexes {
+		v.words[i] = c.WordOf(x)
 	}
-	v.count()
-	if err := v.readInputs(); err != nil {
+	chunks := slices.Collect(slices.Chunk(w.Txs, max(chunkTxs, len(w.Txs)/(4*runtime.GOMAXPROCS(0))+1)))
+	v.lookups = c.Prepare(len(chunks), w.keys+w.entries, len(w.outputs), w.inputs)
+	err := inParallel(len(chunks), func(i int) error { return v.prepare(chunks[i], &v.lookups.Chunks[i]) })
+	if err != nil {
 		return err
 	}
-	if err := v.lookupPending(); err != nil {
+	if err := v.findBirths(); err != nil {
+		return err
+	}
+	if c.Words() > 0 {
+		cache.Parallel(len(chunks), func(i int) { v.putOwners(chunks[i]) })
+	}
+	v.missed = c.Outputs(v.lookups)
+	w.spends = v.lookups.Spent
+	if err := v.readInputs(); err != nil {
 		return err
 	}
 	if err := v.deltas(); err != nil {
@@ -79,62 +81,34 @@ func (v *resolver) resolve() error {
 	return nil
 }
 
-// fingerprints computes the fingerprints of the next transactions, in lookup order: inputs, the transaction, values and
-// assets of outputs. It returns the index of the transaction after them.
-func (v *resolver) fingerprints(ti int) int {
-	c := v.cache
-	v.keys, v.used, v.spendKeys, v.valueKeys = v.keys[:0], 0, v.spendKeys[:0], v.valueKeys[:0]
-	for ; ti < len(v.w.Txs) && len(v.keys) < keysAhead; ti++ {
-		t := &v.w.Txs[ti]
-		for ii := range t.Inputs {
-			v.keys = append(v.keys, v.spendKey(&t.Inputs[ii]))
+// inParallel calls fn for 0 to n-1 on all processors and returns the first error in this order.
+func inParallel(n int, fn func(i int) error) error {
+	errs := make([]error, n)
+	cache.Parallel(n, func(i int) { errs[i] = fn(i) })
+	return cmp.Or(errs...)
+}
+
+// prepare checks a run of transactions and adds their lookups: inputs, outputs, and values and assets of the outputs.
+func (v *resolver) prepare(txs []BatchTx, to *cache.Chunk) error {
+	for i := range txs {
+		t := &txs[i]
+		if err := v.inputs(t, to); err != nil {
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
-		v.spendKeys = append(v.spendKeys, v.keys[len(v.keys)-len(t.Inputs):]...)
-		outpoints := c.Fingerprints.Outpoints(&t.Hash)
-		v.keys = append(v.keys, outpoints)
-		if v.SpendIndex == nil {
-			v.spendKeys = append(v.spendKeys, outpoints.Output(t.FirstOutput))
+		if err := v.outputs(t, to); err != nil {
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
-		from := len(v.keys)
-		for oi := range t.Outputs {
-			o := &t.Outputs[oi]
-			for ki := range o.Keys {
-				v.keys = append(v.keys, c.Fingerprints.Value(v.spaceOf(o.Keys[ki].Index), o.Keys[ki].Value))
-			}
-			for ai := range o.Assets {
-				if o.Assets[ai].Amount > 0 {
-					v.keys = append(v.keys, c.Fingerprints.Value(schema.AssetSpace, o.Assets[ai].ID))
-				}
-			}
-		}
-		v.valueKeys = append(v.valueKeys, v.keys[from:]...)
 	}
-	v.prefetched += c.Unspent.Prefetch(v.spendKeys) + c.Births.Prefetch(v.valueKeys) + c.Known.Prefetch(v.valueKeys)
-	return ti
+	return nil
 }
 
-// spaceOf returns the space of the index at a position. occurrence rejects invalid positions later.
-func (v *resolver) spaceOf(position int) int {
-	if position < 0 || position >= len(v.Indexes) {
-		return schema.AssetSpace
-	}
-	return v.Indexes[position].Number
-}
-
-// nextKey returns the next computed fingerprint.
-func (v *resolver) nextKey() cache.Fingerprint {
-	v.used++
-	return v.keys[v.used-1]
-}
-
-// outputs resolves the values and assets of a transaction's outputs, and adds them to the table of unspent outputs.
-func (v *resolver) outputs(t *BatchTx) error {
-	c := v.cache
+// outputs adds the lookups of a transaction's outputs.
+func (v *resolver) outputs(t *BatchTx, to *cache.Chunk) error {
+	w, c, l := v.w, v.cache, v.lookups
 	if t.FirstOutput > 0 && !v.Traits.OutputOffset {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
-	t.outputs = len(v.w.outputs)
-	outpoints := v.nextKey()
+	outpoints := c.Fingerprints.Outpoints(&t.Hash)
 	for oi := range t.Outputs {
 		o := &t.Outputs[oi]
 		index := t.OutputIndex(oi)
@@ -142,25 +116,26 @@ func (v *resolver) outputs(t *BatchTx) error {
 		if err != nil {
 			return BadBlock(err)
 		}
-		spendable := outpoints.Output(uint32(index))
-		v.w.outputs = append(v.w.outputs, outputAt{int32(len(v.w.births)), int32(len(v.w.assetBirths))})
+		spendable, at := outpoints.Output(uint32(index)), w.outputs[t.outputs+oi]
 		var seen uint64
 		for ki := range o.Keys {
-			k, key := &o.Keys[ki], v.nextKey()
 			x, birth, err := v.occurrence(o, ki, pk, &seen)
 			if err != nil {
 				return fmt.Errorf("output %d: %w", index, err)
 			}
+			key := c.Fingerprints.Value(x.Number, o.Keys[ki].Value)
 			if x == v.SpendIndex {
 				spendable = key
 			}
-			once := x.Kind == model.OneToOne
-			v.w.births = append(v.w.births, v.birthOf(x.Number, once, key, k.Value, birth, len(v.w.births)))
+			place := int(at.births) + ki
+			l.Births[place] = birth
+			c.AddBirth(to, key, place, x.Kind == model.OneToOne)
 		}
-		if err := v.assets(o, pk); err != nil {
+		if err := v.assets(o, pk, w.keys+int(at.assets), to); err != nil {
 			return fmt.Errorf("output %d: %w", index, err)
 		}
-		c.Unspent.Put(spendable, uint64(pk), o.Value)
+		l.Outputs[t.outputs+oi] = cache.Output{Utxo: pk, Value: o.Value}
+		c.AddOutput(to, spendable, t.outputs+oi)
 	}
 	return nil
 }
@@ -203,31 +178,9 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 	return x, birth, nil
 }
 
-// birthOf returns the birth of a value, or of an asset, that occurs here. It is in the cache, or here if the filter proves
-// that the value is new; otherwise the lookup is deferred to lookupPending, which sets entry at of Batch.births or
-// Batch.assetBirths. once means that each value occurs once.
-func (v *resolver) birthOf(space int, once bool, key cache.Fingerprint, value []byte, here model.BirthPk, at int) model.BirthPk {
-	c := v.cache
-	if !once {
-		v.birthLookups++
-		if birth, ok := c.Birth(key); ok {
-			v.birthHits++
-			return birth
-		}
-	}
-	if c.Known.Has(key) {
-		v.pending = append(v.pending, pendingLookup{space, key, value, here, int32(at)})
-		return here
-	}
-	c.Known.Add(key)
-	if !once {
-		c.PutBirth(key, here)
-	}
-	return here
-}
-
-func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
-	w, kept := v.w, 0
+// assets adds the lookups of an output's assets; place is that of the first one in Lookups.Births.
+func (v *resolver) assets(o *model.Output, pk model.UtxoPk, place int, to *cache.Chunk) error {
+	kept := 0
 	for i := range o.Assets {
 		a := &o.Assets[i]
 		if a.Amount == 0 {
@@ -240,20 +193,11 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk) error {
 		if err != nil {
 			return BadBlock(err)
 		}
+		v.lookups.Births[place+kept] = model.BirthPk{Utxo: pk, Ordinal: ordinal}
+		v.cache.AddBirth(to, v.cache.Fingerprints.Value(schema.AssetSpace, a.ID), place+kept, false)
 		kept++
-		birth := v.birthOf(schema.AssetSpace, false, v.nextKey(), a.ID, model.BirthPk{Utxo: pk, Ordinal: ordinal}, len(w.assetBirths))
-		w.assetBirths = append(w.assetBirths, model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal})
 	}
 	return nil
-}
-
-// count updates the cache counters.
-func (v *resolver) count() {
-	hits := &v.cache.Counters
-	hits.Outputs.Add(len(v.w.spends), len(v.w.spends)-len(v.misses))
-	hits.Values.Add(v.birthLookups, v.birthHits)
-	perhapsNew := len(v.w.births) + len(v.w.assetBirths) - v.birthHits
-	hits.Filter.Add(perhapsNew, perhapsNew-len(v.pending))
 }
 
 // Resolve finds the outputs that the inputs of the last batch spend, and the births of its values and assets: in the

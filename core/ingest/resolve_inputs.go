@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"sort"
 
 	"birthmark/core/cache"
 	"birthmark/core/schema"
@@ -13,14 +14,8 @@ import (
 // nowhere is the pointer of an output that is not found.
 const nowhere = math.MaxUint64
 
-// cacheMiss is input ii of transaction ti, whose entry in Batch.spends is at.
-type cacheMiss struct{ ti, ii, at int32 }
-
-// inputs looks up the outputs that a transaction spends in the table of unspent outputs. readInputs reads the misses
-// later, in one batch.
-func (v *resolver) inputs(ti int32, t *BatchTx) error {
-	w, c := v.w, v.cache
-	t.spends = len(w.spends)
+// inputs adds the lookups of the outputs that a transaction spends. readInputs reads the misses later, in one batch.
+func (v *resolver) inputs(t *BatchTx, to *cache.Chunk) error {
 	for ii := range t.Inputs {
 		in := &t.Inputs[ii]
 		if _, err := t.pk.Input(ii); err != nil {
@@ -29,14 +24,15 @@ func (v *resolver) inputs(ti int32, t *BatchTx) error {
 		if (in.Value != nil) != (v.SpendIndex != nil) {
 			return BadBlock(fmt.Errorf("input %d has the wrong kind of reference for %s", ii, v.Chain.Name()))
 		}
-		pk, value, ok := c.Unspent.Take(v.nextKey())
-		if !ok {
-			v.misses = append(v.misses, cacheMiss{ti, int32(ii), int32(len(w.spends))})
-			pk = nowhere
-		}
-		w.spends = append(w.spends, spend{model.UtxoPk(pk), value})
+		v.cache.AddSpend(to, v.spendKey(in), t.spends+ii)
 	}
 	return nil
+}
+
+// input returns the transaction and the number of the input whose entry in Batch.spends is at.
+func (w *Batch) input(at int32) (t *BatchTx, ii int) {
+	t = &w.Txs[sort.Search(len(w.Txs), func(i int) bool { return w.Txs[i].spends > int(at) })-1]
+	return t, int(at) - t.spends
 }
 
 func (v *resolver) spendKey(in *model.Input) cache.Fingerprint {
@@ -75,7 +71,7 @@ func (v *resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 // them. The table of unspent outputs contains all unspent outputs of uncommitted batches, so a missed output of such a
 // batch is already spent, or it does not exist. Errors: unknown_output, already_spent.
 func (v *resolver) readInputs() error {
-	if len(v.misses) == 0 {
+	if len(v.missed) == 0 {
 		return nil
 	}
 	places, err := v.locateOutputs()
@@ -92,14 +88,14 @@ func (v *resolver) readInputs() error {
 	if err != nil {
 		return err
 	}
-	for i, u := range v.misses {
-		t := &v.w.Txs[u.ti]
-		value, err := v.unspentValue(t, int(u.ii), rows[i], spent[i], spentBy[places[i]])
+	for i, at := range v.missed {
+		t, ii := v.w.input(at)
+		value, err := v.unspentValue(t, ii, rows[i], spent[i], spentBy[places[i]])
 		if err != nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
-		v.w.spends[u.at] = spend{places[i], value}
-		spentBy[places[i]] = model.InputPk(t.pk) + model.InputPk(u.ii)
+		v.w.spends[at] = cache.Output{Utxo: places[i], Value: value}
+		spentBy[places[i]] = model.InputPk(t.pk) + model.InputPk(ii)
 	}
 	return nil
 }
@@ -140,15 +136,18 @@ func (v *resolver) uncommittedSpends(places []model.UtxoPk) map[model.UtxoPk]mod
 	return by
 }
 
-// locateOutputs returns the pointers of the outputs that v.misses refer to, in the same order; nowhere for unknown
+// locateOutputs returns the pointers of the outputs that v.missed refer to, in the same order; nowhere for unknown
 // outputs.
 func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
-	places := make([]model.UtxoPk, len(v.misses))
-	names := make([][]byte, len(v.misses)) // the value, or the transaction hash, that the input refers to
-	hashes := make([]model.Hash, len(v.misses))
-	at := make(map[string][]int, len(v.misses))
-	for i, u := range v.misses {
-		in := &v.w.Txs[u.ti].Inputs[u.ii]
+	places := make([]model.UtxoPk, len(v.missed))
+	names := make([][]byte, len(v.missed)) // the value, or the transaction hash, that the input refers to
+	hashes := make([]model.Hash, len(v.missed))
+	at := make(map[string][]int, len(v.missed))
+	spenders, inputs := make([]*BatchTx, len(v.missed)), make([]*model.Input, len(v.missed))
+	for i, missed := range v.missed {
+		t, ii := v.w.input(missed)
+		in := &t.Inputs[ii]
+		spenders[i], inputs[i] = t, in
 		places[i], names[i], hashes[i] = nowhere, in.Value, in.Tx
 		if v.SpendIndex == nil {
 			names[i] = in.Tx[:]
@@ -164,7 +163,7 @@ func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 		}
 		for pk, value := range v.uncommittedValues(v.SpendIndex) {
 			for _, i := range at[string(value)] {
-				if pk.Tx() < v.w.Txs[v.misses[i].ti].pk {
+				if pk.Tx() < spenders[i].pk {
 					places[i] = pk
 				}
 			}
@@ -172,8 +171,7 @@ func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 		return places, err
 	}
 	outputOf := func(i int, tx model.TxPk) {
-		u := v.misses[i]
-		if pk, err := tx.Utxo(int(v.w.Txs[u.ti].Inputs[u.ii].Index)); err == nil {
+		if pk, err := tx.Utxo(int(inputs[i].Index)); err == nil {
 			places[i] = pk
 		}
 	}
@@ -187,7 +185,7 @@ func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 		for ti := range w.Txs {
 			made := &w.Txs[ti]
 			for _, i := range at[string(made.Hash[:])] {
-				if made.pk < v.w.Txs[v.misses[i].ti].pk {
+				if made.pk < spenders[i].pk {
 					outputOf(i, made.pk)
 				}
 			}

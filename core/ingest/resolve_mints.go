@@ -29,7 +29,7 @@ func (v *resolver) mints() error {
 			}
 			birth, found := v.cache.Birth(v.cache.Fingerprints.Value(schema.AssetSpace, m.Asset))
 			if !found {
-				v.lookups = append(v.lookups, mintLookup{ti, len(t.mints)})
+				v.mintsOf = append(v.mintsOf, mintLookup{ti, len(t.mints)})
 			}
 			t.mints = append(t.mints, mint{model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}, m.Amount, m.Info})
 		}
@@ -42,18 +42,18 @@ func (v *resolver) mints() error {
 
 // readMints reads the births of minted assets that no cache contains.
 func (v *resolver) readMints() error {
-	if len(v.lookups) == 0 {
+	if len(v.mintsOf) == 0 {
 		return nil
 	}
-	ids := make([][]byte, len(v.lookups))
-	for i, l := range v.lookups {
+	ids := make([][]byte, len(v.mintsOf))
+	for i, l := range v.mintsOf {
 		ids[i] = v.w.Txs[l.ti].Mints[l.mi].Asset
 	}
 	births, err := v.Births(v.r, schema.AssetSpace, ids)
 	if err != nil {
 		return err
 	}
-	for i, l := range v.lookups {
+	for i, l := range v.mintsOf {
 		t := &v.w.Txs[l.ti]
 		if births[i] == nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",

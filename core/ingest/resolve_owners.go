@@ -24,7 +24,6 @@ func (o owners) of(spend int) []schema.Occurrence {
 // deltas computes the changes of accounts.
 func (v *resolver) deltas() error {
 	w := v.w
-	v.cache.Divide(v.Indexes) // an index may have been added or dropped since the last batch
 	if w.deltas = ledger.NewDeltas(v.Layout, 1); len(w.deltas) == 0 {
 		return nil
 	}
@@ -35,7 +34,6 @@ func (v *resolver) deltas() error {
 	for i, x := range v.Indexes {
 		at[i] = ledger.DeltasOf(w.deltas, x)
 	}
-	v.putOwners(at)
 	if err := v.readOwners(); err != nil {
 		return err
 	}
@@ -60,22 +58,21 @@ func (v *resolver) deltas() error {
 	return nil
 }
 
-// putOwners adds the owners of the batch's outputs to the caches; at is indexed by the position of the index.
-func (v *resolver) putOwners(at []*ledger.Deltas) {
-	w := v.w
-	has := make([]*model.BirthPk, len(v.Indexes)) // the value of the current output, by position
-	for ti := range w.Txs {
-		t := &w.Txs[ti]
+// putOwners sets the owners of the outputs of transactions, for the caches.
+func (v *resolver) putOwners(txs []BatchTx) {
+	words := v.cache.Words()
+	for i := range txs {
+		t := &txs[i]
 		for oi := range t.Outputs {
-			o := &t.Outputs[oi]
-			births := w.births[w.outputs[t.outputs+oi].births:]
-			clear(has)
-			for ki := range o.Keys {
-				has[o.Keys[ki].Index] = &births[ki]
+			o, at := &t.Outputs[oi], t.outputs+oi
+			owners := v.lookups.OutputOwners[at*words : (at+1)*words]
+			for word := range owners {
+				owners[word] = cache.OwnerNone
 			}
-			for i, x := range v.Indexes {
-				if at[i] != nil && cache.HasOwners(x) {
-					v.cache.PutOwner(x, model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), has[i])
+			births := v.w.births[v.w.outputs[at].births:]
+			for ki := range o.Keys {
+				if word := v.words[o.Keys[ki].Index]; word >= 0 {
+					owners[word] = cache.NewOwner(v.lookups.Outputs[at].Utxo, births[ki])
 				}
 			}
 		}
@@ -92,11 +89,10 @@ func (v *resolver) readOwners() error {
 	for i, s := range w.spends {
 		from, known := len(all), true
 		if made := v.pendingWith(s.Utxo); made != nil {
-			v.takeOwners(all, s.Utxo) // free the entries: they are never used again
 			all = made.appendOwners(all, v.Indexes, s.Utxo)
 		} else {
 			asked++
-			all, known = v.takeOwners(all, s.Utxo)
+			all, known = v.cachedOwners(all, i)
 		}
 		if !known {
 			all = all[:from]
@@ -128,20 +124,25 @@ func (v *resolver) readOwners() error {
 
 func hasAccounts(x *schema.Index) bool { return x.Active&schema.AccountFeatures != 0 }
 
-// takeOwners removes the owners of an output from the caches and appends them to all; known is false if the caches do
-// not have all of them.
-func (v *resolver) takeOwners(all []schema.Occurrence, pk model.UtxoPk) (_ []schema.Occurrence, known bool) {
-	known = true
-	for _, x := range v.Indexes {
+// cachedOwners appends the owners of the output of a spend to all; known is false if the caches did not have all of them.
+func (v *resolver) cachedOwners(all []schema.Occurrence, spend int) (_ []schema.Occurrence, known bool) {
+	words := v.lookups.SpentOwners[spend*v.cache.Words():]
+	for i, x := range v.Indexes {
 		if !hasAccounts(x) {
 			continue
 		}
-		birth, ok := v.cache.TakeOwner(x, pk)
-		if known = known && ok; birth != nil {
-			all = append(all, schema.Occurrence{Index: x, Birth: *birth})
+		if v.words[i] < 0 {
+			return all, false
+		}
+		birth, some, known := words[v.words[i]].Birth(v.w.spends[spend].Utxo)
+		if !known {
+			return all, false
+		}
+		if some {
+			all = append(all, schema.Occurrence{Index: x, Birth: birth})
 		}
 	}
-	return all, known
+	return all, true
 }
 
 // appendOwners appends the owners of an output of the batch.

@@ -14,7 +14,36 @@ type pendingLookup struct {
 	key   cache.Fingerprint
 	value []byte
 	here  model.BirthPk // the occurrence, and the birth unless the database has an earlier one
-	at    int32         // index in Batch.births, or assetBirths
+	at    int           // index in Lookups.Births
+	tx    *BatchTx
+}
+
+// findBirths finds the births of the values and assets of the outputs. Errors: bad_block if a value of a one-to-one
+// index occurs twice.
+func (v *resolver) findBirths() error {
+	w, births := v.w, v.lookups.Births
+	pending, duplicate := v.cache.Births(v.lookups)
+	if duplicate != nil {
+		t, x, value := w.occurrence(v.Indexes, duplicate.At)
+		return v.duplicateValue(t, value, x, duplicate.Birth)
+	}
+	for _, p := range pending {
+		t, x, value := w.occurrence(v.Indexes, p.At)
+		space := schema.AssetSpace
+		if x != nil {
+			space = x.Number
+		}
+		v.pending = append(v.pending, pendingLookup{space, p.Key, value, births[p.At], p.At, t})
+	}
+	if err := v.lookupPending(); err != nil {
+		return err
+	}
+	w.births = births[:w.keys:w.keys]
+	w.assetBirths = make([]model.AssetBirthPk, w.entries)
+	for i, birth := range births[w.keys:] {
+		w.assetBirths[i] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
+	}
+	return nil
 }
 
 // lookupPending finds the births of pending values: in the database, or at the first pending occurrence. Error:
@@ -23,7 +52,6 @@ func (v *resolver) lookupPending() error {
 	if len(v.pending) == 0 {
 		return nil
 	}
-	w := v.w
 	first := make(map[cache.Fingerprint]int32, len(v.pending)) // the first occurrence of each value
 	bySpace := map[int][]int32{}
 	for i := range v.pending {
@@ -32,7 +60,7 @@ func (v *resolver) lookupPending() error {
 			first[d.key] = int32(i)
 			bySpace[d.space] = append(bySpace[d.space], int32(i))
 		} else if x := v.once(d.space); x != nil {
-			return v.duplicateValue(d, x, v.pending[first[d.key]].here)
+			return v.duplicateValue(d.tx, d.value, x, v.pending[first[d.key]].here)
 		}
 	}
 	births := make([]model.BirthPk, len(v.pending)) // of the first occurrences
@@ -52,7 +80,7 @@ func (v *resolver) lookupPending() error {
 				continue
 			}
 			if births[i] = *found[k]; v.once(space) != nil {
-				return v.duplicateValue(d, v.once(space), births[i])
+				return v.duplicateValue(d.tx, d.value, v.once(space), births[i])
 			}
 		}
 		if x := v.once(space); x != nil {
@@ -64,11 +92,7 @@ func (v *resolver) lookupPending() error {
 	for i := range v.pending {
 		d := &v.pending[i]
 		birth := births[first[d.key]]
-		if d.space == schema.AssetSpace {
-			w.assetBirths[d.at] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
-		} else {
-			w.births[d.at] = birth
-		}
+		v.lookups.Births[d.at] = birth
 		if first[d.key] == int32(i) && v.once(d.space) == nil {
 			v.cache.PutBirth(d.key, birth)
 		}
@@ -87,9 +111,9 @@ func (v *resolver) once(space int) *schema.Index {
 	return nil
 }
 
-func (v *resolver) duplicateValue(d *pendingLookup, x *schema.Index, at model.BirthPk) error {
-	return fmt.Errorf("%s: %w", describe(v.Chain, v.w.tx(d.here.Utxo.Tx())),
-		BadBlock(fmt.Errorf("value %s of %s already occurs at %v", x.Format(d.value), x.Name, at)))
+func (v *resolver) duplicateValue(t *BatchTx, value []byte, x *schema.Index, at model.BirthPk) error {
+	return fmt.Errorf("%s: %w", describe(v.Chain, t),
+		BadBlock(fmt.Errorf("value %s of %s already occurs at %v", x.Format(value), x.Name, at)))
 }
 
 // checkUncommittedValues returns bad_block if a value of a one-to-one index, one of the pending lookups is, also occurs
@@ -101,7 +125,7 @@ func (v *resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
 	}
 	for pk, value := range v.uncommittedValues(x) {
 		if d := wanted[string(value)]; d != nil && pk != d.here.Utxo {
-			return v.duplicateValue(d, x, model.BirthPk{Utxo: min(pk, d.here.Utxo)})
+			return v.duplicateValue(d.tx, d.value, x, model.BirthPk{Utxo: min(pk, d.here.Utxo)})
 		}
 	}
 	return nil

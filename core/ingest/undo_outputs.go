@@ -143,7 +143,7 @@ func (u *Undo) dropValue(x *schema.Index, birth, value []byte) error {
 		return err
 	}
 	if by := u.Layout.SpendIndex; by != nil && x.Number == by.Number {
-		u.cache.Unspent.Drop(u.cache.Fingerprints.Value(x.Number, value), at.Utxo)
+		u.cache.DropOutput(u.cache.Fingerprints.Value(x.Number, value), at.Utxo)
 	}
 	u.cache.DropBirth(x.Number, value, at)
 	return nil

@@ -61,12 +61,12 @@ func Divide(total Size) Division {
 		// Enough to keep every decoder busy while a batch is written.
 		Source: total.percent(8, 512*MiB),
 		// Rows are sorted per batch: larger batches leave fewer tables to merge at the end.
-		Window: total.percent(20, GiB),
+		Window: total.percent(30, GiB),
 		// The collector frees memory late: by half of what the batch and the queued blocks need.
 		Collector: total.percent(10, 512*MiB),
 	}
 	caches := int64(total) - d.WriteBuffers - d.Source - d.Window - d.Collector
-	d.Caches = caches / 50 * 30
+	d.Caches = caches / 40 * 29
 	d.BlockCache = caches - d.Caches
 	return d
 }
@@ -86,8 +86,8 @@ func (d Division) Go() int64 { return d.Source + d.Window + d.Collector }
 
 // windowCost is the memory per byte of serialized blocks while batches are processed: one is read, one resolved, one
 // queued and one written, each with decoded blocks of two to three times their size; plus the rows of the last and
-// garbage. Larger batches were not faster, because touching memory for the first time is slow.
-const windowCost = 14
+// garbage.
+const windowCost = 12
 
 // WindowBytes returns the maximum size of the blocks of a batch in bytes.
 func (d Division) WindowBytes() int64 { return d.Window / windowCost }

@@ -72,6 +72,8 @@ func (m *mapping) cut(bytes int) {
 
 // reserve reserves addresses. The content is remapped, not copied.
 func (m *mapping) reserve(bytes int) {
+	page := unix.Getpagesize()
+	bytes = (bytes + page - 1) / page * page // cut releases whole pages
 	var err error
 	if m.all != nil {
 		m.all, err = unix.Mremap(m.all, m.from+bytes, unix.MREMAP_MAYMOVE)

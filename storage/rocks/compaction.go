@@ -24,8 +24,12 @@ const (
 	// be compacted at once, which needs as much disk space again and a buffer per table.
 	maxTablesDeferred = 512
 
-	// Trigger for hashed families during bulk updates, which read them rarely: only what caches cannot answer.
+	// Trigger for hashed families during bulk updates that read them: what caches cannot answer.
 	maxTablesHashed = 64
+
+	// Hashed families of which fewer prefixes are looked up between two bulk updates are not read: caches answer
+	// everything. They are then compacted as late as families that bulk updates never read.
+	fewLookups = 1000
 
 	// A sync with a slow source alternates between bulk and ordinary updates. After this many ordinary updates in a row
 	// it is considered to be at the tip.
@@ -36,7 +40,8 @@ const (
 type compactionDelay struct {
 	sync.Mutex
 	on              bool
-	ordinaryUpdates int // ordinary Updates since one in bulk
+	read            bool // hashed families are read
+	ordinaryUpdates int  // ordinary Updates since one in bulk
 }
 
 // deferCompaction raises the compaction triggers of such families until resumeCompaction.
@@ -44,7 +49,7 @@ func (s *Store) deferCompaction() error {
 	s.compactionDelay.Lock()
 	defer s.compactionDelay.Unlock()
 	s.compactionDelay.ordinaryUpdates = 0
-	return s.setDeferred(true)
+	return s.setDeferred(true, s.lookups.Swap(0) >= fewLookups)
 }
 
 // countUpdate counts an ordinary update and resumes compaction at the tip.
@@ -54,20 +59,21 @@ func (s *Store) countUpdate() error {
 	if s.compactionDelay.ordinaryUpdates++; s.compactionDelay.ordinaryUpdates < ordinaryUpdatesAtTip {
 		return nil
 	}
-	return s.setDeferred(false)
+	return s.setDeferred(false, true)
 }
 
 // resumeCompaction restores the normal triggers, which are also those of a database just opened.
 func (s *Store) resumeCompaction() error {
 	s.compactionDelay.Lock()
 	defer s.compactionDelay.Unlock()
-	return s.setDeferred(false)
+	return s.setDeferred(false, true)
 }
 
-// maxDeferredTables returns the number of level 0 tables that trigger a compaction while compaction is deferred.
-func (l layout) maxDeferredTables() int {
+// maxDeferredTables returns the number of level 0 tables that trigger a compaction while compaction is deferred. read
+// reports whether bulk updates read hashed families.
+func (l layout) maxDeferredTables(read bool) int {
 	switch {
-	case l.deferCompaction:
+	case l.deferCompaction, l.access == storage.Hashed && !read:
 		return maxTablesDeferred
 	case l.access == storage.Hashed:
 		return maxTablesHashed
@@ -75,15 +81,16 @@ func (l layout) maxDeferredTables() int {
 	return maxTables
 }
 
-func (s *Store) setDeferred(on bool) error {
-	if s.compactionDelay.on == on {
+func (s *Store) setDeferred(on, read bool) error {
+	if s.compactionDelay.on == on && (!on || s.compactionDelay.read == read) {
 		return nil
 	}
-	s.compactionDelay.on = on
+	s.compactionDelay.on, s.compactionDelay.read = on, read
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for name, h := range s.columns {
-		postponed := layoutOf(name).maxDeferredTables()
+		l := layoutOf(name)
+		postponed := l.maxDeferredTables(read)
 		if postponed == maxTables {
 			continue // each SetOptions call writes and syncs a file
 		}

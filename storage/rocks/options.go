@@ -164,7 +164,7 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 	// stall writes.
 	opts.SetLevel0SlowdownWritesTrigger(3 * maxTablesHashed)
 	opts.SetLevel0StopWritesTrigger(4 * maxTablesHashed)
-	if l.deferCompaction {
+	if l.deferCompaction || l.access == storage.Hashed {
 		opts.SetLevel0SlowdownWritesTrigger(100 * maxTablesDeferred)
 		opts.SetLevel0StopWritesTrigger(100 * maxTablesDeferred)
 		opts.SetSoftPendingCompactionBytesLimit(0)

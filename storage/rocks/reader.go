@@ -51,6 +51,7 @@ func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 
 // Suffixes implements [storage.Reader].
 func (r *reader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
+	r.s.lookups.Add(int64(len(prefixes)))
 	return r.readMany(f, prefixes, readSuffixes)
 }
 

@@ -21,6 +21,9 @@ const (
 	sideFileMode   = 0o600 // files may contain secrets such as the key of a hash function
 )
 
+// CacheFolder implements [storage.CacheFolder].
+func (s *Store) CacheFolder() string { return filepath.Join(s.dir, "overflow") }
+
 // WriteSideFile implements [storage.SideFiles].
 func (s *Store) WriteSideFile(name string, write func(io.Writer) error) error {
 	if s.options.ReadOnly {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/linxGnu/grocksdb"
@@ -34,6 +35,7 @@ type Store struct {
 	manifest manifest // guarded by updateMu
 
 	compactionDelay compactionDelay // of families declared with DeferCompaction or Hashed
+	lookups         atomic.Int64    // of prefixes in hashed families since the last bulk update
 
 	sideFileMu sync.Mutex // serialises writes of side files
 

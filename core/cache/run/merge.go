@@ -12,8 +12,8 @@ import (
 const readBuffer = 256
 
 // Merge writes the live entries of several runs of one payload size to a new run: entries that are not dead, are below the
-// limit of their run, and for which keep returns true if it is not nil. Of equal tags and extras, the entries of earlier
-// runs are first.
+// limit of their run, and for which keep returns true if it is not nil. Of equal tags and extras, the entries of later
+// runs are first, so that lookups find the latest one.
 func Merge(path string, runs []*Run, keep func(pk uint64) bool) (*Run, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("merge cache files: none given")
@@ -56,7 +56,7 @@ func (w *Writer) merge(cursors []*cursor) error {
 	for len(cursors) > 0 {
 		least := 0
 		for i, c := range cursors[1:] {
-			if l := cursors[least]; c.tag < l.tag || c.tag == l.tag && extraOf(c.rest) < extraOf(l.rest) {
+			if l := cursors[least]; c.tag < l.tag || c.tag == l.tag && extraOf(c.rest) <= extraOf(l.rest) {
 				least = i + 1
 			}
 		}

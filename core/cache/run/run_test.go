@@ -247,7 +247,7 @@ func mergeAll(t *testing.T, rng *rand.Rand, path string, runs []*Run, models []*
 	}
 	t.Cleanup(func() { _ = merged.Close() })
 	m := &model{limit: math.MaxUint64}
-	for _, from := range models {
+	for _, from := range slices.Backward(models) { // of equal entries, those of later runs are first
 		for i, e := range from.entries {
 			if from.live(i) && (keep == nil || keep(e.Pk)) {
 				m.entries = append(m.entries, e)

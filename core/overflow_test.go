@@ -1,0 +1,165 @@
+package core_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/internal/testseed"
+	"birthmark/model/modeltest"
+)
+
+// overflowing is a store in memory with side files and a folder for overflow runs.
+type overflowing struct {
+	*sideFiles
+	folder string
+}
+
+func (s *overflowing) CacheFolder() string { return s.folder }
+
+// copied returns a copy of the side files and of the folder: what a killed process leaves of them.
+func (s *overflowing) copied(t *testing.T) (files map[string][]byte, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(s.folder)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return maps.Clone(s.files), folder
+}
+
+func (s *overflowing) runs(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// overflowMemory is a size of the caches with which even the first blocks of a test overflow.
+func overflowMemory(rng *rand.Rand) int64 { return int64(1 + rng.IntN(120<<10)) }
+
+// Overflow runs do not change the database: it equals one whose tables were in memory, through interruptions, kills,
+// rollbacks, changes of the memory, and lost or damaged files.
+func TestOverflowRunsDoNotChangeTheDatabase(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		n := testseed.Of(t, 320)
+		rng := rand.New(rand.NewPCG(n, 0))
+		rounds := 12
+		if testing.Short() {
+			rounds = 3
+		}
+		blocks := v.NewGenerator(n).Blocks(120)
+		spilled := 0
+		for range rounds {
+			s := &overflowing{newSideFiles(), filepath.Join(t.TempDir(), "overflow")}
+			memory := overflowMemory(rng)
+			have := 0
+			for have < len(blocks) {
+				if rng.IntN(4) == 0 {
+					memory = overflowMemory(rng)
+				}
+				db := open(t, s, v, memory)
+				to := have + 1 + rng.IntN(len(blocks)-have)
+				o := core.SyncOptions{BatchWeight: 1 + rng.IntN(400)}
+				height := blocks[to-1].Height
+				o.To = &height
+				files, folder := s.copied(t)
+				sync(t, db, events(point(blocks, have-1), blocks[have:]), o)
+				have = to
+				spilled += len(s.runs(t))
+				switch rng.IntN(8) {
+				case 0: // killed after the last commit: the caches are those of the last start
+					s.files, s.folder = files, folder
+				case 1:
+					for _, name := range s.runs(t)[:len(s.runs(t))/2] {
+						if err := os.Remove(name); err != nil {
+							t.Fatal(err)
+						}
+					}
+				case 2:
+					for _, name := range s.runs(t) {
+						damage(t, rng, name)
+					}
+				case 3: // all rows are read
+					clear(s.files)
+				case 4, 5:
+					have -= rng.IntN(min(have, 30))
+					if err := db.Rollback(t.Context(), point(blocks, have-1)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				consistent(t, db)
+			}
+			db := open(t, s, v, memory)
+			sync(t, db, events(blocks[len(blocks)-1].Point()), core.SyncOptions{})
+			same(t, "with overflow runs", dump(t, db), fresh(t, v, blocks))
+			if left := s.runs(t); len(left) > 0 {
+				t.Errorf("%d runs are left at the tip: %v", len(left), left)
+			}
+		}
+		if spilled == 0 {
+			t.Error("no run was written")
+		}
+	})
+}
+
+func damage(t *testing.T, rng *rand.Rand, name string) {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err == nil {
+		b[rng.IntN(len(b))] ^= 1 << rng.IntN(8)
+		err = os.WriteFile(name, b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// With overflow runs, a first sync looks up no inputs and no values of outputs in the database.
+func TestAFirstSyncBeyondMemoryReadsNoRows(t *testing.T) {
+	v := modeltest.Variants()[0]
+	n := testseed.Of(t, 321)
+	blocks := v.NewGenerator(n).Blocks(200)
+	s := &overflowing{newSideFiles(), filepath.Join(t.TempDir(), "overflow")}
+	db := open(t, s, v, 32<<10)
+	s.lookups = 0
+	var spills int64
+	sync(t, db, events(blocks), core.SyncOptions{BatchWeight: 200, Progress: func(p core.Progress) { spills = max(spills, p.Overflow.Written) }})
+	if s.lookups > s.minted {
+		t.Errorf("%d rows were looked up, %d of them for minted assets", s.lookups, s.minted)
+	}
+	if spills == 0 {
+		t.Error("the progress shows no overflow")
+	}
+	consistent(t, db)
+	same(t, "beyond memory", dump(t, db), fresh(t, v, blocks))
+}
+
+// If a folder for runs cannot be written, the sync continues without it.
+func TestASyncContinuesWithoutAFolderForRuns(t *testing.T) {
+	v := modeltest.Variants()[3]
+	blocks := v.NewGenerator(testseed.Of(t, 322)).Blocks(100)
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	s := &overflowing{newSideFiles(), filepath.Join(file, "overflow")}
+	db := open(t, s, v, 32<<10)
+	if err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{BatchWeight: 200, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(log.Bytes(), []byte("caches beyond memory")) || !bytes.Contains(log.Bytes(), []byte(file)) {
+		t.Errorf("the log lacks the folder: %s", log.String())
+	}
+	consistent(t, db)
+	same(t, "without a folder", dump(t, db), fresh(t, v, blocks))
+}
