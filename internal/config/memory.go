@@ -52,7 +52,7 @@ type Division struct {
 }
 
 // Divide divides total in a process that writes (syncs, rolls back). Cache misses dominate the cost of writing (a disk
-// read takes as long as a hundred cached lookups), so half of the memory is caches, and the memory that the limits of the
+// read takes as long as a hundred cached lookups), so 40% of the memory is caches, and the memory that the limits of the
 // other parts leave: the caches of core store values, the block cache stores blocks.
 func Divide(total Size) Division {
 	d := Division{
@@ -66,7 +66,7 @@ func Divide(total Size) Division {
 		Collector: total.percent(10, 512*MiB),
 	}
 	caches := int64(total) - d.WriteBuffers - d.Source - d.Window - d.Collector
-	d.Caches = caches / 40 * 29
+	d.Caches = caches / 4 * 3
 	d.BlockCache = caches - d.Caches
 	return d
 }

@@ -38,7 +38,7 @@ func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 // Below the limits of the parts, the shares are percentages.
 func TestSharesOfTheMemory(t *testing.T) {
 	m := int64(MiB)
-	want := Division{BlockCache: 20 * m, WriteBuffers: 12 * m, Caches: 30 * m, Source: 8 * m, Window: 20 * m, Collector: 10 * m}
+	want := Division{BlockCache: 10 * m, WriteBuffers: 12 * m, Caches: 30 * m, Source: 8 * m, Window: 30 * m, Collector: 10 * m}
 	if d := Divide(100 * MiB); d != want {
 		t.Errorf("writing: %+v, expected %+v", d, want)
 	}
