@@ -53,26 +53,25 @@ func (p Fingerprint) Output(n uint32) Fingerprint {
 	return Fingerprint{(p.a^uint64(n>>2)*SpreadA)&^3 | uint64(n&3), p.b + uint64(n)*SpreadB}
 }
 
-// Caches answer lookups of the resolver. Outputs and births of batches that are not written yet are always present,
-// others if there is room. Callers hold DB.write.
+// Caches answer lookups of the resolver: see the package comment. Callers hold DB.write.
 type Caches struct {
 	Fingerprints fingerprinter
 	Counters     Counters
-	OnSweep      func() // called before a table is scanned to remove entries; for tests
+	OnSweep      func() // called before all tables are scanned to remove entries; for tests
 
 	shards []shard
 	births births
 	owners []*schema.Index // indexes whose values the entries of unspent outputs contain, in the order of their words
-	warmed bool            // as if this process had written the whole database
+	warmed bool            // Warm or StartEmpty has succeeded
 
-	budget     int64       // bound of the memory of all shards; pinned entries may exceed it
-	snapshotAt model.Point // block of the snapshot that was last read or written
-	pinned     model.UtxoPk
+	budget     int64        // bound of the memory of all shards; pinned entries may exceed it
+	snapshotAt model.Point  // block of the snapshot that was last read or written
+	pinned     model.UtxoPk // entries at or after it belong to batches that are not committed
 	runs       runs
 	lookups    Lookups
 }
 
-// births states which births the caches have: it decides what a miss in a table of births means.
+// births is the state of the births: what a miss in a table of births means.
 type births int
 
 const (
@@ -95,7 +94,9 @@ func New(bytes int64, indexes []*schema.Index) *Caches {
 	rotation := shardBits(bytes)
 	c.shards = make([]shard, 1<<rotation)
 	for i := range c.shards {
-		c.shards[i] = shard{c: c, number: i, unspent: newTable(valueBits, rotation), births: newTable(ordinalBits, rotation)}
+		c.shards[i] = shard{
+			c: c, number: i, unspent: newTable(valueBits, rotation), births: newTable(ordinalBits, rotation),
+		}
 	}
 	c.owners = withOwners(indexes)
 	for i := range c.shards {
@@ -105,8 +106,8 @@ func New(bytes int64, indexes []*schema.Index) *Caches {
 	return c
 }
 
-// shardBits returns the number of bits that select a shard. Shards of less than a megabyte cost more than they gain; two
-// of any size occupy two processors.
+// shardBits returns the number of bits that select a shard. Small shards lose locality: 64 shards have at least 2 MiB
+// each, 16 at least 1 MiB. Two shards of any size occupy two processors.
 func shardBits(bytes int64) int {
 	switch {
 	case bytes >= 128<<20:
@@ -119,8 +120,8 @@ func shardBits(bytes int64) int {
 	return 0
 }
 
-// withOwners returns the indexes whose values are stored with unspent outputs: those with accounts, unless outputs have
-// several values.
+// withOwners returns the indexes whose values are stored with unspent outputs: indexes with accounts, except many-valued
+// ones.
 func withOwners(indexes []*schema.Index) (owners []*schema.Index) {
 	for _, x := range indexes {
 		if x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal() {
@@ -130,7 +131,8 @@ func withOwners(indexes []*schema.Index) (owners []*schema.Index) {
 	return owners
 }
 
-// Divide adapts the caches to the indexes. The values of indexes that got accounts are unknown in existing entries.
+// Divide adapts the caches to a change of the indexes. Existing entries do not have the owners in an index that got
+// accounts.
 func (c *Caches) Divide(indexes []*schema.Index) {
 	owners := withOwners(indexes)
 	same := func(a, b *schema.Index) bool { return a.Number == b.Number }
@@ -149,10 +151,10 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 	c.divide()
 }
 
-// divide sets the share of each table in bytes. A quarter is for the filter, if it is in use. Overflow runs take what
-// they need, up to a half, in steps of a sixteenth. The rest is for the tables: for each entry of an unspent output two
-// births, since on a busy chain a value is used three times as often as an output is kept. Tables above their new share
-// drop their oldest entries.
+// divide sets the bounds of tables and filters in bytes. The filter has a quarter if the births are filtered. Overflow
+// runs have what their filters and page indexes need, at most a half, in steps of a sixteenth. The tables have the rest:
+// two births per unspent output, because busy chains have several values per unspent output. Tables above a new bound
+// drop their oldest entries that are not pinned.
 func (c *Caches) divide() {
 	per, filter := c.budget/int64(len(c.shards)), int64(0)
 	if c.births == birthsFiltered {
@@ -200,7 +202,7 @@ const OwnerNone Owner = 1
 func NewOwner(pk model.UtxoPk, birth model.BirthPk) Owner { return Owner(pk-birth.Utxo) + 2 }
 
 // Birth returns the birth of the owner of the output at pk. some is false if the output has no value; known is false if
-// the entry does not say.
+// the entry does not have it.
 func (o Owner) Birth(pk model.UtxoPk) (birth model.BirthPk, some, known bool) {
 	if o < 2 {
 		return model.BirthPk{}, false, o == OwnerNone
@@ -255,7 +257,7 @@ func (c *Caches) clear() {
 }
 
 // The filter may have values that the database lacks, and an output that is unspent again may be missing: both only
-// cost a lookup. A rollback therefore removes the entries of the rows that it removes, and nothing else.
+// cost a lookup. So a rollback removes the entries of the rows that it removes, and nothing else.
 
 // DropOutput removes the entry of an output whose row is removed.
 func (c *Caches) DropOutput(key Fingerprint, pk model.UtxoPk) { c.shardOf(key).unspent.drop(key, pk) }
@@ -274,7 +276,8 @@ func (c *Caches) BeginRollback(first model.UtxoPk) {
 	}
 }
 
-// EndRollback must be called after a rollback. If it failed, births of existing rows may be missing: misses are looked up.
+// EndRollback ends what BeginRollback began. If the rollback failed, births of existing rows may be missing, so misses
+// are looked up from then on.
 func (c *Caches) EndRollback(err error) {
 	if err != nil && c.births == birthsComplete {
 		c.lookUpBirths()
@@ -308,10 +311,10 @@ func (h *Counter) Add(asked, found int) {
 // Counters are the counters of all caches.
 type Counters struct {
 	Outputs Counter // previous outputs of inputs
-	Values  Counter // births of values and assets
-	Filter  Counter // lookups that missed the births; a hit means that the value is new
+	Values  Counter // births of values and assets in the tables
+	Filter  Counter // values that missed the tables; a hit is a value that is new without a lookup in the database
 	Owners  Counter // owners of spent outputs, if indexes keep accounts
-	Runs    Counter // lookups in overflow runs
+	Runs    Counter // values and inputs that missed the tables and were searched in overflow runs
 }
 
 // Contents is the source of the caches' content: a store and its state, which must not change during the call.

@@ -1,8 +1,59 @@
-// Package cache keeps tables in memory that save the write path most of its reads: unspent outputs, births of values, a
-// filter of known values, and the owners of unspent outputs.
+// Package cache keeps the data that resolving needs: the unspent outputs and the births of values. With it the write
+// path reads the database rarely, also while the data is larger than memory.
 //
-// [Caches] divide a budget in bytes among two or more [Table]s and a [Bloom] filter. Entries of uncommitted batches are
-// always present; other entries are present if there is room, and a miss costs a read. A rollback drops the entries of
-// the rows that it removes. When the database is closed, a snapshot of the caches is written to a side file of the
-// store (snapshot.go), and [Caches.Warm] restores them from it and from the rows written since.
+// # Shards and tables
+//
+// [Caches] have 1 to 64 shards, depending on the memory. The top bits of a fingerprint select the shard. A shard has a
+// table of unspent outputs, a table of births, a Bloom filter and lists of overflow runs. Shards share nothing:
+// [Caches.Births] and [Caches.Outputs] look up the values, inputs and outputs of a whole batch, one shard per goroutine
+// and without locks.
+//
+// A table is bounded and sorted by tag (fptable.go). An entry of an unspent output has the output's pointer and value,
+// and one word per index with accounts: the owner, which is the birth of the output's value. An entry that is spent is
+// removed. Entries of batches that are not committed yet are pinned: they are always present. A table that is full
+// evicts or spills the others.
+//
+// # What a miss means
+//
+// An input whose output is missing is always looked up in the database. For values it depends on the state of the
+// births:
+//
+//   - unknown: a miss must be looked up in the database. A database that is opened without a usable snapshot and has
+//     too many rows to read them again is in this state.
+//   - filtered: the filter has all values. A value that it lacks is new, others must be looked up. This is the state at
+//     the tip. If the filter outgrows a quarter of the memory, it is dropped, and the births are unknown.
+//   - complete: tables and overflow runs together have all births, also of one-to-one indexes. A value that they lack is
+//     new, and nothing is looked up. A first sync begins in this state and keeps it until it reaches the tip.
+//
+// # Overflow runs
+//
+// While the births are complete, a full table spills: it writes entries to an overflow run, an immutable sorted file
+// (package run) in the folder of [Caches.SetFolder]. Tables are in the order of runs, so a spill is one pass.
+//
+//   - Births: all that are in no run yet. They are older than the pinned ones and stay in the table, as entries that can
+//     be evicted. Every birth is in at most one live entry of a run.
+//   - Unspent outputs: the older half is moved. A spend of an output in a run sets a bit of the run, in memory.
+//
+// Four runs of a level are merged into one of the next level, by the goroutine of the shard that spills. Merges leave
+// spent outputs out. The filters of runs are in memory as long as runs need at most half of it; the others are mapped
+// from the files. Without a folder, tables that are full end the complete state: the births become filtered.
+//
+// [Caches.Settle] ends the use of runs when a first sync has reached the tip: it fills the filter from tables and runs
+// and drops the runs. So do a change of the indexes and a change of the accounts.
+//
+// # Snapshot
+//
+// [Caches.WriteSnapshot] writes tables, filters, and the names, limits and bits of the runs to a side file of the store,
+// for one block (snapshot.go). Runs are synced before. Files of dropped runs are deleted after the next snapshot, since
+// the last one may name them. [Caches.Warm] reads the snapshot and then the rows of later blocks. An invalid snapshot is
+// ignored: the caches are filled from rows if these are few, and start empty otherwise.
+//
+// # Rollback and errors
+//
+// A rollback removes the entries of the rows that it removes. Runs ignore entries at or after a limit, which the rollback
+// lowers. Outputs that are unspent again are not put back: they cost a lookup.
+//
+// Runs are a cache. If a file cannot be written or read, or is damaged, the caches drop all runs, the births become
+// unknown, and the batch looks up its values and inputs in the database. [Caches.RunError] returns the error once. No
+// error of a run fails a batch or reaches the database.
 package cache

@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// Lookups are the lookups of one batch of blocks, divided by shard. Goroutines fill different chunks of it; the order of
-// the chunks, and of the lookups in each, is that of the chain. Its memory can be reused.
+// Lookups are the lookups of one batch of blocks, divided by shard. Each goroutine fills other chunks. The chunks, and the
+// lookups in each, are in the order of the chain.
 type Lookups struct {
 	Chunks []Chunk
 
@@ -19,7 +19,7 @@ type Lookups struct {
 	Births []model.BirthPk
 	// Outputs has one entry per output, and Spent one per input, which [Caches.Outputs] fills.
 	Outputs, Spent []Output
-	// OutputOwners and SpentOwners have Caches.Words owners per entry of Outputs and Spent.
+	// OutputOwners and SpentOwners have [Caches.Words] owners per entry of Outputs and Spent.
 	OutputOwners, SpentOwners []Owner
 }
 
@@ -52,8 +52,8 @@ type outputLookup struct {
 	spend bool
 }
 
-// Prepare returns lookups of the given numbers of chunks, births, outputs and inputs. They are valid until the next call,
-// except Births and Spent.
+// Prepare returns lookups of the given numbers of chunks, births, outputs and inputs. The next call reuses their memory,
+// except that of Births and Spent.
 func (c *Caches) Prepare(chunks, births, outputs, inputs int) *Lookups {
 	l, words := &c.lookups, len(c.owners)
 	for len(l.Chunks) < chunks {
@@ -98,10 +98,10 @@ type Pending struct {
 	At  int // in Lookups.Births
 }
 
-// Duplicate is the first occurrence of a value that occurs twice, but may occur once.
+// Duplicate is the second occurrence of a value that may occur only once.
 type Duplicate struct {
-	At    int // in Lookups.Births
-	Birth model.BirthPk
+	At    int           // in Lookups.Births
+	Birth model.BirthPk // the first occurrence
 }
 
 // Births finds the births of the values of a batch and adds new values. It returns the occurrences that must be looked
@@ -144,19 +144,18 @@ const ahead = 256
 
 // shardResult is the result of the lookups of a batch in one shard.
 type shardResult struct {
-	asked, found    int // in the table of births
-	filtered, isNew int // missed the table; certainly new
+	asked, found    int // lookups and hits in the table of births
+	filtered, isNew int // values that missed it; values of them that are certainly new
 	pending         []Pending
 	duplicate       *Duplicate
 }
 
 // missing is a lookup that missed the table and is searched in overflow runs.
 type missing struct {
-	key Fingerprint
-	tag uint64
-	at  int32
-	// once of a birth
-	once bool
+	key  Fingerprint
+	tag  uint64
+	at   int32
+	once bool // of a birth: the value occurs once
 }
 
 func (s *shard) resolveBirths(l *Lookups) {
@@ -232,8 +231,9 @@ func (s *shard) putBirth(key Fingerprint, birth model.BirthPk) {
 	s.births.put(key, uint64(birth.Utxo), uint64(birth.Ordinal), nil)
 }
 
-// search sorts the missing lookups and searches the first one of each key in runs, the newest first. found is called for
-// each key, with the lookups of the key in the order of the batch; q is nil after an error.
+// search sorts the missing lookups and searches each key once in runs, the newest run first. It calls found for each key
+// with all lookups of the key, in the order of the batch, and the run that has it. After an error of a run, q is nil for
+// all keys.
 func (s *shard) search(t *table, runs []*overflow, found func(same []missing, q *run.Query, in *overflow)) {
 	slices.SortFunc(s.missing, func(a, b missing) int {
 		return cmp.Or(cmp.Compare(a.tag, b.tag), cmp.Compare(a.key.b, b.key.b), cmp.Compare(a.at, b.at))

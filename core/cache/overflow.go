@@ -18,8 +18,8 @@ import (
 	"birthmark/model"
 )
 
-// shard is a part of the caches: the fingerprints with the same top bits. Shards share nothing, so goroutines can use
-// different ones at the same time.
+// shard is a part of the caches: the fingerprints with the same top bits. Shards share nothing, so each goroutine can use
+// another one.
 type shard struct {
 	c       *Caches
 	number  int
@@ -28,8 +28,8 @@ type shard struct {
 	filter  bloom  // of all values, if the births are filtered
 	full    bool   // a value did not fit into the filter
 
-	// Overflow runs, the oldest first. Births before spilled are in runs, or were before a rollback; the table has the
-	// others, which are pinned. An unspent output is either in the table or in a run.
+	// Overflow runs, the oldest first. Births before spilled are in runs, and may also be in the table; births at or after
+	// it are in the table only, and are pinned. An unspent output is either in the table or in a run.
 	birthRuns, outputRuns []*overflow
 	spilled               uint64
 	unspilled             int // births at or after spilled in the table; removed ones may be counted
@@ -40,8 +40,8 @@ type shard struct {
 	queries []run.Query
 	in      []*overflow // the run that has the result of each query
 	scratch run.Scratch
-	touched uint64
-	err     error // of a run; the caches stop using runs
+	touched uint64 // uses the words that touch loads
+	err     error  // of a run; the caches stop using runs
 }
 
 // overflow is a run of a shard. Four runs of a level are merged into one of the next level.
@@ -54,8 +54,8 @@ type overflow struct {
 type runs struct {
 	folder string // "": tables never overflow into runs
 	next   atomic.Int64
-	err    error // the error because of which runs are no longer used, until RunError returns it
-	spilt  atomic.Int64
+	err    error        // the error because of which runs are no longer used, until RunError returns it
+	spilt  atomic.Int64 // bytes written to runs
 
 	mu       sync.Mutex
 	obsolete []string // files that the snapshot may name: they are deleted after the next one is written

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// Batch is a run of blocks that is written in one commit, and the data needed to emit its rows. It is immutable after
+// Batch is a sequence of blocks that is written in one commit, and the data needed to emit its rows. It is immutable after
 // Resolve: later batches read it until it is written.
 type Batch struct {
 	Blocks []*model.Block

@@ -23,7 +23,8 @@ func FirstPk(batches []*Batch) model.UtxoPk {
 	return model.UtxoPk(batches[len(batches)-1].Blocks[0].Height.First())
 }
 
-// resolver is the second pass over one batch: it finds spent outputs and the births of values and assets.
+// resolver is the second pass over one batch: it finds spent outputs and the births of values and assets. resolve divides
+// the transactions into chunks, which goroutines prepare, and the caches answer the lookups of all chunks at once.
 type resolver struct {
 	*schema.Layout
 	cache   *cache.Caches
@@ -35,9 +36,9 @@ type resolver struct {
 
 	lookups *cache.Lookups
 	missed  []int32         // inputs that must be read from the database, in the order of Batch.spends
-	mintsOf []mintLookup    // minted assets that no cache contains
+	mintsOf []mintLookup    // minted assets that the caches do not contain
 	pending []pendingLookup // values that the database may contain
-	words   []int           // by position of an index: the word of its owner in the caches; -1 if it has none
+	words   []int           // by position of an index: the word of its owner in cache entries; -1 if it has none
 }
 
 // chunkTxs is the minimum number of transactions that a goroutine prepares at a time.
@@ -51,7 +52,7 @@ func (v *resolver) resolve() error {
 		v.words[i] = c.WordOf(x)
 	}
 	chunks := slices.Collect(slices.Chunk(w.Txs, max(chunkTxs, len(w.Txs)/(4*runtime.GOMAXPROCS(0))+1)))
-	v.lookups = c.Prepare(len(chunks), w.keys+w.entries, len(w.outputs), w.inputs)
+	v.lookups = c.Prepare(len(chunks), w.keys+w.entries, len(w.outputs), w.inputs) // births: of keys, then of assets
 	err := inParallel(len(chunks), func(i int) error { return v.prepare(chunks[i], &v.lookups.Chunks[i]) })
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func inParallel(n int, fn func(i int) error) error {
 	return cmp.Or(errs...)
 }
 
-// prepare checks a run of transactions and adds their lookups: inputs, outputs, and values and assets of the outputs.
+// prepare checks some transactions and adds their lookups: inputs, outputs, and values and assets of the outputs.
 func (v *resolver) prepare(txs []BatchTx, to *cache.Chunk) error {
 	for i := range txs {
 		t := &txs[i]

@@ -11,7 +11,7 @@ import (
 	"birthmark/storage"
 )
 
-// mintLookup is a mint whose asset is in no cache: mint mi of transaction ti.
+// mintLookup is a mint whose asset the caches do not contain: mint mi of transaction ti.
 type mintLookup struct{ ti, mi int }
 
 // mints resolves the stated mints and burns, then finds implied burns. Errors: bad_block, unknown_asset.

@@ -58,7 +58,7 @@ func (v *resolver) deltas() error {
 	return nil
 }
 
-// putOwners sets the owners of the outputs of transactions, for the caches.
+// putOwners sets the owners of the outputs of some transactions: the caches store them with the unspent outputs.
 func (v *resolver) putOwners(txs []BatchTx) {
 	words := v.cache.Words()
 	for i := range txs {
@@ -79,7 +79,8 @@ func (v *resolver) putOwners(txs []BatchTx) {
 	}
 }
 
-// readOwners finds the owners of spent outputs: in the uncommitted batches, in the caches, or in the database.
+// readOwners finds the owners of spent outputs: in the uncommitted batches, in the cache entries that the inputs removed,
+// or in the database.
 func (v *resolver) readOwners() error {
 	w := v.w
 	w.owners = make(owners, len(w.spends))

@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// pendingLookup is an occurrence of a value that is not cached but may be in the database.
+// pendingLookup is an occurrence of a value that the caches lack and the database may have.
 type pendingLookup struct {
 	space int
 	key   cache.Fingerprint
@@ -116,8 +116,8 @@ func (v *resolver) duplicateValue(t *BatchTx, value []byte, x *schema.Index, at 
 		BadBlock(fmt.Errorf("value %s of %s already occurs at %v", x.Format(value), x.Name, at)))
 }
 
-// checkUncommittedValues returns bad_block if a value of a one-to-one index, one of the pending lookups is, also occurs
-// elsewhere in this batch or in an uncommitted one. The caches do not contain such values.
+// checkUncommittedValues returns bad_block if the value of one of the pending lookups is, in a one-to-one index, also
+// occurs elsewhere in this batch or in an uncommitted one. The caches have such values only during a first sync.
 func (v *resolver) checkUncommittedValues(x *schema.Index, is []int32) error {
 	wanted := make(map[string]*pendingLookup, len(is))
 	for _, i := range is {

@@ -51,16 +51,17 @@ type Division struct {
 	Collector int64 // garbage that is not collected yet, stacks, buffers of readers
 }
 
-// Divide divides total in a process that writes (syncs, rolls back). Cache misses dominate the cost of writing (a disk
-// read takes as long as a hundred cached lookups), so 40% of the memory is caches, and the memory that the limits of the
-// other parts leave: the caches of core store values, the block cache stores blocks.
+// Divide divides total in a process that writes (syncs, rolls back). The other parts have limits; the caches have the
+// rest, at least 40%: three quarters of it for the caches of core, a quarter for the block cache. Cache misses dominate
+// the cost of writing: an overflow run costs several times as much as a table, the database far more.
 func Divide(total Size) Division {
 	d := Division{
 		// Near the tip, larger buffers cause fewer files and less merging, but make a restart slower.
 		WriteBuffers: total.percent(12, GiB),
 		// Enough to keep every decoder busy while a batch is written.
 		Source: total.percent(8, 512*MiB),
-		// Rows are sorted per batch: larger batches leave fewer tables to merge at the end.
+		// Rows are sorted per batch: larger batches leave fewer tables to merge at the end, and more lookups of a batch
+		// share a page of an overflow run.
 		Window: total.percent(30, GiB),
 		// The collector frees memory late: by half of what the batch and the queued blocks need.
 		Collector: total.percent(10, 512*MiB),

@@ -24,11 +24,11 @@ const (
 	// be compacted at once, which needs as much disk space again and a buffer per table.
 	maxTablesDeferred = 512
 
-	// Trigger for hashed families during bulk updates that read them: what caches cannot answer.
+	// Trigger for hashed families that bulk updates read, because the caches do not answer all lookups.
 	maxTablesHashed = 64
 
-	// Hashed families of which fewer prefixes are looked up between two bulk updates are not read: caches answer
-	// everything. They are then compacted as late as families that bulk updates never read.
+	// If fewer prefixes are looked up between two bulk updates, the caches answer nearly all lookups, and the hashed
+	// families are compacted as late as families that bulk updates never read.
 	fewLookups = 1000
 
 	// A sync with a slow source alternates between bulk and ordinary updates. After this many ordinary updates in a row
@@ -40,7 +40,7 @@ const (
 type compactionDelay struct {
 	sync.Mutex
 	on              bool
-	read            bool // hashed families are read
+	read            bool // bulk updates read hashed families
 	ordinaryUpdates int  // ordinary Updates since one in bulk
 }
 

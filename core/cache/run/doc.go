@@ -1,8 +1,8 @@
 // Package run stores cache entries that do not fit into memory in immutable sorted files, called runs.
 //
 // A run is written once, in ascending order of tags ([Create], [Merge]), and is then looked up in batches of sorted
-// queries ([Run.Lookup]). In memory it has a Bloom filter of 10 bits per entry, 4 bytes per page, and, after the first
-// [Run.MarkDead], one bit per entry. The filter can be mapped from the file instead ([Run.MapFilter]).
+// queries ([Run.Lookup]). In memory it has a Bloom filter of 10 bits per entry, 4 bytes per page of 1 KiB, and, after the
+// first [Run.MarkDead], one bit per entry. The filter can be mapped from the file instead ([Run.MapFilter]).
 //
 // A run is a cache: the caller can delete it and rebuild it from the database. Damage of a file is found by its
 // checksums and returned as [ErrDamaged].
