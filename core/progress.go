@@ -23,7 +23,8 @@ type Progress struct {
 	Bottleneck            string             // the stage that was busy most over the last seconds
 	Compacting            bool               // all blocks up to the target are written, the store compacts its rows
 	Done                  bool
-	Overflow              cache.RunStats // cache tables that exceed the memory; zero if none does
+	Overflow              cache.RunStats // files of the caches beyond memory; Bytes 0: none
+	OverflowReads         float64        // pages of these files read per transaction over the last seconds
 }
 
 // Fraction is the part of the chain up to Target that is indexed, from 0 to 1: by size if it is known, else by blocks.
@@ -85,8 +86,9 @@ type meter struct {
 	due      *time.Timer  // calls report; nil: nothing has changed since the last report
 	ended    bool         // the last report was made
 
-	compacting bool
-	overflow   cache.RunStats
+	compacting  bool
+	overflow    cache.RunStats
+	pagesBefore int64 // of overflow.Pages: read before the sync began
 }
 
 // sample is the counts at one moment.
@@ -95,6 +97,7 @@ type sample struct {
 	height                model.HeightPk
 	blocks, txs, entities uint64
 	size                  uint64 // in the unit of the extent
+	pages                 int64  // read from overflow files
 	busy                  [stages]time.Duration
 }
 
@@ -113,7 +116,7 @@ func newMeter(callback func(Progress), height, target model.HeightPk, to *model.
 func (m *meter) overflows(s cache.RunStats) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.overflow = s
+	m.overflow, m.now.pages = s, s.Pages-m.pagesBefore
 }
 
 func (m *meter) busy(s stage, since time.Time) {
@@ -221,6 +224,9 @@ func (m *meter) progress(done bool) (p Progress, ok bool) {
 		p.BlocksPerSecond = float64(now.blocks-old.blocks) / s
 		p.TxsPerSecond = float64(now.txs-old.txs) / s
 		p.EntitiesPerSecond = float64(now.entities-old.entities) / s
+	}
+	if txs := now.txs - old.txs; txs > 0 {
+		p.OverflowReads = float64(now.pages-old.pages) / float64(txs)
 	}
 	if p.Extent = m.extent; p.Extent.Total > 0 {
 		p.Extent.Done = min(p.Extent.Done+now.size, p.Extent.Total)

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"birthmark/core/cache"
 	"birthmark/model"
 )
 
@@ -127,6 +128,32 @@ func TestTimeLeftGoesBySize(t *testing.T) {
 }
 
 // Without a size, both go by blocks.
+// Reads of overflow files are counted from the beginning of the sync, and over the last seconds.
+func TestOverflowReadsPerTransaction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var last Progress
+		m := newMeter(func(p Progress) { last = p }, 0, 9, nil, model.Extent{})
+		m.pagesBefore = 1_000
+		expect := func(pages int64, height model.HeightPk, want float64) {
+			t.Helper()
+			m.overflows(cache.RunStats{Bytes: 1, Pages: pages})
+			m.wrote([]*model.Block{{Height: height, Txs: make([]model.Tx, 10)}})
+			time.Sleep(2 * progressEvery)
+			synctest.Wait()
+			if last.OverflowReads != want || last.Overflow.Bytes != 1 {
+				t.Errorf("after %d pages: %g reads per transaction of %d bytes, expected %g of 1", pages, last.OverflowReads, last.Overflow.Bytes, want)
+			}
+		}
+		expect(1_005, 1, 0.5)
+		time.Sleep(2 * rateOver)
+		expect(1_025, 2, 2)
+		m.finish(2)
+		if last.OverflowReads != 1.25 {
+			t.Errorf("%g reads per transaction in all, expected 1.25", last.OverflowReads)
+		}
+	})
+}
+
 func TestTimeLeftGoesByBlocksIfTheSizeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var last Progress

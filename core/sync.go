@@ -113,6 +113,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		lastSnapshot: time.Now(),
 		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To, db.extent(ctx, src, target, o.To)),
 	}
+	s.meter.pagesBefore = db.cache.RunStats().Pages
 	if err = s.run(ctx); err != nil {
 		db.discardPending(ctx) // discards resolved batches that were not written
 	}

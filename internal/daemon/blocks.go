@@ -191,7 +191,8 @@ func (h *Host) OpenSource(ctx context.Context, set *config.Chain, chain model.Ch
 func SyncReading(now *core.Progress) progress.Reading {
 	r := progress.Reading{
 		Fraction: now.Fraction(), Done: uint64(now.Height), Total: uint64(max(now.Target, now.Height)), Left: now.Left, Bottleneck: now.Bottleneck,
-		Rates: []progress.Rate{{Name: "blocks", PerSecond: now.BlocksPerSecond}, {Name: "txs", PerSecond: now.TxsPerSecond}, {Name: "entities", PerSecond: now.EntitiesPerSecond}},
+		Rates:    []progress.Rate{{Name: "blocks", PerSecond: now.BlocksPerSecond}, {Name: "txs", PerSecond: now.TxsPerSecond}, {Name: "entities", PerSecond: now.EntitiesPerSecond}},
+		Overflow: progress.Overflow{Bytes: now.Overflow.Bytes, ReadsPerTx: now.OverflowReads},
 	}
 	switch {
 	case now.Compacting:

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/cache"
 	"birthmark/core/query"
+	"birthmark/internal/progress"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -225,3 +227,10 @@ type named struct {
 
 func (n named) Name() string    { return n.name }
 func (n named) Network() string { return n.network }
+
+func TestSyncReadingHasTheOverflow(t *testing.T) {
+	now := core.Progress{Height: 1, Target: 9, Overflow: cache.RunStats{Bytes: 7, Pages: 90}, OverflowReads: 0.5}
+	if got, want := SyncReading(&now).Overflow, (progress.Overflow{Bytes: 7, ReadsPerTx: 0.5}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

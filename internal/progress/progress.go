@@ -25,7 +25,14 @@ type Reading struct {
 	Rates       []Rate
 	Left        time.Duration // 0: unknown
 	Bottleneck  string        // the slowest stage; empty if the command has no stages
-	Phase       string        // replaces rates, time left and bottleneck, if not empty
+	Overflow    Overflow
+	Phase       string // replaces rates, time left, bottleneck and overflow, if not empty
+}
+
+// Overflow is the use of files for caches that exceed the memory.
+type Overflow struct {
+	Bytes      int64 // of the files; 0: the caches fit into memory
+	ReadsPerTx float64
 }
 
 // Rate is a throughput.
@@ -59,6 +66,9 @@ func (r Reading) Attrs() []any {
 	if r.Bottleneck != "" {
 		attrs = append(attrs, "bottleneck", r.Bottleneck)
 	}
+	if o := r.Overflow; o.Bytes > 0 {
+		attrs = append(attrs, "overflow_bytes", o.Bytes, "overflow_reads_per_tx", fmt.Sprintf("%.2f", o.ReadsPerTx))
+	}
 	return attrs
 }
 
@@ -81,7 +91,7 @@ func (r Reading) line(what string, width int) string {
 	return what + "  [" + strings.Repeat("=", full) + strings.Repeat(" ", room-full) + "]  " + tail
 }
 
-// pace returns the rates, the time left and the bottleneck, as parts of a line.
+// pace returns the rates, the time left, the bottleneck and the overflow, as parts of a line.
 func (r Reading) pace() (parts []string) {
 	for _, rate := range r.Rates {
 		parts = append(parts, fmt.Sprintf("%s %s/s", humanize.Count(uint64(rate.PerSecond)), rate.Name))
@@ -91,6 +101,9 @@ func (r Reading) pace() (parts []string) {
 	}
 	if r.Bottleneck != "" {
 		parts = append(parts, "bottleneck: "+r.Bottleneck)
+	}
+	if o := r.Overflow; o.Bytes > 0 {
+		parts = append(parts, fmt.Sprintf("overflow %s, %.1f reads/tx", humanize.Bytes(o.Bytes), o.ReadsPerTx))
 	}
 	return parts
 }

@@ -39,6 +39,23 @@ func TestBarFitsTheTerminal(t *testing.T) {
 	}
 }
 
+// Overflow is shown if there is some, and not at the tip.
+func TestOverflowIsShown(t *testing.T) {
+	r := someReading
+	r.Overflow = Overflow{Bytes: 1_288_490_188, ReadsPerTx: 0.421}
+	if got := r.line("sync", 200); !strings.HasSuffix(got, "  bottleneck: resolve  overflow 1.2 GiB, 0.4 reads/tx") {
+		t.Error(got)
+	}
+	const want = " bottleneck resolve overflow_bytes 1288490188 overflow_reads_per_tx 0.42]"
+	if got := fmt.Sprint(r.Attrs()); !strings.HasSuffix(got, want) {
+		t.Errorf("got %s, want %s at its end", got, want)
+	}
+	r.Phase = "at the tip"
+	if got := r.line("sync", 200) + fmt.Sprint(r.Attrs()); strings.Contains(got, "overflow") {
+		t.Error(got)
+	}
+}
+
 func TestLogLineSaysHowFarASyncIs(t *testing.T) {
 	got := fmt.Sprint(someReading.Attrs())
 	const want = "[done 9000 total 14131 percent 63.7 blocks_per_s 3512 txs_per_s 3600 entities_per_s 12345 left 1m30s bottleneck resolve]"
