@@ -25,7 +25,7 @@ const (
 // batch collects blocks into batches. Batches are as large as the limits allow while the source has more blocks, and
 // are written early when it pauses.
 func (s *syncer) batch(ctx context.Context) error {
-	g := batcher{syncer: s, fraction: firstFraction, locating: true, tip: s.db.Tip()}
+	g := batcher{syncer: s, cost: batchCost(s.db.layout()), fraction: firstFraction, locating: true, tip: s.db.Tip()}
 	pause := time.NewTimer(idleFlush)
 	defer pause.Stop()
 	for {
@@ -55,8 +55,27 @@ func (s *syncer) batch(ctx context.Context) error {
 // later stages start early.
 const firstFraction = 8
 
+// blockCost is the unit of batcher.cost: the memory of a batch is proportional to the size of its blocks.
+const blockCost = 4
+
+// batchCost returns what a batch with a block of blockCost bytes needs in the same unit. The rows of raw transactions
+// repeat the block; the changes of accounts need about a quarter of it per index.
+func batchCost(l *schema.Layout) int64 {
+	cost := int64(blockCost)
+	if l.Raw {
+		cost += blockCost
+	}
+	for _, x := range l.Indexes {
+		if x.Active&schema.AccountFeatures != 0 {
+			cost++
+		}
+	}
+	return cost
+}
+
 type batcher struct {
 	*syncer
+	cost     int64 // see batchCost
 	blocks   []*model.Block
 	weight   int
 	bytes    int64
@@ -97,10 +116,7 @@ func (g *batcher) add(ctx context.Context, e model.Event) error {
 			return err
 		}
 	}
-	weight, size := b.Weight(), int64(b.Size)
-	if g.db.layout().Raw {
-		size *= 2 // the rows repeat all of it
-	}
+	weight, size := b.Weight(), int64(b.Size)*g.cost/blockCost
 	if len(g.blocks) > 0 && (g.weight+weight > g.o.BatchWeight/g.fraction || g.bytes+size > g.o.BatchBytes/int64(g.fraction)) {
 		if err := g.flush(ctx); err != nil {
 			return err

@@ -58,6 +58,7 @@ type Declaration struct {
 	// Hints, which a store may ignore.
 	Incompressible  bool // keys or values are mostly hashes
 	DeferCompaction bool // not read during bulk updates: compaction may wait until they end
+	Present         bool // lookups mostly find their key: most tables need no filter
 }
 
 // KV is a row. Both slices are valid until the next iteration of the scan that yielded it.

@@ -28,11 +28,13 @@ type declaration struct {
 const (
 	incompressible = 1 << iota
 	deferred       // DeferCompaction
+	present        // Present
 )
 
 func declare(f storage.Family, name string, access storage.Access, hints int, key, value, purpose string) declaration {
 	return declaration{storage.Declaration{
 		Family: f, Name: name, Access: access, Incompressible: hints&incompressible != 0, DeferCompaction: hints&deferred != 0,
+		Present: hints&present != 0,
 	}, key, value, purpose}
 }
 

@@ -89,7 +89,7 @@ func ParseSupplyRow(key, value []byte) (SupplyRow, error) {
 	return row, r.end()
 }
 
-var holdingsFamily = declare(FamilyHoldings, "asset_holdings", storage.Lookup, 0,
+var holdingsFamily = declare(FamilyHoldings, "asset_holdings", storage.Lookup, present,
 	"asset_birth_pk|birth_pk", "amount",
 	"the amount of an asset in the unspent outputs of a holder, a value of the index address; a page of "+
 		"holders reads that many rows")
@@ -130,7 +130,7 @@ func ParseHolding(b []byte) (Int128, error) {
 	return ParseInt128(b)
 }
 
-var assetTotalsFamily = declare(FamilyAssetTotals, "asset_totals_by_birth_pk", storage.Lookup, 0,
+var assetTotalsFamily = declare(FamilyAssetTotals, "asset_totals_by_birth_pk", storage.Lookup, present,
 	"asset_birth_pk", "uvarint outputs|uvarint unspent|uvarint holders|uvarint mints|uvarint burns|uvarint length|minted|burned",
 	"totals of an asset: outputs with it, unspent ones, holders, transactions that minted or burned it, and "+
 		"the amounts")

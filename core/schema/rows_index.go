@@ -40,7 +40,7 @@ func (x *Index) ParseRelationRow(key, value []byte) (RelationRow, error) {
 	return row, r.keyOnly(value)
 }
 
-var balanceFamily = declare(IndexBalance, "I_balance_by_birth_pk", storage.Lookup, 0,
+var balanceFamily = declare(IndexBalance, "I_balance_by_birth_pk", storage.Lookup, present,
 	"birth_pk", "uvarint outputs|uvarint unspent|uvarint txs|length|received|sent",
 	"option balance: the account of a value; txs counts the transactions that pay to it or spend from it, "+
 		"length is one byte, received and sent are big-endian without leading zeros")
@@ -85,7 +85,7 @@ func (a *Account) Apply(c *Account) bool {
 	return !a.Received.Negative() && !a.Sent.Negative() && a.Outputs >= 0 && a.Unspent >= 0 && a.Txs >= 0
 }
 
-var heldFamily = declare(IndexHeld, "I_held_assets", storage.Lookup, 0,
+var heldFamily = declare(IndexHeld, "I_held_assets", storage.Lookup, present,
 	"birth_pk|asset_birth_pk", "amount", "option balance: the amount of an asset in the unspent outputs of a value")
 
 // HeldRow is the amount of an asset that a value holds.

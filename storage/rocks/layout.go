@@ -10,25 +10,26 @@ import (
 // the options when it opens the database, before any family is declared. A column family keeps the layout it was
 // created with.
 type layout struct {
-	access                          storage.Access
-	incompressible, deferCompaction bool // see storage.Declaration
+	access                                   storage.Access
+	incompressible, deferCompaction, present bool // see storage.Declaration
 }
 
 var accessNames = [...]string{
 	storage.Ordered: "ordered", storage.Lookup: "lookup", storage.Grouped: "grouped", storage.Hashed: "hashed",
 }
 
-// Marks of [storage.Declaration.Incompressible] and DeferCompaction in names on disk.
+// Marks of the hints of [storage.Declaration] in names on disk.
 const (
-	hashesMark = "+hashes"
-	laterMark  = "+later"
+	hashesMark  = "+hashes"
+	laterMark   = "+later"
+	presentMark = "+present"
 )
 
 // layouts returns all possible layouts.
 func layouts() (all []layout) {
 	for access := range accessNames {
-		for hints := range 4 {
-			all = append(all, layout{storage.Access(access), hints&1 != 0, hints&2 != 0})
+		for hints := range 8 {
+			all = append(all, layout{storage.Access(access), hints&1 != 0, hints&2 != 0, hints&4 != 0})
 		}
 	}
 	return all
@@ -42,6 +43,9 @@ func columnName(d storage.Declaration) string {
 	}
 	if d.DeferCompaction {
 		name += laterMark
+	}
+	if d.Present {
+		name += presentMark
 	}
 	return name
 }
@@ -63,5 +67,6 @@ func layoutOf(column string) layout {
 		}
 	}
 	l.incompressible, l.deferCompaction = strings.Contains(hints, hashesMark), strings.Contains(hints, laterMark)
+	l.present = strings.Contains(hints, presentMark)
 	return l
 }

@@ -186,7 +186,10 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 	t.SetPinL0FilterAndIndexBlocksInCache(true)
 	switch l.access {
 	case storage.Lookup:
-		// Most lookups are for absent keys, which the filters answer.
+		// Most lookups are for absent keys, which the filters answer. If keys are present, the last level, which has 90%
+		// of the rows, needs none: the filter of a table is one block of megabytes, and would be read again for every
+		// lookup if the block cache is too small for it.
+		opts.SetOptimizeFiltersForHits(l.present)
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
 		t.SetBlockSize(lookupBlock)
 		opts.SetMemtableWholeKeyFiltering(true)

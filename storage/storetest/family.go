@@ -53,7 +53,7 @@ func manyFamilies(t *testing.T, s storage.Store) {
 	const first, count = 1000, 20
 	var ds []storage.Declaration
 	for i := range count {
-		ds = append(ds, storage.Declaration{Family: first + storage.Family(i*i), Name: fmt.Sprintf("family_%d", i), Access: storage.Access(i % 4), Incompressible: i%3 == 0, DeferCompaction: i%5 == 0})
+		ds = append(ds, storage.Declaration{Family: first + storage.Family(i*i), Name: fmt.Sprintf("family_%d", i), Access: storage.Access(i % 4), Incompressible: i%3 == 0, DeferCompaction: i%5 == 0, Present: i%7 == 0})
 	}
 	if err := s.Declare(ds...); err != nil {
 		t.Fatal(err)
