@@ -70,8 +70,8 @@ func (f *sink) chain(c *served.Chain) {
 	}
 	m, err := c.Measures()
 	for _, cache := range m.Caches {
-		f.counter("cache_lookups_total", "Lookups of the sync in a cache: outputs, values, filter or owners.", float64(cache.Lookups), "cache", cache.Name)
-		f.counter("cache_hits_total", "Lookups answered from memory.", float64(cache.Hits), "cache", cache.Name)
+		f.counter("cache_lookups_total", "Lookups of the sync in a cache: outputs, values, filter, owners or runs.", float64(cache.Lookups), "cache", cache.Name)
+		f.counter("cache_hits_total", "Lookups that the cache answered; of runs: from files.", float64(cache.Hits), "cache", cache.Name)
 	}
 	if err != nil {
 		return // of the store, which database_up reports
