@@ -31,6 +31,14 @@ type SyncOptions struct {
 	Log      *slog.Logger // nil: no log
 }
 
+// last returns the last block to sync from a source with the given tip.
+func (o *SyncOptions) last(tip model.HeightPk) model.HeightPk {
+	if o.To != nil {
+		return min(*o.To, tip)
+	}
+	return tip
+}
+
 // The default limits of a batch: large enough for efficient sorting, small enough for two batches to fit in memory with
 // the caches. Batches reach them only while the source is ahead of the writer.
 const (
@@ -95,11 +103,11 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	if err := db.ensureStateKnown(ctx); err != nil {
 		return err
 	}
-	if err := db.cache.Warm(ctx, db.contents()); err != nil {
-		return err
-	}
 	target, err := src.Tip(ctx)
 	if err != nil {
+		return err
+	}
+	if err := db.cache.Warm(ctx, db.contents(), o.last(target.Height), o.Log); err != nil {
 		return err
 	}
 	known, err := db.Locator(ctx)
@@ -110,6 +118,7 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		db: db, src: src, o: o, known: known,
 		events: make(chan model.Event), batches: make(chan job), resolved: make(chan job),
 		target:       target.Height,
+		began:        time.Now(),
 		lastSnapshot: time.Now(),
 		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To, db.extent(ctx, src, target, o.To)),
 	}
@@ -149,6 +158,7 @@ type syncer struct {
 	ended        bool // the source has no more events; set before events is closed
 	meter        *meter
 	target       model.HeightPk // the source's tip when the sync began
+	began        time.Time
 	lastSnapshot time.Time
 	snapshotTook time.Duration
 	bulkTxs      int         // transactions written in bulk
@@ -256,10 +266,12 @@ func (s *syncer) resolve(ctx context.Context) error {
 }
 
 // A snapshot of the caches is written at the end and every snapshotEvery; during a first sync, which writes many rows that
-// a restart would have to read, every firstSyncSnapshots. It takes at most 1/snapshotFraction (2%) of the run time.
+// a restart would have to read, every firstSyncSnapshots, the first ones after firstSnapshot, twice and four times that.
+// It takes at most 1/snapshotFraction (2%) of the run time.
 const (
 	snapshotEvery      = 10 * time.Minute
 	firstSyncSnapshots = 20 * time.Second
+	firstSnapshot      = 3 * time.Second
 	snapshotFraction   = 50
 )
 
@@ -267,7 +279,7 @@ const (
 func (s *syncer) keepSnapshot() error {
 	every := snapshotEvery
 	if s.db.cache.Complete() {
-		every = firstSyncSnapshots
+		every = min(firstSyncSnapshots, max(firstSnapshot, time.Since(s.began)/2))
 	}
 	if time.Since(s.lastSnapshot) < max(every, snapshotFraction*s.snapshotTook) {
 		return nil

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -88,7 +88,12 @@ func (r *runs) deleteObsolete() {
 }
 
 // SetFolder enables overflow runs: they are files in the folder, which no other process uses.
-func (c *Caches) SetFolder(folder string) { c.runs.folder = folder }
+func (c *Caches) SetFolder(folder string) {
+	c.runs.folder = folder
+	// A snapshot that this process cannot use may name files that it deletes. Random numbers keep later files, which
+	// have other fingerprints, from getting those names.
+	c.runs.next.Store(rand.Int64N(math.MaxInt64 / 2))
+}
 
 // RunError returns the error because of which overflow runs are no longer used, once.
 func (c *Caches) RunError() error {
@@ -169,9 +174,9 @@ func (c *Caches) syncRuns() error {
 }
 
 // removeUnusedRuns deletes the files of runs that a former process left and the snapshot does not name.
-func (c *Caches) removeUnusedRuns() error {
+func (c *Caches) removeUnusedRuns() {
 	if c.runs.folder == "" {
-		return nil
+		return
 	}
 	used := map[string]bool{}
 	for i := range c.shards {
@@ -184,16 +189,16 @@ func (c *Caches) removeUnusedRuns() error {
 	}
 	files, err := os.ReadDir(c.runs.folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return
 	}
 	for _, f := range files {
-		number, _ := strconv.ParseInt(f.Name()[strings.LastIndexByte(f.Name(), '-')+1:], 10, 64)
-		c.runs.next.Store(max(number, c.runs.next.Load())) // files of an older snapshot are not overwritten
 		if err == nil && !used[f.Name()] {
 			err = os.Remove(filepath.Join(c.runs.folder, f.Name()))
 		}
 	}
-	return err
+	if err != nil {
+		c.shards[0].fail(err) // the next checkRuns handles it
+	}
 }
 
 func (c *Caches) removeRuns() {
@@ -365,7 +370,7 @@ func (t *table) count(want func(pk uint64) bool) (n int) {
 
 // path returns the path of a new run.
 func (s *shard) path(kind string) string {
-	return filepath.Join(s.c.runs.folder, fmt.Sprintf("%s-%d-%d", kind, s.number, s.c.runs.next.Add(1)))
+	return filepath.Join(s.c.runs.folder, fmt.Sprintf("%s-%d-%x", kind, s.number, s.c.runs.next.Add(1)))
 }
 
 // write writes the entries of a table with from <= pointer < to to a run; none if there are none.

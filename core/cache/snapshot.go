@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc64"
 	"io"
 	"math"
@@ -23,7 +24,7 @@ const snapshotName = "caches"
 // snapshotVersion is the first byte of a snapshot.
 const snapshotVersion = 4
 
-var errSnapshot = errors.New("the cache snapshot is damaged")
+var errSnapshot = errors.New("it is damaged")
 
 // WriteSnapshot writes the caches to a side file of the store. at is the tip of the database: entries of later blocks,
 // which are not committed yet, are left out. Outputs that such blocks spend are missing, which costs lookups. It writes
@@ -106,17 +107,18 @@ func (w *snapshotWriter) runs(all []*overflow) {
 	}
 }
 
-// readSnapshot fills the caches from the snapshot and returns its block; the origin if there is no usable snapshot.
+// readSnapshot fills the caches from the snapshot and returns its block. The caches are empty after an error, which is
+// [storage.ErrNotFound] if there is no snapshot.
 func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, err error) {
 	n, ok := d.Store.(storage.SideFiles)
 	if !ok {
-		return at, nil
+		return at, storage.ErrNotFound
 	}
 	empty := c.Fingerprints
 	err = n.ReadSideFile(snapshotName, func(r io.Reader) error {
 		in := &snapshotReader{r: bufio.NewReaderSize(r, 1<<20)}
-		if version := in.bytes(1); version[0] != snapshotVersion {
-			return errSnapshot
+		if version := in.bytes(1)[0]; version != snapshotVersion {
+			return fmt.Errorf("its version is %d, expected %d", version, snapshotVersion)
 		}
 		size := in.number()
 		if size > 1<<10 {
@@ -127,7 +129,7 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 			return errors.Join(errSnapshot, err)
 		}
 		if !in.indexes(d.Layout.Indexes) || !in.indexes(c.owners) {
-			return errSnapshot // an index was added or dropped since
+			return errors.New("an index was added or dropped since")
 		}
 		var there model.Point
 		err = d.Store.View(ctx, func(r storage.Reader) (err error) {
@@ -135,11 +137,11 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 			return err
 		})
 		if err != nil || there != tip {
-			return errors.Join(errSnapshot, err) // of an orphaned branch
+			return fmt.Errorf("its block %d is not in the database", tip.Height)
 		}
 		c.Fingerprints = fingerprinter{in.number(), in.number()}
 		if in.number() != uint64(len(c.shards)) {
-			return errSnapshot // of a process with much more or less memory
+			return errors.New("it is of a process with much more or less memory")
 		}
 		if c.births = births(in.number()); c.births > birthsComplete {
 			return errSnapshot
@@ -158,7 +160,6 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 		return nil
 	})
 	if err != nil {
-		// An invalid snapshot is only ignored.
 		c.Fingerprints = empty
 		c.clear()
 		at = model.Point{}
@@ -166,7 +167,7 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 	c.divide()
 	c.checkRuns()
 	c.snapshotAt = at
-	return at, ctx.Err()
+	return at, err
 }
 
 // read reads a shard; end is the pointer after the block of the snapshot.
@@ -225,7 +226,7 @@ func (r *snapshotReader) runs(folder string, all *[]*overflow, end uint64) error
 		}
 		opened, err := run.Open(filepath.Join(folder, name))
 		if err != nil {
-			return errors.Join(errSnapshot, err)
+			return err
 		}
 		*all = append(*all, &overflow{opened, int(level)})
 		opened.SetLimit(min(limit, end))

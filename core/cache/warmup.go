@@ -2,8 +2,11 @@ package cache
 
 import (
 	"context"
+	"errors"
 	"iter"
+	"log/slog"
 	"slices"
+	"time"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -11,31 +14,43 @@ import (
 )
 
 // maxReplayedRows is the maximum number of rows that a sync reads, in some ten seconds, to complete the caches. Inputs
-// among them take memory meanwhile, so it reads at most one row per replayedBytes of the caches. Neither applies to the
-// snapshot of a first sync: without births, the rest of it would take far longer than to read the rows, in parts.
+// among them take memory meanwhile, so it reads at most one row per replayedBytes of the caches. Neither applies to a
+// first sync, which reads all rows, in parts: without the births, the rest of it would take far longer. A sync is a first
+// sync if its caches were, or if at least 1/firstSyncFraction of the blocks is missing: a row that is looked up costs about
+// as much as reading ten.
 const (
-	maxReplayedRows = 30_000_000
-	replayedBytes   = 8
+	maxReplayedRows   = 30_000_000
+	replayedBytes     = 8
+	firstSyncFraction = 10
 )
 
 // Warm restores the caches of a database to their state when it was closed: from the snapshot and from the rows written
 // since, or from all rows if there is no snapshot. If that would take too long, the caches start empty, and misses are
-// looked up.
-func (c *Caches) Warm(ctx context.Context, d Contents) error {
+// looked up. last is the height of the last block that will be added.
+func (c *Caches) Warm(ctx context.Context, d Contents, last model.HeightPk, log *slog.Logger) error {
 	if c.warmed {
 		return nil
 	}
+	began := time.Now()
 	c.Pin(schema.PkAfter(d.Tip))
 	at, err := c.readSnapshot(ctx, d)
-	if err == nil {
-		err = c.removeUnusedRuns()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil && !errors.Is(err, storage.ErrNotFound):
+		log.Warn("cannot use the snapshot of the caches", "error", err)
 	}
-	if err != nil {
-		return err
+	c.removeUnusedRuns()
+	first := c.runs.folder != "" && uint64(last) > uint64(d.Tip.Height)+uint64(d.Tip.Height)/firstSyncFraction
+	if c.births == birthsUnknown && first && !at.IsOrigin() { // runs could not be used
+		c.clear()
+		at = model.Point{}
 	}
+	first = c.births == birthsComplete || first && at.IsOrigin()
 	part := min(maxReplayedRows, uint64(c.budget)/replayedBytes)
 	rows := rowsSince(d, at)
-	if rows > part && c.births != birthsComplete {
+	if rows > part && !first {
+		log.Info("the caches start empty: misses are looked up in the database", "rows", rows)
 		c.clear() // some of the outputs may be spent by now
 		c.warmed = true
 		return nil
@@ -44,7 +59,23 @@ func (c *Caches) Warm(ctx context.Context, d Contents) error {
 		c.births = birthsComplete
 		c.Pin(schema.PkAfter(d.Tip))
 	}
-	err = d.Store.View(ctx, func(r storage.Reader) error {
+	if rows > part {
+		log.Info("restoring the caches", "rows", rows)
+	}
+	if err := c.replay(ctx, d, at, rows, part); err != nil {
+		c.clear()
+		c.checkRuns()
+		return err
+	}
+	c.checkRuns()
+	c.warmed = true
+	log.Info("restored the caches", "snapshot", !at.IsOrigin(), "rows", rows, "files", c.RunStats().Files, "took", time.Since(began))
+	return nil
+}
+
+// replay adds the rows after a block to the caches, about part of them at once.
+func (c *Caches) replay(ctx context.Context, d Contents, at model.Point, rows, part uint64) error {
+	return d.Store.View(ctx, func(r storage.Reader) error {
 		blocks := uint64(d.Tip.Height - at.Height)     // for the origin one less
 		step := max(1, blocks/(4*rows/max(1, part)+1)) // what is not spilled yet takes memory
 		for from, end := schema.PkAfter(at), schema.PkAfter(d.Tip); from < end; {
@@ -58,12 +89,6 @@ func (c *Caches) Warm(ctx context.Context, d Contents) error {
 		}
 		return nil
 	})
-	if err != nil {
-		c.clear()
-	}
-	c.checkRuns()
-	c.warmed = err == nil
-	return err
 }
 
 // rowsSince estimates the number of rows that replay reads.

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(runAsProgram(n))
 	}
 	for _, v := range os.Environ() { // a developer's settings do not apply to tests
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && name != "BIRTHMARK_DATA" && name != "BIRTHMARK_REQUIRE_DATA" && name != "BIRTHMARK_SEED" {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && name != "BIRTHMARK_DATA" && name != "BIRTHMARK_REQUIRE_DATA" && name != "BIRTHMARK_SEED" && name != "BIRTHMARK_KILLS" {
 			os.Unsetenv(name)
 		}
 	}
@@ -56,6 +56,12 @@ func runAsProgram(blocks string) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 99
+	}
+	if text := os.Getenv(cachesVariable); text != "" {
+		if p.Caches, err = strconv.ParseInt(text, 10, 64); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 99
+		}
 	}
 	if n >= 0 {
 		real := p.NewChain
@@ -121,6 +127,9 @@ func (s quietSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 // slowSource is a duration that sources wait before every 64th block. Sources of any kind that follow their chain
 // then wait at its end.
 const slowSource = "BIRTHMARK_TEST_SLOW"
+
+// cachesVariable is the size of the caches of a sync in bytes.
+const cachesVariable = "BIRTHMARK_TEST_CACHES"
 
 // process returns a command that runs the test binary as birthmark.
 func process(t *testing.T, blocks int, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: memory.Caches, Indexes: set.IndexNames(), Keep: set.IndexOptions(), Raw: set.Raw})
+	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), Indexes: set.IndexNames(), Keep: set.IndexOptions(), Raw: set.Raw})
 }
 
 // opened opens the core on a store. The store names its chain; the settings must agree with it.

@@ -15,6 +15,7 @@ type Host struct {
 	Console   *progress.Console
 	Now       func() time.Time
 	NewChain  func(name, network string) (model.Chain, error)
+	Caches    int64              // bytes of the caches of a sync; 0: a share of its memory
 	ErrorText func(error) string // one line, without the secrets of sources
 	Command   string             // names this process to another one that finds the database locked
 	Version   string             // of the program

@@ -29,6 +29,7 @@ type Env struct {
 
 	NewChain  func(name, network string) (model.Chain, error)
 	LookupEnv func(string) (string, bool)
+	Caches    int64 // bytes of the caches of a sync, for tests; 0: a share of its memory
 	Now       func() time.Time
 	Version   string
 
@@ -57,7 +58,7 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 // Host returns the environment of the daemon for c.
 func (e *Env) Host(c *cli.Context) *daemon.Host {
 	return &daemon.Host{
-		Log: e.Log, Console: e.Console, Now: e.Now, NewChain: e.NewChain, Command: Name(c), Version: e.Version,
+		Log: e.Log, Console: e.Console, Now: e.Now, NewChain: e.NewChain, Caches: e.Caches, Command: Name(c), Version: e.Version,
 		ErrorText: func(err error) string { return e.masked(oneLine(err.Error())) },
 	}
 }
