@@ -156,7 +156,7 @@ func (k *killed) kill(t *testing.T, db, moment string) (done bool) {
 	p := k.start(t, db, at)
 	switch moment {
 	case "any time":
-		p.killAfter(time.Duration(k.rng.Int64N(int64(6 * time.Second))))
+		p.killAfter(time.Duration(k.rng.Int64N(int64(4 * time.Second))))
 	case "compacting":
 		for !strings.Contains(p.stderr.String(), "compacting the database") && !p.ended() {
 			time.Sleep(time.Millisecond)
