@@ -18,8 +18,8 @@
 // An input whose output is missing is always looked up in the database. For values it depends on the state of the
 // births:
 //
-//   - unknown: a miss must be looked up in the database. A database that is opened without a usable snapshot and has
-//     too many rows to read them again is in this state.
+//   - unknown: a miss must be looked up in the database. So it is after an error of a run, and in a database near its tip
+//     that is opened without a usable snapshot and has too many rows to read them again.
 //   - filtered: the filter has all values. A value that it lacks is new, others must be looked up. This is the state at
 //     the tip. If the filter outgrows a quarter of the memory, it is dropped, and the births are unknown.
 //   - complete: tables and overflow runs together have all births, also of one-to-one indexes. A value that they lack is
@@ -46,7 +46,8 @@
 // [Caches.WriteSnapshot] writes tables, filters, and the names, limits and bits of the runs to a side file of the store,
 // for one block (snapshot.go). Runs are synced before. Files of dropped runs are deleted after the next snapshot, since
 // the last one may name them. [Caches.Warm] reads the snapshot and then the rows of later blocks. An invalid snapshot is
-// ignored: the caches are filled from rows if these are few, and start empty otherwise.
+// logged and ignored: the caches are filled from all rows if these are few or much of the chain is missing, and start
+// empty otherwise.
 //
 // # Rollback and errors
 //
