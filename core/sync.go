@@ -265,9 +265,9 @@ func (s *syncer) resolve(ctx context.Context) error {
 	return nil
 }
 
-// A snapshot of the caches is written at the end and every snapshotEvery; during a first sync, which writes many rows that
-// a restart would have to read, every firstSyncSnapshots, the first ones after firstSnapshot, twice and four times that.
-// It takes at most 1/snapshotFraction (2%) of the run time.
+// A snapshot of the caches is written at the end and every snapshotEvery; during a first sync, which writes many rows
+// that a restart would have to read, every firstSyncSnapshots, the first ones after firstSnapshot, twice and four times
+// that. It takes at most 1/snapshotFraction (2%) of the run time.
 const (
 	snapshotEvery      = 10 * time.Minute
 	firstSyncSnapshots = 20 * time.Second

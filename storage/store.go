@@ -143,8 +143,8 @@ type SideFiles interface {
 	ReadSideFile(name string, read func(io.Reader) error) error
 }
 
-// CacheFolder is a store with a folder for files that extend caches beyond memory. Only the process that opened the store
-// for writing uses it. Its files may be deleted while the store is closed.
+// CacheFolder is a store with a folder for files that extend caches beyond memory. Only the process that opened the
+// store for writing uses it. Its files may be deleted while the store is closed.
 type CacheFolder interface {
 	// CacheFolder returns the path of the folder, which may not exist yet.
 	CacheFolder() string

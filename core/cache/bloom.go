@@ -7,10 +7,10 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// bloom is a blocked Bloom filter of the values of a shard: a value that it lacks is new and is not looked up. Its first
-// layer has the values that exist when it is filled; later layers are half as large as all layers before, up to the
-// bound. Removed values stay in it, which costs a lookup. It stores tags, so it can be filled from tables and overflow
-// runs.
+// bloom is a blocked Bloom filter of the values of a shard: a value that it lacks is new and is not looked up. Its
+// first layer has the values that exist when it is filled; later layers are half as large as all layers before, up to
+// the bound. Removed values stay in it, which costs a lookup. It stores tags, so it can be filled from tables and
+// overflow runs.
 type bloom struct {
 	layers   []bloomLayer
 	bytes    int64 // of all layers

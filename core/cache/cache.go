@@ -120,8 +120,8 @@ func shardBits(bytes int64) int {
 	return 0
 }
 
-// withOwners returns the indexes whose values are stored with unspent outputs: indexes with accounts, except many-valued
-// ones.
+// withOwners returns the indexes whose values are stored with unspent outputs: indexes with accounts, except
+// many-valued ones.
 func withOwners(indexes []*schema.Index) (owners []*schema.Index) {
 	for _, x := range indexes {
 		if x.Active&schema.AccountFeatures != 0 && !x.Kind.HasOrdinal() {
@@ -152,9 +152,9 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 }
 
 // divide sets the bounds of tables and filters in bytes. The filter has a quarter if the births are filtered. Overflow
-// runs have what their filters and page indexes need, at most a half, in steps of a sixteenth. The tables have the rest:
-// two births per unspent output, because busy chains have several values per unspent output. Tables above a new bound
-// drop their oldest entries that are not pinned.
+// runs have what their filters and page indexes need, at most a half, in steps of a sixteenth. The tables have the
+// rest: two births per unspent output, because busy chains have several values per unspent output. Tables above a new
+// bound drop their oldest entries that are not pinned.
 func (c *Caches) divide() {
 	per, filter := c.budget/int64(len(c.shards)), int64(0)
 	if c.births == birthsFiltered {

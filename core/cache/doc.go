@@ -18,20 +18,20 @@
 // An input whose output is missing is always looked up in the database. For values it depends on the state of the
 // births:
 //
-//   - unknown: a miss must be looked up in the database. So it is after an error of a run, and in a database near its tip
-//     that is opened without a usable snapshot and has too many rows to read them again.
+//   - unknown: a miss must be looked up in the database. This is the state after an error of a run, and of a database
+//     near its tip that is opened without a usable snapshot and has too many rows to read them again.
 //   - filtered: the filter has all values. A value that it lacks is new, others must be looked up. This is the state at
 //     the tip. If the filter outgrows a quarter of the memory, it is dropped, and the births are unknown.
-//   - complete: tables and overflow runs together have all births, also of one-to-one indexes. A value that they lack is
-//     new, and nothing is looked up. A first sync begins in this state and keeps it until it reaches the tip.
+//   - complete: tables and overflow runs together have all births, also of one-to-one indexes. A value that they lack
+//     is new, and nothing is looked up. A first sync begins in this state and keeps it until it reaches the tip.
 //
 // # Overflow runs
 //
 // While the births are complete, a full table spills: it writes entries to an overflow run, an immutable sorted file
 // (package run) in the folder of [Caches.SetFolder]. Tables are in the order of runs, so a spill is one pass.
 //
-//   - Births: all that are in no run yet. They are older than the pinned ones and stay in the table, as entries that can
-//     be evicted. Every birth is in at most one live entry of a run.
+//   - Births: all that are in no run yet. They are older than the pinned ones and stay in the table, as entries that
+//     can be evicted. Every birth is in at most one live entry of a run.
 //   - Unspent outputs: the older half is moved. A spend of an output in a run sets a bit of the run, in memory.
 //
 // Four runs of a level are merged into one of the next level, by the goroutine of the shard that spills. Merges leave
@@ -43,16 +43,16 @@
 //
 // # Snapshot
 //
-// [Caches.WriteSnapshot] writes tables, filters, and the names, limits and bits of the runs to a side file of the store,
-// for one block (snapshot.go). Runs are synced before. Files of dropped runs are deleted after the next snapshot, since
-// the last one may name them. [Caches.Warm] reads the snapshot and then the rows of later blocks. An invalid snapshot is
-// logged and ignored: the caches are filled from all rows if these are few or much of the chain is missing, and start
-// empty otherwise.
+// [Caches.WriteSnapshot] writes tables, filters, and the names, limits and bits of the runs to a side file of the
+// store, for one block (snapshot.go). Runs are synced before. Files of dropped runs are deleted after the next
+// snapshot, since the last one may name them. [Caches.Warm] reads the snapshot and then the rows of later blocks. An
+// invalid snapshot is logged and ignored: the caches are filled from all rows if these are few or much of the chain is
+// missing, and start empty otherwise.
 //
 // # Rollback and errors
 //
-// A rollback removes the entries of the rows that it removes. Runs ignore entries at or after a limit, which the rollback
-// lowers. Outputs that are unspent again are not put back: they cost a lookup.
+// A rollback removes the entries of the rows that it removes. Runs ignore entries at or after a limit, which the
+// rollback lowers. Outputs that are unspent again are not put back: they cost a lookup.
 //
 // Runs are a cache. If a file cannot be written or read, or is damaged, the caches drop all runs, the births become
 // unknown, and the batch looks up its values and inputs in the database. [Caches.RunError] returns the error once. No

@@ -10,9 +10,9 @@ import (
 	"birthmark/model"
 )
 
-// table maps fingerprints to a pointer, a small number and a fixed number of words in bounded memory. Below its bound it
-// keeps every entry and grows; at its bound it evicts old entries that were not referenced recently. Pinned entries are
-// never evicted, since nothing else has them.
+// table maps fingerprints to a pointer, a small number and a fixed number of words in bounded memory. Below its bound
+// it keeps every entry and grows; at its bound it evicts old entries that were not referenced recently. Pinned entries
+// are never evicted, since nothing else has them.
 //
 // The table uses open addressing and is sorted by tag: the high bits of an entry's tag determine its home slot, and the
 // entry is stored there or later, after entries with lower tags. A search ends at the first higher tag. Growing moves

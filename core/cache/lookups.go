@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// Lookups are the lookups of one batch of blocks, divided by shard. Each goroutine fills other chunks. The chunks, and the
-// lookups in each, are in the order of the chain.
+// Lookups are the lookups of one batch of blocks, divided by shard. Each goroutine fills other chunks. The chunks, and
+// the lookups in each, are in the order of the chain.
 type Lookups struct {
 	Chunks []Chunk
 
@@ -52,8 +52,8 @@ type outputLookup struct {
 	spend bool
 }
 
-// Prepare returns lookups of the given numbers of chunks, births, outputs and inputs. The next call reuses their memory,
-// except that of Births and Spent.
+// Prepare returns lookups of the given numbers of chunks, births, outputs and inputs. The next call reuses their
+// memory, except that of Births and Spent.
 func (c *Caches) Prepare(chunks, births, outputs, inputs int) *Lookups {
 	l, words := &c.lookups, len(c.owners)
 	for len(l.Chunks) < chunks {
@@ -231,9 +231,9 @@ func (s *shard) putBirth(key Fingerprint, birth model.BirthPk) {
 	s.births.put(key, uint64(birth.Utxo), uint64(birth.Ordinal), nil)
 }
 
-// search sorts the missing lookups and searches each key once in runs, the newest run first. It calls found for each key
-// with all lookups of the key, in the order of the batch, and the run that has it. After an error of a run, q is nil for
-// all keys.
+// search sorts the missing lookups and searches each key once in runs, the newest run first. It calls found for each
+// key with all lookups of the key, in the order of the batch, and the run that has it. After an error of a run, q is
+// nil for all keys.
 func (s *shard) search(t *table, runs []*overflow, found func(same []missing, q *run.Query, in *overflow)) {
 	slices.SortFunc(s.missing, func(a, b missing) int {
 		return cmp.Or(cmp.Compare(a.tag, b.tag), cmp.Compare(a.key.b, b.key.b), cmp.Compare(a.at, b.at))

@@ -18,8 +18,8 @@ import (
 	"birthmark/model"
 )
 
-// shard is a part of the caches: the fingerprints with the same top bits. Shards share nothing, so each goroutine can use
-// another one.
+// shard is a part of the caches: the fingerprints with the same top bits. Shards share nothing, so each goroutine can
+// use another one.
 type shard struct {
 	c       *Caches
 	number  int

@@ -15,9 +15,9 @@ import (
 
 // maxReplayedRows is the maximum number of rows that a sync reads, in some ten seconds, to complete the caches. Inputs
 // among them take memory meanwhile, so it reads at most one row per replayedBytes of the caches. Neither applies to a
-// first sync, which reads all rows, in parts: without the births, the rest of it would take far longer. A sync is a first
-// sync if its caches were, or if at least 1/firstSyncFraction of the blocks is missing: a row that is looked up costs about
-// as much as reading ten.
+// first sync, which reads all rows, in parts: without the births, the rest of it would take far longer. A sync is a
+// first sync if its caches were, or if at least 1/firstSyncFraction of the blocks is missing: a row that is looked up
+// costs about as much as reading ten.
 const (
 	maxReplayedRows   = 30_000_000
 	replayedBytes     = 8

@@ -11,8 +11,8 @@ import (
 	"birthmark/model"
 )
 
-// Batch is a sequence of blocks that is written in one commit, and the data needed to emit its rows. It is immutable after
-// Resolve: later batches read it until it is written.
+// Batch is a sequence of blocks that is written in one commit, and the data needed to emit its rows. It is immutable
+// after Resolve: later batches read it until it is written.
 type Batch struct {
 	Blocks []*model.Block
 	Txs    []BatchTx
@@ -142,8 +142,8 @@ func (w *Batch) tx(pk model.TxPk) *BatchTx {
 	return &w.Txs[lo]
 }
 
-// occurrence returns the transaction, the output and the key or asset that entry at of [cache.Lookups.Births] refers to:
-// keys of all outputs, then their assets. The index is that of the key; nil for an asset.
+// occurrence returns the transaction, the output and the key or asset that entry at of [cache.Lookups.Births] refers
+// to: keys of all outputs, then their assets. The index is that of the key; nil for an asset.
 func (w *Batch) occurrence(indexes []*schema.Index, at int) (t *BatchTx, x *schema.Index, value []byte) {
 	asset := at - w.keys
 	after := func(i int) bool { return int(w.outputs[i].births) > at }

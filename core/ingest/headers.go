@@ -8,8 +8,8 @@ import (
 	"birthmark/storage"
 )
 
-// CheckHeaders calls the chain's header checks for the blocks of the last batch. The chain can read earlier headers from
-// the uncommitted batches, which are all in batches, oldest first, and from the database.
+// CheckHeaders calls the chain's header checks for the blocks of the last batch. The chain can read earlier headers
+// from the uncommitted batches, which are all in batches, oldest first, and from the database.
 func CheckHeaders(chain model.Chain, r storage.Reader, batches []*Batch) error {
 	c, ok := chain.(model.HeaderChecker)
 	if !ok {

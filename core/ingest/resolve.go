@@ -23,8 +23,9 @@ func FirstPk(batches []*Batch) model.UtxoPk {
 	return model.UtxoPk(batches[len(batches)-1].Blocks[0].Height.First())
 }
 
-// resolver is the second pass over one batch: it finds spent outputs and the births of values and assets. resolve divides
-// the transactions into chunks, which goroutines prepare, and the caches answer the lookups of all chunks at once.
+// resolver is the second pass over one batch: it finds spent outputs and the births of values and assets. resolve
+// divides the transactions into chunks, which goroutines prepare, and the caches answer the lookups of all chunks at
+// once.
 type resolver struct {
 	*schema.Layout
 	cache   *cache.Caches

@@ -68,8 +68,8 @@ func (v *resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 }
 
 // readInputs reads the missed outputs from the database: their pointers, their values, and that no input has spent
-// them. The caches have all unspent outputs of uncommitted batches, so a missed output of such a batch is already spent,
-// or it does not exist. Errors: unknown_output, already_spent.
+// them. The caches have all unspent outputs of uncommitted batches, so a missed output of such a batch is already
+// spent, or it does not exist. Errors: unknown_output, already_spent.
 func (v *resolver) readInputs() error {
 	if len(v.missed) == 0 {
 		return nil

@@ -79,8 +79,8 @@ func (v *resolver) putOwners(txs []BatchTx) {
 	}
 }
 
-// readOwners finds the owners of spent outputs: in the uncommitted batches, in the cache entries that the inputs removed,
-// or in the database.
+// readOwners finds the owners of spent outputs: in the uncommitted batches, in the cache entries that the inputs
+// removed, or in the database.
 func (v *resolver) readOwners() error {
 	w := v.w
 	w.owners = make(owners, len(w.spends))
@@ -125,7 +125,8 @@ func (v *resolver) readOwners() error {
 
 func hasAccounts(x *schema.Index) bool { return x.Active&schema.AccountFeatures != 0 }
 
-// cachedOwners appends the owners of the output of a spend to all; known is false if the caches did not have all of them.
+// cachedOwners appends the owners of the output of a spend to all; known is false if the caches did not have all of
+// them.
 func (v *resolver) cachedOwners(all []schema.Occurrence, spend int) (_ []schema.Occurrence, known bool) {
 	words := v.lookups.SpentOwners[spend*v.cache.Words():]
 	for i, x := range v.Indexes {

@@ -1,8 +1,8 @@
 // Package run stores cache entries that do not fit into memory in immutable sorted files, called runs.
 //
 // A run is written once, in ascending order of tags ([Create], [Merge]), and is then looked up in batches of sorted
-// queries ([Run.Lookup]). In memory it has a Bloom filter of 10 bits per entry, 4 bytes per page of 1 KiB, and, after the
-// first [Run.MarkDead], one bit per entry. The filter can be mapped from the file instead ([Run.MapFilter]).
+// queries ([Run.Lookup]). In memory it has a Bloom filter of 10 bits per entry, 4 bytes per page of 1 KiB, and, after
+// the first [Run.MarkDead], one bit per entry. The filter can be mapped from the file instead ([Run.MapFilter]).
 //
 // A run is a cache: the caller can delete it and rebuild it from the database. Damage of a file is found by its
 // checksums and returned as [ErrDamaged].
@@ -11,8 +11,8 @@
 //
 // One goroutine at a time uses a run, except that [Merge] and [Run.All] may read it while another goroutine uses it.
 // Entries that are marked dead during a merge may or may not be in the new run: the caller collects them and marks them
-// dead in the new run before it replaces the old ones. If a limit is lowered during a merge, the caller lowers the limit
-// of the new run too.
+// dead in the new run before it replaces the old ones. If a limit is lowered during a merge, the caller lowers the
+// limit of the new run too.
 //
 // # File format
 //

@@ -23,9 +23,9 @@ func adviseNeeded(f *os.File, at, n int64) {
 	}
 }
 
-// readIfCached reads a page if it is in the page cache. It returns false if not, and if the file system does not support
-// such reads. For cached pages this costs as much as pread. For others it costs less than 10% of the read from the disk,
-// and newer kernels start that read.
+// readIfCached reads a page if it is in the page cache. It returns false if not, and if the file system does not
+// support such reads. For cached pages this costs as much as pread. For others it costs less than 10% of the read from
+// the disk, and newer kernels start that read.
 func readIfCached(f *os.File, page []byte, at int64) bool {
 	vector := unix.Iovec{Base: &page[0]}
 	vector.SetLen(len(page))

@@ -8,9 +8,9 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// filter is a blocked Bloom filter: an entry is in one block of a cache line. The high bits of the tag select the block,
-// so a sorted run fills the blocks in order, and sorted queries read them in order. In the block, an entry sets two bits
-// in each of three words. With 10 bits per entry, about 1.3% of the tags that are absent are found.
+// filter is a blocked Bloom filter: an entry is in one block of a cache line. The high bits of the tag select the
+// block, so a sorted run fills the blocks in order, and sorted queries read them in order. In the block, an entry sets
+// two bits in each of three words. With 10 bits per entry, about 1.3% of the tags that are absent are found.
 type filter []block
 
 type block [8]uint64

@@ -11,9 +11,9 @@ import (
 // readBuffer is the number of pages that merges read at once from each run.
 const readBuffer = 256
 
-// Merge writes the live entries of several runs of one payload size to a new run: entries that are not dead, are below the
-// limit of their run, and for which keep returns true if it is not nil. Of equal tags and extras, the entries of later
-// runs are first, so that lookups find the latest one.
+// Merge writes the live entries of several runs of one payload size to a new run: entries that are not dead, are below
+// the limit of their run, and for which keep returns true if it is not nil. Of equal tags and extras, the entries of
+// later runs are first, so that lookups find the latest one.
 func Merge(path string, runs []*Run, keep func(pk uint64) bool) (*Run, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("merge cache files: none given")

@@ -24,8 +24,8 @@ type Writer struct {
 	err     error
 }
 
-// Create creates the file of a run, or truncates it. Payload is the number of bytes of each payload. Expected is an upper
-// bound of the number of entries, which determines the size of the filter; if there are more, the filter is less
+// Create creates the file of a run, or truncates it. Payload is the number of bytes of each payload. Expected is an
+// upper bound of the number of entries, which determines the size of the filter; if there are more, the filter is less
 // selective.
 func Create(path string, payload, expected int) (*Writer, error) {
 	if payload < 0 || payload > MaxPayload {
