@@ -2,27 +2,34 @@ package core_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
+	"birthmark/storage"
 )
 
 // overflowing is a store in memory with side files and a folder for overflow runs.
 type overflowing struct {
 	*sideFiles
 	folder string
+	limit  int // of open files; 0: none
 }
 
-func (s *overflowing) CacheFolder() string { return s.folder }
+func (s *overflowing) CacheFolder() (string, int) { return s.folder, cmp.Or(s.limit, math.MaxInt) }
 
 // copied returns a copy of the side files and of the folder: what a killed process leaves of them.
 func (s *overflowing) copied(t *testing.T) (files map[string][]byte, folder string) {
@@ -59,7 +66,7 @@ func TestOverflowRunsDoNotChangeTheDatabase(t *testing.T) {
 		blocks := v.NewGenerator(n).Blocks(120)
 		spilled := 0
 		for range rounds {
-			s := &overflowing{newSideFiles(), filepath.Join(t.TempDir(), "overflow")}
+			s := &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}
 			memory := overflowMemory(rng)
 			have := 0
 			for have < len(blocks) {
@@ -128,7 +135,7 @@ func TestAFirstSyncBeyondMemoryReadsNoRows(t *testing.T) {
 	v := modeltest.Variants()[0]
 	n := testseed.Of(t, 321)
 	blocks := v.NewGenerator(n).Blocks(200)
-	s := &overflowing{newSideFiles(), filepath.Join(t.TempDir(), "overflow")}
+	s := &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}
 	db := open(t, s, v, 32<<10)
 	s.lookups = 0
 	var spills int64
@@ -155,7 +162,7 @@ func TestASyncContinuesWithoutAFolderForRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	s := &overflowing{newSideFiles(), filepath.Join(file, "overflow")}
+	s := &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(file, "overflow")}
 	db := open(t, s, v, 32<<10)
 	if err := core.Sync(context.Background(), db, events(blocks), core.SyncOptions{BatchWeight: 200, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
 		t.Fatal(err)
@@ -165,4 +172,119 @@ func TestASyncContinuesWithoutAFolderForRuns(t *testing.T) {
 	}
 	consistent(t, db)
 	same(t, "without a folder", dump(t, db), fresh(t, v, blocks))
+}
+
+// If the limit of open files is too low for the runs, the sync continues without them.
+func TestASyncContinuesIfTooManyFilesAreOpen(t *testing.T) {
+	v := modeltest.Variants()[3]
+	blocks := v.NewGenerator(testseed.Of(t, 323)).Blocks(100)
+	var log bytes.Buffer
+	s := &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow"), limit: 3}
+	db := open(t, s, v, 32<<10)
+	if err := core.Sync(t.Context(), db, events(blocks), core.SyncOptions{BatchWeight: 200, Log: slog.New(slog.NewTextHandler(&log, nil))}); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(log.Bytes(), []byte("3 files are open")) || !bytes.Contains(log.Bytes(), []byte("LimitNOFILE")) {
+		t.Errorf("the log lacks the limit: %s", log.String())
+	}
+	consistent(t, db)
+	same(t, "with few open files", dump(t, db), fresh(t, v, blocks))
+}
+
+// A first sync whose snapshot cannot be used logs why, reads all rows, and looks up no rows afterwards.
+func TestAFirstSyncWithoutASnapshotReadsAllRows(t *testing.T) {
+	v := modeltest.Variants()[0]
+	blocks := v.NewGenerator(testseed.Of(t, 324)).Blocks(300)
+	height := blocks[149].Height
+	s := &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}
+	sync(t, open(t, s, v, 32<<10), events(blocks), core.SyncOptions{BatchWeight: 200, To: &height})
+	names := s.runs(t)
+	if len(names) == 0 {
+		t.Fatal("no run was written")
+	}
+	if err := os.Remove(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	db := open(t, s, v, 32<<10)
+	s.lookups, s.minted = 0, 0
+	o := core.SyncOptions{BatchWeight: 200, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	if err := core.Sync(t.Context(), db, events(blocks[149].Point(), blocks[150:]), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"cannot use the snapshot", names[0], "restored the caches"} {
+		if !bytes.Contains(log.Bytes(), []byte(text)) {
+			t.Errorf("the log lacks %q: %s", text, log.String())
+		}
+	}
+	if s.lookups > s.minted {
+		t.Errorf("%d rows were looked up, %d of them for minted assets", s.lookups, s.minted)
+	}
+	consistent(t, db)
+	same(t, "after rows were read", dump(t, db), fresh(t, v, blocks))
+}
+
+// partsStore counts the parts in which rows are read to restore the caches.
+type partsStore struct {
+	*overflowing
+	parts int
+}
+
+func (s *partsStore) View(ctx context.Context, fn func(storage.Reader) error) error {
+	return s.overflowing.View(ctx, func(r storage.Reader) error { return fn(&partsReader{r, s}) })
+}
+
+type partsReader struct {
+	storage.Reader
+	s *partsStore
+}
+
+func (r *partsReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
+	if f == schema.FamilySpentUtxo {
+		r.s.parts++
+	}
+	return r.Reader.Scan(f, from, to, reverse)
+}
+
+// A fork of many blocks, below entries of runs, during a first sync whose caches were restored in several parts.
+func TestADeepForkAfterCachesAreRestoredInParts(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		v.ByHand = true // block hashes do not depend on the content
+		const early, fork, late, all = 20, 40, 150, 200
+		blocks := v.NewGenerator(testseed.Of(t, 325)).Blocks(all)
+		branch := branchOf(blocks, fork)
+		for _, reopened := range []bool{false, true} {
+			const memory = 16 << 10
+			s := &partsStore{overflowing: &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}}
+			to := func(db *core.DB, n int) {
+				t.Helper()
+				height, have := blocks[n-1].Height, 0
+				for have < len(blocks) && blocks[have].Height <= db.Tip().Height && !db.Tip().IsOrigin() {
+					have++
+				}
+				sync(t, db, events(point(blocks, have-1), blocks[have:]), core.SyncOptions{BatchWeight: 100, To: &height})
+			}
+			db := open(t, s, v, memory)
+			to(db, early)
+			files, folder := s.copied(t)
+			to(db, late)
+			s.files, s.folder = files, folder // killed: the caches are those of the early block
+
+			db = open(t, s, v, memory)
+			s.parts = 0
+			to(db, late+10)
+			if s.parts < 4 {
+				t.Errorf("the caches were restored in %d parts", s.parts)
+			}
+			if len(s.runs(t)) == 0 {
+				t.Error("no run was written")
+			}
+			if reopened {
+				db = open(t, s, v, memory)
+			}
+			sync(t, db, events(blocks[late+9].Point(), blocks[late+10:], blocks[fork-1].Point(), branch), core.SyncOptions{BatchWeight: 100})
+			same(t, "after a deep fork", dump(t, db), fresh(t, v, slices.Concat(blocks[:fork], branch)))
+			consistent(t, db)
+		}
+	})
 }

@@ -146,8 +146,8 @@ type SideFiles interface {
 // CacheFolder is a store with a folder for files that extend caches beyond memory. Only the process that opened the
 // store for writing uses it. Its files may be deleted while the store is closed.
 type CacheFolder interface {
-	// CacheFolder returns the path of the folder, which may not exist yet.
-	CacheFolder() string
+	// CacheFolder returns the path of the folder, which may not exist yet, and the number of its files that may be open.
+	CacheFolder() (path string, files int)
 }
 
 // Compactor is a store that reorganises its files in the background.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -74,7 +75,7 @@ func TestOverflowStaysWithinItsMemory(t *testing.T) {
 			t.Run(fmt.Sprintf("%d bytes, %d indexes with accounts", bytes, accounts), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(seed, uint64(bytes)+uint64(accounts)))
 				c := New(bytes, accountIndexes(accounts))
-				c.SetFolder(filepath.Join(t.TempDir(), "overflow"))
+				c.SetFolder(filepath.Join(t.TempDir(), "overflow"), math.MaxInt)
 				c.StartEmpty()
 				firsts := map[uint64]model.UtxoPk{} // the birth of each value
 				var unspent []model.UtxoPk

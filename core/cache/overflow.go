@@ -16,6 +16,7 @@ import (
 
 	"birthmark/core/cache/run"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // shard is a part of the caches: the fingerprints with the same top bits. Shards share nothing, so each goroutine can
@@ -54,6 +55,8 @@ type overflow struct {
 type runs struct {
 	folder string // "": tables never overflow into runs
 	next   atomic.Int64
+	open   atomic.Int64
+	most   int64        // that may be open
 	err    error        // the error because of which runs are no longer used, until RunError returns it
 	spilt  atomic.Int64 // bytes written to runs
 
@@ -67,13 +70,31 @@ const (
 
 	mergedRuns = 4
 
+	enoughFiles = 16384 // limit of open files for a process with overflow runs
+
 	// A shard spills if a table at its bound is filled by spillLoad/16.
 	spillLoad = 12
 )
 
+// add counts an open run.
+func (r *runs) add(opened *run.Run, level int) *overflow {
+	r.open.Add(1)
+	return &overflow{opened, level}
+}
+
+// mayOpen returns an error if no further run may be open.
+func (r *runs) mayOpen() error {
+	if n := r.open.Load(); n >= r.most {
+		return fmt.Errorf("%d files are open, and the limit of open files permits no more: raise it "+
+			"(ulimit -n %d, or LimitNOFILE= of the service)", n, enoughFiles)
+	}
+	return nil
+}
+
 // retire closes a run. Its file is deleted after the next snapshot is written.
 func (r *runs) retire(old *run.Run) {
 	_ = old.Close() // a file that was only read
+	r.open.Add(-1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.obsolete = append(r.obsolete, old.Path())
@@ -87,9 +108,10 @@ func (r *runs) deleteObsolete() {
 	r.obsolete = nil
 }
 
-// SetFolder enables overflow runs: they are files in the folder, which no other process uses.
-func (c *Caches) SetFolder(folder string) {
-	c.runs.folder = folder
+// SetFolder enables overflow runs: they are files in the folder, which no other process uses. At most the given number of
+// them may be open.
+func (c *Caches) SetFolder(folder string, files int) {
+	c.runs.folder, c.runs.most = folder, int64(files)
 	// A snapshot that this process cannot use may name files that it deletes. Random numbers keep later files, which
 	// have other fingerprints, from getting those names.
 	c.runs.next.Store(rand.Int64N(math.MaxInt64 / 2))
@@ -159,18 +181,22 @@ func (c *Caches) lookUpBirths() {
 }
 
 // syncRuns makes the runs durable, so that a snapshot can name them.
-func (c *Caches) syncRuns() error {
-	c.each(func(s *shard) {
-		for _, all := range [][]*overflow{s.birthRuns, s.outputRuns} {
-			for _, r := range all {
-				if err := r.Sync(); err != nil {
-					s.fail(err)
+func (c *Caches) syncRuns() {
+	if c.runs.open.Load() > 0 {
+		c.each(func(s *shard) {
+			for _, all := range [][]*overflow{s.birthRuns, s.outputRuns} {
+				for _, r := range all {
+					if err := r.Sync(); err != nil {
+						s.fail(err)
+					}
 				}
 			}
+		})
+		if err := storage.SyncFolder(c.runs.folder); err != nil {
+			c.shards[0].fail(err)
 		}
-	})
+	}
 	c.checkRuns()
-	return nil
 }
 
 // removeUnusedRuns deletes the files of runs that a former process left and the snapshot does not name.
@@ -379,7 +405,7 @@ func (s *shard) write(kind string, t *table, from, to uint64, payload int, paylo
 	if n == 0 {
 		return nil, nil
 	}
-	if err := os.MkdirAll(s.c.runs.folder, 0o755); err != nil {
+	if err := errors.Join(s.c.runs.mayOpen(), os.MkdirAll(s.c.runs.folder, 0o755)); err != nil {
 		return nil, err
 	}
 	w, err := run.Create(s.path(kind), payload, n)
@@ -409,7 +435,7 @@ func (s *shard) write(kind string, t *table, from, to uint64, payload int, paylo
 		return nil, err
 	}
 	s.c.runs.spilt.Add(r.Bytes())
-	return []*overflow{{Run: r}}, nil
+	return []*overflow{s.c.runs.add(r, 0)}, nil
 }
 
 // addAll adds entries with the same tag to a run, in the order of their further bits.
@@ -443,7 +469,7 @@ func (s *shard) merge(kind string, all []*overflow) ([]*overflow, error) {
 		}
 		s.c.runs.spilt.Add(merged.Bytes())
 		level := all[n].level + 1
-		all = append(all[:n:n], &overflow{merged, level})
+		all = append(all[:n:n], s.c.runs.add(merged, level))
 		for _, r := range old {
 			s.c.runs.retire(r)
 		}

@@ -36,9 +36,7 @@ func (c *Caches) WriteSnapshot(store storage.Store, l *schema.Layout, at model.P
 		return nil
 	}
 	c.snapshotAt = at
-	if err := c.syncRuns(); err != nil {
-		return err
-	}
+	c.syncRuns()
 	err := n.WriteSideFile(snapshotName, func(w io.Writer) error {
 		out := &snapshotWriter{w: w}
 		out.bytes([]byte{snapshotVersion})
@@ -195,9 +193,9 @@ func (s *shard) read(r *snapshotReader, end uint64) error {
 		}
 	}
 	s.spilled = min(r.number(), end)
-	err := r.runs(s.c.runs.folder, &s.birthRuns, end)
+	err := r.runs(&s.c.runs, &s.birthRuns, end)
 	if err == nil {
-		err = r.runs(s.c.runs.folder, &s.outputRuns, end)
+		err = r.runs(&s.c.runs, &s.outputRuns, end)
 	}
 	s.pin()
 	return err
@@ -213,10 +211,10 @@ func (r *snapshotReader) indexes(want []*schema.Index) bool {
 }
 
 // runs opens the runs that are named next. Entries at or after end are ignored.
-func (r *snapshotReader) runs(folder string, all *[]*overflow, end uint64) error {
+func (r *snapshotReader) runs(of *runs, all *[]*overflow, end uint64) error {
 	for n := r.number(); n > 0 && r.err == nil; n-- {
 		size := r.number()
-		if size > 1<<10 || folder == "" {
+		if size > 1<<10 || of.folder == "" {
 			return errSnapshot
 		}
 		name := string(r.bytes(int(size)))
@@ -224,11 +222,14 @@ func (r *snapshotReader) runs(folder string, all *[]*overflow, end uint64) error
 		if r.err != nil || name != filepath.Base(name) || level > math.MaxInt8 || words > math.MaxInt32/64+1 {
 			return errSnapshot
 		}
-		opened, err := run.Open(filepath.Join(folder, name))
+		if err := of.mayOpen(); err != nil {
+			return err
+		}
+		opened, err := run.Open(filepath.Join(of.folder, name))
 		if err != nil {
 			return err
 		}
-		*all = append(*all, &overflow{opened, int(level)})
+		*all = append(*all, of.add(opened, int(level)))
 		opened.SetLimit(min(limit, end))
 		if words == 0 {
 			continue

@@ -47,6 +47,10 @@ const (
 
 	spareFiles = 256 // file descriptors left for sockets, logs and the sync's folders
 	minFiles   = 64  // minimum for RocksDB, and what a read-only open needs in addition to its tables
+
+	// Caches of any size need fewer files: 64 shards with two kinds of up to 15 files, and those that are being written.
+	// Of a low limit they have half.
+	maxCacheFiles = 4096
 )
 
 // settings holds the C objects of a database's options.
@@ -57,6 +61,7 @@ type settings struct {
 	shared       bool // the cache is Options.Cache and is not destroyed here
 	write        *grocksdb.WriteOptions
 	readonlyOpen *readonlyOpen // nil unless read-only
+	cacheFiles   int           // files of the cache folder that may be open
 }
 
 func (s *settings) destroy() {
@@ -77,13 +82,15 @@ func (s *settings) destroy() {
 func (s *settings) databaseOptions() *grocksdb.Options { return s.options[layout{}] }
 
 func newSettings(dir string, o Options) (*settings, error) {
-	files, err := maxOpenFiles(dir, o.ReadOnly)
+	files, cacheFiles, err := maxOpenFiles(dir, o.ReadOnly)
 	if err != nil {
 		return nil, err
 	}
 	s := &settings{
 		options: map[layout]*grocksdb.Options{},
 		write:   grocksdb.NewDefaultWriteOptions(),
+
+		cacheFiles: cacheFiles,
 	}
 	if s.shared = o.Cache != nil; s.shared {
 		s.cache = o.Cache.c
@@ -235,11 +242,11 @@ func setCompression(opts *grocksdb.Options, c storage.Compression, l layout) {
 }
 
 // maxOpenFiles raises the process's limit of open files and returns the number of files that RocksDB may open, -1 for
-// no bound. A read-only store keeps all tables of the database open, because the writer may delete them.
-func maxOpenFiles(dir string, readOnly bool) (int, error) {
+// no bound, and the number of files of the cache folder that may be open. A read-only store keeps all tables of the database open, because the writer may delete them.
+func maxOpenFiles(dir string, readOnly bool) (tables, caches int, err error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		return 0, fmt.Errorf("read the limit of open files: %w", err)
+		return 0, 0, fmt.Errorf("read the limit of open files: %w", err)
 	}
 	if limit.Cur < limit.Max {
 		raised := unix.Rlimit{Cur: limit.Max, Max: limit.Max}
@@ -248,16 +255,16 @@ func maxOpenFiles(dir string, readOnly bool) (int, error) {
 		}
 	}
 	if limit.Cur < spareFiles+minFiles {
-		return 0, tooFewFiles(limit.Cur, spareFiles+minFiles)
+		return 0, 0, tooFewFiles(limit.Cur, spareFiles+minFiles)
 	}
 	if !readOnly {
-		return int(min(limit.Cur-spareFiles, 1<<20)), nil
+		caches := min(maxCacheFiles, (limit.Cur-spareFiles-minFiles)/2)
+		return int(min(limit.Cur-spareFiles-caches, 1<<20)), int(caches), nil
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return 0, fmt.Errorf("database folder: %w", err)
+		return 0, 0, fmt.Errorf("database folder: %w", err)
 	}
-	tables := 0
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".sst" {
 			tables++
@@ -265,9 +272,9 @@ func maxOpenFiles(dir string, readOnly bool) (int, error) {
 	}
 	if need := uint64(tables + minFiles); limit.Cur < need {
 		err := tooFewFiles(limit.Cur, need)
-		return 0, fmt.Errorf("cannot open all %d tables of %s for reading: %w", tables, dir, err)
+		return 0, 0, fmt.Errorf("cannot open all %d tables of %s for reading: %w", tables, dir, err)
 	}
-	return -1, nil
+	return -1, 0, nil
 }
 
 func tooFewFiles(limit, need uint64) error {

@@ -22,7 +22,9 @@ const (
 )
 
 // CacheFolder implements [storage.CacheFolder].
-func (s *Store) CacheFolder() string { return filepath.Join(s.dir, "overflow") }
+func (s *Store) CacheFolder() (path string, files int) {
+	return filepath.Join(s.dir, "overflow"), s.settings.cacheFiles
+}
 
 // WriteSideFile implements [storage.SideFiles].
 func (s *Store) WriteSideFile(name string, write func(io.Writer) error) error {
