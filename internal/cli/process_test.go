@@ -139,14 +139,19 @@ func TestAFullDiskIsReported(t *testing.T) {
 		}
 	})
 	source := "file://" + realBlocks(t)
-	for _, wal := range []string{"--wal=on", "--wal=off"} {
+	for _, c := range []struct{ wal, caches string }{{"--wal=on", ""}, {"--wal=off", ""}, {"--wal=on", "65536"}} { // the last caches overflow into files
+		wal := c.wal
 		db, rest := filepath.Join(dir, "db"), filepath.Join(dir, "rest")
 		syncTo(t, db, source, "--to-height", "100", wal)
 		failing := func(when string) {
 			t.Helper()
 			// In another process, so that a crash of RocksDB would not end the tests.
 			cmd, stdout, stderr := process(t, -1, "sync", "--json", "--db", db, "--source", source, wal)
+			cmd.Env = append(cmd.Env, cachesVariable+"="+c.caches)
 			_ = cmd.Run()
+			if c.caches != "" && len(overflowFilesOf(db)) == 0 {
+				t.Errorf("%s: the caches do not overflow: %s", when, stderr)
+			}
 			var f failure
 			if err := json.Unmarshal(stdout.Bytes(), &f); err != nil || cmd.ProcessState.ExitCode() != exitFailed || f.Error.Code != "no_space" {
 				t.Errorf("%s, %s: %v, %s%s", wal, when, cmd.ProcessState, stdout, stderr)

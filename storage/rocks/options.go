@@ -48,8 +48,7 @@ const (
 	spareFiles = 256 // file descriptors left for sockets, logs and the sync's folders
 	minFiles   = 64  // minimum for RocksDB, and what a read-only open needs in addition to its tables
 
-	// Caches of any size need fewer files: 64 shards with two kinds of up to 15 files, and those that are being written.
-	// Of a low limit they have half.
+	// Caches of any size need fewer files: 64 shards with two kinds of up to 15 files each. They have half of a low limit.
 	maxCacheFiles = 4096
 )
 
