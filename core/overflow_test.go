@@ -208,7 +208,7 @@ func TestAFirstSyncWithoutASnapshotReadsAllRows(t *testing.T) {
 	var log bytes.Buffer
 	db := open(t, s, v, 32<<10)
 	s.lookups, s.minted = 0, 0
-	o := core.SyncOptions{BatchWeight: 200, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	o := core.SyncOptions{BatchWeight: 200, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	if err := core.Sync(t.Context(), db, events(blocks[149].Point(), blocks[150:]), o); err != nil {
 		t.Fatal(err)
 	}

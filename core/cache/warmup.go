@@ -69,7 +69,11 @@ func (c *Caches) Warm(ctx context.Context, d Contents, last model.HeightPk, log 
 	}
 	c.checkRuns()
 	c.warmed = true
-	log.Info("restored the caches", "snapshot", !at.IsOrigin(), "rows", rows, "files", c.RunStats().Files, "took", time.Since(began))
+	level, files := slog.LevelDebug, c.RunStats().Files
+	if files > 0 || rows > part {
+		level = slog.LevelInfo
+	}
+	log.Log(ctx, level, "restored the caches", "snapshot", !at.IsOrigin(), "rows", rows, "files", files, "took", time.Since(began))
 	return nil
 }
 

@@ -32,8 +32,9 @@ const (
 	killCaches = 3 << 20
 )
 
-// killOptions are all options of accounts of two indexes.
-const killOptions = `indexes:
+// killOptions are all options of accounts of two indexes. At the level debug the log has every start of the caches.
+const killOptions = `log_level: debug
+indexes:
   address: { balance: true, unspent: true, history: true, prefix: true }
   script_hash: { balance: true, unspent: true, history: true, prefix: true }
 `
