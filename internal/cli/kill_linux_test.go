@@ -21,7 +21,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// killsVariable is the number of kills of TestKillsDuringAFirstSyncBeyondMemory: 60 take some 15 minutes on two cores.
+// killsVariable is the number of kills of TestKillsDuringAFirstSyncBeyondMemory: 60 take some 20 minutes on two cores.
 // BIRTHMARK_SEED repeats the kills of a run, as far as time permits.
 const killsVariable = "BIRTHMARK_KILLS"
 
