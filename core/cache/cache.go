@@ -164,7 +164,7 @@ func (c *Caches) divide() {
 	c.each(func(s *shard) {
 		s.filter.maxBytes = filter
 		s.mapFilters(per / 2)
-		rest := per - filter - min((s.runMemory()+step-1)/step*step, per/2)
+		rest := per - filter - min((s.runMemory()+s.mapped()+step-1)/step*step, per/2)
 		size := slotSize(len(c.owners))
 		unspent := rest * size / (size + 2*entrySize)
 		s.unspent.limit(unspent)

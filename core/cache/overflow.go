@@ -275,6 +275,16 @@ func (s *shard) mapFilters(most int64) {
 	}
 }
 
+// mapped returns the bytes of mapped filters. The system may keep them in memory.
+func (s *shard) mapped() (n int64) {
+	for _, all := range [][]*overflow{s.birthRuns, s.outputRuns} {
+		for _, r := range all {
+			n += r.Mapped()
+		}
+	}
+	return n
+}
+
 func (s *shard) runMemory() (n int64) {
 	for _, all := range [][]*overflow{s.birthRuns, s.outputRuns} {
 		for _, r := range all {

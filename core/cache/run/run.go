@@ -124,6 +124,14 @@ func (r *Run) Memory() int64 {
 	return n
 }
 
+// Mapped returns the size of the filter in bytes if it is mapped, otherwise 0.
+func (r *Run) Mapped() int64 {
+	if r.mapping == nil {
+		return 0
+	}
+	return int64(len(r.filter)) * blockSize
+}
+
 // Path returns the path of the file.
 func (r *Run) Path() string { return r.path }
 
