@@ -71,7 +71,7 @@ type Caches struct {
 	lookups    Lookups
 }
 
-// births is the state of the births: what a miss in a table of births means.
+// births is the state of the births: it decides how a miss in a table of births is handled.
 type births int
 
 const (
@@ -186,7 +186,7 @@ func (c *Caches) Pin(first model.UtxoPk) {
 // Words returns the number of words that the entry of an unspent output has.
 func (c *Caches) Words() int { return len(c.owners) }
 
-// WordOf returns the number of the word that has the owner in an index; -1 if there is none.
+// WordOf returns the number of the word that has the owner in an index, or -1.
 func (c *Caches) WordOf(x *schema.Index) int {
 	return slices.IndexFunc(c.owners, func(y *schema.Index) bool { return x.Number == y.Number })
 }

@@ -13,7 +13,7 @@
 // removed. Entries of batches that are not committed yet are pinned: they are always present. A table that is full
 // evicts or spills the others.
 //
-// # What a miss means
+// # Misses
 //
 // An input whose output is missing is always looked up in the database. For values it depends on the state of the
 // births:

@@ -273,7 +273,7 @@ func (t *table) insert(tag, extra, pk, number uint64, words []uint64) {
 	}
 }
 
-// open shifts the entries from i on by one slot, up to an empty one; false if there is none.
+// open shifts the entries from i on by one slot, up to an empty one. It returns false without an empty one.
 func (t *table) open(i int) bool {
 	for j := i; j < len(t.entries); j++ {
 		if t.entries[j].tag == 0 {

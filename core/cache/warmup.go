@@ -81,7 +81,7 @@ func (c *Caches) Warm(ctx context.Context, d Contents, last model.HeightPk, log 
 func (c *Caches) replay(ctx context.Context, d Contents, at model.Point, rows, part uint64) error {
 	return d.Store.View(ctx, func(r storage.Reader) error {
 		blocks := uint64(d.Tip.Height - at.Height)     // for the origin one less
-		step := max(1, blocks/(4*rows/max(1, part)+1)) // what is not spilled yet takes memory
+		step := max(1, blocks/(4*rows/max(1, part)+1)) // entries that are not spilled yet take memory
 		for from, end := schema.PkAfter(at), schema.PkAfter(d.Tip); from < end; {
 			to := min(end, model.UtxoPk((model.HeightPk(uint64(from.Height())+step) + 1).First()))
 			c.Pin(to)

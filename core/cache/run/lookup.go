@@ -125,7 +125,7 @@ func (r *Run) candidates(qs []Query, s *Scratch) {
 }
 
 // pageOf returns the first page whose last tag is not lower than a tag, as far as the index has it; the number of pages
-// if there is none. As tags are uniformly distributed, interpolating twice comes within a few pages of it.
+// without one. As tags are uniformly distributed, interpolating twice comes within a few pages of it.
 func (r *Run) pageOf(tag uint64) int {
 	index, high, n := r.index, uint32(tag>>32), int64(len(r.index))
 	guess := int64(high) * n >> 32
