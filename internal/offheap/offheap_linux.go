@@ -37,7 +37,12 @@ func New(room int) *Memory {
 // Resize grows or shrinks the memory to n bytes; new bytes are zero, and cut ones are returned to the system. It
 // invalidates earlier pointers.
 func (p *Memory) Resize(bytes int) unsafe.Pointer {
-	m := p.mapping
+	at := p.mapping.resize(bytes)
+	runtime.KeepAlive(p) // if this is the last use of p, its cleanup must not run at the same time
+	return at
+}
+
+func (m *mapping) resize(bytes int) unsafe.Pointer {
 	if bytes == 0 {
 		m.free()
 		return nil

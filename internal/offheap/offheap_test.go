@@ -69,3 +69,24 @@ func TestResize(t *testing.T) {
 	}
 	runtime.KeepAlive(m)
 }
+
+// Memory may be released by its last use while the garbage collector finds that nothing refers to it.
+func TestReleaseDuringCollection(t *testing.T) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 20_000 {
+			m := offheap.New(4096)
+			m.Resize(4096)
+			m.Resize(0)
+		}
+	}()
+	for {
+		select {
+		case <-done:
+			return
+		default:
+			runtime.GC()
+		}
+	}
+}
