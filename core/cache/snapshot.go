@@ -24,7 +24,10 @@ const snapshotName = "caches"
 // snapshotVersion is the first byte of a snapshot.
 const snapshotVersion = 4
 
-var errSnapshot = errors.New("it is damaged")
+var (
+	errSnapshot = errors.New("it is damaged")
+	errOrphaned = errors.New("it is older than a rollback")
+)
 
 // WriteSnapshot writes the caches to a side file of the store. at is the tip of the database: entries of later blocks,
 // which are not committed yet, are left out. Outputs that such blocks spend are missing, which costs lookups. It writes
@@ -135,7 +138,7 @@ func (c *Caches) readSnapshot(ctx context.Context, d Contents) (at model.Point, 
 			return err
 		})
 		if err != nil || there != tip {
-			return fmt.Errorf("its block %d is not in the database", tip.Height)
+			return fmt.Errorf("%w: its block %d is not in the database", errOrphaned, tip.Height)
 		}
 		c.Fingerprints = fingerprinter{in.number(), in.number()}
 		if in.number() != uint64(len(c.shards)) {

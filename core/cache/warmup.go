@@ -37,6 +37,8 @@ func (c *Caches) Warm(ctx context.Context, d Contents, last model.HeightPk, log 
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, errOrphaned):
+		log.Debug("cannot use the snapshot of the caches", "error", err)
 	case err != nil && !errors.Is(err, storage.ErrNotFound):
 		log.Warn("cannot use the snapshot of the caches", "error", err)
 	}
