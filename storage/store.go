@@ -90,6 +90,14 @@ type Batch interface {
 	Delete(f Family, key []byte)
 }
 
+// SumsBatch is a Batch that can add to a row without reading it. A row of sums is three uvarints, one byte with the
+// size of the fourth number, and the fourth and the fifth number, both big-endian without leading zeros.
+type SumsBatch interface {
+	// AddSums adds each of the five numbers to that of the row, modulo 2^64 or, for the last two, 2^128. Without a row
+	// the sums become the row. A batch must not change the key in another way.
+	AddSums(f Family, key, sums []byte)
+}
+
 // Store is a key-value store with families.
 type Store interface {
 	// Declare opens families and creates missing ones. A process must declare a family before it uses it. A
@@ -115,7 +123,7 @@ type Store interface {
 // BulkUpdater is a store with a faster path for large updates.
 type BulkUpdater interface {
 	// UpdateBulk is [Store.Update] for millions of rows: it has the same guarantees, and its rows are on disk when it
-	// returns. For a few rows it is slower than Update.
+	// returns. For a few rows it is slower than Update. The Batch may be a [SumsBatch].
 	UpdateBulk(ctx context.Context, fn func(Reader, Batch) error) error
 }
 

@@ -31,7 +31,7 @@ type changes struct {
 	lastPrefix uint64 // its first 8 bytes
 	ordered    bool   // the keys were strictly ascending so far
 
-	// records is filled only if keys are out of order or a row is deleted: else data is read from start to end.
+	// records is filled only if keys are out of order or a change is no put: else data is read from start to end.
 	listed      bool
 	records     []record
 	restOrdered bool // what follows the first 8 bytes was strictly ascending so far
@@ -42,11 +42,18 @@ type changes struct {
 // record locates one change. Its layout is that of birthmark_row in shim.h.
 type record struct {
 	prefix uint64 // the first 8 bytes of the key, big-endian
-	place  uint64 // offset in data << 1 | 1 if it is a deletion
+	place  uint64 // offset in data << 2 | kind
 }
 
-func (r record) at() int       { return int(r.place >> 1) }
-func (r record) deleted() bool { return r.place&1 != 0 }
+// The kinds of changes, as in shim.cc.
+const (
+	put = iota
+	deletion
+	addition // of sums: see storage.SumsBatch
+)
+
+func (r record) at() int       { return int(r.place >> 2) }
+func (r record) deleted() bool { return r.place&3 == deletion }
 
 func (b *batch) family(f storage.Family) *changes {
 	for int(f) >= len(b.families) {
@@ -89,29 +96,38 @@ func (c *changes) reset() {
 }
 
 // Put implements [storage.Batch].
-func (b *batch) Put(f storage.Family, key, value []byte) {
-	c := b.family(f)
-	c.add(key, len(value), 0)
+func (b *batch) Put(f storage.Family, key, value []byte) { b.family(f).addRow(key, value, put) }
+
+// Delete implements [storage.Batch].
+func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, 0, deletion) }
+
+// bulkBatch is a batch that is written as tables.
+type bulkBatch struct{ *batch }
+
+// AddSums implements [storage.SumsBatch].
+func (b bulkBatch) AddSums(f storage.Family, key, sums []byte) {
+	b.family(f).addRow(key, sums, addition)
+}
+
+func (c *changes) addRow(key, value []byte, kind uint64) {
+	c.add(key, len(value), kind)
 	c.data = binary.AppendUvarint(c.data, uint64(len(value)))
 	c.data = append(c.data, value...)
 }
 
-// Delete implements [storage.Batch].
-func (b *batch) Delete(f storage.Family, key []byte) { b.family(f).add(key, 0, 1) }
-
-// add appends the key of a change and reserves room for a value of that many bytes. deleted is 1 for a deletion.
-func (c *changes) add(key []byte, value int, deleted uint64) {
+// add appends the key of a change and reserves room for a value of that many bytes.
+func (c *changes) add(key []byte, value int, kind uint64) {
 	c.data = offheap.Room(c.dataPages, c.data, 2*binary.MaxVarintLen64+len(key)+value)
 	first, at := prefix(key), len(c.data)
 	if c.ordered && c.n > 0 {
 		c.ordered = c.lastPrefix < first ||
 			c.lastPrefix == first && bytes.Compare(c.data[c.lastKey:c.lastKey+c.lastSize], key) < 0
 	}
-	if !c.listed && (!c.ordered || deleted != 0) {
+	if !c.listed && (!c.ordered || kind != put) {
 		c.list()
 	}
 	if c.listed {
-		c.appendRecord(first, at, key, deleted)
+		c.appendRecord(first, at, key, kind)
 	}
 	c.n++
 	c.data = binary.AppendUvarint(c.data, uint64(len(key)))
@@ -128,18 +144,18 @@ func (c *changes) list() {
 		at := next
 		size, n := binary.Uvarint(c.data[at:])
 		key := c.data[at+n : at+n+int(size)]
-		c.appendRecord(prefix(key), at, key, 0)
+		c.appendRecord(prefix(key), at, key, put)
 		c.lastKey, c.lastSize = at+n, len(key)
 		next = at + len(c.bytesAt(at, false))
 	}
 }
 
 // appendRecord adds the change after the last one to records.
-func (c *changes) appendRecord(first uint64, at int, key []byte, deleted uint64) {
+func (c *changes) appendRecord(first uint64, at int, key []byte, kind uint64) {
 	if len(c.records) > 0 && c.restOrdered {
 		c.restOrdered = bytes.Compare(afterPrefix(c.data[c.lastKey:c.lastKey+c.lastSize]), afterPrefix(key)) < 0
 	}
-	c.records = append(offheap.Room(c.recordPages, c.records, 1), record{first, uint64(at)<<1 | deleted})
+	c.records = append(offheap.Room(c.recordPages, c.records, 1), record{first, uint64(at)<<2 | kind})
 }
 
 // prefix returns the first 8 bytes of a key as a big-endian number; shorter keys are padded with zeros.

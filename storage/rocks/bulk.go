@@ -31,7 +31,7 @@ func (s *Store) clearStaging() error {
 // the database by one manifest entry, without logs and memtables. Tables whose rows follow all existing rows are never
 // rewritten.
 func (s *Store) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.update(ctx, fn, func(ctx context.Context) error {
+	return s.update(ctx, fn, bulkBatch{&s.batch}, func(ctx context.Context) error {
 		if err := s.deferCompaction(); err != nil {
 			return err
 		}

@@ -181,6 +181,7 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 	// Keeps 90% of the rows in the last level, also in small databases.
 	opts.SetLevelCompactionDynamicLevelBytes(true)
 	setCompression(opts, o.Compression, l)
+	setSums(opts)
 
 	t := grocksdb.NewDefaultBlockBasedTableOptions()
 	s.tables = append(s.tables, t)
@@ -189,7 +190,8 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 	// Filters and indexes grow with the chain: in the block cache its limit applies to them.
 	t.SetCacheIndexAndFilterBlocks(true)
 	t.SetCacheIndexAndFilterBlocksWithHighPriority(true)
-	t.SetPinL0FilterAndIndexBlocksInCache(true)
+	// Pinned blocks exceed the limit of the cache. Families whose compaction waits have hundreds of tables in level 0.
+	t.SetPinL0FilterAndIndexBlocksInCache(!l.deferCompaction && l.access != storage.Hashed)
 	switch l.access {
 	case storage.Lookup:
 		// Most lookups are for absent keys, which the filters answer. If keys are present, the last level, which has 90%

@@ -80,3 +80,44 @@ func TestGetManyHoldsLittleOfTheBlockCache(t *testing.T) {
 		t.Logf("%d bytes of the block cache were held at once", n)
 	}
 }
+
+// Filters of the many tables of families whose compaction waits must not stay in the block cache beyond its limit.
+func TestTablesThatWaitForCompactionAreNotPinned(t *testing.T) {
+	const updates, rows, most = 60, 5000, 256 << 10
+	for _, d := range []storage.Declaration{
+		{Family: 1, Name: "lookup", Access: storage.Lookup, DeferCompaction: true},
+		{Family: 1, Name: "hashed", Access: storage.Hashed},
+	} {
+		s, err := Open(t.TempDir(), Options{BlockCache: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := s.Declare(d); err != nil {
+			t.Fatal(err)
+		}
+		for u := range updates {
+			err := s.UpdateBulk(context.Background(), func(_ storage.Reader, b storage.Batch) error {
+				for i := range rows {
+					b.Put(1, binary.BigEndian.AppendUint64(nil, uint64(i*updates+u)*0x9E3779B97F4A7C15), nil)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		h, err := s.column(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The first table is in the last level.
+		if tables := s.db.GetPropertyCF("rocksdb.num-files-at-level0", h); tables != strconv.Itoa(updates-1) {
+			t.Errorf("%s: %s tables in level 0, want %d", d.Name, tables, updates-1)
+		}
+		pinned, err := strconv.ParseInt(s.db.GetPropertyCF("rocksdb.block-cache-pinned-usage", h), 10, 64)
+		if err != nil || pinned > most {
+			t.Errorf("%s: %d bytes of the block cache are pinned, want at most %d; %v", d.Name, pinned, most, err)
+		}
+	}
+}

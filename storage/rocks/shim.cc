@@ -1,6 +1,7 @@
 #include "shim.h"
 
 #include <rocksdb/db.h>
+#include <rocksdb/merge_operator.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
 
@@ -167,6 +168,89 @@ void birthmark_set_prefix_extractor(void *options, size_t size) {
   static_cast<Options *>(options)->prefix_extractor.reset(NewCappedPrefixTransform(size));
 }
 
+namespace {
+// The five numbers of a row of storage.SumsBatch.
+struct Sums {
+  uint64_t counts[3] = {};
+  unsigned __int128 amounts[2] = {};
+
+  // Adds the numbers of an encoded row; false if it is invalid.
+  bool add(const Slice &row) {
+    const char *at = row.data(), *end = at + row.size();
+    for (uint64_t &count : counts) {
+      uint64_t n = 0;
+      int shift = 0;
+      do {
+        if (at == end || shift > 63) return false;
+        n |= static_cast<uint64_t>(*at & 0x7f) << shift;
+        shift += 7;
+      } while (*at++ & 0x80);
+      count += n;
+    }
+    if (at == end) return false;
+    const ptrdiff_t size = static_cast<unsigned char>(*at++);
+    if (size > 16 || end - at < size || end - at - size > 16) return false;
+    amounts[0] += number(at, at + size);
+    amounts[1] += number(at + size, end);
+    return true;
+  }
+
+  void encode(std::string *out) const {
+    out->clear();
+    for (uint64_t n : counts) {
+      for (; n >= 0x80; n >>= 7) out->push_back(static_cast<char>(n | 0x80));
+      out->push_back(static_cast<char>(n));
+    }
+    const size_t size = out->size();
+    out->push_back(0);
+    append(out, amounts[0]);
+    (*out)[size] = static_cast<char>(out->size() - size - 1);
+    append(out, amounts[1]);
+  }
+
+ private:
+  static unsigned __int128 number(const char *at, const char *end) {
+    unsigned __int128 n = 0;
+    for (; at < end; at++) n = n << 8 | static_cast<unsigned char>(*at);
+    return n;
+  }
+
+  static void append(std::string *out, unsigned __int128 n) {
+    int bytes = 0;
+    for (unsigned __int128 rest = n; rest != 0; rest >>= 8) bytes++;
+    while (bytes-- > 0) out->push_back(static_cast<char>(n >> 8 * bytes));
+  }
+};
+
+class SumsOperator : public MergeOperator {
+ public:
+  const char *Name() const override { return "birthmark.sums"; }
+
+  bool FullMergeV2(const MergeOperationInput &in, MergeOperationOutput *out) const override {
+    Sums sums;
+    if (in.existing_value != nullptr && !sums.add(*in.existing_value)) return false;
+    for (const Slice &row : in.operand_list) {
+      if (!sums.add(row)) return false;
+    }
+    sums.encode(&out->new_value);
+    return true;
+  }
+
+  bool PartialMergeMulti(const Slice &, const std::deque<Slice> &rows, std::string *out, Logger *) const override {
+    Sums sums;
+    for (const Slice &row : rows) {
+      if (!sums.add(row)) return false;
+    }
+    sums.encode(out);
+    return true;
+  }
+};
+}  // namespace
+
+void birthmark_set_sums(void *options) {
+  static_cast<Options *>(options)->merge_operator = std::make_shared<SumsOperator>();
+}
+
 #ifdef __GLIBC__
 // Configures the C heap when the program starts, before arenas exist.
 //
@@ -267,15 +351,16 @@ char *birthmark_write_table(const void *options, const char *path, const char *d
   constexpr size_t ahead = 12;  // rows to prefetch: sorted rows are scattered over data
   const char *next = data;
   for (size_t i = 0; i < n && s.ok(); i++) {
-    const char *at = rows != nullptr ? data + (rows[i].place >> 1) : next;
-    if (rows != nullptr && i + ahead < n) __builtin_prefetch(data + (rows[i + ahead].place >> 1));
+    const char *at = rows != nullptr ? data + (rows[i].place >> 2) : next;
+    if (rows != nullptr && i + ahead < n) __builtin_prefetch(data + (rows[i + ahead].place >> 2));
     const Slice key = sized(at);
-    if (rows != nullptr && rows[i].place & 1) {
+    const int kind = rows != nullptr ? rows[i].place & 3 : 0;
+    if (kind == 1) {
       s = writer.Delete(key);
       continue;
     }
     const Slice value = sized(key.data() + key.size());
-    s = writer.Put(key, value);
+    s = kind == 2 ? writer.Merge(key, value) : writer.Put(key, value);
     next = value.data() + value.size();
   }
   if (s.ok()) s = writer.Finish();

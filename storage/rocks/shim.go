@@ -91,6 +91,9 @@ func setPrefixExtractor(o *grocksdb.Options, size int) {
 	C.birthmark_set_prefix_extractor(native(o), C.size_t(size))
 }
 
+// setSums lets additions of sums take effect: see [storage.SumsBatch].
+func setSums(o *grocksdb.Options) { C.birthmark_set_sums(native(o)) }
+
 // createFamilies creates one family per name. After an error it returns the handles of the created ones.
 func createFamilies(
 	db *grocksdb.DB, names []string, options []*grocksdb.Options,

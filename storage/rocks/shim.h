@@ -42,14 +42,17 @@ void birthmark_stop(void *stop);
 void birthmark_stop_free(void *stop);
 char *birthmark_compact(void *db, void *cf, void *stop, int *stopped);
 
-// A change, as in batch.go. place is its offset in data << 1 | 1 if it is a deletion. There are the key size (varint),
-// the key and, unless it is a deletion, the value size (varint) and the value.
+// Lets additions of sums (storage.SumsBatch) in tables take effect when a row is read or compacted.
+void birthmark_set_sums(void *options);
+
+// A change, as in batch.go. place is its offset in data << 2 | its kind (0 put, 1 deletion, 2 addition of sums). There
+// are the key size (varint), the key and, unless it is a deletion, the value size (varint) and the value.
 typedef struct {
   uint64_t prefix, place;
 } birthmark_row;
 
-// Writes n changes with ascending keys as a table. If rows is NULL the changes follow one another in data and none is a
-// deletion. options are those of the family; final selects the compression of the last level.
+// Writes n changes with ascending keys as a table. If rows is NULL the changes follow one another in data and all are
+// puts. options are those of the family; final selects the compression of the last level.
 char *birthmark_write_table(const void *options, const char *path, const char *data, const birthmark_row *rows, size_t n,
                             int final);
 

@@ -153,7 +153,7 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 
 // Update implements [storage.Store].
 func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.update(ctx, fn, func(ctx context.Context) error {
+	return s.update(ctx, fn, &s.batch, func(ctx context.Context) error {
 		if err := s.countUpdate(); err != nil {
 			return err
 		}
@@ -161,9 +161,9 @@ func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batc
 	})
 }
 
-// update runs fn and then apply, which writes the batch. Updates run one at a time.
-func (s *Store) update(
-	ctx context.Context, fn func(storage.Reader, storage.Batch) error, apply func(context.Context) error,
+// update runs fn with a view of the store's batch, and then apply, which writes it. Updates run one at a time.
+func (s *Store) update(ctx context.Context, fn func(storage.Reader, storage.Batch) error, b storage.Batch,
+	apply func(context.Context) error,
 ) error {
 	if s.options.ReadOnly {
 		return storage.ErrReadOnly
@@ -176,7 +176,7 @@ func (s *Store) update(
 	defer s.updateMu.Unlock()
 	s.batch.reset()
 	r := s.newReader()
-	err := fn(r, &s.batch)
+	err := fn(r, b)
 	r.release()
 	if err != nil {
 		return err

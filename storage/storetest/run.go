@@ -39,7 +39,10 @@ var declarations = []storage.Declaration{
 
 // Run checks every guarantee of [storage.Store]. open creates an empty store, which Run closes.
 func Run(t *testing.T, open func(t *testing.T) storage.Store) {
-	for _, guarantees := range [][]guarantee{readGuarantees, suffixGuarantees, scanGuarantees, writeGuarantees, familyGuarantees, snapshotGuarantees, closeGuarantees, randomGuarantees} {
+	for _, guarantees := range [][]guarantee{
+		readGuarantees, suffixGuarantees, scanGuarantees, writeGuarantees, sumsGuarantees, familyGuarantees,
+		snapshotGuarantees, closeGuarantees, randomGuarantees,
+	} {
 		for _, l := range guarantees {
 			t.Run(l.name, func(t *testing.T) {
 				s := open(t)
