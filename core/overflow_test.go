@@ -17,6 +17,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/schema"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -287,4 +288,23 @@ func TestADeepForkAfterCachesAreRestoredInParts(t *testing.T) {
 			consistent(t, db)
 		}
 	})
+}
+
+// If a repeated transaction's output is unspent again after a rollback, it is spent before that of the earlier
+// transaction with the same hash, which an overflow run may have.
+func TestRollbacksBeyondMemoryWithRepeatedHashes(t *testing.T) {
+	v, rng := modeltest.Variants()[3], testseed.Rand(t)
+	for range testrun.Amount(3, 1) {
+		blocks := v.NewGenerator(rng.Uint64()).Blocks(200)
+		db := open(t, openRocks(t, t.TempDir(), false), v, 0)
+		for next := range blocks {
+			appendAll(t, db, blocks[next:next+1], 1)
+			if back := 1 + rng.IntN(4); next >= back {
+				rollback(t, db, blocks[next-back].Point())
+				appendAll(t, db, blocks[next-back+1:next+1], back)
+			}
+		}
+		consistent(t, db)
+		same(t, "after rollbacks", dump(t, db), fresh(t, v, blocks))
+	}
 }

@@ -149,6 +149,16 @@ func (c *Caches) RunStats() RunStats {
 	return of
 }
 
+// HasOutputRuns reports whether overflow runs have unspent outputs.
+func (c *Caches) HasOutputRuns() bool {
+	for i := range c.shards {
+		if len(c.shards[i].outputRuns) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *shard) fail(err error) { s.err = errors.Join(s.err, err) }
 
 // checkRuns stops using runs after an error, since they are a cache of the database, and the filter if a value did not

@@ -62,7 +62,36 @@ func (u *Undo) inputs(read func() ([]undoneSpend, error)) ([]undoneSpend, error)
 		u.remove(schema.FamilySpentUtxo, s.input.AppendTo(nil))
 		u.remove(schema.FamilySpentInput, s.utxo.AppendTo(nil))
 	}
-	return spends, nil
+	return spends, u.restoreRepeated(spends)
+}
+
+// restoreRepeated puts outputs that become unspent into the caches if an earlier transaction has the same hash (BIP 30):
+// an overflow run may have the output of the earlier one, and would answer for it. Other outputs are not put back.
+func (u *Undo) restoreRepeated(spends []undoneSpend) error {
+	if u.SpendIndex != nil || !u.cache.HasOutputRuns() {
+		return nil
+	}
+	txs := make([]model.TxPk, len(spends))
+	for i := range spends {
+		txs[i] = spends[i].utxo.Tx()
+	}
+	rows, err := u.r.GetMany(schema.FamilyTxHash, schema.Keys(txs))
+	if err != nil {
+		return err
+	}
+	hashes := make([]model.Hash, len(rows))
+	for i := range rows {
+		if hashes[i], _, err = schema.ParseTxHashRow(rows[i]); err != nil {
+			return fmt.Errorf("transaction %v: %w", txs[i], err)
+		}
+	}
+	same, err := schema.TxPks(u.r, hashes)
+	for i := range same {
+		if s := &spends[i]; len(same[i]) > 1 {
+			u.cache.PutOutput(u.cache.Fingerprints.Outpoints(&hashes[i]).Output(uint32(s.utxo.Index())), uint64(s.utxo), s.Value)
+		}
+	}
+	return err
 }
 
 // outputs removes the outputs of the block; assets are the assets that they hold.
