@@ -41,6 +41,8 @@ type Block struct {
 
 	SourceSize int // size in bytes in the source, for an [Extent]; 0: Size
 
+	Place *Place // set by sources that read files, if [SourceOptions.Places] is set
+
 	// Genesis is set on a chain's first block only: transactions that exist before it. They have height 0, precede
 	// those of a block at height 0, and have no inputs.
 	Genesis []Tx

@@ -64,6 +64,7 @@ type SourceOptions struct {
 	Header  func(context.Context, HeightPk) ([]byte, error)
 	Indexes []string  // indexes whose values are requested; [Key.Index] is the position in this list
 	Raw     bool      // sets [Tx.Raw]
+	Places  bool      // sets [Block.Place]
 	Workers int       // goroutines that decode; 0: one per processor
 	Memory  int64     // limit of bytes of blocks that are fetched and not yet consumed; 0: the source's default
 	Follow  bool      // wait for new blocks at the tip instead of ending

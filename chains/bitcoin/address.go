@@ -79,6 +79,11 @@ func encodeSegwit(hrp string, version byte, program []byte) string {
 	return s
 }
 
+// errNetwork is an error about an address of another network. Its text names the network.
+type errNetwork struct{ of string }
+
+func (e errNetwork) Error() string { return "it is an address of " + e.of }
+
 // parseAddress reads an address of the network. An error is of kind [model.Usage], code bad_address.
 func parseAddress(n *params.Network, text string) ([]byte, error) {
 	value, err := readAddress(n, text)
@@ -100,7 +105,7 @@ func readAddress(n *params.Network, text string) ([]byte, error) {
 		case ok && hrp == n.HRP:
 			return decodeSegwit(text)
 		case ok:
-			return nil, fmt.Errorf("it is an address of %s", networksWhere(func(o *params.Network) bool { return o.HRP == hrp }))
+			return nil, errNetwork{networksWhere(func(o *params.Network) bool { return o.HRP == hrp })}
 		case errors.Is(err, base58.ErrChecksum):
 			return nil, errors.New("wrong checksum")
 		}
@@ -116,7 +121,7 @@ func readAddress(n *params.Network, text string) ([]byte, error) {
 		return append([]byte{toScriptHash}, payload...), nil
 	}
 	if of := networksWhere(func(o *params.Network) bool { return o.PubKeyHash == version || o.ScriptHash == version }); of != "" {
-		return nil, fmt.Errorf("it is an address of %s", of)
+		return nil, errNetwork{of}
 	}
 	return nil, fmt.Errorf("its version byte is %d, expected %d or %d", version, n.PubKeyHash, n.ScriptHash)
 }

@@ -102,6 +102,7 @@ var (
 	bitOutputRunestone    = language.Bit("output.runestone")
 	bitOutputInscriptions = language.Bit("output.inscriptions")
 
+	bitTxIndex        = language.Bit("tx.index")
 	bitTxHash         = language.Bit("tx.hash")
 	bitTxWeight       = language.Bit("tx.weight")
 	bitTxInputs       = language.Bit("tx.inputs")

@@ -141,6 +141,14 @@ func (e *emitter) Begin(b *model.Block, raw, arena []byte) {
 	}
 }
 
+// BeginUnconfirmed implements [block.Emitter].
+func (e *emitter) BeginUnconfirmed(raw, arena []byte) {
+	e.arena = arena
+	if e.user != nil {
+		e.user.beginUnconfirmed(raw)
+	}
+}
+
 // Transaction implements [block.Emitter].
 func (e *emitter) Transaction(index int, s block.Span) {
 	if e.user != nil {

@@ -2,12 +2,14 @@ package bitcoin
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/blockfile"
+	"birthmark/chains/bitcoin/mempool"
 	"birthmark/chains/bitcoin/p2p"
 	"birthmark/chains/bitcoin/rpc"
 	"birthmark/chains/blocksource"
@@ -36,7 +38,47 @@ func (c *chain) openRPC(_ context.Context, o model.SourceOptions, _ string) (mod
 	if err != nil {
 		return nil, err
 	}
-	return c.nodeSource(client.Host(), client, o)
+	src, err := c.nodeSource(client.Host(), client, o)
+	if err != nil {
+		return nil, err
+	}
+	decode, err := c.txDecoder(o.Indexes)
+	if err != nil {
+		return nil, err
+	}
+	return &rpcSource{src.(blockStream), mempool.New(client, decode)}, nil
+}
+
+// rpcSource is a node's blocks with its mempool.
+type rpcSource struct {
+	blockStream
+	*mempool.Pool
+}
+
+// blockStream is what [blocksource.NewSource] returns for a [rpc.Client].
+type blockStream interface {
+	model.Source
+	model.BlockReader
+	model.Measurer
+	model.UnspentCounter
+}
+
+// Close implements [model.Source].
+func (s *rpcSource) Close() error { return errors.Join(s.Pool.Close(), s.blockStream.Close()) }
+
+// txDecoder returns a function that decodes unconfirmed transactions with the values of the named indexes. It can be
+// called concurrently.
+func (c *chain) txDecoder(indexes []string) (func(raw []byte) (*model.Tx, error), error) {
+	decoder, err := c.decoders(indexes, true)
+	if err != nil {
+		return nil, err
+	}
+	decoders := sync.Pool{New: func() any { return decoder() }}
+	return func(raw []byte) (*model.Tx, error) {
+		d := decoders.Get().(*block.Decoder)
+		defer decoders.Put(d)
+		return d.Tx(raw)
+	}, nil
 }
 
 func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string) (model.Source, error) {

@@ -54,6 +54,13 @@ func (o *userIndexes) begin(b *model.Block, raw []byte) {
 	o.run.Block()
 }
 
+// beginUnconfirmed starts a transaction that is in no block.
+func (o *userIndexes) beginUnconfirmed(raw []byte) {
+	o.raw = raw
+	o.env.Block = blockFields{}
+	o.run.Unconfirmed(bitTxIndex)
+}
+
 // transaction starts the transaction with this index.
 func (o *userIndexes) transaction(index int, s block.Span) {
 	o.tx = s

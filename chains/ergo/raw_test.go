@@ -2,6 +2,7 @@ package ergo
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"reflect"
 	"testing"
@@ -68,9 +69,25 @@ func TestRawTransactionsOfRealBlocksHashToTheirIDs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	txs, proofs := 0, 0
+	txs, proofs, sizes := 0, 0, 0
 	eachRealBlock(t, func(name string, raw []byte) {
 		b := whole(t, raw)
+		var node struct {
+			Of struct {
+				Txs []struct{ Size int } `json:"transactions"`
+			} `json:"blockTransactions"`
+		}
+		if err := json.Unmarshal(raw, &node); err != nil {
+			t.Fatal(err)
+		}
+		for i, tx := range node.Of.Txs {
+			if tx.Size == 0 { // not every node's JSON has it
+				continue
+			}
+			if sizes++; len(b.Txs[i].Raw) != tx.Size {
+				t.Errorf("%s: transaction %s has %d bytes, the node says %d", name, b.Txs[i].Hash, len(b.Txs[i].Raw), tx.Size)
+			}
+		}
 		for i := range b.Txs {
 			tx := &b.Txs[i]
 			if got, err := c.(model.TxHasher).HashTx(tx.Raw); err != nil || got != tx.Hash {
@@ -82,6 +99,9 @@ func TestRawTransactionsOfRealBlocksHashToTheirIDs(t *testing.T) {
 			}
 		}
 	})
+	if sizes < 2000 {
+		t.Errorf("%d sizes of the node", sizes)
+	}
 	if txs < 2500 || proofs < 50 {
 		t.Errorf("%d transactions, %d with one input that has a proof: expected many", txs, proofs)
 	}

@@ -19,6 +19,7 @@ type Run struct {
 	fill     func(Set)
 	have     Set
 	levels   [3]Set
+	absent   Set // fields without a value; 0 in a block
 	nested   [math.MaxUint8 + 1]bool
 	programs []bound
 	mixed    bool            // an index of the chain comes after a custom one
@@ -36,6 +37,7 @@ type bound struct {
 	compiled
 	form     form
 	many     bool
+	uses     Set
 	position int
 	meter    *meter
 }
@@ -60,17 +62,19 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 		if err != nil {
 			panic("expression: what compiled once does not again: " + err.Error())
 		}
+		var uses Set
 		for _, p := range []*program{c.when, c.value} {
 			if p == nil {
 				continue
 			}
 			for _, part := range p.parts {
+				uses |= part.fields
 				for b := range part.nested {
 					r.nested[b] = true
 				}
 			}
 		}
-		r.programs = append(r.programs, bound{c, f, d.Kind == model.ManyValued, i, m})
+		r.programs = append(r.programs, bound{c, f, d.Kind == model.ManyValued, uses, i, m})
 	}
 	if len(r.programs) == 0 {
 		return nil
@@ -84,8 +88,18 @@ func (r *Run) Uses(b Bit) bool { return r.nested[b] }
 
 // Block begins another block. Values belong to the block from now on.
 func (r *Run) Block() {
-	r.have = 0
+	r.have, r.absent = 0, 0
 	r.arena = nil
+}
+
+// Unconfirmed begins a transaction that is in no block, as Block does. Until the next block or transaction begins, Keys
+// skips indexes that use fields of the block or one of absent.
+func (r *Run) Unconfirmed(absent ...Bit) {
+	r.Block()
+	r.absent = r.levels[levelBlock]
+	for _, b := range absent {
+		r.absent |= 1 << b
+	}
 }
 
 // Tx begins another transaction of the block.
@@ -111,6 +125,9 @@ func (r *Run) InOrder(keys []model.Key) {
 func (r *Run) Keys(to []model.Key) []model.Key {
 	for i := range r.programs {
 		b := &r.programs[i]
+		if b.uses&r.absent != 0 {
+			continue
+		}
 		if b.when != nil && !r.holds(b.when) {
 			continue
 		}

@@ -27,6 +27,7 @@ type Variant struct {
 
 	Fingerprints bool // assets have a short name
 	Raw          bool // transactions have serialized bytes
+	Placed       bool // blocks have a place in a file, which chains can read
 	Described    bool // mints describe their assets
 	Repeats      bool // hashes of coinbases and of transactions that spend them repeat
 	Kept         bool // databases store all optional families of the indexes
@@ -40,7 +41,7 @@ func Variants() []Variant {
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
 		{Name: "like-cardano", Genesis: true, Slots: true, OutputOffset: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
-		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true},
+		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true, Placed: true},
 	}
 }
 

@@ -126,6 +126,12 @@ func (g *Generator) Next() *model.Block {
 			b.Txs[i].Raw = rawOf(&b.Txs[i])
 		}
 	}
+	if g.v.Placed {
+		b.Place = placeOf(b)
+		for _, size := range b.Place.Sizes {
+			b.Size += size
+		}
+	}
 	g.tip, g.any = b.Point(), true
 	return b
 }

@@ -44,7 +44,10 @@ type Emitter interface {
 	MaxBytes(script []byte) int
 	// Begin starts a block. arena is empty and has room for the values of all outputs; it becomes part of the block.
 	Begin(b *model.Block, raw, arena []byte)
-	// Transaction starts the transaction with this index.
+	// BeginUnconfirmed starts a transaction that is in no block, instead of Begin. Values that need the block or the
+	// position in it are left out. raw is the serialized transaction.
+	BeginUnconfirmed(raw, arena []byte)
+	// Transaction starts the transaction with this index in the block; -1: it is in no block.
 	Transaction(index int, s Span)
 	// Keys appends the keys of an output; size is the length of the serialized output in bytes.
 	Keys(to []model.Key, index int, value uint64, script []byte, size int) []model.Key
@@ -199,63 +202,102 @@ func isNull(outpoint []byte) bool {
 	return binary.LittleEndian.Uint32(outpoint[32:]) == 0xffffffff && model.Hash(outpoint) == model.Hash{}
 }
 
-// fill makes the transactions of a well-formed block. Entries are written field by field: assigning whole structs to
-// new memory would run write barriers for nil pointers.
+// Tx decodes one serialized transaction that is in no block and is not a coinbase. Its values do not depend on a block:
+// see [Emitter]. It does not reference raw unless KeepRaw is set: then [model.Tx.Raw] is raw.
+func (d *Decoder) Tx(raw []byte) (*model.Tx, error) {
+	var s sizes
+	r := reader{b: raw}
+	d.measureTx(&r, &s, false)
+	if r.err == nil && r.left() > 0 {
+		r.fail("%d bytes follow the transaction", r.left())
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	tx := new(model.Tx)
+	f := d.filler(raw, s)
+	d.emitter.BeginUnconfirmed(raw, make([]byte, 0, s.values))
+	f.tx(tx, -1, 0, len(raw))
+	if d.KeepRaw {
+		tx.Raw = raw
+	}
+	return tx, nil
+}
+
+// fill makes the transactions of a well-formed block.
 func (d *Decoder) fill(b *model.Block, raw []byte, s sizes, arena []byte) {
 	b.Txs = make([]model.Tx, s.txs)
-	inputs := make([]model.Input, s.inputs)
-	outputs := make([]model.Output, s.outputs)
-	keys := make([]model.Key, 0, s.outputs*d.emitter.MaxKeys())
-
+	f := d.filler(raw, s)
 	d.emitter.Begin(b, raw, arena)
 	_, at := Count(raw, HeaderSize)
 	for i := range b.Txs {
-		tx := &b.Txs[i]
-		start, end := at, d.ends[i]
-		at += 4
-		witness := raw[at] == 0
-		if witness {
-			at += 2
-		}
-		body := at
-
-		var count int
-		count, at = Count(raw, at)
-		if i > 0 {
-			tx.Inputs, inputs = inputs[:count:count], inputs[count:]
-		}
-		for n := range count {
-			if i > 0 {
-				in := &tx.Inputs[n]
-				in.Tx = model.Hash(raw[at:])
-				in.Index = binary.LittleEndian.Uint32(raw[at+32:])
-			}
-			var script int
-			script, at = Count(raw, at+36)
-			at += script + 4
-		}
-
-		d.emitter.Transaction(i, Span{start, body, at, end, witness})
-		count, at = Count(raw, at)
-		tx.Outputs, outputs = outputs[:count:count], outputs[count:]
-		for n := range tx.Outputs {
-			out := &tx.Outputs[n]
-			out.Value = binary.LittleEndian.Uint64(raw[at:])
-			begin, size := at, 0
-			size, at = Count(raw, at+8)
-			first := len(keys)
-			keys = d.emitter.Keys(keys, n, out.Value, raw[at:at+size:at+size], at+size-begin)
-			out.Keys = keys[first:len(keys):len(keys)]
-			at += size
-		}
-
-		// The id hashes the serialization without marker and witness (BIP 141).
-		whole := raw[start:end]
-		if witness {
-			d.scratch = append(append(append(d.scratch[:0], raw[start:start+4]...), raw[body:at]...), raw[end-4:end]...)
-			whole = d.scratch
-		}
-		tx.Hash = DoubleHash(whole)
-		at = end
+		f.tx(&b.Txs[i], i, at, d.ends[i])
+		at = d.ends[i]
 	}
+}
+
+// filler makes transactions from well-formed bytes. Entries are written field by field: assigning whole structs to new
+// memory would run write barriers for nil pointers.
+type filler struct {
+	*Decoder
+	raw     []byte
+	inputs  []model.Input // not yet used, as the next
+	outputs []model.Output
+	keys    []model.Key
+}
+
+func (d *Decoder) filler(raw []byte, s sizes) filler {
+	return filler{
+		d, raw, make([]model.Input, s.inputs), make([]model.Output, s.outputs),
+		make([]model.Key, 0, s.outputs*d.emitter.MaxKeys()),
+	}
+}
+
+// tx fills tx from the bytes from at to end. index is its position in the block, -1 if it is in none.
+func (f *filler) tx(tx *model.Tx, index, at, end int) {
+	raw, start, coinbase := f.raw, at, index == 0
+	at += 4
+	witness := raw[at] == 0
+	if witness {
+		at += 2
+	}
+	body := at
+
+	var count int
+	count, at = Count(raw, at)
+	if !coinbase {
+		tx.Inputs, f.inputs = f.inputs[:count:count], f.inputs[count:]
+	}
+	for n := range count {
+		if !coinbase {
+			in := &tx.Inputs[n]
+			in.Tx = model.Hash(raw[at:])
+			in.Index = binary.LittleEndian.Uint32(raw[at+32:])
+		}
+		var script int
+		script, at = Count(raw, at+36)
+		at += script + 4
+	}
+
+	f.emitter.Transaction(index, Span{start, body, at, end, witness})
+	count, at = Count(raw, at)
+	tx.Outputs, f.outputs = f.outputs[:count:count], f.outputs[count:]
+	for n := range tx.Outputs {
+		out := &tx.Outputs[n]
+		out.Value = binary.LittleEndian.Uint64(raw[at:])
+		begin, size := at, 0
+		size, at = Count(raw, at+8)
+		first := len(f.keys)
+		f.keys = f.emitter.Keys(f.keys, n, out.Value, raw[at:at+size:at+size], at+size-begin)
+		out.Keys = f.keys[first:len(f.keys):len(f.keys)]
+		at += size
+	}
+
+	// The id hashes the serialization without marker and witness (BIP 141).
+	whole := raw[start:end]
+	if witness {
+		f.scratch = append(append(append(f.scratch[:0], raw[start:start+4]...), raw[body:at]...), raw[end-4:end]...)
+		whole = f.scratch
+	}
+	tx.Hash = DoubleHash(whole)
 }

@@ -3,6 +3,7 @@ package block
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"birthmark/model"
@@ -15,6 +16,36 @@ func (d *Decoder) keepRaw(txs []model.Tx, raw []byte) {
 	for i, end := range d.ends {
 		txs[i].Raw = body[start : end-first : end-first]
 		start = end - first
+	}
+}
+
+// TxSizes returns the offset of the first transaction in the block that was decoded last, and the sizes of all.
+func (d *Decoder) TxSizes() (first int, sizes []int) {
+	start := HeaderSize + len(AppendCompactSize(nil, uint64(len(d.ends))))
+	sizes = make([]int, len(d.ends))
+	for i, end := range d.ends {
+		sizes[i] = end - start
+		start = end
+	}
+	return d.ends[0] - sizes[0], sizes
+}
+
+// TxAt returns the transaction at a position of a serialized block. The block may be malformed.
+func TxAt(raw []byte, index int) ([]byte, error) {
+	r := reader{b: raw}
+	r.take(HeaderSize, "header")
+	if txs := r.count(minTxSize, "transactions"); r.err == nil && index >= txs {
+		return nil, fmt.Errorf("the block has %d transactions, and none at position %d", txs, index)
+	}
+	for i := 0; ; i++ {
+		start := r.at
+		readTx(&r)
+		if r.err != nil {
+			return nil, fmt.Errorf("transaction %d: %w", i, r.err)
+		}
+		if i == index {
+			return raw[start:r.at], nil
+		}
 	}
 }
 
@@ -41,12 +72,32 @@ func TxWeight(raw []byte) (weight, vsize int, err error) {
 	return weight, (weight + 3) / 4, nil
 }
 
+// TxSize returns the size in bytes of the serialized transaction at the beginning of b. The error may be that b ends in
+// the transaction.
+func TxSize(b []byte) (int, error) {
+	r := reader{b: b}
+	readTx(&r)
+	return r.at, r.err
+}
+
 // txBody returns the serialized inputs and outputs of a transaction.
 func txBody(raw []byte) ([]byte, error) {
 	r := reader{b: raw}
+	start, end := readTx(&r)
+	switch {
+	case r.err != nil:
+		return nil, r.err
+	case r.left() > 0:
+		return nil, errors.New("bytes follow the transaction")
+	}
+	return raw[start:end], nil
+}
+
+// readTx reads a transaction and returns where its inputs begin and its outputs end.
+func readTx(r *reader) (start, end int) {
 	r.take(4, "version")
-	witness := takeMarker(&r)
-	start := r.at
+	witness := takeMarker(r)
+	start = r.at
 	inputs := r.count(minInputSize, "inputs")
 	if inputs == 0 {
 		r.fail("no inputs")
@@ -60,18 +111,12 @@ func txBody(raw []byte) ([]byte, error) {
 		r.take(8, "value")
 		r.take(r.count(1, "bytes of script"), "script")
 	}
-	end := r.at
+	end = r.at
 	if witness {
-		takeWitness(&r, inputs)
+		takeWitness(r, inputs)
 	}
 	r.take(4, "lock time")
-	switch {
-	case r.err != nil:
-		return nil, r.err
-	case r.left() > 0:
-		return nil, errors.New("bytes follow the transaction")
-	}
-	return raw[start:end], nil
+	return start, end
 }
 
 // CoinbaseHeight returns the height at the start of the coinbase script of a serialized block (BIP 34). The block may

@@ -32,11 +32,11 @@ const (
 	Op1             = 0x51
 	Op16            = 0x60
 	OpReturn        = 0x6a
-	opDup           = 0x76
-	opEqual         = 0x87
-	opEqualVerify   = 0x88
-	opHash160       = 0xa9
-	opCheckSig      = 0xac
+	OpDup           = 0x76
+	OpEqual         = 0x87
+	OpEqualVerify   = 0x88
+	OpHash160       = 0xa9
+	OpCheckSig      = 0xac
 	opCheckMultisig = 0xae
 )
 
@@ -57,15 +57,15 @@ const (
 func Solve(script []byte) (k Kind, payload []byte) {
 	switch len(script) {
 	case 25:
-		if script[0] == opDup && script[1] == opHash160 && script[2] == Hash160Size && script[23] == opEqualVerify && script[24] == opCheckSig {
+		if script[0] == OpDup && script[1] == OpHash160 && script[2] == Hash160Size && script[23] == OpEqualVerify && script[24] == OpCheckSig {
 			return PubKeyHash, script[3:23]
 		}
 	case 23:
-		if script[0] == opHash160 && script[1] == Hash160Size && script[22] == opEqual {
+		if script[0] == OpHash160 && script[1] == Hash160Size && script[22] == OpEqual {
 			return ScriptHash, script[2:22]
 		}
 	case compressedKeySize + 2, fullKeySize + 2:
-		if key := script[1 : len(script)-1]; int(script[0]) == len(key) && script[len(script)-1] == opCheckSig && keySize(key[0]) == len(key) {
+		if key := script[1 : len(script)-1]; int(script[0]) == len(key) && script[len(script)-1] == OpCheckSig && keySize(key[0]) == len(key) {
 			return PubKey, key
 		}
 	}

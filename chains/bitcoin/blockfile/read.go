@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"birthmark/chains/adapter"
@@ -26,6 +27,7 @@ type place struct {
 // reader reads and decodes blocks on one goroutine.
 type reader struct {
 	decoder *block.Decoder
+	places  bool // sets [model.Block.Place]
 	raw     []byte
 }
 
@@ -86,6 +88,9 @@ func (r *reader) read(blocks []*model.Block, places []place, key []byte) ([]*mod
 		if start+p.size <= read {
 			var b *model.Block
 			if b, err = r.decode(p, r.raw[start:start+p.size]); err == nil {
+				if r.places {
+					b.Place = r.placeOfTxs(p)
+				}
 				blocks = append(blocks, b)
 				continue
 			}
@@ -115,4 +120,14 @@ func (r *reader) decode(p place, raw []byte) (*model.Block, error) {
 		return nil, fmt.Errorf("the file changed during the sync: it has block %s at this place now", block.FormatHash(got))
 	}
 	return nil, err
+}
+
+// placeOfTxs returns the place of the transactions of the block that was decoded last.
+func (r *reader) placeOfTxs(p place) *model.Place {
+	path, err := filepath.Abs(p.path)
+	if err != nil {
+		path = p.path
+	}
+	first, sizes := r.decoder.TxSizes()
+	return &model.Place{File: path, Offset: uint64(p.offset) + uint64(first), Sizes: sizes}
 }

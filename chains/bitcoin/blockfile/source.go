@@ -52,7 +52,7 @@ func Open(ctx context.Context, path string, o Options) (model.Source, error) {
 
 func openFiles(ctx context.Context, path string, o Options) (*files, error) {
 	s := &files{options: o, net: o.Network, path: path, poll: time.Second, tree: newTree(o.Network.Genesis), logged: map[string]string{}}
-	s.readers.New = func() any { return &reader{decoder: o.Decoder()} }
+	s.readers.New = func() any { return &reader{decoder: o.Decoder(), places: o.Places} }
 	var err error
 	if s.key, err = xorKey(path); err != nil {
 		return nil, err

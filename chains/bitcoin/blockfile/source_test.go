@@ -40,6 +40,7 @@ type noValues struct{}
 func (noValues) MaxKeys() int                                                      { return 0 }
 func (noValues) MaxBytes([]byte) int                                               { return 0 }
 func (noValues) Begin(*model.Block, []byte, []byte)                                {}
+func (noValues) BeginUnconfirmed([]byte, []byte)                                   {}
 func (noValues) Transaction(int, block.Span)                                       {}
 func (noValues) Keys(to []model.Key, _ int, _ uint64, _ []byte, _ int) []model.Key { return to }
 

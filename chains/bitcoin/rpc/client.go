@@ -36,6 +36,11 @@ type Client struct {
 	session    atomic.Pointer[node] // how to send requests; nil: to be determined
 	authorized atomic.Bool          // the node has accepted our password
 	loggedSync atomic.Bool          // the message that the node is behind was logged
+
+	features    features
+	fees        feeCache
+	feeLifetime time.Duration
+	rawTxs      rawTxs
 }
 
 // node is one protocol of a node. Errors are those of [Client], plus [missing] and [errNoREST].
@@ -57,7 +62,8 @@ func New(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Client{options: o, http: h, secret: newSecret(h.User(), o.Password), connecting: make(chan struct{}, 1), poll: 300 * time.Millisecond}
+	c := &Client{options: o, http: h, secret: newSecret(h.User(), o.Password), connecting: make(chan struct{}, 1), poll: 300 * time.Millisecond,
+		fees: newFeeCache(), feeLifetime: feeLifetime}
 	h.Redact = c.redact
 	return c, nil
 }
@@ -81,6 +87,7 @@ func (c *Client) connect(ctx context.Context, old *node) (*node, error) {
 		c.session.Store(nil)
 		return nil, err
 	}
+	c.features.forget()
 	c.session.Store(&n)
 	c.http.Connected.Store(true)
 	return &n, nil

@@ -1,4 +1,4 @@
-// Package rpc reads the chain of a Bitcoin node over HTTP: Bitcoin Core, btcd and compatible nodes.
+// Package rpc reads the chain and the mempool of a Bitcoin node over HTTP: Bitcoin Core, btcd and compatible nodes.
 //
 // A [Client] returns hashes and raw serialized blocks, and decodes neither. It has two protocols. JSON-RPC (jsonrpc.go,
 // rpcnode.go) is available in every node: batches in version 2.0 of getblockchaininfo, getbestblockhash, getblockhash
@@ -12,6 +12,10 @@
 //
 // and no credentials. The session has the protocol. After a temporary failure a new session is made and the node's
 // block 0 is checked again: a node that comes back may be another one.
+//
+// Beside blocks, the client has the calls about unconfirmed transactions (mempool.go, websocket.go), submitting
+// (submit.go) and fees (fees.go), which always use JSON-RPC. A call, or a form of one, that a node lacks is not
+// repeated in the session, and logged once (features.go).
 //
 // Responses are read as they arrive and never held completely: a batch of blocks element by element up to the limit,
 // everything else within a bound. Each block is verified to have the requested hash; nothing else in it is checked.

@@ -55,6 +55,7 @@ type fake struct {
 	extra    map[string]any // additional fields of getblockchaininfo
 	rest     bool
 	btcd     bool // behave like btcd where it differs from Core
+	txCalls  bool // getrawtransaction with a block hash
 	below    int  // blocks below are pruned
 	auth     string
 	reorder  func(replies []json.RawMessage)
@@ -266,6 +267,16 @@ func (f *fake) call(method string, params []any) (any, any) {
 			raw = f.wrong(hash, raw)
 		}
 		return hex.EncodeToString(raw), nil
+	case "getrawtransaction":
+		switch {
+		case f.btcd && len(params) > 2:
+			return nil, rpcError{-32602, "wrong number of params (expected between 1 and 2, received 3)"}
+		case f.txCalls:
+			if params[1] != 0.0 {
+				f.t.Errorf("getrawtransaction with a verbosity of %v", params[1])
+			}
+			return f.rawTx(params[0].(string), params[2].(string))
+		}
 	case "getchaintxstats":
 		if _, h := f.find(params[1].(string)); f.txs != nil && params[0] == 0.0 {
 			if h < 0 {
@@ -279,6 +290,20 @@ func (f *fake) call(method string, params []any) (any, any) {
 		}
 	}
 	return nil, rpcError{-32601, "Method not found"}
+}
+
+// rawTx returns a transaction of a block, which must be well-formed.
+func (f *fake) rawTx(id, hash string) (any, any) {
+	b, _ := f.find(hash)
+	for i := 0; ; i++ {
+		raw, err := block.TxAt(b, i)
+		if err != nil {
+			return nil, rpcError{-5, "No such transaction found in the provided block"}
+		}
+		if got, err := block.TxID(raw); err == nil && block.FormatHash(got) == id {
+			return hex.EncodeToString(raw), nil
+		}
+	}
 }
 
 // serveREST answers like Core.

@@ -1,6 +1,9 @@
 package btcdtest
 
 import (
+	"bytes"
+	"slices"
+
 	"github.com/btcsuite/btcd/txscript/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 )
@@ -41,4 +44,18 @@ func spend(tx *wire.MsgTx, coins ...coin) {
 	for i, c := range coins {
 		c.kind.unlock(tx, i, c.out, hashes)
 	}
+}
+
+// Pay returns a signed transaction that spends an output of from and makes outputs. It panics unless the script of the
+// spent output is that of one of [Kinds], such as that of the coinbases of a [Miner].
+func Pay(from *wire.MsgTx, output uint32, outputs ...*wire.TxOut) *wire.MsgTx {
+	out := from.TxOut[output]
+	kinds := Kinds()
+	i := slices.IndexFunc(kinds, func(k Kind) bool { return bytes.Equal(k.Script, out.PkScript) })
+	tx := wire.NewMsgTx(2)
+	for _, o := range outputs {
+		tx.AddTxOut(o)
+	}
+	spend(tx, coin{kinds[i], wire.OutPoint{Hash: from.TxHash(), Index: output}, out})
+	return tx
 }

@@ -1,0 +1,15 @@
+package bitcoin
+
+import (
+	"birthmark/chains/bitcoin/blockfile"
+	"birthmark/chains/bitcoin/rpc"
+	"birthmark/model"
+)
+
+// OpenRaw implements [model.RawNodes]: the URI is that of a node's JSON-RPC or REST.
+func (c *chain) OpenRaw(o model.SourceOptions) (model.RawReader, error) {
+	return rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net.Name, Genesis: c.net.Genesis, Port: c.net.RPCPort})
+}
+
+// RawFiles implements [model.RawFiles]: the files are blk*.dat of a node.
+func (c *chain) RawFiles() model.RawFileReader { return new(blockfile.TxReader) }
