@@ -35,7 +35,7 @@ func TestSweepingCachesHoldsNoLock(t *testing.T) {
 
 func openVariant(t testing.TB, v modeltest.Variant, caches int64) *DB {
 	t.Helper()
-	db, err := Open(t.Context(), memory.New(), Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, CacheBytes: caches})
+	db, err := Open(t.Context(), memory.New(), Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, RawFiles: v.Placed, CacheBytes: caches})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,9 @@ func (c *consumer) has(r *reference, what changes.Filter, in func(o *refOutput) 
 		if !in(o) || !at(o.tx.height) {
 			continue
 		}
-		outputs = append(outputs, text(r.output(o, false)))
+		a := r.output(o, false)
+		a.Confirmations, a.BlockTime = 0, 0 // the event has those of its block
+		outputs = append(outputs, text(a))
 		if what.Spends && o.spentBy != nil && at(o.spentBy.height) {
 			spends = append(spends, text(changes.SpendAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height,
 				SpentBy: query.SpentByAnswer{Tx: r.hash(o.spentBy), Input: o.input, Height: o.spentBy.height}}))

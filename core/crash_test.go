@@ -132,6 +132,7 @@ func branchOf(blocks []*model.Block, n int) (branch []*model.Block) {
 		b := *blocks[i+1]
 		b.Height, b.Parent, b.Slot = parent.Height+1, parent.Hash, parent.Slot+1
 		b.Hash[0]++
+		b.Place = nil
 		b.Txs = slices.Concat(blocks[i].Txs, blocks[i+1].Txs)
 		parent = b.Point()
 		branch = append(branch, &b)

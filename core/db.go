@@ -10,6 +10,7 @@ import (
 	"birthmark/core/cache"
 	"birthmark/core/ingest"
 	"birthmark/core/query"
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -30,6 +31,9 @@ type Options struct {
 	// Raw stores raw transactions ([model.Tx.Raw]); blocks must contain them. Open fails with no_raw if an existing
 	// database does not store them.
 	Raw bool
+	// RawFiles stores the places of raw transactions in the files of a node ([model.Block.Place]), which the chain must
+	// be able to read. Open fails with no_raw if an existing database does not store them.
+	RawFiles bool
 
 	CacheBytes int64 // bytes of memory for the caches of inputs and values; 0: none
 	ReadOnly   bool
@@ -50,7 +54,8 @@ type DB struct {
 	indexChange *schema.IndexChange // an index that is being added or dropped; nil if there is none
 
 	states schema.StateReader
-	labels query.Labels
+	labels pointers.Labels
+	raws   atomic.Pointer[pointers.RawAccess] // see SetRawAccess
 
 	write        sync.Mutex // held by Append, Rollback, Sync
 	stateUnknown bool       // a write failed since tip and totals were read: see ensureStateKnown
@@ -72,6 +77,7 @@ type DB struct {
 func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{}), rollbackRows: defaultRollbackRows}
 	db.Queries = query.New(snapshots{db}, &db.labels)
+	db.SetRawAccess(pointers.RawAccess{})
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
 	}
@@ -140,22 +146,19 @@ func (db *DB) layout() *schema.Layout { return db.currentLayout.Load() }
 // any time.
 func (db *DB) Indexes() []string { return db.layout().Names() }
 
-// KeepsRaw reports whether the database stores raw transactions ([Options.Raw]). Sources for Sync and Verify must then
-// be opened with [model.SourceOptions.Raw].
-func (db *DB) KeepsRaw() bool { return db.layout().Raw }
-
 // snapshots implements [query.Database].
 type snapshots struct{ db *DB }
 
 // Snapshot reads the state of the database in one snapshot of its store.
 func (s snapshots) Snapshot(ctx context.Context, fn func(query.Snapshot) error) error {
+	raws := s.db.raws.Load()
 	return s.db.view(ctx, func(r storage.Reader, l *schema.Layout) error {
 		state, err := s.db.states.Read(r, l)
 		if err != nil {
 			return err
 		}
 		sizer, _ := s.db.store.(storage.Sizer)
-		return fn(query.Snapshot{Layout: l, State: state, Reader: r, Sizer: sizer})
+		return fn(query.Snapshot{Layout: l, State: state, Reader: r, Sizer: sizer, Raws: raws})
 	})
 }
 

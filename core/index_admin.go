@@ -79,6 +79,9 @@ func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexC
 	defer db.layoutMu.Unlock()
 	err := db.store.Update(context.WithoutCancel(ctx), func(_ storage.Reader, b storage.Batch) error {
 		b.Put(schema.FamilyMeta, schema.MetaIndexes, c.AppendTo(nil))
+		if c.RawFiles {
+			b.Put(schema.FamilyMeta, schema.MetaRawFiles, nil)
+		}
 		if w == nil {
 			b.Delete(schema.FamilyMeta, schema.MetaChange)
 		} else {

@@ -36,6 +36,12 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if err != nil {
 			return err
 		}
+		if cat.RawFiles = o.RawFiles; cat.RawFiles && o.Raw {
+			return model.Errorf(model.Usage, "bad_option", "raw transactions are either stored or read from files, not both")
+		}
+		if err := db.checkRawFiles(cat); err != nil {
+			return err
+		}
 		db.currentLayout.Store(cat)
 	} else {
 		switch {
@@ -59,6 +65,10 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		}
 		if o.Raw && !db.layout().Raw {
 			return model.Errorf(model.Refused, "no_raw", "the database was created without raw transactions: sync into a new one, or leave raw out")
+		}
+		if o.RawFiles && !db.layout().RawFiles {
+			return model.Errorf(model.Refused, "no_raw", "the database does not have the places of raw transactions in a node's files: "+
+				"add them with birthmark raw --add, or leave raw out")
 		}
 	}
 	if err := db.store.Declare(db.layout().Declarations()...); err != nil {
@@ -98,6 +108,9 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(schema.FamilyMeta, schema.MetaNetwork, []byte(c.Network()))
 		if db.layout().Raw {
 			b.Put(schema.FamilyMeta, schema.MetaRaw, nil)
+		}
+		if db.layout().RawFiles {
+			b.Put(schema.FamilyMeta, schema.MetaRawFiles, nil)
 		}
 		b.Put(schema.FamilyMeta, schema.MetaIndexes, db.layout().AppendTo(nil))
 		t := schema.Totals{Rows: map[storage.Family]uint64{}}

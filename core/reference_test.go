@@ -136,6 +136,9 @@ func (r *reference) output(o *refOutput, spentBy bool) query.OutputAnswer {
 		}
 		a.Assets = append(a.Assets, query.AssetEntryAnswer{Asset: r.chain.FormatAsset(e.ID), Amount: fmt.Sprint(e.Amount), Action: action})
 	}
+	if b := o.tx.block; b != nil {
+		a.Confirmations, a.BlockTime = r.confirmations(o.tx.height), b.Time
+	}
 	if spentBy {
 		a.SpentBy = &query.Optional[query.SpentByAnswer]{}
 		if o.spentBy != nil {
@@ -143,6 +146,10 @@ func (r *reference) output(o *refOutput, spentBy bool) query.OutputAnswer {
 		}
 	}
 	return a
+}
+
+func (r *reference) confirmations(height uint32) uint32 {
+	return uint32(r.blocks[len(r.blocks)-1].Height) - height + 1
 }
 
 // assetOrder returns the assets in the order of first occurrence.
@@ -161,7 +168,10 @@ func (r *reference) tx(t *refTx) *query.TxAnswer {
 	a := &query.TxAnswer{Chain: r.chain.Name(), Hash: r.hash(t), Height: t.height, Index: t.index, Inputs: []query.InputAnswer{}, Outputs: []query.OutputAnswer{}}
 	if t.block != nil {
 		a.BlockHash, a.Time = r.chain.FormatHash(t.block.Hash), t.block.Time
-		a.Coinbase = r.traits.Coinbase && len(t.Inputs) == 0
+		a.Coinbase, a.Confirmations = r.traits.Coinbase && len(t.Inputs) == 0, r.confirmations(t.height)
+		if a.Size = len(t.Raw); t.block.Place != nil {
+			a.Size = t.block.Place.Sizes[t.index]
+		}
 	}
 	var in, out uint64
 	for i, o := range t.spends {
@@ -226,6 +236,22 @@ func (r *reference) values(index int) (values []string) {
 
 func (r *reference) history(found []*refOutput) []query.HistoryTxAnswer {
 	received, sent := map[*refTx]uint64{}, map[*refTx]uint64{}
+	type movement struct{ received, sent big.Int }
+	assets := map[*refTx]map[string]*movement{}
+	moved := func(t *refTx, o *refOutput, of func(*movement) *big.Int) {
+		for _, e := range o.Assets {
+			if assets[t] == nil {
+				assets[t] = map[string]*movement{}
+			}
+			if e.Amount > 0 && assets[t][string(e.ID)] == nil {
+				assets[t][string(e.ID)] = new(movement)
+			}
+			if e.Amount > 0 {
+				sum := of(assets[t][string(e.ID)])
+				sum.Add(sum, new(big.Int).SetUint64(e.Amount))
+			}
+		}
+	}
 	var txs []*refTx
 	add := func(t *refTx) {
 		if !slices.Contains(txs, t) {
@@ -235,15 +261,30 @@ func (r *reference) history(found []*refOutput) []query.HistoryTxAnswer {
 	for _, o := range found {
 		add(o.tx)
 		received[o.tx] += o.Value
+		moved(o.tx, o, func(m *movement) *big.Int { return &m.received })
 		if o.spentBy != nil {
 			add(o.spentBy)
 			sent[o.spentBy] += o.Value
+			moved(o.spentBy, o, func(m *movement) *big.Int { return &m.sent })
 		}
 	}
 	slices.SortFunc(txs, func(a, b *refTx) int { return a.order - b.order })
 	var as []query.HistoryTxAnswer
+	balance, order := uint64(0), r.assetOrder()
 	for _, t := range txs {
-		as = append(as, query.HistoryTxAnswer{Hash: r.hash(t), Height: t.height, Index: t.index, Received: fmt.Sprint(received[t]), Sent: fmt.Sprint(sent[t])})
+		balance += received[t] - sent[t]
+		a := query.HistoryTxAnswer{Hash: r.hash(t), Height: t.height, Index: t.index, Received: fmt.Sprint(received[t]),
+			Sent: fmt.Sprint(sent[t]), Balance: fmt.Sprint(balance)}
+		if t.block != nil {
+			a.Time = t.block.Time
+		}
+		for _, id := range order {
+			if m := assets[t][id]; m != nil {
+				a.Assets = append(a.Assets, query.HistoryAssetAnswer{
+					Asset: r.chain.FormatAsset([]byte(id)), Received: m.received.String(), Sent: m.sent.String()})
+			}
+		}
+		as = append(as, a)
 	}
 	return as
 }

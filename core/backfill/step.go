@@ -54,7 +54,7 @@ func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.
 func (s *Step) valuesOnly() *schema.Layout {
 	l, x := s.layout.Copy(s.x)
 	x.Active, x.Building = x.Building&(schema.FeatureValues|schema.FeaturePrefix), 0
-	l.Indexes, l.SpendIndex, l.Raw = []*schema.Index{x}, nil, false
+	l.Indexes, l.SpendIndex, l.Raw, l.RawFiles = []*schema.Index{x}, nil, false, false
 	l.Traits = model.Traits{OutputOffset: l.Traits.OutputOffset}
 	return l
 }

@@ -54,7 +54,7 @@ func OpenRocks(t testing.TB, dir string, wal bool) storage.Store {
 // Open opens the database of a variant. The cache size is in bytes.
 func Open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *core.DB {
 	t.Helper()
-	db, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, CacheBytes: caches})
+	db, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, RawFiles: v.Placed, CacheBytes: caches})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,6 +72,11 @@ func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 				return nil, err
 			}
 		}
+		if c.RawFiles {
+			if err := checkPlace(c.Chain, b); err != nil {
+				return nil, err
+			}
+		}
 		head = b.Point()
 		for _, part := range [][]model.Tx{b.Genesis, b.Txs} {
 			txs += len(part)
@@ -202,6 +207,17 @@ func checkRaw(c model.Chain, b *model.Block) error {
 			return model.Errorf(model.BadSource, "bad_block", "block %d %s: transaction %s has no raw bytes, which the database stores",
 				b.Height, c.FormatHash(b.Hash), c.FormatHash(b.Txs[i].Hash))
 		}
+	}
+	return nil
+}
+
+// checkPlace returns bad_block if the place of the block, which may be unknown, cannot be right.
+func checkPlace(c model.Chain, b *model.Block) error {
+	if b.Place == nil {
+		return nil
+	}
+	if err := schema.CheckPlace(b.Place, &schema.BlockRow{TxCount: len(b.Txs), Size: b.Size}); err != nil {
+		return model.Errorf(model.BadSource, "bad_block", "block %d %s: its place: %w", b.Height, c.FormatHash(b.Hash), err)
 	}
 	return nil
 }

@@ -63,6 +63,17 @@ func (e *emitter) block(b *model.Block) {
 	e.key = append(e.key[:0], b.Hash[:]...)
 	e.value = schema.AppendHeightRow(e.value[:0], b.Height, b.Time)
 	e.put(schema.FamilyHeight)
+
+	if p := b.Place; p != nil && e.Layout.RawFiles {
+		PutPlace(e.b, b.Height, p)
+	}
+}
+
+// PutPlace adds the rows of the place of the block at h.
+func PutPlace(b storage.Batch, h model.HeightPk, p *model.Place) {
+	key := h.AppendTo(nil)
+	b.Put(schema.FamilyPlace, key, schema.AppendPlaceRow(nil, h, p))
+	b.Put(schema.FamilySizes, key, schema.AppendSizesRow(nil, p))
 }
 
 func (e *emitter) tx(t *BatchTx) error {

@@ -64,6 +64,10 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	u.t.Checksum -= row.Checksum()
 	u.remove(schema.FamilyBlock, tip.Height.AppendTo(nil))
 	u.remove(schema.FamilyHeight, row.Hash[:])
+	if u.Layout.RawFiles { // these rows are not counted
+		u.b.Delete(schema.FamilyPlace, tip.Height.AppendTo(nil))
+		u.b.Delete(schema.FamilySizes, tip.Height.AppendTo(nil))
+	}
 	from, to := first.First().AppendTo(nil), (tip.Height + 1).First().AppendTo(nil)
 	u.rows = readBlockRows(u.r, u.families(), from, to)
 	defer u.rows.wait()

@@ -47,6 +47,17 @@ type TxAnswer struct {
 	Inputs    []InputAnswer  `json:"inputs"`
 	Outputs   []OutputAnswer `json:"outputs"`
 	Mints     []MintAnswer   `json:"mints,omitempty"`
+
+	Confirmations uint32 `json:"confirmations,omitempty"` // absent for genesis transactions
+
+	// Only if the serialized transaction is known, on chains that have them.
+	Size         int      `json:"size,omitempty"` // bytes
+	Version      *uint32  `json:"version,omitempty"`
+	Locktime     *uint32  `json:"locktime,omitempty"`
+	VSize        int      `json:"vsize,omitempty"`
+	Weight       int      `json:"weight,omitempty"`
+	FeeRate      *float64 `json:"fee_rate,omitempty"` // smallest units per virtual byte, rounded to 3 decimals
+	CoinbaseText string   `json:"coinbase_text,omitempty"`
 }
 
 // RawTxAnswer is the serialized form of a transaction.
@@ -59,6 +70,11 @@ type RawTxAnswer struct {
 type InputAnswer struct {
 	Index  int          `json:"index"`
 	Output OutputAnswer `json:"output"`
+
+	// Only if the serialized transaction is known, on chains that have them.
+	Sequence  *uint32  `json:"sequence,omitempty"`
+	ScriptSig *string  `json:"script_sig,omitempty"` // hex
+	Witness   []string `json:"witness,omitempty"`    // hex
 }
 
 // OutputAnswer is one output.
@@ -71,6 +87,13 @@ type OutputAnswer struct {
 	Keys    map[string]any           `json:"keys"` // index name -> string, or []string for a many-valued index
 	Assets  []AssetEntryAnswer       `json:"assets,omitempty"`
 	SpentBy *Optional[SpentByAnswer] `json:"spent_by,omitempty"` // nil: omitted; empty: null, unspent
+
+	Confirmations uint32 `json:"confirmations,omitempty"` // absent for genesis outputs, as the next
+	BlockTime     int64  `json:"block_time,omitempty"`    // unix seconds
+
+	// Only in a transaction whose serialized form is known, on chains that have them.
+	Script *string `json:"script,omitempty"` // hex
+	Type   string  `json:"type,omitempty"`
 }
 
 // Optional marshals to null if Value is nil, unlike an omitted field.
@@ -123,6 +146,8 @@ type FindAnswer struct {
 	FirstSeen *FirstSeenAnswer `json:"first_seen"` // null: no output has it
 	Outputs   []OutputAnswer   `json:"outputs"`
 	Next      *string          `json:"next"`
+
+	Mempool *PendingFindAnswer `json:"mempool,omitempty"` // if it was requested
 }
 
 // HistoryAnswer is a page of the transactions that pay to a value or spend from it.
@@ -132,6 +157,8 @@ type HistoryAnswer struct {
 	FirstSeen *FirstSeenAnswer  `json:"first_seen"` // null: no output has it
 	Txs       []HistoryTxAnswer `json:"txs"`
 	Next      *string           `json:"next"`
+
+	Mempool *PendingHistoryAnswer `json:"mempool,omitempty"` // if it was requested
 }
 
 // HistoryTxAnswer is the amounts that a value received and sent in one transaction.
@@ -139,6 +166,17 @@ type HistoryTxAnswer struct {
 	Hash     string `json:"hash"`
 	Height   uint32 `json:"height"`
 	Index    int    `json:"index"`
+	Received string `json:"received"`
+	Sent     string `json:"sent"`
+
+	Time    int64                `json:"time,omitempty"`    // unix seconds; absent for genesis transactions
+	Balance string               `json:"balance,omitempty"` // after the transaction; absent if it is expensive to compute
+	Assets  []HistoryAssetAnswer `json:"assets,omitempty"`
+}
+
+// HistoryAssetAnswer is the amounts of an asset that a value received and sent in one transaction.
+type HistoryAssetAnswer struct {
+	Asset    string `json:"asset"`
 	Received string `json:"received"`
 	Sent     string `json:"sent"`
 }
@@ -154,6 +192,8 @@ type BalanceAnswer struct {
 	OutputCount  uint64               `json:"output_count"`
 	UnspentCount uint64               `json:"unspent_count"`
 	Assets       []AssetBalanceAnswer `json:"assets"`
+
+	Mempool *PendingBalanceAnswer `json:"mempool,omitempty"` // if it was requested
 }
 
 // AssetBalanceAnswer is the balance of one asset.

@@ -33,7 +33,7 @@ func only[T any](answers []T, err error) (*T, error) {
 // assets returns the answers for assets, with a constant number of batched reads.
 func (q *Query) assets(births []model.AssetBirthPk, ids [][]byte) ([]AssetAnswer, error) {
 	keys := schema.Keys(births)
-	rows, err := q.many(schema.FamilyAssetTotals, keys)
+	rows, err := q.Many(schema.FamilyAssetTotals, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (qs Queries) AssetEvents(ctx context.Context, id string, r Range, p Page) (
 			if e.Amount.Sign() < 0 {
 				action = "burn"
 			}
-			answer := AssetEventAnswer{hashes[e.Tx], uint32(e.Tx.Height()), q.txIndex(e.Tx), action, e.Amount.String()}
+			answer := AssetEventAnswer{hashes[e.Tx], uint32(e.Tx.Height()), q.TxIndex(e.Tx), action, e.Amount.String()}
 			a.Events = append(a.Events, answer)
 		}
 		return a, err
@@ -160,7 +160,7 @@ func (qs Queries) AssetHolders(ctx context.Context, id string, p Page) (*AssetHo
 			births[i] = h.Holder.Utxo
 		}
 		a := &AssetHoldersAnswer{Asset: q.Chain.FormatAsset(raw), Holders: []HolderAnswer{}, Next: next}
-		values, err := q.many(x.Family(schema.IndexValue), schema.Keys(births))
+		values, err := q.Many(x.Family(schema.IndexValue), schema.Keys(births))
 		for i, v := range values {
 			a.Holders = append(a.Holders, HolderAnswer{x.Format(v), holders[i].Amount.String()})
 		}

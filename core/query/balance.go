@@ -41,12 +41,12 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 		return nil, err
 	}
 	a := &BalanceAnswer{
-		Index: x.Name, Value: q.formatValue(x, value, birth), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
+		Index: x.Name, Value: q.FormatValue(x, value, birth), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
 		Received: b.received.String(), Sent: b.sent.String(),
 		TxCount: b.txCount, OutputCount: b.outputs, UnspentCount: b.unspent, Assets: []AssetBalanceAnswer{},
 	}
 	births := slices.SortedFunc(maps.Keys(b.assets), schema.CompareAssetBirths)
-	ids, err := q.assetIDs(births)
+	ids, err := q.AssetIDs(births)
 	if err != nil {
 		return nil, err
 	}
@@ -56,16 +56,24 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 	return a, nil
 }
 
+// Account returns the totals of a value, without assets, of an index that stores balances.
+func (q *Query) Account(x *schema.Index, birth model.BirthPk) (a schema.Account, err error) {
+	rows, err := q.Many(x.Family(schema.IndexBalance), [][]byte{birth.AppendTo(nil, x.Kind.HasOrdinal())})
+	if err != nil {
+		return a, err
+	}
+	if a, err = schema.ParseAccountRow(rows[0]); err != nil {
+		err = fmt.Errorf("balance of the value of %s born at %v: %w", x.Name, birth, err)
+	}
+	return a, err
+}
+
 func (q *Query) storedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
-	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
-	rows, err := q.many(x.Family(schema.IndexBalance), [][]byte{key})
+	row, err := q.Account(x, birth)
 	if err != nil {
 		return nil, err
 	}
-	row, err := schema.ParseAccountRow(rows[0])
-	if err != nil {
-		return nil, fmt.Errorf("balance of the value of %s born at %v: %w", x.Name, birth, err)
-	}
+	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
 	b := &balance{outputs: uint64(row.Outputs), unspent: uint64(row.Unspent), txCount: uint64(row.Txs), assets: map[model.AssetBirthPk]*big.Int{}}
 	b.received, b.sent = *row.Received.Big(), *row.Sent.Big()
 	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHeld), key, schema.PrefixEnd(key), false, x.ParseHeldRow) {
@@ -105,17 +113,15 @@ type balance struct {
 }
 
 func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
-	keys := schema.Keys(pks)
-	values, err := q.amounts(keys)
+	values, err := q.Amounts(pks)
 	if err != nil {
 		return err
 	}
-	spenders, err := q.spenders(pks, keys)
+	spenders, err := q.SpendersOf(pks)
 	if err != nil {
 		return err
 	}
 	var unspent []model.UtxoPk
-	var unspentKeys [][]byte
 	v := new(big.Int)
 	for i, pk := range pks {
 		v.SetUint64(values[i])
@@ -126,7 +132,7 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 		}
 		if spenders[i] == nil {
 			b.unspent++
-			unspent, unspentKeys = append(unspent, pk), append(unspentKeys, keys[i])
+			unspent = append(unspent, pk)
 			continue
 		}
 		b.sent.Add(&b.sent, v)
@@ -135,7 +141,7 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 	if q.Totals.Assets == 0 {
 		return nil
 	}
-	entries, err := q.assetEntries(unspent, unspentKeys)
+	entries, err := q.AssetEntries(unspent)
 	if err != nil {
 		return err
 	}

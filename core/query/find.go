@@ -11,73 +11,10 @@ import (
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
 // OccurrenceBatch is the number of occurrences of a value that are read together.
 const OccurrenceBatch = 512
-
-// Occurrences yields the outputs in s that contain a value, in order.
-func (q *Query) Occurrences(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) setops.Outputs {
-	rows := func(func(model.UtxoPk, error) bool) {}
-	if x.Kind != model.OneToOne {
-		rows = q.relations(x, schema.IndexRelations, birth, s, descending)
-	}
-	return withBirth(birth.Utxo, s, descending, rows)
-}
-
-// unspent yields the unspent outputs of a value in s, in order, of an index that stores them.
-func (q *Query) unspent(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) setops.Outputs {
-	return q.relations(x, schema.IndexUnspent, birth, s, descending)
-}
-
-// relations yields the outputs of a value in s from one of the families that have relations.
-func (q *Query) relations(
-	x *schema.Index, f storage.Family, birth model.BirthPk, s setops.Span, descending bool,
-) setops.Outputs {
-	from, to := s.Keys(birth.AppendTo(nil, x.Kind.HasOrdinal()))
-	return schema.Rows(q.R, x.Family(f), from, to, descending, func(key, value []byte) (model.UtxoPk, error) {
-		row, err := x.ParseRelationRow(key, value)
-		return row.At, err
-	})
-}
-
-// AssetOccurrences yields the outputs in s that contain an asset, in order and without duplicates.
-func (q *Query) AssetOccurrences(birth model.AssetBirthPk, s setops.Span, descending bool) setops.Outputs {
-	from := schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.First})
-	to := append(schema.AppendAssetRelationKey(nil, birth, model.AssetPk{Utxo: s.Last, Index: 1<<16 - 1}), 0)
-	parse := func(key, value []byte) (model.UtxoPk, error) {
-		row, err := schema.ParseAssetRelationRow(key, value)
-		return row.At.Utxo, err
-	}
-	return withBirth(birth.Utxo, s, descending, schema.Rows(q.R, schema.FamilyAssetRelations, from, to, descending, parse))
-}
-
-// withBirth yields the outputs of rows, which are in s and in order, and the birth if it is in s. An output can contain
-// an asset more than once, and is yielded once.
-func withBirth(birth model.UtxoPk, s setops.Span, descending bool, rows setops.Outputs) setops.Outputs {
-	return func(yield func(model.UtxoPk, error) bool) {
-		if s.Empty() {
-			return
-		}
-		born := s.Has(birth)
-		if born && !descending && !yield(birth, nil) {
-			return
-		}
-		last := birth
-		for pk, err := range rows {
-			if err == nil && (pk == last || pk == birth) {
-				continue
-			}
-			if last = pk; !yield(pk, err) || err != nil {
-				return
-			}
-		}
-		if born && descending {
-			yield(birth, nil)
-		}
-	}
-}
 
 // batches groups outputs into batches that are read together.
 func (q *Query) batches(outputs setops.Outputs) iter.Seq2[[]model.UtxoPk, error] {
@@ -165,14 +102,14 @@ func (q *Query) operand(t Term, unspent bool) (term, error) {
 	if err != nil {
 		return notFound(t), err
 	}
-	canonical := Term{t.Index, q.formatValue(x, raw, birth)}
+	canonical := Term{t.Index, q.FormatValue(x, raw, birth)}
 	if birth == nil {
 		return notFound(canonical), nil
 	}
 	o := term{Term: canonical, birth: &birth.Utxo, unspent: unspent && x.Active.Has(schema.FeatureUnspent)}
 	o.outputs = func(s setops.Span, descending bool) setops.Outputs {
 		if o.unspent {
-			return q.unspent(x, *birth, s, descending)
+			return q.StoredUnspent(x, *birth, s, descending)
 		}
 		return q.Occurrences(x, *birth, s, descending)
 	}
@@ -282,6 +219,9 @@ func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page
 			spentFrom = len(pks) // nothing to read
 		}
 		if a.Outputs, err = q.Outputs(pks, spentFrom); err != nil {
+			return nil, err
+		}
+		if err := q.setMoments(a.Outputs, pks); err != nil {
 			return nil, err
 		}
 		none := make([]Optional[SpentByAnswer], spentFrom)

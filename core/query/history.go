@@ -21,20 +21,26 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 		if err != nil {
 			return nil, err
 		}
-		s, err := l.span(r, true)
-		a := &HistoryAnswer{Index: index, Value: q.formatValue(x, raw, birth), Txs: []HistoryTxAnswer{}}
+		s, base, err := l.historySpan(r)
+		a := &HistoryAnswer{Index: index, Value: q.FormatValue(x, raw, birth), Txs: []HistoryTxAnswer{}}
 		if err != nil || birth == nil {
 			return a, err
 		}
-		found, err := q.TxAmounts(x, *birth, s, p.Descending, l.limit+1)
+		found, base, err := q.balancedAmounts(x, *birth, s, p.Descending, l.limit+1, base)
 		if err != nil {
 			return nil, err
 		}
-		found, next, err := cut(l, found, func(m *schema.TxAmounts) position { return at(model.UtxoPk(m.Tx)) })
-		if err != nil {
-			return nil, err
+		balances := balancesAfter(found, base, p.Descending)
+		more := len(found) > l.limit
+		if found = found[:min(len(found), l.limit)]; more {
+			last, balance := len(found)-1, uint64(0)
+			if balances != nil {
+				balance = balances[last]
+			}
+			if a.Next, err = l.next(historyPosition(found[last], balance, balances != nil, p.Descending)); err != nil {
+				return nil, err
+			}
 		}
-		a.Next = next
 		txs := []model.TxPk{birth.Utxo.Tx()}
 		for _, m := range found {
 			txs = append(txs, m.Tx)
@@ -45,11 +51,18 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 		}
 		first := firstSeen(birth.Utxo, hashes)
 		a.FirstSeen = &first
-		for _, m := range found {
-			a.Txs = append(a.Txs, HistoryTxAnswer{hashes[m.Tx], uint32(m.Tx.Height()), q.txIndex(m.Tx),
-				strconv.FormatUint(m.Received, 10), strconv.FormatUint(m.Sent, 10)})
+		for i, m := range found {
+			t := HistoryTxAnswer{Hash: hashes[m.Tx], Height: uint32(m.Tx.Height()), Index: q.TxIndex(m.Tx),
+				Received: strconv.FormatUint(m.Received, 10), Sent: strconv.FormatUint(m.Sent, 10)}
+			if balances != nil {
+				t.Balance = strconv.FormatUint(balances[i], 10)
+			}
+			a.Txs = append(a.Txs, t)
 		}
-		return a, nil
+		if err := q.setTimes(a.Txs, found); err != nil {
+			return nil, err
+		}
+		return a, q.setHistoryAssets(a.Txs, x, *birth, found)
 	})
 }
 
@@ -65,28 +78,32 @@ func (q *Query) TxAmounts(
 	case x.Active.Has(schema.FeatureHistory):
 		return q.storedHistory(x, birth, s, descending, limit)
 	}
-	return q.computedHistory(x, birth, s, descending, limit)
+	txs, _, err := q.computedHistory(x, birth, s, descending, limit)
+	return txs, err
 }
 
 func (q *Query) storedHistory(
 	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int,
 ) (txs []schema.TxAmounts, err error) {
-	from, to := s.Keys(birth.AppendTo(nil, x.Kind.HasOrdinal()))
-	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHistory), from, to, descending, x.ParseHistoryRow) {
+	for m, err := range q.StoredHistory(x, birth, s, descending) {
 		if err != nil {
 			return nil, err
 		}
-		if txs = append(txs, row.TxAmounts); len(txs) == limit {
+		if txs = append(txs, m); len(txs) == limit {
 			break
 		}
 	}
 	return txs, nil
 }
 
-// computedHistory reads the outputs of a value. A transaction in s may spend outputs from before s.
+// computedHistory reads the outputs of a value. A transaction in s may spend outputs from before s. base is the balance
+// before the first transaction of s, or after the last one if descending is set.
 func (q *Query) computedHistory(
 	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int,
-) ([]schema.TxAmounts, error) {
+) (txs []schema.TxAmounts, base uint64, err error) {
+	counts := func(tx model.TxPk) bool { // in base
+		return descending && model.UtxoPk(tx) <= s.Last || !descending && model.UtxoPk(tx) < s.First
+	}
 	before := func(a, b model.TxPk) bool { return (a < b) != descending && a != b }
 	first := topN[model.TxPk]{limit: limit, before: before}
 	amounts := map[model.TxPk]*schema.TxAmounts{}
@@ -108,16 +125,15 @@ func (q *Query) computedHistory(
 	}
 	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Span{Last: s.Last}, false)) {
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		keys := schema.Keys(batch)
-		values, err := q.amounts(keys)
+		values, err := q.Amounts(batch)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		spenders, err := q.spenders(batch, keys)
+		spenders, err := q.SpendersOf(batch)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		done := false
 		for i, pk := range batch {
@@ -127,8 +143,14 @@ func (q *Query) computedHistory(
 			if m := of(pk.Tx()); m != nil {
 				m.Received += values[i]
 			}
+			if counts(pk.Tx()) {
+				base += values[i]
+			}
 			if spenders[i] == nil {
 				continue
+			}
+			if counts(spenders[i].Tx()) {
+				base -= values[i]
 			}
 			if m := of(spenders[i].Tx()); m != nil {
 				m.Sent += values[i]
@@ -138,9 +160,9 @@ func (q *Query) computedHistory(
 			break
 		}
 	}
-	txs := make([]schema.TxAmounts, 0, len(amounts))
+	txs = make([]schema.TxAmounts, 0, len(amounts))
 	for _, tx := range first.sorted() {
 		txs = append(txs, *amounts[tx])
 	}
-	return txs, nil
+	return txs, base, nil
 }

@@ -21,7 +21,7 @@ func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
 	return read(ctx, qs, func(q *Query) (states []IndexState, err error) {
 		for _, x := range q.All {
 			s := IndexState{IndexAnswer: indexAnswer(x, &q.Totals), Dropping: x.Dropped(), Adding: x.Building.Names()}
-			if w := q.work; w != nil && w.Index == x && x.Building != 0 {
+			if w := q.Change; w != nil && w.Index == x && x.Building != 0 {
 				of := uint32(q.Tip.Height)
 				s.Of = &of
 				if to := uint32(w.BuiltTo.Height); !w.BuiltTo.IsOrigin() {

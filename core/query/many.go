@@ -23,7 +23,11 @@ func (qs Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer, 
 		if err != nil {
 			return nil, err
 		}
-		outputs, err := q.Outputs(present(pks), 0)
+		found := present(pks)
+		outputs, err := q.Outputs(found, 0)
+		if err == nil {
+			err = q.setMoments(outputs, found)
+		}
 		return spread(pks, outputs), err
 	})
 }
@@ -199,7 +203,7 @@ func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 
 // spendings returns the inputs that spend outputs. The outputs must exist.
 func (q *Query) spendings(pks []model.UtxoPk) ([]SpendingAnswer, error) {
-	spenders, err := q.spenders(pks, schema.Keys(pks))
+	spenders, err := q.SpendersOf(pks)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func (c *medianTimes) time(h model.HeightPk) (int64, error) {
 			break
 		}
 	}
-	rows, err := c.q.many(schema.FamilyBlock, schema.Keys(heights))
+	rows, err := c.q.Many(schema.FamilyBlock, schema.Keys(heights))
 	if err != nil {
 		return 0, err
 	}

@@ -1,12 +1,12 @@
 package query
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -14,15 +14,8 @@ import (
 
 // Query reads one snapshot.
 type Query struct {
-	*schema.Layout
+	pointers.Reader
 	sizer  storage.Sizer
-	labels *Labels
-	Ctx    context.Context
-	R      storage.Reader
-	epoch  uint64 // see Labels
-	Tip    model.Point
-	Totals schema.Totals // must not be changed
-	work   *schema.IndexChange
 	most   int // maximum number of rows to read; 0: no limit
 	passed int // rows read so far
 }
@@ -65,8 +58,8 @@ func (qs Queries) Status(ctx context.Context) (*StatusAnswer, error) {
 		}
 		for _, d := range q.Declarations() {
 			f := FamilyAnswer{Name: d.Name, Keys: t.Rows[d.Family]}
-			if q.work != nil {
-				f.Keys += q.work.Rows[d.Family]
+			if q.Change != nil {
+				f.Keys += q.Change.Rows[d.Family]
 			}
 			if d.Family == schema.FamilyMeta || !schema.Determined(d.Family) { // few rows, which meta does not count
 				for _, err := range q.R.Scan(d.Family, nil, nil, false) {
@@ -187,83 +180,3 @@ func (q *Query) tx(text string) (model.TxPk, error) {
 	}
 	return found[0][0], nil
 }
-
-// txIndex returns the position of a transaction in its block. Genesis transactions do not count.
-func (q *Query) txIndex(pk model.TxPk) int {
-	if pk.Height() == 0 && !q.isGenesis(pk) {
-		return pk.TxIndex() - int(q.Totals.GenesisTxs)
-	}
-	return pk.TxIndex()
-}
-
-func (q *Query) isGenesis(pk model.TxPk) bool {
-	return pk.Height() == 0 && uint64(pk.TxIndex()) < q.Totals.GenesisTxs
-}
-
-// Value parses a value of an index. The birth is nil, without an error, if no output has the value.
-func (q *Query) Value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
-	x, err := q.Index(name)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	value, err := x.Parse(text)
-	if err != nil {
-		return nil, nil, nil, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
-	}
-	birth, err := q.birth(x.Number, value)
-	return x, value, birth, err
-}
-
-// Asset returns the id and the birth of an asset. The text is an id or a fingerprint.
-func (q *Query) Asset(text string) (id []byte, birth model.AssetBirthPk, err error) {
-	var fingerprint []byte
-	if fp := q.Traits.Fingerprint; fp != nil {
-		fingerprint, err = fp.Parse(text)
-	}
-	if fingerprint == nil && err == nil {
-		id, err = q.Chain.ParseAsset(text)
-	}
-	if kind, _ := model.KindOf(err); kind == model.NotFound { // the chain has no assets
-		return nil, birth, err
-	}
-	if err != nil {
-		return nil, birth, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
-	}
-	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
-	if fingerprint == nil {
-		found, err := q.birth(schema.AssetSpace, id)
-		if found == nil {
-			return nil, birth, cmp.Or(err, unknown)
-		}
-		return id, model.AssetBirthPk{Utxo: found.Utxo, Index: found.Ordinal}, err
-	}
-	rows, err := q.R.GetMany(schema.FamilyFingerprint, [][]byte{fingerprint})
-	if err != nil || rows[0] == nil {
-		return nil, birth, cmp.Or(err, unknown)
-	}
-	if birth, err = model.ParseAssetBirthPk(rows[0]); err != nil {
-		return nil, birth, err
-	}
-	ids, err := q.many(schema.FamilyAssetID, rows)
-	if err != nil {
-		return nil, birth, err
-	}
-	return ids[0], birth, nil
-}
-
-// many reads the values of keys of one family. A missing row is an error.
-func (q *Query) many(f storage.Family, keys [][]byte) ([][]byte, error) {
-	vs, err := q.R.GetMany(f, keys)
-	if err != nil {
-		return nil, err
-	}
-	for i, v := range vs {
-		if v == nil {
-			return nil, fmt.Errorf("row %x of %s is missing: run check", keys[i], q.FamilyName(f))
-		}
-	}
-	return vs, nil
-}
-
-// Index returns an index of the database by name.
-func (q *Query) Index(name string) (*schema.Index, error) { return q.Lookup(name, q.Tip, q.work) }

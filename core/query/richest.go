@@ -44,7 +44,7 @@ func (qs Queries) Richest(ctx context.Context, index, asset string, limit int) (
 		for i, h := range holders {
 			births[i] = h.birth.AppendTo(nil, x.Kind.HasOrdinal())
 		}
-		values, err := q.many(x.Family(schema.IndexValue), births)
+		values, err := q.Many(x.Family(schema.IndexValue), births)
 		for i, v := range values {
 			a.Values = append(a.Values, RichestValueAnswer{x.Format(v), holders[i].amount.String(), holders[i].outputs})
 		}
@@ -93,16 +93,15 @@ func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topN[h
 		if err != nil {
 			return err
 		}
-		keys := schema.Keys(pks)
-		spenders, err := q.spenders(pks, keys)
+		spenders, err := q.SpendersOf(pks)
 		if err != nil {
 			return err
 		}
-		rows, err := q.many(schema.FamilyUtxo, keys)
+		rows, err := q.Many(schema.FamilyUtxo, schema.Keys(pks))
 		if err != nil {
 			return err
 		}
-		entries, err := q.assetEntries(pks, keys)
+		entries, err := q.AssetEntries(pks)
 		if err != nil {
 			return err
 		}

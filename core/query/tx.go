@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -27,7 +28,7 @@ func (qs Queries) Tx(ctx context.Context, hash string) (*TxAnswer, error) {
 // txAnswers returns transactions that exist, and resolves their inputs and outputs together. More than most inputs
 // and outputs are a Usage error (too_many); 0: no limit.
 func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
-	rows, err := q.many(schema.FamilyTxHash, schema.Keys(pks))
+	rows, err := q.Many(schema.FamilyTxHash, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	var createdRows [][]byte
 	ends := make([][2]int, len(pks)) // ends of each transaction's part of spends and of created
 	for i, pk := range pks {
-		spent, err := q.spendsOf(pk)
+		spent, err := q.SpendsOf(pk)
 		if err != nil {
 			return nil, err
 		}
@@ -57,9 +58,9 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 			return nil, fmt.Errorf("transaction %v: %w", pk, err)
 		}
 		hashes[i], fees[i] = q.Chain.FormatHash(hash), fee
-		q.cacheText(schema.TxSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
+		q.CacheText(schema.TxSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
 	}
-	spentRows, err := q.many(schema.FamilyUtxo, schema.Keys(spends))
+	spentRows, err := q.Many(schema.FamilyUtxo, schema.Keys(spends))
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +68,11 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := q.setMoments(both, slices.Concat(spends, created)); err != nil {
+		return nil, err
+	}
 	inputs, outputs := both[:len(spends)], both[len(spends):]
-	blocks, err := q.blocksOf(pks)
+	blocks, err := q.BlocksOf(pks)
 	if err != nil {
 		return nil, err
 	}
@@ -77,40 +81,23 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	for i, pk := range pks {
 		a, to := &answers[i], ends[i]
 		*a = TxAnswer{
-			Chain: q.Chain.Name(), Hash: hashes[i], Height: uint32(pk.Height()), Index: q.txIndex(pk),
+			Chain: q.Chain.Name(), Hash: hashes[i], Height: uint32(pk.Height()), Index: q.TxIndex(pk),
 			Inputs: make([]InputAnswer, 0, to[0]-from[0]), Outputs: outputs[from[1]:to[1]:to[1]],
 		}
-		if block, ok := blocks[pk.Height()]; ok && !q.isGenesis(pk) {
-			a.BlockHash, a.Time = q.Chain.FormatHash(block.Hash), block.Time
+		if block, ok := blocks[pk.Height()]; ok && !q.IsGenesis(pk) {
+			a.BlockHash, a.Time, a.Confirmations = q.Chain.FormatHash(block.Hash), block.Time, q.confirmations(pk.Height())
 		}
 		for n, o := range inputs[from[0]:to[0]] {
-			a.Inputs = append(a.Inputs, InputAnswer{n, o})
+			a.Inputs = append(a.Inputs, InputAnswer{Index: n, Output: o})
 		}
-		a.Coinbase = q.Traits.Coinbase && len(a.Inputs) == 0 && !q.isGenesis(pk)
+		a.Coinbase = q.Traits.Coinbase && len(a.Inputs) == 0 && !q.IsGenesis(pk)
 		a.Fee = q.feeOf(fees[i], inputs[from[0]:to[0]], a.Outputs)
 		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], created[from[1]:to[1]])); err != nil {
 			return nil, err
 		}
 		from = to
 	}
-	return answers, nil
-}
-
-// blocksOf returns the blocks of transactions by height. Genesis transactions may have none.
-func (q *Query) blocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow, error) {
-	blocks := map[model.HeightPk]schema.BlockRow{}
-	for _, pk := range pks {
-		h := pk.Height()
-		if _, known := blocks[h]; known || q.isGenesis(pk) {
-			continue
-		}
-		row, err := schema.BlockAt(q.R, h)
-		if err != nil {
-			return nil, err
-		}
-		blocks[h] = row
-	}
-	return blocks, nil
+	return answers, q.setDetails(answers, pks)
 }
 
 // feeOf returns the fee of a transaction: the stored fee, else inputs minus outputs. It is empty if there is no fee
@@ -136,8 +123,8 @@ func sum(outputs []OutputAnswer) *big.Int {
 	return total
 }
 
-// spendsOf returns the outputs that a transaction spends, in the order of its inputs.
-func (q *Query) spendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
+// SpendsOf returns the outputs that a transaction spends, in the order of its inputs.
+func (q *Query) SpendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
 	rows := schema.Rows(q.R, schema.FamilySpentUtxo, tx.AppendTo(nil), end.AppendTo(nil), false, schema.ParseSpendRow)
 	for row, err := range rows {
@@ -171,11 +158,11 @@ func (q *Query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, er
 	if q.Totals.Rows[schema.FamilyAssetSupply] == 0 {
 		return nil, nil
 	}
-	entries, err := q.assetEntries(outputs, schema.Keys(outputs))
+	entries, err := q.AssetEntries(outputs)
 	if err != nil {
 		return nil, err
 	}
-	births := assetsIn(entries)
+	births := pointers.AssetsIn(entries)
 	keys := make([][]byte, len(births))
 	for i, b := range births {
 		keys[i] = schema.AppendSupplyKey(nil, b, tx)
@@ -184,7 +171,7 @@ func (q *Query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, er
 	if err != nil {
 		return nil, err
 	}
-	ids, err := q.assetIDs(births)
+	ids, err := q.AssetIDs(births)
 	if err != nil {
 		return nil, err
 	}
@@ -200,4 +187,10 @@ func (q *Query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, er
 		mints = append(mints, MintAnswer{ids[births[i]], row.Amount.String()})
 	}
 	return mints, nil
+}
+
+// OutputsOf returns the outputs of a transaction, in order.
+func (q *Query) OutputsOf(tx model.TxPk) ([]model.UtxoPk, error) {
+	pks, _, err := q.outputsOf(tx, nil, nil)
+	return pks, err
 }

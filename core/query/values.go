@@ -103,7 +103,7 @@ func (qs Queries) ValuesByText(ctx context.Context, index, prefix string, p Page
 		for i, r := range rows {
 			keys[i] = r.birth.AppendTo(nil, x.Kind.HasOrdinal())
 		}
-		values, err := q.many(x.Family(schema.IndexValue), keys)
+		values, err := q.Many(x.Family(schema.IndexValue), keys)
 		if err != nil {
 			return nil, err
 		}

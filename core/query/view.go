@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -20,19 +21,20 @@ type Snapshot struct {
 	*schema.Layout
 	schema.State
 	Reader storage.Reader
-	Sizer  storage.Sizer // nil: the store does not report sizes
+	Sizer  storage.Sizer       // nil: the store does not report sizes
+	Raws   *pointers.RawAccess // nil: none
 }
 
 // Queries answers queries about a database. Each query reads one snapshot. The queries of a [View] all read the same
 // snapshot, except for the sizes of families, which are current.
 type Queries struct {
 	db     Database
-	labels *Labels
+	labels *pointers.Labels
 	at     *Query // nil: a new snapshot for each query
 }
 
 // New returns the queries of a database. All queries of the database share labels.
-func New(db Database, labels *Labels) Queries { return Queries{db: db, labels: labels} }
+func New(db Database, labels *pointers.Labels) Queries { return Queries{db: db, labels: labels} }
 
 // View is one snapshot: every answer refers to the chain up to Tip.
 type View struct {
@@ -63,12 +65,11 @@ func (qs Queries) From(ctx context.Context, fn func(q *Query) error) error {
 		q.Ctx = ctx
 		return fn(&q)
 	}
-	epoch := qs.labels.epoch.Load()
+	epoch := qs.labels.Epoch()
 	return qs.db.Snapshot(ctx, func(s Snapshot) error {
-		return fn(&Query{
-			Layout: s.Layout, sizer: s.Sizer, labels: qs.labels, epoch: qs.labels.epochOf(epoch), Ctx: ctx, R: s.Reader,
-			Tip: s.Tip, Totals: s.Totals, work: s.Change,
-		})
+		r := pointers.Reader{Layout: s.Layout, State: s.State, Ctx: ctx, R: s.Reader, Raws: s.Raws}
+		r.UseLabels(qs.labels, epoch)
+		return fn(&Query{Reader: r, sizer: s.Sizer})
 	})
 }
 

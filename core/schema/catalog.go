@@ -55,6 +55,8 @@ type Layout struct {
 	Traits model.Traits
 	Raw    bool // whether raw transactions are stored
 
+	RawFiles bool // whether the places of raw transactions in a node's files are stored
+
 	All        []*Index // by number
 	Indexes    []*Index // the active ones, by number: the order that [model.Key.Index] refers to
 	next       int      // the number of the next index
@@ -221,11 +223,11 @@ func UnknownIndex(c model.Chain, name string) error {
 // ReadLayout reads the layout of an existing database from meta. Returns index_mismatch if the chain does not define an
 // index, or defines it differently.
 func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
-	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaIndexes, MetaRaw})
+	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaIndexes, MetaRaw, MetaRawFiles})
 	if err != nil {
 		return nil, err
 	}
-	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: rows[1] != nil}
+	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: rows[1] != nil, RawFiles: rows[2] != nil}
 	if cat.All, cat.next, err = parseIndexes(rows[0]); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
@@ -317,7 +319,7 @@ func (c *Layout) Holders() *Index {
 
 // Copy returns a copy of the layout whose entries can be changed, and the copy of x in it.
 func (c *Layout) Copy(x *Index) (*Layout, *Index) {
-	d := &Layout{Chain: c.Chain, Traits: c.Traits, Raw: c.Raw, next: c.next}
+	d := &Layout{Chain: c.Chain, Traits: c.Traits, Raw: c.Raw, RawFiles: c.RawFiles, next: c.next}
 	var same *Index
 	for _, from := range c.All {
 		to := *from

@@ -87,3 +87,6 @@ func PrefixEnd(prefix []byte) []byte {
 
 // TxSpace is the space of transaction hashes.
 const TxSpace = -2
+
+// TimeSpace is the space of block times.
+const TimeSpace = -3

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"math/big"
 	"os"
 	"slices"
@@ -67,6 +68,9 @@ func goldenRows() (rows []goldenRow) {
 	put(assetTotalsFamily, asset.AppendTo(nil), AppendAssetTotalsRow(nil, &totals))
 	put(assetInfoFamily, asset.AppendTo(nil), text)
 	put(rawFamily, pk.Tx().AppendTo(nil), text)
+	place := model.Place{File: "/node/blocks/blk00123.dat", Offset: 70_000, Sizes: []int{200, 70, 4_000}}
+	put(placeFamily, pk.Height().AppendTo(nil), AppendPlaceRow(nil, pk.Height(), &place))
+	put(sizesFamily, pk.Height().AppendTo(nil), AppendSizesRow(nil, &place))
 	account := Account{Received: Int128{1, 0}, Sent: Int128Of(400, 1), Outputs: 300, Unspent: 1, Txs: 301}
 	for _, x := range []*Index{one, many} {
 		encoded := birth.AppendTo(nil, x.Kind.HasOrdinal())
@@ -123,6 +127,8 @@ func sizeOf(field string, many bool) int {
 		return len(model.Hash{})
 	case "sign", "0", "kind", "live", "coming", "own", "length":
 		return 1
+	case "checksum":
+		return crc32.Size
 	}
 	if strings.HasPrefix(field, "prefix of ") {
 		return storage.PrefixSize
@@ -223,7 +229,7 @@ func TestLayout(t *testing.T) {
 			fmt.Fprintf(&text, "  decoded %s\n", row)
 		}
 	}
-	for _, d := range slices.Concat(Schema, []declaration{rawFamily}, indexSchema) {
+	for _, d := range slices.Concat(Schema, []declaration{rawFamily, placeFamily, sizesFamily}, indexSchema) {
 		if !shown[d.Name] {
 			t.Errorf("family %s has no golden row", d.Name)
 		}

@@ -73,6 +73,8 @@ latter zigzag). Genesis outputs have height 0 and come before the transactions o
 	}
 	b.WriteString("\n## With raw transactions\n\n")
 	table([]declaration{rawFamily})
+	b.WriteString("\n## With raw transactions in the files of a node\n\n")
+	table([]declaration{placeFamily, sizesFamily})
 	b.WriteString("\n## Every index I\n\n")
 	table(indexSchema)
 	_, err := io.WriteString(w, b.String())

@@ -19,6 +19,8 @@ var (
 	MetaTip     = []byte("tip")
 	MetaTotals  = []byte("totals")
 	MetaRaw     = []byte("raw") // exists if raw transactions are stored
+
+	MetaRawFiles = []byte("raw_files") // exists if the places of raw transactions are stored
 )
 
 var metaFamily = declare(FamilyMeta, "meta", storage.Lookup, 0,
@@ -38,11 +40,12 @@ var metaSchema = []struct{ name, value, purpose string }{
 	{string(MetaTotals),
 		"uvarint assets|uvarint genesis_txs|uvarint genesis_outputs|uvarint unspent_value|uvarint checksum|" +
 			"[uvarint family|uvarint rows]",
-		"counts, the value of all unspent outputs, and the number of rows of every family but meta and " +
-			"lost_block_by_lost_pk. The checksum is the sum of all outputs' values, assets' amounts, stated fees, blocks' " +
+		"counts, the value of all unspent outputs, and the number of rows of every family that the chain determines, but " +
+			"meta. The checksum is the sum of all outputs' values, assets' amounts, stated fees, blocks' " +
 			"sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), " +
 			"the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64"},
 	{string(MetaRaw), "", "exists if raw transactions are stored"},
+	{string(MetaRawFiles), "", "exists if the places of raw transactions in a node's files are stored"},
 	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|[uvarint family|uvarint rows]",
 		"the index that is being added or dropped, if any. Added: its last block, and the rows " +
 			"of its families. Dropped: outputs below utxo_pk no longer contain it"},
@@ -76,7 +79,7 @@ type Totals struct {
 	GenesisOutputs uint64
 	UnspentValue   uint64
 	Checksum       uint64                    // sum of the numbers that no other row repeats: see metaSchema
-	Rows           map[storage.Family]uint64 // of every family but meta and lost_block_by_lost_pk
+	Rows           map[storage.Family]uint64 // of every family that the chain determines, but meta
 }
 
 func (t *Totals) Clone() Totals {

@@ -40,7 +40,7 @@ func (x *Index) ParseRelationRow(key, value []byte) (RelationRow, error) {
 	return row, r.keyOnly(value)
 }
 
-var balanceFamily = declare(IndexBalance, "I_balance_by_birth_pk", storage.Lookup, present,
+var balanceFamily = declare(IndexBalance, "I_balance_by_birth_pk", storage.Lookup, present|deferred,
 	"birth_pk", "uvarint outputs|uvarint unspent|uvarint txs|length|received|sent",
 	"option balance: the account of a value; txs counts the transactions that pay to it or spend from it, "+
 		"length is one byte, received and sent are big-endian without leading zeros")
@@ -51,6 +51,8 @@ type Account struct {
 	Outputs, Unspent, Txs int64
 }
 
+// AppendAccountRow appends a row of sums: see [storage.SumsBatch]. A negative number of unspent outputs, in a change,
+// is encoded modulo 2^64; the other numbers must not be negative.
 func AppendAccountRow(b []byte, a *Account) []byte {
 	for _, n := range []int64{a.Outputs, a.Unspent, a.Txs} {
 		b = binary.AppendUvarint(b, uint64(n))

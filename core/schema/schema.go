@@ -32,6 +32,8 @@ const (
 	FamilyAssetTotals
 	FamilyAssetInfo
 	FamilyRaw
+	FamilyPlace
+	FamilySizes
 	fixedFamilies
 )
 
@@ -58,8 +60,11 @@ var Schema = []declaration{
 }
 
 // Determined reports whether the chain determines the rows of a family. Dumps and the counts in meta leave out the
-// other family, the orphaned blocks, because it differs between databases of the same chain.
-func Determined(f storage.Family) bool { return f != FamilyOrphanBlock }
+// other families, the orphaned blocks and the places in a node's files, because they differ between databases of the
+// same chain.
+func Determined(f storage.Family) bool {
+	return f != FamilyOrphanBlock && f != FamilyPlace && f != FamilySizes
+}
 
 // indexSchema is the families of one index; I is a placeholder for its name.
 var indexSchema = []declaration{
@@ -106,6 +111,9 @@ func (c *Layout) Declarations() []storage.Declaration {
 	}
 	if c.Raw {
 		ds = append(ds, rawFamily.Declaration)
+	}
+	if c.RawFiles {
+		ds = append(ds, placeFamily.Declaration, sizesFamily.Declaration)
 	}
 	for _, x := range c.All {
 		ds = append(ds, x.DeclarationsOf(x.Active|x.Building)...)

@@ -1,4 +1,4 @@
-package query
+package pointers
 
 import (
 	"strings"
@@ -10,13 +10,13 @@ import (
 
 // The cache holds at most maxLabels labels per table, none longer than maxLabelSize.
 func TestLabelsStayWithinTheirBound(t *testing.T) {
-	q := &Query{labels: new(Labels)}
-	q.cacheText(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", maxLabelSize+1))
+	q := &Reader{labels: new(Labels)}
+	q.CacheText(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", maxLabelSize+1))
 	if _, known := q.text(schema.TxSpace, model.BirthPk{}); known {
 		t.Error("a label that is too long is cached")
 	}
 	for i := range model.UtxoPk(4 * maxLabels) {
-		q.cacheText(schema.TxSpace, model.BirthPk{Utxo: i}, "label")
+		q.CacheText(schema.TxSpace, model.BirthPk{Utxo: i}, "label")
 	}
 	slots := *q.labels.texts.slots.Load()
 	held := 0

@@ -1,14 +1,10 @@
-package query
+package pointers
 
 import (
-	"fmt"
 	"hash/maphash"
-	"slices"
 	"sync/atomic"
 
-	"birthmark/core/schema"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
 // Bounds of the label cache: each table has at most maxLabels entries of at most maxLabelSize bytes, about 35 MiB
@@ -38,6 +34,9 @@ type label struct {
 // noEpoch is the epoch of a snapshot that does not use the cache.
 const noEpoch = 1
 
+// Epoch returns the current rollback epoch.
+func (n *Labels) Epoch() uint64 { return n.epoch.Load() }
+
 // epochOf returns the epoch of a snapshot that was taken after epoch was loaded, or noEpoch if a rollback began or
 // ended since.
 func (n *Labels) epochOf(epoch uint64) uint64 {
@@ -48,41 +47,29 @@ func (n *Labels) epochOf(epoch uint64) uint64 {
 }
 
 // text returns the cached text of a pointer.
-func (q *Query) text(space int, at model.BirthPk) (string, bool) {
+func (q *Reader) text(space int, at model.BirthPk) (string, bool) {
 	if n := q.labels.texts.find(hashOfPointer(space, at)); n != nil && n.at == at && n.space == space && n.epoch == q.epoch {
 		return n.text, true
 	}
 	return "", false
 }
 
-func (q *Query) cacheText(space int, at model.BirthPk, text string) {
+// CacheText caches the text of a pointer, unless it is too long.
+func (q *Reader) CacheText(space int, at model.BirthPk, text string) {
 	if q.epoch != noEpoch && len(text) <= maxLabelSize {
 		q.labels.texts.put(&label{space, at, q.epoch, text}, func(n *label) uint64 { return hashOfPointer(n.space, n.at) })
 	}
 }
 
-// formatValue returns the text of a value with this birth, nil if no output has the value.
-func (q *Query) formatValue(x *schema.Index, value []byte, birth *model.BirthPk) string {
-	if birth == nil {
-		return x.Format(value)
-	}
-	text, cached := q.text(x.Number, *birth)
-	if !cached {
-		text = x.Format(value)
-		q.cacheText(x.Number, *birth, text)
-	}
-	return text
-}
-
 // birth returns the birth of a value of a space, or nil if no output has the value. A cached birth may be above the
 // snapshot's tip and is then ignored.
-func (q *Query) birth(space int, value []byte) (*model.BirthPk, error) {
+func (q *Reader) birth(space int, value []byte) (*model.BirthPk, error) {
 	n := q.labels.births.find(hashOfValue(space, value))
 	if n != nil && n.space == space && n.text == string(value) && n.epoch == q.epoch && !q.Tip.IsOrigin() && n.at.Utxo.Height() <= q.Tip.Height {
 		at := n.at
 		return &at, nil
 	}
-	birth, err := q.Birth(q.R, space, value)
+	birth, err := q.Layout.Birth(q.R, space, value)
 	if err == nil && birth != nil && q.epoch != noEpoch && len(value) <= maxLabelSize {
 		q.labels.births.put(&label{space, *birth, q.epoch, string(value)}, func(n *label) uint64 { return hashOfValue(n.space, []byte(n.text)) })
 	}
@@ -149,47 +136,6 @@ func (t *labelTable) grow(old *labelSlots, hash func(*label) uint64) *labelSlots
 		t.filled.Store(filled)
 	}
 	return t.slots.Load()
-}
-
-// textsOf returns the texts of pointers, in their order. All pointers must exist. Texts that are not cached are read
-// from family f in one batch and formatted by format.
-func (q *Query) textsOf(
-	space int, f storage.Family, wide bool, ats []model.BirthPk, format func(row []byte) (string, error),
-) ([]string, error) {
-	texts := make([]string, len(ats))
-	var unknown []int
-	for i, at := range ats {
-		known := false
-		if texts[i], known = q.text(space, at); !known {
-			unknown = append(unknown, i)
-		}
-	}
-	if len(unknown) == 0 {
-		return texts, nil
-	}
-	slices.SortFunc(unknown, func(i, j int) int { return schema.CompareBirths(ats[i], ats[j]) })
-	var keys [][]byte
-	for k, i := range unknown {
-		if k == 0 || ats[i] != ats[unknown[k-1]] {
-			keys = append(keys, ats[i].AppendTo(nil, wide))
-		}
-	}
-	rows, err := q.many(f, keys)
-	if err != nil {
-		return nil, err
-	}
-	for k, i := range unknown {
-		if k > 0 && ats[i] == ats[unknown[k-1]] {
-			texts[i] = texts[unknown[k-1]]
-			continue
-		}
-		if texts[i], err = format(rows[0]); err != nil {
-			return nil, fmt.Errorf("text of pointer %v: %w", ats[i], err)
-		}
-		rows = rows[1:]
-		q.cacheText(space, ats[i], texts[i])
-	}
-	return texts, nil
 }
 
 // BeginRollback must be called before a rollback. Labels are not cached until [Labels.EndRollback].

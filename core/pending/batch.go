@@ -1,0 +1,198 @@
+package pending
+
+import (
+	"encoding/binary"
+
+	"birthmark/core/query"
+	"birthmark/core/query/pointers"
+	"birthmark/model"
+)
+
+// batch are transactions that enter together, so that the outputs that they spend are read together.
+type batch struct {
+	*Pool
+	order []*model.Unconfirmed          // parents first
+	own   map[string]*model.Unconfirmed // by what inputs refer to: the id of a transaction, or a box
+	read  map[string]*pointers.Prevout  // by refOf; nil: unknown
+	ready []*model.Unconfirmed          // for the next batch: their parents entered now, or have to be read
+}
+
+// parentOf returns the key by which an input refers to its transaction, or to its box.
+func parentOf(in *model.Input) string {
+	if in.Value != nil {
+		return string(in.Value)
+	}
+	return string(in.Tx[:])
+}
+
+// refOf returns the key of the output that an input refers to.
+func refOf(in *model.Input) string {
+	if in.Value != nil {
+		return string(in.Value)
+	}
+	return string(binary.BigEndian.AppendUint32(in.Tx[:len(in.Tx):len(in.Tx)], in.Index))
+}
+
+// batch reads the outputs that transactions spend, and orders the transactions. It leaves out each that cannot enter.
+func (p *Pool) batch(q *query.Query, txs []*model.Unconfirmed) (*batch, error) {
+	b := &batch{Pool: p, own: map[string]*model.Unconfirmed{}, read: map[string]*pointers.Prevout{}}
+	known := make(map[model.Hash]bool, len(txs))
+	var list []*model.Unconfirmed
+	for _, t := range txs {
+		if t == nil || len(t.Inputs) == 0 || known[t.Hash] || p.Tx(t.Hash) != nil {
+			continue
+		}
+		known[t.Hash] = true
+		list = append(list, t)
+		for _, key := range p.keysOf(t) {
+			b.own[key] = t
+		}
+	}
+	var inputs []model.Input
+	visited := make(map[model.Hash]bool, len(list))
+	for _, t := range list {
+		b.sort(t, visited)
+		for i := range t.Inputs {
+			if in := &t.Inputs[i]; b.own[parentOf(in)] == nil && p.parent(in) == nil {
+				inputs = append(inputs, *in)
+			}
+		}
+	}
+	found, err := q.Prevouts(inputs)
+	if err != nil {
+		return nil, err
+	}
+	for i := range inputs {
+		b.read[refOf(&inputs[i])] = found[i]
+	}
+	return b, nil
+}
+
+// keysOf returns the keys by which inputs refer to a transaction or to its boxes.
+func (p *Pool) keysOf(t *model.Unconfirmed) (keys []string) {
+	if p.boxes < 0 {
+		return []string{string(t.Hash[:])}
+	}
+	for i := range t.Outputs {
+		for _, k := range t.Outputs[i].Keys {
+			if k.Index == p.boxes {
+				keys = append(keys, string(k.Value))
+			}
+		}
+	}
+	return keys
+}
+
+// sort appends a transaction to the order, after those of the batch that it spends from.
+func (b *batch) sort(t *model.Unconfirmed, visited map[model.Hash]bool) {
+	type visit struct {
+		t    *model.Unconfirmed
+		next int // the next input
+	}
+	if visited[t.Hash] {
+		return
+	}
+	visited[t.Hash] = true
+	for stack := []visit{{t: t}}; len(stack) > 0; {
+		top := &stack[len(stack)-1]
+		if top.next == len(top.t.Inputs) {
+			b.order = append(b.order, top.t)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		parent := b.own[parentOf(&top.t.Inputs[top.next])]
+		if top.next++; parent != nil && !visited[parent.Hash] {
+			visited[parent.Hash] = true
+			stack = append(stack, visit{t: parent})
+		}
+	}
+}
+
+// parent returns the transaction of the overlay whose output an input spends; nil if there is none.
+func (p *Pool) parent(in *model.Input) *Tx {
+	if in.Value == nil {
+		return p.Tx(in.Tx)
+	}
+	for t := range p.Value(p.boxes, in.Value) {
+		if _, ok := t.boxAt(p.boxes, in.Value); ok {
+			return t
+		}
+	}
+	return nil
+}
+
+// boxAt returns the index of the output with a value of the spend index.
+func (t *Tx) boxAt(boxes int, value []byte) (index uint32, ok bool) {
+	for i := range t.outputs {
+		if t.Output(i).Has(boxes, value) {
+			return t.FirstOutput + uint32(i), true
+		}
+	}
+	return 0, false
+}
+
+// prevout is an output that an input spends.
+type prevout struct {
+	Outpoint
+	pk     model.UtxoPk // unconfirmed for an output of the overlay
+	parent *Tx          // of the overlay; nil: the output is in the chain
+	output *model.Output
+}
+
+// enter enters one transaction, after those of the batch that it spends from.
+func (b *batch) enter(t *model.Unconfirmed) {
+	if b.skipped[t.Hash] == invalid {
+		return
+	}
+	prevouts := make([]prevout, len(t.Inputs))
+	seen := make(map[Outpoint]bool, len(t.Inputs))
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
+		o, ok := b.resolve(in)
+		switch {
+		case !ok && b.read[refOf(in)] != nil, seen[o.Outpoint] && ok: // spent in the chain, or twice
+			b.skip(t.Hash, invalid)
+			return
+		case !ok && b.own[parentOf(in)] != nil: // not read, since its parent is in the batch, but that did not enter
+			b.ready = append(b.ready, t)
+			return
+		case !ok:
+			b.aside.put(b.Pool, t, parentOf(in))
+			return
+		}
+		prevouts[i], seen[o.Outpoint] = o, true
+	}
+	for _, o := range prevouts {
+		if in := b.Spender(o.Outpoint); in != nil {
+			b.remove(in.Tx, Fate{Reason: Replaced, By: t.Hash})
+		}
+	}
+	for i, o := range prevouts {
+		if o.parent != nil && b.Tx(o.parent.ID) != o.parent { // it was replaced too
+			b.aside.put(b.Pool, t, parentOf(&t.Inputs[i]))
+			return
+		}
+	}
+	b.insert(t, prevouts)
+	b.aside.drop(t.Hash)
+	for _, key := range b.keysOf(t) {
+		b.ready = append(b.ready, b.aside.take(key)...)
+	}
+}
+
+// resolve returns the output that an input spends; ok is false if it is not known, or spent in the chain.
+func (b *batch) resolve(in *model.Input) (o prevout, ok bool) {
+	if t := b.parent(in); t != nil {
+		o = prevout{Outpoint{t.ID, in.Index}, unconfirmed, t, nil}
+		if in.Value != nil {
+			o.Index, _ = t.boxAt(b.boxes, in.Value)
+		}
+		_, ok = t.OutputAt(o.Index)
+		return o, ok
+	}
+	found := b.read[refOf(in)]
+	if found == nil || found.Spent {
+		return o, false
+	}
+	return prevout{Outpoint{found.Tx, found.Index}, found.Pk, nil, &found.Output}, true
+}

@@ -1,0 +1,251 @@
+package pending
+
+import (
+	"math/big"
+
+	"birthmark/model"
+)
+
+// insert adds a transaction whose inputs are resolved to the tables.
+func (p *Pool) insert(u *model.Unconfirmed, prevouts []prevout) {
+	p.arrived++
+	t := &Tx{
+		ID: u.Hash, Arrival: p.arrived, Size: u.Size, VSize: u.VSize, Weight: u.Weight, FirstOutput: u.FirstOutput,
+		Mints: u.Mints, seen: u.Seen.UnixNano(),
+		inputs: make([]Input, len(prevouts)), outputs: make([]coin, len(u.Outputs)), pks: make([]model.UtxoPk, len(prevouts)),
+	}
+	if u.Seen.IsZero() {
+		t.seen = p.now().UnixNano()
+	}
+	data := make([]byte, 0, packedSize(u, prevouts))
+	for i := range u.Outputs {
+		data, t.outputs[i] = pack(data, &u.Outputs[i])
+	}
+	in, v := new(big.Int), new(big.Int)
+	for i, o := range prevouts {
+		x := &t.inputs[i]
+		*x = Input{Outpoint: o.Outpoint, Index: uint32(i), Tx: t}
+		if o.parent == nil {
+			data, x.coin = pack(data, o.output)
+			p.coins[o.pk] = x
+		} else {
+			spent, _ := o.parent.OutputAt(o.Index)
+			x.coin = coin{spent.Value, uint32(len(data)), uint32(len(data) + len(spent.keys))}
+			data = append(data, spent.keys...)
+		}
+		t.pks[i] = o.pk
+		p.spends.Set(spendRow{prefixOf(&x.Outpoint.Tx), x})
+		in.Add(in, v.SetUint64(x.coin.value))
+	}
+	t.data = data
+	t.Fee, t.FeeKnown = fee(&u.Tx, &p.traits, in)
+	if len(u.Raw) > 0 {
+		raw := append(make([]byte, 0, len(u.Raw)), u.Raw...) // the source may share its memory
+		t.raw.Store(&raw)
+		p.bySize.Set(t)
+		p.raws += int64(len(raw))
+		p.memory += int64(len(raw))
+	}
+	p.txs.Set(txRow{prefixOf(&t.ID), t})
+	p.arrivals.Set(t)
+	p.rates.Set(rateRow{t.Rate(), t})
+	if a := p.ancestorsOf(t); a.Count > 1 {
+		p.ancestors.Set(ancestorsRow{prefixOf(&t.ID), t, a})
+	}
+	rows := 0
+	t.values(func(index int, value []byte) {
+		p.values.Set(valueRow{hashOfValue(index, value), t})
+		rows++
+	}, func(id []byte) {
+		p.assets.Set(valueRow{hashOfValue(assetSpace, id), t})
+		rows++
+	})
+	p.count(t, rows, 1)
+	p.touch(t)
+	if !p.change.All {
+		p.change.In = append(p.change.In, t)
+	}
+	delete(p.skipped, t.ID)
+	p.forget(t.ID)
+}
+
+// packedSize returns the size of [Tx.data].
+func packedSize(u *model.Unconfirmed, prevouts []prevout) (n int) {
+	const number = 5 // bytes of the numbers of an entry, at most, for an entry of less than 128 MiB
+	add := func(o *model.Output) {
+		n += 2
+		for _, k := range o.Keys {
+			n += len(k.Value) + 2
+			if len(k.Value) > 127 {
+				n += number
+			}
+		}
+		for _, a := range o.Assets {
+			n += len(a.ID) + 2*number
+		}
+	}
+	for i := range u.Outputs {
+		add(&u.Outputs[i])
+	}
+	for _, o := range prevouts {
+		if o.parent == nil {
+			add(o.output)
+		} else if spent, ok := o.parent.OutputAt(o.Index); ok {
+			n += len(spent.keys)
+		}
+	}
+	return n
+}
+
+// values calls visit with each value of an index, and asset with each asset, of all inputs and outputs. It repeats
+// values and assets that occur several times.
+func (t *Tx) values(visit func(index int, value []byte), asset func(id []byte)) {
+	t.each(func(o Output) {
+		for index, value := range o.Keys() {
+			visit(index, value)
+		}
+		for _, a := range o.Assets() {
+			asset(a.ID)
+		}
+	})
+}
+
+// count adds a transaction to the totals, or subtracts it if sign is -1.
+func (p *Pool) count(t *Tx, rows int, sign int64) {
+	p.size += uint64(sign * int64(t.Size))
+	p.vsize += uint64(sign * int64(t.VSize))
+	p.fees += uint64(sign) * t.Fee
+	p.memory += sign * t.cost(rows)
+}
+
+// touch adds the values of a transaction to the change.
+func (p *Pool) touch(t *Tx) {
+	c := &p.change
+	if c.All {
+		return
+	}
+	if c.Touched == nil {
+		c.Touched = map[Value]struct{}{}
+	}
+	t.values(func(index int, value []byte) { c.Touched[Value{index, string(value)}] = struct{}{} }, func([]byte) {})
+	if len(c.Touched)+len(c.In)+len(c.Out) > maxTouched {
+		*c = Change{All: true}
+	}
+}
+
+// ancestorsOf computes the totals of a transaction and its ancestors.
+func (p *Pool) ancestorsOf(t *Tx) Ancestors {
+	a := Ancestors{1, uint64(t.VSize), t.Fee}
+	var found map[*Tx]bool
+	for stack := []*Tx{t}; len(stack) > 0; {
+		top := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for i, pk := range top.pks {
+			if pk != unconfirmed {
+				continue
+			}
+			parent := p.Tx(top.inputs[i].Outpoint.Tx)
+			if parent == nil || found[parent] {
+				continue
+			}
+			if found == nil {
+				found = map[*Tx]bool{}
+			}
+			found[parent] = true
+			stack = append(stack, parent)
+			a.Count++
+			a.VSize += uint64(parent.VSize)
+			a.Fee += parent.Fee
+		}
+	}
+	return a
+}
+
+// descendants returns the transactions that spend outputs of a transaction, directly or not, each once.
+func (p *Pool) descendants(t *Tx) (all []*Tx) {
+	var found map[*Tx]bool
+	next := t
+	for i := -1; ; {
+		for in := range p.Spenders(next.ID) {
+			if found == nil {
+				found = map[*Tx]bool{}
+			}
+			if !found[in.Tx] {
+				found[in.Tx] = true
+				all = append(all, in.Tx)
+			}
+		}
+		if i++; i == len(all) {
+			return all
+		}
+		next = all[i]
+	}
+}
+
+// remove removes a transaction and its descendants.
+func (p *Pool) remove(t *Tx, f Fate) {
+	f.At = p.now().Unix()
+	for _, one := range append(p.descendants(t), t) {
+		p.delete(one, f)
+		p.touch(one)
+	}
+}
+
+// confirm removes a transaction that a block has at pk. Its descendants then have an ancestor less.
+func (p *Pool) confirm(t *Tx, block model.Point) {
+	for _, d := range p.descendants(t) {
+		row := ancestorsRow{prefix: prefixOf(&d.ID), tx: d, Ancestors: p.Ancestors(d)}
+		row.Count--
+		row.VSize -= uint64(t.VSize)
+		row.Fee -= t.Fee
+		if row.Count > 1 {
+			p.ancestors.Set(row)
+			continue
+		}
+		p.ancestors.Delete(row)
+		p.touch(d)
+	}
+	p.delete(t, Fate{Reason: Confirmed, Block: block, At: p.now().Unix()})
+	p.touch(t)
+}
+
+// delete removes the rows of a transaction.
+func (p *Pool) delete(t *Tx, f Fate) {
+	for i := range t.inputs {
+		in := &t.inputs[i]
+		p.spends.Delete(spendRow{prefixOf(&in.Outpoint.Tx), in})
+		if p.coins[t.pks[i]] == in {
+			delete(p.coins, t.pks[i])
+		}
+	}
+	p.txs.Delete(txRow{prefixOf(&t.ID), t})
+	p.arrivals.Delete(t)
+	p.rates.Delete(rateRow{t.Rate(), t})
+	p.ancestors.Delete(ancestorsRow{prefix: prefixOf(&t.ID), tx: t})
+	rows := 0
+	t.values(func(index int, value []byte) {
+		p.values.Delete(valueRow{hashOfValue(index, value), t})
+		rows++
+	}, func(id []byte) {
+		p.assets.Delete(valueRow{hashOfValue(assetSpace, id), t})
+		rows++
+	})
+	p.count(t, rows, -1)
+	p.dropRaw(t)
+	f.ID = t.ID
+	if !p.change.All {
+		p.change.Out = append(p.change.Out, f)
+	}
+	if f.Reason == Replaced || f.Reason == Dropped {
+		p.record(f)
+	}
+}
+
+// dropRaw frees the serialized bytes of a transaction in the accounts: of one that is removed, or to save memory.
+func (p *Pool) dropRaw(t *Tx) {
+	if _, kept := p.bySize.Delete(t); kept {
+		n := int64(len(t.Raw()))
+		p.raws -= n
+		p.memory -= n
+	}
+}

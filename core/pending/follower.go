@@ -1,0 +1,159 @@
+package pending
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"birthmark/core/query"
+	"birthmark/model"
+)
+
+// Options are the parts that a [Follower] connects.
+type Options struct {
+	// View calls fn with a snapshot of the database. Moved returns its tip and a channel that is closed when the tip or
+	// the indexes change.
+	View  func(ctx context.Context, fn func(*query.View) error) error
+	Moved func() (tip model.Point, moved <-chan struct{})
+
+	// Open opens the source of the unconfirmed transactions, with the values of indexes and with [model.Tx.Raw]. The
+	// follower closes it. It opens another one when the indexes change.
+	Open func(ctx context.Context, indexes []string) (model.Source, error)
+
+	Traits model.Traits
+	Memory int64 // limit in bytes
+	Log    *slog.Logger
+	Now    func() time.Time // nil: time.Now
+
+	Interval time.Duration // between two lists; 0: one second. It is longer if a list takes long.
+}
+
+// Follower keeps the unconfirmed transactions of a source beside the tip of a database. It is safe for concurrent use.
+type Follower struct {
+	Options
+	current atomic.Pointer[Standing]
+
+	mu     sync.Mutex // held by the writer
+	pool   *Pool
+	feed   *feedNode
+	source atomic.Pointer[openSource] // nil: not open
+
+	held     bool      // after a reorganization: see hold
+	answered time.Time // when the source answered last
+
+	histogram atomic.Pointer[histogram]
+
+	wake   chan struct{} // requests a list
+	reopen chan struct{} // the source must be opened again, for other indexes
+}
+
+// openSource is a source that has a mempool.
+type openSource struct {
+	model.Source
+	model.Mempool
+	indexes []string
+}
+
+// feedNode is a place in the list of changes. Consumers that are slow keep the changes, and not the standings.
+type feedNode struct {
+	change Change    // since the previous node
+	next   *feedNode // set before moved is closed
+	moved  chan struct{}
+}
+
+// Standing returns the current moment. It never waits. Its tip can be behind that of the database for some milliseconds
+// after a block, and for up to two seconds after a reorganization.
+func (f *Follower) Standing() *Standing { return f.current.Load() }
+
+// maxWait is how long [Follower.View] waits for an overlay that belongs to the tip.
+const maxWait = 3 * time.Second
+
+// View calls fn with a snapshot of the database and the overlay for its tip. If a block was added a moment ago it waits
+// for the overlay, at most three seconds; after that, and while the sync is far behind, the overlay is empty and in
+// state [Filling]. Both are valid until fn returns; the overlay is valid for longer.
+func (f *Follower) View(ctx context.Context, fn func(*query.View, *Overlay) error) error {
+	deadline := time.Now().Add(maxWait)
+	for {
+		s := f.Standing()
+		again := false
+		err := f.Options.View(ctx, func(v *query.View) error {
+			switch {
+			case v.Tip == s.Tip || s.Count() == 0 && s.state != Live:
+				return fn(v, s.Overlay)
+			case time.Now().After(deadline):
+				return fn(v, emptyOverlay(Filling, s.indexes))
+			}
+			again = true
+			return nil
+		})
+		if err != nil || !again {
+			return err
+		}
+		if s != f.Standing() {
+			continue // the snapshot is newer than s
+		}
+		select {
+		case <-s.moved:
+		case <-time.After(time.Until(deadline)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Changes yields the current standing, and then the next one after each change of the tip, of the state or of the
+// transactions, until ctx ends. A consumer that is slow gets several changes as one.
+func (f *Follower) Changes(ctx context.Context) iter.Seq[Update] {
+	return func(yield func(Update) bool) {
+		f.mu.Lock()
+		at, s := f.feed, f.Standing()
+		f.mu.Unlock()
+		if !yield(Update{s, Change{All: true}}) {
+			return
+		}
+		for {
+			select {
+			case <-at.moved:
+			case <-ctx.Done():
+				return
+			}
+			var change Change
+			f.mu.Lock()
+			for ; at.next != nil; at = at.next {
+				change.merge(&at.next.change)
+			}
+			s = f.Standing()
+			f.mu.Unlock()
+			if !yield(Update{s, change}) {
+				return
+			}
+		}
+	}
+}
+
+// publish makes the state of the pool the current standing. mu is held.
+func (f *Follower) publish() {
+	if f.held {
+		return
+	}
+	old := f.Standing()
+	s := &Standing{Tip: f.pool.tip, Overlay: f.pool.snapshot(), moved: make(chan struct{})}
+	change := f.pool.takeChange()
+	if old.Tip == s.Tip && old.state == s.state && old.wanted == s.wanted && change.empty() {
+		return
+	}
+	f.current.Store(s)
+	close(old.moved)
+	node := &feedNode{change: change, moved: make(chan struct{})}
+	f.feed.next = node
+	close(f.feed.moved)
+	f.feed = node
+}
+
+// emptyOverlay returns an overlay without transactions.
+func emptyOverlay(s State, indexes []string) *Overlay {
+	return &Overlay{tables: newTables(), state: s, indexes: indexes}
+}

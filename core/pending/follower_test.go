@@ -1,0 +1,356 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"birthmark/core/query"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+)
+
+// node is a scripted source: the node of a world. Its lists are late by random times, and its events have gaps.
+type node struct {
+	mu       sync.Mutex // of the world too
+	w        *world
+	rng      *rand.Rand
+	late     time.Duration // the longest delay of an answer
+	away     bool          // all calls fail
+	numbered bool
+	sequence uint64
+	events   []chan model.MempoolEvent // nil elements: ended
+	listens  bool                      // the node has events
+}
+
+var errAway = errors.New("the node is away")
+
+// delay waits outside the lock.
+func (n *node) delay() {
+	n.mu.Lock()
+	d := time.Duration(n.rng.Int64N(int64(n.late) + 1))
+	n.mu.Unlock()
+	time.Sleep(d)
+}
+
+// call calls fn unless the node is away.
+func (n *node) call(fn func()) error {
+	n.delay()
+	defer n.delay()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.away {
+		return errAway
+	}
+	fn()
+	return nil
+}
+
+func (n *node) Tip(context.Context) (p model.Point, err error) {
+	err = n.call(func() { p = n.w.tip() })
+	return p, err
+}
+
+func (n *node) MempoolIDs(context.Context) (ids []model.Hash, sequence uint64, err error) {
+	err = n.call(func() {
+		if ids = n.w.ids(); n.numbered {
+			sequence = n.sequence
+		}
+	})
+	return ids, sequence, err
+}
+
+func (n *node) MempoolTxs(_ context.Context, ids []model.Hash) (txs []*model.Unconfirmed, err error) {
+	err = n.call(func() { txs = n.w.fetch(ids) })
+	return txs, err
+}
+
+func (n *node) MempoolEvents(ctx context.Context) (iter.Seq2[model.MempoolEvent, error], error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.away {
+		return nil, errAway
+	}
+	if !n.listens {
+		return nil, nil
+	}
+	c := make(chan model.MempoolEvent, 1000)
+	n.events = append(n.events, c)
+	return func(yield func(model.MempoolEvent, error) bool) {
+		for {
+			select {
+			case e, ok := <-c:
+				if !ok {
+					yield(e, errAway)
+					return
+				}
+				if !yield(e, nil) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}, nil
+}
+
+func (n *node) Follow(context.Context, []model.Point) iter.Seq2[model.Event, error] { return nil }
+func (n *node) Close() error                                                        { return nil }
+
+// step changes the node and sends events, some of which are lost.
+func (n *node) step() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	before, blocks := maps.Collect(byID(n.w.pool)), slices.Clone(n.w.blocks)
+	n.w.step()
+	after := maps.Collect(byID(n.w.pool))
+	confirmed := map[model.Hash]bool{}
+	for i, b := range n.w.blocks {
+		if i >= len(blocks) || blocks[i] != b {
+			for j := range b.Txs {
+				confirmed[b.Txs[j].Hash] = true
+			}
+			n.send(model.MempoolEvent{Kind: model.BlockConnected, ID: b.Hash})
+		}
+	}
+	for i, b := range blocks {
+		if i >= len(n.w.blocks) || n.w.blocks[i] != b {
+			n.send(model.MempoolEvent{Kind: model.BlockDisconnected, ID: b.Hash})
+		}
+	}
+	for id := range before {
+		if after[id] != nil {
+			continue
+		}
+		if n.sequence++; !confirmed[id] {
+			n.send(model.MempoolEvent{Kind: model.TxRemoved, ID: id, Sequence: n.sequence})
+		}
+	}
+	for _, u := range n.w.pool {
+		if before[u.Hash] == nil {
+			n.sequence++
+			e := model.MempoolEvent{Kind: model.TxAdded, ID: u.Hash, Sequence: n.sequence}
+			if n.rng.IntN(2) == 0 {
+				e.Tx = u
+			}
+			n.send(e)
+		}
+	}
+}
+
+func byID(pool []*model.Unconfirmed) iter.Seq2[model.Hash, *model.Unconfirmed] {
+	return func(yield func(model.Hash, *model.Unconfirmed) bool) {
+		for _, u := range pool {
+			if !yield(u.Hash, u) {
+				return
+			}
+		}
+	}
+}
+
+func (n *node) send(e model.MempoolEvent) {
+	if !n.numbered || e.Kind >= model.BlockConnected {
+		e.Sequence = 0
+	}
+	if n.away || n.rng.IntN(50) == 0 {
+		return // a gap
+	}
+	for _, c := range n.events {
+		if c != nil {
+			select {
+			case c <- e:
+			default: // nobody reads it any more
+			}
+		}
+	}
+}
+
+// leave makes the node unreachable and ends its events, or brings it back.
+func (n *node) leave(away bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.away = away; away {
+		for _, c := range n.events {
+			close(c)
+		}
+		n.events = nil
+	}
+}
+
+// following starts a follower of the node until the test ends.
+func following(t testing.TB, w *world, n *node) *Follower {
+	f := NewFollower(Options{
+		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		Interval: 5 * time.Millisecond,
+		Open:     func(context.Context, []string) (model.Source, error) { return n, nil },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.Run(ctx)
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	return f
+}
+
+// settled waits until the follower has the transactions of the node.
+func settled(t testing.TB, w *world, f *Follower) *Standing {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		s := f.Standing()
+		lacks := func(id model.Hash) bool { return s.Tx(id) == nil }
+		if s.Tip == w.tip() && s.State() == Live && s.Count() == len(w.pool) && !slices.ContainsFunc(w.ids(), lacks) {
+			return s
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("tip %v, expected %v; %+v, expected %d transactions", s.Tip, w.tip(), s.Info(), len(w.pool))
+		}
+	}
+}
+
+// A follower reaches the transactions of its node whatever happens: late lists, gaps in the events, outages, blocks
+// that arrive before or after the list that has them. What readers get is always one moment.
+func TestFollowerOfRandomHistories(t *testing.T) {
+	for i, v := range variants() {
+		if testing.Short() && i > 0 {
+			break
+		}
+		for _, mode := range []string{"lists", "events", "numbered events"} {
+			t.Run(v.Name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, v, testseed.New(t))
+				n := &node{
+					w: w, rng: rand.New(rand.NewPCG(w.rng.Uint64(), 1)), late: 3 * time.Millisecond,
+					listens: mode != "lists", numbered: mode == "numbered events",
+				}
+				f := following(t, w, n)
+				ctx, cancel := context.WithCancel(t.Context())
+				var readers sync.WaitGroup
+				defer readers.Wait()
+				defer cancel()
+				readers.Go(func() { readMoments(ctx, t, f) })
+				seen := &follows{ids: map[model.Hash]bool{}}
+				readers.Go(func() { seen.run(ctx, t, f) })
+				for step := range 120 {
+					n.step()
+					n.mu.Lock()
+					if w.rng.IntN(3) > 0 {
+						w.sync()
+					}
+					pause := time.Duration(w.rng.IntN(4)) * time.Millisecond
+					n.mu.Unlock()
+					time.Sleep(pause)
+					if step%40 == 20 {
+						n.leave(true)
+					}
+					if step%40 == 24 {
+						n.leave(false)
+					}
+					if step%40 != 39 {
+						continue
+					}
+					n.mu.Lock()
+					w.sync()
+					n.mu.Unlock()
+					s := settled(t, w, f)
+					n.mu.Lock()
+					w.consistent(s.Overlay)
+					same(t, fmt.Sprintf("step %d", step), dump(s.Overlay), dump(w.fresh()))
+					n.mu.Unlock()
+					seen.equal(t)
+				}
+			})
+		}
+	}
+}
+
+// readMoments checks that the inputs of the overlay are unspent in the snapshot that it came with.
+func readMoments(ctx context.Context, t *testing.T, f *Follower) {
+	for ctx.Err() == nil {
+		err := f.View(ctx, func(v *query.View, o *Overlay) error {
+			return v.From(ctx, func(q *query.Query) error {
+				var inputs []model.Input
+				for tx := range o.Arrivals(0) {
+					for i := range tx.Inputs() {
+						if out := tx.Inputs()[i].Outpoint; o.Tx(out.Tx) == nil {
+							inputs = append(inputs, model.Input{Tx: out.Tx, Index: out.Index})
+						}
+					}
+				}
+				found, err := q.Prevouts(inputs)
+				for i, p := range found {
+					if p == nil || p.Spent {
+						t.Errorf("an unconfirmed transaction spends %v:%d, which is spent or unknown at tip %v",
+							inputs[i].Tx, inputs[i].Index, v.Tip)
+					}
+				}
+				return err
+			})
+		})
+		if err != nil && ctx.Err() == nil {
+			t.Error(err)
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// follows is a consumer of changes that keeps the ids.
+type follows struct {
+	mu  sync.Mutex
+	ids map[model.Hash]bool
+	at  *Standing
+}
+
+func (c *follows) run(ctx context.Context, t *testing.T, f *Follower) {
+	for u := range f.Changes(ctx) {
+		c.mu.Lock()
+		if c.at = u.Standing; u.Change.All {
+			c.ids = map[model.Hash]bool{}
+			for tx := range u.Arrivals(0) {
+				c.ids[tx.ID] = true
+			}
+		} else {
+			c.apply(t, &u.Change)
+		}
+		c.mu.Unlock()
+	}
+}
+
+// apply adds what arrived and removes what left. A transaction that did both in one change is in both lists.
+func (c *follows) apply(t *testing.T, change *Change) {
+	for _, tx := range change.In {
+		c.ids[tx.ID] = true
+	}
+	for _, gone := range change.Out {
+		if c.at.Tx(gone.ID) == nil {
+			delete(c.ids, gone.ID)
+		}
+	}
+}
+
+// equal fails if the ids are not those of the standing that came with the last change.
+func (c *follows) equal(t *testing.T) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var got, want []string
+	for id := range c.ids {
+		got = append(got, id.String())
+	}
+	for tx := range c.at.Arrivals(0) {
+		want = append(want, tx.ID.String())
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	same(t, "the ids by changes", got, want)
+}

@@ -1,0 +1,231 @@
+package pending
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"birthmark/core/query"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+)
+
+// filledPool returns a pool with about n transactions of a world, and the memory that it needs.
+func filledPool(t *testing.T, w *world, n int, limit int64, now func() time.Time) *Pool {
+	t.Helper()
+	for len(w.pool) < n {
+		u := w.pay(w.coins(w.pool))
+		u.Raw = make([]byte, 2*u.Size)
+		w.arrive(u)
+	}
+	p := NewPool(w.db.Chain().Traits(), limit, now)
+	w.query(func(q *query.Query) error { return p.Enter(q, w.fetch(w.ids())) })
+	return p
+}
+
+// At the limit of the memory the serialized bytes go first, then the transactions with the lowest fee rates. They are
+// fetched again when there is memory.
+func TestMemoryLimit(t *testing.T) {
+	w := newWorld(t, variants()[0], testseed.New(t))
+	all := filledPool(t, w, 40, 1<<30, time.Now)
+	if all.memory <= all.raws || all.raws == 0 {
+		t.Fatalf("%d bytes, %d of them serialized", all.memory, all.raws)
+	}
+	t.Run("serialized bytes", func(t *testing.T) {
+		p := filledPool(t, w, 40, all.memory-all.raws/2, time.Now)
+		o := p.snapshot()
+		p.opened, p.filled = true, true
+		if o.Count() != all.Count() || p.state() != Live || p.memory > p.limit {
+			t.Fatalf("%+v, %d bytes, state %v", o.Info(), p.memory, p.state())
+		}
+		dropped, kept := 0, 0
+		for tx := range o.Arrivals(0) {
+			if tx.Raw() == nil {
+				dropped++
+			} else {
+				kept++
+			}
+		}
+		if dropped == 0 || kept == 0 {
+			t.Errorf("%d dropped, %d kept", dropped, kept)
+		}
+	})
+	t.Run("low fee rates", func(t *testing.T) {
+		p := filledPool(t, w, 40, (all.memory-all.raws)/2, time.Now)
+		p.opened, p.filled = true, true
+		o := p.snapshot()
+		w.consistent(o)
+		if p.state() != Partial || p.memory > p.limit || o.Count() == 0 || o.Count() >= all.Count() {
+			t.Fatalf("%+v, %d bytes, state %v", o.Info(), p.memory, p.state())
+		}
+		tables := p.tables.copy()
+		missing, _ := compare(&tables, w.ids(), p.arrived)
+		p.limit = p.memory // there may be room, since descendants left too
+		if wanted := p.wanting(missing, p.now()); len(wanted) > 0 {
+			t.Errorf("%d transactions that do not fit are fetched again", len(wanted))
+		}
+		p.limit = 1 << 30
+		missing, _ = compare(&tables, w.ids(), p.arrived)
+		wanted := p.wanting(missing, p.now())
+		w.query(func(q *query.Query) error { return p.enter(q, w.fetch(wanted)) })
+		if p.Count() != len(w.pool) || p.state() != Live {
+			t.Errorf("%d of %d transactions are back, state %v", p.Count(), len(w.pool), p.state())
+		}
+	})
+}
+
+// The bytes that were dropped are fetched from the source.
+func TestRawOfADroppedTransaction(t *testing.T) {
+	w := newWorld(t, variants()[0], testseed.New(t))
+	for len(w.pool) < 5 {
+		w.arrive(w.pay(w.coins(w.pool)))
+	}
+	n := &node{w: w, rng: w.rng}
+	f := following(t, w, n)
+	s := settled(t, w, f)
+	for tx := range s.Arrivals(0) {
+		want := string(tx.Raw())
+		tx.raw.Store(nil)
+		raw, err := f.Raw(t.Context(), tx)
+		if err != nil || string(raw) != want {
+			t.Errorf("%q, %v, expected %q", raw, err, want)
+		}
+	}
+	if _, err := f.Raw(t.Context(), &Tx{ID: model.Hash{1}}); err == nil {
+		t.Error("an unknown transaction has bytes")
+	} else if kind, code := model.KindOf(err); kind != model.NotFound || code != "unknown_tx" {
+		t.Error(err)
+	}
+}
+
+// A transaction that a client has submitted is in the overlay when Enter returns.
+func TestEnterOfASubmittedTransaction(t *testing.T) {
+	w := newWorld(t, variants()[0], testseed.New(t))
+	n := &node{w: w, rng: w.rng}
+	f := following(t, w, n)
+	settled(t, w, f)
+	for range 20 {
+		n.mu.Lock()
+		u := w.pay(w.coins(w.pool))
+		w.arrive(u)
+		n.mu.Unlock()
+		if err := f.Enter(t.Context(), u.Hash); err != nil {
+			t.Fatal(err)
+		}
+		if f.Standing().Tx(u.Hash) == nil {
+			t.Fatalf("transaction %v is not in the overlay", u.Hash)
+		}
+	}
+}
+
+func TestFates(t *testing.T) {
+	w := newWorld(t, variants()[0], testseed.New(t))
+	now := time.Unix(1_700_000_000, 0)
+	p := filledPool(t, w, 1, 1<<30, func() time.Time { return now })
+	first := w.pool[0]
+	second := unconfirmedOf(model.Tx{Hash: w.name(), Inputs: first.Inputs[:1], Outputs: first.Outputs[:1]})
+	enter := func(u *model.Unconfirmed) {
+		t.Helper()
+		w.query(func(q *query.Query) error { return p.Enter(q, []*model.Unconfirmed{u}) })
+	}
+	enter(second)
+	if gone := p.Gone(first.Hash); gone == nil || gone.Reason != Replaced || gone.By != second.Hash || gone.At != now.Unix() {
+		t.Errorf("the first: %+v", gone)
+	}
+	before := p.snapshot()
+	p.Drop([]*Tx{p.Tx(second.Hash)})
+	if gone := p.Gone(second.Hash); gone == nil || gone.Reason != Dropped || gone.Reason.String() != "dropped" {
+		t.Errorf("the second: %+v", gone)
+	}
+	if before.Gone(second.Hash) != nil {
+		t.Error("an earlier overlay has the fate")
+	}
+	enter(first)
+	if gone := p.Gone(first.Hash); gone != nil {
+		t.Errorf("it is back, but left: %+v", gone)
+	}
+	now = now.Add(fateTime + time.Second)
+	p.Drop([]*Tx{p.Tx(first.Hash)})
+	if p.Gone(second.Hash) != nil || p.Gone(first.Hash) == nil {
+		t.Error("after a day, the fate of the second is still known, or that of the first is not")
+	}
+}
+
+// What waits for an unknown parent is bounded in number and time.
+func TestAsideIsBounded(t *testing.T) {
+	w := newWorld(t, variants()[0], testseed.New(t))
+	now := time.Unix(1_700_000_000, 0)
+	p := filledPool(t, w, 1, 1<<30, func() time.Time { return now })
+	var orphans []*model.Unconfirmed
+	for range maxAside + 50 {
+		orphans = append(orphans, unconfirmedOf(model.Tx{Hash: w.name(), Inputs: []model.Input{{Tx: w.name()}}, Outputs: w.outputs(1, 5)}))
+	}
+	w.query(func(q *query.Query) error { return p.Enter(q, orphans) })
+	if len(p.aside.txs) != maxAside || p.Count() != 1 {
+		t.Errorf("%d are kept aside, %d in the overlay", len(p.aside.txs), p.Count())
+	}
+	now = now.Add(asideTime + time.Second)
+	if p.aside.expire(now); len(p.aside.txs)+len(p.aside.parents) != 0 {
+		t.Errorf("%d are kept aside after a minute", len(p.aside.txs))
+	}
+}
+
+// Without an answer of the source the overlay is old after 30 seconds, and empty after ten minutes.
+func TestOverlayOfASourceThatIsAway(t *testing.T) {
+	w := newWorld(t, variants()[0], testseed.New(t))
+	now := time.Unix(1_700_000_000, 0)
+	f := NewFollower(Options{View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Now: func() time.Time { return now }})
+	w.arrive(w.pay(w.coins(nil)))
+	if err := f.write(context.Background(), false, func(q *query.Query) error { return f.pool.enter(q, w.fetch(w.ids())) }); err != nil {
+		t.Fatal(err)
+	}
+	f.pool.opened, f.pool.filled, f.answered = true, true, now
+	for _, c := range []struct {
+		after time.Duration
+		state State
+		count int
+	}{{oldAfter, Live, 1}, {oldAfter + 1, Old, 1}, {emptyAfter, Old, 1}, {emptyAfter + 1, Filling, 0}} {
+		now = f.answered.Add(c.after)
+		f.age()
+		if s := f.Standing(); s.State() != c.state || s.Count() != c.count {
+			t.Errorf("after %v: %v with %d transactions, expected %v with %d", c.after, s.State(), s.Count(), c.state, c.count)
+		}
+	}
+}
+
+// A gap in the numbers of events needs a list; numbers that the list includes, and those of a block, do not.
+func TestGapsInEvents(t *testing.T) {
+	r := &reader{listed: 10}
+	for i, c := range []struct {
+		kind     model.MempoolEventKind
+		sequence uint64
+		again    bool
+	}{
+		{model.TxAdded, 9, false}, {model.TxAdded, 10, false}, {model.TxAdded, 11, false}, {model.TxRemoved, 12, false},
+		{model.TxAdded, 14, true}, {model.TxAdded, 15, false}, {model.BlockConnected, 0, false}, {model.TxAdded, 2515, false},
+		{model.TxAdded, 2516, false}, {model.BlockDisconnected, 0, true}, {model.TxAdded, 2519, false},
+	} {
+		if got := r.note(model.MempoolEvent{Kind: c.kind, Sequence: c.sequence}); got != c.again {
+			t.Errorf("%s: list needed %t, expected %t", fmt.Sprint(i, c), got, c.again)
+		}
+	}
+}
+
+// A transaction enters although its parent comes with it a second time, after the database has the parent.
+func TestParentThatIsConfirmed(t *testing.T) {
+	for _, v := range variants() {
+		w := newWorld(t, v, testseed.New(t))
+		parent := w.pay(w.coins(nil))
+		w.mine([]*model.Unconfirmed{parent})
+		w.sync()
+		coins := w.coins(nil)
+		child := w.pay(coins[len(coins)-len(parent.Outputs):])
+		grandchild := w.pay([]worldCoin{{child.Hash, uint32(child.OutputIndex(0)), &child.Outputs[0]}})
+		p := NewPool(w.db.Chain().Traits(), 1<<30, time.Now)
+		w.query(func(q *query.Query) error { return p.Enter(q, []*model.Unconfirmed{grandchild, child, parent}) })
+		if p.Count() != 2 || p.Tx(parent.Hash) != nil || len(p.aside.txs) > 0 {
+			t.Errorf("%s: %d transactions entered, %d are kept aside", v.Name, p.Count(), len(p.aside.txs))
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package query
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"birthmark/model"
+)
+
+// detailsPatience bounds the time that an answer waits for the bytes of its transactions.
+const detailsPatience = 5 * time.Second
+
+// setDetails sets what only the serialized transactions contain, if they are known. Transactions whose bytes a file or
+// a node does not provide in time are answered without.
+func (q *Query) setDetails(answers []TxAnswer, pks []model.TxPk) error {
+	if !q.HasRaw() {
+		return nil
+	}
+	var of []int
+	var txs []model.TxPk
+	for i, pk := range pks {
+		if !q.IsGenesis(pk) {
+			of, txs = append(of, i), append(txs, pk)
+		}
+	}
+	raws, err := q.detailRaws(txs)
+	if err != nil {
+		return err
+	}
+	for n, i := range of {
+		if raws[n] == nil {
+			continue
+		}
+		if err := q.describeTx(&answers[i], raws[n]); err != nil && q.Layout.Raw {
+			return fmt.Errorf("transaction %s: %w", answers[i].Hash, err)
+		}
+	}
+	return nil
+}
+
+// detailRaws returns the bytes of transactions; nil for one that is not available.
+func (q *Query) detailRaws(txs []model.TxPk) ([][]byte, error) {
+	if q.Layout.Raw {
+		return q.RawTxs(txs)
+	}
+	patient := *q
+	var stop context.CancelFunc
+	patient.Ctx, stop = context.WithTimeout(q.Ctx, detailsPatience)
+	defer stop()
+	raws, err := patient.RawTxs(txs)
+	if err == nil || q.Ctx.Err() != nil {
+		return raws, err
+	}
+	raws = make([][]byte, len(txs))
+	for i := range txs {
+		if patient.Ctx.Err() != nil {
+			break
+		}
+		if one, err := patient.RawTxs(txs[i : i+1]); err == nil {
+			raws[i] = one[0]
+		}
+	}
+	return raws, q.Ctx.Err()
+}
+
+// describeTx adds the details of a serialized transaction. The witness of bytes that the database does not store is not
+// covered by the transaction's hash, and may be damaged.
+func (q *Query) describeTx(a *TxAnswer, raw []byte) error {
+	a.Size = len(raw)
+	describer, ok := q.Chain.(model.TxDescriber)
+	if !ok {
+		return nil
+	}
+	d, err := describer.DescribeTx(raw)
+	if err != nil {
+		return err
+	}
+	if len(d.Inputs) != len(a.Inputs) || len(d.Outputs) != len(a.Outputs) {
+		return fmt.Errorf("its bytes have %d inputs and %d outputs, expected %d and %d: run check",
+			len(d.Inputs), len(d.Outputs), len(a.Inputs), len(a.Outputs))
+	}
+	a.Version, a.Locktime, a.CoinbaseText = &d.Version, &d.Locktime, d.CoinbaseText
+	if a.Weight, a.VSize = d.Weight, d.VSize; a.Fee != "" && d.VSize > 0 {
+		fee, err := strconv.ParseUint(a.Fee, 10, 64)
+		if err != nil {
+			return fmt.Errorf("fee %q: %w", a.Fee, err)
+		}
+		rate := math.Round(float64(fee)/float64(d.VSize)*1000) / 1000
+		a.FeeRate = &rate
+	}
+	for i := range d.Inputs {
+		in, to := &d.Inputs[i], &a.Inputs[i]
+		script := hex.EncodeToString(in.ScriptSig)
+		to.Sequence, to.ScriptSig = &in.Sequence, &script
+		for _, item := range in.Witness {
+			to.Witness = append(to.Witness, hex.EncodeToString(item))
+		}
+	}
+	for i, out := range d.Outputs {
+		script := hex.EncodeToString(out.Script)
+		a.Outputs[i].Script, a.Outputs[i].Type = &script, out.Type
+	}
+	return nil
+}

@@ -1,0 +1,241 @@
+package query
+
+import (
+	"encoding/binary"
+	"math/big"
+	"slices"
+
+	"birthmark/core/query/pointers"
+	"birthmark/core/query/setops"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// maxSummed is the number of rows of a stored history that are summed for the balances of a page. The balances of a
+// page that needs more are unknown, and so are those of the pages after it.
+const maxSummed = 100_000
+
+// balanceSize is the size in bytes of the balance in the position of a history's cursor.
+const balanceSize = 8
+
+// historyBase is the balance next to a page, in its order: before the first transaction, or after it if the order is
+// descending.
+type historyBase struct {
+	amount uint64
+	known  bool
+	after  bool // the page follows another one: without a balance in its cursor, the balances are unknown
+}
+
+// historyPosition returns the position of the last entry of a page. Its key ends with the balance next to the following
+// page, if it is known.
+func historyPosition(last schema.TxAmounts, balance uint64, known, descending bool) position {
+	p := at(model.UtxoPk(last.Tx))
+	if descending {
+		balance -= last.Received - last.Sent
+	}
+	if known {
+		p.key = binary.BigEndian.AppendUint64(p.key, balance)
+	}
+	return p
+}
+
+// historySpan returns the transactions that follow the cursor, and the balance in it.
+func (l *list) historySpan(r Range) (s setops.Span, base historyBase, err error) {
+	if s, err = l.q.Span(r); err != nil {
+		return s, base, err
+	}
+	c, err := l.cursor(anySize)
+	if c == nil || err != nil {
+		return s, base, err
+	}
+	base.after = true
+	if len(c.position) == model.PkSize+balanceSize {
+		base.amount, base.known = binary.BigEndian.Uint64(c.position[model.PkSize:]), true
+	} else if len(c.position) != model.PkSize {
+		_, err = l.cursor(model.PkSize) // the error of a wrong size
+		return s, base, err
+	}
+	tx, err := model.ParseTxPk(c.position[:model.PkSize])
+	if err != nil {
+		return s, base, err
+	}
+	return s.AfterTx(tx, l.Descending), base, l.checkBlock(c, tx.Height())
+}
+
+// balancedAmounts returns transactions as [Query.TxAmounts] does, and the balance next to them, if it is known or takes
+// a bounded number of rows.
+func (q *Query) balancedAmounts(
+	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool, limit int, base historyBase,
+) (txs []schema.TxAmounts, _ historyBase, err error) {
+	if s.Empty() {
+		return nil, base, nil
+	}
+	if !x.Active.Has(schema.FeatureHistory) {
+		txs, amount, err := q.computedHistory(x, birth, s, descending, limit)
+		return txs, historyBase{amount: amount, known: true}, err
+	}
+	if txs, err = q.storedHistory(x, birth, s, descending, limit); err != nil || base.after {
+		return txs, base, err
+	}
+	base.amount, base.known, err = q.storedBase(x, birth, s, descending)
+	return txs, base, err
+}
+
+// storedBase returns the balance before the first transaction of s, or after the last one if descending is set, of an
+// index that stores histories; ok is false if that takes too many rows.
+func (q *Query) storedBase(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) (amount uint64, ok bool, err error) {
+	if !descending {
+		if s.First == 0 {
+			return 0, true, nil
+		}
+		return q.sumHistory(x, birth, setops.Span{Last: s.First - 1})
+	}
+	if !x.Active.Has(schema.FeatureBalance) {
+		return q.sumHistory(x, birth, setops.Span{Last: s.Last})
+	}
+	account, err := q.Account(x, birth)
+	if err != nil {
+		return 0, false, err
+	}
+	amount = new(big.Int).Sub(account.Received.Big(), account.Sent.Big()).Uint64()
+	if s.Last == setops.Everywhere.Last {
+		return amount, true, nil
+	}
+	later, ok, err := q.sumHistory(x, birth, setops.Span{First: s.Last + 1, Last: setops.Everywhere.Last})
+	return amount - later, ok, err
+}
+
+// sumHistory returns what a value received minus what it sent in the transactions of s, modulo 2^64; ok is false if
+// there are more than maxSummed.
+func (q *Query) sumHistory(x *schema.Index, birth model.BirthPk, s setops.Span) (sum uint64, ok bool, err error) {
+	from, to := s.Keys(birth.AppendTo(nil, x.Kind.HasOrdinal()))
+	n := 0
+	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHistory), from, to, false, x.ParseHistoryRow) {
+		if err != nil {
+			return 0, false, err
+		}
+		if n++; n > maxSummed {
+			return 0, false, nil
+		}
+		if n%OccurrenceBatch == 0 {
+			if err := q.pass(OccurrenceBatch); err != nil {
+				return 0, false, err
+			}
+		}
+		sum += row.Received - row.Sent
+	}
+	return sum, true, nil
+}
+
+// balancesAfter returns the balance after each transaction; nil if it is unknown.
+func balancesAfter(txs []schema.TxAmounts, base historyBase, descending bool) []uint64 {
+	if !base.known || len(txs) == 0 {
+		return nil
+	}
+	balances, amount := make([]uint64, len(txs)), base.amount
+	for i, t := range txs {
+		if !descending {
+			amount += t.Received - t.Sent
+		}
+		balances[i] = amount
+		if descending {
+			amount -= t.Received - t.Sent
+		}
+	}
+	return balances
+}
+
+// setTimes sets the block times of transactions. Genesis transactions have none.
+func (q *Query) setTimes(answers []HistoryTxAnswer, txs []schema.TxAmounts) error {
+	var heights []model.HeightPk
+	for _, t := range txs {
+		if !q.IsGenesis(t.Tx) {
+			heights = append(heights, t.Tx.Height())
+		}
+	}
+	times, err := q.BlockTimes(heights)
+	if err != nil {
+		return err
+	}
+	for i, t := range txs {
+		if !q.IsGenesis(t.Tx) {
+			answers[i].Time = times[t.Tx.Height()]
+		}
+	}
+	return nil
+}
+
+// setHistoryAssets sets what a value received and sent of each asset in transactions.
+func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, birth model.BirthPk, txs []schema.TxAmounts) error {
+	if q.Totals.Assets == 0 {
+		return nil
+	}
+	type side struct {
+		tx   int
+		sent bool
+	}
+	var pks, spends []model.UtxoPk // outputs of the value, and of any value that the transactions spend
+	var of, by []side              // of each of them
+	for i, t := range txs {
+		in := setops.Span{First: model.UtxoPk(t.Tx), Last: model.UtxoPk(t.Tx) | model.MaxIndex}
+		for pk, err := range q.Occurrences(x, birth, in, false) {
+			if err != nil {
+				return err
+			}
+			pks, of = append(pks, pk), append(of, side{i, false})
+		}
+		spent, err := q.SpendsOf(t.Tx)
+		if err != nil {
+			return err
+		}
+		for _, pk := range spent {
+			spends, by = append(spends, pk), append(by, side{i, true})
+		}
+	}
+	rows, err := q.UtxoRows(spends)
+	if err != nil {
+		return err
+	}
+	for i, pk := range spends {
+		if slices.ContainsFunc(rows[i].Occurrences, func(o schema.Occurrence) bool { return o.Index == x && o.Birth == birth }) {
+			pks, of = append(pks, pk), append(of, by[i])
+		}
+	}
+	entries, err := q.AssetEntries(pks)
+	if err != nil {
+		return err
+	}
+	births := pointers.AssetsIn(entries)
+	ids, err := q.AssetIDs(births)
+	if err != nil {
+		return err
+	}
+	type movement struct{ received, sent big.Int }
+	moved := make([]map[model.AssetBirthPk]*movement, len(txs))
+	for n, es := range entries {
+		for _, e := range es {
+			in := of[n]
+			if moved[in.tx] == nil {
+				moved[in.tx] = map[model.AssetBirthPk]*movement{}
+			}
+			m := moved[in.tx][e.Birth]
+			if m == nil {
+				m = new(movement)
+				moved[in.tx][e.Birth] = m
+			}
+			sum := &m.received
+			if in.sent {
+				sum = &m.sent
+			}
+			sum.Add(sum, new(big.Int).SetUint64(e.Amount))
+		}
+	}
+	for i := range answers {
+		for _, b := range births {
+			if m := moved[i][b]; m != nil {
+				answers[i].Assets = append(answers[i].Assets, HistoryAssetAnswer{ids[b], m.received.String(), m.sent.String()})
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package pointers
+
+import (
+	"fmt"
+	"slices"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Birth returns the birth of a stored value of an index, or nil if no output has the value.
+func (q *Reader) Birth(x *schema.Index, value []byte) (*model.BirthPk, error) {
+	return q.birth(x.Number, value)
+}
+
+// StoredValues returns the values of an index with these births, which must exist.
+func (q *Reader) StoredValues(x *schema.Index, births []model.BirthPk) ([][]byte, error) {
+	keys := make([][]byte, len(births))
+	for i, b := range births {
+		keys[i] = b.AppendTo(nil, x.Kind.HasOrdinal())
+	}
+	return q.Many(x.Family(schema.IndexValue), keys)
+}
+
+// TxPks returns for each hash the pointers of the transactions with it, newest first.
+func (q *Reader) TxPks(hashes []model.Hash) ([][]model.TxPk, error) { return schema.TxPks(q.R, hashes) }
+
+// TxIDs returns the hashes of transactions that exist.
+func (q *Reader) TxIDs(pks []model.TxPk) ([]model.Hash, error) {
+	rows, err := q.Many(schema.FamilyTxHash, schema.Keys(pks))
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]model.Hash, len(pks))
+	for i, row := range rows {
+		if ids[i], _, err = schema.ParseTxHashRow(row); err != nil {
+			return nil, fmt.Errorf("transaction %v: %w", pks[i], err)
+		}
+	}
+	return ids, nil
+}
+
+// BlockTxIDs returns the hashes of n transactions of the block at h from a position on, fewer at its end.
+func (q *Reader) BlockTxIDs(h model.HeightPk, position, n int) ([]model.Hash, error) {
+	from, err := model.NewTxPk(h, position)
+	if err != nil || n <= 0 {
+		return nil, err
+	}
+	var ids []model.Hash
+	for kv, err := range q.R.Scan(schema.FamilyTxHash, from.AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+		if err != nil {
+			return nil, err
+		}
+		id, _, err := schema.ParseTxHashRow(kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		if ids = append(ids, id); len(ids) == n {
+			break
+		}
+	}
+	return ids, nil
+}
+
+// BlockRow returns the row of the block at h, or a NotFound error (unknown_block).
+func (q *Reader) BlockRow(h model.HeightPk) (schema.BlockRow, error) { return schema.BlockAt(q.R, h) }
+
+// BlockRows returns the rows of blocks that exist.
+func (q *Reader) BlockRows(hs []model.HeightPk) ([]schema.BlockRow, error) {
+	raw, err := q.Many(schema.FamilyBlock, schema.Keys(hs))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]schema.BlockRow, len(hs))
+	for i := range raw {
+		if rows[i], err = schema.ParseBlockRow(raw[i]); err != nil {
+			return nil, fmt.Errorf("block at height %d: %w", hs[i], err)
+		}
+	}
+	return rows, nil
+}
+
+// InHistory reports for each transaction whether it pays to a value or spends from it, for an index that stores
+// histories.
+func (q *Reader) InHistory(x *schema.Index, birth model.BirthPk, txs []model.TxPk) ([]bool, error) {
+	keys := make([][]byte, len(txs))
+	for i, tx := range txs {
+		keys[i] = schema.AppendHistoryKey(nil, x, birth, tx)
+	}
+	rows, err := q.R.GetMany(x.Family(schema.IndexHistory), keys)
+	if err != nil {
+		return nil, err
+	}
+	in := make([]bool, len(txs))
+	for i := range rows {
+		in[i] = rows[i] != nil
+	}
+	return in, nil
+}
+
+// HeightOf returns the height of the block with a hash; ok is false if the chain has none.
+func (q *Reader) HeightOf(hash model.Hash) (h model.HeightPk, ok bool, err error) {
+	rows, err := q.R.GetMany(schema.FamilyHeight, [][]byte{hash[:]})
+	if err != nil || rows[0] == nil {
+		return 0, false, err
+	}
+	h, _, err = schema.ParseHeightRow(rows[0])
+	return h, err == nil, err
+}
+
+// EachBlock calls visit with the blocks from <= height < to, ascending. It ends at the tip, or after an error.
+func (q *Reader) EachBlock(from, to model.HeightPk, visit func(model.HeightPk, *schema.BlockRow) error) error {
+	for kv, err := range q.R.Scan(schema.FamilyBlock, from.AppendTo(nil), to.AppendTo(nil), false) {
+		if err != nil {
+			return err
+		}
+		h, err := model.ParseHeightPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		row, err := schema.ParseBlockRow(kv.Value)
+		if err != nil {
+			return fmt.Errorf("block at height %d: %w", h, err)
+		}
+		if err := visit(h, &row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// UtxoRows returns the rows of outputs that exist.
+func (q *Reader) UtxoRows(pks []model.UtxoPk) ([]schema.UtxoRow, error) {
+	raw, err := q.Many(schema.FamilyUtxo, schema.Keys(pks))
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]schema.UtxoRow, len(pks))
+	for i := range raw {
+		if rows[i], err = q.ParseUtxoRow(pks[i], raw[i]); err != nil {
+			return nil, fmt.Errorf("output %v: %w", pks[i], err)
+		}
+	}
+	return rows, nil
+}
+
+// Amounts returns the values of outputs, which must exist, in the smallest unit.
+func (q *Reader) Amounts(pks []model.UtxoPk) ([]uint64, error) {
+	rows, err := q.Many(schema.FamilyUtxo, schema.Keys(pks))
+	if err != nil {
+		return nil, err
+	}
+	amounts := make([]uint64, len(rows))
+	for i, row := range rows {
+		if amounts[i], err = schema.ParseUtxoValue(row); err != nil {
+			return nil, err
+		}
+	}
+	return amounts, nil
+}
+
+// SpendersOf returns the inputs that spend outputs; nil for an unspent output.
+func (q *Reader) SpendersOf(pks []model.UtxoPk) ([]*model.InputPk, error) {
+	rows, err := q.R.GetMany(schema.FamilySpentInput, schema.Keys(pks))
+	if err != nil {
+		return nil, err
+	}
+	spenders, inputs := make([]*model.InputPk, len(rows)), make([]model.InputPk, len(rows))
+	for i, row := range rows {
+		if row == nil {
+			continue
+		}
+		if inputs[i], err = model.ParseInputPk(row); err != nil {
+			return nil, fmt.Errorf("spender of output %v: %w", pks[i], err)
+		}
+		spenders[i] = &inputs[i]
+	}
+	return spenders, nil
+}
+
+// AssetEntries returns the asset entries of outputs.
+func (q *Reader) AssetEntries(pks []model.UtxoPk) ([][]schema.AssetEntry, error) {
+	rows, err := q.R.GetMany(schema.FamilyAssets, schema.Keys(pks))
+	if err != nil {
+		return nil, err
+	}
+	entries := make([][]schema.AssetEntry, len(rows))
+	for i, row := range rows {
+		if entries[i], err = schema.ParseAssetsRow(pks[i], row); err != nil {
+			return nil, fmt.Errorf("assets of output %v: %w", pks[i], err)
+		}
+	}
+	return entries, nil
+}
+
+// AssetsIn returns the births of the assets in entries, in order and without duplicates.
+func AssetsIn(entries [][]schema.AssetEntry) (births []model.AssetBirthPk) {
+	for _, es := range entries {
+		for _, e := range es {
+			births = append(births, e.Birth)
+		}
+	}
+	slices.SortFunc(births, schema.CompareAssetBirths)
+	return slices.Compact(births)
+}
+
+// BlocksOf returns the blocks of transactions by height. Genesis transactions may have none.
+func (q *Reader) BlocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow, error) {
+	blocks := map[model.HeightPk]schema.BlockRow{}
+	for _, pk := range pks {
+		h := pk.Height()
+		if _, known := blocks[h]; known || q.IsGenesis(pk) {
+			continue
+		}
+		row, err := schema.BlockAt(q.R, h)
+		if err != nil {
+			return nil, err
+		}
+		blocks[h] = row
+	}
+	return blocks, nil
+}
