@@ -17,13 +17,13 @@ import (
 
 // withoutAnswer are the operations whose examples show none: what depends on the program or the disk, or what the chain
 // of the examples does not have.
-var withoutAnswer = []string{"status", "rawTx", "schema", "fields", "asset", "assetEvents", "assetHolders", "events"}
+var withoutAnswer = []string{"status", "rawTx", "schema", "fields", "asset", "assetEvents", "assetHolders", "events", "mempool", "mempoolTransactions", "submit", "testTxs", "submitPackage", "fees"}
 
 var (
 	articles = regexp.MustCompile(`(?s)<article id="(\w+)">(.*?)</article>`)
 	asked    = regexp.MustCompile(`(?s)<pre class="ask"><code>(.*?)</code></pre>`)
 	answered = regexp.MustCompile(`(?s)<pre tabindex="0"><code>(.*?)</code></pre>`)
-	curl     = regexp.MustCompile(`^curl (?:-N )?'?http://127\.0\.0\.1:8080([^' ]+)'?(?: -H 'Content-Type: application/json' -d '([^']*)')?$`)
+	curl     = regexp.MustCompile(`^curl (?:-N )?'?http://127\.0\.0\.1:8080([^' ]+)'?(?: -H 'Content-Type: (?:application/json|text/plain)' -d '([^']*)')?$`)
 )
 
 // Every example on the page has the answer that the page shows.

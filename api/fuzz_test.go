@@ -17,7 +17,7 @@ import (
 // Every request has an answer or a client error: none fails the server, and the JSON matches the OpenAPI document.
 func FuzzRequests(f *testing.F) {
 	v := modeltest.Variants()[1]
-	db, err := core.Open(context.Background(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
+	db, err := core.Open(context.Background(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, RawFiles: v.Placed})
 	if err != nil {
 		f.Fatal(err)
 	}

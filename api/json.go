@@ -49,7 +49,9 @@ func newAppender(t reflect.Type) appender {
 			return elem(b, v.Elem())
 		}
 	case reflect.Slice:
-		return sliceAppender(appenderOf(t.Elem()))
+		if t != reflect.TypeFor[json.RawMessage]() {
+			return sliceAppender(appenderOf(t.Elem()))
+		}
 	case reflect.Struct:
 		if t == optionalSpentBy {
 			value := appenderOf(t.Field(0).Type)

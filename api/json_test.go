@@ -65,15 +65,21 @@ func fill(rng *rand.Rand, v reflect.Value) {
 			v.Set(reflect.New(v.Type().Elem()))
 			fill(rng, v.Elem())
 		}
+	case reflect.Float64:
+		v.SetFloat([]float64{0, 1, 12.345, rng.Float64()}[rng.IntN(4)])
 	case reflect.Slice:
-		if n := rng.IntN(4) - 1; n >= 0 {
+		if node, ok := v.Addr().Interface().(*json.RawMessage); ok {
+			*node = json.RawMessage([]string{"null", `{"allowed":true,"fees":{"base":0.00001000}}`, `["<&>"]`}[rng.IntN(3)])
+		} else if n := rng.IntN(4) - 1; n >= 0 {
 			v.Set(reflect.MakeSlice(v.Type(), n, n))
 			for i := range n {
 				fill(rng, v.Index(i))
 			}
 		}
 	case reflect.Map:
-		if n := rng.IntN(12) - 1; n >= 0 {
+		if rates, ok := v.Addr().Interface().(*map[string]float64); ok {
+			*rates = []map[string]float64{nil, {}, {"1": rng.Float64(), "144": 2}}[rng.IntN(3)]
+		} else if n := rng.IntN(12) - 1; n >= 0 {
 			m := map[string]any{}
 			for range n {
 				m[texts[rng.IntN(len(texts))]] = []any{"value", []string{"a", texts[rng.IntN(len(texts))]}, []string(nil), 7, nil}[rng.IntN(5)]

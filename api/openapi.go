@@ -24,6 +24,7 @@ const about = "Query blocks, transactions, outputs, balances and assets. The ans
 func (a *API) openAPI(plain bool) *huma.OpenAPI {
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
 	registry.RegisterTypeAlias(optionalSpentBy, spentBy)
+	registry.RegisterTypeAlias(optionalPendingSpentBy, pendingSpentBy)
 	d := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
@@ -114,6 +115,9 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 		}}
 	} else {
 		o.Responses = map[string]*huma.Response{"200": answerOf(registry.Schema(reflect.TypeOf(op.answer), true, ""), true)}
+		if op.node != nil {
+			o.Responses["200"].Headers = nil
+		}
 		if answer := op.exampleAnswer(); answer != nil {
 			o.Responses["200"].Content[jsonType].Example = json.RawMessage(answer)
 		}
@@ -125,12 +129,18 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 			Extensions: map[string]any{"x-lines": map[string]any{"anyOf": []any{entry, end}}},
 		}
 	}
-	if op.body != nil {
+	switch {
+	case op.hexBody:
+		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: "string"}}}}
+		problems["413"] = "TooLarge"
+	case op.body != nil:
 		body := registry.Schema(reflect.TypeOf(op.body()).Elem(), true, "")
 		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: body, Example: json.RawMessage(op.example.body)}}}
-		o.Responses["200"].Headers = headers
+		if op.node == nil {
+			o.Responses["200"].Headers = headers
+		}
 		problems["413"], problems["415"] = "TooLarge", "UnsupportedMedia"
-	} else if !op.stream {
+	case !op.stream && op.node == nil:
 		o.Responses["304"] = &huma.Response{Description: notModified}
 	}
 	for status, name := range problems {
@@ -168,6 +178,13 @@ func finish(schemas map[string]*huma.Schema, plain bool) {
 			p.Description = docOf(name, property)
 			s.Properties[property] = p
 		}
+	}
+	ofNode := &huma.Schema{Type: "object", AdditionalProperties: true}
+	for property, s := range map[string]*huma.Schema{"Package.result": ofNode, "TestTxs.results": {Type: "array", Items: ofNode}} {
+		schema, name, _ := strings.Cut(property, ".")
+		s := *s
+		s.Description = docOf(schema, name)
+		schemas[schema].Properties[name] = &s
 	}
 	one := &huma.Schema{Type: "string"}
 	schemas["Output"].Properties["keys"].AdditionalProperties = &huma.Schema{OneOf: []*huma.Schema{one, {Type: "array", Items: one}}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"birthmark/core/pending"
 	"birthmark/core/query"
 )
 
@@ -23,8 +24,13 @@ type operation struct {
 	answer any          // a value of the type of the answer
 
 	volatile bool // the ETag is made of the body, since the tip and the indexes do not determine the answer
+	pending  bool // of the unconfirmed transactions: [request.overlay] is set
 	lasting  bool // not in the cache of the tip: [request.block] has a cache of its own
 	stream   bool // [Options.Events] answers
+
+	node    nodeAsker // the node answers; nil: the database
+	submits bool      // to the node
+	hexBody bool      // the body is a transaction in hex instead of JSON
 
 	ask     asker
 	entries func(answer any) (_ iter.Seq[any], next *string) // of a list with pages; nil: not such a list
@@ -54,6 +60,11 @@ type request struct {
 	terms  query.Terms
 	asset  string
 	prefix *string
+	node   nodeQuestion
+
+	mempool bool             // the answer has unconfirmed transactions
+	overlay *pending.Overlay // for the tip of the snapshot; nil without mempool
+	byRate  bool             // order of a list of unconfirmed transactions
 
 	cacheAs string // key of the answer in the cache of blocks; empty: not cached there
 }

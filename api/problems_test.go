@@ -30,7 +30,7 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, indexes, forks"},
 		{"GET", "/v1/bitcoin/", 404, "unknown_path", "status"},
 		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "asset/{asset}/events"},
-		{"GET", "/v1/bitcoin/tx", 404, "unknown_path", "tx/{hash}"},
+		{"GET", "/v1/bitcoin/output", 404, "unknown_path", "tx/{hash}"},
 		{"GET", "/v1/bitcoin/tx/00/11", 404, "unknown_path", "tx/{hash}/raw"},
 		{"GET", "/v1/bitcoin/find/address/a/b", 404, "unknown_path", "%2F"},
 		{"GET", "/v1/bitcoin/status/", 404, "unknown_path", "status"},

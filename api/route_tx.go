@@ -11,10 +11,16 @@ func txOperations() []*operation {
 		get("tx", "/tx/{hash}", "chain", "Get a transaction",
 			"Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more "+
 				"than once, the newest transaction.", query.TxAnswer{},
-			func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Tx(ctx, q.args[0]) }).
+			func(ctx context.Context, v *query.View, q *request) (any, error) {
+				a, err := v.Tx(ctx, q.args[0])
+				if err != nil {
+					return pendingTx(ctx, v, q, err)
+				}
+				return a, nil
+			}).
 			shown(example{path: "/tx/" + firstPayment}),
 		get("rawTx", "/tx/{hash}/raw", "chain", "Get the bytes of a transaction",
-			"The serialized transaction in hex. Only databases that were created with `sync --raw` have it.", query.RawTxAnswer{},
+			"The serialized transaction in hex. Needs raw transactions: `raw` in the settings.", query.RawTxAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) { return v.RawTx(ctx, q.args[0]) }),
 		post("txs", "/txs", "Get many transactions",
 			"In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.",

@@ -11,7 +11,8 @@ import (
 // operations lists every operation, in the order of the documentation. Routes, the OpenAPI document and the pages of the
 // documentation are made from it.
 func (o *Options) operations() []*operation {
-	ops := slices.Concat(chainOperations(), blockOperations(), txOperations(), outputOperations(), valueOperations(), assetOperations())
+	ops := slices.Concat(chainOperations(), blockOperations(), txOperations(), outputOperations(), valueOperations(), assetOperations(),
+		mempoolOperations(), nodeOperations())
 	if o.Fields != nil {
 		ops = append(ops, fieldsOperation(o.Fields))
 	}
@@ -62,9 +63,13 @@ func (a *API) serveOperation(w http.ResponseWriter, r *http.Request, c *chain, o
 		}
 		return
 	}
-	q := request{chain: c, op: op}
+	q := request{chain: c, op: op, mempool: op.pending}
 	for _, arg := range op.args {
 		q.args = append(q.args, r.PathValue(arg))
+	}
+	if op.node != nil {
+		a.serveNode(w, r, &q)
+		return
 	}
 	a.serve(w, r, &q)
 }

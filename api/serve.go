@@ -39,12 +39,17 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		w.Header()["Vary"] = []string{"Accept"}
 	}
 	cost := q.cost()
+	if stream && q.mempool {
+		a.fail(w, r, problem.New(http.StatusBadRequest, "bad_value", "mempool: a streamed list has no unconfirmed transactions: "+
+			"expected exclude, or Accept: %s", jsonType))
+		return
+	}
 	if stream {
 		a.stream(w, r, q, cost)
 		return
 	}
 	cache := &q.chain.answers
-	if q.op.body != nil || q.op.volatile || q.op.lasting || cache.maxBytes <= 0 {
+	if q.op.body != nil || q.volatile() || q.op.lasting || cache.maxBytes <= 0 {
 		a.answer(w, r, q, cost, nil)
 		return
 	}
@@ -78,7 +83,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 		res, err = a.read(r.Context(), q, rows, b, known, add)
 	} else {
 		if len(known) > 0 {
-			err = q.chain.View(r.Context(), func(v *query.View) error { return res.at(r.Context(), v, q, known) })
+			err = q.view(r.Context(), func(v *query.View) error { return res.at(r.Context(), v, q, known) })
 		}
 		if err == nil && !res.same {
 			res, err = a.shared(w, r, q, rows, cost, add)
@@ -91,7 +96,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 	switch {
 	case err != nil:
 		a.fail(w, r, err)
-	case q.op.volatile:
+	case q.volatile():
 		send(w, r, res.text, tagBody(w, r, res.text))
 	case res.tip == nil || q.op.body != nil:
 		send(w, r, res.text, false)
@@ -138,7 +143,7 @@ func (a *API) shared(
 func (a *API) read(
 	ctx context.Context, q *request, rows int, b *buffer, known []string, add caching,
 ) (res result, err error) {
-	err = q.chain.View(ctx, func(v *query.View) error {
+	err = q.view(ctx, func(v *query.View) error {
 		if err := res.at(ctx, v, q, known); err != nil || res.same {
 			return err
 		}
@@ -159,7 +164,7 @@ func (a *API) read(
 		return res, err
 	}
 	res.text = b.text
-	if add != nil && res.tip != nil && !res.same {
+	if add != nil && res.tip != nil && !res.same && !q.volatile() {
 		add(res.tip, res.text)
 	}
 	return res, nil
@@ -179,7 +184,7 @@ func (res *result) at(ctx context.Context, v *query.View, q *request, known []st
 		return err
 	}
 	res.tip = q.chain.headers(v.Tip, indexes)
-	res.same = res.tip != nil && q.op.body == nil && !q.op.volatile && served.MatchesETag(known, res.tip.etag[0])
+	res.same = res.tip != nil && q.op.body == nil && !q.volatile() && served.MatchesETag(known, res.tip.etag[0])
 	return nil
 }
 

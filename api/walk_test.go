@@ -194,7 +194,7 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 func TestAnswersMatchTheOpenAPIDocument(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 901)
-		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
+		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, RawFiles: v.Placed})
 		if err != nil {
 			t.Fatal(err)
 		}

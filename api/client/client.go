@@ -52,6 +52,24 @@ func (e AssetsParamsOrder) Valid() bool {
 	}
 }
 
+// Defines values for BalanceParamsMempool.
+const (
+	BalanceParamsMempoolExclude BalanceParamsMempool = "exclude"
+	BalanceParamsMempoolInclude BalanceParamsMempool = "include"
+)
+
+// Valid indicates whether the value is a known member of the BalanceParamsMempool enum.
+func (e BalanceParamsMempool) Valid() bool {
+	switch e {
+	case BalanceParamsMempoolExclude:
+		return true
+	case BalanceParamsMempoolInclude:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BlocksParamsOrder.
 const (
 	BlocksParamsOrderAsc  BlocksParamsOrder = "asc"
@@ -88,6 +106,24 @@ func (e FindParamsOrder) Valid() bool {
 	}
 }
 
+// Defines values for FindParamsMempool.
+const (
+	FindParamsMempoolExclude FindParamsMempool = "exclude"
+	FindParamsMempoolInclude FindParamsMempool = "include"
+)
+
+// Valid indicates whether the value is a known member of the FindParamsMempool enum.
+func (e FindParamsMempool) Valid() bool {
+	switch e {
+	case FindParamsMempoolExclude:
+		return true
+	case FindParamsMempoolInclude:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HistoryParamsOrder.
 const (
 	HistoryParamsOrderAsc  HistoryParamsOrder = "asc"
@@ -100,6 +136,42 @@ func (e HistoryParamsOrder) Valid() bool {
 	case HistoryParamsOrderAsc:
 		return true
 	case HistoryParamsOrderDesc:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HistoryParamsMempool.
+const (
+	HistoryParamsMempoolExclude HistoryParamsMempool = "exclude"
+	HistoryParamsMempoolInclude HistoryParamsMempool = "include"
+)
+
+// Valid indicates whether the value is a known member of the HistoryParamsMempool enum.
+func (e HistoryParamsMempool) Valid() bool {
+	switch e {
+	case HistoryParamsMempoolExclude:
+		return true
+	case HistoryParamsMempoolInclude:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MempoolTransactionsParamsOrder.
+const (
+	Arrival MempoolTransactionsParamsOrder = "arrival"
+	Rate    MempoolTransactionsParamsOrder = "rate"
+)
+
+// Valid indicates whether the value is a known member of the MempoolTransactionsParamsOrder enum.
+func (e MempoolTransactionsParamsOrder) Valid() bool {
+	switch e {
+	case Arrival:
+		return true
+	case Rate:
 		return true
 	default:
 		return false
@@ -122,6 +194,18 @@ func (e ValuesParamsOrder) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// Ancestors The totals of a transaction and its unconfirmed ancestors.
+type Ancestors struct {
+	// Count Number of transactions; 1: all parents are confirmed.
+	Count int64 `json:"count"`
+
+	// Fee In the smallest unit of the chain; absent if unknown or not applicable.
+	Fee string `json:"fee"`
+
+	// Vsize In virtual bytes.
+	Vsize int64 `json:"vsize"`
 }
 
 // Asset The totals of an asset.
@@ -254,6 +338,9 @@ type Balance struct {
 
 	// Index The name of the index.
 	Index string `json:"index"`
+
+	// Mempool What unconfirmed transactions change in the totals of a value.
+	Mempool *PendingBalance `json:"mempool,omitempty"`
 
 	// OutputCount Outputs that pay to the value.
 	OutputCount int64 `json:"output_count"`
@@ -400,6 +487,36 @@ type Family struct {
 	Name string `json:"name"`
 }
 
+// FeeRates The transactions of a range of fee rates, down to `fee_rate`.
+type FeeRates struct {
+	// Count Total number.
+	Count int64 `json:"count"`
+
+	// FeeRate Smallest units of the chain per virtual byte.
+	FeeRate float64 `json:"fee_rate"`
+
+	// Vsize In virtual bytes.
+	Vsize int64 `json:"vsize"`
+}
+
+// Fees Fee rates of the node.
+type Fees struct {
+	// Chain The chain, such as `bitcoin`.
+	Chain string `json:"chain"`
+
+	// Estimates The fee rate by confirmation target in blocks; a target without an estimate is absent.
+	Estimates map[string]float64 `json:"estimates"`
+
+	// Minimum The lowest fee rates that the node accepts.
+	Minimum MinimumFees `json:"minimum"`
+
+	// Network The network of the chain, such as `mainnet`.
+	Network string `json:"network"`
+
+	// Unit Smallest units of the chain per virtual byte: `sat/vB`.
+	Unit string `json:"unit"`
+}
+
 // Fields The fields that expressions of custom indexes can use.
 type Fields struct {
 	// Chains One entry: the requested chain.
@@ -419,6 +536,9 @@ type Find struct {
 
 	// Index The name of the index.
 	Index string `json:"index"`
+
+	// Mempool The outputs of a value that unconfirmed transactions create and spend.
+	Mempool *PendingFind `json:"mempool,omitempty"`
 
 	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
@@ -468,6 +588,9 @@ type History struct {
 	// Index The name of the index.
 	Index string `json:"index"`
 
+	// Mempool The unconfirmed transactions of a value, in the order of arrival.
+	Mempool *PendingHistory `json:"mempool,omitempty"`
+
 	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
 
@@ -478,8 +601,26 @@ type History struct {
 	Value string `json:"value"`
 }
 
+// HistoryAsset The amounts of an asset that a value received and sent in one transaction.
+type HistoryAsset struct {
+	// Asset The id of the asset.
+	Asset string `json:"asset"`
+
+	// Received In the smallest unit of the chain.
+	Received string `json:"received"`
+
+	// Sent In the smallest unit of the chain.
+	Sent string `json:"sent"`
+}
+
 // HistoryTx The amounts that a value received and sent in one transaction.
 type HistoryTx struct {
+	// Assets Amounts of each asset that the value received and sent; absent if there are none.
+	Assets *[]HistoryAsset `json:"assets,omitempty"`
+
+	// Balance Of the value after the transaction; absent if the database would have to read too much for it.
+	Balance *string `json:"balance,omitempty"`
+
 	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
 
@@ -494,6 +635,9 @@ type HistoryTx struct {
 
 	// Sent In the smallest unit of the chain.
 	Sent string `json:"sent"`
+
+	// Time Time of the block in Unix seconds.
+	Time *int64 `json:"time,omitempty"`
 }
 
 // Holder An address and its balance of an asset.
@@ -587,6 +731,15 @@ type Input struct {
 
 	// Output One output.
 	Output Output `json:"output"`
+
+	// ScriptSig Hex; absent if the serialized transaction is not known.
+	ScriptSig *string `json:"script_sig,omitempty"`
+
+	// Sequence Absent if the serialized transaction is not known.
+	Sequence *int32 `json:"sequence,omitempty"`
+
+	// Witness Items in hex; absent if there are none, or the serialized transaction is not known.
+	Witness *[]string `json:"witness,omitempty"`
 }
 
 // LostBlock An orphaned block. The lowest block of a reorganization is first: its depth is that of the reorganization.
@@ -610,6 +763,66 @@ type LostBlock struct {
 	Time int64 `json:"time"`
 }
 
+// Mempool The totals of the unconfirmed transactions.
+type Mempool struct {
+	// Chain The chain, such as `bitcoin`.
+	Chain string `json:"chain"`
+
+	// Count Total number.
+	Count int64 `json:"count"`
+
+	// Fees Sum of the fees.
+	Fees string `json:"fees"`
+
+	// Histogram By fee rate, highest first.
+	Histogram []FeeRates `json:"histogram"`
+
+	// Memory Bytes of memory, estimated.
+	Memory int64 `json:"memory"`
+
+	// Network The network of the chain, such as `mainnet`.
+	Network string `json:"network"`
+
+	// NodeCount Number of transactions of the node.
+	NodeCount int64 `json:"node_count"`
+
+	// Size In bytes.
+	Size int64 `json:"size"`
+
+	// State State of the mempool: `live`, `filling`, `old`, `partial` or `none`.
+	State string `json:"state"`
+
+	// Vsize In virtual bytes.
+	Vsize int64 `json:"vsize"`
+}
+
+// MempoolTxs A page of the unconfirmed transactions.
+type MempoolTxs struct {
+	// Count Total number.
+	Count int64 `json:"count"`
+
+	// Next The cursor of the next page; null on the last page.
+	Next *string `json:"next"`
+
+	// State State of the mempool: `live`, `filling`, `old`, `partial` or `none`.
+	State string `json:"state"`
+
+	// Txs In the requested order.
+	Txs []PendingTxSummary `json:"txs"`
+}
+
+// MinimumFees The lowest fee rates that the node accepts.
+type MinimumFees struct {
+	// Increment By which a replacement must exceed the transactions it replaces.
+	Increment float64 `json:"increment"`
+
+	// Mempool To enter the mempool of the node now.
+	Mempool float64 `json:"mempool"`
+
+	// Relay To be relayed by the node, whatever the size of its mempool.
+	Relay float64 `json:"relay"`
+}
+
 // Mint The amount of an asset that a transaction minted or burned.
 type Mint struct {
 	// Amount Amount minted or, if negative, burned.
@@ -624,6 +837,12 @@ type Output struct {
 	// Assets Assets of the output; absent if there are none.
 	Assets *[]AssetEntry `json:"assets,omitempty"`
 
+	// BlockTime Time of its block in Unix seconds; absent if it existed before the first block.
+	BlockTime *int64 `json:"block_time,omitempty"`
+
+	// Confirmations Number of blocks from its block up to the tip; absent if it existed before the first block.
+	Confirmations *int32 `json:"confirmations,omitempty"`
+
 	// Height The height of the block.
 	Height int32 `json:"height"`
 
@@ -633,6 +852,9 @@ type Output struct {
 	// Keys Values of the output by name of the index; a list if an output can have several values.
 	Keys map[string]Output_Keys_AdditionalProperties `json:"keys"`
 
+	// Script Hex; only in a transaction whose serialized form is known.
+	Script *string `json:"script,omitempty"`
+
 	// SpentBy The input that spends the output; null if unspent.
 	SpentBy *SpentBy `json:"spent_by,omitempty"`
 
@@ -641,6 +863,9 @@ type Output struct {
 
 	// TxIndex The position of its transaction in the block.
 	TxIndex int64 `json:"tx_index"`
+
+	// Type `p2pk`, `p2pkh`, `p2sh`, `p2wpkh`, `p2wsh`, `p2tr`, `multisig`, `op_return` or `nonstandard`; present with `script`.
+	Type *string `json:"type,omitempty"`
 
 	// Value In the smallest unit of the chain.
 	Value string `json:"value"`
@@ -669,6 +894,162 @@ type Outputs struct {
 	Outputs []*Output `json:"outputs"`
 }
 
+// Package The node's result of a package.
+type Package struct {
+	// Result In the format of the node.
+	Result map[string]interface{} `json:"result"`
+}
+
+// PendingAsset One asset of an output of an unconfirmed transaction.
+type PendingAsset struct {
+	// Amount In the asset's smallest unit.
+	Amount string `json:"amount"`
+
+	// Asset The id of the asset.
+	Asset string `json:"asset"`
+}
+
+// PendingBalance What unconfirmed transactions change in the totals of a value.
+type PendingBalance struct {
+	// Balance The change: received minus sent.
+	Balance string `json:"balance"`
+
+	// OutputCount Outputs that they create.
+	OutputCount int64 `json:"output_count"`
+
+	// Received In the smallest unit of the chain.
+	Received string `json:"received"`
+
+	// Sent In the smallest unit of the chain.
+	Sent string `json:"sent"`
+
+	// SpentCount Outputs that they spend, confirmed or not.
+	SpentCount int64 `json:"spent_count"`
+
+	// State State of the mempool: `live`, `filling`, `old`, `partial` or `none`.
+	State string `json:"state"`
+
+	// TxCount Unconfirmed transactions of the value.
+	TxCount int64 `json:"tx_count"`
+}
+
+// PendingFind The outputs of a value that unconfirmed transactions create and spend.
+type PendingFind struct {
+	// More Whether there are more than the 10,000 entries of each list.
+	More *bool `json:"more,omitempty"`
+
+	// Outputs Outputs that they create, at most 10,000.
+	Outputs []PendingOutput `json:"outputs"`
+
+	// Spends Outputs that they spend, confirmed or not, at most 10,000.
+	Spends []PendingSpend `json:"spends"`
+
+	// State State of the mempool: `live`, `filling`, `old`, `partial` or `none`.
+	State string `json:"state"`
+}
+
+// PendingHistory The unconfirmed transactions of a value, in the order of arrival.
+type PendingHistory struct {
+	// State State of the mempool: `live`, `filling`, `old`, `partial` or `none`.
+	State string `json:"state"`
+
+	// TxCount Total number.
+	TxCount int64 `json:"tx_count"`
+
+	// Txs In the order of arrival, at most 10,000.
+	Txs []PendingHistoryTx `json:"txs"`
+}
+
+// PendingHistoryTx The amounts that a value receives and sends in one unconfirmed transaction.
+type PendingHistoryTx struct {
+	// FirstSeen When the node received it, in Unix seconds.
+	FirstSeen int64 `json:"first_seen"`
+
+	// Hash In hex, in the byte order that explorers of the chain use.
+	Hash string `json:"hash"`
+
+	// Received In the smallest unit of the chain.
+	Received string `json:"received"`
+
+	// Sent In the smallest unit of the chain.
+	Sent string `json:"sent"`
+
+	// UnconfirmedParent Whether it spends an output of an unconfirmed transaction.
+	UnconfirmedParent bool `json:"unconfirmed_parent"`
+}
+
+// PendingOutput An output of an unconfirmed transaction.
+type PendingOutput struct {
+	// Assets Assets of the output; absent if there are none.
+	Assets *[]PendingAsset `json:"assets,omitempty"`
+
+	// Index The position of the output in the transaction.
+	Index int64 `json:"index"`
+
+	// Keys Values of the output by name of the index; a list if an output can have several values.
+	Keys map[string]interface{} `json:"keys"`
+
+	// SpentBy The input that spends the output; null if unspent.
+	SpentBy *PendingSpentBy `json:"spent_by,omitempty"`
+
+	// Tx The hash of the transaction.
+	Tx string `json:"tx"`
+
+	// Value In the smallest unit of the chain.
+	Value string `json:"value"`
+}
+
+// PendingSpend An output that an unconfirmed transaction spends.
+type PendingSpend struct {
+	// Index The position of the output in the transaction.
+	Index int64 `json:"index"`
+
+	// SpentBy An input of an unconfirmed transaction.
+	SpentBy PendingSpentBy `json:"spent_by"`
+
+	// Tx The hash of the transaction.
+	Tx string `json:"tx"`
+
+	// Value In the smallest unit of the chain.
+	Value string `json:"value"`
+}
+
+// PendingSpentBy An input of an unconfirmed transaction.
+type PendingSpentBy struct {
+	// Input The position of the input in the transaction.
+	Input int64 `json:"input"`
+
+	// Tx The hash of the transaction.
+	Tx string `json:"tx"`
+}
+
+// PendingTxSummary An unconfirmed transaction without its inputs and outputs.
+type PendingTxSummary struct {
+	// Ancestors The totals of a transaction and its unconfirmed ancestors.
+	Ancestors Ancestors `json:"ancestors"`
+
+	// Fee In the smallest unit of the chain; absent if unknown or not applicable.
+	Fee *string `json:"fee,omitempty"`
+
+	// FeeRate Smallest units of the chain per virtual byte.
+	FeeRate *float64 `json:"fee_rate,omitempty"`
+
+	// FirstSeen When the node received it, in Unix seconds.
+	FirstSeen int64 `json:"first_seen"`
+
+	// Hash In hex, in the byte order that explorers of the chain use.
+	Hash string `json:"hash"`
+
+	// Size In bytes.
+	Size int64 `json:"size"`
+
+	// Vsize In virtual bytes.
+	Vsize int64 `json:"vsize"`
+
+	// Weight Weight units (BIP 141); absent on other chains.
+	Weight *int64 `json:"weight,omitempty"`
+}
+
 // Point The height and hash of a block.
 type Point struct {
 	// Hash In hex, in the byte order that explorers of the chain use.
@@ -685,6 +1066,9 @@ type Problem struct {
 
 	// Detail One line: what failed, and what was expected.
 	Detail string `json:"detail"`
+
+	// NodeCode The error code of the node that refused a transaction; absent for other problems.
+	NodeCode *int64 `json:"node_code,omitempty"`
 
 	// Status The HTTP status.
 	Status int64 `json:"status"`
@@ -703,6 +1087,12 @@ type RawTx struct {
 
 	// Tx The hash of the transaction.
 	Tx string `json:"tx"`
+}
+
+// RawTxs Serialized transactions.
+type RawTxs struct {
+	// Txs In hex, parents first.
+	Txs []string `json:"txs"`
 }
 
 // Richest The largest balances of an index.
@@ -849,6 +1239,12 @@ type StreamEnding struct {
 	Reason *string `json:"reason,omitempty"`
 }
 
+// Submit A transaction that the node accepted.
+type Submit struct {
+	// Hash The hash of the transaction.
+	Hash string `json:"hash"`
+}
+
 // Term A value of an index, or an asset.
 type Term struct {
 	// Index The name of an index, or `asset`.
@@ -856,6 +1252,12 @@ type Term struct {
 
 	// Value The value.
 	Value string `json:"value"`
+}
+
+// TestTxs The node's results of a test.
+type TestTxs struct {
+	// Results In the format of the node, one entry for each transaction.
+	Results []map[string]interface{} `json:"results"`
 }
 
 // Tip The last block.
@@ -908,8 +1310,17 @@ type Tx struct {
 	// Coinbase Whether the transaction creates coins and spends nothing.
 	Coinbase bool `json:"coinbase"`
 
+	// CoinbaseText Readable text in the script of a coinbase: runs of at least four printable characters, joined by spaces.
+	CoinbaseText *string `json:"coinbase_text,omitempty"`
+
+	// Confirmations Number of blocks from its block up to the tip; absent if it existed before the first block.
+	Confirmations *int32 `json:"confirmations,omitempty"`
+
 	// Fee In the smallest unit of the chain; absent if unknown or not applicable.
 	Fee *string `json:"fee,omitempty"`
+
+	// FeeRate Fee per virtual byte, in the smallest unit of the chain, rounded to 3 decimals; absent if unknown.
+	FeeRate *float64 `json:"fee_rate,omitempty"`
 
 	// Hash In hex, in the byte order that explorers of the chain use.
 	Hash string `json:"hash"`
@@ -923,14 +1334,29 @@ type Tx struct {
 	// Inputs Inputs with the outputs that they spend.
 	Inputs []Input `json:"inputs"`
 
+	// Locktime Absent if the serialized transaction is not known.
+	Locktime *int32 `json:"locktime,omitempty"`
+
 	// Mints Mints and burns; absent if there are none.
 	Mints *[]Mint `json:"mints,omitempty"`
 
 	// Outputs Its outputs.
 	Outputs []Output `json:"outputs"`
 
+	// Size In bytes; absent if the serialized transaction is not known.
+	Size *int64 `json:"size,omitempty"`
+
 	// Time Time of the block in Unix seconds.
 	Time *int64 `json:"time,omitempty"`
+
+	// Version Absent if the serialized transaction is not known.
+	Version *int32 `json:"version,omitempty"`
+
+	// Vsize Virtual size in bytes (BIP 141); absent if unknown.
+	Vsize *int64 `json:"vsize,omitempty"`
+
+	// Weight Weight (BIP 141); absent if unknown.
+	Weight *int64 `json:"weight,omitempty"`
 }
 
 // TxHashes Hashes of transactions.
@@ -1023,6 +1449,15 @@ type AssetsParams struct {
 // AssetsParamsOrder defines parameters for Assets.
 type AssetsParamsOrder string
 
+// BalanceParams defines parameters for Balance.
+type BalanceParams struct {
+	// Mempool `include` adds `mempool`: what unconfirmed transactions change. All other fields remain those of the confirmed chain.
+	Mempool *BalanceParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
+}
+
+// BalanceParamsMempool defines parameters for Balance.
+type BalanceParamsMempool string
+
 // BlocksParams defines parameters for Blocks.
 type BlocksParams struct {
 	// HeightFrom First block.
@@ -1068,6 +1503,15 @@ type EventsParams struct {
 	LastEventId *string `form:"last_event_id,omitempty" json:"last_event_id,omitempty"`
 }
 
+// FeesParams defines parameters for Fees.
+type FeesParams struct {
+	// Target Confirmation target in blocks. Default: 1 to 25, 144, 504 and 1008.
+	Target *[]int `form:"target,omitempty" json:"target,omitempty"`
+
+	// Mode How the node estimates: on Bitcoin `economical` or `conservative`. Default: that of the node.
+	Mode *string `form:"mode,omitempty" json:"mode,omitempty"`
+}
+
 // FindParams defines parameters for Find.
 type FindParams struct {
 	// Unspent Only unspent outputs.
@@ -1099,10 +1543,16 @@ type FindParams struct {
 
 	// Order `asc`, oldest first, or `desc`, newest first.
 	Order *FindParamsOrder `form:"order,omitempty" json:"order,omitempty"`
+
+	// Mempool `include` adds `mempool`: what unconfirmed transactions change. All other fields remain those of the confirmed chain.
+	Mempool *FindParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
 }
 
 // FindParamsOrder defines parameters for Find.
 type FindParamsOrder string
+
+// FindParamsMempool defines parameters for Find.
+type FindParamsMempool string
 
 // ForksParams defines parameters for Forks.
 type ForksParams struct {
@@ -1135,10 +1585,31 @@ type HistoryParams struct {
 
 	// Order `asc`, oldest first, or `desc`, newest first.
 	Order *HistoryParamsOrder `form:"order,omitempty" json:"order,omitempty"`
+
+	// Mempool `include` adds `mempool`: what unconfirmed transactions change. All other fields remain those of the confirmed chain.
+	Mempool *HistoryParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
 }
 
 // HistoryParamsOrder defines parameters for History.
 type HistoryParamsOrder string
+
+// HistoryParamsMempool defines parameters for History.
+type HistoryParamsMempool string
+
+// MempoolTransactionsParams defines parameters for MempoolTransactions.
+type MempoolTransactionsParams struct {
+	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// After Continue after the page with this `next`. A cursor is only valid with the same terms, range and order.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Order `arrival`, or `rate`: highest fee rate first.
+	Order *MempoolTransactionsParamsOrder `form:"order,omitempty" json:"order,omitempty"`
+}
+
+// MempoolTransactionsParamsOrder defines parameters for MempoolTransactions.
+type MempoolTransactionsParamsOrder string
 
 // RichestParams defines parameters for Richest.
 type RichestParams struct {
@@ -1147,6 +1618,33 @@ type RichestParams struct {
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SubmitTextBody defines parameters for Submit.
+type SubmitTextBody = string
+
+// SubmitParams defines parameters for Submit.
+type SubmitParams struct {
+	// MaxFeeRate Refuse a higher fee rate, in coins per 1,000 virtual bytes. Default: that of the node; 0: no limit.
+	MaxFeeRate *string `form:"max_fee_rate,omitempty" json:"max_fee_rate,omitempty"`
+
+	// MaxBurnAmount Refuse a higher amount of provably unspendable outputs, in coins. Default: that of the node.
+	MaxBurnAmount *string `form:"max_burn_amount,omitempty" json:"max_burn_amount,omitempty"`
+}
+
+// SubmitPackageParams defines parameters for SubmitPackage.
+type SubmitPackageParams struct {
+	// MaxFeeRate Refuse a higher fee rate, in coins per 1,000 virtual bytes. Default: that of the node; 0: no limit.
+	MaxFeeRate *string `form:"max_fee_rate,omitempty" json:"max_fee_rate,omitempty"`
+
+	// MaxBurnAmount Refuse a higher amount of provably unspendable outputs, in coins. Default: that of the node.
+	MaxBurnAmount *string `form:"max_burn_amount,omitempty" json:"max_burn_amount,omitempty"`
+}
+
+// TestTxsParams defines parameters for TestTxs.
+type TestTxsParams struct {
+	// MaxFeeRate Refuse a higher fee rate, in coins per 1,000 virtual bytes. Default: that of the node; 0: no limit.
+	MaxFeeRate *string `form:"max_fee_rate,omitempty" json:"max_fee_rate,omitempty"`
 }
 
 // ValuesParams defines parameters for Values.
@@ -1175,6 +1673,15 @@ type OutputsJSONRequestBody = OutputRefs
 
 // SpendsJSONRequestBody defines body for Spends for application/json ContentType.
 type SpendsJSONRequestBody = OutputRefs
+
+// SubmitTextRequestBody defines body for Submit for text/plain ContentType.
+type SubmitTextRequestBody = SubmitTextBody
+
+// SubmitPackageJSONRequestBody defines body for SubmitPackage for application/json ContentType.
+type SubmitPackageJSONRequestBody = RawTxs
+
+// TestTxsJSONRequestBody defines body for TestTxs for application/json ContentType.
+type TestTxsJSONRequestBody = RawTxs
 
 // TxsJSONRequestBody defines body for Txs for application/json ContentType.
 type TxsJSONRequestBody = TxHashes
@@ -1355,7 +1862,7 @@ type ClientInterface interface {
 	// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
 	//
 	// Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
-	Balance(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	Balance(ctx context.Context, chain string, index string, value string, params *BalanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// BalancesWithBody Get many balances
 	//
@@ -1396,6 +1903,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/{chain}/events (the `Events` operationId).
 	Events(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// Fees Fee estimates
+	//
+	// The fee rates with which the node expects a transaction to be confirmed within a number of blocks, and the lowest rates that it accepts. Estimates are up to a minute old.
+	//
+	// Corresponds with GET /v1/{chain}/fees (the `Fees` operationId).
+	Fees(ctx context.Context, chain string, params *FeesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Fields Fields of expressions
 	//
 	// The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
@@ -1430,6 +1944,20 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/{chain}/indexes (the `Indexes` operationId).
 	Indexes(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// Mempool Unconfirmed transactions
+	//
+	// Totals and a histogram of fee rates. `state` is `live`, `filling` while transactions of the node are missing, `old` if the node has not answered for 30 seconds, `partial` if transactions with low fee rates were left out to save memory, `none` before the node answers.
+	//
+	// Corresponds with GET /v1/{chain}/mempool (the `Mempool` operationId).
+	Mempool(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MempoolTransactions List the unconfirmed transactions
+	//
+	// In the order of arrival, or by fee rate, highest first. Transactions that arrive or leave between two pages may be missing.
+	//
+	// Corresponds with GET /v1/{chain}/mempool/transactions (the `MempoolTransactions` operationId).
+	MempoolTransactions(ctx context.Context, chain string, params *MempoolTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// Output Get an output
 	//
@@ -1495,6 +2023,60 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/{chain}/status (the `Status` operationId).
 	Status(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SubmitWithBody Submit a transaction
+	//
+	// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+	SubmitWithBody(ctx context.Context, chain string, params *SubmitParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SubmitWithTextBody Submit a transaction
+	//
+	// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+	//
+	// Takes a body of the `text/plain` content type.
+	//
+	// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+	SubmitWithTextBody(ctx context.Context, chain string, params *SubmitParams, body SubmitTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SubmitPackageWithBody Submit dependent transactions
+	//
+	// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+	SubmitPackageWithBody(ctx context.Context, chain string, params *SubmitPackageParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SubmitPackage Submit dependent transactions
+	//
+	// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+	SubmitPackage(ctx context.Context, chain string, params *SubmitPackageParams, body SubmitPackageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestTxsWithBody Test transactions
+	//
+	// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+	TestTxsWithBody(ctx context.Context, chain string, params *TestTxsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TestTxs Test transactions
+	//
+	// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+	TestTxs(ctx context.Context, chain string, params *TestTxsParams, body TestTxsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Tx Get a transaction
 	//
 	// Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
@@ -1504,7 +2086,7 @@ type ClientInterface interface {
 
 	// RawTx Get the bytes of a transaction
 	//
-	// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
+	// The serialized transaction in hex. Needs raw transactions: `raw` in the settings.
 	//
 	// Corresponds with GET /v1/{chain}/tx/{hash}/raw (the `RawTx` operationId).
 	RawTx(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1625,8 +2207,8 @@ func (c *Client) Assets(ctx context.Context, chain string, params *AssetsParams,
 // Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
 //
 // Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
-func (c *Client) Balance(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewBalanceRequest(c.Server, chain, index, value)
+func (c *Client) Balance(ctx context.Context, chain string, index string, value string, params *BalanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBalanceRequest(c.Server, chain, index, value, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1726,6 +2308,23 @@ func (c *Client) Events(ctx context.Context, chain string, params *EventsParams,
 	return c.Client.Do(req)
 }
 
+// Fees Fee estimates
+//
+// The fee rates with which the node expects a transaction to be confirmed within a number of blocks, and the lowest rates that it accepts. Estimates are up to a minute old.
+//
+// Corresponds with GET /v1/{chain}/fees (the `Fees` operationId).
+func (c *Client) Fees(ctx context.Context, chain string, params *FeesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewFeesRequest(c.Server, chain, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // Fields Fields of expressions
 //
 // The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
@@ -1801,6 +2400,40 @@ func (c *Client) History(ctx context.Context, chain string, index string, value 
 // Corresponds with GET /v1/{chain}/indexes (the `Indexes` operationId).
 func (c *Client) Indexes(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewIndexesRequest(c.Server, chain)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Mempool Unconfirmed transactions
+//
+// Totals and a histogram of fee rates. `state` is `live`, `filling` while transactions of the node are missing, `old` if the node has not answered for 30 seconds, `partial` if transactions with low fee rates were left out to save memory, `none` before the node answers.
+//
+// Corresponds with GET /v1/{chain}/mempool (the `Mempool` operationId).
+func (c *Client) Mempool(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMempoolRequest(c.Server, chain)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MempoolTransactions List the unconfirmed transactions
+//
+// In the order of arrival, or by fee rate, highest first. Transactions that arrive or leave between two pages may be missing.
+//
+// Corresponds with GET /v1/{chain}/mempool/transactions (the `MempoolTransactions` operationId).
+func (c *Client) MempoolTransactions(ctx context.Context, chain string, params *MempoolTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMempoolTransactionsRequest(c.Server, chain, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1955,6 +2588,120 @@ func (c *Client) Status(ctx context.Context, chain string, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
+// SubmitWithBody Submit a transaction
+//
+// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+func (c *Client) SubmitWithBody(ctx context.Context, chain string, params *SubmitParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSubmitRequestWithBody(c.Server, chain, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SubmitWithTextBody Submit a transaction
+//
+// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+//
+// Takes a body of the `text/plain` content type.
+//
+// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+func (c *Client) SubmitWithTextBody(ctx context.Context, chain string, params *SubmitParams, body SubmitTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSubmitRequestWithTextBody(c.Server, chain, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SubmitPackageWithBody Submit dependent transactions
+//
+// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+func (c *Client) SubmitPackageWithBody(ctx context.Context, chain string, params *SubmitPackageParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSubmitPackageRequestWithBody(c.Server, chain, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SubmitPackage Submit dependent transactions
+//
+// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+func (c *Client) SubmitPackage(ctx context.Context, chain string, params *SubmitPackageParams, body SubmitPackageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSubmitPackageRequest(c.Server, chain, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestTxsWithBody Test transactions
+//
+// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+func (c *Client) TestTxsWithBody(ctx context.Context, chain string, params *TestTxsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestTxsRequestWithBody(c.Server, chain, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TestTxs Test transactions
+//
+// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+func (c *Client) TestTxs(ctx context.Context, chain string, params *TestTxsParams, body TestTxsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTestTxsRequest(c.Server, chain, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // Tx Get a transaction
 //
 // Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
@@ -1974,7 +2721,7 @@ func (c *Client) Tx(ctx context.Context, chain string, hash string, reqEditors .
 
 // RawTx Get the bytes of a transaction
 //
-// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
+// The serialized transaction in hex. Needs raw transactions: `raw` in the settings.
 //
 // Corresponds with GET /v1/{chain}/tx/{hash}/raw (the `RawTx` operationId).
 func (c *Client) RawTx(ctx context.Context, chain string, hash string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2418,7 +3165,7 @@ func NewAssetsRequest(server string, chain string, params *AssetsParams) (*http.
 }
 
 // NewBalanceRequest constructs an http.Request for the Balance method
-func NewBalanceRequest(server string, chain string, index string, value string) (*http.Request, error) {
+func NewBalanceRequest(server string, chain string, index string, value string, params *BalanceParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -2455,6 +3202,33 @@ func NewBalanceRequest(server string, chain string, index string, value string) 
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Mempool != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mempool", *params.Mempool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -2795,6 +3569,79 @@ func NewEventsRequest(server string, chain string, params *EventsParams) (*http.
 	return req, nil
 }
 
+// NewFeesRequest constructs an http.Request for the Fees method
+func NewFeesRequest(server string, chain string, params *FeesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/fees", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Target != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "target", *params.Target, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Mode != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mode", *params.Mode, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewFieldsRequest constructs an http.Request for the Fields method
 func NewFieldsRequest(server string, chain string) (*http.Request, error) {
 	var err error
@@ -2989,6 +3836,18 @@ func NewFindRequest(server string, chain string, index string, value string, par
 		if params.Order != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Mempool != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mempool", *params.Mempool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3218,6 +4077,18 @@ func NewHistoryRequest(server string, chain string, index string, value string, 
 
 		}
 
+		if params.Mempool != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mempool", *params.Mempool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -3256,6 +4127,125 @@ func NewIndexesRequest(server string, chain string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewMempoolRequest constructs an http.Request for the Mempool method
+func NewMempoolRequest(server string, chain string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/mempool", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewMempoolTransactionsRequest constructs an http.Request for the MempoolTransactions method
+func NewMempoolTransactionsRequest(server string, chain string, params *MempoolTransactionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/mempool/transactions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.After != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "after", *params.After, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Order != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "order", *params.Order, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3545,6 +4535,252 @@ func NewStatusRequest(server string, chain string) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewSubmitRequestWithTextBody calls the generic Submit builder with text/plain body
+func NewSubmitRequestWithTextBody(server string, chain string, params *SubmitParams, body SubmitTextRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	if stringer, ok := interface{}(body).(fmt.Stringer); ok {
+		bodyReader = strings.NewReader(stringer.String())
+	} else {
+		bodyReader = strings.NewReader(fmt.Sprint(body))
+	}
+	return NewSubmitRequestWithBody(server, chain, params, "text/plain", bodyReader)
+}
+
+// NewSubmitRequestWithBody constructs an http.Request for the Submit method, with any body, and a specified content type
+func NewSubmitRequestWithBody(server string, chain string, params *SubmitParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/tx", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.MaxFeeRate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "max_fee_rate", *params.MaxFeeRate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MaxBurnAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "max_burn_amount", *params.MaxBurnAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewSubmitPackageRequest calls the generic SubmitPackage builder with application/json body
+func NewSubmitPackageRequest(server string, chain string, params *SubmitPackageParams, body SubmitPackageJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSubmitPackageRequestWithBody(server, chain, params, "application/json", bodyReader)
+}
+
+// NewSubmitPackageRequestWithBody constructs an http.Request for the SubmitPackage method, with any body, and a specified content type
+func NewSubmitPackageRequestWithBody(server string, chain string, params *SubmitPackageParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/tx/package", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.MaxFeeRate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "max_fee_rate", *params.MaxFeeRate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.MaxBurnAmount != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "max_burn_amount", *params.MaxBurnAmount, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewTestTxsRequest calls the generic TestTxs builder with application/json body
+func NewTestTxsRequest(server string, chain string, params *TestTxsParams, body TestTxsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTestTxsRequestWithBody(server, chain, params, "application/json", bodyReader)
+}
+
+// NewTestTxsRequestWithBody constructs an http.Request for the TestTxs method, with any body, and a specified content type
+func NewTestTxsRequestWithBody(server string, chain string, params *TestTxsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/tx/test", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.MaxFeeRate != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "max_fee_rate", *params.MaxFeeRate, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -3878,7 +5114,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
-	BalanceWithResponse(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*BalanceResponse, error)
+	BalanceWithResponse(ctx context.Context, chain string, index string, value string, params *BalanceParams, reqEditors ...RequestEditorFn) (*BalanceResponse, error)
 
 	// BalancesWithBodyWithResponse Get many balances
 	//
@@ -3925,6 +5161,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/{chain}/events (the `Events` operationId).
 	EventsWithResponse(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*EventsResponse, error)
 
+	// FeesWithResponse Fee estimates
+	//
+	// The fee rates with which the node expects a transaction to be confirmed within a number of blocks, and the lowest rates that it accepts. Estimates are up to a minute old.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/{chain}/fees (the `Fees` operationId).
+	FeesWithResponse(ctx context.Context, chain string, params *FeesParams, reqEditors ...RequestEditorFn) (*FeesResponse, error)
+
 	// FieldsWithResponse Fields of expressions
 	//
 	// The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
@@ -3969,6 +5214,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/{chain}/indexes (the `Indexes` operationId).
 	IndexesWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*IndexesResponse, error)
+
+	// MempoolWithResponse Unconfirmed transactions
+	//
+	// Totals and a histogram of fee rates. `state` is `live`, `filling` while transactions of the node are missing, `old` if the node has not answered for 30 seconds, `partial` if transactions with low fee rates were left out to save memory, `none` before the node answers.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/{chain}/mempool (the `Mempool` operationId).
+	MempoolWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*MempoolResponse, error)
+
+	// MempoolTransactionsWithResponse List the unconfirmed transactions
+	//
+	// In the order of arrival, or by fee rate, highest first. Transactions that arrive or leave between two pages may be missing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/{chain}/mempool/transactions (the `MempoolTransactions` operationId).
+	MempoolTransactionsWithResponse(ctx context.Context, chain string, params *MempoolTransactionsParams, reqEditors ...RequestEditorFn) (*MempoolTransactionsResponse, error)
 
 	// OutputWithResponse Get an output
 	//
@@ -4042,6 +5305,60 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/{chain}/status (the `Status` operationId).
 	StatusWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*StatusResponse, error)
 
+	// SubmitWithBodyWithResponse Submit a transaction
+	//
+	// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+	SubmitWithBodyWithResponse(ctx context.Context, chain string, params *SubmitParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SubmitResponse, error)
+
+	// SubmitWithTextBodyWithResponse Submit a transaction
+	//
+	// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+	//
+	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+	SubmitWithTextBodyWithResponse(ctx context.Context, chain string, params *SubmitParams, body SubmitTextRequestBody, reqEditors ...RequestEditorFn) (*SubmitResponse, error)
+
+	// SubmitPackageWithBodyWithResponse Submit dependent transactions
+	//
+	// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+	SubmitPackageWithBodyWithResponse(ctx context.Context, chain string, params *SubmitPackageParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SubmitPackageResponse, error)
+
+	// SubmitPackageWithResponse Submit dependent transactions
+	//
+	// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+	SubmitPackageWithResponse(ctx context.Context, chain string, params *SubmitPackageParams, body SubmitPackageJSONRequestBody, reqEditors ...RequestEditorFn) (*SubmitPackageResponse, error)
+
+	// TestTxsWithBodyWithResponse Test transactions
+	//
+	// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+	TestTxsWithBodyWithResponse(ctx context.Context, chain string, params *TestTxsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestTxsResponse, error)
+
+	// TestTxsWithResponse Test transactions
+	//
+	// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+	TestTxsWithResponse(ctx context.Context, chain string, params *TestTxsParams, body TestTxsJSONRequestBody, reqEditors ...RequestEditorFn) (*TestTxsResponse, error)
+
 	// TxWithResponse Get a transaction
 	//
 	// Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
@@ -4053,7 +5370,7 @@ type ClientWithResponsesInterface interface {
 
 	// RawTxWithResponse Get the bytes of a transaction
 	//
-	// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
+	// The serialized transaction in hex. Needs raw transactions: `raw` in the settings.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -4632,6 +5949,54 @@ func (r EventsResponse) ContentType() string {
 	return ""
 }
 
+type FeesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Fees
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r FeesResponse) GetJSON200() *Fees {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r FeesResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r FeesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r FeesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r FeesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r FeesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // FieldsResponse200Headers the declared response headers of an HTTP 200 response for Fields
 type FieldsResponse200Headers struct {
 	ETag       *string
@@ -4911,6 +6276,120 @@ func (r IndexesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r IndexesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// MempoolResponse200Headers the declared response headers of an HTTP 200 response for Mempool
+type MempoolResponse200Headers struct {
+	ETag       *string
+	XTip       *string
+	XTipHeight *int64
+}
+
+type MempoolResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Mempool
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *MempoolResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r MempoolResponse) GetJSON200() *Mempool {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MempoolResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MempoolResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MempoolResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MempoolResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MempoolResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// MempoolTransactionsResponse200Headers the declared response headers of an HTTP 200 response for MempoolTransactions
+type MempoolTransactionsResponse200Headers struct {
+	ETag       *string
+	XTip       *string
+	XTipHeight *int64
+}
+
+type MempoolTransactionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *MempoolTxs
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *MempoolTransactionsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r MempoolTransactionsResponse) GetJSON200() *MempoolTxs {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r MempoolTransactionsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MempoolTransactionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MempoolTransactionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MempoolTransactionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MempoolTransactionsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -5257,6 +6736,150 @@ func (r StatusResponse) ContentType() string {
 	return ""
 }
 
+type SubmitResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Submit
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SubmitResponse) GetJSON200() *Submit {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SubmitResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SubmitResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SubmitResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SubmitResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SubmitResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SubmitPackageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Package
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SubmitPackageResponse) GetJSON200() *Package {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SubmitPackageResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SubmitPackageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SubmitPackageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SubmitPackageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SubmitPackageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TestTxsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *TestTxs
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TestTxsResponse) GetJSON200() *TestTxs {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TestTxsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TestTxsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TestTxsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TestTxsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TestTxsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // TxResponse200Headers the declared response headers of an HTTP 200 response for Tx
 type TxResponse200Headers struct {
 	ETag       *string
@@ -5566,8 +7189,8 @@ func (c *ClientWithResponses) AssetsWithResponse(ctx context.Context, chain stri
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
-func (c *ClientWithResponses) BalanceWithResponse(ctx context.Context, chain string, index string, value string, reqEditors ...RequestEditorFn) (*BalanceResponse, error) {
-	rsp, err := c.Balance(ctx, chain, index, value, reqEditors...)
+func (c *ClientWithResponses) BalanceWithResponse(ctx context.Context, chain string, index string, value string, params *BalanceParams, reqEditors ...RequestEditorFn) (*BalanceResponse, error) {
+	rsp, err := c.Balance(ctx, chain, index, value, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -5649,6 +7272,21 @@ func (c *ClientWithResponses) EventsWithResponse(ctx context.Context, chain stri
 	return ParseEventsResponse(rsp)
 }
 
+// FeesWithResponse Fee estimates
+//
+// The fee rates with which the node expects a transaction to be confirmed within a number of blocks, and the lowest rates that it accepts. Estimates are up to a minute old.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/{chain}/fees (the `Fees` operationId).
+func (c *ClientWithResponses) FeesWithResponse(ctx context.Context, chain string, params *FeesParams, reqEditors ...RequestEditorFn) (*FeesResponse, error) {
+	rsp, err := c.Fees(ctx, chain, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseFeesResponse(rsp)
+}
+
 // FieldsWithResponse Fields of expressions
 //
 // The fields of an output, its transaction and its block that expressions of custom indexes can use, and the functions.
@@ -5722,6 +7360,36 @@ func (c *ClientWithResponses) IndexesWithResponse(ctx context.Context, chain str
 		return nil, err
 	}
 	return ParseIndexesResponse(rsp)
+}
+
+// MempoolWithResponse Unconfirmed transactions
+//
+// Totals and a histogram of fee rates. `state` is `live`, `filling` while transactions of the node are missing, `old` if the node has not answered for 30 seconds, `partial` if transactions with low fee rates were left out to save memory, `none` before the node answers.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/{chain}/mempool (the `Mempool` operationId).
+func (c *ClientWithResponses) MempoolWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*MempoolResponse, error) {
+	rsp, err := c.Mempool(ctx, chain, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMempoolResponse(rsp)
+}
+
+// MempoolTransactionsWithResponse List the unconfirmed transactions
+//
+// In the order of arrival, or by fee rate, highest first. Transactions that arrive or leave between two pages may be missing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/{chain}/mempool/transactions (the `MempoolTransactions` operationId).
+func (c *ClientWithResponses) MempoolTransactionsWithResponse(ctx context.Context, chain string, params *MempoolTransactionsParams, reqEditors ...RequestEditorFn) (*MempoolTransactionsResponse, error) {
+	rsp, err := c.MempoolTransactions(ctx, chain, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMempoolTransactionsResponse(rsp)
 }
 
 // OutputWithResponse Get an output
@@ -5844,6 +7512,96 @@ func (c *ClientWithResponses) StatusWithResponse(ctx context.Context, chain stri
 	return ParseStatusResponse(rsp)
 }
 
+// SubmitWithBodyWithResponse Submit a transaction
+//
+// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+func (c *ClientWithResponses) SubmitWithBodyWithResponse(ctx context.Context, chain string, params *SubmitParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SubmitResponse, error) {
+	rsp, err := c.SubmitWithBody(ctx, chain, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSubmitResponse(rsp)
+}
+
+// SubmitWithTextBodyWithResponse Submit a transaction
+//
+// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
+//
+// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/tx (the `Submit` operationId).
+func (c *ClientWithResponses) SubmitWithTextBodyWithResponse(ctx context.Context, chain string, params *SubmitParams, body SubmitTextRequestBody, reqEditors ...RequestEditorFn) (*SubmitResponse, error) {
+	rsp, err := c.SubmitWithTextBody(ctx, chain, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSubmitResponse(rsp)
+}
+
+// SubmitPackageWithBodyWithResponse Submit dependent transactions
+//
+// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+func (c *ClientWithResponses) SubmitPackageWithBodyWithResponse(ctx context.Context, chain string, params *SubmitPackageParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SubmitPackageResponse, error) {
+	rsp, err := c.SubmitPackageWithBody(ctx, chain, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSubmitPackageResponse(rsp)
+}
+
+// SubmitPackageWithResponse Submit dependent transactions
+//
+// Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one transaction after the other.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/tx/package (the `SubmitPackage` operationId).
+func (c *ClientWithResponses) SubmitPackageWithResponse(ctx context.Context, chain string, params *SubmitPackageParams, body SubmitPackageJSONRequestBody, reqEditors ...RequestEditorFn) (*SubmitPackageResponse, error) {
+	rsp, err := c.SubmitPackage(ctx, chain, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSubmitPackageResponse(rsp)
+}
+
+// TestTxsWithBodyWithResponse Test transactions
+//
+// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+func (c *ClientWithResponses) TestTxsWithBodyWithResponse(ctx context.Context, chain string, params *TestTxsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestTxsResponse, error) {
+	rsp, err := c.TestTxsWithBody(ctx, chain, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestTxsResponse(rsp)
+}
+
+// TestTxsWithResponse Test transactions
+//
+// Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin of `testmempoolaccept`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/tx/test (the `TestTxs` operationId).
+func (c *ClientWithResponses) TestTxsWithResponse(ctx context.Context, chain string, params *TestTxsParams, body TestTxsJSONRequestBody, reqEditors ...RequestEditorFn) (*TestTxsResponse, error) {
+	rsp, err := c.TestTxs(ctx, chain, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTestTxsResponse(rsp)
+}
+
 // TxWithResponse Get a transaction
 //
 // Its inputs with the outputs they spend, and its outputs with the inputs that spend them. If a hash occurs more than once, the newest transaction.
@@ -5861,7 +7619,7 @@ func (c *ClientWithResponses) TxWithResponse(ctx context.Context, chain string, 
 
 // RawTxWithResponse Get the bytes of a transaction
 //
-// The serialized transaction in hex. Only databases that were created with `sync --raw` have it.
+// The serialized transaction in hex. Needs raw transactions: `raw` in the settings.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -6487,6 +8245,39 @@ func ParseEventsResponse(rsp *http.Response) (*EventsResponse, error) {
 	return response, nil
 }
 
+// ParseFeesResponse parses an HTTP response from a FeesWithResponse call
+func ParseFeesResponse(rsp *http.Response) (*FeesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &FeesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Fees
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseFieldsResponse parses an HTTP response from a FieldsWithResponse call
 func ParseFieldsResponse(rsp *http.Response) (*FieldsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -6784,6 +8575,132 @@ func ParseIndexesResponse(rsp *http.Response) (*IndexesResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers IndexesResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Tip"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XTip = &value
+		}
+		if values := rsp.Header.Values("X-Tip-Height"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip-Height", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.XTipHeight = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseMempoolResponse parses an HTTP response from a MempoolWithResponse call
+func ParseMempoolResponse(rsp *http.Response) (*MempoolResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MempoolResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Mempool
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers MempoolResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Tip"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XTip = &value
+		}
+		if values := rsp.Header.Values("X-Tip-Height"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip-Height", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.XTipHeight = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseMempoolTransactionsResponse parses an HTTP response from a MempoolTransactionsWithResponse call
+func ParseMempoolTransactionsResponse(rsp *http.Response) (*MempoolTransactionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MempoolTransactionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest MempoolTxs
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers MempoolTransactionsResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -7164,6 +9081,105 @@ func ParseStatusResponse(rsp *http.Response) (*StatusResponse, error) {
 			headers.XTipHeight = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSubmitResponse parses an HTTP response from a SubmitWithResponse call
+func ParseSubmitResponse(rsp *http.Response) (*SubmitResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SubmitResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Submit
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSubmitPackageResponse parses an HTTP response from a SubmitPackageWithResponse call
+func ParseSubmitPackageResponse(rsp *http.Response) (*SubmitPackageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SubmitPackageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Package
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTestTxsResponse parses an HTTP response from a TestTxsWithResponse call
+func ParseTestTxsResponse(rsp *http.Response) (*TestTxsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TestTxsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest TestTxs
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -5,7 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/core"
 	"birthmark/model"
+	"birthmark/storage/memory"
 )
 
 var bitcoinUnit = model.Traits{Unit: model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"}}
@@ -15,7 +17,14 @@ type weighing struct{ model.Chain }
 
 func (weighing) Traits() model.Traits { return bitcoinUnit }
 
-func (weighing) WeighTx(raw []byte) (weight, vsize int, err error) { return 573, 144, nil }
+// DescribeTx returns the details of a transaction with one input and one output.
+func (weighing) DescribeTx([]byte) (*model.TxDetails, error) {
+	return &model.TxDetails{
+		Version: 2, Locktime: 500, Weight: 573, VSize: 144,
+		Inputs:  []model.InputDetails{{Sequence: 0xfffffffd, ScriptSig: []byte{1, 2}, Witness: [][]byte{{3, 4}}}},
+		Outputs: []model.OutputDetails{{Script: []byte{0x51}, Type: "nonstandard"}},
+	}, nil
+}
 
 // plain is the same without weights.
 type plain struct{ model.Chain }
@@ -29,17 +38,24 @@ func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 	first := blockOfTxs(nil, model.Tx{Outputs: outputs(500), Raw: make([]byte, 100)})
 	second := blockOfTxs(first, model.Tx{Outputs: outputs(50), Raw: make([]byte, 100)},
 		model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: outputs(400), Raw: make([]byte, 250)})
-	db := variant(t, v, []*model.Block{first, second})
 	path := "/made-up/tx/" + second.Txs[1].Hash.String()
 	for _, c := range []struct {
 		chain model.Chain
 		has   []string
 		not   string
 	}{
-		{weighing{db.Chain()},
-			[]string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "Virtual size144 vB", "Weight573 WU"}, "sat/B"},
-		{plain{db.Chain()}, []string{"Fee0.00000100 BTC, 0.400 sat/B", "Size250 bytes"}, "irtual"},
+		{weighing{v.Chain("one")},
+			[]string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "Virtual size144 vB", "Weight573 WU", "Version2", "Lock time500",
+				"sequence0xfffffffd", "script0102", "witness0304", "typenonstandard", "script51"}, "sat/B"},
+		{plain{v.Chain("one")}, []string{"Fee0.00000100 BTC, 0.400 sat/B", "Size250 bytes"}, "irtual"},
 	} {
+		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: c.chain, Raw: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Append(t.Context(), []*model.Block{first, second}); err != nil {
+			t.Fatal(err)
+		}
 		served := chainOf("made-up", db, nil)
 		served.Model = c.chain
 		d := read(t, explorerOf(t, served), path, http.StatusOK)

@@ -8,8 +8,10 @@ import (
 type outputBody struct {
 	outputRow
 	Tx     link
-	Number int  // in the transaction
-	Block  link // empty: genesis
+	Number int    // in the transaction
+	Block  link   // empty: genesis
+	Time   int64  // of the block; 0: genesis
+	Depth  uint32 // confirmations; 0: genesis
 	Keys   []ownerLink
 	Input  string // of the spending transaction
 }
@@ -24,7 +26,7 @@ func (v *visit) output() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &outputBody{outputRow: row, Tx: v.TxLink(o.Tx), Number: o.Index, Block: v.HeightLink(o.Height)}
+	b := &outputBody{outputRow: row, Tx: v.TxLink(o.Tx), Number: o.Index, Block: v.HeightLink(o.Height), Time: o.BlockTime, Depth: o.Confirmations}
 	for _, x := range v.chain.Model.Indexes() {
 		b.Keys = append(b.Keys, v.owners(x.Name, valuesOf(o.Keys[x.Name]))...)
 	}

@@ -1,7 +1,6 @@
 package explorer
 
 import (
-	"encoding/hex"
 	"fmt"
 	"math/big"
 	"strconv"
@@ -26,9 +25,6 @@ type txBody struct {
 	Value    amount // of all outputs
 	Fee      *amount
 	Rate     string // fee per virtual byte or byte; empty: unknown
-	Size     int    // bytes; 0: unknown
-	Weight   int    // weight units; 0: unknown or not applicable
-	Virtual  int    // virtual bytes, with Weight
 	Flow     *flow
 	Inputs   []outputRow
 	Outputs  []outputRow
@@ -43,6 +39,7 @@ type txBody struct {
 
 type outputRow struct {
 	Index   int
+	Fields  []txField // of the serialized transaction
 	Ref     link
 	Value   amount
 	Owner   []ownerLink // values of the most important index
@@ -52,6 +49,40 @@ type outputRow struct {
 	Unspent bool
 	Created uint32 // height
 }
+
+// txField is a part of a serialized transaction.
+type txField struct{ Name, Text string }
+
+// maxField is the number of characters of a field that the page shows.
+const maxField = 2000
+
+func shownField(name, text string) txField {
+	if len(text) > maxField {
+		text = text[:maxField] + "…"
+	}
+	return txField{name, text}
+}
+
+// inputFields returns what only the serialized transaction has of an input.
+func inputFields(in *query.InputAnswer) (fields []txField) {
+	if in.Sequence == nil {
+		return nil
+	}
+	fields = append(fields, txField{"sequence", fmt.Sprintf("0x%08x", *in.Sequence)})
+	if *in.ScriptSig != "" {
+		fields = append(fields, shownField("script", *in.ScriptSig))
+	}
+	for i, item := range in.Witness {
+		if i == maxItems {
+			return append(fields, txField{"witness", humanize.Count(len(in.Witness)-i) + " more items"})
+		}
+		fields = append(fields, shownField("witness", item))
+	}
+	return fields
+}
+
+// maxItems is the number of witness items of an input that the page shows.
+const maxItems = 20
 
 // ownerLink is a value of an index that an output has.
 type ownerLink struct {
@@ -101,34 +132,31 @@ func (v *visit) tx() (*page, error) {
 	return p, nil
 }
 
-// raw adds the bytes of a transaction, its size and fee rate, if the database has them.
+// raw adds the bytes of a transaction, its size and fee rate, if they are known.
 func (v *visit) raw(b *txBody, a *query.TxAnswer) error {
-	raw, err := v.RawTx(v.ctx, a.Hash)
-	if _, code := model.KindOf(err); code == "no_raw" {
+	if a.Size == 0 {
 		return nil
 	}
-	if err != nil {
-		return err
+	size, per := a.Size, "/B"
+	if a.VSize > 0 {
+		size, per = a.VSize, "/vB"
 	}
-	b.Size, b.RawURL = len(raw.Raw)/2, v.api("tx", a.Hash, "raw")
-	if b.Size <= rawShown {
-		b.Raw = raw.Raw
-	}
-	size, per := b.Size, "/B"
-	if chain, ok := v.chain.Model.(model.TxWeigher); ok {
-		bytes, err := hex.DecodeString(raw.Raw)
-		if err == nil {
-			b.Weight, b.Virtual, err = chain.WeighTx(bytes)
-		}
-		if err != nil {
-			return fmt.Errorf("weight of transaction %s: %w", a.Hash, err)
-		}
-		size, per = b.Virtual, "/vB"
-	}
-	if b.Fee != nil && a.Fee != "0" && size > 0 && v.unit.Smallest != "" {
+	if b.Fee != nil && a.Fee != "0" && v.unit.Smallest != "" {
 		b.Rate = feeRate(a.Fee, size) + " " + v.unit.Smallest + per
 	}
-	return nil
+	b.RawURL = v.api("tx", a.Hash, "raw")
+	if a.Size > rawShown {
+		return nil
+	}
+	raw, err := v.RawTx(v.ctx, a.Hash)
+	if kind, code := model.KindOf(err); code == "no_raw" || kind == model.BadSource {
+		b.RawURL = "" // the node answered a moment ago
+		return nil
+	}
+	if err == nil {
+		b.Raw = raw.Raw
+	}
+	return err
 }
 
 // feeRate formats a fee divided by a size with two decimals, three below 1.
@@ -170,7 +198,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 		if err != nil {
 			return err
 		}
-		row.Index = in.Index
+		row.Index, row.Fields = in.Index, inputFields(&in)
 		for i := range row.Assets {
 			row.Assets[i].Action = "" // belongs to the transaction of the output
 		}
@@ -208,6 +236,9 @@ func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 			entry.Action = "minted"
 		}
 		row.Assets = append(row.Assets, entry)
+	}
+	if o.Script != nil {
+		row.Fields = []txField{{"type", o.Type}, shownField("script", *o.Script)}
 	}
 	switch {
 	case o.SpentBy == nil:

@@ -178,10 +178,7 @@ func (r *valueReader) history(after string) error {
 		return nil
 	}
 	b.Pager = partPager(b.Whole.URL, "", "history", after, a.Next)
-	var then *big.Int
-	if r.held != nil && after == "" {
-		then, b.Running = new(big.Int).Set(r.held), true
-	}
+	b.Running = len(a.Txs) > 0 && a.Txs[0].Balance != ""
 	for _, t := range a.Txs {
 		received, sent := integer(t.Received), integer(t.Sent)
 		change := new(big.Int).Sub(received, sent)
@@ -189,10 +186,9 @@ func (r *valueReader) history(after string) error {
 		if change.Sign() > 0 {
 			row.Change.Sign = "+"
 		}
-		if then != nil {
-			after := r.Amount(then.String())
+		if b.Running {
+			after := r.Amount(t.Balance)
 			row.After = &after
-			then.Sub(then, change)
 		}
 		b.History = append(b.History, row)
 	}

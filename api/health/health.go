@@ -41,6 +41,16 @@ type Chain struct {
 	Tip    *Tip    `json:"tip"`              // null: no block yet, or the database cannot be read
 	Target *uint32 `json:"target,omitempty"` // height of the source's tip; absent if unknown, or without a sync in this process
 	Left   *uint32 `json:"left,omitempty"`   // blocks until there
+
+	Mempool *Mempool `json:"mempool,omitempty"` // absent without a mempool
+}
+
+// Mempool are the unconfirmed transactions of a chain.
+type Mempool struct {
+	State  string `json:"state"` // none, filling, old, partial or live
+	Count  int    `json:"count"`
+	Wanted int    `json:"wanted"` // transactions of the node
+	Memory int64  `json:"memory"` // bytes, estimated
 }
 
 // Tip is the newest block of a database.
@@ -101,6 +111,10 @@ func (p *report) answer(ctx context.Context) (ok bool, text []byte) {
 	a := Answer{OK: true, Chains: []Chain{}}
 	for _, c := range p.chains {
 		it := Chain{Chain: c.Name}
+		if c.Mempool != nil {
+			i := c.Mempool.Standing().Info()
+			it.Mempool = &Mempool{i.State.String(), i.Count, i.Wanted, i.Memory}
+		}
 		state := c.State()
 		if s := state.Sync; s != nil && s.Elapsed > 0 {
 			target := uint32(max(s.Target, s.Height))

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"birthmark/api/served"
+	"birthmark/core/pending"
 	"birthmark/core/query"
 )
 
@@ -65,6 +66,11 @@ func (f *sink) chain(c *served.Chain) {
 		f.database(status)
 	}
 	f.sync(c.State())
+	var pool pending.Info
+	if c.Mempool != nil {
+		pool = c.Mempool.Standing().Info()
+	}
+	f.mempool(pool)
 	if c.Measures == nil {
 		return
 	}
@@ -117,6 +123,16 @@ func (f *sink) sync(s served.State) {
 	for stage, seconds := range p.Stages {
 		f.counter("sync_stage_seconds_total", "Time in which a stage of the sync was busy: read, resolve or write.", seconds, "stage", stage)
 	}
+}
+
+func (f *sink) mempool(i pending.Info) {
+	for s := pending.None; s <= pending.Live; s++ {
+		f.gauge("mempool_state", "1 for the state of the mempool: none, filling, old, partial or live.", boolean(s == i.State), "state", s.String())
+	}
+	f.gauge("mempool_transactions", "Unconfirmed transactions.", float64(i.Count))
+	f.gauge("mempool_source_transactions", "Unconfirmed transactions of the source.", float64(i.Wanted))
+	f.gauge("mempool_size_bytes", "Size of the unconfirmed transactions.", float64(i.Size))
+	f.gauge("mempool_memory_bytes", "Estimated memory of the unconfirmed transactions.", float64(i.Memory))
 }
 
 func boolean(b bool) float64 {

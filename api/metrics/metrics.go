@@ -25,6 +25,7 @@ type Metrics struct {
 	rejected    *prometheus.CounterVec
 	connections prometheus.Gauge
 	subscribers *prometheus.GaugeVec
+	electrum    *electrumMetrics
 }
 
 // maxScrapes is how many scrapes run at once, since each reads the databases. Others wait.
@@ -35,6 +36,7 @@ func New(chains []*served.Chain) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: newRequests(),
+		electrum: newElectrumMetrics(),
 		scrapes:  make(chan struct{}, maxScrapes),
 		rejected: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "birthmark_http_requests_rejected_total", Help: "Rejected requests and connections by reason.",
@@ -49,6 +51,7 @@ func New(chains []*served.Chain) *Metrics {
 	m.registry.MustRegister(m.rejected, m.connections, m.subscribers, collector(chains), build(),
 		m.requests.total, m.requests.duration, m.requests.size, m.requests.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.electrum.collectors()...)
 	// Create every series with 0, so that rate() sees the first event.
 	for _, c := range chains {
 		m.subscribers.WithLabelValues(c.Name)

@@ -111,7 +111,7 @@ func (s *server) prepare() error {
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
 	if s.Cert != "" || s.Key != "" {
-		config, err := certificates(s.Cert, s.Key, s.Log)
+		config, err := TLSConfig(s.Cert, s.Key, s.Log)
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ func readCertificate(cert, key string) (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// certificates returns a TLS configuration whose certificate is read again when its PEM files change.
-func certificates(cert, key string, log *slog.Logger) (*tls.Config, error) {
+// TLSConfig returns a TLS configuration whose certificate is read again when its PEM files change.
+func TLSConfig(cert, key string, log *slog.Logger) (*tls.Config, error) {
 	pair, err := filewatch.Watch(log, func() (*tls.Certificate, error) {
 		c, err := readCertificate(cert, key)
 		if err == nil {

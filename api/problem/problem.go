@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 
 	"birthmark/core"
@@ -21,6 +22,9 @@ type Problem struct {
 	Status int    `json:"status"` // of HTTP
 	Detail string `json:"detail"` // one line: what failed, and what was expected
 	Code   string `json:"code"`   // snake case, for programs
+
+	// NodeCode is the error code of the node, for a transaction that it refused.
+	NodeCode int `json:"node_code,omitempty"`
 }
 
 func (p *Problem) Error() string { return p.Detail }
@@ -46,7 +50,11 @@ func Of(err error) *Problem {
 		return New(http.StatusServiceUnavailable, "shutting_down", "the server is shutting down: retry")
 	}
 	if kind, code := model.KindOf(err); kind != model.Internal {
-		return New(Status(kind), code, "%s", err.Error())
+		p := New(Status(kind), code, "%s", err.Error())
+		if n, ok := errors.AsType[*model.NodeError](err); ok {
+			p.NodeCode = n.Code
+		}
+		return p
 	}
 	kind, code := core.Classify(err)
 	return New(Status(kind), code, "internal error: see the log of the server")
@@ -69,16 +77,26 @@ func Status(kind model.ErrorKind) int {
 
 // Write answers with p. Headers set before are sent too, except headers of another body.
 func Write(w http.ResponseWriter, p *Problem) {
+	p.head(w, ContentType)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(p) // fails only if the client is gone
+}
+
+// WriteText answers with the detail of p as plain text, for protocols whose errors are sentences.
+func WriteText(w http.ResponseWriter, p *Problem) {
+	p.head(w, "text/plain")
+	_, _ = io.WriteString(w, p.Detail) // fails only if the client is gone
+}
+
+func (p *Problem) head(w http.ResponseWriter, contentType string) {
 	h := w.Header()
-	h.Set("Content-Type", ContentType)
+	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-store")
 	for _, of := range []string{"Etag", "Content-Length", "Content-Encoding", "Last-Modified"} {
 		h.Del(of)
 	}
 	w.WriteHeader(p.Status)
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(p) // fails only if the client is gone
 }
 
 func title(status int) string {

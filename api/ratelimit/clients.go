@@ -38,6 +38,7 @@ func (c client) local() bool {
 type clients struct {
 	seed   maphash.Seed
 	share  int64 // of the expensive work, per client; 0: no limit
+	submit Rate  // of submitted transactions, per client
 	shards [shards]shard
 }
 
@@ -50,6 +51,7 @@ type shard struct {
 // account tracks one client.
 type account struct {
 	limiter *rate.Limiter
+	submit  *rate.Limiter       // of submitted transactions
 	used    time.Time           // guarded by the shard
 	share   *semaphore.Weighted // of the expensive work; nil: no limit
 	busy    atomic.Int64        // expensive requests that run or wait, and streams
@@ -82,7 +84,7 @@ func (cs *clients) of(c client, r Rate, now time.Time) *account {
 		if len(s.by) >= s.most {
 			s.evict(now)
 		}
-		a = &account{limiter: rate.NewLimiter(r.limit())}
+		a = &account{limiter: rate.NewLimiter(r.limit()), submit: rate.NewLimiter(cs.submit.limit())}
 		if cs.share > 0 {
 			a.share = semaphore.NewWeighted(cs.share)
 		}
@@ -109,7 +111,7 @@ func (s *shard) evict(now time.Time) {
 		seen++
 		switch {
 		case a.busy.Load() > 0:
-		case a.limiter.TokensAt(now) >= float64(a.limiter.Burst()):
+		case full(a.limiter, now) && full(a.submit, now):
 			delete(s.by, c)
 			gone++
 		case since.IsZero() || a.used.Before(since):
@@ -120,3 +122,6 @@ func (s *shard) evict(now time.Time) {
 		delete(s.by, oldest)
 	}
 }
+
+// full reports whether a client would lose nothing without its limiter.
+func full(l *rate.Limiter, now time.Time) bool { return l.TokensAt(now) >= float64(l.Burst()) }

@@ -45,6 +45,33 @@ func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
 		}
 		q.spent = cost
 	}
+	return q.occupy(h, a, cost)
+}
+
+// Message takes the cost of a message that a client sends within a stream. It is independent of the costs of the
+// request and of other messages; a message that costs more than a plain request also counts as concurrent work until
+// release is called. The error is a [problem.Problem].
+func Message(w http.ResponseWriter, cost int64) (release func(), err error) {
+	q := requestOf(w)
+	if q == nil || cost <= 0 {
+		return func() {}, nil
+	}
+	h := http.Header{} // the headers of the request have been sent
+	a := q.clients.of(q.client, q.limit, time.Now())
+	cost = min(cost, Most)
+	if q.limit.limited() {
+		if p := q.spend(h, a, cost); p != nil {
+			return nil, q.rejected(p)
+		}
+	}
+	if cost <= Plain {
+		return func() {}, nil
+	}
+	return q.occupy(h, a, cost)
+}
+
+// occupy counts a cost as concurrent work of the client and of all clients.
+func (q *request) occupy(h http.Header, a *account, cost int64) (release func(), err error) {
 	if q.expensive == nil {
 		return func() {}, nil
 	}
@@ -57,6 +84,25 @@ func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
 		a.share.Release(n)
 		a.busy.Add(-1)
 	}, nil
+}
+
+// Submission counts a request that submits transactions, in addition to its cost: each is work of the node. The error
+// is a [problem.Problem]. Without a handler of [New] there is no limit.
+func Submission(w http.ResponseWriter) error {
+	q := requestOf(w)
+	if q == nil || q.Submit <= 0 {
+		return nil
+	}
+	now := time.Now()
+	l := q.clients.of(q.client, q.limit, now).submit
+	if l.AllowN(now, 1) {
+		return nil
+	}
+	after := wholeSeconds((1 - l.TokensAt(now)) / float64(l.Limit()))
+	w.Header()["Retry-After"] = []string{after}
+	return q.rejected(problem.New(http.StatusTooManyRequests, tooManyRequests,
+		"limit of submitted transactions exceeded (submit_limit: %s per minute): retry in %s s",
+		strconv.FormatFloat(q.Submit, 'f', -1, 64), after))
 }
 
 // Stream makes the request a stream: it counts against the open streams and has no time limit. The handler continues

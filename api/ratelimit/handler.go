@@ -213,7 +213,16 @@ func (q *request) reject(w *writer, p *problem.Problem) {
 		q.Rejected(p.Code)
 	}
 	w.setDeadline(q.began, 0)
-	problem.Write(w, p)
+	q.write(w, p)
+}
+
+// write answers with p.
+func (q *request) write(w http.ResponseWriter, p *problem.Problem) {
+	if q.Plain(q.r.URL.Path) {
+		problem.WriteText(w, p)
+	} else {
+		problem.Write(w, p)
+	}
 }
 
 // panicked logs a panic, and answers if the handler had not begun to.
@@ -222,6 +231,6 @@ func (q *request) panicked(w *writer, p any) {
 		"panic", fmt.Sprint(p), "stack", strings.TrimSpace(string(debug.Stack())))
 	q.Rejected(internal)
 	if w.status == 0 {
-		problem.Write(w, problem.Of(errors.New("panic")))
+		q.write(w, problem.Of(errors.New("panic")))
 	}
 }

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"log/slog"
+	"math"
 	"net/http"
 	"net/netip"
 	"time"
@@ -22,6 +23,7 @@ type Options struct {
 	Anonymous bool       // with Keys: also accept requests without a key, as those of their IP address
 
 	Rate    Rate           // of a client without a rate of its own
+	Submit  float64        // transactions that a client may submit per minute, counted by [Submission]
 	Clients int            // clients that are tracked; above it, one that was idle for long is dropped
 	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
 
@@ -47,6 +49,10 @@ type Options struct {
 	// one of Proxies forwards them. For servers that only this machine can reach.
 	CheckHost bool
 	Hosts     []string
+
+	// Plain reports whether rejections of requests to a path are plain text instead of problem documents. It may be
+	// nil.
+	Plain func(path string) bool
 
 	// Rejected is called with the reason of each rejected request, one of [Reasons]. It may be nil.
 	Rejected func(reason string)
@@ -109,10 +115,14 @@ func New(o Options, next http.Handler) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Plain == nil {
+		o.Plain = func(string) bool { return false }
+	}
 	if o.Rejected == nil {
 		o.Rejected = func(string) {}
 	}
 	h := &handler{Options: o, next: next, clients: newClients(o.Clients, o.Expensive/2)}
+	h.clients.submit = Rate{PerSecond: o.Submit / 60, Burst: int(math.Ceil(o.Submit))}
 	h.errors.limit = rate.NewLimiter(errorsPerSecond, errorsPerSecond)
 	h.unavailable.limit = rate.NewLimiter(rate.Every(unavailableInterval), 1)
 	if o.Expensive > 1 {

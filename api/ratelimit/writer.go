@@ -56,7 +56,7 @@ func (w *writer) WriteHeader(status int) {
 	if status >= http.StatusInternalServerError && w.timedOut != nil && !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
 		if p := w.timedOut(); p != nil {
 			w.timedOut = nil
-			problem.Write(w, p)
+			w.request.write(w, p)
 			w.replaced = true
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -24,6 +25,14 @@ type Chain struct {
 
 	// Measures returns the metrics of the open database; nil: there are none.
 	Measures func() (core.Stats, error)
+
+	// Mempool are the unconfirmed transactions of the node; nil: the settings have no node, its mempool is off, or it
+	// cannot list it.
+	Mempool *pending.Follower
+
+	// Submitter and Fees are the node of the chain; nil: the settings have none, or it cannot do this.
+	Submitter model.Submitter
+	Fees      model.FeeEstimator
 
 	Rates *Rates // of the sync in this process; nil: there is none
 }
