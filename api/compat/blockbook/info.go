@@ -1,0 +1,82 @@
+package blockbook
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"strconv"
+	"time"
+
+	"birthmark/api/compat/wallet"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/model"
+)
+
+// systemInfo describes the server and its chain.
+func (s *Server) systemInfo(v *wallet.View, host string) (*systemInfo, error) {
+	tip, err := v.Block(uint32(v.Tip.Height))
+	if err != nil {
+		return nil, err
+	}
+	mempool := v.MempoolInfo()
+	return &systemInfo{
+		serverInfo{
+			Coin: s.coin.name, Network: s.coin.shortcut, Host: host, Version: s.Version, SyncMode: true,
+			InSync: s.InSync(), BestHeight: uint32(tip.Height), LastBlockTime: time.Unix(tip.Time, 0).UTC().Format(time.RFC3339),
+			InSyncMempool: mempool.State == "live", MempoolSize: mempool.Count, Decimals: decimals,
+			About: "Birthmark, with the API of Blockbook",
+		},
+		backendInfo{
+			Chain: s.coin.chain, Blocks: uint32(tip.Height), BestBlockHash: block.FormatHash(tip.Hash),
+			Difficulty: formatDifficulty(binary.LittleEndian.Uint32(tip.Header[72:])),
+		},
+	}, nil
+}
+
+// chainInfo answers the method getInfo.
+func (s *Server) chainInfo(v *wallet.View) (*chainInfo, error) {
+	genesis, err := v.Header(0)
+	if err != nil {
+		return nil, err
+	}
+	return &chainInfo{
+		Name: s.coin.name, Shortcut: s.coin.shortcut, Network: s.coin.shortcut, Decimals: decimals, Version: s.Version,
+		BestHeight: uint32(v.Tip.Height), BestHash: block.FormatHash(v.Tip.Hash),
+		Block0Hash: block.FormatHash(block.DoubleHash(genesis)), Testnet: s.coin.chain != "main",
+	}, nil
+}
+
+// estimate returns the node's fee rate for a number of blocks, in satoshi per 1,000 virtual bytes. The error is of kind
+// [model.NotFound] (no_estimate) if the node has none.
+func (s *Server) estimate(ctx context.Context, blocks int, conservative bool) (uint64, error) {
+	mode := "ECONOMICAL"
+	if conservative {
+		mode = "CONSERVATIVE"
+	}
+	blocks = min(max(blocks, 1), maxTarget)
+	rates, err := s.chain.Fees(ctx, []int{blocks}, mode)
+	if err != nil {
+		return 0, err
+	}
+	rate, ok := rates[blocks]
+	if !ok {
+		return 0, model.Errorf(model.NotFound, "no_estimate", "the node has no fee estimate for %d blocks", blocks)
+	}
+	return uint64(math.Ceil(rate)), nil
+}
+
+// maxTarget is the largest number of blocks for which nodes estimate fees.
+const maxTarget = 1008
+
+// formatBTC formats satoshi in BTC without trailing zeros.
+func formatBTC(satoshi uint64) string {
+	text := strconv.FormatUint(satoshi/1e8, 10)
+	if rest := satoshi % 1e8; rest > 0 {
+		digits := strconv.FormatUint(rest+1e8, 10)[1:]
+		for digits[len(digits)-1] == '0' {
+			digits = digits[:len(digits)-1]
+		}
+		text += "." + digits
+	}
+	return text
+}

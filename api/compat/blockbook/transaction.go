@@ -1,0 +1,162 @@
+package blockbook
+
+import (
+	"encoding/hex"
+	"unicode/utf8"
+
+	"github.com/btcsuite/btcd/txscript/v2"
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/api/compat/script"
+	"birthmark/api/compat/wallet"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/model"
+)
+
+// form is how much of a transaction an answer has.
+type form struct {
+	light    bool                // without scripts and sizes
+	spenders bool                // names the spenders of its outputs
+	own      map[string]struct{} // addresses to mark as own
+}
+
+// transactions returns transactions in the order of ids.
+func (s *Server) transactions(v *wallet.View, ids []model.Hash, f form) ([]*tx, error) {
+	found, err := v.Txs(ids)
+	if err != nil {
+		return nil, err
+	}
+	return s.format(v, found, f)
+}
+
+func (s *Server) format(v *wallet.View, found []*wallet.Tx, f form) ([]*tx, error) {
+	all := make([]*tx, len(found))
+	for i, t := range found {
+		var spenders []*wallet.Spender
+		var err error
+		if t.Place.Confirmed { // an output of an unconfirmed transaction has no confirmed spender
+			if spenders, err = v.Spenders(t.ID); err != nil {
+				return nil, err
+			}
+		}
+		if all[i], err = s.transaction(v, t, spenders, f); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (s *Server) transaction(v *wallet.View, t *wallet.Tx, spenders []*wallet.Spender, f form) (*tx, error) {
+	parsed, err := script.ParseTx(t.Raw)
+	if err != nil {
+		return nil, err
+	}
+	a := &tx{
+		TxID: block.FormatHash(t.ID), BlockHeight: -1, VSize: t.VSize, Fees: t.Fee,
+		Vin: make([]vin, len(parsed.TxIn)), Vout: make([]vout, len(parsed.TxOut)),
+	}
+	if t.Place.Confirmed {
+		a.BlockHash, a.BlockHeight, a.BlockTime = block.FormatHash(t.Place.BlockHash), int64(t.Place.Height), t.Place.BlockTime
+		a.Confirmations = confirmations(v, t.Place.Height)
+	} else if !t.Seen.IsZero() {
+		a.BlockTime = t.Seen.Unix()
+	}
+	if !f.light {
+		a.Version, a.LockTime, a.Size, a.Hex = parsed.Version, parsed.LockTime, len(t.Raw), hex.EncodeToString(t.Raw)
+	}
+	for i, in := range parsed.TxIn {
+		a.Vin[i] = s.input(i, in, t, f)
+		if !t.Place.Confirmed && in.Sequence < wire.MaxTxInSequenceNum-1 {
+			a.RBF = true
+		}
+		if in := a.Vin[i].Value; in != nil {
+			a.ValueIn += *in
+		}
+	}
+	for i, out := range parsed.TxOut {
+		o := vout{Value: uint64(out.Value), N: i}
+		o.Addresses, o.IsAddress = s.addresses(out.PkScript)
+		o.IsOwn = o.IsAddress && f.owns(o.Addresses[0])
+		if !f.light {
+			o.Hex = hex.EncodeToString(out.PkScript)
+		}
+		if i < len(spenders) && spenders[i] != nil && spenders[i].Place.Confirmed {
+			by := spenders[i]
+			o.Spent = true
+			if f.spenders {
+				o.SpentTxID, o.SpentIndex, o.SpentHeight = block.FormatHash(by.Tx), by.Input, by.Place.Height
+			}
+		}
+		a.Value += o.Value
+		a.Vout[i] = o
+	}
+	return a, nil
+}
+
+func (s *Server) input(i int, in *wire.TxIn, t *wallet.Tx, f form) vin {
+	a := vin{N: i}
+	if i < len(t.Prevouts) {
+		prevout := &t.Prevouts[i]
+		a.TxID, a.Vout, a.Value = block.FormatHash(model.Hash(in.PreviousOutPoint.Hash)), in.PreviousOutPoint.Index, &prevout.Value
+		a.Addresses, a.IsAddress = s.addresses(prevout.Script)
+		a.IsOwn = a.IsAddress && f.owns(a.Addresses[0])
+	}
+	if f.light {
+		if a.Value == nil {
+			a.Value = new(uint64) // of a coinbase
+		}
+		return a
+	}
+	a.Sequence = in.Sequence
+	if len(t.Prevouts) == 0 {
+		a.Coinbase = hex.EncodeToString(in.SignatureScript)
+	} else {
+		a.Hex = hex.EncodeToString(in.SignatureScript)
+	}
+	return a
+}
+
+func (f *form) owns(address string) bool {
+	_, own := f.own[address]
+	return own
+}
+
+// confirmations returns the number of blocks from a height to the tip.
+func confirmations(v *wallet.View, height uint32) uint32 { return uint32(v.Tip.Height) - height + 1 }
+
+// addresses returns the address of a script, if it has one. Others are described: bare multisig by the addresses of its
+// keys, and data by its text.
+func (s *Server) addresses(pkScript []byte) (list []string, isAddress bool) {
+	if a := s.chain.Address(pkScript); a != "" {
+		return []string{a}, true
+	}
+	list = []string{}
+	switch kind, _ := block.Solve(pkScript); kind {
+	case block.Multisig:
+		_, keys, _, err := txscript.ExtractPkScriptAddrs(pkScript, s.coin.params)
+		if err != nil {
+			return list, false
+		}
+		for _, key := range keys {
+			list = append(list, key.EncodeAddress())
+		}
+	case block.NullData:
+		if text := describeData(pkScript); text != "" {
+			list = append(list, text)
+		}
+	}
+	return list, false
+}
+
+// describeData returns the text of a script that is OP_RETURN and a single push: in parentheses if it is UTF-8, else in
+// hex.
+func describeData(pkScript []byte) string {
+	op, data, rest, ok := block.NextOp(pkScript[1:])
+	if !ok || len(rest) > 0 || op > txscript.OP_PUSHDATA4 {
+		return ""
+	}
+	if utf8.Valid(data) {
+		return "OP_RETURN (" + string(data) + ")"
+	}
+	return "OP_RETURN " + hex.EncodeToString(data)
+}

@@ -1,0 +1,317 @@
+package blockbook_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire/v2"
+	"github.com/coder/websocket"
+
+	"birthmark/api/compat/blockbook"
+	"birthmark/api/ratelimit"
+	"birthmark/model"
+)
+
+// Every method answers as REST does.
+func TestMethodsAnswerAsTheNaiveModel(t *testing.T) {
+	w := newWorld(t, nil)
+	w.mine(t, 40, 5, false)
+	w.arrive(t, 15)
+	n := w.naive()
+	c := dial(t, w.limited(t, nil))
+	tip := n.blocks[n.tip()].BlockHash().String()
+	c.expect("getInfo", object{}, object{
+		"name": "Regtest", "shortcut": "rBTC", "network": "rBTC", "decimals": 8, "version": "v1.2.3", "bestHeight": n.tip(), "bestHash": tip,
+		"block0Hash": n.blocks[0].BlockHash().String(), "testnet": true, "backend": object{},
+	})
+	c.expect("ping", nil, object{})
+	c.expect("getBlockHash", object{"height": n.tip()}, object{"hash": tip})
+	c.fails("getBlockHash", object{"height": n.tip() + 1}, "Block not found")
+	c.fails("getBlockHash", object{"height": -1}, "Block not found")
+	c.fails("getBlockHash", object{"height": "x"}, "getBlockHash: invalid params: json: cannot unmarshal string into Go struct field .height of type int64")
+	c.expect("getBlock", object{"id": tip}, n.block(n.tip(), 1, 1000))
+	c.expect("getBlock", object{"id": fmt.Sprint(n.tip()), "page": 2, "pageSize": 2}, n.block(n.tip(), 2, 2))
+	for _, q := range w.questions(t, n) {
+		q.details, q.tokens, q.pageSize = "txs", "derived", 25
+		c.expect("getAccountInfo", object{"descriptor": q.name, "details": "txs"}, n.info(&q))
+		q.details, q.tokens, q.page, q.pageSize = "txids", "used", 2, 3
+		c.expect("getAccountInfo", object{"descriptor": q.name, "details": "txids", "tokens": "used", "page": 2, "pageSize": 3}, n.info(&q))
+		q.details, q.tokens = "basic", "derived"
+		c.expect("getAccountInfo", object{"descriptor": q.name}, n.info(&q))
+		c.expect("getBalanceHistory", object{"descriptor": q.name, "groupBy": 7200}, n.balances(q.scripts(), 0, 0, 7200))
+		_, utxos := c.call("getAccountUtxo", object{"descriptor": q.name})
+		if _, rest := w.ask(t, q.path("utxo"), ""); rest != utxos {
+			t.Errorf("unspent outputs of %s: %s by WebSocket, %s by REST", q.name, utxos, rest)
+		}
+	}
+	for _, p := range []place{n.all[len(n.all)-1], n.all[w.rng.IntN(len(n.all))]} {
+		id := p.tx.TxHash().String()
+		c.expect("getTransaction", object{"txid": id}, n.tx(p, false, false, nil))
+		_, specific := c.call("getTransactionSpecific", object{"txid": id})
+		if _, rest := w.ask(t, "/api/v2/tx-specific/"+id, ""); rest != specific {
+			t.Errorf("tx-specific: %s by WebSocket, %s by REST", specific, rest)
+		}
+	}
+	unknown := strings.Repeat("00", 32)
+	c.fails("getTransaction", object{"txid": unknown}, "Transaction '"+unknown+"' not found")
+	w.node.fees = map[int]float64{1: 20_000, 6: 10_000.5}
+	c.expect("estimateFee", object{"blocks": []int{1, 6}}, []object{{"feePerUnit": "20000"}, {"feePerUnit": "10001"}})
+	c.expect("estimateFee", object{"blocks": []int{1}, "specific": object{"conservative": false, "txsize": 141}},
+		[]object{{"feePerUnit": "10000", "feePerTx": "1410"}})
+	c.fails("estimateFee", object{"blocks": []int{2}}, "the node has no fee estimate for 2 blocks")
+	c.fails("estimateFee", object{"blocks": make([]int, 33)}, "blocks max 32")
+	free := n.free(true)
+	tx := w.spend(&free)
+	c.expect("sendTransaction", object{"hex": hex.EncodeToString(serialize(tx))}, object{"result": tx.TxHash().String()})
+	c.fails("sendTransaction", object{"hex": "00"}, "-25: bad-txns-inputs-missingorspent")
+	c.fails("getCurrentFiatRates", object{"currencies": []string{"usd"}}, "not supported: this server has no fiat rates, tokens or block filters")
+	c.fails("getEverything", nil, `unknown method "getEverything"`)
+}
+
+func TestSubscriptions(t *testing.T) {
+	w := newWorld(t, nil)
+	w.mine(t, 20, 4, false)
+	s := w.limited(t, nil)
+	all, blocks, other := dial(t, s), dial(t, s), dial(t, s)
+	mine := w.scripts[w.rng.IntN(8)]
+	foreign := w.scripts[8+w.rng.IntN(8)]
+	yes, no := object{"subscribed": true}, object{"subscribed": false}
+	ofBlocks := blocks.expect("subscribeNewBlock", nil, yes)
+	ofMine := all.expect("subscribeAddresses", object{"addresses": []string{address(mine)}, "newBlockTxs": true}, yes)
+	other.expect("subscribeAddresses", object{"addresses": []string{address(foreign)}}, yes)
+
+	pay := func(script []byte) *wire.MsgTx {
+		free := w.naive().free(true)
+		tx := w.spend(&free)
+		for i := range tx.TxOut {
+			tx.TxOut[i].PkScript = []byte{0x51}
+		}
+		tx.TxOut[0].PkScript = script
+		for i := range tx.TxIn { // only outputs of nobody
+			if o := w.naive().prevout(tx.TxIn[i]); address(o.PkScript) == address(mine) || address(o.PkScript) == address(foreign) {
+				return nil
+			}
+		}
+		w.node.set(model.Point{}, append(w.node.txs(), tx))
+		return tx
+	}
+	arrived := func(script []byte) *wire.MsgTx {
+		for {
+			if tx := pay(script); tx != nil {
+				w.settle(t)
+				return tx
+			}
+		}
+	}
+	expectTx := func(c *client, id string, tx *wire.MsgTx) {
+		t.Helper()
+		n := w.naive()
+		for _, p := range n.all {
+			if p.tx.TxHash() == tx.TxHash() {
+				m := c.notification()
+				if m.ID != id {
+					t.Fatalf("notification of %s, expected %s", m.ID, id)
+				}
+				sameJSON(t, "notification", string(m.Data), object{"address": address(mine), "tx": n.tx(p, false, false, nil)})
+			}
+		}
+	}
+	tx := arrived(mine)
+	expectTx(all, ofMine, tx)
+	arrived([]byte{0x51})
+	other.silent()
+	blocks.silent()
+
+	w.mine(t, 1, 0, true)
+	expectTx(all, ofMine, tx) // confirmed
+	m := blocks.notification()
+	n := w.naive()
+	if m.ID != ofBlocks {
+		t.Errorf("a block for subscription %s, expected %s", m.ID, ofBlocks)
+	}
+	sameJSON(t, "block", string(m.Data), object{"height": n.tip(), "hash": n.blocks[n.tip()].BlockHash().String()})
+	all.silent()
+	other.silent()
+
+	all.expect("unsubscribeAddresses", nil, no)
+	blocks.expect("unsubscribeNewBlock", nil, no)
+	arrived(mine)
+	w.mine(t, 1, 0, true)
+	all.silent()
+	blocks.silent()
+	other.fails("subscribeAddresses", object{"addresses": []string{"x"}}, `Invalid address "x", `+invalid(t, w, "x"))
+	other.fails("subscribeAddresses", object{"addresses": make([]string, 10_001)}, "addresses max 10000")
+}
+
+// invalid returns the error of an address.
+func invalid(t *testing.T, w *world, address string) string {
+	t.Helper()
+	_, body := w.ask(t, "/api/v2/address/"+address, "")
+	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(body, `{"error":"Invalid address, `), `"}`), `\"`, `"`)
+}
+
+// Clients that send garbage or too much are disconnected.
+func TestGarbageEndsTheConnection(t *testing.T) {
+	w := newWorld(t, nil)
+	s := w.limited(t, nil)
+	for _, text := range []string{"", "x", "[]", `{"id":"1","method":5}`, `"getInfo"`} {
+		c := dial(t, s)
+		c.send(text)
+		c.ended(websocket.StatusUnsupportedData)
+	}
+	c := dial(t, s)
+	if err := c.socket.Write(t.Context(), websocket.MessageBinary, []byte(`{"id":"1","method":"ping"}`)); err != nil {
+		t.Fatal(err)
+	}
+	c.ended(websocket.StatusUnsupportedData)
+
+	c = dial(t, s)
+	c.expect("ping", object{"padding": strings.Repeat("x", 1<<20-100)}, object{})
+	c.send(`{"id":"1","method":"ping","params":"` + strings.Repeat("x", 1<<20) + `"}`)
+	c.ended(websocket.StatusMessageTooBig)
+
+	c = dial(t, s)
+	c.send(`{"method":"ping"}`) // without an id
+	if m, err := c.read(); err != nil || string(m.Data) != "{}" {
+		t.Errorf("%+v %v", m, err)
+	}
+	if r, err := http.Get(s.URL + prefix + "/websocket"); err != nil || r.StatusCode != http.StatusUpgradeRequired {
+		t.Errorf("a plain request: %v %v", r, err)
+	}
+}
+
+// A client that reads nothing is answered until its answers fill the connection, and then no request of it is read.
+func TestSlowReaders(t *testing.T) {
+	var connected, left atomic.Int64
+	w := newWorld(t, func(o *blockbook.Options) {
+		o.Connected = func() func() { connected.Add(1); return func() { left.Add(1) } }
+	})
+	w.mine(t, 30, 6, false)
+	s := w.limited(t, nil)
+	slow, fast := dial(t, s), dial(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	sent := 0
+	for ctx.Err() == nil { // answers of 100 kB and more
+		request := fmt.Sprintf(`{"id":"%d","method":"getBlock","params":{"id":"20"},"padding":"%s"}`, sent, strings.Repeat("x", 1000))
+		if slow.socket.Write(ctx, websocket.MessageText, []byte(request)) == nil {
+			sent++
+		}
+	}
+	fast.expect("ping", nil, object{}) // others are answered
+	slow.socket.CloseNow()
+	for range 6000 {
+		if left.Load() == 1 {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	if connected.Load() != 2 || left.Load() != 1 {
+		t.Errorf("%d connected, %d left", connected.Load(), left.Load())
+	}
+}
+
+// Messages count against the rate of the client.
+func TestMessagesHaveTheRateOfTheClient(t *testing.T) {
+	w := newWorld(t, nil)
+	s := w.limited(t, func(o *ratelimit.Options) {
+		o.Rate = ratelimit.Rate{PerSecond: 0.001, Burst: 5}
+		o.Submit = 1
+	})
+	c := dial(t, s) // costs one
+	for range 4 {
+		c.expect("ping", nil, object{})
+	}
+	_, data := c.call("ping", nil)
+	if !strings.Contains(data, "rate limit exceeded (0.001 requests/s, burst 5)") {
+		t.Errorf("the sixth request: %s", data)
+	}
+	s = w.limited(t, func(o *ratelimit.Options) { o.Submit = 1 })
+	c = dial(t, s)
+	c.fails("sendTransaction", object{"hex": "00"}, "-25: bad-txns-inputs-missingorspent")
+	if _, data := c.call("sendTransaction", object{"hex": "00"}); !strings.Contains(data, "submit_limit: 1 per minute") {
+		t.Errorf("the second transaction: %s", data)
+	}
+}
+
+// Connections are streams, which are limited, and end when the server ends.
+func TestConnectionsAreLimitedAndEnd(t *testing.T) {
+	done := make(chan struct{})
+	w := newWorld(t, func(o *blockbook.Options) { o.Done = done })
+	s := w.limited(t, func(o *ratelimit.Options) { o.Streams = 3 })
+	var open []*client
+	for range 3 {
+		c := dial(t, s)
+		c.expect("subscribeNewBlock", nil, object{"subscribed": true})
+		open = append(open, c)
+	}
+	if _, r, err := websocket.Dial(t.Context(), strings.Replace(s.URL, "http", "ws", 1)+prefix+"/websocket", nil); err == nil || r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("the fourth connection: %v %v", r, err)
+	}
+	close(done)
+	for _, c := range open {
+		c.ended(websocket.StatusGoingAway)
+	}
+}
+
+func TestOrigins(t *testing.T) {
+	w := newWorld(t, func(o *blockbook.Options) { o.Origins = []string{"https://wallet.example"} })
+	s := w.limited(t, nil)
+	for origin, ok := range map[string]bool{
+		"https://node.trezor.io": true, "https://suite.trezor.io": true, "https://wallet.example": true,
+		"https://evil.example": false, "http://wallet.example": false,
+	} {
+		socket, _, err := websocket.Dial(t.Context(), strings.Replace(s.URL, "http", "ws", 1)+prefix+"/websocket",
+			&websocket.DialOptions{HTTPHeader: http.Header{"Origin": {origin}}})
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", origin, err)
+		}
+		if err == nil {
+			socket.CloseNow()
+		}
+	}
+}
+
+// Many clients that subscribe, ask and leave at the same time, during changes of the chain.
+func TestManyClientsDuringChanges(t *testing.T) {
+	w := newWorld(t, nil)
+	w.mine(t, 10, 3, false)
+	s := w.limited(t, nil)
+	var addresses []string
+	for _, script := range w.scripts[:30] {
+		addresses = append(addresses, address(script))
+	}
+	ended := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for {
+				c := dial(t, s)
+				c.expect("subscribeNewBlock", nil, object{"subscribed": true})
+				c.expect("subscribeAddresses", object{"addresses": addresses}, object{"subscribed": true})
+				c.call("getAccountInfo", object{"descriptor": accountKey, "details": "txs"})
+				c.expect("unsubscribeAddresses", nil, object{"subscribed": false})
+				c.socket.CloseNow()
+				select {
+				case <-ended:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for range 5 {
+		w.arrive(t, 3)
+		w.mine(t, 1, 3, true)
+		w.fork(t, 1)
+	}
+	close(ended)
+	clients.Wait()
+}

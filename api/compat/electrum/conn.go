@@ -1,0 +1,352 @@
+package electrum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"birthmark/api/compat/wallet"
+	"birthmark/model"
+)
+
+// conn is a connection.
+type conn struct {
+	*Server
+	t      transport
+	client *client // nil: has no limits of its own
+	from   netip.Prefix
+	ctx    context.Context // ends with the server
+	end    context.CancelCauseFunc
+
+	// mu is held while an answer or notifications are written. It guards the fields below.
+	mu      sync.Mutex
+	version version // negotiated
+	greeted bool    // there was a server.version
+	refused bool    // without a common version: the connection ends after the answer
+	headers bool    // subscribed
+	tip     model.Point
+	subs    map[wallet.Key]status // the status that the client has
+	points  map[outpoint]pointStatus
+	reqs    []request
+	out     []byte // the answer that is being written
+	mark    int    // begin of the current result in out; -1: a part of it is sent
+	sent    int    // bytes of the current message
+
+	wake chan struct{} // the notifier has something to do
+
+	dirtyMu  sync.Mutex
+	dirty    map[wallet.Key]struct{} // subscribed scripts that may have changed
+	dirtyAll bool
+}
+
+// maxDelay is the longest delay of one request.
+const maxDelay = 30 * time.Second
+
+// serve answers requests until the client leaves, breaks a limit or the server stops.
+func (s *Server) serve(t transport, from netip.Prefix) {
+	defer t.close()
+	client, reason := s.clients.open(from, s.limited(from))
+	c := &conn{
+		Server: s, t: t, client: client, from: from, version: oldest, subs: map[wallet.Key]status{},
+		points: map[outpoint]pointStatus{}, wake: make(chan struct{}, 1), dirty: map[wallet.Key]struct{}{},
+	}
+	if reason != "" {
+		c.reject(reason)
+		return
+	}
+	defer s.clients.close(client)
+	c.ctx, c.end = context.WithCancelCause(s.ctx)
+	defer c.end(errShutdown)
+	defer context.AfterFunc(c.ctx, t.close)()
+	s.Observer.Connected(1)
+	defer s.Observer.Connected(-1)
+	var notifier sync.WaitGroup
+	notifier.Go(c.notify)
+	s.Log.Debug("electrum: connected", "client", from)
+	err := c.requests()
+	c.end(err)
+	notifier.Wait()
+	s.hub.leave(c)
+	n := c.subscriptions()
+	client.subscribe(-n)
+	s.Observer.Subscribed(-n)
+	s.Log.Debug("electrum: disconnected", "client", from, "cause", err)
+}
+
+// subscriptions returns the number of subscriptions. mu is held, or the connection has ended.
+func (c *conn) subscriptions() int {
+	n := len(c.subs) + len(c.points)
+	if c.headers {
+		n++
+	}
+	return n
+}
+
+// reject answers that a limit is reached.
+func (c *conn) reject(reason string) {
+	c.Observer.RejectedConnection(reason)
+	message := fmt.Sprintf("the server has %d connections, its limit (max_connections)", c.MaxConnections)
+	if reason == clientLimit {
+		message = fmt.Sprintf("your address has %d connections, the limit (electrum.client_connections)", c.ClientConns)
+	}
+	c.refuse(&rpcError{codeLimit, message})
+}
+
+// requests reads and answers messages.
+func (c *conn) requests() error {
+	wrong := 0
+	for {
+		message, err := c.t.read()
+		if errors.Is(err, errTooLong) {
+			c.Observer.RejectedConnection(malformed)
+			c.refuse(invalidRequest("the request has more than %d bytes (electrum.max_request)", c.MaxRequest))
+		}
+		if err != nil {
+			return err
+		}
+		ok, err := c.answer(message)
+		if err != nil {
+			return err
+		}
+		if c.refused {
+			return errVersion
+		}
+		if ok {
+			wrong = 0
+		} else if wrong++; wrong == c.malformedAllowed {
+			c.Observer.RejectedConnection(malformed)
+			return errors.New("too many malformed requests")
+		}
+		delay, ok := c.client.spend(costPerRequest*float64(max(len(c.reqs), 1)) + costPerByte*float64(c.sent+len(message)))
+		if !ok {
+			c.Observer.RejectedConnection(costLimit)
+			c.refuse(&rpcError{codeLimit, fmt.Sprintf("excessive use: your address has reached cost %.0f (electrum.hard_cost): "+
+				"reconnect later", c.HardCost)})
+			return errors.New("cost limit")
+		}
+		if delay > 0 {
+			if err := c.flushLocked(); err != nil {
+				return err
+			}
+			select {
+			case <-time.After(min(delay, maxDelay)):
+			case <-c.ctx.Done():
+				return context.Cause(c.ctx)
+			}
+		}
+	}
+}
+
+// Costs of requests: the soft limit is 10,000 short requests, or 10 MB.
+const (
+	costPerRequest = 0.1
+	costPerByte    = 1e-4
+)
+
+// refuse sends an error that belongs to no request.
+func (c *conn) refuse(e *rpcError) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.t.write(appendError(nil, null, e), true) == nil {
+		_ = c.t.flush()
+	}
+}
+
+func (c *conn) flushLocked() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t.flush()
+}
+
+// answer answers a message. ok is false if it is malformed. Answers are sent when no other message waits.
+func (c *conn) answer(message []byte) (ok bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ok, err = c.answerMessage(message)
+	if err == nil && !c.t.pending() {
+		err = c.t.flush()
+	}
+	return ok, err
+}
+
+func (c *conn) answerMessage(message []byte) (ok bool, err error) {
+	c.sent = 0
+	reqs, batch, bad := parse(message, c.reqs[:0], c.MaxBatch)
+	if c.reqs = reqs; bad != nil {
+		c.Observer.Answered("unknown", bad.code, 0)
+		return bad.code != codeParse, c.t.write(appendError(c.out[:0], null, bad), true)
+	}
+	m := c.newMoment()
+	defer m.end()
+	if !batch && m.free(&reqs[0]) {
+		return true, m.answerAll(reqs, batch)
+	}
+	begun := false
+	err = c.chain.View(m.ctx, func(v *wallet.View) error {
+		begun = true
+		m.view = v
+		if err := m.tellTip(); err != nil {
+			return err
+		}
+		return m.answerAll(reqs, batch)
+	})
+	if !begun && err != nil { // there is no view
+		m.failed = err
+		err = m.answerAll(reqs, batch)
+	}
+	return true, err
+}
+
+// moment answers requests in one view.
+type moment struct {
+	*conn
+	ctx    context.Context // ends after RequestTimeout
+	cancel context.CancelCauseFunc
+	timer  *time.Timer // nil: no limit
+	view   *wallet.View
+	since  uint64 // events of the hub before view
+	failed error  // why there is no view
+}
+
+func (c *conn) newMoment() *moment {
+	m := &moment{conn: c, since: c.hub.events.Load()}
+	m.ctx, m.cancel = context.WithCancelCause(c.ctx)
+	if c.RequestTimeout > 0 {
+		m.timer = time.AfterFunc(c.RequestTimeout, func() { m.cancel(errTimeout) })
+	}
+	return m
+}
+
+func (m *moment) end() {
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+	m.cancel(nil)
+}
+
+// free reports whether a request is answered without a view.
+func (m *moment) free(r *request) bool {
+	known := methods[string(r.method)]
+	return r.err != nil || known == nil || known.free
+}
+
+// answerAll answers the requests of a message and sends the answer.
+func (m *moment) answerAll(reqs []request, batch bool) error {
+	c := m.conn
+	c.out = c.out[:0]
+	answers := 0
+	for i := range reqs {
+		r := &reqs[i]
+		if r.id != nil {
+			if batch && answers == 0 {
+				c.out = append(c.out, '[')
+			} else if batch {
+				c.out = append(c.out, ',')
+			}
+			answers++
+		}
+		if err := m.answerOne(r); err != nil {
+			return err
+		}
+	}
+	if answers == 0 {
+		return nil
+	}
+	if batch {
+		c.out = append(c.out, ']')
+	}
+	return c.send(true)
+}
+
+// send writes out, a part of a message.
+func (c *conn) send(end bool) error {
+	c.sent += len(c.out)
+	err := c.t.write(c.out, end)
+	if c.out = c.out[:0]; cap(c.out) > 4*partBytes {
+		c.out = nil
+	}
+	if err != nil {
+		c.Observer.RejectedConnection(stalled)
+	}
+	return err
+}
+
+// answerOne appends the answer to a request. An error ends the connection.
+func (m *moment) answerOne(r *request) error {
+	c := m.conn
+	began := time.Now()
+	begin := len(c.out)
+	c.out = append(c.out, `{"jsonrpc":"2.0","id":`...)
+	c.out = append(c.out, r.id...)
+	c.out = append(c.out, `,"result":`...)
+	c.mark = len(c.out)
+	name, err := m.call(r)
+	code := 0
+	if err != nil {
+		e, internal := c.errorOf(m.ctx, err)
+		code = e.code
+		if internal {
+			c.Log.Error("electrum: request failed", "method", name, "error", err)
+		}
+		if c.mark < 0 { // a part of the result is sent
+			return err
+		}
+		c.out = appendError(c.out[:begin], r.id, e)
+	} else {
+		c.out = append(c.out, '}')
+	}
+	if r.id == nil {
+		if c.mark < 0 {
+			return errors.New("a notification with a long answer")
+		}
+		c.out = c.out[:begin]
+	}
+	took := time.Since(began)
+	c.Observer.Answered(name, code, took)
+	if c.Log.Enabled(m.ctx, slog.LevelDebug) {
+		c.Log.Debug("electrum: request", "client", c.from, "method", name, "code", code, "took", took)
+	}
+	return nil
+}
+
+// flush sends the answer so far if it is long. After that the result can no longer become an error. The time limit
+// starts again: the time that the client takes to receive an answer does not count.
+func (m *moment) flush() error {
+	if len(m.out) < partBytes {
+		return nil
+	}
+	if m.timer != nil && !m.timer.Stop() {
+		return context.Cause(m.ctx)
+	}
+	m.mark = -1
+	if err := m.send(false); err != nil {
+		return err
+	}
+	if m.timer != nil {
+		m.timer.Reset(m.RequestTimeout)
+	}
+	return context.Cause(m.ctx)
+}
+
+func (c *conn) wakeUp(all bool) {
+	if all {
+		c.dirtyMu.Lock()
+		c.dirtyAll = true
+		c.dirtyMu.Unlock()
+	}
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *conn) markDirty(key wallet.Key) {
+	c.dirtyMu.Lock()
+	c.dirty[key] = struct{}{}
+	c.dirtyMu.Unlock()
+	c.wakeUp(false)
+}

@@ -1,0 +1,182 @@
+package electrum
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
+
+	"birthmark/api/compat/wallet"
+	"birthmark/model"
+)
+
+// hub distributes the changes of the chain to the connections with subscriptions. It never waits for a client: it marks
+// what a connection has to look at, and wakes it.
+type hub struct {
+	events  atomic.Uint64       // changes so far
+	scans   *semaphore.Weighted // long histories that are being hashed; nil: no limit
+	mu      sync.Mutex
+	watched map[wallet.Key]*watched
+	conns   map[*conn]bool // with a subscription; true: woken by each event
+}
+
+// watched is a script with subscribers. Its midstate and status are shared by them.
+type watched struct {
+	by      []*conn
+	changed uint64 // the event that last changed the script
+	mid     *wallet.Midstate
+	tip     model.Point // of status
+	status  status
+}
+
+// status is the status of a script; the zero status is that of a script without history.
+type status struct {
+	hash  [32]byte
+	used  bool // the script has a history
+	known bool // false: not computed
+}
+
+// longHistory is the number of transactions above which a history without a midstate is hashed by few requests at a
+// time.
+const longHistory = 10_000
+
+// run distributes changes until ctx ends.
+func (h *hub) run(ctx context.Context, chain *wallet.Chain) {
+	for e := range chain.Changes(ctx) {
+		h.change(e)
+	}
+}
+
+func (h *hub) change(e wallet.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.events.Add(1)
+	for c, always := range h.conns {
+		if e.NewTip || e.All || always {
+			c.wakeUp(e.All)
+		}
+	}
+	mark := func(key wallet.Key, w *watched) {
+		w.changed, w.status.known = now, false
+		for _, c := range w.by {
+			c.markDirty(key)
+		}
+	}
+	switch {
+	case e.All:
+		for _, w := range h.watched {
+			w.changed, w.status.known = now, false
+		}
+	case len(e.Touched) < len(h.watched):
+		for key := range e.Touched {
+			if w := h.watched[key]; w != nil {
+				mark(key, w)
+			}
+		}
+	default:
+		for key, w := range h.watched {
+			if _, ok := e.Touched[key]; ok {
+				mark(key, w)
+			}
+		}
+	}
+}
+
+// join adds a connection, which is woken for each new tip, or for each event if always is set. since is the event count
+// before the moment that the connection has seen: if an event came after it, the connection is woken at once.
+func (h *hub) join(c *conn, always bool, since uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.conns[c] = h.conns[c] || always
+	if h.events.Load() != since {
+		c.wakeUp(false)
+	}
+}
+
+// watch adds a subscriber of a script; since is as for join.
+func (h *hub) watch(key wallet.Key, c *conn, since uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+
+	w := h.watched[key]
+	if w == nil {
+		w = &watched{changed: h.events.Load()}
+		h.watched[key] = w
+	}
+	w.by = append(w.by, c)
+	if h.events.Load() != since {
+		c.markDirty(key)
+	}
+}
+
+// unwatch removes a subscriber of a script.
+func (h *hub) unwatch(key wallet.Key, c *conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.remove(key, c)
+}
+
+// remove removes a subscriber. mu is held.
+func (h *hub) remove(key wallet.Key, c *conn) {
+	w := h.watched[key]
+	if i := slices.Index(w.by, c); i >= 0 {
+		w.by = slices.Delete(w.by, i, i+1)
+	}
+	if len(w.by) == 0 {
+		delete(h.watched, key)
+	}
+}
+
+// leave removes a connection with all its subscriptions.
+func (h *hub) leave(c *conn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.conns, c)
+	for key := range c.subs {
+		h.remove(key, c)
+	}
+}
+
+// statusOf returns the status of a script in a view; since is the event count before the view. The status of a watched
+// script is kept until an event changes it.
+func (h *hub) statusOf(ctx context.Context, v *wallet.View, key wallet.Key, since uint64) (st status, err error) {
+	h.mu.Lock()
+	var mid *wallet.Midstate
+	if w := h.watched[key]; w != nil {
+		if mid = w.mid; w.status.known && w.tip == v.Tip {
+			st = w.status
+		}
+	}
+	h.mu.Unlock()
+	if st.known {
+		return st, nil
+	}
+	script, err := v.Script(key)
+	if err != nil {
+		return st, err
+	}
+	if mid == nil && h.scans != nil {
+		confirmed, _, err := script.Stats()
+		if err != nil {
+			return st, err
+		}
+		if confirmed.Txs > longHistory {
+			if err := h.scans.Acquire(ctx, 1); err != nil {
+				return st, err
+			}
+			defer h.scans.Release(1)
+		}
+	}
+	if st.hash, st.used, mid, err = script.Status(mid); err != nil {
+		return st, err
+	}
+	st.known = true
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w := h.watched[key]; w != nil && w.changed <= since {
+		w.mid, w.tip, w.status = mid, v.Tip, st
+	}
+	return st, nil
+}

@@ -1,0 +1,64 @@
+package electrum_test
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"birthmark/internal/testseed"
+)
+
+// Messages over WebSocket are the lines of TCP, without the end of line.
+func TestWebSocket(t *testing.T) {
+	opts := limits()
+	opts.MaxRequest = 1 << 16
+	w := newWorld(t, testseed.Rand(t), opts)
+	w.miner.mine(600, 0)
+	w.sync()
+	h := httptest.NewServer(w.server.WebSocket())
+	defer h.Close()
+	defer w.server.Close()
+	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(-1)
+	ask := func(text string) string {
+		t.Helper()
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		kind, answer, err := conn.Read(t.Context())
+		if err != nil || kind != websocket.MessageText {
+			t.Fatal(kind, err)
+		}
+		return string(answer)
+	}
+	if got := ask(`{"id":1,"method":"server.ping"}`); got != `{"jsonrpc":"2.0","id":1,"result":null}` {
+		t.Error(got)
+	}
+	// A long answer is sent in parts, and is one message.
+	var parts []string
+	for _, script := range w.miner.scripts {
+		parts = append(parts, fmt.Sprintf(`{"id":1,"method":"blockchain.scripthash.get_history","params":[%q]}`, scriptHash(script)))
+	}
+	over := ask("[" + strings.Join(parts, ",") + "]")
+	line := connect(t, w.addr)
+	line.send("[%s]", strings.Join(parts, ","))
+	if want := line.line(); over != want || len(want) < 50_000 {
+		t.Errorf("%d bytes over WebSocket, %d over TCP", len(over), len(want))
+	}
+	ask(`{"id":1,"method":"blockchain.headers.subscribe"}`)
+	w.miner.mine(1, 0)
+	w.sync()
+	if _, told, err := conn.Read(t.Context()); err != nil || !strings.HasPrefix(string(told), `{"jsonrpc":"2.0","method":"blockchain.headers.subscribe","params":[{"hex":"`) {
+		t.Errorf("%s %v", told, err)
+	}
+	if got := ask(strings.Repeat("x", 1<<17)); !strings.Contains(got, "electrum.max_request") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,388 @@
+package electrum_test
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/api/compat/electrum"
+	"birthmark/api/compat/wallet"
+	"birthmark/api/served"
+	"birthmark/chains/bitcoin"
+	"birthmark/core"
+	"birthmark/internal/testnode/bitcointest"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+// world is a database of a generated chain and an Electrum server of it.
+type world struct {
+	t      testing.TB
+	miner  *miner
+	db     *core.DB
+	served *served.Chain
+	server *electrum.Server
+	addr   string
+	sub    *client // a connection that stays open
+}
+
+func newWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *world {
+	t.Helper()
+	db, chain := openDatabase(t)
+	w := &world{t: t, miner: newMiner(rng), db: db}
+	w.sync()
+	w.served = &served.Chain{
+		Name: "bitcoin-regtest", Model: chain, View: db.View, Moved: db.Moved,
+		State: func() served.State { return served.State{} },
+	}
+	answers, err := wallet.New(t.Context(), w.served)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Version = "v1.2.3"
+	w.server = electrum.New(answers, o)
+	w.addr = listen(t, w.server, nil)
+	t.Cleanup(w.server.Close)
+	return w
+}
+
+// openDatabase opens an empty database with everything that the protocol needs.
+func openDatabase(t testing.TB) (*core.DB, model.Chain) {
+	t.Helper()
+	chain, err := bitcoin.New("regtest")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{
+		Chain: chain, Indexes: []string{"address", "script_hash"}, Raw: true, CacheBytes: 4 << 20,
+		Keep: map[string]model.IndexOptions{"script_hash": {Balance: true, Unspent: true, History: true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, chain
+}
+
+// listen opens another address of the server. wrap changes its connections.
+func (w *world) listen(wrap func(net.Conn) net.Conn) string {
+	w.t.Helper()
+	return listen(w.t, w.server, wrap)
+}
+
+// listen opens an address of a server. wrap, which may be nil, changes its connections.
+func listen(t testing.TB, s *electrum.Server, wrap func(net.Conn) net.Conn) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrap == nil {
+		wrap = func(c net.Conn) net.Conn { return c }
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(wrapping{l, wrap}) }()
+	t.Cleanup(func() {
+		l.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+type wrapping struct {
+	net.Listener
+	wrap func(net.Conn) net.Conn
+}
+
+func (l wrapping) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return l.wrap(c), nil
+}
+
+// sync brings the database to the miner's chain.
+func (w *world) sync() {
+	w.t.Helper()
+	file := filepath.Join(w.t.TempDir(), "blk00000.dat")
+	if err := os.WriteFile(file, bitcointest.BlockFile(wire.TestNet, w.miner.chain.Blocks()...), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	src, err := w.db.Chain().Open(w.t.Context(), model.SourceOptions{URI: "file://" + file, Indexes: w.db.Indexes(), Raw: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer src.Close()
+	if err := core.Sync(w.t.Context(), w.db, src, core.SyncOptions{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// miner makes random blocks that pay to a few scripts. Scripts are not valid: the database does not run them.
+type miner struct {
+	rng     *rand.Rand
+	chain   *bitcointest.Chain
+	scripts [][]byte
+}
+
+func newMiner(rng *rand.Rand) *miner {
+	m := &miner{rng: rng, chain: bitcointest.NewChain()}
+	for range 20 {
+		s := make([]byte, 22)
+		s[1] = 20
+		for i := range s[2:] {
+			s[2+i] = byte(rng.Uint32())
+		}
+		m.scripts = append(m.scripts, s)
+	}
+	m.chain.PayTo = m.scripts[0]
+	return m
+}
+
+// mine adds blocks. Each has a coinbase and up to most other transactions.
+func (m *miner) mine(blocks, most int) {
+	for range blocks {
+		free := m.unspent()
+		var txs []*wire.MsgTx
+		for range m.rng.IntN(most + 1) {
+			if len(free) == 0 {
+				break
+			}
+			i := m.rng.IntN(len(free))
+			from := free[i]
+			free = slices.Delete(free, i, i+1)
+			tx := bitcointest.Spend(from.tx, from.index)
+			value := from.tx.TxOut[from.index].Value
+			for range 1 + m.rng.IntN(3) {
+				part := value / int64(2+m.rng.IntN(3))
+				value -= part
+				tx.AddTxOut(wire.NewTxOut(part, m.scripts[m.rng.IntN(len(m.scripts))]))
+				free = append(free, coin{tx, uint32(len(tx.TxOut) - 1), 0})
+			}
+			tx.TxIn[0].Witness = wire.TxWitness{{byte(m.rng.Uint32()), byte(m.rng.Uint32())}}
+			txs = append(txs, tx)
+		}
+		m.chain.PayTo = m.scripts[m.rng.IntN(len(m.scripts))]
+		m.chain.Mine(txs...)
+	}
+}
+
+// fork replaces the last blocks by more others.
+func (m *miner) fork(depth int) {
+	m.chain = m.chain.Fork(m.chain.Height() - depth)
+	m.mine(depth+1+m.rng.IntN(2), 5)
+}
+
+// coin is an unspent output.
+type coin struct {
+	tx     *wire.MsgTx
+	index  uint32
+	height int // 0: unconfirmed
+}
+
+func (m *miner) unspent() []coin { return m.truth().unspent() }
+
+func (m *miner) truth() truth { return truth{m.scripts, m.chain.Blocks(), nil} }
+
+// truth is a chain with a mempool. It answers by going through all of it.
+type truth struct {
+	scripts [][]byte
+	blocks  []*wire.MsgBlock
+	mempool []*wire.MsgTx
+}
+
+// each calls fn with all transactions; height is 0 for unconfirmed ones.
+func (c truth) each(fn func(tx *wire.MsgTx, height int)) {
+	for h, b := range c.blocks[1:] { // the coinbase of block 0 cannot be spent
+		for _, tx := range b.Transactions {
+			fn(tx, h+1)
+		}
+	}
+	for _, tx := range c.mempool {
+		fn(tx, 0)
+	}
+}
+
+// unspent returns the unspent outputs in chain order, those of the mempool last.
+func (c truth) unspent() (all []coin) {
+	spent := map[wire.OutPoint]bool{}
+	c.each(func(tx *wire.MsgTx, _ int) {
+		for _, in := range tx.TxIn {
+			spent[in.PreviousOutPoint] = true
+		}
+	})
+	c.each(func(tx *wire.MsgTx, height int) {
+		for i, o := range tx.TxOut {
+			if !spent[wire.OutPoint{Hash: tx.TxHash(), Index: uint32(i)}] && (len(o.PkScript) == 0 || o.PkScript[0] != 0x6a) {
+				all = append(all, coin{tx, uint32(i), height})
+			}
+		}
+	})
+	return all
+}
+
+// entry is an element of get_history.
+type entry struct {
+	Tx     string `json:"tx_hash"`
+	Height int    `json:"height"`
+	Fee    *int64 `json:"fee"`
+}
+
+// history returns the transactions of a script, and its balances.
+func (c truth) history(script []byte) (all []entry, confirmed, unconfirmed int64) {
+	outputs := map[wire.OutPoint]*wire.TxOut{}
+	pool := map[string]bool{}
+	for _, tx := range c.mempool {
+		pool[tx.TxHash().String()] = true
+	}
+	c.each(func(tx *wire.MsgTx, _ int) { // after a reorganization, children can be listed before their parents
+		for i, o := range tx.TxOut {
+			outputs[wire.OutPoint{Hash: tx.TxHash(), Index: uint32(i)}] = o
+		}
+	})
+	var last []entry
+	c.each(func(tx *wire.MsgTx, height int) {
+		found, change, fee, parents := false, int64(0), int64(0), 0
+		for _, in := range tx.TxIn {
+			if o := outputs[in.PreviousOutPoint]; o != nil {
+				fee += o.Value
+				if string(o.PkScript) == string(script) {
+					found = true
+					change -= o.Value
+				}
+			}
+			if pool[in.PreviousOutPoint.Hash.String()] {
+				parents++
+			}
+		}
+		for _, o := range tx.TxOut {
+			fee -= o.Value
+			if string(o.PkScript) == string(script) {
+				found = true
+				change += o.Value
+			}
+		}
+		switch {
+		case !found:
+		case height > 0:
+			confirmed += change
+			all = append(all, entry{Tx: tx.TxHash().String(), Height: height})
+		default:
+			unconfirmed += change
+			last = append(last, entry{tx.TxHash().String(), -min(parents, 1), &fee})
+		}
+	})
+	slices.SortFunc(last, func(a, b entry) int { return cmp.Or(b.Height-a.Height, strings.Compare(a.Tx, b.Tx)) })
+	return append(all, last...), confirmed, unconfirmed
+}
+
+// statusOf returns the status of a history by its definition, as JSON.
+func statusOf(history []entry) string {
+	if len(history) == 0 {
+		return "null"
+	}
+	text := ""
+	for _, e := range history {
+		text += fmt.Sprintf("%s:%d:", e.Tx, e.Height)
+	}
+	return fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(text)))
+}
+
+// scriptHash returns the key of a script as clients send it.
+func scriptHash(script []byte) string {
+	sum := sha256.Sum256(script)
+	slices.Reverse(sum[:])
+	return hex.EncodeToString(sum[:])
+}
+
+// client is a connection that sends lines.
+type client struct {
+	t testing.TB
+	net.Conn
+	in *bufio.Reader
+}
+
+const patience = 30 * time.Second // for an answer that comes at once, or never
+
+func connect(t testing.TB, addr string) *client {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return &client{t, c, bufio.NewReader(c)}
+}
+
+func (c *client) send(format string, args ...any) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c, format+"\n", args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// line returns the next line without its end.
+func (c *client) line() string {
+	c.t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	line, err := c.in.ReadString('\n')
+	if err != nil {
+		c.t.Fatalf("%v after %q", err, line)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// ended fails unless the server closes the connection.
+func (c *client) ended() {
+	c.t.Helper()
+	_ = c.SetReadDeadline(time.Now().Add(patience))
+	if line, err := c.in.ReadString('\n'); err == nil || strings.Contains(err.Error(), "timeout") {
+		c.t.Errorf("%v %q, expected the end of the connection", err, line)
+	}
+}
+
+// call returns the result of a request into result, or its error.
+func (c *client) call(result any, method string, params ...any) (code int) {
+	c.t.Helper()
+	text, err := json.Marshal(append([]any{}, params...))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.send(`{"id":1,"method":%q,"params":%s}`, method, text)
+	var answer struct {
+		Result json.RawMessage
+		Error  *struct{ Code int }
+	}
+	line := c.line()
+	if err := json.Unmarshal([]byte(line), &answer); err != nil {
+		c.t.Fatalf("%s: %v", line, err)
+	}
+	if answer.Error != nil {
+		return answer.Error.Code
+	}
+	if err := json.Unmarshal(answer.Result, result); err != nil {
+		c.t.Fatalf("%s: %v", line, err)
+	}
+	return 0
+}
+
+// history returns the transactions of a script.
+func (m *miner) history(script []byte) []entry {
+	all, _, _ := m.truth().history(script)
+	return all
+}

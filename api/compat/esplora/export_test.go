@@ -1,0 +1,17 @@
+package esplora
+
+import "birthmark/api/compat/wallet"
+
+// BlockObject returns the JSON object of a block.
+func BlockObject(b *wallet.Block) string {
+	var q request
+	q.block(b)
+	return string(q.out)
+}
+
+// TxObject returns the JSON object of a transaction.
+func TxObject(c *wallet.Chain, tx *wallet.Tx) string {
+	q := request{handler: &handler{Options: Options{Chain: c}}}
+	q.tx(tx)
+	return string(q.out)
+}

@@ -1,0 +1,149 @@
+package wallet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"birthmark/api/served"
+	"birthmark/core/pending"
+	"birthmark/core/query"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Key identifies an output script: its SHA-256, in the byte order of the hash. Electrum displays it reversed.
+type Key [32]byte
+
+// Chain answers for one served chain. It is safe for concurrent use.
+type Chain struct {
+	served  *served.Chain
+	scripts model.Scripter
+
+	headers   headerHashes
+	trees     bounded[model.Hash, *blockTree] // by block
+	weights   bounded[model.Hash, int]        // by block
+	spendable bounded[Key, bool]              // scripts without an address
+	touches   bounded[model.Hash, []Key]      // by block: the scripts of its inputs and outputs
+}
+
+const (
+	scriptIndex  = "script_hash"
+	addressIndex = "address"
+
+	// features are the options of the index script_hash without which single answers would read every output of a
+	// script.
+	features = schema.FeatureBalance | schema.FeatureHistory | schema.FeatureUnspent
+)
+
+// New returns the answers of a served chain. The error is of kind [model.Refused] if the database lacks an index or
+// option that the protocols need, and contains the command that adds it.
+func New(ctx context.Context, c *served.Chain) (*Chain, error) {
+	scripts, ok := c.Model.(model.Scripter)
+	if !ok {
+		return nil, model.Errorf(model.Refused, "unsupported", "%s has no output scripts, which the wallet protocols need: "+
+			"serve them for bitcoin only", c.Name)
+	}
+	w := &Chain{
+		served: c, scripts: scripts,
+		trees:   bounded[model.Hash, *blockTree]{maxBytes: 32 << 20, size: func(t *blockTree) int { return t.bytes() }},
+		weights: bounded[model.Hash, int]{maxBytes: 1 << 20}, spendable: bounded[Key, bool]{maxBytes: 1 << 20},
+		touches: bounded[model.Hash, []Key]{maxBytes: 8 << 20, size: func(ks []Key) int { return len(ks) * len(Key{}) }},
+	}
+	return w, w.View(ctx, func(v *View) error {
+		if !v.q.HasRaw() {
+			return model.Errorf(model.Refused, "no_raw", "%s: the wallet protocols need raw transactions: "+
+				"set raw: files or raw: node, or sync into a new database with raw: keep", c.Name)
+		}
+		return nil
+	})
+}
+
+// index returns the index script_hash of a database.
+func (c *Chain) index(q *query.Query) (*schema.Index, error) {
+	const remedy = "set balance, history and unspent for it in the settings (indexes: wallet does), and run " +
+		"birthmark index add " + scriptIndex
+	x := q.Active(scriptIndex)
+	if x != nil && x.Active.Has(features) {
+		return x, nil
+	}
+	entry := q.Entry(scriptIndex)
+	switch {
+	case entry != nil && entry.Building != 0:
+		if _, err := q.Index(scriptIndex); err != nil {
+			return nil, err
+		}
+		return nil, model.Errorf(model.Refused, "index_building", "%s: the options of index %s are being added",
+			c.served.Name, scriptIndex)
+	case entry == nil:
+		return nil, model.Errorf(model.Refused, "missing_index", "%s: the wallet protocols need the index %s: %s",
+			c.served.Name, scriptIndex, remedy)
+	}
+	return nil, model.Errorf(model.Refused, "missing_index", "%s: the wallet protocols need %s of index %s: %s", c.served.Name,
+		strings.Join((features&^x.Active).Names(), " and "), scriptIndex, remedy)
+}
+
+// Network returns the name of the network: mainnet.
+func (c *Chain) Network() string { return c.served.Model.Network() }
+
+// Script returns the output script that an address pays to. Errors are of kind [model.Usage]: bad_address (malformed),
+// bad_network (of another network).
+func (c *Chain) Script(address string) ([]byte, error) { return c.scripts.AddressScript(address) }
+
+// Address returns the address of a script, empty if it has none.
+func (c *Chain) Address(script []byte) string { return c.scripts.ScriptAddress(script) }
+
+// View calls fn with the current moment. The view is valid until fn returns.
+func (c *Chain) View(ctx context.Context, fn func(*View) error) error {
+	if f := c.served.Mempool; f != nil {
+		return f.View(ctx, func(qv *query.View, pool *pending.Overlay) error { return c.view(ctx, qv, pool, fn) })
+	}
+	return c.served.View(ctx, func(qv *query.View) error { return c.view(ctx, qv, nil, fn) })
+}
+
+func (c *Chain) view(ctx context.Context, qv *query.View, pool *pending.Overlay, fn func(*View) error) error {
+	return qv.From(ctx, func(q *query.Query) error {
+		x, err := c.index(q)
+		if err != nil {
+			return err
+		}
+		v := &View{Tip: q.Tip, chain: c, queries: qv.Queries, q: q, index: x, pool: pool}
+		if pool != nil {
+			v.poolIndex, v.poolAddress = pool.Index(scriptIndex), pool.Index(addressIndex)
+		}
+		return fn(v)
+	})
+}
+
+// View is one moment of a chain. Use it from one goroutine.
+type View struct {
+	Tip model.Point
+
+	chain   *Chain
+	queries query.Queries // of the same snapshot as q
+	q       *query.Query
+	index   *schema.Index // script_hash
+
+	pool                   *pending.Overlay // nil: none
+	poolIndex, poolAddress int              // of script_hash and address in the values of pool; -1: none
+}
+
+// height returns the pointer of a block, or a NotFound error (unknown_block) above the tip.
+func (v *View) height(h uint32) (model.HeightPk, error) {
+	if v.Tip.IsOrigin() || h > uint32(v.Tip.Height) {
+		return 0, model.Errorf(model.NotFound, "unknown_block", "no block at height %d: the tip is %d", h, v.Tip.Height)
+	}
+	return model.HeightPk(h), nil
+}
+
+func unknownTx(id model.Hash) error {
+	return model.Errorf(model.NotFound, "unknown_tx", "no transaction %s", displayed(id))
+}
+
+// displayed returns a hash as it is displayed: reversed, in hex.
+func displayed(h model.Hash) string {
+	for i, j := 0, len(h)-1; i < j; i, j = i+1, j-1 {
+		h[i], h[j] = h[j], h[i]
+	}
+	return fmt.Sprintf("%x", h[:])
+}

@@ -1,0 +1,11 @@
+package wallet
+
+// StatusOf returns the status hash of a history.
+func StatusOf(entries []Entry) (status [32]byte) {
+	h := newStatusHash()
+	for i := range entries {
+		h.add(&entries[i])
+	}
+	h.sum.Sum(status[:0])
+	return status
+}

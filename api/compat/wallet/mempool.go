@@ -1,0 +1,246 @@
+package wallet
+
+import (
+	"iter"
+
+	"birthmark/core/pending"
+	"birthmark/model"
+)
+
+// MempoolInfo are totals of the mempool.
+type MempoolInfo struct {
+	State string // live, filling, old, partial, none
+	Count int
+	VSize uint64
+	Fees  uint64
+}
+
+// MempoolInfo returns the totals of the mempool.
+func (v *View) MempoolInfo() MempoolInfo {
+	if v.pool == nil {
+		return MempoolInfo{State: pending.None.String()}
+	}
+	i := v.pool.Info()
+	return MempoolInfo{i.State.String(), i.Count, i.VSize, i.Fees}
+}
+
+// Rate is a number of virtual bytes and their lowest fee rate.
+type Rate struct {
+	PerVByte float64 // satoshi per virtual byte
+	VSize    uint64
+}
+
+// MempoolRates yields the unconfirmed transactions as (fee rate, virtual size), highest rate first.
+func (v *View) MempoolRates() iter.Seq[Rate] {
+	return func(yield func(Rate) bool) {
+		if v.pool == nil {
+			return
+		}
+		for t := range v.pool.ByRate(nil) {
+			if !yield(Rate{t.Rate(), uint64(t.VSize)}) {
+				return
+			}
+		}
+	}
+}
+
+// MempoolIDs returns the ids of all unconfirmed transactions in the order of arrival.
+func (v *View) MempoolIDs() []model.Hash {
+	if v.pool == nil {
+		return nil
+	}
+	ids := make([]model.Hash, 0, v.pool.Count())
+	for t := range v.pool.Arrivals(0) {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// Recent is an unconfirmed transaction in a list.
+type Recent struct {
+	ID     model.Hash
+	Fee    uint64
+	VSize  int
+	Inputs uint64 // sum of the outputs it spends
+}
+
+// MempoolRecent returns the last n transactions to arrive, newest first.
+func (v *View) MempoolRecent(n int) (recent []Recent) {
+	if v.pool == nil || n <= 0 {
+		return nil
+	}
+	for t := range v.pool.Newest() {
+		r := Recent{ID: t.ID, Fee: t.Fee, VSize: t.VSize}
+		inputs := t.Inputs()
+		for i := range inputs {
+			r.Inputs += inputs[i].Spends().Value
+		}
+		if recent = append(recent, r); len(recent) == n {
+			break
+		}
+	}
+	return recent
+}
+
+// unconfirmed returns a transaction of the mempool, nil if it has none with the id.
+func (v *View) unconfirmed(id model.Hash) *pending.Tx {
+	if v.pool == nil {
+		return nil
+	}
+	return v.pool.Tx(id)
+}
+
+// unconfirmedPlace returns the place of a transaction of the mempool.
+func (v *View) unconfirmedPlace(t *pending.Tx) Place {
+	return Place{UnconfirmedParent: v.pool.UnconfirmedParent(t)}
+}
+
+// unconfirmedTx returns a transaction of the mempool with the outputs that it spends.
+func (v *View) unconfirmedTx(t *pending.Tx) (*Tx, error) {
+	tx := &Tx{ID: t.ID, Place: v.unconfirmedPlace(t), Seen: t.Seen()}
+	var err error
+	if tx.Raw, err = v.chain.served.Mempool.Raw(v.q.Ctx, t); err != nil {
+		return nil, err
+	}
+	if tx.Prevouts, err = v.unconfirmedPrevouts(t); err != nil {
+		return nil, err
+	}
+	return tx, tx.measure()
+}
+
+// unconfirmedPrevouts returns the outputs that a transaction of the mempool spends.
+func (v *View) unconfirmedPrevouts(t *pending.Tx) ([]Output, error) {
+	inputs := t.Inputs()
+	outputs := make([]Output, len(inputs))
+	parents := map[model.Hash]outputScripts{}
+	for i := range inputs {
+		o, out := inputs[i].Spends(), inputs[i].Outpoint
+		outputs[i].Value = o.Value
+		if outputs[i].Script = v.chain.rebuild(o.Key(v.poolAddress), o.Key(v.poolIndex)); outputs[i].Script != nil {
+			continue
+		}
+		parent, known := parents[out.Tx]
+		if !known {
+			raw, _, err := v.RawTx(out.Tx)
+			if err != nil {
+				return nil, err
+			}
+			if parent, err = scriptsOf(out.Tx, raw); err != nil {
+				return nil, err
+			}
+			parents[out.Tx] = parent
+		}
+		var err error
+		if outputs[i].Script, err = parent.at(int(out.Index)); err != nil {
+			return nil, err
+		}
+	}
+	return outputs, nil
+}
+
+// unconfirmedOf returns the transactions of the mempool that pay to a script or spend from it.
+func (v *View) unconfirmedOf(key *Key) (txs []*pending.Tx) {
+	if v.pool == nil || v.poolIndex < 0 {
+		return nil
+	}
+	for t := range v.pool.Value(v.poolIndex, key[:]) {
+		txs = append(txs, t)
+	}
+	return txs
+}
+
+// unconfirmedIsSpendable is isSpendable for a script that only transactions of the mempool have.
+func (v *View) unconfirmedIsSpendable(key *Key, t *pending.Tx) (bool, error) {
+	for i := range t.NumOutputs() {
+		o := t.Output(i)
+		if !o.Has(v.poolIndex, key[:]) {
+			continue
+		}
+		if o.Key(v.poolAddress) != nil {
+			return true, nil
+		}
+		raw, err := v.chain.served.Mempool.Raw(v.q.Ctx, t)
+		if err != nil {
+			return false, err
+		}
+		scripts, err := scriptsOf(t.ID, raw)
+		if err != nil {
+			return false, err
+		}
+		script, err := scripts.at(i)
+		return !unspendable(script), err
+	}
+	return true, nil // it spends from the script
+}
+
+// unconfirmedStats returns the totals of a script in the mempool.
+func (s *Script) unconfirmedStats() (stats Stats) {
+	x, key := s.v.poolIndex, s.key[:]
+	for _, t := range s.pool {
+		stats.Txs++
+		for i := range t.NumOutputs() {
+			if o := t.Output(i); o.Has(x, key) {
+				stats.Funded++
+				stats.FundedSum += o.Value
+			}
+		}
+		inputs := t.Inputs()
+		for i := range inputs {
+			if o := inputs[i].Spends(); o.Has(x, key) {
+				stats.Spent++
+				stats.SpentSum += o.Value
+			}
+		}
+	}
+	return stats
+}
+
+// Mempool returns the unconfirmed transactions in the order of arrival.
+func (s *Script) Mempool() []Entry {
+	if len(s.pool) == 0 {
+		return nil
+	}
+	entries := make([]Entry, len(s.pool))
+	for i, t := range s.pool {
+		received, sent := t.Amounts(s.v.poolIndex, s.key[:])
+		entries[i] = Entry{
+			Tx: t.ID, Received: received, Sent: sent, Fee: t.Fee, UnconfirmedParent: s.v.pool.UnconfirmedParent(t),
+		}
+	}
+	return entries
+}
+
+// unconfirmedSpends returns the outputs of a script that transactions of the mempool spend.
+func (s *Script) unconfirmedSpends() map[pending.Outpoint]struct{} {
+	var spent map[pending.Outpoint]struct{}
+	for _, t := range s.pool {
+		inputs := t.Inputs()
+		for i := range inputs {
+			if inputs[i].Spends().Has(s.v.poolIndex, s.key[:]) {
+				if spent == nil {
+					spent = map[pending.Outpoint]struct{}{}
+				}
+				spent[inputs[i].Outpoint] = struct{}{}
+			}
+		}
+	}
+	return spent
+}
+
+// unconfirmedUnspent yields the unspent outputs of a script that transactions of the mempool create. It returns false
+// if the consumer stops.
+func (s *Script) unconfirmedUnspent(spent map[pending.Outpoint]struct{}, yield func(Unspent, error) bool) bool {
+	for _, t := range s.pool {
+		for i := range t.NumOutputs() {
+			o := t.Output(i)
+			out := pending.Outpoint{Tx: t.ID, Index: uint32(i)}
+			if _, gone := spent[out]; gone || !o.Has(s.v.poolIndex, s.key[:]) {
+				continue
+			}
+			if !yield(Unspent{Tx: t.ID, Index: out.Index, Value: o.Value}, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}

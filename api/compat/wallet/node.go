@@ -1,0 +1,79 @@
+package wallet
+
+import (
+	"context"
+
+	"birthmark/model"
+)
+
+// Submit sends a transaction to the node and enters it into the mempool before it returns. The error of a refusal is of
+// kind [model.Usage], code rejected, with the node's message.
+func (c *Chain) Submit(ctx context.Context, raw []byte, o model.SubmitOptions) (model.Hash, error) {
+	node := c.served.Submitter
+	if node == nil {
+		return model.Hash{}, c.noNode("transactions cannot be submitted")
+	}
+	id, err := node.Submit(ctx, raw, o)
+	if err == nil {
+		c.enter(ctx, id)
+	}
+	return id, err
+}
+
+// TestAccept returns the node's JSON: see [model.Submitter].
+func (c *Chain) TestAccept(ctx context.Context, raws [][]byte, o model.SubmitOptions) ([]byte, error) {
+	node := c.served.Submitter
+	if node == nil {
+		return nil, c.noNode("transactions cannot be tested")
+	}
+	return node.TestAccept(ctx, raws, o)
+}
+
+// SubmitPackage returns the node's JSON: see [model.Submitter]. It enters the transactions that the node accepted into
+// the mempool before it returns.
+func (c *Chain) SubmitPackage(ctx context.Context, raws [][]byte, o model.SubmitOptions) ([]byte, error) {
+	node := c.served.Submitter
+	if node == nil {
+		return nil, c.noNode("packages cannot be submitted")
+	}
+	answer, err := node.SubmitPackage(ctx, raws, o)
+	if err != nil {
+		return nil, err
+	}
+	var ids []model.Hash
+	for _, raw := range raws {
+		if tx, err := parseTx(raw); err == nil { // the node's answer names the others
+			ids = append(ids, model.Hash(tx.TxHash()))
+		}
+	}
+	c.enter(ctx, ids...)
+	return answer, nil
+}
+
+// enter enters transactions that the node accepted into the mempool. The next list of the node has them if this fails.
+func (c *Chain) enter(ctx context.Context, ids ...model.Hash) {
+	if f := c.served.Mempool; f != nil {
+		_ = f.Enter(ctx, ids...)
+	}
+}
+
+// Fees returns the node's estimates in satoshi per 1,000 virtual bytes by confirmation target; targets without an
+// estimate are absent. A longer target is never dearer. They are cached for a minute.
+func (c *Chain) Fees(ctx context.Context, targets []int, mode string) (map[int]float64, error) {
+	if c.served.Fees == nil {
+		return nil, c.noNode("fees cannot be estimated")
+	}
+	return c.served.Fees.EstimateFees(ctx, targets, mode)
+}
+
+// MinimumFees returns the limits of the node.
+func (c *Chain) MinimumFees(ctx context.Context) (model.MinimumFees, error) {
+	if c.served.Fees == nil {
+		return model.MinimumFees{}, c.noNode("its fee limits are unknown")
+	}
+	return c.served.Fees.MinimumFees(ctx)
+}
+
+func (c *Chain) noNode(what string) error {
+	return model.Errorf(model.NotFound, "unsupported", "%s: %s: there is no node: set node in the settings", c.served.Name, what)
+}

@@ -1,0 +1,264 @@
+package wallet
+
+import (
+	"iter"
+	"slices"
+
+	"birthmark/core/pending"
+	"birthmark/core/query"
+	"birthmark/core/query/setops"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Script is an output script in a view.
+type Script struct {
+	v         *View
+	key       Key
+	birth     *model.BirthPk // nil: no confirmed output has the script, or it is unspendable
+	pool      []*pending.Tx  // unconfirmed transactions in the order of arrival
+	spendable bool           // false: not known, see check
+}
+
+// Script returns the script with a key. A key that no output has is a script without history.
+func (v *View) Script(key Key) (*Script, error) {
+	birth, err := v.q.Birth(v.index, key[:])
+	if err != nil {
+		return nil, err
+	}
+	s := &Script{v: v, key: key, birth: birth, pool: v.unconfirmedOf(&key)}
+	if len(s.pool) > 0 {
+		err = s.check()
+	}
+	return s, err
+}
+
+// afterGenesis are the positions after block 0, whose coinbase cannot be spent.
+var afterGenesis = setops.Span{First: model.UtxoPk(model.HeightPk(1).First()), Last: setops.Everywhere.Last}
+
+// Stats are totals of a script.
+type Stats struct {
+	Txs           uint64
+	Funded, Spent uint64 // numbers of outputs
+	FundedSum     uint64 // satoshi
+	SpentSum      uint64
+}
+
+// Stats returns the totals of the confirmed chain and those of the mempool.
+func (s *Script) Stats() (confirmed, mempool Stats, err error) {
+	mempool = s.unconfirmedStats()
+	if s.birth == nil {
+		return confirmed, mempool, nil
+	}
+	a, err := s.v.q.Account(s.v.index, *s.birth)
+	if err == nil && a.Unspent == a.Outputs {
+		err = s.check()
+	}
+	if err != nil || s.birth == nil {
+		return confirmed, mempool, err
+	}
+	confirmed = Stats{
+		Txs: uint64(a.Txs), Funded: uint64(a.Outputs), Spent: uint64(a.Outputs - a.Unspent),
+		FundedSum: a.Received.Lo, SpentSum: a.Sent.Lo,
+	}
+	if s.birth.Utxo.Height() == 0 {
+		err = s.withoutGenesis(&confirmed)
+	}
+	return confirmed, mempool, err
+}
+
+// withoutGenesis subtracts the outputs of block 0.
+func (s *Script) withoutGenesis(t *Stats) error {
+	q, genesis := s.v.q, setops.Span{Last: model.HeightPk(0).Last()}
+	for m, err := range q.StoredHistory(s.v.index, *s.birth, genesis, false) {
+		if err != nil {
+			return err
+		}
+		t.Txs--
+		t.FundedSum -= m.Received
+	}
+	for _, err := range q.StoredUnspent(s.v.index, *s.birth, genesis, false) {
+		if err != nil {
+			return err
+		}
+		t.Funded--
+	}
+	return nil
+}
+
+// Entry is a transaction that pays to a script or spends from it.
+type Entry struct {
+	Tx       model.Hash
+	Height   uint32 // 0: unconfirmed
+	Position int    // in the block
+	Received uint64
+	Sent     uint64
+	Fee      uint64 // of an unconfirmed one
+	// UnconfirmedParent: see [Place].
+	UnconfirmedParent bool
+}
+
+// History yields the confirmed transactions in chain order, or in reverse. It begins after the transaction after, which
+// is excluded, if that is not nil; an unknown one, or one without the script, yields nothing.
+func (s *Script) History(after *model.Hash, newestFirst bool) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		span := afterGenesis
+		if after != nil && s.birth != nil {
+			tx, ok, err := s.position(*after)
+			if err != nil {
+				yield(Entry{}, err)
+			}
+			if !ok {
+				return
+			}
+			span = span.AfterTx(tx, newestFirst)
+		}
+		s.history(span, newestFirst)(yield)
+	}
+}
+
+// position returns the pointer of a transaction of the script's history, which block 0 is not part of.
+func (s *Script) position(id model.Hash) (tx model.TxPk, ok bool, err error) {
+	found, err := s.v.q.TxPks([]model.Hash{id})
+	if err != nil {
+		return 0, false, err
+	}
+	in, err := s.v.q.InHistory(s.v.index, *s.birth, found[0])
+	for i := range in {
+		if in[i] && found[0][i].Height() > 0 {
+			return found[0][i], true, nil
+		}
+	}
+	return 0, false, err
+}
+
+// HistoryBetween yields the confirmed transactions of the blocks from <= height < to in chain order.
+func (s *Script) HistoryBetween(from, to uint32) iter.Seq2[Entry, error] {
+	if from >= to || from > model.MaxHeight {
+		return func(func(Entry, error) bool) {}
+	}
+	last := model.HeightPk(min(to-1, model.MaxHeight)).Last()
+	return s.history(setops.Span{First: model.UtxoPk(model.HeightPk(max(from, 1)).First()), Last: last}, false)
+}
+
+// HistoryBefore yields the confirmed transactions before a position in a block, newest first.
+func (s *Script) HistoryBefore(height uint32, position int) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		if height == 0 {
+			return
+		}
+		end, err := model.NewTxPk(model.HeightPk(height), position)
+		if err != nil {
+			yield(Entry{}, err)
+			return
+		}
+		s.history(setops.Span{First: afterGenesis.First, Last: model.UtxoPk(end) - 1}, true)(yield)
+	}
+}
+
+// Sizes of the batches in which lists are read.
+const (
+	firstBatch = 32
+	lastBatch  = 1024
+)
+
+// history yields the transactions in a span.
+func (s *Script) history(span setops.Span, descending bool) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		if s.birth == nil || span.Empty() {
+			return
+		}
+		q := s.v.q
+		rows := q.StoredHistory(s.v.index, *s.birth, span, descending)
+		var pks []model.TxPk
+		for batch, err := range query.Batches(q, rows, firstBatch, lastBatch) {
+			pks = pks[:0]
+			for i := range batch {
+				pks = append(pks, batch[i].Tx)
+			}
+			var ids []model.Hash
+			if err == nil && !slices.ContainsFunc(batch, func(m schema.TxAmounts) bool { return m.Sent > 0 }) {
+				err = s.check()
+			}
+			if err == nil && s.birth != nil {
+				ids, err = q.TxIDs(pks)
+			}
+			if err != nil {
+				yield(Entry{}, err)
+			}
+			if err != nil || s.birth == nil {
+				return
+			}
+			for i, m := range batch {
+				if !yield(entry(ids[i], &m), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func entry(id model.Hash, m *schema.TxAmounts) Entry {
+	return Entry{
+		Tx: id, Height: uint32(m.Tx.Height()), Position: m.Tx.TxIndex(), Received: m.Received, Sent: m.Sent,
+	}
+}
+
+// Unspent is an unspent output of a script.
+type Unspent struct {
+	Tx       model.Hash
+	Index    uint32
+	Value    uint64
+	Height   uint32 // 0: unconfirmed
+	Coinbase bool
+}
+
+// Unspent yields the confirmed outputs that no transaction of the chain or the mempool spends, in chain order, then the
+// unspent ones of the mempool.
+func (s *Script) Unspent() iter.Seq2[Unspent, error] {
+	return func(yield func(Unspent, error) bool) {
+		if err := s.check(); err != nil {
+			yield(Unspent{}, err)
+			return
+		}
+		spent := s.unconfirmedSpends()
+		if s.confirmedUnspent(spent, yield) {
+			s.unconfirmedUnspent(spent, yield)
+		}
+	}
+}
+
+// confirmedUnspent yields the confirmed unspent outputs that are not in spent. It returns false after an error, and if
+// the consumer stops.
+func (s *Script) confirmedUnspent(spent map[pending.Outpoint]struct{}, yield func(Unspent, error) bool) bool {
+	if s.birth == nil {
+		return true
+	}
+	q := s.v.q
+	outputs := q.StoredUnspent(s.v.index, *s.birth, afterGenesis, false)
+	for pks, err := range query.Batches(q, outputs, firstBatch, lastBatch) {
+		var ids []model.Hash
+		var values []uint64
+		if err == nil {
+			txs := make([]model.TxPk, len(pks))
+			for i, pk := range pks {
+				txs[i] = pk.Tx()
+			}
+			ids, err = q.TxIDs(txs)
+		}
+		if err == nil {
+			values, err = q.Amounts(pks)
+		}
+		if err != nil {
+			yield(Unspent{}, err)
+			return false
+		}
+		for i, pk := range pks {
+			u := Unspent{ids[i], uint32(pk.Index()), values[i], uint32(pk.Height()), pk.TxIndex() == 0}
+			if _, gone := spent[pending.Outpoint{Tx: u.Tx, Index: u.Index}]; !gone && !yield(u, nil) {
+				return false
+			}
+		}
+	}
+	return true
+}

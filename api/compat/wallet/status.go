@@ -1,0 +1,108 @@
+package wallet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding"
+	"encoding/hex"
+	"hash"
+	"slices"
+	"strconv"
+
+	"birthmark/core/query/setops"
+	"birthmark/model"
+)
+
+// Midstate is the state of the status hash after the confirmed history of a script up to a tip. It is valid while the
+// block of that tip is in the chain, and nil if it is not known.
+type Midstate struct {
+	Tip     model.Point
+	state   []byte // of the SHA-256
+	entries bool   // the history is not empty
+}
+
+// Status returns the status hash of the Electrum protocol; ok is false for a script without history. The caller can
+// keep the midstate of the confirmed part: see [Midstate].
+func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midstate, err error) {
+	h := newStatusHash()
+	span := afterGenesis
+	if known != nil {
+		valid, err := s.v.has(known.Tip)
+		if err != nil {
+			return status, false, nil, err
+		}
+		if valid {
+			if err := h.sum.(encoding.BinaryUnmarshaler).UnmarshalBinary(known.state); err != nil {
+				return status, false, nil, err
+			}
+			h.entries = known.entries
+			span.First = max(span.First, model.UtxoPk((known.Tip.Height + 1).First()))
+		}
+	}
+	for e, err := range s.history(setops.Span{First: span.First, Last: s.v.Tip.Height.Last()}, false) {
+		if err != nil {
+			return status, false, nil, err
+		}
+		h.add(&e)
+	}
+	next = &Midstate{Tip: s.v.Tip, entries: h.entries}
+	if next.state, err = h.sum.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
+		return status, false, nil, err
+	}
+	for _, e := range InStatusOrder(s.Mempool()) {
+		h.add(&e)
+	}
+	h.sum.Sum(status[:0])
+	return status, h.entries, next, nil
+}
+
+// has reports whether a block is in the chain of the view. The origin is.
+func (v *View) has(p model.Point) (bool, error) {
+	if p.IsOrigin() {
+		return true, nil
+	}
+	if v.Tip.IsOrigin() || p.Height > v.Tip.Height {
+		return false, nil
+	}
+	row, err := v.q.BlockRow(p.Height)
+	return row.Hash == p.Hash, err
+}
+
+// InStatusOrder sorts unconfirmed transactions in place in the order of get_history of the Electrum protocol, which the
+// status depends on: those with unconfirmed parents last, then by displayed id.
+func InStatusOrder(entries []Entry) []Entry {
+	slices.SortFunc(entries, func(a, b Entry) int {
+		if a.UnconfirmedParent != b.UnconfirmedParent {
+			if a.UnconfirmedParent {
+				return 1
+			}
+			return -1
+		}
+		slices.Reverse(a.Tx[:])
+		slices.Reverse(b.Tx[:])
+		return bytes.Compare(a.Tx[:], b.Tx[:])
+	})
+	return entries
+}
+
+// statusHash is the hash of txid:height: for each transaction.
+type statusHash struct {
+	sum     hash.Hash
+	line    []byte // scratch
+	entries bool
+}
+
+func newStatusHash() *statusHash { return &statusHash{sum: sha256.New(), line: make([]byte, 0, 80)} }
+
+func (h *statusHash) add(e *Entry) {
+	id := e.Tx
+	slices.Reverse(id[:])
+	h.line = append(hex.AppendEncode(h.line[:0], id[:]), ':')
+	height := int64(e.Height)
+	if e.Height == 0 && e.UnconfirmedParent {
+		height = -1
+	}
+	h.line = append(strconv.AppendInt(h.line, height, 10), ':')
+	h.sum.Write(h.line)
+	h.entries = true
+}

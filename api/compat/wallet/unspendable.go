@@ -1,0 +1,60 @@
+package wallet
+
+import (
+	"crypto/sha256"
+
+	"github.com/btcsuite/btcd/txscript/v2"
+
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// check removes the outputs and transactions of an unspendable script: one that begins with OP_RETURN, or has more than
+// 10,000 bytes. A script with an address, or with a spent output, is spendable. Others are read once.
+func (s *Script) check() error {
+	if s.spendable = s.spendable || s.birth == nil && len(s.pool) == 0; s.spendable {
+		return nil
+	}
+	spendable, known := s.v.chain.spendable.get(s.key)
+	if !known {
+		var err error
+		if s.birth != nil {
+			spendable, err = s.v.isSpendable(*s.birth)
+		} else {
+			spendable, err = s.v.unconfirmedIsSpendable(&s.key, s.pool[0])
+		}
+		if err != nil {
+			return err
+		}
+		s.v.chain.spendable.put(s.key, spendable)
+	}
+	if s.spendable = true; !spendable {
+		s.birth, s.pool = nil, nil
+	}
+	return nil
+}
+
+// isSpendable reports whether an output can be spent.
+func (v *View) isSpendable(birth model.BirthPk) (bool, error) {
+	rows, err := v.q.UtxoRows([]model.UtxoPk{birth.Utxo})
+	if err != nil {
+		return false, err
+	}
+	for _, o := range rows[0].Occurrences {
+		if o.Index.Name == addressIndex && o.Index.Active.Has(schema.FeatureValues) {
+			return true, nil
+		}
+	}
+	outputs, err := v.outputs([]model.UtxoPk{birth.Utxo})
+	if err != nil {
+		return false, err
+	}
+	return !unspendable(outputs[0].Script), nil
+}
+
+func unspendable(script []byte) bool {
+	return len(script) > txscript.MaxScriptSize || len(script) > 0 && script[0] == txscript.OP_RETURN
+}
+
+// KeyOf returns the key of a script.
+func KeyOf(script []byte) Key { return sha256.Sum256(script) }
