@@ -66,7 +66,7 @@ race: browser blocks ## run every test under the race detector
 	go test -race -timeout 30m ./...
 
 .PHONY: test-interop
-test-interop: setup blocks interop ## run tests against other implementations (needs node and npm)
+test-interop: setup blocks interop ## run tests against other implementations (needs node, npm, electrum)
 	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./internal/cli ./chains/ergo/...
 
 .PHONY: lint
@@ -117,11 +117,12 @@ blocks:
 .PHONY: interop
 interop:
 	@command -v npm >/dev/null || { echo "test-interop: node and npm are needed: apt-get install nodejs npm" >&2; exit 1; }
+	@command -v electrum >/dev/null || { echo "test-interop: electrum is needed: apt-get install electrum" >&2; exit 1; }
 	@cd tools/interop/bcoin && \
 	if ! cmp -s package-lock.json node_modules/.birthmark; then \
 	  npm ci --ignore-scripts --no-audit --no-fund && npm rebuild mrmr bstring bsip bcrypto && cp package-lock.json node_modules/.birthmark; \
 	fi
-	@for dir in ouroboros ergo; do \
+	@for dir in ouroboros ergo esplora electrum trezor; do \
 	  cd $(CURDIR)/tools/interop/$$dir || exit 1; \
 	  if ! cmp -s package-lock.json node_modules/.birthmark; then \
 	    npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.birthmark || exit 1; \

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/loadclient"
 	"birthmark/bench/process"
 	"birthmark/model"
 )
@@ -24,7 +25,9 @@ type LoadOptions struct {
 	Connections int            // each sends one request after the other
 	For         time.Duration  // duration of the measurement
 	Rate        float64        // requests per second, independent of the server's latency; 0: as fast as the server answers
-	Mix         map[string]int // weights of the kinds in [LoadKinds]
+	Mix         map[string]int // weights of the kinds in [LoadKinds], [EsploraKinds] or [ElectrumKinds]
+	Esplora     string         // path of the Esplora API on the server: /api
+	Electrum    string         // address of the Electrum protocol; empty: requests are sent over HTTP
 	Samples     int            // number of sampled transactions
 	Seed        uint64         // the same seed selects the same sample
 
@@ -61,21 +64,27 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &drawer{newClient(at.Host), at}
-	defer d.close()
+	d := &drawer{loadclient.New(at.Host), at, o.Electrum != ""}
+	defer d.Close()
+	connect := func() *loadclient.Client { return loadclient.New(at.Host) }
+	if o.Electrum != "" {
+		connect = func() *loadclient.Client { return loadclient.NewElectrum(o.Electrum) }
+	}
+	warm := connect()
+	defer warm.Close()
 	p, err := d.draw(ctx, o.Samples, o.Seed)
 	if err != nil {
 		return nil, err
 	}
 	requests := make([][][]byte, len(kinds))
 	for k, name := range kinds {
-		if requests[k], err = p.requests(name, at); err != nil {
+		if requests[k], err = p.requests(name, at, o.Esplora); err != nil {
 			return nil, err
 		}
 		for _, r := range requests[k] {
-			a, err := d.ask(r, true)
-			if err == nil && a.status != 200 {
-				err = fmt.Errorf("status %d, expected 200: %.200s", a.status, a.body)
+			a, err := warm.Ask(r, true)
+			if err == nil && a.Status != 200 {
+				err = fmt.Errorf("status %d, expected 200: %.200s", a.Status, a.Body)
 			}
 			if err == nil {
 				err = ctx.Err()
@@ -108,7 +117,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	var all sync.WaitGroup
 	for i := range askers {
 		a := &asker{
-			client: newClient(at.Host), requests: requests, weights: weights, rng: distribution.NewRandom(o.Seed, uint64(i)+1),
+			Client: connect(), requests: requests, weights: weights, rng: distribution.NewRandom(o.Seed, uint64(i)+1),
 			took: make([][]time.Duration, len(kinds)), failed: map[string]int{},
 		}
 		if o.Rate > 0 {
@@ -140,7 +149,7 @@ func loadKinds(mix map[string]int) (kinds []string, weights []int, err error) {
 	sum := 0
 	for _, name := range slices.Sorted(maps.Keys(mix)) {
 		if _, known := loadPaths[name]; !known || mix[name] < 1 {
-			return nil, nil, model.Errorf(model.Usage, "bad_value", "invalid weight %s=%d: expected at least 1 for one of %s", name, mix[name], strings.Join(LoadKinds(), ", "))
+			return nil, nil, model.Errorf(model.Usage, "bad_value", "invalid weight %s=%d: expected at least 1 for one of %s", name, mix[name], strings.Join(slices.Concat(LoadKinds(), EsploraKinds(), ElectrumKinds()), ", "))
 		}
 		sum += mix[name]
 		kinds, weights = append(kinds, name), append(weights, sum)
@@ -150,7 +159,7 @@ func loadKinds(mix map[string]int) (kinds []string, weights []int, err error) {
 
 // asker is a connection and the results of its requests.
 type asker struct {
-	*client
+	*loadclient.Client
 	requests [][][]byte // by kind
 	weights  []int
 	rng      distribution.Random
@@ -162,7 +171,7 @@ type asker struct {
 }
 
 func (a *asker) run(stop <-chan struct{}) {
-	defer a.close()
+	defer a.Close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -185,12 +194,12 @@ func (a *asker) run(stop <-chan struct{}) {
 		}
 		kind, _ := slices.BinarySearch(a.weights, a.rng.IntN(a.weights[len(a.weights)-1])+1)
 		of := a.requests[kind]
-		switch got, err := a.ask(of[a.rng.IntN(len(of))], false); {
+		switch got, err := a.Ask(of[a.rng.IntN(len(of))], false); {
 		case err != nil:
 			a.failed[wrong(err)]++
 			time.Sleep(errorPause)
-		case got.status != 200:
-			a.failed[fmt.Sprint("status ", got.status)]++
+		case got.Status != 200:
+			a.failed[fmt.Sprint("status ", got.Status)]++
 		default:
 			a.took[kind] = append(a.took[kind], time.Since(asked))
 		}
@@ -222,7 +231,7 @@ func loaded(askers []*asker, kinds []string, took, cpu time.Duration) *LoadResul
 		all = append(all, of...)
 	}
 	for _, a := range askers {
-		r.Bytes += a.read
+		r.Bytes += a.Received
 		for what, n := range a.failed {
 			r.Errors += n
 			r.Failed[what] += n

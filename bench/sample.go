@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"birthmark/bench/generate/distribution"
+	"birthmark/bench/loadclient"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -18,6 +19,9 @@ import (
 type sample struct {
 	index                        string // of the values; empty: the database has no suitable one
 	txs, blocks, outputs, values []string
+
+	long, hot []string // of the Electrum protocol: see [ElectrumKinds]
+	hottest   int      // transactions of hot
 }
 
 // sampled is a source of samples: a database or a server. Its errors are of kind [model.NotFound] for unknown items.
@@ -79,7 +83,8 @@ func valuesOf(o *query.OutputAnswer, index string) (values []string) {
 }
 
 // loadPaths maps kinds of requests to functions for the path of the i-th item. A path that begins with two slashes is
-// an explorer page of the chain.
+// an explorer page of the chain, one that begins with three is of the Esplora API,
+// one that begins with a brace is a request of the Electrum protocol.
 var loadPaths = map[string]struct {
 	path func(p *sample, i int) string
 	of   func(p *sample) []string
@@ -95,6 +100,45 @@ var loadPaths = map[string]struct {
 	"page_tx":    {func(p *sample, i int) string { return "//tx/" + p.txs[i] }, placeTxs},
 	"page_block": {func(p *sample, i int) string { return "//block/" + p.blocks[i] }, placeBlocks},
 	"page_value": {func(p *sample, i int) string { return p.page(i) }, placeValues},
+
+	"esplora_address":       {func(p *sample, i int) string { return p.esplora(i, "") }, placeValues},
+	"esplora_address_txs":   {func(p *sample, i int) string { return p.esplora(i, "/txs") }, placeValues},
+	"esplora_address_utxo":  {func(p *sample, i int) string { return p.esplora(i, "/utxo") }, placeValues},
+	"esplora_tx":            {func(p *sample, i int) string { return "///tx/" + p.txs[i] }, placeTxs},
+	"esplora_tx_hex":        {func(p *sample, i int) string { return "///tx/" + p.txs[i] + "/hex" }, placeTxs},
+	"esplora_tx_status":     {func(p *sample, i int) string { return "///tx/" + p.txs[i] + "/status" }, placeTxs},
+	"esplora_tx_outspends":  {func(p *sample, i int) string { return "///tx/" + p.txs[i] + "/outspends" }, placeTxs},
+	"esplora_tx_proof":      {func(p *sample, i int) string { return "///tx/" + p.txs[i] + "/merkle-proof" }, placeTxs},
+	"electrum_balance":      {aboutScript("get_balance", placeValues), placeValues},
+	"electrum_balance_hot":  {aboutScript("get_balance", placeHot), placeHot},
+	"electrum_history":      {aboutScript("get_history", placeValues), placeValues},
+	"electrum_history_long": {aboutScript("get_history", placeLong), placeLong},
+	"electrum_history_hot":  {aboutScript("get_history", placeHot), placeHot},
+	"electrum_unspent":      {aboutScript("listunspent", placeValues), placeValues},
+	"electrum_status":       {aboutScript("get_status", placeValues), placeValues},
+	"electrum_merkle": {func(p *sample, i int) string {
+		return fmt.Sprintf(`{"id":0,"method":"blockchain.transaction.get_merkle","params":[%q,%s]}`, p.txs[i], p.blocks[i])
+	}, placeTxs},
+	"electrum_tx": {func(p *sample, i int) string {
+		return fmt.Sprintf(`{"id":0,"method":"blockchain.transaction.get","params":[%q]}`, p.txs[i])
+	}, placeTxs},
+
+	"esplora_block": {func(p *sample, i int) string { return "///blocks/" + p.blocks[i] }, placeBlocks},
+}
+
+// EsploraMix is the default mix of requests to the Esplora API.
+var EsploraMix = map[string]int{"esplora_address": 50, "esplora_tx": 50}
+
+const esploraPrefix = "esplora_"
+
+// EsploraKinds returns the kinds of requests to the Esplora API.
+func EsploraKinds() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(loadPaths)), func(kind string) bool { return !strings.HasPrefix(kind, esploraPrefix) })
+}
+
+// esplora returns the path of an address in the Esplora API.
+func (p *sample) esplora(i int, list string) string {
+	return "///address/" + url.PathEscape(p.values[i]) + list
 }
 
 func placeTxs(p *sample) []string     { return p.txs }
@@ -114,11 +158,15 @@ func (p *sample) value(i int) string {
 	return url.PathEscape(p.index) + "/" + url.PathEscape(p.values[i])
 }
 
-// LoadKinds returns the kinds of requests.
-func LoadKinds() []string { return slices.Sorted(maps.Keys(loadPaths)) }
+// LoadKinds returns the kinds of requests to the API and the explorer.
+func LoadKinds() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(loadPaths)), func(kind string) bool {
+		return strings.HasPrefix(kind, esploraPrefix) || strings.HasPrefix(kind, electrumPrefix)
+	})
+}
 
-// requests returns the encoded requests of a kind.
-func (p *sample) requests(kind string, at *url.URL) (all [][]byte, err error) {
+// requests returns the encoded requests of a kind. esplora is the path of the Esplora API.
+func (p *sample) requests(kind string, at *url.URL, esplora string) (all [][]byte, err error) {
 	k := loadPaths[kind]
 	n := len(k.of(p))
 	if n == 0 {
@@ -126,8 +174,14 @@ func (p *sample) requests(kind string, at *url.URL) (all [][]byte, err error) {
 	}
 	for i := range n {
 		path := at.EscapedPath() + k.path(p, i)
-		if below, page := strings.CutPrefix(k.path(p, i), "//"); page {
+		if below, is := strings.CutPrefix(k.path(p, i), "///"); is {
+			path = esplora + "/" + below
+		} else if below, page := strings.CutPrefix(k.path(p, i), "//"); page {
 			path = strings.TrimSuffix("/"+strings.TrimPrefix(strings.TrimPrefix(at.EscapedPath(), "/v1"), "/")+"/"+below, "/")
+		}
+		if strings.HasPrefix(k.path(p, i), "{") {
+			all = append(all, []byte(k.path(p, i)+"\n"))
+			continue
 		}
 		all = append(all, fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, at.Host))
 	}
@@ -136,26 +190,27 @@ func (p *sample) requests(kind string, at *url.URL) (all [][]byte, err error) {
 
 // drawer takes samples from a server.
 type drawer struct {
-	*client
-	at *url.URL
+	*loadclient.Client
+	at       *url.URL
+	electrum bool // for requests of the Electrum protocol
 }
 
 // answer requests a path of the chain and decodes the response.
 func answer[T any](d *drawer, path string) (*T, error) {
 	path = d.at.EscapedPath() + path
-	a, err := d.ask(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, d.at.Host), true)
+	a, err := d.Ask(fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, d.at.Host), true)
 	if err != nil {
 		return nil, model.Errorf(model.BadSource, "no_answer", "%s: %w", d.at, err)
 	}
-	if a.status != 200 {
+	if a.Status != 200 {
 		kind := model.BadSource
-		if a.status == 404 && path != d.at.EscapedPath()+"/status" {
+		if a.Status == 404 && path != d.at.EscapedPath()+"/status" {
 			kind = model.NotFound
 		}
-		return nil, model.Errorf(kind, "no_answer", "GET %s of %s: status %d, expected 200: %.200s", path, d.at.Host, a.status, a.body)
+		return nil, model.Errorf(kind, "no_answer", "GET %s of %s: status %d, expected 200: %.200s", path, d.at.Host, a.Status, a.Body)
 	}
 	to := new(T)
-	if err := json.Unmarshal(a.body, to); err != nil {
+	if err := json.Unmarshal(a.Body, to); err != nil {
 		return nil, model.Errorf(model.BadSource, "no_answer", "GET %s of %s: %w", path, d.at.Host, err)
 	}
 	return to, nil
@@ -189,7 +244,7 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*sample, error) 
 	}
 	p, rng := &sample{}, distribution.NewRandom(seed, 0)
 	for _, x := range status.Indexes {
-		if x.Kind != model.OneToOne.String() && p.index == "" {
+		if x.Kind != model.OneToOne.String() && (p.index == "" || d.electrum && x.Name == scriptIndex) {
 			p.index = x.Name
 		}
 	}
@@ -202,6 +257,10 @@ func (d *drawer) draw(ctx context.Context, n int, seed uint64) (*sample, error) 
 			}
 			if err == nil && outputs.Next == nil {
 				p.values = append(p.values, v)
+			} else if err == nil && d.electrum {
+				if err := d.addFrequent(p, v); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 	"birthmark/core/query"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 )
 
 func (p *program) historyCommand() *cli.Command {
@@ -35,9 +36,41 @@ func showHistory(p *terminal.Page, a *query.HistoryAnswer) {
 		}
 		return style(terminal.Right(p.Amount(n)))
 	}
-	columns := []string{"block", "transaction", "received", "sent"}
+	columns := []string{"block", "time", "transaction", "received", "sent", "balance"}
+	running := len(a.Txs) > 0 && a.Txs[0].Balance != ""
+	if !running {
+		columns = columns[:len(columns)-1]
+	}
 	terminal.Table(p, a.Txs, columns, func(_ int, t query.HistoryTxAnswer) terminal.Cells {
-		return terminal.Cells{t.Height, t.Hash, amount(t.Received, terminal.Green), amount(t.Sent, terminal.Yellow)}
+		time := ""
+		if t.Time != 0 {
+			time = humanize.Clock(t.Time)
+		}
+		cells := terminal.Cells{t.Height, time, t.Hash, amount(t.Received, terminal.Green), amount(t.Sent, terminal.Yellow)}
+		if running {
+			cells = append(cells, terminal.Right(p.Amount(t.Balance)))
+		}
+		return cells
 	})
+	showMovedAssets(p, a.Txs)
 	p.More(a.Next)
+}
+
+func showMovedAssets(p *terminal.Page, txs []query.HistoryTxAnswer) {
+	type entry struct {
+		tx string
+		query.HistoryAssetAnswer
+	}
+	var entries []entry
+	for _, t := range txs {
+		for _, a := range t.Assets {
+			entries = append(entries, entry{t.Hash, a})
+		}
+	}
+	if len(entries) > 0 {
+		p.Heading("assets")
+	}
+	terminal.Table(p, entries, []string{"transaction", "received", "sent", "asset"}, func(_ int, e entry) terminal.Cells {
+		return terminal.Cells{terminal.Faint(e.tx), terminal.Number(e.Received), terminal.Number(e.Sent), e.Asset}
+	})
 }

@@ -35,7 +35,7 @@ func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) e
 	if err != nil {
 		return err
 	}
-	set.Indexes, set.Raw = nil, false // open the database with its stored indexes
+	set.Indexes, set.Raw = nil, config.RawOff // open the database with its stored indexes
 	if r.Definition != nil {
 		set.Stored = []model.Definition{*r.Definition}
 	}

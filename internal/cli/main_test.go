@@ -83,6 +83,9 @@ func (c quietChain) Open(ctx context.Context, o model.SourceOptions) (model.Sour
 	stay := o.Follow && os.Getenv(slowSource) != ""
 	o.Follow = o.Follow && !stay
 	s, err := c.Chain.Open(ctx, o)
+	if _, ok := s.(model.Submitter); ok && c.after == all && os.Getenv(slowSource) == "" {
+		return s, err // with the methods of its mempool
+	}
 	return quietSource{s, c.after, stay}, err
 }
 

@@ -24,9 +24,15 @@ func (p *program) outputCommand() *cli.Command {
 }
 
 func showOutput(p *terminal.Page, a *query.OutputAnswer) {
+	time := ""
+	if a.BlockTime != 0 {
+		time = humanize.Clock(a.BlockTime)
+	}
 	fields := []any{
 		"output", terminal.Green(place(*a)),
 		"block", fmt.Sprintf("%s, transaction %s", humanize.Count(a.Height), humanize.Count(a.TxIndex)),
+		"time", time,
+		"confirmations", known(a.Confirmations),
 		"value", p.Amount(a.Value),
 		"spent by", spender(*a),
 	}

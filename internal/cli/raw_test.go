@@ -61,6 +61,10 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 				if got, err := chain.(model.TxHasher).HashTx(raw); err != nil || chain.FormatHash(got) != hash || a.Tx != hash {
 					t.Errorf("the bytes of %s hash to %s, %v", hash, chain.FormatHash(got), err)
 				}
+				var tx query.TxAnswer
+				if ask(t, &tx, "tx", hash, "--db", db); tx.Size != len(raw) || tx.Confirmations != uint32(run.to)-tx.Height+1 {
+					t.Errorf("size %d and %d confirmations of %d bytes in block %d", tx.Size, tx.Confirmations, len(raw), tx.Height)
+				}
 				if r := birthmark("tx", "--raw", hash, "--db", db); r.status != exitDone || r.stdout != a.Raw+"\n" {
 					t.Errorf("for people: %+v", r)
 				}
@@ -95,7 +99,7 @@ func newestTxs(t *testing.T, dir string, n int) (hashes []string) {
 func TestADatabaseWithoutRawTransactionsReportsIt(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
-	wantFailure(t, exitUsage, "no_raw", "sync into a new one with --raw", "tx", "--raw", firstPayment, "--db", db)
+	wantFailure(t, exitUsage, "no_raw", "sync into a new database with --raw", "tx", "--raw", firstPayment, "--db", db)
 	wantFailure(t, exitRefused, "no_raw", "sync into a new one, or leave raw out", "sync", "--raw", "--source", "file://"+realBlocks(t), "--db", db)
 	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)

@@ -79,7 +79,7 @@ func flagsWithValue(commands []*cli.Command) map[string]bool {
 	names := map[string]bool{}
 	for _, c := range commands {
 		for _, f := range c.Flags {
-			if _, isBool := f.(*cli.BoolFlag); !isBool {
+			if d, ok := f.(cli.DocGenerationFlag); ok && d.TakesValue() {
 				names[f.Names()[0]] = true
 			}
 		}

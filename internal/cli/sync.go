@@ -51,6 +51,9 @@ func (p *program) sync(c *cli.Context) (err error) {
 			return err
 		}
 		defer func() { err = errors.Join(err, server.Close()) }()
+		if err := daemon.ReserveMempool(set); err != nil {
+			return err
+		}
 	}
 	blocks := h.NewBlockSync(set, to, c.Bool("follow"))
 	err = blocks.Open(c.Context)

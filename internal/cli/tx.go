@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,7 +18,7 @@ func (p *program) txCommand() *cli.Command {
 		Usage:     "show a transaction, its inputs resolved, its outputs with their spenders",
 		ArgsUsage: "HASH",
 		Flags: []cli.Flag{
-			command.Bool("raw", "print the raw transaction in hex; needs a database created with sync --raw"),
+			command.Bool("raw", "print the raw transaction in hex; needs a database with raw transactions (birthmark raw)"),
 		},
 	}, func(r *request) (any, error) {
 		if r.Bool("raw") {
@@ -53,6 +54,12 @@ func showTx(p *terminal.Page, a *query.TxAnswer) {
 		"index", a.Index,
 		"time", time,
 		"fee", p.Amount(a.Fee),
+		"fee rate", feeRate(p, a),
+		"confirmations", known(a.Confirmations),
+		"size", sizes(a),
+		"version", pointed(a.Version),
+		"lock time", pointed(a.Locktime),
+		"text", a.CoinbaseText,
 	)
 	if len(a.Inputs) > 0 {
 		p.Heading(humanize.Plural(len(a.Inputs), "input"))
@@ -64,9 +71,17 @@ func showTx(p *terminal.Page, a *query.TxAnswer) {
 		return terminal.Cells{terminal.Faint(in.Index), amount, owner(p, o), terminal.Faint(place(o))}
 	})
 	p.Heading(humanize.Plural(len(a.Outputs), "output"))
-	columns = []string{"#", "amount", "to", "spent by"}
+	columns = []string{"#", "amount", "to", "type", "spent by"}
+	typed := len(a.Outputs) > 0 && a.Outputs[0].Type != ""
+	if !typed {
+		columns = slices.Delete(columns, 3, 4)
+	}
 	terminal.Table(p, a.Outputs, columns, func(_ int, o query.OutputAnswer) terminal.Cells {
-		return terminal.Cells{terminal.Faint(o.Index), terminal.Right(p.Amount(o.Value)), owner(p, o), spender(o)}
+		cells := terminal.Cells{terminal.Faint(o.Index), terminal.Right(p.Amount(o.Value)), owner(p, o)}
+		if typed {
+			cells = append(cells, o.Type)
+		}
+		return append(cells, spender(o))
 	})
 	showAssetEntries(p, a.Outputs)
 	if len(a.Mints) > 0 {
@@ -75,4 +90,39 @@ func showTx(p *terminal.Page, a *query.TxAnswer) {
 	terminal.Table(p, a.Mints, []string{"amount", "asset"}, func(_ int, m query.MintAnswer) terminal.Cells {
 		return terminal.Cells{terminal.Number(m.Amount), m.Asset}
 	})
+}
+
+// known returns the text of a number, empty if it is 0: unknown.
+func known[T int | int64 | uint32](n T) string {
+	if n == 0 {
+		return ""
+	}
+	return humanize.Count(n)
+}
+
+// pointed returns the text of a number, empty if it is unknown.
+func pointed(n *uint32) string {
+	if n == nil {
+		return ""
+	}
+	return fmt.Sprint(*n)
+}
+
+// feeRate returns the fee rate, empty if it is unknown.
+func feeRate(p *terminal.Page, a *query.TxAnswer) string {
+	if a.FeeRate == nil {
+		return ""
+	}
+	return fmt.Sprintf("%v %s/vB", *a.FeeRate, p.Chain.Traits().Unit.Smallest)
+}
+
+// sizes returns the size and, on chains that have them, the virtual size and the weight; empty if unknown.
+func sizes(a *query.TxAnswer) string {
+	switch {
+	case a.Size == 0:
+		return ""
+	case a.Weight == 0:
+		return humanize.Plural(a.Size, "byte")
+	}
+	return fmt.Sprintf("%s, %s vB, weight %s", humanize.Plural(a.Size, "byte"), humanize.Count(a.VSize), humanize.Count(a.Weight))
 }

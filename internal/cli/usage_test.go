@@ -141,7 +141,8 @@ func TestAFlagHasOneTypeInAllCommands(t *testing.T) {
 	var visit func(c *cli.Command)
 	visit = func(c *cli.Command) {
 		for _, f := range c.Flags {
-			_, is := f.(*cli.BoolFlag)
+			d, ok := f.(cli.DocGenerationFlag)
+			is := ok && !d.TakesValue()
 			for _, name := range f.Names() {
 				if before, ok := boolean[name]; ok && before != is {
 					t.Errorf("--%s of %s differs from that of another command", name, c.Name)

@@ -215,8 +215,12 @@ func (p parser) chainReaders(c *Chain) map[string]reader {
 
 func (p parser) indexes(c *Chain, n *yaml.Node) error {
 	m := target(n)
+	if m.Kind == yaml.ScalarNode && presets[m.Value] != nil {
+		c.origins["indexes"] = p.at(n.Line)
+		return setIndexes(c, m.Value, p.at(n.Line))
+	}
 	if m.Kind != yaml.MappingNode {
-		return p.errorf(n.Line, "indexes must map index names to options, such as \"address: {}\"")
+		return p.errorf(n.Line, "indexes must map index names to options, such as \"address: {}\", or be the preset wallet")
 	}
 	c.Indexes = []Index{}
 	c.origins["indexes"] = p.at(n.Line)

@@ -19,23 +19,26 @@ type key[T any] struct {
 	list bool // of values
 }
 
-var topKeys = append([]key[Settings]{
+var topKeys = slices.Concat([]key[Settings]{
 	{name: "listen", set: func(s *Settings, v, _ string) error { return setText(&s.Listen, v) }},
 	{name: "memory", set: func(s *Settings, v, _ string) (err error) { s.Memory, err = ParseMemory(v); return err }},
-}, serverKeys...)
+}, serverKeys, electrumKeys)
 
-var chainKeys = []key[Chain]{
+var chainKeys = append([]key[Chain]{
 	{name: "chain", set: func(c *Chain, v, _ string) error { return setText(&c.Chain, v) }},
 	{name: "network", set: func(c *Chain, v, _ string) error { return setText(&c.Network, v) }},
 	{name: "source", set: func(c *Chain, v, _ string) error { return setText(&c.Source, v) }},
+	{name: "node", set: func(c *Chain, v, _ string) error { return setText(&c.Node, v) }},
+	{name: "mempool", set: func(c *Chain, v, _ string) (err error) { c.Mempool, err = ParseMempool(v); return err }},
 	{name: "password_file", set: func(c *Chain, v, _ string) error { return setText(&c.PasswordFile, v) }},
 	{name: "db", set: func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
 	{name: "wal", set: func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
 	{name: "compression", set: func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
-	{name: "raw", set: func(c *Chain, v, _ string) (err error) { c.Raw, err = ParseSwitch(v); return err }},
+	{name: "raw", set: func(c *Chain, v, _ string) (err error) { c.Raw, err = ParseRaw(v); return err }},
+	{name: "raw_folder", set: func(c *Chain, v, _ string) error { return setText(&c.RawFolder, v) }},
 	{name: "indexes", set: setIndexes},
 	{name: "password", set: setPassword},
-}
+}, serveKeys...)
 
 // passwordKey can only be set in the environment: settings files and command lines can be read by other users of the
 // machine.
@@ -51,23 +54,26 @@ func setText(to *string, value string) error {
 
 func setPassword(c *Chain, value, _ string) error { return setText(&c.Password, value) }
 
-// setIndexes reads a list of names. Options that a file sets for them apply.
+// setIndexes reads a list of names of indexes and presets. Options that a file sets for an index apply.
 func setIndexes(c *Chain, value, origin string) error {
-	var list []Index
+	var names []string
 	for name := range strings.SplitSeq(value, ",") {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "":
 			return fmt.Errorf("%q is not a list of index names such as address,script_hash", value)
-		case slices.ContainsFunc(list, func(ix Index) bool { return ix.Name == name }):
+		case slices.Contains(names, name):
 			return fmt.Errorf("index %q appears twice in %q", name, value)
 		}
-		ix := Index{Name: name}
-		if i := slices.IndexFunc(c.Indexes, func(ix Index) bool { return ix.Name == name }); i >= 0 {
-			ix = c.Indexes[i]
+		names = append(names, name)
+	}
+	list := expand(names)
+	for i, ix := range list {
+		if set := slices.IndexFunc(c.Indexes, func(in Index) bool { return in.Name == ix.Name }); set >= 0 {
+			list[i] = c.Indexes[set]
+			list[i].Options = both(list[i].Options, ix.Options)
 		}
-		ix.Origin = origin
-		list = append(list, ix)
+		list[i].Origin = origin
 	}
 	c.Indexes = list
 	return nil

@@ -22,6 +22,7 @@ type Server struct {
 
 	RateLimit      float64        // requests per second of a client, if it is set; 0: unlimited
 	RateBurst      int            // requests at once; 0: twice the rate
+	SubmitLimit    float64        // transactions per minute of a client, if it is set; 0: unlimited
 	RequestTimeout time.Duration  // for one answer
 	MaxConnections int            // open at once
 	CORSOrigins    []string       // origins that may send requests from a browser
@@ -30,10 +31,12 @@ type Server struct {
 
 	MaxLagBlocks int    // /readyz: maximum number of blocks behind the source
 	Profiles     string // address of pprof; empty: none
+
+	Electrum Electrum
 }
 
 func defaultServer() Server {
-	return Server{RequestTimeout: 10 * time.Second, MaxConnections: 4096, MaxLagBlocks: 2}
+	return Server{RequestTimeout: 10 * time.Second, MaxConnections: 4096, MaxLagBlocks: 2, Electrum: defaultElectrum()}
 }
 
 // Log is the format and the lowest level of log lines.
@@ -49,6 +52,7 @@ var serverKeys = []key[Settings]{
 	{name: "allow_anonymous", set: func(s *Settings, v, _ string) (err error) { s.Server.Anonymous, err = ParseSwitch(v); return err }},
 	{name: "rate_limit", set: setRate},
 	{name: "rate_burst", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.RateBurst, v, 0, 1<<30) }},
+	{name: "submit_limit", set: setSubmitLimit},
 	{name: "request_timeout", set: setTimeout},
 	{name: "max_connections", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.MaxConnections, v, 16, 1<<20) }},
 	{name: "cors_origins", list: true, set: func(s *Settings, v, _ string) error { return setList(&s.Server.CORSOrigins, v, parseOrigin) }},
@@ -87,6 +91,19 @@ func (s *Settings) RateAt(address string) float64 {
 	return DefaultRate
 }
 
+// DefaultSubmitLimit is the limit of submitted transactions, per minute of a client, of a server that other machines
+// can reach.
+const DefaultSubmitLimit = 10
+
+// SubmitLimitAt returns the limit of submitted transactions of a server that listens at an address: see
+// [Settings.RateAt].
+func (s *Settings) SubmitLimitAt(address string) float64 {
+	if _, set := s.origins["submit_limit"]; set || Loopback(address) {
+		return s.Server.SubmitLimit
+	}
+	return DefaultSubmitLimit
+}
+
 // Loopback reports whether only this machine can reach a listening address.
 func Loopback(address string) bool {
 	if strings.HasPrefix(address, "unix:") {
@@ -115,6 +132,15 @@ func setRate(s *Settings, value, _ string) error {
 		return fmt.Errorf("%q is not a number of requests per second such as 50; 0: no limit", value)
 	}
 	s.Server.RateLimit = r
+	return nil
+}
+
+func setSubmitLimit(s *Settings, value, _ string) error {
+	r, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(r >= 0 && r <= 1e9) {
+		return fmt.Errorf("%q is not a number of transactions per minute such as 10; 0: no limit", value)
+	}
+	s.Server.SubmitLimit = r
 	return nil
 }
 

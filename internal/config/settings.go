@@ -40,14 +40,18 @@ type Chain struct {
 	Chain        string
 	Network      string
 	Source       string
+	Node         string // for unconfirmed transactions, submitting and fees; empty: Source, if that is a node
 	Password     string
 	PasswordFile string
 	DB           string
 	Memory       Size // its part of [Settings.Memory]
+	Mempool      Size // part of Memory for unconfirmed transactions, or MempoolAuto or MempoolOff
 	WAL          bool
 	Compression  storage.Compression
-	Raw          bool    // raw transactions are stored
+	Raw          Raw
+	RawFolder    string  // replaces the stored folder of the node's files
 	Indexes      []Index // in the order they were written; nil: not set
+	Serve        Serve
 
 	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a
 	// database can be queried and synced without its settings file.
@@ -66,7 +70,7 @@ type Index struct {
 	origins map[string]string // the places that set the keys of its definition
 }
 
-func newChain() Chain { return Chain{WAL: true, origins: map[string]string{}} }
+func newChain() Chain { return Chain{WAL: true, Raw: RawOff, origins: map[string]string{}} }
 
 // Origin returns the place that set a key: file and line, variable or flag; empty if it is not set.
 func (c *Chain) Origin(key string) string { return c.origins[key] }

@@ -57,7 +57,7 @@ func TestFileSetsEveryKey(t *testing.T) {
 		!slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v", c)
 	}
-	if e := s.Chains[1]; e.WAL || e.Compression != storage.CompressionMax || !e.Raw || c.Raw || e.IndexNames() != nil {
+	if e := s.Chains[1]; e.WAL || e.Compression != storage.CompressionMax || e.Raw != RawKeep || c.Raw != RawOff || e.IndexNames() != nil {
 		t.Errorf("got %+v", e)
 	}
 	if got := c.Origin("db"); got != "birthmark.yaml:8" {
@@ -137,7 +137,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"memory:\n", "birthmark.yaml:1: memory has no value"},
 		{"chain: bitcoin\ndb: ''\n", "birthmark.yaml:2: db: is empty"},
 		{"chain: bitcoin\nwal: maybe\n", `birthmark.yaml:2: wal: "maybe" is not on or off`},
-		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is not on or off`},
+		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is not keep, files, node or off`},
 		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: invalid compression "most": expected default or max`},
 		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a settings file cannot contain a password: use password_file or BIRTHMARK_PASSWORD"},
 		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: settings of a chain belong either under chains or, for a single chain, at the top level, not in both places"},
@@ -145,7 +145,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chains:\n- db: /d\n", "birthmark.yaml:2: an entry of chains lacks the key chain"},
 		{"chains:\n- bitcoin\n", "birthmark.yaml:2: expected a mapping from setting of a chain to value"},
 		{"- chain: bitcoin\n", "birthmark.yaml:1: expected a mapping from setting to value"},
-		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes must map index names to options, such as "address: {}"`},
+		{"chain: bitcoin\nindexes: [address]\n", `birthmark.yaml:2: indexes must map index names to options, such as "address: {}", or be the preset wallet`},
 		{"chain: bitcoin\nindexes:\n  address: { balanse: true }\n", `birthmark.yaml:3: unknown option of index address "balanse"; did you mean "balance"?`},
 		{"chain: bitcoin\nindexes:\n  address: { balance: 3 }\n", `birthmark.yaml:3: balance of index address: "3" is not on or off`},
 		{"chain: bitcoin\nindexes:\n  mine:\n    when: x\n", "birthmark.yaml:4: index mine: missing value: when is only for a custom index, which needs an expression of its values"},
@@ -197,10 +197,12 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 // Every key can be set by its variable.
 func TestEnvironmentSetsEveryKey(t *testing.T) {
 	values := map[string]string{
-		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "allow_anonymous": "yes", "rate_limit": "2.5", "rate_burst": "7", "request_timeout": "3s",
+		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "allow_anonymous": "yes", "rate_limit": "2.5", "rate_burst": "7", "submit_limit": "3", "request_timeout": "3s",
 		"max_connections": "99", "cors_origins": "https://a.org, https://*.b.org:8443", "trusted_proxies": "127.0.0.1,10.1.2.3/8", "hosts": "A.org, b", "max_lag_blocks": "5",
 		"pprof": "127.0.0.1:6060", "log": "json", "log_level": "debug",
 		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
+		"node":          "http://127.0.0.1:8332",
+		"mempool":       "64MiB",
 		"password_file": "/p", "password": "secret", "db": "/d", "wal": "off", "compression": "max", "raw": "on", "indexes": "address, script_hash",
 	}
 	pairs := map[string]string{}
@@ -217,14 +219,15 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s.Listen != "[::1]:80" || s.Memory != GiB || c.Chain != "bitcoin" || c.Network != "regtest" || c.Source != "file:///b" ||
-		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.CompressionMax || !c.Raw || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
+		c.Node != "http://127.0.0.1:8332" || c.Mempool != 64*MiB ||
+		c.PasswordFile != "/p" || c.Password != "secret" || c.DB != "/d" || c.WAL || c.Compression != storage.CompressionMax || c.Raw != RawKeep || !slices.Equal(c.IndexNames(), []string{"address", "script_hash"}) {
 		t.Errorf("got %+v and %+v", s, c)
 	}
 	want := Server{
-		Cert: "/cert", Key: "/key", KeysFile: "/keys", Anonymous: true, RateLimit: 2.5, RateBurst: 7, RequestTimeout: 3 * time.Second, MaxConnections: 99,
+		Cert: "/cert", Key: "/key", KeysFile: "/keys", Anonymous: true, RateLimit: 2.5, RateBurst: 7, SubmitLimit: 3, RequestTimeout: 3 * time.Second, MaxConnections: 99,
 		CORSOrigins:    []string{"https://a.org", "https://*.b.org:8443"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
-		Hosts:          []string{"a.org", "b"}, MaxLagBlocks: 5, Profiles: "127.0.0.1:6060",
+		Hosts:          []string{"a.org", "b"}, MaxLagBlocks: 5, Profiles: "127.0.0.1:6060", Electrum: defaultElectrum(),
 	}
 	if !reflect.DeepEqual(s.Server, want) || s.Log != (Log{"json", slog.LevelDebug}) {
 		t.Errorf("got %+v and %+v", s.Server, s.Log)
@@ -373,7 +376,8 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 	c := newChain()
 	c.Source, c.Password = "http://user:hunter2@host", "hunter3"
-	if v := c.View("mainnet", nil); strings.Contains(v.Source+v.Password, "hunter") {
+	c.Node = c.Source
+	if v := c.View("mainnet", nil); strings.Contains(v.Source+v.Node+v.Password, "hunter") {
 		t.Errorf("the view shows %+v", v)
 	}
 }
@@ -479,6 +483,21 @@ func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
 	}
 	if s.Listen = "0.0.0.0:80"; s.View().RateLimit != DefaultRate {
 		t.Errorf("the view has the rate %g", s.View().RateLimit)
+	}
+}
+
+// Submitted transactions are limited under the same conditions.
+func TestSubmissionsAreLimitedBeyondThisMachine(t *testing.T) {
+	for text, want := range map[string][2]float64{"": {0, DefaultSubmitLimit}, "submit_limit: 0\n": {0, 0}, "submit_limit: 2.5\n": {2.5, 2.5}} {
+		s := parse(t, text)
+		if here, there := s.SubmitLimitAt("127.0.0.1:8080"), s.SubmitLimitAt("0.0.0.0:8080"); here != want[0] || there != want[1] {
+			t.Errorf("%q: %g and %g a minute, expected %v", text, here, there, want)
+		}
+	}
+	for _, text := range []string{"submit_limit: -1\n", "submit_limit: many\n", "submit_limit: NaN\n"} {
+		if _, err := Parse("x.yaml", []byte(text)); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
 	}
 }
 

@@ -9,23 +9,25 @@ import (
 // View is the settings as `birthmark config` prints them: with every default, without secrets. As YAML it is a settings
 // file with the same meaning.
 type View struct {
-	Listen         string      `yaml:"listen" json:"listen"`
-	TLS            *TLSView    `yaml:"tls,omitempty" json:"tls,omitempty"`
-	APIKeysFile    string      `yaml:"api_keys_file,omitempty" json:"api_keys_file,omitempty"`
-	AllowAnonymous bool        `yaml:"allow_anonymous,omitempty" json:"allow_anonymous,omitempty"`
-	RateLimit      float64     `yaml:"rate_limit" json:"rate_limit"`
-	RateBurst      int         `yaml:"rate_burst" json:"rate_burst"`
-	RequestTimeout string      `yaml:"request_timeout" json:"request_timeout"`
-	MaxConnections int         `yaml:"max_connections" json:"max_connections"`
-	CORSOrigins    []string    `yaml:"cors_origins,flow" json:"cors_origins"`
-	TrustedProxies []string    `yaml:"trusted_proxies,flow" json:"trusted_proxies"`
-	Hosts          []string    `yaml:"hosts,flow" json:"hosts"`
-	MaxLagBlocks   int         `yaml:"max_lag_blocks" json:"max_lag_blocks"`
-	Profiles       string      `yaml:"pprof,omitempty" json:"pprof,omitempty"`
-	Log            string      `yaml:"log" json:"log"`
-	LogLevel       string      `yaml:"log_level" json:"log_level"`
-	Memory         Size        `yaml:"memory" json:"memory"`
-	Chains         []ChainView `yaml:"chains" json:"chains"`
+	Listen         string        `yaml:"listen" json:"listen"`
+	TLS            *TLSView      `yaml:"tls,omitempty" json:"tls,omitempty"`
+	APIKeysFile    string        `yaml:"api_keys_file,omitempty" json:"api_keys_file,omitempty"`
+	AllowAnonymous bool          `yaml:"allow_anonymous,omitempty" json:"allow_anonymous,omitempty"`
+	RateLimit      float64       `yaml:"rate_limit" json:"rate_limit"`
+	RateBurst      int           `yaml:"rate_burst" json:"rate_burst"`
+	SubmitLimit    float64       `yaml:"submit_limit" json:"submit_limit"`
+	RequestTimeout string        `yaml:"request_timeout" json:"request_timeout"`
+	MaxConnections int           `yaml:"max_connections" json:"max_connections"`
+	CORSOrigins    []string      `yaml:"cors_origins,flow" json:"cors_origins"`
+	TrustedProxies []string      `yaml:"trusted_proxies,flow" json:"trusted_proxies"`
+	Hosts          []string      `yaml:"hosts,flow" json:"hosts"`
+	MaxLagBlocks   int           `yaml:"max_lag_blocks" json:"max_lag_blocks"`
+	Profiles       string        `yaml:"pprof,omitempty" json:"pprof,omitempty"`
+	Log            string        `yaml:"log" json:"log"`
+	LogLevel       string        `yaml:"log_level" json:"log_level"`
+	Electrum       *ElectrumView `yaml:"electrum,omitempty" json:"electrum,omitempty"` // nil: the defaults
+	Memory         Size          `yaml:"memory" json:"memory"`
+	Chains         []ChainView   `yaml:"chains" json:"chains"`
 }
 
 // TLSView is the certificate of a server.
@@ -38,10 +40,11 @@ type TLSView struct {
 func (s *Settings) View() *View {
 	v := &View{
 		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, AllowAnonymous: s.Server.Anonymous,
-		RateLimit: s.RateAt(s.Listen), RateBurst: s.Server.RateBurst, RequestTimeout: s.Server.RequestTimeout.String(),
+		RateLimit: s.RateAt(s.Listen), RateBurst: s.Server.RateBurst, SubmitLimit: s.SubmitLimitAt(s.Listen), RequestTimeout: s.Server.RequestTimeout.String(),
 		MaxConnections: s.Server.MaxConnections, CORSOrigins: append([]string{}, s.Server.CORSOrigins...), TrustedProxies: []string{},
 		Hosts: append([]string{}, s.Server.Hosts...), MaxLagBlocks: s.Server.MaxLagBlocks, Profiles: s.Server.Profiles,
-		Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()), Memory: s.Memory, Chains: []ChainView{},
+		Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()), Electrum: s.Server.Electrum.View(),
+		Memory: s.Memory, Chains: []ChainView{},
 	}
 	if s.Server.Cert != "" {
 		v.TLS = &TLSView{s.Server.Cert, s.Server.Key}
@@ -57,13 +60,17 @@ type ChainView struct {
 	Chain        string               `yaml:"chain" json:"chain"`
 	Network      string               `yaml:"network,omitempty" json:"network,omitempty"`
 	Source       string               `yaml:"source,omitempty" json:"source,omitempty"`
+	Node         string               `yaml:"node,omitempty" json:"node,omitempty"`
+	Mempool      string               `yaml:"mempool" json:"mempool"`
 	Password     string               `yaml:"-" json:"password,omitempty"` // the mask, if one is set
 	PasswordFile string               `yaml:"password_file,omitempty" json:"password_file,omitempty"`
 	DB           string               `yaml:"db,omitempty" json:"db,omitempty"`
 	WAL          bool                 `yaml:"wal" json:"wal"`
 	Compression  string               `yaml:"compression" json:"compression"`
-	Raw          bool                 `yaml:"raw" json:"raw"`
+	Raw          Raw                  `yaml:"raw" json:"raw"`
+	RawFolder    string               `yaml:"raw_folder,omitempty" json:"raw_folder,omitempty"`
 	Indexes      map[string]IndexView `yaml:"indexes" json:"indexes"`
+	Serve        Serve                `yaml:"serve,omitempty" json:"serve,omitzero"`
 }
 
 // IndexView is one index of a [ChainView]; the last three keys are those of a custom index.
@@ -77,8 +84,8 @@ type IndexView struct {
 // View returns the settings of the chain. Network and indexes are the chain's defaults if they are not set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
-		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
-		Compression: c.Compression.String(), Raw: c.Raw, Indexes: map[string]IndexView{},
+		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
+		Compression: c.Compression.String(), Raw: c.Raw, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
 	}
 	if v.Network == "" {
 		v.Network = network

@@ -6,6 +6,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/internal/config"
 )
 
 // serve returns a handle of the database, which follows the progress of the sync.
@@ -18,11 +19,18 @@ func (b *BlockSync) serve() *handle {
 }
 
 // ServeDuring runs the session of a sync and serves its database until the session ends.
-func (s *Server) ServeDuring(ctx context.Context, session *Session, blocks *BlockSync) error {
+func (s *Server) ServeDuring(ctx context.Context, session *Session, blocks *BlockSync) (err error) {
 	h := blocks.serve()
 	session.handle = h
 	defer func() { h.replace(nil)() }()
-	return s.during(ctx, []*served.Chain{h.chain(session.db.Chain())}, func(ctx context.Context) error {
+	if err := h.openNode(ctx, session.set, session.db); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, h.closeNode()) }()
+	chain := h.chain(session.db.Chain())
+	s.Protocols = map[string]*config.Chain{chain.Name: session.set}
+	return s.during(ctx, []*served.Chain{chain}, func(ctx context.Context) error {
+		defer h.followMempool(ctx)()
 		if err := s.Announce(); err != nil {
 			return err
 		}
@@ -45,7 +53,7 @@ func (s *Server) ServeDatabases(ctx context.Context, dbs []*core.DB, do func(con
 func (s *Server) during(ctx context.Context, chains []*served.Chain, do func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	if err := s.wire(chains, ctx.Done()); err != nil {
+	if err := s.wire(ctx, chains); err != nil {
 		return err
 	}
 	answered := make(chan error, 1)

@@ -86,7 +86,7 @@ func (b *BlockSync) source(ctx context.Context) (model.Source, error) {
 	}
 	b.has = b.DB.Indexes()
 	return b.OpenSource(ctx, b.set, b.DB.Chain(), model.SourceOptions{
-		Indexes: b.has, Raw: b.DB.KeepsRaw(), Known: known, Header: b.DB.Header, To: b.to, Follow: b.follow, Outage: b.outage,
+		Indexes: b.has, Raw: b.DB.KeepsRaw(), Places: b.DB.HasRawFiles(), Known: known, Header: b.DB.Header, To: b.to, Follow: b.follow, Outage: b.outage,
 	})
 }
 
@@ -137,12 +137,13 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	blank, err := core.Open(ctx, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: b.set.IndexOptions(), Raw: b.set.Raw})
+	blank, err := core.Open(ctx, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: b.set.IndexOptions(),
+		Raw: b.set.Raw == config.RawKeep, RawFiles: b.set.Raw == config.RawFiles})
 	if err != nil {
 		return err
 	}
 	b.has = blank.Indexes()
-	b.src, err = b.OpenSource(ctx, b.set, chain, model.SourceOptions{Indexes: b.has, Raw: b.set.Raw, To: b.to, Follow: b.follow, Outage: b.outage})
+	b.src, err = b.OpenSource(ctx, b.set, chain, model.SourceOptions{Indexes: b.has, Raw: blank.KeepsRaw(), Places: blank.HasRawFiles(), To: b.to, Follow: b.follow, Outage: b.outage})
 	if err != nil && !b.retries(err) {
 		return err
 	}

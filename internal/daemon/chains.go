@@ -23,14 +23,15 @@ type servedChain interface {
 // Chains are the chains that a process serves.
 type Chains struct {
 	all    []servedChain
-	served []*served.Chain // in the order of the settings
+	served []*served.Chain          // in the order of the settings
+	sets   map[string]*config.Chain // by name of the served chain
 	cancel context.CancelFunc
 	ran    sync.WaitGroup
 }
 
 // OpenChains opens the databases of all chains or none: those with a source are synced. memory is divided between them.
 func (h *Host) OpenChains(ctx context.Context, memory config.Size, sets []*config.Chain) (all *Chains, err error) {
-	all = &Chains{cancel: func() {}}
+	all = &Chains{cancel: func() {}, sets: map[string]*config.Chain{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, all.Close())
@@ -70,7 +71,9 @@ func (h *Host) OpenChains(ctx context.Context, memory config.Size, sets []*confi
 				return all, err
 			}
 		}
-		all.served = append(all.served, opened[i].chain(models[i]))
+		chain := opened[i].chain(models[i])
+		all.served = append(all.served, chain)
+		all.sets[chain.Name] = sets[i]
 	}
 	return all, nil
 }
@@ -142,6 +145,9 @@ func apportion(memory config.Size, sets []*config.Chain) error {
 	}
 	for i, set := range sets {
 		set.Memory = parts[i]
+		if err := ReserveMempool(set); err != nil {
+			return err
+		}
 	}
 	return nil
 }

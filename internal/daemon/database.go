@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/internal/config"
 	"birthmark/model"
@@ -28,13 +29,18 @@ type Database struct {
 	Dir   string
 	Store storage.Store
 
-	release func() // lowers Go's memory limit again
+	release func()          // lowers Go's memory limit again
+	raws    model.RawReader // the node with the raw transactions; nil: none
 }
 
 // Close closes the store. After an error the last writes may not be durable.
 func (d *Database) Close() error {
 	defer d.release()
-	return d.Store.Close()
+	err := d.Store.Close()
+	if d.raws != nil {
+		err = errors.Join(err, d.raws.Close())
+	}
+	return err
 }
 
 // heap is the memory of Go's runtime for all open databases.
@@ -98,7 +104,8 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), Indexes: set.IndexNames(), Keep: set.IndexOptions(), Raw: set.Raw})
+	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), Indexes: set.IndexNames(), Keep: set.IndexOptions(),
+		Raw: set.Raw == config.RawKeep, RawFiles: set.Raw == config.RawFiles})
 }
 
 // opened opens the core on a store. The store names its chain; the settings must agree with it.
@@ -121,7 +128,14 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 		if d.DB, err = core.Open(ctx, store, o); errors.Is(err, storage.ErrDamaged) {
 			return cannotOpen(fmt.Errorf("%s: %w", set.DB, err))
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		if d.raws, err = openRaw(set, d.DB); err != nil {
+			return err
+		}
+		d.SetRawAccess(pointers.RawAccess{Folder: set.RawFolder, Node: d.raws, Ask: set.Raw == config.RawNode})
+		return nil
 	}()
 	if err != nil {
 		return nil, errors.Join(err, d.Close())

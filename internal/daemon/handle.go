@@ -7,6 +7,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -21,8 +22,11 @@ type handle struct {
 	moved  chan struct{}   // the channel that tip returned last; closed when the tip changes
 	follow <-chan struct{} // the database's own channel, which closes moved
 
-	progress *core.Progress // of the sync in this process; nil: none
-	rates    *served.Rates  // of that sync
+	progress *core.Progress    // of the sync in this process; nil: none
+	rates    *served.Rates     // of that sync
+	node     model.Source      // for submitting and fees; nil: none
+	mempool  *pending.Follower // nil: none
+	release  func()            // frees the memory of mempool; nil: none
 	failed   string
 	since    time.Time
 }
@@ -42,10 +46,13 @@ func hold(db *core.DB) *held { return &held{db: db, left: make(chan struct{})} }
 
 // chain returns s as the packages of the server use it.
 func (s *handle) chain(chain model.Chain) *served.Chain {
-	return &served.Chain{
+	c := &served.Chain{
 		Name: ServedName(chain), Model: chain,
-		View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates,
+		View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates, Mempool: s.mempool,
 	}
+	c.Submitter, _ = s.node.(model.Submitter)
+	c.Fees, _ = s.node.(model.FeeEstimator)
+	return c
 }
 
 // enter returns the current database and counts the caller as its user, until the caller calls users.Done.

@@ -48,6 +48,9 @@ func (h *Host) openReadOnly(ctx context.Context, set *config.Chain) (*readOnlyCh
 		return nil, err
 	}
 	w.db, w.name, w.at = db, nameOf(db), hold(db.DB)
+	if err := w.openNode(ctx, set, db); err != nil {
+		return nil, errors.Join(err, w.close())
+	}
 	return w, nil
 }
 
@@ -67,6 +70,7 @@ func (w *readOnlyChain) watch(bool) (stop func()) { return func() {} } // the sy
 
 // run polls for changes by another process until ctx ends.
 func (w *readOnlyChain) run(ctx context.Context) {
+	defer w.followMempool(ctx)()
 	for pause := pollEvery; ; {
 		select {
 		case <-time.After(pause):
@@ -130,7 +134,7 @@ func (w *readOnlyChain) reopen(ctx context.Context) error {
 func (w *readOnlyChain) close() error {
 	w.replace(nil)()
 	w.old.Wait()
-	err := w.db.Close()
+	err := errors.Join(w.closeNode(), w.db.Close())
 	w.cache.Close()
 	return err
 }

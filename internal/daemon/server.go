@@ -26,21 +26,25 @@ import (
 
 // Server answers HTTP requests: the API, the explorer and the pages for operators.
 type Server struct {
-	CacheBytes int // as in [api.Options]
+	CacheBytes int                      // as in [api.Options]
+	Protocols  map[string]*config.Chain // settings of served chains by name, for their wallet protocols
 
 	h        *Host
+	settings *config.Settings
 	set      config.Server
 	chains   []*served.Chain
 	listener net.Listener
 	profiles net.Listener // nil: none
 	limits   ratelimit.Options
 	metrics  *metrics.Metrics
+	plain    []string // paths below which errors are plain text
+	electrum []electrumAddress
 	handler  http.Handler
 }
 
 // Listen opens the addresses of a server and reads its files, so that errors are reported before anything else starts.
 func (h *Host) Listen(settings *config.Settings, address string) (s *Server, err error) {
-	s = &Server{h: h, set: settings.Server}
+	s = &Server{h: h, settings: settings, set: settings.Server}
 	if s.limits, err = h.limits(settings, address); err != nil {
 		return nil, err
 	}
@@ -62,7 +66,7 @@ func (h *Host) Listen(settings *config.Settings, address string) (s *Server, err
 
 // Close closes the listeners.
 func (s *Server) Close() error {
-	err := closed(s.listener)
+	err := errors.Join(closed(s.listener), s.closeElectrum(true))
 	if s.profiles != nil {
 		err = errors.Join(err, closed(s.profiles))
 	}
@@ -77,9 +81,10 @@ func closed(l net.Listener) error {
 	return nil
 }
 
-// wire builds the handler of all requests. Streams end when ending is closed.
-func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
+// wire builds the handler of all requests. Streams end when ctx ends.
+func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	s.chains, s.metrics = chains, metrics.New(chains)
+	ending := ctx.Done()
 	v1, err := api.New(api.Options{
 		Chains: chains, Log: s.h.Log, Version: s.h.Version,
 		Fields: func(chain string) (*api.FieldsAnswer, error) { return s.h.Fields(chain) },
@@ -109,7 +114,10 @@ func (s *Server) wire(chains []*served.Chain, ending <-chan struct{}) error {
 	mux.Handle("/readyz", well)
 	mux.Handle("/metrics", s.metrics.Handler())
 	mux.Handle("/", pages)
-	s.limits.Rejected = s.metrics.Rejected
+	if err := s.wireWallets(ctx, mux); err != nil {
+		return err
+	}
+	s.limits.Rejected, s.limits.Plain = s.metrics.Rejected, s.plainErrors
 	s.handler = s.metrics.Wrap(ratelimit.New(s.limits, mux))
 	return nil
 }
@@ -121,6 +129,7 @@ func (h *Host) limits(settings *config.Settings, address string) (o ratelimit.Op
 	o.Log, o.Timeout, o.Origins, o.Proxies = h.Log, set.RequestTimeout, set.CORSOrigins, set.TrustedProxies
 	o.Streams = set.MaxConnections / 2 // the others are for answers that end
 	o.Rate = ratelimit.Rate{PerSecond: settings.RateAt(address), Burst: set.RateBurst}
+	o.Submit = settings.SubmitLimitAt(address)
 	if o.Rate.Burst == 0 {
 		o.Rate.Burst = int(math.Ceil(2 * o.Rate.PerSecond))
 	}
@@ -138,7 +147,8 @@ const gcPercent = 400
 
 // Serve answers the requests to chains until ctx ends.
 func (s *Server) Serve(ctx context.Context, chains *Chains, announce func() error) error {
-	if err := s.wire(chains.served, ctx.Done()); err != nil {
+	s.Protocols = chains.sets
+	if err := s.wire(ctx, chains.served); err != nil {
 		return err
 	}
 	chains.Run(ctx)
@@ -153,21 +163,31 @@ func (s *Server) answer(ctx context.Context) error {
 	if _, set := os.LookupEnv("GOGC"); !set {
 		defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	}
-	var profiles sync.WaitGroup
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var others sync.WaitGroup
 	if s.profiles != nil {
-		profiles.Go(func() {
+		others.Go(func() {
 			if err := netserver.ServePprof(ctx, s.profiles, s.h.Log); err != nil {
 				s.h.Log.Error("the profiling server failed", "error", err)
 			}
 		})
 	}
+	var electrum error
+	others.Go(func() { electrum = s.answerElectrum(ctx) })
+	err := netserver.Serve(ctx, s.httpOptions(s.listener), s.handler)
+	stop()
+	others.Wait()
+	return errors.Join(err, electrum)
+}
+
+// httpOptions returns the options of a server of HTTP requests.
+func (s *Server) httpOptions(l net.Listener) netserver.Options {
 	o := netserver.Defaults()
-	o.Listener, o.Cert, o.Key, o.Log = s.listener, s.set.Cert, s.set.Key, s.h.Log
+	o.Listener, o.Cert, o.Key, o.Log = l, s.set.Cert, s.set.Key, s.h.Log
 	o.Connections, o.Proxies, o.Guarded = s.set.MaxConnections, s.set.TrustedProxies, s.set.KeysFile != "" && !s.set.Anonymous
 	o.Rejected, o.Open = s.metrics.Rejected, s.metrics.Connections
-	err := netserver.Serve(ctx, o, s.handler)
-	profiles.Wait()
-	return err
+	return o
 }
 
 // Address is where a server answers.
@@ -175,6 +195,8 @@ type Address struct {
 	Listen string   `json:"listen"` // host:port, or unix:/path
 	URL    string   `json:"url"`    // of the explorer; for a socket without its path
 	Chains []string `json:"chains"` // their names in paths
+
+	Electrum []string `json:"electrum,omitempty"` // URLs of the Electrum protocol, such as tcp://127.0.0.1:50001
 }
 
 // Address returns where the server answers.
@@ -187,6 +209,9 @@ func (s *Server) Address() Address {
 	for _, c := range s.chains {
 		a.Chains = append(a.Chains, c.Name)
 	}
+	for _, e := range s.electrum {
+		a.Electrum = append(a.Electrum, e.form.scheme+"://"+e.Addr().String())
+	}
 	return a
 }
 
@@ -198,6 +223,9 @@ func (s *Server) Announce() error {
 		at = path + " as " + at
 	}
 	_, err := fmt.Fprintf(s.h.Console, "birthmark: %s at %s  (API: %sv1, its documentation: %sdocs)\n", strings.Join(a.Chains, ", "), at, a.URL, a.URL)
+	if err == nil && len(a.Electrum) > 0 {
+		_, err = fmt.Fprintf(s.h.Console, "birthmark: Electrum at %s\n", strings.Join(a.Electrum, ", "))
+	}
 	return err
 }
 

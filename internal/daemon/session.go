@@ -11,6 +11,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/backfill"
 	"birthmark/core/query"
+	"birthmark/core/query/pointers"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/internal/progress"
@@ -262,6 +263,7 @@ func (s *Session) define(ctx context.Context, d model.Definition) error {
 	if err != nil {
 		return err
 	}
+	db.SetRawAccess(pointers.RawAccess{Folder: s.set.RawFolder, Node: s.db.raws, Ask: s.set.Raw == config.RawNode})
 	s.db.DB = db
 	if s.handle != nil {
 		s.handle.replace(db) // running requests finish on the old one

@@ -37,6 +37,9 @@ func (h *Host) openSynced(ctx context.Context, set *config.Chain) (*syncedChain,
 		return nil, errors.Join(err, b.Close(), b.DB.Close())
 	}
 	s := &syncedChain{handle: b.serve(), db: b.DB, blocks: b}
+	if err := s.openNode(ctx, set, b.DB); err != nil {
+		return nil, errors.Join(err, b.Close(), b.DB.Close())
+	}
 	s.session = h.NewSession(set, b.DB, s.sync)
 	s.session.handle = s.handle
 	return s, nil
@@ -52,6 +55,7 @@ func (s *syncedChain) watch(only bool) (stop func()) {
 
 // run syncs until ctx ends.
 func (s *syncedChain) run(ctx context.Context) {
+	defer s.followMempool(ctx)()
 	for {
 		if err := s.retry(ctx, s.session.Run(ctx), retryMost); err != nil {
 			return
@@ -95,5 +99,5 @@ func (s *syncedChain) retry(ctx context.Context, failed error, pause time.Durati
 // close closes the database after its last user left. run has returned.
 func (s *syncedChain) close() error {
 	s.replace(nil)()
-	return errors.Join(s.session.Close(), s.blocks.Close(), s.db.Close())
+	return errors.Join(s.session.Close(), s.blocks.Close(), s.closeNode(), s.db.Close())
 }

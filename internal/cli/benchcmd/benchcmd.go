@@ -29,7 +29,7 @@ func Command(env *command.Env, category string) *cli.Command {
 		Usage:    "measure indexing, queries and serving on this machine",
 		Category: category,
 		Subcommands: []*cli.Command{
-			b.appendCommand(), b.queryCommand(), b.serveCommand(), b.tipCommand(), b.rollbackCommand(),
+			b.appendCommand(), b.queryCommand(), b.serveCommand(), b.esploraCommand(), b.electrumCommand(), b.tipCommand(), b.rollbackCommand(),
 			b.syncCommand(), b.decodeCommand(), b.generateCommand(),
 		},
 	}

@@ -38,6 +38,32 @@ func generatedFlags() []cli.Flag {
 // generatedChain returns the chain that the flags of c describe, without its number of transactions. perBlock is the
 // default number of transactions in a block of Bitcoin.
 func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
+	chain, err := describedChain(c, perBlock)
+	if err != nil {
+		return chain, err
+	}
+	return chain.Resolve(c.Context)
+}
+
+// walletChain returns the chain that the flags of c describe, with the indexes, options and raw transactions that the
+// wallet protocols need.
+func walletChain(c *cli.Context, txs uint64) (bench.Chain, error) {
+	if name := cmp.Or(c.String("chain"), bitcoin.Name); name != bitcoin.Name {
+		return bench.Chain{}, command.BadValue(c, "chain", "bitcoin: the wallet protocols are those of Bitcoin")
+	}
+	chain, err := describedChain(c, 2000)
+	if err != nil {
+		return chain, err
+	}
+	chain.Txs, chain.Raw, chain.Serialized = int(txs), true, true
+	if chain.Keep == nil {
+		chain.Keep = map[string]model.IndexOptions{}
+	}
+	chain.Keep["script_hash"] = model.IndexOptions{Balance: true, Unspent: true, History: true}
+	return chain.Resolve(c.Context)
+}
+
+func describedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	name := cmp.Or(c.String("chain"), bitcoin.Name)
 	if !slices.Contains(bench.ChainNames(), name) {
 		return bench.Chain{}, command.BadValue(c, "chain", "%s", strings.Join(bench.ChainNames(), ", "))
@@ -69,7 +95,7 @@ func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	if chain.Raw && name == bitcoin.Name {
 		chain.Serialized = true
 	}
-	return chain.Resolve(c.Context)
+	return chain, nil
 }
 
 // record generates the blocks of a chain in a folder and reports progress.
@@ -133,6 +159,13 @@ func (b *commands) withGeneratedDatabase(
 		return err
 	}
 	chain.Txs = int(txs)
+	return b.withDatabaseOf(c, chain, do)
+}
+
+// withDatabaseOf calls do with a generated database of a chain. It is in --reuse-db, or in a temporary folder.
+func (b *commands) withDatabaseOf(
+	c *cli.Context, chain bench.Chain, do func(set *config.Chain, recording *bench.Recording) error,
+) error {
 	in := func(dir string) error {
 		recording, err := b.generateDatabase(c, dir, chain)
 		if err != nil {

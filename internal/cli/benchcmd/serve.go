@@ -42,6 +42,8 @@ func (b *commands) serveCommand() *cli.Command {
 			command.StringDefault("samples", "sample `N` of each kind", "1000"),
 			command.String("network", "`NETWORK` of --db, if it cannot be detected"),
 			&cli.BoolFlag{Name: "client", Hidden: true}, // the process that sends the requests
+			&cli.StringFlag{Name: esploraFlag, Hidden: true},
+			&cli.StringFlag{Name: electrumFlag, Hidden: true},
 		}, commonFlags()),
 		Action: b.serve,
 	}
@@ -60,7 +62,10 @@ type ServeAnswer struct {
 	Mix         map[string]int              `json:"mix"`
 	LoadAnswer
 	PerKind map[string]*LoadAnswer `json:"by_itself,omitempty"`
-	Syncing *SyncingAnswer         `json:"syncing,omitempty"`
+
+	protocols *config.Chain  // its wallet protocols are served too; nil: none
+	electrum  string         // address of the Electrum protocol
+	Syncing   *SyncingAnswer `json:"syncing,omitempty"`
 }
 
 // LoadAnswer is the result of a load, and the usage of the serving process during it.
@@ -94,7 +99,7 @@ func mixText(mix map[string]int) string {
 
 // kindsOf returns the kinds of a mix, the most frequent first.
 func kindsOf(mix map[string]int) (kinds []string) {
-	for _, kind := range bench.LoadKinds() {
+	for _, kind := range slices.Concat(bench.LoadKinds(), bench.EsploraKinds(), bench.ElectrumKinds()) {
 		if mix[kind] > 0 {
 			kinds = append(kinds, kind)
 		}
@@ -103,9 +108,9 @@ func kindsOf(mix map[string]int) (kinds []string) {
 	return kinds
 }
 
-func mixFlag(c *cli.Context) (map[string]int, error) {
+func mixFlag(c *cli.Context, usual map[string]int, kinds []string) (map[string]int, error) {
 	if !c.IsSet("mix") {
-		return bench.LoadMix, nil
+		return usual, nil
 	}
 	mix := map[string]int{}
 	for part := range strings.SplitSeq(c.String("mix"), ",") {
@@ -114,9 +119,9 @@ func mixFlag(c *cli.Context) (map[string]int, error) {
 		if !weighed {
 			weight, err = 1, nil
 		}
-		if err != nil || weight < 1 || weight > 1000 || !slices.Contains(bench.LoadKinds(), kind) {
-			return nil, command.BadValue(c, "mix", "some of %s, each with a weight from 1 to 1000, as tx=45,block=5",
-				strings.Join(bench.LoadKinds(), ", "))
+		if err != nil || weight < 1 || weight > 1000 || !slices.Contains(kinds, kind) {
+			return nil, command.BadValue(c, "mix", "some of %s, each with a weight from 1 to 1000, as %s",
+				strings.Join(kinds, ", "), mixText(usual))
 		}
 		mix[kind] = weight
 	}
@@ -130,7 +135,14 @@ func (b *commands) serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	mix, err := mixFlag(c)
+	kinds := bench.LoadKinds()
+	if c.IsSet(esploraFlag) {
+		kinds = bench.EsploraKinds()
+	}
+	if c.IsSet(electrumFlag) {
+		kinds = bench.ElectrumKinds()
+	}
+	mix, err := mixFlag(c, bench.LoadMix, kinds)
 	if err != nil {
 		return err
 	}
@@ -154,6 +166,7 @@ func (b *commands) serve(c *cli.Context) error {
 	o := bench.LoadOptions{
 		URL: c.String("url"), Connections: int(numbers["connections"]), For: time.Duration(numbers["seconds"]) * time.Second,
 		Rate: float64(numbers["rps"]), Mix: mix, Samples: int(numbers["samples"]), Seed: numbers["seed"],
+		Esplora: c.String(esploraFlag), Electrum: c.String(electrumFlag),
 	}
 	a := &ServeAnswer{Connections: o.Connections, NoCache: c.Bool("no-cache"), Rate: o.Rate, Mix: mix}
 	if c.Bool("client") {
@@ -189,7 +202,7 @@ func (b *commands) serve(c *cli.Context) error {
 func (b *commands) serveDatabase(c *cli.Context, a *ServeAnswer, set *config.Chain, o bench.LoadOptions) error {
 	return b.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
 		return b.whileServed(c, a, db.DB, func(url string) error {
-			o.URL = url
+			o.URL, o.Electrum = url, a.electrum
 			return command.Profile(c, func() error { return b.load(c, a, o, bench.Watch) })
 		})
 	})
@@ -284,7 +297,13 @@ func (b *commands) whileServed(c *cli.Context, a *ServeAnswer, db *core.DB, do f
 	if a.NoCache {
 		server.CacheBytes = -1
 	}
+	if a.protocols != nil {
+		server.Protocols = map[string]*config.Chain{daemon.ServedName(db.Chain()): a.protocols}
+	}
 	return server.ServeDatabases(c.Context, []*core.DB{db}, func(context.Context) error {
+		for _, url := range server.Address().Electrum {
+			a.electrum = strings.TrimPrefix(url, "tcp://")
+		}
 		return do(server.URL() + "v1/" + daemon.ServedName(db.Chain()))
 	})
 }

@@ -59,6 +59,12 @@ func (b *commands) loadInProcess(
 	if err != nil {
 		return err
 	}
+	if o.Esplora != "" {
+		cmd.Args = append(cmd.Args, "--"+esploraFlag+"="+o.Esplora)
+	}
+	if o.Electrum != "" {
+		cmd.Args = append(cmd.Args, "--"+electrumFlag+"="+o.Electrum)
+	}
 	if o.Rate > 0 {
 		cmd.Args = append(cmd.Args, fmt.Sprintf("--rps=%d", int(o.Rate)))
 	}

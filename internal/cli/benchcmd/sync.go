@@ -61,7 +61,7 @@ func (b *commands) sync(c *cli.Context) error {
 		return err
 	}
 	a := &SyncAnswer{
-		Chain: chain.Name(), Network: chain.Network(), Raw: set.Raw, WAL: set.WAL, Memory: int64(b.Settings.Memory),
+		Chain: chain.Name(), Network: chain.Network(), Raw: set.Raw == config.RawKeep, WAL: set.WAL, Memory: int64(b.Settings.Memory),
 		Indexes: set.View(chain.Network(), daemon.Chosen(chain, names)).Indexes,
 	}
 	memory := config.Divide(b.Settings.Memory)
@@ -71,7 +71,7 @@ func (b *commands) sync(c *cli.Context) error {
 		defer stop()
 		o.Compression = set.Compression
 		a.Result, err = bench.Sync(c.Context, bench.SyncOptions{
-			Options: o, Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: set.Raw, WAL: set.WAL,
+			Options: o, Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: set.Raw == config.RawKeep, WAL: set.WAL,
 			Source: model.SourceOptions{URI: set.Source, Password: set.ReadPassword, Memory: memory.Source, To: to},
 		})
 		return err

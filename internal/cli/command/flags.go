@@ -24,6 +24,22 @@ func Bool(name, usage string) cli.Flag {
 	return &cli.BoolFlag{Name: name, Usage: usage, DisableDefaultText: true}
 }
 
+// Optional returns a flag with a value that can be omitted: true.
+func Optional(name, usage string) cli.Flag {
+	return optionalFlag{&cli.GenericFlag{Name: name, Usage: usage, Value: new(optional)}}
+}
+
+type optionalFlag struct{ *cli.GenericFlag }
+
+func (optionalFlag) TakesValue() bool { return false }
+
+// optional is a text that package flag sets to true if the value is omitted.
+type optional string
+
+func (o *optional) Set(value string) error { *o = optional(value); return nil }
+func (o *optional) String() string         { return string(*o) }
+func (o *optional) IsBoolFlag() bool       { return true }
+
 // CommonFlags returns the flags of almost every command.
 func CommonFlags() []cli.Flag {
 	return []cli.Flag{
@@ -65,7 +81,8 @@ func WriteFlags() []cli.Flag {
 		StringDefault("wal", "write-ahead log, `on|off`; off is faster, but a crash loses the newest blocks", "on"),
 		CompressionFlag(),
 		IndexFlag(),
-		Bool("raw", "also store raw transactions, for tx --raw; only when the database is created"),
+		Optional("raw", "also provide raw transactions, for tx --raw; `keep|files|node`: the database stores them (the default), "+
+			"their places in the node's block files, or asks the node for each; keep and files only when the database is created"),
 	}
 }
 

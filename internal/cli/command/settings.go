@@ -96,9 +96,11 @@ func (e *Env) Several(c *cli.Context) ([]*config.Chain, error) {
 	return sets, nil
 }
 
-// mask registers the secret of a source, so that no output contains it.
+// mask registers the secrets of a source and a node, so that no output contains it.
 func (e *Env) mask(set *config.Chain) {
-	if config.MaskURI(set.Source) != set.Source {
-		e.sources = append(e.sources, set.Source)
+	for _, uri := range []string{set.Source, set.Node} {
+		if config.MaskURI(uri) != uri {
+			e.sources = append(e.sources, uri)
+		}
 	}
 }

@@ -1,4 +1,5 @@
-package bench
+// Package loadclient has clients that cost a load generator little processor time.
+package loadclient
 
 import (
 	"bufio"
@@ -12,13 +13,17 @@ import (
 	"time"
 )
 
-// client is a minimal HTTP/1.1 client (RFC 9112) with one connection. It only parses what it needs to find the end of a
-// response: net/http's client uses as much CPU time as the server, which shares the processors with it.
-type client struct {
+// Client is a minimal client with one connection, of HTTP/1.1 (RFC 9112) or of the Electrum protocol. It only parses
+// what it needs to find the end of a response: net/http's client uses as much CPU time as the server, which shares the
+// processors with it.
+type Client struct {
+	Received int64 // bytes
+
 	addr string
 	conn net.Conn // nil: opened by the next request
 	in   *bufio.Reader
-	read int64 // bytes
+
+	lines bool // requests and answers are lines of the Electrum protocol
 }
 
 const (
@@ -26,9 +31,10 @@ const (
 	clientTimeout = 30 * time.Second
 )
 
-type response struct {
-	status int
-	body   []byte // if requested
+// Response is a response. Status is that of HTTP; of the Electrum protocol 200 for a result and 400 for an error.
+type Response struct {
+	Status int
+	Body   []byte // if requested
 }
 
 var (
@@ -37,15 +43,23 @@ var (
 	hasEnd    = []byte("connection")
 )
 
-func newClient(addr string) *client {
-	return &client{addr: addr, in: bufio.NewReaderSize(nil, clientBuffer)}
+// New returns a client of HTTP.
+func New(addr string) *Client {
+	return &Client{addr: addr, in: bufio.NewReaderSize(nil, clientBuffer)}
 }
 
-// ask sends a request and reads the response. After an error the next request opens a new connection.
-func (c *client) ask(request []byte, wantBody bool) (a response, err error) {
+// NewElectrum returns a client of the Electrum protocol. Its requests are lines with the id 0.
+func NewElectrum(addr string) *Client {
+	c := New(addr)
+	c.lines = true
+	return c
+}
+
+// Ask sends a request and reads the response. After an error the next request opens a new connection.
+func (c *Client) Ask(request []byte, wantBody bool) (a Response, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, c.close())
+			err = errors.Join(err, c.Close())
 		}
 	}()
 	if c.conn == nil {
@@ -61,30 +75,33 @@ func (c *client) ask(request []byte, wantBody bool) (a response, err error) {
 	if _, err := c.conn.Write(request); err != nil {
 		return a, err
 	}
-	h, err := c.head()
-	if err == nil {
-		a.status = h.status
-		a.body, err = c.body(&h, wantBody)
+	var h head
+	if c.lines {
+		a, err = c.answerLine(wantBody)
+	} else if h, err = c.head(); err == nil {
+		a.Status = h.status
+		a.Body, err = c.body(&h, wantBody)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the server closed the connection before the end of the response")
 	}
 	if err == nil && h.last {
-		err = c.close()
+		err = c.Close()
 	}
 	return a, err
 }
 
 // counter counts the bytes that are received.
-type counter struct{ *client }
+type counter struct{ *Client }
 
 func (c counter) Read(p []byte) (int, error) {
 	n, err := c.conn.Read(p)
-	c.read += int64(n)
+	c.Received += int64(n)
 	return n, err
 }
 
-func (c *client) close() error {
+// Close closes the connection.
+func (c *Client) Close() error {
 	if c.conn == nil {
 		return nil
 	}
@@ -101,7 +118,7 @@ type head struct {
 	last    bool // the server closes the connection
 }
 
-func (c *client) head() (h head, err error) {
+func (c *Client) head() (h head, err error) {
 	line, err := c.line()
 	if err != nil {
 		return h, err
@@ -132,7 +149,7 @@ func (c *client) head() (h head, err error) {
 }
 
 // line returns the next line without its end, valid until the next read.
-func (c *client) line() ([]byte, error) {
+func (c *Client) line() ([]byte, error) {
 	line, err := c.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
 		return nil, fmt.Errorf("header or line longer than %d bytes", clientBuffer)
@@ -141,7 +158,7 @@ func (c *client) line() ([]byte, error) {
 }
 
 // body reads the body of a response, and returns it if wanted is set.
-func (c *client) body(h *head, wanted bool) (body []byte, err error) {
+func (c *Client) body(h *head, wanted bool) (body []byte, err error) {
 	switch {
 	case h.status == 204 || h.status == 304:
 	case h.chunked:
@@ -166,4 +183,30 @@ func (c *client) body(h *head, wanted bool) (body []byte, err error) {
 		_, err = c.in.Discard(int(h.length))
 	}
 	return body, err
+}
+
+// electrumResult and electrumError are the beginnings of answers to the requests of a load.
+var (
+	electrumResult = []byte(`{"jsonrpc":"2.0","id":0,"result":`)
+	electrumError  = []byte(`{"jsonrpc":"2.0","id":0,"error":`)
+)
+
+// answerLine reads an answer of the Electrum protocol. Its status is 200 for a result and 400 for an error.
+func (c *Client) answerLine(wantBody bool) (a Response, err error) {
+	for part := 0; ; part++ {
+		text, err := c.in.ReadSlice('\n')
+		if part == 0 && bytes.HasPrefix(text, electrumResult) {
+			a.Status = 200
+		} else if part == 0 && bytes.HasPrefix(text, electrumError) {
+			a.Status = 400
+		} else if part == 0 {
+			return a, fmt.Errorf("invalid answer %.100q: %w", text, err)
+		}
+		if wantBody {
+			a.Body = append(a.Body, text...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return a, err
+		}
+	}
 }

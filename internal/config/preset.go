@@ -1,0 +1,43 @@
+package config
+
+import (
+	"slices"
+
+	"birthmark/model"
+)
+
+// presets are lists of indexes with a name, which stands for them in the setting indexes.
+var presets = map[string][]Index{
+	// The wallet protocols (Electrum, Esplora, Blockbook) need script_hash with these options. They restore output
+	// scripts from address, which the explorer needs too.
+	"wallet": {
+		{Name: "address"},
+		{Name: "script_hash", Options: model.IndexOptions{Balance: true, Unspent: true, History: true}},
+	},
+}
+
+// expand replaces the names of presets in a list of index names.
+func expand(names []string) (list []Index) {
+	for _, name := range names {
+		preset, ok := presets[name]
+		if !ok {
+			preset = []Index{{Name: name}}
+		}
+		for _, ix := range preset {
+			if i := slices.IndexFunc(list, func(in Index) bool { return in.Name == ix.Name }); i >= 0 {
+				list[i].Options = both(list[i].Options, ix.Options)
+			} else {
+				list = append(list, ix)
+			}
+		}
+	}
+	return list
+}
+
+// both returns the options that are in a or b.
+func both(a, b model.IndexOptions) model.IndexOptions {
+	return model.IndexOptions{
+		Balance: a.Balance || b.Balance, Unspent: a.Unspent || b.Unspent, History: a.History || b.History,
+		Prefix: a.Prefix || b.Prefix,
+	}
+}

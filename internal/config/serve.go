@@ -1,0 +1,54 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// Serve are the wallet protocols that a chain is served with, in addition to /v1. The zero value serves none.
+type Serve struct {
+	// Addresses of the Electrum protocol over TCP, TLS, WebSocket and WebSocket with TLS: host:port.
+	Electrum    string `yaml:"electrum,omitempty" json:"electrum,omitempty"`
+	ElectrumTLS string `yaml:"electrum_tls,omitempty" json:"electrum_tls,omitempty"`
+	ElectrumWS  string `yaml:"electrum_ws,omitempty" json:"electrum_ws,omitempty"`
+	ElectrumWSS string `yaml:"electrum_wss,omitempty" json:"electrum_wss,omitempty"`
+
+	// Paths below the HTTP address: of the Esplora API, such as /api, and of the Blockbook API, such as /blockbook.
+	Esplora   string `yaml:"esplora,omitempty" json:"esplora,omitempty"`
+	Blockbook string `yaml:"blockbook,omitempty" json:"blockbook,omitempty"`
+}
+
+var serveKeys = []key[Chain]{
+	{name: "serve.electrum", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.Electrum, v) }},
+	{name: "serve.electrum_tls", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumTLS, v) }},
+	{name: "serve.electrum_ws", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumWS, v) }},
+	{name: "serve.electrum_wss", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumWSS, v) }},
+	{name: "serve.esplora", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Esplora, v) }},
+	{name: "serve.blockbook", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockbook, v) }},
+}
+
+// ServeKeys returns the keys of the wallet protocols.
+func ServeKeys() (names []string) {
+	for _, k := range serveKeys {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// pathForm is the form of a path below which a protocol is served.
+var pathForm = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+
+// reservedPath matches the paths that the server has itself.
+var reservedPath = regexp.MustCompile(`^/(v1|docs|healthz|readyz|metrics|openapi[^/]*|search|static|\.+)(/|$)`)
+
+// setPath reads the path below which a protocol is served.
+func setPath(to *string, value string) error {
+	switch {
+	case !pathForm.MatchString(value):
+		return fmt.Errorf("%q is not a path such as /api", value)
+	case reservedPath.MatchString(value):
+		return fmt.Errorf("%q is a path of the server itself: use another one, such as /api", value)
+	}
+	*to = value
+	return nil
+}
