@@ -199,10 +199,7 @@ func (h *hub) has(c *conn) bool {
 
 // follow sends changes until ctx ends.
 func (h *hub) follow(ctx context.Context) {
-	first := true
 	for e := range h.server.chain.Changes(ctx) {
-		e.All = e.All || first // the chain may have changed between the first subscription and the first event
-		first = false
 		if err := h.send(ctx, &e); err != nil && ctx.Err() == nil {
 			h.server.failure(err, "notifications")
 		}

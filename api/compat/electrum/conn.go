@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"os"
 	"sync"
 	"time"
 
@@ -29,12 +30,14 @@ type conn struct {
 	refused bool    // without a common version: the connection ends after the answer
 	headers bool    // subscribed
 	tip     model.Point
+	seen    model.Point           // tip of the latest view
 	subs    map[wallet.Key]status // the status that the client has
 	points  map[outpoint]pointStatus
 	reqs    []request
 	out     []byte // the answer that is being written
 	mark    int    // begin of the current result in out; -1: a part of it is sent
 	sent    int    // bytes of the current message
+	stalled bool   // a write took too long
 
 	wake chan struct{} // the notifier has something to do
 
@@ -159,7 +162,19 @@ func (c *conn) refuse(e *rpcError) {
 func (c *conn) flushLocked() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.t.flush()
+	return c.flush()
+}
+
+// flush sends what was written. mu is held.
+func (c *conn) flush() error { return c.written(c.t.flush()) }
+
+// written returns the error of a write. It counts a client that did not receive in time, once. mu is held.
+func (c *conn) written(err error) error {
+	if !c.stalled && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.Canceled)) {
+		c.stalled = true
+		c.Observer.RejectedConnection(stalled)
+	}
+	return err
 }
 
 // answer answers a message. ok is false if it is malformed. Answers are sent when no other message waits.
@@ -168,7 +183,7 @@ func (c *conn) answer(message []byte) (ok bool, err error) {
 	defer c.mu.Unlock()
 	ok, err = c.answerMessage(message)
 	if err == nil && !c.t.pending() {
-		err = c.t.flush()
+		err = c.flush()
 	}
 	return ok, err
 }
@@ -188,9 +203,15 @@ func (c *conn) answerMessage(message []byte) (ok bool, err error) {
 	begun := false
 	err = c.chain.View(m.ctx, func(v *wallet.View) error {
 		begun = true
-		m.view = v
-		if err := m.tellTip(); err != nil {
+		left, err := m.enter(v)
+		if err == nil {
+			err = m.tellTip()
+		}
+		if err != nil {
 			return err
+		}
+		if left {
+			c.wakeUp(true)
 		}
 		return m.answerAll(reqs, batch)
 	})
@@ -219,6 +240,18 @@ func (c *conn) newMoment() *moment {
 		m.timer = time.AfterFunc(c.RequestTimeout, func() { m.cancel(errTimeout) })
 	}
 	return m
+}
+
+// enter sets the view. left reports that the tip of the connection's previous view is no longer in the chain: any of its
+// statuses may have changed, and the hub does not report this if it has not seen that tip.
+func (m *moment) enter(v *wallet.View) (left bool, err error) {
+	m.view = v
+	before := m.conn.seen
+	if m.conn.seen = v.Tip; before == v.Tip {
+		return false, nil
+	}
+	kept, err := v.Has(before)
+	return !kept, err
 }
 
 func (m *moment) end() {
@@ -269,10 +302,7 @@ func (c *conn) send(end bool) error {
 	if c.out = c.out[:0]; cap(c.out) > 4*partBytes {
 		c.out = nil
 	}
-	if err != nil {
-		c.Observer.RejectedConnection(stalled)
-	}
-	return err
+	return c.written(err)
 }
 
 // answerOne appends the answer to a request. An error ends the connection.

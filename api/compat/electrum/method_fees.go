@@ -10,7 +10,7 @@ import (
 )
 
 // estimateFee answers the fee rate with which a transaction is expected to confirm within a number of blocks, in BTC
-// per 1,000 virtual bytes; -1 if the node has no estimate.
+// per 1,000 virtual bytes; -1 if the node has no estimate or there is no node.
 func (m *moment) estimateFee(a *args) error {
 	target, err := a.number(0, 0)
 	if err != nil {
@@ -23,7 +23,10 @@ func (m *moment) estimateFee(a *args) error {
 	if target < 1 || target > maxTarget {
 		return badRequest("number should be from 1 to %d", maxTarget)
 	}
-	fees, err := m.chain.Fees(m.ctx, []int{int(target)}, mode)
+	var fees map[int]float64
+	if m.chain.HasNode() {
+		fees, err = m.chain.Fees(m.ctx, []int{int(target)}, mode)
+	}
 	if err != nil {
 		return nodeError(err)
 	}
@@ -41,8 +44,16 @@ const maxTarget = 1008
 // appendRate appends a rate in satoshi per 1,000 virtual bytes as BTC per 1,000 virtual bytes.
 func (m *moment) appendRate(rate float64) { m.out = script.AppendBTC(m.out, int64(math.Round(rate))) }
 
-// relayFee answers the fee rate below which the node does not relay.
+// defaultRelayFee is Bitcoin Core's default of -minrelaytxfee in satoshi per 1,000 virtual bytes.
+const defaultRelayFee = 1000
+
+// relayFee answers the fee rate below which the node does not relay; the default of Core if there is no node, because
+// wallets end the connection if the answer is an error.
 func (m *moment) relayFee(*args) error {
+	if !m.chain.HasNode() {
+		m.appendRate(defaultRelayFee)
+		return nil
+	}
 	fees, err := m.chain.MinimumFees(m.ctx)
 	if err != nil {
 		return nodeError(err)

@@ -30,9 +30,17 @@ func (c *conn) notifyChanges() error {
 	defer m.end()
 	dirty := c.takeDirty()
 	err := c.chain.View(m.ctx, func(v *wallet.View) error {
-		m.view = v
-		if err := m.tellTip(); err != nil {
+		left, err := m.enter(v)
+		if err == nil {
+			err = m.tellTip()
+		}
+		if err != nil {
 			return err
+		}
+		if left {
+			for key := range c.subs {
+				dirty[key] = struct{}{}
+			}
 		}
 		for key := range dirty {
 			if err := m.tellStatus(key); err != nil {
@@ -47,7 +55,7 @@ func (c *conn) notifyChanges() error {
 		}
 		return err // the client gets everything when it connects again
 	}
-	return c.t.flush()
+	return c.flush()
 }
 
 // takeDirty returns the subscribed scripts that may have changed.

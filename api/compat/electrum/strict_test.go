@@ -391,6 +391,26 @@ func TestStrictClientsFollowAChainWithForks(t *testing.T) {
 	}
 }
 
+// A client that subscribes on a branch of the chain is notified when the branch leaves the chain, even if the branch came
+// and went between two events.
+func TestSubscriptionsOnABranchWithoutEvents(t *testing.T) {
+	rng := testseed.Rand(t)
+	w := newWorld(t, rng, limits())
+	w.miner.mine(8, 2)
+	w.sync()
+	for range 10 {
+		w.miner.mine(2, 4)
+		w.sync()
+		s := newStrict(t, w.addr, w.miner.scripts, rng)
+		w.miner.fork(3)
+		w.sync()
+		if err := s.settled(w.miner.truth()); err != nil {
+			t.Fatalf("at height %d: %v", w.miner.chain.Height(), err)
+		}
+		s.Close()
+	}
+}
+
 // notified returns the number of notifications.
 func (s *strict) notified() int {
 	s.mu.Lock()

@@ -15,7 +15,7 @@ type Event struct {
 	Header  []byte           // of the tip, 80 bytes; nil before the first block
 	NewTip  bool             // the tip differs from that of the previous event
 	Touched map[Key]struct{} // the scripts whose history may have changed
-	All     bool             // any script may have changed: after a reorganization, or more than 100,000 scripts
+	All     bool             // any script may have changed: the first event, a reorganization, more than 100,000 scripts
 }
 
 const (
@@ -26,7 +26,8 @@ const (
 )
 
 // Changes yields an event after each change of the tip or of the mempool, beginning with the current moment. Changes
-// that follow one another quickly are one event. A consumer that is slow gets them merged.
+// that follow one another quickly are one event. A consumer that is slow gets them merged, without a branch of the chain
+// that came and went between two events: after a view of such a branch, [View.Has] reports that it left the chain.
 func (c *Chain) Changes(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		last, first := model.Point{}, true
@@ -105,7 +106,8 @@ func (v *View) changed(last model.Point, first bool, mempool *pending.Change) (e
 			return e, err
 		}
 	}
-	if first {
+	if first { // a view that the consumer used before may have been of another moment
+		e.All = true
 		return e, nil
 	}
 	e.Touched = map[Key]struct{}{}
@@ -128,7 +130,7 @@ func (v *View) addBlocks(touched map[Key]struct{}, last model.Point) (all bool, 
 	if v.Tip == last {
 		return false, nil
 	}
-	kept, err := v.has(last)
+	kept, err := v.Has(last)
 	if !kept || err != nil {
 		return true, err
 	}

@@ -24,8 +24,8 @@ func testChanges(t *testing.T, adapt func(*rig)) {
 	next, stop := iter.Pull(r.wallet.Changes(t.Context()))
 	defer stop()
 	first, ok := next()
-	if !ok || first.Tip != r.db.Tip() || !first.NewTip || len(first.Header) != 80 {
-		t.Fatalf("first event %+v, expected the tip %v", first, r.db.Tip())
+	if !ok || first.Tip != r.db.Tip() || !first.NewTip || !first.All || len(first.Header) != 80 {
+		t.Fatalf("first event %+v, expected all scripts and the tip %v", first, r.db.Tip())
 	}
 	all, extra := 0, 0
 	for range 20 {

@@ -74,6 +74,9 @@ func (c *Chain) MinimumFees(ctx context.Context) (model.MinimumFees, error) {
 	return c.served.Fees.MinimumFees(ctx)
 }
 
+// HasNode reports whether a node answers questions about fees.
+func (c *Chain) HasNode() bool { return c.served.Fees != nil }
+
 func (c *Chain) noNode(what string) error {
 	return model.Errorf(model.NotFound, "unsupported", "%s: %s: there is no node: set node in the settings", c.served.Name, what)
 }

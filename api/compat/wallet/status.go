@@ -27,7 +27,7 @@ func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midsta
 	h := newStatusHash()
 	span := afterGenesis
 	if known != nil {
-		valid, err := s.v.has(known.Tip)
+		valid, err := s.v.Has(known.Tip)
 		if err != nil {
 			return status, false, nil, err
 		}
@@ -56,8 +56,8 @@ func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midsta
 	return status, h.entries, next, nil
 }
 
-// has reports whether a block is in the chain of the view. The origin is.
-func (v *View) has(p model.Point) (bool, error) {
+// Has reports whether a block is in the chain of the view. The origin is.
+func (v *View) Has(p model.Point) (bool, error) {
 	if p.IsOrigin() {
 		return true, nil
 	}
