@@ -104,7 +104,8 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 func plausible(t *testing.T, what string, r *Result) {
 	t.Helper()
 	figures := []float64{r.TxsPerSecond, r.SettledTxsPerSecond, r.BlocksPerSecond, r.EntitiesPerSecond, r.BytesPerTx, float64(r.PeakRSS)}
-	for i, f := range append(figures, r.Quarters[:]...) {
+	// Quarters that a short run reports at the same time have no rate; one of them has.
+	for i, f := range append(figures, slices.Max(r.Quarters[:])) {
 		if !(f > 0) || math.IsInf(f, 0) {
 			t.Errorf("%s: figure %d is %v in %+v", what, i, f, r)
 		}
