@@ -295,7 +295,7 @@ func TestADeepForkAfterCachesAreRestoredInParts(t *testing.T) {
 func TestRollbacksBeyondMemoryWithRepeatedHashes(t *testing.T) {
 	v, rng := modeltest.Variants()[3], testseed.Rand(t)
 	for range testrun.Amount(3, 1) {
-		blocks := v.NewGenerator(rng.Uint64()).Blocks(200)
+		blocks := v.NewGenerator(rng.Uint64()).Blocks(testrun.Amount(200, 50))
 		db := open(t, openRocks(t, t.TempDir(), false), v, 0)
 		for next := range blocks {
 			appendAll(t, db, blocks[next:next+1], 1)

@@ -188,7 +188,8 @@ func (s *server) drain(cut func()) {
 	// Shutdown would wait some seconds for the first request of a new connection.
 	_ = s.listener.Close()
 	s.listener.closeIdle()
-	if within(s.Grace) != nil {
+	// Shutdown also returns the error of closing the listener a second time.
+	if errors.Is(within(s.Grace), context.DeadlineExceeded) {
 		s.Log.Warn("some requests did not finish in time and were canceled", "grace", s.Grace.String())
 		cut()
 		_ = within(cancelGrace) // the connections of the others are closed

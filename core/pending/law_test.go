@@ -12,6 +12,7 @@ import (
 
 	"birthmark/core/coretest"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -322,7 +323,7 @@ func TestOverlayOfRandomHistories(t *testing.T) {
 			var kept *Overlay
 			var keptText []string
 			extra, touched := 0, 0
-			for n := range 250 {
+			for n := range testrun.Amount(250, 60) {
 				for range 1 + w.rng.IntN(3) {
 					w.step()
 				}

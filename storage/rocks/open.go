@@ -83,11 +83,16 @@ func holdsDatabase(dir string) (bool, error) {
 	return false, nil
 }
 
-// A read-only open may fail because the writer changes files at the same time, and is retried.
+// A read-only open may fail because the writer changes files at the same time, and is retried; more often if it is
+// certain that this is the cause.
 const (
-	openTries = 20
-	openPause = 25 * time.Millisecond
+	openTries        = 20
+	openTriesChanged = 400
+	openPause        = 25 * time.Millisecond
 )
+
+// manifestChanged is a part of an error of readonly_open.cc.
+const manifestChanged = "changed while it was read"
 
 func (s *Store) open() (err error) {
 	for try := 1; ; try++ {
@@ -96,7 +101,10 @@ func (s *Store) open() (err error) {
 		} else {
 			err = s.tryOpen()
 		}
-		if err == nil || !s.options.ReadOnly || try == openTries {
+		if err == nil || !s.options.ReadOnly {
+			break
+		}
+		if try >= openTries && !strings.Contains(err.Error(), manifestChanged) || try == openTriesChanged {
 			break
 		}
 		time.Sleep(openPause)

@@ -36,6 +36,9 @@ func publish(t testing.TB, want int, out ...[]byte) (address string, received fu
 		n, _ := io.ReadFull(conn, b)
 		<-sent
 		got <- b[:n]
+		// Closing the connection while bytes are unread would discard what the client has not received.
+		_ = conn.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, conn)
 	}()
 	return l.Addr().String(), func() []byte { return <-got }
 }
