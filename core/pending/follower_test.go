@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -187,19 +186,7 @@ func (n *node) leave(away bool) {
 
 // following starts a follower of the node until the test ends.
 func following(t testing.TB, w *world, n *node) *Follower {
-	f := NewFollower(Options{
-		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond,
-		Open:     func(context.Context, []string) (model.Source, error) { return n, nil },
-	})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		f.Run(ctx)
-	}()
-	t.Cleanup(func() { cancel(); <-ended })
-	return f
+	return run(t, w, 5*time.Millisecond, func(context.Context, []string) (model.Source, error) { return n, nil })
 }
 
 // settled waits until the follower has the transactions of the node.
