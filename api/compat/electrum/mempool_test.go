@@ -101,7 +101,7 @@ func (w *nodeWorld) pay(coins ...coretest.Coin) *wire.MsgTx {
 func (w *nodeWorld) step() string {
 	pool := w.node.Mempool()
 	pick := func() *wire.MsgTx { return pool[w.rng.IntN(len(pool))] }
-	switch n := w.rng.IntN(10); {
+	switch n := w.rng.IntN(11); {
 	case n < 4 || len(pool) == 0:
 		var coins []coretest.Coin
 		for _, u := range w.truth().unspent() {
@@ -133,6 +133,11 @@ func (w *nodeWorld) step() string {
 		depth := 1 + w.rng.IntN(2)
 		w.node.Fork(w.t, depth, depth+1)
 		return fmt.Sprint("fork ", depth)
+	case n == 9:
+		w.node.Stop()
+		w.node.Evict(coretest.ID(pick())) // while nobody listens
+		w.node.Restart(w.t)
+		return "restart"
 	}
 	w.node.MineOnly(w.t)
 	return "mine none"
@@ -140,7 +145,8 @@ func (w *nodeWorld) step() string {
 
 func coinbase(tx *wire.MsgTx) bool { return tx.TxIn[0].PreviousOutPoint.Index == 0xffffffff }
 
-// Clients that check everything follow a chain with reorganizations and a mempool with replacements and evictions.
+// Clients that check everything follow a chain with reorganizations and a mempool with replacements and evictions. The
+// node restarts now and then.
 // After each step they have the statuses of the chain and the mempool.
 func TestStrictClientsFollowTheMempool(t *testing.T) {
 	rng := testseed.Rand(t)
@@ -171,6 +177,66 @@ func TestStrictClientsFollowTheMempool(t *testing.T) {
 			}
 		}
 	}
+}
+
+// After the node was killed and started again, its mempool is read again, and its changes come by notifications again.
+func TestMempoolAfterTheNodeRestarts(t *testing.T) {
+	w := newNodeWorld(t, testseed.Rand(t), limits())
+	coins := w.node.Coins(t, 30)
+	send := func() (id model.Hash) {
+		tx := coretest.Spend(1000, coins[0])
+		coins = coins[1:]
+		w.node.Send(t, tx)
+		return coretest.ID(tx)
+	}
+	wait := func(what string, done func(*pending.Standing) bool) {
+		t.Helper()
+		for end := time.Now().Add(patience); !done(w.follower.Standing()); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: %+v, the node has %d transactions", what, w.follower.Standing().Info(), len(w.node.Mempool()))
+			}
+		}
+	}
+	same := func(s *pending.Standing) bool {
+		for _, tx := range w.node.Mempool() {
+			if s.Tx(coretest.ID(tx)) == nil {
+				return false
+			}
+		}
+		return s.Tip == w.node.Tip() && s.Count() == len(w.node.Mempool())
+	}
+	// notified waits until a transaction comes without a list.
+	notified := func(when string) {
+		t.Helper()
+		wait(when+", subscribed", func(*pending.Standing) bool { return w.node.Subscribers() == 2 })
+		for range 10 { // a list at intervals can come between
+			lists := w.node.Calls("getrawmempool")
+			id := send()
+			wait(when+", a transaction", func(s *pending.Standing) bool { return s.Tx(id) != nil })
+			if w.node.Calls("getrawmempool") == lists {
+				return
+			}
+		}
+		t.Errorf("%s: no transaction came by a notification", when)
+	}
+	gone := send()
+	wait("first", same)
+	notified("before")
+	for range 2 { // the node numbers its changes from the beginning
+		w.node.Stop()
+		w.node.Evict(gone)
+		gone = send()
+		w.node.Restart(t)
+		wait("after the restart", same)
+		notified("after the restart")
+	}
+	w.node.Set(func(f *coretest.Faults) { f.NoZMQ = true })
+	w.node.Disconnect()
+	wait("without a publisher", func(s *pending.Standing) bool { return w.node.Subscribers() == 0 && same(s) })
+	send()
+	wait("without a publisher, by a list", same)
+	w.node.Set(func(f *coretest.Faults) { f.NoZMQ = false })
+	notified("with the publisher again")
 }
 
 // A transaction that was sent is in the answers that follow. A refusal has the node's message.
