@@ -63,6 +63,24 @@ func TestSubmittedTransactionsAreInTheMempool(t *testing.T) {
 	wantError(t, err, model.BadSource, "method_missing", "")
 }
 
+// The message of a refusal is whole up to 4,096 characters.
+func TestMessagesOfRefusals(t *testing.T) {
+	n := coretest.Start(t)
+	src := open(t, n.URL())
+	raw := coretest.Raw(coretest.Spend(500, n.Coins(t, 1)[0]))
+	whole := strings.Repeat("transaction already spent in mempool: ", 100)
+	for message, want := range map[string]string{
+		whole + "end":                        whole + "end",
+		strings.Repeat("x", 4096):            strings.Repeat("x", 4096),
+		strings.Repeat("x", 4096) + "y":      strings.Repeat("x", 4096) + "…",
+		strings.Repeat("long ", 200) + "end": strings.Repeat("long ", 200) + "end",
+	} {
+		n.Set(func(f *coretest.Faults) { f.Refuses = message })
+		_, err := src.Submit(t.Context(), raw, model.SubmitOptions{})
+		refused(t, err, -26, want)
+	}
+}
+
 func TestTestsAreAnsweredByTheNode(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 2)
