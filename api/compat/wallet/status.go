@@ -43,6 +43,9 @@ func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midsta
 		if err != nil {
 			return status, false, nil, err
 		}
+		if e.repeats && known != nil { // the midstate contains the earlier one
+			return s.Status(nil)
+		}
 		h.add(&e)
 	}
 	next = &Midstate{Tip: s.v.Tip, entries: h.entries}
