@@ -19,6 +19,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/wallet"
+	"birthmark/api/ratelimit"
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/internal/testnode/coretest"
@@ -250,6 +251,28 @@ func TestANodeThatDoesNotAnswer(t *testing.T) {
 	w.expect(t, "/mempool", `{"count":0,"vsize":0,"total_fee":0,"fee_histogram":[]}`, jsonType, "10")
 	w.expect(t, "/mempool/txids", "[]", jsonType, "10")
 	w.expect(t, "/mempool/recent", "[]", jsonType, "5")
+	w.expect(t, "/fee-estimates", "{}", jsonType, "10")
+}
+
+// The number of transactions that a client submits per minute is limited, as for the other protocols.
+func TestSubmittedTransactionsAreLimited(t *testing.T) {
+	w := newNodeWorld(t)
+	coins := w.node.Coins(t, 4)
+	w.sync(t)
+	o := ratelimit.Defaults()
+	o.Submit = 3
+	w.Handler = ratelimit.New(o, w.Handler)
+	for i, path := range []string{"/tx", "/tx", "/txs/test", "/tx", "/txs/package", "/txs/test"} {
+		body := hex.EncodeToString(coretest.Raw(coretest.Spend(1000, coins[i%len(coins)])))
+		if path != "/tx" {
+			body = `["` + body + `"]`
+		}
+		a := w.post(t, path, body)
+		if limited := a.status == http.StatusTooManyRequests; limited != (i >= 3) || limited && (a.media != textType ||
+			!strings.HasPrefix(a.body, "limit of submitted transactions exceeded (submit_limit: 3 per minute)")) {
+			t.Errorf("%d: %+v", i, a)
+		}
+	}
 }
 
 // Answers about unconfirmed transactions equal those of the confirmed ones after a block with exactly the mempool.
