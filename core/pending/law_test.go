@@ -49,7 +49,8 @@ func dump(o *Overlay) []string {
 	for t := range o.Arrivals(0) {
 		a := o.Ancestors(t)
 		line := fmt.Sprintf("%v size %d %d %d fee %d %t ancestors %v parent %t seen %v first %d raw %q mints %d",
-			t.ID, t.Size, t.VSize, t.Weight, t.Fee, t.FeeKnown, a, o.UnconfirmedParent(t), t.Seen().Unix(), t.FirstOutput, t.Raw(), len(t.Mints))
+			t.ID, t.Size, t.VSize, t.Weight, t.Fee, t.FeeKnown, a, o.UnconfirmedParent(t), t.Seen().Unix(),
+			t.FirstOutput, t.Raw(), len(t.Mints))
 		for i := range t.Inputs() {
 			in := &t.Inputs()[i]
 			line += fmt.Sprintf("\n  in %d %v:%d %s", in.Index, in.Outpoint.Tx, in.Outpoint.Index, outputText(in.Spends()))
@@ -287,7 +288,8 @@ func (w *world) mineEverything(o *Overlay) {
 			received, sent = received+a.received, sent+a.sent
 		}
 		if b.Received != fmt.Sprint(received) || b.Sent != fmt.Sprint(sent) {
-			w.t.Fatalf("value %d %q: received %s and sent %s after the block, expected %d and %d", v.Index, v.Value, b.Received, b.Sent, received, sent)
+			w.t.Fatalf("value %d %q: received %s and sent %s after the block, expected %d and %d", v.Index, v.Value,
+				b.Received, b.Sent, received, sent)
 		}
 	}
 	coretest.Rollback(w.t, w.db, tip)

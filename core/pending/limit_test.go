@@ -159,7 +159,8 @@ func TestAsideIsBounded(t *testing.T) {
 	p := filledPool(t, w, 1, 1<<30, func() time.Time { return now })
 	var orphans []*model.Unconfirmed
 	for range maxAside + 50 {
-		orphans = append(orphans, unconfirmedOf(model.Tx{Hash: w.name(), Inputs: []model.Input{{Tx: w.name()}}, Outputs: w.outputs(1, 5)}))
+		orphans = append(orphans, unconfirmedOf(model.Tx{Hash: w.name(), Inputs: []model.Input{{Tx: w.name()}},
+			Outputs: w.outputs(1, 5)}))
 	}
 	w.query(func(q *query.Query) error { return p.Enter(q, orphans) })
 	if len(p.aside.txs) != maxAside || p.Count() != 1 {
@@ -175,9 +176,13 @@ func TestAsideIsBounded(t *testing.T) {
 func TestOverlayOfASourceThatIsAway(t *testing.T) {
 	w := newWorld(t, variants()[0], testseed.New(t))
 	now := time.Unix(1_700_000_000, 0)
-	f := NewFollower(Options{View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Now: func() time.Time { return now }})
+	f := NewFollower(Options{
+		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30,
+		Now: func() time.Time { return now },
+	})
 	w.arrive(w.pay(w.coins(nil)))
-	if err := f.write(context.Background(), false, func(q *query.Query) error { return f.pool.enter(q, w.fetch(w.ids())) }); err != nil {
+	enter := func(q *query.Query) error { return f.pool.enter(q, w.fetch(w.ids())) }
+	if err := f.write(context.Background(), false, enter); err != nil {
 		t.Fatal(err)
 	}
 	f.pool.opened, f.pool.filled, f.answered = true, true, now

@@ -136,7 +136,8 @@ func (w *world) outputs(n int, value uint64) []model.Output {
 
 // unconfirmedOf returns a transaction as a node would: its sizes depend on the hash.
 func unconfirmedOf(t model.Tx) *model.Unconfirmed {
-	u := &model.Unconfirmed{Tx: t, Size: 100 + int(t.Hash[0])*3, Weight: 400 + int(t.Hash[1])*15, Seen: time.Unix(int64(t.Hash[2]), 0)}
+	u := &model.Unconfirmed{Tx: t, Size: 100 + int(t.Hash[0])*3, Weight: 400 + int(t.Hash[1])*15,
+		Seen: time.Unix(int64(t.Hash[2]), 0)}
 	u.VSize = (u.Weight + 3) / 4
 	u.Raw = fmt.Appendf(nil, "raw %x", t.Hash)
 	return u

@@ -56,7 +56,8 @@ func serveEsplora(t *testing.T, node *btcdtest.Node, more string) *esploraServer
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
-	write(t, file, fmt.Sprintf("memory: 256MiB\nchains:\n- chain: bitcoin\n  network: regtest\n  source: %s\n  db: %s\n%s  serve: { esplora: /api%s }\n",
+	write(t, file, fmt.Sprintf("memory: 256MiB\nchains:\n- chain: bitcoin\n  network: regtest\n"+
+		"  source: %s\n  db: %s\n%s  serve: { esplora: /api%s }\n",
 		node.URL(), filepath.Join(dir, "db"), walletIndexes, more))
 	return &esploraServer{startRealServer(t, "--config", file, "--rate-limit", "0"), node}
 }
@@ -143,7 +144,8 @@ func TestServeEsploraOverANode(t *testing.T) {
 
 	coinbase := btcdtest.Decode(t, node.Block(t, node.HashAt(t, 41))).Transactions[0]
 	script := btcdtest.Kinds()[10].Script // witness_v0_keyhash
-	fund := btcdtest.Pay(coinbase, 0, wire.NewTxOut(1_000_000, script), wire.NewTxOut(coinbase.TxOut[0].Value-1_010_000, coinbase.TxOut[0].PkScript))
+	fund := btcdtest.Pay(coinbase, 0, wire.NewTxOut(1_000_000, script),
+		wire.NewTxOut(coinbase.TxOut[0].Value-1_010_000, coinbase.TxOut[0].PkScript))
 	id := fund.TxHash().String()
 	var before, totals esploraTotals
 	scriptPath := "api/scripthash/" + hashOfScript(script)
@@ -172,7 +174,8 @@ func TestServeEsploraOverANode(t *testing.T) {
 	s.has(t, scriptPath+"/utxo", id, true)
 	s.has(t, "api/mempool/txids", id, true)
 	s.has(t, "api/mempool/txids/page", id, true)
-	s.has(t, "api/mempool/recent", fmt.Sprintf(`"txid":"%s","fee":10000,"vsize":%d,"value":%d`, id, fund.SerializeSize(), coinbase.TxOut[0].Value), true)
+	s.has(t, "api/mempool/recent", fmt.Sprintf(`"txid":"%s","fee":10000,"vsize":%d,"value":%d`, id,
+		fund.SerializeSize(), coinbase.TxOut[0].Value), true)
 	s.has(t, "api/mempool", `{"count":1,`, true)
 	s.has(t, "api/tx/"+id+"/hex", rawHex(fund), true)
 	if r := s.get(t, "api/tx/"+id+"/merkle-proof"); r.status != http.StatusNotFound {
@@ -193,7 +196,8 @@ func TestServeEsploraOverANode(t *testing.T) {
 		t.Errorf("the output that the child spends: %+v", spend)
 	}
 	double := btcdtest.Pay(fund, 0, wire.NewTxOut(980_000, script))
-	if status, text := s.post(t, "api/tx", rawHex(double)); status != http.StatusBadRequest || !strings.Contains(text, "already spent") {
+	if status, text := s.post(t, "api/tx", rawHex(double)); status != http.StatusBadRequest ||
+		!strings.Contains(text, "already spent") {
 		t.Errorf("a double spend: %d %s", status, text)
 	}
 
@@ -201,7 +205,8 @@ func TestServeEsploraOverANode(t *testing.T) {
 	node.Generate(t, 1)
 	s.synced(t)
 	s.get(t, scriptPath).into(t, &totals)
-	added := esploraStats{before.Chain.Funded + 2, before.Chain.FundedSum + 1_990_000, before.Chain.Spent + 1, before.Chain.SpentSum + 1_000_000, before.Chain.Txs + 2}
+	added := esploraStats{before.Chain.Funded + 2, before.Chain.FundedSum + 1_990_000, before.Chain.Spent + 1,
+		before.Chain.SpentSum + 1_000_000, before.Chain.Txs + 2}
 	if totals.Chain != added || totals.Mempool != (esploraStats{}) {
 		t.Errorf("totals after the block: %+v, expected %+v", totals, added)
 	}
@@ -292,7 +297,8 @@ func TestServeEsploraLikeTheOtherAPI(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
-	write(t, file, fmt.Sprintf("cors_origins: https://wallet.example.org\nrate_limit: 5\nrate_burst: 100\nchains:\n- chain: bitcoin\n  source: file://%s\n  db: %s\n%s  serve: { esplora: /api, blockbook: /blockbook }\n",
+	write(t, file, fmt.Sprintf("cors_origins: https://wallet.example.org\nrate_limit: 5\nrate_burst: 100\nchains:\n"+
+		"- chain: bitcoin\n  source: file://%s\n  db: %s\n%s  serve: { esplora: /api, blockbook: /blockbook }\n",
 		realBlocks(t), filepath.Join(dir, "db"), walletIndexes))
 	s := startRealServer(t, "--config", file)
 	var r reply
@@ -325,7 +331,8 @@ func TestServeEsploraLikeTheOtherAPI(t *testing.T) {
 		}
 	}
 	until(t, "the metrics to be readable", func() bool { r = s.get(t, "metrics"); return r.status == http.StatusOK })
-	if !strings.Contains(string(r.body), `birthmark_http_requests_total{code="200",method="get",route="/api/block-height/{height}"} 1`) {
+	if !strings.Contains(string(r.body),
+		`birthmark_http_requests_total{code="200",method="get",route="/api/block-height/{height}"} 1`) {
 		t.Errorf("metrics without the route:\n%s", r.body)
 	}
 	s.stop(t)

@@ -318,7 +318,8 @@ func TestFees(t *testing.T) {
 	}
 	w.node.Set(func(f *coretest.Faults) { f.Starting = "Loading block index…" })
 	conn.send(`{"id":1,"method":"blockchain.transaction.broadcast","params":[%q]}`, hex.EncodeToString([]byte("x")))
-	if got := conn.line(); !strings.Contains(got, `"error":{"code":2,"message":"daemon error: `) || !strings.Contains(got, "Loading block index…") {
+	if got := conn.line(); !strings.Contains(got, `"error":{"code":2,"message":"daemon error: `) ||
+		!strings.Contains(got, "Loading block index…") {
 		t.Error(got)
 	}
 }

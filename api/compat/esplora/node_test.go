@@ -118,10 +118,11 @@ func TestSentTransactionsAreInTheMempoolAtOnce(t *testing.T) {
 			"/tx/" + id + "/outspends": `[{"spent":false}]`,
 			"/mempool/txids":           id,
 			"/mempool/recent":          `[{"txid":"` + id + `","fee":1000,`,
-			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs":                       id,
-			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs/mempool":               id,
-			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/utxo":                      `{"txid":"` + id + `","vout":0,"status":{"confirmed":false},`,
-			"/tx/" + coin.At.Hash.String() + fmt.Sprintf("/outspend/%d", coin.At.Index): `{"spent":true,"txid":"` + id + `","vin":0,"status":{"confirmed":false}}`,
+			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs":         id,
+			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs/mempool": id,
+			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/utxo":        `{"txid":"` + id + `","vout":0,"status":{"confirmed":false},`,
+			fmt.Sprintf("/tx/%s/outspend/%d", coin.At.Hash, coin.At.Index): `{"spent":true,"txid":"` + id +
+				`","vin":0,"status":{"confirmed":false}}`,
 		} {
 			if got := w.get(t, endpoint); !strings.Contains(got, want) {
 				t.Fatalf("%s: %.1000s, expected %s", endpoint, got, want)
@@ -225,7 +226,8 @@ func TestFeesOfANodeWithEstimates(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got["1"] != 20.123 || got["2"] != 20 || got["3"] != 15 || got["6"] != 10.001 || got["144"] != 2 || !strings.Contains(body, `"2":20.0,`) {
+	if got["1"] != 20.123 || got["2"] != 20 || got["3"] != 15 || got["6"] != 10.001 || got["144"] != 2 ||
+		!strings.Contains(body, `"2":20.0,`) {
 		t.Errorf("%s", body)
 	}
 	w.expect(t, "/v1/fees/recommended",

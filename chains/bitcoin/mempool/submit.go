@@ -52,7 +52,8 @@ func (p *Pool) SubmitPackage(ctx context.Context, raws [][]byte, o model.SubmitO
 			if !ok {
 				return nil, err
 			}
-			r.Error, message = refusal.Message+" (the node has no submitpackage: each transaction must be acceptable alone)", "transaction failed"
+			r.Error = refusal.Message + " (the node has no submitpackage: each transaction must be acceptable alone)"
+			message = "transaction failed"
 		}
 		results[block.FormatHash(block.DoubleHash(raw))] = r
 	}

@@ -131,7 +131,8 @@ func TestPackagesAreSubmittedTogether(t *testing.T) {
 		parent := coretest.Spend(0, coins[i])
 		child := coretest.Spend(1000, coretest.Outputs(parent)[0])
 		var a answer
-		text := must[[]byte](t)(src.SubmitPackage(t.Context(), [][]byte{coretest.Raw(parent), coretest.Raw(child)}, model.SubmitOptions{}))
+		text := must[[]byte](t)(src.SubmitPackage(t.Context(), [][]byte{coretest.Raw(parent), coretest.Raw(child)},
+			model.SubmitOptions{}))
 		if err := json.Unmarshal(text, &a); err != nil || len(a.Results) != 2 || a.Replaced == nil {
 			t.Fatalf("%s, %v", text, err)
 		}
@@ -145,7 +146,8 @@ func TestPackagesAreSubmittedTogether(t *testing.T) {
 			}
 			continue
 		}
-		if a.Message != "transaction failed" || !strings.HasPrefix(one.Error, "min relay fee not met, 0 < 61 (the node has no submitpackage") ||
+		const alone = "min relay fee not met, 0 < 61 (the node has no submitpackage"
+		if a.Message != "transaction failed" || !strings.HasPrefix(one.Error, alone) ||
 			two.Error != "package-not-validated" || len(n.Mempool()) != 2 {
 			t.Errorf("%s, and %d transactions in the mempool", text, len(n.Mempool()))
 		}
