@@ -29,6 +29,7 @@ type watched struct {
 	mid     *wallet.Midstate
 	tip     model.Point // of status
 	status  status
+	busy    chan struct{} // closed when the status is computed; nil: nobody computes it
 }
 
 // status is the status of a script; the zero status is that of a script without history.
@@ -140,43 +141,62 @@ func (h *hub) leave(c *conn) {
 }
 
 // statusOf returns the status of a script in a view; since is the event count before the view. The status of a watched
-// script is kept until an event changes it.
+// script is kept until an event changes it. After an event one connection computes it, and the others wait.
 func (h *hub) statusOf(ctx context.Context, v *wallet.View, key wallet.Key, since uint64) (st status, err error) {
 	h.mu.Lock()
-	var mid *wallet.Midstate
-	if w := h.watched[key]; w != nil {
-		if mid = w.mid; w.status.known && w.tip == v.Tip {
-			st = w.status
+	w := h.watched[key]
+	for w != nil && !(w.status.known && w.tip == v.Tip) && w.busy != nil {
+		busy := w.busy
+		h.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return st, context.Cause(ctx)
 		}
+		h.mu.Lock()
+		w = h.watched[key]
+	}
+	var mid *wallet.Midstate
+	if w != nil {
+		if w.status.known && w.tip == v.Tip {
+			defer h.mu.Unlock()
+			return w.status, nil
+		}
+		mid, w.busy = w.mid, make(chan struct{})
 	}
 	h.mu.Unlock()
-	if st.known {
-		return st, nil
+	st, mid, err = h.compute(ctx, v, key, mid)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w == nil {
+		return st, err
 	}
+	close(w.busy)
+	if w.busy = nil; err == nil && w.changed <= since {
+		w.mid, w.tip, w.status = mid, v.Tip, st
+	}
+	return st, err
+}
+
+// compute returns the status of a script in a view, and its next midstate.
+func (h *hub) compute(ctx context.Context, v *wallet.View, key wallet.Key, mid *wallet.Midstate) (st status, _ *wallet.Midstate, err error) {
 	script, err := v.Script(key)
 	if err != nil {
-		return st, err
+		return st, nil, err
 	}
 	if mid == nil && h.scans != nil {
 		confirmed, _, err := script.Stats()
 		if err != nil {
-			return st, err
+			return st, nil, err
 		}
 		if confirmed.Txs > longHistory {
 			if err := h.scans.Acquire(ctx, 1); err != nil {
-				return st, err
+				return st, nil, err
 			}
 			defer h.scans.Release(1)
 		}
 	}
-	if st.hash, st.used, mid, err = script.Status(mid); err != nil {
-		return st, err
-	}
-	st.known = true
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if w := h.watched[key]; w != nil && w.changed <= since {
-		w.mid, w.tip, w.status = mid, v.Tip, st
-	}
-	return st, nil
+	st.hash, st.used, mid, err = script.Status(mid)
+	st.known = err == nil
+	return st, mid, err
 }

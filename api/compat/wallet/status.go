@@ -1,7 +1,6 @@
 package wallet
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding"
 	"encoding/hex"
@@ -43,16 +42,17 @@ func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midsta
 		if err != nil {
 			return status, false, nil, err
 		}
-		if e.repeats && known != nil { // the midstate contains the earlier one
-			return s.Status(nil)
-		}
 		h.add(&e)
 	}
 	next = &Midstate{Tip: s.v.Tip, entries: h.entries}
 	if next.state, err = h.sum.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
 		return status, false, nil, err
 	}
-	for _, e := range InStatusOrder(s.Mempool()) {
+	entries := make([]Entry, len(s.pool))
+	for i, t := range s.pool {
+		entries[i] = Entry{Tx: t.ID, UnconfirmedParent: s.v.pool.UnconfirmedParent(t)}
+	}
+	for _, e := range InStatusOrder(entries) {
 		h.add(&e)
 	}
 	h.sum.Sum(status[:0])
@@ -81,9 +81,12 @@ func InStatusOrder(entries []Entry) []Entry {
 			}
 			return -1
 		}
-		slices.Reverse(a.Tx[:])
-		slices.Reverse(b.Tx[:])
-		return bytes.Compare(a.Tx[:], b.Tx[:])
+		for i := len(a.Tx) - 1; i >= 0; i-- { // ids are displayed reversed
+			if a.Tx[i] != b.Tx[i] {
+				return int(a.Tx[i]) - int(b.Tx[i])
+			}
+		}
+		return 0
 	})
 	return entries
 }
