@@ -103,9 +103,9 @@ func (db *database) txs(ctx context.Context) (int, error) {
 	return int(status.Totals.Txs), nil
 }
 
-// before returns the number of transactions before the last blocks of the first txs transactions. Its errors are of
+// Before returns the number of transactions before the last blocks of the first txs transactions. Its errors are of
 // kind [model.Usage] if there are no earlier blocks.
-func (r *Recording) before(txs, last int) (n int, err error) {
+func (r *Recording) Before(txs, last int) (n int, err error) {
 	s, err := r.Replay(txs)
 	if err != nil {
 		return 0, err

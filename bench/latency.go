@@ -16,8 +16,8 @@ type Latencies struct {
 	Max   float64 `json:"max"`
 }
 
-// latencies returns the percentiles of took, which it sorts.
-func latencies(took []time.Duration, unit time.Duration) Latencies {
+// Percentiles returns the percentiles of took, which it sorts.
+func Percentiles(took []time.Duration, unit time.Duration) Latencies {
 	if len(took) == 0 {
 		return Latencies{}
 	}

@@ -227,7 +227,7 @@ func loaded(askers []*asker, kinds []string, took, cpu time.Duration) *LoadResul
 		for _, a := range askers {
 			of = append(of, a.took[k]...)
 		}
-		r.Kinds[name] = latencies(of, time.Millisecond)
+		r.Kinds[name] = Percentiles(of, time.Millisecond)
 		all = append(all, of...)
 	}
 	for _, a := range askers {
@@ -239,6 +239,6 @@ func loaded(askers []*asker, kinds []string, took, cpu time.Duration) *LoadResul
 	}
 	r.Requests = len(all)
 	r.RequestsPerSecond = float64(r.Requests) / cmp.Or(r.Seconds, 1)
-	r.Millis = latencies(all, time.Millisecond)
+	r.Millis = Percentiles(all, time.Millisecond)
 	return r
 }

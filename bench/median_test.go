@@ -32,17 +32,17 @@ func TestMedianOfEachFigure(t *testing.T) {
 }
 
 func TestLatencies(t *testing.T) {
-	if got := latencies(nil, 1); got != (Latencies{}) {
+	if got := Percentiles(nil, 1); got != (Latencies{}) {
 		t.Errorf("of none: %+v", got)
 	}
-	if got := latencies([]time.Duration{7 * time.Millisecond}, time.Microsecond); got != (Latencies{1, 7000, 7000, 7000, 7000}) {
+	if got := Percentiles([]time.Duration{7 * time.Millisecond}, time.Microsecond); got != (Latencies{1, 7000, 7000, 7000, 7000}) {
 		t.Errorf("of one: %+v", got)
 	}
 	var took []time.Duration
 	for i := range 200 {
 		took = append(took, time.Duration((i*7)%200+1)*time.Second)
 	}
-	if got := latencies(took, time.Second); got != (Latencies{200, 100, 180, 198, 200}) {
+	if got := Percentiles(took, time.Second); got != (Latencies{200, 100, 180, 198, 200}) {
 		t.Errorf("of 1 to 200: %+v", got)
 	}
 }

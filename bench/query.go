@@ -143,7 +143,7 @@ func (q *questioner) measure(ctx context.Context, name string, n int, question f
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	q.result.Micros[name] = latencies(took, time.Microsecond)
+	q.result.Micros[name] = Percentiles(took, time.Microsecond)
 	return nil
 }
 

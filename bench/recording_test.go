@@ -204,7 +204,7 @@ func TestDamagedRecordingsAreRejected(t *testing.T) {
 func TestReplayMeasuresItsChain(t *testing.T) {
 	r := recorded(t, Chain{Txs: 600, TxsPerBlock: 50, Seed: testseed.New(t)})
 	o := Options{Dir: t.TempDir(), BlockCache: 8 << 20, WriteBuffers: 32 << 20, Caches: 8 << 20}
-	before, err := r.before(0, 4)
+	before, err := r.Before(0, 4)
 	if err != nil {
 		t.Fatal(err)
 	}

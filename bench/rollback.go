@@ -27,7 +27,7 @@ type RollbackResult struct {
 
 // Rollback measures removing the last blocks of a compacted database of the first txs transactions of a recording.
 func Rollback(ctx context.Context, blocks *Recording, txs, last int, o Options) (r *RollbackResult, err error) {
-	left, err := blocks.before(txs, last)
+	left, err := blocks.Before(txs, last)
 	if err != nil {
 		return nil, err
 	}

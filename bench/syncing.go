@@ -8,8 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// Arriving is a compacted database of the first half of recorded blocks, which is served while the other half is
-// synced.
+// Arriving is a compacted database of the first recorded blocks, which is served while the others arrive.
 type Arriving struct {
 	db     *database
 	blocks *Recording
@@ -17,11 +16,12 @@ type Arriving struct {
 	o      Options
 }
 
-// NewArriving creates the database in an empty folder.
-func NewArriving(ctx context.Context, blocks *Recording, o Options) (*Arriving, error) {
-	txs, err := blocks.half()
-	if err != nil {
-		return nil, err
+// NewArriving creates the database of the first txs transactions in an empty folder; 0: half of the blocks.
+func NewArriving(ctx context.Context, blocks *Recording, txs int, o Options) (_ *Arriving, err error) {
+	if txs == 0 {
+		if txs, err = blocks.half(); err != nil {
+			return nil, err
+		}
 	}
 	db, err := build(ctx, blocks, txs, o)
 	if err != nil {
@@ -48,7 +48,7 @@ func (r *Recording) half() (txs int, err error) {
 // DB returns the database, which can be queried during Sync.
 func (a *Arriving) DB() *core.DB { return a.db.DB }
 
-// Sync indexes the other half at full speed.
+// Sync indexes the other blocks at full speed.
 func (a *Arriving) Sync(ctx context.Context) (txsPerSecond float64, err error) {
 	took, err := a.db.sync(ctx, a.blocks, 0, core.SyncOptions{BatchBytes: a.o.WindowBytes, Progress: a.o.Progress})
 	if err != nil {

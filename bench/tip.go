@@ -22,7 +22,7 @@ var Parts = []string{"resolve", "rows", "write"}
 // Tip measures appending the last blocks of a recording one by one to a compacted database of the others, through the
 // write-ahead log.
 func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *TipResult, err error) {
-	txs, err := blocks.before(0, last)
+	txs, err := blocks.Before(0, last)
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +56,10 @@ func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *T
 	}
 	result = &TipResult{
 		Txs: txs, BlockTxs: float64(src.Made().Txs) / float64(last),
-		Millis: latencies(took, time.Millisecond), Parts: map[string]Latencies{},
+		Millis: Percentiles(took, time.Millisecond), Parts: map[string]Latencies{},
 	}
 	for i, name := range Parts {
-		result.Parts[name] = latencies(parts[i], time.Millisecond)
+		result.Parts[name] = Percentiles(parts[i], time.Millisecond)
 	}
 	return result, nil
 }

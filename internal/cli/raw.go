@@ -42,16 +42,14 @@ type rawAnswer struct {
 
 func (p *program) raw(c *cli.Context) (err error) {
 	if !c.Bool("add") {
-		return command.UsageError("missing_flag",
-			"missing --add: birthmark raw --add is the only form; birthmark tx --raw prints a transaction")
+		return command.UsageError("missing_flag", "missing --add: birthmark raw --add is the only form; birthmark tx --raw prints a transaction")
 	}
 	set, err := p.One(c)
 	if err != nil {
 		return err
 	}
 	if set.Source == "" || strings.Contains(set.Source, "://") && !strings.HasPrefix(set.Source, "file://") {
-		return command.UsageError("missing_flag",
-			"missing --source URI, the block files of the node, such as file:///var/lib/bitcoind/blocks")
+		return command.UsageError("missing_flag", "missing --source URI, the block files of the node, such as file:///var/lib/bitcoind/blocks")
 	}
 	set.Indexes, set.Raw = nil, config.RawOff // open the database with its stored options
 	h := p.Host(c)

@@ -50,14 +50,12 @@ func readsRaw(t *testing.T, db string, flags ...string) {
 			t.Errorf("%+v", a)
 		}
 		for i, o := range a.Outputs {
-			if o.Script == nil || *o.Script != hex.EncodeToString(tx.TxOut[i].PkScript) || o.Type == "" ||
-				o.BlockTime != a.Time || o.Confirmations != a.Confirmations {
+			if o.Script == nil || *o.Script != hex.EncodeToString(tx.TxOut[i].PkScript) || o.Type == "" || o.BlockTime != a.Time || o.Confirmations != a.Confirmations {
 				t.Errorf("output %d: %+v", i, o)
 			}
 		}
 		for i, in := range a.Inputs {
-			if in.Sequence == nil || *in.Sequence != tx.TxIn[i].Sequence ||
-				*in.ScriptSig != hex.EncodeToString(tx.TxIn[i].SignatureScript) {
+			if in.Sequence == nil || *in.Sequence != tx.TxIn[i].Sequence || *in.ScriptSig != hex.EncodeToString(tx.TxIn[i].SignatureScript) {
 				t.Errorf("input %d: %+v", i, in)
 			}
 		}
@@ -105,8 +103,7 @@ func TestRawTransactionsFromBlockFiles(t *testing.T) {
 	if err := os.Rename(blocks, moved); err != nil {
 		t.Fatal(err)
 	}
-	wantFailure(t, exitFailed, "no_raw", filepath.Join(blocks, "blk00000.dat"), "tx", "--raw",
-		newestTxs(t, synced, 1)[0], "--db", synced)
+	wantFailure(t, exitFailed, "no_raw", filepath.Join(blocks, "blk00000.dat"), "tx", "--raw", newestTxs(t, synced, 1)[0], "--db", synced)
 	var a query.TxAnswer
 	ask(t, &a, "tx", newestTxs(t, synced, 1)[0], "--db", synced)
 	if a.Size != 0 || a.Version != nil || a.Outputs[0].Script != nil || a.Confirmations != 1 {
@@ -117,6 +114,5 @@ func TestRawTransactionsFromBlockFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	readsRaw(t, synced, "--config", settings)
-	wantFailure(t, exitUsage, "bad_setting", `"all" is not keep, files, node or off`, "sync", "--raw=all", "--db",
-		synced, "--source", source)
+	wantFailure(t, exitUsage, "bad_setting", `"all" is not keep, files, node or off`, "sync", "--raw=all", "--db", synced, "--source", source)
 }

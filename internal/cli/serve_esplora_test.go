@@ -56,8 +56,7 @@ func serveEsplora(t *testing.T, node *btcdtest.Node, more string) *esploraServer
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
-	write(t, file, fmt.Sprintf("memory: 256MiB\nchains:\n- chain: bitcoin\n  network: regtest\n"+
-		"  source: %s\n  db: %s\n%s  serve: { esplora: /api%s }\n",
+	write(t, file, fmt.Sprintf("memory: 256MiB\nchains:\n- chain: bitcoin\n  network: regtest\n  source: %s\n  db: %s\n%s  serve: { esplora: /api%s }\n",
 		node.URL(), filepath.Join(dir, "db"), walletIndexes, more))
 	return &esploraServer{startRealServer(t, "--config", file, "--rate-limit", "0"), node}
 }
@@ -144,8 +143,7 @@ func TestServeEsploraOverANode(t *testing.T) {
 
 	coinbase := btcdtest.Decode(t, node.Block(t, node.HashAt(t, 41))).Transactions[0]
 	script := btcdtest.Kinds()[10].Script // witness_v0_keyhash
-	fund := btcdtest.Pay(coinbase, 0, wire.NewTxOut(1_000_000, script),
-		wire.NewTxOut(coinbase.TxOut[0].Value-1_010_000, coinbase.TxOut[0].PkScript))
+	fund := btcdtest.Pay(coinbase, 0, wire.NewTxOut(1_000_000, script), wire.NewTxOut(coinbase.TxOut[0].Value-1_010_000, coinbase.TxOut[0].PkScript))
 	id := fund.TxHash().String()
 	var before, totals esploraTotals
 	scriptPath := "api/scripthash/" + hashOfScript(script)
@@ -154,7 +152,9 @@ func TestServeEsploraOverANode(t *testing.T) {
 	if status, text := s.post(t, "api/tx", rawHex(fund)); status != http.StatusOK || text != id {
 		t.Fatalf("send: %d %s", status, text)
 	}
-	var tx esploraTx // also if the server has just started, and still opens the mempool
+	// The server has just started, and may still read the list of the node.
+	until(t, "the transaction to be in the mempool", func() bool { return s.get(t, "api/tx/"+id).status == http.StatusOK })
+	var tx esploraTx
 	s.get(t, "api/tx/"+id).into(t, &tx)
 	if tx.TxID != id || tx.Fee != 10_000 || tx.Status.Confirmed {
 		t.Errorf("the transaction after it was sent: %+v", tx)
@@ -174,8 +174,7 @@ func TestServeEsploraOverANode(t *testing.T) {
 	s.has(t, scriptPath+"/utxo", id, true)
 	s.has(t, "api/mempool/txids", id, true)
 	s.has(t, "api/mempool/txids/page", id, true)
-	s.has(t, "api/mempool/recent", fmt.Sprintf(`"txid":"%s","fee":10000,"vsize":%d,"value":%d`, id,
-		fund.SerializeSize(), coinbase.TxOut[0].Value), true)
+	s.has(t, "api/mempool/recent", fmt.Sprintf(`"txid":"%s","fee":10000,"vsize":%d,"value":%d`, id, fund.SerializeSize(), coinbase.TxOut[0].Value), true)
 	s.has(t, "api/mempool", `{"count":1,`, true)
 	s.has(t, "api/tx/"+id+"/hex", rawHex(fund), true)
 	if r := s.get(t, "api/tx/"+id+"/merkle-proof"); r.status != http.StatusNotFound {
@@ -196,8 +195,7 @@ func TestServeEsploraOverANode(t *testing.T) {
 		t.Errorf("the output that the child spends: %+v", spend)
 	}
 	double := btcdtest.Pay(fund, 0, wire.NewTxOut(980_000, script))
-	if status, text := s.post(t, "api/tx", rawHex(double)); status != http.StatusBadRequest ||
-		!strings.Contains(text, "already spent") {
+	if status, text := s.post(t, "api/tx", rawHex(double)); status != http.StatusBadRequest || !strings.Contains(text, "already spent") {
 		t.Errorf("a double spend: %d %s", status, text)
 	}
 
@@ -205,8 +203,7 @@ func TestServeEsploraOverANode(t *testing.T) {
 	node.Generate(t, 1)
 	s.synced(t)
 	s.get(t, scriptPath).into(t, &totals)
-	added := esploraStats{before.Chain.Funded + 2, before.Chain.FundedSum + 1_990_000, before.Chain.Spent + 1,
-		before.Chain.SpentSum + 1_000_000, before.Chain.Txs + 2}
+	added := esploraStats{before.Chain.Funded + 2, before.Chain.FundedSum + 1_990_000, before.Chain.Spent + 1, before.Chain.SpentSum + 1_000_000, before.Chain.Txs + 2}
 	if totals.Chain != added || totals.Mempool != (esploraStats{}) {
 		t.Errorf("totals after the block: %+v, expected %+v", totals, added)
 	}
@@ -291,14 +288,12 @@ func (s *esploraServer) compareBlocks(t *testing.T) {
 	}
 }
 
-// The API has the limits, headers and metrics of the server; what the server itself rejects has the form of errors of
-// the protocol below whose path it is.
+// The API has the limits, headers and metrics of the server; what the server itself rejects is plain text.
 func TestServeEsploraLikeTheOtherAPI(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
-	write(t, file, fmt.Sprintf("cors_origins: https://wallet.example.org\nrate_limit: 5\nrate_burst: 100\nchains:\n"+
-		"- chain: bitcoin\n  source: file://%s\n  db: %s\n%s  serve: { esplora: /api, blockbook: /blockbook }\n",
+	write(t, file, fmt.Sprintf("cors_origins: https://wallet.example.org\nrate_limit: 5\nrate_burst: 100\nchains:\n- chain: bitcoin\n  source: file://%s\n  db: %s\n%s  serve: { esplora: /api }\n",
 		realBlocks(t), filepath.Join(dir, "db"), walletIndexes))
 	s := startRealServer(t, "--config", file)
 	var r reply
@@ -311,28 +306,13 @@ func TestServeEsploraLikeTheOtherAPI(t *testing.T) {
 		t.Errorf("%d %v", r.status, r.header)
 	}
 	for range 300 {
-		s.get(t, "api/tx/abc")
+		r = s.get(t, "api/tx/abc")
 	}
-	rejections := map[string][2]string{
-		"api/tx/abc":              {"text/plain", "rate limit exceeded"},
-		"blockbook/api/v2/tx/abc": {"application/json; charset=utf-8", `{"error":"rate limit exceeded`},
-		"v1/bitcoin/tx/abc":       {"application/problem+json", `{"type":"about:blank"`},
-	}
-	for path, want := range rejections {
-		for range 100 {
-			if r = s.get(t, path); r.status == http.StatusTooManyRequests {
-				break
-			}
-		}
-		after, err := strconv.Atoi(r.header.Get("Retry-After"))
-		if r.status != http.StatusTooManyRequests || r.header.Get("Content-Type") != want[0] ||
-			!strings.HasPrefix(string(r.body), want[1]) || err != nil || after < 1 {
-			t.Errorf("%s: %d %v %s", path, r.status, r.header, r.body)
-		}
+	if r.status != http.StatusTooManyRequests || r.header.Get("Content-Type") != "text/plain" || !strings.HasPrefix(string(r.body), "rate limit exceeded") {
+		t.Errorf("%d %v %s", r.status, r.header, r.body)
 	}
 	until(t, "the metrics to be readable", func() bool { r = s.get(t, "metrics"); return r.status == http.StatusOK })
-	if !strings.Contains(string(r.body),
-		`birthmark_http_requests_total{code="200",method="get",route="/api/block-height/{height}"} 1`) {
+	if !strings.Contains(string(r.body), `birthmark_http_requests_total{code="200",method="get",route="/api/block-height/{height}"} 1`) {
 		t.Errorf("metrics without the route:\n%s", r.body)
 	}
 	s.stop(t)

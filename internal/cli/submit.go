@@ -61,8 +61,7 @@ func (p *program) submit(c *cli.Context) (err error) {
 		return err
 	}
 	if node == nil {
-		return command.UsageError("missing_flag",
-			"missing --node URL, such as http://127.0.0.1:8332 (or node in the settings, or BIRTHMARK_NODE)")
+		return command.UsageError("missing_flag", "missing --node URL, such as http://127.0.0.1:8332 (or node in the settings, or BIRTHMARK_NODE)")
 	}
 	defer func() { err = errors.Join(err, node.Close()) }()
 	submitter, ok := node.(model.Submitter)

@@ -31,8 +31,7 @@ func TestSubmitSendsToTheNode(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	tx = coretest.Spend(500, coins[1])
-	if r := submit("\n"+inHex(tx)+"\n\n", "-", "--json"); r.status != exitDone ||
-		r.stdout != fmt.Sprintf("{\"hash\":%q}\n", tx.TxHash()) {
+	if r := submit("\n"+inHex(tx)+"\n\n", "-", "--json"); r.status != exitDone || r.stdout != fmt.Sprintf("{\"hash\":%q}\n", tx.TxHash()) {
 		t.Errorf("%+v", r)
 	}
 	parent := coretest.Spend(0, coins[2])
@@ -50,16 +49,12 @@ func TestSubmitSendsToTheNode(t *testing.T) {
 	}
 	low := inHex(coretest.Spend(1, coins[3]))
 	wantFailure(t, exitUsage, "rejected", `^min relay fee not met, 1 < 61$`, append([]string{"submit", low}, flags...)...)
-	wantFailure(t, exitUsage, "bad_value", `^2 transactions: expected one, or --package or --test`,
-		append([]string{"submit", file}, flags...)...)
+	wantFailure(t, exitUsage, "bad_value", `^2 transactions: expected one, or --package or --test`, append([]string{"submit", file}, flags...)...)
 	wantFailure(t, exitUsage, "bad_value", `neither a transaction in hex nor a file`, append([]string{"submit", "xyz"}, flags...)...)
-	wantFailure(t, exitUsage, "bad_value", `^--max-fee-rate: expected a decimal number`,
-		append([]string{"submit", low, "--max-fee-rate", "1e5"}, flags...)...)
+	wantFailure(t, exitUsage, "bad_value", `^--max-fee-rate: expected a decimal number`, append([]string{"submit", low, "--max-fee-rate", "1e5"}, flags...)...)
 	wantFailure(t, exitUsage, "missing_flag", `^missing --node URL`, "submit", low, "--chain", "bitcoin")
-	wantFailure(t, exitUsage, "bad_setting", `^--node: node: this source of ergo has no unconfirmed transactions`,
-		"submit", low, "--chain", "ergo", "--node", "http://127.0.0.1:1")
-	wantFailure(t, exitSource, "unreachable", `is unreachable`, "submit", low, "--chain", "bitcoin", "--node",
-		"http://u:p@127.0.0.1:1")
+	wantFailure(t, exitUsage, "bad_setting", `^--node: node: this source of ergo has no unconfirmed transactions`, "submit", low, "--chain", "ergo", "--node", "http://127.0.0.1:1")
+	wantFailure(t, exitSource, "unreachable", `is unreachable`, "submit", low, "--chain", "bitcoin", "--node", "http://u:p@127.0.0.1:1")
 }
 
 // A database that is synced from block files submits to the node of its settings, also if it is only read.
@@ -75,9 +70,7 @@ func TestANodeBesideBlockFilesSubmits(t *testing.T) {
 	db := filepath.Join(dir, "db")
 	for i, args := range [][]string{{}, {"--read-only"}} {
 		file := filepath.Join(dir, "birthmark.yaml")
-		write(t, file,
-			fmt.Sprintf("chain: bitcoin\nnetwork: regtest\nsource: \"file://%s\"\nnode: %q\ndb: %s\nmemory: 256MiB\n",
-				blocks, n.URL(), db))
+		write(t, file, fmt.Sprintf("chain: bitcoin\nnetwork: regtest\nsource: \"file://%s\"\nnode: %q\ndb: %s\nmemory: 256MiB\n", blocks, n.URL(), db))
 		s := startServer(t, append([]string{"--config", file}, args...)...)
 		s.reaches(t, "bitcoin-regtest", int(n.Tip().Height))
 		tx := coretest.Spend(500, coins[i])

@@ -34,13 +34,21 @@ func (b *commands) electrumCommand() *cli.Command {
 			command.Bool("per-kind", "also measure each kind of the mix separately"),
 			command.StringDefault("samples", "sample `N` of each kind", "1000"),
 			command.String("network", "`NETWORK` of --db, if it cannot be detected"),
-		}, commonFlags()),
+		}, notifyFlags(), commonFlags()),
 		Action: b.electrum,
 	}
 }
 
 // electrum measures the Electrum protocol as bench serve measures /v1, and prints the same document.
 func (b *commands) electrum(c *cli.Context) error {
+	if c.Bool(notifyFlag) {
+		return b.notify(c)
+	}
+	for _, flag := range []string{"unconfirmed", "subscriptions", "blocks"} {
+		if c.IsSet(flag) {
+			return command.UsageError("bad_value", "--%s needs --%s", flag, notifyFlag)
+		}
+	}
 	numbers, err := readNumbers(c, map[string]uint64{
 		"txs": 1_000_000, "connections": 64, "seconds": 10, "rps": 0, "samples": 1000, "seed": 1,
 	})
@@ -80,7 +88,7 @@ func (b *commands) electrum(c *cli.Context) error {
 		}
 	default:
 		var chain bench.Chain
-		if chain, err = walletChain(c, numbers["txs"]); err != nil {
+		if chain, err = walletChain(c, numbers["txs"], walletBlockTxs); err != nil {
 			return err
 		}
 		err = b.withDatabaseOf(c, chain, func(set *config.Chain, recording *bench.Recording) error {

@@ -85,7 +85,7 @@ func (b *commands) esplora(c *cli.Context) error {
 		}
 	default:
 		var chain bench.Chain
-		if chain, err = walletChain(c, numbers["txs"]); err != nil {
+		if chain, err = walletChain(c, numbers["txs"], walletBlockTxs); err != nil {
 			return err
 		}
 		err = b.withDatabaseOf(c, chain, func(set *config.Chain, recording *bench.Recording) error {

@@ -45,13 +45,16 @@ func generatedChain(c *cli.Context, perBlock uint64) (bench.Chain, error) {
 	return chain.Resolve(c.Context)
 }
 
+// walletBlockTxs is the default number of transactions in a block of the wallet protocols' benchmarks.
+const walletBlockTxs = 2000
+
 // walletChain returns the chain that the flags of c describe, with the indexes, options and raw transactions that the
-// wallet protocols need.
-func walletChain(c *cli.Context, txs uint64) (bench.Chain, error) {
+// wallet protocols need. perBlock is the default number of transactions in a block.
+func walletChain(c *cli.Context, txs, perBlock uint64) (bench.Chain, error) {
 	if name := cmp.Or(c.String("chain"), bitcoin.Name); name != bitcoin.Name {
 		return bench.Chain{}, command.BadValue(c, "chain", "bitcoin: the wallet protocols are those of Bitcoin")
 	}
-	chain, err := describedChain(c, 2000)
+	chain, err := describedChain(c, perBlock)
 	if err != nil {
 		return chain, err
 	}

@@ -275,7 +275,7 @@ const longestSync = time.Hour
 // withSyncing calls use with a database of the first half of the recorded blocks, which can sync the others, and
 // removes it.
 func withSyncing(c *cli.Context, recording *bench.Recording, o bench.Options, use func(*bench.Arriving) error) error {
-	db, err := bench.NewArriving(c.Context, recording, o)
+	db, err := bench.NewArriving(c.Context, recording, 0, o)
 	if err != nil {
 		return err
 	}
