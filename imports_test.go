@@ -70,9 +70,7 @@ var rules = []rule{
 	{from: "core/verify", may: []string{"model", "storage", "core/schema", "core/ingest"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize"}},
 	{from: "api/compat/electrum", may: []string{"model", "api/compat/script", "api/compat/wallet", "api/netserver"}},
-	{from: "api/compat/esplora", may: []string{
-		"model", "api/problem", "api/ratelimit", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block",
-	}},
+	{from: "api/compat/esplora", may: []string{"model", "api/problem", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block"}},
 	{from: "api/compat/script", may: []string{"model", "chains/bitcoin/block"}},
 	{from: "api/compat/account", may: []string{"model"}},
 	{from: "api/compat/blockbook", may: []string{

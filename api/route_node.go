@@ -34,7 +34,7 @@ func nodeOperations() []*operation {
 		func(ctx context.Context, q *request) (any, error) {
 			id, err := q.chain.Submitter.Submit(ctx, q.node.txs[0], q.node.limits)
 			if pool := q.chain.Mempool; err == nil && pool != nil {
-				_ = pool.Enter(ctx, id) // it is submitted: if this fails, the next list of the node has it
+				_ = pool.Enter(ctx, id) // if this fails, the next list of the node has the transaction
 			}
 			return &SubmitAnswer{q.chain.Model.FormatHash(id)}, err
 		}).with(submitParameters)
@@ -51,9 +51,6 @@ func nodeOperations() []*operation {
 			"transaction after the other.", PackageAnswer{},
 		func(ctx context.Context, q *request) (any, error) {
 			result, err := q.chain.Submitter.SubmitPackage(ctx, q.node.txs, q.node.limits)
-			if pool := q.chain.Mempool; err == nil && pool != nil {
-				pool.Refresh()
-			}
 			return &PackageAnswer{result}, err
 		}).with(submitParameters).shown(example{"/tx/package", `{"txs":["02000000…","02000000…"]}`})
 	for _, op := range []*operation{test, pack} {

@@ -75,9 +75,6 @@ func Status(kind model.ErrorKind) int {
 	return http.StatusInternalServerError
 }
 
-// Writer answers with a problem: [Write], [WriteText] or [WriteMessage].
-type Writer func(http.ResponseWriter, *Problem)
-
 // Write answers with p. Headers set before are sent too, except headers of another body.
 func Write(w http.ResponseWriter, p *Problem) {
 	p.head(w, ContentType)
@@ -90,14 +87,6 @@ func Write(w http.ResponseWriter, p *Problem) {
 func WriteText(w http.ResponseWriter, p *Problem) {
 	p.head(w, "text/plain")
 	_, _ = io.WriteString(w, p.Detail) // fails only if the client is gone
-}
-
-// WriteMessage answers with the detail of p as the JSON object {"error": "…"}.
-func WriteMessage(w http.ResponseWriter, p *Problem) {
-	p.head(w, "application/json; charset=utf-8")
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(map[string]string{"error": p.Detail}) // fails only if the client is gone
 }
 
 func (p *Problem) head(w http.ResponseWriter, contentType string) {

@@ -55,22 +55,3 @@ func TestAProblemIsADocumentOfItsOwn(t *testing.T) {
 		t.Errorf("headers %v", h)
 	}
 }
-
-// Protocols with their own form of errors get the detail only.
-func TestAProblemInTheFormOfAProtocol(t *testing.T) {
-	for _, c := range []struct {
-		write      problem.Writer
-		kind, body string
-	}{
-		{problem.WriteText, "text/plain", "no <tx>"},
-		{problem.WriteMessage, "application/json; charset=utf-8", `{"error":"no <tx>"}` + "\n"},
-	} {
-		w := httptest.NewRecorder()
-		w.Header().Set("Retry-After", "7")
-		c.write(w, problem.New(429, "too_many_requests", "no <tx>"))
-		h := w.Header()
-		if w.Code != 429 || w.Body.String() != c.body || h.Get("Content-Type") != c.kind || h.Get("Retry-After") != "7" {
-			t.Errorf("%d %v %s, expected 429 %s %s", w.Code, h, w.Body, c.kind, c.body)
-		}
-	}
-}

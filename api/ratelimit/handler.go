@@ -218,11 +218,11 @@ func (q *request) reject(w *writer, p *problem.Problem) {
 
 // write answers with p.
 func (q *request) write(w http.ResponseWriter, p *problem.Problem) {
-	write := q.Errors(q.r.URL.Path)
-	if write == nil {
-		write = problem.Write
+	if q.Plain(q.r.URL.Path) {
+		problem.WriteText(w, p)
+	} else {
+		problem.Write(w, p)
 	}
-	write(w, p)
 }
 
 // panicked logs a panic, and answers if the handler had not begun to.

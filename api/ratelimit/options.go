@@ -13,7 +13,6 @@ import (
 
 	"birthmark/api/auth"
 	"birthmark/api/netserver"
-	"birthmark/api/problem"
 )
 
 // Options are the limits on requests. Zero means no limit. [Defaults] suit a server on a small machine.
@@ -51,9 +50,9 @@ type Options struct {
 	CheckHost bool
 	Hosts     []string
 
-	// Errors returns how rejections of requests to a path are written, for protocols that have their own form of errors;
-	// nil: as problem documents. It may be nil.
-	Errors func(path string) problem.Writer
+	// Plain reports whether rejections of requests to a path are plain text instead of problem documents. It may be
+	// nil.
+	Plain func(path string) bool
 
 	// Rejected is called with the reason of each rejected request, one of [Reasons]. It may be nil.
 	Rejected func(reason string)
@@ -116,8 +115,8 @@ func New(o Options, next http.Handler) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	if o.Errors == nil {
-		o.Errors = func(string) problem.Writer { return nil }
+	if o.Plain == nil {
+		o.Plain = func(string) bool { return false }
 	}
 	if o.Rejected == nil {
 		o.Rejected = func(string) {}

@@ -39,8 +39,7 @@ func (c *chain) DescribeTx(raw []byte) (*model.TxDetails, error) {
 
 // typeNames are the types of output scripts in answers.
 var typeNames = map[block.Kind]string{
-	block.PubKey: "p2pk", block.PubKeyHash: "p2pkh", block.ScriptHash: "p2sh", block.Multisig: "multisig",
-	block.NullData:         "op_return",
+	block.PubKey: "p2pk", block.PubKeyHash: "p2pkh", block.ScriptHash: "p2sh", block.Multisig: "multisig", block.NullData: "op_return",
 	block.WitnessV0KeyHash: "p2wpkh", block.WitnessV0ScriptHash: "p2wsh", block.WitnessV1Taproot: "p2tr",
 	block.Anchor: "nonstandard", block.WitnessUnknown: "nonstandard", block.Nonstandard: "nonstandard",
 }

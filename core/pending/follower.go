@@ -40,8 +40,6 @@ type Follower struct {
 	pool   *Pool
 	feed   *feedNode
 	source atomic.Pointer[openSource] // nil: not open
-	opened chan struct{}              // closed when source is set the next time; mu
-	ended  chan struct{}              // closed when no source will be opened any more
 
 	held     bool      // after a reorganization: see hold
 	answered time.Time // when the source answered last
@@ -50,7 +48,6 @@ type Follower struct {
 
 	wake   chan struct{} // requests a list
 	reopen chan struct{} // the source must be opened again, for other indexes
-	hurry  chan struct{} // the source must be opened now, not after a pause
 }
 
 // openSource is a source that has a mempool.

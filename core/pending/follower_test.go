@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/core/coretest"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -109,7 +112,7 @@ func (n *node) step() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	before, blocks := maps.Collect(byID(n.w.pool)), slices.Clone(n.w.blocks)
-	n.w.step()
+	n.w.step(new(counts))
 	after := maps.Collect(byID(n.w.pool))
 	confirmed := map[model.Hash]bool{}
 	for i, b := range n.w.blocks {
@@ -184,9 +187,20 @@ func (n *node) leave(away bool) {
 	}
 }
 
-// following starts a follower of the node until the test ends.
-func following(t testing.TB, w *world, n *node) *Follower {
-	return run(t, w, 5*time.Millisecond, func(context.Context, []string) (model.Source, error) { return n, nil })
+// following starts a follower of the node, which runs until stop is called.
+func following(w *world, n *node) (f *Follower, stop func()) {
+	f = NewFollower(Options{
+		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		Interval: 5 * time.Millisecond,
+		Open:     func(context.Context, []string) (model.Source, error) { return n, nil },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.Run(ctx)
+	}()
+	return f, func() { cancel(); <-ended }
 }
 
 // settled waits until the follower has the transactions of the node.
@@ -204,9 +218,13 @@ func settled(t testing.TB, w *world, f *Follower) *Standing {
 	}
 }
 
+// followedRounds is the number of rounds of a random history that a follower follows; see historyRounds.
+const followedRounds = 120
+
 // A follower reaches the transactions of its node whatever happens: late lists, gaps in the events, outages, blocks
 // that arrive before or after the list that has them. What readers get is always one moment.
 func TestFollowerOfRandomHistories(t *testing.T) {
+	rounds := testrun.Rounds(t, followedRounds)
 	for i, v := range variants() {
 		if testing.Short() && i > 0 {
 			break
@@ -214,50 +232,58 @@ func TestFollowerOfRandomHistories(t *testing.T) {
 		for _, mode := range []string{"lists", "events", "numbered events"} {
 			t.Run(v.Name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, v, testseed.New(t))
-				n := &node{
-					w: w, rng: rand.New(rand.NewPCG(w.rng.Uint64(), 1)), late: 3 * time.Millisecond,
-					listens: mode != "lists", numbered: mode == "numbered events",
-				}
-				f := following(t, w, n)
-				ctx, cancel := context.WithCancel(t.Context())
-				var readers sync.WaitGroup
-				defer readers.Wait()
-				defer cancel()
-				readers.Go(func() { readMoments(ctx, t, f) })
-				seen := &follows{ids: map[model.Hash]bool{}}
-				readers.Go(func() { seen.run(ctx, t, f) })
-				for step := range 120 {
-					n.step()
-					n.mu.Lock()
-					if w.rng.IntN(3) > 0 {
-						w.sync()
-					}
-					pause := time.Duration(w.rng.IntN(4)) * time.Millisecond
-					n.mu.Unlock()
-					time.Sleep(pause)
-					if step%40 == 20 {
-						n.leave(true)
-					}
-					if step%40 == 24 {
-						n.leave(false)
-					}
-					if step%40 != 39 {
-						continue
-					}
-					n.mu.Lock()
-					w.sync()
-					n.mu.Unlock()
-					s := settled(t, w, f)
-					n.mu.Lock()
-					w.consistent(s.Overlay)
-					same(t, fmt.Sprintf("step %d", step), dump(s.Overlay), dump(w.fresh()))
-					n.mu.Unlock()
-					seen.equal(t)
+				seed := testseed.New(t)
+				for begun := 0; begun < rounds; begun += followedRounds {
+					followHistory(t, newWorld(t, v, seed+uint64(begun)), mode)
 				}
 			})
 		}
 	}
+}
+
+func followHistory(t *testing.T, w *world, mode string) {
+	n := &node{
+		w: w, rng: rand.New(rand.NewPCG(w.rng.Uint64(), 1)), late: 3 * time.Millisecond,
+		listens: mode != "lists", numbered: mode == "numbered events",
+	}
+	f, stop := following(w, n)
+	defer stop()
+	ctx, cancel := context.WithCancel(t.Context())
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	defer cancel()
+	readers.Go(func() { readMoments(ctx, t, f) })
+	seen := &follows{ids: map[model.Hash]bool{}}
+	readers.Go(func() { seen.run(ctx, t, f) })
+	for round := range followedRounds {
+		n.step()
+		n.mu.Lock()
+		if w.rng.IntN(3) > 0 {
+			w.sync()
+		}
+		pause := time.Duration(w.rng.IntN(4)) * time.Millisecond
+		n.mu.Unlock()
+		time.Sleep(pause)
+		if round%40 == 20 {
+			n.leave(true)
+		}
+		if round%40 == 24 {
+			n.leave(false)
+		}
+		if round%40 != 39 {
+			continue
+		}
+		n.mu.Lock()
+		w.sync()
+		n.mu.Unlock()
+		s := settled(t, w, f)
+		n.mu.Lock()
+		w.consistent(s.Overlay)
+		same(t, fmt.Sprintf("round %d", round), dump(s.Overlay), dump(w.fresh()))
+		n.mu.Unlock()
+		seen.equal(t)
+	}
+	coretest.Consistent(t, w.db)
 }
 
 // readMoments checks that the inputs of the overlay are unspent in the snapshot that it came with.

@@ -49,8 +49,7 @@ func dump(o *Overlay) []string {
 	for t := range o.Arrivals(0) {
 		a := o.Ancestors(t)
 		line := fmt.Sprintf("%v size %d %d %d fee %d %t ancestors %v parent %t seen %v first %d raw %q mints %d",
-			t.ID, t.Size, t.VSize, t.Weight, t.Fee, t.FeeKnown, a, o.UnconfirmedParent(t), t.Seen().Unix(),
-			t.FirstOutput, t.Raw(), len(t.Mints))
+			t.ID, t.Size, t.VSize, t.Weight, t.Fee, t.FeeKnown, a, o.UnconfirmedParent(t), t.Seen().Unix(), t.FirstOutput, t.Raw(), len(t.Mints))
 		for i := range t.Inputs() {
 			in := &t.Inputs()[i]
 			line += fmt.Sprintf("\n  in %d %v:%d %s", in.Index, in.Outpoint.Tx, in.Outpoint.Index, outputText(in.Spends()))
@@ -288,8 +287,7 @@ func (w *world) mineEverything(o *Overlay) {
 			received, sent = received+a.received, sent+a.sent
 		}
 		if b.Received != fmt.Sprint(received) || b.Sent != fmt.Sprint(sent) {
-			w.t.Fatalf("value %d %q: received %s and sent %s after the block, expected %d and %d", v.Index, v.Value,
-				b.Received, b.Sent, received, sent)
+			w.t.Fatalf("value %d %q: received %s and sent %s after the block, expected %d and %d", v.Index, v.Value, b.Received, b.Sent, received, sent)
 		}
 	}
 	coretest.Rollback(w.t, w.db, tip)
@@ -314,63 +312,89 @@ func (w *world) fresh() *Overlay {
 	return p.snapshot()
 }
 
-// After each step of a random history, the overlay has the transactions of the node and answers as the chain would
+// historyRounds is the number of rounds of a random history. More rounds are further histories, since the reference
+// reads the whole chain in each round.
+const historyRounds = 250
+
+// After each round of a random history, the overlay has the transactions of the node and answers as the chain would
 // after a block of exactly these.
 func TestOverlayOfRandomHistories(t *testing.T) {
+	rounds, mineEvery := testrun.Rounds(t, testrun.Amount(historyRounds, 60)), 10
+	if rounds > historyRounds {
+		mineEvery = 1
+	}
 	for _, v := range variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			w := newWorld(t, v, testseed.New(t))
-			p := NewPool(w.db.Chain().Traits(), 1<<30, time.Now)
-			old := p.snapshot()
-			var kept *Overlay
-			var keptText []string
-			extra, touched := 0, 0
-			for n := range testrun.Amount(250, 60) {
-				for range 1 + w.rng.IntN(3) {
-					w.step()
-				}
-				if w.rng.IntN(3) > 0 {
-					w.sync() // else the database is behind the node for a step
-				}
-				behind := w.db.Tip() != w.tip()
-				w.query(func(q *query.Query) error {
-					if err := p.Advance(q); err != nil {
-						return err
-					}
-					tables := p.tables.copy()
-					missing, gone := compare(&tables, w.ids(), p.arrived)
-					missing = p.wanting(missing, time.Now())
-					if behind {
-						gone = nil
-					}
-					if err := p.enter(q, w.fetch(missing)); err != nil {
-						return err
-					}
-					p.Drop(gone)
-					return nil
-				})
-				now, change := p.snapshot(), p.takeChange()
-				touched += len(change.Touched)
-				extra += touchedExactly(t, old, now, &change)
-				old = now
-				if !behind {
-					w.consistent(now)
-					same(t, fmt.Sprintf("step %d: the overlay and a new one", n), dump(now), dump(w.fresh()))
-					if got := now.Count(); got != len(w.pool) {
-						t.Fatalf("step %d: %d transactions, the node has %d", n, got, len(w.pool))
-					}
-					if n%10 == 0 {
-						w.mineEverything(now)
-					}
-				}
-				if n%50 == 0 {
-					if kept != nil {
-						same(t, "an overlay of 50 steps ago", dump(kept), keptText)
-					}
-					kept, keptText = now, dump(now)
-				}
+			seed := testseed.New(t)
+			var done counts
+			for begun := 0; begun < rounds; begun += historyRounds {
+				w := newWorld(t, v, seed+uint64(begun))
+				w.randomHistory(min(historyRounds, rounds-begun), mineEvery, &done)
 			}
-			t.Logf("%d values touched, %d of them without need", touched, extra)
+			t.Logf("BIRTHMARK_SEED=%d: %d rounds, %+v", seed, rounds, done)
 		})
 	}
+}
+
+// counts are what random histories had.
+type counts struct {
+	arrived, replaced, evicted, blocks, forks int // changes of the node; of transactions, descendants included
+
+	compared, mined   int // overlays that were compared with a new one, and with a block of their transactions
+	touched, needless int // values, and those whose answers did not change
+}
+
+func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
+	t, p := w.t, NewPool(w.db.Chain().Traits(), 1<<30, time.Now)
+	old := p.snapshot()
+	var kept *Overlay
+	var keptText []string
+	for n := range rounds {
+		for range 1 + w.rng.IntN(3) {
+			w.step(done)
+		}
+		if w.rng.IntN(3) > 0 {
+			w.sync() // else the database is behind the node for a round
+		}
+		behind := w.db.Tip() != w.tip()
+		w.query(func(q *query.Query) error {
+			if err := p.Advance(q); err != nil {
+				return err
+			}
+			tables := p.tables.copy()
+			missing, gone := compare(&tables, w.ids(), p.arrived)
+			missing = p.wanting(missing, time.Now())
+			if behind {
+				gone = nil
+			}
+			if err := p.enter(q, w.fetch(missing)); err != nil {
+				return err
+			}
+			p.Drop(gone)
+			return nil
+		})
+		now, change := p.snapshot(), p.takeChange()
+		done.touched += len(change.Touched)
+		done.needless += touchedExactly(t, old, now, &change)
+		old = now
+		if !behind {
+			w.consistent(now)
+			same(t, fmt.Sprintf("round %d: the overlay and a new one", n), dump(now), dump(w.fresh()))
+			done.compared++
+			if got := now.Count(); got != len(w.pool) {
+				t.Fatalf("round %d: %d transactions, the node has %d", n, got, len(w.pool))
+			}
+			if n%mineEvery == 0 {
+				w.mineEverything(now)
+				done.mined++
+			}
+		}
+		if n%50 == 0 {
+			if kept != nil {
+				same(t, "an overlay of 50 rounds ago", dump(kept), keptText)
+			}
+			kept, keptText = now, dump(now)
+		}
+	}
+	coretest.Consistent(t, w.db)
 }

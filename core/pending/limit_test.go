@@ -82,7 +82,8 @@ func TestRawOfADroppedTransaction(t *testing.T) {
 		w.arrive(w.pay(w.coins(w.pool)))
 	}
 	n := &node{w: w, rng: w.rng}
-	f := following(t, w, n)
+	f, stop := following(w, n)
+	defer stop()
 	s := settled(t, w, f)
 	for tx := range s.Arrivals(0) {
 		want := string(tx.Raw())
@@ -103,7 +104,8 @@ func TestRawOfADroppedTransaction(t *testing.T) {
 func TestEnterOfASubmittedTransaction(t *testing.T) {
 	w := newWorld(t, variants()[0], testseed.New(t))
 	n := &node{w: w, rng: w.rng}
-	f := following(t, w, n)
+	f, stop := following(w, n)
+	defer stop()
 	settled(t, w, f)
 	for range 20 {
 		n.mu.Lock()
@@ -159,8 +161,7 @@ func TestAsideIsBounded(t *testing.T) {
 	p := filledPool(t, w, 1, 1<<30, func() time.Time { return now })
 	var orphans []*model.Unconfirmed
 	for range maxAside + 50 {
-		orphans = append(orphans, unconfirmedOf(model.Tx{Hash: w.name(), Inputs: []model.Input{{Tx: w.name()}},
-			Outputs: w.outputs(1, 5)}))
+		orphans = append(orphans, unconfirmedOf(model.Tx{Hash: w.name(), Inputs: []model.Input{{Tx: w.name()}}, Outputs: w.outputs(1, 5)}))
 	}
 	w.query(func(q *query.Query) error { return p.Enter(q, orphans) })
 	if len(p.aside.txs) != maxAside || p.Count() != 1 {
@@ -176,13 +177,9 @@ func TestAsideIsBounded(t *testing.T) {
 func TestOverlayOfASourceThatIsAway(t *testing.T) {
 	w := newWorld(t, variants()[0], testseed.New(t))
 	now := time.Unix(1_700_000_000, 0)
-	f := NewFollower(Options{
-		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30,
-		Now: func() time.Time { return now },
-	})
+	f := NewFollower(Options{View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Now: func() time.Time { return now }})
 	w.arrive(w.pay(w.coins(nil)))
-	enter := func(q *query.Query) error { return f.pool.enter(q, w.fetch(w.ids())) }
-	if err := f.write(context.Background(), false, enter); err != nil {
+	if err := f.write(context.Background(), false, func(q *query.Query) error { return f.pool.enter(q, w.fetch(w.ids())) }); err != nil {
 		t.Fatal(err)
 	}
 	f.pool.opened, f.pool.filled, f.answered = true, true, now

@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"sync"
 	"time"
 
 	"birthmark/core/query"
@@ -17,10 +16,6 @@ const (
 	listsAtMost  = 10 * time.Second // the longest interval between two lists
 	publishEvery = 250 * time.Millisecond
 	listShare    = 20 // a list is read again after this many times its duration
-
-	// A source without events is subscribed to again after this many intervals: its publisher may have been down when the
-	// source was opened, or the node has restarted with one.
-	subscribeAgain = 30
 )
 
 // reader reads the unconfirmed transactions of an open source.
@@ -37,22 +32,21 @@ type reader struct {
 
 // read lists the transactions at intervals, and applies events in between. It returns nil if the indexes changed.
 func (r *reader) read(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var receiving sync.WaitGroup
-	defer func() { cancel(); receiving.Wait() }()
-	var next time.Time // of the next subscription
+	seq, err := r.src.MempoolEvents(ctx)
+	if err != nil {
+		return err
+	}
+	if seq != nil {
+		r.events, r.broken, r.overflow = make(chan model.MempoolEvent, maxEvents), make(chan error, 1), make(chan struct{}, 1)
+		ended := make(chan struct{})
+		ctx, cancel := context.WithCancel(ctx)
+		defer func() { cancel(); <-ended }()
+		go func() {
+			defer close(ended)
+			r.receive(ctx, seq)
+		}()
+	}
 	for {
-		if began := time.Now(); r.events == nil && !began.Before(next) {
-			seq, err := r.src.MempoolEvents(ctx)
-			if err != nil {
-				return err
-			}
-			if seq != nil {
-				r.subscribed()
-				receiving.Go(func() { r.receive(ctx, seq) })
-			}
-			next = time.Now().Add(max(subscribeAgain*r.Interval, listShare*time.Since(began)))
-		}
 		wait, err := r.list(ctx)
 		if err != nil {
 			return err
@@ -61,12 +55,6 @@ func (r *reader) read(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// subscribed prepares for the events of a new subscription. A node that has restarted numbers its changes from 1.
-func (r *reader) subscribed() {
-	r.events, r.broken, r.overflow = make(chan model.MempoolEvent, maxEvents), make(chan error, 1), make(chan struct{}, 1)
-	r.listed, r.last = 0, 0
 }
 
 // until applies events until the next list. done: the indexes changed.
@@ -142,7 +130,6 @@ func (r *reader) list(ctx context.Context) (wait time.Duration, err error) {
 	}
 	if sequence != 0 {
 		r.listed = max(r.listed, sequence)
-		r.last = max(r.last, sequence) // events can be missing between a subscription and its first list
 	}
 	r.mu.Lock()
 	current := r.pool.tables.copy()

@@ -29,7 +29,6 @@ func NewFollower(o Options) *Follower {
 	f := &Follower{
 		Options: o, pool: NewPool(o.Traits, o.Memory, o.Now),
 		feed: &feedNode{moved: make(chan struct{})}, wake: make(chan struct{}, 1), reopen: make(chan struct{}, 1),
-		hurry: make(chan struct{}, 1), opened: make(chan struct{}), ended: make(chan struct{}),
 	}
 	f.current.Store(&Standing{Overlay: f.pool.snapshot(), moved: make(chan struct{})})
 	return f
@@ -124,7 +123,6 @@ var errNoMempool = errors.New("the source has no mempool")
 
 // followSource opens the source and reads it, again and again after errors.
 func (f *Follower) followSource(ctx context.Context) {
-	defer close(f.ended)
 	for pause := f.Interval; ctx.Err() == nil; pause = min(2*pause, max(retryMost, f.Interval)) {
 		select {
 		case <-f.reopen: // the indexes are read now
@@ -153,11 +151,7 @@ func (f *Follower) followSource(ctx context.Context) {
 		}
 		f.Log.Warn("cannot read the mempool of the source, retrying", "error", err, "in", pause)
 		f.age()
-		select {
-		case <-time.After(pause):
-		case <-f.hurry:
-		case <-ctx.Done():
-		}
+		f.sleep(ctx, pause)
 	}
 }
 
@@ -175,7 +169,7 @@ func (f *Follower) session(ctx context.Context, indexes []string) (err error) {
 		return errNoMempool
 	}
 	src := &openSource{opened, pool, indexes}
-	f.setSource(src)
+	f.source.Store(src)
 	defer f.source.CompareAndSwap(src, nil)
 	return (&reader{Follower: f, src: src}).read(ctx)
 }
@@ -189,6 +183,28 @@ func (f *Follower) age() {
 		f.pool.Reset(f.pool.indexes)
 	}
 	f.publish()
+}
+
+// errNotOpen is returned while the source cannot be reached.
+var errNotOpen = model.Errorf(model.NotFound, "no_mempool", "the mempool of the source is not available")
+
+// Enter fetches transactions from the source and enters them, for a client that has just submitted them. It returns
+// after they are published.
+func (f *Follower) Enter(ctx context.Context, ids ...model.Hash) error {
+	src := f.source.Load()
+	if src == nil {
+		return errNotOpen
+	}
+	txs, err := src.MempoolTxs(ctx, ids)
+	if err != nil {
+		return err
+	}
+	return f.write(ctx, false, func(q *query.Query) error {
+		if !slices.Equal(src.indexes, f.pool.indexes) {
+			return nil
+		}
+		return f.pool.enter(q, txs)
+	})
 }
 
 // Raw returns the serialized transaction. It fetches it from the source if it was dropped to save memory; NotFound

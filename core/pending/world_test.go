@@ -136,8 +136,7 @@ func (w *world) outputs(n int, value uint64) []model.Output {
 
 // unconfirmedOf returns a transaction as a node would: its sizes depend on the hash.
 func unconfirmedOf(t model.Tx) *model.Unconfirmed {
-	u := &model.Unconfirmed{Tx: t, Size: 100 + int(t.Hash[0])*3, Weight: 400 + int(t.Hash[1])*15,
-		Seen: time.Unix(int64(t.Hash[2]), 0)}
+	u := &model.Unconfirmed{Tx: t, Size: 100 + int(t.Hash[0])*3, Weight: 400 + int(t.Hash[1])*15, Seen: time.Unix(int64(t.Hash[2]), 0)}
 	u.VSize = (u.Weight + 3) / 4
 	u.Raw = fmt.Appendf(nil, "raw %x", t.Hash)
 	return u
@@ -286,21 +285,30 @@ func (w *world) some() []*model.Unconfirmed {
 	return w.valid(txs)
 }
 
-// step changes the node at random.
-func (w *world) step() {
+// step changes the node at random, and counts what it does.
+func (w *world) step(done *counts) {
+	before := len(w.pool)
 	switch n := w.rng.IntN(20); {
-	case n < 9:
-		w.arrive(w.pay(w.coins(w.pool)))
-	case n < 12: // may replace others
-		w.arrive(w.pay(w.coins(nil)))
+	case n < 12:
+		pool := w.pool
+		if n >= 9 {
+			pool = nil // it may replace others
+		}
+		w.arrive(w.pay(w.coins(pool)))
+		done.arrived++
+		done.replaced += before + 1 - len(w.pool)
 	case n < 14 && len(w.pool) > 0:
 		w.pool = w.valid(slices.Delete(slices.Clone(w.pool), 0, 1+w.rng.IntN(len(w.pool))/4))
+		done.evicted += before - len(w.pool)
 	case n < 18:
 		w.mine(w.some())
+		done.blocks++
 	case n < 19:
 		w.mine(w.pool)
+		done.blocks++
 	default:
 		w.fork(1 + w.rng.IntN(min(10, len(w.blocks)-5+1)))
+		done.forks++
 	}
 }
 

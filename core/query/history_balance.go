@@ -83,9 +83,7 @@ func (q *Query) balancedAmounts(
 
 // storedBase returns the balance before the first transaction of s, or after the last one if descending is set, of an
 // index that stores histories; ok is false if that takes too many rows.
-func (q *Query) storedBase(
-	x *schema.Index, birth model.BirthPk, s setops.Span, descending bool,
-) (amount uint64, ok bool, err error) {
+func (q *Query) storedBase(x *schema.Index, birth model.BirthPk, s setops.Span, descending bool) (amount uint64, ok bool, err error) {
 	if !descending {
 		if s.First == 0 {
 			return 0, true, nil

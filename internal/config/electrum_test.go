@@ -46,8 +46,7 @@ func TestPresetWallet(t *testing.T) {
 	full := model.IndexOptions{Balance: true, Unspent: true, History: true}
 	both := map[string]model.IndexOptions{"address": {}, "script_hash": full}
 	file := parse(t, "chain: bitcoin\nindexes: wallet\n")
-	if c := file.Chains[0]; !reflect.DeepEqual(c.IndexOptions(), both) ||
-		c.DefinitionOrigin("script_hash", "") != "birthmark.yaml:2" {
+	if c := file.Chains[0]; !reflect.DeepEqual(c.IndexOptions(), both) || c.DefinitionOrigin("script_hash", "") != "birthmark.yaml:2" {
 		t.Errorf("%+v", c.Indexes)
 	}
 	options := parse(t, "chain: bitcoin\nindexes: { address: { prefix: true }, script_hash: { balance: true } }\n")

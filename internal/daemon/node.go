@@ -51,8 +51,7 @@ func OpenNode(ctx context.Context, set *config.Chain, chain model.Chain, indexes
 		return nil, err
 	}
 	return nil, At(set.Origin("node"), usageError("bad_setting",
-		"node: this source of %s has no unconfirmed transactions: expected the URL of a node, such as http://127.0.0.1:8332",
-		chain.Name()))
+		"node: this source of %s has no unconfirmed transactions: expected the URL of a node, such as http://127.0.0.1:8332", chain.Name()))
 }
 
 // openNode opens the node that the handle serves, for the indexes of the database.
@@ -113,8 +112,7 @@ func openRaw(set *config.Chain, db *core.DB) (model.RawReader, error) {
 	case !asked && (!db.HasRawFiles() || !ok || uri == ""):
 		return nil, nil
 	case !ok:
-		return nil, At(set.Origin("raw"), usageError("bad_setting",
-			"raw: nodes of %s return no raw transactions: expected keep or off", chain.Name()))
+		return nil, At(set.Origin("raw"), usageError("bad_setting", "raw: nodes of %s return no raw transactions: expected keep or off", chain.Name()))
 	case uri == "":
 		return nil, At(set.Origin("raw"), usageError("bad_setting",
 			"raw: node needs the URL of a node: set node, or a source such as http://127.0.0.1:8332"))

@@ -19,7 +19,6 @@ import (
 	"birthmark/api/health"
 	"birthmark/api/metrics"
 	"birthmark/api/netserver"
-	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/internal/config"
@@ -38,7 +37,7 @@ type Server struct {
 	profiles net.Listener // nil: none
 	limits   ratelimit.Options
 	metrics  *metrics.Metrics
-	errors   map[string]problem.Writer // of the wallet protocols, by the path below which they are served
+	plain    []string // paths below which errors are plain text
 	electrum []electrumAddress
 	handler  http.Handler
 }
@@ -118,7 +117,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	if err := s.wireWallets(ctx, mux); err != nil {
 		return err
 	}
-	s.limits.Rejected, s.limits.Errors = s.metrics.Rejected, s.errorsAt
+	s.limits.Rejected, s.limits.Plain = s.metrics.Rejected, s.plainErrors
 	s.handler = s.metrics.Wrap(ratelimit.New(s.limits, mux))
 	return nil
 }

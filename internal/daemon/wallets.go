@@ -8,7 +8,6 @@ import (
 	"birthmark/api/compat/blockbook"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/wallet"
-	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/internal/config"
 	"birthmark/model"
@@ -17,7 +16,6 @@ import (
 // wireWallets adds the wallet protocols of the chains. It fails if a database lacks an index or option that they need.
 func (s *Server) wireWallets(ctx context.Context, mux *http.ServeMux) error {
 	paths := map[string]string{}
-	s.errors = map[string]problem.Writer{}
 	for _, c := range s.chains {
 		set := s.Protocols[c.Name]
 		if set == nil || set.Serve == (config.Serve{}) {
@@ -30,8 +28,8 @@ func (s *Server) wireWallets(ctx context.Context, mux *http.ServeMux) error {
 		if err := s.wireElectrum(c.Name, w, set); err != nil {
 			return err
 		}
-		// below adds a protocol below the path of a setting, if that is set, with the form of its errors.
-		below := func(setting, path string, errors problem.Writer, handler func() (http.Handler, error)) error {
+		// below adds a protocol below the path of a setting, if that is set.
+		below := func(setting, path string, handler func() (http.Handler, error)) error {
 			if path == "" {
 				return nil
 			}
@@ -44,14 +42,15 @@ func (s *Server) wireWallets(ctx context.Context, mux *http.ServeMux) error {
 				return At(set.Origin(setting), err)
 			}
 			mux.Handle(path+"/", h)
-			paths[path], s.errors[path] = c.Name, errors
+			paths[path] = c.Name
 			return nil
 		}
-		err = below("serve.esplora", set.Serve.Esplora, problem.WriteText, func() (http.Handler, error) {
+		err = below("serve.esplora", set.Serve.Esplora, func() (http.Handler, error) {
+			s.plain = append(s.plain, set.Serve.Esplora+"/")
 			return esplora.New(esplora.Options{Chain: w, Path: set.Serve.Esplora, Log: s.h.Log}), nil
 		})
 		if err == nil {
-			err = below("serve.blockbook", set.Serve.Blockbook, problem.WriteMessage, func() (http.Handler, error) {
+			err = below("serve.blockbook", set.Serve.Blockbook, func() (http.Handler, error) {
 				return blockbook.New(blockbook.Options{
 					Chain: w, Prefix: set.Serve.Blockbook, Version: s.h.Version, Timeout: s.set.RequestTimeout,
 					Origins: s.set.CORSOrigins, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log, Done: ctx.Done(),
@@ -96,13 +95,13 @@ func (s *Server) checkPath(path, chain string, paths map[string]string) error {
 	return nil
 }
 
-// errorsAt returns how errors of requests to a path are written, if a protocol with its own form of errors is served
-// there; else nil.
-func (s *Server) errorsAt(path string) problem.Writer {
-	for prefix, write := range s.errors {
-		if strings.HasPrefix(path, prefix+"/") {
-			return write
+// plainErrors reports whether errors of requests to a path are plain text, as the protocol that is served there has
+// them.
+func (s *Server) plainErrors(path string) bool {
+	for _, prefix := range s.plain {
+		if strings.HasPrefix(path, prefix) {
+			return true
 		}
 	}
-	return nil
+	return false
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // gcPercent replaces Go's default of 100. The heaps of tests are small, so that a collection every few megabytes took a
@@ -45,6 +46,35 @@ func Amount(full, short int) int {
 		return short
 	}
 	return full
+}
+
+// Rounds returns BIRTHMARK_ROUNDS, how many rounds a random test has, or usual if it is not set.
+func Rounds(t testing.TB, usual int) int {
+	t.Helper()
+	return variable(t, "BIRTHMARK_ROUNDS", usual, strconv.Atoi)
+}
+
+// Soak returns BIRTHMARK_SOAK, how long a test repeats that can run for long: 1h. It returns 0 if it is not set.
+func Soak(t testing.TB) time.Duration {
+	t.Helper()
+	return variable(t, "BIRTHMARK_SOAK", 0, time.ParseDuration)
+}
+
+// variable returns an environment variable, or usual if it is not set. The test ends if it is not a positive value.
+func variable[N int | time.Duration](t testing.TB, name string, usual N, parse func(string) (N, error)) N {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return usual
+	}
+	n, err := parse(text)
+	if err == nil && n <= 0 {
+		err = strconv.ErrRange
+	}
+	if err != nil {
+		t.Fatalf("%s %q: %v", name, text, err)
+	}
+	return n
 }
 
 // memoryDir creates a folder in memory. It returns "" if TMPDIR is set or if there is no file system with enough room.

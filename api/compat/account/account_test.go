@@ -76,8 +76,7 @@ func TestAddressesOfTheBIPs(t *testing.T) {
 			{0, 1, "bc1qnjg0jd8228aq7egyzacy8cys3knf9xvrerkf9g", "m/84'/0'/0'/0/1"},
 			{1, 0, "bc1q8c6fshw2dlwun7ekn9qwf37cu2rn755upcp6el", "m/84'/0'/0'/1/0"},
 		}},
-		{"BIP 84 as a descriptor", "wpkh(" + bip84 + ")", mainnet,
-			[]vector{{1, 0, "bc1q8c6fshw2dlwun7ekn9qwf37cu2rn755upcp6el", "m/84'/0'/0'/1/0"}}},
+		{"BIP 84 as a descriptor", "wpkh(" + bip84 + ")", mainnet, []vector{{1, 0, "bc1q8c6fshw2dlwun7ekn9qwf37cu2rn755upcp6el", "m/84'/0'/0'/1/0"}}},
 		{"BIP 86", "tr(" + bip86 + ")", mainnet, bip86Vectors},
 		{"BIP 86 with origin and branches", "tr([73c5da0a/86h/0'/0h]" + bip86 + "/<0;1>/*)", mainnet, bip86Vectors},
 		{"BIP 86 with the branches of Trezor Suite", "tr([73c5da0a/86'/0'/0']" + bip86 + "/{0,1}/*)", mainnet, bip86Vectors},
@@ -360,9 +359,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{
-		bip84, "tr([73c5da0a/86'/0'/0']" + bip86 + "/<0;1>/*)", "sh(wpkh(" + bip380 + "/{0,1}/*))#00000000", rootPrivate,
-	} {
+	for _, text := range []string{bip84, "tr([73c5da0a/86'/0'/0']" + bip86 + "/<0;1>/*)", "sh(wpkh(" + bip380 + "/{0,1}/*))#00000000", rootPrivate} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

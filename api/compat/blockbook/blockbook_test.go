@@ -133,8 +133,7 @@ func (w *world) compare(t *testing.T) {
 		group := int64(3600 * (1 + w.rng.IntN(5)))
 		from, to := n.time(w.rng.IntN(n.tip()+1)), n.time(w.rng.IntN(n.tip()+1))+w.rng.Int64N(700)
 		w.expect(t, q.path("balancehistory"), n.balances(q.scripts(), 0, 0, 3600))
-		w.expect(t, q.path("balancehistory")+fmt.Sprintf("?groupBy=%d&from=%d&to=%d", group, from, to),
-			n.balances(q.scripts(), from, to, group))
+		w.expect(t, q.path("balancehistory")+fmt.Sprintf("?groupBy=%d&from=%d&to=%d", group, from, to), n.balances(q.scripts(), from, to, group))
 	}
 	for range 20 {
 		p := n.all[w.rng.IntN(len(n.all))]
@@ -194,8 +193,7 @@ func (w *world) expectTx(t *testing.T, n *naive, p place) {
 	if p.height >= 0 {
 		want = n.blocks[p.height].BlockHash().String()
 	}
-	if specific.TxID != id || specific.BlockHash != want || len(specific.Vout) != len(p.tx.TxOut) ||
-		specific.Hex != hex.EncodeToString(serialize(p.tx)) {
+	if specific.TxID != id || specific.BlockHash != want || len(specific.Vout) != len(p.tx.TxOut) || specific.Hex != hex.EncodeToString(serialize(p.tx)) {
 		t.Errorf("tx-specific %s: %+v", id, specific)
 	}
 }
@@ -241,9 +239,7 @@ func TestAccountsAreTheUnionOfTheirAddresses(t *testing.T) {
 				if err := json.Unmarshal([]byte(body), &part); err != nil {
 					t.Fatalf("%s: %s", token.Name, body)
 				}
-				for sum, text := range map[*int64]json.Number{
-					&balance: part.Balance, &received: part.TotalReceived, &sent: part.TotalSent, &pending: part.UnconfirmedBalance,
-				} {
+				for sum, text := range map[*int64]json.Number{&balance: part.Balance, &received: part.TotalReceived, &sent: part.TotalSent, &pending: part.UnconfirmedBalance} {
 					v, err := text.Int64()
 					if err != nil {
 						t.Fatal(err)
@@ -306,40 +302,36 @@ func TestErrors(t *testing.T) {
 	w.mine(t, 3, 2, false)
 	unknown := strings.Repeat("ab", 32)
 	for path, text := range map[string]string{
-		"/api/v2/tx/" + unknown:                             "Transaction '" + unknown + "' not found",
-		"/api/v2/tx/xyz":                                    "Transaction 'xyz' not found",
-		"/api/v2/tx-specific/" + unknown:                    "Transaction '" + unknown + "' not found",
-		"/api/v2/rawtx/" + unknown:                          "Transaction '" + unknown + "' not found",
-		"/api/v2/tx/" + unknown + "?spending=x":             "Parameter 'spending' cannot be converted to boolean",
-		"/api/v2/block/99":                                  "Block not found",
-		"/api/v2/block/" + unknown:                          "Block not found",
-		"/api/v2/block/xyz":                                 "Block not found",
-		"/api/v2/block-index/99":                            "Block not found",
-		"/api/v2/rawblock/99":                               "Block not found",
-		"/api/v2/feestats/99":                               "Block not found",
-		"/api/v2/estimatefee/x":                             "Parameter 'number of blocks' is not a number",
-		"/api/v2/estimatefee/5":                             "the node has no fee estimate for 5 blocks",
-		"/api/v2/estimatefee/2?conservative=x":              "Parameter 'conservative' cannot be converted to boolean",
-		"/api/v2/utxo/x?confirmed=maybe":                    "Parameter 'confirmed' cannot be converted to boolean",
-		"/api/v2/address/x?page=-1":                         `page: "-1" is not a number from 0 to 1000000`,
-		"/api/v2/address/x?details=all":                     `details: "all" is not one of basic, tokenBalances, tokens, txids, txs, txslight`,
-		"/api/v2/address/x?filter=3":                        `filter: "3" is not one of inputs, outputs`,
-		"/api/v2/xpub/" + escaped(accountKey) + "?gap=1001": "gap 1001 is not a number from 1 to 1000",
-		"/api/v2/xpub/" + escaped("wpkh("+accountKey+"/0/5)"): "invalid account: " +
-			"the path after the key must end with /*, so that the account has several addresses",
-		"/api/v2/sendtx/00":            "-25: bad-txns-inputs-missingorspent",
-		"/api/v2/sendtx/zz":            "the transaction is not hex: expected a serialized transaction as hex digits",
-		"/api/v2/tickers/?timestamp=1": "not supported: this server has no fiat rates, tokens or block filters",
-		"/api/v2/contract/0x00":        "not supported: this server has no fiat rates, tokens or block filters",
-		"/api/v2/nothing":              `unknown path or method: GET "/testnet/blockbook/api/v2/nothing"`,
+		"/api/v2/tx/" + unknown:                               "Transaction '" + unknown + "' not found",
+		"/api/v2/tx/xyz":                                      "Transaction 'xyz' not found",
+		"/api/v2/tx-specific/" + unknown:                      "Transaction '" + unknown + "' not found",
+		"/api/v2/rawtx/" + unknown:                            "Transaction '" + unknown + "' not found",
+		"/api/v2/tx/" + unknown + "?spending=x":               "Parameter 'spending' cannot be converted to boolean",
+		"/api/v2/block/99":                                    "Block not found",
+		"/api/v2/block/" + unknown:                            "Block not found",
+		"/api/v2/block/xyz":                                   "Block not found",
+		"/api/v2/block-index/99":                              "Block not found",
+		"/api/v2/rawblock/99":                                 "Block not found",
+		"/api/v2/feestats/99":                                 "Block not found",
+		"/api/v2/estimatefee/x":                               "Parameter 'number of blocks' is not a number",
+		"/api/v2/estimatefee/5":                               "the node has no fee estimate for 5 blocks",
+		"/api/v2/estimatefee/2?conservative=x":                "Parameter 'conservative' cannot be converted to boolean",
+		"/api/v2/utxo/x?confirmed=maybe":                      "Parameter 'confirmed' cannot be converted to boolean",
+		"/api/v2/address/x?page=-1":                           `page: "-1" is not a number from 0 to 1000000`,
+		"/api/v2/address/x?details=all":                       `details: "all" is not one of basic, tokenBalances, tokens, txids, txs, txslight`,
+		"/api/v2/address/x?filter=3":                          `filter: "3" is not one of inputs, outputs`,
+		"/api/v2/xpub/" + escaped(accountKey) + "?gap=1001":   "gap 1001 is not a number from 1 to 1000",
+		"/api/v2/xpub/" + escaped("wpkh("+accountKey+"/0/5)"): "invalid account: the path after the key must end with /*, so that the account has several addresses",
+		"/api/v2/sendtx/00":                                   "-25: bad-txns-inputs-missingorspent",
+		"/api/v2/sendtx/zz":                                   "the transaction is not hex: expected a serialized transaction as hex digits",
+		"/api/v2/tickers/?timestamp=1":                        "not supported: this server has no fiat rates, tokens or block filters",
+		"/api/v2/contract/0x00":                               "not supported: this server has no fiat rates, tokens or block filters",
+		"/api/v2/nothing":                                     `unknown path or method: GET "/testnet/blockbook/api/v2/nothing"`,
 	} {
 		w.fails(t, path, text)
 	}
-	for _, path := range []string{
-		"/api/v2/address/x", "/api/v2/address/bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "/api/v2/utxo/1",
-	} {
-		if status, body := w.ask(t, path, ""); status != http.StatusBadRequest ||
-			!strings.HasPrefix(body, `{"error":"Invalid address, `) {
+	for _, path := range []string{"/api/v2/address/x", "/api/v2/address/bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", "/api/v2/utxo/1"} {
+		if status, body := w.ask(t, path, ""); status != http.StatusBadRequest || !strings.HasPrefix(body, `{"error":"Invalid address, `) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
@@ -372,8 +364,7 @@ func TestStatusFeesAndSubmit(t *testing.T) {
 	free := n.free(true)
 	tx := w.spend(&free)
 	raw := hex.EncodeToString(serialize(tx))
-	if status, body := w.ask(t, "/api/v2/sendtx/", raw+"\n"); status != http.StatusOK ||
-		body != `{"result":"`+tx.TxHash().String()+`"}` {
+	if status, body := w.ask(t, "/api/v2/sendtx/", raw+"\n"); status != http.StatusOK || body != `{"result":"`+tx.TxHash().String()+`"}` {
 		t.Fatalf("sendtx: %d %s", status, body)
 	}
 	n = w.naive()

@@ -24,8 +24,7 @@ func (n *naive) tx(p place, light, spenders bool, own []string) object {
 	if p.height < 0 {
 		a["blockTime"] = n.seen[p.tx.TxHash()]
 	} else {
-		a["blockHash"] = n.blocks[p.height].BlockHash().String()
-		a["confirmations"], a["blockTime"] = n.tip()-p.height+1, n.time(p.height)
+		a["blockHash"], a["confirmations"], a["blockTime"] = n.blocks[p.height].BlockHash().String(), n.tip()-p.height+1, n.time(p.height)
 	}
 	if !light {
 		a["version"], a["size"], a["hex"] = p.tx.Version, len(raw), hex.EncodeToString(raw)
@@ -175,8 +174,7 @@ func (n *naive) info(q *question) object {
 	filtered := q.from > 0 || q.to > 0 || q.filter != ""
 	page := min(max(q.page, 1), pages)
 	a["page"], a["totalPages"], a["itemsOnPage"] = page, pages, q.pageSize
-	if seenByFilter := min(len(matching), max(q.page, 1)*q.pageSize); filtered &&
-		(q.isAccount && len(matching) >= q.pageSize || !q.isAccount && seenByFilter >= q.pageSize) {
+	if seenByFilter := min(len(matching), max(q.page, 1)*q.pageSize); filtered && (q.isAccount && len(matching) >= q.pageSize || !q.isAccount && seenByFilter >= q.pageSize) {
 		a["totalPages"] = -1
 	}
 	if q.page <= 1 && q.from == 0 {
@@ -227,10 +225,7 @@ func (n *naive) addTokens(a object, q *question, level int) {
 		if q.tokens == "nonzero" && received == sent || q.tokens == "used" && txs == 0 {
 			continue
 		}
-		t := object{
-			"type": "XPUBAddress", "standard": "XPUBAddress", "name": address(m.script), "path": m.path,
-			"transfers": txs, "decimals": 8,
-		}
+		t := object{"type": "XPUBAddress", "standard": "XPUBAddress", "name": address(m.script), "path": m.path, "transfers": txs, "decimals": 8}
 		if level >= 2 && txs > 0 {
 			t["balance"], t["totalReceived"], t["totalSent"] = amount(received-sent), amount(received), amount(sent)
 		}
@@ -288,9 +283,7 @@ func (n *naive) balances(scripts [][]byte, from, to, group int64) []object {
 	txs := 0
 	flush := func() {
 		if txs > 0 {
-			list = append(list, object{
-				"time": last, "txs": txs, "received": amount(received), "sent": amount(sent), "sentToSelf": amount(self),
-			})
+			list = append(list, object{"time": last, "txs": txs, "received": amount(received), "sent": amount(sent), "sentToSelf": amount(self)})
 		}
 		received, sent, self, txs = 0, 0, 0, 0
 	}

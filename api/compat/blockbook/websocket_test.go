@@ -28,25 +28,21 @@ func TestMethodsAnswerAsTheNaiveModel(t *testing.T) {
 	c := dial(t, w.limited(t, nil))
 	tip := n.blocks[n.tip()].BlockHash().String()
 	c.expect("getInfo", object{}, object{
-		"name": "Regtest", "shortcut": "rBTC", "network": "rBTC", "decimals": 8, "version": "v1.2.3",
-		"bestHeight": n.tip(), "bestHash": tip,
+		"name": "Regtest", "shortcut": "rBTC", "network": "rBTC", "decimals": 8, "version": "v1.2.3", "bestHeight": n.tip(), "bestHash": tip,
 		"block0Hash": n.blocks[0].BlockHash().String(), "testnet": true, "backend": object{},
 	})
 	c.expect("ping", nil, object{})
 	c.expect("getBlockHash", object{"height": n.tip()}, object{"hash": tip})
 	c.fails("getBlockHash", object{"height": n.tip() + 1}, "Block not found")
 	c.fails("getBlockHash", object{"height": -1}, "Block not found")
-	c.fails("getBlockHash", object{"height": "x"},
-		"getBlockHash: invalid params: json: cannot unmarshal string into Go struct field .height of type int64")
+	c.fails("getBlockHash", object{"height": "x"}, "getBlockHash: invalid params: json: cannot unmarshal string into Go struct field .height of type int64")
 	c.expect("getBlock", object{"id": tip}, n.block(n.tip(), 1, 1000))
 	c.expect("getBlock", object{"id": fmt.Sprint(n.tip()), "page": 2, "pageSize": 2}, n.block(n.tip(), 2, 2))
 	for _, q := range w.questions(t, n) {
 		q.details, q.tokens, q.pageSize = "txs", "derived", 25
 		c.expect("getAccountInfo", object{"descriptor": q.name, "details": "txs"}, n.info(&q))
 		q.details, q.tokens, q.page, q.pageSize = "txids", "used", 2, 3
-		c.expect("getAccountInfo", object{
-			"descriptor": q.name, "details": "txids", "tokens": "used", "page": 2, "pageSize": 3,
-		}, n.info(&q))
+		c.expect("getAccountInfo", object{"descriptor": q.name, "details": "txids", "tokens": "used", "page": 2, "pageSize": 3}, n.info(&q))
 		q.details, q.tokens = "basic", "derived"
 		c.expect("getAccountInfo", object{"descriptor": q.name}, n.info(&q))
 		c.expect("getBalanceHistory", object{"descriptor": q.name, "groupBy": 7200}, n.balances(q.scripts(), 0, 0, 7200))
@@ -75,8 +71,7 @@ func TestMethodsAnswerAsTheNaiveModel(t *testing.T) {
 	tx := w.spend(&free)
 	c.expect("sendTransaction", object{"hex": hex.EncodeToString(serialize(tx))}, object{"result": tx.TxHash().String()})
 	c.fails("sendTransaction", object{"hex": "00"}, "-25: bad-txns-inputs-missingorspent")
-	c.fails("getCurrentFiatRates", object{"currencies": []string{"usd"}},
-		"not supported: this server has no fiat rates, tokens or block filters")
+	c.fails("getCurrentFiatRates", object{"currencies": []string{"usd"}}, "not supported: this server has no fiat rates, tokens or block filters")
 	c.fails("getEverything", nil, `unknown method "getEverything"`)
 }
 
@@ -257,8 +252,7 @@ func TestConnectionsAreLimitedAndEnd(t *testing.T) {
 		c.expect("subscribeNewBlock", nil, object{"subscribed": true})
 		open = append(open, c)
 	}
-	url := strings.Replace(s.URL, "http", "ws", 1) + prefix + "/websocket"
-	if _, r, err := websocket.Dial(t.Context(), url, nil); err == nil || r.StatusCode != http.StatusServiceUnavailable {
+	if _, r, err := websocket.Dial(t.Context(), strings.Replace(s.URL, "http", "ws", 1)+prefix+"/websocket", nil); err == nil || r.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("the fourth connection: %v %v", r, err)
 	}
 	close(done)

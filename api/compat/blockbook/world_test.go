@@ -39,8 +39,7 @@ const prefix = "/testnet/blockbook"
 
 // accountKey is the key of BIP 86 with the version of test networks.
 var accountKey = func() string {
-	key, err := hdkeychain.NewKeyFromString("xpub6BgBgsespWvERF3LHQu6CnqdvfEvtMcQjYrcRzx53QJjSxarj2afYWcLteoGVky7" +
-		"D3UKDP9QyrLprQ3VCECoY49yfdDEHGCtMMj92pReUsQ")
+	key, err := hdkeychain.NewKeyFromString("xpub6BgBgsespWvERF3LHQu6CnqdvfEvtMcQjYrcRzx53QJjSxarj2afYWcLteoGVky7D3UKDP9QyrLprQ3VCECoY49yfdDEHGCtMMj92pReUsQ")
 	if err == nil {
 		key, err = key.CloneWithVersion([]byte{0x04, 0x35, 0x87, 0xcf})
 	}
@@ -128,8 +127,7 @@ func (w *world) makeScripts(t testing.TB) {
 	w.scripts = append(w.scripts,
 		w.chain.PayTo, w.chain.Tip().Transactions[0].TxOut[0].PkScript, // that of block 0
 		slices.Concat([]byte{33}, key, []byte{0xac}), slices.Concat([]byte{0x51, 33}, key, []byte{0x51, 0xae}),
-		[]byte{}, []byte{0x51}, []byte{0x6a}, []byte("\x6a\x05hello"), []byte{0x6a, 2, 0xff, 0xfe},
-		[]byte{0x6a, 1, 65, 1, 66}, []byte{0x50, 1},
+		[]byte{}, []byte{0x51}, []byte{0x6a}, []byte("\x6a\x05hello"), []byte{0x6a, 2, 0xff, 0xfe}, []byte{0x6a, 1, 65, 1, 66}, []byte{0x50, 1},
 		append([]byte{0, 32}, key[1:]...))
 }
 
@@ -174,8 +172,7 @@ func (w *world) settle(t testing.TB) {
 	}
 	s := w.served.Mempool.Standing()
 	tip, _ := w.db.Moved()
-	t.Fatalf("the mempool of the server (%v at %v, %v) never was that of the node: %d transactions at %v",
-		s.Info(), s.Tip, s.State(), len(want), tip)
+	t.Fatalf("the mempool of the server (%v at %v, %v) never was that of the node: %d transactions at %v", s.Info(), s.Tip, s.State(), len(want), tip)
 }
 
 func compare(a, b model.Hash) int { return bytes.Compare(a[:], b[:]) }

@@ -18,8 +18,7 @@ func TestHistogram(t *testing.T) {
 		{[]wallet.Rate{{PerVByte: 12.34, VSize: 5}}, "[[12.3,5]]"},
 		{[]wallet.Rate{{PerVByte: 9, VSize: 100_000}, {PerVByte: 8, VSize: 1}, {PerVByte: 8, VSize: 2}, {PerVByte: 0.19, VSize: 3}},
 			"[[8.0,100003],[0.1,3]]"},
-		{[]wallet.Rate{{PerVByte: 9, VSize: 100_001}, {PerVByte: 9, VSize: 7}, {PerVByte: 1, VSize: 110_000},
-			{PerVByte: 0.5, VSize: 1}},
+		{[]wallet.Rate{{PerVByte: 9, VSize: 100_001}, {PerVByte: 9, VSize: 7}, {PerVByte: 1, VSize: 110_000}, {PerVByte: 0.5, VSize: 1}},
 			"[[9.0,100008],[0.5,110001]]"},
 	} {
 		if got := string(appendHistogram(nil, slices.Values(c.rates))); got != c.want {

@@ -115,8 +115,7 @@ func TestRandomBytes(t *testing.T) {
 				}
 				break
 			}
-			if !strings.HasPrefix(line, `{"jsonrpc":"2.0"`) && !strings.HasPrefix(line, `[{"jsonrpc":"2.0"`) ||
-				strings.Contains(line, "internal error") {
+			if !strings.HasPrefix(line, `{"jsonrpc":"2.0"`) && !strings.HasPrefix(line, `[{"jsonrpc":"2.0"`) || strings.Contains(line, "internal error") {
 				t.Fatalf("%q: %s", text, line)
 			}
 			if strings.Contains(line, `"id":"last","result":null`) {
@@ -133,8 +132,7 @@ func TestLongRequestsAndBatches(t *testing.T) {
 	w := newWorld(t, testseed.Rand(t), opts)
 	conn := connect(t, w.addr)
 	conn.send(`[1,2,3,4]`)
-	if got := conn.line(); !strings.Contains(got,
-		`{"code":-32600,"message":"the batch has more than 3 requests (electrum.max_batch)"}`) {
+	if got := conn.line(); !strings.Contains(got, `{"code":-32600,"message":"the batch has more than 3 requests (electrum.max_batch)"}`) {
 		t.Error(got)
 	}
 	// The longest request is answered.
@@ -169,8 +167,7 @@ func TestConnectionsOfAClient(t *testing.T) {
 		open = append(open, c)
 	}
 	third := connect(t, addr)
-	if got := third.line(); !strings.Contains(got,
-		`"message":"your address has 2 connections, the limit (electrum.client_connections)"`) {
+	if got := third.line(); !strings.Contains(got, `"message":"your address has 2 connections, the limit (electrum.client_connections)"`) {
 		t.Error(got)
 	}
 	third.ended()
@@ -208,8 +205,7 @@ func TestSubscriptionsOfAClient(t *testing.T) {
 		}
 	}
 	b.send(`{"id":1,"method":"blockchain.scripthash.subscribe","params":[%q]}`, random())
-	if got := b.line(); !strings.Contains(got,
-		`{"code":-101,"message":"your address has 5 subscriptions, the limit (electrum.client_subscriptions)"}`) {
+	if got := b.line(); !strings.Contains(got, `{"code":-101,"message":"your address has 5 subscriptions, the limit (electrum.client_subscriptions)"}`) {
 		t.Error(got)
 	}
 	if n := o.subscribed.Load(); n != 5 {
@@ -335,6 +331,5 @@ func TestClientsComeAndGo(t *testing.T) {
 		w.sync()
 	}
 	all.Wait()
-	eventually(t, "connections or subscriptions are left",
-		func() bool { return o.connected.Load() == 0 && o.subscribed.Load() == 0 })
+	eventually(t, "connections or subscriptions are left", func() bool { return o.connected.Load() == 0 && o.subscribed.Load() == 0 })
 }

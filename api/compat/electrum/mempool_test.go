@@ -37,8 +37,14 @@ type nodeWorld struct {
 
 func newNodeWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *nodeWorld {
 	t.Helper()
-	w := &nodeWorld{t: t, rng: rng, node: coretest.Start(t), scripts: append(newMiner(rng).scripts[:6], coretest.AnyoneCanSpend)}
-	w.node.Coins(t, 20)
+	return newNodeWorldOf(t, rng, o, 20, append(newScripts(rng, 6), coretest.AnyoneCanSpend))
+}
+
+// newNodeWorldOf begins with confirmed coins that anyone can spend. Payments are to the scripts.
+func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int, scripts [][]byte) *nodeWorld {
+	t.Helper()
+	w := &nodeWorld{t: t, rng: rng, node: coretest.Start(t), scripts: scripts}
+	w.node.Coins(t, coins)
 	db, chain := openDatabase(t)
 	open := func(indexes []string) (model.Source, error) {
 		return chain.Open(t.Context(), model.SourceOptions{URI: w.node.URL(), Indexes: indexes, Raw: true, Follow: true})
@@ -81,7 +87,7 @@ func newNodeWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *nodeWorld {
 	return w
 }
 
-func (w *nodeWorld) truth() truth { return truth{w.scripts, w.node.Blocks(), w.node.Mempool()} }
+func (w *nodeWorld) truth() *truth { return newTruth(w.node.Blocks(), w.node.Mempool()) }
 
 // pay returns a transaction that spends random coins to random scripts.
 func (w *nodeWorld) pay(coins ...coretest.Coin) *wire.MsgTx {
@@ -101,10 +107,10 @@ func (w *nodeWorld) pay(coins ...coretest.Coin) *wire.MsgTx {
 func (w *nodeWorld) step() string {
 	pool := w.node.Mempool()
 	pick := func() *wire.MsgTx { return pool[w.rng.IntN(len(pool))] }
-	switch n := w.rng.IntN(11); {
+	switch n := w.rng.IntN(10); {
 	case n < 4 || len(pool) == 0:
 		var coins []coretest.Coin
-		for _, u := range w.truth().unspent() {
+		for _, u := range w.truth().unspent {
 			if o := u.tx.TxOut[u.index]; o.Value > 10_000 && w.rng.IntN(4) == 0 && len(coins) < 3 && !coinbase(u.tx) {
 				coins = append(coins, coretest.Coin{At: wire.OutPoint{Hash: u.tx.TxHash(), Index: u.index}, Value: o.Value})
 			}
@@ -133,11 +139,6 @@ func (w *nodeWorld) step() string {
 		depth := 1 + w.rng.IntN(2)
 		w.node.Fork(w.t, depth, depth+1)
 		return fmt.Sprint("fork ", depth)
-	case n == 9:
-		w.node.Stop()
-		w.node.Evict(coretest.ID(pick())) // while nobody listens
-		w.node.Restart(w.t)
-		return "restart"
 	}
 	w.node.MineOnly(w.t)
 	return "mine none"
@@ -145,8 +146,7 @@ func (w *nodeWorld) step() string {
 
 func coinbase(tx *wire.MsgTx) bool { return tx.TxIn[0].PreviousOutPoint.Index == 0xffffffff }
 
-// Clients that check everything follow a chain with reorganizations and a mempool with replacements and evictions. The
-// node restarts now and then.
+// Clients that check everything follow a chain with reorganizations and a mempool with replacements and evictions.
 // After each step they have the statuses of the chain and the mempool.
 func TestStrictClientsFollowTheMempool(t *testing.T) {
 	rng := testseed.Rand(t)
@@ -179,66 +179,6 @@ func TestStrictClientsFollowTheMempool(t *testing.T) {
 	}
 }
 
-// After the node was killed and started again, its mempool is read again, and its changes come by notifications again.
-func TestMempoolAfterTheNodeRestarts(t *testing.T) {
-	w := newNodeWorld(t, testseed.Rand(t), limits())
-	coins := w.node.Coins(t, 30)
-	send := func() (id model.Hash) {
-		tx := coretest.Spend(1000, coins[0])
-		coins = coins[1:]
-		w.node.Send(t, tx)
-		return coretest.ID(tx)
-	}
-	wait := func(what string, done func(*pending.Standing) bool) {
-		t.Helper()
-		for end := time.Now().Add(patience); !done(w.follower.Standing()); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%s: %+v, the node has %d transactions", what, w.follower.Standing().Info(), len(w.node.Mempool()))
-			}
-		}
-	}
-	same := func(s *pending.Standing) bool {
-		for _, tx := range w.node.Mempool() {
-			if s.Tx(coretest.ID(tx)) == nil {
-				return false
-			}
-		}
-		return s.Tip == w.node.Tip() && s.Count() == len(w.node.Mempool())
-	}
-	// notified waits until a transaction comes without a list.
-	notified := func(when string) {
-		t.Helper()
-		wait(when+", subscribed", func(*pending.Standing) bool { return w.node.Subscribers() == 2 })
-		for range 10 { // a list at intervals can come between
-			lists := w.node.Calls("getrawmempool")
-			id := send()
-			wait(when+", a transaction", func(s *pending.Standing) bool { return s.Tx(id) != nil })
-			if w.node.Calls("getrawmempool") == lists {
-				return
-			}
-		}
-		t.Errorf("%s: no transaction came by a notification", when)
-	}
-	gone := send()
-	wait("first", same)
-	notified("before")
-	for range 2 { // the node numbers its changes from the beginning
-		w.node.Stop()
-		w.node.Evict(gone)
-		gone = send()
-		w.node.Restart(t)
-		wait("after the restart", same)
-		notified("after the restart")
-	}
-	w.node.Set(func(f *coretest.Faults) { f.NoZMQ = true })
-	w.node.Disconnect()
-	wait("without a publisher", func(s *pending.Standing) bool { return w.node.Subscribers() == 0 && same(s) })
-	send()
-	wait("without a publisher, by a list", same)
-	w.node.Set(func(f *coretest.Faults) { f.NoZMQ = false })
-	notified("with the publisher again")
-}
-
 // A transaction that was sent is in the answers that follow. A refusal has the node's message.
 func TestBroadcast(t *testing.T) {
 	w := newNodeWorld(t, testseed.Rand(t), limits())
@@ -248,7 +188,7 @@ func TestBroadcast(t *testing.T) {
 	}
 	conn := connect(t, w.addr)
 	var coins []coretest.Coin
-	for _, u := range w.truth().unspent() {
+	for _, u := range w.truth().unspent {
 		if !coinbase(u.tx) {
 			coins = append(coins, coretest.Coin{At: wire.OutPoint{Hash: u.tx.TxHash(), Index: u.index}, Value: u.tx.TxOut[u.index].Value})
 		}
@@ -318,8 +258,7 @@ func TestFees(t *testing.T) {
 	}
 	w.node.Set(func(f *coretest.Faults) { f.Starting = "Loading block index…" })
 	conn.send(`{"id":1,"method":"blockchain.transaction.broadcast","params":[%q]}`, hex.EncodeToString([]byte("x")))
-	if got := conn.line(); !strings.Contains(got, `"error":{"code":2,"message":"daemon error: `) ||
-		!strings.Contains(got, "Loading block index…") {
+	if got := conn.line(); !strings.Contains(got, `"error":{"code":2,"message":"daemon error: `) || !strings.Contains(got, "Loading block index…") {
 		t.Error(got)
 	}
 }

@@ -249,8 +249,7 @@ func (m *moment) subscribe(a *args) error {
 }
 
 func (m *moment) tooManySubscriptions() error {
-	return &rpcError{codeLimit,
-		fmt.Sprintf("your address has %d subscriptions, the limit (electrum.client_subscriptions)", m.ClientSubs)}
+	return &rpcError{codeLimit, fmt.Sprintf("your address has %d subscriptions, the limit (electrum.client_subscriptions)", m.ClientSubs)}
 }
 
 // unsubscribe answers whether there was a subscription.

@@ -22,64 +22,52 @@ type method struct {
 	run      func(*moment, *args) error
 }
 
-// of returns a method with these parameters, of which the first ones are required.
-func of(run func(*moment, *args) error, required int, params ...string) *method {
-	return &method{params: params, required: required, run: run}
-}
-
-// free returns a method that needs no view.
-func free(run func(*moment, *args) error, required int, params ...string) *method {
-	return &method{params: params, required: required, run: run, free: true}
-}
-
 // methods are all methods by name. It is filled by init because methods refer to it.
 var methods map[string]*method
 
 func init() {
 	const script, height, tx = "scripthash", "height", "tx_hash"
 	methods = map[string]*method{
-		"server.version":          free((*moment).serverVersion, 0, "client_name", "protocol_version"),
-		"server.banner":           free((*moment).banner, 0),
-		"server.donation_address": free((*moment).donation, 0),
-		"server.features":         of((*moment).features, 0),
-		"server.ping":             free((*moment).ping, 0, "pong_len", "data"),
-		"server.add_peer":         free((*moment).addPeer, 0, "features"),
-		"server.peers.subscribe":  free((*moment).peers, 0),
+		"server.version":          {params: []string{"client_name", "protocol_version"}, lax: true, free: true, run: (*moment).serverVersion},
+		"server.banner":           {free: true, run: (*moment).banner},
+		"server.donation_address": {free: true, run: (*moment).donation},
+		"server.features":         {run: (*moment).features},
+		"server.ping":             {params: []string{"pong_len", "data"}, free: true, run: (*moment).ping},
+		"server.add_peer":         {params: []string{"features"}, free: true, run: (*moment).addPeer},
+		"server.peers.subscribe":  {free: true, run: (*moment).peers},
 
-		"blockchain.headers.subscribe": of((*moment).subscribeHeaders, 0, "raw"),
-		"blockchain.headers.get_tip":   of((*moment).headersTip, 0),
-		"blockchain.block.header":      of((*moment).blockHeader, 1, height, "cp_height"),
-		"blockchain.block.headers":     of((*moment).blockHeaders, 2, "start_height", "count", "cp_height"),
+		"blockchain.headers.subscribe": {params: []string{"raw"}, run: (*moment).subscribeHeaders},
+		"blockchain.headers.get_tip":   {run: (*moment).headersTip},
+		"blockchain.block.header":      {params: []string{height, "cp_height"}, required: 1, run: (*moment).blockHeader},
+		"blockchain.block.headers":     {params: []string{"start_height", "count", "cp_height"}, required: 2, run: (*moment).blockHeaders},
 
-		"blockchain.estimatefee":    free((*moment).estimateFee, 1, "number", "mode"),
-		"blockchain.relayfee":       free((*moment).relayFee, 0),
-		"mempool.get_info":          free((*moment).mempoolInfo, 0),
-		"mempool.get_fee_histogram": of((*moment).feeHistogram, 0),
+		"blockchain.estimatefee":    {params: []string{"number", "mode"}, required: 1, free: true, run: (*moment).estimateFee},
+		"blockchain.relayfee":       {free: true, removed: version{1, 6}, run: (*moment).relayFee},
+		"mempool.get_info":          {free: true, run: (*moment).mempoolInfo},
+		"mempool.get_fee_histogram": {run: (*moment).feeHistogram},
 
-		"blockchain.scripthash.get_balance":   of((*moment).balance, 1, script),
-		"blockchain.scripthash.get_history":   of((*moment).history, 1, script, "from_height", "to_height"),
-		"blockchain.scripthash.get_mempool":   of((*moment).mempool, 1, script),
-		"blockchain.scripthash.listunspent":   of((*moment).unspent, 1, script),
-		"blockchain.scripthash.get_first_use": of((*moment).firstUse, 1, script),
-		"blockchain.scripthash.get_status":    of((*moment).scriptStatus, 1, script),
-		"blockchain.scripthash.subscribe":     of((*moment).subscribe, 1, script),
-		"blockchain.scripthash.unsubscribe":   of((*moment).unsubscribe, 1, script),
+		"blockchain.scripthash.get_balance":   {params: []string{script}, required: 1, run: (*moment).balance},
+		"blockchain.scripthash.get_history":   {params: []string{script, "from_height", "to_height"}, required: 1, run: (*moment).history},
+		"blockchain.scripthash.get_mempool":   {params: []string{script}, required: 1, run: (*moment).mempool},
+		"blockchain.scripthash.listunspent":   {params: []string{script}, required: 1, run: (*moment).unspent},
+		"blockchain.scripthash.get_first_use": {params: []string{script}, required: 1, run: (*moment).firstUse},
+		"blockchain.scripthash.get_status":    {params: []string{script}, required: 1, run: (*moment).scriptStatus},
+		"blockchain.scripthash.subscribe":     {params: []string{script}, required: 1, run: (*moment).subscribe},
+		"blockchain.scripthash.unsubscribe":   {params: []string{script}, required: 1, run: (*moment).unsubscribe},
 
-		"blockchain.transaction.get":                     of((*moment).transaction, 1, tx, "verbose"),
-		"blockchain.transaction.get_merkle":              of((*moment).merkle, 1, tx, height),
-		"blockchain.transaction.id_from_pos":             of((*moment).idFromPos, 2, height, "tx_pos", "merkle"),
-		"blockchain.transaction.get_height":              of((*moment).txHeight, 1, tx),
-		"blockchain.transaction.get_confirmed_blockhash": of((*moment).confirmedBlock, 1, tx, "include_header"),
-		"blockchain.transaction.broadcast":               free((*moment).broadcast, 1, "raw_tx"),
-		"blockchain.transaction.broadcast_package":       free((*moment).broadcastPackage, 1, "raw_txs", "verbose"),
+		"blockchain.transaction.get":                     {params: []string{tx, "verbose"}, required: 1, run: (*moment).transaction},
+		"blockchain.transaction.get_merkle":              {params: []string{tx, height}, required: 1, run: (*moment).merkle},
+		"blockchain.transaction.id_from_pos":             {params: []string{height, "tx_pos", "merkle"}, required: 2, run: (*moment).idFromPos},
+		"blockchain.transaction.get_height":              {params: []string{tx}, required: 1, run: (*moment).txHeight},
+		"blockchain.transaction.get_confirmed_blockhash": {params: []string{tx, "include_header"}, required: 1, run: (*moment).confirmedBlock},
+		"blockchain.transaction.broadcast":               {params: []string{"raw_tx"}, required: 1, free: true, run: (*moment).broadcast},
+		"blockchain.transaction.broadcast_package":       {params: []string{"raw_txs", "verbose"}, required: 1, free: true, run: (*moment).broadcastPackage},
 
-		"blockchain.utxo.get_info":        of((*moment).utxo, 2, tx, "out_n"),
-		"blockchain.outpoint.get_status":  of((*moment).outpointStatus, 2, tx, "txout_idx", "spk_hint"),
-		"blockchain.outpoint.subscribe":   of((*moment).subscribeOutpoint, 2, tx, "txout_idx", "spk_hint"),
-		"blockchain.outpoint.unsubscribe": of((*moment).unsubscribeOutpoint, 2, tx, "txout_idx"),
+		"blockchain.utxo.get_info":        {params: []string{tx, "out_n"}, required: 2, run: (*moment).utxo},
+		"blockchain.outpoint.get_status":  {params: []string{tx, "txout_idx", "spk_hint"}, required: 2, run: (*moment).outpointStatus},
+		"blockchain.outpoint.subscribe":   {params: []string{tx, "txout_idx", "spk_hint"}, required: 2, run: (*moment).subscribeOutpoint},
+		"blockchain.outpoint.unsubscribe": {params: []string{tx, "txout_idx"}, required: 2, run: (*moment).unsubscribeOutpoint},
 	}
-	methods["server.version"].lax = true
-	methods["blockchain.relayfee"].removed = version{1, 6}
 }
 
 // call answers a request. name is that of its method, or unknown.

@@ -93,10 +93,8 @@ func TestAnswers(t *testing.T) {
 		{"blockchain.block.header", `{"depth":1}`, `{"code":-32602,"message":"blockchain.block.header has no parameter \"depth\""}`},
 		{"blockchain.block.header", `[2,3]`, `{"header":"$H2;","branch":["$B3;","$N01;"],"root":"$ROOT;"}`},
 		{"blockchain.block.header", `[0,1]`, `{"header":"$H0;","branch":["$B1;"],"root":"$N01;"}`},
-		{"blockchain.block.header", `[2,4]`,
-			bad + `"header height 2 must be \u003c= cp_height 4 which must be \u003c= chain height 3"}`},
-		{"blockchain.block.header", `[2,1]`,
-			bad + `"header height 2 must be \u003c= cp_height 1 which must be \u003c= chain height 3"}`},
+		{"blockchain.block.header", `[2,4]`, bad + `"header height 2 must be \u003c= cp_height 4 which must be \u003c= chain height 3"}`},
+		{"blockchain.block.header", `[2,1]`, bad + `"header height 2 must be \u003c= cp_height 1 which must be \u003c= chain height 3"}`},
 		{"blockchain.block.headers", `[1,2]`, `{"hex":"$H1;$H2;","count":2,"max":2016}`},
 		{"blockchain.block.headers", `[2,10]`, `{"hex":"$H2;$H3;","count":2,"max":2016}`},
 		{"blockchain.block.headers", `[4,1]`, `{"hex":"","count":0,"max":2016}`},
@@ -110,8 +108,7 @@ func TestAnswers(t *testing.T) {
 		{"blockchain.scripthash.get_balance", `["$U;"]`, `{"confirmed":0,"unconfirmed":0}`},
 		{"blockchain.scripthash.get_balance", `["12"]`, bad + `"12 should be a script hash"}`},
 		{"blockchain.scripthash.get_balance", `[12]`, bad + `"12 should be a script hash"}`},
-		{"blockchain.scripthash.get_balance", `[]`,
-			`{"code":-32602,"message":"blockchain.scripthash.get_balance needs the parameter scripthash"}`},
+		{"blockchain.scripthash.get_balance", `[]`, `{"code":-32602,"message":"blockchain.scripthash.get_balance needs the parameter scripthash"}`},
 		{"blockchain.scripthash.get_history", `["$A;"]`, `[{"tx_hash":"$FIRST;","height":1},{"tx_hash":"$SECOND;","height":2},` +
 			`{"tx_hash":"$TX;","height":2},{"tx_hash":"$THIRD;","height":3}]`},
 		{"blockchain.scripthash.get_history", `["$A;",2,3]`, `[{"tx_hash":"$SECOND;","height":2},{"tx_hash":"$TX;","height":2}]`},
@@ -148,8 +145,7 @@ func TestAnswers(t *testing.T) {
 		{"blockchain.transaction.get_height", `["$TX;"]`, `2`},
 		{"blockchain.transaction.get_height", `["$NONE;"]`, `null`},
 		{"blockchain.transaction.get_confirmed_blockhash", `["$TX;"]`, `{"block_hash":"$B2;","block_height":2}`},
-		{"blockchain.transaction.get_confirmed_blockhash", `["$TX;",true]`,
-			`{"block_hash":"$B2;","block_height":2,"block_header":"$H2;"}`},
+		{"blockchain.transaction.get_confirmed_blockhash", `["$TX;",true]`, `{"block_hash":"$B2;","block_height":2,"block_header":"$H2;"}`},
 		{"blockchain.transaction.broadcast", `["zz"]`, bad + `"raw_tx should be a hex string"}`},
 		{"blockchain.transaction.broadcast_package", `[[]]`, bad + `"raw_txs should be an array of 1 to 25 hex strings"}`},
 
@@ -253,8 +249,7 @@ func TestMethodsThatAVersionRemoved(t *testing.T) {
 	conn.send(`{"id":0,"method":"server.version","params":["a",["1.4","1.6"]]}`)
 	conn.line()
 	conn.send(`{"id":1,"method":"blockchain.relayfee"}`)
-	const gone = `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"blockchain.relayfee is not part of protocol 1.6"}}`
-	if got := conn.line(); got != gone {
+	if got := conn.line(); got != `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"blockchain.relayfee is not part of protocol 1.6"}}` {
 		t.Error(got)
 	}
 }
@@ -267,11 +262,9 @@ func TestBatchesAndNotificationsOfClients(t *testing.T) {
 			`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a request must be a JSON object"}},` +
 			`{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"unknown method \"x\""}}]`,
 		`[]`: `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the batch is empty"}}`,
-		`{]`: `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,` +
-			`"message":"invalid JSON: expected one JSON-RPC request, or an array of them, per line"}}`,
+		`{]`: `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"invalid JSON: expected one JSON-RPC request, or an array of them, per line"}}`,
 		`{}`: `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the request has no method"}}`,
-		"\n\r\n" + `{"method":"server.ping"}` + "\n" +
-			`{"id":"é\n","method":"server.ping"}`: `{"jsonrpc":"2.0","id":"é\n","result":null}`,
+		"\n\r\n" + `{"method":"server.ping"}` + "\n" + `{"id":"é\n","method":"server.ping"}`: `{"jsonrpc":"2.0","id":"é\n","result":null}`,
 	} {
 		conn.send("%s", text)
 		if got := conn.line(); got != want {
@@ -292,8 +285,7 @@ func TestBatchesAndNotificationsOfClients(t *testing.T) {
 	// A batch of 1,000 is accepted.
 	parts := make([]string, 1000)
 	for i := range parts {
-		parts[i] = fmt.Sprintf(`{"id":%d,"method":"blockchain.scripthash.get_balance","params":[%q]}`, i,
-			scriptHash(w.miner.scripts[0]))
+		parts[i] = fmt.Sprintf(`{"id":%d,"method":"blockchain.scripthash.get_balance","params":[%q]}`, i, scriptHash(w.miner.scripts[0]))
 	}
 	conn.send("[%s]", strings.Join(parts, ","))
 	var answers []struct{ ID int }
@@ -328,8 +320,7 @@ func TestVerboseTransaction(t *testing.T) {
 			}
 			for i, o := range tx.TxOut {
 				s := got.Vout[i].ScriptPubKey
-				if int64(got.Vout[i].Value*1e8+0.5) != o.Value || s.Hex != hex.EncodeToString(o.PkScript) ||
-					s.Type == "witness_v0_keyhash" != strings.HasPrefix(s.Address, "bcrt1q") {
+				if int64(got.Vout[i].Value*1e8+0.5) != o.Value || s.Hex != hex.EncodeToString(o.PkScript) || s.Type == "witness_v0_keyhash" != strings.HasPrefix(s.Address, "bcrt1q") {
 					t.Errorf("output %d: %+v", i, got.Vout[i])
 				}
 			}

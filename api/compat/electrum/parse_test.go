@@ -24,13 +24,11 @@ func TestParse(t *testing.T) {
 			id: []byte("1"), method: []byte(`a"`), n: 2, named: true,
 			names: [maxParams][]byte{[]byte("x"), []byte(`y\`)}, values: [maxParams][]byte{[]byte("true"), []byte("null")},
 		},
-		`7`: {id: null, err: invalidRequest("a request must be a JSON object")},
-		`{"id":{},"method":"a"}`: {id: null, method: []byte("a"),
-			err: invalidRequest("id must be a number, a string or null")},
-		`{"id":2}`:     {id: []byte("2"), err: invalidRequest("the request has no method")},
-		`{"method":3}`: {id: null, err: invalidRequest("method must be a string")},
-		`{"id":2,"method":"a","params":1}`: {id: []byte("2"), method: []byte("a"),
-			err: invalidRequest("params must be an array or an object")},
+		`7`:                                {id: null, err: invalidRequest("a request must be a JSON object")},
+		`{"id":{},"method":"a"}`:           {id: null, method: []byte("a"), err: invalidRequest("id must be a number, a string or null")},
+		`{"id":2}`:                         {id: []byte("2"), err: invalidRequest("the request has no method")},
+		`{"method":3}`:                     {id: null, err: invalidRequest("method must be a string")},
+		`{"id":2,"method":"a","params":1}`: {id: []byte("2"), method: []byte("a"), err: invalidRequest("params must be an array or an object")},
 	} {
 		got, batch, err := parse([]byte(text), nil, 10)
 		if err != nil || batch || len(got) != 1 || !reflect.DeepEqual(got[0], want) {
@@ -80,8 +78,7 @@ func FuzzParse(f *testing.F) {
 			}
 			r := reqs[i]
 			var method string
-			if r.err == nil && (json.Unmarshal(fields["method"], &method) != nil ||
-				method != string(bytes.ToValidUTF8(r.method, []byte("\ufffd")))) {
+			if r.err == nil && (json.Unmarshal(fields["method"], &method) != nil || method != string(bytes.ToValidUTF8(r.method, []byte("\ufffd")))) {
 				if _, twice := fields["method"]; twice {
 					continue
 				}

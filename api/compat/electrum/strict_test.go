@@ -261,13 +261,12 @@ func (s *strict) prove(script string) {
 }
 
 // settled waits until the client has the tip and all statuses of the chain, and compares its answers with the chain.
-func (s *strict) settled(c truth) error {
+func (s *strict) settled(c *truth) error {
 	tip := len(c.blocks) - 1
 	want := headerHex(c.blocks[tip])
 	statuses := map[string]string{}
-	for _, script := range c.scripts {
-		history, _, _ := c.history(script)
-		statuses[scriptHash(script)] = statusOf(history)
+	for _, script := range s.scripts {
+		statuses[scriptHash(script)] = statusOf(c.account(script).history)
 	}
 	wrong := ""
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
@@ -286,8 +285,8 @@ func (s *strict) settled(c truth) error {
 			break
 		}
 		if time.Now().After(end) {
-			for _, script := range c.scripts { // is it the notification or the answer that is wrong?
-				if history, _, _ := c.history(script); s.status[scriptHash(script)] != statusOf(history) {
+			for _, script := range s.scripts { // is it the notification or the answer that is wrong?
+				if history := c.account(script).history; s.status[scriptHash(script)] != statusOf(history) {
 					text, _ := json.Marshal(history)
 					wrong += fmt.Sprintf("\nhistory %s\nexpected %s", s.ask("blockchain.scripthash.get_history", scriptHash(script)), text)
 				}
@@ -304,9 +303,10 @@ func (s *strict) settled(c truth) error {
 }
 
 // compare compares the answers about all scripts with the chain.
-func (s *strict) compare(c truth) error {
-	for _, script := range c.scripts {
-		want, confirmed, unconfirmed := c.history(script)
+func (s *strict) compare(c *truth) error {
+	for _, script := range s.scripts {
+		a := c.account(script)
+		want := a.history
 		var history []entry
 		_ = json.Unmarshal(s.ask("blockchain.scripthash.get_history", scriptHash(script)), &history)
 		if !reflect.DeepEqual(history, want) && len(history)+len(want) > 0 {
@@ -320,26 +320,22 @@ func (s *strict) compare(c truth) error {
 		}
 		_ = json.Unmarshal(s.ask("blockchain.scripthash.listunspent", scriptHash(script)), &unspent)
 		wanted := map[string]bool{}
-		n := 0
-		for _, u := range c.unspent() {
+		for n, u := range a.unspent {
 			o := u.tx.TxOut[u.index]
-			if string(o.PkScript) != string(script) {
-				continue
-			}
 			wanted[fmt.Sprintf("%v:%d at %d: %d", u.tx.TxHash(), u.index, u.height, o.Value)] = true
 			// The order of confirmed ones is that of the chain, that of the others is free.
 			if u.height > 0 && (n >= len(unspent) || unspent[n].Tx != u.tx.TxHash().String() || unspent[n].Pos != u.index) {
 				return fmt.Errorf("unspent output %d of %+v, expected %v:%d", n, unspent, u.tx.TxHash(), u.index)
 			}
-			n++
 		}
 		for _, u := range unspent {
 			delete(wanted, fmt.Sprintf("%v:%d at %d: %d", u.Tx, u.Pos, u.Height, u.Value))
 		}
 		balance := string(s.ask("blockchain.scripthash.get_balance", scriptHash(script)))
-		if len(wanted) > 0 || n != len(unspent) || balance != fmt.Sprintf(`{"confirmed":%d,"unconfirmed":%d}`, confirmed, unconfirmed) {
-			return fmt.Errorf("%d unspent outputs, balance %s, expected %d, %d and %d; missing %v", len(unspent), balance, n,
-				confirmed, unconfirmed, wanted)
+		expected := fmt.Sprintf(`{"confirmed":%d,"unconfirmed":%d}`, a.confirmed, a.unconfirmed)
+		if len(wanted) > 0 || len(a.unspent) != len(unspent) || balance != expected {
+			return fmt.Errorf("%d unspent outputs, balance %s, expected %d and %s; missing %v", len(unspent), balance,
+				len(a.unspent), expected, wanted)
 		}
 	}
 	s.mu.Lock()

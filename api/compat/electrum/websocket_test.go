@@ -55,8 +55,7 @@ func TestWebSocket(t *testing.T) {
 	ask(`{"id":1,"method":"blockchain.headers.subscribe"}`)
 	w.miner.mine(1, 0)
 	w.sync()
-	const begin = `{"jsonrpc":"2.0","method":"blockchain.headers.subscribe","params":[{"hex":"`
-	if _, told, err := conn.Read(t.Context()); err != nil || !strings.HasPrefix(string(told), begin) {
+	if _, told, err := conn.Read(t.Context()); err != nil || !strings.HasPrefix(string(told), `{"jsonrpc":"2.0","method":"blockchain.headers.subscribe","params":[{"hex":"`) {
 		t.Errorf("%s %v", told, err)
 	}
 	if got := ask(strings.Repeat("x", 1<<17)); !strings.Contains(got, "electrum.max_request") {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/electrum"
@@ -141,17 +142,23 @@ type miner struct {
 }
 
 func newMiner(rng *rand.Rand) *miner {
-	m := &miner{rng: rng, chain: bitcointest.NewChain()}
-	for range 20 {
+	m := &miner{rng: rng, chain: bitcointest.NewChain(), scripts: newScripts(rng, 20)}
+	m.chain.PayTo = m.scripts[0]
+	return m
+}
+
+// newScripts returns n random P2WPKH scripts.
+func newScripts(rng *rand.Rand, n int) [][]byte {
+	scripts := make([][]byte, n)
+	for i := range scripts {
 		s := make([]byte, 22)
 		s[1] = 20
 		for i := range s[2:] {
 			s[2+i] = byte(rng.Uint32())
 		}
-		m.scripts = append(m.scripts, s)
+		scripts[i] = s
 	}
-	m.chain.PayTo = m.scripts[0]
-	return m
+	return scripts
 }
 
 // mine adds blocks. Each has a coinbase and up to most other transactions.
@@ -195,45 +202,22 @@ type coin struct {
 	height int // 0: unconfirmed
 }
 
-func (m *miner) unspent() []coin { return m.truth().unspent() }
+func (m *miner) unspent() []coin { return m.truth().unspent }
 
-func (m *miner) truth() truth { return truth{m.scripts, m.chain.Blocks(), nil} }
+func (m *miner) truth() *truth { return newTruth(m.chain.Blocks(), nil) }
 
-// truth is a chain with a mempool. It answers by going through all of it.
+// truth is what a chain with a mempool has about scripts, found by going through all of it. It is immutable.
 type truth struct {
-	scripts [][]byte
 	blocks  []*wire.MsgBlock
-	mempool []*wire.MsgTx
+	unspent []coin // in chain order, those of the mempool last
+	by      map[string]*account
 }
 
-// each calls fn with all transactions; height is 0 for unconfirmed ones.
-func (c truth) each(fn func(tx *wire.MsgTx, height int)) {
-	for h, b := range c.blocks[1:] { // the coinbase of block 0 cannot be spent
-		for _, tx := range b.Transactions {
-			fn(tx, h+1)
-		}
-	}
-	for _, tx := range c.mempool {
-		fn(tx, 0)
-	}
-}
-
-// unspent returns the unspent outputs in chain order, those of the mempool last.
-func (c truth) unspent() (all []coin) {
-	spent := map[wire.OutPoint]bool{}
-	c.each(func(tx *wire.MsgTx, _ int) {
-		for _, in := range tx.TxIn {
-			spent[in.PreviousOutPoint] = true
-		}
-	})
-	c.each(func(tx *wire.MsgTx, height int) {
-		for i, o := range tx.TxOut {
-			if !spent[wire.OutPoint{Hash: tx.TxHash(), Index: uint32(i)}] && (len(o.PkScript) == 0 || o.PkScript[0] != 0x6a) {
-				all = append(all, coin{tx, uint32(i), height})
-			}
-		}
-	})
-	return all
+// account is what a script has.
+type account struct {
+	history                []entry // the unconfirmed ones last, in the order of get_history
+	unspent                []coin
+	confirmed, unconfirmed int64 // balance
 }
 
 // entry is an element of get_history.
@@ -243,52 +227,87 @@ type entry struct {
 	Fee    *int64 `json:"fee"`
 }
 
-// history returns the transactions of a script, and its balances.
-func (c truth) history(script []byte) (all []entry, confirmed, unconfirmed int64) {
-	outputs := map[wire.OutPoint]*wire.TxOut{}
-	pool := map[string]bool{}
-	for _, tx := range c.mempool {
-		pool[tx.TxHash().String()] = true
-	}
-	c.each(func(tx *wire.MsgTx, _ int) { // after a reorganization, children can be listed before their parents
-		for i, o := range tx.TxOut {
-			outputs[wire.OutPoint{Hash: tx.TxHash(), Index: uint32(i)}] = o
+func newTruth(blocks []*wire.MsgBlock, mempool []*wire.MsgTx) *truth {
+	c := &truth{blocks: blocks, by: map[string]*account{}}
+	of := func(script string) *account {
+		if c.by[script] == nil {
+			c.by[script] = new(account)
 		}
-	})
-	var last []entry
-	c.each(func(tx *wire.MsgTx, height int) {
-		found, change, fee, parents := false, int64(0), int64(0), 0
+		return c.by[script]
+	}
+	type placed struct {
+		*wire.MsgTx
+		id     chainhash.Hash
+		height int // 0: unconfirmed
+	}
+	var all []placed
+	for h, b := range blocks[1:] { // the coinbase of block 0 cannot be spent
+		for _, tx := range b.Transactions {
+			all = append(all, placed{tx, tx.TxHash(), h + 1})
+		}
+	}
+	pool := map[chainhash.Hash]bool{}
+	for _, tx := range mempool { // after a reorganization, children can be listed before their parents
+		id := tx.TxHash()
+		all, pool[id] = append(all, placed{tx, id, 0}), true
+	}
+	outputs, spent := map[wire.OutPoint]*wire.TxOut{}, map[wire.OutPoint]bool{}
+	for _, tx := range all {
+		for i, o := range tx.TxOut {
+			outputs[wire.OutPoint{Hash: tx.id, Index: uint32(i)}] = o
+		}
+		for _, in := range tx.TxIn {
+			spent[in.PreviousOutPoint] = true
+		}
+	}
+	for _, tx := range all {
+		changes, fee, parents := map[string]int64{}, int64(0), 0
 		for _, in := range tx.TxIn {
 			if o := outputs[in.PreviousOutPoint]; o != nil {
 				fee += o.Value
-				if string(o.PkScript) == string(script) {
-					found = true
-					change -= o.Value
-				}
+				changes[string(o.PkScript)] -= o.Value
 			}
-			if pool[in.PreviousOutPoint.Hash.String()] {
-				parents++
+			if pool[in.PreviousOutPoint.Hash] {
+				parents = 1
 			}
 		}
-		for _, o := range tx.TxOut {
+		for i, o := range tx.TxOut {
 			fee -= o.Value
-			if string(o.PkScript) == string(script) {
-				found = true
-				change += o.Value
+			changes[string(o.PkScript)] += o.Value
+			if !spent[wire.OutPoint{Hash: tx.id, Index: uint32(i)}] && (len(o.PkScript) == 0 || o.PkScript[0] != 0x6a) {
+				u := coin{tx.MsgTx, uint32(i), tx.height}
+				a := of(string(o.PkScript))
+				c.unspent, a.unspent = append(c.unspent, u), append(a.unspent, u)
 			}
 		}
-		switch {
-		case !found:
-		case height > 0:
-			confirmed += change
-			all = append(all, entry{Tx: tx.TxHash().String(), Height: height})
-		default:
-			unconfirmed += change
-			last = append(last, entry{tx.TxHash().String(), -min(parents, 1), &fee})
+		e := entry{Tx: tx.id.String(), Height: tx.height}
+		if tx.height == 0 {
+			e.Height, e.Fee = -parents, &fee
 		}
-	})
-	slices.SortFunc(last, func(a, b entry) int { return cmp.Or(b.Height-a.Height, strings.Compare(a.Tx, b.Tx)) })
-	return append(all, last...), confirmed, unconfirmed
+		for script, change := range changes {
+			a := of(script)
+			if a.history = append(a.history, e); tx.height > 0 {
+				a.confirmed += change
+			} else {
+				a.unconfirmed += change
+			}
+		}
+	}
+	for _, a := range c.by {
+		first := slices.IndexFunc(a.history, func(e entry) bool { return e.Height <= 0 })
+		if first >= 0 {
+			slices.SortFunc(a.history[first:], func(a, b entry) int { return cmp.Or(b.Height-a.Height, strings.Compare(a.Tx, b.Tx)) })
+		}
+	}
+	return c
+}
+
+// account returns what a script has; all zero if nothing.
+func (c *truth) account(script []byte) *account {
+	if a := c.by[string(script)]; a != nil {
+		return a
+	}
+	return new(account)
 }
 
 // statusOf returns the status of a history by its definition, as JSON.
@@ -317,7 +336,7 @@ type client struct {
 	in *bufio.Reader
 }
 
-const patience = 30 * time.Second // for an answer that comes at once, or never
+var patience = 2 * time.Minute // for an answer that comes at once, or never
 
 func connect(t testing.TB, addr string) *client {
 	t.Helper()
@@ -382,7 +401,4 @@ func (c *client) call(result any, method string, params ...any) (code int) {
 }
 
 // history returns the transactions of a script.
-func (m *miner) history(script []byte) []entry {
-	all, _, _ := m.truth().history(script)
-	return all
-}
+func (m *miner) history(script []byte) []entry { return m.truth().account(script).history }

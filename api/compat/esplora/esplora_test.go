@@ -239,8 +239,7 @@ func compareMerged(t *testing.T, w *world, n *naive, addressOf func([]byte) stri
 			paid[tx] = paid[tx] || a != ""
 		}
 	}
-	bodies := map[string][]string{"/scripthashes/txs": keys, "/addresses/txs": append([]string{"x"}, addresses...)}
-	for endpoint, body := range bodies {
+	for endpoint, body := range map[string][]string{"/scripthashes/txs": keys, "/addresses/txs": append([]string{"x"}, addresses...)} {
 		wanted := all
 		if endpoint == "/addresses/txs" {
 			wanted = paid
@@ -273,8 +272,7 @@ func TestAddressPrefix(t *testing.T) {
 	if err := json.Unmarshal([]byte(w.get(t, "/address-prefix/bcrt1")), &found); err != nil {
 		t.Fatal(err)
 	}
-	other := func(a string) bool { return !strings.HasPrefix(a, "bcrt1") }
-	if len(found) == 0 || len(found) > 10 || slices.ContainsFunc(found, other) {
+	if len(found) == 0 || len(found) > 10 || slices.ContainsFunc(found, func(a string) bool { return !strings.HasPrefix(a, "bcrt1") }) {
 		t.Errorf("addresses %q", found)
 	}
 	w.expect(t, "/address-prefix/zzzz", "[]", jsonType, "10")
@@ -305,8 +303,7 @@ func TestReorganization(t *testing.T) {
 	w.miner.chain = fork
 	w.sync(t)
 	w.expect(t, at+"/status", `{"confirmed":false}`, jsonType, "10")
-	w.expect(t, "/block/"+lost.BlockHash().String()+"/status",
-		`{"in_best_chain":false,"height":null,"next_best":null}`, jsonType, "10")
+	w.expect(t, "/block/"+lost.BlockHash().String()+"/status", `{"in_best_chain":false,"height":null,"next_best":null}`, jsonType, "10")
 	if a := w.ask(t, at, nil); a.status != 404 || a.body != "Transaction not found" {
 		t.Errorf("a transaction that left the chain: %+v", a)
 	}

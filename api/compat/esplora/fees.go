@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 
-	"birthmark/api/ratelimit"
 	"birthmark/model"
 )
 
@@ -17,15 +16,11 @@ var targets = func() (all []int) {
 	return append(all, 144, 504, 1008)
 }()
 
-// feeEstimates returns fee rates in satoshi per virtual byte by target. Targets without an estimate are absent: all of
-// them if there is no node, because wallets do not sync if the answer is an error.
+// feeEstimates returns fee rates in satoshi per virtual byte by target. Targets without an estimate are absent.
 func feeEstimates(q *request) error {
-	var fees map[int]float64
-	if q.Chain.HasNode() {
-		var err error
-		if fees, err = q.Chain.Fees(q.ctx, targets, ""); err != nil {
-			return err
-		}
+	fees, err := q.Chain.Fees(q.ctx, targets, "")
+	if err != nil {
+		return err
 	}
 	q.maxAge = shortly
 	separator := `{"`
@@ -78,9 +73,6 @@ func (q *request) sendAll(send func(context.Context, [][]byte, model.SubmitOptio
 	}
 	o, err := q.submitOptions()
 	if err != nil {
-		return err
-	}
-	if err := ratelimit.Submission(q.w); err != nil {
 		return err
 	}
 	answer, err := send(q.ctx, raws, o)

@@ -19,7 +19,6 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/wallet"
-	"birthmark/api/ratelimit"
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/internal/testnode/coretest"
@@ -118,11 +117,10 @@ func TestSentTransactionsAreInTheMempoolAtOnce(t *testing.T) {
 			"/tx/" + id + "/outspends": `[{"spent":false}]`,
 			"/mempool/txids":           id,
 			"/mempool/recent":          `[{"txid":"` + id + `","fee":1000,`,
-			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs":         id,
-			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs/mempool": id,
-			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/utxo":        `{"txid":"` + id + `","vout":0,"status":{"confirmed":false},`,
-			fmt.Sprintf("/tx/%s/outspend/%d", coin.At.Hash, coin.At.Index): `{"spent":true,"txid":"` + id +
-				`","vin":0,"status":{"confirmed":false}}`,
+			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs":                       id,
+			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/txs/mempool":               id,
+			"/scripthash/" + keyOf(tx.TxOut[0].PkScript) + "/utxo":                      `{"txid":"` + id + `","vout":0,"status":{"confirmed":false},`,
+			"/tx/" + coin.At.Hash.String() + fmt.Sprintf("/outspend/%d", coin.At.Index): `{"spent":true,"txid":"` + id + `","vin":0,"status":{"confirmed":false}}`,
 		} {
 			if got := w.get(t, endpoint); !strings.Contains(got, want) {
 				t.Fatalf("%s: %.1000s, expected %s", endpoint, got, want)
@@ -226,8 +224,7 @@ func TestFeesOfANodeWithEstimates(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got["1"] != 20.123 || got["2"] != 20 || got["3"] != 15 || got["6"] != 10.001 || got["144"] != 2 ||
-		!strings.Contains(body, `"2":20.0,`) {
+	if got["1"] != 20.123 || got["2"] != 20 || got["3"] != 15 || got["6"] != 10.001 || got["144"] != 2 || !strings.Contains(body, `"2":20.0,`) {
 		t.Errorf("%s", body)
 	}
 	w.expect(t, "/v1/fees/recommended",
@@ -253,28 +250,6 @@ func TestANodeThatDoesNotAnswer(t *testing.T) {
 	w.expect(t, "/mempool", `{"count":0,"vsize":0,"total_fee":0,"fee_histogram":[]}`, jsonType, "10")
 	w.expect(t, "/mempool/txids", "[]", jsonType, "10")
 	w.expect(t, "/mempool/recent", "[]", jsonType, "5")
-	w.expect(t, "/fee-estimates", "{}", jsonType, "10")
-}
-
-// The number of transactions that a client submits per minute is limited, as for the other protocols.
-func TestSubmittedTransactionsAreLimited(t *testing.T) {
-	w := newNodeWorld(t)
-	coins := w.node.Coins(t, 4)
-	w.sync(t)
-	o := ratelimit.Defaults()
-	o.Submit = 3
-	w.Handler = ratelimit.New(o, w.Handler)
-	for i, path := range []string{"/tx", "/tx", "/txs/test", "/tx", "/txs/package", "/txs/test"} {
-		body := hex.EncodeToString(coretest.Raw(coretest.Spend(1000, coins[i%len(coins)])))
-		if path != "/tx" {
-			body = `["` + body + `"]`
-		}
-		a := w.post(t, path, body)
-		if limited := a.status == http.StatusTooManyRequests; limited != (i >= 3) || limited && (a.media != textType ||
-			!strings.HasPrefix(a.body, "limit of submitted transactions exceeded (submit_limit: 3 per minute)")) {
-			t.Errorf("%d: %+v", i, a)
-		}
-	}
 }
 
 // Answers about unconfirmed transactions equal those of the confirmed ones after a block with exactly the mempool.

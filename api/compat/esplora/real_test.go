@@ -128,8 +128,7 @@ func compareRealBlock(t *testing.T, b *nodeBlock, m *wire.MsgBlock, header []byt
 		t.Fatal(err)
 	}
 	difficulty, err := j.Difficulty.Float64()
-	if err != nil || difficulty/b.Difficulty < 1-1e-12 || difficulty/b.Difficulty > 1+1e-12 ||
-		!strings.ContainsAny(j.Difficulty.String(), ".e") {
+	if err != nil || difficulty/b.Difficulty < 1-1e-12 || difficulty/b.Difficulty > 1+1e-12 || !strings.ContainsAny(j.Difficulty.String(), ".e") {
 		t.Errorf("block %d: difficulty %s, expected %v", b.Height, j.Difficulty, b.Difficulty)
 	}
 	want := blockJSON{
@@ -243,6 +242,5 @@ func TestKnownAnswersOfMainnet(t *testing.T) {
 	// The output pays to a key. The address of that key has another script, which nothing pays to.
 	w.expect(t, "/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S/txs", "[]", jsonType, "10")
 	// The first coinbase output belongs to no script.
-	w.expect(t, "/tx/4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b/outspends", `[{"spent":false}]`,
-		jsonType, "10")
+	w.expect(t, "/tx/4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b/outspends", `[{"spent":false}]`, jsonType, "10")
 }

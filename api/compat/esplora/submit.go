@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"birthmark/api/compat/script"
-	"birthmark/api/ratelimit"
 	"birthmark/model"
 )
 
@@ -23,9 +22,6 @@ func submit(q *request) error {
 	raw, err := hex.DecodeString(text)
 	if err != nil {
 		return errHex
-	}
-	if err := ratelimit.Submission(q.w); err != nil {
-		return err
 	}
 	id, err := q.Chain.Submit(q.ctx, raw, model.SubmitOptions{})
 	if err != nil {

@@ -50,8 +50,7 @@ func (c *Chain) SubmitPackage(ctx context.Context, raws [][]byte, o model.Submit
 	return answer, nil
 }
 
-// enter enters transactions that the node accepted into the mempool. It waits if the mempool is just being opened. An
-// error is not the client's: the transactions are submitted, and the next list of the node has them.
+// enter enters transactions that the node accepted into the mempool. The next list of the node has them if this fails.
 func (c *Chain) enter(ctx context.Context, ids ...model.Hash) {
 	if f := c.served.Mempool; f != nil {
 		_ = f.Enter(ctx, ids...)

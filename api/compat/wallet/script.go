@@ -96,13 +96,10 @@ type Entry struct {
 	Fee      uint64 // of an unconfirmed one
 	// UnconfirmedParent: see [Place].
 	UnconfirmedParent bool
-
-	repeats bool // an earlier transaction has the same id
 }
 
-// History yields the confirmed transactions in chain order, or in reverse, each id once: see repeated. It begins after
-// the transaction after, which is excluded, if that is not nil; an unknown one, or one without the script, yields
-// nothing.
+// History yields the confirmed transactions in chain order, or in reverse. It begins after the transaction after, which
+// is excluded, if that is not nil; an unknown one, or one without the script, yields nothing.
 func (s *Script) History(after *model.Hash, newestFirst bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		span := afterGenesis
@@ -180,15 +177,11 @@ func (s *Script) history(span setops.Span, descending bool) iter.Seq2[Entry, err
 				pks = append(pks, batch[i].Tx)
 			}
 			var ids []model.Hash
-			var repeats []repetition
 			if err == nil && !slices.ContainsFunc(batch, func(m schema.TxAmounts) bool { return m.Sent > 0 }) {
 				err = s.check()
 			}
 			if err == nil && s.birth != nil {
 				ids, err = q.TxIDs(pks)
-			}
-			if err == nil {
-				repeats, err = s.v.repeated(pks[:len(ids)], ids)
 			}
 			if err != nil {
 				yield(Entry{}, err)
@@ -197,12 +190,7 @@ func (s *Script) history(span setops.Span, descending bool) iter.Seq2[Entry, err
 				return
 			}
 			for i, m := range batch {
-				e := entry(ids[i], &m)
-				if repeats != nil && repeats[i] == earlier {
-					continue
-				}
-				e.repeats = repeats != nil && repeats[i] == latest
-				if !yield(e, nil) {
+				if !yield(entry(ids[i], &m), nil) {
 					return
 				}
 			}
@@ -251,15 +239,12 @@ func (s *Script) confirmedUnspent(spent map[pending.Outpoint]struct{}, yield fun
 	for pks, err := range query.Batches(q, outputs, firstBatch, lastBatch) {
 		var ids []model.Hash
 		var values []uint64
-		var repeats []repetition
 		if err == nil {
 			txs := make([]model.TxPk, len(pks))
 			for i, pk := range pks {
 				txs[i] = pk.Tx()
 			}
-			if ids, err = q.TxIDs(txs); err == nil {
-				repeats, err = s.v.repeated(txs, ids)
-			}
+			ids, err = q.TxIDs(txs)
 		}
 		if err == nil {
 			values, err = q.Amounts(pks)
@@ -269,9 +254,6 @@ func (s *Script) confirmedUnspent(spent map[pending.Outpoint]struct{}, yield fun
 			return false
 		}
 		for i, pk := range pks {
-			if repeats != nil && repeats[i] == earlier {
-				continue // the output of the latest one has taken its place
-			}
 			u := Unspent{ids[i], uint32(pk.Index()), values[i], uint32(pk.Height()), pk.TxIndex() == 0}
 			if _, gone := spent[pending.Outpoint{Tx: u.Tx, Index: u.Index}]; !gone && !yield(u, nil) {
 				return false

@@ -27,9 +27,8 @@ func (r *TxReader) ReadRaw(path string, offset uint64, size int) ([]byte, error)
 	f, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, model.Errorf(model.NotFound, "no_raw",
-			"block file %s does not exist: the node deleted it (pruning), or the files were "+
-				"moved (set raw_folder to their folder)", path)
+		return nil, model.Errorf(model.NotFound, "no_raw", "block file %s does not exist: the node deleted it (pruning), or the files were "+
+			"moved (set raw_folder to their folder)", path)
 	case err != nil:
 		return nil, model.Errorf(model.BadSource, "source_unreadable", "%w", err)
 	}
@@ -37,8 +36,7 @@ func (r *TxReader) ReadRaw(path string, offset uint64, size int) ([]byte, error)
 	raw := make([]byte, size)
 	if _, err := f.ReadAt(raw, int64(offset)); err != nil {
 		if errors.Is(err, io.EOF) {
-			return nil, model.Errorf(model.NotFound, "no_raw", "block file %s ends before offset %d: it was replaced",
-				path, offset+uint64(size))
+			return nil, model.Errorf(model.NotFound, "no_raw", "block file %s ends before offset %d: it was replaced", path, offset+uint64(size))
 		}
 		return nil, model.Errorf(model.BadSource, "source_unreadable", "%w", err)
 	}

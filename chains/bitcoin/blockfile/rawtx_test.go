@@ -86,8 +86,7 @@ func TestAMissingBlockFileIsNamed(t *testing.T) {
 		"far":       {path, 1 << 40, 10, path + " ends before"},
 	} {
 		raw, err := new(TxReader).ReadRaw(c.path, c.at, c.size)
-		if kind, code := model.KindOf(err); raw != nil || kind != model.NotFound || code != "no_raw" ||
-			!strings.Contains(err.Error(), c.says) {
+		if kind, code := model.KindOf(err); raw != nil || kind != model.NotFound || code != "no_raw" || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %x, %v", what, raw, err)
 		}
 	}

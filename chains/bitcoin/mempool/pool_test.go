@@ -307,8 +307,7 @@ func TestForeignFilesAreIgnored(t *testing.T) {
 	for _, c := range n.Coins(t, 1000) {
 		n.Send(t, coretest.Spend(500, c))
 	}
-	for _, text := range []string{"", "short", strings.Repeat("\x00", 100), "\x02\x00\x00\x00\x00\x00\x00\x00\x08",
-		"\x02\x00\x00\x00\x00\x00\x00\x00\x07abcdefghijk",
+	for _, text := range []string{"", "short", strings.Repeat("\x00", 100), "\x02\x00\x00\x00\x00\x00\x00\x00\x08", "\x02\x00\x00\x00\x00\x00\x00\x00\x07abcdefghijk",
 		"\x01\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff" + strings.Repeat("\x01", 10_000)} {
 		dir := t.TempDir()
 		n.Set(func(f *coretest.Faults) {

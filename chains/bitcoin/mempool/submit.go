@@ -52,8 +52,7 @@ func (p *Pool) SubmitPackage(ctx context.Context, raws [][]byte, o model.SubmitO
 			if !ok {
 				return nil, err
 			}
-			r.Error = refusal.Message + " (the node has no submitpackage: each transaction must be acceptable alone)"
-			message = "transaction failed"
+			r.Error, message = refusal.Message+" (the node has no submitpackage: each transaction must be acceptable alone)", "transaction failed"
 		}
 		results[block.FormatHash(block.DoubleHash(raw))] = r
 	}

@@ -63,24 +63,6 @@ func TestSubmittedTransactionsAreInTheMempool(t *testing.T) {
 	wantError(t, err, model.BadSource, "method_missing", "")
 }
 
-// The message of a refusal is whole up to 4,096 characters.
-func TestMessagesOfRefusals(t *testing.T) {
-	n := coretest.Start(t)
-	src := open(t, n.URL())
-	raw := coretest.Raw(coretest.Spend(500, n.Coins(t, 1)[0]))
-	whole := strings.Repeat("transaction already spent in mempool: ", 100)
-	for message, want := range map[string]string{
-		whole + "end":                        whole + "end",
-		strings.Repeat("x", 4096):            strings.Repeat("x", 4096),
-		strings.Repeat("x", 4096) + "y":      strings.Repeat("x", 4096) + "…",
-		strings.Repeat("long ", 200) + "end": strings.Repeat("long ", 200) + "end",
-	} {
-		n.Set(func(f *coretest.Faults) { f.Refuses = message })
-		_, err := src.Submit(t.Context(), raw, model.SubmitOptions{})
-		refused(t, err, -26, want)
-	}
-}
-
 func TestTestsAreAnsweredByTheNode(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 2)
@@ -131,8 +113,7 @@ func TestPackagesAreSubmittedTogether(t *testing.T) {
 		parent := coretest.Spend(0, coins[i])
 		child := coretest.Spend(1000, coretest.Outputs(parent)[0])
 		var a answer
-		text := must[[]byte](t)(src.SubmitPackage(t.Context(), [][]byte{coretest.Raw(parent), coretest.Raw(child)},
-			model.SubmitOptions{}))
+		text := must[[]byte](t)(src.SubmitPackage(t.Context(), [][]byte{coretest.Raw(parent), coretest.Raw(child)}, model.SubmitOptions{}))
 		if err := json.Unmarshal(text, &a); err != nil || len(a.Results) != 2 || a.Replaced == nil {
 			t.Fatalf("%s, %v", text, err)
 		}
@@ -146,8 +127,7 @@ func TestPackagesAreSubmittedTogether(t *testing.T) {
 			}
 			continue
 		}
-		const alone = "min relay fee not met, 0 < 61 (the node has no submitpackage"
-		if a.Message != "transaction failed" || !strings.HasPrefix(one.Error, alone) ||
+		if a.Message != "transaction failed" || !strings.HasPrefix(one.Error, "min relay fee not met, 0 < 61 (the node has no submitpackage") ||
 			two.Error != "package-not-validated" || len(n.Mempool()) != 2 {
 			t.Errorf("%s, and %d transactions in the mempool", text, len(n.Mempool()))
 		}

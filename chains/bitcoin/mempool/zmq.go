@@ -43,8 +43,7 @@ func (p *Pool) fromZMQ(ctx context.Context, addresses map[string][]string) (iter
 	}
 	network, address, ok := p.dialable(at)
 	if !ok {
-		p.node.LogOnce(slog.LevelWarn,
-			"the node publishes changes of its mempool at an unsupported address: it is listed instead", "address", at)
+		p.node.LogOnce(slog.LevelWarn, "the node publishes changes of its mempool at an unsupported address: it is listed instead", "address", at)
 		return nil, nil
 	}
 	conn, err := zmtp.Subscribe(ctx, network, address, maxMessage, topics...)
@@ -106,8 +105,7 @@ func (s *subscription) next() (e model.MempoolEvent, err error) {
 	for {
 		parts, err := s.conn.Receive()
 		if err != nil {
-			return e, blocksource.Temporary(model.Errorf(model.BadSource, "unreachable",
-				"the ZMQ publisher of %s: %w", s.pool.node.Host(), err))
+			return e, blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "the ZMQ publisher of %s: %w", s.pool.node.Host(), err))
 		}
 		if len(parts) != 3 || len(parts[2]) != 4 {
 			return e, s.bad("a message of %d parts", len(parts))

@@ -80,9 +80,7 @@ func (c *Client) one(ctx context.Context, waits bool, method string, params ...a
 }
 
 // one makes one call of a node that was identified, with a result of at most the given number of bytes.
-func one[T any](
-	ctx context.Context, c *Client, most int, waits bool, result *T, method string, params ...any,
-) (*rpcError, error) {
+func one[T any](ctx context.Context, c *Client, most int, waits bool, result *T, method string, params ...any) (*rpcError, error) {
 	return ask(ctx, c, func(node) (failed *rpcError, err error) {
 		answered := false
 		err = post(ctx, c, []call{{method, params}}, most, waits, func(_ int, r T, e *rpcError) (bool, error) {

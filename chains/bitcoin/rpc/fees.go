@@ -68,8 +68,7 @@ func (c *Client) EstimateFees(ctx context.Context, targets []int, mode string) (
 	}
 	for _, n := range targets {
 		if n < 1 || n > maxTarget {
-			return nil, model.Errorf(model.Usage, "bad_value",
-				"invalid confirmation target %d: expected a number of blocks from 1 to %d", n, maxTarget)
+			return nil, model.Errorf(model.Usage, "bad_value", "invalid confirmation target %d: expected a number of blocks from 1 to %d", n, maxTarget)
 		}
 	}
 	if err := c.fees.lock(ctx); err != nil {

@@ -33,9 +33,6 @@ const (
 	codeBadParams  = -32602
 	codeNoMethod   = -32601
 	redactedLength = 200
-	// maxMessage is the length of an error message of the node in characters. Reasons of a refused transaction can name
-	// many others.
-	maxMessage = 4096
 )
 
 type rpcError struct {
@@ -178,7 +175,7 @@ func (c *Client) parseError(raw json.RawMessage) *rpcError {
 	if json.Unmarshal(raw, &e) != nil {
 		e = rpcError{Message: string(raw)}
 	}
-	e.Message = c.http.Excerpt(e.Message, maxMessage)
+	e.Message = c.http.Excerpt(e.Message, redactedLength)
 	return &e
 }
 

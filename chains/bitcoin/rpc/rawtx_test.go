@@ -41,16 +41,12 @@ func TestRawTransactionsOfANode(t *testing.T) {
 		user   string
 		asked  []string // the second time
 	}{
-		"JSON-RPC":         {func(f *fake) { f.txCalls = true }, "", []string{"POST getrawtransaction"}},
-		"without the call": {func(*fake) {}, "", nil},
-		"btcd":             {func(f *fake) { f.btcd = true }, "", nil},
-		"refused": {
-			func(f *fake) { f.errors["getrawtransaction"] = rpcError{-5, "No such transaction"} }, "",
-			[]string{"POST getrawtransaction"},
-		},
-		"REST": {func(f *fake) { f.rest = true }, "", nil},
-		"REST, with a password": {func(f *fake) { f.rest, f.txCalls, f.auth = true, true, "u:"+password },
-			"u:" + password + "@", []string{"POST getrawtransaction"}},
+		"JSON-RPC":              {func(f *fake) { f.txCalls = true }, "", []string{"POST getrawtransaction"}},
+		"without the call":      {func(*fake) {}, "", nil},
+		"btcd":                  {func(f *fake) { f.btcd = true }, "", nil},
+		"refused":               {func(f *fake) { f.errors["getrawtransaction"] = rpcError{-5, "No such transaction"} }, "", []string{"POST getrawtransaction"}},
+		"REST":                  {func(f *fake) { f.rest = true }, "", nil},
+		"REST, with a password": {func(f *fake) { f.rest, f.txCalls, f.auth = true, true, "u:"+password }, "u:" + password + "@", []string{"POST getrawtransaction"}},
 	} {
 		f := newFake(t, 1)
 		txs, ids := withTxs(t, f)

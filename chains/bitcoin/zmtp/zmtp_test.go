@@ -71,8 +71,7 @@ func TestMessagesOfSubscribedTopicsAreReceived(t *testing.T) {
 		}
 	}
 	sent := received()
-	wanted := slices.Concat(greeting(), []byte("\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"),
-		[]byte("\x00\x09\x01sequence"), []byte("\x00\x06\x01rawtx"))
+	wanted := slices.Concat(greeting(), []byte("\x04\x19\x05READY\x0bSocket-Type\x00\x00\x00\x03SUB"), []byte("\x00\x09\x01sequence"), []byte("\x00\x06\x01rawtx"))
 	if !bytes.Equal(sent, wanted) {
 		t.Errorf("the subscriber sent %q, expected %q", sent, wanted)
 	}
@@ -91,15 +90,14 @@ func TestOtherServersAreRefused(t *testing.T) {
 		sends []byte
 		says  string
 	}{
-		"a web server":   {[]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), "it does not use ZMTP"},
-		"nothing":        {nil, "it sent no greeting"},
-		"version 2":      {of(func(g []byte) { g[10] = 1 }), "version 1 of ZMTP, expected 3"},
-		"a password":     {of(func(g []byte) { copy(g[12:], "PLAIN") }), `the security mechanism "PLAIN"`},
-		"another socket": {append(greeting(), command("READY", "Socket-Type", "REP")...), `a socket of type "REP", expected PUB`},
-		"an error":       {append(greeting(), frame(flagCommand, []byte("\x05ERROR\x00"))...), `"ERROR" instead of READY`},
-		"no command":     {append(greeting(), frame(0, []byte("\x05READY"))...), "instead of READY"},
-		"a cut READY": {append(greeting(), frame(flagCommand,
-			[]byte("\x05READY\x0bSocket-Type\x00\x00\x00\x09PUB"))...), "its READY is malformed"},
+		"a web server":    {[]byte("HTTP/1.1 400 Bad Request\r\n\r\n"), "it does not use ZMTP"},
+		"nothing":         {nil, "it sent no greeting"},
+		"version 2":       {of(func(g []byte) { g[10] = 1 }), "version 1 of ZMTP, expected 3"},
+		"a password":      {of(func(g []byte) { copy(g[12:], "PLAIN") }), `the security mechanism "PLAIN"`},
+		"another socket":  {append(greeting(), command("READY", "Socket-Type", "REP")...), `a socket of type "REP", expected PUB`},
+		"an error":        {append(greeting(), frame(flagCommand, []byte("\x05ERROR\x00"))...), `"ERROR" instead of READY`},
+		"no command":      {append(greeting(), frame(0, []byte("\x05READY"))...), "instead of READY"},
+		"a cut READY":     {append(greeting(), frame(flagCommand, []byte("\x05READY\x0bSocket-Type\x00\x00\x00\x09PUB"))...), "its READY is malformed"},
 		"a huge READY":    {append(greeting(), 6, 0, 0, 0, 1, 0, 0, 0, 0), "expected at most 65536"},
 		"a reserved flag": {append(greeting(), 0x80, 0), "the reserved flags 0x80"},
 	} {

@@ -144,6 +144,5 @@ func (q *Reader) eachFileRaw(h model.HeightPk, visit func(raw []byte) error) (do
 // replacedFile is the error of a file that has other bytes than those of a transaction at its stored place.
 func (q *Reader) replacedFile(path string, hash model.Hash, err error) error {
 	return model.Errorf(model.NotFound, "no_raw", "%s does not have transaction %s at the stored place: %w "+
-		"(the file was replaced: birthmark raw --add --again finds the places of all blocks again)", path,
-		q.Chain.FormatHash(hash), err)
+		"(the file was replaced: birthmark raw --add --again finds the places of all blocks again)", path, q.Chain.FormatHash(hash), err)
 }

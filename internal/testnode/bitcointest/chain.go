@@ -59,11 +59,6 @@ func (c *Chain) MineEmpty(n int) {
 	}
 }
 
-// Repeat adds a block whose coinbase is that of an earlier block, as BIP 30 forbids.
-func (c *Chain) Repeat(height int) *wire.MsgBlock {
-	return c.add(c.blocks[height].Transactions[0])
-}
-
 // Mine adds a block with a coinbase and txs. The coinbase claims the subsidy and no fees.
 func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
 	height := len(c.blocks)
@@ -75,12 +70,7 @@ func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
 		Sequence:         0xffffffff,
 	})
 	coinbase.AddTxOut(wire.NewTxOut(Subsidy(height), c.PayTo))
-	return c.add(coinbase, txs...)
-}
 
-// add adds a block.
-func (c *Chain) add(coinbase *wire.MsgTx, txs ...*wire.MsgTx) *wire.MsgBlock {
-	height := len(c.blocks)
 	b := wire.NewMsgBlock(&wire.BlockHeader{
 		Version:   0x20000000,
 		PrevBlock: c.Tip().BlockHash(),

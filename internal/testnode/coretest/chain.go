@@ -131,11 +131,13 @@ func (n *Node) Fork(t testing.TB, depth, length int) {
 	defer n.mu.Unlock()
 	blocks := n.chain.Blocks()
 	var back []*wire.MsgTx
+	unmined := map[chainhash.Hash]bool{}
 	for _, b := range slices.Backward(blocks[len(blocks)-depth:]) {
 		hash := b.BlockHash()
 		delete(n.heights, hash)
 		for _, tx := range slices.Backward(b.Transactions) {
 			id := tx.TxHash()
+			unmined[id] = true
 			for o := range tx.TxOut {
 				delete(n.unspent, wire.OutPoint{Hash: id, Index: uint32(o)})
 			}
@@ -153,7 +155,7 @@ func (n *Node) Fork(t testing.TB, depth, length int) {
 	for _, e := range slices.Clone(n.entries()) {
 		for _, in := range e.tx.TxIn {
 			at := in.PreviousOutPoint
-			if n.unspent[at] == nil && n.pool[at.Hash] == nil && !slices.ContainsFunc(back, func(tx *wire.MsgTx) bool { return tx.TxHash() == at.Hash }) {
+			if n.unspent[at] == nil && n.pool[at.Hash] == nil && !unmined[at.Hash] {
 				n.remove(e, true)
 				break
 			}

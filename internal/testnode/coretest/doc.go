@@ -14,5 +14,4 @@
 // have Core's codes and messages.
 //
 // Faults are set by [Node.Set]: a node that is starting, lacks methods, answers late, or drops notifications.
-// [Node.Stop] and [Node.Restart] kill the node and start it again.
 package coretest

@@ -1,8 +1,8 @@
 package coretest
 
 import (
-	"net"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -21,31 +21,28 @@ const (
 
 // Node is a node. Its methods may be called concurrently.
 type Node struct {
-	host   string
-	server *httptest.Server // nil: stopped; set by the test only
-
-	mu        sync.Mutex
+	server    *httptest.Server
 	publisher *publisher
-	faults    Faults
-	chain     *bitcointest.Chain
-	heights   map[chainhash.Hash]int        // of the best chain
-	unspent   map[wire.OutPoint]*wire.TxOut // of the chain
-	pool      map[chainhash.Hash]*entry
-	order     []*entry                          // by arrival; removed ones have gone set
-	spends    map[wire.OutPoint]*entry          // outputs that the pool spends
-	next      uint64                            // number of the next change of the mempool
-	rates     map[int]float64                   // estimates by target, in BTC per 1,000 virtual bytes
-	calls     map[string]int                    // by method
-	orphans   map[chainhash.Hash]*wire.MsgTx    // transactions of orphaned blocks, by id
-	mined     map[chainhash.Hash]*wire.MsgBlock // all blocks by hash, orphaned ones included
+
+	mu      sync.Mutex
+	faults  Faults
+	chain   *bitcointest.Chain
+	heights map[chainhash.Hash]int        // of the best chain
+	unspent map[wire.OutPoint]*wire.TxOut // of the chain
+	pool    map[chainhash.Hash]*entry
+	order   []*entry                          // by arrival; removed ones have gone set
+	spends  map[wire.OutPoint]*entry          // outputs that the pool spends
+	next    uint64                            // number of the next change of the mempool
+	rates   map[int]float64                   // estimates by target, in BTC per 1,000 virtual bytes
+	calls   map[string]int                    // by method
+	orphans map[chainhash.Hash]*wire.MsgTx    // transactions of orphaned blocks, by id
+	mined   map[chainhash.Hash]*wire.MsgBlock // all blocks by hash, orphaned ones included
 }
 
 // Faults change how a node behaves.
 type Faults struct {
 	// Starting is the message with which every call is refused (-28); empty: the node has started.
 	Starting string
-	// Refuses is the message with which sendrawtransaction refuses every transaction (-26); empty: none is.
-	Refuses string
 	// Lacks are methods that the node does not have (-32601).
 	Lacks []string
 	// Before is called before a batch or call is answered, with its first method, and Late after the answer was
@@ -74,57 +71,20 @@ func Start(t testing.TB) *Node {
 	n.chain.PayTo = AnyoneCanSpend
 	n.heights[n.chain.Tip().BlockHash()] = 0
 	n.mined[n.chain.Tip().BlockHash()] = n.chain.Tip()
-	n.host = n.listen(t, "127.0.0.1:0", "127.0.0.1:0")
-	t.Cleanup(n.Stop)
+	var err error
+	if n.publisher, err = newPublisher(); err != nil {
+		t.Fatal(err)
+	}
+	n.server = httptest.NewServer(n)
+	t.Cleanup(func() {
+		n.server.Close()
+		n.publisher.close()
+	})
 	return n
 }
 
-// listen opens the addresses of JSON-RPC and of the publisher, and returns the former.
-func (n *Node) listen(t testing.TB, rpc, zmq string) string {
-	t.Helper()
-	p, err := newPublisher(zmq)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.mu.Lock()
-	n.publisher = p
-	n.mu.Unlock()
-	l, err := net.Listen("tcp", rpc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.server = httptest.NewUnstartedServer(n)
-	n.server.Listener.Close()
-	n.server.Listener = l
-	n.server.Start()
-	return l.Addr().String()
-}
-
-// Stop ends the node at once, as a kill does: its addresses are closed, and all connections. Its chain and its mempool
-// can be changed meanwhile.
-func (n *Node) Stop() {
-	if n.server == nil {
-		return
-	}
-	n.server.CloseClientConnections()
-	n.server.Close()
-	n.server = nil
-	n.publisher.close()
-}
-
-// Restart starts a stopped node at the same addresses. It has read its mempool from its file, and numbers changes and
-// notifications from the beginning.
-func (n *Node) Restart(t testing.TB) {
-	t.Helper()
-	n.mu.Lock()
-	n.next = uint64(len(n.pool)) + 1
-	zmq := n.publisher.listener.Addr().String()
-	n.mu.Unlock()
-	n.listen(t, n.host, zmq)
-}
-
 // Host returns the host and port of JSON-RPC.
-func (n *Node) Host() string { return n.host }
+func (n *Node) Host() string { return strings.TrimPrefix(n.server.URL, "http://") }
 
 // URL returns the URL of JSON-RPC with user and password.
 func (n *Node) URL() string { return "http://" + User + ":" + Password + "@" + n.Host() }

@@ -109,6 +109,29 @@ func (n *Node) TrySend(tx *wire.MsgTx) error {
 	return nil
 }
 
+// Fill adds transactions to the mempool, with two inputs and two outputs each, to scripts of their own. A quarter of them
+// spend an unconfirmed output.
+func (n *Node) Fill(t testing.TB, count int) {
+	t.Helper()
+	coins := n.Coins(t, 2*count)
+	script := func(i int) []byte { // P2WPKH
+		return append([]byte{0, 20}, chainhash.HashB(fmt.Append(nil, i))[:20]...)
+	}
+	for i := range count {
+		spent := coins[2*i : 2*i+2]
+		if i%4 == 3 {
+			spent[0] = coins[2*i-2]
+		}
+		value := (spent[0].Value + spent[1].Value - 500 - int64(i%5000)) / 2
+		tx := Pay(spent, wire.NewTxOut(value, script(2*i)), wire.NewTxOut(value, script(2*i+1)))
+		for _, in := range tx.TxIn {
+			in.Witness = wire.TxWitness{make([]byte, 72), make([]byte, 33)}
+		}
+		n.Send(t, tx)
+		coins[2*i] = Outputs(tx)[0]
+	}
+}
+
 // Evict removes transactions and their descendants, as a full mempool does.
 func (n *Node) Evict(ids ...model.Hash) {
 	n.mu.Lock()

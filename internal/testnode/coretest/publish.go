@@ -19,7 +19,6 @@ type publisher struct {
 	mu      sync.Mutex
 	numbers map[string]uint32 // of the next message, by topic
 	peers   map[*subscriber]bool
-	closed  bool
 	running sync.WaitGroup
 }
 
@@ -34,8 +33,8 @@ type subscriber struct {
 // highWater is how many messages wait for a subscriber before others are dropped, as in Core.
 const highWater = 1000
 
-func newPublisher(address string) (*publisher, error) {
-	l, err := net.Listen("tcp", address)
+func newPublisher() (*publisher, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +55,6 @@ func (p *publisher) address() string { return "tcp://" + p.listener.Addr().Strin
 
 func (p *publisher) close() {
 	p.listener.Close()
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
 	p.disconnect()
 	p.running.Wait()
 }
@@ -73,9 +69,7 @@ func (p *publisher) disconnect() {
 
 // Subscribers returns how many subscriptions the node has, each a topic of a connection.
 func (n *Node) Subscribers() (count int) {
-	n.mu.Lock()
 	p := n.publisher
-	n.mu.Unlock()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for s := range p.peers {
@@ -88,9 +82,6 @@ func (p *publisher) serve(conn net.Conn) {
 	s := &subscriber{conn: conn, out: make(chan []byte, highWater), ended: make(chan struct{})}
 	p.mu.Lock()
 	p.peers[s] = true
-	if p.closed { // while it was accepted
-		conn.Close()
-	}
 	p.mu.Unlock()
 	p.running.Go(func() {
 		for {

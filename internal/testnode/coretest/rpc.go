@@ -234,9 +234,6 @@ func (n *Node) send(params []json.RawMessage) (any, *rpcError) {
 			return nil, &rpcError{-25, "Unspendable output exceeds maximum configured by user (maxburnamount)"}
 		}
 	}
-	if n.faults.Refuses != "" {
-		return nil, &rpcError{-26, n.faults.Refuses}
-	}
 	id := tx.TxHash()
 	if n.pool[id] != nil {
 		return id.String(), nil // it is sent to peers again
