@@ -151,29 +151,31 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 	c.divide()
 }
 
-// divide sets the bounds of tables and filters in bytes. The filter has a quarter if the births are filtered. Overflow
-// runs have what their filters and page indexes need, at most a half, in steps of a sixteenth. The tables have the
-// rest: two births per unspent output, because busy chains have several values per unspent output. Tables above a new
-// bound drop their oldest entries that are not pinned.
-func (c *Caches) divide() {
-	per, filter := c.budget/int64(len(c.shards)), int64(0)
-	if c.births == birthsFiltered {
-		filter = c.filterBytes()
-	}
+// divide sets the bounds of tables and filters in bytes. The filter of values has what it needs if the births are
+// filtered, and overflow runs have what their filters and page indexes need, each at most a half, in steps of a
+// sixteenth. The tables have the rest: two births per unspent output, because busy chains have several values per
+// unspent output. Tables above a new bound drop their oldest entries that are not pinned.
+func (c *Caches) divide() { c.each((*shard).divide) }
+
+func (s *shard) divide() {
+	c := s.c
+	per := c.budget / int64(len(c.shards))
 	step := max(1, per/16)
-	c.each(func(s *shard) {
-		s.filter.maxBytes = filter
-		s.mapFilters(per / 2)
-		rest := per - filter - min((s.runMemory()+s.mapped()+step-1)/step*step, per/2)
-		size := slotSize(len(c.owners))
-		unspent := rest * size / (size + 2*entrySize)
-		s.unspent.limit(unspent)
-		s.births.limit(rest - unspent)
-	})
+	share := func(bytes int64) int64 { return min((bytes+step-1)/step*step, per/2) }
+	s.filter.maxBytes, s.filterShare = 0, 0
+	if c.births == birthsFiltered {
+		s.filter.maxBytes, s.filterShare = c.filterBytes(), share(s.filter.bytes)
+	}
+	s.mapFilters(per / 2)
+	rest := per - s.filterShare - share(s.runMemory()+s.mapped())
+	size := slotSize(len(c.owners))
+	unspent := rest * size / (size + 2*entrySize)
+	s.unspent.limit(unspent)
+	s.births.limit(rest - unspent)
 }
 
 // filterBytes returns the bound of the filter of a shard.
-func (c *Caches) filterBytes() int64 { return c.budget / int64(len(c.shards)) / 4 }
+func (c *Caches) filterBytes() int64 { return c.budget / int64(len(c.shards)) / 2 }
 
 // Pin protects the entries of unwritten batches; first is the beginning of the oldest one.
 func (c *Caches) Pin(first model.UtxoPk) {

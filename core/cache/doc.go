@@ -21,7 +21,7 @@
 //   - unknown: a miss must be looked up in the database. This is the state after an error of a run, and of a database
 //     near its tip that is opened without a usable snapshot and has too many rows to read them again.
 //   - filtered: the filter has all values. A value that it lacks is new, others must be looked up. This is the state at
-//     the tip. If the filter outgrows a quarter of the memory, it is dropped, and the births are unknown.
+//     the tip. If the filter outgrows half of the memory, it is dropped, and the births are unknown.
 //   - complete: tables and overflow runs together have all births, also of one-to-one indexes. A value that they lack
 //     is new, and nothing is looked up. A first sync begins in this state and keeps it until it reaches the tip.
 //

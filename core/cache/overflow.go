@@ -28,6 +28,8 @@ type shard struct {
 	filter  bloom  // of all values, if the births are filtered
 	full    bool   // a value did not fit into the filter
 
+	filterShare int64 // bytes that the tables leave to the filter
+
 	// Overflow runs, the oldest first. Births before spilled are in runs, and may also be in the table; births at or after
 	// it are in the table only, and are pinned. An unspent output is either in the table or in a run.
 	birthRuns, outputRuns []*overflow
@@ -162,13 +164,14 @@ func (c *Caches) HasOutputRuns() bool {
 func (s *shard) fail(err error) { s.err = errors.Join(s.err, err) }
 
 // checkRuns stops using runs after an error, since they are a cache of the database, and the filter if a value did not
-// fit into it.
+// fit into it. Tables leave room for a filter that has grown.
 func (c *Caches) checkRuns() {
 	var err error
-	full := false
+	full, grown := false, false
 	for i := range c.shards {
 		s := &c.shards[i]
 		err, full = errors.Join(err, s.err), full || s.full
+		grown = grown || s.filter.bytes > s.filterShare
 		s.err, s.full = nil, false
 	}
 	if err != nil {
@@ -176,6 +179,8 @@ func (c *Caches) checkRuns() {
 	}
 	if err != nil || full {
 		c.lookUpBirths()
+	} else if grown {
+		c.divide()
 	}
 }
 
@@ -238,15 +243,18 @@ func (c *Caches) removeUnusedRuns() {
 
 func (c *Caches) removeRuns() {
 	for i := range c.shards {
-		s := &c.shards[i]
-		for _, all := range [][]*overflow{s.birthRuns, s.outputRuns} {
-			for _, r := range all {
-				s.c.runs.retire(r.Run)
-			}
-		}
-		s.birthRuns, s.outputRuns, s.spilled, s.unspilled = nil, nil, 0, s.births.used
-		s.pin()
+		c.shards[i].removeRuns()
 	}
+}
+
+func (s *shard) removeRuns() {
+	for _, all := range [][]*overflow{s.birthRuns, s.outputRuns} {
+		for _, r := range all {
+			s.c.runs.retire(r.Run)
+		}
+	}
+	s.birthRuns, s.outputRuns, s.spilled, s.unspilled = nil, nil, 0, s.births.used
+	s.pin()
 }
 
 func (s *shard) pin() {

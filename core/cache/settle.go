@@ -14,15 +14,15 @@ func (c *Caches) leaveRuns() {
 	if c.births != birthsComplete {
 		return
 	}
-	c.each(func(s *shard) {
+	c.births, c.snapshotAt = birthsFiltered, model.Point{}
+	c.each(func(s *shard) { // one by one, so that few shards have both runs and a filter
 		s.filter.maxBytes = c.filterBytes()
 		if err := s.fillFilter(); err != nil {
 			s.fail(err)
 		}
+		s.removeRuns()
+		s.divide()
 	})
-	c.births, c.snapshotAt = birthsFiltered, model.Point{}
-	c.removeRuns()
-	c.divide()
 	c.checkRuns()
 }
 
