@@ -38,6 +38,10 @@ browser:
 build: setup ## build bin/birthmark
 	@go build -trimpath -buildvcs=$(VCS) -o bin/birthmark ./cmd/birthmark
 
+.PHONY: man
+man: build ## write the man pages to bin/man
+	@bin/birthmark man bin/man
+
 .PHONY: demo
 demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and query them
 	@docs/demo.sh

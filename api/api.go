@@ -77,7 +77,7 @@ func New(o Options) (*API, error) {
 	a := &API{Options: o, chains: map[string]*chain{}, listed: o.operations()}
 	var names []string
 	for _, c := range o.Chains {
-		if c.Name == "" || strings.ContainsAny(c.Name, "/%?#") {
+		if c.Name == "" || strings.ContainsAny(c.Name, "/%?#") || c.Name == "search" {
 			return nil, fmt.Errorf("chain name %q cannot be part of a path", c.Name)
 		}
 		if a.chains[c.Name] != nil {

@@ -2,10 +2,13 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"birthmark/api/ratelimit"
 	"birthmark/core/query"
+	"birthmark/core/query/search"
 )
 
 // serveChains serves /v1. Each chain has its own tip, so that the answer has no X-Tip.
@@ -27,10 +30,49 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 		}
 		answer.Chains = append(answer.Chains, s)
 	}
+	a.sendTagged(w, r, &answer)
+}
+
+// sendTagged sends an answer of several chains, whose ETag is made of the body.
+func (a *API) sendTagged(w http.ResponseWriter, r *http.Request, answer any) {
 	b := new(buffer)
-	if err := b.encode(&answer); err != nil {
+	if err := b.encode(answer); err != nil {
 		a.fail(w, r, err)
 		return
 	}
 	send(w, r, b.text, tagBody(w, r, b.text))
+}
+
+// serveSearch serves /v1/search, a search in all chains.
+func (a *API) serveSearch(w http.ResponseWriter, r *http.Request) {
+	r.Pattern = "/v1/search"
+	if !allowed(w, r, http.MethodGet) {
+		return
+	}
+	q := request{op: &operation{Operation: huma.Operation{Path: "/v1/search"}, query: []*parameter{searchParameter}}}
+	if err := q.parse(r.URL.RawQuery); err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	release, err := ratelimit.Take(w, ratelimit.Heavy)
+	if err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	defer release()
+	answer := SearchAnswer{Query: strings.TrimSpace(q.text), Chains: []ChainSearch{}}
+	for _, c := range a.Chains {
+		err := c.View(r.Context(), func(v *query.View) error {
+			found, err := search.Of(r.Context(), v.Queries, c.Model, q.text)
+			if err == nil && len(found.Results) > 0 {
+				answer.Chains = append(answer.Chains, ChainSearch{c.Name, found.Results, found.Partial})
+			}
+			return err
+		})
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+	}
+	a.sendTagged(w, r, &answer)
 }

@@ -58,6 +58,17 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 			"default": {Ref: "#/components/responses/Problem"},
 		},
 	})
+	d.AddOperation(&huma.Operation{
+		OperationID: "searchAll", Method: http.MethodGet, Path: "/v1/search", Tags: []string{"chain"}, Summary: "Search in all chains",
+		Description: "What a text names in each chain of this server. Chains without results are omitted.",
+		Parameters:  []*huma.Param{&searchParameter.Param},
+		Responses: map[string]*huma.Response{
+			"200":     answerOf(registry.Schema(reflect.TypeFor[SearchAnswer](), true, ""), false),
+			"304":     {Description: notModified},
+			"400":     {Ref: "#/components/responses/BadRequest"},
+			"default": {Ref: "#/components/responses/Problem"},
+		},
+	})
 	for _, op := range a.listed {
 		o := op.describe(registry, end)
 		if plain {

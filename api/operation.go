@@ -60,6 +60,7 @@ type request struct {
 	terms  query.Terms
 	asset  string
 	prefix *string
+	text   string // to search for
 	node   nodeQuestion
 
 	mempool bool             // the answer has unconfirmed transactions

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -73,17 +72,10 @@ func heightParameter(name, doc string, of func(*query.Range) **model.HeightPk) *
 }
 
 func timeParameter(name, doc string, of func(*query.Range) **int64) *parameter {
-	return newParameter(name, huma.TypeString, doc, "Unix seconds, or a time such as 2026-11-21T12:00:00Z", func(q *request, value string) bool {
-		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || n < 0 {
-			t, err := time.Parse(time.RFC3339, value)
-			if err != nil {
-				return false
-			}
-			n = t.Unix()
-		}
+	return newParameter(name, huma.TypeString, doc, "Unix seconds, or a time such as 2026-11-21 or 2026-11-21T12:00:00Z", func(q *request, value string) bool {
+		n, ok := query.ParseTime(value, strings.HasSuffix(name, "to"))
 		*of(&q.within) = &n
-		return true
+		return ok
 	})
 }
 
@@ -91,6 +83,12 @@ func timeParameter(name, doc string, of func(*query.Range) **int64) *parameter {
 func (p *parameter) repeated() *parameter {
 	explode := true
 	p.Schema, p.Style, p.Explode = &huma.Schema{Type: huma.TypeArray, Items: p.Schema}, "form", &explode
+	return p
+}
+
+// required makes a request without the parameter invalid.
+func required(p *parameter) *parameter {
+	p.Required = true
 	return p
 }
 
@@ -117,6 +115,9 @@ var (
 			return true
 		})
 
+	searchParameter = required(textParameter("q", "The text to search for.", "a text to search for",
+		func(q *request, value string) { q.text = value }).documented(satoshi, nil))
+
 	pageParameters    = []*parameter{limitParameter, afterParameter}
 	orderedParameters = []*parameter{limitParameter, afterParameter, orderParameter}
 	termParameters    = []*parameter{
@@ -127,8 +128,8 @@ var (
 	rangeParameters = []*parameter{
 		heightParameter("height-from", "First block.", func(r *query.Range) **model.HeightPk { return &r.FromHeight }),
 		heightParameter("height-to", "Last block, inclusive.", func(r *query.Range) **model.HeightPk { return &r.ToHeight }),
-		timeParameter("time-from", "First block not before this time: Unix seconds, or RFC 3339.", func(r *query.Range) **int64 { return &r.FromTime }),
-		timeParameter("time-to", "Last block not after this time, inclusive.", func(r *query.Range) **int64 { return &r.ToTime }),
+		timeParameter("time-from", "First block not before this time: Unix seconds, RFC 3339, or a date (UTC).", func(r *query.Range) **int64 { return &r.FromTime }),
+		timeParameter("time-to", "Last block not after this time, inclusive; of a date, its end.", func(r *query.Range) **int64 { return &r.ToTime }),
 	}
 )
 
@@ -166,6 +167,11 @@ func (q *request) parse(raw string) error {
 		given |= 1 << i
 		if !p.set(q, value) {
 			return problem.New(http.StatusBadRequest, "bad_value", "%s: invalid value %q: expected %s", name, value, p.expected)
+		}
+	}
+	for i, p := range q.op.query {
+		if p.Required && given&(1<<i) == 0 {
+			return problem.New(http.StatusBadRequest, "missing_parameter", "missing parameter %s: expected %s", p.Name, p.expected)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"birthmark/core/query"
+	"birthmark/core/query/search"
 )
 
 // chainOperations are the questions about a chain and its database as a whole.
@@ -23,6 +24,13 @@ func chainOperations() []*operation {
 		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Forks(ctx, q.page) }).
 		with(pageParameters).shown(example{path: "/forks"}),
 		func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
+	find := get("search", "/search", "chain", "Search",
+		"What a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, "+
+			"fingerprint or name. Without such a result: an address that was never used, or values with this prefix.",
+		search.Answer{},
+		func(ctx context.Context, v *query.View, q *request) (any, error) {
+			return search.Of(ctx, v.Queries, q.chain.Model, q.text)
+		}).with([]*parameter{searchParameter}).shown(example{path: "/search?q=170"})
 	schema := get("schema", "/schema", "reference", "Layout of the database",
 		"The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.", SchemaAnswer{},
 		func(_ context.Context, _ *query.View, q *request) (any, error) { return SchemaOf(q.chain.Model) })
@@ -30,7 +38,7 @@ func chainOperations() []*operation {
 	for _, op := range []*operation{status, indexes, forks, schema} {
 		op.volatile = true
 	}
-	return []*operation{status, indexes, forks, schema}
+	return []*operation{status, indexes, find, forks, schema}
 }
 
 // fieldsOperation lists the fields that expressions of custom indexes can use.

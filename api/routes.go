@@ -29,6 +29,7 @@ func (a *API) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1", a.serveChains)
 	mux.HandleFunc("/v1/{$}", a.serveChains)
+	mux.HandleFunc("/v1/search", a.serveSearch)
 	for _, op := range a.listed {
 		mux.HandleFunc(op.Path, func(w http.ResponseWriter, r *http.Request) {
 			if c := a.chainOf(w, r); c != nil && allowed(w, r, op.Method) {

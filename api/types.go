@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"birthmark/core/query"
+	"birthmark/core/query/search"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -20,6 +21,19 @@ type ServedChain struct {
 	Chain   string             `json:"chain"`
 	Network string             `json:"network"`
 	Tip     *query.PointAnswer `json:"tip"` // null before the first block
+}
+
+// SearchAnswer is what a text names in each chain that has results.
+type SearchAnswer struct {
+	Query  string        `json:"query"`
+	Chains []ChainSearch `json:"chains"`
+}
+
+// ChainSearch is the results of a search in one chain.
+type ChainSearch struct {
+	Name    string          `json:"name"` // of the chain in paths
+	Results []search.Result `json:"results"`
+	Partial bool            `json:"partial,omitempty"` // there can be more
 }
 
 // IndexesAnswer lists the indexes of a database.

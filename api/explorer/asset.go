@@ -85,15 +85,7 @@ func (v *visit) asset() (*page, error) {
 
 // named returns what the id of an asset contains, on chains whose ids have a name or a group.
 func (v *visit) named(id string) model.AssetName {
-	namer, ok := v.chain.Model.(model.AssetNamer)
-	if !ok {
-		return model.AssetName{}
-	}
-	b, err := v.chain.Model.ParseAsset(id)
-	if err != nil {
-		return model.AssetName{}
-	}
-	return namer.AssetName(b)
+	return query.NameInID(v.chain.Model, id)
 }
 
 // assetGroup is the group of an asset, such as its minting policy.
@@ -118,10 +110,7 @@ func (v *visit) assetGroup(id string) (*assetGroup, error) {
 
 // AssetName returns the name that the issuer gave an asset, or the one in its id; empty if there is none.
 func (v *visit) AssetName(a *query.AssetAnswer) string {
-	if a.Name != "" {
-		return a.Name
-	}
-	return v.named(a.Asset).Name
+	return query.AssetName(v.chain.Model, a)
 }
 
 // assetReader reads the lists of an asset.

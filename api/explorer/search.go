@@ -8,14 +8,9 @@ import (
 	"strings"
 
 	"birthmark/core/query"
+	"birthmark/core/query/search"
 	"birthmark/internal/humanize"
 	"birthmark/model"
-)
-
-const (
-	searchLonger = 3  // least characters of a prefix search
-	searchBegin  = 10 // results of a prefix search per index
-	searchLong   = 70_000
 )
 
 // hit is a search result.
@@ -136,134 +131,33 @@ func (v *visit) assetless() bool {
 
 // hits returns the results for q, most likely first.
 func (v *visit) hits(q string) (hits []hit, err error) {
-	if q == "" || len(q) > searchLong {
-		return nil, nil
-	}
-	for _, look := range []func(string) ([]hit, error){v.hitBlock, v.hitTx, v.hitOutput, v.hitValues, v.hitAsset} {
-		found, err := look(q)
-		if err != nil {
-			return nil, err
-		}
-		hits = append(hits, found...)
-	}
-	if len(hits) == 0 {
-		hits, err = v.hitUnused(q)
-	}
-	if len(hits) == 0 && err == nil && len(q) >= searchLonger {
-		return v.hitBeginnings(q)
-	}
-	return hits, err
-}
-
-// missing reports whether an error means that something is not found, or not yet available.
-func missing(err error) bool {
-	kind, code := model.KindOf(err)
-	return kind == model.NotFound || kind == model.Usage || code == "index_building"
-}
-
-func (v *visit) hitBlock(q string) ([]hit, error) {
-	ref := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(q, "#"), ",", ""))
-	switch ref {
-	case "latest", "newest", "head", "best":
-		ref = "tip"
-	}
-	b, err := v.Block(v.ctx, ref)
-	if err != nil {
-		return nil, unlessMissing(err)
-	}
-	return []hit{{link: v.BlockLink(b.Hash), What: "block", Note: "height " + humanize.Count(b.Height)}}, nil
-}
-
-func unlessMissing(err error) error {
-	if missing(err) {
-		return nil
-	}
-	return err
-}
-
-func (v *visit) hitTx(q string) ([]hit, error) {
-	txs, err := v.Txs(v.ctx, []string{strings.ToLower(q)})
-	if err != nil || txs[0] == nil {
-		return nil, unlessMissing(err)
-	}
-	return []hit{{link: v.TxLink(txs[0].Hash), What: "transaction", Note: "in block " + humanize.Count(txs[0].Height)}}, nil
-}
-
-// hitOutput finds an output by TX:N or TX#N.
-func (v *visit) hitOutput(q string) ([]hit, error) {
-	ref := strings.ToLower(strings.Replace(q, "#", ":", 1))
-	if !strings.Contains(ref, ":") {
-		return nil, nil
-	}
-	o, err := v.Output(v.ctx, ref)
-	if err != nil {
-		return nil, unlessMissing(err)
-	}
-	return []hit{{link: v.OutputLink(o.Tx, o.Index), What: "output", Note: v.Amount(o.Value).String()}}, nil
-}
-
-// hitValues looks up q in every index.
-func (v *visit) hitValues(q string) (hits []hit, err error) {
-	indexes, err := v.indexes()
+	found, err := search.Of(v.ctx, v.Queries, v.chain.Model, q)
 	if err != nil {
 		return nil, err
 	}
-	for _, index := range indexes {
-		found, err := v.Find(v.ctx, index, q, query.Terms{}, query.Page{Limit: 1})
-		if err != nil {
-			if missing(err) {
-				continue
-			}
-			return nil, err
-		}
-		if found.FirstSeen == nil {
-			continue
-		}
-		h := hit{link: v.ValueLink(index, found.Value), What: words(index), Note: "first seen in block " + humanize.Count(found.FirstSeen.Height)}
-		if index == v.chain.Model.Traits().SpendIndex {
-			h.link = link{v.OutputLink(found.FirstSeen.Tx, found.FirstSeen.Index).URL, found.Value}
-		}
-		hits = append(hits, h)
+	for _, r := range found.Results {
+		hits = append(hits, v.hit(&r))
 	}
 	return hits, nil
 }
 
-// hitUnused returns an unused address. Other indexes are ignored, since any hash is a valid value of some index.
-func (v *visit) hitUnused(q string) ([]hit, error) {
-	found, err := v.Find(v.ctx, "address", q, query.Terms{}, query.Page{Limit: 1})
-	if err != nil {
-		return nil, unlessMissing(err)
+// hit returns a result with its page.
+func (v *visit) hit(r *search.Result) hit {
+	switch r.Type {
+	case search.Block:
+		return hit{link: v.BlockLink(r.Value), What: "block", Note: "height " + humanize.Count(*r.Height)}
+	case search.Tx:
+		return hit{link: v.TxLink(r.Value), What: "transaction", Note: "in block " + humanize.Count(*r.Height)}
+	case search.Output:
+		return hit{link: link{v.URL("output", r.Value), r.Value}, What: "output", Note: v.Amount(r.Amount).String()}
+	case search.Asset:
+		return hit{link: v.AssetLink(r.Value), What: "asset", Note: r.Name}
 	}
-	return []hit{{link: v.ValueLink("address", found.Value), What: "address", Note: "never used", Unused: true}}, nil
-}
-
-func (v *visit) hitAsset(q string) ([]hit, error) {
-	a, err := v.Asset(v.ctx, q)
-	if err != nil {
-		return nil, unlessMissing(err)
+	h := hit{link: v.ValueLink(r.Index, r.Value), What: words(r.Index), Unused: r.Height == nil, Note: "never used"}
+	if !h.Unused {
+		h.Note = "first seen in block " + humanize.Count(*r.Height)
 	}
-	return []hit{{link: v.AssetLink(a.Asset), What: "asset", Note: a.Name}}, nil
-}
-
-// hitBeginnings returns values with prefix q, of indexes with the option prefix.
-func (v *visit) hitBeginnings(q string) (hits []hit, err error) {
-	indexes, err := v.indexes()
-	if err != nil {
-		return nil, err
-	}
-	for _, index := range indexes {
-		found, err := v.ValuesByText(v.ctx, index, q, query.Page{Limit: searchBegin})
-		if err != nil {
-			if missing(err) {
-				continue
-			}
-			return nil, err
-		}
-		for _, value := range found.Values {
-			hits = append(hits, hit{link: v.ValueLink(index, value.Value), What: words(index), Note: "first seen in block " + humanize.Count(value.FirstSeen.Height)})
-		}
-	}
-	return hits, nil
+	return h
 }
 
 // words returns a name of the settings in words.

@@ -81,7 +81,7 @@ func (q *Query) storedBalance(x *schema.Index, birth model.BirthPk) (*balance, e
 			return nil, err
 		}
 		if b.assets[row.Asset] = row.Amount.Big(); len(b.assets)%OccurrenceBatch == 0 {
-			if err := q.pass(OccurrenceBatch); err != nil {
+			if err := q.Pass(OccurrenceBatch); err != nil {
 				return nil, err
 			}
 		}

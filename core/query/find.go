@@ -27,7 +27,7 @@ func Batches[T any](q *Query, seq iter.Seq2[T, error], first, last int) iter.Seq
 	return func(yield func([]T, error) bool) {
 		size, batch := first, []T(nil)
 		send := func() bool {
-			if err := q.pass(len(batch)); err != nil {
+			if err := q.Pass(len(batch)); err != nil {
 				yield(nil, err)
 				return false
 			}

@@ -118,7 +118,7 @@ func (q *Query) sumHistory(x *schema.Index, birth model.BirthPk, s setops.Span) 
 			return 0, false, nil
 		}
 		if n%OccurrenceBatch == 0 {
-			if err := q.pass(OccurrenceBatch); err != nil {
+			if err := q.Pass(OccurrenceBatch); err != nil {
 				return 0, false, err
 			}
 		}

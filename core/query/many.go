@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -146,7 +145,7 @@ func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 	var values [][]byte
 	var outpoints, boxes []int // positions in refs of outpoints, and of values of the spend index
 	for i, ref := range refs {
-		hash, n, found := strings.Cut(ref, ":")
+		hash, n, found := cutRef(ref)
 		if !found && q.SpendIndex != nil {
 			value, err := q.SpendIndex.Parse(ref)
 			if err != nil {

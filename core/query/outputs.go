@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
@@ -28,7 +27,7 @@ func (qs Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error)
 
 // output returns an output and its row.
 func (q *Query) output(ref string) (pk model.UtxoPk, row [][]byte, err error) {
-	hash, n, found := strings.Cut(ref, ":")
+	hash, n, found := cutRef(ref)
 	if !found {
 		if q.SpendIndex == nil {
 			return 0, nil, model.Errorf(model.Usage, "bad_value", "output %q: expected TXHASH:N", ref)

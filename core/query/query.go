@@ -20,8 +20,8 @@ type Query struct {
 	passed int // rows read so far
 }
 
-// pass counts rows that are read. It returns [ErrTooManyRows] above the limit, or the error of the context.
-func (q *Query) pass(rows int) error {
+// Pass counts rows that are read. It returns [ErrTooManyRows] above the limit, or the error of the context.
+func (q *Query) Pass(rows int) error {
 	if q.passed += rows; q.most > 0 && q.passed > q.most {
 		return ErrTooManyRows
 	}
@@ -89,7 +89,7 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 	return a
 }
 
-// Block returns one block by hash, height or "tip".
+// Block returns one block by hash, height, or "tip" or "latest".
 func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*BlockAnswer, error) {
 		h, err := q.height(ref)
@@ -137,7 +137,7 @@ func FormatParent(c model.Chain, parent model.Hash) string {
 
 // height resolves a block reference.
 func (q *Query) height(ref string) (model.HeightPk, error) {
-	if ref == "tip" {
+	if ref == "tip" || ref == "latest" {
 		if q.Tip.IsOrigin() {
 			return 0, model.Errorf(model.NotFound, "unknown_block", "no tip: the database has no blocks yet")
 		}

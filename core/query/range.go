@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -93,4 +94,20 @@ func (q *Query) extent() string {
 		return fmt.Sprintf("its tip is %d", q.Tip.Height)
 	}
 	return fmt.Sprintf("its tip is %d, %s", q.Tip.Height, time.Unix(row.Time, 0).UTC().Format(time.RFC3339))
+}
+
+// ParseTime parses Unix seconds, a time in the format of RFC 3339, or a date in UTC. end selects the last second of a date,
+// else it is the first.
+func ParseTime(text string, end bool) (unix int64, ok bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, n >= 0
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t.Unix(), true
+	}
+	t, err := time.Parse(time.DateOnly, text)
+	if err == nil && end {
+		t = t.Add(24*time.Hour - time.Second)
+	}
+	return t.Unix(), err == nil
 }

@@ -150,7 +150,7 @@ func (q *Query) richestStored(x *schema.Index, top *topN[holderAmount]) error {
 	n := 0
 	for kv, err := range q.R.Scan(x.Family(schema.IndexBalance), nil, nil, false) {
 		if n++; err == nil && n%rowBatch == 0 {
-			err = q.pass(rowBatch)
+			err = q.Pass(rowBatch)
 		}
 		var birth model.BirthPk
 		if err == nil {
@@ -181,7 +181,7 @@ func (q *Query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error
 			return scanErr
 		}
 		if n++; n%rowBatch == 0 {
-			if err := q.pass(rowBatch); err != nil {
+			if err := q.Pass(rowBatch); err != nil {
 				return err
 			}
 		}

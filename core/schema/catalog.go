@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/internal/suggest"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -217,7 +218,11 @@ func UnknownIndex(c model.Chain, name string) error {
 	for _, x := range c.Indexes() {
 		names = append(names, x.Name)
 	}
-	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s", c.Name(), name, strings.Join(names, ", "))
+	hint := ""
+	if best, ok := suggest.Word(name, names); ok {
+		hint = fmt.Sprintf("; did you mean %q?", best)
+	}
+	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s%s", c.Name(), name, strings.Join(names, ", "), hint)
 }
 
 // ReadLayout reads the layout of an existing database from meta. Returns index_mismatch if the chain does not define an

@@ -5,6 +5,7 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 )
 
 func (p *program) assetCommand() *cli.Command {
@@ -18,16 +19,18 @@ func (p *program) assetCommand() *cli.Command {
 }
 
 func showAsset(p *terminal.Page, a *query.AssetAnswer) {
+	known := assetOf(p.Chain, a)
+	amount := func(n string) terminal.Cell { return terminal.Right(humanize.Unit{Decimals: known.Decimals}.Amount(n)) }
 	p.Fields(
 		"asset", terminal.Green(a.Asset),
 		"fingerprint", a.Fingerprint,
-		"name", terminal.Foreign(a.Name),
+		"name", terminal.Foreign(known.Name),
 		"description", terminal.Foreign(a.Description),
 		"decimals", a.Decimals,
 		"first seen", firstSeen(&a.FirstSeen),
-		"supply", terminal.Bold(terminal.Number(a.Supply)),
-		"minted", terminal.Number(a.Minted),
-		"burned", terminal.Number(a.Burned),
+		"supply", terminal.Bold(amount(a.Supply)),
+		"minted", amount(a.Minted),
+		"burned", amount(a.Burned),
 		"mints", a.MintCount,
 		"burns", a.BurnCount,
 		"outputs", a.OutputCount,

@@ -9,22 +9,22 @@ import (
 )
 
 func (p *program) assetHoldersCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	return listCommand(p, cli.Command{
 		Name:      "asset-holders",
 		Usage:     "list the addresses that hold an asset",
 		ArgsUsage: "ID|FINGERPRINT",
 		Flags:     command.PageFlags("addresses"),
 	}, func(r *request) (*query.AssetHoldersAnswer, error) {
 		return r.db.AssetHolders(r.ctx, r.arg(0), r.page)
-	}, showAssetHolders)
+	}, showAssetHolders, func(a *query.AssetHoldersAnswer) ([]query.HolderAnswer, *string) { return a.Holders, a.Next })
 }
 
 func showAssetHolders(p *terminal.Page, a *query.AssetHoldersAnswer) {
-	p.Fields("asset", terminal.Green(a.Asset))
+	p.Fields("asset", terminal.Green(a.Asset), "name", p.AssetName(a.Asset))
 	p.Heading("holders")
 	p.IfNone(len(a.Holders), "none")
 	terminal.Table(p, a.Holders, []string{"amount", "address"}, func(_ int, h query.HolderAnswer) terminal.Cells {
-		return terminal.Cells{terminal.Number(h.Amount), h.Address}
+		return terminal.Cells{p.AssetAmount(a.Asset, h.Amount), h.Address}
 	})
 	p.More(a.Next)
 }

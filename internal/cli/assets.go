@@ -6,16 +6,17 @@ import (
 	"birthmark/core/query"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
 )
 
 func (p *program) assetsCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	return listCommand(p, cli.Command{
 		Name:  "assets",
 		Usage: "list all assets in the order of their first occurrence",
 		Flags: command.OrderedPageFlags("assets"),
 	}, func(r *request) (*query.AssetsAnswer, error) {
 		return r.db.Assets(r.ctx, r.page)
-	}, showAssets)
+	}, showAssets, func(a *query.AssetsAnswer) ([]query.AssetAnswer, *string) { return a.Assets, a.Next })
 }
 
 func showAssets(p *terminal.Page, a *query.AssetsAnswer) {
@@ -29,7 +30,9 @@ func showAssets(p *terminal.Page, a *query.AssetsAnswer) {
 		if x.HolderCount == nil {
 			holders = terminal.Faint(terminal.Right("-"))
 		}
-		return terminal.Cells{x.FirstSeen.Height, terminal.Number(x.Supply), holders, x.Asset, terminal.Foreign(x.Name)}
+		known := assetOf(p.Chain, &x)
+		supply := terminal.Right(humanize.Unit{Decimals: known.Decimals}.Amount(x.Supply))
+		return terminal.Cells{x.FirstSeen.Height, supply, holders, x.Asset, terminal.Foreign(known.Name)}
 	})
 	p.More(a.Next)
 }

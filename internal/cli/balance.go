@@ -11,9 +11,13 @@ func (p *program) balanceCommand() *cli.Command {
 	return queryCommand(p, cli.Command{
 		Name:      "balance",
 		Usage:     "show the balance of an address (or any indexed value)",
-		ArgsUsage: "INDEX VALUE",
+		ArgsUsage: "[INDEX] VALUE",
 	}, func(r *request) (*query.BalanceAnswer, error) {
-		return r.db.Balance(r.ctx, r.arg(0), r.arg(1))
+		index, value, err := r.term(false)
+		if err != nil {
+			return nil, err
+		}
+		return r.db.Balance(r.ctx, index, value)
 	}, showBalance)
 }
 
@@ -30,7 +34,7 @@ func showBalance(p *terminal.Page, a *query.BalanceAnswer) {
 	if len(a.Assets) > 0 {
 		p.Heading("assets")
 	}
-	terminal.Table(p, a.Assets, []string{"balance", "asset"}, func(_ int, x query.AssetBalanceAnswer) terminal.Cells {
-		return terminal.Cells{terminal.Number(x.Balance), x.Asset}
+	terminal.Table(p, a.Assets, []string{"balance", "asset", "name"}, func(_ int, x query.AssetBalanceAnswer) terminal.Cells {
+		return terminal.Cells{p.AssetAmount(x.Asset, x.Balance), x.Asset, p.AssetName(x.Asset)}
 	})
 }

@@ -12,13 +12,13 @@ import (
 )
 
 func (p *program) blocksCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	return listCommand(p, cli.Command{
 		Name:  "blocks",
 		Usage: "list blocks, without their transactions",
 		Flags: slices.Concat(command.RangeFlags(), command.OrderedPageFlags("blocks")),
 	}, func(r *request) (*query.BlocksAnswer, error) {
 		return r.db.Blocks(r.ctx, r.blocks, r.page)
-	}, showBlocks)
+	}, showBlocks, func(a *query.BlocksAnswer) ([]query.BlockSummaryAnswer, *string) { return a.Blocks, a.Next })
 }
 
 func showBlocks(p *terminal.Page, a *query.BlocksAnswer) {

@@ -13,7 +13,7 @@ func (p *program) fieldsCommand() *cli.Command {
 		Name:     "fields",
 		Usage:    "list the fields for expressions of custom indexes",
 		Category: standalone,
-		Flags:    append(command.CommonFlags(), command.String("chain", "`CHAIN`: bitcoin, cardano or ergo")),
+		Flags:    append(command.CommonFlags(), command.ChainFlag()),
 		Action:   p.fields,
 	}
 }

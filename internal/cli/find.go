@@ -14,10 +14,10 @@ import (
 )
 
 func (p *program) findCommand() *cli.Command {
-	find := queryCommand(p, cli.Command{
+	find := listCommand(p, cli.Command{
 		Name:      "find",
 		Usage:     "list the outputs of an address (or any indexed value)",
-		ArgsUsage: "INDEX [VALUE]",
+		ArgsUsage: "[INDEX] VALUE",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringSliceFlag{Name: "and", Usage: "only outputs that also contain `INDEX=VALUE`; can be repeated"},
 			&cli.StringSliceFlag{Name: "or", Usage: "also outputs that contain `INDEX=VALUE`; can be repeated"},
@@ -32,8 +32,12 @@ func (p *program) findCommand() *cli.Command {
 		if terms.Or, err = termsIn(r.Context, "or"); err != nil {
 			return nil, err
 		}
-		return r.db.Find(r.ctx, r.arg(0), r.arg(1), terms, r.page)
-	}, showFind)
+		index, value, err := r.term(true)
+		if err != nil {
+			return nil, err
+		}
+		return r.db.Find(r.ctx, index, value, terms, r.page)
+	}, showFind, func(a *query.FindAnswer) ([]query.OutputAnswer, *string) { return a.Outputs, a.Next })
 	page := find.Action
 	find.Action = func(c *cli.Context) error {
 		if c.Bool("follow") {
@@ -43,9 +47,6 @@ func (p *program) findCommand() *cli.Command {
 			if name := f.Names()[0]; c.IsSet(name) {
 				return command.UsageError("missing_flag", "--%s needs --follow", name)
 			}
-		}
-		if c.NArg() < 2 {
-			return command.UsageError("missing_argument", "missing argument VALUE: expected %s", c.Command.UsageText)
 		}
 		return page(c)
 	}

@@ -15,8 +15,8 @@ import (
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
-	"birthmark/internal/cursor"
 	"birthmark/internal/daemon"
+	"birthmark/internal/follower"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -27,7 +27,7 @@ func followFlags() []cli.Flag {
 		command.Bool("follow", "stream new matches block by block until interrupted; without VALUE, match every value"),
 		command.Bool("spends", "with --follow: also print the inputs that spend matching outputs"),
 		command.Bool("until-tip", "with --follow: stop at the tip"),
-		command.String("cursor", "with --follow: continue from the cursor `NAME` and advance it"),
+		command.String("follower", "with --follow: continue from the follower `NAME` and advance it"),
 		command.StringDefault("poll", "with --follow: poll for new blocks every `TIME`", "1s"),
 	}
 }
@@ -37,7 +37,7 @@ const (
 	minPoll     = 10 * time.Millisecond
 
 	flushEvery = 200 * time.Millisecond // while there are more events
-	saveEvery  = time.Second            // saves the cursor while there are more events
+	saveEvery  = time.Second            // saves the follower while there are more events
 )
 
 // eventStream is a running find --follow.
@@ -46,10 +46,11 @@ type eventStream struct {
 	c      *cli.Context
 	set    *config.Chain
 	filter changes.Filter
+	guess  bool // the only argument can be an index or a value
 	poll   time.Duration
 
-	cursor *cursor.Held   // nil: none
-	saved  *cursor.Cursor // its position at the start; nil: a new cursor
+	follower *follower.Held     // nil: none
+	saved    *follower.Position // its position at the start; nil: a new follower
 
 	out       *terminal.Page
 	lines     *json.Encoder // of out
@@ -73,11 +74,11 @@ func (p *program) follow(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if name := c.String("cursor"); name != "" {
-		if err := f.lockCursor(cursor.Of(dir), name); err != nil {
+	if name := c.String("follower"); name != "" {
+		if err := f.lockFollower(follower.Of(dir), name); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, f.cursor.Release()) }()
+		defer func() { err = errors.Join(err, f.follower.Release()) }()
 	}
 	f.out = terminal.NewPage(p.Stdout, p.Colour(), nil)
 	f.lines = json.NewEncoder(f.out)
@@ -103,11 +104,12 @@ func (p *program) follow(c *cli.Context) (err error) {
 // read reads arguments and flags, and rejects flags that --follow does not support.
 func (f *eventStream) read() (err error) {
 	c := f.c
-	err = command.Exclusive(c, "follow", "and", "or", "unspent", "limit", "after", "order", "height-to", "time-to")
+	err = command.Exclusive(c, "follow", "and", "or", "unspent", "limit", "after", "order", "height-to", "time-to", "csv")
 	if err != nil {
 		return err
 	}
 	f.filter = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
+	f.guess = c.NArg() == 1
 	start, err := command.Range(c)
 	if err != nil {
 		return err
@@ -115,8 +117,8 @@ func (f *eventStream) read() (err error) {
 	if start != (query.Range{}) {
 		f.filter.Start = &start
 	}
-	if c.IsSet("cursor") {
-		if err := cursor.CheckName(c.String("cursor")); err != nil {
+	if c.IsSet("follower") {
+		if err := follower.CheckName(c.String("follower")); err != nil {
 			return err
 		}
 	}
@@ -128,8 +130,8 @@ func (f *eventStream) read() (err error) {
 	return nil
 }
 
-func (f *eventStream) lockCursor(folder cursor.Folder, name string) (err error) {
-	if f.cursor, err = f.holdCursor(f.c, folder, name); err != nil {
+func (f *eventStream) lockFollower(folder follower.Folder, name string) (err error) {
+	if f.follower, err = f.holdFollower(f.c, folder, name); err != nil {
 		return err
 	}
 	f.saved, err = folder.Read(name)
@@ -138,10 +140,10 @@ func (f *eventStream) lockCursor(folder cursor.Folder, name string) (err error) 
 	}
 	if err == nil && f.saved != nil && f.filter.Start != nil {
 		err = command.UsageError("bad_value",
-			"cursor %s already has a position: --height-from and --time-from are only for a new cursor", name)
+			"follower %s already has a position: --height-from and --time-from are only for a new follower", name)
 	}
 	if err != nil {
-		err = errors.Join(err, f.cursor.Release())
+		err = errors.Join(err, f.follower.Release())
 	}
 	return err
 }
@@ -155,10 +157,13 @@ func (f *eventStream) printNew() (took time.Duration, err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	took = f.Now().Sub(began)
+	if f.guess {
+		f.findTerm(db)
+	}
 	if !f.started {
 		f.out.Chain = db.Chain()
 		if f.saved != nil {
-			if f.locator, err = pointsOf(db.Chain(), f.c.String("cursor"), f.saved); err != nil {
+			if f.locator, err = pointsOf(db.Chain(), f.c.String("follower"), f.saved); err != nil {
 				return took, err
 			}
 			f.filter.Start = nil
@@ -179,6 +184,18 @@ func (f *eventStream) printNew() (took time.Duration, err error) {
 	return took, f.flush(db)
 }
 
+// findTerm replaces the only argument, if it is no index, by the index and the value that it is.
+func (f *eventStream) findTerm(db *daemon.Database) {
+	f.guess = false
+	if isIndex(db, f.filter.Index) {
+		return
+	}
+	r := &request{Context: f.c, ctx: f.c.Context, db: db}
+	if index, value, err := r.term(true); err == nil { // else it is an unknown index
+		f.filter.Term = query.Term{Index: index, Value: value}
+	}
+}
+
 // handle prints an event and saves the position from time to time.
 func (f *eventStream) handle(db *daemon.Database, e changes.Change) error {
 	switch {
@@ -187,9 +204,9 @@ func (f *eventStream) handle(db *daemon.Database, e changes.Change) error {
 			return nil
 		}
 		f.started, f.last = true, *e.Rollback
-		// The cursor moves back before a rollback is printed, and forward after a block is printed: it is never ahead of the
+		// The follower moves back before a rollback is printed, and forward after a block is printed: it is never ahead of the
 		// client, even if the chain returns to an orphaned branch.
-		if err := f.saveCursor(db); err != nil {
+		if err := f.saveFollower(db); err != nil {
 			return err
 		}
 	case e.Block != nil:
@@ -204,7 +221,7 @@ func (f *eventStream) handle(db *daemon.Database, e changes.Change) error {
 	now := f.Now()
 	switch {
 	case e.Block == nil:
-	case f.cursor != nil && now.Sub(f.savedAt) >= saveEvery:
+	case f.follower != nil && now.Sub(f.savedAt) >= saveEvery:
 		return f.flush(db)
 	case now.Sub(f.flushedAt) >= flushEvery:
 		f.flushedAt = now
@@ -219,20 +236,20 @@ func (f *eventStream) flush(db *daemon.Database) error {
 	if err := f.out.Flush(); err != nil || !f.started {
 		return err
 	}
-	return f.saveCursor(db)
+	return f.saveFollower(db)
 }
 
-// saveCursor sets the cursor, if there is one, to the position after the last block.
-func (f *eventStream) saveCursor(db *daemon.Database) (err error) {
+// saveFollower sets the follower, if there is one, to the position after the last block.
+func (f *eventStream) saveFollower(db *daemon.Database) (err error) {
 	if !f.savedAt.IsZero() && len(f.locator) > 0 && f.locator[0] == f.last {
 		return nil
 	}
 	f.locator, err = changes.Locator(context.WithoutCancel(f.c.Context), db.Queries, f.last)
-	if err != nil || f.cursor == nil {
+	if err != nil || f.follower == nil {
 		return err
 	}
 	f.savedAt = f.Now()
-	return f.cursor.Write(f.cursorAt(db.Chain(), f.locator))
+	return f.follower.Write(f.followerAt(db.Chain(), f.locator))
 }
 
 // wait waits until something was written to the database in dir since seen.

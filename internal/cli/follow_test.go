@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"birthmark/core/query"
-	"birthmark/internal/cursor"
+	"birthmark/internal/follower"
 	"birthmark/internal/testseed"
 )
 
@@ -98,7 +98,7 @@ func TestKilledFollowersLoseNothing(t *testing.T) {
 	var follower *exec.Cmd
 	var done chan struct{}
 	start := func() {
-		follower, _, _ = process(t, -1, "find", "--follow", "address", "--spends", "--json", "--cursor", "all", "--poll", "10ms", "--db", db)
+		follower, _, _ = process(t, -1, "find", "--follow", "address", "--spends", "--json", "--follower", "all", "--poll", "10ms", "--db", db)
 		follower.Stdout = nil
 		out, err := follower.StdoutPipe()
 		if err != nil {
@@ -147,7 +147,7 @@ func TestKilledFollowersLoseNothing(t *testing.T) {
 		}
 	}
 	kill()
-	r := birthmark("find", "--follow", "address", "--spends", "--json", "--cursor", "all", "--until-tip", "--db", db)
+	r := birthmark("find", "--follow", "address", "--spends", "--json", "--follower", "all", "--until-tip", "--db", db)
 	if r.status != exitDone || r.stderr != "" {
 		t.Fatalf("%+v", r)
 	}
@@ -164,20 +164,20 @@ func TestKilledFollowersLoseNothing(t *testing.T) {
 	if heard.at != tip || !maps.Equal(heard.have, whole.have) || len(whole.have) < tip {
 		t.Errorf("at block %d of %d with %d outputs and spends, expected %d", heard.at, tip, len(heard.have), len(whole.have))
 	}
-	var a cursorAnswer
-	ask(t, &a, "cursor", "get", "all", "--db", db)
+	var a followerAnswer
+	ask(t, &a, "follower", "get", "all", "--db", db)
 	if a.At == nil || int(a.At.Height) != tip || a.Behind != 0 || *a.At != *a.ResumesAt {
-		t.Errorf("the cursor is at %+v", a)
+		t.Errorf("the follower is at %+v", a)
 	}
 }
 
-// A follower of a database with a running sync ends by a signal, with its cursor at its last block line.
+// A follower of a database with a running sync ends by a signal, with its follower at its last block line.
 func TestASignalEndsAFollower(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	runningSync(t, db)
-	cmd, _, stderr := process(t, -1, "find", "--follow", "address", satoshi, "--json", "--cursor", "one", "--db", db)
+	cmd, _, stderr := process(t, -1, "find", "--follow", "address", satoshi, "--json", "--follower", "one", "--db", db)
 	cmd.Stdout = nil
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -193,7 +193,7 @@ func TestASignalEndsAFollower(t *testing.T) {
 			t.Fatalf("%v in %s", err, lines.Text())
 		}
 	}
-	wantFailure(t, exitRefused, "locked", fmt.Sprintf(`^cursor one is in use by pid %d, birthmark find`, cmd.Process.Pid), "cursor", "set", "one", "tip", "--db", db)
+	wantFailure(t, exitRefused, "locked", fmt.Sprintf(`^follower one is in use by pid %d, birthmark find`, cmd.Process.Pid), "follower", "set", "one", "tip", "--db", db)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -203,34 +203,34 @@ func TestASignalEndsAFollower(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %s", err, stderr)
 	}
-	kept, err := cursor.Of(db).Read("one")
+	kept, err := follower.Of(db).Read("one")
 	if err != nil || kept.Blocks[0].Height != 500 || kept.Blocks[0].Hash != last.Hash {
 		t.Errorf("%+v, %v", kept, err)
 	}
 }
 
-func TestCursorsAreListed(t *testing.T) {
+func TestFollowersAreListed(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
 	var b strings.Builder
 	for _, line := range []string{
-		"cursor list",
-		"cursor set wallet 170",
-		"find --follow --until-tip --spends --cursor wallet address " + satoshi,
-		"find --follow --until-tip --spends --cursor wallet address " + satoshi + " --json",
-		"cursor set wallet origin",
-		"find --follow --until-tip --cursor wallet address " + satoshi + " --json",
+		"follower list",
+		"follower set wallet 170",
+		"find --follow --until-tip --spends --follower wallet address " + satoshi,
+		"find --follow --until-tip --spends --follower wallet address " + satoshi + " --json",
+		"follower set wallet origin",
+		"find --follow --until-tip --follower wallet address " + satoshi + " --json",
 		"rollback --to-height 182",
-		"cursor set alerts tip --json",
-		"cursor list",
-		"cursor get wallet --json",
-		"find --follow --until-tip --spends --cursor wallet address " + satoshi + " --json",
-		"cursor list --json",
+		"follower set alerts tip --json",
+		"follower list",
+		"follower get wallet --json",
+		"find --follow --until-tip --spends --follower wallet address " + satoshi + " --json",
+		"follower list --json",
 		"find --follow --until-tip --height-from 182 address " + satoshi + " --json",
 		"find --follow --until-tip asset",
-		"cursor delete wallet",
-		"cursor delete alerts --json",
-		"cursor list --json",
+		"follower delete wallet",
+		"follower delete alerts --json",
+		"follower list --json",
 	} {
 		r := birthmark(append(strings.Fields(line), "--db", db)...)
 		if r.status != exitDone || r.stderr != "" {
@@ -245,7 +245,7 @@ func TestCursorsAreListed(t *testing.T) {
 func TestErrorsOfFollowers(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
-	ask(t, nil, "cursor", "set", "a", "5", "--db", db)
+	ask(t, nil, "follower", "set", "a", "5", "--db", db)
 	file := filepath.Join(db, "cursors", "other.json")
 	write(t, file, `{"chain":"cardano","network":"mainnet","blocks":[]}`)
 	write(t, filepath.Join(db, "cursors", "broken.json"), `{"chain":"bitcoin","network":"mainnet","blocks":[{"height":1,"hash":"x"}]}`)
@@ -255,38 +255,38 @@ func TestErrorsOfFollowers(t *testing.T) {
 		code, message string
 	}{
 		{"find address", exitUsage, "missing_argument", `^missing argument VALUE: expected birthmark find`},
-		{"find --cursor a address x", exitUsage, "missing_flag", `^--cursor needs --follow$`},
+		{"find --follower a address x", exitUsage, "missing_flag", `^--follower needs --follow$`},
 		{"find --spends address x", exitUsage, "missing_flag", `^--spends needs --follow$`},
 		{"find --follow --unspent address", exitUsage, "bad_value", `^--follow and --unspent cannot be combined`},
 		{"find --follow --and address=x address", exitUsage, "bad_value", `^--follow and --and cannot be combined`},
 		{"find --follow --height-to 3 address", exitUsage, "bad_value", `^--follow and --height-to cannot be combined`},
 		{"find --follow --poll 1ms address", exitUsage, "bad_value", `^--poll: expected a duration of at least 10ms, such as 500ms, not "1ms"$`},
-		{"find --follow --cursor a/b address", exitUsage, "bad_value", `^invalid cursor name "a/b"`},
-		{"find --follow --cursor a --height-from 3 address", exitUsage, "bad_value", `^cursor a already has a position`},
+		{"find --follow --follower a/b address", exitUsage, "bad_value", `^invalid follower name "a/b"`},
+		{"find --follow --follower a --height-from 3 address", exitUsage, "bad_value", `^follower a already has a position`},
 		{"find --follow --height-from 300 address", exitUsage, "empty_range", `^from height 300: .* its tip is 199`},
 		{"find --follow colour", exitUsage, "unknown_index", `"colour"`},
 		{"find --follow address x", exitUsage, "bad_value", `^address "x"`},
-		{"find --follow --cursor other address", exitRefused, "wrong_chain", `^cursor other belongs to cardano mainnet`},
-		{"find --follow --cursor broken address", exitRefused, "damaged_cursor", `^cursor broken is damaged \(block 1: .*\): delete or set it$`},
+		{"find --follow --follower other address", exitRefused, "wrong_chain", `^follower other belongs to cardano mainnet`},
+		{"find --follow --follower broken address", exitRefused, "damaged_follower", `^follower broken is damaged \(block 1: .*\): delete or set it$`},
 		{"find --and address address x", exitUsage, "bad_value", `^--and: expected INDEX=VALUE, not "address"$`},
 		{"find --or =x address x", exitUsage, "bad_value", `^--or: expected INDEX=VALUE, not "=x"$`},
 		{"find --time-from yesterday address " + satoshi, exitUsage, "bad_value", `^--time-from: expected unix seconds, or a time such as`},
 		{"history --height-from 9 --height-to 8 address " + satoshi, exitUsage, "bad_range", `ends before it begins`},
 		{"history --time-from 2030-01-01T00:00:00Z address " + satoshi, exitUsage, "empty_range", `^from 2030-01-01T00:00:00Z: .* 2009-01-12T`},
-		{"cursor set a 200", exitFailed, "unknown_block", `^no block at height 200`},
-		{"cursor set a.b 1", exitUsage, "bad_value", `^invalid cursor name`},
-		{"cursor get none", exitFailed, "unknown_cursor", `^unknown cursor "none"`},
-		{"cursor delete none", exitFailed, "unknown_cursor", `^unknown cursor "none"`},
+		{"follower set a 200", exitFailed, "unknown_block", `^no block at height 200`},
+		{"follower set a.b 1", exitUsage, "bad_value", `^invalid follower name`},
+		{"follower get none", exitFailed, "unknown_follower", `^unknown follower "none"`},
+		{"follower delete none", exitFailed, "unknown_follower", `^unknown follower "none"`},
 	} {
 		wantFailure(t, c.status, c.code, c.message, append(strings.Fields(c.args), "--db", db)...)
 	}
-	if r := birthmark("cursor", "delete", "broken", "--db", db); r.status != exitDone {
+	if r := birthmark("follower", "delete", "broken", "--db", db); r.status != exitDone {
 		t.Errorf("one that is damaged cannot be deleted: %+v", r)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	names, err := cursor.Of(db).List()
+	names, err := follower.Of(db).List()
 	if err != nil || !slices.Equal(names, []string{"a"}) {
 		t.Errorf("left behind: %q, %v", names, err)
 	}

@@ -10,13 +10,13 @@ import (
 )
 
 func (p *program) forksCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	return listCommand(p, cli.Command{
 		Name:  "forks",
 		Usage: "list blocks orphaned by reorganizations, newest first",
 		Flags: command.PageFlags("blocks"),
 	}, func(r *request) (*query.ForksAnswer, error) {
 		return r.db.Forks(r.ctx, r.page)
-	}, showForks)
+	}, showForks, func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
 }
 
 func showForks(p *terminal.Page, a *query.ForksAnswer) {

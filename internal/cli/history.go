@@ -12,14 +12,18 @@ import (
 )
 
 func (p *program) historyCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	return listCommand(p, cli.Command{
 		Name:      "history",
 		Usage:     "list the transactions of an address (or any indexed value)",
-		ArgsUsage: "INDEX VALUE",
+		ArgsUsage: "[INDEX] VALUE",
 		Flags:     slices.Concat(command.RangeFlags(), command.OrderedPageFlags("transactions")),
 	}, func(r *request) (*query.HistoryAnswer, error) {
-		return r.db.History(r.ctx, r.arg(0), r.arg(1), r.blocks, r.page)
-	}, showHistory)
+		index, value, err := r.term(false)
+		if err != nil {
+			return nil, err
+		}
+		return r.db.History(r.ctx, index, value, r.blocks, r.page)
+	}, showHistory, func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next })
 }
 
 func showHistory(p *terminal.Page, a *query.HistoryAnswer) {
@@ -70,7 +74,8 @@ func showMovedAssets(p *terminal.Page, txs []query.HistoryTxAnswer) {
 	if len(entries) > 0 {
 		p.Heading("assets")
 	}
-	terminal.Table(p, entries, []string{"transaction", "received", "sent", "asset"}, func(_ int, e entry) terminal.Cells {
-		return terminal.Cells{terminal.Faint(e.tx), terminal.Number(e.Received), terminal.Number(e.Sent), e.Asset}
+	terminal.Table(p, entries, []string{"transaction", "received", "sent", "asset", "name"}, func(_ int, e entry) terminal.Cells {
+		received, sent := p.AssetAmount(e.Asset, e.Received), p.AssetAmount(e.Asset, e.Sent)
+		return terminal.Cells{terminal.Faint(e.tx), received, sent, e.Asset, p.AssetName(e.Asset)}
 	})
 }

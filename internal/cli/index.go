@@ -15,7 +15,7 @@ import (
 func (p *program) indexCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "index",
-		Usage:    "list, add, drop and check the indexes of a database",
+		Usage:    "list, add, drop, check and try the indexes of a database",
 		Category: building,
 		Subcommands: []*cli.Command{
 			{
@@ -36,6 +36,7 @@ func (p *program) indexCommand() *cli.Command {
 				),
 				Action: command.Profiled(p.indexAdd),
 			},
+			p.indexTryCommand(),
 			{
 				Name:      "drop",
 				Usage:     "drop an index",

@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 			os.Unsetenv(name)
 		}
 	}
+	os.Setenv("XDG_DATA_HOME", "/nonexistent") // nor do databases in the data folder
 	testrun.Main(m)
 }
 

@@ -90,11 +90,11 @@ func showAssetEntries(p *terminal.Page, outputs []query.OutputAnswer) {
 	if len(entries) > 0 {
 		p.Heading("assets in outputs")
 	}
-	terminal.Table(p, entries, []string{"output", "amount", "asset", ""}, func(_ int, e entry) terminal.Cells {
+	terminal.Table(p, entries, []string{"output", "amount", "asset", "name", ""}, func(_ int, e entry) terminal.Cells {
 		action := terminal.Faint(e.Action)
 		if e.Action == "mint" {
 			action = terminal.Yellow(e.Action)
 		}
-		return terminal.Cells{terminal.Faint(place(e.of)), terminal.Number(e.Amount), e.Asset, action}
+		return terminal.Cells{terminal.Faint(place(e.of)), p.AssetAmount(e.Asset, e.Amount), e.Asset, p.AssetName(e.Asset), action}
 	})
 }

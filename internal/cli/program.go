@@ -67,17 +67,15 @@ func (p *program) app() *cli.App {
 		Name:      "birthmark",
 		Usage:     "index and query UTXO blockchains (Bitcoin, Cardano, Ergo)",
 		UsageText: "birthmark COMMAND [flags] [arguments]",
-		Description: "Flags can be placed before or after the arguments. Settings can also come from a file (--config) and from\n" +
-			"environment variables: BIRTHMARK_DB sets --db. Flags override variables, and variables override the file.",
-		Reader: p.Stdin, Writer: p.Stdout, ErrWriter: p.Stderr,
+		Reader:    p.Stdin, Writer: p.Stdout, ErrWriter: p.Stderr,
 		HideHelpCommand: true,
 		HideVersion:     true,
 		// Values of repeatable flags can contain commas.
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {}, // run returns the status; do not exit here
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "version", Hidden: true},
-			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Hidden: true},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "print version"},
+			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}},
 		},
 		Action: func(c *cli.Context) error {
 			if c.Bool("version") {
@@ -93,13 +91,14 @@ func (p *program) app() *cli.App {
 			p.indexCommand(),
 			p.rawCommand(),
 			p.statusCommand(),
+			p.searchCommand(),
 			p.blocksCommand(),
 			p.blockCommand(),
 			p.txCommand(),
 			p.outputCommand(),
 			p.findCommand(),
 			p.historyCommand(),
-			p.cursorCommand(),
+			p.followerCommand(),
 			p.balanceCommand(),
 			p.richestCommand(),
 			p.valuesCommand(),
@@ -116,6 +115,9 @@ func (p *program) app() *cli.App {
 			p.fieldsCommand(),
 			p.configCommand(),
 			benchcmd.Command(p.Env, standalone),
+			p.completionCommand(),
+			p.completeCommand(),
+			p.manCommand(),
 			p.versionCommand(),
 			p.helpCommand(),
 		},
@@ -131,8 +133,6 @@ func (p *program) app() *cli.App {
 func prepare(parent string, c *cli.Command) {
 	name, action := parent+" "+c.Name, c.Action
 	c.HideHelpCommand = true // "help" can be an argument
-	description, examples := helpOf(name)
-	c.Description, c.CustomHelpTemplate = description, helpTemplate+examples
 	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
 	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return flagError(name, c.Flags, err) }
 	c.Action = func(ctx *cli.Context) error {

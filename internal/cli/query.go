@@ -2,15 +2,18 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/search"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/daemon"
+	"birthmark/model"
 )
 
 // request is a query of the command line: the database, the arguments, and the page and range that the flags select.
@@ -25,14 +28,84 @@ type request struct {
 // arg returns an argument, or "" if it was omitted.
 func (r *request) arg(i int) string { return r.Args().Get(i) }
 
+// term returns the arguments [INDEX] VALUE. Without INDEX, the value determines the index. [query.AssetTerm] is an index
+// too if assets is set.
+func (r *request) term(assets bool) (index, value string, err error) {
+	if r.NArg() == 2 {
+		return r.arg(0), r.arg(1), nil
+	}
+	value = r.arg(0)
+	if isIndex(r.db, value) {
+		return "", "", missingValue(r.Context)
+	}
+	if assets {
+		_, err := r.db.Asset(r.ctx, value)
+		kind, _ := model.KindOf(err)
+		if err == nil {
+			return query.AssetTerm, value, nil
+		} else if kind != model.NotFound && kind != model.Usage {
+			return "", "", err
+		}
+	}
+	index, err = search.IndexOf(r.ctx, r.db.Queries, r.db.Chain(), value)
+	return index, value, err
+}
+
+// isIndex reports whether a word is the name of an index, not a value.
+func isIndex(db *daemon.Database, word string) bool {
+	return word == query.AssetTerm || slices.Contains(db.Indexes(), word)
+}
+
+func missingValue(c *cli.Context) error {
+	return command.UsageError("missing_argument", "missing argument VALUE: expected %s", c.Command.UsageText)
+}
+
 // queryCommand returns a command that queries a database. ask returns the answer, and show prints it as text.
 func queryCommand[A any](
 	p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A),
 ) *cli.Command {
+	return p.databaseCommand(c, func(r *request) error {
+		a, err := ask(r)
+		if err != nil {
+			return err
+		}
+		return answer(p, r, a, show)
+	})
+}
+
+// listCommand returns a command that queries a list, which --csv prints as CSV: entries returns the entries of an answer
+// and the cursor of the next page.
+func listCommand[A, E any](
+	p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A), entries func(A) ([]E, *string),
+) *cli.Command {
+	c.Flags = append(c.Flags, command.Bool("csv", "print CSV with a header; columns have the names of the JSON fields"))
+	return p.databaseCommand(c, func(r *request) error {
+		a, err := ask(r)
+		if err != nil {
+			return err
+		}
+		if !r.Bool("csv") {
+			return answer(p, r, a, show)
+		}
+		list, next := entries(a)
+		if next != nil {
+			fmt.Fprintln(p.Stderr, "birthmark: there is more: --after", *next)
+		}
+		return terminal.CSV(p.Stdout, list, slices.Sorted(slices.Values(r.db.Indexes())))
+	})
+}
+
+// databaseCommand returns a command that reads a database.
+func (p *program) databaseCommand(c cli.Command, do func(*request) error) *cli.Command {
 	c.Category = querying
-	c.Flags = slices.Concat(c.Flags, command.DatabaseFlags())
+	c.Flags = slices.Concat(c.Flags, []cli.Flag{
+		command.Bool("wide", "print whole hashes also if they do not fit the terminal"),
+	}, command.DatabaseFlags())
 	c.Action = command.Profiled(func(c *cli.Context) (err error) {
 		r := &request{Context: c, ctx: c.Context}
+		if c.Bool("csv") && p.JSON {
+			return command.UsageError("bad_value", "--csv and --json cannot be combined")
+		}
 		if r.page, err = command.Page(c); err != nil {
 			return err
 		}
@@ -41,12 +114,49 @@ func queryCommand[A any](
 		}
 		return p.Read(c, core.Options{}, func(db *daemon.Database) error {
 			r.db = db
-			a, err := ask(r)
-			if err != nil {
-				return err
-			}
-			return p.Answer(db.Chain(), a, func(page *terminal.Page) { show(page, a) })
+			return do(r)
 		})
 	})
 	return &c
+}
+
+// answer prints the answer to a query.
+func answer[A any](p *program, r *request, a A, show func(*terminal.Page, A)) error {
+	return p.Answer(r.db.Chain(), a, func(page *terminal.Page) {
+		if r.Bool("wide") {
+			page.Width = 0
+		}
+		page.Asset = r.assets()
+		show(page, a)
+	})
+}
+
+// maxAssets is the maximum number of assets of an answer whose names and decimals are read.
+const maxAssets = 1000
+
+// assets returns a function that returns the name and the decimals of an asset.
+func (r *request) assets() func(id string) terminal.Asset {
+	known := map[string]terminal.Asset{}
+	return func(id string) terminal.Asset {
+		a, ok := known[id]
+		if ok || len(known) == maxAssets {
+			return a
+		}
+		if found, err := r.db.Asset(r.ctx, id); err == nil { // the amount is shown without decimals if it is unknown
+			a = assetOf(r.db.Chain(), found)
+		}
+		known[id] = a
+		return a
+	}
+}
+
+// maxDecimals is the maximum number of decimals that are shown; an issuer can state any number.
+const maxDecimals = 38
+
+func assetOf(chain model.Chain, a *query.AssetAnswer) terminal.Asset {
+	of := terminal.Asset{Name: query.AssetName(chain, a)}
+	if a.Decimals != nil && *a.Decimals > 0 && *a.Decimals <= maxDecimals {
+		of.Decimals = *a.Decimals
+	}
+	return of
 }

@@ -17,8 +17,11 @@ import (
 // first tagged release.
 var renamedFlags = map[string]string{
 	"rate": "rate-limit", "cors": "cors-origins", "proxies": "trusted-proxies", "to-tip": "until-tip",
-	"keep": "reuse-db", "pace": "rps", "kinds": "per-kind", "fresh": "no-cache",
+	"keep": "reuse-db", "pace": "rps", "kinds": "per-kind", "fresh": "no-cache", "cursor": "follower",
 }
+
+// renamedCommands maps former names of commands likewise.
+var renamedCommands = map[string]string{"cursor": "follower"}
 
 // reorder brings arguments into the order that urfave/cli requires: commands, flags, "--", arguments. Users can place
 // flags anywhere before "--". It reads --json, which every command accepts and which applies to errors too.
@@ -33,6 +36,10 @@ func (p *program) reorder(app *cli.App, args []string) (line []string, err error
 			rest = append(rest, args[i+1:]...)
 			i = len(args)
 		case len(a) > 1 && a[0] == '-':
+			if strings.Trim(a[1:], "0123456789") == "" {
+				err = cmp.Or(err, command.UsageError("bad_value", "%s: negative numbers are not supported; tip is the last block", a))
+				break
+			}
 			name, value, hasValue := strings.Cut(strings.TrimPrefix(a[1:], "-"), "=")
 			if present, ok := renamedFlags[name]; ok {
 				w := fmt.Sprintf("flag --%s is now called --%s; the old name will be removed", name, present)
@@ -63,13 +70,16 @@ func (p *program) reorder(app *cli.App, args []string) (line []string, err error
 			}
 		case len(rest) == 0 && at.Command(a) != nil:
 			at, line = at.Command(a), append(line, a)
+		case len(rest) == 0 && len(line) == 1 && renamedCommands[a] != "":
+			p.Warnings = append(p.Warnings, fmt.Sprintf("command %s is now called %s; the old name will be removed", a, renamedCommands[a]))
+			at, line = at.Command(renamedCommands[a]), append(line, renamedCommands[a])
 		default:
 			rest = append(rest, a)
 		}
 	}
 	if len(at.Subcommands) > 0 && len(rest) > 0 {
-		err = cmp.Or(err, command.UsageError("unknown_command", "unknown command %q%s (run %s help)",
-			rest[0], suggest.Hint(rest[0], commandsOf(at)), app.Name))
+		err = cmp.Or(err, command.UsageError("unknown_command", "unknown command %q%s (run %s --help)",
+			rest[0], suggest.Hint(rest[0], commandsOf(at)), strings.Join(line, " ")))
 	}
 	return append(append(append(line, flags...), "--"), rest...), err
 }
@@ -103,24 +113,40 @@ func flagError(name string, flags []cli.Flag, err error) error {
 		for _, f := range flags {
 			known["--"+f.Names()[0]] = true
 		}
-		return command.UsageError("unknown_flag", "unknown flag --%s of %s%s (run %s --help)",
-			flag, name, suggest.Hint("--"+flag, known), name)
+		dashes := "--"
+		if len(flag) == 1 {
+			dashes = "-"
+		}
+		return command.UsageError("unknown_flag", "unknown flag %s%s of %s%s (run %s --help)",
+			dashes, flag, name, suggest.Hint("--"+flag, known), name)
 	}
 	text := strings.NewReplacer(" for -", " for --", "parse error", "expected true or false").Replace(err.Error())
 	return command.UsageError("bad_value", "%s", text)
 }
 
+// anyArguments is the ArgsUsage of a command with any number of arguments, which can be empty.
+const anyArguments = "..."
+
 // checkArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in
 // brackets if it is optional.
 func checkArguments(c *cli.Context) error {
+	if c.Command.ArgsUsage == anyArguments {
+		return nil
+	}
 	expected := strings.Fields(c.Command.ArgsUsage)
-	for i, name := range expected {
-		switch optional := strings.HasPrefix(name, "["); {
-		case i >= c.NArg() && !optional:
-			return command.UsageError("missing_argument", "missing argument %s: expected %s", name, c.Command.UsageText)
-		case i < c.NArg() && c.Args().Get(i) == "":
-			return command.UsageError("missing_argument", "%s is empty: expected %s", name, c.Command.UsageText)
+	var required []string
+	for _, name := range expected {
+		if !strings.HasPrefix(name, "[") {
+			required = append(required, name)
 		}
+	}
+	for i, arg := range c.Args().Slice()[:min(c.NArg(), len(expected))] {
+		if arg == "" {
+			return command.UsageError("missing_argument", "%s is empty: expected %s", expected[i], c.Command.UsageText)
+		}
+	}
+	if c.NArg() < len(required) {
+		return command.UsageError("missing_argument", "missing argument %s: expected %s", required[c.NArg()], c.Command.UsageText)
 	}
 	if c.NArg() > len(expected) {
 		return command.UsageError("unexpected_argument", "unexpected argument %q: expected %s",

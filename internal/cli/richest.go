@@ -11,7 +11,7 @@ import (
 )
 
 func (p *program) richestCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	return listCommand(p, cli.Command{
 		Name:      "richest",
 		Usage:     "list the values of an index with the largest balances of the coin or of an asset",
 		ArgsUsage: "INDEX",
@@ -24,14 +24,14 @@ func (p *program) richestCommand() *cli.Command {
 			return nil, command.BadValue(r.Context, "asset", "the id or fingerprint of an asset")
 		}
 		return r.db.Richest(r.ctx, r.arg(0), r.String("asset"), r.page.Limit)
-	}, showRichest)
+	}, showRichest, func(a *query.RichestAnswer) ([]query.RichestValueAnswer, *string) { return a.Values, nil })
 }
 
 func showRichest(p *terminal.Page, a *query.RichestAnswer) {
 	amount := func(n string) terminal.Cell { return terminal.Right(p.Amount(n)) }
 	if a.Asset != "" {
-		amount = terminal.Number
-		p.Fields("asset", terminal.Green(a.Asset))
+		amount = func(n string) terminal.Cell { return p.AssetAmount(a.Asset, n) }
+		p.Fields("asset", terminal.Green(a.Asset), "name", p.AssetName(a.Asset))
 		p.Heading("richest")
 	}
 	p.IfNone(len(a.Values), "none")

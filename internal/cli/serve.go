@@ -3,10 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"birthmark/internal/cli/command"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
 
 	"github.com/urfave/cli/v2"
 )
@@ -31,7 +33,12 @@ func (p *program) serve(c *cli.Context) (err error) {
 		return err
 	}
 	if len(sets) == 0 {
-		return command.UsageError("missing_flag", "nothing to serve: expected --db DIR, or chains in the settings (--config FILE)")
+		if sets, err = p.storedDatabases(); err != nil {
+			return err
+		}
+	}
+	if len(sets) == 0 {
+		return command.UsageError("missing_flag", "nothing to serve: expected --db DIR, --chain with --source, or chains in the settings (--config FILE)")
 	}
 	if c.Bool("read-only") {
 		for _, set := range sets {
@@ -59,6 +66,17 @@ func (p *program) serve(c *cli.Context) (err error) {
 	return server.Serve(c.Context, chains, announce)
 }
 
+// storedDatabases returns settings for each database in the data folder.
+func (p *program) storedDatabases() (sets []*config.Chain, err error) {
+	names, err := daemon.DatabasesIn(p.Settings.DataFolder)
+	for _, name := range names {
+		set := config.NewChain()
+		set.DB, set.Memory = filepath.Join(p.Settings.DataFolder, name), p.Settings.Memory
+		sets = append(sets, &set)
+	}
+	return sets, err
+}
+
 // serverFlags returns the flags of a server except its address.
 func serverFlags() []cli.Flag {
 	return []cli.Flag{
@@ -72,6 +90,6 @@ func serverFlags() []cli.Flag {
 		command.String("hosts", "host `NAMES` accepted on a loopback address, in addition to localhost"),
 		command.String("pprof", "loopback `ADDRESS` for Go profiles, such as 127.0.0.1:6060"),
 		command.StringDefault("log", "log format, `text|json`", "text"),
-		command.StringDefault("log-level", "log `LEVEL`: debug, info, warn or error; debug logs every request", "info"),
+		command.StringDefault("log-level", "log level, `debug|info|warn|error`; debug logs every request", "info"),
 	}
 }

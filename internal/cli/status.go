@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/control"
 	"birthmark/internal/humanize"
 )
 
@@ -14,12 +18,66 @@ func (p *program) statusCommand() *cli.Command {
 	return queryCommand(p, cli.Command{
 		Name:  "status",
 		Usage: "show chain, tip, indexes, and the rows and bytes of each column family",
-	}, func(r *request) (*query.StatusAnswer, error) {
-		return r.db.Status(r.ctx)
+	}, func(r *request) (*statusAnswer, error) {
+		a, err := r.db.Status(r.ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &statusAnswer{a, syncOf(r)}, nil
 	}, showStatus)
 }
 
-func showStatus(p *terminal.Page, a *query.StatusAnswer) {
+type statusAnswer struct {
+	*query.StatusAnswer
+	Sync *syncState `json:"sync,omitempty"` // absent: no process syncs the database
+}
+
+// syncState is the process that syncs the database.
+type syncState struct {
+	PID    int     `json:"pid,omitempty"`
+	Target *uint32 `json:"target,omitempty"` // the source's tip when the sync began; absent: not known yet
+	Behind *uint32 `json:"behind,omitempty"` // blocks between the sync and Target
+	Error  string  `json:"error,omitempty"`  // why the process did not answer
+}
+
+// answerWithin is the time in which a sync answers.
+const answerWithin = 5 * time.Second
+
+// syncOf asks the process that syncs the database for its progress; nil if there is none.
+func syncOf(r *request) *syncState {
+	ctx, cancel := context.WithTimeout(r.ctx, answerWithin)
+	defer cancel()
+	reply, err := control.Ask(ctx, r.db.Dir, control.Request{Do: control.State})
+	switch {
+	case errors.Is(err, control.ErrNobody), err == nil && reply.Sync == nil:
+		return nil
+	case err != nil:
+		return &syncState{Error: err.Error()}
+	}
+	s := &syncState{PID: reply.PID}
+	if target := uint32(reply.Sync.Target); target > 0 {
+		behind := target - min(target, uint32(reply.Sync.Height))
+		s.Target, s.Behind = &target, &behind
+	}
+	return s
+}
+
+// syncCell returns the state of the sync as the value of a field.
+func syncCell(s *syncState) any {
+	switch {
+	case s == nil:
+		return "not running"
+	case s.Error != "":
+		return terminal.Yellow("unknown: " + s.Error)
+	case s.Behind == nil:
+		return terminal.Yellow(fmt.Sprintf("running (pid %d), waiting for the source", s.PID))
+	case *s.Behind == 0:
+		return fmt.Sprintf("running (pid %d), at the tip", s.PID)
+	}
+	return terminal.Yellow(fmt.Sprintf("running (pid %d), %s behind block %s", s.PID, humanize.Plural(*s.Behind, "block"), humanize.Count(*s.Target)))
+}
+
+func showStatus(p *terminal.Page, a *statusAnswer) {
 	t := a.Totals
 	genesis := ""
 	if t.GenesisOutputs > 0 {
@@ -29,6 +87,7 @@ func showStatus(p *terminal.Page, a *query.StatusAnswer) {
 		"chain", terminal.Green(a.Chain+" "+a.Network),
 		"format", a.Format,
 		"tip", tipCell(a.Tip),
+		"sync", syncCell(a.Sync),
 		"blocks", t.Blocks,
 		"transactions", t.Txs,
 		"inputs", t.Inputs,

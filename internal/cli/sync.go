@@ -68,8 +68,12 @@ func (p *program) sync(c *cli.Context) (err error) {
 	if err := h.LogSettings(c.Context, set, db); err != nil {
 		return err
 	}
+	if set.Origin("db") == "" {
+		fmt.Fprintln(p.Stderr, "birthmark: the database is in", db.Dir)
+	}
 	before := db.Tip()
 	s := h.NewSession(set, db, blocks.Run)
+	s.SyncProgress = blocks.Progress
 	defer func() { err = errors.Join(err, s.Close()) }()
 	stop := p.Watch("sync", blocks.Reading)
 	defer stop()
@@ -121,6 +125,10 @@ func (p *program) answerSync(
 		fmt.Fprintln(p.Stderr, "birthmark:", note)
 	}
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
+		if did.Blocks == 0 && note == "" {
+			page.Fields("chain", terminal.Green(a.Chain+" "+a.Network), "tip", tipCell(tip), "blocks", "none: already at the tip of the source")
+			return
+		}
 		page.Fields(
 			"chain", terminal.Green(a.Chain+" "+a.Network),
 			"tip", tipCell(tip),

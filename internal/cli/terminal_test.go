@@ -155,7 +155,7 @@ func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
 		{"index add", "index add script_hash --source file://" + blocks + " --db " + db},
 		{"check of an index", "check --db " + db},
 		{"index drop", "index drop script_hash --db " + db},
-		{"rollback", "rollback --to-height 500 --db " + db},
+		{"rollback", "rollback --yes --to-height 500 --db " + db},
 		{"richest", "richest address --db " + db},
 		{"dump", "dump --digest --db " + db},
 		{"bench generate", "bench generate --chain bitcoin --txs 2000 " + filepath.Join(dir, "made")},
@@ -219,6 +219,42 @@ func TestOneCtrlCEndsACheckOnATerminal(t *testing.T) {
 	p.press(t, ctrlC)
 	p.end(t) // it may have been done before
 	p.clean(t)
+}
+
+// On a terminal, rollback asks before it removes blocks. --dry-run removes none.
+func TestRollbackAsksOnATerminal(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	db := first200(t)
+	for _, c := range []struct {
+		keys   string
+		status int
+		tip    int
+		says   string
+	}{
+		{"n\n", exitUsage, 199, "nothing was removed"},
+		{"\n", exitUsage, 199, "nothing was removed"},
+		{string(rune(ctrlC)), exitUsage, 199, "nothing was removed"},
+		{"yes\n", exitDone, 150, "49 blocks"},
+	} {
+		cmd, _, _ := process(t, -1, "rollback", "--to-height", "150", "--db", db)
+		p := startOnTerminal(t, cmd)
+		until(t, "the question", func() bool {
+			return strings.Contains(p.written(), "Remove 49 blocks above block 150 of bitcoin mainnet? [y/N] ")
+		})
+		for _, key := range []byte(c.keys) {
+			p.press(t, key)
+		}
+		if status := p.end(t); status != c.status || !strings.Contains(p.written(), c.says) || tipHeight(t, db) != c.tip {
+			t.Errorf("%q: exit status %d, expected %d; the screen:\n%s", c.keys, status, c.status, strings.Join(screen(p.written()), "\n"))
+		}
+	}
+	var plan rollbackAnswer
+	ask(t, &plan, "rollback", "--to-height", "100", "--dry-run", "--db", db)
+	if !plan.DryRun || plan.Removed != 50 || plan.Tip.Height != 100 || tipHeight(t, db) != 150 {
+		t.Errorf("%+v", plan)
+	}
+	consistent(t, db)
 }
 
 // The demo that the README begins with ends by itself on a terminal.

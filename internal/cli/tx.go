@@ -87,8 +87,8 @@ func showTx(p *terminal.Page, a *query.TxAnswer) {
 	if len(a.Mints) > 0 {
 		p.Heading("mints (+) and burns (-)")
 	}
-	terminal.Table(p, a.Mints, []string{"amount", "asset"}, func(_ int, m query.MintAnswer) terminal.Cells {
-		return terminal.Cells{terminal.Number(m.Amount), m.Asset}
+	terminal.Table(p, a.Mints, []string{"amount", "asset", "name"}, func(_ int, m query.MintAnswer) terminal.Cells {
+		return terminal.Cells{p.AssetAmount(m.Asset, m.Amount), m.Asset, p.AssetName(m.Asset)}
 	})
 }
 

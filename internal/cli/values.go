@@ -12,7 +12,7 @@ import (
 )
 
 func (p *program) valuesCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	return listCommand(p, cli.Command{
 		Name:      "values",
 		Usage:     "list the values of an index in the order of their first occurrence",
 		ArgsUsage: "INDEX",
@@ -24,7 +24,7 @@ func (p *program) valuesCommand() *cli.Command {
 			return r.db.ValuesByText(r.ctx, r.arg(0), r.String("prefix"), r.page)
 		}
 		return r.db.Values(r.ctx, r.arg(0), r.page)
-	}, showValues)
+	}, showValues, func(a *query.ValuesAnswer) ([]query.ValueAnswer, *string) { return a.Values, a.Next })
 }
 
 func showValues(p *terminal.Page, a *query.ValuesAnswer) {

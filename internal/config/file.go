@@ -26,7 +26,7 @@ func Parse(name string, text []byte) (*Settings, error) {
 		return s, nil
 	}
 	p.rename(root)
-	single, line := newChain(), 0 // of the settings of a single chain at the top level
+	single, line := NewChain(), 0 // of the settings of a single chain at the top level
 	keys := map[string]reader{"chains": func(n *yaml.Node) error { return p.chains(s, n) }}
 	addKeys(p, keys, s, s.origins, topKeys)
 	for k, read := range p.chainReaders(&single) {
@@ -190,7 +190,7 @@ func (p parser) chains(s *Settings, n *yaml.Node) error {
 	}
 	s.Chains = []Chain{}
 	for _, item := range n.Content {
-		c := newChain()
+		c := NewChain()
 		p.rename(item)
 		if err := p.mapping(item, "setting of a chain", p.chainReaders(&c)); err != nil {
 			return err

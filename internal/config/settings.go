@@ -21,7 +21,8 @@ type Settings struct {
 	Memory Size
 	Chains []Chain
 
-	Warnings []string // about former names of settings
+	DataFolder string   // of databases whose folder is not set; empty: none
+	Warnings   []string // about former names of settings
 
 	origins   map[string]string
 	overrides map[string]Override // of the settings of a chain
@@ -44,8 +45,9 @@ type Chain struct {
 	Password     string
 	PasswordFile string
 	DB           string
-	Memory       Size // its part of [Settings.Memory]
-	Mempool      Size // part of Memory for unconfirmed transactions, or MempoolAuto or MempoolOff
+	DataFolder   string // [Settings.DataFolder]
+	Memory       Size   // its part of [Settings.Memory]
+	Mempool      Size   // part of Memory for unconfirmed transactions, or MempoolAuto or MempoolOff
 	WAL          bool
 	Compression  storage.Compression
 	Raw          Raw
@@ -70,7 +72,8 @@ type Index struct {
 	origins map[string]string // the places that set the keys of its definition
 }
 
-func newChain() Chain { return Chain{WAL: true, Raw: RawOff, origins: map[string]string{}} }
+// NewChain returns the default settings of a chain.
+func NewChain() Chain { return Chain{WAL: true, Raw: RawOff, origins: map[string]string{}} }
 
 // Origin returns the place that set a key: file and line, variable or flag; empty if it is not set.
 func (c *Chain) Origin(key string) string { return c.origins[key] }
@@ -133,7 +136,7 @@ func (s *Settings) One() (*Chain, error) {
 		return nil, err
 	}
 	c = c.clone()
-	c.Memory = s.Memory
+	c.Memory, c.DataFolder = s.Memory, s.DataFolder
 	for _, k := range chainKeys {
 		if o, ok := s.overrides[k.name]; ok {
 			if err := k.set(&c, o.Value, o.Origin); err != nil {
@@ -155,7 +158,7 @@ func (s *Settings) All() ([]*Chain, error) {
 	all := make([]*Chain, len(s.Chains))
 	for i, c := range s.Chains {
 		c = c.clone()
-		c.Memory = s.Memory
+		c.Memory, c.DataFolder = s.Memory, s.DataFolder
 		all[i] = &c
 	}
 	return all, nil
@@ -190,7 +193,7 @@ func (s *Settings) pick() (Chain, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0 || s.overrides["db"].Value != "":
-		return newChain(), nil
+		return NewChain(), nil
 	}
 	names := make([]string, len(found))
 	for i, c := range found {

@@ -374,7 +374,7 @@ func TestNoSecretIsShown(t *testing.T) {
 			t.Errorf("%s is shown as %s, want %s", uri, got, want)
 		}
 	}
-	c := newChain()
+	c := NewChain()
 	c.Source, c.Password = "http://user:hunter2@host", "hunter3"
 	c.Node = c.Source
 	if v := c.View("mainnet", nil); strings.Contains(v.Source+v.Node+v.Password, "hunter") {

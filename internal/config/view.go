@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"strings"
 
 	"birthmark/model"
@@ -84,7 +85,7 @@ type IndexView struct {
 // View returns the settings of the chain. Network and indexes are the chain's defaults if they are not set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
-		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), PasswordFile: c.PasswordFile, DB: c.DB, WAL: c.WAL,
+		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), PasswordFile: c.PasswordFile, DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
 		Compression: c.Compression.String(), Raw: c.Raw, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
 	}
 	if v.Network == "" {

@@ -45,6 +45,13 @@ type Reply struct {
 	Error  *Error             `json:"error,omitempty"` // nothing was done
 	States []query.IndexState `json:"states,omitempty"`
 	Failed string             `json:"failed,omitempty"` // the last failure of adding or dropping, which is retried
+	Sync   *Sync              `json:"sync,omitempty"`   // nil: the process appends no blocks
+}
+
+// Sync is the progress of a sync.
+type Sync struct {
+	Height model.HeightPk `json:"height"`
+	Target model.HeightPk `json:"target"` // the last block that the source had when the sync began
 }
 
 // Error is a serialized error.

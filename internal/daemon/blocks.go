@@ -61,7 +61,10 @@ func (b *BlockSync) Run(ctx context.Context) (err error) {
 // Total returns the counts and the time of all runs.
 func (b *BlockSync) Total() core.Progress { return b.total }
 
-// Reading returns the progress of the current run.
+// Progress returns the progress of the current run.
+func (b *BlockSync) Progress() *core.Progress { return b.last.Load() }
+
+// Reading returns the progress of the current run for a bar.
 func (b *BlockSync) Reading() progress.Reading { return SyncReading(b.last.Load()) }
 
 func (b *BlockSync) advance(now core.Progress) {

@@ -3,6 +3,9 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"birthmark/chains"
@@ -11,12 +14,43 @@ import (
 	"birthmark/model"
 )
 
-// Folder returns the folder of the database, or an error if none is set.
+// Folder returns the folder of the database. If none is set, it sets the default folder of the chain. Without a chain,
+// that is the only database in the data folder.
 func Folder(set *config.Chain) (string, error) {
 	if set.DB == "" {
-		return "", usageError("missing_flag", "missing --db DIR, the folder of the database (or db in the settings, or BIRTHMARK_DB)")
+		set.DB = set.DefaultDB()
 	}
+	if set.DB != "" {
+		return set.DB, nil
+	}
+	found, err := DatabasesIn(set.DataFolder)
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) == 0:
+		return "", usageError("missing_flag", "missing --db DIR, the folder of the database (or db in the settings, or BIRTHMARK_DB), or --chain")
+	case len(found) > 1:
+		return "", usageError("which_chain", "%s has %d databases (%s): select one with --chain and --network, or with --db",
+			set.DataFolder, len(found), oneOf(found))
+	}
+	set.DB = filepath.Join(set.DataFolder, found[0])
 	return set.DB, nil
+}
+
+// DatabasesIn returns the names of the folders in dir that hold a database; none if there is no such folder.
+func DatabasesIn(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if found, err := HoldsDatabase(filepath.Join(dir, e.Name())); err != nil {
+			return nil, err
+		} else if found {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
 
 // Chain returns the chain that is set, for commands that have no database to read it from.

@@ -23,6 +23,7 @@ import (
 type Session struct {
 	*Host
 	BuildProgress func(*backfill.Progress) // nil: progress goes to the log
+	SyncProgress  func() *core.Progress    // nil: other processes cannot ask for it
 
 	set    *config.Chain
 	db     *Database
@@ -212,6 +213,10 @@ func (s *Session) Do(ctx context.Context, r control.Request) (reply control.Repl
 	}
 	if s.failed != nil {
 		reply.Failed = s.failed.Error()
+	}
+	if s.SyncProgress != nil {
+		at := s.SyncProgress()
+		reply.Sync = &control.Sync{Height: at.Height, Target: at.Target}
 	}
 	reply.States, err = s.db.IndexStates(ctx)
 	return reply, err

@@ -41,7 +41,7 @@ func (h *Host) openSynced(ctx context.Context, set *config.Chain) (*syncedChain,
 		return nil, errors.Join(err, b.Close(), b.DB.Close())
 	}
 	s.session = h.NewSession(set, b.DB, s.sync)
-	s.session.handle = s.handle
+	s.session.handle, s.session.SyncProgress = s.handle, b.Progress
 	return s, nil
 }
 

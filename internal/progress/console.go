@@ -32,6 +32,19 @@ func Terminal(w io.Writer) *os.File {
 	return nil
 }
 
+// Columns returns the width of w if it is a terminal, else 0.
+func Columns(w io.Writer) int {
+	f := Terminal(w)
+	if f == nil {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}
+
 const clearLine = "\r\x1b[K"
 
 // Write writes lines of the log above the bar.
@@ -67,11 +80,7 @@ func (c *Console) end() {
 func (c *Console) draw(what string, r Reading) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	width, _, err := term.GetSize(int(c.term.Fd()))
-	if err != nil || width <= 0 {
-		width = 80
-	}
-	if line := r.line(what, width-1); line != c.drawn { // a full line would wrap
+	if line := r.line(what, Columns(c.term)-1); line != c.drawn { // a full line would wrap
 		io.WriteString(c.w, clearLine+line)
 		c.drawn = line
 	}

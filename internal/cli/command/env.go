@@ -123,6 +123,7 @@ func (e *Env) Answer(chain model.Chain, v any, show func(*terminal.Page)) error 
 		return e.Document(v)
 	}
 	page := terminal.NewPage(e.Stdout, e.Colour(), chain)
+	page.Width = progress.Columns(e.Stdout)
 	show(page)
 	return page.Flush()
 }

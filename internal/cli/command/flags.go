@@ -3,9 +3,11 @@ package command
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"birthmark/chains"
 	"birthmark/model"
 )
 
@@ -51,10 +53,13 @@ func CommonFlags() []cli.Flag {
 // ChainFlags returns the flags that select a chain.
 func ChainFlags() []cli.Flag {
 	return []cli.Flag{
-		String("chain", "`CHAIN`: bitcoin, cardano or ergo"),
-		String("network", "`NETWORK` of the chain, such as testnet4 (default: mainnet)"),
+		ChainFlag(),
+		StringDefault("network", "`NETWORK` of the chain", "mainnet"),
 	}
 }
+
+// ChainFlag returns --chain.
+func ChainFlag() cli.Flag { return String("chain", "chain, `"+strings.Join(chains.Names(), "|")+"`") }
 
 // MemoryFlag returns --memory.
 func MemoryFlag() cli.Flag {
@@ -63,7 +68,7 @@ func MemoryFlag() cli.Flag {
 
 // DatabaseFlags returns the flags of commands that open a database.
 func DatabaseFlags() []cli.Flag {
-	db := String("db", "database folder `DIR`")
+	db := StringDefault("db", "database folder `DIR`", "CHAIN or CHAIN-NETWORK in the data folder")
 	return slices.Concat([]cli.Flag{db, MemoryFlag()}, ChainFlags(), CommonFlags())
 }
 
@@ -93,7 +98,7 @@ func CompressionFlag() cli.Flag {
 
 // IndexFlag returns --index.
 func IndexFlag() cli.Flag {
-	return String("index", "comma-separated `INDEXES` to build, such as address,script_hash")
+	return String("index", "comma-separated `INDEXES` to build")
 }
 
 // Number returns the number in a flag, or fallback if the flag is not set.

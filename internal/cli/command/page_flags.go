@@ -1,8 +1,7 @@
 package command
 
 import (
-	"strconv"
-	"time"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,7 +23,7 @@ func PageFlags(what string) []cli.Flag {
 
 // OrderedPageFlags returns the flags of a list in the order of the chain.
 func OrderedPageFlags(what string) []cli.Flag {
-	order := StringDefault("order", "`ORDER`: asc (oldest first) or desc", "asc")
+	order := StringDefault("order", "order of the chain, `asc|desc`; asc: oldest first", "asc")
 	return append(PageFlags(what), order)
 }
 
@@ -49,8 +48,8 @@ func RangeFlags() []cli.Flag {
 	return []cli.Flag{
 		String("height-from", "only from block `H`"),
 		String("height-to", "only up to block `H`, inclusive"),
-		String("time-from", "only from the first block at or after `T` (unix seconds or 2026-11-21T12:00:00Z)"),
-		String("time-to", "only up to the last block at or before `T`"),
+		String("time-from", "only from the first block at or after `T` (unix seconds, 2026-11-21 or 2026-11-21T12:00:00Z)"),
+		String("time-to", "only up to the last block at or before `T`; of a date, its end"),
 	}
 }
 
@@ -74,13 +73,9 @@ func timeOf(c *cli.Context, name string) (*int64, error) {
 	if !c.IsSet(name) {
 		return nil, nil
 	}
-	if n, err := strconv.ParseInt(c.String(name), 10, 64); err == nil && n >= 0 {
-		return &n, nil
+	n, ok := query.ParseTime(c.String(name), strings.HasSuffix(name, "-to"))
+	if !ok {
+		return nil, BadValue(c, name, "unix seconds, or a time such as 2026-11-21 or 2026-11-21T12:00:00Z")
 	}
-	t, err := time.Parse(time.RFC3339, c.String(name))
-	if err != nil {
-		return nil, BadValue(c, name, "unix seconds, or a time such as 2026-11-21T12:00:00Z")
-	}
-	n := t.Unix()
 	return &n, nil
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	"birthmark/internal/config"
 
@@ -12,11 +13,14 @@ import (
 
 // Load reads the settings from the file, the environment and the flags of c; later ones override earlier ones.
 func (e *Env) Load(c *cli.Context) error {
+	if err := config.CheckEnvironment(os.Environ()); err != nil {
+		return err
+	}
 	s := config.Default()
 	file, origin := c.String("config"), "--config"
 	if file == "" {
-		file, _ = e.LookupEnv("BIRTHMARK_CONFIG")
-		origin = "BIRTHMARK_CONFIG"
+		file, _ = e.LookupEnv(configVariable)
+		origin = configVariable
 	}
 	if file != "" {
 		text, err := os.ReadFile(file)
@@ -28,10 +32,9 @@ func (e *Env) Load(c *cli.Context) error {
 		}
 	}
 	overrides := config.FromEnvironment(e.LookupEnv)
-	flagOf := strings.NewReplacer(".", "-", "_", "-", "indexes", "index")
 	for _, key := range config.Keys() {
 		// tx --raw is not this setting, but tx does not read the setting.
-		if flag := flagOf.Replace(key); c.IsSet(flag) {
+		if flag := flagOf(key); c.IsSet(flag) {
 			overrides = append(overrides, config.Override{Key: key, Value: c.String(flag), Origin: "--" + flag})
 		}
 	}
@@ -43,6 +46,7 @@ func (e *Env) Load(c *cli.Context) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
+	s.DataFolder = config.DataFolder(e.LookupEnv, os.Geteuid() == 0)
 	e.Settings = s
 	e.logTo(s.Log)
 	for _, w := range append(e.Warnings, s.Warnings...) {
@@ -51,6 +55,23 @@ func (e *Env) Load(c *cli.Context) error {
 	e.Warnings = nil
 	return nil
 }
+
+// configVariable names the settings file.
+const configVariable = "BIRTHMARK_CONFIG"
+
+// flagOf returns the flag of a setting.
+func flagOf(key string) string {
+	return strings.NewReplacer(".", "-", "_", "-", "indexes", "index").Replace(key)
+}
+
+// variables returns the environment variables of flags that are settings.
+var variables = sync.OnceValue(func() map[string]string {
+	of := map[string]string{}
+	for _, key := range config.Keys() {
+		of[flagOf(key)] = config.Variable(key)
+	}
+	return of
+})
 
 // logTo applies the log settings.
 func (e *Env) logTo(set config.Log) {

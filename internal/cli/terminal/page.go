@@ -17,6 +17,10 @@ import (
 type Page struct {
 	*bufio.Writer
 	Chain model.Chain // nil if the answer has no chain
+	Width int         // of the terminal: hashes in wider tables are shortened; 0: never
+
+	// Asset returns the name and the decimals of an asset; nil: unknown.
+	Asset func(id string) Asset
 
 	colour bool
 }
@@ -60,7 +64,11 @@ func Table[T any](p *Page, items []T, columns []string, row func(i int, item T) 
 			rows[i+1] = append(rows[i+1], cellOf(v))
 		}
 	}
-	widths, right := make([]int, len(columns)), make([]bool, len(columns))
+	rows = withoutEmptyColumns(rows)
+	if p.Width > 0 {
+		shorten(rows, p.Width)
+	}
+	widths, right := make([]int, len(rows[0])), make([]bool, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
@@ -78,6 +86,19 @@ func Table[T any](p *Page, items []T, columns []string, row func(i int, item T) 
 	}
 }
 
+// withoutEmptyColumns removes columns that are empty in all rows but the first.
+func withoutEmptyColumns(rows [][]Cell) [][]Cell {
+	for i := len(rows[0]) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(rows[1:], func(row []Cell) bool { return row[i].text != "" }) {
+			continue
+		}
+		for j := range rows {
+			rows[j] = slices.Delete(rows[j], i, i+1)
+		}
+	}
+	return rows
+}
+
 // Heading prints a line above a table.
 func (p *Page) Heading(text string) { p.Printf("\n%s\n", p.Styled(Bold(text))) }
 
@@ -93,6 +114,28 @@ func (p *Page) More(next *string) {
 	if next != nil {
 		p.Printf("\n%s --after %s\n", p.Styled(Faint("there is more:")), *next)
 	}
+}
+
+// Asset is what is known of an asset.
+type Asset struct {
+	Name     string // not verified; empty: none
+	Decimals int
+}
+
+// AssetAmount returns an amount of an asset with its decimals.
+func (p *Page) AssetAmount(id, amount string) Cell {
+	if p.Asset == nil {
+		return Number(amount)
+	}
+	return Right(humanize.Unit{Decimals: p.Asset(id).Decimals}.Amount(amount))
+}
+
+// AssetName returns the name of an asset, empty if it is unknown.
+func (p *Page) AssetName(id string) string {
+	if p.Asset == nil {
+		return ""
+	}
+	return Foreign(p.Asset(id).Name)
 }
 
 // Amount returns an amount of the chain's coin with its unit.

@@ -1,4 +1,4 @@
-package cursor
+package follower
 
 import (
 	"encoding/json"
@@ -15,14 +15,14 @@ import (
 	"birthmark/storage"
 )
 
-// Folder is the folder with the cursors of a database.
+// Folder is the folder with the followers of a database.
 type Folder string
 
 // Of returns the folder for the database in dir. It need not exist.
 func Of(dir string) Folder { return Folder(filepath.Join(dir, "cursors")) }
 
-// Cursor is the position of a follower.
-type Cursor struct {
+// Position is the position of a follower.
+type Position struct {
 	Chain   string  `json:"chain"`
 	Network string  `json:"network"`
 	Updated int64   `json:"updated"` // unix seconds
@@ -48,36 +48,36 @@ func CheckName(name string) error {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	}
 	if name == "" || len(name) > mostName || name[0] == '-' || strings.ContainsFunc(name, odd) {
-		return model.Errorf(model.Usage, "bad_value", "invalid cursor name %q: expected at most %d letters, digits, - and _", name, mostName)
+		return model.Errorf(model.Usage, "bad_value", "invalid follower name %q: expected at most %d letters, digits, - and _", name, mostName)
 	}
 	return nil
 }
 
-// Damaged returns the error of an unreadable cursor: Refused (damaged_cursor).
+// Damaged returns the error of an unreadable follower: Refused (damaged_follower).
 func Damaged(name string, why error) error {
-	return model.Errorf(model.Refused, "damaged_cursor", "cursor %s is damaged (%w): delete or set it", name, why)
+	return model.Errorf(model.Refused, "damaged_follower", "follower %s is damaged (%w): delete or set it", name, why)
 }
 
-// Read returns the cursor of a name. NotFound (unknown_cursor) if it does not exist.
-func (f Folder) Read(name string) (*Cursor, error) {
+// Read returns the follower of a name. NotFound (unknown_follower) if it does not exist.
+func (f Folder) Read(name string) (*Position, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(f.path(name, suffix))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, model.Errorf(model.NotFound, "unknown_cursor", "unknown cursor %q (run birthmark cursor list)", name)
+		return nil, model.Errorf(model.NotFound, "unknown_follower", "unknown follower %q (run birthmark follower list)", name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c := &Cursor{}
+	c := &Position{}
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, Damaged(name, err)
 	}
 	return c, nil
 }
 
-// List returns the names of all cursors, sorted.
+// List returns the names of all followers, sorted.
 func (f Folder) List() ([]string, error) {
 	entries, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,34 +93,34 @@ func (f Folder) List() ([]string, error) {
 	return names, err
 }
 
-// Held is a cursor that this process has locked.
+// Held is a follower that this process has locked.
 type Held struct {
 	folder Folder
 	name   string
 	lock   *storage.FileLock
 }
 
-// Hold locks a cursor and creates the folder if needed; holder describes this process. The error is a
-// [*storage.LockedError] if another process holds the cursor.
+// Hold locks a follower and creates the folder if needed; holder describes this process. The error is a
+// [*storage.LockedError] if another process holds the follower.
 func (f Folder) Hold(name, holder string) (*Held, error) {
 	if err := CheckName(name); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(string(f), 0o755); err != nil {
-		return nil, fmt.Errorf("create cursor: %w", err)
+		return nil, fmt.Errorf("create follower: %w", err)
 	}
-	lock, err := storage.LockFile(f.path(name, lockSuffix), "cursor "+name, holder)
+	lock, err := storage.LockFile(f.path(name, lockSuffix), "follower "+name, holder)
 	if err != nil {
 		return nil, err
 	}
 	return &Held{f, name, lock}, nil
 }
 
-// Release unlocks the cursor.
+// Release unlocks the follower.
 func (h *Held) Release() error { return h.lock.Release() }
 
 // Write saves the position durably. If it fails, the previous position is kept.
-func (h *Held) Write(c *Cursor) error {
+func (h *Held) Write(c *Position) error {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -130,16 +130,16 @@ func (h *Held) Write(c *Cursor) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("write cursor %s: %w", h.name, err)
+		return fmt.Errorf("write follower %s: %w", h.name, err)
 	}
 	return nil
 }
 
-// Remove deletes the cursor. NotFound (unknown_cursor) if it does not exist.
+// Remove deletes the follower. NotFound (unknown_follower) if it does not exist.
 func (h *Held) Remove() error {
 	err := os.Remove(h.folder.path(h.name, suffix))
 	if errors.Is(err, fs.ErrNotExist) {
-		return model.Errorf(model.NotFound, "unknown_cursor", "unknown cursor %q (run birthmark cursor list)", h.name)
+		return model.Errorf(model.NotFound, "unknown_follower", "unknown follower %q (run birthmark follower list)", h.name)
 	}
 	if err != nil {
 		return err

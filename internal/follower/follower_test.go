@@ -1,4 +1,4 @@
-package cursor
+package follower
 
 import (
 	"errors"
@@ -23,16 +23,16 @@ func hold(t *testing.T, f Folder, name string) *Held {
 	return h
 }
 
-func TestCursorsAreWhatWasWrittenLast(t *testing.T) {
+func TestFollowersAreWhatWasWrittenLast(t *testing.T) {
 	f := Of(t.TempDir())
 	if names, err := f.List(); err != nil || names != nil {
-		t.Errorf("cursors of a database that never had any: %q, %v", names, err)
+		t.Errorf("followers of a database that never had any: %q, %v", names, err)
 	}
 	h := hold(t, f, "wallet")
 	if _, err := f.Read("wallet"); !unknown(err) {
-		t.Errorf("a cursor that was not written: %v", err)
+		t.Errorf("a follower that was not written: %v", err)
 	}
-	for _, c := range []*Cursor{
+	for _, c := range []*Position{
 		{Chain: "bitcoin", Network: "mainnet", Updated: 7, Blocks: []Block{{9, "ab"}, {8, "cd"}}},
 		{Chain: "bitcoin", Network: "mainnet", Updated: 8, Blocks: []Block{}},
 	} {
@@ -43,11 +43,11 @@ func TestCursorsAreWhatWasWrittenLast(t *testing.T) {
 			t.Errorf("%+v, %v; wrote %+v", got, err, c)
 		}
 	}
-	if err := hold(t, f, "Alerts_2").Write(&Cursor{}); err != nil {
+	if err := hold(t, f, "Alerts_2").Write(&Position{}); err != nil {
 		t.Fatal(err)
 	}
 	if names, err := f.List(); err != nil || !slices.Equal(names, []string{"Alerts_2", "wallet"}) {
-		t.Errorf("cursors are %q, %v", names, err)
+		t.Errorf("followers are %q, %v", names, err)
 	}
 	if err := h.Remove(); err != nil {
 		t.Fatal(err)
@@ -56,20 +56,20 @@ func TestCursorsAreWhatWasWrittenLast(t *testing.T) {
 		t.Errorf("removed again: %v", err)
 	}
 	if names, err := f.List(); err != nil || !slices.Equal(names, []string{"Alerts_2"}) {
-		t.Errorf("cursors are %q, %v", names, err)
+		t.Errorf("followers are %q, %v", names, err)
 	}
 }
 
 func unknown(err error) bool {
 	kind, code := model.KindOf(err)
-	return kind == model.NotFound && code == "unknown_cursor"
+	return kind == model.NotFound && code == "unknown_follower"
 }
 
 // Files that a killed process left unfinished, or has not renamed yet, change nothing.
-func TestUnfinishedCursorsCountNothing(t *testing.T) {
+func TestUnfinishedFollowersCountNothing(t *testing.T) {
 	f := Of(t.TempDir())
 	h := hold(t, f, "a")
-	if err := h.Write(&Cursor{Updated: 1}); err != nil {
+	if err := h.Write(&Position{Updated: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(string(f), "a.json~"), []byte(`{"upd`), 0o644); err != nil {
@@ -79,27 +79,27 @@ func TestUnfinishedCursorsCountNothing(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if names, err := f.List(); err != nil || !slices.Equal(names, []string{"a"}) {
-		t.Errorf("cursors are %q, %v", names, err)
+		t.Errorf("followers are %q, %v", names, err)
 	}
-	if err := h.Write(&Cursor{Updated: 2}); err != nil {
+	if err := h.Write(&Position{Updated: 2}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(string(f), "a.json"), []byte(`{"upd`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Read("a"); err == nil || !strings.Contains(err.Error(), "cursor a is damaged") {
-		t.Errorf("a damaged cursor: %v", err)
+	if _, err := f.Read("a"); err == nil || !strings.Contains(err.Error(), "follower a is damaged") {
+		t.Errorf("a damaged follower: %v", err)
 	}
 }
 
-func TestACursorIsUsedByOneAtATime(t *testing.T) {
+func TestAFollowerIsUsedByOneAtATime(t *testing.T) {
 	f := Of(t.TempDir())
 	h, err := f.Hold("a", "pid 7, birthmark find")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var locked *storage.LockedError
-	if _, err := f.Hold("a", "another"); !errors.As(err, &locked) || err.Error() != "cursor a is in use by pid 7, birthmark find" {
+	if _, err := f.Hold("a", "another"); !errors.As(err, &locked) || err.Error() != "follower a is in use by pid 7, birthmark find" {
 		t.Errorf("held twice: %v", err)
 	}
 	if err := h.Release(); err != nil {

@@ -1,0 +1,49 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"birthmark/core/query"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// IndexOf returns the index that a value belongs to: the only index that has the value, or else the index of addresses
+// if the value is an address. Its errors are of kind [model.Usage].
+func IndexOf(ctx context.Context, qs query.Queries, chain model.Chain, value string) (string, error) {
+	f := &finder{Queries: qs, ctx: ctx, chain: chain}
+	indexes, err := f.indexes()
+	if err != nil {
+		return "", err
+	}
+	var has []string
+	var invalid error // address
+	for _, index := range indexes {
+		found, err := f.Find(ctx, index, value, query.Terms{}, query.Page{Limit: 1})
+		switch {
+		case err != nil && !missing(err):
+			return "", err
+		case err != nil && index == schema.HoldersIndex:
+			invalid = err
+		case err == nil && found.FirstSeen != nil:
+			has = append(has, index)
+		}
+	}
+	addresses := slices.Contains(indexes, schema.HoldersIndex)
+	switch {
+	case len(has) == 1:
+		return has[0], nil
+	case slices.Contains(has, schema.HoldersIndex), len(has) == 0 && addresses && invalid == nil:
+		return schema.HoldersIndex, nil
+	case len(has) > 1:
+		return "", model.Errorf(model.Usage, "ambiguous_value", "%q is a value of several indexes (%s): write INDEX VALUE",
+			value, strings.Join(has, ", "))
+	case invalid != nil:
+		return "", fmt.Errorf("%w; for a value of another index, write INDEX VALUE (%s)", invalid, strings.Join(indexes, ", "))
+	}
+	return "", model.Errorf(model.Usage, "ambiguous_value", "no index has the value %q: write INDEX VALUE (%s)",
+		value, strings.Join(indexes, ", "))
+}

@@ -1,0 +1,240 @@
+package search
+
+import (
+	"context"
+	"strings"
+
+	"birthmark/core/query"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+const (
+	// MaxText is the maximum number of bytes of a text. Longer texts have no results.
+	MaxText = 70_000
+
+	minPrefix   = 3      // characters of a prefix or of the name of an asset
+	maxPrefixed = 10     // results per index for a prefix
+	maxNamed    = 10     // assets for a name
+	maxCompared = 20_000 // assets whose name is compared, the newest ones
+)
+
+// Answer is what a text names, most likely first.
+type Answer struct {
+	Query   string   `json:"query"`
+	Results []Result `json:"results"`
+	Partial bool     `json:"partial,omitempty"` // there can be more values with the prefix, or assets with the name
+}
+
+// Types of a [Result].
+const (
+	Block  = "block"
+	Tx     = "tx"
+	Output = "output"
+	Value  = "value" // of an index
+	Asset  = "asset"
+)
+
+// Result is one thing that a text names.
+type Result struct {
+	Type   string  `json:"type"`
+	Index  string  `json:"index,omitempty"` // of a value
+	Value  string  `json:"value"`           // a hash, TXHASH:N, a value of the index, or the id of an asset
+	Name   string  `json:"name,omitempty"`  // of an asset, not verified
+	Amount string  `json:"amount,omitempty"`
+	Height *uint32 `json:"height,omitempty"` // of the block, or of the first occurrence; absent for an address that was never used
+}
+
+// finder is one search.
+type finder struct {
+	query.Queries
+	ctx    context.Context
+	chain  model.Chain
+	answer *Answer
+}
+
+// Of returns what text names in a database of chain. Only without such a result it looks for addresses that were never
+// used, then for names of assets and for values with the prefix, of indexes with the option prefix.
+func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (*Answer, error) {
+	text = strings.TrimSpace(text)
+	f := &finder{qs, ctx, chain, &Answer{Query: text, Results: []Result{}}}
+	if text == "" || len(text) > MaxText {
+		return f.answer, nil
+	}
+	for _, step := range [][]func(string) error{
+		{f.block, f.tx, f.output, f.values, f.asset}, {f.unused}, {f.named, f.prefixed},
+	} {
+		for _, look := range step {
+			if err := look(text); err != nil && !missing(err) {
+				return nil, err
+			}
+		}
+		if len(f.answer.Results) > 0 || len(text) < minPrefix {
+			break
+		}
+	}
+	return f.answer, nil
+}
+
+// missing reports whether an error means that something is not found, or not yet available.
+func missing(err error) bool {
+	kind, code := model.KindOf(err)
+	return kind == model.NotFound || kind == model.Usage || code == "index_building"
+}
+
+func (f *finder) add(r Result, height uint32) {
+	r.Height = &height
+	f.answer.Results = append(f.answer.Results, r)
+}
+
+// block finds a block by height, with or without commas, by hash, or by a word for the tip.
+func (f *finder) block(text string) error {
+	ref := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(text, "#"), ",", ""))
+	switch ref {
+	case "latest", "newest", "head", "best":
+		ref = "tip"
+	}
+	b, err := f.Block(f.ctx, ref)
+	if err == nil {
+		f.add(Result{Type: Block, Value: b.Hash}, b.Height)
+	}
+	return err
+}
+
+func (f *finder) tx(text string) error {
+	txs, err := f.Txs(f.ctx, []string{strings.ToLower(text)})
+	if err == nil && txs[0] != nil {
+		f.add(Result{Type: Tx, Value: txs[0].Hash}, txs[0].Height)
+	}
+	return err
+}
+
+// output finds an output by TX:N or TX#N.
+func (f *finder) output(text string) error {
+	ref := strings.ToLower(strings.Replace(text, "#", ":", 1))
+	if !strings.Contains(ref, ":") {
+		return nil
+	}
+	return f.addOutput(ref)
+}
+
+func (f *finder) addOutput(ref string) error {
+	o, err := f.Output(f.ctx, ref)
+	if err == nil {
+		f.add(Result{Type: Output, Value: query.OutputRef(o.Tx, o.Index), Amount: o.Value}, o.Height)
+	}
+	return err
+}
+
+// indexes returns the names of the indexes of the database.
+func (f *finder) indexes() (names []string, err error) {
+	states, err := f.IndexStates(f.ctx)
+	for _, s := range states {
+		if !s.Dropping {
+			names = append(names, s.Name)
+		}
+	}
+	return names, err
+}
+
+// values looks up the text in every index. The value of the index that inputs contain is an output.
+func (f *finder) values(text string) error {
+	indexes, err := f.indexes()
+	if err != nil {
+		return err
+	}
+	for _, index := range indexes {
+		found, err := f.Find(f.ctx, index, text, query.Terms{}, query.Page{Limit: 1})
+		if err != nil && !missing(err) {
+			return err
+		}
+		if err != nil || found.FirstSeen == nil {
+			continue
+		}
+		if seen := found.FirstSeen; index == f.chain.Traits().SpendIndex {
+			err = f.addOutput(query.OutputRef(seen.Tx, seen.Index))
+		} else {
+			f.add(Result{Type: Value, Index: index, Value: found.Value}, seen.Height)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unused finds an address that was never used. Other indexes are ignored, since any hash is a valid value of some index.
+func (f *finder) unused(text string) error {
+	found, err := f.Find(f.ctx, schema.HoldersIndex, text, query.Terms{}, query.Page{Limit: 1})
+	if err == nil {
+		f.answer.Results = append(f.answer.Results, Result{Type: Value, Index: schema.HoldersIndex, Value: found.Value})
+	}
+	return err
+}
+
+func (f *finder) asset(text string) error {
+	a, err := f.Asset(f.ctx, text)
+	if err == nil {
+		f.add(Result{Type: Asset, Value: a.Asset, Name: query.AssetName(f.chain, a)}, a.FirstSeen.Height)
+	}
+	return err
+}
+
+// named finds the newest assets with a name, in any case.
+func (f *finder) named(text string) error {
+	if err := f.From(f.ctx, func(q *query.Query) error {
+		return q.Pass(int(min(q.Totals.Rows[schema.FamilyAssetID], maxCompared)))
+	}); err != nil {
+		return err
+	}
+	page := query.Page{Limit: 1000, Descending: true}
+	count := 0
+	for compared := 0; ; compared += page.Limit {
+		list, err := f.Assets(f.ctx, page)
+		if err != nil {
+			return err
+		}
+		for i := range list.Assets {
+			a := &list.Assets[i]
+			name := query.AssetName(f.chain, a)
+			if !strings.EqualFold(name, text) {
+				continue
+			}
+			if count++; count > maxNamed {
+				f.answer.Partial = true
+				return nil
+			}
+			f.add(Result{Type: Asset, Value: a.Asset, Name: name}, a.FirstSeen.Height)
+		}
+		if list.Next == nil {
+			return nil
+		}
+		if compared+page.Limit >= maxCompared {
+			f.answer.Partial = true
+			return nil
+		}
+		page.After = *list.Next
+	}
+}
+
+// prefixed finds values with the prefix.
+func (f *finder) prefixed(text string) error {
+	indexes, err := f.indexes()
+	if err != nil {
+		return err
+	}
+	for _, index := range indexes {
+		found, err := f.ValuesByText(f.ctx, index, text, query.Page{Limit: maxPrefixed})
+		if err != nil && !missing(err) {
+			return err
+		}
+		if err != nil {
+			continue
+		}
+		f.answer.Partial = f.answer.Partial || found.Next != nil
+		for _, v := range found.Values {
+			f.add(Result{Type: Value, Index: index, Value: v.Value}, v.FirstSeen.Height)
+		}
+	}
+	return nil
+}

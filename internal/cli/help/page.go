@@ -1,0 +1,128 @@
+package help
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"birthmark/internal/cli/command"
+
+	"github.com/urfave/cli/v2"
+)
+
+// helpText has the description and the examples of each command.
+//
+//go:embed help.txt
+var helpText string
+
+// Page is the help of a command.
+type Page struct {
+	Name       string // birthmark index add
+	Usage      string // one phrase
+	Synopsis   string // birthmark index add [flags] NAME
+	Paragraphs []string
+	Groups     []Group
+	Flags      []Flag
+	Examples   []string // command lines
+}
+
+// Group is subcommands under a heading; the heading can be empty.
+type Group struct {
+	Name     string
+	Commands []*cli.Command
+}
+
+// Flag is a flag as the help shows it.
+type Flag struct {
+	Text     string // --limit N
+	Usage    string
+	Default  string
+	Variable string // the environment variable that sets it too
+}
+
+// Of returns the help of a command with the name of its parents, such as "birthmark index add".
+func Of(name string, c *cli.Command) *Page {
+	p := &Page{Name: name, Usage: c.Usage, Synopsis: c.UsageText}
+	_, text, _ := strings.Cut(helpText, "\n# "+name+"\n")
+	text, _, _ = strings.Cut(text, "\n# ")
+	var description strings.Builder
+	for line := range strings.Lines(text) {
+		if example, ok := strings.CutPrefix(line, "   $ "); ok {
+			p.Examples = append(p.Examples, strings.TrimSpace(example))
+		} else {
+			description.WriteString(line)
+		}
+	}
+	for paragraph := range strings.SplitSeq(strings.TrimSpace(description.String()), "\n\n") {
+		if paragraph != "" {
+			p.Paragraphs = append(p.Paragraphs, paragraph)
+		}
+	}
+	for _, sub := range c.Subcommands {
+		if sub.Hidden {
+			continue
+		}
+		i := slices.IndexFunc(p.Groups, func(g Group) bool { return g.Name == sub.Category })
+		if i < 0 {
+			i, p.Groups = len(p.Groups), append(p.Groups, Group{Name: sub.Category})
+		}
+		p.Groups[i].Commands = append(p.Groups[i].Commands, sub)
+	}
+	for _, f := range c.Flags {
+		if f.Names()[0] != "help" { // package cli adds it to commands that run
+			p.Flags = append(p.Flags, flagOf(c, f))
+		}
+	}
+	p.Flags = append(p.Flags, Flag{Text: "--help, -h", Usage: "show help"})
+	return p
+}
+
+func flagOf(c *cli.Command, f cli.Flag) Flag {
+	names := f.Names()
+	doc := f.(cli.DocGenerationFlag)
+	value, quoted := placeholder(f)
+	show := Flag{Text: "--" + names[0], Usage: unquoted(f), Variable: command.Variable(c, f)}
+	for _, alias := range names[1:] {
+		show.Text += ", -" + alias
+	}
+	if doc.TakesValue() {
+		show.Default = doc.GetDefaultText()
+	}
+	for i, choice := range command.Choices(names[0]) {
+		separator := "; "
+		if i == 0 {
+			separator = ": "
+		}
+		show.Usage += separator + choice.Chain + ": " + strings.Join(choice.Values, ", ")
+	}
+	switch {
+	case quoted && doc.TakesValue():
+		show.Text += " " + value
+	case quoted: // the value can be omitted
+		show.Text += "[=" + value + "]"
+	}
+	return show
+}
+
+// placeholder returns the word of a flag's usage in backquotes, which names its value.
+func placeholder(f cli.Flag) (word string, ok bool) {
+	_, rest, _ := strings.Cut(f.(cli.DocGenerationFlag).GetUsage(), "`")
+	word, _, ok = strings.Cut(rest, "`")
+	return word, ok
+}
+
+func unquoted(f cli.Flag) string {
+	return strings.ReplaceAll(f.(cli.DocGenerationFlag).GetUsage(), "`", "")
+}
+
+// note returns the usage of a flag with its default and its environment variable.
+func (f *Flag) note() string {
+	text := f.Usage
+	if f.Default != "" {
+		text += " (default: " + f.Default + ")"
+	}
+	if f.Variable != "" {
+		text += " [$" + f.Variable + "]"
+	}
+	return text
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/urfave/cli/v2"
+)
+
+// The examples in the help are valid command lines of the commands that they explain.
+func TestExamplesInTheHelpAreValid(t *testing.T) {
+	t.Parallel()
+	command := regexp.MustCompile(`\bbirthmark [^|>)]*`)
+	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
+		if len(page.Examples) == 0 {
+			t.Errorf("%s has no example", page.Name)
+		}
+		for _, example := range page.Examples {
+			p := newProgram(nil, nil, nil)
+			app, ran := p.app(), ""
+			var check func(cs []*cli.Command)
+			check = func(cs []*cli.Command) {
+				for _, c := range cs {
+					if len(c.Subcommands) == 0 {
+						c.Action = func(ctx *cli.Context) error {
+							ran = ctx.Command.HelpName
+							return checkArguments(ctx)
+						}
+					}
+					check(c.Subcommands)
+				}
+			}
+			check(app.Commands)
+			line, err := p.reorder(app, strings.Fields(command.FindString(example)))
+			if err == nil {
+				err = app.RunContext(context.Background(), line)
+			}
+			if err != nil || !strings.HasPrefix(ran, page.Name) {
+				t.Errorf("%s: the example %q runs %q: %v", page.Name, example, ran, err)
+			}
+		}
+	}
+}
+
+// Help fits the width of the terminal. Only words that are longer than a line exceed it, and no word is lost.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	t.Parallel()
+	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
+		var words []string
+		for _, width := range []int{10_000, 100, 80, 40} {
+			var b strings.Builder
+			if err := page.Print(&b, width); err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(b.String()) {
+				line = strings.TrimRight(line, "\n")
+				text := strings.TrimSuffix(strings.TrimLeft(line, " "), " \\")
+				if utf8.RuneCountInString(line) > width && strings.Contains(text, " ") {
+					t.Errorf("%s: wider than %d: %q", page.Name, width, line)
+				}
+			}
+			got := slices.DeleteFunc(strings.Fields(b.String()), func(w string) bool { return w == "\\" })
+			if words == nil {
+				words = got
+			}
+			if !slices.Equal(got, words) {
+				t.Errorf("%s: the help of width %d has other words:\n%s", page.Name, width, b.String())
+			}
+		}
+	}
+}
+
+// The help names the values of flags and the environment variables that set them.
+func TestHelpNamesValuesAndVariables(t *testing.T) {
+	t.Parallel()
+	text := strings.Join(strings.Fields(birthmark("sync", "--help").stdout), " ")
+	for _, want := range []string{
+		"--chain bitcoin|cardano|ergo", "[$BIRTHMARK_CHAIN]", "ergo: mainnet, testnet", "[$BIRTHMARK_NETWORK]", "bitcoin: address, script_hash",
+		"[$BIRTHMARK_INDEXES]", "--raw[=keep|files|node]", "[$BIRTHMARK_CONFIG]", "[$BIRTHMARK_PASSWORD_FILE]",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the help of sync lacks %q:\n%s", want, text)
+		}
+	}
+	if text := birthmark("schema", "--help").stdout; strings.Contains(text, "BIRTHMARK") {
+		t.Errorf("schema does not depend on the environment:\n%s", text)
+	}
+}
+
+// There is a man page per command, of lines that man(7) defines.
+func TestManPagesAreComplete(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "man1")
+	if r := birthmark("man", dir); r.status != exitDone {
+		t.Fatalf("%+v", r)
+	}
+	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|br|nf|fi)\b`)
+	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
+		name := strings.ReplaceAll(page.Name, " ", "-")
+		text, err := os.ReadFile(filepath.Join(dir, name+".1"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, want := range []string{".SH NAME\n" + strings.ReplaceAll(name, "-", `\-`) + ` \- `, "\n.SH OPTIONS\n", "\n.SH EXAMPLES\n", "\n.SH SEE ALSO\n"} {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s.1 lacks %q", name, want)
+			}
+		}
+		for line := range strings.Lines(string(text)) {
+			if (line[0] == '.' || line[0] == '\'') && !request.MatchString(line) {
+				t.Errorf("%s.1: unknown request %q", name, line)
+			}
+		}
+	}
+}
+
+func TestCommandLinesAreCompleted(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"stat":                                "status",
+		"index d":                             "drop",
+		"help index a":                        "add",
+		"find --heig":                         "--height-from --height-to",
+		"find --order ":                       "asc desc",
+		"find address X --order=d":            "--order=desc",
+		"--network ":                          "mainnet testnet3 testnet4 signet regtest simnet preprod preview testnet",
+		"sync --chain ergo --network ":        "mainnet testnet",
+		"find --chain bitcoin --db d script_": "script_hash script_type",
+		"index add --chain ergo box":          "box_id",
+		"sync --db ":                          ":files",
+		"block t":                             "tip",
+		"block tip ":                          "",
+		"completion ":                         "bash fish zsh",
+		"follower set wallet o":               "origin",
+		"zebra x":                             "",
+		"find --limit ":                       "",
+		"find -- --he":                        "",
+	} {
+		r := birthmark(append([]string{"__complete", "--"}, strings.Split(line, " ")...)...)
+		var got []string
+		for l := range strings.Lines(r.stdout) {
+			word, _, _ := strings.Cut(strings.TrimSpace(l), "\t")
+			got = append(got, word)
+		}
+		if r.status != exitDone || strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, expected %q; %s", line, got, want, r.stderr)
+		}
+	}
+}
+
+// The script for bash asks the program for completions.
+func TestBashCompletes(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "birthmark.bash")
+	write(t, script, birthmark("completion", "bash").stdout)
+	for line, want := range map[string]string{
+		`find --order ""`:       "asc desc ",
+		`find --order = de`:     "desc ",
+		`ind`:                   "index ",
+		`block tip "" "a b" ""`: "",
+	} {
+		words := `COMP_WORDS=("` + os.Args[0] + `" ` + line + `); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _birthmark; `
+		cmd := exec.Command("bash", "-c", "source "+script+"; "+words+`printf '%s ' "${COMPREPLY[@]}"`)
+		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", asProgram, all))
+		out, err := cmd.CombinedOutput()
+		if got := strings.TrimLeft(string(out), " "); err != nil || got != want {
+			t.Errorf("%s: %q, expected %q (%v)", line, got, want, err)
+		}
+	}
+}
