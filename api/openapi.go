@@ -58,9 +58,10 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 			"default": {Ref: "#/components/responses/Problem"},
 		},
 	})
-	d.AddOperation(&huma.Operation{
-		OperationID: "searchAll", Method: http.MethodGet, Path: "/v1/search", Tags: []string{"chain"}, Summary: "Search in all chains",
-		Description: "What a text names in each chain of this server. Chains without results are omitted.",
+	all := &huma.Operation{
+		OperationID: "searchAll", Method: http.MethodGet, Path: "/v1/search", Tags: []string{"chain"},
+		Summary:     "Search in all chains",
+		Description: "The results of a search in each chain of this server. Chains without results are omitted.",
 		Parameters:  []*huma.Param{&searchParameter.Param},
 		Responses: map[string]*huma.Response{
 			"200":     answerOf(registry.Schema(reflect.TypeFor[SearchAnswer](), true, ""), false),
@@ -68,7 +69,11 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 			"400":     {Ref: "#/components/responses/BadRequest"},
 			"default": {Ref: "#/components/responses/Problem"},
 		},
-	})
+	}
+	if plain {
+		delete(all.Responses, "400")
+	}
+	d.AddOperation(all)
 	for _, op := range a.listed {
 		o := op.describe(registry, end)
 		if plain {

@@ -27,7 +27,7 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 	}{
 		{"GET", "/v1/dogecoin/status", 404, "unknown_chain", `no chain "dogecoin": this server has bitcoin`},
 		{"GET", "/v1/a%2Fb/status", 404, "unknown_chain", `no chain "a/b"`},
-		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, indexes, forks"},
+		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, indexes, search, forks"},
 		{"GET", "/v1/bitcoin/", 404, "unknown_path", "status"},
 		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "asset/{asset}/events"},
 		{"GET", "/v1/bitcoin/output", 404, "unknown_path", "tx/{hash}"},
@@ -64,6 +64,9 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 		{"GET", "/v1/bitcoin/tx/" + firstPayment + "/raw", 400, "no_raw", "--raw"},
 		{"GET", "/v1/bitcoin/block/99999999", 404, "unknown_block", "99999999"},
 		{"GET", "/v1/bitcoin/output/" + firstPayment + ":7", 404, "unknown_output", "no output 7"},
+		{"GET", "/v1/bitcoin/search", 400, "missing_parameter", "missing parameter q: expected a text to search for"},
+		{"GET", "/v1/search?q=", 400, "bad_value", "expected a text to search for"},
+		{"POST", "/v1/search?q=170", 405, "method_not_allowed", "use GET, HEAD"},
 		{"GET", "/v1/bitcoin/values/address?prefix=1", 400, "not_kept", "prefix: true"},
 	} {
 		r := httptest.NewRequest(c.method, c.path, nil)

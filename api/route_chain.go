@@ -25,9 +25,9 @@ func chainOperations() []*operation {
 		with(pageParameters).shown(example{path: "/forks"}),
 		func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
 	find := get("search", "/search", "chain", "Search",
-		"What a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, "+
+		"Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, "+
 			"fingerprint or name. Without such a result: an address that was never used, or values with this prefix.",
-		search.Answer{},
+		search.Results{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) {
 			return search.Of(ctx, v.Queries, q.chain.Model, q.text)
 		}).with([]*parameter{searchParameter}).shown(example{path: "/search?q=170"})

@@ -39,7 +39,7 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 	main, others := branches(t)
 	network := main.network(t)
 	n := ouroborostest.Start(t, cardanogen.DefaultMagic, main.blocks)
-	followers := map[string]*follower{}
+	followers := map[string]*liveSync{}
 	for side, source := range sides(n) {
 		followers[side] = followInto(t, openGenerated(t, network), source, 0)
 	}

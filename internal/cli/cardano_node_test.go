@@ -89,7 +89,7 @@ func sides(n *ouroborostest.Node) map[string]string {
 }
 
 // cardanoTip waits until the tip of a database is the tip of the node.
-func cardanoTip(t *testing.T, f *follower, n *ouroborostest.Node) {
+func cardanoTip(t *testing.T, f *liveSync, n *ouroborostest.Node) {
 	t.Helper()
 	until(t, "the node's tip", func() bool { return f.Tip().Hash == model.Hash(n.Tip().Hash) })
 }

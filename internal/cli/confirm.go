@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 )
 
-// interactive reports whether a person can be asked: stdin and stderr are a terminal.
+// interactive reports whether a person can answer questions: stdin and stderr are a terminal.
 func (p *program) interactive() bool {
 	in, ok := p.Stdin.(*os.File)
 	return ok && term.IsTerminal(int(in.Fd())) && progress.Terminal(p.Stderr) != nil

@@ -27,7 +27,7 @@ func TestSearchFindsWhatATextNames(t *testing.T) {
 		"1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2": "address 1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2",
 		"8131e31b9b2da6ddb7cca24c537869c94320f19e80fc2ee72c9558e5a9296978": "script_hash 8131e31b9b2da6ddb7cca24c537869c94320f19e80fc2ee72c9558e5a9296978",
 	} {
-		var a search.Answer
+		var a search.Results
 		ask(t, &a, "search", text, "--db", db)
 		if len(a.Results) != 1 {
 			t.Errorf("%s: %+v", text, a)
@@ -134,7 +134,7 @@ func TestAssetsHaveNamesAndDecimals(t *testing.T) {
 				t.Errorf("%s %s does not show the name %s:\n%s", command, a.Asset, name, r.stdout)
 			}
 		}
-		var found search.Answer
+		var found search.Results
 		ask(t, &found, "search", strings.ToUpper(name), "--db", db)
 		if !slices.ContainsFunc(found.Results, func(r search.Result) bool { return r.Type == search.Asset && strings.EqualFold(r.Name, name) }) && !found.Partial {
 			t.Errorf("the search for %s finds %+v", name, found)
@@ -198,7 +198,7 @@ func TestIndexTryReadsTheNewestBlocks(t *testing.T) {
 	if r.status != exitDone || !strings.Contains(r.stdout, "more: --limit shows up to") {
 		t.Errorf("%+v", r)
 	}
-	wantFailure(t, exitUsage, "bad_index", `unknown field output.dat`, "index", "try", "output.dat", "--db", db, "--source", source)
+	wantFailure(t, exitUsage, "bad_definition", `unknown field output.dat`, "index", "try", "output.dat", "--db", db, "--source", source)
 	wantFailure(t, exitUsage, "missing_flag", `^missing --source URI`, "index", "try", "output.data", "--db", db)
 	wantFailure(t, exitUsage, "bad_value", `^--kind: expected one-to-many, one-to-one, many-valued, not "x"$`, "index", "try", "output.data", "--kind", "x", "--db", db)
 }

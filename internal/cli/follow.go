@@ -191,7 +191,7 @@ func (f *eventStream) findTerm(db *daemon.Database) {
 		return
 	}
 	r := &request{Context: f.c, ctx: f.c.Context, db: db}
-	if index, value, err := r.term(true); err == nil { // else it is an unknown index
+	if index, value, err := r.term(true); err == nil { // else the index is unknown
 		f.filter.Term = query.Term{Index: index, Value: value}
 	}
 }

@@ -24,8 +24,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// follower is a database in memory that follows a source.
-type follower struct {
+// liveSync is a database in memory that follows a source.
+type liveSync struct {
 	*core.DB
 	stop func() error
 }
@@ -48,13 +48,13 @@ func openInMemory(t testing.TB, chain model.Chain, indexes ...string) *core.DB {
 	return db
 }
 
-func follow(t *testing.T, source string, weight int) *follower {
+func follow(t *testing.T, source string, weight int) *liveSync {
 	t.Helper()
 	return followInto(t, openRegtest(t), source, weight)
 }
 
 // followInto makes a database follow a source in batches of the given weight, until stop is called or the test ends.
-func followInto(t *testing.T, db *core.DB, source string, weight int) *follower {
+func followInto(t *testing.T, db *core.DB, source string, weight int) *liveSync {
 	t.Helper()
 	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes(), Follow: true})
 	if err != nil {
@@ -64,7 +64,7 @@ func followInto(t *testing.T, db *core.DB, source string, weight int) *follower 
 	ended := make(chan error, 1)
 	go func() { ended <- core.Sync(ctx, db, src, core.SyncOptions{BatchWeight: weight}) }()
 	stopped := false
-	f := &follower{db, func() error {
+	f := &liveSync{db, func() error {
 		if stopped {
 			return nil
 		}
@@ -85,13 +85,13 @@ func followInto(t *testing.T, db *core.DB, source string, weight int) *follower 
 }
 
 // reaches waits until the tip of the database is the tip of the node.
-func (f *follower) reaches(t *testing.T, node *btcdtest.Node) {
+func (f *liveSync) reaches(t *testing.T, node *btcdtest.Node) {
 	t.Helper()
 	until(t, "the node's tip", func() bool { return f.Tip().Hash == node.Tip(t).Hash })
 }
 
 // isFresh fails if the database differs from a new one that is synced from the node.
-func (f *follower) isFresh(t *testing.T, node *btcdtest.Node) {
+func (f *liveSync) isFresh(t *testing.T, node *btcdtest.Node) {
 	t.Helper()
 	if err := f.stop(); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestForksOfANodeAreFollowed(t *testing.T) {
 			t.Parallel()
 			node := btcdtest.Start(t)
 			miner := node.MineEveryScript(t, 140+depth)
-			followers := []*follower{follow(t, node.URL(), 0), follow(t, "p2p://"+node.P2P, 0)}
+			followers := []*liveSync{follow(t, node.URL(), 0), follow(t, "p2p://"+node.P2P, 0)}
 			lost := 0
 			for _, fork := range []func(){
 				func() { miner.Fork(t, depth, depth+3) },
@@ -179,7 +179,7 @@ func TestForksDuringTheFirstSyncAreFollowed(t *testing.T) {
 	t.Parallel()
 	node := btcdtest.Start(t)
 	node.Generate(t, 2000)
-	followers := []*follower{follow(t, node.URL(), 40), follow(t, "p2p://"+node.P2P, 40)}
+	followers := []*liveSync{follow(t, node.URL(), 40), follow(t, "p2p://"+node.P2P, 40)}
 	for range 4 {
 		node.Fork(t, 300, 310)
 	}

@@ -14,7 +14,7 @@ func (p *program) searchCommand() *cli.Command {
 		Name:      "search",
 		Usage:     "find what a text names: a block, transaction, output, address or asset",
 		ArgsUsage: "TEXT",
-	}, func(r *request) (*search.Answer, error) {
+	}, func(r *request) (*search.Results, error) {
 		a, err := search.Of(r.ctx, r.db.Queries, r.db.Chain(), r.arg(0))
 		if err == nil && len(a.Results) == 0 {
 			err = model.Errorf(model.NotFound, "no_results", "no results for %q: expected a height, a hash, an output TXHASH:N, "+
@@ -24,7 +24,7 @@ func (p *program) searchCommand() *cli.Command {
 	}, showSearch)
 }
 
-func showSearch(p *terminal.Page, a *search.Answer) {
+func showSearch(p *terminal.Page, a *search.Results) {
 	terminal.Table(p, a.Results, []string{"type", "value", "block", "note"}, func(_ int, r search.Result) terminal.Cells {
 		kind, note := r.Type, terminal.Foreign(r.Name)
 		switch {

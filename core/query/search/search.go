@@ -19,8 +19,8 @@ const (
 	maxCompared = 20_000 // assets whose name is compared, the newest ones
 )
 
-// Answer is what a text names, most likely first.
-type Answer struct {
+// Results is what a text names, most likely first.
+type Results struct {
 	Query   string   `json:"query"`
 	Results []Result `json:"results"`
 	Partial bool     `json:"partial,omitempty"` // there can be more values with the prefix, or assets with the name
@@ -50,14 +50,14 @@ type finder struct {
 	query.Queries
 	ctx    context.Context
 	chain  model.Chain
-	answer *Answer
+	answer *Results
 }
 
 // Of returns what text names in a database of chain. Only without such a result it looks for addresses that were never
 // used, then for names of assets and for values with the prefix, of indexes with the option prefix.
-func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (*Answer, error) {
+func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (*Results, error) {
 	text = strings.TrimSpace(text)
-	f := &finder{qs, ctx, chain, &Answer{Query: text, Results: []Result{}}}
+	f := &finder{qs, ctx, chain, &Results{Query: text, Results: []Result{}}}
 	if text == "" || len(text) > MaxText {
 		return f.answer, nil
 	}

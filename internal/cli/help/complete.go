@@ -31,7 +31,7 @@ func Complete(commands []*cli.Command, words []string) []string {
 	switch name, _, given := strings.Cut(last, "="); {
 	case line.flag != nil:
 		found = line.values()
-	case given && strings.HasPrefix(name, "-"):
+	case given && strings.HasPrefix(name, "-") && !line.closed:
 		if line.read(name); line.flag == nil {
 			return nil
 		}
@@ -40,7 +40,7 @@ func Complete(commands []*cli.Command, words []string) []string {
 				found = append(found, name+"="+value)
 			}
 		}
-	case strings.HasPrefix(last, "-"):
+	case strings.HasPrefix(last, "-") && !line.closed:
 		found = line.flags()
 	case len(line.at.Subcommands) > 0:
 		found = subcommands(line.at)

@@ -111,8 +111,13 @@ func placeholder(f cli.Flag) (word string, ok bool) {
 	return word, ok
 }
 
+// unquoted returns the usage of a flag without the list of its values, which the name shows.
 func unquoted(f cli.Flag) string {
-	return strings.ReplaceAll(f.(cli.DocGenerationFlag).GetUsage(), "`", "")
+	usage := f.(cli.DocGenerationFlag).GetUsage()
+	if values, _ := placeholder(f); strings.Contains(values, "|") {
+		usage = strings.Replace(usage, ", `"+values+"`", "", 1)
+	}
+	return strings.ReplaceAll(usage, "`", "")
 }
 
 // note returns the usage of a flag with its default and its environment variable.

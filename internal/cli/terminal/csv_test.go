@@ -59,7 +59,7 @@ func TestHashesAreShortenedToTheTerminal(t *testing.T) {
 			t.Errorf("width %d:\n%s\nwant\n%s", width, got, whole)
 		}
 	}
-	if got, want := table(40), "n  output                 note\n0  0123456789…789abcdef:1  a longer note\n1  short                  a longer note\n"; got != want {
+	if got, want := table(40), "n  output                  note\n0  0123456789…789abcdef:1  a longer note\n1  short                   a longer note\n"; got != want {
 		t.Errorf("width 40:\n%s\nwant\n%s", got, want)
 	}
 	if got := table(10); !strings.Contains(got, " 012345…abcdef:1 ") {
