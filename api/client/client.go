@@ -439,6 +439,18 @@ type ChainFields struct {
 	Fields []ExpressionField `json:"fields"`
 }
 
+// ChainSearch The results of a search in one chain.
+type ChainSearch struct {
+	// Name Name of the chain in paths.
+	Name string `json:"name"`
+
+	// Partial There can be more results for a prefix or for the name of an asset.
+	Partial *bool `json:"partial,omitempty"`
+
+	// Results Most likely first.
+	Results []Result `json:"results"`
+}
+
 // Chains The chains of this server.
 type Chains struct {
 	// Chains One entry for each.
@@ -1095,6 +1107,39 @@ type RawTxs struct {
 	Txs []string `json:"txs"`
 }
 
+// Result A block, transaction, output, value or asset that a text names.
+type Result struct {
+	// Amount Of an output, in the smallest unit of the chain.
+	Amount *string `json:"amount,omitempty"`
+
+	// Height Of the block, or of the first occurrence; absent for an address that was never used.
+	Height *int32 `json:"height,omitempty"`
+
+	// Index The index of a value.
+	Index *string `json:"index,omitempty"`
+
+	// Name The name of an asset, not verified.
+	Name *string `json:"name,omitempty"`
+
+	// Type `block`, `tx`, `output`, `value` or `asset`.
+	Type string `json:"type"`
+
+	// Value A hash, TXHASH:N, a value of the index, or the id of an asset.
+	Value string `json:"value"`
+}
+
+// Results The results of a search, most likely first.
+type Results struct {
+	// Partial There can be more results for a prefix or for the name of an asset.
+	Partial *bool `json:"partial,omitempty"`
+
+	// Query The text.
+	Query string `json:"query"`
+
+	// Results Most likely first.
+	Results []Result `json:"results"`
+}
+
 // Richest The largest balances of an index.
 type Richest struct {
 	// Asset The asset; absent for the coin of the chain.
@@ -1144,6 +1189,15 @@ type SchemaIndex struct {
 
 	// Name Its name.
 	Name string `json:"name"`
+}
+
+// Search The results of a search in all chains.
+type Search struct {
+	// Chains Chains without results are omitted.
+	Chains []ChainSearch `json:"chains"`
+
+	// Query The text.
+	Query string `json:"query"`
 }
 
 // ServedChain A chain of this server.
@@ -1398,6 +1452,12 @@ type Values struct {
 	Values []Value `json:"values"`
 }
 
+// SearchAllParams defines parameters for SearchAll.
+type SearchAllParams struct {
+	// Q The text to search for.
+	Q string `form:"q" json:"q"`
+}
+
 // AssetEventsParams defines parameters for AssetEvents.
 type AssetEventsParams struct {
 	// HeightFrom First block.
@@ -1406,10 +1466,10 @@ type AssetEventsParams struct {
 	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Last block not after this time, inclusive.
+	// TimeTo Last block not after this time, inclusive; of a date, its end.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
@@ -1466,10 +1526,10 @@ type BlocksParams struct {
 	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Last block not after this time, inclusive.
+	// TimeTo Last block not after this time, inclusive; of a date, its end.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
@@ -1529,10 +1589,10 @@ type FindParams struct {
 	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Last block not after this time, inclusive.
+	// TimeTo Last block not after this time, inclusive; of a date, its end.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
@@ -1571,10 +1631,10 @@ type HistoryParams struct {
 	// HeightTo Last block, inclusive.
 	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
 
-	// TimeFrom First block not before this time: Unix seconds, or RFC 3339.
+	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
 	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
 
-	// TimeTo Last block not after this time, inclusive.
+	// TimeTo Last block not after this time, inclusive; of a date, its end.
 	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
@@ -1618,6 +1678,12 @@ type RichestParams struct {
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// SearchParams defines parameters for Search.
+type SearchParams struct {
+	// Q The text to search for.
+	Q string `form:"q" json:"q"`
 }
 
 // SubmitTextBody defines parameters for Submit.
@@ -1829,6 +1895,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1 (the `Chains` operationId).
 	Chains(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SearchAll Search in all chains
+	//
+	// The results of a search in each chain of this server. Chains without results are omitted.
+	//
+	// Corresponds with GET /v1/search (the `SearchAll` operationId).
+	SearchAll(ctx context.Context, params *SearchAllParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Asset Get an asset
 	//
 	// Its first occurrence, the minted and burned amounts, the supply, and counts.
@@ -1998,6 +2071,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/{chain}/schema (the `Schema` operationId).
 	Schema(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// Search Search
+	//
+	// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+	//
+	// Corresponds with GET /v1/{chain}/search (the `Search` operationId).
+	Search(ctx context.Context, chain string, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SpendsWithBody Get the spenders of many outputs
 	//
 	// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
@@ -2124,6 +2204,23 @@ type ClientInterface interface {
 // Corresponds with GET /v1 (the `Chains` operationId).
 func (c *Client) Chains(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChainsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SearchAll Search in all chains
+//
+// The results of a search in each chain of this server. Chains without results are omitted.
+//
+// Corresponds with GET /v1/search (the `SearchAll` operationId).
+func (c *Client) SearchAll(ctx context.Context, params *SearchAllParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchAllRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2533,6 +2630,23 @@ func (c *Client) Schema(ctx context.Context, chain string, reqEditors ...Request
 	return c.Client.Do(req)
 }
 
+// Search Search
+//
+// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+//
+// Corresponds with GET /v1/{chain}/search (the `Search` operationId).
+func (c *Client) Search(ctx context.Context, chain string, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchRequest(c.Server, chain, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // SpendsWithBody Get the spenders of many outputs
 //
 // In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
@@ -2808,6 +2922,56 @@ func NewChainsRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSearchAllRequest constructs an http.Request for the SearchAll method
+func NewSearchAllRequest(server string, params *SearchAllParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/search")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -4458,6 +4622,63 @@ func NewSchemaRequest(server string, chain string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewSearchRequest constructs an http.Request for the Search method
+func NewSearchRequest(server string, chain string, params *SearchParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/search", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewSpendsRequest calls the generic Spends builder with application/json body
 func NewSpendsRequest(server string, chain string, body SpendsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -5071,6 +5292,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1 (the `Chains` operationId).
 	ChainsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ChainsResponse, error)
 
+	// SearchAllWithResponse Search in all chains
+	//
+	// The results of a search in each chain of this server. Chains without results are omitted.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/search (the `SearchAll` operationId).
+	SearchAllWithResponse(ctx context.Context, params *SearchAllParams, reqEditors ...RequestEditorFn) (*SearchAllResponse, error)
+
 	// AssetWithResponse Get an asset
 	//
 	// Its first occurrence, the minted and burned amounts, the supply, and counts.
@@ -5278,6 +5508,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/{chain}/schema (the `Schema` operationId).
 	SchemaWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*SchemaResponse, error)
 
+	// SearchWithResponse Search
+	//
+	// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/{chain}/search (the `Search` operationId).
+	SearchWithResponse(ctx context.Context, chain string, params *SearchParams, reqEditors ...RequestEditorFn) (*SearchResponse, error)
+
 	// SpendsWithBodyWithResponse Get the spenders of many outputs
 	//
 	// In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
@@ -5447,6 +5686,54 @@ func (r ChainsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ChainsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type SearchAllResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Search
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SearchAllResponse) GetJSON200() *Search {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SearchAllResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SearchAllResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SearchAllResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SearchAllResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SearchAllResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -6623,6 +6910,63 @@ func (r SchemaResponse) ContentType() string {
 	return ""
 }
 
+// SearchResponse200Headers the declared response headers of an HTTP 200 response for Search
+type SearchResponse200Headers struct {
+	ETag       *string
+	XTip       *string
+	XTipHeight *int64
+}
+
+type SearchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Results
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SearchResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SearchResponse) GetJSON200() *Results {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r SearchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SearchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SearchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SearchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SearchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // SpendsResponse200Headers the declared response headers of an HTTP 200 response for Spends
 type SpendsResponse200Headers struct {
 	XTip       *string
@@ -7122,6 +7466,21 @@ func (c *ClientWithResponses) ChainsWithResponse(ctx context.Context, reqEditors
 	return ParseChainsResponse(rsp)
 }
 
+// SearchAllWithResponse Search in all chains
+//
+// The results of a search in each chain of this server. Chains without results are omitted.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/search (the `SearchAll` operationId).
+func (c *ClientWithResponses) SearchAllWithResponse(ctx context.Context, params *SearchAllParams, reqEditors ...RequestEditorFn) (*SearchAllResponse, error) {
+	rsp, err := c.SearchAll(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSearchAllResponse(rsp)
+}
+
 // AssetWithResponse Get an asset
 //
 // Its first occurrence, the minted and burned amounts, the supply, and counts.
@@ -7467,6 +7826,21 @@ func (c *ClientWithResponses) SchemaWithResponse(ctx context.Context, chain stri
 	return ParseSchemaResponse(rsp)
 }
 
+// SearchWithResponse Search
+//
+// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/{chain}/search (the `Search` operationId).
+func (c *ClientWithResponses) SearchWithResponse(ctx context.Context, chain string, params *SearchParams, reqEditors ...RequestEditorFn) (*SearchResponse, error) {
+	rsp, err := c.Search(ctx, chain, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSearchResponse(rsp)
+}
+
 // SpendsWithBodyWithResponse Get the spenders of many outputs
 //
 // In the order of the request, null for an unknown output; `spent_by` is null for an unspent one.
@@ -7693,6 +8067,42 @@ func ParseChainsResponse(rsp *http.Response) (*ChainsResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Chains
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseSearchAllResponse parses an HTTP response from a SearchAllWithResponse call
+func ParseSearchAllResponse(rsp *http.Response) (*SearchAllResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SearchAllResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Search
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}
@@ -8943,6 +9353,69 @@ func ParseSchemaResponse(rsp *http.Response) (*SchemaResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers SchemaResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Tip"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XTip = &value
+		}
+		if values := rsp.Header.Values("X-Tip-Height"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip-Height", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.XTipHeight = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSearchResponse parses an HTTP response from a SearchWithResponse call
+func ParseSearchResponse(rsp *http.Response) (*SearchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SearchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Results
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SearchResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

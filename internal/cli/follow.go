@@ -184,7 +184,7 @@ func (f *eventStream) printNew() (took time.Duration, err error) {
 	return took, f.flush(db)
 }
 
-// findTerm replaces the only argument, if it is no index, by the index and the value that it is.
+// findTerm replaces the only argument, unless it names an index, by the index and the value that it is.
 func (f *eventStream) findTerm(db *daemon.Database) {
 	f.guess = false
 	if isIndex(db, f.filter.Index) {
