@@ -8,6 +8,8 @@ SHELL := /bin/bash
 # One set of flags for every target, so that the slow compile of the binding is cached once.
 export CGO_LDFLAGS := -Wl,-Bstatic -lrocksdb -lz -lbz2 -lsnappy -llz4 -lzstd -Wl,-Bdynamic -lstdc++ -lm -ldl -lpthread
 export GOFLAGS := $(GOFLAGS) -tags=grocksdb_no_link
+# RocksDB 8 and 9 need flags. They are determined when a recipe runs: `make setup` may install RocksDB before.
+export CGO_CFLAGS = -g -O2 $(shell tools/rocksdb/flags.sh)
 
 # In a git repository the binary contains its commit: see `birthmark version`.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
@@ -26,7 +28,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: ## install missing packages on Debian 12: RocksDB, compression libraries, a C++ compiler
+setup: ## install missing packages on Debian and Ubuntu: RocksDB, compression libraries, a C++ compiler
 	@tools/setup.sh
 
 # The browser for tests of pages. If it cannot be installed, these tests are skipped.
@@ -41,6 +43,14 @@ build: setup ## build bin/birthmark
 .PHONY: man
 man: build ## write the man pages to bin/man
 	@bin/birthmark man bin/man
+
+.PHONY: release
+release: setup ## build a tarball, a Debian package and their checksums in dist/
+	@tools/release.sh
+
+.PHONY: release-check
+release-check: setup ## build a release twice, the second time from another folder without a cache, and compare
+	@tools/release-check.sh
 
 .PHONY: demo
 demo: build ## index 14,132 real Bitcoin blocks into ./demo-data and query them

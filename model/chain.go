@@ -71,6 +71,9 @@ type SourceOptions struct {
 	To      *HeightPk // last block to yield; nil: no limit
 	// Outage, if not nil, is called with each error after which the source retries, and with nil after it recovered.
 	Outage func(error)
+	// Preparing, if not nil, is called while the source needs time to determine its tip, such as for headers of peers:
+	// a short description, and how many of how many steps are done; total 0: unknown.
+	Preparing func(what string, done, total uint64)
 }
 
 // Source yields the events of a chain.

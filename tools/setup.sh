@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages that Birthmark needs to build on Debian 12, and with the argument `browser` the packages that tests of
-# the explorer's pages need. Prints nothing if none is missing.
+# Installs the packages that Birthmark needs to build on Debian 12 and 13 and Ubuntu 24.04, and with the argument `browser` the
+# packages that tests of the explorer's pages need. Prints nothing if none is missing.
 set -euo pipefail
 
 packages=(
@@ -46,13 +46,17 @@ if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
     install "${browser[@]}" || echo "setup: without ${browser[*]} the tests that need a browser are skipped" >&2
   fi
 elif ! command -v c++ >/dev/null; then
-  echo "setup: not a Debian system: install a C++ compiler and the headers and static libraries of RocksDB 7, zstd, lz4, snappy, bz2, zlib" >&2
+  echo "setup: not a Debian system: install a C++ compiler and the headers and static libraries of RocksDB 7, 8 or 9, zstd, lz4, snappy, bz2, zlib" >&2
   exit 1
 fi
 
 version=$(printf '#include <rocksdb/version.h>\nROCKSDB_MAJOR.ROCKSDB_MINOR\n' | c++ -x c++ -E -P - 2>/dev/null | tail -n 1 | tr -d ' ') || version=none
 case $version in
-  7.*) ;;
-  none) echo "setup: the headers of RocksDB 7 were not found" >&2; exit 1 ;;
-  *) echo "setup: RocksDB 7 is needed (Debian 12 has 7.8), these headers are of version $version" >&2; exit 1 ;;
+  7.* | 8.* | 9.*) ;;
+  none) echo "setup: the headers of RocksDB (7, 8 or 9) were not found" >&2; exit 1 ;;
+  *)
+    echo "setup: RocksDB 7, 8 or 9 is needed (Debian 12 has 7.8, Debian 13 has 9.10, Ubuntu 24.04 has 8.9)," \
+      "these headers are of version $version: use a release's binary, or see docs/install.md" >&2
+    exit 1
+    ;;
 esac

@@ -137,6 +137,25 @@ func TestPagesOfASyncAreNotCached(t *testing.T) {
 	for _, path := range []string{"/", "/made-up"} {
 		read(t, soon, path, http.StatusOK).has(t, ", less than a minute left")
 	}
+	blank := variant(t, v, nil)
+	for _, c := range []struct {
+		state served.State
+		want  string
+	}{
+		{served.State{}, "waiting for the source."},
+		{served.State{Preparation: &served.Preparation{What: "connecting to peers"}}, "connecting to peers."},
+		{served.State{Preparation: &served.Preparation{What: "loading headers", Done: 1500, Total: 3000}}, "loading headers, 1,500 of 3,000."},
+	} {
+		c.state.Sync = &core.Progress{}
+		h := explorerOf(t, chainOf("made-up", blank, &c.state), chainOf("other", db, nil))
+		read(t, h, "/made-up", http.StatusOK).has(t, "Preparing the sync: "+c.want)
+		overview := read(t, h, "/", http.StatusOK)
+		overview.has(t, "Preparing the sync: "+strings.TrimSuffix(strings.ReplaceAll(c.want, "1,500 of 3,000", "50%"), "."))
+	}
+	answered := explorerOf(t, chainOf("made-up", blank, &served.State{Sync: &core.Progress{Elapsed: time.Second}}))
+	if text := read(t, answered, "/made-up", http.StatusOK).main(); strings.Contains(text, "Preparing") {
+		t.Errorf("a source without blocks has answered, and the page has: %s", text)
+	}
 	near := explorerOf(t, chainOf("made-up", db, &served.State{Sync: &core.Progress{Height: 4, Target: 5}}))
 	if text := read(t, near, "/made-up", http.StatusOK).main(); strings.Contains(text, "syncing") {
 		t.Errorf("a chain that is at the tip is said to be syncing: %s", text)

@@ -13,7 +13,8 @@ const farBehind = 6
 
 // syncing is the progress of a sync.
 type syncing struct {
-	Height, Target string // blocks, with commas
+	What           string // done by the source before it has a tip; empty: blocks are indexed
+	Height, Target string // blocks, or steps of What, with commas; Target empty: unknown
 	Percent        int
 	Rate           string // empty: unknown
 	Left           string // remaining time; empty: unknown
@@ -22,7 +23,14 @@ type syncing struct {
 // syncingOf returns nil if the chain is near its source's tip, or if this process has no sync.
 func syncingOf(s served.State) *syncing {
 	p := s.Sync
-	if p == nil || p.Done || p.Target <= p.Height+farBehind {
+	if p == nil || p.Done {
+		return nil
+	}
+	answered := p.Elapsed > 0 // the source did
+	if !answered && p.Target <= p.Height && (p.Height == 0 || s.Preparation != nil) {
+		return waitingFor(s.Preparation)
+	}
+	if p.Target <= p.Height+farBehind {
 		return nil
 	}
 	a := &syncing{
@@ -36,6 +44,19 @@ func syncingOf(s served.State) *syncing {
 		}
 	}
 	return a
+}
+
+// waitingFor is the progress of a sync whose source has no tip yet.
+func waitingFor(p *served.Preparation) *syncing {
+	switch {
+	case p == nil:
+		return &syncing{What: "waiting for the source"}
+	case p.Total == 0:
+		return &syncing{What: p.What}
+	}
+	return &syncing{
+		What: p.What, Height: humanize.Count(p.Done), Target: humanize.Count(p.Total), Percent: int(100 * p.Done / p.Total),
+	}
 }
 
 // rate formats the speed of a sync in transactions, or in blocks if most are empty.

@@ -31,8 +31,8 @@ type Metrics struct {
 // maxScrapes is how many scrapes run at once, since each reads the databases. Others wait.
 const maxScrapes = 2
 
-// New returns the metrics of a server of chains.
-func New(chains []*served.Chain) *Metrics {
+// New returns the metrics of a server of chains. version is that of the program.
+func New(chains []*served.Chain, version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: newRequests(),
@@ -48,7 +48,7 @@ func New(chains []*served.Chain) *Metrics {
 			Name: "birthmark_event_subscribers", Help: "Clients that receive the events of a chain.",
 		}, []string{"chain"}),
 	}
-	m.registry.MustRegister(m.rejected, m.connections, m.subscribers, collector(chains), build(),
+	m.registry.MustRegister(m.rejected, m.connections, m.subscribers, collector(chains), build(version),
 		m.requests.total, m.requests.duration, m.requests.size, m.requests.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.electrum.collectors()...)
@@ -63,10 +63,9 @@ func New(chains []*served.Chain) *Metrics {
 }
 
 // build returns the metric of the version.
-func build() prometheus.Collector {
-	version, commit := "unknown", "unknown"
+func build(version string) prometheus.Collector {
+	commit := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		version = info.Main.Version
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				commit = s.Value

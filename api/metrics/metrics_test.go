@@ -92,7 +92,7 @@ func TestMetricsOfChains(t *testing.T) {
 		Height: tip.Height, Target: tip.Height + 90, Blocks: 10, Txs: 20, Entities: 30, Elapsed: time.Second, BlocksPerSecond: 4.5, Left: 20 * time.Second,
 		Stages: map[string]float64{"read": 1, "resolve": 2, "write": 3.5},
 	}}
-	m := metrics.New([]*served.Chain{chainOf(db, "one", state)})
+	m := metrics.New([]*served.Chain{chainOf(db, "one", state)}, "1.2.3")
 	got, text := scrape(t, m)
 	status, err := db.Status(t.Context())
 	if err != nil {
@@ -145,7 +145,7 @@ func TestFailingDatabaseDoesNotAffectOthers(t *testing.T) {
 	good, bad := chainOf(db, "good", &served.State{}), chainOf(db, "bad", &served.State{})
 	bad.View = func(context.Context, func(*query.View) error) error { return errors.New("no") }
 	bad.Measures = func() (core.Stats, error) { return core.Stats{}, errors.New("no") }
-	got, _ := scrape(t, metrics.New([]*served.Chain{good, bad}))
+	got, _ := scrape(t, metrics.New([]*served.Chain{good, bad}, "1.2.3"))
 	want(t, got, `birthmark_database_up{chain="good"} 1`, `birthmark_database_up{chain="bad"} 0`, `birthmark_sync_failed{chain="bad"} 0`)
 	if _, told := got[`birthmark_tip_height{chain="bad"}`]; told {
 		t.Error("there is a tip of a database that cannot be read")
@@ -161,7 +161,7 @@ func TestScrapesWaitForEachOther(t *testing.T) {
 			time.Sleep(time.Second)
 			return errors.New("slow")
 		}
-		m := metrics.New([]*served.Chain{slow})
+		m := metrics.New([]*served.Chain{slow}, "1.2.3")
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 6 {
@@ -183,7 +183,7 @@ func TestScrapesWaitForEachOther(t *testing.T) {
 }
 
 func TestRequestsAreCountedByTheirRoute(t *testing.T) {
-	m := metrics.New(nil)
+	m := metrics.New(nil, "1.2.3")
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{chain}/tx/{hash}", func(w http.ResponseWriter, r *http.Request) {
 		if r.PathValue("hash") == "none" {

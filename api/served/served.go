@@ -42,4 +42,12 @@ type State struct {
 	Sync   *core.Progress // latest progress of the sync in this process; nil: it has none
 	Failed string         // error that stopped the sync until a retry; empty: none
 	Since  time.Time      // of Failed
+
+	Preparation *Preparation // of the source; nil: it has a tip, or needs no time to determine it
+}
+
+// Preparation is what the source of a sync does before it has a tip, such as loading headers from peers.
+type Preparation struct {
+	What        string
+	Done, Total uint64 // steps; Total 0: unknown
 }

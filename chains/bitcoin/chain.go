@@ -34,6 +34,9 @@ func New(name string) (model.Chain, error) {
 	return newChain(n), nil
 }
 
+// Custom returns Bitcoin on a network that is not one of [Networks], for tests.
+func Custom(n *params.Network) model.Chain { return newChain(n) }
+
 func newChain(n *params.Network) *chain {
 	return &chain{adapter.NewBase(Name, n.Name, language, indexes(n)), n}
 }

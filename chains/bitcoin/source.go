@@ -88,7 +88,7 @@ func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string)
 			peers = append(peers, p)
 		}
 	}
-	options := p2p.Options{Params: c.net.Params, Segwit: c.net.Segwit, Peers: peers}
+	options := p2p.Options{Params: c.net.Params, Segwit: c.net.Segwit, Peers: peers, LookupHost: c.net.LookupHost, Preparing: o.Preparing}
 	if o.Header != nil {
 		options.Header = func(h model.HeightPk) ([]byte, error) { return o.Header(context.Background(), h) }
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
 	"slices"
 
+	"birthmark/chains"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/config"
 	"birthmark/internal/daemon"
@@ -17,6 +19,7 @@ func (p *program) configCommand() *cli.Command {
 		Usage:    "print the effective settings, including defaults",
 		Category: standalone,
 		Flags: slices.Concat([]cli.Flag{
+			command.Bool("schema", "print the JSON Schema of settings files, for editors"),
 			command.String("listen", "`ADDRESS` of the server"),
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.WriteFlags(), serverFlags(), command.DatabaseFlags()),
 		Action: p.config,
@@ -24,6 +27,12 @@ func (p *program) configCommand() *cli.Command {
 }
 
 func (p *program) config(c *cli.Context) error {
+	if c.Bool("schema") {
+		e := json.NewEncoder(p.Stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(config.Schema(chains.Names()))
+	}
 	view, err := p.view(c)
 	if err != nil {
 		return err

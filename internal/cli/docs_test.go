@@ -91,10 +91,14 @@ func TestExamplesInTheSettingsPageAreValid(t *testing.T) {
 	if len(examples) < 2 {
 		t.Fatalf("%d examples in %s", len(examples), settingsPage)
 	}
+	schema := settingsSchema(t)
 	for _, example := range examples {
 		file := filepath.Join(t.TempDir(), "birthmark.yaml")
 		write(t, file, example[1])
 		ask(t, nil, "config", "--config", file)
+		if err := fitsSchema(t, schema, example[1]); err != nil {
+			t.Errorf("%s\n%v", example[1], err)
+		}
 	}
 }
 

@@ -237,7 +237,7 @@ func TestTheUnitIsValid(t *testing.T) {
 // The settings in the guide are valid.
 func TestSettingsInTheOperationsAreValid(t *testing.T) {
 	t.Parallel()
-	n := 0
+	n, schema := 0, settingsSchema(t)
 	for _, block := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(readText(t, operations), -1) {
 		if strings.Contains(block[1], "scrape_configs") {
 			continue
@@ -245,6 +245,9 @@ func TestSettingsInTheOperationsAreValid(t *testing.T) {
 		n++
 		if r := birthmark("config", "--config", writeConfig(t, block[1])); r.status != exitDone {
 			t.Errorf("%s%s", block[1], r.stderr)
+		}
+		if err := fitsSchema(t, schema, block[1]); err != nil {
+			t.Errorf("%s%v", block[1], err)
 		}
 	}
 	if n < 2 {

@@ -13,6 +13,7 @@ import (
 
 	"birthmark/internal/cli/benchcmd"
 	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/initcmd"
 
 	"github.com/urfave/cli/v2"
 )
@@ -84,6 +85,7 @@ func (p *program) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
+			initcmd.Command(p.Env, building, serverFlags()),
 			p.syncCommand(),
 			p.rollbackCommand(),
 			p.checkCommand(),

@@ -34,8 +34,8 @@ func TestServersThatCannotStartAreRefused(t *testing.T) {
 		code, message string
 		args          []string
 	}{
-		{exitUsage, "missing_flag", `^nothing to serve: expected --db DIR, or chains in the settings \(--config FILE\)$`, nil},
-		{exitUsage, "missing_flag", `^missing --db`, []string{"--chain", "bitcoin"}},
+		{exitUsage, "missing_flag", `^nothing to serve: expected --db DIR, --chain with --source, or chains in the settings \(--config FILE\)$`, nil},
+		{exitRefused, "no_database", `^no database in .*/bitcoin: create one`, []string{"--chain", "bitcoin"}},
 		{exitRefused, "no_database", `no database in .*: create one with birthmark sync$`, []string{"--db", none}},
 		{exitRefused, "no_database", `no database in `, []string{"--db", none, "--source", source, "--read-only"}},
 		{exitRefused, "wrong_chain", `^the database contains bitcoin, not ergo$`, []string{"--db", db, "--chain", "ergo"}},

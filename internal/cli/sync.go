@@ -56,7 +56,9 @@ func (p *program) sync(c *cli.Context) (err error) {
 		}
 	}
 	blocks := h.NewBlockSync(set, to, c.Bool("follow"))
+	opened := p.Watch("sync", blocks.Reading)
 	err = blocks.Open(c.Context)
+	opened()
 	if ended := c.Context.Err(); ended != nil && errors.Is(err, ended) {
 		return model.Errorf(model.BadSource, "stopped", "interrupted before the source answered")
 	}

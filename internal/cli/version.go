@@ -36,13 +36,15 @@ type versionAnswer struct {
 	Go      string `json:"go"`
 }
 
+// release is the version of this source. The changelog has a section for it.
+const release = "0.9.0"
+
 func version() versionAnswer {
-	a := versionAnswer{Version: "unknown", Format: schema.FormatVersion, Go: runtime.Version()}
+	a := versionAnswer{Version: release, Format: schema.FormatVersion, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return a
 	}
-	a.Version = info.Main.Version
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":

@@ -279,12 +279,10 @@ func (p parser) index(ix *Index, n *yaml.Node) error {
 }
 
 func parseKind(text string) (model.Kind, error) {
-	var names []string
 	for k := model.Kind(0); k.Valid(); k++ {
 		if k.String() == text {
 			return k, nil
 		}
-		names = append(names, k.String())
 	}
-	return 0, fmt.Errorf("unknown kind %q: expected %s", text, strings.Join(names, ", "))
+	return 0, fmt.Errorf("unknown kind %q: expected %s", text, strings.Join(kinds(), ", "))
 }

@@ -102,14 +102,7 @@ func (s *Settings) Override(o Override) error {
 
 // Keys returns the keys of settings with a plain value.
 func Keys() []string {
-	var names []string
-	for _, k := range topKeys {
-		names = append(names, k.name)
-	}
-	for _, k := range chainKeys {
-		names = append(names, k.name)
-	}
-	return names
+	return append(names(topKeys), names(chainKeys)...)
 }
 
 // Variable returns the environment variable of a setting.

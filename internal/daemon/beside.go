@@ -14,6 +14,7 @@ func (b *BlockSync) serve() *handle {
 	s := newHandle(b.Host, b.DB.DB)
 	s.rates = new(served.Rates)
 	s.advance(*b.last.Load())
+	s.prepare(b.preparation.Load())
 	b.handle.Store(s)
 	return s
 }

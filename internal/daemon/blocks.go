@@ -6,6 +6,7 @@ import (
 	"os"
 	"sync/atomic"
 
+	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/internal/config"
 	"birthmark/internal/progress"
@@ -19,20 +20,23 @@ type BlockSync struct {
 	*Host
 	DB *Database // nil before Open
 
-	set     *config.Chain
-	src     model.Source // nil: not open
-	has     []string     // the indexes that the source was opened with
-	to      *model.HeightPk
-	follow  bool
-	patient bool                          // an unreachable source is retried instead of reported
-	handle  atomic.Pointer[handle]        // nil: the database is not served
-	last    atomic.Pointer[core.Progress] // of the current run
-	total   core.Progress                 // counts and time of all runs
+	set         *config.Chain
+	src         model.Source // nil: not open
+	has         []string     // the indexes that the source was opened with
+	to          *model.HeightPk
+	follow      bool
+	patient     bool                               // an unreachable source is retried instead of reported
+	handle      atomic.Pointer[handle]             // nil: the database is not served
+	last        atomic.Pointer[core.Progress]      // of the current run
+	preparation atomic.Pointer[served.Preparation] // nil: the source has a tip
+	total       core.Progress                      // counts and time of all runs
 }
 
 // NewBlockSync returns a sync of the chain of set up to a height, nil for the tip; with follow it stays at the tip.
 func (h *Host) NewBlockSync(set *config.Chain, to *model.HeightPk, follow bool) *BlockSync {
-	return &BlockSync{Host: h, set: set, to: to, follow: follow}
+	b := &BlockSync{Host: h, set: set, to: to, follow: follow}
+	b.last.Store(new(core.Progress))
+	return b
 }
 
 // Run appends blocks until there are no more, ctx ends, or the indexes change.
@@ -65,9 +69,24 @@ func (b *BlockSync) Total() core.Progress { return b.total }
 func (b *BlockSync) Progress() *core.Progress { return b.last.Load() }
 
 // Reading returns the progress of the current run for a bar.
-func (b *BlockSync) Reading() progress.Reading { return SyncReading(b.last.Load()) }
+func (b *BlockSync) Reading() progress.Reading {
+	if p := b.preparation.Load(); p != nil {
+		return progress.Reading{Done: p.Done, Total: p.Total, Phase: p.What}
+	}
+	return SyncReading(b.last.Load())
+}
+
+// preparing records what the source does before it has a tip.
+func (b *BlockSync) preparing(what string, done, total uint64) {
+	p := &served.Preparation{What: what, Done: done, Total: total}
+	b.preparation.Store(p)
+	if s := b.handle.Load(); s != nil {
+		s.prepare(p)
+	}
+}
 
 func (b *BlockSync) advance(now core.Progress) {
+	b.preparation.Store(nil)
 	b.last.Store(&now)
 	if s := b.handle.Load(); s != nil {
 		s.advance(now)
@@ -90,6 +109,7 @@ func (b *BlockSync) source(ctx context.Context) (model.Source, error) {
 	b.has = b.DB.Indexes()
 	return b.OpenSource(ctx, b.set, b.DB.Chain(), model.SourceOptions{
 		Indexes: b.has, Raw: b.DB.KeepsRaw(), Places: b.DB.HasRawFiles(), Known: known, Header: b.DB.Header, To: b.to, Follow: b.follow, Outage: b.outage,
+		Preparing: b.preparing,
 	})
 }
 
@@ -146,7 +166,10 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 		return err
 	}
 	b.has = blank.Indexes()
-	b.src, err = b.OpenSource(ctx, b.set, chain, model.SourceOptions{Indexes: b.has, Raw: blank.KeepsRaw(), Places: blank.HasRawFiles(), To: b.to, Follow: b.follow, Outage: b.outage})
+	b.src, err = b.OpenSource(ctx, b.set, chain, model.SourceOptions{
+		Indexes: b.has, Raw: blank.KeepsRaw(), Places: blank.HasRawFiles(), To: b.to, Follow: b.follow, Outage: b.outage,
+		Preparing: b.preparing,
+	})
 	if err != nil && !b.retries(err) {
 		return err
 	}
@@ -201,7 +224,9 @@ func SyncReading(now *core.Progress) progress.Reading {
 	switch {
 	case now.Compacting:
 		r.Phase = "compacting the database (safe to interrupt)"
-	case r.Done == r.Total && r.Total > 0:
+	case r.Total == 0:
+		r.Phase = "waiting for the source"
+	case r.Done == r.Total:
 		r.Phase = "at the tip"
 	}
 	return r

@@ -22,13 +22,14 @@ type handle struct {
 	moved  chan struct{}   // the channel that tip returned last; closed when the tip changes
 	follow <-chan struct{} // the database's own channel, which closes moved
 
-	progress *core.Progress    // of the sync in this process; nil: none
-	rates    *served.Rates     // of that sync
-	node     model.Source      // for submitting and fees; nil: none
-	mempool  *pending.Follower // nil: none
-	release  func()            // frees the memory of mempool; nil: none
-	failed   string
-	since    time.Time
+	progress    *core.Progress      // of the sync in this process; nil: none
+	preparation *served.Preparation // of its source; nil: the source has a tip
+	rates       *served.Rates       // of that sync
+	node        model.Source        // for submitting and fees; nil: none
+	mempool     *pending.Follower   // nil: none
+	release     func()              // frees the memory of mempool; nil: none
+	failed      string
+	since       time.Time
 }
 
 // held is a database and the number of its users.
@@ -130,7 +131,7 @@ func (s *handle) replace(db *core.DB) (wait func()) {
 func (s *handle) state() served.State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := served.State{Failed: s.failed, Since: s.since}
+	state := served.State{Failed: s.failed, Since: s.since, Preparation: s.preparation}
 	if s.progress != nil {
 		now := *s.progress
 		if s.at != nil {
@@ -147,9 +148,17 @@ func (s *handle) advance(now core.Progress) {
 	s.rates.Add(now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.preparation = nil
 	if s.progress = &now; !now.Done {
 		s.failed, s.since = "", time.Time{}
 	}
+}
+
+// prepare records what the source of the sync does before it has a tip.
+func (s *handle) prepare(p *served.Preparation) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.preparation = p
 }
 
 // fail records why the sync does not progress; nil clears it.

@@ -83,7 +83,7 @@ func closed(l net.Listener) error {
 
 // wire builds the handler of all requests. Streams end when ctx ends.
 func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
-	s.chains, s.metrics = chains, metrics.New(chains)
+	s.chains, s.metrics = chains, metrics.New(chains, s.h.Version)
 	ending := ctx.Done()
 	v1, err := api.New(api.Options{
 		Chains: chains, Log: s.h.Log, Version: s.h.Version,

@@ -74,6 +74,9 @@ func (r Reading) Attrs() []any {
 
 // line returns the reading as one line of at most width characters, with a bar if there is room for one.
 func (r Reading) line(what string, width int) string {
+	if r.Total == 0 && r.Phase != "" { // nothing to measure yet
+		return cut(what+"  "+r.Phase, width)
+	}
 	parts := []string{fmt.Sprintf("%5.1f%%", r.percent()), humanize.Count(r.Done) + "/" + humanize.Count(r.Total)}
 	if r.Phase != "" {
 		parts = append(parts, r.Phase)
@@ -121,7 +124,7 @@ func cut(s string, width int) string {
 func unlessIdle(report func(Reading)) func(Reading) {
 	var last Reading
 	return func(now Reading) {
-		if now.Done < now.Total || now.Done != last.Done {
+		if now.Done < now.Total || now.Done != last.Done || now.Total == 0 && now.Phase != last.Phase {
 			report(now)
 		}
 		last = now

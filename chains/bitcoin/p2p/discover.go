@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
@@ -68,16 +69,19 @@ func (n *Network) discover(ctx context.Context) {
 func (n *Network) querySeeds(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.Handshake)
 	defer cancel()
-	var found []string
-	reason := "the DNS seeds return no addresses"
+	var found, failed []string
 	for _, s := range n.o.Params.DNSSeeds {
-		ips, err := net.DefaultResolver.LookupHost(ctx, seedName(s))
+		ips, err := n.o.LookupHost(ctx, seedName(s))
 		if err != nil {
-			reason = fmt.Sprintf("the DNS seed %s %s", s.Host, short(err))
+			failed = append(failed, s.Host+" "+short(err))
 		}
 		for _, ip := range ips {
 			found = append(found, net.JoinHostPort(ip, n.o.Params.DefaultPort))
 		}
+	}
+	reason := "no DNS seed returned an address that is not known to be useless"
+	if len(failed) > 0 {
+		reason = "the DNS seed " + strings.Join(failed, ", ")
 	}
 	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
 	n.mu.Lock()

@@ -1,9 +1,11 @@
 package p2p
 
 import (
+	"context"
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,12 +77,47 @@ func TestPeersThatCannotBeFoundAreSaid(t *testing.T) {
 	n, _ := open(t, nil, func(o *Options) {
 		change(o)
 		p := *o.Params
-		p.DNSSeeds = []chaincfg.DNSSeed{{Host: "no-such-host.invalid"}}
+		p.DefaultPort = "38333"
+		p.DNSSeeds = []chaincfg.DNSSeed{{Host: "no-such-host.invalid"}, {Host: "slow.invalid"}}
 		o.Params = &p
+		o.LookupHost = func(_ context.Context, host string) ([]string, error) {
+			return nil, &net.DNSError{Err: "no answer", IsNotFound: host != "slow.invalid", IsTimeout: host == "slow.invalid"}
+		}
 	}, f)
 	_, err := n.Tip(t.Context())
-	if kind, code := model.KindOf(err); kind != model.BadSource || code != "unreachable" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), "no-such-host.invalid") {
+	const want = "the DNS seed no-such-host.invalid is an unknown host, slow.invalid does not answer; " +
+		"allow DNS and outgoing connections to port 38333, or name a peer: p2p://host:38333"
+	if kind, code := model.KindOf(err); kind != model.BadSource || code != "unreachable" || !blocksource.IsTemporary(err) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What happens before the tip is known is reported: the search for peers, then the headers.
+func TestPreparationIsReported(t *testing.T) {
+	c := spending(10)
+	peer := newFake(t, c.Blocks())
+	change := fromSeed(peer)
+	type step struct {
+		what        string
+		done, total uint64
+	}
+	var mu sync.Mutex
+	var steps []step
+	n, _ := open(t, nil, func(o *Options) {
+		change(o)
+		o.Preparing = func(what string, done, total uint64) {
+			mu.Lock()
+			defer mu.Unlock()
+			steps = append(steps, step{what, done, total})
+		}
+	}, peer)
+	tipOf(t, n)
+	mu.Lock()
+	defer mu.Unlock()
+	height := uint64(peer.chainHeight())
+	first, last := steps[0], steps[len(steps)-1]
+	if first != (step{what: "connecting to peers"}) || last != (step{"loading headers from 1 peer", height, height}) {
+		t.Errorf("%+v", steps)
 	}
 }
 

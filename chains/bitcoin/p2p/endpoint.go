@@ -143,9 +143,20 @@ func (n *Network) connectionError() error {
 		return model.Errorf(model.BadSource, "bad_peer", "every peer was dropped: %s", n.peerSummary())
 	}
 	if len(n.pool) == 0 {
-		return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s", n.o.Params.Name, n.discovery.reason))
+		return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s%s",
+			n.o.Params.Name, n.discovery.reason, n.remedy()))
 	}
-	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s", n.peerSummary()))
+	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s%s",
+		n.peerSummary(), n.remedy()))
+}
+
+// remedy is the end of an error about peers that cannot be found or reached.
+func (n *Network) remedy() string {
+	if len(n.named) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("; allow DNS and outgoing connections to port %[1]s, or name a peer: p2p://host:%[1]s",
+		n.o.Params.DefaultPort)
 }
 
 // noPeersError returns the error of trouble that has lasted, or is permanent.
@@ -185,6 +196,10 @@ func short(err error) string {
 	switch {
 	case isDNS && dns.IsNotFound:
 		return "is an unknown host"
+	case isDNS && dns.IsTimeout:
+		return "does not answer"
+	case isDNS:
+		return "cannot be resolved: " + dns.Err
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return "does not answer"
 	case isErrno:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"birthmark/chains/blocksource"
+	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
@@ -34,13 +35,14 @@ type Network struct {
 	started time.Time     // zero: not yet
 	closed  bool
 
-	tree   *tree
-	tip    *node     // of the best chain
-	own    *node     // the block with the most work in the database or returned to it; nil: unknown
-	less   bool      // it was logged that the peers have less work
-	moves  int       // number of changes of tip
-	synced bool      // peers have reported their chains, since the start or the last tree
-	met    time.Time // when the first peer connected
+	tree     *tree
+	tip      *node     // of the best chain
+	own      *node     // the block with the most work in the database or returned to it; nil: unknown
+	less     bool      // it was logged that the peers have less work
+	moves    int       // number of changes of tip
+	prepared bool      // synced was true once
+	synced   bool      // peers have reported their chains, since the start or the last tree
+	met      time.Time // when the first peer connected
 
 	remotes     map[*remote]bool
 	pool        []*endpoint
@@ -110,6 +112,28 @@ func (n *Network) Close() error {
 func (n *Network) changed() {
 	close(n.wake)
 	n.wake = make(chan struct{})
+	n.reportPreparation()
+}
+
+// reportPreparation calls [Options.Preparing] until the tip is known. The total is the median of the heights that peers
+// claim, since a peer can claim any height.
+func (n *Network) reportPreparation() {
+	if n.o.Preparing == nil || n.prepared || n.closed {
+		return
+	}
+	var claims []int32
+	for r := range n.remotes {
+		if r.ready {
+			claims = append(claims, r.claims)
+		}
+	}
+	if len(claims) == 0 {
+		n.o.Preparing("connecting to peers", 0, 0)
+		return
+	}
+	slices.Sort(claims)
+	total := max(claims[len(claims)/2], n.tip.height)
+	n.o.Preparing("loading headers from "+humanize.Plural(len(claims), "peer"), uint64(n.tip.height), uint64(total))
 }
 
 // await calls done, with n.mu held, now and after every change until it returns true.
@@ -184,6 +208,7 @@ func (n *Network) headersReported() bool {
 		late = late || reported < min(enough, n.o.Keep) && time.Since(n.met) < n.o.Handshake
 	}
 	n.synced = !late
+	n.prepared = n.prepared || n.synced
 	return n.synced
 }
 

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -21,6 +22,11 @@ type Options struct {
 	// Peers are HOST or HOST:PORT; the default port is the network's. Only these are used; if there are none, peers are
 	// found with the network's DNS seeds.
 	Peers []string
+	// LookupHost resolves the name of a DNS seed; nil: the system's resolver.
+	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
+	// Preparing, if not nil, is called while peers are found and headers are loaded for the first time. It must not call
+	// methods of the network.
+	Preparing func(what string, done, total uint64)
 
 	// Header returns the database's headers; nil: no database. A chain with less work than the database's is not
 	// followed.
@@ -53,6 +59,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Keep <= 0 {
 		o.Keep = 8
+	}
+	if o.LookupHost == nil {
+		o.LookupHost = net.DefaultResolver.LookupHost
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()

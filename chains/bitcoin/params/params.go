@@ -2,6 +2,7 @@
 package params
 
 import (
+	"context"
 	"encoding/binary"
 	"math/big"
 
@@ -14,7 +15,7 @@ import (
 // Network is the parameters of one network. The values are those of btcd's chaincfg, which are Bitcoin Core's.
 type Network struct {
 	Name    string
-	Params  *chaincfg.Params // with the checkpoints of this package
+	Params  *chaincfg.Params // with the checkpoints and DNS seeds of this package
 	Rules   *rules.Rules
 	RPCPort string  // default port of the node's JSON-RPC
 	Magic   [4]byte // before every message and every record of a block file
@@ -24,6 +25,8 @@ type Network struct {
 	// without witnesses before. chaincfg lacks it for networks that activated segwit by a vote.
 	Segwit  model.HeightPk
 	Halving uint32 // blocks between halvings of the subsidy
+	// LookupHost resolves the DNS seeds; nil: the system's resolver.
+	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
 
 	PubKeyHash byte   // version byte of a base58 address that pays to a key hash
 	ScriptHash byte   // version byte of a base58 address that pays to a script hash
@@ -43,6 +46,7 @@ var Networks = []*Network{
 
 func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit model.HeightPk) *Network {
 	p = withCheckpoints(p)
+	withSeeds(p)
 	n := &Network{
 		Name:       name,
 		Params:     p,

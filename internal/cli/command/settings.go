@@ -31,14 +31,7 @@ func (e *Env) Load(c *cli.Context) error {
 			return err
 		}
 	}
-	overrides := config.FromEnvironment(e.LookupEnv)
-	for _, key := range config.Keys() {
-		// tx --raw is not this setting, but tx does not read the setting.
-		if flag := flagOf(key); c.IsSet(flag) {
-			overrides = append(overrides, config.Override{Key: key, Value: c.String(flag), Origin: "--" + flag})
-		}
-	}
-	for _, o := range overrides {
+	for _, o := range append(config.FromEnvironment(e.LookupEnv), FlagSettings(c)...) {
 		if err := s.Override(o); err != nil {
 			return err
 		}
@@ -72,6 +65,17 @@ var variables = sync.OnceValue(func() map[string]string {
 	}
 	return of
 })
+
+// FlagSettings returns the settings that the flags of c set.
+func FlagSettings(c *cli.Context) (set []config.Override) {
+	for _, key := range config.Keys() {
+		// tx --raw is not this setting, but tx does not read the setting.
+		if flag := flagOf(key); c.IsSet(flag) {
+			set = append(set, config.Override{Key: key, Value: c.String(flag), Origin: "--" + flag})
+		}
+	}
+	return set
+}
 
 // logTo applies the log settings.
 func (e *Env) logTo(set config.Log) {

@@ -1,0 +1,251 @@
+package config
+
+import "birthmark/model"
+
+// description is what people and editors need to know about a setting.
+type description struct {
+	text   string // begins in lower case, without a full stop
+	sample string // for a commented settings file, as in the file: the default if there is one
+	form   form
+}
+
+// descriptions are those of all settings by key, except the password, which a file cannot contain.
+var descriptions = map[string]description{
+	"listen": {
+		"address of the HTTP server: host:port or unix:/path/of.sock",
+		DefaultListen, textForm,
+	},
+	"memory": {
+		"memory of all chains; default: 2GiB, at most half of the machine's",
+		"2GiB", sizeForm,
+	},
+	"tls.cert": {
+		"certificate of the server (PEM), reloaded when the file changes; needs key",
+		"/etc/birthmark/cert.pem", textForm,
+	},
+	"tls.key": {
+		"private key of the certificate",
+		"/etc/birthmark/key.pem", textForm,
+	},
+	"api_keys_file": {
+		"file of API keys, one NAME:KEY per line; clients must send one of them",
+		"/etc/birthmark/keys", textForm,
+	},
+	"allow_anonymous": {
+		"with api_keys_file: allow requests without a key too",
+		"false", switchForm,
+	},
+	"rate_limit": {
+		"requests per second of a client; 0: no limit; default: 100 if other machines can connect, else 0",
+		"100", number(0, 1e9),
+	},
+	"rate_burst": {
+		"requests of a client at once; 0: twice rate_limit",
+		"0", count(0, 1<<30),
+	},
+	"submit_limit": {
+		"transactions that a client may submit per minute; 0: no limit; default: as for rate_limit, 10",
+		"10", number(0, 1e9),
+	},
+	"request_timeout": {
+		"time limit of an answer",
+		"10s", durationForm,
+	},
+	"max_connections": {
+		"open connections",
+		"4096", count(16, 1<<20),
+	},
+	"cors_origins": {
+		"origins whose pages may send requests from a browser; * allows all",
+		"[https://wallet.example.org]", listForm,
+	},
+	"trusted_proxies": {
+		"addresses of proxies whose X-Forwarded-For header is trusted",
+		"[127.0.0.1]", listForm,
+	},
+	"hosts": {
+		"host names accepted on a loopback address, in addition to localhost",
+		"[explorer.example.org]", listForm,
+	},
+	"max_lag_blocks": {
+		"blocks behind the source up to which /readyz reports that the server is ready",
+		"2", count(0, model.MaxHeight),
+	},
+	"pprof": {
+		"loopback address for profiles of Go",
+		"127.0.0.1:6060", textForm,
+	},
+	"log": {
+		"format of the log",
+		"text", oneOf("text", "json"),
+	},
+	"log_level": {
+		"lowest level that is logged; debug logs every request",
+		"info", oneOf("debug", "info", "warn", "error"),
+	},
+	"electrum.max_request": {
+		"size of a message",
+		"1MiB", sizeForm,
+	},
+	"electrum.max_batch": {
+		"requests of a message",
+		"1000", count(1, 1<<20),
+	},
+	"electrum.client_connections": {
+		"connections of a client; 0: no limit",
+		"12", count(0, 1<<20),
+	},
+	"electrum.client_subscriptions": {
+		"subscriptions of a client; 0: no limit",
+		"75000", count(0, 1<<30),
+	},
+	"electrum.idle_timeout": {
+		"time after which a connection without requests ends; 0: never",
+		"10m", durationOrZero,
+	},
+	"electrum.request_timeout": {
+		"time limit of an answer; 0: none",
+		"30s", durationOrZero,
+	},
+	"electrum.soft_cost": {
+		"cost above which the requests of a client are delayed; 0: no limit",
+		"1000", number(0, 1e12),
+	},
+	"electrum.hard_cost": {
+		"cost above which the connections of a client end; 0: no limit",
+		"10000", number(0, 1e12),
+	},
+	"electrum.cost_per_second": {
+		"cost that a client gets back per second",
+		"50", number(0, 1e12),
+	},
+
+	"chain": {
+		"blockchain",
+		"bitcoin", textForm,
+	},
+	"network": {
+		"network of the chain; for Cardano also a folder of genesis files; default: mainnet",
+		"mainnet", textForm,
+	},
+	"source": {
+		"source of the blocks: a node, peers, a relay or files; without one the database is only read",
+		"p2p://", textForm,
+	},
+	"node": {
+		"node for unconfirmed transactions, submitting and fees, if the source is not a node",
+		"http://127.0.0.1:8332", textForm,
+	},
+	"mempool": {
+		"memory for unconfirmed transactions, part of memory: a size, off, or auto (10%, at most 1GiB)",
+		"auto", mempoolForm,
+	},
+	"password_file": {
+		"file with the password of the node, or user:password: a node's .cookie file",
+		"/var/lib/bitcoind/.cookie", textForm,
+	},
+	"db": {
+		"folder of the database",
+		"/var/lib/birthmark/bitcoin", textForm,
+	},
+	"wal": {
+		"write-ahead log; without it writes are faster, but a crash takes the database back to an earlier block",
+		"true", switchForm,
+	},
+	"compression": {
+		"compression of the database; max: 7% smaller, about 50% slower",
+		"default", oneOf("default", "max"),
+	},
+	"raw": {
+		"raw transactions: keep stores them, files reads the node's block files, node requests each",
+		"off", rawForm,
+	},
+	"raw_folder": {
+		"with raw: files, the folder of the node's block files if they were moved",
+		"/mnt/old/blocks", textForm,
+	},
+	"indexes": {
+		"indexes with their options, or the preset wallet",
+		"{address: {balance: true}}", indexesForm,
+	},
+	"serve.electrum": {
+		"address of the Electrum protocol over TCP",
+		"127.0.0.1:50001", textForm,
+	},
+	"serve.electrum_tls": {
+		"address of the Electrum protocol over TLS",
+		"0.0.0.0:50002", textForm,
+	},
+	"serve.electrum_ws": {
+		"address of the Electrum protocol over WebSocket",
+		"127.0.0.1:50003", textForm,
+	},
+	"serve.electrum_wss": {
+		"address of the Electrum protocol over WebSocket with TLS",
+		"0.0.0.0:50004", textForm,
+	},
+	"serve.esplora": {
+		"path of the Esplora API",
+		"/api", pathsForm,
+	},
+	"serve.blockbook": {
+		"path of the Blockbook API",
+		"/blockbook", pathsForm,
+	},
+}
+
+// form is the JSON Schema of a value.
+type form map[string]any
+
+var (
+	textForm   = form{"type": "string", "minLength": 1}
+	switchForm = anyOf(form{"type": "boolean"}, oneOf("on", "off", "yes", "no"))
+	sizeForm   = anyOf(form{"type": "integer", "minimum": 0},
+		form{"type": "string", "pattern": `^[0-9]+(\.[0-9]+)? ?([KMGTkmgt]([iI]?[bB])?|[bB])?$`})
+	durationForm   = form{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
+	durationOrZero = anyOf(durationForm, form{"enum": []any{0, "0"}})
+	listForm       = anyOf(form{"type": "string"}, form{"type": "array", "items": form{"type": "string"}})
+	mempoolForm    = anyOf(sizeForm, form{"const": false}, oneOf("auto", "off", "no"))
+	rawForm        = anyOf(switchForm, oneOf("keep", "files", "node"))
+	pathsForm      = form{"type": "string", "pattern": pathForm.String()}
+)
+
+func anyOf(forms ...form) form { return form{"anyOf": forms} }
+
+func oneOf(values ...string) form { return form{"enum": values} }
+
+func count(least, most int) form { return form{"type": "integer", "minimum": least, "maximum": most} }
+
+func number(least, most float64) form {
+	return form{"type": "number", "minimum": least, "maximum": most}
+}
+
+// optionTexts are the options of an index.
+var optionTexts = map[string]string{
+	"balance": "keep the balance of each value", "unspent": "keep the unspent outputs of each value",
+	"history": "keep the history of each value", "prefix": "find values by their beginning",
+}
+
+// indexesForm accepts presets, and indexes by name. A custom index has a value.
+var indexesForm = func() form {
+	options := form{}
+	for name, text := range optionTexts {
+		options[name] = describedForm(switchForm, text)
+	}
+	options["when"] = describedForm(textForm, "condition of a custom index: an expression")
+	options["value"] = describedForm(textForm, "values of a custom index: an expression")
+	options["kind"] = describedForm(oneOf(kinds()...), "kind of a custom index")
+	index := form{
+		"type": []string{"object", "null"}, "properties": options, "additionalProperties": false,
+		"dependentRequired": form{"when": []string{"value"}, "kind": []string{"value"}},
+	}
+	return anyOf(oneOf(presetNames()...), form{"type": "object", "additionalProperties": index})
+}()
+
+func describedForm(f form, text string) form {
+	described := form{"description": text}
+	for k, v := range f {
+		described[k] = v
+	}
+	return described
+}
