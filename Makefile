@@ -81,8 +81,8 @@ race: browser blocks ## run every test under the race detector
 	go test -race -timeout 30m ./...
 
 .PHONY: test-interop
-test-interop: setup blocks interop ## run tests against other implementations (needs node, npm, electrum)
-	go test -tags grocksdb_no_link,interop -count=1 -run Interop ./internal/cli ./chains/ergo/...
+test-interop: setup blocks interop ## install other implementations, and run tests against them
+	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/...
 
 .PHONY: lint
 lint: setup ## gofmt, go vet, staticcheck
@@ -128,18 +128,22 @@ clean: ## remove build results and the data of the demos
 blocks:
 	@go -C tools mod download
 
-# package-lock.json pins other implementations. The native parts of bcoin are compiled; other install scripts do not run.
+# package-lock.json and go.sum pin other implementations. The native parts of bcoin are compiled, with the headers of the
+# installed node if it has them; other install scripts do not run.
+NPM_PROJECTS := bcoin ouroboros ergo esplora electrum trezor
 .PHONY: interop
 interop:
-	@command -v npm >/dev/null || { echo "test-interop: node and npm are needed: apt-get install nodejs npm" >&2; exit 1; }
-	@command -v electrum >/dev/null || { echo "test-interop: electrum is needed: apt-get install electrum" >&2; exit 1; }
-	@cd tools/interop/bcoin && \
-	if ! cmp -s package-lock.json node_modules/.birthmark; then \
-	  npm ci --ignore-scripts --no-audit --no-fund && npm rebuild mrmr bstring bsip bcrypto && cp package-lock.json node_modules/.birthmark; \
-	fi
-	@for dir in ouroboros ergo esplora electrum trezor; do \
-	  cd $(CURDIR)/tools/interop/$$dir || exit 1; \
+	@tools/setup.sh interop
+	@for dir in $(NPM_PROJECTS); do \
+	  cd $(CURDIR)/tools/interop/$$dir; \
 	  if ! cmp -s package-lock.json node_modules/.birthmark; then \
-	    npm ci --ignore-scripts --no-audit --no-fund && cp package-lock.json node_modules/.birthmark || exit 1; \
+	    echo "test-interop: installing the packages of tools/interop/$$dir"; \
+	    npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; \
+	    if [ $$dir = bcoin ]; then \
+	      if [ -f /usr/include/node/node.h ]; then export npm_config_nodedir=/usr; fi; \
+	      npm rebuild --loglevel=error mrmr bstring bsip bcrypto; \
+	    fi; \
+	    cp package-lock.json node_modules/.birthmark; \
 	  fi; \
 	done
+	@go -C tools/interop/go-electrum mod download

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the packages that Birthmark needs to build on Debian 12 and 13 and Ubuntu 24.04, and with the argument `browser` the
-# packages that tests of the explorer's pages need. Prints nothing if none is missing.
+# packages that tests of the explorer's pages need, with `interop` the programs of `make test-interop`. Prints nothing if none
+# is missing.
 set -euo pipefail
 
 packages=(
@@ -8,6 +9,11 @@ packages=(
   g++ libc6-dev make git ca-certificates
 )
 browser=(chromium fonts-dejavu-core)
+interop=() # programs that come from elsewhere are used as they are
+command -v electrum >/dev/null || interop+=(electrum)
+command -v node >/dev/null || interop+=(nodejs libnode-dev) # with the headers for native parts
+command -v npm >/dev/null || interop+=(npm)
+command -v python3 >/dev/null || interop+=(python3) # of node-gyp
 
 if ! command -v go >/dev/null; then
   echo "setup: Go 1.26 is needed, and go is not in PATH; see https://go.dev/doc/install" >&2
@@ -44,10 +50,18 @@ if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   install "${packages[@]}"
   if [ "${1-}" = browser ]; then
     install "${browser[@]}" || echo "setup: without ${browser[*]} the tests that need a browser are skipped" >&2
+  elif [ "${1-}" = interop ]; then
+    install "${interop[@]}"
   fi
 elif ! command -v c++ >/dev/null; then
   echo "setup: not a Debian system: install a C++ compiler and the headers and static libraries of RocksDB 7, 8 or 9, zstd, lz4, snappy, bz2, zlib" >&2
   exit 1
+fi
+
+if [ "${1-}" = interop ]; then
+  for program in electrum node npm python3; do
+    command -v "$program" >/dev/null || { echo "setup: make test-interop needs $program: install it, and put it in PATH" >&2; exit 1; }
+  done
 fi
 
 version=$(printf '#include <rocksdb/version.h>\nROCKSDB_MAJOR.ROCKSDB_MINOR\n' | c++ -x c++ -E -P - 2>/dev/null | tail -n 1 | tr -d ' ') || version=none

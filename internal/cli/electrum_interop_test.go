@@ -189,6 +189,28 @@ func (w *electrumWallet) waitFor(what string, ok func(answer map[string]any) boo
 	})
 }
 
+// broadcast sends a transaction by the server, and returns its id.
+func (w *electrumWallet) broadcast(raw string) string {
+	w.t.Helper()
+	id, err := w.run(raw, "broadcast", "-")
+	if err != nil || len(id) != 64 {
+		w.t.Fatal(id, err)
+	}
+	return id
+}
+
+// heights returns the heights of the transactions in an answer to onchain_history, by id.
+func heights(history map[string]any) map[string]float64 {
+	all := map[string]float64{}
+	txs, _ := history["transactions"].([]any)
+	for _, tx := range txs {
+		fields, _ := tx.(map[string]any)
+		id, _ := fields["txid"].(string)
+		all[id], _ = fields["height"].(float64)
+	}
+	return all
+}
+
 func wif(key []byte) string {
 	return base58.CheckEncode(append(slices.Clone(key), 1), chaincfg.RegressionNetParams.PrivateKeyID)
 }
@@ -203,34 +225,55 @@ func replacement(t *testing.T, raw string) string {
 	}
 	largest := slices.MaxFunc(tx.TxOut, func(a, b *wire.TxOut) int { return cmp.Compare(a.Value, b.Value) })
 	largest.Value -= 10_000
+	signCoinbases(t, tx)
+	return rawHex(tx)
+}
+
+// signCoinbases signs a transaction that spends coinbases of electrumKey.
+func signCoinbases(t *testing.T, tx *wire.MsgTx) {
+	t.Helper()
 	key, _ := btcec.PrivKeyFromBytes(electrumKey)
 	script := electrumScript()
 	const value = 50e8
 	hashes := txscript.NewTxSigHashes(tx, txscript.NewCannedPrevOutputFetcher(script, value))
 	for i, in := range tx.TxIn {
 		var err error
-		if in.Witness, err = txscript.WitnessSignature(tx, hashes, i, value, script, txscript.SigHashAll, key, true); err != nil {
+		in.Witness, err = txscript.WitnessSignature(tx, hashes, i, value, script, txscript.SigHashAll, key, true)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	var b bytes.Buffer
-	if err := tx.Serialize(&b); err != nil {
+}
+
+// startElectrum starts Electrum as a daemon that is connected to the server of n, with the wallet that a command makes.
+func startElectrum(t *testing.T, n *electrumNode, wallet ...string) *electrumWallet {
+	t.Helper()
+	w := &electrumWallet{t, t.TempDir()}
+	w.must("setconfig", "--offline", "auto_connect", "false")
+	w.must("setconfig", "--offline", "check_updates", "false")
+	w.must(wallet...)
+	w.must("daemon", "-d", "-1", "-s", n.addr(t)+":t")
+	t.Cleanup(func() { _, _ = w.run("", "stop") })
+	w.must("load_wallet")
+	return w
+}
+
+// otherAddress is an address that is not the wallet's.
+func otherAddress(t *testing.T) string {
+	t.Helper()
+	_, pub := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{0x43}, 32))
+	other, err := address.NewAddressWitnessPubKeyHash(address.Hash160(pub.SerializeCompressed()), &chaincfg.RegressionNetParams)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return hex.EncodeToString(b.Bytes())
+	return other.EncodeAddress()
 }
 
 // Electrum restores a wallet, receives, sends, follows a replacement and a reorganization.
 func TestInteropElectrumWallet(t *testing.T) {
 	t.Parallel()
 	n := newElectrumNode(t)
-	w := &electrumWallet{t, t.TempDir()}
-	w.must("setconfig", "--offline", "auto_connect", "false")
-	w.must("setconfig", "--offline", "check_updates", "false")
-	w.must("restore", "--offline", "p2wpkh:"+wif(electrumKey))
-	w.must("daemon", "-d", "-1", "-s", n.addr(t)+":t")
-	t.Cleanup(func() { _, _ = w.run("", "stop") })
-	w.must("load_wallet")
+	w := startElectrum(t, n, "restore", "--offline", "p2wpkh:"+wif(electrumKey))
 
 	// 110 coinbases, of which 100 are immature.
 	w.waitFor("the restored wallet has its balance", func(b map[string]any) bool {
@@ -238,34 +281,19 @@ func TestInteropElectrumWallet(t *testing.T) {
 	}, "getbalance")
 	before := w.must("getbalance")
 
-	_, pub := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{0x43}, 32))
-	other, err := address.NewAddressWitnessPubKeyHash(address.Hash160(pub.SerializeCompressed()), &chaincfg.RegressionNetParams)
-	if err != nil {
-		t.Fatal(err)
-	}
-	to := other.EncodeAddress()
-	raw := w.must("payto", "--feerate", "2", "--rbf", "true", "--addtransaction", to, "1.5")
-	first, err := w.run(raw, "broadcast", "-")
-	if err != nil || len(first) != 64 {
-		t.Fatal(first, err)
-	}
+	raw := w.must("payto", "--feerate", "2", "--rbf", "true", "--addtransaction", otherAddress(t), "1.5")
+	first := w.broadcast(raw)
 	// The server lists it as unconfirmed: before that its height is -2 in Electrum, local.
 	listed := func(txid string, height float64) func(map[string]any) bool {
 		return func(h map[string]any) bool {
-			txs, _ := h["transactions"].([]any)
-			return slices.ContainsFunc(txs, func(tx any) bool {
-				fields, _ := tx.(map[string]any)
-				return fields["txid"] == txid && fields["height"] == height
-			})
+			at, ok := heights(h)[txid]
+			return ok && at == height
 		}
 	}
 	w.waitFor("the payment is unconfirmed", listed(first, 0), "onchain_history")
 
-	// Debian's Electrum refuses to bump fees itself. The wallet follows a replacement that something else has signed.
-	second, err := w.run(replacement(t, raw), "broadcast", "-")
-	if err != nil || len(second) != 64 || second == first {
-		t.Fatal(second, err)
-	}
+	// The wallet follows a replacement that something else has signed.
+	second := w.broadcast(replacement(t, raw))
 	w.waitFor("its replacement is unconfirmed", listed(second, 0), "onchain_history")
 	mined := n.Generate(t, 1) // the coinbase is not the wallet's
 	w.waitFor("the payment is confirmed", func(s map[string]any) bool { return s["confirmations"] == 1. }, "get_tx_status", second)

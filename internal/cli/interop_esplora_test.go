@@ -73,7 +73,8 @@ func TestInteropExplorerOverEsploraAndElectrum(t *testing.T) {
 		}
 		slices.Reverse(hash)
 		scriptHash := hex.EncodeToString(hash)
-		questions = append(questions, []any{"fetchScriptHash", scriptHash}, []any{"fetchTxHistory", map[string]string{"scriptHash": scriptHash}})
+		questions = append(questions, []any{"fetchScriptHash", scriptHash},
+			[]any{"fetchTxHistory", map[string]string{"scriptHash": scriptHash}})
 	}
 	for h := range 161 {
 		questions = append(questions, []any{"fetchBlockStatus", h})
@@ -81,7 +82,8 @@ func TestInteropExplorerOverEsploraAndElectrum(t *testing.T) {
 	for _, tx := range []*wire.MsgTx{fund, child} {
 		questions = append(questions, []any{"fetchTx", tx.TxHash().String()})
 	}
-	questions = append(questions, []any{"fetchBlockHeight"}, []any{"fetchBlockStatus", 161}, []any{"fetchTx", strings.Repeat("ab", 32)})
+	questions = append(questions, []any{"fetchBlockHeight"}, []any{"fetchBlockStatus", 161},
+		[]any{"fetchTx", strings.Repeat("ab", 32)})
 	var a struct{ Esplora, Electrum []any }
 	runClient(t, &a, questions, "explorer.js", "regtest", s.URL+"api", electrum)
 	if len(a.Esplora) != len(questions) || len(a.Electrum) != len(questions) {

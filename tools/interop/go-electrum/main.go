@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"log"
 	"os"
+	"time"
 
 	"github.com/checksum0/go-electrum/electrum"
 )
@@ -20,15 +21,17 @@ func main() {
 }
 
 func run(ctx context.Context, addr string, scripts []string) error {
-	c, err := electrum.NewClientTCP(ctx, addr)
+	client, err := electrum.NewClientTCP(ctx, addr)
 	if err != nil {
 		return err
 	}
-	defer c.Shutdown()
-	if _, _, err = c.ServerVersion(ctx); err != nil {
+	defer client.Shutdown()
+	limited, cancel := context.WithTimeout(ctx, 5*time.Second) // it may be sent only once: see again
+	defer cancel()
+	if _, _, err = client.ServerVersion(limited); err != nil && err != electrum.ErrTimeout {
 		return err
 	}
-	tips, err := c.SubscribeHeaders(ctx)
+	tips, err := again(ctx, client.SubscribeHeaders)
 	if err != nil {
 		return err
 	}
@@ -38,28 +41,29 @@ func run(ctx context.Context, addr string, scripts []string) error {
 		lists[name] = append(lists[name], v)
 		return err
 	}
-	sub, changes := c.SubscribeScripthash()
+	sub, changes := client.SubscribeScripthash()
 	for _, script := range scripts {
-		if err := sub.Add(ctx, script); err != nil {
+		_, err := again(ctx, func(ctx context.Context) (any, error) { return nil, sub.Add(ctx, script) })
+		if err != nil {
 			return err
 		}
 		if err := add("statuses", (<-changes).Params[1], nil); err != nil {
 			return err
 		}
-		balance, err := c.GetBalance(ctx, script)
+		balance, err := ask(ctx, client.GetBalance, script)
 		if err = add("balances", map[string]int64{"confirmed": int64(balance.Confirmed), "unconfirmed": int64(balance.Unconfirmed)}, err); err != nil {
 			return err
 		}
-		history, err := c.GetHistory(ctx, script)
+		history, err := ask(ctx, client.GetHistory, script)
 		if err = add("histories", history, err); err != nil {
 			return err
 		}
-		unspent, err := c.ListUnspent(ctx, script)
+		unspent, err := ask(ctx, client.ListUnspent, script)
 		if err = add("unspent", unspent, err); err != nil {
 			return err
 		}
 		for _, entry := range history {
-			raw, err := c.GetRawTransaction(ctx, entry.Hash)
+			raw, err := ask(ctx, client.GetRawTransaction, entry.Hash)
 			if err = add("raws", raw, err); err != nil {
 				return err
 			}
@@ -69,15 +73,18 @@ func run(ctx context.Context, addr string, scripts []string) error {
 		answer[name] = list
 	}
 	first := lists["histories"][0].([]*electrum.GetMempoolResult)[0]
-	verbose, err := c.GetTransaction(ctx, first.Hash)
+	verbose, err := ask(ctx, client.GetTransaction, first.Hash)
 	if err != nil {
 		return err
 	}
 	answer["verbose"] = verbose.Hex
-	if answer["merkle"], err = c.GetMerkleProof(ctx, first.Hash, uint32(first.Height)); err != nil {
+	answer["merkle"], err = again(ctx, func(ctx context.Context) (any, error) {
+		return client.GetMerkleProof(ctx, first.Hash, uint32(first.Height))
+	})
+	if err != nil {
 		return err
 	}
-	features, err := c.ServerFeatures(ctx)
+	features, err := again(ctx, client.ServerFeatures)
 	if err != nil {
 		return err
 	}
@@ -87,4 +94,22 @@ func run(ctx context.Context, addr string, scripts []string) error {
 		return err
 	}
 	return out.Encode(map[string]any{"tip": (<-tips).Height, "script": (<-changes).Params[0]})
+}
+
+// again repeats a request that gets no answer: the library loses an answer that arrives before it has prepared for it.
+func again[T any](ctx context.Context, request func(context.Context) (T, error)) (v T, err error) {
+	for range 20 {
+		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
+		v, err = request(limited)
+		cancel()
+		if err != electrum.ErrTimeout {
+			break
+		}
+	}
+	return v, err
+}
+
+// ask makes a request about a script or a transaction.
+func ask[T any](ctx context.Context, request func(context.Context, string) (T, error), about string) (T, error) {
+	return again(ctx, func(ctx context.Context) (T, error) { return request(ctx, about) })
 }

@@ -11,7 +11,7 @@ const BlockchainLink = require('@trezor/blockchain-link').default;
 
 const [worker, url] = process.argv.slice(2);
 const link = new BlockchainLink({
-  name: 'Birthmark',
+  name: 'REGTEST', // the Electrum worker takes the network from it
   worker: require(`@trezor/blockchain-link/lib/workers/${worker}`).default,
   server: [url],
   throttleBlockEvent: 0,
