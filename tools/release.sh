@@ -60,7 +60,7 @@ tar --create --directory=$stage --transform="s|^\./|$name/|" --sort=name --owner
 
 # nfpm reads paths relative to its working directory.
 nfpm=$PWD/dist/nfpm
-go build -modfile=tools/nfpm/go.mod -trimpath -o "$nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
+CGO_ENABLED=0 GOFLAGS='' go build -buildvcs=false -modfile=tools/nfpm/go.mod -trimpath -o "$nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
 mkdir dist/work
 cp -r packaging dist/work/
 mv $stage dist/work/stage

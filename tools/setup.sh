@@ -70,7 +70,7 @@ case $version in
   none) echo "setup: the headers of RocksDB (7, 8 or 9) were not found" >&2; exit 1 ;;
   *)
     echo "setup: RocksDB 7, 8 or 9 is needed (Debian 12 has 7.8, Debian 13 has 9.10, Ubuntu 24.04 has 8.9)," \
-      "these headers are of version $version: use a release's binary, or see docs/install.md" >&2
+      "these headers are of version $version: see docs/install.md" >&2
     exit 1
     ;;
 esac
