@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -65,10 +64,10 @@ func BenchmarkMempoolFills(b *testing.B) {
 		for s := f.Standing(); s.State() != pending.Live || s.Count() < size; s = f.Standing() {
 			path := "/mempool"
 			for t := range s.Newest() {
-				path = fmt.Sprintf("/tx/%s", t.ID)
+				path = "/tx/" + chain.FormatHash(t.ID)
 				break
 			}
-			for _, path := range []string{path, "/mempool/transactions?limit=100&order=rate", "/tip"} {
+			for _, path := range []string{path, "/mempool/transactions?limit=100&order=rate", "/block/tip"} {
 				asked := time.Now()
 				if w := ask(h, "GET", "/v1/bitcoin-regtest"+path, ""); w.Code != 200 {
 					b.Fatalf("%s: %d %s", path, w.Code, w.Body)
