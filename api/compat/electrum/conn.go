@@ -111,7 +111,7 @@ func (c *conn) requests() error {
 		if err != nil {
 			return err
 		}
-		ok, err := c.answer(message)
+		ok, cost, err := c.answer(message)
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,7 @@ func (c *conn) requests() error {
 			c.Observer.RejectedConnection(malformed)
 			return errors.New("too many malformed requests")
 		}
-		delay, ok := c.client.spend(costPerRequest*float64(max(len(c.reqs), 1)) + costPerByte*float64(c.sent+len(message)))
+		delay, ok := c.client.spend(cost)
 		if !ok {
 			c.Observer.RejectedConnection(costLimit)
 			c.refuse(&rpcError{codeLimit, fmt.Sprintf("excessive use: your address has reached cost %.0f (electrum.hard_cost): "+
@@ -178,14 +178,15 @@ func (c *conn) written(err error) error {
 }
 
 // answer answers a message. ok is false if it is malformed. Answers are sent when no other message waits.
-func (c *conn) answer(message []byte) (ok bool, err error) {
+func (c *conn) answer(message []byte) (ok bool, cost float64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ok, err = c.answerMessage(message)
+	cost = costPerRequest*float64(max(len(c.reqs), 1)) + costPerByte*float64(c.sent+len(message))
 	if err == nil && !c.t.pending() {
 		err = c.flush()
 	}
-	return ok, err
+	return ok, cost, err
 }
 
 func (c *conn) answerMessage(message []byte) (ok bool, err error) {
