@@ -68,6 +68,8 @@ var rules = []rule{
 	{from: "core/backfill", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger", "core/ingest"}},
 	{from: "core/coretest", may: []string{"model", "model/modeltest", "storage", "storage/memory", "storage/rocks", "core", "core/check"}},
 	{from: "core/pending", may: []string{"model", "core/query", "core/query/pointers", "core/schema"}},
+	{from: "core/pending/answers", may: []string{"model", "core/query", "core/schema", "core/pending"}},
+	{from: "core/pending/pendingtest", may: []string{"model", "model/modeltest", "storage/memory", "core", "core/coretest", "core/query"}},
 	{from: "core/check", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/verify", may: []string{"model", "storage", "core/schema", "core/ingest"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize"}},

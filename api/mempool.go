@@ -4,14 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/big"
-	"net/http"
 	"slices"
-	"strconv"
 
-	"birthmark/api/problem"
 	"birthmark/core/pending"
+	"birthmark/core/pending/answers"
 	"birthmark/core/query"
-	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -21,61 +18,34 @@ func (q *request) view(ctx context.Context, fn func(*query.View) error) error {
 	if !q.mempool {
 		return q.chain.View(ctx, fn)
 	}
-	if q.chain.Mempool == nil {
-		return noMempool(q.chain)
+	mempool, err := q.chain.Unconfirmed()
+	if err != nil {
+		return err
 	}
-	return q.chain.Mempool.View(ctx, func(v *query.View, o *pending.Overlay) error {
+	return mempool.View(ctx, func(v *query.View, o *pending.Overlay) error {
 		q.overlay = o
 		return fn(v)
 	})
-}
-
-func noMempool(c *chain) error {
-	return problem.New(http.StatusNotFound, "no_mempool",
-		"%s has no unconfirmed transactions on this server: its setting node is the URL of a node that lists them", c.Name)
 }
 
 // volatile reports whether the tip does not determine the answer.
 func (q *request) volatile() bool { return q.op.volatile || q.mempool }
 
 // pendingReader makes answers from an overlay.
-type pendingReader struct {
-	*query.Query
-	*pending.Overlay
-	formats []*schema.Index // of the positions of the overlay; nil: not in the database
-}
+type pendingReader struct{ *answers.Reader }
 
 // fromOverlay calls fn with a reader of the overlay of the request.
 func (q *request) fromOverlay(
 	ctx context.Context, v *query.View, o *pending.Overlay, fn func(*pendingReader) error,
 ) error {
-	return v.From(ctx, func(at *query.Query) error {
-		r := &pendingReader{Query: at, Overlay: o}
-		for _, name := range o.Indexes() {
-			x, err := at.Layout.Lookup(name, at.Tip, nil)
-			if err != nil {
-				x = nil // it was dropped a moment ago
-			}
-			r.formats = append(r.formats, x)
-		}
-		return fn(r)
-	})
-}
-
-// value parses a value of an index. position is -1 if the overlay does not have the index.
-func (r *pendingReader) value(index, text string) (position int, raw []byte, err error) {
-	x, raw, _, err := r.Query.Value(index, text)
-	if err != nil {
-		return -1, nil, err
-	}
-	return r.Overlay.Index(x.Name), raw, nil
+	return v.From(ctx, func(at *query.Query) error { return fn(&pendingReader{answers.NewReader(at, o)}) })
 }
 
 // maxPending is the maximum number of unconfirmed entries in an answer about a value.
 const maxPending = query.MaxLimit
 
 func (r *pendingReader) balance(index, text string) (*query.PendingBalanceAnswer, error) {
-	x, value, err := r.value(index, text)
+	x, value, err := r.Value(index, text)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +70,6 @@ func (r *pendingReader) balance(index, text string) (*query.PendingBalanceAnswer
 	return a, nil
 }
 
-func decimalOf(amount uint64) string { return strconv.FormatUint(amount, 10) }
-
 // outputs yields the outputs of a transaction.
 func outputs(t *pending.Tx) func(func(pending.Output) bool) {
 	return func(yield func(pending.Output) bool) {
@@ -114,7 +82,7 @@ func outputs(t *pending.Tx) func(func(pending.Output) bool) {
 }
 
 func (r *pendingReader) history(index, text string) (*query.PendingHistoryAnswer, error) {
-	x, value, err := r.value(index, text)
+	x, value, err := r.Value(index, text)
 	if err != nil {
 		return nil, err
 	}
@@ -125,8 +93,8 @@ func (r *pendingReader) history(index, text string) (*query.PendingHistoryAnswer
 		}
 		received, sent := t.Amounts(x, value)
 		a.Txs = append(a.Txs, query.PendingHistoryTxAnswer{
-			Hash: r.Chain.FormatHash(t.ID), FirstSeen: t.Seen().Unix(), Received: decimalOf(received),
-			Sent: decimalOf(sent), UnconfirmedParent: r.UnconfirmedParent(t),
+			Hash: r.Chain.FormatHash(t.ID), FirstSeen: t.Seen().Unix(), Received: answers.Decimal(received),
+			Sent: answers.Decimal(sent), UnconfirmedParent: r.UnconfirmedParent(t),
 		})
 	}
 	return a, nil
@@ -134,17 +102,17 @@ func (r *pendingReader) history(index, text string) (*query.PendingHistoryAnswer
 
 // find lists the outputs that have the value or one of or, and all of and.
 func (r *pendingReader) find(index, text string, terms *query.Terms) (*query.PendingFindAnswer, error) {
-	match, candidates, err := r.terms(query.Term{Index: index, Value: text}, terms)
+	found, err := r.Select(slices.Concat([]query.Term{{Index: index, Value: text}}, terms.Or), terms.And)
 	if err != nil {
 		return nil, err
 	}
 	a := &query.PendingFindAnswer{
 		State: r.State().String(), Outputs: []query.PendingOutputAnswer{}, Spends: []query.PendingSpendAnswer{},
 	}
-	for _, t := range candidates {
+	for t := range found.Txs(0) {
 		for i := range t.NumOutputs() {
-			if o := t.Output(i); match(o) {
-				answer := r.output(pending.Outpoint{Tx: t.ID, Index: t.FirstOutput + uint32(i)}, o, true)
+			if o := t.Output(i); found.Has(o) {
+				answer := r.Output(pending.Outpoint{Tx: t.ID, Index: t.FirstOutput + uint32(i)}, o, true)
 				switch {
 				case terms.Unspent && answer.SpentBy.Value != nil:
 				case len(a.Outputs) == maxPending:
@@ -156,121 +124,26 @@ func (r *pendingReader) find(index, text string, terms *query.Terms) (*query.Pen
 		}
 		for i := range t.Inputs() {
 			in := &t.Inputs()[i]
-			if o := in.Spends(); match(o) {
+			if o := in.Spends(); found.Has(o) {
 				if len(a.Spends) == maxPending {
 					a.More = true
 					break
 				}
-				a.Spends = append(a.Spends, query.PendingSpendAnswer{
-					Tx: r.Chain.FormatHash(in.Outpoint.Tx), Index: int(in.Outpoint.Index), Value: decimalOf(o.Value),
-					SpentBy: query.PendingSpentByAnswer{Tx: r.Chain.FormatHash(t.ID), Input: int(in.Index)},
-				})
+				a.Spends = append(a.Spends, r.Spend(in))
 			}
 		}
 	}
 	return a, nil
 }
 
-// terms returns the condition of a search, and the transactions that can have matching outputs, in the order of
-// arrival.
-func (r *pendingReader) terms(
-	base query.Term, terms *query.Terms,
-) (match func(pending.Output) bool, txs []*pending.Tx, err error) {
-	type test = func(pending.Output) bool
-	found := map[*pending.Tx]bool{}
-	resolve := func(term query.Term, collect bool) (test, error) {
-		if term.Index == query.AssetTerm {
-			id, _, err := r.Query.Asset(term.Value)
-			if query.UnknownAsset(err) {
-				if id, err = r.Chain.ParseAsset(term.Value); err != nil {
-					return func(pending.Output) bool { return false }, nil
-				}
-			}
-			if err != nil {
-				return nil, err
-			}
-			for t := range r.Overlay.Asset(id) {
-				if collect && !found[t] {
-					found[t], txs = true, append(txs, t)
-				}
-			}
-			return func(o pending.Output) bool {
-				return slices.ContainsFunc(o.Assets(), func(a model.Asset) bool { return string(a.ID) == string(id) })
-			}, nil
-		}
-		x, value, err := r.value(term.Index, term.Value)
-		if err != nil {
-			return nil, err
-		}
-		for t := range r.Overlay.Value(x, value) {
-			if collect && !found[t] {
-				found[t], txs = true, append(txs, t)
-			}
-		}
-		return func(o pending.Output) bool { return o.Has(x, value) }, nil
-	}
-	var any, all []test
-	for i, term := range slices.Concat([]query.Term{base}, terms.Or, terms.And) {
-		alternative := i <= len(terms.Or)
-		one, err := resolve(term, alternative)
-		if err != nil {
-			return nil, nil, err
-		}
-		if alternative {
-			any = append(any, one)
-		} else {
-			all = append(all, one)
-		}
-	}
-	slices.SortFunc(txs, func(a, b *pending.Tx) int {
-		if a.Arrival < b.Arrival {
-			return -1
-		}
-		return 1
-	})
-	return func(o pending.Output) bool {
-		has := func(one test) bool { return one(o) }
-		return slices.ContainsFunc(any, has) && !slices.ContainsFunc(all, func(one test) bool { return !one(o) })
-	}, txs, nil
-}
-
-// output returns the answer for an output that a transaction creates or spends.
-func (r *pendingReader) output(at pending.Outpoint, o pending.Output, spentBy bool) query.PendingOutputAnswer {
-	a := query.PendingOutputAnswer{
-		Tx: r.Chain.FormatHash(at.Tx), Index: int(at.Index), Value: decimalOf(o.Value), Keys: map[string]any{},
-	}
-	for position, value := range o.Keys() {
-		x := r.formats[position]
-		if x == nil {
-			continue
-		}
-		if x.Kind == model.ManyValued {
-			list, _ := a.Keys[x.Name].([]string)
-			a.Keys[x.Name] = append(list, x.Format(value))
-		} else {
-			a.Keys[x.Name] = x.Format(value)
-		}
-	}
-	for _, asset := range o.Assets() {
-		a.Assets = append(a.Assets, query.PendingAssetAnswer{Asset: r.Chain.FormatAsset(asset.ID), Amount: decimalOf(asset.Amount)})
-	}
-	if spentBy {
-		a.SpentBy = new(query.Optional[query.PendingSpentByAnswer])
-		if in := r.Spender(at); in != nil {
-			a.SpentBy.Value = &query.PendingSpentByAnswer{Tx: r.Chain.FormatHash(in.Tx.ID), Input: int(in.Index)}
-		}
-	}
-	return a
-}
-
 func (r *pendingReader) summary(t *pending.Tx) query.PendingTxSummaryAnswer {
 	ancestors := r.Overlay.Ancestors(t)
 	a := query.PendingTxSummaryAnswer{
 		Hash: r.Chain.FormatHash(t.ID), FirstSeen: t.Seen().Unix(), Size: t.Size, VSize: t.VSize, Weight: t.Weight,
-		Ancestors: query.AncestorsAnswer{Count: ancestors.Count, VSize: ancestors.VSize, Fee: decimalOf(ancestors.Fee)},
+		Ancestors: query.AncestorsAnswer{Count: ancestors.Count, VSize: ancestors.VSize, Fee: answers.Decimal(ancestors.Fee)},
 	}
 	if t.FeeKnown {
-		a.Fee, a.FeeRate = decimalOf(t.Fee), t.Rate()
+		a.Fee, a.FeeRate = answers.Decimal(t.Fee), t.Rate()
 	}
 	return a
 }
@@ -282,11 +155,11 @@ func (r *pendingReader) tx(t *pending.Tx) *query.PendingTxAnswer {
 	}
 	for i := range t.Inputs() {
 		in := &t.Inputs()[i]
-		a.Inputs = append(a.Inputs, query.PendingInputAnswer{Index: i, Output: r.output(in.Outpoint, in.Spends(), false)})
+		a.Inputs = append(a.Inputs, query.PendingInputAnswer{Index: i, Output: r.Output(in.Outpoint, in.Spends(), false)})
 	}
 	for i := range t.NumOutputs() {
 		at := pending.Outpoint{Tx: t.ID, Index: t.FirstOutput + uint32(i)}
-		a.Outputs = append(a.Outputs, r.output(at, t.Output(i), true))
+		a.Outputs = append(a.Outputs, r.Output(at, t.Output(i), true))
 	}
 	for _, m := range t.Mints {
 		a.Mints = append(a.Mints, query.MintAnswer{Asset: r.Chain.FormatAsset(m.Asset), Amount: m.Amount.String()})

@@ -19,5 +19,12 @@ func blockOperations() []*operation {
 			with(rangeParameters, orderedParameters).shown(example{path: "/blocks?order=desc&limit=2"}),
 			func(a *query.BlocksAnswer) ([]query.BlockSummaryAnswer, *string) { return a.Blocks, a.Next }),
 		block,
+		get("blockTotals", "/block/{block}/totals", "chain", "Get the sums of a block",
+			"Values of its inputs and outputs, fees and, for Bitcoin with raw transactions, the weight. They are not stored: "+
+				"the answer reads every output that the block creates or spends.", query.BlockTotalsAnswer{},
+			func(ctx context.Context, v *query.View, q *request) (any, error) {
+				return v.BlockTotals(ctx, q.args[0])
+			}).
+			shown(example{path: "/block/170/totals"}),
 	}
 }

@@ -54,8 +54,8 @@ func fieldsOperation(fields func(chain string) (*FieldsAnswer, error)) *operatio
 // eventsOperation streams events; package events serves it.
 func eventsOperation() *operation {
 	op := get("events", "/events", "chain", "Stream events",
-		"Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the "+
-			"last event it received. See docs/events.md.", nil, nil).with(eventParameters)
+		"Server-sent events of blocks, rollbacks and, for followed values, outputs; with `mempool=include` also of "+
+			"unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.", nil, nil).with(eventParameters)
 	op.stream = true
 	return op
 }

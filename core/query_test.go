@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 	"testing"
 
@@ -64,6 +65,39 @@ func answersOf(t *testing.T, v modeltest.Variant, blocks []*model.Block) {
 	answersAre(t, db, v, blocks)
 }
 
+func (r *reference) blockTotals(b *model.Block) *query.BlockTotalsAnswer {
+	a := &query.BlockTotalsAnswer{
+		Chain: r.chain.Name(), Height: uint32(b.Height), Hash: r.chain.FormatHash(b.Hash), TxCount: len(b.Txs), Size: b.Size,
+	}
+	in, out, fees, known := new(big.Int), new(big.Int), new(big.Int), true
+	sum := func(to *big.Int, outputs []*refOutput) (amount uint64) {
+		for _, o := range outputs {
+			to.Add(to, new(big.Int).SetUint64(o.Value))
+			amount += o.Value
+		}
+		return amount
+	}
+	for _, t := range r.txs {
+		if t.block != b {
+			continue
+		}
+		a.Inputs, a.Outputs = a.Inputs+len(t.spends), a.Outputs+len(t.outputs)
+		received, sent := sum(out, t.outputs), sum(in, t.spends)
+		switch {
+		case t.Fee.Stated:
+			fees.Add(fees, new(big.Int).SetUint64(t.Fee.Amount))
+		case len(t.spends) > 0 && (sent < received || r.traits.FeeOutputs):
+			known = false
+		case len(t.spends) > 0:
+			fees.Add(fees, new(big.Int).SetUint64(sent-received))
+		}
+	}
+	if a.InputValue, a.OutputValue = in.String(), out.String(); known {
+		a.Fees = fees.String()
+	}
+	return a
+}
+
 // answersAre compares every answer of a database that contains exactly these blocks with the reference.
 func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.Block) {
 	t.Helper()
@@ -73,6 +107,8 @@ func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.
 		for _, ref := range []string{fmt.Sprint(b.Height), r.chain.FormatHash(b.Hash)} {
 			got, err := db.Block(ctx, ref)
 			agree(t, "block "+ref, got, err, r.block(b))
+			totals, err := db.BlockTotals(ctx, ref)
+			agree(t, "totals of block "+ref, totals, err, r.blockTotals(b))
 		}
 	}
 	got, err := db.Block(ctx, "tip")

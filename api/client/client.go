@@ -88,6 +88,24 @@ func (e BlocksParamsOrder) Valid() bool {
 	}
 }
 
+// Defines values for EventsParamsMempool.
+const (
+	EventsParamsMempoolExclude EventsParamsMempool = "exclude"
+	EventsParamsMempoolInclude EventsParamsMempool = "include"
+)
+
+// Valid indicates whether the value is a known member of the EventsParamsMempool enum.
+func (e EventsParamsMempool) Valid() bool {
+	switch e {
+	case EventsParamsMempoolExclude:
+		return true
+	case EventsParamsMempoolInclude:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FindParamsOrder.
 const (
 	FindParamsOrderAsc  FindParamsOrder = "asc"
@@ -416,6 +434,42 @@ type BlockSummary struct {
 
 	// TxCount Number of transactions.
 	TxCount int64 `json:"tx_count"`
+}
+
+// BlockTotals Sums of a block.
+type BlockTotals struct {
+	// Chain The chain, such as `bitcoin`.
+	Chain string `json:"chain"`
+
+	// Fees Sum of the fees of its transactions, in the smallest unit; absent if one is unknown.
+	Fees *string `json:"fees,omitempty"`
+
+	// Hash In hex, in the byte order that explorers of the chain use.
+	Hash string `json:"hash"`
+
+	// Height The height of the block.
+	Height int32 `json:"height"`
+
+	// InputValue Value of the outputs that the block spends, in the smallest unit.
+	InputValue string `json:"input_value"`
+
+	// Inputs Number of inputs that spend an output.
+	Inputs int64 `json:"inputs"`
+
+	// OutputValue Value of the outputs that the block creates, in the smallest unit.
+	OutputValue string `json:"output_value"`
+
+	// Outputs Number of outputs, also of the coinbase.
+	Outputs int64 `json:"outputs"`
+
+	// Size In bytes.
+	Size int64 `json:"size"`
+
+	// TxCount Number of transactions.
+	TxCount int64 `json:"tx_count"`
+
+	// Weight BIP 141; absent if the raw transactions are neither stored nor in the files of a node.
+	Weight *int64 `json:"weight,omitempty"`
 }
 
 // Blocks A page of blocks.
@@ -1556,12 +1610,18 @@ type EventsParams struct {
 	// Sparse Skip blocks without such outputs.
 	Sparse *bool `form:"sparse,omitempty" json:"sparse,omitempty"`
 
+	// Mempool `include` also sends unconfirmed transactions with such outputs, and which of them leave the mempool without confirmation.
+	Mempool *EventsParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
+
 	// From Start with the block at this height, `origin`, or `tip`.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
 	// LastEventId Resume after this event, for clients that cannot set the header `Last-Event-ID`.
 	LastEventId *string `form:"last_event_id,omitempty" json:"last_event_id,omitempty"`
 }
+
+// EventsParamsMempool defines parameters for Events.
+type EventsParamsMempool string
 
 // FeesParams defines parameters for Fees.
 type FeesParams struct {
@@ -1962,6 +2022,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/{chain}/block/{block} (the `Block` operationId).
 	Block(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// BlockTotals Get the sums of a block
+	//
+	// Values of its inputs and outputs, fees and, for Bitcoin with raw transactions, the weight. They are not stored: the answer reads every output that the block creates or spends.
+	//
+	// Corresponds with GET /v1/{chain}/block/{block}/totals (the `BlockTotals` operationId).
+	BlockTotals(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Blocks List blocks
 	//
 	// Without their transactions.
@@ -1971,7 +2038,7 @@ type ClientInterface interface {
 
 	// Events Stream events
 	//
-	// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
+	// Server-sent events of blocks, rollbacks and, for followed values, outputs; with `mempool=include` also of unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.
 	//
 	// Corresponds with GET /v1/{chain}/events (the `Events` operationId).
 	Events(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2371,6 +2438,23 @@ func (c *Client) Block(ctx context.Context, chain string, block string, reqEdito
 	return c.Client.Do(req)
 }
 
+// BlockTotals Get the sums of a block
+//
+// Values of its inputs and outputs, fees and, for Bitcoin with raw transactions, the weight. They are not stored: the answer reads every output that the block creates or spends.
+//
+// Corresponds with GET /v1/{chain}/block/{block}/totals (the `BlockTotals` operationId).
+func (c *Client) BlockTotals(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewBlockTotalsRequest(c.Server, chain, block)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // Blocks List blocks
 //
 // Without their transactions.
@@ -2390,7 +2474,7 @@ func (c *Client) Blocks(ctx context.Context, chain string, params *BlocksParams,
 
 // Events Stream events
 //
-// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
+// Server-sent events of blocks, rollbacks and, for followed values, outputs; with `mempool=include` also of unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.
 //
 // Corresponds with GET /v1/{chain}/events (the `Events` operationId).
 func (c *Client) Events(ctx context.Context, chain string, params *EventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3491,6 +3575,47 @@ func NewBlockRequest(server string, chain string, block string) (*http.Request, 
 	return req, nil
 }
 
+// NewBlockTotalsRequest constructs an http.Request for the BlockTotals method
+func NewBlockTotalsRequest(server string, chain string, block string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "block", block, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/block/%s/totals", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewBlocksRequest constructs an http.Request for the Blocks method
 func NewBlocksRequest(server string, chain string, params *BlocksParams) (*http.Request, error) {
 	var err error
@@ -3686,6 +3811,18 @@ func NewEventsRequest(server string, chain string, params *EventsParams) (*http.
 		if params.Sparse != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sparse", *params.Sparse, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Mempool != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mempool", *params.Mempool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5373,6 +5510,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/{chain}/block/{block} (the `Block` operationId).
 	BlockWithResponse(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*BlockResponse, error)
 
+	// BlockTotalsWithResponse Get the sums of a block
+	//
+	// Values of its inputs and outputs, fees and, for Bitcoin with raw transactions, the weight. They are not stored: the answer reads every output that the block creates or spends.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/{chain}/block/{block}/totals (the `BlockTotals` operationId).
+	BlockTotalsWithResponse(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*BlockTotalsResponse, error)
+
 	// BlocksWithResponse List blocks
 	//
 	// Without their transactions.
@@ -5384,7 +5530,7 @@ type ClientWithResponsesInterface interface {
 
 	// EventsWithResponse Stream events
 	//
-	// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
+	// Server-sent events of blocks, rollbacks and, for followed values, outputs; with `mempool=include` also of unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -6132,6 +6278,63 @@ func (r BlockResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r BlockResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// BlockTotalsResponse200Headers the declared response headers of an HTTP 200 response for BlockTotals
+type BlockTotalsResponse200Headers struct {
+	ETag       *string
+	XTip       *string
+	XTipHeight *int64
+}
+
+type BlockTotalsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BlockTotals
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *BlockTotalsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r BlockTotalsResponse) GetJSON200() *BlockTotals {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r BlockTotalsResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r BlockTotalsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r BlockTotalsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r BlockTotalsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r BlockTotalsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7601,6 +7804,21 @@ func (c *ClientWithResponses) BlockWithResponse(ctx context.Context, chain strin
 	return ParseBlockResponse(rsp)
 }
 
+// BlockTotalsWithResponse Get the sums of a block
+//
+// Values of its inputs and outputs, fees and, for Bitcoin with raw transactions, the weight. They are not stored: the answer reads every output that the block creates or spends.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/{chain}/block/{block}/totals (the `BlockTotals` operationId).
+func (c *ClientWithResponses) BlockTotalsWithResponse(ctx context.Context, chain string, block string, reqEditors ...RequestEditorFn) (*BlockTotalsResponse, error) {
+	rsp, err := c.BlockTotals(ctx, chain, block, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseBlockTotalsResponse(rsp)
+}
+
 // BlocksWithResponse List blocks
 //
 // Without their transactions.
@@ -7618,7 +7836,7 @@ func (c *ClientWithResponses) BlocksWithResponse(ctx context.Context, chain stri
 
 // EventsWithResponse Stream events
 //
-// Server-sent events of blocks, rollbacks and, for followed values, outputs. A client resumes from the id of the last event it received. See docs/events.md.
+// Server-sent events of blocks, rollbacks and, for followed values, outputs; with `mempool=include` also of unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8536,6 +8754,69 @@ func ParseBlockResponse(rsp *http.Response) (*BlockResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers BlockResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Tip"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XTip = &value
+		}
+		if values := rsp.Header.Values("X-Tip-Height"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip-Height", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.XTipHeight = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseBlockTotalsResponse parses an HTTP response from a BlockTotalsWithResponse call
+func ParseBlockTotalsResponse(rsp *http.Response) (*BlockTotalsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &BlockTotalsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BlockTotals
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers BlockTotalsResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -12,5 +12,8 @@
 // these blocks that is still on the chain, with a rollback event first. That event is sent even if nothing changed, since
 // events of an incomplete block are sent again.
 //
+// Unconfirmed transactions are sent between two blocks, for the tip that the client has. The server stores no list of
+// what a client has: it has the matching transactions that arrived up to a number and did not leave since.
+//
 // The protocol for clients is described in docs/events.md.
 package events

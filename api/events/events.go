@@ -12,6 +12,8 @@ import (
 
 	"birthmark/api/problem"
 	"birthmark/api/served"
+	"birthmark/core/pending/answers"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -98,6 +100,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	of.Add(1)
 	defer of.Add(-1)
 	f := subscriber{handler: h, request: request, w: w, out: http.NewResponseController(w), maxBlocks: firstBlocks}
+	if request.mempool {
+		follower, err := h.source.chain.Unconfirmed()
+		if err != nil {
+			problem.Write(w, problem.Of(err))
+			return
+		}
+		f.unconfirmed = &answers.Watch{
+			Follower: follower, View: h.source.chain.View, Spends: request.what.Spends,
+			Terms: append([]query.Term{request.what.Term}, request.what.Or...),
+		}
+	}
 	if err := f.begin(r.Context()); err != nil {
 		h.logError(r, "cannot start events", err)
 		problem.Write(w, problem.Of(err))

@@ -14,14 +14,15 @@ import (
 
 // Names of query parameters.
 const (
-	paramFollow = "follow"
-	paramSpends = "spends"
-	paramSparse = "sparse"
-	paramFrom   = "from"
-	paramLast   = "last_event_id"
+	paramFollow  = "follow"
+	paramSpends  = "spends"
+	paramSparse  = "sparse"
+	paramMempool = "mempool"
+	paramFrom    = "from"
+	paramLast    = "last_event_id"
 )
 
-var parameters = []string{paramFollow, paramSpends, paramSparse, paramFrom, paramLast}
+var parameters = []string{paramFollow, paramSpends, paramSparse, paramMempool, paramFrom, paramLast}
 
 // Values of from.
 const (
@@ -30,11 +31,12 @@ const (
 )
 
 type request struct {
-	what   changes.Filter
-	from   string         // fromTip, fromOrigin, or empty: height
-	height model.HeightPk // first block to send
-	after  *[]anchor      // of the event id, which overrides from; nil: none
-	named  []query.Term   // terms in the form of answers; nil: none, or some are not known yet
+	what    changes.Filter
+	mempool bool           // also unconfirmed transactions
+	from    string         // fromTip, fromOrigin, or empty: height
+	height  model.HeightPk // first block to send
+	after   *[]anchor      // of the event id, which overrides from; nil: none
+	named   []query.Term   // terms in the form of answers; nil: none, or some are not known yet
 }
 
 // tipsOnly reports whether the request has no terms.
@@ -74,7 +76,13 @@ func (i ids) read(r *http.Request) (w request, err error) {
 		return w, err
 	}
 	w.what.EveryBlock = !sparse
-	for name, on := range map[string]bool{paramSpends: w.what.Spends, paramSparse: sparse} {
+	switch text := q.Get(paramMempool); {
+	case text == "include":
+		w.mempool = true
+	case q.Has(paramMempool) && text != "exclude":
+		return w, badValue("%s: invalid value %.80q: expected include or exclude", paramMempool, text)
+	}
+	for name, on := range map[string]bool{paramSpends: w.what.Spends, paramSparse: sparse, paramMempool: w.mempool} {
 		if on && !q.Has(paramFollow) {
 			return w, badValue("%s needs %s", name, paramFollow)
 		}

@@ -25,7 +25,7 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 		code, detail      string
 	}{
 		{"POST", "", "", 405, "method_not_allowed", "method POST is not allowed"},
-		{"GET", "folow=address", "", 400, "unknown_parameter", `unknown parameter "folow": expected follow, spends, sparse, from, last_event_id`},
+		{"GET", "folow=address", "", 400, "unknown_parameter", `unknown parameter "folow": expected follow, spends, sparse, mempool, from, last_event_id`},
 		{"GET", "follow=address;spends=true", "", 400, "bad_value", "invalid query"},
 		{"GET", "follow=", "", 400, "bad_value", "expected INDEX=VALUE or INDEX"},
 		{"GET", "follow=address%3D", "", 400, "bad_value", "expected INDEX=VALUE or INDEX"},
@@ -37,6 +37,9 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 		{"GET", "follow=tag&spends=yes", "", 400, "bad_value", "expected true or false"},
 		{"GET", "spends=true", "", 400, "bad_value", "spends needs follow"},
 		{"GET", "sparse=true", "", 400, "bad_value", "sparse needs follow"},
+		{"GET", "mempool=include", "", 400, "bad_value", "mempool needs follow"},
+		{"GET", "follow=tag&mempool=true", "", 400, "bad_value", `mempool: invalid value "true": expected include or exclude`},
+		{"GET", "follow=tag&mempool=include", "", 404, "no_mempool", "its setting node is the URL of a node"},
 		{"GET", "from=1&from=2", "", 400, "bad_value", "from: given 2 times"},
 		{"GET", "from=-1", "", 400, "bad_value", "expected a height, origin or tip"},
 		{"GET", "from=4294967296", "", 400, "bad_value", "expected a height, origin or tip"},

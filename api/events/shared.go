@@ -177,6 +177,7 @@ func (d *sharedBatch) step(w *request, from position, start int) batch {
 	for _, n := range d.selected(w, start, from.within != nil) {
 		i := &d.items[n]
 		buf.add(i)
+		st.back = st.back || i.back
 		if i.block != nil {
 			st.to = *i.block
 			last = st.to.at

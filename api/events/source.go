@@ -43,6 +43,7 @@ type batch struct {
 	text []byte
 	to   position
 	more bool // more events are available now
+	back bool // a rollback is among them
 }
 
 func newSource(c *served.Chain) *source {
@@ -196,7 +197,9 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 		end := time.Now().Add(batchTime)
 		for e, err := range changes.Follow(ctx, v.Queries, from.known, what) {
 			if err == nil {
+				before := buf.text.Len()
 				at, err = s.advance(ctx, v, buf, &st.to, at, e)
+				st.back = st.back || e.Rollback != nil && buf.text.Len() > before
 			}
 			if err != nil {
 				return err

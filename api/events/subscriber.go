@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"birthmark/core/pending/answers"
 )
 
 // errDisconnected is the error of a client that disconnected or does not read.
@@ -19,6 +21,8 @@ type subscriber struct {
 	out       *http.ResponseController
 	at        position
 	maxBlocks int // of a batch, adapted to batchTime
+
+	unconfirmed *answers.Watch // nil: not requested
 
 	first   []byte // first batch
 	more    bool   // more events are available now
@@ -88,6 +92,7 @@ func (f *subscriber) follow(ctx context.Context) (err error) {
 		silence.Reset(f.Heartbeat - time.Since(f.written))
 		select {
 		case <-moved:
+		case <-f.unconfirmed.Moved():
 		case <-silence.C:
 		case <-f.Done:
 		case <-ctx.Done():
@@ -111,7 +116,23 @@ func (f *subscriber) step(ctx context.Context) ([]byte, error) {
 	case took < batchTime/4:
 		f.maxBlocks = min(maxBlocks, f.maxBlocks*2)
 	}
-	return st.text, nil
+	if f.unconfirmed == nil {
+		return st.text, nil
+	}
+	if st.back {
+		f.unconfirmed.Reset()
+	}
+	if f.more || f.at.within != nil {
+		f.unconfirmed.Collect()
+		return st.text, nil
+	}
+	buf := newBuffer()
+	f.more, err = f.unconfirmed.Next(ctx, f.at.at, func(e answers.Event) (bool, error) {
+		name, data := e.Name()
+		err := buf.event(name, "", data)
+		return buf.text.Len() >= batchSize, err
+	})
+	return append(st.text, buf.text.Bytes()...), err
 }
 
 // write writes and flushes text within the write timeout.

@@ -37,6 +37,15 @@ type Chain struct {
 	Rates *Rates // of the sync in this process; nil: there is none
 }
 
+// Unconfirmed returns the unconfirmed transactions; NotFound (no_mempool) if the server has none of the chain.
+func (c *Chain) Unconfirmed() (*pending.Follower, error) {
+	if c.Mempool == nil {
+		return nil, model.Errorf(model.NotFound, "no_mempool",
+			"%s has no unconfirmed transactions on this server: its setting node is the URL of a node that lists them", c.Name)
+	}
+	return c.Mempool, nil
+}
+
 // State is the state of the sync of a chain.
 type State struct {
 	Sync   *core.Progress // latest progress of the sync in this process; nil: it has none

@@ -234,7 +234,7 @@ func (p *Pool) delete(t *Tx, f Fate) {
 	p.dropRaw(t)
 	f.ID = t.ID
 	if !p.change.All {
-		p.change.Out = append(p.change.Out, f)
+		p.change.Out = append(p.change.Out, Left{f, t})
 	}
 	if f.Reason == Replaced || f.Reason == Dropped {
 		p.record(f)

@@ -108,30 +108,48 @@ func (f *Follower) View(ctx context.Context, fn func(*query.View, *Overlay) erro
 // transactions, until ctx ends. A consumer that is slow gets several changes as one.
 func (f *Follower) Changes(ctx context.Context) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
-		f.mu.Lock()
-		at, s := f.feed, f.Standing()
-		f.mu.Unlock()
+		s, feed := f.Feed()
 		if !yield(Update{s, Change{All: true}}) {
 			return
 		}
 		for {
 			select {
-			case <-at.moved:
+			case <-feed.Moved():
 			case <-ctx.Done():
 				return
 			}
-			var change Change
-			f.mu.Lock()
-			for ; at.next != nil; at = at.next {
-				change.merge(&at.next.change)
-			}
-			s = f.Standing()
-			f.mu.Unlock()
-			if !yield(Update{s, change}) {
+			if !yield(feed.Next()) {
 				return
 			}
 		}
 	}
+}
+
+// Feed is a place in the sequence of standings. It is not safe for concurrent use.
+type Feed struct {
+	follower *Follower
+	at       *feedNode
+}
+
+// Feed returns the current standing, and the feed of later ones.
+func (f *Follower) Feed() (*Standing, *Feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.Standing(), &Feed{f, f.feed}
+}
+
+// Moved returns a channel that is closed when there is another standing.
+func (d *Feed) Moved() <-chan struct{} { return d.at.moved }
+
+// Next moves the feed to the current standing. It never waits for another one.
+func (d *Feed) Next() Update {
+	var change Change
+	d.follower.mu.Lock()
+	defer d.follower.mu.Unlock()
+	for ; d.at.next != nil; d.at = d.at.next {
+		change.merge(&d.at.next.change)
+	}
+	return Update{d.follower.Standing(), change}
 }
 
 // publish makes the state of the pool the current standing. mu is held.

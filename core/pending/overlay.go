@@ -246,10 +246,13 @@ func (t *tables) Spenders(id model.Hash) iter.Seq[*Input] {
 
 // Value yields the transactions that pay to a value of an index or spend from it, in the order of arrival. The index is
 // a position in [Overlay.Indexes].
-func (t *tables) Value(index int, value []byte) iter.Seq[*Tx] {
+func (t *tables) Value(index int, value []byte) iter.Seq[*Tx] { return t.ValueAfter(index, value, 0) }
+
+// ValueAfter yields those of [Overlay.Value] that arrived after number after.
+func (t *tables) ValueAfter(index int, value []byte, after uint64) iter.Seq[*Tx] {
 	return func(yield func(*Tx) bool) {
 		hash := hashOfValue(index, value)
-		t.values.Ascend(valueRow{hash: hash}, func(r valueRow) bool {
+		t.values.Ascend(valueRow{hash, &Tx{Arrival: after + 1}}, func(r valueRow) bool {
 			return r.hash == hash && (!r.tx.touches(index, value) || yield(r.tx))
 		})
 	}
@@ -271,10 +274,13 @@ func (t *Tx) touches(index int, value []byte) bool {
 }
 
 // Asset yields the transactions whose inputs or outputs have an asset, in the order of arrival.
-func (t *tables) Asset(id []byte) iter.Seq[*Tx] {
+func (t *tables) Asset(id []byte) iter.Seq[*Tx] { return t.AssetAfter(id, 0) }
+
+// AssetAfter yields those of [Overlay.Asset] that arrived after number after.
+func (t *tables) AssetAfter(id []byte, after uint64) iter.Seq[*Tx] {
 	return func(yield func(*Tx) bool) {
 		hash := hashOfValue(assetSpace, id)
-		t.assets.Ascend(valueRow{hash: hash}, func(r valueRow) bool {
+		t.assets.Ascend(valueRow{hash, &Tx{Arrival: after + 1}}, func(r valueRow) bool {
 			return r.hash == hash && (!r.tx.hasAsset(id) || yield(r.tx))
 		})
 	}
@@ -305,6 +311,14 @@ func (t *Tx) each(visit func(Output)) {
 // Arrivals yields the transactions that arrived after number after, in the order of arrival.
 func (t *tables) Arrivals(after uint64) iter.Seq[*Tx] {
 	return func(yield func(*Tx) bool) { t.arrivals.Ascend(&Tx{Arrival: after + 1}, yield) }
+}
+
+// LastArrival returns the number of the newest transaction; 0 if there are none.
+func (t *tables) LastArrival() uint64 {
+	if newest, ok := t.arrivals.Max(); ok {
+		return newest.Arrival
+	}
+	return 0
 }
 
 // Newest yields the transactions in reverse order of arrival.

@@ -24,7 +24,7 @@ type Value struct {
 // Change is the difference between two standings.
 type Change struct {
 	In  []*Tx  // transactions that arrived
-	Out []Fate // transactions that left
+	Out []Left // transactions that left
 
 	// Touched are the values for which the overlay gives another answer: those of In and Out, and those of transactions
 	// that no longer have an unconfirmed parent. Values that only confirmed transactions of a new block have are not
@@ -34,11 +34,21 @@ type Change struct {
 	All bool // any value may be touched, and In and Out are not complete
 }
 
+// Left is a transaction that left, and how.
+type Left struct {
+	Fate
+	Tx *Tx
+}
+
 // maxTouched is the maximum number of values and transactions of a change. Above it, All is set.
 const maxTouched = 100_000
 
 // merge adds a later change.
 func (c *Change) merge(next *Change) {
+	if c.empty() {
+		*c = *next // shared: a later merge copies it
+		return
+	}
 	if c.All = c.All || next.All || len(c.Touched)+len(next.Touched) > maxTouched; c.All {
 		*c = Change{All: true}
 		return

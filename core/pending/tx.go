@@ -137,10 +137,20 @@ func (o Output) Key(index int) []byte {
 	return nil
 }
 
-// Has reports whether the output has a value of an index.
+// Has reports whether the output has this value of an index.
 func (o Output) Has(index int, value []byte) bool {
 	for x, v := range o.Keys() {
 		if x == index && string(v) == string(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// HasAny reports whether the output has a value of an index.
+func (o Output) HasAny(index int) bool {
+	for x := range o.Keys() {
+		if x == index {
 			return true
 		}
 	}

@@ -18,6 +18,21 @@ type BlockAnswer struct {
 	Header   any      `json:"header"`
 }
 
+// BlockTotalsAnswer is the sums of a block. Values are in the smallest unit.
+type BlockTotalsAnswer struct {
+	Chain       string `json:"chain"`
+	Height      uint32 `json:"height"`
+	Hash        string `json:"hash"`
+	TxCount     int    `json:"tx_count"`
+	Size        int    `json:"size"`
+	Weight      int    `json:"weight,omitempty"` // Bitcoin, with raw transactions
+	Inputs      int    `json:"inputs"`           // that spend an output
+	Outputs     int    `json:"outputs"`
+	InputValue  string `json:"input_value"`
+	OutputValue string `json:"output_value"`
+	Fees        string `json:"fees,omitempty"` // absent if a fee is unknown
+}
+
 // BlocksAnswer is a page of the blocks of the chain.
 type BlocksAnswer struct {
 	Chain  string               `json:"chain"`

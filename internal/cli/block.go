@@ -4,18 +4,51 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
+	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/humanize"
 )
 
 func (p *program) blockCommand() *cli.Command {
-	return queryCommand(p, cli.Command{
+	of := cli.Command{
 		Name:      "block",
 		Usage:     "show a block and the hashes of its transactions",
 		ArgsUsage: "HASH|HEIGHT|tip",
-	}, func(r *request) (*query.BlockAnswer, error) {
+		Flags:     []cli.Flag{command.Bool("totals", "show sums instead: inputs, outputs, fees, and the weight (Bitcoin)")},
+	}
+	block := queryCommand(p, of, func(r *request) (*query.BlockAnswer, error) {
 		return r.db.Block(r.ctx, r.arg(0))
 	}, showBlock)
+	totals := queryCommand(p, of, func(r *request) (*query.BlockTotalsAnswer, error) {
+		return r.db.BlockTotals(r.ctx, r.arg(0))
+	}, showBlockTotals)
+	plain := block.Action
+	block.Action = func(c *cli.Context) error {
+		if c.Bool("totals") {
+			return totals.Action(c)
+		}
+		return plain(c)
+	}
+	return block
+}
+
+func showBlockTotals(p *terminal.Page, a *query.BlockTotalsAnswer) {
+	fields := []any{
+		"block", terminal.Green(a.Height),
+		"hash", a.Hash,
+		"size", humanize.Count(a.Size) + " bytes",
+	}
+	if a.Weight > 0 {
+		fields = append(fields, "weight", humanize.Count(a.Weight))
+	}
+	fields = append(fields,
+		"transactions", humanize.Count(a.TxCount),
+		"inputs", humanize.Count(a.Inputs)+"  "+p.Amount(a.InputValue),
+		"outputs", humanize.Count(a.Outputs)+"  "+p.Amount(a.OutputValue))
+	if a.Fees != "" {
+		fields = append(fields, "fees", p.Amount(a.Fees))
+	}
+	p.Fields(fields...)
 }
 
 func showBlock(p *terminal.Page, a *query.BlockAnswer) {

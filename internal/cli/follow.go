@@ -29,6 +29,8 @@ func followFlags() []cli.Flag {
 		command.Bool("until-tip", "with --follow: stop at the tip"),
 		command.String("follower", "with --follow: continue from the follower `NAME` and advance it"),
 		command.StringDefault("poll", "with --follow: poll for new blocks every `TIME`", "1s"),
+		command.Bool("pending", "with --follow: also print unconfirmed transactions of the node"),
+		command.String("node", "with --pending: `URL` of the node (default: the source, if that is a node)"),
 	}
 }
 
@@ -51,6 +53,8 @@ type eventStream struct {
 
 	follower *follower.Held     // nil: none
 	saved    *follower.Position // its position at the start; nil: a new follower
+
+	back bool // a rollback was printed; [eventStream.followUnconfirmed] resets it
 
 	out       *terminal.Page
 	lines     *json.Encoder // of out
@@ -83,6 +87,9 @@ func (p *program) follow(c *cli.Context) (err error) {
 	f.out = terminal.NewPage(p.Stdout, p.Colour(), nil)
 	f.lines = json.NewEncoder(f.out)
 	f.lines.SetEscapeHTML(false)
+	if c.Bool("pending") {
+		return f.followUnconfirmed()
+	}
 	for {
 		seen, err := daemon.Written(dir)
 		if err != nil {
@@ -110,6 +117,9 @@ func (f *eventStream) read() (err error) {
 	}
 	f.filter = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
 	f.guess = c.NArg() == 1
+	if err := command.Exclusive(c, "pending", "until-tip", "poll"); err != nil {
+		return err
+	}
 	start, err := command.Range(c)
 	if err != nil {
 		return err
@@ -160,11 +170,22 @@ func (f *eventStream) printNew() (took time.Duration, err error) {
 	if f.guess {
 		f.findTerm(db)
 	}
+	return took, f.printFrom(database{db.Chain(), db.Queries})
+}
+
+// database is an open database, or a snapshot of one.
+type database struct {
+	chain model.Chain
+	query.Queries
+}
+
+// printFrom prints the new events of a database.
+func (f *eventStream) printFrom(db database) (err error) {
 	if !f.started {
-		f.out.Chain = db.Chain()
+		f.out.Chain = db.chain
 		if f.saved != nil {
-			if f.locator, err = pointsOf(db.Chain(), f.c.String("follower"), f.saved); err != nil {
-				return took, err
+			if f.locator, err = pointsOf(db.chain, f.c.String("follower"), f.saved); err != nil {
+				return err
 			}
 			f.filter.Start = nil
 		}
@@ -174,14 +195,14 @@ func (f *eventStream) printNew() (took time.Duration, err error) {
 			if f.c.Context.Err() != nil {
 				break // interrupted: printed events count
 			}
-			return took, errors.Join(err, f.flush(db))
+			return errors.Join(err, f.flush(db))
 		}
 		if err := f.handle(db, e); err != nil {
-			return took, err
+			return err
 		}
 	}
 	f.filter.Start = nil
-	return took, f.flush(db)
+	return f.flush(db)
 }
 
 // findTerm replaces the only argument, unless it names an index, by the index and the value that it is.
@@ -197,13 +218,13 @@ func (f *eventStream) findTerm(db *daemon.Database) {
 }
 
 // handle prints an event and saves the position from time to time.
-func (f *eventStream) handle(db *daemon.Database, e changes.Change) error {
+func (f *eventStream) handle(db database, e changes.Change) error {
 	switch {
 	case e.Rollback != nil:
 		if f.started && *e.Rollback == f.last {
 			return nil
 		}
-		f.started, f.last = true, *e.Rollback
+		f.started, f.back, f.last = true, true, *e.Rollback
 		// The follower moves back before a rollback is printed, and forward after a block is printed: it is never ahead of the
 		// client, even if the chain returns to an orphaned branch.
 		if err := f.saveFollower(db); err != nil {
@@ -231,7 +252,7 @@ func (f *eventStream) handle(db *daemon.Database, e changes.Change) error {
 }
 
 // flush flushes the printed events and saves the position.
-func (f *eventStream) flush(db *daemon.Database) error {
+func (f *eventStream) flush(db database) error {
 	f.flushedAt = f.Now()
 	if err := f.out.Flush(); err != nil || !f.started {
 		return err
@@ -240,7 +261,7 @@ func (f *eventStream) flush(db *daemon.Database) error {
 }
 
 // saveFollower sets the follower, if there is one, to the position after the last block.
-func (f *eventStream) saveFollower(db *daemon.Database) (err error) {
+func (f *eventStream) saveFollower(db database) (err error) {
 	if !f.savedAt.IsZero() && len(f.locator) > 0 && f.locator[0] == f.last {
 		return nil
 	}
@@ -249,7 +270,7 @@ func (f *eventStream) saveFollower(db *daemon.Database) (err error) {
 		return err
 	}
 	f.savedAt = f.Now()
-	return f.follower.Write(f.followerAt(db.Chain(), f.locator))
+	return f.follower.Write(f.followerAt(db.chain, f.locator))
 }
 
 // wait waits until something was written to the database in dir since seen.

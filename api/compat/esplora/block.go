@@ -65,6 +65,9 @@ func blocks(q *request) error {
 			break
 		}
 		b, err := q.view.Block(height - i)
+		if err == nil {
+			err = q.view.Weigh(b)
+		}
 		if err != nil {
 			return err
 		}
@@ -89,6 +92,9 @@ func (q *request) blockOf() (*wallet.Block, error) {
 
 func oneBlock(q *request) error {
 	b, err := q.blockOf()
+	if err == nil {
+		err = q.view.Weigh(b)
+	}
 	if err == nil {
 		q.block(b)
 	}

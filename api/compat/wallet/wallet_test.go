@@ -171,6 +171,9 @@ func compareBlocks(t *testing.T, v *wallet.View, n *naive) {
 		}
 
 		block, err := v.BlockByHash(model.Hash(b.BlockHash()))
+		if err == nil {
+			err = v.Weigh(block)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
