@@ -38,7 +38,7 @@ var rules = []rule{
 	{from: "internal/cli", may: anything},
 	{from: "internal/cli/benchcmd", may: anything},
 	{from: "internal/cli/initcmd", may: anything},
-	{from: "internal/cli/command", may: []string{"model", "core", "core/query", "chains", "internal/cli/terminal", "internal/config", "internal/daemon", "internal/progress"}},
+	{from: "internal/cli/command", may: []string{"model", "core", "core/query", "chains", "internal/cli/terminal", "internal/config", "internal/daemon", "internal/progress", "internal/suggest"}},
 	{from: "internal/cli/help", may: []string{"internal/cli/command"}},
 	{from: "internal/cli/terminal", may: []string{"model", "internal/humanize"}},
 	{from: "model/...", may: []string{"model/..."}},

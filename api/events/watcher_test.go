@@ -17,6 +17,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/api/served"
 	"birthmark/core/pending"
+	"birthmark/core/pending/answers"
 	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query"
 	"birthmark/model"
@@ -153,7 +154,7 @@ func (f *filter) expected(t *testing.T, w *pendingtest.World) (unconfirmed, conf
 	}
 	for _, u := range w.Pool {
 		created, spent := add(&u.Tx)
-		a := query.PendingEventAnswer{Tx: c.FormatHash(u.Hash), FirstSeen: u.Seen.Unix(), Outputs: []query.PendingOutputAnswer{}}
+		a := answers.Pending{Tx: c.FormatHash(u.Hash), FirstSeen: u.Seen.Unix(), Outputs: []query.PendingOutputAnswer{}}
 		for _, p := range created {
 			if f.has(p.output) {
 				a.Outputs = append(a.Outputs, answerOf(c, p))
@@ -219,14 +220,14 @@ func (w *watcher) follow(e told) error {
 	w.complete = false
 	switch e.name {
 	case "pending":
-		var a query.PendingEventAnswer
+		var a answers.Pending
 		if err := json.Unmarshal([]byte(e.data), &a); err != nil {
 			return err
 		}
 		w.unconfirmed[a.Tx] = e.data
 		return nil
 	case "gone":
-		var a query.GoneEventAnswer
+		var a answers.Gone
 		if err := json.Unmarshal([]byte(e.data), &a); err != nil {
 			return err
 		}
@@ -263,7 +264,7 @@ func (w *watcher) follow(e told) error {
 
 // mark checks what holds after each series of events.
 func (w *watcher) mark(e told) error {
-	var a query.MempoolEventAnswer
+	var a answers.Mempool
 	if err := json.Unmarshal([]byte(e.data), &a); err != nil {
 		return err
 	}

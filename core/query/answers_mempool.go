@@ -130,27 +130,3 @@ type MempoolTxsAnswer struct {
 	Txs   []PendingTxSummaryAnswer `json:"txs"`
 	Next  *string                  `json:"next"`
 }
-
-// PendingEventAnswer is an unconfirmed transaction in the stream of events: the outputs that match the terms.
-type PendingEventAnswer struct {
-	Tx        string                `json:"tx"`
-	FirstSeen int64                 `json:"first_seen"` // Unix seconds
-	Outputs   []PendingOutputAnswer `json:"outputs"`    // created; without spent_by
-	Spends    []PendingSpendAnswer  `json:"spends,omitempty"`
-}
-
-// GoneEventAnswer is a transaction that left the mempool without confirmation.
-type GoneEventAnswer struct {
-	Tx     string       `json:"tx"`
-	Reason string       `json:"reason"`          // replaced, conflict, dropped or evicted
-	By     string       `json:"by,omitempty"`    // of replaced: the transaction that arrived
-	Block  *PointAnswer `json:"block,omitempty"` // of conflict
-}
-
-// MempoolEventAnswer ends a series of events of unconfirmed transactions, or begins one with an empty set.
-type MempoolEventAnswer struct {
-	State string       `json:"state"` // live, filling, old, partial or none
-	Tip   *PointAnswer `json:"tip"`   // null: the origin
-	Count int          `json:"count"` // transactions that were sent and are still unconfirmed
-	Reset bool         `json:"reset,omitempty"`
-}

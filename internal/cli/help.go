@@ -23,7 +23,7 @@ func (p *program) helpCommand() *cli.Command {
 		Category:  standalone,
 		Action: func(c *cli.Context) error {
 			app := p.app()
-			line, err := p.reorder(app, slices.Concat([]string{app.Name}, c.Args().Slice(), []string{"--help"}))
+			line, err := p.Reorder(app, slices.Concat([]string{app.Name}, c.Args().Slice(), []string{"--help"}))
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (p *program) completionCommand() *cli.Command {
 func (p *program) completeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "__complete",
-		ArgsUsage: anyArguments,
+		ArgsUsage: command.AnyArguments,
 		Hidden:    true,
 		Action: func(c *cli.Context) error {
 			_, err := io.WriteString(p.Stdout, strings.Join(append(help.Complete(p.app().Commands, c.Args().Slice()), ""), "\n"))

@@ -13,12 +13,14 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
+
+	"birthmark/internal/cli/command"
 )
 
 // The examples in the help are valid command lines of the commands that they explain.
 func TestExamplesInTheHelpAreValid(t *testing.T) {
 	t.Parallel()
-	command := regexp.MustCompile(`\bbirthmark [^|>)]*`)
+	invocation := regexp.MustCompile(`\bbirthmark [^|>)]*`)
 	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
 		if len(page.Examples) == 0 {
 			t.Errorf("%s has no example", page.Name)
@@ -32,14 +34,14 @@ func TestExamplesInTheHelpAreValid(t *testing.T) {
 					if len(c.Subcommands) == 0 {
 						c.Action = func(ctx *cli.Context) error {
 							ran = ctx.Command.HelpName
-							return checkArguments(ctx)
+							return command.CheckArguments(ctx)
 						}
 					}
 					check(c.Subcommands)
 				}
 			}
 			check(app.Commands)
-			line, err := p.reorder(app, strings.Fields(command.FindString(example)))
+			line, err := p.Reorder(app, strings.Fields(invocation.FindString(example)))
 			if err == nil {
 				err = app.RunContext(context.Background(), line)
 			}

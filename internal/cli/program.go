@@ -48,7 +48,7 @@ func untilSignal() context.Context {
 // run executes a command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
 	app := p.app()
-	line, err := p.reorder(app, args)
+	line, err := p.Reorder(app, args)
 	if err == nil {
 		err = app.RunContext(ctx, line)
 	}
@@ -124,7 +124,7 @@ func (p *program) app() *cli.App {
 			p.helpCommand(),
 		},
 	}
-	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return flagError(app.Name, nil, err) }
+	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return command.FlagError(app.Name, nil, err) }
 	for _, c := range app.Commands {
 		prepare(app.Name, c)
 	}
@@ -136,9 +136,9 @@ func prepare(parent string, c *cli.Command) {
 	name, action := parent+" "+c.Name, c.Action
 	c.HideHelpCommand = true // "help" can be an argument
 	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
-	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return flagError(name, c.Flags, err) }
+	c.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return command.FlagError(name, c.Flags, err) }
 	c.Action = func(ctx *cli.Context) error {
-		if err := checkArguments(ctx); err != nil {
+		if err := command.CheckArguments(ctx); err != nil {
 			return err
 		}
 		return action(ctx)
@@ -146,7 +146,7 @@ func prepare(parent string, c *cli.Command) {
 	if len(c.Subcommands) > 0 {
 		c.UsageText = name + " COMMAND [flags] [arguments]"
 		c.Action = func(*cli.Context) error {
-			names := strings.Join(slices.Sorted(maps.Keys(commandsOf(c))), ", ")
+			names := strings.Join(slices.Sorted(maps.Keys(command.CommandsOf(c))), ", ")
 			return command.UsageError("missing_argument", "%s needs one of %s", name, names)
 		}
 	}

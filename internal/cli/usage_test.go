@@ -117,7 +117,7 @@ func TestFlagsCanBeAnywhere(t *testing.T) {
 		"--db D --limit 5 --json find address -- X",
 	} {
 		p := newProgram(nil, nil, nil)
-		got, err := p.reorder(p.app(), append([]string{"birthmark"}, strings.Fields(line)...))
+		got, err := p.Reorder(p.app(), append([]string{"birthmark"}, strings.Fields(line)...))
 		if err != nil || strings.Join(got, " ") != want || !p.JSON {
 			t.Errorf("%s: %v, %v, JSON %v", line, got, err, p.JSON)
 		}
@@ -128,11 +128,11 @@ func TestFlagsCanBeAnywhere(t *testing.T) {
 func TestArgumentsCanBeginWithADash(t *testing.T) {
 	t.Parallel()
 	p := newProgram(nil, nil, nil)
-	got, err := p.reorder(p.app(), []string{"birthmark", "find", "address", "--db=D", "--", "--json"})
+	got, err := p.Reorder(p.app(), []string{"birthmark", "find", "address", "--db=D", "--", "--json"})
 	if err != nil || !slices.Equal(got, []string{"birthmark", "find", "--db=D", "--", "address", "--json"}) || p.JSON {
 		t.Errorf("%q, %v, JSON %v", got, err, p.JSON)
 	}
-	got, err = p.reorder(p.app(), []string{"birthmark", "decode", "-", "--chain", "bitcoin"})
+	got, err = p.Reorder(p.app(), []string{"birthmark", "decode", "-", "--chain", "bitcoin"})
 	if err != nil || !slices.Equal(got, []string{"birthmark", "decode", "--chain=bitcoin", "--", "-"}) {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -160,7 +160,7 @@ func (s *sender) mark(reset bool) error {
 	if s.now == s.marked && !reset {
 		return nil
 	}
-	a := &query.MempoolEventAnswer{State: s.now.state.String(), Count: s.now.count, Reset: reset}
+	a := &Mempool{State: s.now.state.String(), Count: s.now.count, Reset: reset}
 	if tip := s.now.tip; !tip.IsOrigin() {
 		a.Tip = &query.PointAnswer{Height: uint32(tip.Height), Hash: s.r.Chain.FormatHash(tip.Hash)}
 	}
@@ -173,11 +173,11 @@ func (s *sender) mark(reset bool) error {
 
 // pending returns the matching outputs of a transaction and, if requested, the matching outputs that it spends; nil if
 // there are none.
-func (s *sender) pending(t *pending.Tx) *query.PendingEventAnswer {
+func (s *sender) pending(t *pending.Tx) *Pending {
 	if !s.sends(t) {
 		return nil
 	}
-	a := &query.PendingEventAnswer{
+	a := &Pending{
 		Tx: s.r.Chain.FormatHash(t.ID), FirstSeen: t.Seen().Unix(), Outputs: []query.PendingOutputAnswer{},
 	}
 	for i := range t.NumOutputs() {
@@ -220,7 +220,7 @@ func (s *sender) gone(left *pending.Left) error {
 	if confirmed || err != nil {
 		return err
 	}
-	a := &query.GoneEventAnswer{Tx: s.r.Chain.FormatHash(left.ID), Reason: left.Reason.String()}
+	a := &Gone{Tx: s.r.Chain.FormatHash(left.ID), Reason: left.Reason.String()}
 	switch left.Reason {
 	case pending.Confirmed: // by a block that the consumer never had
 		a.Reason = pending.Dropped.String()

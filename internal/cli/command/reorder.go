@@ -1,4 +1,4 @@
-package cli
+package command
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"birthmark/internal/cli/command"
 	"birthmark/internal/suggest"
 
 	"github.com/urfave/cli/v2"
@@ -23,9 +22,9 @@ var renamedFlags = map[string]string{
 // renamedCommands maps former names of commands likewise.
 var renamedCommands = map[string]string{"cursor": "follower"}
 
-// reorder brings arguments into the order that urfave/cli requires: commands, flags, "--", arguments. Users can place
+// Reorder brings arguments into the order that urfave/cli requires: commands, flags, "--", arguments. Users can place
 // flags anywhere before "--". It reads --json, which every command accepts and which applies to errors too.
-func (p *program) reorder(app *cli.App, args []string) (line []string, err error) {
+func (p *Env) Reorder(app *cli.App, args []string) (line []string, err error) {
 	at := &cli.Command{Subcommands: app.Commands}
 	line = []string{app.Name}
 	takesValue := flagsWithValue(at.Subcommands)
@@ -37,7 +36,7 @@ func (p *program) reorder(app *cli.App, args []string) (line []string, err error
 			i = len(args)
 		case len(a) > 1 && a[0] == '-':
 			if strings.Trim(a[1:], "0123456789") == "" {
-				err = cmp.Or(err, command.UsageError("bad_value", "%s: negative numbers are not supported; tip is the last block", a))
+				err = cmp.Or(err, UsageError("bad_value", "%s: negative numbers are not supported; tip is the last block", a))
 				break
 			}
 			name, value, hasValue := strings.Cut(strings.TrimPrefix(a[1:], "-"), "=")
@@ -48,12 +47,12 @@ func (p *program) reorder(app *cli.App, args []string) (line []string, err error
 			}
 			if takesValue[name] && !hasValue {
 				if i++; i == len(args) {
-					err = cmp.Or(err, command.UsageError("missing_value", "flag --%s needs a value", name))
+					err = cmp.Or(err, UsageError("missing_value", "flag --%s needs a value", name))
 					break
 				}
 				value, hasValue = args[i], true
 				if len(value) > 2 && value[:2] == "--" {
-					err = cmp.Or(err, command.UsageError("missing_value",
+					err = cmp.Or(err, UsageError("missing_value",
 						"flag --%s needs a value; %s follows it (write --%s=%s if that is the value)", name, value, name, value))
 				}
 			}
@@ -61,7 +60,7 @@ func (p *program) reorder(app *cli.App, args []string) (line []string, err error
 			case name == "json":
 				var wrong error
 				if p.JSON, wrong = strconv.ParseBool(cmp.Or(value, "true")); wrong != nil {
-					err = cmp.Or(err, command.UsageError("bad_value", "--json: expected true or false, not %q", value))
+					err = cmp.Or(err, UsageError("bad_value", "--json: expected true or false, not %q", value))
 				}
 			case hasValue:
 				flags = append(flags, "--"+name+"="+value)
@@ -78,8 +77,8 @@ func (p *program) reorder(app *cli.App, args []string) (line []string, err error
 		}
 	}
 	if len(at.Subcommands) > 0 && len(rest) > 0 {
-		err = cmp.Or(err, command.UsageError("unknown_command", "unknown command %q%s (run %s --help)",
-			rest[0], suggest.Hint(rest[0], commandsOf(at)), strings.Join(line, " ")))
+		err = cmp.Or(err, UsageError("unknown_command", "unknown command %q%s (run %s --help)",
+			rest[0], suggest.Hint(rest[0], CommandsOf(at)), strings.Join(line, " ")))
 	}
 	return append(append(append(line, flags...), "--"), rest...), err
 }
@@ -98,7 +97,7 @@ func flagsWithValue(commands []*cli.Command) map[string]bool {
 	return names
 }
 
-func commandsOf(c *cli.Command) map[string]*cli.Command {
+func CommandsOf(c *cli.Command) map[string]*cli.Command {
 	names := map[string]*cli.Command{}
 	for _, sub := range c.Subcommands {
 		names[sub.Name] = sub
@@ -106,8 +105,8 @@ func commandsOf(c *cli.Command) map[string]*cli.Command {
 	return names
 }
 
-// flagError returns the error of the command line for an error of package flag. Flags are those of the command.
-func flagError(name string, flags []cli.Flag, err error) error {
+// FlagError returns the error of the command line for an error of package flag. Flags are those of the command.
+func FlagError(name string, flags []cli.Flag, err error) error {
 	if flag, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		known := map[string]bool{"--help": true}
 		for _, f := range flags {
@@ -117,20 +116,20 @@ func flagError(name string, flags []cli.Flag, err error) error {
 		if len(flag) == 1 {
 			dashes = "-"
 		}
-		return command.UsageError("unknown_flag", "unknown flag %s%s of %s%s (run %s --help)",
+		return UsageError("unknown_flag", "unknown flag %s%s of %s%s (run %s --help)",
 			dashes, flag, name, suggest.Hint("--"+flag, known), name)
 	}
 	text := strings.NewReplacer(" for -", " for --", "parse error", "expected true or false").Replace(err.Error())
-	return command.UsageError("bad_value", "%s", text)
+	return UsageError("bad_value", "%s", text)
 }
 
-// anyArguments is the ArgsUsage of a command with any number of arguments, which can be empty.
-const anyArguments = "..."
+// AnyArguments is the ArgsUsage of a command with any number of arguments, which can be empty.
+const AnyArguments = "..."
 
-// checkArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in
+// CheckArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in
 // brackets if it is optional.
-func checkArguments(c *cli.Context) error {
-	if c.Command.ArgsUsage == anyArguments {
+func CheckArguments(c *cli.Context) error {
+	if c.Command.ArgsUsage == AnyArguments {
 		return nil
 	}
 	expected := strings.Fields(c.Command.ArgsUsage)
@@ -142,14 +141,14 @@ func checkArguments(c *cli.Context) error {
 	}
 	for i, arg := range c.Args().Slice()[:min(c.NArg(), len(expected))] {
 		if arg == "" {
-			return command.UsageError("missing_argument", "%s is empty: expected %s", expected[i], c.Command.UsageText)
+			return UsageError("missing_argument", "%s is empty: expected %s", expected[i], c.Command.UsageText)
 		}
 	}
 	if c.NArg() < len(required) {
-		return command.UsageError("missing_argument", "missing argument %s: expected %s", required[c.NArg()], c.Command.UsageText)
+		return UsageError("missing_argument", "missing argument %s: expected %s", required[c.NArg()], c.Command.UsageText)
 	}
 	if c.NArg() > len(expected) {
-		return command.UsageError("unexpected_argument", "unexpected argument %q: expected %s",
+		return UsageError("unexpected_argument", "unexpected argument %q: expected %s",
 			c.Args().Get(len(expected)), c.Command.UsageText)
 	}
 	return nil
