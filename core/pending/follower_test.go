@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/core/coretest"
+	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
@@ -57,13 +58,13 @@ func (n *node) call(fn func()) error {
 }
 
 func (n *node) Tip(context.Context) (p model.Point, err error) {
-	err = n.call(func() { p = n.w.tip() })
+	err = n.call(func() { p = n.w.Tip() })
 	return p, err
 }
 
 func (n *node) MempoolIDs(context.Context) (ids []model.Hash, sequence uint64, err error) {
 	err = n.call(func() {
-		if ids = n.w.ids(); n.numbered {
+		if ids = n.w.IDs(); n.numbered {
 			sequence = n.sequence
 		}
 	})
@@ -71,7 +72,7 @@ func (n *node) MempoolIDs(context.Context) (ids []model.Hash, sequence uint64, e
 }
 
 func (n *node) MempoolTxs(_ context.Context, ids []model.Hash) (txs []*model.Unconfirmed, err error) {
-	err = n.call(func() { txs = n.w.fetch(ids) })
+	err = n.call(func() { txs = n.w.Fetch(ids) })
 	return txs, err
 }
 
@@ -111,11 +112,11 @@ func (n *node) Close() error                                                    
 func (n *node) step() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	before, blocks := maps.Collect(byID(n.w.pool)), slices.Clone(n.w.blocks)
-	n.w.step(new(counts))
-	after := maps.Collect(byID(n.w.pool))
+	before, blocks := maps.Collect(byID(n.w.Pool)), slices.Clone(n.w.Blocks)
+	n.w.Step()
+	after := maps.Collect(byID(n.w.Pool))
 	confirmed := map[model.Hash]bool{}
-	for i, b := range n.w.blocks {
+	for i, b := range n.w.Blocks {
 		if i >= len(blocks) || blocks[i] != b {
 			for j := range b.Txs {
 				confirmed[b.Txs[j].Hash] = true
@@ -124,7 +125,7 @@ func (n *node) step() {
 		}
 	}
 	for i, b := range blocks {
-		if i >= len(n.w.blocks) || n.w.blocks[i] != b {
+		if i >= len(n.w.Blocks) || n.w.Blocks[i] != b {
 			n.send(model.MempoolEvent{Kind: model.BlockDisconnected, ID: b.Hash})
 		}
 	}
@@ -136,7 +137,7 @@ func (n *node) step() {
 			n.send(model.MempoolEvent{Kind: model.TxRemoved, ID: id, Sequence: n.sequence})
 		}
 	}
-	for _, u := range n.w.pool {
+	for _, u := range n.w.Pool {
 		if before[u.Hash] == nil {
 			n.sequence++
 			e := model.MempoolEvent{Kind: model.TxAdded, ID: u.Hash, Sequence: n.sequence}
@@ -190,7 +191,7 @@ func (n *node) leave(away bool) {
 // following starts a follower of the node, which runs until stop is called.
 func following(w *world, n *node) (f *Follower, stop func()) {
 	f = NewFollower(Options{
-		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
+		View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
 		Interval: 5 * time.Millisecond,
 		Open:     func(context.Context, []string) (model.Source, error) { return n, nil },
 	})
@@ -209,11 +210,11 @@ func settled(t testing.TB, w *world, f *Follower) *Standing {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		s := f.Standing()
 		lacks := func(id model.Hash) bool { return s.Tx(id) == nil }
-		if s.Tip == w.tip() && s.State() == Live && s.Count() == len(w.pool) && !slices.ContainsFunc(w.ids(), lacks) {
+		if s.Tip == w.Tip() && s.State() == Live && s.Count() == len(w.Pool) && !slices.ContainsFunc(w.IDs(), lacks) {
 			return s
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("tip %v, expected %v; %+v, expected %d transactions", s.Tip, w.tip(), s.Info(), len(w.pool))
+			t.Fatalf("tip %v, expected %v; %+v, expected %d transactions", s.Tip, w.Tip(), s.Info(), len(w.Pool))
 		}
 	}
 }
@@ -225,7 +226,7 @@ const followedRounds = 120
 // that arrive before or after the list that has them. What readers get is always one moment.
 func TestFollowerOfRandomHistories(t *testing.T) {
 	rounds := testrun.Rounds(t, followedRounds)
-	for i, v := range variants() {
+	for i, v := range pendingtest.Variants() {
 		if testing.Short() && i > 0 {
 			break
 		}
@@ -243,7 +244,7 @@ func TestFollowerOfRandomHistories(t *testing.T) {
 
 func followHistory(t *testing.T, w *world, mode string) {
 	n := &node{
-		w: w, rng: rand.New(rand.NewPCG(w.rng.Uint64(), 1)), late: 3 * time.Millisecond,
+		w: w, rng: rand.New(rand.NewPCG(w.Rand.Uint64(), 1)), late: 3 * time.Millisecond,
 		listens: mode != "lists", numbered: mode == "numbered events",
 	}
 	f, stop := following(w, n)
@@ -258,10 +259,10 @@ func followHistory(t *testing.T, w *world, mode string) {
 	for round := range followedRounds {
 		n.step()
 		n.mu.Lock()
-		if w.rng.IntN(3) > 0 {
-			w.sync()
+		if w.Rand.IntN(3) > 0 {
+			w.Sync()
 		}
-		pause := time.Duration(w.rng.IntN(4)) * time.Millisecond
+		pause := time.Duration(w.Rand.IntN(4)) * time.Millisecond
 		n.mu.Unlock()
 		time.Sleep(pause)
 		if round%40 == 20 {
@@ -274,7 +275,7 @@ func followHistory(t *testing.T, w *world, mode string) {
 			continue
 		}
 		n.mu.Lock()
-		w.sync()
+		w.Sync()
 		n.mu.Unlock()
 		s := settled(t, w, f)
 		n.mu.Lock()
@@ -283,7 +284,7 @@ func followHistory(t *testing.T, w *world, mode string) {
 		n.mu.Unlock()
 		seen.equal(t)
 	}
-	coretest.Consistent(t, w.db)
+	coretest.Consistent(t, w.DB)
 }
 
 // readMoments checks that the inputs of the overlay are unspent in the snapshot that it came with.

@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"birthmark/core/coretest"
+	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/model/modeltest"
 )
 
 // amounts are what a value receives and sends in a transaction.
@@ -107,18 +109,28 @@ func same(t testing.TB, what string, got, want []string) {
 }
 
 // consistent checks an overlay against the chain and against itself.
+// world is a generated history, and what the tests compare it with.
+type world struct {
+	*pendingtest.World
+	t testing.TB
+}
+
+func newWorld(t testing.TB, v modeltest.Variant, seed uint64) *world {
+	return &world{pendingtest.New(t, v, seed), t}
+}
+
 func (w *world) consistent(o *Overlay) {
 	w.t.Helper()
-	coins := w.coins(nil)
+	coins := w.Coins(nil)
 	unspent := map[Outpoint]bool{}
 	for _, c := range coins {
-		unspent[Outpoint{c.tx, c.index}] = true
+		unspent[Outpoint{c.Tx, c.Index}] = true
 	}
 	spent := map[Outpoint]model.Hash{}
 	var size, vsize, fees uint64
 	ids := map[model.Hash]bool{}
 	inChain := map[model.Hash]bool{}
-	for _, b := range w.blocks {
+	for _, b := range w.Blocks {
 		for i := range b.Txs {
 			inChain[b.Txs[i].Hash] = true
 		}
@@ -226,8 +238,8 @@ func (w *world) mineEverything(o *Overlay) {
 	w.t.Helper()
 	ctx := context.Background()
 	confirmed := func(v Value) (b *query.BalanceAnswer, h *query.HistoryAnswer) {
-		x := w.db.Chain().Indexes()[v.Index]
-		err := w.db.View(ctx, func(view *query.View) (err error) {
+		x := w.DB.Chain().Indexes()[v.Index]
+		err := w.DB.View(ctx, func(view *query.View) (err error) {
 			if b, err = view.Balance(ctx, x.Name, x.Format([]byte(v.Value))); err == nil {
 				h, err = view.History(ctx, x.Name, x.Format([]byte(v.Value)), query.Range{}, query.Page{Limit: 1000})
 			}
@@ -245,20 +257,20 @@ func (w *world) mineEverything(o *Overlay) {
 		b, h := confirmed(v)
 		before[v], entries[v] = b, len(h.Txs)
 	}
-	tip := w.db.Tip()
-	block := w.block(w.valid(w.fetchSorted(o)))
-	if n := len(block.Txs); w.v.Coinbase {
+	tip := w.DB.Tip()
+	block := w.Block(w.Valid(w.fetchSorted(o)))
+	if n := len(block.Txs); w.Variant.Coinbase {
 		block.Txs[0].Outputs = []model.Output{{Value: 50_000}} // without values
 		if n-1 != o.Count() {
 			w.t.Fatalf("%d of %d transactions can be mined", n-1, o.Count())
 		}
 	}
-	coretest.AppendAll(w.t, w.db, []*model.Block{block}, 1)
+	coretest.AppendAll(w.t, w.DB, []*model.Block{block}, 1)
 	for v, list := range all {
 		b, h := confirmed(v)
 		var got []amounts
 		for _, e := range h.Txs[entries[v]:] {
-			id, err := w.db.Chain().ParseHash(e.Hash)
+			id, err := w.DB.Chain().ParseHash(e.Hash)
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -290,13 +302,13 @@ func (w *world) mineEverything(o *Overlay) {
 			w.t.Fatalf("value %d %q: received %s and sent %s after the block, expected %d and %d", v.Index, v.Value, b.Received, b.Sent, received, sent)
 		}
 	}
-	coretest.Rollback(w.t, w.db, tip)
+	coretest.Rollback(w.t, w.DB, tip)
 }
 
 // fetchSorted returns the transactions of an overlay as the node sent them, parents first.
 func (w *world) fetchSorted(o *Overlay) (txs []*model.Unconfirmed) {
 	for t := range o.Arrivals(0) {
-		for _, u := range w.known {
+		for _, u := range w.Known {
 			if u.Hash == t.ID {
 				txs = append(txs, u)
 			}
@@ -307,8 +319,8 @@ func (w *world) fetchSorted(o *Overlay) (txs []*model.Unconfirmed) {
 
 // fresh returns the overlay of a new pool that reads the list of the node.
 func (w *world) fresh() *Overlay {
-	p := NewPool(w.db.Chain().Traits(), 1<<30, time.Now)
-	w.query(func(q *query.Query) error { return p.Enter(q, w.fetch(w.ids())) })
+	p := NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
+	w.Query(func(q *query.Query) error { return p.Enter(q, w.Fetch(w.IDs())) })
 	return p.snapshot()
 }
 
@@ -323,51 +335,50 @@ func TestOverlayOfRandomHistories(t *testing.T) {
 	if rounds > historyRounds {
 		mineEvery = 1
 	}
-	for _, v := range variants() {
+	for _, v := range pendingtest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
 			seed := testseed.New(t)
 			var done counts
 			for begun := 0; begun < rounds; begun += historyRounds {
 				w := newWorld(t, v, seed+uint64(begun))
 				w.randomHistory(min(historyRounds, rounds-begun), mineEvery, &done)
+				t.Logf("a node with %+v", w.Counts)
 			}
 			t.Logf("BIRTHMARK_SEED=%d: %d rounds, %+v", seed, rounds, done)
 		})
 	}
 }
 
-// counts are what random histories had.
+// counts are the comparisons of random histories.
 type counts struct {
-	arrived, replaced, evicted, blocks, forks int // changes of the node; of transactions, descendants included
-
 	compared, mined   int // overlays that were compared with a new one, and with a block of their transactions
 	touched, needless int // values, and those whose answers did not change
 }
 
 func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
-	t, p := w.t, NewPool(w.db.Chain().Traits(), 1<<30, time.Now)
+	t, p := w.t, NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
 	old := p.snapshot()
 	var kept *Overlay
 	var keptText []string
 	for n := range rounds {
-		for range 1 + w.rng.IntN(3) {
-			w.step(done)
+		for range 1 + w.Rand.IntN(3) {
+			w.Step()
 		}
-		if w.rng.IntN(3) > 0 {
-			w.sync() // else the database is behind the node for a round
+		if w.Rand.IntN(3) > 0 {
+			w.Sync() // else the database is behind the node for a round
 		}
-		behind := w.db.Tip() != w.tip()
-		w.query(func(q *query.Query) error {
+		behind := w.DB.Tip() != w.Tip()
+		w.Query(func(q *query.Query) error {
 			if err := p.Advance(q); err != nil {
 				return err
 			}
 			tables := p.tables.copy()
-			missing, gone := compare(&tables, w.ids(), p.arrived)
+			missing, gone := compare(&tables, w.IDs(), p.arrived)
 			missing = p.wanting(missing, time.Now())
 			if behind {
 				gone = nil
 			}
-			if err := p.enter(q, w.fetch(missing)); err != nil {
+			if err := p.enter(q, w.Fetch(missing)); err != nil {
 				return err
 			}
 			p.Drop(gone)
@@ -381,8 +392,8 @@ func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
 			w.consistent(now)
 			same(t, fmt.Sprintf("round %d: the overlay and a new one", n), dump(now), dump(w.fresh()))
 			done.compared++
-			if got := now.Count(); got != len(w.pool) {
-				t.Fatalf("round %d: %d transactions, the node has %d", n, got, len(w.pool))
+			if got := now.Count(); got != len(w.Pool) {
+				t.Fatalf("round %d: %d transactions, the node has %d", n, got, len(w.Pool))
 			}
 			if n%mineEvery == 0 {
 				w.mineEverything(now)
@@ -396,5 +407,5 @@ func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
 			kept, keptText = now, dump(now)
 		}
 	}
-	coretest.Consistent(t, w.db)
+	coretest.Consistent(t, w.DB)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -14,20 +15,20 @@ import (
 // filledPool returns a pool with about n transactions of a world, and the memory that it needs.
 func filledPool(t *testing.T, w *world, n int, limit int64, now func() time.Time) *Pool {
 	t.Helper()
-	for len(w.pool) < n {
-		u := w.pay(w.coins(w.pool))
+	for len(w.Pool) < n {
+		u := w.Pay(w.Coins(w.Pool))
 		u.Raw = make([]byte, 2*u.Size)
-		w.arrive(u)
+		w.Arrive(u)
 	}
-	p := NewPool(w.db.Chain().Traits(), limit, now)
-	w.query(func(q *query.Query) error { return p.Enter(q, w.fetch(w.ids())) })
+	p := NewPool(w.DB.Chain().Traits(), limit, now)
+	w.Query(func(q *query.Query) error { return p.Enter(q, w.Fetch(w.IDs())) })
 	return p
 }
 
 // At the limit of the memory the serialized bytes go first, then the transactions with the lowest fee rates. They are
 // fetched again when there is memory.
 func TestMemoryLimit(t *testing.T) {
-	w := newWorld(t, variants()[0], testseed.New(t))
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	all := filledPool(t, w, 40, 1<<30, time.Now)
 	if all.memory <= all.raws || all.raws == 0 {
 		t.Fatalf("%d bytes, %d of them serialized", all.memory, all.raws)
@@ -60,28 +61,28 @@ func TestMemoryLimit(t *testing.T) {
 			t.Fatalf("%+v, %d bytes, state %v", o.Info(), p.memory, p.state())
 		}
 		tables := p.tables.copy()
-		missing, _ := compare(&tables, w.ids(), p.arrived)
+		missing, _ := compare(&tables, w.IDs(), p.arrived)
 		p.limit = p.memory // there may be room, since descendants left too
 		if wanted := p.wanting(missing, p.now()); len(wanted) > 0 {
 			t.Errorf("%d transactions that do not fit are fetched again", len(wanted))
 		}
 		p.limit = 1 << 30
-		missing, _ = compare(&tables, w.ids(), p.arrived)
+		missing, _ = compare(&tables, w.IDs(), p.arrived)
 		wanted := p.wanting(missing, p.now())
-		w.query(func(q *query.Query) error { return p.enter(q, w.fetch(wanted)) })
-		if p.Count() != len(w.pool) || p.state() != Live {
-			t.Errorf("%d of %d transactions are back, state %v", p.Count(), len(w.pool), p.state())
+		w.Query(func(q *query.Query) error { return p.enter(q, w.Fetch(wanted)) })
+		if p.Count() != len(w.Pool) || p.state() != Live {
+			t.Errorf("%d of %d transactions are back, state %v", p.Count(), len(w.Pool), p.state())
 		}
 	})
 }
 
 // The bytes that were dropped are fetched from the source.
 func TestRawOfADroppedTransaction(t *testing.T) {
-	w := newWorld(t, variants()[0], testseed.New(t))
-	for len(w.pool) < 5 {
-		w.arrive(w.pay(w.coins(w.pool)))
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	for len(w.Pool) < 5 {
+		w.Arrive(w.Pay(w.Coins(w.Pool)))
 	}
-	n := &node{w: w, rng: w.rng}
+	n := &node{w: w, rng: w.Rand}
 	f, stop := following(w, n)
 	defer stop()
 	s := settled(t, w, f)
@@ -102,15 +103,15 @@ func TestRawOfADroppedTransaction(t *testing.T) {
 
 // A transaction that a client has submitted is in the overlay when Enter returns.
 func TestEnterOfASubmittedTransaction(t *testing.T) {
-	w := newWorld(t, variants()[0], testseed.New(t))
-	n := &node{w: w, rng: w.rng}
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	n := &node{w: w, rng: w.Rand}
 	f, stop := following(w, n)
 	defer stop()
 	settled(t, w, f)
 	for range 20 {
 		n.mu.Lock()
-		u := w.pay(w.coins(w.pool))
-		w.arrive(u)
+		u := w.Pay(w.Coins(w.Pool))
+		w.Arrive(u)
 		n.mu.Unlock()
 		if err := f.Enter(t.Context(), u.Hash); err != nil {
 			t.Fatal(err)
@@ -122,14 +123,14 @@ func TestEnterOfASubmittedTransaction(t *testing.T) {
 }
 
 func TestFates(t *testing.T) {
-	w := newWorld(t, variants()[0], testseed.New(t))
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	now := time.Unix(1_700_000_000, 0)
 	p := filledPool(t, w, 1, 1<<30, func() time.Time { return now })
-	first := w.pool[0]
-	second := unconfirmedOf(model.Tx{Hash: w.name(), Inputs: first.Inputs[:1], Outputs: first.Outputs[:1]})
+	first := w.Pool[0]
+	second := pendingtest.Unconfirmed(model.Tx{Hash: w.Name(), Inputs: first.Inputs[:1], Outputs: first.Outputs[:1]})
 	enter := func(u *model.Unconfirmed) {
 		t.Helper()
-		w.query(func(q *query.Query) error { return p.Enter(q, []*model.Unconfirmed{u}) })
+		w.Query(func(q *query.Query) error { return p.Enter(q, []*model.Unconfirmed{u}) })
 	}
 	enter(second)
 	if gone := p.Gone(first.Hash); gone == nil || gone.Reason != Replaced || gone.By != second.Hash || gone.At != now.Unix() {
@@ -156,14 +157,14 @@ func TestFates(t *testing.T) {
 
 // What waits for an unknown parent is bounded in number and time.
 func TestAsideIsBounded(t *testing.T) {
-	w := newWorld(t, variants()[0], testseed.New(t))
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	now := time.Unix(1_700_000_000, 0)
 	p := filledPool(t, w, 1, 1<<30, func() time.Time { return now })
 	var orphans []*model.Unconfirmed
 	for range maxAside + 50 {
-		orphans = append(orphans, unconfirmedOf(model.Tx{Hash: w.name(), Inputs: []model.Input{{Tx: w.name()}}, Outputs: w.outputs(1, 5)}))
+		orphans = append(orphans, pendingtest.Unconfirmed(model.Tx{Hash: w.Name(), Inputs: []model.Input{{Tx: w.Name()}}, Outputs: w.Outputs(1, 5)}))
 	}
-	w.query(func(q *query.Query) error { return p.Enter(q, orphans) })
+	w.Query(func(q *query.Query) error { return p.Enter(q, orphans) })
 	if len(p.aside.txs) != maxAside || p.Count() != 1 {
 		t.Errorf("%d are kept aside, %d in the overlay", len(p.aside.txs), p.Count())
 	}
@@ -175,11 +176,11 @@ func TestAsideIsBounded(t *testing.T) {
 
 // Without an answer of the source the overlay is old after 30 seconds, and empty after ten minutes.
 func TestOverlayOfASourceThatIsAway(t *testing.T) {
-	w := newWorld(t, variants()[0], testseed.New(t))
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	now := time.Unix(1_700_000_000, 0)
-	f := NewFollower(Options{View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 1 << 30, Now: func() time.Time { return now }})
-	w.arrive(w.pay(w.coins(nil)))
-	if err := f.write(context.Background(), false, func(q *query.Query) error { return f.pool.enter(q, w.fetch(w.ids())) }); err != nil {
+	f := NewFollower(Options{View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30, Now: func() time.Time { return now }})
+	w.Arrive(w.Pay(w.Coins(nil)))
+	if err := f.write(context.Background(), false, func(q *query.Query) error { return f.pool.enter(q, w.Fetch(w.IDs())) }); err != nil {
 		t.Fatal(err)
 	}
 	f.pool.opened, f.pool.filled, f.answered = true, true, now
@@ -216,16 +217,16 @@ func TestGapsInEvents(t *testing.T) {
 
 // A transaction enters although its parent comes with it a second time, after the database has the parent.
 func TestParentThatIsConfirmed(t *testing.T) {
-	for _, v := range variants() {
+	for _, v := range pendingtest.Variants() {
 		w := newWorld(t, v, testseed.New(t))
-		parent := w.pay(w.coins(nil))
-		w.mine([]*model.Unconfirmed{parent})
-		w.sync()
-		coins := w.coins(nil)
-		child := w.pay(coins[len(coins)-len(parent.Outputs):])
-		grandchild := w.pay([]worldCoin{{child.Hash, uint32(child.OutputIndex(0)), &child.Outputs[0]}})
-		p := NewPool(w.db.Chain().Traits(), 1<<30, time.Now)
-		w.query(func(q *query.Query) error { return p.Enter(q, []*model.Unconfirmed{grandchild, child, parent}) })
+		parent := w.Pay(w.Coins(nil))
+		w.Mine([]*model.Unconfirmed{parent})
+		w.Sync()
+		coins := w.Coins(nil)
+		child := w.Pay(coins[len(coins)-len(parent.Outputs):])
+		grandchild := w.Pay([]pendingtest.Coin{{Tx: child.Hash, Index: uint32(child.OutputIndex(0)), Output: &child.Outputs[0]}})
+		p := NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
+		w.Query(func(q *query.Query) error { return p.Enter(q, []*model.Unconfirmed{grandchild, child, parent}) })
 		if p.Count() != 2 || p.Tx(parent.Hash) != nil || len(p.aside.txs) > 0 {
 			t.Errorf("%s: %d transactions entered, %d are kept aside", v.Name, p.Count(), len(p.aside.txs))
 		}

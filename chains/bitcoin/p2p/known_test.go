@@ -243,7 +243,8 @@ func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
 			}
 			return tip.Height == want.Height
 		})
-		if line := j.line("level=WARN"); line != "" {
+		// A peer with less work may be the only one for longer than the wait for others.
+		if line := j.line("level=WARN"); line != "" && !strings.Contains(line, "less work than the database's") {
 			t.Error(line)
 		}
 		if err := n.Close(); err != nil {

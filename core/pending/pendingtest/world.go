@@ -28,6 +28,7 @@ type World struct {
 	Blocks []*model.Block
 	Pool   []*model.Unconfirmed // of the node; parents first
 	Known  []*model.Unconfirmed // all that ever arrived
+	Counts Counts
 
 	t     testing.TB
 	names uint64
@@ -289,21 +290,33 @@ func (w *World) some() []*model.Unconfirmed {
 	return w.Valid(txs)
 }
 
+// Counts are the changes of a node by [World.Step]; of transactions, descendants included.
+type Counts struct{ Arrived, Replaced, Evicted, Blocks, Forks int }
+
 // Step changes the node at random.
 func (w *World) Step() {
+	before := len(w.Pool)
 	switch n := w.Rand.IntN(20); {
-	case n < 9:
-		w.Arrive(w.Pay(w.Coins(w.Pool)))
-	case n < 12: // may replace others
-		w.Arrive(w.Pay(w.Coins(nil)))
+	case n < 12:
+		pool := w.Pool
+		if n >= 9 {
+			pool = nil // it may replace others
+		}
+		w.Arrive(w.Pay(w.Coins(pool)))
+		w.Counts.Arrived++
+		w.Counts.Replaced += before + 1 - len(w.Pool)
 	case n < 14 && len(w.Pool) > 0:
 		w.Pool = w.Valid(slices.Delete(slices.Clone(w.Pool), 0, 1+w.Rand.IntN(len(w.Pool))/4))
+		w.Counts.Evicted += before - len(w.Pool)
 	case n < 18:
 		w.Mine(w.some())
+		w.Counts.Blocks++
 	case n < 19:
 		w.Mine(w.Pool)
+		w.Counts.Blocks++
 	default:
 		w.Fork(1 + w.Rand.IntN(min(10, len(w.Blocks)-5+1)))
+		w.Counts.Forks++
 	}
 }
 
