@@ -61,10 +61,10 @@ tar --create --directory=$stage --transform="s|^\./|$name/|" --sort=name --owner
 # nfpm reads paths relative to its working directory.
 nfpm=$PWD/dist/nfpm
 CGO_ENABLED=0 GOFLAGS='' go build -buildvcs=false -modfile=tools/nfpm/go.mod -trimpath -o "$nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
-mkdir dist/work
-cp -r packaging dist/work/
-mv $stage dist/work/stage
-sed "s|\${ARCH}|$arch|; s|\${VERSION}|$version|; s|\${GLIBC}|$GLIBC|" packaging/nfpm.yaml >dist/work/nfpm.yaml
-(cd dist/work && "$nfpm" package --config nfpm.yaml --packager deb --target ../birthmark_${version}_$arch.deb >/dev/null)
-rm -rf dist/work dist/nfpm
+mkdir dist/build
+cp -r packaging dist/build/
+mv $stage dist/build/stage
+sed "s|\${ARCH}|$arch|; s|\${VERSION}|$version|; s|\${GLIBC}|$GLIBC|" packaging/nfpm.yaml >dist/build/nfpm.yaml
+(cd dist/build && "$nfpm" package --config nfpm.yaml --packager deb --target ../birthmark_${version}_$arch.deb >/dev/null)
+rm -rf dist/build dist/nfpm
 (cd dist && sha256sum ./*.tar.gz ./*.deb | sed 's|\./||' >SHA256SUMS && cat SHA256SUMS)
