@@ -309,7 +309,7 @@ func TestExpensiveAnswersAreBounded(t *testing.T) {
 		h := guarded(t, db, o, c.view(db))
 		// Questions about the same that are not equal: each has a cost of 9.
 		question := func(n, from int) *httptest.ResponseRecorder {
-			path := fmt.Sprintf("/v1/bitcoin/history/address/%s?limit=1&time-from=%d", satoshi, n)
+			path := fmt.Sprintf("/v1/bitcoin/history/address/%s?limit=1&time_from=%d", satoshi, n)
 			r := httptest.NewRequest("GET", path, nil)
 			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", from)
 			w := httptest.NewRecorder()

@@ -15,7 +15,8 @@ import (
 	"birthmark/model"
 )
 
-// parameter is a query parameter. It has the name of the flag of the command line.
+// parameter is a query parameter. It has the name of the flag of the command line, with underscores; the dashes of the
+// flag are accepted too.
 type parameter struct {
 	huma.Param // of the OpenAPI document
 	expected   string
@@ -126,10 +127,10 @@ var (
 		termParameter("or", "Also outputs with this value: `INDEX=VALUE`.", func(q *request) *[]query.Term { return &q.terms.Or }),
 	}
 	rangeParameters = []*parameter{
-		heightParameter("height-from", "First block.", func(r *query.Range) **model.HeightPk { return &r.FromHeight }),
-		heightParameter("height-to", "Last block, inclusive.", func(r *query.Range) **model.HeightPk { return &r.ToHeight }),
-		timeParameter("time-from", "First block not before this time: Unix seconds, RFC 3339, or a date (UTC).", func(r *query.Range) **int64 { return &r.FromTime }),
-		timeParameter("time-to", "Last block not after this time, inclusive; of a date, its end.", func(r *query.Range) **int64 { return &r.ToTime }),
+		heightParameter("height_from", "First block.", func(r *query.Range) **model.HeightPk { return &r.FromHeight }),
+		heightParameter("height_to", "Last block, inclusive.", func(r *query.Range) **model.HeightPk { return &r.ToHeight }),
+		timeParameter("time_from", "First block not before this time: Unix seconds, RFC 3339, or a date (UTC).", func(r *query.Range) **int64 { return &r.FromTime }),
+		timeParameter("time_to", "Last block not after this time, inclusive; of a date, its end.", func(r *query.Range) **int64 { return &r.ToTime }),
 	}
 )
 
@@ -158,7 +159,8 @@ func (q *request) parse(raw string) error {
 		if err1 != nil || err2 != nil {
 			return problem.New(http.StatusBadRequest, "bad_value", "query: invalid percent-encoding %q", pair)
 		}
-		i := slices.IndexFunc(q.op.query, func(p *parameter) bool { return p.Name == name })
+		known := strings.ReplaceAll(name, "-", "_")
+		i := slices.IndexFunc(q.op.query, func(p *parameter) bool { return p.Name == known })
 		if i < 0 {
 			return q.op.unknownParameter(name)
 		}

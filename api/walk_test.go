@@ -321,8 +321,8 @@ func (w *walker) values(index string) {
 		text := texts[w.rng.IntN(len(texts))]
 		term := url.QueryEscape(index + "=" + texts[w.rng.IntN(len(texts))])
 		w.list(w.path("find", index, text), "outputs", []string{"", "unspent=true"}[w.rng.IntN(2)], []string{"", "or=" + term, "and=" + term}[w.rng.IntN(3)],
-			"height-from="+strconv.Itoa(w.rng.IntN(20)), []string{"", "order=desc"}[w.rng.IntN(2)])
-		w.list(w.path("history", index, text), "txs", []string{"", "height-to=25"}[w.rng.IntN(2)])
+			"height_from="+strconv.Itoa(w.rng.IntN(20)), []string{"", "order=desc"}[w.rng.IntN(2)])
+		w.list(w.path("history", index, text), "txs", []string{"", "height_to=25"}[w.rng.IntN(2)])
 	}
 }
 
@@ -338,7 +338,7 @@ func (w *walker) assets() {
 		if i%5 > 0 {
 			continue
 		}
-		w.list(w.path("asset", a.Asset, "events"), "events", "height-from=2")
+		w.list(w.path("asset", a.Asset, "events"), "events", "height_from=2")
 		w.list(w.path("asset", a.Asset, "holders"), "holders")
 		w.list(w.path("find", "asset", a.Asset), "outputs")
 		w.get(w.path("richest", "address") + "?asset=" + url.QueryEscape(a.Asset))

@@ -1515,16 +1515,16 @@ type SearchAllParams struct {
 // AssetEventsParams defines parameters for AssetEvents.
 type AssetEventsParams struct {
 	// HeightFrom First block.
-	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
+	HeightFrom *int64 `form:"height_from,omitempty" json:"height_from,omitempty"`
 
 	// HeightTo Last block, inclusive.
-	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
+	HeightTo *int64 `form:"height_to,omitempty" json:"height_to,omitempty"`
 
 	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
-	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
+	TimeFrom *string `form:"time_from,omitempty" json:"time_from,omitempty"`
 
 	// TimeTo Last block not after this time, inclusive; of a date, its end.
-	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
+	TimeTo *string `form:"time_to,omitempty" json:"time_to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1575,16 +1575,16 @@ type BalanceParamsMempool string
 // BlocksParams defines parameters for Blocks.
 type BlocksParams struct {
 	// HeightFrom First block.
-	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
+	HeightFrom *int64 `form:"height_from,omitempty" json:"height_from,omitempty"`
 
 	// HeightTo Last block, inclusive.
-	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
+	HeightTo *int64 `form:"height_to,omitempty" json:"height_to,omitempty"`
 
 	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
-	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
+	TimeFrom *string `form:"time_from,omitempty" json:"time_from,omitempty"`
 
 	// TimeTo Last block not after this time, inclusive; of a date, its end.
-	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
+	TimeTo *string `form:"time_to,omitempty" json:"time_to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1644,16 +1644,16 @@ type FindParams struct {
 	Or *[]string `form:"or,omitempty" json:"or,omitempty"`
 
 	// HeightFrom First block.
-	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
+	HeightFrom *int64 `form:"height_from,omitempty" json:"height_from,omitempty"`
 
 	// HeightTo Last block, inclusive.
-	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
+	HeightTo *int64 `form:"height_to,omitempty" json:"height_to,omitempty"`
 
 	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
-	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
+	TimeFrom *string `form:"time_from,omitempty" json:"time_from,omitempty"`
 
 	// TimeTo Last block not after this time, inclusive; of a date, its end.
-	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
+	TimeTo *string `form:"time_to,omitempty" json:"time_to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -1686,16 +1686,16 @@ type ForksParams struct {
 // HistoryParams defines parameters for History.
 type HistoryParams struct {
 	// HeightFrom First block.
-	HeightFrom *int64 `form:"height-from,omitempty" json:"height-from,omitempty"`
+	HeightFrom *int64 `form:"height_from,omitempty" json:"height_from,omitempty"`
 
 	// HeightTo Last block, inclusive.
-	HeightTo *int64 `form:"height-to,omitempty" json:"height-to,omitempty"`
+	HeightTo *int64 `form:"height_to,omitempty" json:"height_to,omitempty"`
 
 	// TimeFrom First block not before this time: Unix seconds, RFC 3339, or a date (UTC).
-	TimeFrom *string `form:"time-from,omitempty" json:"time-from,omitempty"`
+	TimeFrom *string `form:"time_from,omitempty" json:"time_from,omitempty"`
 
 	// TimeTo Last block not after this time, inclusive; of a date, its end.
-	TimeTo *string `form:"time-to,omitempty" json:"time-to,omitempty"`
+	TimeTo *string `form:"time_to,omitempty" json:"time_to,omitempty"`
 
 	// Limit Maximum number of entries, 1 to 10,000. Of a streamed list: in total; without it there is no limit.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
@@ -3151,7 +3151,7 @@ func NewAssetEventsRequest(server string, chain string, asset string, params *As
 
 		if params.HeightFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3163,7 +3163,7 @@ func NewAssetEventsRequest(server string, chain string, asset string, params *As
 
 		if params.HeightTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3175,7 +3175,7 @@ func NewAssetEventsRequest(server string, chain string, asset string, params *As
 
 		if params.TimeFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3187,7 +3187,7 @@ func NewAssetEventsRequest(server string, chain string, asset string, params *As
 
 		if params.TimeTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3653,7 +3653,7 @@ func NewBlocksRequest(server string, chain string, params *BlocksParams) (*http.
 
 		if params.HeightFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3665,7 +3665,7 @@ func NewBlocksRequest(server string, chain string, params *BlocksParams) (*http.
 
 		if params.HeightTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3677,7 +3677,7 @@ func NewBlocksRequest(server string, chain string, params *BlocksParams) (*http.
 
 		if params.TimeFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3689,7 +3689,7 @@ func NewBlocksRequest(server string, chain string, params *BlocksParams) (*http.
 
 		if params.TimeTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4064,7 +4064,7 @@ func NewFindRequest(server string, chain string, index string, value string, par
 
 		if params.HeightFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4076,7 +4076,7 @@ func NewFindRequest(server string, chain string, index string, value string, par
 
 		if params.HeightTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4088,7 +4088,7 @@ func NewFindRequest(server string, chain string, index string, value string, par
 
 		if params.TimeFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4100,7 +4100,7 @@ func NewFindRequest(server string, chain string, index string, value string, par
 
 		if params.TimeTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4296,7 +4296,7 @@ func NewHistoryRequest(server string, chain string, index string, value string, 
 
 		if params.HeightFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_from", *params.HeightFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4308,7 +4308,7 @@ func NewHistoryRequest(server string, chain string, index string, value string, 
 
 		if params.HeightTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height-to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "height_to", *params.HeightTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4320,7 +4320,7 @@ func NewHistoryRequest(server string, chain string, index string, value string, 
 
 		if params.TimeFrom != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_from", *params.TimeFrom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -4332,7 +4332,7 @@ func NewHistoryRequest(server string, chain string, index string, value string, 
 
 		if params.TimeTo != nil {
 
-			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time-to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "time_to", *params.TimeTo, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -44,9 +44,14 @@ func (w *request) tipsOnly() bool { return w.what.Term == (query.Term{}) && w.wh
 
 // read parses a request. Errors are of kind Usage.
 func (i ids) read(r *http.Request) (w request, err error) {
-	q, err := url.ParseQuery(r.URL.RawQuery)
+	given, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return w, badValue("invalid query %.80q: expected NAME=VALUE&…, percent-encoded", r.URL.RawQuery)
+	}
+	q := url.Values{}
+	for name, values := range given {
+		name = strings.ReplaceAll(name, "-", "_") // accepted, as in all operations
+		q[name] = append(q[name], values...)
 	}
 	for name, values := range q {
 		if !slices.Contains(parameters, name) {

@@ -45,6 +45,8 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 		{"GET", "from=4294967296", "", 400, "bad_value", "expected a height, origin or tip"},
 		{"GET", "from=12", "", 400, "empty_range", "the tip is 11"},
 		{"GET", "", "x", 400, "bad_event_id", `event id "x" is not valid`},
+		{"GET", "last-event-id=x", "", 400, "bad_event_id", `event id "x" is not valid`},
+		{"GET", "last-event-id=x&last_event_id=x", "", 400, "bad_value", "last_event_id: given 2 times"},
 		{"GET", "last_event_id=x", "", 400, "bad_event_id", `event id "x" is not valid`},
 		{"GET", "", strings.Repeat("A", 5000), 400, "bad_event_id", "is not valid"},
 		{"GET", "", events.IDOf(other, nil), 400, "bad_event_id", "is of another chain or network"},

@@ -127,7 +127,11 @@ func (l *comparison) same(path string, query []string, command ...string) []byte
 	args := slices.Clone(command)
 	values := url.Values{}
 	for i := 0; i < len(query); i += 2 {
-		values.Add(query[i], query[i+1])
+		name := query[i]
+		if l.asked%2 == 0 { // parameters have underscores, and accept the dashes of flags
+			name = strings.ReplaceAll(name, "-", "_")
+		}
+		values.Add(name, query[i+1])
 		args = append(args, "--"+query[i]+"="+query[i+1])
 	}
 	if len(values) > 0 {

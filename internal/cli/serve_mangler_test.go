@@ -41,7 +41,7 @@ var paths = []string{
 
 // parameters of lists come first, then parameters of a search.
 var parameters = []string{
-	"limit", "after", "order", "unspent", "and", "or", "height-from", "height-to", "time-from", "time-to", "follow", "spends", "from", "prefix", "q", "last_event_id",
+	"limit", "after", "order", "unspent", "and", "or", "height_from", "height_to", "time_from", "time_to", "follow", "spends", "from", "prefix", "q", "last_event_id",
 	"format", "page", "x",
 }
 
