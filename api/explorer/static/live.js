@@ -1,6 +1,37 @@
 // Keeps an open page of a chain up to date, by the chain's events. What is marked with data-live is taken anew from the
 // server; forks, and news of what the page is about, are said at its head.
 "use strict";
+
+// Buttons that copy the text of the element before them. navigator.clipboard exists in secure contexts only.
+(() => {
+  document.documentElement.classList.add("scripted");
+  const status = document.createElement("p");
+  status.className = "quiet";
+  status.setAttribute("role", "status");
+  document.body.append(status);
+
+  const copy = async (element) => {
+    if (navigator.clipboard) return navigator.clipboard.writeText(element.textContent.trim());
+    const selection = getSelection();
+    selection.selectAllChildren(element);
+    if (!document.execCommand("copy")) throw new Error("the browser refused to copy");
+    selection.removeAllRanges();
+  };
+
+  document.addEventListener("click", async ({ target }) => {
+    const button = target.closest?.(".copy");
+    if (!button) return;
+    try {
+      await copy(button.previousElementSibling);
+      button.classList.add("done");
+      status.textContent = "Copied.";
+    } catch {
+      status.textContent = "The browser does not allow to copy.";
+    }
+    setTimeout(() => { button.classList.remove("done"); status.textContent = ""; }, 2000);
+  });
+})();
+
 (() => {
   const $ = (id) => document.getElementById(id), tip = $("tip"), news = $("news");
   if (!tip || !news || !window.EventSource) return;
