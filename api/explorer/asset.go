@@ -37,7 +37,7 @@ type assetBody struct {
 
 	Outputs  []outputRow
 	OutPager pager
-	Unsifted *leftOut
+	Unsifted string // why there are no outputs
 	Part     string // the only list that is shown; empty: the first page of all
 	Whole    link
 }
@@ -200,7 +200,7 @@ func (r *assetReader) outputs(after string) error {
 		return err
 	}
 	if late {
-		b.Unsifted = &leftOut{Why: "Unspent outputs are not available: the asset has too many outputs (" + humanize.Count(r.body.OutputCount) + ").", Command: "birthmark find asset " + r.body.Asset + " --unspent"}
+		b.Unsifted = "Unspent outputs are not available: the asset has too many outputs (" + humanize.Count(r.body.OutputCount) + ")."
 		return nil
 	}
 	b.OutPager = partPager(b.Whole.URL, "", "outputs", after, a.Next)

@@ -20,8 +20,8 @@ type richestBody struct {
 	Index  string
 	Asset  *assetAmount // nil: the coin of the chain
 	Rows   []richRow
-	Left   *leftOut // why there is no list
-	Values string   // list of all values
+	Left   string // why there is no list
+	Values string // list of all values
 }
 
 // richRow is a value and its balance.
@@ -44,7 +44,7 @@ func (v *visit) richest() (*page, error) {
 	p := &page{Kind: "richest", Title: "Rich list: " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
 		Description: "Largest balances by " + words(index) + " on " + titleOf(v.chain.Model) + ".",
 		Crumbs:      []link{{v.URL("values", index), words(index)}, {Text: "Richest"}}}
-	unit, rows, command := v.unit, x.Values, "birthmark richest "+index
+	unit, rows := v.unit, x.Values
 	if asset == "" {
 		if !slices.Contains(x.Keeps, "balance") {
 			status, err := v.Status(v.ctx)
@@ -61,7 +61,6 @@ func (v *visit) richest() (*page, error) {
 		unit, rows = assetUnit(a), a.OutputCount
 		b.Asset = &assetAmount{link: v.AssetLink(a.Asset), Name: v.AssetName(a)}
 		p.JSON += "?asset=" + a.Asset
-		command += " --asset " + a.Asset
 	}
 	late := rows > richestRead
 	var list *query.RichestAnswer
@@ -75,10 +74,7 @@ func (v *visit) richest() (*page, error) {
 		}
 	}
 	if late {
-		b.Left = &leftOut{Why: "Not available: the list needs " + humanize.Count(rows) + " rows, too many for a page.", Command: command}
-		if asset == "" && !slices.Contains(x.Keeps, "balance") && x.Values <= richestRead {
-			b.Left = b.Left.option(index, "balance")
-		}
+		b.Left = "Not available: the list needs " + humanize.Count(rows) + " rows, too many for a page."
 		return p, nil
 	}
 	for i, r := range list.Values {

@@ -28,7 +28,7 @@ type valueBody struct {
 	Holds      *query.BalanceAnswer   // nil: not available
 	Held       []assetAmount          // assets
 	MoreAssets int
-	Uncounted  *leftOut
+	Uncounted  string      // why there is no balance
 	Others     []ownerLink // values of other indexes that all shown outputs share
 	Chart      template.HTML
 	ChartNote  string // start of the chart, or why there is none
@@ -42,18 +42,11 @@ type valueBody struct {
 
 	History  []movementRow
 	Pager    pager
-	Unlisted *leftOut // why there is no history
-	Running  bool     // rows have the balance after the transaction
-	Part     string   // the only list that is shown; empty: the first page of both
-	Whole    link     // page with both
-	JSON     string   // the totals as JSON
-}
-
-// leftOut is a missing part of a page: the reason, and the index option or the command that provides it.
-type leftOut struct {
-	Why           string
-	Index, Option string // empty: no option helps
-	Command       string // empty: none
+	Unlisted string // why there is no history
+	Running  bool   // rows have the balance after the transaction
+	Part     string // the only list that is shown; empty: the first page of both
+	Whole    link   // page with both
+	JSON     string // the totals as JSON
 }
 
 // movementRow is a transaction in the history of a value.
@@ -62,12 +55,6 @@ type movementRow struct {
 	Change amount  // with its sign
 	Both   bool    // received and sent
 	After  *amount // balance after it; nil: unknown
-}
-
-// option sets the index option that provides the part.
-func (l leftOut) option(index, option string) *leftOut {
-	l.Index, l.Option = index, option
-	return &l
 }
 
 // address is the page of a value of the index address.

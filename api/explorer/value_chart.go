@@ -15,7 +15,7 @@ const chartTxs = 1000
 func (r *valueReader) chart() error {
 	b := r.body
 	switch {
-	case b.Unlisted != nil:
+	case b.Unlisted != "":
 		b.ChartNote = "No balance chart: the history is not available."
 		return nil
 	case r.recent == nil || len(r.recent.Txs) == 0:

@@ -96,7 +96,7 @@ func (r *valueReader) balance() error {
 	}
 	if late {
 		r.many = true
-		r.body.Uncounted = leftOut{Why: "Balance not available: this value has too many outputs to add up."}.option(r.index.Name, "balance")
+		r.body.Uncounted = "Balance not available: there are too many outputs to add up."
 		return nil
 	}
 	r.held = integer(a.Balance)
@@ -174,7 +174,7 @@ func (r *valueReader) history(after string) error {
 		return err
 	}
 	if a == nil {
-		b.Unlisted = leftOut{Why: "History not available: this value has too many outputs."}.option(r.index.Name, "history")
+		b.Unlisted = "History not available: there are too many outputs."
 		return nil
 	}
 	b.Pager = partPager(b.Whole.URL, "", "history", after, a.Next)

@@ -11,18 +11,17 @@ const valuesRows = 50
 
 // valuesBody is a list of values of an index.
 type valuesBody struct {
-	Index      string
-	Kind       string
-	Count      uint64
-	Values     []query.ValueAnswer
-	Pager      pager
-	Prefix     string
-	Searches   bool     // the index supports prefix search
-	Unsearched *leftOut // how to enable it
-	Oldest     bool
-	Other      link   // the other order; empty: sorted by text
-	Base       string // first page
-	Richest    string
+	Index    string
+	Kind     string
+	Count    uint64
+	Values   []query.ValueAnswer
+	Pager    pager
+	Prefix   string
+	Searches bool // the index supports prefix search
+	Oldest   bool
+	Other    link   // the other order; empty: sorted by text
+	Base     string // first page
+	Richest  string
 }
 
 // values lists the values of an index: newest first, or those with a prefix.
@@ -49,9 +48,6 @@ func (v *visit) values() (*page, error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if !b.Searches {
-		b.Unsearched = leftOut{Why: "Search by prefix is not available for this index."}.option(index, "prefix")
 	}
 	if x.Kind != "one-to-one" {
 		b.Richest = v.URL("richest", index)

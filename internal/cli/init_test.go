@@ -64,6 +64,8 @@ func TestTheSchemaOfSettings(t *testing.T) {
 		{true, "chain: bitcoin\nsource: 'p2p://'\nwal: off\nraw: true\nmemory: 1.5G\nmempool: false"},
 		{true, "listen: ':80'\nmemory: 4294967296\nlog: json\nhosts: a.org\ncors_origins: ['*']\nchains: [{chain: ergo, db: x}]"},
 		{true, "chain: bitcoin\nindexes: wallet"},
+		{true, "chain: bitcoin\nindexes: explorer"},
+		{false, "chain: bitcoin\nindexes: explorers"},
 		{true, "chain: bitcoin\nindexes: {address: {balance: true, prefix: yes}, script_hash: , memo: {value: output.data, kind: one-to-many}}"},
 		{true, "electrum: {idle_timeout: 0, max_request: 512KiB}\nrequest_timeout: 1m30s\nrate_limit: 0.5"},
 		{true, "chain: bitcoin\nserve: {electrum: ':50001', esplora: /api}"},

@@ -216,3 +216,26 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 		both("richest "+index+" of "+a.Asset, func(db *core.DB) (any, error) { return db.Richest(ctx, index, a.Asset, 5) })
 	}
 }
+
+// The preset has only indexes that the chain offers, in settings and as a flag.
+func TestPresetExplorer(t *testing.T) {
+	t.Parallel()
+	const hot = "balance: true unspent: true history: true"
+	for chain, want := range map[string]string{
+		"bitcoin": "indexes: address: " + hot, "ergo": "indexes: address: " + hot,
+		"cardano": "indexes: address: " + hot + " policy: balance: true unspent: false history: false stake_credential: " + hot,
+	} {
+		r := birthmark("config", "--config", writeConfig(t, "chain: "+chain+"\nindexes: explorer\n"))
+		text := strings.ReplaceAll(strings.Join(strings.Fields(r.stdout), " "), " prefix: false", "")
+		if r.status != exitDone || !strings.Contains(text, want) || chain != "cardano" && strings.Contains(text, "policy") {
+			t.Errorf("%s: %+v, expected %s", chain, r, want)
+		}
+	}
+	db := filepath.Join(t.TempDir(), "db")
+	syncTo(t, db, "file://"+realBlocks(t), "--index", "explorer", "--to-height", "200")
+	if r := birthmark("index", "list", "--db", db); r.status != exitDone || !strings.Contains(r.stdout, "balance, unspent, history") || strings.Contains(r.stdout, "policy") {
+		t.Errorf("%+v", r)
+	}
+	wantFailure(t, exitUsage, "unknown_index", `--index: bitcoin has no index "policy"`,
+		"sync", "--db", db, "--source", "file://"+realBlocks(t), "--index", "explorer,policy")
+}

@@ -165,7 +165,7 @@ var descriptions = map[string]description{
 		"/mnt/old/blocks", textForm,
 	},
 	"indexes": {
-		"indexes with their options, or the preset wallet",
+		"indexes with their options, or a preset: explorer or wallet",
 		"{address: {balance: true}}", indexesForm,
 	},
 	"serve.electrum": {
@@ -239,7 +239,7 @@ var indexesForm = func() form {
 		"type": []string{"object", "null"}, "properties": options, "additionalProperties": false,
 		"dependentRequired": form{"when": []string{"value"}, "kind": []string{"value"}},
 	}
-	return anyOf(oneOf(presetNames()...), form{"type": "object", "additionalProperties": index})
+	return anyOf(oneOf(Presets()...), form{"type": "object", "additionalProperties": index})
 }()
 
 func describedForm(f form, text string) form {

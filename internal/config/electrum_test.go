@@ -42,6 +42,24 @@ serve: { electrum: ":50001", electrum_tls: ":50002", electrum_ws: ":50003", elec
 	}
 }
 
+func TestPresetExplorer(t *testing.T) {
+	full := model.IndexOptions{Balance: true, Unspent: true, History: true}
+	all := map[string]model.IndexOptions{"address": full, "stake_credential": full, "policy": {Balance: true}}
+	if c := parse(t, "chain: cardano\nindexes: explorer\n").Chains[0]; !reflect.DeepEqual(c.IndexOptions(), all) {
+		t.Errorf("%+v", c.Indexes)
+	}
+	// An index that is also named by itself is not optional.
+	c, err := with(t, parse(t, "chain: cardano\n"), Override{"indexes", "explorer,wallet", "--index"}).One()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ix := range c.Indexes {
+		if optional := ix.Name == "stake_credential" || ix.Name == "policy"; ix.Optional != optional {
+			t.Errorf("%+v", ix)
+		}
+	}
+}
+
 func TestPresetWallet(t *testing.T) {
 	full := model.IndexOptions{Balance: true, Unspent: true, History: true}
 	both := map[string]model.IndexOptions{"address": {}, "script_hash": full}

@@ -220,7 +220,7 @@ func (p parser) indexes(c *Chain, n *yaml.Node) error {
 		return setIndexes(c, m.Value, p.at(n.Line))
 	}
 	if m.Kind != yaml.MappingNode {
-		return p.errorf(n.Line, "indexes must map index names to options, such as \"address: {}\", or be the preset wallet")
+		return p.errorf(n.Line, "indexes must map index names to options, such as \"address: {}\", or be a preset: %s", strings.Join(Presets(), " or "))
 	}
 	c.Indexes = []Index{}
 	c.origins["indexes"] = p.at(n.Line)

@@ -12,9 +12,19 @@ var presets = map[string][]Index{
 	// scripts from address, which the explorer needs too.
 	"wallet": {
 		{Name: "address"},
-		{Name: "script_hash", Options: model.IndexOptions{Balance: true, Unspent: true, History: true}},
+		{Name: "script_hash", Options: hot},
+	},
+	// Pages of the explorer show balances, unspent outputs and histories of any length. Cardano's stake credentials
+	// unite the addresses of a wallet, and its policies list their assets.
+	"explorer": {
+		{Name: "address", Options: hot},
+		{Name: "stake_credential", Options: hot, Optional: true},
+		{Name: "policy", Options: model.IndexOptions{Balance: true}, Optional: true},
 	},
 }
+
+// hot are the options for values with millions of outputs.
+var hot = model.IndexOptions{Balance: true, Unspent: true, History: true}
 
 // expand replaces the names of presets in a list of index names.
 func expand(names []string) (list []Index) {
@@ -26,6 +36,7 @@ func expand(names []string) (list []Index) {
 		for _, ix := range preset {
 			if i := slices.IndexFunc(list, func(in Index) bool { return in.Name == ix.Name }); i >= 0 {
 				list[i].Options = both(list[i].Options, ix.Options)
+				list[i].Optional = list[i].Optional && ix.Optional
 			} else {
 				list = append(list, ix)
 			}

@@ -66,7 +66,8 @@ func names[T any](keys []key[T]) (all []string) {
 	return all
 }
 
-func presetNames() []string { return slices.Sorted(maps.Keys(presets)) }
+// Presets returns the names that stand for several indexes with their options.
+func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
 // kinds are the names of all kinds of indexes.
 func kinds() (names []string) {

@@ -68,6 +68,7 @@ type Index struct {
 	Options    model.IndexOptions
 	Definition *model.Definition // nil: built in
 	Origin     string            // the place that set it: "birthmark.yaml:7", "--index"
+	Optional   bool              // of a preset: ignored on chains without the index
 
 	origins map[string]string // the places that set the keys of its definition
 }

@@ -100,10 +100,14 @@ func At(at string, err error) error {
 }
 
 // IndexesOf returns the names of the indexes that are set for the chain, nil if none are set. An index that the chain does
-// not have is an error.
+// not have is an error; an optional one of a preset is removed from set.
 func IndexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
+	offered := offeredBy(chain)
+	set.Indexes = slices.DeleteFunc(set.Indexes, func(ix config.Index) bool {
+		return ix.Optional && !slices.Contains(offered, ix.Name)
+	})
 	for _, ix := range set.Indexes {
-		if offered := offeredBy(chain); !slices.Contains(offered, ix.Name) {
+		if !slices.Contains(offered, ix.Name) {
 			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s",
 				ix.Origin, chain.Name(), ix.Name, oneOf(offered))
 		}

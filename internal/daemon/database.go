@@ -104,7 +104,7 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), Indexes: set.IndexNames(), Keep: set.IndexOptions(),
+	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches),
 		Raw: set.Raw == config.RawKeep, RawFiles: set.Raw == config.RawFiles})
 }
 
@@ -122,8 +122,12 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 		if o.Chain, err = h.chainFor(set, id, known); err != nil {
 			return err
 		}
-		if _, err = IndexesOf(set, o.Chain); err != nil {
+		names, err := IndexesOf(set, o.Chain)
+		if err != nil {
 			return err
+		}
+		if !o.ReadOnly {
+			o.Indexes, o.Keep = names, set.IndexOptions()
 		}
 		if d.DB, err = core.Open(ctx, store, o); errors.Is(err, storage.ErrDamaged) {
 			return cannotOpen(fmt.Errorf("%s: %w", set.DB, err))

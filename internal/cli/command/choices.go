@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"birthmark/chains"
+	"birthmark/internal/config"
 
 	"github.com/urfave/cli/v2"
 )
@@ -22,7 +23,7 @@ func Choices(flag string) (list []Choice) {
 		case "network":
 			list = append(list, Choice{name, chains.Networks(name)})
 		case "index":
-			list = append(list, Choice{name, builtIn(name)})
+			list = append(list, Choice{name, slices.Concat(builtIn(name), config.Presets())})
 		}
 	}
 	return list

@@ -98,7 +98,7 @@ func CompressionFlag() cli.Flag {
 
 // IndexFlag returns --index.
 func IndexFlag() cli.Flag {
-	return String("index", "comma-separated `INDEXES` to build")
+	return String("index", "comma-separated `INDEXES` to build, or a preset: explorer, wallet")
 }
 
 // Number returns the number in a flag, or fallback if the flag is not set.
