@@ -36,7 +36,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		}
 	}
 	if q.op.entries != nil {
-		w.Header()["Vary"] = []string{"Accept"}
+		w.Header().Add("Vary", "Accept")
 	}
 	cost := q.cost()
 	if stream && q.mempool {

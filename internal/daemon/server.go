@@ -14,6 +14,7 @@ import (
 
 	"birthmark/api"
 	"birthmark/api/auth"
+	"birthmark/api/compress"
 	"birthmark/api/events"
 	"birthmark/api/explorer"
 	"birthmark/api/health"
@@ -118,7 +119,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 		return err
 	}
 	s.limits.Rejected, s.limits.Plain = s.metrics.Rejected, s.plainErrors
-	s.handler = s.metrics.Wrap(ratelimit.New(s.limits, mux))
+	s.handler = s.metrics.Wrap(ratelimit.New(s.limits, compress.Handler(mux)))
 	return nil
 }
 
