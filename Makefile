@@ -31,10 +31,10 @@ help: ## print this list
 setup: ## install missing packages on Debian and Ubuntu: RocksDB, compression libraries, a C++ compiler
 	@tools/setup.sh
 
-# The browser for tests of pages. If it cannot be installed, these tests are skipped.
-.PHONY: browser
-browser:
-	@tools/setup.sh browser
+# A browser and shells. If they cannot be installed, the tests that need them are skipped.
+.PHONY: test-programs
+test-programs:
+	@tools/setup.sh tests
 
 .PHONY: build
 build: setup ## build bin/birthmark
@@ -69,7 +69,7 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 	@docs/demo-ergo.sh
 
 .PHONY: test
-test: browser blocks ## run every test
+test: test-programs blocks ## run every test
 	@$(call timed,tests) $(TEST) -timeout 25m ./...
 
 .PHONY: test-short
@@ -77,7 +77,7 @@ test-short: ## run the quick tests: the inner loop
 	@$(call timed,tests) $(TEST) -p 3 -short ./...
 
 .PHONY: race
-race: browser blocks ## run every test under the race detector
+race: test-programs blocks ## run every test under the race detector
 	go test -race -timeout 30m ./...
 
 .PHONY: test-interop
@@ -116,7 +116,7 @@ generate: setup ## write docs/openapi.yaml, its examples and api/client from the
 	go tool -modfile=tools/go.mod oapi-codegen -config api/client/oapi-codegen.yaml -o api/client/client.go api/client/openapi-3.0.yaml
 
 .PHONY: screenshots
-screenshots: browser blocks ## take the pictures in docs/img
+screenshots: test-programs blocks ## take the pictures in docs/img
 	go test -count=1 -run TestScreenshots ./internal/cli -update
 
 .PHONY: clean

@@ -6,9 +6,9 @@ cd "$(dirname "$0")/.."
 
 version=$(sed -n 's/^const release = "\(.*\)"$/\1/p' internal/cli/version.go)
 [ -n "$version" ] || { echo "release: no version in internal/cli/version.go" >&2; exit 1; }
-vcs=false
+commit=
 if git rev-parse HEAD >/dev/null 2>&1; then
-  vcs=true
+  commit=$(git rev-parse HEAD)$([ -z "$(git status --porcelain)" ] || echo +)
   SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 fi
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0} LC_ALL=C TZ=UTC
@@ -17,7 +17,7 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-0} LC_ALL=C TZ=UTC
 build() {
   CGO_LDFLAGS="-Wl,-Bstatic -lrocksdb -lz -lbz2 -lsnappy -llz4 -lzstd -lstdc++ -Wl,-Bdynamic -lm -ldl -lpthread -static-libgcc" \
     CGO_CFLAGS="-g -O2 $(tools/rocksdb/flags.sh)" GOFLAGS="-tags=grocksdb_no_link -trimpath" \
-    go build -buildvcs=$vcs -ldflags="-s -w" -o "$1" ./cmd/birthmark
+    go build -buildvcs=false -ldflags="-s -w -X birthmark/internal/cli.commit=$commit" -o "$1" ./cmd/birthmark
 }
 
 if [ "${1-}" = binary ]; then

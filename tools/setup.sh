@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Installs the packages that Birthmark needs to build on Debian 12 and 13 and Ubuntu 24.04, and with the argument `browser` the
-# packages that tests of the explorer's pages need, with `interop` the programs of `make test-interop`. Prints nothing if none
-# is missing.
+# Installs the packages that Birthmark needs to build on Debian 12 and 13 and Ubuntu 24.04, and with the argument `tests`
+# the browser and the shells of `make test`, with `interop` the programs of `make test-interop`. Prints nothing if none is
+# missing.
 set -euo pipefail
 
 packages=(
   librocksdb-dev libzstd-dev liblz4-dev libsnappy-dev libbz2-dev zlib1g-dev # RocksDB and its compression libraries
   g++ libc6-dev make git ca-certificates
 )
-browser=(chromium fonts-dejavu-core)
+tests=(chromium fonts-dejavu-core zsh fish)
 interop=() # programs that come from elsewhere are used as they are
 command -v electrum >/dev/null || interop+=(electrum)
 command -v node >/dev/null || interop+=(nodejs libnode-dev) # with the headers for native parts
@@ -48,8 +48,8 @@ install() {
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   install "${packages[@]}"
-  if [ "${1-}" = browser ]; then
-    install "${browser[@]}" || echo "setup: without ${browser[*]} the tests that need a browser are skipped" >&2
+  if [ "${1-}" = tests ]; then
+    install "${tests[@]}" || echo "setup: without ${tests[*]} the tests that need a browser or a shell are skipped" >&2
   elif [ "${1-}" = interop ]; then
     install "${interop[@]}"
   fi

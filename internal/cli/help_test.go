@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -122,61 +120,6 @@ func TestManPagesAreComplete(t *testing.T) {
 			if (line[0] == '.' || line[0] == '\'') && !request.MatchString(line) {
 				t.Errorf("%s.1: unknown request %q", name, line)
 			}
-		}
-	}
-}
-
-func TestCommandLinesAreCompleted(t *testing.T) {
-	t.Parallel()
-	for line, want := range map[string]string{
-		"stat":                                "status",
-		"index d":                             "drop",
-		"help index a":                        "add",
-		"find --heig":                         "--height-from --height-to",
-		"find --order ":                       "asc desc",
-		"find address X --order=d":            "--order=desc",
-		"--network ":                          "mainnet testnet3 testnet4 signet regtest simnet preprod preview testnet",
-		"sync --chain ergo --network ":        "mainnet testnet",
-		"find --chain bitcoin --db d script_": "script_hash script_type",
-		"index add --chain ergo box":          "box_id",
-		"sync --db ":                          ":files",
-		"block t":                             "tip",
-		"block tip ":                          "",
-		"completion ":                         "bash fish zsh",
-		"follower set wallet o":               "origin",
-		"zebra x":                             "",
-		"find --limit ":                       "",
-		"find -- --he":                        "",
-	} {
-		r := birthmark(append([]string{"__complete", "--"}, strings.Split(line, " ")...)...)
-		var got []string
-		for l := range strings.Lines(r.stdout) {
-			word, _, _ := strings.Cut(strings.TrimSpace(l), "\t")
-			got = append(got, word)
-		}
-		if r.status != exitDone || strings.Join(got, " ") != want {
-			t.Errorf("%q: %q, expected %q; %s", line, got, want, r.stderr)
-		}
-	}
-}
-
-// The script for bash asks the program for completions.
-func TestBashCompletes(t *testing.T) {
-	t.Parallel()
-	script := filepath.Join(t.TempDir(), "birthmark.bash")
-	write(t, script, birthmark("completion", "bash").stdout)
-	for line, want := range map[string]string{
-		`find --order ""`:       "asc desc ",
-		`find --order = de`:     "desc ",
-		`ind`:                   "index ",
-		`block tip "" "a b" ""`: "",
-	} {
-		words := `COMP_WORDS=("` + os.Args[0] + `" ` + line + `); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _birthmark; `
-		cmd := exec.Command("bash", "-c", "source "+script+"; "+words+`printf '%s ' "${COMPREPLY[@]}"`)
-		cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", asProgram, all))
-		out, err := cmd.CombinedOutput()
-		if got := strings.TrimLeft(string(out), " "); err != nil || got != want {
-			t.Errorf("%s: %q, expected %q (%v)", line, got, want, err)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func browser(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("there is no chromium to look at pages with: tools/setup.sh browser installs it")
+		t.Skip("there is no chromium to look at pages with: tools/setup.sh tests installs it")
 	}
 	o := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),

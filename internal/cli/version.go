@@ -39,8 +39,11 @@ type versionAnswer struct {
 // release is the version of this source. The changelog has a section for it.
 const release = "0.9.0"
 
+// commit is set by tools/release.sh. It is empty if the Go tool records the commit.
+var commit string
+
 func version() versionAnswer {
-	a := versionAnswer{Version: release, Format: schema.FormatVersion, Go: runtime.Version()}
+	a := versionAnswer{Version: release, Commit: commit, Format: schema.FormatVersion, Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the C compiler flags (CGO_CFLAGS) that package grocksdb needs with the installed version of RocksDB: none with
-# RocksDB 7, for which it is written; with RocksDB 8 and 9 those of compat.h.
+# RocksDB 7, for which it is written; with RocksDB 8 and 9 those of include/rocksdb/c.h.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -15,5 +15,5 @@ if has 'rocksdb_options_set_plain_table_factory ?\(([^)]*)\)' && [[ ${BASH_REMAT
   flags+=(-DBIRTHMARK_LONG_PLAIN_TABLE_FACTORY)
 fi
 if [ ${#flags[@]} -gt 0 ]; then
-  echo "-include $here/compat.h ${flags[*]}"
+  echo "-I$here/include ${flags[*]}"
 fi

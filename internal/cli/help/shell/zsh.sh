@@ -12,4 +12,9 @@ _birthmark() {
     done
     _describe 'birthmark' found
 }
-compdef _birthmark birthmark
+# As a file in fpath, this script is the body of the function on its first call.
+if [[ ${funcstack[1]} == _birthmark ]]; then
+    _birthmark "$@"
+else
+    compdef _birthmark birthmark
+fi

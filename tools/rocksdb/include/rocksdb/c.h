@@ -1,7 +1,8 @@
 // Declares the functions of RocksDB 7's C API that later versions removed or changed, as package grocksdb calls them.
-// tools/rocksdb/flags.sh includes it in every C file and defines what the installed version lacks. Birthmark uses none
-// of these functions.
-#include <rocksdb/c.h>
+// tools/rocksdb/flags.sh puts this folder before that of the installed header and defines what the installed version
+// lacks. Birthmark uses none of these functions.
+#pragma once
+#include_next <rocksdb/c.h>
 #include <stdlib.h>
 
 #ifdef BIRTHMARK_NO_BLOCK_CACHE_COMPRESSED
