@@ -144,9 +144,8 @@ func (s *site) accents() []byte {
 			continue
 		}
 		done[name] = true
-		const rule = "[data-accent=%s] { --accent: %s; --wash: %s; }"
-		fmt.Fprintf(&rules, rule+"\n", name, a.Light, a.LightWash)
-		fmt.Fprintf(&rules, "@media (prefers-color-scheme: dark) { "+rule+" }\n", name, a.Dark, a.DarkWash)
+		fmt.Fprintf(&rules, "[data-accent=%s] { --accent: light-dark(%s, %s); --wash: light-dark(%s, %s); }\n",
+			name, a.Light, a.Dark, a.LightWash, a.DarkWash)
 	}
 	return rules.Bytes()
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,17 +51,23 @@ func TestPagesNameTheirEvents(t *testing.T) {
 		if _, ok := live["tip"]; !ok || live["page"] == "page" != (path == "/made-up") {
 			t.Errorf("%s: the parts that change are %v", path, live)
 		}
-		scripts := d.each("script")
-		if len(scripts) != 1 {
-			t.Fatalf("%s: %d scripts", path, len(scripts))
+		var names []string
+		for _, n := range d.each("script") {
+			src, _ := attr(n, "src")
+			text, err := io.ReadAll(ask(t, h, src).Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, src[strings.LastIndex(src, "/")+1:])
+			if len(text) == 0 || len(text) >= 10_000 || bytes.Contains(text, []byte("://")) || strings.Contains(string(text), "innerHTML") {
+				t.Errorf("%s has %d bytes, or does what it should not", src, len(text))
+			}
+			if _, late := attr(n, "defer"); late == strings.HasSuffix(src, "/theme.js") {
+				t.Errorf("%s: deferred is %t; only the theme is set before the first paint", src, late)
+			}
 		}
-		src, _ := attr(scripts[0], "src")
-		text, err := io.ReadAll(ask(t, h, src).Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(text) == 0 || len(text) >= 10_000 || bytes.Contains(text, []byte("://")) || strings.Contains(string(text), "innerHTML") {
-			t.Errorf("the script has %d bytes, or does what it should not", len(text))
+		if want := []string{"theme.js", "display.js", "search.js", "live.js"}; !slices.Equal(names, want) {
+			t.Fatalf("%s: the scripts are %v, expected %v", path, names, want)
 		}
 	}
 }

@@ -22,6 +22,9 @@ type page struct {
 	frame
 }
 
+// Hero reports whether the search box is part of the page instead of its head.
+func (p *page) Hero() bool { return p.Kind == "home" || p.Kind == "front" }
+
 // frame is the data of the layout.
 type frame struct {
 	Site   *site

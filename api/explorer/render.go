@@ -130,7 +130,7 @@ func (s *site) Build() string { return pseudoVersion.ReplaceAllString(s.Version,
 
 func (s *site) Stylesheet() string { return s.staticPath("style.css") }
 
-// Script returns the path of the script that updates open pages.
-func (s *site) Script() string { return s.staticPath("live.js") }
+// Script returns the path of a script.
+func (s *site) Script(name string) string { return s.staticPath(name) }
 
 func (s *site) Icon() string { return s.staticPath("icon.svg") }

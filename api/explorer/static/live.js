@@ -56,6 +56,7 @@
     const folds = now.querySelectorAll("details");
     old.querySelectorAll("details").forEach((d, i) => { if (folds[i]) folds[i].open = d.open; });
     old.replaceChildren(...now.childNodes);
+    old.dispatchEvent(new Event("swap", { bubbles: true }));
     if (focus) old.querySelector(`a[href="${CSS.escape(focus)}"]`)?.focus();
   };
 

@@ -13,7 +13,7 @@ const (
 	// MaxText is the maximum number of bytes of a text. Longer texts have no results.
 	MaxText = 70_000
 
-	minPrefix   = 3      // characters of a prefix or of the name of an asset
+	minPrefix   = 3      // bytes of a prefix of a value or of the name of an asset
 	maxPrefixed = 10     // results per index for a prefix
 	maxNamed    = 10     // assets for a name
 	maxCompared = 20_000 // assets whose name is compared, the newest ones
@@ -180,41 +180,41 @@ func (f *finder) asset(text string) error {
 	return err
 }
 
-// named finds the newest assets with a name, in any case.
+// named finds assets by name or by the beginning of a name, in any case: first those with exactly this name, then the
+// others, each newest first.
 func (f *finder) named(text string) error {
 	if err := f.From(f.ctx, func(q *query.Query) error {
 		return q.Pass(int(min(q.Totals.Rows[schema.FamilyAssetID], maxCompared)))
 	}); err != nil {
 		return err
 	}
+	var exact, longer []query.AssetAnswer
 	page := query.Page{Limit: 1000, Descending: true}
-	count := 0
 	for compared := 0; ; compared += page.Limit {
 		list, err := f.Assets(f.ctx, page)
 		if err != nil {
 			return err
 		}
-		for i := range list.Assets {
-			a := &list.Assets[i]
-			name := query.AssetName(f.chain, a)
-			if !strings.EqualFold(name, text) {
-				continue
+		for _, a := range list.Assets {
+			switch name := query.AssetName(f.chain, &a); {
+			case len(name) < len(text) || !strings.EqualFold(name[:len(text)], text):
+			case len(name) == len(text):
+				exact = append(exact, a)
+			case len(longer) <= maxNamed:
+				longer = append(longer, a)
 			}
-			if count++; count > maxNamed {
-				f.answer.Partial = true
-				return nil
-			}
-			f.add(Result{Type: Asset, Value: a.Asset, Name: name}, a.FirstSeen.Height)
 		}
-		if list.Next == nil {
-			return nil
-		}
-		if compared+page.Limit >= maxCompared {
-			f.answer.Partial = true
-			return nil
+		f.answer.Partial = len(exact)+len(longer) > maxNamed || list.Next != nil
+		if list.Next == nil || compared+page.Limit >= maxCompared || len(exact) > maxNamed {
+			break
 		}
 		page.After = *list.Next
 	}
+	found := append(exact, longer...)
+	for _, a := range found[:min(len(found), maxNamed)] {
+		f.add(Result{Type: Asset, Value: a.Asset, Name: query.AssetName(f.chain, &a)}, a.FirstSeen.Height)
+	}
+	return nil
 }
 
 // prefixed finds values with the prefix.

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"birthmark/core"
+	"birthmark/internal/testblocks"
+)
+
+// The parts of all pages, on real blocks of every chain.
+func TestSiteInABrowser(t *testing.T) {
+	slow(t)
+	browser := browser(t)
+	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
+	if cardano := syncedCardano(t, 37_000); cardano != nil {
+		dbs = append(dbs, cardano)
+	}
+	t.Run("ergo", func(t *testing.T) {
+		blocks := testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
+		dbs = append(dbs, synced(t, "ergo", "mainnet", "file://"+blocks, 2000))
+	})
+	server := shownIn(t, dbs...)
+	t.Run("display settings hold", func(t *testing.T) { displayHolds(t, browser, server) })
+	t.Run("search suggests", func(t *testing.T) { searchSuggests(t, browser, server, len(dbs)) })
+}
+
+// press sends keys to the element with the focus.
+func (b *tab) press(keys ...string) {
+	b.Helper()
+	for _, key := range keys {
+		b.do("press a key", chromedp.KeyEvent(key))
+	}
+}
+
+// pick selects an option with the keyboard.
+func (b *tab) pick(id, first string) {
+	b.Helper()
+	eval[bool](b, `document.getElementById('`+id+`').focus(), true`)
+	b.press(first)
+}
+
+// The theme, the unit of amounts and the zone of times hold on the next pages, and on a page that changes by itself.
+func displayHolds(t *testing.T, browser context.Context, server string) {
+	b := newTab(t, browser, server)
+	zone := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Asia/Tokyo"})
+		return err
+	})
+	b.do("begin", wide(desk), scheme("light"), zone)
+	const paper, dark = `getComputedStyle(document.documentElement).backgroundColor`, "rgb(20, 21, 23)"
+	b.open("/bitcoin/block/170", 200)
+	text := func() string { return eval[string](b, "document.body.innerText") }
+	light, before := eval[string](b, paper), text()
+	if light == dark || !strings.Contains(before, "UTC") || !strings.Contains(before, "BTC") {
+		t.Fatalf("%s is the paper of %s", light, before)
+	}
+	b.pick("theme", "d")
+	b.becomes(paper + ` === '` + dark + `'`)
+	b.pick("amounts", "s")
+	b.pick("times", "l")
+	b.look("after the switches", "frame", "contrast", "width")
+	b.open("/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16", 200)
+	if got := eval[string](b, paper); got != dark {
+		t.Errorf("the paper of the next page is %s, expected %s", got, dark)
+	}
+	for _, want := range []string{"1,000,000,000", "4,000,000,000", "sat", "2009-01-12 12:30:25 GMT+9"} {
+		if !strings.Contains(text(), want) {
+			t.Errorf("no %q in %s", want, text())
+		}
+	}
+	if strings.Contains(eval[string](b, "document.querySelector('main').innerText"), " BTC") {
+		t.Errorf("amounts in BTC: %s", text())
+	}
+	b.do("on a phone", wide(phone))
+	b.look("on a phone", "contrast", "width", "labels")
+	b.do("back", wide(desk))
+	b.pick("amounts", "B")
+	b.pick("times", "U")
+	b.pick("theme", "a")
+	b.becomes(paper + ` === '` + light + `'`)
+	b.open("/bitcoin/block/170", 200)
+	if after := text(); after != before {
+		t.Errorf("the page was %s\nand is %s", before, after)
+	}
+}
+
+// The slash moves to the search box, which suggests and leads to results by keyboard and by mouse.
+func searchSuggests(t *testing.T, browser context.Context, server string, chains int) {
+	b := newTab(t, browser, server)
+	b.do("begin", wide(desk), scheme("light"))
+	const open = `document.querySelectorAll('#suggestions [role=option]').length`
+	b.open("/bitcoin/block/9", 200)
+	b.press("/")
+	b.becomes(`document.activeElement.id === 'q'`)
+	eval[bool](b, `document.getElementById('q').value = '', true`) // the driver sends the character in spite of preventDefault
+	b.press("1", "7", "0")
+	b.becomes(open + ` === 1 && document.getElementById('q').getAttribute('aria-expanded') === 'true'`)
+	b.look("with suggestions", "frame", "contrast", "width")
+	b.press(kb.ArrowDown)
+	b.becomes(`document.getElementById(document.getElementById('q').getAttribute('aria-activedescendant')).ariaSelected === 'true'`)
+	b.follow("Enter", chromedp.KeyEvent(kb.Enter))
+	if !strings.HasPrefix(b.at, "/bitcoin/block/00000000d1145790") {
+		t.Errorf("the suggestion leads to %s", b.at)
+	}
+	b.open("/bitcoin", 200)
+	if got := eval[string](b, "document.activeElement.id"); got != "q" {
+		t.Errorf("the overview has its focus on %q", got)
+	}
+	b.press("1", "2", "c")
+	b.becomes(open + ` > 3`)
+	b.press(kb.Escape)
+	b.becomes(open + ` === 0`)
+	b.open("/", 200)
+	b.press("5", "5", "5")
+	b.becomes(open + ` === ` + string(rune('0'+chains)))
+	b.do("on a phone", wide(phone))
+	b.look("with suggestions on a phone", "contrast", "width")
+	b.follow("click", chromedp.Click(chromedp.CSS("#suggestions li")))
+	if !strings.HasPrefix(b.at, "/bitcoin/block/") {
+		t.Errorf("the suggestion leads to %s", b.at)
+	}
+	if chains < 3 {
+		return
+	}
+	b.open("/cardano-preview", 200)
+	eval[bool](b, `document.getElementById('q').focus(), true`)
+	b.press("i", "h", "a", "p", "p")
+	b.becomes(open + ` > 0 && document.getElementById('suggestions').textContent.includes('IHappyCoin')`)
+}
