@@ -25,8 +25,9 @@ func chainOperations() []*operation {
 		with(pageParameters).shown(example{path: "/forks"}),
 		func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
 	find := get("search", "/search", "chain", "Search",
-		"Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, "+
-			"fingerprint or name. Without such a result: an address that was never used, or values with this prefix.",
+		"Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id or "+
+			"fingerprint. Without such a result: an address that was never used. Without one: assets whose name begins with "+
+			"the text, of the newest 20,000, and values with this prefix, of indexes with the option `prefix`.",
 		search.Results{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) {
 			return search.Of(ctx, v.Queries, q.chain.Model, q.text)

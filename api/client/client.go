@@ -2140,7 +2140,7 @@ type ClientInterface interface {
 
 	// Search Search
 	//
-	// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+	// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id or fingerprint. Without such a result: an address that was never used. Without one: assets whose name begins with the text, of the newest 20,000, and values with this prefix, of indexes with the option `prefix`.
 	//
 	// Corresponds with GET /v1/{chain}/search (the `Search` operationId).
 	Search(ctx context.Context, chain string, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2716,7 +2716,7 @@ func (c *Client) Schema(ctx context.Context, chain string, reqEditors ...Request
 
 // Search Search
 //
-// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id or fingerprint. Without such a result: an address that was never used. Without one: assets whose name begins with the text, of the newest 20,000, and values with this prefix, of indexes with the option `prefix`.
 //
 // Corresponds with GET /v1/{chain}/search (the `Search` operationId).
 func (c *Client) Search(ctx context.Context, chain string, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -5656,7 +5656,7 @@ type ClientWithResponsesInterface interface {
 
 	// SearchWithResponse Search
 	//
-	// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+	// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id or fingerprint. Without such a result: an address that was never used. Without one: assets whose name begins with the text, of the newest 20,000, and values with this prefix, of indexes with the option `prefix`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8046,7 +8046,7 @@ func (c *ClientWithResponses) SchemaWithResponse(ctx context.Context, chain stri
 
 // SearchWithResponse Search
 //
-// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id, fingerprint or name. Without such a result: an address that was never used, or values with this prefix.
+// Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id or fingerprint. Without such a result: an address that was never used. Without one: assets whose name begins with the text, of the newest 20,000, and values with this prefix, of indexes with the option `prefix`.
 //
 // Returns a wrapper object for the known response body format(s).
 //

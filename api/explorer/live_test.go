@@ -60,7 +60,7 @@ func TestPagesNameTheirEvents(t *testing.T) {
 			}
 			names = append(names, src[strings.LastIndex(src, "/")+1:])
 			if len(text) == 0 || len(text) >= 10_000 || bytes.Contains(text, []byte("://")) || strings.Contains(string(text), "innerHTML") {
-				t.Errorf("%s has %d bytes, or does what it should not", src, len(text))
+				t.Errorf("%s has %d bytes, or uses a forbidden function", src, len(text))
 			}
 			if _, late := attr(n, "defer"); late == strings.HasSuffix(src, "/theme.js") {
 				t.Errorf("%s: deferred is %t; only the theme is set before the first paint", src, late)
