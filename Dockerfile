@@ -9,7 +9,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 # The commit comes from the folder .git, if the context has it.
-RUN tools/release.sh binary /out/birthmark
+RUN tools/release.sh binary /out/birthmark && tools/release.sh licenses >/out/copyright
 
 FROM debian:12-slim
 RUN apt-get update \
@@ -17,6 +17,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --user-group --uid 10001 --home-dir /var/lib/birthmark --create-home birthmark
 COPY --from=build /out/birthmark /usr/local/bin/birthmark
+COPY --from=build /out/copyright /usr/share/doc/birthmark/copyright
 USER birthmark
 # Databases are in /var/lib/birthmark, in a folder per chain and network.
 ENV XDG_DATA_HOME=/var/lib

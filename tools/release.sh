@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds a release in dist/: a tarball, a Debian package and their checksums. `release.sh binary FILE` builds only the
-# binary. Two builds of one commit on the same system are equal: the paths of the tree and the time do not matter.
+# binary, `release.sh licenses` prints the licenses of all that it contains. Two builds of one commit on the same system are equal: the paths of the tree and the time do not matter.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,10 +20,31 @@ build() {
     go build -buildvcs=false -ldflags="-s -w -X birthmark/internal/cli.commit=$commit" -o "$1" ./cmd/birthmark
 }
 
-if [ "${1-}" = binary ]; then
-  build "${2:?release: expected binary FILE}"
-  exit
-fi
+# Prints the licenses of this program and of the libraries in the binary: Go modules, Go and, where Debian has them, C.
+licenses() {
+  local module dir files file name
+  {
+    printf 'birthmark %s\n' "$PWD"
+    go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}' ./cmd/birthmark | sed '/^$/d' | sort -u
+    printf 'Go %s\n' "$(go env GOROOT)"
+  } | while read -r module dir; do
+    files=$(find -L "$dir" -maxdepth 1 -type f -iregex '.*/\(licen[cs]e\|copying\|notice\)[^/]*' | sort)
+    [ -n "$files" ] || { echo "release: no license in $dir" >&2; exit 1; }
+    for file in $files; do
+      printf '\n==== %s, %s ====\n\n' "$module" "${file##*/}"
+      cat "$file"
+    done
+  done
+  for name in librocksdb libzstd liblz4 libsnappy libbz2 zlib1g; do
+    file=/usr/share/doc/$name-dev/copyright
+    [ ! -e $file ] || { printf '\n==== %s ====\n\n' $name; cat $file; }
+  done
+}
+
+case ${1-} in
+  binary) build "${2:?release: expected binary FILE}"; exit ;;
+  licenses) licenses; exit ;;
+esac
 
 arch=$(go env GOARCH)
 name=birthmark_${version}_linux_$arch
@@ -44,6 +65,7 @@ GLIBC=$(objdump -T $stage/birthmark | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail 
 export GLIBC=${GLIBC#GLIBC_}
 
 cp LICENSE README.md CHANGELOG.md $stage/doc/
+licenses >$stage/doc/copyright
 sed 's|/usr/local/bin/birthmark|/usr/bin/birthmark|' docs/birthmark.service >$stage/birthmark.service
 $stage/birthmark init - --chain bitcoin --network signet --db /var/lib/birthmark/bitcoin-signet >$stage/birthmark.yaml
 $stage/birthmark man $stage/man >/dev/null

@@ -34,9 +34,11 @@ static const T &rep_inline(const void *handle) {
   return *static_cast<const T *>(handle);
 }
 
-// The C API's handle of a family, which its destructor deletes.
+// The C API's handle of a family, which its destructor deletes. RocksDB 7 does not read immortal; later versions keep
+// the family of an immortal handle.
 struct Handle {
   ColumnFamilyHandle *rep;
+  bool immortal = false;
 };
 
 static char *failed(const Status &s) { return s.ok() ? nullptr : strdup(s.ToString().c_str()); }
