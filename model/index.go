@@ -43,6 +43,23 @@ type Index struct {
 
 	Format func(value []byte) string
 	Parse  func(text string) ([]byte, error) // errors state what is expected
+
+	// Types returns what a value states about itself, such as P2WPKH or script; nil: nothing.
+	Types func(value []byte) []string
+	// Scheme is the scheme of URIs that request a payment to a value (BIP 21); empty: there are none.
+	Scheme string
+}
+
+// TypesOf returns what a text of a value states about itself; nil if that is nothing.
+func (x *Index) TypesOf(text string) []string {
+	if x.Types == nil {
+		return nil
+	}
+	value, err := x.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return x.Types(value)
 }
 
 // Definition is a custom index: expressions over the fields of an output, its transaction and its block.

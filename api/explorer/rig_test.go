@@ -219,7 +219,8 @@ func (d *document) links() (paths []string) {
 	for _, n := range d.each("a") {
 		href, _ := attr(n, "href")
 		path, _, _ := strings.Cut(href, "#")
-		if path == "" || path == "/docs" || path == "/v1" || strings.HasPrefix(path, "/v1/") || slices.Contains(paths, path) {
+		_, file := attr(n, "download")
+		if file || path == "" || path == "/docs" || path == "/v1" || strings.HasPrefix(path, "/v1/") || slices.Contains(paths, path) {
 			continue
 		}
 		paths = append(paths, path)

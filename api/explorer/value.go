@@ -12,6 +12,7 @@ import (
 const (
 	valueRows   = 25 // outputs and transactions per page
 	valueAssets = 40 // assets per page
+	movedAssets = 5  // assets per transaction in a history
 	// valueOutputs is how many outputs of a value a page reads at most if the index lacks an option.
 	valueOutputs = 100_000
 	// chartOutputs is how many of them are read again for the chart.
@@ -24,11 +25,15 @@ type valueBody struct {
 	Heading    string
 	Kind       string // of the index
 	Value      string
+	Types      []string               // such as P2WPKH
+	URI        string                 // in the QR code
+	Code       template.HTML          // QR code of an address; empty: none
 	FirstSeen  *query.FirstSeenAnswer // nil: never used
 	Holds      *query.BalanceAnswer   // nil: not available
 	Held       []assetAmount          // assets
 	MoreAssets int
-	Uncounted  string      // why there is no balance
+	Uncounted  string // why there is no balance
+	Last       *lastSeen
 	Others     []ownerLink // values of other indexes that all shown outputs share
 	Chart      template.HTML
 	ChartNote  string // start of the chart, or why there is none
@@ -41,6 +46,8 @@ type valueBody struct {
 	OtherView  link // link to all outputs, or to unspent ones
 
 	History  []movementRow
+	Period   period // of History and Chart
+	CSV      string // path of the same list
 	Pager    pager
 	Unlisted string // why there is no history
 	Running  bool   // rows have the balance after the transaction
@@ -49,12 +56,21 @@ type valueBody struct {
 	JSON     string // the totals as JSON
 }
 
+// lastSeen is the newest transaction of a value.
+type lastSeen struct {
+	Name   string // Last active; Last received if only the newest output is known
+	Tx     link
+	Height uint32
+}
+
 // movementRow is a transaction in the history of a value.
 type movementRow struct {
 	query.HistoryTxAnswer
 	Change amount  // with its sign
 	Both   bool    // received and sent
 	After  *amount // balance after it; nil: unknown
+	Moved  []assetAmount
+	More   int // other assets
 }
 
 // address is the page of a value of the index address.
@@ -83,11 +99,18 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		return &page{Location: v.OutputLink(o.Tx, o.Index).URL}, nil
 	}
 	value = newest.Value
+	when, err := v.period()
+	if err != nil {
+		return nil, err
+	}
 	here := v.ValueLink(index, value)
-	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen}
+	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen, Period: when}
 	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
 		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
 		Crumbs:      []link{{v.URL("status"), "Indexes"}, {v.URL("values", index), words(index)}, {Text: short(value)}}}
+	if err := v.describe(b); err != nil {
+		return nil, err
+	}
 	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
 	if newest.FirstSeen == nil {
 		p.Follow = following(index, value)
@@ -97,12 +120,29 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		b.Part = "outputs"
 		return p, r.outputs(cursorOf(after))
 	}
-	if after := v.query("history"); after != "" {
+	if after := v.query("history"); after != "" || when.Set() {
 		b.Part = "history"
 		return p, r.history(cursorOf(after))
 	}
 	p.Follow = following(index, value)
 	return p, r.all()
+}
+
+// describe adds what the value states about itself, and the QR code of an address.
+func (v *visit) describe(b *valueBody) (err error) {
+	indexes := v.chain.Model.Indexes()
+	i := slices.IndexFunc(indexes, func(x model.Index) bool { return x.Name == b.Index })
+	if i < 0 {
+		return nil
+	}
+	if b.Types = indexes[i].TypesOf(b.Value); b.Index != "address" {
+		return nil
+	}
+	if b.URI = b.Value; indexes[i].Scheme != "" {
+		b.URI = indexes[i].Scheme + ":" + b.Value
+	}
+	b.Code, err = codeOf(b.URI, "QR code of the address")
+	return err
 }
 
 // indexState returns an index of the database, or the error of a query for it.

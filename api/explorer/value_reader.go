@@ -9,6 +9,7 @@ import (
 
 	"birthmark/api/ratelimit"
 	"birthmark/core/query"
+	"birthmark/model"
 )
 
 // valueReader reads the data of the page of a value, within its limits.
@@ -81,7 +82,19 @@ func (r *valueReader) all() error {
 	if err := r.history(""); err != nil {
 		return err
 	}
+	r.lastSeen()
 	return r.chart()
+}
+
+// lastSeen sets the newest transaction, or else the newest output.
+func (r *valueReader) lastSeen() {
+	if r.recent != nil && len(r.recent.Txs) > 0 {
+		t := r.recent.Txs[0]
+		r.body.Last = &lastSeen{"Last active", r.TxLink(t.Hash), t.Height}
+	} else if len(r.newest.Outputs) > 0 {
+		o := r.newest.Outputs[0]
+		r.body.Last = &lastSeen{"Last received", r.TxLink(o.Tx), o.Height}
+	}
 }
 
 // balance reads the balance, within the time limit if the index lacks the option.
@@ -177,7 +190,12 @@ func (r *valueReader) history(after string) error {
 		b.Unlisted = "History not available: there are too many outputs."
 		return nil
 	}
-	b.Pager = partPager(b.Whole.URL, "", "history", after, a.Next)
+	b.Pager = partPager(b.Whole.URL, b.Period.Query(), "history", after, a.Next)
+	b.CSV = b.Whole.URL + "/history.csv"
+	if q := b.Period.Query(); q != "" {
+		b.CSV += "?" + q
+	}
+	n := r.naming()
 	b.Running = len(a.Txs) > 0 && a.Txs[0].Balance != ""
 	for _, t := range a.Txs {
 		received, sent := integer(t.Received), integer(t.Sent)
@@ -189,6 +207,20 @@ func (r *valueReader) history(after string) error {
 		if b.Running {
 			after := r.Amount(t.Balance)
 			row.After = &after
+		}
+		for i, moved := range t.Assets {
+			if i == movedAssets {
+				row.More = len(t.Assets) - i
+				break
+			}
+			entry, err := n.entry(moved.Asset, new(big.Int).Sub(integer(moved.Received), integer(moved.Sent)).String())
+			if err != nil {
+				return err
+			}
+			if entry.Amount.Sign == "" {
+				entry.Amount.Sign = "+"
+			}
+			row.Moved = append(row.Moved, entry)
 		}
 		b.History = append(b.History, row)
 	}
@@ -202,7 +234,10 @@ func (r *valueReader) movements(p query.Page) (a *query.HistoryAnswer, err error
 		return nil, nil
 	}
 	late, err := r.kept("history", func(ctx context.Context) (err error) {
-		a, err = r.History(ctx, r.index.Name, r.value, query.Range{}, p)
+		a, err = r.History(ctx, r.index.Name, r.value, r.body.Period.Range, p)
+		if _, code := model.KindOf(err); code == "empty_range" { // the chain has no block in the period
+			a, err = &query.HistoryAnswer{}, nil
+		}
 		return err
 	})
 	if late {

@@ -76,6 +76,11 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 			if p.Location != "" {
 				return nil
 			}
+			if p.File != nil {
+				b.Reset()
+				b.Write(p.File.Body)
+				return nil
+			}
 			return s.render(b, p)
 		})
 		switch {

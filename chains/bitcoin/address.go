@@ -44,6 +44,28 @@ func formatAddress(n *params.Network, value []byte) string {
 	}
 }
 
+// addressTypes returns the type of the outputs that pay to a stored address. The address of a key hash is also that of
+// P2PK outputs.
+func addressTypes(value []byte) []string {
+	if checkStored(value) != nil {
+		return nil
+	}
+	switch version, size := value[0], len(value)-1; {
+	case version == toKeyHash:
+		return []string{"P2PKH"}
+	case version == toScriptHash:
+		return []string{"P2SH"}
+	case version == 0 && size == block.WitnessKeyHashSize:
+		return []string{"P2WPKH"}
+	case version == 0:
+		return []string{"P2WSH"}
+	case version == 1 && size == block.WitnessScriptSize: // BIP 341
+		return []string{"P2TR"}
+	default:
+		return []string{fmt.Sprintf("witness version %d", version)}
+	}
+}
+
 func checkStored(value []byte) error {
 	if len(value) == 0 {
 		return errors.New("empty")

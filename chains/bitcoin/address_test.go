@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,6 +58,27 @@ func TestStoredAddressesAreWrittenAndReadBack(t *testing.T) {
 					t.Fatalf("%s for %s is read as %x", changed, text, again)
 				}
 			}
+		}
+	}
+}
+
+func TestAddressesStateTheirType(t *testing.T) {
+	c, err := New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &c.Indexes()[addressIndex]
+	for text, want := range map[string]string{
+		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S":                             "[P2PKH]",
+		"3J98t1WpEZ73CNmQviecrnyiWrnqRhWNLy":                             "[P2SH]",
+		"bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4":                     "[P2WPKH]",
+		"bc1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3qccfmv3": "[P2WSH]",
+		"bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0": "[P2TR]",
+		"bc1sw50qgdz25j": "[witness version 16]",
+		"bc1":            "[]",
+	} {
+		if got := fmt.Sprint(x.TypesOf(text)); got != want {
+			t.Errorf("%s: %s, expected %s", text, got, want)
 		}
 	}
 }

@@ -33,6 +33,7 @@ func indexes(n *params.Network) []model.Index {
 			Value:  "output.address",
 			Format: func(value []byte) string { return formatAddress(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
+			Types:  addressTypes, Scheme: "bitcoin",
 		},
 		scriptHashIndex: {
 			Name: "script_hash", Kind: model.OneToMany,

@@ -33,6 +33,7 @@ func indexes(n address.Network) []model.Index {
 			Doc:    "the address that an output pays, as it is in the block: Byron addresses and Shelley addresses of every kind",
 			Format: func(value []byte) string { return address.Format(n, value) },
 			Parse:  func(text string) ([]byte, error) { return address.Parse(n, text) },
+			Types:  address.Types,
 		},
 		paymentCredentialIndex: {
 			Name: "payment_credential", Kind: model.OneToMany,
@@ -40,6 +41,7 @@ func indexes(n address.Network) []model.Index {
 			Doc:    "the key or script that can spend an output, whatever its address delegates to; none for Byron addresses",
 			Format: func(value []byte) string { return address.FormatPaymentCredential(n, value) },
 			Parse:  func(text string) ([]byte, error) { return address.ParsePaymentCredential(n, text) },
+			Types:  address.CredentialTypes,
 		},
 		stakeCredentialIndex: {
 			Name: "stake_credential", Kind: model.OneToMany,
@@ -47,6 +49,7 @@ func indexes(n address.Network) []model.Index {
 			Doc:    "the key or script that the address of an output delegates with; none for Byron, enterprise and pointer addresses",
 			Format: func(value []byte) string { return address.FormatStakeCredential(n, value) },
 			Parse:  func(text string) ([]byte, error) { return address.ParseStakeCredential(n, text) },
+			Types:  address.CredentialTypes,
 		},
 		scriptHashIndex: {
 			Name: "script_hash", Kind: model.OneToMany,

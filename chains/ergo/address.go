@@ -83,6 +83,22 @@ func formatAddress(n *network, value []byte) string {
 	return base58.Encode(append(raw, sum[:checksumSize]...))
 }
 
+// addressTypes returns the type of a stored address.
+func addressTypes(value []byte) []string {
+	if len(value) == 0 {
+		return nil
+	}
+	switch value[0] {
+	case typeP2PK:
+		return []string{"P2PK"}
+	case typeP2SH:
+		return []string{"P2SH"}
+	case typeP2S:
+		return []string{"P2S"}
+	}
+	return nil
+}
+
 // parseAddress returns the stored form of an address. An error is of kind [model.Usage], code bad_value.
 func parseAddress(n *network, text string) ([]byte, error) {
 	value, err := readAddress(n, text)

@@ -3,6 +3,7 @@ package ergo
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -65,6 +66,18 @@ func TestAddressesEqualTheReferences(t *testing.T) {
 			if back, err := parseAddress(networks[i], "hex:"+c.tree); err != nil || string(back) != string(value) {
 				t.Errorf("%s: its tree is read as %x, %v, expected %x", c.name, back, err, value)
 			}
+		}
+	}
+}
+
+func TestAddressesStateTheirType(t *testing.T) {
+	for text, want := range map[string]string{
+		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWE": "[P2PK]", "8UApt8czfFVuTgQmMwtsRBZ4nfWquNiSwCWUjMg": "[P2SH]",
+		"4MQyML64GnzMxZgm": "[P2S]", "": "[]",
+	} {
+		x := networks[0].indexes()[addressIndex]
+		if got := fmt.Sprint(x.TypesOf(text)); got != want {
+			t.Errorf("%s: %s, expected %s", text, got, want)
 		}
 	}
 }

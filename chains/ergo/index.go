@@ -34,6 +34,7 @@ func (n *network) indexes() []model.Index {
 			Doc:    "the address that can spend a box, as in the reference implementation: P2PK, P2SH, and P2S for every other script",
 			Format: func(value []byte) string { return formatAddress(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
+			Types:  addressTypes,
 		},
 		boxIDIndex: {
 			Name: indexBoxID, Kind: model.OneToOne, Always: true,

@@ -12,6 +12,7 @@ import (
 	"birthmark/core/query/search"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/csvlist"
 	"birthmark/internal/daemon"
 	"birthmark/model"
 )
@@ -91,7 +92,7 @@ func listCommand[A, E any](
 		if next != nil {
 			fmt.Fprintln(p.Stderr, "birthmark: there is more: --after", *next)
 		}
-		return terminal.CSV(p.Stdout, list, slices.Sorted(slices.Values(r.db.Indexes())))
+		return csvlist.Write(p.Stdout, list, slices.Sorted(slices.Values(r.db.Indexes())))
 	})
 }
 

@@ -112,6 +112,27 @@ func TestFormatAddressMatchesCIP19(t *testing.T) {
 	}
 }
 
+func TestAddressesStateTheirOwners(t *testing.T) {
+	want := []string{
+		"payment key, stake key", "payment script, stake key", "payment key, stake script", "payment script, stake script",
+		"payment key, stake pointer", "payment script, stake pointer", "payment key, no stake", "payment script, no stake",
+		"stake key", "stake script",
+	}
+	for i, c := range cip19 {
+		raw, err := Parse(Mainnet, c.mainnet)
+		if got := strings.Join(Types(raw), ", "); err != nil || got != want[i] {
+			t.Errorf("%s: %s, %v, expected %s", c.mainnet, got, err, want[i])
+		}
+	}
+	raw, err := Parse(Mainnet, byronAddresses["mainnet"][0])
+	if got := Types(raw); err != nil || len(got) != 1 || got[0] != "Byron" {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got := Types([]byte("no address")); got != nil {
+		t.Error(got)
+	}
+}
+
 func TestByronAddressesRoundTrip(t *testing.T) {
 	for name, texts := range byronAddresses {
 		for _, text := range texts {

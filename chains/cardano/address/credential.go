@@ -62,6 +62,41 @@ func isCredential(cred []byte) bool {
 	return len(cred) == storedCredential && cred[0] <= credentialOfScript
 }
 
+// Types returns what an address states about its owners: the kinds of its credentials (CIP-19), or that it is of Byron.
+func Types(raw []byte) []string {
+	if _, err := ByronPayload(raw); err == nil {
+		return []string{"Byron"}
+	}
+	if !IsShelley(raw) {
+		return nil
+	}
+	var types []string
+	if cred, ok := PaymentCredential(raw); ok {
+		types = append(types, "payment "+CredentialTypes(cred)[0])
+	}
+	cred, staked := StakeCredential(raw)
+	switch kind := raw[0] >> 4; {
+	case staked:
+		types = append(types, "stake "+CredentialTypes(cred)[0])
+	case kind <= maxPointerType:
+		types = append(types, "stake pointer")
+	default:
+		types = append(types, "no stake")
+	}
+	return types
+}
+
+// CredentialTypes returns whether a stored credential is a key or a script.
+func CredentialTypes(cred []byte) []string {
+	switch {
+	case !isCredential(cred):
+		return nil
+	case cred[0] == credentialOfScript:
+		return []string{"script"}
+	}
+	return []string{"key"}
+}
+
 // FormatPaymentCredential returns a payment credential in bech32 (CIP-5).
 func FormatPaymentCredential(_ Network, cred []byte) string {
 	switch {

@@ -1,4 +1,5 @@
-package terminal
+// Package csvlist writes lists of answers as CSV.
+package csvlist
 
 import (
 	"encoding/csv"
@@ -9,10 +10,10 @@ import (
 	"strings"
 )
 
-// CSV writes a header and a line per entry (RFC 4180, with lines that end in a line feed). Columns have the names of the
+// Write writes a header and a line per entry (RFC 4180, with lines that end in a line feed). Columns have the names of the
 // JSON fields; those of nested objects are joined by a dot. A map of an entry has a column for each of keys. A list of
 // texts is joined by spaces, other lists are JSON. Unknown values and null are empty.
-func CSV[E any](w io.Writer, entries []E, keys []string) error {
+func Write[E any](w io.Writer, entries []E, keys []string) error {
 	c := csv.NewWriter(w)
 	columns := columnsOf(reflect.TypeFor[E](), "", keys)
 	row := make([]string, len(columns))

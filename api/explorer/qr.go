@@ -1,0 +1,43 @@
+package explorer
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+
+	"rsc.io/qr"
+)
+
+// maxCode is the length in bytes of the longest text in a QR code: a camera does not read larger codes from a screen.
+const maxCode = 400
+
+// quietZone is the margin of a QR code in modules (ISO/IEC 18004).
+const quietZone = 4
+
+// codeOf returns the QR code of a text as an SVG picture; empty if the text is too long.
+func codeOf(text, label string) (template.HTML, error) {
+	if len(text) > maxCode {
+		return "", nil
+	}
+	code, err := qr.Encode(text, qr.M)
+	if err != nil {
+		return "", err
+	}
+	var path strings.Builder
+	for y := range code.Size {
+		for x := 0; x < code.Size; x++ {
+			from := x
+			for x < code.Size && code.Black(x, y) {
+				x++
+			}
+			if x > from {
+				fmt.Fprintf(&path, "M%d %dh%dv1h-%dz", from, y, x-from, x-from)
+			}
+		}
+	}
+	size := code.Size + 2*quietZone
+	// #nosec G203: numbers, and an escaped label
+	return template.HTML(fmt.Sprintf(`<svg class="qr" viewBox="%d %d %d %d" role="img" aria-label="%s">`+
+		`<rect x="%d" y="%d" width="%d" height="%d"/><path d="%s"/></svg>`,
+		-quietZone, -quietZone, size, size, template.HTMLEscapeString(label), -quietZone, -quietZone, size, size, path.String())), nil
+}

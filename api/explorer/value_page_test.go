@@ -1,0 +1,230 @@
+package explorer
+
+import (
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/core"
+	"birthmark/core/query"
+	"birthmark/internal/humanize"
+	"birthmark/internal/testseed"
+	"birthmark/model/modeltest"
+
+	"rsc.io/qr"
+)
+
+// squares returns the black modules in the SVG picture of a QR code.
+func squares(t *testing.T, d *document) map[[2]int]bool {
+	t.Helper()
+	_, svg, ok := strings.Cut(d.text, `<svg class="qr"`)
+	if !ok {
+		t.Fatalf("%s has no QR code", d.path)
+	}
+	svg, _, _ = strings.Cut(svg, "</svg>")
+	black := map[[2]int]bool{}
+	for _, m := range regexp.MustCompile(`M(\d+) (\d+)h(\d+)v1h-(\d+)z`).FindAllStringSubmatch(svg, -1) {
+		x, _ := strconv.Atoi(m[1])
+		y, _ := strconv.Atoi(m[2])
+		n, _ := strconv.Atoi(m[3])
+		for i := range n {
+			black[[2]int{x + i, y}] = true
+		}
+	}
+	return black
+}
+
+// The head of the page of an address: its type, its QR code, its first and its last transaction.
+func TestTheHeadOfAnAddress(t *testing.T) {
+	for _, c := range []struct {
+		db             *core.DB
+		name           string
+		address, types string
+		code           string
+		has            []string
+	}{
+		{bitcoin(t), "bitcoin", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "P2PKH", "bitcoin:12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
+			[]string{"First seen0437cd7f8525", "in block 9, 2009-01-09 03:54:39 UTC", "Last active828ef3b079f9", "in block 248, 2009-01-12 20:04:20 UTC"}},
+		{cardano(t), "cardano", "", "payment key", "", []string{"Last active"}},
+		{ergo(t), "ergo", "", "P2S", "", []string{"Last active"}},
+	} {
+		address, code := c.address, c.code
+		if address == "" {
+			address = busiest(t, c.db, "address").Value
+			code = address
+		}
+		h := explorerOf(t, chainOf(c.name, c.db, nil))
+		d := read(t, h, "/"+c.name+"/address/"+address, http.StatusOK)
+		d.has(t, append(c.has, c.types)...)
+		if len(code) > maxCode {
+			continue
+		}
+		want, err := qr.Encode(code, qr.M)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := squares(t, d)
+		for y := range want.Size {
+			for x := range want.Size {
+				if got[[2]int{x, y}] != want.Black(x, y) {
+					t.Fatalf("%s: the module at %d, %d is not that of %s", d.path, x, y, code)
+				}
+			}
+		}
+		if text := d.main(); !strings.Contains(text, "QR code"+code) && !strings.Contains(text, code) {
+			t.Errorf("%s does not name %s", d.path, code)
+		}
+	}
+	unused := read(t, explorerOf(t, chainOf("bitcoin", bitcoin(t), nil)), "/bitcoin/address/bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", http.StatusOK)
+	unused.has(t, "P2WPKH", "has never been used", "Balance0")
+	if len(squares(t, unused)) == 0 {
+		t.Error("an unused address has no QR code")
+	}
+}
+
+// Every transaction is in the period of its day, and in no other.
+func TestAPeriodHasTheTransactionsOfItsDays(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(60))
+		h := explorerOf(t, chainOf("made-up", db, nil))
+		b := busiest(t, db, "address")
+		history, err := db.History(t.Context(), "address", b.Value, query.Range{}, query.Page{Limit: query.MaxLimit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		days := map[string][]string{}
+		for _, tx := range history.Txs {
+			if tx.Time > 0 { // genesis is in no period
+				day := time.Unix(tx.Time, 0).UTC().Format(time.DateOnly)
+				days[day] = append(days[day], tx.Hash)
+			}
+		}
+		path := "/made-up/address/" + b.Value
+		sum := 0
+		for day, txs := range days {
+			parts := pages(t, h, path+"?from="+day+"&to="+day)
+			for _, hash := range txs {
+				if !slices.ContainsFunc(parts, func(d *document) bool { return d.count("/made-up/tx/"+hash) > 0 }) {
+					t.Errorf("%s is not in the history of %s", hash, day)
+				}
+			}
+			rows := 0
+			for _, d := range parts {
+				rows += strings.Count(d.section("history"), " UTC")
+			}
+			sum += rows
+			if file := csvOf(t, h, path+"/history.csv?from="+day+"&to="+day); len(file) != rows+1 {
+				t.Errorf("%s: %d lines of CSV, expected %d", day, len(file), rows+1)
+			}
+		}
+		if sum < len(history.Txs)/2 || len(days) == 0 {
+			t.Errorf("%d transactions in %d days, expected %d", sum, len(days), len(history.Txs))
+		}
+		d := read(t, h, path+"?from=1971-01-01&to=1971-01-02", http.StatusOK)
+		d.has(t, "No transactions in this period", "Whole history")
+		read(t, h, path+"?from=soon", http.StatusBadRequest).has(t, "expected a date such as 2009-01-12")
+		read(t, h, path+"?from=2021-01-02&to=2021-01-01", http.StatusBadRequest).has(t, "the range ends before it begins")
+		read(t, h, path+"?from=&to=", http.StatusOK).has(t, "Unspent outputs") // an empty form
+	})
+}
+
+func csvOf(t *testing.T, h http.Handler, path string) [][]string {
+	t.Helper()
+	res := ask(t, h, path)
+	if kind := res.Header.Get("Content-Type"); res.StatusCode != http.StatusOK || !strings.HasPrefix(kind, "text/csv") {
+		t.Fatalf("%s: %d %s", path, res.StatusCode, kind)
+	}
+	if name := res.Header.Get("Content-Disposition"); !strings.Contains(name, "attachment") || !strings.Contains(name, ".csv") {
+		t.Errorf("%s: %s", path, name)
+	}
+	lines, err := csv.NewReader(res.Body).ReadAll()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return lines
+}
+
+func TestTheHistoryAsCSV(t *testing.T) {
+	db := bitcoin(t)
+	h := explorerOf(t, chainOf("bitcoin", db, nil))
+	for _, path := range []string{"/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S/history.csv", "/bitcoin/index/script_type/pubkey/history.csv"} {
+		index, value := "address", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S"
+		if strings.Contains(path, "index") {
+			index, value = "script_type", "pubkey"
+		}
+		history, err := db.History(t.Context(), index, value, query.Range{}, query.Page{Limit: csvRows, Descending: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := csvOf(t, h, path)
+		if len(lines) != len(history.Txs)+1 {
+			t.Fatalf("%s: %d lines, expected %d", path, len(lines), len(history.Txs)+1)
+		}
+		for i, tx := range history.Txs {
+			line := map[string]string{}
+			for n, name := range lines[0] {
+				line[name] = lines[i+1][n]
+			}
+			if line["hash"] != tx.Hash || line["received"] != tx.Received || line["sent"] != tx.Sent || line["time"] != fmt.Sprint(tx.Time) || line["balance"] != tx.Balance {
+				t.Fatalf("%s: line %d is %v, expected %+v", path, i+2, line, tx)
+			}
+		}
+		if next := ask(t, h, path).Header.Get("Link"); (next != "") != (history.Next != nil) {
+			t.Errorf("%s: Link %q", path, next)
+		} else if next != "" {
+			ref, _, _ := strings.Cut(strings.TrimPrefix(next, "<"), ">")
+			if more := csvOf(t, h, path+ref); len(more) < 2 || more[1][0] == lines[1][0] {
+				t.Errorf("%s: %d lines follow", path, len(more))
+			}
+		}
+	}
+	read(t, h, "/bitcoin/address/nonsense/history.csv", http.StatusBadRequest)
+}
+
+// The history of an address has the assets that each transaction moved.
+func TestAssetsInAHistory(t *testing.T) {
+	db := cardano(t)
+	h := explorerOf(t, chainOf("cardano", db, nil))
+	values, err := db.Values(t.Context(), "address", query.Page{Limit: 2000, Descending: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := 0, 0
+	for _, v := range values.Values {
+		a, err := db.History(t.Context(), "address", v.Value, query.Range{}, query.Page{Limit: valueRows, Descending: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d *document
+		for _, tx := range a.Txs {
+			for i, moved := range tx.Assets {
+				if i == movedAssets {
+					d.has(t, "and "+humanize.Plural(len(tx.Assets)-i, "other asset"))
+					break
+				}
+				if d == nil {
+					d = read(t, h, "/cardano/address/"+v.Value, http.StatusOK)
+				}
+				if d.count("/cardano/asset/"+moved.Asset) == 0 {
+					t.Errorf("%s: %s is not named", d.path, moved.Asset)
+				}
+				switch integer(moved.Received).Cmp(integer(moved.Sent)) {
+				case 1:
+					in++
+				case -1:
+					out++
+				}
+			}
+		}
+		if in > 20 && out > 20 {
+			return
+		}
+	}
+	t.Errorf("%d assets received, %d sent", in, out)
+}
