@@ -196,6 +196,31 @@ type TxWeigher interface {
 	WeighTx(raw []byte) (weight, vsize int, err error)
 }
 
+// Period is a part of a chain that has one difficulty, or one set of parameters.
+type Period struct {
+	Name    string // such as epoch
+	Number  uint64 // from 0
+	Unit    string // of Done and Length: block or slot
+	Done    uint64 // of the period, up to and including the block
+	Length  uint64
+	Seconds float64 // that a unit takes, or is meant to take
+	// Proportional: the next difficulty is the difficulty times the ratio of the intended to the actual duration of the
+	// blocks of the period, at least a quarter and at most four times the difficulty.
+	Proportional bool
+}
+
+// PeriodReporter is a chain that is divided into periods.
+type PeriodReporter interface {
+	// Period returns the period of the block with a height and a [Block.Header]; ok is false if the network has none.
+	Period(height HeightPk, header []byte) (p Period, ok bool, err error)
+}
+
+// DifficultyReporter is a chain whose blocks have a difficulty.
+type DifficultyReporter interface {
+	// Difficulty returns the difficulty that a [Block.Header] states, in the unit of the chain.
+	Difficulty(header []byte) (float64, error)
+}
+
 // AssetDescriber is a chain whose mints describe their assets ([Mint.Info]).
 type AssetDescriber interface {
 	// DescribeAsset parses [Mint.Info]. It returns what it can parse: the contents are arbitrary.

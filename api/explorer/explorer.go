@@ -40,6 +40,7 @@ type site struct {
 	kinds  map[string]*template.Template // by kind of page
 	static map[string][]byte             // by path, which changes with their content
 	build  string                        // hash of templates, static files and version
+	fees   map[*served.Chain]*newestFees
 }
 
 // route is a kind of page of a chain.
@@ -79,7 +80,10 @@ func New(o Options) (http.Handler, error) {
 	if o.now == nil {
 		o.now = time.Now
 	}
-	s := &site{Options: o}
+	s := &site{Options: o, fees: map[*served.Chain]*newestFees{}}
+	for _, c := range o.Chains {
+		s.fees[c] = new(newestFees)
+	}
 	names := map[string]bool{"search": true, "static": true, "favicon.ico": true, "": true}
 	for _, c := range o.Chains {
 		if names[c.Name] || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {

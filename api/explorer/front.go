@@ -16,7 +16,35 @@ type chainCard struct {
 	Txs     string
 	Syncing *syncing
 	Failed  *failed
+	synced  bool   // a sync follows the source
+	Pending string // unconfirmed transactions; empty: the server has none
 	Fault   string // error of the database
+}
+
+// Health is the state of the chain in a word or two.
+func (c *chainCard) Health() string {
+	switch {
+	case c.Fault != "":
+		return "unavailable"
+	case c.Failed != nil:
+		return "sync error"
+	case c.Syncing != nil:
+		return "syncing"
+	case c.synced:
+		return "synced"
+	}
+	return "not syncing"
+}
+
+// Mood is the class of the badge with the health.
+func (c *chainCard) Mood() string {
+	switch {
+	case c.Fault != "" || c.Failed != nil:
+		return "burned"
+	case c.synced && c.Syncing == nil:
+		return "minted"
+	}
+	return ""
 }
 
 // front is the list of chains. With a single chain it redirects to its overview.
@@ -28,11 +56,15 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
 	defer cancel()
 	p := &page{Kind: "front", Title: "Chains", Description: "Indexed chains.", JSON: "/v1"}
-	var cards []chainCard
+	var cards []*chainCard
 	for _, c := range s.Chains {
 		v := s.visit(ctx, r, c)
-		card := chainCard{link: link{v.URL(), titleOf(c.Model)}, Accent: c.Model.Name()}
+		card := &chainCard{link: link{v.URL(), titleOf(c.Model)}, Accent: c.Model.Name()}
 		state := c.State()
+		card.synced = state.Sync != nil && !state.Sync.Done
+		if c.Mempool != nil {
+			card.Pending = humanize.Count(c.Mempool.Standing().Count())
+		}
 		card.Syncing, card.Failed = syncingOf(state), failedOf(state, v.now)
 		err := c.View(ctx, func(view *query.View) (err error) {
 			v.View = view
@@ -41,7 +73,7 @@ func (s *site) front(w http.ResponseWriter, r *http.Request) {
 			}
 			status, err := v.Status(ctx)
 			if err == nil {
-				card.Txs = humanize.Plural(status.Totals.Txs, "transaction")
+				card.Txs = humanize.Count(status.Totals.Txs)
 			}
 			return err
 		})

@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"context"
 	"html/template"
 	"slices"
 
@@ -10,7 +11,8 @@ import (
 )
 
 const (
-	homeBlocks = 12  // of the newest, in the table
+	homeBlocks = 10  // of the newest, in the table
+	homeTxs    = 10  // of the newest, in the table
 	homeChart  = 120 // of the newest, in the chart
 )
 
@@ -20,16 +22,31 @@ type stat struct {
 	Value  string // empty: Amount
 	Note   string
 	Amount amount
+	URL    string // of Value; empty: none
+	Part   *int   // percent of a progress bar; nil: none
 }
 
 // homeBody is the overview of a chain.
 type homeBody struct {
-	Stats  []stat
-	Blocks []query.BlockSummaryAnswer
-	More   string           // list of all blocks; empty: these are all
-	Chart  template.HTML    // transactions per block; empty: too few blocks
-	Rates  template.HTML    // speed of the sync; empty: no sync
-	Forks  []reorganization // newest
+	Stats   []stat
+	Blocks  []query.BlockSummaryAnswer
+	More    string // list of all blocks; empty: these are all
+	Txs     []newTx
+	Pending bool             // Txs are unconfirmed
+	Chart   template.HTML    // transactions per block; empty: too few blocks
+	Rates   template.HTML    // speed of the sync; empty: no sync
+	Forks   []reorganization // newest
+}
+
+// newTx is a transaction in a list of the newest.
+type newTx struct {
+	Hash  link
+	Block link   // of a confirmed transaction
+	At    moment // of an unconfirmed transaction: when it was first seen
+	Value amount // of all outputs
+	Fee   *amount
+	Rate  string // fee rate; empty: unknown
+	Size  string // empty: unknown
 }
 
 const homeForks = 3
@@ -38,32 +55,20 @@ const homeForks = 3
 func (v *visit) home() (*page, error) {
 	title := titleOf(v.chain.Model)
 	p := &page{Kind: "home", Title: title, Description: title + ": newest blocks, transactions, addresses and assets.", JSON: v.api("status")}
-	status, err := v.Status(v.ctx)
+	b := &homeBody{}
+	blocks, err := v.Blocks(v.ctx, query.Range{}, query.Page{Limit: homeChart, Descending: true})
 	if err != nil {
 		return nil, err
 	}
-	t := status.Totals
-	b := &homeBody{}
-	b.Stats = []stat{
-		{Name: "Height", Value: tipHeight(status)},
-		{Name: "Transactions", Value: humanize.Count(t.Txs)},
-		{Name: "Outputs", Value: humanize.Count(t.Outputs), Note: humanize.Count(t.Unspent) + " unspent"},
-		{Name: "Circulating supply", Amount: v.Amount(t.UnspentValue).coarse()},
-	}
-	if t.Assets > 0 {
-		assets, err := v.Assets(v.ctx, query.Page{Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		b.Stats = append(b.Stats, stat{Name: "Assets", Value: humanize.Count(assets.Count)})
-	}
-	blocks, err := v.Blocks(v.ctx, query.Range{}, query.Page{Limit: homeChart, Descending: true})
-	if err != nil {
+	if b.Stats, err = v.homeStats(blocks.Blocks); err != nil {
 		return nil, err
 	}
 	b.Blocks = blocks.Blocks[:min(len(blocks.Blocks), homeBlocks)]
 	if len(blocks.Blocks) > homeBlocks {
 		b.More = v.URL("blocks")
+	}
+	if b.Txs, err = v.newestTxs(b.Blocks); err != nil {
+		return nil, err
 	}
 	if b.Chart, err = v.txsChart(blocks.Blocks); err != nil {
 		return nil, err
@@ -83,6 +88,51 @@ func (v *visit) home() (*page, error) {
 	return p, nil
 }
 
+// newestTxs returns the newest transactions of blocks, which are sorted by height, highest first.
+func (v *visit) newestTxs(blocks []query.BlockSummaryAnswer) (list []newTx, err error) {
+	var hashes []string
+	for _, b := range blocks {
+		if len(hashes) == homeTxs {
+			break
+		}
+		if b.TxCount == 0 {
+			continue
+		}
+		block, err := v.Block(v.ctx, b.Hash)
+		if err != nil {
+			return nil, err
+		}
+		for _, hash := range slices.Backward(block.Txs) {
+			if len(hashes) < homeTxs {
+				hashes = append(hashes, hash)
+			}
+		}
+	}
+	if len(hashes) == 0 {
+		return nil, nil
+	}
+	var txs []*query.TxAnswer
+	late, err := v.patiently(func(ctx context.Context) (err error) { // some have many inputs
+		txs, err = v.Txs(ctx, hashes)
+		return err
+	})
+	if late || err != nil {
+		return nil, err
+	}
+	for _, t := range txs {
+		if t == nil {
+			continue
+		}
+		row := newTx{Hash: v.TxLink(t.Hash), Block: v.HeightLink(t.Height), Value: v.Amount(sum(t.Outputs))}
+		if t.Fee != "" && !t.Coinbase {
+			fee := v.Amount(t.Fee)
+			row.Fee = &fee
+		}
+		list = append(list, row)
+	}
+	return list, nil
+}
+
 // txsChart draws the transactions per block of the newest blocks.
 func (v *visit) txsChart(blocks []query.BlockSummaryAnswer) (template.HTML, error) {
 	if len(blocks) < 2 {
@@ -95,11 +145,4 @@ func (v *visit) txsChart(blocks []query.BlockSummaryAnswer) (template.HTML, erro
 		c.Points = append(c.Points, charts.Point{X: float64(b.Height), Y: float64(b.TxCount), At: height.Text, Value: humanize.Count(b.TxCount), Link: height.URL})
 	}
 	return c.HTML()
-}
-
-func tipHeight(s *query.StatusAnswer) string {
-	if s.Tip == nil {
-		return "none yet"
-	}
-	return humanize.Count(s.Tip.Height)
 }

@@ -390,3 +390,8 @@ func rollback(t testing.TB, db *core.DB, to model.Point) {
 		t.Fatal(err)
 	}
 }
+
+// stateOf is the state of a sync; failed is its error.
+func stateOf(p *core.Progress, failed string) *served.State {
+	return &served.State{Sync: p, Failed: failed, Since: testNow}
+}

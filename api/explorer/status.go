@@ -59,7 +59,7 @@ func (v *visit) status() (*page, error) {
 			b.Totals = append(b.Totals, stat{Name: f.name, Value: humanize.Count(f.count)})
 		}
 	}
-	b.Totals = append(b.Totals, stat{Name: "Circulating supply", Amount: v.Amount(t.UnspentValue)})
+	b.Totals = append(b.Totals, stat{Name: "Supply", Amount: v.Amount(t.UnspentValue), Note: "in unspent outputs"})
 	if b.Indexes, err = v.indexRows(); err != nil {
 		return nil, err
 	}

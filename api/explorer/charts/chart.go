@@ -78,6 +78,13 @@ type figure struct {
 	Lines         []gridLine
 	Across        []gridLabel
 	Rows          []Point
+	Targets       []target // bars with a link
+}
+
+// target is the column of a bar, from the top of the chart to its bottom.
+type target struct {
+	Point
+	From, Width int
 }
 
 type gridLine struct {
@@ -108,7 +115,7 @@ func (c Chart) HTML() (template.HTML, error) {
 	ys := scaleOf(points, c.Y.Whole)
 	f := figure{
 		Chart: &c, Height: height, Plot: plot, Above: above, Bottom: height - 4,
-		Text: describe(points), Marks: c.marks(ys), Across: c.across(), Rows: rows(points),
+		Text: describe(points), Marks: c.marks(ys), Across: c.across(), Rows: rows(points), Targets: c.targets(),
 	}
 	widest := 0
 	for _, v := range ys.ticks {

@@ -30,9 +30,8 @@ func (c *Chart) marks(ys scale) template.HTML {
 // bars returns one path with all bars, so that a hundred of them stay small.
 func bars(points []Point, y func(float64) int) string {
 	var path strings.Builder
-	slot := float64(wide) / float64(max(len(points), 4))
+	left, slot := slots(len(points))
 	gap := max(1, slot/6)
-	left := (wide - slot*float64(len(points))) / 2 // fewer than four bars are centered
 	for i, p := range points {
 		if p.Y != 0 {
 			from, to := int(left+slot*float64(i)+gap/2), int(left+slot*float64(i+1)-gap/2)
@@ -40,6 +39,27 @@ func bars(points []Point, y func(float64) int) string {
 		}
 	}
 	return path.String()
+}
+
+// slots returns the start of the first of n bars, and the width of each with its gap.
+func slots(n int) (left, slot float64) {
+	slot = float64(wide) / float64(max(n, 4))
+	return (wide - slot*float64(n)) / 2, slot // fewer than four bars are centered
+}
+
+// targets returns the columns of the bars that have a link.
+func (c *Chart) targets() (list []target) {
+	if c.Kind != Bars {
+		return nil
+	}
+	left, slot := slots(len(c.Points))
+	for i, p := range c.Points {
+		if p.Link != "" {
+			from := int(left + slot*float64(i))
+			list = append(list, target{p, from, max(1, int(left+slot*float64(i+1))-from)})
+		}
+	}
+	return list
 }
 
 // line returns the path through the points. A single point becomes a horizontal line.

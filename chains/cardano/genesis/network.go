@@ -94,3 +94,11 @@ func (n *Network) Epoch(slot uint64) uint64 {
 	}
 	return n.ByronSlots/n.ByronEpoch + (slot-n.ByronSlots)/n.epochSlots
 }
+
+// EpochSlots returns the first slot of an epoch, and the number of its slots.
+func (n *Network) EpochSlots(epoch uint64) (first, slots uint64) {
+	if byron := n.ByronSlots / n.ByronEpoch; epoch >= byron {
+		return n.ByronSlots + (epoch-byron)*n.epochSlots, n.epochSlots
+	}
+	return epoch * n.ByronEpoch, n.ByronEpoch
+}

@@ -1,0 +1,22 @@
+package bitcoin
+
+import "birthmark/model"
+
+// Difficulty implements [model.DifficultyReporter].
+func (c *chain) Difficulty(header []byte) (float64, error) {
+	h, err := parseHeader(header)
+	if err != nil {
+		return 0, err
+	}
+	return h.Difficulty, nil
+}
+
+// Period implements [model.PeriodReporter]: the blocks between two adjustments of the difficulty.
+func (c *chain) Period(height model.HeightPk, _ []byte) (model.Period, bool, error) {
+	length := uint64(c.net.Rules.BlocksPerRetarget())
+	p := c.net.Rules.ChainParams()
+	return model.Period{
+		Name: "difficulty period", Number: uint64(height) / length, Unit: "block", Done: uint64(height)%length + 1, Length: length,
+		Seconds: p.TargetTimePerBlock.Seconds(), Proportional: true,
+	}, !p.PoWNoRetargeting, nil
+}
