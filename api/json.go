@@ -85,32 +85,9 @@ func sliceAppender(elem appender) appender {
 }
 
 func structAppender(t reflect.Type) appender {
-	type field struct {
-		index     int
-		name      string // with quotes and colon
-		omitEmpty bool
-		value     appender
-	}
-	var fields []field
-	for i := range t.NumField() {
-		f := t.Field(i)
-		if f.Anonymous { // rare
-			return func(b []byte, v reflect.Value) []byte { return appendAny(b, v.Interface()) }
-		}
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		fields = append(fields, field{i, strconv.Quote(name) + ":", options == "omitempty", appenderOf(f.Type)})
-	}
+	members := membersAppender(t)
 	return func(b []byte, v reflect.Value) []byte {
-		separator := byte('{')
-		for i := range fields {
-			f := &fields[i]
-			value := v.Field(f.index)
-			if f.omitEmpty && isEmpty(value) {
-				continue
-			}
-			b = append(append(b, separator), f.name...)
-			b, separator = f.value(b, value), ','
-		}
+		b, separator := members(b, '{', v)
 		if separator == '{' {
 			b = append(b, '{')
 		}
@@ -118,10 +95,52 @@ func structAppender(t reflect.Type) appender {
 	}
 }
 
+// membersAppender appends the members of a struct, each after a separator; the separator of the next one is returned.
+// Members of an embedded struct are members of the struct.
+func membersAppender(t reflect.Type) func(b []byte, separator byte, v reflect.Value) ([]byte, byte) {
+	type field struct {
+		index     int
+		name      string // with quotes and colon
+		omitEmpty bool
+		value     appender
+		embedded  func(b []byte, separator byte, v reflect.Value) ([]byte, byte)
+	}
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Anonymous {
+			of := f.Type
+			if of.Kind() == reflect.Pointer {
+				of = of.Elem()
+			}
+			fields = append(fields, field{index: i, embedded: membersAppender(of)})
+			continue
+		}
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		fields = append(fields, field{i, strconv.Quote(name) + ":", options == "omitempty", appenderOf(f.Type), nil})
+	}
+	return func(b []byte, separator byte, v reflect.Value) ([]byte, byte) {
+		for i := range fields {
+			f := &fields[i]
+			value := v.Field(f.index)
+			switch {
+			case f.embedded != nil && value.Kind() == reflect.Pointer && value.IsNil():
+			case f.embedded != nil:
+				b, separator = f.embedded(b, separator, reflect.Indirect(value))
+			case f.omitEmpty && isEmpty(value):
+			default:
+				b = append(append(b, separator), f.name...)
+				b, separator = f.value(b, value), ','
+			}
+		}
+		return b, separator
+	}
+}
+
 // isEmpty reports whether omitempty leaves out a value.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
-	case reflect.String, reflect.Slice:
+	case reflect.String, reflect.Slice, reflect.Map:
 		return v.Len() == 0
 	}
 	return v.IsZero()

@@ -9,6 +9,7 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
+	"birthmark/model"
 )
 
 // The bytes of all answers and entries are those of encoding/json.
@@ -77,7 +78,9 @@ func fill(rng *rand.Rand, v reflect.Value) {
 			}
 		}
 	case reflect.Map:
-		if rates, ok := v.Addr().Interface().(*map[string]float64); ok {
+		if values, ok := v.Addr().Interface().(*map[string]model.EncodedValue); ok {
+			*values = []map[string]model.EncodedValue{nil, {}, {"R4": {Raw: "05", Value: []any{"<&>", 1}}}}[rng.IntN(3)]
+		} else if rates, ok := v.Addr().Interface().(*map[string]float64); ok {
 			*rates = []map[string]float64{nil, {}, {"1": rng.Float64(), "144": 2}}[rng.IntN(3)]
 		} else if n := rng.IntN(12) - 1; n >= 0 {
 			m := map[string]any{}

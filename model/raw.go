@@ -37,33 +37,3 @@ type Place struct {
 	Offset uint64 // of the first transaction, in bytes
 	Sizes  []int  // of the transactions, in bytes
 }
-
-// TxDescriber is a chain that reads the details of serialized transactions.
-type TxDescriber interface {
-	// DescribeTx returns the details of the transaction whose [Tx.Raw] is raw.
-	DescribeTx(raw []byte) (*TxDetails, error)
-}
-
-// TxDetails is what only a serialized transaction contains.
-type TxDetails struct {
-	Version      uint32
-	Locktime     uint32
-	Weight       int    // BIP 141
-	VSize        int    // a quarter of Weight, rounded up
-	CoinbaseText string // readable text in the script of a coinbase; empty if there is none
-	Inputs       []InputDetails
-	Outputs      []OutputDetails
-}
-
-// InputDetails are the details of an input that spends an output.
-type InputDetails struct {
-	Sequence  uint32
-	ScriptSig []byte
-	Witness   [][]byte
-}
-
-// OutputDetails are the details of an output.
-type OutputDetails struct {
-	Script []byte
-	Type   string // p2pk, p2pkh, p2sh, p2wpkh, p2wsh, p2tr, multisig, op_return, nonstandard
-}

@@ -484,6 +484,51 @@ type Blocks struct {
 	Next *string `json:"next"`
 }
 
+// Certificate A change of stake, pools or governance (Cardano).
+type Certificate struct {
+	// Cost Fixed cost per epoch, in lovelace.
+	Cost *string `json:"cost,omitempty"`
+
+	// Credential The cold credential of a committee member (CIP-129).
+	Credential *string `json:"credential,omitempty"`
+
+	// Deposit Paid or returned, in lovelace.
+	Deposit *string `json:"deposit,omitempty"`
+
+	// Drep The representative (CIP-129), `abstain` or `no_confidence`.
+	Drep *string `json:"drep,omitempty"`
+
+	// Epoch The epoch in which the pool retires.
+	Epoch *int64 `json:"epoch,omitempty"`
+
+	// HotCredential The hot credential of a committee member (CIP-129).
+	HotCredential *string `json:"hot_credential,omitempty"`
+
+	// Margin The pool's share of rewards, a fraction.
+	Margin *string `json:"margin,omitempty"`
+
+	// Owners Stake addresses of the owners.
+	Owners *[]string `json:"owners,omitempty"`
+
+	// Pledge In lovelace.
+	Pledge *string `json:"pledge,omitempty"`
+
+	// Pool The id of the pool.
+	Pool *string `json:"pool,omitempty"`
+
+	// Raw Hex.
+	Raw string `json:"raw"`
+
+	// RewardAddress The stake address of the pool's rewards.
+	RewardAddress *string `json:"reward_address,omitempty"`
+
+	// StakeAddress The stake address.
+	StakeAddress *string `json:"stake_address,omitempty"`
+
+	// Type The name in the ledger's CDDL without `_cert`, such as `stake_delegation`.
+	Type string `json:"type"`
+}
+
 // ChainFields The fields of expressions on one chain.
 type ChainFields struct {
 	// Chain The chain, such as `bitcoin`.
@@ -512,6 +557,21 @@ type Chains struct {
 
 	// Version Version of the program.
 	Version *string `json:"version,omitempty"`
+}
+
+// EncodedValue A serialized value and its meaning.
+type EncodedValue struct {
+	// Hash Blake2b-256 of the bytes.
+	Hash *string `json:"hash,omitempty"`
+
+	// Raw Hex.
+	Raw string `json:"raw"`
+
+	// Type As ErgoScript writes it, such as `Coll[Byte]`.
+	Type *string `json:"type,omitempty"`
+
+	// Value Its meaning; absent if unknown. Plutus data is in the detailed schema of `cardano-cli`, byte strings of Ergo are hex.
+	Value interface{} `json:"value,omitempty"`
 }
 
 // ExpressionField A field that expressions can use.
@@ -792,6 +852,9 @@ type Indexes struct {
 
 // Input An input of a transaction, with the output that it spends.
 type Input struct {
+	// Extension Ergo: the context extension, by the number of the variable.
+	Extension *map[string]EncodedValue `json:"extension,omitempty"`
+
 	// Index The position of the input in the transaction.
 	Index int64 `json:"index"`
 
@@ -803,6 +866,9 @@ type Input struct {
 
 	// Sequence Absent if the serialized transaction is not known.
 	Sequence *int32 `json:"sequence,omitempty"`
+
+	// SpendingProof Ergo: hex; empty if none is needed.
+	SpendingProof *string `json:"spending_proof,omitempty"`
 
 	// Witness Items in hex; absent if there are none, or the serialized transaction is not known.
 	Witness *[]string `json:"witness,omitempty"`
@@ -906,8 +972,23 @@ type Output struct {
 	// BlockTime Time of its block in Unix seconds; absent if it existed before the first block.
 	BlockTime *int64 `json:"block_time,omitempty"`
 
+	// BoxId Ergo: the id of the box.
+	BoxId *string `json:"box_id,omitempty"`
+
 	// Confirmations Number of blocks from its block up to the tip; absent if it existed before the first block.
 	Confirmations *int32 `json:"confirmations,omitempty"`
+
+	// CreationHeight Ergo: the height that the transaction states.
+	CreationHeight *int32 `json:"creation_height,omitempty"`
+
+	// Datum A serialized value and its meaning.
+	Datum *EncodedValue `json:"datum,omitempty"`
+
+	// DatumHash Cardano: the hash of the datum.
+	DatumHash *string `json:"datum_hash,omitempty"`
+
+	// ErgoTree Ergo: the script, in hex.
+	ErgoTree *string `json:"ergo_tree,omitempty"`
 
 	// Height The height of the block.
 	Height int32 `json:"height"`
@@ -918,8 +999,14 @@ type Output struct {
 	// Keys Values of the output by name of the index; a list if an output can have several values.
 	Keys map[string]Output_Keys_AdditionalProperties `json:"keys"`
 
+	// Registers Ergo: the additional registers, `R4` to `R9`.
+	Registers *map[string]EncodedValue `json:"registers,omitempty"`
+
 	// Script Hex; only in a transaction whose serialized form is known.
 	Script *string `json:"script,omitempty"`
+
+	// ScriptRef A script.
+	ScriptRef *ScriptDetails `json:"script_ref,omitempty"`
 
 	// SpentBy The input that spends the output; null if unspent.
 	SpentBy *SpentBy `json:"spent_by,omitempty"`
@@ -946,6 +1033,15 @@ type OutputKeys1 = []string
 // Output_Keys_AdditionalProperties defines model for Output.keys.AdditionalProperties.
 type Output_Keys_AdditionalProperties struct {
 	union json.RawMessage
+}
+
+// OutputReference An output that a transaction names and does not spend.
+type OutputReference struct {
+	// Index The position of the output in the transaction.
+	Index int64 `json:"index"`
+
+	// Tx The hash of the transaction.
+	Tx string `json:"tx"`
 }
 
 // OutputRefs References to outputs.
@@ -1161,6 +1257,24 @@ type RawTxs struct {
 	Txs []string `json:"txs"`
 }
 
+// Redeemer The argument of a script and the limits of its execution (Cardano).
+type Redeemer struct {
+	// Data A serialized value and its meaning.
+	Data EncodedValue `json:"data"`
+
+	// Index The position among the sorted inputs, policies, certificates and so on.
+	Index int64 `json:"index"`
+
+	// Memory Limit of memory units.
+	Memory int64 `json:"memory"`
+
+	// Purpose `spend`, `mint`, `cert`, `reward`, `vote` or `propose`.
+	Purpose string `json:"purpose"`
+
+	// Steps Limit of CPU steps.
+	Steps int64 `json:"steps"`
+}
+
 // Result A block, transaction, output, value or asset that a text names.
 type Result struct {
 	// Amount Of an output, in the smallest unit of the chain.
@@ -1243,6 +1357,18 @@ type SchemaIndex struct {
 
 	// Name Its name.
 	Name string `json:"name"`
+}
+
+// ScriptDetails A script.
+type ScriptDetails struct {
+	// Hash The hash that addresses and policies contain.
+	Hash string `json:"hash"`
+
+	// Language `native`, `plutus_v1`, `plutus_v2` or `plutus_v3`.
+	Language string `json:"language"`
+
+	// Raw Hex.
+	Raw string `json:"raw"`
 }
 
 // Search The results of a search in all chains.
@@ -1412,6 +1538,9 @@ type Tx struct {
 	// BlockHash The hash of the block; absent for genesis outputs.
 	BlockHash *string `json:"block_hash,omitempty"`
 
+	// Certificates Cardano: its certificates.
+	Certificates *[]Certificate `json:"certificates,omitempty"`
+
 	// Chain The chain, such as `bitcoin`.
 	Chain string `json:"chain"`
 
@@ -1421,8 +1550,17 @@ type Tx struct {
 	// CoinbaseText Readable text in the script of a coinbase: runs of at least four printable characters, joined by spaces.
 	CoinbaseText *string `json:"coinbase_text,omitempty"`
 
+	// Collateral Cardano: outputs that it spends if its scripts fail.
+	Collateral *[]OutputReference `json:"collateral,omitempty"`
+
 	// Confirmations Number of blocks from its block up to the tip; absent if it existed before the first block.
 	Confirmations *int32 `json:"confirmations,omitempty"`
+
+	// DataInputs Ergo: ids of boxes that it reads and does not spend.
+	DataInputs *[]string `json:"data_inputs,omitempty"`
+
+	// Datums Cardano: datums in its witnesses.
+	Datums *[]EncodedValue `json:"datums,omitempty"`
 
 	// Fee In the smallest unit of the chain; absent if unknown or not applicable.
 	Fee *string `json:"fee,omitempty"`
@@ -1445,17 +1583,41 @@ type Tx struct {
 	// Locktime Absent if the serialized transaction is not known.
 	Locktime *int32 `json:"locktime,omitempty"`
 
+	// Metadata Cardano: by label, as `cardano-cli` writes it: byte strings are `0x` and hex.
+	Metadata *map[string]interface{} `json:"metadata,omitempty"`
+
 	// Mints Mints and burns; absent if there are none.
 	Mints *[]Mint `json:"mints,omitempty"`
 
 	// Outputs Its outputs.
 	Outputs []Output `json:"outputs"`
 
+	// Redeemers Cardano: arguments of its scripts.
+	Redeemers *[]Redeemer `json:"redeemers,omitempty"`
+
+	// ReferenceInputs Cardano: outputs that its scripts read.
+	ReferenceInputs *[]OutputReference `json:"reference_inputs,omitempty"`
+
+	// RequiredSigners Cardano: hashes of keys whose signatures scripts require.
+	RequiredSigners *[]string `json:"required_signers,omitempty"`
+
+	// Scripts Cardano: scripts in its witnesses.
+	Scripts *[]ScriptDetails `json:"scripts,omitempty"`
+
 	// Size In bytes; absent if the serialized transaction is not known.
 	Size *int64 `json:"size,omitempty"`
 
 	// Time Time of the block in Unix seconds.
 	Time *int64 `json:"time,omitempty"`
+
+	// Valid Cardano: whether its scripts succeeded; if not, it spent its collateral.
+	Valid *bool `json:"valid,omitempty"`
+
+	// ValidFrom Cardano: the first slot in which it is valid.
+	ValidFrom *int64 `json:"valid_from,omitempty"`
+
+	// ValidTo Cardano: the first slot in which it is no longer valid.
+	ValidTo *int64 `json:"valid_to,omitempty"`
 
 	// Version Absent if the serialized transaction is not known.
 	Version *int32 `json:"version,omitempty"`
@@ -1465,6 +1627,9 @@ type Tx struct {
 
 	// Weight Weight (BIP 141); absent if unknown.
 	Weight *int64 `json:"weight,omitempty"`
+
+	// Withdrawals Cardano: rewards that it spends.
+	Withdrawals *[]Withdrawal `json:"withdrawals,omitempty"`
 }
 
 // TxHashes Hashes of transactions.
@@ -1504,6 +1669,15 @@ type Values struct {
 
 	// Values In the requested order.
 	Values []Value `json:"values"`
+}
+
+// Withdrawal An amount of rewards that a transaction spends (Cardano).
+type Withdrawal struct {
+	// Address The stake address.
+	Address string `json:"address"`
+
+	// Amount In lovelace.
+	Amount string `json:"amount"`
 }
 
 // SearchAllParams defines parameters for SearchAll.

@@ -18,11 +18,11 @@ type weighing struct{ model.Chain }
 func (weighing) Traits() model.Traits { return bitcoinUnit }
 
 // DescribeTx returns the details of a transaction with one input and one output.
-func (weighing) DescribeTx([]byte) (*model.TxDetails, error) {
-	return &model.TxDetails{
-		Version: 2, Locktime: 500, Weight: 573, VSize: 144,
-		Inputs:  []model.InputDetails{{Sequence: 0xfffffffd, ScriptSig: []byte{1, 2}, Witness: [][]byte{{3, 4}}}},
-		Outputs: []model.OutputDetails{{Script: []byte{0x51}, Type: "nonstandard"}},
+func (weighing) DescribeTx([]byte, []map[string]any) (*model.TxDescription, error) {
+	return &model.TxDescription{
+		TxDetails: model.TxDetails{Version: new(uint32(2)), Locktime: new(uint32(500)), Weight: 573, VSize: 144},
+		Inputs:    []model.InputDetails{{Sequence: new(uint32(0xfffffffd)), ScriptSig: new("0102"), Witness: []string{"0304"}}},
+		Outputs:   []model.OutputDetails{{Script: new("51"), Type: "nonstandard"}},
 	}, nil
 }
 

@@ -65,7 +65,7 @@ func shownField(name, text string) txField {
 
 // inputFields returns what only the serialized transaction has of an input.
 func inputFields(in *query.InputAnswer) (fields []txField) {
-	if in.Sequence == nil {
+	if in.InputDetails == nil || in.Sequence == nil {
 		return nil
 	}
 	fields = append(fields, txField{"sequence", fmt.Sprintf("0x%08x", *in.Sequence)})
@@ -237,7 +237,7 @@ func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 		}
 		row.Assets = append(row.Assets, entry)
 	}
-	if o.Script != nil {
+	if o.OutputDetails != nil && o.Script != nil {
 		row.Fields = []txField{{"type", o.Type}, shownField("script", *o.Script)}
 	}
 	switch {

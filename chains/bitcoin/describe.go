@@ -2,6 +2,7 @@ package bitcoin
 
 import (
 	"bytes"
+	"encoding/hex"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,7 +14,7 @@ import (
 )
 
 // DescribeTx implements [model.TxDescriber]. A coinbase has no inputs, as in [model.Tx].
-func (c *chain) DescribeTx(raw []byte) (*model.TxDetails, error) {
+func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
 	weight, vsize, err := block.TxWeight(raw)
 	if err != nil {
 		return nil, err
@@ -22,17 +23,25 @@ func (c *chain) DescribeTx(raw []byte) (*model.TxDetails, error) {
 	if err := tx.Deserialize(bytes.NewReader(raw)); err != nil {
 		return nil, err
 	}
-	d := &model.TxDetails{Version: uint32(tx.Version), Locktime: tx.LockTime, Weight: weight, VSize: vsize}
+	version := uint32(tx.Version)
+	d := &model.TxDescription{Inputs: []model.InputDetails{}}
+	d.Version, d.Locktime, d.Weight, d.VSize = &version, &tx.LockTime, weight, vsize
 	if in := tx.TxIn[0]; in.PreviousOutPoint.Index == 0xffffffff && model.Hash(in.PreviousOutPoint.Hash) == (model.Hash{}) {
 		d.CoinbaseText = readableText(in.SignatureScript)
 	} else {
 		for _, in := range tx.TxIn {
-			d.Inputs = append(d.Inputs, model.InputDetails{Sequence: in.Sequence, ScriptSig: in.SignatureScript, Witness: in.Witness})
+			script := hex.EncodeToString(in.SignatureScript)
+			input := model.InputDetails{Sequence: &in.Sequence, ScriptSig: &script}
+			for _, item := range in.Witness {
+				input.Witness = append(input.Witness, hex.EncodeToString(item))
+			}
+			d.Inputs = append(d.Inputs, input)
 		}
 	}
 	for _, out := range tx.TxOut {
 		kind, _ := block.Solve(out.PkScript)
-		d.Outputs = append(d.Outputs, model.OutputDetails{Script: out.PkScript, Type: typeNames[kind]})
+		script := hex.EncodeToString(out.PkScript)
+		d.Outputs = append(d.Outputs, model.OutputDetails{Script: &script, Type: typeNames[kind]})
 	}
 	return d, nil
 }

@@ -44,13 +44,6 @@ var coreTypes = map[string]string{
 	"anchor": "nonstandard", "witness_unknown": "nonstandard",
 }
 
-func hexes(items [][]byte) (texts []string) {
-	for _, item := range items {
-		texts = append(texts, hex.EncodeToString(item))
-	}
-	return texts
-}
-
 func TestDetailsEqualCoresJSON(t *testing.T) {
 	testrun.Slow(t)
 	n, err := networks.Get(Name, "mainnet")
@@ -103,16 +96,16 @@ func detailsOf(t *testing.T, n *params.Network, raw []byte) (texts []string) {
 	}
 	for i := range b.Txs {
 		tx := &b.Txs[i]
-		got, err := newChain(n).DescribeTx(tx.Raw)
+		got, err := newChain(n).DescribeTx(tx.Raw, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := fmt.Sprintln(got.Version, got.Locktime, len(tx.Raw), got.VSize, got.Weight)
+		text := fmt.Sprintln(*got.Version, *got.Locktime, len(tx.Raw), got.VSize, got.Weight)
 		for _, in := range got.Inputs {
-			text += fmt.Sprintln("in", in.Sequence, hex.EncodeToString(in.ScriptSig), hexes(in.Witness))
+			text += fmt.Sprintln("in", *in.Sequence, *in.ScriptSig, in.Witness)
 		}
 		for _, out := range got.Outputs {
-			text += fmt.Sprintln("out", hex.EncodeToString(out.Script), out.Type)
+			text += fmt.Sprintln("out", *out.Script, out.Type)
 		}
 		texts = append(texts, text)
 	}

@@ -88,14 +88,29 @@ func readMeaning(w *cbor.Walker, depth int) any {
 
 // readTagged returns the value of the item after a tag.
 func readTagged(w *cbor.Walker, tag uint64, depth int) any {
-	number := uint64(0)
+	if tag == cbor.TagBignum || tag == cbor.TagNegativeBignum {
+		return wide(readBignum(w, tag))
+	}
+	var fields any
+	if number, ok := readConstructor(w, tag, func() { fields = readMeaning(w, depth+1) }); ok {
+		return constructed(number, fields)
+	}
+	return readMeaning(w, depth+1)
+}
+
+// readBignum reads the bytes of a number after its tag.
+func readBignum(w *cbor.Walker, tag uint64) *big.Int {
+	n := new(big.Int).SetBytes(w.Bytes("number"))
+	if tag == cbor.TagNegativeBignum {
+		n.Not(n)
+	}
+	return n
+}
+
+// readConstructor reads the item after the tag of a constructor: fields is called at the list of its fields. ok is false
+// if the tag is another one; nothing is read then.
+func readConstructor(w *cbor.Walker, tag uint64, fields func()) (number uint64, ok bool) {
 	switch {
-	case tag == cbor.TagBignum || tag == cbor.TagNegativeBignum:
-		n := new(big.Int).SetBytes(w.Bytes("number"))
-		if tag == cbor.TagNegativeBignum {
-			n.Not(n)
-		}
-		return wide(n)
 	case tag >= tagConstructor && tag <= lastConstructor:
 		number = tag - tagConstructor
 	case tag >= tagConstructor7 && tag <= lastConstructor7:
@@ -105,13 +120,14 @@ func readTagged(w *cbor.Walker, tag uint64, depth int) any {
 		w.Field(&pair, "number of the constructor")
 		number = w.Uint("number of the constructor")
 		w.Field(&pair, "fields of the constructor")
-		fields := readMeaning(w, depth+1)
+		fields()
 		w.End(&pair, "constructor")
-		return constructed(number, fields)
+		return number, true
 	default:
-		return readMeaning(w, depth+1)
+		return 0, false
 	}
-	return constructed(number, readMeaning(w, depth+1))
+	fields()
+	return number, true
 }
 
 func constructed(n uint64, fields any) any {

@@ -150,7 +150,6 @@ func gzipped(t testing.TB, text string) string {
 
 // The names of the indexes.
 const (
-	indexAddress      = "address"
 	indexTreeHash     = "ergo_tree_hash"
 	indexTemplateHash = "ergo_tree_template_hash"
 	indexRegister     = "register"

@@ -21,15 +21,17 @@ const (
 	registerIndex
 )
 
-// indexBoxID is the name of the index by which inputs name the boxes they spend.
-const indexBoxID = "box_id"
+const (
+	indexAddress = "address"
+	indexBoxID   = "box_id" // by which inputs name the boxes they spend
+)
 
 const hashSize = 32
 
 func (n *network) indexes() []model.Index {
 	return []model.Index{
 		addressIndex: {
-			Name: "address", Kind: model.OneToMany, Default: true,
+			Name: indexAddress, Kind: model.OneToMany, Default: true,
 			Value:  "output.address",
 			Doc:    "the address that can spend a box, as in the reference implementation: P2PK, P2SH, and P2S for every other script",
 			Format: func(value []byte) string { return formatAddress(n, value) },

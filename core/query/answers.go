@@ -1,6 +1,10 @@
 package query
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"birthmark/model"
+)
 
 // The answers to queries, in the JSON shapes of the contract. Amounts are decimal strings. Hashes and values are in
 // the chain's text format. Nil and absent fields mean unknown or not applicable.
@@ -65,14 +69,10 @@ type TxAnswer struct {
 
 	Confirmations uint32 `json:"confirmations,omitempty"` // absent for genesis transactions
 
-	// Only if the serialized transaction is known, on chains that have them.
-	Size         int      `json:"size,omitempty"` // bytes
-	Version      *uint32  `json:"version,omitempty"`
-	Locktime     *uint32  `json:"locktime,omitempty"`
-	VSize        int      `json:"vsize,omitempty"`
-	Weight       int      `json:"weight,omitempty"`
-	FeeRate      *float64 `json:"fee_rate,omitempty"` // smallest units per virtual byte, rounded to 3 decimals
-	CoinbaseText string   `json:"coinbase_text,omitempty"`
+	// Only if the serialized transaction is known.
+	Size    int      `json:"size,omitempty"`     // bytes
+	FeeRate *float64 `json:"fee_rate,omitempty"` // smallest units per virtual byte, rounded to 3 decimals
+	model.TxDetails
 }
 
 // RawTxAnswer is the serialized form of a transaction.
@@ -86,10 +86,7 @@ type InputAnswer struct {
 	Index  int          `json:"index"`
 	Output OutputAnswer `json:"output"`
 
-	// Only if the serialized transaction is known, on chains that have them.
-	Sequence  *uint32  `json:"sequence,omitempty"`
-	ScriptSig *string  `json:"script_sig,omitempty"` // hex
-	Witness   []string `json:"witness,omitempty"`    // hex
+	*model.InputDetails // only if the serialized transaction is known
 }
 
 // OutputAnswer is one output.
@@ -106,9 +103,7 @@ type OutputAnswer struct {
 	Confirmations uint32 `json:"confirmations,omitempty"` // absent for genesis outputs, as the next
 	BlockTime     int64  `json:"block_time,omitempty"`    // unix seconds
 
-	// Only in a transaction whose serialized form is known, on chains that have them.
-	Script *string `json:"script,omitempty"` // hex
-	Type   string  `json:"type,omitempty"`
+	*model.OutputDetails // only in one transaction or output, if the serialized transaction is known
 }
 
 // Optional marshals to null if Value is nil, unlike an omitted field.

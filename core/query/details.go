@@ -2,9 +2,9 @@ package query
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -75,16 +75,16 @@ func (q *Query) describeTx(a *TxAnswer, raw []byte) error {
 	if !ok {
 		return nil
 	}
-	d, err := describer.DescribeTx(raw)
+	d, err := describer.DescribeTx(raw, keysOf(a.Outputs))
 	if err != nil {
 		return err
 	}
-	if len(d.Inputs) != len(a.Inputs) || len(d.Outputs) != len(a.Outputs) {
+	if d.Inputs != nil && len(d.Inputs) != len(a.Inputs) || d.Outputs != nil && len(d.Outputs) != len(a.Outputs) {
 		return fmt.Errorf("its bytes have %d inputs and %d outputs, expected %d and %d: run check",
 			len(d.Inputs), len(d.Outputs), len(a.Inputs), len(a.Outputs))
 	}
-	a.Version, a.Locktime, a.CoinbaseText = &d.Version, &d.Locktime, d.CoinbaseText
-	if a.Weight, a.VSize = d.Weight, d.VSize; a.Fee != "" && d.VSize > 0 {
+	a.TxDetails = d.TxDetails
+	if a.Fee != "" && d.VSize > 0 {
 		fee, err := strconv.ParseUint(a.Fee, 10, 64)
 		if err != nil {
 			return fmt.Errorf("fee %q: %w", a.Fee, err)
@@ -93,16 +93,49 @@ func (q *Query) describeTx(a *TxAnswer, raw []byte) error {
 		a.FeeRate = &rate
 	}
 	for i := range d.Inputs {
-		in, to := &d.Inputs[i], &a.Inputs[i]
-		script := hex.EncodeToString(in.ScriptSig)
-		to.Sequence, to.ScriptSig = &in.Sequence, &script
-		for _, item := range in.Witness {
-			to.Witness = append(to.Witness, hex.EncodeToString(item))
-		}
+		a.Inputs[i].InputDetails = &d.Inputs[i]
 	}
-	for i, out := range d.Outputs {
-		script := hex.EncodeToString(out.Script)
-		a.Outputs[i].Script, a.Outputs[i].Type = &script, out.Type
+	for i := range d.Outputs {
+		a.Outputs[i].OutputDetails = &d.Outputs[i]
+	}
+	return nil
+}
+
+// keysOf returns the values of outputs by index.
+func keysOf(outputs []OutputAnswer) (keys []map[string]any) {
+	for i := range outputs {
+		keys = append(keys, outputs[i].Keys)
+	}
+	return keys
+}
+
+// setOutputDetails sets what only the serialized transaction of an output contains, if it is known.
+func (q *Query) setOutputDetails(a *OutputAnswer, pk model.UtxoPk) error {
+	describer, ok := q.Chain.(model.TxDescriber)
+	if !ok || !q.HasRaw() || q.IsGenesis(pk.Tx()) {
+		return nil
+	}
+	raws, err := q.detailRaws([]model.TxPk{pk.Tx()})
+	if err != nil || raws[0] == nil {
+		return err
+	}
+	pks, rows, err := q.outputsOf(pk.Tx(), nil, nil)
+	if err != nil {
+		return err
+	}
+	if err := q.Pass(len(pks)); err != nil {
+		return err
+	}
+	siblings, err := q.outputAnswers(pks, rows, len(pks))
+	if err != nil {
+		return err
+	}
+	d, err := describer.DescribeTx(raws[0], keysOf(siblings))
+	switch i := slices.Index(pks, pk); {
+	case err != nil && q.Layout.Raw:
+		return fmt.Errorf("transaction %s: %w", a.Tx, err)
+	case err == nil && len(d.Outputs) == len(pks):
+		a.OutputDetails = &d.Outputs[i]
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ func (qs Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error)
 		if err == nil {
 			err = q.setMoments(outputs, []model.UtxoPk{pk})
 		}
+		if err == nil {
+			err = q.setOutputDetails(&outputs[0], pk)
+		}
 		return only(outputs, err)
 	})
 }

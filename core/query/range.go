@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"birthmark/core/query/mediantime"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -59,19 +60,19 @@ func (q *Query) Span(r Range) (setops.Span, error) {
 	}
 	found := !q.Tip.IsOrigin()
 	if found && (r.FromTime != nil || r.ToTime != nil) {
-		c, err := q.medianTimes()
+		c, err := mediantime.New(&q.Reader)
 		if err != nil {
 			return setops.Span{}, err
 		}
 		if r.FromTime != nil {
-			h, ok, err := c.first(*r.FromTime)
+			h, ok, err := c.First(*r.FromTime)
 			if err != nil {
 				return setops.Span{}, err
 			}
 			from, found = max(from, h), ok
 		}
 		if r.ToTime != nil {
-			h, ok, err := c.last(*r.ToTime)
+			h, ok, err := c.Last(*r.ToTime)
 			if err != nil {
 				return setops.Span{}, err
 			}

@@ -72,7 +72,7 @@ func showTx(p *terminal.Page, a *query.TxAnswer) {
 	})
 	p.Heading(humanize.Plural(len(a.Outputs), "output"))
 	columns = []string{"#", "amount", "to", "type", "spent by"}
-	typed := len(a.Outputs) > 0 && a.Outputs[0].Type != ""
+	typed := len(a.Outputs) > 0 && a.Outputs[0].OutputDetails != nil && a.Outputs[0].Type != ""
 	if !typed {
 		columns = slices.Delete(columns, 3, 4)
 	}

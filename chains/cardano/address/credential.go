@@ -172,4 +172,27 @@ func readCredential(n Network, text, keyPrefix string, of func(address []byte) (
 }
 
 // FormatPool returns the id of the stake pool with a cold verification key (CIP-5): pool1….
-func FormatPool(key []byte) string { return encodeBech32(poolPrefix, Hash224(key)) }
+func FormatPool(key []byte) string { return FormatPoolHash(Hash224(key)) }
+
+// FormatPoolHash returns the id of the stake pool whose cold verification key has a hash.
+func FormatPoolHash(hash []byte) string { return encodeBech32(poolPrefix, hash) }
+
+// Kinds of governance credentials (CIP-129).
+const (
+	CommitteeHot  = "cc_hot"
+	CommitteeCold = "cc_cold"
+	DRep          = "drep"
+)
+
+var governanceTypes = map[string]byte{CommitteeHot: 0, CommitteeCold: 1, DRep: 2}
+
+// FormatGovernance returns a governance credential in bech32 (CIP-129): the kind is the prefix. cred is a credential as
+// it is stored.
+func FormatGovernance(kind string, cred []byte) string {
+	if !isCredential(cred) {
+		return anyHex + hex.EncodeToString(cred)
+	}
+	text := bytes.Clone(cred)
+	text[0] = governanceTypes[kind]<<4 | 2 | cred[0]
+	return encodeBech32(kind, text)
+}

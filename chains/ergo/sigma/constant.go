@@ -244,6 +244,7 @@ func (r *reader) skipPrimitive(code byte, depth int) {
 	default:
 		// Boxes and headers within constants are not self-delimiting without a parser of scripts.
 		r.fail("unsupported constant of type %d", code)
+		r.unsupported = true
 	}
 }
 

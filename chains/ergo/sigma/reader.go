@@ -11,7 +11,8 @@ type reader struct {
 	at  int
 	err error
 
-	steps int // number of values skipped
+	steps       int  // number of values skipped
+	unsupported bool // the error is a constant whose length is unknown
 }
 
 func (r *reader) fail(format string, args ...any) {

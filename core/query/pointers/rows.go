@@ -220,3 +220,14 @@ func (q *Reader) BlocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow,
 	}
 	return blocks, nil
 }
+
+// FirstBlock returns the height of the first block. The chain must have a tip.
+func (q *Reader) FirstBlock() (model.HeightPk, error) {
+	for kv, err := range q.R.Scan(schema.FamilyBlock, nil, nil, false) {
+		if err != nil {
+			return 0, err
+		}
+		return model.ParseHeightPk(kv.Key)
+	}
+	return 0, fmt.Errorf("the chain has a tip and no blocks: run check")
+}

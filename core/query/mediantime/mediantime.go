@@ -1,21 +1,23 @@
-package query
+// Package mediantime finds blocks by time.
+package mediantime
 
 import (
 	"fmt"
 	"slices"
 	"sort"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
-// medianTimes finds blocks by time.
+// Search finds blocks by time. It keeps the times that it read.
 //
 // Block times of Bitcoin are not monotonic. The median time of a block and the ten blocks before it is, because a
 // block's time must be greater than the median before it (BIP 113). A binary search finds the median, and the block
 // is near it. On chains with monotonic times the median is monotonic too.
-type medianTimes struct {
-	q          *Query
+type Search struct {
+	q          *pointers.Reader
 	begin, end model.HeightPk // first and last height of the chain
 	times      map[model.HeightPk]int64
 }
@@ -31,25 +33,15 @@ const (
 	maxClockSkew = 24 * 60 * 60
 )
 
-func (q *Query) medianTimes() (*medianTimes, error) {
+// New returns a search in a snapshot of a chain that has a tip.
+func New(q *pointers.Reader) (*Search, error) {
 	begin, err := q.FirstBlock()
-	return &medianTimes{q: q, begin: begin, end: q.Tip.Height, times: map[model.HeightPk]int64{}}, err
-}
-
-// FirstBlock returns the height of the first block. The chain must have a tip.
-func (q *Query) FirstBlock() (model.HeightPk, error) {
-	for kv, err := range q.R.Scan(schema.FamilyBlock, nil, nil, false) {
-		if err != nil {
-			return 0, err
-		}
-		return model.ParseHeightPk(kv.Key)
-	}
-	return 0, fmt.Errorf("the chain has a tip and no blocks: run check")
+	return &Search{q: q, begin: begin, end: q.Tip.Height, times: map[model.HeightPk]int64{}}, err
 }
 
 // time returns the time of the block at h. It reads the blocks below h in the same batch because they are usually
 // needed next.
-func (c *medianTimes) time(h model.HeightPk) (int64, error) {
+func (c *Search) time(h model.HeightPk) (int64, error) {
 	if t, ok := c.times[h]; ok {
 		return t, nil
 	}
@@ -73,8 +65,8 @@ func (c *medianTimes) time(h model.HeightPk) (int64, error) {
 	return c.times[h], nil
 }
 
-// median returns the median time of up to eleven blocks that end with the block at h.
-func (c *medianTimes) median(h model.HeightPk) (int64, error) {
+// Median returns the median time of up to eleven blocks that end with the block at h.
+func (c *Search) Median(h model.HeightPk) (int64, error) {
 	var times []int64
 	for at := h; len(times) < medianOf; at-- {
 		t, err := c.time(at)
@@ -90,10 +82,10 @@ func (c *medianTimes) median(h model.HeightPk) (int64, error) {
 }
 
 // search returns the lowest height whose median is at least t, or tip + 1 if there is none.
-func (c *medianTimes) search(t int64) (model.HeightPk, error) {
+func (c *Search) search(t int64) (model.HeightPk, error) {
 	var failed error
 	n := sort.Search(int(c.end-c.begin)+1, func(i int) bool {
-		m, err := c.median(c.begin + model.HeightPk(i))
+		m, err := c.Median(c.begin + model.HeightPk(i))
 		if err != nil {
 			failed = err
 		}
@@ -102,8 +94,8 @@ func (c *medianTimes) search(t int64) (model.HeightPk, error) {
 	return c.begin + model.HeightPk(n), failed
 }
 
-// first returns the first block whose time is not before t; ok is false if there is none.
-func (c *medianTimes) first(t int64) (found model.HeightPk, ok bool, err error) {
+// First returns the first block whose time is not before t; ok is false if there is none.
+func (c *Search) First(t int64) (found model.HeightPk, ok bool, err error) {
 	h, err := c.search(t)
 	if err != nil {
 		return 0, false, err
@@ -118,7 +110,7 @@ func (c *medianTimes) first(t int64) (found model.HeightPk, ok bool, err error) 
 			if time >= t {
 				found, ok = h, true
 			}
-			m, err := c.median(h)
+			m, err := c.Median(h)
 			if err != nil {
 				return 0, false, err
 			}
@@ -133,9 +125,9 @@ func (c *medianTimes) first(t int64) (found model.HeightPk, ok bool, err error) 
 	return found, ok, nil
 }
 
-// last returns the last block whose time is not after t; ok is false if there is none. Blocks above the first block
+// Last returns the last block whose time is not after t; ok is false if there is none. Blocks above the first block
 // whose median is at least t are later than t, and most of the eleven blocks before it are not.
-func (c *medianTimes) last(t int64) (found model.HeightPk, ok bool, err error) {
+func (c *Search) Last(t int64) (found model.HeightPk, ok bool, err error) {
 	h, err := c.search(t)
 	if err != nil {
 		return 0, false, err

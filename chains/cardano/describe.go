@@ -1,0 +1,212 @@
+package cardano
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/model"
+)
+
+// Keys of a transaction body that only details use.
+const (
+	bodyCertificates = 4
+	bodyWithdrawals  = 5
+	bodyCollateral   = 13
+)
+
+// Keys of the witnesses (rule transaction_witness_set of the ledger's CDDL).
+const (
+	witnessNative    = 1
+	witnessPlutus1   = 3
+	witnessDatums    = 4
+	witnessRedeemers = 5
+	witnessPlutus2   = 6
+	witnessPlutus3   = 7
+)
+
+// DescribeTx implements [model.TxDescriber]. Transactions of Byron have no details.
+func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
+	tx, err := ledger.ReadRaw(raw)
+	if err != nil {
+		return nil, err
+	}
+	d := &model.TxDescription{}
+	if tx.Body == nil {
+		return d, nil
+	}
+	if tx.Alonzo {
+		valid := !tx.Failed
+		d.Valid = &valid
+	}
+	v := view{parts: tx.Parts}
+	d.ValidFrom, d.ValidTo = v.slotIfAny(bodyValidFrom), v.slotIfAny(bodyValidTo)
+	d.ReferenceInputs, d.Collateral = v.references(bodyReferenceInputs), v.references(bodyCollateral)
+	for _, hash := range v.requiredSigners() {
+		d.RequiredSigners = append(d.RequiredSigners, hex.EncodeToString(hash))
+	}
+	labels, metadata := v.labelled()
+	for _, label := range labels {
+		if d.Metadata == nil {
+			d.Metadata = map[string]any{}
+		}
+		d.Metadata[strconv.Itoa(label)] = metadataJSON(metadata[label])
+	}
+	d.Withdrawals = c.withdrawals(v.item(bodyWithdrawals))
+	d.Certificates = c.certificates(v.item(bodyCertificates))
+	describeWitnesses(&d.TxDetails, tx.Witnesses)
+	d.Outputs = make([]model.OutputDetails, len(tx.Outputs))
+	for i := range tx.Outputs {
+		describeOutput(&d.Outputs[i], &tx.Outputs[i])
+	}
+	return d, nil
+}
+
+func describeOutput(d *model.OutputDetails, o *ledger.Output) {
+	d.DatumHash = hex.EncodeToString(o.DatumHash)
+	if o.Datum != nil {
+		datum := plutusValue(o.Datum)
+		d.DatumHash, datum.Hash, d.Datum = datum.Hash, "", &datum
+	}
+	if o.Script != nil {
+		if s, err := ledger.ParseScript(&cbor.Walker{}, o.Script); err == nil { // a malformed one has no details
+			script := scriptDetails(s)
+			d.ScriptRef = &script
+		}
+	}
+}
+
+// plutusValue returns Plutus data with its hash.
+func plutusValue(raw []byte) model.EncodedValue {
+	hash := blake2b.Sum256(raw)
+	return model.EncodedValue{Hash: hex.EncodeToString(hash[:]), Raw: hex.EncodeToString(raw), Value: plutusJSON(raw)}
+}
+
+func scriptDetails(s ledger.Script) model.ScriptDetails {
+	return model.ScriptDetails{
+		Language: s.LanguageName(),
+		Hash:     hex.EncodeToString(address.Hash224(append([]byte{s.Language}, s.Code...))),
+		Raw:      hex.EncodeToString(s.Code),
+	}
+}
+
+// slotIfAny returns a slot of the body, nil if it has none.
+func (v *view) slotIfAny(key uint64) *uint64 {
+	item := v.item(key)
+	if item == nil {
+		return nil
+	}
+	w := cbor.Walker{Data: item}
+	slot := w.Uint("slot")
+	return &slot
+}
+
+// references returns the outpoints in a set of the body.
+func (v *view) references(key uint64) (all []model.OutputReference) {
+	w := cbor.Walker{Data: v.item(key)}
+	if w.Data == nil {
+		return nil
+	}
+	for n := w.Set("outpoints"); w.More(&n); {
+		if in := ledger.ReadOutpoint(&w); w.Err == nil {
+			all = append(all, model.OutputReference{Tx: in.Tx.String(), Index: int(in.Index)})
+		}
+	}
+	return all
+}
+
+func (c *chain) withdrawals(item []byte) (all []model.Withdrawal) {
+	w := cbor.Walker{Data: item}
+	if item == nil {
+		return nil
+	}
+	for n := w.Map("withdrawals"); w.More(&n); {
+		account, amount := w.Bytes("reward account"), w.Uint("amount")
+		if w.Err == nil {
+			all = append(all, model.Withdrawal{
+				Address: address.Format(c.net.Network, account), Amount: strconv.FormatUint(amount, 10),
+			})
+		}
+	}
+	return all
+}
+
+// scriptKeys are the languages of scripts by their key in the witnesses.
+var scriptKeys = map[uint64]byte{witnessNative: 0, witnessPlutus1: 1, witnessPlutus2: 2, witnessPlutus3: 3}
+
+// describeWitnesses adds datums, redeemers and scripts.
+func describeWitnesses(d *model.TxDetails, witnesses []byte) {
+	w := cbor.Walker{Data: witnesses}
+	for n := w.Map("witnesses"); w.More(&n); {
+		key := w.Uint("key of the witnesses")
+		item := w.Item("witness")
+		if w.Err != nil {
+			return
+		}
+		in := cbor.Walker{Data: item}
+		language, isScript := scriptKeys[key]
+		switch {
+		case key == witnessRedeemers:
+			d.Redeemers = redeemers(&in)
+		case key == witnessDatums:
+			for n := in.Set("datums"); in.More(&n); {
+				if raw := in.Item("datum"); in.Err == nil {
+					d.Datums = append(d.Datums, plutusValue(raw))
+				}
+			}
+		case isScript:
+			for n := in.Set("scripts"); in.More(&n); {
+				s := ledger.Script{Language: language}
+				if language == 0 {
+					s.Code = in.Item("script")
+				} else {
+					s.Code = in.Bytes("script")
+				}
+				if in.Err == nil {
+					d.Scripts = append(d.Scripts, scriptDetails(s))
+				}
+			}
+		}
+	}
+}
+
+// redeemerPurposes are the names of redeemer tags.
+var redeemerPurposes = [...]string{"spend", "mint", "cert", "reward", "vote", "propose"}
+
+// redeemers reads an array of [purpose, index, data, units], or since Conway also a map of [purpose, index] to
+// [data, units].
+func redeemers(w *cbor.Walker) (all []model.Redeemer) {
+	isMap := w.Major() == cbor.Map
+	n := 0
+	if isMap {
+		n = w.Map("redeemers")
+	} else {
+		n = w.Array("redeemers")
+	}
+	for w.More(&n) {
+		f := w.Fields("redeemer")
+		purpose := f.Uint("purpose of a redeemer")
+		r := model.Redeemer{Purpose: "unknown", Index: f.Uint("index of a redeemer")}
+		if isMap {
+			f.End()
+			f = w.Fields("redeemer")
+		}
+		r.Data = plutusValue(f.Item("data of a redeemer"))
+		r.Data.Hash = ""
+		units := f.Fields("units of a redeemer")
+		r.Memory, r.Steps = units.Uint("memory"), units.Uint("steps")
+		units.End()
+		f.End()
+		if purpose < uint64(len(redeemerPurposes)) {
+			r.Purpose = redeemerPurposes[purpose]
+		}
+		if w.Err == nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}

@@ -1,0 +1,144 @@
+package cardano
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/cbor"
+	"birthmark/model"
+)
+
+// certificateForms are the certificates by number (rule certificate of the ledger's CDDL). A letter is a field: s stake
+// credential, p pool, e epoch, d deposit, r vote delegation, D credential of a DRep, c and h of the committee (cold, hot),
+// P parameters of a pool; * is the rest, which is not decoded.
+var certificateForms = [...]struct{ name, fields string }{
+	{"stake_registration", "s"}, {"stake_deregistration", "s"}, {"stake_delegation", "sp"}, {"pool_registration", "P"},
+	{"pool_retirement", "pe"}, {"genesis_key_delegation", "*"}, {"move_instantaneous_rewards", "*"}, {"reg", "sd"},
+	{"unreg", "sd"}, {"vote_deleg", "sr"}, {"stake_vote_deleg", "spr"}, {"stake_reg_deleg", "spd"}, {"vote_reg_deleg", "srd"},
+	{"stake_vote_reg_deleg", "sprd"}, {"auth_committee_hot", "ch"}, {"resign_committee_cold", "c*"}, {"reg_drep", "Dd*"},
+	{"unreg_drep", "Dd"}, {"update_drep", "D*"},
+}
+
+// certificates reads the certificates of a body. One that is malformed has no fields but its bytes.
+func (c *chain) certificates(item []byte) (all []model.Certificate) {
+	if item == nil {
+		return nil
+	}
+	w := cbor.Walker{Data: item}
+	for n := w.Set("certificates"); w.More(&n); {
+		raw := w.Item("certificate")
+		if w.Err != nil {
+			break
+		}
+		d, err := c.certificate(raw)
+		if err != nil {
+			d = model.Certificate{Type: d.Type}
+		}
+		d.Raw = hex.EncodeToString(raw)
+		all = append(all, d)
+	}
+	return all
+}
+
+func (c *chain) certificate(raw []byte) (d model.Certificate, err error) {
+	w := cbor.Walker{Data: raw}
+	f := w.Fields("certificate")
+	kind := f.Uint("type of a certificate")
+	if kind >= uint64(len(certificateForms)) {
+		d.Type = fmt.Sprintf("unknown_%d", kind)
+		return d, w.Err
+	}
+	form := certificateForms[kind]
+	d.Type = form.name
+	for _, field := range form.fields {
+		switch field {
+		case 's':
+			d.StakeAddress = address.FormatStakeCredential(c.net.Network, readCredential(&f))
+		case 'p':
+			d.Pool = address.FormatPoolHash(f.BytesOf(address.CredentialSize, "pool"))
+		case 'e':
+			epoch := f.Uint("epoch")
+			d.Epoch = &epoch
+		case 'd':
+			d.Deposit = strconv.FormatUint(f.Uint("deposit"), 10)
+		case 'r':
+			d.DRep = readDRep(&f)
+		case 'D':
+			d.DRep = address.FormatGovernance(address.DRep, readCredential(&f))
+		case 'c':
+			d.Credential = address.FormatGovernance(address.CommitteeCold, readCredential(&f))
+		case 'h':
+			d.HotCredential = address.FormatGovernance(address.CommitteeHot, readCredential(&f))
+		case 'P':
+			c.pool(&d, &f, &w)
+		}
+	}
+	return d, w.Err
+}
+
+// readCredential reads [kind, hash] and returns it as it is stored.
+func readCredential(f *cbor.Fields) []byte {
+	pair := f.Fields("credential")
+	kind := pair.Uint("kind of a credential")
+	hash := pair.BytesOf(address.CredentialSize, "hash of a credential")
+	pair.End()
+	return append([]byte{byte(kind)}, hash...)
+}
+
+// Representatives without a credential.
+const (
+	drepAbstain      = 2
+	drepNoConfidence = 3
+)
+
+func readDRep(f *cbor.Fields) string {
+	pair := f.Fields("DRep")
+	kind := pair.Uint("kind of a DRep")
+	switch kind {
+	case drepAbstain:
+		pair.End()
+		return "abstain"
+	case drepNoConfidence:
+		pair.End()
+		return "no_confidence"
+	}
+	hash := pair.BytesOf(address.CredentialSize, "hash of a DRep")
+	pair.End()
+	return address.FormatGovernance(address.DRep, append([]byte{byte(kind)}, hash...))
+}
+
+// pool reads the parameters of a pool (rule pool_params).
+func (c *chain) pool(d *model.Certificate, f *cbor.Fields, w *cbor.Walker) {
+	d.Pool = address.FormatPoolHash(f.BytesOf(address.CredentialSize, "operator"))
+	f.Skip("VRF key")
+	d.Pledge = strconv.FormatUint(f.Uint("pledge"), 10)
+	d.Cost = strconv.FormatUint(f.Uint("cost"), 10)
+	d.Margin = readFraction(f.Item("margin"))
+	d.RewardAddress = address.Format(c.net.Network, f.Bytes("reward account"))
+	owners := cbor.Walker{Data: f.Item("owners")}
+	for n := owners.Set("owners"); owners.More(&n); {
+		if hash := owners.BytesOf(address.CredentialSize, "owner"); owners.Err == nil {
+			d.Owners = append(d.Owners, address.FormatStakeCredential(c.net.Network, append([]byte{0}, hash...)))
+		}
+	}
+	if w.Err == nil {
+		w.Err = owners.Err
+	}
+}
+
+// readFraction returns a rational number (tag 30) as text, empty if it is malformed.
+func readFraction(item []byte) string {
+	w := cbor.Walker{Data: item}
+	if w.Major() == cbor.Tag {
+		w.Head("fraction")
+	}
+	f := w.Fields("fraction")
+	over, under := f.Uint("numerator"), f.Uint("denominator")
+	if w.Err != nil || under == 0 {
+		return ""
+	}
+	return new(big.Rat).SetFrac(new(big.Int).SetUint64(over), new(big.Int).SetUint64(under)).RatString()
+}

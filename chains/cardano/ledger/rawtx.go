@@ -1,0 +1,64 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+
+	"birthmark/chains/cardano/cbor"
+	"birthmark/model"
+)
+
+// RawTx is a transaction read from [model.Tx.Raw]. Values point into the bytes.
+type RawTx struct {
+	Parts            // of a transaction since Shelley; empty in Byron
+	Alonzo  bool     // it states whether its scripts succeeded
+	Failed  bool     // its scripts failed
+	Outputs []Output // that it created: if its scripts failed, the collateral return
+}
+
+// ReadRaw reads a transaction in the form of [model.Tx.Raw].
+func ReadRaw(raw []byte) (*RawTx, error) {
+	w := cbor.Walker{Data: raw}
+	tx := &RawTx{}
+	n := w.Array("transaction")
+	if n == 2 { // Byron
+		return tx, w.Err
+	}
+	w.Field(&n, "body")
+	tx.Body = w.Item("body")
+	w.Field(&n, "witnesses")
+	tx.Witnesses = w.Item("witnesses")
+	w.Field(&n, "auxiliary data")
+	if at := w.Offset; at < len(raw) && (raw[at] == simpleFalse || raw[at] == simpleTrue) {
+		tx.Alonzo, tx.Failed = true, raw[at] == simpleFalse
+		w.Offset++
+		w.Field(&n, "auxiliary data")
+	}
+	if tx.Auxiliary = w.Item("auxiliary data"); bytes.Equal(tx.Auxiliary, []byte{simpleNull}) {
+		tx.Auxiliary = nil
+	}
+	w.End(&n, "transaction")
+	if w.Err == nil && w.Offset < len(raw) {
+		w.Err = errors.New("bytes follow the transaction")
+	}
+	if w.Err != nil {
+		return nil, w.Err
+	}
+	all := collector{}
+	d := Decoder{index: &all}
+	d.reset(tx.Body)
+	d.tx(tx.Failed)
+	tx.Outputs = all.outputs
+	return tx, d.w.Err
+}
+
+// collector keeps the outputs.
+type collector struct {
+	noIndexes
+	outputs []Output
+}
+
+func (c *collector) Output(keys []model.Key, o *Output) ([]model.Key, error) {
+	c.outputs = append(c.outputs, *o)
+	return keys, nil
+}

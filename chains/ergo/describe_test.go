@@ -1,0 +1,154 @@
+package ergo
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"birthmark/chains/ergo/sigma"
+	"birthmark/model"
+)
+
+// nodeBox is a box in a node's JSON.
+type nodeBox struct {
+	BoxID          string            `json:"boxId"`
+	ErgoTree       string            `json:"ergoTree"`
+	CreationHeight uint32            `json:"creationHeight"`
+	Registers      map[string]string `json:"additionalRegisters"`
+}
+
+// nodeInput is an input in a node's JSON.
+type nodeInput struct {
+	Proof struct {
+		Bytes     string            `json:"proofBytes"`
+		Extension map[string]string `json:"extension"`
+	} `json:"spendingProof"`
+}
+
+// nodeDataInput is a data input in a node's JSON.
+type nodeDataInput struct {
+	BoxID string `json:"boxId"`
+}
+
+// nodeTx is a transaction in a node's JSON.
+type nodeTx struct {
+	Inputs     []nodeInput     `json:"inputs"`
+	DataInputs []nodeDataInput `json:"dataInputs"`
+	Outputs    []nodeBox       `json:"outputs"`
+}
+
+// The details of transactions are those in the node's JSON.
+func TestDetailsMatchTheNodesJSON(t *testing.T) {
+	c, err := New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	txs, unknown, registers, data, extensions, types := 0, 0, 0, 0, 0, map[string]int{}
+	eachRealBlock(t, func(name string, raw []byte) {
+		b := whole(t, raw)
+		var node struct {
+			Of struct {
+				Txs []json.RawMessage `json:"transactions"`
+			} `json:"blockTransactions"`
+		}
+		if err := json.Unmarshal(raw, &node); err != nil {
+			t.Fatal(err)
+		}
+		for i := range b.Txs {
+			var want nodeTx
+			if json.Unmarshal(node.Of.Txs[i], &want) != nil {
+				continue // JSON of an explorer has registers in another form
+			}
+			var outputs []map[string]any
+			for _, o := range b.Txs[i].Outputs {
+				outputs = append(outputs, map[string]any{indexAddress: formatAddress(c.(*chain).net, o.Keys[0].Value)})
+			}
+			d, err := c.(model.TxDescriber).DescribeTx(b.Txs[i].Raw, outputs)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", name, b.Txs[i].Hash, err)
+			}
+			if d.Outputs == nil { // a register holds a box
+				unknown++
+				continue
+			}
+			var got nodeTx
+			for _, in := range d.Inputs {
+				var input nodeInput
+				input.Proof.Bytes, input.Proof.Extension = *in.SpendingProof, raws(in.Extension, types)
+				got.Inputs = append(got.Inputs, input)
+				extensions += len(in.Extension)
+			}
+			for _, id := range d.DataInputs {
+				got.DataInputs = append(got.DataInputs, nodeDataInput{id})
+				data++
+			}
+			for _, o := range d.Outputs {
+				registers += len(o.Registers)
+				got.Outputs = append(got.Outputs, nodeBox{o.BoxID, o.ErgoTree, *o.CreationHeight, raws(o.Registers, types)})
+			}
+			if got, want := fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want); got != want {
+				at := 0
+				for got[at] == want[at] {
+					at++
+				}
+				t.Fatalf("%s: %s:\n got …%s\nwant …%s", name, b.Txs[i].Hash, got[max(0, at-50):at+50], want[max(0, at-50):at+50])
+			}
+			txs++
+		}
+	})
+	t.Log(txs, "transactions,", unknown, "without outputs;", registers, "registers;", data, "data inputs;", extensions, "variables; types:", types)
+	if txs < 2500 || unknown > 10 || registers < 500 || data < 50 || extensions < 10 || len(types) < 8 {
+		t.Error("too few")
+	}
+}
+
+// raws returns the bytes of constants, and counts their types.
+func raws(constants map[string]model.EncodedValue, types map[string]int) map[string]string {
+	all := map[string]string{}
+	for name, v := range constants {
+		all[name] = v.Raw
+		types[v.Type]++
+	}
+	return all
+}
+
+// A tree does not state its length: the address determines it.
+func TestDetailsNeedTheAddresses(t *testing.T) {
+	c, err := New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx := aTx()
+	key := bytes.Clone(tx.Outputs[0].Tree)
+	for _, tree := range [][]byte{key, append([]byte{0x08, byte(len(key) - 1)}, key[1:]...)} {
+		tx.Outputs[0].Tree = tree
+		var outputs []map[string]any
+		for _, o := range tx.Outputs {
+			outputs = append(outputs, map[string]any{indexAddress: formatAddress(c.(*chain).net, appendAddress(nil, o.Tree, nil))})
+		}
+		var e sigma.Encoder
+		raw := e.AppendTx(nil, &tx, true)
+		d, err := c.(model.TxDescriber).DescribeTx(raw, outputs)
+		if err != nil || len(d.Outputs) != len(tx.Outputs) {
+			t.Fatalf("%+v, %v", d, err)
+		}
+		for i := range outputs {
+			if got, want := d.Outputs[i].ErgoTree, hex.EncodeToString(tx.Outputs[i].Tree); got != want {
+				t.Errorf("tree %s, expected %s", got, want)
+			}
+			wrong := slices.Clone(outputs)
+			wrong[i] = map[string]any{}
+			if d, err := c.(model.TxDescriber).DescribeTx(raw, wrong); err != nil || d.Outputs != nil || len(d.Inputs) != len(tx.Inputs) {
+				t.Errorf("without address %d: %+v, %v", i, d, err)
+			}
+		}
+		for n := range raw {
+			if d, err := c.(model.TxDescriber).DescribeTx(raw[:n], outputs); err == nil && d.Outputs != nil {
+				t.Errorf("%d of %d bytes are a transaction", n, len(raw))
+			}
+		}
+	}
+}

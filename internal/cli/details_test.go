@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/core/query"
+	"birthmark/internal/testblocks"
+)
+
+// An output has the same details in its own answer as in that of its transaction, on the real blocks of every chain.
+func TestOutputsHaveTheDetailsOfTheirTransactions(t *testing.T) {
+	slow(t)
+	for name, open := range map[string]func(t *testing.T) *core.DB{
+		"script": func(t *testing.T) *core.DB { return syncedRaw(t, "bitcoin", "mainnet", "file://"+realBlocks(t), 300) },
+		"datum_hash": func(t *testing.T) *core.DB {
+			return syncedRaw(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), 37_000)
+		},
+		"ergo_tree": func(t *testing.T) *core.DB {
+			return syncedRaw(t, "ergo", "mainnet", "file://"+testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), 300)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := open(t)
+			outputs, detailed := 0, 0
+			blocks, err := db.Blocks(t.Context(), query.Range{}, query.Page{Limit: 10_000, Descending: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, b := range blocks.Blocks {
+				if b.TxCount == 0 || outputs > 2000 {
+					continue
+				}
+				block, err := db.Block(t.Context(), fmt.Sprint(b.Height))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, hash := range block.Txs {
+					tx, err := db.Tx(t.Context(), hash)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for i := range tx.Outputs {
+						o, err := db.Output(t.Context(), query.OutputRef(hash, tx.Outputs[i].Index))
+						if err != nil {
+							t.Fatal(err)
+						}
+						got, want := marshal(t, o), marshal(t, &tx.Outputs[i])
+						if got != want {
+							t.Fatalf("output %s:%d is %s, in its transaction %s", hash, i, got, want)
+						}
+						outputs++
+						var fields map[string]any
+						if err := json.Unmarshal([]byte(got), &fields); err != nil {
+							t.Fatal(err)
+						}
+						if fields[name] != nil {
+							detailed++
+						}
+					}
+				}
+			}
+			if outputs < 300 || detailed < 30 {
+				t.Errorf("%d outputs, %d have %s", outputs, detailed, name)
+			}
+		})
+	}
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
