@@ -39,17 +39,43 @@ type Options struct {
 	// 0: 64 MiB; negative: no cache.
 	CacheBytes int
 
+	// ImmutableDepth is the number of blocks above a block after which answers that cannot change are cached for ever
+	// (Cache-Control: immutable). 0: the deepest reorganization of the chain, or [DefaultImmutableDepth].
+	ImmutableDepth int
+
+	// BasePath is the prefix of the paths of the server as clients see them, which requests do not have; empty: none.
+	BasePath string
+
+	// Address returns scheme and host by which a client reaches the server, for documents. Nil: http://127.0.0.1:8080.
+	Address func(*http.Request) string
+
+	Keys Keys // whether requests need API keys, for documents
+
 	// Done ends streamed lists, each with a cursor; nil: never.
 	Done <-chan struct{}
 }
 
-// API is the handler of /v1, the OpenAPI documents and the documentation: see [API.Patterns]. It is safe for concurrent
+// Keys is whether requests need API keys.
+type Keys int
+
+const (
+	NoKeys Keys = iota
+	KeysOptional
+	KeysRequired
+)
+
+// DefaultImmutableDepth is the default of ImmutableDepth on chains without a bound on reorganizations. Bitcoin's
+// consensus expects none as deep: a coinbase can be spent after 100 blocks.
+const DefaultImmutableDepth = 100
+
+// API is the handler of /v1 and the OpenAPI documents: see [API.Patterns]. It is safe for concurrent
 // use.
 type API struct {
 	Options
 	chains    map[string]*chain
 	listed    []*operation         // in the order of the documentation
 	documents map[string]*document // by path
+	reference documentation
 	mux       *http.ServeMux
 	names     string // of the chains, for errors
 	paths     string // of the operations, for errors
@@ -63,6 +89,7 @@ type chain struct {
 	answers answerCache // at the tip
 	blocks  answerCache // documents of blocks, by hash
 	calls   calls
+	deep    model.HeightPk             // blocks above one after which it is immutable
 	newest  atomic.Pointer[tipHeaders] // of the newest tip that was served
 }
 
@@ -84,7 +111,7 @@ func New(o Options) (*API, error) {
 			return nil, fmt.Errorf("two chains have the name %s", c.Name)
 		}
 		made := &chain{
-			Chain: c, answers: answerCache{maxBytes: o.CacheBytes / 2}, blocks: answerCache{maxBytes: o.CacheBytes / 2},
+			Chain: c, deep: model.HeightPk(cmp.Or(o.ImmutableDepth, c.Model.Traits().DeepestFork, DefaultImmutableDepth)), answers: answerCache{maxBytes: o.CacheBytes / 2}, blocks: answerCache{maxBytes: o.CacheBytes / 2},
 		}
 		if o.Events != nil {
 			made.events = o.Events(c)

@@ -13,7 +13,8 @@ func TestAnAnswerNamesTheTipItWasMadeAt(t *testing.T) {
 		"history/address/" + satoshi, "balance/address/" + satoshi, "richest/address?limit=2", "values/address", "assets", "forks", "indexes", "schema", "fields",
 	} {
 		w := ask(h, "GET", "/v1/bitcoin/"+path, "")
-		if w.Code != 200 || w.Header().Get("X-Tip") != lastHash || w.Header().Get("X-Tip-Height") != "14131" || !strings.HasPrefix(w.Header().Get("Etag"), `"`+lastHash) {
+		byTip := path != "block/170" // which is immutable
+		if w.Code != 200 || w.Header().Get("X-Tip") != lastHash || w.Header().Get("X-Tip-Height") != "14131" || byTip != strings.HasPrefix(w.Header().Get("Etag"), `"`+lastHash) {
 			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 			continue
 		}
@@ -30,7 +31,7 @@ func TestAnAnswerNamesTheTipItWasMadeAt(t *testing.T) {
 			t.Errorf("%s, not changed: %d %v", path, again.Code, again.Header())
 		}
 	}
-	if w := ask(h, "GET", "/v1/bitcoin/block/0", ""); w.Header().Get("Etag") != `"`+lastHash+`"` {
+	if w := ask(h, "GET", "/v1/bitcoin/block/tip", ""); w.Header().Get("Etag") != `"`+lastHash+`"` {
 		t.Errorf("ETag %s, expected the tip", w.Header().Get("Etag"))
 	}
 	w := ask(h, "GET", "/v1", "")

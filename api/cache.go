@@ -3,9 +3,11 @@ package api
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"birthmark/core/query"
+	"birthmark/model"
 )
 
 // answerCache caches answers of one chain as they were sent, up to a number of bytes. Evicted entries are random, so
@@ -23,6 +25,8 @@ type cachedAnswer struct {
 	text []byte
 	at   <-chan struct{} // of [served.Chain.Moved] at that tip; nil: valid at any tip
 	tip  *tipHeaders
+
+	final bool // the answer can no longer change
 }
 
 // cacheOverhead is the memory of an entry in addition to its text, in bytes: map entry, path and headers.
@@ -45,8 +49,8 @@ func (c *answerCache) find(at <-chan struct{}, question string) *cachedAnswer {
 }
 
 // add caches an answer, unless it is larger than a sixteenth of the cache.
-func (c *answerCache) add(at <-chan struct{}, question string, tip *tipHeaders, text []byte) {
-	a := &cachedAnswer{slices.Clone(text), at, tip}
+func (c *answerCache) add(at <-chan struct{}, question string, tip *tipHeaders, text []byte, final bool) {
+	a := &cachedAnswer{slices.Clone(text), at, tip, final}
 	size := a.size(question)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,10 +89,18 @@ func (q *request) block(ctx context.Context, v *query.View) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	q.final = q.chain.final(v, p, q.args[0])
 	hash := string(p.Hash[:])
 	if a := q.chain.blocks.find(nil, hash); a != nil {
 		return encoded(a.text), nil
 	}
 	q.cacheAs = hash
 	return v.Block(ctx, q.args[0])
+}
+
+// final reports whether an answer about a block and nothing else can no longer change: enough blocks are above the block,
+// and ref, the block in the request, is not relative to the tip.
+func (c *chain) final(v *query.View, p model.Point, ref string) bool {
+	fixed := strings.Trim(ref, "0123456789") == "" || ref == c.Model.FormatHash(p.Hash)
+	return fixed && p.Height+c.deep <= v.Tip.Height
 }

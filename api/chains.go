@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"birthmark/api/ratelimit"
+	"birthmark/api/served"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
 )
@@ -24,13 +25,37 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := ChainsAnswer{Version: a.Version, Chains: []ServedChain{}}
 	for _, c := range a.Chains {
-		s := ServedChain{Name: c.Name, Chain: c.Model.Name(), Network: c.Model.Network()}
-		if tip, _ := c.Moved(); !tip.IsOrigin() {
-			s.Tip = &query.PointAnswer{Height: uint32(tip.Height), Hash: c.Model.FormatHash(tip.Hash)}
-		}
-		answer.Chains = append(answer.Chains, s)
+		answer.Chains = append(answer.Chains, servedChain(c))
 	}
 	a.sendTagged(w, r, &answer)
+}
+
+// serveIndex serves /v1/{chain}: the chain and its operations.
+func (a *API) serveIndex(w http.ResponseWriter, r *http.Request) {
+	c := a.chainOf(w, r)
+	if c == nil || !allowed(w, r, http.MethodGet) {
+		return
+	}
+	q := request{op: &operation{Operation: huma.Operation{Path: "/v1/{chain}"}}}
+	if err := q.parse(r.URL.RawQuery); err != nil {
+		a.fail(w, r, err)
+		return
+	}
+	s := servedChain(c.Chain)
+	answer := ChainAnswer{s.Name, s.Chain, s.Network, s.Tip, a.BasePath + "/docs", []OperationAnswer{}}
+	for _, op := range a.listed {
+		path := a.BasePath + "/v1/" + c.Name + op.path
+		answer.Operations = append(answer.Operations, OperationAnswer{op.Method, path, op.Summary})
+	}
+	a.sendTagged(w, r, &answer)
+}
+
+func servedChain(c *served.Chain) ServedChain {
+	s := ServedChain{Name: c.Name, Chain: c.Model.Name(), Network: c.Model.Network()}
+	if tip, _ := c.Moved(); !tip.IsOrigin() {
+		s.Tip = &query.PointAnswer{Height: uint32(tip.Height), Hash: c.Model.FormatHash(tip.Hash)}
+	}
+	return s
 }
 
 // sendTagged sends an answer of several chains, whose ETag is made of the body.

@@ -17,8 +17,8 @@ import (
 	"birthmark/api/served"
 )
 
-//go:embed docs/page.html docs/page.css
-var pageFiles embed.FS
+//go:embed docs/page.html
+var pageText string
 
 // exampleFiles are the answers of the examples over the first 14,132 blocks of Bitcoin, by operation id. A test checks them.
 //
@@ -27,6 +27,9 @@ var exampleFiles embed.FS
 
 // page is the data of the documentation page.
 type page struct {
+	Base   string // [Options.BasePath]
+	Filter string
+	Keys   string // whether API keys are needed; empty: no
 	About  string
 	Chains []*served.Chain
 	Groups []pageGroup
@@ -44,33 +47,83 @@ type pageOperation struct {
 	List                      bool
 }
 
-// makePage renders the documentation, which needs no scripts and no other servers.
-func (a *API) makePage(schemas map[string]*huma.Schema) ([]byte, error) {
-	text, err := pageFiles.ReadFile("docs/page.html")
+// documentation is the documentation page without the address of the server.
+type documentation struct {
+	text *template.Template
+	page
+}
+
+func (a *API) makeDocumentation(schemas map[string]*huma.Schema) (d documentation, err error) {
+	d.text, err = template.New("docs").Funcs(template.FuncMap{"code": inCode, "type": typeOf, "in": slices.Contains[[]string]}).Parse(pageText)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
-	t, err := template.New("docs").Funcs(template.FuncMap{"code": inCode, "type": typeOf, "in": slices.Contains[[]string]}).Parse(string(text))
-	if err != nil {
-		return nil, err
+	d.page = page{Base: a.BasePath, About: about, Chains: a.Chains, Types: schemas}
+	switch a.Keys {
+	case KeysOptional:
+		d.Keys = "Requests with a key have limits of their own."
+	case KeysRequired:
+		d.Keys = "Every request needs a key."
 	}
-	p := page{About: about, Chains: a.Chains, Types: schemas}
 	for _, tag := range tags {
 		g := pageGroup{Name: tag.name, Title: tag.title, Doc: tag.doc}
 		for _, op := range a.listed {
 			if op.Tags[0] == tag.name {
 				shown, err := op.page()
 				if err != nil {
-					return nil, err
+					return d, err
 				}
 				g.Operations = append(g.Operations, shown)
 			}
 		}
-		p.Groups = append(p.Groups, g)
+		d.Groups = append(d.Groups, g)
+	}
+	return d, nil
+}
+
+// Documentation returns the reference of the operations, as the content of a page, which needs no scripts and no other
+// servers. The parameter q of the request selects the operations with that text.
+func (a *API) Documentation(r *http.Request) (template.HTML, error) {
+	p := a.reference.page
+	if p.Filter = strings.TrimSpace(r.URL.Query().Get("q")); p.Filter != "" {
+		var groups []pageGroup
+		for _, g := range p.Groups {
+			all := g.Operations
+			g.Operations = nil
+			for _, op := range all {
+				if op.matches(strings.ToLower(p.Filter)) {
+					g.Operations = append(g.Operations, op)
+				}
+			}
+			if len(g.Operations) > 0 {
+				groups = append(groups, g)
+			}
+		}
+		p.Groups = groups
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, &p)
-	return b.Bytes(), err
+	err := a.reference.text.Execute(&b, &p)
+	return template.HTML(a.addressed(b.Bytes(), r)), err
+}
+
+// matches reports whether the texts of the operation contain text, which is in lower case.
+func (op *pageOperation) matches(text string) bool {
+	all := []string{op.OperationID, op.Method, op.Path, op.Summary, op.Description, op.Type}
+	for _, p := range op.Parameters {
+		all = append(all, p.Name)
+	}
+	return strings.Contains(strings.ToLower(strings.Join(all, " ")), text)
+}
+
+// defaultAddress is the address of the server in documents and examples, which the server replaces by its own.
+const defaultAddress = "http://127.0.0.1:8080"
+
+// addressed returns a document with the address by which the client reached the server.
+func (a *API) addressed(document []byte, r *http.Request) []byte {
+	if a.Address == nil {
+		return document
+	}
+	return bytes.ReplaceAll(document, []byte(defaultAddress), []byte(a.Address(r)+a.BasePath))
 }
 
 func (op *operation) page() (pageOperation, error) {
@@ -101,7 +154,7 @@ func (op *operation) exampleAnswer() []byte {
 
 // curl returns a command line for the example.
 func (op *operation) curl() string {
-	const server = "http://127.0.0.1:8080/v1/bitcoin"
+	const server = defaultAddress + "/v1/bitcoin"
 	path, body := op.path, ""
 	if op.example.path != "" {
 		path, body = op.example.path, op.example.body

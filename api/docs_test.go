@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"html"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,10 +28,20 @@ var (
 	curl     = regexp.MustCompile(`^curl (?:-N )?'?http://127\.0\.0\.1:8080([^' ]+)'?(?: -H 'Content-Type: (?:application/json|text/plain)' -d '([^']*)')?$`)
 )
 
+// documentation returns the content of the documentation page.
+func documentation(t *testing.T, h *api.API, target string) string {
+	t.Helper()
+	text, err := h.Documentation(httptest.NewRequest("GET", target, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // Every example on the page has the answer that the page shows.
 func TestExamplesOfTheDocumentationPage(t *testing.T) {
 	h, _ := handler(t, api.Options{Events: noEvents}, map[string]*core.DB{"bitcoin": real(t)})
-	page := ask(h, "GET", "/docs", "").Body.String()
+	page := documentation(t, h, "/docs")
 	found := articles.FindAllStringSubmatch(page, -1)
 	if len(found) < 20 {
 		t.Fatalf("%d operations on the page", len(found))
@@ -68,26 +80,93 @@ func TestExamplesOfTheDocumentationPage(t *testing.T) {
 // The page needs nothing from elsewhere, and every link in it leads somewhere.
 func TestDocumentationPageIsSelfContained(t *testing.T) {
 	h := bitcoinAPI(t)
-	page := ask(h, "GET", "/docs", "")
-	if page.Code != 200 || !strings.HasPrefix(page.Header().Get("Content-Type"), "text/html") || strings.Contains(page.Body.String(), "<script") {
-		t.Errorf("%d %v", page.Code, page.Header())
+	page := documentation(t, h, "/docs")
+	if strings.Contains(page, "<script") {
+		t.Error("the documentation has scripts")
 	}
-	links := regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(page.Body.String(), -1)
+	links := regexp.MustCompile(`(?:href|src)="([^"]*)"`).FindAllStringSubmatch(page, -1)
 	if len(links) < 30 {
 		t.Errorf("%d links", len(links))
 	}
 	for _, link := range links {
 		switch target := link[1]; {
 		case strings.HasPrefix(target, "#"):
-			if !strings.Contains(page.Body.String(), `id="`+target[1:]+`"`) {
+			if !strings.Contains(page, `id="`+target[1:]+`"`) {
 				t.Errorf("%s leads nowhere", target)
 			}
+		case strings.HasPrefix(target, "/docs"): // the explorer has the page
 		case strings.HasPrefix(target, "/"):
 			if w := ask(h, "GET", target, ""); w.Code != 200 {
 				t.Errorf("%s: %d", target, w.Code)
 			}
 		default:
 			t.Errorf("%s leads elsewhere", target)
+		}
+	}
+}
+
+// The filter selects the operations with a text, also of their parameters.
+func TestDocumentationIsFiltered(t *testing.T) {
+	h := bitcoinAPI(t)
+	ids := func(target string) (ids []string) {
+		for _, article := range articles.FindAllStringSubmatch(documentation(t, h, target), -1) {
+			ids = append(ids, article[1])
+		}
+		return ids
+	}
+	all := ids("/docs")
+	for filter, want := range map[string]string{"BALANCE": "balance", "max_fee_rate": "submit", "holders": "assetHolders", "": "tx"} {
+		found := ids("/docs?q=" + filter)
+		if !slices.Contains(found, want) || filter != "" && len(found) >= len(all) {
+			t.Errorf("%q: %v of %v", filter, found, all)
+		}
+	}
+	page := documentation(t, h, "/docs?q=%3Cb%3Enothing")
+	if found := articles.FindAllString(page, -1); len(found) > 0 || !strings.Contains(page, "No operation matches “&lt;b&gt;nothing”.") {
+		t.Errorf("%d operations: %.500s", len(found), page)
+	}
+}
+
+// Documents and examples have the address of the server, as the client sees it.
+func TestDocumentsHaveTheAddressOfTheServer(t *testing.T) {
+	o := api.Options{BasePath: "/explorer", Address: func(r *http.Request) string { return "https://" + r.Host }}
+	h, _ := handler(t, o, map[string]*core.DB{"bitcoin": real(t)})
+	r := httptest.NewRequest("GET", "/docs", nil)
+	r.Host = "chains.example.org:8443"
+	page, err := h.Documentation(r)
+	const address = "https://chains.example.org:8443/explorer"
+	if n := strings.Count(string(page), address+"/v1/bitcoin/"); err != nil || n < 20 || strings.Contains(string(page), "127.0.0.1") {
+		t.Errorf("%d examples have the address: %v", n, err)
+	}
+	for _, name := range []string{"/openapi.json", "/openapi.yaml", "/openapi-3.0.json", "/openapi-3.0.yaml"} {
+		r := httptest.NewRequest("GET", name, nil)
+		r.Host = "chains.example.org:8443"
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), address) || strings.Contains(w.Body.String(), "127.0.0.1") {
+			t.Errorf("%s has no server %s", name, address)
+		}
+	}
+}
+
+// The documents have security schemes if the server has keys; the empty one allows requests without a key.
+func TestDocumentsHaveTheKeysOfTheServer(t *testing.T) {
+	for keys, want := range map[api.Keys]int{api.NoKeys: 0, api.KeysRequired: 3, api.KeysOptional: 4} {
+		h, _ := handler(t, api.Options{Keys: keys}, nil)
+		for _, name := range []string{"/openapi.json", "/openapi-3.0.json"} {
+			d := load(t, ask(h, "GET", name, "").Body.Bytes())
+			empty := 0
+			for _, s := range d.Security {
+				if len(s) == 0 {
+					empty++
+				}
+			}
+			if len(d.Security) != want || len(d.Components.SecuritySchemes) != min(want, 3) || (empty == 1) != (keys == api.KeysOptional) {
+				t.Errorf("%s: %v, %d schemes", name, d.Security, len(d.Components.SecuritySchemes))
+			}
+		}
+		if page := documentation(t, h, "/docs"); strings.Contains(page, "X-API-Key") != (keys != api.NoKeys) {
+			t.Errorf("keys %d: the documentation mentions keys: %t", keys, keys == api.NoKeys)
 		}
 	}
 }

@@ -13,12 +13,13 @@ type document struct {
 	body        []byte
 }
 
-func (d *document) serve(w http.ResponseWriter, r *http.Request) {
+func (a *API) serveDocument(w http.ResponseWriter, r *http.Request, d *document) {
 	w.Header()["Content-Type"] = []string{d.contentType}
-	send(w, r, d.body, tagBody(w, r, d.body))
+	body := a.addressed(d.body, r)
+	send(w, r, body, tagBody(w, r, body))
 }
 
-// makeDocuments returns the OpenAPI documents (3.1, and 3.0 for code generators) and the documentation page by path.
+// makeDocuments returns the OpenAPI documents (3.1, and 3.0 for code generators) by path, and makes the documentation.
 func (a *API) makeDocuments() (map[string]*document, error) {
 	described := a.openAPI(false)
 	now, err := json.Marshal(described)
@@ -38,15 +39,6 @@ func (a *API) makeDocuments() (map[string]*document, error) {
 		documents[name+".json"] = &document{jsonType, text}
 		documents[name+".yaml"] = &document{"application/yaml", asYAML.Bytes()}
 	}
-	page, err := a.makePage(described.Components.Schemas.Map())
-	if err != nil {
-		return nil, err
-	}
-	style, err := pageFiles.ReadFile("docs/page.css")
-	if err != nil {
-		return nil, err
-	}
-	documents["/docs"] = &document{"text/html; charset=utf-8", page}
-	documents["/docs.css"] = &document{"text/css; charset=utf-8", style}
-	return documents, nil
+	a.reference, err = a.makeDocumentation(described.Components.Schemas.Map())
+	return documents, err
 }

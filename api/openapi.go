@@ -32,8 +32,19 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 			Description: about,
 			License:     &huma.License{Name: "Apache 2.0"},
 		},
-		Servers:    []*huma.Server{{URL: "/", Description: "the server of this document"}},
+		Servers:    []*huma.Server{{URL: defaultAddress, Description: "the server of this document"}},
 		Components: &huma.Components{Schemas: registry, Responses: map[string]*huma.Response{}},
+	}
+	if a.Keys != NoKeys {
+		d.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+			"bearer": {Type: "http", Scheme: "bearer"},
+			"key":    {Type: "apiKey", In: "header", Name: "X-API-Key"},
+			"basic":  {Type: "http", Scheme: "basic", Description: "The key is the password; any user."},
+		}
+		d.Security = []map[string][]string{{"bearer": {}}, {"key": {}}, {"basic": {}}}
+		if a.Keys == KeysOptional {
+			d.Security = append(d.Security, map[string][]string{})
+		}
 	}
 	for _, t := range tags {
 		d.Tags = append(d.Tags, &huma.Tag{Name: t.name, Description: t.doc})
@@ -54,6 +65,16 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 		Summary: "List chains", Description: "The chains of this server with their names in paths and their tips.",
 		Responses: map[string]*huma.Response{
 			"200":     answerOf(registry.Schema(reflect.TypeFor[ChainsAnswer](), true, ""), false),
+			"304":     {Description: notModified},
+			"default": {Ref: "#/components/responses/Problem"},
+		},
+	})
+	d.AddOperation(&huma.Operation{
+		OperationID: "chain", Method: http.MethodGet, Path: "/v1/{chain}", Tags: []string{"chain"},
+		Summary: "Get a chain", Description: "The chain, its tip and its operations.",
+		Parameters: []*huma.Param{chainArgument},
+		Responses: map[string]*huma.Response{
+			"200":     answerOf(registry.Schema(reflect.TypeFor[ChainAnswer](), true, ""), false),
 			"304":     {Description: notModified},
 			"default": {Ref: "#/components/responses/Problem"},
 		},

@@ -32,7 +32,7 @@ var bodySchemas = []string{"OutputRefs", "TxHashes", "IndexValues", "RawTxs"}
 
 // nullable are the properties that can be null, or whose entries can.
 var nullable = map[string]bool{
-	"Output.spent_by": true, "PendingOutput.spent_by": true, "Spending.spent_by": true, "Status.tip": true, "ServedChain.tip": true,
+	"Output.spent_by": true, "PendingOutput.spent_by": true, "Spending.spent_by": true, "Status.tip": true, "ServedChain.tip": true, "Chain.tip": true,
 	"Outputs.outputs": true, "Spends.spends": true, "Txs.txs": true, "Find.first_seen": true, "History.first_seen": true,
 }
 
@@ -67,6 +67,8 @@ var schemaDocs = map[string]string{
 	"Assets":             "A page of assets, in the order of their first occurrence.",
 	"Balance":            "The totals of a value.",
 	"Balances":           "The totals of values of one index.",
+	"Chain":              "A chain of a server with its operations.",
+	"Operation":          "A request that a chain answers.",
 	"Block":              "One block with the hashes of its transactions.",
 	"BlockTotals":        "Sums of a block.",
 	"BlockSummary":       "A block without its transactions.",
@@ -284,6 +286,12 @@ var propertyDocs = map[string]string{
 	"Result.type":                         "`block`, `tx`, `output`, `value` or `asset`.",
 	"Result.value":                        "A hash, TXHASH:N, a value of the index, or the id of an asset.",
 	"Search.chains":                       "Chains without results are omitted.",
+	"Chain.name":                          "Name in paths: that of the chain for mainnet, `chain-network` for every other network.",
+	"Chain.documentation":                 "The path of the documentation.",
+	"Chain.operations":                    "In the order of the documentation.",
+	"Operation.method":                    "`GET` or `POST`.",
+	"Operation.path":                      "With the names of its values in braces.",
+	"Operation.summary":                   "A short description.",
 	"ServedChain.name":                    "Name in paths: that of the chain for mainnet, `chain-network` for every other network.",
 	"Spending.index":                      "The position of the output in the transaction.",
 	"SpentBy.input":                       "The position of the input in the transaction.",

@@ -67,6 +67,7 @@ type request struct {
 	overlay *pending.Overlay // for the tip of the snapshot; nil without mempool
 	byRate  bool             // order of a list of unconfirmed transactions
 
+	final   bool   // the answer can no longer change: see [chain.final]
 	cacheAs string // key of the answer in the cache of blocks; empty: not cached there
 }
 

@@ -2,11 +2,13 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,13 +29,12 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 	}{
 		{"GET", "/v1/dogecoin/status", 404, "unknown_chain", `no chain "dogecoin": this server has bitcoin`},
 		{"GET", "/v1/a%2Fb/status", 404, "unknown_chain", `no chain "a/b"`},
-		{"GET", "/v1/bitcoin", 404, "unknown_path", "below /v1/bitcoin there are status, indexes, search, forks"},
-		{"GET", "/v1/bitcoin/", 404, "unknown_path", "status"},
-		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "asset/{asset}/events"},
+		{"GET", "/v1/bitcoin?limit=1", 400, "unknown_parameter", "/v1/{chain} has no parameters"},
+		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "below /v1/bitcoin there are status, indexes, search, forks"},
+		{"GET", "/v1/bitcoin/nothing/", 404, "unknown_path", "asset/{asset}/events"},
 		{"GET", "/v1/bitcoin/output", 404, "unknown_path", "tx/{hash}"},
 		{"GET", "/v1/bitcoin/tx/00/11", 404, "unknown_path", "tx/{hash}/raw"},
 		{"GET", "/v1/bitcoin/find/address/a/b", 404, "unknown_path", "%2F"},
-		{"GET", "/v1/bitcoin/status/", 404, "unknown_path", "status"},
 		{"GET", "/v2", 404, "unknown_path", "/v1"},
 		{"POST", "/v1/bitcoin/status", 405, "method_not_allowed", "use GET, HEAD"},
 		{"DELETE", "/v1/bitcoin/outputs", 405, "method_not_allowed", "use POST"},
@@ -173,6 +174,38 @@ func TestNoServerWithoutNamesThatPathsCanHold(t *testing.T) {
 		}
 		if _, err := api.New(o); err == nil {
 			t.Errorf("a server of chains %q", names)
+		}
+	}
+}
+
+// A slash at the end of a path makes no difference.
+func TestSlashAtTheEndIsIgnored(t *testing.T) {
+	h := bitcoinAPI(t)
+	for _, path := range []string{"/v1", "/v1/bitcoin", "/v1/bitcoin/status", "/v1/bitcoin/block/170", "/v1/bitcoin/balance/address/" + satoshi, "/v1/bitcoin/tx/" + firstPayment + "/raw"} {
+		r, slash := httptest.NewRequest("GET", path, nil), httptest.NewRequest("GET", path+"/", nil)
+		one, two := httptest.NewRecorder(), httptest.NewRecorder()
+		h.ServeHTTP(one, r)
+		h.ServeHTTP(two, slash)
+		if one.Code != two.Code || one.Body.String() != two.Body.String() || r.Pattern != slash.Pattern || r.Pattern == "" {
+			t.Errorf("%s: %d %q, with a slash %d %q %s", path, one.Code, r.Pattern, two.Code, slash.Pattern, two.Body)
+		}
+	}
+}
+
+// The document of a chain lists operations that exist.
+func TestChainsListTheirOperations(t *testing.T) {
+	h := bitcoinAPI(t)
+	var a api.ChainAnswer
+	if err := json.Unmarshal(ask(h, "GET", "/v1/bitcoin", "").Body.Bytes(), &a); err != nil {
+		t.Fatal(err)
+	}
+	if a.Name != "bitcoin" || a.Chain != "bitcoin" || a.Network != "mainnet" || a.Tip == nil || a.Documentation != "/docs" || len(a.Operations) < 25 {
+		t.Errorf("%+v", a)
+	}
+	for _, op := range a.Operations {
+		path := regexp.MustCompile(`\{\w+\}`).ReplaceAllString(op.Path, "0")
+		if w := ask(h, op.Method, path, "{}", "Content-Type", "application/json"); op.Summary == "" || strings.Contains(w.Body.String(), "unknown_path") {
+			t.Errorf("%+v: %d %s", op, w.Code, w.Body)
 		}
 	}
 }

@@ -21,7 +21,15 @@ func txOperations() []*operation {
 			shown(example{path: "/tx/" + firstPayment}),
 		get("rawTx", "/tx/{hash}/raw", "chain", "Get the bytes of a transaction",
 			"The serialized transaction in hex. Needs raw transactions: `raw` in the settings.", query.RawTxAnswer{},
-			func(ctx context.Context, v *query.View, q *request) (any, error) { return v.RawTx(ctx, q.args[0]) }),
+			func(ctx context.Context, v *query.View, q *request) (any, error) {
+				// A hash does not cover the witnesses: before the transaction is final, others can replace them.
+				p, err := v.PointOfTx(ctx, q.args[0])
+				if err != nil {
+					return nil, err
+				}
+				q.final = q.chain.final(v, p, "")
+				return v.RawTx(ctx, q.args[0])
+			}),
 		post("txs", "/txs", "Get many transactions",
 			"In the order of the request, null for an unknown one. Together they may have at most 100,000 inputs and outputs.",
 			TxsAnswer{},

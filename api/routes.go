@@ -29,20 +29,28 @@ func (a *API) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v1", a.serveChains)
 	mux.HandleFunc("/v1/{$}", a.serveChains)
-	mux.HandleFunc("/v1/search", a.serveSearch)
+	// both serves a path with and without a slash at its end.
+	both := func(path string, h http.HandlerFunc) {
+		mux.HandleFunc(path, h)
+		mux.HandleFunc(path+"/{$}", func(w http.ResponseWriter, r *http.Request) {
+			r.Pattern = path
+			h(w, r)
+		})
+	}
+	both("/v1/search", a.serveSearch)
+	both("/v1/{chain}", a.serveIndex)
 	for _, op := range a.listed {
-		mux.HandleFunc(op.Path, func(w http.ResponseWriter, r *http.Request) {
+		both(op.Path, func(w http.ResponseWriter, r *http.Request) {
 			if c := a.chainOf(w, r); c != nil && allowed(w, r, op.Method) {
 				a.serveOperation(w, r, c, op)
 			}
 		})
 	}
-	mux.HandleFunc("/v1/{chain}", a.unknownPath)
 	mux.HandleFunc("/v1/{chain}/", a.unknownPath)
 	for path, d := range a.documents {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			if allowed(w, r, http.MethodGet) {
-				d.serve(w, r)
+				a.serveDocument(w, r, d)
 			}
 		})
 	}

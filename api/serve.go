@@ -56,19 +56,19 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 	tip, moved := q.chain.Moved()
 	question := r.URL.EscapedPath() + "?" + r.URL.RawQuery
 	if c := cache.find(moved, question); c != nil {
-		sendAt(w, r, c.tip, c.text)
+		sendAt(w, r, &result{tip: c.tip, text: c.text, final: c.final})
 		return
 	}
-	a.answer(w, r, q, cost, func(at *tipHeaders, text []byte) {
+	a.answer(w, r, q, cost, func(res *result) {
 		// The answer can be of another tip, or of other indexes, than the channel.
-		if _, now := q.chain.Moved(); now == moved && at.tip == tip {
-			cache.add(moved, question, at, text)
+		if _, now := q.chain.Moved(); now == moved && res.tip.tip == tip {
+			cache.add(moved, question, res.tip, res.text, res.final)
 		}
 	})
 }
 
 // caching caches an answer.
-type caching func(at *tipHeaders, text []byte)
+type caching func(*result)
 
 // answer reads and sends the answer. A plain request is read at once, with a limit on the number of rows. A request that
 // costs more, or that reaches that limit, waits for its share of the expensive work, and concurrent equal requests share
@@ -104,7 +104,7 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 		w.Header()["Etag"] = res.tip.etag
 		send(w, r, nil, true)
 	default:
-		sendAt(w, r, res.tip, res.text)
+		sendAt(w, r, &res)
 	}
 }
 
@@ -156,16 +156,16 @@ func (a *API) read(
 			return err
 		}
 		if q.cacheAs != "" {
-			q.chain.blocks.add(nil, q.cacheAs, nil, b.text)
+			q.chain.blocks.add(nil, q.cacheAs, nil, b.text, false)
 		}
 		return nil
 	})
 	if err != nil {
 		return res, err
 	}
-	res.text = b.text
+	res.text, res.final = b.text, q.final
 	if add != nil && res.tip != nil && !res.same && !q.volatile() {
-		add(res.tip, res.text)
+		add(&res)
 	}
 	return res, nil
 }
@@ -175,6 +175,8 @@ type result struct {
 	tip  *tipHeaders // nil: before the first block
 	text []byte
 	same bool // the client has the answer
+
+	final bool // the answer can no longer change
 }
 
 // at sets the tip of the result, and whether the client has the answer.
@@ -188,22 +190,32 @@ func (res *result) at(ctx context.Context, v *query.View, q *request, known []st
 	return nil
 }
 
-// sendAt sends an answer that the tip determines, or 304 if the client has it.
-func sendAt(w http.ResponseWriter, r *http.Request, at *tipHeaders, text []byte) {
-	at.write(w.Header())
-	w.Header()["Etag"] = at.etag
-	send(w, r, text, served.MatchesETag(r.Header["If-None-Match"], at.etag[0]))
+// sendAt sends an answer that the tip determines, or 304 if the client has it. The ETag of an answer that can no longer
+// change is made of the body, so that it does not change either.
+func sendAt(w http.ResponseWriter, r *http.Request, res *result) {
+	h := w.Header()
+	res.tip.write(h)
+	if res.final {
+		h["Cache-Control"] = immutable
+		h["Etag"] = []string{`"` + shortHash(res.text) + `"`}
+	} else {
+		h["Etag"] = res.tip.etag
+	}
+	send(w, r, res.text, served.MatchesETag(r.Header["If-None-Match"], h["Etag"][0]))
 }
 
 var (
 	jsonTypes = []string{jsonType}
 	noCache   = []string{"no-cache"}
+	immutable = []string{"public, max-age=31536000, immutable"}
 )
 
 // send sends a document, or 304 if the client has it.
 func send(w http.ResponseWriter, r *http.Request, body []byte, same bool) {
 	h := w.Header()
-	h["Cache-Control"] = noCache
+	if h["Cache-Control"] == nil {
+		h["Cache-Control"] = noCache
+	}
 	if same {
 		w.WriteHeader(http.StatusNotModified)
 		return

@@ -23,6 +23,23 @@ type ServedChain struct {
 	Tip     *query.PointAnswer `json:"tip"` // null before the first block
 }
 
+// ChainAnswer is a chain with its operations.
+type ChainAnswer struct {
+	Name          string             `json:"name"` // in paths
+	Chain         string             `json:"chain"`
+	Network       string             `json:"network"`
+	Tip           *query.PointAnswer `json:"tip"`           // null before the first block
+	Documentation string             `json:"documentation"` // path
+	Operations    []OperationAnswer  `json:"operations"`
+}
+
+// OperationAnswer is a request that a chain answers.
+type OperationAnswer struct {
+	Method  string `json:"method"`
+	Path    string `json:"path"` // with {names} of its values
+	Summary string `json:"summary"`
+}
+
 // SearchAnswer is what a text names in each chain that has results.
 type SearchAnswer struct {
 	Query  string        `json:"query"`

@@ -529,6 +529,27 @@ type Certificate struct {
 	Type string `json:"type"`
 }
 
+// Chain A chain of a server with its operations.
+type Chain struct {
+	// Chain The chain, such as `bitcoin`.
+	Chain string `json:"chain"`
+
+	// Documentation The path of the documentation.
+	Documentation string `json:"documentation"`
+
+	// Name Name in paths: that of the chain for mainnet, `chain-network` for every other network.
+	Name string `json:"name"`
+
+	// Network The network of the chain, such as `mainnet`.
+	Network string `json:"network"`
+
+	// Operations In the order of the documentation.
+	Operations []Operation `json:"operations"`
+
+	// Tip The last block; null before the first.
+	Tip *Point `json:"tip"`
+}
+
 // ChainFields The fields of expressions on one chain.
 type ChainFields struct {
 	// Chain The chain, such as `bitcoin`.
@@ -962,6 +983,18 @@ type Mint struct {
 
 	// Asset The id of the asset.
 	Asset string `json:"asset"`
+}
+
+// Operation A request that a chain answers.
+type Operation struct {
+	// Method `GET` or `POST`.
+	Method string `json:"method"`
+
+	// Path With the names of its values in braces.
+	Path string `json:"path"`
+
+	// Summary A short description.
+	Summary string `json:"summary"`
 }
 
 // Output One output.
@@ -2136,6 +2169,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/search (the `SearchAll` operationId).
 	SearchAll(ctx context.Context, params *SearchAllParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// Chain Get a chain
+	//
+	// The chain, its tip and its operations.
+	//
+	// Corresponds with GET /v1/{chain} (the `Chain` operationId).
+	Chain(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// Asset Get an asset
 	//
 	// Its first occurrence, the minted and burned amounts, the supply, and counts.
@@ -2462,6 +2502,23 @@ func (c *Client) Chains(ctx context.Context, reqEditors ...RequestEditorFn) (*ht
 // Corresponds with GET /v1/search (the `SearchAll` operationId).
 func (c *Client) SearchAll(ctx context.Context, params *SearchAllParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSearchAllRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Chain Get a chain
+//
+// The chain, its tip and its operations.
+//
+// Corresponds with GET /v1/{chain} (the `Chain` operationId).
+func (c *Client) Chain(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChainRequest(c.Server, chain)
 	if err != nil {
 		return nil, err
 	}
@@ -3230,6 +3287,40 @@ func NewSearchAllRequest(server string, params *SearchAllParams) (*http.Request,
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewChainRequest constructs an http.Request for the Chain method
+func NewChainRequest(server string, chain string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -5612,6 +5703,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/search (the `SearchAll` operationId).
 	SearchAllWithResponse(ctx context.Context, params *SearchAllParams, reqEditors ...RequestEditorFn) (*SearchAllResponse, error)
 
+	// ChainWithResponse Get a chain
+	//
+	// The chain, its tip and its operations.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/{chain} (the `Chain` operationId).
+	ChainWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*ChainResponse, error)
+
 	// AssetWithResponse Get an asset
 	//
 	// Its first occurrence, the minted and burned amounts, the supply, and counts.
@@ -6054,6 +6154,54 @@ func (r SearchAllResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r SearchAllResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ChainResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Chain
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ChainResponse) GetJSON200() *Chain {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ChainResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ChainResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ChainResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ChainResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ChainResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -7858,6 +8006,21 @@ func (c *ClientWithResponses) SearchAllWithResponse(ctx context.Context, params 
 	return ParseSearchAllResponse(rsp)
 }
 
+// ChainWithResponse Get a chain
+//
+// The chain, its tip and its operations.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/{chain} (the `Chain` operationId).
+func (c *ClientWithResponses) ChainWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*ChainResponse, error) {
+	rsp, err := c.Chain(ctx, chain, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseChainResponse(rsp)
+}
+
 // AssetWithResponse Get an asset
 //
 // Its first occurrence, the minted and burned amounts, the supply, and counts.
@@ -8495,6 +8658,42 @@ func ParseSearchAllResponse(rsp *http.Response) (*SearchAllResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Search
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseChainResponse parses an HTTP response from a ChainWithResponse call
+func ParseChainResponse(rsp *http.Response) (*ChainResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ChainResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Chain
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -224,7 +224,7 @@ func negotiate(header []string) *coding {
 	return nil
 }
 
-// weightOf reads the parameter q of a coding; 0 if it is invalid, 1 if there is none.
+// weightOf reads the parameter q of a coding; 0 if it is invalid, 1 if it is absent.
 func weightOf(parameter string) float64 {
 	name, value, given := strings.Cut(strings.TrimSpace(parameter), "=")
 	if !given {

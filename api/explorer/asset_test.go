@@ -117,7 +117,7 @@ func TestNamesAreText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := &visit{chain: chainOf("cardano", db, nil)}
+	v := &visit{site: &site{}, chain: chainOf("cardano", db, nil)}
 	policy := strings.Repeat("ab", 28)
 	for id, want := range map[string]string{
 		policy: "", policy + "4e4654": "NFT", policy + "000de14042756464": "Budd", policy + "00": "", policy + "ff": "", policy + "3c623e": "<b>", "ab": "",

@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	"birthmark/api/problem"
@@ -62,11 +63,19 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error, hints ...
 
 // unknownPath is the page of an unknown path below a chain.
 func (v *visit) unknownPath() (*page, error) {
+	if path, ok := strings.CutSuffix(v.req.URL.EscapedPath(), "/"); ok {
+		return &page{Location: v.site.BasePath + path}, nil
+	}
 	return nil, model.Errorf(model.NotFound, "unknown_path", "no page %s", v.req.URL.Path)
 }
 
 // unknownChain is the page of an unknown path.
 func (s *site) unknownChain(w http.ResponseWriter, r *http.Request) {
+	if forPrograms(r) {
+		problem.Write(w, problem.New(http.StatusNotFound, "unknown_path",
+			"no path %s: the API is below %s/v1, its documentation at %[2]s/docs", r.URL.Path, s.BasePath))
+		return
+	}
 	names := make([]string, len(s.Chains))
 	for i, c := range s.Chains {
 		names[i] = c.Name
@@ -85,4 +94,13 @@ func (s *site) reading(next http.HandlerFunc) http.HandlerFunc {
 		w.Header().Set("Allow", "GET, HEAD")
 		s.fail(w, r, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "pages support only GET and HEAD, not %s", r.Method))
 	}
+}
+
+// apiPath matches paths that other APIs have.
+var apiPath = regexp.MustCompile(`^/(api|rest|rpc|graphql|v[0-9]+)(/|$)`)
+
+// forPrograms reports whether a program sent a request for an unknown path, to answer with JSON instead of a page.
+func forPrograms(r *http.Request) bool {
+	accept := r.Header.Get("Accept")
+	return apiPath.MatchString(r.URL.Path) || strings.Contains(accept, "json") && !strings.Contains(accept, "text/html")
 }

@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -26,7 +27,21 @@ type Options struct {
 	Log     *slog.Logger    // nil: [slog.Default]
 	Timeout time.Duration   // for one page; 0: 10 s
 
+	// Docs returns the content of /docs; nil: the path does not exist.
+	Docs func(*http.Request) (template.HTML, error)
+
+	BasePath string // prefix of all links, which requests do not have; empty: none
+	Title    string // name of the site; empty: Birthmark
+	Logo     *Logo  // nil: that of Birthmark
+	Notice   string // text at the top of all pages; empty: none
+
 	now func() time.Time // for tests
+}
+
+// Logo is the image of a site.
+type Logo struct {
+	Type string // file name extension: .svg, .png, .jpg or .webp
+	Data []byte
 }
 
 const defaultTimeout = 10 * time.Second
@@ -80,11 +95,12 @@ func New(o Options) (http.Handler, error) {
 	if o.now == nil {
 		o.now = time.Now
 	}
+	o.Title = cmp.Or(o.Title, "Birthmark")
 	s := &site{Options: o, fees: map[*served.Chain]*newestFees{}}
 	for _, c := range o.Chains {
 		s.fees[c] = new(newestFees)
 	}
-	names := map[string]bool{"search": true, "static": true, "favicon.ico": true, "": true}
+	names := map[string]bool{"search": true, "static": true, "favicon.ico": true, "robots.txt": true, "docs": true, "": true}
 	for _, c := range o.Chains {
 		if names[c.Name] || strings.Trim(c.Name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" {
 			return nil, fmt.Errorf("chain name %q cannot be part of a path", c.Name)
@@ -102,6 +118,11 @@ func New(o Options) (http.Handler, error) {
 	mux.HandleFunc("/search", s.reading(s.searchAll))
 	mux.HandleFunc("/static/", s.reading(s.serveStatic))
 	mux.Handle("/favicon.ico", http.RedirectHandler(s.Icon(), http.StatusFound)) // browsers request it for documents without an icon
+	if o.Docs != nil {
+		mux.HandleFunc("/docs", s.reading(s.docs))
+		mux.Handle("/docs/{$}", http.RedirectHandler(s.BasePath+"/docs", http.StatusMovedPermanently))
+	}
+	mux.HandleFunc("/robots.txt", s.reading(s.robots))
 	mux.HandleFunc("/", s.reading(s.unknownChain))
 	for _, c := range o.Chains {
 		base := "/" + c.Name
@@ -109,7 +130,7 @@ func New(o Options) (http.Handler, error) {
 			mux.HandleFunc(base+r.pattern, s.reading(s.chainPage(c, r.page)))
 		}
 		mux.HandleFunc(base+"/", s.reading(s.chainPage(c, (*visit).unknownPath)))
-		mux.Handle(base+"/{$}", http.RedirectHandler(base, http.StatusMovedPermanently))
+		mux.Handle(base+"/{$}", http.RedirectHandler(s.BasePath+base, http.StatusMovedPermanently))
 	}
 	return mux, nil
 }
@@ -132,7 +153,11 @@ func (s *site) readStatic() error {
 		}
 		return err
 	})
-	sum.Write([]byte(s.Version))
+	if s.Logo != nil {
+		found["logo"+s.Logo.Type] = s.Logo.Data
+		sum.Write(s.Logo.Data)
+	}
+	fmt.Fprintf(sum, "%q", []string{s.Version, s.BasePath, s.Title, s.Notice})
 	s.build, s.static = hex.EncodeToString(sum.Sum(nil))[:10], map[string][]byte{}
 	for name, b := range found {
 		s.static[s.staticPath(name)] = b
@@ -156,8 +181,27 @@ func (s *site) accents() []byte {
 	return rules.Bytes()
 }
 
-// staticPath returns the path of an embedded file.
+// staticPath returns the path of a static file without [Options.BasePath].
 func (s *site) staticPath(name string) string { return "/static/" + s.build + "/" + name }
+
+// docs serves the reference of the API.
+func (s *site) docs(w http.ResponseWriter, r *http.Request) {
+	body, err := s.Docs(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	p := &page{Kind: "docs", Title: "API", Description: "Reference of the HTTP API with examples.", Body: body, frame: s.frameOf(r)}
+	s.send(w, r, p)
+}
+
+// robots serves robots.txt, which crawlers request at the root of a host only. Searches and the API have no pages of their
+// own, and a crawler could request them without end.
+func (s *site) robots(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "public, max-age=3600")
+	fmt.Fprintf(w, "User-agent: *\nDisallow: %[1]s/v1/\nDisallow: %[1]s/search\nDisallow: %[1]s/*/search\n", s.BasePath)
+}
 
 // serveStatic serves static files, which are immutable.
 func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {

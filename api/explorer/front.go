@@ -50,12 +50,12 @@ func (c *chainCard) Mood() string {
 // front is the list of chains. With a single chain it redirects to its overview.
 func (s *site) front(w http.ResponseWriter, r *http.Request) {
 	if len(s.Chains) == 1 {
-		http.Redirect(w, r, pathOf("", []string{s.Chains[0].Name}), http.StatusFound)
+		http.Redirect(w, r, pathOf(s.BasePath, []string{s.Chains[0].Name}), http.StatusFound)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
 	defer cancel()
-	p := &page{Kind: "front", Title: "Chains", Description: "Indexed chains.", JSON: "/v1"}
+	p := &page{Kind: "front", Title: "Chains", Description: "Indexed chains.", JSON: s.BasePath + "/v1"}
 	var cards []*chainCard
 	for _, c := range s.Chains {
 		v := s.visit(ctx, r, c)

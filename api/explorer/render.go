@@ -133,9 +133,17 @@ var pseudoVersion = regexp.MustCompile(`^v[0-9.]+-(?:.*\.)?[0-9]{14}-([0-9a-f]{1
 // Build returns the version for the footer: the release, or else the commit.
 func (s *site) Build() string { return pseudoVersion.ReplaceAllString(s.Version, "$1") }
 
-func (s *site) Stylesheet() string { return s.staticPath("style.css") }
+func (s *site) Stylesheet() string { return s.BasePath + s.staticPath("style.css") }
 
 // Script returns the path of a script.
-func (s *site) Script(name string) string { return s.staticPath(name) }
+func (s *site) Script(name string) string { return s.BasePath + s.staticPath(name) }
 
-func (s *site) Icon() string { return s.staticPath("icon.svg") }
+func (s *site) Icon() string { return s.BasePath + s.staticPath("icon.svg") }
+
+// LogoPath returns the path of the logo of the site; empty: it has none of its own.
+func (s *site) LogoPath() string {
+	if s.Logo == nil {
+		return ""
+	}
+	return s.BasePath + s.staticPath("logo"+s.Logo.Type)
+}

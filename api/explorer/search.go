@@ -61,7 +61,7 @@ func searchPage(q string, hits []hit, tried []string) *page {
 func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	if len(s.Chains) == 1 {
-		http.Redirect(w, r, pathOf("", []string{s.Chains[0].Name, "search"})+"?q="+url.QueryEscape(q), http.StatusFound)
+		http.Redirect(w, r, pathOf(s.BasePath, []string{s.Chains[0].Name, "search"})+"?q="+url.QueryEscape(q), http.StatusFound)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)

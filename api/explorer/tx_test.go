@@ -157,7 +157,7 @@ func TestFlowsHaveEqualSides(t *testing.T) {
 		db := variant(t, variantOf, variantOf.NewGenerator(testseed.Of(t, 21)).Blocks(60))
 		drawn := 0
 		err := db.View(t.Context(), func(view *query.View) error {
-			v := &visit{View: view, ctx: t.Context(), chain: chainOf("made-up", db, nil)}
+			v := &visit{site: &site{}, View: view, ctx: t.Context(), chain: chainOf("made-up", db, nil)}
 			blocks, err := view.Blocks(v.ctx, query.Range{}, query.Page{Limit: 100})
 			if err != nil {
 				return err
@@ -243,7 +243,7 @@ func TestAFeeThatIsAnOutputIsShownOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f := (&visit{ctx: t.Context(), chain: chainOf("made-up", db, nil)}).flow(a); len(f.Streams) != 3 {
+	if f := (&visit{site: &site{}, ctx: t.Context(), chain: chainOf("made-up", db, nil)}).flow(a); len(f.Streams) != 3 {
 		t.Errorf("%d streams, expected one input and two outputs: %+v", len(f.Streams), f.Streams)
 	}
 }

@@ -122,10 +122,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if after := v.query("history"); after != "" || when.Set() {
 		b.Part = "history"
-		if err := r.history(cursorOf(after)); err != nil || after != "" {
-			return p, err
-		}
-		return p, r.chart()
+		return p, r.history(cursorOf(after))
 	}
 	p.Follow = following(index, value)
 	return p, r.all()

@@ -139,7 +139,7 @@ func (v *visit) frame() frame {
 func (s *site) frameOf(r *http.Request) frame {
 	f := frame{Site: s, Path: r.URL.EscapedPath()}
 	for _, c := range s.Chains {
-		f.Switch = append(f.Switch, chainLink{URL: "/" + c.Name, Title: titleOf(c.Model)})
+		f.Switch = append(f.Switch, chainLink{URL: s.BasePath + "/" + c.Name, Title: titleOf(c.Model)})
 	}
 	return f
 }
@@ -180,9 +180,11 @@ func (v *visit) tip() (*tip, error) {
 }
 
 // URL returns the path of a page of the chain; it escapes the parts.
-func (v *visit) URL(parts ...string) string { return pathOf("/"+v.chain.Name, parts) }
+func (v *visit) URL(parts ...string) string { return pathOf(v.site.BasePath+"/"+v.chain.Name, parts) }
 
-func (v *visit) api(parts ...string) string { return pathOf("/v1/"+v.chain.Name, parts) }
+func (v *visit) api(parts ...string) string {
+	return pathOf(v.site.BasePath+"/v1/"+v.chain.Name, parts)
+}
 
 func pathOf(base string, parts []string) string {
 	var b strings.Builder

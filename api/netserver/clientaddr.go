@@ -3,6 +3,7 @@ package netserver
 import (
 	"net/http"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,4 +54,24 @@ func Sender(r *http.Request, proxies []netip.Prefix) netip.Prefix {
 		return netip.Prefix{}
 	}
 	return Network(at)
+}
+
+// safeHost matches hosts that need no escapes in documents.
+var safeHost = regexp.MustCompile(`^[A-Za-z0-9.:_\[\]-]{1,255}$`)
+
+// AddressOfServer returns scheme and host by which the client of a request reaches the server, such as
+// https://explorer.example.org. The scheme is that of X-Forwarded-Proto if a proxy has sent the request.
+func AddressOfServer(r *http.Request, proxies []netip.Prefix) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	at := AddressOf(r.RemoteAddr)
+	if proto := r.Header.Get("X-Forwarded-Proto"); (proto == "http" || proto == "https") && (!at.IsValid() || Trusts(proxies, at)) {
+		scheme = proto
+	}
+	if !safeHost.MatchString(r.Host) {
+		return scheme + "://localhost"
+	}
+	return scheme + "://" + r.Host
 }

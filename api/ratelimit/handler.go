@@ -51,7 +51,7 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	q := &request{
 		handler: h, r: r, health: netserver.IsHealthCheck(r), began: began, spent: Plain,
-		w: writer{ResponseWriter: rw, stall: h.Stall},
+		w: writer{ResponseWriter: rw, stall: h.Stall, private: h.Keys != nil},
 	}
 	w := &q.w
 	w.request = q

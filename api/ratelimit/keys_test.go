@@ -116,3 +116,32 @@ func TestKeysAreReadAgainWhenTheyChange(t *testing.T) {
 		}
 	})
 }
+
+// Answers of a server with keys are not for shared caches.
+func TestAnswersForKeysArePrivate(t *testing.T) {
+	keys, err := auth.OpenKeys(keyFile(t, "alice:"+aliceKey+"\n"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cache, private := range map[string]string{"public, max-age=9, immutable": "private, max-age=9, immutable", "no-cache": "no-cache"} {
+		for _, status := range []int{0, http.StatusOK, http.StatusNotModified} {
+			h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Cache-Control", cache)
+				if status != 0 {
+					w.WriteHeader(status)
+				}
+				if status != http.StatusNotModified {
+					_, _ = w.Write([]byte("x"))
+				}
+			})
+			o := ratelimit.Defaults()
+			if got := ask(ratelimit.New(o, h), "GET", "/").Header().Get("Cache-Control"); got != cache {
+				t.Errorf("without keys: %q, expected %q", got, cache)
+			}
+			o.Keys = keys
+			if got := ask(ratelimit.New(o, h), "GET", "/", bearer(aliceKey)).Header().Get("Cache-Control"); got != private {
+				t.Errorf("with keys: %q, expected %q", got, private)
+			}
+		}
+	}
+}

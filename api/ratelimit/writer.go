@@ -14,6 +14,7 @@ type writer struct {
 	http.ResponseWriter
 	request  *request
 	stall    time.Duration           // for the client to accept a part of the answer
+	private  bool                    // only caches of the client may store the answer
 	stream   bool                    // pauses between parts have no deadline
 	timedOut func() *problem.Problem // nil, or returns nil: the time limit was not reached
 
@@ -62,9 +63,18 @@ func (w *writer) WriteHeader(status int) {
 		}
 	}
 	if status >= http.StatusOK { // not an informational response, which may be repeated
-		w.status = status
+		w.begin(status)
 	}
 	w.ResponseWriter.WriteHeader(status)
+}
+
+// begin sets the status of an answer and completes its headers.
+func (w *writer) begin(status int) {
+	w.status = status
+	h := w.Header()
+	if cache := h["Cache-Control"]; w.private && len(cache) == 1 && strings.HasPrefix(cache[0], "public") {
+		h["Cache-Control"] = []string{"private" + cache[0][len("public"):]}
+	}
 }
 
 func (w *writer) Write(b []byte) (int, error) {
@@ -72,7 +82,7 @@ func (w *writer) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.begin(http.StatusOK)
 	}
 	w.extendDeadline()
 	n, err := w.ResponseWriter.Write(b)
@@ -83,7 +93,7 @@ func (w *writer) Write(b []byte) (int, error) {
 // FlushError flushes the answer; [http.ResponseController] calls it.
 func (w *writer) FlushError() error {
 	if w.status == 0 {
-		w.status = http.StatusOK
+		w.begin(http.StatusOK)
 	}
 	w.extendDeadline()
 	err := http.NewResponseController(w.ResponseWriter).Flush()

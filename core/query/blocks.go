@@ -74,6 +74,17 @@ func (qs Queries) PointOf(ctx context.Context, ref string) (model.Point, error) 
 	})
 }
 
+// PointOfTx returns the block of a transaction. If its hash occurs more than once, that of the newest.
+func (qs Queries) PointOfTx(ctx context.Context, hash string) (model.Point, error) {
+	return read(ctx, qs, func(q *Query) (model.Point, error) {
+		pk, err := q.tx(hash)
+		if err != nil || q.IsGenesis(pk) {
+			return model.Point{}, err
+		}
+		return schema.PointAt(q.R, pk.Height())
+	})
+}
+
 // Ancestors returns points of the chain, newest first: p, then dense consecutive blocks below it, then blocks at
 // doubling distances.
 func (qs Queries) Ancestors(ctx context.Context, p model.Point, dense int) ([]model.Point, error) {

@@ -67,6 +67,26 @@ var descriptions = map[string]description{
 		"host names accepted on a loopback address, in addition to localhost",
 		"[explorer.example.org]", listForm,
 	},
+	"base_path": {
+		"path of the server behind a proxy, with or without this prefix in the requests that the proxy sends",
+		"/explorer", textForm,
+	},
+	"title": {
+		"name of the site on its pages",
+		"Birthmark", textForm,
+	},
+	"logo": {
+		"image of the site on its pages: svg, png, jpg or webp, at most 100 kB",
+		"/etc/birthmark/logo.svg", textForm,
+	},
+	"notice": {
+		"text at the top of all pages",
+		"Maintenance on Sunday.", textForm,
+	},
+	"immutable_depth": {
+		"confirmations after which blocks and raw transactions are cached for ever; 0: the deepest reorg of the chain, or 100",
+		"0", count(0, model.MaxHeight),
+	},
 	"max_lag_blocks": {
 		"blocks behind the source up to which /readyz reports that the server is ready",
 		"2", count(0, model.MaxHeight),

@@ -29,6 +29,9 @@ type Server struct {
 	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For header is trusted
 	Hosts          []string       // lower-case host names accepted on a loopback address in addition to localhost
 
+	Site           Site
+	ImmutableDepth int // confirmations after which answers that cannot change are cached for ever; 0: by chain
+
 	MaxLagBlocks int    // /readyz: maximum number of blocks behind the source
 	Profiles     string // address of pprof; empty: none
 
@@ -58,6 +61,13 @@ var serverKeys = []key[Settings]{
 	{name: "cors_origins", list: true, set: func(s *Settings, v, _ string) error { return setList(&s.Server.CORSOrigins, v, parseOrigin) }},
 	{name: "trusted_proxies", list: true, set: func(s *Settings, v, _ string) error { return setList(&s.Server.TrustedProxies, v, parseProxy) }},
 	{name: "hosts", list: true, set: func(s *Settings, v, _ string) error { return setList(&s.Server.Hosts, v, parseHost) }},
+	{name: "base_path", set: func(s *Settings, v, _ string) error { return setBasePath(&s.Server.Site.BasePath, v) }},
+	{name: "title", set: func(s *Settings, v, _ string) error { return setLine(&s.Server.Site.Title, v, maxTitle) }},
+	{name: "logo", set: func(s *Settings, v, _ string) error { return setText(&s.Server.Site.Logo, v) }},
+	{name: "notice", set: func(s *Settings, v, _ string) error { return setLine(&s.Server.Site.Notice, v, maxNotice) }},
+	{name: "immutable_depth", set: func(s *Settings, v, _ string) error {
+		return setCount(&s.Server.ImmutableDepth, v, 0, model.MaxHeight)
+	}},
 	{name: "max_lag_blocks", set: func(s *Settings, v, _ string) error { return setCount(&s.Server.MaxLagBlocks, v, 0, model.MaxHeight) }},
 	{name: "pprof", set: func(s *Settings, v, _ string) error { return setText(&s.Server.Profiles, v) }},
 	{name: "log", set: setLog},

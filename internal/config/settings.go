@@ -36,6 +36,9 @@ func Default() *Settings {
 	}
 }
 
+// Origin returns the place that set a key of the server, as [Chain.Origin] does.
+func (s *Settings) Origin(key string) string { return s.origins[key] }
+
 // Chain are the settings of one chain. An empty string means not set.
 type Chain struct {
 	Chain        string

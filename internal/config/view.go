@@ -22,6 +22,11 @@ type View struct {
 	CORSOrigins    []string      `yaml:"cors_origins,flow" json:"cors_origins"`
 	TrustedProxies []string      `yaml:"trusted_proxies,flow" json:"trusted_proxies"`
 	Hosts          []string      `yaml:"hosts,flow" json:"hosts"`
+	BasePath       string        `yaml:"base_path,omitempty" json:"base_path,omitempty"`
+	Title          string        `yaml:"title,omitempty" json:"title,omitempty"`
+	Logo           string        `yaml:"logo,omitempty" json:"logo,omitempty"`
+	Notice         string        `yaml:"notice,omitempty" json:"notice,omitempty"`
+	ImmutableDepth int           `yaml:"immutable_depth" json:"immutable_depth"`
 	MaxLagBlocks   int           `yaml:"max_lag_blocks" json:"max_lag_blocks"`
 	Profiles       string        `yaml:"pprof,omitempty" json:"pprof,omitempty"`
 	Log            string        `yaml:"log" json:"log"`
@@ -43,7 +48,8 @@ func (s *Settings) View() *View {
 		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, AllowAnonymous: s.Server.Anonymous,
 		RateLimit: s.RateAt(s.Listen), RateBurst: s.Server.RateBurst, SubmitLimit: s.SubmitLimitAt(s.Listen), RequestTimeout: s.Server.RequestTimeout.String(),
 		MaxConnections: s.Server.MaxConnections, CORSOrigins: append([]string{}, s.Server.CORSOrigins...), TrustedProxies: []string{},
-		Hosts: append([]string{}, s.Server.Hosts...), MaxLagBlocks: s.Server.MaxLagBlocks, Profiles: s.Server.Profiles,
+		BasePath: s.Server.Site.BasePath, Title: s.Server.Site.Title, Logo: s.Server.Site.Logo, Notice: s.Server.Site.Notice,
+		ImmutableDepth: s.Server.ImmutableDepth, Hosts: append([]string{}, s.Server.Hosts...), MaxLagBlocks: s.Server.MaxLagBlocks, Profiles: s.Server.Profiles,
 		Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()), Electrum: s.Server.Electrum.View(),
 		Memory: s.Memory, Chains: []ChainView{},
 	}

@@ -38,7 +38,8 @@ type Server struct {
 	profiles net.Listener // nil: none
 	limits   ratelimit.Options
 	metrics  *metrics.Metrics
-	plain    []string // paths below which errors are plain text
+	logo     *explorer.Logo // nil: none
+	plain    []string       // paths below which errors are plain text
 	electrum []electrumAddress
 	handler  http.Handler
 }
@@ -47,6 +48,9 @@ type Server struct {
 func (h *Host) Listen(settings *config.Settings, address string) (s *Server, err error) {
 	s = &Server{h: h, settings: settings, set: settings.Server}
 	if s.limits, err = h.limits(settings, address); err != nil {
+		return nil, err
+	}
+	if s.logo, err = logoOf(settings); err != nil {
 		return nil, err
 	}
 	if s.set.Cert != "" {
@@ -94,13 +98,17 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 				Subscribers: s.limits.Streams, Done: ending, Log: s.h.Log, Subscribed: s.metrics.Subscribed,
 			})
 		},
-		CacheBytes: s.CacheBytes,
-		Done:       ending,
+		CacheBytes: s.CacheBytes, ImmutableDepth: s.set.ImmutableDepth, BasePath: s.set.Site.BasePath, Keys: s.keys(),
+		Address: func(r *http.Request) string { return netserver.AddressOfServer(r, s.set.TrustedProxies) },
+		Done:    ending,
 	})
 	if err != nil {
 		return err
 	}
-	pages, err := explorer.New(explorer.Options{Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.RequestTimeout})
+	pages, err := explorer.New(explorer.Options{
+		Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.RequestTimeout,
+		Docs: v1.Documentation, BasePath: s.set.Site.BasePath, Title: s.set.Site.Title, Logo: s.logo, Notice: s.set.Site.Notice,
+	})
 	if err != nil {
 		return err
 	}
@@ -119,8 +127,22 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 		return err
 	}
 	s.limits.Rejected, s.limits.Plain = s.metrics.Rejected, s.plainErrors
-	s.handler = s.metrics.Wrap(ratelimit.New(s.limits, compress.Handler(mux)))
+	if err := s.checkBasePath(mux); err != nil {
+		return err
+	}
+	s.handler = s.metrics.Wrap(below(s.set.Site.BasePath, ratelimit.New(s.limits, compress.Handler(mux))))
 	return nil
+}
+
+// keys returns whether requests need API keys.
+func (s *Server) keys() api.Keys {
+	switch {
+	case s.set.KeysFile == "":
+		return api.NoKeys
+	case s.set.Anonymous:
+		return api.KeysOptional
+	}
+	return api.KeysRequired
 }
 
 // limits returns the limits on requests to a server that listens at an address.
@@ -242,5 +264,5 @@ func (s *Server) URL() string {
 		}
 		at = net.JoinHostPort(host, port)
 	}
-	return scheme + at + "/"
+	return scheme + at + s.set.Site.BasePath + "/"
 }
