@@ -149,8 +149,14 @@ func TestOverflowStaysWithinItsMemory(t *testing.T) {
 					}
 				}
 				c.Settle()
-				if got := c.RunStats().Files; got > 0 {
-					t.Errorf("%d runs are left", got)
+				for i := range c.shards {
+					if left := len(c.shards[i].birthRuns); left > 0 {
+						t.Errorf("%d runs of births are left", left)
+					}
+				}
+				_, _, missed := lookUp(c, nil, unspent)
+				if len(missed) > 0 {
+					t.Errorf("at the tip, %d of %d unspent outputs are missing", len(missed), len(unspent))
 				}
 			})
 		}

@@ -84,6 +84,11 @@ const (
 )
 
 const (
+	// Births per unspent output for which tables have room. Busy chains have several values per unspent output. After a
+	// first sync an output is found in a run, but a birth in the database, which takes ten times as long.
+	birthsPerOutput      = 2
+	birthsPerOutputAtTip = 8
+
 	valueBits   = 52 // of an output's value; larger values overflow
 	ordinalBits = 17 // of the ordinal of a birth
 )
@@ -139,7 +144,10 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 	if slices.EqualFunc(owners, c.owners, same) {
 		return
 	}
-	c.leaveRuns() // their entries have other words
+	c.leaveBirthRuns()
+	for i := range c.shards {
+		c.shards[i].removeOutputRuns() // their entries have other words
+	}
 	from := make([]int, len(owners))
 	for i, x := range owners {
 		from[i] = slices.IndexFunc(c.owners, func(y *schema.Index) bool { return same(x, y) })
@@ -152,24 +160,29 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 }
 
 // divide sets the bounds of tables and filters in bytes. The filter of values has what it needs if the births are
-// filtered, and overflow runs have what their filters and page indexes need, each at most a half, in steps of a
-// sixteenth. The tables have the rest: two births per unspent output, because busy chains have several values per
-// unspent output. Tables above a new bound drop their oldest entries that are not pinned.
+// filtered, at most a half, in steps of a sixteenth. Overflow runs have what their filters and page indexes need, at
+// most half of the rest. The tables have what remains. Tables above a new bound drop their oldest entries that are not
+// pinned.
 func (c *Caches) divide() { c.each((*shard).divide) }
 
 func (s *shard) divide() {
 	c := s.c
 	per := c.budget / int64(len(c.shards))
 	step := max(1, per/16)
-	share := func(bytes int64) int64 { return min((bytes+step-1)/step*step, per/2) }
+	share := func(bytes, of int64) int64 { return min((bytes+step-1)/step*step, of/2) }
 	s.filter.maxBytes, s.filterShare = 0, 0
 	if c.births == birthsFiltered {
-		s.filter.maxBytes, s.filterShare = c.filterBytes(), share(s.filter.bytes)
+		s.filter.maxBytes, s.filterShare = c.filterBytes(), share(s.filter.bytes, per)
 	}
-	s.mapFilters(per / 2)
-	rest := per - s.filterShare - share(s.runMemory()+s.mapped())
+	rest := per - s.filterShare
+	s.mapFilters(rest / 2)
+	rest -= share(s.runMemory()+s.mapped(), rest)
 	size := slotSize(len(c.owners))
-	unspent := rest * size / (size + 2*entrySize)
+	births := int64(birthsPerOutput)
+	if c.births != birthsComplete && c.runs.folder != "" {
+		births = birthsPerOutputAtTip
+	}
+	unspent := rest * size / (size + births*entrySize)
 	s.unspent.limit(unspent)
 	s.births.limit(rest - unspent)
 }
@@ -255,6 +268,7 @@ func (c *Caches) clear() {
 		c.shards[i].unspent.clear()
 		c.shards[i].births.clear()
 	}
+	c.removeRuns()
 	c.lookUpBirths()
 }
 

@@ -21,25 +21,27 @@
 //   - unknown: a miss must be looked up in the database. This is the state after an error of a run, and of a database
 //     near its tip that is opened without a usable snapshot and has too many rows to read them again.
 //   - filtered: the filter has all values. A value that it lacks is new, others must be looked up. This is the state at
-//     the tip. If the filter outgrows half of the memory, it is dropped, and the births are unknown.
+//     the tip. Most of the memory of the tables is then for births. If the filter outgrows half of the memory, it is dropped, and the births are unknown.
 //   - complete: tables and overflow runs together have all births, also of one-to-one indexes. A value that they lack
 //     is new, and nothing is looked up. A first sync begins in this state and keeps it until it reaches the tip.
 //
 // # Overflow runs
 //
-// While the births are complete, a full table spills: it writes entries to an overflow run, an immutable sorted file
-// (package run) in the folder of [Caches.SetFolder]. Tables are in the order of runs, so a spill is one pass.
+// A full table spills: it writes entries to an overflow run, an immutable sorted file (package run) in the folder of
+// [Caches.SetFolder]. Tables are in the order of runs, so a spill is one pass.
 //
-//   - Births: all that are in no run yet. They are older than the pinned ones and stay in the table, as entries that
-//     can be evicted. Every birth is in at most one live entry of a run.
+//   - Births, while they are complete: all that are in no run yet. They are older than the pinned ones and stay in the
+//     table, as entries that can be evicted. Every birth is in at most one live entry of a run.
 //   - Unspent outputs: the older half is moved. A spend of an output in a run sets a bit of the run, in memory.
 //
 // Four runs of a level are merged into one of the next level, by the goroutine of the shard that spills. Merges leave
 // spent outputs out. The filters of runs are in memory as long as runs need at most half of it; the others are mapped
-// from the files. Without a folder, tables that are full end the complete state: the births become filtered.
+// from the files. Without a folder, tables that are full end the complete state: the births become filtered, and full
+// tables evict.
 //
-// [Caches.Settle] ends the use of runs when a first sync has reached the tip: it fills the filter from tables and runs
-// and drops the runs. So do a change of the indexes and a change of the accounts.
+// [Caches.Settle] ends the use of runs of births when a first sync has reached the tip: it fills the filter from tables
+// and runs and drops the runs, which have some 22 bytes per value. So does a change of the indexes. A change of the
+// accounts drops the runs of unspent outputs too.
 //
 // # Snapshot
 //
@@ -54,7 +56,7 @@
 // A rollback removes the entries of the rows that it removes. Runs ignore entries at or after a limit, which the
 // rollback lowers. Outputs that are unspent again are not put back: they cost a lookup.
 //
-// Runs are a cache. If a file cannot be written or read, or is damaged, the caches drop all runs, the births become
-// unknown, and the batch looks up its values and inputs in the database. [Caches.RunError] returns the error once. No
+// Runs are a cache. If a file cannot be written or read, or is damaged, the caches drop all runs, births that were
+// complete become unknown, and the batch looks up its values and inputs in the database. [Caches.RunError] returns the error once. No
 // error of a run fails a batch or reaches the database.
 package cache

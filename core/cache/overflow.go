@@ -73,8 +73,10 @@ const (
 
 	enoughFiles = 16384 // limit of open files for a process with overflow runs
 
-	// A shard spills if a table at its bound is filled by spillLoad/16.
-	spillLoad = 12
+	// A shard spills if a table at its bound is filled by spillLoad/16, and does not wait for others from brimmingLoad/16
+	// on.
+	spillLoad    = 12
+	brimmingLoad = 14
 )
 
 // add counts an open run.
@@ -99,6 +101,13 @@ func (r *runs) retire(old *run.Run) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.obsolete = append(r.obsolete, old.Path())
+}
+
+func (r *runs) retireAll(all *[]*overflow) {
+	for _, old := range *all {
+		r.retire(old.Run)
+	}
+	*all = nil
 }
 
 // deleteObsolete deletes the files of retired runs. Files that remain are deleted when the caches are warmed up.
@@ -152,13 +161,16 @@ func (c *Caches) RunStats() RunStats {
 }
 
 // HasOutputRuns reports whether overflow runs have unspent outputs.
-func (c *Caches) HasOutputRuns() bool {
+func (c *Caches) HasOutputRuns() bool { return c.outputsInRuns() > 0 }
+
+// outputsInRuns returns the number of entries of the runs of unspent outputs, including dead ones.
+func (c *Caches) outputsInRuns() (n int64) {
 	for i := range c.shards {
-		if len(c.shards[i].outputRuns) > 0 {
-			return true
+		for _, r := range c.shards[i].outputRuns {
+			n += int64(r.Len())
 		}
 	}
-	return false
+	return n
 }
 
 func (s *shard) fail(err error) { s.err = errors.Join(s.err, err) }
@@ -176,21 +188,22 @@ func (c *Caches) checkRuns() {
 	}
 	if err != nil {
 		c.runs.err, c.runs.folder = err, ""
+		c.removeRuns()
 	}
-	if err != nil || full {
+	if full || err != nil && c.births == birthsComplete {
 		c.lookUpBirths()
-	} else if grown {
+	} else if grown || err != nil {
 		c.divide()
 	}
 }
 
-// lookUpBirths makes the births unknown, and removes the filters and the runs.
+// lookUpBirths makes the births unknown, and removes the filters and the runs of births.
 func (c *Caches) lookUpBirths() {
 	c.births = birthsUnknown
 	for i := range c.shards {
 		c.shards[i].filter.clear()
+		c.shards[i].removeBirthRuns()
 	}
-	c.removeRuns()
 	c.divide()
 }
 
@@ -248,22 +261,25 @@ func (c *Caches) removeRuns() {
 }
 
 func (s *shard) removeRuns() {
-	for _, all := range [][]*overflow{s.birthRuns, s.outputRuns} {
-		for _, r := range all {
-			s.c.runs.retire(r.Run)
-		}
-	}
-	s.birthRuns, s.outputRuns, s.spilled, s.unspilled = nil, nil, 0, s.births.used
+	s.removeBirthRuns()
+	s.removeOutputRuns()
+}
+
+func (s *shard) removeBirthRuns() {
+	s.c.runs.retireAll(&s.birthRuns)
+	s.spilled, s.unspilled = 0, s.births.used
 	s.pin()
 }
+
+func (s *shard) removeOutputRuns() { s.c.runs.retireAll(&s.outputRuns) }
 
 func (s *shard) pin() {
 	s.unspent.pinFloor, s.births.pinFloor = s.c.pinned, s.c.pinned
 	if s.c.births == birthsComplete {
 		s.births.pinFloor = min(s.c.pinned, model.UtxoPk(s.spilled))
-		if s.c.runs.folder != "" {
-			s.unspent.pinFloor = 0 // entries are spilled, not evicted
-		}
+	}
+	if s.c.runs.folder != "" {
+		s.unspent.pinFloor = 0 // entries are spilled, not evicted
 	}
 }
 

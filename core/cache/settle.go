@@ -2,15 +2,18 @@ package cache
 
 import "birthmark/model"
 
-// Settle must be called when a first sync has reached the tip: later blocks need no runs.
-func (c *Caches) Settle() { c.leaveRuns() }
+// Settle must be called when a first sync has reached the tip: later blocks need no runs of births.
+func (c *Caches) Settle() {
+	c.leaveBirthRuns()
+	c.spill() // tables may be above the bounds that the filter leaves to them
+}
 
 // Complete reports whether the caches have the births of all values: a first sync is running.
 func (c *Caches) Complete() bool { return c.births == birthsComplete }
 
-// leaveRuns ends the use of overflow runs, at the end of a first sync. A filter of all values replaces them if it fits
-// into its share of the memory.
-func (c *Caches) leaveRuns() {
+// leaveBirthRuns ends the use of overflow runs of births, at the end of a first sync. A filter of all values replaces
+// them if it fits into its share of the memory.
+func (c *Caches) leaveBirthRuns() {
 	if c.births != birthsComplete {
 		return
 	}
@@ -20,7 +23,7 @@ func (c *Caches) leaveRuns() {
 		if err := s.fillFilter(); err != nil {
 			s.fail(err)
 		}
-		s.removeRuns()
+		s.removeBirthRuns()
 		s.divide()
 	})
 	c.checkRuns()

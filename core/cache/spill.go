@@ -6,27 +6,29 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"birthmark/core/cache/run"
 )
 
 // spill moves entries of full tables to runs. Without a folder for runs, the caches use the filter instead.
+//
+// Spilling a shard takes up to a second if its runs are merged. The shards fill at the same rate, so that after a first
+// sync only few of them spill after a batch, unless more are filled to the brim.
 func (c *Caches) spill() {
-	if c.births != birthsComplete {
-		return
-	}
 	if c.runs.folder == "" {
-		for i := range c.shards {
-			if c.shards[i].births.isFull() {
-				c.leaveRuns()
-				return
-			}
-		}
+		c.leaveFullBirths()
 		return
 	}
+	var permits atomic.Int64
+	permits.Store(int64(runtime.GOMAXPROCS(0)))
 	written := c.runs.spilt.Load()
 	c.each(func(s *shard) {
+		if !s.isFull() || c.births != birthsComplete && permits.Add(-1) < 0 && !s.unspent.isBrimming() {
+			return
+		}
 		if err := s.spill(); err != nil {
 			s.fail(err)
 		}
@@ -37,13 +39,32 @@ func (c *Caches) spill() {
 	}
 }
 
+// leaveFullBirths uses the filter for births that no longer fit into their tables.
+func (c *Caches) leaveFullBirths() {
+	for i := range c.shards {
+		if c.births == birthsComplete && c.shards[i].births.isFull() {
+			c.leaveBirthRuns()
+		}
+	}
+}
+
+// isFull reports whether the shard has entries to spill.
+func (s *shard) isFull() bool { return s.hasFullBirths() || s.unspent.isFull() }
+
+func (s *shard) hasFullBirths() bool {
+	return s.c.births == birthsComplete && s.births.isFull() && s.unspilled > s.births.capacity/4
+}
+
 // isFull reports whether the table is at its bound and filled so that it spills.
 func (t *table) isFull() bool {
 	return t.used > t.capacity*spillLoad/16 && len(t.entries) >= t.capacity*15/16
 }
 
+// isBrimming reports whether the table will soon grow above its bound, because entries that are spilled are not evicted.
+func (t *table) isBrimming() bool { return t.used > t.capacity*brimmingLoad/16 }
+
 func (s *shard) spill() error {
-	if s.births.isFull() && s.unspilled > s.births.capacity/4 {
+	if s.hasFullBirths() {
 		if err := s.spillBirths(); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"birthmark/core/cache/run"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -182,8 +183,12 @@ func (p *replay) removeSpent() error {
 	if len(p.spent) == 0 {
 		return nil
 	}
+	few := len(p.spent) < int(p.c.outputsInRuns()/entriesPerLookup)
 	p.c.each(func(s *shard) {
 		s.unspent.retain(func(pk uint64) bool { return !p.isSpent(model.UtxoPk(pk)) })
+		if few {
+			return
+		}
 		for _, r := range s.outputRuns {
 			for e, err := range r.All() {
 				if err != nil {
@@ -196,8 +201,81 @@ func (p *replay) removeSpent() error {
 			}
 		}
 	})
+	if few {
+		if err := p.removeFewSpent(); err != nil {
+			return err
+		}
+	}
 	p.c.checkRuns()
 	return nil
+}
+
+// entriesPerLookup is the number of entries of runs that are read in the time of finding one by its name.
+const entriesPerLookup = 100
+
+// removeFewSpent removes the spent outputs from the runs: it finds them by their names.
+func (p *replay) removeFewSpent() error {
+	names, places := p.names()
+	keys := make([][]byte, len(p.spent))
+	for i, pk := range p.spent {
+		keys[i] = places(pk).AppendTo(nil)
+	}
+	rows, err := p.r.GetMany(names, keys)
+	if err != nil {
+		return err
+	}
+	for i := range p.c.shards {
+		p.c.shards[i].missing = p.c.shards[i].missing[:0]
+	}
+	for i, pk := range p.spent {
+		if rows[i] == nil {
+			continue // check finds an output without a name
+		}
+		name, err := p.parseName(rows[i])
+		if err != nil {
+			return err
+		}
+		key := p.nameOf(name, pk)
+		s := p.c.shardOf(key)
+		tag, _ := s.unspent.key(key)
+		s.missing = append(s.missing, missing{key: key, tag: tag, at: int32(i)})
+	}
+	p.c.each(func(s *shard) {
+		s.search(s.unspent, s.outputRuns, func(same []missing, q *run.Query, in *overflow) {
+			for _, m := range same {
+				if q != nil && q.Found && model.UtxoPk(q.Pk) == p.spent[m.at] {
+					in.MarkDead(q.Slot)
+				}
+			}
+		})
+	})
+	return nil
+}
+
+// names returns the family with the names of outputs, and a function that returns the pointer of an output's name: the
+// transaction, or the output itself if inputs name outputs by a value.
+func (p *replay) names() (storage.Family, func(model.UtxoPk) model.UtxoPk) {
+	if x := p.layout.SpendIndex; x != nil {
+		return x.Family(schema.IndexValue), func(pk model.UtxoPk) model.UtxoPk { return pk }
+	}
+	return schema.FamilyTxHash, func(pk model.UtxoPk) model.UtxoPk { return model.UtxoPk(pk.Tx()) }
+}
+
+// parseName returns the fingerprint of a row of the family with the names.
+func (p *replay) parseName(row []byte) (Fingerprint, error) {
+	if x := p.layout.SpendIndex; x != nil {
+		return p.c.Fingerprints.Value(x.Number, row), nil
+	}
+	hash, _, err := schema.ParseTxHashRow(row)
+	return p.c.Fingerprints.Outpoints(&hash), err
+}
+
+// nameOf returns the key of an output in the tables; name is that of its row.
+func (p *replay) nameOf(name Fingerprint, pk model.UtxoPk) Fingerprint {
+	if p.layout.SpendIndex != nil {
+		return name
+	}
+	return name.Output(uint32(pk.Index()))
 }
 
 func (p *replay) isSpent(pk model.UtxoPk) bool {
@@ -208,10 +286,7 @@ func (p *replay) isSpent(pk model.UtxoPk) bool {
 // outputs adds unspent outputs to their table: by the hash of the transaction and the number, or by the value by which
 // inputs name them.
 func (p *replay) outputs() error {
-	c, names := p.c, schema.FamilyTxHash
-	if p.layout.SpendIndex != nil {
-		names = p.layout.SpendIndex.Family(schema.IndexValue)
-	}
+	names, places := p.names()
 	next, stop := iter.Pull2(p.rows(names))
 	defer stop()
 	var named model.UtxoPk // the output or transaction that name belongs to
@@ -225,10 +300,7 @@ func (p *replay) outputs() error {
 		if err != nil {
 			return err
 		}
-		of := pk
-		if p.layout.SpendIndex == nil {
-			of = model.UtxoPk(pk.Tx())
-		}
+		of := places(pk)
 		for !some || named < of {
 			kv, err, ok := next()
 			if !ok || err != nil {
@@ -238,22 +310,12 @@ func (p *replay) outputs() error {
 				return err
 			}
 			some = true
-			if p.layout.SpendIndex != nil {
-				name = c.Fingerprints.Value(p.layout.SpendIndex.Number, kv.Value)
-				continue
-			}
-			hash, _, err := schema.ParseTxHashRow(kv.Value)
-			if err != nil {
+			if name, err = p.parseName(kv.Value); err != nil {
 				return err
 			}
-			name = c.Fingerprints.Outpoints(&hash)
 		}
-		switch {
-		case named != of:
-		case p.layout.SpendIndex != nil:
-			c.PutOutput(name, uint64(pk), value)
-		default:
-			c.PutOutput(name.Output(uint32(pk.Index())), uint64(pk), value)
+		if named == of {
+			p.c.PutOutput(p.nameOf(name, pk), uint64(pk), value)
 		}
 		return nil
 	})
@@ -296,7 +358,7 @@ func (c *Caches) AddIndex(ctx context.Context, d Contents, x *schema.Index) erro
 	if !c.warmed {
 		return nil // a sync does it later
 	}
-	c.leaveRuns() // their values are older than those of the new index
+	c.leaveBirthRuns() // their values are older than those of the new index
 	if c.births != birthsFiltered {
 		return nil
 	}

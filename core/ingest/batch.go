@@ -176,6 +176,15 @@ func (w *Batch) occurrence(indexes []*schema.Index, at int) (t *BatchTx, x *sche
 	return t, nil, value
 }
 
+// keysWith returns the range of the values of the output that has the value at.
+func (w *Batch) keysWith(at int) (from, to int) {
+	next := sort.Search(len(w.outputs), func(i int) bool { return int(w.outputs[i].births) > at })
+	if from, to = int(w.outputs[next-1].births), w.keys; next < len(w.outputs) {
+		to = int(w.outputs[next].births)
+	}
+	return from, to
+}
+
 // contains reports whether pk is an output of the batch.
 func (w *Batch) contains(pk model.UtxoPk) bool {
 	return len(w.Txs) > 0 && pk.Tx() >= w.Txs[0].pk && pk.Tx() <= w.Txs[len(w.Txs)-1].pk

@@ -2,6 +2,8 @@ package ingest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"birthmark/core/cache"
 	"birthmark/core/schema"
@@ -63,27 +65,26 @@ func (v *resolver) lookupPending() error {
 			return v.duplicateValue(d.tx, d.value, x, v.pending[first[d.key]].here)
 		}
 	}
-	births := make([]model.BirthPk, len(v.pending)) // of the first occurrences
-	for space, is := range bySpace {
-		values := make([][]byte, len(is))
-		for k, i := range is {
-			values[k] = v.pending[i].value
-		}
-		found, err := v.Births(v.r, space, values)
+	for _, space := range slices.Sorted(maps.Keys(bySpace)) {
+		is := bySpace[space]
+		found, err := v.storedBirths(space, is)
 		if err != nil {
 			return err
 		}
+		x := v.once(space)
 		for k, i := range is {
 			d := &v.pending[i]
-			births[i] = d.here
-			if found[k] == nil {
-				continue
+			birth := d.here
+			if found[k] != nil {
+				if birth = *found[k]; x != nil {
+					return v.duplicateValue(d.tx, d.value, x, birth)
+				}
 			}
-			if births[i] = *found[k]; v.once(space) != nil {
-				return v.duplicateValue(d.tx, d.value, v.once(space), births[i])
+			if v.lookups.Births[d.at] = birth; x == nil {
+				v.cache.PutBirth(d.key, birth)
 			}
 		}
-		if x := v.once(space); x != nil {
+		if x != nil {
 			if err := v.checkUncommittedValues(x, is); err != nil {
 				return err
 			}
@@ -91,10 +92,60 @@ func (v *resolver) lookupPending() error {
 	}
 	for i := range v.pending {
 		d := &v.pending[i]
-		birth := births[first[d.key]]
-		v.lookups.Births[d.at] = birth
-		if first[d.key] == int32(i) && v.once(d.space) == nil {
-			v.cache.PutBirth(d.key, birth)
+		v.lookups.Births[d.at] = v.lookups.Births[v.pending[first[d.key]].at]
+	}
+	return nil
+}
+
+// storedBirths returns the births of pending values of a space; nil for a value that the database does not have. Values
+// of several indexes often occur together, such as an address and the hash of its script: it first reads the value at
+// the birth that another value of the output has, which is half of the reads.
+func (v *resolver) storedBirths(space int, is []int32) ([]*model.BirthPk, error) {
+	births := make([]*model.BirthPk, len(is))
+	_, values, wide := v.BirthFamilies(space)
+	var guesses []model.BirthPk
+	var of []int // guesses[n] is for is[of[n]]
+	for k, i := range is {
+		if guess := v.otherBirth(&v.pending[i]); guess != nil && space != schema.AssetSpace && !wide {
+			guesses, of = append(guesses, *guess), append(of, k)
+		}
+	}
+	keys := make([][]byte, len(guesses))
+	for n := range guesses {
+		keys[n] = guesses[n].Utxo.AppendTo(nil)
+	}
+	rows, err := v.r.GetMany(values, keys)
+	if err != nil {
+		return nil, err
+	}
+	for n, row := range rows {
+		if k := of[n]; row != nil && string(row) == string(v.pending[is[k]].value) {
+			births[k] = &guesses[n]
+		}
+	}
+	var rest [][]byte
+	var at []int
+	for k, i := range is {
+		if births[k] == nil {
+			rest, at = append(rest, v.pending[i].value), append(at, k)
+		}
+	}
+	found, err := v.Births(v.r, space, rest)
+	for n := range found {
+		births[at[n]] = found[n]
+	}
+	return births, err
+}
+
+// otherBirth returns the birth of another value of the output, in an earlier one; nil if none is known.
+func (v *resolver) otherBirth(d *pendingLookup) *model.BirthPk {
+	if d.at >= v.w.keys {
+		return nil
+	}
+	from, to := v.w.keysWith(d.at)
+	for at := from; at < to; at++ {
+		if birth := v.lookups.Births[at]; birth.Utxo < d.here.Utxo && birth.Ordinal == 0 {
+			return &birth
 		}
 	}
 	return nil
