@@ -57,6 +57,8 @@ type request struct {
 
 	page   query.Page
 	within query.Range
+	at     query.Moment
+	unit   string // of the periods of a grouped history; empty: not grouped
 	terms  query.Terms
 	asset  string
 	prefix *string

@@ -12,6 +12,7 @@ import (
 
 	"birthmark/api/problem"
 	"birthmark/core/query"
+	"birthmark/core/query/blocktime"
 	"birthmark/model"
 )
 
@@ -65,17 +66,17 @@ func termParameter(name, doc string, of func(q *request) *[]query.Term) *paramet
 	}).repeated()
 }
 
-func heightParameter(name, doc string, of func(*query.Range) **model.HeightPk) *parameter {
+func heightParameter(name, doc string, of func(*request) **model.HeightPk) *parameter {
 	return integerParameter(name, doc, "a height", 0, model.MaxHeight, func(q *request, n int) {
 		h := model.HeightPk(n)
-		*of(&q.within) = &h
+		*of(q) = &h
 	})
 }
 
-func timeParameter(name, doc string, of func(*query.Range) **int64) *parameter {
+func timeParameter(name, doc string, of func(*request) **int64) *parameter {
 	return newParameter(name, huma.TypeString, doc, "Unix seconds, or a time such as 2026-11-21 or 2026-11-21T12:00:00Z", func(q *request, value string) bool {
-		n, ok := query.ParseTime(value, strings.HasSuffix(name, "to"))
-		*of(&q.within) = &n
+		n, ok := query.ParseTime(value, name != "time_from")
+		*of(q) = &n
 		return ok
 	})
 }
@@ -127,12 +128,26 @@ var (
 		termParameter("or", "Also outputs with this value: `INDEX=VALUE`.", func(q *request) *[]query.Term { return &q.terms.Or }),
 	}
 	rangeParameters = []*parameter{
-		heightParameter("height_from", "First block.", func(r *query.Range) **model.HeightPk { return &r.FromHeight }),
-		heightParameter("height_to", "Last block, inclusive.", func(r *query.Range) **model.HeightPk { return &r.ToHeight }),
-		timeParameter("time_from", "First block not before this time: Unix seconds, RFC 3339, or a date (UTC).", func(r *query.Range) **int64 { return &r.FromTime }),
-		timeParameter("time_to", "Last block not after this time, inclusive; of a date, its end.", func(r *query.Range) **int64 { return &r.ToTime }),
+		heightParameter("height_from", "First block.", func(q *request) **model.HeightPk { return &q.within.FromHeight }),
+		heightParameter("height_to", "Last block, inclusive.", func(q *request) **model.HeightPk { return &q.within.ToHeight }),
+		timeParameter("time_from", "First block not before this time: Unix seconds, RFC 3339, or a date (UTC).", func(q *request) **int64 { return &q.within.FromTime }),
+		timeParameter("time_to", "Last block not after this time, inclusive; of a date, its end.", func(q *request) **int64 { return &q.within.ToTime }),
 	}
 )
+
+// groupParameter divides a history.
+var groupParameter = newParameter("group_by", huma.TypeString, "Instead of transactions, the sums of each `hour`, `day`, `week` (from Monday) "+
+	"or `month` with transactions, in UTC.", strings.Join(blocktime.Units, ", "), func(q *request, value string) bool {
+	q.unit = value
+	return slices.Contains(blocktime.Units, value)
+}).documented("day", nil, "hour", "day", "week", "month")
+
+// momentParameters select a block in the past.
+var momentParameters = []*parameter{
+	heightParameter("at_height", "The balance after the block at this height.", func(q *request) **model.HeightPk { return &q.at.Height }),
+	timeParameter("at_time", "The balance after the last block not after this time: Unix seconds, RFC 3339, or a date (UTC), its end.",
+		func(q *request) **int64 { return &q.at.Time }),
+}
 
 // eventParameters document the parameters of package events, which parses them.
 var eventParameters = []*parameter{

@@ -2,8 +2,11 @@ package api
 
 import (
 	"context"
+	"iter"
 
 	"birthmark/core/query"
+	"birthmark/core/query/richest"
+	"birthmark/model"
 )
 
 // valueOperations are the questions about values of an index, such as addresses.
@@ -24,26 +27,45 @@ func valueOperations() []*operation {
 				a.Mempool, err = r.find(q.args[0], q.args[1], &q.terms)
 				return err
 			}),
-		withMempool(listing(get("history", "/history/{index}/{value}", "values", "List the transactions of a value",
-			"Transactions that pay to the value or spend from it, each once; empty for a value that was never used.",
+		grouped(withMempool(listing(get("history", "/history/{index}/{value}", "values", "List the transactions of a value",
+			"Transactions that pay to the value or spend from it, each once; empty for a value that was never used. With "+
+				"`group_by`, the sums of periods instead of transactions.",
 			query.HistoryAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
+				switch {
+				case q.unit != "" && q.mempool:
+					return nil, model.Errorf(model.Usage, "bad_value", "mempool: periods have no unconfirmed transactions: "+
+						"expected exclude, or no group_by")
+				case q.unit != "":
+					return v.GroupedHistory(ctx, q.args[0], q.args[1], q.unit, q.within, q.page)
+				}
 				return v.History(ctx, q.args[0], q.args[1], q.within, q.page)
 			}).
-			with(rangeParameters, orderedParameters, mempoolParameters).
+			with([]*parameter{groupParameter}, rangeParameters, orderedParameters, mempoolParameters).
 			shown(example{path: "/history/address/" + satoshi + "?limit=3"}),
 			func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next }),
 			func(a *query.HistoryAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.history(q.args[0], q.args[1])
 				return err
-			}),
+			})),
 		withMempool(get("balance", "/balance/{index}/{value}", "values", "Get the balance of a value",
-			"Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.",
+			"Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used. With "+
+				"`at_height` or `at_time`, after an earlier block: `at` is the block, and `unspent_count` is absent if it "+
+				"is expensive to compute.",
 			query.BalanceAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
+				switch past := q.at != (query.Moment{}); {
+				case past && q.mempool:
+					return nil, model.Errorf(model.Usage, "bad_value", "mempool: an earlier balance has no unconfirmed transactions: "+
+						"expected exclude, or neither at_height nor at_time")
+				case q.at.Height != nil && q.at.Time != nil:
+					return nil, model.Errorf(model.Usage, "bad_value", "at_height and at_time: expected one of them")
+				case past:
+					return v.BalanceAt(ctx, q.args[0], q.args[1], q.at)
+				}
 				return v.Balance(ctx, q.args[0], q.args[1])
 			}).
-			with(mempoolParameters).
+			with(momentParameters, mempoolParameters).
 			shown(example{path: "/balance/address/" + satoshi}),
 			func(a *query.BalanceAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.balance(q.args[0], q.args[1])
@@ -59,7 +81,7 @@ func valueOperations() []*operation {
 			"In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option "+
 				"balance, and otherwise every unspent output.", query.RichestAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
-				return v.Richest(ctx, q.args[0], q.asset, q.page.Limit)
+				return richest.Of(ctx, v.Queries, q.args[0], q.asset, q.page.Limit)
 			}).
 			with([]*parameter{assetParameter, limitParameter}).
 			shown(example{path: "/richest/address?limit=3"}),
@@ -75,4 +97,23 @@ func valueOperations() []*operation {
 			shown(example{path: "/values/address?limit=3"}),
 			func(a *query.ValuesAnswer) ([]query.ValueAnswer, *string) { return a.Values, a.Next }),
 	}
+}
+
+// grouped makes the periods of a history the entries of the list if there are any.
+func grouped(op *operation) *operation {
+	txs := op.entries
+	op.entries = func(answer any) (iter.Seq[any], *string) {
+		a := answer.(*query.HistoryAnswer)
+		if a.GroupBy == "" {
+			return txs(answer)
+		}
+		return func(yield func(any) bool) {
+			for i := range a.Periods {
+				if !yield(&a.Periods[i]) {
+					return
+				}
+			}
+		}, a.Next
+	}
+	return op
 }

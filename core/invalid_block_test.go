@@ -174,7 +174,7 @@ func TestHugeTransactionsFit(t *testing.T) {
 	}
 	appendAll(t, db, []*model.Block{two}, 1)
 	balance, err := db.Balance(context.Background(), "address", "a"+"393939")
-	if err != nil || balance.OutputCount != uint64(outputs/1000) || balance.UnspentCount != 0 || balance.TxCount != 2 {
+	if err != nil || balance.OutputCount != uint64(outputs/1000) || *balance.UnspentCount != 0 || balance.TxCount != 2 {
 		t.Errorf("balance %+v, %v", balance, err)
 	}
 	consistent(t, db)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/core/query/richest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -59,7 +60,7 @@ func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
 				for _, limit := range []int{1, 3, 1000} {
 					want := r.richestOf(i, asset, limit)
 					found += len(want.Values)
-					got, err := db.Richest(t.Context(), x.Name, r.chain.FormatAsset([]byte(asset)), limit)
+					got, err := richest.Of(t.Context(), db.Queries, x.Name, r.chain.FormatAsset([]byte(asset)), limit)
 					agree(t, "richest "+x.Name, got, err, want)
 				}
 			}
@@ -68,11 +69,11 @@ func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
 			t.Error("nobody holds an asset")
 		}
 		for asset, want := range map[string]string{"ffffff": "unknown_asset", "colour": "bad_value"} {
-			if _, err := db.Richest(t.Context(), "address", asset, 3); code(err) != want {
+			if _, err := richest.Of(t.Context(), db.Queries, "address", asset, 3); code(err) != want {
 				t.Errorf("richest of asset %s: %v", asset, err)
 			}
 		}
-		if _, err := db.Richest(t.Context(), "colour", "", 3); kind(err) != model.Usage {
+		if _, err := richest.Of(t.Context(), db.Queries, "colour", "", 3); kind(err) != model.Usage {
 			t.Errorf("richest of an index there is not: %v", err)
 		}
 		consistent(t, db)

@@ -10,6 +10,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/richest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -127,7 +128,7 @@ func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.
 	}
 	for i, x := range r.indexes {
 		for _, limit := range []int{1, 5, 1000} {
-			got, err := db.Richest(ctx, x.Name, "", limit)
+			got, err := richest.Of(ctx, db.Queries, x.Name, "", limit)
 			agree(t, "richest "+x.Name, got, err, r.richest(i, limit))
 		}
 		for n, value := range r.values(i) {

@@ -293,7 +293,7 @@ func (r *reference) balance(index int, value string) *query.BalanceAnswer {
 	found := r.where(index, value)
 	x := r.indexes[index]
 	a := &query.BalanceAnswer{Index: x.Name, Value: x.Format([]byte(value)), Assets: []query.AssetBalanceAnswer{}, OutputCount: uint64(len(found)), TxCount: uint64(len(r.history(found)))}
-	var received, sent uint64
+	var received, sent, unspent uint64
 	held := map[string]*big.Int{}
 	for _, o := range found {
 		received += o.Value
@@ -301,7 +301,7 @@ func (r *reference) balance(index int, value string) *query.BalanceAnswer {
 			sent += o.Value
 			continue
 		}
-		a.UnspentCount++
+		unspent++
 		for _, e := range o.Assets {
 			if e.Amount == 0 {
 				continue
@@ -312,6 +312,7 @@ func (r *reference) balance(index int, value string) *query.BalanceAnswer {
 			held[string(e.ID)].Add(held[string(e.ID)], new(big.Int).SetUint64(e.Amount))
 		}
 	}
+	a.UnspentCount = &unspent
 	a.Received, a.Sent, a.Balance = fmt.Sprint(received), fmt.Sprint(sent), fmt.Sprint(received-sent)
 	for _, id := range r.assetOrder() {
 		if held[id] != nil {

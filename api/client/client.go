@@ -142,6 +142,30 @@ func (e FindParamsMempool) Valid() bool {
 	}
 }
 
+// Defines values for HistoryParamsGroupBy.
+const (
+	Day   HistoryParamsGroupBy = "day"
+	Hour  HistoryParamsGroupBy = "hour"
+	Month HistoryParamsGroupBy = "month"
+	Week  HistoryParamsGroupBy = "week"
+)
+
+// Valid indicates whether the value is a known member of the HistoryParamsGroupBy enum.
+func (e HistoryParamsGroupBy) Valid() bool {
+	switch e {
+	case Day:
+		return true
+	case Hour:
+		return true
+	case Month:
+		return true
+	case Week:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HistoryParamsOrder.
 const (
 	HistoryParamsOrderAsc  HistoryParamsOrder = "asc"
@@ -351,6 +375,9 @@ type Balance struct {
 	// Assets Balances of assets.
 	Assets []AssetBalance `json:"assets"`
 
+	// At The last block.
+	At *Tip `json:"at,omitempty"`
+
 	// Balance In the smallest unit of the chain.
 	Balance string `json:"balance"`
 
@@ -372,8 +399,8 @@ type Balance struct {
 	// TxCount Transactions that pay to the value or spend from it.
 	TxCount int64 `json:"tx_count"`
 
-	// UnspentCount Unspent outputs.
-	UnspentCount int64 `json:"unspent_count"`
+	// UnspentCount Absent if it is expensive to compute, for an earlier balance.
+	UnspentCount *int64 `json:"unspent_count,omitempty"`
 
 	// Value The requested value.
 	Value string `json:"value"`
@@ -732,6 +759,9 @@ type History struct {
 	// FirstSeen The first occurrence; null if the value was never used.
 	FirstSeen *FirstSeen `json:"first_seen"`
 
+	// GroupBy The unit of `periods`, if it was requested.
+	GroupBy *string `json:"group_by,omitempty"`
+
 	// Index The name of the index.
 	Index string `json:"index"`
 
@@ -740,6 +770,9 @@ type History struct {
 
 	// Next The cursor of the next page; null on the last page.
 	Next *string `json:"next"`
+
+	// Periods Periods with transactions, with `group_by`.
+	Periods *[]Period `json:"periods,omitempty"`
 
 	// Txs In the requested order, each once.
 	Txs []HistoryTx `json:"txs"`
@@ -1243,6 +1276,25 @@ type PendingTxSummary struct {
 
 	// Weight Weight units (BIP 141); absent on other chains.
 	Weight *int64 `json:"weight,omitempty"`
+}
+
+// Period The sums of the transactions of a value in a period.
+type Period struct {
+	// Balance At the end of the period. Absent if it is expensive to compute.
+	Balance *string `json:"balance,omitempty"`
+
+	// From First second, Unix time.
+	From int64 `json:"from"`
+
+	// Received In the smallest unit of the chain.
+	Received string `json:"received"`
+
+	// Sent In the smallest unit of the chain.
+	Sent string `json:"sent"`
+
+	// To Last second, Unix time.
+	To      int64 `json:"to"`
+	TxCount int64 `json:"tx_count"`
 }
 
 // Point The height and hash of a block.
@@ -1772,6 +1824,12 @@ type AssetsParamsOrder string
 
 // BalanceParams defines parameters for Balance.
 type BalanceParams struct {
+	// AtHeight The balance after the block at this height.
+	AtHeight *int64 `form:"at_height,omitempty" json:"at_height,omitempty"`
+
+	// AtTime The balance after the last block not after this time: Unix seconds, RFC 3339, or a date (UTC), its end.
+	AtTime *string `form:"at_time,omitempty" json:"at_time,omitempty"`
+
 	// Mempool `include` adds `mempool`: what unconfirmed transactions change. All other fields remain those of the confirmed chain.
 	Mempool *BalanceParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
 }
@@ -1892,6 +1950,9 @@ type ForksParams struct {
 
 // HistoryParams defines parameters for History.
 type HistoryParams struct {
+	// GroupBy Instead of transactions, the sums of each `hour`, `day`, `week` (from Monday) or `month` with transactions, in UTC.
+	GroupBy *HistoryParamsGroupBy `form:"group_by,omitempty" json:"group_by,omitempty"`
+
 	// HeightFrom First block.
 	HeightFrom *int64 `form:"height_from,omitempty" json:"height_from,omitempty"`
 
@@ -1916,6 +1977,9 @@ type HistoryParams struct {
 	// Mempool `include` adds `mempool`: what unconfirmed transactions change. All other fields remain those of the confirmed chain.
 	Mempool *HistoryParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
 }
+
+// HistoryParamsGroupBy defines parameters for History.
+type HistoryParamsGroupBy string
 
 // HistoryParamsOrder defines parameters for History.
 type HistoryParamsOrder string
@@ -2206,7 +2270,7 @@ type ClientInterface interface {
 
 	// Balance Get the balance of a value
 	//
-	// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
+	// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used. With `at_height` or `at_time`, after an earlier block: `at` is the block, and `unspent_count` is absent if it is expensive to compute.
 	//
 	// Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
 	Balance(ctx context.Context, chain string, index string, value string, params *BalanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2287,7 +2351,7 @@ type ClientInterface interface {
 
 	// History List the transactions of a value
 	//
-	// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
+	// Transactions that pay to the value or spend from it, each once; empty for a value that was never used. With `group_by`, the sums of periods instead of transactions.
 	//
 	// Corresponds with GET /v1/{chain}/history/{index}/{value} (the `History` operationId).
 	History(ctx context.Context, chain string, index string, value string, params *HistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -2599,7 +2663,7 @@ func (c *Client) Assets(ctx context.Context, chain string, params *AssetsParams,
 
 // Balance Get the balance of a value
 //
-// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
+// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used. With `at_height` or `at_time`, after an earlier block: `at` is the block, and `unspent_count` is absent if it is expensive to compute.
 //
 // Corresponds with GET /v1/{chain}/balance/{index}/{value} (the `Balance` operationId).
 func (c *Client) Balance(ctx context.Context, chain string, index string, value string, params *BalanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2790,7 +2854,7 @@ func (c *Client) Forks(ctx context.Context, chain string, params *ForksParams, r
 
 // History List the transactions of a value
 //
-// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
+// Transactions that pay to the value or spend from it, each once; empty for a value that was never used. With `group_by`, the sums of periods instead of transactions.
 //
 // Corresponds with GET /v1/{chain}/history/{index}/{value} (the `History` operationId).
 func (c *Client) History(ctx context.Context, chain string, index string, value string, params *HistoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3726,6 +3790,30 @@ func NewBalanceRequest(server string, chain string, index string, value string, 
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.AtHeight != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at_height", *params.AtHeight, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.AtTime != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "at_time", *params.AtTime, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Mempool != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mempool", *params.Mempool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -4558,6 +4646,18 @@ func NewHistoryRequest(server string, chain string, index string, value string, 
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.GroupBy != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "group_by", *params.GroupBy, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.HeightFrom != nil {
 
@@ -5750,7 +5850,7 @@ type ClientWithResponsesInterface interface {
 
 	// BalanceWithResponse Get the balance of a value
 	//
-	// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
+	// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used. With `at_height` or `at_time`, after an earlier block: `at` is the block, and `unspent_count` is absent if it is expensive to compute.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5849,7 +5949,7 @@ type ClientWithResponsesInterface interface {
 
 	// HistoryWithResponse List the transactions of a value
 	//
-	// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
+	// Transactions that pay to the value or spend from it, each once; empty for a value that was never used. With `group_by`, the sums of periods instead of transactions.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -8083,7 +8183,7 @@ func (c *ClientWithResponses) AssetsWithResponse(ctx context.Context, chain stri
 
 // BalanceWithResponse Get the balance of a value
 //
-// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used.
+// Balance, received and sent amounts, and the balance of each asset; zeros for a value that was never used. With `at_height` or `at_time`, after an earlier block: `at` is the block, and `unspent_count` is absent if it is expensive to compute.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -8248,7 +8348,7 @@ func (c *ClientWithResponses) ForksWithResponse(ctx context.Context, chain strin
 
 // HistoryWithResponse List the transactions of a value
 //
-// Transactions that pay to the value or spend from it, each once; empty for a value that was never used.
+// Transactions that pay to the value or spend from it, each once; empty for a value that was never used. With `group_by`, the sums of periods instead of transactions.
 //
 // Returns a wrapper object for the known response body format(s).
 //

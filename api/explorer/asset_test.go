@@ -12,6 +12,7 @@ import (
 	"birthmark/chains"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/richest"
 	"birthmark/internal/humanize"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -88,7 +89,7 @@ func TestTheRichestStandInOrder(t *testing.T) {
 		}
 		for _, asset := range []string{"", assets.Assets[0].Asset} {
 			for _, index := range []string{"address", "label"} {
-				want, err := db.Richest(t.Context(), index, asset, richestRows)
+				want, err := richest.Of(t.Context(), db.Queries, index, asset, richestRows)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/api/ratelimit"
 	"birthmark/core/query"
+	"birthmark/core/query/richest"
 )
 
 // A page costs what it goes through, by the same table as the API, and only once.
@@ -15,11 +16,11 @@ func TestPagesThatGoThroughManyRowsCostMore(t *testing.T) {
 	db := bitcoin(t)
 	most := ""
 	err := db.View(t.Context(), func(view *query.View) error {
-		richest, err := view.Richest(t.Context(), "address", "", 10_000)
+		ranking, err := richest.Of(t.Context(), view.Queries, "address", "", 10_000)
 		if err != nil {
 			return err
 		}
-		for _, value := range richest.Values {
+		for _, value := range ranking.Values {
 			if value.UnspentCount > 20 {
 				most = value.Value
 			}

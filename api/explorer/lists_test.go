@@ -105,7 +105,7 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 			}
 			d := read(t, h, path, http.StatusOK)
 			d.has(t, "Balance"+humanize.Thousands(b.Balance), "Received"+humanize.Thousands(b.Received), "Sent"+humanize.Thousands(b.Sent),
-				"Transactions"+humanize.Count(b.TxCount), humanize.Plural(b.UnspentCount, "unspent output"), b.Value, "First seen")
+				"Transactions"+humanize.Count(b.TxCount), humanize.Plural(*b.UnspentCount, "unspent output"), b.Value, "First seen")
 
 			history, err := db.History(t.Context(), index, b.Value, query.Range{}, query.Page{Limit: query.MaxLimit})
 			if err != nil {

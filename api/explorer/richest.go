@@ -7,6 +7,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
+	"birthmark/core/query/richest"
 	"birthmark/internal/humanize"
 )
 
@@ -66,7 +67,7 @@ func (v *visit) richest() (*page, error) {
 	var list *query.RichestAnswer
 	if !late {
 		late, err = v.patiently(func(ctx context.Context) (err error) {
-			list, err = v.Richest(ctx, index, asset, richestRows)
+			list, err = richest.Of(ctx, v.Queries, index, asset, richestRows)
 			return err
 		})
 		if err != nil {

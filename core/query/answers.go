@@ -166,6 +166,8 @@ type HistoryAnswer struct {
 	Value     string            `json:"value"`
 	FirstSeen *FirstSeenAnswer  `json:"first_seen"` // null: no output has it
 	Txs       []HistoryTxAnswer `json:"txs"`
+	GroupBy   string            `json:"group_by,omitempty"` // if it was requested: txs is empty
+	Periods   []PeriodAnswer    `json:"periods,omitempty"`
 	Next      *string           `json:"next"`
 
 	Mempool *PendingHistoryAnswer `json:"mempool,omitempty"` // if it was requested
@@ -191,6 +193,16 @@ type HistoryAssetAnswer struct {
 	Sent     string `json:"sent"`
 }
 
+// PeriodAnswer is the sums of the transactions of a value in a period.
+type PeriodAnswer struct {
+	From     int64  `json:"from"` // unix seconds
+	To       int64  `json:"to"`   // last second
+	Received string `json:"received"`
+	Sent     string `json:"sent"`
+	TxCount  uint64 `json:"tx_count"`
+	Balance  string `json:"balance,omitempty"` // at the end; absent if it is expensive to compute
+}
+
 // BalanceAnswer is the totals of a value.
 type BalanceAnswer struct {
 	Index        string               `json:"index"`
@@ -200,8 +212,9 @@ type BalanceAnswer struct {
 	Sent         string               `json:"sent"`
 	TxCount      uint64               `json:"tx_count"`
 	OutputCount  uint64               `json:"output_count"`
-	UnspentCount uint64               `json:"unspent_count"`
+	UnspentCount *uint64              `json:"unspent_count,omitempty"` // absent if it is expensive to compute
 	Assets       []AssetBalanceAnswer `json:"assets"`
+	At           *TipAnswer           `json:"at,omitempty"` // the last block that counts, if one was requested
 
 	Mempool *PendingBalanceAnswer `json:"mempool,omitempty"` // if it was requested
 }

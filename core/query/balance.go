@@ -21,21 +21,23 @@ func (qs Queries) Balance(ctx context.Context, index, value string) (*BalanceAns
 		if err != nil {
 			return nil, err
 		}
-		return q.balanceAnswer(x, raw, birth)
+		return q.balanceAnswer(x, raw, birth, setops.Everywhere.Last)
 	})
 }
 
-// balanceAnswer returns the totals of a value, or zeros if birth is nil.
-func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthPk) (*BalanceAnswer, error) {
+// balanceAnswer returns the totals of a value after the block whose last position is last, or zeros if birth is nil.
+func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthPk, last model.UtxoPk) (*BalanceAnswer, error) {
 	var b *balance
 	var err error
 	switch {
-	case birth == nil:
+	case birth == nil || birth.Utxo > last:
 		b = new(balance)
+	case last < q.Tip.Height.Last():
+		b, err = q.balanceUntil(x, *birth, last)
 	case x.Active.Has(schema.FeatureBalance):
 		b, err = q.storedBalance(x, *birth)
 	default:
-		b, err = q.computedBalance(x, *birth)
+		b, err = q.computedBalance(x, *birth, last)
 	}
 	if err != nil {
 		return nil, err
@@ -43,7 +45,10 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 	a := &BalanceAnswer{
 		Index: x.Name, Value: q.FormatValue(x, value, birth), Balance: new(big.Int).Sub(&b.received, &b.sent).String(),
 		Received: b.received.String(), Sent: b.sent.String(),
-		TxCount: b.txCount, OutputCount: b.outputs, UnspentCount: b.unspent, Assets: []AssetBalanceAnswer{},
+		TxCount: b.txCount, OutputCount: b.outputs, Assets: []AssetBalanceAnswer{},
+	}
+	if !b.unknownUnspent {
+		a.UnspentCount = &b.unspent
 	}
 	births := slices.SortedFunc(maps.Keys(b.assets), schema.CompareAssetBirths)
 	ids, err := q.AssetIDs(births)
@@ -51,6 +56,9 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 		return nil, err
 	}
 	for _, birth := range births {
+		if b.assets[birth].Sign() == 0 {
+			continue
+		}
 		a.Assets = append(a.Assets, AssetBalanceAnswer{ids[birth], b.assets[birth].String()})
 	}
 	return a, nil
@@ -89,12 +97,12 @@ func (q *Query) storedBalance(x *schema.Index, birth model.BirthPk) (*balance, e
 	return b, nil
 }
 
-// computedBalance sums the outputs of a value.
-func (q *Query) computedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
+// computedBalance sums the outputs of a value, and the inputs that spend them, up to last.
+func (q *Query) computedBalance(x *schema.Index, birth model.BirthPk, last model.UtxoPk) (*balance, error) {
 	b := &balance{assets: map[model.AssetBirthPk]*big.Int{}}
-	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Everywhere, false)) {
+	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Span{Last: last}, false)) {
 		if err == nil {
-			err = q.addTo(b, batch)
+			err = q.addTo(b, batch, last)
 		}
 		if err != nil {
 			return nil, err
@@ -107,12 +115,13 @@ func (q *Query) computedBalance(x *schema.Index, birth model.BirthPk) (*balance,
 type balance struct {
 	received, sent   big.Int
 	outputs, unspent uint64
+	unknownUnspent   bool
 	txCount          uint64
 	txs              txset.Set // transactions counted in txCount
 	assets           map[model.AssetBirthPk]*big.Int
 }
 
-func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
+func (q *Query) addTo(b *balance, pks []model.UtxoPk, last model.UtxoPk) error {
 	values, err := q.Amounts(pks)
 	if err != nil {
 		return err
@@ -130,7 +139,7 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 		if i == 0 || pks[i-1].Tx() != pk.Tx() {
 			b.txs.Add(pk.Tx())
 		}
-		if spenders[i] == nil {
+		if spenders[i] == nil || model.UtxoPk(spenders[i].Tx()) > last {
 			b.unspent++
 			unspent = append(unspent, pk)
 			continue
@@ -141,17 +150,26 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk) error {
 	if q.Totals.Assets == 0 {
 		return nil
 	}
-	entries, err := q.AssetEntries(unspent)
+	return q.addAssets(b, unspent, 1)
+}
+
+// addAssets adds the assets of outputs to b, or subtracts them if sign is negative.
+func (q *Query) addAssets(b *balance, pks []model.UtxoPk, sign int) error {
+	entries, err := q.AssetEntries(pks)
 	if err != nil {
 		return err
 	}
+	v := new(big.Int)
 	for _, e := range slices.Concat(entries...) {
 		n, ok := b.assets[e.Birth]
 		if !ok {
 			n = new(big.Int)
 			b.assets[e.Birth] = n
 		}
-		n.Add(n, v.SetUint64(e.Amount))
+		if v.SetUint64(e.Amount); sign < 0 {
+			v.Neg(v)
+		}
+		n.Add(n, v)
 	}
 	return nil
 }

@@ -85,12 +85,18 @@ type list struct {
 	scope []string
 }
 
+// Limit returns the limit of a page, or the default for 0. One above [MaxLimit] is a Usage error (bad_value).
+func Limit(n int) (int, error) {
+	if n < 0 || n > MaxLimit {
+		return 0, model.Errorf(model.Usage, "bad_value", "limit %d: expected 1 to %d", n, MaxLimit)
+	}
+	return cmp.Or(n, DefaultLimit), nil
+}
+
 // list checks the limit of a page. Scope and the order identify the list.
 func (q *Query) list(p Page, scope ...string) (*list, error) {
-	if p.Limit < 0 || p.Limit > MaxLimit {
-		return nil, model.Errorf(model.Usage, "bad_value", "limit %d: expected 1 to %d", p.Limit, MaxLimit)
-	}
-	return &list{Page: p, q: q, limit: cmp.Or(p.Limit, DefaultLimit), scope: scope}, nil
+	limit, err := Limit(p.Limit)
+	return &list{Page: p, q: q, limit: limit, scope: scope}, err
 }
 
 // id identifies the list in its cursors. A cursor is valid only for the list that it was created for.

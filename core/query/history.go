@@ -33,11 +33,14 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 		balances := balancesAfter(found, base, p.Descending)
 		more := len(found) > l.limit
 		if found = found[:min(len(found), l.limit)]; more {
-			last, balance := len(found)-1, uint64(0)
+			last, balance := found[len(found)-1], uint64(0)
 			if balances != nil {
-				balance = balances[last]
+				balance = balances[len(found)-1]
 			}
-			if a.Next, err = l.next(historyPosition(found[last], balance, balances != nil, p.Descending)); err != nil {
+			if p.Descending {
+				balance -= last.Received - last.Sent
+			}
+			if a.Next, err = l.next(historyPosition(last.Tx, balance, balances != nil)); err != nil {
 				return nil, err
 			}
 		}
@@ -105,13 +108,13 @@ func (q *Query) computedHistory(
 		return descending && model.UtxoPk(tx) <= s.Last || !descending && model.UtxoPk(tx) < s.First
 	}
 	before := func(a, b model.TxPk) bool { return (a < b) != descending && a != b }
-	first := topN[model.TxPk]{limit: limit, before: before}
+	first := setops.Top[model.TxPk]{Limit: limit, Before: before}
 	amounts := map[model.TxPk]*schema.TxAmounts{}
 	// of returns the amounts of a transaction, or nil if it is not among the first limit transactions in s.
 	of := func(tx model.TxPk) *schema.TxAmounts {
 		m := amounts[tx]
 		if m == nil && s.HasTx(tx) {
-			added, evicted := first.offer(tx)
+			added, evicted := first.Offer(tx)
 			if !added {
 				return nil
 			}
@@ -137,7 +140,8 @@ func (q *Query) computedHistory(
 		}
 		done := false
 		for i, pk := range batch {
-			if done = !descending && first.full() && first.items[0] < pk.Tx(); done {
+			last, full := first.Last()
+			if done = !descending && full && last < pk.Tx(); done {
 				break // later outputs are received, and spent, after all transactions found
 			}
 			if m := of(pk.Tx()); m != nil {
@@ -161,7 +165,7 @@ func (q *Query) computedHistory(
 		}
 	}
 	txs = make([]schema.TxAmounts, 0, len(amounts))
-	for _, tx := range first.sorted() {
+	for _, tx := range first.Sorted() {
 		txs = append(txs, *amounts[tx])
 	}
 	return txs, base, nil

@@ -26,13 +26,10 @@ type historyBase struct {
 	after  bool // the page follows another one: without a balance in its cursor, the balances are unknown
 }
 
-// historyPosition returns the position of the last entry of a page. Its key ends with the balance next to the following
-// page, if it is known.
-func historyPosition(last schema.TxAmounts, balance uint64, known, descending bool) position {
-	p := at(model.UtxoPk(last.Tx))
-	if descending {
-		balance -= last.Received - last.Sent
-	}
+// historyPosition returns the position of an entry that ends with a transaction, the last one in the order of the list. Its
+// key ends with the balance next to the following page, if it is known.
+func historyPosition(last model.TxPk, balance uint64, known bool) position {
+	p := at(model.UtxoPk(last))
 	if known {
 		p.key = binary.BigEndian.AppendUint64(p.key, balance)
 	}
@@ -170,36 +167,14 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 	if q.Totals.Assets == 0 {
 		return nil
 	}
-	type side struct {
-		tx   int
-		sent bool
-	}
-	var pks, spends []model.UtxoPk // outputs of the value, and of any value that the transactions spend
-	var of, by []side              // of each of them
-	for i, t := range txs {
-		in := setops.Span{First: model.UtxoPk(t.Tx), Last: model.UtxoPk(t.Tx) | model.MaxIndex}
-		for pk, err := range q.Occurrences(x, birth, in, false) {
-			if err != nil {
-				return err
-			}
-			pks, of = append(pks, pk), append(of, side{i, false})
-		}
-		spent, err := q.SpendsOf(t.Tx)
-		if err != nil {
-			return err
-		}
-		for _, pk := range spent {
-			spends, by = append(spends, pk), append(by, side{i, true})
-		}
-	}
-	rows, err := q.UtxoRows(spends)
+	outputs, spent, err := q.movedOutputs(x, birth, txs)
 	if err != nil {
 		return err
 	}
-	for i, pk := range spends {
-		if slices.ContainsFunc(rows[i].Occurrences, func(o schema.Occurrence) bool { return o.Index == x && o.Birth == birth }) {
-			pks, of = append(pks, pk), append(of, by[i])
-		}
+	all := slices.Concat(outputs, spent)
+	pks := make([]model.UtxoPk, len(all))
+	for i, o := range all {
+		pks[i] = o.pk
 	}
 	entries, err := q.AssetEntries(pks)
 	if err != nil {
@@ -214,17 +189,17 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 	moved := make([]map[model.AssetBirthPk]*movement, len(txs))
 	for n, es := range entries {
 		for _, e := range es {
-			in := of[n]
-			if moved[in.tx] == nil {
-				moved[in.tx] = map[model.AssetBirthPk]*movement{}
+			in := all[n].tx
+			if moved[in] == nil {
+				moved[in] = map[model.AssetBirthPk]*movement{}
 			}
-			m := moved[in.tx][e.Birth]
+			m := moved[in][e.Birth]
 			if m == nil {
 				m = new(movement)
-				moved[in.tx][e.Birth] = m
+				moved[in][e.Birth] = m
 			}
 			sum := &m.received
-			if in.sent {
+			if n >= len(outputs) {
 				sum = &m.sent
 			}
 			sum.Add(sum, new(big.Int).SetUint64(e.Amount))
@@ -238,4 +213,39 @@ func (q *Query) setHistoryAssets(answers []HistoryTxAnswer, x *schema.Index, bir
 		}
 	}
 	return nil
+}
+
+// movedOutput is an output of a value that a transaction creates or spends.
+type movedOutput struct {
+	pk model.UtxoPk
+	tx int // position in a list of transactions
+}
+
+// movedOutputs returns the outputs of a value that transactions create, and those that they spend.
+func (q *Query) movedOutputs(x *schema.Index, birth model.BirthPk, txs []schema.TxAmounts) (created, spent []movedOutput, err error) {
+	var pks []model.UtxoPk // outputs of any value that the transactions spend
+	var by []int
+	for i, t := range txs {
+		in := setops.Span{First: model.UtxoPk(t.Tx), Last: model.UtxoPk(t.Tx) | model.MaxIndex}
+		for pk, err := range q.Occurrences(x, birth, in, false) {
+			if err != nil {
+				return nil, nil, err
+			}
+			created = append(created, movedOutput{pk, i})
+		}
+		of, err := q.SpendsOf(t.Tx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, pk := range of {
+			pks, by = append(pks, pk), append(by, i)
+		}
+	}
+	rows, err := q.UtxoRows(pks)
+	for i, row := range rows {
+		if slices.ContainsFunc(row.Occurrences, func(o schema.Occurrence) bool { return o.Index == x && o.Birth == birth }) {
+			spent = append(spent, movedOutput{pks[i], by[i]})
+		}
+	}
+	return created, spent, err
 }

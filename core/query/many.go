@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -94,7 +95,7 @@ func (qs Queries) Balances(ctx context.Context, index string, values []string) (
 		}
 		answers := make([]BalanceAnswer, len(values))
 		for i, birth := range births {
-			a, err := q.balanceAnswer(x, parsed[i], birth)
+			a, err := q.balanceAnswer(x, parsed[i], birth, setops.Everywhere.Last)
 			if err != nil {
 				return nil, err
 			}

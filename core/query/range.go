@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"birthmark/core/query/mediantime"
+	"birthmark/core/query/blocktime"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -60,7 +60,7 @@ func (q *Query) Span(r Range) (setops.Span, error) {
 	}
 	found := !q.Tip.IsOrigin()
 	if found && (r.FromTime != nil || r.ToTime != nil) {
-		c, err := mediantime.New(&q.Reader)
+		c, err := blocktime.New(&q.Reader)
 		if err != nil {
 			return setops.Span{}, err
 		}

@@ -12,6 +12,7 @@ import (
 	"birthmark/chains"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/core/query/richest"
 	"birthmark/internal/testblocks"
 	"birthmark/storage/rocks"
 )
@@ -175,7 +176,7 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 	if len(values) == 0 {
 		t.Errorf("no output has a value of %s", index)
 	}
-	a := both("richest "+index, func(db *core.DB) (any, error) { return db.Richest(ctx, index, "", 7) })
+	a := both("richest "+index, func(db *core.DB) (any, error) { return richest.Of(ctx, db.Queries, index, "", 7) })
 	for _, v := range a.(*query.RichestAnswer).Values {
 		values = append(values, v.Value)
 	}
@@ -213,7 +214,7 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 		t.Fatal(err)
 	}
 	for _, a := range assets.Assets {
-		both("richest "+index+" of "+a.Asset, func(db *core.DB) (any, error) { return db.Richest(ctx, index, a.Asset, 5) })
+		both("richest "+index+" of "+a.Asset, func(db *core.DB) (any, error) { return richest.Of(ctx, db.Queries, index, a.Asset, 5) })
 	}
 }
 

@@ -1,6 +1,7 @@
 package pointers
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -64,6 +65,17 @@ func (q *Reader) BlockTxIDs(h model.HeightPk, position, n int) ([]model.Hash, er
 
 // BlockRow returns the row of the block at h, or a NotFound error (unknown_block).
 func (q *Reader) BlockRow(h model.HeightPk) (schema.BlockRow, error) { return schema.BlockAt(q.R, h) }
+
+// FirstBlock returns the height of the first block. The chain must have a tip.
+func (q *Reader) FirstBlock() (model.HeightPk, error) {
+	for kv, err := range q.R.Scan(schema.FamilyBlock, nil, nil, false) {
+		if err != nil {
+			return 0, err
+		}
+		return model.ParseHeightPk(kv.Key)
+	}
+	return 0, errors.New("the chain has a tip and no blocks: run check")
+}
 
 // BlockRows returns the rows of blocks that exist.
 func (q *Reader) BlockRows(hs []model.HeightPk) ([]schema.BlockRow, error) {
@@ -219,15 +231,4 @@ func (q *Reader) BlocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow,
 		blocks[h] = row
 	}
 	return blocks, nil
-}
-
-// FirstBlock returns the height of the first block. The chain must have a tip.
-func (q *Reader) FirstBlock() (model.HeightPk, error) {
-	for kv, err := range q.R.Scan(schema.FamilyBlock, nil, nil, false) {
-		if err != nil {
-			return 0, err
-		}
-		return model.ParseHeightPk(kv.Key)
-	}
-	return 0, fmt.Errorf("the chain has a tip and no blocks: run check")
 }

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"strings"
-
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
@@ -68,12 +66,24 @@ func Range(c *cli.Context) (r query.Range, err error) {
 	return r, err
 }
 
+// Moment returns the block that --at-height or --at-time selects; the zero Moment if neither is set.
+func Moment(c *cli.Context) (m query.Moment, err error) {
+	if err := Exclusive(c, "at-height", "at-time"); err != nil {
+		return m, err
+	}
+	if m.Height, err = Height(c, "at-height"); err != nil {
+		return m, err
+	}
+	m.Time, err = timeOf(c, "at-time")
+	return m, err
+}
+
 // timeOf returns the time in a flag as unix seconds, nil if it is not set.
 func timeOf(c *cli.Context, name string) (*int64, error) {
 	if !c.IsSet(name) {
 		return nil, nil
 	}
-	n, ok := query.ParseTime(c.String(name), strings.HasSuffix(name, "-to"))
+	n, ok := query.ParseTime(c.String(name), name != "time-from")
 	if !ok {
 		return nil, BadValue(c, name, "unix seconds, or a time such as 2026-11-21 or 2026-11-21T12:00:00Z")
 	}

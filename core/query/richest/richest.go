@@ -1,31 +1,32 @@
-package query
+package richest
 
 import (
 	"cmp"
 	"context"
 	"iter"
 
+	"birthmark/core/query"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
-// Richest returns the values of an index with the highest balances, in the native coin or in an asset. Ties are in
+// Of returns the values of an index with the highest balances, in the native coin or in an asset. Ties are in
 // the order of first occurrence. For the coin, it reads the stored balances if the index has them; otherwise it reads
 // every output and keeps every value with an unspent output in memory. For an asset, it reads the outputs that
 // contained the asset.
-func (qs Queries) Richest(ctx context.Context, index, asset string, limit int) (*RichestAnswer, error) {
-	return read(ctx, qs, func(q *Query) (*RichestAnswer, error) {
+func Of(ctx context.Context, qs query.Queries, index, asset string, limit int) (a *query.RichestAnswer, err error) {
+	err = qs.From(ctx, func(read *query.Query) error {
+		q := reader{read}
 		x, err := q.Index(index)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		l, err := q.list(Page{Limit: limit})
-		if err != nil {
-			return nil, err
+		top := setops.Top[holderAmount]{Before: holderAmount.before}
+		if top.Limit, err = query.Limit(limit); err != nil {
+			return err
 		}
-		top := topN[holderAmount]{limit: l.limit, before: holderAmount.before}
-		a := &RichestAnswer{Index: index, Values: []RichestValueAnswer{}}
+		a = &query.RichestAnswer{Index: index, Values: []query.RichestValueAnswer{}}
 		if asset == "" {
 			err = q.richest(x, &top)
 		} else {
@@ -37,23 +38,29 @@ func (qs Queries) Richest(ctx context.Context, index, asset string, limit int) (
 			}
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		holders := top.sorted()
+		holders := top.Sorted()
 		births := make([][]byte, len(holders))
 		for i, h := range holders {
 			births[i] = h.birth.AppendTo(nil, x.Kind.HasOrdinal())
 		}
 		values, err := q.Many(x.Family(schema.IndexValue), births)
 		for i, v := range values {
-			a.Values = append(a.Values, RichestValueAnswer{x.Format(v), holders[i].amount.String(), holders[i].outputs})
+			a.Values = append(a.Values, query.RichestValueAnswer{
+				Value: x.Format(v), Balance: holders[i].amount.String(), UnspentCount: holders[i].outputs,
+			})
 		}
-		return a, err
+		return err
 	})
+	return a, err
 }
 
+// reader reads one snapshot.
+type reader struct{ *query.Query }
+
 // richest adds the native-coin balance of every value to top.
-func (q *Query) richest(x *schema.Index, top *topN[holderAmount]) error {
+func (q reader) richest(x *schema.Index, top *setops.Top[holderAmount]) error {
 	if x.Active.Has(schema.FeatureBalance) {
 		return q.richestStored(x, top)
 	}
@@ -71,7 +78,7 @@ func (q *Query) richest(x *schema.Index, top *topN[holderAmount]) error {
 		return nil
 	})
 	for _, h := range held {
-		top.offer(*h)
+		top.Offer(*h)
 	}
 	return err
 }
@@ -87,9 +94,9 @@ func addAmount(held map[model.BirthPk]*holderAmount, birth model.BirthPk, amount
 }
 
 // richestOf adds the asset balance of every value to top, computed from the outputs that contained the asset.
-func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topN[holderAmount]) error {
+func (q reader) richestOf(x *schema.Index, asset model.AssetBirthPk, top *setops.Top[holderAmount]) error {
 	held := map[model.BirthPk]*holderAmount{}
-	for pks, err := range q.batches(q.AssetOccurrences(asset, setops.Everywhere, false)) {
+	for pks, err := range query.Batches(q.Query, q.AssetOccurrences(asset, setops.Everywhere, false), query.OccurrenceBatch, query.OccurrenceBatch) {
 		if err != nil {
 			return err
 		}
@@ -128,7 +135,7 @@ func (q *Query) richestOf(x *schema.Index, asset model.AssetBirthPk, top *topN[h
 		}
 	}
 	for _, h := range held {
-		top.offer(*h)
+		top.Offer(*h)
 	}
 	return nil
 }
@@ -146,7 +153,7 @@ func (h holderAmount) before(o holderAmount) bool {
 }
 
 // richestStored adds the stored balance of every value to top.
-func (q *Query) richestStored(x *schema.Index, top *topN[holderAmount]) error {
+func (q reader) richestStored(x *schema.Index, top *setops.Top[holderAmount]) error {
 	n := 0
 	for kv, err := range q.R.Scan(x.Family(schema.IndexBalance), nil, nil, false) {
 		if n++; err == nil && n%rowBatch == 0 {
@@ -164,14 +171,14 @@ func (q *Query) richestStored(x *schema.Index, top *topN[holderAmount]) error {
 			return err
 		}
 		if row.Unspent > 0 {
-			top.offer(holderAmount{birth, row.Received.Sub(row.Sent), uint64(row.Unspent)})
+			top.Offer(holderAmount{birth, row.Received.Sub(row.Sent), uint64(row.Unspent)})
 		}
 	}
 	return nil
 }
 
 // eachUnspent visits every unspent output. It merges the scans of outputs and spends, which have the same order.
-func (q *Query) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error {
+func (q reader) eachUnspent(visit func(pk model.UtxoPk, row []byte) error) error {
 	next, stop := iter.Pull2(q.R.Scan(schema.FamilySpentInput, nil, nil, false))
 	defer stop()
 	spent, err, more := next()

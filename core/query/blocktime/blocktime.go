@@ -1,5 +1,4 @@
-// Package mediantime finds blocks by time.
-package mediantime
+package blocktime
 
 import (
 	"fmt"
@@ -11,14 +10,15 @@ import (
 	"birthmark/model"
 )
 
-// Search finds blocks by time. It keeps the times that it read.
+// Times finds the blocks of one snapshot by time. It caches the times that it reads. It is not safe for concurrent use.
 //
 // Block times of Bitcoin are not monotonic. The median time of a block and the ten blocks before it is, because a
 // block's time must be greater than the median before it (BIP 113). A binary search finds the median, and the block
 // is near it. On chains with monotonic times the median is monotonic too.
-type Search struct {
-	q          *pointers.Reader
+type Times struct {
+	r          *pointers.Reader
 	begin, end model.HeightPk // first and last height of the chain
+	near       model.HeightPk // where the next search starts: the result of the last one
 	times      map[model.HeightPk]int64
 }
 
@@ -33,15 +33,18 @@ const (
 	maxClockSkew = 24 * 60 * 60
 )
 
-// New returns a search in a snapshot of a chain that has a tip.
-func New(q *pointers.Reader) (*Search, error) {
-	begin, err := q.FirstBlock()
-	return &Search{q: q, begin: begin, end: q.Tip.Height, times: map[model.HeightPk]int64{}}, err
+// New returns the times of the blocks of a chain with a tip.
+func New(r *pointers.Reader) (*Times, error) {
+	begin, err := r.FirstBlock()
+	return &Times{r: r, begin: begin, end: r.Tip.Height, near: r.Tip.Height, times: map[model.HeightPk]int64{}}, err
 }
 
-// time returns the time of the block at h. It reads the blocks below h in the same batch because they are usually
+// Begin returns the height of the first block.
+func (c *Times) Begin() model.HeightPk { return c.begin }
+
+// At returns the time of the block at h. It reads the blocks below h in the same batch because they are usually
 // needed next.
-func (c *Search) time(h model.HeightPk) (int64, error) {
+func (c *Times) At(h model.HeightPk) (int64, error) {
 	if t, ok := c.times[h]; ok {
 		return t, nil
 	}
@@ -51,7 +54,7 @@ func (c *Search) time(h model.HeightPk) (int64, error) {
 			break
 		}
 	}
-	rows, err := c.q.Many(schema.FamilyBlock, schema.Keys(heights))
+	rows, err := c.r.Many(schema.FamilyBlock, schema.Keys(heights))
 	if err != nil {
 		return 0, err
 	}
@@ -65,11 +68,11 @@ func (c *Search) time(h model.HeightPk) (int64, error) {
 	return c.times[h], nil
 }
 
-// Median returns the median time of up to eleven blocks that end with the block at h.
-func (c *Search) Median(h model.HeightPk) (int64, error) {
+// median returns the median time of up to eleven blocks that end with the block at h.
+func (c *Times) median(h model.HeightPk) (int64, error) {
 	var times []int64
 	for at := h; len(times) < medianOf; at-- {
-		t, err := c.time(at)
+		t, err := c.At(at)
 		if err != nil {
 			return 0, err
 		}
@@ -81,21 +84,42 @@ func (c *Search) Median(h model.HeightPk) (int64, error) {
 	return times[len(times)/2], nil
 }
 
-// search returns the lowest height whose median is at least t, or tip + 1 if there is none.
-func (c *Search) search(t int64) (model.HeightPk, error) {
-	var failed error
-	n := sort.Search(int(c.end-c.begin)+1, func(i int) bool {
-		m, err := c.Median(c.begin + model.HeightPk(i))
+// search returns the lowest height whose median is at least t, or tip + 1 if there is none. It reads few blocks if the
+// result is near that of the last search.
+func (c *Times) search(t int64) (found model.HeightPk, failed error) {
+	reached := func(h int64) bool {
+		m, err := c.median(model.HeightPk(h))
 		if err != nil {
 			failed = err
 		}
 		return m >= t
-	})
-	return c.begin + model.HeightPk(n), failed
+	}
+	begin, end := int64(c.begin), int64(c.end)
+	low, high := begin, end+1 // the result is one of them, or between them
+	if near := int64(c.near); reached(near) {
+		high = near
+		for step := int64(timesRead); failed == nil; step *= 2 {
+			if low = max(begin, high-step); low == begin || !reached(low) {
+				break
+			}
+			high = low
+		}
+	} else {
+		low = near
+		for step := int64(timesRead); failed == nil; step *= 2 {
+			if high = min(end+1, low+step); high > end || reached(high) {
+				break
+			}
+			low = high
+		}
+	}
+	found = model.HeightPk(low) + model.HeightPk(sort.Search(int(high-low), func(i int) bool { return reached(low + int64(i)) }))
+	c.near = min(found, c.end)
+	return found, failed
 }
 
 // First returns the first block whose time is not before t; ok is false if there is none.
-func (c *Search) First(t int64) (found model.HeightPk, ok bool, err error) {
+func (c *Times) First(t int64) (found model.HeightPk, ok bool, err error) {
 	h, err := c.search(t)
 	if err != nil {
 		return 0, false, err
@@ -103,14 +127,14 @@ func (c *Search) First(t int64) (found model.HeightPk, ok bool, err error) {
 	// If a median is at least t, so is the time of at least one of its blocks.
 	for behind := 0; behind < medianOf; h-- {
 		if h <= c.end {
-			time, err := c.time(h)
+			time, err := c.At(h)
 			if err != nil {
 				return 0, false, err
 			}
 			if time >= t {
 				found, ok = h, true
 			}
-			m, err := c.Median(h)
+			m, err := c.median(h)
 			if err != nil {
 				return 0, false, err
 			}
@@ -127,13 +151,13 @@ func (c *Search) First(t int64) (found model.HeightPk, ok bool, err error) {
 
 // Last returns the last block whose time is not after t; ok is false if there is none. Blocks above the first block
 // whose median is at least t are later than t, and most of the eleven blocks before it are not.
-func (c *Search) Last(t int64) (found model.HeightPk, ok bool, err error) {
+func (c *Times) Last(t int64) (found model.HeightPk, ok bool, err error) {
 	h, err := c.search(t)
 	if err != nil {
 		return 0, false, err
 	}
 	for h = min(h, c.end); ; h-- {
-		time, err := c.time(h)
+		time, err := c.At(h)
 		if err != nil {
 			return 0, false, err
 		}

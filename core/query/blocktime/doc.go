@@ -1,0 +1,2 @@
+// Package blocktime finds the blocks of a time.
+package blocktime

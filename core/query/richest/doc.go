@@ -1,0 +1,2 @@
+// Package richest ranks the values of an index by balance.
+package richest
