@@ -37,6 +37,7 @@ var rules = []rule{
 	{from: "internal/daemon", may: []string{"model", "storage/...", "core/...", "chains/...", "api/...", "internal/config", "internal/control", "internal/progress"}},
 	{from: "internal/cli", may: anything},
 	{from: "internal/cli/benchcmd", may: anything},
+	{from: "internal/cli/dumpcmd", may: anything},
 	{from: "internal/cli/initcmd", may: anything},
 	{from: "internal/cli/command", may: []string{"model", "core", "core/query", "chains", "internal/cli/terminal", "internal/config", "internal/daemon", "internal/progress", "internal/suggest"}},
 	{from: "internal/cli/help", may: []string{"internal/cli/command"}},

@@ -221,7 +221,7 @@ type movedOutput struct {
 	tx int // position in a list of transactions
 }
 
-// movedOutputs returns the outputs of a value that transactions create, and those that they spend.
+// movedOutputs returns the outputs of a value that transactions create, and the outputs of it that they spend.
 func (q *Query) movedOutputs(x *schema.Index, birth model.BirthPk, txs []schema.TxAmounts) (created, spent []movedOutput, err error) {
 	var pks []model.UtxoPk // outputs of any value that the transactions spend
 	var by []int

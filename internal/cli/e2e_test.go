@@ -15,6 +15,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/core/query"
+	"birthmark/internal/cli/dumpcmd"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -145,7 +146,7 @@ func consistent(t *testing.T, db string) {
 
 func digestOf(t *testing.T, db string) string {
 	t.Helper()
-	var a digestAnswer
+	var a dumpcmd.Digest
 	ask(t, &a, "dump", "--digest", "--db", db)
 	return a.SHA256
 }

@@ -13,6 +13,7 @@ import (
 
 	"birthmark/internal/cli/benchcmd"
 	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/dumpcmd"
 	"birthmark/internal/cli/initcmd"
 
 	"github.com/urfave/cli/v2"
@@ -112,7 +113,7 @@ func (p *program) app() *cli.App {
 			p.serveCommand(),
 			p.submitCommand(),
 			p.decodeCommand(),
-			p.dumpCommand(),
+			dumpcmd.Command(p.Env, querying),
 			p.schemaCommand(),
 			p.fieldsCommand(),
 			p.configCommand(),

@@ -167,7 +167,7 @@ func (v *View) touched(h model.HeightPk) ([]Key, error) {
 	}
 	seen := map[model.BirthPk]struct{}{}
 	var births []model.BirthPk
-	err = v.q.EachInBlocks(v.index, h, h+1, func(b model.BirthPk) error {
+	err = eachInBlocks(v.q, v.index, h, h+1, func(b model.BirthPk) error {
 		if _, known := seen[b]; !known {
 			seen[b] = struct{}{}
 			births = append(births, b)

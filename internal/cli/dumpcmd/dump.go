@@ -1,4 +1,5 @@
-package cli
+// Package dumpcmd is the command birthmark dump, which prints all rows or checksums of them.
+package dumpcmd
 
 import (
 	"bufio"
@@ -19,32 +20,33 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-func (p *program) dumpCommand() *cli.Command {
+// Command returns the command dump.
+func Command(e *command.Env, category string) *cli.Command {
 	return &cli.Command{
 		Name:     "dump",
 		Usage:    "dump all rows, or a checksum per column family",
-		Category: querying,
+		Category: category,
 		Flags: slices.Concat([]cli.Flag{
 			command.String("family", "dump only the family `F`"),
 			command.Bool("digest", "print the number of rows and the digest of each family instead of the rows"),
 		}, command.DatabaseFlags(), command.ProfileFlags()),
-		Action: command.Profiled(p.dump),
+		Action: command.Profiled(func(c *cli.Context) error { return dump(e, c) }),
 	}
 }
 
-func (p *program) dump(c *cli.Context) error {
+func dump(p *command.Env, c *cli.Context) error {
 	if p.JSON && !c.Bool("digest") {
 		return command.UsageError("bad_value", "--json needs --digest: rows are not printed as JSON")
 	}
-	return p.Read(c, core.Options{Damaged: true}, func(db *daemon.Database) error { return p.dumpDatabase(c, db) })
+	return p.Read(c, core.Options{Damaged: true}, func(db *daemon.Database) error { return dumpDatabase(p, c, db) })
 }
 
-func (p *program) dumpDatabase(c *cli.Context, db *daemon.Database) error {
+func dumpDatabase(p *command.Env, c *cli.Context, db *daemon.Database) error {
 	if names := db.Dumped(); c.IsSet("family") && !slices.Contains(names, c.String("family")) {
 		return command.BadValue(c, "family", "one of %s", strings.Join(names, ", "))
 	}
 	if c.Bool("digest") {
-		return p.digest(c, db)
+		return digest(p, c, db)
 	}
 	w := bufio.NewWriterSize(p.Stdout, 1<<20)
 	err := dumpLines(c.Context, db, c.String("family"), func(_ string, line []byte) error {
@@ -70,26 +72,27 @@ func dumpLines(
 	})
 }
 
-// digestAnswer are checksums that make databases comparable.
-type digestAnswer struct {
-	Families []familyDigest `json:"families"` // families with rows, by name
+// Digest is the checksums that make databases comparable.
+type Digest struct {
+	Families []FamilyDigest `json:"families"` // families with rows, by name
 	Rows     uint64         `json:"rows"`
 	SHA256   string         `json:"sha256"`
 }
 
-type familyDigest struct {
+// FamilyDigest is the checksum of a family.
+type FamilyDigest struct {
 	Name   string `json:"name"`
 	Rows   uint64 `json:"rows"`
 	SHA256 string `json:"sha256"`
 }
 
-func (p *program) digest(c *cli.Context, db *daemon.Database) error {
-	all, a := sha256.New(), digestAnswer{Families: []familyDigest{}}
+func digest(p *command.Env, c *cli.Context, db *daemon.Database) error {
+	all, a := sha256.New(), Digest{Families: []FamilyDigest{}}
 	hashes := []hash.Hash{} // of the families
 	err := dumpLines(c.Context, db, c.String("family"), func(family string, line []byte) error {
 		last := len(a.Families) - 1
 		if last < 0 || a.Families[last].Name != family {
-			a.Families, hashes, last = append(a.Families, familyDigest{Name: family}), append(hashes, sha256.New()), last+1
+			a.Families, hashes, last = append(a.Families, FamilyDigest{Name: family}), append(hashes, sha256.New()), last+1
 		}
 		a.Families[last].Rows++
 		a.Rows++
@@ -104,8 +107,8 @@ func (p *program) digest(c *cli.Context, db *daemon.Database) error {
 	}
 	a.SHA256 = hex.EncodeToString(all.Sum(nil))
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
-		rows := append(slices.Clone(a.Families), familyDigest{"all", a.Rows, a.SHA256})
-		terminal.Table(page, rows, []string{"family", "rows", "sha256"}, func(i int, f familyDigest) terminal.Cells {
+		rows := append(slices.Clone(a.Families), FamilyDigest{"all", a.Rows, a.SHA256})
+		terminal.Table(page, rows, []string{"family", "rows", "sha256"}, func(i int, f FamilyDigest) terminal.Cells {
 			if i == len(a.Families) {
 				return terminal.Cells{terminal.Bold(f.Name), terminal.Bold(f.Rows), terminal.Bold(f.SHA256)}
 			}

@@ -1,15 +1,16 @@
-package query
+package wallet
 
 import (
 	"fmt"
 
+	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
-// EachInBlocks calls visit with the births of the values of x in the outputs of the blocks from <= height < to, and in
+// eachInBlocks calls visit with the births of the values of x in the outputs of the blocks from <= height < to, and in
 // the outputs that these blocks spend.
-func (q *Query) EachInBlocks(x *schema.Index, from, to model.HeightPk, visit func(model.BirthPk) error) error {
+func eachInBlocks(q *query.Query, x *schema.Index, from, to model.HeightPk, visit func(model.BirthPk) error) error {
 	each := func(pk model.UtxoPk, raw []byte) error {
 		row, err := q.ParseUtxoRow(pk, raw)
 		if err != nil {
@@ -44,7 +45,7 @@ func (q *Query) EachInBlocks(x *schema.Index, from, to model.HeightPk, visit fun
 			}
 		}
 	}
-	for pks, err := range Batches(q, spent, OccurrenceBatch, OccurrenceBatch) {
+	for pks, err := range query.Batches(q, spent, query.OccurrenceBatch, query.OccurrenceBatch) {
 		if err != nil {
 			return err
 		}
