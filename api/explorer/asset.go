@@ -1,7 +1,6 @@
 package explorer
 
 import (
-	"context"
 	"html/template"
 	"math/big"
 	"slices"
@@ -28,18 +27,36 @@ type assetBody struct {
 	Chart     template.HTML // of the holders
 	ChartNote string
 
-	HolderRows  []query.HolderAnswer // if there is no chart
+	HolderRows  []holderRow // if there is no chart
 	HolderPager pager
 	AllHolders  string // list of all holders
 
 	Events     []query.AssetEventAnswer
 	EventPager pager
 
-	Outputs  []outputRow
-	OutPager pager
-	Unsifted string // why there are no outputs
+	Transfers     []transferRow
+	TransferPager pager
+
+	Metadata model.AssetMetadata
 	Part     string // the only list that is shown; empty: the first page of all
 	Whole    link
+}
+
+// holderRow is a holder and its share of the supply.
+type holderRow struct {
+	query.HolderAnswer
+	Percent string
+}
+
+// transferRow is an output with the asset.
+type transferRow struct {
+	Ref     link
+	Owner   []ownerLink
+	Time    *moment // nil: genesis
+	Height  uint32
+	Amount  amount
+	Minted  bool
+	Unspent bool
 }
 
 // asset is the page of an asset, by its id or fingerprint.
@@ -67,7 +84,7 @@ func (v *visit) asset() (*page, error) {
 	parts := []struct {
 		name string
 		read func(after string) error
-	}{{"holders", r.holders}, {"events", r.events}, {"outputs", r.outputs}}
+	}{{"holders", r.holders}, {"events", r.events}, {"transfers", r.transfers}}
 	for _, part := range parts {
 		if after := v.query(part.name); after != "" {
 			b.Part = part.name
@@ -80,7 +97,7 @@ func (v *visit) asset() (*page, error) {
 			return nil, err
 		}
 	}
-	return p, nil
+	return p, r.metadata()
 }
 
 // named returns what the id of an asset contains, on chains whose ids have a name or a group.
@@ -147,7 +164,15 @@ func (r *assetReader) holders(after string) error {
 		return err
 	}
 	b.HolderPager = partPager(b.Whole.URL, "", "holders", after, a.Next)
-	b.HolderRows = a.Holders
+	supply := integer(b.Supply)
+	for _, h := range a.Holders {
+		row := holderRow{HolderAnswer: h}
+		if supply.Sign() > 0 {
+			share, _ := new(big.Rat).SetFrac(integer(h.Amount), supply).Float64()
+			row.Percent = charts.Share(100 * share)
+		}
+		b.HolderRows = append(b.HolderRows, row)
+	}
 	return nil
 }
 
@@ -188,35 +213,63 @@ func (r *assetReader) events(after string) error {
 	return nil
 }
 
-// outputs reads the unspent outputs of the asset, newest first.
-func (r *assetReader) outputs(after string) error {
+// transfers reads the outputs with the asset, newest first.
+func (r *assetReader) transfers(after string) error {
 	b := r.body
-	var a *query.FindAnswer
-	late, err := r.patiently(func(ctx context.Context) (err error) {
-		a, err = r.Find(ctx, query.AssetTerm, r.body.Asset, query.Terms{Unspent: true}, query.Page{Limit: assetRows, After: after, Descending: true})
-		return err
-	})
+	a, err := r.Find(r.ctx, query.AssetTerm, b.Asset, query.Terms{}, query.Page{Limit: assetRows, After: after, Descending: true})
 	if err != nil {
 		return err
 	}
-	if late {
-		b.Unsifted = "Unspent outputs are not available: the asset has too many outputs (" + humanize.Count(r.body.OutputCount) + ")."
-		return nil
-	}
-	b.OutPager = partPager(b.Whole.URL, "", "outputs", after, a.Next)
-	n := r.naming()
+	b.TransferPager = partPager(b.Whole.URL, "", "transfers", after, a.Next)
 	for i := range a.Outputs {
-		row, err := r.outputRow(&a.Outputs[i], n)
-		if err != nil {
-			return err
+		o := &a.Outputs[i]
+		i := slices.IndexFunc(o.Assets, func(e query.AssetEntryAnswer) bool { return e.Asset == b.Asset })
+		row := transferRow{Ref: r.OutputLink(o.Tx, o.Index), Owner: r.owner(o), Height: o.Height, Amount: r.amount(o.Assets[i].Amount),
+			Minted: o.Assets[i].Action == "mint", Unspent: o.SpentBy != nil && o.SpentBy.Value == nil}
+		if o.BlockTime > 0 {
+			at := r.Moment(o.BlockTime)
+			row.Time = &at
 		}
-		row.Assets = only(row.Assets, r.body.Asset)
-		b.Outputs = append(b.Outputs, row)
+		b.Transfers = append(b.Transfers, row)
 	}
 	return nil
 }
 
-// only returns the entries of one asset.
-func only(entries []assetAmount, id string) []assetAmount {
-	return slices.DeleteFunc(entries, func(e assetAmount) bool { return e.Text != id })
+// metadata reads the description in the newest transaction that minted the asset, if its bytes are known.
+func (r *assetReader) metadata() error {
+	describer, ok := r.chain.Model.(model.MintDescriber)
+	i := slices.IndexFunc(r.body.Events, func(e query.AssetEventAnswer) bool { return e.Action == "mint" })
+	if !ok || i < 0 {
+		return nil
+	}
+	id, err := r.chain.Model.ParseAsset(r.body.Asset)
+	if err != nil {
+		return err
+	}
+	tx, err := r.Tx(r.ctx, r.body.Events[i].Tx)
+	if err != nil {
+		return err
+	}
+	var details *model.OutputDetails
+	has := func(o query.OutputAnswer) bool {
+		return slices.ContainsFunc(o.Assets, func(e query.AssetEntryAnswer) bool { return e.Asset == r.body.Asset })
+	}
+	if n := slices.IndexFunc(tx.Outputs, has); n >= 0 {
+		details = tx.Outputs[n].OutputDetails
+	}
+	m := describer.DescribeMint(id, &tx.TxDetails, details)
+	for i := range m.Fields {
+		if runes := []rune(m.Fields[i].Value); len(runes) > maxMetadata {
+			m.Fields[i].Value = string(runes[:maxMetadata]) + "…"
+		}
+	}
+	m.Fields = m.Fields[:min(len(m.Fields), maxFields)]
+	r.body.Metadata = m
+	return nil
 }
+
+// Limits of the metadata on a page.
+const (
+	maxMetadata = 500 // characters of a field
+	maxFields   = 40
+)

@@ -68,6 +68,13 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 			if n != len(holders.Holders) {
 				t.Errorf("%s: %d holders are listed, expected %d", path, n, len(holders.Holders))
 			}
+			transfers := 0
+			for _, p := range pages(t, h, path+"?transfers=all") {
+				transfers += strings.Count(p.text, `data-label="To"`)
+			}
+			if transfers != int(a.OutputCount) {
+				t.Errorf("%s: %d transfers are listed, expected %d", path, transfers, a.OutputCount)
+			}
 			events := 0
 			for _, p := range pages(t, h, path+"?events=all") {
 				events += strings.Count(p.section("events"), "minted") + strings.Count(p.section("events"), "burned")

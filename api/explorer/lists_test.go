@@ -234,11 +234,6 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 		t.Errorf("an incomplete page has the ETag %s", tag)
 	}
 	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not available", "too many for a page")
-	assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
-	if err != nil || len(assets.Assets) == 0 {
-		t.Fatalf("no asset: %v", err)
-	}
-	read(t, h, "/made-up/asset/"+assets.Assets[0].Asset, http.StatusOK).has(t, "Unspent outputs are not available")
 
 	kept := modeltest.Variants()[1] // what is kept is there at once
 	db = variant(t, kept, kept.NewGenerator(testseed.Of(t, 12)).Blocks(60))

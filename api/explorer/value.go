@@ -32,6 +32,7 @@ type valueBody struct {
 	Holds      *query.BalanceAnswer   // nil: not available
 	Held       []assetAmount          // assets
 	MoreAssets int
+	Grouped    bool   // Held are the assets of the value itself, such as a minting policy
 	Uncounted  string // why there is no balance
 	Last       *lastSeen
 	Others     []ownerLink // values of other indexes that all shown outputs share

@@ -116,6 +116,9 @@ func (r *valueReader) balance() error {
 	r.count, r.many = a.OutputCount, a.OutputCount > valueOutputs
 	r.body.Holds = a
 	n := r.naming()
+	if assets := r.grouped(a.Assets); len(assets) > 0 {
+		a.Assets, r.body.Grouped = assets, true
+	}
 	for i, held := range a.Assets {
 		if i == valueAssets {
 			r.body.MoreAssets = len(a.Assets) - i
@@ -128,6 +131,16 @@ func (r *valueReader) balance() error {
 		r.body.Held = append(r.body.Held, entry)
 	}
 	return nil
+}
+
+// grouped returns the assets of the group that the value is, such as a minting policy. Outputs with them have others too.
+func (r *valueReader) grouped(assets []query.AssetBalanceAnswer) (group []query.AssetBalanceAnswer) {
+	for _, a := range assets {
+		if named := r.named(a.Asset); named.GroupIndex == r.index.Name && named.Group == r.value {
+			group = append(group, a)
+		}
+	}
+	return group
 }
 
 // outputs reads a page of unspent outputs, or of all outputs if requested or if unspent ones are too rare.
@@ -208,16 +221,20 @@ func (r *valueReader) history(after string) error {
 			after := r.Amount(t.Balance)
 			row.After = &after
 		}
-		for i, moved := range t.Assets {
-			if i == movedAssets {
-				row.More = len(t.Assets) - i
-				break
+		for _, moved := range t.Assets {
+			change := new(big.Int).Sub(integer(moved.Received), integer(moved.Sent))
+			if change.Sign() == 0 {
+				continue
 			}
-			entry, err := n.entry(moved.Asset, new(big.Int).Sub(integer(moved.Received), integer(moved.Sent)).String())
+			if len(row.Moved) == movedAssets {
+				row.More++
+				continue
+			}
+			entry, err := n.entry(moved.Asset, change.String())
 			if err != nil {
 				return err
 			}
-			if entry.Amount.Sign == "" {
+			if change.Sign() > 0 {
 				entry.Amount.Sign = "+"
 			}
 			row.Moved = append(row.Moved, entry)

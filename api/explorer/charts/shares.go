@@ -68,7 +68,7 @@ func (s *Shares) HTML() (template.HTML, error) {
 		if whole > 0 {
 			width := size / whole * 100
 			v.X, v.Width, v.Text = percent(at), percent(width), percent(at+width/2)
-			v.Shown, v.Percent = width >= 4 && !p.Rest, share(width)
+			v.Shown, v.Percent = width >= 4 && !p.Rest, Share(width)
 			at += width
 		}
 		f.Parts = append(f.Parts, v)
@@ -81,8 +81,8 @@ func notPlain(r rune) bool { return r >= utf8.RuneSelf }
 
 func percent(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + "%" }
 
-// share formats a percentage; a small share is not 0%, and a share below the whole is not 100%.
-func share(v float64) string {
+// Share formats a percentage; a small share is not 0%, and a share below the whole is not 100%.
+func Share(v float64) string {
 	switch {
 	case v <= 0:
 		return "0%"
