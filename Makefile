@@ -31,10 +31,19 @@ help: ## print this list
 setup: ## install missing packages on Debian and Ubuntu: RocksDB, compression libraries, a C++ compiler
 	@tools/setup.sh
 
-# A browser and shells. If they cannot be installed, the tests that need them are skipped.
+# A browser, shells, and axe-core for the accessibility of pages, which package-lock.json pins. If they cannot be
+# installed, the tests that need them are skipped.
 .PHONY: test-programs
 test-programs:
 	@tools/setup.sh tests
+	@cd tools/axe; \
+	if ! cmp -s package-lock.json node_modules/.birthmark; then \
+	  if command -v npm >/dev/null && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; then \
+	    cp package-lock.json node_modules/.birthmark; \
+	  else \
+	    echo "test-programs: npm could not install axe-core: its tests are skipped" >&2; \
+	  fi; \
+	fi
 
 .PHONY: build
 build: setup ## build bin/birthmark
