@@ -81,25 +81,6 @@ func outputs(t *pending.Tx) func(func(pending.Output) bool) {
 	}
 }
 
-func (r *pendingReader) history(index, text string) (*query.PendingHistoryAnswer, error) {
-	x, value, err := r.Value(index, text)
-	if err != nil {
-		return nil, err
-	}
-	a := &query.PendingHistoryAnswer{State: r.State().String(), Txs: []query.PendingHistoryTxAnswer{}}
-	for t := range r.Overlay.Value(x, value) {
-		if a.TxCount++; len(a.Txs) == maxPending {
-			continue
-		}
-		received, sent := t.Amounts(x, value)
-		a.Txs = append(a.Txs, query.PendingHistoryTxAnswer{
-			Hash: r.Chain.FormatHash(t.ID), FirstSeen: t.Seen().Unix(), Received: answers.Decimal(received),
-			Sent: answers.Decimal(sent), UnconfirmedParent: r.UnconfirmedParent(t),
-		})
-	}
-	return a, nil
-}
-
 // find lists the outputs that have the value or one of or, and all of and.
 func (r *pendingReader) find(index, text string, terms *query.Terms) (*query.PendingFindAnswer, error) {
 	found, err := r.Select(slices.Concat([]query.Term{{Index: index, Value: text}}, terms.Or), terms.And)
@@ -136,37 +117,6 @@ func (r *pendingReader) find(index, text string, terms *query.Terms) (*query.Pen
 	return a, nil
 }
 
-func (r *pendingReader) summary(t *pending.Tx) query.PendingTxSummaryAnswer {
-	ancestors := r.Overlay.Ancestors(t)
-	a := query.PendingTxSummaryAnswer{
-		Hash: r.Chain.FormatHash(t.ID), FirstSeen: t.Seen().Unix(), Size: t.Size, VSize: t.VSize, Weight: t.Weight,
-		Ancestors: query.AncestorsAnswer{Count: ancestors.Count, VSize: ancestors.VSize, Fee: answers.Decimal(ancestors.Fee)},
-	}
-	if t.FeeKnown {
-		a.Fee, a.FeeRate = answers.Decimal(t.Fee), t.Rate()
-	}
-	return a
-}
-
-func (r *pendingReader) tx(t *pending.Tx) *query.PendingTxAnswer {
-	a := &query.PendingTxAnswer{
-		PendingTxSummaryAnswer: r.summary(t), Chain: r.Chain.Name(), Status: "unconfirmed",
-		Inputs: []query.PendingInputAnswer{}, Outputs: []query.PendingOutputAnswer{},
-	}
-	for i := range t.Inputs() {
-		in := &t.Inputs()[i]
-		a.Inputs = append(a.Inputs, query.PendingInputAnswer{Index: i, Output: r.Output(in.Outpoint, in.Spends(), false)})
-	}
-	for i := range t.NumOutputs() {
-		at := pending.Outpoint{Tx: t.ID, Index: t.FirstOutput + uint32(i)}
-		a.Outputs = append(a.Outputs, r.Output(at, t.Output(i), true))
-	}
-	for _, m := range t.Mints {
-		a.Mints = append(a.Mints, query.MintAnswer{Asset: r.Chain.FormatAsset(m.Asset), Amount: m.Amount.String()})
-	}
-	return a
-}
-
 // pendingTx returns an unconfirmed transaction, after the database did not have it. unknown is the error of the
 // database, which it returns if the mempool has no such transaction either; with how it left, if that is known.
 func pendingTx(ctx context.Context, v *query.View, q *request, unknown error) (any, error) {
@@ -192,7 +142,7 @@ func pendingTx(ctx context.Context, v *query.View, q *request, unknown error) (a
 	q.mempool = true // the tip does not determine the answer
 	var a *query.PendingTxAnswer
 	err = q.fromOverlay(ctx, v, s.Overlay, func(r *pendingReader) error {
-		a = r.tx(t)
+		a = r.Tx(t)
 		return nil
 	})
 	return a, err
@@ -229,7 +179,7 @@ func (r *pendingReader) page(byRate bool, p query.Page) (*query.MempoolTxsAnswer
 			a.Next = &next
 			break
 		}
-		a.Txs, last = append(a.Txs, r.summary(t)), t
+		a.Txs, last = append(a.Txs, r.Summary(t)), t
 	}
 	return a, nil
 }

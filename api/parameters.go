@@ -156,7 +156,7 @@ var eventParameters = []*parameter{
 	newParameter("spends", huma.TypeBoolean, "Also send the inputs that spend them.", "", nil).documented(nil, false),
 	newParameter("sparse", huma.TypeBoolean, "Skip blocks without such outputs.", "", nil).documented(nil, false),
 	newParameter("mempool", huma.TypeString, "`include` also sends unconfirmed transactions with such outputs, and which of them leave the mempool "+
-		"without confirmation.", "", nil).documented(nil, "exclude", "include", "exclude"),
+		"without confirmation; without `follow` only the number of unconfirmed transactions.", "", nil).documented(nil, "exclude", "include", "exclude"),
 	newParameter("from", huma.TypeString, "Start with the block at this height, `origin`, or `tip`.", "", nil).documented(nil, "tip"),
 	newParameter("last_event_id", huma.TypeString, "Resume after this event, for clients that cannot set the header `Last-Event-ID`.", "", nil),
 }

@@ -45,7 +45,7 @@ func valueOperations() []*operation {
 			shown(example{path: "/history/address/" + satoshi + "?limit=3"}),
 			func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next }),
 			func(a *query.HistoryAnswer, r *pendingReader, q *request) (err error) {
-				a.Mempool, err = r.history(q.args[0], q.args[1])
+				a.Mempool, err = r.History(q.args[0], q.args[1])
 				return err
 			})),
 		withMempool(get("balance", "/balance/{index}/{value}", "values", "Get the balance of a value",

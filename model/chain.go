@@ -23,6 +23,9 @@ type Traits struct {
 	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. The fee of a transaction that
 	// states none is unknown.
 	FeeOutputs bool
+	// BlockVSize is the maximum of virtual bytes of a block that miners fill by fee rate; 0: they do not, or the maximum
+	// is not fixed.
+	BlockVSize int
 	// Fingerprint is the short name of assets; nil if they have none.
 	Fingerprint *Fingerprint
 	// DeepestFork is the maximum number of blocks that a reorganization can remove, 0 if unbounded. A source gets the

@@ -1875,7 +1875,7 @@ type EventsParams struct {
 	// Sparse Skip blocks without such outputs.
 	Sparse *bool `form:"sparse,omitempty" json:"sparse,omitempty"`
 
-	// Mempool `include` also sends unconfirmed transactions with such outputs, and which of them leave the mempool without confirmation.
+	// Mempool `include` also sends unconfirmed transactions with such outputs, and which of them leave the mempool without confirmation; without `follow` only the number of unconfirmed transactions.
 	Mempool *EventsParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
 
 	// From Start with the block at this height, `origin`, or `tip`.

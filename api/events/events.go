@@ -106,9 +106,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			problem.Write(w, problem.Of(err))
 			return
 		}
-		f.unconfirmed = &answers.Watch{
-			Follower: follower, View: h.source.chain.View, Spends: request.what.Spends,
-			Terms: append([]query.Term{request.what.Term}, request.what.Or...),
+		f.unconfirmed = &answers.Watch{Follower: follower, View: h.source.chain.View, Spends: request.what.Spends}
+		if !request.tipsOnly() {
+			f.unconfirmed.Terms = append([]query.Term{request.what.Term}, request.what.Or...)
 		}
 	}
 	if err := f.begin(r.Context()); err != nil {

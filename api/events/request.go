@@ -32,7 +32,7 @@ const (
 
 type request struct {
 	what    changes.Filter
-	mempool bool           // also unconfirmed transactions
+	mempool bool           // also unconfirmed transactions; without terms only their number
 	from    string         // fromTip, fromOrigin, or empty: height
 	height  model.HeightPk // first block to send
 	after   *[]anchor      // of the event id, which overrides from; nil: none
@@ -87,7 +87,7 @@ func (i ids) read(r *http.Request) (w request, err error) {
 	case q.Has(paramMempool) && text != "exclude":
 		return w, badValue("%s: invalid value %.80q: expected include or exclude", paramMempool, text)
 	}
-	for name, on := range map[string]bool{paramSpends: w.what.Spends, paramSparse: sparse, paramMempool: w.mempool} {
+	for name, on := range map[string]bool{paramSpends: w.what.Spends, paramSparse: sparse} {
 		if on && !q.Has(paramFollow) {
 			return w, badValue("%s needs %s", name, paramFollow)
 		}

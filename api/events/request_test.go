@@ -37,7 +37,7 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 		{"GET", "follow=tag&spends=yes", "", 400, "bad_value", "expected true or false"},
 		{"GET", "spends=true", "", 400, "bad_value", "spends needs follow"},
 		{"GET", "sparse=true", "", 400, "bad_value", "sparse needs follow"},
-		{"GET", "mempool=include", "", 400, "bad_value", "mempool needs follow"},
+		{"GET", "mempool=include", "", 404, "no_mempool", "its setting node is the URL of a node"},
 		{"GET", "follow=tag&mempool=true", "", 400, "bad_value", `mempool: invalid value "true": expected include or exclude`},
 		{"GET", "follow=tag&mempool=include", "", 404, "no_mempool", "its setting node is the URL of a node"},
 		{"GET", "from=1&from=2", "", 400, "bad_value", "from: given 2 times"},

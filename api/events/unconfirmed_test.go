@@ -248,3 +248,45 @@ func TestEventsOfUnconfirmedTransactions(t *testing.T) {
 	expect("tip", fmt.Sprintf(`gone {"tx":"%v","reason":"conflict","block":{"height":%d,"hash":"%v"}}`, fourth.Hash, height+1, w.Tip().Hash), mark(0))
 	coretest.Consistent(t, w.DB)
 }
+
+// Without terms a stream has the number of unconfirmed transactions after each change, and no transaction.
+func TestEventsOfTheMempoolAsAWhole(t *testing.T) {
+	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
+	w := n.World
+	url, pool, _ := mempool(t, n)
+	settle(t, n, pool)
+	c := connect(t, url, "mempool=include", "")
+	defer c.close()
+	// reaches reads up to an event with a count and a tip: changes in between can be sent or not.
+	reaches := func(count int) {
+		t.Helper()
+		want := fmt.Sprintf(`{"state":"live","tip":{"height":%d,"hash":"%v"},"count":%d}`, w.Tip().Height, w.Tip().Hash, count)
+		for {
+			e, err := c.next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.name == "mempool" && e.data == want {
+				return
+			}
+			if e.name != "tip" && e.name != "mempool" {
+				t.Fatalf("got %s %s", e.name, e.data)
+			}
+		}
+	}
+	reaches(0)
+	for i, coin := range w.Coins(nil)[:3] {
+		n.Lock()
+		w.Arrive(pendingtest.Unconfirmed(model.Tx{Hash: w.Name(), Inputs: []model.Input{{Tx: coin.Tx, Index: coin.Index}}, Outputs: []model.Output{{Value: 5}}}))
+		n.Unlock()
+		settle(t, n, pool)
+		reaches(i + 1)
+	}
+	n.Lock()
+	w.Mine(w.Pool)
+	w.Sync()
+	n.Unlock()
+	settle(t, n, pool)
+	reaches(0)
+	coretest.Consistent(t, w.DB)
+}

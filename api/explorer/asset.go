@@ -91,7 +91,7 @@ func (v *visit) asset() (*page, error) {
 			return p, part.read(cursorOf(after))
 		}
 	}
-	p.Follow = following(query.AssetTerm, a.Asset)
+	p.Follow = v.following(query.AssetTerm, a.Asset)
 	for _, part := range parts {
 		if err := part.read(""); err != nil {
 			return nil, err

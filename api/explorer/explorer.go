@@ -78,6 +78,7 @@ var routes = []route{
 	{"/index/{index}/{value}/history.csv", (*visit).indexCSV},
 	{"/values/{index}", (*visit).values},
 	{"/richest/{index}", (*visit).richest},
+	{"/mempool", (*visit).mempool},
 	{"/asset/{id}", (*visit).asset},
 	{"/assets", (*visit).assets},
 	{"/forks", (*visit).forks},

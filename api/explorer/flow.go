@@ -42,6 +42,14 @@ type part struct {
 	thick length
 }
 
+// streams returns the ribbons; none of a nil flow.
+func (f *flow) streams() []stream {
+	if f == nil {
+		return nil
+	}
+	return f.Streams
+}
+
 // flow returns the diagram; nil if there is nothing to draw.
 func (v *visit) flow(a *query.TxAnswer) *flow {
 	if len(a.Outputs) == 0 {

@@ -67,8 +67,15 @@ func (v *visit) home() (*page, error) {
 	if len(blocks.Blocks) > homeBlocks {
 		b.More = v.URL("blocks")
 	}
-	if b.Txs, err = v.newestTxs(b.Blocks); err != nil {
-		return nil, err
+	if pool := v.chain.Mempool; pool != nil {
+		p.Volatile, p.Follow = true, pendingEvents
+		b.Pending, b.Txs = true, v.newestPending(pool.Standing().Overlay, homeTxs)
+	}
+	if len(b.Txs) == 0 {
+		b.Pending = false
+		if b.Txs, err = v.newestTxs(b.Blocks); err != nil {
+			return nil, err
+		}
 	}
 	if b.Chart, err = v.txsChart(blocks.Blocks); err != nil {
 		return nil, err

@@ -36,6 +36,15 @@ func (v *visit) homeStats(blocks []query.BlockSummaryAnswer) ([]stat, error) {
 		txs.Note = charts.Short(rate) + " per second"
 	}
 	list = append(list, txs)
+	if pool := v.chain.Mempool; pool != nil {
+		info := pool.Standing().Info()
+		unconfirmed := v.pendingStat(info)
+		unconfirmed.URL = v.URL("mempool")
+		list = append(list, unconfirmed)
+		if next := pool.NextBlock(); next.Count > 0 {
+			list = append(list, stat{Name: "Fee rate of the next block", Value: v.rateOf(next.Median), Note: "median; lowest " + v.rateOf(next.Lowest)})
+		}
+	}
 	fees, err := v.feeStat(blocks[0].Hash)
 	if err != nil {
 		return nil, err

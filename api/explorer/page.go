@@ -43,6 +43,7 @@ type chainFrame struct {
 	Unit    humanize.Unit
 	URL     string
 	Events  string // path of the events
+	ByRate  bool   // miners select transactions by fee rate
 	Tip     *tip   // nil: no block yet
 	Syncing *syncing
 	Failed  *failed

@@ -29,6 +29,7 @@ var functions = template.FuncMap{
 	"plural":     plural,
 	"bytes":      func(n any) string { return humanize.Bytes(reflect.ValueOf(n).Int()) },
 	"join":       strings.Join,
+	"sub":        func(a, b int) int { return a - b },
 	"sentence":   sentence,
 	"words":      words,
 	"title":      func(name string) string { return capital(words(name)) },

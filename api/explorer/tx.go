@@ -100,7 +100,7 @@ type assetAmount struct {
 func (v *visit) tx() (*page, error) {
 	a, err := v.Tx(v.ctx, v.req.PathValue("hash"))
 	if err != nil {
-		return nil, err
+		return v.unconfirmedTx(err)
 	}
 	p := &page{Kind: "tx", Title: "Transaction " + a.Hash, JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",

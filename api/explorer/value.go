@@ -46,15 +46,17 @@ type valueBody struct {
 	WithAssets bool // some of Outputs hold assets
 	OtherView  link // link to all outputs, or to unspent ones
 
-	History  []movementRow
-	Period   period // of History and Chart
-	CSV      string // path of the same list
-	Pager    pager
-	Unlisted string // why there is no history
-	Running  bool   // rows have the balance after the transaction
-	Part     string // the only list that is shown; empty: the first page of both
-	Whole    link   // page with both
-	JSON     string // the totals as JSON
+	History      []movementRow
+	Period       period // of History and Chart
+	CSV          string // path of the same list
+	Pager        pager
+	Unlisted     string       // why there is no history
+	Running      bool         // rows have the balance after the transaction
+	Pending      []pendingRow // newest unconfirmed transactions
+	PendingCount int
+	Part         string // the only list that is shown; empty: the first page of both
+	Whole        link   // page with both
+	JSON         string // the totals as JSON
 }
 
 // lastSeen is the newest transaction of a value.
@@ -112,9 +114,13 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	if err := v.describe(b); err != nil {
 		return nil, err
 	}
+	if b.Pending, b.PendingCount, err = v.unconfirmedOf(index, value); err != nil {
+		return nil, err
+	}
+	p.Volatile = v.chain.Mempool != nil
 	r := valueReader{visit: v, body: b, index: x, value: value, newest: newest}
 	if newest.FirstSeen == nil {
-		p.Follow = following(index, value)
+		p.Follow = v.following(index, value)
 		return p, r.balance()
 	}
 	if after := v.query("outputs"); after != "" {
@@ -125,7 +131,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		b.Part = "history"
 		return p, r.history(cursorOf(after))
 	}
-	p.Follow = following(index, value)
+	p.Follow = v.following(index, value)
 	return p, r.all()
 }
 

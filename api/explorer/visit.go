@@ -124,10 +124,10 @@ func (v *visit) frame() frame {
 	state := v.chain.State()
 	f.Chain = &chainFrame{
 		Name: v.chain.Name, Title: titleOf(v.chain.Model), Accent: v.chain.Model.Name(), Unit: v.unit, URL: v.URL(), Events: v.api("events"),
-		Syncing: syncingOf(state), Failed: failedOf(state, v.now),
+		ByRate: v.chain.Model.Traits().BlockVSize > 0, Syncing: syncingOf(state), Failed: failedOf(state, v.now),
 	}
 	for _, n := range navigation {
-		if n.text == "Assets" && v.assetless() {
+		if n.text == "Assets" && v.assetless() || n.text == "Mempool" && v.chain.Mempool == nil {
 			continue
 		}
 		f.Chain.Nav = append(f.Chain.Nav, navLink{link: link{v.URL(n.path...), n.text}})
@@ -151,6 +151,7 @@ var navigation = []struct {
 }{
 	{"Overview", nil},
 	{"Blocks", []string{"blocks"}},
+	{"Mempool", []string{"mempool"}},
 	{"Assets", []string{"assets"}},
 	{"Reorgs", []string{"forks"}},
 	{"Status", []string{"status"}},
@@ -255,7 +256,8 @@ func (v *visit) number(name string, def int) (int, error) {
 	return int(n), nil
 }
 
-// following is the query of the events of a value of an index: its outputs, and what spends them.
-func following(index, value string) string {
-	return "?follow=" + url.QueryEscape(index+"="+value) + "&spends=true"
+// following is the query of the events of a value of an index: its outputs, the inputs that spend them, and unconfirmed
+// transactions.
+func (v *visit) following(index, value string) string {
+	return "?follow=" + url.QueryEscape(index+"="+value) + "&spends=true" + v.pendingQuery()
 }

@@ -44,9 +44,10 @@ func newChain(n *params.Network) *chain {
 // Traits implements [model.Chain].
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
-		Coinbase: true,
-		Unit:     model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
-		Accent:   model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
+		Coinbase:   true,
+		Unit:       model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
+		BlockVSize: 1_000_000, // BIP 141
+		Accent:     model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
 	}
 }
 

@@ -1,6 +1,10 @@
 package pending
 
-import "time"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // Bin is the transactions of a range of fee rates: from that of the previous bin down to Rate.
 type Bin struct {
@@ -16,20 +20,93 @@ const (
 
 // histogram is the histogram of an overlay, and when it was made.
 type histogram struct {
-	of   *Overlay
-	made time.Time
-	bins []Bin
+	of     *Overlay
+	made   time.Time
+	bins   []Bin
+	scaled []Bin
+	next   NextBlock
+}
+
+// NextBlock is the transactions with the highest fee rates that fit into a block. It ignores that a transaction needs
+// its unconfirmed parents in the same block.
+type NextBlock struct {
+	Count  int
+	VSize  uint64
+	Fees   uint64
+	Median float64 // fee per virtual byte of half of its bytes, in the chain's smallest unit
+	Lowest float64
 }
 
 // Histogram returns the transactions by fee rate, highest first. It is at most two seconds old.
-func (f *Follower) Histogram() []Bin {
+func (f *Follower) Histogram() []Bin { return f.rates().bins }
+
+// Rates returns the transactions by fee rate on a fixed logarithmic scale, lowest first, with empty bins between others.
+// It is at most two seconds old.
+func (f *Follower) Rates() []Bin { return f.rates().scaled }
+
+// NextBlock returns the next block of a chain with [model.Traits.BlockVSize]. It is at most two seconds old.
+func (f *Follower) NextBlock() NextBlock { return f.rates().next }
+
+func (f *Follower) rates() *histogram {
 	o := f.Standing().Overlay
 	if h := f.histogram.Load(); h != nil && (h.of == o || time.Since(h.made) < binsEvery) {
-		return h.bins
+		return h
 	}
-	h := &histogram{of: o, made: time.Now(), bins: o.histogram()}
+	h := &histogram{of: o, made: time.Now(), bins: o.histogram(), scaled: o.scaled(), next: o.nextBlock(f.Traits.BlockVSize)}
 	f.histogram.Store(h)
-	return h.bins
+	return h
+}
+
+// scale has the bounds of bins within each power of ten.
+var scale = [...]float64{1, 1.5, 2, 3, 5, 7}
+
+const lowestPower = -2 // of ten; lower rates are in the bin of 0
+
+// bound returns the lowest rate of a bin of the scale; that of bin 0 is 0.
+func bound(bin int) float64 {
+	if bin == 0 {
+		return 0
+	}
+	n := bin - 1
+	return scale[n%len(scale)] * math.Pow10(lowestPower+n/len(scale))
+}
+
+func (o *Overlay) scaled() (bins []Bin) {
+	at := 0 // the bin of bins[0]; rates fall
+	for t := range o.ByRate(nil) {
+		rate := t.Rate()
+		if len(bins) == 0 {
+			for bound(at+1) <= rate {
+				at++
+			}
+			bins = []Bin{{Rate: bound(at)}}
+		}
+		for rate < bins[len(bins)-1].Rate {
+			at--
+			bins = append(bins, Bin{Rate: bound(at)})
+		}
+		b := &bins[len(bins)-1]
+		b.Count, b.VSize = b.Count+1, b.VSize+uint64(t.VSize)
+	}
+	slices.Reverse(bins)
+	return bins
+}
+
+func (o *Overlay) nextBlock(size int) (n NextBlock) {
+	for t := range o.ByRate(nil) {
+		if n.VSize+uint64(t.VSize) > uint64(size) {
+			break
+		}
+		n.Count, n.VSize, n.Fees, n.Lowest = n.Count+1, n.VSize+uint64(t.VSize), n.Fees+t.Fee, t.Rate()
+	}
+	half := n.VSize / 2
+	for t := range o.ByRate(nil) {
+		if n.Median = t.Rate(); half <= uint64(t.VSize) {
+			break
+		}
+		half -= uint64(t.VSize)
+	}
+	return n
 }
 
 func (o *Overlay) histogram() (bins []Bin) {

@@ -78,7 +78,7 @@ type figure struct {
 	Lines         []gridLine
 	Across        []gridLabel
 	Rows          []Point
-	Targets       []target // bars with a link
+	Targets       []target // columns of bars, with their values and links
 }
 
 // target is the column of a bar, from the top of the chart to its bottom.

@@ -47,17 +47,15 @@ func slots(n int) (left, slot float64) {
 	return (wide - slot*float64(n)) / 2, slot // fewer than four bars are centered
 }
 
-// targets returns the columns of the bars that have a link.
+// targets returns the columns of the bars.
 func (c *Chart) targets() (list []target) {
 	if c.Kind != Bars {
 		return nil
 	}
 	left, slot := slots(len(c.Points))
 	for i, p := range c.Points {
-		if p.Link != "" {
-			from := int(left + slot*float64(i))
-			list = append(list, target{p, from, max(1, int(left+slot*float64(i+1))-from)})
-		}
+		from := int(left + slot*float64(i))
+		list = append(list, target{p, from, max(1, int(left+slot*float64(i+1))-from)})
 	}
 	return list
 }

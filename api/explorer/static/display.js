@@ -3,13 +3,13 @@
 "use strict";
 (() => {
   const page = document.documentElement, form = document.getElementById("display");
-  const { symbol, smallest, decimals } = page.dataset;
+  const { symbol, smallest, decimals = "0" } = page.dataset;
   const load = (name) => { try { return localStorage.getItem("birthmark." + name) ?? ""; } catch { return ""; } };
   const store = (name, value) => {
     try { value ? localStorage.setItem("birthmark." + name, value) : localStorage.removeItem("birthmark." + name); } catch { /* storage is blocked */ }
   };
   const group = (digits) => digits.replace(/^0+(?=\d)/, "").replace(/\B(?=(\d{3})+$)/g, ",");
-  const amount = new RegExp(`([\\d,]+)(?:\\.(\\d{1,${decimals}}))? ${symbol}`, "g");
+  const amount = new RegExp(`([\\d,]+)(?:\\.(\\d{0,${decimals}}))? ${symbol}`, "g");
   const inSmallest = (text) => text.replace(amount, (_, whole, fraction = "") =>
     `${group((whole + fraction.padEnd(decimals, "0")).replace(/\D/g, ""))} ${smallest}`);
 

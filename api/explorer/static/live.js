@@ -37,7 +37,8 @@
   if (!tip || !news || !window.EventSource) return;
   const { events, chain } = tip.dataset;
   let { height, hash } = tip.dataset;
-  let source, again, due, asked = 0, pending = false, fresh = true;
+  let source, again, due, asked = 0, pending = false, fresh = true, complete = false;
+  const live = document.querySelector("[data-live=page]");
 
   const say = (text) => {
     const a = document.createElement("a");
@@ -68,6 +69,7 @@
       const answer = await fetch(here ? location.pathname + location.search : chain);
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (here && !page.querySelector("[data-live=page]")) return location.reload(); // the transaction was confirmed
         for (const old of document.querySelectorAll("[data-live]")) {
           const now = page.getElementById(old.id);
           if (now) swap(old, now);
@@ -84,7 +86,7 @@
       if (block.hash !== hash) {
         ({ height, hash } = block);
         if (pending) say("New transactions.");
-        else if (fresh && events.includes("?")) say("New blocks.");
+        else if (fresh && events.includes("follow=")) say("New blocks.");
         soon(0);
       }
       fresh = pending = false;
@@ -97,6 +99,11 @@
       hash = to?.hash;
       say(`Reorganization: ${back} block${back > 1 ? "s were" : " was"} replaced. This page may be outdated.`);
       soon(0);
+    },
+    pending() { if (complete) say("New unconfirmed transactions."); },
+    mempool({ reset }) { // ends the unconfirmed transactions that the server sends at the start
+      if (complete && live) soon(5000);
+      complete = !reset;
     },
     output() { pending = true; },
     spend() { pending = true; },

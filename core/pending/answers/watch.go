@@ -15,7 +15,7 @@ import (
 type Watch struct {
 	Follower *pending.Follower
 	View     func(context.Context, func(*query.View) error) error
-	Terms    []query.Term // alternatives; without a value: every output with a value of the index, or with assets
+	Terms    []query.Term // alternatives; without a value: every output with a value of the index, or with assets; none: only the total
 	Spends   bool         // also transactions that spend matching outputs
 
 	standing *pending.Standing
@@ -90,6 +90,9 @@ func (w *Watch) Next(ctx context.Context, at model.Point, emit func(Event) (full
 		}
 		return v.From(ctx, func(q *query.Query) error {
 			s := sender{Watch: w, r: NewReader(q, w.standing.Overlay), emit: emit}
+			if len(w.Terms) == 0 {
+				return s.total()
+			}
 			err := s.send()
 			more = s.full
 			return err
@@ -105,6 +108,20 @@ type sender struct {
 	emit     func(Event) (full bool, err error)
 	full     bool
 	selected *Selection
+}
+
+// total sends the number of all unconfirmed transactions.
+func (s *sender) total() error {
+	s.changed, s.reset, s.left = false, false, nil
+	return s.event(Event{Mempool: s.mempool(s.standing.Tip, s.r.State(), s.r.Count())})
+}
+
+func (s *sender) mempool(tip model.Point, state pending.State, count int) *Mempool {
+	a := &Mempool{State: state.String(), Count: count}
+	if !tip.IsOrigin() {
+		a.Tip = &query.PointAnswer{Height: uint32(tip.Height), Hash: s.r.Chain.FormatHash(tip.Hash)}
+	}
+	return a
 }
 
 func (s *sender) send() (err error) {
@@ -160,10 +177,8 @@ func (s *sender) mark(reset bool) error {
 	if s.now == s.marked && !reset {
 		return nil
 	}
-	a := &Mempool{State: s.now.state.String(), Count: s.now.count, Reset: reset}
-	if tip := s.now.tip; !tip.IsOrigin() {
-		a.Tip = &query.PointAnswer{Height: uint32(tip.Height), Hash: s.r.Chain.FormatHash(tip.Hash)}
-	}
+	a := s.mempool(s.now.tip, s.now.state, s.now.count)
+	a.Reset = reset
 	err := s.event(Event{Mempool: a})
 	if s.marked = s.now; reset {
 		s.marked = moment{}

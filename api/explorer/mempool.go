@@ -1,0 +1,149 @@
+package explorer
+
+import (
+	"html/template"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"birthmark/api/explorer/charts"
+	"birthmark/core/pending"
+	"birthmark/core/query"
+	"birthmark/internal/humanize"
+)
+
+const mempoolTxs = 25 // of the newest, in the table
+
+// mempoolBody is the unconfirmed transactions of a chain.
+type mempoolBody struct {
+	State   string // live, filling, old, partial or none
+	Stats   []stat
+	Chart   template.HTML // size by fee rate; empty: no transaction has a fee rate
+	Txs     []newTx
+	Pending bool // Txs are unconfirmed
+}
+
+// mempool shows the unconfirmed transactions as a whole, and the newest.
+func (v *visit) mempool() (*page, error) {
+	pool, err := v.chain.Unconfirmed()
+	if err != nil {
+		return nil, err
+	}
+	o := pool.Standing().Overlay
+	b := &mempoolBody{State: o.State().String(), Pending: true, Txs: v.newestPending(o, mempoolTxs)}
+	b.Stats = append([]stat{v.pendingStat(o.Info())}, v.poolStats(pool, o.Info())...)
+	if b.Chart, err = v.ratesChart(pool.Rates()); err != nil {
+		return nil, err
+	}
+	return &page{Kind: "mempool", Title: "Mempool", JSON: v.api("mempool"), Section: "mempool", Body: b, Volatile: true, Follow: pendingEvents,
+		Description: "Unconfirmed transactions of " + titleOf(v.chain.Model) + ": fee rates, next block, newest transactions.",
+		Crumbs:      []link{{Text: "Mempool"}}}, nil
+}
+
+// pendingEvents is the query of the events that concern a page about all unconfirmed transactions.
+const pendingEvents = "?mempool=include"
+
+// pendingStat is the number of unconfirmed transactions.
+func (v *visit) pendingStat(i pending.Info) stat {
+	s := stat{Name: "Unconfirmed transactions", Value: humanize.Count(i.Count), Note: v.virtualSize(i.VSize)}
+	switch i.State {
+	case pending.Filling:
+		s.Note = "loading from the node"
+		if i.Wanted > 0 {
+			s.Note += ": " + humanize.Count(i.Wanted) + " there"
+		}
+	case pending.None, pending.Old:
+		s.Note = "the node does not answer"
+	case pending.Partial:
+		s.Note += ", without the lowest fee rates"
+	}
+	return s
+}
+
+// poolStats returns the fees of all unconfirmed transactions, and the next block.
+func (v *visit) poolStats(pool *pending.Follower, i pending.Info) []stat {
+	list := []stat{{Name: "Fees of all", Amount: v.Amount(strconv.FormatUint(i.Fees, 10))}}
+	next := pool.NextBlock()
+	if next.Count == 0 {
+		return list
+	}
+	return append(list,
+		stat{Name: "Next block", Value: humanize.Plural(next.Count, "transaction"), Note: v.virtualSize(next.VSize)},
+		stat{Name: "Fees of the next block", Amount: v.Amount(strconv.FormatUint(next.Fees, 10))},
+		stat{Name: "Fee rate of the next block", Value: v.rateOf(next.Median), Note: "median; lowest " + v.rateOf(next.Lowest)})
+}
+
+// virtualSize formats virtual bytes, or bytes of chains without weight: 812 vB, 1.25 MvB.
+func (v *visit) virtualSize(n uint64) string {
+	text := charts.Short(float64(n))
+	digits := strings.TrimRight(text, "kMGT")
+	return digits + " " + text[len(digits):] + v.byteUnit()
+}
+
+func (v *visit) byteUnit() string {
+	if v.chain.Model.Traits().BlockVSize > 0 {
+		return "vB"
+	}
+	return "B"
+}
+
+func (v *visit) rateUnit() string {
+	if v.unit.Smallest == "" {
+		return "per " + v.byteUnit()
+	}
+	return v.unit.Smallest + "/" + v.byteUnit()
+}
+
+// rateOf formats a fee rate.
+func (v *visit) rateOf(rate float64) string {
+	return charts.Short(rate) + " " + v.rateUnit()
+}
+
+// newestPending returns the newest unconfirmed transactions.
+func (v *visit) newestPending(o *pending.Overlay, most int) (list []newTx) {
+	for t := range o.Newest() {
+		if len(list) == most {
+			break
+		}
+		total, n := new(big.Int), new(big.Int)
+		for i := range t.NumOutputs() {
+			total.Add(total, n.SetUint64(t.Output(i).Value))
+		}
+		row := newTx{Hash: v.TxLink(v.chain.Model.FormatHash(t.ID)), At: v.Moment(t.Seen().Unix()), Value: v.Amount(total.String())}
+		if t.FeeKnown {
+			row.Rate = v.rateOf(t.Rate())
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+// ratesChart draws the size of the transactions by fee rate.
+func (v *visit) ratesChart(bins []pending.Bin) (template.HTML, error) {
+	if len(bins) == 0 || len(bins) == 1 && bins[0].Rate == 0 {
+		return "", nil
+	}
+	unit := v.rateUnit()
+	label := func(i float64) string { return charts.Short(bins[min(max(0, int(i)), len(bins)-1)].Rate) }
+	c := charts.Chart{ID: "rates-chart", Title: "Size by fee rate, " + unit, Kind: charts.Bars,
+		X: charts.Axis{Name: "Fee rate from " + unit, Whole: true, Label: label}, Y: charts.Axis{Name: "Size, " + v.byteUnit()}}
+	for i, b := range bins {
+		c.Points = append(c.Points, charts.Point{X: float64(i), Y: float64(b.VSize),
+			Value: v.virtualSize(b.VSize) + " in " + humanize.Plural(b.Count, "transaction")})
+	}
+	return c.HTML()
+}
+
+// pendingQuery is the addition to the events of a value for its unconfirmed transactions.
+func (v *visit) pendingQuery() string {
+	if v.chain.Mempool == nil {
+		return ""
+	}
+	return "&mempool=include"
+}
+
+// pendingRow is an unconfirmed transaction in the history of a value.
+type pendingRow struct {
+	query.PendingHistoryTxAnswer
+	Change amount // with its sign
+}

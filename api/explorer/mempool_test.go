@@ -1,0 +1,122 @@
+package explorer
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/api/served"
+	"birthmark/core/pending"
+	"birthmark/core/pending/pendingtest"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+)
+
+// pool serves a world with the unconfirmed transactions of its node, and waits until they are there.
+func pool(t *testing.T, w *pendingtest.World) (http.Handler, *served.Chain) {
+	t.Helper()
+	n := &pendingtest.Node{World: w}
+	db := w.DB
+	f := pending.NewFollower(pending.Options{
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 2 * time.Millisecond,
+		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); f.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	chain := chainOf("made-up", db, nil)
+	chain.Mempool = f
+	for s := f.Standing(); s.State() != pending.Live || s.Count() != len(w.IDs()); s = f.Standing() {
+		if t.Context().Err() != nil {
+			t.Fatal("the mempool is not that of the node")
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+	return explorerOf(t, chain), chain
+}
+
+// Every unconfirmed transaction has a page, and its addresses show it; the mempool and the overview show the newest.
+func TestUnconfirmedTransactionsHavePages(t *testing.T) {
+	for i, v := range pendingtest.Variants() {
+		t.Run(v.Name, func(t *testing.T) {
+			w := pendingtest.New(t, v, testseed.Of(t, uint64(80+i)))
+			for range 3 {
+				w.Mine(nil)
+			}
+			w.Sync()
+			for range 12 {
+				if u := w.Pay(w.Coins(w.Pool)); u != nil {
+					w.Arrive(u)
+				}
+			}
+			h, chain := pool(t, w)
+			standing := chain.Mempool.Standing()
+			if standing.Count() == 0 {
+				t.Fatal("no unconfirmed transaction")
+			}
+			count := fmt.Sprintf("Unconfirmed transactions%d", standing.Count())
+			mempool, home := read(t, h, "/made-up/mempool", http.StatusOK), read(t, h, "/made-up", http.StatusOK)
+			mempool.has(t, "Mempool", count, "Fees of all", "Newest transactions")
+			home.has(t, count, "Newest unconfirmed transactions")
+			for _, d := range []*document{mempool, home} {
+				if tag := ask(t, h, d.path).Header.Get("ETag"); tag != "" {
+					t.Errorf("%s has the ETag %s", d.path, tag)
+				}
+			}
+			rows := 0
+			for u := range standing.Newest() {
+				hash := u.ID.String()
+				path := "/made-up/tx/" + hash
+				if rows++; rows <= mempoolTxs && !slices.Contains(mempool.links(), path) || rows <= homeTxs && !slices.Contains(home.links(), path) {
+					t.Errorf("the mempool or the overview does not link to %s", path)
+				}
+				d := read(t, h, path, http.StatusOK)
+				d.has(t, "Transaction unconfirmed", hash, "First seen")
+				for _, link := range d.links() {
+					if strings.HasPrefix(link, "/made-up/output/") {
+						read(t, h, link, http.StatusOK) // of confirmed transactions only
+					}
+					if strings.HasPrefix(link, "/made-up/address/") {
+						read(t, h, link, http.StatusOK).has(t, "unconfirmed transaction", hash[len(hash)-6:])
+					}
+				}
+			}
+			unknown := strings.Repeat("cd", 32)
+			read(t, h, "/made-up/tx/"+unknown, http.StatusNotFound).has(t, "No transaction "+unknown)
+		})
+	}
+}
+
+// Pages about all unconfirmed transactions follow their number, and pages of a value its own.
+func TestPagesFollowUnconfirmedTransactions(t *testing.T) {
+	w := pendingtest.New(t, pendingtest.Variants()[0], testseed.Of(t, 90))
+	w.Mine(nil)
+	w.Sync()
+	h, _ := pool(t, w)
+	for path, want := range map[string]string{
+		"/made-up": "/v1/made-up/events?mempool=include", "/made-up/mempool": "/v1/made-up/events?mempool=include",
+		"/made-up/blocks": "/v1/made-up/events", "/made-up/index/tag/t01": "/v1/made-up/events?follow=tag%3Dt01&spends=true&mempool=include",
+	} {
+		d := read(t, h, path, http.StatusOK)
+		for _, n := range d.each("p") {
+			if id, _ := attr(n, "id"); id != "tip" {
+				continue
+			}
+			if got, _ := attr(n, "data-events"); got != want {
+				t.Errorf("%s follows %s, expected %s", path, got, want)
+			}
+		}
+	}
+	alone := explorerOf(t, chainOf("made-up", w.DB, nil))
+	d := read(t, alone, "/made-up/mempool", http.StatusNotFound)
+	d.has(t, "has no unconfirmed transactions on this server")
+	if slices.Contains(d.links(), "/made-up/mempool") {
+		t.Error("a server without mempool links to it")
+	}
+}

@@ -1,0 +1,85 @@
+package pending
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"birthmark/core/pending/pendingtest"
+	"birthmark/internal/testseed"
+)
+
+// The bins on the logarithmic scale and the next block are those of a sorted list of all transactions.
+func TestRatesAndNextBlockAreThoseOfAllTransactions(t *testing.T) {
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	for range 40 {
+		w.Arrive(w.Pay(w.Coins(w.Pool)))
+	}
+	n := &node{w: w, rng: w.Rand}
+	f, stop := following(w, n)
+	defer stop()
+	f.Log = slog.New(slog.DiscardHandler)
+	s := settled(t, w, f)
+	var all []*Tx
+	for tx := range s.Newest() {
+		all = append(all, tx)
+	}
+	slices.SortFunc(all, func(a, b *Tx) int { return cmp.Or(cmp.Compare(b.Rate(), a.Rate()), cmp.Compare(a.Arrival, b.Arrival)) })
+	if len(all) < 3 {
+		t.Fatalf("%d transactions", len(all))
+	}
+	bins, total := s.scaled(), 0
+	for i, b := range bins {
+		top := 1e300
+		if i+1 < len(bins) {
+			top = bins[i+1].Rate
+		}
+		count, size := 0, uint64(0)
+		for _, tx := range all {
+			if tx.Rate() >= b.Rate && tx.Rate() < top {
+				count, size = count+1, size+uint64(tx.VSize)
+			}
+		}
+		if b.Count != count || b.VSize != size {
+			t.Errorf("bin from %v to %v: %+v, expected %d transactions of %d", b.Rate, top, b, count, size)
+		}
+		total += b.Count
+	}
+	if total != len(all) || bins[0].Count == 0 || bins[len(bins)-1].Count == 0 {
+		t.Errorf("%d of %d transactions are in the bins %+v", total, len(all), bins)
+	}
+	whole := 0
+	for _, tx := range all {
+		whole += tx.VSize
+	}
+	for _, size := range []int{0, all[0].VSize - 1, all[0].VSize, whole / 2, whole, 2 * whole} {
+		var expected NextBlock
+		for _, tx := range all {
+			if int(expected.VSize)+tx.VSize > size {
+				break
+			}
+			expected.Count, expected.VSize, expected.Fees, expected.Lowest = expected.Count+1, expected.VSize+uint64(tx.VSize), expected.Fees+tx.Fee, tx.Rate()
+		}
+		got := s.nextBlock(size)
+		if expected.Count > 0 && (got.Median < got.Lowest || got.Median > all[0].Rate()) {
+			t.Errorf("the median of %+v is out of range", got)
+		}
+		expected.Median = got.Median
+		if got != expected {
+			t.Errorf("the next block of %d bytes is %+v, expected %+v", size, got, expected)
+		}
+	}
+}
+
+// The bounds of the scale rise, and each is reached from 0.01 to 10,000,000.
+func TestScaleOfFeeRatesRises(t *testing.T) {
+	for bin := range 60 {
+		if bound(bin) >= bound(bin+1) {
+			t.Errorf("bin %d begins at %v, the next at %v", bin, bound(bin), bound(bin+1))
+		}
+	}
+	if first := bound(1); first != 0.01 {
+		t.Errorf("the first bin with a rate begins at %v", first)
+	}
+}

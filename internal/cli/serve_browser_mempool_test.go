@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"birthmark/api"
+	"birthmark/api/events"
+	"birthmark/api/explorer"
+	"birthmark/api/served"
+	"birthmark/core/coretest"
+	"birthmark/core/pending"
+	"birthmark/core/pending/pendingtest"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+)
+
+// mempoolServer serves a generated chain with a node that has unconfirmed transactions.
+func mempoolServer(t *testing.T, n *pendingtest.Node) (url string) {
+	t.Helper()
+	db := n.World.DB
+	pool := pending.NewFollower(pending.Options{
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 20 * time.Millisecond,
+		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); pool.Run(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	chain := &served.Chain{
+		Name: "test", Model: db.Chain(), View: db.View, Moved: db.Moved, Mempool: pool, State: func() served.State { return served.State{} },
+	}
+	v1, err := api.New(api.Options{Chains: []*served.Chain{chain}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := explorer.New(explorer.Options{Chains: []*served.Chain{chain}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", v1)
+	mux.Handle("/v1/test/events", events.Handler(chain, events.Options{}))
+	mux.Handle("/", pages)
+	s := httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// The mempool page shows transactions that arrive and leave, and the page of a transaction becomes that of a confirmed
+// one, without a reload by the visitor.
+func TestMempoolInABrowser(t *testing.T) {
+	slow(t)
+	browser := browser(t)
+	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
+	w := n.World
+	arrive := func(many int) (last string) {
+		n.Lock()
+		defer n.Unlock()
+		for range many {
+			u := w.Pay(w.Coins(w.Pool))
+			u.Seen = time.Now()
+			w.Arrive(u)
+			last = u.Hash.String()
+		}
+		return last
+	}
+	arrive(40)
+	b := newTab(t, browser, mempoolServer(t, n))
+	b.do("begin", wide(desk), scheme("light"))
+	b.open("/test", 200)
+	b.becomes(`document.querySelector('#latest-txs')?.textContent.includes('unconfirmed')`)
+	b.look("", "frame", "contrast", "width", "labels")
+	b.open("/test/mempool", 200)
+	for _, theme := range []string{"light", "dark"} {
+		for _, size := range []int64{desk, phone} {
+			b.do("size", wide(size), scheme(theme))
+			b.look(fmt.Sprint(theme, size), "frame", "contrast", "width", "labels")
+		}
+	}
+	b.do("size", wide(desk), scheme("light"))
+	last := arrive(1)
+	b.becomes(`!!document.querySelector('main a[href="/test/tx/` + last + `"]')`)
+	b.follow("the newest", chromedp.Click(chromedp.CSS(`main a[href="/test/tx/`+last+`"]`)))
+	b.look("unconfirmed", "frame", "contrast", "width", "labels")
+	b.do("on a phone", wide(phone))
+	b.look("on a phone", "contrast", "width", "labels")
+	if !eval[bool](b, `document.querySelector('h1').textContent.includes('unconfirmed')`) {
+		t.Error("the transaction is not marked as unconfirmed")
+	}
+	b.follow("a block arrives", chromedp.Func(func(context.Context, *chromedp.Target) error {
+		n.Lock()
+		defer n.Unlock()
+		w.Mine(w.Pool)
+		w.Sync()
+		return nil
+	}))
+	b.becomes(`document.querySelector('main').textContent.includes('1 confirmation')`)
+	n.Lock()
+	coretest.Consistent(t, w.DB)
+	n.Unlock()
+}
