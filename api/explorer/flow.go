@@ -5,57 +5,22 @@ import (
 	"math/big"
 	"slices"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
-
-// flow is the diagram of a transaction: ribbons from inputs to outputs whose widths are the amounts.
-type flow struct {
-	Height  length
-	Node    rect
-	Streams []stream
-	Label   string
-}
-
-// stream is one ribbon.
-type stream struct {
-	Class          string // in, spent, unspent, fee, other
-	URL            string // of the output, or of the list with the grouped outputs
-	Amount, Name   string
-	Ribbon         string // a path
-	Bar            rect
-	TextX          length
-	Anchor         string
-	AmountY, NameY length
-	Whole          string // full name
-}
 
 const (
 	flowMost = 10 // ribbons per side; the smaller ones are grouped
 	nameEnds = 8  // characters of a name at its beginning and its end
 )
 
-// part is one ribbon and its amount.
-type part struct {
-	value *big.Int
-	stream
-	thick length
-}
-
-// streams returns the ribbons; none of a nil flow.
-func (f *flow) streams() []stream {
-	if f == nil {
-		return nil
-	}
-	return f.Streams
-}
-
 // flow returns the diagram; nil if there is nothing to draw.
-func (v *visit) flow(a *query.TxAnswer) *flow {
+func (v *visit) flow(a *query.TxAnswer) *charts.Flow {
 	if len(a.Outputs) == 0 {
 		return nil
 	}
-	f := &flow{Label: fmt.Sprintf("The flow of amounts: from %s to %s", humanize.Plural(len(a.Inputs), "input"), humanize.Plural(len(a.Outputs), "output"))}
+	f := &charts.Flow{Label: fmt.Sprintf("The flow of amounts: from %s to %s", humanize.Plural(len(a.Inputs), "input"), humanize.Plural(len(a.Outputs), "output"))}
 	spent := make([]*query.OutputAnswer, len(a.Inputs))
 	for i := range a.Inputs {
 		spent[i] = &a.Inputs[i].Output
@@ -66,31 +31,31 @@ func (v *visit) flow(a *query.TxAnswer) *flow {
 	}
 	left := v.flowSide(spent, "in", "in", "#inputs")
 	right := v.flowSide(made, "spent", "other", "#outputs")
-	extra := func(value *big.Int, class, name string) part {
-		return part{value: value, stream: stream{Class: class, Name: name, Amount: v.brief(value)}}
+	extra := func(value *big.Int, class, name string) charts.FlowPart {
+		return charts.FlowPart{Value: value, Stream: charts.Stream{Class: class, Name: name, Amount: v.brief(value)}}
 	}
 	fee, ok := new(big.Int).SetString(a.Fee, 10)
 	if ok && fee.Sign() > 0 && len(a.Inputs) > 0 && !v.chain.Model.Traits().FeeOutputs {
-		right.add(extra(fee, "fee", "fee"))
+		right.Add(extra(fee, "fee", "fee"))
 	}
-	rest := new(big.Int).Sub(right.sum, left.sum)
+	rest := new(big.Int).Sub(right.Sum, left.Sum)
 	switch {
 	case len(a.Inputs) == 0 && a.BlockHash == "":
-		left.add(extra(right.sum, "other", "genesis"))
+		left.Add(extra(right.Sum, "other", "genesis"))
 	case len(a.Inputs) == 0:
-		left.add(extra(right.sum, "other", "issued by the block"))
+		left.Add(extra(right.Sum, "other", "issued by the block"))
 	case rest.Sign() > 0:
-		left.add(extra(rest, "other", "withdrawals or refunds"))
+		left.Add(extra(rest, "other", "withdrawals or refunds"))
 	case rest.Sign() < 0:
-		right.add(extra(rest.Neg(rest), "other", "deposits"))
+		right.Add(extra(rest.Neg(rest), "other", "deposits"))
 	}
-	f.draw(left, right)
+	f.Draw(left, right)
 	return f
 }
 
 // flowSide returns the largest outputs in their order, and one part for all others.
-func (v *visit) flowSide(outputs []*query.OutputAnswer, class, others, list string) *flowSide {
-	side := &flowSide{sum: new(big.Int)}
+func (v *visit) flowSide(outputs []*query.OutputAnswer, class, others, list string) *charts.FlowSide {
+	side := &charts.FlowSide{Sum: new(big.Int)}
 	values, order := make([]*big.Int, len(outputs)), make([]int, len(outputs))
 	for i, o := range outputs {
 		values[i], order[i] = integer(o.Value), i
@@ -102,23 +67,23 @@ func (v *visit) flowSide(outputs []*query.OutputAnswer, class, others, list stri
 		slices.Sort(order)
 	}
 	for _, i := range order {
-		side.add(v.part(outputs[i], values[i], class))
+		side.Add(v.part(outputs[i], values[i], class))
 	}
 	if len(rest) > 0 {
 		sum := new(big.Int)
 		for _, i := range rest {
 			sum.Add(sum, values[i])
 		}
-		side.add(part{value: sum, stream: stream{Class: others, URL: list, Name: humanize.Count(len(rest)) + " more", Amount: v.brief(sum)}})
+		side.Add(charts.FlowPart{Value: sum, Stream: charts.Stream{Class: others, URL: list, Name: humanize.Count(len(rest)) + " more", Amount: v.brief(sum)}})
 	}
 	return side
 }
 
 // part returns the ribbon of an output.
-func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) part {
-	p := part{value: value, stream: stream{Class: class, URL: v.OutputLink(o.Tx, o.Index).URL, Amount: v.brief(value), Name: "no address"}}
+func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) charts.FlowPart {
+	p := charts.FlowPart{Value: value, Stream: charts.Stream{Class: class, URL: v.OutputLink(o.Tx, o.Index).URL, Amount: v.brief(value), Name: "no address"}}
 	if owners := v.owner(o); len(owners) > 0 {
-		p.Whole = link{Text: owners[0].Text}.shown()
+		p.Whole = link{Text: owners[0].Text}.Shown()
 		p.Name = abbreviate(p.Whole, nameEnds, nameEnds)
 	}
 	if o.SpentBy != nil && o.SpentBy.Value == nil {

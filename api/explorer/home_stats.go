@@ -23,7 +23,7 @@ func (v *visit) homeStats(blocks []query.BlockSummaryAnswer) ([]stat, error) {
 	}
 	t := status.Totals
 	if len(blocks) == 0 {
-		return []stat{{Name: "Height", Value: "none yet"}, {Name: "Supply", Amount: v.Amount(t.UnspentValue).coarse(), Note: "in unspent outputs"}}, nil
+		return []stat{{Name: "Height", Value: "none yet"}, {Name: "Supply", Amount: v.Amount(t.UnspentValue).Coarse(), Note: "in unspent outputs"}}, nil
 	}
 	interval, rate := pace(blocks)
 	of := "average of " + humanize.Count(len(blocks)) + " blocks"
@@ -56,7 +56,7 @@ func (v *visit) homeStats(blocks []query.BlockSummaryAnswer) ([]stat, error) {
 	}
 	list = append(list, period...)
 	list = append(list,
-		stat{Name: "Supply", Amount: v.Amount(t.UnspentValue).coarse(), Note: "in unspent outputs"},
+		stat{Name: "Supply", Amount: v.Amount(t.UnspentValue).Coarse(), Note: "in unspent outputs"},
 		stat{Name: "Outputs", Value: humanize.Count(t.Outputs), Note: humanize.Count(t.Unspent) + " unspent"})
 	if t.Assets > 0 {
 		assets, err := v.Assets(v.ctx, query.Page{Limit: 1})

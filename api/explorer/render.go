@@ -36,7 +36,7 @@ var functions = template.FuncMap{
 }
 
 func plural(n any, thing string) string {
-	text := fmt.Sprint(n)
+	text := fmt.Sprint(reflect.Indirect(reflect.ValueOf(n)))
 	if text != "1" {
 		thing += "s"
 	}

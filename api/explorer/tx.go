@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strconv"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -25,7 +26,7 @@ type txBody struct {
 	Value    amount // of all outputs
 	Fee      *amount
 	Rate     string // fee per virtual byte or byte; empty: unknown
-	Flow     *flow
+	Flow     *charts.Flow
 	Inputs   []outputRow
 	Outputs  []outputRow
 	InCount  int

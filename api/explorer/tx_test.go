@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -188,8 +189,8 @@ func TestFlowsHaveEqualSides(t *testing.T) {
 func (v *visit) sides(t *testing.T, a *query.TxAnswer) {
 	t.Helper()
 	f := v.flow(a)
-	var left, right length
-	var texts []length
+	var left, right charts.Length
+	var texts []charts.Length
 	for _, s := range f.Streams {
 		w, y, at := s.Bar.H, s.Bar.Y, s.AmountY
 		if y < 0 || y+w > f.Height || w < 1 {
@@ -210,7 +211,7 @@ func (v *visit) sides(t *testing.T, a *query.TxAnswer) {
 		}
 	}
 	// Each stream that is thinner than the least is drawn wider, by so much at most.
-	if math.Abs(float64(left-right)) > float64(flowThin)*float64(len(f.Streams))+1 {
+	if math.Abs(float64(left-right)) > float64(charts.FlowThin)*float64(len(f.Streams))+1 {
 		t.Errorf("%s: %v flows in and %v out", a.Hash, left, right)
 	}
 }

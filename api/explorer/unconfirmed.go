@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"strings"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/core/pending"
 	"birthmark/core/pending/answers"
 	"birthmark/core/query"
@@ -18,7 +19,7 @@ type unconfirmedBody struct {
 	FeePaid  *amount
 	Rate     string // empty: the fee is unknown
 	Package  string // totals of the transaction and its unconfirmed ancestors; empty: it has none
-	Flow     *flow
+	Flow     *charts.Flow
 	Ins      []outputRow
 	Outs     []outputRow
 	MoreIns  int
@@ -91,7 +92,7 @@ func (v *visit) pendingParts(b *unconfirmedBody, o *pending.Overlay) error {
 		}
 		return v.URL("tx", tx)
 	}
-	for i := range b.Flow.streams() {
+	for i := range b.Flow.Ribbons() {
 		s := &b.Flow.Streams[i]
 		if ref, ok := strings.CutPrefix(s.URL, v.URL("output")+"/"); ok {
 			tx, _, _ := strings.Cut(ref, ":")

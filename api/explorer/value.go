@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -148,7 +149,7 @@ func (v *visit) describe(b *valueBody) (err error) {
 	if b.URI = b.Value; indexes[i].Scheme != "" {
 		b.URI = indexes[i].Scheme + ":" + b.Value
 	}
-	b.Code, err = codeOf(b.URI, "QR code of the address")
+	b.Code, err = charts.QR(b.URI, "QR code of the address")
 	return err
 }
 

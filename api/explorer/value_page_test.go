@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
@@ -61,7 +62,7 @@ func TestTheHeadOfAnAddress(t *testing.T) {
 		h := explorerOf(t, chainOf(c.name, c.db, nil))
 		d := read(t, h, "/"+c.name+"/address/"+address, http.StatusOK)
 		d.has(t, append(c.has, c.types)...)
-		if len(code) > maxCode {
+		if len(code) > charts.MaxCode {
 			continue
 		}
 		want, err := qr.Encode(code, qr.M)

@@ -1,4 +1,4 @@
-package explorer
+package charts
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"rsc.io/qr"
 )
 
-// maxCode is the length in bytes of the longest text in a QR code: a camera does not read larger codes from a screen.
-const maxCode = 400
+// MaxCode is the length in bytes of the longest text in a QR code: a camera does not read larger codes from a screen.
+const MaxCode = 400
 
 // quietZone is the margin of a QR code in modules (ISO/IEC 18004).
 const quietZone = 4
 
-// codeOf returns the QR code of a text as an SVG picture; empty if the text is too long.
-func codeOf(text, label string) (template.HTML, error) {
-	if len(text) > maxCode {
+// QR returns the QR code of a text as an SVG picture; empty if the text is too long.
+func QR(text, label string) (template.HTML, error) {
+	if len(text) > MaxCode {
 		return "", nil
 	}
 	code, err := qr.Encode(text, qr.M)

@@ -1,0 +1,64 @@
+package format
+
+import (
+	"strings"
+	"time"
+
+	"birthmark/internal/humanize"
+)
+
+// Amount is a number in a unit, in parts: trailing zeros have a faint color.
+type Amount struct {
+	Sign, Whole     string
+	Fraction, Zeros string // after the decimal point
+	Symbol          string
+}
+
+// AmountOf formats a decimal integer of smallest units.
+func AmountOf(u humanize.Unit, n string) Amount {
+	sign, whole, fraction, ok := u.Parts(n)
+	if !ok {
+		return Amount{Whole: n}
+	}
+	digits := strings.TrimRight(fraction, "0")
+	return Amount{sign, whole, digits, fraction[len(digits):], u.Symbol}
+}
+
+// Groups returns the digits before the decimal point in groups, between which a long amount can be broken.
+func (a Amount) Groups() []string { return strings.SplitAfter(a.Whole, ",") }
+
+// String returns the whole amount.
+func (a Amount) String() string {
+	text := a.Sign + a.Whole
+	if a.Fraction != "" || a.Zeros != "" {
+		text += "." + a.Fraction + a.Zeros
+	}
+	if a.Symbol != "" {
+		text += " " + a.Symbol
+	}
+	return text
+}
+
+// Coarse returns a large amount without decimals.
+func (a Amount) Coarse() Amount {
+	if len(a.Whole) > len("999") {
+		a.Fraction, a.Zeros = "", ""
+	}
+	return a
+}
+
+// Moment is a time in several formats.
+type Moment struct {
+	ISO, Clock, Ago string
+	Minute          string // in UTC; templates append the zone
+	Recent          bool   // show the age instead of the date
+}
+
+// MomentOf formats a Unix time.
+func MomentOf(unix int64, now time.Time) Moment {
+	t := time.Unix(unix, 0).UTC()
+	return Moment{
+		ISO: t.Format(time.RFC3339), Clock: humanize.Clock(unix), Ago: humanize.Ago(unix, now),
+		Minute: t.Format("2006-01-02 15:04"), Recent: now.Sub(t) < 48*time.Hour,
+	}
+}
