@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"birthmark/api/events"
 	"birthmark/api/problem"
 	"birthmark/core/query"
 	"birthmark/core/query/blocktime"
@@ -157,6 +158,8 @@ var eventParameters = []*parameter{
 	newParameter("sparse", huma.TypeBoolean, "Skip blocks without such outputs.", "", nil).documented(nil, false),
 	newParameter("mempool", huma.TypeString, "`include` also sends unconfirmed transactions with such outputs, and which of them leave the mempool "+
 		"without confirmation; without `follow` only the number of unconfirmed transactions.", "", nil).documented(nil, "exclude", "include", "exclude"),
+	integerParameter("confirmations", "Send blocks once they have this number of confirmations. A reorganization of fewer blocks takes nothing "+
+		"back. Not with `mempool=include`.", "a number", 1, events.MaxConfirmations, nil).documented(6, 1),
 	newParameter("from", huma.TypeString, "Start with the block at this height, `origin`, or `tip`.", "", nil).documented(nil, "tip"),
 	newParameter("last_event_id", huma.TypeString, "Resume after this event, for clients that cannot set the header `Last-Event-ID`.", "", nil),
 }

@@ -1878,6 +1878,9 @@ type EventsParams struct {
 	// Mempool `include` also sends unconfirmed transactions with such outputs, and which of them leave the mempool without confirmation; without `follow` only the number of unconfirmed transactions.
 	Mempool *EventsParamsMempool `form:"mempool,omitempty" json:"mempool,omitempty"`
 
+	// Confirmations Send blocks once they have this number of confirmations. A reorganization of fewer blocks takes nothing back. Not with `mempool=include`.
+	Confirmations *int64 `form:"confirmations,omitempty" json:"confirmations,omitempty"`
+
 	// From Start with the block at this height, `origin`, or `tip`.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
@@ -4176,6 +4179,18 @@ func NewEventsRequest(server string, chain string, params *EventsParams) (*http.
 		if params.Mempool != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "mempool", *params.Mempool, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Confirmations != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "confirmations", *params.Confirmations, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

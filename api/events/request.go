@@ -18,11 +18,15 @@ const (
 	paramSpends  = "spends"
 	paramSparse  = "sparse"
 	paramMempool = "mempool"
+	paramDepth   = "confirmations"
 	paramFrom    = "from"
 	paramLast    = "last_event_id"
 )
 
-var parameters = []string{paramFollow, paramSpends, paramSparse, paramMempool, paramFrom, paramLast}
+var parameters = []string{paramFollow, paramSpends, paramSparse, paramMempool, paramDepth, paramFrom, paramLast}
+
+// MaxConfirmations is the maximum number of confirmations of a request.
+const MaxConfirmations = 100_000
 
 // Values of from.
 const (
@@ -90,6 +94,15 @@ func (i ids) read(r *http.Request) (w request, err error) {
 	for name, on := range map[string]bool{paramSpends: w.what.Spends, paramSparse: sparse} {
 		if on && !q.Has(paramFollow) {
 			return w, badValue("%s needs %s", name, paramFollow)
+		}
+	}
+	if text := q.Get(paramDepth); q.Has(paramDepth) {
+		n, err := strconv.ParseUint(text, 10, 32)
+		if err != nil || n < 1 || n > MaxConfirmations {
+			return w, badValue("%s: invalid value %.80q: expected a number from 1 to %d", paramDepth, text, MaxConfirmations)
+		}
+		if w.what.Confirmations = int(n); w.mempool {
+			return w, badValue("%s and %s: expected one of them", paramDepth, paramMempool)
 		}
 	}
 	switch w.from = q.Get(paramFrom); w.from {

@@ -57,11 +57,15 @@ func newSource(c *served.Chain) *source {
 func (s *source) begin(ctx context.Context, w *request) (st batch, err error) {
 	err = s.chain.View(ctx, func(v *query.View) error {
 		buf := newBuffer()
-		at, err := s.beginning(ctx, v, w)
+		end, err := changes.Confirmed(ctx, v.Queries, w.what.Confirmations)
 		if err != nil {
 			return err
 		}
-		st.more = at != v.Tip
+		at, err := s.beginning(ctx, v, w, end)
+		if err != nil {
+			return err
+		}
+		st.more = remain(at, end)
 		if st.to, err = s.positions.of(ctx, v, at); err != nil {
 			return err
 		}
@@ -75,7 +79,7 @@ func (s *source) begin(ctx context.Context, w *request) (st batch, err error) {
 			}
 		}
 		if w.after == nil && w.from == fromTip && !at.IsOrigin() {
-			page, err := v.Blocks(ctx, query.Range{}, query.Page{Limit: 1, Descending: true})
+			page, err := v.Blocks(ctx, query.Range{ToHeight: &at.Height}, query.Page{Limit: 1, Descending: true})
 			if err != nil {
 				return err
 			}
@@ -90,15 +94,24 @@ func (s *source) begin(ctx context.Context, w *request) (st batch, err error) {
 	return st, err
 }
 
-// beginning returns the block after which a subscriber starts.
-func (s *source) beginning(ctx context.Context, v *query.View, w *request) (model.Point, error) {
+// remain reports whether there are blocks after at, up to end.
+func remain(at, end model.Point) bool {
+	return !end.IsOrigin() && (at.IsOrigin() || at.Height < end.Height)
+}
+
+// beginning returns the block after which a subscriber starts. end is the last block with enough confirmations.
+func (s *source) beginning(ctx context.Context, v *query.View, w *request, end model.Point) (model.Point, error) {
 	switch {
 	case w.after != nil:
 		return newest(ctx, v, *w.after)
 	case w.from == fromTip:
-		return v.Tip, nil
+		return end, nil
 	case w.from == fromOrigin || w.height == 0:
 		return model.Point{}, nil
+	}
+	if w.what.Confirmations > 1 && (end.IsOrigin() || w.height > end.Height) {
+		return model.Point{}, model.Errorf(model.Usage, "empty_range", "from height %d: the block has fewer than %d confirmations: "+
+			"expected at most %d", w.height, w.what.Confirmations, end.Height)
 	}
 	if _, err := v.PointAt(ctx, w.height); err != nil {
 		if kind, _ := model.KindOf(err); kind != model.NotFound {
@@ -121,7 +134,7 @@ func (s *source) step(ctx context.Context, w *request, from position, most int) 
 	if from.at == tip && from.within == nil && !tip.IsOrigin() {
 		return batch{to: from}, nil
 	}
-	if uint64(tip.Height) <= uint64(from.at.Height)+nearTip {
+	if w.what.Confirmations <= 1 && uint64(tip.Height) <= uint64(from.at.Height)+nearTip {
 		d, err := s.sharedFor(ctx, w, from, tip)
 		if err != nil {
 			return batch{}, err
@@ -216,8 +229,9 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 			st.to.within = within
 			buf.identify(st.to.id)
 		}
-		st.text, st.more = buf.text.Bytes(), cut || at != v.Tip
-		return nil
+		last, err := changes.Confirmed(ctx, v.Queries, what.Confirmations)
+		st.text, st.more = buf.text.Bytes(), cut || remain(at, last)
+		return err
 	})
 	return st, err
 }

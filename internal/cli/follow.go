@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"birthmark/api/events"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
@@ -27,6 +28,7 @@ func followFlags() []cli.Flag {
 		command.Bool("follow", "stream new matches block by block until interrupted; without VALUE, match every value"),
 		command.Bool("spends", "with --follow: also print the inputs that spend matching outputs"),
 		command.Bool("until-tip", "with --follow: stop at the tip"),
+		command.StringDefault("confirmations", "with --follow: only blocks with `N` confirmations", "1"),
 		command.String("follower", "with --follow: continue from the follower `NAME` and advance it"),
 		command.StringDefault("poll", "with --follow: poll for new blocks every `TIME`", "1s"),
 		command.Bool("pending", "with --follow: also print unconfirmed transactions of the node"),
@@ -117,9 +119,14 @@ func (f *eventStream) read() (err error) {
 	}
 	f.filter = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
 	f.guess = c.NArg() == 1
-	if err := command.Exclusive(c, "pending", "until-tip", "poll"); err != nil {
+	if err := command.Exclusive(c, "pending", "until-tip", "poll", "confirmations"); err != nil {
 		return err
 	}
+	confirmations, err := command.Number(c, "confirmations", 1, 1, events.MaxConfirmations)
+	if err != nil {
+		return err
+	}
+	f.filter.Confirmations = int(confirmations)
 	start, err := command.Range(c)
 	if err != nil {
 		return err

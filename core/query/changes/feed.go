@@ -20,10 +20,12 @@ type Filter struct {
 	Spends     bool         // also send the spends of matching outputs
 	Start      *query.Range // start at the first block of the range if there are no known points
 
-	All        bool      // match every output, for a consumer that filters itself; without a Term
-	EveryBlock bool      // also send blocks without matching changes; makes the Term optional
-	MaxBlocks  int       // end after this many blocks; 0: at the tip
-	Resume     *Position // the consumer already has the changes up to here
+	All        bool // match every output, for a consumer that filters itself; without a Term
+	EveryBlock bool // also send blocks without matching changes; makes the Term optional
+	MaxBlocks  int  // end after this many blocks; 0: at the tip
+	// Confirmations of the blocks that are sent, at least: the tip has 1. A reorganization of fewer blocks takes nothing back.
+	Confirmations int
+	Resume        *Position // the consumer already has the changes up to here
 }
 
 // Position is a position within a block, after one of its outputs or spends. A consumer that does not process a block
@@ -120,6 +122,31 @@ func Start(ctx context.Context, qs query.Queries, known []model.Point) (p model.
 		return err
 	})
 	return p, behind, err
+}
+
+// Confirmed returns the newest block with a number of confirmations, or the origin if there is none. [Follow] ends there
+// with [Filter.Confirmations].
+func Confirmed(ctx context.Context, qs query.Queries, confirmations int) (p model.Point, err error) {
+	err = qs.From(ctx, func(q *query.Query) error {
+		p, err = confirmed(q, confirmations)
+		return err
+	})
+	return p, err
+}
+
+func confirmed(q *query.Query, confirmations int) (model.Point, error) {
+	if confirmations <= 1 || q.Tip.IsOrigin() {
+		return q.Tip, nil
+	}
+	h := int64(q.Tip.Height) - int64(confirmations) + 1
+	if h < 0 {
+		return model.Point{}, nil
+	}
+	row, ok, err := schema.FindBlock(q.R, model.HeightPk(h))
+	if !ok {
+		return model.Point{}, err // below the first block
+	}
+	return row.Point(model.HeightPk(h)), err
 }
 
 // errStopped ends a feed whose consumer stopped the iteration.
@@ -237,9 +264,17 @@ func (f *changeReader) follow(known []model.Point) error {
 	if err != nil {
 		return err
 	}
+	end, err := confirmed(f.Query, f.what.Confirmations)
+	if err != nil {
+		return err
+	}
 	from, err := f.startPoint(known)
 	if err != nil {
 		return err
+	}
+	if len(known) == 0 && !from.IsOrigin() && (end.IsOrigin() || from.Height > end.Height) {
+		return model.Errorf(model.Usage, "empty_range", "%s: the block has fewer than %d confirmations: retry later",
+			f.what.Start, f.what.Confirmations)
 	}
 	resuming, err := f.resumes(known, from)
 	if err != nil {
@@ -250,7 +285,7 @@ func (f *changeReader) follow(known []model.Point) error {
 			return err
 		}
 	}
-	if f.Tip.IsOrigin() || from == f.Tip {
+	if end.IsOrigin() || !from.IsOrigin() && from.Height >= end.Height {
 		return nil
 	}
 	next := model.HeightPk(0)
@@ -260,7 +295,7 @@ func (f *changeReader) follow(known []model.Point) error {
 	} else if f.begin, err = f.FirstBlock(); err != nil {
 		return err
 	}
-	f.sent, f.last = int64(f.begin)-1, f.Tip.Height
+	f.sent, f.last = int64(f.begin)-1, end.Height
 	if resuming {
 		f.in = &f.what.Resume.block.Height
 		f.sent = int64(*f.in) - 1
