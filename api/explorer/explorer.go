@@ -193,7 +193,20 @@ func (s *site) docs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := &page{Kind: "docs", Title: "API", Description: "Reference of the HTTP API with examples.", Body: body, frame: s.frameOf(r)}
-	s.send(w, r, p)
+	b := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	if err := s.render(b, p); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	sum := sha256.Sum256(b.Bytes())
+	tag := `W/"` + hex.EncodeToString(sum[:8]) + `"`
+	if served.MatchesETag(r.Header["If-None-Match"], tag) {
+		w.Header().Set("ETag", tag)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	s.write(w, r, p, tag, b)
 }
 
 // robots serves robots.txt, which crawlers request at the root of a host only. Searches and the API have no pages of their

@@ -162,6 +162,24 @@ func TestWrongSitesAreRefused(t *testing.T) {
 	}
 }
 
+// The documentation is sent again only if it has changed.
+func TestDocumentationHasAnETag(t *testing.T) {
+	s, err := sited(t, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag := get(s, "/docs").Header().Get("Etag")
+	for path, want := range map[string]int{"/docs": http.StatusNotModified, "/docs?q=tx": http.StatusOK} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", path, nil)
+		r.Host = "localhost"
+		r.Header.Set("If-None-Match", tag)
+		if s.handler.ServeHTTP(w, r); tag == "" || w.Code != want {
+			t.Errorf("%s with the ETag %s: %d, expected %d", path, tag, w.Code, want)
+		}
+	}
+}
+
 // Programs that look for other APIs get JSON, and people get a page.
 func TestUnknownPathsOfProgramsAreJSON(t *testing.T) {
 	s, err := sited(t, nil)
