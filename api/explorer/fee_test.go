@@ -45,8 +45,8 @@ func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 		not   string
 	}{
 		{weighing{v.Chain("one")},
-			[]string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "Virtual size144 vB", "Weight573 WU", "Version2", "Lock time500",
-				"sequence0xfffffffd", "script0102", "witness0304", "typenonstandard", "script51"}, "sat/B"},
+			[]string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "144 vB", "weight 573", "Version2", "Lock time500",
+				"sequence0xfffffffd", "script in hex0102", "witness 00304", "typenonstandard", "script in hex51"}, "sat/B"},
 		{plain{v.Chain("one")}, []string{"Fee0.00000100 BTC, 0.400 sat/B", "Size250 bytes"}, "irtual"},
 	} {
 		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: c.chain, Raw: true})

@@ -26,6 +26,7 @@ func (v *visit) output() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
+	row.Fields = v.detailer().OutputFields(o)
 	b := &outputBody{outputRow: row, Tx: v.TxLink(o.Tx), Number: o.Index, Block: v.HeightLink(o.Height), Time: o.BlockTime, Depth: o.Confirmations}
 	for _, x := range v.chain.Model.Indexes() {
 		b.Keys = append(b.Keys, v.owners(x.Name, valuesOf(o.Keys[x.Name]))...)

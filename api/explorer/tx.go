@@ -1,20 +1,21 @@
 package explorer
 
 import (
-	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/details"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
 const (
-	rowsPage   = 100      // inputs and outputs per page
-	rawShown   = 32 << 10 // maximum size of a transaction shown in hex
-	assetNames = 40       // assets per page with name and decimals
+	rowsPage   = 100     // inputs and outputs per page
+	rawShown   = 8 << 10 // maximum size of a transaction shown in hex
+	assetNames = 40      // assets per page with name and decimals
 )
 
 // txBody is one transaction.
@@ -22,8 +23,11 @@ type txBody struct {
 	*query.TxAnswer
 	Block    link // empty: genesis
 	Depth    uint32
-	Kind     string // coinbase, genesis or empty
-	Value    amount // of all outputs
+	Kind     string  // coinbase, genesis or empty
+	Value    amount  // of all outputs
+	Spent    *amount // value of all inputs; nil: none
+	Replace  bool    // it signals that it can be replaced (BIP 125)
+	Sections []details.Section
 	Fee      *amount
 	Rate     string // fee per virtual byte or byte; empty: unknown
 	Flow     *charts.Flow
@@ -40,7 +44,7 @@ type txBody struct {
 
 type outputRow struct {
 	Index   int
-	Fields  []txField // of the serialized transaction
+	Fields  []details.Field // of the serialized transaction
 	Ref     link
 	Value   amount
 	Owner   []ownerLink // values of the most important index
@@ -50,40 +54,6 @@ type outputRow struct {
 	Unspent bool
 	Created uint32 // height
 }
-
-// txField is a part of a serialized transaction.
-type txField struct{ Name, Text string }
-
-// maxField is the number of characters of a field that the page shows.
-const maxField = 2000
-
-func shownField(name, text string) txField {
-	if len(text) > maxField {
-		text = text[:maxField] + "…"
-	}
-	return txField{name, text}
-}
-
-// inputFields returns what only the serialized transaction has of an input.
-func inputFields(in *query.InputAnswer) (fields []txField) {
-	if in.InputDetails == nil || in.Sequence == nil {
-		return nil
-	}
-	fields = append(fields, txField{"sequence", fmt.Sprintf("0x%08x", *in.Sequence)})
-	if *in.ScriptSig != "" {
-		fields = append(fields, shownField("script", *in.ScriptSig))
-	}
-	for i, item := range in.Witness {
-		if i == maxItems {
-			return append(fields, txField{"witness", humanize.Count(len(in.Witness)-i) + " more items"})
-		}
-		fields = append(fields, shownField("witness", item))
-	}
-	return fields
-}
-
-// maxItems is the number of witness items of an input that the page shows.
-const maxItems = 20
 
 // ownerLink is a value of an index that an output has.
 type ownerLink struct {
@@ -103,7 +73,7 @@ func (v *visit) tx() (*page, error) {
 	if err != nil {
 		return v.unconfirmedTx(err)
 	}
-	p := &page{Kind: "tx", Title: "Transaction " + a.Hash, JSON: v.api("tx", a.Hash), Section: "blocks",
+	p := &page{Kind: "tx", Title: "Transaction " + abbreviate(a.Hash, nameEnds, nameEnds), JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
 		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
 	b := &txBody{TxAnswer: a, Value: v.Amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
@@ -117,6 +87,17 @@ func (v *visit) tx() (*page, error) {
 	if a.BlockHash != "" {
 		b.Block, b.Depth = link{v.BlockLink(a.BlockHash).URL, humanize.Count(a.Height)}, uint32(v.Tip.Height)-a.Height+1
 		p.Crumbs[1] = b.Block
+	}
+	if len(a.Inputs) > 0 {
+		var total big.Int
+		for i := range a.Inputs {
+			total.Add(&total, integer(a.Inputs[i].Output.Value))
+			if in := a.Inputs[i].InputDetails; in != nil && in.Sequence != nil && *in.Sequence <= details.SignalsReplacement {
+				b.Replace = true
+			}
+		}
+		spent := v.Amount(total.String())
+		b.Spent = &spent
 	}
 	if a.Fee != "" && !a.Coinbase && a.BlockHash != "" {
 		fee := v.Amount(a.Fee)
@@ -193,13 +174,14 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 		return err
 	}
 	b.InPager, b.OutPager = inPager.at("inputs"), outPager.at("outputs")
-	n := v.naming()
+	n, d := v.naming(), v.detailer()
+	b.Sections = d.Sections(a)
 	for _, in := range a.Inputs[inFrom:inTo] {
 		row, err := v.outputRow(&in.Output, n)
 		if err != nil {
 			return err
 		}
-		row.Index, row.Fields = in.Index, inputFields(&in)
+		row.Index, row.Fields = in.Index, d.InputFields(&in)
 		for i := range row.Assets {
 			row.Assets[i].Action = "" // belongs to the transaction of the output
 		}
@@ -210,6 +192,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 		if err != nil {
 			return err
 		}
+		row.Fields = d.OutputFields(&a.Outputs[outFrom+i])
 		b.Outputs = append(b.Outputs, row)
 	}
 	for _, m := range a.Mints {
@@ -226,6 +209,22 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 	return nil
 }
 
+// detailer writes the details of a page.
+func (v *visit) detailer() *details.Writer {
+	return details.New(details.Links{
+		Amount: func(n string) string { return v.Amount(n).String() },
+		Output: func(ref string) string { return v.URL("output", ref) },
+		Stake: func(address string) string {
+			const index = "stake_credential"
+			states, err := v.IndexStates(v.ctx)
+			if err != nil || !slices.ContainsFunc(states, func(x query.IndexState) bool { return x.Name == index }) {
+				return ""
+			}
+			return v.ValueLink(index, address).URL
+		},
+	})
+}
+
 func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 	row := outputRow{Index: o.Index, Ref: v.OutputLink(o.Tx, o.Index), Value: v.Amount(o.Value), Owner: v.owner(o), Created: o.Height}
 	for _, e := range o.Assets {
@@ -237,9 +236,6 @@ func (v *visit) outputRow(o *query.OutputAnswer, n *naming) (outputRow, error) {
 			entry.Action = "minted"
 		}
 		row.Assets = append(row.Assets, entry)
-	}
-	if o.OutputDetails != nil && o.Script != nil {
-		row.Fields = []txField{{"type", o.Type}, shownField("script", *o.Script)}
 	}
 	switch {
 	case o.SpentBy == nil:

@@ -84,7 +84,7 @@ func readMetadata(w *cbor.Walker, depth int) any {
 	if n, _, ok := readNumber(w); ok {
 		return n
 	}
-	return readMetadata(w, depth+1) // what is tagged
+	return readMetadata(w, depth+1) // the tagged item
 }
 
 func readPlutus(w *cbor.Walker, depth int) any {

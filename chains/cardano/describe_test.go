@@ -79,7 +79,7 @@ func TestDetailsMatchGouroboros(t *testing.T) {
 	}
 }
 
-// detailLines is what the test compares of the details, as text; seen counts it.
+// detailLines returns the compared details as text, and counts them in seen.
 func detailLines(d *model.TxDescription, seen map[string]int) string {
 	var b strings.Builder
 	line := func(what string, values ...any) {

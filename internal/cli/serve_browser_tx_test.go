@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -41,9 +43,56 @@ func TestTransactionsInABrowser(t *testing.T) {
 	browser := browser(t)
 	server := shownIn(t,
 		syncedRaw(t, "bitcoin", "mainnet", "file://"+realBlocks(t), 3000),
-		syncedRaw(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), 37_000),
+		syncedRaw(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), 50_939),
 		syncedRaw(t, "ergo", "mainnet", "file://"+testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), 2000))
+	t.Run("pages show what transactions contain", func(t *testing.T) { contentsAreShown(t, browser, server) })
 	t.Run("a hash is copied", func(t *testing.T) { hashIsCopied(t, browser, server) })
+}
+
+// shownContents are texts that pages show, with raw transactions.
+var shownContents = map[string][]string{
+	"/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16": {
+		"Total input", "50.00000000 BTC", "275 vB, weight 1,100", "0xffffffff", "p2pk", "OP_CHECKSIG", "confirmations",
+	},
+	"/bitcoin/tx/4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b": {"The Times 03/Jan/2009", "coinbase"},
+	"/bitcoin/output/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:0": {
+		"p2pk", "OP_CHECKSIG", "4104ae1a62fe", "confirmations",
+	},
+	"/cardano-preview/tx/04c059a4be60354e25850b476bc055830bf09fd17701da21d5130b4c8b60a4e8": {
+		"from 1,091,691 before 1,093,490", "Metadata", "Optim Bond Tokens", "Collateral", "Redeemers", "713,775 memory units",
+		"Datums", "Scripts", "plutus v1", "datum hash",
+	},
+	"/cardano-preview/tx/7b4fddb53f730db367294b101510d62e4350fde21d2cf44193d07dc3f92fde70": {"Certificates", "pool1", "stake_test1"},
+	"/cardano-preview/tx/d77fafb498b2ca2859b27fe3443e266a4de7f6ec98f7b647719d115aa0dd74d5": {"Withdrawals", "stake_tes"},
+	"/cardano-preview/tx/ed6394494888c0590b1110770d2336b228dd1438b3bfb48384eedd30e0c72b24": {"Reference inputs"},
+	"/ergo/tx/b335440b3bd2f84fa6cbb23d0e740ced1625d2c5e67fcfce51f79c14346cc4b7":            {"ErgoTree", "creation height", "box id"},
+}
+
+// contentsAreShown opens each page on a desktop and on a phone, light and dark, with and without scripts.
+func contentsAreShown(t *testing.T, browser context.Context, server string) {
+	for _, scripts := range []bool{true, false} {
+		b := newTab(t, browser, server)
+		b.do("begin", scripting(scripts))
+		for path, texts := range shownContents {
+			for _, width := range []int64{desk, phone} {
+				for _, colors := range []string{"light", "dark"} {
+					b.do("how to look", wide(width), scheme(colors))
+					b.open(path, 200)
+					eval[bool](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }), true`)
+					b.look(fmt.Sprint(width, " pixels, ", colors), "frame", "contrast", "width", "labels")
+				}
+			}
+			page := eval[string](b, `document.querySelector("main").innerText`)
+			for _, text := range texts {
+				if !strings.Contains(strings.ToLower(page), strings.ToLower(text)) {
+					t.Errorf("%s does not show %q:\n%s", path, text, page)
+				}
+			}
+			if size := eval[int](b, `document.documentElement.outerHTML.length`); size > 100_000 {
+				t.Errorf("%s has %d characters", path, size)
+			}
+		}
+	}
 }
 
 func hashIsCopied(t *testing.T, browser context.Context, server string) {
