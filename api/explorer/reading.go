@@ -73,6 +73,7 @@ type pager struct {
 	First, Newer, Older  string
 	NewerText, OlderText string // empty: Newer, Older
 	Here                 string // range of this page
+	Label                string // of the navigation; empty: Pages of the list
 }
 
 // cursorPager returns the pager of a list with cursors; base is the path of its first page.

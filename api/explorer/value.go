@@ -221,6 +221,7 @@ func cursorOf(part string) string {
 
 // partPager returns the pager of one of several lists of a page, whose cursor is in a query parameter named after it.
 func partPager(base, query, list, after string, next *string) (pg pager) {
+	pg.Label = "Pages of " + list
 	whole := base
 	if query != "" {
 		whole += "?" + query
