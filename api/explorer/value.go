@@ -130,7 +130,10 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	}
 	if after := v.query("history"); after != "" || when.Set() {
 		b.Part = "history"
-		return p, r.history(cursorOf(after))
+		if err := r.history(cursorOf(after)); err != nil || after != "" {
+			return p, err
+		}
+		return p, r.chart()
 	}
 	p.Follow = v.following(index, value)
 	return p, r.all()

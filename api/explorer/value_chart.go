@@ -1,91 +1,67 @@
 package explorer
 
 import (
+	"context"
 	"math/big"
+	"strconv"
 
 	"birthmark/api/explorer/charts"
-	"birthmark/core/query"
+	"birthmark/core/query/samples"
 	"birthmark/internal/humanize"
+	"birthmark/model"
 )
 
-// chartTxs is the maximum number of transactions in a chart.
-const chartTxs = 1000
+// chartPoints is the maximum number of points of a balance chart.
+const chartPoints = 400
 
-// chart draws the balance over time, from the newest transactions back.
+// chartTxs is the maximum number of transactions that a balance chart reads. Reading them takes up to 0.2 s.
+var chartTxs = 400_000
+
+// chart draws the balance over the life of the value, or over the period.
 func (r *valueReader) chart() error {
 	b := r.body
 	switch {
 	case b.Unlisted != "":
 		b.ChartNote = "No balance chart: the history is not available."
 		return nil
-	case r.recent == nil || len(r.recent.Txs) == 0:
+	case len(b.History) == 0 && !b.Period.Set():
 		return nil
-	}
-	txs, next := r.recent.Txs, r.recent.Next
-	if next != nil && !r.keeps("history") && r.count > chartOutputs {
+	case !r.keeps("history") && r.count > chartOutputs:
 		b.ChartNote = "No balance chart: the history is too long."
 		return nil
 	}
-	if next != nil {
-		older, err := r.movements(query.Page{Limit: chartTxs - len(txs), After: *next, Descending: true})
-		if err != nil {
-			return err
-		}
-		if older != nil {
-			txs, next = append(txs[:len(txs):len(txs)], older.Txs...), older.Next
-		}
-	}
-	held := r.held
-	switch {
-	case next == nil && held == nil:
-		held = new(big.Int) // the whole history is known
-		for _, t := range txs {
-			held.Add(held, change(t))
-		}
-	case held == nil:
-		b.ChartNote = "No balance chart: the balance is not available."
+	var a *samples.Answer
+	late, err := r.kept("history", func(ctx context.Context) (err error) {
+		a, err = samples.Of(ctx, r.Queries, r.index.Name, r.value, b.Period.Range, samples.Limits{Points: chartPoints, Txs: chartTxs})
+		return err
+	})
+	if _, code := model.KindOf(err); code == "empty_range" { // the chain has no block in the period
 		return nil
-	case next != nil:
-		b.ChartNote = "The chart starts at block " + humanize.Count(txs[len(txs)-1].Height) + ": the newest " + humanize.Count(len(txs)) + " transactions."
 	}
-	points := r.heldAfter(held, txs)
+	switch {
+	case err != nil:
+		return err
+	case late || len(a.Points) == 0 && !a.Whole:
+		b.ChartNote = "No balance chart: the history is too long."
+		return nil
+	case len(a.Points) == 0:
+		return nil
+	case !a.Whole:
+		b.ChartNote = "The chart starts at block " + humanize.Count(a.Points[0].Height) + ": the newest " + humanize.Count(a.Txs) + " transactions."
+	}
+	points := make([]charts.Point, len(a.Points))
+	for i, p := range a.Points {
+		held := strconv.FormatUint(p.Balance, 10)
+		points[i] = charts.Point{X: float64(p.Height), Y: scaled(integer(held), r.unit), At: humanize.Count(p.Height),
+			Value: r.Amount(held).String(), Link: r.HeightLink(p.Height).URL}
+	}
 	c := charts.Chart{ID: "balance", Title: "Balance over time", Kind: charts.Steps, Points: points,
 		X: charts.Axis{Name: "Block", Label: r.dates(points[0].X, points[len(points)-1].X), Whole: true}, Y: charts.Axis{Name: "Balance"}}
 	if r.unit.Symbol != "" {
 		c.Title = "Balance over time, in " + r.unit.Symbol
 	}
-	var err error
 	b.Chart, err = c.HTML()
 	return err
-}
-
-func change(t query.HistoryTxAnswer) *big.Int {
-	return new(big.Int).Sub(integer(t.Received), integer(t.Sent))
-}
-
-// heldAfter returns the balance after each block of txs (newest first), and at the tip.
-func (r *valueReader) heldAfter(held *big.Int, txs []query.HistoryTxAnswer) []charts.Point {
-	held = new(big.Int).Set(held)
-	newest := uint32(r.Tip.Height)
-	points := make([]charts.Point, len(txs)+1, len(txs)+2)
-	n := len(points)
-	add := func(height uint32) {
-		text := r.Amount(held.String())
-		p := charts.Point{X: float64(height), Y: scaled(held, r.unit), At: humanize.Count(height), Value: text.String(), Link: r.HeightLink(height).URL}
-		if n < len(points) && points[n].X == p.X { // only the last balance of a block
-			return
-		}
-		n--
-		points[n] = p
-	}
-	if txs[0].Height < newest {
-		add(newest)
-	}
-	for _, t := range txs {
-		add(t.Height)
-		held.Sub(held, change(t))
-	}
-	return points[n:]
 }
 
 // scaled returns an amount in its unit, precise enough for a picture.

@@ -228,3 +228,38 @@ func TestAssetsInAHistory(t *testing.T) {
 	}
 	t.Errorf("%d assets received, %d sent", in, out)
 }
+
+// The chart covers the whole life of a value, or the selected period, or as much as its limit allows.
+func TestTheChartOfABalance(t *testing.T) {
+	db := bitcoin(t)
+	h := explorerOf(t, chainOf("bitcoin", db, nil))
+	const path = "/bitcoin/index/script_type/pubkey" // 14,000 transactions, whose history is computed
+	d := read(t, h, "/bitcoin/address/12higDjoCCNXSA95xZMWUdPvXNmkAduhWv", http.StatusOK)
+	d.has(t, "16 Jan 2009", "12 May 2009", "As a table", "14,13123,175.33000000 BTC", "728100.00000000 BTC")
+	month := read(t, h, "/bitcoin/address/12higDjoCCNXSA95xZMWUdPvXNmkAduhWv?from=2009-03-01&to=2009-03-31", http.StatusOK)
+	month.has(t, "Balance over time", "28 Feb 2009", "31 Mar 2009", "8,14313,675.33000000 BTC", "Whole history")
+	if strings.Contains(month.main(), "16 Jan 2009") || strings.Contains(month.main(), "Unspent outputs") {
+		t.Errorf("%s has more than its period", month.path)
+	}
+	read(t, h, path, http.StatusOK).has(t, "No balance chart: the history is too long.")
+
+	before := chartTxs
+	t.Cleanup(func() { chartTxs = before })
+	chartTxs = 5
+	cut := read(t, h, "/bitcoin/address/12higDjoCCNXSA95xZMWUdPvXNmkAduhWv", http.StatusOK)
+	cut.has(t, "The chart starts at block 9,354: the newest 5 transactions.", "14,13123,175.33000000 BTC")
+
+	// A long history has no large page.
+	chartTxs = before
+	v := modeltest.Variants()[1]
+	busy := variant(t, v, v.NewGenerator(testseed.Of(t, 18)).Blocks(900))
+	b := busiest(t, busy, "tag")
+	if b.TxCount < chartPoints {
+		t.Fatalf("the busiest value has %d transactions", b.TxCount)
+	}
+	d = read(t, explorerOf(t, chainOf("made-up", busy, nil)), "/made-up/index/tag/"+b.Value, http.StatusOK)
+	d.has(t, "Balance over time")
+	if steps := strings.Count(d.text, "V"); len(d.text) > 100_000 || steps > chartPoints+100 {
+		t.Errorf("%d bytes, %d steps", len(d.text), steps)
+	}
+}

@@ -19,7 +19,6 @@ type valueReader struct {
 	index  *query.IndexState
 	value  string
 	newest *query.FindAnswer
-	held   *big.Int             // balance; nil: unknown
 	count  uint64               // of outputs; 0: unknown
 	many   bool                 // too many outputs to read
 	recent *query.HistoryAnswer // newest transactions; nil: unknown
@@ -112,7 +111,6 @@ func (r *valueReader) balance() error {
 		r.body.Uncounted = "Balance not available: there are too many outputs to add up."
 		return nil
 	}
-	r.held = integer(a.Balance)
 	r.count, r.many = a.OutputCount, a.OutputCount > valueOutputs
 	r.body.Holds = a
 	n := r.naming()
