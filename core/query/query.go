@@ -89,7 +89,7 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 	return a
 }
 
-// Block returns one block by hash, height, or "tip" or "latest".
+// Block returns one block by hash, height, "tip" or "latest", or "genesis", the first block of the chain.
 func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*BlockAnswer, error) {
 		h, err := q.height(ref)
@@ -143,6 +143,9 @@ func (q *Query) height(ref string) (model.HeightPk, error) {
 		}
 		return q.Tip.Height, nil
 	}
+	if ref == "genesis" {
+		return q.genesis()
+	}
 	if n, err := strconv.ParseUint(ref, 10, 64); err == nil && len(ref) < 20 {
 		h, err := model.NewHeightPk(n)
 		if err != nil {
@@ -152,7 +155,7 @@ func (q *Query) height(ref string) (model.HeightPk, error) {
 	}
 	hash, err := q.Chain.ParseHash(ref)
 	if err != nil {
-		return 0, model.Errorf(model.Usage, "bad_value", "block %q is neither tip, a height nor a hash: %w", ref, err)
+		return 0, model.Errorf(model.Usage, "bad_value", "block %q is neither tip, genesis, a height nor a hash: %w", ref, err)
 	}
 	b, err := q.R.Get(schema.FamilyHeight, hash[:])
 	if errors.Is(err, storage.ErrNotFound) {
@@ -163,6 +166,17 @@ func (q *Query) height(ref string) (model.HeightPk, error) {
 	}
 	h, _, err := schema.ParseHeightRow(b)
 	return h, err
+}
+
+// genesis returns the height of the first block: 0, or on some chains 1.
+func (q *Query) genesis() (model.HeightPk, error) {
+	for kv, err := range q.R.Scan(schema.FamilyBlock, nil, nil, false) {
+		if err != nil {
+			return 0, err
+		}
+		return model.ParseHeightPk(kv.Key)
+	}
+	return 0, model.Errorf(model.NotFound, "unknown_block", "no first block: the database has no blocks yet")
 }
 
 // tx returns the newest transaction with a hash.

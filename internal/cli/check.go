@@ -19,7 +19,7 @@ func (p *program) checkCommand() *cli.Command {
 		Name:     "check",
 		Usage:    "check the database for internal consistency",
 		Category: building,
-		Flags:    slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
+		Flags:    slices.Concat(command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(func(c *cli.Context) error {
 			return p.Read(c, core.Options{Damaged: true}, func(db *daemon.Database) error {
 				return p.check(c, db, check.Options{})

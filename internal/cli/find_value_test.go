@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,7 @@ func TestSearchFindsWhatATextNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"170":                                "block 00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee",
 		"latest":                             "block 00000000b7691ccc084542565697eca256e56bb7f67e560b48789db27f0468eb",
+		"genesis":                            "block 000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
 		firstPayment:                         "tx " + firstPayment,
 		firstPayment + "#1":                  "output " + firstPayment + ":1",
 		satoshi:                              "address " + satoshi,
@@ -102,13 +104,28 @@ func TestListsArePrintedAsCSV(t *testing.T) {
 			t.Errorf("%s: stderr %q", line, r.stderr)
 		}
 	}
+	if r := birthmark("follower", "set", "wallet", "100", "--db", db); r.status != exitDone {
+		t.Fatalf("%+v", r)
+	}
+	for line, want := range map[string]string{
+		"follower list": `^name,at.height,at.hash,resumes_at.height,resumes_at.hash,behind,updated\nwallet,100,0{8}\w{56},100,0{8}\w{56},99,\d+\n$`,
+		"index list":    `^name,kind,values,keeps,when,value,adding,added_to,of,dropping\naddress,one-to-many,\d+,.*\nscript_hash,one-to-many,\d+,.*\n$`,
+	} {
+		r := birthmark(append(strings.Fields(line), "--csv", "--db", db)...)
+		if !regexp.MustCompile(want).MatchString(r.stdout) {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
 	wantFailure(t, exitUsage, "bad_value", `^--follow and --csv cannot be combined$`, "find", "--follow", "--csv", "address", "--db", db)
 }
 
 func TestCSVIsNotJSON(t *testing.T) {
 	t.Parallel()
-	if r := birthmark("blocks", "--csv", "--json", "--db", "x"); r.status != exitUsage || !strings.Contains(r.stdout, "--csv and --json cannot be combined") {
-		t.Errorf("%+v", r)
+	for _, line := range []string{"blocks", "follower list", "index list"} {
+		r := birthmark(append(strings.Fields(line), "--csv", "--json", "--db", "x")...)
+		if r.status != exitUsage || !strings.Contains(r.stdout, "--csv and --json cannot be combined") {
+			t.Errorf("%+v", r)
+		}
 	}
 }
 

@@ -32,10 +32,11 @@ func (p *program) followerCommand() *cli.Command {
 				Usage:     "show the position of a follower and its distance to the tip",
 				ArgsUsage: "NAME",
 			}, func(r *request) (*followerAnswer, error) { return followerAnswerOf(r, r.arg(0)) }, showFollower),
-			queryCommand(p, cli.Command{
+			listCommand(p, cli.Command{
 				Name:  "list",
 				Usage: "list all followers",
-			}, listFollowers, func(page *terminal.Page, a followersAnswer) { showFollowers(page, a.Followers) }),
+			}, listFollowers, func(page *terminal.Page, a followersAnswer) { showFollowers(page, a.Followers) },
+				func(a followersAnswer) ([]*followerAnswer, *string) { return a.Followers, nil }),
 			queryCommand(p, cli.Command{
 				Name:      "delete",
 				Usage:     "delete a follower",

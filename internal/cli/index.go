@@ -21,9 +21,12 @@ func (p *program) indexCommand() *cli.Command {
 			{
 				Name:  "list",
 				Usage: "list the indexes, their options, and the progress of indexes that are being added or dropped",
-				Flags: command.DatabaseFlags(),
+				Flags: append([]cli.Flag{csvFlag()}, command.DatabaseFlags()...),
 				Action: func(c *cli.Context) error {
-					return p.readIndexes(c, func(db *daemon.Database) error { return p.listIndexes(c.Context, db) })
+					if err := p.checkCSV(c); err != nil {
+						return err
+					}
+					return p.readIndexes(c, func(db *daemon.Database) error { return p.listIndexes(c, db) })
 				},
 			},
 			{
@@ -48,7 +51,7 @@ func (p *program) indexCommand() *cli.Command {
 				Name:      "verify",
 				Usage:     "check one index for internal consistency",
 				ArgsUsage: "NAME",
-				Flags:     slices.Concat(command.DatabaseFlags(), command.ProfileFlags()),
+				Flags:     slices.Concat(command.DatabaseFlags(), command.ProgressFlags()),
 				Action: command.Profiled(func(c *cli.Context) error {
 					return p.readIndexes(c, func(db *daemon.Database) error {
 						return p.check(c, db, check.Options{Index: c.Args().First()})
@@ -63,7 +66,7 @@ func (p *program) indexCommand() *cli.Command {
 func changeFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		command.Bool("detach", "do not wait until another process that syncs the database is done"),
-	}, command.DatabaseFlags(), command.ProfileFlags())
+	}, command.DatabaseFlags(), command.ProgressFlags())
 }
 
 // readIndexes opens the database for reading with its stored indexes, even if the settings define them differently.

@@ -1,8 +1,9 @@
 package cli
 
 import (
-	"context"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 
 	"birthmark/api"
 	"birthmark/core/query"
@@ -11,10 +12,13 @@ import (
 	"birthmark/internal/humanize"
 )
 
-func (p *program) listIndexes(ctx context.Context, db *daemon.Database) error {
-	states, err := db.IndexStates(ctx)
+func (p *program) listIndexes(c *cli.Context, db *daemon.Database) error {
+	states, err := db.IndexStates(c.Context)
 	if err != nil {
 		return err
+	}
+	if c.Bool("csv") {
+		return terminal.CSV(p.Stdout, states, nil)
 	}
 	a := &api.IndexesAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Indexes: states}
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) { showIndexes(page, states) })

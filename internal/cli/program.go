@@ -127,13 +127,13 @@ func (p *program) app() *cli.App {
 	}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return command.FlagError(app.Name, nil, err) }
 	for _, c := range app.Commands {
-		prepare(app.Name, c)
+		p.prepare(app.Name, c)
 	}
 	return app
 }
 
 // prepare sets the fields that all commands have in common, also for subcommands.
-func prepare(parent string, c *cli.Command) {
+func (p *program) prepare(parent string, c *cli.Command) {
 	name, action := parent+" "+c.Name, c.Action
 	c.HideHelpCommand = true // "help" can be an argument
 	c.UsageText = strings.TrimSpace(name + " [flags] " + c.ArgsUsage)
@@ -141,6 +141,9 @@ func prepare(parent string, c *cli.Command) {
 	c.Action = func(ctx *cli.Context) error {
 		if err := command.CheckArguments(ctx); err != nil {
 			return err
+		}
+		if ctx.Bool("quiet") {
+			p.Console.Quiet()
 		}
 		return action(ctx)
 	}
@@ -152,6 +155,6 @@ func prepare(parent string, c *cli.Command) {
 		}
 	}
 	for _, sub := range c.Subcommands {
-		prepare(name, sub)
+		p.prepare(name, sub)
 	}
 }

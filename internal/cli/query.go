@@ -79,7 +79,7 @@ func queryCommand[A any](
 func listCommand[A, E any](
 	p *program, c cli.Command, ask func(*request) (A, error), show func(*terminal.Page, A), entries func(A) ([]E, *string),
 ) *cli.Command {
-	c.Flags = append(c.Flags, command.Bool("csv", "print CSV with a header; columns have the names of the JSON fields"))
+	c.Flags = append(c.Flags, csvFlag())
 	return p.databaseCommand(c, func(r *request) error {
 		a, err := ask(r)
 		if err != nil {
@@ -96,6 +96,17 @@ func listCommand[A, E any](
 	})
 }
 
+func csvFlag() cli.Flag {
+	return command.Bool("csv", "print CSV with a header; columns have the names of the JSON fields")
+}
+
+func (p *program) checkCSV(c *cli.Context) error {
+	if c.Bool("csv") && p.JSON {
+		return command.UsageError("bad_value", "--csv and --json cannot be combined")
+	}
+	return nil
+}
+
 // databaseCommand returns a command that reads a database.
 func (p *program) databaseCommand(c cli.Command, do func(*request) error) *cli.Command {
 	c.Category = querying
@@ -104,8 +115,8 @@ func (p *program) databaseCommand(c cli.Command, do func(*request) error) *cli.C
 	}, command.DatabaseFlags())
 	c.Action = command.Profiled(func(c *cli.Context) (err error) {
 		r := &request{Context: c, ctx: c.Context}
-		if c.Bool("csv") && p.JSON {
-			return command.UsageError("bad_value", "--csv and --json cannot be combined")
+		if err = p.checkCSV(c); err != nil {
+			return err
 		}
 		if r.page, err = command.Page(c); err != nil {
 			return err

@@ -26,7 +26,7 @@ func (p *program) rawCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			command.Bool("add", "add the places of all blocks that have none"),
 			command.Bool("again", "with --add: find the places of all blocks again, after the files were replaced"),
-		}, command.SourceFlags("`URI` of the block files: file:///path/blocks"), command.DatabaseFlags(), command.ProfileFlags()),
+		}, command.SourceFlags("`URI` of the block files: file:///path/blocks"), command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(p.raw),
 	}
 }

@@ -27,7 +27,7 @@ func (p *program) rollbackCommand() *cli.Command {
 			command.String("to-height", "keep block `H` and remove the blocks above it"),
 			command.Bool("dry-run", "show what would be removed, and change nothing"),
 			command.Bool("yes", "do not ask for confirmation"),
-		}, command.DatabaseFlags(), command.ProfileFlags()),
+		}, command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(p.rollback),
 	}
 }

@@ -30,7 +30,7 @@ func (p *program) syncCommand() *cli.Command {
 				command.String("to-height", "stop after block `H`"),
 				command.Bool("follow", "continue at the tip and follow the source"),
 				command.String("serve", "also serve the database over HTTP at `ADDRESS` until the sync ends"),
-			}, command.WriteFlags(), command.DatabaseFlags(), command.ProfileFlags()),
+			}, command.WriteFlags(), command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(p.sync),
 	}
 }

@@ -176,6 +176,24 @@ func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
 	}
 }
 
+func TestQuietCommandsShowNoProgress(t *testing.T) {
+	t.Parallel()
+	cmd, _, _ := process(t, 501, "sync", "--quiet", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", filepath.Join(t.TempDir(), "db"))
+	p := startOnTerminal(t, cmd)
+	until(t, "the sync to write block 500", func() bool {
+		r := birthmark("block", "500", "--db", cmd.Args[len(cmd.Args)-1])
+		return r.status == exitDone
+	})
+	if p.written() != "" {
+		t.Errorf("the screen:\n%s", p.written())
+	}
+	p.press(t, ctrlC)
+	if status := p.end(t); status != exitDone {
+		t.Errorf("exit status %d", status)
+	}
+	p.clean(t)
+}
+
 // The first Ctrl-C ends a sync and a server, also while they show a bar.
 func TestOneCtrlCEndsOnATerminal(t *testing.T) {
 	slow(t)

@@ -49,7 +49,7 @@ func TestWrongUsageNamesTheExpectedForm(t *testing.T) {
 		{"find --unspent=perhaps address X", "bad_value", `^invalid boolean value "perhaps" for --unspent: expected true or false$`},
 		{"tx", "missing_argument", `^missing argument HASH: expected birthmark tx \[flags\] HASH$`},
 		{"find", "missing_argument", `^missing argument VALUE: expected birthmark find \[flags\] \[INDEX\] VALUE$`},
-		{"block tip tip", "unexpected_argument", `^unexpected argument "tip": expected birthmark block \[flags\] HASH\|HEIGHT\|tip$`},
+		{"block tip tip", "unexpected_argument", `^unexpected argument "tip": expected birthmark block \[flags\] HASH\|HEIGHT\|tip\|genesis$`},
 		{"status here", "unexpected_argument", `^unexpected argument "here": expected birthmark status \[flags\]$`},
 		{"status", "missing_flag", `^missing --db DIR`},
 		{"sync --db " + dir, "missing_flag", `^missing --source URI`},

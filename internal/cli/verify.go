@@ -28,7 +28,7 @@ func (p *program) verifyCommand() *cli.Command {
 		Flags: slices.Concat(command.SourceFlags("`URI` of the source, such as http://127.0.0.1:8332 or file:///path/blocks"), []cli.Flag{
 			command.StringDefault("sample", "compare `N` random blocks", strconv.Itoa(verify.DefaultSample)),
 			command.StringDefault("seed", "`SEED` of the random choice", "random"),
-		}, command.DatabaseFlags(), command.ProfileFlags()),
+		}, command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(p.verify),
 	}
 }

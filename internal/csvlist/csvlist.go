@@ -15,7 +15,7 @@ import (
 // texts is joined by spaces, other lists are JSON. Unknown values and null are empty.
 func Write[E any](w io.Writer, entries []E, keys []string) error {
 	c := csv.NewWriter(w)
-	columns := columnsOf(reflect.TypeFor[E](), "", keys)
+	columns := columnsOf(innermost(reflect.TypeFor[E]()), "", keys)
 	row := make([]string, len(columns))
 	for i, column := range columns {
 		row[i] = column.name
@@ -25,7 +25,7 @@ func Write[E any](w io.Writer, entries []E, keys []string) error {
 	}
 	for _, e := range entries {
 		for i, column := range columns {
-			text, err := textOf(column.of(reflect.ValueOf(e)))
+			text, err := textOf(column.of(present(reflect.ValueOf(e))))
 			if err != nil {
 				return fmt.Errorf("column %s: %w", column.name, err)
 			}

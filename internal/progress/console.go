@@ -19,10 +19,14 @@ type Console struct {
 	term  *os.File // nil: not a terminal
 	bars  int      // progress bars under way
 	drawn string   // the bar on the bottom line; empty: none
+	level slog.LevelVar
 }
 
 // NewConsole returns a console that writes to w and draws progress bars if w is a terminal.
 func NewConsole(w io.Writer) *Console { return &Console{w: w, term: Terminal(w)} }
+
+// Quiet omits progress, and messages of the log below warnings.
+func (c *Console) Quiet() { c.level.Set(slog.LevelWarn) }
 
 // Terminal returns w if it is a terminal, else nil.
 func Terminal(w io.Writer) *os.File {
@@ -91,7 +95,7 @@ func (c *Console) Log() *slog.Logger {
 	if c.term != nil {
 		return slog.New(&terminalLog{console: c})
 	}
-	return slog.New(slog.NewTextHandler(c, nil))
+	return slog.New(slog.NewTextHandler(c, &slog.HandlerOptions{Level: &c.level}))
 }
 
 // terminalLog is the log on a terminal: one line per message, `warning: message (key value, key value)`, without time.
@@ -108,7 +112,7 @@ func (l *terminalLog) Enabled(_ context.Context, level slog.Level) bool {
 	}
 	l.console.mu.Lock()
 	defer l.console.mu.Unlock()
-	return level >= slog.LevelInfo && l.console.bars == 0
+	return level >= l.console.level.Level() && l.console.bars == 0
 }
 
 func (l *terminalLog) Handle(_ context.Context, r slog.Record) error {

@@ -133,6 +133,9 @@ func unlessIdle(report func(Reading)) func(Reading) {
 
 // Watch reports progress until stop is called: as a bar if the console is a terminal, else as lines in the log.
 func (c *Console) Watch(log *slog.Logger, what string, read func() Reading) (stop func()) {
+	if c.level.Level() > slog.LevelInfo {
+		return func() {}
+	}
 	if c.term == nil {
 		return Report(log, what, read)
 	}

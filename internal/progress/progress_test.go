@@ -109,6 +109,26 @@ func TestShortCommandsLogNothing(t *testing.T) {
 	}
 }
 
+// A quiet console shows neither progress nor messages below warnings, on a terminal and elsewhere.
+func TestAQuietConsoleShowsWarningsOnly(t *testing.T) {
+	for _, term := range []*os.File{nil, os.Stderr} {
+		var b strings.Builder
+		con := &Console{w: &b, term: term}
+		log := con.Log()
+		con.Quiet()
+		read := false
+		con.Watch(log, "sync", func() Reading { read = true; return someReading })()
+		log.Info("compacting the database")
+		if b.Len() > 0 || con.bars != 0 || read {
+			t.Errorf("terminal %v: %q, %d bars", term != nil, b.String(), con.bars)
+		}
+		log.Warn("the node is away")
+		if strings.Count(b.String(), "\n") != 1 || !strings.Contains(b.String(), "the node is away") {
+			t.Errorf("terminal %v: %q", term != nil, b.String())
+		}
+	}
+}
+
 // On a terminal the log is lines for people, above the bar, and the bar stands for everything below a warning.
 func TestTheLogOnATerminalIsForPeople(t *testing.T) {
 	var b strings.Builder

@@ -37,7 +37,7 @@ func Command(env *command.Env, category string) *cli.Command {
 
 // commonFlags returns the flags of commands that create databases from generated blocks.
 func commonFlags() []cli.Flag {
-	return slices.Concat(generatedFlags(), []cli.Flag{command.MemoryFlag()}, command.ProfileFlags(), command.CommonFlags())
+	return slices.Concat(generatedFlags(), []cli.Flag{command.MemoryFlag()}, command.ProgressFlags(), command.CommonFlags())
 }
 
 // readNumbers reads numeric flags; numbers has their defaults.

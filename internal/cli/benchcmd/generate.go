@@ -27,7 +27,7 @@ func (b *commands) generateCommand() *cli.Command {
 			command.StringDefault("txs", "generate `N` transactions", "1000000"),
 			command.StringDefault("block-txs", "mean number `N` of transactions per block", "as on mainnet"),
 			command.StringDefault("seed", "`SEED` of the generator", "1"),
-		}, command.ProfileFlags(), command.CommonFlags()),
+		}, command.ProgressFlags(), command.CommonFlags()),
 		Action: command.Profiled(b.generate),
 	}
 }

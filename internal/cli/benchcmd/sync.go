@@ -21,7 +21,7 @@ func (b *commands) syncCommand() *cli.Command {
 		Flags: slices.Concat(command.SourceFlags("`URI` of the source of the blocks"), []cli.Flag{
 			command.String("to-height", "stop after block `H`"),
 			command.StringDefault("dir", "`DIR` for the temporary folder", "the system default"),
-		}, command.WriteFlags(), command.DatabaseFlags(), command.ProfileFlags()),
+		}, command.WriteFlags(), command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(b.sync),
 	}
 }

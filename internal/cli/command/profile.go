@@ -17,6 +17,11 @@ func ProfileFlags() []cli.Flag {
 	}
 }
 
+// ProgressFlags returns the flags of commands that show their progress.
+func ProgressFlags() []cli.Flag {
+	return append([]cli.Flag{Bool("quiet", "show no progress, and only warnings and errors on stderr")}, ProfileFlags()...)
+}
+
 // Profiled returns action with the profiles that the flags of its command request, even if action fails.
 func Profiled(action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error { return Profile(c, func() error { return action(c) }) }
