@@ -15,7 +15,8 @@ FROM debian:12-slim
 RUN apt-get update \
  && apt-get install --no-install-recommends --yes ca-certificates \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --user-group --uid 10001 --home-dir /var/lib/birthmark --create-home birthmark
+ && useradd --user-group --uid 10001 --home-dir /var/lib/birthmark --no-create-home --shell /usr/sbin/nologin birthmark \
+ && install -d -m 750 -o birthmark -g birthmark /var/lib/birthmark
 COPY --from=build /out/birthmark /usr/local/bin/birthmark
 COPY --from=build /out/copyright /usr/share/doc/birthmark/copyright
 USER birthmark

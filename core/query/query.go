@@ -155,7 +155,7 @@ func (q *Query) height(ref string) (model.HeightPk, error) {
 	}
 	hash, err := q.Chain.ParseHash(ref)
 	if err != nil {
-		return 0, model.Errorf(model.Usage, "bad_value", "block %q is neither tip, genesis, a height nor a hash: %w", ref, err)
+		return 0, model.Errorf(model.Usage, "bad_value", "a block is named by its hash, its height, tip or genesis: %w", err)
 	}
 	b, err := q.R.Get(schema.FamilyHeight, hash[:])
 	if errors.Is(err, storage.ErrNotFound) {
@@ -183,7 +183,7 @@ func (q *Query) genesis() (model.HeightPk, error) {
 func (q *Query) tx(text string) (model.TxPk, error) {
 	hash, err := q.Chain.ParseHash(text)
 	if err != nil {
-		return 0, model.Errorf(model.Usage, "bad_value", "transaction %q: %w", text, err)
+		return 0, model.Errorf(model.Usage, "bad_value", "transaction: %w", err)
 	}
 	found, err := schema.TxPks(q.R, []model.Hash{hash})
 	if err != nil {

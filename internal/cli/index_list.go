@@ -8,6 +8,7 @@ import (
 	"birthmark/api"
 	"birthmark/core/query"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/csvlist"
 	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 )
@@ -18,7 +19,7 @@ func (p *program) listIndexes(c *cli.Context, db *daemon.Database) error {
 		return err
 	}
 	if c.Bool("csv") {
-		return terminal.CSV(p.Stdout, states, nil)
+		return csvlist.Write(p.Stdout, states, nil)
 	}
 	a := &api.IndexesAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Indexes: states}
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) { showIndexes(page, states) })

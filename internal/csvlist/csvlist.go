@@ -11,8 +11,8 @@ import (
 )
 
 // Write writes a header and a line per entry (RFC 4180, with lines that end in a line feed). Columns have the names of the
-// JSON fields; those of nested objects are joined by a dot. A map of an entry has a column for each of keys. A list of
-// texts is joined by spaces, other lists are JSON. Unknown values and null are empty.
+// JSON fields; those of nested objects are joined by a dot. The map "keys" of an entry has a column for each of keys. A
+// list of texts is joined by spaces, other lists and maps are JSON. Unknown values and null are empty.
 func Write[E any](w io.Writer, entries []E, keys []string) error {
 	c := csv.NewWriter(w)
 	columns := columnsOf(innermost(reflect.TypeFor[E]()), "", keys)
@@ -71,7 +71,7 @@ func columnsOf(t reflect.Type, prefix string, keys []string) (columns []column) 
 			for _, c := range columnsOf(inner, prefix+name+".", keys) {
 				columns = append(columns, column{c.name, func(v reflect.Value) reflect.Value { return c.of(at(v)) }})
 			}
-		case inner.Kind() == reflect.Map:
+		case inner.Kind() == reflect.Map && name == "keys":
 			for _, key := range keys {
 				columns = append(columns, column{prefix + name + "." + key, func(v reflect.Value) reflect.Value {
 					if m := at(v); m.IsValid() {
