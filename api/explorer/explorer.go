@@ -77,6 +77,7 @@ var routes = []route{
 	{"/index/{index}/{value}", (*visit).indexValue},
 	{"/index/{index}/{value}/history.csv", (*visit).indexCSV},
 	{"/values/{index}", (*visit).values},
+	{"/richest", (*visit).richestAll},
 	{"/richest/{index}", (*visit).richest},
 	{"/mempool", (*visit).mempool},
 	{"/asset/{id}", (*visit).asset},

@@ -3,12 +3,16 @@ package explorer
 import (
 	"context"
 	"html/template"
+	"math/big"
 	"slices"
+	"strconv"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/core/query"
 	"birthmark/core/query/richest"
+	"birthmark/core/schema"
 	"birthmark/internal/humanize"
+	"birthmark/model"
 )
 
 const richestRows = 100
@@ -22,6 +26,8 @@ type richestBody struct {
 	Asset  *assetAmount // nil: the coin of the chain
 	Rows   []richRow
 	Left   string // why there is no list
+	Others []link // rich lists of other indexes
+	Active bool   // rows have the last activity
 	Values string // list of all values
 }
 
@@ -32,6 +38,34 @@ type richRow struct {
 	Balance amount
 	Unspent uint64
 	Part    template.HTML // bar relative to the largest balance
+	Share   string        // of the supply
+	Last    *moment       // of the newest transaction; nil: unknown
+}
+
+// ranked returns the indexes that have a rich list, addresses first.
+func (v *visit) ranked() (names []string, err error) {
+	states, err := v.IndexStates(v.ctx)
+	for _, s := range states {
+		if s.Dropping || s.Kind == model.OneToOne.String() || slices.Contains(s.Adding, "values") {
+			continue
+		}
+		if names = append(names, s.Name); s.Name == schema.HoldersIndex {
+			names = slices.Concat(names[len(names)-1:], names[:len(names)-1])
+		}
+	}
+	return names, err
+}
+
+// richestAll is the rich list of the most important index.
+func (v *visit) richestAll() (*page, error) {
+	names, err := v.ranked()
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, model.Errorf(model.NotFound, "no_index", "%s has no index with a rich list", v.chain.Name)
+	}
+	return &page{Location: v.URL("richest", names[0])}, nil
 }
 
 // richest lists the largest balances of an index, in the coin of the chain or in an asset.
@@ -44,14 +78,23 @@ func (v *visit) richest() (*page, error) {
 	b := &richestBody{Index: index, Values: v.URL("values", index)}
 	p := &page{Kind: "richest", Title: "Rich list: " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
 		Description: "Largest balances by " + words(index) + " on " + titleOf(v.chain.Model) + ".",
-		Crumbs:      []link{{v.URL("values", index), words(index)}, {Text: "Richest"}}}
-	unit, rows := v.unit, x.Values
+		Crumbs:      []link{{v.URL("values", index), words(index)}, {Text: "Rich list"}}}
+	names, err := v.ranked()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if name != index && asset == "" {
+			b.Others = append(b.Others, link{v.URL("richest", name), words(name)})
+		}
+	}
+	unit, rows, supply := v.unit, x.Values, ""
 	if asset == "" {
-		if !slices.Contains(x.Keeps, "balance") {
-			status, err := v.Status(v.ctx)
-			if err != nil {
-				return nil, err
-			}
+		status, err := v.Status(v.ctx)
+		if err != nil {
+			return nil, err
+		}
+		if supply = status.Totals.UnspentValue; !slices.Contains(x.Keeps, "balance") {
 			rows = status.Totals.Outputs + status.Totals.GenesisOutputs
 		}
 	} else {
@@ -59,7 +102,7 @@ func (v *visit) richest() (*page, error) {
 		if err != nil {
 			return nil, err
 		}
-		unit, rows = assetUnit(a), a.OutputCount
+		unit, rows, supply = assetUnit(a), a.OutputCount, a.Supply
 		b.Asset = &assetAmount{link: v.AssetLink(a.Asset), Name: v.AssetName(a)}
 		p.JSON += "?asset=" + a.Asset
 	}
@@ -80,8 +123,37 @@ func (v *visit) richest() (*page, error) {
 	}
 	for i, r := range list.Values {
 		held := scaled(integer(r.Balance), unit)
-		b.Rows = append(b.Rows, richRow{i + 1, v.ValueLink(index, r.Value), amountOf(unit, r.Balance), r.UnspentCount,
-			charts.Bar(held, scaled(integer(list.Values[0].Balance), unit))})
+		row := richRow{
+			Rank: i + 1, Value: v.ValueLink(index, r.Value), Balance: amountOf(unit, r.Balance), Unspent: r.UnspentCount,
+			Part: charts.Bar(held, scaled(integer(list.Values[0].Balance), unit)), Share: share(integer(r.Balance), integer(supply)),
+		}
+		if b.Active = slices.Contains(x.Keeps, "history"); b.Active {
+			if row.Last, err = v.lastActive(index, r.Value); err != nil {
+				return nil, err
+			}
+		}
+		b.Rows = append(b.Rows, row)
 	}
 	return p, nil
+}
+
+// share formats a part of a total in percent, with two decimals.
+func share(part, total *big.Int) string {
+	if total.Sign() <= 0 {
+		return ""
+	}
+	percent, _ := new(big.Rat).SetFrac(new(big.Int).Mul(part, big.NewInt(100)), total).Float64()
+	if percent > 0 && percent < 0.005 {
+		return "<0.01%"
+	}
+	return strconv.FormatFloat(percent, 'f', 2, 64) + "%"
+}
+
+// lastActive returns the time of the newest transaction of a value; nil before the first block.
+func (v *visit) lastActive(index, value string) (*moment, error) {
+	h, err := v.History(v.ctx, index, value, query.Range{}, query.Page{Limit: 1, Descending: true})
+	if err != nil || len(h.Txs) == 0 {
+		return nil, err
+	}
+	return v.TimeAt(h.Txs[0].Height)
 }

@@ -153,6 +153,7 @@ var navigation = []struct {
 	{"Blocks", []string{"blocks"}},
 	{"Mempool", []string{"mempool"}},
 	{"Assets", []string{"assets"}},
+	{"Rich list", []string{"richest"}},
 	{"Reorgs", []string{"forks"}},
 	{"Status", []string{"status"}},
 }

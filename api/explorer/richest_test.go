@@ -1,0 +1,36 @@
+package explorer
+
+import (
+	"math/big"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The rich list is a section: that of addresses, with the share of the supply and the last activity of each.
+func TestTheRichListIsASection(t *testing.T) {
+	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
+	if to := ask(t, h, "/bitcoin/richest").Header.Get("Location"); to != "/bitcoin/richest/address" {
+		t.Errorf("the section leads to %q", to)
+	}
+	d := read(t, h, "/bitcoin/richest/address", http.StatusOK)
+	d.has(t, "Share of supply", "Last active", "1"+"12higDjoCCNXSA95xZMWUdPvXNmkAduhWv"+"23,175.33000000 BTC3.28%", "Other rich lists: script hash")
+	if !slices.Contains(d.links(), "/bitcoin/richest") || !slices.Contains(d.links(), "/bitcoin/richest/script_hash") {
+		t.Errorf("the list leads to %v", d.links())
+	}
+	if text := read(t, h, "/bitcoin/richest/script_hash", http.StatusOK).main(); strings.Contains(text, "Last active") {
+		t.Errorf("an index without histories has the last activity: %s", text)
+	}
+}
+
+func TestSharesOfASupply(t *testing.T) {
+	for _, c := range []struct {
+		part, total int64
+		want        string
+	}{{1, 3, "33.33%"}, {3, 3, "100.00%"}, {1, 1 << 40, "<0.01%"}, {0, 7, "0.00%"}, {0, 0, ""}, {5, -1, ""}} {
+		if got := share(big.NewInt(c.part), big.NewInt(c.total)); got != c.want {
+			t.Errorf("%d of %d is %q, expected %q", c.part, c.total, got, c.want)
+		}
+	}
+}
