@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/internal/humanize"
@@ -29,7 +30,7 @@ func (v *visit) homeStats(blocks []query.BlockSummaryAnswer) ([]stat, error) {
 	of := "average of " + humanize.Count(len(blocks)) + " blocks"
 	list := []stat{{Name: "Height", Value: humanize.Count(status.Tip.Height), URL: v.BlockLink(status.Tip.Hash).URL}}
 	if interval > 0 {
-		list = append(list, stat{Name: "Block interval", Value: seconds(interval), Note: of})
+		list = append(list, stat{Name: "Block interval", Value: format.Seconds(interval), Note: of})
 	}
 	txs := stat{Name: "Transactions", Value: humanize.Count(t.Txs)}
 	if rate > 0 {
@@ -84,18 +85,6 @@ func pace(blocks []query.BlockSummaryAnswer) (interval time.Duration, rate float
 		txs += b.TxCount
 	}
 	return time.Duration(elapsed) * time.Second / time.Duration(n), float64(txs) / float64(elapsed)
-}
-
-// seconds formats a duration of at most some hours: 9 min 12 s.
-func seconds(d time.Duration) string {
-	d = d.Round(time.Second)
-	switch {
-	case d >= time.Hour:
-		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
-	case d >= time.Minute:
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
-	}
-	return fmt.Sprintf("%d s", d/time.Second)
 }
 
 // newestFees are the fees of the newest block of a chain. They need its spent outputs, so pages share them.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"birthmark/core"
 	"birthmark/core/query"
@@ -152,16 +151,6 @@ func TestForecastOfTheDifficulty(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-func TestDurationsInSeconds(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0 s", 7400 * time.Millisecond: "7 s", time.Minute: "1 min 0 s", 570 * time.Second: "9 min 30 s", 2*time.Hour + 5*time.Minute: "2 h 5 min",
-	} {
-		if got := seconds(d); got != want {
-			t.Errorf("%v is %s, expected %s", d, got, want)
-		}
 	}
 }
 

@@ -11,11 +11,17 @@ import (
 type (
 	amount = format.Amount
 	moment = format.Moment
+
+	syncing = format.Syncing
+	failed  = format.Failed
 )
 
 var (
 	amountOf = format.AmountOf
 	momentOf = format.MomentOf
+
+	syncingOf = format.SyncingOf
+	failedOf  = format.FailedOf
 )
 
 // link is a text with the URL of its page; URL can be empty.

@@ -3,11 +3,10 @@ package explorer
 import (
 	"context"
 	"html/template"
-	"math/big"
 	"slices"
-	"strconv"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/core/query/richest"
 	"birthmark/core/schema"
@@ -125,7 +124,7 @@ func (v *visit) richest() (*page, error) {
 		held := scaled(integer(r.Balance), unit)
 		row := richRow{
 			Rank: i + 1, Value: v.ValueLink(index, r.Value), Balance: amountOf(unit, r.Balance), Unspent: r.UnspentCount,
-			Part: charts.Bar(held, scaled(integer(list.Values[0].Balance), unit)), Share: share(integer(r.Balance), integer(supply)),
+			Part: charts.Bar(held, scaled(integer(list.Values[0].Balance), unit)), Share: format.Share(integer(r.Balance), integer(supply)),
 		}
 		if b.Active = slices.Contains(x.Keeps, "history"); b.Active {
 			if row.Last, err = v.lastActive(index, r.Value); err != nil {
@@ -135,18 +134,6 @@ func (v *visit) richest() (*page, error) {
 		b.Rows = append(b.Rows, row)
 	}
 	return p, nil
-}
-
-// share formats a part of a total in percent, with two decimals.
-func share(part, total *big.Int) string {
-	if total.Sign() <= 0 {
-		return ""
-	}
-	percent, _ := new(big.Rat).SetFrac(new(big.Int).Mul(part, big.NewInt(100)), total).Float64()
-	if percent > 0 && percent < 0.005 {
-		return "<0.01%"
-	}
-	return strconv.FormatFloat(percent, 'f', 2, 64) + "%"
 }
 
 // lastActive returns the time of the newest transaction of a value; nil before the first block.

@@ -1,7 +1,6 @@
 package explorer
 
 import (
-	"math/big"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,16 +20,5 @@ func TestTheRichListIsASection(t *testing.T) {
 	}
 	if text := read(t, h, "/bitcoin/richest/script_hash", http.StatusOK).main(); strings.Contains(text, "Last active") {
 		t.Errorf("an index without histories has the last activity: %s", text)
-	}
-}
-
-func TestSharesOfASupply(t *testing.T) {
-	for _, c := range []struct {
-		part, total int64
-		want        string
-	}{{1, 3, "33.33%"}, {3, 3, "100.00%"}, {1, 1 << 40, "<0.01%"}, {0, 7, "0.00%"}, {0, 0, ""}, {5, -1, ""}} {
-		if got := share(big.NewInt(c.part), big.NewInt(c.total)); got != c.want {
-			t.Errorf("%d of %d is %q, expected %q", c.part, c.total, got, c.want)
-		}
 	}
 }

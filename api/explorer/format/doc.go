@@ -1,2 +1,2 @@
-// Package format has values as templates of the explorer write them: amounts and times.
+// Package format has values as templates of the explorer write them: amounts, times, and the progress of a sync.
 package format

@@ -1,6 +1,9 @@
 package format
 
 import (
+	"fmt"
+	"math/big"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,4 +64,28 @@ func MomentOf(unix int64, now time.Time) Moment {
 		ISO: t.Format(time.RFC3339), Clock: humanize.Clock(unix), Ago: humanize.Ago(unix, now),
 		Minute: t.Format("2006-01-02 15:04"), Recent: now.Sub(t) < 48*time.Hour,
 	}
+}
+
+// Seconds formats a duration of at most some hours: 9 min 12 s.
+func Seconds(d time.Duration) string {
+	d = d.Round(time.Second)
+	switch {
+	case d >= time.Hour:
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d s", d/time.Second)
+}
+
+// Share formats a part of a total in percent, with two decimals.
+func Share(part, total *big.Int) string {
+	if total.Sign() <= 0 {
+		return ""
+	}
+	percent, _ := new(big.Rat).SetFrac(new(big.Int).Mul(part, big.NewInt(100)), total).Float64()
+	if percent > 0 && percent < 0.005 {
+		return "<0.01%"
+	}
+	return strconv.FormatFloat(percent, 'f', 2, 64) + "%"
 }

@@ -1,4 +1,4 @@
-package explorer
+package format
 
 import (
 	"time"
@@ -11,8 +11,8 @@ import (
 // farBehind is the lag in blocks above which pages show the progress of the sync.
 const farBehind = 6
 
-// syncing is the progress of a sync.
-type syncing struct {
+// Syncing is the progress of a sync.
+type Syncing struct {
 	What           string // done by the source before it has a tip; empty: blocks are indexed
 	Height, Target string // blocks, or steps of What, with commas; Target empty: unknown
 	Percent        int
@@ -20,8 +20,8 @@ type syncing struct {
 	Left           string // remaining time; empty: unknown
 }
 
-// syncingOf returns nil if the chain is near its source's tip, or if this process has no sync.
-func syncingOf(s served.State) *syncing {
+// SyncingOf returns nil if the chain is near its source's tip, or if this process has no sync.
+func SyncingOf(s served.State) *Syncing {
 	p := s.Sync
 	if p == nil || p.Done {
 		return nil
@@ -33,7 +33,7 @@ func syncingOf(s served.State) *syncing {
 	if p.Target <= p.Height+farBehind {
 		return nil
 	}
-	a := &syncing{
+	a := &Syncing{
 		Height: humanize.Count(uint32(p.Height)), Target: humanize.Count(uint32(p.Target)),
 		Percent: int(100 * p.Fraction()), Rate: rate(p),
 	}
@@ -47,14 +47,14 @@ func syncingOf(s served.State) *syncing {
 }
 
 // waitingFor is the progress of a sync whose source has no tip yet.
-func waitingFor(p *served.Preparation) *syncing {
+func waitingFor(p *served.Preparation) *Syncing {
 	switch {
 	case p == nil:
-		return &syncing{What: "waiting for the source"}
+		return &Syncing{What: "waiting for the source"}
 	case p.Total == 0:
-		return &syncing{What: p.What}
+		return &Syncing{What: p.What}
 	}
-	return &syncing{
+	return &Syncing{
 		What: p.What, Height: humanize.Count(p.Done), Target: humanize.Count(p.Total), Percent: int(100 * p.Done / p.Total),
 	}
 }
@@ -70,15 +70,15 @@ func rate(p *core.Progress) string {
 	return humanize.Count(int64(p.BlocksPerSecond)) + " blocks/s"
 }
 
-// failed is the error that stopped a sync.
-type failed struct {
+// Failed is the error that stopped a sync.
+type Failed struct {
 	Why   string
-	Since moment
+	Since Moment
 }
 
-func failedOf(s served.State, now time.Time) *failed {
+func FailedOf(s served.State, now time.Time) *Failed {
 	if s.Failed == "" {
 		return nil
 	}
-	return &failed{s.Failed, momentOf(s.Since.Unix(), now)}
+	return &Failed{s.Failed, MomentOf(s.Since.Unix(), now)}
 }

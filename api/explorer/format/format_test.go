@@ -1,0 +1,28 @@
+package format
+
+import (
+	"math/big"
+	"testing"
+	"time"
+)
+
+func TestDurationsInSeconds(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 7400 * time.Millisecond: "7 s", time.Minute: "1 min 0 s", 570 * time.Second: "9 min 30 s", 2*time.Hour + 5*time.Minute: "2 h 5 min",
+	} {
+		if got := Seconds(d); got != want {
+			t.Errorf("%v is %s, expected %s", d, got, want)
+		}
+	}
+}
+
+func TestSharesOfASupply(t *testing.T) {
+	for _, c := range []struct {
+		part, total int64
+		want        string
+	}{{1, 3, "33.33%"}, {3, 3, "100.00%"}, {1, 1 << 40, "<0.01%"}, {0, 7, "0.00%"}, {0, 0, ""}, {5, -1, ""}} {
+		if got := Share(big.NewInt(c.part), big.NewInt(c.total)); got != c.want {
+			t.Errorf("%d of %d is %q, expected %q", c.part, c.total, got, c.want)
+		}
+	}
+}
