@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"fmt"
 	"strconv"
 
 	"birthmark/core/query"
@@ -65,7 +66,10 @@ type blockBody struct {
 	Fields         []field
 	Txs            []*query.TxAnswer
 	Pager          pager
-	Bare           bool // too many inputs and outputs to show totals
+	Totals         *query.BlockTotalsAnswer
+	Reward         string          // value of the coinbase; empty: none
+	Miner          *query.TxAnswer // the coinbase; nil: none
+	Bare           bool            // too many inputs and outputs to show totals
 }
 
 // block is the page of a block with a page of its transactions.
@@ -101,9 +105,34 @@ func (v *visit) block() (*page, error) {
 		return nil, err
 	}
 	b.Pager = pg
-	b.Txs, b.Bare, err = v.txRows(a.Txs[from:to], from)
+	if b.Txs, b.Bare, err = v.txRows(a.Txs[from:to], from); err != nil {
+		return nil, err
+	}
 	p.Body = b
-	return p, err
+	return p, v.blockSums(b)
+}
+
+// blockSums adds the sums of a block and its coinbase.
+func (v *visit) blockSums(b *blockBody) (err error) {
+	if b.Totals, err = v.BlockTotals(v.ctx, b.Hash); err != nil {
+		return err
+	}
+	if !v.chain.Model.Traits().Coinbase || len(b.BlockAnswer.Txs) == 0 {
+		return nil
+	}
+	first, err := v.Tx(v.ctx, b.BlockAnswer.Txs[0])
+	if err == nil && first.Coinbase {
+		b.Miner, b.Reward = first, sum(first.Outputs)
+	}
+	return err
+}
+
+// maxWeight is the maximum weight of a block (BIP 141).
+const maxWeight = 4_000_000
+
+// Fill returns the part of the maximum weight that the block has.
+func (b *blockBody) Fill() string {
+	return fmt.Sprintf("%.1f%%", 100*float64(b.Totals.Weight)/maxWeight)
 }
 
 // txRows returns transactions of a block, from index from on; bare: they have too many inputs and outputs to read.

@@ -58,6 +58,10 @@ var shownContents = map[string][]string{
 	"/bitcoin/output/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:0": {
 		"p2pk", "OP_CHECKSIG", "4104ae1a62fe", "confirmations",
 	},
+	"/bitcoin/block/2812":          {"total output", "299.97000000 BTC", "fees included", "5,972, 0.1% of the maximum", "Fee"},
+	"/bitcoin/block/0":             {"Coinbase text", "The Times 03/Jan/2009"},
+	"/cardano-preview/block/49472": {"total output", "0.966648 ADA", "confirmations"},
+	"/ergo/block/700":              {"total output", "confirmations"},
 	"/cardano-preview/tx/04c059a4be60354e25850b476bc055830bf09fd17701da21d5130b4c8b60a4e8": {
 		"from 1,091,691 before 1,093,490", "Metadata", "Optim Bond Tokens", "Collateral", "Redeemers", "713,775 memory units",
 		"Datums", "Scripts", "plutus v1", "datum hash",
