@@ -342,6 +342,7 @@ var propertyDocs = map[string]string{
 	"Mempool.node_count":                  "Number of transactions of the node.",
 	"MempoolTxs.txs":                      "In the requested order.",
 	"PendingBalance.balance":              "The change: received minus sent.",
+	"Period.tx_count":                     "Transactions of the period that pay to the value or spend from it.",
 	"PendingBalance.tx_count":             "Unconfirmed transactions of the value.",
 	"PendingBalance.output_count":         "Outputs that they create.",
 	"PendingBalance.spent_count":          "Outputs that they spend, confirmed or not.",

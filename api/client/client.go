@@ -1293,7 +1293,9 @@ type Period struct {
 	Sent string `json:"sent"`
 
 	// To Last second, Unix time.
-	To      int64 `json:"to"`
+	To int64 `json:"to"`
+
+	// TxCount Transactions of the period that pay to the value or spend from it.
 	TxCount int64 `json:"tx_count"`
 }
 

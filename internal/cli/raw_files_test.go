@@ -106,7 +106,7 @@ func TestRawTransactionsFromBlockFiles(t *testing.T) {
 	wantFailure(t, exitFailed, "no_raw", filepath.Join(blocks, "blk00000.dat"), "tx", "--raw", newestTxs(t, synced, 1)[0], "--db", synced)
 	var a query.TxAnswer
 	ask(t, &a, "tx", newestTxs(t, synced, 1)[0], "--db", synced)
-	if a.Size != 0 || a.Version != nil || a.Outputs[0].Script != nil || a.Confirmations != 1 {
+	if a.Size != 0 || a.Version != nil || a.Outputs[0].OutputDetails != nil || a.Confirmations != 1 {
 		t.Errorf("without its file: %+v", a)
 	}
 	settings := filepath.Join(t.TempDir(), "birthmark.yaml")

@@ -94,9 +94,13 @@
   box.addEventListener("keydown", (e) => {
     const n = options().length;
     if (e.key === "Escape" && n > 0) { e.preventDefault(); close(); }
-    else if (e.key === "Enter" && at >= 0) { e.preventDefault(); go(options()[at]); }
     else if (n > 0 && e.key === "ArrowDown") { e.preventDefault(); select((at + 2) % (n + 1) - 1); }
     else if (n > 0 && e.key === "ArrowUp") { e.preventDefault(); select((at + n + 1) % (n + 1) - 1); }
+  });
+  form.addEventListener("submit", (e) => {
+    if (at < 0) return;
+    e.preventDefault();
+    go(options()[at]);
   });
   document.addEventListener("keydown", (e) => {
     if (e.key !== "/" || e.ctrlKey || e.metaKey || e.altKey || e.target.closest("input, select, textarea, [contenteditable]")) return;
