@@ -36,6 +36,7 @@ type Options struct {
 	RawFiles bool
 
 	CacheBytes int64 // bytes of memory for the caches of inputs and values; 0: none
+	IDBytes    int64 // bytes of memory for hashes of transactions that queries have read; 0: a few MiB
 	ReadOnly   bool
 
 	// Damaged opens a database whose store lost rows, for [DB.Check] and [DB.Dump]. Otherwise Open returns damaged.
@@ -78,6 +79,9 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	db := &DB{store: s, chain: o.Chain, locks: locks{noWaiters: make(chan struct{})}, moved: make(chan struct{}), rollbackRows: defaultRollbackRows}
 	db.Queries = query.New(snapshots{db}, &db.labels)
 	db.SetRawAccess(pointers.RawAccess{})
+	if o.IDBytes > 0 {
+		db.labels.LimitIDs(o.IDBytes)
+	}
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err
 	}

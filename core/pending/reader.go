@@ -16,6 +16,9 @@ const (
 	listsAtMost  = 10 * time.Second // the longest interval between two lists
 	publishEvery = 250 * time.Millisecond
 	listShare    = 20 // a list is read again after this many times its duration
+
+	// A node reports a replaced transaction before the one that replaces it. This is how long the removal waits.
+	replacementDelay = 20 * time.Millisecond
 )
 
 // reader reads the unconfirmed transactions of an open source.
@@ -221,25 +224,27 @@ func chunks(ids []model.Hash, size int) iter.Seq[[]model.Hash] {
 	}
 }
 
-// apply applies an event and all events that wait after it, in one step. again reports that events were lost or blocks
-// were orphaned, so that a list is needed.
+// apply applies an event and all events that wait after it, in one step. A removal is not the last event of a step
+// before replacementDelay has passed: otherwise a replaced transaction is reported as dropped. again reports that
+// events were lost or blocks were orphaned, so that a list is needed.
 func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, err error) {
 	latest, order := map[model.Hash]model.MempoolEvent{}, []model.Hash(nil)
+	var delay <-chan time.Time
 	for more := true; more; {
 		again = r.note(e) || again
+		if e.Kind != model.TxRemoved {
+			delay = nil
+		} else if delay == nil {
+			delay = time.After(replacementDelay)
+		}
 		if e.Kind <= model.TxRemoved && (e.Sequence == 0 || e.Sequence > r.listed) {
 			if _, seen := latest[e.ID]; !seen {
 				order = append(order, e.ID)
 			}
 			latest[e.ID] = e
 		}
-		more = false
-		if len(order) < fetchSize {
-			select {
-			case e = <-r.events:
-				more = true
-			default:
-			}
+		if more = len(order) < fetchSize; more {
+			e, more = r.nextEvent(ctx, delay)
 		}
 	}
 	var fetch []model.Hash
@@ -281,6 +286,25 @@ func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, e
 		}
 		return nil
 	})
+}
+
+// nextEvent returns the next event, if there is one before the delay ends. Without a delay it does not wait.
+func (r *reader) nextEvent(ctx context.Context, delay <-chan time.Time) (e model.MempoolEvent, ok bool) {
+	select {
+	case e = <-r.events:
+		return e, true
+	default:
+	}
+	if delay == nil {
+		return e, false
+	}
+	select {
+	case e = <-r.events:
+		return e, true
+	case <-delay:
+	case <-ctx.Done():
+	}
+	return e, false
 }
 
 // note follows the numbers of events, and reports whether a list is needed.

@@ -58,7 +58,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 			return nil, fmt.Errorf("transaction %v: %w", pk, err)
 		}
 		hashes[i], fees[i] = q.Chain.FormatHash(hash), fee
-		q.CacheText(schema.TxSpace, model.BirthPk{Utxo: model.UtxoPk(pk)}, hashes[i])
+		q.CacheID(pk, hash)
 	}
 	spentRows, err := q.Many(schema.FamilyUtxo, schema.Keys(spends))
 	if err != nil {

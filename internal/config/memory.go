@@ -49,11 +49,13 @@ type Division struct {
 	Source    int64 // blocks that are read, decoded or queued
 	Window    int64 // the batch that is resolved and written: its blocks and rows
 	Collector int64 // garbage that is not collected yet, stacks, buffers of readers
+	TxIDs     int64 // hashes of transactions that queries have read
 }
 
 // Divide divides total in a process that writes (syncs, rolls back). The other parts have limits; the caches have the
-// rest, at least 40%: three quarters of it for the caches of core, a quarter for the block cache. Cache misses dominate
-// the cost of writing: an overflow run costs several times as much as a table, the database far more.
+// rest, at least 40%: three quarters of it for the caches of core, a quarter for the block cache and for the hashes of
+// transactions. Cache misses dominate the cost of writing: an overflow run costs several times as much as a table, the
+// database far more.
 func Divide(total Size) Division {
 	d := Division{
 		// Near the tip, larger buffers cause fewer files and less merging, but make a restart slower.
@@ -65,17 +67,18 @@ func Divide(total Size) Division {
 		Window: total.percent(30, GiB),
 		// The collector frees memory late: by half of what the batch and the queued blocks need.
 		Collector: total.percent(10, 512*MiB),
+		TxIDs:     total.percent(2, 256*MiB),
 	}
 	caches := int64(total) - d.WriteBuffers - d.Source - d.Window - d.Collector
 	d.Caches = caches / 4 * 3
-	d.BlockCache = caches - d.Caches
+	d.BlockCache = caches - d.Caches - d.TxIDs
 	return d
 }
 
 // DivideReading is [Divide] for a process that only answers queries: all memory except that for answers is block cache.
 func DivideReading(total Size) Division {
-	d := Division{Collector: total.percent(25, GiB)}
-	d.BlockCache = int64(total) - d.Collector
+	d := Division{Collector: total.percent(25, GiB), TxIDs: total.percent(2, 256*MiB)}
+	d.BlockCache = int64(total) - d.Collector - d.TxIDs
 	return d
 }
 
@@ -83,7 +86,7 @@ func DivideReading(total Size) Division {
 func (s Size) percent(n int64, limit Size) int64 { return min(int64(s)/100*n, int64(limit)) }
 
 // Go returns the memory limit of Go's runtime ([runtime/debug.SetMemoryLimit]).
-func (d Division) Go() int64 { return d.Source + d.Window + d.Collector }
+func (d Division) Go() int64 { return d.Source + d.Window + d.Collector + d.TxIDs }
 
 // windowCost is the memory per byte of serialized blocks while batches are processed: one is read, one resolved, one
 // queued and one written, each with decoded blocks of two to three times their size; plus the rows of the last and

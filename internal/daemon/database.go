@@ -73,6 +73,7 @@ func (h *Host) OpenReading(ctx context.Context, set *config.Chain, o core.Option
 		return nil, err
 	}
 	memory := config.DivideReading(set.Memory)
+	o.IDBytes = memory.TxIDs
 	return h.read(ctx, set, memory.Go(), rocks.Options{BlockCache: memory.BlockCache}, o)
 }
 
@@ -104,7 +105,7 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches),
+	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), IDBytes: memory.TxIDs,
 		Raw: set.Raw == config.RawKeep, RawFiles: set.Raw == config.RawFiles})
 }
 

@@ -63,7 +63,7 @@ func (w *readOnlyChain) open(ctx context.Context) (*Database, error) {
 		return nil, cannotOpen(err)
 	}
 	set := *w.set // opening adds the definitions stored in the database
-	return w.h.read(ctx, &set, w.heap, rocks.Options{Cache: w.cache}, core.Options{})
+	return w.h.read(ctx, &set, w.heap, rocks.Options{Cache: w.cache}, core.Options{IDBytes: config.DivideReading(set.Memory).TxIDs})
 }
 
 func (w *readOnlyChain) watch(bool) (stop func()) { return func() {} } // the syncing process reports

@@ -15,12 +15,13 @@ const (
 	maxLabelSize = 256
 )
 
-// Labels caches the texts of pointers (the hash of a transaction, the id of an asset, a value of an index) and the
-// births of values and assets. Both change only by rollbacks, so an entry is valid for every snapshot of the same
+// Labels caches the hashes of transactions, the texts of other pointers (the id of an asset, a value of an index) and
+// the births of values and assets. They change only by rollbacks, so an entry is valid for every snapshot of the same
 // rollback epoch that contains the pointer.
 type Labels struct {
 	texts  labelTable    // by pointer
 	births labelTable    // by stored value, which is in label.text
+	ids    ids           // hashes of transactions
 	epoch  atomic.Uint64 // number of rollbacks begun plus ended: odd during a rollback
 }
 

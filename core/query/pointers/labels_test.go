@@ -11,12 +11,12 @@ import (
 // The cache holds at most maxLabels labels per table, none longer than maxLabelSize.
 func TestLabelsStayWithinTheirBound(t *testing.T) {
 	q := &Reader{labels: new(Labels)}
-	q.CacheText(schema.TxSpace, model.BirthPk{}, strings.Repeat("x", maxLabelSize+1))
-	if _, known := q.text(schema.TxSpace, model.BirthPk{}); known {
+	q.CacheText(schema.AssetSpace, model.BirthPk{}, strings.Repeat("x", maxLabelSize+1))
+	if _, known := q.text(schema.AssetSpace, model.BirthPk{}); known {
 		t.Error("a label that is too long is cached")
 	}
 	for i := range model.UtxoPk(4 * maxLabels) {
-		q.CacheText(schema.TxSpace, model.BirthPk{Utxo: i}, "label")
+		q.CacheText(schema.AssetSpace, model.BirthPk{Utxo: i}, "label")
 	}
 	slots := *q.labels.texts.slots.Load()
 	held := 0

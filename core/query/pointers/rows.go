@@ -26,21 +26,6 @@ func (q *Reader) StoredValues(x *schema.Index, births []model.BirthPk) ([][]byte
 // TxPks returns for each hash the pointers of the transactions with it, newest first.
 func (q *Reader) TxPks(hashes []model.Hash) ([][]model.TxPk, error) { return schema.TxPks(q.R, hashes) }
 
-// TxIDs returns the hashes of transactions that exist.
-func (q *Reader) TxIDs(pks []model.TxPk) ([]model.Hash, error) {
-	rows, err := q.Many(schema.FamilyTxHash, schema.Keys(pks))
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]model.Hash, len(pks))
-	for i, row := range rows {
-		if ids[i], _, err = schema.ParseTxHashRow(row); err != nil {
-			return nil, fmt.Errorf("transaction %v: %w", pks[i], err)
-		}
-	}
-	return ids, nil
-}
-
 // BlockTxIDs returns the hashes of n transactions of the block at h from a position on, fewer at its end.
 func (q *Reader) BlockTxIDs(h model.HeightPk, position, n int) ([]model.Hash, error) {
 	from, err := model.NewTxPk(h, position)

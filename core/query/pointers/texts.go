@@ -14,20 +14,15 @@ import (
 func (q *Reader) Hashes(pks []model.TxPk) (map[model.TxPk]string, error) {
 	slices.Sort(pks)
 	pks = slices.Compact(pks)
-	ats := make([]model.BirthPk, len(pks))
-	for i, pk := range pks {
-		ats[i] = model.BirthPk{Utxo: model.UtxoPk(pk)}
+	ids, err := q.TxIDs(pks)
+	if err != nil {
+		return nil, err
 	}
-	format := func(row []byte) (string, error) {
-		hash, _, err := schema.ParseTxHashRow(row)
-		return q.Chain.FormatHash(hash), err
-	}
-	texts, err := q.TextsOf(schema.TxSpace, schema.FamilyTxHash, false, ats, format)
 	hashes := make(map[model.TxPk]string, len(pks))
-	for i := range texts {
-		hashes[pks[i]] = texts[i]
+	for i, pk := range pks {
+		hashes[pk] = q.Chain.FormatHash(ids[i])
 	}
-	return hashes, err
+	return hashes, nil
 }
 
 // AssetIDs returns the formatted ids of assets, which are in order and without duplicates.
