@@ -78,7 +78,7 @@ func TestAssetsArePrinted(t *testing.T) {
 			showTx(p, &query.TxAnswer{Hash: seen.Tx, Outputs: []query.OutputAnswer{unspent}})
 		},
 		func(p *terminal.Page) {
-			showBalance(p, &query.BalanceAnswer{Index: "address", Value: "addr1", Balance: "1", Received: "2", Sent: "1", Assets: []query.AssetBalanceAnswer{{Asset: id, Balance: "999999"}}})
+			showBalance(p, &query.BalanceAnswer{Index: "address", Value: "addr1", Balance: "1", Received: "2", Sent: "1", UnspentCount: new(uint64), Assets: []query.AssetBalanceAnswer{{Asset: id, Balance: "999999"}}})
 		},
 		func(p *terminal.Page) {
 			showCheck(p, &check.Result{Blocks: 3, Rows: 1234, Problems: []check.Problem{{Family: "utxo_by_utxo_pk", Key: "00ff", Problem: "has no value"}}})
