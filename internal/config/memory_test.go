@@ -8,7 +8,7 @@ import (
 )
 
 func sum(d Division) int64 {
-	return d.BlockCache + d.WriteBuffers + d.Caches + d.Source + d.Window + d.Collector
+	return d.BlockCache + d.WriteBuffers + d.Caches + d.Source + d.Window + d.Collector + d.TxIDs
 }
 
 // Trap 17: a memory figure that nothing adds up to.
@@ -26,7 +26,7 @@ func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 			if d.Go()+d.Caches+d.BlockCache+d.WriteBuffers != int64(size) {
 				t.Errorf("%s: Go's part %d, RocksDB's and the caches do not make up %d", name, d.Go(), size)
 			}
-			for _, part := range []int64{d.BlockCache, d.WriteBuffers, d.Caches, d.Source, d.Window, d.Collector} {
+			for _, part := range []int64{d.BlockCache, d.WriteBuffers, d.Caches, d.Source, d.Window, d.Collector, d.TxIDs} {
 				if part < 0 {
 					t.Errorf("%s: a part of %d is negative: %+v", name, size, d)
 				}
@@ -38,11 +38,13 @@ func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 // Below the limits of the parts, the shares are percentages.
 func TestSharesOfTheMemory(t *testing.T) {
 	m := int64(MiB)
-	want := Division{BlockCache: 10 * m, WriteBuffers: 12 * m, Caches: 30 * m, Source: 8 * m, Window: 30 * m, Collector: 10 * m}
+	want := Division{
+		BlockCache: 8 * m, WriteBuffers: 12 * m, Caches: 30 * m, Source: 8 * m, Window: 30 * m, Collector: 10 * m, TxIDs: 2 * m,
+	}
 	if d := Divide(100 * MiB); d != want {
 		t.Errorf("writing: %+v, expected %+v", d, want)
 	}
-	want = Division{BlockCache: 75 * m, Collector: 25 * m}
+	want = Division{BlockCache: 73 * m, Collector: 25 * m, TxIDs: 2 * m}
 	if d := DivideReading(100 * MiB); d != want {
 		t.Errorf("reading: %+v, expected %+v", d, want)
 	}
