@@ -34,15 +34,16 @@ type Store struct {
 
 	mu       sync.Mutex
 	families families
+	version  uint64 // number of changes of families
 }
 
 // New creates an empty store.
 func New() *Store { return &Store{families: families{}} }
 
-func (s *Store) state() families {
+func (s *Store) state() reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.families
+	return reader{s.families, s.version}
 }
 
 // change replaces the state by what change makes of a copy of it, unless change fails. Changes run one at a time.
@@ -53,13 +54,14 @@ func (s *Store) change(change func(next families) error) error {
 	defer s.gate.Leave()
 	s.update.Lock()
 	defer s.update.Unlock()
-	next := maps.Clone(s.state())
+	next := maps.Clone(s.state().families)
 	if err := change(next); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.families = next
+	s.version++
 	return nil
 }
 
@@ -84,15 +86,15 @@ func (s *Store) View(ctx context.Context, fn func(storage.Reader) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return fn(reader(s.state()))
+	return fn(s.state())
 }
 
 // Update implements [storage.Store].
 func (s *Store) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
 	return s.change(func(next families) error {
 		before := s.state()
-		b := batch{from: before, to: families{}}
-		err := fn(reader(before), &b)
+		b := batch{from: before.families, to: families{}}
+		err := fn(before, &b)
 		maps.Copy(next, b.to)
 		return cmp.Or(err, b.err, ctx.Err())
 	})
@@ -164,9 +166,14 @@ func (b *batch) Put(f storage.Family, key, value []byte) {
 
 func (b *batch) Delete(f storage.Family, key []byte) { b.tree(f).Delete(row{key: key}) }
 
-type reader families
+// reader implements [storage.Reader] and [storage.Versioned].
+type reader struct {
+	families
+	version uint64
+}
 
-func (r reader) tree(f storage.Family) (*tree, error) { return families(r).tree(f) }
+// Version implements [storage.Versioned].
+func (r reader) Version() (uint64, bool) { return r.version, true }
 
 func (r reader) Get(f storage.Family, key []byte) ([]byte, error) {
 	values, err := r.GetMany(f, [][]byte{key})

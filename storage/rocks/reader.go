@@ -11,10 +11,12 @@ import (
 	"birthmark/storage"
 )
 
-// reader implements [storage.Reader] on a snapshot. A read-only database does not change and needs none.
+// reader implements [storage.Reader], [storage.TogetherReader] and [storage.Versioned] on a snapshot. A read-only database
+// does not change and needs none.
 type reader struct {
 	s        *Store
 	snapshot *grocksdb.Snapshot
+	version  uint64 // of Store.writes; odd: unknown
 }
 
 func (s *Store) newReader() *reader {
@@ -23,8 +25,16 @@ func (s *Store) newReader() *reader {
 	}
 	s.snapshotMu.RLock()
 	defer s.snapshotMu.RUnlock()
-	return &reader{s, s.db.NewSnapshot()}
+	r := &reader{s: s, version: s.writes.Load()}
+	r.snapshot = s.db.NewSnapshot()
+	if s.writes.Load() != r.version {
+		r.version = 1 // a write ran meanwhile
+	}
+	return r
 }
+
+// Version implements [storage.Versioned].
+func (r *reader) Version() (uint64, bool) { return r.version, r.version%2 == 0 }
 
 func (r *reader) release() {
 	if r.snapshot != nil {
@@ -92,6 +102,39 @@ func (r *reader) readMany(f storage.Family, keys [][]byte, mode readMode) ([][]b
 		return nil, r.s.failed("read", err)
 	}
 	return all, nil
+}
+
+// ReadTogether implements [storage.TogetherReader].
+func (r *reader) ReadTogether(reads []*storage.Read) (err error) {
+	for _, read := range reads {
+		switch {
+		case len(read.Keys) > 0:
+			read.Values, err = r.GetMany(read.Family, read.Keys)
+		case len(read.Prefixes) > 0:
+			read.Values, err = r.Suffixes(read.Family, read.Prefixes)
+		default:
+			read.Rows, err = r.ranges(read.Family, read.Ranges)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) ranges(f storage.Family, ranges []storage.Range) ([][]storage.KV, error) {
+	h, err := r.s.column(f)
+	if err != nil {
+		return nil, err
+	}
+	if h == nil {
+		return make([][]storage.KV, len(ranges)), nil
+	}
+	rows, err := readRanges(r.s.db, h, r.snapshot, ranges)
+	if err != nil {
+		return nil, r.s.failed("scan", err)
+	}
+	return rows, nil
 }
 
 // Scan implements [storage.Reader].

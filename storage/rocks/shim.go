@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"github.com/linxGnu/grocksdb"
+
+	"birthmark/storage"
 )
 
 // native returns the C API's pointer of a grocksdb object: its first field in the pinned version.
@@ -84,6 +86,55 @@ func readMany(
 		}
 	}
 	return values, nil
+}
+
+// readRanges reads the rows of ranges of one family in one call.
+func readRanges(
+	db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, ranges []storage.Range,
+) ([][]storage.KV, error) {
+	n := len(ranges)
+	size := 0
+	for i := range ranges {
+		size += len(ranges[i].From) + len(ranges[i].To)
+	}
+	bounds, list, ends := make([]byte, 0, size+1), make([]C.birthmark_range, n), make([]C.uint64_t, n)
+	for i, r := range ranges {
+		bounds = append(bounds, r.From...)
+		list[i].from_end = C.uint64_t(len(bounds))
+		bounds = append(bounds, r.To...)
+		list[i].to_end, list[i].limit = C.uint64_t(len(bounds)), C.uint64_t(r.Limit)
+		if r.To == nil {
+			list[i].open = 1
+		}
+	}
+	bounds = bounds[:cap(bounds)] // never empty: C needs an address
+	var out *C.char
+	var outSize C.size_t
+	err := cError(C.birthmark_ranges(native(db), native(cf), native(snapshot), bytesPointer(bounds), &list[0], C.size_t(n),
+		&out, &outSize, &ends[0]))
+	if err != nil {
+		return nil, err
+	}
+	defer C.free(unsafe.Pointer(out))
+	arena := make([]byte, outSize)
+	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), len(arena)))
+	rows, at := make([][]storage.KV, n), 0
+	for i := range rows {
+		for at < int(ends[i]) {
+			var row storage.KV
+			row.Key, row.Value, at = nextRow(arena, at)
+			rows[i] = append(rows[i], row)
+		}
+	}
+	return rows, nil
+}
+
+// nextRow returns the row of the shim at a position, and the position after it.
+func nextRow(rows []byte, at int) (key, value []byte, next int) {
+	sizes := rows[at : at+8]
+	k := at + 8 + int(binary.NativeEndian.Uint32(sizes))
+	v := k + int(binary.NativeEndian.Uint32(sizes[4:]))
+	return rows[at+8 : k : k], rows[k:v:v], v
 }
 
 // setPrefixExtractor bases the filters of a family on the first size bytes of its keys.
@@ -243,9 +294,8 @@ func (s *scan) next() (key, value []byte, ok bool, err error) {
 		s.rows = append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(rows)), int(size))...)
 		s.want = min(s.want*4, maxScanBytes)
 	}
-	k, v := int(binary.NativeEndian.Uint32(s.rows)), int(binary.NativeEndian.Uint32(s.rows[4:]))
-	key, value = s.rows[8:8+k:8+k], s.rows[8+k:8+k+v:8+k+v]
-	s.rows = s.rows[8+k+v:]
+	key, value, size := nextRow(s.rows, 0)
+	s.rows = s.rows[size:]
 	return key, value, true, nil
 }
 

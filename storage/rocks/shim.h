@@ -18,6 +18,17 @@ char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *
 char *birthmark_suffixes(void *db, void *cf, const void *snapshot, const char *prefixes, const uint64_t *prefix_ends,
                          size_t n, char **suffixes, size_t *size, uint64_t *suffix_starts, int64_t *suffix_sizes);
 
+// A range of keys: it begins at the end of the previous range's to (0 for the first), from ends at from_end and to at
+// to_end of the concatenated bounds. open: it has no upper bound. limit: the maximum number of rows, 0 for none.
+typedef struct {
+  uint64_t from_end, to_end, limit, open;
+} birthmark_range;
+
+// Reads the rows of n ranges of one family: each as birthmark_scan_next returns rows, concatenated in *rows (malloc'ed,
+// *size bytes); those of range i end at row_ends[i].
+char *birthmark_ranges(void *db, void *cf, const void *snapshot, const char *bounds, const birthmark_range *ranges,
+                       size_t n, char **rows, size_t *size, uint64_t *row_ends);
+
 // Bases a family's filters on the first size bytes of keys. (grocksdb 1.7.15 frees the C API's object twice.)
 void birthmark_set_prefix_extractor(void *options, size_t size);
 

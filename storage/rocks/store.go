@@ -34,6 +34,8 @@ type Store struct {
 
 	manifest manifest // guarded by updateMu
 
+	writes atomic.Uint64 // number of writes begun plus ended: odd during a write
+
 	compactionDelay compactionDelay // of families declared with DeferCompaction or Hashed
 	lookups         atomic.Int64    // of prefixes in hashed families since the last bulk update
 
@@ -104,6 +106,7 @@ func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 	defer s.viewMu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writes.Add(2)
 	for _, d := range ds {
 		delete(s.families, d.Family)
 		for column, h := range s.columns {
@@ -182,6 +185,8 @@ func (s *Store) update(ctx context.Context, fn func(storage.Reader, storage.Batc
 		return err
 	}
 	defer func() { s.manifest.observe(time.Now(), false) }()
+	s.writes.Add(1)
+	defer s.writes.Add(1)
 	return apply(ctx)
 }
 

@@ -130,6 +130,39 @@ func (m *model) read(t *testing.T, r storage.Reader) {
 		if got := scan(t, r, f, from, to, reverse, limit); !slices.Equal(got, want) {
 			t.Fatalf("Scan(%d, %x, %x, %t), %d rows: %x, want %x", f, from, to, reverse, limit, got, want)
 		}
+		m.readTogether(t, r)
+	}
+}
+
+// readTogether compares ranges and keys of several families.
+func (m *model) readTogether(t *testing.T, r storage.Reader) {
+	t.Helper()
+	reads := make([]*storage.Read, m.rng.IntN(4))
+	for i := range reads {
+		reads[i] = &storage.Read{Family: m.family()}
+		for range m.rng.IntN(4) {
+			reads[i].Ranges = append(reads[i].Ranges, storage.Range{From: m.bound(), To: m.bound(), Limit: m.rng.IntN(20)})
+		}
+		if reads[i].Ranges == nil {
+			reads[i].Keys = [][]byte{m.key(), m.key()}
+		}
+	}
+	together(t, r, reads...)
+	for _, read := range reads {
+		for i, key := range read.Keys {
+			if want, there := m.rows[read.Family][string(key)]; string(read.Values[i]) != want || there != (read.Values[i] != nil) {
+				t.Fatalf("ReadTogether(%d): %x is %x, want %x, there %t", read.Family, key, read.Values[i], want, there)
+			}
+		}
+		for i, of := range read.Ranges {
+			want := m.scan(read.Family, of.From, of.To, false)
+			if of.Limit > 0 {
+				want = want[:min(of.Limit, len(want))]
+			}
+			if got := rowsOf(read.Rows[i]); !slices.Equal(got, want) {
+				t.Fatalf("ReadTogether(%d, %x, %x), limit %d: %x, want %x", read.Family, of.From, of.To, of.Limit, got, want)
+			}
+		}
 	}
 }
 

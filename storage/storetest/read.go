@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -15,7 +16,7 @@ var readGuarantees = []guarantee{
 	{"Get finds what was put and nothing else", getFindsWhatWasPut},
 	{"GetMany answers in the order of its keys, nil where absent", getManyKeepsOrder},
 	{"a value of no bytes is not nil", emptyValueIsNotNil},
-	{"keys of 1 byte to 40 KiB and values up to 1 MiB come back", sizes},
+	{"keys of 1 byte to 40 KiB and values up to 1 MiB, or to the store's limits, come back", sizes},
 	{"what Get returns belongs to the caller", getReturnsCopies},
 	{"a reader is good for many goroutines", readerIsShared},
 	{"reading an undeclared family is an error", undeclaredFamilyIsNotRead},
@@ -121,6 +122,14 @@ func sizes(t *testing.T, s storage.Store) {
 	bytesOf := func(n int, fill byte) []byte { return bytes.Repeat([]byte{fill}, n) }
 	keys := []int{1, 2, 7, 8, 9, 127, 128, 1 << 10, 16 << 10, 40 << 10}
 	values := []int{0, 1, 127, 128, 4 << 10, 64 << 10, 1 << 20}
+	limits := storage.LimitsOf(s)
+	within := func(sizes []int, limit int) []int {
+		if limit == 0 {
+			return sizes
+		}
+		return append(slices.DeleteFunc(sizes, func(n int) bool { return n >= limit }), limit)
+	}
+	keys, values = within(keys, limits.Key), within(values, limits.Value)
 	for _, f := range families {
 		update(t, s, func(b storage.Batch) {
 			for i, k := range keys {

@@ -40,7 +40,7 @@ var declarations = []storage.Declaration{
 // Run checks every guarantee of [storage.Store]. open creates an empty store, which Run closes.
 func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 	for _, guarantees := range [][]guarantee{
-		readGuarantees, suffixGuarantees, scanGuarantees, writeGuarantees, sumsGuarantees, familyGuarantees,
+		readGuarantees, suffixGuarantees, scanGuarantees, togetherGuarantees, writeGuarantees, sumsGuarantees, familyGuarantees,
 		snapshotGuarantees, closeGuarantees, randomGuarantees,
 	} {
 		for _, l := range guarantees {

@@ -42,6 +42,10 @@ func scanBounds(t *testing.T, s storage.Store) {
 					if got := scan(t, r, f, bound(from), bound(to), false, -1); !reflect.DeepEqual(got, want) {
 						t.Errorf("family %d, [%q, %q): %q, want %q", f, from, to, got, want)
 					}
+					read := &storage.Read{Family: f, Ranges: []storage.Range{{From: bound(from), To: bound(to)}}}
+					if together(t, r, read); !reflect.DeepEqual(rowsOf(read.Rows[0]), want) {
+						t.Errorf("family %d, the range [%q, %q): %q, want %q", f, from, to, read.Rows[0], want)
+					}
 					slices.Reverse(want)
 					if got := scan(t, r, f, bound(from), bound(to), true, -1); !reflect.DeepEqual(got, want) {
 						t.Errorf("family %d, [%q, %q) in reverse: %q, want %q", f, from, to, got, want)

@@ -17,6 +17,7 @@ var snapshotGuarantees = []guarantee{
 	{"a scan continues during concurrent writes", scanBesideUpdate},
 	{"a finished Update is seen by every View that begins after it", updateIsSeen},
 	{"readers beside a writer see whole Updates, in order", concurrentReaders},
+	{"a reader that began before a large Update sees none of it at any moment of the writing", largeUpdateIsNotSeenEarly},
 }
 
 func viewIsASnapshot(t *testing.T, s storage.Store) {
@@ -175,4 +176,90 @@ func agreed(s storage.Store) (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// largeUpdateIsNotSeenEarly reads with a reader that began before an Update of a hundred thousand rows until the Update
+// has ended. Readers that begin meanwhile see all of it or nothing.
+func largeUpdateIsNotSeenEarly(t *testing.T, s storage.Store) {
+	const rows = 100_000
+	key := func(i int) []byte { return fmt.Appendf(nil, "%06d", i%rows) }
+	update(t, s, func(b storage.Batch) {
+		for i := 0; i < rows; i += 10 {
+			b.Put(families[i%4], key(i), []byte("before"))
+		}
+	})
+	written := make(chan error, 1)
+	view(t, s, func(r storage.Reader) {
+		go func() {
+			written <- s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
+				for i := range rows {
+					if i%20 == 0 {
+						b.Delete(families[i%4], key(i))
+					} else {
+						b.Put(families[i%4], key(i), []byte("after"))
+					}
+				}
+				return nil
+			})
+		}()
+		for at, ended := 0, false; !ended; at += 7919 {
+			select {
+			case err := <-written:
+				if ended = true; err != nil {
+					t.Errorf("Update: %v", err)
+				}
+			default:
+			}
+			for _, f := range families {
+				wantSame(t, r, f, at, key, "before")
+			}
+			view(t, s, func(later storage.Reader) {
+				state := "before"
+				if _, err := later.Get(families[1], key(1)); err == nil {
+					state = "after"
+				}
+				for _, f := range families {
+					wantSame(t, later, f, at, key, state)
+				}
+			})
+		}
+	})
+	view(t, s, func(r storage.Reader) {
+		for i := range 1000 {
+			wantSame(t, r, families[i%4], i*100, key, "after")
+		}
+	})
+}
+
+// wantSame checks some rows of a family around a position, all of one state.
+func wantSame(t *testing.T, r storage.Reader, f storage.Family, at int, key func(int) []byte, state string) {
+	t.Helper()
+	number := 0
+	for number = range families {
+		if families[number] == f {
+			break
+		}
+	}
+	var keys [][]byte
+	var want []string
+	for i := at; len(keys) < 40; i++ {
+		if i%4 != number {
+			continue
+		}
+		value := ""
+		switch here := i % 100_000; {
+		case state == "before" && here%10 == 0, state == "after" && here%20 != 0:
+			value = state
+		}
+		keys, want = append(keys, key(i)), append(want, value)
+	}
+	values, err := r.GetMany(f, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range keys {
+		if string(values[i]) != want[i] {
+			t.Fatalf("family %d, state %q: %q is %q, want %q", f, state, keys[i], values[i], want[i])
+		}
+	}
 }
