@@ -93,6 +93,12 @@ race: test-programs blocks ## run every test under the race detector
 test-interop: setup blocks interop ## install other implementations, and run tests against them
 	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/...
 
+# The module distributed and its server for tests, PD and unistore, have dependencies of their own. The first run builds
+# the server, which takes two minutes of CPU time, and keeps it in the user's cache folder.
+.PHONY: tikv-test
+tikv-test: setup blocks ## test the TiKV store against PD and unistore, or your cluster (PD=host:port)
+	@export BIRTHMARK_PD=$(PD); $(call timed,tests) go -C distributed test -count=1 -timeout 30m ./...
+
 .PHONY: lint
 lint: setup ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); \

@@ -15,8 +15,9 @@ import (
 const gcPercent = 400
 
 // Main runs the tests and ends the process. Temporary folders of the tests are in memory if there is enough room: on a
-// disk, databases spend most of their time in fsync. TMPDIR and GOGC replace these settings.
-func Main(m *testing.M) {
+// disk, databases spend most of their time in fsync. TMPDIR and GOGC replace these settings. The functions in after run
+// when the tests have ended.
+func Main(m *testing.M, after ...func()) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 		os.Setenv("GOGC", strconv.Itoa(gcPercent)) // of processes that the tests start
@@ -26,6 +27,9 @@ func Main(m *testing.M) {
 		os.Setenv("TMPDIR", dir)
 	}
 	code := m.Run()
+	for _, end := range after {
+		end()
+	}
 	if dir != "" {
 		os.RemoveAll(dir)
 	}
