@@ -69,7 +69,10 @@ var rules = []rule{
 	{from: "core/query/setops", may: []string{"model"}},
 	{from: "core/query/...", may: []string{"model", "storage", "core/schema", "core/query", "core/query/setops"}},
 	{from: "core/backfill", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger", "core/ingest"}},
-	{from: "core/coretest", may: []string{"model", "model/modeltest", "storage", "storage/memory", "storage/rocks", "core", "core/check"}},
+	{from: "core/coretest", may: []string{
+		"model", "model/modeltest", "storage", "storage/memory", "storage/rocks", "core", "core/check", "core/query", "internal/testrun",
+		"internal/testseed",
+	}},
 	{from: "core/pending", may: []string{"model", "core/query", "core/query/pointers", "core/schema"}},
 	{from: "core/pending/answers", may: []string{"model", "core/query", "core/schema", "core/pending"}},
 	{from: "core/pending/pendingtest", may: []string{"model", "model/modeltest", "storage/memory", "core", "core/coretest", "core/query"}},

@@ -6,75 +6,17 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/coretest"
 	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
+	"birthmark/storage"
 	"birthmark/storage/memory"
-	"birthmark/storage/rocks"
-	"birthmark/storage/rocks/naive"
 )
 
-// The rows do not depend on the batch sizes, the caches or the store.
-func TestTheDatabaseIsAFunctionOfTheChain(t *testing.T) {
-	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(amount(50, 30))
-		want := fresh(t, v, blocks)
-		for _, cut := range []struct {
-			batch  int
-			caches int64
-		}{{1, 0}, {1, 8 << 20}, {7, 2 << 10}, {500, 0}, {500, 2 << 10}, {500, 8 << 20}} {
-			db := open(t, memory.New(), v, cut.caches)
-			appendAll(t, db, blocks, cut.batch)
-			same(t, "other batches and caches", dump(t, db), want)
-			consistent(t, db)
-		}
-		for _, wal := range []bool{true, false} {
-			db := open(t, openRocks(t, t.TempDir(), wal), v, 1<<20)
-			appendAll(t, db, blocks, 9)
-			same(t, "on RocksDB", dump(t, db), want)
-			consistent(t, db)
-		}
-		baseline, err := naive.Open(t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer baseline.Close()
-		db := open(t, baseline, v, 0)
-		appendAll(t, db, blocks[:30], 1)
-		same(t, "on the baseline", dump(t, db), fresh(t, v, blocks[:30]))
-		consistent(t, db)
-	})
-}
-
-// A restart does not change the rows.
-func TestARestartChangesNothing(t *testing.T) {
-	v := modeltest.Variants()[3]
-	blocks := v.NewGenerator(testseed.Of(t, 30)).Blocks(60)
-	for _, wal := range []bool{true, false}[:amount(2, 1)] {
-		dir := t.TempDir()
-		for i := 0; i < len(blocks); i += 20 {
-			s, err := rocks.Open(dir, rocks.Options{WAL: wal, Holder: "test"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			db := open(t, s, v, 1<<20)
-			if i > 0 && db.Tip() != blocks[i-1].Point() {
-				t.Errorf("opened at %d, closed at %d", db.Tip().Height, blocks[i-1].Height)
-			}
-			appendAll(t, db, blocks[i:i+20], 6)
-			if err := db.Append(context.Background(), blocks[i:i+20]); kind(err) != model.BadSource {
-				t.Errorf("the same blocks again: %v", err)
-			}
-			consistent(t, db)
-			if i+20 == len(blocks) {
-				same(t, "restarted", dump(t, db), fresh(t, v, blocks))
-			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+func TestDatabasesInMemory(t *testing.T) {
+	coretest.Run(t, func(*testing.T) storage.Store { return memory.New() })
 }
 
 // Every input that spends an output has a row.

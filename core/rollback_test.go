@@ -3,7 +3,6 @@ package core_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 
@@ -14,70 +13,6 @@ import (
 	"birthmark/storage"
 	"birthmark/storage/memory"
 )
-
-// After a rollback to any height down to the origin, the database equals one that never contained the blocks above.
-func TestRollbackUndoesAppend(t *testing.T) {
-	for name, store := range stores() {
-		t.Run(name, func(t *testing.T) {
-			variants(t, func(t *testing.T, v modeltest.Variant) {
-				n := 25
-				if name != "memory" || testing.Short() {
-					n = 15
-				}
-				blocks := v.NewGenerator(testseed.Of(t, 1)).Blocks(n)
-				db := open(t, store(t), v, 1<<20)
-				states := []dumped{dump(t, db)}
-				for _, b := range blocks {
-					appendAll(t, db, []*model.Block{b}, 1)
-					states = append(states, dump(t, db))
-				}
-				consistent(t, db)
-				for i := n - 1; i >= 0; i-- {
-					rollback(t, db, point(blocks, i-1))
-					same(t, "rolled back", dump(t, db), states[i])
-					consistent(t, db)
-				}
-				appendAll(t, db, blocks, 7)
-				same(t, "appended again", dump(t, db), states[n])
-				rollback(t, db, model.Point{})
-				same(t, "rolled back to the origin at once", dump(t, db), states[0])
-			})
-		})
-	}
-}
-
-// Reorganizations of any depth leave no trace in the database, including the totals, with and without caches.
-func TestDetoursOverForksChangeNothing(t *testing.T) {
-	variants(t, func(t *testing.T, v modeltest.Variant) {
-		for round := range uint64(amount(8, 2)) {
-			s := testseed.Of(t, 100) + round
-			rng := rand.New(rand.NewPCG(s, 0))
-			generators := []*modeltest.Generator{v.NewGenerator(s)}
-			var blocks []*model.Block
-			db := open(t, memory.New(), v, []int64{0, 1 << 10, 1 << 20}[rng.IntN(3)])
-			for step := range 12 {
-				if len(blocks) > 0 && rng.IntN(3) == 0 {
-					keep := rng.IntN(len(blocks) + 1)
-					if keep == 0 && v.Genesis {
-						keep = 1 // another genesis would be another chain
-					}
-					rollback(t, db, point(blocks, keep-1))
-					blocks, generators = blocks[:keep:keep], generators[:keep+1]
-					generators[keep] = generators[keep].Fork(uint64(step + 1))
-				}
-				batch := []*model.Block{}
-				for range 1 + rng.IntN(9) {
-					g := generators[len(generators)-1].Fork(0)
-					b := g.Next()
-					batch, blocks, generators = append(batch, b), append(blocks, b), append(generators, g)
-				}
-				appendAll(t, db, batch, 1+rng.IntN(5))
-			}
-			consistent(t, db)
-			same(t, "after detours", dump(t, db), fresh(t, v, blocks))
-		}
-	})
-}
 
 // The cost of a rollback depends on the removed blocks and not on the size of the database.
 func TestRollbackCostIsProportionalToTheRemovedRows(t *testing.T) {

@@ -59,6 +59,7 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 		// The first block includes the genesis transactions, which have height 0.
 		first = 0
 		u.t.GenesisTxs, u.t.GenesisOutputs = 0, 0
+		u.cache.BeginRollback(0)
 	}
 	u.Orphans = append(u.Orphans, schema.OrphanRow{Height: tip.Height, Hash: row.Hash, Time: row.Time})
 	u.t.Checksum -= row.Checksum()

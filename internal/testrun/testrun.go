@@ -81,6 +81,21 @@ func variable[N int | time.Duration](t testing.TB, name string, usual N, parse f
 	return n
 }
 
+// TempDir returns a folder for a test, as [testing.TB.TempDir] does, in memory if there is enough room.
+func TempDir(t testing.TB) string {
+	t.Helper()
+	dir := memoryDir()
+	if dir == "" {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
 // memoryDir creates a folder in memory. It returns "" if TMPDIR is set or if there is no file system with enough room.
 func memoryDir() string {
 	const shm, least = "/dev/shm", 4 << 30
