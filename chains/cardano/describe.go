@@ -19,16 +19,6 @@ const (
 	bodyCollateral   = 13
 )
 
-// Keys of the witnesses (rule transaction_witness_set of the ledger's CDDL).
-const (
-	witnessNative    = 1
-	witnessPlutus1   = 3
-	witnessDatums    = 4
-	witnessRedeemers = 5
-	witnessPlutus2   = 6
-	witnessPlutus3   = 7
-)
-
 // DescribeTx implements [model.TxDescriber]. Transactions of Byron have no details.
 func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
 	tx, err := ledger.ReadRaw(raw)
@@ -135,78 +125,22 @@ func (c *chain) withdrawals(item []byte) (all []model.Withdrawal) {
 	return all
 }
 
-// scriptKeys are the languages of scripts by their key in the witnesses.
-var scriptKeys = map[uint64]byte{witnessNative: 0, witnessPlutus1: 1, witnessPlutus2: 2, witnessPlutus3: 3}
-
 // describeWitnesses adds datums, redeemers and scripts.
-func describeWitnesses(d *model.TxDetails, witnesses []byte) {
-	w := cbor.Walker{Data: witnesses}
-	for n := w.Map("witnesses"); w.More(&n); {
-		key := w.Uint("key of the witnesses")
-		item := w.Item("witness")
-		if w.Err != nil {
-			return
-		}
-		in := cbor.Walker{Data: item}
-		language, isScript := scriptKeys[key]
-		switch {
-		case key == witnessRedeemers:
-			d.Redeemers = redeemers(&in)
-		case key == witnessDatums:
-			for n := in.Set("datums"); in.More(&n); {
-				if raw := in.Item("datum"); in.Err == nil {
-					d.Datums = append(d.Datums, plutusValue(raw))
-				}
-			}
-		case isScript:
-			for n := in.Set("scripts"); in.More(&n); {
-				s := ledger.Script{Language: language}
-				if language == 0 {
-					s.Code = in.Item("script")
-				} else {
-					s.Code = in.Bytes("script")
-				}
-				if in.Err == nil {
-					d.Scripts = append(d.Scripts, scriptDetails(s))
-				}
-			}
-		}
+func describeWitnesses(d *model.TxDetails, raw []byte) {
+	witnesses := ledger.ReadWitnesses(raw)
+	for _, datum := range witnesses.Datums {
+		d.Datums = append(d.Datums, plutusValue(datum))
 	}
-}
-
-// redeemerPurposes are the names of redeemer tags.
-var redeemerPurposes = [...]string{"spend", "mint", "cert", "reward", "vote", "propose"}
-
-// redeemers reads an array of [purpose, index, data, units], or since Conway also a map of [purpose, index] to
-// [data, units].
-func redeemers(w *cbor.Walker) (all []model.Redeemer) {
-	isMap := w.Major() == cbor.Map
-	n := 0
-	if isMap {
-		n = w.Map("redeemers")
-	} else {
-		n = w.Array("redeemers")
+	for _, s := range witnesses.Scripts {
+		d.Scripts = append(d.Scripts, scriptDetails(s))
 	}
-	for w.More(&n) {
-		f := w.Fields("redeemer")
-		purpose := f.Uint("purpose of a redeemer")
-		r := model.Redeemer{Purpose: "unknown", Index: f.Uint("index of a redeemer")}
-		if isMap {
-			f.End()
-			f = w.Fields("redeemer")
+	for _, r := range witnesses.Redeemers {
+		data := plutusValue(r.Data)
+		data.Hash = ""
+		purpose := "unknown"
+		if r.Purpose < uint64(len(ledger.RedeemerPurposes)) {
+			purpose = ledger.RedeemerPurposes[r.Purpose]
 		}
-		r.Data = plutusValue(f.Item("data of a redeemer"))
-		r.Data.Hash = ""
-		units := f.Fields("units of a redeemer")
-		r.Memory, r.Steps = units.Uint("memory"), units.Uint("steps")
-		units.End()
-		f.End()
-		if purpose < uint64(len(redeemerPurposes)) {
-			r.Purpose = redeemerPurposes[purpose]
-		}
-		if w.Err == nil {
-			all = append(all, r)
-		}
+		d.Redeemers = append(d.Redeemers, model.Redeemer{Purpose: purpose, Index: r.Index, Data: data, Memory: r.Memory, Steps: r.Steps})
 	}
-	return all
 }

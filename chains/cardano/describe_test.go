@@ -195,7 +195,7 @@ func theirLines(t *testing.T, tx common.Transaction, era byte) string {
 	var lines []string
 	if era >= ledger.EraAlonzo && w.Redeemers() != nil {
 		for key, value := range w.Redeemers().Iter() {
-			lines = append(lines, fmt.Sprintln("redeemer", redeemerPurposes[key.Tag], key.Index, value.ExUnits.Memory, value.ExUnits.Steps,
+			lines = append(lines, fmt.Sprintln("redeemer", ledger.RedeemerPurposes[key.Tag], key.Index, value.ExUnits.Memory, value.ExUnits.Steps,
 				fmt.Sprintf("%x", value.Data.Cbor()), true))
 		}
 	}

@@ -13,13 +13,6 @@ const (
 	bodyReferenceInputs = 18
 )
 
-// Auxiliary data of a transaction is a map of metadata; since Allegra also an array that starts with it, since Alonzo also
-// a tagged map that has it under a key.
-const (
-	tagAuxiliary      = 259
-	auxiliaryMetadata = 0
-)
-
 // item returns the value of a key of the transaction body, or nil if the key is absent.
 func (v *view) item(key uint64) []byte {
 	w := cbor.Walker{Data: v.parts.Body}
@@ -67,26 +60,9 @@ func (v *view) referenceInputs() (all []*reference) {
 // labelled returns the serialized metadata of the transaction, and the labels in the order of the block. Labels above
 // the range of int are left out; of duplicate labels the last one is valid.
 func (v *view) labelled() (labels []int, raw map[int][]byte) {
-	w := cbor.Walker{Data: v.parts.Auxiliary}
-	switch w.Major() {
-	case cbor.Map:
-	case cbor.Array:
-		n := w.Array("auxiliary data")
-		w.Field(&n, "metadata")
-	case cbor.Tag:
-		if _, tag, _ := w.Head("auxiliary data"); tag != tagAuxiliary || w.Major() != cbor.Map {
-			return nil, nil
-		}
-		w = cbor.Walker{Data: w.Lookup(auxiliaryMetadata)}
-	}
-	if w.Major() != cbor.Map {
-		return nil, nil
-	}
 	raw = map[int][]byte{}
-	for n := w.Map("metadata"); w.More(&n); {
-		label := w.Uint("label")
-		item := w.Item("metadata")
-		if key := fitting(label); w.Err == nil && uint64(key) == label {
+	for label, item := range ledger.Metadata(v.parts.Auxiliary) {
+		if key := fitting(label); uint64(key) == label {
 			if _, again := raw[key]; !again {
 				labels = append(labels, key)
 			}

@@ -14,6 +14,9 @@ type RawTx struct {
 	Alonzo  bool     // it states whether its scripts succeeded
 	Failed  bool     // its scripts failed
 	Outputs []Output // that it created: if its scripts failed, the collateral return
+
+	// Inputs are the outputs that it spends, in the order of the bytes: if its scripts failed, the collateral.
+	Inputs []model.Input
 }
 
 // ReadRaw reads a transaction in the form of [model.Tx.Raw].
@@ -47,7 +50,7 @@ func ReadRaw(raw []byte) (*RawTx, error) {
 	all := collector{}
 	d := Decoder{index: &all}
 	d.reset(tx.Body)
-	d.tx(tx.Failed)
+	tx.Inputs = d.tx(tx.Failed).Inputs
 	tx.Outputs = all.outputs
 	return tx, d.w.Err
 }

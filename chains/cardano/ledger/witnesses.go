@@ -1,0 +1,103 @@
+package ledger
+
+import "birthmark/chains/cardano/cbor"
+
+// Keys of the witnesses (rule transaction_witness_set of the ledger's CDDL).
+const (
+	witnessNative    = 1
+	witnessPlutus1   = 3
+	witnessDatums    = 4
+	witnessRedeemers = 5
+	witnessPlutus2   = 6
+	witnessPlutus3   = 7
+)
+
+// scriptKeys are the languages of scripts by their key in the witnesses.
+var scriptKeys = map[uint64]byte{witnessNative: languageNative, witnessPlutus1: 1, witnessPlutus2: 2, witnessPlutus3: 3}
+
+// Witnesses are the parts of witnesses that concern scripts. Slices point into the bytes that were read.
+type Witnesses struct {
+	Datums    [][]byte
+	Scripts   []Script
+	Redeemers []Redeemer
+}
+
+// PurposeSpend is the purpose of a redeemer for an input.
+const PurposeSpend = 0
+
+// RedeemerPurposes are the names of the purposes of redeemers.
+var RedeemerPurposes = [...]string{"spend", "mint", "cert", "reward", "vote", "propose"}
+
+// Redeemer is the argument of a script and the limits of its execution.
+type Redeemer struct {
+	Purpose       uint64 // position of its name in RedeemerPurposes, or beyond
+	Index         uint64 // in the sorted inputs, policies and so on
+	Data          []byte
+	Memory, Steps uint64
+}
+
+// ReadWitnesses reads witnesses. Of malformed ones it returns the parts before the fault.
+func ReadWitnesses(raw []byte) (t Witnesses) {
+	w := cbor.Walker{Data: raw}
+	for n := w.Map("witnesses"); w.More(&n); {
+		key := w.Uint("key of the witnesses")
+		item := w.Item("witness")
+		if w.Err != nil {
+			return t
+		}
+		in := cbor.Walker{Data: item}
+		language, isScript := scriptKeys[key]
+		switch {
+		case key == witnessRedeemers:
+			t.Redeemers = redeemers(&in)
+		case key == witnessDatums:
+			for n := in.Set("datums"); in.More(&n); {
+				if datum := in.Item("datum"); in.Err == nil {
+					t.Datums = append(t.Datums, datum)
+				}
+			}
+		case isScript:
+			for n := in.Set("scripts"); in.More(&n); {
+				s := Script{Language: language}
+				if language == languageNative {
+					s.Code = in.Item("script")
+				} else {
+					s.Code = in.Bytes("script")
+				}
+				if in.Err == nil {
+					t.Scripts = append(t.Scripts, s)
+				}
+			}
+		}
+	}
+	return t
+}
+
+// redeemers reads an array of [purpose, index, data, units], or since Conway also a map of [purpose, index] to
+// [data, units].
+func redeemers(w *cbor.Walker) (all []Redeemer) {
+	isMap := w.Major() == cbor.Map
+	n := 0
+	if isMap {
+		n = w.Map("redeemers")
+	} else {
+		n = w.Array("redeemers")
+	}
+	for w.More(&n) {
+		f := w.Fields("redeemer")
+		r := Redeemer{Purpose: f.Uint("purpose of a redeemer"), Index: f.Uint("index of a redeemer")}
+		if isMap {
+			f.End()
+			f = w.Fields("redeemer")
+		}
+		r.Data = f.Item("data of a redeemer")
+		units := f.Fields("units of a redeemer")
+		r.Memory, r.Steps = units.Uint("memory"), units.Uint("steps")
+		units.End()
+		f.End()
+		if w.Err == nil {
+			all = append(all, r)
+		}
+	}
+	return all
+}
