@@ -87,6 +87,9 @@ var rules = []rule{
 	{from: "api/compat/blockbook", may: []string{
 		"model", "api/problem", "api/ratelimit", "api/compat/account", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block",
 	}},
+	{from: "api/compat/kupo", may: []string{
+		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "chains/cardano/...",
+	}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},

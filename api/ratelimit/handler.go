@@ -92,6 +92,9 @@ func (q *request) admit(h http.Header) *problem.Problem {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions:
 	default:
+		if (r.Method == http.MethodPut || r.Method == http.MethodDelete) && q.Writes(r.URL.Path) {
+			break
+		}
 		h.Set("Allow", "GET, HEAD, POST, OPTIONS")
 		return problem.New(http.StatusMethodNotAllowed, methodNotAllowed, "method %.20q is not allowed: use GET, HEAD or POST", r.Method)
 	}

@@ -54,6 +54,9 @@ type Options struct {
 	// nil.
 	Plain func(path string) bool
 
+	// Writes reports whether the handler of a path answers PUT and DELETE. Nil: of none.
+	Writes func(path string) bool
+
 	// Rejected is called with the reason of each rejected request, one of [Reasons]. It may be nil.
 	Rejected func(reason string)
 }
@@ -117,6 +120,9 @@ func New(o Options, next http.Handler) http.Handler {
 	}
 	if o.Plain == nil {
 		o.Plain = func(string) bool { return false }
+	}
+	if o.Writes == nil {
+		o.Writes = func(string) bool { return false }
 	}
 	if o.Rejected == nil {
 		o.Rejected = func(string) {}

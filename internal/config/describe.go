@@ -212,6 +212,10 @@ var descriptions = map[string]description{
 		"path of the Blockbook API",
 		"/blockbook", pathsForm,
 	},
+	"serve.kupo": {
+		"path of Kupo's API (Cardano)",
+		"/kupo", pathsForm,
+	},
 }
 
 // form is the JSON Schema of a value.

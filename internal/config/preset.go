@@ -21,10 +21,20 @@ var presets = map[string][]Index{
 		{Name: "stake_credential", Options: hot, Optional: true},
 		{Name: "policy", Options: model.IndexOptions{Balance: true}, Optional: true},
 	},
+	// Patterns of Kupo select by address, credential or policy, mostly unspent outputs; datums and scripts are found by
+	// their hashes.
+	"kupo": {
+		{Name: "address", Options: listed}, {Name: "payment_credential", Options: listed},
+		{Name: "stake_credential", Options: listed}, {Name: "policy", Options: listed},
+		{Name: "datum_hash"}, {Name: "script_hash"},
+	},
 }
 
 // hot are the options for values with millions of outputs.
 var hot = model.IndexOptions{Balance: true, Unspent: true, History: true}
+
+// listed are the options for values whose unspent outputs are listed.
+var listed = model.IndexOptions{Unspent: true}
 
 // expand replaces the names of presets in a list of index names.
 func expand(names []string) (list []Index) {

@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// Serve are the wallet protocols that a chain is served with, in addition to /v1. The zero value serves none.
+// Serve are the protocols of other programs that a chain is served with, in addition to /v1. The zero value serves none.
 type Serve struct {
 	// Addresses of the Electrum protocol over TCP, TLS, WebSocket and WebSocket with TLS: host:port.
 	Electrum    string `yaml:"electrum,omitempty" json:"electrum,omitempty"`
@@ -16,6 +16,9 @@ type Serve struct {
 	// Paths below the HTTP address: of the Esplora API, such as /api, and of the Blockbook API, such as /blockbook.
 	Esplora   string `yaml:"esplora,omitempty" json:"esplora,omitempty"`
 	Blockbook string `yaml:"blockbook,omitempty" json:"blockbook,omitempty"`
+
+	// Path of the API of Kupo, such as /kupo. Cardano only; the others are for Bitcoin.
+	Kupo string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
 }
 
 var serveKeys = []key[Chain]{
@@ -25,9 +28,16 @@ var serveKeys = []key[Chain]{
 	{name: "serve.electrum_wss", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumWSS, v) }},
 	{name: "serve.esplora", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Esplora, v) }},
 	{name: "serve.blockbook", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockbook, v) }},
+	{name: "serve.kupo", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Kupo, v) }},
 }
 
-// ServeKeys returns the keys of the wallet protocols.
+// ForBitcoin reports whether any of the protocols is one of Bitcoin's wallets.
+func (s Serve) ForBitcoin() bool {
+	s.Kupo = ""
+	return s != Serve{}
+}
+
+// ServeKeys returns the keys of the protocols.
 func ServeKeys() (names []string) {
 	for _, k := range serveKeys {
 		names = append(names, k.name)

@@ -40,6 +40,7 @@ type Server struct {
 	metrics  *metrics.Metrics
 	logo     *explorer.Logo // nil: none
 	plain    []string       // paths below which errors are plain text
+	writes   []string       // paths below which PUT and DELETE are answered
 	electrum []electrumAddress
 	handler  http.Handler
 }
@@ -123,10 +124,10 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	mux.Handle("/readyz", well)
 	mux.Handle("/metrics", s.metrics.Handler())
 	mux.Handle("/", pages)
-	if err := s.wireWallets(ctx, mux); err != nil {
+	if err := s.wireProtocols(ctx, mux); err != nil {
 		return err
 	}
-	s.limits.Rejected, s.limits.Plain = s.metrics.Rejected, s.plainErrors
+	s.limits.Rejected, s.limits.Plain, s.limits.Writes = s.metrics.Rejected, s.plainErrors, s.takesWrites
 	if err := s.checkBasePath(mux); err != nil {
 		return err
 	}

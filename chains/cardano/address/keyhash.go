@@ -38,9 +38,3 @@ func KeyHash(text string) (hash []byte, ok bool) {
 func Credentials(hash []byte) [2][]byte {
 	return [2][]byte{credential(false, hash), credential(true, hash)}
 }
-
-// PaysToScript reports whether the payment credential of an address is a script.
-func PaysToScript(address []byte) bool {
-	cred, ok := PaymentCredential(address)
-	return ok && cred[0] == credentialOfScript
-}

@@ -3,30 +3,25 @@ package daemon
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"birthmark/api/compat/blockbook"
 	"birthmark/api/compat/esplora"
+	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/served"
 	"birthmark/internal/config"
 	"birthmark/model"
 )
 
-// wireWallets adds the wallet protocols of the chains. It fails if a database lacks an index or option that they need.
-func (s *Server) wireWallets(ctx context.Context, mux *http.ServeMux) error {
+// wireProtocols adds the protocols of other programs. It fails if a database lacks an index or option that they need.
+func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 	paths := map[string]string{}
 	for _, c := range s.chains {
 		set := s.Protocols[c.Name]
 		if set == nil || set.Serve == (config.Serve{}) {
 			continue
-		}
-		w, err := wallet.New(ctx, c)
-		if err != nil {
-			return At(serveOrigin(set), err)
-		}
-		if err := s.wireElectrum(c.Name, w, set); err != nil {
-			return err
 		}
 		// below adds a protocol below the path of a setting, if that is set.
 		below := func(setting, path string, handler func() (http.Handler, error)) error {
@@ -45,19 +40,38 @@ func (s *Server) wireWallets(ctx context.Context, mux *http.ServeMux) error {
 			paths[path] = c.Name
 			return nil
 		}
-		err = below("serve.esplora", set.Serve.Esplora, func() (http.Handler, error) {
-			s.plain = append(s.plain, set.Serve.Esplora+"/")
-			return esplora.New(esplora.Options{Chain: w, Path: set.Serve.Esplora, Log: s.h.Log}), nil
-		})
-		if err == nil {
-			err = below("serve.blockbook", set.Serve.Blockbook, func() (http.Handler, error) {
-				return blockbook.New(blockbook.Options{
-					Chain: w, Prefix: set.Serve.Blockbook, Version: s.h.Version, Timeout: s.set.RequestTimeout,
-					Origins: s.set.CORSOrigins, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log, Done: ctx.Done(),
-					Connected: func() func() { return s.metrics.Subscribed(c.Name) },
-				})
+		if set.Serve.ForBitcoin() {
+			w, err := wallet.New(ctx, c)
+			if err != nil {
+				return At(serveOrigin(set), err)
+			}
+			if err := s.wireElectrum(c.Name, w, set); err != nil {
+				return err
+			}
+			err = below("serve.esplora", set.Serve.Esplora, func() (http.Handler, error) {
+				s.plain = append(s.plain, set.Serve.Esplora+"/")
+				return esplora.New(esplora.Options{Chain: w, Path: set.Serve.Esplora, Log: s.h.Log}), nil
 			})
+			if err == nil {
+				err = below("serve.blockbook", set.Serve.Blockbook, func() (http.Handler, error) {
+					return blockbook.New(blockbook.Options{
+						Chain: w, Prefix: set.Serve.Blockbook, Version: s.h.Version, Timeout: s.set.RequestTimeout,
+						Origins: s.set.CORSOrigins, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log, Done: ctx.Done(),
+						Connected: func() func() { return s.metrics.Subscribed(c.Name) },
+					})
+				})
+			}
+			if err != nil {
+				return err
+			}
 		}
+		err := below("serve.kupo", set.Serve.Kupo, func() (http.Handler, error) {
+			s.writes = append(s.writes, set.Serve.Kupo+"/")
+			return kupo.New(ctx, kupo.Options{
+				Chain: c, Path: set.Serve.Kupo, Version: s.h.Version, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log,
+				AnyOrigin: len(s.set.CORSOrigins) == 0,
+			})
+		})
 		if err != nil {
 			return err
 		}
@@ -97,11 +111,11 @@ func (s *Server) checkPath(path, chain string, paths map[string]string) error {
 
 // plainErrors reports whether errors of requests to a path are plain text, as the protocol that is served there has
 // them.
-func (s *Server) plainErrors(path string) bool {
-	for _, prefix := range s.plain {
-		if strings.HasPrefix(path, prefix) {
-			return true
-		}
-	}
-	return false
+func (s *Server) plainErrors(path string) bool { return startsWithAny(path, s.plain) }
+
+// takesWrites reports whether the protocol that is served at a path answers PUT and DELETE.
+func (s *Server) takesWrites(path string) bool { return startsWithAny(path, s.writes) }
+
+func startsWithAny(path string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }

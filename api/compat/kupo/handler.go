@@ -1,0 +1,270 @@
+package kupo
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"birthmark/api/ratelimit"
+	"birthmark/api/served"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/core/query"
+	"birthmark/model"
+)
+
+// Options configure a handler.
+type Options struct {
+	Chain   *served.Chain
+	Path    string       // below which the API is served: "/kupo"
+	Version string       // of this program
+	InSync  func() bool  // whether the database is near the tip of its source
+	Log     *slog.Logger // nil: no log
+
+	// AnyOrigin lets web pages of every origin read answers, as Kupo does.
+	AnyOrigin bool
+}
+
+// Indexes that patterns need. All but the credentials and policies are also needed for datums and scripts.
+const (
+	addressIndex    = "address"
+	paymentIndex    = "payment_credential"
+	delegationIndex = "stake_credential"
+	policyIndex     = "policy"
+	datumIndex      = "datum_hash"
+	scriptIndex     = "script_hash"
+)
+
+var indexes = []string{addressIndex, paymentIndex, delegationIndex, policyIndex, datumIndex, scriptIndex}
+
+// New returns the handler of all requests below the path of o. The error is of kind [model.Refused] if the chain is
+// another one, or if its database lacks an index or raw transactions; it contains what adds them.
+func New(ctx context.Context, o Options) (http.Handler, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	c := o.Chain
+	if c.Model.Name() != "cardano" {
+		return nil, model.Errorf(model.Refused, "unsupported", "%s: Kupo's API is for cardano only", c.Name)
+	}
+	return &handler{o}, c.View(ctx, func(v *query.View) error {
+		return v.From(ctx, func(q *query.Query) error {
+			for _, name := range indexes {
+				if _, err := q.Index(name); err != nil {
+					return model.Errorf(model.Refused, "unknown_index", "%s: Kupo's API needs the index %s: set indexes: kupo in the "+
+						"settings, and run birthmark index add %s", c.Name, name, name)
+				}
+			}
+			if !q.HasRaw() {
+				return model.Errorf(model.Refused, "no_raw", "%s: Kupo's API needs raw transactions: sync into a new database with raw: keep", c.Name)
+			}
+			return nil
+		})
+	})
+}
+
+type handler struct{ Options }
+
+// request is a request and its answer.
+type request struct {
+	*handler
+	ctx context.Context
+	r   *http.Request
+	w   http.ResponseWriter
+	q   *query.Query // of one snapshot
+
+	out     []byte // of the answer
+	sent    bool   // a part of the answer was sent
+	release func() // of the cost of a long answer; nil: it is short
+
+	points  map[model.HeightPk]point
+	owners  map[model.BirthPk]owner
+	parsed  map[model.TxPk]*rawTx
+	datums  map[string][]byte // found by hash; nil: not found
+	heights []model.HeightPk  // of points that were read, reused
+}
+
+const jsonType = "application/json;charset=utf-8"
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &request{handler: h, ctx: r.Context(), r: r, w: w}
+	header := w.Header()
+	header["Content-Type"] = []string{jsonType}
+	if h.AnyOrigin {
+		header["Access-Control-Allow-Origin"] = []string{"*"}
+	}
+	defer func() {
+		if q.release != nil {
+			q.release()
+		}
+	}()
+	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, h.Path), "/"), "/")
+	if path[0] == "v1" {
+		path = path[1:]
+	}
+	if err := q.route(path); err != nil {
+		q.fail(err)
+		return
+	}
+	if !q.sent {
+		header["Content-Length"] = []string{strconv.Itoa(len(q.out))}
+	}
+	_, _ = w.Write(q.out) // fails only if the client is gone
+}
+
+// route answers the request for a path. It sets the route for metrics.
+func (q *request) route(path []string) error {
+	q.r.Pattern = ""
+	if len(path) == 0 {
+		return errNoEndpoint
+	}
+	endpoint, args := path[0], path[1:]
+	answer, read := map[string]func([]string) error{
+		"matches": q.matches, "datums": q.datum, "scripts": q.script, "metadata": q.metadata, "checkpoints": q.checkpoints,
+	}[endpoint]
+	others := map[string]func([]string) error{"patterns": q.patterns, "health": q.health, "metrics": q.metrics}
+	if !read && others[endpoint] == nil {
+		return errNoEndpoint
+	}
+	q.r.Pattern = q.Path + "/" + endpoint
+	method := q.r.Method
+	switch {
+	case method == http.MethodOptions:
+		return nil
+	case endpoint == "matches" && method == http.MethodDelete:
+		return errDelete
+	case !read && endpoint == "patterns":
+	case method != http.MethodGet && method != http.MethodHead:
+		return errMethod
+	}
+	if !read {
+		return others[endpoint](args)
+	}
+	return q.view(func() error {
+		tip, err := q.setTip()
+		if err != nil {
+			return err
+		}
+		if tip != nil && q.hasAnswer(tip) {
+			q.sent = true
+			q.w.WriteHeader(http.StatusNotModified)
+			return nil
+		}
+		return answer(args)
+	})
+}
+
+// view calls f with a snapshot of the database.
+func (q *request) view(f func() error) error {
+	return q.Chain.View(q.ctx, func(v *query.View) error {
+		return v.From(q.ctx, func(s *query.Query) error {
+			q.q = s
+			return f()
+		})
+	})
+}
+
+// setTip sets the headers with the tip, and returns it; nil before the first block.
+func (q *request) setTip() (*point, error) {
+	if q.q.Tip.IsOrigin() {
+		return nil, nil
+	}
+	tip, err := q.point(q.q.Tip.Height)
+	if err != nil {
+		return nil, err
+	}
+	h := q.w.Header()
+	h["X-Most-Recent-Checkpoint"] = []string{strconv.FormatUint(tip.slot, 10)}
+	h["Etag"] = []string{tip.hash.String()}
+	return &tip, nil
+}
+
+// hasAnswer reports whether the client has the answer for a tip, whose ETag is without quotes.
+func (q *request) hasAnswer(tip *point) bool {
+	etag, have := tip.hash.String(), q.r.Header["If-None-Match"]
+	return served.MatchesETag(have, etag) || served.MatchesETag(have, `"`+etag+`"`)
+}
+
+// flushAt is the size in bytes of the parts in which long answers are sent.
+const flushAt = 64 << 10
+
+// flush sends the answer so far if it is long. A long answer costs more than others, and has no time limit.
+func (q *request) flush() error {
+	if len(q.out) < flushAt {
+		return nil
+	}
+	if !q.sent {
+		release, err := ratelimit.Take(q.w, ratelimit.Heavy)
+		if err != nil {
+			return err
+		}
+		q.release = release
+		r, err := ratelimit.Stream(q.w, q.r)
+		if err != nil {
+			return err
+		}
+		q.ctx, q.q.Ctx, q.sent = r.Context(), r.Context(), true
+	}
+	_, err := q.w.Write(q.out)
+	if q.out = q.out[:0]; err == nil {
+		err = q.ctx.Err()
+	}
+	return err
+}
+
+// point is a block as Kupo identifies it.
+type point struct {
+	slot uint64
+	hash model.Hash
+}
+
+// point returns the point of the block at h, which must exist.
+func (q *request) point(h model.HeightPk) (point, error) {
+	err := q.readPoints(h)
+	return q.points[h], err
+}
+
+// readPoints reads the points of blocks, which must exist.
+func (q *request) readPoints(heights ...model.HeightPk) error {
+	if q.points == nil || len(q.points) > maxPoints {
+		q.points = map[model.HeightPk]point{}
+	}
+	missing := q.heights[:0]
+	for _, h := range heights {
+		if _, known := q.points[h]; !known && !slices.Contains(missing, h) {
+			missing = append(missing, h)
+		}
+	}
+	q.heights = missing
+	rows, err := q.q.BlockRows(missing)
+	if err != nil {
+		return err
+	}
+	for i, h := range missing {
+		header, err := q.q.Chain.Header(rows[i].Header)
+		if err != nil {
+			return err
+		}
+		q.points[h] = point{header.(*ledger.Header).Slot, rows[i].Hash}
+	}
+	return nil
+}
+
+// maxPoints is the number of points that are kept during a long answer.
+const maxPoints = 1 << 14
+
+func (q *request) add(parts ...string) {
+	for _, p := range parts {
+		q.out = append(q.out, p...)
+	}
+}
+
+func (q *request) addUint(n uint64) { q.out = strconv.AppendUint(q.out, n, 10) }
+
+func (q *request) addPoint(p point) {
+	q.add(`{"slot_no":`)
+	q.addUint(p.slot)
+	q.add(`,"header_hash":"`, p.hash.String(), `"`)
+}
