@@ -175,7 +175,7 @@ func (q *request) eachTx(index string, value []byte, visit func(*rawTx) bool) er
 	return err
 }
 
-// readOne returns a raw transaction. It does not change those that are parsed for a batch.
+// readOne returns a raw transaction. It leaves the transactions that are parsed for a batch unchanged.
 func (q *request) readOne(tx model.TxPk) (*rawTx, error) {
 	if t := q.parsed[tx]; t != nil {
 		return t, nil

@@ -153,7 +153,7 @@ func (n *naive) bound(rng *rand.Rand, with func(string), only func(func(*utxo) b
 	}
 }
 
-// longList is the number of matches from which a question is asked seldom.
+// longList is the number of matches from which a question is skipped most of the time.
 const longList = 500
 
 // verify compares the answers to random questions with those of the model.
@@ -370,7 +370,7 @@ func TestCheckpoints(t *testing.T) {
 	}
 }
 
-// The state of a server is JSON, or metrics for those that accept anything, as Kupo answers.
+// The state of a server is JSON, or metrics for a client that accepts anything, as Kupo answers.
 func TestHealth(t *testing.T) {
 	w := newWorld(t, "preview", true)
 	a := w.ask(t, "GET", "/health")

@@ -177,7 +177,7 @@ func hasData(row *schema.UtxoRow) bool {
 	})
 }
 
-// readRaws reads the raw transactions that create outputs with data, and those that spend outputs.
+// readRaws reads the raw transactions that create outputs with data, and transactions that spend outputs.
 func (s *search) readRaws(pks []model.UtxoPk, rows []schema.UtxoRow, spenders []*model.InputPk) error {
 	var txs []model.TxPk
 	for i, pk := range pks {
