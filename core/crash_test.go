@@ -30,12 +30,12 @@ func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
 		blocks := v.NewGenerator(testseed.Of(t, 80)).Blocks(14)
+		after := fresh(t, v, blocks)
 		for _, caches := range []int64{0, 1 << 20} {
 			s := storetest.NewFaulty(memory.New())
 			db := open(t, s, v, caches)
 			appendAll(t, db, blocks[:8], 4)
 			before := dump(t, db)
-			after := fresh(t, v, blocks)
 			failed := 0
 			for step := 1; ; step++ {
 				s.FailAt(step)
@@ -146,6 +146,7 @@ func TestAFailedWriteThatWasAppliedIsDetected(t *testing.T) {
 	ctx := context.Background()
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 570)).Blocks(20)
+		prefix := prefixes(t, v, blocks)
 		for name, fail := range map[string]func(db *core.DB) error{
 			"append":   func(db *core.DB) error { return db.Append(ctx, blocks[10:13]) },
 			"rollback": func(db *core.DB) error { return db.Rollback(ctx, blocks[4].Point()) },
@@ -167,7 +168,7 @@ func TestAFailedWriteThatWasAppliedIsDetected(t *testing.T) {
 				if have == 10 {
 					t.Fatalf("%s: still at the tip before", name)
 				}
-				same(t, name+" was applied", dump(t, db), fresh(t, v, blocks[:have]))
+				same(t, name+" was applied", dump(t, db), prefix(have))
 				switch then {
 				case "append":
 					appendAll(t, db, blocks[have:], 3)
@@ -177,7 +178,7 @@ func TestAFailedWriteThatWasAppliedIsDetected(t *testing.T) {
 				case "sync":
 					sync(t, db, events(blocks), core.SyncOptions{})
 				}
-				same(t, name+", then "+then, dump(t, db), fresh(t, v, blocks))
+				same(t, name+", then "+then, dump(t, db), prefix(len(blocks)))
 				consistent(t, db)
 			}
 		}
@@ -249,16 +250,13 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 	testrun.Slow(t)
 	n := testseed.Of(t, 90)
 	rng := rand.New(rand.NewPCG(n, 0))
-	blocks := crashVariant.NewGenerator(n).Blocks(crashAll)
+	prefix := prefixes(t, crashVariant, crashVariant.NewGenerator(n).Blocks(crashAll))
 	for _, wal := range []string{"on", "off", "bulk", "sync"} {
 		t.Run("wal "+wal, func(t *testing.T) {
 			dir := t.TempDir()
-			kills := 7
+			kills := 4
 			if wal == "sync" {
-				kills = 20
-			}
-			if testing.Short() {
-				kills = 4
+				kills = 10
 			}
 			for range kills {
 				acknowledged := killed(t, dir, wal, n, time.Duration(rng.IntN(120))*time.Millisecond)
@@ -277,7 +275,7 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 					t.Errorf("%d blocks after a kill, %d were acknowledged", have, acknowledged)
 				}
 				if have > 0 {
-					same(t, "after a kill", dump(t, db), fresh(t, crashVariant, blocks[:have]))
+					same(t, "after a kill", dump(t, db), prefix(have))
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
@@ -290,7 +288,7 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 			s := openRocks(t, dir, wal == "on")
 			db := open(t, s, crashVariant, 0)
 			consistent(t, db)
-			same(t, "finished after kills", dump(t, db), fresh(t, crashVariant, blocks))
+			same(t, "finished after kills", dump(t, db), prefix(crashAll))
 		})
 	}
 }

@@ -62,13 +62,10 @@ func TestOverflowRunsDoNotChangeTheDatabase(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 320)
 		rng := rand.New(rand.NewPCG(n, 0))
-		rounds := 12
-		if testing.Short() {
-			rounds = 3
-		}
 		blocks := v.NewGenerator(n).Blocks(120)
+		want := fresh(t, v, blocks)
 		spilled := 0
-		for range rounds {
+		for range amount(6, 3) {
 			s := &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}
 			memory := overflowMemory(rng)
 			have := 0
@@ -113,7 +110,7 @@ func TestOverflowRunsDoNotChangeTheDatabase(t *testing.T) {
 			}
 			db := open(t, s, v, memory)
 			sync(t, db, events(blocks[len(blocks)-1].Point()), core.SyncOptions{})
-			same(t, "with overflow runs", dump(t, db), fresh(t, v, blocks))
+			same(t, "with overflow runs", dump(t, db), want)
 			for _, left := range s.runs(t) {
 				if !strings.HasPrefix(filepath.Base(left), "outputs-") {
 					t.Errorf("run %s is left at the tip", left)
@@ -312,6 +309,7 @@ func TestADeepForkAfterCachesAreRestoredInParts(t *testing.T) {
 		const early, fork, late, all = 20, 40, 150, 200
 		blocks := v.NewGenerator(testseed.Of(t, 325)).Blocks(all)
 		branch := branchOf(blocks, fork)
+		want := fresh(t, v, slices.Concat(blocks[:fork], branch))
 		for _, reopened := range []bool{false, true} {
 			const memory = 16 << 10
 			s := &partsStore{overflowing: &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}}
@@ -342,7 +340,7 @@ func TestADeepForkAfterCachesAreRestoredInParts(t *testing.T) {
 				db = open(t, s, v, memory)
 			}
 			sync(t, db, events(blocks[late+9].Point(), blocks[late+10:], blocks[fork-1].Point(), branch), core.SyncOptions{BatchWeight: 100})
-			same(t, "after a deep fork", dump(t, db), fresh(t, v, slices.Concat(blocks[:fork], branch)))
+			same(t, "after a deep fork", dump(t, db), want)
 			consistent(t, db)
 		}
 	})
@@ -354,7 +352,7 @@ func TestRollbacksBeyondMemoryWithRepeatedHashes(t *testing.T) {
 	v, rng := modeltest.Variants()[3], testseed.Rand(t)
 	for range testrun.Amount(3, 1) {
 		blocks := v.NewGenerator(rng.Uint64()).Blocks(testrun.Amount(200, 50))
-		db := open(t, openRocks(t, t.TempDir(), false), v, 0)
+		db := open(t, &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}, v, 0)
 		for next := range blocks {
 			appendAll(t, db, blocks[next:next+1], 1)
 			if back := 1 + rng.IntN(4); next >= back {

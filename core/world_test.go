@@ -21,6 +21,7 @@ var (
 	dump       = coretest.Dump
 	same       = coretest.Same
 	fresh      = coretest.Fresh
+	prefixes   = coretest.Prefixes
 	variants   = modeltest.Each
 	point      = coretest.Point
 	amount     = testrun.Amount

@@ -154,6 +154,23 @@ func Fresh(t testing.TB, v modeltest.Variant, blocks []*model.Block) Dumped {
 	return Dump(t, db)
 }
 
+// Prefixes returns a function that returns what [Fresh] returns for the first n blocks. It appends each block once.
+func Prefixes(t testing.TB, v modeltest.Variant, blocks []*model.Block) func(n int) Dumped {
+	t.Helper()
+	s := memory.New()
+	db := Open(t, s, v, 1<<20)
+	stores := []*memory.Store{s.Clone()} // by number of blocks
+	for i := range blocks {
+		AppendAll(t, db, blocks[i:i+1], 1)
+		stores = append(stores, s.Clone())
+	}
+	Consistent(t, db)
+	return func(n int) Dumped {
+		t.Helper()
+		return Dump(t, Open(t, stores[n], v, 0))
+	}
+}
+
 // Point returns the point of block i, or the origin if i is -1.
 func Point(blocks []*model.Block, i int) model.Point {
 	if i < 0 {

@@ -40,6 +40,9 @@ type Store struct {
 // New creates an empty store.
 func New() *Store { return &Store{families: families{}} }
 
+// Clone returns a store with the same rows. It copies none: trees are copied when they are written.
+func (s *Store) Clone() *Store { return &Store{families: s.state().families} }
+
 func (s *Store) state() reader {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 var ErrInjected = errors.New("injected failure")
 
 // Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get, GetMany and Suffixes,
-// the start of every Scan and every row it yields, and the end of every Update's fn, where the write would follow. A
-// failing step does nothing else; the steps after it succeed.
+// the start of every Scan and its rows 1, 2, 4, 8 and so on, and the end of every Update's fn, where the write would
+// follow. A failing step does nothing else; the steps after it succeed.
 type Faulty struct {
 	storage.Store // Declare, Drop and Close are not steps
 
@@ -98,9 +98,10 @@ func (r faultyReader) Scan(f storage.Family, from, to []byte, reverse bool) iter
 			yield(storage.KV{}, err)
 			return
 		}
+		row := 0
 		for kv, err := range r.inner.Scan(f, from, to, reverse) {
-			if err == nil {
-				err = r.s.step(fmt.Sprintf("a row of a Scan of family %d", f))
+			if row++; err == nil && row&(row-1) == 0 {
+				err = r.s.step(fmt.Sprintf("row %d of a Scan of family %d", row, f))
 			}
 			if err != nil {
 				yield(storage.KV{}, err)

@@ -17,9 +17,9 @@ func TestFaultyThatDoesNotFailIsAStore(t *testing.T) {
 
 const family storage.Family = 1
 
-// work reads in every way and writes a row: 1 step for Get, 1 for GetMany, 1 for Suffixes, 1+2 for a scan of two rows,
-// 1+1 for a scan that stops after the first row, 1 for the write.
-const workSteps = 9
+// work reads in every way and writes a row: 1 step for Get, 1 for GetMany, 1 for Suffixes, 1+3 for a scan of five rows,
+// of which the third and the fifth are no steps, 1+1 for a scan that stops after the first row, 1 for the write.
+const workSteps = 10
 
 func work(s storage.Store) error {
 	return s.Update(context.Background(), func(r storage.Reader, b storage.Batch) error {
@@ -33,12 +33,12 @@ func work(s storage.Store) error {
 		if _, err := r.Suffixes(family, [][]byte{[]byte("8 bytes.")}); err != nil {
 			return err
 		}
-		for _, err := range r.Scan(family, nil, []byte("c"), false) {
+		for _, err := range r.Scan(family, nil, []byte("f"), false) {
 			if err != nil {
 				return fmt.Errorf("scan: %w", err)
 			}
 		}
-		for _, err := range r.Scan(family, nil, []byte("c"), true) {
+		for _, err := range r.Scan(family, nil, []byte("f"), true) {
 			return err
 		}
 		return nil
@@ -64,8 +64,9 @@ func newFaulty(t *testing.T) (*storetest.Faulty, storage.Store) {
 		t.Fatal(err)
 	}
 	err := inner.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
-		b.Put(family, []byte("a"), nil)
-		b.Put(family, []byte("b"), nil)
+		for _, key := range "abcde" {
+			b.Put(family, []byte(string(key)), nil)
+		}
 		return nil
 	})
 	if err != nil {
