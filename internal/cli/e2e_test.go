@@ -74,7 +74,7 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		syncTo(t, db, source, "--wal=off", "--memory", "64MiB")
 		same(t, db, digest)
 	})
-	for _, weight := range []int{1, 7, 500} {
+	for _, weight := range []int{1, 500} {
 		t.Run("in batches of "+strconv.Itoa(weight), func(t *testing.T) {
 			db := filepath.Join(t.TempDir(), "db")
 			store, err := rocks.Open(db, rocks.Options{WAL: true, BlockCache: 8 << 20, WriteBuffers: 32 << 20})

@@ -28,8 +28,8 @@ const killsVariable = "BIRTHMARK_KILLS"
 // killTxs is the size of a chain whose caches overflow 15 times per shard if they have killCaches bytes. With the caches of
 // the minimum of memory, a chain of 200,000 transactions overflows once, and one of a million is merged.
 const (
-	killTxs    = 120_000
-	killCaches = 3 << 20
+	killTxs    = 60_000
+	killCaches = 3 << 19
 )
 
 // killOptions are all options of accounts of two indexes. At the level debug the log has every start of the caches.
@@ -51,7 +51,7 @@ func TestKillsDuringAFirstSyncBeyondMemory(t *testing.T) {
 		if kills, err = strconv.Atoi(text); err != nil {
 			t.Fatalf("%s: %v", killsVariable, err)
 		}
-		txs *= 2
+		txs *= 4
 	}
 	rng := testseed.Rand(t)
 	dir := t.TempDir()

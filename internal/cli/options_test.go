@@ -22,7 +22,7 @@ type realRun struct {
 	chain, network, source string
 	indexes                []string // built-in indexes, except one-to-one ones
 	own                    string   // five definitions
-	half                   string   // a height in the middle
+	half, to               string   // a height in the middle, and the last one
 }
 
 // settings writes settings for all indexes of the run, with all options or with none.
@@ -63,7 +63,7 @@ func TestOptionsDoNotChangeAnswers(t *testing.T) {
 	for name, run := range map[string]func(t *testing.T) realRun{
 		"bitcoin": func(t *testing.T) realRun {
 			return realRun{
-				chain: "bitcoin", network: "mainnet", source: "file://" + realBlocks(t), half: "7066",
+				chain: "bitcoin", network: "mainnet", source: "file://" + realBlocks(t), half: "3000", to: "6000",
 				indexes: []string{"address", "script_hash", "script_type"},
 				own: `
 coin: { when: "tx.coinbase", value: "output.value" }
@@ -75,7 +75,7 @@ spender_sequences: { when: "not tx.coinbase", value: "map(tx.inputs, .sequence)"
 		},
 		"cardano": func(t *testing.T) realRun {
 			return realRun{
-				chain: "cardano", network: "preview", source: "file://" + testblocks.Path(t, "cardano", "dingo-immutable"), half: "45000",
+				chain: "cardano", network: "preview", source: "file://" + testblocks.Path(t, "cardano", "dingo-immutable"), half: "38000", to: "41000",
 				indexes: strings.Split(everyCardanoIndex, ","),
 				own: `
 asset_name: { value: "map(output.assets, .name)", kind: many-valued }
@@ -87,7 +87,7 @@ outputs_of_tx: { value: "tx.output_count" }`,
 		},
 		"ergo": func(t *testing.T) realRun {
 			return realRun{
-				chain: "ergo", network: "mainnet", source: "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), half: "1000",
+				chain: "ergo", network: "mainnet", source: "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), half: "800", to: "1500",
 				indexes: slices.DeleteFunc(strings.Split(everyErgoIndex, ","), func(name string) bool { return name == "box_id" }),
 				own: `
 made_at: { value: "output.creation_height" }
@@ -104,8 +104,8 @@ tx_outputs: { value: "tx.output_count" }`,
 			plain, all, again := filepath.Join(dir, "plain"), filepath.Join(dir, "all"), filepath.Join(dir, "again")
 			off, indexes := r.settings(t, dir, false)
 			on, _ := r.settings(t, dir, true)
-			ask(t, nil, "sync", "--config", off, "--db", plain)
-			ask(t, nil, "sync", "--config", on, "--db", all)
+			ask(t, nil, "sync", "--config", off, "--db", plain, "--to-height", r.to)
+			ask(t, nil, "sync", "--config", on, "--db", all, "--to-height", r.to)
 			consistent(t, all)
 
 			without, with := openReadOnly(t, plain), openReadOnly(t, all)
@@ -116,7 +116,7 @@ tx_outputs: { value: "tx.output_count" }`,
 			digest := digestOf(t, all)
 			ask(t, nil, "sync", "--config", on, "--db", again, "--to-height", r.half)
 			half := digestOf(t, again)
-			ask(t, nil, "sync", "--config", on, "--db", again)
+			ask(t, nil, "sync", "--config", on, "--db", again, "--to-height", r.to)
 			same(t, again, digest)
 			ask(t, nil, "rollback", "--db", again, "--to-height", r.half)
 			consistent(t, again)

@@ -45,23 +45,23 @@ func TestRecipesGiveOneDatabase(t *testing.T) {
 	for _, c := range []struct {
 		section, network, indexes string
 		sources                   func(t *testing.T) []string
-		half                      string
+		half, to                  string
 		values                    string // an index that has some
 	}{
 		{"Cardano", "preview", everyCardanoIndex, func(t *testing.T) []string {
 			return []string{"file://" + testblocks.Path(t, "cardano", "dingo-immutable")}
-		}, "48000", "asset_name"},
+		}, "40000", "42000", "asset_name"},
 		{"Ergo", "testnet", everyErgoIndex, func(t *testing.T) []string {
 			return []string{ergoFile(t, ergoBlocks...), node.Start(t)}
-		}, "60", "register_text"},
+		}, "60", "119", "register_text"},
 	} {
 		t.Run(c.section, func(t *testing.T) {
 			dir, sources := t.TempDir(), c.sources(t)
 			file := filepath.Join(dir, "birthmark.yaml")
 			write(t, file, recipeSettings(t, c.section, c.network, c.indexes))
-			sync := func(db, source string, more ...string) {
+			sync := func(db, source string) {
 				t.Helper()
-				ask(t, nil, append([]string{"sync", "--config", file, "--source", source, "--db", db}, more...)...)
+				ask(t, nil, "sync", "--config", file, "--source", source, "--db", db, "--to-height", c.to)
 			}
 			db := filepath.Join(dir, "db")
 			sync(db, sources[0])
