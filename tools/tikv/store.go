@@ -59,7 +59,7 @@ func serveStore(pdAddr, addr, dir string, regionSize int64) error {
 		return err
 	}
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(64 << 20))
-	tikvpb.RegisterTikvServer(server, tikv.NewServer(regions, store, inner))
+	tikvpb.RegisterTikvServer(server, &reverseServer{tikv.NewServer(regions, store, inner), regions, bundle})
 	fmt.Println("ready")
 	return server.Serve(listener)
 }
