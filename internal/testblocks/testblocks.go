@@ -2,6 +2,7 @@
 package testblocks
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,14 +34,15 @@ func Path(t testing.TB, elements ...string) string {
 	return found[0]
 }
 
-// top is the folder of go.mod. A test runs in the folder of its package.
+// top is the folder of the go.mod of the program, not of a module below it. A test runs in the folder of its package.
 func top(t testing.TB) string {
 	dir, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+		text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.HasPrefix(text, []byte("module birthmark\n")) {
 			return dir
 		}
 		parent := filepath.Dir(dir)
