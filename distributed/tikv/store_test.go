@@ -1,6 +1,7 @@
 package tikv
 
 import (
+	"os"
 	"testing"
 
 	"birthmark/distributed/cluster"
@@ -9,7 +10,13 @@ import (
 	"birthmark/storage/storetest"
 )
 
-func TestMain(m *testing.M) { testrun.Main(m, cluster.Stop) }
+func TestMain(m *testing.M) {
+	if os.Getenv("BIRTHMARK_TIKV_CHILD") != "" {
+		child()
+		return
+	}
+	testrun.Main(m, cluster.Stop)
+}
 
 // modes are the ways to write: as a user's database does, and with every update of more than three rows in parts.
 var modes = map[string]func(*Config){

@@ -216,7 +216,6 @@ func (s *Store) large(ctx context.Context, changes []change) error {
 	if err != nil {
 		return err
 	}
-	hook("logged")
 	sealed := seal{parts: uint32(len(parts)), digest: sha256.Sum256(digests)}
 	key, there := s.keys.state("seal"), false
 	err = s.retry(ctx, func() error {
@@ -237,7 +236,6 @@ func (s *Store) large(ctx context.Context, changes []change) error {
 	if err != nil && !errors.Is(err, errDone) {
 		return err
 	}
-	hook("sealed")
 	// The update will happen, whether it is cancelled or not.
 	ctx = context.WithoutCancel(ctx)
 	s.calls.seals.Add(1)
@@ -251,13 +249,11 @@ func (s *Store) finish(ctx context.Context, sealed seal, part func(context.Conte
 		if err != nil {
 			return err
 		}
-		hook(fmt.Sprintf("part %d", i))
 		return s.fenced(ctx, s.laneKey(lane), func(txn *transaction.KVTxn, _ *fence) error { return apply(txn, changes) })
 	})
 	if err != nil {
 		return err
 	}
-	hook("applied")
 	next := s.version + 1
 	err = s.step(ctx, func(f fence) bool { return f.version == next }, func(txn *transaction.KVTxn, f *fence) error {
 		f.version = next
@@ -269,14 +265,10 @@ func (s *Store) finish(ctx context.Context, sealed seal, part func(context.Conte
 		return txn.Delete(s.keys.state("seal"))
 	})
 	if err == nil {
-		hook("published")
 		s.ended(next)
 	}
 	return err
 }
-
-// hook is replaced by tests.
-var hook = func(string) {}
 
 // eachPart runs do for each part, several at once with different lanes, and again while the cluster does not answer.
 func (s *Store) eachPart(ctx context.Context, parts int, do func(ctx context.Context, i, lane int) error) error {
