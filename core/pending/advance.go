@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"iter"
 	"slices"
 
 	"birthmark/core/query"
@@ -130,17 +131,8 @@ func (p *Pool) block(q *query.Query, h model.HeightPk) error {
 		return t, err
 	}
 	txs := schema.Rows(q.R, schema.FamilyTxHash, from.AppendTo(nil), to.AppendTo(nil), false, parse)
-	for t, err := range txs {
-		if err != nil {
-			return err
-		}
-		if tx := p.Tx(t.id); tx != nil {
-			p.confirm(tx, point)
-		}
-		if err := p.relocate(t); err != nil {
-			return err
-		}
-		p.aside.drop(t.id)
+	if err := p.confirmAll(txs, point); err != nil {
+		return err
 	}
 	spends := schema.Rows(q.R, schema.FamilySpentUtxo, from.AppendTo(nil), to.AppendTo(nil), false, schema.ParseSpendRow)
 	for row, err := range spends {
@@ -155,6 +147,27 @@ func (p *Pool) block(q *query.Query, h model.HeightPk) error {
 		p.recent = slices.Clone(p.recent[maxRecent:])
 	}
 	return nil
+}
+
+// confirmAll removes the transactions that a block has.
+func (p *Pool) confirmAll(txs iter.Seq2[blockTx, error], block model.Point) error {
+	var confirmed []*Tx
+	var failed error
+	for t, err := range txs {
+		if failed = err; err != nil {
+			break
+		}
+		if tx := p.Tx(t.id); tx != nil {
+			p.confirm(tx, block)
+			confirmed = append(confirmed, tx)
+		}
+		if failed = p.relocate(t); failed != nil {
+			break
+		}
+		p.aside.drop(t.id)
+	}
+	p.deleteRows(confirmed)
+	return failed
 }
 
 // relocate sets the pointers of the inputs that spend outputs of a transaction of a block. The transaction was

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/bench/process"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/model"
@@ -159,10 +160,11 @@ func BenchmarkCompareList(b *testing.B) {
 	}
 }
 
-// The figure to reach is 20 ms.
+// The figure to reach is 20 ms. Other processes do not distort the processor time, unlike the time of a clock.
 func BenchmarkBlockLeaves(b *testing.B) {
 	f := fullPool(b)
 	ctx := context.Background()
+	var cpu time.Duration
 	for b.Loop() {
 		b.StopTimer()
 		var txs []model.Tx
@@ -187,13 +189,16 @@ func BenchmarkBlockLeaves(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.StartTimer()
+		began := process.CPU()
 		err := f.db.From(ctx, func(q *query.Query) error { return f.pool.Advance(q) })
 		f.pool.snapshot()
 		f.pool.takeChange()
+		cpu += process.CPU() - began
 		if err != nil {
 			b.Fatal(err)
 		}
 	}
+	b.ReportMetric(float64(cpu.Microseconds())/1e3/float64(b.N), "cpu-ms/op")
 }
 
 // The figure to reach is 200 ns for a value without transactions.

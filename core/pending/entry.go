@@ -1,7 +1,11 @@
 package pending
 
 import (
+	"cmp"
 	"math/big"
+	"slices"
+
+	"github.com/tidwall/btree"
 
 	"birthmark/model"
 )
@@ -191,7 +195,8 @@ func (p *Pool) remove(t *Tx, f Fate) {
 	}
 }
 
-// confirm removes a transaction that a block has at pk. Its descendants then have an ancestor less.
+// confirm removes a transaction that a block has, except for the rows that [Pool.deleteRows] removes. Its descendants
+// then have an ancestor less.
 func (p *Pool) confirm(t *Tx, block model.Point) {
 	for _, d := range p.descendants(t) {
 		row := ancestorsRow{prefix: prefixOf(&d.ID), tx: d, Ancestors: p.Ancestors(d)}
@@ -205,33 +210,19 @@ func (p *Pool) confirm(t *Tx, block model.Point) {
 		p.ancestors.Delete(row)
 		p.touch(d)
 	}
-	p.delete(t, Fate{Reason: Confirmed, Block: block, At: p.now().Unix()})
+	p.gone(t, Fate{Reason: Confirmed, Block: block, At: p.now().Unix()})
 	p.touch(t)
 }
 
-// delete removes the rows of a transaction.
+// delete removes a transaction.
 func (p *Pool) delete(t *Tx, f Fate) {
-	for i := range t.inputs {
-		in := &t.inputs[i]
-		p.spends.Delete(spendRow{prefixOf(&in.Outpoint.Tx), in})
-		if p.coins[t.pks[i]] == in {
-			delete(p.coins, t.pks[i])
-		}
-	}
+	p.gone(t, f)
+	p.deleteRows([]*Tx{t})
+}
+
+// gone records that a transaction left. Its rows other than that of txs remain until [Pool.deleteRows].
+func (p *Pool) gone(t *Tx, f Fate) {
 	p.txs.Delete(txRow{prefixOf(&t.ID), t})
-	p.arrivals.Delete(t)
-	p.rates.Delete(rateRow{t.Rate(), t})
-	p.ancestors.Delete(ancestorsRow{prefix: prefixOf(&t.ID), tx: t})
-	rows := 0
-	t.values(func(index int, value []byte) {
-		p.values.Delete(valueRow{hashOfValue(index, value), t})
-		rows++
-	}, func(id []byte) {
-		p.assets.Delete(valueRow{hashOfValue(assetSpace, id), t})
-		rows++
-	})
-	p.count(t, rows, -1)
-	p.dropRaw(t)
 	f.ID = t.ID
 	if !p.change.All {
 		p.change.Out = append(p.change.Out, Left{f, t})
@@ -239,6 +230,57 @@ func (p *Pool) delete(t *Tx, f Fate) {
 	if f.Reason == Replaced || f.Reason == Dropped {
 		p.record(f)
 	}
+}
+
+// deleteRows removes the rows of transactions that left, in the order of each table: memory that was just used is in
+// the caches of the processor.
+func (p *Pool) deleteRows(all []*Tx) {
+	rows := make(chan int, 1)
+	deleteValues := func() { rows <- p.deleteValues(all) }
+	if len(all) > 1 {
+		go deleteValues()
+	} else {
+		deleteValues()
+	}
+	var spends []spendRow
+	for _, t := range all {
+		for i := range t.inputs {
+			in := &t.inputs[i]
+			spends = append(spends, spendRow{prefixOf(&in.Outpoint.Tx), in})
+			if p.coins[t.pks[i]] == in {
+				delete(p.coins, t.pks[i])
+			}
+		}
+		p.arrivals.Delete(t)
+		p.rates.Delete(rateRow{t.Rate(), t})
+		p.ancestors.Delete(ancestorsRow{prefix: prefixOf(&t.ID), tx: t})
+		p.count(t, 0, -1)
+		p.dropRaw(t)
+	}
+	slices.SortFunc(spends, func(a, b spendRow) int { return cmp.Compare(a.prefix, b.prefix) })
+	for _, r := range spends {
+		p.spends.Delete(r)
+	}
+	p.memory -= int64(<-rows) * valueCost
+}
+
+// deleteValues removes the rows of values and assets, and returns their number.
+func (p *Pool) deleteValues(all []*Tx) int {
+	var values, assets []valueRow
+	for _, t := range all {
+		t.values(func(index int, value []byte) {
+			values = append(values, valueRow{hashOfValue(index, value), t})
+		}, func(id []byte) {
+			assets = append(assets, valueRow{hashOfValue(assetSpace, id), t})
+		})
+	}
+	for table, rows := range map[*btree.BTreeG[valueRow]][]valueRow{p.values: values, p.assets: assets} {
+		slices.SortFunc(rows, func(a, b valueRow) int { return cmp.Compare(a.hash, b.hash) })
+		for _, r := range rows {
+			table.Delete(r)
+		}
+	}
+	return len(values) + len(assets)
 }
 
 // dropRaw frees the serialized bytes of a transaction in the accounts: of one that is removed, or to save memory.
