@@ -37,6 +37,7 @@ type Options struct {
 
 	CacheBytes int64 // bytes of memory for the caches of inputs and values; 0: none
 	IDBytes    int64 // bytes of memory for hashes of transactions that queries have read; 0: a few MiB
+	NoLabels   bool  // queries cache no hashes, texts and births, for measurements
 	ReadOnly   bool
 
 	// Damaged opens a database whose store lost rows, for [DB.Check] and [DB.Dump]. Otherwise Open returns damaged.
@@ -81,6 +82,9 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 	db.SetRawAccess(pointers.RawAccess{})
 	if o.IDBytes > 0 {
 		db.labels.LimitIDs(o.IDBytes)
+	}
+	if o.NoLabels {
+		db.labels.Disable()
 	}
 	if err := db.openMeta(ctx, o); err != nil {
 		return nil, err

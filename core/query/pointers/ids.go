@@ -70,7 +70,8 @@ func (c *ids) find(pk model.TxPk, epoch uint64, id *model.Hash) bool {
 
 func (s *idShard) entry(hash uint64) *idEntry { return &s.entries[hash%uint64(len(s.entries))] }
 
-// put caches the hash of a transaction in one of two entries. It evicts the entry that was put there first.
+// put caches the hash of a transaction in one of two entries. If none is free, it evicts the one that was put there
+// first.
 func (c *ids) put(pk model.TxPk, epoch uint64, id *model.Hash) {
 	s, hash := c.of(pk)
 	s.mu.Lock()
@@ -93,10 +94,14 @@ func (s *idShard) set(hash uint64, e idEntry) {
 	if first.pk == e.pk || second.pk == e.pk {
 		return
 	}
-	if second.pk == 0 {
-		s.filled++
+	if first.pk != 0 {
+		if second.pk != 0 {
+			s.filled--
+		}
+		*second = *first
 	}
-	*second, *first = *first, e
+	*first = e
+	s.filled++
 }
 
 // grow doubles the entries of a shard within the limit.

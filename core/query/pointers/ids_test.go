@@ -44,6 +44,22 @@ func TestHashesOfTransactionsStayWithinTheirLimit(t *testing.T) {
 	}
 }
 
+// Two hashes that have the same two places are both cached. A third one replaces one of them.
+func TestBothPlacesOfAHashAreUsed(t *testing.T) {
+	for _, second := range []uint64{0, 1} {
+		s := idShard{entries: make([]idEntry, 2)}
+		s.set(0, idEntry{pk: 1})
+		s.set(second, idEntry{pk: 2})
+		if a, b := s.entries[0].pk, s.entries[1].pk; a+b != 3 || s.filled != 2 {
+			t.Errorf("places 0 and %d: the entries are %d and %d, %d are filled", second, a, b, s.filled)
+		}
+		s.set(0, idEntry{pk: 3})
+		if s.entries[0].pk != 3 || s.entries[1].pk == 0 || s.filled != 2 {
+			t.Errorf("places 0 and %d: the entries are %+v after a third one", second, s.entries)
+		}
+	}
+}
+
 // An entry is valid in the epoch in which it was put. A snapshot of an earlier epoch does not put entries.
 func TestHashesOfTransactionsBelongToTheirEpoch(t *testing.T) {
 	var n Labels

@@ -23,6 +23,7 @@ type Labels struct {
 	births labelTable    // by stored value, which is in label.text
 	ids    ids           // hashes of transactions
 	epoch  atomic.Uint64 // number of rollbacks begun plus ended: odd during a rollback
+	off    bool          // see Disable
 }
 
 type label struct {
@@ -35,13 +36,16 @@ type label struct {
 // noEpoch is the epoch of a snapshot that does not use the cache.
 const noEpoch = 1
 
+// Disable makes all snapshots read the store. It must be called before the first query.
+func (n *Labels) Disable() { n.off = true }
+
 // Epoch returns the current rollback epoch.
 func (n *Labels) Epoch() uint64 { return n.epoch.Load() }
 
 // epochOf returns the epoch of a snapshot that was taken after epoch was loaded, or noEpoch if a rollback began or
 // ended since.
 func (n *Labels) epochOf(epoch uint64) uint64 {
-	if epoch%2 != 0 || n.epoch.Load() != epoch {
+	if n.off || epoch%2 != 0 || n.epoch.Load() != epoch {
 		return noEpoch
 	}
 	return epoch

@@ -1,6 +1,7 @@
 package benchcmd
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ func (b *commands) electrumCommand() *cli.Command {
 			command.StringDefault("mix", "request kinds with weights, some of "+strings.Join(bench.ElectrumKinds(), ", "),
 				mixText(bench.ElectrumMix)),
 			command.Bool("per-kind", "also measure each kind of the mix separately"),
+			command.Bool("no-cache", "disable all caches but that of the store, as for scripts that were not requested before"),
 			command.StringDefault("samples", "sample `N` of each kind", "1000"),
 			command.String("network", "`NETWORK` of --db, if it cannot be detected"),
 		}, notifyFlags(), commonFlags()),
@@ -59,7 +61,8 @@ func (b *commands) electrum(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := command.Exclusive(c, "url", "db", "reuse-db", "txs"); err != nil {
+	err = errors.Join(command.Exclusive(c, "url", "db", "reuse-db", "txs"), command.Exclusive(c, "url", "no-cache"))
+	if err != nil {
 		return err
 	}
 	if c.IsSet(electrumFlag) != c.IsSet("url") {
@@ -71,7 +74,7 @@ func (b *commands) electrum(c *cli.Context) error {
 		Electrum: c.String(electrumFlag),
 	}
 	a := &ServeAnswer{
-		Connections: o.Connections, Rate: o.Rate, Mix: mix,
+		Connections: o.Connections, NoCache: c.Bool("no-cache"), Rate: o.Rate, Mix: mix,
 		protocols: &config.Chain{Serve: config.Serve{Electrum: "127.0.0.1:0"}},
 	}
 	if err := b.Load(c); err != nil {

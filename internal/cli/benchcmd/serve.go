@@ -200,7 +200,7 @@ func (b *commands) serve(c *cli.Context) error {
 
 // serveDatabase measures a database that is not written.
 func (b *commands) serveDatabase(c *cli.Context, a *ServeAnswer, set *config.Chain, o bench.LoadOptions) error {
-	return b.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
+	return b.ReadChain(c, set, core.Options{NoLabels: a.NoCache && a.protocols != nil}, func(db *daemon.Database) error {
 		return b.whileServed(c, a, db.DB, func(url string) error {
 			o.URL, o.Electrum = url, a.electrum
 			return command.Profile(c, func() error { return b.load(c, a, o, bench.Watch) })
