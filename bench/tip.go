@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"birthmark/bench/process"
 	"birthmark/model"
 )
 
@@ -14,6 +15,7 @@ type TipResult struct {
 	BlockTxs float64              `json:"block_txs"` // average
 	Millis   Latencies            `json:"latency_ms"`
 	Parts    map[string]Latencies `json:"parts_ms"` // by name in Parts
+	CPU      float64              `json:"cpu_ms"`   // average of a block, with what runs in the background
 }
 
 // Parts are the keys of [TipResult.Parts] in order: resolving inputs and values, encoding rows, and writing them.
@@ -39,15 +41,17 @@ func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *T
 
 	var took []time.Duration
 	parts := make([][]time.Duration, len(Parts))
+	cpu := time.Duration(0)
 	for e, err := range src.Follow(ctx, []model.Point{db.Tip()}) {
 		if err != nil {
 			return nil, err
 		}
-		rows, write, began := db.store.rows, db.store.write, time.Now()
+		rows, write, cpuBefore, began := db.store.rows, db.store.write, process.CPU(), time.Now()
 		if err := db.Append(ctx, []*model.Block{e.Block}); err != nil {
 			return nil, err
 		}
 		all := time.Since(began)
+		cpu += process.CPU() - cpuBefore
 		rows, write = db.store.rows-rows, db.store.write-write
 		took = append(took, all)
 		for i, d := range []time.Duration{all - rows - write, rows, write} {
@@ -57,6 +61,7 @@ func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *T
 	result = &TipResult{
 		Txs: txs, BlockTxs: float64(src.Made().Txs) / float64(last),
 		Millis: Percentiles(took, time.Millisecond), Parts: map[string]Latencies{},
+		CPU: float64(cpu.Microseconds()) / 1000 / float64(max(1, len(took))),
 	}
 	for i, name := range Parts {
 		result.Parts[name] = Percentiles(parts[i], time.Millisecond)

@@ -21,7 +21,8 @@
 //   - unknown: a miss must be looked up in the database. This is the state after an error of a run, and of a database
 //     near its tip that is opened without a usable snapshot and has too many rows to read them again.
 //   - filtered: the filter has all values. A value that it lacks is new, others must be looked up. This is the state at
-//     the tip. Most of the memory of the tables is then for births. If the filter outgrows half of the memory, it is dropped, and the births are unknown.
+//     the tip. Most of the memory of the tables is then for births. If the filter outgrows half of the memory, it is
+//     dropped, and the births are unknown.
 //   - complete: tables and overflow runs together have all births, also of one-to-one indexes. A value that they lack
 //     is new, and nothing is looked up. A first sync begins in this state and keeps it until it reaches the tip.
 //
@@ -57,6 +58,6 @@
 // rollback lowers. Outputs that are unspent again are not put back: they cost a lookup.
 //
 // Runs are a cache. If a file cannot be written or read, or is damaged, the caches drop all runs, births that were
-// complete become unknown, and the batch looks up its values and inputs in the database. [Caches.RunError] returns the error once. No
-// error of a run fails a batch or reaches the database.
+// complete become unknown, and the batch looks up its values and inputs in the database. [Caches.RunError] returns the
+// error once. No error of a run fails a batch or reaches the database.
 package cache

@@ -1,6 +1,7 @@
 package benchcmd
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -64,6 +65,7 @@ func (b *commands) tip(c *cli.Context) error {
 			"indexes", indexesLine(a.Indexes),
 			"transactions before", a.Txs,
 			"transactions per block", a.BlockTxs,
+			"CPU per block", fmt.Sprintf("%.1f ms", a.CPU),
 		)
 		page.Heading("milliseconds per block")
 		latencies := maps.Clone(a.Parts)
