@@ -14,7 +14,9 @@ func TestBenchWalletProtocols(t *testing.T) {
 	slow(t)
 	t.Setenv(asProgram, "-1")
 	ordinary := slices.DeleteFunc(bench.ElectrumKinds(), func(kind string) bool { return strings.HasSuffix(kind, "_long") })
-	for protocol, kinds := range map[string][]string{"esplora": bench.EsploraKinds(), "electrum": ordinary} {
+	for protocol, kinds := range map[string][]string{
+		"esplora": bench.EsploraKinds(), "electrum": ordinary, "electrum --no-cache": {"electrum_history", "electrum_status"},
+	} {
 		var a benchcmd.ServeAnswer
 		ask(t, &a, benchTo(t, protocol+" --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --mix "+strings.Join(kinds, ","))...)
 		checkLoad(t, protocol, &a.LoadAnswer)
