@@ -120,7 +120,7 @@ func TestHealthIsAnsweredAtTheLimitOfConnections(t *testing.T) {
 	}
 	close(end)
 	asking.Wait()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		resp, err := client(t).Get("http://" + s.addr + "/healthz")
 		if err == nil {
 			if resp.Body.Close(); resp.StatusCode == 200 {

@@ -76,7 +76,7 @@ func TestTLSFromFiles(t *testing.T) {
 	}
 	cert, key, pool = certificate(t, "second")
 	write(cert, key)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		resp, err := secure(pool).Get("https://" + s.addr + "/")
 		if err == nil {
 			resp.Body.Close()

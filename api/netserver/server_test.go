@@ -89,7 +89,7 @@ func get(t *testing.T, c *http.Client, url string) string {
 // settled waits until no more goroutines run than before.
 func settled(t *testing.T, before int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		now := runtime.NumGoroutine()
 		if now <= before {
 			return

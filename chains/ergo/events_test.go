@@ -140,7 +140,7 @@ func leaks(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		all := make([]byte, 1<<20)
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 			left := 0
 			stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
 			for _, s := range stacks[1:] {

@@ -156,7 +156,7 @@ func (w *world) sync(t testing.TB) {
 func (w *world) settle(t testing.TB) {
 	t.Helper()
 	want := w.node.ids()
-	for range 2000 {
+	for range 20_000 {
 		var got []model.Hash
 		s := w.served.Mempool.Standing()
 		tip, _ := w.db.Moved()

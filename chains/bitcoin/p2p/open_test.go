@@ -124,7 +124,7 @@ func pointsOf(blocks []*wire.MsgBlock) []model.Point {
 // until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for range 3000 {
+	for range 12_000 {
 		if ok() {
 			return
 		}
