@@ -86,8 +86,8 @@ test-short: ## run the quick tests: the inner loop
 	@$(call timed,tests) $(TEST) -p 3 -short ./...
 
 .PHONY: race
-race: test-programs blocks ## run every test under the race detector
-	go test -race -timeout 30m ./...
+race: ## run the quick tests under the race detector: the slow ones repeat them with more data
+	@$(call timed,race) $(TEST) -race -short -timeout 30m ./...
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## install other implementations, and run tests against them

@@ -11,7 +11,6 @@ package coretest
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"testing"
 
 	"birthmark/core"
@@ -121,8 +120,12 @@ func Dump(t testing.TB, db *core.DB) Dumped {
 }
 
 func tryDump(db *core.DB) (d Dumped, err error) {
+	var line []byte
 	err = db.Dump(context.Background(), func(family string, key, value []byte) error {
-		d = append(d, fmt.Sprintf("%s %s -> %s", family, hex.EncodeToString(key), hex.EncodeToString(value)))
+		line = append(append(line[:0], family...), ' ')
+		line = append(hex.AppendEncode(line, key), " -> "...)
+		line = hex.AppendEncode(line, value)
+		d = append(d, string(line))
 		return nil
 	})
 	return d, err

@@ -15,7 +15,7 @@ import (
 // Traps 2 and 14: after the writer is killed at any time, all families are at the same Update: with the WAL on at the
 // last finished one or the next, with the WAL off not before the last durable one.
 func TestKilledWriterLeavesOneMoment(t *testing.T) {
-	rounds := testrun.Amount(8, 3)
+	rounds := testrun.Amount(5, 3)
 	on := func(*rand.Rand) bool { return true }
 	off := func(*rand.Rand) bool { return false }
 	either := func(rng *rand.Rand) bool { return rng.IntN(2) == 0 }
