@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"birthmark/core/query"
@@ -63,12 +64,13 @@ type blockBody struct {
 	Parent         link // empty: it has none
 	Previous, Next string
 	Depth          uint32 // confirmations
+	Median         *moment // median of the times of 11 blocks; nil: the chain does not use it
 	Fields         []field
 	Txs            []*query.TxAnswer
 	Pager          pager
 	Totals         *query.BlockTotalsAnswer
-	Reward         string          // value of the coinbase; empty: none
-	Miner          *query.TxAnswer // the coinbase; nil: none
+	Reward         string          // what the miner gets; empty: unknown
+	Coinbase       *query.TxAnswer // nil: none
 	Bare           bool            // too many inputs and outputs to show totals
 }
 
@@ -83,9 +85,6 @@ func (v *visit) block() (*page, error) {
 		Description: titleOf(v.chain.Model) + " block " + height + " of " + humanize.Clock(a.Time) + ", " + humanize.Plural(a.TxCount, "transaction") + ".",
 		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, {Text: height}}}
 	b := &blockBody{BlockAnswer: a, Depth: uint32(v.Tip.Height) - a.Height + 1}
-	for _, f := range humanize.Header(a.Header) {
-		b.Fields = append(b.Fields, field{f[0], f[1]})
-	}
 	if a.PrevHash != "" {
 		b.Parent.Text = a.PrevHash
 		if _, err := v.PointAt(v.ctx, model.HeightPk(a.Height-1)); err == nil { // else the database begins above it
@@ -109,22 +108,77 @@ func (v *visit) block() (*page, error) {
 		return nil, err
 	}
 	p.Body = b
-	return p, v.blockSums(b)
+	if err := v.blockSums(b); err != nil {
+		return nil, err
+	}
+	return p, v.blockFields(b)
 }
 
-// blockSums adds the sums of a block and its coinbase.
+// blockSums adds the sums of a block and its reward.
 func (v *visit) blockSums(b *blockBody) (err error) {
 	if b.Totals, err = v.BlockTotals(v.ctx, b.Hash); err != nil {
 		return err
 	}
-	if !v.chain.Model.Traits().Coinbase || len(b.BlockAnswer.Txs) == 0 {
+	traits := v.chain.Model.Traits()
+	if !traits.Coinbase && !traits.FeeOutputs || len(b.BlockAnswer.Txs) == 0 {
 		return nil
 	}
 	first, err := v.Tx(v.ctx, b.BlockAnswer.Txs[0])
-	if err == nil && first.Coinbase {
-		b.Miner, b.Reward = first, sum(first.Outputs)
+	switch {
+	case err != nil:
+		return err
+	case first.Coinbase:
+		b.Coinbase, b.Reward = first, sum(first.Outputs)
+	case len(first.Inputs) > 0 && len(first.Outputs) > 1 && v.sameOwner(&first.Inputs[0].Output, &first.Outputs[0]):
+		b.Reward = sum(first.Outputs[1:]) // Ergo: the first transaction pays it out of the emission box, which it recreates
 	}
-	return err
+	return nil
+}
+
+// sameOwner reports whether two outputs have the same address.
+func (v *visit) sameOwner(a, b *query.OutputAnswer) bool {
+	x, y := v.owner(a), v.owner(b)
+	return len(x) > 0 && slices.Equal(x, y)
+}
+
+// blockFields adds the miner and the fields of the header.
+func (v *visit) blockFields(b *blockBody) error {
+	if b.Coinbase != nil {
+		for _, o := range v.owner(&b.Coinbase.Outputs[0]) {
+			b.Fields = append(b.Fields, field{"paid to", o.Text, o.URL})
+		}
+	}
+	if v.chain.Model.Traits().Coinbase {
+		median, err := v.medianTime(b.Height)
+		if err != nil {
+			return err
+		}
+		b.Median = &median
+	}
+	for _, f := range humanize.Header(b.Header) {
+		row := field{Name: f[0], Value: f[1]}
+		if row.Name == "miner" {
+			row.URL = v.ValueLink("address", row.Value).URL
+		}
+		b.Fields = append(b.Fields, row)
+	}
+	return nil
+}
+
+// medianTime returns the median of the times of a block and the ten before it (BIP 113).
+func (v *visit) medianTime(height uint32) (m moment, err error) {
+	to := model.HeightPk(height)
+	from := to - min(to, 10)
+	newest, err := v.Blocks(v.ctx, query.Range{FromHeight: &from, ToHeight: &to}, query.Page{Limit: 11})
+	if err != nil {
+		return m, err
+	}
+	var times []int64
+	for _, x := range newest.Blocks {
+		times = append(times, x.Time)
+	}
+	slices.Sort(times)
+	return v.Moment(times[len(times)/2]), nil
 }
 
 // maxWeight is the maximum weight of a block (BIP 141).

@@ -1,7 +1,7 @@
 package explorer
 
 import (
-	"encoding/hex"
+	"regexp"
 	"strings"
 
 	"birthmark/api/explorer/format"
@@ -66,13 +66,13 @@ func (l link) Shown() string {
 	return l.Text
 }
 
-type field struct{ Name, Value string }
+type field struct{ Name, Value, URL string } // URL can be empty
 
-// Hex reports whether the value is a hash or a key.
-func (f field) Hex() bool {
-	_, err := hex.DecodeString(f.Value)
-	return err == nil && len(f.Value) >= 16
-}
+// key matches hashes, keys and ids.
+var key = regexp.MustCompile(`^\w*[a-z]\w*$`)
+
+// Key reports whether the value is a hash, a key or an id, which are worth copying.
+func (f field) Key() bool { return len(f.Value) >= 16 && key.MatchString(f.Value) }
 
 // pager has the links to other pages of a list; empty: none.
 type pager struct {

@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 
 	"github.com/btcsuite/btcd/wire/v2"
 
@@ -33,6 +34,17 @@ func parseHeader(raw []byte) (*Header, error) {
 		Nonce:      h.Nonce(),
 		Difficulty: difficulty(h.Bits()),
 	}, nil
+}
+
+// People returns the fields that a page shows, as name and value, the most important first.
+func (h *Header) People() [][2]string {
+	return [][2]string{
+		{"difficulty", strconv.FormatFloat(h.Difficulty, 'g', -1, 64)},
+		{"bits", h.Bits},
+		{"nonce", strconv.FormatUint(uint64(h.Nonce), 10)},
+		{"version", fmt.Sprintf("0x%08x", uint32(h.Version))},
+		{"merkle root", h.MerkleRoot},
+	}
 }
 
 // difficulty is computed as in Core (GetDifficulty in rpc/blockchain.cpp), so that the digits agree. It is 0 if the

@@ -61,7 +61,7 @@ func (c *chain) ParseAsset(s string) ([]byte, error) {
 }
 
 // Header implements [model.Chain]: it returns a [*Header].
-func (c *chain) Header(raw []byte) (any, error) { return parseHeader(raw) }
+func (c *chain) Header(raw []byte) (any, error) { return parseHeader(c.net, raw) }
 
 // HashHeader implements [model.HeaderHasher].
 func (c *chain) HashHeader(raw []byte) (model.Hash, error) {

@@ -26,7 +26,7 @@ func FuzzBlock(f *testing.F) {
 		if hash := model.Hash(sigma.HeaderID(b.Header)); hash != b.Hash {
 			t.Errorf("the header of %s has the hash %s", b.Hash, hash)
 		}
-		if _, err := parseHeader(b.Header); err != nil {
+		if _, err := parseHeader(networks[0], b.Header); err != nil {
 			t.Error(err)
 		}
 	})

@@ -2,6 +2,7 @@ package ergo
 
 import (
 	"encoding/hex"
+	"strconv"
 
 	"birthmark/chains/ergo/sigma"
 )
@@ -22,10 +23,30 @@ type Header struct {
 	StateRoot        string `json:"state_root"`
 	AdProofsRoot     string `json:"ad_proofs_root"`
 	TransactionsRoot string `json:"transactions_root"`
+
+	miner string // address of the key
+}
+
+// People returns the fields that a page shows, as name and value, the most important first. The page has the time from
+// the block.
+func (h *Header) People() [][2]string {
+	return [][2]string{
+		{"miner", h.miner},
+		{"difficulty", h.Difficulty},
+		{"version", strconv.Itoa(int(h.Version))},
+		{"votes", h.Votes},
+		{"compact target (nBits)", strconv.FormatUint(uint64(h.NBits), 10)},
+		{"nonce", h.Nonce},
+		{"miner public key", h.MinerPk},
+		{"extension root", h.ExtensionRoot},
+		{"state root", h.StateRoot},
+		{"AD proofs root", h.AdProofsRoot},
+		{"transactions root", h.TransactionsRoot},
+	}
 }
 
 // parseHeader reads [model.Block.Header]: the header as it is serialized.
-func parseHeader(raw []byte) (*Header, error) {
+func parseHeader(n *network, raw []byte) (*Header, error) {
 	h, err := sigma.ParseHeader(raw)
 	if err != nil {
 		return nil, err
@@ -35,5 +56,6 @@ func parseHeader(raw []byte) (*Header, error) {
 		MinerPk: hex.EncodeToString(h.MinerKey[:]), Nonce: hex.EncodeToString(h.Nonce[:]), Timestamp: h.Timestamp,
 		ExtensionRoot: hex.EncodeToString(h.ExtensionRoot[:]), StateRoot: hex.EncodeToString(h.StateRoot[:]),
 		AdProofsRoot: hex.EncodeToString(h.ADProofsRoot[:]), TransactionsRoot: hex.EncodeToString(h.TransactionsRoot[:]),
+		miner: formatAddress(n, append([]byte{typeP2PK}, h.MinerKey[:]...)),
 	}, nil
 }

@@ -116,7 +116,7 @@ func TestRealBlocksCoverTheFormats(t *testing.T) {
 	versions, registers, mints, repeated := map[uint8]bool{}, map[byte]bool{}, 0, 0
 	for _, f := range realFiles {
 		for _, b := range realBlocks(t, []string{indexRegister}, f.path...) {
-			h, err := parseHeader(b.Header)
+			h, err := parseHeader(networks[0], b.Header)
 			if err != nil {
 				t.Fatal(err)
 			}

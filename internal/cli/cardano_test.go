@@ -102,7 +102,7 @@ func TestHeadersOfByronArePrinted(t *testing.T) {
 		want   string
 	}{
 		{cardano.Header{Era: "byron", Boundary: true, Epoch: &epoch, Slot: 64_800, BlockNumber: 64_000}, "era    byron, boundary between two epochs\nepoch  3\nslot   64800\n\n"},
-		{cardano.Header{Era: "byron", Epoch: &epoch, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer's key      ab\n\n"},
+		{cardano.Header{Era: "byron", Epoch: &epoch, Slot: 64_801, IssuerVkey: "ab", ProtocolVersion: "1.0"}, "era               byron\nepoch             3\nslot              64801\nprotocol version  1.0\nissuer key        ab\n\n"},
 	} {
 		if got := rendered(t, func(p *terminal.Page) { showBlock(p, &query.BlockAnswer{Height: 7, Header: &h.header}) }); !strings.Contains(got, h.want) {
 			t.Errorf("%s, expected %s", got, h.want)

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/genesis"
 	"birthmark/model"
@@ -165,12 +166,17 @@ func (h *Header) People() [][2]string {
 	if h.Epoch != nil {
 		epoch = strconv.FormatUint(*h.Epoch, 10)
 	}
+	pool := ""
+	if key, err := hex.DecodeString(h.IssuerVkey); err == nil && h.VrfVkey != "" {
+		pool = address.FormatPool(key)
+	}
 	return [][2]string{
+		{"pool", pool},
 		{"era", era},
 		{"epoch", epoch},
 		{"slot", strconv.FormatUint(h.Slot, 10)},
 		{"protocol version", h.ProtocolVersion},
-		{"issuer's key", h.IssuerVkey},
+		{"issuer key", h.IssuerVkey},
 		{"VRF key", h.VrfVkey},
 	}
 }
