@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/metadata"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -38,7 +39,8 @@ type assetBody struct {
 	TransferPager pager
 
 	Metadata model.AssetMetadata
-	Part     string // the only list that is shown; empty: the first page of all
+	Picture  template.URL // empty: none, or not shown
+	Part     string       // the only list that is shown; empty: the first page of all
 	Whole    link
 }
 
@@ -97,7 +99,9 @@ func (v *visit) asset() (*page, error) {
 			return nil, err
 		}
 	}
-	return p, r.metadata()
+	err = r.metadata()
+	p.Foreign = b.Picture != ""
+	return p, err
 }
 
 // named returns what the id of an asset contains, on chains whose ids have a name or a group.
@@ -235,41 +239,12 @@ func (r *assetReader) transfers(after string) error {
 	return nil
 }
 
-// metadata reads the description in the newest transaction that minted the asset, if its bytes are known.
-func (r *assetReader) metadata() error {
-	describer, ok := r.chain.Model.(model.MintDescriber)
-	i := slices.IndexFunc(r.body.Events, func(e query.AssetEventAnswer) bool { return e.Action == "mint" })
-	if !ok || i < 0 {
-		return nil
+// metadata reads what the issuer states about the asset.
+func (r *assetReader) metadata() (err error) {
+	b := r.body
+	if i := slices.IndexFunc(b.Events, func(e query.AssetEventAnswer) bool { return e.Action == "mint" }); i >= 0 {
+		b.Metadata, err = metadata.Of(r.ctx, r.View, r.chain.Model, b.Asset, b.Events[i].Tx)
+		b.Picture = template.URL(metadata.Picture(b.Metadata.Image, r.site.Pictures)) // data: or below the gateway
 	}
-	id, err := r.chain.Model.ParseAsset(r.body.Asset)
-	if err != nil {
-		return err
-	}
-	tx, err := r.Tx(r.ctx, r.body.Events[i].Tx)
-	if err != nil {
-		return err
-	}
-	var details *model.OutputDetails
-	has := func(o query.OutputAnswer) bool {
-		return slices.ContainsFunc(o.Assets, func(e query.AssetEntryAnswer) bool { return e.Asset == r.body.Asset })
-	}
-	if n := slices.IndexFunc(tx.Outputs, has); n >= 0 {
-		details = tx.Outputs[n].OutputDetails
-	}
-	m := describer.DescribeMint(id, &tx.TxDetails, details)
-	for i := range m.Fields {
-		if runes := []rune(m.Fields[i].Value); len(runes) > maxMetadata {
-			m.Fields[i].Value = string(runes[:maxMetadata]) + "…"
-		}
-	}
-	m.Fields = m.Fields[:min(len(m.Fields), maxFields)]
-	r.body.Metadata = m
-	return nil
+	return err
 }
-
-// Limits of the metadata on a page.
-const (
-	maxMetadata = 500 // characters of a field
-	maxFields   = 40
-)

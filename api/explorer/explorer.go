@@ -34,6 +34,7 @@ type Options struct {
 	Title    string // name of the site; empty: Birthmark
 	Logo     *Logo  // nil: that of Birthmark
 	Notice   string // text at the top of all pages; empty: none
+	Pictures string // URL of a gateway of IPFS, with a slash at the end, from which pages of assets load pictures; empty: none
 
 	now func() time.Time // for tests
 }
@@ -159,7 +160,7 @@ func (s *site) readStatic() error {
 		found["logo"+s.Logo.Type] = s.Logo.Data
 		sum.Write(s.Logo.Data)
 	}
-	fmt.Fprintf(sum, "%q", []string{s.Version, s.BasePath, s.Title, s.Notice})
+	fmt.Fprintf(sum, "%q", []string{s.Version, s.BasePath, s.Title, s.Notice, s.Pictures})
 	s.build, s.static = hex.EncodeToString(sum.Sum(nil))[:10], map[string][]byte{}
 	for name, b := range found {
 		s.static[s.staticPath(name)] = b

@@ -32,6 +32,8 @@ var functions = template.FuncMap{
 	"sub":        func(a, b int) int { return a - b },
 	"sentence":   sentence,
 	"words":      words,
+	"many":       manyOf,
+	"capital":    capital,
 	"title":      func(name string) string { return capital(words(name)) },
 }
 
@@ -112,6 +114,9 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, p *page, tag string
 	if p.File != nil {
 		h.Set("Content-Type", p.File.Type)
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": p.File.Name}))
+	}
+	if p.Foreign {
+		h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "img-src 'self'", "img-src 'self' "+s.Pictures, 1))
 	}
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	if tag != "" {

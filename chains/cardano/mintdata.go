@@ -14,11 +14,14 @@ import (
 // labelMints is the metadata label of CIP-25.
 const labelMints = "721"
 
-// DescribeMint implements [model.MintDescriber] by CIP-25: label 721 has the policies, each the names of its assets, each
-// a map of fields. Version 1 writes names as text, version 2 as bytes.
-func (c *chain) DescribeMint(id []byte, tx *model.TxDetails, _ *model.OutputDetails) (a model.AssetMetadata) {
+// DescribeMint implements [model.MintDescriber] by CIP-68 for reference tokens, else by CIP-25: label 721 has the policies,
+// each the names of its assets, each a map of fields. Version 1 writes names as text, version 2 as bytes.
+func (c *chain) DescribeMint(id []byte, tx *model.TxDetails, o *model.OutputDetails) (a model.AssetMetadata) {
 	if len(id) < address.PolicySize || tx == nil {
 		return a
+	}
+	if labelOf(id[address.PolicySize:]) == labelReference {
+		return referenceMetadata(datumOf(tx, o))
 	}
 	policy, name := hex.EncodeToString(id[:address.PolicySize]), id[address.PolicySize:]
 	fields := entry(entry(entry(tx.Metadata, labelMints), policy), string(name))
@@ -28,7 +31,12 @@ func (c *chain) DescribeMint(id []byte, tx *model.TxDetails, _ *model.OutputDeta
 	if fields == nil {
 		return a
 	}
-	a.Standard = "CIP-25"
+	return metadataOf("CIP-25", fields)
+}
+
+// metadataOf returns the fields of a description, ordered by name.
+func metadataOf(standard string, fields map[string]any) model.AssetMetadata {
+	a := model.AssetMetadata{Standard: standard}
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		text := metadataText(fields[key])
 		switch key {

@@ -83,6 +83,10 @@ var descriptions = map[string]description{
 		"text at the top of all pages",
 		"Maintenance on Sunday.", textForm,
 	},
+	"asset_pictures": {
+		"gateway of IPFS from which visitors load pictures of assets (CIP-25, CIP-68, EIP-4); not set: no pictures",
+		"https://ipfs.io/ipfs/", textForm,
+	},
 	"immutable_depth": {
 		"confirmations after which blocks and raw transactions are cached for ever; 0: the deepest reorg of the chain, or 100",
 		"0", count(0, model.MaxHeight),

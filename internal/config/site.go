@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ type Site struct {
 	Title    string // name of the site; empty: Birthmark
 	Logo     string // image file; empty: the logo of Birthmark
 	Notice   string // text at the top of all pages; empty: none
+	Pictures string // URL of a gateway of IPFS, for pictures of assets; empty: no pictures
 }
 
 const (
@@ -40,5 +42,16 @@ func setBasePath(to *string, value string) error {
 		return fmt.Errorf("%q is not a path such as /explorer", value)
 	}
 	*to = path
+	return nil
+}
+
+// setGateway reads the URL of a gateway of IPFS, to which identifiers of contents are appended.
+func setGateway(to *string, value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+		strings.ContainsAny(value, " ;,'\"") {
+		return fmt.Errorf("%q is not the URL of a gateway such as https://ipfs.io/ipfs/", value)
+	}
+	*to = strings.TrimSuffix(value, "/") + "/"
 	return nil
 }

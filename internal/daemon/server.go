@@ -109,6 +109,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	pages, err := explorer.New(explorer.Options{
 		Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.RequestTimeout,
 		Docs: v1.Documentation, BasePath: s.set.Site.BasePath, Title: s.set.Site.Title, Logo: s.logo, Notice: s.set.Site.Notice,
+		Pictures: s.set.Site.Pictures,
 	})
 	if err != nil {
 		return err

@@ -153,7 +153,8 @@ func TestWrongSitesAreRefused(t *testing.T) {
 		{"base_path", "/a/../b", "is not a path"}, {"base_path", "/a b", "is not a path"}, {"base_path", "https://a.org/b", "is not a path"},
 		{"base_path", "/one", "the server has a path /one already"}, {"base_path", "/v1/x", "/v1 already"}, {"base_path", "/metrics", "/metrics already"},
 		{"base_path", "/docs", "/docs already"}, {"title", strings.Repeat("x", 61), "has 61 characters: expected one line of at most 60"},
-		{"notice", "a\nb", "expected one line"}, {"logo", "/no/such.svg", "no such file"}, {"logo", large, "expected 1 to 100000"}, {"logo", "site_test.go", "expected .svg, .png"},
+		{"notice", "a\nb", "expected one line"}, {"asset_pictures", "ipfs.io", "is not the URL of a gateway"}, {"asset_pictures", "https://a.org/?x=", "is not the URL of a gateway"},
+		{"asset_pictures", "https://a.org/;script-src *", "is not the URL of a gateway"}, {"logo", "/no/such.svg", "no such file"}, {"logo", large, "expected 1 to 100000"}, {"logo", "site_test.go", "expected .svg, .png"},
 		{"immutable_depth", "-1", "not a number"},
 	} {
 		if _, err := sited(t, map[string]string{c.key: c.value}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "--"+c.key) {
