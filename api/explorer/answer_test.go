@@ -172,7 +172,7 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 		text   string
 	}{
 		"/nowhere":                    {404, "Paths begin with a chain: made-up."},
-		"/static/x/style.css":         {404, "Not found"},
+		"/static/x/style.css":         {404, "Page not found"},
 		"/made-up/nowhere":            {404, "No page /made-up/nowhere."},
 		"/made-up/block/99":           {404, "No block at height 99: the tip is 4."},
 		"/made-up/block/zz":           {400, "named by its hash, its height, tip or genesis"},

@@ -63,7 +63,7 @@ type blockBody struct {
 	*query.BlockAnswer
 	Parent         link // empty: it has none
 	Previous, Next string
-	Depth          uint32 // confirmations
+	Depth          uint32  // confirmations
 	Median         *moment // median of the times of 11 blocks; nil: the chain does not use it
 	Fields         []field
 	Txs            []*query.TxAnswer

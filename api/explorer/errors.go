@@ -26,6 +26,8 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 		f.Heading = "Request timed out"
 		f.What = "the page took longer than " + s.Timeout.String()
 		f.Try = []string{"Try again: part of the data is cached now.", "Request parts of it from the API."}
+	case is.Code == "unknown_path":
+		f.Heading = "Page not found"
 	case is.Status == http.StatusNotFound:
 		f.Heading = "Not found"
 		f.Try = []string{"Check that you copied the whole value.",
@@ -35,6 +37,9 @@ func (s *site) errorPage(r *http.Request, err error) *page {
 		f.Try = []string{"A reorganization removed the block at which it began. Return to the start of the list."}
 	case is.Status == http.StatusBadRequest:
 		f.Heading = "Invalid request"
+		if strings.Contains(r.URL.Path, "/address/") {
+			f.Heading = "Invalid address"
+		}
 		f.Try = []string{"Check that you copied the whole value."}
 	case is.Status == http.StatusMethodNotAllowed:
 		f.Heading = "Method not allowed"

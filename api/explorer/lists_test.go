@@ -268,7 +268,7 @@ func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
 			t.Errorf("%s: %d values, expected %d", path, n, want)
 		}
 	}
-	read(t, h, "/made-up/values/address?prefix=zz%3Cscript%3E", http.StatusOK).has(t, "No values begin with zz<script>")
+	read(t, h, "/made-up/values/address?prefix=zz%3Cscript%3E", http.StatusOK).has(t, "No addresses begin with zz<script>")
 	read(t, h, "/made-up/values/colour", http.StatusBadRequest)
 	read(t, h, "/made-up/richest/colour", http.StatusBadRequest)
 	read(t, h, "/made-up/index/colour/red", http.StatusBadRequest)
@@ -384,5 +384,5 @@ func TestAnIndexOfOnesOwnHasPages(t *testing.T) {
 	if values < 2 {
 		t.Errorf("%d values are listed", values)
 	}
-	read(t, h, "/bitcoin/richest/kind_of_script", http.StatusOK).has(t, "Rich list: kind of script")
+	read(t, h, "/bitcoin/richest/kind_of_script", http.StatusOK).has(t, "Rich list Kind of scripts ranked by")
 }

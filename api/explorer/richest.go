@@ -75,7 +75,7 @@ func (v *visit) richest() (*page, error) {
 		return nil, err
 	}
 	b := &richestBody{Index: index, Values: v.URL("values", index)}
-	p := &page{Kind: "richest", Title: "Rich list: " + words(index), JSON: v.api("richest", index), Section: "richest", Body: b,
+	p := &page{Kind: "richest", Title: "Rich list of " + manyOf(index), JSON: v.api("richest", index), Section: "richest", Body: b,
 		Description: "Largest balances by " + words(index) + " on " + titleOf(v.chain.Model) + ".",
 		Crumbs:      []link{{v.URL("values", index), words(index)}, {Text: "Rich list"}}}
 	names, err := v.ranked()
@@ -84,7 +84,7 @@ func (v *visit) richest() (*page, error) {
 	}
 	for _, name := range names {
 		if name != index && asset == "" {
-			b.Others = append(b.Others, link{v.URL("richest", name), words(name)})
+			b.Others = append(b.Others, link{v.URL("richest", name), manyOf(name)})
 		}
 	}
 	unit, rows, supply := v.unit, x.Values, ""

@@ -9,6 +9,7 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/core/query/search"
+	"birthmark/core/schema"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -90,7 +91,7 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, all[0].URL, http.StatusFound)
 		return
 	}
-	p := searchPage(q, all, []string{"a block: height, hash or tip", "a transaction hash", "an output: TX:N", "an address or another value of an index", "an asset"})
+	p := searchPage(q, all, []string{"a block: height or hash", "a transaction: its hash", "an output: TX:N", "an address or another value of an index", "an asset: id or name"})
 	p.frame = s.frameOf(r)
 	s.send(w, r, p)
 }
@@ -101,12 +102,16 @@ func (v *visit) tried() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []string{"a block: height, hash or tip", "a transaction hash", "an output: TX:N"}
+	list := []string{"a block: height or hash", "a transaction: its hash", "an output: TX:N"}
 	for _, name := range indexes {
-		list = append(list, "a value of the index "+words(name))
+		if name == schema.HoldersIndex {
+			list = append(list, "an address")
+		} else {
+			list = append(list, "a value of the index "+words(name))
+		}
 	}
 	if !v.assetless() {
-		list = append(list, "an asset")
+		list = append(list, "an asset: id or name")
 	}
 	return list, nil
 }
@@ -162,3 +167,14 @@ func (v *visit) hit(r *search.Result) hit {
 
 // words returns a name of the settings in words.
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// manyOf returns the plural of a name of the settings in words.
+func manyOf(name string) string {
+	switch name = words(name); {
+	case strings.HasSuffix(name, "y"):
+		return strings.TrimSuffix(name, "y") + "ies"
+	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "sh"):
+		return name + "es"
+	}
+	return name + "s"
+}

@@ -44,7 +44,7 @@ func TestTheSearchBoxUnderstandsBitcoin(t *testing.T) {
 	if len(several.each("li")) < 3 {
 		t.Errorf("one hit: %s", several.main())
 	}
-	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "No results for nothing", "a value of the index address", "a transaction hash")
+	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "No results for nothing", "an address", "a transaction: its hash")
 	if text := read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).main(); strings.Contains(text, "an asset") {
 		t.Errorf("it was tried as an asset of Bitcoin: %s", text)
 	}

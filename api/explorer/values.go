@@ -53,7 +53,7 @@ func (v *visit) values() (*page, error) {
 		b.Richest = v.URL("richest", index)
 	}
 	b.Values, b.Count, b.Pager = a.Values, a.Count, cursorPager(base, p, a.Next)
-	return &page{Kind: "values", Title: "Values of " + words(index), JSON: v.api("values", index), Section: "status", Body: b,
-		Description: "The values of the index " + words(index) + " of " + titleOf(v.chain.Model) + ".",
+	return &page{Kind: "values", Title: "All " + manyOf(index), JSON: v.api("values", index), Section: "status", Body: b,
+		Description: "All " + manyOf(index) + " of " + titleOf(v.chain.Model) + ".",
 		Crumbs:      []link{{v.URL("status"), "Indexes"}, {Text: words(index)}}}, nil
 }

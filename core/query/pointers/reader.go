@@ -37,7 +37,7 @@ func (q *Reader) Value(name, text string) (*schema.Index, []byte, *model.BirthPk
 	}
 	value, err := x.Parse(text)
 	if err != nil {
-		return nil, nil, nil, model.Errorf(model.Usage, "bad_value", "%s %q: %w", name, text, err)
+		return nil, nil, nil, model.Errorf(model.Usage, "bad_value", "%s: %w", name, err)
 	}
 	birth, err := q.birth(x.Number, value)
 	return x, value, birth, err
@@ -56,7 +56,7 @@ func (q *Reader) Asset(text string) (id []byte, birth model.AssetBirthPk, err er
 		return nil, birth, err
 	}
 	if err != nil {
-		return nil, birth, model.Errorf(model.Usage, "bad_value", "asset %q: %w", text, err)
+		return nil, birth, model.Errorf(model.Usage, "bad_value", "asset: %w", err)
 	}
 	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
 	if fingerprint == nil {
