@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"birthmark/core"
-
 	"github.com/chromedp/chromedp"
 )
 
@@ -73,12 +71,11 @@ func TestScreenshots(t *testing.T) {
 
 func takeImages(t *testing.T) {
 	browser := browser(t)
-	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
-	cardano := syncedCardano(t, 43_500)
-	if cardano == nil {
-		t.Fatal("without blocks of Cardano there is no picture of an asset")
+	dbs := explored(t)
+	if len(dbs) < 3 {
+		t.Fatal("without blocks of Cardano and Ergo there are no pictures of their pages")
 	}
-	b := newTab(t, browser, shownIn(t, append(dbs, cardano)...))
+	b := newTab(t, browser, shownIn(t, dbs...))
 	if err := os.MkdirAll(imageFolder, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -56,9 +56,7 @@ func mempoolServer(t *testing.T, n *pendingtest.Node) (url string) {
 
 // The mempool page shows transactions that arrive and leave, and the page of a transaction becomes that of a confirmed
 // one, without a reload by the visitor.
-func TestMempoolInABrowser(t *testing.T) {
-	slow(t)
-	browser := browser(t)
+func unconfirmedArrive(t *testing.T, browser context.Context) {
 	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
 	w := n.World
 	arrive := func(many int) (last string) {

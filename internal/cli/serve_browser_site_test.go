@@ -9,27 +9,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"birthmark/core"
-	"birthmark/internal/testblocks"
 )
-
-// The parts of all pages, on real blocks of every chain.
-func TestSiteInABrowser(t *testing.T) {
-	slow(t)
-	browser := browser(t)
-	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
-	if cardano := syncedCardano(t, 37_000); cardano != nil {
-		dbs = append(dbs, cardano)
-	}
-	t.Run("ergo", func(t *testing.T) {
-		blocks := testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
-		dbs = append(dbs, synced(t, "ergo", "mainnet", "file://"+blocks, 2000))
-	})
-	server := shownIn(t, dbs...)
-	t.Run("display settings hold", func(t *testing.T) { displayHolds(t, browser, server) })
-	t.Run("search suggests", func(t *testing.T) { searchSuggests(t, browser, server, len(dbs)) })
-}
 
 // press sends keys to the element with the focus.
 func (b *tab) press(keys ...string) {

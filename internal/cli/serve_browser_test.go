@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
 	tabs "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -17,84 +18,8 @@ import (
 	"birthmark/core/query"
 	"birthmark/internal/config"
 	"birthmark/internal/daemon"
-	"birthmark/internal/testblocks"
 	"birthmark/model"
-	"birthmark/storage/memory"
 )
-
-// everyOption has all options of an index, so that pages show everything.
-var everyOption = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
-
-// synced returns a database in memory of a source up to a block.
-func synced(t *testing.T, name, network, uri string, to model.HeightPk, indexes ...string) *core.DB {
-	t.Helper()
-	chain, err := newProgram(nil, nil, nil).NewChain(name, network)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := core.Open(t.Context(), memory.New(), core.Options{
-		Chain: chain, Indexes: indexes, Keep: map[string]model.IndexOptions{"address": everyOption}, CacheBytes: 16 << 20,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	syncOn(t, db, uri, to)
-	return db
-}
-
-// syncOn syncs a database up to a later block.
-func syncOn(t *testing.T, db *core.DB, uri string, to model.HeightPk) {
-	t.Helper()
-	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), To: &to})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	if err := core.Sync(t.Context(), db, src, core.SyncOptions{To: &to}); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func syncedBitcoin(t *testing.T, to model.HeightPk) *core.DB {
-	return synced(t, "bitcoin", "mainnet", "file://"+realBlocks(t), to, "address", "script_hash")
-}
-
-// syncedCardano returns a database of a real chain with assets up to a block, or nil if the blocks are absent.
-func syncedCardano(t *testing.T, to model.HeightPk) (db *core.DB) {
-	t.Run("cardano", func(t *testing.T) {
-		dir := testblocks.Path(t, "cardano", "dingo-immutable")
-		db = synced(t, "cardano", "preview", "file://"+dir, to)
-	})
-	return db
-}
-
-// shownIn starts a server of databases, to which the test may write meanwhile, and returns its URL.
-func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
-	t.Helper()
-	p := newProgram(strings.NewReader(""), t.Output(), t.Output())
-	p.Settings = config.Default()
-	server, err := p.Host(nil).Listen(p.Settings, "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	began, ended := make(chan bool), make(chan error, 1)
-	go func() {
-		ended <- server.ServeDatabases(ctx, dbs, func(ctx context.Context) error {
-			close(began)
-			<-ctx.Done()
-			return nil
-		})
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	<-began
-	return strings.TrimSuffix(server.URL(), "/")
-}
 
 // kindOf returns the kind of a page: the part of its path that all pages of the kind share.
 func kindOf(path string) string {
@@ -120,33 +45,51 @@ var pageKinds = map[string][]string{
 		"cardano-preview/assets", "cardano-preview/asset"},
 }
 
-// One browser for all subtests: it starts slower than a page loads.
+// The explorer in a browser, with real blocks of every chain. One browser and one server for all subtests: they start
+// slower than a page loads.
 func TestExplorerInABrowser(t *testing.T) {
 	slow(t)
 	browser := browser(t)
-	dbs := []*core.DB{syncedBitcoin(t, 14_131)}
-	if cardano := syncedCardano(t, 37_000); cardano != nil {
-		dbs = append(dbs, cardano)
-	}
-	server := shownIn(t, dbs...)
+	dbs := explored(t)
+	set := config.Default()
+	set.Server.Site.Pictures = pictureGateway(t)
+	server := shownWith(t, set, dbs...)
 	t.Run("every page is fit for everybody", func(t *testing.T) { everyPageIsFit(t, browser, server, dbs) })
 	t.Run("the keyboard reaches everything", func(t *testing.T) { keyboardReachesEverything(t, browser, server) })
 	t.Run("the search box finds", func(t *testing.T) { searchBoxFinds(t, browser, server, dbs) })
+	t.Run("search suggests", func(t *testing.T) { searchSuggests(t, browser, server, len(dbs)) })
+	t.Run("display settings hold", func(t *testing.T) { displayHolds(t, browser, server) })
+	t.Run("a hash is copied", func(t *testing.T) { hashIsCopied(t, browser, server) })
 	t.Run("a coin is followed", func(t *testing.T) { coinIsFollowed(t, browser, server) })
+	t.Run("dates without scripts", func(t *testing.T) { datesAreSelected(t, browser, server) })
 	t.Run("a list is read to its end", func(t *testing.T) { listIsRead(t, browser) })
 	t.Run("blocks and forks arrive", func(t *testing.T) { blocksArrive(t, browser) })
+	t.Run("unconfirmed transactions arrive", func(t *testing.T) { unconfirmedArrive(t, browser) })
+	if len(dbs) < 3 {
+		t.Skip("the real blocks of Cardano and Ergo are not present")
+	}
+	t.Run("every element is shown", func(t *testing.T) { elementsAreShown(t, browser, server) })
+	t.Run("every content is shown", func(t *testing.T) { contentsAreShown(t, browser, server) })
+	t.Run("pictures come from the gateway", func(t *testing.T) { picturesAreLoaded(t, browser, server) })
 }
 
+// Every kind of page that links lead to: names, contrast, width, labels, axe-core and size, on a desk and on a phone, light
+// and dark; and it can be read without scripts.
 func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []*core.DB) {
+	axe := axeScript(t)
 	b := newTab(t, browser, server)
-	b.do("begin", wide(desk), scheme("light"))
+	weight := b.weigh()
+	b.do("begin", wide(desk), scheme("light"), chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, network.SetCacheDisabled, network.SetCacheDisabledParams{CacheDisabled: true})
+		return err
+	}))
 	found := map[string]string{} // a page of each kind
-	queue := []string{"/"}
+	var paints, sizes []string
+	queue := []string{"/", manyInputs, "/search?q=555", "/docs", "/docs?q=balance", "/nowhere"}
 	for _, db := range dbs {
 		name := daemon.ServedName(db.Chain())
 		queue = append(queue, "/"+name, "/"+name+"/block/170", "/"+name+"/search?q=zebra")
 	}
-	queue = append(queue, "/docs")
 	for len(queue) > 0 {
 		path := queue[0]
 		queue = queue[1:]
@@ -155,26 +98,28 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 		}
 		found[kindOf(path)] = path
 		status := int64(200)
-		if strings.Contains(path, "search?q=zebra") {
+		if missingPage(path) {
 			status = 404
 		}
+		*weight = 0
 		b.open(path, status)
-		b.look("", "frame", "contrast", "width", "labels")
-		b.do("in the dark", scheme("dark"))
-		b.look("in the dark", "contrast")
-		b.do("on a phone", wide(phone))
-		b.look("on a phone", "contrast", "width", "labels")
-		b.do("back", wide(desk), scheme("light"))
+		if size := *weight; size == 0 || size > maxPageBytes {
+			t.Errorf("%s transfers %d bytes, expected at most %d", path, size, maxPageBytes)
+		}
+		sizes = append(sizes, fmt.Sprintf("%7d %.50s", *weight, path))
+		paints = append(paints, fmt.Sprintf("%7.0f %.50s", b.firstPaint(), path))
 		for _, link := range eval[[]string](b, `[...document.querySelectorAll('main a[href]:not([download]), nav a[href]')].filter(a => a.origin === location.origin).map(a => a.pathname + a.search)`) {
-			if !strings.HasPrefix(link, "/v1") && !strings.HasPrefix(link, "/openapi") && found[kindOf(link)] == "" {
+			if !strings.HasPrefix(link, "/v1") && !strings.HasPrefix(link, "/openapi") {
 				queue = append(queue, link)
 			}
 		}
+		b.everyLook(axe)
 	}
-	b.open(manyInputs, 200)
-	b.look("", "labels")
-	b.do("on a phone", wide(phone))
-	b.look("on a phone", "labels", "width")
+	slices.Sort(sizes)
+	slices.Sort(paints)
+	last := func(list []string) string { return strings.Join(list[max(0, len(list)-5):], "\n") }
+	t.Logf("%d pages; first paint in ms, median %s, slowest:\n%s\nbytes with style and scripts, median %s, largest:\n%s",
+		len(sizes), paints[len(paints)/2], last(paints), sizes[len(sizes)/2], last(sizes))
 	for _, db := range dbs {
 		for _, kind := range pageKinds[db.Chain().Name()] {
 			if found[kind] == "" {
@@ -186,7 +131,7 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 		b := newTab(t, browser, server)
 		b.do("no scripts", scripting(false), wide(desk))
 		for _, path := range found {
-			if strings.Contains(path, "zebra") {
+			if missingPage(path) {
 				continue
 			}
 			b.open(path, 200)
@@ -200,6 +145,32 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 			}
 		}
 	})
+	if axe == "" {
+		t.Skip("axe-core is not installed: make test-programs installs it")
+	}
+}
+
+// missingPage reports whether a path of the crawl is that of a page that does not exist.
+func missingPage(path string) bool { return strings.HasSuffix(path, "q=zebra") || path == "/nowhere" }
+
+// everyLook checks the page on a desk and on a phone, in light and dark. If the script of axe-core is not empty, it looks at
+// two of them, because it is slow: together they have every width and color.
+func (b *tab) everyLook(axe string) {
+	b.Helper()
+	if axe != "" {
+		eval[bool](b, axe+"; true")
+	}
+	for _, width := range []int64{desk, phone} {
+		for _, colors := range []string{"light", "dark"} {
+			b.do("how to look", wide(width), scheme(colors))
+			how := fmt.Sprint(width, " pixels, ", colors)
+			b.look(how, "frame", "contrast", "width", "labels")
+			if axe != "" && (width == desk) == (colors == "light") {
+				b.axe(how)
+			}
+		}
+	}
+	b.do("back", wide(desk), scheme("light"))
 }
 
 // The keyboard reaches every control, in the order of the page, with a visible focus.
@@ -260,7 +231,8 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 	if text := eval[string](b, "document.querySelector('main').innerText"); !strings.Contains(text, "<script>alert(1)</script>") {
 		t.Errorf("the page does not contain the search text: %s", text)
 	}
-	for _, db := range dbs[1:] {
+	if len(dbs) > 1 {
+		db := dbs[1]
 		assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
 		if err != nil || len(assets.Assets) == 0 {
 			t.Fatalf("%v: %+v", err, assets)

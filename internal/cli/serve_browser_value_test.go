@@ -4,64 +4,12 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
-
-	"birthmark/core"
-	"birthmark/internal/config"
-	"birthmark/internal/daemon"
-	"birthmark/internal/testblocks"
-	"birthmark/model"
-	"birthmark/storage/memory"
 )
-
-// syncedPreset returns a database in memory with the indexes of the preset explorer and raw transactions.
-func syncedPreset(t *testing.T, name, network, uri string, to model.HeightPk) *core.DB {
-	t.Helper()
-	chain, err := newProgram(nil, nil, nil).NewChain(name, network)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := config.Parse("birthmark.yaml", []byte("chain: "+name+"\nindexes: explorer\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := s.One()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := daemon.IndexesOf(set, chain)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: names, Keep: set.IndexOptions(), Raw: true, CacheBytes: 16 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := chain.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), Raw: true, To: &to})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer src.Close()
-	if err := core.Sync(t.Context(), db, src, core.SyncOptions{To: &to}); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-// Pages of addresses and assets of the real chains, with the preset explorer and raw transactions.
-func TestValuesInABrowser(t *testing.T) {
-	slow(t)
-	browser := browser(t)
-	server := shownIn(t,
-		syncedPreset(t, "bitcoin", "mainnet", "file://"+realBlocks(t), 14_131),
-		syncedPreset(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), 37_000),
-		syncedPreset(t, "ergo", "mainnet", "file://"+testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), 2000))
-	t.Run("every element is fit", func(t *testing.T) { valuesAreFit(t, browser, server) })
-	t.Run("dates without scripts", func(t *testing.T) { datesAreSelected(t, browser, server) })
-}
 
 const (
 	nftPolicy   = "0fc891fb7368d3b7c7b88815c203fda0d6862b0f1d797222672e91fe"
@@ -70,7 +18,8 @@ const (
 	emission    = "2Z4YBkDsDvQj8BX7xiySFewjitqp2ge9c99jfes2whbtKitZTxdBYqbrVZUvZvKv6aqn9by4kp3LE1c26LCyosFnVnm6b6U1JYvWpYmL2ZnixJbXLjWAWuBThV1D6dLpqZJYQHYDznJCk49g5TUiS4q8khpag2aNmHwREV7JSsypHdHLgJT7MGaw51aJfNubyzSKxZ4AJXFS27EfXwyCLzW1K6GVqwkJtCoPvrcLqmqwacAWJPkmh78nke9H4oT88XmSbRt2n9aWZjosiZCafZ4osUDxmZcc5QVEeTWn8drSraY3eFKe8Mu9MSCcVU"
 )
 
-func valuesAreFit(t *testing.T, browser context.Context, server string) {
+// elementsAreShown opens pages of addresses and assets with everything unfolded.
+func elementsAreShown(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	b.do("begin", wide(desk), scheme("light"))
 	for path, elements := range map[string][]string{
@@ -90,20 +39,15 @@ func valuesAreFit(t *testing.T, browser context.Context, server string) {
 			}
 		}
 		eval[bool](b, `document.querySelectorAll("details").forEach((d) => { d.open = true; }), true`)
-		b.look("", "frame", "contrast", "width")
-		b.do("in the dark", scheme("dark"))
-		b.look("in the dark", "contrast")
-		b.do("on a phone", wide(phone))
-		b.look("on a phone", "contrast", "width")
-		b.do("back", wide(desk), scheme("light"))
+		b.everyLook("")
 		res, err := http.Get(server + path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(res.Body)
 		res.Body.Close()
-		if err != nil || len(text) > 100_000 {
-			t.Errorf("%s: %d bytes, expected 100,000 at most (%v)", path, len(text), err)
+		if err != nil || len(text) > maxPageBytes {
+			t.Errorf("%s: %d bytes, expected %d at most (%v)", path, len(text), maxPageBytes, err)
 		}
 	}
 }
@@ -126,5 +70,35 @@ func datesAreSelected(t *testing.T, browser context.Context, server string) {
 	b.follow("Whole history", chromedp.Click(chromedp.CSS("form.period a")))
 	if b.at != manyCoins {
 		t.Errorf("Whole history leads to %s", b.at)
+	}
+}
+
+// referenceToken is described by CIP-68 in its own output.
+const referenceToken = "/cardano-preview/asset/cb46e65cad648ace645d32a698f35e4465528d036bcd92e5b0559148000640a0363736373637"
+
+// pictureGateway starts a gateway of IPFS whose contents are all the same picture.
+func pictureGateway(t *testing.T) (url string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "image/svg+xml")
+		_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="40" height="30" fill="teal"/></svg>`)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/ipfs/"
+}
+
+// A page of an asset shows its picture, which the browser loads from the gateway.
+func picturesAreLoaded(t *testing.T, browser context.Context, server string) {
+	b := newTab(t, browser, server)
+	b.open(referenceToken, 200)
+	eval[bool](b, `document.querySelector(".picture").scrollIntoView(), true`)
+	b.becomes(`document.querySelector(".picture").complete && document.querySelector(".picture").naturalWidth === 40`)
+	if text := eval[string](b, `document.querySelector("#metadata").parentElement.innerText`); !strings.Contains(text, "CIP-68") || !strings.Contains(text, "ggg") {
+		t.Errorf("the metadata is %s", text)
+	}
+	b.everyLook("")
+	b.do("without scripts", scripting(false), wide(phone))
+	b.open(referenceToken, 200)
+	if !eval[bool](b, `!!document.querySelector(".picture[alt]")`) {
+		t.Error("no picture without scripts")
 	}
 }
