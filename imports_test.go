@@ -58,6 +58,7 @@ var rules = []rule{
 	{from: "storage/storetest", may: []string{"storage", "internal/testseed"}},
 	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/offheap"}},
 	{from: "core/schema", may: []string{"model", "storage", "internal/suggest"}},
+	{from: "core/segment", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/cache", may: []string{"model", "storage", "core/schema", "core/cache/run", "internal/offheap"}},
 	{from: "core/cache/run", may: []string{"internal/offheap"}},
 	{from: "core/ledger", may: []string{"model", "storage", "core/schema"}},

@@ -69,13 +69,7 @@ func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexC
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	const patience, pause = 5 * time.Second, time.Millisecond
-	for began := time.Now(); !db.layoutMu.TryLock(); time.Sleep(pause) {
-		if time.Since(began) > patience { // new queries wait from now on
-			db.layoutMu.Lock()
-			break
-		}
-	}
+	db.lockLayout()
 	defer db.layoutMu.Unlock()
 	err := db.store.Update(context.WithoutCancel(ctx), func(_ storage.Reader, b storage.Batch) error {
 		b.Put(schema.FamilyMeta, schema.MetaIndexes, c.AppendTo(nil))
@@ -105,6 +99,17 @@ func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexC
 	}
 	db.notifyMoved()
 	return nil
+}
+
+// lockLayout waits until no query runs, and then keeps queries waiting until layoutMu is unlocked.
+func (db *DB) lockLayout() {
+	const patience, pause = 5 * time.Second, time.Millisecond
+	for began := time.Now(); !db.layoutMu.TryLock(); time.Sleep(pause) {
+		if time.Since(began) > patience { // new queries wait from now on
+			db.layoutMu.Lock()
+			return
+		}
+	}
 }
 
 // AddIndex adds an index, or features of an existing one; [DB.Build] then backfills them. Errors of kind [model.Usage]:

@@ -51,6 +51,12 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
 	return nil
 }
 
+// recording reports whether the store records ordinary updates for replicas, which bulk updates would take out of step.
+func (db *DB) recording() bool {
+	r, ok := db.store.(interface{ Recording() bool })
+	return ok && r.Recording()
+}
+
 // removeBlocks removes blocks from the tip down, not below to, in one write, in bulk if the store supports it.
 func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk bool) (err error) {
 	db.changeMu.Lock()
@@ -60,7 +66,7 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk
 	change := db.indexChange.Clone()
 	var orphans []schema.OrphanRow
 	update, rows := db.store.Update, db.rollbackRows
-	if bulk, can := db.store.(storage.BulkUpdater); can && inBulk {
+	if bulk, can := db.store.(storage.BulkUpdater); can && inBulk && !db.recording() {
 		update, rows = bulk.UpdateBulk, bulkRollbacks*rows
 	}
 	db.labels.BeginRollback()

@@ -232,8 +232,13 @@ func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: rows[1] != nil, RawFiles: rows[2] != nil}
-	if cat.All, cat.next, err = parseIndexes(rows[0]); err != nil {
+	return ParseLayout(c, rows[0], rows[1] != nil, rows[2] != nil)
+}
+
+// ParseLayout is [ReadLayout] from meta's row indexes and the presence of the rows raw and raw_files.
+func ParseLayout(c model.Chain, indexes []byte, raw, rawFiles bool) (cat *Layout, err error) {
+	cat = &Layout{Chain: c, Traits: c.Traits(), Raw: raw, RawFiles: rawFiles}
+	if cat.All, cat.next, err = parseIndexes(indexes); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
 	offered := c.Indexes()

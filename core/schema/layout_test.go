@@ -109,6 +109,13 @@ func goldenRows() (rows []goldenRow) {
 		}
 		rows = append(rows, goldenRow{"meta " + m.name, "name", m.value, []byte(m.name), value, false})
 	}
+	for _, m := range segmentSchema {
+		value := []byte("http://primary.example.org/v1/bitcoin")
+		if m.name == string(SegmentPosition) {
+			value = AppendPosition(nil, &Position{Lineage: Lineage{0: 0xab, 15: 0xcd}, Seq: 70_000, Hash: hash})
+		}
+		rows = append(rows, goldenRow{segmentFamily.Name + " " + m.name, "name", m.value, []byte(m.name), value, false})
+	}
 	return rows
 }
 
@@ -123,8 +130,12 @@ func sizeOf(field string, many bool) int {
 		}
 	}
 	switch field {
-	case "block_hash", "parent_hash", "tx_hash":
+	case "block_hash", "parent_hash", "tx_hash", "segment_hash":
 		return len(model.Hash{})
+	case "lineage":
+		return len(Lineage{})
+	case "seq":
+		return 8
 	case "sign", "0", "kind", "live", "coming", "own", "length":
 		return 1
 	case "checksum":

@@ -75,6 +75,12 @@ latter zigzag). Genesis outputs have height 0 and come before the transactions o
 	table([]declaration{rawFamily})
 	b.WriteString("\n## With raw transactions in the files of a node\n\n")
 	table([]declaration{placeFamily, sizesFamily})
+	b.WriteString("\n## With recorded segments, and in replicas\n\n")
+	table([]declaration{segmentFamily})
+	b.WriteString("\n| name | value | purpose |\n|---|---|---|\n")
+	for _, m := range segmentSchema {
+		row(m.name, m.value, m.purpose)
+	}
 	b.WriteString("\n## Every index I\n\n")
 	table(indexSchema)
 	_, err := io.WriteString(w, b.String())

@@ -138,22 +138,34 @@ func ReadIdentity(r storage.Reader) (id Identity, ok bool, err error) {
 	if err != nil || vs[0] == nil {
 		return id, false, err
 	}
-	f := reader{b: vs[0]}
-	id = Identity{Chain: string(vs[1]), Network: string(vs[2]), Format: f.size("format")}
+	id, err = ParseIdentity(vs[0], vs[1], vs[2], vs[3])
+	return id, err == nil, err
+}
+
+// ParseIdentity parses the rows of meta with these names.
+func ParseIdentity(format, chain, network, indexes []byte) (id Identity, err error) {
+	f := reader{b: format}
+	id = Identity{Chain: string(chain), Network: string(network), Format: f.size("format")}
 	if err := f.end(); err != nil {
-		return id, false, fmt.Errorf("meta format: %w", err)
+		return id, fmt.Errorf("meta format: %w", err)
 	}
 	if id.Format != FormatVersion {
-		return id, true, nil
+		return id, nil
 	}
-	all, _, err := parseIndexes(vs[3])
+	id.Definitions, err = ParseDefinitions(indexes)
+	return id, err
+}
+
+// ParseDefinitions returns the custom indexes of meta's row indexes.
+func ParseDefinitions(indexes []byte) (ds []model.Definition, err error) {
+	all, _, err := parseIndexes(indexes)
 	if err != nil {
-		return id, false, fmt.Errorf("meta indexes: %w", err)
+		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
 	for _, x := range all {
 		if d, custom := x.Definition(); custom && !x.Dropped() {
-			id.Definitions = append(id.Definitions, d)
+			ds = append(ds, d)
 		}
 	}
-	return id, true, nil
+	return ds, nil
 }

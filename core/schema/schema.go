@@ -34,6 +34,7 @@ const (
 	FamilyRaw
 	FamilyPlace
 	FamilySizes
+	FamilySegments
 	fixedFamilies
 )
 
@@ -60,10 +61,10 @@ var Schema = []declaration{
 }
 
 // Determined reports whether the chain determines the rows of a family. Dumps and the counts in meta leave out the
-// other families, the orphaned blocks and the places in a node's files, because they differ between databases of the
-// same chain.
+// other families, the orphaned blocks, the places in a node's files and the state of replication, because they differ
+// between databases of the same chain.
 func Determined(f storage.Family) bool {
-	return f != FamilyOrphanBlock && f != FamilyPlace && f != FamilySizes
+	return f != FamilyOrphanBlock && f != FamilyPlace && f != FamilySizes && f != FamilySegments
 }
 
 // indexSchema is the families of one index; I is a placeholder for its name.

@@ -55,6 +55,13 @@ func (s *Store) existing(name string) *grocksdb.ColumnFamilyHandle {
 	return nil
 }
 
+// Has implements [storage.FamilyLister].
+func (s *Store) Has(name string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.existing(name) != nil
+}
+
 // Declare implements [storage.Store].
 func (s *Store) Declare(ds ...storage.Declaration) error {
 	if err := s.gate.Enter(); err != nil {
