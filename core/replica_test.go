@@ -24,7 +24,7 @@ import (
 // recorded attaches a recorder to a store whose log is in a folder.
 func recorded(t testing.TB, s storage.Store, dir string) *segment.Recorder {
 	t.Helper()
-	r, err := segment.Attach(t.Context(), s, segment.Options{Dir: dir, Record: true})
+	r, err := segment.Attach(t.Context(), s, segment.Options{Dir: dir, Mode: segment.Record})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,6 +53,13 @@ const (
 	leastBulk         = 8
 )
 
+// A sync of a database that records its updates for replicas records all of them, in batches of recordedWeight, if the
+// source is at most recordedBlocks ahead. Otherwise it records those from the source's tip on.
+const (
+	recordedBlocks = 1000
+	recordedWeight = 300_000
+)
+
 // Sync brings db to the tip of src, or to o.To, and returns. If src follows its chain, Sync runs until ctx ends.
 // Reading, resolving and writing run concurrently, with one batch per stage. When Sync returns, including after an
 // error and after the end of ctx (ctx.Err()), everything written is durable, and db contains whole blocks: a prefix of
@@ -106,6 +113,9 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	target, err := src.Tip(ctx)
 	if err != nil {
 		return err
+	}
+	if db.recording() && target.Height <= db.Tip().Height+recordedBlocks {
+		o.BulkWeight, o.BatchWeight = -1, min(o.BatchWeight, recordedWeight)
 	}
 	if err := db.cache.Warm(ctx, db.contents(), o.last(target.Height), o.Log); err != nil {
 		return err
@@ -297,6 +307,9 @@ func (s *syncer) keepSnapshot() error {
 func (s *syncer) inBulk(j *job) bool {
 	if _, can := s.db.store.(storage.BulkUpdater); !can || s.o.BulkWeight < 0 {
 		return false
+	}
+	if s.db.recording() && j.blocks[0].Height >= s.target {
+		return false // replicas need the updates at the tip
 	}
 	weight := j.batch.Weight()
 	return weight >= s.o.BulkWeight || weight >= s.o.BulkWeight/leastBulk && 2*j.bytes >= s.o.BatchBytes

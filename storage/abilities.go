@@ -20,3 +20,9 @@ func LimitsOf(s Store) Limits {
 	}
 	return Limits{}
 }
+
+// FamilyLister is a store that reports which families exist, whether they are declared or not.
+type FamilyLister interface {
+	// Has reports whether a family with that name exists.
+	Has(name string) bool
+}

@@ -133,12 +133,6 @@ type Sizer interface {
 	Size(f Family) (int64, error)
 }
 
-// FamilyLister is a store that reports which families exist, whether they are declared or not.
-type FamilyLister interface {
-	// Has reports whether a family with that name exists.
-	Has(name string) bool
-}
-
 // Flusher is a store that may hold finished updates in memory only.
 type Flusher interface {
 	// Flush makes every finished update durable.

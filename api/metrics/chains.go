@@ -10,6 +10,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/core/pending"
 	"birthmark/core/query"
+	"birthmark/core/segment"
 )
 
 // queryTimeout is the time in which a database must return its status.
@@ -66,6 +67,7 @@ func (f *sink) chain(c *served.Chain) {
 		f.database(status)
 	}
 	f.sync(c.State())
+	f.segments(c.Segments)
 	var pool pending.Info
 	if c.Mempool != nil {
 		pool = c.Mempool.Standing().Info()
@@ -110,6 +112,7 @@ func (f *sink) database(a *query.StatusAnswer) {
 
 func (f *sink) sync(s served.State) {
 	f.gauge("sync_failed", "1 if the sync is stopped by an error.", boolean(s.Failed != ""))
+	f.replica(s.Replica)
 	p := s.Sync
 	if p == nil {
 		return
@@ -123,6 +126,25 @@ func (f *sink) sync(s served.State) {
 	for stage, seconds := range p.Stages {
 		f.counter("sync_stage_seconds_total", "Time in which a stage of the sync was busy: read, resolve or write.", seconds, "stage", stage)
 	}
+}
+
+// replica sends the metrics of a replica; those of a database that is none are 0.
+func (f *sink) replica(r *served.Replica) {
+	if r == nil {
+		r = new(served.Replica)
+	}
+	f.gauge("replica_lag_seconds", "Time since the replica was last known to be equal to its primary; 0 if it is.", r.Lag.Seconds())
+	f.gauge("replica_delay_seconds", "Time from the last update of the primary to that of the replica, by the clocks of both.", r.Delay.Seconds())
+	f.gauge("replica_behind_updates", "Updates of the primary that the replica does not have yet.", float64(r.Newest-min(r.Newest, r.Seq)))
+}
+
+func (f *sink) segments(l *segment.Log) {
+	var s segment.State
+	if l != nil {
+		s, _ = l.State()
+	}
+	f.gauge("segments_newest", "Number of the last update of a database that records segments; 0 if it does not.", float64(s.Seq))
+	f.gauge("segments_bytes", "Size of the recorded segments.", float64(s.Bytes))
 }
 
 func (f *sink) mempool(i pending.Info) {

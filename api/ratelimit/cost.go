@@ -221,3 +221,13 @@ func (q *request) closeStream() {
 		q.stream.busy.Add(-1)
 	}
 }
+
+// KeyOf returns the name of the API key of the request that w answers; empty if it has none, or without a handler of
+// [New].
+func KeyOf(w http.ResponseWriter) string {
+	q := requestOf(w)
+	if q == nil {
+		return ""
+	}
+	return q.client.key
+}

@@ -7,6 +7,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/core/query"
+	"birthmark/core/segment"
 	"birthmark/model"
 )
 
@@ -35,6 +36,8 @@ type Chain struct {
 	Fees      model.FeeEstimator
 
 	Rates *Rates // of the sync in this process; nil: there is none
+
+	Segments *segment.Log // of the sync in this process, for replicas; nil: none are recorded
 }
 
 // Unconfirmed returns the unconfirmed transactions; NotFound (no_mempool) if the server has none of the chain.
@@ -53,6 +56,16 @@ type State struct {
 	Since  time.Time      // of Failed
 
 	Preparation *Preparation // of the source; nil: it has a tip, or needs no time to determine it
+
+	Replica *Replica // nil: this process does not write a replica
+}
+
+// Replica is the state of a replica that this process writes.
+type Replica struct {
+	Primary     string        // where its segments come from
+	Seq, Newest uint64        // its last update, and the newest one of the primary that is known
+	Lag         time.Duration // since the replica was last known to be equal to the primary
+	Delay       time.Duration // between the last update of the primary and this one, by the clocks of both
 }
 
 // Preparation is what the source of a sync does before it has a tip, such as loading headers from peers.

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -62,4 +63,17 @@ func (r *Recorder) Metrics() ([]storage.Metric, error) {
 		return s.Metrics()
 	}
 	return nil, nil
+}
+
+// Limits implements [storage.Limited].
+func (r *Recorder) Limits() storage.Limits { return storage.LimitsOf(r.Store) }
+
+// Checkpoint links the files of the store into a new folder, which gets no log.
+func (r *Recorder) Checkpoint(ctx context.Context, dir string) error {
+	if s, ok := r.Store.(interface {
+		Checkpoint(ctx context.Context, dir string) error
+	}); ok {
+		return s.Checkpoint(ctx, dir)
+	}
+	return errors.New("the store has no checkpoints")
 }

@@ -202,6 +202,9 @@ func (l *Log) open(p schema.Position) error {
 			return err
 		}
 	}
+	if l.keep == 0 {
+		l.keep = max(DefaultKeep, l.bytes)
+	}
 	l.readOrigin()
 	return l.removeOthers()
 }
@@ -340,4 +343,41 @@ func Gap(seq, first uint64) error {
 	return model.Errorf(model.Refused, "segment_gap", "segment %d is not available, only those from %d on: updates of a first sync "+
 		"are not recorded, and old segments are removed: restore the newest snapshot or copy of the primary's database, then replicate again",
 		seq, first)
+}
+
+// Follows returns an error if a replica at a position cannot continue with the segments of the log: Refused (diverged) if
+// it is not at an earlier update of the database, Refused (segment_gap) if segments are missing. The zero position is that
+// of an empty replica.
+func (l *Log) Follows(at schema.Position) error {
+	state, _ := l.State()
+	origin, continues := l.Continues()
+	switch {
+	case at == schema.Position{}:
+	case continues && at == origin:
+	case at.Lineage != state.Lineage:
+		return Diverged("the replica has the lineage %x, the primary %x", at.Lineage, state.Lineage)
+	case at.Seq > state.Seq:
+		return Diverged("the replica is at update %d, the primary only at %d", at.Seq, state.Seq)
+	case at.Seq == state.Seq && at.Hash != state.Hash:
+		return Diverged("the replica is at another update %d than the primary", at.Seq)
+	}
+	if at.Seq == state.Seq {
+		return nil
+	}
+	if at.Seq+1 < state.First {
+		return Gap(at.Seq+1, state.First)
+	}
+	b, err := l.Read(at.Seq + 1)
+	if errors.Is(err, ErrMissing) { // removed in the meantime
+		return Gap(at.Seq+1, at.Seq+2)
+	}
+	if err != nil {
+		return err
+	}
+	if _, previous, err := Header(b); err != nil {
+		return err
+	} else if previous != at.Hash {
+		return Diverged("the replica is at another update %d than the primary was", at.Seq)
+	}
+	return nil
 }

@@ -86,7 +86,7 @@ func TestAKillAtEveryStepOfTheLog(t *testing.T) {
 			}
 			return nil
 		})
-		r := attach(t, s, segment.Options{Dir: dir, Record: true, Keep: 500})
+		r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record, Keep: 500})
 		died := false
 		for n := uint64(1); n <= 4 && !died; n++ {
 			died = put(r, n) != nil || left <= 0
@@ -98,7 +98,7 @@ func TestAKillAtEveryStepOfTheLog(t *testing.T) {
 		steps++
 		what := fmt.Sprintf("killed at step %d", kill)
 		before := position(t, s)
-		again := attach(t, s, segment.Options{Dir: dir, Record: true, Keep: 1 << 20})
+		again := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record, Keep: 1 << 20})
 		agree(t, what, again.Log(), s, dir)
 		if state, _ := again.Log().State(); before.Seq > 0 && (state.Lineage != before.Lineage || state.Seq != before.Seq || state.First > state.Seq) {
 			t.Fatalf("%s: %+v, the store was at %+v", what, state, before)
@@ -123,7 +123,7 @@ func TestFailedUpdates(t *testing.T) {
 		}
 		return nil
 	})()
-	r := attach(t, s, segment.Options{Dir: dir, Record: true})
+	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	if err := put(r, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func (s bulk) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Ba
 // Updates in bulk and those that are too large have a number and no segment; old segments are removed.
 func TestGaps(t *testing.T) {
 	dir, s := t.TempDir(), bulk{memory.New()}
-	r := attach(t, s, segment.Options{Dir: dir, Record: true})
+	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	for n := range uint64(3) {
 		if err := put(r, n); err != nil {
 			t.Fatal(err)
@@ -208,7 +208,7 @@ func TestGaps(t *testing.T) {
 		t.Errorf("after a large update: %+v", state)
 	}
 	agree(t, "with gaps", r.Log(), s, dir)
-	again := attach(t, s, segment.Options{Dir: dir, Record: true})
+	again := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	if reopened, _ := again.Log().State(); reopened != state {
 		t.Errorf("opened again: %+v, was %+v", reopened, state)
 	}
@@ -217,7 +217,7 @@ func TestGaps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	few := attach(t, s, segment.Options{Dir: dir, Record: true, Keep: int64(3 * len(one))})
+	few := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record, Keep: int64(3 * len(one))})
 	for n := range uint64(10) {
 		if err := put(few, 100+n); err != nil {
 			t.Fatal(err)
@@ -231,12 +231,12 @@ func TestGaps(t *testing.T) {
 // A database that is opened without recording keeps its numbers, so that a replica notices what it has missed.
 func TestUpdatesWithoutRecordingAreNumbered(t *testing.T) {
 	dir, s := t.TempDir(), memory.New()
-	r := attach(t, s, segment.Options{Dir: dir, Record: true})
+	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	if err := put(r, 1); err != nil {
 		t.Fatal(err)
 	}
 	before := position(t, s)
-	quiet := attach(t, s, segment.Options{Dir: dir})
+	quiet := attach(t, s, segment.Options{Dir: dir, Mode: segment.Ignore})
 	if quiet.Log() != nil {
 		t.Error("it records")
 	}
@@ -246,7 +246,7 @@ func TestUpdatesWithoutRecordingAreNumbered(t *testing.T) {
 	if now := position(t, s); now.Seq != before.Seq+1 || now.Lineage != before.Lineage || now.Hash == before.Hash {
 		t.Errorf("at %+v after %+v", now, before)
 	}
-	again := attach(t, s, segment.Options{Dir: dir, Record: true})
+	again := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	if err := put(again, 3); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestACopyGetsANewLineage(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, s := t.TempDir(), memory.New()
-			r := attach(t, s, segment.Options{Dir: dir, Record: true})
+			r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 			for n := range uint64(3) {
 				if err := put(r, n); err != nil {
 					t.Fatal(err)
@@ -272,7 +272,7 @@ func TestACopyGetsANewLineage(t *testing.T) {
 			}
 			dir = change(t, dir, s)
 			before := position(t, s)
-			again := attach(t, s, segment.Options{Dir: dir, Record: true})
+			again := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 			state, _ := again.Log().State()
 			from, ok := again.Log().Continues()
 			if state.Lineage == before.Lineage || state.Seq != before.Seq+1 || !ok || from != before {
@@ -283,7 +283,7 @@ func TestACopyGetsANewLineage(t *testing.T) {
 			if err != nil || len(folders) != 1 || folders[0].Name() != segment.FolderName(state.Lineage) {
 				t.Errorf("%v %v", folders, err)
 			}
-			third := attach(t, s, segment.Options{Dir: dir, Record: true})
+			third := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 			if now, _ := third.Log().State(); now != state {
 				t.Errorf("opened again: %+v, was %+v", now, state)
 			}
@@ -312,7 +312,7 @@ func older(t *testing.T, dir string, s storage.Store, seq uint64) string {
 // A replica is not written by other commands before its promotion, which begins a lineage.
 func TestPromotion(t *testing.T) {
 	primary, s := memory.New(), memory.New()
-	r := attach(t, primary, segment.Options{Dir: t.TempDir(), Record: true})
+	r := attach(t, primary, segment.Options{Dir: t.TempDir(), Mode: segment.Record})
 	if err := put(r, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -342,8 +342,8 @@ func TestPromotion(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := position(t, s)
-	for _, record := range []bool{false, true} {
-		if _, err := segment.Attach(t.Context(), s, segment.Options{Dir: dir, Record: record}); codeOf(err) != "replica" {
+	for _, mode := range []segment.Mode{segment.Continue, segment.Record, segment.Ignore} {
+		if _, err := segment.Attach(t.Context(), s, segment.Options{Dir: dir, Mode: mode}); codeOf(err) != "replica" {
 			t.Errorf("attached: %v", err)
 		}
 	}
@@ -351,7 +351,7 @@ func TestPromotion(t *testing.T) {
 	if err != nil || at.Seq != before.Seq+1 || at.Lineage == before.Lineage || at != position(t, s) {
 		t.Fatalf("promoted to %+v, was at %+v: %v", at, before, err)
 	}
-	promoted := attach(t, s, segment.Options{Dir: dir, Record: true})
+	promoted := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	if from, ok := promoted.Log().Continues(); !ok || from != before {
 		t.Errorf("continues %+v, %t", from, ok)
 	}
@@ -381,7 +381,7 @@ func codeOf(err error) string {
 func TestEncodingRoundTrip(t *testing.T) {
 	rng := testseed.Rand(t)
 	dir, s := t.TempDir(), memory.New()
-	r := attach(t, s, segment.Options{Dir: dir, Record: true})
+	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	if err := r.Declare(schema.Schema[schema.FamilyTxPk].Declaration); err != nil {
 		t.Fatal(err)
 	}

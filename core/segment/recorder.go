@@ -2,7 +2,6 @@ package segment
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -20,11 +19,20 @@ import (
 
 // Options control how the updates of a store are recorded.
 type Options struct {
-	Dir    string       // folder of the database; the log is its subfolder segments
-	Record bool         // else updates are only numbered, and only if they were recorded before
-	Keep   int64        // bytes of segments that are kept; 0: [DefaultKeep]
-	Log    *slog.Logger // nil: no log
+	Dir  string       // folder of the database; the log is its subfolder segments
+	Mode Mode         // whether updates are recorded
+	Keep int64        // bytes of segments that are kept; 0: [DefaultKeep], or those that exist if they are more
+	Log  *slog.Logger // nil: no log
 }
+
+// Mode is whether updates are recorded. If they are not, they are numbered if they ever were.
+type Mode int
+
+const (
+	Continue Mode = iota // if the folder of the database has their log
+	Record
+	Ignore
+)
 
 // DefaultKeep is the default of Options.Keep: about two weeks of Bitcoin's blocks.
 const DefaultKeep = 1 << 30
@@ -53,22 +61,27 @@ type pending struct {
 	recorded bool
 }
 
-// Attach returns the store with updates that are numbered: a [Recorder] if o.Record is set or they are numbered already,
+// Attach returns the store with updates that are numbered: a [Recorder] if they are recorded or were numbered before,
 // else the store itself. The error is of kind Refused (replica) for the store of a replica. No other update may run.
 func Attach(ctx context.Context, s storage.Store, o Options) (storage.Store, error) {
-	if lister, ok := s.(storage.FamilyLister); !o.Record && ok && !lister.Has(schema.SegmentFamily.Name) {
+	if lister, ok := s.(storage.FamilyLister); o.Mode != Record && ok && !lister.Has(schema.SegmentFamily.Name) {
 		return s, nil
 	}
 	p, known, empty, err := position(ctx, s, true)
-	if err != nil || !known && !o.Record {
+	if err != nil || !known && o.Mode != Record {
 		return s, err
 	}
-	r := newRecorder(s, p)
-	if !o.Record {
-		return r, nil
+	r, l := newRecorder(s, p), newLog(o)
+	if o.Mode == Continue {
+		if found, err := l.has(p); err != nil || !found {
+			return r, err
+		}
 	}
-	r.log = newLog(o)
-	return r, r.open(ctx, known, empty)
+	if o.Mode != Ignore {
+		r.log = l
+		err = r.open(ctx, known, empty)
+	}
+	return r, err
 }
 
 func newRecorder(s storage.Store, at schema.Position) *Recorder {
@@ -78,7 +91,7 @@ func newRecorder(s storage.Store, at schema.Position) *Recorder {
 }
 
 func newLog(o Options) *Log {
-	l := &Log{folder: filepath.Join(o.Dir, folderName), keep: cmp.Or(o.Keep, DefaultKeep), log: o.Log}
+	l := &Log{folder: filepath.Join(o.Dir, folderName), keep: o.Keep, log: o.Log}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}

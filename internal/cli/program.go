@@ -88,6 +88,7 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			initcmd.Command(p.Env, building, serverFlags()),
 			p.syncCommand(),
+			p.replicateCommand(),
 			p.rollbackCommand(),
 			p.checkCommand(),
 			p.verifyCommand(),

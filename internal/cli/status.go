@@ -9,9 +9,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
+	"birthmark/core/schema"
+	"birthmark/core/segment"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/control"
 	"birthmark/internal/humanize"
+	"birthmark/storage"
 )
 
 func (p *program) statusCommand() *cli.Command {
@@ -23,13 +26,60 @@ func (p *program) statusCommand() *cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return &statusAnswer{a, syncOf(r)}, nil
+		running := askWriter(r)
+		replication, err := replicationOf(r, running)
+		return &statusAnswer{a, running.sync(), replication}, err
 	}, showStatus)
 }
 
 type statusAnswer struct {
 	*query.StatusAnswer
-	Sync *syncState `json:"sync,omitempty"` // absent: no process syncs the database
+	Sync        *syncState        `json:"sync,omitempty"`        // absent: no process syncs the database
+	Replication *replicationState `json:"replication,omitempty"` // absent: no segments are recorded or applied
+}
+
+// replicationState is the position of a primary or replica.
+type replicationState struct {
+	Lineage string   `json:"lineage"`
+	Seq     uint64   `json:"seq"`               // the last update
+	Primary string   `json:"primary,omitempty"` // of a replica: where its segments come from
+	Behind  *uint64  `json:"behind,omitempty"`  // of a running replica: updates that it does not have yet
+	Lag     *float64 `json:"lag,omitempty"`     // of a running replica: seconds since it was last known to be equal to the primary
+	PID     int      `json:"pid,omitempty"`     // of the process that writes the replica
+}
+
+// replicationOf returns the position of the database; nil if its updates are not numbered.
+func replicationOf(r *request, running *writer) (*replicationState, error) {
+	at, known, _, err := segment.Position(r.ctx, r.db.Store)
+	if err != nil || !known {
+		return nil, err
+	}
+	s := &replicationState{Lineage: fmt.Sprintf("%x", at.Lineage[:]), Seq: at.Seq}
+	err = r.db.Store.View(r.ctx, func(v storage.Reader) (err error) {
+		s.Primary, err = schema.ReadPrimary(v)
+		return err
+	})
+	if p := running.reply.Replica; err == nil && running.err == nil && p != nil {
+		behind := p.Newest - min(p.Newest, s.Seq)
+		s.Behind, s.Lag, s.PID = &behind, &p.Lag, running.reply.PID
+	}
+	return s, err
+}
+
+// replicationCell returns the position as the value of a field.
+func replicationCell(s *replicationState) any {
+	switch {
+	case s == nil:
+		return ""
+	case s.Primary == "":
+		return "update " + humanize.Count(s.Seq) + " is recorded"
+	case s.Lag == nil:
+		return terminal.Yellow(fmt.Sprintf("update %s of %s; birthmark replicate is not running", humanize.Count(s.Seq), s.Primary))
+	case *s.Lag == 0:
+		return fmt.Sprintf("update %s of %s (pid %d), equal to the primary", humanize.Count(s.Seq), s.Primary, s.PID)
+	}
+	return terminal.Yellow(fmt.Sprintf("update %s of %s (pid %d), %s behind, equal to the primary %s ago", humanize.Count(s.Seq), s.Primary,
+		s.PID, humanize.Plural(*s.Behind, "update"), time.Duration(*s.Lag*float64(time.Second)).Round(time.Second)))
 }
 
 // syncState is the process that syncs the database.
@@ -43,11 +93,23 @@ type syncState struct {
 // answerWithin is the time in which a sync answers.
 const answerWithin = 5 * time.Second
 
-// syncOf asks the process that syncs the database for its progress; nil if there is none.
-func syncOf(r *request) *syncState {
+// writer is the reply of the process that writes the database.
+type writer struct {
+	reply control.Reply
+	err   error
+}
+
+// askWriter asks the process that writes the database for its state.
+func askWriter(r *request) *writer {
 	ctx, cancel := context.WithTimeout(r.ctx, answerWithin)
 	defer cancel()
 	reply, err := control.Ask(ctx, r.db.Dir, control.Request{Do: control.State})
+	return &writer{reply, err}
+}
+
+// sync returns the state of the sync; nil if no process syncs the database.
+func (w *writer) sync() *syncState {
+	reply, err := w.reply, w.err
 	switch {
 	case errors.Is(err, control.ErrNobody), err == nil && reply.Sync == nil:
 		return nil
@@ -88,6 +150,7 @@ func showStatus(p *terminal.Page, a *statusAnswer) {
 		"format", a.Format,
 		"tip", tipCell(a.Tip),
 		"sync", syncCell(a.Sync),
+		"replication", replicationCell(a.Replication),
 		"blocks", t.Blocks,
 		"transactions", t.Txs,
 		"inputs", t.Inputs,

@@ -220,6 +220,14 @@ var descriptions = map[string]description{
 		"path of Kupo's API (Cardano)",
 		"/kupo", pathsForm,
 	},
+	"segments.keep": {
+		"record the updates of the database as segments for replicas, and keep this many bytes of them; off: record none",
+		"1GiB", anyOf(sizeForm, form{"const": false}, oneOf("off", "no")),
+	},
+	"segments.to": {
+		"folder to which segments are also published, such as one that other machines mount",
+		"/backup/segments", textForm,
+	},
 }
 
 // form is the JSON Schema of a value.

@@ -24,7 +24,7 @@ var topKeys = slices.Concat([]key[Settings]{
 	{name: "memory", set: func(s *Settings, v, _ string) (err error) { s.Memory, err = ParseMemory(v); return err }},
 }, serverKeys, electrumKeys)
 
-var chainKeys = append([]key[Chain]{
+var chainKeys = slices.Concat([]key[Chain]{
 	{name: "chain", set: func(c *Chain, v, _ string) error { return setText(&c.Chain, v) }},
 	{name: "network", set: func(c *Chain, v, _ string) error { return setText(&c.Network, v) }},
 	{name: "source", set: func(c *Chain, v, _ string) error { return setText(&c.Source, v) }},
@@ -38,7 +38,7 @@ var chainKeys = append([]key[Chain]{
 	{name: "raw_folder", set: func(c *Chain, v, _ string) error { return setText(&c.RawFolder, v) }},
 	{name: "indexes", set: setIndexes},
 	{name: "password", set: setPassword},
-}, serveKeys...)
+}, serveKeys, segmentKeys)
 
 // passwordKey can only be set in the environment: settings files and command lines can be read by other users of the
 // machine.

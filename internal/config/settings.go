@@ -57,6 +57,7 @@ type Chain struct {
 	RawFolder    string  // replaces the stored folder of the node's files
 	Indexes      []Index // in the order they were written; nil: not set
 	Serve        Serve
+	Segments     Segments
 
 	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a
 	// database can be queried and synced without its settings file.

@@ -46,6 +46,16 @@ type Reply struct {
 	States []query.IndexState `json:"states,omitempty"`
 	Failed string             `json:"failed,omitempty"` // the last failure of adding or dropping, which is retried
 	Sync   *Sync              `json:"sync,omitempty"`   // nil: the process appends no blocks
+
+	Replica *Replica `json:"replica,omitempty"` // nil: the database is no replica
+}
+
+// Replica is the state of a replica.
+type Replica struct {
+	Primary string  `json:"primary"`
+	Seq     uint64  `json:"seq"`    // the last update
+	Newest  uint64  `json:"newest"` // the newest known update of the primary
+	Lag     float64 `json:"lag"`    // seconds since the replica was last known to be equal to the primary; 0: it is
 }
 
 // Sync is the progress of a sync.

@@ -12,6 +12,7 @@ import (
 // serve returns a handle of the database, which follows the progress of the sync.
 func (b *BlockSync) serve() *handle {
 	s := newHandle(b.Host, b.DB.DB)
+	s.segments = b.DB.segments()
 	s.rates = new(served.Rates)
 	s.advance(*b.last.Load())
 	s.prepare(b.preparation.Load())

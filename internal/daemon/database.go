@@ -12,11 +12,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"birthmark/core"
 	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
+	"birthmark/core/segment"
 	"birthmark/internal/config"
 	"birthmark/model"
 	"birthmark/storage"
@@ -97,15 +97,22 @@ func (h *Host) OpenWriting(ctx context.Context, set *config.Chain) (*Database, e
 
 // write opens or creates the database in dir for writing.
 func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Database, error) {
+	if err := set.CheckSegments(); err != nil {
+		return nil, err
+	}
 	memory := config.Divide(set.Memory)
 	store, err := rocks.Open(dir, rocks.Options{
 		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
-		Holder: fmt.Sprintf("pid %d, %s, since %s", os.Getpid(), h.Command, h.Now().UTC().Format(time.RFC3339)),
+		Holder: h.holder(),
 	})
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
-	return h.opened(ctx, set, store, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), IDBytes: memory.TxIDs,
+	numbered, err := segment.Attach(ctx, store, h.segmentOptions(set, dir))
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return h.opened(ctx, set, numbered, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), IDBytes: memory.TxIDs,
 		Raw: set.Raw == config.RawKeep, RawFiles: set.Raw == config.RawFiles})
 }
 

@@ -9,6 +9,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/core/query"
+	"birthmark/core/segment"
 	"birthmark/model"
 )
 
@@ -22,12 +23,14 @@ type handle struct {
 	moved  chan struct{}   // the channel that tip returned last; closed when the tip changes
 	follow <-chan struct{} // the database's own channel, which closes moved
 
-	progress    *core.Progress      // of the sync in this process; nil: none
-	preparation *served.Preparation // of its source; nil: the source has a tip
-	rates       *served.Rates       // of that sync
-	node        model.Source        // for submitting and fees; nil: none
-	mempool     *pending.Follower   // nil: none
-	release     func()              // frees the memory of mempool; nil: none
+	progress    *core.Progress         // of the sync in this process; nil: none
+	preparation *served.Preparation    // of its source; nil: the source has a tip
+	rates       *served.Rates          // of that sync
+	node        model.Source           // for submitting and fees; nil: none
+	mempool     *pending.Follower      // nil: none
+	release     func()                 // frees the memory of mempool; nil: none
+	segments    *segment.Log           // for replicas; nil: none
+	replica     func() *served.Replica // nil: this process does not write a replica
 	failed      string
 	since       time.Time
 }
@@ -50,6 +53,7 @@ func (s *handle) chain(chain model.Chain) *served.Chain {
 	c := &served.Chain{
 		Name: ServedName(chain), Model: chain,
 		View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates, Mempool: s.mempool,
+		Segments: s.segments,
 	}
 	c.Submitter, _ = s.node.(model.Submitter)
 	c.Fees, _ = s.node.(model.FeeEstimator)
@@ -139,6 +143,9 @@ func (s *handle) state() served.State {
 		}
 		now.Target = max(now.Target, now.Height)
 		state.Sync = &now
+	}
+	if s.replica != nil {
+		state.Replica = s.replica()
 	}
 	return state
 }

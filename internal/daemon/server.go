@@ -118,6 +118,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	for _, pattern := range v1.Patterns() {
 		mux.Handle(pattern, v1)
 	}
+	s.serveSegments(mux, ending)
 	near := health.Defaults()
 	near.MaxLag = uint32(s.set.MaxLagBlocks)
 	well := health.Handler(chains, near)

@@ -95,6 +95,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	defer s.publish(ctx)()
 	if err := s.begin(ctx, &on); err != nil {
 		return err
 	}

@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"birthmark/api"
+	"birthmark/api/segments"
+	"birthmark/core/segment"
+	"birthmark/internal/config"
+	"birthmark/internal/replica"
+	"birthmark/model"
+)
+
+// segmentOptions returns how the updates of a database in dir are recorded.
+func (h *Host) segmentOptions(set *config.Chain, dir string) segment.Options {
+	o := segment.Options{Dir: dir, Log: h.Log}
+	switch {
+	case set.Segments.Enabled():
+		o.Mode, o.Keep = segment.Record, max(0, int64(set.Segments.Keep))
+	case set.Segments.Keep == config.SegmentsOff || !set.WAL:
+		o.Mode = segment.Ignore
+	}
+	return o
+}
+
+// segments returns the log of the database; nil if its updates are not recorded.
+func (d *Database) segments() *segment.Log {
+	if r, ok := d.Store.(*segment.Recorder); ok {
+		return r.Log()
+	}
+	return nil
+}
+
+// publish publishes segments to the folder of the settings until stop is called.
+func (s *Session) publish(ctx context.Context) (stop func()) {
+	log := s.db.segments()
+	if s.blocks == nil || log == nil || s.set.Segments.To == "" {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	p := &replica.Publisher{Log: log, To: s.set.Segments.To, Logs: s.Log, Tip: func() model.Point { return s.db.Tip() }}
+	done.Go(func() {
+		if err := p.Run(ctx); err != nil {
+			s.Log.Error("segments are no longer published", "error", err)
+		}
+	})
+	return func() {
+		cancel()
+		done.Wait()
+	}
+}
+
+// serveSegments serves the segments of chains at /v1/CHAIN/segments.
+func (s *Server) serveSegments(mux *http.ServeMux, done <-chan struct{}) {
+	for _, c := range s.chains {
+		if c.Segments == nil {
+			continue
+		}
+		mux.Handle("/v1/"+c.Name+"/segments", segments.Handler(segments.Options{
+			Log: c.Segments, NeedsKey: s.keys() != api.NoKeys, Done: done, Errors: s.h.Log,
+			Tip: func() model.Point { tip, _ := c.Moved(); return tip },
+		}))
+	}
+}
