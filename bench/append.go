@@ -42,6 +42,7 @@ type Options struct {
 	WindowBytes                      int64
 	Compression                      storage.Compression
 	Memory                           int64 // total memory in bytes; 0: unknown
+	Segments                         bool  // record segments for replicas; only for Tip
 
 	Progress func(core.Progress) // may be nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/core/segment"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
@@ -16,6 +17,8 @@ type database struct {
 	*core.DB
 	store *timedStore
 	took  time.Duration // time of indexing
+
+	segments *segment.Log // nil: none are recorded
 }
 
 // timedStore measures its updates.
@@ -72,7 +75,14 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 			err = errors.Join(err, store.Close())
 		}
 	}()
-	if db.DB, err = core.Open(ctx, db.store, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, Keep: blocks.Chain.Keep, Raw: blocks.Chain.Raw, CacheBytes: o.Caches}); err != nil {
+	var recorded storage.Store = db.store
+	if o.Segments {
+		if recorded, err = segment.Attach(ctx, db.store, segment.Options{Dir: o.Dir, Mode: segment.Record}); err != nil {
+			return nil, err
+		}
+		db.segments = recorded.(*segment.Recorder).Log()
+	}
+	if db.DB, err = core.Open(ctx, recorded, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, Keep: blocks.Chain.Keep, Raw: blocks.Chain.Raw, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}
 	if db.took, err = db.sync(ctx, blocks, txs, core.SyncOptions{BatchBytes: o.WindowBytes, Progress: o.Progress}); err != nil {

@@ -16,6 +16,8 @@ type TipResult struct {
 	Millis   Latencies            `json:"latency_ms"`
 	Parts    map[string]Latencies `json:"parts_ms"` // by name in Parts
 	CPU      float64              `json:"cpu_ms"`   // average of a block, with what runs in the background
+
+	SegmentBytes float64 `json:"segment_bytes,omitempty"` // average of a block; 0: none were recorded
 }
 
 // Parts are the keys of [TipResult.Parts] in order: resolving inputs and values, encoding rows, and writing them.
@@ -62,6 +64,16 @@ func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *T
 		Txs: txs, BlockTxs: float64(src.Made().Txs) / float64(last),
 		Millis: Percentiles(took, time.Millisecond), Parts: map[string]Latencies{},
 		CPU: float64(cpu.Microseconds()) / 1000 / float64(max(1, len(took))),
+	}
+	if db.segments != nil {
+		s, _ := db.segments.State()
+		for seq := s.Seq - uint64(len(took)) + 1; seq <= s.Seq; seq++ {
+			b, err := db.segments.Read(seq)
+			if err != nil {
+				return nil, err
+			}
+			result.SegmentBytes += float64(len(b)) / float64(len(took))
+		}
 	}
 	for i, name := range Parts {
 		result.Parts[name] = Percentiles(parts[i], time.Millisecond)

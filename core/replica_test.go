@@ -86,7 +86,7 @@ func (p *replica) open() (err error) {
 	return err
 }
 
-// allRows returns every row of a database, including those that the chain does not determine.
+// allRows returns every row of a database, also of families that the chain does not determine.
 func allRows(t testing.TB, s storage.Store, chain model.Chain) (rows dumped) {
 	t.Helper()
 	err := s.View(t.Context(), func(r storage.Reader) error {
@@ -329,6 +329,6 @@ func TestWrongSegmentsAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := stranger.apply(shipped(t, log, 1)); code(err) != "diverged" {
-		t.Errorf("a database that is no replica: %v", err)
+		t.Errorf("another database: %v", err)
 	}
 }

@@ -94,7 +94,7 @@ func MarkReplica(ctx context.Context, store storage.Store, primary string) error
 }
 
 // Promote makes the database of a replica a primary with a new lineage, whose first segment is a promotion. o.Dir is the
-// folder of the database. It returns the new position. The error is Refused (no_replica) if it is no replica.
+// folder of the database. It returns the new position. The error is Refused (no_replica) for other databases.
 func Promote(ctx context.Context, store storage.Store, o Options) (at schema.Position, err error) {
 	at, known, empty, err := position(ctx, store, false)
 	if err != nil {

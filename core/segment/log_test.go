@@ -169,7 +169,7 @@ func (s bulk) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Ba
 	return s.Store.Update(ctx, fn)
 }
 
-// Updates in bulk and those that are too large have a number and no segment; old segments are removed.
+// Updates in bulk and large updates have a number and no segment; old segments are removed.
 func TestGaps(t *testing.T) {
 	dir, s := t.TempDir(), bulk{memory.New()}
 	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
@@ -255,7 +255,7 @@ func TestUpdatesWithoutRecordingAreNumbered(t *testing.T) {
 	}
 }
 
-// A database in another folder than its log, or behind it, gets a new lineage, which continues the old one.
+// A database in another folder than its log, or older than it, gets a new lineage, which continues the old one.
 func TestACopyGetsANewLineage(t *testing.T) {
 	for what, change := range map[string]func(t *testing.T, dir string, s storage.Store) string{
 		"a copy":     func(t *testing.T, _ string, _ storage.Store) string { return t.TempDir() },
@@ -377,7 +377,7 @@ func codeOf(err error) string {
 	return code
 }
 
-// What is decoded is what was encoded.
+// Decoding returns the rows that were encoded.
 func TestEncodingRoundTrip(t *testing.T) {
 	rng := testseed.Rand(t)
 	dir, s := t.TempDir(), memory.New()

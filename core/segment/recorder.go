@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Dir  string       // folder of the database; the log is its subfolder segments
 	Mode Mode         // whether updates are recorded
-	Keep int64        // bytes of segments that are kept; 0: [DefaultKeep], or those that exist if they are more
+	Keep int64        // bytes of segments that are kept; 0: [DefaultKeep], or the existing ones if they are more
 	Log  *slog.Logger // nil: no log
 }
 
@@ -51,7 +51,8 @@ type Recorder struct {
 	at    schema.Position
 	doubt *pending // an update that may have happened; nil: none
 
-	most int // bytes of the rows of a segment
+	changes recording // of the running update
+	most    int       // bytes of the rows of a segment
 }
 
 // pending is an update with its number.
@@ -242,7 +243,7 @@ func (r *Recorder) record(ctx context.Context, fn func(storage.Reader, *recordin
 	}
 	var next *pending
 	err := r.Store.Update(ctx, func(rd storage.Reader, b storage.Batch) error {
-		changes := &recording{Batch: b, most: r.most, families: map[storage.Family][]change{}}
+		changes := r.changes.reuse(b, r.most)
 		s, err := fn(rd, changes)
 		if err != nil || s == nil {
 			return err
@@ -256,6 +257,7 @@ func (r *Recorder) record(ctx context.Context, fn func(storage.Reader, *recordin
 			r.log.log.Warn("an update is too large for a segment: replicas must be restored from a copy", "seq", s.Seq, "error", err)
 			rand.Read(s.Hash[:])
 		} else {
+			s.Families = nil // they refer to memory of the next update
 			next.recorded, next.size = true, int64(len(encoded))
 			if err := r.log.write(s.Seq, encoded); err != nil {
 				return model.Errorf(model.Internal, "internal", "record segment %d: %w", s.Seq, err)
@@ -343,7 +345,10 @@ func (r *Recorder) segment(rd storage.Reader, b *recording) (*Segment, error) {
 	if b.tooLarge { // it gets a number only
 		return s, nil
 	}
-	for f := range b.families {
+	for f, changes := range b.families {
+		if len(changes) == 0 {
+			continue
+		}
 		s.Families = append(s.Families, Family{r.names[f], b.rows(f)})
 	}
 	slices.SortFunc(s.Families, func(a, b Family) int { return strings.Compare(a.Name, b.Name) })

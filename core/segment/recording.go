@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 
 	"birthmark/storage"
@@ -41,7 +42,7 @@ func (b *recording) add(f storage.Family, key, value []byte, size int) {
 	b.data = append(append(b.data, key...), value...)
 }
 
-func (b *recording) empty() bool { return len(b.families) == 0 && !b.tooLarge }
+func (b *recording) empty() bool { return len(b.data) == 0 && !b.tooLarge }
 
 func (b *recording) keyOf(c change) []byte { return b.data[c.at : c.at+c.key : c.at+c.key] }
 
@@ -50,7 +51,7 @@ func (b *recording) rows(f storage.Family) []Row {
 	changes := b.families[f]
 	byKey := func(x, y change) int { return bytes.Compare(b.keyOf(x), b.keyOf(y)) }
 	if !slices.IsSortedFunc(changes, byKey) {
-		slices.SortStableFunc(changes, byKey)
+		slices.SortFunc(changes, func(x, y change) int { return cmp.Or(byKey(x, y), cmp.Compare(x.at, y.at)) })
 	}
 	rows := make([]Row, 0, len(changes))
 	for i, c := range changes {
@@ -64,4 +65,17 @@ func (b *recording) rows(f storage.Family) []Row {
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// reuse prepares the recording of the next update. It keeps memory, unless that is more than usual.
+func (b *recording) reuse(to storage.Batch, most int) *recording {
+	const usual = 64 << 20
+	if b.families == nil || cap(b.data) > usual {
+		*b = recording{families: map[storage.Family][]change{}}
+	}
+	for f, changes := range b.families {
+		b.families[f] = changes[:0]
+	}
+	b.Batch, b.data, b.most, b.tooLarge = to, b.data[:0], most, false
+	return b
 }

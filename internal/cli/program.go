@@ -15,6 +15,7 @@ import (
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/dumpcmd"
 	"birthmark/internal/cli/initcmd"
+	"birthmark/internal/cli/replicatecmd"
 
 	"github.com/urfave/cli/v2"
 )
@@ -88,7 +89,7 @@ func (p *program) app() *cli.App {
 		Commands: []*cli.Command{
 			initcmd.Command(p.Env, building, serverFlags()),
 			p.syncCommand(),
-			p.replicateCommand(),
+			replicatecmd.Command(p.Env, building),
 			p.rollbackCommand(),
 			p.checkCommand(),
 			p.verifyCommand(),

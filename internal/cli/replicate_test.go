@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/cli/replicatecmd"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 )
@@ -112,9 +113,9 @@ func (f *forking) primary(t *testing.T, source, db, to string) *serverProcess {
 }
 
 // replicationOfDB returns the replication in the status of a database.
-func replicationOfDB(t *testing.T, db string) (s replicationState) {
+func replicationOfDB(t *testing.T, db string) (s replicatecmd.State) {
 	t.Helper()
-	var a struct{ Replication *replicationState }
+	var a struct{ Replication *replicatecmd.State }
 	ask(t, &a, "status", "--db", db)
 	if a.Replication == nil {
 		t.Fatalf("%s: no replication in its status", db)
@@ -272,7 +273,7 @@ func TestPromotionOfAReplica(t *testing.T) {
 		ask(t, nil, "replicate", "--once", "--from", to, "--db", db)
 	}
 	equalDigests(t, "before the promotion", old, one, two)
-	var a promoteAnswer
+	var a replicatecmd.PromoteAnswer
 	ask(t, &a, "replicate", "--promote", "--db", one)
 	before := replicationOfDB(t, two)
 	if a.Lineage == before.Lineage || a.Seq != before.Seq+1 {

@@ -98,7 +98,7 @@ func (p *program) answerRollback(db *daemon.Database, a *rollbackAnswer) error {
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
 		page.Fields(
 			"chain", terminal.Green(a.Chain+" "+a.Network),
-			"tip", tipCell(a.Tip),
+			"tip", command.TipCell(a.Tip),
 			removed, humanize.Plural(a.Removed, "block"),
 		)
 	})

@@ -9,12 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"birthmark/core/query"
-	"birthmark/core/schema"
-	"birthmark/core/segment"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/replicatecmd"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/control"
 	"birthmark/internal/humanize"
-	"birthmark/storage"
 )
 
 func (p *program) statusCommand() *cli.Command {
@@ -27,59 +26,15 @@ func (p *program) statusCommand() *cli.Command {
 			return nil, err
 		}
 		running := askWriter(r)
-		replication, err := replicationOf(r, running)
+		replication, err := replicatecmd.StateOf(r.ctx, r.db, running.reply)
 		return &statusAnswer{a, running.sync(), replication}, err
 	}, showStatus)
 }
 
 type statusAnswer struct {
 	*query.StatusAnswer
-	Sync        *syncState        `json:"sync,omitempty"`        // absent: no process syncs the database
-	Replication *replicationState `json:"replication,omitempty"` // absent: no segments are recorded or applied
-}
-
-// replicationState is the position of a primary or replica.
-type replicationState struct {
-	Lineage string   `json:"lineage"`
-	Seq     uint64   `json:"seq"`               // the last update
-	Primary string   `json:"primary,omitempty"` // of a replica: where its segments come from
-	Behind  *uint64  `json:"behind,omitempty"`  // of a running replica: updates that it does not have yet
-	Lag     *float64 `json:"lag,omitempty"`     // of a running replica: seconds since it was last known to be equal to the primary
-	PID     int      `json:"pid,omitempty"`     // of the process that writes the replica
-}
-
-// replicationOf returns the position of the database; nil if its updates are not numbered.
-func replicationOf(r *request, running *writer) (*replicationState, error) {
-	at, known, _, err := segment.Position(r.ctx, r.db.Store)
-	if err != nil || !known {
-		return nil, err
-	}
-	s := &replicationState{Lineage: fmt.Sprintf("%x", at.Lineage[:]), Seq: at.Seq}
-	err = r.db.Store.View(r.ctx, func(v storage.Reader) (err error) {
-		s.Primary, err = schema.ReadPrimary(v)
-		return err
-	})
-	if p := running.reply.Replica; err == nil && running.err == nil && p != nil {
-		behind := p.Newest - min(p.Newest, s.Seq)
-		s.Behind, s.Lag, s.PID = &behind, &p.Lag, running.reply.PID
-	}
-	return s, err
-}
-
-// replicationCell returns the position as the value of a field.
-func replicationCell(s *replicationState) any {
-	switch {
-	case s == nil:
-		return ""
-	case s.Primary == "":
-		return "update " + humanize.Count(s.Seq) + " is recorded"
-	case s.Lag == nil:
-		return terminal.Yellow(fmt.Sprintf("update %s of %s; birthmark replicate is not running", humanize.Count(s.Seq), s.Primary))
-	case *s.Lag == 0:
-		return fmt.Sprintf("update %s of %s (pid %d), equal to the primary", humanize.Count(s.Seq), s.Primary, s.PID)
-	}
-	return terminal.Yellow(fmt.Sprintf("update %s of %s (pid %d), %s behind, equal to the primary %s ago", humanize.Count(s.Seq), s.Primary,
-		s.PID, humanize.Plural(*s.Behind, "update"), time.Duration(*s.Lag*float64(time.Second)).Round(time.Second)))
+	Sync        *syncState          `json:"sync,omitempty"`        // absent: no process syncs the database
+	Replication *replicatecmd.State `json:"replication,omitempty"` // absent: no segments are recorded or applied
 }
 
 // syncState is the process that syncs the database.
@@ -148,9 +103,9 @@ func showStatus(p *terminal.Page, a *statusAnswer) {
 	p.Fields(
 		"chain", terminal.Green(a.Chain+" "+a.Network),
 		"format", a.Format,
-		"tip", tipCell(a.Tip),
+		"tip", command.TipCell(a.Tip),
 		"sync", syncCell(a.Sync),
-		"replication", replicationCell(a.Replication),
+		"replication", a.Replication.Cell(),
 		"blocks", t.Blocks,
 		"transactions", t.Txs,
 		"inputs", t.Inputs,
@@ -176,12 +131,4 @@ func showStatus(p *terminal.Page, a *statusAnswer) {
 		}
 		return terminal.Cells{name, f.Keys, terminal.Right(humanize.Bytes(f.Bytes))}
 	})
-}
-
-// tipCell returns the tip as the value of a field.
-func tipCell(tip *query.TipAnswer) any {
-	if tip == nil {
-		return terminal.Yellow("none: no block was synced yet")
-	}
-	return fmt.Sprintf("%s  %s  %s", humanize.Count(tip.Height), tip.Hash, humanize.Clock(tip.Time))
 }

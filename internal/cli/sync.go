@@ -128,12 +128,12 @@ func (p *program) answerSync(
 	}
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
 		if did.Blocks == 0 && note == "" {
-			page.Fields("chain", terminal.Green(a.Chain+" "+a.Network), "tip", tipCell(tip), "blocks", "none: already at the tip of the source")
+			page.Fields("chain", terminal.Green(a.Chain+" "+a.Network), "tip", command.TipCell(tip), "blocks", "none: already at the tip of the source")
 			return
 		}
 		page.Fields(
 			"chain", terminal.Green(a.Chain+" "+a.Network),
-			"tip", tipCell(tip),
+			"tip", command.TipCell(tip),
 			"blocks", terminal.Rate(did.Blocks, did.Elapsed),
 			"transactions", terminal.Rate(did.Txs, did.Elapsed),
 			"entities", terminal.Rate(did.Entities, did.Elapsed),

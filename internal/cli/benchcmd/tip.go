@@ -23,6 +23,7 @@ func (b *commands) tipCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			command.StringDefault("txs", "initial database size of `N` transactions", "1000000"),
 			command.StringDefault("blocks", "append `N` blocks", "200"),
+			command.Bool("segments", "also record each block as a segment for replicas"),
 		}, commonFlags()),
 		Action: b.tip,
 	}
@@ -53,7 +54,9 @@ func (b *commands) tip(c *cli.Context) error {
 	chain.Txs = txs + blocks*max(chain.TipTxs, chain.TxsPerBlock, usualTxs)
 	a := TipAnswer{Setup: b.setup(&chain)}
 	err = b.withRecording(c, chain, "bench tip", func(recording *bench.Recording, next func() bench.Options) (err error) {
-		a.TipResult, err = bench.Tip(c.Context, recording, blocks, next())
+		o := next()
+		o.Segments = c.Bool("segments")
+		a.TipResult, err = bench.Tip(c.Context, recording, blocks, o)
 		return err
 	})
 	if err != nil {
@@ -66,6 +69,7 @@ func (b *commands) tip(c *cli.Context) error {
 			"transactions before", a.Txs,
 			"transactions per block", a.BlockTxs,
 			"CPU per block", fmt.Sprintf("%.1f ms", a.CPU),
+			"bytes per segment", int64(a.SegmentBytes),
 		)
 		page.Heading("milliseconds per block")
 		latencies := maps.Clone(a.Parts)

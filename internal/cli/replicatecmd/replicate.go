@@ -1,6 +1,8 @@
-package cli
+// Package replicatecmd is the command birthmark replicate, and the replication in birthmark status.
+package replicatecmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,11 +21,13 @@ import (
 	"birthmark/model"
 )
 
-func (p *program) replicateCommand() *cli.Command {
+// Command returns the command replicate.
+func Command(e *command.Env, category string) *cli.Command {
+	p := &program{e}
 	return &cli.Command{
 		Name:     "replicate",
 		Usage:    "keep a copy of another server's database up to date from its segments, without a node",
-		Category: building,
+		Category: category,
 		Flags: slices.Concat([]cli.Flag{
 			command.String("from", "`URL` of the chain on the primary, http://HOST:PORT/v1/CHAIN, or the folder of its segments.to"),
 			command.String("key-file", "`FILE` with the API key of the primary"),
@@ -37,6 +41,8 @@ func (p *program) replicateCommand() *cli.Command {
 	}
 }
 
+type program struct{ *command.Env }
+
 type replicateAnswer struct {
 	Chain    string           `json:"chain"`
 	Network  string           `json:"network"`
@@ -47,7 +53,8 @@ type replicateAnswer struct {
 	Stopped  bool             `json:"stopped"`  // interrupted by a signal
 }
 
-type promoteAnswer struct {
+// PromoteAnswer is the answer of --promote.
+type PromoteAnswer struct {
 	Lineage string `json:"lineage"`
 	Seq     uint64 `json:"seq"` // the first update of the lineage
 }
@@ -127,13 +134,13 @@ func (p *program) feed(c *cli.Context, from string) (replica.Feed, error) {
 }
 
 func (p *program) answerReplicate(r *daemon.Replica, stopped bool) error {
-	tip, err := tipOf(r.DB)
+	status, err := r.DB.Status(context.Background()) // also after an interrupt
 	if err != nil {
 		return err
 	}
 	state := r.State()
 	a := replicateAnswer{
-		Chain: r.DB.Chain().Name(), Network: r.DB.Chain().Network(), Tip: tip, Primary: state.Primary, Seq: state.Seq,
+		Chain: r.DB.Chain().Name(), Network: r.DB.Chain().Network(), Tip: status.Tip, Primary: state.Primary, Seq: state.Seq,
 		Segments: r.Applied(), Stopped: stopped,
 	}
 	if stopped {
@@ -142,7 +149,7 @@ func (p *program) answerReplicate(r *daemon.Replica, stopped bool) error {
 	return p.Answer(r.DB.Chain(), a, func(page *terminal.Page) {
 		page.Fields(
 			"chain", terminal.Green(a.Chain+" "+a.Network),
-			"tip", tipCell(tip),
+			"tip", command.TipCell(status.Tip),
 			"primary", a.Primary,
 			"update", humanize.Count(a.Seq),
 			"segments", humanize.Count(a.Segments),
@@ -161,7 +168,7 @@ func (p *program) promote(c *cli.Context, h *daemon.Host, set *config.Chain) err
 	if err != nil {
 		return err
 	}
-	a := promoteAnswer{fmt.Sprintf("%x", at.Lineage[:]), at.Seq}
+	a := PromoteAnswer{fmt.Sprintf("%x", at.Lineage[:]), at.Seq}
 	return p.Answer(model.Chain(nil), a, func(page *terminal.Page) {
 		page.Fields("lineage", a.Lineage, "update", humanize.Count(a.Seq))
 	})
