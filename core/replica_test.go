@@ -332,3 +332,85 @@ func TestWrongSegmentsAreRefused(t *testing.T) {
 		t.Errorf("another database: %v", err)
 	}
 }
+
+// While segments are applied, queries see the tips of the primary in their order, each with its blocks.
+func TestReadersOfAReplica(t *testing.T) {
+	rng := testseed.Rand(t)
+	v := modeltest.Variants()[3]
+	r := recorded(t, memory.New(), t.TempDir())
+	l := openChanging(t, v, r, rng.Uint64(), []string{"address", "tag"}, nil)
+	type state struct {
+		tip    model.Point
+		blocks uint64
+	}
+	order := map[uint64]state{} // by update of the primary
+	for range 60 {
+		l.step(rng, func() storage.Store { return r })
+		at, _ := r.Log().State()
+		status, err := l.db.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		order[at.Seq] = state{l.db.Tip(), status.Totals.Blocks}
+	}
+	newest, _ := r.Log().State()
+	p := &replica{t: t, chain: v.Chain("one"), store: memory.New()}
+	if err := p.apply(shipped(t, r.Log(), 1)); err != nil {
+		t.Fatal(err)
+	}
+	done, read := make(chan struct{}), make(chan int)
+	go func() {
+		n, last := 0, uint64(0)
+		defer func() { read <- n }()
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			// The position is read with the tip in one snapshot of the store, the answer in one of the database after it.
+			before, _, _, err := segment.Position(context.Background(), p.store)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			var seen state
+			err = p.db.View(context.Background(), func(q *query.View) error {
+				status, err := q.Status(context.Background())
+				if err == nil {
+					seen = state{q.Tip, status.Totals.Blocks}
+				}
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			after, _, _, err := segment.Position(context.Background(), p.store)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if before.Seq < last {
+				t.Errorf("update %d after update %d", before.Seq, last)
+			}
+			if want, known := order[before.Seq]; known && before == after && seen != want {
+				t.Errorf("update %d shows %+v, expected %+v", before.Seq, seen, want)
+			}
+			last = after.Seq
+			n++
+		}
+	}()
+	for seq := uint64(2); seq <= newest.Seq; seq++ {
+		if err := p.apply(shipped(t, r.Log(), seq)); err != nil {
+			t.Error(err)
+			break
+		}
+	}
+	close(done)
+	if n := <-read; n == 0 {
+		t.Error("nothing was read")
+	}
+	same(t, "at the end", dump(t, p.db), dump(t, l.db))
+	consistent(t, p.db)
+}

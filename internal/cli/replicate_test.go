@@ -159,6 +159,12 @@ func TestReplicasFollowThePrimary(t *testing.T) {
 	if asked.Load() == 0 {
 		t.Error("no request was sent")
 	}
+	for i, s := range []*serverProcess{http1, folder} { // for docs/scaling.md
+		f.grow(1)
+		f.atTip(t, primary, http1, folder)
+		delay := regexp.MustCompile(`birthmark_replica_delay_seconds\{.*\} (.*)`).FindSubmatch(s.get(t, "metrics").body)
+		t.Logf("delay of replica %d: %s s", i, delay[1])
+	}
 	until(t, "the status to show no lag", func() bool { s := replicationOfDB(t, over); return s.Lag != nil && *s.Lag == 0 })
 	is, want := replicationOfDB(t, over), replicationOfDB(t, db)
 	if is.Lineage != want.Lineage || is.Seq != want.Seq || is.Primary == "" || want.Primary != "" || *is.Behind != 0 {
