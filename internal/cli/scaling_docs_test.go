@@ -26,7 +26,7 @@ func TestCommandsInTheScalingPage(t *testing.T) {
 	primary := func() *serverProcess { return servers[filepath.Join(dir, "bitcoin")] }
 	var lines []string
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(readText(t, scalingPage), -1) {
-		lines = append(lines, strings.Split(strings.TrimSpace(block[1]), "\n")...)
+		lines = append(lines, strings.Split(strings.TrimSpace(strings.ReplaceAll(block[1], "\\\n", " ")), "\n")...)
 	}
 	if len(lines) < 8 {
 		t.Fatalf("%d commands in %s", len(lines), scalingPage)
@@ -37,7 +37,7 @@ func TestCommandsInTheScalingPage(t *testing.T) {
 			t.Fatalf("%s: not a command of birthmark", line)
 		}
 		replace := []string{
-			" --password-file ~/.bitcoin/.cookie", "", "--chain bitcoin", "--chain bitcoin --network regtest", "http://127.0.0.1:8332", node.URL(),
+			"--password-file ~/.bitcoin/.cookie", "", "--chain bitcoin", "--chain bitcoin --network regtest", "http://127.0.0.1:8332", node.URL(),
 			"/var/lib/birthmark", dir, "/backup", dir, "0.0.0.0:8080", "127.0.0.1:0",
 		}
 		if s := primary(); s != nil {

@@ -346,7 +346,7 @@ func TestPublishersAreFenced(t *testing.T) {
 	if err := one.publish(to); err != nil { // again: nothing to do
 		t.Fatal(err)
 	}
-	// A replica at update 3, which is promoted; the primary goes on.
+	// A replica at update 3, which is promoted; the primary continues.
 	f := newFollower(t)
 	if err := f.once(open(t, to, "")); err != nil {
 		t.Fatal(err)
@@ -433,7 +433,7 @@ func TestPublisherRetries(t *testing.T) {
 	}
 }
 
-// What a server answers instead of segments is an error with its kind.
+// Answers without segments are errors with their kind.
 func TestServersWithoutSegments(t *testing.T) {
 	p := attach(t, memory.New())
 	p.write(1)
