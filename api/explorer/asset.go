@@ -99,9 +99,7 @@ func (v *visit) asset() (*page, error) {
 			return nil, err
 		}
 	}
-	err = r.metadata()
-	p.Foreign = b.Picture != ""
-	return p, err
+	return p, r.metadata()
 }
 
 // named returns what the id of an asset contains, on chains whose ids have a name or a group.

@@ -19,7 +19,6 @@ type page struct {
 	Status      int       // of the answer; 0: 200
 	Follow      string    // query of events that concern the page, in addition to blocks
 	Volatile    bool      // not determined by the tip: no ETag
-	Foreign     bool      // it loads pictures from the gateway
 
 	frame
 }

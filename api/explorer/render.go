@@ -115,9 +115,6 @@ func (s *site) write(w http.ResponseWriter, r *http.Request, p *page, tag string
 		h.Set("Content-Type", p.File.Type)
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": p.File.Name}))
 	}
-	if p.Foreign {
-		h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "img-src 'self'", "img-src 'self' "+s.Pictures, 1))
-	}
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	if tag != "" {
 		h.Set("ETag", tag)

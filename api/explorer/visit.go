@@ -46,6 +46,9 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		defer cancel()
 		v := s.visit(ctx, r, chain)
 		v.w = w
+		if h := w.Header(); s.Pictures != "" { // also of answers without a body, which replace the headers of a stored page
+			h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "img-src 'self'", "img-src 'self' "+s.Pictures, 1))
+		}
 		defer func() {
 			if v.paid != nil {
 				v.paid()

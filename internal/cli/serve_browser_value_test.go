@@ -96,6 +96,8 @@ func picturesAreLoaded(t *testing.T, browser context.Context, server string) {
 		t.Errorf("the metadata is %s", text)
 	}
 	b.everyLook("")
+	b.open(referenceToken, 200) // twice in a minute: the server answers that the page is unchanged
+	b.open(referenceToken, 200)
 	b.do("without scripts", scripting(false), wide(phone))
 	b.open(referenceToken, 200)
 	if !eval[bool](b, `!!document.querySelector(".picture[alt]")`) {
