@@ -118,8 +118,8 @@ func (r *runs) deleteObsolete() {
 	r.obsolete = nil
 }
 
-// SetFolder enables overflow runs: they are files in the folder, which no other process uses. At most the given number of
-// them may be open.
+// SetFolder enables overflow runs: they are files in the folder, which no other process uses. At most the given number
+// of them may be open.
 func (c *Caches) SetFolder(folder string, files int) {
 	c.runs.folder, c.runs.most = folder, int64(files)
 	// A snapshot that this process cannot use may name files that it deletes. Random numbers keep later files, which
