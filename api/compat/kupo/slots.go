@@ -31,6 +31,16 @@ func (q *request) lastUntil(slot uint64) (h model.HeightPk, ok bool, err error) 
 	return first + model.HeightPk(n-1), true, nil
 }
 
+// firstFrom returns the first block whose slot is at least slot. The chain must have one.
+func (q *request) firstFrom(slot uint64) (model.HeightPk, error) {
+	if slot > 0 {
+		if before, ok, err := q.lastUntil(slot - 1); ok || err != nil {
+			return before + 1, err
+		}
+	}
+	return q.q.FirstBlock()
+}
+
 // span returns the positions in the blocks of a range of slots.
 func (q *request) span(b bounds) (s setops.Span, err error) {
 	s = setops.Everywhere
@@ -108,19 +118,8 @@ func (q *request) checkpoints(args []string) error {
 	q.add("[")
 	last := model.HeightPk(model.MaxHeight)
 	for _, distance := range checkpointDistances {
-		// The first block at most that far from the tip.
-		h := q.q.Tip.Height
-		if from := tip.slot - min(tip.slot, distance); from > 0 {
-			before, ok, err := q.lastUntil(from - 1)
-			if err != nil {
-				return err
-			}
-			if h = before + 1; !ok {
-				if h, err = q.q.FirstBlock(); err != nil {
-					return err
-				}
-			}
-		} else if h, err = q.q.FirstBlock(); err != nil {
+		h, err := q.firstFrom(tip.slot - min(tip.slot, distance))
+		if err != nil {
 			return err
 		}
 		if h == last {
