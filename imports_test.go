@@ -41,6 +41,7 @@ var rules = []rule{
 	{from: "internal/cli/dumpcmd", may: anything},
 	{from: "internal/cli/initcmd", may: anything},
 	{from: "internal/cli/replicatecmd", may: anything},
+	{from: "internal/cli/trycmd", may: anything},
 	{from: "internal/cli/command", may: []string{"model", "core", "core/query", "chains", "internal/cli/terminal", "internal/config", "internal/daemon", "internal/humanize", "internal/progress", "internal/suggest"}},
 	{from: "internal/cli/help", may: []string{"internal/cli/command"}},
 	{from: "internal/cli/terminal", may: []string{"model", "internal/humanize"}},

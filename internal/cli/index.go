@@ -6,6 +6,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/trycmd"
 	"birthmark/internal/control"
 	"birthmark/internal/daemon"
 
@@ -39,7 +40,7 @@ func (p *program) indexCommand() *cli.Command {
 				),
 				Action: command.Profiled(p.indexAdd),
 			},
-			p.indexTryCommand(),
+			trycmd.Command(p.Env),
 			{
 				Name:      "drop",
 				Usage:     "drop an index",

@@ -1,8 +1,10 @@
-package cli
+// Package trycmd is the command birthmark index try, which shows what an expression finds in the newest blocks.
+package trycmd
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,7 +24,8 @@ import (
 // tried is the name of the index of an expression that is tried.
 const tried = "expression"
 
-func (p *program) indexTryCommand() *cli.Command {
+// Command returns the command try of birthmark index.
+func Command(p *command.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "try",
 		Usage:     "show the values that an expression of a custom index finds in the newest blocks",
@@ -33,7 +36,7 @@ func (p *program) indexTryCommand() *cli.Command {
 			command.StringDefault("blocks", "read the newest `N` blocks of the database", "10"),
 			command.LimitFlag("values"),
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.DatabaseFlags()),
-		Action: p.indexTry,
+		Action: func(c *cli.Context) error { return try(p, c) },
 	}
 }
 
@@ -44,22 +47,23 @@ func kinds() (names []string) {
 	return names
 }
 
-// tryAnswer is the document of index try.
-type tryAnswer struct {
-	Blocks  int         `json:"blocks"`
-	Outputs int         `json:"outputs"` // in these blocks
-	Found   int         `json:"found"`   // values
-	Values  []triedItem `json:"values"`  // the first ones, at most --limit
+// Answer is the document of index try.
+type Answer struct {
+	Blocks  int    `json:"blocks"`
+	Outputs int    `json:"outputs"` // in these blocks
+	Found   int    `json:"found"`   // values
+	Values  []Item `json:"values"`  // the first ones, at most --limit
 }
 
-type triedItem struct {
+// Item is a value that the expression finds.
+type Item struct {
 	Value  string `json:"value"`
 	Tx     string `json:"tx"`
 	Index  int    `json:"index"`
 	Height uint32 `json:"height"`
 }
 
-func (p *program) indexTry(c *cli.Context) error {
+func try(p *command.Env, c *cli.Context) error {
 	d := model.Definition{Name: tried, Value: c.Args().First(), When: c.String("when")}
 	if c.IsSet("kind") {
 		i := slices.Index(kinds(), c.String("kind"))
@@ -85,8 +89,8 @@ func (p *program) indexTry(c *cli.Context) error {
 	}
 	set.Indexes = nil
 	return p.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
-		a := &tryAnswer{Values: []triedItem{}}
-		err := p.try(c, set, db, d, int(blocks), func(b *decode.Block) { a.add(b, int(limit)) })
+		a := &Answer{Values: []Item{}}
+		err := read(p, c, set, db, d, int(blocks), func(b *decode.Block) { a.add(b, int(limit)) })
 		if err != nil {
 			return err
 		}
@@ -94,9 +98,9 @@ func (p *program) indexTry(c *cli.Context) error {
 	})
 }
 
-// try passes the newest blocks of the database, with the values of a custom index, to do.
-func (p *program) try(
-	c *cli.Context, set *config.Chain, db *daemon.Database, d model.Definition, blocks int, do func(*decode.Block),
+// read passes the newest blocks of the database, with the values of a custom index, to do.
+func read(
+	p *command.Env, c *cli.Context, set *config.Chain, db *daemon.Database, d model.Definition, blocks int, do func(*decode.Block),
 ) (err error) {
 	chain, err := db.Chain().Define([]model.Definition{d})
 	if err != nil {
@@ -142,7 +146,7 @@ func ancestors(ctx context.Context, db *daemon.Database, h model.HeightPk) (poin
 }
 
 // add adds the values of a block, up to a limit of listed values.
-func (a *tryAnswer) add(b *decode.Block, limit int) {
+func (a *Answer) add(b *decode.Block, limit int) {
 	a.Blocks++
 	for _, tx := range b.Txs {
 		for _, o := range tx.Outputs {
@@ -153,23 +157,23 @@ func (a *tryAnswer) add(b *decode.Block, limit int) {
 			}
 			values, several := key.([]string)
 			if !several {
-				values = []string{keyText(key)}
+				values = []string{fmt.Sprint(key)}
 			}
 			for _, value := range values {
 				if a.Found++; len(a.Values) < limit {
-					a.Values = append(a.Values, triedItem{value, tx.Hash, o.Index, b.Height})
+					a.Values = append(a.Values, Item{value, tx.Hash, o.Index, b.Height})
 				}
 			}
 		}
 	}
 }
 
-func showTried(p *terminal.Page, a *tryAnswer) {
+func showTried(p *terminal.Page, a *Answer) {
 	p.Fields("blocks", a.Blocks, "outputs", a.Outputs, "values found", a.Found)
 	if len(a.Values) > 0 {
 		p.Heading("values")
 	}
-	terminal.Table(p, a.Values, []string{"block", "value", "output"}, func(_ int, v triedItem) terminal.Cells {
+	terminal.Table(p, a.Values, []string{"block", "value", "output"}, func(_ int, v Item) terminal.Cells {
 		return terminal.Cells{v.Height, terminal.Foreign(v.Value), terminal.Faint(query.OutputRef(v.Tx, v.Index))}
 	})
 	if a.Found > len(a.Values) {
