@@ -71,6 +71,7 @@ var rules = []rule{
 	{from: "core/query/blocktime", may: []string{"model", "core/schema", "core/query/pointers"}},
 	{from: "core/query/txset", may: []string{"model"}},
 	{from: "core/query/setops", may: []string{"model"}},
+	{from: "core/query/valueset", may: []string{"internal/offheap"}},
 	{from: "core/query/...", may: []string{"model", "storage", "core/schema", "core/query", "core/query/setops"}},
 	{from: "core/backfill", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger", "core/ingest"}},
 	{from: "core/coretest", may: []string{

@@ -89,7 +89,7 @@ func (c *consumer) has(r *reference, what changes.Filter, in func(o *refOutput) 
 	}
 }
 
-// anyFollowing returns a random filter: values, assets, indexes, all assets, or several of them.
+// anyFollowing returns a random filter: values, assets, indexes, all assets, a watch list, or several of them.
 func (r *reference) anyFollowing(rng *rand.Rand) (changes.Filter, func(o *refOutput) bool) {
 	what := changes.Filter{Spends: rng.IntN(2) == 0}
 	var ins []func(o *refOutput) bool
@@ -115,6 +115,12 @@ func (r *reference) anyFollowing(rng *rand.Rand) (changes.Filter, func(o *refOut
 		for range rng.IntN(5) {
 			what.Or = append(what.Or, one())
 		}
+	}
+	if rng.IntN(3) == 0 {
+		ins = append(ins, r.withList(rng, &what))
+	}
+	if what.List != nil && rng.IntN(2) == 0 { // alone
+		what.Term, what.Or, ins = query.Term{}, nil, ins[len(ins)-1:]
 	}
 	return what, func(o *refOutput) bool {
 		return slices.ContainsFunc(ins, func(in func(o *refOutput) bool) bool { return in(o) })

@@ -106,3 +106,21 @@ func (s *Selection) Txs(after uint64) iter.Seq[*pending.Tx] {
 	slices.SortFunc(txs, func(a, b *pending.Tx) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	return slices.Values(slices.Compact(txs))
 }
+
+// selectList adds the outputs that have a value of a watch list.
+func (r *Reader) selectList(s *Selection, list *query.WatchList) error {
+	x, err := r.Query.Index(list.Index)
+	if err != nil {
+		return err
+	}
+	position := r.Overlay.Index(x.Name)
+	s.any = append(s.any, term{func(o pending.Output) bool {
+		for index, value := range o.Keys() {
+			if index == position && list.Values.Has(value) {
+				return true
+			}
+		}
+		return false
+	}, r.Arrivals})
+	return nil
+}

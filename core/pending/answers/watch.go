@@ -15,8 +15,9 @@ import (
 type Watch struct {
 	Follower *pending.Follower
 	View     func(context.Context, func(*query.View) error) error
-	Terms    []query.Term // alternatives; without a value: every output with a value of the index, or with assets; none: only the total
-	Spends   bool         // also transactions that spend matching outputs
+	Terms    []query.Term     // alternatives; without a value: every output with a value of the index, or with assets; none: only the total
+	List     *query.WatchList // also outputs that have one of these values; nil: none
+	Spends   bool             // also transactions that spend matching outputs
 
 	standing *pending.Standing
 	feed     *pending.Feed  // nil: not started
@@ -90,7 +91,7 @@ func (w *Watch) Next(ctx context.Context, at model.Point, emit func(Event) (full
 		}
 		return v.From(ctx, func(q *query.Query) error {
 			s := sender{Watch: w, r: NewReader(q, w.standing.Overlay), emit: emit}
-			if len(w.Terms) == 0 {
+			if len(w.Terms) == 0 && w.List == nil {
 				return s.total()
 			}
 			err := s.send()
@@ -127,6 +128,11 @@ func (s *sender) mempool(tip model.Point, state pending.State, count int) *Mempo
 func (s *sender) send() (err error) {
 	if s.selected, err = s.r.Select(s.Terms, nil); err != nil {
 		return err
+	}
+	if s.List != nil {
+		if err := s.r.selectList(s.selected, s.List); err != nil {
+			return err
+		}
 	}
 	if s.reset = s.reset || s.selected.Unknown != s.unknown; s.reset {
 		s.reset, s.unknown, s.changed = false, s.selected.Unknown, true

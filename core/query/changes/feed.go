@@ -15,10 +15,11 @@ import (
 
 // Filter selects the changes that a consumer receives.
 type Filter struct {
-	query.Term              // without a value: every output with a value of the index, or with assets ([AssetTerm])
-	Or         []query.Term // alternatives; an output that matches several terms is sent once
-	Spends     bool         // also send the spends of matching outputs
-	Start      *query.Range // start at the first block of the range if there are no known points
+	query.Term                  // without a value: every output with a value of the index, or with assets ([AssetTerm])
+	Or         []query.Term     // alternatives; an output that matches several terms is sent once
+	List       *query.WatchList // also outputs that have one of these values; makes the Term optional
+	Spends     bool             // also send the spends of matching outputs
+	Start      *query.Range     // start at the first block of the range if there are no known points
 
 	All        bool // match every output, for a consumer that filters itself; without a Term
 	EveryBlock bool // also send blocks without matching changes; makes the Term optional
@@ -241,7 +242,7 @@ func (what *Filter) terms() ([]query.Term, error) {
 	if len(terms) > query.MaxTerms {
 		return nil, model.Errorf(model.Usage, "too_many_terms", "%d values to follow, expected at most %d", len(terms), query.MaxTerms)
 	}
-	if (what.EveryBlock || what.All) && what.Term == (query.Term{}) {
+	if (what.EveryBlock || what.All || what.List != nil) && what.Term == (query.Term{}) {
 		terms = terms[1:]
 	}
 	return terms, nil

@@ -20,9 +20,15 @@ type outputFilter struct {
 
 // part is the set of outputs that match one term.
 type part struct {
-	index *schema.Index  // nil: assets
-	birth *model.BirthPk // of a single value or asset; nil: any
-	every bool           // matches every output
+	index *schema.Index    // nil: assets
+	birth *model.BirthPk   // of a single value or asset; nil: any
+	every bool             // matches every output
+	list  *query.WatchList // only the values of this list; nil: any
+}
+
+// matches reports whether a value of an output is that of the part, which has no list.
+func (p part) matches(index *schema.Index, birth model.BirthPk) bool {
+	return p.index == index && p.list == nil && (p.birth == nil || *p.birth == birth)
 }
 
 func (p part) family() storage.Family {
@@ -50,6 +56,13 @@ func (f *changeReader) outputFilter() (*outputFilter, error) {
 		if p != nil {
 			set.parts = append(set.parts, *p)
 		}
+	}
+	if list := f.what.List; list != nil {
+		x, err := f.Index(list.Index)
+		if err != nil {
+			return nil, err
+		}
+		set.parts = append(set.parts, part{index: x, list: list})
 	}
 	return set, nil
 }
@@ -107,6 +120,8 @@ func (f *outputFilter) outputs(s setops.Span) setops.Outputs {
 				return f.Occurrences(p.index, *p.birth, s, descending)
 			case p.birth != nil:
 				return f.AssetOccurrences(model.AssetBirthPk{Utxo: p.birth.Utxo, Index: p.birth.Ordinal}, s, descending)
+			case p.list != nil:
+				return f.listed(p, s)
 			}
 			return f.all(p, s)
 		}
@@ -141,12 +156,12 @@ func (f *outputFilter) has(parts []part, family storage.Family, pk model.UtxoPk,
 		entries, err := schema.ParseAssetsRow(pk, row)
 		return slices.ContainsFunc(entries, func(e schema.AssetEntry) bool {
 			birth := model.BirthPk{Utxo: e.Birth.Utxo, Ordinal: e.Birth.Index}
-			return slices.ContainsFunc(parts, func(p part) bool { return p.index == nil && (p.birth == nil || *p.birth == birth) })
+			return slices.ContainsFunc(parts, func(p part) bool { return p.matches(nil, birth) })
 		}), err
 	}
 	r, err := f.ParseUtxoRow(pk, row)
 	return slices.ContainsFunc(r.Occurrences, func(o schema.Occurrence) bool {
-		return slices.ContainsFunc(parts, func(p part) bool { return o.Index == p.index && (p.birth == nil || *p.birth == o.Birth) })
+		return slices.ContainsFunc(parts, func(p part) bool { return p.matches(o.Index, o.Birth) })
 	}), err
 }
 
@@ -251,6 +266,11 @@ func (f *outputFilter) only(spends []schema.SpendRow) ([]schema.SpendRow, error)
 				continue
 			}
 			if in[i], err = f.has(f.parts, family, sp.Output, rows[i]); err != nil {
+				return nil, err
+			}
+		}
+		if family == schema.FamilyUtxo {
+			if err := f.markListed(spends, rows, in); err != nil {
 				return nil, err
 			}
 		}
