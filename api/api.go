@@ -29,6 +29,9 @@ type Options struct {
 	// Events serves /v1/NAME/events; nil: the path does not exist.
 	Events func(*served.Chain) http.Handler
 
+	// Watch serves /v1/NAME/watch; nil: the path does not exist.
+	Watch func(*served.Chain) http.Handler
+
 	// StreamTime is the longest time that a streamed list may hold its snapshot; then it ends with a cursor. 0: 20 s.
 	StreamTime time.Duration
 
@@ -85,6 +88,7 @@ type API struct {
 type chain struct {
 	*served.Chain
 	events  http.Handler
+	watch   http.Handler
 	indexes indexesTag
 	answers answerCache // at the tip
 	blocks  answerCache // documents of blocks, by hash
@@ -115,6 +119,9 @@ func New(o Options) (*API, error) {
 		}
 		if o.Events != nil {
 			made.events = o.Events(c)
+		}
+		if o.Watch != nil {
+			made.watch = o.Watch(c)
 		}
 		a.chains[c.Name] = made
 		names = append(names, c.Name)

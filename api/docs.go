@@ -172,8 +172,8 @@ func (op *operation) curl() string {
 		quoted = "'" + quoted + "'"
 	}
 	switch {
-	case op.hexBody:
-		return "curl " + quoted + " -H 'Content-Type: text/plain' -d '02000000…'"
+	case op.textBody != "":
+		return "curl " + quoted + " -H 'Content-Type: text/plain' -d '" + op.textBody + "'"
 	case op.Method == http.MethodPost:
 		return fmt.Sprintf("curl %s -H 'Content-Type: %s' -d '%s'", quoted, jsonType, body)
 	case op.stream:

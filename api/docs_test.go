@@ -19,7 +19,7 @@ import (
 
 // withoutAnswer are the operations whose examples show none: what depends on the program or the disk, or what the chain
 // of the examples does not have.
-var withoutAnswer = []string{"status", "rawTx", "schema", "fields", "asset", "assetEvents", "assetHolders", "events", "mempool", "mempoolTransactions", "submit", "testTxs", "submitPackage", "fees"}
+var withoutAnswer = []string{"status", "rawTx", "schema", "fields", "asset", "assetEvents", "assetHolders", "events", "watch", "mempool", "mempoolTransactions", "submit", "testTxs", "submitPackage", "fees"}
 
 var (
 	articles = regexp.MustCompile(`(?s)<article id="(\w+)">(.*?)</article>`)
@@ -40,7 +40,7 @@ func documentation(t *testing.T, h *api.API, target string) string {
 
 // Every example on the page has the answer that the page shows.
 func TestExamplesOfTheDocumentationPage(t *testing.T) {
-	h, _ := handler(t, api.Options{Events: noEvents}, map[string]*core.DB{"bitcoin": real(t)})
+	h, _ := handler(t, api.Options{Events: noEvents, Watch: noEvents}, map[string]*core.DB{"bitcoin": real(t)})
 	page := documentation(t, h, "/docs")
 	found := articles.FindAllStringSubmatch(page, -1)
 	if len(found) < 20 {

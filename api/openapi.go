@@ -152,7 +152,7 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 		}}
 	} else {
 		o.Responses = map[string]*huma.Response{"200": answerOf(registry.Schema(reflect.TypeOf(op.answer), true, ""), true)}
-		if op.node != nil {
+		if op.node != nil || op.upload {
 			o.Responses["200"].Headers = nil
 		}
 		if answer := op.exampleAnswer(); answer != nil {
@@ -167,9 +167,11 @@ func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Op
 		}
 	}
 	switch {
-	case op.hexBody:
+	case op.textBody != "":
 		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: "string"}}}}
-		problems["413"] = "TooLarge"
+		if !op.upload {
+			problems["413"] = "TooLarge"
+		}
 	case op.body != nil:
 		body := registry.Schema(reflect.TypeOf(op.body()).Elem(), true, "")
 		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: body, Example: json.RawMessage(op.example.body)}}}

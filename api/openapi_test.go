@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write golden files")
 
 // whole is an API with every path there can be.
 func whole(t testing.TB) *api.API {
-	h, _ := handler(t, api.Options{Events: noEvents}, nil)
+	h, _ := handler(t, api.Options{Events: noEvents, Watch: noEvents}, nil)
 	return h
 }
 
@@ -110,7 +110,7 @@ func golden(t testing.TB, file string, text []byte) {
 
 // described is the document with every object closed, so that an answer with a field that has no text is found.
 var described = sync.OnceValues(func() (routers.Router, error) {
-	h, err := api.New(api.Options{Events: noEvents, Fields: fields})
+	h, err := api.New(api.Options{Events: noEvents, Watch: noEvents, Fields: fields})
 	if err != nil {
 		return nil, err
 	}

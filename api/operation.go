@@ -27,10 +27,11 @@ type operation struct {
 	pending  bool // of the unconfirmed transactions: [request.overlay] is set
 	lasting  bool // not in the cache of the tip: [request.block] has a cache of its own
 	stream   bool // [Options.Events] answers
+	upload   bool // [Options.Watch] answers
 
-	node    nodeAsker // the node answers; nil: the database
-	submits bool      // to the node
-	hexBody bool      // the body is a transaction in hex instead of JSON
+	node     nodeAsker // the node answers; nil: the database
+	submits  bool      // to the node
+	textBody string    // example of a body that is text instead of JSON; empty: JSON
 
 	ask     asker
 	entries func(answer any) (_ iter.Seq[any], next *string) // of a list with pages; nil: not such a list

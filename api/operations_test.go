@@ -16,7 +16,7 @@ import (
 func TestEverythingInTheDocumentHasItsText(t *testing.T) {
 	a, err := New(Options{
 		Fields: func(string) (*FieldsAnswer, error) { return nil, nil },
-		Events: func(*served.Chain) http.Handler { return http.NotFoundHandler() },
+		Events: noHandler, Watch: noHandler,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,3 +80,5 @@ func TestEverythingInTheDocumentHasItsText(t *testing.T) {
 		t.Errorf("tags %v have no text", tagged)
 	}
 }
+
+func noHandler(*served.Chain) http.Handler { return http.NotFoundHandler() }

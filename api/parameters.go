@@ -12,6 +12,7 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/api/problem"
+	"birthmark/api/watchlist"
 	"birthmark/core/query"
 	"birthmark/core/query/blocktime"
 	"birthmark/model"
@@ -154,6 +155,7 @@ var momentParameters = []*parameter{
 var eventParameters = []*parameter{
 	newParameter("follow", huma.TypeString, "Send outputs with this value, `INDEX=VALUE`, or with any value of an index, `INDEX`.", "", nil).
 		repeated().documented([]string{"address=" + satoshi}, nil),
+	newParameter("watch", huma.TypeString, "Send outputs with a value of this watch list: the id that `POST /watch` returned.", "", nil),
 	newParameter("spends", huma.TypeBoolean, "Also send the inputs that spend them.", "", nil).documented(nil, false),
 	newParameter("sparse", huma.TypeBoolean, "Skip blocks without such outputs.", "", nil).documented(nil, false),
 	newParameter("mempool", huma.TypeString, "`include` also sends unconfirmed transactions with such outputs, and which of them leave the mempool "+
@@ -162,6 +164,14 @@ var eventParameters = []*parameter{
 		"back. Not with `mempool=include`.", "a number", 1, events.MaxConfirmations, nil).documented(6, 1),
 	newParameter("from", huma.TypeString, "Start with the block at this height, `origin`, or `tip`.", "", nil).documented(nil, "tip"),
 	newParameter("last_event_id", huma.TypeString, "Resume after this event, for clients that cannot set the header `Last-Event-ID`.", "", nil),
+}
+
+// watchParameters document the parameters of watch lists; package events parses them.
+var watchParameters = []*parameter{
+	newParameter("index", huma.TypeString, "The index of the values.", "", nil).documented(nil, watchlist.DefaultIndex),
+	integerParameter("gap", "The number of unused addresses in a row after which no address of a branch of an extended public key is expected.",
+		"a number", 1, watchlist.MaxGap, nil).documented(nil, watchlist.DefaultGap),
+	newParameter("watch", huma.TypeString, "Add the values to this list.", "", nil),
 }
 
 // parse reads the query. It rejects unknown parameters: a typing error must not return the answer to another question.

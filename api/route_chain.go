@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"strings"
 
+	"birthmark/api/events"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
 )
@@ -59,4 +62,20 @@ func eventsOperation() *operation {
 			"unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.", nil, nil).with(eventParameters)
 	op.stream = true
 	return op
+}
+
+// watchOperation adds a watch list; package events serves it.
+func watchOperation() *operation {
+	op := get("watch", "/watch", "chain", "Add a watch list",
+		"The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and "+
+			"descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the "+
+			"server, and an hour after its last use. See docs/events.md.", events.WatchAnswer{}, nil).with(watchParameters)
+	op.Method, op.upload, op.textBody = http.MethodPost, true, satoshi
+	return op
+}
+
+// Uploads reports whether a request has a body that can be large: a watch list.
+func Uploads(r *http.Request) bool {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	return strings.HasPrefix(path, "/v1/") && strings.HasSuffix(path, "/watch") && strings.Count(path, "/") == 3
 }

@@ -38,7 +38,7 @@ func nodeOperations() []*operation {
 			}
 			return &SubmitAnswer{q.chain.Model.FormatHash(id)}, err
 		}).with(submitParameters)
-	submit.submits, submit.hexBody = true, true
+	submit.submits, submit.textBody = true, "02000000…"
 	test := byNode("testTxs", http.MethodPost, "/tx/test", "Test transactions",
 		"Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin "+
 			"of `testmempoolaccept`.", TestTxsAnswer{},
@@ -175,7 +175,7 @@ func (a *API) askNode(w http.ResponseWriter, r *http.Request, q *request) (any, 
 
 // readTxs reads the transactions of a request.
 func (q *request) readTxs(w http.ResponseWriter, r *http.Request) error {
-	if q.op.hexBody {
+	if q.op.textBody != "" {
 		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			return err

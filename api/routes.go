@@ -19,6 +19,9 @@ func (o *Options) operations() []*operation {
 	if o.Events != nil {
 		ops = append(ops, eventsOperation())
 	}
+	if o.Watch != nil {
+		ops = append(ops, watchOperation())
+	}
 	return ops
 }
 
@@ -70,6 +73,10 @@ func (a *API) serveOperation(w http.ResponseWriter, r *http.Request, c *chain, o
 		} else {
 			c.events.ServeHTTP(w, r)
 		}
+		return
+	}
+	if op.upload {
+		c.watch.ServeHTTP(w, r)
 		return
 	}
 	q := request{chain: c, op: op, mempool: op.pending}

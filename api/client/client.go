@@ -1758,6 +1758,24 @@ type Values struct {
 	Values []Value `json:"values"`
 }
 
+// Watch A watch list of a client.
+type Watch struct {
+	// Accounts The number of its extended public keys and descriptors.
+	Accounts *int64 `json:"accounts,omitempty"`
+
+	// Bytes Its memory on the server.
+	Bytes int64 `json:"bytes"`
+
+	// Index The index of its values.
+	Index string `json:"index"`
+
+	// Values The number of its values, with the addresses of accounts.
+	Values int64 `json:"values"`
+
+	// Watch The id of the list, for `events`.
+	Watch string `json:"watch"`
+}
+
 // Withdrawal An amount of rewards that a transaction spends (Cardano).
 type Withdrawal struct {
 	// Address The stake address.
@@ -1870,6 +1888,9 @@ type BlocksParamsOrder string
 type EventsParams struct {
 	// Follow Send outputs with this value, `INDEX=VALUE`, or with any value of an index, `INDEX`.
 	Follow *[]string `form:"follow,omitempty" json:"follow,omitempty"`
+
+	// Watch Send outputs with a value of this watch list: the id that `POST /watch` returned.
+	Watch *string `form:"watch,omitempty" json:"watch,omitempty"`
 
 	// Spends Also send the inputs that spend them.
 	Spends *bool `form:"spends,omitempty" json:"spends,omitempty"`
@@ -2067,6 +2088,21 @@ type ValuesParams struct {
 // ValuesParamsOrder defines parameters for Values.
 type ValuesParamsOrder string
 
+// WatchTextBody defines parameters for Watch.
+type WatchTextBody = string
+
+// WatchParams defines parameters for Watch.
+type WatchParams struct {
+	// Index The index of the values.
+	Index *string `form:"index,omitempty" json:"index,omitempty"`
+
+	// Gap The number of unused addresses in a row after which no address of a branch of an extended public key is expected.
+	Gap *int64 `form:"gap,omitempty" json:"gap,omitempty"`
+
+	// Watch Add the values to this list.
+	Watch *string `form:"watch,omitempty" json:"watch,omitempty"`
+}
+
 // BalancesJSONRequestBody defines body for Balances for application/json ContentType.
 type BalancesJSONRequestBody = IndexValues
 
@@ -2087,6 +2123,9 @@ type TestTxsJSONRequestBody = RawTxs
 
 // TxsJSONRequestBody defines body for Txs for application/json ContentType.
 type TxsJSONRequestBody = TxHashes
+
+// WatchTextRequestBody defines body for Watch for text/plain ContentType.
+type WatchTextRequestBody = WatchTextBody
 
 // AsOutputKeys0 returns the union data inside the Output_Keys_AdditionalProperties as a OutputKeys0
 func (t Output_Keys_AdditionalProperties) AsOutputKeys0() (OutputKeys0, error) {
@@ -2545,6 +2584,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/{chain}/values/{index} (the `Values` operationId).
 	Values(ctx context.Context, chain string, index string, params *ValuesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WatchWithBody Add a watch list
+	//
+	// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+	WatchWithBody(ctx context.Context, chain string, params *WatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WatchWithTextBody Add a watch list
+	//
+	// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+	//
+	// Takes a body of the `text/plain` content type.
+	//
+	// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+	WatchWithTextBody(ctx context.Context, chain string, params *WatchParams, body WatchTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // Chains List chains
@@ -3279,6 +3336,44 @@ func (c *Client) Txs(ctx context.Context, chain string, body TxsJSONRequestBody,
 // Corresponds with GET /v1/{chain}/values/{index} (the `Values` operationId).
 func (c *Client) Values(ctx context.Context, chain string, index string, params *ValuesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewValuesRequest(c.Server, chain, index, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WatchWithBody Add a watch list
+//
+// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+func (c *Client) WatchWithBody(ctx context.Context, chain string, params *WatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchRequestWithBody(c.Server, chain, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WatchWithTextBody Add a watch list
+//
+// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+//
+// Takes a body of the `text/plain` content type.
+//
+// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+func (c *Client) WatchWithTextBody(ctx context.Context, chain string, params *WatchParams, body WatchTextRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWatchRequestWithTextBody(c.Server, chain, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -4145,6 +4240,18 @@ func NewEventsRequest(server string, chain string, params *EventsParams) (*http.
 		if params.Follow != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "follow", *params.Follow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Watch != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "watch", *params.Watch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -5758,6 +5865,104 @@ func NewValuesRequest(server string, chain string, index string, params *ValuesP
 	return req, nil
 }
 
+// NewWatchRequestWithTextBody calls the generic Watch builder with text/plain body
+func NewWatchRequestWithTextBody(server string, chain string, params *WatchParams, body WatchTextRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	if stringer, ok := interface{}(body).(fmt.Stringer); ok {
+		bodyReader = strings.NewReader(stringer.String())
+	} else {
+		bodyReader = strings.NewReader(fmt.Sprint(body))
+	}
+	return NewWatchRequestWithBody(server, chain, params, "text/plain", bodyReader)
+}
+
+// NewWatchRequestWithBody constructs an http.Request for the Watch method, with any body, and a specified content type
+func NewWatchRequestWithBody(server string, chain string, params *WatchParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/watch", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Index != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "index", *params.Index, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Gap != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "gap", *params.Gap, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Watch != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "watch", *params.Watch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
@@ -6179,6 +6384,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/{chain}/values/{index} (the `Values` operationId).
 	ValuesWithResponse(ctx context.Context, chain string, index string, params *ValuesParams, reqEditors ...RequestEditorFn) (*ValuesResponse, error)
+
+	// WatchWithBodyWithResponse Add a watch list
+	//
+	// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+	WatchWithBodyWithResponse(ctx context.Context, chain string, params *WatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WatchResponse, error)
+
+	// WatchWithTextBodyWithResponse Add a watch list
+	//
+	// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+	//
+	// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+	WatchWithTextBodyWithResponse(ctx context.Context, chain string, params *WatchParams, body WatchTextRequestBody, reqEditors ...RequestEditorFn) (*WatchResponse, error)
 }
 
 type ChainsResponse struct {
@@ -8093,6 +8316,54 @@ func (r ValuesResponse) ContentType() string {
 	return ""
 }
 
+type WatchResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Watch
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r WatchResponse) GetJSON200() *Watch {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r WatchResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WatchResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WatchResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WatchResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WatchResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ChainsWithResponse List chains
 //
 // The chains of this server with their names in paths and their tips.
@@ -8721,6 +8992,36 @@ func (c *ClientWithResponses) ValuesWithResponse(ctx context.Context, chain stri
 		return nil, err
 	}
 	return ParseValuesResponse(rsp)
+}
+
+// WatchWithBodyWithResponse Add a watch list
+//
+// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+func (c *ClientWithResponses) WatchWithBodyWithResponse(ctx context.Context, chain string, params *WatchParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*WatchResponse, error) {
+	rsp, err := c.WatchWithBody(ctx, chain, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchResponse(rsp)
+}
+
+// WatchWithTextBodyWithResponse Add a watch list
+//
+// The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the server, and an hour after its last use. See docs/events.md.
+//
+// Takes a body of the `text/plain` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/{chain}/watch (the `Watch` operationId).
+func (c *ClientWithResponses) WatchWithTextBodyWithResponse(ctx context.Context, chain string, params *WatchParams, body WatchTextRequestBody, reqEditors ...RequestEditorFn) (*WatchResponse, error) {
+	rsp, err := c.WatchWithTextBody(ctx, chain, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWatchResponse(rsp)
 }
 
 // ParseChainsResponse parses an HTTP response from a ChainsWithResponse call
@@ -10669,6 +10970,39 @@ func ParseValuesResponse(rsp *http.Response) (*ValuesResponse, error) {
 			headers.XTipHeight = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseWatchResponse parses an HTTP response from a WatchWithResponse call
+func ParseWatchResponse(rsp *http.Response) (*WatchResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WatchResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Watch
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -95,6 +95,18 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem.Write(w, problem.New(http.StatusServiceUnavailable, "too_many_subscribers", "%d clients subscribe to %s, the limit: retry later", h.Subscribers, h.source.chain.Name))
 		return
 	}
+	if request.watch != "" {
+		lists, err := h.source.chain.WatchLists()
+		if err == nil {
+			request.list, err = lists.Acquire(request.watch)
+		}
+		if err != nil {
+			problem.Write(w, problem.Of(err))
+			return
+		}
+		defer request.list.Release()
+		request.what.List = request.list.List()
+	}
 	defer h.Subscribed(h.source.chain.Name)()
 	of := &h.source.connected[request.detail()]
 	of.Add(1)
@@ -106,8 +118,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			problem.Write(w, problem.Of(err))
 			return
 		}
-		f.unconfirmed = &answers.Watch{Follower: follower, View: h.source.chain.View, Spends: request.what.Spends}
-		if !request.tipsOnly() {
+		f.unconfirmed = &answers.Watch{
+			Follower: follower, View: h.source.chain.View, List: request.what.List, Spends: request.what.Spends,
+		}
+		if request.what.Term != (query.Term{}) {
 			f.unconfirmed.Terms = append([]query.Term{request.what.Term}, request.what.Or...)
 		}
 	}

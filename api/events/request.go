@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/api/watchlist"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
 	"birthmark/model"
@@ -15,6 +16,7 @@ import (
 // Names of query parameters.
 const (
 	paramFollow  = "follow"
+	paramWatch   = "watch"
 	paramSpends  = "spends"
 	paramSparse  = "sparse"
 	paramMempool = "mempool"
@@ -23,7 +25,7 @@ const (
 	paramLast    = "last_event_id"
 )
 
-var parameters = []string{paramFollow, paramSpends, paramSparse, paramMempool, paramDepth, paramFrom, paramLast}
+var parameters = []string{paramFollow, paramWatch, paramSpends, paramSparse, paramMempool, paramDepth, paramFrom, paramLast}
 
 // MaxConfirmations is the maximum number of confirmations of a request.
 const MaxConfirmations = 100_000
@@ -36,15 +38,19 @@ const (
 
 type request struct {
 	what    changes.Filter
-	mempool bool           // also unconfirmed transactions; without terms only their number
-	from    string         // fromTip, fromOrigin, or empty: height
-	height  model.HeightPk // first block to send
-	after   *[]anchor      // of the event id, which overrides from; nil: none
-	named   []query.Term   // terms in the form of answers; nil: none, or some are not known yet
+	mempool bool            // also unconfirmed transactions; without terms only their number
+	from    string          // fromTip, fromOrigin, or empty: height
+	height  model.HeightPk  // first block to send
+	after   *[]anchor       // of the event id, which overrides from; nil: none
+	watch   string          // id of a watch list; empty: none
+	list    *watchlist.List // of watch
+	named   []query.Term    // terms in the form of answers; nil: none, or some are not known yet
 }
 
-// tipsOnly reports whether the request has no terms.
-func (w *request) tipsOnly() bool { return w.what.Term == (query.Term{}) && w.what.EveryBlock }
+// tipsOnly reports whether the request has no terms and no watch list.
+func (w *request) tipsOnly() bool {
+	return w.what.Term == (query.Term{}) && w.watch == "" && w.what.EveryBlock
+}
 
 // read parses a request. Errors are of kind Usage.
 func (i ids) read(r *http.Request) (w request, err error) {
@@ -91,9 +97,12 @@ func (i ids) read(r *http.Request) (w request, err error) {
 	case q.Has(paramMempool) && text != "exclude":
 		return w, badValue("%s: invalid value %.80q: expected include or exclude", paramMempool, text)
 	}
+	if w.watch = q.Get(paramWatch); q.Has(paramWatch) && w.watch == "" {
+		return w, badValue("%s: expected the id of a watch list", paramWatch)
+	}
 	for name, on := range map[string]bool{paramSpends: w.what.Spends, paramSparse: sparse} {
-		if on && !q.Has(paramFollow) {
-			return w, badValue("%s needs %s", name, paramFollow)
+		if on && !q.Has(paramFollow) && w.watch == "" {
+			return w, badValue("%s needs %s or %s", name, paramFollow, paramWatch)
 		}
 	}
 	if text := q.Get(paramDepth); q.Has(paramDepth) {

@@ -25,7 +25,7 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 		code, detail      string
 	}{
 		{"POST", "", "", 405, "method_not_allowed", "method POST is not allowed"},
-		{"GET", "folow=address", "", 400, "unknown_parameter", `unknown parameter "folow": expected follow, spends, sparse, mempool, confirmations, from, last_event_id`},
+		{"GET", "folow=address", "", 400, "unknown_parameter", `unknown parameter "folow": expected follow, watch, spends, sparse, mempool, confirmations, from, last_event_id`},
 		{"GET", "follow=address;spends=true", "", 400, "bad_value", "invalid query"},
 		{"GET", "follow=", "", 400, "bad_value", "expected INDEX=VALUE or INDEX"},
 		{"GET", "follow=address%3D", "", 400, "bad_value", "expected INDEX=VALUE or INDEX"},

@@ -16,6 +16,7 @@ import (
 
 	"birthmark/api/events"
 	"birthmark/api/served"
+	"birthmark/api/watchlist"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
@@ -35,6 +36,8 @@ type world struct {
 	mu    sync.RWMutex
 	db    *core.DB
 	moved chan struct{} // closed when db has another tip, or is another
+
+	lists *watchlist.Lists // nil: none
 }
 
 func newWorld(t testing.TB, c model.Chain, keep map[string]model.IndexOptions) *world {
@@ -91,6 +94,7 @@ func (w *world) served() *served.Chain {
 			return w.db.Tip(), w.moved
 		},
 		State: func() served.State { return served.State{} },
+		Watch: w.lists,
 	}
 }
 

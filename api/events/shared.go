@@ -45,6 +45,8 @@ var sharedSize = 8 << 20
 // detail returns the level of detail of a request.
 func (w *request) detail() int {
 	switch {
+	case w.list != nil:
+		return blocksOnly // reads for itself
 	case w.what.Spends:
 		return andSpends
 	case w.tipsOnly():

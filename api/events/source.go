@@ -134,7 +134,7 @@ func (s *source) step(ctx context.Context, w *request, from position, most int) 
 	if from.at == tip && from.within == nil && !tip.IsOrigin() {
 		return batch{to: from}, nil
 	}
-	if w.what.Confirmations <= 1 && uint64(tip.Height) <= uint64(from.at.Height)+nearTip {
+	if w.what.Confirmations <= 1 && w.list == nil && uint64(tip.Height) <= uint64(from.at.Height)+nearTip {
 		d, err := s.sharedFor(ctx, w, from, tip)
 		if err != nil {
 			return batch{}, err
@@ -205,6 +205,11 @@ func (s *source) read(ctx context.Context, w *request, from position, most int) 
 	what := w.what
 	what.MaxBlocks, what.Resume = most, from.within
 	err = s.chain.View(ctx, func(v *query.View) (err error) {
+		if w.list != nil {
+			if err := w.list.Extend(ctx, v.Queries); err != nil {
+				return err
+			}
+		}
 		buf, at, cut := newBuffer(), from.at, false
 		st.to = from
 		end := time.Now().Add(batchTime)

@@ -64,7 +64,7 @@ func TestUnconfirmedEventsOfRandomHistories(t *testing.T) {
 			var clients []*client
 			for range 4 {
 				c := &client{watcher: newWatcher(), filter: anyFilter(rng)}
-				c.query = c.filter.query(w.DB.Chain())
+				c.query = c.filter.query(w.DB.Chain()) + c.filter.watch(t, url, w.DB.Chain())
 				plain := &client{watcher: newWatcher(), filter: c.filter, query: c.query}
 				if c.query += "&mempool=include"; rng.IntN(3) == 0 {
 					c.query += "&sparse=true"

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/api/events"
 	"birthmark/api/served"
+	"birthmark/api/watchlist"
 	"birthmark/core/pending"
 	"birthmark/core/pending/answers"
 	"birthmark/core/pending/pendingtest"
@@ -39,9 +39,9 @@ func mempool(t *testing.T, n *pendingtest.Node) (url string, pool *pending.Follo
 	t.Cleanup(func() { cancel(); <-ended })
 	chain := &served.Chain{
 		Name: "test", Model: db.Chain(), View: db.View, Moved: db.Moved, Mempool: pool,
-		State: func() served.State { return served.State{} },
+		State: func() served.State { return served.State{} }, Watch: watchlist.NewLists(1 << 20),
 	}
-	s := httptest.NewServer(events.Handler(chain, events.Options{}))
+	s := httptest.NewServer(eventsAndLists(chain))
 	t.Cleanup(s.Close)
 	return s.URL, pool, func(d time.Duration) { offset.Add(int64(d)) }
 }
@@ -55,6 +55,7 @@ type want struct {
 // filter is what a client follows.
 type filter struct {
 	terms  []want
+	list   map[string]bool // a watch list of values of index 0; nil: none
 	spends bool
 }
 
@@ -71,8 +72,29 @@ func anyFilter(rng *rand.Rand) (f filter) {
 			f.terms = append(f.terms, want{0, fmt.Appendf(nil, "address %d", rng.IntN(30))})
 		}
 	}
+	if rng.IntN(2) == 0 {
+		f.list = map[string]bool{}
+		for n := rng.IntN(3); n < 40; n += 3 {
+			f.list[fmt.Sprintf("address %d", n)] = true
+		}
+		if rng.IntN(2) == 0 { // alone
+			f.terms = nil
+		}
+	}
 	f.spends = rng.IntN(3) > 0
 	return f
+}
+
+// watch adds the watch list of f, if it has one, and returns its parameter.
+func (f *filter) watch(t *testing.T, url string, c model.Chain) string {
+	if f.list == nil {
+		return ""
+	}
+	lines := ""
+	for value := range f.list {
+		lines += c.Indexes()[0].Format([]byte(value)) + "\n"
+	}
+	return "&watch=" + watchOf(t, url, "", lines).Watch
 }
 
 func (f *filter) query(c model.Chain) string {
@@ -98,7 +120,7 @@ func (f *filter) has(o *model.Output) bool {
 		return slices.ContainsFunc(o.Keys, func(k model.Key) bool {
 			return k.Index == w.index && (w.value == nil || string(k.Value) == string(w.value))
 		})
-	})
+	}) || slices.ContainsFunc(o.Keys, func(k model.Key) bool { return k.Index == 0 && f.list[string(k.Value)] })
 }
 
 // place is an output of a world.

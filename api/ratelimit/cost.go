@@ -122,6 +122,26 @@ func Stream(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
 	return r.WithContext(q.r.Context()), nil
 }
 
+// Upload makes the request one with a large body: it counts against the open streams and has no time limit, but the
+// client must send each part within the time for the body of other requests. The handler continues with the returned
+// request. The error is a [problem.Problem]. See [Options.Upload].
+func Upload(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	q := requestOf(w)
+	if q == nil {
+		return r, nil
+	}
+	if p := q.acquireStream(w.Header()); p != nil {
+		return r, q.rejected(p)
+	}
+	q.w.timedOut = nil
+	_ = http.NewResponseController(q.w.ResponseWriter).SetWriteDeadline(time.Time{}) // the first write sets it again
+	q.w.deadline = time.Time{}
+	if b, ok := r.Body.(*body); ok {
+		b.each = q.Stall
+	}
+	return r.WithContext(q.r.Context()), nil
+}
+
 // requestOf returns the request that w answers; nil without a handler of [New].
 func requestOf(w http.ResponseWriter) *request {
 	for {

@@ -102,7 +102,7 @@ func (q *request) admit(h http.Header) *problem.Problem {
 		return problem.New(http.StatusRequestURITooLong, uriTooLong,
 			"path and query have %d bytes, the limit is %d: request many things with POST", n, q.URI)
 	}
-	if q.Body > 0 && r.ContentLength > q.Body {
+	if q.Body > 0 && r.ContentLength > q.Body && !q.Upload(r) {
 		h.Set("Connection", "close") // the body is not read
 		return problem.New(http.StatusRequestEntityTooLarge, tooLarge,
 			"the body has %d bytes, the limit is %d: send smaller requests", r.ContentLength, q.Body)
@@ -182,7 +182,7 @@ func (q *request) answer(w *writer) {
 // body returns the body of the request with its limits of size and time.
 func (q *request) body(control *http.ResponseController) io.ReadCloser {
 	b := &body{ReadCloser: netserver.TrackBody(q.r), control: control}
-	if q.Body > 0 {
+	if q.Body > 0 && !q.Upload(q.r) {
 		b.ReadCloser = http.MaxBytesReader(q.w.ResponseWriter, b.ReadCloser, q.Body)
 	}
 	if q.Stall > 0 {
@@ -194,9 +194,13 @@ func (q *request) body(control *http.ResponseController) io.ReadCloser {
 type body struct {
 	io.ReadCloser
 	control *http.ResponseController
+	each    time.Duration // for each part of an upload; 0: the deadline is for the whole body
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	if b.each > 0 {
+		b.setDeadline(time.Now().Add(b.each))
+	}
 	n, err := b.ReadCloser.Read(p)
 	if err != nil {
 		b.setDeadline(time.Time{}) // the server continues to read, to notice that the client disconnects
@@ -204,7 +208,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// setDeadline sets the time by which the whole body must be there. Response writers of tests have no deadlines.
+// setDeadline sets the time by which the next bytes must be there. Response writers of tests have no deadlines.
 func (b *body) setDeadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
 
 // clientGone reports whether the client has disconnected, so that the status is meaningless.

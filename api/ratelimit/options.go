@@ -50,6 +50,10 @@ type Options struct {
 	CheckHost bool
 	Hosts     []string
 
+	// Upload reports whether the handler of requests to a path calls [Upload], so that they have no limit of bytes. It may
+	// be nil.
+	Upload func(r *http.Request) bool
+
 	// Plain reports whether rejections of requests to a path are plain text instead of problem documents. It may be
 	// nil.
 	Plain func(path string) bool
@@ -117,6 +121,9 @@ func Reasons() []string {
 func New(o Options, next http.Handler) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Upload == nil {
+		o.Upload = func(*http.Request) bool { return false }
 	}
 	if o.Plain == nil {
 		o.Plain = func(string) bool { return false }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"birthmark/api/watchlist"
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/core/query"
@@ -35,6 +36,10 @@ type Chain struct {
 	Submitter model.Submitter
 	Fees      model.FeeEstimator
 
+	// Watch are the watch lists of clients; nil: the server accepts none. Accounts parses their extended public keys.
+	Watch    *watchlist.Lists
+	Accounts watchlist.Parser
+
 	Rates *Rates // of the sync in this process; nil: there is none
 
 	Segments *segment.Log // of the sync in this process, for replicas; nil: none are recorded
@@ -47,6 +52,15 @@ func (c *Chain) Unconfirmed() (*pending.Follower, error) {
 			"%s has no unconfirmed transactions on this server: its setting node is the URL of a node that lists them", c.Name)
 	}
 	return c.Mempool, nil
+}
+
+// WatchLists returns the watch lists of clients; NotFound (no_watch) if the server accepts none.
+func (c *Chain) WatchLists() (*watchlist.Lists, error) {
+	if c.Watch == nil {
+		return nil, model.Errorf(model.NotFound, "no_watch",
+			"%s has no watch lists on this server: its setting watch is the memory for them", c.Name)
+	}
+	return c.Watch, nil
 }
 
 // State is the state of the sync of a chain.

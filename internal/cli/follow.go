@@ -29,6 +29,8 @@ func followFlags() []cli.Flag {
 		command.Bool("spends", "with --follow: also print the inputs that spend matching outputs"),
 		command.Bool("until-tip", "with --follow: stop at the tip"),
 		command.StringDefault("confirmations", "with --follow: only blocks with `N` confirmations", "1"),
+		command.String(command.ValuesFile, "with --follow: match the values in `FILE`, one per line (- for stdin), up to 10 million"),
+		command.StringDefault("gap", "with --values-file: `N` unused addresses end a branch of an extended public key", "20"),
 		command.String("follower", "with --follow: continue from the follower `NAME` and advance it"),
 		command.StringDefault("poll", "with --follow: poll for new blocks every `TIME`", "1s"),
 		command.Bool("pending", "with --follow: also print unconfirmed transactions of the node"),
@@ -51,6 +53,7 @@ type eventStream struct {
 	set    *config.Chain
 	filter changes.Filter
 	guess  bool // the only argument can be an index or a value
+	file   *valuesFile
 	poll   time.Duration
 
 	follower *follower.Held     // nil: none
@@ -92,6 +95,11 @@ func (p *program) follow(c *cli.Context) (err error) {
 	if c.Bool("pending") {
 		return f.followUnconfirmed()
 	}
+	if f.file != nil {
+		if err := f.withDatabase(f.readValues); err != nil {
+			return err
+		}
+	}
 	for {
 		seen, err := daemon.Written(dir)
 		if err != nil {
@@ -118,7 +126,10 @@ func (f *eventStream) read() (err error) {
 		return err
 	}
 	f.filter = changes.Filter{Term: query.Term{Index: c.Args().Get(0), Value: c.Args().Get(1)}, Spends: c.Bool("spends")}
-	f.guess = c.NArg() == 1
+	if err := f.readValuesFlags(); err != nil {
+		return err
+	}
+	f.guess = c.NArg() == 1 && f.file == nil
 	if err := command.Exclusive(c, "pending", "until-tip", "poll", "confirmations"); err != nil {
 		return err
 	}
@@ -195,6 +206,11 @@ func (f *eventStream) printFrom(db database) (err error) {
 				return err
 			}
 			f.filter.Start = nil
+		}
+	}
+	if f.file != nil {
+		if err := f.file.values.Extend(f.c.Context, db.Queries); err != nil {
+			return err
 		}
 	}
 	for e, err := range changes.Follow(f.c.Context, db.Queries, f.locator, f.filter) {

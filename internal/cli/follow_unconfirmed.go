@@ -4,33 +4,33 @@ import (
 	"errors"
 	"fmt"
 
-	"birthmark/core"
 	"birthmark/core/pending/answers"
 	"birthmark/core/query"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 )
 
 // followUnconfirmed prints events, also those of unconfirmed transactions, until it is interrupted.
 func (f *eventStream) followUnconfirmed() (err error) {
 	ctx := f.c.Context
-	if f.guess {
-		db, err := f.Host(f.c).OpenReading(ctx, f.set, core.Options{})
-		if err != nil {
-			return err
-		}
-		f.findTerm(db)
-		if err := db.Close(); err != nil {
-			return err
-		}
+	switch {
+	case f.guess:
+		err = f.withDatabase(func(db *daemon.Database) error { f.findTerm(db); return nil })
+	case f.file != nil:
+		err = f.withDatabase(f.readValues)
+	}
+	if err != nil {
+		return err
 	}
 	chain, stop, err := f.Host(f.c).Watch(ctx, f.set)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	watch := &answers.Watch{
-		Follower: chain.Mempool, View: chain.View, Terms: []query.Term{f.filter.Term}, Spends: f.filter.Spends,
+	watch := &answers.Watch{Follower: chain.Mempool, View: chain.View, List: f.filter.List, Spends: f.filter.Spends}
+	if f.file == nil {
+		watch.Terms = []query.Term{f.filter.Term}
 	}
 	for {
 		_, moved := chain.Moved()

@@ -54,6 +54,9 @@ func (p *program) sync(c *cli.Context) (err error) {
 		if err := daemon.ReserveMempool(set); err != nil {
 			return err
 		}
+		if err := set.ReserveWatch(); err != nil {
+			return err
+		}
 	}
 	blocks := h.NewBlockSync(set, to, c.Bool("follow"))
 	opened := p.Watch("sync", blocks.Reading)

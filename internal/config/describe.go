@@ -164,6 +164,10 @@ var descriptions = map[string]description{
 		"memory for unconfirmed transactions, part of memory: a size, off, or auto (10%, at most 1GiB)",
 		"auto", mempoolForm,
 	},
+	"watch": {
+		"memory for watch lists of clients, part of memory: a size, off, or auto (5%, at most 256MiB)",
+		"auto", mempoolForm,
+	},
 	"password_file": {
 		"file with the password of the node, or user:password: a node's .cookie file",
 		"/var/lib/bitcoind/.cookie", textForm,

@@ -30,6 +30,7 @@ var chainKeys = slices.Concat([]key[Chain]{
 	{name: "source", set: func(c *Chain, v, _ string) error { return setText(&c.Source, v) }},
 	{name: "node", set: func(c *Chain, v, _ string) error { return setText(&c.Node, v) }},
 	{name: "mempool", set: func(c *Chain, v, _ string) (err error) { c.Mempool, err = ParseMempool(v); return err }},
+	{name: "watch", set: func(c *Chain, v, _ string) (err error) { c.Watch, err = ParseMempool(v); return err }},
 	{name: "password_file", set: func(c *Chain, v, _ string) error { return setText(&c.PasswordFile, v) }},
 	{name: "db", set: func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
 	{name: "wal", set: func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},

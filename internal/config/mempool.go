@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Values of the setting mempool that are not a number of bytes.
+// Values of the settings mempool and watch that are not a number of bytes.
 const (
 	MempoolAuto Size = 0  // a tenth of the memory of the chain, at most 1 GiB
 	MempoolOff  Size = -1 // unconfirmed transactions are not read
@@ -27,7 +27,7 @@ func ParseMempool(text string) (Size, error) {
 		return 0, fmt.Errorf("%w: expected a size, auto or off", err)
 	}
 	if s < leastMempool {
-		return 0, fmt.Errorf("%v for unconfirmed transactions is too small: the least is %v", s, leastMempool)
+		return 0, fmt.Errorf("%v is too small: the least is %v", s, leastMempool)
 	}
 	return s, nil
 }
@@ -45,19 +45,25 @@ func (s Size) mempool() string {
 
 // ReserveMempool takes the memory for unconfirmed transactions from c.Memory, and sets c.Mempool to it. The error is
 // that of the setting mempool if less than half of the memory, or than [LeastMemory], would be left.
-func (c *Chain) ReserveMempool() error {
-	switch c.Mempool {
+func (c *Chain) ReserveMempool() error { return c.reserve("mempool", &c.Mempool, c.Memory/10, GiB) }
+
+// ReserveWatch takes the memory for watch lists from c.Memory, as ReserveMempool does.
+func (c *Chain) ReserveWatch() error { return c.reserve("watch", &c.Watch, c.Memory/20, 256*MiB) }
+
+// reserve takes memory for a setting. part, at most limit, is what auto takes.
+func (c *Chain) reserve(setting string, size *Size, part, limit Size) error {
+	switch *size {
 	case MempoolOff:
 		return nil
 	case MempoolAuto:
-		c.Mempool = min(c.Memory/10, GiB)
-		c.Memory = max(c.Memory-c.Mempool, LeastMemory)
+		*size = min(part, limit)
+		c.Memory = max(c.Memory-*size, LeastMemory)
 		return nil
 	}
-	if left := c.Memory - c.Mempool; left < c.Mempool || left < LeastMemory {
-		return at(c.Origin("mempool"), fmt.Errorf("mempool: %v of the %v of memory of the chain is too much: "+
-			"at least half, and %v, must be left", c.Mempool, c.Memory, LeastMemory))
+	if left := c.Memory - *size; left < *size || left < LeastMemory {
+		return at(c.Origin(setting), fmt.Errorf("%s: %v of the %v of memory of the chain is too much: "+
+			"at least half, and %v, must be left", setting, *size, c.Memory, LeastMemory))
 	}
-	c.Memory -= c.Mempool
+	c.Memory -= *size
 	return nil
 }

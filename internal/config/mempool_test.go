@@ -33,6 +33,17 @@ func TestReserveMempool(t *testing.T) {
 	}
 }
 
+func TestReserveWatch(t *testing.T) {
+	set := Chain{Memory: 2000 * MiB}
+	if err := set.ReserveWatch(); err != nil || set.Watch != 100*MiB || set.Memory != 1900*MiB {
+		t.Errorf("auto: reserved %v, left %v, %v", set.Watch, set.Memory, err)
+	}
+	set = Chain{Memory: 400 * MiB, Watch: 300 * MiB}
+	if err := set.ReserveWatch(); err == nil || !strings.Contains(err.Error(), "watch: 300MiB of the 400MiB of memory") {
+		t.Errorf("too much: %v", err)
+	}
+}
+
 func TestParseMempool(t *testing.T) {
 	for text, want := range map[string]Size{"auto": MempoolAuto, "off": MempoolOff, "256MiB": 256 * MiB} {
 		if got, err := ParseMempool(text); err != nil || got != want {

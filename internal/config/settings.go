@@ -50,6 +50,7 @@ type Chain struct {
 	DB           string
 	DataFolder   string // [Settings.DataFolder]
 	Memory       Size   // its part of [Settings.Memory]
+	Watch        Size   // part of Memory for watch lists, or MempoolAuto or MempoolOff
 	Mempool      Size   // part of Memory for unconfirmed transactions, or MempoolAuto or MempoolOff
 	WAL          bool
 	Compression  storage.Compression

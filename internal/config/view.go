@@ -70,6 +70,7 @@ type ChainView struct {
 	Source       string               `yaml:"source,omitempty" json:"source,omitempty"`
 	Node         string               `yaml:"node,omitempty" json:"node,omitempty"`
 	Mempool      string               `yaml:"mempool" json:"mempool"`
+	Watch        string               `yaml:"watch" json:"watch"`
 	Password     string               `yaml:"-" json:"password,omitempty"` // the mask, if one is set
 	PasswordFile string               `yaml:"password_file,omitempty" json:"password_file,omitempty"`
 	DB           string               `yaml:"db,omitempty" json:"db,omitempty"`
@@ -93,7 +94,7 @@ type IndexView struct {
 // View returns the settings of the chain. Network and indexes are the chain's defaults if they are not set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
-		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), PasswordFile: c.PasswordFile, DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
+		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
 		Compression: c.Compression.String(), Raw: c.Raw, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
 		Segments: c.Segments.view(),
 	}

@@ -148,6 +148,9 @@ func apportion(memory config.Size, sets []*config.Chain) error {
 		if err := ReserveMempool(set); err != nil {
 			return err
 		}
+		if err := set.ReserveWatch(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

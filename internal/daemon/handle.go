@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"birthmark/api/served"
+	"birthmark/api/watchlist"
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/core/query"
@@ -31,6 +32,7 @@ type handle struct {
 	release     func()                 // frees the memory of mempool; nil: none
 	segments    *segment.Log           // for replicas; nil: none
 	replica     func() *served.Replica // nil: this process does not write a replica
+	watchLists  *watchlist.Lists       // nil: none
 	failed      string
 	since       time.Time
 }
@@ -54,6 +56,7 @@ func (s *handle) chain(chain model.Chain) *served.Chain {
 		Name: ServedName(chain), Model: chain,
 		View: s.view, Moved: s.tip, State: s.state, Measures: s.measures, Rates: s.rates, Mempool: s.mempool,
 		Segments: s.segments,
+		Watch:    s.watchLists, Accounts: Accounts(chain),
 	}
 	c.Submitter, _ = s.node.(model.Submitter)
 	c.Fees, _ = s.node.(model.FeeEstimator)

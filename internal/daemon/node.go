@@ -54,8 +54,9 @@ func OpenNode(ctx context.Context, set *config.Chain, chain model.Chain, indexes
 		"node: this source of %s has no unconfirmed transactions: expected the URL of a node, such as http://127.0.0.1:8332", chain.Name()))
 }
 
-// openNode opens the node that the handle serves, for the indexes of the database.
+// openNode opens the node that the handle serves, for the indexes of the database, and makes its watch lists.
 func (s *handle) openNode(ctx context.Context, set *config.Chain, db *Database) (err error) {
+	s.watchLists = watchLists(set)
 	if s.node, err = OpenNode(ctx, set, db.Chain(), db.Indexes()); err != nil {
 		return err
 	}

@@ -99,6 +99,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 				Subscribers: s.limits.Streams, Done: ending, Log: s.h.Log, Subscribed: s.metrics.Subscribed,
 			})
 		},
+		Watch:      events.WatchHandler,
 		CacheBytes: s.CacheBytes, ImmutableDepth: s.set.ImmutableDepth, BasePath: s.set.Site.BasePath, Keys: s.keys(),
 		Address: func(r *http.Request) string { return netserver.AddressOfServer(r, s.set.TrustedProxies) },
 		Done:    ending,
@@ -130,6 +131,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 		return err
 	}
 	s.limits.Rejected, s.limits.Plain, s.limits.Writes = s.metrics.Rejected, s.plainErrors, s.takesWrites
+	s.limits.Upload = api.Uploads
 	if err := s.checkBasePath(mux); err != nil {
 		return err
 	}

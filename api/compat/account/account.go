@@ -116,6 +116,23 @@ func (a *Account) Script(branch, index int) ([]byte, error) {
 	return b.scripts[index], nil
 }
 
+// Address returns an address of a branch, and does not keep it; empty for an index that the branch leaves out.
+func (a *Account) Address(branch, index int) (string, error) {
+	b := a.branches[branch]
+	script, err := a.derive(b.key, step(index))
+	if err != nil {
+		return "", fmt.Errorf("derive %s/%d: %w", b.path, index, err)
+	}
+	if script == nil {
+		return "", nil
+	}
+	_, addresses, _, err := txscript.ExtractPkScriptAddrs(script, a.net)
+	if err != nil || len(addresses) != 1 {
+		return "", fmt.Errorf("derive %s/%d: the script %x has no address: %v", b.path, index, script, err)
+	}
+	return addresses[0].EncodeAddress(), nil
+}
+
 // Derived returns how many scripts the account keeps.
 func (a *Account) Derived() (n int) {
 	a.mu.Lock()

@@ -102,6 +102,10 @@ func TestAddressesOfTheBIPs(t *testing.T) {
 						t.Fatal(err)
 					}
 					_, to, _, err := txscript.ExtractPkScriptAddrs(script, c.net)
+					text, failed := a.Address(v.branch, v.index)
+					if text != v.address || failed != nil {
+						t.Errorf("%d/%d: address %s, %v, expected %s", v.branch, v.index, text, failed, v.address)
+					}
 					if err != nil || len(to) != 1 || to[0].EncodeAddress() != v.address || a.Path(v.branch, v.index) != v.path {
 						t.Errorf("%d/%d: %v %s, expected %s %s: %v", v.branch, v.index, to, a.Path(v.branch, v.index), v.address, v.path, err)
 					}

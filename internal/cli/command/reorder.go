@@ -126,6 +126,9 @@ func FlagError(name string, flags []cli.Flag, err error) error {
 // AnyArguments is the ArgsUsage of a command with any number of arguments, which can be empty.
 const AnyArguments = "..."
 
+// ValuesFile is the flag that makes all arguments of its command optional.
+const ValuesFile = "values-file"
+
 // CheckArguments checks the number of arguments against the command's ArgsUsage, which has a word per argument, in
 // brackets if it is optional.
 func CheckArguments(c *cli.Context) error {
@@ -144,7 +147,7 @@ func CheckArguments(c *cli.Context) error {
 			return UsageError("missing_argument", "%s is empty: expected %s", expected[i], c.Command.UsageText)
 		}
 	}
-	if c.NArg() < len(required) {
+	if c.NArg() < len(required) && !c.IsSet(ValuesFile) {
 		return UsageError("missing_argument", "missing argument %s: expected %s", required[c.NArg()], c.Command.UsageText)
 	}
 	if c.NArg() > len(expected) {

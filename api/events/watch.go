@@ -1,0 +1,137 @@
+package events
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
+	"birthmark/api/served"
+	"birthmark/api/watchlist"
+	"birthmark/core/query"
+	"birthmark/model"
+)
+
+// Names of the parameters of a watch list.
+const (
+	paramIndex = "index"
+	paramGap   = "gap"
+)
+
+var watchParameters = []string{paramIndex, paramGap, paramWatch}
+
+// WatchAnswer is the answer to a watch list.
+type WatchAnswer struct {
+	Watch    string `json:"watch"`
+	Index    string `json:"index"`
+	Values   int    `json:"values"`
+	Accounts int    `json:"accounts,omitempty"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// WatchHandler adds watch lists of a chain at any path: the body of a POST has one value per line. Errors are problem
+// documents: invalid parameters or values (400), an unknown list (404 unknown_watch), a server without lists (404
+// no_watch), too much memory (503 watch_full).
+func WatchHandler(chain *served.Chain) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, err := watch(w, r, chain)
+		if err != nil {
+			problem.Write(w, problem.Of(err))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(a) // fails only if the client is gone
+	})
+}
+
+// watch reads the values of a request into a new list, or into the one that it names.
+func watch(w http.ResponseWriter, r *http.Request, chain *served.Chain) (*WatchAnswer, error) {
+	o, err := readWatch(r)
+	if err != nil {
+		return nil, err
+	}
+	lists, err := chain.WatchLists()
+	if err != nil {
+		return nil, err
+	}
+	release, err := ratelimit.Take(w, ratelimit.Heavy)
+	if err != nil {
+		return nil, err
+	}
+	release() // the cost counts against the rate; the number of concurrent uploads is that of streams
+	if r, err = ratelimit.Upload(w, r); err != nil {
+		return nil, err
+	}
+	ctx := r.Context()
+	var list *watchlist.List
+	if o.list != "" {
+		list, err = lists.Acquire(o.list)
+	} else {
+		var values *watchlist.Values
+		err = chain.View(ctx, func(v *query.View) (err error) {
+			values, err = watchlist.NewValues(ctx, v.Queries, o.index, o.gap, chain.Accounts)
+			return err
+		})
+		if err == nil {
+			list = lists.Add(values)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer list.Release()
+	err = list.Read(r.Body, list.Charge)
+	if err == nil {
+		err = chain.View(ctx, func(v *query.View) error { return list.Extend(ctx, v.Queries) })
+	}
+	if err == nil {
+		err = list.Charge()
+	}
+	a := &WatchAnswer{Watch: list.ID, Index: list.Index(), Bytes: list.Size()}
+	a.Values, a.Accounts = list.Count()
+	if err == nil && a.Values == 0 {
+		err = model.Errorf(model.Usage, "bad_body", "the body has no values: expected one per line")
+	}
+	if err != nil && o.list == "" {
+		list.Discard()
+	}
+	return a, err
+}
+
+type watchRequest struct {
+	index, list string
+	gap         int
+}
+
+func readWatch(r *http.Request) (o watchRequest, err error) {
+	q, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return o, badValue("invalid query %.80q: expected NAME=VALUE&…, percent-encoded", r.URL.RawQuery)
+	}
+	for name, values := range q {
+		if !slices.Contains(watchParameters, name) {
+			return o, model.Errorf(model.Usage, "unknown_parameter", "unknown parameter %.80q: expected %s", name, strings.Join(watchParameters, ", "))
+		}
+		if len(values) > 1 || values[0] == "" {
+			return o, badValue("%s: expected one value", name)
+		}
+	}
+	o = watchRequest{index: watchlist.DefaultIndex, list: q.Get(paramWatch), gap: watchlist.DefaultGap}
+	if o.list != "" && len(q) > 1 {
+		return o, badValue("%s: the list has its index and gap: expected no other parameter", paramWatch)
+	}
+	if q.Has(paramIndex) {
+		o.index = q.Get(paramIndex)
+	}
+	if text := q.Get(paramGap); text != "" {
+		if o.gap, err = strconv.Atoi(text); err != nil || o.gap < 1 || o.gap > watchlist.MaxGap {
+			return o, badValue("%s: invalid value %.80q: expected a number from 1 to %d", paramGap, text, watchlist.MaxGap)
+		}
+	}
+	return o, nil
+}
