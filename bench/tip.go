@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"birthmark/bench/process"
+	"birthmark/core"
 	"birthmark/model"
 )
 
@@ -24,8 +25,11 @@ type TipResult struct {
 var Parts = []string{"resolve", "rows", "write"}
 
 // Tip measures appending the last blocks of a recording one by one to a compacted database of the others, through the
-// write-ahead log.
-func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *TipResult, err error) {
+// write-ahead log. If also is not nil, it is called with each of them, and after the block was appended calls what that
+// returned.
+func Tip(
+	ctx context.Context, blocks *Recording, last int, o Options, also func(*core.DB, *model.Block) (after func() error, err error),
+) (result *TipResult, err error) {
 	txs, err := blocks.Before(0, last)
 	if err != nil {
 		return nil, err
@@ -48,6 +52,12 @@ func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *T
 		if err != nil {
 			return nil, err
 		}
+		after := func() error { return nil }
+		if also != nil {
+			if after, err = also(db.DB, e.Block); err != nil {
+				return nil, err
+			}
+		}
 		rows, write, cpuBefore, began := db.store.rows, db.store.write, process.CPU(), time.Now()
 		if err := db.Append(ctx, []*model.Block{e.Block}); err != nil {
 			return nil, err
@@ -58,6 +68,9 @@ func Tip(ctx context.Context, blocks *Recording, last int, o Options) (result *T
 		took = append(took, all)
 		for i, d := range []time.Duration{all - rows - write, rows, write} {
 			parts[i] = append(parts[i], d)
+		}
+		if err := after(); err != nil {
+			return nil, err
 		}
 	}
 	result = &TipResult{

@@ -103,7 +103,13 @@ func TestBenchTip(t *testing.T) {
 			t.Errorf("%s: the parts take %.3f ms, the block at most %.3f ms", line, sum, a.Millis.Max)
 		}
 	}
-	if r := birthmark(benchTo(t, "tip --txs 500 --blocks 1")...); r.status != exitDone || !strings.Contains(r.stdout, "\nresolve ") {
+	var a benchcmd.TipAnswer
+	ask(t, &a, benchTo(t, "tip --txs 3000 --blocks 2 --watch 1000")...)
+	if w := a.Watch; w == nil || w.Values < 1000 || w.Bytes < 21_000 || w.Outputs < 50 || w.Spends == 0 || w.Millis.Count != 2 {
+		t.Errorf("with a watch list: %+v", w)
+	}
+	if r := birthmark(benchTo(t, "tip --txs 500 --blocks 1 --watch 9")...); r.status != exitDone ||
+		!strings.Contains(r.stdout, "\nresolve ") || !strings.Contains(r.stdout, "\nevents ") {
 		t.Errorf("as text: %+v", r)
 	}
 }

@@ -7,10 +7,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"birthmark/api/watchlist"
 	"birthmark/bench"
+	"birthmark/bench/watch"
 	"birthmark/chains/bitcoin"
+	"birthmark/core"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
+	"birthmark/model"
 )
 
 // TipTxs is the number of transactions in each block of Bitcoin that bench tip appends.
@@ -24,6 +29,7 @@ func (b *commands) tipCommand() *cli.Command {
 			command.StringDefault("txs", "initial database size of `N` transactions", "1000000"),
 			command.StringDefault("blocks", "append `N` blocks", "200"),
 			command.Bool("segments", "also record each block as a segment for replicas"),
+			command.StringDefault("watch", "also read the events of a watch list with `N` values", "0"),
 		}, commonFlags()),
 		Action: b.tip,
 	}
@@ -33,12 +39,25 @@ func (b *commands) tipCommand() *cli.Command {
 type TipAnswer struct {
 	Setup
 	*bench.TipResult
+	Watch *watch.Result `json:"watch,omitempty"`
 }
 
 func (b *commands) tip(c *cli.Context) error {
 	numbers, err := readNumbers(c, map[string]uint64{"txs": 1_000_000, "blocks": 200})
 	if err != nil {
 		return err
+	}
+	values, err := command.Number(c, "watch", 0, 0, watchlist.MaxValues)
+	if err != nil {
+		return err
+	}
+	var also func(*core.DB, *model.Block) (func() error, error)
+	var list *watch.List
+	if values > 0 {
+		if list, err = watch.New(int(values)); err != nil {
+			return err
+		}
+		also = func(db *core.DB, b *model.Block) (func() error, error) { return list.Next(c.Context, db, b) }
 	}
 	chain, err := generatedChain(c, 2000)
 	if err != nil {
@@ -56,11 +75,14 @@ func (b *commands) tip(c *cli.Context) error {
 	err = b.withRecording(c, chain, "bench tip", func(recording *bench.Recording, next func() bench.Options) (err error) {
 		o := next()
 		o.Segments = c.Bool("segments")
-		a.TipResult, err = bench.Tip(c.Context, recording, blocks, o)
+		a.TipResult, err = bench.Tip(c.Context, recording, blocks, o, also)
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	if list != nil {
+		a.Watch = list.Result()
 	}
 	return b.Answer(nil, a, func(page *terminal.Page) {
 		page.Fields(
@@ -75,5 +97,12 @@ func (b *commands) tip(c *cli.Context) error {
 		latencies := maps.Clone(a.Parts)
 		latencies["block"] = a.Millis
 		showLatencies(page, append([]string{"block"}, bench.Parts...), latencies)
+		if w := a.Watch; w != nil {
+			page.Heading("watch list")
+			page.Fields("values", w.Values, "memory", humanize.Bytes(w.Bytes),
+				"bytes per value", fmt.Sprintf("%.1f", float64(w.Bytes)/float64(w.Values)), "outputs", w.Outputs, "spends", w.Spends)
+			page.Heading("milliseconds per block")
+			showLatencies(page, []string{"events", "CPU"}, map[string]bench.Latencies{"events": w.Millis, "CPU": w.CPU})
+		}
 	})
 }
