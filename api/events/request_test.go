@@ -32,7 +32,7 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 		{"GET", "follow=colour", "", 400, "unknown_index", `"colour"`},
 		{"GET", "follow=address&follow=tag=t01&follow=colour=red", "", 400, "unknown_index", `"colour"`},
 		{"GET", "follow=address=x", "", 400, "bad_value", `address "x"`},
-		{"GET", "follow=asset=x", "", 400, "bad_value", `asset "x"`},
+		{"GET", "follow=asset=x", "", 400, "bad_value", "asset: expected hex digits"},
 		{"GET", "follow=tag" + strings.Repeat("&follow=tag", 100), "", 400, "too_many_terms", "101 values to follow, expected at most 100"},
 		{"GET", "follow=tag&spends=yes", "", 400, "bad_value", "expected true or false"},
 		{"GET", "spends=true", "", 400, "bad_value", "spends needs follow"},
