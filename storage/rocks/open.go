@@ -14,8 +14,8 @@ import (
 	"birthmark/storage"
 )
 
-// lockName is the name of the file that is locked while a process has the database open for writing.
-const lockName = "birthmark.lock"
+// LockName is the name of the file that is locked while a process has the database open for writing.
+const LockName = "birthmark.lock"
 
 // Open opens the database in the folder dir. It creates folder and database if they do not exist, unless
 // [Options.ReadOnly] is set: the error then wraps [fs.ErrNotExist]. If another process has the database open for
@@ -37,7 +37,7 @@ func Open(dir string, o Options) (*Store, error) {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("create database folder: %w", err)
 		}
-		if s.lock, err = storage.LockFile(filepath.Join(dir, lockName), dir, o.Holder); err != nil {
+		if s.lock, err = storage.LockFile(filepath.Join(dir, LockName), dir, o.Holder); err != nil {
 			return nil, err
 		}
 		if err := errors.Join(s.clearStaging(), s.removeUnfinishedSideFiles()); err != nil {
@@ -69,7 +69,7 @@ func holdsDatabase(dir string) (bool, error) {
 		switch name := e.Name(); {
 		case name == "CURRENT":
 			return true, nil
-		case name == lockName, name == stagingName, name == manifestSizeName,
+		case name == LockName, name == stagingName, name == manifestSizeName,
 			name == "LOCK", name == "LOG", name == "IDENTITY", strings.HasPrefix(name, "LOG."),
 			strings.HasPrefix(name, "MANIFEST-"), filepath.Ext(name) == ".log", filepath.Ext(name) == ".dbtmp":
 			// Left by a process that ended while it created the database.

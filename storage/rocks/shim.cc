@@ -4,6 +4,7 @@
 #include <rocksdb/merge_operator.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
+#include <rocksdb/version.h>
 
 #include <algorithm>
 #include <atomic>
@@ -312,6 +313,7 @@ int birthmark_max_arenas(void) {
   const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   return static_cast<int>(std::clamp(processors / 4, 2L, 8L));
 }
+int birthmark_rocksdb_version(void) { return ROCKSDB_MAJOR << 16 | ROCKSDB_MINOR << 8 | ROCKSDB_PATCH; }
 
 int birthmark_arenas(void) {
   int n = 0;

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"unsafe"
 
@@ -191,6 +192,12 @@ func pointers(cfs []*grocksdb.ColumnFamilyHandle) (array *unsafe.Pointer, free f
 
 // heapArenas returns the current and the maximum number of arenas of the C heap.
 func heapArenas() (n, limit int) { return int(C.birthmark_arenas()), int(C.birthmark_max_arenas()) }
+
+// Version returns the version of RocksDB, such as 7.8.3.
+func Version() string {
+	v := int(C.birthmark_rocksdb_version())
+	return fmt.Sprintf("%d.%d.%d", v>>16, v>>8&0xff, v&0xff)
+}
 
 // setBackgroundJobs sets the number of threads that flush and compact.
 func setBackgroundJobs(db *grocksdb.DB, jobs int) error {

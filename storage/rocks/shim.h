@@ -78,6 +78,9 @@ void *birthmark_scan_open(void *db, void *cf, const void *snapshot, const char *
 char *birthmark_scan_next(void *scan, size_t want, const char **rows, size_t *size);
 void birthmark_scan_close(void *scan);
 
+// Returns the version of RocksDB as major << 16 | minor << 8 | patch.
+int birthmark_rocksdb_version(void);
+
 #ifdef __cplusplus
 }
 #endif

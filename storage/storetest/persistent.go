@@ -79,4 +79,5 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 			}
 		})
 	})
+	runCheckpoints(t, open)
 }

@@ -133,13 +133,9 @@ func concurrentReaders(t *testing.T, s storage.Store) {
 		})
 	}
 	for n := 1; n <= updates; n++ {
-		update(t, s, func(b storage.Batch) {
-			for _, f := range families {
-				b.Put(f, []byte("n"), []byte(strconv.Itoa(n)))
-				b.Put(f, fmt.Appendf(nil, "row %06d", n), nil)
-				b.Delete(f, fmt.Appendf(nil, "row %06d", n-10)) // ten rows remain
-			}
-		})
+		if err := s.Update(context.Background(), numbered(n)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	close(done)
 	wg.Wait()
