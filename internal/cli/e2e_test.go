@@ -15,7 +15,6 @@ import (
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/core/query"
-	"birthmark/internal/cli/dumpcmd"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -146,7 +145,7 @@ func consistent(t *testing.T, db string) {
 
 func digestOf(t *testing.T, db string) string {
 	t.Helper()
-	var a dumpcmd.Digest
+	var a core.Digest
 	ask(t, &a, "dump", "--digest", "--db", db)
 	return a.SHA256
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"birthmark/api"
-	"birthmark/internal/cli/dumpcmd"
+	"birthmark/core"
 )
 
 // first200 syncs Bitcoin's first 200 blocks, in which Satoshi pays Hal Finney.
@@ -152,7 +152,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 func TestDigestIsThatOfTheDump(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
-	var a dumpcmd.Digest
+	var a core.Digest
 	ask(t, &a, "dump", "--digest", "--db", db)
 	all := birthmark("dump", "--db", db)
 	if got := sha256Hex(all.stdout); got != a.SHA256 || uint64(strings.Count(all.stdout, "\n")) != a.Rows {

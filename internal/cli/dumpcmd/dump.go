@@ -3,12 +3,7 @@ package dumpcmd
 
 import (
 	"bufio"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"hash"
-	"io"
 	"slices"
 	"strings"
 
@@ -49,66 +44,25 @@ func dumpDatabase(p *command.Env, c *cli.Context, db *daemon.Database) error {
 		return digest(p, c, db)
 	}
 	w := bufio.NewWriterSize(p.Stdout, 1<<20)
-	err := dumpLines(c.Context, db, c.String("family"), func(_ string, line []byte) error {
+	only := c.String("family")
+	err := db.DumpLines(c.Context, func(family string, line []byte) error {
+		if only != "" && only != family {
+			return nil
+		}
 		_, err := w.Write(line)
 		return err
 	})
 	return errors.Join(err, w.Flush())
 }
 
-// dumpLines calls a function with the line of each row, of one family or with "" of all.
-func dumpLines(
-	ctx context.Context, db *daemon.Database, only string, use func(family string, line []byte) error,
-) error {
-	var line []byte
-	return db.Dump(ctx, func(family string, key, value []byte) error {
-		if only != "" && only != family {
-			return nil
-		}
-		line = append(append(line[:0], family...), ' ')
-		line = append(hex.AppendEncode(line, key), ' ')
-		line = append(hex.AppendEncode(line, value), '\n')
-		return use(family, line)
-	})
-}
-
-// Digest is the checksums that make databases comparable.
-type Digest struct {
-	Families []FamilyDigest `json:"families"` // families with rows, by name
-	Rows     uint64         `json:"rows"`
-	SHA256   string         `json:"sha256"`
-}
-
-// FamilyDigest is the checksum of a family.
-type FamilyDigest struct {
-	Name   string `json:"name"`
-	Rows   uint64 `json:"rows"`
-	SHA256 string `json:"sha256"`
-}
-
 func digest(p *command.Env, c *cli.Context, db *daemon.Database) error {
-	all, a := sha256.New(), Digest{Families: []FamilyDigest{}}
-	hashes := []hash.Hash{} // of the families
-	err := dumpLines(c.Context, db, c.String("family"), func(family string, line []byte) error {
-		last := len(a.Families) - 1
-		if last < 0 || a.Families[last].Name != family {
-			a.Families, hashes, last = append(a.Families, FamilyDigest{Name: family}), append(hashes, sha256.New()), last+1
-		}
-		a.Families[last].Rows++
-		a.Rows++
-		_, err := io.MultiWriter(all, hashes[last]).Write(line)
-		return err
-	})
+	a, err := db.Digest(c.Context, c.String("family"), nil)
 	if err != nil {
 		return err
 	}
-	for i, h := range hashes {
-		a.Families[i].SHA256 = hex.EncodeToString(h.Sum(nil))
-	}
-	a.SHA256 = hex.EncodeToString(all.Sum(nil))
 	return p.Answer(db.Chain(), a, func(page *terminal.Page) {
-		rows := append(slices.Clone(a.Families), FamilyDigest{"all", a.Rows, a.SHA256})
-		terminal.Table(page, rows, []string{"family", "rows", "sha256"}, func(i int, f FamilyDigest) terminal.Cells {
+		rows := append(slices.Clone(a.Families), core.FamilyDigest{Name: "all", Rows: a.Rows, SHA256: a.SHA256})
+		terminal.Table(page, rows, []string{"family", "rows", "sha256"}, func(i int, f core.FamilyDigest) terminal.Cells {
 			if i == len(a.Families) {
 				return terminal.Cells{terminal.Bold(f.Name), terminal.Bold(f.Rows), terminal.Bold(f.SHA256)}
 			}
