@@ -45,6 +45,7 @@ var rules = []rule{
 	{from: "internal/cli/replicatecmd", may: anything},
 	{from: "internal/cli/trycmd", may: anything},
 	{from: "internal/cli/command", may: []string{"model", "core", "core/query", "chains", "internal/cli/terminal", "internal/config", "internal/daemon", "internal/humanize", "internal/progress", "internal/suggest"}},
+	{from: "internal/cli/snapshotcmd", may: anything},
 	{from: "internal/cli/help", may: []string{"internal/cli/command"}},
 	{from: "internal/cli/terminal", may: []string{"model", "internal/humanize"}},
 	{from: "model/...", may: []string{"model/..."}},

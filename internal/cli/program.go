@@ -16,6 +16,7 @@ import (
 	"birthmark/internal/cli/dumpcmd"
 	"birthmark/internal/cli/initcmd"
 	"birthmark/internal/cli/replicatecmd"
+	"birthmark/internal/cli/snapshotcmd"
 
 	"github.com/urfave/cli/v2"
 )
@@ -95,6 +96,7 @@ func (p *program) app() *cli.App {
 			p.verifyCommand(),
 			p.indexCommand(),
 			p.rawCommand(),
+			snapshotcmd.Command(p.Env, building),
 			p.statusCommand(),
 			p.searchCommand(),
 			p.blocksCommand(),

@@ -232,6 +232,38 @@ var descriptions = map[string]description{
 		"folder to which segments are also published, such as one that other machines mount",
 		"/backup/segments", textForm,
 	},
+	"snapshots.to": {
+		"storage of the snapshots that serve creates: a folder or s3://BUCKET/PREFIX?endpoint=URL&region=NAME",
+		"/backup/birthmark", textForm,
+	},
+	"snapshots.every": {
+		"time between two snapshots",
+		"24h", durationForm,
+	},
+	"snapshots.keep": {
+		"number of snapshots that are kept",
+		"7", count(1, mostSnapshots),
+	},
+	"snapshots.sign": {
+		"secret key of minisign that signs the snapshots",
+		"/etc/birthmark/minisign.key", textForm,
+	},
+	"snapshots.sign_password_file": {
+		"file with the password of that key, if it is encrypted",
+		"/etc/birthmark/minisign.password", textForm,
+	},
+	"snapshots.credentials_file": {
+		"access key of the S3 storage, in the format of AWS; default: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		"/etc/birthmark/s3-credentials", textForm,
+	},
+	"bootstrap": {
+		"storage of snapshots from which serve restores the database if there is none",
+		"https://snapshots.example.org", textForm,
+	},
+	"trust": {
+		"public key of minisign that restored snapshots must be signed with, or a file with it",
+		"/etc/birthmark/minisign.pub", textForm,
+	},
 }
 
 // form is the JSON Schema of a value.

@@ -59,6 +59,9 @@ type Chain struct {
 	Indexes      []Index // in the order they were written; nil: not set
 	Serve        Serve
 	Segments     Segments
+	Snapshots    Snapshots
+	Bootstrap    string // URL of the storage of snapshots from which a missing database is restored; empty: none
+	Trust        string // public key that restored snapshots must be signed with, or a file with it; empty: any
 
 	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a
 	// database can be queried and synced without its settings file.
@@ -79,7 +82,9 @@ type Index struct {
 }
 
 // NewChain returns the default settings of a chain.
-func NewChain() Chain { return Chain{WAL: true, Raw: RawOff, origins: map[string]string{}} }
+func NewChain() Chain {
+	return Chain{WAL: true, Raw: RawOff, Snapshots: defaultSnapshots(), origins: map[string]string{}}
+}
 
 // Origin returns the place that set a key: file and line, variable or flag; empty if it is not set.
 func (c *Chain) Origin(key string) string { return c.origins[key] }

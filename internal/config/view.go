@@ -80,7 +80,10 @@ type ChainView struct {
 	RawFolder    string               `yaml:"raw_folder,omitempty" json:"raw_folder,omitempty"`
 	Indexes      map[string]IndexView `yaml:"indexes" json:"indexes"`
 	Serve        Serve                `yaml:"serve,omitempty" json:"serve,omitzero"`
-	Segments     *SegmentsView        `yaml:"segments,omitempty" json:"segments,omitempty"` // nil: not set
+	Segments     *SegmentsView        `yaml:"segments,omitempty" json:"segments,omitempty"`   // nil: not set
+	Snapshots    *SnapshotsView       `yaml:"snapshots,omitempty" json:"snapshots,omitempty"` // nil: the defaults
+	Bootstrap    string               `yaml:"bootstrap,omitempty" json:"bootstrap,omitempty"`
+	Trust        string               `yaml:"trust,omitempty" json:"trust,omitempty"`
 }
 
 // IndexView is one index of a [ChainView]; the last three keys are those of a custom index.
@@ -96,7 +99,8 @@ func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
 		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
 		Compression: c.Compression.String(), Raw: c.Raw, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
-		Segments: c.Segments.view(),
+		Segments:  c.Segments.view(),
+		Snapshots: c.Snapshots.view(), Bootstrap: c.Bootstrap, Trust: c.Trust,
 	}
 	if v.Network == "" {
 		v.Network = network

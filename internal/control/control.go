@@ -13,6 +13,9 @@ const (
 	Add   = "add"   // add the index, or options of it
 	Drop  = "drop"  // drop the index
 	State = "state" // return the states of all indexes
+
+	// Checkpoint creates a checkpoint of the database where snapshot.CheckpointOf says.
+	Checkpoint = "checkpoint"
 )
 
 // Request is the body of a request.
@@ -29,9 +32,9 @@ func (r *Request) check() error {
 		return model.Errorf(model.Usage, "bad_request", "control socket: "+format, args...)
 	}
 	switch {
-	case r.Do != Add && r.Do != Drop && r.Do != State:
-		return bad("unknown operation %.40q: expected %s, %s or %s", r.Do, Add, Drop, State)
-	case (r.Index == "") != (r.Do == State):
+	case r.Do != Add && r.Do != Drop && r.Do != State && r.Do != Checkpoint:
+		return bad("unknown operation %.40q: expected %s, %s, %s or %s", r.Do, Add, Drop, State, Checkpoint)
+	case (r.Index == "") != (r.Do == State || r.Do == Checkpoint):
 		return bad("%s with index %.40q", r.Do, r.Index)
 	case r.Definition != nil && (r.Do != Add || r.Definition.Name != r.Index || !r.Definition.Kind.Valid()):
 		return bad("%s of index %.40q with the definition of %.40q", r.Do, r.Index, r.Definition.Name)

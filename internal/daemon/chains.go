@@ -43,6 +43,11 @@ func (h *Host) OpenChains(ctx context.Context, memory config.Size, sets []*confi
 	if err := checkFolders(sets); err != nil {
 		return all, err
 	}
+	for _, set := range sets {
+		if err := h.bootstrap(ctx, set); err != nil {
+			return all, err
+		}
+	}
 	opened, models := make([]servedChain, len(sets)), make([]model.Chain, len(sets))
 	open := func(i int) (err error) {
 		if opened[i], models[i], err = h.openServed(ctx, sets[i]); err == nil {

@@ -18,6 +18,7 @@ import (
 	"birthmark/core/schema"
 	"birthmark/core/segment"
 	"birthmark/internal/config"
+	"birthmark/internal/snapshot"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
@@ -107,6 +108,9 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	})
 	if err != nil {
 		return nil, cannotOpen(err)
+	}
+	if err := snapshot.RemoveLeftover(dir); err != nil {
+		h.Log.Warn("cannot remove what an interrupted birthmark snapshot create left", "db", dir, "error", err)
 	}
 	numbered, err := segment.Attach(ctx, store, h.segmentOptions(set, dir))
 	if err != nil {

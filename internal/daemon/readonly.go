@@ -71,6 +71,7 @@ func (w *readOnlyChain) watch(bool) (stop func()) { return func() {} } // the sy
 // run polls for changes by another process until ctx ends.
 func (w *readOnlyChain) run(ctx context.Context) {
 	defer w.followMempool(ctx)()
+	defer w.h.createSnapshots(ctx, w.set, w.handle)()
 	for pause := pollEvery; ; {
 		select {
 		case <-time.After(pause):

@@ -131,7 +131,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 			}
 			reply, err := s.Do(context.WithoutCancel(ctx), a.Request)
 			a.reply <- response{reply, err}
-			if a.Do == control.State {
+			if a.Do == control.State || a.Do == control.Checkpoint {
 				break
 			}
 			if err := s.begin(ctx, &on); err != nil {
@@ -202,6 +202,8 @@ func (s *Session) Do(ctx context.Context, r control.Request) (reply control.Repl
 		err = s.add(ctx, r)
 	case control.Drop:
 		err = s.drop(ctx, r.Index)
+	case control.Checkpoint:
+		return reply, checkpoint(ctx, s.db.Store, s.db.Dir)
 	}
 	if err != nil {
 		return reply, err

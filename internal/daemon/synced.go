@@ -56,6 +56,7 @@ func (s *syncedChain) watch(only bool) (stop func()) {
 // run syncs until ctx ends.
 func (s *syncedChain) run(ctx context.Context) {
 	defer s.followMempool(ctx)()
+	defer s.h.createSnapshots(ctx, s.session.set, s.handle)()
 	for {
 		if err := s.retry(ctx, s.session.Run(ctx), retryMost); err != nil {
 			return

@@ -103,6 +103,11 @@ func IndexFlag() cli.Flag {
 	return String("index", "comma-separated `INDEXES` to build, or a preset: explorer, wallet")
 }
 
+// TrustFlag returns --trust.
+func TrustFlag() cli.Flag {
+	return String("trust", "public `KEY` of minisign that snapshots must be signed with, or a file with it")
+}
+
 // Number returns the number in a flag, or fallback if the flag is not set.
 func Number(c *cli.Context, flag string, fallback, least, most uint64) (uint64, error) {
 	if !c.IsSet(flag) {

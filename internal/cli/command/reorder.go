@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +41,7 @@ func (p *Env) Reorder(app *cli.App, args []string) (line []string, err error) {
 				break
 			}
 			name, value, hasValue := strings.Cut(strings.TrimPrefix(a[1:], "-"), "=")
-			if present, ok := renamedFlags[name]; ok {
+			if present, ok := renamedFlags[name]; ok && !hasFlag(at, name) {
 				w := fmt.Sprintf("flag --%s is now called --%s; the old name will be removed", name, present)
 				p.Warnings = append(p.Warnings, w)
 				name = present
@@ -95,6 +96,11 @@ func flagsWithValue(commands []*cli.Command) map[string]bool {
 		maps.Copy(names, flagsWithValue(c.Subcommands))
 	}
 	return names
+}
+
+// hasFlag reports whether a command has a flag, which may have the former name of another command's.
+func hasFlag(c *cli.Command, name string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
 }
 
 func CommandsOf(c *cli.Command) map[string]*cli.Command {
