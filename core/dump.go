@@ -44,6 +44,9 @@ func (db *DB) Dumped() []string {
 	return names
 }
 
+// Families returns the families of the database, including families that [DB.Dump] leaves out.
+func (db *DB) Families() []storage.Declaration { return db.layout().Declarations() }
+
 func dumped(l *schema.Layout) []storage.Declaration {
 	ds := slices.DeleteFunc(l.Declarations(), func(d storage.Declaration) bool { return !schema.Determined(d.Family) })
 	slices.SortFunc(ds, func(a, b storage.Declaration) int { return strings.Compare(a.Name, b.Name) })

@@ -1,5 +1,7 @@
 package storage
 
+import "context"
+
 // Versioned is a [Reader] that identifies its snapshot.
 type Versioned interface {
 	// Version returns the version of the snapshot. Readers of one store with equal versions show the same rows. ok is
@@ -25,4 +27,11 @@ func LimitsOf(s Store) Limits {
 type FamilyLister interface {
 	// Has reports whether a family with that name exists.
 	Has(name string) bool
+}
+
+// Watched is a read-only store of a database that another process may write. It shows the state at the time it was
+// opened.
+type Watched interface {
+	// Newest returns the version of the newest state, which grows with every update; 0 if nothing was ever written.
+	Newest(ctx context.Context) (version uint64, err error)
 }

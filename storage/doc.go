@@ -10,8 +10,8 @@
 //
 // It does not guarantee that single reads are cheap, that batches may have any size, that ranges can be deleted, or that
 // each family has its own files. What only some stores can do is an optional interface, found by type assertion:
-// [BulkUpdater], [Sizer], [Flusher], [SideFiles], [CacheFolder], [Compactor], [MetricsProvider], [Limited]; of a Reader:
-// [TogetherReader], [Versioned].
+// [BulkUpdater], [Sizer], [Flusher], [SideFiles], [CacheFolder], [Compactor], [MetricsProvider], [Limited], [Watched]; of a
+// Reader: [TogetherReader], [Versioned].
 //
 // storage/storetest is the conformance suite that every store passes; storage/memory and storage/rocks are the stores.
 package storage

@@ -12,8 +12,8 @@
 // # Reading
 //
 // A View reads at one timestamp of the cluster. TiKV keeps old versions of rows, so the timestamp is a snapshot over all
-// families. A View calls TiKV once for each method of its Reader, plus one call for the timestamp if the process only
-// reads.
+// families. A View calls TiKV once for each method of its Reader. A process that only reads shows the state at the time it
+// opened the database; Newest reports that there is a newer one.
 //
 // # Writing
 //

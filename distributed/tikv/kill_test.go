@@ -178,7 +178,11 @@ func reading(t *testing.T, url string, readers int) (stop func() int) {
 		wg.Go(func() {
 			defer s.Close()
 			for last := 0; ctx.Err() == nil; {
-				n, err := viewGeneration(ctx, s)
+				err := s.poll(ctx)
+				n := 0
+				if err == nil {
+					n, err = viewGeneration(ctx, s)
+				}
 				if ctx.Err() != nil {
 					return
 				}
@@ -209,13 +213,15 @@ func TestWritersKilledAtRandom(t *testing.T) {
 	for round := range kills(t, 6) {
 		mode := []string{"in parts", "one transaction"}[rng.IntN(4)/3]
 		w := startWriter(t, url, mode, 0, 0)
-		heard := make(chan int, 1)
+		heard, opened := make(chan int, 1), make(chan struct{})
 		go func() {
+			open := sync.OnceFunc(func() { close(opened) })
+			defer open()
 			last := 0
 			for line := range w.lines {
 				what, text, _ := strings.Cut(line, " ")
 				n, _ := strconv.Atoi(text)
-				switch what {
+				switch open(); what {
 				case "opened", "written":
 					last = n
 				case "locked:":
@@ -228,6 +234,7 @@ func TestWritersKilledAtRandom(t *testing.T) {
 		}()
 		time.Sleep(time.Duration(50+rng.IntN(1750)) * time.Millisecond)
 		if round%3 == 2 {
+			<-opened // a writer that opens later takes over from the other
 			other := takeOverAndWrite(t, url)
 			n := <-heard // it ends by itself
 			_ = w.wait()

@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/pingcap/log"
 	"go.uber.org/zap"
@@ -22,13 +21,6 @@ func (s *Store) Metrics() ([]storage.Metric, error) {
 		return nil, err
 	}
 	defer s.gate.Leave()
-	s.shown.mu.Lock()
-	since := s.shown.since
-	s.shown.mu.Unlock()
-	age := 0.0
-	if s.readOnly {
-		age = time.Since(since).Seconds()
-	}
 	count := func(n *atomic.Int64) float64 { return float64(n.Load()) }
 	return []storage.Metric{
 		{Name: "tikv_reads_total", Help: "Read requests, each to one or more regions.", Value: count(&s.calls.reads)},
@@ -36,7 +28,6 @@ func (s *Store) Metrics() ([]storage.Metric, error) {
 		{Name: "tikv_commits_total", Help: "Transactions that were committed, or tried to.", Value: count(&s.calls.commits)},
 		{Name: "tikv_retries_total", Help: "Requests repeated because the cluster did not answer.", Value: count(&s.calls.retries)},
 		{Name: "tikv_large_updates_total", Help: "Updates written through the log, in parts.", Value: count(&s.calls.seals)},
-		{Name: "tikv_state_age_seconds", Help: "Time since a read-only process last asked for the newest state.", Value: age},
 	}, nil
 }
 

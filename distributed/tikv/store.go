@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	pollEvery    = 200 * time.Millisecond // how old the state is that a process shows which does not write
-	refreshEvery = 30 * time.Second       // how old the timestamp of a writer's Views gets
-	patience     = 2 * time.Minute        // how long a call waits for a cluster that does not answer
+	refreshEvery = 30 * time.Second // how old the timestamp of a writer's Views gets
+	patience     = 2 * time.Minute  // how long a call waits for a cluster that does not answer
 )
 
 // Store implements [storage.Store].
@@ -29,6 +28,7 @@ type Store struct {
 	keys     keys
 	holder   string
 	readOnly bool
+	loadFrom string // Options.Load
 	service  string // the name under which Views are registered with the placement driver
 	gate     storage.Gate
 
@@ -53,6 +53,7 @@ type Store struct {
 type Options struct {
 	ReadOnly bool
 	Purpose  string // "birthmark sync": the lease names it
+	Load     string // for Store.Load: names the database that is loaded, and its state
 }
 
 // tls is what all stores of a process share: client-go has one configuration per process.
@@ -75,7 +76,7 @@ func useTLS(c Config) error {
 	return nil
 }
 
-// Open opens a database. Without ReadOnly this process becomes its writer: Open waits for the locks of a writer that
+// Open opens a database. With ReadOnly it shows the state at this time. Without ReadOnly this process becomes its writer: Open waits for the locks of a writer that
 // died, returns a [storage.LockedError] while another one is alive, and finishes an update that another one began.
 func Open(ctx context.Context, c Config, o Options) (*Store, error) {
 	k, err := newKeys(c.Name)
@@ -90,7 +91,7 @@ func Open(ctx context.Context, c Config, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", c, err)
 	}
-	s := &Store{config: c, client: client, keys: k, readOnly: o.ReadOnly, holder: holderText(cmp.Or(o.Purpose, "birthmark"))}
+	s := &Store{config: c, client: client, keys: k, readOnly: o.ReadOnly, loadFrom: o.Load, holder: holderText(cmp.Or(o.Purpose, "birthmark"))}
 	s.service = "birthmark-" + client.UUID()
 	s.background, s.stop = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
@@ -111,12 +112,13 @@ func (s *Store) start(ctx context.Context) error {
 	} else if err := s.poll(ctx); err != nil {
 		return err
 	}
+	if err := s.checkLoading(ctx, s.loadFrom); err != nil {
+		return err
+	}
 	if err := s.readCatalogue(ctx); err != nil {
 		return err
 	}
-	if s.readOnly {
-		s.tasks.Go(s.pollUntilClosed)
-	} else {
+	if !s.readOnly {
 		s.tasks.Go(s.renewLease)
 	}
 	s.tasks.Go(s.collect)
@@ -224,7 +226,7 @@ func (s *Store) now(ctx context.Context) (uint64, error) {
 	return s.client.GetOracle().GetTimestamp(ctx, &oracle.Option{TxnScope: oracle.GlobalTxnScope})
 }
 
-// poll moves on the state that a process shows which does not write.
+// poll makes a process that only reads show the newest state.
 func (s *Store) poll(ctx context.Context) error {
 	var ts uint64
 	var state map[string][]byte
@@ -259,10 +261,18 @@ func (s *Store) poll(ctx context.Context) error {
 	return nil
 }
 
-func (s *Store) pollUntilClosed() {
-	for sleep(s.background, pollEvery) == nil {
-		_ = s.poll(s.background) // Views stay at the last state while the cluster does not answer
+// Newest implements [storage.Watched].
+func (s *Store) Newest(ctx context.Context) (uint64, error) {
+	if err := s.gate.Enter(); err != nil {
+		return 0, err
 	}
+	defer s.gate.Leave()
+	value, err := s.get(ctx, s.keys.state("fence"))
+	if err != nil {
+		return 0, err
+	}
+	f, err := decodeFence(value)
+	return f.version, err
 }
 
 // get reads a row of the database's state.

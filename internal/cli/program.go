@@ -24,17 +24,22 @@ import (
 // program is a run of the command line.
 type program struct {
 	*command.Env
+	more []MoreCommand
 }
 
+// MoreCommand is a command of another program that has all commands of this one, in a category of the help.
+type MoreCommand func(e *command.Env, category string) *cli.Command
+
 func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
-	p := &program{command.NewEnv(stdin, stdout, stderr)}
+	p := &program{Env: command.NewEnv(stdin, stdout, stderr)}
 	p.Version = version().Version
 	return p
 }
 
 // Main runs the command line of this process and returns its exit status.
-func Main() int {
+func Main(more ...MoreCommand) int {
 	p := newProgram(os.Stdin, os.Stdout, os.Stderr)
+	p.more = more
 	p.OwnsLog = true
 	slog.SetDefault(p.Log) // sources use it
 	return p.run(untilSignal(), os.Args)
@@ -130,6 +135,9 @@ func (p *program) app() *cli.App {
 		},
 	}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return command.FlagError(app.Name, nil, err) }
+	for _, command := range p.more {
+		app.Commands = append(app.Commands, command(p.Env, building))
+	}
 	for _, c := range app.Commands {
 		p.prepare(app.Name, c)
 	}

@@ -186,8 +186,12 @@ func (b *BlockSync) create(ctx context.Context, dir string) (*Database, error) {
 			return nil, err
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, cannotOpen(err)
+	if open, err := remoteOpener(dir); err != nil {
+		return nil, err
+	} else if open == nil {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, cannotOpen(err)
+		}
 	}
 	return b.write(ctx, b.set, dir)
 }

@@ -80,7 +80,7 @@ func (h *Host) OpenReading(ctx context.Context, set *config.Chain, o core.Option
 
 func (h *Host) read(ctx context.Context, set *config.Chain, heap int64, of rocks.Options, o core.Options) (*Database, error) {
 	of.ReadOnly, o.ReadOnly = true, true
-	store, err := rocks.Open(set.DB, of)
+	store, err := h.openStore(ctx, set.DB, of)
 	if err != nil {
 		return nil, cannotOpen(err)
 	}
@@ -102,7 +102,7 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 		return nil, err
 	}
 	memory := config.Divide(set.Memory)
-	store, err := rocks.Open(dir, rocks.Options{
+	store, err := h.openStore(ctx, dir, rocks.Options{
 		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
 		Holder: h.holder(),
 	})
@@ -120,9 +120,21 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 		Raw: set.Raw == config.RawKeep, RawFiles: set.Raw == config.RawFiles})
 }
 
+// openStore opens a folder or the database of a URL, which uses only some of the options.
+func (h *Host) openStore(ctx context.Context, db string, o rocks.Options) (storage.Store, error) {
+	open, err := remoteOpener(db)
+	if err != nil {
+		return nil, err
+	}
+	if open != nil {
+		return open(ctx, db, o.ReadOnly, h.Command)
+	}
+	return rocks.Open(db, o)
+}
+
 // opened opens the core on a store. The store names its chain; the settings must agree with it.
 func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Store, heap int64, o core.Options) (*Database, error) {
-	d := &Database{Dir: set.DB, Store: store, release: raiseLimit(heap)}
+	d := &Database{Dir: localFolder(set), Store: store, release: raiseLimit(heap)}
 	err := func() (err error) {
 		id, known, err := core.Identify(ctx, store)
 		if err != nil {
@@ -198,8 +210,14 @@ func noDatabase(dir string) error {
 	return model.Errorf(model.Refused, "no_database", "no database in %s: create one with birthmark sync", dir)
 }
 
-// HoldsDatabase reports whether dir holds a database, which has RocksDB's file CURRENT.
+// HoldsDatabase reports whether dir, a folder or a URL, holds a database: a folder has RocksDB's file CURRENT.
 func HoldsDatabase(dir string) (bool, error) {
+	if open, err := remoteOpener(dir); err != nil {
+		return false, err
+	} else if open != nil {
+		version, err := remoteVersion(dir, open)
+		return version > 0, err
+	}
 	_, err := os.Stat(filepath.Join(dir, "CURRENT"))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return false, nil
@@ -211,8 +229,14 @@ func HoldsDatabase(dir string) (bool, error) {
 const ReopenPart = 10
 
 // Written returns a text that changes with every write to the database in dir: the names, sizes and times of its log and
-// manifest files.
+// manifest files, or the version of the database of a URL.
 func Written(dir string) (string, error) {
+	if open, err := remoteOpener(dir); err != nil {
+		return "", err
+	} else if open != nil {
+		version, err := remoteVersion(dir, open)
+		return fmt.Sprint(version), err
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return "", err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -53,7 +54,11 @@ const buildRetry = time.Minute
 // system of the database has no sockets. blocks appends blocks; nil: the session only changes indexes.
 func (h *Host) NewSession(set *config.Chain, db *Database, blocks func(context.Context) error) *Session {
 	s := &Session{Host: h, set: set, db: db, blocks: blocks, requests: make(chan request)}
-	server, err := control.Serve(db.Dir, s.ask)
+	err := os.MkdirAll(db.Dir, 0o755) // of the database of a URL
+	var server *control.Server
+	if err == nil {
+		server, err = control.Serve(db.Dir, s.ask)
+	}
 	if err != nil {
 		h.Log.Warn("cannot create the control socket: birthmark index add and drop will not work while this process runs", "error", err)
 	}
