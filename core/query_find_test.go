@@ -283,7 +283,7 @@ func TestTermsWithoutOccurrences(t *testing.T) {
 		"the asset":                  {unknownAsset, query.Terms{}, model.NotFound, "unknown_asset", unknownAsset.Value},
 		"an asset of all":            {tag, query.Terms{And: []query.Term{unknownAsset}}, model.NotFound, "unknown_asset", unknownAsset.Value},
 		"an alternative of no index": {tag, query.Terms{Or: []query.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
-		"an alternative misspelt":    {tag, query.Terms{Or: []query.Term{{Index: "tag", Value: "x"}}}, model.Usage, "bad_value", `"x"`},
+		"an alternative misspelt":    {tag, query.Terms{Or: []query.Term{{Index: "tag", Value: "x"}}}, model.Usage, "bad_value", "tag: expected t"},
 		"one of no index":            {tag, query.Terms{And: []query.Term{{Index: "colour", Value: "x"}}}, model.Usage, "unknown_index", "colour"},
 		"too many": {tag, query.Terms{And: slices.Repeat([]query.Term{tag}, 60), Or: slices.Repeat([]query.Term{tag}, 41)},
 			model.Usage, "too_many_terms", "101"},

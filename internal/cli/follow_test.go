@@ -265,7 +265,7 @@ func TestErrorsOfFollowers(t *testing.T) {
 		{"find --follow --follower a --height-from 3 address", exitUsage, "bad_value", `^follower a already has a position`},
 		{"find --follow --height-from 300 address", exitUsage, "empty_range", `^from height 300: .* its tip is 199`},
 		{"find --follow colour", exitUsage, "unknown_index", `"colour"`},
-		{"find --follow address x", exitUsage, "bad_value", `^address "x"`},
+		{"find --follow address x", exitUsage, "bad_value", `^address: invalid address "x"`},
 		{"find --follow --follower other address", exitRefused, "wrong_chain", `^follower other belongs to cardano mainnet`},
 		{"find --follow --follower broken address", exitRefused, "damaged_follower", `^follower broken is damaged \(block 1: .*\): delete or set it$`},
 		{"find --and address address x", exitUsage, "bad_value", `^--and: expected INDEX=VALUE, not "address"$`},

@@ -39,7 +39,7 @@ func TestServeKupo(t *testing.T) {
 		says         string
 	}{
 		{"GET", "kupo/matches/*?unspent", 200, `"transaction_index":`},
-		{"GET", "kupo/v1/health", 200, `"connection_status":"connected"`},
+		{"GET", "kupo/v1/metrics", 200, `"connection_status":"connected"`},
 		{"PUT", "kupo/patterns/*", 200, `["*"]`},
 		{"DELETE", "kupo/matches/*", 400, `{"hint":"nothing can be deleted`},
 		{"OPTIONS", "kupo/matches", 200, ""},
