@@ -15,6 +15,9 @@ func chainOperations() []*operation {
 	status := get("status", "/status", "chain", "Status of the database",
 		"Chain, network, tip, indexes, totals, and the rows and bytes of each family.", query.StatusAnswer{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Status(ctx) })
+	tip := get("tip", "/tip", "chain", "Get the tip", "Height, hash and time of the last block.", query.TipAnswer{},
+		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Queries.Tip(ctx) }).
+		shown(example{path: "/tip"})
 	indexes := get("indexes", "/indexes", "chain", "Indexes of the database",
 		"The options of each index, and the progress of an index that is being added.", IndexesAnswer{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) {
@@ -42,7 +45,7 @@ func chainOperations() []*operation {
 	for _, op := range []*operation{status, indexes, forks, schema} {
 		op.volatile = true
 	}
-	return []*operation{status, indexes, find, forks, schema}
+	return []*operation{status, tip, indexes, find, forks, schema}
 }
 
 // fieldsOperation lists the fields that expressions of custom indexes can use.

@@ -2492,6 +2492,13 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/{chain}/status (the `Status` operationId).
 	Status(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// Tip Get the tip
+	//
+	// Height, hash and time of the last block.
+	//
+	// Corresponds with GET /v1/{chain}/tip (the `Tip` operationId).
+	Tip(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SubmitWithBody Submit a transaction
 	//
 	// The body is the serialized transaction in hex, of any content type. The answer has its hash. If the node refuses it, the code is `rejected`, the detail is the node's message, and `node_code` its error code.
@@ -3133,6 +3140,23 @@ func (c *Client) Spends(ctx context.Context, chain string, body SpendsJSONReques
 // Corresponds with GET /v1/{chain}/status (the `Status` operationId).
 func (c *Client) Status(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewStatusRequest(c.Server, chain)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// Tip Get the tip
+//
+// Height, hash and time of the last block.
+//
+// Corresponds with GET /v1/{chain}/tip (the `Tip` operationId).
+func (c *Client) Tip(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTipRequest(c.Server, chain)
 	if err != nil {
 		return nil, err
 	}
@@ -5386,6 +5410,40 @@ func NewStatusRequest(server string, chain string) (*http.Request, error) {
 	return req, nil
 }
 
+// NewTipRequest constructs an http.Request for the Tip method
+func NewTipRequest(server string, chain string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "chain", chain, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/%s/tip", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewSubmitRequestWithTextBody calls the generic Submit builder with text/plain body
 func NewSubmitRequestWithTextBody(server string, chain string, params *SubmitParams, body SubmitTextRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -6285,6 +6343,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/{chain}/status (the `Status` operationId).
 	StatusWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*StatusResponse, error)
+
+	// TipWithResponse Get the tip
+	//
+	// Height, hash and time of the last block.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/{chain}/tip (the `Tip` operationId).
+	TipWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*TipResponse, error)
 
 	// SubmitWithBodyWithResponse Submit a transaction
 	//
@@ -7945,6 +8012,63 @@ func (r StatusResponse) ContentType() string {
 	return ""
 }
 
+// TipResponse200Headers the declared response headers of an HTTP 200 response for Tip
+type TipResponse200Headers struct {
+	ETag       *string
+	XTip       *string
+	XTipHeight *int64
+}
+
+type TipResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Tip
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *TipResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TipResponse) GetJSON200() *Tip {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TipResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TipResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TipResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TipResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TipResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type SubmitResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -8827,6 +8951,21 @@ func (c *ClientWithResponses) StatusWithResponse(ctx context.Context, chain stri
 		return nil, err
 	}
 	return ParseStatusResponse(rsp)
+}
+
+// TipWithResponse Get the tip
+//
+// Height, hash and time of the last block.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/{chain}/tip (the `Tip` operationId).
+func (c *ClientWithResponses) TipWithResponse(ctx context.Context, chain string, reqEditors ...RequestEditorFn) (*TipResponse, error) {
+	rsp, err := c.Tip(ctx, chain, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTipResponse(rsp)
 }
 
 // SubmitWithBodyWithResponse Submit a transaction
@@ -10604,6 +10743,69 @@ func ParseStatusResponse(rsp *http.Response) (*StatusResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers StatusResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Tip"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XTip = &value
+		}
+		if values := rsp.Header.Values("X-Tip-Height"); len(values) > 0 {
+			var value int64
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Tip-Height", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			}
+			headers.XTipHeight = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseTipResponse parses an HTTP response from a TipWithResponse call
+func ParseTipResponse(rsp *http.Response) (*TipResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TipResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Tip
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers TipResponse200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -47,11 +47,10 @@ func (qs Queries) Status(ctx context.Context) (*StatusAnswer, error) {
 			},
 		}
 		if !q.Tip.IsOrigin() {
-			row, err := schema.BlockAt(q.R, q.Tip.Height)
-			if err != nil {
+			var err error
+			if a.Tip, err = q.tip(); err != nil {
 				return nil, err
 			}
-			a.Tip = &TipAnswer{uint32(q.Tip.Height), q.Chain.FormatHash(q.Tip.Hash), row.Time}
 		}
 		for _, x := range q.Indexes {
 			a.Indexes = append(a.Indexes, indexAnswer(x, t))
@@ -79,6 +78,24 @@ func (qs Queries) Status(ctx context.Context) (*StatusAnswer, error) {
 		}
 		return a, nil
 	})
+}
+
+// Tip returns the last block. It is NotFound (unknown_block) before the first block.
+func (qs Queries) Tip(ctx context.Context) (*TipAnswer, error) {
+	return read(ctx, qs, func(q *Query) (*TipAnswer, error) {
+		if q.Tip.IsOrigin() {
+			return nil, errNoTip
+		}
+		return q.tip()
+	})
+}
+
+var errNoTip = model.Errorf(model.NotFound, "unknown_block", "no tip: the database has no blocks yet")
+
+// tip returns the last block, which must exist.
+func (q *Query) tip() (*TipAnswer, error) {
+	row, err := schema.BlockAt(q.R, q.Tip.Height)
+	return &TipAnswer{uint32(q.Tip.Height), q.Chain.FormatHash(q.Tip.Hash), row.Time}, err
 }
 
 func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
@@ -139,7 +156,7 @@ func FormatParent(c model.Chain, parent model.Hash) string {
 func (q *Query) height(ref string) (model.HeightPk, error) {
 	if ref == "tip" || ref == "latest" {
 		if q.Tip.IsOrigin() {
-			return 0, model.Errorf(model.NotFound, "unknown_block", "no tip: the database has no blocks yet")
+			return 0, errNoTip
 		}
 		return q.Tip.Height, nil
 	}

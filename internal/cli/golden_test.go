@@ -51,6 +51,7 @@ func TestAnswersInTextAndJSON(t *testing.T) {
 	db := first200(t, "--index", "address,script_hash")
 	for name, line := range map[string]string{
 		"status":         "status",
+		"tip":            "tip",
 		"block":          "block 170",
 		"block_tip":      "block tip",
 		"tx":             "tx " + firstPayment,

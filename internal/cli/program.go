@@ -103,6 +103,7 @@ func (p *program) app() *cli.App {
 			p.rawCommand(),
 			snapshotcmd.Command(p.Env, building),
 			p.statusCommand(),
+			p.tipCommand(),
 			p.searchCommand(),
 			p.blocksCommand(),
 			p.blockCommand(),

@@ -201,7 +201,7 @@ func TestACreateThatFailsAnywhereIsCompletedByTheNext(t *testing.T) {
 	for _, stores := range []bool{false, true} {
 		w := newWorld(t, testseed.Rand(t), t.TempDir())
 		w.key = newKey(t)
-		before := w.mustCreate()
+		w.mustCreate()
 		for n := int64(0); ; n++ {
 			w.tables(1)
 			f := &faulty{Target: w.storage, stores: stores}
@@ -223,8 +223,8 @@ func TestACreateThatFailsAnywhereIsCompletedByTheNext(t *testing.T) {
 			if !errors.Is(err, errStorage) {
 				t.Fatalf("a failure at call %d: %v", n, err)
 			}
-			if before = w.mustCreate(); before.UploadedFiles > 2 {
-				t.Errorf("after a failure at call %d, %d files were stored", n, before.UploadedFiles)
+			if next := w.mustCreate(); next.UploadedFiles > 2 {
+				t.Errorf("after a failure at call %d, %d files were stored", n, next.UploadedFiles)
 			}
 		}
 	}
