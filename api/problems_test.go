@@ -30,7 +30,7 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 		{"GET", "/v1/dogecoin/status", 404, "unknown_chain", `no chain "dogecoin": this server has bitcoin`},
 		{"GET", "/v1/a%2Fb/status", 404, "unknown_chain", `no chain "a/b"`},
 		{"GET", "/v1/bitcoin?limit=1", 400, "unknown_parameter", "/v1/{chain} has no parameters"},
-		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "below /v1/bitcoin there are status, indexes, search, forks"},
+		{"GET", "/v1/bitcoin/nothing", 404, "unknown_path", "below /v1/bitcoin there are status, tip, indexes, search, forks"},
 		{"GET", "/v1/bitcoin/nothing/", 404, "unknown_path", "asset/{asset}/events"},
 		{"GET", "/v1/bitcoin/output", 404, "unknown_path", "tx/{hash}"},
 		{"GET", "/v1/bitcoin/tx/00/11", 404, "unknown_path", "tx/{hash}/raw"},
