@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/btcsuite/btcd/address/v2/base58"
@@ -15,11 +17,18 @@ import (
 	"birthmark/model"
 )
 
+// Types of stored addresses.
+const (
+	ToKeyHash      = 0x80 // pays to the hash of a key: base58
+	ToScriptHash   = 0x81 // pays to the hash of a script: base58
+	ToScriptHash32 = 0x82 // pays to the SHA-256 of a script twice (Bitcoin Cash)
+)
+
 // A stored address is one byte for its type followed by the hash or witness program. It has no checksum and no network,
 // because a database has one network. Types 0 to 16 are witness versions.
 const (
-	toKeyHash    = 0x80 // pays to the hash of a key: base58
-	toScriptHash = 0x81 // pays to the hash of a script: base58
+	toKeyHash    = ToKeyHash
+	toScriptHash = ToScriptHash
 
 	maxWitnessVersion = 16
 	maxAddressSize    = 1 + block.MaxProgramSize
@@ -34,11 +43,16 @@ func formatAddress(n *params.Network, value []byte) string {
 	if err := checkStored(value); err != nil {
 		return hex.EncodeToString(value)
 	}
+	if f := n.Coin.FormatAddress; f != nil {
+		if text := f(n, value); text != "" {
+			return text
+		}
+	}
 	switch kind, payload := value[0], value[1:]; kind {
 	case toKeyHash:
-		return base58.CheckEncode(payload, n.PubKeyHash)
+		return encodeBase58(n.KeyHash[0], payload)
 	case toScriptHash:
-		return base58.CheckEncode(payload, n.ScriptHash)
+		return encodeBase58(n.ScriptHash[0], payload)
 	default:
 		return encodeSegwit(n.HRP, kind, payload)
 	}
@@ -55,6 +69,8 @@ func addressTypes(value []byte) []string {
 		return []string{"P2PKH"}
 	case version == toScriptHash:
 		return []string{"P2SH"}
+	case version == ToScriptHash32:
+		return []string{"P2SH32"}
 	case version == 0 && size == block.WitnessKeyHashSize:
 		return []string{"P2WPKH"}
 	case version == 0:
@@ -75,6 +91,10 @@ func checkStored(value []byte) error {
 		if size != block.Hash160Size {
 			return fmt.Errorf("its hash has %d bytes, expected %d", size, block.Hash160Size)
 		}
+	case kind == ToScriptHash32:
+		if size != block.WitnessScriptSize {
+			return fmt.Errorf("its hash has %d bytes, expected %d", size, block.WitnessScriptSize)
+		}
 	case kind > maxWitnessVersion:
 		return fmt.Errorf("its witness version is %d, expected at most %d", kind, maxWitnessVersion)
 	case kind == 0 && size != block.WitnessKeyHashSize && size != block.WitnessScriptSize:
@@ -83,6 +103,11 @@ func checkStored(value []byte) error {
 		return fmt.Errorf("its witness program has %d bytes, expected %d to %d", size, block.MinProgramSize, block.MaxProgramSize)
 	}
 	return nil
+}
+
+// encodeBase58 writes a prefix of one or more bytes and a payload in base58 with a checksum.
+func encodeBase58(prefix string, payload []byte) string {
+	return base58.CheckEncode(append([]byte(prefix[1:]), payload...), prefix[0])
 }
 
 func encodeSegwit(hrp string, version byte, program []byte) string {
@@ -110,58 +135,89 @@ func (e errNetwork) Error() string { return "it is an address of " + e.of }
 func parseAddress(n *params.Network, text string) ([]byte, error) {
 	value, err := readAddress(n, text)
 	if err != nil {
-		return nil, model.Errorf(model.Usage, "bad_address", "invalid address %s for bitcoin %s (expected %s): %w", adapter.Quote(text), n.Name, n.Addresses, err)
+		return nil, model.Errorf(model.Usage, "bad_address", "invalid address %s for %s (expected %s): %w", adapter.Quote(text), n.FullName(), n.Addresses, err)
 	}
 	return value, nil
 }
 
 func readAddress(n *params.Network, text string) ([]byte, error) {
+	if f := n.Coin.ParseAddress; f != nil {
+		if value, err := f(n, text); value != nil || err != nil {
+			return value, err
+		}
+	}
 	if len(text) < minAddressText || len(text) > maxAddressText {
 		return nil, fmt.Errorf("it has %d characters, an address has %d to %d", len(text), minAddressText, maxAddressText)
 	}
 	// Base58 first: its checksum is conclusive, while a simnet address can begin like a bech32 address.
 	payload, version, err := base58.CheckDecode(text)
 	if err != nil {
-		hrp, ok := segwitPrefix(text)
+		hrp, ok := segwitPrefix(n.Coin, text)
 		switch {
 		case ok && hrp == n.HRP:
 			return decodeSegwit(text)
 		case ok:
-			return nil, errNetwork{networksWhere(func(o *params.Network) bool { return o.HRP == hrp })}
+			return nil, errNetwork{networksWhere(n.Coin, func(o *params.Network) bool { return o.HRP == hrp })}
 		case errors.Is(err, base58.ErrChecksum):
 			return nil, errors.New("wrong checksum")
 		}
+		if n.HRP == "" {
+			return nil, errors.New("not base58check")
+		}
 		return nil, errors.New("neither base58check nor bech32")
 	}
-	if len(payload) != block.Hash160Size {
-		return nil, fmt.Errorf("its hash has %d bytes, expected %d", len(payload), block.Hash160Size)
+	all := append([]byte{version}, payload...)
+	if size := len(all) - len(n.KeyHash[0]); size != block.Hash160Size {
+		return nil, fmt.Errorf("its hash has %d bytes, expected %d", size, block.Hash160Size)
 	}
-	switch version {
-	case n.PubKeyHash:
-		return append([]byte{toKeyHash}, payload...), nil
-	case n.ScriptHash:
-		return append([]byte{toScriptHash}, payload...), nil
+	if value := withPrefix(n, all); value != nil {
+		return value, nil
 	}
-	if of := networksWhere(func(o *params.Network) bool { return o.PubKeyHash == version || o.ScriptHash == version }); of != "" {
+	if of := networksWhere(n.Coin, func(o *params.Network) bool { return withPrefix(o, all) != nil }); of != "" {
 		return nil, errNetwork{of}
 	}
-	return nil, fmt.Errorf("its version byte is %d, expected %d or %d", version, n.PubKeyHash, n.ScriptHash)
+	var expected []string
+	for _, p := range slices.Concat(n.KeyHash, n.ScriptHash) {
+		expected = append(expected, versionText(p))
+	}
+	return nil, fmt.Errorf("its version byte is %s, expected %s", versionText(string(all[:len(n.KeyHash[0])])), strings.Join(expected, " or "))
 }
 
-// segwitPrefix returns the human-readable part of a bech32 address of any network.
-func segwitPrefix(text string) (hrp string, ok bool) {
+// versionText writes a prefix as a number.
+func versionText(prefix string) string {
+	n := 0
+	for _, b := range []byte(prefix) {
+		n = n<<8 | int(b)
+	}
+	return strconv.Itoa(n)
+}
+
+// withPrefix returns the stored address of a prefix and a hash, nil if the network does not have the prefix.
+func withPrefix(n *params.Network, all []byte) []byte {
+	for kind, prefixes := range [][]string{n.KeyHash, n.ScriptHash} {
+		for _, p := range prefixes {
+			if hash, ok := strings.CutPrefix(string(all), p); ok && len(hash) == block.Hash160Size {
+				return append([]byte{toKeyHash + byte(kind)}, hash...)
+			}
+		}
+	}
+	return nil
+}
+
+// segwitPrefix returns the human-readable part of a bech32 address of any network of the coin.
+func segwitPrefix(coin *params.Spec, text string) (hrp string, ok bool) {
 	i := strings.LastIndexByte(text, '1')
-	if i < 0 {
+	if i <= 0 {
 		return "", false
 	}
 	hrp = strings.ToLower(text[:i])
-	return hrp, networksWhere(func(n *params.Network) bool { return n.HRP == hrp }) != ""
+	return hrp, networksWhere(coin, func(n *params.Network) bool { return n.HRP == hrp }) != ""
 }
 
-// networksWhere lists the names of the networks for which is returns true.
-func networksWhere(is func(*params.Network) bool) string {
+// networksWhere lists the names of the networks of a coin for which is returns true.
+func networksWhere(coin *params.Spec, is func(*params.Network) bool) string {
 	var names []string
-	for _, n := range networks {
+	for _, n := range coin.Networks {
 		if is(n) {
 			names = append(names, n.Name)
 		}

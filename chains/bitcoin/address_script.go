@@ -30,6 +30,8 @@ func (c *chain) ValueScript(value []byte) []byte {
 		return slices.Concat(keyHashHead, payload, keyHashTail)
 	case toScriptHash:
 		return slices.Concat(scriptHashHead, payload, scriptHashTail)
+	case ToScriptHash32:
+		return slices.Concat([]byte{block.OpHash256, byte(len(payload))}, payload, scriptHashTail)
 	case 0:
 		return append([]byte{block.Op0, byte(len(payload))}, payload...)
 	default:
@@ -47,17 +49,12 @@ var (
 
 // ScriptAddress implements [model.Scripter].
 func (c *chain) ScriptAddress(script []byte) string {
-	kind, payload := block.Solve(script)
-	value := make([]byte, 0, maxAddressSize)
-	switch kind {
-	case block.PubKeyHash:
-		value = append(append(value, toKeyHash), payload...)
-	case block.ScriptHash:
-		value = append(append(value, toScriptHash), payload...)
-	case block.WitnessV0KeyHash, block.WitnessV0ScriptHash, block.WitnessV1Taproot, block.Anchor, block.WitnessUnknown:
-		version, program, _ := block.WitnessProgram(script)
-		value = append(append(value, version), program...)
-	default:
+	kind, payload := c.net.Coin.Format.Classify(script)
+	if kind == block.PubKey {
+		return ""
+	}
+	value := new(emitter).appendAddress(make([]byte, 0, maxAddressSize), kind, script, payload)
+	if len(value) == 0 {
 		return ""
 	}
 	return formatAddress(c.net, value)

@@ -10,44 +10,43 @@ import (
 	"birthmark/model"
 )
 
-// Name is the chain's name in settings, commands and answers.
+// Name is Bitcoin's name in settings, commands and answers.
 const Name = "bitcoin"
 
-// chain is Bitcoin on one network.
+// chain is a coin on one network.
 type chain struct {
 	adapter.Base
 	net *params.Network
 }
 
-var networks = adapter.Networks[*params.Network](params.Networks)
-
 // Networks returns the names of Bitcoin's networks, the default first.
-func Networks() []string { return networks.Names() }
+func Networks() []string { return params.Bitcoin.NetworkNames() }
 
 // New returns Bitcoin on a network of [Networks]; "" is mainnet. An error is of kind [model.Usage], code
 // unknown_network.
-func New(name string) (model.Chain, error) {
-	n, err := networks.Get(Name, name)
+func New(name string) (model.Chain, error) { return Open(params.Bitcoin, name) }
+
+// Open returns a coin on one of its networks; "" is the default. An error is of kind [model.Usage], code
+// unknown_network.
+func Open(coin *params.Spec, network string) (model.Chain, error) {
+	n, err := adapter.Networks[*params.Network](coin.Networks).Get(coin.Name, network)
 	if err != nil {
 		return nil, err
 	}
 	return newChain(n), nil
 }
 
-// Custom returns Bitcoin on a network that is not one of [Networks], for tests.
+// Custom returns a coin on a network that is not one of its networks, for tests.
 func Custom(n *params.Network) model.Chain { return newChain(n) }
 
 func newChain(n *params.Network) *chain {
-	return &chain{adapter.NewBase(Name, n.Name, language, indexes(n)), n}
+	return &chain{adapter.NewBase(n.Coin.Name, n.Name, language.For(n.Coin.Name), indexes(n)), n}
 }
 
 // Traits implements [model.Chain].
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
-		Coinbase:   true,
-		Unit:       model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
-		BlockVSize: 1_000_000, // BIP 141
-		Accent:     model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
+		Coinbase: true, Unit: c.net.Coin.Unit, BlockVSize: c.net.Coin.BlockVSize, Accent: c.net.Coin.Accent,
 	}
 }
 
@@ -63,6 +62,15 @@ func (c *chain) Define(ds []model.Definition) (model.Chain, error) {
 // FormatHash implements [model.Chain]: the bytes of a hash are reversed.
 func (c *chain) FormatHash(h model.Hash) string { return block.FormatHash(h) }
 
+// checkSize returns an error if raw is not a whole header.
+func (c *chain) checkSize(raw []byte) error {
+	size, err := c.net.Coin.Format.HeaderSize(raw)
+	if err == nil && size != len(raw) {
+		err = fmt.Errorf("a %s header of %d bytes: expected %d", c.Name(), len(raw), size)
+	}
+	return err
+}
+
 // ParseHash implements [model.Chain].
 func (c *chain) ParseHash(s string) (model.Hash, error) {
 	h, ok := block.ParseHash(s)
@@ -72,32 +80,56 @@ func (c *chain) ParseHash(s string) (model.Hash, error) {
 	return h, nil
 }
 
-// FormatAsset implements [model.Chain]. Bitcoin has no assets.
-func (c *chain) FormatAsset(id []byte) string { return hex.EncodeToString(id) }
-
-// ParseAsset implements [model.Chain]: it always fails, because Bitcoin has no assets.
-func (c *chain) ParseAsset(id string) ([]byte, error) {
-	return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %s: bitcoin has no assets", adapter.Quote(id))
+// FormatAsset implements [model.Chain].
+func (c *chain) FormatAsset(id []byte) string {
+	if f := c.net.Coin.FormatAsset; f != nil {
+		return f(id)
+	}
+	return hex.EncodeToString(id)
 }
 
-// Header implements [model.Chain]: it returns a [*Header].
-func (c *chain) Header(raw []byte) (any, error) { return parseHeader(raw) }
+// ParseAsset implements [model.Chain]: it always fails if the coin has no assets.
+func (c *chain) ParseAsset(text string) ([]byte, error) {
+	coin := c.net.Coin
+	if !coin.Assets {
+		return nil, model.Errorf(model.NotFound, "unknown_asset", "unknown asset %s: %s has no assets", adapter.Quote(text), coin.Name)
+	}
+	id, ok := coin.ParseAsset(text)
+	if !ok {
+		return nil, model.Errorf(model.Usage, "bad_asset", "invalid asset %s: expected %s", adapter.Quote(text), coin.AssetForm)
+	}
+	return id, nil
+}
+
+// Header implements [model.Chain]: it returns a [*Header] unless the coin has another form.
+func (c *chain) Header(raw []byte) (any, error) {
+	if f := c.net.Coin.Header; f != nil {
+		return f(raw)
+	}
+	return c.parseHeader(raw)
+}
 
 // HashHeader implements [model.HeaderHasher].
 func (c *chain) HashHeader(raw []byte) (model.Hash, error) {
-	if len(raw) != block.HeaderSize {
-		return model.Hash{}, fmt.Errorf("a header of %d bytes: expected %d", len(raw), block.HeaderSize)
+	if err := c.checkSize(raw); err != nil {
+		return model.Hash{}, err
 	}
-	return block.Header(raw).Hash(), nil
+	return c.net.Coin.Format.HashOf(raw), nil
 }
 
 // HashTx implements [model.TxHasher]. The id does not depend on the witness.
-func (c *chain) HashTx(raw []byte) (model.Hash, error) { return block.TxID(raw) }
+func (c *chain) HashTx(raw []byte) (model.Hash, error) { return c.net.Coin.Format.TxID(raw) }
 
 // WeighTx implements [model.TxWeigher].
-func (c *chain) WeighTx(raw []byte) (weight, vsize int, err error) { return block.TxWeight(raw) }
+func (c *chain) WeighTx(raw []byte) (weight, vsize int, err error) {
+	return c.net.Coin.Format.TxWeight(raw)
+}
 
 // Supply implements [model.Chain]: the sum of all subsidies. Miners may claim less, so it is an upper bound.
 func (c *chain) Supply(height model.HeightPk) (amount uint64, exact, ok bool) {
+	if f := c.net.Coin.Supply; f != nil {
+		amount, ok = f(c.net, height)
+		return amount, false, ok
+	}
 	return c.net.Supply(height), false, true
 }

@@ -31,8 +31,8 @@ func TestNetworkParametersEqualCores(t *testing.T) {
 	for _, n := range networks {
 		w := want[n.Name]
 		if hex.EncodeToString(n.Magic[:]) != w.magic || block.FormatHash(n.Genesis) != w.genesis || n.Halving != w.halving ||
-			n.PubKeyHash != w.key || n.ScriptHash != w.script || n.HRP != w.hrp {
-			t.Errorf("%s is %x %s %d %d %d %s, expected %+v", n.Name, n.Magic, block.FormatHash(n.Genesis), n.Halving, n.PubKeyHash, n.ScriptHash, n.HRP, w)
+			n.KeyHash[0][0] != w.key || n.ScriptHash[0][0] != w.script || n.HRP != w.hrp {
+			t.Errorf("%s is %x %s %d %x %x %s, expected %+v", n.Name, n.Magic, block.FormatHash(n.Genesis), n.Halving, n.KeyHash, n.ScriptHash, n.HRP, w)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/internal/testblocks"
@@ -22,6 +23,12 @@ import (
 const repositoryTop = "../.."
 
 // The names of the indexes.
+// networks are those of Bitcoin.
+var (
+	networks = adapter.Networks[*params.Network](params.Networks)
+	mainnet  = newChain(networks[0])
+)
+
 const (
 	indexAddress    = "address"
 	indexScriptHash = "script_hash"

@@ -1,13 +1,10 @@
 package bitcoin
 
 import (
-	"bytes"
 	"encoding/hex"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
@@ -15,22 +12,22 @@ import (
 
 // DescribeTx implements [model.TxDescriber]. A coinbase has no inputs, as in [model.Tx].
 func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
-	weight, vsize, err := block.TxWeight(raw)
+	f := c.net.Coin.Format
+	weight, vsize, err := f.TxWeight(raw)
 	if err != nil {
 		return nil, err
 	}
-	var tx wire.MsgTx
-	if err := tx.Deserialize(bytes.NewReader(raw)); err != nil {
+	tx, err := f.Parts(raw)
+	if err != nil {
 		return nil, err
 	}
-	version := uint32(tx.Version)
 	d := &model.TxDescription{Inputs: []model.InputDetails{}}
-	d.Version, d.Locktime, d.Weight, d.VSize = &version, &tx.LockTime, weight, vsize
-	if in := tx.TxIn[0]; in.PreviousOutPoint.Index == 0xffffffff && model.Hash(in.PreviousOutPoint.Hash) == (model.Hash{}) {
-		d.CoinbaseText = readableText(in.SignatureScript)
+	d.Version, d.Locktime, d.Weight, d.VSize = &tx.Version, &tx.LockTime, weight, vsize
+	if tx.Coinbase {
+		d.CoinbaseText = readableText(tx.Inputs[0].Script)
 	} else {
-		for _, in := range tx.TxIn {
-			script := hex.EncodeToString(in.SignatureScript)
+		for _, in := range tx.Inputs {
+			script := hex.EncodeToString(in.Script)
 			input := model.InputDetails{Sequence: &in.Sequence, ScriptSig: &script}
 			for _, item := range in.Witness {
 				input.Witness = append(input.Witness, hex.EncodeToString(item))
@@ -38,9 +35,9 @@ func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription
 			d.Inputs = append(d.Inputs, input)
 		}
 	}
-	for _, out := range tx.TxOut {
-		kind, _ := block.Solve(out.PkScript)
-		script := hex.EncodeToString(out.PkScript)
+	for _, out := range tx.Outputs {
+		kind, _ := f.Classify(out)
+		script := hex.EncodeToString(out)
 		d.Outputs = append(d.Outputs, model.OutputDetails{Script: &script, Type: typeNames[kind]})
 	}
 	return d, nil

@@ -106,12 +106,12 @@ func (d *inputDecoder) height(raw []byte, claimed *claimedMeta) (model.HeightPk,
 	case claimed != nil && claimed.height != nil:
 		height = uint64(*claimed.height)
 	case len(raw) < block.HeaderSize:
-	case block.Header(raw).Hash() == d.net.Genesis:
+	case d.net.Coin.Format.HashOf(raw) == d.net.Genesis:
 		height = 0
 	case d.last != nil && d.last.Hash == block.Header(raw).Parent():
 		height = uint64(d.last.Height) + 1
 	default:
-		if h, ok := block.CoinbaseHeight(raw); ok {
+		if h, ok := d.net.Coin.Format.CoinbaseHeight(raw); ok {
 			height = h
 		}
 	}
@@ -131,7 +131,7 @@ func (d *inputDecoder) each(r *bufio.Reader, handle func([]byte, *claimedMeta) e
 	switch text := bytes.TrimLeft(head, " \t\r\n"); {
 	case len(head) == 0:
 		return nil
-	case len(head) >= 4 && params.ByMagic(head[:4]) != nil:
+	case len(head) >= 4 && d.net.Coin.ByMagic(head[:4]) != nil:
 		return d.records(r, handle)
 	case !isText(head):
 		return d.raw(r, handle)
@@ -152,13 +152,16 @@ func isText(b []byte) bool {
 	return true
 }
 
+func (d *inputDecoder) maxSize() int { return d.net.Coin.Format.MaxSize }
+
 func (d *inputDecoder) raw(r io.Reader, handle func([]byte, *claimedMeta) error) error {
-	raw, err := io.ReadAll(io.LimitReader(r, block.MaxSize+1))
+	most := d.maxSize()
+	raw, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	if err != nil {
 		return err
 	}
-	if len(raw) > block.MaxSize {
-		return model.Errorf(model.BadSource, "bad_block", "not block data: larger than the maximum block of %d bytes, and not a block file of any network", block.MaxSize)
+	if len(raw) > most {
+		return model.Errorf(model.BadSource, "bad_block", "not block data: larger than the maximum block of %d bytes, and not a block file of any network", most)
 	}
 	return handle(raw, nil)
 }
@@ -184,13 +187,13 @@ func (d *inputDecoder) records(r *bufio.Reader, handle func([]byte, *claimedMeta
 			return model.Errorf(model.BadSource, "bad_block", "offset %d: truncated record", offset)
 		}
 		length := binary.LittleEndian.Uint32(head[4:])
-		switch of := params.ByMagic(head[:4]); {
+		switch of := d.net.Coin.ByMagic(head[:4]); {
 		case of == nil:
 			return model.Errorf(model.BadSource, "bad_block", "offset %d: %x is not the start of a record: expected %x", offset, head[:4], d.net.Magic)
 		case of != d.net:
-			return model.Errorf(model.BadSource, "wrong_network", "offset %d: blocks of bitcoin %s: expected %s", offset, of.Name, d.net.Name)
-		case length > block.MaxSize:
-			return model.Errorf(model.BadSource, "bad_block", "offset %d: a record of %d bytes: expected at most %d", offset, length, block.MaxSize)
+			return model.Errorf(model.BadSource, "wrong_network", "offset %d: blocks of %s: expected %s", offset, of.FullName(), d.net.Name)
+		case int64(length) > int64(d.maxSize()):
+			return model.Errorf(model.BadSource, "bad_block", "offset %d: a record of %d bytes: expected at most %d", offset, length, d.maxSize())
 		}
 		if cap(raw) < int(length) {
 			raw = make([]byte, length)
@@ -208,7 +211,7 @@ func (d *inputDecoder) records(r *bufio.Reader, handle func([]byte, *claimedMeta
 
 func (d *inputDecoder) lines(r *bufio.Reader, handle func([]byte, *claimedMeta) error) error {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, 2*block.MaxSize+64)
+	lines.Buffer(nil, 2*d.maxSize()+64)
 	for number := 1; lines.Scan(); number++ {
 		line := bytes.TrimSpace(lines.Bytes())
 		if len(line) == 0 {

@@ -119,7 +119,7 @@ func FuzzHashTx(f *testing.F) {
 		f.Add(b.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got, err := (&chain{}).HashTx(raw)
+		got, err := mainnet.HashTx(raw)
 		if err != nil {
 			return
 		}

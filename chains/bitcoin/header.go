@@ -22,9 +22,9 @@ type Header struct {
 	Difficulty float64 `json:"difficulty"` // in units of mainnet's easiest target
 }
 
-func parseHeader(raw []byte) (*Header, error) {
-	if len(raw) != block.HeaderSize {
-		return nil, fmt.Errorf("a bitcoin header of %d bytes: expected %d", len(raw), block.HeaderSize)
+func (c *chain) parseHeader(raw []byte) (*Header, error) {
+	if err := c.checkSize(raw); err != nil {
+		return nil, err
 	}
 	h := block.Header(raw)
 	return &Header{
@@ -65,27 +65,35 @@ func difficulty(compact uint32) float64 {
 	return d
 }
 
-// CheckHeader implements [model.HeaderChecker]: checkpoints, proof of work, difficulty, time and version. Chains that
+// CheckHeader implements [model.HeaderChecker]: checkpoints, proof of work, difficulty, time and version, the last three
+// if the rules of the coin are in package rules. Chains that
 // share block 0 with a network, such as Bitcoin Cash with mainnet, and forged chains fail here. The error has the code
 // wrong_network at a checkpoint, else bad_block.
 func (c *chain) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byte, error)) error {
 	n := c.net
-	if len(b.Header) != block.HeaderSize {
-		return model.Errorf(model.BadSource, "bad_block", "block %d %s: a header of %d bytes: expected %d",
-			b.Height, block.FormatHash(b.Hash), len(b.Header), block.HeaderSize)
+	if err := c.checkSize(b.Header); err != nil {
+		return model.Errorf(model.BadSource, "bad_block", "block %d %s: %w", b.Height, block.FormatHash(b.Hash), err)
 	}
-	known := n.Rules.Checkpoint(int32(b.Height))
+	known := n.Checkpoints[b.Height]
+	if n.Rules != nil && n.Rules.Checkpoint(int32(b.Height)) != nil {
+		known = n.Rules.Checkpoint(int32(b.Height)).String()
+	}
 	if b.Height == 0 {
-		known = n.Params.GenesisHash
+		known = block.FormatHash(n.Genesis)
 	}
-	if known != nil {
-		if err := adapter.CheckKnown(c, b, known.String()); err != nil {
-			return err
-		}
+	if err := adapter.CheckKnown(c, b, known); err != nil {
+		return err
 	}
 	h := block.Header(b.Header)
-	err := h.CheckWork(b.Hash, n.Limit)
-	if err == nil && b.Height > 0 {
+	var err error
+	switch {
+	case n.Limit == nil:
+	case n.Coin.Format.Work != nil: // the decoder has checked the work
+		err = h.CheckTarget(n.Limit)
+	default:
+		err = h.CheckWork(b.Hash, n.Limit)
+	}
+	if err == nil && b.Height > 0 && n.Rules != nil {
 		var failed error
 		var header wire.BlockHeader
 		if err := header.Deserialize(bytes.NewReader(b.Header)); err != nil {

@@ -1,6 +1,7 @@
 package bitcoin
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -33,7 +34,7 @@ func indexes(n *params.Network) []model.Index {
 			Value:  "output.address",
 			Format: func(value []byte) string { return formatAddress(n, value) },
 			Parse:  func(text string) ([]byte, error) { return parseAddress(n, text) },
-			Types:  addressTypes, Scheme: "bitcoin",
+			Types:  addressTypes, Scheme: cmp.Or(n.Coin.Scheme, n.Coin.Name),
 		},
 		scriptHashIndex: {
 			Name: "script_hash", Kind: model.OneToMany,
@@ -90,14 +91,14 @@ func (c *chain) decoders(names []string, raw bool) (func() *block.Decoder, error
 		return nil, err
 	}
 	return func() *block.Decoder {
-		d := block.NewDecoder(c.emitter(names, selected))
+		d := block.NewDecoder(c.net.Coin.Format, c.emitter(names, selected))
 		d.KeepRaw = raw
 		return d
 	}, nil
 }
 
 func (c *chain) emitter(names []string, selected []adapter.Selected) *emitter {
-	e := &emitter{selected: selected, ripemd: ripemd160.New()}
+	e := &emitter{format: c.net.Coin.Format, selected: selected, ripemd: ripemd160.New()}
 	for _, s := range selected {
 		e.has[s.Builtin] = true
 	}
@@ -107,6 +108,7 @@ func (c *chain) emitter(names []string, selected []adapter.Selected) *emitter {
 
 // emitter makes the index values of outputs. It is a [block.Emitter].
 type emitter struct {
+	format   *block.Format
 	selected []adapter.Selected
 	has      [opReturnIndex + 1]bool // which are selected
 	user     *userIndexes            // nil if no custom index is selected
@@ -181,7 +183,7 @@ func (e *emitter) builtin(to []model.Key, script []byte) []model.Key {
 	if len(e.selected) == 0 {
 		return to
 	}
-	k, payload := block.Solve(script)
+	k, payload := e.format.Classify(script)
 	for _, s := range e.selected {
 		start := len(e.arena)
 		switch s.Builtin {
@@ -213,6 +215,9 @@ func (e *emitter) appendAddress(to []byte, k block.Kind, script, payload []byte)
 	case block.PubKeyHash:
 		return append(append(to, toKeyHash), payload...)
 	case block.ScriptHash:
+		if len(payload) == sha256.Size {
+			return append(append(to, ToScriptHash32), payload...)
+		}
 		return append(append(to, toScriptHash), payload...)
 	case block.WitnessV0KeyHash, block.WitnessV0ScriptHash, block.WitnessV1Taproot, block.Anchor, block.WitnessUnknown:
 		version, _, _ := block.WitnessProgram(script)

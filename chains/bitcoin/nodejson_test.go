@@ -106,7 +106,7 @@ func TestDecodingAgreesWithCoresJSON(t *testing.T) {
 
 func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) (outputs int) {
 	t.Helper()
-	h, err := parseHeader(b.Header)
+	h, err := newChain(networks[0]).parseHeader(b.Header)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func agreesWithWire(n *params.Network, b *model.Block, m *wire.MsgBlock) error {
 	case len(b.Txs) != len(m.Transactions):
 		return fmt.Errorf("%d transactions, wire says %d", len(b.Txs), len(m.Transactions))
 	}
-	h, err := parseHeader(b.Header)
+	h, err := newChain(networks[0]).parseHeader(b.Header)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import "birthmark/model"
 
 // Difficulty implements [model.DifficultyReporter].
 func (c *chain) Difficulty(header []byte) (float64, error) {
-	h, err := parseHeader(header)
+	h, err := c.parseHeader(header)
 	if err != nil {
 		return 0, err
 	}
@@ -13,6 +13,9 @@ func (c *chain) Difficulty(header []byte) (float64, error) {
 
 // Period implements [model.PeriodReporter]: the blocks between two adjustments of the difficulty.
 func (c *chain) Period(height model.HeightPk, _ []byte) (model.Period, bool, error) {
+	if c.net.Rules == nil {
+		return model.Period{}, false, nil
+	}
 	length := uint64(c.net.Rules.BlocksPerRetarget())
 	p := c.net.Rules.ChainParams()
 	return model.Period{

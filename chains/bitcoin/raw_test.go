@@ -18,7 +18,7 @@ import (
 // hashesTo reports an error if the raw bytes of a transaction do not hash to its id.
 func hashesTo(t *testing.T, name string, tx *model.Tx) {
 	t.Helper()
-	got, err := (&chain{}).HashTx(tx.Raw)
+	got, err := mainnet.HashTx(tx.Raw)
 	if err != nil || got != tx.Hash {
 		t.Errorf("%s: the bytes of %s hash to %s, %v", name, block.FormatHash(tx.Hash), block.FormatHash(got), err)
 	}
@@ -32,7 +32,7 @@ func weighsRight(t *testing.T, name string, tx *model.Tx) {
 		t.Fatalf("%s: btcd refuses %s: %v", name, block.FormatHash(tx.Hash), err)
 	}
 	want := 3*oracle.SerializeSizeStripped() + oracle.SerializeSize()
-	weight, vsize, err := (&chain{}).WeighTx(tx.Raw)
+	weight, vsize, err := mainnet.WeighTx(tx.Raw)
 	if err != nil || weight != want || vsize != int(math.Ceil(float64(want)/4)) {
 		t.Errorf("%s: %s weighs %d, %d virtual bytes, expected %d (%v)", name, block.FormatHash(tx.Hash), weight, vsize, want, err)
 	}
@@ -152,7 +152,7 @@ func TestHashTxRejectsInvalidTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &chain{}
+	c := mainnet
 	for i := range b.Txs {
 		raw := b.Txs[i].Raw
 		for n := range raw {

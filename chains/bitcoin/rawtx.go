@@ -8,8 +8,10 @@ import (
 
 // OpenRaw implements [model.RawNodes]: the URI is that of a node's JSON-RPC or REST.
 func (c *chain) OpenRaw(o model.SourceOptions) (model.RawReader, error) {
-	return rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net.Name, Genesis: c.net.Genesis, Port: c.net.RPCPort})
+	return rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net})
 }
 
 // RawFiles implements [model.RawFiles]: the files are blk*.dat of a node.
-func (c *chain) RawFiles() model.RawFileReader { return new(blockfile.TxReader) }
+func (c *chain) RawFiles() model.RawFileReader {
+	return &blockfile.TxReader{MaxSize: c.net.Coin.Format.MaxSize}
+}

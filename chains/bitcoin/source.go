@@ -3,6 +3,7 @@ package bitcoin
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,10 +20,15 @@ import (
 // Open implements [model.Chain]: the source is a node's JSON-RPC and REST (http, https), peers (p2p), or block files
 // (file, or a path).
 func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
-	return c.Base.Open(ctx, o,
-		adapter.Scheme{Names: []string{"http", "https"}, Usage: "http://user:password@host:8332 (a node)", Open: c.openRPC},
-		adapter.Scheme{Names: []string{"p2p"}, Usage: "p2p://host:8333 (peers, comma separated; p2p:// alone finds peers)", Open: c.openPeers},
-		adapter.Scheme{Names: []string{"file"}, Usage: "file:///path/to/blocks (a folder with blk*.dat, or one such file)", Open: c.openFiles})
+	schemes := []adapter.Scheme{
+		{Names: []string{"http", "https"}, Usage: "http://user:password@host:" + c.net.Coin.Networks[0].RPCPort + " (a node)", Open: c.openRPC},
+		{Names: []string{"p2p"}, Usage: "p2p://host:8333 (peers, comma separated; p2p:// alone finds peers)", Open: c.openPeers},
+		{Names: []string{"file"}, Usage: "file:///path/to/blocks (a folder with blk*.dat, or one such file)", Open: c.openFiles},
+	}
+	if c.net.Params == nil { // the rules by which headers of peers are checked are not written
+		schemes = slices.Delete(schemes, 1, 2)
+	}
+	return c.Base.Open(ctx, o, schemes...)
 }
 
 func (c *chain) openFiles(ctx context.Context, o model.SourceOptions, path string) (model.Source, error) {
@@ -34,7 +40,7 @@ func (c *chain) openFiles(ctx context.Context, o model.SourceOptions, path strin
 }
 
 func (c *chain) openRPC(_ context.Context, o model.SourceOptions, _ string) (model.Source, error) {
-	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net.Name, Genesis: c.net.Genesis, Port: c.net.RPCPort})
+	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net})
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +52,7 @@ func (c *chain) openRPC(_ context.Context, o model.SourceOptions, _ string) (mod
 	if err != nil {
 		return nil, err
 	}
-	return &rpcSource{src.(blockStream), mempool.New(client, decode)}, nil
+	return &rpcSource{src.(blockStream), mempool.New(client, c.net.Coin.Format, decode)}, nil
 }
 
 // rpcSource is a node's blocks with its mempool.

@@ -83,7 +83,7 @@ func TestMalformedUnconfirmedTransactionsAreErrors(t *testing.T) {
 		if _, err := d.Tx(append(slices.Clone(tx.Raw), 0)); err == nil {
 			t.Fatal("a byte after the transaction is no error")
 		}
-		size, err := block.TxSize(append(slices.Clone(tx.Raw), 1, 2, 3))
+		size, err := block.Bitcoin.TxSize(append(slices.Clone(tx.Raw), 1, 2, 3))
 		if err != nil || size != len(tx.Raw) {
 			t.Fatalf("a transaction of %d bytes has a size of %d, %v", len(tx.Raw), size, err)
 		}

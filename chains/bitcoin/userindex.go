@@ -20,8 +20,9 @@ type userIndexes struct {
 	net     *params.Network
 	emitter *emitter // for addresses
 
-	raw []byte // the serialized block
-	tx  block.Span
+	raw  []byte // the serialized block
+	hash model.Hash
+	tx   block.Span
 
 	inputs       []inputFields       // what env.Tx.Inputs points to
 	outputs      []siblingFields     // what env.Tx.Outputs points to
@@ -45,11 +46,11 @@ func newUserIndexes(c *chain, names []string, e *emitter) *userIndexes {
 
 // begin starts a block. It sets all fields of the block except the hash, which fill computes.
 func (o *userIndexes) begin(b *model.Block, raw []byte) {
-	h := block.Header(raw)
-	o.raw = raw
-	o.env.Block = blockFields{
-		Height: int(b.Height), Time: int(b.Time), Size: len(raw), TxCount: len(b.Txs),
-		Version: int(h.Version()), Bits: fmt.Sprintf("%08x", h.Bits()), Nonce: int(h.Nonce()),
+	h := block.Header(b.Header)
+	o.raw, o.hash = raw, b.Hash
+	o.env.Block = blockFields{Height: int(b.Height), Time: int(b.Time), Size: len(raw), TxCount: len(b.Txs), Version: int(h.Version())}
+	if o.net.Coin.Header == nil {
+		o.env.Block.Bits, o.env.Block.Nonce = fmt.Sprintf("%08x", h.Bits()), int(h.Nonce())
 	}
 	o.run.Block()
 }
@@ -67,7 +68,7 @@ func (o *userIndexes) transaction(index int, s block.Span) {
 	t := &o.env.Tx
 	t.Index, t.Coinbase, t.Size = index, index == 0, s.End-s.Start
 	t.Version = int(int32(binary.LittleEndian.Uint32(o.raw[s.Start:])))
-	t.LockTime = int(binary.LittleEndian.Uint32(o.raw[s.End-4:]))
+	t.LockTime = int(binary.LittleEndian.Uint32(o.raw[s.Lock:]))
 	t.InputCount, _ = block.Count(o.raw, s.Body)
 	t.OutputCount, _ = block.Count(o.raw, s.Outputs)
 	o.txLists, o.inscriptions = o.txLists[:0], o.inscriptions[:0]
@@ -88,7 +89,7 @@ func (o *userIndexes) keys(to []model.Key, index int, value uint64, script []byt
 func (o *userIndexes) fill(need indexexpr.Set) {
 	out, script := &o.env.Output, o.env.Output.Script
 	if need.Has(bitOutputScriptType) || need.Has(bitOutputAddress) || need.Has(bitOutputData) {
-		k, payload := block.Solve(script)
+		k, payload := o.net.Coin.Format.Classify(script)
 		out.ScriptType = block.KindNames[k]
 		if need.Has(bitOutputAddress) {
 			out.Address = o.addressText(k, script, payload)
@@ -118,7 +119,7 @@ func (o *userIndexes) fill(need indexexpr.Set) {
 	}
 	o.fillTx(need)
 	if need.Has(bitBlockHash) {
-		o.env.Block.Hash = block.FormatHash(block.Header(o.raw).Hash())
+		o.env.Block.Hash = block.FormatHash(o.hash)
 	}
 }
 
@@ -134,12 +135,16 @@ func (o *userIndexes) fillTx(need indexexpr.Set) {
 	t := &o.env.Tx
 	if need.Has(bitTxHash) || need.Has(bitTxWeight) {
 		whole := o.raw[o.tx.Start:o.tx.End]
-		if o.tx.Witness {
+		if o.tx.Marker {
 			end := block.SkipOutputs(o.raw, o.tx.Outputs)
 			o.stripped = append(append(append(o.stripped[:0], whole[:4]...), o.raw[o.tx.Body:end]...), whole[len(whole)-4:]...)
 			whole = o.stripped
 		}
 		t.Weight = 3*len(whole) + t.Size
+		if f := o.net.Coin.Format.AppendHashed; f != nil {
+			o.stripped = f(o.stripped[:0], o.raw, o.tx)
+			whole = o.stripped
+		}
 		if need.Has(bitTxHash) {
 			t.Hash = block.FormatHash(block.DoubleHash(whole))
 		}
@@ -218,6 +223,10 @@ func (o *userIndexes) fillOutputs() {
 		size, at = block.Count(o.raw, at+8)
 		out.Script = o.raw[at : at+size]
 		at += size
+		if f := o.net.Coin.Format.Output; f != nil {
+			value, script, _ := f(uint64(out.Value), out.Script)
+			out.Value, out.Script = int(value), script
+		}
 		if o.run.Uses(bitSiblingData) && block.IsNullData(out.Script) {
 			start := len(o.siblings)
 			o.siblings = block.AppendPushed(o.siblings, out.Script)

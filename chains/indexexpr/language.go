@@ -105,6 +105,13 @@ func NewLanguage(chain string, root any, choices map[string]Choice) *Language {
 	return l
 }
 
+// For returns the language for another chain with the same fields, which errors name.
+func (l *Language) For(chain string) *Language {
+	named := *l
+	named.chain = chain
+	return &named
+}
+
 // number returns the number of a field. A struct in several lists has the same numbers in all of them.
 func (l *Language) number(m member) Bit {
 	b, known := l.members[m]

@@ -2,6 +2,7 @@ package block
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"birthmark/model"
@@ -18,6 +19,7 @@ const (
 	minTxSize     = 4 + 1 + minInputSize + 1 + minOutputSize + 4
 	minInputSize  = 36 + 1 + 4
 	minOutputSize = 8 + 1
+	minEmptySize  = 4 + 1 + 1 + 4 // of a transaction without inputs and outputs
 )
 
 // Decoder makes model blocks from serialized blocks. It walks over a block twice: first to check its form and to count,
@@ -28,8 +30,10 @@ type Decoder struct {
 	// KeepRaw fills [model.Tx.Raw].
 	KeepRaw bool
 
+	format  *Format
 	emitter Emitter
 
+	start   int          // of the first transaction of the current block
 	ends    []int        // where each transaction of the current block ends
 	scratch []byte       // a transaction without its witness
 	nodes   []model.Hash // of the merkle tree
@@ -55,47 +59,47 @@ type Emitter interface {
 
 // Span has the offsets of a transaction's parts in the serialized block.
 type Span struct {
-	Start, Body, Outputs, End int
-	Witness                   bool // serialized with marker and witness
+	Start, Body, Outputs, Lock, End int  // Body: its inputs, Lock: its lock time
+	Marker, Witness                 bool // serialized with marker and flag, and with witnesses
 }
 
-// NewDecoder returns a decoder that calls e for each output.
-func NewDecoder(e Emitter) *Decoder { return &Decoder{emitter: e} }
+// NewDecoder returns a decoder of a format that calls e for each output.
+func NewDecoder(f *Format, e Emitter) *Decoder { return &Decoder{format: f, emitter: e} }
 
 // sizes counts the items of a block.
 type sizes struct {
+	header, tail         int // bytes
 	txs, inputs, outputs int
 	values               int // bytes of index values, at most
 }
 
 // Block decodes one serialized block and checks its merkle root. It does not check the proof of work, which is the task
-// of the source. It does not check the witness commitment either: no witness reaches the model, and hashing the
-// witnesses would add half the time of the rest.
+// of the source, unless the format has another one than Bitcoin. It does not check the witness commitment either: no
+// witness reaches the model, and hashing the witnesses would add half the time of the rest.
 func (d *Decoder) Block(raw []byte, height model.HeightPk) (*model.Block, error) {
 	s, err := d.measure(raw)
 	if err != nil {
 		return nil, err
 	}
 	h := Header(raw)
-	arena := append(make([]byte, 0, HeaderSize+s.values), raw[:HeaderSize]...)
+	arena := append(make([]byte, 0, s.header+s.values), raw[:s.header]...)
 	b := &model.Block{
 		Height: height,
-		Hash:   h.Hash(),
+		Hash:   DoubleHash(raw[:s.header]),
 		Parent: h.Parent(),
-		Time:   int64(h.Time()),
+		Time:   int64(d.format.time(h)),
 		Size:   len(raw),
-		Header: arena[:HeaderSize:HeaderSize],
+		Header: arena[:s.header:s.header],
 	}
-	d.fill(b, raw, s, arena[HeaderSize:HeaderSize])
+	d.fill(b, raw, s, arena[s.header:s.header])
 	if d.KeepRaw {
 		d.keepRaw(b.Txs, raw)
 	}
-	root, err := d.merkleRoot(b.Txs)
-	if err != nil {
+	if err := d.checkRoots(b.Txs, raw); err != nil {
 		return nil, err
 	}
-	if root != h.MerkleRoot() {
-		return nil, fmt.Errorf("its transactions have the merkle root %s, its header has %s", FormatHash(root), FormatHash(h.MerkleRoot()))
+	if d.format.Work != nil {
+		return b, d.format.Work(raw[:s.header], raw[s.header:s.header+s.tail])
 	}
 	return b, nil
 }
@@ -103,97 +107,106 @@ func (d *Decoder) Block(raw []byte, height model.HeightPk) (*model.Block, error)
 // measure checks the form of a block and counts its items.
 func (d *Decoder) measure(raw []byte) (sizes, error) {
 	var s sizes
-	r := reader{b: raw}
-	r.take(HeaderSize, "header")
-	s.txs = r.count(minTxSize, "transactions")
+	f := d.format
+	r := Reader{b: raw}
+	s.header, s.tail = f.takeHeader(&r)
+	s.txs = r.Count(f.minTxSize(), "transactions")
 	if r.err != nil {
 		return s, r.err
 	}
 	if s.txs == 0 {
 		return s, fmt.Errorf("offset %d: the block has no transactions", r.at)
 	}
-	d.ends = d.ends[:0]
+	d.ends, d.start = d.ends[:0], r.at
+	flag := byte(0)
 	for i := range s.txs {
-		d.measureTx(&r, &s, i == 0)
+		flag = d.measureTx(&r, &s, i)
 		if r.err != nil {
 			return s, fmt.Errorf("transaction %d: %w", i, r.err)
 		}
 		d.ends = append(d.ends, r.at)
 	}
-	if r.left() > 0 {
-		return s, fmt.Errorf("offset %d: %d bytes follow the last of %d transactions", r.at, r.left(), s.txs)
+	if r.Left() > 0 && flag&f.Flag == 0 {
+		return s, fmt.Errorf("offset %d: %d bytes follow the last of %d transactions", r.at, r.Left(), s.txs)
 	}
 	return s, nil
 }
 
-func (d *Decoder) measureTx(r *reader, s *sizes, first bool) {
-	r.take(4, "version")
-	witness := takeMarker(r)
-	inputs := r.count(minInputSize, "inputs")
-	if inputs == 0 {
-		r.fail("no inputs")
+// measureTx checks the form of the transaction at this position of its block, -1: of none, and returns its flag.
+func (d *Decoder) measureTx(r *Reader, s *sizes, index int) (flag byte) {
+	f, first := d.format, index == 0
+	head := r.Take(4, "version")
+	flag = f.takeFlag(r)
+	inputs := r.Count(minInputSize, "inputs")
+	if r.err != nil {
+		return
+	}
+	version := binary.LittleEndian.Uint32(head)
+	empty := inputs == 0 && f.Inputless != nil && f.Inputless(version)
+	switch {
+	case inputs > 0 || empty:
+	case index < 0 && flag&f.Flag != 0:
+		r.Fail("%w", ErrHidden)
+	default:
+		r.Fail("no inputs")
 	}
 	for i := range inputs {
 		at := r.at
-		outpoint := r.take(36, "outpoint")
-		r.take(r.count(1, "bytes of script"), "script")
-		r.take(4, "sequence")
+		outpoint := r.Take(36, "outpoint")
+		r.Take(r.Count(1, "bytes of script"), "script")
+		r.Take(4, "sequence")
 		if r.err != nil {
 			return
 		}
-		if null := isNull(outpoint); null != first || null && inputs > 1 {
+		if null := f.isCoinbase(outpoint); null != first || null && inputs > 1 {
 			r.at = at
-			r.fail("input %d: expected a null outpoint in the only input of the first transaction, and in no other input", i)
+			r.Fail("input %d: expected a null outpoint in the only input of the first transaction, and in no other input", i)
 			return
 		}
 	}
 	if !first {
 		s.inputs += inputs
 	}
-	outputs := r.count(minOutputSize, "outputs")
-	if outputs == 0 {
-		r.fail("no outputs")
+	outputs := r.Count(minOutputSize, "outputs")
+	if outputs == 0 && !empty {
+		r.Fail("no outputs")
 	}
 	for i := range outputs {
-		value := r.take(8, "value")
-		script := r.take(r.count(1, "bytes of script"), "script")
+		value := r.Take(8, "value")
+		script := r.Take(r.Count(1, "bytes of script"), "script")
 		if r.err != nil {
 			return
 		}
-		if v := binary.LittleEndian.Uint64(value); v > maxMoney {
-			r.fail("output %d has %d satoshis, more than the maximum supply", i, v)
+		v := binary.LittleEndian.Uint64(value)
+		if f.Output != nil {
+			v, script, _ = f.Output(v, script)
+		}
+		if v > f.MaxMoney {
+			r.Fail("output %d has %d satoshis, more than the maximum supply", i, v)
 			return
 		}
 		s.values += d.emitter.MaxBytes(script)
 	}
 	s.outputs += outputs
-	if witness {
-		takeWitness(r, inputs)
-	}
-	r.take(4, "lock time")
+	f.takeRest(r, version, flag, inputs, index >= 0)
+	return flag
 }
 
-// takeMarker reads the marker and flag of a transaction with a witness, if there is one (BIP 144).
-func takeMarker(r *reader) bool {
-	if r.peek(0) != 0 || r.peek(1) != 1 {
-		return false
-	}
-	r.take(2, "marker")
-	return true
-}
+// ErrHidden is the error of a transaction without public inputs, which is in no block in this form.
+var ErrHidden = errors.New("the transaction has no public inputs")
 
 // takeWitness reads the witness of every input. As in Core, a witness that is empty for all inputs is an error.
-func takeWitness(r *reader, inputs int) {
+func takeWitness(r *Reader, inputs int) {
 	at, any := r.at, false
 	for range inputs {
-		for range r.count(1, "witness items") {
+		for range r.Count(1, "witness items") {
 			any = true
-			r.take(r.count(1, "bytes of witness"), "witness item")
+			r.Take(r.Count(1, "bytes of witness"), "witness item")
 		}
 	}
 	if !any && r.err == nil {
 		r.at = at
-		r.fail("all witnesses are empty, although the marker announces them")
+		r.Fail("all witnesses are empty, although the marker announces them")
 	}
 }
 
@@ -206,10 +219,10 @@ func isNull(outpoint []byte) bool {
 // see [Emitter]. It does not reference raw unless KeepRaw is set: then [model.Tx.Raw] is raw.
 func (d *Decoder) Tx(raw []byte) (*model.Tx, error) {
 	var s sizes
-	r := reader{b: raw}
-	d.measureTx(&r, &s, false)
-	if r.err == nil && r.left() > 0 {
-		r.fail("%d bytes follow the transaction", r.left())
+	r := Reader{b: raw}
+	d.measureTx(&r, &s, -1)
+	if r.err == nil && r.Left() > 0 {
+		r.Fail("%d bytes follow the transaction", r.Left())
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -229,7 +242,7 @@ func (d *Decoder) fill(b *model.Block, raw []byte, s sizes, arena []byte) {
 	b.Txs = make([]model.Tx, s.txs)
 	f := d.filler(raw, s)
 	d.emitter.Begin(b, raw, arena)
-	_, at := Count(raw, HeaderSize)
+	at := d.start
 	for i := range b.Txs {
 		f.tx(&b.Txs[i], i, at, d.ends[i])
 		at = d.ends[i]
@@ -257,8 +270,9 @@ func (d *Decoder) filler(raw []byte, s sizes) filler {
 func (f *filler) tx(tx *model.Tx, index, at, end int) {
 	raw, start, coinbase := f.raw, at, index == 0
 	at += 4
-	witness := raw[at] == 0
-	if witness {
+	flag := byte(0)
+	if raw[at] == 0 && f.format.Witness {
+		flag = raw[at+1]
 		at += 2
 	}
 	body := at
@@ -279,7 +293,11 @@ func (f *filler) tx(tx *model.Tx, index, at, end int) {
 		at += script + 4
 	}
 
-	f.emitter.Transaction(index, Span{start, body, at, end, witness})
+	s := Span{start, body, at, end - 4, end, flag != 0, flag&witnessFlag != 0}
+	if f.format.Payload != nil {
+		s.Lock = SkipOutputs(raw, at)
+	}
+	f.emitter.Transaction(index, s)
 	count, at = Count(raw, at)
 	tx.Outputs, f.outputs = f.outputs[:count:count], f.outputs[count:]
 	for n := range tx.Outputs {
@@ -287,15 +305,21 @@ func (f *filler) tx(tx *model.Tx, index, at, end int) {
 		out.Value = binary.LittleEndian.Uint64(raw[at:])
 		begin, size := at, 0
 		size, at = Count(raw, at+8)
-		first := len(f.keys)
-		f.keys = f.emitter.Keys(f.keys, n, out.Value, raw[at:at+size:at+size], at+size-begin)
+		first, script := len(f.keys), raw[at:at+size:at+size]
+		if f.format.Output != nil {
+			out.Value, script, out.Assets = f.format.Output(out.Value, script)
+		}
+		f.keys = f.emitter.Keys(f.keys, n, out.Value, script, at+size-begin)
 		out.Keys = f.keys[first:len(f.keys):len(f.keys)]
 		at += size
 	}
 
 	// The id hashes the serialization without marker and witness (BIP 141).
 	whole := raw[start:end]
-	if witness {
+	if f.format.AppendHashed != nil {
+		f.scratch = f.format.AppendHashed(f.scratch[:0], raw, s)
+		whole = f.scratch
+	} else if s.Marker {
 		f.scratch = append(append(append(f.scratch[:0], raw[start:start+4]...), raw[body:at]...), raw[end-4:end]...)
 		whole = f.scratch
 	}

@@ -17,14 +17,17 @@ import (
 // HeaderSize is the length of a header in bytes.
 const HeaderSize = 80
 
+// timeAt is the offset of the time.
+const timeAt = 68
+
 // Header is a serialized header of at least [HeaderSize] bytes.
 type Header []byte
 
 func (h Header) Version() int32         { return int32(binary.LittleEndian.Uint32(h)) }
 func (h Header) Parent() model.Hash     { return model.Hash(h[4:36]) }
 func (h Header) MerkleRoot() model.Hash { return model.Hash(h[36:68]) }
-func (h Header) Time() uint32           { return binary.LittleEndian.Uint32(h[68:]) } // unix seconds
-func (h Header) Bits() uint32           { return binary.LittleEndian.Uint32(h[72:]) } // compact target
+func (h Header) Time() uint32           { return binary.LittleEndian.Uint32(h[timeAt:]) } // unix seconds
+func (h Header) Bits() uint32           { return binary.LittleEndian.Uint32(h[72:]) }     // compact target
 func (h Header) Nonce() uint32          { return binary.LittleEndian.Uint32(h[76:]) }
 func (h Header) Hash() model.Hash       { return DoubleHash(h[:HeaderSize]) }
 
@@ -58,6 +61,9 @@ func ExpandTarget(compact uint32) (t *big.Int, ok bool) {
 	t = blockchain.CompactToBig(compact)
 	return t, t.Sign() > 0 && t.BitLen() <= 256
 }
+
+// CheckTarget checks that the target of a header is valid, and not easier than limit.
+func (h Header) CheckTarget(limit *big.Int) error { return h.CheckWork(model.Hash{}, limit) }
 
 // CheckWork checks that the header's hash meets its target, and that its target is not easier than limit.
 func (h Header) CheckWork(hash model.Hash, limit *big.Int) error {

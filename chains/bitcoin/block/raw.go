@@ -11,8 +11,8 @@ import (
 
 // keepRaw sets [model.Tx.Raw] of the transactions of a block: their serialized bytes, witness included.
 func (d *Decoder) keepRaw(txs []model.Tx, raw []byte) {
-	_, first := Count(raw, HeaderSize)
-	body, start := slices.Clone(raw[first:]), 0
+	first := d.start
+	body, start := slices.Clone(raw[first:d.ends[len(d.ends)-1]]), 0
 	for i, end := range d.ends {
 		txs[i].Raw = body[start : end-first : end-first]
 		start = end - first
@@ -21,7 +21,7 @@ func (d *Decoder) keepRaw(txs []model.Tx, raw []byte) {
 
 // TxSizes returns the offset of the first transaction in the block that was decoded last, and the sizes of all.
 func (d *Decoder) TxSizes() (first int, sizes []int) {
-	start := HeaderSize + len(AppendCompactSize(nil, uint64(len(d.ends))))
+	start := d.start
 	sizes = make([]int, len(d.ends))
 	for i, end := range d.ends {
 		sizes[i] = end - start
@@ -31,15 +31,15 @@ func (d *Decoder) TxSizes() (first int, sizes []int) {
 }
 
 // TxAt returns the transaction at a position of a serialized block. The block may be malformed.
-func TxAt(raw []byte, index int) ([]byte, error) {
-	r := reader{b: raw}
-	r.take(HeaderSize, "header")
-	if txs := r.count(minTxSize, "transactions"); r.err == nil && index >= txs {
+func (f *Format) TxAt(raw []byte, index int) ([]byte, error) {
+	r := Reader{b: raw}
+	f.takeHeader(&r)
+	if txs := r.Count(f.minTxSize(), "transactions"); r.err == nil && index >= txs {
 		return nil, fmt.Errorf("the block has %d transactions, and none at position %d", txs, index)
 	}
 	for i := 0; ; i++ {
 		start := r.at
-		readTx(&r)
+		f.readTx(&r, true)
 		if r.err != nil {
 			return nil, fmt.Errorf("transaction %d: %w", i, r.err)
 		}
@@ -50,88 +50,101 @@ func TxAt(raw []byte, index int) ([]byte, error) {
 }
 
 // TxID returns the id of a serialized transaction: the hash of its bytes without marker and witness (BIP 141).
-func TxID(raw []byte) (model.Hash, error) {
-	body, err := txBody(raw)
-	if err != nil {
+func (f *Format) TxID(raw []byte) (model.Hash, error) {
+	s, err := f.span(raw)
+	switch {
+	case err != nil:
 		return model.Hash{}, err
-	}
-	if len(body) == len(raw)-8 {
+	case f.AppendHashed != nil:
+		return DoubleHash(f.AppendHashed(nil, raw, s)), nil
+	case !s.Marker:
 		return DoubleHash(raw), nil
 	}
-	return DoubleHash(slices.Concat(raw[:4], body, raw[len(raw)-4:])), nil
+	return DoubleHash(slices.Concat(raw[:4], raw[s.Body:SkipOutputs(raw, s.Outputs)], raw[s.Lock:])), nil
 }
 
 // TxWeight returns the weight and the virtual size of a serialized transaction (BIP 141).
-func TxWeight(raw []byte) (weight, vsize int, err error) {
-	body, err := txBody(raw)
+func (f *Format) TxWeight(raw []byte) (weight, vsize int, err error) {
+	s, err := f.span(raw)
 	if err != nil {
 		return 0, 0, err
 	}
-	stripped := 4 + len(body) + 4 // version and lock time
+	stripped := len(raw)
+	if s.Marker {
+		stripped = 4 + SkipOutputs(raw, s.Outputs) - s.Body + 4 // version and lock time
+	}
 	weight = 3*stripped + len(raw)
 	return weight, (weight + 3) / 4, nil
 }
 
 // TxSize returns the size in bytes of the serialized transaction at the beginning of b. The error may be that b ends in
 // the transaction.
-func TxSize(b []byte) (int, error) {
-	r := reader{b: b}
-	readTx(&r)
+func (f *Format) TxSize(b []byte) (int, error) {
+	r := Reader{b: b}
+	f.readTx(&r, true)
 	return r.at, r.err
 }
 
-// txBody returns the serialized inputs and outputs of a transaction.
-func txBody(raw []byte) ([]byte, error) {
-	r := reader{b: raw}
-	start, end := readTx(&r)
+// TxWeight is [Format.TxWeight] of Bitcoin.
+func TxWeight(raw []byte) (weight, vsize int, err error) { return Bitcoin.TxWeight(raw) }
+
+// span returns the parts of a transaction that is in no block.
+func (f *Format) span(raw []byte) (Span, error) {
+	r := Reader{b: raw}
+	s := f.readTx(&r, false)
 	switch {
 	case r.err != nil:
-		return nil, r.err
-	case r.left() > 0:
-		return nil, errors.New("bytes follow the transaction")
+		return s, r.err
+	case r.Left() > 0:
+		return s, errors.New("bytes follow the transaction")
 	}
-	return raw[start:end], nil
+	return s, nil
 }
 
-// readTx reads a transaction and returns where its inputs begin and its outputs end.
-func readTx(r *reader) (start, end int) {
-	r.take(4, "version")
-	witness := takeMarker(r)
-	start = r.at
-	inputs := r.count(minInputSize, "inputs")
-	if inputs == 0 {
-		r.fail("no inputs")
+// readTx reads a transaction and returns its parts.
+func (f *Format) readTx(r *Reader, confirmed bool) (s Span) {
+	s.Start = r.at
+	head := r.Take(4, "version")
+	flag := f.takeFlag(r)
+	s.Marker, s.Witness = flag != 0, flag&witnessFlag != 0
+	s.Body = r.at
+	inputs := r.Count(minInputSize, "inputs")
+	if r.err != nil {
+		return s
+	}
+	version := binary.LittleEndian.Uint32(head)
+	if inputs == 0 && (f.Inputless == nil || !f.Inputless(version)) {
+		r.Fail("no inputs")
 	}
 	for range inputs {
-		r.take(36, "outpoint")
-		r.take(r.count(1, "bytes of script"), "script")
-		r.take(4, "sequence")
+		r.Take(36, "outpoint")
+		r.Take(r.Count(1, "bytes of script"), "script")
+		r.Take(4, "sequence")
 	}
-	for range r.count(minOutputSize, "outputs") {
-		r.take(8, "value")
-		r.take(r.count(1, "bytes of script"), "script")
+	s.Outputs = r.at
+	for range r.Count(minOutputSize, "outputs") {
+		r.Take(8, "value")
+		r.Take(r.Count(1, "bytes of script"), "script")
 	}
-	end = r.at
-	if witness {
-		takeWitness(r, inputs)
-	}
-	r.take(4, "lock time")
-	return start, end
+	s.Lock = f.takeRest(r, version, flag, inputs, confirmed)
+	s.End = r.at
+	return s
 }
 
 // CoinbaseHeight returns the height at the start of the coinbase script of a serialized block (BIP 34). The block may
 // be malformed.
-func CoinbaseHeight(raw []byte) (uint64, bool) {
-	if Header(raw).Version() < 2 {
+func (f *Format) CoinbaseHeight(raw []byte) (uint64, bool) {
+	if len(raw) < HeaderSize || Header(raw).Version() < 2 {
 		return 0, false
 	}
-	r := reader{b: raw, at: HeaderSize}
-	r.compactSize()
-	r.take(4, "version")
-	takeMarker(&r)
-	r.compactSize()
-	r.take(36, "outpoint")
-	script := r.take(r.count(1, "bytes of script"), "script")
+	r := Reader{b: raw}
+	f.takeHeader(&r)
+	r.CompactSize()
+	r.Take(4, "version")
+	f.takeFlag(&r)
+	r.CompactSize()
+	r.Take(36, "outpoint")
+	script := r.Take(r.Count(1, "bytes of script"), "script")
 	op, data, _, ok := NextOp(script)
 	switch {
 	case !ok:

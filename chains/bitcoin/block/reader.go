@@ -5,27 +5,27 @@ import (
 	"fmt"
 )
 
-// reader reads serialized bytes. After the first error it is at the end and returns zeros, so callers can check err
+// Reader reads serialized bytes. After the first error it is at the end and returns zeros, so callers can check err
 // after several reads.
-type reader struct {
+type Reader struct {
 	b   []byte
 	at  int
 	err error
 }
 
-func (r *reader) left() int { return len(r.b) - r.at }
+func (r *Reader) Left() int { return len(r.b) - r.at }
 
-func (r *reader) fail(format string, args ...any) {
+func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("offset %d: %w", r.at, fmt.Errorf(format, args...))
 	}
 	r.at = len(r.b)
 }
 
-// take returns the next n bytes, nil if fewer are left.
-func (r *reader) take(n int, what string) []byte {
+// Take returns the next n bytes, nil if fewer are left.
+func (r *Reader) Take(n int, what string) []byte {
 	if n > len(r.b)-r.at {
-		r.fail("%s of %d bytes, but only %d are left", what, n, r.left())
+		r.Fail("%s of %d bytes, but only %d are left", what, n, r.Left())
 		return nil
 	}
 	b := r.b[r.at : r.at+n : r.at+n]
@@ -33,12 +33,12 @@ func (r *reader) take(n int, what string) []byte {
 	return b
 }
 
-// count reads the number of items that follow. Each has at least the given number of bytes, so a count that does not
+// Count reads the number of items that follow. Each has at least the given number of bytes, so a count that does not
 // fit into the rest is an error before memory is allocated for it.
-func (r *reader) count(least int, what string) int {
+func (r *Reader) Count(least int, what string) int {
 	if r.at < len(r.b) && r.b[r.at] < 0xfd {
 		n := int(r.b[r.at])
-		if n*least <= r.left()-1 {
+		if n*least <= r.Left()-1 {
 			r.at++
 			return n
 		}
@@ -46,46 +46,46 @@ func (r *reader) count(least int, what string) int {
 	return r.wideCount(least, what)
 }
 
-// wideCount is count for the longer forms of a compact size, and for errors.
-func (r *reader) wideCount(least int, what string) int {
+// wideCount is Count for the longer forms of a compact size, and for errors.
+func (r *Reader) wideCount(least int, what string) int {
 	at := r.at
-	n, ok := r.compactSize()
+	n, ok := r.CompactSize()
 	if r.err != nil {
 		return 0
 	}
 	if !ok {
 		r.at = at
-		r.fail("count of %s is not in its shortest form", what)
+		r.Fail("count of %s is not in its shortest form", what)
 		return 0
 	}
-	if n > uint64(r.left()/least) {
-		left := r.left()
+	if n > uint64(r.Left()/least) {
+		left := r.Left()
 		r.at = at
-		r.fail("%d %s, but only %d bytes are left", n, what, left)
+		r.Fail("%d %s, but only %d bytes are left", n, what, left)
 		return 0
 	}
 	return int(n)
 }
 
-// compactSize reads a variable-length integer; ok is false if it is not in its shortest form.
-func (r *reader) compactSize() (n uint64, ok bool) {
-	first := r.take(1, "count")
+// CompactSize reads a variable-length integer; ok is false if it is not in its shortest form.
+func (r *Reader) CompactSize() (n uint64, ok bool) {
+	first := r.Take(1, "count")
 	if first == nil {
 		return 0, false
 	}
 	switch first[0] {
 	case 0xfd:
-		if b := r.take(2, "count"); b != nil {
+		if b := r.Take(2, "count"); b != nil {
 			n = uint64(binary.LittleEndian.Uint16(b))
 		}
 		return n, n >= 0xfd
 	case 0xfe:
-		if b := r.take(4, "count"); b != nil {
+		if b := r.Take(4, "count"); b != nil {
 			n = uint64(binary.LittleEndian.Uint32(b))
 		}
 		return n, n > 0xffff
 	case 0xff:
-		if b := r.take(8, "count"); b != nil {
+		if b := r.Take(8, "count"); b != nil {
 			n = binary.LittleEndian.Uint64(b)
 		}
 		return n, n > 0xffffffff
@@ -94,7 +94,7 @@ func (r *reader) compactSize() (n uint64, ok bool) {
 }
 
 // peek returns a byte without taking it, 0 at the end.
-func (r *reader) peek(ahead int) byte {
+func (r *Reader) peek(ahead int) byte {
 	if r.at+ahead < len(r.b) {
 		return r.b[r.at+ahead]
 	}

@@ -36,6 +36,7 @@ const (
 	OpEqual         = 0x87
 	OpEqualVerify   = 0x88
 	OpHash160       = 0xa9
+	OpHash256       = 0xaa
 	OpCheckSig      = 0xac
 	opCheckMultisig = 0xae
 )
@@ -75,13 +76,26 @@ func Solve(script []byte) (k Kind, payload []byte) {
 		}
 		return k, program
 	}
+	return other(script), nil
+}
+
+// SolveLegacy is [Solve] for coins without witness programs.
+func SolveLegacy(script []byte) (k Kind, payload []byte) {
+	if _, _, ok := WitnessProgram(script); ok {
+		return Nonstandard, nil
+	}
+	return Solve(script)
+}
+
+// other classifies a script that has no address.
+func other(script []byte) Kind {
 	switch {
 	case IsNullData(script):
-		return NullData, nil
+		return NullData
 	case isMultisig(script):
-		return Multisig, nil
+		return Multisig
 	}
-	return Nonstandard, nil
+	return Nonstandard
 }
 
 // keySize returns the length of a public key with this first byte, 0 if there is none. As in Core, hybrid keys (6, 7)

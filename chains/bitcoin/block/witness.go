@@ -26,8 +26,12 @@ func EachWitness(raw []byte, at, inputs int, handle func(input int, items Witnes
 
 // Append appends the first [MaxEntries] items to a list. items is the appended part.
 func (w WitnessItems) Append(list [][]byte) (items, grown [][]byte) {
+	return w.appendFirst(list, MaxEntries)
+}
+
+func (w WitnessItems) appendFirst(list [][]byte, most int) (items, grown [][]byte) {
 	first, at := len(list), 0
-	for range min(w.count, MaxEntries) {
+	for range min(w.count, most) {
 		size, next := Count(w.raw, at)
 		list = append(list, w.raw[next:next+size])
 		at = next + size

@@ -37,7 +37,7 @@ func FuzzBlockFile(f *testing.F) {
 				t.Errorf("kind %d: %v", kind, err)
 			}
 		}
-		d := block.NewDecoder(noValues{})
+		d := block.NewDecoder(&block.Bitcoin, noValues{})
 		end := int64(0)
 		for _, rec := range found.records {
 			if rec.offset < end+RecordHead || rec.offset+int64(rec.size) > int64(len(content)) {

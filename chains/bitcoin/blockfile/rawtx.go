@@ -8,16 +8,19 @@ import (
 	"path/filepath"
 	"sync"
 
-	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
 
 // TxReader implements [model.RawFileReader]. It keeps the XOR keys of folders, which never change.
-type TxReader struct{ keys sync.Map } // by folder
+type TxReader struct {
+	MaxSize int // of a block
+
+	keys sync.Map // by folder
+}
 
 // ReadRaw implements [model.RawFileReader].
 func (r *TxReader) ReadRaw(path string, offset uint64, size int) ([]byte, error) {
-	if size <= 0 || size > block.MaxSize || offset > 1<<62 {
+	if size <= 0 || size > r.MaxSize || offset > 1<<62 {
 		return nil, model.Errorf(model.BadSource, "bad_block", "%s, offset %d: a transaction of %d bytes", path, offset, size)
 	}
 	key, err := r.key(path)

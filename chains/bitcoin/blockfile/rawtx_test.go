@@ -28,11 +28,11 @@ func TestPlacesLeadToTransactions(t *testing.T) {
 		"plain": write(t, map[string][]byte{"blk00000.dat": content}),
 		"XOR":   write(t, map[string][]byte{"blk00000.dat": masked, "xor.dat": key}),
 	} {
-		reader := new(TxReader)
+		reader := (&TxReader{MaxSize: block.MaxSize})
 		s := mustOpen(t, "regtest", dir, func(o *Options) {
 			o.Places = true
 			o.Decoder = func() *block.Decoder {
-				d := block.NewDecoder(noValues{})
+				d := block.NewDecoder(&block.Bitcoin, noValues{})
 				d.KeepRaw = true
 				return d
 			}
@@ -85,23 +85,23 @@ func TestAMissingBlockFileIsNamed(t *testing.T) {
 		"truncated": {path, 95, 10, path + " ends before offset 105"},
 		"far":       {path, 1 << 40, 10, path + " ends before"},
 	} {
-		raw, err := new(TxReader).ReadRaw(c.path, c.at, c.size)
+		raw, err := (&TxReader{MaxSize: block.MaxSize}).ReadRaw(c.path, c.at, c.size)
 		if kind, code := model.KindOf(err); raw != nil || kind != model.NotFound || code != "no_raw" || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %x, %v", what, raw, err)
 		}
 	}
 	for _, size := range []int{0, -1, block.MaxSize + 1} {
-		if _, err := new(TxReader).ReadRaw(path, 0, size); err == nil {
+		if _, err := (&TxReader{MaxSize: block.MaxSize}).ReadRaw(path, 0, size); err == nil {
 			t.Errorf("a transaction of %d bytes", size)
 		}
 	}
-	if raw, err := new(TxReader).ReadRaw(path, 90, 10); err != nil || len(raw) != 10 {
+	if raw, err := (&TxReader{MaxSize: block.MaxSize}).ReadRaw(path, 90, 10); err != nil || len(raw) != 10 {
 		t.Errorf("the end of the file: %x, %v", raw, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "xor.dat"), []byte{1}, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := new(TxReader).ReadRaw(path, 90, 10); err == nil || !strings.Contains(err.Error(), "xor.dat") {
+	if _, err := (&TxReader{MaxSize: block.MaxSize}).ReadRaw(path, 90, 10); err == nil || !strings.Contains(err.Error(), "xor.dat") {
 		t.Errorf("a damaged key: %v", err)
 	}
 }

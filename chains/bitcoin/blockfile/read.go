@@ -27,6 +27,7 @@ type place struct {
 // reader reads and decodes blocks on one goroutine.
 type reader struct {
 	decoder *block.Decoder
+	format  *block.Format
 	places  bool // sets [model.Block.Place]
 	raw     []byte
 }
@@ -116,7 +117,7 @@ func (r *reader) decode(p place, raw []byte) (*model.Block, error) {
 	if err == nil && b.Hash == p.Hash {
 		return b, nil
 	}
-	if got := block.Header(raw).Hash(); got != p.Hash {
+	if got := r.format.HashOf(raw); got != p.Hash {
 		return nil, fmt.Errorf("the file changed during the sync: it has block %s at this place now", block.FormatHash(got))
 	}
 	return nil, err

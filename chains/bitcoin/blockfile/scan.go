@@ -18,6 +18,7 @@ const (
 
 	xorKeySize = 8
 	windowSize = 4 << 10
+	maxHeader  = 512 // bytes with the header of a coin with a longer one
 )
 
 // record is a block in a block file.
@@ -85,26 +86,38 @@ func (r *recordReader) scan(from int64) (scan, error) {
 
 // record reads the header of the record at start. fault is why it is truncated.
 func (r *recordReader) record(start int64, length uint32) (rec record, fault, err error) {
-	if length <= block.HeaderSize || length > block.MaxSize {
-		return rec, fmt.Errorf("a record of %d bytes: expected %d to %d", length, block.HeaderSize+1, block.MaxSize), nil
+	format := r.net.Coin.Format
+	if most := format.MaxSize; length <= block.HeaderSize || int64(length) > int64(most) {
+		return rec, fmt.Errorf("a record of %d bytes: expected %d to %d", length, block.HeaderSize+1, most), nil
 	}
 	rec.offset, rec.size = start+RecordHead, length
 	if left := r.size - rec.offset; left < int64(length) {
 		return rec, fmt.Errorf("a record of %d bytes, but only %d are left", length, left), nil
 	}
-	raw, err := r.peek(rec.offset, block.HeaderSize)
+	head := block.HeaderSize
+	if format.Header != nil {
+		head = min(maxHeader, int(length))
+	}
+	raw, err := r.peek(rec.offset, head)
 	if err != nil {
 		return rec, nil, err
 	}
-	if len(raw) < block.HeaderSize {
+	if len(raw) < head {
 		return rec, errors.New("the file was truncated during the scan"), nil
 	}
 	if i := rec.offset - r.at; len(bytes.Trim(r.raw[i:i+block.HeaderSize], "\x00")) == 0 {
 		return rec, errors.New("the block is not written yet"), nil
 	}
 	h := block.Header(raw)
-	rec.hash, rec.parent = h.Hash(), h.Parent()
-	if err := h.CheckWork(rec.hash, r.net.Limit); err != nil {
+	if _, err := format.HeaderSize(raw); err != nil {
+		return rec, nil, r.errorf("bad_block", start, "%w", err)
+	}
+	rec.hash, rec.parent = format.HashOf(raw), h.Parent()
+	if r.net.Limit == nil { // the chain with the most blocks is the best
+		rec.work = block.Work{Lo: 1}
+		return rec, nil, nil
+	}
+	if err := r.checkWork(h, rec.hash); err != nil {
 		return rec, nil, r.errorf("bad_block", start, "%w", err)
 	}
 	if h.Bits() != r.lastBits {
@@ -114,11 +127,20 @@ func (r *recordReader) record(start int64, length uint32) (rec record, fault, er
 	return rec, nil, nil
 }
 
+// checkWork checks the proof of work of a header. If it is not that of Bitcoin, the decoder checks it, which takes much
+// longer: here only the target is checked.
+func (r *recordReader) checkWork(h block.Header, hash model.Hash) error {
+	if r.net.Coin.Format.Work != nil {
+		return h.CheckTarget(r.net.Limit)
+	}
+	return h.CheckWork(hash, r.net.Limit)
+}
+
 // finish ends a scan at bytes that are not the start of a record.
 func (r *recordReader) finish(s scan, start int64, head []byte) (scan, error) {
 	if len(head) >= 4 {
-		if other := params.ByMagic(head[:4]); other != nil && other != r.net {
-			return s, r.errorf("wrong_network", start, "blocks of bitcoin %s: expected %s", other.Name, r.net.Name)
+		if other := r.net.Coin.ByMagic(head[:4]); other != nil && other != r.net {
+			return s, r.errorf("wrong_network", start, "blocks of %s: expected %s", other.FullName(), r.net.Name)
 		}
 	}
 	if s.end == 0 {
@@ -126,8 +148,8 @@ func (r *recordReader) finish(s scan, start int64, head []byte) (scan, error) {
 		if r.key == nil {
 			hint = "; XORed files need the node's xor.dat in the same folder"
 		}
-		return s, r.errorf("bad_block", start, "not block data: expected a record of bitcoin %s, which starts with %x, found %x%s",
-			r.net.Name, r.net.Magic, head[:min(4, len(head))], hint)
+		return s, r.errorf("bad_block", start, "not block data: expected a record of %s, which starts with %x, found %x%s",
+			r.net.FullName(), r.net.Magic, head[:min(4, len(head))], hint)
 	}
 	return r.cutAt(s, start, fmt.Errorf("%x is not the start of a record", head[:min(4, len(head))]))
 }
@@ -148,7 +170,7 @@ func (r *recordReader) cutAt(s scan, start int64, fault error) (scan, error) {
 			}
 			i += next
 			h := block.Header(window[i+RecordHead:])
-			if h.CheckWork(h.Hash(), r.net.Limit) == nil {
+			if r.net.Limit != nil && r.checkWork(h, h.Hash()) == nil {
 				return s, r.errorf("bad_block", start, "%w, but a block follows at offset %d: the file is damaged", fault, at+int64(i))
 			}
 		}

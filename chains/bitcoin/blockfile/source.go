@@ -52,7 +52,7 @@ func Open(ctx context.Context, path string, o Options) (model.Source, error) {
 
 func openFiles(ctx context.Context, path string, o Options) (*files, error) {
 	s := &files{options: o, net: o.Network, path: path, poll: time.Second, tree: newTree(o.Network.Genesis), logged: map[string]string{}}
-	s.readers.New = func() any { return &reader{decoder: o.Decoder(), places: o.Places} }
+	s.readers.New = func() any { return &reader{decoder: o.Decoder(), format: o.Network.Coin.Format, places: o.Places} }
 	var err error
 	if s.key, err = xorKey(path); err != nil {
 		return nil, err
@@ -278,8 +278,8 @@ func (s *files) noGenesis() error {
 	if first != none {
 		n := &s.tree.nodes[first]
 		return model.Errorf(model.BadSource, "no_genesis",
-			"no genesis block of bitcoin %[3]s (%[4]s): the first block in %[1]s is %[2]s (a pruned node deletes its first files)",
-			s.list[n.file].path, block.FormatHash(n.hash), s.net.Name, block.FormatHash(s.net.Genesis))
+			"no genesis block of %[3]s (%[4]s): the first block in %[1]s is %[2]s (a pruned node deletes its first files)",
+			s.list[n.file].path, block.FormatHash(n.hash), s.net.FullName(), block.FormatHash(s.net.Genesis))
 	}
 	for _, f := range s.list {
 		if f.cut != nil {

@@ -58,7 +58,7 @@ type opened struct {
 
 func open(t testing.TB, network, path string, change ...func(*Options)) (*opened, error) {
 	t.Helper()
-	o := Options{Network: networkNamed(network), Decoder: func() *block.Decoder { return block.NewDecoder(noValues{}) }}
+	o := Options{Network: networkNamed(network), Decoder: func() *block.Decoder { return block.NewDecoder(&block.Bitcoin, noValues{}) }}
 	o.Workers = 3
 	for _, f := range change {
 		f(&o)

@@ -95,8 +95,8 @@ func (p *Pool) forgetDump() error {
 // makeDump makes the node save its mempool, and indexes the file if it is on this machine.
 func (p *Pool) makeDump(ctx context.Context) *dump {
 	none := &dump{made: time.Now()}
-	if host, _, err := net.SplitHostPort(p.node.Host()); err != nil || !isLoopback(host) {
-		return none
+	if host, _, err := net.SplitHostPort(p.node.Host()); err != nil || !isLoopback(host) || p.format.Extension != nil {
+		return none // the end of a transaction with an extension is unknown
 	}
 	path, err := p.node.SaveMempool(ctx)
 	if err != nil || path == "" {
@@ -112,7 +112,7 @@ func (p *Pool) makeDump(ctx context.Context) *dump {
 		return none
 	}
 	began := time.Now()
-	d, err := indexDump(file)
+	d, err := indexDump(p.format, file)
 	if err != nil {
 		slog.Warn("cannot read the file of the node's mempool: requesting its transactions", "file", path, "error", err)
 		_ = file.Close()
@@ -124,7 +124,7 @@ func (p *Pool) makeDump(ctx context.Context) *dump {
 }
 
 // indexDump reads the file from its beginning.
-func indexDump(file *os.File) (*dump, error) {
+func indexDump(format *block.Format, file *os.File) (*dump, error) {
 	d := &dump{file: file, made: time.Now()}
 	var head [8]byte
 	if _, err := io.ReadFull(file, head[:]); err != nil {
@@ -146,7 +146,7 @@ func indexDump(file *os.File) (*dump, error) {
 	default:
 		return nil, fmt.Errorf("version %d of the format, expected %d or %d", version, dumpPlain, dumpXOR)
 	}
-	r := &dumpReader{in: bufio.NewReaderSize(&unmasked{file, d.key, begin}, block.MaxSize+64), at: begin}
+	r := &dumpReader{format: format, in: bufio.NewReaderSize(&unmasked{file, d.key, begin}, format.MaxSize+64), at: begin}
 	count, err := r.uint64()
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func indexDump(file *os.File) (*dump, error) {
 		if err != nil {
 			return nil, err
 		}
-		id, err := block.TxID(raw)
+		id, err := format.TxID(raw)
 		if err != nil {
 			return nil, err
 		}
@@ -213,8 +213,9 @@ func unmask(b, key []byte, at int64) {
 
 // dumpReader reads entries of a mempool.dat.
 type dumpReader struct {
-	in *bufio.Reader
-	at int64
+	format *block.Format
+	in     *bufio.Reader
+	at     int64
 }
 
 func (r *dumpReader) skip(n int) error {
@@ -235,11 +236,11 @@ func (r *dumpReader) uint64() (uint64, error) {
 // tx returns the next transaction without consuming it. It is valid until the next call.
 func (r *dumpReader) tx() (raw []byte, offset int64, err error) {
 	b, _ := r.in.Peek(r.in.Buffered())
-	size, err := block.TxSize(b)
+	size, err := r.format.TxSize(b)
 	if err != nil {
 		// It may end in the part of the file that is not yet in the buffer.
-		b, _ = r.in.Peek(block.MaxSize)
-		if size, err = block.TxSize(b); err != nil {
+		b, _ = r.in.Peek(r.format.MaxSize)
+		if size, err = r.format.TxSize(b); err != nil {
 			return nil, 0, fmt.Errorf("offset %d: %w", r.at, err)
 		}
 	}

@@ -2,6 +2,7 @@ package mempool
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ type Pool struct {
 	model.FeeEstimator
 
 	node   *rpc.Client
+	format *block.Format
 	decode func(raw []byte) (*model.Tx, error)
 
 	mu   sync.Mutex
@@ -26,8 +28,8 @@ type Pool struct {
 
 // New returns the mempool of a node. decode decodes a transaction with the values of its indexes, sets [model.Tx.Raw]
 // and may be called concurrently. The node is closed by its owner, after Close.
-func New(node *rpc.Client, decode func(raw []byte) (*model.Tx, error)) *Pool {
-	return &Pool{FeeEstimator: node, node: node, decode: decode}
+func New(node *rpc.Client, format *block.Format, decode func(raw []byte) (*model.Tx, error)) *Pool {
+	return &Pool{FeeEstimator: node, node: node, format: format, decode: decode}
 }
 
 // Close frees the pool.
@@ -69,6 +71,9 @@ func (p *Pool) MempoolTxs(ctx context.Context, ids []model.Hash) ([]*model.Uncon
 					continue
 				}
 				tx, err := p.unconfirmed(raws[i], seen[i])
+				if errors.Is(err, block.ErrHidden) {
+					continue
+				}
 				if err != nil {
 					return err
 				}
@@ -93,7 +98,7 @@ func (p *Pool) unconfirmed(raw []byte, seen time.Time) (*model.Unconfirmed, erro
 	if err != nil {
 		return nil, model.Errorf(model.BadSource, "bad_answer", "%s returned an invalid transaction: %w", p.node.Host(), err)
 	}
-	weight, vsize, err := block.TxWeight(raw)
+	weight, vsize, err := p.format.TxWeight(raw)
 	if err != nil {
 		return nil, err
 	}

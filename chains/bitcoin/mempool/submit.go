@@ -35,12 +35,12 @@ func (p *Pool) SubmitPackage(ctx context.Context, raws [][]byte, o model.SubmitO
 	results := map[string]result{} // by the hash of all bytes (BIP 141)
 	message := "success"
 	for i, raw := range raws {
-		id, err := block.TxID(raw)
+		id, err := p.format.TxID(raw)
 		if err != nil {
 			message := fmt.Sprintf("transaction %d of the package: %v", i, err)
 			return nil, model.Errorf(model.Usage, "rejected", "%w", &model.NodeError{Code: codeUndecodable, Message: message})
 		}
-		_, vsize, err := block.TxWeight(raw)
+		_, vsize, err := p.format.TxWeight(raw)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/zmtp"
 	"birthmark/chains/blocksource"
 	"birthmark/model"
@@ -23,9 +22,6 @@ const (
 	publisherSequence = "pubsequence"
 	publisherRawTx    = "pubrawtx"
 )
-
-// maxMessage is the maximum size in bytes of a notification: a transaction.
-const maxMessage = block.MaxSize + 1<<10
 
 // rawTxs is how many of the newest transactions are kept until their event comes, which is published right after them.
 const rawTxs = 64
@@ -46,7 +42,8 @@ func (p *Pool) fromZMQ(ctx context.Context, addresses map[string][]string) (iter
 		p.node.LogOnce(slog.LevelWarn, "the node publishes changes of its mempool at an unsupported address: it is listed instead", "address", at)
 		return nil, nil
 	}
-	conn, err := zmtp.Subscribe(ctx, network, address, maxMessage, topics...)
+	most := p.format.MaxSize + 1<<10 // bytes of a notification: a transaction
+	conn, err := zmtp.Subscribe(ctx, network, address, most, topics...)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -112,7 +109,7 @@ func (s *subscription) next() (e model.MempoolEvent, err error) {
 		}
 		switch string(parts[0]) {
 		case topicRawTx:
-			if id, err := block.TxID(parts[1]); err == nil {
+			if id, err := s.pool.format.TxID(parts[1]); err == nil {
 				s.raws[s.count%rawTxs] = rawTx{id, parts[1]}
 				s.count++
 			}

@@ -1,4 +1,4 @@
-// Package params has the parameters of Bitcoin's networks.
+// Package params has the parameters of coins of Bitcoin's kind ([Spec]) and of their networks, and those of Bitcoin.
 package params
 
 import (
@@ -8,19 +8,25 @@ import (
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
+	"birthmark/chains/adapter"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/rules"
 	"birthmark/model"
 )
 
-// Network is the parameters of one network. The values are those of btcd's chaincfg, which are Bitcoin Core's.
+// Network is the parameters of one network. Bitcoin's values are those of btcd's chaincfg, which are Bitcoin Core's.
 type Network struct {
-	Name    string
-	Params  *chaincfg.Params // with the checkpoints and DNS seeds of this package
-	Rules   *rules.Rules
-	RPCPort string  // default port of the node's JSON-RPC
-	Magic   [4]byte // before every message and every record of a block file
-	Genesis model.Hash
-	Limit   *big.Int // the easiest target
+	Coin      *Spec
+	Name      string
+	NodeChain string           // what the node calls it; empty: Name
+	Params    *chaincfg.Params // with the checkpoints and DNS seeds of this package; nil: peers are not supported
+	Rules     *rules.Rules     // nil: only checkpoints and the proof of work are checked
+	RPCPort   string           // default port of the node's JSON-RPC
+	Magic     [4]byte          // before every message and every record of a block file
+	Genesis   model.Hash
+	Limit     *big.Int // the easiest target; nil: the coin has no proof of work that is checked
+	// Checkpoints are known blocks, for networks without Rules.
+	Checkpoints adapter.Checkpoints
 	// Segwit is the height from which blocks must have the witnesses that they commit to. Miners wrote commitments
 	// without witnesses before. chaincfg lacks it for networks that activated segwit by a vote.
 	Segwit  model.HeightPk
@@ -28,13 +34,21 @@ type Network struct {
 	// LookupHost resolves the DNS seeds; nil: the system's resolver.
 	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
 
-	PubKeyHash byte   // version byte of a base58 address that pays to a key hash
-	ScriptHash byte   // version byte of a base58 address that pays to a script hash
-	HRP        string // human-readable part of a bech32 address
-	Addresses  string // what addresses begin with, for messages
+	// Prefixes of a base58 address that pays to a key hash, and to a script hash. The first is written, all are read.
+	KeyHash, ScriptHash []string
+	HRP                 string // human-readable part of a bech32 address; empty: it has none
+	Addresses           string // what addresses begin with, for messages
 }
 
-// Networks lists every network, the default first.
+// Bitcoin is the first coin.
+var Bitcoin = New(Spec{
+	Name: "bitcoin", Title: "Bitcoin", Networks: Networks, Format: &block.Bitcoin, FirstSubsidy: 50 * 100_000_000,
+	Unit:       model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
+	BlockVSize: 1_000_000, // BIP 141
+	Accent:     model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
+})
+
+// Networks lists every network of Bitcoin, the default first.
 var Networks = []*Network{
 	fromParams("mainnet", &chaincfg.MainNetParams, "8332", "1…, 3…", 481_824),
 	fromParams("testnet3", &chaincfg.TestNet3Params, "18332", "m…, n…, 2…", 834_624),
@@ -49,6 +63,7 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit 
 	withSeeds(p)
 	n := &Network{
 		Name:       name,
+		NodeChain:  map[string]string{"mainnet": "main", "testnet3": "test"}[name],
 		Params:     p,
 		Rules:      rules.New(p),
 		RPCPort:    rpcPort,
@@ -56,8 +71,8 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit 
 		Limit:      p.PowLimit,
 		Segwit:     segwit,
 		Halving:    uint32(p.SubsidyReductionInterval),
-		PubKeyHash: p.PubKeyHashAddrID,
-		ScriptHash: p.ScriptHashAddrID,
+		KeyHash:    []string{string([]byte{p.PubKeyHashAddrID})},
+		ScriptHash: []string{string([]byte{p.ScriptHashAddrID})},
 		HRP:        p.Bech32HRPSegwit,
 		Addresses:  base58 + ", " + p.Bech32HRPSegwit + "1…",
 	}
@@ -68,28 +83,19 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit 
 // String returns the name.
 func (n *Network) String() string { return n.Name }
 
-// ByMagic returns the network with this magic, nil if there is none.
-func ByMagic(magic []byte) *Network {
-	for _, n := range Networks {
-		if string(n.Magic[:]) == string(magic) {
-			return n
-		}
-	}
-	return nil
-}
+// FullName names the coin and the network in messages.
+func (n *Network) FullName() string { return n.Coin.Name + " " + n.Name }
 
-const (
-	firstSubsidy = 50 * 100_000_000 // satoshis
-	subsidies    = 64               // halvings after which the subsidy is zero
-)
+// subsidies is the number of halvings after which the subsidy is zero.
+const subsidies = 64
 
-// Supply is the sum of the subsidies of blocks 0 to height, in satoshis.
+// Supply is the sum of the subsidies of blocks 0 to height, in the smallest unit, if they are halved.
 func (n *Network) Supply(height model.HeightPk) uint64 {
 	blocks := uint64(height) + 1
 	sum := uint64(0)
 	for era := 0; era < subsidies && blocks > 0; era++ {
 		paid := min(blocks, uint64(n.Halving))
-		sum += paid * (firstSubsidy >> era)
+		sum += paid * (n.Coin.FirstSubsidy >> era)
 		blocks -= paid
 	}
 	return sum

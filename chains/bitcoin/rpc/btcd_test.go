@@ -119,7 +119,7 @@ func (b *btcd) client(auth string) *Client {
 	b.t.Helper()
 	genesis, begun := model.Hash(*chaincfg.SimNetParams.GenesisHash), time.Now()
 	for {
-		c, err := New(Options{URL: "https://" + auth + b.rpc + "?cert=" + b.cert(), Network: "simnet", Genesis: genesis, Port: "18556"})
+		c, err := New(Options{URL: "https://" + auth + b.rpc + "?cert=" + b.cert(), Network: network("simnet", genesis)})
 		if err == nil {
 			b.t.Cleanup(func() { c.Close() })
 			b.up(c)
@@ -211,8 +211,8 @@ func TestARealNode(t *testing.T) {
 	expect(t, b.client("user:wrong@").Connect(ctx), "unauthorized", false, `wrong password for user "user" of `+b.rpc)
 	expect(t, b.client("").Connect(ctx), "unauthorized", false, "requires a user and a password")
 	other := b.client("user:" + password + "@")
-	other.options.Network, other.options.Genesis = "mainnet", model.Hash(*chaincfg.MainNetParams.GenesisHash)
-	expect(t, other.Connect(ctx), "wrong_network", false, "is a node of bitcoin simnet, its block 0 is "+block.FormatHash(c.options.Genesis))
+	other.options.Network = network("mainnet", model.Hash(*chaincfg.MainNetParams.GenesisHash))
+	expect(t, other.Connect(ctx), "wrong_network", false, "is a node of bitcoin simnet, its block 0 is "+block.FormatHash(c.options.Network.Genesis))
 
 	// A reorganization ends the wait for it.
 	tip := model.Point{Height: 700, Hash: block.Header(chain[700]).Hash()}

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,13 +39,7 @@ func (i *chainInfo) check() (err error) {
 
 // network returns the name of the node's network as in settings.
 func (c *Client) network(i chainInfo) string {
-	switch i.Chain {
-	case "main":
-		return "mainnet"
-	case "test":
-		return "testnet3"
-	}
-	return c.http.Excerpt(i.Chain, 20)
+	return cmp.Or(c.options.Network.Coin.ByNode(i.Chain), c.http.Excerpt(i.Chain, 20))
 }
 
 // parseHash reads a hash in a node's answer.
@@ -56,15 +51,17 @@ func parseHash(text string) (model.Hash, error) {
 	return h, nil
 }
 
+func (c *Client) format() *block.Format { return c.options.Network.Coin.Format }
+
 // checkBlock returns an error if raw is not the block of p.
 func (c *Client) checkBlock(p model.Point, raw []byte) error {
 	if len(raw) < block.HeaderSize {
 		return c.badBlock(p, "%d bytes, less than the %d of a header", len(raw), block.HeaderSize)
 	}
-	if len(raw) > block.MaxSize {
-		return c.badBlock(p, "more than the %d bytes a block can have", block.MaxSize)
+	if most := c.format().MaxSize; len(raw) > most {
+		return c.badBlock(p, "more than the %d bytes a block can have", most)
 	}
-	if got := block.Header(raw).Hash(); got != p.Hash {
+	if got := c.format().HashOf(raw); got != p.Hash {
 		return c.badBlock(p, "block %s", block.FormatHash(got))
 	}
 	return nil

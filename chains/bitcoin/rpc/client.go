@@ -9,6 +9,7 @@ import (
 
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/blocksource"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
@@ -20,9 +21,7 @@ type Options struct {
 	// Password returns the password if the URL has none. It is called again after it was refused. nil or an empty
 	// result: no password. With a colon it is user:password, as in a node's cookie file.
 	Password func() (string, error)
-	Network  string     // for errors: mainnet
-	Genesis  model.Hash // block 0 of the network
-	Port     string     // if the URL has none: the network's JSON-RPC port
+	Network  *params.Network
 }
 
 // Client sends requests to one node. Its methods may be called concurrently.
@@ -58,7 +57,7 @@ type node interface {
 // New returns a client. It parses the URL and reads its certificate file, without any request. The error is of kind
 // [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
-	h, err := nodehttp.New(&kind, o.URL, o.Port)
+	h, err := nodehttp.New(kind(o.Network), o.URL, o.Network.RPCPort)
 	if err != nil {
 		return nil, err
 	}
@@ -104,9 +103,9 @@ func (c *Client) probe(ctx context.Context) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if genesis != c.options.Genesis {
-		return nil, model.Errorf(model.BadSource, "wrong_network", "%s is a node of bitcoin %s, its block 0 is %s: expected %s, %s",
-			c.Host(), c.network(info), block.FormatHash(genesis), c.options.Network, block.FormatHash(c.options.Genesis))
+	if want := c.options.Network; genesis != want.Genesis {
+		return nil, model.Errorf(model.BadSource, "wrong_network", "%s is a node of %s %s, its block 0 is %s: expected %s, %s",
+			c.Host(), want.Coin.Name, c.network(info), block.FormatHash(genesis), want.Name, block.FormatHash(want.Genesis))
 	}
 	c.logSync(info)
 	return n, nil

@@ -222,7 +222,7 @@ func TestWrongNetworkIsNamed(t *testing.T) {
 	for chain, name := range map[string]string{"main": "mainnet", "test": "testnet3", "testnet4": "testnet4", "simnet": "simnet"} {
 		eachFlavour(t, 3, func(t *testing.T, f *fake, c *Client) {
 			f.set(func() { f.network = chain })
-			c.options.Genesis = model.Hash{7}
+			c.options.Network = network("regtest", model.Hash{7})
 			want := fmt.Sprintf("%s is a node of bitcoin %s, its block 0 is %s: expected regtest, %s", c.Host(), name, block.FormatHash(f.point(0).Hash), block.FormatHash(model.Hash{7}))
 			err := c.Connect(t.Context())
 			if _, code := model.KindOf(err); code != "wrong_network" || blocksource.IsTemporary(err) || err.Error() != want {

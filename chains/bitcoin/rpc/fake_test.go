@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
 )
 
@@ -117,10 +118,18 @@ func (f *fake) url(user string, more ...string) string {
 	return strings.Replace(f.server.URL, "://", "://"+user, 1) + strings.Join(more, "")
 }
 
+// network returns a network of Bitcoin with another block 0.
+func network(name string, genesis model.Hash) *params.Network {
+	i := slices.IndexFunc(params.Networks, func(n *params.Network) bool { return n.Name == name })
+	n := *params.Networks[i]
+	n.Genesis = genesis
+	return &n
+}
+
 // client returns a client of the fake; change may be nil.
 func (f *fake) client(user string, change func(*Options)) *Client {
 	f.t.Helper()
-	o := Options{URL: f.url(user), Network: "regtest", Genesis: block.Header(f.chain[0]).Hash(), Port: "18443"}
+	o := Options{URL: f.url(user), Network: network("regtest", block.Header(f.chain[0]).Hash())}
 	if change != nil {
 		change(&o)
 	}
@@ -296,11 +305,11 @@ func (f *fake) call(method string, params []any) (any, any) {
 func (f *fake) rawTx(id, hash string) (any, any) {
 	b, _ := f.find(hash)
 	for i := 0; ; i++ {
-		raw, err := block.TxAt(b, i)
+		raw, err := block.Bitcoin.TxAt(b, i)
 		if err != nil {
 			return nil, rpcError{-5, "No such transaction found in the provided block"}
 		}
-		if got, err := block.TxID(raw); err == nil && block.FormatHash(got) == id {
+		if got, err := block.Bitcoin.TxID(raw); err == nil && block.FormatHash(got) == id {
 			return hex.EncodeToString(raw), nil
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
 )
 
@@ -45,7 +46,7 @@ func FuzzBlocks(f *testing.F) {
 	for h, b := range chain {
 		points = append(points, model.Point{Height: model.HeightPk(h), Hash: block.Header(b).Hash()})
 	}
-	c, err := New(Options{URL: "http://user:" + password + "@node", Port: "8332"})
+	c, err := New(Options{URL: "http://user:" + password + "@node", Network: params.Networks[4]})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func FuzzBlocks(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, limit int64, text []byte) {
 		calls, got := getblocks(c, points, limit)
-		err := replies(canned(c, status, bytes.NewReader(text)), calls, maxReply, got.add)
+		err := replies(canned(c, status, bytes.NewReader(text)), calls, c.maxReply(), got.add)
 		blocks, err := got.result(t.Context(), err)
 		if (err == nil) != (len(blocks) > 0) || len(blocks) > len(points) {
 			t.Fatalf("%d blocks, %v", len(blocks), err)
@@ -89,8 +90,8 @@ func TestEndlessAnswersAreCut(t *testing.T) {
 	for _, begin := range []string{"[", `{"id":`, `[{"id":0,"result":"`, `[{"id":0,"result":[`, " "} {
 		endless := &counted{from: io.MultiReader(strings.NewReader(begin), zeros{})}
 		calls, got := getblocks(c, f.points(0, 3), 1)
-		err := replies(canned(c, 200, endless), calls, maxReply, got.add)
-		if err == nil || endless.n > 2*maxReply {
+		err := replies(canned(c, 200, endless), calls, c.maxReply(), got.add)
+		if err == nil || endless.n > 2*c.maxReply() {
 			t.Errorf("%q: %d bytes were read: %v", begin, endless.n, err)
 		}
 	}
@@ -124,7 +125,7 @@ func BenchmarkBlocks(b *testing.B) {
 	for h, raw := range chain {
 		points = append(points, model.Point{Height: model.HeightPk(h), Hash: block.Header(raw).Hash()})
 	}
-	c, err := New(Options{URL: "http://node", Port: "8332"})
+	c, err := New(Options{URL: "http://node", Network: params.Networks[4]})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func BenchmarkBlocks(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		calls, got := getblocks(c, points, 1<<40)
-		err := replies(canned(c, 200, bytes.NewReader(text)), calls, maxReply, got.add)
+		err := replies(canned(c, 200, bytes.NewReader(text)), calls, c.maxReply(), got.add)
 		if blocks, err := got.result(b.Context(), err); err != nil || len(blocks) != len(chain) {
 			b.Fatal(err)
 		}

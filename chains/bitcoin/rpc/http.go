@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/nodehttp"
 	"birthmark/model"
 )
@@ -12,11 +13,13 @@ import (
 // smallAnswer is the maximum size in bytes of a response without blocks.
 const smallAnswer = 1 << 20
 
-var kind = nodehttp.Kind{
-	Node:   "a Bitcoin node",
-	URL:    "expected http://USER:PASSWORD@HOST:PORT or https://…, special characters of a password written as %XX",
-	Secret: "a password",
-	CertOf: "btcd", CertFile: "rpc.cert",
+func kind(n *params.Network) *nodehttp.Kind {
+	return &nodehttp.Kind{
+		Node:   "a " + n.Coin.Title + " node",
+		URL:    "expected http://USER:PASSWORD@HOST:PORT or https://…, special characters of a password written as %XX",
+		Secret: "a password",
+		CertOf: "btcd", CertFile: "rpc.cert",
+	}
 }
 
 // answer is the response to one request. Its body is read within the bound of allow.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
 )
 
@@ -22,7 +23,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 		"http://user:1#" + password + "@node":  "the node's URL has a password with a character that must be percent-encoded" + expected,
 		"https://node?cert=" + cert:            "?cert=: no certificate in " + cert + ": expected PEM, as in btcd's rpc.cert",
 	} {
-		_, err := New(Options{URL: url, Port: "8332"})
+		_, err := New(Options{URL: url, Network: params.Networks[0]})
 		if kind, code := model.KindOf(err); err == nil || kind != model.Usage || code != "bad_source" || err.Error() != says {
 			t.Errorf("%s: %v, expected %s", url, err, says)
 		}

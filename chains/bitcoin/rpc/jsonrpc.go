@@ -48,7 +48,7 @@ func (c *Client) callError(method string, e *rpcError) error {
 	case codeStarting:
 		return blocksource.Temporary(model.Errorf(model.BadSource, "starting", "%s is starting: %s", c.Host(), e.Message))
 	case codeNoMethod:
-		return model.Errorf(model.BadSource, "method_missing", "%s has no method %s: expected a Bitcoin full node", c.Host(), method)
+		return model.Errorf(model.BadSource, "method_missing", "%s has no method %s: expected a %s full node", c.Host(), method, c.options.Network.Coin.Title)
 	}
 	return model.Errorf(model.BadSource, "node_error", "%s: %s: %w", c.Host(), method, e)
 }

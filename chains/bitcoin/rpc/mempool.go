@@ -98,7 +98,7 @@ func (c *Client) txBatch(ctx context.Context, ids []model.Hash, raws [][]byte) e
 		calls[i] = call{method, []any{block.FormatHash(id)}}
 	}
 	_, err := ask(ctx, c, func(node) (none struct{}, _ error) {
-		return none, post(ctx, c, calls, maxReply, false, func(i int, raw rawHex, e *rpcError) (bool, error) {
+		return none, post(ctx, c, calls, c.maxReply(), false, func(i int, raw rawHex, e *rpcError) (bool, error) {
 			switch {
 			case e != nil && e.Code == codeNotFound:
 			case e != nil:

@@ -61,7 +61,7 @@ func (c *Client) callsRawTx(n node) (bool, error) {
 func (c *Client) rawTx(ctx context.Context, at model.Point, tx model.Hash) (raw []byte, err error) {
 	const method = "getrawtransaction"
 	calls := []call{{method, []any{block.FormatHash(tx), 0, block.FormatHash(at.Hash)}}}
-	err = post(ctx, c, calls, maxReply, false, func(_ int, result rawHex, e *rpcError) (bool, error) {
+	err = post(ctx, c, calls, c.maxReply(), false, func(_ int, result rawHex, e *rpcError) (bool, error) {
 		switch {
 		case e != nil && e.Code == codeStarting:
 			return true, c.callError(method, e)
@@ -94,7 +94,7 @@ func (c *Client) cutFromBlock(ctx context.Context, n node, at model.Point, index
 		}
 		last.hash, last.raw = at.Hash, blocks[0]
 	}
-	raw, err := block.TxAt(last.raw, index)
+	raw, err := c.format().TxAt(last.raw, index)
 	if err != nil {
 		return nil, c.badBlock(at, "a block that is not valid: %v", err)
 	}

@@ -115,31 +115,40 @@ func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]mo
 		// The last one is requested again: this proves that the next ones are its children.
 		overlap := min(len(hashes), 1)
 		most := min(count-len(hashes)+overlap, headersAtOnce)
-		status, text, err := n.get(ctx, headersAtOnce*block.HeaderSize, false, "headers", fmt.Sprint(most), block.FormatHash(from)+".bin")
+		status, text, err := n.get(ctx, headersAtOnce*n.largestHeader(), false, "headers", fmt.Sprint(most), block.FormatHash(from)+".bin")
 		if err != nil {
 			return nil, err
 		}
 		if status == http.StatusNotFound || len(text) == 0 {
 			return hashes, nil
 		}
-		if len(text)%block.HeaderSize != 0 || len(text) > most*block.HeaderSize {
+		headers, err := n.format().SplitHeaders(text)
+		if err != nil || len(headers) > most {
 			return nil, n.badResult("REST headers", fmt.Sprintf("%d bytes for %d headers", len(text), most))
 		}
-		if got := block.Header(text).Hash(); got != from {
+		if got := block.DoubleHash(headers[0]); got != from {
 			return nil, n.badResult("REST headers", fmt.Sprintf("block %s, expected %s", block.FormatHash(got), block.FormatHash(from)))
 		}
-		for i := block.HeaderSize * overlap; i < len(text); i += block.HeaderSize {
-			if i > 0 && model.Hash(text[i+4:i+36]) != from {
+		for i, h := range headers[overlap:] {
+			if i+overlap > 0 && h.Parent() != from {
 				return nil, n.badResult("REST headers", fmt.Sprintf("a header that does not extend block %s", block.FormatHash(from)))
 			}
-			from = block.Header(text[i:]).Hash()
+			from = block.DoubleHash(h)
 			hashes = append(hashes, from)
 		}
-		if len(text) < most*block.HeaderSize {
+		if len(headers) < most {
 			return hashes, nil
 		}
 	}
 	return hashes, nil
+}
+
+// largestHeader bounds the size of a header in a response: merged mining adds a transaction.
+func (n restNode) largestHeader() int {
+	if f := n.format(); f.Header == nil && f.Tail == nil {
+		return block.HeaderSize
+	}
+	return 10 << 10
 }
 
 // raw requests several blocks concurrently and ends with the one that reaches the limit.
@@ -173,9 +182,9 @@ func (n restNode) raw(ctx context.Context, points []model.Point, limit int64) ([
 }
 
 func (n restNode) block(ctx context.Context, p model.Point) ([]byte, error) {
-	status, raw, err := n.get(ctx, block.MaxSize, false, "block", block.FormatHash(p.Hash)+".bin")
+	status, raw, err := n.get(ctx, n.format().MaxSize, false, "block", block.FormatHash(p.Hash)+".bin")
 	if err == errTooLarge {
-		return nil, n.badBlock(p, "more than the %d bytes a block can have", block.MaxSize)
+		return nil, n.badBlock(p, "more than the %d bytes a block can have", n.format().MaxSize)
 	}
 	if err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 const hashesAtOnce = 500
 
 // maxReply bounds a response with a block: its hex and the rest of the JSON.
-const maxReply = 2*block.MaxSize + 4<<10
+func (c *Client) maxReply() int { return 2*c.format().MaxSize + 4<<10 }
 
 // rpcNode uses JSON-RPC only.
 type rpcNode struct{ *Client }
@@ -181,12 +181,16 @@ func (h *rawHex) UnmarshalJSON(b []byte) error {
 }
 
 func (n rpcNode) raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
+	argument := n.options.Network.Coin.BlockArgument
+	if argument == nil {
+		argument = 0
+	}
 	calls := make([]call, len(points))
 	for i, p := range points {
-		calls[i] = call{"getblock", []any{block.FormatHash(p.Hash), 0}}
+		calls[i] = call{"getblock", []any{block.FormatHash(p.Hash), argument}}
 	}
 	got := newCollection(n.Client, points, limit)
-	err := post(ctx, n.Client, calls, maxReply, false, got.add)
+	err := post(ctx, n.Client, calls, n.maxReply(), false, got.add)
 	return got.result(ctx, err)
 }
 

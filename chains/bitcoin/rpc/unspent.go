@@ -53,12 +53,12 @@ func (c *Client) unspent(ctx context.Context) (totals model.UnspentTotals, err e
 	case err != nil:
 		return totals, c.badResult(method, err.Error())
 	case result.Outputs == nil || !ok:
-		return totals, c.badResult(method, "no count of outputs, or no amount of bitcoins")
+		return totals, c.badResult(method, "no count of outputs, or no total amount")
 	}
 	return model.UnspentTotals{At: at.tip, Outputs: *result.Outputs, Value: value}, nil
 }
 
-// satoshis parses a decimal number of bitcoins with at most 8 places exactly.
+// satoshis parses a decimal number of coins with at most 8 places exactly.
 func satoshis(text string) (uint64, bool) {
 	const places = 8
 	whole, part, _ := strings.Cut(text, ".")

@@ -1,0 +1,169 @@
+package block
+
+import "birthmark/model"
+
+// Format is how a coin serializes blocks and transactions, and their limits. A function that is nil has the form of
+// Bitcoin.
+type Format struct {
+	MaxSize  int    // of a block in bytes
+	MaxMoney uint64 // of an output, in the smallest unit
+	Witness  bool   // transactions can have witnesses (BIP 144), and scripts are witness programs (BIP 141)
+
+	// Header reads the header, which is hashed as a whole.
+	Header func(r *Reader)
+	// Tail reads what is between the header and the transactions, such as the proof of merged mining.
+	Tail func(r *Reader, header []byte)
+	// TimeAt and RootAt are the offsets of time and merkle root in the header; 0: 68 and 36.
+	TimeAt, RootAt int
+	// Work checks the proof of work of a header and its tail, if it is not that the block hash meets the target.
+	Work func(header, tail []byte) error
+
+	// Flag is a bit of the flag after a marker, beside that of witnesses. Extension reads what it announces, between
+	// witnesses and lock time, of a transaction in a block, or of one that is in none and ends after its lock time.
+	// If the last transaction of a block has it, more data follows that transaction.
+	Flag      byte
+	Extension func(r *Reader, confirmed bool)
+	// Payload reads what follows the lock time of a transaction with this version.
+	Payload func(r *Reader, version uint32)
+	// Inputless reports whether a transaction with this version can have no inputs and no outputs.
+	Inputless func(version uint32) bool
+	// Coinbase reports whether an outpoint is that of a coinbase.
+	Coinbase func(outpoint []byte) bool
+	// AppendHashed appends the bytes whose hash is the id of a transaction, from its parts in raw. Transactions then
+	// have two hashes, and headers two merkle roots: that at offset 36 is of the hashes of all bytes.
+	AppendHashed func(to, raw []byte, s Span) []byte
+
+	// Solve classifies a script as [Solve] does.
+	Solve func(script []byte) (Kind, []byte)
+	// Output splits the value and the script of an output into the value in the coin, the script that locks it, and
+	// assets.
+	Output func(value uint64, script []byte) (uint64, []byte, []model.Asset)
+}
+
+// Bitcoin is the format of Bitcoin. Each byte of a block counts at least one unit of weight (BIP 141).
+var Bitcoin = Format{MaxSize: MaxSize, MaxMoney: maxMoney, Witness: true}
+
+// takeHeader reads the header and what follows it, and returns their sizes.
+func (f *Format) takeHeader(r *Reader) (size, tail int) {
+	size = f.onlyHeader(r)
+	if f.Tail != nil && r.err == nil {
+		f.Tail(r, r.b[:size])
+		tail = r.at - size
+	}
+	return size, tail
+}
+
+func (f *Format) onlyHeader(r *Reader) (size int) {
+	if f.Header == nil {
+		r.Take(HeaderSize, "header")
+	} else {
+		f.Header(r)
+	}
+	return r.at
+}
+
+// HeaderSize returns the size of the header at the beginning of raw, without what follows it. A truncated header is an
+// error.
+func (f *Format) HeaderSize(raw []byte) (int, error) {
+	r := Reader{b: raw}
+	size := f.onlyHeader(&r)
+	return size, r.err
+}
+
+// SplitHeaders splits a sequence of headers, each with what follows it before the transactions, and returns the headers
+// without that.
+func (f *Format) SplitHeaders(raw []byte) (headers []Header, err error) {
+	for len(raw) > 0 {
+		r := Reader{b: raw}
+		size, tail := f.takeHeader(&r)
+		if r.err != nil {
+			return nil, r.err
+		}
+		headers, raw = append(headers, raw[:size]), raw[size+tail:]
+	}
+	return headers, nil
+}
+
+// HashOf returns the hash of the header at the beginning of raw; the zero hash if it is truncated.
+func (f *Format) HashOf(raw []byte) model.Hash {
+	size, err := f.HeaderSize(raw)
+	if err != nil {
+		return model.Hash{}
+	}
+	return DoubleHash(raw[:size])
+}
+
+// time returns the time of a header in Unix seconds.
+func (f *Format) time(h Header) uint32 {
+	if f.TimeAt == 0 {
+		return h.Time()
+	}
+	return Header(h[f.TimeAt-timeAt:]).Time()
+}
+
+// root returns the merkle root of the ids.
+func (f *Format) root(h Header) model.Hash {
+	if f.RootAt == 0 {
+		return h.MerkleRoot()
+	}
+	return model.Hash(h[f.RootAt:])
+}
+
+// Classify classifies a script.
+func (f *Format) Classify(script []byte) (Kind, []byte) {
+	if f.Solve != nil {
+		return f.Solve(script)
+	}
+	return Solve(script)
+}
+
+// output is Output of a format.
+func (f *Format) output(value uint64, script []byte) (uint64, []byte, []model.Asset) {
+	if f.Output == nil {
+		return value, script, nil
+	}
+	return f.Output(value, script)
+}
+
+// minTxSize returns the size in bytes of the smallest transaction.
+func (f *Format) minTxSize() int {
+	if f.Inputless != nil {
+		return minEmptySize
+	}
+	return minTxSize
+}
+
+func (f *Format) isCoinbase(outpoint []byte) bool {
+	if f.Coinbase != nil {
+		return f.Coinbase(outpoint)
+	}
+	return isNull(outpoint)
+}
+
+// takeFlag reads the marker and the flag of a transaction, if it has them (BIP 144); 0: it does not.
+func (f *Format) takeFlag(r *Reader) byte {
+	flag := r.peek(1)
+	if !f.Witness || r.peek(0) != 0 || flag == 0 || flag&^(witnessFlag|f.Flag) != 0 {
+		return 0
+	}
+	r.Take(2, "marker")
+	return flag
+}
+
+const witnessFlag = 1
+
+// takeRest reads what follows the outputs of a transaction. It returns the offset of the lock time.
+func (f *Format) takeRest(r *Reader, version uint32, flag byte, inputs int, confirmed bool) (lock int) {
+	if flag&witnessFlag != 0 {
+		takeWitness(r, inputs)
+	}
+	if flag&f.Flag != 0 {
+		f.Extension(r, confirmed)
+	}
+	lock = r.at
+	r.Take(4, "lock time")
+	if f.Payload != nil {
+		f.Payload(r, version)
+	}
+	return lock
+}
