@@ -31,6 +31,13 @@ type Node struct {
 	asked    map[string]int
 	then     func()         // called after the next intersection
 	open     []net.Listener // nil: stopped
+
+	pool        []Tx // slices that were read are never written
+	poolVersion uint64
+	poolMoved   sync.Cond
+	refusal     []byte
+	results     map[int][]byte // of queries of the ledger state, like queries
+	queries     map[int][]byte
 }
 
 // Start starts a node with blocks, or without. magic is that of the network's genesis: 2 for preview. The node stops
@@ -44,7 +51,9 @@ func Start(t testing.TB, magic uint32, blocks []Block) *Node {
 	n := &Node{
 		magic: magic, tcp: "127.0.0.1:0", socket: filepath.Join(dir, "node.socket"),
 		at: map[[32]byte]int{}, cursors: map[*cursor]bool{}, wires: map[*wire]bool{}, asked: map[string]int{},
+		queries: map[int][]byte{},
 	}
+	n.poolMoved.L = &n.mu
 	t.Cleanup(func() {
 		n.Stop()
 		if err := os.RemoveAll(dir); err != nil {
@@ -97,6 +106,7 @@ func (n *Node) change(keep int, blocks []Block) {
 	for i, b := range blocks {
 		n.at[b.Hash] = keep + i
 	}
+	n.confirm(blocks)
 	var answers []func() error
 	for c := range n.cursors {
 		if c.next > keep {
@@ -136,7 +146,7 @@ func (n *Node) Waiting() (clients int) {
 }
 
 // Asked returns the number of requests of each kind: "connection", "find intersect", "request next", "request range",
-// "keep alive".
+// "keep alive", "acquire" (of the mempool), "submit", "query" (of the ledger state).
 func (n *Node) Asked() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -233,6 +243,13 @@ func (n *Node) accept(l net.Listener, toNode bool) {
 		})
 		n.mu.Unlock()
 	}
+}
+
+// wake lets the clients that wait for a change of the mempool find out that they disconnected.
+func (n *Node) wake() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.poolMoved.Broadcast()
 }
 
 // tip returns the chain's end. The caller holds the lock.

@@ -14,6 +14,9 @@ import (
 	"github.com/blinklabs-io/gouroboros/protocol/chainsync"
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
 	"github.com/blinklabs-io/gouroboros/protocol/keepalive"
+	"github.com/blinklabs-io/gouroboros/protocol/localstatequery"
+	"github.com/blinklabs-io/gouroboros/protocol/localtxmonitor"
+	"github.com/blinklabs-io/gouroboros/protocol/localtxsubmission"
 )
 
 // serve serves one client until it disconnects.
@@ -30,6 +33,7 @@ func (n *Node) serve(w *wire, toNode bool) {
 		defer n.mu.Unlock()
 		delete(n.cursors, c)
 	}()
+	m := &monitor{node: n, wire: w}
 	failed := make(chan error, 10)
 	// The error of the handshake also arrives on this channel, which is closed at the end.
 	_, _ = ouroboros.NewConnection(
@@ -46,6 +50,12 @@ func (n *Node) serve(w *wire, toNode bool) {
 				n.count("keep alive")
 				return ctx.Server.SendMessage(keepalive.NewMsgKeepAliveResponse(cookie))
 			}))),
+		ouroboros.WithLocalTxMonitorConfig(localtxmonitor.NewConfig(localtxmonitor.WithGetMempoolFunc(m.acquire))),
+		ouroboros.WithLocalTxSubmissionConfig(localtxsubmission.NewConfig(localtxsubmission.WithSubmitTxFunc(n.submit))),
+		ouroboros.WithLocalStateQueryConfig(localstatequery.NewConfig(
+			localstatequery.WithAcquireFunc(func(localstatequery.CallbackContext, localstatequery.AcquireTarget, bool) error { return nil }),
+			localstatequery.WithReleaseFunc(func(localstatequery.CallbackContext) error { return nil }),
+			localstatequery.WithQueryFunc(n.query))),
 	)
 	for range failed { // closed at the end
 	}

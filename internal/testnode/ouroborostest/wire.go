@@ -2,10 +2,12 @@ package ouroborostest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net"
 	"sync/atomic"
 
 	"github.com/blinklabs-io/gouroboros/protocol"
+	"github.com/blinklabs-io/gouroboros/protocol/localtxmonitor"
 )
 
 // frameHead is the size of a frame header of the multiplexer: time u32, protocol u16, length u16.
@@ -19,6 +21,10 @@ type wire struct {
 	cut    atomic.Bool // cut in the next frame
 	due    atomic.Bool // cut in the next block message
 	silent atomic.Bool
+
+	in       []byte      // the frame that is being read, as far as it was
+	released atomic.Bool // the client released its snapshot of the mempool; gouroboros does not report this
+	ended    atomic.Bool // the client disconnected
 }
 
 // sendBlock sends a block message, and waits until it is written if wait is set.
@@ -39,13 +45,30 @@ func (w *wire) cutIfDue() {
 	}
 }
 
-func (w *wire) Read(p []byte) (int, error) {
+func (w *wire) Read(p []byte) (n int, err error) {
 	if len(w.unread) > 0 {
-		n := copy(p, w.unread)
+		n = copy(p, w.unread)
 		w.unread = w.unread[n:]
-		return n, nil
+	} else if n, err = w.Conn.Read(p); err != nil {
+		w.ended.Store(true)
+		w.node.wake()
 	}
-	return w.Conn.Read(p)
+	w.observe(p[:n])
+	return n, err
+}
+
+// observe looks for the message of local-tx-monitor that releases a snapshot.
+func (w *wire) observe(p []byte) {
+	for w.in = append(w.in, p...); len(w.in) >= frameHead; {
+		size := frameHead + int(binary.BigEndian.Uint16(w.in[frameHead-2:]))
+		if len(w.in) < size {
+			return
+		}
+		if binary.BigEndian.Uint16(w.in[4:]) == localtxmonitor.ProtocolId && bytes.Contains(w.in[frameHead:size], []byte{0x81, localtxmonitor.MessageTypeRelease}) {
+			w.released.Store(true)
+		}
+		w.in = w.in[size:]
+	}
 }
 
 // Write receives whole frames, one at a time.
