@@ -38,7 +38,11 @@ func (u *userIndexes) make(fields indexexpr.Set) { makers.Make(&u.view, fields, 
 // evaluate adds the values of a block's outputs to their keys.
 func (u *userIndexes) evaluate(txs *ledger.Transactions) {
 	u.txs, u.Block = txs, blockFields{}
-	u.run.Block()
+	if txs.Unconfirmed {
+		u.run.Unconfirmed(language.Bit("tx.index"))
+	} else {
+		u.run.Block()
+	}
 	outputs := u.outputs
 	for i := range txs.Txs {
 		u.tx, u.parts = &txs.Txs[i], ledger.Parts{}

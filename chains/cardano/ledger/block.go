@@ -62,8 +62,11 @@ func (noIndexes) Block(*Transactions)                                     {}
 
 // Transactions are those of the block that is being decoded. Values point into the serialized block.
 type Transactions struct {
-	Of     *model.Block // without transactions; nil in the genesis
-	Header HeaderFields // empty in the genesis
+	Of     *model.Block // without transactions; nil in the genesis and of an unconfirmed transaction
+	Header HeaderFields // empty in the genesis; of an unconfirmed transaction only an era of its format
+
+	Unconfirmed bool // one transaction that is in no block
+
 	Txs    []model.Tx
 	Failed []bool  // transactions whose scripts failed; empty before Alonzo
 	Parts  []Parts // of each transaction, if they are needed; empty in the genesis

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 
+	"golang.org/x/crypto/blake2b"
+
 	"birthmark/chains/cardano/cbor"
 	"birthmark/model"
 )
@@ -21,6 +23,20 @@ type RawTx struct {
 
 // ReadRaw reads a transaction in the form of [model.Tx.Raw].
 func ReadRaw(raw []byte) (*RawTx, error) {
+	tx, err := readParts(raw)
+	if err != nil || tx.Body == nil { // Byron
+		return tx, err
+	}
+	all := collector{}
+	d := Decoder{index: &all}
+	d.reset(tx.Body)
+	tx.Inputs = d.tx(tx.Failed).Inputs
+	tx.Outputs = all.outputs
+	return tx, d.w.Err
+}
+
+// readParts reads the parts of a transaction, and none of one of Byron.
+func readParts(raw []byte) (*RawTx, error) {
 	w := cbor.Walker{Data: raw}
 	tx := &RawTx{}
 	n := w.Array("transaction")
@@ -47,12 +63,36 @@ func ReadRaw(raw []byte) (*RawTx, error) {
 	if w.Err != nil {
 		return nil, w.Err
 	}
-	all := collector{}
-	d := Decoder{index: &all}
-	d.reset(tx.Body)
-	tx.Inputs = d.tx(tx.Failed).Inputs
-	tx.Outputs = all.outputs
-	return tx, d.w.Err
+	return tx, nil
+}
+
+// Tx decodes one transaction that is in no block, in the form of [model.Tx.Raw], which is a copy of raw. Its values do
+// not depend on a block.
+func (d *Decoder) Tx(raw []byte) (*model.Tx, error) {
+	parts, err := readParts(raw)
+	if err != nil {
+		return nil, err
+	}
+	if parts.Body == nil {
+		return nil, errors.New("a transaction of Byron: expected one since Shelley")
+	}
+	d.reset(parts.Body)
+	tx := d.tx(parts.Failed)
+	if d.w.Err != nil {
+		return nil, d.w.Err
+	}
+	tx.Hash = blake2b.Sum256(parts.Body)
+	d.Txs, d.Failed, d.Parts = append(d.Txs, tx), append(d.Failed, parts.Failed), append(d.Parts, parts.Parts)
+	d.Of, d.Header, d.Unconfirmed = nil, HeaderFields{Era: EraShelley}, true
+	if parts.Alonzo {
+		d.Header.Era = EraAlonzo
+	}
+	d.index.Block(&d.Transactions)
+	d.Unconfirmed = false
+	b := new(model.Block)
+	d.detach(b)
+	b.Txs[0].Raw = bytes.Clone(raw)
+	return &b.Txs[0], nil
 }
 
 // collector keeps the outputs.

@@ -16,7 +16,7 @@ type Tx struct {
 	Raw []byte // as a wallet submits it
 }
 
-// mempoolCapacity is what the node reports in bytes. It does not enforce it.
+// mempoolCapacity is the size in bytes that the node reports. The mempool may exceed it.
 const mempoolCapacity = 178_176
 
 // Txs returns the transactions of a block since Shelley as a mempool has them.
