@@ -114,16 +114,17 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 			return open(d, rest, o)
 		}
 	}
-	openNode := func(network string) func(*ledger.Decoder, string, model.SourceOptions) (model.Source, error) {
-		return func(d *ledger.Decoder, rest string, o model.SourceOptions) (model.Source, error) {
-			return node.Open(d, network, rest, o)
-		}
+	openRelay := func(d *ledger.Decoder, rest string, o model.SourceOptions) (model.Source, error) {
+		return node.Open(d, "tcp", rest, o)
+	}
+	openLocal := func(d *ledger.Decoder, path string, o model.SourceOptions) (model.Source, error) {
+		return node.OpenLocal(d, path, o)
 	}
 	openFile := func(d *ledger.Decoder, path string, o model.SourceOptions) (model.Source, error) {
 		return immutable.OpenSource(d, path, o)
 	}
 	return c.Base.Open(ctx, o,
-		adapter.Scheme{Names: []string{"tcp"}, Usage: "tcp://host:3001 (a relay)", Open: open(openNode("tcp"))},
-		adapter.Scheme{Names: []string{"unix"}, Usage: "unix:///path/to/node.socket (a node on this machine)", Open: open(openNode("unix"))},
+		adapter.Scheme{Names: []string{"tcp"}, Usage: "tcp://host:3001 (a relay)", Open: open(openRelay)},
+		adapter.Scheme{Names: []string{"unix"}, Usage: "unix:///path/to/node.socket (a node on this machine)", Open: open(openLocal)},
 		adapter.Scheme{Names: []string{"file"}, Usage: "file:///path/to/immutable (a folder of chunks, or one chunk)", Open: open(openFile)})
 }

@@ -40,7 +40,10 @@ func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *node.
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := src.(*node.Source)
+	s, relay := src.(*node.Source)
+	if !relay {
+		s = src.(*node.Local).Source
+	}
 	s.Retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
 	s.Poll = 5 * time.Millisecond
 	t.Cleanup(func() { s.Close() })

@@ -83,7 +83,7 @@ func displayed(h model.Hash) string {
 }
 
 // post sends a body and returns the status and the text of the answer.
-func (s *esploraServer) post(t *testing.T, path, body string) (int, string) {
+func (s *serverProcess) post(t *testing.T, path, body string) (int, string) {
 	t.Helper()
 	a, err := s.client.Post(s.URL+path, "text/plain", strings.NewReader(body))
 	if err != nil {

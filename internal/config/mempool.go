@@ -43,9 +43,12 @@ func (s Size) mempool() string {
 	return s.String()
 }
 
-// ReserveMempool takes the memory for unconfirmed transactions from c.Memory, and sets c.Mempool to it. The error is
-// that of the setting mempool if less than half of the memory, or than [LeastMemory], would be left.
-func (c *Chain) ReserveMempool() error { return c.reserve("mempool", &c.Mempool, c.Memory/10, GiB) }
+// ReserveMempool takes the memory for unconfirmed transactions from c.Memory, and sets c.Mempool to it. limit is the
+// maximum of auto. The error is that of the setting mempool if less than half of the memory, or than [LeastMemory],
+// would be left.
+func (c *Chain) ReserveMempool(limit Size) error {
+	return c.reserve("mempool", &c.Mempool, c.Memory/10, limit)
+}
 
 // ReserveWatch takes the memory for watch lists from c.Memory, as ReserveMempool does.
 func (c *Chain) ReserveWatch() error { return c.reserve("watch", &c.Watch, c.Memory/20, 256*MiB) }

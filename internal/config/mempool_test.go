@@ -20,7 +20,7 @@ func TestReserveMempool(t *testing.T) {
 		{memory: 100 * MiB, mempool: 40 * MiB, fault: "and 64MiB, must be left"},
 	} {
 		set := Chain{Memory: c.memory, Mempool: c.mempool}
-		err := set.ReserveMempool()
+		err := set.ReserveMempool(GiB)
 		if c.fault != "" {
 			if err == nil || !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("%v of %v: error %v, expected %q", c.mempool, c.memory, err, c.fault)

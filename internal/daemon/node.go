@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"birthmark/core"
@@ -12,11 +13,16 @@ import (
 
 // nodeOf returns the URI of the node of a chain, empty if there is none.
 func nodeOf(set *config.Chain) string {
-	if set.Node == "" && (strings.HasPrefix(set.Source, "http://") || strings.HasPrefix(set.Source, "https://")) {
+	if set.Node == "" && slices.ContainsFunc([]string{"http://", "https://", socket}, func(scheme string) bool {
+		return strings.HasPrefix(set.Source, scheme)
+	}) {
 		return set.Source
 	}
 	return set.Node
 }
+
+// socket begins the URI of a node on this machine (Cardano).
+const socket = "unix://"
 
 // ReserveMempool takes the memory for unconfirmed transactions from that of the chain, if it has a node. It is called
 // before the database is opened.
@@ -25,18 +31,26 @@ func ReserveMempool(set *config.Chain) error {
 		set.Mempool = config.MempoolOff
 		return nil
 	}
-	return set.ReserveMempool()
+	limit := config.GiB
+	if strings.HasPrefix(nodeOf(set), socket) {
+		limit = socketMempool
+	}
+	return set.ReserveMempool(limit)
 }
 
+// socketMempool is more than the mempool of a Cardano node needs: it holds the transactions of two blocks.
+const socketMempool = 16 * config.MiB
+
 // OpenNode opens the node of a chain for unconfirmed transactions, for submitting and for fees: the setting node, else
-// the source if that is a node's HTTP. It returns nil if there is none. The node need not be reachable. The result has
-// the values of indexes, and implements at least one of [model.Mempool], [model.Submitter] and [model.FeeEstimator].
+// the source if that is a node's HTTP or socket. It returns nil if there is none. The node need not be reachable. The
+// result has the values of indexes, and implements at least one of [model.Mempool], [model.Submitter] and [model.FeeEstimator].
 func OpenNode(ctx context.Context, set *config.Chain, chain model.Chain, indexes []string) (model.Source, error) {
 	uri := nodeOf(set)
 	if uri == "" {
 		return nil, nil
 	}
-	o := model.SourceOptions{URI: uri, Password: set.ReadPassword, Indexes: indexes, Raw: true, Follow: true}
+	// Without Follow an unreachable node is an error, after which the follower marks its mempool as old.
+	o := model.SourceOptions{URI: uri, Password: set.ReadPassword, Indexes: indexes, Raw: true}
 	src, err := chain.Open(ctx, o)
 	if err != nil {
 		return nil, At(set.Origin("node"), err)
@@ -51,7 +65,8 @@ func OpenNode(ctx context.Context, set *config.Chain, chain model.Chain, indexes
 		return nil, err
 	}
 	return nil, At(set.Origin("node"), usageError("bad_setting",
-		"node: this source of %s has no unconfirmed transactions: expected the URL of a node, such as http://127.0.0.1:8332", chain.Name()))
+		"node: this source of %s has no unconfirmed transactions: expected a node, such as http://127.0.0.1:8332, or "+
+			"unix:///path/to/node.socket for Cardano", chain.Name()))
 }
 
 // openNode opens the node that the handle serves, for the indexes of the database, and makes its watch lists.

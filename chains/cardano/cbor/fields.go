@@ -64,5 +64,8 @@ func (f *Fields) SkipRest() {
 	}
 }
 
+// Err returns the first error of the walker.
+func (f *Fields) Err() error { return f.w.Err }
+
 // End leaves the array, which must have no more items.
 func (f *Fields) End() { f.w.End(&f.left, f.what) }

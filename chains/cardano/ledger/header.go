@@ -111,6 +111,19 @@ func checkEra(tag uint64) error {
 	return nil
 }
 
+// CheckTxEra returns an error of the code unknown_era if this version cannot read the transactions of an era, by its
+// number: 1 Shelley, 6 Conway.
+func CheckTxEra(number uint64) error {
+	if number < EraShelley-1 {
+		return model.Errorf(model.BadSource, "unknown_era", "a transaction of Byron: expected one since Shelley")
+	}
+	if number > EraConway-1 {
+		return model.Errorf(model.BadSource, "unknown_era", "a transaction of an era after Conway (number %d), which this version cannot read: "+
+			"install a newer version of birthmark", number)
+	}
+	return nil
+}
+
 // readHeader reads a header of any era.
 func readHeader(w *cbor.Walker, n *genesis.Network, era byte) HeaderFields {
 	switch era {

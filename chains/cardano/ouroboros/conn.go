@@ -37,8 +37,11 @@ type Conn struct {
 	chain   *inbox
 	fetch   *inbox // nil on a Unix socket, like alive
 	alive   *inbox
-	at      *Point // the intersection; nil if it is unknown
-	used    bool   // answers are outstanding: it can only be closed
+
+	monitor, submission, state *inbox // nil over TCP
+
+	at   *Point // the intersection; nil if it is unknown
+	used bool   // answers are outstanding: it can only be closed
 }
 
 // Dial connects to a node and performs the handshake. network is "tcp" for a host:port, or "unix" for the path of a socket.
@@ -109,32 +112,12 @@ const MaxPoints = 1000
 
 // receiveAnswer waits for the next message of chain-sync.
 func (c *Conn) receiveAnswer(ctx context.Context, to string) (m chainMessage, err error) {
-	t := time.NewTimer(c.o.Timeout)
-	defer t.Stop()
-	for answered := false; !answered; {
-		select {
-		case s, ok := <-c.chain.recvChan:
-			if !ok {
-				return m, c.disconnected()
-			}
-			err = c.chain.receive(s.Payload, func(raw []byte) (err error) {
-				if answered {
-					return c.unexpected(c.chain, m.kind)
-				}
-				answered = true
-				if m, err = readChain(raw, c.headers); err != nil {
-					return c.malformed(c.chain, err)
-				}
-				return nil
-			})
-			if err != nil {
-				return m, err
-			}
-		case <-t.C:
-			return m, c.timedOut(to)
-		case <-ctx.Done():
-			return m, ctx.Err()
-		}
+	raw, err := c.chain.answer(ctx, to, c.o.Timeout)
+	if err != nil {
+		return m, err
+	}
+	if m, err = readChain(raw, c.headers); err != nil {
+		return m, c.malformed(c.chain, err)
 	}
 	return m, nil
 }

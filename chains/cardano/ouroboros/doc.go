@@ -10,6 +10,9 @@
 // queue. Headers that are rolled back before their blocks were requested are dropped. Requests of both protocols are
 // pipelined up to a limit of bytes, which headers state.
 //
+// Over a Unix socket there are also the node's mempool ([Conn.Mempool]), submission ([Conn.Submit]) and its ledger state
+// ([Conn.State]): see local.go.
+//
 // Handshake and multiplexer are those of gouroboros (handshake.go, mux.go). Its clients of the two protocols are not used:
 // see docs/adr/0095-gouroboros-pipelined-block-fetch-does-not.md.
 //

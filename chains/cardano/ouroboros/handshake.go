@@ -95,6 +95,9 @@ func (c *Conn) handshake(ctx context.Context, conn net.Conn) error {
 		c.alive = c.register(keepAliveToNode, "keep-alive")
 	} else {
 		c.chain = c.register(chainSyncToClient, "chain-sync")
+		c.monitor = c.register(monitorToClient, "local-tx-monitor")
+		c.submission = c.register(submissionToClient, "local-tx-submission")
+		c.state = c.register(stateToClient, "local-state-query")
 	}
 	mux.SetDiffusionMode(muxer.DiffusionModeInitiator)
 	mux.Start()

@@ -2,7 +2,10 @@ package ouroboros
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/blinklabs-io/gouroboros/muxer"
 
@@ -45,19 +48,54 @@ func (c *Conn) register(id uint16, name string) *inbox {
 	return m
 }
 
-// send sends messages, which have to fit a segment.
+// send sends messages.
 func (m *inbox) send(ctx context.Context, messages []byte) error {
 	if m.sendChan == nil {
 		return m.c.disconnected()
 	}
-	select {
-	case m.sendChan <- muxer.NewSegment(m.id, messages, false):
-		return nil
-	case <-m.c.closed:
-		return m.c.disconnected()
-	case <-ctx.Done():
-		return ctx.Err()
+	for piece := range slices.Chunk(messages, muxer.SegmentMaxPayloadLength) {
+		select {
+		case m.sendChan <- muxer.NewSegment(m.id, piece, false):
+		case <-m.c.closed:
+			return m.c.disconnected()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	return nil
+}
+
+// answer waits for the only message that is outstanding; to is the request in errors. timeout 0: without a limit.
+func (m *inbox) answer(ctx context.Context, to string, timeout time.Duration) (message []byte, err error) {
+	var late <-chan time.Time
+	if timeout > 0 {
+		t := time.NewTimer(timeout)
+		defer t.Stop()
+		late = t.C
+	}
+	for message == nil {
+		select {
+		case s, ok := <-m.recvChan:
+			if !ok {
+				return nil, m.c.disconnected()
+			}
+			err = m.receive(s.Payload, func(raw []byte) error {
+				if message != nil {
+					return m.c.malformed(m, errors.New("another message before the next request"))
+				}
+				message = raw
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
+		case <-late:
+			return nil, m.c.timedOut(to)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return message, nil
 }
 
 // receive calls f with each message that a segment completes. The bytes of a message do not change afterwards.
