@@ -73,12 +73,20 @@ func (f *forking) grow(n int) {
 
 // fork adds blocks, and replaces them by one more.
 func (f *forking) fork(depth int) {
-	common, other := f.best, f.chain.Fork(f.rng.Uint64())
+	reorganize := f.branch()
 	f.grow(depth)
-	f.chain = other
-	more := ergotest.Made(f.chain, depth+1)
-	f.is(append(common[:len(common):len(common)], more...))
-	f.Switch(model.HeightPk(len(common)), more...)
+	reorganize(depth + 1)
+}
+
+// branch returns a function that replaces the blocks above the tip of now by n others.
+func (f *forking) branch() (reorganize func(n int)) {
+	common, other := f.best, f.chain.Fork(f.rng.Uint64())
+	return func(n int) {
+		f.chain = other
+		more := ergotest.Made(f.chain, n)
+		f.is(append(common[:len(common):len(common)], more...))
+		f.Switch(model.HeightPk(len(common)), more...)
+	}
 }
 
 // askAround sends requests about a chain to a server until done is closed: each answer is of one chain that the node

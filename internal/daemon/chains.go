@@ -44,7 +44,7 @@ func (h *Host) OpenChains(ctx context.Context, memory config.Size, sets []*confi
 		return all, err
 	}
 	for _, set := range sets {
-		if err := h.bootstrap(ctx, set); err != nil {
+		if err := h.bootstrap(ctx, set, nil); err != nil {
 			return all, err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"birthmark/internal/control"
 	"birthmark/internal/progress"
 	"birthmark/internal/replica"
+	"birthmark/internal/snapshot"
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
@@ -46,10 +47,15 @@ type Replica struct {
 	connected bool
 }
 
-// OpenReplica opens the database of a replica, or creates it from the first segment of the primary. It creates nothing on
-// disk before the primary answered.
+// OpenReplica opens the database of a replica. A missing one is restored from a snapshot of the primary if the settings
+// name a storage of snapshots, or else created from the first segment. It creates nothing on disk before the primary
+// answered.
 func (h *Host) OpenReplica(ctx context.Context, set *config.Chain, from string, feed replica.Feed) (r *Replica, err error) {
 	dir, err := Folder(set)
+	if err != nil {
+		return nil, err
+	}
+	err = h.bootstrap(ctx, set, func(ctx context.Context, s *snapshot.Snapshot) error { return follows(ctx, s, feed) })
 	if err != nil {
 		return nil, err
 	}
@@ -356,7 +362,11 @@ func (r *Replica) Reading() progress.Reading {
 // Control answers requests of other processes for the database until it is closed.
 func (r *Replica) Control() (*control.Server, error) {
 	return control.Serve(r.DB.Dir, func(ctx context.Context, q control.Request) (reply control.Reply, err error) {
-		if q.Do != control.State {
+		switch q.Do {
+		case control.State:
+		case control.Checkpoint:
+			return reply, checkpoint(ctx, r.DB.Store, r.DB.Dir)
+		default:
 			return reply, model.Errorf(model.Refused, "replica", "the database is a replica of %s: its indexes are those of the primary", r.from)
 		}
 		s := r.State()
@@ -381,6 +391,7 @@ func (s *Server) ServeReplica(ctx context.Context, r *Replica) (err error) {
 	s.Protocols = map[string]*config.Chain{chain.Name: r.set}
 	return s.during(ctx, []*served.Chain{chain}, func(ctx context.Context) error {
 		defer h.followMempool(ctx)()
+		defer s.h.createSnapshots(ctx, r.set, h)()
 		if err := s.Announce(); err != nil {
 			return err
 		}

@@ -25,6 +25,9 @@ type RestoreSnapshot struct {
 	Jobs     int
 	Progress func(done, total uint64) // in bytes
 	Rows     func(done, total uint64) // with Check or Digest: rows that were read
+
+	// Suits returns an error for a snapshot that must not be restored; nil: all are.
+	Suits func(context.Context, *snapshot.Snapshot) error
 }
 
 // RestoreSnapshot restores a snapshot into the folder of set, which must not exist or be empty. Without a folder it is
@@ -47,6 +50,11 @@ func (h *Host) RestoreSnapshot(ctx context.Context, set *config.Chain, o Restore
 	}
 	if o.Digest && s.Digest == nil {
 		return nil, nil, noDigest(s)
+	}
+	if o.Suits != nil {
+		if err := o.Suits(ctx, s); err != nil {
+			return nil, nil, err
+		}
 	}
 	if set.Chain == "" {
 		set.Chain, set.Network = s.Chain, s.Network // for the default folder
@@ -222,8 +230,9 @@ func (h *Host) CompareSnapshot(ctx context.Context, set *config.Chain, s *snapsh
 	return c, err
 }
 
-// bootstrap restores the database of set if it has none and the settings name a storage of snapshots.
-func (h *Host) bootstrap(ctx context.Context, set *config.Chain) error {
+// bootstrap restores the database of set if it has none and the settings name a storage of snapshots. suits is as in
+// RestoreSnapshot.
+func (h *Host) bootstrap(ctx context.Context, set *config.Chain, suits func(context.Context, *snapshot.Snapshot) error) error {
 	if set.Bootstrap == "" {
 		return nil
 	}
@@ -237,7 +246,7 @@ func (h *Host) bootstrap(ctx context.Context, set *config.Chain) error {
 	t := progress.NewTransfer(h.Now)
 	stop := h.Console.Watch(h.Log, "restore", t.Reading)
 	defer stop()
-	s, restored, err := h.RestoreSnapshot(ctx, set, RestoreSnapshot{From: set.Bootstrap, Progress: t.Advance})
+	s, restored, err := h.RestoreSnapshot(ctx, set, RestoreSnapshot{From: set.Bootstrap, Progress: t.Advance, Suits: suits})
 	stop()
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)

@@ -16,8 +16,7 @@ const (
 	snapshotRetry = 10 * time.Minute // the pause after a failure, unless snapshots are created more often
 )
 
-// createSnapshots creates snapshots of the database of set as the settings say, until stop is called. A snapshot is
-// created at the tip of the source only, and only if blocks were added since the last one.
+// createSnapshots creates snapshots of the database of set as the settings say, until stop is called.
 func (h *Host) createSnapshots(ctx context.Context, set *config.Chain, s *handle) (stop func()) {
 	if set.Snapshots.To == "" {
 		return func() {}
@@ -25,37 +24,59 @@ func (h *Host) createSnapshots(ctx context.Context, set *config.Chain, s *handle
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() {
-		next, tip := h.nextSnapshot(ctx, set)
-		for {
-			select {
-			case <-time.After(snapshotPoll):
-			case <-ctx.Done():
-				return
-			}
-			now := h.Now()
-			if now.Before(next) || !s.atTip() {
-				continue
-			}
-			if at := s.tipHash(); at == "" || at == tip {
-				next = now.Add(set.Snapshots.Every)
-				continue
-			}
-			at, err := h.createAndPrune(ctx, set)
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				pause := min(snapshotRetry, set.Snapshots.Every)
+		due, tip := h.nextSnapshot(ctx, set)
+		plan := schedule{
+			every: set.Snapshots.Every, now: h.Now, ready: s.atTip, tip: s.tipHash,
+			create: func() (string, error) { return h.createAndPrune(ctx, set) },
+			failed: func(err error, pause time.Duration) {
 				h.Log.Error("cannot create a snapshot, retrying", "db", set.DB, "error", h.ErrorText(err), "in", pause)
-				next = h.Now().Add(pause)
-				continue
-			}
-			next, tip = now.Add(set.Snapshots.Every), at
+			},
 		}
+		plan.run(ctx, due, tip)
 	})
 	return func() {
 		cancel()
 		running.Wait()
+	}
+}
+
+// schedule creates snapshots at the tip of the source only, and only if blocks were added since the last one.
+type schedule struct {
+	every  time.Duration
+	now    func() time.Time
+	ready  func() bool   // the database has all blocks of its source
+	tip    func() string // hash of the last block; empty: none
+	create func() (tip string, err error)
+	failed func(err error, pause time.Duration)
+}
+
+// run creates snapshots until ctx ends: the first one when it is due, if the tip is not last.
+func (s *schedule) run(ctx context.Context, due time.Time, last string) {
+	for {
+		select {
+		case <-time.After(snapshotPoll):
+		case <-ctx.Done():
+			return
+		}
+		now := s.now()
+		if now.Before(due) || !s.ready() {
+			continue
+		}
+		if at := s.tip(); at == "" || at == last {
+			due = now.Add(s.every)
+			continue
+		}
+		at, err := s.create()
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			pause := min(snapshotRetry, s.every)
+			s.failed(err, pause)
+			due = s.now().Add(pause)
+			continue
+		}
+		due, last = now.Add(s.every), at
 	}
 }
 

@@ -19,16 +19,16 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// SnapshotStorage returns the storage of snapshots at a URL.
-func (h *Host) SnapshotStorage(set *config.Chain, url string) (target.Target, error) {
+// snapshotStorage returns the storage of snapshots at a URL.
+func snapshotStorage(set *config.Chain, url string, write bool) (target.Target, error) {
 	return target.Open(url, target.Options{
-		CredentialsFile: set.Snapshots.CredentialsFile, LookupEnv: os.LookupEnv, PlainHTTP: set.Trust != "",
+		CredentialsFile: set.Snapshots.CredentialsFile, LookupEnv: os.LookupEnv, PlainHTTP: set.Trust != "", Write: write,
 	})
 }
 
 // FindSnapshots returns the repository of the chain of set at a URL, and the key that its snapshots must be signed with.
 func (h *Host) FindSnapshots(ctx context.Context, set *config.Chain, url string) (*snapshot.Repository, *snapshot.TrustedKey, error) {
-	storage, err := h.SnapshotStorage(set, url)
+	storage, err := snapshotStorage(set, url, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,6 +65,7 @@ func engine() snapshot.Engine { return snapshot.Engine{Name: "rocksdb", Version:
 type CreateSnapshot struct {
 	To       string // URL
 	Digest   bool   // also hash all rows
+	Force    bool   // also if the latest snapshot there is of another branch, or of a newer copy of the database
 	Jobs     int
 	Progress func(done, total uint64) // in bytes
 	Hashing  func(rows uint64)        // with Digest
@@ -78,7 +79,7 @@ func (h *Host) CreateSnapshot(ctx context.Context, set *config.Chain, o CreateSn
 	if err != nil {
 		return nil, nil, err
 	}
-	to, err := h.SnapshotStorage(set, o.To)
+	to, err := snapshotStorage(set, o.To, true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -100,11 +101,10 @@ func (h *Host) CreateSnapshot(ctx context.Context, set *config.Chain, o CreateSn
 	if err := h.requestCheckpoint(ctx, set, dir); err != nil {
 		return nil, nil, err
 	}
-	m, err := h.describe(ctx, set, work.Checkpoint(), o)
+	r, m, err := h.describe(ctx, set, to, work.Checkpoint(), o)
 	if err != nil {
 		return nil, nil, err
 	}
-	r = snapshot.NewRepository(to, m.Chain, m.Network)
 	created, err = r.Create(ctx, work.Checkpoint(), m, snapshot.CreateOptions{Work: work, Key: key, Jobs: o.Jobs, Progress: o.Progress})
 	return r, created, err
 }
@@ -154,19 +154,22 @@ func checkpoint(ctx context.Context, store storage.Store, dir string) error {
 	return c.Checkpoint(ctx, snapshot.CheckpointOf(dir))
 }
 
-// describe returns the manifest of a checkpoint, without its files.
-func (h *Host) describe(ctx context.Context, set *config.Chain, checkpoint string, o CreateSnapshot) (m snapshot.Manifest, err error) {
+// describe returns the manifest of a checkpoint, without its files, and the repository that it belongs to. The error is
+// Refused (other_branch, older_copy) if the snapshot must not become the latest one there.
+func (h *Host) describe(ctx context.Context, set *config.Chain, to target.Target, checkpoint string, o CreateSnapshot) (
+	r *snapshot.Repository, m snapshot.Manifest, err error,
+) {
 	db, err := h.openStored(ctx, set, checkpoint)
 	if err != nil {
-		return m, err
+		return nil, m, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	status, err := db.Status(ctx)
 	if err != nil {
-		return m, err
+		return nil, m, err
 	}
 	if status.Tip == nil {
-		return m, model.Errorf(model.Refused, "no_block", "the database %s has no block yet", set.DB)
+		return nil, m, model.Errorf(model.Refused, "no_block", "the database %s has no block yet", set.DB)
 	}
 	m = snapshot.Manifest{
 		Chain: status.Chain, Network: status.Network, Format: status.Format, Raw: string(rawOf(db)),
@@ -180,12 +183,21 @@ func (h *Host) describe(ctx context.Context, set *config.Chain, checkpoint strin
 	for _, f := range status.Families {
 		m.Rows[f.Name] = f.Keys
 	}
-	if o.Digest {
-		if m.Digest, err = digestOf(ctx, db, o.Hashing); err != nil {
-			return m, err
+	if m.Update, err = updateOf(ctx, db); err != nil {
+		return nil, m, err
+	}
+	r = snapshot.NewRepository(to, m.Chain, m.Network)
+	if !o.Force {
+		if err := continues(ctx, db, r, &m); err != nil {
+			return nil, m, err
 		}
 	}
-	return m, nil
+	if o.Digest {
+		if m.Digest, err = digestOf(ctx, db, o.Hashing); err != nil {
+			return nil, m, err
+		}
+	}
+	return r, m, nil
 }
 
 func rawOf(db *Database) config.Raw {

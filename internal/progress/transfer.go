@@ -30,9 +30,9 @@ func (t *Transfer) Reading() Reading {
 	for i := range r.Rates {
 		r.Rates[i].PerSecond /= megabyte
 	}
-	if r.Total == 0 {
+	if total := t.total.Load(); total == 0 {
 		r.Phase = "reading the snapshot"
-	} else if total := t.total.Load(); total > 0 {
+	} else {
 		r.Fraction = float64(t.done.Load()) / float64(total)
 	}
 	return r

@@ -101,8 +101,11 @@ func (f *Folder) state(at *schema.Position, lineage schema.Lineage, on func(segm
 	var seq uint64
 	var height uint32
 	text, err := os.ReadFile(f.path(lineage, newestName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return at.Seq, nil // nothing was published yet
+	if errors.Is(err, fs.ErrNotExist) { // nothing of the lineage was published yet
+		if now, err := f.lineage(); err == nil && now != lineage && at.Seq > 0 {
+			return 0, segment.Diverged("%s has the lineage %x and nothing of %x, the lineage of the replica", f.Path, now, lineage)
+		}
+		return at.Seq, nil
 	}
 	if err != nil {
 		return 0, unreadable(err)

@@ -31,6 +31,7 @@ type Manifest struct {
 	Rows     map[string]uint64 `json:"rows"`             // by family
 	Checksum string            `json:"checksum"`         // of the totals of the database, in hex
 	Digest   *Digest           `json:"digest,omitempty"` // of all rows
+	Update   *Update           `json:"update,omitempty"` // the last one, if the updates are numbered for replicas
 	Engine   Engine            `json:"engine"`
 	Made     Made              `json:"made"`
 	Bytes    int64             `json:"bytes"` // of all files
@@ -58,6 +59,13 @@ type Digest struct {
 	Rows     uint64            `json:"rows"`
 	SHA256   string            `json:"sha256"`
 	Families map[string]string `json:"families"` // SHA-256 by family
+}
+
+// Update is the last update of a database whose updates are numbered: of a primary or a replica.
+type Update struct {
+	Lineage string `json:"lineage"` // of the primary, in hex
+	Seq     uint64 `json:"seq"`
+	Hash    string `json:"hash"` // SHA-256 of its segment, in hex; random without a segment
 }
 
 // Engine is the store that wrote the files.
@@ -139,15 +147,17 @@ func (m *Manifest) check() error {
 	if m.Chain == "" || m.Network == "" || m.Tip.Hash == "" {
 		return errors.New("chain, network or tip is missing")
 	}
+	if u := m.Update; u != nil && (!isHex(u.Lineage, 16) || !isHex(u.Hash, sha256.Size)) {
+		return errors.New("the lineage or the hash of the last update is not hexadecimal")
+	}
 	bytes, before, current := int64(0), "", false
 	for _, f := range m.Files {
-		sum, err := hex.DecodeString(f.SHA256)
 		switch {
 		case !fileForm.MatchString(f.Name):
 			return fmt.Errorf("%.80q is not the name of a file of a database", f.Name)
 		case f.Name <= before:
 			return fmt.Errorf("file %s follows %s", f.Name, before)
-		case err != nil || len(sum) != sha256.Size || strings.ToLower(f.SHA256) != f.SHA256:
+		case !isHex(f.SHA256, sha256.Size):
 			return fmt.Errorf("file %s has no SHA-256", f.Name)
 		case f.Size < 0 || f.Size > 1<<50:
 			return fmt.Errorf("file %s has size %d", f.Name, f.Size)
@@ -161,6 +171,12 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("the files have %d bytes, expected %d", bytes, m.Bytes)
 	}
 	return nil
+}
+
+// isHex reports whether text is that many bytes in lower-case hex.
+func isHex(text string, bytes int) bool {
+	b, err := hex.DecodeString(text)
+	return err == nil && len(b) == bytes && strings.ToLower(text) == text
 }
 
 // damaged returns the error of a repository with wrong content.

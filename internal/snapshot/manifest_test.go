@@ -21,6 +21,9 @@ func TestInvalidManifestsAreRefused(t *testing.T) {
 		"version":  func(m map[string]any, _ []any, _ map[string]any) { m["birthmark_snapshot"] = 2 },
 		"no chain": func(m map[string]any, _ []any, _ map[string]any) { m["chain"] = "" },
 		"no tip":   func(m map[string]any, _ []any, _ map[string]any) { delete(m, "tip") },
+		"lineage": func(m map[string]any, _ []any, _ map[string]any) {
+			m["update"] = map[string]any{"lineage": "../" + strings.Repeat("a", 29), "seq": 1, "hash": strings.Repeat("a", 64)}
+		},
 		"no files": func(m map[string]any, _ []any, _ map[string]any) { m["files"] = nil },
 		"bytes":    func(m map[string]any, _ []any, _ map[string]any) { m["bytes"] = 1 },
 		"no CURRENT": func(m map[string]any, files []any, _ map[string]any) {

@@ -21,8 +21,8 @@ import (
 	"birthmark/storage"
 )
 
-// unfinishedSuffix is appended to the folder of a database while it is restored.
-const unfinishedSuffix = ".restoring"
+// UnfinishedSuffix is appended to the folder of a database while it is restored.
+const UnfinishedSuffix = ".restoring"
 
 // RestoreOptions are the options of [Repository.Restore].
 type RestoreOptions struct {
@@ -47,7 +47,7 @@ func (r *Repository) Restore(ctx context.Context, s *Snapshot, dir string, o Res
 	if err := mustBeEmpty(dir); err != nil {
 		return nil, err
 	}
-	folder := filepath.Clean(dir) + unfinishedSuffix
+	folder := filepath.Clean(dir) + UnfinishedSuffix
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}

@@ -277,7 +277,7 @@ func TestARestoreUsesOnlyWhatBelongsToTheSnapshot(t *testing.T) {
 	w.mustCreate()
 	want := w.content(w.work.Checkpoint())
 	dir := filepath.Join(t.TempDir(), "db")
-	folder := dir + unfinishedSuffix
+	folder := dir + UnfinishedSuffix
 	put := func(name, text string) {
 		t.Helper()
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755); err != nil {

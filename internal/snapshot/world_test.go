@@ -154,7 +154,7 @@ func (w *world) content(dir string) map[string]string {
 // wantNotOpen fails if an unfinished restore left a database.
 func (w *world) wantNotOpen(dir string) {
 	w.t.Helper()
-	for _, folder := range []string{dir, dir + unfinishedSuffix} {
+	for _, folder := range []string{dir, dir + UnfinishedSuffix} {
 		if _, err := os.Stat(filepath.Join(folder, currentName)); !errors.Is(err, fs.ErrNotExist) {
 			w.t.Fatalf("%s can be opened after a failed restore: %v", folder, err)
 		}

@@ -32,6 +32,7 @@ func Command(e *command.Env, category string) *cli.Command {
 			command.String("from", "`URL` of the chain on the primary, http://HOST:PORT/v1/CHAIN, or the folder of its segments.to"),
 			command.String("key-file", "`FILE` with the API key of the primary"),
 			command.String("serve", "also serve the replica over HTTP at `ADDRESS`"),
+			command.String("bootstrap", "restore a missing database from the snapshots of the primary at `URL`"), command.TrustFlag(),
 			command.Bool("once", "apply the segments that exist, then exit"),
 			command.Bool("promote", "make the replica a database of its own, which can be synced from a source"),
 			command.StringDefault("wal", "write-ahead log, `on|off`; off is faster, but a crash loses the newest segments, which are applied again", "on"),

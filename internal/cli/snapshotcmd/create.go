@@ -22,6 +22,7 @@ func (p *program) createCommand() *cli.Command {
 			command.Bool("digest", "also store the digest of all rows, which takes as long as birthmark dump --digest"),
 			command.String("sign", "sign with the secret key of minisign in `FILE`"),
 			command.String("keep", "then remove all but the newest `N` snapshots"),
+			command.Bool("force", "also if the latest snapshot there is of another branch of the chain, or of a newer copy of the database"),
 			jobsFlag(),
 		}, command.DatabaseFlags(), command.ProgressFlags()),
 		Action: command.Profiled(p.create),
@@ -52,7 +53,7 @@ func (p *program) create(c *cli.Context) error {
 	if c.IsSet("sign") {
 		set.Snapshots.Sign = c.String("sign")
 	}
-	o := daemon.CreateSnapshot{To: c.String("to"), Digest: c.Bool("digest")}
+	o := daemon.CreateSnapshot{To: c.String("to"), Digest: c.Bool("digest"), Force: c.Bool("force")}
 	if o.To == "" {
 		o.To = set.Snapshots.To
 	}
@@ -72,7 +73,9 @@ func (p *program) create(c *cli.Context) error {
 	o.Progress = advance
 	r, created, err := p.Host(c).CreateSnapshot(c.Context, set, o)
 	if err != nil {
-		return err
+		stop()
+		return interrupted(c, err, "no snapshot was created, and the latest one is unchanged; run the same command to resume: it does not "+
+			"store again what is stored")
 	}
 	var removed []string
 	if keep > 0 {

@@ -72,7 +72,9 @@ func (p *program) restore(c *cli.Context) error {
 	}
 	s, restored, err := p.Host(c).RestoreSnapshot(c.Context, set, o)
 	if err != nil {
-		return err
+		stop()
+		return interrupted(c, err, "no database was created; run the same command to resume: it does not download again what is in "+
+			set.DB+snapshot.UnfinishedSuffix)
 	}
 	stop()
 	a := restoreAnswer{

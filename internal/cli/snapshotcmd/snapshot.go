@@ -2,12 +2,15 @@
 package snapshotcmd
 
 import (
+	"context"
+	"errors"
 	"regexp"
 	"slices"
 
 	"birthmark/internal/cli/command"
 	"birthmark/internal/config"
 	"birthmark/internal/progress"
+	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
 )
@@ -61,6 +64,14 @@ func address(c *cli.Context, set *config.Chain, settings ...string) (url, which 
 			"https://HOST/PATH (or snapshots.to in the settings)")
 	}
 	return url, which, nil
+}
+
+// interrupted returns err, or an error that describes what is left after Ctrl-C.
+func interrupted(c *cli.Context, err error, left string) error {
+	if err == nil || c.Context.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return model.Errorf(model.Internal, "interrupted", "interrupted: %s", left)
 }
 
 // transfer shows the progress of a transfer of bytes until stop is called.

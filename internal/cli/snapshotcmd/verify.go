@@ -83,7 +83,8 @@ func (p *program) verify(c *cli.Context) error {
 	advance, stop := p.transfer("snapshot verify")
 	defer stop()
 	if problems, err = r.Verify(c.Context, s, n, advance); err != nil {
-		return err
+		stop()
+		return interrupted(c, err, "not all files were read; run the same command to read them all again")
 	}
 	stop()
 	a.Problems = append(a.Problems, problems...)

@@ -68,6 +68,7 @@ type Options struct {
 	LookupEnv       func(string) (string, bool) // nil: no environment
 	Transport       http.RoundTripper           // nil: the default
 	PlainHTTP       bool                        // allow http:// to other machines
+	Write           bool                        // reject storage that can only be read
 }
 
 // Open returns the storage of a URL: a folder, s3://BUCKET/PREFIX, https://HOST/PATH, or http:// to this machine. Nothing
@@ -87,6 +88,9 @@ func Open(text string, o Options) (Target, error) {
 	if u.User != nil {
 		return nil, badURL("%s://%s contains credentials, which processes and logs would show: use AWS_ACCESS_KEY_ID and "+
 			"AWS_SECRET_ACCESS_KEY, or a file", scheme, u.Host)
+	}
+	if o.Write && (scheme == "https" || scheme == "http") {
+		return nil, badURL("%w", ErrReadOnly)
 	}
 	switch scheme {
 	case "s3":

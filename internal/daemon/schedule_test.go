@@ -1,0 +1,59 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A snapshot is created in each interval in which blocks were added, at the tip of the source, and again ten minutes after
+// a failure.
+func TestSnapshotsAreCreatedOnlyIfBlocksWereAdded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, tip, ready := time.Now(), "", false
+		var fail error
+		var made, failures []string
+		at := func() string { return fmt.Sprint(tip, " ", time.Since(began).Round(time.Minute)) }
+		s := schedule{
+			every: time.Hour, now: time.Now, ready: func() bool { return ready }, tip: func() string { return tip },
+			create: func() (string, error) {
+				if fail == nil {
+					made = append(made, at())
+				}
+				return tip, fail
+			},
+			failed: func(_ error, pause time.Duration) { failures = append(failures, at()+" "+pause.String()) },
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.run(ctx, began.Add(30*time.Minute), "a")
+		}()
+		for _, step := range []func(){
+			func() { tip, ready = "a", true }, // the tip of the last snapshot: none is created
+			func() {},
+			func() { tip, ready = "b", false }, // not at the tip of the source
+			func() { ready = true },
+			func() {}, // no new block
+			func() { tip, fail = "c", errors.New("full") },
+			func() { fail = nil },
+		} {
+			step()
+			synctest.Wait()
+			time.Sleep(2 * time.Hour) // of the bubble's clock
+		}
+		cancel()
+		<-ended
+		if want := []string{"b 6h0m0s", "c 12h0m0s"}; !slices.Equal(made, want) {
+			t.Errorf("snapshots %q, expected %q", made, want)
+		}
+		if len(failures) != 12 || failures[0] != "c 10h0m0s 10m0s" {
+			t.Errorf("failures %q", failures)
+		}
+	})
+}
