@@ -27,8 +27,8 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 	}{
 		"nothing":              {nil, "offset 0: expected era and block, found the end"},
 		"no array":             {raw(t, 5), "offset 0: expected era and block as an array, found an unsigned integer"},
-		"later era":            {raw(t, list{8, list{}}), "(tag 8), which this version cannot read: it reads tags 0 (Byron) to 7 (Conway); install"},
-		"far later era":        {raw(t, list{264, list{}}), "block of an era after Conway (tag 264)"},
+		"later era":            {raw(t, list{9, list{}}), "(tag 9), which this version cannot read: it reads tags 0 (Byron) to 8 (Dijkstra); install"},
+		"far later era":        {raw(t, list{264, list{}}), "block of an era after Dijkstra (tag 264)"},
 		"no header":            {raw(t, list{7, list{}}), "expected header"},
 		"bytes behind":         {append(bytes.Clone(good), 0), "1 bytes follow the block"},
 		"more than a block":    {raw(t, list{7, cbor.RawMessage(good), 0}), "conway header"},
@@ -68,7 +68,7 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 			t.Errorf("a good block after %s: %v", name, err)
 		}
 	}
-	_, _, err := decodedAs(t, "mainnet").Block(raw(t, list{8, list{}}))
+	_, _, err := decodedAs(t, "mainnet").Block(raw(t, list{9, list{}}))
 	if kind, code := model.KindOf(err); kind != model.BadSource || code != "unknown_era" {
 		t.Errorf("a later era: %v", err)
 	}

@@ -73,7 +73,7 @@ type blockFields struct {
 	Time    int    `expr:"time" doc:"start of its slot in unix seconds" example:"1755627965"`
 	Slot    int    `expr:"slot" doc:"its slot" example:"164061674"`
 	Epoch   int    `expr:"epoch" doc:"the epoch of its slot" example:"577"`
-	Era     string `expr:"era" doc:"byron, shelley, allegra, mary, alonzo, babbage or conway" example:"conway"`
+	Era     string `expr:"era" doc:"byron, shelley, allegra, mary, alonzo, babbage, conway or dijkstra" example:"conway"`
 	Issuer  []byte `expr:"issuer" doc:"key of the block issuer, 32 bytes, in Byron 64" example:"5efcfe47ba8846f293938fc3f44cb842ace6412c9f740ad91abfec3873505fb1"`
 	Pool    string `expr:"pool" doc:"the pool that made it, pool1…; empty in Byron" example:"pool1spus7k8cy5qcs82xhw60dwwk2d4vrfs0m5vr2zst04gtq700gjn"`
 	Size    int    `expr:"size" doc:"bytes" example:"9543"`

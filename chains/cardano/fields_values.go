@@ -103,7 +103,7 @@ func (v *view) size() int {
 		return n
 	}
 	n += 1 + len(v.parts.Witnesses) + max(1, len(v.parts.Auxiliary))
-	if v.txs.Header.Era >= ledger.EraAlonzo {
+	if era := v.txs.Header.Era; era >= ledger.EraAlonzo && (era < ledger.EraDijkstra || !v.Tx.Valid) {
 		n++
 	}
 	return n

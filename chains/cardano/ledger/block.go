@@ -190,6 +190,8 @@ func (d *Decoder) body(whole *int, f *HeaderFields) {
 		d.boundaryBody(whole, f)
 	case EraByron:
 		d.byronBody(whole, f)
+	case EraDijkstra:
+		d.dijkstraBody(whole, f)
 	default:
 		d.segments(whole, f)
 	}

@@ -23,9 +23,10 @@ const (
 	EraAlonzo
 	EraBabbage
 	EraConway
+	EraDijkstra
 )
 
-var EraNames = [...]string{"byron", "byron", "shelley", "allegra", "mary", "alonzo", "babbage", "conway"}
+var EraNames = [...]string{"byron", "byron", "shelley", "allegra", "mary", "alonzo", "babbage", "conway", "dijkstra"}
 
 // Header is the JSON of a block's header. Keys are in hex.
 type Header struct {
@@ -103,22 +104,22 @@ func checkHeader(raw []byte) error {
 
 // checkEra returns an error of the code unknown_era if this version cannot read the blocks of an era.
 func checkEra(tag uint64) error {
-	if tag > EraConway {
+	if tag > EraDijkstra {
 		return model.Errorf(model.BadSource, "unknown_era",
-			"block of an era after Conway (tag %d), which this version cannot read: it reads tags 0 (Byron) to %d (Conway); "+
-				"install a newer version of birthmark", tag, EraConway)
+			"block of an era after Dijkstra (tag %d), which this version cannot read: it reads tags 0 (Byron) to %d "+
+				"(Dijkstra); install a newer version of birthmark", tag, EraDijkstra)
 	}
 	return nil
 }
 
 // CheckTxEra returns an error of the code unknown_era if this version cannot read the transactions of an era, by its
-// number: 1 Shelley, 6 Conway.
+// number: 1 Shelley, 7 Dijkstra.
 func CheckTxEra(number uint64) error {
 	if number < EraShelley-1 {
 		return model.Errorf(model.BadSource, "unknown_era", "a transaction of Byron: expected one since Shelley")
 	}
-	if number > EraConway-1 {
-		return model.Errorf(model.BadSource, "unknown_era", "a transaction of an era after Conway (number %d), which this version cannot read: "+
+	if number > EraDijkstra-1 {
+		return model.Errorf(model.BadSource, "unknown_era", "a transaction of an era after Dijkstra (number %d), which this version cannot read: "+
 			"install a newer version of birthmark", number)
 	}
 	return nil
@@ -156,6 +157,9 @@ func readHeader(w *cbor.Walker, n *genesis.Network, era byte) HeaderFields {
 		version := body.Fields("protocol version")
 		readVersion(&version, &f)
 		version.End()
+	}
+	if era >= EraDijkstra {
+		body.SkipRest() // fields of Leios
 	}
 	body.End()
 	whole.Skip("signature of the header")

@@ -32,7 +32,7 @@ func (d *Decoder) auxiliary(start int) {
 
 // keepRaw sets [model.Tx.Raw]: the transaction as a wallet submits it (rule transaction of the ledger's CDDL), which is
 // body, witnesses, since Alonzo whether its scripts succeeded, and auxiliary data or null. In Byron it is stored in one
-// piece.
+// piece; since Dijkstra only a failed transaction states it.
 func (d *Decoder) keepRaw(txs []model.Tx, era byte) {
 	room := 0
 	for i := range d.Parts {
@@ -45,7 +45,7 @@ func (d *Decoder) keepRaw(txs []model.Tx, era byte) {
 		switch {
 		case era < EraShelley:
 			own = append(own, p.Body...)
-		case era < EraAlonzo:
+		case era < EraAlonzo, era == EraDijkstra && !d.Failed[i]:
 			own = append(append(append(own, cbor.Array<<5|3), p.Body...), p.Witnesses...)
 		default:
 			own = append(append(append(own, cbor.Array<<5|4), p.Body...), p.Witnesses...)

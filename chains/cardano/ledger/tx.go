@@ -80,6 +80,8 @@ func (d *Decoder) tx(failed bool) (tx model.Tx) {
 			first := len(d.outputs)
 			d.output()
 			tx.Outputs = d.outputs[first:len(d.outputs):len(d.outputs)]
+		case key == bodyNested:
+			w.FailAt(at, "nested transactions, which this version cannot read")
 		default:
 			w.Skip("transaction body")
 		}

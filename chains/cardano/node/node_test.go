@@ -91,8 +91,8 @@ func TestMalformedHeadersFromNodesAreReported(t *testing.T) {
 	if h, err := describe(n, tag, header); err != nil || h.Hash != b.Hash || h.Slot != b.Slot || h.Size < len(header) {
 		t.Errorf("%+v, %v", h, err)
 	}
-	_, err = describe(n, ledger.EraConway+1, header)
-	cardanotest.WantError(t, err, "unknown_era", "tag 8")
+	_, err = describe(n, ledger.EraDijkstra+1, header)
+	cardanotest.WantError(t, err, "unknown_era", "tag 9")
 	_, err = describe(n, tag, header[:len(header)-1])
 	cardanotest.WantError(t, err, "bad_block", "conway header of block")
 	_, err = (&Source{address: "relay:3001"}).point(ouroboros.Tip{Number: 1 << 40})
@@ -135,4 +135,15 @@ func sourceOf(t testing.TB, uri string, o model.SourceOptions) *Source {
 	s.Poll = 5 * time.Millisecond
 	t.Cleanup(func() { s.Close() })
 	return s
+}
+
+// A mempool with transactions of an unknown era, or with invalid bytes, is an error that names the node.
+func TestMempoolOfAnUnknownEra(t *testing.T) {
+	l := &Local{Source: &Source{address: "node.socket"}}
+	_, _, err := l.identify([]ouroboros.PoolTx{{Era: ledger.EraDijkstra, Raw: []byte{0x80}}})
+	cardanotest.WantError(t, err, "unknown_era", "the mempool of node.socket", "an era after Dijkstra (number 8)", "newer version")
+	_, _, err = l.identify([]ouroboros.PoolTx{{Era: 0, Raw: []byte{0x80}}})
+	cardanotest.WantError(t, err, "unknown_era", "transaction of Byron")
+	_, _, err = l.identify([]ouroboros.PoolTx{{Era: 6, Raw: []byte{0x80}}})
+	cardanotest.WantError(t, err, "bad_answer", "node.socket has an invalid transaction in its mempool")
 }
