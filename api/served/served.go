@@ -36,6 +36,8 @@ type Chain struct {
 	Submitter model.Submitter
 	Fees      model.FeeEstimator
 
+	Node model.Source // the same node, for interfaces of a single chain; nil: none
+
 	// Watch are the watch lists of clients; nil: the server accepts none. Accounts parses their extended public keys.
 	Watch    *watchlist.Lists
 	Accounts watchlist.Parser

@@ -58,6 +58,7 @@ func (s *handle) chain(chain model.Chain) *served.Chain {
 		Segments: s.segments,
 		Watch:    s.watchLists, Accounts: Accounts(chain),
 	}
+	c.Node = s.node
 	c.Submitter, _ = s.node.(model.Submitter)
 	c.Fees, _ = s.node.(model.FeeEstimator)
 	return c

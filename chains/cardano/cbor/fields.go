@@ -64,6 +64,9 @@ func (f *Fields) SkipRest() {
 	}
 }
 
+// Fail is [Walker.Fail].
+func (f *Fields) Fail(format string, args ...any) { f.w.Fail(format, args...) }
+
 // Err returns the first error of the walker.
 func (f *Fields) Err() error { return f.w.Err }
 
