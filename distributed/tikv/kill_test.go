@@ -301,7 +301,8 @@ func TestClusterKilled(t *testing.T) {
 		n := 1
 		for ctx.Err() == nil {
 			if err := writeGeneration(ctx, s, n+1); err != nil {
-				if !errors.Is(err, context.Canceled) {
+				// A write that was cancelled while the cluster was away can have happened or not.
+				if ctx.Err() == nil {
 					t.Errorf("writing generation %d: %v", n+1, err)
 				}
 				break
