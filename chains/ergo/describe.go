@@ -1,7 +1,6 @@
 package ergo
 
 import (
-	"bytes"
 	"encoding/hex"
 	"strconv"
 
@@ -57,29 +56,13 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 	return d, nil
 }
 
-// maxTreeHead is the largest number of bytes in front of the script of a tree without constants: header and size.
-const maxTreeHead = 6
-
 // treeSize returns the size of the ErgoTree with an address that begins b, or -1 if it is not that tree.
 func (c *chain) treeSize(text string, b []byte) int {
 	address, err := parseAddress(c.net, text)
 	if err != nil {
 		return -1
 	}
-	script, head := address[1:], 0
-	switch address[0] {
-	case typeP2PK:
-		script = sigma.PublicKeyTree([sigma.PointSize]byte(script))[1:]
-		head = maxTreeHead
-	case typeP2SH:
-		script = sigma.ScriptHashTree([sigma.ScriptHashSize]byte(script))[1:]
-		head = maxTreeHead
-	}
-	at := bytes.Index(b[:min(len(b), head+len(script))], script)
-	if at < 0 || !bytes.Equal(appendAddress(nil, b[:at+len(script)], nil), address) {
-		return -1
-	}
-	return at + len(script)
+	return TreeSize(address, b)
 }
 
 func describeConstant(raw []byte) model.EncodedValue {

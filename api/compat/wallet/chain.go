@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"birthmark/api/compat/bounded"
 	"birthmark/api/served"
 	"birthmark/core/pending"
 	"birthmark/core/query"
@@ -21,10 +22,10 @@ type Chain struct {
 	scripts model.Scripter
 
 	headers   headerHashes
-	trees     bounded[model.Hash, *blockTree] // by block
-	weights   bounded[model.Hash, int]        // by block
-	spendable bounded[Key, bool]              // scripts without an address
-	touches   bounded[model.Hash, []Key]      // by block: the scripts of its inputs and outputs
+	trees     bounded.Map[model.Hash, *blockTree] // by block
+	weights   bounded.Map[model.Hash, int]        // by block
+	spendable bounded.Map[Key, bool]              // scripts without an address
+	touches   bounded.Map[model.Hash, []Key]      // by block: the scripts of its inputs and outputs
 }
 
 const (
@@ -46,9 +47,9 @@ func New(ctx context.Context, c *served.Chain) (*Chain, error) {
 	}
 	w := &Chain{
 		served: c, scripts: scripts,
-		trees:   bounded[model.Hash, *blockTree]{maxBytes: 32 << 20, size: func(t *blockTree) int { return t.bytes() }},
-		weights: bounded[model.Hash, int]{maxBytes: 1 << 20}, spendable: bounded[Key, bool]{maxBytes: 1 << 20},
-		touches: bounded[model.Hash, []Key]{maxBytes: 8 << 20, size: func(ks []Key) int { return len(ks) * len(Key{}) }},
+		trees:   bounded.Map[model.Hash, *blockTree]{MaxBytes: 32 << 20, Size: func(t *blockTree) int { return t.bytes() }},
+		weights: bounded.Map[model.Hash, int]{MaxBytes: 1 << 20}, spendable: bounded.Map[Key, bool]{MaxBytes: 1 << 20},
+		touches: bounded.Map[model.Hash, []Key]{MaxBytes: 8 << 20, Size: func(ks []Key) int { return len(ks) * len(Key{}) }},
 	}
 	return w, w.View(ctx, func(v *View) error {
 		if !v.q.HasRaw() {

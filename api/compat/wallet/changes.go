@@ -162,7 +162,7 @@ func (v *View) touched(h model.HeightPk) ([]Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	if keys, known := v.chain.touches.get(row.Hash); known {
+	if keys, known := v.chain.touches.Get(row.Hash); known {
 		return keys, nil
 	}
 	seen := map[model.BirthPk]struct{}{}
@@ -185,6 +185,6 @@ func (v *View) touched(h model.HeightPk) ([]Key, error) {
 	for i := range values {
 		copy(keys[i][:], values[i])
 	}
-	v.chain.touches.put(row.Hash, keys)
+	v.chain.touches.Put(row.Hash, keys)
 	return keys, nil
 }

@@ -95,14 +95,14 @@ func (v *View) MerkleBranch(height uint32, position int) ([]model.Hash, error) {
 			position, height, row.TxCount)
 	}
 	h := model.HeightPk(height)
-	t, known := v.chain.trees.get(row.Hash)
+	t, known := v.chain.trees.Get(row.Hash)
 	if !known {
 		ids, err := v.q.BlockTxIDs(h, 0, row.TxCount)
 		if err != nil {
 			return nil, err
 		}
 		t = newBlockTree(ids)
-		v.chain.trees.put(row.Hash, t)
+		v.chain.trees.Put(row.Hash, t)
 	}
 	group, err := v.q.BlockTxIDs(h, position&^(1<<groupLevels-1), 1<<groupLevels)
 	if err != nil {

@@ -15,7 +15,7 @@ func (s *Script) check() error {
 	if s.spendable = s.spendable || s.birth == nil && len(s.pool) == 0; s.spendable {
 		return nil
 	}
-	spendable, known := s.v.chain.spendable.get(s.key)
+	spendable, known := s.v.chain.spendable.Get(s.key)
 	if !known {
 		var err error
 		if s.birth != nil {
@@ -26,7 +26,7 @@ func (s *Script) check() error {
 		if err != nil {
 			return err
 		}
-		s.v.chain.spendable.put(s.key, spendable)
+		s.v.chain.spendable.Put(s.key, spendable)
 	}
 	if s.spendable = true; !spendable {
 		s.birth, s.pool = nil, nil
