@@ -98,6 +98,17 @@ var rules = []rule{
 	{from: "api/compat/kupo", may: []string{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "chains/cardano/...",
 	}},
+	{from: "api/compat/bounded"},
+	{from: "api/compat/boxes", may: []string{
+		"model", "core/schema", "core/query/...", "core/pending", "api/ratelimit", "api/served", "api/compat/bounded", "chains/ergo/...",
+	}},
+	{from: "api/compat/boxes/boxestest", may: anything},
+	{from: "api/compat/ergonode", may: []string{
+		"model", "core/pending", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
+	}},
+	{from: "api/compat/ergoexplorer", may: []string{
+		"model", "core/schema", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
+	}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},

@@ -180,7 +180,13 @@ func (q *request) readTxs(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		return q.addTx("body", string(bytes.TrimSpace(text)))
+		text = bytes.TrimSpace(text)
+		if s, ok := q.chain.Model.(model.TxSerializer); ok && bytes.HasPrefix(text, []byte("{")) {
+			raw, err := s.SerializeTx(text)
+			q.node.txs = append(q.node.txs, raw)
+			return err
+		}
+		return q.addTx("body", string(bytes.Trim(text, `"`)))
 	}
 	if err := q.readBody(w, r); err != nil {
 		return err

@@ -71,6 +71,12 @@ type Submitter interface {
 	SubmitPackage(ctx context.Context, raws [][]byte, o SubmitOptions) (json []byte, err error)
 }
 
+// TxSerializer is a chain whose clients sign transactions in JSON.
+type TxSerializer interface {
+	// SerializeTx returns the bytes that [Submitter.Submit] takes. Its errors are of kind [Usage].
+	SerializeTx(json []byte) ([]byte, error)
+}
+
 // SubmitOptions are limits of the node; empty: its defaults. They are decimal numbers in the unit of the node.
 type SubmitOptions struct {
 	MaxFeeRate    string // Bitcoin: BTC per 1,000 virtual bytes

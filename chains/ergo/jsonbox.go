@@ -24,7 +24,11 @@ func (d *decoder) readOutputs() ([]sigma.Box, []claim) {
 
 func (d *decoder) readBox(b *sigma.Box, c *claim) {
 	s := &d.s
-	for o := s.object("a box", boxMembers); o.next(); {
+	members := boxMembers
+	if d.signed {
+		members = boxMembers[1:]
+	}
+	for o := s.object("a box", members); o.next(); {
 		switch string(o.name) {
 		case "boxId":
 			s.hex(c.id[:], "box id")

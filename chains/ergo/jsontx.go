@@ -38,7 +38,11 @@ func (d *decoder) readTx() {
 	s := &d.s
 	at := s.at
 	var t transaction
-	for o := s.object("a transaction", txMembers); o.next(); {
+	members := txMembers
+	if d.signed {
+		members = txMembers[1:]
+	}
+	for o := s.object("a transaction", members); o.next(); {
 		switch string(o.name) {
 		case "id":
 			s.hex(t.id[:], "transaction id")
@@ -55,6 +59,7 @@ func (d *decoder) readTx() {
 	if s.err != nil {
 		return
 	}
+	d.complete(&t)
 	err := d.verify(&t)
 	if err == nil && len(t.Inputs) == 0 {
 		err = errors.New("it has no inputs")
@@ -64,6 +69,21 @@ func (d *decoder) readTx() {
 		return
 	}
 	d.txs = append(d.txs, t)
+}
+
+// complete sets the ids that a signed transaction need not have.
+func (d *decoder) complete(t *transaction) {
+	if !d.signed {
+		return
+	}
+	if t.id == (sigma.ID{}) {
+		t.id = d.e.TxID(&t.Tx)
+	}
+	for i := range t.claims {
+		if c := &t.claims[i]; c.id == (sigma.ID{}) {
+			c.id = d.e.BoxID(&t.Outputs[i], &t.id, i)
+		}
+	}
 }
 
 // verify recomputes the ids of a transaction and its boxes.

@@ -34,7 +34,8 @@ func openNode(d *decoder, client rest.Options, o blocksource.Options) (model.Sou
 		return nil, err
 	}
 	o.Name, o.First = c.Host(), firstHeight
-	return blocksource.NewSource(&restNode{Client: c, net: d.net, decoders: sync.Pool{New: func() any { return d.clone() }}}, o), nil
+	n := &restNode{Client: c, net: d.net, decoders: sync.Pool{New: func() any { return d.clone() }}}
+	return &nodeSource{blockStream: blocksource.NewSource(n, o).(blockStream), node: n}, nil
 }
 
 // Blocks fetches blocks and decodes each while the next one is in transit. A block that does not decode is a permanent

@@ -53,3 +53,9 @@ func GenesisBoxes(name string) ([]sigma.Box, error) {
 	}
 	return d.boxes, nil
 }
+
+// StoredAddress returns the stored address of an ErgoTree.
+func StoredAddress(tree []byte) []byte { return appendAddress(nil, tree, nil) }
+
+// TreeHash returns the value of the index ergo_tree_hash: the Blake2b-256 of an ErgoTree.
+func TreeHash(tree []byte) [hashSize]byte { return treeHash(tree) }

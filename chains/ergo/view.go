@@ -112,7 +112,7 @@ func fitting(n *big.Int) int {
 }
 
 func (v *view) txSize() int {
-	if v.block == nil {
+	if v.source.id == (sigma.ID{}) { // the genesis
 		return 0
 	}
 	v.scratch = v.d.e.AppendTx(v.scratch[:0], &v.source.Tx, true)

@@ -224,6 +224,14 @@ var descriptions = map[string]description{
 		"path of Kupo's API (Cardano)",
 		"/kupo", pathsForm,
 	},
+	"serve.ergo_node": {
+		"path of the API of Ergo's node with its extra index",
+		"/node", pathsForm,
+	},
+	"serve.ergo_explorer": {
+		"path of the API of Ergo's explorer",
+		"/explorer", pathsForm,
+	},
 	"segments.keep": {
 		"record the updates of the database as segments for replicas, and keep this many bytes of them; off: record none",
 		"1GiB", anyOf(sizeForm, form{"const": false}, oneOf("off", "no")),

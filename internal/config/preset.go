@@ -28,6 +28,10 @@ var presets = map[string][]Index{
 		{Name: "stake_credential", Options: listed}, {Name: "policy", Options: listed},
 		{Name: "datum_hash"}, {Name: "script_hash"},
 	},
+	// The APIs of Ergo's node and explorer list the boxes of a tree and of a template, with totals, newest first.
+	"ergo_node": {
+		{Name: "address"}, {Name: "ergo_tree_hash", Options: hot}, {Name: "ergo_tree_template_hash", Options: hot},
+	},
 }
 
 // hot are the options for values with millions of outputs.

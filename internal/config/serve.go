@@ -17,8 +17,12 @@ type Serve struct {
 	Esplora   string `yaml:"esplora,omitempty" json:"esplora,omitempty"`
 	Blockbook string `yaml:"blockbook,omitempty" json:"blockbook,omitempty"`
 
-	// Path of the API of Kupo, such as /kupo. Cardano only; the others are for Bitcoin.
+	// Path of the API of Kupo, such as /kupo. Cardano only; those above are for Bitcoin.
 	Kupo string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
+
+	// Paths of the API of Ergo's node with its extra index, such as /node, and of Ergo's explorer, such as /explorer.
+	ErgoNode     string `yaml:"ergo_node,omitempty" json:"ergo_node,omitempty"`
+	ErgoExplorer string `yaml:"ergo_explorer,omitempty" json:"ergo_explorer,omitempty"`
 }
 
 var serveKeys = []key[Chain]{
@@ -29,11 +33,13 @@ var serveKeys = []key[Chain]{
 	{name: "serve.esplora", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Esplora, v) }},
 	{name: "serve.blockbook", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockbook, v) }},
 	{name: "serve.kupo", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Kupo, v) }},
+	{name: "serve.ergo_node", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoNode, v) }},
+	{name: "serve.ergo_explorer", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoExplorer, v) }},
 }
 
 // ForBitcoin reports whether any of the protocols is one of Bitcoin's wallets.
 func (s Serve) ForBitcoin() bool {
-	s.Kupo = ""
+	s.Kupo, s.ErgoNode, s.ErgoExplorer = "", "", ""
 	return s != Serve{}
 }
 

@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"birthmark/api/compat/blockbook"
+	"birthmark/api/compat/boxes"
+	"birthmark/api/compat/ergoexplorer"
+	"birthmark/api/compat/ergonode"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/wallet"
@@ -72,11 +75,40 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 				AnyOrigin: len(s.set.CORSOrigins) == 0,
 			})
 		})
+		if err == nil {
+			err = s.wireErgo(ctx, c, set, below)
+		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// wireErgo adds the APIs of Ergo's node and explorer.
+func (s *Server) wireErgo(
+	ctx context.Context, c *served.Chain, set *config.Chain, below func(setting, path string, handler func() (http.Handler, error)) error,
+) error {
+	if set.Serve.ErgoNode == "" && set.Serve.ErgoExplorer == "" {
+		return nil
+	}
+	common, err := boxes.New(ctx, c)
+	if err != nil {
+		return At(serveOrigin(set), err)
+	}
+	go func() { _ = common.Prepare(ctx) }() // requests wait for it, and continue it if it fails
+	anyOrigin := len(s.set.CORSOrigins) == 0
+	err = below("serve.ergo_node", set.Serve.ErgoNode, func() (http.Handler, error) {
+		return ergonode.New(ergonode.Options{Chain: common, Path: set.Serve.ErgoNode, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
+	})
+	if err != nil {
+		return err
+	}
+	return below("serve.ergo_explorer", set.Serve.ErgoExplorer, func() (http.Handler, error) {
+		return ergoexplorer.New(ergoexplorer.Options{
+			Chain: common, Path: set.Serve.ErgoExplorer, Log: s.h.Log, AnyOrigin: anyOrigin,
+		}), nil
+	})
 }
 
 // serveOrigin returns the place that set the first protocol of a chain.

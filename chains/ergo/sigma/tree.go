@@ -100,3 +100,22 @@ func PublicKeyTree(key [PointSize]byte) []byte {
 func ScriptHashTree(hash [ScriptHashSize]byte) []byte {
 	return bytes.Join([][]byte{{0}, scriptHashHead, hash[:], scriptHashTail}, nil)
 }
+
+// TreeConstants returns the serialized constants of a tree, none if they are part of its script.
+func TreeConstants(b []byte) (constants [][]byte, err error) {
+	if _, err := ParseTree(b); err != nil {
+		return nil, err
+	}
+	r := reader{b: b}
+	header := r.byte("header of the tree")
+	if header&treeHasSize != 0 {
+		r.uint("size of the tree")
+	}
+	if header&treeSegregation == 0 {
+		return nil, nil
+	}
+	for n := r.length(maxConstants, "number of constants"); n > 0; n-- {
+		constants = append(constants, r.constant())
+	}
+	return constants, r.err
+}

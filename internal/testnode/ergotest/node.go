@@ -32,6 +32,7 @@ type Node struct {
 	pruned  model.HeightPk      // blocks below this height are pruned
 	full    *Block              // the last block of the best chain of full blocks; nil: none
 	fault   Fault
+	pool    pool
 
 	asked  map[string]int
 	active int
@@ -148,6 +149,7 @@ func (n *Node) announce(keep model.HeightPk, blocks []Block) {
 		}
 		n.stale[b.Height] = slices.DeleteFunc(n.stale[b.Height], func(id model.Hash) bool { return id == b.ID })
 		n.best = append(n.best, b)
+		n.confirm(b)
 	}
 }
 

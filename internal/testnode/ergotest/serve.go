@@ -115,6 +115,8 @@ func (n *Node) answer(r *http.Request, body []byte) Answer {
 		return n.info()
 	case r.Method == http.MethodGet && r.URL.Path == "/utxo/genesis":
 		return found(n.options.Genesis)
+	case path[0] == "transactions":
+		return n.transactions(r, rest, body)
 	case path[0] != "blocks":
 	case r.Method == http.MethodPost && r.URL.Path == "/blocks/headerIds" && !n.options.Old:
 		return n.blocks(body)
@@ -237,7 +239,7 @@ func (n *Node) blocks(body []byte) Answer {
 func (n *Node) info() Answer {
 	i := map[string]any{
 		"name": "ergotest", "appVersion": "6.0.4", "network": n.options.Network, "stateType": "utxo",
-		"currentTime": 0, "launchTime": 0, "lastSeenMessageTime": 0, "unconfirmedCount": 0, "peersCount": 0,
+		"currentTime": 0, "launchTime": 0, "lastSeenMessageTime": 0, "unconfirmedCount": len(n.pool.txs), "peersCount": 0,
 		"isMining": false, "isExplorer": false, "eip27Supported": true, "eip37Supported": true,
 		"fullHeight": nil, "headersHeight": nil, "maxPeerHeight": nil, "bestFullHeaderId": nil, "bestHeaderId": nil,
 		"previousFullHeaderId": nil, "genesisBlockId": nil, "difficulty": nil, "stateRoot": nil,

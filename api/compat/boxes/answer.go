@@ -1,0 +1,119 @@
+package boxes
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"birthmark/api/ratelimit"
+	"birthmark/chains/ergo/sigma"
+)
+
+// Answer collects the body of an answer. A long one is sent in parts.
+type Answer struct {
+	Out  []byte
+	Ctx  context.Context
+	Sent bool // a part was sent
+
+	w       http.ResponseWriter
+	r       *http.Request
+	release func() // of the cost of a long answer; nil: it is short
+}
+
+// NewAnswer returns an empty answer to a request.
+func NewAnswer(w http.ResponseWriter, r *http.Request) *Answer {
+	return &Answer{Ctx: r.Context(), w: w, r: r}
+}
+
+// flushAt is the size in bytes of the parts in which long answers are sent.
+const flushAt = 64 << 10
+
+// Flush sends the answer so far if it is long. A long answer costs more than others, and has no time limit.
+func (a *Answer) Flush(v *View) error {
+	if len(a.Out) < flushAt {
+		return nil
+	}
+	if !a.Sent {
+		release, err := ratelimit.Take(a.w, ratelimit.Heavy)
+		if err != nil {
+			return err
+		}
+		a.release = release
+		r, err := ratelimit.Stream(a.w, a.r)
+		if err != nil {
+			return err
+		}
+		a.Ctx, v.Q.Ctx, a.Sent = r.Context(), r.Context(), true
+	}
+	_, err := a.w.Write(a.Out)
+	if a.Out = a.Out[:0]; err == nil {
+		err = a.Ctx.Err()
+	}
+	return err
+}
+
+// End sends the rest of the answer.
+func (a *Answer) End() {
+	if !a.Sent {
+		a.w.Header()["Content-Length"] = []string{strconv.Itoa(len(a.Out))}
+	}
+	_, _ = a.w.Write(a.Out) // fails only if the client is gone
+}
+
+// Free releases the cost of the answer. It is called once, after End or after a failure.
+func (a *Answer) Free() {
+	if a.release != nil {
+		a.release()
+	}
+}
+
+// Add appends parts of JSON.
+func (a *Answer) Add(parts ...string) {
+	for _, p := range parts {
+		a.Out = append(a.Out, p...)
+	}
+}
+
+// Uint appends a number.
+func (a *Answer) Uint(n uint64) { a.Out = strconv.AppendUint(a.Out, n, 10) }
+
+// Int appends a number.
+func (a *Answer) Int(n int) { a.Out = strconv.AppendInt(a.Out, int64(n), 10) }
+
+// Hex appends bytes as a string of hex digits.
+func (a *Answer) Hex(b []byte) {
+	a.Out = append(a.Out, '"')
+	a.Out = hex.AppendEncode(a.Out, b)
+	a.Out = append(a.Out, '"')
+}
+
+// ID appends an id.
+func (a *Answer) ID(id sigma.ID) { a.Hex(id[:]) }
+
+// Text appends a string.
+func (a *Answer) Text(text string) {
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // impossible for a string
+	}
+	a.Out = append(a.Out, b...)
+}
+
+// Comma appends a comma before every item of a list but the first.
+func (a *Answer) Comma(i int) {
+	if i > 0 {
+		a.Out = append(a.Out, ',')
+	}
+}
+
+// IDs appends a list of ids.
+func (a *Answer) IDs(ids []sigma.ID) {
+	a.Add("[")
+	for i, id := range ids {
+		a.Comma(i)
+		a.ID(id)
+	}
+	a.Add("]")
+}

@@ -1,0 +1,125 @@
+package boxes
+
+import (
+	"encoding/binary"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/ergo/sigma"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Block is a block of the chain. It is immutable.
+type Block struct {
+	Height  model.HeightPk
+	ID      model.Hash
+	Header  *sigma.Header
+	Bytes   int // of the header
+	Size    int // of the block
+	TxCount int
+
+	before []uint32 // boxes of the block before each transaction, and their number
+}
+
+func (b *Block) memory() int { return 512 + b.Bytes + 4*len(b.before) }
+
+// Boxes returns the number of boxes that the block creates.
+func (b *Block) Boxes() int { return int(b.before[b.TxCount]) }
+
+// Block returns the block at a height, which must exist.
+func (v *View) Block(h model.HeightPk) (*Block, error) {
+	if b := v.blocks[h]; b != nil {
+		return b, nil
+	}
+	row, err := v.Q.BlockRow(h)
+	if err != nil {
+		return nil, err
+	}
+	b, known := v.chain.blocks.Get(row.Hash)
+	if !known {
+		if b, err = v.readBlock(h, &row); err != nil {
+			return nil, err
+		}
+		v.chain.blocks.Put(row.Hash, b)
+	}
+	v.blocks[h] = b
+	return b, nil
+}
+
+func (v *View) readBlock(h model.HeightPk, row *schema.BlockRow) (*Block, error) {
+	raw := append([]byte(nil), row.Header...)
+	header, err := sigma.ParseHeader(raw)
+	if err != nil {
+		return nil, err
+	}
+	b := &Block{
+		Height: h, ID: row.Hash, Header: header, Bytes: len(raw), Size: row.Size, TxCount: row.TxCount,
+		before: make([]uint32, row.TxCount+1),
+	}
+	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, h.First().AppendTo(nil), (h + 1).First().AppendTo(nil), false) {
+		if err != nil {
+			return nil, err
+		}
+		b.before[model.UtxoPk(binary.BigEndian.Uint64(kv.Key)).TxIndex()+1]++
+	}
+	for i := range row.TxCount {
+		b.before[i+1] += b.before[i]
+	}
+	return b, nil
+}
+
+// BlockOf returns the block with an id; nil if the chain has none.
+func (v *View) BlockOf(id model.Hash) (*Block, error) {
+	h, ok, err := v.Q.HeightOf(id)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return v.Block(h)
+}
+
+// TxPks returns the transactions of the block.
+func (b *Block) TxPks() ([]model.TxPk, error) {
+	pks := make([]model.TxPk, b.TxCount)
+	for i := range pks {
+		var err error
+		if pks[i], err = model.NewTxPk(b.Height, i); err != nil {
+			return nil, err
+		}
+	}
+	return pks, nil
+}
+
+// Types of the sections of a block, by which they have ids.
+const (
+	SectionTransactions = 102
+	SectionProofs       = 104
+	SectionExtension    = 108
+)
+
+// Section returns the id of a section of the block.
+func (b *Block) Section(kind byte, root sigma.ID) sigma.ID {
+	raw := append([]byte{kind}, b.ID[:]...)
+	return blake2b.Sum256(append(raw, root[:]...))
+}
+
+// versionOffset is added to the version of the transactions of a block, which since version 2 is written in front of
+// them: no block has as many transactions.
+const versionOffset = 10_000_000
+
+// SectionSize returns the size in bytes of the section with the transactions of a block, whose sizes sum to txs.
+func SectionSize(b *Block, txs int) int {
+	size := len(b.ID) + len(binary.AppendUvarint(nil, uint64(b.TxCount))) + txs
+	if v := b.Header.Version; v > 1 {
+		size += len(binary.AppendUvarint(nil, versionOffset+uint64(v)))
+	}
+	return size
+}
+
+// EachID calls visit with the ids of the blocks from a height to another one.
+func (v *View) EachID(from, to model.HeightPk, visit func(model.Hash)) error {
+	return v.Q.EachBlock(from, to+1, func(_ model.HeightPk, row *schema.BlockRow) error {
+		visit(row.Hash)
+		return nil
+	})
+}

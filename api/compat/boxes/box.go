@@ -1,0 +1,202 @@
+package boxes
+
+import (
+	"birthmark/chains/ergo/sigma"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Box is an output of a transaction, with its place and its spender.
+type Box struct {
+	Tx    *Tx
+	Pos   int          // in the outputs of Tx
+	Pk    model.UtxoPk // of a confirmed box
+	Block *Block       // nil: genesis or unconfirmed
+	Spend *Spend       // nil: unspent, or not requested
+
+	Genesis, Unconfirmed bool
+}
+
+// Box returns the box as the transaction has it.
+func (b *Box) Box() *sigma.Box { return &b.Tx.Outputs[b.Pos] }
+
+// ID returns the id of the box.
+func (b *Box) ID() sigma.ID { return b.Tx.BoxIDs[b.Pos] }
+
+// Height returns the height of the block of the box; 0 for the genesis and for an unconfirmed box.
+func (b *Box) Height() int {
+	if b.Block == nil {
+		return 0
+	}
+	return int(b.Block.Height)
+}
+
+// Spend is the input that spends a box.
+type Spend struct {
+	Tx    *Tx
+	Index int
+}
+
+// Proof returns the proof of the input.
+func (s *Spend) Proof() []byte { return s.Tx.Inputs[s.Index].Proof }
+
+// AllBoxes returns boxes of the chain with their spenders.
+func (v *View) AllBoxes(pks []model.UtxoPk) ([]Box, error) {
+	spenders, err := v.Q.SpendersOf(pks)
+	if err != nil {
+		return nil, err
+	}
+	return v.BoxesSpent(pks, spenders)
+}
+
+// UnspentBoxes returns boxes of the chain that are not spent.
+func (v *View) UnspentBoxes(pks []model.UtxoPk) ([]Box, error) {
+	return v.BoxesSpent(pks, make([]*model.InputPk, len(pks)))
+}
+
+// BoxesSpent returns boxes of the chain with the inputs that spend them, nil for an unspent one.
+func (v *View) BoxesSpent(pks []model.UtxoPk, spenders []*model.InputPk) ([]Box, error) {
+	txs := make([]model.TxPk, 0, 2*len(pks))
+	for _, pk := range pks {
+		if !v.Q.IsGenesis(pk.Tx()) {
+			txs = append(txs, pk.Tx())
+		}
+	}
+	for _, by := range spenders {
+		if by != nil {
+			txs = append(txs, by.Tx())
+		}
+	}
+	parsed, err := v.Txs(txs)
+	if err != nil {
+		return nil, err
+	}
+	boxes := make([]Box, len(pks))
+	for i, pk := range pks {
+		b := &boxes[i]
+		b.Pk = pk
+		if v.Q.IsGenesis(pk.Tx()) {
+			b.Genesis = true
+			if b.Tx, err = v.genesisTx(pk); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		b.Tx, b.Pos, parsed = parsed[0], pk.Index(), parsed[1:]
+		if b.Block, err = v.Block(pk.Height()); err != nil {
+			return nil, err
+		}
+	}
+	for i, by := range spenders {
+		if by != nil {
+			boxes[i].Spend, parsed = &Spend{parsed[0], by.Index()}, parsed[1:]
+		}
+	}
+	return boxes, nil
+}
+
+// genesisTx returns the transaction of a genesis box.
+func (v *View) genesisTx(pk model.UtxoPk) (*Tx, error) {
+	n, err := v.genesisNumber(pk)
+	if err != nil {
+		return nil, err
+	}
+	if n >= uint64(len(v.chain.genesis)) {
+		return nil, model.Errorf(model.NotFound, "unsupported", "the genesis boxes of this network are not built in")
+	}
+	return v.chain.genesis[n], nil
+}
+
+// BoxOf returns the box with an id; ok is false if the chain has none.
+func (v *View) BoxOf(id sigma.ID) (pk model.UtxoPk, ok bool, err error) {
+	pks, err := v.BoxesOf([]sigma.ID{id})
+	if err != nil || pks[0] == nil {
+		return 0, false, err
+	}
+	return *pks[0], true, nil
+}
+
+// BoxesOf returns the boxes with ids; nil for one that the chain does not have.
+func (v *View) BoxesOf(ids []sigma.ID) ([]*model.UtxoPk, error) {
+	x, err := v.Q.Index(BoxIndex)
+	if err != nil {
+		return nil, err
+	}
+	values := make([][]byte, len(ids))
+	for i := range ids {
+		values[i] = ids[i][:]
+	}
+	births, err := v.Q.Births(v.Q.R, x.Number, values)
+	if err != nil {
+		return nil, err
+	}
+	pks := make([]*model.UtxoPk, len(ids))
+	for i, b := range births {
+		if b != nil {
+			pks[i] = &b.Utxo
+		}
+	}
+	return pks, nil
+}
+
+// Spends returns the boxes that a transaction spends, in the order of its inputs.
+func (v *View) Spends(tx model.TxPk) ([]model.UtxoPk, error) { return v.Q.SpendsOf(tx) }
+
+// BoxesBetween calls visit with the boxes of the chain from a position on, until it returns false.
+func (v *View) BoxesBetween(from, to []byte, visit func(model.UtxoPk) (bool, error)) error {
+	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
+		if err != nil {
+			return err
+		}
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		if more, err := visit(pk); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// OutputsOf returns the boxes that a transaction of the chain creates.
+func (v *View) OutputsOf(tx model.TxPk, t *Tx) ([]Box, error) {
+	pks := make([]model.UtxoPk, len(t.Outputs))
+	for i := range pks {
+		var err error
+		if pks[i], err = tx.Utxo(i); err != nil {
+			return nil, err
+		}
+	}
+	return v.AllBoxes(pks)
+}
+
+// BoxIDs returns the ids of boxes of the chain.
+func (v *View) BoxIDs(pks []model.UtxoPk) ([]sigma.ID, error) {
+	x, err := v.Q.Index(BoxIndex)
+	if err != nil {
+		return nil, err
+	}
+	births := make([]model.BirthPk, len(pks)) // a box id occurs once
+	for i, pk := range pks {
+		births[i].Utxo = pk
+	}
+	values, err := v.Q.StoredValues(x, births)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]sigma.ID, len(values))
+	for i, value := range values {
+		ids[i] = sigma.ID(value)
+	}
+	return ids, nil
+}
+
+// Genesis returns the boxes that existed before block 1.
+func (v *View) Genesis() ([]Box, error) {
+	pks, err := v.BoxNumbers(0, v.GenesisBoxes())
+	if err != nil {
+		return nil, err
+	}
+	return v.UnspentBoxes(pks)
+}

@@ -1,0 +1,138 @@
+package boxes
+
+import (
+	"context"
+	"strings"
+
+	"birthmark/api/compat/bounded"
+	"birthmark/api/served"
+	"birthmark/chains/ergo"
+	"birthmark/chains/ergo/sigma"
+	"birthmark/core/pending"
+	"birthmark/core/query"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Names of the indexes that the APIs read, and the options that they need.
+const (
+	AddressIndex  = "address"
+	BoxIndex      = "box_id"
+	TreeIndex     = "ergo_tree_hash"
+	TemplateIndex = "ergo_tree_template_hash"
+
+	all = schema.FeatureBalance | schema.FeatureUnspent | schema.FeatureHistory
+)
+
+var needed = []struct {
+	index    string
+	features schema.Features
+}{{AddressIndex, 0}, {BoxIndex, 0}, {TreeIndex, all}, {TemplateIndex, all}}
+
+// Chain answers for one served chain of Ergo. It is safe for concurrent use.
+type Chain struct {
+	*served.Chain
+	Network string
+
+	genesis   []*Tx // of each genesis box, by its position
+	numbers   numberTable
+	templates templateMap
+	txs       bounded.Map[model.Hash, *Tx]
+	blocks    bounded.Map[model.Hash, *Block]
+	addresses bounded.Map[string, string]    // of trees
+	places    bounded.Map[place, placeOf]    // where windows of lists begin
+	tokens    bounded.Map[model.Hash, Token] // by the transaction that mints
+}
+
+// New returns the answers of a served chain. The error is of kind [model.Refused] if the chain is another one, or if its
+// database lacks an index, an option or raw transactions; it contains what adds them.
+func New(ctx context.Context, c *served.Chain) (*Chain, error) {
+	if c.Model.Name() != ergo.Name {
+		return nil, model.Errorf(model.Refused, "unsupported", "%s: the APIs of Ergo's node and explorer are for ergo only", c.Name)
+	}
+	b := &Chain{
+		Chain: c, Network: c.Model.Network(),
+		txs:       bounded.Map[model.Hash, *Tx]{MaxBytes: 64 << 20, Size: (*Tx).memory},
+		blocks:    bounded.Map[model.Hash, *Block]{MaxBytes: 16 << 20, Size: (*Block).memory},
+		addresses: bounded.Map[string, string]{MaxBytes: 4 << 20, Size: func(text string) int { return 2 * len(text) }},
+		places:    bounded.Map[place, placeOf]{MaxBytes: 4 << 20, Size: func(placeOf) int { return 64 }},
+		tokens:    bounded.Map[model.Hash, Token]{MaxBytes: 16 << 20, Size: Token.memory},
+	}
+	boxes, err := ergo.GenesisBoxes(b.Network)
+	if err != nil {
+		return nil, err
+	}
+	for i := range boxes {
+		t := &Tx{Tx: &sigma.Tx{Outputs: boxes[i : i+1]}}
+		t.setIDs()
+		b.genesis = append(b.genesis, t)
+	}
+	return b, b.View(ctx, func(v *View) error { return v.check() })
+}
+
+// check returns an error if the database lacks something.
+func (v *View) check() error {
+	for _, n := range needed {
+		x, err := v.Q.Index(n.index)
+		if err == nil && x.Active.Has(n.features) {
+			continue
+		}
+		if entry := v.Q.Entry(n.index); entry != nil && entry.Building != 0 {
+			return model.Errorf(model.Refused, "index_building", "%s: the index %s, which the APIs of Ergo need, is being added",
+				v.chain.Name, n.index)
+		}
+		what := "the index " + n.index
+		if err == nil {
+			what = strings.Join((n.features&^x.Active).Names(), " and ") + " of the index " + n.index
+		}
+		return model.Errorf(model.Refused, "missing_index", "%s: the APIs of Ergo's node and explorer need %s: "+
+			"set indexes: ergo_node in the settings, and run birthmark index add %s", v.chain.Name, what, n.index)
+	}
+	if !v.Q.HasRaw() {
+		return model.Errorf(model.Refused, "no_raw", "%s: the APIs of Ergo's node and explorer need raw transactions: "+
+			"sync into a new database with raw: keep", v.chain.Name)
+	}
+	return nil
+}
+
+// View is one moment of a chain. Use it from one goroutine.
+type View struct {
+	Q       *query.Query
+	Queries query.Queries // of the same snapshot
+	Tip     model.Point
+
+	chain   *Chain
+	pool    *pending.Overlay // nil: not requested, or there is none
+	blocks  map[model.HeightPk]*Block
+	numbers []number // nil: not read yet
+}
+
+// View calls fn with the current moment, without the unconfirmed transactions. The view is valid until fn returns.
+func (c *Chain) View(ctx context.Context, fn func(*View) error) error {
+	return c.Chain.View(ctx, func(qv *query.View) error { return c.view(ctx, qv, nil, fn) })
+}
+
+// PendingView is [Chain.View] with the unconfirmed transactions, if there are any.
+func (c *Chain) PendingView(ctx context.Context, fn func(*View) error) error {
+	if c.Mempool == nil {
+		return c.View(ctx, fn)
+	}
+	return c.Mempool.View(ctx, func(qv *query.View, pool *pending.Overlay) error { return c.view(ctx, qv, pool, fn) })
+}
+
+func (c *Chain) view(ctx context.Context, qv *query.View, pool *pending.Overlay, fn func(*View) error) error {
+	return qv.From(ctx, func(q *query.Query) error {
+		return fn(&View{Q: q, Queries: qv.Queries, Tip: q.Tip, chain: c, pool: pool, blocks: map[model.HeightPk]*Block{}})
+	})
+}
+
+// Prepare counts the boxes of the chain, which the first request would wait for.
+func (c *Chain) Prepare(ctx context.Context) error {
+	return c.View(ctx, func(v *View) error { return v.count() })
+}
+
+// GenesisBoxes is the number of boxes before block 1.
+func (v *View) GenesisBoxes() uint64 { return v.Q.Totals.GenesisOutputs }
+
+// Height returns the height of the last block, 0 before the first one.
+func (v *View) Height() int { return int(v.Tip.Height) }

@@ -1,0 +1,161 @@
+package boxes
+
+import (
+	"math/big"
+	"strconv"
+
+	"birthmark/chains/ergo/sigma"
+)
+
+// AddBox appends the fields of a box as the node writes them, without the closing brace.
+func (a *Answer) AddBox(b *Box) {
+	box := b.Box()
+	a.Add(`{"boxId":`)
+	a.ID(b.ID())
+	a.Add(`,"value":`)
+	a.Uint(box.Value)
+	a.Add(`,"ergoTree":`)
+	a.Hex(box.Tree)
+	a.Add(`,"assets":[`)
+	for i := range box.Tokens {
+		a.Comma(i)
+		a.Add(`{"tokenId":`)
+		a.ID(box.Tokens[i].ID)
+		a.Add(`,"amount":`)
+		a.Uint(box.Tokens[i].Amount)
+		a.Add("}")
+	}
+	a.Add(`],"creationHeight":`)
+	a.Uint(uint64(box.Height))
+	a.Add(`,"additionalRegisters":{`)
+	for i, raw := range box.Registers {
+		a.Comma(i)
+		a.Add(`"R`, strconv.Itoa(firstRegister+i), `":`)
+		a.Hex(raw)
+	}
+	a.Add(`},"transactionId":`)
+	a.Hex(b.Tx.ID[:])
+	a.Add(`,"index":`)
+	a.Int(b.Pos)
+}
+
+// firstRegister is the number of the first additional register.
+const firstRegister = 4
+
+// AddInput appends an input as the node writes it in transactions, without the closing brace.
+func (a *Answer) AddInput(in *sigma.Input) {
+	a.Add(`{"boxId":`)
+	a.ID(in.Box)
+	a.Add(`,"spendingProof":{"proofBytes":`)
+	a.Hex(in.Proof)
+	a.Add(`,"extension":{`)
+	for i, x := range in.Extension {
+		a.Comma(i)
+		a.Add(`"`, strconv.Itoa(int(x.ID)), `":`)
+		a.Hex(x.Value)
+	}
+	a.Add("}}")
+}
+
+// AddDataInputs appends the list of data inputs.
+func (a *Answer) AddDataInputs(t *Tx) {
+	a.Add(`"dataInputs":[`)
+	for i, id := range t.DataInputs {
+		a.Comma(i)
+		a.Add(`{"boxId":`)
+		a.ID(id)
+		a.Add("}")
+	}
+	a.Add("]")
+}
+
+// AddTx appends a transaction as the node writes it in blocks and in its mempool. With inputs, which are the boxes that
+// it spends, their fields are added.
+func (a *Answer) AddTx(t *Tx, inputs []*Box) {
+	a.Add(`{"id":`)
+	a.Hex(t.ID[:])
+	a.Add(`,"inputs":[`)
+	for i := range t.Inputs {
+		a.Comma(i)
+		a.AddInput(&t.Inputs[i])
+		if inputs != nil && inputs[i] != nil {
+			at := len(a.Out)
+			a.AddBox(inputs[i])
+			rest := a.Out[at+len(`{"boxId":""`)+2*len(sigma.ID{}):] // after the id, which is there already
+			a.Out = append(a.Out[:at], rest...)
+		}
+		a.Add("}")
+	}
+	a.Add("],")
+	a.AddDataInputs(t)
+	a.Add(`,"outputs":[`)
+	for i := range t.Outputs {
+		a.Comma(i)
+		a.AddBox(&Box{Tx: t, Pos: i})
+		a.Add("}")
+	}
+	a.Add(`],"size":`)
+	a.Int(t.Size)
+	a.Add("}")
+}
+
+// AddHeader appends the header of a block as the node writes it.
+func (a *Answer) AddHeader(b *Block) {
+	h := b.Header
+	a.Add(`{"extensionId":`)
+	a.ID(b.Section(SectionExtension, h.ExtensionRoot))
+	a.Add(`,"difficulty":"`, h.Difficulty().String(), `","votes":`)
+	a.Hex(h.Votes[:])
+	a.Add(`,"timestamp":`)
+	a.Uint(h.Timestamp)
+	a.Add(`,"size":`)
+	a.Int(b.Bytes)
+	a.Add(`,"unparsedBytes":`)
+	a.Hex(h.Unparsed)
+	a.Add(`,"stateRoot":`)
+	a.Hex(h.StateRoot[:])
+	a.Add(`,"height":`)
+	a.Uint(uint64(h.Height))
+	a.Add(`,"nBits":`)
+	a.Uint(uint64(h.NBits))
+	a.Add(`,"version":`)
+	a.Int(int(h.Version))
+	a.Add(`,"id":`)
+	a.Hex(b.ID[:])
+	a.Add(`,"adProofsRoot":`)
+	a.ID(h.ADProofsRoot)
+	a.Add(`,"transactionsRoot":`)
+	a.ID(h.TransactionsRoot)
+	a.Add(`,"extensionHash":`)
+	a.ID(h.ExtensionRoot)
+	a.Add(`,"powSolutions":`)
+	a.AddSolution(h)
+	a.Add(`,"adProofsId":`)
+	a.ID(b.Section(SectionProofs, h.ADProofsRoot))
+	a.Add(`,"transactionsId":`)
+	a.ID(b.Section(SectionTransactions, h.TransactionsRoot))
+	a.Add(`,"parentId":`)
+	a.ID(h.Parent)
+	a.Add("}")
+}
+
+// generator is what headers have in place of a point that a version does not have: the generator of the curve.
+var generator = [sigma.PointSize]byte{
+	0x02, 0x79, 0xbe, 0x66, 0x7e, 0xf9, 0xdc, 0xbb, 0xac, 0x55, 0xa0, 0x62, 0x95, 0xce, 0x87, 0x0b, 0x07,
+	0x02, 0x9b, 0xfc, 0xdb, 0x2d, 0xce, 0x28, 0xd9, 0x59, 0xf2, 0x81, 0x5b, 0x16, 0xf8, 0x17, 0x98,
+}
+
+// AddSolution appends the solution of a header.
+func (a *Answer) AddSolution(h *sigma.Header) {
+	w := h.W
+	if h.Version > 1 {
+		w = generator
+	}
+	a.Add(`{"pk":`)
+	a.Hex(h.MinerKey[:])
+	a.Add(`,"w":`)
+	a.Hex(w[:])
+	a.Add(`,"n":`)
+	a.Hex(h.Nonce[:])
+	a.Add(`,"d":`, new(big.Int).SetBytes(h.D).String(), "}")
+}

@@ -1,0 +1,239 @@
+package boxes
+
+import (
+	"iter"
+
+	"birthmark/chains/ergo/sigma"
+	"birthmark/core/pending"
+	"birthmark/model"
+)
+
+// HasMempool reports whether the view has unconfirmed transactions, possibly none at the moment.
+func (v *View) HasMempool() bool { return v.pool != nil }
+
+// Pending yields the unconfirmed transactions in the order of arrival.
+func (v *View) Pending() iter.Seq[*pending.Tx] {
+	if v.pool == nil {
+		return func(func(*pending.Tx) bool) {}
+	}
+	return v.pool.Arrivals(0)
+}
+
+// PendingCount returns the number of unconfirmed transactions.
+func (v *View) PendingCount() int {
+	if v.pool == nil {
+		return 0
+	}
+	return v.pool.Count()
+}
+
+// PendingTx returns an unconfirmed transaction; nil if there is none with the id.
+func (v *View) PendingTx(id model.Hash) *pending.Tx {
+	if v.pool == nil {
+		return nil
+	}
+	return v.pool.Tx(id)
+}
+
+// PendingOf yields the unconfirmed transactions that pay to a value of an index or spend from it.
+func (v *View) PendingOf(index string, value []byte) iter.Seq[*pending.Tx] {
+	if v.pool == nil || v.pool.Index(index) < 0 {
+		return func(func(*pending.Tx) bool) {}
+	}
+	return v.pool.Value(v.pool.Index(index), value)
+}
+
+// PendingAsset yields the unconfirmed transactions whose inputs or outputs have a token.
+func (v *View) PendingAsset(id sigma.ID) iter.Seq[*pending.Tx] {
+	if v.pool == nil {
+		return func(func(*pending.Tx) bool) {}
+	}
+	return v.pool.Asset(id[:])
+}
+
+// Parsed returns the parsed transaction.
+func (v *View) Parsed(t *pending.Tx) (*Tx, error) { return v.pendingTx(t) }
+
+// PendingBoxes returns the boxes with a value of an index that unconfirmed transactions create, in the order of arrival,
+// with their unconfirmed spenders.
+func (v *View) PendingBoxes(index string, value []byte) (boxes []Box, err error) {
+	for t := range v.PendingOf(index, value) {
+		at := v.pool.Index(index)
+		for i := range t.NumOutputs() {
+			if !t.Output(i).Has(at, value) {
+				continue
+			}
+			b, err := v.pendingBox(t, i)
+			if err != nil {
+				return nil, err
+			}
+			boxes = append(boxes, b)
+		}
+	}
+	return boxes, nil
+}
+
+// pendingBox returns an output of an unconfirmed transaction.
+func (v *View) pendingBox(t *pending.Tx, index int) (b Box, err error) {
+	tx, err := v.pendingTx(t)
+	if err != nil {
+		return b, err
+	}
+	b = Box{Tx: tx, Pos: index, Unconfirmed: true}
+	b.Spend, err = v.PendingSpend(&b)
+	return b, err
+}
+
+// PendingSpend returns the input of an unconfirmed transaction that spends a box; nil: none does.
+func (v *View) PendingSpend(b *Box) (*Spend, error) {
+	if v.pool == nil {
+		return nil, nil
+	}
+	out := pending.Outpoint{Tx: b.Tx.ID, Index: uint32(b.Pos)}
+	if b.Genesis {
+		out.Index = uint32(b.Pk.Index())
+	}
+	in := v.pool.Spender(out)
+	if in == nil {
+		return nil, nil
+	}
+	tx, err := v.pendingTx(in.Tx)
+	if err != nil {
+		return nil, err
+	}
+	return &Spend{tx, int(in.Index)}, nil
+}
+
+// pendingSpent reports which of the outputs of the chain unconfirmed transactions spend.
+func (v *View) pendingSpent(pks []model.UtxoPk) ([]bool, error) {
+	txs := make([]model.TxPk, len(pks))
+	for i, pk := range pks {
+		txs[i] = pk.Tx()
+	}
+	ids, err := v.Q.TxIDs(txs)
+	if err != nil {
+		return nil, err
+	}
+	spent := make([]bool, len(pks))
+	for i, pk := range pks {
+		spent[i] = v.pool.Spender(pending.Outpoint{Tx: ids[i], Index: uint32(pk.Index())}) != nil
+	}
+	return spent, nil
+}
+
+// PendingBox returns an unconfirmed box by its id; nil if there is none.
+func (v *View) PendingBox(id sigma.ID) (*Box, error) {
+	boxes, err := v.PendingBoxes(BoxIndex, id[:])
+	if err != nil || len(boxes) == 0 {
+		return nil, err
+	}
+	return &boxes[0], nil
+}
+
+// Inputs returns the boxes with ids, confirmed or not; nil for an unknown one. They have no spenders.
+func (v *View) Inputs(ids []sigma.ID) ([]*Box, error) {
+	found, err := v.BoxesOf(ids)
+	if err != nil {
+		return nil, err
+	}
+	var pks []model.UtxoPk
+	for _, pk := range found {
+		if pk != nil {
+			pks = append(pks, *pk)
+		}
+	}
+	confirmed, err := v.UnspentBoxes(pks)
+	if err != nil {
+		return nil, err
+	}
+	boxes := make([]*Box, len(ids))
+	for i, pk := range found {
+		if pk != nil {
+			boxes[i], confirmed = &confirmed[0], confirmed[1:]
+		} else if boxes[i], err = v.PendingBox(ids[i]); err != nil {
+			return nil, err
+		}
+	}
+	return boxes, nil
+}
+
+// PendingBoxesWith returns the boxes with a token that unconfirmed transactions create, in the order of arrival.
+func (v *View) PendingBoxesWith(token sigma.ID) (boxes []Box, err error) {
+	for t := range v.PendingAsset(token) {
+		for i := range t.NumOutputs() {
+			for _, a := range t.Output(i).Assets() {
+				if string(a.ID) != string(token[:]) {
+					continue
+				}
+				b, err := v.pendingBox(t, i)
+				if err != nil {
+					return nil, err
+				}
+				boxes = append(boxes, b)
+				break
+			}
+		}
+	}
+	return boxes, nil
+}
+
+// AllPendingBoxes returns the boxes that unconfirmed transactions create.
+func (v *View) AllPendingBoxes() (boxes []Box, err error) {
+	for t := range v.Pending() {
+		for i := range t.NumOutputs() {
+			b, err := v.pendingBox(t, i)
+			if err != nil {
+				return nil, err
+			}
+			boxes = append(boxes, b)
+		}
+	}
+	return boxes, nil
+}
+
+// PendingSpendOf returns the input of an unconfirmed transaction that spends the box with an id; nil: none does.
+func (v *View) PendingSpendOf(id sigma.ID) (*Spend, error) {
+	found, err := v.Inputs([]sigma.ID{id})
+	if err != nil || found[0] == nil {
+		return nil, err
+	}
+	return v.PendingSpend(found[0])
+}
+
+// InputsOf returns the boxes that a transaction spends, confirmed or not; nil for an unknown one.
+func (v *View) InputsOf(t *Tx) ([]*Box, error) {
+	ids := make([]sigma.ID, len(t.Inputs))
+	for i := range ids {
+		ids[i] = t.Inputs[i].Box
+	}
+	return v.Inputs(ids)
+}
+
+// PendingOutputs returns the boxes that an unconfirmed transaction creates.
+func (v *View) PendingOutputs(t *pending.Tx) (boxes []Box, err error) {
+	for i := range t.NumOutputs() {
+		b, err := v.pendingBox(t, i)
+		if err != nil {
+			return nil, err
+		}
+		boxes = append(boxes, b)
+	}
+	return boxes, nil
+}
+
+// PendingSpentOf returns the number of boxes of the chain with a value that unconfirmed transactions spend.
+func (v *View) PendingSpentOf(h *Holder) (n int, err error) {
+	if v.pool == nil {
+		return 0, nil
+	}
+	at := v.pool.Index(h.Index.Name)
+	for t := range v.PendingOf(h.Index.Name, h.Value) {
+		inputs := t.Inputs()
+		for i := range inputs {
+			if v.pool.Tx(inputs[i].Outpoint.Tx) == nil && inputs[i].Spends().Has(at, h.Value) {
+				n++
+			}
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,216 @@
+package boxes
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"birthmark/chains/ergo/sigma"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Token is what the transaction that mints a token says about it (EIP-4).
+type Token struct {
+	ID     sigma.ID
+	Box    sigma.ID // the first box with the token
+	Height uint32   // the stated creation height of that box
+	Amount uint64   // of all boxes of the transaction
+	model.AssetDescription
+}
+
+func (t Token) memory() int { return 256 + len(t.Name) + len(t.Description) }
+
+// Places returns the decimals, 0 if the token states none.
+func (t *Token) Places() int {
+	if t.Decimals == nil {
+		return 0
+	}
+	return *t.Decimals
+}
+
+// TokenOf returns a token; nil if the chain has none with the id.
+func (v *View) TokenOf(id sigma.ID) (*Token, error) {
+	tokens, err := v.TokensOf([]sigma.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	return tokens[id], nil
+}
+
+// TokensOf returns tokens by their ids; those that the chain does not have are absent.
+func (v *View) TokensOf(ids []sigma.ID) (map[sigma.ID]*Token, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	values := make([][]byte, len(ids))
+	for i := range ids {
+		values[i] = ids[i][:]
+	}
+	found, err := v.Q.Births(v.Q.R, schema.AssetSpace, values)
+	if err != nil {
+		return nil, err
+	}
+	var births []model.AssetBirthPk
+	for _, b := range found {
+		if b != nil {
+			births = append(births, model.AssetBirthPk{Utxo: b.Utxo, Index: b.Ordinal})
+		}
+	}
+	return v.Tokens(births)
+}
+
+// Tokens returns tokens by their births, which exist.
+func (v *View) Tokens(births []model.AssetBirthPk) (map[sigma.ID]*Token, error) {
+	txs := make([]model.TxPk, len(births))
+	for i, b := range births {
+		txs[i] = b.Utxo.Tx()
+	}
+	ids, err := v.Q.TxIDs(txs)
+	if err != nil {
+		return nil, err
+	}
+	tokens := make(map[sigma.ID]*Token, len(births))
+	var missing []int
+	for i := range births {
+		if t, known := v.chain.tokens.Get(ids[i]); known {
+			tokens[t.ID] = &t
+		} else {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return tokens, nil
+	}
+	keys, pks := make([][]byte, len(missing)), make([]model.UtxoPk, len(missing))
+	for n, i := range missing {
+		keys[n], pks[n] = births[i].AppendTo(nil), births[i].Utxo
+	}
+	totals, err := v.Q.Many(schema.FamilyAssetTotals, keys)
+	if err != nil {
+		return nil, err
+	}
+	infos, err := v.Q.R.GetMany(schema.FamilyAssetInfo, keys)
+	if err != nil {
+		return nil, err
+	}
+	boxes, err := v.UnspentBoxes(pks)
+	if err != nil {
+		return nil, err
+	}
+	describer, _ := v.Q.Chain.(model.AssetDescriber)
+	for n, i := range missing {
+		b := &boxes[n]
+		row, err := schema.ParseAssetTotalsRow(totals[n])
+		if err != nil {
+			return nil, fmt.Errorf("totals of the asset born at %v: %w", births[i], err)
+		}
+		t := Token{
+			ID: b.Box().Tokens[births[i].Index].ID, Box: b.ID(), Height: b.Box().Height, Amount: row.Minted.Uint64(),
+		}
+		if infos[n] != nil {
+			t.AssetDescription = describer.DescribeAsset(infos[n])
+		}
+		v.chain.tokens.Put(ids[i], t)
+		tokens[t.ID] = &t
+	}
+	return tokens, nil
+}
+
+// TokenList returns a window of all tokens in the order of minting, and their number. The texts of keep decide; nil:
+// all.
+func (v *View) TokenList(descending bool, keep func(*Token) bool, offset, limit int) (page []*Token, total int, err error) {
+	if keep == nil {
+		total = int(v.Q.Totals.Rows[schema.FamilyAssetID])
+	}
+	births := make([]model.AssetBirthPk, 0, tokenBatch)
+	flush := func() error {
+		found, err := v.tokensInOrder(births)
+		births = births[:0]
+		for _, t := range found {
+			if keep != nil && !keep(t) {
+				continue
+			}
+			if offset > 0 {
+				offset--
+			} else if len(page) < limit {
+				page = append(page, t)
+			}
+			if keep != nil {
+				total++
+			}
+		}
+		if err == nil {
+			err = v.Q.Ctx.Err()
+		}
+		return err
+	}
+	for kv, err := range v.Q.R.Scan(schema.FamilyAssetID, nil, nil, descending) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if keep == nil && offset > 0 {
+			offset--
+			continue
+		}
+		birth, err := model.ParseAssetBirthPk(kv.Key)
+		if err != nil {
+			return nil, 0, err
+		}
+		size := tokenBatch
+		if keep == nil {
+			size = min(size, limit-len(page))
+		}
+		if births = append(births, birth); len(births) >= size {
+			if err := flush(); err != nil {
+				return nil, 0, err
+			}
+			if keep == nil && len(page) >= limit {
+				break
+			}
+		}
+	}
+	return page, total, flush()
+}
+
+// tokenBatch is the number of tokens that are read at once.
+const tokenBatch = 256
+
+func (v *View) tokensInOrder(births []model.AssetBirthPk) ([]*Token, error) {
+	byID, err := v.Tokens(births)
+	if err != nil || len(births) == 0 {
+		return nil, err
+	}
+	ids, err := v.Q.Many(schema.FamilyAssetID, schema.Keys(births))
+	if err != nil {
+		return nil, err
+	}
+	tokens := make([]*Token, len(ids))
+	for i, id := range ids {
+		tokens[i] = byID[sigma.ID(id)]
+	}
+	return tokens, nil
+}
+
+// AssetTotals returns the birth and the numbers of boxes of a token; ok is false if the chain does not have it.
+func (v *View) AssetTotals(id sigma.ID) (birth model.AssetBirthPk, t schema.AssetTotals, ok bool, err error) {
+	found, err := v.Q.Births(v.Q.R, schema.AssetSpace, [][]byte{id[:]})
+	if err != nil || found[0] == nil {
+		return birth, t, false, err
+	}
+	birth = model.AssetBirthPk{Utxo: found[0].Utxo, Index: found[0].Ordinal}
+	rows, err := v.Q.Many(schema.FamilyAssetTotals, [][]byte{birth.AppendTo(nil)})
+	if err != nil {
+		return birth, t, false, err
+	}
+	t, err = schema.ParseAssetTotalsRow(rows[0])
+	return birth, t, err == nil, err
+}
+
+// ParseID reads an id; ok is false if it is not 64 hex digits.
+func ParseID(text string) (id sigma.ID, ok bool) {
+	if len(text) != 2*len(id) {
+		return id, false
+	}
+	_, err := hex.Decode(id[:], []byte(text))
+	return id, err == nil
+}

@@ -1,0 +1,195 @@
+package boxes
+
+import (
+	"fmt"
+
+	"birthmark/chains/ergo"
+	"birthmark/chains/ergo/sigma"
+	"birthmark/core/pending"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// Tx is a parsed transaction. It is immutable.
+type Tx struct {
+	*sigma.Tx
+	ID     model.Hash
+	BoxIDs []sigma.ID // of the outputs
+	Size   int        // bytes with proofs; 0 for the genesis
+
+	addresses [][]byte // the stored addresses of the outputs; nil for the genesis
+}
+
+func (t *Tx) memory() int { return 1024 + 3*t.Size }
+
+func (t *Tx) setIDs() {
+	var e sigma.Encoder
+	id := sigma.ID(t.ID)
+	t.BoxIDs = make([]sigma.ID, len(t.Outputs))
+	for i := range t.Outputs {
+		t.BoxIDs[i] = e.BoxID(&t.Outputs[i], &id, i)
+	}
+}
+
+// parse parses a serialized transaction, whose outputs have these stored addresses.
+func parse(id model.Hash, raw []byte, addresses [][]byte) (*Tx, error) {
+	raw = append([]byte(nil), raw...)
+	tx, err := sigma.ParseTx(raw, func(i int, rest []byte) int {
+		if i >= len(addresses) || len(addresses[i]) == 0 {
+			return -1
+		}
+		return ergo.TreeSize(addresses[i], rest)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("transaction %s: %w", id, err)
+	}
+	if len(tx.Outputs) != len(addresses) {
+		return nil, model.Errorf(model.NotFound, "unsupported",
+			"transaction %s has a constant whose length is unknown, such as a box in a register: the node has its JSON", id)
+	}
+	t := &Tx{Tx: tx, ID: id, Size: len(raw), addresses: addresses}
+	t.setIDs()
+	return t, nil
+}
+
+// Txs returns transactions of the chain, in the order of pks. Genesis transactions are those of one box each, so they
+// are not among them.
+func (v *View) Txs(pks []model.TxPk) ([]*Tx, error) {
+	ids, err := v.Q.TxIDs(pks)
+	if err != nil {
+		return nil, err
+	}
+	txs := make([]*Tx, len(pks))
+	var missing []int
+	first := map[model.TxPk]int{}
+	for i, id := range ids {
+		if t, known := v.chain.txs.Get(id); known {
+			txs[i] = t
+		} else if _, again := first[pks[i]]; !again {
+			first[pks[i]] = i
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return txs, nil
+	}
+	unknown := make([]model.TxPk, len(missing))
+	for n, i := range missing {
+		unknown[n] = pks[i]
+	}
+	raws, err := v.Q.RawTxs(unknown)
+	if err != nil {
+		return nil, err
+	}
+	addresses, err := v.storedAddresses(unknown)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range missing {
+		if txs[i], err = parse(ids[i], raws[n], addresses[n]); err != nil {
+			return nil, err
+		}
+		v.chain.txs.Put(ids[i], txs[i])
+	}
+	for i := range txs {
+		if txs[i] == nil {
+			txs[i] = txs[first[pks[i]]]
+		}
+	}
+	return txs, nil
+}
+
+// storedAddresses returns the stored addresses of the outputs of transactions.
+func (v *View) storedAddresses(txs []model.TxPk) ([][][]byte, error) {
+	x, err := v.Q.Index(AddressIndex)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(txs))
+	var births []model.BirthPk
+	for i, tx := range txs {
+		from, to := tx.AppendTo(nil), append((model.UtxoPk(tx)|model.MaxIndex).AppendTo(nil), 0)
+		for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
+			if err != nil {
+				return nil, err
+			}
+			pk, err := model.ParseUtxoPk(kv.Key)
+			if err != nil {
+				return nil, err
+			}
+			row, err := v.Q.ParseUtxoRow(pk, kv.Value)
+			if err != nil {
+				return nil, err
+			}
+			counts[i]++
+			found := false
+			for _, o := range row.Occurrences {
+				if o.Index == x {
+					births, found = append(births, o.Birth), true
+				}
+			}
+			if !found {
+				return nil, fmt.Errorf("output %v has no address: run check", pk)
+			}
+		}
+	}
+	values, err := v.Q.StoredValues(x, births)
+	if err != nil {
+		return nil, err
+	}
+	addresses := make([][][]byte, len(txs))
+	for i, n := range counts {
+		for _, value := range values[:n] {
+			addresses[i] = append(addresses[i], append([]byte(nil), value...))
+		}
+		values = values[n:]
+	}
+	return addresses, nil
+}
+
+// TxOf returns the transaction with an id; ok is false if the chain has none.
+func (v *View) TxOf(id model.Hash) (pk model.TxPk, ok bool, err error) {
+	found, err := v.Q.TxPks([]model.Hash{id})
+	if err != nil || len(found[0]) == 0 || v.Q.IsGenesis(found[0][0]) {
+		return 0, false, err
+	}
+	return found[0][0], true, nil
+}
+
+// Address returns the address of an output.
+func (v *View) Address(t *Tx, index int) string {
+	tree := string(t.Outputs[index].Tree)
+	if text, known := v.chain.addresses.Get(tree); known {
+		return text
+	}
+	x := v.Q.Active(AddressIndex)
+	var text string
+	if t.addresses != nil {
+		text = x.Format(t.addresses[index])
+	} else {
+		text = x.Format(ergo.StoredAddress([]byte(tree)))
+	}
+	v.chain.addresses.Put(tree, text)
+	return text
+}
+
+// pendingTx parses an unconfirmed transaction.
+func (v *View) pendingTx(t *pending.Tx) (*Tx, error) {
+	if tx, known := v.chain.txs.Get(t.ID); known {
+		return tx, nil
+	}
+	raw, err := v.chain.Mempool.Raw(v.Q.Ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	at := v.pool.Index(AddressIndex)
+	addresses := make([][]byte, t.NumOutputs())
+	for i := range addresses {
+		addresses[i] = append([]byte(nil), t.Output(i).Key(at)...)
+	}
+	tx, err := parse(t.ID, raw, addresses)
+	if err == nil {
+		v.chain.txs.Put(t.ID, tx)
+	}
+	return tx, err
+}

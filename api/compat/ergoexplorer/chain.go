@@ -1,0 +1,276 @@
+package ergoexplorer
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"birthmark/api/compat/boxes"
+	"birthmark/api/ratelimit"
+	"birthmark/chains/ergo/sigma"
+	"birthmark/model"
+)
+
+var blockEndpoints = []endpoint{
+	{http.MethodGet, "blocks", blocks, false},
+	{http.MethodGet, "blocks/headers", headers, false},
+	{http.MethodGet, "blocks/*", block, false},
+}
+
+// blocks lists blocks: by height, or by another of their fields among the newest.
+func blocks(q *request, _ []string) error {
+	p, err := q.page(maxItems)
+	if err != nil {
+		return err
+	}
+	by, ok := blockFields[or(q.query["sortBy"], "height")]
+	if !ok {
+		return bad("sortBy: expected height, timestamp, transactionscount, size, difficulty or minerreward")
+	}
+	tip := q.v.Height()
+	from, to := p.offset, min(p.offset+p.limit, tip)
+	all := make([]*boxes.Block, 0, p.limit)
+	for i := from; i < to; i++ {
+		h := tip - i
+		if p.ascending {
+			h = i + 1
+		}
+		b, err := q.v.Block(model.HeightPk(h))
+		if err != nil {
+			return err
+		}
+		all = append(all, b)
+	}
+	if by != nil { // within the page: an order of the whole chain by such a field is not kept
+		slices.SortStableFunc(all, func(a, b *boxes.Block) int {
+			if p.ascending {
+				return by(q, a, b)
+			}
+			return by(q, b, a)
+		})
+	}
+	return q.paged(tip, func() error {
+		for i, b := range all {
+			q.Comma(i)
+			if err := q.addBlockInfo(b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func or(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return strings.ToLower(text)
+}
+
+// blockFields are the orders of blocks; nil: that of the chain.
+var blockFields = map[string]func(q *request, a, b *boxes.Block) int{
+	"height":            nil,
+	"timestamp":         nil,
+	"transactionscount": func(_ *request, a, b *boxes.Block) int { return cmp.Compare(a.TxCount, b.TxCount) },
+	"size":              func(_ *request, a, b *boxes.Block) int { return cmp.Compare(a.Size, b.Size) },
+	"difficulty": func(_ *request, a, b *boxes.Block) int {
+		return a.Header.Difficulty().Cmp(b.Header.Difficulty())
+	},
+	"minerreward": func(q *request, a, b *boxes.Block) int {
+		x, _ := q.v.Reward(a) // an error shows when the block is written
+		y, _ := q.v.Reward(b)
+		return cmp.Compare(x, y)
+	},
+}
+
+func headers(q *request, _ []string) error {
+	p, err := q.page(maxItems)
+	if err != nil {
+		return err
+	}
+	tip := q.v.Height()
+	return q.paged(tip, func() error {
+		for i := p.offset; i < min(p.offset+p.limit, tip); i++ {
+			h := tip - i
+			if p.ascending {
+				h = i + 1
+			}
+			b, err := q.v.Block(model.HeightPk(h))
+			if err != nil {
+				return err
+			}
+			q.Comma(i - p.offset)
+			q.addPlainHeader(b)
+		}
+		return nil
+	})
+}
+
+// block writes the BlockSummary of a block.
+func block(q *request, args []string) error {
+	id, err := parseID(args[0])
+	if err != nil {
+		return err
+	}
+	b, err := q.v.BlockOf(model.Hash(id))
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		return absent("block %s", args[0])
+	}
+	return q.addSummary(b)
+}
+
+// addSummary writes a block with its transactions, its extension and its proofs, which only the node has, and the ids of
+// the blocks beside it.
+func (q *request) addSummary(b *boxes.Block) error {
+	pks, err := b.TxPks()
+	if err != nil {
+		return err
+	}
+	q.Add(`{"block":{"header":`)
+	q.addPlainHeader(b)
+	q.Add(`,"blockTransactions":[`)
+	if err := q.addTxs(pks, nil); err != nil {
+		return err
+	}
+	extension, proofs := q.sections(b)
+	q.Add(`],"extension":`)
+	q.Out = append(q.Out, extension...)
+	q.Add(`,"adProofs":`)
+	q.Out = append(q.Out, proofs...)
+	q.Add(`},"references":{"previousId":`)
+	q.ID(b.Header.Parent)
+	q.Add(`,"nextId":`)
+	if int(b.Height) == q.v.Height() {
+		q.Add("null}}")
+		return nil
+	}
+	next, err := q.v.Block(b.Height + 1)
+	if err != nil {
+		return err
+	}
+	q.Hex(next.ID[:])
+	q.Add("}}")
+	return nil
+}
+
+// sections returns the extension and the proofs of a block as the node has them; without a node an extension without
+// fields, and null.
+func (q *request) sections(b *boxes.Block) (extension, proofs []byte) {
+	var full struct {
+		Extension struct {
+			Digest string
+			Fields [][2]string
+		}
+		ADProofs *struct{ ProofBytes string }
+	}
+	if node := q.Chain.Node(); node != nil {
+		if a, err := node.Ask(q.Ctx, []string{"blocks", b.ID.String()}, nil, nil); err == nil && a.Status == http.StatusOK {
+			_ = json.Unmarshal(a.Body, &full) // as without a node if this fails
+		}
+	}
+	fields := map[string]string{}
+	for _, f := range full.Extension.Fields {
+		fields[f[0]] = f[1]
+	}
+	extension, err := json.Marshal(map[string]any{
+		"headerId": b.ID.String(), "digest": model.Hash(b.Header.ExtensionRoot).String(), "fields": fields,
+	})
+	if err != nil {
+		panic(err) // impossible: they are strings
+	}
+	proofs = []byte("null")
+	if full.ADProofs != nil {
+		proofs = strconv.AppendQuote(nil, full.ADProofs.ProofBytes)
+	}
+	return extension, proofs
+}
+
+var txEndpoints = []endpoint{
+	{http.MethodGet, "transactions/*", tx, false},
+	{http.MethodGet, "transactions/byInputsScriptTemplateHash/*", txsSpending, false},
+	{http.MethodPost, "mempool/transactions/submit", submit, false},
+}
+
+func tx(q *request, args []string) error {
+	id, err := parseID(args[0])
+	if err != nil {
+		return err
+	}
+	pk, ok, err := q.v.TxOf(model.Hash(id))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return absent("transaction %s", args[0])
+	}
+	return q.addTx(pk, nil)
+}
+
+// txsSpending lists the transactions that spend a box of a template.
+func txsSpending(q *request, args []string) error {
+	p, err := q.page(maxItems)
+	if err != nil {
+		return err
+	}
+	h, err := q.ofTemplate(args[0])
+	if err != nil {
+		return err
+	}
+	if h.Birth == nil {
+		return q.paged(0, func() error { return nil })
+	}
+	l := q.v.HistoryList(h.Index, *h.Birth, !p.ascending, true, nil)
+	total, err := q.count(l)
+	if err != nil {
+		return err
+	}
+	pks, err := q.v.Window(l, p.offset, p.limit)
+	if err != nil {
+		return err
+	}
+	txs := make([]model.TxPk, len(pks))
+	for i, pk := range pks {
+		txs[i] = pk.Tx()
+	}
+	return q.paged(total, func() error { return q.addTxs(txs, nil) })
+}
+
+// submit sends a signed transaction to the node. It is among the unconfirmed ones before the answer is sent.
+func submit(q *request, _ []string) error {
+	var body json.RawMessage
+	if err := q.body(&body); err != nil {
+		return err
+	}
+	if err := ratelimit.Submission(q.w); err != nil {
+		return err
+	}
+	node := q.Chain.Node()
+	if node == nil {
+		return absent("a node: this server has none, its setting node is the URL of one")
+	}
+	a, err := node.Ask(q.Ctx, []string{"transactions"}, nil, body)
+	if err != nil {
+		return err
+	}
+	var text string
+	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &text) != nil {
+		var refused struct{ Reason, Detail string }
+		_ = json.Unmarshal(a.Body, &refused) // else the reason is empty
+		return bad("the node refuses the transaction: %s", cmp.Or(refused.Detail, refused.Reason))
+	}
+	id, ok := boxes.ParseID(text)
+	if !ok {
+		return absent("the id of the transaction in the answer of the node")
+	}
+	q.Chain.Enter(q.Ctx, model.Hash(id))
+	q.Add(`{"id":`)
+	q.ID(sigma.ID(id))
+	q.Add("}")
+	return nil
+}

@@ -1,0 +1,398 @@
+package ergoexplorer_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	. "birthmark/api/compat/boxes/boxestest"
+	"birthmark/api/compat/ergoexplorer"
+	"birthmark/bench/generate/ergogen"
+	"birthmark/chains/ergo"
+	"birthmark/internal/testblocks"
+	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+)
+
+const path = "/explorer"
+
+type world struct {
+	*World
+	http.Handler
+	*Naive
+	format func([]byte) string
+}
+
+func newWorld(t testing.TB, network string) *world {
+	t.Helper()
+	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
+	w.Handler = ergoexplorer.New(ergoexplorer.Options{Chain: w.Chain, Path: path, AnyOrigin: true})
+	w.format = w.DB.Chain().Indexes()[0].Format
+	return w
+}
+
+func (w *world) address(tree string) string {
+	raw, err := hex.DecodeString(tree)
+	if err != nil {
+		panic(err)
+	}
+	return w.format(ergo.StoredAddress(raw))
+}
+
+// verify compares random requests with the model.
+func (w *world) verify(t *testing.T, rng *rand.Rand, rounds int) {
+	t.Helper()
+	for range rounds {
+		b := w.Boxes[rng.IntN(len(w.Boxes))]
+		if rng.IntN(5) == 0 && len(w.Fresh) > 0 {
+			b = w.Fresh[rng.IntN(len(w.Fresh))]
+		}
+		w.ask(t, rng, b)
+	}
+}
+
+func templateOf(b *Box) string {
+	template, ok := b.Template()
+	if !ok {
+		return strings.Repeat("00", 32)
+	}
+	sum := sha256.Sum256(template)
+	return hex.EncodeToString(sum[:])
+}
+
+func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
+	t.Helper()
+	offset, limit := rng.IntN(4), 1+rng.IntN(8)
+	if rng.IntN(8) == 0 {
+		offset = rng.IntN(len(w.Boxes) + 10)
+	}
+	window := fmt.Sprintf("?offset=%d&limit=%d", offset, limit)
+	address, tree := w.address(b.Tree), func(c *Box) bool { return c.Tree == b.Tree }
+	hash := templateOf(b)
+	template := func(c *Box) bool { return templateOf(c) == hash }
+	list := func(f func(*Box) bool, newestFirst bool) map[string]any {
+		found := w.Where(f)
+		if newestFirst {
+			found = Reverse(found)
+		}
+		return paged(w.boxes(Page(found, offset, limit)), len(found))
+	}
+	unspent := func(f func(*Box) bool) func(*Box) bool {
+		return func(c *Box) bool { return f(c) && c.Spender == nil }
+	}
+	ascending := rng.IntN(2) == 0
+	direction := "&sortDirection=desc"
+	if ascending {
+		direction = "&sortDirection=asc"
+	}
+	tx := w.Txs[rng.IntN(len(w.Txs))]
+	switch rng.IntN(12) {
+	case 0:
+		if b.Genesis() || b.Tx.Block != nil {
+			w.same(t, "/boxes/"+b.ID, "", w.box(b))
+		}
+		w.same(t, "/transactions/"+tx.ID, "", w.tx(tx, nil))
+	case 1:
+		own, concise := (func(*Box) bool)(nil), rng.IntN(2) == 0
+		if concise {
+			own = tree
+		}
+		found := w.TxsWhere(tree)
+		w.same(t, fmt.Sprintf("/addresses/%s/transactions%s&concise=%t", address, window, concise), "",
+			paged(w.txs(Page(Reverse(found), offset, limit), own), len(found)))
+		from, to := rng.IntN(w.Tip()+1), 1+rng.IntN(w.Tip())
+		if from > to {
+			from, to = to, from
+		}
+		kept := []*Tx{}
+		for _, x := range found {
+			if x.Block.Height >= from && x.Block.Height <= to {
+				kept = append(kept, x)
+			}
+		}
+		w.same(t, fmt.Sprintf("/addresses/%s/transactions%s&fromHeight=%d&toHeight=%d", address, window, from, to), "",
+			paged(w.txs(Page(Reverse(kept), offset, limit), nil), len(kept)))
+	case 2:
+		w.same(t, "/boxes/byAddress/"+address+window, "", list(tree, true))
+		w.same(t, "/boxes/byErgoTree/"+b.Tree+window, "", list(tree, true))
+		w.same(t, "/boxes/byErgoTreeTemplateHash/"+hash+window, "", list(template, false))
+	case 3, 4:
+		w.same(t, "/boxes/unspent/byAddress/"+address+window+direction, "", list(unspent(tree), !ascending))
+		w.same(t, "/boxes/unspent/byErgoTree/"+b.Tree+window+direction, "", list(unspent(tree), !ascending))
+		w.same(t, "/boxes/unspent/byErgoTreeTemplateHash/"+hash+window, "", list(unspent(template), false))
+	case 5:
+		if len(b.Tokens) > 0 {
+			id := b.Tokens[rng.IntN(len(b.Tokens))].ID
+			has := func(c *Box) bool { return c.Has(id) }
+			w.same(t, "/boxes/byTokenId/"+id+window+direction, "", list(has, !ascending))
+			w.same(t, "/boxes/unspent/byTokenId/"+id+window+direction, "", list(unspent(has), !ascending))
+			body := fmt.Sprintf(`{"ergoTreeTemplateHash":%q,"assets":[%q]}`, hash, id)
+			both := func(c *Box) bool { return template(c) && has(c) }
+			w.same(t, "/boxes/search"+window, body, list(both, false))
+			w.same(t, "/boxes/unspent/search"+window, body, list(unspent(both), false))
+			w.same(t, "/boxes/unspent/search/union"+window, body, list(unspent(both), false))
+		}
+	case 6:
+		var fresh, every []*Box
+		for _, c := range w.Fresh {
+			if tree(c) && c.Pending == nil {
+				fresh = append(fresh, c)
+			}
+		}
+		w.same(t, "/boxes/unspent/unconfirmed/byAddress/"+address, "", w.boxes(fresh))
+		every = append(w.Where(func(c *Box) bool { return tree(c) && c.Spender == nil && c.Pending == nil }), fresh...)
+		total := len(every)
+		if !ascending {
+			every = Reverse(every)
+		}
+		w.same(t, "/boxes/unspent/all/byAddress/"+address+window+direction, "", paged(w.boxes(Page(every, offset, limit)), total))
+	case 7:
+		w.askBalance(t, rng, address, tree)
+	case 8:
+		var found []*Tx
+		for _, x := range w.Txs {
+			for _, in := range x.Inputs {
+				if template(in) {
+					found = append(found, x)
+					break
+				}
+			}
+		}
+		w.same(t, "/transactions/byInputsScriptTemplateHash/"+hash+window, "", paged(w.txs(Page(Reverse(found), offset, limit), nil), len(found)))
+	case 9:
+		w.same(t, fmt.Sprintf("/boxes/byGlobalIndex/stream?minGix=%d&limit=%d", offset, limit), "", w.boxes(Page(w.Boxes, offset, limit)))
+		w.same(t, fmt.Sprintf("/transactions/byGlobalIndex/stream?minGix=%d&limit=%d", offset, limit), "", w.txs(Page(w.Txs, offset, limit), nil))
+		from := rng.IntN(w.Tip())
+		to := min(w.Tip(), from+3)
+		within := func(c *Box) bool { return c.Spender == nil && c.Height() >= from && c.Height() <= to }
+		w.same(t, fmt.Sprintf("/boxes/unspent/stream?minHeight=%d&maxHeight=%d", from, to), "", w.boxes(w.Where(within)))
+		w.same(t, fmt.Sprintf("/boxes/unspent/byErgoTreeTemplateHash/%s/stream?minHeight=%d&maxHeight=%d", hash, from, to), "",
+			w.boxes(w.Where(func(c *Box) bool { return within(c) && template(c) })))
+	case 10:
+		w.askBlock(t, tx.Block)
+	case 11:
+		var found []*Tx
+		for _, x := range w.Pool {
+			touched := false
+			for _, c := range append(append([]*Box{}, x.Inputs...), x.Outputs...) {
+				touched = touched || tree(c)
+			}
+			if touched {
+				found = append(found, x)
+			}
+		}
+		w.same(t, "/mempool/transactions/byAddress/"+address+window, "", paged(w.txs(Page(Reverse(found), offset, limit), nil), len(found)))
+	}
+}
+
+func (w *world) askBlock(t *testing.T, b *Block) {
+	t.Helper()
+	a := Ask(t, w, path+"/api/v1/blocks/"+b.ID, "")
+	var got struct {
+		Block struct {
+			Header struct {
+				ID     string
+				Height int
+			}
+			BlockTransactions []struct{ ID string }
+		}
+		References struct{ PreviousID, NextID *string }
+	}
+	if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Block.Header.ID != b.ID || got.Block.Header.Height != b.Height ||
+		len(got.Block.BlockTransactions) != len(b.Txs) || *got.References.PreviousID != b.Parent ||
+		(got.References.NextID == nil) != (b.Height == w.Tip()) {
+		t.Errorf("block %s: %v %.500s", b.ID, err, a.Body)
+	}
+	a = Ask(t, w, fmt.Sprintf("%s/api/v1/blocks?offset=%d&limit=1", path, w.Tip()-b.Height), "")
+	var page struct {
+		Items []struct {
+			ID                string
+			Height, Epoch     int
+			TransactionsCount int
+			MinerReward       uint64
+		}
+		Total int
+	}
+	err := json.Unmarshal([]byte(a.Body), &page)
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID != b.ID || page.Items[0].TransactionsCount != len(b.Txs) ||
+		page.Items[0].Epoch != b.Height/1024 || page.Total != w.Tip() {
+		t.Errorf("blocks: %v %.500s", err, a.Body)
+	}
+}
+
+func (w *world) askBalance(t *testing.T, rng *rand.Rand, address string, f func(*Box) bool) {
+	t.Helper()
+	type balance struct {
+		NanoErgs uint64
+		Tokens   []struct {
+			TokenID string
+			Amount  uint64
+		}
+	}
+	check := func(what string, got balance, want []*Box) {
+		t.Helper()
+		var value uint64
+		tokens, sums := map[string]uint64{}, map[string]uint64{}
+		for _, b := range want {
+			value += b.Value
+			for _, x := range b.Tokens {
+				tokens[x.ID] += x.Amount
+			}
+		}
+		for _, x := range got.Tokens {
+			sums[x.TokenID] += x.Amount
+		}
+		if got.NanoErgs != value || !reflect.DeepEqual(sums, tokens) {
+			t.Errorf("%s of %s: %d %v, expected %d %v", what, address, got.NanoErgs, sums, value, tokens)
+		}
+	}
+	read := func(endpoint, body string, v any) {
+		t.Helper()
+		a := Ask(t, w, path+"/api/v1/addresses/"+endpoint, body)
+		if err := json.Unmarshal([]byte(a.Body), v); err != nil || a.Status != http.StatusOK {
+			t.Fatalf("%s: %d %.300s", endpoint, a.Status, a.Body)
+		}
+	}
+	unspent := func(b *Box) bool { return f(b) && b.Spender == nil }
+	var total struct{ Confirmed, Unconfirmed balance }
+	read(address+"/balance/total", "", &total)
+	var fresh []*Box
+	waits := false
+	for _, b := range w.Fresh {
+		if waits = waits || f(b); f(b) && b.Pending == nil {
+			fresh = append(fresh, b)
+		}
+	}
+	for _, b := range w.Boxes {
+		waits = waits || f(b) && b.Pending != nil
+	}
+	check("balance", total.Confirmed, w.Where(unspent))
+	check("unconfirmed balance", total.Unconfirmed, fresh)
+	depth := rng.IntN(w.Tip())
+	var earlier balance
+	read(fmt.Sprintf("%s/balance/confirmed?minConfirmations=%d", address, depth), "", &earlier)
+	height := w.Tip() - depth
+	check(fmt.Sprintf("balance at height %d", height), earlier, w.Where(func(b *Box) bool {
+		return f(b) && b.Height() <= height && (b.Spender == nil || b.Spender.Block.Height > height)
+	}))
+	var infos map[string]struct {
+		HasUnconfirmedTxs, Used bool
+		ConfirmedBalance        balance
+	}
+	read("batchInfo", fmt.Sprintf("[%q]", address), &infos)
+	info := infos[address]
+	if used := len(w.Where(f)) > 0; info.Used != used || info.HasUnconfirmedTxs != waits {
+		t.Errorf("info of %s: used %t, waits %t, expected %t and %t", address, info.Used, info.HasUnconfirmedTxs, used, waits)
+	}
+	check("balance in info", info.ConfirmedBalance, w.Where(unspent))
+}
+
+// Every answer over the first real blocks of mainnet, with a mempool, is that of the model.
+func TestRealBlocks(t *testing.T) {
+	rng := testseed.Rand(t)
+	blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, "mainnet")
+	w.Sync(t, 0, blocks[:600]...)
+	var pool []ergotest.Tx
+	for _, b := range blocks[600:612] {
+		pool = append(pool, ergotest.Txs(b)...)
+	}
+	w.Node.SetPool(pool...)
+	w.Naive = w.Settled(t)
+	w.verify(t, rng, testrun.Rounds(t, 100))
+}
+
+// Every answer of a generated chain with forks and a mempool is that of the model.
+func TestForks(t *testing.T) {
+	rng := testseed.Rand(t)
+	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8})
+	w := newWorld(t, "testnet")
+	w.Sync(t, 0, ergotest.Made(c, 30)...)
+	fork, depth := c.Fork(rng.Uint64()), 1+rng.IntN(6)
+	height := model.HeightPk(w.Model(nil).Tip())
+	made := ergotest.Made(c, depth+1)
+	w.Node.SetPool(w.Model(nil).Possible(ergotest.Txs(made[0])[1:])...)
+	w.Naive = w.Settled(t)
+	w.verify(t, rng, testrun.Rounds(t, 50))
+	w.Node.SetPool()
+	w.Sync(t, height, made[:depth]...)
+	w.Naive = w.Settled(t)
+	w.verify(t, rng, testrun.Rounds(t, 20))
+	w.Sync(t, height, ergotest.Made(fork, depth+1)...)
+	w.Naive = w.Settled(t)
+	w.verify(t, rng, testrun.Rounds(t, 30))
+	w.askTokens(t)
+}
+
+// askTokens compares the lists of tokens with the model.
+func (w *world) askTokens(t *testing.T) {
+	t.Helper()
+	minted := map[string]*Box{}
+	var order []string
+	for _, b := range w.Boxes {
+		for _, x := range b.Tokens {
+			if x.Amount > 0 && minted[x.ID] == nil {
+				minted[x.ID] = b
+				order = append(order, x.ID)
+			}
+		}
+	}
+	for offset := 0; offset < len(order); offset += 200 {
+		a := Ask(t, w, fmt.Sprintf("%s/api/v1/tokens?limit=200&sortDirection=asc&offset=%d", path, offset), "")
+		var got struct {
+			Items []struct{ ID, BoxID string }
+			Total int
+		}
+		want := Page(order, offset, 200)
+		if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Total != len(order) || len(got.Items) != len(want) {
+			t.Fatalf("tokens: %d of %d, expected %d of %d: %.300s", len(got.Items), got.Total, len(want), len(order), a.Body)
+		}
+		for i, x := range got.Items {
+			if x.ID != want[i] || x.BoxID != minted[x.ID].ID {
+				t.Errorf("token %d is %s in %s, expected %s in %s", offset+i, x.ID, x.BoxID, want[i], minted[want[i]].ID)
+			}
+		}
+	}
+}
+
+// What the explorer knows by hand, and wrong requests.
+func TestErrors(t *testing.T) {
+	w := newWorld(t, "testnet")
+	w.Sync(t, 0, ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 3)...)
+	zero := strings.Repeat("00", 32)
+	for _, c := range []struct {
+		path   string
+		status int
+		says   string
+	}{
+		{"/tokens/listGenuine", 501, `{"status":501,"reason":"Not implemented: the list of genuine`},
+		{"/boxes/" + zero, 404, `{"status":404,"reason":"Not found: box ` + zero},
+		{"/boxes/zz", 400, `{"status":400,"reason":"Bad request: \"zz\" is not an id`},
+		{"/blocks?limit=501", 400, "expected 1 to 500"},
+		{"/blocks?limit=-1", 400, "limit: expected a number"},
+		{"/addresses/xyz/transactions", 400, "invalid address"},
+		{"/boxes/unspent/stream?minHeight=1", 400, "maxHeight is missing"},
+		{"/boxes/byTokenId/" + zero + "?limit=101", 400, "expected 1 to 100"},
+		{"/nowhere", 404, "Not found"},
+		{"/tokens/search?query=ab", 400, "at least 3"},
+		{"/networkState", 200, `"height":3`},
+		{"/networkStats", 200, "uniqueAddressesNum"},
+		{"/info", 200, `"supply":225000000000`},
+	} {
+		if a := Ask(t, w, path+"/api/v1"+c.path, ""); a.Status != c.status || !strings.Contains(a.Body, c.says) {
+			t.Errorf("%s: %d %s, expected %d with %s", c.path, a.Status, a.Body, c.status, c.says)
+		}
+	}
+}

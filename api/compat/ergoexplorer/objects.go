@@ -1,0 +1,490 @@
+package ergoexplorer
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"birthmark/api/compat/boxes"
+	"birthmark/chains/ergo/sigma"
+	"birthmark/model"
+)
+
+// rows is the number of boxes that are read together.
+const rows = 128
+
+// addBoxes writes boxes of the chain, as items of a list of which n were written.
+func (q *request) addBoxes(pks []model.UtxoPk, n int, unspent bool) error {
+	for i := 0; i < len(pks); i += rows {
+		batch := pks[i:min(i+rows, len(pks))]
+		read := q.v.AllBoxes
+		if unspent {
+			read = q.v.UnspentBoxes
+		}
+		all, err := read(batch)
+		if err != nil {
+			return err
+		}
+		if err := q.addBoxItems(all, n+i); err != nil {
+			return err
+		}
+		if err := q.Flush(q.v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addBoxItems writes boxes as items of a list of which n were written.
+func (q *request) addBoxItems(all []boxes.Box, n int) error {
+	tokens, err := q.tokensIn(all)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		q.Comma(n + i)
+		if err := q.addBox(&all[i], tokens); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tokensIn returns what is known about the tokens in boxes.
+func (q *request) tokensIn(all []boxes.Box) (map[sigma.ID]*boxes.Token, error) {
+	var ids []sigma.ID
+	seen := map[sigma.ID]bool{}
+	for i := range all {
+		for _, t := range all[i].Box().Tokens {
+			if !seen[t.ID] {
+				seen[t.ID] = true
+				ids = append(ids, t.ID)
+			}
+		}
+	}
+	return q.v.TokensOf(ids)
+}
+
+// addBox writes an OutputInfo, or for an unconfirmed box the part of it that needs no block.
+func (q *request) addBox(b *boxes.Box, tokens map[sigma.ID]*boxes.Token) error {
+	q.Add(`{"boxId":`)
+	q.ID(b.ID())
+	q.Add(`,"transactionId":`)
+	q.Hex(b.Tx.ID[:])
+	if !b.Unconfirmed {
+		q.Add(`,"blockId":`)
+		id, err := q.blockID(b)
+		if err != nil {
+			return err
+		}
+		q.Hex(id[:])
+	}
+	q.Add(`,"value":`)
+	q.Uint(b.Box().Value)
+	q.Add(`,"index":`)
+	q.Int(b.Pos)
+	if !b.Unconfirmed {
+		n, err := q.v.BoxNumber(b.Pk)
+		if err != nil {
+			return err
+		}
+		q.Add(`,"globalIndex":`)
+		q.Uint(n)
+	}
+	q.Add(`,"creationHeight":`)
+	q.Uint(uint64(b.Box().Height))
+	if !b.Unconfirmed {
+		q.Add(`,"settlementHeight":`)
+		q.Int(b.Height())
+	}
+	q.addContents(b, tokens, true)
+	q.Add(`,"spentTransactionId":`)
+	if b.Spend == nil {
+		q.Add("null")
+	} else {
+		q.Hex(b.Spend.Tx.ID[:])
+	}
+	if !b.Unconfirmed {
+		q.Add(`,"mainChain":true`)
+	}
+	q.Add("}")
+	return nil
+}
+
+// blockID returns the id of the block of a box. The genesis has the parent of block 1.
+func (q *request) blockID(b *boxes.Box) (model.Hash, error) {
+	if b.Block != nil {
+		return b.Block.ID, nil
+	}
+	first, err := q.v.Block(1)
+	if err != nil {
+		return model.Hash{}, err
+	}
+	return model.Hash(first.Header.Parent), nil
+}
+
+// addContents writes the script, the tokens and the registers of a box.
+func (q *request) addContents(b *boxes.Box, tokens map[sigma.ID]*boxes.Token, printed bool) {
+	box := b.Box()
+	q.Add(`,"ergoTree":`)
+	q.Hex(box.Tree)
+	if printed {
+		q.Add(`,"ergoTreeConstants":"","ergoTreeScript":""`)
+	}
+	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `","assets":[`)
+	for i, t := range box.Tokens {
+		q.Comma(i)
+		q.Add(`{"tokenId":`)
+		q.ID(t.ID)
+		q.Add(`,"index":`)
+		q.Int(i)
+		q.Add(`,"amount":`)
+		q.Uint(t.Amount)
+		q.addKind(tokens[t.ID])
+		q.Add("}")
+	}
+	q.Add(`],"additionalRegisters":{`)
+	for i, raw := range box.Registers {
+		q.Comma(i)
+		q.Add(`"R`, strconv.Itoa(4+i), `":{"serializedValue":`)
+		q.Hex(raw)
+		q.Add(`,"sigmaType":`)
+		q.textOrNull(kindName(raw))
+		q.Add(`,"renderedValue":`)
+		text, ok := rendered(sigma.Value(raw))
+		if !ok {
+			text = ""
+		}
+		q.textOrNull(text)
+		q.Add("}")
+	}
+	q.Add("}")
+}
+
+// addKind writes name, decimals and type of a token in a box, null where it states none.
+func (q *request) addKind(t *boxes.Token) {
+	q.Add(`,"name":`)
+	if t == nil || t.Name == "" {
+		q.Add(`null,"decimals":`)
+	} else {
+		q.Text(t.Name)
+		q.Add(`,"decimals":`)
+	}
+	if t == nil || t.Decimals == nil {
+		q.Add(`null,"type":`)
+	} else {
+		q.Int(*t.Decimals)
+		q.Add(`,"type":`)
+	}
+	q.textOrNull(typeOf(t))
+}
+
+// typeOf returns the type of a token, empty if it does not describe itself.
+func typeOf(t *boxes.Token) string {
+	if t == nil || t.Name == "" {
+		return ""
+	}
+	return "EIP-004"
+}
+
+func (q *request) textOrNull(text string) {
+	if text == "" {
+		q.Add("null")
+		return
+	}
+	q.Text(text)
+}
+
+// kindName returns the type of a constant as the explorer names it: SColl[SByte].
+func kindName(raw []byte) string {
+	name := sigma.TypeName(raw)
+	if name == "" || strings.Contains(name, "type ") {
+		return ""
+	}
+	var out strings.Builder
+	for i, c := range name {
+		if c >= 'A' && c <= 'Z' && (i == 0 || strings.ContainsRune("[( ", rune(name[i-1]))) {
+			out.WriteByte('S')
+		}
+		if c != ' ' {
+			out.WriteRune(c)
+		}
+	}
+	return strings.NewReplacer("SCollection", "SColl").Replace(out.String())
+}
+
+// rendered returns a decoded constant as the explorer writes it: numbers, hex digits, and lists of these. ok is false
+// for any other.
+func rendered(v any) (text string, ok bool) {
+	switch v := v.(type) {
+	case int:
+		return strconv.Itoa(v), true
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case []byte:
+		return hex.EncodeToString(v), true
+	case []any:
+		parts := make([]string, len(v))
+		for i := range v {
+			if parts[i], ok = rendered(v[i]); !ok {
+				return "", false
+			}
+		}
+		return "[" + strings.Join(parts, ",") + "]", true
+	}
+	return "", false
+}
+
+// addInput writes an InputInfo, or a DataInputInfo if t is nil.
+func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID]*boxes.Token) error {
+	q.Add(`{"boxId":`)
+	q.ID(b.ID())
+	q.Add(`,"value":`)
+	q.Uint(b.Box().Value)
+	q.Add(`,"index":`)
+	q.Int(i)
+	if t != nil {
+		q.Add(`,"spendingProof":`)
+		q.Hex(t.Inputs[i].Proof)
+	}
+	id, err := q.blockID(b)
+	if err != nil {
+		return err
+	}
+	if b.Unconfirmed {
+		q.Add(`,"outputBlockId":null`)
+	} else {
+		q.Add(`,"outputBlockId":`)
+		q.Hex(id[:])
+	}
+	q.Add(`,"outputTransactionId":`)
+	q.Hex(b.Tx.ID[:])
+	q.Add(`,"outputIndex":`)
+	q.Int(b.Pos)
+	if t != nil && !b.Unconfirmed {
+		n, err := q.v.BoxNumber(b.Pk)
+		if err != nil {
+			return err
+		}
+		q.Add(`,"outputGlobalIndex":`)
+		q.Uint(n)
+		q.Add(`,"outputCreatedAt":`)
+		q.Uint(uint64(b.Box().Height))
+		q.Add(`,"outputSettledAt":`)
+		q.Int(b.Height())
+	}
+	q.addContents(b, tokens, t != nil)
+	q.Add("}")
+	return nil
+}
+
+// addTxs writes transactions of the chain, as items of a list. With of, only their inputs and outputs that belong to it
+// are written.
+func (q *request) addTxs(pks []model.TxPk, of *boxes.Holder) error {
+	for i, pk := range pks {
+		q.Comma(i)
+		if err := q.addTx(pk, of); err != nil {
+			return err
+		}
+		if err := q.Flush(q.v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addTx writes a TransactionInfo.
+func (q *request) addTx(pk model.TxPk, of *boxes.Holder) error {
+	txs, err := q.v.Txs([]model.TxPk{pk})
+	if err != nil {
+		return err
+	}
+	t := txs[0]
+	b, err := q.v.Block(pk.Height())
+	if err != nil {
+		return err
+	}
+	number, err := q.v.TxNumber(pk)
+	if err != nil {
+		return err
+	}
+	q.Add(`{"id":`)
+	q.Hex(t.ID[:])
+	q.Add(`,"blockId":`)
+	q.Hex(b.ID[:])
+	q.Add(`,"inclusionHeight":`)
+	q.Int(int(b.Height))
+	q.Add(`,"timestamp":`)
+	q.Uint(b.Header.Timestamp)
+	q.Add(`,"index":`)
+	q.Int(q.v.Q.TxIndex(pk))
+	q.Add(`,"globalIndex":`)
+	q.Uint(number)
+	q.Add(`,"numConfirmations":`)
+	q.Int(q.v.Height() - int(b.Height) + 1)
+	spends, err := q.v.Spends(pk)
+	if err != nil {
+		return err
+	}
+	inputs, err := q.v.UnspentBoxes(spends)
+	if err != nil {
+		return err
+	}
+	outputs, err := q.v.OutputsOf(pk, t)
+	if err != nil {
+		return err
+	}
+	data, err := q.v.Inputs(t.DataInputs)
+	if err != nil {
+		return err
+	}
+	return q.addEnds(t, inputs, data, outputs, of)
+}
+
+// addEnds writes inputs, data inputs and outputs of a transaction, and the end of it.
+func (q *request) addEnds(t *boxes.Tx, inputs []boxes.Box, data []*boxes.Box, outputs []boxes.Box, of *boxes.Holder) error {
+	all := append(append([]boxes.Box{}, inputs...), outputs...)
+	for _, b := range data {
+		if b != nil {
+			all = append(all, *b)
+		}
+	}
+	tokens, err := q.tokensIn(all)
+	if err != nil {
+		return err
+	}
+	own := func(b *boxes.Box) bool { return of == nil || of.Owns(b) }
+	q.Add(`,"inputs":[`)
+	n := 0
+	for i := range inputs {
+		if own(&inputs[i]) {
+			q.Comma(n)
+			n++
+			if err := q.addInput(&inputs[i], t, i, tokens); err != nil {
+				return err
+			}
+		}
+	}
+	q.Add(`],"dataInputs":[`)
+	n = 0
+	for i, b := range data {
+		if b != nil {
+			q.Comma(n)
+			n++
+			if err := q.addInput(b, nil, i, tokens); err != nil {
+				return err
+			}
+		}
+	}
+	q.Add(`],"outputs":[`)
+	n = 0
+	for i := range outputs {
+		if own(&outputs[i]) {
+			q.Comma(n)
+			n++
+			if err := q.addBox(&outputs[i], tokens); err != nil {
+				return err
+			}
+		}
+	}
+	q.Add(`],"size":`)
+	q.Int(t.Size)
+	q.Add("}")
+	return nil
+}
+
+// addBlockInfo writes a BlockInfo.
+func (q *request) addBlockInfo(b *boxes.Block) error {
+	reward, err := q.v.Reward(b)
+	if err != nil {
+		return err
+	}
+	miner := q.v.Miner(b)
+	q.Add(`{"id":`)
+	q.Hex(b.ID[:])
+	q.Add(`,"height":`)
+	q.Int(int(b.Height))
+	q.Add(`,"epoch":`)
+	q.Int(int(b.Height) / epochBlocks)
+	q.Add(`,"version":`)
+	q.Int(int(b.Header.Version))
+	q.Add(`,"timestamp":`)
+	q.Uint(b.Header.Timestamp)
+	q.Add(`,"transactionsCount":`)
+	q.Int(b.TxCount)
+	q.Add(`,"miner":{"address":"`, miner, `","name":"`, miner[max(0, len(miner)-8):], `"},"size":`)
+	q.Int(b.Size)
+	q.Add(`,"difficulty":`, b.Header.Difficulty().String(), `,"minerReward":`)
+	q.Uint(reward)
+	q.Add("}")
+	return nil
+}
+
+// epochBlocks is the number of blocks of an epoch of votes.
+const epochBlocks = 1024
+
+// addPlainHeader writes a header as the explorer has it.
+func (q *request) addPlainHeader(b *boxes.Block) {
+	h := b.Header
+	q.Add(`{"id":`)
+	q.Hex(b.ID[:])
+	q.Add(`,"parentId":`)
+	q.ID(h.Parent)
+	q.Add(`,"version":`)
+	q.Int(int(h.Version))
+	q.Add(`,"timestamp":`)
+	q.Uint(h.Timestamp)
+	q.Add(`,"height":`)
+	q.Int(int(b.Height))
+	q.Add(`,"nBits":`)
+	q.Uint(uint64(h.NBits))
+	q.Add(`,"difficulty":`, h.Difficulty().String(), `,"votes":{`)
+	for i, vote := range h.Votes {
+		q.Comma(i)
+		q.Add(`"_`, strconv.Itoa(i+1), `":`, strconv.Itoa(int(vote)))
+	}
+	q.Add(`},"stateRoot":`)
+	q.Hex(h.StateRoot[:])
+	q.Add(`,"adProofsRoot":`)
+	q.ID(h.ADProofsRoot)
+	q.Add(`,"transactionsRoot":`)
+	q.ID(h.TransactionsRoot)
+	q.Add(`,"extensionHash":`)
+	q.ID(h.ExtensionRoot)
+	q.Add(`,"powSolutions":`)
+	q.AddSolution(h)
+	q.Add("}")
+}
+
+// addHoldings writes a Balance.
+func (q *request) addHoldings(nanoErgs uint64, ids []sigma.ID, amounts []uint64) error {
+	tokens, err := q.v.TokensOf(ids)
+	if err != nil {
+		return err
+	}
+	q.Add(`{"nanoErgs":`)
+	q.Uint(nanoErgs)
+	q.Add(`,"tokens":[`)
+	for i, id := range ids {
+		q.Comma(i)
+		t := tokens[id]
+		q.Add(`{"tokenId":`)
+		q.ID(id)
+		q.Add(`,"amount":`)
+		q.Uint(amounts[i])
+		q.Add(`,"decimals":`)
+		if t == nil {
+			t = &boxes.Token{}
+		}
+		q.Int(t.Places())
+		q.Add(`,"name":`)
+		q.textOrNull(t.Name)
+		q.Add(`,"tokenType":`)
+		q.textOrNull(typeOf(t))
+		q.Add("}")
+	}
+	q.Add("]}")
+	return nil
+}

@@ -1,0 +1,276 @@
+package ergonode
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"birthmark/api/compat/boxes"
+	"birthmark/chains/ergo"
+	"birthmark/core/pending"
+	"birthmark/model"
+)
+
+var mempoolEndpoints = []endpoint{
+	{http.MethodGet, "transactions/unconfirmed", pendingTxs, unconfirmed},
+	{http.MethodGet, "transactions/unconfirmed/transactionIds", pendingIDs, unconfirmed},
+	{http.MethodGet, "transactions/unconfirmed/byTransactionId/*", pendingTx, unconfirmed},
+	{http.MethodPost, "transactions/unconfirmed/byTransactionIds", pendingAmong, unconfirmed},
+	{http.MethodPost, "transactions/unconfirmed/byErgoTree", pendingOfTree, unconfirmed},
+	{http.MethodGet, "transactions/unconfirmed/inputs/byBoxId/*", pendingInput, unconfirmed},
+	{http.MethodGet, "transactions/unconfirmed/outputs/byBoxId/*", pendingOutput, unconfirmed},
+	{http.MethodPost, "transactions/unconfirmed/outputs/byErgoTree", pendingOutputsOfTree, unconfirmed},
+	{http.MethodGet, "transactions/unconfirmed/outputs/byTokenId/*", pendingOutputsWith, unconfirmed},
+	{http.MethodPost, "transactions/unconfirmed/outputs/byRegisters", pendingOutputsByRegisters, unconfirmed},
+	{http.MethodHead, "transactions/unconfirmed/*", pendingThere, unconfirmed},
+}
+
+// pendingPage reads offset and limit of a list of unconfirmed transactions.
+func (q *request) pendingPage() (page, error) {
+	q.query["limit"] = or(q.query["limit"], "50")
+	return q.page("transactions")
+}
+
+func pendingTxs(q *request, _ []string) error {
+	p, err := q.pendingPage()
+	if err != nil {
+		return err
+	}
+	var all []*pending.Tx
+	for t := range q.v.Pending() {
+		if p.offset > 0 {
+			p.offset--
+		} else if len(all) < p.limit {
+			all = append(all, t)
+		}
+	}
+	return q.addPending(all)
+}
+
+// addPending writes unconfirmed transactions as the node writes transactions of blocks.
+func (q *request) addPending(all []*pending.Tx) error {
+	q.Add("[")
+	for i, t := range all {
+		parsed, err := q.v.Parsed(t)
+		if err != nil {
+			return err
+		}
+		q.Comma(i)
+		q.AddTx(parsed, nil)
+		if err := q.Flush(q.v); err != nil {
+			return err
+		}
+	}
+	q.Add("]")
+	return nil
+}
+
+func pendingIDs(q *request, _ []string) error {
+	q.Add("[")
+	n := 0
+	for t := range q.v.Pending() {
+		q.Comma(n)
+		n++
+		q.Hex(t.ID[:])
+	}
+	q.Add("]")
+	return nil
+}
+
+// pendingTx writes an unconfirmed transaction with the boxes that it spends.
+func pendingTx(q *request, args []string) error {
+	id, err := parseID(args[0])
+	if err != nil {
+		return err
+	}
+	t := q.v.PendingTx(model.Hash(id))
+	if t == nil {
+		return errNotFound
+	}
+	parsed, err := q.v.Parsed(t)
+	if err != nil {
+		return err
+	}
+	inputs, err := q.v.InputsOf(parsed)
+	if err != nil {
+		return err
+	}
+	q.AddTx(parsed, inputs)
+	return nil
+}
+
+func pendingThere(q *request, args []string) error {
+	id, err := parseID(args[0])
+	if err != nil {
+		return err
+	}
+	if q.v.PendingTx(model.Hash(id)) == nil {
+		return errNotFound
+	}
+	return nil
+}
+
+// pendingAmong writes the ids of the request that unconfirmed transactions have.
+func pendingAmong(q *request, _ []string) error {
+	ids, err := q.ids()
+	if err != nil {
+		return err
+	}
+	q.Add("[")
+	n := 0
+	for _, id := range ids {
+		if q.v.PendingTx(model.Hash(id)) != nil {
+			q.Comma(n)
+			n++
+			q.ID(id)
+		}
+	}
+	q.Add("]")
+	return nil
+}
+
+// postedTree reads a body that is an ErgoTree, and returns its hash.
+func (q *request) postedTree() (hash [32]byte, err error) {
+	text, err := q.text()
+	if err != nil {
+		return hash, err
+	}
+	tree, err := parseTree(text)
+	if err != nil {
+		return hash, err
+	}
+	return ergo.TreeHash(tree), nil
+}
+
+func pendingOfTree(q *request, _ []string) error {
+	p, err := q.pendingPage()
+	if err != nil {
+		return err
+	}
+	hash, err := q.postedTree()
+	if err != nil {
+		return err
+	}
+	var all []*pending.Tx
+	for t := range q.v.PendingOf(boxes.TreeIndex, hash[:]) {
+		if p.offset > 0 {
+			p.offset--
+		} else if len(all) < p.limit {
+			all = append(all, t)
+		}
+	}
+	return q.addPending(all)
+}
+
+func pendingInput(q *request, args []string) error {
+	id, err := parseID(args[0])
+	if err != nil {
+		return err
+	}
+	by, err := q.v.PendingSpendOf(id)
+	if err != nil {
+		return err
+	}
+	if by == nil {
+		return errNotFound
+	}
+	q.AddInput(&by.Tx.Inputs[by.Index])
+	q.Add("}")
+	return nil
+}
+
+func pendingOutput(q *request, args []string) error {
+	id, err := parseID(args[0])
+	if err != nil {
+		return err
+	}
+	b, err := q.v.PendingBox(id)
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		return errNotFound
+	}
+	q.AddBox(b)
+	q.Add("}")
+	return nil
+}
+
+// addOutputs writes a window of unconfirmed boxes.
+func (q *request) addOutputs(all []boxes.Box) error {
+	p, err := q.pendingPage()
+	if err != nil {
+		return err
+	}
+	all = all[min(p.offset, len(all)):]
+	q.Add("[")
+	for i := range all[:min(p.limit, len(all))] {
+		q.Comma(i)
+		q.AddBox(&all[i])
+		q.Add("}")
+	}
+	q.Add("]")
+	return nil
+}
+
+func pendingOutputsOfTree(q *request, _ []string) error {
+	hash, err := q.postedTree()
+	if err != nil {
+		return err
+	}
+	all, err := q.v.PendingBoxes(boxes.TreeIndex, hash[:])
+	if err != nil {
+		return err
+	}
+	return q.addOutputs(all)
+}
+
+func pendingOutputsWith(q *request, args []string) error {
+	id, err := parseID(args[0])
+	if err != nil {
+		return err
+	}
+	all, err := q.v.PendingBoxesWith(id)
+	if err != nil {
+		return err
+	}
+	return q.addOutputs(all)
+}
+
+// pendingOutputsByRegisters writes the unconfirmed boxes that have all registers of the body.
+func pendingOutputsByRegisters(q *request, _ []string) error {
+	body, err := q.body()
+	if err != nil {
+		return err
+	}
+	var texts map[string]string
+	if err := json.Unmarshal(body, &texts); err != nil || len(texts) == 0 {
+		return bad(`the body is not an object of registers in hex, such as {"R4":"0e00"}`)
+	}
+	want := map[int][]byte{}
+	for name, text := range texts {
+		raw, err := hex.DecodeString(text)
+		n, errN := strconv.Atoi(name[min(1, len(name)):])
+		if err != nil || errN != nil || name[0] != 'R' || n < 4 || n > 9 {
+			return bad("register %q: expected R4 to R9 and its bytes in hex", name)
+		}
+		want[n-4] = raw
+	}
+	all, err := q.v.AllPendingBoxes()
+	if err != nil {
+		return err
+	}
+	kept := all[:0]
+	for _, b := range all {
+		has := true
+		for n, raw := range want {
+			has = has && n < len(b.Box().Registers) && bytes.Equal(b.Box().Registers[n], raw)
+		}
+		if has {
+			kept = append(kept, b)
+		}
+	}
+	return q.addOutputs(kept)
+}

@@ -1,0 +1,158 @@
+package ergonode
+
+import (
+	"birthmark/api/compat/boxes"
+	"birthmark/model"
+)
+
+// addBoxes writes boxes of the chain with their place and spender: as a list, or the only one.
+func (q *request) addBoxes(pks []model.UtxoPk, list, unspent bool) error {
+	if list {
+		q.Add("[")
+	}
+	if err := q.addBoxItems(pks, unspent); err != nil {
+		return err
+	}
+	if list {
+		q.Add("]")
+	}
+	return nil
+}
+
+// addBoxItems writes boxes of the chain in batches.
+func (q *request) addBoxItems(pks []model.UtxoPk, unspent bool) error {
+	for i := 0; i < len(pks); i += rows {
+		batch := pks[i:min(i+rows, len(pks))]
+		read := q.v.AllBoxes
+		if unspent {
+			read = q.v.UnspentBoxes
+		}
+		all, err := read(batch)
+		if err != nil {
+			return err
+		}
+		for n := range all {
+			q.Comma(i + n)
+			if err := q.addIndexed(&all[n]); err != nil {
+				return err
+			}
+		}
+		if err := q.Flush(q.v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addIndexed writes a box as the extra index has it.
+func (q *request) addIndexed(b *boxes.Box) error {
+	var number uint64
+	if !b.Unconfirmed {
+		n, err := q.v.BoxNumber(b.Pk)
+		if err != nil {
+			return err
+		}
+		number = n - q.v.GenesisBoxes()
+	}
+	q.AddBox(b)
+	q.Add(`,"globalIndex":`)
+	q.Uint(number)
+	q.Add(`,"inclusionHeight":`)
+	q.Int(b.Height())
+	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `","spentTransactionId":`)
+	if b.Spend == nil {
+		q.Add(`null,"spendingProof":null}`)
+		return nil
+	}
+	q.Hex(b.Spend.Tx.ID[:])
+	q.Add(`,"spendingProof":`)
+	q.Hex(b.Spend.Proof())
+	q.Add("}")
+	return nil
+}
+
+// addTxs writes a list of transactions of the chain.
+func (q *request) addTxs(pks []model.TxPk) error {
+	q.Add("[")
+	for i, pk := range pks {
+		q.Comma(i)
+		if err := q.addTx(pk); err != nil {
+			return err
+		}
+		if err := q.Flush(q.v); err != nil {
+			return err
+		}
+	}
+	q.Add("]")
+	return nil
+}
+
+// addTx writes a transaction of the chain as the extra index has it.
+func (q *request) addTx(pk model.TxPk) error {
+	txs, err := q.v.Txs([]model.TxPk{pk})
+	if err != nil {
+		return err
+	}
+	t := txs[0]
+	b, err := q.v.Block(pk.Height())
+	if err != nil {
+		return err
+	}
+	number, err := q.v.TxNumber(pk)
+	if err != nil {
+		return err
+	}
+	q.Add(`{"id":`)
+	q.Hex(t.ID[:])
+	q.Add(`,"blockId":`)
+	q.Hex(b.ID[:])
+	q.Add(`,"inclusionHeight":`)
+	q.Int(int(b.Height))
+	q.Add(`,"timestamp":`)
+	q.Uint(b.Header.Timestamp)
+	q.Add(`,"index":`)
+	q.Int(q.v.Q.TxIndex(pk))
+	q.Add(`,"globalIndex":`)
+	q.Uint(number)
+	q.Add(`,"numConfirmations":`)
+	q.Int(q.v.Height() - int(b.Height))
+	q.Add(`,"inputs":[`)
+	spends, err := q.v.Spends(pk)
+	if err != nil {
+		return err
+	}
+	inputs, err := q.v.UnspentBoxes(spends)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for i := range inputs {
+		in := &inputs[i]
+		if in.Genesis {
+			continue
+		}
+		q.Comma(n)
+		n++
+		in.Spend = &boxes.Spend{Tx: t, Index: i}
+		if err := q.addIndexed(in); err != nil {
+			return err
+		}
+	}
+	q.Add("],")
+	q.AddDataInputs(t)
+	q.Add(`,"outputs":[`)
+	outputs, err := q.v.OutputsOf(pk, t)
+	if err != nil {
+		return err
+	}
+	for i := range outputs {
+		q.Comma(i)
+		if err := q.addIndexed(&outputs[i]); err != nil {
+			return err
+		}
+	}
+	q.Add(`],"size":`)
+	q.Int(t.Size)
+	q.Add("}")
+	return nil
+}

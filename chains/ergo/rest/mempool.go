@@ -1,0 +1,193 @@
+package rest
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"birthmark/chains/nodehttp"
+	"birthmark/model"
+)
+
+// Answer is a response of the node to a request that is passed on.
+type Answer struct {
+	Status int
+	Body   []byte
+}
+
+// Ask sends a request to a path of the node, by POST if there is a body, and returns the response with any status.
+func (c *Client) Ask(ctx context.Context, path []string, query url.Values, body []byte) (answer Answer, err error) {
+	err = c.do(ctx, nodehttp.Request{Path: path, Query: query, Body: body}, func(a *http.Response) error {
+		text, err := io.ReadAll(io.LimitReader(a.Body, maxBlock+1))
+		if err == nil && len(text) > maxBlock {
+			err = c.badAnswer("/"+strings.Join(path, "/"), "more than %d bytes", maxBlock)
+		}
+		answer = Answer{a.StatusCode, text}
+		return err
+	})
+	return answer, err
+}
+
+// read requests JSON and decodes it to v; found is false if the node has none.
+func (c *Client) read(ctx context.Context, path []string, query url.Values, v any) (found bool, err error) {
+	a, err := c.Ask(ctx, path, query, nil)
+	asked := "/" + strings.Join(path, "/")
+	switch {
+	case err != nil:
+		return false, err
+	case a.Status == http.StatusNotFound:
+		return false, nil
+	case a.Status != http.StatusOK:
+		return false, c.refusal(&http.Response{StatusCode: a.Status, Status: strconv.Itoa(a.Status)}, asked, a.Body[:min(len(a.Body), 1<<10)])
+	}
+	if err := json.Unmarshal(a.Body, v); err != nil {
+		return false, c.badAnswer(asked, "invalid JSON: %s", c.http.Excerpt(err.Error(), 80))
+	}
+	return true, nil
+}
+
+// unconfirmedPath is the path of the unconfirmed transactions.
+var unconfirmedPath = []string{"transactions", "unconfirmed"}
+
+// MempoolIDs returns the ids of the node's unconfirmed transactions.
+func (c *Client) MempoolIDs(ctx context.Context) ([]model.Hash, error) {
+	var texts []string
+	path := append(unconfirmedPath[:2:2], "transactionIds")
+	if found, err := c.read(ctx, path, nil, &texts); err != nil || !found {
+		if err == nil {
+			err = c.badAnswer("/transactions/unconfirmed/transactionIds", "404: it is older than 5.0.13, or serves no mempool")
+		}
+		return nil, err
+	}
+	ids := make([]model.Hash, len(texts))
+	for i, text := range texts {
+		var err error
+		if ids[i], err = parseID(text); err != nil {
+			return nil, c.badAnswer("/transactions/unconfirmed/transactionIds", "%s", err)
+		}
+	}
+	return ids, nil
+}
+
+const (
+	// fewTxs is the number of transactions up to which each is requested alone.
+	fewTxs = 8
+	// txPage is the number of transactions in a page of the node's list.
+	txPage = 100
+)
+
+// MempoolTxs calls take with the JSON of unconfirmed transactions, in any order. It leaves out those that the node no
+// longer has, and may include others.
+func (c *Client) MempoolTxs(ctx context.Context, ids []model.Hash, take func(id model.Hash, raw []byte) error) error {
+	missing := map[model.Hash]bool{}
+	for _, id := range ids {
+		missing[id] = true
+	}
+	for offset := 0; len(missing) > fewTxs; offset += txPage {
+		var page []json.RawMessage
+		query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(txPage)}}
+		if _, err := c.read(ctx, unconfirmedPath, query, &page); err != nil {
+			return err
+		}
+		for _, raw := range page {
+			var tx struct{ ID string }
+			if err := json.Unmarshal(raw, &tx); err != nil {
+				return c.badAnswer("/transactions/unconfirmed", "invalid JSON: %s", c.http.Excerpt(err.Error(), 80))
+			}
+			id, err := parseID(tx.ID)
+			if err != nil {
+				return c.badAnswer("/transactions/unconfirmed", "%s", err)
+			}
+			if !missing[id] {
+				continue
+			}
+			delete(missing, id)
+			if err := take(id, raw); err != nil {
+				return err
+			}
+		}
+		if len(page) < txPage {
+			break
+		}
+	}
+	for _, id := range ids { // those that moved between two pages are requested alone
+		if !missing[id] {
+			continue
+		}
+		var raw json.RawMessage
+		found, err := c.read(ctx, append(unconfirmedPath[:2:2], "byTransactionId", id.String()), nil, &raw)
+		if err != nil {
+			return err
+		}
+		if found {
+			if err := take(id, raw); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Submit sends a serialized transaction. A refusal is of kind [model.Usage], code rejected, with the node's message.
+func (c *Client) Submit(ctx context.Context, raw []byte) (model.Hash, error) {
+	text, err := c.sendBytes(ctx, "bytes", raw)
+	if err != nil {
+		return model.Hash{}, err
+	}
+	id, err := parseID(text)
+	if err != nil {
+		return id, c.badAnswer("/transactions/bytes", "%s", err)
+	}
+	return id, nil
+}
+
+// Check returns whether the node would accept a serialized transaction: an error as of [Client.Submit] if not.
+func (c *Client) Check(ctx context.Context, raw []byte) error {
+	_, err := c.sendBytes(ctx, "checkBytes", raw)
+	return err
+}
+
+// sendBytes sends a serialized transaction and returns the string of the response.
+func (c *Client) sendBytes(ctx context.Context, to string, raw []byte) (string, error) {
+	body, err := json.Marshal(hex.EncodeToString(raw))
+	if err != nil {
+		return "", err
+	}
+	a, err := c.Ask(ctx, []string{"transactions", to}, nil, body)
+	if err != nil {
+		return "", err
+	}
+	asked := "/transactions/" + to
+	var text string
+	if a.Status == http.StatusOK {
+		if err := json.Unmarshal(a.Body, &text); err != nil {
+			return "", c.badAnswer(asked, "no id")
+		}
+		return text, nil
+	}
+	var refused struct{ Reason, Detail string }
+	if a.Status != http.StatusBadRequest || json.Unmarshal(a.Body, &refused) != nil {
+		return "", c.refusal(&http.Response{StatusCode: a.Status, Status: strconv.Itoa(a.Status)}, asked, a.Body[:min(len(a.Body), 1<<10)])
+	}
+	if refused.Detail == "" {
+		refused.Detail = refused.Reason
+	}
+	return "", model.Errorf(model.Usage, "rejected", "%w", &model.NodeError{Code: a.Status, Message: refused.Detail})
+}
+
+// Fee returns the fee in nanoErg with which the node expects a transaction of a size in bytes to be confirmed within a
+// number of minutes.
+func (c *Client) Fee(ctx context.Context, minutes, size int) (fee uint64, err error) {
+	query := url.Values{"waitTime": {strconv.Itoa(minutes)}, "txSize": {strconv.Itoa(size)}}
+	found, err := c.read(ctx, []string{"transactions", "getFee"}, query, &fee)
+	if err == nil && (!found || fee > math.MaxInt64) {
+		err = c.badAnswer("/transactions/getFee", "no fee")
+	}
+	return fee, err
+}
