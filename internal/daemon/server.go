@@ -135,7 +135,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	if err := s.checkBasePath(mux); err != nil {
 		return err
 	}
-	s.handler = s.metrics.Wrap(below(s.set.Site.BasePath, ratelimit.New(s.limits, compress.Handler(mux))))
+	s.handler = s.metrics.Wrap(netserver.Below(s.set.Site.BasePath, ratelimit.New(s.limits, compress.Handler(mux))))
 	return nil
 }
 

@@ -128,7 +128,8 @@ func (v *View) genesisOnly(h *Holder, first []model.UtxoPk) (map[model.TxPk]bool
 	return only, nil
 }
 
-// History returns the transactions of a holder. Without genesis, those that only spend its genesis boxes are left out.
+// History returns the transactions of a holder. Without genesis, transactions that
+// only spend its genesis boxes are left out.
 func (v *View) History(h *Holder, genesis, descending bool) (*List, error) {
 	keep := func(schema.TxAmounts) bool { return true }
 	if genesis {

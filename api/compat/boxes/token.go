@@ -37,7 +37,7 @@ func (v *View) TokenOf(id sigma.ID) (*Token, error) {
 	return tokens[id], nil
 }
 
-// TokensOf returns tokens by their ids; those that the chain does not have are absent.
+// TokensOf returns tokens by their ids; unknown ones are absent.
 func (v *View) TokensOf(ids []sigma.ID) (map[sigma.ID]*Token, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -149,7 +149,7 @@ func (l *List) Within(from, to model.HeightPk) *List {
 // filterBatch is the number of outputs that are filtered at once.
 const filterBatch = 64
 
-// Window returns the items of a list from an offset on, at most limit. The place where it ends is remembered, so that
+// Window returns the items of a list from an offset on, at most limit. The place where it ends is cached, so that
 // the next window of the same list begins there.
 func (v *View) Window(l *List, offset, limit int) (pks []model.UtxoPk, err error) {
 	if limit <= 0 {

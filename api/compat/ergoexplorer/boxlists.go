@@ -129,8 +129,8 @@ func freshBoxes(q *request, args []string) error {
 	return nil
 }
 
-// everyBox lists the unspent boxes of an address and those that unconfirmed transactions create, without those that
-// unconfirmed transactions spend: unconfirmed boxes are the newest.
+// everyBox lists the unspent boxes of an address, confirmed or not, without boxes that unconfirmed transactions spend.
+// Unconfirmed boxes are the newest.
 func everyBox(q *request, args []string) error {
 	p, err := q.page(maxItems)
 	if err != nil {

@@ -367,7 +367,7 @@ func (w *world) askTokens(t *testing.T) {
 	}
 }
 
-// What the explorer knows by hand, and wrong requests.
+// Errors have the form of the explorer.
 func TestErrors(t *testing.T) {
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 3)...)

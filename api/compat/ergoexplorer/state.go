@@ -71,7 +71,7 @@ func (q *request) addAsset(b *boxes.Box, t *boxes.Token) {
 	}
 }
 
-// Ergo's emission schedule: coins per block until the first reduction, and how it goes on.
+// Ergo's emission schedule: coins per block until the first reduction, and the reductions.
 const (
 	nanoErgs       = 1_000_000_000
 	firstReward    = 75 * nanoErgs

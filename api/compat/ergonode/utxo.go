@@ -17,8 +17,8 @@ var utxoEndpoints = []endpoint{
 	{http.MethodGet, "utxo/genesis", genesis, confirmed},
 }
 
-// unspent returns the unspent boxes with ids, or with pool also those that unconfirmed transactions create; nil for any
-// other id.
+// unspent returns the unspent boxes with ids, or with pool also the boxes that unconfirmed transactions create; nil
+// for any other id.
 func (q *request) unspent(ids []sigma.ID, pool bool) ([]*boxes.Box, error) {
 	found, err := q.v.Inputs(ids)
 	if err != nil {

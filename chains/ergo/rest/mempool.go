@@ -82,8 +82,8 @@ const (
 	txPage = 100
 )
 
-// MempoolTxs calls take with the JSON of unconfirmed transactions, in any order. It leaves out those that the node no
-// longer has, and may include others.
+// MempoolTxs calls take with the JSON of unconfirmed transactions, in any order. It leaves out transactions that the
+// node no longer has.
 func (c *Client) MempoolTxs(ctx context.Context, ids []model.Hash, take func(id model.Hash, raw []byte) error) error {
 	missing := map[model.Hash]bool{}
 	for _, id := range ids {
@@ -116,7 +116,7 @@ func (c *Client) MempoolTxs(ctx context.Context, ids []model.Hash, take func(id 
 			break
 		}
 	}
-	for _, id := range ids { // those that moved between two pages are requested alone
+	for _, id := range ids { // a transaction that moved between two pages is requested alone
 		if !missing[id] {
 			continue
 		}
