@@ -90,7 +90,7 @@ func (db *DB) reloadState(ctx context.Context) error {
 			return err
 		}
 		db.changeMu.Lock()
-		db.indexChange = s.Change
+		db.indexChange = s.Change.Clone()
 		db.changeMu.Unlock()
 		db.mu.Lock()
 		defer db.mu.Unlock()

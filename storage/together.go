@@ -1,5 +1,7 @@
 package storage
 
+import "slices"
+
 // Read is one part of [ReadTogether]: rows of one family. Exactly one of Keys, Prefixes and Ranges is set.
 type Read struct {
 	Family   Family
@@ -31,11 +33,9 @@ type TogetherReader interface {
 // ReadTogether sets the results of reads: in one round trip if the reader can do so, else one after the other. It makes
 // no call for reads that are empty.
 func ReadTogether(r Reader, reads ...*Read) error {
-	some := reads[:0:0]
-	for _, read := range reads {
-		if !read.Empty() {
-			some = append(some, read)
-		}
+	some := reads
+	if slices.ContainsFunc(reads, (*Read).Empty) {
+		some = slices.DeleteFunc(slices.Clone(reads), (*Read).Empty)
 	}
 	if len(some) == 0 {
 		return nil

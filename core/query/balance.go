@@ -7,10 +7,12 @@ import (
 	"math/big"
 	"slices"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/query/setops"
 	"birthmark/core/query/txset"
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // Balance returns the totals of a value, assets included. All totals are zero if no output has the value. It reads a
@@ -66,25 +68,49 @@ func (q *Query) balanceAnswer(x *schema.Index, value []byte, birth *model.BirthP
 
 // Account returns the totals of a value, without assets, of an index that stores balances.
 func (q *Query) Account(x *schema.Index, birth model.BirthPk) (a schema.Account, err error) {
-	rows, err := q.Many(x.Family(schema.IndexBalance), [][]byte{birth.AppendTo(nil, x.Kind.HasOrdinal())})
-	if err != nil {
-		return a, err
-	}
-	if a, err = schema.ParseAccountRow(rows[0]); err != nil {
-		err = fmt.Errorf("balance of the value of %s born at %v: %w", x.Name, birth, err)
-	}
-	return a, err
+	l := q.NewLoad()
+	loadAccount(l, x, birth, &a)
+	return a, l.Read()
 }
 
+func loadAccount(l *pointers.Load, x *schema.Index, birth model.BirthPk, a *schema.Account) {
+	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
+	l.Rows(x.Family(schema.IndexBalance), [][]byte{key}, func(rows [][]byte) (err error) {
+		if *a, err = schema.ParseAccountRow(rows[0]); err != nil {
+			err = fmt.Errorf("balance of the value of %s born at %v: %w", x.Name, birth, err)
+		}
+		return err
+	})
+}
+
+// storedBalance reads the totals and the first assets together, and the other assets in order.
 func (q *Query) storedBalance(x *schema.Index, birth model.BirthPk) (*balance, error) {
-	row, err := q.Account(x, birth)
-	if err != nil {
+	l, key := q.NewLoad(), birth.AppendTo(nil, x.Kind.HasOrdinal())
+	var row schema.Account
+	loadAccount(l, x, birth, &row)
+	var held []storage.KV
+	l.Ranges(x.Family(schema.IndexHeld), []storage.Range{{From: key, To: schema.PrefixEnd(key), Limit: OccurrenceBatch}},
+		func(rows [][]storage.KV) error { held = rows[0]; return nil })
+	if err := l.Read(); err != nil {
 		return nil, err
 	}
-	key := birth.AppendTo(nil, x.Kind.HasOrdinal())
 	b := &balance{outputs: uint64(row.Outputs), unspent: uint64(row.Unspent), txCount: uint64(row.Txs), assets: map[model.AssetBirthPk]*big.Int{}}
 	b.received, b.sent = *row.Received.Big(), *row.Sent.Big()
-	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHeld), key, schema.PrefixEnd(key), false, x.ParseHeldRow) {
+	for _, kv := range held {
+		row, err := x.ParseHeldRow(kv.Key, kv.Value)
+		if err != nil {
+			return nil, err
+		}
+		b.assets[row.Asset] = row.Amount.Big()
+	}
+	if len(held) < OccurrenceBatch {
+		return b, nil
+	}
+	if err := q.Pass(OccurrenceBatch); err != nil {
+		return nil, err
+	}
+	from := append(held[len(held)-1].Key, 0)
+	for row, err := range schema.Rows(q.R, x.Family(schema.IndexHeld), from, schema.PrefixEnd(key), false, x.ParseHeldRow) {
 		if err != nil {
 			return nil, err
 		}
@@ -122,11 +148,7 @@ type balance struct {
 }
 
 func (q *Query) addTo(b *balance, pks []model.UtxoPk, last model.UtxoPk) error {
-	values, err := q.Amounts(pks)
-	if err != nil {
-		return err
-	}
-	spenders, err := q.SpendersOf(pks)
+	values, spenders, err := q.AmountsAndSpenders(pks)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
 
+	"birthmark/core/query/pointers"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -75,6 +77,19 @@ func (q *Query) blockMark(h model.HeightPk) (mark [8]byte, err error) {
 	row, _, err := schema.FindBlock(q.R, h)
 	copy(mark[:], row.Hash[:])
 	return mark, err
+}
+
+// parseMark returns the mark of the block at h from its row, which may be nil.
+func parseMark(h model.HeightPk, b []byte) (mark [8]byte, err error) {
+	if b == nil {
+		return mark, nil
+	}
+	row, err := schema.ParseBlockRow(b)
+	if err != nil {
+		return mark, fmt.Errorf("block at height %d: %w", h, err)
+	}
+	copy(mark[:], row.Hash[:])
+	return mark, nil
 }
 
 // list is a page of one list that is being read.
@@ -147,11 +162,21 @@ func cut[T any](l *list, rows []T, at func(*T) position) (page []T, next *string
 }
 
 // next returns the cursor of a page that ends with p.
-func (l *list) next(p position) (*string, error) {
-	mark, err := l.q.blockMark(p.height)
-	c := newCursor(l.id(), mark, p.key)
-	s := c.String()
-	return &s, err
+func (l *list) next(p position) (next *string, err error) {
+	load := l.q.NewLoad()
+	l.loadNext(load, p, &next)
+	return next, load.Read()
+}
+
+// loadNext sets *next to the cursor of a page that ends with p when load is read.
+func (l *list) loadNext(load *pointers.Load, p position, next **string) {
+	load.Found(schema.FamilyBlock, [][]byte{p.height.AppendTo(nil)}, func(rows [][]byte) error {
+		mark, err := parseMark(p.height, rows[0])
+		c := newCursor(l.id(), mark, p.key)
+		s := c.String()
+		*next = &s
+		return err
+	})
 }
 
 // anySize disables the size check, for cursors with positions of variable size.

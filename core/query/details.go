@@ -14,22 +14,18 @@ import (
 // detailsPatience bounds the time that an answer waits for the bytes of its transactions.
 const detailsPatience = 5 * time.Second
 
-// setDetails sets what only the serialized transactions contain, if they are known. Transactions whose bytes a file or
-// a node does not provide in time are answered without.
-func (q *Query) setDetails(answers []TxAnswer, pks []model.TxPk) error {
+// setDetails sets what only the serialized transactions contain, if they are known. raws are those of blocks in pks, nil
+// if the database does not store them. Transactions whose bytes a file or a node does not provide in time are answered
+// without.
+func (q *Query) setDetails(answers []TxAnswer, pks []model.TxPk, raws [][]byte) (err error) {
 	if !q.HasRaw() {
 		return nil
 	}
-	var of []int
-	var txs []model.TxPk
-	for i, pk := range pks {
-		if !q.IsGenesis(pk) {
-			of, txs = append(of, i), append(txs, pk)
+	of, txs := q.ofBlocks(pks)
+	if !q.Layout.Raw {
+		if raws, err = q.detailRaws(txs); err != nil {
+			return err
 		}
-	}
-	raws, err := q.detailRaws(txs)
-	if err != nil {
-		return err
 	}
 	for n, i := range of {
 		if raws[n] == nil {
@@ -40,6 +36,16 @@ func (q *Query) setDetails(answers []TxAnswer, pks []model.TxPk) error {
 		}
 	}
 	return nil
+}
+
+// ofBlocks returns the transactions that are not genesis transactions, and their positions in pks.
+func (q *Query) ofBlocks(pks []model.TxPk) (of []int, txs []model.TxPk) {
+	for i, pk := range pks {
+		if !q.IsGenesis(pk) {
+			of, txs = append(of, i), append(txs, pk)
+		}
+	}
+	return of, txs
 }
 
 // detailRaws returns the bytes of transactions; nil for one that is not available.
@@ -126,7 +132,8 @@ func (q *Query) setOutputDetails(a *OutputAnswer, pk model.UtxoPk) error {
 	if err := q.Pass(len(pks)); err != nil {
 		return err
 	}
-	siblings, err := q.outputAnswers(pks, rows, len(pks))
+	l := q.NewLoad()
+	siblings, err := q.outputAnswers(l, q.loadOutputs(l, pks, rows, len(pks)), nil)
 	if err != nil {
 		return err
 	}

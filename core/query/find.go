@@ -218,10 +218,15 @@ func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page
 		if t.Unspent {
 			spentFrom = len(pks) // nothing to read
 		}
-		if a.Outputs, err = q.Outputs(pks, spentFrom); err != nil {
-			return nil, err
+		l := q.NewLoad()
+		o := q.loadOutputs(l, pks, nil, spentFrom)
+		if f.base.birth != nil {
+			l.Hashes(o.hashes, []model.TxPk{f.base.birth.Tx()})
 		}
-		if err := q.setMoments(a.Outputs, pks); err != nil {
+		if last != nil {
+			f.loadNext(l, at(*last), &a.Next)
+		}
+		if a.Outputs, err = q.outputAnswers(l, o, nil); err != nil {
 			return nil, err
 		}
 		none := make([]Optional[SpentByAnswer], spentFrom)
@@ -229,17 +234,10 @@ func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page
 			a.Outputs[i].SpentBy = &none[i]
 		}
 		if f.base.birth != nil {
-			hashes, err := q.Hashes([]model.TxPk{f.base.birth.Tx()})
-			if err != nil {
-				return nil, err
-			}
-			first := firstSeen(*f.base.birth, hashes)
+			first := firstSeen(*f.base.birth, o.hashes)
 			a.FirstSeen = &first
 		}
-		if last != nil {
-			a.Next, err = f.next(at(*last))
-		}
-		return a, err
+		return a, nil
 	})
 }
 

@@ -130,11 +130,7 @@ func (q *Query) computedHistory(
 		if err != nil {
 			return nil, 0, err
 		}
-		values, err := q.Amounts(batch)
-		if err != nil {
-			return nil, 0, err
-		}
-		spenders, err := q.SpendersOf(batch)
+		values, spenders, err := q.AmountsAndSpenders(batch)
 		if err != nil {
 			return nil, 0, err
 		}

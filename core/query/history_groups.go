@@ -170,11 +170,7 @@ func (l *list) computedGroups(
 		if err != nil {
 			return nil, 0, err
 		}
-		values, err := l.q.Amounts(batch)
-		if err != nil {
-			return nil, 0, err
-		}
-		spenders, err := l.q.SpendersOf(batch)
+		values, spenders, err := l.q.AmountsAndSpenders(batch)
 		if err != nil {
 			return nil, 0, err
 		}

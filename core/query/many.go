@@ -25,9 +25,6 @@ func (qs Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer, 
 		}
 		found := present(pks)
 		outputs, err := q.Outputs(found, 0)
-		if err == nil {
-			err = q.setMoments(outputs, found)
-		}
 		return spread(pks, outputs), err
 	})
 }

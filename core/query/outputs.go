@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"birthmark/core/query/pointers"
@@ -17,10 +18,8 @@ func (qs Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error)
 		if err != nil {
 			return nil, err
 		}
-		outputs, err := q.outputAnswers([]model.UtxoPk{pk}, row, 0)
-		if err == nil {
-			err = q.setMoments(outputs, []model.UtxoPk{pk})
-		}
+		l := q.NewLoad()
+		outputs, err := q.outputAnswers(l, q.loadOutputs(l, []model.UtxoPk{pk}, row, 0), nil)
 		if err == nil {
 			err = q.setOutputDetails(&outputs[0], pk)
 		}
@@ -62,58 +61,95 @@ func (q *Query) output(ref string) (pk model.UtxoPk, row [][]byte, err error) {
 	return 0, nil, model.Errorf(model.NotFound, "unknown_output", "transaction %s has no output %d", hash, index)
 }
 
-// Outputs returns the answers for outputs that exist, with a constant number of batched reads. SpentBy is set for the
-// outputs from pks[spentFrom] on.
+// Outputs returns the answers for outputs that exist, with two batched reads. SpentBy is set for the outputs from
+// pks[spentFrom] on.
 func (q *Query) Outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
-	rows, err := q.Many(schema.FamilyUtxo, schema.Keys(pks))
-	if err != nil {
-		return nil, err
-	}
-	return q.outputAnswers(pks, rows, spentFrom)
+	l := q.NewLoad()
+	return q.outputAnswers(l, q.loadOutputs(l, pks, nil, spentFrom), nil)
 }
 
-// outputAnswers returns the answers for outputs whose rows have been read.
-func (q *Query) outputAnswers(pks []model.UtxoPk, rows [][]byte, spentFrom int) ([]OutputAnswer, error) {
-	answers := make([]OutputAnswer, len(pks))
-	spenders, err := q.SpendersOf(pks[spentFrom:])
-	if err != nil {
+// outputLoad is what answers about outputs need, and what only the pointers of the outputs determine.
+type outputLoad struct {
+	pks       []model.UtxoPk
+	spentFrom int
+	rows      [][]byte                 // of the outputs
+	spenders  []*model.InputPk         // of the outputs from spentFrom on
+	entries   [][]schema.AssetEntry    // nil: the chain has no assets
+	hashes    map[model.TxPk]string    // of the outputs' transactions
+	times     map[model.HeightPk]int64 // of their blocks
+}
+
+// loadOutputs adds to l what answers about outputs need. rows are those of the last outputs, if they were read before.
+func (q *Query) loadOutputs(l *pointers.Load, pks []model.UtxoPk, rows [][]byte, spentFrom int) *outputLoad {
+	unread := len(pks) - len(rows)
+	o := &outputLoad{
+		pks: pks, spentFrom: spentFrom, rows: rows, spenders: l.Spenders(pks[spentFrom:]), hashes: make(map[model.TxPk]string, len(pks)),
+	}
+	if unread > 0 {
+		o.rows = make([][]byte, len(pks))
+		copy(o.rows[unread:], rows)
+		l.UtxoRows(pks[:unread], o.rows)
+	}
+	if q.Totals.Assets > 0 {
+		o.entries = l.Assets(pks)
+	}
+	txs, heights := make([]model.TxPk, len(pks)), make([]model.HeightPk, 0, len(pks))
+	for i, pk := range pks {
+		if txs[i] = pk.Tx(); !q.IsGenesis(txs[i]) {
+			heights = append(heights, pk.Height())
+		}
+	}
+	l.Hashes(o.hashes, txs)
+	o.times = l.BlockTimes(heights)
+	return o
+}
+
+// outputAnswers reads l, to which o was added, then what o refers to, and returns the answers. more adds to the second
+// read; it may be nil.
+func (q *Query) outputAnswers(l *pointers.Load, o *outputLoad, more func()) ([]OutputAnswer, error) {
+	if err := l.Read(); err != nil {
 		return nil, err
 	}
-	txs := make([]model.TxPk, 0, len(pks))
-	for _, pk := range pks {
-		txs = append(txs, pk.Tx())
-	}
-	for _, input := range spenders {
+	answers := make([]OutputAnswer, len(o.pks))
+	var txs []model.TxPk
+	for _, input := range o.spenders {
 		if input != nil {
 			txs = append(txs, input.Tx())
 		}
 	}
-	hashes, err := q.Hashes(txs)
-	if err != nil {
-		return nil, err
-	}
-	occurrences := make([][]schema.Occurrence, len(pks))
-	spentBys := make([]Optional[SpentByAnswer], len(spenders))
-	for i, pk := range pks {
-		row, err := q.ParseUtxoRow(pk, rows[i])
+	l.Hashes(o.hashes, txs)
+	occurrences := make([][]schema.Occurrence, len(o.pks))
+	for i, pk := range o.pks {
+		row, err := q.ParseUtxoRow(pk, o.rows[i])
 		if err != nil {
 			return nil, fmt.Errorf("output %v: %w", pk, err)
 		}
-		a := &answers[i]
-		*a = OutputAnswer{
-			Tx: hashes[pk.Tx()], Index: pk.Index(), Height: uint32(pk.Height()), TxIndex: q.TxIndex(pk.Tx()),
+		answers[i] = OutputAnswer{
+			Tx: o.hashes[pk.Tx()], Index: pk.Index(), Height: uint32(pk.Height()), TxIndex: q.TxIndex(pk.Tx()),
 			Value: strconv.FormatUint(row.Value, 10), Keys: map[string]any{},
 		}
-		if n := i - spentFrom; n >= 0 {
-			spentBys[n].Value = spentBy(spenders[n], hashes)
-			a.SpentBy = &spentBys[n]
+		if !q.IsGenesis(pk.Tx()) {
+			answers[i].Confirmations, answers[i].BlockTime = q.confirmations(pk.Height()), o.times[pk.Height()]
 		}
 		occurrences[i] = row.Occurrences
 	}
-	if err := q.setKeys(answers, occurrences); err != nil {
+	texts := q.loadKeys(l, occurrences)
+	births := pointers.AssetsIn(o.entries)
+	ids := l.AssetIDs(births)
+	if more != nil {
+		more()
+	}
+	if err := l.Read(); err != nil {
 		return nil, err
 	}
-	return answers, q.setAssets(answers, pks)
+	spentBys := make([]Optional[SpentByAnswer], len(o.spenders))
+	for n := range o.spenders {
+		spentBys[n].Value = spentBy(o.spenders[n], o.hashes)
+		answers[o.spentFrom+n].SpentBy = &spentBys[n]
+	}
+	setKeys(answers, occurrences, texts)
+	setAssets(answers, o.entries, births, ids)
+	return answers, nil
 }
 
 // spentBy describes the input that spends an output, or returns nil for nil.
@@ -124,8 +160,9 @@ func spentBy(input *model.InputPk, hashes map[model.TxPk]string) *SpentByAnswer 
 	return &SpentByAnswer{hashes[input.Tx()], input.Index(), uint32(input.Height())}
 }
 
-// setKeys sets the index values of outputs.
-func (q *Query) setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrence) error {
+// loadKeys adds to l the texts of the values that occur in outputs. They are in the order of the occurrences of each
+// index.
+func (q *Query) loadKeys(l *pointers.Load, occurrences [][]schema.Occurrence) map[*schema.Index][]string {
 	births := map[*schema.Index][]model.BirthPk{}
 	for _, os := range occurrences {
 		for _, o := range os {
@@ -140,13 +177,14 @@ func (q *Query) setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrenc
 	}
 	texts := map[*schema.Index][]string{}
 	for x, ats := range births {
-		var err error
 		format := func(row []byte) (string, error) { return x.Format(row), nil }
-		texts[x], err = q.TextsOf(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), ats, format)
-		if err != nil {
-			return err
-		}
+		texts[x] = l.Texts(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), ats, format)
 	}
+	return texts
+}
+
+// setKeys sets the values of indexes in outputs.
+func setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrence, texts map[*schema.Index][]string) {
 	for i, os := range occurrences {
 		for _, o := range os {
 			x := o.Index
@@ -163,29 +201,18 @@ func (q *Query) setKeys(answers []OutputAnswer, occurrences [][]schema.Occurrenc
 			}
 		}
 	}
-	return nil
 }
 
-func (q *Query) setAssets(answers []OutputAnswer, pks []model.UtxoPk) error {
-	if q.Totals.Assets == 0 {
-		return nil
-	}
-	entries, err := q.AssetEntries(pks)
-	if err != nil {
-		return err
-	}
-	ids, err := q.AssetIDs(pointers.AssetsIn(entries))
-	if err != nil {
-		return err
-	}
-	for i := range answers {
+// setAssets sets the assets of outputs, whose ids are in the order of births.
+func setAssets(answers []OutputAnswer, entries [][]schema.AssetEntry, births []model.AssetBirthPk, ids []string) {
+	for i := range entries {
 		for _, e := range entries[i] {
 			action := "transfer"
 			if e.Minted {
 				action = "mint"
 			}
-			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{ids[e.Birth], strconv.FormatUint(e.Amount, 10), action})
+			at, _ := slices.BinarySearchFunc(births, e.Birth, schema.CompareAssetBirths)
+			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{ids[at], strconv.FormatUint(e.Amount, 10), action})
 		}
 	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // Tx returns one transaction: the newest if several have the hash.
@@ -28,76 +29,140 @@ func (qs Queries) Tx(ctx context.Context, hash string) (*TxAnswer, error) {
 // txAnswers returns transactions that exist, and resolves their inputs and outputs together. More than most inputs
 // and outputs are a Usage error (too_many); 0: no limit.
 func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
-	rows, err := q.Many(schema.FamilyTxHash, schema.Keys(pks))
+	io, err := q.readIO(pks, most)
 	if err != nil {
 		return nil, err
 	}
-	var spends, created []model.UtxoPk
-	var createdRows [][]byte
-	ends := make([][2]int, len(pks)) // ends of each transaction's part of spends and of created
-	for i, pk := range pks {
-		spent, err := q.SpendsOf(pk)
-		if err != nil {
-			return nil, err
-		}
-		spends = append(spends, spent...)
-		if created, createdRows, err = q.outputsOf(pk, created, createdRows); err != nil {
-			return nil, err
-		}
-		ends[i] = [2]int{len(spends), len(created)}
-		if most > 0 && len(spends)+len(created) > most {
-			return nil, model.Errorf(model.Usage, "too_many",
-				"txs: the first %d have more than %d inputs and outputs: request fewer at once", i+1, most)
-		}
+	l, all := q.NewLoad(), slices.Concat(io.spends, io.created)
+	var raws [][]byte
+	if q.Layout.Raw {
+		_, txs := q.ofBlocks(pks)
+		l.Rows(schema.FamilyRaw, schema.Keys(txs), func(rows [][]byte) error { raws = rows; return nil })
 	}
-	hashes := make([]string, len(pks))
-	fees := make([]model.Fee, len(pks))
-	for i, pk := range pks {
-		hash, fee, err := schema.ParseTxHashRow(rows[i])
-		if err != nil {
-			return nil, fmt.Errorf("transaction %v: %w", pk, err)
+	o := q.loadOutputs(l, all, io.rows, len(io.spends))
+	mints := make([]mintLoad, len(pks))
+	both, err := q.outputAnswers(l, o, func() {
+		if q.Totals.Rows[schema.FamilyAssetSupply] > 0 {
+			q.loadMints(l, pks, io, o, mints)
 		}
-		hashes[i], fees[i] = q.Chain.FormatHash(hash), fee
-		q.CacheID(pk, hash)
-	}
-	spentRows, err := q.Many(schema.FamilyUtxo, schema.Keys(spends))
+	})
 	if err != nil {
 		return nil, err
 	}
-	both, err := q.outputAnswers(slices.Concat(spends, created), slices.Concat(spentRows, createdRows), len(spends))
-	if err != nil {
-		return nil, err
-	}
-	if err := q.setMoments(both, slices.Concat(spends, created)); err != nil {
-		return nil, err
-	}
-	inputs, outputs := both[:len(spends)], both[len(spends):]
-	blocks, err := q.BlocksOf(pks)
-	if err != nil {
-		return nil, err
-	}
+	inputs, outputs := both[:len(io.spends)], both[len(io.spends):]
 	answers := make([]TxAnswer, len(pks))
 	var from [2]int
 	for i, pk := range pks {
-		a, to := &answers[i], ends[i]
+		a, to := &answers[i], io.ends[i]
 		*a = TxAnswer{
-			Chain: q.Chain.Name(), Hash: hashes[i], Height: uint32(pk.Height()), Index: q.TxIndex(pk),
+			Chain: q.Chain.Name(), Hash: io.hashes[i], Height: uint32(pk.Height()), Index: q.TxIndex(pk),
 			Inputs: make([]InputAnswer, 0, to[0]-from[0]), Outputs: outputs[from[1]:to[1]:to[1]],
 		}
-		if block, ok := blocks[pk.Height()]; ok && !q.IsGenesis(pk) {
+		if block, ok := io.blocks[pk.Height()]; ok && !q.IsGenesis(pk) {
 			a.BlockHash, a.Time, a.Confirmations = q.Chain.FormatHash(block.Hash), block.Time, q.confirmations(pk.Height())
 		}
 		for n, o := range inputs[from[0]:to[0]] {
 			a.Inputs = append(a.Inputs, InputAnswer{Index: n, Output: o})
 		}
 		a.Coinbase = q.Traits.Coinbase && len(a.Inputs) == 0 && !q.IsGenesis(pk)
-		a.Fee = q.feeOf(fees[i], inputs[from[0]:to[0]], a.Outputs)
-		if a.Mints, err = q.mintsOf(pk, slices.Concat(spends[from[0]:to[0]], created[from[1]:to[1]])); err != nil {
+		a.Fee = q.feeOf(io.fees[i], inputs[from[0]:to[0]], a.Outputs)
+		if a.Mints, err = mints[i].answers(); err != nil {
 			return nil, err
 		}
 		from = to
 	}
-	return answers, q.setDetails(answers, pks)
+	return answers, q.setDetails(answers, pks, raws)
+}
+
+// txIO is transactions with the outputs that they spend and create.
+type txIO struct {
+	hashes          []string
+	fees            []model.Fee
+	blocks          map[model.HeightPk]schema.BlockRow
+	spends, created []model.UtxoPk
+	rows            [][]byte // of created
+	ends            [][2]int // ends of each transaction's part of spends and of created
+}
+
+// Batches of transactions are read in parts, so that rows beyond the limit do not fill the memory.
+const (
+	txsPerRead     = 128
+	entriesPerRead = 1024 // a transaction with more inputs or outputs is read by itself
+)
+
+// readIO reads transactions that exist. most is that of txAnswers.
+func (q *Query) readIO(pks []model.TxPk, most int) (*txIO, error) {
+	l, io := q.NewLoad(), &txIO{hashes: make([]string, len(pks)), fees: make([]model.Fee, len(pks)), ends: make([][2]int, len(pks))}
+	l.Rows(schema.FamilyTxHash, schema.Keys(pks), func(rows [][]byte) error {
+		for i, pk := range pks {
+			hash, fee, err := schema.ParseTxHashRow(rows[i])
+			if err != nil {
+				return fmt.Errorf("transaction %v: %w", pk, err)
+			}
+			io.hashes[i], io.fees[i] = q.Chain.FormatHash(hash), fee
+			q.CacheID(pk, hash)
+		}
+		return nil
+	})
+	io.blocks = l.Blocks(pks)
+	for first := 0; first < len(pks); first += txsPerRead {
+		part := pks[first:min(first+txsPerRead, len(pks))]
+		ranges := make([]storage.Range, len(part))
+		for i, pk := range part {
+			end := model.TxPk(uint64(pk) + model.MaxIndex + 1)
+			ranges[i] = storage.Range{From: pk.AppendTo(nil), To: end.AppendTo(nil)}
+			if most > 0 {
+				ranges[i].Limit = entriesPerRead
+			}
+		}
+		var spent, created [][]storage.KV
+		l.Ranges(schema.FamilySpentUtxo, ranges, func(rows [][]storage.KV) error { spent = rows; return nil })
+		l.Ranges(schema.FamilyUtxo, ranges, func(rows [][]storage.KV) error { created = rows; return nil })
+		if err := l.Read(); err != nil {
+			return nil, err
+		}
+		for i, pk := range part {
+			if err := q.addIO(io, pk, spent[i], created[i], ranges[i].Limit); err != nil {
+				return nil, err
+			}
+			io.ends[first+i] = [2]int{len(io.spends), len(io.created)}
+			if most > 0 && len(io.spends)+len(io.created) > most {
+				return nil, model.Errorf(model.Usage, "too_many",
+					"txs: the first %d have more than %d inputs and outputs: request fewer at once", first+i+1, most)
+			}
+		}
+	}
+	return io, nil
+}
+
+// addIO adds the rows of a transaction, which are incomplete if there are limit of a family.
+func (q *Query) addIO(io *txIO, tx model.TxPk, spent, created []storage.KV, limit int) (err error) {
+	if limit > 0 && len(spent) == limit {
+		spends, err := q.SpendsOf(tx)
+		if err != nil {
+			return err
+		}
+		io.spends, spent = append(io.spends, spends...), nil
+	}
+	for _, kv := range spent {
+		row, err := schema.ParseSpendRow(kv.Key, kv.Value)
+		if err != nil {
+			return err
+		}
+		io.spends = append(io.spends, row.Output)
+	}
+	if limit > 0 && len(created) == limit {
+		io.created, io.rows, err = q.outputsOf(tx, io.created, io.rows)
+		return err
+	}
+	for _, kv := range created {
+		pk, err := model.ParseUtxoPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		io.created, io.rows = append(io.created, pk), append(io.rows, kv.Value)
+	}
+	return nil
 }
 
 // feeOf returns the fee of a transaction: the stored fee, else inputs minus outputs. It is empty if there is no fee
@@ -152,39 +217,42 @@ func (q *Query) outputsOf(tx model.TxPk, created []model.UtxoPk, rows [][]byte) 
 	return created, rows, nil
 }
 
-// mintsOf returns the amounts that a transaction minted and burned, for the assets of outputs (the outputs that it
-// spends and creates), in the order of first occurrence.
-func (q *Query) mintsOf(tx model.TxPk, outputs []model.UtxoPk) ([]MintAnswer, error) {
-	if q.Totals.Rows[schema.FamilyAssetSupply] == 0 {
-		return nil, nil
+// mintLoad is the amounts that a transaction minted and burned, for the assets of the outputs that it spends and
+// creates, in the order of first occurrence.
+type mintLoad struct {
+	keys, rows [][]byte // of each asset; a row is nil if nothing was minted or burned
+	ids        []string
+}
+
+// loadMints adds to l what transactions minted and burned.
+func (q *Query) loadMints(l *pointers.Load, pks []model.TxPk, io *txIO, o *outputLoad, mints []mintLoad) {
+	if o.entries == nil {
+		return
 	}
-	entries, err := q.AssetEntries(outputs)
-	if err != nil {
-		return nil, err
+	var from [2]int
+	spent := len(io.spends)
+	for i, pk := range pks {
+		m, to := &mints[i], io.ends[i]
+		births := pointers.AssetsIn(slices.Concat(o.entries[from[0]:to[0]], o.entries[spent+from[1]:spent+to[1]]))
+		m.keys, m.ids = make([][]byte, len(births)), l.AssetIDs(births)
+		for n, b := range births {
+			m.keys[n] = schema.AppendSupplyKey(nil, b, pk)
+		}
+		l.Found(schema.FamilyAssetSupply, m.keys, func(rows [][]byte) error { m.rows = rows; return nil })
+		from = to
 	}
-	births := pointers.AssetsIn(entries)
-	keys := make([][]byte, len(births))
-	for i, b := range births {
-		keys[i] = schema.AppendSupplyKey(nil, b, tx)
-	}
-	supplies, err := q.R.GetMany(schema.FamilyAssetSupply, keys)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := q.AssetIDs(births)
-	if err != nil {
-		return nil, err
-	}
-	var mints []MintAnswer
-	for i, b := range supplies {
+}
+
+func (m *mintLoad) answers() (mints []MintAnswer, err error) {
+	for i, b := range m.rows {
 		if b == nil {
 			continue
 		}
-		row, err := schema.ParseSupplyRow(keys[i], b)
+		row, err := schema.ParseSupplyRow(m.keys[i], b)
 		if err != nil {
 			return nil, err
 		}
-		mints = append(mints, MintAnswer{ids[births[i]], row.Amount.String()})
+		mints = append(mints, MintAnswer{m.ids[i], row.Amount.String()})
 	}
 	return mints, nil
 }

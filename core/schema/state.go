@@ -22,11 +22,41 @@ type parsedTotals struct {
 	Totals
 }
 
-// StateReader reads the state of snapshots. It caches the last decoded totals.
-type StateReader struct{ last atomic.Pointer[parsedTotals] }
+// versionState is the state of the snapshots of a version, for a layout.
+type versionState struct {
+	version uint64
+	layout  *Layout
+	State
+}
 
-// Read returns the state of the snapshot of r.
-func (sr *StateReader) Read(r storage.Reader, c *Layout) (s State, err error) {
+// StateReader reads the state of snapshots. It caches the last decoded totals, and the state of the last version of a
+// store that has versions.
+type StateReader struct {
+	last    atomic.Pointer[parsedTotals]
+	version atomic.Pointer[versionState]
+}
+
+// Read returns the state of the snapshot of r, which other readers share.
+func (sr *StateReader) Read(r storage.Reader, c *Layout) (State, error) {
+	v, ok := r.(storage.Versioned)
+	if !ok {
+		return sr.read(r, c)
+	}
+	version, ok := v.Version()
+	if !ok {
+		return sr.read(r, c)
+	}
+	if last := sr.version.Load(); last != nil && last.version == version && last.layout == c {
+		return last.State, nil
+	}
+	s, err := sr.read(r, c)
+	if err == nil {
+		sr.version.Store(&versionState{version, c, s})
+	}
+	return s, err
+}
+
+func (sr *StateReader) read(r storage.Reader, c *Layout) (s State, err error) {
 	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaTip, MetaTotals, MetaChange})
 	if err != nil {
 		return s, err

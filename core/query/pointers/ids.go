@@ -2,7 +2,6 @@ package pointers
 
 import (
 	"cmp"
-	"fmt"
 	"sync"
 	"unsafe"
 
@@ -122,31 +121,9 @@ func (s *idShard) grow(c *ids) {
 
 // TxIDs returns the hashes of transactions that exist.
 func (q *Reader) TxIDs(pks []model.TxPk) ([]model.Hash, error) {
-	hashes := make([]model.Hash, len(pks))
-	var unknown []int
-	for i, pk := range pks {
-		if !q.labels.ids.find(pk, q.epoch, &hashes[i]) {
-			unknown = append(unknown, i)
-		}
-	}
-	if len(unknown) == 0 {
-		return hashes, nil
-	}
-	missing := make([]model.TxPk, len(unknown))
-	for k, i := range unknown {
-		missing[k] = pks[i]
-	}
-	rows, err := q.Many(schema.FamilyTxHash, schema.Keys(missing))
-	if err != nil {
-		return nil, err
-	}
-	for k, i := range unknown {
-		if hashes[i], _, err = schema.ParseTxHashRow(rows[k]); err != nil {
-			return nil, fmt.Errorf("transaction %v: %w", pks[i], err)
-		}
-		q.CacheID(pks[i], hashes[i])
-	}
-	return hashes, nil
+	l := q.NewLoad()
+	hashes := l.TxIDs(pks)
+	return hashes, l.Read()
 }
 
 // CacheID caches the hash of a transaction.

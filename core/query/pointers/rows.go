@@ -158,36 +158,35 @@ func (q *Reader) Amounts(pks []model.UtxoPk) ([]uint64, error) {
 
 // SpendersOf returns the inputs that spend outputs; nil for an unspent output.
 func (q *Reader) SpendersOf(pks []model.UtxoPk) ([]*model.InputPk, error) {
-	rows, err := q.R.GetMany(schema.FamilySpentInput, schema.Keys(pks))
-	if err != nil {
-		return nil, err
+	l := q.NewLoad()
+	spenders := l.Spenders(pks)
+	return spenders, l.Read()
+}
+
+// AmountsAndSpenders returns the values of outputs, which must exist, and the inputs that spend them; nil for an unspent
+// output.
+func (q *Reader) AmountsAndSpenders(pks []model.UtxoPk) ([]uint64, []*model.InputPk, error) {
+	l := q.NewLoad()
+	rows, spenders := make([][]byte, len(pks)), l.Spenders(pks)
+	l.UtxoRows(pks, rows)
+	if err := l.Read(); err != nil {
+		return nil, nil, err
 	}
-	spenders, inputs := make([]*model.InputPk, len(rows)), make([]model.InputPk, len(rows))
+	amounts := make([]uint64, len(rows))
 	for i, row := range rows {
-		if row == nil {
-			continue
+		var err error
+		if amounts[i], err = schema.ParseUtxoValue(row); err != nil {
+			return nil, nil, err
 		}
-		if inputs[i], err = model.ParseInputPk(row); err != nil {
-			return nil, fmt.Errorf("spender of output %v: %w", pks[i], err)
-		}
-		spenders[i] = &inputs[i]
 	}
-	return spenders, nil
+	return amounts, spenders, nil
 }
 
 // AssetEntries returns the asset entries of outputs.
 func (q *Reader) AssetEntries(pks []model.UtxoPk) ([][]schema.AssetEntry, error) {
-	rows, err := q.R.GetMany(schema.FamilyAssets, schema.Keys(pks))
-	if err != nil {
-		return nil, err
-	}
-	entries := make([][]schema.AssetEntry, len(rows))
-	for i, row := range rows {
-		if entries[i], err = schema.ParseAssetsRow(pks[i], row); err != nil {
-			return nil, fmt.Errorf("assets of output %v: %w", pks[i], err)
-		}
-	}
-	return entries, nil
+	l := q.NewLoad()
+	entries := l.Assets(pks)
+	return entries, l.Read()
 }
 
 // AssetsIn returns the births of the assets in entries, in order and without duplicates.
@@ -203,17 +202,7 @@ func AssetsIn(entries [][]schema.AssetEntry) (births []model.AssetBirthPk) {
 
 // BlocksOf returns the blocks of transactions by height. Genesis transactions may have none.
 func (q *Reader) BlocksOf(pks []model.TxPk) (map[model.HeightPk]schema.BlockRow, error) {
-	blocks := map[model.HeightPk]schema.BlockRow{}
-	for _, pk := range pks {
-		h := pk.Height()
-		if _, known := blocks[h]; known || q.IsGenesis(pk) {
-			continue
-		}
-		row, err := schema.BlockAt(q.R, h)
-		if err != nil {
-			return nil, err
-		}
-		blocks[h] = row
-	}
-	return blocks, nil
+	l := q.NewLoad()
+	blocks := l.Blocks(pks)
+	return blocks, l.Read()
 }
