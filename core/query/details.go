@@ -125,7 +125,7 @@ func (q *Query) setOutputDetails(a *OutputAnswer, pk model.UtxoPk) error {
 	if err != nil || raws[0] == nil {
 		return err
 	}
-	pks, rows, err := q.outputsOf(pk.Tx(), nil, nil)
+	pks, rows, err := q.OutputRows(pk.Tx(), nil, nil)
 	if err != nil {
 		return err
 	}
