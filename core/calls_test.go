@@ -13,6 +13,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
+	"birthmark/model"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
 	"birthmark/storage/memory"
@@ -137,11 +138,12 @@ func (s *distant) sequence(t *testing.T, what string, most int, do func() error)
 	}
 }
 
-// A query over a distant store takes few sequential calls, on every variant of a chain and with every option of indexes,
-// even if nothing is cached. Growth beyond one machine depends on these numbers.
-func TestQueriesTakeFewSequentialCalls(t *testing.T) {
+// Queries and blocks at the tip of a distant store take few sequential calls, on every variant of a chain and with every
+// option of indexes, even if nothing is cached. Growth beyond one machine depends on these numbers.
+func TestDistantStoresTakeFewSequentialCalls(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
-		blocks := v.NewGenerator(testseed.Of(t, 900)).Blocks(40)
+		blocks := v.NewGenerator(testseed.Of(t, 900)).Blocks(44)
+		blocks, later := blocks[:40], blocks[40:]
 		inner := memory.New()
 		appendAll(t, open(t, inner, v, 1<<20), blocks, 10)
 		synctest.Test(t, func(t *testing.T) {
@@ -185,6 +187,10 @@ func TestQueriesTakeFewSequentialCalls(t *testing.T) {
 			s.sequence(t, fmt.Sprint(len(hashes), " transactions"), 5+places, func() error { _, err := db.Txs(ctx, hashes); return err })
 			s.sequence(t, "a locator", 1, func() error { _, err := db.Locator(ctx); return err })
 			s.sequence(t, "a block", 3, func() error { _, err := db.Block(ctx, chain.FormatHash(blocks[30].Hash)); return err })
+			for _, b := range later {
+				db := fresh()
+				s.sequence(t, fmt.Sprintf("appending %d transactions", len(b.Txs)), 12, func() error { return db.Append(ctx, []*model.Block{b}) })
+			}
 		})
 	})
 }

@@ -36,10 +36,13 @@ type resolver struct {
 	assetsStored bool // the database contains assets
 
 	lookups *cache.Lookups
-	missed  []int32         // inputs that must be read from the database, in the order of Batch.spends
-	mintsOf []mintLookup    // minted assets that the caches do not contain
-	pending []pendingLookup // values that the database may contain
-	words   []int           // by position of an index: the word of its owner in cache entries; -1 if it has none
+	missed  []int32 // inputs that must be read from the database, in the order of Batch.spends
+
+	missedRows [][]byte           // the rows of the outputs that they spend
+	burned     schema.BirthLookup // assets that only burns name and the caches do not contain
+	mintsOf    []mintLookup       // minted assets that the caches do not contain
+	pending    []pendingLookup    // values that the database may contain
+	words      []int              // by position of an index: the word of its owner in cache entries; -1 if it has none
 }
 
 // chunkTxs is the minimum number of transactions that a goroutine prepares at a time.
@@ -207,5 +210,6 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk, place int, to *cache
 // reports whether the database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
 func Resolve(l *schema.Layout, c *cache.Caches, r storage.Reader, batches []*Batch, assets bool) error {
 	v := resolver{Layout: l, cache: c, w: batches[len(batches)-1], r: r, batches: batches, assetsStored: assets}
+	v.burned.Space = schema.AssetSpace
 	return v.resolve()
 }

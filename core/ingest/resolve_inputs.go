@@ -9,6 +9,7 @@ import (
 	"birthmark/core/cache"
 	"birthmark/core/schema"
 	"birthmark/model"
+	"birthmark/storage"
 )
 
 // nowhere is the pointer of an output that is not found.
@@ -80,17 +81,14 @@ func (v *resolver) readInputs() error {
 	}
 	spentBy := v.uncommittedSpends(places)
 	keys := schema.Keys(places)
-	rows, err := v.r.GetMany(schema.FamilyUtxo, keys)
-	if err != nil {
+	outputs, spent := storage.Read{Family: schema.FamilyUtxo, Keys: keys}, storage.Read{Family: schema.FamilySpentInput, Keys: keys}
+	if err := storage.ReadTogether(v.r, &outputs, &spent); err != nil {
 		return err
 	}
-	spent, err := v.r.GetMany(schema.FamilySpentInput, keys)
-	if err != nil {
-		return err
-	}
+	v.missedRows = outputs.Values
 	for i, at := range v.missed {
 		t, ii := v.w.input(at)
-		value, err := v.unspentValue(t, ii, rows[i], spent[i], spentBy[places[i]])
+		value, err := v.unspentValue(t, ii, outputs.Values[i], spent.Values[i], spentBy[places[i]])
 		if err != nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}

@@ -40,26 +40,66 @@ func (v *resolver) mints() error {
 	return v.assetDeltas()
 }
 
-// readMints reads the births of minted assets that no cache contains.
-func (v *resolver) readMints() error {
-	if len(v.mintsOf) == 0 {
-		return nil
-	}
-	ids := make([][]byte, len(v.mintsOf))
-	for i, l := range v.mintsOf {
-		ids[i] = v.w.Txs[l.ti].Mints[l.mi].Asset
-	}
-	births, err := v.Births(v.r, schema.AssetSpace, ids)
-	if err != nil {
-		return err
-	}
-	for i, l := range v.mintsOf {
-		t := &v.w.Txs[l.ti]
-		if births[i] == nil {
-			return fmt.Errorf("%s: %w", describe(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
-				"mints %v of asset %s, which never occurred in an output", t.mints[l.mi].amount, v.Chain.FormatAsset(ids[i])))
+// addBurns adds the lookups of assets that only burns name and no cache contains to v.burned. findBirths reads them with
+// those of the outputs.
+func (v *resolver) addBurns() {
+	for ti := range v.w.Txs {
+		t := &v.w.Txs[ti]
+		for mi := range t.Mints {
+			id := t.Mints[mi].Asset
+			if at := v.w.assetEntry(t, id); at >= 0 {
+				continue
+			}
+			if _, found := v.cache.Birth(v.cache.Fingerprints.Value(schema.AssetSpace, id)); !found {
+				v.burned.Values = append(v.burned.Values, id)
+			}
 		}
-		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: births[i].Utxo, Index: births[i].Ordinal}
+	}
+}
+
+// assetEntry returns the number of the first asset entry with this id in the outputs of a transaction, in
+// [Batch.assetBirths]; -1 if there is none.
+func (w *Batch) assetEntry(t *BatchTx, id []byte) int {
+	for oi := range t.Outputs {
+		entry := int(w.outputs[t.outputs+oi].assets)
+		for i := range t.Outputs[oi].Assets {
+			if a := &t.Outputs[oi].Assets[i]; a.Amount > 0 {
+				if string(a.ID) == string(id) {
+					return entry
+				}
+				entry++
+			}
+		}
+	}
+	return -1
+}
+
+// readMints finds the births of minted assets that no cache contains: in the outputs of the transaction, or in the
+// database.
+func (v *resolver) readMints() error {
+	burned := make(map[string]*model.BirthPk, len(v.burned.Values))
+	for i, id := range v.burned.Values {
+		burned[string(id)] = v.burned.Births[i]
+	}
+	for _, l := range v.mintsOf {
+		t := &v.w.Txs[l.ti]
+		id := t.Mints[l.mi].Asset
+		if at := v.w.assetEntry(t, id); at >= 0 {
+			t.mints[l.mi].birth = v.w.assetBirths[at]
+			continue
+		}
+		birth, read := burned[string(id)]
+		if !read { // evicted since addBurns
+			var err error
+			if birth, err = v.Birth(v.r, schema.AssetSpace, id); err != nil {
+				return err
+			}
+		}
+		if birth == nil {
+			return fmt.Errorf("%s: %w", describe(v.Chain, t), model.Errorf(model.BadSource, "unknown_asset",
+				"mints %v of asset %s, which never occurred in an output", t.mints[l.mi].amount, v.Chain.FormatAsset(id)))
+		}
+		t.mints[l.mi].birth = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
 	}
 	return nil
 }
@@ -229,43 +269,61 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, erro
 		}
 	}
 	slices.Sort(pks)
-	return readHeld(v.Layout, v.r, pks)
+	rows := make(map[model.UtxoPk][]byte, len(v.missed))
+	for n, at := range v.missed {
+		rows[v.w.spends[at].Utxo] = v.missedRows[n]
+	}
+	return readHeld(v.Layout, v.r, pks, rows)
 }
 
-// readHeld reads the assets and holders of outputs; outputs without assets are absent from the result.
-func readHeld(c *schema.Layout, r storage.Reader, pks []model.UtxoPk) (map[model.UtxoPk]ledger.OutputAssets, error) {
+// readHeld reads the assets and holders of outputs; outputs without assets are absent from the result. outputs has the
+// rows of outputs that were read before.
+func readHeld(c *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs map[model.UtxoPk][]byte) (map[model.UtxoPk]ledger.OutputAssets, error) {
 	rows, err := r.GetMany(schema.FamilyAssets, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
-	found := map[model.UtxoPk]ledger.OutputAssets{}
-	var with []model.UtxoPk
+	holders, found := c.Holders(), map[model.UtxoPk]ledger.OutputAssets{}
+	setHolder := func(pk model.UtxoPk, h ledger.OutputAssets, b []byte) error {
+		row, err := c.ParseUtxoRow(pk, b)
+		if err != nil {
+			return fmt.Errorf("output %v: %w", pk, err)
+		}
+		h.SetHolder(holders, row.Occurrences)
+		found[pk] = h
+		return nil
+	}
+	var unread []model.UtxoPk
 	for i, b := range rows {
 		if b == nil {
 			continue
 		}
-		entries, err := schema.ParseAssetsRow(pks[i], b)
+		pk := pks[i]
+		entries, err := schema.ParseAssetsRow(pk, b)
 		if err != nil {
-			return nil, fmt.Errorf("assets of output %v: %w", pks[i], err)
+			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
 		}
-		found[pks[i]] = ledger.OutputAssets{Entries: entries}
-		with = append(with, pks[i])
+		h := ledger.OutputAssets{Entries: entries}
+		found[pk] = h
+		if holders == nil {
+			continue
+		}
+		if output := outputs[pk]; output == nil {
+			unread = append(unread, pk)
+		} else if err := setHolder(pk, h, output); err != nil {
+			return nil, err
+		}
 	}
-	holders := c.Holders()
-	if holders == nil || len(with) == 0 {
+	if len(unread) == 0 {
 		return found, nil
 	}
-	if rows, err = r.GetMany(schema.FamilyUtxo, schema.Keys(with)); err != nil {
+	if rows, err = r.GetMany(schema.FamilyUtxo, schema.Keys(unread)); err != nil {
 		return nil, err
 	}
 	for i, b := range rows {
-		row, err := c.ParseUtxoRow(with[i], b)
-		if err != nil {
-			return nil, fmt.Errorf("output %v: %w", with[i], err)
+		if err := setHolder(unread[i], found[unread[i]], b); err != nil {
+			return nil, err
 		}
-		h := found[with[i]]
-		h.SetHolder(holders, row.Occurrences)
-		found[with[i]] = h
 	}
 	return found, nil
 }

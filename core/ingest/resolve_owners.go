@@ -102,6 +102,10 @@ func (v *resolver) readOwners() error {
 		w.owners[i] = all[from:len(all):len(all)]
 	}
 	v.cache.Counters.Owners.Add(asked, asked-len(stored))
+	stored, err := v.ownersOfMissed(stored)
+	if err != nil {
+		return err
+	}
 	slices.SortFunc(stored, func(a, b int) int { return cmp.Compare(w.spends[a].Utxo, w.spends[b].Utxo) })
 	for part := range slices.Chunk(stored, ledger.BatchRows) {
 		pks := make([]model.UtxoPk, len(part))
@@ -113,13 +117,34 @@ func (v *resolver) readOwners() error {
 			return err
 		}
 		for k, b := range rows {
-			row, err := v.ParseUtxoRow(pks[k], b)
-			if err != nil {
-				return fmt.Errorf("output %v: %w", pks[k], err)
+			if err := v.setOwners(part[k], b); err != nil {
+				return err
 			}
-			w.owners[part[k]] = slices.DeleteFunc(row.Occurrences, func(o schema.Occurrence) bool { return !hasAccounts(o.Index) })
 		}
 	}
+	return nil
+}
+
+// ownersOfMissed sets the owners of the spends whose output rows were read, and returns the others.
+func (v *resolver) ownersOfMissed(spends []int) (others []int, err error) {
+	for _, i := range spends {
+		if n, read := slices.BinarySearch(v.missed, int32(i)); !read {
+			others = append(others, i)
+		} else if err := v.setOwners(i, v.missedRows[n]); err != nil {
+			return nil, err
+		}
+	}
+	return others, nil
+}
+
+// setOwners sets the owners of a spent output from its row.
+func (v *resolver) setOwners(spend int, row []byte) error {
+	pk := v.w.spends[spend].Utxo
+	output, err := v.ParseUtxoRow(pk, row)
+	if err != nil {
+		return fmt.Errorf("output %v: %w", pk, err)
+	}
+	v.w.owners[spend] = slices.DeleteFunc(output.Occurrences, func(o schema.Occurrence) bool { return !hasAccounts(o.Index) })
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (u *Undo) assets(spends []undoneSpend) (map[model.UtxoPk]ledger.OutputAsset
 	for i, s := range spends {
 		utxos[i] = s.utxo
 	}
-	spent, err := readHeld(u.Layout, u.r, utxos)
+	spent, err := readHeld(u.Layout, u.r, utxos, nil)
 	if err != nil {
 		return nil, err
 	}

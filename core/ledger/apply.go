@@ -19,6 +19,17 @@ type Applier struct {
 
 	key, row  []byte // of the current row
 	spentHere []bool // of the current value, by delta: an output that the same blocks spend
+
+	index   *schema.Index // of the current deltas; nil: those of assets
+	pending []rowUpdates
+	rows    int // that the pending updates replace
+}
+
+// rowUpdates is changes of rows of one family that wait for the stored rows.
+type rowUpdates struct {
+	index  *schema.Index
+	stored storage.Read
+	apply  func(stored [][]byte) error
 }
 
 // BatchRows is the number of rows that an Applier reads at once.
@@ -30,48 +41,83 @@ func (a *Applier) Apply(assets *AssetDeltas, indexes []*Deltas) error {
 		return err
 	}
 	for _, d := range indexes {
-		if err := a.ApplyDeltas(d); err != nil {
+		if err := a.addIndex(d); err != nil {
 			return err
+		}
+	}
+	return a.applyPending()
+}
+
+// ApplyDeltas adds the sorted deltas of an index.
+func (a *Applier) ApplyDeltas(d *Deltas) error {
+	if err := a.addIndex(d); err != nil {
+		return err
+	}
+	return a.applyPending()
+}
+
+// update replaces the row of each change, when enough rows are pending to be read together. next appends the new row to
+// b, or nothing to delete the row; row is the stored one, nil if there is none. key also reports whether the row cannot
+// exist yet. The caller must not reuse changes.
+func update[C any](a *Applier, f storage.Family, changes []C, key func(*C) (key []byte, isNew bool),
+	next func(c *C, b, row []byte) ([]byte, error)) error {
+	for part := range slices.Chunk(changes, BatchRows) {
+		keys, isNew := make([][]byte, len(part)), make([]bool, len(part))
+		stored := storage.Read{Family: f}
+		for i := range part {
+			if keys[i], isNew[i] = key(&part[i]); !isNew[i] {
+				stored.Keys = append(stored.Keys, keys[i])
+			}
+		}
+		apply := func(stored [][]byte) (err error) {
+			for i := range part {
+				var row []byte
+				if !isNew[i] {
+					row, stored = stored[0], stored[1:]
+				}
+				if a.row, err = next(&part[i], a.row[:0], row); err != nil {
+					return err
+				}
+				if row == nil {
+					a.Totals.Rows[f]++
+				}
+				if len(a.row) > 0 {
+					a.Batch.Put(f, keys[i], a.row)
+				} else {
+					a.Batch.Delete(f, keys[i])
+					a.Totals.Rows[f]--
+				}
+			}
+			return nil
+		}
+		a.pending = append(a.pending, rowUpdates{a.index, stored, apply})
+		if a.rows += len(part); a.rows >= BatchRows {
+			if err := a.applyPending(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// update replaces the row of each change. next appends the new row to b, or nothing to delete the row; row is the
-// stored one, nil if there is none. key also reports whether the row cannot exist yet.
-func update[C any](a *Applier, f storage.Family, changes []C, key func(*C) (key []byte, isNew bool),
-	next func(c *C, b, row []byte) ([]byte, error)) error {
-	for part := range slices.Chunk(changes, BatchRows) {
-		keys, isNew := make([][]byte, len(part)), make([]bool, len(part))
-		var lookups [][]byte
-		for i := range part {
-			if keys[i], isNew[i] = key(&part[i]); !isNew[i] {
-				lookups = append(lookups, keys[i])
+// applyPending reads the rows of all pending updates together, and replaces them in order.
+func (a *Applier) applyPending() error {
+	reads := make([]*storage.Read, len(a.pending))
+	for i := range a.pending {
+		reads[i] = &a.pending[i].stored
+	}
+	if err := storage.ReadTogether(a.Reader, reads...); err != nil {
+		return err
+	}
+	for _, u := range a.pending {
+		if err := u.apply(u.stored.Values); err != nil {
+			if u.index != nil {
+				err = fmt.Errorf("index %s: %w", u.index.Name, err)
 			}
-		}
-		found, err := a.Reader.GetMany(f, lookups)
-		if err != nil {
 			return err
 		}
-		for i := range part {
-			var row []byte
-			if !isNew[i] {
-				row, found = found[0], found[1:]
-			}
-			if a.row, err = next(&part[i], a.row[:0], row); err != nil {
-				return err
-			}
-			if row == nil {
-				a.Totals.Rows[f]++
-			}
-			if len(a.row) > 0 {
-				a.Batch.Put(f, keys[i], a.row)
-			} else {
-				a.Batch.Delete(f, keys[i])
-				a.Totals.Rows[f]--
-			}
-		}
 	}
+	a.pending, a.rows = nil, 0
 	return nil
 }
 

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"birthmark/core/schema"
@@ -10,15 +9,9 @@ import (
 	"birthmark/storage"
 )
 
-// ApplyDeltas adds the sorted deltas of an index.
-func (a *Applier) ApplyDeltas(d *Deltas) error {
-	if err := a.index(d); err != nil {
-		return fmt.Errorf("index %s: %w", d.Index.Name, err)
-	}
-	return nil
-}
-
-func (a *Applier) index(d *Deltas) error {
+// addIndex adds the sorted deltas of an index.
+func (a *Applier) addIndex(d *Deltas) error {
+	a.index = d.Index
 	var accounts []accountDelta
 	for len(d.Outputs) > 0 {
 		n := 1
@@ -30,7 +23,7 @@ func (a *Applier) index(d *Deltas) error {
 			if err := a.balances(d, accounts); err != nil {
 				return err
 			}
-			accounts = accounts[:0]
+			accounts = nil
 		}
 	}
 	held := d.assets[:0]

@@ -48,7 +48,7 @@ func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 		prefixes[i] = appendHashPrefix(nil, hashes[i][:])
 	}
 	found := make([][]model.TxPk, len(hashes))
-	err := candidates(r, FamilyTxPk, prefixes, FamilyTxHash, model.PkSize, func(i int, pointer, row []byte) error {
+	err := visitCandidates(r, candidates{FamilyTxPk, FamilyTxHash, prefixes, model.PkSize, func(i int, pointer, row []byte) error {
 		pk, err := model.ParseTxPk(pointer)
 		if err != nil {
 			return err
@@ -58,29 +58,46 @@ func TxPks(r storage.Reader, hashes []model.Hash) ([][]model.TxPk, error) {
 			found[i] = append(found[i], pk)
 		}
 		return err
-	})
+	}})
 	for _, pks := range found {
 		slices.Reverse(pks)
 	}
 	return found, err
 }
 
+// BirthLookup is a search for the births of values of a space.
+type BirthLookup struct {
+	Space  int
+	Values [][]byte
+	Births []*model.BirthPk // the result: nil for a value that the database does not have
+}
+
+// FindBirths sets the births of all lookups with two sequential reads.
+func (c *Layout) FindBirths(r storage.Reader, lookups ...*BirthLookup) error {
+	all := make([]candidates, len(lookups))
+	for n, l := range lookups {
+		f, back, wide := c.BirthFamilies(l.Space)
+		prefixes := make([][]byte, len(l.Values))
+		for i, v := range l.Values {
+			prefixes[i] = appendPrefix(nil, v)
+		}
+		l.Births = make([]*model.BirthPk, len(l.Values))
+		all[n] = candidates{f, back, prefixes, PointerSize(wide), func(i int, pointer, value []byte) error {
+			birth, err := model.ParseBirthPk(pointer, wide)
+			if string(value) == string(l.Values[i]) {
+				l.Births[i] = &birth
+			}
+			return err
+		}}
+	}
+	return visitCandidates(r, all...)
+}
+
 // Births returns the births of values of a space; nil for a value that the database does not have.
 func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
-	f, back, wide := c.BirthFamilies(space)
-	prefixes := make([][]byte, len(values))
-	for i, v := range values {
-		prefixes[i] = appendPrefix(nil, v)
-	}
-	births := make([]*model.BirthPk, len(values))
-	err := candidates(r, f, prefixes, back, PointerSize(wide), func(i int, pointer, value []byte) error {
-		birth, err := model.ParseBirthPk(pointer, wide)
-		if string(value) == string(values[i]) {
-			births[i] = &birth
-		}
-		return err
-	})
-	return births, err
+	l := BirthLookup{Space: space, Values: values}
+	err := c.FindBirths(r, &l)
+	return l.Births, err
 }
 
 // Birth returns the birth of one value, nil if the database does not have it.
@@ -102,36 +119,49 @@ func (c *Layout) BirthFamilies(space int) (births, values storage.Family, wide b
 	return x.Family(IndexBirth), x.Family(IndexValue), x.Kind.HasOrdinal()
 }
 
-// candidates calls visit with every pointer that follows prefixes[i] in f, and with the row of the reverse family at
-// the pointer: visit compares the full value. size is the size of a pointer in bytes.
-func candidates(
-	r storage.Reader, f storage.Family, prefixes [][]byte, reverse storage.Family, size int,
-	visit func(i int, pointer, row []byte) error,
-) error {
-	suffixes, err := r.Suffixes(f, prefixes)
-	if err != nil {
+// candidates are the pointers that follow prefixes in a family, and the rows at these pointers in the reverse family.
+type candidates struct {
+	family, reverse storage.Family
+	prefixes        [][]byte
+	size            int // of a pointer in bytes
+
+	// visit is called with every pointer that follows prefixes[i], and its row. It compares the full value.
+	visit func(i int, pointer, row []byte) error
+}
+
+// visitCandidates visits all candidates with two sequential reads.
+func visitCandidates(r storage.Reader, all ...candidates) error {
+	prefixes, rows := make([]*storage.Read, len(all)), make([]*storage.Read, len(all))
+	for n := range all {
+		prefixes[n] = &storage.Read{Family: all[n].family, Prefixes: all[n].prefixes}
+		rows[n] = &storage.Read{Family: all[n].reverse}
+	}
+	if err := storage.ReadTogether(r, prefixes...); err != nil {
 		return err
 	}
-	var pointers [][]byte
-	var of []int // pointers[n] follows prefixes[of[n]]
-	for i, suffix := range suffixes {
-		if len(suffix)%size != 0 {
-			return fmt.Errorf("%w: prefix %x is followed by %x, pointers have %d bytes", ErrRow, prefixes[i], suffix, size)
-		}
-		for ; len(suffix) > 0; suffix = suffix[size:] {
-			pointers, of = append(pointers, suffix[:size:size]), append(of, i)
+	of := make([][]int, len(all)) // rows[n].Keys[k] follows prefix of[n][k]
+	for n, c := range all {
+		for i, suffix := range prefixes[n].Values {
+			if len(suffix)%c.size != 0 {
+				return fmt.Errorf("%w: prefix %x is followed by %x, pointers have %d bytes", ErrRow, c.prefixes[i], suffix, c.size)
+			}
+			for ; len(suffix) > 0; suffix = suffix[c.size:] {
+				rows[n].Keys, of[n] = append(rows[n].Keys, suffix[:c.size:c.size]), append(of[n], i)
+			}
 		}
 	}
-	rows, err := r.GetMany(reverse, pointers)
-	if err != nil {
+	if err := storage.ReadTogether(r, rows...); err != nil {
 		return err
 	}
-	for n, row := range rows {
-		if row == nil {
-			return fmt.Errorf("row %x is missing, to which prefix %x points: run check", pointers[n], prefixes[of[n]])
-		}
-		if err := visit(of[n], pointers[n], row); err != nil {
-			return err
+	for n, c := range all {
+		for k, row := range rows[n].Values {
+			i, pointer := of[n][k], rows[n].Keys[k]
+			if row == nil {
+				return fmt.Errorf("row %x is missing, to which prefix %x points: run check", pointer, c.prefixes[i])
+			}
+			if err := c.visit(i, pointer, row); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
