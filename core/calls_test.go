@@ -177,8 +177,13 @@ func TestDistantStoresTakeFewSequentialCalls(t *testing.T) {
 						s.sequence(t, "a page of "+index, 5, func() error { _, err := db.Find(ctx, index, value, query.Terms{}, page); return err })
 						if v.Kept && index == "address" {
 							db = fresh()
-							s.sequence(t, "a stored balance", 4, func() error { _, err := db.Balance(ctx, index, value); return err })
-							s.sequence(t, "a stored balance again", 1, func() error { _, err := db.Balance(ctx, index, value); return err })
+							a, err := db.Balance(ctx, index, value)
+							if err != nil {
+								t.Fatal(err)
+							}
+							names := min(1, len(a.Assets)) // the read of the ids of assets
+							db = fresh()
+							s.sequence(t, "a stored balance", 3+names, func() error { _, err := db.Balance(ctx, index, value); return err })
 						}
 					}
 				}
