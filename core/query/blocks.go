@@ -135,3 +135,6 @@ func (qs Queries) Ancestors(ctx context.Context, p model.Point, dense int) ([]mo
 		return points, l.Read()
 	})
 }
+
+// confirmations returns the number of blocks from height h up to the tip.
+func (q *Query) confirmations(h model.HeightPk) uint32 { return uint32(q.Tip.Height-h) + 1 }

@@ -119,13 +119,19 @@ func readRanges(
 	defer C.free(unsafe.Pointer(out))
 	arena := make([]byte, outSize)
 	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), len(arena)))
-	rows, at := make([][]storage.KV, n), 0
+	count := 0
+	for at := 0; at < len(arena); count++ {
+		_, _, at = nextRow(arena, at)
+	}
+	all, rows, at := make([]storage.KV, 0, count), make([][]storage.KV, n), 0
 	for i := range rows {
+		first := len(all)
 		for at < int(ends[i]) {
 			var row storage.KV
 			row.Key, row.Value, at = nextRow(arena, at)
-			rows[i] = append(rows[i], row)
+			all = append(all, row)
 		}
+		rows[i] = all[first:len(all):len(all)]
 	}
 	return rows, nil
 }

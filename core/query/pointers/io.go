@@ -3,6 +3,7 @@ package pointers
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -79,6 +80,7 @@ func (q *Reader) addIO(io *TxIO, tx model.TxPk, spent, created []storage.KV, lim
 		}
 		io.Spends, spent = append(io.Spends, spends...), nil
 	}
+	io.Spends, io.Created, io.Rows = slices.Grow(io.Spends, len(spent)), slices.Grow(io.Created, len(created)), slices.Grow(io.Rows, len(created))
 	for _, kv := range spent {
 		row, err := schema.ParseSpendRow(kv.Key, kv.Value)
 		if err != nil {

@@ -16,7 +16,7 @@ type Load struct {
 	q     *Reader
 	parts []part
 	after []func()
-	few   [8]part // space for the first parts
+	few   [3]part // space for the first parts
 }
 
 // part is rows of one family.
