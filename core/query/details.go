@@ -133,7 +133,7 @@ func (q *Query) setOutputDetails(a *OutputAnswer, pk model.UtxoPk) error {
 		return err
 	}
 	l := q.NewLoad()
-	siblings, err := q.outputAnswers(l, q.loadOutputs(l, pks, rows, len(pks)), nil)
+	siblings, err := q.outputAnswers(l, q.loadOutputs(l, pks, rows, len(pks), false), nil)
 	if err != nil {
 		return err
 	}

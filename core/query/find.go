@@ -219,7 +219,7 @@ func (qs Queries) Find(ctx context.Context, index, value string, t Terms, p Page
 			spentFrom = len(pks) // nothing to read
 		}
 		l := q.NewLoad()
-		o := q.loadOutputs(l, pks, nil, spentFrom)
+		o := q.loadOutputs(l, pks, nil, spentFrom, true)
 		if f.base.birth != nil {
 			l.Hashes(o.hashes, []model.TxPk{f.base.birth.Tx()})
 		}

@@ -24,7 +24,8 @@ func (qs Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer, 
 			return nil, err
 		}
 		found := present(pks)
-		outputs, err := q.Outputs(found, 0)
+		l := q.NewLoad()
+		outputs, err := q.outputAnswers(l, q.loadOutputs(l, found, nil, 0, true), nil)
 		return spread(pks, outputs), err
 	})
 }

@@ -19,7 +19,7 @@ func (qs Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error)
 			return nil, err
 		}
 		l := q.NewLoad()
-		outputs, err := q.outputAnswers(l, q.loadOutputs(l, []model.UtxoPk{pk}, row, 0), nil)
+		outputs, err := q.outputAnswers(l, q.loadOutputs(l, []model.UtxoPk{pk}, row, 0, true), nil)
 		if err == nil {
 			err = q.setOutputDetails(&outputs[0], pk)
 		}
@@ -61,11 +61,11 @@ func (q *Query) output(ref string) (pk model.UtxoPk, row [][]byte, err error) {
 	return 0, nil, model.Errorf(model.NotFound, "unknown_output", "transaction %s has no output %d", hash, index)
 }
 
-// Outputs returns the answers for outputs that exist, with two batched reads. SpentBy is set for the outputs from
-// pks[spentFrom] on.
+// Outputs returns the answers for outputs that exist, with two batched reads and without confirmations and block times.
+// SpentBy is set for the outputs from pks[spentFrom] on.
 func (q *Query) Outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, error) {
 	l := q.NewLoad()
-	return q.outputAnswers(l, q.loadOutputs(l, pks, nil, spentFrom), nil)
+	return q.outputAnswers(l, q.loadOutputs(l, pks, nil, spentFrom, false), nil)
 }
 
 // outputLoad is what answers about outputs need, and what only the pointers of the outputs determine.
@@ -76,11 +76,11 @@ type outputLoad struct {
 	spenders  []*model.InputPk         // of the outputs from spentFrom on
 	entries   [][]schema.AssetEntry    // nil: the chain has no assets
 	hashes    map[model.TxPk]string    // of the outputs' transactions
-	times     map[model.HeightPk]int64 // of their blocks
+	times     map[model.HeightPk]int64 // of their blocks; nil: answers have no confirmations and block times
 }
 
 // loadOutputs adds to l what answers about outputs need. rows are those of the last outputs, if they were read before.
-func (q *Query) loadOutputs(l *pointers.Load, pks []model.UtxoPk, rows [][]byte, spentFrom int) *outputLoad {
+func (q *Query) loadOutputs(l *pointers.Load, pks []model.UtxoPk, rows [][]byte, spentFrom int, times bool) *outputLoad {
 	unread := len(pks) - len(rows)
 	o := &outputLoad{
 		pks: pks, spentFrom: spentFrom, rows: rows, spenders: l.Spenders(pks[spentFrom:]), hashes: make(map[model.TxPk]string, len(pks)),
@@ -100,7 +100,9 @@ func (q *Query) loadOutputs(l *pointers.Load, pks []model.UtxoPk, rows [][]byte,
 		}
 	}
 	l.Hashes(o.hashes, txs)
-	o.times = l.BlockTimes(heights)
+	if times {
+		o.times = l.BlockTimes(heights)
+	}
 	return o
 }
 
@@ -128,7 +130,7 @@ func (q *Query) outputAnswers(l *pointers.Load, o *outputLoad, more func()) ([]O
 			Tx: o.hashes[pk.Tx()], Index: pk.Index(), Height: uint32(pk.Height()), TxIndex: q.TxIndex(pk.Tx()),
 			Value: strconv.FormatUint(row.Value, 10), Keys: map[string]any{},
 		}
-		if !q.IsGenesis(pk.Tx()) {
+		if o.times != nil && !q.IsGenesis(pk.Tx()) {
 			answers[i].Confirmations, answers[i].BlockTime = q.confirmations(pk.Height()), o.times[pk.Height()]
 		}
 		occurrences[i] = row.Occurrences

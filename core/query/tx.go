@@ -36,7 +36,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 		_, txs := q.ofBlocks(pks)
 		l.Rows(schema.FamilyRaw, schema.Keys(txs), func(rows [][]byte) error { raws = rows; return nil })
 	}
-	o := q.loadOutputs(l, all, io.Rows, len(io.Spends))
+	o := q.loadOutputs(l, all, io.Rows, len(io.Spends), true)
 	mints := make([]mintLoad, len(pks))
 	both, err := q.outputAnswers(l, o, func() {
 		if q.Totals.Rows[schema.FamilyAssetSupply] > 0 {
