@@ -95,8 +95,9 @@ var rules = []rule{
 	{from: "api/compat/blockbook", may: []string{
 		"model", "api/problem", "api/ratelimit", "api/compat/account", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block",
 	}},
+	{from: "api/compat/utxo", may: []string{"model", "core/schema", "core/query/...", "chains/cardano/..."}},
 	{from: "api/compat/kupo", may: []string{
-		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "chains/cardano/...",
+		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
 	}},
 	{from: "api/compat/bounded"},
 	{from: "api/compat/boxes", may: []string{

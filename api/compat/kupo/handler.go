@@ -4,13 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
+	"birthmark/api/compat/utxo"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
-	"birthmark/chains/cardano/ledger"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -27,17 +26,8 @@ type Options struct {
 	AnyOrigin bool
 }
 
-// Indexes that patterns need. All but the credentials and policies are also needed for datums and scripts.
-const (
-	addressIndex    = "address"
-	paymentIndex    = "payment_credential"
-	delegationIndex = "stake_credential"
-	policyIndex     = "policy"
-	datumIndex      = "datum_hash"
-	scriptIndex     = "script_hash"
-)
-
-var indexes = []string{addressIndex, paymentIndex, delegationIndex, policyIndex, datumIndex, scriptIndex}
+// indexes are those that patterns, datums and scripts need.
+var indexes = []string{utxo.AddressIndex, utxo.PaymentIndex, utxo.StakeIndex, utxo.PolicyIndex, utxo.DatumIndex, utxo.ScriptIndex}
 
 // New returns the handler of all requests below the path of o. The error is of kind [model.Refused] if the chain is
 // another one, or if its database lacks an index or raw transactions; it contains what adds them.
@@ -70,20 +60,14 @@ type handler struct{ Options }
 // request is a request and its answer.
 type request struct {
 	*handler
-	ctx context.Context
-	r   *http.Request
-	w   http.ResponseWriter
-	q   *query.Query // of one snapshot
+	utxo.Reader // of one snapshot
+	ctx         context.Context
+	r           *http.Request
+	w           http.ResponseWriter
 
 	out     []byte // of the answer
 	sent    bool   // a part of the answer was sent
 	release func() // of the cost of a long answer; nil: it is short
-
-	points  map[model.HeightPk]point
-	owners  map[model.BirthPk]owner
-	parsed  map[model.TxPk]*rawTx
-	datums  map[string][]byte // found by hash; nil: not found
-	heights []model.HeightPk  // of points that were read, reused
 }
 
 const jsonType = "application/json;charset=utf-8"
@@ -160,30 +144,30 @@ func (q *request) route(path []string) error {
 func (q *request) view(f func() error) error {
 	return q.Chain.View(q.ctx, func(v *query.View) error {
 		return v.From(q.ctx, func(s *query.Query) error {
-			q.q = s
+			q.Q = s
 			return f()
 		})
 	})
 }
 
 // setTip sets the headers with the tip, and returns it; nil before the first block.
-func (q *request) setTip() (*point, error) {
-	if q.q.Tip.IsOrigin() {
+func (q *request) setTip() (*utxo.Point, error) {
+	if q.Q.Tip.IsOrigin() {
 		return nil, nil
 	}
-	tip, err := q.point(q.q.Tip.Height)
+	tip, err := q.Point(q.Q.Tip.Height)
 	if err != nil {
 		return nil, err
 	}
 	h := q.w.Header()
-	h["X-Most-Recent-Checkpoint"] = []string{strconv.FormatUint(tip.slot, 10)}
-	h["Etag"] = []string{tip.hash.String()}
+	h["X-Most-Recent-Checkpoint"] = []string{strconv.FormatUint(tip.Slot, 10)}
+	h["Etag"] = []string{tip.Hash.String()}
 	return &tip, nil
 }
 
 // hasAnswer reports whether the client has the answer for a tip, whose ETag is without quotes.
-func (q *request) hasAnswer(tip *point) bool {
-	etag, have := tip.hash.String(), q.r.Header["If-None-Match"]
+func (q *request) hasAnswer(tip *utxo.Point) bool {
+	etag, have := tip.Hash.String(), q.r.Header["If-None-Match"]
 	return served.MatchesETag(have, etag) || served.MatchesETag(have, `"`+etag+`"`)
 }
 
@@ -205,7 +189,7 @@ func (q *request) flush() error {
 		if err != nil {
 			return err
 		}
-		q.ctx, q.q.Ctx, q.sent = r.Context(), r.Context(), true
+		q.ctx, q.Q.Ctx, q.sent = r.Context(), r.Context(), true
 	}
 	_, err := q.w.Write(q.out)
 	if q.out = q.out[:0]; err == nil {
@@ -213,47 +197,6 @@ func (q *request) flush() error {
 	}
 	return err
 }
-
-// point is a block as Kupo identifies it.
-type point struct {
-	slot uint64
-	hash model.Hash
-}
-
-// point returns the point of the block at h, which must exist.
-func (q *request) point(h model.HeightPk) (point, error) {
-	err := q.readPoints(h)
-	return q.points[h], err
-}
-
-// readPoints reads the points of blocks, which must exist.
-func (q *request) readPoints(heights ...model.HeightPk) error {
-	if q.points == nil || len(q.points) > maxPoints {
-		q.points = map[model.HeightPk]point{}
-	}
-	missing := q.heights[:0]
-	for _, h := range heights {
-		if _, known := q.points[h]; !known && !slices.Contains(missing, h) {
-			missing = append(missing, h)
-		}
-	}
-	q.heights = missing
-	rows, err := q.q.BlockRows(missing)
-	if err != nil {
-		return err
-	}
-	for i, h := range missing {
-		header, err := q.q.Chain.Header(rows[i].Header)
-		if err != nil {
-			return err
-		}
-		q.points[h] = point{header.(*ledger.Header).Slot, rows[i].Hash}
-	}
-	return nil
-}
-
-// maxPoints is the number of points that are kept during a long answer.
-const maxPoints = 1 << 14
 
 func (q *request) add(parts ...string) {
 	for _, p := range parts {
@@ -263,8 +206,8 @@ func (q *request) add(parts ...string) {
 
 func (q *request) addUint(n uint64) { q.out = strconv.AppendUint(q.out, n, 10) }
 
-func (q *request) addPoint(p point) {
+func (q *request) addPoint(p utxo.Point) {
 	q.add(`{"slot_no":`)
-	q.addUint(p.slot)
-	q.add(`,"header_hash":"`, p.hash.String(), `"`)
+	q.addUint(p.Slot)
+	q.add(`,"header_hash":"`, p.Hash.String(), `"`)
 }

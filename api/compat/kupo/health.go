@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"birthmark/api/compat/utxo"
 	"birthmark/model"
 )
 
@@ -17,7 +18,7 @@ const apiVersion = "v2.12.0"
 type state struct {
 	connected bool
 	inSync    bool
-	tip       *point // nil: no block yet
+	tip       *utxo.Point // nil: no block yet
 	nodeTip   *uint64
 	lag       *int64 // seconds since the last block
 	progress  *float64
@@ -59,14 +60,14 @@ func (q *request) state(args []string) (s *state, err error) {
 		if s.tip, err = q.setTip(); err != nil || s.tip == nil {
 			return err
 		}
-		if now.Sync == nil || now.Sync.Target <= q.q.Tip.Height {
-			s.nodeTip = &s.tip.slot // the slot of a node's tip ahead of it is unknown
+		if now.Sync == nil || now.Sync.Target <= q.Q.Tip.Height {
+			s.nodeTip = &s.tip.Slot // the slot of a node's tip ahead of it is unknown
 		}
-		first, err := q.q.FirstBlock()
+		first, err := q.Q.FirstBlock()
 		if err != nil {
 			return err
 		}
-		rows, err := q.q.BlockRows([]model.HeightPk{first, q.q.Tip.Height})
+		rows, err := q.Q.BlockRows([]model.HeightPk{first, q.Q.Tip.Height})
 		if err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func (q *request) addStateJSON(s *state) {
 	if s.tip == nil {
 		q.add("null")
 	} else {
-		q.addUint(s.tip.slot)
+		q.addUint(s.tip.Slot)
 	}
 	for _, field := range []struct {
 		name  string
@@ -151,7 +152,7 @@ func (q *request) addStateText(s *state) {
 	}
 	gauge("gauge", "connection_status", connected)
 	if s.tip != nil {
-		gauge("counter", "most_recent_checkpoint", strconv.FormatUint(s.tip.slot, 10))
+		gauge("counter", "most_recent_checkpoint", strconv.FormatUint(s.tip.Slot, 10))
 	}
 	if s.nodeTip != nil {
 		gauge("counter", "most_recent_node_tip", strconv.FormatUint(*s.nodeTip, 10))

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano/address"
 	"birthmark/core/query"
 	"birthmark/core/query/setops"
@@ -73,7 +74,7 @@ func (q *request) plan(p pattern, f filter) (s *search, err error) {
 			return nil, err
 		}
 	}
-	first, err := model.NewTxPk(0, int(q.q.Totals.GenesisTxs)) // outputs before the first block are left out
+	first, err := model.NewTxPk(0, int(q.Q.Totals.GenesisTxs)) // outputs before the first block are left out
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +91,8 @@ func (q *request) plan(p pattern, f filter) (s *search, err error) {
 		index  string
 		values [][]byte
 	}{
-		{addressIndex, one(p.address)}, {paymentIndex, credentials(p.payment)}, {delegationIndex, credentials(p.delegation)},
-		{policyIndex, one(p.policy)}, {policyIndex, one(f.policy)},
+		{utxo.AddressIndex, one(p.address)}, {utxo.PaymentIndex, credentials(p.payment)}, {utxo.StakeIndex, credentials(p.delegation)},
+		{utxo.PolicyIndex, one(p.policy)}, {utxo.PolicyIndex, one(f.policy)},
 	} {
 		if err := s.require(part.index, part.values); err != nil {
 			return nil, err
@@ -116,7 +117,7 @@ func (s *search) within(tx *model.Hash, index *uint32) error {
 	if tx == nil {
 		return nil
 	}
-	found, err := s.q.TxPks([]model.Hash{*tx})
+	found, err := s.Q.TxPks([]model.Hash{*tx})
 	if err != nil {
 		return err
 	}
@@ -160,14 +161,14 @@ func (s *search) require(index string, values [][]byte) error {
 	if len(values) == 0 {
 		return nil
 	}
-	x, err := s.q.Index(index)
+	x, err := s.Q.Index(index)
 	if err != nil {
 		return err
 	}
 	stored := s.filter.unspent && x.Active.Has(schema.FeatureUnspent)
 	var any setops.Union
 	for _, value := range values {
-		birth, err := s.q.Birth(x, value)
+		birth, err := s.Q.Birth(x, value)
 		if err != nil {
 			return err
 		}
@@ -176,9 +177,9 @@ func (s *search) require(index string, values [][]byte) error {
 		}
 		any = append(any, s.stream(func(span setops.Span, descending bool) setops.Outputs {
 			if stored {
-				return s.q.StoredUnspent(x, *birth, span, descending)
+				return s.Q.StoredUnspent(x, *birth, span, descending)
 			}
-			return s.q.Occurrences(x, *birth, span, descending)
+			return s.Q.Occurrences(x, *birth, span, descending)
 		}))
 	}
 	switch len(any) {
@@ -198,13 +199,13 @@ func (s *search) requireAsset(id []byte) error {
 	if id == nil {
 		return nil
 	}
-	_, birth, err := s.q.Asset(hex.EncodeToString(id))
+	_, birth, err := s.Q.Asset(hex.EncodeToString(id))
 	if query.UnknownAsset(err) {
 		s.nothing()
 		return nil
 	}
 	s.all = append(s.all, s.stream(func(span setops.Span, descending bool) setops.Outputs {
-		return s.q.AssetOccurrences(birth, span, descending)
+		return s.Q.AssetOccurrences(birth, span, descending)
 	}))
 	return err
 }
@@ -217,7 +218,7 @@ func (s *search) stream(scan setops.Scan) setops.Stream {
 // everything yields all outputs in a span.
 func (s *search) everything(span setops.Span, descending bool) setops.Outputs {
 	from, to := span.Keys(nil)
-	return schema.Rows(s.q.R, schema.FamilyUtxo, from, to, descending, func(key, _ []byte) (model.UtxoPk, error) {
+	return schema.Rows(s.Q.R, schema.FamilyUtxo, from, to, descending, func(key, _ []byte) (model.UtxoPk, error) {
 		return model.ParseUtxoPk(key)
 	})
 }
@@ -238,7 +239,7 @@ func (s *search) run() error {
 		stream = s.all[0]
 	}
 	var cut *model.UtxoPk // the budget has no end
-	for batch, err := range query.Batches(s.q, setops.Merged(stream, !s.oldestFirst, &cut), firstBatch, lastBatch) {
+	for batch, err := range query.Batches(s.Q, setops.Merged(stream, !s.oldestFirst, &cut), firstBatch, lastBatch) {
 		if err != nil {
 			return err
 		}
@@ -257,7 +258,7 @@ func (s *search) write(batch []model.UtxoPk) error {
 	spenders := make([]*model.InputPk, len(batch))
 	if !s.unspent {
 		var err error
-		if spenders, err = s.q.SpendersOf(batch); err != nil {
+		if spenders, err = s.Q.SpendersOf(batch); err != nil {
 			return err
 		}
 	}
@@ -277,7 +278,7 @@ func (s *search) write(batch []model.UtxoPk) error {
 		return err
 	}
 	for i := range outputs {
-		if s.shelley && outputs[i].owner.byron {
+		if s.shelley && outputs[i].Owner.Byron {
 			continue
 		}
 		if s.count++; s.count > 1 {

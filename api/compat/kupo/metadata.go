@@ -37,21 +37,21 @@ func (q *request) metadata(args []string) error {
 			return errMetadata
 		}
 	}
-	h, ok, err := q.lastUntil(slot)
+	h, ok, err := q.LastUntil(slot)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return errNoBlock
 	}
-	at, err := q.point(h)
+	at, err := q.Point(h)
 	if err != nil {
 		return err
 	}
-	if at.slot != slot {
+	if at.Slot != slot {
 		return errNoBlock
 	}
-	q.w.Header()["X-Block-Header-Hash"] = []string{at.hash.String()}
+	q.w.Header()["X-Block-Header-Hash"] = []string{at.Hash.String()}
 	return q.addMetadata(h, tx)
 }
 
@@ -59,9 +59,9 @@ func (q *request) metadata(args []string) error {
 func (q *request) addMetadata(h model.HeightPk, only *model.Hash) error {
 	genesis := 0
 	if h == 0 {
-		genesis = int(q.q.Totals.GenesisTxs)
+		genesis = int(q.Q.Totals.GenesisTxs)
 	}
-	ids, err := q.q.BlockTxIDs(h, genesis, model.MaxTxIndex)
+	ids, err := q.Q.BlockTxIDs(h, genesis, model.MaxTxIndex)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (q *request) addMetadata(h model.HeightPk, only *model.Hash) error {
 		if err != nil {
 			return err
 		}
-		t, err := q.readOne(pk)
+		t, err := q.Reader.Tx(pk)
 		if err != nil {
 			return err
 		}

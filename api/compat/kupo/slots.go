@@ -2,44 +2,10 @@ package kupo
 
 import (
 	"net/http"
-	"sort"
 
 	"birthmark/core/query/setops"
 	"birthmark/model"
 )
-
-// lastUntil returns the newest block whose slot is at most slot; ok is false if the chain has none.
-func (q *request) lastUntil(slot uint64) (h model.HeightPk, ok bool, err error) {
-	if q.q.Tip.IsOrigin() {
-		return 0, false, nil
-	}
-	first, err := q.q.FirstBlock()
-	if err != nil {
-		return 0, false, err
-	}
-	// Slots increase with the height.
-	n := sort.Search(int(q.q.Tip.Height-first)+1, func(i int) bool {
-		p, failed := q.point(first + model.HeightPk(i))
-		if failed != nil {
-			err = failed
-		}
-		return p.slot > slot
-	})
-	if err != nil || n == 0 {
-		return 0, false, err
-	}
-	return first + model.HeightPk(n-1), true, nil
-}
-
-// firstFrom returns the first block whose slot is at least slot. The chain must have one.
-func (q *request) firstFrom(slot uint64) (model.HeightPk, error) {
-	if slot > 0 {
-		if before, ok, err := q.lastUntil(slot - 1); ok || err != nil {
-			return before + 1, err
-		}
-	}
-	return q.q.FirstBlock()
-}
 
 // span returns the positions in the blocks of a range of slots.
 func (q *request) span(b bounds) (s setops.Span, err error) {
@@ -49,7 +15,7 @@ func (q *request) span(b bounds) (s setops.Span, err error) {
 			return s, err
 		}
 		if b.from.slot > 0 {
-			h, ok, err := q.lastUntil(b.from.slot - 1)
+			h, ok, err := q.LastUntil(b.from.slot - 1)
 			if err != nil {
 				return s, err
 			}
@@ -62,7 +28,7 @@ func (q *request) span(b bounds) (s setops.Span, err error) {
 		if err := q.verify(b.to); err != nil {
 			return s, err
 		}
-		h, ok, err := q.lastUntil(b.to.slot)
+		h, ok, err := q.LastUntil(b.to.slot)
 		if err != nil {
 			return s, err
 		}
@@ -79,18 +45,18 @@ func (q *request) verify(at *slotOrPoint) error {
 	if at.hash == nil {
 		return nil
 	}
-	h, ok, err := q.lastUntil(at.slot)
+	h, ok, err := q.LastUntil(at.slot)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return errPoint
 	}
-	p, err := q.point(h)
-	if err != nil || p.slot == at.slot && p.hash == *at.hash {
+	p, err := q.Point(h)
+	if err != nil || p.Slot == at.slot && p.Hash == *at.hash {
 		return err
 	}
-	ancestor := map[string]any{"slot_no": p.slot, "header_hash": p.hash.String()}
+	ancestor := map[string]any{"slot_no": p.Slot, "header_hash": p.Hash.String()}
 	return &hint{
 		status: http.StatusBadRequest,
 		Text: "the chain has no block " + at.hash.String() + " at that slot: a fork may have replaced it; " +
@@ -107,29 +73,29 @@ func (q *request) checkpoints(args []string) error {
 	if len(args) == 1 {
 		return q.checkpoint(args[0])
 	}
-	if q.q.Tip.IsOrigin() {
+	if q.Q.Tip.IsOrigin() {
 		q.add("[]")
 		return nil
 	}
-	tip, err := q.point(q.q.Tip.Height)
+	tip, err := q.Point(q.Q.Tip.Height)
 	if err != nil {
 		return err
 	}
 	q.add("[")
 	last := model.HeightPk(model.MaxHeight)
 	for _, distance := range checkpointDistances {
-		h, err := q.firstFrom(tip.slot - min(tip.slot, distance))
+		h, err := q.FirstFrom(tip.Slot - min(tip.Slot, distance))
 		if err != nil {
 			return err
 		}
 		if h == last {
 			continue
 		}
-		p, err := q.point(h)
+		p, err := q.Point(h)
 		if err != nil {
 			return err
 		}
-		if last <= q.q.Tip.Height {
+		if last <= q.Q.Tip.Height {
 			q.add(",")
 		}
 		last = h
@@ -162,16 +128,16 @@ func (q *request) checkpoint(text string) error {
 	if len(ps) > 0 && !strict {
 		return errStrict
 	}
-	h, ok, err := q.lastUntil(slot)
+	h, ok, err := q.LastUntil(slot)
 	if err != nil {
 		return err
 	}
 	if ok {
-		p, err := q.point(h)
+		p, err := q.Point(h)
 		if err != nil {
 			return err
 		}
-		if !strict || p.slot == slot {
+		if !strict || p.Slot == slot {
 			q.addPoint(p)
 			q.add("}")
 			return nil
