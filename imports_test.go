@@ -96,6 +96,9 @@ var rules = []rule{
 		"model", "api/problem", "api/ratelimit", "api/compat/account", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block",
 	}},
 	{from: "api/compat/utxo", may: []string{"model", "core/schema", "core/query/...", "chains/cardano/..."}},
+	{from: "api/compat/blockfrost", may: []string{
+		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
+	}},
 	{from: "api/compat/kupo", may: []string{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
 	}},

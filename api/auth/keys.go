@@ -22,6 +22,9 @@ import (
 // Header is the header with an API key, in addition to Authorization.
 const Header = "X-Api-Key"
 
+// ProjectHeader is the header with which clients of Blockfrost send an API key.
+const ProjectHeader = "Project_id"
+
 // minKeyLength is the least number of characters of a key: 16 of base64 are 96 bits.
 const minKeyLength = 16
 
@@ -172,11 +175,13 @@ func (ks *Keys) Find(text string) *Key {
 	return k
 }
 
-// FromRequest returns the key of a request: from Authorization: Bearer, X-API-Key, or the password of Authorization:
-// Basic, for which browsers prompt.
+// FromRequest returns the key of a request: from Authorization: Bearer, X-API-Key, project_id, or the password of
+// Authorization: Basic, for which browsers prompt.
 func FromRequest(r *http.Request) (text string, ok bool) {
-	if values := r.Header[Header]; len(values) > 0 {
-		return values[0], true
+	for _, name := range []string{Header, ProjectHeader} {
+		if values := r.Header[name]; len(values) > 0 {
+			return values[0], true
+		}
 	}
 	values := r.Header["Authorization"]
 	if len(values) == 0 {

@@ -225,11 +225,13 @@ func (q *request) reject(w *writer, p *problem.Problem) {
 
 // write answers with p.
 func (q *request) write(w http.ResponseWriter, p *problem.Problem) {
-	if q.Plain(q.r.URL.Path) {
-		problem.WriteText(w, p)
-	} else {
-		problem.Write(w, p)
+	for prefix, own := range q.Errors {
+		if strings.HasPrefix(q.r.URL.Path, prefix) {
+			own(w, p)
+			return
+		}
 	}
+	problem.Write(w, p)
 }
 
 // panicked logs a panic, and answers if the handler had not begun to.

@@ -13,6 +13,7 @@ import (
 
 	"birthmark/api/auth"
 	"birthmark/api/netserver"
+	"birthmark/api/problem"
 )
 
 // Options are the limits on requests. Zero means no limit. [Defaults] suit a server on a small machine.
@@ -54,9 +55,9 @@ type Options struct {
 	// be nil.
 	Upload func(r *http.Request) bool
 
-	// Plain reports whether rejections of requests to a path are plain text instead of problem documents. It may be
-	// nil.
-	Plain func(path string) bool
+	// Errors write rejections of requests to the paths with a prefix, for protocols with their own form of errors. Others
+	// are problem documents.
+	Errors map[string]func(http.ResponseWriter, *problem.Problem)
 
 	// Writes reports whether the handler of a path answers PUT and DELETE. Nil: of none.
 	Writes func(path string) bool
@@ -125,9 +126,6 @@ func New(o Options, next http.Handler) http.Handler {
 	if o.Upload == nil {
 		o.Upload = func(*http.Request) bool { return false }
 	}
-	if o.Plain == nil {
-		o.Plain = func(string) bool { return false }
-	}
 	if o.Writes == nil {
 		o.Writes = func(string) bool { return false }
 	}
@@ -147,7 +145,7 @@ func New(o Options, next http.Handler) http.Handler {
 	return cors.New(cors.Options{
 		AllowedOrigins: o.Origins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost},
-		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", auth.Header},
+		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", auth.Header, auth.ProjectHeader},
 		ExposedHeaders: []string{"ETag", "X-Tip", "X-Tip-Height", "Retry-After", rateHeader, policyHeader, "Link"},
 		MaxAge:         int(time.Hour / time.Second),
 	}).Handler(h)

@@ -17,3 +17,18 @@ func (c *chain) Period(_ model.HeightPk, header []byte) (model.Period, bool, err
 		Name: "epoch", Number: *h.Epoch, Unit: "slot", Done: h.Slot - first + 1, Length: slots, Seconds: seconds,
 	}, true, nil
 }
+
+// EpochSlots returns the first slot of an epoch, and the number of its slots; ok is false if only the name of the network
+// is known.
+func (c *chain) EpochSlots(epoch uint64) (first, slots uint64, ok bool) {
+	if c.net.IsUnnamed() {
+		return 0, 0, false
+	}
+	first, slots = c.net.EpochSlots(epoch)
+	return first, slots, true
+}
+
+// SlotTime returns when a slot began, in Unix seconds; ok is false if only the name of the network is known.
+func (c *chain) SlotTime(slot uint64) (unix int64, ok bool) {
+	return c.net.Time(slot), !c.net.IsUnnamed()
+}

@@ -220,6 +220,10 @@ var descriptions = map[string]description{
 		"path of the Blockbook API",
 		"/blockbook", pathsForm,
 	},
+	"serve.blockfrost": {
+		"path of Blockfrost's API (Cardano)",
+		"/api/v0", pathsForm,
+	},
 	"serve.kupo": {
 		"path of Kupo's API (Cardano)",
 		"/kupo", pathsForm,

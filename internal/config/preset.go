@@ -32,6 +32,11 @@ var presets = map[string][]Index{
 	"ergo_node": {
 		{Name: "address"}, {Name: "ergo_tree_hash", Options: hot}, {Name: "ergo_tree_template_hash", Options: hot},
 	},
+	// Blockfrost lists the transactions of an address, of a payment credential and of an account, and their sums.
+	"blockfrost": {
+		{Name: "address", Options: hot}, {Name: "payment_credential", Options: hot}, {Name: "stake_credential", Options: hot},
+		{Name: "policy", Options: listed}, {Name: "datum_hash"}, {Name: "script_hash", Options: listed},
+	},
 }
 
 // hot are the options for values with millions of outputs.

@@ -17,8 +17,9 @@ type Serve struct {
 	Esplora   string `yaml:"esplora,omitempty" json:"esplora,omitempty"`
 	Blockbook string `yaml:"blockbook,omitempty" json:"blockbook,omitempty"`
 
-	// Path of the API of Kupo, such as /kupo. Cardano only; those above are for Bitcoin.
-	Kupo string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
+	// Paths of the API of Kupo, such as /kupo, and of Blockfrost, such as /api/v0. Cardano only; those above are for Bitcoin.
+	Kupo       string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
+	Blockfrost string `yaml:"blockfrost,omitempty" json:"blockfrost,omitempty"`
 
 	// Paths of the API of Ergo's node with its extra index, such as /node, and of Ergo's explorer, such as /explorer.
 	ErgoNode     string `yaml:"ergo_node,omitempty" json:"ergo_node,omitempty"`
@@ -32,6 +33,7 @@ var serveKeys = []key[Chain]{
 	{name: "serve.electrum_wss", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumWSS, v) }},
 	{name: "serve.esplora", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Esplora, v) }},
 	{name: "serve.blockbook", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockbook, v) }},
+	{name: "serve.blockfrost", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockfrost, v) }},
 	{name: "serve.kupo", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Kupo, v) }},
 	{name: "serve.ergo_node", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoNode, v) }},
 	{name: "serve.ergo_explorer", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoExplorer, v) }},
@@ -39,7 +41,7 @@ var serveKeys = []key[Chain]{
 
 // ForBitcoin reports whether any of the protocols is one of Bitcoin's wallets.
 func (s Serve) ForBitcoin() bool {
-	s.Kupo, s.ErgoNode, s.ErgoExplorer = "", "", ""
+	s.Kupo, s.Blockfrost, s.ErgoNode, s.ErgoExplorer = "", "", "", ""
 	return s != Serve{}
 }
 

@@ -7,12 +7,14 @@ import (
 	"strings"
 
 	"birthmark/api/compat/blockbook"
+	"birthmark/api/compat/blockfrost"
 	"birthmark/api/compat/boxes"
 	"birthmark/api/compat/ergoexplorer"
 	"birthmark/api/compat/ergonode"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/compat/wallet"
+	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/internal/config"
 	"birthmark/model"
@@ -21,6 +23,7 @@ import (
 // wireProtocols adds the protocols of other programs. It fails if a database lacks an index or option that they need.
 func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 	paths := map[string]string{}
+	s.limits.Errors = map[string]func(http.ResponseWriter, *problem.Problem){}
 	for _, c := range s.chains {
 		set := s.Protocols[c.Name]
 		if set == nil || set.Serve == (config.Serve{}) {
@@ -52,7 +55,7 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 				return err
 			}
 			err = below("serve.esplora", set.Serve.Esplora, func() (http.Handler, error) {
-				s.plain = append(s.plain, set.Serve.Esplora+"/")
+				s.limits.Errors[set.Serve.Esplora+"/"] = problem.WriteText
 				return esplora.New(esplora.Options{Chain: w, Path: set.Serve.Esplora, Log: s.h.Log}), nil
 			})
 			if err == nil {
@@ -75,6 +78,15 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 				AnyOrigin: len(s.set.CORSOrigins) == 0,
 			})
 		})
+		if err == nil {
+			err = below("serve.blockfrost", set.Serve.Blockfrost, func() (http.Handler, error) {
+				s.limits.Errors[set.Serve.Blockfrost+"/"] = blockfrost.WriteProblem
+				return blockfrost.New(ctx, blockfrost.Options{
+					Chain: c, Path: set.Serve.Blockfrost, Version: s.h.Version, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log,
+					AnyOrigin: len(s.set.CORSOrigins) == 0,
+				})
+			})
+		}
 		if err == nil {
 			err = s.wireErgo(ctx, c, set, below)
 		}
@@ -141,13 +153,7 @@ func (s *Server) checkPath(path, chain string, paths map[string]string) error {
 	return nil
 }
 
-// plainErrors reports whether errors of requests to a path are plain text, as the protocol that is served there has
-// them.
-func (s *Server) plainErrors(path string) bool { return startsWithAny(path, s.plain) }
-
 // takesWrites reports whether the protocol that is served at a path answers PUT and DELETE.
-func (s *Server) takesWrites(path string) bool { return startsWithAny(path, s.writes) }
-
-func startsWithAny(path string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+func (s *Server) takesWrites(path string) bool {
+	return slices.ContainsFunc(s.writes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }

@@ -39,7 +39,6 @@ type Server struct {
 	limits   ratelimit.Options
 	metrics  *metrics.Metrics
 	logo     *explorer.Logo // nil: none
-	plain    []string       // paths below which errors are plain text
 	writes   []string       // paths below which PUT and DELETE are answered
 	electrum []electrumAddress
 	handler  http.Handler
@@ -130,7 +129,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	if err := s.wireProtocols(ctx, mux); err != nil {
 		return err
 	}
-	s.limits.Rejected, s.limits.Plain, s.limits.Writes = s.metrics.Rejected, s.plainErrors, s.takesWrites
+	s.limits.Rejected, s.limits.Writes = s.metrics.Rejected, s.takesWrites
 	s.limits.Upload = api.Uploads
 	if err := s.checkBasePath(mux); err != nil {
 		return err

@@ -26,7 +26,7 @@ type Options struct {
 	AnyOrigin bool
 }
 
-// indexes are those that patterns, datums and scripts need.
+// indexes are what patterns, datums and scripts need.
 var indexes = []string{utxo.AddressIndex, utxo.PaymentIndex, utxo.StakeIndex, utxo.PolicyIndex, utxo.DatumIndex, utxo.ScriptIndex}
 
 // New returns the handler of all requests below the path of o. The error is of kind [model.Refused] if the chain is

@@ -100,3 +100,16 @@ func compareInputs(a, b model.Input) int {
 func ScriptHash(s *ledger.Script) []byte {
 	return address.Hash224(append([]byte{s.Language}, s.Code...))
 }
+
+// ReadOutput reads a serialized output that the chain may not have, such as a collateral return that was not created.
+func ReadOutput(raw []byte) (*Output, error) {
+	l, err := ledger.ReadOutput(raw)
+	if err != nil {
+		return nil, err
+	}
+	o := &Output{Value: l.Value, Owner: ownerOf(l.Address)}
+	for _, a := range l.Assets {
+		o.Assets = append(o.Assets, Asset{address.FormatAsset(a.ID), a.Amount})
+	}
+	return o, o.setData(l)
+}

@@ -64,6 +64,11 @@ type Owner struct {
 	Byron bool
 }
 
+func ownerOf(raw []byte) Owner {
+	_, notByron := address.ByronPayload(raw)
+	return Owner{Raw: raw, Text: address.FormatAny(raw), Byron: notByron == nil}
+}
+
 // maxOwners is the number of addresses that are kept during a long answer.
 const maxOwners = 1 << 13
 
@@ -137,8 +142,7 @@ func (q *Reader) setOwners(outputs []Output, rows []schema.UtxoRow) error {
 			return err
 		}
 		for i, value := range values {
-			_, notByron := address.ByronPayload(value)
-			q.owners[missing[i]] = Owner{Raw: value, Text: address.FormatAny(value), Byron: notByron == nil}
+			q.owners[missing[i]] = ownerOf(value)
 		}
 	}
 	for i := range outputs {
@@ -152,20 +156,11 @@ func (q *Reader) setAssets(outputs []Output) error {
 	for i := range outputs {
 		pks[i] = outputs[i].Pk
 	}
-	entries, err := q.Q.AssetEntries(pks)
-	if err != nil {
-		return err
+	assets, err := q.Assets(pks)
+	for i := range assets {
+		outputs[i].Assets = assets[i]
 	}
-	ids, err := q.Q.AssetIDs(pointers.AssetsIn(entries))
-	if err != nil {
-		return err
-	}
-	for i := range outputs {
-		for _, e := range entries[i] {
-			outputs[i].Assets = append(outputs[i].Assets, Asset{ids[e.Birth], e.Amount})
-		}
-	}
-	return nil
+	return err
 }
 
 // hasData reports whether an output has a datum or a reference script.
@@ -200,16 +195,58 @@ func (q *Reader) setData(o *Output, row *schema.UtxoRow) error {
 	if err != nil {
 		return fmt.Errorf("output %v: %w", o.Pk, err)
 	}
+	if err := o.setData(t); err != nil {
+		return fmt.Errorf("output %v: %w", o.Pk, err)
+	}
+	return nil
+}
+
+// setData sets datum and reference script.
+func (o *Output) setData(t *ledger.Output) error {
 	if o.DatumHash = t.DatumHash; t.Datum != nil {
 		hash := blake2b.Sum256(t.Datum)
 		o.DatumHash, o.Datum, o.Inline = hash[:], t.Datum, true
 	}
-	if t.Script != nil {
-		script, err := ledger.ParseScript(&cbor.Walker{}, t.Script)
-		if err != nil {
-			return fmt.Errorf("output %v: %w", o.Pk, err)
-		}
-		o.Script = &script
+	if t.Script == nil {
+		return nil
 	}
-	return nil
+	script, err := ledger.ParseScript(&cbor.Walker{}, t.Script)
+	o.Script = &script
+	return err
+}
+
+// Owners returns the addresses of outputs, which must exist.
+func (q *Reader) Owners(pks []model.UtxoPk) ([]Owner, error) {
+	rows, err := q.Q.UtxoRows(pks)
+	if err != nil {
+		return nil, err
+	}
+	outputs := make([]Output, len(pks))
+	if err := q.setOwners(outputs, rows); err != nil {
+		return nil, err
+	}
+	owners := make([]Owner, len(pks))
+	for i := range outputs {
+		owners[i] = outputs[i].Owner
+	}
+	return owners, nil
+}
+
+// Assets returns the assets of outputs.
+func (q *Reader) Assets(pks []model.UtxoPk) ([][]Asset, error) {
+	entries, err := q.Q.AssetEntries(pks)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := q.Q.AssetIDs(pointers.AssetsIn(entries))
+	if err != nil {
+		return nil, err
+	}
+	all := make([][]Asset, len(pks))
+	for i := range entries {
+		for _, e := range entries[i] {
+			all[i] = append(all[i], Asset{ids[e.Birth], e.Amount})
+		}
+	}
+	return all, nil
 }

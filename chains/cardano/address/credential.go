@@ -196,3 +196,6 @@ func FormatGovernance(kind string, cred []byte) string {
 	text[0] = governanceTypes[kind]<<4 | 2 | cred[0]
 	return encodeBech32(kind, text)
 }
+
+// FormatVRFKey returns the verification key of a VRF in bech32 (CIP-5): vrf_vk1….
+func FormatVRFKey(key []byte) string { return encodeBech32("vrf_vk", key) }

@@ -197,3 +197,29 @@ func (h *Header) People() [][2]string {
 		{"VRF key", h.VrfVkey},
 	}
 }
+
+// OperationalCertificate returns the hot key and the counter in the header of a block since Shelley, in the form of
+// [model.Block.Header].
+func OperationalCertificate(raw []byte) (hot []byte, counter uint64, err error) {
+	if err := checkHeader(raw); err != nil {
+		return nil, 0, err
+	}
+	if raw[0] < EraShelley {
+		return nil, 0, fmt.Errorf("headers of Byron have no operational certificate")
+	}
+	w := cbor.Walker{Data: raw[1:]}
+	whole := w.Fields("header")
+	cert := whole.Fields("header body")
+	before := 8 // block number, slot, parent, issuer, VRF key, VRF result, size and hash of the body
+	if raw[0] < EraBabbage {
+		before++ // the leader's VRF result
+	}
+	for range before {
+		cert.Skip("header body")
+	}
+	if raw[0] >= EraBabbage {
+		cert = cert.Fields("operational certificate")
+	}
+	hot, counter = cert.Bytes("hot key"), cert.Uint("counter")
+	return hot, counter, w.Err
+}

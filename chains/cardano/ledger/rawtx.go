@@ -105,3 +105,14 @@ func (c *collector) Output(keys []model.Key, o *Output) ([]model.Key, error) {
 	c.outputs = append(c.outputs, *o)
 	return keys, nil
 }
+
+// ReadOutput reads a serialized output since Shelley. Values point into the bytes.
+func ReadOutput(raw []byte) (*Output, error) {
+	all := collector{}
+	d := Decoder{index: &all}
+	d.reset(raw)
+	if d.output(); d.w.Err != nil {
+		return nil, d.w.Err
+	}
+	return &all.outputs[0], nil
+}

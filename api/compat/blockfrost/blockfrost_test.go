@@ -1,0 +1,196 @@
+package blockfrost_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+)
+
+// same fails the test if an answer differs from that of the model.
+func (w *world) same(t *testing.T, endpoint string, want any) {
+	t.Helper()
+	got, expected := w.get(t, endpoint), generic(t, want)
+	if !reflect.DeepEqual(got, expected) {
+		t.Fatalf("%s: %s", endpoint, difference("answer", got, expected))
+	}
+}
+
+// sameFields compares only the fields of want.
+func (w *world) sameFields(t *testing.T, endpoint string, want object) {
+	t.Helper()
+	got := w.get(t, endpoint).(object)
+	for name, v := range generic(t, want).(object) {
+		if !reflect.DeepEqual(got[name], v) {
+			t.Fatalf("%s: %s is %s, expected %s", endpoint, name, text(got[name]), text(v))
+		}
+	}
+}
+
+// difference describes the first difference of two values of JSON.
+func difference(at string, got, want any) string {
+	switch w := want.(type) {
+	case object:
+		g, _ := got.(object)
+		for name := range w {
+			if _, ok := g[name]; !ok || !reflect.DeepEqual(g[name], w[name]) {
+				return difference(at+"."+name, g[name], w[name])
+			}
+		}
+		if len(g) > len(w) {
+			return fmt.Sprintf("%s has other fields: %s", at, text(g))
+		}
+	case []any:
+		g, _ := got.([]any)
+		for i := range min(len(g), len(w)) {
+			if !reflect.DeepEqual(g[i], w[i]) {
+				return difference(fmt.Sprintf("%s[%d]", at, i), g[i], w[i])
+			}
+		}
+		if len(g) != len(w) {
+			return fmt.Sprintf("%s has %d entries, expected %d: %s", at, len(g), len(w), text(g))
+		}
+	}
+	return fmt.Sprintf("%s is %s, expected %s", at, text(got), text(want))
+}
+
+func text(v any) string { return fmt.Sprintf("%.3000v", v) }
+
+// Random blocks and transactions are those of the model, on real blocks.
+func TestBlocksAndTransactions(t *testing.T) {
+	w := preview(t, model.HeightPk(testrun.Amount(50_939, 4_000)))
+	rng := testseed.Rand(t)
+	var txs []*naiveTx
+	for _, b := range w.naive.blocks {
+		txs = append(txs, b.txs...)
+	}
+	for range testrun.Rounds(t, testrun.Amount(200, 60)) {
+		b := w.naive.blocks[rng.IntN(len(w.naive.blocks))]
+		ref := b.Hash.String()
+		if rng.IntN(2) == 0 {
+			ref = fmt.Sprint(b.Height)
+		}
+		want := w.naive.block(b)
+		if got := w.get(t, "/blocks/"+ref).(object); strings.HasPrefix(got["slot_leader"].(string), "ShelleyGenesis-") {
+			delete(want, "slot_leader")
+		}
+		w.sameFields(t, "/blocks/"+ref, want)
+		w.sameFields(t, fmt.Sprintf("/blocks/slot/%d", b.header.Slot), want)
+		w.sameFields(t, fmt.Sprintf("/blocks/epoch/%d/slot/%d", *b.header.Epoch, want["epoch_slot"]), want)
+		w.neighbours(t, b, 1+rng.IntN(5), 1+rng.IntN(3))
+		w.transactionsOf(t, b)
+
+		tx := txs[rng.IntN(len(txs))]
+		id := tx.Hash.String()
+		w.sameFields(t, "/txs/"+id, tx.answer())
+		w.same(t, "/txs/"+id+"/utxos", w.naive.utxos(tx))
+		w.same(t, "/txs/"+id+"/cbor", object{"cbor": hex.EncodeToString(tx.Raw)})
+	}
+}
+
+// neighbours compares pages of the blocks before and after b.
+func (w *world) neighbours(t *testing.T, b *naiveBlock, count, page int) {
+	t.Helper()
+	at := slices.Index(w.naive.blocks, b)
+	hashes := func(from, to int) any {
+		all := []any{}
+		for i := max(from, 0); i < min(to, len(w.naive.blocks)); i++ {
+			all = append(all, w.naive.blocks[i].Hash.String())
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name string
+		want any
+	}{
+		{"next", hashes(at+1+(page-1)*count, at+1+page*count)},
+		{"previous", hashes(at-page*count, at-(page-1)*count)},
+	} {
+		endpoint := fmt.Sprintf("/blocks/%s/%s?count=%d&page=%d", b.Hash, c.name, count, page)
+		got := []any{}
+		for _, e := range w.get(t, endpoint).([]any) {
+			got = append(got, e.(object)["hash"])
+		}
+		if !reflect.DeepEqual(got, c.want) {
+			t.Fatalf("%s: %v, expected %v", endpoint, got, c.want)
+		}
+	}
+}
+
+// transactionsOf compares the lists of a block.
+func (w *world) transactionsOf(t *testing.T, b *naiveBlock) {
+	t.Helper()
+	ids, raws := []any{}, []any{}
+	addresses := map[string][]any{}
+	for _, tx := range b.txs {
+		ids = append(ids, tx.Hash.String())
+		raws = append(raws, object{"tx_hash": tx.Hash.String(), "cbor": hex.EncodeToString(tx.Raw)})
+		seen := map[string]bool{}
+		for _, o := range slices.Concat(tx.spent, tx.created) {
+			if a := o.text(); !seen[a] {
+				seen[a] = true
+				addresses[a] = append(addresses[a], object{"tx_hash": tx.Hash.String()})
+			}
+		}
+	}
+	var order []string
+	for a := range addresses {
+		order = append(order, a)
+	}
+	slices.Sort(order)
+	list := []any{}
+	for _, a := range order {
+		list = append(list, object{"address": a, "transactions": addresses[a]})
+	}
+	w.same(t, "/blocks/"+b.Hash.String()+"/txs", ids[:min(len(ids), 100)])
+	w.same(t, "/blocks/"+b.Hash.String()+"/txs/cbor", raws[:min(len(raws), 100)])
+	w.same(t, "/blocks/"+b.Hash.String()+"/addresses", list[:min(len(list), 100)])
+	slices.Reverse(ids)
+	w.same(t, "/blocks/"+b.Hash.String()+"/txs?order=desc&count=2", ids[:min(len(ids), 2)])
+}
+
+// Errors have the status and the text of Blockfrost.
+func TestErrors(t *testing.T) {
+	w := preview(t, 100)
+	zeros := strings.Repeat("0", 64)
+	for _, c := range []struct {
+		endpoint string
+		status   int
+		says     string
+	}{
+		{"/nothing", 400, "Invalid path. Please check https://docs.blockfrost.io/"},
+		{"/blocks", 400, "Invalid path. Please check https://docs.blockfrost.io/"},
+		{"/blocks/xyz", 400, "Missing or malformed block hash."},
+		{"/blocks/", 400, "Invalid path. Please check https://docs.blockfrost.io/"},
+		{"/blocks/-1", 400, "Missing, out of range or malformed block number."},
+		{"/blocks/2147483648", 400, "Missing, out of range or malformed block number."},
+		{"/blocks/99999999999999999999", 400, "Missing, out of range or malformed block number."},
+		{"/blocks/101", 404, "The requested component has not been found."},
+		{"/blocks/" + zeros, 404, "The requested component has not been found."},
+		{"/blocks/1/txs?count=0", 400, "querystring/count must be >= 1"},
+		{"/blocks/1/txs?count=101", 400, "querystring/count must be <= 100"},
+		{"/blocks/1/txs?count=x", 400, "querystring/count must be integer"},
+		{"/blocks/1/txs?page=21474837", 400, "querystring/page must be <= 21474836"},
+		{"/blocks/1/txs?page=0", 400, "querystring/page must be >= 1"},
+		{"/blocks/1/txs?order=up", 400, "querystring/order must be equal to one of the allowed values"},
+		{"/txs/" + zeros, 404, "The requested component has not been found."},
+		{"/epochs/1/stakes", 501, "needs the stake distribution"},
+		{"/network", 501, "needs the state of the ledger"},
+	} {
+		status, body := w.ask(t, "GET", c.endpoint)
+		e, _ := parsed(t, c.endpoint, body).(object)
+		message, _ := e["message"].(string)
+		if status != c.status || fmt.Sprint(e["status_code"]) != fmt.Sprint(c.status) || !strings.HasPrefix(message, c.says) || e["error"] == "" {
+			t.Errorf("%s: %d %s, expected %d with %q", c.endpoint, status, body, c.status, c.says)
+		}
+	}
+	if status, body := w.ask(t, "POST", "/blocks/latest"); status != 400 {
+		t.Errorf("POST: %d %s", status, body)
+	}
+}

@@ -1,0 +1,284 @@
+package blockfrost
+
+import (
+	"bytes"
+	"encoding/hex"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/model"
+)
+
+// Keys of a transaction body (rule transaction_body of the ledger's CDDL).
+const (
+	bodyInputs           = 0
+	bodyCertificates     = 4
+	bodyWithdrawals      = 5
+	bodyMint             = 9
+	bodyCollateralReturn = 16
+	bodyVotes            = 19
+	bodyProposals        = 20
+	bodyDonation         = 22
+)
+
+// body is the parts of a transaction body that [model.TxDetails] does not have. Values point into the bytes.
+type body struct {
+	inputs           []model.Input // regular ones, in the order of the ledger
+	certificates     [][]byte
+	accounts         [][]byte            // of withdrawals, in the order of the ledger
+	mints            map[string][][]byte // names by policy
+	collateralReturn []byte
+	voters           [][]byte // in the order of the ledger, as [kind, hash]
+	proposals        [][]byte
+	donation         uint64
+}
+
+// readBody reads a body; nil is that of Byron, which has none of the parts.
+func readBody(raw []byte) (b body, err error) {
+	if raw == nil {
+		return b, nil
+	}
+	w := cbor.Walker{Data: raw}
+	for n := w.Map("body"); w.More(&n); {
+		key := w.Uint("key of the body")
+		in := cbor.Walker{Data: w.Item("part of the body")}
+		if w.Err != nil {
+			return b, w.Err
+		}
+		switch key {
+		case bodyInputs:
+			for n := in.Set("inputs"); in.More(&n); {
+				b.inputs = append(b.inputs, ledger.ReadOutpoint(&in))
+			}
+		case bodyCertificates:
+			b.certificates = items(&in, "certificates")
+		case bodyWithdrawals:
+			for n := in.Map("withdrawals"); in.More(&n); {
+				b.accounts = append(b.accounts, in.Bytes("reward account"))
+				in.Skip("amount")
+			}
+		case bodyMint:
+			b.mints = readMints(&in)
+		case bodyCollateralReturn:
+			b.collateralReturn = in.Data
+		case bodyVotes:
+			for n := in.Map("votes"); in.More(&n); {
+				b.voters = append(b.voters, in.Item("voter"))
+				in.Skip("votes of a voter")
+			}
+		case bodyProposals:
+			b.proposals = items(&in, "proposals")
+		case bodyDonation:
+			b.donation = in.Uint("donation")
+		}
+		if in.Err != nil {
+			return b, in.Err
+		}
+	}
+	slices.SortFunc(b.inputs, func(x, y model.Input) int {
+		if c := bytes.Compare(x.Tx[:], y.Tx[:]); c != 0 {
+			return c
+		}
+		return int(x.Index) - int(y.Index)
+	})
+	slices.SortFunc(b.accounts, compareAccounts)
+	slices.SortFunc(b.voters, compareVoters)
+	return b, w.Err
+}
+
+func items(w *cbor.Walker, what string) (all [][]byte) {
+	for n := w.Set(what); w.More(&n); {
+		if item := w.Item(what); w.Err == nil {
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+func readMints(w *cbor.Walker) map[string][][]byte {
+	all := map[string][][]byte{}
+	for n := w.Map("mint"); w.More(&n); {
+		policy := string(w.Bytes("policy"))
+		for n := w.Map("assets of a policy"); w.More(&n); {
+			name := w.Bytes("asset name")
+			if amount := w.Item("amount"); !bytes.Equal(amount, []byte{0}) {
+				all[policy] = append(all[policy], name)
+			}
+		}
+	}
+	return all
+}
+
+func (b *body) mintCount() (n int) {
+	for _, names := range b.mints {
+		n += len(names)
+	}
+	return n
+}
+
+// compareAccounts orders reward accounts as the ledger does: those of scripts before those of keys.
+func compareAccounts(a, b []byte) int {
+	if isScript := isScriptAccount(a); isScript != isScriptAccount(b) {
+		if isScript {
+			return -1
+		}
+		return 1
+	}
+	return bytes.Compare(a, b)
+}
+
+func isScriptAccount(account []byte) bool { return len(account) > 0 && account[0]>>4&1 != 0 }
+
+// voterOrder is the position of a kind of voters in the order of the ledger, which has committee members before DReps
+// before pools, and scripts before keys. The kinds are those of the CDDL rule voter.
+var voterOrder = [...]int{1, 0, 3, 2, 4}
+
+const voterOfPool = 4
+
+func compareVoters(a, b []byte) int {
+	x, hashX := readVoter(a)
+	y, hashY := readVoter(b)
+	if x != y && x < uint64(len(voterOrder)) && y < uint64(len(voterOrder)) {
+		return voterOrder[x] - voterOrder[y]
+	}
+	return bytes.Compare(hashX, hashY)
+}
+
+func readVoter(item []byte) (kind uint64, hash []byte) {
+	w := cbor.Walker{Data: item}
+	f := w.Fields("voter")
+	return f.Uint("kind of a voter"), f.Bytes("hash of a voter")
+}
+
+// scriptOf returns the hash of the script that a redeemer is for, nil if it is unknown. spent is the address of the input
+// at a position.
+func (b *body) scriptOf(r *ledger.Redeemer, spent func(i uint64) []byte) []byte {
+	at := func(list [][]byte) []byte {
+		if r.Index < uint64(len(list)) {
+			return list[r.Index]
+		}
+		return nil
+	}
+	switch r.Purpose {
+	case 0: // spend
+		cred, ok := address.PaymentCredential(spent(r.Index))
+		if ok {
+			return cred[1:]
+		}
+	case 1: // mint
+		policies := make([][]byte, 0, len(b.mints))
+		for p := range b.mints {
+			policies = append(policies, []byte(p))
+		}
+		slices.SortFunc(policies, bytes.Compare)
+		return at(policies)
+	case 2: // cert
+		return certificateScript(at(b.certificates))
+	case 3: // reward
+		if account := at(b.accounts); len(account) > 1 {
+			return account[1:]
+		}
+	case 4: // vote
+		_, hash := readVoter(at(b.voters))
+		return hash
+	case 5: // propose
+		return guardrail(at(b.proposals))
+	}
+	return nil
+}
+
+// certificateScript returns the hash of the credential of a certificate, its first field, if there is one.
+func certificateScript(item []byte) []byte {
+	w := cbor.Walker{Data: item}
+	f := w.Fields("certificate")
+	f.Uint("type")
+	cred := f.Fields("credential")
+	cred.Uint("kind")
+	if hash := cred.Bytes("hash"); w.Err == nil {
+		return hash
+	}
+	return nil
+}
+
+// guardrail returns the hash of the script in a proposal: the last part of its action, of parameters or withdrawals.
+func guardrail(item []byte) []byte {
+	w := cbor.Walker{Data: item}
+	f := w.Fields("proposal")
+	f.Skip("deposit")
+	f.Skip("reward account")
+	action := f.Fields("action")
+	switch action.Uint("kind of the action") {
+	case 0:
+		action.Skip("action before")
+		action.Skip("parameters")
+	case 2:
+		action.Skip("withdrawals")
+	default:
+		return nil
+	}
+	if hash := action.Item("guardrail script"); w.Err == nil && len(hash) > address.CredentialSize {
+		return hash[len(hash)-address.CredentialSize:]
+	}
+	return nil
+}
+
+// mir is a payment of rewards by a certificate (move_instantaneous_rewards).
+type mir struct {
+	Pot       string `json:"pot"`
+	CertIndex int    `json:"cert_index"`
+	Address   string `json:"address"`
+	Amount    string `json:"amount"`
+}
+
+const certificateMIR = 6
+
+// mirs returns the payments of a certificate, of which there are none if it moves lovelace between reserves and treasury.
+func (q *request) mirs(index int, item []byte) (all []mir) {
+	w := cbor.Walker{Data: item}
+	f := w.Fields("certificate")
+	if f.Uint("type") != certificateMIR {
+		return nil
+	}
+	move := f.Fields("rewards")
+	pot := "reserve"
+	if move.Uint("pot") == 1 {
+		pot = "treasury"
+	}
+	in := cbor.Walker{Data: move.Item("payments")}
+	if w.Err != nil || in.Major() != cbor.Map {
+		return nil
+	}
+	for n := in.Map("payments"); in.More(&n); {
+		cred := in.Fields("credential")
+		kind, hash := cred.Uint("kind"), cred.Bytes("hash")
+		cred.End()
+		amount := in.Item("amount")
+		if in.Err != nil {
+			return all
+		}
+		all = append(all, mir{pot, index, q.stakeAddress(append([]byte{byte(kind)}, hash...)), integerText(amount)})
+	}
+	return all
+}
+
+// integerText returns a CBOR integer in decimal.
+func integerText(item []byte) string {
+	w := cbor.Walker{Data: item}
+	major, n, _ := w.Head("number")
+	if major == cbor.Negative {
+		return new(big.Int).Not(new(big.Int).SetUint64(n)).String()
+	}
+	return strconv.FormatUint(n, 10)
+}
+
+// stakeAddress returns the stake address of a stored credential on this network.
+func (q *request) stakeAddress(cred []byte) string {
+	n := address.Network{Name: q.Chain.Model.Network(), Testnet: q.Chain.Model.Network() != address.Mainnet.Name}
+	return address.FormatStakeCredential(n, cred)
+}
+
+func hexOf(b []byte) string { return hex.EncodeToString(b) }

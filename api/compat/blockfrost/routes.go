@@ -1,0 +1,178 @@
+package blockfrost
+
+import "net/http"
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+)
+
+// route is an endpoint. A part of its path in braces is variable.
+type route struct {
+	method, path string
+	answer       func(q *request) error
+	plain        bool   // it needs no snapshot of the database
+	reason       string // why it cannot be answered; empty: it can
+}
+
+// Reasons of endpoints without an answer.
+const (
+	needsNode       = "needs a node: this server answers it only if it is connected to one"
+	needsLedger     = "needs the state of the ledger, which this server does not keep"
+	needsRewards    = "needs the rewards of each epoch, which are in no block"
+	needsStakes     = "needs the stake distribution of each epoch, which is in no block"
+	needsIndex      = "needs an index that this server does not have"
+	needsEvaluator  = "needs an evaluator of Plutus scripts: use Ogmios"
+	needsOffchain   = "needs data outside of the chain, which this server does not fetch"
+	needsKeys       = "this server does not derive addresses: derive them from the extended public key in the client"
+	needsStatistics = "this server does not count requests per project: see its endpoint /metrics for Prometheus"
+	needsEras       = "needs the node's summary of eras"
+	notIPFS         = "this server is no gateway to IPFS"
+)
+
+// routes are the endpoints of Blockfrost. A literal part of a path precedes a variable one.
+var routes = []route{
+	{method: get, path: "", answer: root, plain: true},
+	{method: get, path: "health", answer: health, plain: true},
+	{method: get, path: "health/clock", answer: clock, plain: true},
+	{method: get, path: "metrics", reason: needsStatistics},
+	{method: get, path: "metrics/endpoints", reason: needsStatistics},
+	{method: get, path: "genesis", answer: genesis, plain: true},
+	{method: get, path: "network", reason: needsLedger},
+	{method: get, path: "network/eras", reason: needsEras},
+
+	// Through the node.
+	{method: post, path: "tx/submit", reason: needsNode},
+	{method: get, path: "mempool", reason: needsNode},
+	{method: get, path: "mempool/{hash}", reason: needsNode},
+	{method: get, path: "mempool/addresses/{address}", reason: needsNode},
+	{method: get, path: "epochs/latest/parameters", reason: needsNode},
+	{method: get, path: "epochs/{number}/parameters", reason: needsLedger},
+	{method: get, path: "accounts/{stake_address}", reason: needsIndex},
+	{method: post, path: "utils/txs/evaluate", reason: needsEvaluator},
+	{method: post, path: "utils/txs/evaluate/utxos", reason: needsEvaluator},
+
+	{method: get, path: "blocks/latest", answer: latestBlock},
+	{method: get, path: "blocks/latest/txs", answer: latestBlockTxs},
+	{method: get, path: "blocks/latest/txs/cbor", answer: latestBlockCBOR},
+	{method: get, path: "blocks/slot/{slot}", answer: blockAtSlot},
+	{method: get, path: "blocks/epoch/{epoch}/slot/{slot}", answer: blockInEpoch},
+	{method: get, path: "blocks/{block}", answer: oneBlock},
+	{method: get, path: "blocks/{block}/next", answer: nextBlocks},
+	{method: get, path: "blocks/{block}/previous", answer: previousBlocks},
+	{method: get, path: "blocks/{block}/txs", answer: blockTxs},
+	{method: get, path: "blocks/{block}/txs/cbor", answer: blockCBOR},
+	{method: get, path: "blocks/{block}/addresses", answer: blockAddresses},
+
+	{method: get, path: "epochs/latest", reason: needsIndex},
+	{method: get, path: "epochs/{number}", reason: needsIndex},
+	{method: get, path: "epochs/{number}/next", reason: needsIndex},
+	{method: get, path: "epochs/{number}/previous", reason: needsIndex},
+	{method: get, path: "epochs/{number}/stakes", reason: needsStakes},
+	{method: get, path: "epochs/{number}/stakes/{pool_id}", reason: needsStakes},
+	{method: get, path: "epochs/{number}/blocks", reason: needsIndex},
+	{method: get, path: "epochs/{number}/blocks/{pool_id}", reason: needsIndex},
+
+	{method: get, path: "txs/{hash}", answer: oneTx},
+	{method: get, path: "txs/{hash}/utxos", answer: txUTXOs},
+	{method: get, path: "txs/{hash}/cbor", answer: txCBOR},
+	{method: get, path: "txs/{hash}/metadata", answer: txMetadata},
+	{method: get, path: "txs/{hash}/metadata/cbor", answer: txMetadataCBOR},
+	{method: get, path: "txs/{hash}/redeemers", answer: txRedeemers},
+	{method: get, path: "txs/{hash}/required_signers", answer: txSigners},
+	{method: get, path: "txs/{hash}/withdrawals", answer: txWithdrawals},
+	{method: get, path: "txs/{hash}/stakes", answer: txStakes},
+	{method: get, path: "txs/{hash}/delegations", answer: txDelegations},
+	{method: get, path: "txs/{hash}/mirs", answer: txMIRs},
+	{method: get, path: "txs/{hash}/pool_updates", reason: needsIndex},
+	{method: get, path: "txs/{hash}/pool_retires", answer: txPoolRetires},
+
+	{method: get, path: "addresses/{address}", reason: needsIndex},
+	{method: get, path: "addresses/{address}/extended", reason: needsIndex},
+	{method: get, path: "addresses/{address}/total", reason: needsIndex},
+	{method: get, path: "addresses/{address}/utxos", reason: needsIndex},
+	{method: get, path: "addresses/{address}/utxos/{asset}", reason: needsIndex},
+	{method: get, path: "addresses/{address}/txs", reason: needsIndex},
+	{method: get, path: "addresses/{address}/transactions", reason: needsIndex},
+
+	{method: get, path: "accounts/{stake_address}/rewards", reason: needsRewards},
+	{method: get, path: "accounts/{stake_address}/history", reason: needsStakes},
+	{method: get, path: "accounts/{stake_address}/delegations", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/registrations", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/withdrawals", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/mirs", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/addresses", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/addresses/assets", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/addresses/total", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/utxos", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/transactions", reason: needsIndex},
+
+	{method: get, path: "assets", reason: needsIndex},
+	{method: get, path: "assets/{asset}", reason: needsIndex},
+	{method: get, path: "assets/{asset}/history", reason: needsIndex},
+	{method: get, path: "assets/{asset}/txs", reason: needsIndex},
+	{method: get, path: "assets/{asset}/transactions", reason: needsIndex},
+	{method: get, path: "assets/{asset}/addresses", reason: needsIndex},
+	{method: get, path: "assets/{asset}/utxos", reason: needsIndex},
+	{method: get, path: "assets/policy/{policy_id}", reason: needsIndex},
+
+	{method: get, path: "scripts", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}/json", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}/cbor", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}/redeemers", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}/utxos", reason: needsIndex},
+	{method: get, path: "scripts/datum/{datum_hash}", reason: needsIndex},
+	{method: get, path: "scripts/datum/{datum_hash}/cbor", reason: needsIndex},
+
+	{method: get, path: "metadata/txs/labels", reason: needsIndex},
+	{method: get, path: "metadata/txs/labels/{label}", reason: needsIndex},
+	{method: get, path: "metadata/txs/labels/{label}/cbor", reason: needsIndex},
+
+	{method: get, path: "pools", reason: needsIndex},
+	{method: get, path: "pools/extended", reason: needsLedger},
+	{method: get, path: "pools/retired", reason: needsLedger},
+	{method: get, path: "pools/retiring", reason: needsLedger},
+	{method: get, path: "pools/{pool_id}", reason: needsLedger},
+	{method: get, path: "pools/{pool_id}/history", reason: needsStakes},
+	{method: get, path: "pools/{pool_id}/metadata", reason: needsIndex},
+	{method: get, path: "pools/{pool_id}/relays", reason: needsIndex},
+	{method: get, path: "pools/{pool_id}/delegators", reason: needsLedger},
+	{method: get, path: "pools/{pool_id}/blocks", reason: needsIndex},
+	{method: get, path: "pools/{pool_id}/updates", reason: needsIndex},
+	{method: get, path: "pools/{pool_id}/votes", reason: needsIndex},
+
+	{method: get, path: "governance/committee", reason: needsLedger},
+	{method: get, path: "governance/committee/votes", reason: needsIndex},
+	{method: get, path: "governance/committee/{cc_id}/votes", reason: needsIndex},
+	{method: get, path: "governance/dreps", reason: needsLedger},
+	{method: get, path: "governance/dreps/{drep_id}", reason: needsLedger},
+	{method: get, path: "governance/dreps/{drep_id}/delegators", reason: needsLedger},
+	{method: get, path: "governance/dreps/{drep_id}/metadata", reason: needsOffchain},
+	{method: get, path: "governance/dreps/{drep_id}/updates", reason: needsIndex},
+	{method: get, path: "governance/dreps/{drep_id}/votes", reason: needsIndex},
+	{method: get, path: "governance/proposals", reason: needsIndex},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}", reason: needsLedger},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/parameters", reason: needsIndex},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/withdrawals", reason: needsIndex},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/votes", reason: needsIndex},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/metadata", reason: needsOffchain},
+	{method: get, path: "governance/proposals/{gov_action_id}", reason: needsLedger},
+	{method: get, path: "governance/proposals/{gov_action_id}/parameters", reason: needsIndex},
+	{method: get, path: "governance/proposals/{gov_action_id}/withdrawals", reason: needsIndex},
+	{method: get, path: "governance/proposals/{gov_action_id}/votes", reason: needsIndex},
+	{method: get, path: "governance/proposals/{gov_action_id}/metadata", reason: needsOffchain},
+
+	{method: get, path: "nutlink/{address}", reason: needsOffchain},
+	{method: get, path: "nutlink/{address}/tickers", reason: needsOffchain},
+	{method: get, path: "nutlink/{address}/tickers/{ticker}", reason: needsOffchain},
+	{method: get, path: "nutlink/tickers/{ticker}", reason: needsOffchain},
+	{method: get, path: "utils/addresses/xpub/{xpub}/{role}/{index}", reason: needsKeys},
+
+	{method: post, path: "ipfs/add", reason: notIPFS},
+	{method: get, path: "ipfs/gateway/{path}", reason: notIPFS},
+	{method: post, path: "ipfs/pin/add/{path}", reason: notIPFS},
+	{method: get, path: "ipfs/pin/list", reason: notIPFS},
+	{method: get, path: "ipfs/pin/list/{path}", reason: notIPFS},
+	{method: post, path: "ipfs/pin/remove/{path}", reason: notIPFS},
+}

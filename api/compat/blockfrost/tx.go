@@ -1,0 +1,448 @@
+package blockfrost
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"birthmark/api/compat/utxo"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// amount is a quantity of lovelace or of an asset.
+type amount struct {
+	Unit     string `json:"unit"`
+	Quantity string `json:"quantity"`
+}
+
+const lovelace = "lovelace"
+
+// amountsOf returns the value of an output: lovelace first, then its assets, ordered by policy and name.
+func amountsOf(o *utxo.Output) []amount {
+	all := make([]amount, 1, 1+len(o.Assets))
+	all[0] = amount{lovelace, decimal(o.Value)}
+	for _, a := range o.Assets {
+		all = append(all, amount{a.ID, decimal(a.Amount)})
+	}
+	sortUnits(all[1:])
+	return all
+}
+
+func sortUnits(assets []amount) {
+	slices.SortFunc(assets, func(a, b amount) int { return compareText(a.Unit, b.Unit) })
+}
+
+func compareText(a, b string) int { return strings.Compare(a, b) }
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// sums adds amounts by unit.
+type sums map[string]*big.Int
+
+func (s sums) add(unit string, n *big.Int) {
+	if s[unit] == nil {
+		s[unit] = new(big.Int)
+	}
+	s[unit].Add(s[unit], n)
+}
+
+func (s sums) addOutput(o *utxo.Output) {
+	s.add(lovelace, new(big.Int).SetUint64(o.Value))
+	for _, a := range o.Assets {
+		s.add(a.ID, new(big.Int).SetUint64(a.Amount))
+	}
+}
+
+// amounts returns the sums: lovelace first, also if it is 0, then assets, ordered by policy and name.
+func (s sums) amounts() []amount {
+	all := []amount{{lovelace, "0"}}
+	for unit, n := range s {
+		if unit == lovelace {
+			all[0].Quantity = n.String()
+		} else {
+			all = append(all, amount{unit, n.String()})
+		}
+	}
+	sortUnits(all[1:])
+	return all
+}
+
+// tx returns the transaction of the path. Transactions that represent outputs before the first block are not found: they
+// are in no block.
+func (q *request) tx() (model.TxPk, error) {
+	id, ok := readHash(q.args[0])
+	if !ok {
+		return 0, errNotFound
+	}
+	found, err := q.Q.TxPks([]model.Hash{id})
+	if err != nil {
+		return 0, err
+	}
+	if len(found[0]) == 0 || q.Q.IsGenesis(found[0][0]) {
+		return 0, errNotFound
+	}
+	return found[0][0], nil
+}
+
+// txJSON is a transaction.
+type txJSON struct {
+	Hash                 string   `json:"hash"`
+	Block                string   `json:"block"`
+	BlockHeight          uint32   `json:"block_height"`
+	BlockTime            int64    `json:"block_time"`
+	Slot                 uint64   `json:"slot"`
+	Index                int      `json:"index"`
+	OutputAmount         []amount `json:"output_amount"`
+	Fees                 string   `json:"fees"`
+	Deposit              string   `json:"deposit"`
+	Size                 int      `json:"size"`
+	InvalidBefore        *string  `json:"invalid_before"`
+	InvalidHereafter     *string  `json:"invalid_hereafter"`
+	UtxoCount            int      `json:"utxo_count"`
+	WithdrawalCount      int      `json:"withdrawal_count"`
+	MIRCertCount         int      `json:"mir_cert_count"`
+	DelegationCount      int      `json:"delegation_count"`
+	StakeCertCount       int      `json:"stake_cert_count"`
+	PoolUpdateCount      int      `json:"pool_update_count"`
+	PoolRetireCount      int      `json:"pool_retire_count"`
+	AssetMintOrBurnCount int      `json:"asset_mint_or_burn_count"`
+	RedeemerCount        int      `json:"redeemer_count"`
+	ValidContract        bool     `json:"valid_contract"`
+	TreasuryDonation     string   `json:"treasury_donation"`
+}
+
+// decoded is a transaction, as far as it is in its block, with its parts that no row has.
+type decoded struct {
+	pk   model.TxPk
+	raw  []byte
+	body body
+	*utxo.Tx
+	details *model.TxDescription
+}
+
+// decode reads the raw transaction of the path.
+func (q *request) decode() (*decoded, error) {
+	pk, err := q.tx()
+	if err != nil {
+		return nil, err
+	}
+	return q.decodeTx(pk)
+}
+
+func (q *request) decodeTx(pk model.TxPk) (*decoded, error) {
+	raws, err := q.Q.RawTxs([]model.TxPk{pk})
+	if err != nil {
+		return nil, err
+	}
+	t, err := ledger.ReadRaw(raws[0])
+	if err != nil {
+		return nil, fmt.Errorf("raw transaction %v: %w", pk, err)
+	}
+	d := &decoded{pk: pk, raw: raws[0], Tx: &utxo.Tx{RawTx: t}}
+	d.details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raws[0], nil)
+	if err == nil {
+		d.body, err = readBody(t.Body)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("raw transaction %v: %w", pk, err)
+	}
+	if t.Failed { // nothing but its collateral counts
+		d.body.mints, d.details.Certificates, d.details.Withdrawals = nil, nil, nil
+		d.body.donation = 0
+	}
+	return d, nil
+}
+
+func oneTx(q *request) error {
+	d, err := q.decode()
+	if err != nil {
+		return err
+	}
+	spent, err := q.Q.SpendsOf(d.pk)
+	if err != nil {
+		return err
+	}
+	created, err := q.Q.OutputsOf(d.pk)
+	if err != nil {
+		return err
+	}
+	at, err := q.Point(d.pk.Height())
+	if err != nil {
+		return err
+	}
+	ids, err := q.Q.TxIDs([]model.TxPk{d.pk})
+	if err != nil {
+		return err
+	}
+	outputs, _, err := q.Outputs(created, nil)
+	if err != nil {
+		return err
+	}
+	in, err := q.sum(spent)
+	if err != nil {
+		return err
+	}
+	out, assets := new(big.Int), sums{}
+	for i := range outputs {
+		out.Add(out, new(big.Int).SetUint64(outputs[i].Value))
+		assets.addOutput(&outputs[i])
+	}
+	t := &txJSON{
+		Hash: ids[0].String(), Block: at.Hash.String(), BlockHeight: uint32(d.pk.Height()), BlockTime: at.Time, Slot: at.Slot,
+		Index: q.Q.TxIndex(d.pk), OutputAmount: assets.amounts(), Size: d.size(),
+		InvalidBefore: slotText(d.details.ValidFrom), InvalidHereafter: slotText(d.details.ValidTo),
+		UtxoCount: len(spent) + len(created), ValidContract: !d.Failed, TreasuryDonation: decimal(d.body.donation),
+		WithdrawalCount: len(d.details.Withdrawals), AssetMintOrBurnCount: d.body.mintCount(),
+		RedeemerCount: len(d.Witnessed().Redeemers),
+	}
+	left := new(big.Int).Sub(in, out)
+	fee, err := q.fee(d.pk, left)
+	if err != nil {
+		return err
+	}
+	t.Fees = fee.String()
+	deposit := left.Sub(left, fee)
+	for _, w := range d.details.Withdrawals {
+		n, _ := new(big.Int).SetString(w.Amount, 10)
+		deposit.Add(deposit, n)
+	}
+	t.Deposit = deposit.Sub(deposit, new(big.Int).SetUint64(d.body.donation)).String()
+	q.countCertificates(d, t)
+	q.answer = t
+	return nil
+}
+
+// size returns the size of the transaction as fees count it: without the byte that states whether its scripts succeeded.
+func (d *decoded) size() int {
+	if d.Alonzo {
+		return len(d.raw) - 1
+	}
+	return len(d.raw)
+}
+
+func slotText(slot *uint64) *string {
+	if slot == nil {
+		return nil
+	}
+	return text(decimal(*slot))
+}
+
+// sum returns the sum of the lovelace of outputs.
+func (q *request) sum(pks []model.UtxoPk) (*big.Int, error) {
+	values, err := q.Q.Amounts(pks)
+	sum := new(big.Int)
+	for _, v := range values {
+		sum.Add(sum, new(big.Int).SetUint64(v))
+	}
+	return sum, err
+}
+
+// fee returns the fee of a transaction: the stated one, else what its inputs have more than its outputs.
+func (q *request) fee(pk model.TxPk, left *big.Int) (*big.Int, error) {
+	rows, err := q.Q.Many(schema.FamilyTxHash, [][]byte{pk.AppendTo(nil)})
+	if err != nil {
+		return nil, err
+	}
+	_, fee, err := schema.ParseTxHashRow(rows[0])
+	if err != nil || fee.Stated {
+		return new(big.Int).SetUint64(fee.Amount), err
+	}
+	return new(big.Int).Set(left), nil
+}
+
+// inputJSON is an input of a transaction.
+type inputJSON struct {
+	Address             string   `json:"address"`
+	Amount              []amount `json:"amount"`
+	TxHash              string   `json:"tx_hash"`
+	OutputIndex         int      `json:"output_index"`
+	DataHash            *string  `json:"data_hash"`
+	InlineDatum         *string  `json:"inline_datum"`
+	ReferenceScriptHash *string  `json:"reference_script_hash"`
+	Collateral          bool     `json:"collateral"`
+	Reference           bool     `json:"reference"`
+}
+
+// outputJSON is an output of a transaction.
+type outputJSON struct {
+	Address             string   `json:"address"`
+	Amount              []amount `json:"amount"`
+	OutputIndex         int      `json:"output_index"`
+	DataHash            *string  `json:"data_hash"`
+	InlineDatum         *string  `json:"inline_datum"`
+	Collateral          bool     `json:"collateral"`
+	ReferenceScriptHash *string  `json:"reference_script_hash"`
+	ConsumedByTx        *string  `json:"consumed_by_tx"`
+}
+
+func hexText(b []byte) *string {
+	if b == nil {
+		return nil
+	}
+	s := hex.EncodeToString(b)
+	return &s
+}
+
+// datumOf returns the hash of the datum of an output, and the datum if it is inline.
+func datumOf(o *utxo.Output) (hash, inline *string) {
+	if o.Inline {
+		inline = hexText(o.Datum)
+	}
+	return hexText(o.DatumHash), inline
+}
+
+func scriptHashOf(o *utxo.Output) *string {
+	if o.Script == nil {
+		return nil
+	}
+	return hexText(utxo.ScriptHash(o.Script))
+}
+
+// txUTXOs answers inputs and outputs: inputs in the order spent, then reference inputs, then collateral.
+func txUTXOs(q *request) error {
+	d, err := q.decode()
+	if err != nil {
+		return err
+	}
+	spent, err := q.Q.SpendsOf(d.pk)
+	if err != nil {
+		return err
+	}
+	a := struct {
+		Hash    string       `json:"hash"`
+		Inputs  []inputJSON  `json:"inputs"`
+		Outputs []outputJSON `json:"outputs"`
+	}{Inputs: []inputJSON{}, Outputs: []outputJSON{}}
+	ids, err := q.Q.TxIDs([]model.TxPk{d.pk})
+	if err != nil {
+		return err
+	}
+	a.Hash = ids[0].String()
+	reference, err := q.resolve(d.details.ReferenceInputs)
+	if err != nil {
+		return err
+	}
+	collateral, err := q.resolve(d.details.Collateral)
+	if err != nil {
+		return err
+	}
+	inputs, _, err := q.Outputs(slices.Concat(spent, reference, collateral), nil)
+	if err != nil {
+		return err
+	}
+	for i := range inputs {
+		o := &inputs[i]
+		in := inputJSON{
+			Address: o.Owner.Text, Amount: amountsOf(o), TxHash: o.Tx.String(), OutputIndex: o.Pk.Index(),
+			Reference: i >= len(spent) && i < len(spent)+len(reference), Collateral: i >= len(spent)+len(reference),
+		}
+		in.DataHash, in.InlineDatum = datumOf(o)
+		if in.Reference {
+			in.ReferenceScriptHash = scriptHashOf(o)
+		}
+		if in.Collateral {
+			in.Amount = in.Amount[:1] // without assets, as at Blockfrost
+		}
+		a.Inputs = append(a.Inputs, in)
+	}
+	if a.Outputs, err = q.createdBy(d); err != nil {
+		return err
+	}
+	q.answer = a
+	return nil
+}
+
+// resolve returns the outputs of references.
+func (q *request) resolve(refs []model.OutputReference) (pks []model.UtxoPk, err error) {
+	in := make([]model.Input, len(refs))
+	for i, r := range refs {
+		tx, ok := readHash(r.Tx)
+		if !ok {
+			return nil, fmt.Errorf("reference to output %d of %q", r.Index, r.Tx)
+		}
+		in[i] = model.Input{Tx: tx, Index: uint32(r.Index)}
+	}
+	found, err := q.Q.Prevouts(in)
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range found {
+		if p == nil {
+			return nil, fmt.Errorf("output %d of %s is unknown: run check", in[i].Index, in[i].Tx)
+		}
+		pks = append(pks, p.Pk)
+	}
+	return pks, nil
+}
+
+// createdBy returns the outputs of a transaction, and after them the collateral return that it did not create.
+func (q *request) createdBy(d *decoded) ([]outputJSON, error) {
+	all := []outputJSON{}
+	created, err := q.Q.OutputsOf(d.pk)
+	if err != nil {
+		return nil, err
+	}
+	outputs, _, err := q.Outputs(created, nil)
+	if err != nil {
+		return nil, err
+	}
+	spenders, err := q.Q.SpendersOf(created)
+	if err != nil {
+		return nil, err
+	}
+	var by []model.TxPk
+	for _, s := range spenders {
+		if s != nil {
+			by = append(by, s.Tx())
+		}
+	}
+	ids, err := q.Q.TxIDs(by)
+	if err != nil {
+		return nil, err
+	}
+	for i := range outputs {
+		o := q.outputJSON(&outputs[i])
+		o.OutputIndex = outputs[i].Pk.Index()
+		if spenders[i] != nil {
+			o.ConsumedByTx = text(ids[0].String())
+			ids = ids[1:]
+		}
+		all = append(all, o)
+	}
+	if d.body.collateralReturn == nil || d.Failed {
+		return all, nil
+	}
+	returned, err := utxo.ReadOutput(d.body.collateralReturn)
+	if err != nil {
+		return nil, err
+	}
+	o := q.outputJSON(returned)
+	o.OutputIndex, o.Collateral, o.Amount = len(outputs), true, o.Amount[:1] // without assets, as at Blockfrost
+	return append(all, o), nil
+}
+
+func (q *request) outputJSON(o *utxo.Output) outputJSON {
+	j := outputJSON{Address: o.Owner.Text, Amount: amountsOf(o), ReferenceScriptHash: scriptHashOf(o)}
+	j.DataHash, j.InlineDatum = datumOf(o)
+	return j
+}
+
+func txCBOR(q *request) error {
+	pk, err := q.tx()
+	if err != nil {
+		return err
+	}
+	raws, err := q.Q.RawTxs([]model.TxPk{pk})
+	if err != nil {
+		return err
+	}
+	q.answer = struct {
+		CBOR string `json:"cbor"`
+	}{hex.EncodeToString(raws[0])}
+	return nil
+}

@@ -1,0 +1,145 @@
+package blockfrost_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"birthmark/api/compat/blockfrost"
+	"birthmark/api/served"
+	"birthmark/chains/cardano"
+	"birthmark/core"
+	"birthmark/core/coretest"
+	"birthmark/core/schema"
+	"birthmark/internal/testblocks"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+const path = "/api/v0"
+
+// world is a database of Cardano, the handler that serves it, and a naive model of the same blocks.
+type world struct {
+	db    *core.DB
+	naive *naive
+	http.Handler
+}
+
+// newWorld makes a database without blocks.
+func newWorld(t testing.TB, network string) *world {
+	t.Helper()
+	c, err := cardano.New(network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := core.Options{Chain: c, Raw: true, CacheBytes: 4 << 20, Keep: map[string]model.IndexOptions{}}
+	for _, x := range blockfrost.Indexes {
+		o.Indexes = append(o.Indexes, x.Name)
+		o.Keep[x.Name] = model.IndexOptions{
+			Balance: x.Needs.Has(schema.FeatureBalance), Unspent: x.Needs.Has(schema.FeatureUnspent), History: x.Needs.Has(schema.FeatureHistory),
+		}
+	}
+	db, err := core.Open(t.Context(), memory.New(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{db: db, naive: newNaive(c)}
+	chain := &served.Chain{
+		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
+	}
+	w.Handler, err = blockfrost.New(t.Context(), blockfrost.Options{
+		Chain: chain, Path: path, Version: "1.2.3", InSync: func() bool { return true }, AnyOrigin: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { coretest.Consistent(t, db) })
+	return w
+}
+
+// preview syncs real blocks of the preview network.
+func preview(t testing.TB, to model.HeightPk) *world {
+	t.Helper()
+	w := newWorld(t, "preview")
+	w.sync(t, "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), to)
+	return w
+}
+
+// sync indexes the blocks of a source up to a height, in the database and in the model.
+func (w *world) sync(t testing.TB, uri string, to model.HeightPk) {
+	t.Helper()
+	s, err := w.db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: w.db.Indexes(), Raw: true, To: &to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := core.Sync(t.Context(), w.db, recorded{s, w.naive}, core.SyncOptions{To: &to}); err != nil {
+		t.Fatal(err)
+	}
+	if w.naive.err != nil {
+		t.Fatal(w.naive.err)
+	}
+}
+
+// recorded is a source whose events the model applies too.
+type recorded struct {
+	model.Source
+	naive *naive
+}
+
+func (r recorded) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		for e, err := range r.Source.Follow(ctx, known) {
+			if err == nil {
+				r.naive.err = errors.Join(r.naive.err, r.naive.apply(e))
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// ask sends a request and returns the status and the body of the answer.
+func (w *world) ask(t testing.TB, method, endpoint string) (int, string) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path+endpoint, strings.NewReader(""))
+	rec := httptest.NewRecorder()
+	w.ServeHTTP(rec, r)
+	return rec.Code, rec.Body.String()
+}
+
+// get returns the value of a successful answer.
+func (w *world) get(t testing.TB, endpoint string) any {
+	t.Helper()
+	status, body := w.ask(t, http.MethodGet, endpoint)
+	if status != http.StatusOK {
+		t.Fatalf("%s: %d %s", endpoint, status, body)
+	}
+	return parsed(t, endpoint, body)
+}
+
+func parsed(t testing.TB, endpoint, body string) (v any) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		t.Fatalf("%s: %v: %.300s", endpoint, err, body)
+	}
+	return v
+}
+
+// generic returns a value as it is read from JSON.
+func generic(t testing.TB, v any) any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed(t, "model", string(b))
+}
