@@ -1,12 +1,16 @@
 package chains
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/cardano"
+	"birthmark/chains/dogecoin"
 	"birthmark/chains/ergo"
+	"birthmark/chains/litecoin"
 	"birthmark/model"
 )
 
@@ -22,12 +26,29 @@ var registered = []registration{
 	{bitcoin.Name, bitcoin.Networks(), bitcoin.New},
 	{cardano.Name, cardano.Networks(), cardano.New},
 	{ergo.Name, ergo.Networks(), ergo.New},
+	of(litecoin.Spec),
+	of(dogecoin.Spec),
+}
+
+// of registers a coin of Bitcoin's kind.
+func of(coin *params.Spec) registration {
+	open := func(network string) (model.Chain, error) { return bitcoin.Open(coin, network) }
+	return registration{coin.Name, coin.NetworkNames(), open}
+}
+
+// impossible are chains that cannot be indexed, and why.
+var impossible = map[string]string{
+	"bitcoin-sv": fmt.Sprintf("its blocks have more transactions than a pointer can number (%d)", model.MaxTxIndex+1),
+	"kaspa":      fmt.Sprintf("it has more blocks than a pointer can number (%d)", model.MaxHeight+1),
 }
 
 // New is the chain of that name on a network; "" is the chain's default network. An error of kind [model.Usage],
 // code unknown_chain or unknown_network, names what there is.
 func New(name, network string) (model.Chain, error) {
 	r, ok := find(name)
+	if why := impossible[name]; why != "" {
+		return nil, model.Errorf(model.Usage, "unknown_chain", "%s cannot be indexed: %s", name, why)
+	}
 	if !ok {
 		return nil, model.Errorf(model.Usage, "unknown_chain", "unknown chain %q: expected %s", name, strings.Join(Names(), ", "))
 	}

@@ -39,7 +39,9 @@ func TestEveryRegisteredNetworkOpensUnderItsOwnName(t *testing.T) {
 
 func TestUnknownChainsAndNetworksAreNamedWithWhatExists(t *testing.T) {
 	for _, c := range []struct{ name, network, code, names string }{
-		{"dogecoin", "", "unknown_chain", "bitcoin"},
+		{"monero", "", "unknown_chain", "bitcoin"},
+		{"bitcoin-sv", "", "unknown_chain", "524288"},
+		{"kaspa", "", "unknown_chain", "67108864"},
 		{"", "", "unknown_chain", "bitcoin"},
 		{"bitcoin", "moon", "unknown_network", "mainnet, testnet3, testnet4, signet, regtest, simnet"},
 	} {
@@ -52,7 +54,7 @@ func TestUnknownChainsAndNetworksAreNamedWithWhatExists(t *testing.T) {
 			t.Errorf("%q %q: kind %v, code %s: %v", c.name, c.network, kind, code, err)
 		}
 	}
-	if got := chains.Networks("dogecoin"); len(got) != 0 {
+	if got := chains.Networks("monero"); len(got) != 0 {
 		t.Errorf("networks of an unknown chain: %v", got)
 	}
 }

@@ -1,5 +1,6 @@
 // Package generate writes generated chains to files, by the name of the chain. The packages below it make the blocks:
-// bitcoingen, cardanogen and ergogen; skeleton and distribution have what these share.
+// bitcoingen, coingen (other coins of Bitcoin's kind), cardanogen and ergogen; skeleton and distribution have what these
+// share.
 package generate
 
 import (
@@ -11,6 +12,7 @@ import (
 
 	"birthmark/bench/generate/bitcoingen"
 	"birthmark/bench/generate/cardanogen"
+	"birthmark/bench/generate/coingen"
 	"birthmark/bench/generate/ergogen"
 	"birthmark/bench/generate/skeleton"
 	"birthmark/chains/bitcoin"
@@ -56,6 +58,16 @@ var generators = map[string]generator{
 	}},
 }
 
+func init() {
+	for _, c := range coingen.Coins {
+		generators[c.Spec.Name] = generator{coinWriter(c), func(o Options) (func() []byte, func() skeleton.Counts) {
+			made := coingen.New(c, coingen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock})
+			return func() []byte { return made.Record(made.Next()) }, made.Made
+		}}
+		Networks[c.Spec.Name] = c.Network
+	}
+}
+
 // Networks are the networks of generated chains. That of Cardano is the folder of its genesis files. Ergo's is not mainnet,
 // whose block 1 has a known id.
 var Networks = map[string]string{bitcoin.Name: "regtest", ergo.Name: "testnet"}
@@ -88,6 +100,18 @@ func writeBitcoin(ctx context.Context, dir string, o Options, progress func(skel
 	}
 	network := Networks[bitcoin.Name]
 	return Files{Counts: c.Made(), Network: network, Title: network, Path: filepath.Join(dir, bitcoingen.BlocksFolder), Address: c.HotAddress()}, nil
+}
+
+func coinWriter(coin *coingen.Coin) func(context.Context, string, Options, func(skeleton.Counts)) (Files, error) {
+	return func(ctx context.Context, dir string, o Options, progress func(skeleton.Counts)) (Files, error) {
+		c := coingen.New(coin, coingen.Options{Seed: o.Seed, TxsPerBlock: o.TxsPerBlock})
+		err := bitcoingen.WriteFiles(dir, func(record func([]byte) error) error { return c.Write(ctx, o.Txs, record, progress) })
+		if err != nil {
+			return Files{}, err
+		}
+		return Files{Counts: c.Made(), Network: coin.Network, Title: coin.Network, Path: filepath.Join(dir, bitcoingen.BlocksFolder),
+			Address: c.HotAddress(), Asset: c.HotAsset()}, nil
+	}
 }
 
 func writeCardano(ctx context.Context, dir string, o Options, progress func(skeleton.Counts)) (f Files, err error) {

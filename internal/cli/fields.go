@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"slices"
+
+	"birthmark/api"
 	"birthmark/chains"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
@@ -34,8 +37,18 @@ func (p *program) fields(c *cli.Context) error {
 	}
 	return p.Answer(nil, a, func(page *terminal.Page) {
 		page.Printf("# Fields\n\nThe fields and functions of index expressions: see indexes.md. Printed by `birthmark fields`.\n")
-		for _, of := range a.Chains {
-			page.Printf("\n## %s\n\n| field | type | description | example |\n|---|---|---|---|\n", of.Chain)
+		for i, of := range a.Chains {
+			same := func(o api.ChainFields) bool { return slices.Equal(o.Fields, of.Fields) }
+			if slices.ContainsFunc(a.Chains[:i], same) {
+				continue
+			}
+			title := of.Chain
+			for _, other := range a.Chains[i+1:] {
+				if same(other) {
+					title += ", " + other.Chain
+				}
+			}
+			page.Printf("\n## %s\n\n| field | type | description | example |\n|---|---|---|---|\n", title)
 			for _, f := range of.Fields {
 				page.Printf("| `%s` | %s | %s | %s |\n", f.Name, f.Type, f.Doc, shortExample(f.Example))
 			}

@@ -70,7 +70,7 @@ func TestTheSchemaOfSettings(t *testing.T) {
 		{true, "electrum: {idle_timeout: 0, max_request: 512KiB}\nrequest_timeout: 1m30s\nrate_limit: 0.5"},
 		{true, "chain: bitcoin\nserve: {electrum: ':50001', esplora: /api}"},
 		{false, "chian: bitcoin"},
-		{false, "chain: dogecoin"},
+		{false, "chain: monero"},
 		{false, "chain: bitcoin\npassword: secret"},
 		{false, "chain: bitcoin\nwal: maybe"},
 		{false, "chain: bitcoin\ncompression: best"},

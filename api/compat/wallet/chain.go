@@ -41,9 +41,9 @@ const (
 // option that the protocols need, and contains the command that adds it.
 func New(ctx context.Context, c *served.Chain) (*Chain, error) {
 	scripts, ok := c.Model.(model.Scripter)
-	if !ok {
-		return nil, model.Errorf(model.Refused, "unsupported", "%s has no output scripts, which the wallet protocols need: "+
-			"serve them for bitcoin only", c.Name)
+	if !ok || c.Model.Name() != "bitcoin" {
+		return nil, model.Errorf(model.Refused, "unsupported", "%s does not have the transactions of Bitcoin, which the wallet protocols "+
+			"need: serve them for bitcoin only", c.Name)
 	}
 	w := &Chain{
 		served: c, scripts: scripts,

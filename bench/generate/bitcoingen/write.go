@@ -20,14 +20,25 @@ const mostFile = 128 << 20
 // chain. An error of kind [model.Refused], code not_empty, if that folder is not empty. progress, which may be nil, is
 // called after each block.
 func Write(ctx context.Context, dir string, o Options, progress func(Counts)) (c *Chain, err error) {
-	w, err := createFiles(filepath.Join(dir, BlocksFolder), mostFile)
-	if err != nil {
+	c = New(o)
+	err = WriteFiles(dir, func(record func([]byte) error) error {
+		return c.Write(ctx, o.Txs, func(most int) error { return record(c.nextOf(most).Record) }, progress)
+	})
+	if _, code := model.KindOf(err); code == "not_empty" {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	c = New(o)
-	err = c.Write(ctx, o.Txs, func(most int) error { return w.append(c.nextOf(most).Record) }, progress)
 	return c, err
+}
+
+// WriteFiles writes block files like a node's into the folder blocks in dir: the records that write passes on. An error
+// of kind [model.Refused], code not_empty, if that folder is not empty.
+func WriteFiles(dir string, write func(record func([]byte) error) error) (err error) {
+	w, err := createFiles(filepath.Join(dir, BlocksFolder), mostFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.close()) }()
+	return write(w.append)
 }
 
 // files writes block files one after the other.

@@ -84,6 +84,13 @@ func (f *Format) SplitHeaders(raw []byte) (headers []Header, err error) {
 	return headers, nil
 }
 
+// WithTail returns the header at the beginning of a valid block, with what follows it before the transactions.
+func (f *Format) WithTail(raw []byte) []byte {
+	r := Reader{b: raw}
+	size, tail := f.takeHeader(&r)
+	return raw[:size+tail]
+}
+
 // HashOf returns the hash of the header at the beginning of raw; the zero hash if it is truncated.
 func (f *Format) HashOf(raw []byte) model.Hash {
 	size, err := f.HeaderSize(raw)

@@ -3,15 +3,14 @@ package benchcmd
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"birthmark/bench/generate"
 	"birthmark/bench/generate/skeleton"
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
-	"birthmark/chains/ergo"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/humanize"
@@ -23,7 +22,7 @@ func (b *commands) generateCommand() *cli.Command {
 		Usage:     "write a generated chain to files, for bench sync and experiments",
 		ArgsUsage: "DIR",
 		Flags: slices.Concat([]cli.Flag{
-			command.StringDefault("chain", "`CHAIN` to generate: cardano, bitcoin or ergo", "cardano"),
+			command.StringDefault("chain", "`CHAIN` to generate: "+strings.Join(generate.Chains(), ", "), "cardano"),
 			command.StringDefault("txs", "generate `N` transactions", "1000000"),
 			command.StringDefault("block-txs", "mean number `N` of transactions per block", "as on mainnet"),
 			command.StringDefault("seed", "`SEED` of the generator", "1"),
@@ -56,7 +55,7 @@ type GenerateAnswer struct {
 func (b *commands) generate(c *cli.Context) error {
 	chain := cmp.Or(c.String("chain"), cardano.Name)
 	if !slices.Contains(generate.Chains(), chain) {
-		return command.BadValue(c, "chain", "%s, %s or %s", cardano.Name, bitcoin.Name, ergo.Name)
+		return command.BadValue(c, "chain", "%s", strings.Join(generate.Chains(), ", "))
 	}
 	numbers, err := readNumbers(c, map[string]uint64{"txs": 1_000_000, "seed": 1, "block-txs": 0})
 	if err != nil {

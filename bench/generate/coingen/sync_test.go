@@ -1,0 +1,111 @@
+package coingen_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin"
+	"birthmark/core"
+	"birthmark/core/coretest"
+	"birthmark/internal/testnode/cointest"
+	"birthmark/internal/testrun"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+// open opens a database of a coin with every index and option.
+func open(t *testing.T, c *coingen.Coin) *core.DB {
+	t.Helper()
+	chain, err := bitcoin.Open(c.Spec, c.Network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	keep := map[string]model.IndexOptions{}
+	for _, x := range chain.Indexes() {
+		names = append(names, x.Name)
+		keep[x.Name] = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
+	}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Indexes: names, Keep: keep, Raw: true, CacheBytes: 8 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// follow syncs a database from a source, in batches of at most that weight.
+func follow(t *testing.T, db *core.DB, uri string, weight int) {
+	t.Helper()
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if err := core.Sync(t.Context(), db, src, core.SyncOptions{BatchWeight: weight}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Databases from files, JSON-RPC and REST are equal, also after a fork, and they are consistent.
+func TestGeneratedChainsOfEveryCoin(t *testing.T) {
+	for _, c := range coingen.Coins {
+		t.Run(c.Spec.Name, func(t *testing.T) { syncs(t, c) })
+	}
+}
+
+func syncs(t *testing.T, c *coingen.Coin) {
+	o := coingen.Options{Seed: 11, TxsPerBlock: 8}
+	blocks, depth := testrun.Amount(120, 60), 17
+	made, other := coingen.New(c, o), coingen.Replay(c, o, blocks-depth)
+	for range blocks {
+		made.Next()
+	}
+	for range depth + 2 {
+		other.Next()
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "blk00000.dat")
+	put := func(file []byte) {
+		if err := os.WriteFile(path, file, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(made.File())
+	files := open(t, c)
+	follow(t, files, "file://"+dir, 300)
+	coretest.Consistent(t, files)
+	check(t, files, made)
+	put(append(made.File(), other.File()...))
+	follow(t, files, "file://"+dir, 0)
+	coretest.Consistent(t, files)
+	check(t, files, other)
+
+	fresh := open(t, c)
+	put(other.File())
+	follow(t, fresh, "file://"+dir, 0)
+	want := coretest.Dump(t, fresh)
+	for name, rest := range map[string]bool{"JSON-RPC": false, "REST": true} {
+		db, served := open(t, c), made
+		url := cointest.Node(t, c.Spec.Format, rest, func() [][]byte { return served.Blocks() })
+		follow(t, db, url, 500)
+		served = other
+		follow(t, db, url, 0)
+		coretest.Same(t, name, coretest.Dump(t, db), want)
+	}
+}
+
+// check compares the totals of a database with what was generated.
+func check(t *testing.T, db *core.DB, made *coingen.Chain) {
+	t.Helper()
+	status, err := db.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := made.Made(), status.Totals
+	if db.Tip() != made.Tip() || got.Blocks != uint64(want.Blocks) || got.Txs != uint64(want.Txs) ||
+		got.Inputs != uint64(want.Inputs) || got.Outputs != uint64(want.Outputs) || got.Assets != uint64(want.Assets) {
+		t.Errorf("tip %v, totals %+v; made %v, %+v", db.Tip(), got, made.Tip(), want)
+	}
+}

@@ -1,0 +1,79 @@
+package litecoin_test
+
+import (
+	"os"
+	"testing"
+
+	"birthmark/bench/generate/coingen"
+	"birthmark/chains/chaintest"
+	"birthmark/chains/litecoin"
+	"birthmark/internal/testnode/cointest"
+)
+
+// real are blocks of testnet4, from the tests of ltcd's package wire (ISC licence). The last two have an extension.
+var real = []struct {
+	file, hash string
+	txs        int
+}{
+	{"testnet4-1821752", "ece484c02e84e4b1c551fbbdde3045e9096c970fbd3e31f2586b68d50dad6b24", 3},
+	{"testnet4-2215584", "7e35fabe7b3c694ebeb0368a1a1c31e83962f3c5b4cc8dcede3ae94ed3deb306", 5},
+	{"testnet4-2215586", "3000cc2076a568a8eb5f56a06112a57264446e2c7d2cca28cdc85d91820dfa17", 37},
+}
+
+func TestChain(t *testing.T) {
+	coin, _ := coingen.Find("litecoin")
+	var inputs []chaintest.Input
+	for _, b := range real {
+		inputs = append(inputs, chaintest.Input{Name: b.file, Network: "testnet4", Data: read(t, b.file)})
+	}
+	chaintest.Run(t, cointest.Fixture(t, coin, inputs...))
+}
+
+func TestRealBlocks(t *testing.T) {
+	c, err := litecoin.New("testnet4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range real {
+		cointest.Block(t, c, read(t, b.file), b.hash, b.txs)
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name + ".blk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// The addresses and scripts are those of the tests of Blockbook's Litecoin parser.
+func TestAddresses(t *testing.T) {
+	c, err := litecoin.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cointest.Addresses(t, c, map[string]string{
+		"LgJGe7aKy1wfXESKhiKeRWj6z4KjzCfXNW":                              "76a914e72ba56ab6afccac045d696b979e3b5077e88d1988ac",
+		"LiTVReQ6N8rWc2pNg2XMwCWq7A9P15teWg":                              "76a914feda50542e61108cf53b93dbffa0959f91ccb32588ac",
+		"LTC1eqUzePT9uvpvb413Ejd6P8Cx1Ei8Di":                              "76a91457630115300a625f5deaab64100faa5506c1422f88ac",
+		"LTC1f9gtb7bU6B4VjHXvPGDi8ACNZhkKPo":                              "76a9145763023d3f02509644dacbfc45f2c9102129749788ac",
+		"MLTQ8niHMnpJLNvK72zBeY91hQmUtoo8nX":                              "a91489ba6cf45546f91f1bdf553e695d63fc6b8795bd87",
+		"MAVWzxXm8KGkZTesqLtqywzrvbs96FEoKy":                              "a9141c6fbaf46d64221e80cbae182c33ddf81b9294ac87",
+		"ltc1q5fgkuac9s2ry56jka5s6zqsyfcugcchrqgz2yl":                     "0014a2516e770582864a6a56ed21a102044e388c62e3",
+		"ltc1qu9dgdg330r6r84g5mw7wqshg04exv2uttmw2elfwx74h5tgntuzsk3x5nd": "0020e15a86a23178f433d514dbbce042e87d72662b8b5edcacfd2e37ab7a2d135f05",
+	})
+	if c, err = litecoin.New("testnet4"); err != nil {
+		t.Fatal(err)
+	}
+	for old, want := range map[string]string{
+		"2MvGVySztevmycxrSmMRjJaVj2iJin7qpap": "QPdG6Ts8g2q4m9cVPTTkPGwAB6kYgXB7Hc",
+		"2N9a2TNzWz1FEKGFxUdMEh62V83URdZ5QAZ": "QcvnaPrm17JKTT216jPFmnTvGRvFX2fWzN",
+	} {
+		value, err := c.Indexes()[0].Parse(old)
+		if got := c.Indexes()[0].Format(value); err != nil || got != want {
+			t.Errorf("the P2SH address %s is written %s, %v, expected %s", old, got, err, want)
+		}
+	}
+}

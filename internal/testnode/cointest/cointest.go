@@ -1,0 +1,195 @@
+// Package cointest tests coins of Bitcoin's kind: [Fixture] is the input of package chaintest from generated chains,
+// [Addresses] compares addresses with their scripts, and [Node] serves a chain as a node's JSON-RPC or REST does.
+package cointest
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/chaintest"
+	"birthmark/model"
+)
+
+// Fixture returns a fixture of a coin: a generated chain, and more inputs of real blocks. Custom indexes are those of
+// Bitcoin, whose test has the examples of their fields.
+func Fixture(t testing.TB, c *coingen.Coin, inputs ...chaintest.Input) chaintest.Fixture {
+	t.Helper()
+	o := coingen.Options{Seed: 7, TxsPerBlock: 5}
+	made := coingen.New(c, o)
+	for range 12 {
+		made.Next()
+	}
+	file := chaintest.Input{Name: "generated", Network: c.Network, Data: made.File()}
+	return chaintest.Fixture{
+		New:       func(network string) (model.Chain, error) { return bitcoin.Open(c.Spec, network) },
+		Networks:  c.Spec.NetworkNames(),
+		Inputs:    append([]chaintest.Input{file}, inputs...),
+		NoExample: []string{""},
+		Branches: func(t testing.TB, depth int) (network, ours, theirs string) {
+			a, b := coingen.Replay(c, o, 12), coingen.Replay(c, o, 12-depth)
+			for range depth + 3 {
+				b.Next()
+			}
+			return c.Network, write(t, a), write(t, b)
+		},
+	}
+}
+
+// write writes a chain to a block file and returns its URI.
+func write(t testing.TB, c *coingen.Chain) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "blk00000.dat"), c.File(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + dir
+}
+
+// Addresses checks that addresses of a chain are those of scripts in hex, in both directions.
+func Addresses(t *testing.T, c model.Chain, scripts map[string]string) {
+	t.Helper()
+	s := c.(model.Scripter)
+	for address, want := range scripts {
+		script, err := s.AddressScript(address)
+		if got := hex.EncodeToString(script); err != nil || got != want {
+			t.Errorf("the script of %s is %s, %v, expected %s", address, got, err, want)
+		}
+		if got := s.ScriptAddress(script); got != address {
+			t.Errorf("the address of %s is %s, expected %s", want, got, address)
+		}
+	}
+}
+
+// Block decodes a serialized block of a network and fails unless it has this hash and this number of transactions.
+func Block(t *testing.T, c model.Chain, raw []byte, hash string, txs int) *model.Block {
+	t.Helper()
+	var names []string
+	for _, x := range c.Indexes() {
+		names = append(names, x.Name)
+	}
+	for b, err := range c.Decode(t.Context(), bytes.NewReader(raw), names, 1) {
+		if err != nil {
+			t.Fatalf("block %s: %v", hash, err)
+		}
+		if got := c.FormatHash(b.Hash); got != hash || len(b.Txs) != txs || b.Size != len(raw) {
+			t.Errorf("block %s: hash %s, %d transactions of %d, %d bytes of %d", hash, got, len(b.Txs), txs, b.Size, len(raw))
+		}
+		if err := c.(model.HeaderChecker).CheckHeader(b, nil); err != nil {
+			t.Errorf("block %s: %v", hash, err)
+		}
+		return b
+	}
+	return nil
+}
+
+// Node serves the blocks of a chain of Bitcoin's kind, which it asks for at each request, and returns its URL.
+func Node(t testing.TB, format *block.Format, rest bool, blocks func() [][]byte) (url string) {
+	t.Helper()
+	n := &node{format, rest, blocks}
+	server := httptest.NewServer(n)
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "://", "://user:pass@", 1)
+}
+
+type node struct {
+	format *block.Format
+	rest   bool
+	blocks func() [][]byte
+}
+
+func (n *node) hash(raw []byte) string { return block.FormatHash(n.format.HashOf(raw)) }
+
+func (n *node) find(blocks [][]byte, hash string) (height int) {
+	for h, raw := range blocks {
+		if n.hash(raw) == hash {
+			return h
+		}
+	}
+	return -1
+}
+
+func (n *node) info(blocks [][]byte) map[string]any {
+	last := len(blocks) - 1
+	return map[string]any{"chain": "regtest", "blocks": last, "headers": last, "bestblockhash": n.hash(blocks[last])}
+}
+
+func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	blocks := n.blocks()
+	if r.Method == http.MethodGet {
+		n.serveREST(w, r, blocks)
+		return
+	}
+	var calls []struct {
+		ID     int    `json:"id"`
+		Method string `json:"method"`
+		Params []any  `json:"params"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&calls); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	var replies []map[string]any
+	for _, c := range calls {
+		reply := map[string]any{"id": c.ID, "result": nil, "error": nil}
+		switch c.Method {
+		case "getblockchaininfo":
+			reply["result"] = n.info(blocks)
+		case "getbestblockhash":
+			reply["result"] = n.hash(blocks[len(blocks)-1])
+		case "getblockhash":
+			if h := int(c.Params[0].(float64)); h < len(blocks) {
+				reply["result"] = n.hash(blocks[h])
+			} else {
+				reply["error"] = map[string]any{"code": -8, "message": "Block height out of range"}
+			}
+		case "getblock":
+			if h := n.find(blocks, c.Params[0].(string)); h >= 0 {
+				reply["result"] = hex.EncodeToString(blocks[h])
+			} else {
+				reply["error"] = map[string]any{"code": -5, "message": "Block not found"}
+			}
+		default:
+			reply["error"] = map[string]any{"code": -32601, "message": "Method not found"}
+		}
+		replies = append(replies, reply)
+	}
+	_ = json.NewEncoder(w).Encode(replies)
+}
+
+func (n *node) serveREST(w http.ResponseWriter, r *http.Request, blocks [][]byte) {
+	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/rest/"), "/")
+	name, _, _ := strings.Cut(path[len(path)-1], ".")
+	number, _ := strconv.Atoi(name)
+	found := n.find(blocks, name)
+	switch {
+	case !n.rest:
+	case path[0] == "chaininfo.json":
+		_ = json.NewEncoder(w).Encode(n.info(blocks))
+		return
+	case path[0] == "blockhashbyheight" && number < len(blocks):
+		fmt.Fprintf(w, `{"blockhash":%q}`, n.hash(blocks[number]))
+		return
+	case path[0] == "block" && found >= 0:
+		_, _ = w.Write(blocks[found])
+		return
+	case path[0] == "headers" && found >= 0:
+		count, _ := strconv.Atoi(path[1])
+		for _, raw := range blocks[found:min(found+count, len(blocks))] {
+			_, _ = w.Write(n.format.WithTail(raw))
+		}
+		return
+	}
+	http.NotFound(w, r)
+}
