@@ -91,7 +91,7 @@ race: ## run the quick tests under the race detector: the slow ones repeat them 
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## install other implementations, and run tests against them
-	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/...
+	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/... ./api/compat/ergoexplorer
 
 # The module distributed and its server for tests, PD and unistore, have dependencies of their own. The first run builds
 # the server, which takes two minutes of CPU time, and keeps it in the user's cache folder.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/url"
 	"sync"
 	"time"
 
@@ -40,7 +41,7 @@ type fees struct {
 }
 
 // Ask passes a request on to the node: see [rest.Client.Ask].
-func (s *nodeSource) Ask(ctx context.Context, path []string, query map[string][]string, body []byte) (NodeAnswer, error) {
+func (s *nodeSource) Ask(ctx context.Context, path []string, query url.Values, body []byte) (NodeAnswer, error) {
 	return s.node.Ask(ctx, path, query, body)
 }
 

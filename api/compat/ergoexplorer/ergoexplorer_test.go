@@ -296,9 +296,9 @@ func (w *world) askBalance(t *testing.T, rng *rand.Rand, address string, f func(
 	check("balance in info", info.ConfirmedBalance, w.Where(unspent))
 }
 
-// Every answer over the first real blocks of mainnet, with a mempool, is that of the model.
-func TestRealBlocks(t *testing.T) {
-	rng := testseed.Rand(t)
+// realWorld syncs the first real blocks of mainnet, with the transactions of the next ones as its mempool.
+func realWorld(t *testing.T) *world {
+	t.Helper()
 	blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +311,13 @@ func TestRealBlocks(t *testing.T) {
 	}
 	w.Node.SetPool(pool...)
 	w.Naive = w.Settled(t)
-	w.verify(t, rng, testrun.Rounds(t, 100))
+	return w
+}
+
+// Every answer over the first real blocks of mainnet, with a mempool, is that of the model.
+func TestRealBlocks(t *testing.T) {
+	rng := testseed.Rand(t)
+	realWorld(t).verify(t, rng, testrun.Rounds(t, 100))
 }
 
 // Every answer of a generated chain with forks and a mempool is that of the model.
