@@ -1,0 +1,24 @@
+// Answers questions by Lucid Evolution's Kupmios provider: node kupmios.js KUPO_URL OGMIOS_URL < questions
+// A question is [method, argument, …]. An answer is {value} or {error}; big integers are decimal strings.
+const { Kupmios } = require("@lucid-evolution/provider");
+
+const [kupo, ogmios] = process.argv.slice(2);
+// Amounts above 2^53 need strings.
+const headers = { kupoHeader: { Accept: "application/json;asset-quantity=string" } };
+const provider = new Kupmios(kupo, ogmios, headers);
+
+async function main() {
+  let text = "";
+  for await (const piece of process.stdin) text += piece;
+  const answers = [];
+  for (const [method, ...args] of JSON.parse(text)) {
+    try {
+      answers.push({ value: await provider[method](...args) });
+    } catch (error) {
+      answers.push({ error: String(error) });
+    }
+  }
+  console.log(JSON.stringify(answers, (_, value) => (typeof value === "bigint" ? value.toString() : value)));
+}
+
+main();
