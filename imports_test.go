@@ -34,7 +34,7 @@ var rules = []rule{
 	{from: "internal/follower", may: []string{"model", "storage"}},
 	{from: "internal/config", may: []string{"model/...", "storage", "internal/suggest"}},
 	{from: "internal/progress", may: []string{"internal/humanize"}},
-	{from: "internal/replica", may: []string{"model", "storage", "core/schema", "core/segment", "api/problem", "api/segments"}},
+	{from: "internal/replica", may: []string{"model", "storage", "core/schema", "core/segment", "api/problem", "api/segments", "internal/snapshot/target"}},
 	{from: "internal/daemon", may: []string{"model", "storage/...", "core/...", "chains/...", "api/...", "internal/config", "internal/control", "internal/progress", "internal/replica", "internal/snapshot/..."}},
 	{from: "internal/snapshot", may: []string{"model", "storage", "internal/humanize", "internal/snapshot/target"}},
 	{from: "internal/snapshot/target", may: []string{"model", "storage"}},

@@ -32,6 +32,9 @@ func FileName(seq uint64) string { return fmt.Sprintf("%012d%s", seq, segmentExt
 // FolderName returns the name of the folder of a lineage.
 func FolderName(l schema.Lineage) string { return fmt.Sprintf("%x", l[:]) }
 
+// ParseFileName returns the number in the name of the file of a segment; ok is false for other names.
+func ParseFileName(name string) (seq uint64, ok bool) { return parseName(name, segmentExt) }
+
 // parseName returns the number in the name of a file with an extension.
 func parseName(name, ext string) (seq uint64, ok bool) {
 	digits, ok := strings.CutSuffix(name, ext)

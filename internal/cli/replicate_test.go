@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/internal/cli/replicatecmd"
+	"birthmark/internal/testnode/s3test"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 )
@@ -190,18 +191,28 @@ func TestReplicasFollowThePrimary(t *testing.T) {
 	}
 }
 
-// Kills of the primary, of replicas and during their starts, at random moments, lose nothing: at the end all are equal.
+// Kills of the primary, which publishes to a bucket, of replicas and during their starts, at random moments, lose nothing:
+// at the end all are equal.
 func TestKillsOfPrimariesAndReplicas(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	rng := testseed.Rand(t)
 	f := newForking(rng)
 	dir := t.TempDir()
-	db, over, from, to := filepath.Join(dir, "primary"), filepath.Join(dir, "over"), filepath.Join(dir, "from"), filepath.Join(dir, "segments")
+	db, over, from := filepath.Join(dir, "primary"), filepath.Join(dir, "over"), filepath.Join(dir, "from")
+	endpoint := s3test.Start(t)
+	to := "s3://" + s3test.Bucket + "/segments?region=us-east-1&endpoint=" + endpoint
 	source := f.Start(t)
 	primary := f.primary(t, source, db, to)
 	f.atTip(t, primary)
-	until(t, "the first segment to be published", func() bool { return exists(filepath.Join(to, "lineage")) })
+	until(t, "the first segment to be published", func() bool {
+		r, err := http.Get(endpoint + "/" + s3test.Bucket + "/segments/lineage")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		return r.StatusCode == http.StatusOK
+	})
 	feeds := map[string]string{over: primary.URL + "v1/" + ergoTestnet, from: to}
 	run := func(db string) (kill func()) {
 		cmd, _, stderr := process(t, all, "replicate", "--from", feeds[db], "--db", db, "--quiet")

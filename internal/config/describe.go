@@ -241,7 +241,7 @@ var descriptions = map[string]description{
 		"1GiB", anyOf(sizeForm, form{"const": false}, oneOf("off", "no")),
 	},
 	"segments.to": {
-		"folder to which segments are also published, such as one that other machines mount",
+		"folder or s3://BUCKET/PREFIX?endpoint=URL&region=NAME to which segments are also published",
 		"/backup/segments", textForm,
 	},
 	"snapshots.to": {

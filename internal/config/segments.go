@@ -8,7 +8,7 @@ import (
 // Segments are the settings of the segments that a primary records for replicas.
 type Segments struct {
 	Keep Size   // bytes that are kept in the folder of the database; 0: as before, SegmentsOff: none are recorded
-	To   string // folder to which segments are published; empty: none
+	To   string // folder or bucket to which segments are published; empty: none
 }
 
 // SegmentsOff switches recording off.
@@ -19,7 +19,7 @@ const leastSegments = MiB
 
 var segmentKeys = []key[Chain]{
 	{name: "segments.keep", set: func(c *Chain, v, _ string) (err error) { c.Segments.Keep, err = parseSegments(v); return err }},
-	{name: "segments.to", set: func(c *Chain, v, _ string) error { return setFolder(&c.Segments.To, v) }},
+	{name: "segments.to", set: func(c *Chain, v, _ string) error { return setFolderOrBucket(&c.Segments.To, v) }},
 }
 
 func parseSegments(text string) (Size, error) {
@@ -37,13 +37,13 @@ func parseSegments(text string) (Size, error) {
 	return s, nil
 }
 
-// setFolder reads the path of a folder, also as a file: URL.
-func setFolder(to *string, value string) error {
+// setFolderOrBucket reads the path of a folder, also as a file: URL, or the URL of a bucket.
+func setFolderOrBucket(to *string, value string) error {
 	path := strings.TrimPrefix(value, "file://")
-	if strings.Contains(path, "://") {
-		return fmt.Errorf("%q is not a folder such as /backup/segments", value)
+	if scheme, _, ok := strings.Cut(path, "://"); ok && scheme != "s3" {
+		return fmt.Errorf("%q is not a folder such as /backup/segments, or s3://BUCKET/PREFIX", value)
 	}
-	return setText(to, path)
+	return setStorage(to, path)
 }
 
 // Enabled reports whether the settings switch recording on.

@@ -101,6 +101,11 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	if err := set.CheckSegments(); err != nil {
 		return nil, err
 	}
+	if set.Segments.To != "" {
+		if _, err := segmentsTarget(set); err != nil {
+			return nil, err
+		}
+	}
 	memory := config.Divide(set.Memory)
 	store, err := h.openStore(ctx, dir, rocks.Options{
 		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,

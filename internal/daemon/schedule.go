@@ -11,11 +11,6 @@ import (
 	"birthmark/model"
 )
 
-const (
-	snapshotPoll  = time.Second      // how often it is checked whether a snapshot is due
-	snapshotRetry = 10 * time.Minute // the pause after a failure, unless snapshots are created more often
-)
-
 // createSnapshots creates snapshots of the database of set as the settings say, until stop is called.
 func (h *Host) createSnapshots(ctx context.Context, set *config.Chain, s *handle) (stop func()) {
 	if set.Snapshots.To == "" {
@@ -25,58 +20,18 @@ func (h *Host) createSnapshots(ctx context.Context, set *config.Chain, s *handle
 	var running sync.WaitGroup
 	running.Go(func() {
 		due, tip := h.nextSnapshot(ctx, set)
-		plan := schedule{
-			every: set.Snapshots.Every, now: h.Now, ready: s.atTip, tip: s.tipHash,
-			create: func() (string, error) { return h.createAndPrune(ctx, set) },
-			failed: func(err error, pause time.Duration) {
+		plan := snapshot.Schedule{
+			Every: set.Snapshots.Every, Now: h.Now, Ready: s.atTip, Tip: s.tipHash,
+			Create: func() (string, error) { return h.createAndPrune(ctx, set) },
+			Failed: func(err error, pause time.Duration) {
 				h.Log.Error("cannot create a snapshot, retrying", "db", set.DB, "error", h.ErrorText(err), "in", pause)
 			},
 		}
-		plan.run(ctx, due, tip)
+		plan.Run(ctx, due, tip)
 	})
 	return func() {
 		cancel()
 		running.Wait()
-	}
-}
-
-// schedule creates snapshots at the tip of the source only, and only if blocks were added since the last one.
-type schedule struct {
-	every  time.Duration
-	now    func() time.Time
-	ready  func() bool   // the database has all blocks of its source
-	tip    func() string // hash of the last block; empty: none
-	create func() (tip string, err error)
-	failed func(err error, pause time.Duration)
-}
-
-// run creates snapshots until ctx ends: the first one when it is due, if the tip is not last.
-func (s *schedule) run(ctx context.Context, due time.Time, last string) {
-	for {
-		select {
-		case <-time.After(snapshotPoll):
-		case <-ctx.Done():
-			return
-		}
-		now := s.now()
-		if now.Before(due) || !s.ready() {
-			continue
-		}
-		if at := s.tip(); at == "" || at == last {
-			due = now.Add(s.every)
-			continue
-		}
-		at, err := s.create()
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			pause := min(snapshotRetry, s.every)
-			s.failed(err, pause)
-			due = s.now().Add(pause)
-			continue
-		}
-		due, last = now.Add(s.every), at
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"birthmark/core/segment"
 	"birthmark/internal/config"
 	"birthmark/internal/replica"
+	"birthmark/internal/snapshot/target"
 	"birthmark/model"
 )
 
@@ -33,15 +34,34 @@ func (d *Database) segments() *segment.Log {
 	return nil
 }
 
-// publish publishes segments to the folder of the settings until stop is called.
+// segmentsTarget returns the folder or bucket of the settings to which segments are published.
+func segmentsTarget(set *config.Chain) (target.Target, error) {
+	to, err := storageAt(set, set.Segments.To, true)
+	if err != nil {
+		return nil, At(set.Origin("segments.to"), err)
+	}
+	return to, nil
+}
+
+// OpenFeed returns where a replica gets its segments: see [replica.Open].
+func OpenFeed(set *config.Chain, from, key string) (replica.Feed, error) {
+	return replica.Open(from, key, storageOptions(set))
+}
+
+// publish publishes segments to the folder or bucket of the settings until stop is called.
 func (s *Session) publish(ctx context.Context) (stop func()) {
 	log := s.db.segments()
 	if s.blocks == nil || log == nil || s.set.Segments.To == "" {
 		return func() {}
 	}
+	to, err := segmentsTarget(s.set)
+	if err != nil {
+		s.Log.Error("segments are not published", "error", err)
+		return func() {}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
-	p := &replica.Publisher{Log: log, To: s.set.Segments.To, Logs: s.Log, Tip: func() model.Point { return s.db.Tip() }}
+	p := &replica.Publisher{Log: log, To: to, Logs: s.Log, Tip: func() model.Point { return s.db.Tip() }}
 	done.Go(func() {
 		if err := p.Run(ctx); err != nil {
 			s.Log.Error("segments are no longer published", "error", err)

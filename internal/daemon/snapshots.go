@@ -19,16 +19,20 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// snapshotStorage returns the storage of snapshots at a URL.
-func snapshotStorage(set *config.Chain, url string, write bool) (target.Target, error) {
-	return target.Open(url, target.Options{
-		CredentialsFile: set.Snapshots.CredentialsFile, LookupEnv: os.LookupEnv, PlainHTTP: set.Trust != "", Write: write,
-	})
+// storageAt returns the storage of snapshots or segments at a URL.
+func storageAt(set *config.Chain, url string, write bool) (target.Target, error) {
+	o := storageOptions(set)
+	o.Write = write
+	return target.Open(url, o)
+}
+
+func storageOptions(set *config.Chain) target.Options {
+	return target.Options{CredentialsFile: set.Snapshots.CredentialsFile, LookupEnv: os.LookupEnv, PlainHTTP: set.Trust != ""}
 }
 
 // FindSnapshots returns the repository of the chain of set at a URL, and the key that its snapshots must be signed with.
 func (h *Host) FindSnapshots(ctx context.Context, set *config.Chain, url string) (*snapshot.Repository, *snapshot.TrustedKey, error) {
-	storage, err := snapshotStorage(set, url, false)
+	storage, err := storageAt(set, url, false)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,7 +83,7 @@ func (h *Host) CreateSnapshot(ctx context.Context, set *config.Chain, o CreateSn
 	if err != nil {
 		return nil, nil, err
 	}
-	to, err := snapshotStorage(set, o.To, true)
+	to, err := storageAt(set, o.To, true)
 	if err != nil {
 		return nil, nil, err
 	}

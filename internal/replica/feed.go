@@ -15,6 +15,7 @@ import (
 	"birthmark/api/problem"
 	"birthmark/api/segments"
 	"birthmark/core/schema"
+	"birthmark/internal/snapshot/target"
 	"birthmark/model"
 )
 
@@ -26,19 +27,21 @@ type Feed interface {
 	Follow(ctx context.Context, at schema.Position, follow bool, on func(segments.Frame) error) error
 }
 
-// Open returns the feed at a URL: http://HOST/v1/CHAIN of a primary, or a folder, also as file:///PATH. key is the API
-// key of the primary, empty if it needs none.
-func Open(from, key string) (Feed, error) {
-	if path, ok := strings.CutPrefix(from, "file://"); ok {
-		return &Folder{Path: path}, nil
-	}
-	if !strings.Contains(from, "://") {
-		return &Folder{Path: from}, nil
+// Open returns the feed at a URL: http://HOST/v1/CHAIN of a primary, or the folder or bucket to which it publishes. key
+// is the API key of the primary, empty if it needs none; o has the credentials of a bucket.
+func Open(from, key string, o target.Options) (Feed, error) {
+	if scheme, _, ok := strings.Cut(from, "://"); !ok || scheme == "file" || scheme == "s3" {
+		files, err := target.Open(from, o)
+		f := &Folder{Files: files}
+		if scheme == "s3" {
+			f.Every = pollBucket
+		}
+		return f, err
 	}
 	u, err := url.Parse(from)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || !strings.Contains(u.Path, "/v1/") {
 		return nil, model.Errorf(model.Usage, "bad_value", "%q is not where segments come from: expected http://HOST:PORT/v1/CHAIN, "+
-			"https://HOST/v1/CHAIN or a folder", from)
+			"https://HOST/v1/CHAIN, a folder or s3://BUCKET/PREFIX", from)
 	}
 	return &HTTP{URL: strings.TrimSuffix(from, "/"), Key: key}, nil
 }

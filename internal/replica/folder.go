@@ -2,22 +2,22 @@ package replica
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"birthmark/api/segments"
 	"birthmark/core/schema"
 	"birthmark/core/segment"
+	"birthmark/internal/snapshot/target"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
 // Names of files in a folder of segments.
@@ -27,14 +27,34 @@ const (
 	fencedName  = "fenced"
 )
 
-// Folder is the feed of a folder to which a primary publishes.
-type Folder struct{ Path string }
+// Folder is the feed of a folder or bucket to which a primary publishes.
+type Folder struct {
+	Files target.Target
+	Every time.Duration // how often it is read; 0: pollEvery
+}
 
-// pollEvery is how often a folder is read.
-const pollEvery = 250 * time.Millisecond
+// Intervals at which a folder and a bucket, whose requests cost more, are read.
+const (
+	pollEvery   = 250 * time.Millisecond
+	pollBucket  = 2 * time.Second
+	maxDocument = 4096 // bytes of a file that is not a segment
+)
 
-func (f *Folder) path(l schema.Lineage, name string) string {
-	return filepath.Join(f.Path, segment.FolderName(l), name)
+// in returns the name of a file of a lineage.
+func in(l schema.Lineage, name string) string { return segment.FolderName(l) + "/" + name }
+
+// read returns a file. The error wraps [fs.ErrNotExist] if it does not exist.
+func (f *Folder) read(ctx context.Context, name string, most int64) ([]byte, error) {
+	r, err := f.Files.Open(ctx, name, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = model.Errorf(model.BadSource, "bad_segment", "%s of %s has more than %d bytes", name, f.Files, most)
+	}
+	return b, err
 }
 
 // Follow implements [Feed].
@@ -48,7 +68,7 @@ func (f *Folder) Follow(ctx context.Context, at schema.Position, follow bool, on
 			return nil
 		}
 		select {
-		case <-time.After(pollEvery):
+		case <-time.After(cmp.Or(f.Every, pollEvery)):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -58,13 +78,13 @@ func (f *Folder) Follow(ctx context.Context, at schema.Position, follow bool, on
 // send sends the segments after at, which it moves, and the state of the publisher. It returns the newest number.
 func (f *Folder) send(ctx context.Context, at *schema.Position, on func(segments.Frame) error) (newest uint64, err error) {
 	if at.Lineage == (schema.Lineage{}) {
-		if at.Lineage, err = f.lineage(); err != nil {
+		if at.Lineage, err = f.lineage(ctx); err != nil {
 			return 0, err
 		}
 	}
 	for ctx.Err() == nil {
 		next := at.Lineage
-		to, first, fenced, err := f.fence(at.Lineage)
+		to, first, fenced, err := f.fence(ctx, at.Lineage)
 		switch {
 		case err != nil:
 			return 0, err
@@ -74,9 +94,9 @@ func (f *Folder) send(ctx context.Context, at *schema.Position, on func(segments
 			return 0, segment.Diverged("lineage %x ended at update %d, where a replica was promoted, and the replica is at update %d",
 				at.Lineage, first-1, at.Seq)
 		}
-		b, err := os.ReadFile(f.path(next, segment.FileName(at.Seq+1)))
+		b, err := f.read(ctx, in(next, segment.FileName(at.Seq+1)), segment.MaxSize)
 		if errors.Is(err, fs.ErrNotExist) {
-			return f.state(at, next, on)
+			return f.state(ctx, at, next, on)
 		}
 		if err != nil {
 			return 0, unreadable(err)
@@ -86,7 +106,7 @@ func (f *Folder) send(ctx context.Context, at *schema.Position, on func(segments
 			return 0, err
 		}
 		if previous != at.Hash {
-			return 0, segment.Diverged("segment %d of %s continues another update %d than the one of the replica", position.Seq, f.Path, at.Seq)
+			return 0, segment.Diverged("segment %d of %s continues another update %d than the one of the replica", position.Seq, f.Files, at.Seq)
 		}
 		if err := on(segments.Frame{Segment: b}); err != nil {
 			return 0, err
@@ -97,13 +117,13 @@ func (f *Folder) send(ctx context.Context, at *schema.Position, on func(segments
 }
 
 // state sends the state of the publisher. The error is a gap if it has segments after a missing one.
-func (f *Folder) state(at *schema.Position, lineage schema.Lineage, on func(segments.Frame) error) (uint64, error) {
+func (f *Folder) state(ctx context.Context, at *schema.Position, lineage schema.Lineage, on func(segments.Frame) error) (uint64, error) {
 	var seq uint64
 	var height uint32
-	text, err := os.ReadFile(f.path(lineage, newestName))
+	text, err := f.read(ctx, in(lineage, newestName), maxDocument)
 	if errors.Is(err, fs.ErrNotExist) { // nothing of the lineage was published yet
-		if now, err := f.lineage(); err == nil && now != lineage && at.Seq > 0 {
-			return 0, segment.Diverged("%s has the lineage %x and nothing of %x, the lineage of the replica", f.Path, now, lineage)
+		if now, err := f.lineage(ctx); err == nil && now != lineage && at.Seq > 0 {
+			return 0, segment.Diverged("%s has the lineage %x and nothing of %x, the lineage of the replica", f.Files, now, lineage)
 		}
 		return at.Seq, nil
 	}
@@ -111,23 +131,30 @@ func (f *Folder) state(at *schema.Position, lineage schema.Lineage, on func(segm
 		return 0, unreadable(err)
 	}
 	if n, _ := fmt.Sscan(string(text), &seq, &height); n != 2 {
-		return 0, model.Errorf(model.BadSource, "bad_segment", "%s: %.60q: expected a number and a height", f.path(lineage, newestName), text)
+		return 0, model.Errorf(model.BadSource, "bad_segment", "%s: %.60q: expected a number and a height", in(lineage, newestName), text)
 	}
 	if seq > at.Seq {
-		if _, err := os.Stat(f.path(lineage, segment.FileName(at.Seq+1))); errors.Is(err, fs.ErrNotExist) { // else it was just published
+		r, err := f.Files.Open(ctx, in(lineage, segment.FileName(at.Seq+1)), 0)
+		if errors.Is(err, fs.ErrNotExist) {
 			return 0, segment.Gap(at.Seq+1, seq)
+		}
+		if err == nil { // it was just published
+			err = r.Close()
+		}
+		if err != nil {
+			return 0, unreadable(err)
 		}
 	}
 	return seq, on(segments.Frame{Seq: seq, Height: model.HeightPk(height)})
 }
 
 // lineage returns the lineage of the newest publisher.
-func (f *Folder) lineage() (l schema.Lineage, err error) {
-	text, err := os.ReadFile(filepath.Join(f.Path, lineageName))
+func (f *Folder) lineage(ctx context.Context) (l schema.Lineage, err error) {
+	text, err := f.read(ctx, lineageName, maxDocument)
 	if err != nil {
 		return l, unreadable(err)
 	}
-	return l, parseLineage(&l, string(text), filepath.Join(f.Path, lineageName))
+	return l, parseLineage(&l, string(text), lineageName)
 }
 
 func parseLineage(l *schema.Lineage, text, path string) error {
@@ -140,9 +167,9 @@ func parseLineage(l *schema.Lineage, text, path string) error {
 }
 
 // fence returns the lineage that continues another one, and its first number; ok is false if none does.
-func (f *Folder) fence(l schema.Lineage) (to schema.Lineage, first uint64, ok bool, err error) {
-	path := f.path(l, fencedName)
-	text, err := os.ReadFile(path)
+func (f *Folder) fence(ctx context.Context, l schema.Lineage) (to schema.Lineage, first uint64, ok bool, err error) {
+	path := in(l, fencedName)
+	text, err := f.read(ctx, path, maxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return to, 0, false, nil
 	}
@@ -160,23 +187,20 @@ func unreadable(err error) error {
 	return model.Errorf(model.BadSource, "unreachable", "the folder of segments: %w", err)
 }
 
-// create writes a file that does not exist yet. If it does, it must be equal: else ok is false.
-func create(path string, b []byte) (ok bool, err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return false, err
-	}
-	unfinished := path + storage.UnfinishedSuffix
-	if err := storage.ReplaceFile(unfinished, 0o644, func(w io.Writer) error { _, err := w.Write(b); return err }); err != nil {
-		return false, err
-	}
-	defer os.Remove(unfinished)
-	err = os.Link(unfinished, path)
-	if err == nil {
-		return true, storage.SyncFolder(filepath.Dir(path))
-	}
+// create stores a file that does not exist yet. If it does, it must be equal: else ok is false.
+func (f *Folder) create(ctx context.Context, name string, b []byte) (ok bool, err error) {
+	err = f.Files.Create(ctx, name, content(b))
 	if !errors.Is(err, fs.ErrExist) {
-		return false, err
+		return err == nil, err
 	}
-	there, err := os.ReadFile(path)
+	there, err := f.read(ctx, name, segment.MaxSize)
 	return err == nil && bytes.Equal(there, b), err
+}
+
+func (f *Folder) replace(ctx context.Context, name, text string) error {
+	return f.Files.Put(ctx, name, content([]byte(text)))
+}
+
+func content(b []byte) target.Content {
+	return target.Content{Bytes: bytes.NewReader(b), Size: int64(len(b)), SHA256: sha256.Sum256(b)}
 }

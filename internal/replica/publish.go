@@ -4,28 +4,28 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
+	"math"
+	"path"
 	"sync/atomic"
 	"time"
 
 	"birthmark/core/schema"
 	"birthmark/core/segment"
+	"birthmark/internal/snapshot/target"
 	"birthmark/model"
-	"birthmark/storage"
 )
 
-// Publisher copies the segments of a log to a folder.
+// Publisher copies the segments of a log to a folder or bucket, and removes segments that are no longer in the log.
 type Publisher struct {
 	Log  *segment.Log
-	To   string
+	To   target.Target
 	Tip  func() model.Point // of the database
 	Logs *slog.Logger
 
 	published atomic.Uint64
+	trimmed   uint64 // the segments before are removed; 0: not known
 }
 
 // publishRetry is the pause after a failure of the folder.
@@ -50,7 +50,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		if err != nil {
 			if text := err.Error(); text != logged {
 				logged = text
-				p.Logs.Error("cannot publish segments, retrying", "to", p.To, "error", err)
+				p.Logs.Error("cannot publish segments, retrying", "to", p.To.String(), "error", err)
 			}
 			changed = nil
 		} else {
@@ -76,17 +76,17 @@ func fenced(format string, args ...any) error {
 // publish publishes all segments that the folder lacks.
 func (p *Publisher) publish(ctx context.Context) error {
 	state, _ := p.Log.State()
-	f := &Folder{p.To}
-	if to, first, ok, err := f.fence(state.Lineage); err != nil {
+	f := &Folder{Files: p.To}
+	if to, first, ok, err := f.fence(ctx, state.Lineage); err != nil {
 		return err
 	} else if ok {
 		return fenced("%s: lineage %x was taken over by lineage %x at update %d", p.To, state.Lineage, to, first)
 	}
-	if err := p.begin(f, state.Lineage); err != nil {
+	if err := p.begin(ctx, f, state.Lineage); err != nil {
 		return err
 	}
 	var newest uint64
-	if text, err := os.ReadFile(f.path(state.Lineage, newestName)); err == nil {
+	if text, err := f.read(ctx, in(state.Lineage, newestName), maxDocument); err == nil {
 		_, _ = fmt.Sscan(string(text), &newest)
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -103,48 +103,100 @@ func (p *Publisher) publish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if to, first, ok, err := f.fence(state.Lineage); err != nil {
+		if to, first, ok, err := f.fence(ctx, state.Lineage); err != nil {
 			return err
 		} else if ok {
 			return fenced("%s: lineage %x was taken over by lineage %x at update %d", p.To, state.Lineage, to, first)
 		}
-		ok, err := create(f.path(state.Lineage, segment.FileName(seq)), b)
+		ok, err := f.create(ctx, in(state.Lineage, segment.FileName(seq)), b)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			return fenced("%s: another publisher of lineage %x wrote another segment %d", p.To, state.Lineage, seq)
 		}
-		err = storage.ReplaceFile(f.path(state.Lineage, newestName), 0o644, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%d %d\n", seq, p.Tip().Height)
-			return err
-		})
-		if err != nil {
+		if err := f.replace(ctx, in(state.Lineage, newestName), fmt.Sprintf("%d %d\n", seq, p.Tip().Height)); err != nil {
 			return err
 		}
 		p.published.Store(seq)
+	}
+	return p.trim(ctx, f, state)
+}
+
+// trimSteps is the number of segments above which they are listed instead of removed one by one.
+const trimSteps = 100
+
+// trim removes the segments that the log no longer has: no replica can get past the gap. Without the segment that began
+// the lineage, nothing continues the lineages before, so their segments are removed too.
+func (p *Publisher) trim(ctx context.Context, f *Folder, state segment.State) error {
+	if state.First <= p.trimmed {
+		return nil
+	}
+	if p.trimmed > 0 && state.First-p.trimmed <= trimSteps {
+		for seq := p.trimmed; seq < state.First; seq++ {
+			if err := f.Files.Remove(ctx, in(state.Lineage, segment.FileName(seq))); err != nil {
+				return err
+			}
+		}
+		p.trimmed = state.First
+		return nil
+	}
+	folders, err := f.Files.Folders(ctx)
+	if err != nil {
+		return err
+	}
+	_, continues := p.Log.Continues()
+	for _, name := range folders {
+		var l schema.Lineage
+		if parseLineage(&l, name, name) != nil {
+			continue
+		}
+		before := state.First
+		if l != state.Lineage {
+			_, _, fenced, err := f.fence(ctx, l)
+			if err != nil {
+				return err
+			}
+			if continues || !fenced {
+				continue
+			}
+			before = math.MaxUint64
+		}
+		if err := f.removeBefore(ctx, l, before); err != nil {
+			return err
+		}
+	}
+	p.trimmed = state.First
+	return nil
+}
+
+// removeBefore removes the segments of a lineage before a number.
+func (f *Folder) removeBefore(ctx context.Context, l schema.Lineage, before uint64) error {
+	for e, err := range f.Files.List(ctx, segment.FolderName(l)) {
+		if err != nil {
+			return err
+		}
+		if seq, ok := segment.ParseFileName(path.Base(e.Name)); ok && seq < before {
+			if err := f.Files.Remove(ctx, e.Name); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
 // begin prepares the folder for a lineage: it fences the lineage that this one continues.
-func (p *Publisher) begin(f *Folder, l schema.Lineage) error {
-	if err := os.MkdirAll(filepath.Join(p.To, segment.FolderName(l)), 0o755); err != nil {
-		return err
-	}
+func (p *Publisher) begin(ctx context.Context, f *Folder, l schema.Lineage) error {
 	if from, ok := p.Log.Continues(); ok {
 		text := fmt.Appendf(nil, "%s %d\n", segment.FolderName(l), from.Seq+1)
-		if ok, err := create(f.path(from.Lineage, fencedName), text); err != nil {
+		if ok, err := f.create(ctx, in(from.Lineage, fencedName), text); err != nil {
 			return err
 		} else if !ok {
 			return fenced("%s: another replica took over lineage %x", p.To, from.Lineage)
 		}
 	}
-	if now, err := f.lineage(); err == nil && now == l {
+	if now, err := f.lineage(ctx); err == nil && now == l {
 		return nil
 	}
-	return storage.ReplaceFile(filepath.Join(p.To, lineageName), 0o644, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, segment.FolderName(l))
-		return err
-	})
+	return f.replace(ctx, lineageName, segment.FolderName(l)+"\n")
 }

@@ -19,6 +19,7 @@ import (
 	"birthmark/core/schema"
 	"birthmark/core/segment"
 	"birthmark/internal/replica"
+	"birthmark/internal/snapshot/target"
 	"birthmark/internal/testrun"
 	"birthmark/model"
 	"birthmark/storage"
@@ -35,9 +36,12 @@ type primary struct {
 	n     int
 }
 
-func attach(t *testing.T, s storage.Store) *primary {
+func attach(t *testing.T, s storage.Store) *primary { return attachKeeping(t, s, 0) }
+
+// attachKeeping is attach for a log that keeps a number of bytes.
+func attachKeeping(t *testing.T, s storage.Store, keep int64) *primary {
 	t.Helper()
-	r, err := segment.Attach(t.Context(), s, segment.Options{Dir: t.TempDir(), Mode: segment.Record})
+	r, err := segment.Attach(t.Context(), s, segment.Options{Dir: t.TempDir(), Mode: segment.Record, Keep: keep})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +71,12 @@ func (p *primary) at() schema.Position {
 }
 
 func (p *primary) publisher(to string) *replica.Publisher {
-	return &replica.Publisher{Log: p.rec.Log(), To: to, Logs: slog.New(slog.DiscardHandler), Tip: func() model.Point { return model.Point{Height: 7} }}
+	p.t.Helper()
+	files, err := target.Open(to, target.Options{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return &replica.Publisher{Log: p.rec.Log(), To: files, Logs: slog.New(slog.DiscardHandler), Tip: func() model.Point { return model.Point{Height: 7} }}
 }
 
 // publish publishes everything.
@@ -130,7 +139,7 @@ func (f *follower) once(feed replica.Feed) error {
 
 func open(t *testing.T, from, key string) replica.Feed {
 	t.Helper()
-	feed, err := replica.Open(from, key)
+	feed, err := replica.Open(from, key, target.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,13 +166,17 @@ func wantCode(t *testing.T, what string, err error, code string) {
 
 // Both feeds end with the replica at the position of the primary, from the beginning and from later.
 func TestFeedsSendAllSegments(t *testing.T) {
-	p, to := attach(t, memory.New()), t.TempDir()
+	p, to, bucket := attach(t, memory.New()), t.TempDir(), bucket(t)
 	p.write(5)
-	for name, feed := range map[string]replica.Feed{"HTTP": open(t, p.server(nil), ""), "folder": open(t, "file://"+to, "")} {
+	for name, feed := range map[string]replica.Feed{
+		"HTTP": open(t, p.server(nil), ""), "folder": open(t, "file://"+to, ""), "bucket": open(t, bucket, ""),
+	} {
 		f := newFollower(t)
 		for range 3 {
-			if err := p.publish(to); err != nil {
-				t.Fatal(err)
+			for _, to := range []string{to, bucket} {
+				if err := p.publish(to); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if err := f.once(feed); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -246,9 +259,9 @@ func TestFeedsRefuseOtherHistories(t *testing.T) {
 			})
 		}
 		wantCode(t, name+": another history", follow(old), "diverged")
+		wantCode(t, name+": another lineage", follow(other), "diverged")
 		if name == "HTTP" {
 			wantCode(t, name+": later", follow(later), "diverged")
-			wantCode(t, name+": another lineage", follow(other), "diverged")
 			wantCode(t, name+": another update", follow(changed), "diverged")
 		}
 	}
@@ -335,78 +348,6 @@ func (w *flipping) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Of two publishers of one lineage, the second is stopped at the first segment that differs; a promoted replica stops the
-// publisher of the lineage that it continues. Nothing that was published is replaced.
-func TestPublishersAreFenced(t *testing.T) {
-	one, to := attach(t, memory.New()), t.TempDir()
-	one.write(3)
-	if err := one.publish(to); err != nil {
-		t.Fatal(err)
-	}
-	if err := one.publish(to); err != nil { // again: nothing to do
-		t.Fatal(err)
-	}
-	// A replica at update 3, which is promoted; the primary continues.
-	f := newFollower(t)
-	if err := f.once(open(t, to, "")); err != nil {
-		t.Fatal(err)
-	}
-	behind := newFollower(t)
-	if err := behind.once(open(t, to, "")); err != nil {
-		t.Fatal(err)
-	}
-	if err := segment.MarkReplica(t.Context(), f.store, to); err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if _, err := segment.Promote(t.Context(), f.store, segment.Options{Dir: dir}); err != nil {
-		t.Fatal(err)
-	}
-	r, err := segment.Attach(t.Context(), f.store, segment.Options{Dir: dir, Mode: segment.Record})
-	if err != nil {
-		t.Fatal(err)
-	}
-	two := &primary{t: t, store: f.store, rec: r.(*segment.Recorder), n: 100}
-	two.write(2)
-	if err := two.publish(to); err != nil {
-		t.Fatal(err)
-	}
-	one.write(1)
-	err = one.publish(to)
-	wantCode(t, "the old primary", err, "fenced")
-	if err == nil || !strings.Contains(err.Error(), "taken over") {
-		t.Errorf("%v", err)
-	}
-	if err := behind.once(open(t, to, "")); err != nil || behind.at() != two.at() {
-		t.Errorf("another replica is at %+v, expected %+v: %v", behind.at(), two.at(), err)
-	}
-	ahead := newFollower(t) // it applied an update of the old primary after the promotion
-	if err := ahead.once(open(t, one.server(nil), "")); err != nil {
-		t.Fatal(err)
-	}
-	wantCode(t, "a replica beyond the promotion", ahead.once(open(t, to, "")), "diverged")
-	wantCode(t, "a replica beyond the promotion", ahead.once(open(t, two.server(nil), "")), "diverged")
-	third := newFollower(t)
-	wantCode(t, "the log of the promoted replica", third.once(open(t, two.server(nil), "")), "segment_gap")
-
-	// Two publishers of one lineage.
-	a, b, shared := attach(t, memory.New()), attach(t, memory.New()), t.TempDir()
-	a.write(2)
-	if err := a.publish(shared); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(shared, segment.FolderName(a.at().Lineage), segment.FileName(3))
-	b.write(1)
-	if err := os.WriteFile(path, []byte("another publisher"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	a.write(1)
-	wantCode(t, "a second publisher", a.publish(shared), "fenced")
-	if text, err := os.ReadFile(path); err != nil || string(text) != "another publisher" {
-		t.Errorf("the file was replaced: %q, %v", text, err)
-	}
-}
-
 // A publisher whose folder fails retries, and then publishes everything.
 func TestPublisherRetries(t *testing.T) {
 	p, to := attach(t, memory.New()), filepath.Join(t.TempDir(), "to")
@@ -460,7 +401,7 @@ func TestServersWithoutSegments(t *testing.T) {
 		}
 	}
 	for _, from := range []string{"ftp://x/v1/y", "http://user:secret@x/v1/y", "http://x", "http://x/v1/y?z=1"} {
-		if _, err := replica.Open(from, ""); err == nil {
+		if _, err := replica.Open(from, "", target.Options{}); err == nil {
 			t.Errorf("%s was accepted", from)
 		}
 	}

@@ -29,7 +29,7 @@ func Command(e *command.Env, category string) *cli.Command {
 		Usage:    "keep a copy of another server's database up to date from its segments, without a node",
 		Category: category,
 		Flags: slices.Concat([]cli.Flag{
-			command.String("from", "`URL` of the chain on the primary, http://HOST:PORT/v1/CHAIN, or the folder of its segments.to"),
+			command.String("from", "`URL` of the chain on the primary, http://HOST:PORT/v1/CHAIN, or the folder or bucket of its segments.to"),
 			command.String("key-file", "`FILE` with the API key of the primary"),
 			command.String("serve", "also serve the replica over HTTP at `ADDRESS`"),
 			command.String("bootstrap", "restore a missing database from the snapshots of the primary at `URL`"), command.TrustFlag(),
@@ -77,7 +77,7 @@ func (p *program) replicate(c *cli.Context) (err error) {
 	if c.Bool("once") && c.IsSet("serve") {
 		return command.UsageError("bad_value", "--once with --serve: a replica that is served follows its primary")
 	}
-	feed, err := p.feed(c, from)
+	feed, err := p.feed(c, set, from)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (p *program) replicate(c *cli.Context) (err error) {
 }
 
 // feed opens where the segments come from.
-func (p *program) feed(c *cli.Context, from string) (replica.Feed, error) {
+func (p *program) feed(c *cli.Context, set *config.Chain, from string) (replica.Feed, error) {
 	key := ""
 	if path := c.String("key-file"); path != "" {
 		text, err := os.ReadFile(path)
@@ -127,7 +127,7 @@ func (p *program) feed(c *cli.Context, from string) (replica.Feed, error) {
 		}
 		key = strings.TrimSpace(string(text))
 	}
-	feed, err := replica.Open(from, key)
+	feed, err := daemon.OpenFeed(set, from, key)
 	if err != nil {
 		return nil, daemon.At("--from", err)
 	}

@@ -59,7 +59,22 @@ func (d *folder) Open(_ context.Context, name string, from int64) (io.ReadCloser
 }
 
 // Put implements [Target]. The file is on disk when it returns.
-func (d *folder) Put(ctx context.Context, name string, c Content) (err error) {
+func (d *folder) Put(ctx context.Context, name string, c Content) error {
+	return d.store(ctx, name, c, os.Rename)
+}
+
+// Create implements [Target].
+func (d *folder) Create(ctx context.Context, name string, c Content) error {
+	return d.store(ctx, name, c, func(from, to string) error {
+		if err := os.Link(from, to); err != nil {
+			return err
+		}
+		return os.Remove(from)
+	})
+}
+
+// store writes a file under another name, and moves it.
+func (d *folder) store(ctx context.Context, name string, c Content, move func(from, to string) error) (err error) {
 	path, err := d.path(name)
 	if err != nil {
 		return err
@@ -95,7 +110,7 @@ func (d *folder) Put(ctx context.Context, name string, c Content) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	if err = os.Rename(f.Name(), path); err != nil {
+	if err = move(f.Name(), path); err != nil {
 		return err
 	}
 	return storage.SyncFolder(filepath.Dir(path))

@@ -122,8 +122,11 @@ func (s *s3) failed(doing string, err error) error {
 	if _, ok := errors.AsType[*model.Error](err); ok {
 		return err
 	}
-	if r := minio.ToErrorResponse(err); r.Code == minio.NoSuchKey {
+	switch r := minio.ToErrorResponse(err); {
+	case r.Code == minio.NoSuchKey:
 		return fmt.Errorf("%s: %w", doing, fs.ErrNotExist)
+	case r.Code == minio.PreconditionFailed:
+		return fmt.Errorf("%s: %w", doing, fs.ErrExist)
 	}
 	return failed(doing+" of bucket "+s.bucket, err)
 }
@@ -149,6 +152,17 @@ func (s *s3) Open(ctx context.Context, name string, from int64) (io.ReadCloser, 
 
 // Put implements [Target]. The signature of the request contains the SHA-256, so that the server checks it too.
 func (s *s3) Put(ctx context.Context, name string, c Content) error {
+	return s.store(ctx, name, c, minio.PutObjectOptions{})
+}
+
+// Create implements [Target].
+func (s *s3) Create(ctx context.Context, name string, c Content) error {
+	var o minio.PutObjectOptions
+	o.SetMatchETagExcept("*")
+	return s.store(ctx, name, c, o)
+}
+
+func (s *s3) store(ctx context.Context, name string, c Content, o minio.PutObjectOptions) error {
 	key, err := s.key(name)
 	if err != nil {
 		return err
@@ -157,9 +171,8 @@ func (s *s3) Put(ctx context.Context, name string, c Content) error {
 		return err
 	}
 	body := &checkedReader{r: c.Bytes, sum: sha256.New(), size: c.Size, want: c.SHA256}
-	_, err = s.core.PutObject(ctx, s.bucket, key, body, c.Size, "", hex.EncodeToString(c.SHA256[:]), minio.PutObjectOptions{
-		ContentType: contentType(name), DisableContentSha256: true,
-	})
+	o.ContentType, o.DisableContentSha256 = contentType(name), true
+	_, err = s.core.PutObject(ctx, s.bucket, key, body, c.Size, "", hex.EncodeToString(c.SHA256[:]), o)
 	if body.changed {
 		return fmt.Errorf("store %s: %w", name, ErrChanged)
 	}

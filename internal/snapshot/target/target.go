@@ -35,6 +35,10 @@ type Target interface {
 	// SHA-256.
 	Put(ctx context.Context, name string, c Content) error
 
+	// Create is Put for a file that does not exist yet. The error wraps [fs.ErrExist] if it does, and nothing is stored.
+	// Servers of S3 that ignore If-None-Match replace it.
+	Create(ctx context.Context, name string, c Content) error
+
 	// List yields all files whose name begins with a folder and a slash, in any order.
 	List(ctx context.Context, folder string) iter.Seq2[Entry, error]
 

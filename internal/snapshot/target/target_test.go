@@ -125,6 +125,12 @@ func TestStoragesKeepFiles(t *testing.T) {
 			if folders, err := s.Folders(ctx); err != nil || !slices.Contains(folders, "files") {
 				t.Errorf("folders %v: %v", folders, err)
 			}
+			if err := s.Create(ctx, "files/01/a", content("other")); !errors.Is(err, fs.ErrExist) || read(t, s, "files/01/a", 0) != "abc" {
+				t.Errorf("creating a file that exists: %v", err)
+			}
+			if err := s.Create(ctx, "created", content("new")); err != nil || read(t, s, "created", 0) != "new" {
+				t.Errorf("creating a file: %v", err)
+			}
 			put("latest.json", "{1}")
 			if got := read(t, s, "latest.json", 0); got != "{1}" {
 				t.Errorf("a replaced file is %q", got)

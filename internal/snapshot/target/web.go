@@ -81,6 +81,9 @@ func (w *web) Open(ctx context.Context, name string, from int64) (io.ReadCloser,
 // Put implements [Target].
 func (w *web) Put(context.Context, string, Content) error { return badURL("%w", ErrReadOnly) }
 
+// Create implements [Target].
+func (w *web) Create(context.Context, string, Content) error { return badURL("%w", ErrReadOnly) }
+
 // List implements [Target].
 func (w *web) List(context.Context, string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) { yield(Entry{}, ErrNoList) }

@@ -1,4 +1,4 @@
-package daemon
+package snapshot
 
 import (
 	"context"
@@ -18,21 +18,21 @@ func TestSnapshotsAreCreatedOnlyIfBlocksWereAdded(t *testing.T) {
 		var fail error
 		var made, failures []string
 		at := func() string { return fmt.Sprint(tip, " ", time.Since(began).Round(time.Minute)) }
-		s := schedule{
-			every: time.Hour, now: time.Now, ready: func() bool { return ready }, tip: func() string { return tip },
-			create: func() (string, error) {
+		s := Schedule{
+			Every: time.Hour, Now: time.Now, Ready: func() bool { return ready }, Tip: func() string { return tip },
+			Create: func() (string, error) {
 				if fail == nil {
 					made = append(made, at())
 				}
 				return tip, fail
 			},
-			failed: func(_ error, pause time.Duration) { failures = append(failures, at()+" "+pause.String()) },
+			Failed: func(_ error, pause time.Duration) { failures = append(failures, at()+" "+pause.String()) },
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			s.run(ctx, began.Add(30*time.Minute), "a")
+			s.Run(ctx, began.Add(30*time.Minute), "a")
 		}()
 		for _, step := range []func(){
 			func() { tip, ready = "a", true }, // the tip of the last snapshot: none is created
@@ -45,14 +45,14 @@ func TestSnapshotsAreCreatedOnlyIfBlocksWereAdded(t *testing.T) {
 		} {
 			step()
 			synctest.Wait()
-			time.Sleep(2 * time.Hour) // of the bubble's clock
+			time.Sleep(137 * time.Minute) // of the bubble's clock; no step is when a snapshot is due
 		}
 		cancel()
 		<-ended
-		if want := []string{"b 6h0m0s", "c 12h0m0s"}; !slices.Equal(made, want) {
+		if want := []string{"b 6h51m0s", "c 13h51m0s"}; !slices.Equal(made, want) {
 			t.Errorf("snapshots %q, expected %q", made, want)
 		}
-		if len(failures) != 12 || failures[0] != "c 10h0m0s 10m0s" {
+		if len(failures) != 12 || failures[0] != "c 11h51m0s 10m0s" {
 			t.Errorf("failures %q", failures)
 		}
 	})
