@@ -151,7 +151,7 @@ func (v *Values) add(line string) error {
 	}
 	value, err := v.parse(line)
 	if err != nil {
-		return model.Errorf(model.Usage, "bad_value", "%s %q: %w", v.index, line, err)
+		return model.Errorf(model.Usage, "bad_value", "%s: %w", v.index, err)
 	}
 	return v.put(value)
 }

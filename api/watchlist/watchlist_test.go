@@ -130,7 +130,7 @@ func TestLinesOfLists(t *testing.T) {
 		t.Errorf("%d values of %s", n, v.Index())
 	}
 	for lines, want := range map[string]string{
-		"a01\n\nb02": `line 3: address "b02": expected a and hex digits`,
+		"a01\n\nb02": `line 3: address: expected a and hex digits`,
 		strings.Repeat("account 1\n", watchlist.MaxAccounts+1): "line 101: more than 100 extended public keys",
 		strings.Repeat("a", 70_000):                            "line 1 has more than",
 	} {

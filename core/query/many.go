@@ -84,7 +84,7 @@ func (qs Queries) Balances(ctx context.Context, index string, values []string) (
 		parsed := make([][]byte, len(values))
 		for i, text := range values {
 			if parsed[i], err = x.Parse(text); err != nil {
-				return nil, model.Errorf(model.Usage, "bad_value", "values[%d]: %s %q: %w", i, index, text, err)
+				return nil, model.Errorf(model.Usage, "bad_value", "values[%d]: %s: %w", i, index, err)
 			}
 		}
 		births, err := q.Births(q.R, x.Number, parsed)
@@ -148,7 +148,7 @@ func (q *Query) outputRefs(refs []string) ([]*model.UtxoPk, error) {
 		if !found && q.SpendIndex != nil {
 			value, err := q.SpendIndex.Parse(ref)
 			if err != nil {
-				return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %s %q: %w", i, q.SpendIndex.Name, ref, err)
+				return nil, model.Errorf(model.Usage, "bad_value", "outputs[%d]: %s: %w", i, q.SpendIndex.Name, err)
 			}
 			values, boxes = append(values, value), append(boxes, i)
 			continue

@@ -84,8 +84,8 @@ func (qs Queries) ValuesByText(ctx context.Context, index, prefix string, p Page
 			return nil, err
 		}
 		if !x.Active.Has(schema.FeaturePrefix) {
-			return nil, model.Errorf(model.Usage, "not_kept", "index %s does not keep its values in the order of their texts: "+
-				"set prefix: true for it, and run birthmark index add %s", index, index)
+			return nil, model.Errorf(model.Usage, "not_kept", "prefix search is not enabled for index %[1]s: "+
+				"set prefix: true for it, and run birthmark index add %[1]s", index)
 		}
 		if len(prefix) > schema.MaxTextSize {
 			return nil, model.Errorf(model.Usage, "bad_value",

@@ -230,7 +230,7 @@ func canonical(q *query.Query, t query.Term) (query.Term, error) {
 	}
 	raw, err := x.Parse(t.Value)
 	if err != nil {
-		return t, model.Errorf(model.Usage, "bad_value", "%s %q: %w", t.Index, t.Value, err)
+		return t, model.Errorf(model.Usage, "bad_value", "%s: %w", t.Index, err)
 	}
 	t.Value = x.Format(raw)
 	return t, nil

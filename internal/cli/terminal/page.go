@@ -34,7 +34,7 @@ func NewPage(w io.Writer, colour bool, chain model.Chain) *Page {
 func (p *Page) Printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
 
 // Fields prints a line per pair of a name, which is a string, and a value. Empty values are omitted. [Cells] explains
-// values.
+// values. Hashes are shortened to the width if the value has other words too.
 func (p *Page) Fields(pairs ...any) {
 	width := 0
 	for pair := range slices.Chunk(pairs, 2) {
@@ -45,6 +45,11 @@ func (p *Page) Fields(pairs ...any) {
 	for pair := range slices.Chunk(pairs, 2) {
 		if value := cellOf(pair[1]); value.text != "" {
 			name := Bold(pair[0])
+			if p.Width > 0 && strings.Contains(value.text, " ") {
+				line := []Cell{{text: strings.Repeat(" ", width)}, value}
+				shorten([][]Cell{line}, p.Width)
+				value = line[1]
+			}
 			p.Printf("%s%s  %s\n", p.Styled(name), name.pad(width), p.Styled(value))
 		}
 	}

@@ -29,6 +29,16 @@ func TestHashesAreShortenedToTheTerminal(t *testing.T) {
 	if got, want := table(40), "n  output                  note\n0  0123456789…789abcdef:1  a longer note\n1  short                   a longer note\n"; got != want {
 		t.Errorf("width 40:\n%s\nwant\n%s", got, want)
 	}
+	var b strings.Builder
+	p := NewPage(&b, false, nil)
+	p.Width = 40
+	p.Fields("hash", hash, "first seen", "block 9, "+hash)
+	if err := p.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if want := "hash        " + hash + "\nfirst seen  block 9, 012345678…789abcdef\n"; b.String() != want {
+		t.Errorf("fields:\n%s\nwant\n%s", b.String(), want)
+	}
 	if got := table(10); !strings.Contains(got, " 012345…abcdef:1 ") {
 		t.Errorf("width 10:\n%s", got)
 	}
