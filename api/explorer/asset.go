@@ -102,7 +102,7 @@ func (v *visit) asset() (*page, error) {
 	return p, r.metadata()
 }
 
-// named returns what the id of an asset contains, on chains whose ids have a name or a group.
+// named returns the parts of an asset's id, on chains whose ids have a name or a group.
 func (v *visit) named(id string) model.AssetName {
 	return query.NameInID(v.chain.Model, id)
 }
@@ -127,7 +127,7 @@ func (v *visit) assetGroup(id string) (*assetGroup, error) {
 	return &g, err
 }
 
-// AssetName returns the name that the issuer gave an asset, or the one in its id; empty if there is none.
+// AssetName returns the name that the issuer gave an asset, or the one in its id; empty without a name.
 func (v *visit) AssetName(a *query.AssetAnswer) string {
 	return query.AssetName(v.chain.Model, a)
 }
@@ -237,7 +237,7 @@ func (r *assetReader) transfers(after string) error {
 	return nil
 }
 
-// metadata reads what the issuer states about the asset.
+// metadata reads the issuer's statements about the asset.
 func (r *assetReader) metadata() (err error) {
 	b := r.body
 	if i := slices.IndexFunc(b.Events, func(e query.AssetEventAnswer) bool { return e.Action == "mint" }); i >= 0 {

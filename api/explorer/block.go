@@ -69,7 +69,7 @@ type blockBody struct {
 	Txs            []*query.TxAnswer
 	Pager          pager
 	Totals         *query.BlockTotalsAnswer
-	Reward         string          // what the miner gets; empty: unknown
+	Reward         string          // paid to the miner; empty: unknown
 	Coinbase       *query.TxAnswer // nil: none
 	Bare           bool            // too many inputs and outputs to show totals
 }

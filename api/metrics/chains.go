@@ -128,7 +128,7 @@ func (f *sink) sync(s served.State) {
 	}
 }
 
-// replica sends the metrics of a replica; those of a database that is none are 0.
+// replica sends the metrics of a replica; they are 0 for other databases.
 func (f *sink) replica(r *served.Replica) {
 	if r == nil {
 		r = new(served.Replica)

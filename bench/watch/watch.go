@@ -97,7 +97,7 @@ func (l *List) add(b *model.Block) error {
 	return nil
 }
 
-// Result returns what was measured.
+// Result returns the measurements.
 func (l *List) Result() *Result {
 	l.result.Values, l.result.Bytes = l.set.Count(), l.set.Size()
 	l.result.Millis = bench.Percentiles(l.took, time.Millisecond)

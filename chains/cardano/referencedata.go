@@ -47,7 +47,7 @@ func (c *chain) ReferenceAsset(id []byte) []byte {
 	return nil
 }
 
-// datumOf returns the datum of an output, inline or in the transaction that creates it; nil if there is none.
+// datumOf returns the datum of an output, inline or in the transaction that creates it; nil without a datum.
 func datumOf(tx *model.TxDetails, o *model.OutputDetails) []byte {
 	if o == nil {
 		return nil

@@ -228,7 +228,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// A database that is opened without recording keeps its numbers, so that a replica notices what it has missed.
+// A database that is opened without recording keeps its numbers, so that a replica notices missing segments.
 func TestUpdatesWithoutRecordingAreNumbered(t *testing.T) {
 	dir, s := t.TempDir(), memory.New()
 	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})

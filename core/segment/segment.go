@@ -16,7 +16,7 @@ import (
 	"birthmark/model"
 )
 
-// Kind is what an update does to the chain.
+// Kind is the effect of an update on the chain.
 type Kind byte
 
 const (

@@ -21,7 +21,7 @@ func (p *program) serveCommand() *cli.Command {
 		Flags: slices.Concat([]cli.Flag{
 			command.StringDefault("listen", "`ADDRESS` to listen on: host:port or unix:/path/of.sock", config.DefaultListen),
 			command.Bool("read-only", "do not sync; another process can"),
-			command.String("bootstrap", "restore the database from the snapshots at `URL` if there is none"), command.TrustFlag(),
+			command.String("bootstrap", "restore a missing database from the snapshots at `URL`"), command.TrustFlag(),
 		}, command.SourceFlags("`URI` of the source of the blocks; without one the database is only read"),
 			command.WriteFlags(), serverFlags(), command.DatabaseFlags(), command.ProfileFlags()),
 		Action: command.Profiled(p.serve),

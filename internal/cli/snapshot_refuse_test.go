@@ -87,7 +87,7 @@ func TestDamagedSnapshotsAreNamed(t *testing.T) {
 	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "300")
 	ask(t, nil, "snapshot", "create", "--db", db, "--to", repository)
 	for i := range 5 {
-		to := to + strconv.Itoa(i) // what an earlier restore checked is used again
+		to := to + strconv.Itoa(i) // files that an earlier restore checked are used again
 		path := anyFileOf(t, rng, filepath.Join(repository, "bitcoin-mainnet"))
 		text := []byte(readText(t, path))
 		at := rng.IntN(len(text))

@@ -53,7 +53,7 @@ func checkOf(id, sum string) string {
 	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(id+"\t"+sum)))
 }
 
-// identity returns what a table is recognized by; empty for files that may change.
+// identity returns the properties that identify a table; empty for files that may change.
 func identity(info fs.FileInfo) string {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || filepath.Ext(info.Name()) != ".sst" {

@@ -40,7 +40,7 @@ func folderOf(chain, network string) string {
 }
 
 // FindRepository returns the repository of a chain and network in a storage, or the only one there is if chain is empty.
-// The URL of the storage may also be that of a repository. The error is of kind NotFound (no_snapshot) if there is none.
+// The URL of the storage may also be that of a repository. The error is of kind NotFound (no_snapshot) without one.
 func FindRepository(ctx context.Context, t target.Target, chain, network string) (*Repository, error) {
 	var prefixes []string
 	if chain != "" {
@@ -103,7 +103,7 @@ func (r *Repository) String() string {
 	return base
 }
 
-// read returns a document of the repository. The error wraps [fs.ErrNotExist] if there is none.
+// read returns a document of the repository. The error wraps [fs.ErrNotExist] if it does not exist.
 func (r *Repository) read(ctx context.Context, name string) (text []byte, err error) {
 	err = retry(ctx, func() error {
 		f, err := r.storage.Open(ctx, r.prefix+name, 0)
@@ -125,7 +125,7 @@ func (r *Repository) write(ctx context.Context, name string, text []byte) error 
 	return r.storage.Put(ctx, r.prefix+name, content(text))
 }
 
-// latest reads latest.json. The error wraps [fs.ErrNotExist] if there is none.
+// latest reads latest.json. The error wraps [fs.ErrNotExist] if it does not exist.
 func (r *Repository) latest(ctx context.Context) (*latest, error) {
 	text, err := r.read(ctx, latestName)
 	if err != nil {

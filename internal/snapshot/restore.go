@@ -41,8 +41,8 @@ type Restored struct {
 	DownloadedBytes int64
 }
 
-// Restore writes a snapshot into dir, which must not exist or be empty. It uses what an interrupted Restore of any
-// snapshot left in the folder beside it. dir appears as a whole, after Check.
+// Restore writes a snapshot into dir, which must not exist or be empty. It uses the files that an
+// interrupted Restore of any snapshot left in the folder beside it. dir appears as a whole, after Check.
 func (r *Repository) Restore(ctx context.Context, s *Snapshot, dir string, o RestoreOptions) (*Restored, error) {
 	if err := mustBeEmpty(dir); err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ type download struct {
 	of   File
 }
 
-// resume hashes what is in the file. It starts over if that cannot be a part of the file.
+// resume hashes the content of the file. It starts over if that cannot be a part of the file.
 func (d *download) resume(ctx context.Context) error {
 	n, err := io.Copy(d.sum, reader{ctx, io.LimitReader(d.file, d.of.Size+1)})
 	if d.size = n; err != nil {

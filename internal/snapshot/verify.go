@@ -47,7 +47,7 @@ func (r *Repository) Verify(ctx context.Context, s *Snapshot, jobs int, progress
 	return problems, nil
 }
 
-// verify returns the fault of a file; empty if there is none.
+// verify returns the fault of a file; empty without one.
 func (r *Repository) verify(ctx context.Context, f File, advance func(int64)) (problem string, err error) {
 	sum, size := sha256.New(), int64(0)
 	err = retry(ctx, func() error {

@@ -22,7 +22,7 @@ type Work struct {
 	lock *storage.FileLock
 }
 
-// BeginWork takes the right for the database in dir, and removes what a killed process left. The error is of kind
+// BeginWork takes the right for the database in dir, and removes the files of a killed process. The error is of kind
 // Refused (snapshot_running) if another process has it.
 func BeginWork(dir, holder string) (*Work, error) {
 	w := &Work{dir: filepath.Join(dir, workName)}

@@ -117,7 +117,7 @@ var checkpointDistances = func() []uint64 {
 	return append(distances, deepest)
 }()
 
-// checkpoint answers the newest block at or before a slot, or with strict the one at the slot; null if there is none.
+// checkpoint returns the newest block at or before a slot, or with strict the one at the slot; null without one.
 func (q *request) checkpoint(text string) error {
 	slot, ok := readSlot(text)
 	if !ok {

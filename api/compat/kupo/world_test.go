@@ -96,7 +96,7 @@ func (r recorded) Follow(ctx context.Context, known []model.Point) iter.Seq2[mod
 	}
 }
 
-// answer is what a request returns.
+// answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header

@@ -37,7 +37,7 @@ func Start(ctx context.Context, qs query.Queries, known []model.Point) (p model.
 	return p, behind, err
 }
 
-// Confirmed returns the newest block with a number of confirmations, or the origin if there is none. [Follow] ends there
+// Confirmed returns the newest block with a number of confirmations, or the origin without one. [Follow] ends there
 // with [Filter.Confirmations].
 func Confirmed(ctx context.Context, qs query.Queries, confirmations int) (p model.Point, err error) {
 	err = qs.From(ctx, func(q *query.Query) error {
