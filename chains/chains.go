@@ -11,6 +11,7 @@ import (
 	"birthmark/chains/dogecoin"
 	"birthmark/chains/ergo"
 	"birthmark/chains/litecoin"
+	"birthmark/chains/tapyrus"
 	"birthmark/model"
 )
 
@@ -28,6 +29,7 @@ var registered = []registration{
 	{ergo.Name, ergo.Networks(), ergo.New},
 	of(litecoin.Spec),
 	of(dogecoin.Spec),
+	of(tapyrus.Spec),
 }
 
 // of registers a coin of Bitcoin's kind.

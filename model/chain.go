@@ -16,6 +16,8 @@ type Traits struct {
 	SpendIndex string
 	// ImpliedBurns: assets in a transaction's inputs that are not in its outputs are burned; no field states it.
 	ImpliedBurns bool
+	// ImpliedMints: assets in a transaction's outputs that are not in its inputs are minted; no field states it.
+	ImpliedMints bool
 	// Coinbase: a transaction without inputs is a coinbase.
 	Coinbase bool
 	// OutputOffset: [Tx.FirstOutput] may differ from 0.

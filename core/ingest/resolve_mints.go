@@ -104,10 +104,10 @@ func (v *resolver) readMints() error {
 	return nil
 }
 
-// isBalanced reports whether a transaction's assets must balance: every transaction on chains with implied burns,
+// isBalanced reports whether a transaction's assets must balance: every transaction on chains with implied burns or mints,
 // otherwise transactions that mint or burn. Genesis transactions may create assets without a mint.
 func (v *resolver) isBalanced(t *BatchTx) bool {
-	return len(t.mints) > 0 || (v.Traits.ImpliedBurns && !t.genesis)
+	return len(t.mints) > 0 || ((v.Traits.ImpliedBurns || v.Traits.ImpliedMints) && !t.genesis)
 }
 
 // assetDeltas computes the changes of asset totals, holdings and held assets, and balances the inputs and mints of each
@@ -161,7 +161,7 @@ func (v *resolver) assetDeltas() error {
 			}
 			b.add(h.Entries, -1)
 		}
-		if err := b.finish(v.Traits.ImpliedBurns); err != nil {
+		if err := b.finish(v.Traits.ImpliedBurns, v.Traits.ImpliedMints); err != nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(err))
 		}
 		for _, m := range t.mints {
@@ -228,8 +228,9 @@ func (b *assetBalance) add(entries []schema.AssetEntry, sign int) {
 	}
 }
 
-// finish records the remaining amounts as burns if burns are implied; otherwise it returns an error if any remain.
-func (b *assetBalance) finish(impliedBurns bool) error {
+// finish records the remaining amounts as burns and the missing ones as mints, if these are implied; otherwise it
+// returns an error if there are any.
+func (b *assetBalance) finish(impliedBurns, impliedMints bool) error {
 	if b == nil {
 		return nil
 	}
@@ -241,10 +242,10 @@ func (b *assetBalance) finish(impliedBurns bool) error {
 		n := b.left[birth]
 		i, stated := b.minted[birth]
 		switch {
-		case n.Sign() < 0:
+		case n.Sign() < 0 && !impliedMints:
 			return fmt.Errorf("creates %v of the asset born at %v without a mint", n.Neg(n), birth)
 		case n.Sign() == 0:
-		case !impliedBurns:
+		case n.Sign() > 0 && !impliedBurns:
 			return fmt.Errorf("loses %v of the asset born at %v without a burn", n, birth)
 		case stated:
 			t.mints[i].amount = n.Sub(t.mints[i].amount, n)

@@ -53,3 +53,50 @@ func (c *Chain) assets(spent []coin, outputs []output) []output {
 	}
 	return outputs
 }
+
+// Supply is what was issued and burned of an asset.
+type Supply struct{ Issued, Burned uint64 }
+
+// account adds what a transaction issues and burns.
+func (c *Chain) account(spent []coin, outputs []output) {
+	change := map[string]int64{}
+	for _, s := range spent {
+		for _, h := range s.held {
+			change[h.Asset] -= int64(h.Amount)
+		}
+	}
+	for _, o := range outputs {
+		for _, h := range o.held {
+			change[h.Asset] += int64(h.Amount)
+		}
+	}
+	for id, n := range change {
+		if n > 0 && c.supply[id] == nil {
+			c.supply[id] = new(Supply)
+			if c.first == "" {
+				c.first = id
+			}
+		}
+		switch {
+		case n > 0:
+			c.supply[id].Issued += uint64(n)
+		case n < 0:
+			c.supply[id].Burned += uint64(-n)
+		}
+	}
+}
+
+// Assets returns the supply of every asset, by its id.
+func (c *Chain) Assets() map[string]*Supply { return c.supply }
+
+// Held returns the amount of an asset in unspent outputs.
+func (c *Chain) Held(id string) (sum uint64) {
+	for _, u := range c.coins {
+		for _, h := range u.held {
+			if h.Asset == id {
+				sum += h.Amount
+			}
+		}
+	}
+	return sum
+}

@@ -32,6 +32,7 @@ type Chain struct {
 	coins   []coin // unspent
 	hog     *coin  // Litecoin's last output of the extension
 	first   string // asset that was issued first
+	supply  map[string]*Supply
 	blocks  [][]byte
 	counts  skeleton.Counts // of the current block
 }
@@ -60,7 +61,7 @@ func New(c *Coin, o Options) *Chain {
 	if o.TxsPerBlock == 0 {
 		o.TxsPerBlock = 10
 	}
-	return &Chain{coin: c, net: c.network(), options: o, rng: rand.New(rand.NewPCG(o.Seed, 1))}
+	return &Chain{coin: c, net: c.network(), options: o, rng: rand.New(rand.NewPCG(o.Seed, 1)), supply: map[string]*Supply{}}
 }
 
 // Replay returns a chain with the first n blocks of the chain of these options, which then continues in another way: it
@@ -246,6 +247,7 @@ func (c *Chain) transaction() (tx []byte, made []coin, fee uint64) {
 	}
 	if c.coin.assets != nil {
 		outputs = c.assets(spent, outputs)
+		c.account(spent, outputs)
 	}
 	keep := len(outputs)
 	if c.rng.IntN(10) == 0 {

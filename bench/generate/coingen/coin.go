@@ -15,6 +15,7 @@ import (
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/dogecoin"
 	"birthmark/chains/litecoin"
+	"birthmark/chains/tapyrus"
 )
 
 // Coin is a coin and what the generator knows of its blocks.
@@ -46,6 +47,10 @@ var Coins = []*Coin{
 		Spec: dogecoin.Spec, Network: "regtest", tail: mergedMining,
 		Genesis: Genesis("Nintondo", nintondo, 88, 1296688602, 2),
 	},
+	{
+		Spec: tapyrus.Spec, Network: "dev", Genesis: unhex(tapyrusGenesis), header: signedHeader, heightInCoinbase: true,
+		assets: &assets{issue: issueColor, wrap: wrapColor, apart: true},
+	},
 }
 
 // Find returns the coin with this name.
@@ -75,10 +80,7 @@ const (
 // its nonce.
 func Genesis(text, key string, coins uint64, time, nonce uint32) []byte {
 	script := append([]byte{4, 0xff, 0xff, 0, 0x1d, 1, 4}, push([]byte(text))...)
-	public, err := hex.DecodeString(key)
-	if err != nil {
-		panic(err) // invalid constant
-	}
+	public := unhex(key)
 	tx := binary.LittleEndian.AppendUint32(nil, 1)
 	tx = append(append(tx, 1), make([]byte, 32)...)
 	tx = binary.LittleEndian.AppendUint32(tx, 0xffffffff)
@@ -96,6 +98,14 @@ func Genesis(text, key string, coins uint64, time, nonce uint32) []byte {
 		raw = binary.LittleEndian.AppendUint32(raw, n)
 	}
 	return append(append(raw, 1), tx...)
+}
+
+func unhex(text string) []byte {
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		panic(err) // invalid constant
+	}
+	return b
 }
 
 // push returns the script that pushes up to 255 bytes.

@@ -1,14 +1,17 @@
 package coingen_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/core/coretest"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/cointest"
 	"birthmark/internal/testrun"
 	"birthmark/model"
@@ -103,9 +106,41 @@ func check(t *testing.T, db *core.DB, made *coingen.Chain) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkAssets(t, db, made)
 	want, got := made.Made(), status.Totals
 	if db.Tip() != made.Tip() || got.Blocks != uint64(want.Blocks) || got.Txs != uint64(want.Txs) ||
 		got.Inputs != uint64(want.Inputs) || got.Outputs != uint64(want.Outputs) || got.Assets != uint64(want.Assets) {
 		t.Errorf("tip %v, totals %+v; made %v, %+v", db.Tip(), got, made.Tip(), want)
+	}
+}
+
+// checkAssets compares the supply of every asset: issued − burned = held, and the holders hold it.
+func checkAssets(t *testing.T, db *core.DB, made *coingen.Chain) {
+	t.Helper()
+	if db.Chain().Traits().ImpliedMints && len(made.Assets()) < 10 {
+		t.Errorf("only %d assets", len(made.Assets()))
+	}
+	for id, want := range made.Assets() {
+		text := db.Chain().FormatAsset([]byte(id))
+		got, err := db.Asset(t.Context(), text)
+		held := fmt.Sprint(made.Held(id))
+		if err != nil || got.Minted != fmt.Sprint(want.Issued) || got.Burned != fmt.Sprint(want.Burned) || got.Supply != held {
+			t.Fatalf("%s: %+v, %v, expected %+v and %s held", text, got, err, want, held)
+		}
+		holders, err := db.AssetHolders(t.Context(), text, query.Page{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := uint64(0)
+		for _, h := range holders.Holders {
+			amount, err := strconv.ParseUint(h.Amount, 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += amount
+		}
+		if fmt.Sprint(sum) != held {
+			t.Fatalf("%s: the holders have %d, expected %s", text, sum, held)
+		}
 	}
 }
