@@ -32,7 +32,11 @@ func (d *decoder) build(b *model.Block) {
 func (d *decoder) transactions(b *model.Block) []model.Tx {
 	w := newBuilder(d.selected, len(d.names), d.txs)
 	w.points, w.user = &d.points, d.user
-	if w.user != nil {
+	switch {
+	case w.user == nil:
+	case d.unmined:
+		w.user.enterUnconfirmed()
+	default:
 		w.user.enter(b)
 	}
 	txs := make([]model.Tx, len(d.txs))

@@ -20,6 +20,7 @@ type decoder struct {
 	selected []adapter.Selected
 	user     *userIndexes // nil if no custom index is selected
 	raw      bool         // fill [model.Tx.Raw]
+	unmined  bool         // the transaction is in no block
 	signed   bool         // ids may be missing, as in a transaction that a client signed
 
 	s scanner

@@ -78,16 +78,15 @@ func (s *nodeSource) MempoolTxs(ctx context.Context, ids []model.Hash) ([]*model
 	return txs, err
 }
 
-// unconfirmed decodes a transaction that is not part of a block. Fields of the block are empty for custom indexes.
+// unconfirmed decodes a transaction that is in no block.
 func (d *decoder) unconfirmed(raw []byte) (*model.Unconfirmed, error) {
 	if err := d.oneTx(raw); err != nil {
 		return nil, err
 	}
-	keep := d.raw
-	d.raw = true
+	d.unmined = true
 	txs := d.transactions(nil)
+	d.unmined = false
 	d.keepRaw(txs)
-	d.raw = keep
 	return &model.Unconfirmed{Tx: txs[0], Size: len(txs[0].Raw), VSize: len(txs[0].Raw)}, nil
 }
 

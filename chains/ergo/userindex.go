@@ -34,6 +34,13 @@ func (u *userIndexes) enter(b *model.Block) {
 	u.run.Block()
 }
 
+// enterUnconfirmed starts a transaction that is in no block. Values that need the block, or the position in it, are left
+// out.
+func (u *userIndexes) enterUnconfirmed() {
+	u.block, u.Block = nil, blockFields{}
+	u.run.Unconfirmed(language.Bit("tx.index"))
+}
+
 // enterTx starts a transaction; tx has no outputs yet.
 func (u *userIndexes) enterTx(index int, tx *model.Tx, t *transaction) {
 	u.tx, u.source, u.Tx.Index = tx, t, index

@@ -83,6 +83,7 @@ func TestServeErgo(t *testing.T) {
 		{"explorer/api/v1/networkState", 200, fmt.Sprintf(`"height":%d`, tip)},
 		{"explorer/api/v1/blocks/" + blocks[9].ID.String(), 200, `"fields":{"`},
 		{"explorer/api/v1/tokens/listGenuine", 501, `"status":501`},
+		{"v1/ergo/tx/" + made.ID.String(), 200, `"status":"unconfirmed"`},
 		{"v1/ergo/mempool/transactions", 200, made.ID.String()},
 		{"v1/ergo/fees?target=2", 200, `"estimates":{"2":1250`},
 	} {

@@ -94,11 +94,25 @@ func (a *Answer) ID(id sigma.ID) { a.Hex(id[:]) }
 
 // Text appends a string.
 func (a *Answer) Text(text string) {
+	if plain(text) {
+		a.Add(`"`, text, `"`)
+		return
+	}
 	b, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // impossible for a string
 	}
 	a.Out = append(a.Out, b...)
+}
+
+// plain reports whether a string needs no escapes in JSON.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // Comma appends a comma before every item of a list but the first.

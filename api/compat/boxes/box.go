@@ -139,9 +139,6 @@ func (v *View) BoxesOf(ids []sigma.ID) ([]*model.UtxoPk, error) {
 	return pks, nil
 }
 
-// Spends returns the boxes that a transaction spends, in the order of its inputs.
-func (v *View) Spends(tx model.TxPk) ([]model.UtxoPk, error) { return v.Q.SpendsOf(tx) }
-
 // BoxesBetween calls visit with the boxes of the chain from a position on, until it returns false.
 func (v *View) BoxesBetween(from, to []byte, visit func(model.UtxoPk) (bool, error)) error {
 	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
@@ -157,18 +154,6 @@ func (v *View) BoxesBetween(from, to []byte, visit func(model.UtxoPk) (bool, err
 		}
 	}
 	return nil
-}
-
-// OutputsOf returns the boxes that a transaction of the chain creates.
-func (v *View) OutputsOf(tx model.TxPk, t *Tx) ([]Box, error) {
-	pks := make([]model.UtxoPk, len(t.Outputs))
-	for i := range pks {
-		var err error
-		if pks[i], err = tx.Utxo(i); err != nil {
-			return nil, err
-		}
-	}
-	return v.AllBoxes(pks)
 }
 
 // BoxIDs returns the ids of boxes of the chain.

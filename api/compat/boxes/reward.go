@@ -27,7 +27,7 @@ func (v *View) Reward(b *Block) (uint64, error) {
 	if len(outputs) < 2 || len(txs[0].Inputs) == 0 {
 		return 0, nil
 	}
-	spends, err := v.Spends(pk)
+	spends, err := v.Q.SpendsOf(pk)
 	if err != nil {
 		return 0, err
 	}

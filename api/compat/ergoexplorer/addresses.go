@@ -282,7 +282,12 @@ func (q *request) addPending(id model.Hash) error {
 	q.Hex(id[:])
 	q.Add(`,"creationTimestamp":`)
 	q.Uint(uint64(t.Seen().UnixMilli()))
-	return q.addEnds(parsed, inputs, data, outputs, nil)
+	full := boxes.FullTx{Tx: parsed, Inputs: inputs, Outputs: outputs, Data: data}
+	tokens, err := q.tokensOf(full)
+	if err != nil {
+		return err
+	}
+	return q.addEnds(&full, tokens, nil)
 }
 
 // pendingBoxes writes the unspent boxes that unconfirmed transactions create.

@@ -209,7 +209,7 @@ func tx(q *request, args []string) error {
 	if !ok {
 		return absent("transaction %s", args[0])
 	}
-	return q.addTx(pk, nil)
+	return q.addTxs([]model.TxPk{pk}, nil)
 }
 
 // txsSpending lists the transactions that spend a box of a template.

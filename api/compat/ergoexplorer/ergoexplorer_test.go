@@ -21,6 +21,8 @@ import (
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/memory"
 )
 
 const path = "/explorer"
@@ -34,7 +36,12 @@ type world struct {
 
 func newWorld(t testing.TB, network string) *world {
 	t.Helper()
-	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
+	return newWorldIn(t, network, memory.New())
+}
+
+func newWorldIn(t testing.TB, network string, store storage.Store) *world {
+	t.Helper()
+	w := &world{World: NewWorldIn(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"), store)}
 	w.Handler = ergoexplorer.New(ergoexplorer.Options{Chain: w.Chain, Path: path, AnyOrigin: true})
 	w.format = w.DB.Chain().Indexes()[0].Format
 	return w

@@ -51,18 +51,34 @@ func (q *request) addBoxItems(all []boxes.Box, n int) error {
 }
 
 // tokensIn returns what is known about the tokens in boxes.
-func (q *request) tokensIn(all []boxes.Box) (map[sigma.ID]*boxes.Token, error) {
+func (q *request) tokensIn(lists ...[]boxes.Box) (map[sigma.ID]*boxes.Token, error) {
 	var ids []sigma.ID
 	seen := map[sigma.ID]bool{}
-	for i := range all {
-		for _, t := range all[i].Box().Tokens {
-			if !seen[t.ID] {
-				seen[t.ID] = true
-				ids = append(ids, t.ID)
+	for _, all := range lists {
+		for i := range all {
+			for _, t := range all[i].Box().Tokens {
+				if !seen[t.ID] {
+					seen[t.ID] = true
+					ids = append(ids, t.ID)
+				}
 			}
 		}
 	}
 	return q.v.TokensOf(ids)
+}
+
+// tokensOf returns what is known about the tokens in the boxes of transactions.
+func (q *request) tokensOf(txs ...boxes.FullTx) (map[sigma.ID]*boxes.Token, error) {
+	var lists [][]boxes.Box
+	for i := range txs {
+		lists = append(lists, txs[i].Inputs, txs[i].Outputs)
+		for _, b := range txs[i].Data {
+			if b != nil {
+				lists = append(lists, []boxes.Box{*b})
+			}
+		}
+	}
+	return q.tokensIn(lists...)
 }
 
 // addBox writes an OutputInfo, or for an unconfirmed box the part of it that needs no block.
@@ -210,7 +226,7 @@ func kindName(raw []byte) string {
 			out.WriteRune(c)
 		}
 	}
-	return strings.NewReplacer("SCollection", "SColl").Replace(out.String())
+	return out.String()
 }
 
 // rendered returns a decoded constant as the explorer writes it: numbers, hex digits, and lists of these. ok is false

@@ -4,16 +4,30 @@ import (
 	"strconv"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
+
+// txRows is the number of transactions that are read together.
+const txRows = 20
 
 // addTxs writes transactions of the chain, as items of a list. With of, only their inputs and outputs that belong to it
 // are written.
 func (q *request) addTxs(pks []model.TxPk, of *boxes.Holder) error {
-	for i, pk := range pks {
-		q.Comma(i)
-		if err := q.addTx(pk, of); err != nil {
+	for i := 0; i < len(pks); i += txRows {
+		txs, err := q.v.FullTxs(pks[i:min(i+txRows, len(pks))])
+		if err != nil {
 			return err
+		}
+		tokens, err := q.tokensOf(txs...)
+		if err != nil {
+			return err
+		}
+		for n := range txs {
+			q.Comma(i + n)
+			if err := q.addTx(&txs[n], tokens, of); err != nil {
+				return err
+			}
 		}
 		if err := q.Flush(q.v); err != nil {
 			return err
@@ -23,65 +37,27 @@ func (q *request) addTxs(pks []model.TxPk, of *boxes.Holder) error {
 }
 
 // addTx writes a TransactionInfo.
-func (q *request) addTx(pk model.TxPk, of *boxes.Holder) error {
-	txs, err := q.v.Txs([]model.TxPk{pk})
-	if err != nil {
-		return err
-	}
-	t := txs[0]
-	b, err := q.v.Block(pk.Height())
-	if err != nil {
-		return err
-	}
-	number, err := q.v.TxNumber(pk)
-	if err != nil {
-		return err
-	}
+func (q *request) addTx(t *boxes.FullTx, tokens map[sigma.ID]*boxes.Token, of *boxes.Holder) error {
 	q.Add(`{"id":`)
 	q.Hex(t.ID[:])
 	q.Add(`,"blockId":`)
-	q.Hex(b.ID[:])
+	q.Hex(t.Block.ID[:])
 	q.Add(`,"inclusionHeight":`)
-	q.Int(int(b.Height))
+	q.Int(int(t.Block.Height))
 	q.Add(`,"timestamp":`)
-	q.Uint(b.Header.Timestamp)
+	q.Uint(t.Block.Header.Timestamp)
 	q.Add(`,"index":`)
-	q.Int(q.v.Q.TxIndex(pk))
+	q.Int(q.v.Q.TxIndex(t.Pk))
 	q.Add(`,"globalIndex":`)
-	q.Uint(number)
+	q.Uint(t.Number)
 	q.Add(`,"numConfirmations":`)
-	q.Int(q.v.Height() - int(b.Height) + 1)
-	spends, err := q.v.Spends(pk)
-	if err != nil {
-		return err
-	}
-	inputs, err := q.v.UnspentBoxes(spends)
-	if err != nil {
-		return err
-	}
-	outputs, err := q.v.OutputsOf(pk, t)
-	if err != nil {
-		return err
-	}
-	data, err := q.v.Inputs(t.DataInputs)
-	if err != nil {
-		return err
-	}
-	return q.addEnds(t, inputs, data, outputs, of)
+	q.Int(q.v.Height() - int(t.Block.Height) + 1)
+	return q.addEnds(t, tokens, of)
 }
 
 // addEnds writes inputs, data inputs and outputs of a transaction, and the end of it.
-func (q *request) addEnds(t *boxes.Tx, inputs []boxes.Box, data []*boxes.Box, outputs []boxes.Box, of *boxes.Holder) error {
-	all := append(append([]boxes.Box{}, inputs...), outputs...)
-	for _, b := range data {
-		if b != nil {
-			all = append(all, *b)
-		}
-	}
-	tokens, err := q.tokensIn(all)
-	if err != nil {
-		return err
-	}
+func (q *request) addEnds(t *boxes.FullTx, tokens map[sigma.ID]*boxes.Token, of *boxes.Holder) error {
+	inputs, data, outputs := t.Inputs, t.Data, t.Outputs
 	own := func(b *boxes.Box) bool { return of == nil || of.Owns(b) }
 	q.Add(`,"inputs":[`)
 	n := 0
@@ -89,7 +65,7 @@ func (q *request) addEnds(t *boxes.Tx, inputs []boxes.Box, data []*boxes.Box, ou
 		if own(&inputs[i]) {
 			q.Comma(n)
 			n++
-			if err := q.addInput(&inputs[i], t, i, tokens); err != nil {
+			if err := q.addInput(&inputs[i], t.Tx, i, tokens); err != nil {
 				return err
 			}
 		}

@@ -71,13 +71,22 @@ func (q *request) addIndexed(b *boxes.Box) error {
 	return nil
 }
 
+// txRows is the number of transactions that are read together.
+const txRows = 20
+
 // addTxs writes a list of transactions of the chain.
 func (q *request) addTxs(pks []model.TxPk) error {
 	q.Add("[")
-	for i, pk := range pks {
-		q.Comma(i)
-		if err := q.addTx(pk); err != nil {
+	for i := 0; i < len(pks); i += txRows {
+		txs, err := q.v.FullTxs(pks[i:min(i+txRows, len(pks))])
+		if err != nil {
 			return err
+		}
+		for n := range txs {
+			q.Comma(i + n)
+			if err := q.addFull(&txs[n]); err != nil {
+				return err
+			}
 		}
 		if err := q.Flush(q.v); err != nil {
 			return err
@@ -87,67 +96,51 @@ func (q *request) addTxs(pks []model.TxPk) error {
 	return nil
 }
 
-// addTx writes a transaction of the chain as the extra index has it.
+// addTx writes a transaction of the chain.
 func (q *request) addTx(pk model.TxPk) error {
-	txs, err := q.v.Txs([]model.TxPk{pk})
+	txs, err := q.v.FullTxs([]model.TxPk{pk})
 	if err != nil {
 		return err
 	}
-	t := txs[0]
-	b, err := q.v.Block(pk.Height())
-	if err != nil {
-		return err
-	}
-	number, err := q.v.TxNumber(pk)
-	if err != nil {
-		return err
-	}
+	return q.addFull(&txs[0])
+}
+
+// addFull writes a transaction as the extra index has it.
+func (q *request) addFull(t *boxes.FullTx) error {
 	q.Add(`{"id":`)
 	q.Hex(t.ID[:])
 	q.Add(`,"blockId":`)
-	q.Hex(b.ID[:])
+	q.Hex(t.Block.ID[:])
 	q.Add(`,"inclusionHeight":`)
-	q.Int(int(b.Height))
+	q.Int(int(t.Block.Height))
 	q.Add(`,"timestamp":`)
-	q.Uint(b.Header.Timestamp)
+	q.Uint(t.Block.Header.Timestamp)
 	q.Add(`,"index":`)
-	q.Int(q.v.Q.TxIndex(pk))
+	q.Int(q.v.Q.TxIndex(t.Pk))
 	q.Add(`,"globalIndex":`)
-	q.Uint(number)
+	q.Uint(t.Number)
 	q.Add(`,"numConfirmations":`)
-	q.Int(q.v.Height() - int(b.Height))
+	q.Int(q.v.Height() - int(t.Block.Height))
 	q.Add(`,"inputs":[`)
-	spends, err := q.v.Spends(pk)
-	if err != nil {
-		return err
-	}
-	inputs, err := q.v.UnspentBoxes(spends)
-	if err != nil {
-		return err
-	}
 	n := 0
-	for i := range inputs {
-		in := &inputs[i]
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
 		if in.Genesis {
 			continue
 		}
 		q.Comma(n)
 		n++
-		in.Spend = &boxes.Spend{Tx: t, Index: i}
+		in.Spend = &boxes.Spend{Tx: t.Tx, Index: i}
 		if err := q.addIndexed(in); err != nil {
 			return err
 		}
 	}
 	q.Add("],")
-	q.AddDataInputs(t)
+	q.AddDataInputs(t.Tx)
 	q.Add(`,"outputs":[`)
-	outputs, err := q.v.OutputsOf(pk, t)
-	if err != nil {
-		return err
-	}
-	for i := range outputs {
+	for i := range t.Outputs {
 		q.Comma(i)
-		if err := q.addIndexed(&outputs[i]); err != nil {
+		if err := q.addIndexed(&t.Outputs[i]); err != nil {
 			return err
 		}
 	}

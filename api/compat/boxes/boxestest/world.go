@@ -23,6 +23,7 @@ import (
 	"birthmark/core/pending"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/model"
+	"birthmark/storage"
 	"birthmark/storage/memory"
 )
 
@@ -47,6 +48,12 @@ func Indexes() []string {
 // of the genesis boxes of the network in chains/ergo/genesis.
 func NewWorld(t testing.TB, network, genesis string) *World {
 	t.Helper()
+	return NewWorldIn(t, network, genesis, memory.New())
+}
+
+// NewWorldIn is [NewWorld] with a store, which the caller closes.
+func NewWorldIn(t testing.TB, network, genesis string, store storage.Store) *World {
+	t.Helper()
 	c, err := ergo.New(network)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +63,7 @@ func NewWorld(t testing.TB, network, genesis string) *World {
 		t.Fatal(err)
 	}
 	hot := model.IndexOptions{Balance: true, Unspent: true, History: true}
-	w.DB, err = core.Open(t.Context(), memory.New(), core.Options{
+	w.DB, err = core.Open(t.Context(), store, core.Options{
 		Chain: c, Indexes: Indexes(), Raw: true, CacheBytes: 4 << 20,
 		Keep: map[string]model.IndexOptions{boxes.TreeIndex: hot, boxes.TemplateIndex: hot},
 	})
