@@ -96,8 +96,10 @@ var rules = []rule{
 		"model", "api/problem", "api/ratelimit", "api/compat/account", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block",
 	}},
 	{from: "api/compat/utxo", may: []string{"model", "core/schema", "core/query/...", "chains/cardano/..."}},
+	{from: "api/compat/blockfrost/contents", may: []string{"model", "chains/cardano/..."}},
 	{from: "api/compat/blockfrost", may: []string{
-		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
+		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
+		"api/compat/blockfrost/contents", "chains/cardano/...",
 	}},
 	{from: "api/compat/kupo", may: []string{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",

@@ -123,3 +123,7 @@ func readPlutus(w *cbor.Walker, depth int) any {
 	w.Fail("expected Plutus data")
 	return nil
 }
+
+// PlutusJSON returns Plutus data as cardano-cli writes it with the detailed schema, nil if it is malformed or nested too
+// deep.
+func PlutusJSON(raw []byte) any { return plutusJSON(raw) }

@@ -62,15 +62,22 @@ func difference(at string, got, want any) string {
 
 func text(v any) string { return fmt.Sprintf("%.3000v", v) }
 
-// Random blocks and transactions are those of the model, on real blocks.
-func TestBlocksAndTransactions(t *testing.T) {
+// Answers are those of the model, on real blocks: blocks and transactions, their parts, and the lists of random addresses,
+// credentials, accounts, assets and policies.
+func TestRealBlocks(t *testing.T) {
 	w := preview(t, model.HeightPk(testrun.Amount(50_939, 4_000)))
+	t.Run("blocks and transactions", w.blocksAndTransactions)
+	t.Run("parts of transactions", w.partsOfTransactions)
+	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
+}
+
+func (w *world) blocksAndTransactions(t *testing.T) {
 	rng := testseed.Rand(t)
 	var txs []*naiveTx
 	for _, b := range w.naive.blocks {
 		txs = append(txs, b.txs...)
 	}
-	for range testrun.Rounds(t, testrun.Amount(200, 60)) {
+	for range testrun.Rounds(t, testrun.Amount(80, 40)) {
 		b := w.naive.blocks[rng.IntN(len(w.naive.blocks))]
 		ref := b.Hash.String()
 		if rng.IntN(2) == 0 {

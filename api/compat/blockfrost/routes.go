@@ -23,9 +23,10 @@ const (
 	needsStakes     = "needs the stake distribution of each epoch, which is in no block"
 	needsIndex      = "needs an index that this server does not have"
 	needsEvaluator  = "needs an evaluator of Plutus scripts: use Ogmios"
-	needsOffchain   = "needs data outside of the chain, which this server does not fetch"
+	needsOffchain   = "needs data outside of the chain, such as registries, which this server does not fetch"
 	needsKeys       = "this server does not derive addresses: derive them from the extended public key in the client"
 	needsStatistics = "this server does not count requests per project: see its endpoint /metrics for Prometheus"
+	needsSums       = "needs sums of epochs, which this server does not keep"
 	needsEras       = "needs the node's summary of eras"
 	notIPFS         = "this server is no gateway to IPFS"
 )
@@ -48,7 +49,7 @@ var routes = []route{
 	{method: get, path: "mempool/addresses/{address}", reason: needsNode},
 	{method: get, path: "epochs/latest/parameters", reason: needsNode},
 	{method: get, path: "epochs/{number}/parameters", reason: needsLedger},
-	{method: get, path: "accounts/{stake_address}", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}", answer: account},
 	{method: post, path: "utils/txs/evaluate", reason: needsEvaluator},
 	{method: post, path: "utils/txs/evaluate/utxos", reason: needsEvaluator},
 
@@ -64,14 +65,14 @@ var routes = []route{
 	{method: get, path: "blocks/{block}/txs/cbor", answer: blockCBOR},
 	{method: get, path: "blocks/{block}/addresses", answer: blockAddresses},
 
-	{method: get, path: "epochs/latest", reason: needsIndex},
-	{method: get, path: "epochs/{number}", reason: needsIndex},
-	{method: get, path: "epochs/{number}/next", reason: needsIndex},
-	{method: get, path: "epochs/{number}/previous", reason: needsIndex},
+	{method: get, path: "epochs/latest", reason: needsSums},
+	{method: get, path: "epochs/{number}", reason: needsSums},
+	{method: get, path: "epochs/{number}/next", reason: needsSums},
+	{method: get, path: "epochs/{number}/previous", reason: needsSums},
 	{method: get, path: "epochs/{number}/stakes", reason: needsStakes},
 	{method: get, path: "epochs/{number}/stakes/{pool_id}", reason: needsStakes},
-	{method: get, path: "epochs/{number}/blocks", reason: needsIndex},
-	{method: get, path: "epochs/{number}/blocks/{pool_id}", reason: needsIndex},
+	{method: get, path: "epochs/{number}/blocks", answer: epochBlocks},
+	{method: get, path: "epochs/{number}/blocks/{pool_id}", answer: epochBlocksOfPool},
 
 	{method: get, path: "txs/{hash}", answer: oneTx},
 	{method: get, path: "txs/{hash}/utxos", answer: txUTXOs},
@@ -87,13 +88,13 @@ var routes = []route{
 	{method: get, path: "txs/{hash}/pool_updates", reason: needsIndex},
 	{method: get, path: "txs/{hash}/pool_retires", answer: txPoolRetires},
 
-	{method: get, path: "addresses/{address}", reason: needsIndex},
-	{method: get, path: "addresses/{address}/extended", reason: needsIndex},
-	{method: get, path: "addresses/{address}/total", reason: needsIndex},
-	{method: get, path: "addresses/{address}/utxos", reason: needsIndex},
-	{method: get, path: "addresses/{address}/utxos/{asset}", reason: needsIndex},
-	{method: get, path: "addresses/{address}/txs", reason: needsIndex},
-	{method: get, path: "addresses/{address}/transactions", reason: needsIndex},
+	{method: get, path: "addresses/{address}", answer: oneAddress},
+	{method: get, path: "addresses/{address}/extended", reason: needsOffchain},
+	{method: get, path: "addresses/{address}/total", answer: addressTotal},
+	{method: get, path: "addresses/{address}/utxos", answer: addressUTXOs},
+	{method: get, path: "addresses/{address}/utxos/{asset}", answer: addressUTXOsOf},
+	{method: get, path: "addresses/{address}/txs", answer: addressTxs},
+	{method: get, path: "addresses/{address}/transactions", answer: addressTransactions},
 
 	{method: get, path: "accounts/{stake_address}/rewards", reason: needsRewards},
 	{method: get, path: "accounts/{stake_address}/history", reason: needsStakes},
@@ -101,29 +102,29 @@ var routes = []route{
 	{method: get, path: "accounts/{stake_address}/registrations", reason: needsIndex},
 	{method: get, path: "accounts/{stake_address}/withdrawals", reason: needsIndex},
 	{method: get, path: "accounts/{stake_address}/mirs", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/addresses", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/addresses/assets", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/addresses/total", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/utxos", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/transactions", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/addresses", answer: accountAddresses},
+	{method: get, path: "accounts/{stake_address}/addresses/assets", answer: accountAssets},
+	{method: get, path: "accounts/{stake_address}/addresses/total", answer: accountTotal},
+	{method: get, path: "accounts/{stake_address}/utxos", answer: accountUTXOs},
+	{method: get, path: "accounts/{stake_address}/transactions", answer: accountTransactions},
 
-	{method: get, path: "assets", reason: needsIndex},
-	{method: get, path: "assets/{asset}", reason: needsIndex},
-	{method: get, path: "assets/{asset}/history", reason: needsIndex},
-	{method: get, path: "assets/{asset}/txs", reason: needsIndex},
-	{method: get, path: "assets/{asset}/transactions", reason: needsIndex},
-	{method: get, path: "assets/{asset}/addresses", reason: needsIndex},
-	{method: get, path: "assets/{asset}/utxos", reason: needsIndex},
-	{method: get, path: "assets/policy/{policy_id}", reason: needsIndex},
+	{method: get, path: "assets", answer: assets},
+	{method: get, path: "assets/{asset}", answer: oneAsset},
+	{method: get, path: "assets/{asset}/history", answer: assetEvents},
+	{method: get, path: "assets/{asset}/txs", answer: assetTxs},
+	{method: get, path: "assets/{asset}/transactions", answer: assetTransactions},
+	{method: get, path: "assets/{asset}/addresses", answer: assetAddresses},
+	{method: get, path: "assets/{asset}/utxos", answer: assetUTXOs},
+	{method: get, path: "assets/policy/{policy_id}", answer: policyAssets},
 
 	{method: get, path: "scripts", reason: needsIndex},
-	{method: get, path: "scripts/{script_hash}", reason: needsIndex},
-	{method: get, path: "scripts/{script_hash}/json", reason: needsIndex},
-	{method: get, path: "scripts/{script_hash}/cbor", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}", answer: oneScript},
+	{method: get, path: "scripts/{script_hash}/json", answer: scriptJSON},
+	{method: get, path: "scripts/{script_hash}/cbor", answer: scriptCBOR},
 	{method: get, path: "scripts/{script_hash}/redeemers", reason: needsIndex},
-	{method: get, path: "scripts/{script_hash}/utxos", reason: needsIndex},
-	{method: get, path: "scripts/datum/{datum_hash}", reason: needsIndex},
-	{method: get, path: "scripts/datum/{datum_hash}/cbor", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}/utxos", answer: scriptUTXOs},
+	{method: get, path: "scripts/datum/{datum_hash}", answer: datumJSON},
+	{method: get, path: "scripts/datum/{datum_hash}/cbor", answer: datumCBOR},
 
 	{method: get, path: "metadata/txs/labels", reason: needsIndex},
 	{method: get, path: "metadata/txs/labels/{label}", reason: needsIndex},

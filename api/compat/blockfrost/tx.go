@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/core/schema"
@@ -120,7 +121,7 @@ type txJSON struct {
 type decoded struct {
 	pk   model.TxPk
 	raw  []byte
-	body body
+	body contents.Body
 	*utxo.Tx
 	details *model.TxDescription
 }
@@ -146,14 +147,14 @@ func (q *request) decodeTx(pk model.TxPk) (*decoded, error) {
 	d := &decoded{pk: pk, raw: raws[0], Tx: &utxo.Tx{RawTx: t}}
 	d.details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raws[0], nil)
 	if err == nil {
-		d.body, err = readBody(t.Body)
+		d.body, err = contents.ReadBody(t.Body)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("raw transaction %v: %w", pk, err)
 	}
 	if t.Failed { // nothing but its collateral counts
-		d.body.mints, d.details.Certificates, d.details.Withdrawals = nil, nil, nil
-		d.body.donation = 0
+		d.body.Mints, d.details.Certificates, d.details.Withdrawals = nil, nil, nil
+		d.body.Donation = 0
 	}
 	return d, nil
 }
@@ -196,8 +197,8 @@ func oneTx(q *request) error {
 		Hash: ids[0].String(), Block: at.Hash.String(), BlockHeight: uint32(d.pk.Height()), BlockTime: at.Time, Slot: at.Slot,
 		Index: q.Q.TxIndex(d.pk), OutputAmount: assets.amounts(), Size: d.size(),
 		InvalidBefore: slotText(d.details.ValidFrom), InvalidHereafter: slotText(d.details.ValidTo),
-		UtxoCount: len(spent) + len(created), ValidContract: !d.Failed, TreasuryDonation: decimal(d.body.donation),
-		WithdrawalCount: len(d.details.Withdrawals), AssetMintOrBurnCount: d.body.mintCount(),
+		UtxoCount: len(spent) + len(created), ValidContract: !d.Failed, TreasuryDonation: decimal(d.body.Donation),
+		WithdrawalCount: len(d.details.Withdrawals), AssetMintOrBurnCount: d.body.MintCount(),
 		RedeemerCount: len(d.Witnessed().Redeemers),
 	}
 	left := new(big.Int).Sub(in, out)
@@ -211,7 +212,7 @@ func oneTx(q *request) error {
 		n, _ := new(big.Int).SetString(w.Amount, 10)
 		deposit.Add(deposit, n)
 	}
-	t.Deposit = deposit.Sub(deposit, new(big.Int).SetUint64(d.body.donation)).String()
+	t.Deposit = deposit.Sub(deposit, new(big.Int).SetUint64(d.body.Donation)).String()
 	q.countCertificates(d, t)
 	q.answer = t
 	return nil
@@ -414,10 +415,10 @@ func (q *request) createdBy(d *decoded) ([]outputJSON, error) {
 		}
 		all = append(all, o)
 	}
-	if d.body.collateralReturn == nil || d.Failed {
+	if d.body.CollateralReturn == nil || d.Failed {
 		return all, nil
 	}
-	returned, err := utxo.ReadOutput(d.body.collateralReturn)
+	returned, err := utxo.ReadOutput(d.body.CollateralReturn)
 	if err != nil {
 		return nil, err
 	}

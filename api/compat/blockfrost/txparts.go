@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
@@ -106,7 +107,7 @@ func (q *request) redeemers(d *decoded) ([]redeemerJSON, error) {
 	}
 	for i := range redeemers {
 		r := &redeemers[i]
-		script := d.body.scriptOf(r, func(i uint64) []byte { return spent[i] })
+		script := d.body.ScriptOf(r, func(i uint64) []byte { return spent[i] })
 		if script == nil || r.Purpose >= uint64(len(ledger.RedeemerPurposes)) {
 			return nil, newFault(http.StatusNotImplemented, "the script of redeemer "+strconv.Itoa(i)+" cannot be determined")
 		}
@@ -143,8 +144,8 @@ func (q *request) spentAddresses(d *decoded, redeemers []ledger.Redeemer) (map[u
 	var in []model.Input
 	var at []uint64
 	for i := range redeemers {
-		if r := &redeemers[i]; r.Purpose == ledger.PurposeSpend && r.Index < uint64(len(d.body.inputs)) {
-			in, at = append(in, d.body.inputs[r.Index]), append(at, r.Index)
+		if r := &redeemers[i]; r.Purpose == ledger.PurposeSpend && r.Index < uint64(len(d.body.Inputs)) {
+			in, at = append(in, d.body.Inputs[r.Index]), append(at, r.Index)
 		}
 	}
 	found, err := q.Q.Prevouts(in)
@@ -289,7 +290,7 @@ func txMIRs(q *request) error {
 	if err != nil {
 		return err
 	}
-	all := []mir{}
+	all := []contents.Reward{}
 	for i := range d.details.Certificates {
 		all = append(all, q.mirsOf(d, i)...)
 	}
@@ -298,11 +299,11 @@ func txMIRs(q *request) error {
 }
 
 // mirsOf returns the payments of rewards of a certificate.
-func (q *request) mirsOf(d *decoded, i int) []mir {
-	if i >= len(d.body.certificates) {
+func (q *request) mirsOf(d *decoded, i int) []contents.Reward {
+	if i >= len(d.body.Certificates) {
 		return nil
 	}
-	return q.mirs(i, d.body.certificates[i])
+	return contents.RewardsOf(i, d.body.Certificates[i], q.stakeAddress)
 }
 
 func txPoolRetires(q *request) error {

@@ -27,6 +27,7 @@ const path = "/api/v0"
 type world struct {
 	db    *core.DB
 	naive *naive
+	moved bool // blocks were added after pages were read
 	http.Handler
 }
 

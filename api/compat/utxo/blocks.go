@@ -36,7 +36,18 @@ func (q *Reader) ReadPoints(heights ...model.HeightPk) error {
 		}
 	}
 	q.heights = missing
-	rows, err := q.Q.BlockRows(missing)
+	at := slices.Clone(missing)
+	for i, h := range at {
+		if h > 0 {
+			continue
+		}
+		first, err := q.Q.FirstBlock() // outputs of the genesis have height 0, where there may be no block
+		if err != nil {
+			return err
+		}
+		at[i] = first
+	}
+	rows, err := q.Q.BlockRows(at)
 	if err != nil {
 		return err
 	}

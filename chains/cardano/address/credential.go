@@ -199,3 +199,9 @@ func FormatGovernance(kind string, cred []byte) string {
 
 // FormatVRFKey returns the verification key of a VRF in bech32 (CIP-5): vrf_vk1….
 func FormatVRFKey(key []byte) string { return encodeBech32("vrf_vk", key) }
+
+// IsPool reports whether text is the id of a pool in bech32.
+func IsPool(text string) bool {
+	hash, err := decodeBech32(text)
+	return err == nil && len(hash) == CredentialSize && FormatPoolHash(hash) == text
+}

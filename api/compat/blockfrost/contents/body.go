@@ -1,8 +1,7 @@
-package blockfrost
+package contents
 
 import (
 	"bytes"
-	"encoding/hex"
 	"math/big"
 	"slices"
 	"strconv"
@@ -25,20 +24,20 @@ const (
 	bodyDonation         = 22
 )
 
-// body is the parts of a transaction body that [model.TxDetails] does not have. Values point into the bytes.
-type body struct {
-	inputs           []model.Input // regular ones, in the order of the ledger
-	certificates     [][]byte
-	accounts         [][]byte            // of withdrawals, in the order of the ledger
-	mints            map[string][][]byte // names by policy
-	collateralReturn []byte
-	voters           [][]byte // in the order of the ledger, as [kind, hash]
-	proposals        [][]byte
-	donation         uint64
+// Body is the parts of a transaction body that [model.TxDetails] does not have. Values point into the bytes.
+type Body struct {
+	Inputs           []model.Input // regular ones, in the order of the ledger
+	Certificates     [][]byte
+	Accounts         [][]byte            // of withdrawals, in the order of the ledger
+	Mints            map[string][][]byte // names by policy
+	CollateralReturn []byte
+	Voters           [][]byte // in the order of the ledger, as [kind, hash]
+	Proposals        [][]byte
+	Donation         uint64
 }
 
-// readBody reads a body; nil is that of Byron, which has none of the parts.
-func readBody(raw []byte) (b body, err error) {
+// ReadBody reads a body; nil is that of Byron, which has none of the parts.
+func ReadBody(raw []byte) (b Body, err error) {
 	if raw == nil {
 		return b, nil
 	}
@@ -52,41 +51,41 @@ func readBody(raw []byte) (b body, err error) {
 		switch key {
 		case bodyInputs:
 			for n := in.Set("inputs"); in.More(&n); {
-				b.inputs = append(b.inputs, ledger.ReadOutpoint(&in))
+				b.Inputs = append(b.Inputs, ledger.ReadOutpoint(&in))
 			}
 		case bodyCertificates:
-			b.certificates = items(&in, "certificates")
+			b.Certificates = items(&in, "certificates")
 		case bodyWithdrawals:
 			for n := in.Map("withdrawals"); in.More(&n); {
-				b.accounts = append(b.accounts, in.Bytes("reward account"))
+				b.Accounts = append(b.Accounts, in.Bytes("reward account"))
 				in.Skip("amount")
 			}
 		case bodyMint:
-			b.mints = readMints(&in)
+			b.Mints = readMints(&in)
 		case bodyCollateralReturn:
-			b.collateralReturn = in.Data
+			b.CollateralReturn = in.Data
 		case bodyVotes:
 			for n := in.Map("votes"); in.More(&n); {
-				b.voters = append(b.voters, in.Item("voter"))
+				b.Voters = append(b.Voters, in.Item("voter"))
 				in.Skip("votes of a voter")
 			}
 		case bodyProposals:
-			b.proposals = items(&in, "proposals")
+			b.Proposals = items(&in, "proposals")
 		case bodyDonation:
-			b.donation = in.Uint("donation")
+			b.Donation = in.Uint("donation")
 		}
 		if in.Err != nil {
 			return b, in.Err
 		}
 	}
-	slices.SortFunc(b.inputs, func(x, y model.Input) int {
+	slices.SortFunc(b.Inputs, func(x, y model.Input) int {
 		if c := bytes.Compare(x.Tx[:], y.Tx[:]); c != 0 {
 			return c
 		}
 		return int(x.Index) - int(y.Index)
 	})
-	slices.SortFunc(b.accounts, compareAccounts)
-	slices.SortFunc(b.voters, compareVoters)
+	slices.SortFunc(b.Accounts, compareAccounts)
+	slices.SortFunc(b.Voters, compareVoters)
 	return b, w.Err
 }
 
@@ -113,8 +112,9 @@ func readMints(w *cbor.Walker) map[string][][]byte {
 	return all
 }
 
-func (b *body) mintCount() (n int) {
-	for _, names := range b.mints {
+// MintCount returns the number of assets that the transaction mints or burns.
+func (b *Body) MintCount() (n int) {
+	for _, names := range b.Mints {
 		n += len(names)
 	}
 	return n
@@ -154,9 +154,9 @@ func readVoter(item []byte) (kind uint64, hash []byte) {
 	return f.Uint("kind of a voter"), f.Bytes("hash of a voter")
 }
 
-// scriptOf returns the hash of the script that a redeemer is for, nil if it is unknown. spent is the address of the input
+// ScriptOf returns the hash of the script that a redeemer is for, nil if it is unknown. spent is the address of the input
 // at a position.
-func (b *body) scriptOf(r *ledger.Redeemer, spent func(i uint64) []byte) []byte {
+func (b *Body) ScriptOf(r *ledger.Redeemer, spent func(i uint64) []byte) []byte {
 	at := func(list [][]byte) []byte {
 		if r.Index < uint64(len(list)) {
 			return list[r.Index]
@@ -170,23 +170,23 @@ func (b *body) scriptOf(r *ledger.Redeemer, spent func(i uint64) []byte) []byte 
 			return cred[1:]
 		}
 	case 1: // mint
-		policies := make([][]byte, 0, len(b.mints))
-		for p := range b.mints {
+		policies := make([][]byte, 0, len(b.Mints))
+		for p := range b.Mints {
 			policies = append(policies, []byte(p))
 		}
 		slices.SortFunc(policies, bytes.Compare)
 		return at(policies)
 	case 2: // cert
-		return certificateScript(at(b.certificates))
+		return certificateScript(at(b.Certificates))
 	case 3: // reward
-		if account := at(b.accounts); len(account) > 1 {
+		if account := at(b.Accounts); len(account) > 1 {
 			return account[1:]
 		}
 	case 4: // vote
-		_, hash := readVoter(at(b.voters))
+		_, hash := readVoter(at(b.Voters))
 		return hash
 	case 5: // propose
-		return guardrail(at(b.proposals))
+		return guardrail(at(b.Proposals))
 	}
 	return nil
 }
@@ -226,8 +226,8 @@ func guardrail(item []byte) []byte {
 	return nil
 }
 
-// mir is a payment of rewards by a certificate (move_instantaneous_rewards).
-type mir struct {
+// Reward is a payment of rewards by a certificate (move_instantaneous_rewards).
+type Reward struct {
 	Pot       string `json:"pot"`
 	CertIndex int    `json:"cert_index"`
 	Address   string `json:"address"`
@@ -236,8 +236,9 @@ type mir struct {
 
 const certificateMIR = 6
 
-// mirs returns the payments of a certificate, of which there are none if it moves lovelace between reserves and treasury.
-func (q *request) mirs(index int, item []byte) (all []mir) {
+// RewardsOf returns the payments of a certificate, of which there are none if it moves lovelace between reserves and
+// treasury. address formats a stored stake credential.
+func RewardsOf(index int, item []byte, address func(cred []byte) string) (all []Reward) {
 	w := cbor.Walker{Data: item}
 	f := w.Fields("certificate")
 	if f.Uint("type") != certificateMIR {
@@ -260,7 +261,7 @@ func (q *request) mirs(index int, item []byte) (all []mir) {
 		if in.Err != nil {
 			return all
 		}
-		all = append(all, mir{pot, index, q.stakeAddress(append([]byte{byte(kind)}, hash...)), integerText(amount)})
+		all = append(all, Reward{pot, index, address(append([]byte{byte(kind)}, hash...)), integerText(amount)})
 	}
 	return all
 }
@@ -274,11 +275,3 @@ func integerText(item []byte) string {
 	}
 	return strconv.FormatUint(n, 10)
 }
-
-// stakeAddress returns the stake address of a stored credential on this network.
-func (q *request) stakeAddress(cred []byte) string {
-	n := address.Network{Name: q.Chain.Model.Network(), Testnet: q.Chain.Model.Network() != address.Mainnet.Name}
-	return address.FormatStakeCredential(n, cred)
-}
-
-func hexOf(b []byte) string { return hex.EncodeToString(b) }

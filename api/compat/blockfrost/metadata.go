@@ -1,0 +1,149 @@
+package blockfrost
+
+import (
+	"encoding/hex"
+	"math/big"
+	"slices"
+	"strings"
+
+	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/chains/cardano/address"
+	"birthmark/core/schema"
+	"birthmark/model"
+)
+
+// assetJSON is an asset with its metadata.
+type assetJSON struct {
+	Asset             string  `json:"asset"`
+	PolicyID          string  `json:"policy_id"`
+	AssetName         *string `json:"asset_name"` // null: it has none
+	Fingerprint       string  `json:"fingerprint"`
+	Quantity          string  `json:"quantity"`
+	InitialMintTxHash string  `json:"initial_mint_tx_hash"`
+	MintOrBurnCount   uint64  `json:"mint_or_burn_count"`
+	contents.Onchain
+	Metadata any `json:"metadata"` // of a registry outside of the chain: always null
+}
+
+func oneAsset(q *request) error {
+	id, birth, err := q.asset()
+	if err != nil {
+		return err
+	}
+	totals, err := q.Q.Many(schema.FamilyAssetTotals, [][]byte{birth.AppendTo(nil)})
+	if err != nil {
+		return err
+	}
+	t, err := schema.ParseAssetTotalsRow(totals[0])
+	if err != nil {
+		return err
+	}
+	text := hex.EncodeToString(id)
+	a := assetJSON{
+		Asset: text, PolicyID: text[:2*address.PolicySize], Fingerprint: address.Fingerprint.Format(address.Fingerprint.Of(id)),
+		Quantity: new(big.Int).Sub(&t.Minted, &t.Burned).String(), MintOrBurnCount: t.Mints + t.Burns,
+	}
+	if name := text[2*address.PolicySize:]; name != "" {
+		a.AssetName = &name
+	}
+	first, err := q.firstMint(birth)
+	if err != nil {
+		return err
+	}
+	if a.InitialMintTxHash, err = q.hashOf(first); err != nil {
+		return err
+	}
+	if a.Onchain, err = q.describe(id, birth); err != nil {
+		return err
+	}
+	q.answer = a
+	return nil
+}
+
+func (q *request) hashOf(tx model.TxPk) (string, error) {
+	ids, err := q.Q.TxIDs([]model.TxPk{tx})
+	if err != nil {
+		return "", err
+	}
+	return ids[0].String(), nil
+}
+
+// firstMint returns the transaction that first minted an asset.
+func (q *request) firstMint(birth model.AssetBirthPk) (model.TxPk, error) {
+	prefix := birth.AppendTo(nil)
+	for row, err := range schema.Rows(q.Q.R, schema.FamilyAssetSupply, prefix, schema.PrefixEnd(prefix), false, schema.ParseSupplyRow) {
+		return row.Tx, err
+	}
+	return birth.Utxo.Tx(), nil // of the genesis
+}
+
+// maxMints bounds the mints that are searched for metadata, newest first.
+const maxMints = 100
+
+// describe returns the metadata of an asset: by CIP-68 if a reference token with a datum exists, else by CIP-25 of the
+// latest mint that has it.
+func (q *request) describe(id []byte, birth model.AssetBirthPk) (contents.Onchain, error) {
+	if o, found, err := q.describeByReference(id); found || err != nil {
+		return o, err
+	}
+	prefix, n := birth.AppendTo(nil), 0
+	for row, err := range schema.Rows(q.Q.R, schema.FamilyAssetSupply, prefix, schema.PrefixEnd(prefix), true, schema.ParseSupplyRow) {
+		if err != nil {
+			return contents.Onchain{}, err
+		}
+		if row.Amount.Sign() < 0 {
+			continue
+		}
+		if n++; n > maxMints {
+			break
+		}
+		d, err := q.decodeTx(row.Tx)
+		if err != nil {
+			return contents.Onchain{}, err
+		}
+		if o, found := contents.ByLabel(id, d.details.Metadata); found {
+			return o, nil
+		}
+	}
+	return contents.Onchain{}, nil
+}
+
+// userTokens are the prefixes of the names of tokens that a reference token describes (CIP-68).
+var userTokens = []string{"000de140", "0014df10", "001bc280"}
+
+// describeByReference returns the metadata in the inline datum of the newest output with the reference token of an asset:
+// a constructor 0 with metadata, version and extra data.
+func (q *request) describeByReference(id []byte) (o contents.Onchain, found bool, err error) {
+	text := hex.EncodeToString(id[address.PolicySize:])
+	if !slices.ContainsFunc(userTokens, func(prefix string) bool { return strings.HasPrefix(text, prefix) }) {
+		return o, false, nil
+	}
+	referrer, ok := q.Chain.Model.(model.AssetReferrer)
+	if !ok {
+		return o, false, nil
+	}
+	reference := referrer.ReferenceAsset(id)
+	_, birth, err := q.Q.Asset(hex.EncodeToString(reference))
+	if err != nil {
+		return o, false, unlessInternalNil(err)
+	}
+	for pk, err := range q.Q.AssetOccurrences(birth, everywhere, true) {
+		if err != nil {
+			return o, false, err
+		}
+		outputs, _, err := q.Outputs([]model.UtxoPk{pk}, nil)
+		if err != nil || !outputs[0].Inline {
+			return o, false, err
+		}
+		o, found = contents.ByReference(outputs[0].Datum)
+		return o, found, nil
+	}
+	return o, false, nil
+}
+
+func unlessInternalNil(err error) error {
+	if kind, _ := model.KindOf(err); kind == model.Internal {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package blockfrost_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"testing"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/bench/generate/cardanogen"
+	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+)
+
+// partsOfTransactions compares metadata, redeemers, signers, withdrawals and certificates with the details of transactions,
+// and looks for datums and scripts by their hashes.
+func (w *world) partsOfTransactions(t *testing.T) {
+	seen := map[string]int{}
+	for _, b := range w.naive.blocks {
+		for _, tx := range b.txs {
+			w.parts(t, tx, seen)
+			w.hashes(t, tx, seen)
+		}
+	}
+	for _, what := range []string{"metadata", "redeemers", "withdrawals", "stakes", "delegations", "script", "datum"} {
+		if seen[what] == 0 && testrun.Amount(1, 0) == 1 {
+			t.Errorf("no transaction has %s", what)
+		}
+	}
+	t.Log(seen)
+}
+
+func (w *world) parts(t *testing.T, tx *naiveTx, seen map[string]int) {
+	t.Helper()
+	path := "/txs/" + tx.Hash.String()
+	list := func(name string, want []any) {
+		t.Helper()
+		// Most transactions have nothing: it is enough to see that for some of them.
+		if seen["none of "+name]++; len(want) == 0 && seen["none of "+name]%500 > 0 {
+			return
+		}
+		seen[name] += len(want)
+		w.same(t, path+"/"+name, append([]any{}, want...))
+	}
+	var metadata []any
+	labels := []int{}
+	for label := range tx.d.Metadata {
+		var n int
+		fmt.Sscan(label, &n)
+		labels = append(labels, n)
+	}
+	slices.Sort(labels)
+	for _, n := range labels {
+		label := fmt.Sprint(n)
+		metadata = append(metadata, object{"label": label, "json_metadata": tx.d.Metadata[label]})
+	}
+	list("metadata", metadata)
+	list("required_signers", listOf(tx.d.RequiredSigners, func(hash string) any { return object{"witness_hash": hash} }))
+	if !tx.valid() {
+		return
+	}
+	list("withdrawals", listOf(tx.d.Withdrawals, func(w model.Withdrawal) any {
+		return object{"address": w.Address, "amount": w.Amount}
+	}))
+	var stakes, delegations []any
+	for i, c := range tx.d.Certificates {
+		switch c.Type {
+		case "stake_registration", "reg":
+			stakes = append(stakes, object{"cert_index": i, "address": c.StakeAddress, "registration": true})
+		case "stake_deregistration", "unreg":
+			stakes = append(stakes, object{"cert_index": i, "address": c.StakeAddress, "registration": false})
+		case "stake_delegation":
+			delegations = append(delegations, object{
+				"index": i, "cert_index": i, "address": c.StakeAddress, "pool_id": c.Pool, "active_epoch": *tx.block.header.Epoch + 2,
+			})
+		}
+	}
+	list("stakes", stakes)
+	list("delegations", delegations)
+	if len(tx.d.Redeemers) > 0 {
+		w.redeemers(t, tx, seen)
+	}
+}
+
+// redeemers compares the script of each redeemer with the script that its input or policy needs.
+func (w *world) redeemers(t *testing.T, tx *naiveTx, seen map[string]int) {
+	t.Helper()
+	inputs := slices.Clone(tx.spent)
+	slices.SortFunc(inputs, func(a, b *naiveOutput) int {
+		return slices.Compare([]string{a.tx.Hash.String(), fmt.Sprintf("%09d", a.index)}, []string{b.tx.Hash.String(), fmt.Sprintf("%09d", b.index)})
+	})
+	var policies []string
+	for _, m := range tx.Mints {
+		if p := hex.EncodeToString(m.Asset[:28]); !slices.Contains(policies, p) {
+			policies = append(policies, p)
+		}
+	}
+	slices.Sort(policies)
+	var want []any
+	for _, r := range tx.d.Redeemers {
+		raw, err := hex.DecodeString(r.Data.Raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hash := blake2b.Sum256(raw)
+		script := ""
+		switch r.Purpose {
+		case "spend":
+			script = hex.EncodeToString(inputs[r.Index].address[1:29])
+		case "mint":
+			script = policies[r.Index]
+		default:
+			return
+		}
+		want = append(want, object{
+			"tx_index": r.Index, "purpose": r.Purpose, "script_hash": script, "redeemer_data_hash": hex.EncodeToString(hash[:]),
+			"datum_hash": hex.EncodeToString(hash[:]), "unit_mem": fmt.Sprint(r.Memory), "unit_steps": fmt.Sprint(r.Steps),
+			"fee": fmt.Sprint((r.Memory*577_000 + r.Steps*721 + 9_999_999) / 10_000_000),
+		})
+	}
+	slices.SortStableFunc(want, func(a, b any) int { return int(a.(object)["tx_index"].(uint64)) - int(b.(object)["tx_index"].(uint64)) })
+	seen["redeemers"] += len(want)
+	w.same(t, "/txs/"+tx.Hash.String()+"/redeemers", want)
+}
+
+// hashes looks for the datums and the reference scripts of outputs by their hashes.
+func (w *world) hashes(t *testing.T, tx *naiveTx, seen map[string]int) {
+	t.Helper()
+	for _, o := range tx.created {
+		if d := o.details.Datum; d != nil && seen["datum"] < 50 {
+			seen["datum"]++
+			w.same(t, "/scripts/datum/"+o.details.DatumHash+"/cbor", object{"cbor": d.Raw})
+			w.same(t, "/scripts/datum/"+o.details.DatumHash, object{"json_value": d.Value})
+		}
+		s := o.details.ScriptRef
+		if s == nil || seen["script"] > 100 {
+			continue
+		}
+		seen["script"]++
+		kinds := map[string]string{"native": "timelock", "plutus_v1": "plutusV1", "plutus_v2": "plutusV2", "plutus_v3": "plutusV3"}
+		size, cbor := any(len(s.Raw)/2), any(s.Raw)
+		if s.Language == "native" {
+			size, cbor = nil, nil
+		}
+		path := "/scripts/" + s.Hash
+		w.same(t, path, object{"script_hash": s.Hash, "type": kinds[s.Language], "serialised_size": size})
+		w.same(t, path+"/cbor", object{"cbor": cbor})
+		all := unspent(w.naive.of(func(c *naiveOutput) bool { return c.details.ScriptRef != nil && c.details.ScriptRef.Hash == s.Hash }))
+		w.same(t, path+"/utxos", listOf(all[:min(len(all), 100)], func(c *naiveOutput) any {
+			u := w.naive.utxo(c, c.text())
+			delete(u, "tx_index")
+			return u
+		}))
+	}
+}
+
+// branch returns n more blocks of a generated chain.
+func branch(t testing.TB, c *cardanogen.Chain, n int) []ouroborostest.Block {
+	t.Helper()
+	raws := make([][]byte, n)
+	for i := range raws {
+		raws[i] = c.Next().Raw
+	}
+	blocks, err := ouroborostest.Blocks(raws...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// Lists are those of the model after each reorganization of a generated chain.
+func TestListsThroughForks(t *testing.T) {
+	rng := testseed.Rand(t)
+	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})
+	dir := t.TempDir()
+	if err := c.Genesis().Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, dir)
+	w.moved = true
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 40))
+	verify := func() {
+		tip := n.Tip()
+		w.sync(t, n.TCP(), model.HeightPk(tip.Number))
+		if got := w.naive.tip().Hash; got != tip.Hash {
+			t.Fatalf("the database is at %s, the node at %x", got, tip.Hash)
+		}
+		w.verify(t, rng, testrun.Amount(20, 8))
+	}
+	for range testrun.Amount(5, 2) {
+		fork, depth, common := c.Fork(rng.Uint64()), 1+rng.IntN(20), len(w.naive.blocks)
+		if common == 0 {
+			common = 40
+		}
+		n.Extend(branch(t, c, depth)...)
+		verify()
+		n.Switch(common, branch(t, fork, depth+1)...)
+		verify()
+		c = fork
+	}
+}

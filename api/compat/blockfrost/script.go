@@ -1,0 +1,147 @@
+package blockfrost
+
+import (
+	"encoding/hex"
+	"iter"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/compat/utxo"
+	"birthmark/chains/cardano"
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/core/query/setops"
+	"birthmark/model"
+)
+
+var everywhere = setops.Everywhere
+
+// plutusJSON returns Plutus data in the detailed schema: int, bytes, list, map, and constructor with fields.
+func plutusJSON(datum []byte) any { return cardano.PlutusJSON(datum) }
+
+// script returns the script of the path.
+func (q *request) script() (hash []byte, s *ledger.Script, err error) {
+	hash, err = hex.DecodeString(q.args[0])
+	if err != nil || len(hash) != address.CredentialSize {
+		return nil, nil, errNotFound
+	}
+	if s, err = q.FindScript(hash); err == nil && s == nil {
+		err = errNotFound
+	}
+	return hash, s, err
+}
+
+// scriptTypes are the languages of scripts, by their number.
+var scriptTypes = [...]string{"timelock", "plutusV1", "plutusV2", "plutusV3"}
+
+func oneScript(q *request) error {
+	_, s, err := q.script()
+	if err != nil {
+		return err
+	}
+	a := struct {
+		ScriptHash string `json:"script_hash"`
+		Type       string `json:"type"`
+		Size       *int   `json:"serialised_size"` // null: a timelock
+	}{ScriptHash: q.args[0], Type: scriptTypes[s.Language]}
+	if s.Language > 0 {
+		size := len(s.Code)
+		a.Size = &size
+	}
+	q.answer = a
+	return nil
+}
+
+func scriptCBOR(q *request) error {
+	_, s, err := q.script()
+	if err != nil {
+		return err
+	}
+	a := struct {
+		CBOR *string `json:"cbor"` // null: a timelock
+	}{}
+	if s.Language > 0 {
+		a.CBOR = hexText(s.Code)
+	}
+	q.answer = a
+	return nil
+}
+
+func scriptJSON(q *request) error {
+	_, s, err := q.script()
+	if err != nil {
+		return err
+	}
+	a := struct {
+		JSON any `json:"json"` // null: a Plutus script
+	}{}
+	if s.Language == 0 {
+		a.JSON = contents.Timelock(s.Code)
+	}
+	q.answer = a
+	return nil
+}
+
+// scriptUTXOs answers the unspent outputs that have the script as their reference script.
+func scriptUTXOs(q *request) error {
+	hash, err := hex.DecodeString(q.args[0])
+	if err != nil || len(hash) != address.CredentialSize {
+		return errNotFound
+	}
+	x, err := q.Q.Index(utxo.ScriptIndex)
+	if err != nil {
+		return err
+	}
+	birth, err := q.Q.Birth(x, hash)
+	if err != nil {
+		return err
+	}
+	if birth == nil {
+		if _, _, err := q.script(); err != nil {
+			return err
+		}
+		q.answer = []utxoJSON{}
+		return nil
+	}
+	p, err := q.paging()
+	if err != nil {
+		return err
+	}
+	pks, err := pageOf(q, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+		return q.Q.StoredUnspent(x, *birth, following(after, p.descending), p.descending)
+	})
+	if err != nil {
+		return err
+	}
+	return q.writeUTXOs(&holder{index: x}, pks)
+}
+
+// datum returns the datum of the path.
+func (q *request) datum() ([]byte, error) {
+	hash, err := hex.DecodeString(q.args[0])
+	if err != nil || len(hash) != blake2b.Size256 {
+		return nil, errNotFound
+	}
+	datum, err := q.FindDatum(hash)
+	if err == nil && datum == nil {
+		err = errNotFound
+	}
+	return datum, err
+}
+
+func datumJSON(q *request) error {
+	datum, err := q.datum()
+	q.answer = struct {
+		Value any `json:"json_value"`
+	}{plutusJSON(datum)}
+	return err
+}
+
+func datumCBOR(q *request) error {
+	datum, err := q.datum()
+	q.answer = struct {
+		CBOR string `json:"cbor"`
+	}{hex.EncodeToString(datum)}
+	return err
+}
