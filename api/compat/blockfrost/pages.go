@@ -63,6 +63,19 @@ func (p *positions) store(k pageKey, r pageEnd) {
 	p.recent[k] = r
 }
 
+// end drops the positions of a page and of the pages after it: the list ends before.
+func (p *positions) end(k pageKey) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for found := true; found; k.page++ {
+		_, recent := p.recent[k]
+		_, older := p.older[k]
+		found = recent || older
+		delete(p.recent, k)
+		delete(p.older, k)
+	}
+}
+
 // start returns where to begin to read a page, and the number of entries to skip from there. after is nil at the
 // beginning of the list.
 func start[P any](q *request, k pageKey, count int) (after *P, skip int, err error) {
@@ -131,7 +144,9 @@ func pageOf[P any](q *request, p paging, scan func(after *P) iter.Seq2[P, error]
 			break
 		}
 	}
-	if len(entries) == p.count {
+	if len(entries) < p.count {
+		q.pages.end(k)
+	} else {
 		q.pages.store(k, pageEnd{q.Q.Tip, entries[len(entries)-1]})
 	}
 	return entries, nil
