@@ -79,7 +79,7 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 
 .PHONY: test
 test: test-programs blocks ## run every test
-	@$(call timed,tests) $(TEST) -timeout 25m ./...
+	@$(call timed,tests) $(TEST) -p 3 -timeout 25m ./...
 
 .PHONY: test-short
 test-short: ## run the quick tests: the inner loop

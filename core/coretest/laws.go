@@ -181,7 +181,7 @@ func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Sto
 
 func restartChangesNothing(t *testing.T, v modeltest.Variant, open func(*testing.T, string) storage.Store) {
 	blocks := v.NewGenerator(testseed.Of(t, 30)).Blocks(60)
-	dir := t.TempDir()
+	dir := testrun.TempDir(t)
 	for i := 0; i < len(blocks); i += 20 {
 		s := open(t, dir)
 		db := Open(t, s, v, 1<<20)
