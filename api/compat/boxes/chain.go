@@ -44,8 +44,8 @@ type Chain struct {
 	tokens    bounded.Map[model.Hash, Token] // by the transaction that mints
 }
 
-// New returns the answers of a served chain. The error is of kind [model.Refused] if the chain is another one, or if its
-// database lacks an index, an option or raw transactions; it contains what adds them.
+// New returns the answers of a served chain. The error is of kind [model.Refused] if the chain is another one, or if
+// its database lacks an index, an option or raw transactions; it contains what adds them.
 func New(ctx context.Context, c *served.Chain) (*Chain, error) {
 	if c.Model.Name() != ergo.Name {
 		return nil, model.Errorf(model.Refused, "unsupported", "%s: the APIs of Ergo's node and explorer are for ergo only", c.Name)
@@ -102,7 +102,7 @@ type View struct {
 	Tip     model.Point
 
 	chain   *Chain
-	pool    *pending.Overlay // nil: not requested, or there is none
+	pool    *pending.Overlay // nil: not requested, or the chain has no mempool
 	blocks  map[model.HeightPk]*Block
 	numbers []number // nil: not read yet
 }

@@ -189,7 +189,7 @@ func (h *Holder) Owns(b *Box) bool {
 	return err == nil && bytes.Equal(hash[:], h.Value)
 }
 
-// HeldAt returns what a holder had in its unspent boxes after the block at a height.
+// HeldAt returns the contents of the unspent boxes of a holder after the block at a height.
 func (v *View) HeldAt(ctx context.Context, h *Holder, at model.HeightPk) (nanoErgs uint64, ids []sigma.ID, amounts []uint64, err error) {
 	a, err := v.Queries.BalanceAt(ctx, h.Index.Name, hex.EncodeToString(h.Value), query.Moment{Height: &at})
 	if err != nil {

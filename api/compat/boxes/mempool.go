@@ -54,8 +54,8 @@ func (v *View) PendingAsset(id sigma.ID) iter.Seq[*pending.Tx] {
 // Parsed returns the parsed transaction.
 func (v *View) Parsed(t *pending.Tx) (*Tx, error) { return v.pendingTx(t) }
 
-// PendingBoxes returns the boxes with a value of an index that unconfirmed transactions create, in the order of arrival,
-// with their unconfirmed spenders.
+// PendingBoxes returns the boxes with a value of an index that unconfirmed transactions create, in the order of
+// arrival, with their unconfirmed spenders.
 func (v *View) PendingBoxes(index string, value []byte) (boxes []Box, err error) {
 	for t := range v.PendingOf(index, value) {
 		at := v.pool.Index(index)

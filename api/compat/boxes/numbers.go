@@ -25,7 +25,7 @@ type numberTable struct {
 	entries []number
 }
 
-// countStep is the number of blocks that are counted at once: what was counted remains if a request ends.
+// countStep is the number of blocks that are counted at once. Their counts remain if a request ends early.
 const countStep = 2048
 
 // count makes the numbers of the view's snapshot.

@@ -40,7 +40,7 @@ func Proof(leaves [][]byte, at int) (steps []Step) {
 	return steps
 }
 
-// Leaves returns what the root of the transactions of a block commits to.
+// Leaves returns the values that the root of the transactions of a block commits to.
 func Leaves(version byte, txs []*Tx) [][]byte {
 	var e sigma.Encoder
 	leaves := make([][]byte, 0, 2*len(txs))

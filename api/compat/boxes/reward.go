@@ -11,9 +11,9 @@ import (
 // reemission is the token that miners have to give back (EIP-27): so much of their reward is not theirs.
 var reemission, _ = ParseID("d9a2cc8a09abfaed87afacfbb7daee79a6b26f10c6613fc13d3f3953e5521d1a")
 
-// Reward returns what the miner of a block got from the emission, in nanoErg, without fees: the second output of the
-// transaction that spends the emission box, less what the miner has to give back. It is 0 if the first transaction of
-// the block is another one.
+// Reward returns the amount that the miner of a block got from the emission, in nanoErg, without fees: the second
+// output of the transaction that spends the emission box, less the amount that the miner has to give back. It is 0 if
+// the first transaction of the block is another one.
 func (v *View) Reward(b *Block) (uint64, error) {
 	pk, err := model.NewTxPk(b.Height, 0)
 	if err != nil {

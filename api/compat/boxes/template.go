@@ -11,7 +11,7 @@ import (
 )
 
 // templateMap finds the value of the index of template hashes, which is a SHA-256, by the node's hash of the same
-// template, which is a BLAKE2b-256. It has an entry per distinct template; what was read once stays true.
+// template, which is a BLAKE2b-256. It has an entry per distinct template; an entry stays valid.
 type templateMap struct {
 	mu    sync.Mutex
 	ours  map[[32]byte][32]byte
@@ -22,8 +22,8 @@ type templateMap struct {
 // templateBatch is the number of templates that are read at once.
 const templateBatch = 256
 
-// NodeTemplate returns the index, and the birth in it, whose boxes the node has under a template hash; nil: none. A tree
-// that cannot be parsed has no template, and the node takes the hash of the whole tree.
+// NodeTemplate returns the index, and the birth in it, whose boxes the node has under a template hash; nil: none. A
+// tree that cannot be parsed has no template, and the node takes the hash of the whole tree.
 func (v *View) NodeTemplate(hash [32]byte) (*schema.Index, *model.BirthPk, error) {
 	x, err := v.Q.Index(TemplateIndex)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// Token is what the transaction that mints a token says about it (EIP-4).
+// Token is a token with the description by the transaction that mints it (EIP-4).
 type Token struct {
 	ID     sigma.ID
 	Box    sigma.ID // the first box with the token

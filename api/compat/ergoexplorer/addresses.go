@@ -85,7 +85,7 @@ func (q *request) count(l *boxes.List) (int, error) {
 	return n, err
 }
 
-// holdings returns what a holder has in its unspent boxes.
+// holdings returns the contents of the unspent boxes of a holder.
 func (q *request) holdings(h *boxes.Holder) (nanoErgs uint64, ids []sigma.ID, amounts []uint64, err error) {
 	t, err := q.v.Totals(h, true)
 	if err != nil {

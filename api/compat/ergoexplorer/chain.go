@@ -125,8 +125,8 @@ func block(q *request, args []string) error {
 	return q.addSummary(b)
 }
 
-// addSummary writes a block with its transactions, its extension and its proofs, which only the node has, and the ids of
-// the blocks beside it.
+// addSummary writes a block with its transactions, its extension and its proofs, which only the node has, and the ids
+// of the blocks beside it.
 func (q *request) addSummary(b *boxes.Block) error {
 	pks, err := b.TxPks()
 	if err != nil {

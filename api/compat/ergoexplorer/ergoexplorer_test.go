@@ -365,7 +365,10 @@ func (w *world) askTokens(t *testing.T) {
 	for offset := 0; offset < len(order); offset += 200 {
 		a := Ask(t, w, fmt.Sprintf("%s/api/v1/tokens?limit=200&sortDirection=asc&offset=%d", path, offset), "")
 		var got struct {
-			Items []struct{ ID, BoxID string }
+			Items []struct {
+				ID, BoxID  string
+				Name, Type *string
+			}
 			Total int
 		}
 		want := Page(order, offset, 200)
@@ -373,6 +376,14 @@ func (w *world) askTokens(t *testing.T) {
 			t.Fatalf("tokens: %d of %d, expected %d of %d: %.300s", len(got.Items), got.Total, len(want), len(order), a.Body)
 		}
 		for i, x := range got.Items {
+			// EIP-4: the name is in R4, a collection of bytes whose length here takes one byte.
+			name, _ := minted[want[i]].JSON["additionalRegisters"].(map[string]any)["R4"].(string)
+			raw, _ := hex.DecodeString(name[min(4, len(name)):])
+			described := strings.HasPrefix(name, "0e") && len(name) > 4
+			if described != (x.Name != nil) || described != (x.Type != nil) ||
+				described && (*x.Name != strings.ToValidUTF8(string(raw), "\uFFFD") || *x.Type != "EIP-004") {
+				t.Errorf("token %s: name %v and type %v, its register is %s", x.ID, x.Name, x.Type, name)
+			}
 			if x.ID != want[i] || x.BoxID != minted[x.ID].ID {
 				t.Errorf("token %d is %s in %s, expected %s in %s", offset+i, x.ID, x.BoxID, want[i], minted[want[i]].ID)
 			}

@@ -99,7 +99,8 @@ func (w *world) answers(t *testing.T, next ergotest.Tx) {
 		t.Errorf("a call failed: %.400s", text)
 	}
 	for _, text := range got.Unread {
-		// sigma-rust rejects trees of later versions, and allows fewer tokens per box than the reference implementation.
+		// sigma-rust rejects trees of later versions, and allows fewer tokens per box than the reference
+		// implementation.
 		if !strings.Contains(text, "Invalid version") && !strings.Contains(text, "MAX_TOKENS_COUNT") {
 			t.Errorf("sigma-rust cannot read: %.400s", text)
 		}

@@ -50,7 +50,7 @@ func (q *request) addBoxItems(all []boxes.Box, n int) error {
 	return nil
 }
 
-// tokensIn returns what is known about the tokens in boxes.
+// tokensIn returns the tokens in boxes.
 func (q *request) tokensIn(lists ...[]boxes.Box) (map[sigma.ID]*boxes.Token, error) {
 	var ids []sigma.ID
 	seen := map[sigma.ID]bool{}
@@ -67,7 +67,7 @@ func (q *request) tokensIn(lists ...[]boxes.Box) (map[sigma.ID]*boxes.Token, err
 	return q.v.TokensOf(ids)
 }
 
-// tokensOf returns what is known about the tokens in the boxes of transactions.
+// tokensOf returns the tokens in the boxes of transactions.
 func (q *request) tokensOf(txs ...boxes.FullTx) (map[sigma.ID]*boxes.Token, error) {
 	var lists [][]boxes.Box
 	for i := range txs {
@@ -211,20 +211,21 @@ func (q *request) textOrNull(text string) {
 	q.Text(text)
 }
 
-// kindName returns the type of a constant as the explorer names it: SColl[SByte].
+// kindName returns the type of a constant as the explorer names it: SLong, Coll[SByte], (SInt, SLong). It is empty if
+// the type is not known.
 func kindName(raw []byte) string {
 	name := sigma.TypeName(raw)
-	if name == "" || strings.Contains(name, "type ") {
+	if strings.Contains(name, "type ") {
 		return ""
 	}
 	var out strings.Builder
-	for i, c := range name {
-		if c >= 'A' && c <= 'Z' && (i == 0 || strings.ContainsRune("[( ", rune(name[i-1]))) {
+	for i := range len(name) {
+		rest := name[i:]
+		begins := name[i] >= 'A' && name[i] <= 'Z' && (i == 0 || strings.IndexByte("[( ", name[i-1]) >= 0)
+		if begins && !strings.HasPrefix(rest, "Coll[") && !strings.HasPrefix(rest, "Option[") {
 			out.WriteByte('S')
 		}
-		if c != ' ' {
-			out.WriteRune(c)
-		}
+		out.WriteByte(name[i])
 	}
 	return out.String()
 }

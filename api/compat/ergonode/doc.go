@@ -1,6 +1,6 @@
 // Package ergonode serves the HTTP API of Ergo's node 6.0 with its extra index, so that programs that use such a node
-// work unchanged: /blockchain/…, and the endpoints beside it that clients request for blocks, unspent boxes, unconfirmed
-// transactions and submitting.
+// work unchanged: /blockchain/…, and the endpoints beside it that clients request for blocks, unspent boxes,
+// unconfirmed transactions and submitting.
 //
 // Everything that the chain determines is answered from the indexes (blockchain.go, blocks.go, utxo.go), unconfirmed
 // transactions from the mempool that the server follows (mempool.go). Requests about the state of the node itself are

@@ -57,7 +57,7 @@ type endpoint struct {
 	needs  moment
 }
 
-// moment is what an endpoint reads.
+// moment is the part of the state that an endpoint reads.
 type moment uint8
 
 const (
@@ -220,7 +220,7 @@ type page struct {
 	unconfirmed, unspent bool // includeUnconfirmed, excludeMempoolSpent
 }
 
-// page reads the parameters of a list; what is its content, for errors.
+// page reads the parameters of a list. what names its items in errors.
 func (q *request) page(what string) (p page, err error) {
 	p.limit = 5
 	for name, to := range map[string]*int{"offset": &p.offset, "limit": &p.limit} {

@@ -17,8 +17,8 @@ import (
 	"birthmark/model"
 )
 
-// A submitted transaction is unconfirmed before the answer is sent, its boxes can be spent by the next one, and a refusal
-// is the node's.
+// A submitted transaction is unconfirmed before the answer is sent, its boxes can be spent by the next one, and a
+// refusal is the node's.
 func TestSubmit(t *testing.T) {
 	c := ergogen.New(ergogen.Options{Seed: 2, TxsPerBlock: 8})
 	w := newWorld(t, "testnet")

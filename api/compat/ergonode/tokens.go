@@ -119,7 +119,7 @@ type holding struct {
 	amount uint64
 }
 
-// balance writes what the unspent boxes of an address hold, and what unconfirmed boxes add to it. The node subtracts
+// balance writes the contents of the unspent boxes of an address, and those of unconfirmed boxes. The node subtracts
 // nothing for boxes that unconfirmed transactions spend.
 func balance(q *request, args []string) error {
 	h, err := q.holder(args[0], false)
