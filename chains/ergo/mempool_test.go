@@ -14,10 +14,10 @@ import (
 
 // pooled returns a node whose unconfirmed transactions are those of a generated block, and the same as the block's
 // decoder makes them.
-func pooled(t *testing.T, size float64) (*ergotest.Node, []ergotest.Tx, *model.Block) {
+func pooled(t *testing.T, size float64, old bool) (*ergotest.Node, []ergotest.Tx, *model.Block) {
 	t.Helper()
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 2, TxsPerBlock: size}), 4)
-	n := ergotest.New(ergotest.Options{Network: "testnet"})
+	n := ergotest.New(ergotest.Options{Network: "testnet", Old: old})
 	n.Extend(blocks[:3]...)
 	txs := ergotest.Txs(blocks[3])
 	n.SetPool(txs...)
@@ -46,8 +46,8 @@ func openPool(t *testing.T, n *ergotest.Node, c model.Chain, indexes ...string) 
 
 // Unconfirmed transactions have the values, the bytes and the fee that they have in a block, by pages or one by one.
 func TestUnconfirmedAreThoseOfABlock(t *testing.T) {
-	for _, size := range []float64{4, 200} {
-		n, txs, made := pooled(t, size)
+	for i, size := range []float64{4, 200, 200} {
+		n, txs, made := pooled(t, size, i == 2)
 		c := newChain(networks[1])
 		pool := openPool(t, n, c, indexAddress, indexBoxID, "ergo_tree_template_hash").(model.Mempool)
 		ids, sequence, err := pool.MempoolIDs(t.Context())
@@ -80,7 +80,7 @@ func TestUnconfirmedAreThoseOfABlock(t *testing.T) {
 
 // A custom index that needs the block has no value for an unconfirmed transaction; one that does not has its value.
 func TestUnconfirmedHaveNoBlock(t *testing.T) {
-	n, txs, _ := pooled(t, 4)
+	n, txs, _ := pooled(t, 4, false)
 	c, err := newChain(networks[1]).Define([]model.Definition{
 		{Name: "at_height", Value: "string(block.height)"}, {Name: "sized", Value: "string(tx.size)"},
 	})
@@ -101,7 +101,7 @@ func TestUnconfirmedHaveNoBlock(t *testing.T) {
 
 // The node takes bytes, refuses with its own words, and estimates fees.
 func TestSubmitting(t *testing.T) {
-	n, txs, made := pooled(t, 4)
+	n, txs, made := pooled(t, 4, false)
 	n.SetPool()
 	n.Expect(txs[0])
 	s := openPool(t, n, newChain(networks[1]), indexBoxID)
@@ -130,7 +130,7 @@ func TestSubmitting(t *testing.T) {
 
 // The JSON of a signed transaction becomes the bytes of the block, also without the ids that follow from it.
 func TestSerializeTx(t *testing.T) {
-	_, txs, made := pooled(t, 4)
+	_, txs, made := pooled(t, 4, false)
 	c := newChain(networks[1])
 	for i, tx := range txs {
 		var members map[string]any

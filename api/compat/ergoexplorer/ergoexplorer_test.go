@@ -1,7 +1,6 @@
 package ergoexplorer_test
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -67,15 +66,6 @@ func (w *world) verify(t *testing.T, rng *rand.Rand, rounds int) {
 	}
 }
 
-func templateOf(b *Box) string {
-	template, ok := b.Template()
-	if !ok {
-		return strings.Repeat("00", 32)
-	}
-	sum := sha256.Sum256(template)
-	return hex.EncodeToString(sum[:])
-}
-
 func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	t.Helper()
 	offset, limit := rng.IntN(4), 1+rng.IntN(8)
@@ -84,8 +74,8 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	}
 	window := fmt.Sprintf("?offset=%d&limit=%d", offset, limit)
 	address, tree := w.address(b.Tree), func(c *Box) bool { return c.Tree == b.Tree }
-	hash := templateOf(b)
-	template := func(c *Box) bool { return templateOf(c) == hash }
+	hash := b.ExplorerTemplate()
+	template := func(c *Box) bool { return c.ExplorerTemplate() == hash }
 	list := func(f func(*Box) bool, newestFirst bool) map[string]any {
 		found := w.Where(f)
 		if newestFirst {
@@ -338,14 +328,14 @@ func TestForks(t *testing.T) {
 	made := ergotest.Made(c, depth+1)
 	w.Node.SetPool(w.Model(nil).Possible(ergotest.Txs(made[0])[1:])...)
 	w.Naive = w.Settled(t)
-	w.verify(t, rng, testrun.Rounds(t, 50))
+	w.verify(t, rng, min(300, testrun.Rounds(t, 50)))
 	w.Node.SetPool()
 	w.Sync(t, height, made[:depth]...)
 	w.Naive = w.Settled(t)
-	w.verify(t, rng, testrun.Rounds(t, 20))
+	w.verify(t, rng, min(300, testrun.Rounds(t, 20)))
 	w.Sync(t, height, ergotest.Made(fork, depth+1)...)
 	w.Naive = w.Settled(t)
-	w.verify(t, rng, testrun.Rounds(t, 30))
+	w.verify(t, rng, min(300, testrun.Rounds(t, 30)))
 	w.askTokens(t)
 }
 

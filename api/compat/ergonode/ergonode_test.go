@@ -349,14 +349,14 @@ func TestForks(t *testing.T) {
 		height := model.HeightPk(w.Model(nil).Tip())
 		made := ergotest.Made(c, depth+1)
 		w.pend(t, made[0])
-		w.verify(t, rng, testrun.Rounds(t, 30))
+		w.verify(t, rng, min(300, testrun.Rounds(t, 30)))
 		w.Sync(t, height, made[:depth]...)
 		w.pend(t, made[depth])
-		w.verify(t, rng, testrun.Rounds(t, 30))
+		w.verify(t, rng, min(300, testrun.Rounds(t, 30)))
 		w.Node.SetPool()
 		w.Sync(t, height, ergotest.Made(fork, depth+1)...)
 		w.model(w.Settled(t))
-		w.verify(t, rng, testrun.Rounds(t, 30))
+		w.verify(t, rng, min(300, testrun.Rounds(t, 30)))
 		c = fork
 	}
 }

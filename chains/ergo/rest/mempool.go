@@ -55,24 +55,58 @@ func (c *Client) read(ctx context.Context, path []string, query url.Values, v an
 // unconfirmedPath is the path of the unconfirmed transactions.
 var unconfirmedPath = []string{"transactions", "unconfirmed"}
 
-// MempoolIDs returns the ids of the node's unconfirmed transactions.
-func (c *Client) MempoolIDs(ctx context.Context) ([]model.Hash, error) {
+// MempoolIDs returns the ids of the node's unconfirmed transactions. Old nodes have no list of ids: they return the
+// transactions.
+func (c *Client) MempoolIDs(ctx context.Context) (ids []model.Hash, err error) {
 	var texts []string
-	path := append(unconfirmedPath[:2:2], "transactionIds")
-	if found, err := c.read(ctx, path, nil, &texts); err != nil || !found {
-		if err == nil {
-			err = c.badAnswer("/transactions/unconfirmed/transactionIds", "404: it is older than 5.0.13, or serves no mempool")
-		}
+	found, err := c.read(ctx, append(unconfirmedPath[:2:2], "transactionIds"), nil, &texts)
+	if err != nil {
 		return nil, err
 	}
-	ids := make([]model.Hash, len(texts))
-	for i, text := range texts {
-		var err error
-		if ids[i], err = parseID(text); err != nil {
+	if !found {
+		err = c.unconfirmedPages(ctx, func(id model.Hash, _ []byte) error {
+			ids = append(ids, id)
+			return nil
+		}, func() bool { return true })
+		return ids, err
+	}
+	for _, text := range texts {
+		id, err := parseID(text)
+		if err != nil {
 			return nil, c.badAnswer("/transactions/unconfirmed/transactionIds", "%s", err)
 		}
+		ids = append(ids, id)
 	}
 	return ids, nil
+}
+
+// unconfirmedPages calls take with the unconfirmed transactions of the node, page by page while more returns true.
+func (c *Client) unconfirmedPages(ctx context.Context, take func(id model.Hash, raw []byte) error, more func() bool) error {
+	for offset := 0; more(); offset += txPage {
+		var page []json.RawMessage
+		query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(txPage)}}
+		if _, err := c.read(ctx, unconfirmedPath, query, &page); err != nil {
+			return err
+		}
+		for _, raw := range page {
+			var tx struct{ ID string }
+			err := json.Unmarshal(raw, &tx)
+			var id model.Hash
+			if err == nil {
+				id, err = parseID(tx.ID)
+			}
+			if err != nil {
+				return c.badAnswer("/transactions/unconfirmed", "invalid JSON: %s", c.http.Excerpt(err.Error(), 80))
+			}
+			if err := take(id, raw); err != nil {
+				return err
+			}
+		}
+		if len(page) < txPage {
+			break
+		}
+	}
+	return nil
 }
 
 const (
@@ -89,32 +123,15 @@ func (c *Client) MempoolTxs(ctx context.Context, ids []model.Hash, take func(id 
 	for _, id := range ids {
 		missing[id] = true
 	}
-	for offset := 0; len(missing) > fewTxs; offset += txPage {
-		var page []json.RawMessage
-		query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(txPage)}}
-		if _, err := c.read(ctx, unconfirmedPath, query, &page); err != nil {
-			return err
+	err := c.unconfirmedPages(ctx, func(id model.Hash, raw []byte) error {
+		if !missing[id] {
+			return nil
 		}
-		for _, raw := range page {
-			var tx struct{ ID string }
-			if err := json.Unmarshal(raw, &tx); err != nil {
-				return c.badAnswer("/transactions/unconfirmed", "invalid JSON: %s", c.http.Excerpt(err.Error(), 80))
-			}
-			id, err := parseID(tx.ID)
-			if err != nil {
-				return c.badAnswer("/transactions/unconfirmed", "%s", err)
-			}
-			if !missing[id] {
-				continue
-			}
-			delete(missing, id)
-			if err := take(id, raw); err != nil {
-				return err
-			}
-		}
-		if len(page) < txPage {
-			break
-		}
+		delete(missing, id)
+		return take(id, raw)
+	}, func() bool { return len(missing) > fewTxs })
+	if err != nil {
+		return err
 	}
 	for _, id := range ids { // a transaction that moved between two pages is requested alone
 		if !missing[id] {

@@ -17,7 +17,7 @@ type Options struct {
 	Genesis []byte // the response of /utxo/genesis; nil: an empty list
 	APIKey  string // required in every request; empty: none
 	Gzip    bool   // compress responses for clients that accept gzip
-	Old     bool   // an old version without POST /blocks/headerIds and without the network in /info
+	Old     bool   // an old version without POST /blocks/headerIds, the ids of the mempool and the network in /info
 }
 
 // Node is an Ergo test node: a [http.Handler]. Its methods may be called while it serves requests.

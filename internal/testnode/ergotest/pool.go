@@ -122,7 +122,7 @@ func (n *Node) transactions(r *http.Request, path []string, body []byte) Answer 
 	case len(path) == 0 || path[0] != "unconfirmed":
 	case len(path) == 1:
 		return n.unconfirmed(r)
-	case len(path) == 2 && path[1] == "transactionIds":
+	case len(path) == 2 && path[1] == "transactionIds" && !n.options.Old:
 		ids := []string{}
 		for _, t := range n.pool.txs {
 			ids = append(ids, t.ID.String())

@@ -2,6 +2,7 @@ package boxestest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
@@ -59,6 +60,8 @@ type Box struct {
 	Spender *Tx    // nil: unspent in the chain
 	Proof   string // of Spender
 	Pending *Tx    // the unconfirmed transaction that spends it
+
+	nodeTemplate, template string // hashes, once they were computed
 }
 
 // Token is an entry of a box.
@@ -208,12 +211,27 @@ func (b *Box) Template() (template []byte, ok bool) {
 
 // NodeTemplate returns the node's hash of the template of the box.
 func (b *Box) NodeTemplate() string {
-	template, ok := b.Template()
-	if !ok {
-		template, _ = hex.DecodeString(b.Tree)
+	if b.nodeTemplate == "" {
+		template, ok := b.Template()
+		if !ok {
+			template, _ = hex.DecodeString(b.Tree)
+		}
+		sum := blake2b.Sum256(template)
+		b.nodeTemplate = hex.EncodeToString(sum[:])
 	}
-	sum := blake2b.Sum256(template)
-	return hex.EncodeToString(sum[:])
+	return b.nodeTemplate
+}
+
+// ExplorerTemplate returns the explorer's hash of the template of the box: zeros if the tree cannot be parsed.
+func (b *Box) ExplorerTemplate() string {
+	if b.template == "" {
+		var sum [sha256.Size]byte
+		if template, ok := b.Template(); ok {
+			sum = sha256.Sum256(template)
+		}
+		b.template = hex.EncodeToString(sum[:])
+	}
+	return b.template
 }
 
 // Where returns the boxes of the chain for which f is true, oldest first.
