@@ -8,6 +8,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/cardano"
+	"birthmark/chains/digibyte"
 	"birthmark/chains/dogecoin"
 	"birthmark/chains/ergo"
 	"birthmark/chains/litecoin"
@@ -29,6 +30,7 @@ var registered = []registration{
 	{ergo.Name, ergo.Networks(), ergo.New},
 	of(litecoin.Spec),
 	of(dogecoin.Spec),
+	of(digibyte.Spec),
 	of(tapyrus.Spec),
 }
 

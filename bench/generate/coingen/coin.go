@@ -13,6 +13,7 @@ import (
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/digibyte"
 	"birthmark/chains/dogecoin"
 	"birthmark/chains/litecoin"
 	"birthmark/chains/tapyrus"
@@ -41,11 +42,14 @@ type Coin struct {
 var Coins = []*Coin{
 	{
 		Spec: litecoin.Spec, Network: "regtest", last: hogEx,
-		Genesis: Genesis("NY Times 05/Oct/2011 Steve Jobs, Apple’s Visionary, Dies at 56", nintondo, 50, 1296688602, 0),
+		Genesis: Genesis("NY Times 05/Oct/2011 Steve Jobs, Apple’s Visionary, Dies at 56", nintondo, 50*satoshis, 1296688602, 0),
 	},
 	{
 		Spec: dogecoin.Spec, Network: "regtest", tail: mergedMining,
-		Genesis: Genesis("Nintondo", nintondo, 88, 1296688602, 2),
+		Genesis: Genesis("Nintondo", nintondo, 88*satoshis, 1296688602, 2),
+	},
+	{
+		Spec: digibyte.Spec, Network: "regtest", Genesis: Genesis(DigiByteText, "", 8000, 1519460922, 4),
 	},
 	{
 		Spec: tapyrus.Spec, Network: "dev", Genesis: unhex(tapyrusGenesis), header: signedHeader, heightInCoinbase: true,
@@ -71,14 +75,16 @@ func (c *Coin) network() *params.Network {
 // nintondo is the key that the first outputs of Litecoin and Dogecoin pay to.
 const nintondo = "040184710fa689ad5023690c80f3a49c8f13f8d45b8c857fbcbc8bc4a8e4d3eb4b10f4d4604fa08dce601aaf0f470216fe1b51850b4acf21b179c45070ac7b03a9"
 
+// DigiByteText is the text in block 0 of DigiByte.
+const DigiByteText = "USA Today: 10/Jan/2014, Target: Data stolen from up to 110M customers"
+
 const (
 	satoshis    = 100_000_000
 	regtestBits = 0x207fffff
 )
 
-// Genesis makes a block 0 in the form of Bitcoin's: its text, the key and the number of coins that it pays, its time and
-// its nonce.
-func Genesis(text, key string, coins uint64, time, nonce uint32) []byte {
+// Genesis makes a block 0 in the form of Bitcoin's: its text, the key and the amount that it pays, its time and its nonce.
+func Genesis(text, key string, amount uint64, time, nonce uint32) []byte {
 	script := append([]byte{4, 0xff, 0xff, 0, 0x1d, 1, 4}, push([]byte(text))...)
 	public := unhex(key)
 	tx := binary.LittleEndian.AppendUint32(nil, 1)
@@ -86,7 +92,7 @@ func Genesis(text, key string, coins uint64, time, nonce uint32) []byte {
 	tx = binary.LittleEndian.AppendUint32(tx, 0xffffffff)
 	tx = append(append(tx, byte(len(script))), script...)
 	tx = binary.LittleEndian.AppendUint32(tx, 0xffffffff)
-	tx = binary.LittleEndian.AppendUint64(append(tx, 1), coins*satoshis)
+	tx = binary.LittleEndian.AppendUint64(append(tx, 1), amount)
 	out := append(push(public), block.OpCheckSig)
 	tx = append(append(tx, byte(len(out))), out...)
 	tx = binary.LittleEndian.AppendUint32(tx, 0)
