@@ -45,7 +45,7 @@ func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 		not   string
 	}{
 		{weighing{v.Chain("one")},
-			[]string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "144 vB", "weight 573", "Version2", "Lock time500",
+			[]string{"Fee0.00000100 BTC, 0.694 sat/vB", "Size250 bytes", "144 vB", "weight 573, 107 bytes without witnesses", "QR code", "Version2", "Lock time500",
 				"sequence0xfffffffd", "script in hex0102", "witness 00304", "typenonstandard", "script in hex51"}, "sat/B"},
 		{plain{v.Chain("one")}, []string{"Fee0.00000100 BTC, 0.400 sat/B", "Size250 bytes"}, "irtual"},
 	} {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"birthmark/api/explorer/charts"
 	"birthmark/internal/humanize"
 )
 
@@ -29,6 +30,8 @@ var functions = template.FuncMap{
 	"plural":     plural,
 	"bytes":      func(n any) string { return humanize.Bytes(reflect.ValueOf(n).Int()) },
 	"join":       strings.Join,
+	"base":       baseSize,
+	"qr":         charts.QR,
 	"sub":        func(a, b int) int { return a - b },
 	"sentence":   sentence,
 	"words":      words,

@@ -102,7 +102,7 @@ func (v *visit) tried() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []string{"a block: height or hash", "a transaction: its hash", "an output: TX:N"}
+	list := []string{"a block: height or hash", "a transaction: its hash, or a part of it", "an output: TX:N"}
 	for _, name := range indexes {
 		if name == schema.HoldersIndex {
 			list = append(list, "an address")

@@ -42,6 +42,9 @@ type txBody struct {
 	RawURL   string // path of the bytes; empty: not stored
 }
 
+// baseSize returns the bytes of a transaction or block without witnesses, which count four times in its weight (BIP 141).
+func baseSize(weight, size int) int { return (weight - size) / 3 }
+
 type outputRow struct {
 	Index   int
 	Fields  []details.Field // of the serialized transaction

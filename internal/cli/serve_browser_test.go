@@ -55,7 +55,7 @@ func TestExplorerInABrowser(t *testing.T) {
 	set.Server.Site.Pictures = pictureGateway(t)
 	server := shownWith(t, set, dbs...)
 	t.Run("every page is fit for everybody", func(t *testing.T) { everyPageIsFit(t, browser, server, dbs) })
-	t.Run("the keyboard reaches everything", func(t *testing.T) { keyboardReachesEverything(t, browser, server) })
+	t.Run("the keyboard reaches everything", func(t *testing.T) { keyboardReachesEverything(t, browser, server, "/bitcoin/block/170") })
 	t.Run("the search box finds", func(t *testing.T) { searchBoxFinds(t, browser, server, dbs) })
 	t.Run("search suggests", func(t *testing.T) { searchSuggests(t, browser, server, len(dbs)) })
 	t.Run("display settings hold", func(t *testing.T) { displayHolds(t, browser, server) })
@@ -68,6 +68,11 @@ func TestExplorerInABrowser(t *testing.T) {
 	if len(dbs) < 3 {
 		t.Skip("the real blocks of Cardano and Ergo are not present")
 	}
+	t.Run("the keyboard reaches everything of the other chains", func(t *testing.T) {
+		keyboardReachesEverything(t, browser, server, "/cardano-preview/block/49472",
+			"/cardano-preview/tx/7b4fddb53f730db367294b101510d62e4350fde21d2cf44193d07dc3f92fde70",
+			"/ergo/tx/b335440b3bd2f84fa6cbb23d0e740ced1625d2c5e67fcfce51f79c14346cc4b7")
+	})
 	t.Run("every element is shown", func(t *testing.T) { elementsAreShown(t, browser, server) })
 	t.Run("every content is shown", func(t *testing.T) { contentsAreShown(t, browser, server) })
 	t.Run("pictures come from the gateway", func(t *testing.T) { picturesAreLoaded(t, browser, server) })
@@ -173,12 +178,19 @@ func (b *tab) everyLook(axe string) {
 	b.do("back", wide(desk), scheme("light"))
 }
 
-// The keyboard reaches every control, in the order of the page, with a visible focus.
-func keyboardReachesEverything(t *testing.T, browser context.Context, server string) {
+// The keyboard reaches every control of pages, in the order of the page, with a visible focus.
+func keyboardReachesEverything(t *testing.T, browser context.Context, server string, paths ...string) {
 	b := newTab(t, browser, server)
-	b.open("/bitcoin/block/170", 200)
-	b.do("begin", wide(desk))
-	wanted := eval[int](b, `document.querySelectorAll('a[href], button, input, select, summary').length`)
+	for _, path := range paths {
+		b.open(path, 200)
+		b.do("begin", wide(desk))
+		b.reachEverything(path)
+	}
+}
+
+func (b *tab) reachEverything(path string) {
+	b.Helper()
+	wanted := eval[int](b, `[...document.querySelectorAll('a[href], button, input, select, summary')].filter((e) => e.checkVisibility()).length`)
 	eval[bool](b, "window.before = null, document.activeElement.blur(), true")
 	for i := range wanted {
 		b.do("Tab", chromedp.KeyEvent(kb.Tab))
@@ -194,10 +206,10 @@ func keyboardReachesEverything(t *testing.T, browser context.Context, server str
 			return '';
 		})()`)
 		if said != "" {
-			t.Fatalf("Tab %d of %d: %s", i+1, wanted, said)
+			b.Fatalf("%s: Tab %d of %d: %s", path, i+1, wanted, said)
 		}
 		if i == 0 && !eval[bool](b, `document.activeElement.matches('.skip') && document.querySelector(document.activeElement.hash) === document.querySelector('main')`) {
-			t.Error("the first stop does not lead to the content")
+			b.Errorf("%s: the first stop does not lead to the content", path)
 		}
 	}
 }
@@ -215,7 +227,8 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 		"00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee":   "/bitcoin/block/00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee",
 		"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16":   "/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16",
 		"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1": "/bitcoin/output/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1",
-		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S":                                 "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
+		"E9831E9E16":                         "/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16", // its end
+		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S": "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
 	} {
 		b.open("/bitcoin", 200)
 		b.search(text)

@@ -12,7 +12,7 @@ import (
 // shownContents are texts that pages show, with raw transactions.
 var shownContents = map[string][]string{
 	"/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16": {
-		"Total input", "50.00000000 BTC", "275 vB, weight 1,100", "0xffffffff", "p2pk", "OP_CHECKSIG", "confirmations",
+		"Total input", "50.00000000 BTC", "275 vB, weight 1,100", "0xffffffff", "p2pk", "OP_CHECKSIG", "confirmations", "QR code",
 	},
 	"/bitcoin/tx/4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b": {"The Times 03/Jan/2009", "coinbase"},
 	"/bitcoin/output/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:0": {

@@ -54,7 +54,8 @@ type finder struct {
 }
 
 // Of returns what text names in a database of chain. Only without such a result it looks for addresses that were never
-// used, then for names of assets and for values with the prefix, of indexes with the option prefix.
+// used and for transactions by a part of their hash, then for names of assets and for values with the prefix, of indexes
+// with the option prefix.
 func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (*Results, error) {
 	text = strings.TrimSpace(text)
 	f := &finder{qs, ctx, chain, &Results{Query: text, Results: []Result{}}}
@@ -62,7 +63,7 @@ func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (
 		return f.answer, nil
 	}
 	for _, step := range [][]func(string) error{
-		{f.block, f.tx, f.output, f.values, f.asset}, {f.unused}, {f.named, f.prefixed},
+		{f.block, f.tx, f.output, f.values, f.asset}, {f.hashes, f.unused}, {f.named, f.prefixed},
 	} {
 		for _, look := range step {
 			if err := look(text); err != nil && !missing(err) {

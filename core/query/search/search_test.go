@@ -72,6 +72,13 @@ func TestSearchFindsEverythingOfAChain(t *testing.T) {
 			for _, tx := range b.Txs {
 				hash := c.FormatHash(tx.Hash)
 				w.finds(search.Tx, "", hash, hash, strings.ToUpper(hash))
+				for _, n := range []int{15, 16, 31, 63} {
+					part := hash[:n]
+					if c.FormatHash(model.Hash{1})[:2] != "01" { // written in reverse
+						part = hash[len(hash)-n:]
+					}
+					w.finds(search.Tx, "", hash, part, strings.ToUpper(part))
+				}
 				for i, o := range tx.Outputs {
 					ref := query.OutputRef(hash, i+int(tx.FirstOutput))
 					w.finds(search.Output, "", ref, ref, strings.Replace(ref, ":", "#", 1))
