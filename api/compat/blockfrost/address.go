@@ -90,15 +90,6 @@ func unlessInternal(err, fault error) error {
 	return fault
 }
 
-// account answers nothing about an account that has an output: rewards are in no block. Clients take 404 for an account
-// that was never used.
-func account(q *request) error {
-	if _, err := q.account(); err != nil {
-		return err
-	}
-	return notImplemented(needsLedger)
-}
-
 // kindOfAddress is what the bytes of an address state.
 type kindOfAddress struct {
 	Stake  *string

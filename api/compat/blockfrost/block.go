@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/core/schema"
@@ -135,7 +136,7 @@ func (q *request) leader(row *blockRow) string {
 		return "ByronGenesis-" + hex.EncodeToString(address.ByronKeyHash(issuer))[:16]
 	}
 	hash := hex.EncodeToString(address.Hash224(issuer))
-	if slices.Contains(genesisDelegates[q.Chain.Model.Network()], hash) {
+	if slices.Contains(contents.GenesisDelegates[q.Chain.Model.Network()], hash) {
 		return "ShelleyGenesis-" + hash[:16]
 	}
 	return address.FormatPool(issuer)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/state"
 	"birthmark/api/compat/utxo"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
@@ -53,7 +54,7 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 	if c.Model.Name() != "cardano" {
 		return nil, model.Errorf(model.Refused, "unsupported", "%s: Blockfrost's API is for cardano only", c.Name)
 	}
-	h := &handler{Options: o, pages: newPositions(), network: networkOf(c.Model.Network())}
+	h := &handler{Options: o, pages: newPositions(), network: state.Networks[c.Model.Network()], parameters: new(state.Last)}
 	return h, c.View(ctx, func(v *query.View) error {
 		return v.From(ctx, func(q *query.Query) error {
 			for _, need := range Indexes {
@@ -81,7 +82,9 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 type handler struct {
 	Options
 	pages   *positions
-	network *network // nil: its constants are unknown
+	network *state.Network // nil: its constants are unknown
+
+	parameters *state.Last
 }
 
 // request is a request and its answer.

@@ -43,11 +43,11 @@ var routes = []route{
 	{method: get, path: "network/eras", reason: needsEras},
 
 	// Through the node.
-	{method: post, path: "tx/submit", reason: needsNode},
-	{method: get, path: "mempool", reason: needsNode},
-	{method: get, path: "mempool/{hash}", reason: needsNode},
-	{method: get, path: "mempool/addresses/{address}", reason: needsNode},
-	{method: get, path: "epochs/latest/parameters", reason: needsNode},
+	{method: post, path: "tx/submit", answer: submit, plain: true},
+	{method: get, path: "mempool", answer: mempool, plain: true},
+	{method: get, path: "mempool/{hash}", answer: mempoolTx},
+	{method: get, path: "mempool/addresses/{address}", answer: mempoolOfAddress},
+	{method: get, path: "epochs/latest/parameters", answer: parameters, plain: true},
 	{method: get, path: "epochs/{number}/parameters", reason: needsLedger},
 	{method: get, path: "accounts/{stake_address}", answer: account},
 	{method: post, path: "utils/txs/evaluate", reason: needsEvaluator},

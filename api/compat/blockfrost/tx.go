@@ -92,12 +92,18 @@ func (q *request) tx() (model.TxPk, error) {
 
 // txJSON is a transaction.
 type txJSON struct {
-	Hash                 string   `json:"hash"`
-	Block                string   `json:"block"`
-	BlockHeight          uint32   `json:"block_height"`
-	BlockTime            int64    `json:"block_time"`
-	Slot                 uint64   `json:"slot"`
-	Index                int      `json:"index"`
+	Hash        string `json:"hash"`
+	Block       string `json:"block"`
+	BlockHeight uint32 `json:"block_height"`
+	BlockTime   int64  `json:"block_time"`
+	Slot        uint64 `json:"slot"`
+	Index       int    `json:"index"`
+	txContents
+	TreasuryDonation string `json:"treasury_donation"`
+}
+
+// txContents is what a transaction has outside of its block too.
+type txContents struct {
 	OutputAmount         []amount `json:"output_amount"`
 	Fees                 string   `json:"fees"`
 	Deposit              string   `json:"deposit"`
@@ -114,7 +120,6 @@ type txJSON struct {
 	AssetMintOrBurnCount int      `json:"asset_mint_or_burn_count"`
 	RedeemerCount        int      `json:"redeemer_count"`
 	ValidContract        bool     `json:"valid_contract"`
-	TreasuryDonation     string   `json:"treasury_donation"`
 }
 
 // decoded is a transaction, as far as it is in its block, with its parts that no row has.
@@ -140,17 +145,27 @@ func (q *request) decodeTx(pk model.TxPk) (*decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := ledger.ReadRaw(raws[0])
+	d, err := q.decoding(raws[0])
 	if err != nil {
 		return nil, fmt.Errorf("raw transaction %v: %w", pk, err)
 	}
-	d := &decoded{pk: pk, raw: raws[0], Tx: &utxo.Tx{RawTx: t}}
-	d.details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raws[0], nil)
+	d.pk = pk
+	return d, nil
+}
+
+// decoding decodes a raw transaction.
+func (q *request) decoding(raw []byte) (*decoded, error) {
+	t, err := ledger.ReadRaw(raw)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoded{raw: raw, Tx: &utxo.Tx{RawTx: t}}
+	d.details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raw, nil)
 	if err == nil {
 		d.body, err = contents.ReadBody(t.Body)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("raw transaction %v: %w", pk, err)
+		return nil, err
 	}
 	if t.Failed { // nothing but its collateral counts
 		d.body.Mints, d.details.Certificates, d.details.Withdrawals = nil, nil, nil
@@ -195,11 +210,7 @@ func oneTx(q *request) error {
 	}
 	t := &txJSON{
 		Hash: ids[0].String(), Block: at.Hash.String(), BlockHeight: uint32(d.pk.Height()), BlockTime: at.Time, Slot: at.Slot,
-		Index: q.Q.TxIndex(d.pk), OutputAmount: assets.amounts(), Size: d.size(),
-		InvalidBefore: slotText(d.details.ValidFrom), InvalidHereafter: slotText(d.details.ValidTo),
-		UtxoCount: len(spent) + len(created), ValidContract: !d.Failed, TreasuryDonation: decimal(d.body.Donation),
-		WithdrawalCount: len(d.details.Withdrawals), AssetMintOrBurnCount: d.body.MintCount(),
-		RedeemerCount: len(d.Witnessed().Redeemers),
+		Index: q.Q.TxIndex(d.pk), TreasuryDonation: decimal(d.body.Donation), txContents: q.contentsOf(d, assets, len(spent)+len(created)),
 	}
 	left := new(big.Int).Sub(in, out)
 	fee, err := q.fee(d.pk, left)
@@ -207,15 +218,31 @@ func oneTx(q *request) error {
 		return err
 	}
 	t.Fees = fee.String()
-	deposit := left.Sub(left, fee)
-	for _, w := range d.details.Withdrawals {
-		n, _ := new(big.Int).SetString(w.Amount, 10)
-		deposit.Add(deposit, n)
-	}
-	t.Deposit = deposit.Sub(deposit, new(big.Int).SetUint64(d.body.Donation)).String()
-	q.countCertificates(d, t)
+	t.Deposit = d.deposit(left.Sub(left, fee)).String()
 	q.answer = t
 	return nil
+}
+
+// contentsOf returns the contents of a transaction without fee and deposit.
+func (q *request) contentsOf(d *decoded, assets sums, utxos int) txContents {
+	c := txContents{
+		OutputAmount: assets.amounts(), Size: d.size(), UtxoCount: utxos, ValidContract: !d.Failed,
+		InvalidBefore: slotText(d.details.ValidFrom), InvalidHereafter: slotText(d.details.ValidTo),
+		WithdrawalCount: len(d.details.Withdrawals), AssetMintOrBurnCount: d.body.MintCount(),
+		RedeemerCount: len(d.Witnessed().Redeemers),
+	}
+	q.countCertificates(d, &c)
+	return c
+}
+
+// deposit returns the deposits that the transaction pays; negative if they are returned. left is what its inputs have
+// more than its outputs and its fee.
+func (d *decoded) deposit(left *big.Int) *big.Int {
+	for _, w := range d.details.Withdrawals {
+		n, _ := new(big.Int).SetString(w.Amount, 10)
+		left.Add(left, n)
+	}
+	return left.Sub(left, new(big.Int).SetUint64(d.body.Donation))
 }
 
 // size returns the size of the transaction as fees count it: without the byte that states whether its scripts succeeded.
@@ -271,6 +298,12 @@ type inputJSON struct {
 
 // outputJSON is an output of a transaction.
 type outputJSON struct {
+	createdJSON
+	ConsumedByTx *string `json:"consumed_by_tx"`
+}
+
+// createdJSON is what an output has before the transaction is in a block too.
+type createdJSON struct {
 	Address             string   `json:"address"`
 	Amount              []amount `json:"amount"`
 	OutputIndex         int      `json:"output_index"`
@@ -278,7 +311,6 @@ type outputJSON struct {
 	InlineDatum         *string  `json:"inline_datum"`
 	Collateral          bool     `json:"collateral"`
 	ReferenceScriptHash *string  `json:"reference_script_hash"`
-	ConsumedByTx        *string  `json:"consumed_by_tx"`
 }
 
 func hexText(b []byte) *string {
@@ -428,7 +460,7 @@ func (q *request) createdBy(d *decoded) ([]outputJSON, error) {
 }
 
 func (q *request) outputJSON(o *utxo.Output) outputJSON {
-	j := outputJSON{Address: o.Owner.Text, Amount: amountsOf(o), ReferenceScriptHash: scriptHashOf(o)}
+	j := outputJSON{createdJSON: createdJSON{Address: o.Owner.Text, Amount: amountsOf(o), ReferenceScriptHash: scriptHashOf(o)}}
 	j.DataHash, j.InlineDatum = datumOf(o)
 	return j
 }

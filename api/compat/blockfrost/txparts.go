@@ -206,7 +206,7 @@ const (
 )
 
 // countCertificates sets the counts of certificates.
-func (q *request) countCertificates(d *decoded, t *txJSON) {
+func (q *request) countCertificates(d *decoded, t *txContents) {
 	for i, c := range d.details.Certificates {
 		if slices.Contains(registers, c.Type) || slices.Contains(deregisters, c.Type) {
 			t.StakeCertCount++

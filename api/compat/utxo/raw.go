@@ -107,6 +107,11 @@ func ReadOutput(raw []byte) (*Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	return OutputOf(l)
+}
+
+// OutputOf returns an output that the chain may not have.
+func OutputOf(l *ledger.Output) (*Output, error) {
 	o := &Output{Value: l.Value, Owner: ownerOf(l.Address)}
 	for _, a := range l.Assets {
 		o.Assets = append(o.Assets, Asset{address.FormatAsset(a.ID), a.Amount})

@@ -1,7 +1,7 @@
-package blockfrost
+package contents
 
-// genesisDelegates are the hashes of the keys that made blocks before pools did, from the Shelley genesis.
-var genesisDelegates = map[string][]string{
+// GenesisDelegates are the hashes of the keys that made blocks before pools did, from the Shelley genesis.
+var GenesisDelegates = map[string][]string{
 	"mainnet": {
 		"1d4f2e1fda43070d71bb22a5522f86943c7c18aeb4fa47a362c27e23",
 		"4485708022839a7b9b8b639a939c85ec0ed6999b5b6dc651b03c43f6",

@@ -1,0 +1,52 @@
+package blockfrost
+
+import (
+	"math/big"
+
+	"birthmark/api/compat/blockfrost/state"
+	"birthmark/api/compat/utxo"
+	"birthmark/model"
+)
+
+// parameters answers the protocol parameters of the current epoch, as the node has them.
+func parameters(q *request) error {
+	s, ok := q.Chain.Node.(state.Node)
+	if !ok {
+		return notImplemented(needsNode)
+	}
+	tip, _ := q.Chain.Moved()
+	p, err := q.parameters.At(q.ctx, tip, s)
+	q.answer = p
+	return unlessUnsupported(err)
+}
+
+// account answers the state of an account at the tip of the node. Clients take 404 for an account that was never used.
+func account(q *request) error {
+	h, err := q.account()
+	if err != nil {
+		return err
+	}
+	s, ok := q.Chain.Node.(state.Node)
+	if !ok {
+		return notImplemented(needsLedger)
+	}
+	a, err := s.Account(q.ctx, h.raw[0], h.raw[1:])
+	if err != nil {
+		return unlessUnsupported(err)
+	}
+	balance, err := q.view.Balance(q.ctx, utxo.StakeIndex, h.text)
+	if err != nil {
+		return err
+	}
+	unspent, _ := new(big.Int).SetString(balance.Balance, 10)
+	q.answer = state.AccountOf(h.text, a, unspent)
+	return nil
+}
+
+// unlessUnsupported returns the error of an endpoint without an answer in place of one of a node that has none.
+func unlessUnsupported(err error) error {
+	if _, code := model.KindOf(err); code == "unsupported" {
+		return notImplemented(err.Error())
+	}
+	return err
+}
