@@ -42,8 +42,9 @@ func of(coin *params.Spec) registration {
 
 // impossible are chains that cannot be indexed, and why.
 var impossible = map[string]string{
-	"bitcoin-sv": fmt.Sprintf("its blocks have more transactions than a pointer can number (%d)", model.MaxTxIndex+1),
-	"kaspa":      fmt.Sprintf("it has more blocks than a pointer can number (%d)", model.MaxHeight+1),
+	"bitcoin-sv":   fmt.Sprintf("its blocks have more transactions than a pointer can number (%d)", model.MaxTxIndex+1),
+	"bitcoin-cash": "since 2018 its transactions can spend outputs of later transactions of the same block, which are not resolved yet",
+	"kaspa":        fmt.Sprintf("it has more blocks than a pointer can number (%d)", model.MaxHeight+1),
 }
 
 // New is the chain of that name on a network; "" is the chain's default network. An error of kind [model.Usage],
