@@ -102,6 +102,7 @@ var rules = []rule{
 		"model", "core/schema", "core/pending", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
 		"api/compat/blockfrost/contents", "api/compat/blockfrost/state", "chains/cardano/...",
 	}},
+	{from: "api/compat/submitapi", may: []string{"model", "api/problem", "api/ratelimit", "api/served"}},
 	{from: "api/compat/kupo", may: []string{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
 	}},

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"math/big"
 	"path/filepath"
 	"slices"
@@ -65,7 +67,8 @@ func serveLocalNode(t *testing.T, more int) *localNode {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
-	write(t, file, fmt.Sprintf("memory: 256MiB\nchain: cardano\nnetwork: %s\nsource: %s\ndb: %s\nraw: keep\nindexes: { %s: { balance: true, unspent: true } }\n",
+	write(t, file, fmt.Sprintf("memory: 256MiB\nchain: cardano\nnetwork: %s\nsource: %s\ndb: %s\nraw: keep\nserve: { submit_api: /api/submit }\n"+
+		"indexes: { %s: { balance: true, unspent: true } }\n",
 		network, n.node.Unix(), filepath.Join(dir, "db"), strings.Join(cardanoNodeIndexes, ": { balance: true, unspent: true }, ")))
 	n.serverProcess = startRealServer(t, "--config", file)
 	n.reaches(t, n.name, 19)
@@ -236,6 +239,29 @@ func TestCardanoTransactionsAreSubmitted(t *testing.T) {
 		t.Fatalf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 	n.pending(t, 2)
+	submitted := func(body []byte, kind string) (int, string) {
+		t.Helper()
+		a, err := n.client.Post(n.URL+"api/submit/tx", kind, bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		text, err := io.ReadAll(a.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.StatusCode, string(text)
+	}
+	if status, body := submitted(n.txs[0][2].Raw, "application/cbor"); status != 202 || body != `"`+n.made[0].Txs[2].Hash.String()+`"` {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, body := submitted([]byte{1}, "application/cbor"); status != 400 || !strings.HasPrefix(body, `{"tag":"TxSubmitFail","contents":{"tag":"TxCmdTxSubmitValidationError"`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if status, _ := submitted(n.txs[0][2].Raw, "text/plain"); status != 415 {
+		t.Errorf("text: %d", status)
+	}
+	n.pending(t, 3)
 	n.node.Refuse([]byte{0x65, 'n', 'e', 'v', 'e', 'r'})
 	if r := birthmark("submit", "--chain", "cardano", "--network", n.network, "--node", n.node.Unix(), raw(2)); r.status == exitDone || !strings.Contains(r.stderr, "never") {
 		t.Errorf("status %d: %s", r.status, r.stderr)

@@ -228,6 +228,10 @@ var descriptions = map[string]description{
 		"path of Kupo's API (Cardano)",
 		"/kupo", pathsForm,
 	},
+	"serve.submit_api": {
+		"path of the API of cardano-submit-api (Cardano)",
+		"/api/submit", pathsForm,
+	},
 	"serve.ergo_node": {
 		"path of the API of Ergo's node with its extra index",
 		"/node", pathsForm,

@@ -21,6 +21,9 @@ type Serve struct {
 	Kupo       string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
 	Blockfrost string `yaml:"blockfrost,omitempty" json:"blockfrost,omitempty"`
 
+	// Path of the API of cardano-submit-api, such as /api/submit. Cardano only.
+	SubmitAPI string `yaml:"submit_api,omitempty" json:"submit_api,omitempty"`
+
 	// Paths of the API of Ergo's node with its extra index, such as /node, and of Ergo's explorer, such as /explorer.
 	ErgoNode     string `yaml:"ergo_node,omitempty" json:"ergo_node,omitempty"`
 	ErgoExplorer string `yaml:"ergo_explorer,omitempty" json:"ergo_explorer,omitempty"`
@@ -35,13 +38,14 @@ var serveKeys = []key[Chain]{
 	{name: "serve.blockbook", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockbook, v) }},
 	{name: "serve.blockfrost", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockfrost, v) }},
 	{name: "serve.kupo", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Kupo, v) }},
+	{name: "serve.submit_api", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.SubmitAPI, v) }},
 	{name: "serve.ergo_node", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoNode, v) }},
 	{name: "serve.ergo_explorer", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoExplorer, v) }},
 }
 
 // ForBitcoin reports whether any of the protocols is one of Bitcoin's wallets.
 func (s Serve) ForBitcoin() bool {
-	s.Kupo, s.Blockfrost, s.ErgoNode, s.ErgoExplorer = "", "", "", ""
+	s.Kupo, s.Blockfrost, s.SubmitAPI, s.ErgoNode, s.ErgoExplorer = "", "", "", "", ""
 	return s != Serve{}
 }
 

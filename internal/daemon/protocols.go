@@ -13,6 +13,7 @@ import (
 	"birthmark/api/compat/ergonode"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
+	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/problem"
 	"birthmark/api/served"
@@ -84,6 +85,13 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 				return blockfrost.New(ctx, blockfrost.Options{
 					Chain: c, Path: set.Serve.Blockfrost, Version: s.h.Version, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log,
 					AnyOrigin: len(s.set.CORSOrigins) == 0,
+				})
+			})
+		}
+		if err == nil {
+			err = below("serve.submit_api", set.Serve.SubmitAPI, func() (http.Handler, error) {
+				return submitapi.New(submitapi.Options{
+					Chain: c, Path: set.Serve.SubmitAPI, Log: s.h.Log, AnyOrigin: len(s.set.CORSOrigins) == 0,
 				})
 			})
 		}
