@@ -252,3 +252,59 @@ func TestTransactionsAreSubmittedToTheNode(t *testing.T) {
 		t.Errorf("%d transactions", len(n.Mempool()))
 	}
 }
+
+// The whole mempool of a node, about 300 transactions of two blocks, is listed and decoded over its socket.
+func BenchmarkMempool(b *testing.B) {
+	g := cardanogen.New(cardanogen.Options{Seed: 3})
+	first, full := g.NextOf(1).Raw, g.NextOf(300).Raw
+	blocks, err := ouroborostest.Blocks(first, full)
+	if err != nil {
+		b.Fatal(err)
+	}
+	txs, err := blocks[1].Txs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	n := ouroborostest.Start(b, cardanogen.DefaultMagic, blocks[:1])
+	n.SetMempool(txs...)
+	dir := b.TempDir()
+	if err := g.Genesis().Write(dir); err != nil {
+		b.Fatal(err)
+	}
+	c, err := New(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	src, err := c.Open(b.Context(), model.SourceOptions{URI: n.Unix(), Indexes: valueNames})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer src.Close()
+	l := src.(*node.Local)
+	ids, _, err := l.MempoolIDs(b.Context())
+	if err != nil || len(ids) != len(txs) {
+		b.Fatal(len(ids), err)
+	}
+	b.Run("list", func(b *testing.B) {
+		for b.Loop() {
+			if _, _, err := l.MempoolIDs(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(ids)), "txs")
+	})
+	b.Run("decode", func(b *testing.B) {
+		size := 0
+		for b.Loop() {
+			got, err := l.MempoolTxs(b.Context(), ids)
+			if err != nil {
+				b.Fatal(err)
+			}
+			size = 0
+			for _, tx := range got {
+				size += tx.Size
+			}
+		}
+		b.ReportMetric(float64(size), "bytes")
+	})
+}
