@@ -18,7 +18,7 @@ func TestCommandLinesAreCompleted(t *testing.T) {
 		"find --heig":                         "--height-from --height-to",
 		"find --order ":                       "asc desc",
 		"find address X --order=d":            "--order=desc",
-		"--network ":                          "mainnet testnet3 testnet4 signet regtest simnet preprod preview testnet",
+		"--network ":                          "mainnet testnet3 testnet4 signet regtest simnet preprod preview testnet dev",
 		"sync --chain ergo --network ":        "mainnet testnet",
 		"find --chain bitcoin --db d script_": "script_hash script_type",
 		"index add --chain ergo box":          "box_id",
