@@ -67,7 +67,7 @@ func isTextOrList(v any) bool {
 func ByReference(datum []byte) (o Onchain, found bool) {
 	constructor, ok := cardano.PlutusJSON(datum).(map[string]any)
 	fields, isList := constructor["fields"].([]any)
-	if !ok || !isList || len(fields) < 2 || constructor["constructor"] != json.Number("0") {
+	if !ok || !isList || len(fields) < 2 || constructor["constructor"] != uint64(0) {
 		return o, false
 	}
 	m, ok := readable(fields[0]).(map[string]any)
