@@ -52,7 +52,7 @@ func TestByLabel(t *testing.T) {
 
 // The datum of a reference token is a constructor 0 with metadata, version and extra data (CIP-68).
 func TestByReference(t *testing.T) {
-	o, found := ByReference(decode(t, "d8799fa1446e616d654441636f6902d87980ff"))
+	o, found := ByReference(decode(t, "d8799fa1446e616d65454163"))
 	if found {
 		t.Errorf("a malformed datum: %s", asJSON(t, o))
 	}
