@@ -84,7 +84,7 @@ type Replica struct {
 	Delay       time.Duration // between the last update of the primary and this one, by the clocks of both
 }
 
-// Preparation is what the source of a sync does before it has a tip, such as loading headers from peers.
+// Preparation describes the work of a source before it has a tip, such as loading headers from peers.
 type Preparation struct {
 	What        string
 	Done, Total uint64 // steps; Total 0: unknown

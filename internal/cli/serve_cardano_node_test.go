@@ -121,7 +121,7 @@ func (n *localNode) standing(t *testing.T, index, value string) (s standing) {
 	return s
 }
 
-// facts returns what the answers contain in the same form for confirmed and unconfirmed transactions. withMempool adds
+// facts returns the parts of answers that have the same form for confirmed and unconfirmed transactions. withMempool adds
 // the unconfirmed ones to the confirmed ones.
 func (s *standing) facts(t *testing.T, withMempool bool) (lines []string) {
 	t.Helper()

@@ -15,7 +15,7 @@ import (
 )
 
 // A server answers the APIs of Ergo's node and explorer below their paths, follows the mempool of its node, and passes
-// transactions on. A database without what the APIs need is refused.
+// transactions on. A database without the required indexes is refused.
 func TestServeErgo(t *testing.T) {
 	t.Parallel()
 	blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))

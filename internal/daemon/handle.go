@@ -165,7 +165,7 @@ func (s *handle) advance(now core.Progress) {
 	}
 }
 
-// prepare records what the source of the sync does before it has a tip.
+// prepare records the work of the source before it has a tip.
 func (s *handle) prepare(p *served.Preparation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

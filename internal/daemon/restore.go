@@ -74,7 +74,7 @@ func noDigest(s *snapshot.Snapshot) error {
 	return usageError("no_digest", "snapshot %s has no digest: it was created without --digest; --check checks the database too", s.Name)
 }
 
-// checkIndexes returns an error before a download if the settings require what the snapshot lacks.
+// checkIndexes returns an error before a download if the snapshot lacks an index that the settings require.
 func (h *Host) checkIndexes(set *config.Chain, s *snapshot.Snapshot) error {
 	chain, err := h.MakeChain(set, s.Chain, s.Network)
 	if err != nil {

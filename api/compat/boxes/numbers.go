@@ -46,7 +46,7 @@ func (v *View) count() error {
 		return nil
 	}
 	entries := t.entries
-	if common < len(entries) { // other views may still read what is replaced
+	if common < len(entries) { // other views may still read the old entries
 		entries = entries[:common:common]
 	}
 	for from := common; from < tip; from += countStep {

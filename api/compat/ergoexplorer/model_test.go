@@ -11,7 +11,7 @@ import (
 
 // The model of objects has the fields that the chain determines; those of tokens and registers are compared apart.
 
-// essence leaves out what the model does not make: names of tokens and rendered registers.
+// essence removes fields that the model does not compute: names of tokens and rendered registers.
 func essence(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

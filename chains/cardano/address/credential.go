@@ -62,7 +62,7 @@ func isCredential(cred []byte) bool {
 	return len(cred) == storedCredential && cred[0] <= credentialOfScript
 }
 
-// Types returns what an address states about its owners: the kinds of its credentials (CIP-19), or that it is of Byron.
+// Types returns the kinds of the credentials of an address (CIP-19), or that it is of Byron.
 func Types(raw []byte) []string {
 	if _, err := ByronPayload(raw); err == nil {
 		return []string{"Byron"}

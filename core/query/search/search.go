@@ -19,7 +19,7 @@ const (
 	maxCompared = 20_000 // assets whose name is compared, the newest ones
 )
 
-// Results is what a text names, most likely first.
+// Results are the items that a text names, most likely first.
 type Results struct {
 	Query   string   `json:"query"`
 	Results []Result `json:"results"`

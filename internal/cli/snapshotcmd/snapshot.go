@@ -66,7 +66,7 @@ func address(c *cli.Context, set *config.Chain, settings ...string) (url, which 
 	return url, which, nil
 }
 
-// interrupted returns err, or an error that describes what is left after Ctrl-C.
+// interrupted returns err, or after Ctrl-C an error that names the remaining files.
 func interrupted(c *cli.Context, err error, left string) error {
 	if err == nil || c.Context.Err() == nil || !errors.Is(err, context.Canceled) {
 		return err

@@ -121,7 +121,7 @@ func (p *Page) More(next *string) {
 	}
 }
 
-// Asset is what is known of an asset.
+// Asset describes an asset.
 type Asset struct {
 	Name     string // not verified; empty: none
 	Decimals int

@@ -162,7 +162,7 @@ func (w *World) Model(pool []ergotest.Tx) *Naive {
 	return NewNaive(w.genesis, blocks, txs)
 }
 
-// Answer is what a request returns.
+// Answer is the answer to a request.
 type Answer struct {
 	Status int
 	Header http.Header
