@@ -53,7 +53,7 @@ func TestSubmitSendsToTheNode(t *testing.T) {
 	wantFailure(t, exitUsage, "bad_value", `neither a transaction in hex nor a file`, append([]string{"submit", "xyz"}, flags...)...)
 	wantFailure(t, exitUsage, "bad_value", `^--max-fee-rate: expected a decimal number`, append([]string{"submit", low, "--max-fee-rate", "1e5"}, flags...)...)
 	wantFailure(t, exitUsage, "missing_flag", `^missing --node URL`, "submit", low, "--chain", "bitcoin")
-	wantFailure(t, exitUsage, "bad_setting", `^--node: node: this source of ergo has no unconfirmed transactions`, "submit", low, "--chain", "ergo", "--node", "http://127.0.0.1:1")
+	wantFailure(t, exitUsage, "bad_setting", `^--node: node: this source of bitcoin has no unconfirmed transactions`, "submit", low, "--chain", "bitcoin", "--node", "p2p://127.0.0.1:1")
 	wantFailure(t, exitSource, "unreachable", `is unreachable`, "submit", low, "--chain", "bitcoin", "--node", "http://u:p@127.0.0.1:1")
 }
 

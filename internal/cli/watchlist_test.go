@@ -68,7 +68,7 @@ func TestValuesFile(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.txt")
 	write(t, empty, "\n# nothing\n")
 	for _, c := range []struct{ args, code, message string }{
-		{"--follow --values-file " + list, "bad_value", `list.txt: line 1: address "12cb"`},
+		{"--follow --values-file " + list, "bad_value", `list.txt: line 1: address: invalid address "12cb"`},
 		{"--follow --values-file " + empty, "bad_value", `empty.txt has no values: expected one per line$`},
 		{"--follow --values-file " + empty + ".none", "bad_value", `^--values-file: open .*no such file`},
 		{"--follow --values-file " + list + " colour", "unknown_index", `"colour"`},
