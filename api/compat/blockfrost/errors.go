@@ -41,7 +41,6 @@ var (
 	errNumber   = bad("Missing, out of range or malformed block number.")
 	errSlot     = bad("Missing, out of range or malformed slot_number.")
 	errEpoch    = bad("Missing, out of range or malformed epoch_number.")
-	errLabel    = bad("Missing, out of range or malformed label.")
 	errRange    = bad("Invalid (malformed or out of range) from/to parameter(s).")
 	errOrder    = bad("querystring/order must be equal to one of the allowed values")
 )

@@ -176,14 +176,6 @@ func (o *naiveOutput) data(m object) object {
 
 func (o *naiveOutput) text() string { return address.FormatAny(o.address) }
 
-// utxo returns an output as lists of unspent outputs have it.
-func (o *naiveOutput) utxo(owner string) object {
-	return o.data(object{
-		"address": owner, "tx_hash": o.tx.Hash.String(), "tx_index": o.index, "output_index": o.index, "amount": value(o),
-		"block": o.tx.block.Hash.String(),
-	})
-}
-
 // block returns a block as the API does.
 func (n *naive) block(b *naiveBlock) object {
 	first := uint64(n.firstSlot(*b.header.Epoch))

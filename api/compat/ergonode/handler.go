@@ -167,12 +167,6 @@ func bad(format string, args ...any) error {
 	return &failure{http.StatusBadRequest, "bad.request", &detail}
 }
 
-// absent is the error of something that does not exist, with the reason.
-func absent(format string, args ...any) error {
-	detail := fmt.Sprintf(format, args...)
-	return &failure{http.StatusNotFound, "not-found", &detail}
-}
-
 var (
 	errNotFound = &failure{Status: http.StatusNotFound, Reason: "not-found"}
 	errMethod   = func() error {

@@ -137,8 +137,6 @@ func isScriptAccount(account []byte) bool { return len(account) > 0 && account[0
 // before pools, and scripts before keys. The kinds are those of the CDDL rule voter.
 var voterOrder = [...]int{1, 0, 3, 2, 4}
 
-const voterOfPool = 4
-
 func compareVoters(a, b []byte) int {
 	x, hashX := readVoter(a)
 	y, hashY := readVoter(b)
