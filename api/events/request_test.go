@@ -31,7 +31,7 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 		{"GET", "follow=address%3D", "", 400, "bad_value", "expected INDEX=VALUE or INDEX"},
 		{"GET", "follow=colour", "", 400, "unknown_index", `"colour"`},
 		{"GET", "follow=address&follow=tag=t01&follow=colour=red", "", 400, "unknown_index", `"colour"`},
-		{"GET", "follow=address=x", "", 400, "bad_value", `address "x"`},
+		{"GET", "follow=address=x", "", 400, "bad_value", `address: expected a and hex digits`},
 		{"GET", "follow=asset=x", "", 400, "bad_value", "asset: expected hex digits"},
 		{"GET", "follow=tag" + strings.Repeat("&follow=tag", 100), "", 400, "too_many_terms", "101 values to follow, expected at most 100"},
 		{"GET", "follow=tag&spends=yes", "", 400, "bad_value", "expected true or false"},

@@ -237,7 +237,7 @@ func TestErrorsOfWatchLists(t *testing.T) {
 	}{
 		{"", "", "bad_body", "the body has no values: expected one per line", 400},
 		{"", "# only a comment\n\n", "bad_body", "the body has no values", 400},
-		{"", "a01\n\nx02\n", "bad_value", "line 3: address \"x02\": expected a and hex digits", 400},
+		{"", "a01\n\nx02\n", "bad_value", "line 3: address: expected a and hex digits", 400},
 		{"", "a01\n" + long, "bad_value", "line 2 has more than 66560 bytes", 400},
 		{"index=colour", "a01", "unknown_index", "colour", 400},
 		{"index=", "a01", "bad_value", "index: expected one value", 400},

@@ -44,7 +44,7 @@ func TestStoredTextsAndBalancesAgreeWithOutputs(t *testing.T) {
 	if r := birthmark("values", "address", "--prefix", "bc1", "--db", db); r.status != exitDone || !strings.Contains(r.stdout, "no value has this prefix") {
 		t.Errorf("a prefix of nothing: %+v", r)
 	}
-	wantFailure(t, exitUsage, "not_kept", `^index address does not keep .*prefix: true.*birthmark index add address$`, "values", "address", "--prefix", "1", "--db", plain)
+	wantFailure(t, exitUsage, "not_kept", `^prefix search is not enabled for index address: .*prefix: true.*birthmark index add address$`, "values", "address", "--prefix", "1", "--db", plain)
 	wantFailure(t, exitUsage, "not_kept", `index script_type`, "values", "script_type", "--prefix", "1", "--db", db)
 	wantFailure(t, exitUsage, "bad_value", `^prefix of 256 bytes: expected at most 255$`, "values", "address", "--prefix", strings.Repeat("1", 256), "--db", db)
 

@@ -90,7 +90,7 @@ func unlessInternal(err, fault error) error {
 	return fault
 }
 
-// kindOfAddress is what the bytes of an address state.
+// kindOfAddress is the kind that the bytes of an address state.
 type kindOfAddress struct {
 	Stake  *string
 	Type   string
@@ -116,7 +116,7 @@ func (q *request) kindOf(h *holder) kindOfAddress {
 	return k
 }
 
-// balance returns what a holder has: lovelace first, then assets, ordered by policy and name.
+// balance returns the amounts of a holder: lovelace first, then assets, ordered by policy and name.
 func (q *request) balance(h *holder) ([]amount, error) {
 	account, err := q.Q.Account(h.index, *h.birth)
 	if err != nil {

@@ -232,7 +232,7 @@ func (tx *naiveTx) fee() *big.Int {
 
 func (tx *naiveTx) valid() bool { return tx.d.Valid == nil || *tx.d.Valid }
 
-// deposit is what the transaction spends and neither pays nor states as its fee.
+// deposit is the amount that the transaction spends and neither pays nor states as its fee.
 func (tx *naiveTx) deposit() string {
 	left := new(big.Int).Sub(lovelaceOf(tx.spent), lovelaceOf(tx.created))
 	left.Sub(left, tx.fee())

@@ -102,7 +102,7 @@ type txJSON struct {
 	TreasuryDonation string `json:"treasury_donation"`
 }
 
-// txContents is what a transaction has outside of its block too.
+// txContents are the fields that a transaction has outside of its block too.
 type txContents struct {
 	OutputAmount         []amount `json:"output_amount"`
 	Fees                 string   `json:"fees"`
@@ -302,7 +302,7 @@ type outputJSON struct {
 	ConsumedByTx *string `json:"consumed_by_tx"`
 }
 
-// createdJSON is what an output has before the transaction is in a block too.
+// createdJSON are the fields that an output has before the transaction is in a block too.
 type createdJSON struct {
 	Address             string   `json:"address"`
 	Amount              []amount `json:"amount"`

@@ -1,3 +1,3 @@
-// Package contents reads what a transaction has beyond its rows: the parts of its body that redeemers refer to, metadata of
-// assets (CIP-25, CIP-68), and native scripts.
+// Package contents reads the parts of a transaction that no row has: those of its body that redeemers refer to, metadata
+// of assets (CIP-25, CIP-68), and native scripts.
 package contents
