@@ -154,7 +154,7 @@ interop:
 	  cd $(CURDIR)/tools/interop/$$dir; \
 	  if ! cmp -s package-lock.json node_modules/.birthmark; then \
 	    echo "test-interop: installing the packages of tools/interop/$$dir"; \
-	    npm ci --ignore-scripts --no-audit --no-fund --loglevel=error; \
+	    npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error; \
 	    if [ $$dir = bcoin ]; then \
 	      if [ -f /usr/include/node/node.h ]; then export npm_config_nodedir=/usr; fi; \
 	      npm rebuild --loglevel=error mrmr bstring bsip bcrypto; \
