@@ -80,7 +80,7 @@ func (w *world) answers(t *testing.T, next ergotest.Tx) {
 	cmd.Stderr, cmd.Stdin = os.Stderr, bytes.NewReader(body)
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v: make test-interop installs what it needs", err)
+		t.Fatalf("%v: make test-interop installs it", err)
 	}
 	var got struct {
 		Boxes, Txs     [][2]string

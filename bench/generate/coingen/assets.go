@@ -54,10 +54,10 @@ func (c *Chain) assets(spent []coin, outputs []output) []output {
 	return outputs
 }
 
-// Supply is what was issued and burned of an asset.
+// Supply is the amounts of an asset that were issued and burned.
 type Supply struct{ Issued, Burned uint64 }
 
-// account adds what a transaction issues and burns.
+// account adds the amounts that a transaction issues and burns.
 func (c *Chain) account(spent []coin, outputs []output) {
 	change := map[string]int64{}
 	for _, s := range spent {
