@@ -193,7 +193,7 @@ var descriptions = map[string]description{
 		"/mnt/old/blocks", textForm,
 	},
 	"indexes": {
-		"indexes with their options, or a preset: explorer or wallet",
+		"indexes with their options, or a preset: explorer, wallet, kupo, blockfrost or ergo_node",
 		"{address: {balance: true}}", indexesForm,
 	},
 	"serve.electrum": {

@@ -69,6 +69,15 @@ func names[T any](keys []key[T]) (all []string) {
 // Presets returns the names that stand for several indexes with their options.
 func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 
+// PresetsOf returns the presets for a chain with these indexes.
+func PresetsOf(indexes []string) []string {
+	return slices.DeleteFunc(Presets(), func(name string) bool {
+		return slices.ContainsFunc(presets[name], func(ix Index) bool {
+			return !ix.Optional && !slices.Contains(indexes, ix.Name)
+		})
+	})
+}
+
 // kinds are the names of all kinds of indexes.
 func kinds() (names []string) {
 	for k := model.Kind(0); k.Valid(); k++ {

@@ -23,7 +23,8 @@ func Choices(flag string) (list []Choice) {
 		case "network":
 			list = append(list, Choice{name, chains.Networks(name)})
 		case "index":
-			list = append(list, Choice{name, slices.Concat(builtIn(name), config.Presets())})
+			indexes := builtIn(name)
+			list = append(list, Choice{name, slices.Concat(indexes, config.PresetsOf(indexes))})
 		}
 	}
 	return list

@@ -100,7 +100,7 @@ func CompressionFlag() cli.Flag {
 
 // IndexFlag returns --index.
 func IndexFlag() cli.Flag {
-	return String("index", "comma-separated `INDEXES` to build, or a preset: explorer, wallet")
+	return String("index", "comma-separated `INDEXES` and presets (explorer, wallet, kupo, blockfrost, ergo_node) to build")
 }
 
 // TrustFlag returns --trust.
