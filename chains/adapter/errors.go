@@ -47,7 +47,7 @@ func BadBlock(err error, place string, args ...any) error {
 // not exist, else source_unreadable.
 func PathError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return model.Errorf(model.BadSource, "source_missing", "no such file or directory: %s", path)
+		return model.Errorf(model.BadSource, "source_missing", "%s does not exist", path)
 	}
 	return model.Errorf(model.BadSource, "source_unreadable", "%w", err)
 }

@@ -50,6 +50,9 @@ func (c *Client) failure(ctx context.Context, cause, err error) error {
 	if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound && !c.Connected.Load() {
 		return model.Errorf(model.BadSource, "unreachable", "%s is unreachable: no such host", c.Host())
 	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err // without the address
+	}
 	return c.Unreachable("%s", c.Excerpt(err.Error(), 200))
 }
 

@@ -82,7 +82,7 @@ func TestNobodyThereIsTemporary(t *testing.T) {
 	l.Close()
 	c := client(t, withUsers, "http://user:"+secret+"@"+free+"/"+secret)
 	_, err = ask(t.Context(), c, Request{})
-	expect(t, c, err, "unreachable", true, free+" is unreachable: dial tcp "+free+": connect: connection refused")
+	expect(t, c, err, "unreachable", true, free+" is unreachable: connect: connection refused")
 }
 
 func TestHostsWithoutAnAddress(t *testing.T) {

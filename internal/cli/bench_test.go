@@ -190,6 +190,6 @@ func TestBenchAppendRejectsInvalidFlags(t *testing.T) {
 	} {
 		wantFailure(t, exitUsage, "bad_value", message, append([]string{"bench", "append"}, strings.Fields(line)...)...)
 	}
-	wantFailure(t, exitUsage, "bad_setting", `too small to work`, "bench", "append", "--memory=1MiB")
+	wantFailure(t, exitUsage, "bad_setting", `is too little`, "bench", "append", "--memory=1MiB")
 	wantFailure(t, exitUsage, "unknown_index", `unsupported index "op_return"`, "bench", "append", "--indexes", "address,op_return")
 }

@@ -355,7 +355,7 @@ func TestFaultsOfAnErgoSourceAreReported(t *testing.T) {
 		}
 	})
 	wantFailure(t, exitSource, "bad_block", "block 3 "+blocks[2].ID.String(), args("testnet", url)...)
-	wantFailure(t, exitSource, "source_missing", "no such file", args("testnet", "file:///no/such/file")...)
+	wantFailure(t, exitSource, "source_missing", "does not exist", args("testnet", "file:///no/such/file")...)
 	wantFailure(t, exitUsage, "bad_source", "expected http", args("testnet", "tcp://127.0.0.1")...)
 	wantFailure(t, exitUsage, "unknown_network", "expected mainnet, testnet", args("preview", url)...)
 }

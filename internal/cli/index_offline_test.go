@@ -54,7 +54,7 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	if x := listed(t, db, "script_hash"); x != nil {
 		t.Errorf("without a source there is %+v", x)
 	}
-	wantFailure(t, exitSource, "source_missing", `^index script_hash: no such file or directory: /none/such$`, "index", "add", "script_hash", "--source", "file:///none/such", "--db", db)
+	wantFailure(t, exitSource, "source_missing", `^index script_hash: /none/such does not exist$`, "index", "add", "script_hash", "--source", "file:///none/such", "--db", db)
 	if x := listed(t, db, "script_hash"); x == nil || !slices.Equal(x.Adding, []string{"values"}) {
 		t.Errorf("with a source that fails it waits for a better one: %+v", x)
 	}

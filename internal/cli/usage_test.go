@@ -62,7 +62,7 @@ func TestWrongUsageNamesTheExpectedForm(t *testing.T) {
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --to-height -1", "bad_value", `^--to-height: expected a height from 0 to 67108863, not "-1"$`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --to-height 67108864", "bad_value", `^--to-height: expected a height`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --wal=maybe", "bad_setting", `^--wal: "maybe" is not on or off$`},
-		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory 10MiB", "bad_setting", `^--memory: 10MiB of memory is too small to work: the least is 64MiB$`},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory 10MiB", "bad_setting", `^--memory: 10MiB is too little: expected at least 64MiB$`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory much", "bad_setting", `^--memory: "much" is not a size such as 4GiB`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --cpuprofile " + dir, "bad_value", `^--cpuprofile: `},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --password-file " + dir + "/none", "bad_setting", `^--password-file: password_file: open .*no such file`},
@@ -77,7 +77,9 @@ func TestWrongUsageNamesTheExpectedForm(t *testing.T) {
 		{"config --config " + indexes, "unknown_index", `^` + q(indexes) + `:4: bitcoin has no index "adress": it offers address, `},
 		{"config --config " + network, "unknown_network", `^` + q(network) + `:2: .*tesnet3`},
 		{"status --config " + several, "which_chain", `^the settings have 2 chains \(bitcoin, bitcoin/signet\): select one with --chain`},
-		{"config --memory 1KiB", "bad_setting", `^--memory: 1KiB of memory is too small to work: the least is 64MiB$`},
+		{"status --chain bitcoi", "unknown_chain", `^--chain: unknown chain "bitcoi": expected bitcoin, `},
+		{"serve --chain bitcoin --network mainet", "unknown_network", `^--network: unknown network "mainet" of bitcoin: expected mainnet, `},
+		{"config --memory 1KiB", "bad_setting", `^--memory: 1KiB is too little: expected at least 64MiB$`},
 		{"schema --chain moon", "unknown_chain", `^--chain: unknown chain "moon"`},
 	} {
 		args := strings.Fields(c.args)

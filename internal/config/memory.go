@@ -14,7 +14,7 @@ const LeastMemory = 64 * MiB
 func ParseMemory(text string) (Size, error) {
 	s, err := ParseSize(text)
 	if err == nil && s < LeastMemory {
-		err = fmt.Errorf("%v of memory is too small to work: the least is %v", s, LeastMemory)
+		err = fmt.Errorf("%v is too little: expected at least %v", s, LeastMemory)
 	}
 	return s, err
 }

@@ -56,7 +56,7 @@ func TestLeastMemoryIsEnoughForAWindow(t *testing.T) {
 	if got := d.WindowBytes(); got < int64(900*KiB) {
 		t.Errorf("a window holds %d bytes of blocks", got)
 	}
-	if _, err := ParseMemory("67108863"); err == nil || !strings.Contains(err.Error(), "the least is 64MiB") {
+	if _, err := ParseMemory("67108863"); err == nil || !strings.Contains(err.Error(), "at least 64MiB") {
 		t.Errorf("one byte less than the least: %v", err)
 	}
 	if got := DefaultMemory(); got < LeastMemory || got > usual {

@@ -132,7 +132,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"1: 1\n", `birthmark.yaml:1: unknown setting "1"`},
 		{"memory: 1GiB\n\nmemory: 2GiB\n", `birthmark.yaml:3: setting "memory" appears twice, first in line 1`},
 		{"memory: lots\n", `birthmark.yaml:1: memory: "lots" is not a size such as 4GiB, 512MB or a number of bytes`},
-		{"memory: 10MiB\n", `birthmark.yaml:1: memory: 10MiB of memory is too small to work: the least is 64MiB`},
+		{"memory: 10MiB\n", `birthmark.yaml:1: memory: 10MiB is too little: expected at least 64MiB`},
 		{"memory: [1]\n", "birthmark.yaml:1: memory expects a single value"},
 		{"memory:\n", "birthmark.yaml:1: memory has no value"},
 		{"chain: bitcoin\ndb: ''\n", "birthmark.yaml:2: db: is empty"},
@@ -270,7 +270,7 @@ func TestWrongOverrideNamesItsOrigin(t *testing.T) {
 		o    Override
 		want string
 	}{
-		{Override{"memory", "9", "BIRTHMARK_MEMORY"}, "BIRTHMARK_MEMORY: 9B of memory is too small to work: the least is 64MiB"},
+		{Override{"memory", "9", "BIRTHMARK_MEMORY"}, "BIRTHMARK_MEMORY: 9B is too little: expected at least 64MiB"},
 		{Override{"wal", "", "--wal"}, `--wal: "" is not on or off`},
 		{Override{"db", "", "--db"}, "--db: is empty"},
 		{Override{"indexes", "a,,b", "--index"}, `--index: "a,,b" is not a list of index names such as address,script_hash`},

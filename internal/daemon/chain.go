@@ -18,7 +18,11 @@ import (
 // that is the only database in the data folder.
 func Folder(set *config.Chain) (string, error) {
 	if set.DB == "" {
-		set.DB = set.DefaultDB()
+		if set.DB = set.DefaultDB(); set.DB != "" {
+			if _, err := chains.New(set.Chain, set.Network); err != nil {
+				return "", atSetting(set, err)
+			}
+		}
 	}
 	if set.DB != "" {
 		return set.DB, nil
@@ -65,14 +69,17 @@ func (h *Host) Chain(set *config.Chain) (model.Chain, error) {
 func (h *Host) MakeChain(set *config.Chain, name, network string) (model.Chain, error) {
 	chain, err := h.NewChain(name, network)
 	if err != nil {
-		_, code := model.KindOf(err)
-		at := set.Origin("network")
-		if code == "unknown_chain" {
-			at = set.Origin("chain")
-		}
-		return nil, At(at, err)
+		return nil, atSetting(set, err)
 	}
 	return Define(chain, set)
+}
+
+// atSetting prefixes an error about a chain or network with the setting at fault.
+func atSetting(set *config.Chain, err error) error {
+	if _, code := model.KindOf(err); code == "unknown_chain" {
+		return At(set.Origin("chain"), err)
+	}
+	return At(set.Origin("network"), err)
 }
 
 // Define returns the chain with the custom indexes of set.

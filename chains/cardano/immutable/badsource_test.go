@@ -124,7 +124,7 @@ func TestOpenErrors(t *testing.T) {
 		"":                {"missing_chunk", "00001.chunk and 00003.chunk, but no 00002.chunk"},
 		"none":            {"source_empty", "no *.chunk"},
 		"node":            {"source_empty", "subfolder immutable"},
-		"absent":          {"source_missing", "no such file or folder"},
+		"absent":          {"source_missing", "does not exist"},
 		"00000.secondary": {"bad_chunk", "is not a chunk"},
 		"empty":           {"source_empty", "is empty"},
 		"one byte":        {"bad_chunk", "is not a chunk"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"birthmark/chains/adapter"
 	"birthmark/model"
 )
 
@@ -34,12 +35,12 @@ func (d *DB) open(number int) (*chunk, error) {
 	path := d.file(number, chunkSuffix)
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, pathError(path, err)
+		return nil, adapter.PathError(path, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return nil, pathError(path, err)
+		return nil, adapter.PathError(path, err)
 	}
 	return &chunk{f, number, info.Size(), f.Close}, nil
 }
@@ -67,7 +68,7 @@ func (c *chunk) peek(offset int64, n int) ([]byte, error) {
 func unzstd(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, pathError(path, err)
+		return nil, adapter.PathError(path, err)
 	}
 	defer f.Close()
 	magic := make([]byte, len(zstdMagic))
@@ -104,12 +105,12 @@ func (d *DB) index(number int) ([]byte, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, pathError(path, err)
+		return nil, adapter.PathError(path, err)
 	}
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxEntries*entrySize+1))
 	if err != nil {
-		return nil, pathError(path, err)
+		return nil, adapter.PathError(path, err)
 	}
 	if len(raw) > maxEntries*entrySize {
 		return nil, model.Errorf(model.BadSource, "bad_index", "%s has more than %d entries: no chunk has as many blocks", path, maxEntries)

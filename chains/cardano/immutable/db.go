@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"sync"
 
+	"birthmark/chains/adapter"
 	"birthmark/model"
 )
 
@@ -42,7 +43,7 @@ var chunkName = regexp.MustCompile(`^(\d{5,})\.chunk$`)
 func Open(path string) (*DB, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, pathError(path, err)
+		return nil, adapter.PathError(path, err)
 	}
 	d := &DB{path: path, folder: info.IsDir()}
 	switch {
@@ -94,7 +95,7 @@ func (d *DB) openFile() error {
 func listChunks(path string) (first, last int, err error) {
 	files, err := os.ReadDir(path)
 	if err != nil {
-		return 0, 0, pathError(path, err)
+		return 0, 0, adapter.PathError(path, err)
 	}
 	var numbers []int
 	for _, f := range files {
@@ -140,7 +141,7 @@ func (d *DB) Refresh(ctx context.Context) (changed bool, err error) {
 			break
 		}
 		if err != nil {
-			return false, pathError(d.file(d.last+1, chunkSuffix), err)
+			return false, adapter.PathError(d.file(d.last+1, chunkSuffix), err)
 		}
 		d.last++
 	}
@@ -158,7 +159,7 @@ func (d *DB) look(chunk int) (sizes, error) {
 	path := d.file(chunk, chunkSuffix)
 	info, err := os.Stat(path)
 	if err != nil {
-		return s, pathError(path, err)
+		return s, adapter.PathError(path, err)
 	}
 	s.bytes = info.Size()
 	if !d.folder {
@@ -169,7 +170,7 @@ func (d *DB) look(chunk int) (sizes, error) {
 	case err == nil:
 		s.index = info.Size()
 	case !errors.Is(err, fs.ErrNotExist):
-		return s, pathError(path, err)
+		return s, adapter.PathError(path, err)
 	}
 	return s, nil
 }
@@ -204,7 +205,7 @@ func (d *DB) chunkSize(number int) (int64, error) {
 	path := d.file(number, chunkSuffix)
 	info, err := os.Stat(path)
 	if err != nil {
-		return 0, pathError(path, err)
+		return 0, adapter.PathError(path, err)
 	}
 	return info.Size(), nil
 }
@@ -212,12 +213,4 @@ func (d *DB) chunkSize(number int) (int64, error) {
 // errorf returns an error about the block of an entry.
 func (d *DB) errorf(code string, e Entry, format string, args ...any) error {
 	return model.Errorf(model.BadSource, code, "%s, %s: %w", d.file(e.Chunk, chunkSuffix), e.place(), fmt.Errorf(format, args...))
-}
-
-// pathError returns an error of the file system about a path.
-func pathError(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return model.Errorf(model.BadSource, "source_missing", "no such file or folder: %s", path)
-	}
-	return model.Errorf(model.BadSource, "source_unreadable", "%w", err)
 }

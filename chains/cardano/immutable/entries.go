@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/model"
 )
@@ -192,7 +193,7 @@ func (d *DB) explain(number int, code string, err error) error {
 		if _, named := errors.AsType[*model.Error](err); err == nil || named {
 			return err
 		}
-		return pathError(d.file(number, chunkSuffix), err)
+		return adapter.PathError(d.file(number, chunkSuffix), err)
 	}
 	f.at.Chunk = number
 	return d.errorf(code, f.at, "%w", f.err)
