@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -253,7 +254,13 @@ func startElectrum(t *testing.T, n *electrumNode, wallet ...string) *electrumWal
 	w.must("setconfig", "--offline", "check_updates", "false")
 	w.must(wallet...)
 	w.must("daemon", "-d", "-1", "-s", n.addr(t)+":t")
-	t.Cleanup(func() { _, _ = w.run("", "stop") })
+	t.Cleanup(func() { // the context of the test has ended then
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if out, err := exec.CommandContext(ctx, "electrum", "--regtest", "-D", w.dir, "stop").CombinedOutput(); err != nil {
+			t.Errorf("electrum stop: %v: %s", err, out)
+		}
+	})
 	w.must("load_wallet")
 	return w
 }
