@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/positions"
 	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano/address"
 	"birthmark/core/query"
@@ -268,7 +269,7 @@ func assetEvents(q *request) error {
 		from, to := schema.Between(prefix, position, p.descending)
 		return func(yield func(model.TxPk, error) bool) {
 			for row, err := range schema.Rows(q.Q.R, schema.FamilyAssetSupply, from, to, p.descending, schema.ParseSupplyRow) {
-				if err == nil && len(amounts) < maxCount*maxSkip {
+				if err == nil && len(amounts) < maxCount*positions.MaxSkip {
 					amounts[row.Tx] = row.Amount
 				}
 				if !yield(row.Tx, err) {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/positions"
 	"birthmark/api/compat/blockfrost/state"
 	"birthmark/api/compat/utxo"
 	"birthmark/api/ratelimit"
@@ -54,7 +55,7 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 	if c.Model.Name() != "cardano" {
 		return nil, model.Errorf(model.Refused, "unsupported", "%s: Blockfrost's API is for cardano only", c.Name)
 	}
-	h := &handler{Options: o, pages: newPositions(), network: state.Networks[c.Model.Network()], parameters: new(state.Last)}
+	h := &handler{Options: o, pages: positions.New(), network: state.Networks[c.Model.Network()], parameters: new(state.Last)}
 	return h, c.View(ctx, func(v *query.View) error {
 		return v.From(ctx, func(q *query.Query) error {
 			for _, need := range Indexes {
@@ -81,7 +82,7 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 
 type handler struct {
 	Options
-	pages   *positions
+	pages   *positions.Memory
 	network *state.Network // nil: its constants are unknown
 
 	parameters *state.Last
