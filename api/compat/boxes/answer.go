@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"birthmark/api/ratelimit"
 	"birthmark/chains/ergo/sigma"
@@ -19,12 +20,20 @@ type Answer struct {
 
 	w       http.ResponseWriter
 	r       *http.Request
-	release func() // of the cost of a long answer; nil: it is short
+	buffer  *[]byte // of Out
+	release func()  // of the cost of a long answer; nil: it is short
 }
 
-// NewAnswer returns an empty answer to a request.
+// buffers has the memory of bodies that were sent. Most bodies are larger than all other memory of a request.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBuffer is the size in bytes up to which the memory of a body is used again.
+const maxBuffer = 1 << 20
+
+// NewAnswer returns an empty answer to a request. The caller calls [Answer.Free] when it is sent.
 func NewAnswer(w http.ResponseWriter, r *http.Request) *Answer {
-	return &Answer{Ctx: r.Context(), w: w, r: r}
+	buffer := buffers.Get().(*[]byte)
+	return &Answer{Ctx: r.Context(), Out: (*buffer)[:0], w: w, r: r, buffer: buffer}
 }
 
 // flushAt is the size in bytes of the parts in which long answers are sent.
@@ -62,8 +71,14 @@ func (a *Answer) End() {
 	_, _ = a.w.Write(a.Out) // fails only if the client is gone
 }
 
-// Free releases the cost of the answer. It is called once, after End or after a failure.
+// Free releases the cost and the memory of the answer. It is called once, after End or after a failure; Out is not
+// valid afterwards.
 func (a *Answer) Free() {
+	if cap(a.Out) <= maxBuffer {
+		*a.buffer = a.Out
+		buffers.Put(a.buffer)
+	}
+	a.Out = nil
 	if a.release != nil {
 		a.release()
 	}

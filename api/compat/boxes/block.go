@@ -32,19 +32,32 @@ func (v *View) Block(h model.HeightPk) (*Block, error) {
 	if b := v.blocks[h]; b != nil {
 		return b, nil
 	}
+	id, counted := v.countedID(h)
+	b, known := v.chain.blocks.Get(blockKey{h, id})
+	if counted && known {
+		v.blocks[h] = b
+		return b, nil
+	}
 	row, err := v.Q.BlockRow(h)
 	if err != nil {
 		return nil, err
 	}
-	b, known := v.chain.blocks.Get(row.Hash)
-	if !known {
+	key := blockKey{h, idPrefix(row.Hash)}
+	if b, known = v.chain.blocks.Get(key); !known {
 		if b, err = v.readBlock(h, &row); err != nil {
 			return nil, err
 		}
-		v.chain.blocks.Put(row.Hash, b)
+		v.chain.blocks.Put(key, b)
 	}
 	v.blocks[h] = b
 	return b, nil
+}
+
+// blockKey identifies a block by its height and the first bytes of its id. Two blocks of one height that are equal in
+// both would take about 2^32 proofs of work.
+type blockKey struct {
+	height model.HeightPk
+	id     uint64
 }
 
 func (v *View) readBlock(h model.HeightPk, row *schema.BlockRow) (*Block, error) {

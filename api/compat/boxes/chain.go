@@ -38,10 +38,11 @@ type Chain struct {
 	numbers   numberTable
 	templates templateMap
 	txs       bounded.Map[model.Hash, *Tx]
-	blocks    bounded.Map[model.Hash, *Block]
+	blocks    bounded.Map[blockKey, *Block]
 	addresses bounded.Map[string, string]    // of trees
 	places    bounded.Map[place, placeOf]    // where windows of lists begin
 	tokens    bounded.Map[model.Hash, Token] // by the transaction that mints
+	mintings  bounded.Map[sigma.ID, minting]
 }
 
 // New returns the answers of a served chain. The error is of kind [model.Refused] if the chain is another one, or if
@@ -53,10 +54,11 @@ func New(ctx context.Context, c *served.Chain) (*Chain, error) {
 	b := &Chain{
 		Chain: c, Network: c.Model.Network(),
 		txs:       bounded.Map[model.Hash, *Tx]{MaxBytes: 64 << 20, Size: (*Tx).memory},
-		blocks:    bounded.Map[model.Hash, *Block]{MaxBytes: 16 << 20, Size: (*Block).memory},
+		blocks:    bounded.Map[blockKey, *Block]{MaxBytes: 16 << 20, Size: (*Block).memory},
 		addresses: bounded.Map[string, string]{MaxBytes: 4 << 20, Size: func(text string) int { return 2 * len(text) }},
 		places:    bounded.Map[place, placeOf]{MaxBytes: 4 << 20, Size: func(placeOf) int { return 64 }},
 		tokens:    bounded.Map[model.Hash, Token]{MaxBytes: 16 << 20, Size: Token.memory},
+		mintings:  bounded.Map[sigma.ID, minting]{MaxBytes: 8 << 20, Size: func(minting) int { return 64 }},
 	}
 	boxes, err := ergo.GenesisBoxes(b.Network)
 	if err != nil {

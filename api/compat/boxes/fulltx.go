@@ -20,6 +20,10 @@ func (v *View) FullTxs(pks []model.TxPk) ([]FullTx, error) {
 		return nil, err
 	}
 	full := make([]FullTx, len(pks))
+	spends, err := v.Q.SpendsOfEach(pks)
+	if err != nil {
+		return nil, err
+	}
 	var spent, created []model.UtxoPk
 	ends := make([][2]int, len(pks))
 	for i, pk := range pks {
@@ -30,11 +34,7 @@ func (v *View) FullTxs(pks []model.TxPk) ([]FullTx, error) {
 		if full[i].Number, err = v.TxNumber(pk); err != nil {
 			return nil, err
 		}
-		spends, err := v.Q.SpendsOf(pk)
-		if err != nil {
-			return nil, err
-		}
-		spent = append(spent, spends...)
+		spent = append(spent, spends[i]...)
 		for n := range txs[i].Outputs {
 			out, err := pk.Utxo(n)
 			if err != nil {

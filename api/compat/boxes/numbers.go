@@ -61,16 +61,31 @@ func (v *View) count() error {
 
 // common returns the number of entries that belong to blocks of the snapshot.
 func (v *View) common(entries []number) (int, error) {
+	if n := len(entries); n > 0 && n == int(v.Tip.Height) && entries[n-1].id == idPrefix(v.Tip.Hash) {
+		return n, nil
+	}
 	for n := len(entries); n > 0; n-- {
 		row, err := v.Q.BlockRow(model.HeightPk(n))
 		if err != nil {
 			return 0, err
 		}
-		if binary.BigEndian.Uint64(row.Hash[:]) == entries[n-1].id {
+		if idPrefix(row.Hash) == entries[n-1].id {
 			return n, nil
 		}
 	}
 	return 0, nil
+}
+
+func idPrefix(id model.Hash) uint64 { return binary.BigEndian.Uint64(id[:]) }
+
+// countedID returns the first bytes of the id of the block at a height; ok is false if the view has not read the
+// numbers.
+func (v *View) countedID(h model.HeightPk) (id uint64, ok bool) {
+	i := int(h) - firstHeight
+	if i < 0 || i >= len(v.numbers) {
+		return 0, false
+	}
+	return v.numbers[i].id, true
 }
 
 // countBlocks appends the entries of the blocks up to a height.
@@ -94,7 +109,7 @@ func (v *View) countBlocks(entries []number, to int) ([]number, error) {
 	err := v.Q.EachBlock(first, model.HeightPk(to)+1, func(h model.HeightPk, row *schema.BlockRow) error {
 		last.boxes += boxes[h-first]
 		last.txs += uint32(row.TxCount)
-		last.id = binary.BigEndian.Uint64(row.Hash[:])
+		last.id = idPrefix(row.Hash)
 		entries = append(entries, last)
 		return nil
 	})

@@ -42,21 +42,45 @@ func (v *View) TokensOf(ids []sigma.ID) (map[sigma.ID]*Token, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	values := make([][]byte, len(ids))
+	births := make([]model.AssetBirthPk, 0, len(ids))
+	var unknown [][]byte
 	for i := range ids {
-		values[i] = ids[i][:]
+		if m, cached := v.chain.mintings.Get(ids[i]); cached && v.has(m) {
+			births = append(births, m.birth)
+		} else {
+			unknown = append(unknown, ids[i][:])
+		}
 	}
-	found, err := v.Q.Births(v.Q.R, schema.AssetSpace, values)
+	if len(unknown) == 0 {
+		return v.Tokens(births)
+	}
+	found, err := v.Q.Births(v.Q.R, schema.AssetSpace, unknown)
 	if err != nil {
 		return nil, err
 	}
-	var births []model.AssetBirthPk
-	for _, b := range found {
-		if b != nil {
-			births = append(births, model.AssetBirthPk{Utxo: b.Utxo, Index: b.Ordinal})
+	for i, b := range found {
+		if b == nil {
+			continue
+		}
+		birth := model.AssetBirthPk{Utxo: b.Utxo, Index: b.Ordinal}
+		births = append(births, birth)
+		if block, counted := v.countedID(b.Utxo.Height()); counted {
+			v.chain.mintings.Put(sigma.ID(unknown[i]), minting{birth, block})
 		}
 	}
 	return v.Tokens(births)
+}
+
+// minting is the birth of a token in the block with these first bytes of its id.
+type minting struct {
+	birth model.AssetBirthPk
+	block uint64
+}
+
+// has reports whether the block of a minting is known to be in the chain of the view.
+func (v *View) has(m minting) bool {
+	id, counted := v.countedID(m.birth.Utxo.Height())
+	return counted && id == m.block
 }
 
 // Tokens returns tokens by their births, which exist.

@@ -51,7 +51,7 @@ func (q *request) pass(a ergo.NodeAnswer) error {
 		q.w.WriteHeader(a.Status)
 		q.Sent = true
 	}
-	q.Out = a.Body
+	q.Out = append(q.Out, a.Body...)
 	return nil
 }
 
@@ -133,7 +133,7 @@ func info(q *request, _ []string) error {
 		}
 	}
 	body, err := json.Marshal(fields)
-	q.Out = body
+	q.Out = append(q.Out, body...)
 	return err
 }
 

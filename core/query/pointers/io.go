@@ -115,6 +115,30 @@ func (q *Reader) SpendsOf(tx model.TxPk) (spends []model.UtxoPk, err error) {
 	return spends, nil
 }
 
+// SpendsOfEach returns the outputs that each of some transactions spends, in the order of its inputs. It makes one call
+// of the store.
+func (q *Reader) SpendsOfEach(txs []model.TxPk) ([][]model.UtxoPk, error) {
+	ranges, spends := make([]storage.Range, len(txs)), make([][]model.UtxoPk, len(txs))
+	for i, tx := range txs {
+		ranges[i].From, ranges[i].To = tx.AppendTo(nil), model.TxPk(uint64(tx)+model.MaxIndex+1).AppendTo(nil)
+	}
+	l := q.NewLoad()
+	l.Ranges(schema.FamilySpentUtxo, ranges, func(rows [][]storage.KV) error {
+		for i := range rows {
+			spends[i] = make([]model.UtxoPk, len(rows[i]))
+			for n, kv := range rows[i] {
+				row, err := schema.ParseSpendRow(kv.Key, kv.Value)
+				if err != nil {
+					return err
+				}
+				spends[i][n] = row.Output
+			}
+		}
+		return nil
+	})
+	return spends, l.Read()
+}
+
 // OutputRows appends the outputs of a transaction to created and their rows to rows, in order.
 func (q *Reader) OutputRows(tx model.TxPk, created []model.UtxoPk, rows [][]byte) ([]model.UtxoPk, [][]byte, error) {
 	end := model.TxPk(uint64(tx) + model.MaxIndex + 1)
