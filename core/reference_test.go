@@ -45,19 +45,44 @@ func newReference(v modeltest.Variant, blocks []*model.Block) *reference {
 	c := v.Chain("one")
 	r := &reference{chain: c, traits: c.Traits(), indexes: c.Indexes(), blocks: blocks, byHash: map[model.Hash]*refTx{}, byBox: map[string]*refOutput{}}
 	for _, b := range blocks {
+		var txs []*refTx
 		for i := range b.Genesis {
-			r.add(&refTx{Tx: &b.Genesis[i], index: i})
+			txs = append(txs, &refTx{Tx: &b.Genesis[i], index: i})
 		}
 		for i := range b.Txs {
-			r.add(&refTx{Tx: &b.Txs[i], block: b, height: uint32(b.Height), index: i})
+			txs = append(txs, &refTx{Tx: &b.Txs[i], block: b, height: uint32(b.Height), index: i})
+		}
+		if r.traits.Unordered {
+			for _, t := range txs {
+				r.create(t)
+			}
+		}
+		for _, t := range txs {
+			if !r.traits.Unordered {
+				r.create(t)
+			}
+			r.spend(t)
 		}
 	}
 	return r
 }
 
-func (r *reference) add(t *refTx) {
+func (r *reference) create(t *refTx) {
 	t.order = len(r.txs)
 	r.txs = append(r.txs, t)
+	for i := range t.Outputs {
+		o := &refOutput{Output: &t.Outputs[i], tx: t, index: t.OutputIndex(i)}
+		t.outputs = append(t.outputs, o)
+		for _, k := range o.Keys {
+			if r.indexes[k.Index].Name == r.traits.SpendIndex {
+				r.byBox[string(k.Value)] = o
+			}
+		}
+	}
+	r.byHash[t.Hash] = t
+}
+
+func (r *reference) spend(t *refTx) {
 	left := map[string]*big.Int{}
 	count := func(id []byte, amount *big.Int) {
 		if left[string(id)] == nil {
@@ -84,14 +109,7 @@ func (r *reference) add(t *refTx) {
 		t.mints[string(m.Asset)] = m.Amount
 		count(m.Asset, m.Amount)
 	}
-	for i := range t.Outputs {
-		o := &refOutput{Output: &t.Outputs[i], tx: t, index: t.OutputIndex(i)}
-		t.outputs = append(t.outputs, o)
-		for _, k := range o.Keys {
-			if r.indexes[k.Index].Name == r.traits.SpendIndex {
-				r.byBox[string(k.Value)] = o
-			}
-		}
+	for _, o := range t.outputs {
 		for _, a := range o.Assets {
 			count(a.ID, new(big.Int).Neg(new(big.Int).SetUint64(a.Amount)))
 		}
@@ -103,7 +121,6 @@ func (r *reference) add(t *refTx) {
 			}
 		}
 	}
-	r.byHash[t.Hash] = t
 }
 
 func (r *reference) hash(t *refTx) string { return r.chain.FormatHash(t.Hash) }
@@ -270,9 +287,9 @@ func (r *reference) history(found []*refOutput) []query.HistoryTxAnswer {
 	}
 	slices.SortFunc(txs, func(a, b *refTx) int { return a.order - b.order })
 	var as []query.HistoryTxAnswer
-	balance, order := uint64(0), r.assetOrder()
+	balance, order := int64(0), r.assetOrder()
 	for _, t := range txs {
-		balance += received[t] - sent[t]
+		balance += int64(received[t]) - int64(sent[t])
 		a := query.HistoryTxAnswer{Hash: r.hash(t), Height: t.height, Index: t.index, Received: fmt.Sprint(received[t]),
 			Sent: fmt.Sprint(sent[t]), Balance: fmt.Sprint(balance)}
 		if t.block != nil {

@@ -18,6 +18,8 @@ type Traits struct {
 	ImpliedBurns bool
 	// ImpliedMints: assets in a transaction's outputs that are not in its inputs are minted; no field states it.
 	ImpliedMints bool
+	// Unordered: an input can spend an output of a later transaction of its block.
+	Unordered bool
 	// Coinbase: a transaction without inputs is a coinbase.
 	Coinbase bool
 	// OutputOffset: [Tx.FirstOutput] may differ from 0.

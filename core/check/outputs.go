@@ -7,8 +7,8 @@ import (
 	"birthmark/model"
 )
 
-// inputs checks that the inputs of a transaction have no gap, that each follows the output it spends, and that both
-// families of spends map to each other.
+// inputs checks that the inputs of a transaction have no gap, that each follows the output that it spends, or on
+// unordered chains is in the same block, and that both families of spends map to each other.
 func (c *checker) inputs() error {
 	spent, utxos, txs := c.join(schema.FamilySpentInput), c.join(schema.FamilyUtxo), c.join(schema.FamilyTxHash)
 	next := model.InputPk(0)
@@ -22,7 +22,7 @@ func (c *checker) inputs() error {
 			c.problem(schema.FamilySpentUtxo, key, "the input before it is missing")
 		}
 		next = input + 1
-		if utxo.Tx() >= input.Tx() {
+		if at := utxo.Tx(); at >= input.Tx() && (at == input.Tx() || !c.Traits.Unordered || at.Height() > input.Height()) {
 			c.problem(schema.FamilySpentUtxo, key, "spends %v, which is not before it in the chain", utxo)
 		}
 		if input.Index() == 0 {

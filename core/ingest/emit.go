@@ -21,6 +21,8 @@ type emitter struct {
 	rows       []uint64 // rows by family
 
 	spends, births, assets int // how many of the batch's entries have been emitted
+
+	early uint64 // value that inputs spent before its outputs were emitted: see [model.Traits.Unordered]
 }
 
 // put adds the row in key and value to the batch and counts it.
@@ -118,7 +120,11 @@ func (e *emitter) inputs(t *BatchTx) {
 		e.put(schema.FamilySpentUtxo)
 		e.key, e.value = e.value, e.key
 		e.put(schema.FamilySpentInput)
-		e.t.UnspentValue -= s.Value
+		if s.Utxo.Tx() > t.pk {
+			e.early += s.Value
+		} else {
+			e.t.UnspentValue -= s.Value
+		}
 	}
 }
 
@@ -127,10 +133,13 @@ var errSupply = errors.New("the value of all unspent outputs does not fit 64 bit
 func (e *emitter) output(t *BatchTx, oi int) error {
 	o := &t.Outputs[oi]
 	pk, _ := t.pk.Utxo(t.OutputIndex(oi)) // cannot fail: resolve computed the same pointer
-	if e.t.UnspentValue+o.Value < o.Value {
+	spent := min(e.early, o.Value)
+	unspent := o.Value - spent
+	if e.t.UnspentValue+unspent < unspent {
 		return BadBlock(errSupply)
 	}
-	e.t.UnspentValue += o.Value
+	e.early -= spent
+	e.t.UnspentValue += unspent
 	e.t.Checksum += o.Value
 
 	births := e.w.births[e.births : e.births+len(o.Keys)]

@@ -55,7 +55,7 @@ func (v *resolver) resolve() error {
 	for i, x := range v.Indexes {
 		v.words[i] = c.WordOf(x)
 	}
-	chunks := slices.Collect(slices.Chunk(w.Txs, max(chunkTxs, len(w.Txs)/(4*runtime.GOMAXPROCS(0))+1)))
+	chunks := v.chunks(max(chunkTxs, len(w.Txs)/(4*runtime.GOMAXPROCS(0))+1))
 	v.lookups = c.Prepare(len(chunks), w.keys+w.entries, len(w.outputs), w.inputs) // births: of keys, then of assets
 	err := inParallel(len(chunks), func(i int) error { return v.prepare(chunks[i], &v.lookups.Chunks[i]) })
 	if err != nil {
@@ -93,8 +93,44 @@ func inParallel(n int, fn func(i int) error) error {
 	return cmp.Or(errs...)
 }
 
-// prepare checks some transactions and adds their lookups: inputs, outputs, and values and assets of the outputs.
+// chunks divides the transactions. On unordered chains each block is in one chunk.
+func (v *resolver) chunks(size int) (chunks [][]BatchTx) {
+	if !v.Traits.Unordered {
+		return slices.Collect(slices.Chunk(v.w.Txs, size))
+	}
+	for txs := v.w.Txs; len(txs) > 0; {
+		n := 0
+		for n < min(size, len(txs)) {
+			n += sameBlock(txs[n:])
+		}
+		chunks, txs = append(chunks, txs[:n]), txs[n:]
+	}
+	return chunks
+}
+
+// sameBlock returns the number of transactions that are in the block of the first one.
+func sameBlock(txs []BatchTx) int {
+	n := 1
+	for n < len(txs) && txs[n].block == txs[0].block {
+		n++
+	}
+	return n
+}
+
+// prepare checks some transactions and adds their lookups: inputs, outputs, and values and assets of the outputs. On
+// unordered chains the outputs of a block precede its inputs, otherwise the inputs of each transaction its outputs.
 func (v *resolver) prepare(txs []BatchTx, to *cache.Chunk) error {
+	for v.Traits.Unordered && len(txs) > 0 {
+		n := sameBlock(txs)
+		for _, add := range []func(*BatchTx, *cache.Chunk) error{v.outputs, v.inputs} {
+			for i := range txs[:n] {
+				if err := add(&txs[i], to); err != nil {
+					return fmt.Errorf("%s: %w", describe(v.Chain, &txs[i]), err)
+				}
+			}
+		}
+		txs = txs[n:]
+	}
 	for i := range txs {
 		t := &txs[i]
 		if err := v.inputs(t, to); err != nil {

@@ -161,7 +161,7 @@ func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 		}
 		for pk, value := range v.uncommittedValues(v.SpendIndex) {
 			for _, i := range at[string(value)] {
-				if pk.Tx() < spenders[i].pk {
+				if v.precedes(pk.Tx(), spenders[i].pk) {
 					places[i] = pk
 				}
 			}
@@ -183,13 +183,18 @@ func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 		for ti := range w.Txs {
 			made := &w.Txs[ti]
 			for _, i := range at[string(made.Hash[:])] {
-				if made.pk < spenders[i].pk {
+				if v.precedes(made.pk, spenders[i].pk) {
 					outputOf(i, made.pk)
 				}
 			}
 		}
 	}
 	return places, err
+}
+
+// precedes reports whether inputs of a transaction can spend outputs of another one.
+func (v *resolver) precedes(made, spender model.TxPk) bool {
+	return made < spender || v.Traits.Unordered && made > spender && made.Height() == spender.Height()
 }
 
 // uncommittedValues yields the occurrences of values of x in the uncommitted batches.

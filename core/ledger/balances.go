@@ -95,6 +95,9 @@ func (a *Applier) unspent(d *Deltas, outputs []OutputDelta) {
 			continue
 		}
 		created, found := slices.BinarySearchFunc(outputs, outputs[i].utxo, func(o OutputDelta, utxo model.UtxoPk) int {
+			if o.spent && o.tx == utxo.Tx() {
+				return -1
+			}
 			return cmp.Or(cmp.Compare(o.tx, utxo.Tx()), cmp.Compare(o.utxo, utxo))
 		})
 		if found {

@@ -72,6 +72,12 @@ func (d *Deltas) AddAssets(birth model.BirthPk, entries []schema.AssetEntry, sig
 func (d *Deltas) Sort() {
 	if d.Sign < 0 {
 		slices.SortFunc(d.Outputs, func(a, b OutputDelta) int {
+			if a.tx == b.tx && a.spent != b.spent {
+				if a.spent {
+					return -1
+				}
+				return 1
+			}
 			return cmp.Or(cmp.Compare(a.tx, b.tx), cmp.Compare(a.utxo, b.utxo))
 		})
 	}

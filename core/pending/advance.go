@@ -174,6 +174,9 @@ func (p *Pool) confirmAll(txs iter.Seq2[blockTx, error], block model.Point) erro
 // unconfirmed, or it repeats an earlier one (BIP 30).
 func (p *Pool) relocate(t blockTx) error {
 	for in := range p.Spenders(t.id) {
+		if p.Tx(in.Tx.ID) != in.Tx {
+			continue // it precedes its parent in the block
+		}
 		pks := in.Tx.pks
 		if p.coins[pks[in.Index]] == in {
 			delete(p.coins, pks[in.Index])

@@ -58,7 +58,7 @@ func (qs Queries) History(ctx context.Context, index, value string, r Range, p P
 			t := HistoryTxAnswer{Hash: hashes[m.Tx], Height: uint32(m.Tx.Height()), Index: q.TxIndex(m.Tx),
 				Received: strconv.FormatUint(m.Received, 10), Sent: strconv.FormatUint(m.Sent, 10)}
 			if balances != nil {
-				t.Balance = strconv.FormatUint(balances[i], 10)
+				t.Balance = q.balanceText(balances[i])
 			}
 			a.Txs = append(a.Txs, t)
 		}
@@ -107,6 +107,10 @@ func (q *Query) computedHistory(
 	counts := func(tx model.TxPk) bool { // in base
 		return descending && model.UtxoPk(tx) <= s.Last || !descending && model.UtxoPk(tx) < s.First
 	}
+	last, unordered := s.Last, q.Chain.Traits().Unordered
+	if unordered { // a transaction in s can spend a later output of the last block
+		last = last.Height().Last()
+	}
 	before := func(a, b model.TxPk) bool { return (a < b) != descending && a != b }
 	first := setops.Top[model.TxPk]{Limit: limit, Before: before}
 	amounts := map[model.TxPk]*schema.TxAmounts{}
@@ -126,7 +130,7 @@ func (q *Query) computedHistory(
 		}
 		return m
 	}
-	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Span{Last: s.Last}, false)) {
+	for batch, err := range q.batches(q.Occurrences(x, birth, setops.Span{Last: last}, false)) {
 		if err != nil {
 			return nil, 0, err
 		}
@@ -137,7 +141,7 @@ func (q *Query) computedHistory(
 		done := false
 		for i, pk := range batch {
 			last, full := first.Last()
-			if done = !descending && full && last < pk.Tx(); done {
+			if done = !descending && full && last < pk.Tx() && !(unordered && last.Height() == pk.Height()); done {
 				break // later outputs are received, and spent, after all transactions found
 			}
 			if m := of(pk.Tx()); m != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math/big"
 	"slices"
+	"strconv"
 
 	"birthmark/core/query/pointers"
 	"birthmark/core/query/setops"
@@ -140,6 +141,14 @@ func balancesAfter(txs []schema.TxAmounts, base historyBase, descending bool) []
 		}
 	}
 	return balances
+}
+
+// balanceText formats a balance between two transactions. On unordered chains it can be negative within a block.
+func (q *Query) balanceText(balance uint64) string {
+	if q.Chain.Traits().Unordered {
+		return strconv.FormatInt(int64(balance), 10)
+	}
+	return strconv.FormatUint(balance, 10)
 }
 
 // setTimes sets the block times of transactions. Genesis transactions have none.

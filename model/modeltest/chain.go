@@ -31,6 +31,7 @@ type Variant struct {
 	Described    bool // mints describe their assets
 	Repeats      bool // hashes of coinbases and of transactions that spend them repeat
 	Kept         bool // databases store all optional families of the indexes
+	Unordered    bool // inputs can spend outputs of later transactions of their block
 	FeeOutputs   bool // fees are paid to outputs, so inputs equal outputs
 	ByHand       bool // a test writes the blocks: neither hashes nor supply follow the rules
 }
@@ -41,7 +42,7 @@ func Variants() []Variant {
 		{Name: "like-bitcoin", Coinbase: true, Repeats: true, Raw: true},
 		{Name: "like-cardano", Genesis: true, Slots: true, OutputOffset: true, Fingerprints: true, Raw: true, Kept: true},
 		{Name: "like-ergo", Boxes: true, Implied: true, Genesis: true, First: 1, Described: true, FeeOutputs: true},
-		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Repeats: true, Kept: true, Placed: true},
+		{Name: "mixed", Coinbase: true, Genesis: true, Implied: true, First: 1, Unordered: true, Kept: true, Placed: true},
 	}
 }
 
@@ -109,6 +110,7 @@ func (c chain) Network() string { return c.network }
 func (c chain) Traits() model.Traits {
 	t := model.Traits{
 		ImpliedBurns: c.v.Implied, Coinbase: c.v.Coinbase, OutputOffset: c.v.OutputOffset, FeeOutputs: c.v.FeeOutputs,
+		Unordered: c.v.Unordered,
 	}
 	if c.v.Boxes {
 		t.SpendIndex = "box"

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"math"
@@ -120,6 +121,9 @@ func (g *Generator) Next() *model.Block {
 			g.twins[n-1].child, g.twins[n-1].hasChild = child, true
 			b.Txs = append(b.Txs, child)
 		}
+	}
+	if g.v.Unordered { // by hash, as Bitcoin Cash
+		slices.SortFunc(b.Txs[min(1, len(b.Txs)):], func(a, b model.Tx) int { return bytes.Compare(a.Hash[:], b.Hash[:]) })
 	}
 	if g.v.Raw {
 		for i := range b.Txs {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
+	"slices"
 	"testing"
 
 	"birthmark/internal/testseed"
@@ -72,12 +73,48 @@ func (l *ledger) block(height int, b *model.Block) error {
 		l.counts["empty block"]++
 	}
 	depth := map[string]int{} // by output: the length of the chain of spends within this block that created it
-	for i, tx := range append(b.Genesis[:len(b.Genesis):len(b.Genesis)], b.Txs...) {
+	txs := b.Txs
+	if l.v.Unordered {
+		txs = l.parentsFirst(b.Txs)
+		seen := map[model.Hash]bool{}
+		for _, t := range slices.Backward(b.Txs) {
+			if slices.ContainsFunc(t.Inputs, func(in model.Input) bool { return seen[in.Tx] }) {
+				l.counts["spend of a later transaction"]++
+			}
+			seen[t.Hash] = true
+		}
+	}
+	for i, tx := range append(b.Genesis[:len(b.Genesis):len(b.Genesis)], txs...) {
 		if err := l.tx(height, &tx, i < len(b.Genesis), depth); err != nil {
 			return fmt.Errorf("block %d, transaction %d: %w", b.Height, i, err)
 		}
 	}
 	return nil
+}
+
+// parentsFirst orders transactions of a block so that each follows those whose outputs it spends.
+func (l *ledger) parentsFirst(txs []model.Tx) (sorted []model.Tx) {
+	byHash, visited := map[model.Hash]*model.Tx{}, map[model.Hash]bool{}
+	for i := range txs {
+		byHash[txs[i].Hash] = &txs[i]
+	}
+	var visit func(t *model.Tx)
+	visit = func(t *model.Tx) {
+		if visited[t.Hash] {
+			return
+		}
+		visited[t.Hash] = true
+		for _, in := range t.Inputs {
+			if parent := byHash[in.Tx]; parent != nil {
+				visit(parent)
+			}
+		}
+		sorted = append(sorted, *t)
+	}
+	for i := range txs {
+		visit(&txs[i])
+	}
+	return sorted
 }
 
 func (l *ledger) tx(height int, t *model.Tx, genesis bool, depth map[string]int) error {
@@ -304,6 +341,9 @@ func TestMadeUpChainsAreValidAndHard(t *testing.T) {
 		}
 		if !v.Boxes {
 			want = append(want, "output without keys")
+		}
+		if v.Unordered {
+			want = append(want, "spend of a later transaction")
 		}
 		if v.OutputOffset {
 			want = append(want, "outputs that begin late")
