@@ -7,6 +7,7 @@ import (
 
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/bitcoincash"
 	"birthmark/chains/cardano"
 	"birthmark/chains/digibyte"
 	"birthmark/chains/dogecoin"
@@ -28,6 +29,7 @@ var registered = []registration{
 	{bitcoin.Name, bitcoin.Networks(), bitcoin.New},
 	{cardano.Name, cardano.Networks(), cardano.New},
 	{ergo.Name, ergo.Networks(), ergo.New},
+	of(bitcoincash.Spec),
 	of(litecoin.Spec),
 	of(dogecoin.Spec),
 	of(digibyte.Spec),
@@ -42,9 +44,8 @@ func of(coin *params.Spec) registration {
 
 // impossible are chains that cannot be indexed, and why.
 var impossible = map[string]string{
-	"bitcoin-sv":   fmt.Sprintf("its blocks have more transactions than a pointer can number (%d)", model.MaxTxIndex+1),
-	"bitcoin-cash": "since 2018 its transactions can spend outputs of later transactions of the same block, which are not resolved yet",
-	"kaspa":        fmt.Sprintf("it has more blocks than a pointer can number (%d)", model.MaxHeight+1),
+	"bitcoin-sv": fmt.Sprintf("its blocks have more transactions than a pointer can number (%d)", model.MaxTxIndex+1),
+	"kaspa":      fmt.Sprintf("it has more blocks than a pointer can number (%d)", model.MaxHeight+1),
 }
 
 // New is the chain of that name on a network; "" is the chain's default network. An error of kind [model.Usage],

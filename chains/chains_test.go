@@ -41,7 +41,6 @@ func TestUnknownChainsAndNetworksAreNamedWithWhatExists(t *testing.T) {
 	for _, c := range []struct{ name, network, code, names string }{
 		{"monero", "", "unknown_chain", "bitcoin"},
 		{"bitcoin-sv", "", "unknown_chain", "524288"},
-		{"bitcoin-cash", "", "unknown_chain", "later transactions"},
 		{"kaspa", "", "unknown_chain", "67108864"},
 		{"", "", "unknown_chain", "bitcoin"},
 		{"bitcoin", "moon", "unknown_network", "mainnet, testnet3, testnet4, signet, regtest, simnet"},

@@ -149,7 +149,7 @@ func (v *visit) describe(b *valueBody) (err error) {
 	if b.Types = indexes[i].TypesOf(b.Value); b.Index != "address" {
 		return nil
 	}
-	if b.URI = b.Value; indexes[i].Scheme != "" {
+	if b.URI = b.Value; indexes[i].Scheme != "" && !strings.HasPrefix(b.Value, indexes[i].Scheme+":") {
 		b.URI = indexes[i].Scheme + ":" + b.Value
 	}
 	b.Code, err = charts.QR(b.URI, "QR code of the address")

@@ -13,6 +13,7 @@ import (
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/bitcoincash"
 	"birthmark/chains/digibyte"
 	"birthmark/chains/dogecoin"
 	"birthmark/chains/litecoin"
@@ -45,6 +46,10 @@ var Coins = []*Coin{
 		Genesis: Genesis("NY Times 05/Oct/2011 Steve Jobs, Apple’s Visionary, Dies at 56", nintondo, 50*satoshis, 1296688602, 0),
 	},
 	{
+		Spec: bitcoincash.Spec, Network: "regtest", order: byID, assets: &assets{issue: issueToken, wrap: wrapToken},
+		Genesis: Genesis("The Times 03/Jan/2009 Chancellor on brink of second bailout for banks", satoshi, 50*satoshis, 1296688602, 2),
+	},
+	{
 		Spec: dogecoin.Spec, Network: "regtest", tail: mergedMining,
 		Genesis: Genesis("Nintondo", nintondo, 88*satoshis, 1296688602, 2),
 	},
@@ -74,6 +79,9 @@ func (c *Coin) network() *params.Network {
 
 // nintondo is the key that the first outputs of Litecoin and Dogecoin pay to.
 const nintondo = "040184710fa689ad5023690c80f3a49c8f13f8d45b8c857fbcbc8bc4a8e4d3eb4b10f4d4604fa08dce601aaf0f470216fe1b51850b4acf21b179c45070ac7b03a9"
+
+// satoshi is the key that the first output of Bitcoin and Bitcoin Cash pays to.
+const satoshi = "04678afdb0fe5548271967f1a67130b7105cd6a828e03909a67962e0ea1f61deb649f6bc3f4cef38c4f35504e51ec112de5c384df7ba0b8d578a4c702b6bf11d5f"
 
 // DigiByteText is the text in block 0 of DigiByte.
 const DigiByteText = "USA Today: 10/Jan/2014, Target: Data stolen from up to 110M customers"

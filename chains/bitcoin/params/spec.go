@@ -36,6 +36,9 @@ type Spec struct {
 	// Header returns the header in JSON, for coins without proof of work.
 	Header func(raw []byte) (any, error)
 
+	// Unordered: an input can spend an output of a later transaction of its block.
+	Unordered bool
+
 	// Assets: outputs can have assets. A transaction issues what its outputs have in excess of its inputs, and burns
 	// what they lack.
 	Assets      bool
