@@ -133,7 +133,7 @@ func (q *request) leader(row *blockRow) string {
 	case err != nil:
 		return ""
 	case row.header.VrfVkey == "":
-		return "ByronGenesis-" + hex.EncodeToString(address.ByronKeyHash(issuer))[:16]
+		return contents.ByronLeader(issuer)
 	}
 	hash := hex.EncodeToString(address.Hash224(issuer))
 	if slices.Contains(contents.GenesisDelegates[q.Chain.Model.Network()], hash) {

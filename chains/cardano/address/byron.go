@@ -92,10 +92,3 @@ func blake2bOf(size int, b []byte) []byte {
 	h.Write(b)
 	return h.Sum(make([]byte, 0, size))
 }
-
-// ByronKeyHash returns the hash that identifies a key of Byron's genesis: Blake2b-224 of the SHA3-256 of its CBOR. key has
-// 64 bytes: the public key and the chain code.
-func ByronKeyHash(key []byte) []byte {
-	inner := sha3.Sum256(append([]byte{0x58, byte(len(key))}, key...))
-	return Hash224(inner[:])
-}

@@ -81,3 +81,17 @@ func TestTimelock(t *testing.T) {
 		}
 	}
 }
+
+// Keys of mainnet's genesis have the names that Blockfrost shows: for example those of the blocks 5999 and 100.
+func TestByronLeader(t *testing.T) {
+	for key, want := range map[string]string{
+		"9a6fa343c8c6c36de1a3556feb411bfdf8708d5af88de8626d0fc6bfa4eebb6d" +
+			"99ab83d90d66531ad9122d3f9cb4bc9d05b26448672532a68da796f9328431fd": "ByronGenesis-8e8a7b0f4a23f07a",
+		"1bc97a2fe02c297880ce8ecfd997fe4c1ec09ee10feeee9f686760166b05281d" +
+			"6283468ffd93becb0c956ccddd642df9b1244c915911185fa49355f6f22bfab9": "ByronGenesis-52df0f2c5539b2b1",
+	} {
+		if got := ByronLeader(decode(t, key)); got != want {
+			t.Errorf("%s: %s, expected %s", key, got, want)
+		}
+	}
+}

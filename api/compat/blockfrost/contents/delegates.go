@@ -1,5 +1,18 @@
 package contents
 
+import (
+	"encoding/hex"
+
+	"golang.org/x/crypto/blake2b"
+)
+
+// ByronLeader returns the name of the key of Byron's genesis that a block states: the beginning of the hash of the public
+// key, without the chain code that follows it.
+func ByronLeader(key []byte) string {
+	sum := blake2b.Sum256(key[:min(32, len(key))])
+	return "ByronGenesis-" + hex.EncodeToString(sum[:8])
+}
+
 // GenesisDelegates are the hashes of the keys that made blocks before pools did, from the Shelley genesis.
 var GenesisDelegates = map[string][]string{
 	"mainnet": {
