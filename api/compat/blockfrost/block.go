@@ -124,22 +124,8 @@ func (b *blockJSON) setKeys(row *blockRow) error {
 	return nil
 }
 
-// leader returns the pool that made a block, or the name that stands for a genesis key.
 func (q *request) leader(row *blockRow) string {
-	issuer, err := hex.DecodeString(row.header.IssuerVkey)
-	switch {
-	case row.header.Boundary:
-		return "Epoch boundary slot leader"
-	case err != nil:
-		return ""
-	case row.header.VrfVkey == "":
-		return contents.ByronLeader(issuer)
-	}
-	hash := hex.EncodeToString(address.Hash224(issuer))
-	if slices.Contains(contents.GenesisDelegates[q.Chain.Model.Network()], hash) {
-		return "ShelleyGenesis-" + hash[:16]
-	}
-	return address.FormatPool(issuer)
+	return contents.Leader(q.Chain.Model.Network(), row.header)
 }
 
 // text returns a string, nil if it is empty.

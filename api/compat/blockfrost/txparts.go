@@ -3,31 +3,14 @@ package blockfrost
 import (
 	"cmp"
 	"encoding/hex"
-	"math/big"
 	"net/http"
 	"slices"
 	"strconv"
 
-	"golang.org/x/crypto/blake2b"
-
 	"birthmark/api/compat/blockfrost/contents"
-	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
-
-// labels returns the metadata of a transaction by label, of which the last one is valid, and the labels in order.
-func (d *decoded) labels() (labels []uint64, items map[uint64][]byte) {
-	items = map[uint64][]byte{}
-	for label, item := range ledger.Metadata(d.Auxiliary) {
-		if _, again := items[label]; !again {
-			labels = append(labels, label)
-		}
-		items[label] = item
-	}
-	slices.Sort(labels)
-	return labels, items
-}
 
 func txMetadata(q *request) error {
 	d, err := q.decode()
@@ -39,7 +22,7 @@ func txMetadata(q *request) error {
 		Value any    `json:"json_metadata"`
 	}
 	all := []entry{}
-	labels, _ := d.labels()
+	labels, _ := contents.Labels(d.Auxiliary)
 	for _, label := range labels {
 		text := decimal(label)
 		all = append(all, entry{text, d.details.Metadata[text]})
@@ -59,30 +42,13 @@ func txMetadataCBOR(q *request) error {
 		Metadata string `json:"metadata"`
 	}
 	all := []entry{}
-	labels, items := d.labels()
+	labels, items := contents.Labels(d.Auxiliary)
 	for _, label := range labels {
-		text := hex.EncodeToString(labelled(label, items[label]))
+		text := hex.EncodeToString(contents.Labelled(label, items[label]))
 		all = append(all, entry{decimal(label), `\x` + text, text})
 	}
 	q.answer = all
 	return nil
-}
-
-// labelled returns the CBOR of a map with one label.
-func labelled(label uint64, item []byte) []byte {
-	return append(cbor.AppendHead(cbor.AppendHead(nil, cbor.Map, 1), cbor.Uint, label), item...)
-}
-
-// redeemerJSON is a redeemer.
-type redeemerJSON struct {
-	TxIndex    uint64 `json:"tx_index"`
-	Purpose    string `json:"purpose"`
-	ScriptHash string `json:"script_hash"`
-	DataHash   string `json:"redeemer_data_hash"`
-	DatumHash  string `json:"datum_hash"`
-	UnitMem    string `json:"unit_mem"`
-	UnitSteps  string `json:"unit_steps"`
-	Fee        string `json:"fee"`
 }
 
 func txRedeemers(q *request) error {
@@ -95,8 +61,8 @@ func txRedeemers(q *request) error {
 }
 
 // redeemers returns the redeemers of a transaction by index.
-func (q *request) redeemers(d *decoded) ([]redeemerJSON, error) {
-	all := []redeemerJSON{}
+func (q *request) redeemers(d *decoded) ([]contents.Redeemer, error) {
+	all := []contents.Redeemer{}
 	redeemers := d.Witnessed().Redeemers
 	if len(redeemers) > 0 && q.network == nil {
 		return nil, notImplemented("the fees of redeemers need the prices of their units, which this server has for public networks only")
@@ -111,31 +77,10 @@ func (q *request) redeemers(d *decoded) ([]redeemerJSON, error) {
 		if script == nil || r.Purpose >= uint64(len(ledger.RedeemerPurposes)) {
 			return nil, newFault(http.StatusNotImplemented, "the script of redeemer "+strconv.Itoa(i)+" cannot be determined")
 		}
-		hash := blake2b.Sum256(r.Data)
-		text := hex.EncodeToString(hash[:])
-		all = append(all, redeemerJSON{
-			TxIndex: r.Index, Purpose: ledger.RedeemerPurposes[r.Purpose], ScriptHash: hexOf(script), DataHash: text, DatumHash: text,
-			UnitMem: decimal(r.Memory), UnitSteps: decimal(r.Steps), Fee: feeOfUnits(r.Memory, r.Steps),
-		})
+		all = append(all, contents.NewRedeemer(r, script))
 	}
-	slices.SortStableFunc(all, func(a, b redeemerJSON) int { return cmp.Compare(a.TxIndex, b.TxIndex) })
+	slices.SortStableFunc(all, func(a, b contents.Redeemer) int { return cmp.Compare(a.TxIndex, b.TxIndex) })
 	return all, nil
-}
-
-// The prices of units of memory and of steps, over priceBase. They are those of the Alonzo genesis of the public networks,
-// and no update has changed them.
-const (
-	priceMemory = 577_000
-	priceSteps  = 721
-	priceBase   = 10_000_000
-)
-
-// feeOfUnits returns the fee for units of memory and steps, rounded up.
-func feeOfUnits(memory, steps uint64) string {
-	fee := new(big.Int).Mul(new(big.Int).SetUint64(memory), big.NewInt(priceMemory))
-	fee.Add(fee, new(big.Int).Mul(new(big.Int).SetUint64(steps), big.NewInt(priceSteps)))
-	fee.Add(fee, big.NewInt(priceBase-1))
-	return fee.Div(fee, big.NewInt(priceBase)).String()
 }
 
 // spentAddresses returns the addresses of the inputs that redeemers are for, by position.
@@ -193,31 +138,19 @@ func txWithdrawals(q *request) error {
 	return nil
 }
 
-// Certificates that register, deregister and delegate stake.
-var (
-	registers   = []string{"stake_registration", "reg", "stake_reg_deleg", "vote_reg_deleg", "stake_vote_reg_deleg"}
-	deregisters = []string{"stake_deregistration", "unreg"}
-	delegates   = []string{"stake_delegation", "stake_vote_deleg", "stake_reg_deleg", "stake_vote_reg_deleg"}
-)
-
-const (
-	registersPool = "pool_registration"
-	retiresPool   = "pool_retirement"
-)
-
 // countCertificates sets the counts of certificates.
 func (q *request) countCertificates(d *decoded, t *txContents) {
 	for i, c := range d.details.Certificates {
-		if slices.Contains(registers, c.Type) || slices.Contains(deregisters, c.Type) {
+		if slices.Contains(contents.Registers, c.Type) || slices.Contains(contents.Deregisters, c.Type) {
 			t.StakeCertCount++
 		}
-		if slices.Contains(delegates, c.Type) {
+		if slices.Contains(contents.Delegates, c.Type) {
 			t.DelegationCount++
 		}
 		switch c.Type {
-		case registersPool:
+		case contents.RegistersPool:
 			t.PoolUpdateCount++
-		case retiresPool:
+		case contents.RetiresPool:
 			t.PoolRetireCount++
 		}
 		t.MIRCertCount += len(q.mirsOf(d, i))
@@ -236,7 +169,7 @@ func txStakes(q *request) error {
 	}
 	all := []stake{}
 	for i, c := range d.details.Certificates {
-		if in := slices.Contains(registers, c.Type); in || slices.Contains(deregisters, c.Type) {
+		if in := slices.Contains(contents.Registers, c.Type); in || slices.Contains(contents.Deregisters, c.Type) {
 			all = append(all, stake{i, c.StakeAddress, in})
 		}
 	}
@@ -277,7 +210,7 @@ func txDelegations(q *request) error {
 	}
 	all := []delegation{}
 	for i, c := range d.details.Certificates {
-		if slices.Contains(delegates, c.Type) {
+		if slices.Contains(contents.Delegates, c.Type) {
 			all = append(all, delegation{i, i, c.StakeAddress, c.Pool, epoch + delegationDelay})
 		}
 	}
@@ -318,7 +251,7 @@ func txPoolRetires(q *request) error {
 	}
 	all := []retirement{}
 	for i, c := range d.details.Certificates {
-		if c.Type == retiresPool && c.Epoch != nil {
+		if c.Type == contents.RetiresPool && c.Epoch != nil {
 			all = append(all, retirement{i, c.Pool, *c.Epoch})
 		}
 	}

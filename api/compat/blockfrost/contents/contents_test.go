@@ -90,7 +90,7 @@ func TestByronLeader(t *testing.T) {
 		"1bc97a2fe02c297880ce8ecfd997fe4c1ec09ee10feeee9f686760166b05281d" +
 			"6283468ffd93becb0c956ccddd642df9b1244c915911185fa49355f6f22bfab9": "ByronGenesis-52df0f2c5539b2b1",
 	} {
-		if got := ByronLeader(decode(t, key)); got != want {
+		if got := byronLeader(decode(t, key)); got != want {
 			t.Errorf("%s: %s, expected %s", key, got, want)
 		}
 	}

@@ -2,19 +2,41 @@ package contents
 
 import (
 	"encoding/hex"
+	"slices"
 
 	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
 )
 
-// ByronLeader returns the name of the key of Byron's genesis that a block states: the beginning of the hash of the public
+// Leader returns the pool that made a block of a network, or the name that stands for a genesis key.
+func Leader(network string, h *ledger.Header) string {
+	issuer, err := hex.DecodeString(h.IssuerVkey)
+	switch {
+	case h.Boundary:
+		return "Epoch boundary slot leader"
+	case err != nil:
+		return ""
+	case h.VrfVkey == "":
+		return byronLeader(issuer)
+	}
+	hash := hex.EncodeToString(address.Hash224(issuer))
+	if slices.Contains(genesisDelegates[network], hash) {
+		return "ShelleyGenesis-" + hash[:16]
+	}
+	return address.FormatPool(issuer)
+}
+
+// byronLeader returns the name of the key of Byron's genesis that a block states: the beginning of the hash of the public
 // key, without the chain code that follows it.
-func ByronLeader(key []byte) string {
+func byronLeader(key []byte) string {
 	sum := blake2b.Sum256(key[:min(32, len(key))])
 	return "ByronGenesis-" + hex.EncodeToString(sum[:8])
 }
 
-// GenesisDelegates are the hashes of the keys that made blocks before pools did, from the Shelley genesis.
-var GenesisDelegates = map[string][]string{
+// genesisDelegates are the hashes of the keys that made blocks before pools did, from the Shelley genesis.
+var genesisDelegates = map[string][]string{
 	"mainnet": {
 		"1d4f2e1fda43070d71bb22a5522f86943c7c18aeb4fa47a362c27e23",
 		"4485708022839a7b9b8b639a939c85ec0ed6999b5b6dc651b03c43f6",

@@ -10,6 +10,7 @@ import (
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
 )
 
 // Onchain is the metadata of an asset.
@@ -123,4 +124,22 @@ func readable(v any) any {
 		return all
 	}
 	return v
+}
+
+// Labels returns the metadata in auxiliary data by label, of which the last one is valid, and the labels in order.
+func Labels(auxiliary []byte) (labels []uint64, items map[uint64][]byte) {
+	items = map[uint64][]byte{}
+	for label, item := range ledger.Metadata(auxiliary) {
+		if _, again := items[label]; !again {
+			labels = append(labels, label)
+		}
+		items[label] = item
+	}
+	slices.Sort(labels)
+	return labels, items
+}
+
+// Labelled returns the CBOR of a map with one label.
+func Labelled(label uint64, item []byte) []byte {
+	return append(cbor.AppendHead(cbor.AppendHead(nil, cbor.Map, 1), cbor.Uint, label), item...)
 }

@@ -1,0 +1,50 @@
+package contents
+
+import (
+	"encoding/hex"
+	"math/big"
+	"strconv"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/chains/cardano/ledger"
+)
+
+// Redeemer is a redeemer in answers.
+type Redeemer struct {
+	TxIndex    uint64 `json:"tx_index"`
+	Purpose    string `json:"purpose"`
+	ScriptHash string `json:"script_hash"`
+	DataHash   string `json:"redeemer_data_hash"`
+	DatumHash  string `json:"datum_hash"`
+	UnitMem    string `json:"unit_mem"`
+	UnitSteps  string `json:"unit_steps"`
+	Fee        string `json:"fee"`
+}
+
+// NewRedeemer returns a redeemer of a script. Its purpose must be a known one.
+func NewRedeemer(r *ledger.Redeemer, script []byte) Redeemer {
+	hash := blake2b.Sum256(r.Data)
+	text := hex.EncodeToString(hash[:])
+	return Redeemer{
+		TxIndex: r.Index, Purpose: ledger.RedeemerPurposes[r.Purpose], ScriptHash: hex.EncodeToString(script), DataHash: text,
+		DatumHash: text, UnitMem: strconv.FormatUint(r.Memory, 10), UnitSteps: strconv.FormatUint(r.Steps, 10),
+		Fee: feeOfUnits(r.Memory, r.Steps),
+	}
+}
+
+// The prices of units of memory and of steps, over priceBase. They are those of the Alonzo genesis of the public networks,
+// and no update has changed them.
+const (
+	priceMemory = 577_000
+	priceSteps  = 721
+	priceBase   = 10_000_000
+)
+
+// feeOfUnits returns the fee for units of memory and steps, rounded up.
+func feeOfUnits(memory, steps uint64) string {
+	fee := new(big.Int).Mul(new(big.Int).SetUint64(memory), big.NewInt(priceMemory))
+	fee.Add(fee, new(big.Int).Mul(new(big.Int).SetUint64(steps), big.NewInt(priceSteps)))
+	fee.Add(fee, big.NewInt(priceBase-1))
+	return fee.Div(fee, big.NewInt(priceBase)).String()
+}
