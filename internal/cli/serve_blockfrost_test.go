@@ -34,6 +34,11 @@ func TestServeBlockfrost(t *testing.T) {
 	if r := birthmark("sync", "--config", file, "--to-height", "100"); r.status != exitDone {
 		t.Fatalf("status %d: %s", r.status, r.stderr)
 	}
+	for _, do := range []string{"drop", "add"} { // defined by the preset as the API expects it, or labels would be 501
+		if r := birthmark("index", do, "metadata_label", "--config", file); r.status != exitDone {
+			t.Fatalf("index %s: status %d: %s", do, r.status, r.stderr)
+		}
+	}
 	s := startRealServer(t, "--config", file)
 	for _, c := range []struct {
 		path, key string
@@ -42,6 +47,7 @@ func TestServeBlockfrost(t *testing.T) {
 	}{
 		{"api/v0/blocks/100", "previewSecretKey0123456789", 200, `"height":100`},
 		{"api/v0/blocks/9999999", "previewSecretKey0123456789", 404, `"message":"The requested component has not been found."`},
+		{"api/v0/metadata/txs/labels", "previewSecretKey0123456789", 200, "[]"},
 		{"api/v0/network/eras", "previewSecretKey0123456789", 501, `"error":"Not Implemented"`},
 		{"api/v0/blocks/100", "another", 403, `{"status_code":403,"error":"Forbidden","message":"Invalid project token."}`},
 		{"api/v0/blocks/100", "", 403, `"status_code":403`},

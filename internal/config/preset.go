@@ -32,10 +32,14 @@ var presets = map[string][]Index{
 	"ergo_node": {
 		{Name: "address"}, {Name: "ergo_tree_hash", Options: hot}, {Name: "ergo_tree_template_hash", Options: hot},
 	},
-	// Blockfrost lists the transactions of an address, of a payment credential and of an account, and their sums.
+	// Blockfrost lists the transactions of an address, of a payment credential and of an account, and their sums. It lists
+	// and counts the transactions with a label of metadata: the first output of a transaction has its labels.
 	"blockfrost": {
 		{Name: "address", Options: hot}, {Name: "payment_credential", Options: hot}, {Name: "stake_credential", Options: hot},
 		{Name: "policy", Options: listed}, {Name: "datum_hash"}, {Name: "script_hash", Options: listed},
+		{Name: "metadata_label", Options: model.IndexOptions{Balance: true}, Definition: &model.Definition{
+			Name: "metadata_label", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.metadata_labels",
+		}},
 	},
 }
 

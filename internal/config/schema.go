@@ -73,7 +73,7 @@ func Presets() []string { return slices.Sorted(maps.Keys(presets)) }
 func PresetsOf(indexes []string) []string {
 	return slices.DeleteFunc(Presets(), func(name string) bool {
 		return slices.ContainsFunc(presets[name], func(ix Index) bool {
-			return !ix.Optional && !slices.Contains(indexes, ix.Name)
+			return !ix.Optional && ix.Definition == nil && !slices.Contains(indexes, ix.Name)
 		})
 	})
 }

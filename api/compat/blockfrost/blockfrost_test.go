@@ -68,6 +68,7 @@ func TestRealBlocks(t *testing.T) {
 	w := preview(t, model.HeightPk(testrun.Amount(50_939, 4_000)))
 	t.Run("blocks and transactions", w.blocksAndTransactions)
 	t.Run("parts of transactions", w.partsOfTransactions)
+	t.Run("labels of metadata", w.labels)
 	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
 }
 
@@ -187,6 +188,8 @@ func TestErrors(t *testing.T) {
 		{"/blocks/1/txs?page=0", 400, "querystring/page must be >= 1"},
 		{"/blocks/1/txs?order=up", 400, "querystring/order must be equal to one of the allowed values"},
 		{"/txs/" + zeros, 404, "The requested component has not been found."},
+		{"/metadata/txs/labels/4294967295", 404, "The requested component has not been found."},
+		{"/metadata/txs/labels/x/cbor", 404, "The requested component has not been found."},
 		{"/epochs/1/stakes", 501, "needs the stake distribution"},
 		{"/network", 501, "needs the state of the ledger"},
 	} {

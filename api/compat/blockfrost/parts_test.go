@@ -4,8 +4,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
+	"github.com/blinklabs-io/gouroboros/cbor"
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/bench/generate/cardanogen"
@@ -155,6 +157,84 @@ func (w *world) hashes(t *testing.T, tx *naiveTx, seen map[string]int) {
 			return u
 		}))
 	}
+}
+
+// labels compares the lists of labels of metadata, and of the transactions with each. A transaction whose scripts failed has
+// no metadata.
+func (w *world) labels(t *testing.T) {
+	rng := testseed.Rand(t)
+	type entries struct{ values, raws []any }
+	by := map[uint64]*entries{}
+	var labels []uint64
+	for _, b := range w.naive.blocks {
+		for _, tx := range b.txs {
+			if !tx.valid() {
+				continue
+			}
+			for text, value := range tx.d.Metadata {
+				label, err := strconv.ParseUint(text, 10, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := by[label]
+				if e == nil {
+					e = &entries{}
+					by[label], labels = e, append(labels, label)
+				}
+				raw := tx.metadata(t)[label]
+				e.values = append(e.values, object{"tx_hash": tx.Hash.String(), "json_metadata": value})
+				e.raws = append(e.raws, object{"tx_hash": tx.Hash.String(), "cbor_metadata": `\x` + raw, "metadata": raw})
+			}
+		}
+	}
+	if len(labels) == 0 {
+		t.Fatal("no transaction has metadata")
+	}
+	slices.Sort(labels)
+	w.pages(t, rng, "/metadata/txs/labels", listOf(labels, func(label uint64) any {
+		return object{"label": fmt.Sprint(label), "cip10": nil, "count": fmt.Sprint(len(by[label].values))}
+	}))
+	for _, label := range labels {
+		path := fmt.Sprintf("/metadata/txs/labels/%d", label)
+		w.pages(t, rng, path, by[label].values)
+		w.pages(t, rng, path+"/cbor", by[label].raws)
+	}
+	t.Logf("%d labels", len(labels))
+}
+
+// metadata returns the CBOR of a map with one label, in hex, for each label of the transaction, as gouroboros decodes it.
+func (tx *naiveTx) metadata(t *testing.T) map[uint64]string {
+	t.Helper()
+	read := func(data []byte, to any) {
+		if _, err := cbor.Decode(data, to); err != nil {
+			t.Fatalf("%s: %v", tx.Hash, err)
+		}
+	}
+	var parts []cbor.RawMessage
+	read(tx.Raw, &parts)
+	metadata := parts[len(parts)-1]
+	switch metadata[0] >> 5 {
+	case 4: // with scripts beside it
+		read(metadata, &parts)
+		metadata = parts[0]
+	case 6:
+		var tag cbor.RawTag
+		read(metadata, &tag)
+		var fields map[uint64]cbor.RawMessage
+		read(tag.Content, &fields)
+		metadata = fields[0]
+	}
+	var items map[uint64]cbor.RawMessage
+	read(metadata, &items)
+	all := map[uint64]string{}
+	for label, item := range items {
+		raw, err := cbor.Encode(map[uint64]cbor.RawMessage{label: item})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[label] = hex.EncodeToString(raw)
+	}
+	return all
 }
 
 // branch returns n more blocks of a generated chain.

@@ -126,9 +126,9 @@ var routes = []route{
 	{method: get, path: "scripts/datum/{datum_hash}", answer: datumJSON},
 	{method: get, path: "scripts/datum/{datum_hash}/cbor", answer: datumCBOR},
 
-	{method: get, path: "metadata/txs/labels", reason: needsIndex},
-	{method: get, path: "metadata/txs/labels/{label}", reason: needsIndex},
-	{method: get, path: "metadata/txs/labels/{label}/cbor", reason: needsIndex},
+	{method: get, path: "metadata/txs/labels", answer: metadataLabels},
+	{method: get, path: "metadata/txs/labels/{label}", answer: metadataOfLabel},
+	{method: get, path: "metadata/txs/labels/{label}/cbor", answer: metadataCBOROfLabel},
 
 	{method: get, path: "pools", reason: needsIndex},
 	{method: get, path: "pools/extended", reason: needsLedger},

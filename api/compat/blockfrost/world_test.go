@@ -38,6 +38,9 @@ func newWorld(t testing.TB, network string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c, err = c.Define([]model.Definition{blockfrost.Labels}); err != nil {
+		t.Fatal(err)
+	}
 	o := core.Options{Chain: c, Raw: true, CacheBytes: 4 << 20, Keep: map[string]model.IndexOptions{}}
 	for _, x := range blockfrost.Indexes {
 		o.Indexes = append(o.Indexes, x.Name)
@@ -45,6 +48,8 @@ func newWorld(t testing.TB, network string) *world {
 			Balance: x.Needs.Has(schema.FeatureBalance), Unspent: x.Needs.Has(schema.FeatureUnspent), History: x.Needs.Has(schema.FeatureHistory),
 		}
 	}
+	o.Indexes = append(o.Indexes, blockfrost.Labels.Name)
+	o.Keep[blockfrost.Labels.Name] = model.IndexOptions{Balance: true}
 	db, err := core.Open(t.Context(), memory.New(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -119,6 +119,12 @@ async function main(url, first, last, step) {
   for (const hash of some(scripts)) {
     for (const part of ['', '/json', '/cbor', '/utxos']) await ask(`/scripts/{script_hash}${part}`, hash);
   }
+  const labels = await ask('/metadata/txs/labels');
+  await same('labels', api.metadataTxsLabels(), labels);
+  for (const { label } of labels) {
+    await same(`label ${label}`, api.metadataTxsLabel(label), await ask('/metadata/txs/labels/{label}', label));
+    await ask('/metadata/txs/labels/{label}/cbor', label);
+  }
   const epoch = (await api.blocksLatest()).epoch;
   await ask('/epochs/{number}/blocks', epoch);
   console.log(JSON.stringify({ counts, faults }));
