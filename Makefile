@@ -23,6 +23,9 @@ timed = TIMEFORMAT='$(1): %1R s, %1U + %1S s of CPU time'; time
 # The linker gold, which is part of Debian's binutils, takes half the time of the default one.
 TEST := go test -vet=off -parallel 4 $(if $(shell command -v ld.gold),-ldflags=-extldflags=-fuse-ld=gold)
 
+# Packages start in the order of the arguments: internal/cli, which takes longest, starts first.
+PACKAGES := ./internal/cli ./...
+
 .PHONY: help
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,11 +82,11 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 
 .PHONY: test
 test: test-programs blocks ## run every test
-	@$(call timed,tests) $(TEST) -p 3 -timeout 25m ./...
+	@$(call timed,tests) $(TEST) -p 3 -timeout 25m $(PACKAGES)
 
 .PHONY: test-short
 test-short: ## run the quick tests: the inner loop
-	@$(call timed,tests) $(TEST) -p 3 -short ./...
+	@$(call timed,tests) $(TEST) -p 3 -short $(PACKAGES)
 
 .PHONY: race
 race: ## run the quick tests under the race detector: the slow ones repeat them with more data
