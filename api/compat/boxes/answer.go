@@ -18,6 +18,8 @@ type Answer struct {
 	Ctx  context.Context
 	Sent bool // a part was sent
 
+	Query map[string]string // the parameters of the request, the first of each name
+
 	w       http.ResponseWriter
 	r       *http.Request
 	buffer  *[]byte // of Out
@@ -33,7 +35,11 @@ const maxBuffer = 1 << 20
 // NewAnswer returns an empty answer to a request. The caller calls [Answer.Free] when it is sent.
 func NewAnswer(w http.ResponseWriter, r *http.Request) *Answer {
 	buffer := buffers.Get().(*[]byte)
-	return &Answer{Ctx: r.Context(), Out: (*buffer)[:0], w: w, r: r, buffer: buffer}
+	query := map[string]string{}
+	for name, values := range r.URL.Query() {
+		query[name] = values[0]
+	}
+	return &Answer{Ctx: r.Context(), Out: (*buffer)[:0], Query: query, w: w, r: r, buffer: buffer}
 }
 
 // flushAt is the size in bytes of the parts in which long answers are sent.

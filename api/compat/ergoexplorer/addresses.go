@@ -23,7 +23,7 @@ func addressTxs(q *request, args []string) error {
 	if err != nil {
 		return err
 	}
-	concise, err := q.flag("concise")
+	concise, err := q.Flag("concise")
 	if err != nil {
 		return err
 	}

@@ -203,19 +203,16 @@ type boxQuery struct {
 
 // filter is a parsed [boxQuery].
 type filter struct {
-	registers, constants map[int][]byte
-	assets               []sigma.ID
-	any                  bool // of the assets; else all
+	registers boxes.Registers
+	constants map[int][]byte
+	assets    []sigma.ID
+	any       bool // of the assets; else all
 }
 
 func (b *boxQuery) filter() (f filter, err error) {
-	f.registers, f.constants = map[int][]byte{}, map[int][]byte{}
-	for name, text := range b.Registers {
-		raw, err := hex.DecodeString(text)
-		if err != nil || len(name) != 2 || name[0] != 'R' || name[1] < '4' || name[1] > '9' {
-			return f, bad("register %q: expected R4 to R9 and its bytes in hex", name)
-		}
-		f.registers[int(name[1]-'4')] = raw
+	f.constants = map[int][]byte{}
+	if f.registers, err = boxes.ParseRegisters(b.Registers); err != nil {
+		return f, err
 	}
 	for name, text := range b.Constants {
 		raw, err := hex.DecodeString(text)
@@ -238,10 +235,8 @@ func (b *boxQuery) filter() (f filter, err error) {
 // matches reports whether a box has everything that the filter names.
 func (f *filter) matches(b *boxes.Box) bool {
 	box := b.Box()
-	for n, raw := range f.registers {
-		if n >= len(box.Registers) || !bytes.Equal(box.Registers[n], raw) {
-			return false
-		}
+	if !f.registers.In(box) {
+		return false
 	}
 	if len(f.constants) > 0 {
 		constants, err := sigma.TreeConstants(box.Tree)

@@ -26,7 +26,7 @@ func blocks(q *request, _ []string) error {
 	if err != nil {
 		return err
 	}
-	by, ok := blockFields[or(q.query["sortBy"], "height")]
+	by, ok := blockFields[or(q.Query["sortBy"], "height")]
 	if !ok {
 		return bad("sortBy: expected height, timestamp, transactionscount, size, difficulty or minerreward")
 	}

@@ -1,22 +1,18 @@
 package ergoexplorer
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/problem"
 	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
-	"birthmark/model"
 )
 
 // Options configure a handler.
@@ -43,10 +39,9 @@ type handler struct{ Options }
 type request struct {
 	*handler
 	*boxes.Answer
-	r     *http.Request
-	w     http.ResponseWriter
-	v     *boxes.View
-	query map[string]string
+	r *http.Request
+	w http.ResponseWriter
+	v *boxes.View
 }
 
 // prefix is that of all paths of the API.
@@ -60,19 +55,10 @@ type endpoint struct {
 	pending bool // it reads the mempool
 }
 
-// endpoints are all endpoints by their number of parts and their first part.
-var endpoints = func() map[string][]endpoint {
-	byStart := map[string][]endpoint{}
-	for _, list := range [][]endpoint{addressEndpoints, boxEndpoints, blockEndpoints, txEndpoints, tokenEndpoints, stateEndpoints, streamEndpoints} {
-		for _, e := range list {
-			key := startOf(strings.Split(e.path, "/"))
-			byStart[key] = append(byStart[key], e)
-		}
-	}
-	return byStart
-}()
-
-func startOf(path []string) string { return strconv.Itoa(len(path)) + path[0] }
+var endpoints = boxes.NewRouter(
+	func(e endpoint) (method, path string) { return e.method, e.path },
+	addressEndpoints, boxEndpoints, blockEndpoints, txEndpoints, tokenEndpoints, stateEndpoints, streamEndpoints,
+)
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{handler: h, Answer: boxes.NewAnswer(w, r), r: r, w: w}
@@ -96,21 +82,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route answers the request for a path. It sets the route for metrics.
 func (q *request) route(path []string) error {
-	if q.r.Method == http.MethodOptions {
-		h := q.w.Header()
-		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST")
-		h.Set("Access-Control-Allow-Headers", "*")
+	if q.Preflight() {
 		return nil
 	}
-	e, args, err := find(q.r.Method, path)
-	if err != nil {
-		return err
+	e, args, other := endpoints.Find(q.r.Method, path)
+	switch {
+	case other != "":
+		return &failure{http.StatusMethodNotAllowed, "Method not allowed: expected " + other}
+	case e == nil:
+		return errNoPath
 	}
 	q.r.Pattern = q.Path + prefix + strings.ReplaceAll(e.path, "*", "{id}")
-	q.query = map[string]string{}
-	for name, values := range q.r.URL.Query() {
-		q.query[name] = values[0]
-	}
 	view := q.Chain.View
 	if e.pending {
 		view = q.Chain.PendingView
@@ -119,35 +101,6 @@ func (q *request) route(path []string) error {
 		q.v = v
 		return e.answer(q, args)
 	})
-}
-
-// find returns the endpoint for a path, and the parts in place of *.
-func find(method string, path []string) (*endpoint, []string, error) {
-	err := errNoPath
-	all := endpoints[startOf(path)]
-	for i := range all {
-		args, ok := match(all[i].path, path)
-		if !ok {
-			continue
-		}
-		if all[i].method == method || all[i].method == http.MethodGet && method == http.MethodHead {
-			return &all[i], args, nil
-		}
-		err = &failure{http.StatusMethodNotAllowed, "Method not allowed: expected " + all[i].method}
-	}
-	return nil, nil, err
-}
-
-func match(pattern string, path []string) (args []string, ok bool) {
-	for _, part := range path {
-		var want string
-		if want, pattern, _ = strings.Cut(pattern, "/"); want == "*" {
-			args = append(args, part)
-		} else if want != part {
-			return nil, false
-		}
-	}
-	return args, true
 }
 
 // failure is an error in the form of the explorer.
@@ -175,12 +128,8 @@ func unsupported(reason string) func(*request, []string) error {
 	}
 }
 
-// fail answers with an error. Errors after a part of the answer was sent cut the connection, so that the client
-// notices.
+// fail answers with an error.
 func (q *request) fail(err error) {
-	if q.Sent {
-		panic(http.ErrAbortHandler)
-	}
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
 		p := problem.Of(err)
@@ -194,13 +143,7 @@ func (q *request) fail(err error) {
 			f.Reason = "Not found: " + p.Detail
 		}
 	}
-	body, err := json.Marshal(f)
-	if err != nil {
-		panic(err) // impossible: the fields are simple
-	}
-	q.w.Header()["Content-Type"] = []string{"application/json"}
-	q.w.WriteHeader(f.Status)
-	_, _ = q.w.Write(body) // fails only if the client is gone
+	q.Fail(f.Status, f)
 }
 
 const (
@@ -227,39 +170,15 @@ func (q *request) page(most int) (p page, err error) {
 	if p.limit > most || p.limit < 1 {
 		return p, bad("limit is %d: expected 1 to %d", p.limit, most)
 	}
-	switch q.query["sortDirection"] {
-	case "", "desc":
-	case "asc":
-		p.ascending = true
-	default:
+	var ok bool
+	if p.ascending, ok = q.Ascending(); !ok {
 		return p, bad("sortDirection: expected asc or desc")
 	}
 	return p, nil
 }
 
 // number reads a parameter that is a number; there is false if it is absent.
-func (q *request) number(name string, to *int) (there bool, err error) {
-	text := q.query[name]
-	if text == "" {
-		return false, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 48)
-	if err != nil || n < 0 {
-		return false, bad("%s: expected a number from 0 on", name)
-	}
-	*to = int(n)
-	return true, nil
-}
-
-func (q *request) flag(name string) (bool, error) {
-	switch q.query[name] {
-	case "", "false":
-		return false, nil
-	case "true":
-		return true, nil
-	}
-	return false, bad("%s: expected true or false", name)
-}
+func (q *request) number(name string, to *int) (there bool, err error) { return q.Number(name, 48, to) }
 
 // body decodes the body of the request.
 func (q *request) body(v any) error {
@@ -281,28 +200,22 @@ func parseID(text string) (sigma.ID, error) {
 	return id, nil
 }
 
-// addressIndex returns the index of addresses, which the chain always has.
-func (q *request) addressIndex() *model.Index {
-	all := q.Chain.Model.Indexes()
-	return &all[slices.IndexFunc(all, func(x model.Index) bool { return x.Name == boxes.AddressIndex })]
-}
-
 // ofAddress returns the boxes of an address: those of its tree.
 func (q *request) ofAddress(text string) (*boxes.Holder, error) {
-	stored, err := q.addressIndex().Parse(text)
+	stored, err := q.Chain.AddressIndex().Parse(text)
 	if err != nil {
 		return nil, bad("%s", err)
 	}
-	return q.v.Tree(ergo.TreeHash(ergo.AddressTree(stored)))
+	return q.v.HolderOf(ergo.AddressTree(stored))
 }
 
 // ofTree returns the boxes of a tree in hex.
 func (q *request) ofTree(text string) (*boxes.Holder, error) {
-	tree, err := hex.DecodeString(text)
-	if err != nil || len(tree) == 0 {
-		return nil, bad("the ErgoTree is not hex")
+	tree, err := boxes.ParseTree(text)
+	if err != nil {
+		return nil, err
 	}
-	return q.v.Tree(ergo.TreeHash(tree))
+	return q.v.HolderOf(tree)
 }
 
 // ofTemplate returns the boxes of a template.

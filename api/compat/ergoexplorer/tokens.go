@@ -27,7 +27,7 @@ func (q *request) listTokens(keep func(*boxes.Token) bool) error {
 	if err != nil {
 		return err
 	}
-	hide, err := q.flag("hideNfts")
+	hide, err := q.Flag("hideNfts")
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ const (
 )
 
 func searchTokens(q *request, _ []string) error {
-	text := q.query["query"]
+	text := q.Query["query"]
 	if len(text) < leastName {
 		return bad("query: expected at least %d characters", leastName)
 	}
@@ -115,7 +115,7 @@ func (q *request) addToken(t *boxes.Token) {
 func assets(q *request, _ []string) error { return q.listAssets(nil) }
 
 func searchAssets(q *request, _ []string) error {
-	text := strings.ToLower(q.query["query"])
+	text := strings.ToLower(q.Query["query"])
 	if len(text) < leastID {
 		return bad("query: expected at least %d characters", leastID)
 	}

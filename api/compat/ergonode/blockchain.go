@@ -137,7 +137,7 @@ func txByID(q *request, args []string) error {
 
 // index reads a number in a path that is below a limit.
 func (q *request) index(text string, below uint64) (uint64, error) {
-	q.query["index"] = text
+	q.Query["index"] = text
 	n := 0
 	if err := q.number("index", &n); err != nil {
 		return 0, err

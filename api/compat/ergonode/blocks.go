@@ -38,7 +38,7 @@ func (q *request) addHeaders(from, to int) error {
 
 // blockIDs writes the ids of the blocks from the height that is the offset on.
 func blockIDs(q *request, _ []string) error {
-	q.query["limit"] = or(q.query["limit"], "50")
+	q.Query["limit"] = or(q.Query["limit"], "50")
 	p, err := q.page("headers")
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func or(text, otherwise string) string {
 
 func blocksAt(q *request, args []string) error {
 	n := 0
-	q.query["height"] = args[0]
+	q.Query["height"] = args[0]
 	if err := q.number("height", &n); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func proofFor(q *request, args []string) error {
 
 func lastHeaders(q *request, args []string) error {
 	n := 0
-	q.query["count"] = args[0]
+	q.Query["count"] = args[0]
 	if err := q.number("count", &n); err != nil {
 		return err
 	}

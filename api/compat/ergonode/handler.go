@@ -1,22 +1,18 @@
 package ergonode
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
-	"strconv"
 	"strings"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/problem"
 	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
-	"birthmark/model"
 )
 
 // Options configure a handler.
@@ -43,10 +39,9 @@ type handler struct{ Options }
 type request struct {
 	*handler
 	*boxes.Answer
-	r     *http.Request
-	w     http.ResponseWriter
-	v     *boxes.View // of one moment; nil: the endpoint needs none
-	query map[string]string
+	r *http.Request
+	w http.ResponseWriter
+	v *boxes.View // of one moment; nil: the endpoint needs none
 }
 
 // endpoint answers requests for a path; args are the parts of the path in place of *.
@@ -66,46 +61,10 @@ const (
 	unconfirmed // also the mempool
 )
 
-// endpoints are all endpoints by their number of parts and their first part.
-var endpoints = func() map[string][]endpoint {
-	byStart := map[string][]endpoint{}
-	for _, list := range [][]endpoint{blockchainEndpoints, blockEndpoints, utxoEndpoints, mempoolEndpoints, nodeEndpoints, utilEndpoints} {
-		for _, e := range list {
-			key := startOf(strings.Split(e.path, "/"))
-			byStart[key] = append(byStart[key], e)
-		}
-	}
-	return byStart
-}()
-
-func startOf(path []string) string { return strconv.Itoa(len(path)) + path[0] }
-
-// find returns the endpoint for a path, and the parts in place of *.
-func find(method string, path []string) (found *endpoint, args []string, err error) {
-	err = errNotFound
-	for i := range endpoints[startOf(path)] {
-		e := &endpoints[startOf(path)][i]
-		if args, ok := match(e.path, path); ok {
-			if e.method == method || e.method == http.MethodGet && method == http.MethodHead {
-				return e, args, nil
-			}
-			err = errMethod
-		}
-	}
-	return nil, nil, err
-}
-
-func match(pattern string, path []string) (args []string, ok bool) {
-	for _, part := range path {
-		var want string
-		if want, pattern, _ = strings.Cut(pattern, "/"); want == "*" {
-			args = append(args, part)
-		} else if want != part {
-			return nil, false
-		}
-	}
-	return args, true
-}
+var endpoints = boxes.NewRouter(
+	func(e endpoint) (method, path string) { return e.method, e.path },
+	blockchainEndpoints, blockEndpoints, utxoEndpoints, mempoolEndpoints, nodeEndpoints, utilEndpoints,
+)
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{handler: h, Answer: boxes.NewAnswer(w, r), r: r, w: w}
@@ -125,21 +84,17 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // route answers the request for a path. It sets the route for metrics.
 func (q *request) route(path []string) error {
 	q.r.Pattern = ""
-	if q.r.Method == http.MethodOptions {
-		h := q.w.Header()
-		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST")
-		h.Set("Access-Control-Allow-Headers", "*")
+	if q.Preflight() {
 		return nil
 	}
-	e, args, err := find(q.r.Method, path)
-	if err != nil {
-		return err
+	e, args, other := endpoints.Find(q.r.Method, path)
+	switch {
+	case other != "":
+		return errMethod
+	case e == nil:
+		return errNotFound
 	}
 	q.r.Pattern = q.Path + "/" + strings.ReplaceAll(e.path, "*", "{id}")
-	q.query = map[string]string{}
-	for name, values := range q.r.URL.Query() {
-		q.query[name] = values[0]
-	}
 	within := func(v *boxes.View) error {
 		q.v = v
 		return e.answer(q, args)
@@ -175,12 +130,8 @@ var (
 	}()
 )
 
-// fail answers with an error. Errors after a part of the answer was sent cut the connection, so that the client
-// notices.
+// fail answers with an error.
 func (q *request) fail(err error) {
-	if q.Sent {
-		panic(http.ErrAbortHandler)
-	}
 	f, ok := errors.AsType[*failure](err)
 	if !ok {
 		p := problem.Of(err)
@@ -192,13 +143,7 @@ func (q *request) fail(err error) {
 			f.Reason = "bad.request"
 		}
 	}
-	body, err := json.Marshal(f)
-	if err != nil {
-		panic(err) // impossible: the fields are simple
-	}
-	q.w.Header()["Content-Type"] = []string{"application/json"}
-	q.w.WriteHeader(f.Status)
-	_, _ = q.w.Write(body) // fails only if the client is gone
+	q.Fail(f.Status, f)
 }
 
 const (
@@ -225,37 +170,21 @@ func (q *request) page(what string) (p page, err error) {
 	if p.limit > maxItems {
 		return p, bad("No more than %d %s can be requested", maxItems, what)
 	}
-	switch q.query["sortDirection"] {
-	case "", "desc":
-	case "asc":
-		p.ascending = true
-	default:
+	var ok bool
+	if p.ascending, ok = q.Ascending(); !ok {
 		return p, bad("Invalid parameter for sort direction, valid values are \"ASC\" and \"DESC\": asc or desc")
 	}
-	for name, to := range map[string]*bool{"includeUnconfirmed": &p.unconfirmed, "excludeMempoolSpent": &p.unspent} {
-		switch q.query[name] {
-		case "", "false":
-		case "true":
-			*to = true
-		default:
-			return p, bad("%s: expected true or false", name)
-		}
+	if p.unconfirmed, err = q.Flag("includeUnconfirmed"); err != nil {
+		return p, err
 	}
-	return p, nil
+	p.unspent, err = q.Flag("excludeMempoolSpent")
+	return p, err
 }
 
 // number reads a parameter that is a number, if it is there.
 func (q *request) number(name string, to *int) error {
-	text := q.query[name]
-	if text == "" {
-		return nil
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || n < 0 {
-		return bad("%s: expected a number from 0 on", name)
-	}
-	*to = int(n)
-	return nil
+	_, err := q.Number(name, 32, to)
+	return err
 }
 
 // body reads the body of the request.
@@ -310,17 +239,11 @@ func parseID(text string) (sigma.ID, error) {
 
 // stored returns the value of the index of addresses for an address.
 func (q *request) stored(text string) ([]byte, error) {
-	stored, err := q.addressIndex().Parse(text)
+	stored, err := q.Chain.AddressIndex().Parse(text)
 	if err != nil {
 		return nil, bad("%s", err)
 	}
 	return stored, nil
-}
-
-// addressIndex returns the index of addresses, which the chain always has.
-func (q *request) addressIndex() *model.Index {
-	all := q.Chain.Model.Indexes()
-	return &all[slices.IndexFunc(all, func(x model.Index) bool { return x.Name == boxes.AddressIndex })]
 }
 
 // address returns the ErgoTree of an address.
@@ -337,22 +260,14 @@ func (q *request) holder(text string, tree bool) (*boxes.Holder, error) {
 	var raw []byte
 	var err error
 	if tree {
-		raw, err = parseTree(text)
+		raw, err = boxes.ParseTree(text)
 	} else {
 		raw, err = q.address(text)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return q.v.Tree(ergo.TreeHash(raw))
-}
-
-func parseTree(text string) ([]byte, error) {
-	raw, err := hex.DecodeString(text)
-	if err != nil || len(raw) == 0 {
-		return nil, bad("the ErgoTree is not hex")
-	}
-	return raw, nil
+	return q.v.HolderOf(raw)
 }
 
 // rows is the number of boxes that are read together.

@@ -1,11 +1,8 @@
 package ergonode
 
 import (
-	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/chains/ergo"
@@ -29,7 +26,7 @@ var mempoolEndpoints = []endpoint{
 
 // pendingPage reads offset and limit of a list of unconfirmed transactions.
 func (q *request) pendingPage() (page, error) {
-	q.query["limit"] = or(q.query["limit"], "50")
+	q.Query["limit"] = or(q.Query["limit"], "50")
 	return q.page("transactions")
 }
 
@@ -137,7 +134,7 @@ func (q *request) postedTree() (hash [32]byte, err error) {
 	if err != nil {
 		return hash, err
 	}
-	tree, err := parseTree(text)
+	tree, err := boxes.ParseTree(text)
 	if err != nil {
 		return hash, err
 	}
@@ -249,14 +246,9 @@ func pendingOutputsByRegisters(q *request, _ []string) error {
 	if err := json.Unmarshal(body, &texts); err != nil || len(texts) == 0 {
 		return bad(`the body is not an object of registers in hex, such as {"R4":"0e00"}`)
 	}
-	want := map[int][]byte{}
-	for name, text := range texts {
-		raw, err := hex.DecodeString(text)
-		n, errN := strconv.Atoi(name[min(1, len(name)):])
-		if err != nil || errN != nil || name[0] != 'R' || n < 4 || n > 9 {
-			return bad("register %q: expected R4 to R9 and its bytes in hex", name)
-		}
-		want[n-4] = raw
+	want, err := boxes.ParseRegisters(texts)
+	if err != nil {
+		return err
 	}
 	all, err := q.v.AllPendingBoxes()
 	if err != nil {
@@ -264,11 +256,7 @@ func pendingOutputsByRegisters(q *request, _ []string) error {
 	}
 	kept := all[:0]
 	for _, b := range all {
-		has := true
-		for n, raw := range want {
-			has = has && n < len(b.Box().Registers) && bytes.Equal(b.Box().Registers[n], raw)
-		}
-		if has {
+		if want.In(b.Box()) {
 			kept = append(kept, b)
 		}
 	}

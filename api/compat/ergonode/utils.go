@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/api/compat/boxes"
 	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
 )
@@ -80,7 +81,7 @@ func rawToAddress(q *request, args []string) error {
 }
 
 func treeToAddress(q *request, args []string) error {
-	tree, err := parseTree(args[0])
+	tree, err := boxes.ParseTree(args[0])
 	if err == nil {
 		q.addAddress(tree)
 	}
@@ -88,7 +89,7 @@ func treeToAddress(q *request, args []string) error {
 }
 
 func (q *request) addAddress(tree []byte) {
-	x := q.addressIndex()
+	x := q.Chain.AddressIndex()
 	q.Add(`{"address":`)
 	q.Text(x.Format(ergo.StoredAddress(tree)))
 	q.Add("}")
