@@ -1,7 +1,6 @@
 package dogecoin_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -13,23 +12,16 @@ import (
 )
 
 // real are blocks of mainnet, from the tests of Blockbook's Dogecoin parser. All but the first are merge-mined.
-var real = []struct {
-	file, hash string
-	txs        int
-}{
-	{"mainnet-12345", "7f61a9fa36cde50065c2093db84111b6ce09ac5dd1810f80f111c7a44f8ed593", 31},
-	{"mainnet-371337", "60323982f9c5ff1b5a954eac9dc1269352835f47c2c5222691d80f0d50dcf053", 6},
-	{"mainnet-567890", "333d89ade33bc29cf231d533a98a0dd9e9afe1c66db38cae3f5dfde43aff1c4f", 9},
-	{"mainnet-2264125", "1b88f6539c8ca6c09b77b841a7cc55238b1a16358236f90ce39bb92c9bb2af23", 25},
+var real = []cointest.Real{
+	{File: "mainnet-12345", Hash: "7f61a9fa36cde50065c2093db84111b6ce09ac5dd1810f80f111c7a44f8ed593", Txs: 31},
+	{File: "mainnet-371337", Hash: "60323982f9c5ff1b5a954eac9dc1269352835f47c2c5222691d80f0d50dcf053", Txs: 6},
+	{File: "mainnet-567890", Hash: "333d89ade33bc29cf231d533a98a0dd9e9afe1c66db38cae3f5dfde43aff1c4f", Txs: 9},
+	{File: "mainnet-2264125", Hash: "1b88f6539c8ca6c09b77b841a7cc55238b1a16358236f90ce39bb92c9bb2af23", Txs: 25},
 }
 
 func TestChain(t *testing.T) {
 	coin, _ := coingen.Find("dogecoin")
-	var inputs []chaintest.Input
-	for _, b := range real {
-		inputs = append(inputs, chaintest.Input{Name: b.file, Network: "mainnet", Data: read(t, b.file)})
-	}
-	chaintest.Run(t, cointest.Fixture(t, coin, inputs...))
+	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", real)...))
 }
 
 func TestRealBlocks(t *testing.T) {
@@ -37,26 +29,15 @@ func TestRealBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range real {
-		cointest.Block(t, c, read(t, b.file), b.hash, b.txs)
-	}
+	cointest.Blocks(t, c, real)
 	// The proof of merged mining is checked: another merkle branch does not lead to the root of the parent.
-	raw := read(t, "mainnet-371337")
+	raw := real[1].Read(t)
 	raw[500] ^= 1
 	for _, err := range c.Decode(t.Context(), strings.NewReader(string(raw)), nil, 0) {
 		if kind, code := model.KindOf(err); kind != model.BadSource || code != "bad_block" || !strings.Contains(err.Error(), "merged mining") {
 			t.Errorf("a changed proof: %v", err)
 		}
 	}
-}
-
-func read(t *testing.T, name string) []byte {
-	t.Helper()
-	raw, err := os.ReadFile("testdata/" + name + ".blk")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
 }
 
 // The addresses and scripts are those of the tests of Blockbook's Dogecoin parser.

@@ -1,7 +1,6 @@
 package litecoin_test
 
 import (
-	"os"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
@@ -11,22 +10,15 @@ import (
 )
 
 // real are blocks of testnet4, from the tests of ltcd's package wire (ISC licence). The last two have an extension.
-var real = []struct {
-	file, hash string
-	txs        int
-}{
-	{"testnet4-1821752", "ece484c02e84e4b1c551fbbdde3045e9096c970fbd3e31f2586b68d50dad6b24", 3},
-	{"testnet4-2215584", "7e35fabe7b3c694ebeb0368a1a1c31e83962f3c5b4cc8dcede3ae94ed3deb306", 5},
-	{"testnet4-2215586", "3000cc2076a568a8eb5f56a06112a57264446e2c7d2cca28cdc85d91820dfa17", 37},
+var real = []cointest.Real{
+	{File: "testnet4-1821752", Hash: "ece484c02e84e4b1c551fbbdde3045e9096c970fbd3e31f2586b68d50dad6b24", Txs: 3},
+	{File: "testnet4-2215584", Hash: "7e35fabe7b3c694ebeb0368a1a1c31e83962f3c5b4cc8dcede3ae94ed3deb306", Txs: 5},
+	{File: "testnet4-2215586", Hash: "3000cc2076a568a8eb5f56a06112a57264446e2c7d2cca28cdc85d91820dfa17", Txs: 37},
 }
 
 func TestChain(t *testing.T) {
 	coin, _ := coingen.Find("litecoin")
-	var inputs []chaintest.Input
-	for _, b := range real {
-		inputs = append(inputs, chaintest.Input{Name: b.file, Network: "testnet4", Data: read(t, b.file)})
-	}
-	chaintest.Run(t, cointest.Fixture(t, coin, inputs...))
+	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "testnet4", real)...))
 }
 
 func TestRealBlocks(t *testing.T) {
@@ -34,18 +26,7 @@ func TestRealBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range real {
-		cointest.Block(t, c, read(t, b.file), b.hash, b.txs)
-	}
-}
-
-func read(t *testing.T, name string) []byte {
-	t.Helper()
-	raw, err := os.ReadFile("testdata/" + name + ".blk")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	cointest.Blocks(t, c, real)
 }
 
 // The addresses and scripts are those of the tests of Blockbook's Litecoin parser.
