@@ -41,8 +41,9 @@ func TestRealTransaction(t *testing.T) {
 	}
 }
 
-// The addresses are those of the CashTokens specification (CHIP-2022-02, test-vectors/cashaddr.json), the legacy ones
-// those of the tests of Blockbook's parser.
+// Most addresses are those of the CashTokens specification (CHIP-2022-02, test-vectors/cashaddr.json), the legacy ones
+// those of the tests of Blockbook's parser. The specification later changed the type of token-aware addresses to 2: the
+// two that begin with z are the same key hashes with that type.
 func TestAddresses(t *testing.T) {
 	c := open(t, "")
 	cointest.Addresses(t, c, map[string]string{
