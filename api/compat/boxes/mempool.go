@@ -27,7 +27,7 @@ func (v *View) PendingCount() int {
 	return v.pool.Count()
 }
 
-// PendingTx returns an unconfirmed transaction; nil if there is none with the id.
+// PendingTx returns an unconfirmed transaction by its id; nil if the mempool does not have it.
 func (v *View) PendingTx(id model.Hash) *pending.Tx {
 	if v.pool == nil {
 		return nil
@@ -121,7 +121,7 @@ func (v *View) pendingSpent(pks []model.UtxoPk) ([]bool, error) {
 	return spent, nil
 }
 
-// PendingBox returns an unconfirmed box by its id; nil if there is none.
+// PendingBox returns an unconfirmed box by its id; nil if no unconfirmed transaction creates it.
 func (v *View) PendingBox(id sigma.ID) (*Box, error) {
 	boxes, err := v.PendingBoxes(BoxIndex, id[:])
 	if err != nil || len(boxes) == 0 {

@@ -10,7 +10,7 @@ import (
 
 // Node is a source that passes requests on to its node.
 type Node interface {
-	// Ask sends a request to a path of the node: by POST if there is a body. It returns answers with any status.
+	// Ask sends a request to a path of the node: by POST with a body, else by GET. It returns answers with any status.
 	Ask(ctx context.Context, path []string, query url.Values, body []byte) (ergo.NodeAnswer, error)
 }
 

@@ -6,10 +6,9 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// Step is one step of a Merkle proof: the hash of the sibling, nil if there is none, and the side of the node that was
-// computed.
+// Step is one step of a Merkle proof: the hash of the sibling and the side of the node that was computed.
 type Step struct {
-	Sibling []byte
+	Sibling []byte // nil: the node has no sibling
 	Right   bool
 }
 

@@ -140,8 +140,8 @@ func (v *View) Tokens(births []model.AssetBirthPk) (map[sigma.ID]*Token, error) 
 	return tokens, nil
 }
 
-// TokenList returns a window of all tokens in the order of minting, and their number. The texts of keep decide; nil:
-// all.
+// TokenList returns a window of the tokens for which keep returns true, in the order of minting, and their number. If
+// keep is nil, these are all tokens.
 func (v *View) TokenList(descending bool, keep func(*Token) bool, offset, limit int) (page []*Token, total int, err error) {
 	if keep == nil {
 		total = int(v.Q.Totals.Rows[schema.FamilyAssetID])
@@ -193,7 +193,8 @@ func (v *View) TokenList(descending bool, keep func(*Token) bool, offset, limit 
 			}
 		}
 	}
-	return page, total, flush()
+	err = flush()
+	return page, total, err
 }
 
 // tokenBatch is the number of tokens that are read at once.

@@ -44,7 +44,7 @@ func blocks(q *request, _ []string) error {
 		}
 		all = append(all, b)
 	}
-	if by != nil { // within the page: an order of the whole chain by such a field is not kept
+	if by != nil { // only the blocks of the page are sorted, because no index has the blocks in such an order
 		slices.SortStableFunc(all, func(a, b *boxes.Block) int {
 			if p.ascending {
 				return by(q, a, b)

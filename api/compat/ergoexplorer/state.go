@@ -143,7 +143,7 @@ type parameters struct {
 	OutputCost       int `json:"outputCost"`
 }
 
-// parameters requests the voted parameters from the node; nil if there is none.
+// parameters requests the voted parameters from the node. It returns nil without a node, and if the node fails.
 func (q *request) parameters() *parameters {
 	node := q.Chain.Node()
 	if node == nil {

@@ -153,8 +153,8 @@ func (q *request) listUnspent(h *boxes.Holder, p page) error {
 	return q.writeUnspent(l, p, added)
 }
 
-// writeUnspent writes a window of a list of unspent boxes. Unconfirmed boxes come before it, or after it if it is
-// ascending, whatever the limit is.
+// writeUnspent writes a window of a list of unspent boxes. Unconfirmed boxes precede the window, or follow it if it is
+// ascending. They do not count for the limit.
 func (q *request) writeUnspent(l *boxes.List, p page, added []boxes.Box) error {
 	var pks []model.UtxoPk
 	var err error
@@ -181,7 +181,7 @@ func (q *request) writeUnspent(l *boxes.List, p page, added []boxes.Box) error {
 		for i := range added {
 			q.Comma(n)
 			n++
-			added[i].Spend = nil // the node knows no spenders of these
+			added[i].Spend = nil // the node returns no spenders of unconfirmed boxes
 			if err := q.addIndexed(&added[i]); err != nil {
 				return err
 			}

@@ -192,7 +192,7 @@ func (q *request) body() ([]byte, error) {
 	return io.ReadAll(http.MaxBytesReader(q.w, q.r.Body, maxBody))
 }
 
-// text reads a body that is one string, in JSON or as it is.
+// text reads a body that is one string: a JSON string, or text without quotes.
 func (q *request) text() (string, error) {
 	body, err := q.body()
 	if err != nil {

@@ -92,16 +92,15 @@ func (c *Chain) File() (file []byte) {
 	return file
 }
 
-// height is that of the next block.
+// height returns the height of the next block.
 func (c *Chain) height() model.HeightPk { return model.HeightPk(len(c.blocks)) }
 
-// HotAddress returns the address that the most outputs pay to, and HotAsset the first asset, as text; empty if there is
-// none.
+// HotAddress returns the address that the most outputs pay to.
 func (c *Chain) HotAddress() string {
 	return c.adapter().(model.Scripter).ScriptAddress(c.scriptOf(0))
 }
 
-// HotAsset returns the first asset that was issued, as text; empty if there is none.
+// HotAsset returns the first asset that was issued, as text; empty if no asset was issued.
 func (c *Chain) HotAsset() string {
 	if c.first == "" {
 		return ""

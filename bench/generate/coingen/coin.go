@@ -20,7 +20,7 @@ import (
 	"birthmark/chains/tapyrus"
 )
 
-// Coin is a coin and what the generator knows of its blocks.
+// Coin is a coin and the properties of its blocks that the generator needs.
 type Coin struct {
 	Spec    *params.Spec
 	Network string // the generated network

@@ -188,7 +188,7 @@ func (n *Naive) Possible(txs []ergotest.Tx) (possible []ergotest.Tx) {
 	return possible
 }
 
-// Box returns a box by its id; nil if there is none.
+// Box returns a box by its id; nil if it does not exist.
 func (n *Naive) Box(id string) *Box { return n.byID[id] }
 
 // Tip returns the height of the last block.
