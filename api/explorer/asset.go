@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/api/explorer/metadata"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
@@ -78,11 +79,11 @@ func (v *visit) asset() (*page, error) {
 	}
 	name := b.Name
 	if name == "" {
-		name = short(a.Asset)
+		name = format.Short(a.Asset)
 	}
-	p := &page{Kind: "asset", Title: "Asset " + short(name), JSON: v.api("asset", a.Asset), Section: "assets", Body: b,
-		Description: "The " + titleOf(v.chain.Model) + " asset " + short(name) + ": supply, holders, mints and burns.",
-		Crumbs:      []link{{v.URL("assets"), "Assets"}, {Text: short(name)}}}
+	p := &page{Kind: "asset", Title: "Asset " + format.Short(name), JSON: v.api("asset", a.Asset), Section: "assets", Body: b,
+		Description: "The " + titleOf(v.chain.Model) + " asset " + format.Short(name) + ": supply, holders, mints and burns.",
+		Crumbs:      []link{{v.URL("assets"), "Assets"}, {Text: format.Short(name)}}}
 	parts := []struct {
 		name string
 		read func(after string) error
@@ -166,11 +167,11 @@ func (r *assetReader) holders(after string) error {
 		return err
 	}
 	b.HolderPager = partPager(b.Whole.URL, "", "holders", after, a.Next)
-	supply := integer(b.Supply)
+	supply := format.Integer(b.Supply)
 	for _, h := range a.Holders {
 		row := holderRow{HolderAnswer: h}
 		if supply.Sign() > 0 {
-			share, _ := new(big.Rat).SetFrac(integer(h.Amount), supply).Float64()
+			share, _ := new(big.Rat).SetFrac(format.Integer(h.Amount), supply).Float64()
 			row.Percent = charts.Share(100 * share)
 		}
 		b.HolderRows = append(b.HolderRows, row)
@@ -183,7 +184,7 @@ func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 	if len(holders) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(holders, func(a, b query.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+	slices.SortStableFunc(holders, func(a, b query.HolderAnswer) int { return format.Integer(b.Amount).Cmp(format.Integer(a.Amount)) })
 	s := charts.Shares{ID: "holders-chart", Title: "Shares", Name: "Address", Value: "Amount"}
 	shown := len(holders)
 	if shown > chartShares+1 {
@@ -191,14 +192,14 @@ func (r *assetReader) chart(holders []query.HolderAnswer) (err error) {
 	}
 	for _, h := range holders[:shown] {
 		l := r.ValueLink("address", h.Address)
-		s.Parts = append(s.Parts, charts.Part{Name: l.Text, Link: l.URL, Value: r.amount(h.Amount).String(), Size: scaled(integer(h.Amount), r.body.Unit)})
+		s.Parts = append(s.Parts, charts.Part{Name: l.Text, Link: l.URL, Value: r.amount(h.Amount).String(), Size: format.Scaled(format.Integer(h.Amount), r.body.Unit)})
 	}
 	if rest := holders[shown:]; len(rest) > 0 {
 		total := new(big.Int)
 		for _, h := range rest {
-			total.Add(total, integer(h.Amount))
+			total.Add(total, format.Integer(h.Amount))
 		}
-		s.Parts = append(s.Parts, charts.Part{Name: humanize.Plural(len(rest), "other"), Value: r.amount(total.String()).String(), Size: scaled(total, r.body.Unit), Rest: true})
+		s.Parts = append(s.Parts, charts.Part{Name: humanize.Plural(len(rest), "other"), Value: r.amount(total.String()).String(), Size: format.Scaled(total, r.body.Unit), Rest: true})
 	}
 	r.body.Chart, err = s.HTML()
 	return err

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/explorer/format"
 	"birthmark/chains"
 	"birthmark/core"
 	"birthmark/core/query"
@@ -53,7 +54,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			slices.SortStableFunc(holders.Holders, func(a, b query.HolderAnswer) int { return integer(b.Amount).Cmp(integer(a.Amount)) })
+			slices.SortStableFunc(holders.Holders, func(a, b query.HolderAnswer) int { return format.Integer(b.Amount).Cmp(format.Integer(a.Amount)) })
 			for i, holder := range holders.Holders {
 				if i < chartShares && d.count("/made-up/address/"+holder.Address) == 0 {
 					t.Errorf("%s: holder %d is not in the chart", path, i+1)

@@ -65,18 +65,3 @@ func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 		}
 	}
 }
-
-func TestFeeRatesAreReadable(t *testing.T) {
-	for _, c := range []struct {
-		fee  string
-		size int
-		want string
-	}{
-		{"10000", 225, "44.44"}, {"141", 141, "1.00"}, {"1", 250, "0.004"}, {"127", 141, "0.901"}, {"1", 100_000, "<0.001"},
-		{"100000000", 100, "1000000.00"},
-	} {
-		if got := feeRate(c.fee, c.size); got != c.want {
-			t.Errorf("%s for %d bytes is a rate of %s, expected %s", c.fee, c.size, got, c.want)
-		}
-	}
-}

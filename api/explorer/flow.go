@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 )
@@ -58,7 +59,7 @@ func (v *visit) flowSide(outputs []*query.OutputAnswer, class, others, list stri
 	side := &charts.FlowSide{Sum: new(big.Int)}
 	values, order := make([]*big.Int, len(outputs)), make([]int, len(outputs))
 	for i, o := range outputs {
-		values[i], order[i] = integer(o.Value), i
+		values[i], order[i] = format.Integer(o.Value), i
 	}
 	var rest []int
 	if len(order) > flowMost {
@@ -84,7 +85,7 @@ func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) charts
 	p := charts.FlowPart{Value: value, Stream: charts.Stream{Class: class, URL: v.OutputLink(o.Tx, o.Index).URL, Amount: v.brief(value), Name: "no address"}}
 	if owners := v.owner(o); len(owners) > 0 {
 		p.Whole = link{Text: owners[0].Text}.Shown()
-		p.Name = abbreviate(p.Whole, nameEnds, nameEnds)
+		p.Name = format.Abbreviate(p.Whole, nameEnds, nameEnds)
 	}
 	if o.SpentBy != nil && o.SpentBy.Value == nil {
 		p.Class = "unspent"

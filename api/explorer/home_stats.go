@@ -120,7 +120,7 @@ func (v *visit) feeStat(hash string) ([]stat, error) {
 	if v.chain.Model.Traits().Coinbase {
 		paying--
 	}
-	if fees := integer(t.Fees); paying > 0 && fees.Sign() > 0 {
+	if fees := format.Integer(t.Fees); paying > 0 && fees.Sign() > 0 {
 		s.Note = v.brief(fees.Div(fees, big.NewInt(paying))) + " per transaction"
 	}
 	return []stat{s}, nil
@@ -153,7 +153,7 @@ func (v *visit) periodStats() (list []stat, err error) {
 	if d := time.Duration(float64(left) * p.Seconds * float64(time.Second)); d >= time.Minute {
 		end += ", about " + humanize.Duration(d)
 	}
-	s := stat{Name: capital(p.Name), Value: humanize.Count(p.Number), Note: "ends " + end, Part: &percent}
+	s := stat{Name: format.Capital(p.Name), Value: humanize.Count(p.Number), Note: "ends " + end, Part: &percent}
 	if p.Proportional {
 		s.Name, s.Value, s.Note = "Next difficulty", "unknown", end
 		if change, ok, err := v.nextDifficulty(&p, tip.Time); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/explorer/format"
 	"birthmark/api/served"
 	"birthmark/chains"
 	"birthmark/core"
@@ -352,7 +353,7 @@ func TestStatusPage(t *testing.T) {
 			d.has(t, f.Name+humanize.Count(f.Keys))
 		}
 		for _, x := range status.Indexes {
-			d.has(t, words(x.Name)+x.Kind+humanize.Count(x.Values)+strings.Join(x.Keeps, ", "))
+			d.has(t, format.Words(x.Name)+x.Kind+humanize.Count(x.Values)+strings.Join(x.Keeps, ", "))
 		}
 		for i := range 100 {
 			rates.Add(core.Progress{Elapsed: time.Duration(i) * time.Second, TxsPerSecond: float64(1000 + i)})

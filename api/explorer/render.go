@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/internal/humanize"
 )
 
@@ -27,37 +28,17 @@ var functions = template.FuncMap{
 	"assetCount": assetCount,
 	"text":       func(s string) link { return link{Text: s} },
 	"amountOf":   amountOf,
-	"plural":     plural,
+	"plural":     format.Plural,
 	"bytes":      func(n any) string { return humanize.Bytes(reflect.ValueOf(n).Int()) },
 	"join":       strings.Join,
-	"base":       baseSize,
+	"base":       format.BaseSize,
 	"qr":         charts.QR,
 	"sub":        func(a, b int) int { return a - b },
-	"sentence":   sentence,
-	"words":      words,
-	"many":       manyOf,
-	"capital":    capital,
-	"title":      func(name string) string { return capital(words(name)) },
-}
-
-func plural(n any, thing string) string {
-	text := fmt.Sprint(reflect.Indirect(reflect.ValueOf(n)))
-	if text != "1" {
-		thing += "s"
-	}
-	return humanize.Thousands(text) + " " + thing
-}
-
-// sentence capitalizes an error text and adds a period.
-func sentence(s string) string {
-	if s == "" {
-		return ""
-	}
-	s = capital(s)
-	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") {
-		return s
-	}
-	return s + "."
+	"sentence":   format.Sentence,
+	"words":      format.Words,
+	"many":       format.ManyOf,
+	"capital":    format.Capital,
+	"title":      func(name string) string { return format.Capital(format.Words(name)) },
 }
 
 // readTemplates parses the templates of each kind of page.

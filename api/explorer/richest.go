@@ -75,16 +75,16 @@ func (v *visit) richest() (*page, error) {
 		return nil, err
 	}
 	b := &richestBody{Index: index, Values: v.URL("values", index)}
-	p := &page{Kind: "richest", Title: "Rich list of " + manyOf(index), JSON: v.api("richest", index), Section: "richest", Body: b,
-		Description: "Largest balances by " + words(index) + " on " + titleOf(v.chain.Model) + ".",
-		Crumbs:      []link{{v.URL("values", index), words(index)}, {Text: "Rich list"}}}
+	p := &page{Kind: "richest", Title: "Rich list of " + format.ManyOf(index), JSON: v.api("richest", index), Section: "richest", Body: b,
+		Description: "Largest balances by " + format.Words(index) + " on " + titleOf(v.chain.Model) + ".",
+		Crumbs:      []link{{v.URL("values", index), format.Words(index)}, {Text: "Rich list"}}}
 	names, err := v.ranked()
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
 		if name != index && asset == "" {
-			b.Others = append(b.Others, link{v.URL("richest", name), manyOf(name)})
+			b.Others = append(b.Others, link{v.URL("richest", name), format.ManyOf(name)})
 		}
 	}
 	unit, rows, supply := v.unit, x.Values, ""
@@ -121,10 +121,10 @@ func (v *visit) richest() (*page, error) {
 		return p, nil
 	}
 	for i, r := range list.Values {
-		held := scaled(integer(r.Balance), unit)
+		held := format.Scaled(format.Integer(r.Balance), unit)
 		row := richRow{
 			Rank: i + 1, Value: v.ValueLink(index, r.Value), Balance: amountOf(unit, r.Balance), Unspent: r.UnspentCount,
-			Part: charts.Bar(held, scaled(integer(list.Values[0].Balance), unit)), Share: format.Share(integer(r.Balance), integer(supply)),
+			Part: charts.Bar(held, format.Scaled(format.Integer(list.Values[0].Balance), unit)), Share: format.Share(format.Integer(r.Balance), format.Integer(supply)),
 		}
 		if b.Active = slices.Contains(x.Keeps, "history"); b.Active {
 			if row.Last, err = v.lastActive(index, r.Value); err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
 	"birthmark/core/schema"
@@ -107,7 +108,7 @@ func (v *visit) tried() ([]string, error) {
 		if name == schema.HoldersIndex {
 			list = append(list, "an address")
 		} else {
-			list = append(list, "a value of the index "+words(name))
+			list = append(list, "a value of the index "+format.Words(name))
 		}
 	}
 	if !v.assetless() {
@@ -158,23 +159,9 @@ func (v *visit) hit(r *search.Result) hit {
 	case search.Asset:
 		return hit{link: v.AssetLink(r.Value), What: "asset", Note: r.Name}
 	}
-	h := hit{link: v.ValueLink(r.Index, r.Value), What: words(r.Index), Unused: r.Height == nil, Note: "never used"}
+	h := hit{link: v.ValueLink(r.Index, r.Value), What: format.Words(r.Index), Unused: r.Height == nil, Note: "never used"}
 	if !h.Unused {
 		h.Note = "first seen in block " + humanize.Count(*r.Height)
 	}
 	return h
-}
-
-// words returns a name of the settings in words.
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
-// manyOf returns the plural of a name of the settings in words.
-func manyOf(name string) string {
-	switch name = words(name); {
-	case strings.HasSuffix(name, "y"):
-		return strings.TrimSuffix(name, "y") + "ies"
-	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "sh"):
-		return name + "es"
-	}
-	return name + "s"
 }

@@ -3,10 +3,10 @@ package explorer
 import (
 	"math/big"
 	"slices"
-	"strconv"
 
 	"birthmark/api/explorer/charts"
 	"birthmark/api/explorer/details"
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -42,9 +42,6 @@ type txBody struct {
 	RawURL   string // path of the bytes; empty: not stored
 }
 
-// baseSize returns the bytes of a transaction or block without witnesses, which count four times in its weight (BIP 141).
-func baseSize(weight, size int) int { return (weight - size) / 3 }
-
 type outputRow struct {
 	Index   int
 	Fields  []details.Field // of the serialized transaction
@@ -76,7 +73,7 @@ func (v *visit) tx() (*page, error) {
 	if err != nil {
 		return v.unconfirmedTx(err)
 	}
-	p := &page{Kind: "tx", Title: "Transaction " + abbreviate(a.Hash, nameEnds, nameEnds), JSON: v.api("tx", a.Hash), Section: "blocks",
+	p := &page{Kind: "tx", Title: "Transaction " + format.Abbreviate(a.Hash, nameEnds, nameEnds), JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
 		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
 	b := &txBody{TxAnswer: a, Value: v.Amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
@@ -94,7 +91,7 @@ func (v *visit) tx() (*page, error) {
 	if len(a.Inputs) > 0 {
 		var total big.Int
 		for i := range a.Inputs {
-			total.Add(&total, integer(a.Inputs[i].Output.Value))
+			total.Add(&total, format.Integer(a.Inputs[i].Output.Value))
 			if in := a.Inputs[i].InputDetails; in != nil && in.Sequence != nil && *in.Sequence <= details.SignalsReplacement {
 				b.Replace = true
 			}
@@ -127,7 +124,7 @@ func (v *visit) raw(b *txBody, a *query.TxAnswer) error {
 		size, per = a.VSize, "/vB"
 	}
 	if b.Fee != nil && a.Fee != "0" && v.unit.Smallest != "" {
-		b.Rate = feeRate(a.Fee, size) + " " + v.unit.Smallest + per
+		b.Rate = format.FeeRate(a.Fee, size) + " " + v.unit.Smallest + per
 	}
 	b.RawURL = v.api("tx", a.Hash, "raw")
 	if a.Size > rawShown {
@@ -142,19 +139,6 @@ func (v *visit) raw(b *txBody, a *query.TxAnswer) error {
 		b.Raw = raw.Raw
 	}
 	return err
-}
-
-// feeRate formats a fee divided by a size with two decimals, three below 1.
-func feeRate(fee string, size int) string {
-	n, _ := strconv.ParseFloat(fee, 64) // cannot fail
-	rate, digits := n/float64(size), 2
-	switch {
-	case rate < 0.0005:
-		return "<0.001"
-	case rate < 0.9995:
-		digits = 3
-	}
-	return strconv.FormatFloat(rate, 'f', digits, 64)
 }
 
 // txParts adds the requested pages of inputs and outputs, and the mints.

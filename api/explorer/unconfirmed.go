@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/core/pending"
 	"birthmark/core/pending/answers"
 	"birthmark/core/query"
@@ -54,7 +55,7 @@ func (v *visit) unconfirmedTx(unknown error) (*page, error) {
 		b.FeePaid, b.Rate = &fee, v.rateOf(t.Rate())
 	}
 	if a := b.Ancestors; a.Count > 1 {
-		b.Package = humanize.Plural(a.Count, "transaction") + ", " + v.virtualSize(a.VSize) + ", " + v.brief(integer(a.Fee))
+		b.Package = humanize.Plural(a.Count, "transaction") + ", " + v.virtualSize(a.VSize) + ", " + v.brief(format.Integer(a.Fee))
 	}
 	if err := v.pendingParts(b, s.Overlay); err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (v *visit) unconfirmedOf(index, value string) (rows []pendingRow, total int
 		return nil, 0, err
 	}
 	for _, t := range a.Txs[max(0, len(a.Txs)-valueRows):] {
-		change := new(big.Int).Sub(integer(t.Received), integer(t.Sent))
+		change := new(big.Int).Sub(format.Integer(t.Received), format.Integer(t.Sent))
 		row := pendingRow{t, v.Amount(change.String())}
 		if change.Sign() > 0 {
 			row.Change.Sign = "+"

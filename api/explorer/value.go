@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -108,10 +109,10 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 		return nil, err
 	}
 	here := v.ValueLink(index, value)
-	b := &valueBody{Index: index, Heading: capital(words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen, Period: when}
-	p := &page{Kind: "value", Title: capital(words(index)) + " " + short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
-		Description: titleOf(v.chain.Model) + " " + words(index) + " " + short(value) + ": balance, outputs and history.",
-		Crumbs:      []link{{v.URL("status"), "Indexes"}, {v.URL("values", index), words(index)}, {Text: short(value)}}}
+	b := &valueBody{Index: index, Heading: format.Capital(format.Words(index)), Kind: x.Kind, Value: value, Others: v.others(index, newest.Outputs), Whole: here, JSON: v.api("balance", index, value), FirstSeen: newest.FirstSeen, Period: when}
+	p := &page{Kind: "value", Title: format.Capital(format.Words(index)) + " " + format.Short(value), JSON: v.api("find", index, value), Section: "index", Body: b,
+		Description: titleOf(v.chain.Model) + " " + format.Words(index) + " " + format.Short(value) + ": balance, outputs and history.",
+		Crumbs:      []link{{v.URL("status"), "Indexes"}, {v.URL("values", index), format.Words(index)}, {Text: format.Short(value)}}}
 	if err := v.describe(b); err != nil {
 		return nil, err
 	}
@@ -238,18 +239,3 @@ func partPager(base, query, list, after string, next *string) (pg pager) {
 	}
 	return pg
 }
-
-// short returns a long text in a form for titles.
-func short(text string) string { return abbreviate(text, 12, 8) }
-
-// abbreviate returns the beginning and the end of a text that is longer than both and an ellipsis.
-func abbreviate(text string, head, tail int) string {
-	runes := []rune(text)
-	if len(runes) <= head+tail+1 {
-		return text
-	}
-	return string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
-}
-
-// capital returns a name with an upper case first letter.
-func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

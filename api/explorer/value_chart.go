@@ -2,10 +2,10 @@ package explorer
 
 import (
 	"context"
-	"math/big"
 	"strconv"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/core/query/samples"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -52,7 +52,7 @@ func (r *valueReader) chart() error {
 	points := make([]charts.Point, len(a.Points))
 	for i, p := range a.Points {
 		held := strconv.FormatUint(p.Balance, 10)
-		points[i] = charts.Point{X: float64(p.Height), Y: scaled(integer(held), r.unit), At: humanize.Count(p.Height),
+		points[i] = charts.Point{X: float64(p.Height), Y: format.Scaled(format.Integer(held), r.unit), At: humanize.Count(p.Height),
 			Value: r.Amount(held).String(), Link: r.HeightLink(p.Height).URL}
 	}
 	c := charts.Chart{ID: "balance", Title: "Balance over time", Kind: charts.Steps, Points: points,
@@ -62,13 +62,6 @@ func (r *valueReader) chart() error {
 	}
 	b.Chart, err = c.HTML()
 	return err
-}
-
-// scaled returns an amount in its unit, precise enough for a picture.
-func scaled(n *big.Int, u humanize.Unit) float64 {
-	places := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(u.Decimals)), nil)
-	f, _ := new(big.Rat).SetFrac(n, places).Float64()
-	return f
 }
 
 // dates returns a function that formats a height as the time of its block, with a precision for the given range. A

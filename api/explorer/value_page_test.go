@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/format"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
@@ -205,7 +206,7 @@ func TestAssetsInAHistory(t *testing.T) {
 		for _, tx := range a.Txs {
 			shown := 0
 			for _, moved := range tx.Assets {
-				sign := integer(moved.Received).Cmp(integer(moved.Sent))
+				sign := format.Integer(moved.Received).Cmp(format.Integer(moved.Sent))
 				if shown == movedAssets || sign == 0 {
 					continue
 				}

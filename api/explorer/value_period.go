@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 	"birthmark/internal/csvlist"
 	"birthmark/model"
@@ -90,5 +91,5 @@ func (v *visit) historyCSV(index string) (*page, error) {
 	if err := csvlist.Write(&b, a.Txs, nil); err != nil {
 		return nil, err
 	}
-	return &page{File: &download{v.chain.Name + "-" + short(a.Value) + ".csv", "text/csv; charset=utf-8", b.Bytes()}}, nil
+	return &page{File: &download{v.chain.Name + "-" + format.Short(a.Value) + ".csv", "text/csv; charset=utf-8", b.Bytes()}}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"birthmark/api/explorer/format"
 	"birthmark/api/ratelimit"
 	"birthmark/core/query"
 	"birthmark/model"
@@ -209,7 +210,7 @@ func (r *valueReader) history(after string) error {
 	n := r.naming()
 	b.Running = len(a.Txs) > 0 && a.Txs[0].Balance != ""
 	for _, t := range a.Txs {
-		received, sent := integer(t.Received), integer(t.Sent)
+		received, sent := format.Integer(t.Received), format.Integer(t.Sent)
 		change := new(big.Int).Sub(received, sent)
 		row := movementRow{HistoryTxAnswer: t, Change: r.Amount(change.String()), Both: received.Sign() > 0 && sent.Sign() > 0}
 		if change.Sign() > 0 {
@@ -220,7 +221,7 @@ func (r *valueReader) history(after string) error {
 			row.After = &after
 		}
 		for _, moved := range t.Assets {
-			change := new(big.Int).Sub(integer(moved.Received), integer(moved.Sent))
+			change := new(big.Int).Sub(format.Integer(moved.Received), format.Integer(moved.Sent))
 			if change.Sign() == 0 {
 				continue
 			}
@@ -262,10 +263,3 @@ func (r *valueReader) movements(p query.Page) (a *query.HistoryAnswer, err error
 }
 
 // integer parses a decimal number of an answer.
-func integer(text string) *big.Int {
-	n, ok := new(big.Int).SetString(text, 10)
-	if !ok {
-		return new(big.Int)
-	}
-	return n
-}

@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 
+	"birthmark/api/explorer/format"
 	"birthmark/core/query"
 )
 
@@ -53,7 +54,7 @@ func (v *visit) values() (*page, error) {
 		b.Richest = v.URL("richest", index)
 	}
 	b.Values, b.Count, b.Pager = a.Values, a.Count, cursorPager(base, p, a.Next)
-	return &page{Kind: "values", Title: "All " + manyOf(index), JSON: v.api("values", index), Section: "status", Body: b,
-		Description: "All " + manyOf(index) + " of " + titleOf(v.chain.Model) + ".",
-		Crumbs:      []link{{v.URL("status"), "Indexes"}, {Text: words(index)}}}, nil
+	return &page{Kind: "values", Title: "All " + format.ManyOf(index), JSON: v.api("values", index), Section: "status", Body: b,
+		Description: "All " + format.ManyOf(index) + " of " + titleOf(v.chain.Model) + ".",
+		Crumbs:      []link{{v.URL("status"), "Indexes"}, {Text: format.Words(index)}}}, nil
 }
