@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"birthmark/core/query"
+	"birthmark/core/query/txorder"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -72,6 +73,9 @@ type blockBody struct {
 	Reward         string          // paid to the miner; empty: unknown
 	Coinbase       *query.TxAnswer // nil: none
 	Bare           bool            // too many inputs and outputs to show totals
+	Orders         []navLink       // of the transactions; empty: one at most
+	By             txorder.By      // the current order; empty: that of the block
+	Sized          bool            // the sizes of transactions are known
 }
 
 // block is the page of a block with a page of its transactions.
@@ -95,16 +99,7 @@ func (v *visit) block() (*page, error) {
 	if a.Height < uint32(v.Tip.Height) {
 		b.Next = v.HeightLink(a.Height + 1).URL
 	}
-	part, err := v.number("page", 1)
-	if err != nil {
-		return nil, err
-	}
-	from, to, pg, err := numbered(v.URL("block", a.Hash), "page", part, len(a.Txs), txsPage)
-	if err != nil {
-		return nil, err
-	}
-	b.Pager = pg
-	if b.Txs, b.Bare, err = v.txRows(a.Txs[from:to], from); err != nil {
+	if err := v.blockTxs(b); err != nil {
 		return nil, err
 	}
 	p.Body = b
@@ -112,6 +107,72 @@ func (v *visit) block() (*page, error) {
 		return nil, err
 	}
 	return p, v.blockFields(b)
+}
+
+// blockTxs adds the requested page of the transactions in the requested order.
+func (v *visit) blockTxs(b *blockBody) error {
+	part, err := v.number("page", 1)
+	if err != nil {
+		return err
+	}
+	base, err := v.orders(b)
+	if err != nil {
+		return err
+	}
+	hashes := b.BlockAnswer.Txs
+	from, to, pg, err := numbered(base, "page", part, len(hashes), txsPage)
+	if err != nil {
+		return err
+	}
+	b.Pager = pg.at("txs")
+	at := make([]int, len(hashes))
+	for i := range at {
+		at[i] = i
+	}
+	if b.By != "" {
+		err := v.paying(func() (err error) {
+			at, err = txorder.Of(v.ctx, v.Queries, b.Height, b.By)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.Txs, b.Bare, err = v.txRows(hashes, at[from:to])
+	return err
+}
+
+// orders adds the orders of the transactions, and returns the path of the requested one.
+func (v *visit) orders(b *blockBody) (path string, err error) {
+	all, err := txorder.Available(v.ctx, v.Queries)
+	if err != nil {
+		return "", err
+	}
+	b.By = txorder.By(v.query("sort"))
+	b.Sized = slices.Contains(all, txorder.Size)
+	if b.By != "" && !slices.Contains(all, b.By) {
+		return "", model.Errorf(model.Usage, "bad_value", "sort %q: expected one of %v", b.By, all)
+	}
+	base := v.URL("block", b.Hash)
+	for _, by := range append([]txorder.By{""}, all...) {
+		row := navLink{link{base, orderNames[by]}, by == b.By}
+		if by != "" {
+			row.URL = withQuery(base, "sort="+string(by))
+		}
+		if row.Current {
+			path = row.URL
+		}
+		row.URL += "#txs"
+		b.Orders = append(b.Orders, row)
+	}
+	if len(b.BlockAnswer.Txs) < 2 {
+		b.Orders = nil
+	}
+	return path, nil
+}
+
+var orderNames = map[txorder.By]string{
+	"": "block order", txorder.Value: "total output", txorder.Fee: "fee", txorder.FeeRate: "fee rate", txorder.Size: "size",
 }
 
 // blockSums adds the sums of a block and its reward.
@@ -189,14 +250,18 @@ func (b *blockBody) Fill() string {
 	return fmt.Sprintf("%.1f%%", 100*float64(b.Totals.Weight)/maxWeight)
 }
 
-// txRows returns transactions of a block, from index from on; bare: they have too many inputs and outputs to read.
-func (v *visit) txRows(hashes []string, from int) (txs []*query.TxAnswer, bare bool, err error) {
+// txRows returns the transactions at positions of a block; bare: they have too many inputs and outputs to read.
+func (v *visit) txRows(all []string, at []int) (txs []*query.TxAnswer, bare bool, err error) {
+	hashes := make([]string, len(at))
+	for i, n := range at {
+		hashes[i] = all[n]
+	}
 	txs, err = v.Txs(v.ctx, hashes)
 	if _, code := model.KindOf(err); code != "too_many" {
 		return txs, false, err
 	}
-	for i, hash := range hashes {
-		txs = append(txs, &query.TxAnswer{Hash: hash, Index: from + i})
+	for _, n := range at {
+		txs = append(txs, &query.TxAnswer{Hash: all[n], Index: n})
 	}
 	return txs, true, nil
 }
@@ -212,7 +277,7 @@ func numbered(base, parameter string, part, n, size int) (from, to int, pg pager
 		if part == 1 {
 			return base
 		}
-		return base + "?" + parameter + "=" + strconv.Itoa(part)
+		return withQuery(base, parameter+"="+strconv.Itoa(part))
 	}
 	pg = pager{NewerText: "Previous", OlderText: "Next"}
 	if part > 1 {

@@ -89,13 +89,17 @@ func cursorPager(base string, p query.Page, next *string) pager {
 		pg.First = base
 	}
 	if next != nil {
-		separator := "?"
-		if strings.Contains(base, "?") {
-			separator = "&"
-		}
-		pg.Older = base + separator + "after=" + *next
+		pg.Older = withQuery(base, "after="+*next)
 	}
 	return pg
+}
+
+// withQuery adds a parameter to a path, which may have a query.
+func withQuery(path, parameter string) string {
+	if strings.Contains(path, "?") {
+		return path + "&" + parameter
+	}
+	return path + "?" + parameter
 }
 
 // at adds a fragment to the links.

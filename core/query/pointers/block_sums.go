@@ -17,8 +17,8 @@ type TxSums struct {
 	stated model.Fee
 }
 
-// BlockSums returns the sums of the transactions of the block at h, in order. It reads the block's outputs and the outputs
-// that it spends. pass receives the number of rows of each, and its error ends the reading.
+// BlockSums returns the sums of the transactions of the block at h, in order. It reads the outputs that the block
+// creates and spends. pass receives the number of rows of each; its error ends the reading.
 func (q *Reader) BlockSums(h model.HeightPk, pass func(rows int) error) ([]TxSums, error) {
 	pks, err := q.blockTxs(h)
 	if err != nil || len(pks) == 0 {

@@ -1,0 +1,130 @@
+package explorer
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/model"
+	"birthmark/storage/memory"
+)
+
+// byRate is a chain whose transactions have a quarter of their bytes as virtual size.
+type byRate struct{ weighing }
+
+func (byRate) Traits() model.Traits {
+	return model.Traits{Unit: bitcoinUnit.Unit, Coinbase: true, BlockVSize: 1_000_000}
+}
+
+func (byRate) WeighTx(raw []byte) (weight, vsize int, err error) { return len(raw), len(raw) / 4, nil }
+
+func (byRate) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
+	return &model.TxDescription{TxDetails: model.TxDetails{Weight: len(raw), VSize: len(raw) / 4}}, nil
+}
+
+// largeBlock serves a chain whose last block has n transactions in addition to the coinbase, and returns that block.
+func largeBlock(t *testing.T, n int) (http.Handler, *model.Block) {
+	t.Helper()
+	v := byHand
+	v.Raw = true
+	values := make([]uint64, n)
+	for i := range values {
+		values[i] = 1_000_000
+	}
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(values...), Raw: make([]byte, 400)})
+	txs := []model.Tx{{Outputs: outputs(50), Raw: make([]byte, 400)}}
+	for i := range n { // values, fees, fee rates and sizes have different orders
+		txs = append(txs, model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash, Index: uint32(i)}},
+			Outputs: outputs(1_000_000 - uint64(i*7919%n)), Raw: make([]byte, 400+4*(i*31%n))})
+	}
+	second := blockOfTxs(first, txs...)
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: byRate{weighing{v.Chain("one")}}, Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Append(t.Context(), []*model.Block{first, second}); err != nil {
+		t.Fatal(err)
+	}
+	return explorerOf(t, chainOf("made-up", db, nil)), second
+}
+
+// The pages of a sorted list have every transaction once, largest first.
+func TestTransactionsOfABlockAreSorted(t *testing.T) {
+	const n = 2*txsPage + 7
+	h, block := largeBlock(t, n)
+	base := "/made-up/block/" + block.Hash.String()
+	fee := func(i int) float64 { return float64((i - 1) * 7919 % n) }
+	size := func(i int) float64 { return 100 + float64((i-1)*31%n) }
+	for by, of := range map[string]func(i int) float64{
+		"value":   func(i int) float64 { return 1_000_000 - fee(i) },
+		"fee":     fee,
+		"feerate": func(i int) float64 { return fee(i) / size(i) },
+		"size":    size,
+	} {
+		want := make([]int, 0, n+1)
+		for i := 1; i <= n; i++ {
+			want = append(want, i)
+		}
+		slices.SortStableFunc(want, func(a, b int) int {
+			switch x, y := of(a), of(b); {
+			case x > y:
+				return -1
+			case x < y:
+				return 1
+			}
+			return 0
+		})
+		if by == "size" { // the coinbase has 100 bytes and comes first of those
+			want = slices.Insert(want, slices.IndexFunc(want, func(i int) bool { return size(i) == 100 }), 0)
+		} else { // the smallest output, and no fee
+			want = append(want, 0)
+		}
+		var got []string
+		for _, d := range pages(t, h, base+"?sort="+by) {
+			for _, td := range d.each("td") {
+				if label, _ := attr(td, "data-label"); label == "Index" {
+					got = append(got, textOf(td))
+				}
+			}
+			for _, a := range d.each("a") {
+				href, _ := attr(a, "href")
+				current, ok := attr(a, "aria-current")
+				if ok && current == "true" && !strings.HasSuffix(href, "?sort="+by+"#txs") {
+					t.Errorf("%s: the current order is %s", d.path, href)
+				}
+			}
+			d.has(t, "Sort by", "Size", "vB", "sat/vB")
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("by %s: %v\nexpected %v", by, got, want)
+		}
+	}
+	read(t, h, base, http.StatusOK).has(t, "Sort by block order total output fee fee rate size")
+	read(t, h, base+"?sort=price", http.StatusBadRequest).has(t, `Sort "price": expected one of [value fee feerate size].`)
+	read(t, h, base+"?sort=fee&page=4", http.StatusNotFound)
+	// Without raw transactions, and in a block with one transaction.
+	plain := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
+	d := read(t, plain, "/bitcoin/block/170", http.StatusOK)
+	d.has(t, "Sort by block order total output fee")
+	if strings.Contains(d.main(), "Size0") || strings.Contains(d.main(), "fee rate") {
+		t.Errorf("the page has sizes: %s", d.main())
+	}
+	read(t, plain, "/bitcoin/block/170?sort=size", http.StatusBadRequest)
+	if one := read(t, plain, "/bitcoin/block/1", http.StatusOK).main(); strings.Contains(one, "Sort by") {
+		t.Errorf("one transaction is sorted: %s", one)
+	}
+}
+
+// The size of a page does not depend on that of the block.
+func TestPagesOfLargeBlocksAreSmall(t *testing.T) {
+	h, block := largeBlock(t, 10_000)
+	for _, order := range []string{"", "?sort=value", "?sort=feerate", "?sort=size&page=201"} {
+		d := read(t, h, "/made-up/block/"+block.Hash.String()+order, http.StatusOK)
+		if len(d.text) > 100_000 {
+			t.Errorf("%s has %d bytes, expected at most 100,000", d.path, len(d.text))
+		}
+	}
+}

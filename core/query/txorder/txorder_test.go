@@ -1,0 +1,133 @@
+package txorder_test
+
+import (
+	"cmp"
+	"context"
+	"math/big"
+	"slices"
+	"testing"
+
+	"birthmark/core"
+	"birthmark/core/coretest"
+	"birthmark/core/query"
+	"birthmark/core/query/txorder"
+	"birthmark/internal/testseed"
+	"birthmark/model"
+	"birthmark/model/modeltest"
+	"birthmark/storage/memory"
+)
+
+// The orders of every block are those of a stable sort of its transactions.
+func TestOrdersAreThoseOfTheTransactions(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		if v.Placed {
+			return // it has no files
+		}
+		db := coretest.Open(t, memory.New(), v, 1<<16)
+		coretest.AppendAll(t, db, v.NewGenerator(testseed.Of(t, 77)).Blocks(20), 8)
+		coretest.Consistent(t, db)
+		compare(t, db, func(tx *query.TxAnswer) int64 { return int64(tx.Size) })
+	})
+}
+
+// compare compares the orders of every block with sorted answers. size is the size of a transaction.
+func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
+	t.Helper()
+	ctx := context.Background()
+	err := db.View(ctx, func(v *query.View) error {
+		orders, err := txorder.Available(ctx, v.Queries)
+		if err != nil {
+			return err
+		}
+		for h := uint32(0); h <= uint32(v.Tip.Height); h++ {
+			hash, err := v.PointAt(ctx, model.HeightPk(h))
+			if err != nil {
+				continue // the chain begins above it
+			}
+			block, err := v.Block(ctx, db.Chain().FormatHash(hash.Hash))
+			if err != nil {
+				return err
+			}
+			txs := make([]*query.TxAnswer, len(block.Txs))
+			for i, hash := range block.Txs {
+				if txs[i], err = v.Tx(ctx, hash); err != nil {
+					return err
+				}
+			}
+			for _, by := range orders {
+				got, err := txorder.Of(ctx, v.Queries, h, by)
+				if err != nil {
+					return err
+				}
+				want := sorted(txs, by, size)
+				if !slices.Equal(got, want) {
+					t.Errorf("block %d by %s: %v, expected %v", h, by, got, want)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sorted is the reference: positions by exact quotients, largest first.
+func sorted(txs []*query.TxAnswer, by txorder.By, size func(*query.TxAnswer) int64) []int {
+	keys, known := make([]*big.Rat, len(txs)), make([]int, len(txs))
+	positions := make([]int, len(txs))
+	for i, tx := range txs {
+		positions[i], keys[i], known[i] = i, new(big.Rat), 1
+		fee, ok := new(big.Rat).SetString(tx.Fee)
+		switch by {
+		case txorder.Value:
+			for _, o := range tx.Outputs {
+				n, _ := new(big.Rat).SetString(o.Value)
+				keys[i].Add(keys[i], n)
+			}
+		case txorder.Size:
+			keys[i].SetInt64(size(tx))
+		default:
+			if !ok {
+				known[i] = 0
+				continue
+			}
+			if keys[i] = fee; by == txorder.FeeRate {
+				keys[i].Quo(fee, new(big.Rat).SetInt64(size(tx)))
+			}
+		}
+	}
+	slices.SortStableFunc(positions, func(a, b int) int { return cmp.Or(known[b]-known[a], keys[b].Cmp(keys[a])) })
+	return positions
+}
+
+// weighing is a chain whose miners select transactions by fee per virtual byte. Transactions have a quarter of their
+// bytes as virtual size.
+type weighing struct{ model.Chain }
+
+func (w weighing) Traits() model.Traits {
+	traits := w.Chain.Traits()
+	traits.BlockVSize = 1_000_000
+	return traits
+}
+
+func (weighing) WeighTx(raw []byte) (weight, vsize int, err error) {
+	return len(raw), (len(raw) + 3) / 4, nil
+}
+
+func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
+	v := modeltest.Variants()[0] // with raw transactions
+	chain := weighing{v.Chain("one")}
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: chain, Keep: v.Keep(), Raw: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	coretest.AppendAll(t, db, v.NewGenerator(testseed.Of(t, 78)).Blocks(20), 8)
+	coretest.Consistent(t, db)
+	orders, err := txorder.Available(t.Context(), db.Queries)
+	want := []txorder.By{txorder.Value, txorder.Fee, txorder.FeeRate, txorder.Size}
+	if err != nil || !slices.Equal(orders, want) {
+		t.Fatalf("orders %v, expected %v; %v", orders, want, err)
+	}
+	compare(t, db, func(tx *query.TxAnswer) int64 { return int64(tx.Size+3) / 4 })
+}
