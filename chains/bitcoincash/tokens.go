@@ -15,7 +15,7 @@ const (
 	hasAmount    = 0x10
 	hasNFT       = 0x20
 	hasLength    = 0x40
-	// Minting is the highest capability; 0 is none, 1 mutable.
+	// Minting is the highest capability. 0 means no capability, 1 mutable.
 	Minting       = 2
 	maxCommitment = 128 // 40 until May 2026
 )
