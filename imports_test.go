@@ -99,9 +99,14 @@ var rules = []rule{
 	{from: "api/compat/blockfrost/contents", may: []string{"model", "chains/cardano/..."}},
 	{from: "api/compat/blockfrost/positions", may: []string{"model"}},
 	{from: "api/compat/blockfrost/state", may: []string{"model", "chains/cardano/..."}},
+	{from: "api/compat/blockfrost/exchange", may: []string{
+		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
+		"api/compat/blockfrost/contents", "api/compat/blockfrost/positions", "api/compat/blockfrost/state", "chains/cardano/...",
+	}},
 	{from: "api/compat/blockfrost", may: []string{
 		"model", "core/schema", "core/pending", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
-		"api/compat/blockfrost/contents", "api/compat/blockfrost/positions", "api/compat/blockfrost/state", "chains/cardano/...",
+		"api/compat/blockfrost/contents", "api/compat/blockfrost/exchange", "api/compat/blockfrost/positions", "api/compat/blockfrost/state",
+		"chains/cardano/...",
 	}},
 	{from: "api/compat/submitapi", may: []string{"model", "api/problem", "api/ratelimit", "api/served"}},
 	{from: "api/compat/kupo", may: []string{

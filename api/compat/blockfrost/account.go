@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano/address"
 	"birthmark/core/query/setops"
@@ -23,19 +24,19 @@ func accountTransactions(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
-	s, err := q.span()
+	s, err := q.Span()
 	if err != nil {
 		return err
 	}
 	if s, err = q.withoutGenesis(s); err != nil {
 		return err
 	}
-	entries, err := pageOf(q, p, func(after *accountTx) iter.Seq2[accountTx, error] {
-		return q.accountTxs(h, s, after, p.descending)
+	entries, err := exchange.PageOf(q.Request, p, func(after *accountTx) iter.Seq2[accountTx, error] {
+		return q.accountTxs(h, s, after, p.Descending)
 	})
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func accountTransactions(q *request) error {
 	for i := range all {
 		all[i].Address = entries[i].address
 	}
-	q.answer = all
+	q.Answer = all
 	return err
 }
 
@@ -122,7 +123,7 @@ func accountAddresses(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
@@ -130,8 +131,8 @@ func accountAddresses(q *request) error {
 	if err != nil {
 		return err
 	}
-	pks, err := pageOf(q, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
-		return q.births(x.Name, q.Q.Occurrences(h.index, *h.birth, following(after, p.descending), p.descending))
+	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+		return q.births(x.Name, q.Q.Occurrences(h.index, *h.birth, following(after, p.Descending), p.Descending))
 	})
 	if err != nil {
 		return err
@@ -147,14 +148,14 @@ func accountAddresses(q *request) error {
 	for i, o := range owners {
 		all[i] = entry{o.Text}
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
 // births yields those of outputs in which their value of an index first occurs.
 func (q *request) births(index string, outputs setops.Outputs) setops.Outputs {
 	return func(yield func(model.UtxoPk, error) bool) {
-		for batch, err := range batches(q, outputs) {
+		for batch, err := range exchange.Batches(q.Request, outputs) {
 			if err != nil {
 				yield(0, err)
 				return
@@ -181,7 +182,7 @@ func accountAssets(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func accountAssets(q *request) error {
 		quantities[a.Unit] = a.Quantity
 	}
 	all := make([]amount, 0, len(held))
-	for batch, err := range batches(q, q.Q.StoredUnspent(h.index, *h.birth, setops.Everywhere, false)) {
+	for batch, err := range exchange.Batches(q.Request, q.Q.StoredUnspent(h.index, *h.birth, setops.Everywhere, false)) {
 		if err != nil {
 			return err
 		}
@@ -212,7 +213,7 @@ func accountAssets(q *request) error {
 			}
 		}
 	}
-	q.answer = slicePage(all, p)
+	q.Answer = exchange.SlicePage(all, p)
 	return nil
 }
 
@@ -223,6 +224,6 @@ func accountTotal(q *request) error {
 	}
 	t, err := q.total(h)
 	t.StakeAddress = h.text
-	q.answer = t
+	q.Answer = t
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano/address"
 	"birthmark/core/query"
@@ -23,26 +24,21 @@ type holder struct {
 	birth *model.BirthPk // nil: no output has it
 }
 
-func (q *request) networkName() address.Network {
-	name := q.Chain.Model.Network()
-	return address.Network{Name: name, Testnet: name != address.Mainnet.Name}
-}
-
 // credentialPrefixes are the forms of payment credentials that are accepted in place of an address.
 var credentialPrefixes = []string{"addr_vkh1", "addr_vk1", "script1"}
 
 // holder returns the address of the path, or its payment credential. One that was never used is not found.
 func (q *request) holder() (*holder, error) {
-	text := q.args[0]
+	text := q.Args[0]
 	if slices.ContainsFunc(credentialPrefixes, func(p string) bool { return strings.HasPrefix(text, p) }) {
 		return q.credential(text)
 	}
 	x, raw, birth, err := q.Q.Value(utxo.AddressIndex, text)
 	if err != nil {
-		return nil, unlessInternal(err, errAddress)
+		return nil, unlessInternal(err, exchange.ErrAddress)
 	}
 	if birth == nil {
-		return nil, errNotFound
+		return nil, exchange.ErrNotFound
 	}
 	return &holder{text, raw, x, birth}, nil
 }
@@ -51,7 +47,7 @@ func (q *request) holder() (*holder, error) {
 func (q *request) credential(text string) (*holder, error) {
 	hash, ok := address.KeyHash(text)
 	if !ok {
-		return nil, errAddress
+		return nil, exchange.ErrAddress
 	}
 	stored := address.Credentials(hash)[0]
 	if strings.HasPrefix(text, "script1") {
@@ -63,21 +59,21 @@ func (q *request) credential(text string) (*holder, error) {
 	}
 	birth, err := q.Q.Birth(x, stored)
 	if err == nil && birth == nil {
-		err = errNotFound
+		err = exchange.ErrNotFound
 	}
-	return &holder{address.FormatPaymentCredential(q.networkName(), stored), stored, x, birth}, err
+	return &holder{address.FormatPaymentCredential(q.NetworkName(), stored), stored, x, birth}, err
 }
 
 // account returns the account of the path. One without an output is not found.
 func (q *request) account() (*holder, error) {
-	text := q.args[0]
+	text := q.Args[0]
 	raw, err := address.ParseAny(text)
-	if err != nil || !address.IsStake(raw) || address.Format(q.networkName(), raw) != text {
-		return nil, errStake
+	if err != nil || !address.IsStake(raw) || address.Format(q.NetworkName(), raw) != text {
+		return nil, exchange.ErrStake
 	}
 	x, stored, birth, err := q.Q.Value(utxo.StakeIndex, text)
 	if err == nil && birth == nil {
-		err = errNotFound
+		err = exchange.ErrNotFound
 	}
 	return &holder{text, stored, x, birth}, err
 }
@@ -111,7 +107,7 @@ func (q *request) kindOf(h *holder) kindOfAddress {
 		k.Script = cred[0] == 1
 	}
 	if cred, ok := address.StakeCredential(h.raw); ok {
-		k.Stake = text(q.stakeAddress(cred))
+		k.Stake = exchange.Text(q.StakeAddress(cred))
 	}
 	return k
 }
@@ -140,8 +136,8 @@ func (q *request) held(h *holder) ([]amount, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found, births = append(found, row), append(births, row.Asset); len(found) == longSkip {
-			if err := q.expensive(); err != nil {
+		if found, births = append(found, row), append(births, row.Asset); len(found) == exchange.LongSkip {
+			if err := q.Expensive(); err != nil {
 				return nil, err
 			}
 		}
@@ -175,7 +171,7 @@ func oneAddress(q *request) error {
 	}
 	amounts, err := q.balance(h)
 	k := q.kindOf(h)
-	q.answer = addressJSON[amount]{h.text, amounts, k.Stake, k.Type, k.Script}
+	q.Answer = addressJSON[amount]{h.text, amounts, k.Stake, k.Type, k.Script}
 	return err
 }
 
@@ -195,7 +191,7 @@ func addressTotal(q *request) error {
 	}
 	t, err := q.total(h)
 	t.Address = h.text
-	q.answer = t
+	q.Answer = t
 	return err
 }
 
@@ -211,8 +207,8 @@ func (q *request) total(h *holder) (t totalJSON, err error) {
 	received.add(lovelace, account.Received.Big())
 	sent.add(lovelace, account.Sent.Big())
 	if q.Q.Totals.Assets > 0 {
-		if account.Outputs > longSkip {
-			if err := q.expensive(); err != nil {
+		if account.Outputs > exchange.LongSkip {
+			if err := q.Expensive(); err != nil {
 				return t, err
 			}
 		}
@@ -273,12 +269,12 @@ func (q *request) answerUTXOs(h *holder, err error) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
-	pks, err := pageOf(q, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
-		return q.Q.StoredUnspent(h.index, *h.birth, following(after, p.descending), p.descending)
+	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+		return q.Q.StoredUnspent(h.index, *h.birth, following(after, p.Descending), p.Descending)
 	})
 	if err != nil {
 		return err
@@ -315,7 +311,7 @@ func (q *request) writeUTXOs(h *holder, pks []model.UtxoPk) error {
 		}
 		all[i].DataHash, all[i].InlineDatum = datumOf(o)
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
@@ -325,11 +321,11 @@ func addressUTXOsOf(q *request) error {
 	if err != nil {
 		return err
 	}
-	id, err := readUnit(q.args[1])
+	id, err := readUnit(q.Args[1])
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
@@ -339,18 +335,18 @@ func addressUTXOsOf(q *request) error {
 	}
 	_, birth, err := q.Q.Asset(hex.EncodeToString(id))
 	if query.UnknownAsset(err) {
-		return errNotFound
+		return exchange.ErrNotFound
 	} else if err != nil {
 		return err
 	}
 	scan = func(span setops.Span) setops.Outputs {
-		both := setops.Intersection{q.stream(unspent, span, p.descending), q.stream(func(s setops.Span, descending bool) setops.Outputs {
+		both := setops.Intersection{q.stream(unspent, span, p.Descending), q.stream(func(s setops.Span, descending bool) setops.Outputs {
 			return q.Q.AssetOccurrences(birth, s, descending)
-		}, span, p.descending)}
+		}, span, p.Descending)}
 		var cut *model.UtxoPk // the budget has no end
-		return setops.Merged(both, p.descending, &cut)
+		return setops.Merged(both, p.Descending, &cut)
 	}
-	pks, err := pageOf(q, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] { return scan(following(after, p.descending)) })
+	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] { return scan(following(after, p.Descending)) })
 	if err != nil {
 		return err
 	}

@@ -3,9 +3,9 @@ package blockfrost
 import (
 	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 )
 
@@ -20,9 +20,9 @@ const lovelace = "lovelace"
 // amountsOf returns the value of an output: lovelace first, then its assets, ordered by policy and name.
 func amountsOf(o *utxo.Output) []amount {
 	all := make([]amount, 1, 1+len(o.Assets))
-	all[0] = amount{lovelace, decimal(o.Value)}
+	all[0] = amount{lovelace, exchange.Decimal(o.Value)}
 	for _, a := range o.Assets {
-		all = append(all, amount{a.ID, decimal(a.Amount)})
+		all = append(all, amount{a.ID, exchange.Decimal(a.Amount)})
 	}
 	sortUnits(all[1:])
 	return all
@@ -33,7 +33,6 @@ func sortUnits(assets []amount) {
 }
 
 func compareText(a, b string) int { return strings.Compare(a, b) }
-func decimal(n uint64) string     { return strconv.FormatUint(n, 10) }
 
 // sums adds amounts by unit.
 type sums map[string]*big.Int

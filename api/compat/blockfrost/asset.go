@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/blockfrost/positions"
 	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano/address"
@@ -22,18 +23,18 @@ const maxAssetName = 32 // bytes
 func readUnit(text string) ([]byte, error) {
 	id, err := hex.DecodeString(text)
 	if err != nil || len(id) < address.PolicySize || len(id) > address.PolicySize+maxAssetName {
-		return nil, errAsset
+		return nil, exchange.ErrAsset
 	}
 	return id, nil
 }
 
 // asset returns the asset of the path.
 func (q *request) asset() (id []byte, birth model.AssetBirthPk, err error) {
-	if id, err = readUnit(q.args[0]); err != nil {
+	if id, err = readUnit(q.Args[0]); err != nil {
 		return nil, birth, err
 	}
 	if _, birth, err = q.Q.Asset(hex.EncodeToString(id)); query.UnknownAsset(err) {
-		err = errNotFound
+		err = exchange.ErrNotFound
 	}
 	return id, birth, err
 }
@@ -77,34 +78,34 @@ func (q *request) assetIDs(births []model.AssetBirthPk) ([]string, error) {
 
 // assets answers all assets in the order of their first mint, burned ones with 0.
 func assets(q *request) error {
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
-	births, err := pageOf(q, p, func(after *model.AssetBirthPk) iter.Seq2[model.AssetBirthPk, error] {
+	births, err := exchange.PageOf(q.Request, p, func(after *model.AssetBirthPk) iter.Seq2[model.AssetBirthPk, error] {
 		var position []byte
 		if after != nil {
 			position = after.AppendTo(nil)
 		}
-		from, to := schema.Between(nil, position, p.descending)
-		return schema.Rows(q.Q.R, schema.FamilyAssetID, from, to, p.descending, func(key, _ []byte) (model.AssetBirthPk, error) {
+		from, to := schema.Between(nil, position, p.Descending)
+		return schema.Rows(q.Q.R, schema.FamilyAssetID, from, to, p.Descending, func(key, _ []byte) (model.AssetBirthPk, error) {
 			return model.ParseAssetBirthPk(key)
 		})
 	})
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.supplies(births)
+	q.Answer, err = q.supplies(births)
 	return err
 }
 
 // policyAssets answers the assets of a policy in the order of their first mint.
 func policyAssets(q *request) error {
-	policy, err := hex.DecodeString(q.args[0])
+	policy, err := hex.DecodeString(q.Args[0])
 	if err != nil || len(policy) != address.PolicySize {
-		return errPolicy
+		return exchange.ErrPolicy
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
@@ -114,15 +115,15 @@ func policyAssets(q *request) error {
 	}
 	birth, err := q.Q.Birth(x, policy)
 	if err != nil || birth == nil {
-		return orNotFound(err)
+		return exchange.OrNotFound(err)
 	}
-	births, err := pageOf(q, p, func(after *model.AssetBirthPk) iter.Seq2[model.AssetBirthPk, error] {
-		return q.assetsOf(x, *birth, policy, after, p.descending)
+	births, err := exchange.PageOf(q.Request, p, func(after *model.AssetBirthPk) iter.Seq2[model.AssetBirthPk, error] {
+		return q.assetsOf(x, *birth, policy, after, p.Descending)
 	})
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.supplies(births)
+	q.Answer, err = q.supplies(births)
 	return err
 }
 
@@ -137,7 +138,7 @@ func (q *request) assetsOf(
 		} else if after != nil {
 			span.First = after.Utxo
 		}
-		for batch, err := range batches(q, q.Q.Occurrences(x, birth, span, descending)) {
+		for batch, err := range exchange.Batches(q.Request, q.Q.Occurrences(x, birth, span, descending)) {
 			if err != nil {
 				yield(model.AssetBirthPk{}, err)
 				return
@@ -197,7 +198,7 @@ func assetTxs(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.hashes(txs)
+	q.Answer, err = q.Hashes(txs)
 	return err
 }
 
@@ -206,7 +207,7 @@ func assetTransactions(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.listed(txs)
+	q.Answer, err = q.listed(txs)
 	return err
 }
 
@@ -215,20 +216,20 @@ func (q *request) assetHistory() ([]model.TxPk, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return nil, err
 	}
-	s, err := q.span()
+	s, err := q.Span()
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(q, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
+	return exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
 		rest := s
 		if after != nil {
-			rest = s.AfterTx(*after, p.descending)
+			rest = s.AfterTx(*after, p.Descending)
 		}
-		return distinct(q.Q.AssetOccurrences(birth, rest, p.descending))
+		return distinct(q.Q.AssetOccurrences(birth, rest, p.Descending))
 	})
 }
 
@@ -255,21 +256,21 @@ func assetEvents(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
 	prefix := birth.AppendTo(nil)
 	amounts := map[model.TxPk]*big.Int{}
-	txs, err := pageOf(q, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
+	txs, err := exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
 		var position []byte
 		if after != nil {
 			position = after.AppendTo(nil)
 		}
-		from, to := schema.Between(prefix, position, p.descending)
+		from, to := schema.Between(prefix, position, p.Descending)
 		return func(yield func(model.TxPk, error) bool) {
-			for row, err := range schema.Rows(q.Q.R, schema.FamilyAssetSupply, from, to, p.descending, schema.ParseSupplyRow) {
-				if err == nil && len(amounts) < maxCount*positions.MaxSkip {
+			for row, err := range schema.Rows(q.Q.R, schema.FamilyAssetSupply, from, to, p.Descending, schema.ParseSupplyRow) {
+				if err == nil && len(amounts) < exchange.MaxCount*positions.MaxSkip {
 					amounts[row.Tx] = row.Amount
 				}
 				if !yield(row.Tx, err) {
@@ -281,7 +282,7 @@ func assetEvents(q *request) error {
 	if err != nil {
 		return err
 	}
-	ids, err := q.hashes(txs)
+	ids, err := q.Hashes(txs)
 	if err != nil {
 		return err
 	}
@@ -297,7 +298,7 @@ func assetEvents(q *request) error {
 			all[i].Action = "burned"
 		}
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
@@ -313,7 +314,7 @@ func assetAddresses(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
@@ -322,14 +323,14 @@ func assetAddresses(q *request) error {
 		return err
 	}
 	prefix := birth.AppendTo(nil)
-	found, err := pageOf(q, p, func(after *holding) iter.Seq2[holding, error] {
+	found, err := exchange.PageOf(q.Request, p, func(after *holding) iter.Seq2[holding, error] {
 		var position []byte
 		if after != nil {
 			position = after.owner.AppendTo(nil, x.Kind.HasOrdinal())
 		}
-		from, to := schema.Between(prefix, position, p.descending)
+		from, to := schema.Between(prefix, position, p.Descending)
 		return func(yield func(holding, error) bool) {
-			for row, err := range schema.Rows(q.Q.R, schema.FamilyHoldings, from, to, p.descending, schema.ParseHoldingRow) {
+			for row, err := range schema.Rows(q.Q.R, schema.FamilyHoldings, from, to, p.Descending, schema.ParseHoldingRow) {
 				if !yield(holding{row.Holder, row.Amount.String()}, err) {
 					return
 				}
@@ -355,7 +356,7 @@ func assetAddresses(q *request) error {
 	for i, value := range values {
 		all[i] = entry{address.FormatAny(value), found[i].amount}
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
@@ -380,20 +381,20 @@ func assetUTXOs(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
-	s, err := q.span()
+	s, err := q.Span()
 	if err != nil {
 		return err
 	}
-	pks, err := pageOf(q, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
 		rest := s
 		if after != nil {
-			rest = s.After(*after, p.descending)
+			rest = s.After(*after, p.Descending)
 		}
-		return q.unspentOf(q.Q.AssetOccurrences(birth, rest, p.descending))
+		return q.unspentOf(q.Q.AssetOccurrences(birth, rest, p.Descending))
 	})
 	if err != nil {
 		return err
@@ -413,14 +414,14 @@ func assetUTXOs(q *request) error {
 			all[i].InlineDatumJSON = plutusJSON(o.Datum)
 		}
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
 // unspentOf yields those of outputs that are unspent.
 func (q *request) unspentOf(outputs setops.Outputs) setops.Outputs {
 	return func(yield func(model.UtxoPk, error) bool) {
-		for batch, err := range batches(q, outputs) {
+		for batch, err := range exchange.Batches(q.Request, outputs) {
 			var spenders []*model.InputPk
 			if err == nil {
 				spenders, err = q.Q.SpendersOf(batch)

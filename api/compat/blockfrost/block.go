@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
-	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -34,106 +33,67 @@ type blockJSON struct {
 	Confirmations uint32  `json:"confirmations"`
 }
 
-// epochs is a chain with epochs.
-type epochs interface {
-	// EpochSlots returns the first slot of an epoch, and the number of its slots; ok is false if they are unknown.
-	EpochSlots(epoch uint64) (first, slots uint64, ok bool)
-	// SlotTime returns when a slot began, in Unix seconds; ok is false if it is unknown.
-	SlotTime(slot uint64) (unix int64, ok bool)
-}
-
-// blockRow is a block of the database with its header.
-type blockRow struct {
-	height model.HeightPk
-	schema.BlockRow
-	header *ledger.Header
-}
-
-func (q *request) blockRow(h model.HeightPk) (*blockRow, error) {
-	row, err := q.Q.BlockRow(h)
-	if err != nil {
-		return nil, err
-	}
-	header, err := q.Chain.Model.Header(row.Header)
-	if err != nil {
-		return nil, err
-	}
-	return &blockRow{h, row, header.(*ledger.Header)}, nil
-}
-
 // block returns a block as the API does.
 func (q *request) block(h model.HeightPk) (*blockJSON, error) {
-	row, err := q.blockRow(h)
+	row, err := q.Block(h)
 	if err != nil {
 		return nil, err
 	}
 	b := &blockJSON{
 		Time: row.Time, Hash: row.Hash.String(), Size: row.Size, TxCount: row.TxCount,
-		SlotLeader: q.leader(row), Confirmations: uint32(q.Q.Tip.Height - h),
+		SlotLeader: q.Leader(row), Confirmations: uint32(q.Q.Tip.Height - h),
 	}
 	if row.Parent != (model.Hash{}) {
-		b.PreviousBlock = text(row.Parent.String())
+		b.PreviousBlock = exchange.Text(row.Parent.String())
 	}
 	if h < q.Q.Tip.Height {
 		next, err := q.Q.BlockRow(h + 1)
 		if err != nil {
 			return nil, err
 		}
-		b.NextBlock = text(next.Hash.String())
+		b.NextBlock = exchange.Text(next.Hash.String())
 	}
-	b.Epoch = row.header.Epoch
-	if row.header.Boundary {
+	b.Epoch = row.Parsed.Epoch
+	if row.Parsed.Boundary {
 		return b, nil
 	}
 	height := uint32(h)
-	b.Height, b.Slot = &height, &row.header.Slot
-	if chain, ok := q.Chain.Model.(epochs); ok && b.Epoch != nil {
+	b.Height, b.Slot = &height, &row.Parsed.Slot
+	if chain, ok := q.Chain.Model.(exchange.Epochs); ok && b.Epoch != nil {
 		if first, _, known := chain.EpochSlots(*b.Epoch); known {
-			slot := row.header.Slot - first
+			slot := row.Parsed.Slot - first
 			b.EpochSlot = &slot
 		}
 	}
-	if row.header.VrfVkey != "" {
-		b.Size = int(row.header.BodySize)
+	if row.Parsed.VrfVkey != "" {
+		b.Size = int(row.Parsed.BodySize)
 		if err := b.setKeys(row); err != nil {
 			return nil, err
 		}
 	}
 	if row.TxCount > 0 {
-		totals, err := q.view.BlockTotals(q.ctx, b.Hash)
+		totals, err := q.View.BlockTotals(q.Ctx, b.Hash)
 		if err != nil {
 			return nil, err
 		}
-		b.Output, b.Fees = &totals.OutputValue, text(totals.Fees)
+		b.Output, b.Fees = &totals.OutputValue, exchange.Text(totals.Fees)
 	}
 	return b, nil
 }
 
 // setKeys sets the VRF key and the operational certificate of a block since Shelley.
-func (b *blockJSON) setKeys(row *blockRow) error {
-	vrf, err := hex.DecodeString(row.header.VrfVkey)
+func (b *blockJSON) setKeys(row *exchange.Block) error {
+	vrf, err := hex.DecodeString(row.Parsed.VrfVkey)
 	if err != nil {
 		return err
 	}
-	b.BlockVRF = text(address.FormatVRFKey(vrf))
+	b.BlockVRF = exchange.Text(address.FormatVRFKey(vrf))
 	hot, counter, err := ledger.OperationalCertificate(row.Header)
 	if err != nil {
 		return err
 	}
-	b.OpCert, b.OpCertCounter = text(hex.EncodeToString(hot)), text(strconv.FormatUint(counter, 10))
+	b.OpCert, b.OpCertCounter = exchange.Text(hex.EncodeToString(hot)), exchange.Text(strconv.FormatUint(counter, 10))
 	return nil
-}
-
-func (q *request) leader(row *blockRow) string {
-	return contents.Leader(q.Chain.Model.Network(), row.header)
-}
-
-// text returns a string, nil if it is empty.
-func text(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
 
 // findBlock returns the height of the block of a path: a hash or a number.
@@ -141,26 +101,26 @@ func (q *request) findBlock(ref string) (model.HeightPk, error) {
 	n, err := strconv.ParseInt(ref, 10, 64)
 	if len(ref) != 2*len(model.Hash{}) && (err == nil || errors.Is(err, strconv.ErrRange)) {
 		if err != nil || n < 0 || n > 1<<31-1 {
-			return 0, errNumber
+			return 0, exchange.ErrNumber
 		}
 		first, err := q.firstBlock()
 		h := model.HeightPk(n)
 		if err != nil || n > model.MaxHeight || h < first || h > q.Q.Tip.Height {
-			return 0, orNotFound(err)
+			return 0, exchange.OrNotFound(err)
 		}
-		row, err := q.blockRow(h)
-		if err == nil && row.header.Boundary {
-			err = errNotFound // it has no number
+		row, err := q.Block(h)
+		if err == nil && row.Parsed.Boundary {
+			err = exchange.ErrNotFound // it has no number
 		}
 		return h, err
 	}
-	hash, ok := readHash(ref)
+	hash, ok := exchange.ReadHash(ref)
 	if !ok {
-		return 0, errHash
+		return 0, exchange.ErrHash
 	}
 	h, ok, err := q.Q.HeightOf(hash)
 	if err == nil && !ok {
-		err = errNotFound
+		err = exchange.ErrNotFound
 	}
 	return h, err
 }
@@ -168,24 +128,9 @@ func (q *request) findBlock(ref string) (model.HeightPk, error) {
 // firstBlock returns the height of the first block, or an error if there is none yet.
 func (q *request) firstBlock() (model.HeightPk, error) {
 	if q.Q.Tip.IsOrigin() {
-		return 0, errNotFound
+		return 0, exchange.ErrNotFound
 	}
 	return q.Q.FirstBlock()
-}
-
-func orNotFound(err error) error {
-	if err != nil {
-		return err
-	}
-	return errNotFound
-}
-
-func readHash(text string) (h model.Hash, ok bool) {
-	b, err := hex.DecodeString(text)
-	if err != nil || len(b) != len(h) {
-		return h, false
-	}
-	return model.Hash(b), true
 }
 
 // answerBlock answers the block at a height.
@@ -193,22 +138,22 @@ func (q *request) answerBlock(h model.HeightPk, err error) error {
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.block(h)
+	q.Answer, err = q.block(h)
 	return err
 }
 
 func (q *request) tip() (model.HeightPk, error) {
 	if q.Q.Tip.IsOrigin() {
-		return 0, errNotFound
+		return 0, exchange.ErrNotFound
 	}
 	return q.Q.Tip.Height, nil
 }
 
 func latestBlock(q *request) error { return q.answerBlock(q.tip()) }
-func oneBlock(q *request) error    { return q.answerBlock(q.findBlock(q.args[0])) }
+func oneBlock(q *request) error    { return q.answerBlock(q.findBlock(q.Args[0])) }
 
 func blockAtSlot(q *request) error {
-	slot, err := readNumber(q.args[0], errSlot)
+	slot, err := exchange.ReadNumber(q.Args[0], exchange.ErrSlot)
 	if err != nil {
 		return err
 	}
@@ -219,51 +164,32 @@ func blockAtSlot(q *request) error {
 func (q *request) atSlot(slot uint64) (model.HeightPk, error) {
 	h, ok, err := q.LastUntil(slot)
 	if err != nil || !ok {
-		return 0, orNotFound(err)
+		return 0, exchange.OrNotFound(err)
 	}
-	row, err := q.blockRow(h)
-	if err == nil && (row.header.Slot != slot || row.header.Boundary) {
-		err = errNotFound
+	row, err := q.Block(h)
+	if err == nil && (row.Parsed.Slot != slot || row.Parsed.Boundary) {
+		err = exchange.ErrNotFound
 	}
 	return h, err
 }
 
 func blockInEpoch(q *request) error {
-	epoch, err := readNumber(q.args[0], errEpoch)
+	epoch, err := exchange.ReadNumber(q.Args[0], exchange.ErrEpoch)
 	if err != nil {
 		return err
 	}
-	slot, err := readNumber(q.args[1], errSlot)
+	slot, err := exchange.ReadNumber(q.Args[1], exchange.ErrSlot)
 	if err != nil {
 		return err
 	}
-	first, slots, err := q.epochSlots(epoch)
+	first, slots, err := q.EpochSlots(epoch)
 	if err != nil {
 		return err
 	}
 	if slot >= slots {
-		return errNotFound
+		return exchange.ErrNotFound
 	}
 	return q.answerBlock(q.atSlot(first + slot))
-}
-
-// epochSlots returns the first slot of an epoch, and the number of its slots.
-func (q *request) epochSlots(epoch uint64) (first, slots uint64, err error) {
-	if chain, ok := q.Chain.Model.(epochs); ok {
-		if first, slots, known := chain.EpochSlots(epoch); known {
-			return first, slots, nil
-		}
-	}
-	return 0, 0, notImplemented("the epochs of a network are known only with its genesis files")
-}
-
-// readNumber reads a number of at most 31 bits.
-func readNumber(text string, fault error) (uint64, error) {
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return 0, fault
-	}
-	return n, nil
 }
 
 // nextBlocks and previousBlocks answer blocks in ascending order; pages count away from the block.
@@ -271,11 +197,11 @@ func nextBlocks(q *request) error     { return q.neighbours(false) }
 func previousBlocks(q *request) error { return q.neighbours(true) }
 
 func (q *request) neighbours(before bool) error {
-	h, err := q.findBlock(q.args[0])
+	h, err := q.findBlock(q.Args[0])
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
@@ -292,13 +218,13 @@ func (q *request) neighbours(before bool) error {
 		}
 		blocks = append(blocks, b)
 	}
-	q.answer = blocks
+	q.Answer = blocks
 	return nil
 }
 
 // around returns the numbers of a page before or after a number, within first and last.
-func (q *request) around(n, first, last int64, p paging, before bool) (from, to int64) {
-	skip, count := int64(p.page-1)*int64(p.count), int64(p.count)
+func (q *request) around(n, first, last int64, p exchange.Paging, before bool) (from, to int64) {
+	skip, count := int64(p.Page-1)*int64(p.Count), int64(p.Count)
 	if before {
 		to = n - 1 - skip
 		return max(first, to-count+1), to
@@ -308,13 +234,13 @@ func (q *request) around(n, first, last int64, p paging, before bool) (from, to 
 }
 
 func latestBlockTxs(q *request) error  { return q.blockTxs(q.tip()) }
-func blockTxs(q *request) error        { return q.blockTxs(q.findBlock(q.args[0])) }
+func blockTxs(q *request) error        { return q.blockTxs(q.findBlock(q.Args[0])) }
 func latestBlockCBOR(q *request) error { return q.blockCBOR(q.tip()) }
-func blockCBOR(q *request) error       { return q.blockCBOR(q.findBlock(q.args[0])) }
+func blockCBOR(q *request) error       { return q.blockCBOR(q.findBlock(q.Args[0])) }
 
 // txsOf returns the pointers and the hashes of the transactions of a block on a page.
 func (q *request) txsOf(h model.HeightPk) (pks []model.TxPk, ids []model.Hash, err error) {
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -322,16 +248,16 @@ func (q *request) txsOf(h model.HeightPk) (pks []model.TxPk, ids []model.Hash, e
 	if err != nil {
 		return nil, nil, err
 	}
-	skip := (p.page - 1) * p.count
-	n := min(p.count, row.TxCount-skip)
+	skip := (p.Page - 1) * p.Count
+	n := min(p.Count, row.TxCount-skip)
 	if n <= 0 {
 		return nil, nil, nil
 	}
 	first := skip
-	if p.descending {
+	if p.Descending {
 		first = row.TxCount - skip - n
 	}
-	at, err := q.txAt(h, first)
+	at, err := q.TxAt(h, first)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -339,13 +265,13 @@ func (q *request) txsOf(h model.HeightPk) (pks []model.TxPk, ids []model.Hash, e
 		return nil, nil, err
 	}
 	for i := range ids {
-		pk, err := q.txAt(h, first+i)
+		pk, err := q.TxAt(h, first+i)
 		if err != nil {
 			return nil, nil, err
 		}
 		pks = append(pks, pk)
 	}
-	if p.descending {
+	if p.Descending {
 		slices.Reverse(ids)
 		slices.Reverse(pks)
 	}
@@ -361,7 +287,7 @@ func (q *request) blockTxs(h model.HeightPk, err error) error {
 	for i, id := range ids {
 		all[i] = id.String()
 	}
-	q.answer = all
+	q.Answer = all
 	return err
 }
 
@@ -384,6 +310,6 @@ func (q *request) blockCBOR(h model.HeightPk, err error) error {
 	for i, raw := range raws {
 		all[i] = txWithCBOR{ids[i].String(), hex.EncodeToString(raw)}
 	}
-	q.answer = all
+	q.Answer = all
 	return err
 }

@@ -3,6 +3,7 @@ package blockfrost
 import (
 	"slices"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/model"
 )
 
@@ -19,11 +20,11 @@ type addressTxsJSON struct {
 
 // blockAddresses answers the addresses that the transactions of a block pay or spend from, ordered by their text.
 func blockAddresses(q *request) error {
-	h, err := q.findBlock(q.args[0])
+	h, err := q.findBlock(q.Args[0])
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func blockAddresses(q *request) error {
 	if err != nil {
 		return err
 	}
-	first, err := q.txAt(h, 0)
+	first, err := q.TxAt(h, 0)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func blockAddresses(q *request) error {
 	var pks []model.UtxoPk
 	var in []int // the transaction of each output in pks
 	for i := range ids {
-		tx, err := q.txAt(h, i)
+		tx, err := q.TxAt(h, i)
 		if err != nil {
 			return err
 		}
@@ -77,6 +78,6 @@ func blockAddresses(q *request) error {
 		all = append(all, e)
 	}
 	slices.SortFunc(all, func(a, b addressTxsJSON) int { return compareText(a.Address, b.Address) })
-	q.answer = slicePage(all, paging{count: p.count, page: p.page})
+	q.Answer = exchange.SlicePage(all, exchange.Paging{Count: p.Count, Page: p.Page})
 	return nil
 }

@@ -3,48 +3,27 @@ package blockfrost
 import (
 	"iter"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
-// epochOfPath returns the first block of the epoch of the path and the first one after it. The epoch must have a block.
-func (q *request) epochOfPath() (from, to model.HeightPk, err error) {
-	number, err := readNumber(q.args[0], errEpoch)
-	if err != nil {
-		return 0, 0, err
-	}
-	first, slots, err := q.epochSlots(number)
-	if err != nil {
-		return 0, 0, err
-	}
-	if q.Q.Tip.IsOrigin() {
-		return 0, 0, errNotFound
-	}
-	if from, err = q.FirstFrom(first); err == nil {
-		to, err = q.FirstFrom(first + slots)
-	}
-	if err == nil && from >= to {
-		err = errNotFound
-	}
-	return from, to, err
-}
-
 // epochBlocks answers the hashes of the blocks of an epoch.
 func epochBlocks(q *request) error {
-	from, to, err := q.epochOfPath()
+	from, to, err := q.EpochOfPath()
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
 	first, count := int(from), int(to-from)
-	skip := (p.page - 1) * p.count
+	skip := (p.Page - 1) * p.Count
 	hashes := []string{}
-	for i := skip; i < min(skip+p.count, count); i++ {
+	for i := skip; i < min(skip+p.Count, count); i++ {
 		at := first + i
-		if p.descending {
+		if p.Descending {
 			at = first + count - 1 - i
 		}
 		row, err := q.Q.BlockRow(model.HeightPk(at))
@@ -53,40 +32,40 @@ func epochBlocks(q *request) error {
 		}
 		hashes = append(hashes, row.Hash.String())
 	}
-	q.answer = hashes
+	q.Answer = hashes
 	return nil
 }
 
 // epochBlocksOfPool answers the hashes of the blocks of an epoch that a pool made. It reads the headers of the epoch.
 func epochBlocksOfPool(q *request) error {
-	from, to, err := q.epochOfPath()
+	from, to, err := q.EpochOfPath()
 	if err != nil {
 		return err
 	}
-	pool := q.args[1]
+	pool := q.Args[1]
 	if !address.IsPool(pool) {
-		return errPool
+		return exchange.ErrPool
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
-	if err := q.expensive(); err != nil {
+	if err := q.Expensive(); err != nil {
 		return err
 	}
-	found, err := pageOf(q, p, func(after *model.HeightPk) iter.Seq2[model.HeightPk, error] {
+	found, err := exchange.PageOf(q.Request, p, func(after *model.HeightPk) iter.Seq2[model.HeightPk, error] {
 		return func(yield func(model.HeightPk, error) bool) {
 			at, step, end := int64(from), int64(1), int64(to)
-			if p.descending {
+			if p.Descending {
 				at, step, end = int64(to)-1, -1, int64(from)-1
 			}
 			if after != nil {
 				at = int64(*after) + step
 			}
 			for ; at != end; at += step {
-				row, err := q.blockRow(model.HeightPk(at))
-				if err == nil && q.leader(row) != pool {
-					err = q.ctx.Err()
+				row, err := q.Block(model.HeightPk(at))
+				if err == nil && q.Leader(row) != pool {
+					err = q.Ctx.Err()
 					if err == nil {
 						continue
 					}
@@ -105,6 +84,6 @@ func epochBlocksOfPool(q *request) error {
 	for i := range rows {
 		hashes[i] = rows[i].Hash.String()
 	}
-	q.answer = hashes
+	q.Answer = hashes
 	return err
 }

@@ -1,36 +1,23 @@
 package blockfrost
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 
-	"birthmark/api/compat/blockfrost/positions"
-	"birthmark/api/compat/blockfrost/state"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
-	"birthmark/api/ratelimit"
-	"birthmark/api/served"
+	"birthmark/api/problem"
 	"birthmark/core/query"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // Options configure a handler.
-type Options struct {
-	Chain   *served.Chain
-	Path    string       // below which the API is served: "/api/v0"
-	Version string       // of this program
-	InSync  func() bool  // whether the database is near the tip of its source
-	Log     *slog.Logger // nil: no log
-
-	// AnyOrigin lets web pages of every origin read answers, as Blockfrost does.
-	AnyOrigin bool
-}
+type Options = exchange.Options
 
 // Indexes are the indexes that the API needs, with the features that they must have.
 var Indexes = []struct {
@@ -55,7 +42,7 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 	if c.Model.Name() != "cardano" {
 		return nil, model.Errorf(model.Refused, "unsupported", "%s: Blockfrost's API is for cardano only", c.Name)
 	}
-	h := &handler{Options: o, pages: positions.New(), network: state.Networks[c.Model.Network()], parameters: new(state.Last)}
+	h := handler{exchange.NewServer(o)}
 	return h, c.View(ctx, func(v *query.View) error {
 		return v.From(ctx, func(q *query.Query) error {
 			for _, need := range Indexes {
@@ -80,33 +67,17 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 	})
 }
 
-type handler struct {
-	Options
-	pages   *positions.Memory
-	network *state.Network // nil: its constants are unknown
+type handler struct{ *exchange.Server }
 
-	parameters *state.Last
-}
+// request is a request to an endpoint of this package.
+type request struct{ *exchange.Request }
 
-// request is a request and its answer.
-type request struct {
-	*handler
-	utxo.Reader // of one snapshot
-	view        *query.View
-	ctx         context.Context
-	r           *http.Request
-	w           http.ResponseWriter
-	args        []string   // the variable parts of the path
-	values      url.Values // of the query
-	release     func()     // of the cost of an expensive answer; nil: it is cheap
-	answer      any        // JSON, or already encoded as json.RawMessage
-}
+// WriteProblem answers with an error of the server that is not specific to this API, such as a missing API key.
+func WriteProblem(w http.ResponseWriter, p *problem.Problem) { exchange.WriteProblem(w, p) }
 
-const jsonType = "application/json; charset=utf-8"
-
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header["Content-Type"] = []string{jsonType}
+	header["Content-Type"] = []string{exchange.JSONType}
 	if h.AnyOrigin {
 		header["Access-Control-Allow-Origin"] = []string{"*"}
 	}
@@ -115,79 +86,57 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	q := &request{handler: h, ctx: r.Context(), r: r, w: w}
+	q := &request{&exchange.Request{Server: h.Server, Ctx: r.Context(), R: r, W: w}}
 	defer func() {
-		if q.release != nil {
-			q.release()
+		if q.Release != nil {
+			q.Release()
 		}
 	}()
 	err := q.route(strings.TrimPrefix(r.URL.Path, h.Path))
 	var body []byte
 	if err == nil {
-		body, err = encoded(q.answer)
+		body, err = exchange.Encode(q.Answer)
 	}
 	if err != nil {
-		q.fail(err)
+		q.Fail(err)
 		return
 	}
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	_, _ = w.Write(body) // fails only if the client is gone
 }
 
-// encoded returns an answer as JSON.
-func encoded(v any) ([]byte, error) {
-	if raw, ok := v.(json.RawMessage); ok {
-		return raw, nil
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
-}
-
 // route answers the request for a path. It sets the route for metrics.
 func (q *request) route(path string) error {
-	q.r.Pattern = ""
+	q.R.Pattern = ""
 	path = strings.Trim(path, "/")
-	rt, args := find(q.r.Method, path)
+	rt, args := find(q.R.Method, path)
 	if rt == nil {
-		return errPath
+		return exchange.ErrPath
 	}
-	q.r.Pattern = q.Path + "/" + rt.path
+	q.R.Pattern = q.Path + "/" + rt.path
 	if rt.reason != "" {
-		return notImplemented(rt.reason)
+		return exchange.NotImplemented(rt.reason)
 	}
-	q.args = args
-	values, err := url.ParseQuery(q.r.URL.RawQuery)
+	q.Args = args
+	values, err := url.ParseQuery(q.R.URL.RawQuery)
 	if err != nil {
-		return errPath
+		return exchange.ErrPath
 	}
-	q.values = values
+	q.Values = values
 	if rt.plain {
 		return rt.answer(q)
 	}
-	return q.Chain.View(q.ctx, func(v *query.View) error {
-		return v.From(q.ctx, func(s *query.Query) error {
-			q.view, q.Q = v, s
+	return q.Chain.View(q.Ctx, func(v *query.View) error {
+		return v.From(q.Ctx, func(s *query.Query) error {
+			q.View, q.Q = v, s
 			return rt.answer(q)
 		})
 	})
 }
 
-// expensive makes the request one that reads many rows: it counts as such until it is answered.
-func (q *request) expensive() error {
-	if q.release != nil {
-		return nil
-	}
-	release, err := ratelimit.Take(q.w, ratelimit.Heavy)
-	q.release = release
-	return err
-}
-
 // root answers where the documentation of the API is, and the version of this program.
 func root(q *request) error {
-	q.answer = struct {
+	q.Answer = struct {
 		URL     string `json:"url"`
 		Version string `json:"version"`
 	}{"https://blockfrost.io/", q.Version}

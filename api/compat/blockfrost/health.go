@@ -1,10 +1,14 @@
 package blockfrost
 
-import "time"
+import (
+	"time"
+
+	"birthmark/api/compat/blockfrost/exchange"
+)
 
 // health answers whether the database is near the tip of its source.
 func health(q *request) error {
-	q.answer = struct {
+	q.Answer = struct {
 		IsHealthy bool `json:"is_healthy"`
 	}{q.InSync()}
 	return nil
@@ -12,7 +16,7 @@ func health(q *request) error {
 
 // clock answers the time of the server in milliseconds.
 func clock(q *request) error {
-	q.answer = struct {
+	q.Answer = struct {
 		ServerTime int64 `json:"server_time"`
 	}{time.Now().UnixMilli()}
 	return nil
@@ -20,9 +24,9 @@ func clock(q *request) error {
 
 // genesis answers the constants of the network.
 func genesis(q *request) error {
-	if q.network == nil {
-		return notImplemented("this server has the constants of public networks only")
+	if q.Network == nil {
+		return exchange.NotImplemented("this server has the constants of public networks only")
 	}
-	q.answer = q.network
+	q.Answer = q.Network
 	return nil
 }

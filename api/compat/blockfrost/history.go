@@ -3,6 +3,7 @@ package blockfrost
 import (
 	"iter"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -20,29 +21,29 @@ type historyJSON struct {
 // history returns the transactions of a page that pay to a holder or spend from it. Outputs before the first block are in
 // no transaction.
 func (q *request) history(h *holder) ([]model.TxPk, error) {
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return nil, err
 	}
-	s, err := q.span()
+	s, err := q.Span()
 	if err != nil {
 		return nil, err
 	}
 	if s, err = q.withoutGenesis(s); err != nil {
 		return nil, err
 	}
-	return pageOf(q, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
+	return exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
 		rest := s
 		if after != nil {
-			rest = s.AfterTx(*after, p.descending)
+			rest = s.AfterTx(*after, p.Descending)
 		}
-		return txsIn(q.Q.StoredHistory(h.index, *h.birth, rest, p.descending))
+		return txsIn(q.Q.StoredHistory(h.index, *h.birth, rest, p.Descending))
 	})
 }
 
 // withoutGenesis returns the part of a span in blocks.
 func (q *request) withoutGenesis(s setops.Span) (setops.Span, error) {
-	first, err := q.txAt(0, 0)
+	first, err := q.TxAt(0, 0)
 	s.First = max(s.First, model.UtxoPk(first))
 	return s, err
 }
@@ -79,16 +80,6 @@ func (q *request) listed(txs []model.TxPk) ([]historyJSON, error) {
 	return all, nil
 }
 
-// hashes returns the hashes of transactions.
-func (q *request) hashes(txs []model.TxPk) ([]string, error) {
-	ids, err := q.Q.TxIDs(txs)
-	all := make([]string, len(ids))
-	for i, id := range ids {
-		all[i] = id.String()
-	}
-	return all, err
-}
-
 func addressTransactions(q *request) error {
 	h, err := q.holder()
 	if err != nil {
@@ -98,7 +89,7 @@ func addressTransactions(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.listed(txs)
+	q.Answer, err = q.listed(txs)
 	return err
 }
 
@@ -111,6 +102,6 @@ func addressTxs(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.hashes(txs)
+	q.Answer, err = q.Hashes(txs)
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -22,7 +23,7 @@ var Labels = model.Definition{
 // labelIndex returns the index of labels, with the number of outputs of each.
 func (q *request) labelIndex() (*schema.Index, error) {
 	x, err := q.Q.Index(Labels.Name)
-	if err != nil && unlessInternalNil(err) != nil {
+	if err != nil && exchange.UnlessInternalNil(err) != nil {
 		return nil, err
 	}
 	if err == nil {
@@ -30,7 +31,7 @@ func (q *request) labelIndex() (*schema.Index, error) {
 			return x, nil
 		}
 	}
-	return nil, notImplemented("needs the index " + Labels.Name + " of the preset blockfrost: set indexes: blockfrost in the " +
+	return nil, exchange.NotImplemented("needs the index " + Labels.Name + " of the preset blockfrost: set indexes: blockfrost in the " +
 		"settings, and run birthmark index add " + Labels.Name)
 }
 
@@ -46,13 +47,13 @@ func metadataLabels(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
 	family := x.Family(schema.IndexValue)
-	if q.Q.Totals.Rows[family] > longSkip {
-		if err := q.expensive(); err != nil {
+	if q.Q.Totals.Rows[family] > exchange.LongSkip {
+		if err := q.Expensive(); err != nil {
 			return err
 		}
 	}
@@ -64,7 +65,7 @@ func metadataLabels(q *request) error {
 	})
 	var all []labelBirth
 	for l, err := range rows {
-		if err := cmp.Or(err, q.ctx.Err()); err != nil {
+		if err := cmp.Or(err, q.Ctx.Err()); err != nil {
 			return err
 		}
 		all = append(all, l)
@@ -76,52 +77,52 @@ func metadataLabels(q *request) error {
 		Count string `json:"count"`
 	}
 	entries := []entry{}
-	for _, l := range slicePage(all, p) {
+	for _, l := range exchange.SlicePage(all, p) {
 		sums, err := q.Q.Account(x, l.birth)
 		if err != nil {
 			return err
 		}
-		entries = append(entries, entry{Label: decimal(l.label), Count: decimal(uint64(sums.Outputs))})
+		entries = append(entries, entry{Label: exchange.Decimal(l.label), Count: exchange.Decimal(uint64(sums.Outputs))})
 	}
-	q.answer = entries
+	q.Answer = entries
 	return nil
 }
 
 // labelledTxs returns the transactions of a page that have the label of the path, and the label.
-func (q *request) labelledTxs() (all []*decoded, hashes []string, label uint64, err error) {
+func (q *request) labelledTxs() (all []*exchange.Decoded, hashes []string, label uint64, err error) {
 	x, err := q.labelIndex()
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if label, err = readNumber(q.args[0], errNotFound); err != nil {
+	if label, err = exchange.ReadNumber(q.Args[0], exchange.ErrNotFound); err != nil {
 		return nil, nil, 0, err
 	}
-	birth, err := q.Q.Birth(x, []byte(decimal(label)))
+	birth, err := q.Q.Birth(x, []byte(exchange.Decimal(label)))
 	if err != nil || birth == nil {
-		return nil, nil, 0, orNotFound(err)
+		return nil, nil, 0, exchange.OrNotFound(err)
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	txs, err := pageOf(q, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
+	txs, err := exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
 		rest := setops.Everywhere
 		if after != nil {
-			rest = rest.AfterTx(*after, p.descending)
+			rest = rest.AfterTx(*after, p.Descending)
 		}
-		return distinct(q.Q.Occurrences(x, *birth, rest, p.descending))
+		return distinct(q.Q.Occurrences(x, *birth, rest, p.Descending))
 	})
 	if err != nil {
 		return nil, nil, 0, err
 	}
 	for _, tx := range txs {
-		d, err := q.decodeTx(tx)
+		d, err := q.DecodeTx(tx)
 		if err != nil {
 			return nil, nil, 0, err
 		}
 		all = append(all, d)
 	}
-	hashes, err = q.hashes(txs)
+	hashes, err = q.Hashes(txs)
 	return all, hashes, label, err
 }
 
@@ -136,9 +137,9 @@ func metadataOfLabel(q *request) error {
 	}
 	all := []entry{}
 	for i, d := range txs {
-		all = append(all, entry{hashes[i], d.details.Metadata[decimal(label)]})
+		all = append(all, entry{hashes[i], d.Details.Metadata[exchange.Decimal(label)]})
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
@@ -158,6 +159,6 @@ func metadataCBOROfLabel(q *request) error {
 		text := hex.EncodeToString(contents.Labelled(label, items[label]))
 		all = append(all, entry{hashes[i], `\x` + text, text})
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }

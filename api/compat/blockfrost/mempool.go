@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 	"birthmark/api/ratelimit"
 	"birthmark/chains/cardano/address"
@@ -22,45 +23,45 @@ const maxSubmitted = 1 << 20
 // submit sends the transaction of the body to the node, and enters it into the mempool.
 func submit(q *request) error {
 	if q.Chain.Submitter == nil {
-		return notImplemented(needsNode)
+		return exchange.NotImplemented(needsNode)
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(q.w, q.r.Body, maxSubmitted))
+	raw, err := io.ReadAll(http.MaxBytesReader(q.W, q.R.Body, maxSubmitted))
 	if err != nil {
 		return err
 	}
-	if err := ratelimit.Submission(q.w); err != nil {
+	if err := ratelimit.Submission(q.W); err != nil {
 		return err
 	}
-	id, err := q.Chain.Submitter.Submit(q.ctx, raw, model.SubmitOptions{})
+	id, err := q.Chain.Submitter.Submit(q.Ctx, raw, model.SubmitOptions{})
 	if err != nil {
 		return err
 	}
 	if q.Chain.Mempool != nil {
-		_ = q.Chain.Mempool.Enter(q.ctx, id) // if this fails, the next list of the node has the transaction
+		_ = q.Chain.Mempool.Enter(q.Ctx, id) // if this fails, the next list of the node has the transaction
 	}
 	text, err := json.Marshal(id.String())
-	q.answer = json.RawMessage(text)
+	q.Answer = json.RawMessage(text)
 	return err
 }
 
 // unconfirmedPage answers a page of transactions of the mempool, in the order of arrival.
 func (q *request) unconfirmedPage(txs []txHash) error {
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
-	if p.descending {
+	if p.Descending {
 		slices.Reverse(txs)
 	}
-	from := min(len(txs), (p.page-1)*p.count)
-	q.answer = append([]txHash{}, txs[from:min(len(txs), from+p.count)]...)
+	from := min(len(txs), (p.Page-1)*p.Count)
+	q.Answer = append([]txHash{}, txs[from:min(len(txs), from+p.Count)]...)
 	return nil
 }
 
 // mempool lists the unconfirmed transactions.
 func mempool(q *request) error {
 	if q.Chain.Mempool == nil {
-		return notImplemented(needsNode)
+		return exchange.NotImplemented(needsNode)
 	}
 	var txs []txHash
 	for t := range q.Chain.Mempool.Standing().Arrivals(0) {
@@ -72,11 +73,11 @@ func mempool(q *request) error {
 // mempoolOfAddress lists the unconfirmed transactions that pay to an address or spend from it.
 func mempoolOfAddress(q *request) error {
 	if q.Chain.Mempool == nil {
-		return notImplemented(needsNode)
+		return exchange.NotImplemented(needsNode)
 	}
-	_, raw, _, err := q.Q.Value(utxo.AddressIndex, q.args[0])
+	_, raw, _, err := q.Q.Value(utxo.AddressIndex, q.Args[0])
 	if err != nil {
-		return errAddress
+		return exchange.ErrAddress
 	}
 	s := q.Chain.Mempool.Standing()
 	var txs []txHash
@@ -117,19 +118,19 @@ type pendingRedeemer struct {
 // mempoolTx answers an unconfirmed transaction.
 func mempoolTx(q *request) error {
 	if q.Chain.Mempool == nil {
-		return notImplemented(needsNode)
+		return exchange.NotImplemented(needsNode)
 	}
-	id, ok := readHash(q.args[0])
+	id, ok := exchange.ReadHash(q.Args[0])
 	s := q.Chain.Mempool.Standing()
 	if !ok || s.Tx(id) == nil {
-		return errNotFound
+		return exchange.ErrNotFound
 	}
 	t := s.Tx(id)
-	raw, err := q.Chain.Mempool.Raw(q.ctx, t)
+	raw, err := q.Chain.Mempool.Raw(q.Ctx, t)
 	if err != nil {
 		return err
 	}
-	d, err := q.decoding(raw)
+	d, err := q.Decoding(raw)
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func mempoolTx(q *request) error {
 	for _, group := range []struct {
 		refs       []model.OutputReference
 		collateral bool
-	}{{d.details.ReferenceInputs, false}, {d.details.Collateral, true}} {
+	}{{d.Details.ReferenceInputs, false}, {d.Details.Collateral, true}} {
 		for _, r := range group.refs {
 			in := pendingInput{TxHash: r.Tx, OutputIndex: r.Index, Collateral: group.collateral, Reference: !group.collateral}
 			if in.Address, err = q.referenced(s, r); err != nil {
@@ -164,8 +165,8 @@ func mempoolTx(q *request) error {
 		created.OutputIndex = int(t.FirstOutput) + i
 		a.Outputs = append(a.Outputs, created)
 	}
-	if d.body.CollateralReturn != nil && !d.Failed {
-		o, err := utxo.ReadOutput(d.body.CollateralReturn)
+	if d.Parts.CollateralReturn != nil && !d.Failed {
+		o, err := utxo.ReadOutput(d.Parts.CollateralReturn)
 		if err != nil {
 			return err
 		}
@@ -174,16 +175,16 @@ func mempoolTx(q *request) error {
 		a.Outputs = append(a.Outputs, returned)
 	}
 	a.Tx.Hash, a.Tx.txContents = id.String(), q.contentsOf(d, assets, len(t.Inputs())+len(d.Outputs))
-	a.Tx.Fees, a.Tx.Deposit = decimal(t.Fee), d.deposit(left.Sub(left, new(big.Int).SetUint64(t.Fee))).String()
+	a.Tx.Fees, a.Tx.Deposit = exchange.Decimal(t.Fee), depositOf(d, left.Sub(left, new(big.Int).SetUint64(t.Fee))).String()
 	redeemers := d.Witnessed().Redeemers
 	for i := range redeemers {
 		r := &redeemers[i]
 		if r.Purpose < uint64(len(ledger.RedeemerPurposes)) {
-			a.Redeemers = append(a.Redeemers, pendingRedeemer{r.Index, ledger.RedeemerPurposes[r.Purpose], decimal(r.Memory), decimal(r.Steps)})
+			a.Redeemers = append(a.Redeemers, pendingRedeemer{r.Index, ledger.RedeemerPurposes[r.Purpose], exchange.Decimal(r.Memory), exchange.Decimal(r.Steps)})
 		}
 	}
 	slices.SortStableFunc(a.Redeemers, func(x, y pendingRedeemer) int { return cmp.Compare(x.TxIndex, y.TxIndex) })
-	q.answer = a
+	q.Answer = a
 	return nil
 }
 
@@ -197,7 +198,7 @@ func (q *request) pendingAddress(s *pending.Standing, o pending.Output) string {
 
 // referenced returns the address of an output that a transaction names; empty if it is not known.
 func (q *request) referenced(s *pending.Standing, r model.OutputReference) (string, error) {
-	tx, ok := readHash(r.Tx)
+	tx, ok := exchange.ReadHash(r.Tx)
 	if !ok {
 		return "", nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/chains/cardano/address"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -50,22 +51,14 @@ func oneAsset(q *request) error {
 	if err != nil {
 		return err
 	}
-	if a.InitialMintTxHash, err = q.hashOf(first); err != nil {
+	if a.InitialMintTxHash, err = q.HashOf(first); err != nil {
 		return err
 	}
 	if a.Onchain, err = q.describe(id, birth); err != nil {
 		return err
 	}
-	q.answer = a
+	q.Answer = a
 	return nil
-}
-
-func (q *request) hashOf(tx model.TxPk) (string, error) {
-	ids, err := q.Q.TxIDs([]model.TxPk{tx})
-	if err != nil {
-		return "", err
-	}
-	return ids[0].String(), nil
 }
 
 // firstMint returns the transaction that first minted an asset.
@@ -97,11 +90,11 @@ func (q *request) describe(id []byte, birth model.AssetBirthPk) (contents.Onchai
 		if n++; n > maxMints {
 			break
 		}
-		d, err := q.decodeTx(row.Tx)
+		d, err := q.DecodeTx(row.Tx)
 		if err != nil {
 			return contents.Onchain{}, err
 		}
-		if o, found := contents.ByLabel(id, d.details.Metadata); found {
+		if o, found := contents.ByLabel(id, d.Details.Metadata); found {
 			return o, nil
 		}
 	}
@@ -125,7 +118,7 @@ func (q *request) describeByReference(id []byte) (o contents.Onchain, found bool
 	reference := referrer.ReferenceAsset(id)
 	_, birth, err := q.Q.Asset(hex.EncodeToString(reference))
 	if err != nil {
-		return o, false, unlessInternalNil(err)
+		return o, false, exchange.UnlessInternalNil(err)
 	}
 	for pk, err := range q.Q.AssetOccurrences(birth, everywhere, true) {
 		if err != nil {
@@ -139,11 +132,4 @@ func (q *request) describeByReference(id []byte) (o contents.Onchain, found bool
 		return o, found, nil
 	}
 	return o, false, nil
-}
-
-func unlessInternalNil(err error) error {
-	if kind, _ := model.KindOf(err); kind == model.Internal {
-		return err
-	}
-	return nil
 }

@@ -3,6 +3,7 @@ package blockfrost
 import (
 	"math/big"
 
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/blockfrost/state"
 	"birthmark/api/compat/utxo"
 	"birthmark/model"
@@ -12,11 +13,11 @@ import (
 func parameters(q *request) error {
 	s, ok := q.Chain.Node.(state.Node)
 	if !ok {
-		return notImplemented(needsNode)
+		return exchange.NotImplemented(needsNode)
 	}
 	tip, _ := q.Chain.Moved()
-	p, err := q.parameters.At(q.ctx, tip, s)
-	q.answer = p
+	p, err := q.Parameters.At(q.Ctx, tip, s)
+	q.Answer = p
 	return unlessUnsupported(err)
 }
 
@@ -28,25 +29,25 @@ func account(q *request) error {
 	}
 	s, ok := q.Chain.Node.(state.Node)
 	if !ok {
-		return notImplemented(needsLedger)
+		return exchange.NotImplemented(needsLedger)
 	}
-	a, err := s.Account(q.ctx, h.raw[0], h.raw[1:])
+	a, err := s.Account(q.Ctx, h.raw[0], h.raw[1:])
 	if err != nil {
 		return unlessUnsupported(err)
 	}
-	balance, err := q.view.Balance(q.ctx, utxo.StakeIndex, h.text)
+	balance, err := q.View.Balance(q.Ctx, utxo.StakeIndex, h.text)
 	if err != nil {
 		return err
 	}
 	unspent, _ := new(big.Int).SetString(balance.Balance, 10)
-	q.answer = state.AccountOf(h.text, a, unspent)
+	q.Answer = state.AccountOf(h.text, a, unspent)
 	return nil
 }
 
 // unlessUnsupported returns the error of an endpoint without an answer in place of one of a node that has none.
 func unlessUnsupported(err error) error {
 	if _, code := model.KindOf(err); code == "unsupported" {
-		return notImplemented(err.Error())
+		return exchange.NotImplemented(err.Error())
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/address"
@@ -22,12 +23,12 @@ func plutusJSON(datum []byte) any { return cardano.PlutusJSON(datum) }
 
 // script returns the script of the path.
 func (q *request) script() (hash []byte, s *ledger.Script, err error) {
-	hash, err = hex.DecodeString(q.args[0])
+	hash, err = hex.DecodeString(q.Args[0])
 	if err != nil || len(hash) != address.CredentialSize {
-		return nil, nil, errNotFound
+		return nil, nil, exchange.ErrNotFound
 	}
 	if s, err = q.FindScript(hash); err == nil && s == nil {
-		err = errNotFound
+		err = exchange.ErrNotFound
 	}
 	return hash, s, err
 }
@@ -44,12 +45,12 @@ func oneScript(q *request) error {
 		ScriptHash string `json:"script_hash"`
 		Type       string `json:"type"`
 		Size       *int   `json:"serialised_size"` // null: a timelock
-	}{ScriptHash: q.args[0], Type: scriptTypes[s.Language]}
+	}{ScriptHash: q.Args[0], Type: scriptTypes[s.Language]}
 	if s.Language > 0 {
 		size := len(s.Code)
 		a.Size = &size
 	}
-	q.answer = a
+	q.Answer = a
 	return nil
 }
 
@@ -62,9 +63,9 @@ func scriptCBOR(q *request) error {
 		CBOR *string `json:"cbor"` // null: a timelock
 	}{}
 	if s.Language > 0 {
-		a.CBOR = hexText(s.Code)
+		a.CBOR = exchange.HexText(s.Code)
 	}
-	q.answer = a
+	q.Answer = a
 	return nil
 }
 
@@ -79,15 +80,15 @@ func scriptJSON(q *request) error {
 	if s.Language == 0 {
 		a.JSON = contents.Timelock(s.Code)
 	}
-	q.answer = a
+	q.Answer = a
 	return nil
 }
 
 // scriptUTXOs answers the unspent outputs that have the script as their reference script.
 func scriptUTXOs(q *request) error {
-	hash, err := hex.DecodeString(q.args[0])
+	hash, err := hex.DecodeString(q.Args[0])
 	if err != nil || len(hash) != address.CredentialSize {
-		return errNotFound
+		return exchange.ErrNotFound
 	}
 	x, err := q.Q.Index(utxo.ScriptIndex)
 	if err != nil {
@@ -101,15 +102,15 @@ func scriptUTXOs(q *request) error {
 		if _, _, err := q.script(); err != nil {
 			return err
 		}
-		q.answer = []utxoJSON{}
+		q.Answer = []utxoJSON{}
 		return nil
 	}
-	p, err := q.paging()
+	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
-	pks, err := pageOf(q, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
-		return q.Q.StoredUnspent(x, *birth, following(after, p.descending), p.descending)
+	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+		return q.Q.StoredUnspent(x, *birth, following(after, p.Descending), p.Descending)
 	})
 	if err != nil {
 		return err
@@ -119,20 +120,20 @@ func scriptUTXOs(q *request) error {
 
 // datum returns the datum of the path.
 func (q *request) datum() ([]byte, error) {
-	hash, err := hex.DecodeString(q.args[0])
+	hash, err := hex.DecodeString(q.Args[0])
 	if err != nil || len(hash) != blake2b.Size256 {
-		return nil, errNotFound
+		return nil, exchange.ErrNotFound
 	}
 	datum, err := q.FindDatum(hash)
 	if err == nil && datum == nil {
-		err = errNotFound
+		err = exchange.ErrNotFound
 	}
 	return datum, err
 }
 
 func datumJSON(q *request) error {
 	datum, err := q.datum()
-	q.answer = struct {
+	q.Answer = struct {
 		Value any `json:"json_value"`
 	}{plutusJSON(datum)}
 	return err
@@ -140,7 +141,7 @@ func datumJSON(q *request) error {
 
 func datumCBOR(q *request) error {
 	datum, err := q.datum()
-	q.answer = struct {
+	q.Answer = struct {
 		CBOR string `json:"cbor"`
 	}{hex.EncodeToString(datum)}
 	return err

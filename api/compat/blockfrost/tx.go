@@ -6,29 +6,11 @@ import (
 	"math/big"
 	"slices"
 
-	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
-	"birthmark/chains/cardano/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
-
-// tx returns the transaction of the path. Transactions that represent outputs before the first block are not found: they
-// are in no block.
-func (q *request) tx() (model.TxPk, error) {
-	id, ok := readHash(q.args[0])
-	if !ok {
-		return 0, errNotFound
-	}
-	found, err := q.Q.TxPks([]model.Hash{id})
-	if err != nil {
-		return 0, err
-	}
-	if len(found[0]) == 0 || q.Q.IsGenesis(found[0][0]) {
-		return 0, errNotFound
-	}
-	return found[0][0], nil
-}
 
 // txJSON is a transaction.
 type txJSON struct {
@@ -62,76 +44,24 @@ type txContents struct {
 	ValidContract        bool     `json:"valid_contract"`
 }
 
-// decoded is a transaction, as far as it is in its block, with its parts that no row has.
-type decoded struct {
-	pk   model.TxPk
-	raw  []byte
-	body contents.Body
-	*utxo.Tx
-	details *model.TxDescription
-}
-
-// decode reads the raw transaction of the path.
-func (q *request) decode() (*decoded, error) {
-	pk, err := q.tx()
-	if err != nil {
-		return nil, err
-	}
-	return q.decodeTx(pk)
-}
-
-func (q *request) decodeTx(pk model.TxPk) (*decoded, error) {
-	raws, err := q.Q.RawTxs([]model.TxPk{pk})
-	if err != nil {
-		return nil, err
-	}
-	d, err := q.decoding(raws[0])
-	if err != nil {
-		return nil, fmt.Errorf("raw transaction %v: %w", pk, err)
-	}
-	d.pk = pk
-	return d, nil
-}
-
-// decoding decodes a raw transaction.
-func (q *request) decoding(raw []byte) (*decoded, error) {
-	t, err := ledger.ReadRaw(raw)
-	if err != nil {
-		return nil, err
-	}
-	d := &decoded{raw: raw, Tx: &utxo.Tx{RawTx: t}}
-	d.details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raw, nil)
-	if err == nil {
-		d.body, err = contents.ReadBody(t.Body)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if t.Failed { // nothing but its collateral counts
-		d.body.Mints, d.details.Certificates, d.details.Withdrawals = nil, nil, nil
-		d.body.Donation = 0
-	}
-	return d, nil
-}
-
 func oneTx(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
-	spent, err := q.Q.SpendsOf(d.pk)
+	spent, err := q.Q.SpendsOf(d.Pk)
 	if err != nil {
 		return err
 	}
-	created, err := q.Q.OutputsOf(d.pk)
+	created, err := q.Q.OutputsOf(d.Pk)
 	if err != nil {
 		return err
 	}
-	at, err := q.Point(d.pk.Height())
+	at, err := q.Point(d.Pk.Height())
 	if err != nil {
 		return err
 	}
-	ids, err := q.Q.TxIDs([]model.TxPk{d.pk})
+	ids, err := q.Q.TxIDs([]model.TxPk{d.Pk})
 	if err != nil {
 		return err
 	}
@@ -149,55 +79,55 @@ func oneTx(q *request) error {
 		assets.addOutput(&outputs[i])
 	}
 	t := &txJSON{
-		Hash: ids[0].String(), Block: at.Hash.String(), BlockHeight: uint32(d.pk.Height()), BlockTime: at.Time, Slot: at.Slot,
-		Index: q.Q.TxIndex(d.pk), TreasuryDonation: decimal(d.body.Donation), txContents: q.contentsOf(d, assets, len(spent)+len(created)),
+		Hash: ids[0].String(), Block: at.Hash.String(), BlockHeight: uint32(d.Pk.Height()), BlockTime: at.Time, Slot: at.Slot,
+		Index: q.Q.TxIndex(d.Pk), TreasuryDonation: exchange.Decimal(d.Parts.Donation), txContents: q.contentsOf(d, assets, len(spent)+len(created)),
 	}
 	left := new(big.Int).Sub(in, out)
-	fee, err := q.fee(d.pk, left)
+	fee, err := q.fee(d.Pk, left)
 	if err != nil {
 		return err
 	}
 	t.Fees = fee.String()
-	t.Deposit = d.deposit(left.Sub(left, fee)).String()
-	q.answer = t
+	t.Deposit = depositOf(d, left.Sub(left, fee)).String()
+	q.Answer = t
 	return nil
 }
 
 // contentsOf returns the contents of a transaction without fee and deposit.
-func (q *request) contentsOf(d *decoded, assets sums, utxos int) txContents {
+func (q *request) contentsOf(d *exchange.Decoded, assets sums, utxos int) txContents {
 	c := txContents{
-		OutputAmount: assets.amounts(), Size: d.size(), UtxoCount: utxos, ValidContract: !d.Failed,
-		InvalidBefore: slotText(d.details.ValidFrom), InvalidHereafter: slotText(d.details.ValidTo),
-		WithdrawalCount: len(d.details.Withdrawals), AssetMintOrBurnCount: d.body.MintCount(),
+		OutputAmount: assets.amounts(), Size: sizeOf(d), UtxoCount: utxos, ValidContract: !d.Failed,
+		InvalidBefore: slotText(d.Details.ValidFrom), InvalidHereafter: slotText(d.Details.ValidTo),
+		WithdrawalCount: len(d.Details.Withdrawals), AssetMintOrBurnCount: d.Parts.MintCount(),
 		RedeemerCount: len(d.Witnessed().Redeemers),
 	}
 	q.countCertificates(d, &c)
 	return c
 }
 
-// deposit returns the deposits that the transaction pays; negative if they are returned. left is what its inputs have
+// depositOf returns the deposits that the transaction pays; negative if they are returned. left is what its inputs have
 // more than its outputs and its fee.
-func (d *decoded) deposit(left *big.Int) *big.Int {
-	for _, w := range d.details.Withdrawals {
+func depositOf(d *exchange.Decoded, left *big.Int) *big.Int {
+	for _, w := range d.Details.Withdrawals {
 		n, _ := new(big.Int).SetString(w.Amount, 10)
 		left.Add(left, n)
 	}
-	return left.Sub(left, new(big.Int).SetUint64(d.body.Donation))
+	return left.Sub(left, new(big.Int).SetUint64(d.Parts.Donation))
 }
 
-// size returns the size of the transaction as fees count it: without the byte that states whether its scripts succeeded.
-func (d *decoded) size() int {
+// sizeOf returns the size of the transaction as fees count it: without the byte that states whether its scripts succeeded.
+func sizeOf(d *exchange.Decoded) int {
 	if d.Alonzo {
-		return len(d.raw) - 1
+		return len(d.Bytes) - 1
 	}
-	return len(d.raw)
+	return len(d.Bytes)
 }
 
 func slotText(slot *uint64) *string {
 	if slot == nil {
 		return nil
 	}
-	return text(decimal(*slot))
+	return exchange.Text(exchange.Decimal(*slot))
 }
 
 // sum returns the sum of the lovelace of outputs.
@@ -253,36 +183,28 @@ type createdJSON struct {
 	ReferenceScriptHash *string  `json:"reference_script_hash"`
 }
 
-func hexText(b []byte) *string {
-	if b == nil {
-		return nil
-	}
-	s := hex.EncodeToString(b)
-	return &s
-}
-
 // datumOf returns the hash of the datum of an output, and the datum if it is inline.
 func datumOf(o *utxo.Output) (hash, inline *string) {
 	if o.Inline {
-		inline = hexText(o.Datum)
+		inline = exchange.HexText(o.Datum)
 	}
-	return hexText(o.DatumHash), inline
+	return exchange.HexText(o.DatumHash), inline
 }
 
 func scriptHashOf(o *utxo.Output) *string {
 	if o.Script == nil {
 		return nil
 	}
-	return hexText(utxo.ScriptHash(o.Script))
+	return exchange.HexText(utxo.ScriptHash(o.Script))
 }
 
 // txUTXOs answers inputs and outputs: inputs in the order spent, then reference inputs, then collateral.
 func txUTXOs(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
-	spent, err := q.Q.SpendsOf(d.pk)
+	spent, err := q.Q.SpendsOf(d.Pk)
 	if err != nil {
 		return err
 	}
@@ -291,16 +213,16 @@ func txUTXOs(q *request) error {
 		Inputs  []inputJSON  `json:"inputs"`
 		Outputs []outputJSON `json:"outputs"`
 	}{Inputs: []inputJSON{}, Outputs: []outputJSON{}}
-	ids, err := q.Q.TxIDs([]model.TxPk{d.pk})
+	ids, err := q.Q.TxIDs([]model.TxPk{d.Pk})
 	if err != nil {
 		return err
 	}
 	a.Hash = ids[0].String()
-	reference, err := q.resolve(d.details.ReferenceInputs)
+	reference, err := q.resolve(d.Details.ReferenceInputs)
 	if err != nil {
 		return err
 	}
-	collateral, err := q.resolve(d.details.Collateral)
+	collateral, err := q.resolve(d.Details.Collateral)
 	if err != nil {
 		return err
 	}
@@ -326,7 +248,7 @@ func txUTXOs(q *request) error {
 	if a.Outputs, err = q.createdBy(d); err != nil {
 		return err
 	}
-	q.answer = a
+	q.Answer = a
 	return nil
 }
 
@@ -334,7 +256,7 @@ func txUTXOs(q *request) error {
 func (q *request) resolve(refs []model.OutputReference) (pks []model.UtxoPk, err error) {
 	in := make([]model.Input, len(refs))
 	for i, r := range refs {
-		tx, ok := readHash(r.Tx)
+		tx, ok := exchange.ReadHash(r.Tx)
 		if !ok {
 			return nil, fmt.Errorf("reference to output %d of %q", r.Index, r.Tx)
 		}
@@ -354,9 +276,9 @@ func (q *request) resolve(refs []model.OutputReference) (pks []model.UtxoPk, err
 }
 
 // createdBy returns the outputs of a transaction, and after them the collateral return that it did not create.
-func (q *request) createdBy(d *decoded) ([]outputJSON, error) {
+func (q *request) createdBy(d *exchange.Decoded) ([]outputJSON, error) {
 	all := []outputJSON{}
-	created, err := q.Q.OutputsOf(d.pk)
+	created, err := q.Q.OutputsOf(d.Pk)
 	if err != nil {
 		return nil, err
 	}
@@ -382,15 +304,15 @@ func (q *request) createdBy(d *decoded) ([]outputJSON, error) {
 		o := q.outputJSON(&outputs[i])
 		o.OutputIndex = outputs[i].Pk.Index()
 		if spenders[i] != nil {
-			o.ConsumedByTx = text(ids[0].String())
+			o.ConsumedByTx = exchange.Text(ids[0].String())
 			ids = ids[1:]
 		}
 		all = append(all, o)
 	}
-	if d.body.CollateralReturn == nil || d.Failed {
+	if d.Parts.CollateralReturn == nil || d.Failed {
 		return all, nil
 	}
-	returned, err := utxo.ReadOutput(d.body.CollateralReturn)
+	returned, err := utxo.ReadOutput(d.Parts.CollateralReturn)
 	if err != nil {
 		return nil, err
 	}
@@ -406,7 +328,7 @@ func (q *request) outputJSON(o *utxo.Output) outputJSON {
 }
 
 func txCBOR(q *request) error {
-	pk, err := q.tx()
+	pk, err := q.PathTx()
 	if err != nil {
 		return err
 	}
@@ -414,7 +336,7 @@ func txCBOR(q *request) error {
 	if err != nil {
 		return err
 	}
-	q.answer = struct {
+	q.Answer = struct {
 		CBOR string `json:"cbor"`
 	}{hex.EncodeToString(raws[0])}
 	return nil

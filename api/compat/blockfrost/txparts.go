@@ -8,12 +8,13 @@ import (
 	"strconv"
 
 	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
 func txMetadata(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
@@ -24,15 +25,15 @@ func txMetadata(q *request) error {
 	all := []entry{}
 	labels, _ := contents.Labels(d.Auxiliary)
 	for _, label := range labels {
-		text := decimal(label)
-		all = append(all, entry{text, d.details.Metadata[text]})
+		text := exchange.Decimal(label)
+		all = append(all, entry{text, d.Details.Metadata[text]})
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
 func txMetadataCBOR(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
@@ -45,27 +46,27 @@ func txMetadataCBOR(q *request) error {
 	labels, items := contents.Labels(d.Auxiliary)
 	for _, label := range labels {
 		text := hex.EncodeToString(contents.Labelled(label, items[label]))
-		all = append(all, entry{decimal(label), `\x` + text, text})
+		all = append(all, entry{exchange.Decimal(label), `\x` + text, text})
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
 func txRedeemers(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
-	q.answer, err = q.redeemers(d)
+	q.Answer, err = q.redeemers(d)
 	return err
 }
 
 // redeemers returns the redeemers of a transaction by index.
-func (q *request) redeemers(d *decoded) ([]contents.Redeemer, error) {
+func (q *request) redeemers(d *exchange.Decoded) ([]contents.Redeemer, error) {
 	all := []contents.Redeemer{}
 	redeemers := d.Witnessed().Redeemers
-	if len(redeemers) > 0 && q.network == nil {
-		return nil, notImplemented("the fees of redeemers need the prices of their units, which this server has for public networks only")
+	if len(redeemers) > 0 && q.Network == nil {
+		return nil, exchange.NotImplemented("the fees of redeemers need the prices of their units, which this server has for public networks only")
 	}
 	spent, err := q.spentAddresses(d, redeemers)
 	if err != nil {
@@ -73,9 +74,9 @@ func (q *request) redeemers(d *decoded) ([]contents.Redeemer, error) {
 	}
 	for i := range redeemers {
 		r := &redeemers[i]
-		script := d.body.ScriptOf(r, func(i uint64) []byte { return spent[i] })
+		script := d.Parts.ScriptOf(r, func(i uint64) []byte { return spent[i] })
 		if script == nil || r.Purpose >= uint64(len(ledger.RedeemerPurposes)) {
-			return nil, newFault(http.StatusNotImplemented, "the script of redeemer "+strconv.Itoa(i)+" cannot be determined")
+			return nil, exchange.NewFault(http.StatusNotImplemented, "the script of redeemer "+strconv.Itoa(i)+" cannot be determined")
 		}
 		all = append(all, contents.NewRedeemer(r, script))
 	}
@@ -84,13 +85,13 @@ func (q *request) redeemers(d *decoded) ([]contents.Redeemer, error) {
 }
 
 // spentAddresses returns the addresses of the inputs that redeemers are for, by position.
-func (q *request) spentAddresses(d *decoded, redeemers []ledger.Redeemer) (map[uint64][]byte, error) {
+func (q *request) spentAddresses(d *exchange.Decoded, redeemers []ledger.Redeemer) (map[uint64][]byte, error) {
 	spent := map[uint64][]byte{}
 	var in []model.Input
 	var at []uint64
 	for i := range redeemers {
-		if r := &redeemers[i]; r.Purpose == ledger.PurposeSpend && r.Index < uint64(len(d.body.Inputs)) {
-			in, at = append(in, d.body.Inputs[r.Index]), append(at, r.Index)
+		if r := &redeemers[i]; r.Purpose == ledger.PurposeSpend && r.Index < uint64(len(d.Parts.Inputs)) {
+			in, at = append(in, d.Parts.Inputs[r.Index]), append(at, r.Index)
 		}
 	}
 	found, err := q.Q.Prevouts(in)
@@ -113,7 +114,7 @@ func (q *request) spentAddresses(d *decoded, redeemers []ledger.Redeemer) (map[u
 }
 
 func txSigners(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
@@ -121,26 +122,26 @@ func txSigners(q *request) error {
 		WitnessHash string `json:"witness_hash"`
 	}
 	all := []signer{}
-	for _, hash := range d.details.RequiredSigners {
+	for _, hash := range d.Details.RequiredSigners {
 		all = append(all, signer{hash})
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
 func txWithdrawals(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
 	all := []model.Withdrawal{}
-	q.answer = append(all, d.details.Withdrawals...)
+	q.Answer = append(all, d.Details.Withdrawals...)
 	return nil
 }
 
 // countCertificates sets the counts of certificates.
-func (q *request) countCertificates(d *decoded, t *txContents) {
-	for i, c := range d.details.Certificates {
+func (q *request) countCertificates(d *exchange.Decoded, t *txContents) {
+	for i, c := range d.Details.Certificates {
 		if slices.Contains(contents.Registers, c.Type) || slices.Contains(contents.Deregisters, c.Type) {
 			t.StakeCertCount++
 		}
@@ -158,7 +159,7 @@ func (q *request) countCertificates(d *decoded, t *txContents) {
 }
 
 func txStakes(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
@@ -168,36 +169,24 @@ func txStakes(q *request) error {
 		Registration bool   `json:"registration"`
 	}
 	all := []stake{}
-	for i, c := range d.details.Certificates {
+	for i, c := range d.Details.Certificates {
 		if in := slices.Contains(contents.Registers, c.Type); in || slices.Contains(contents.Deregisters, c.Type) {
 			all = append(all, stake{i, c.StakeAddress, in})
 		}
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
-}
-
-// epochOf returns the epoch of the block of a transaction.
-func (q *request) epochOf(tx model.TxPk) (uint64, error) {
-	row, err := q.blockRow(tx.Height())
-	if err != nil {
-		return 0, err
-	}
-	if row.header.Epoch == nil {
-		return 0, notImplemented("the epochs of a network are known only with its genesis files")
-	}
-	return *row.header.Epoch, nil
 }
 
 // delegationDelay is the number of epochs after which a delegation is active.
 const delegationDelay = 2
 
 func txDelegations(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
-	epoch, err := q.epochOf(d.pk)
+	epoch, err := q.EpochOf(d.Pk)
 	if err != nil {
 		return err
 	}
@@ -209,38 +198,38 @@ func txDelegations(q *request) error {
 		ActiveEpoch uint64 `json:"active_epoch"`
 	}
 	all := []delegation{}
-	for i, c := range d.details.Certificates {
+	for i, c := range d.Details.Certificates {
 		if slices.Contains(contents.Delegates, c.Type) {
 			all = append(all, delegation{i, i, c.StakeAddress, c.Pool, epoch + delegationDelay})
 		}
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
 func txMIRs(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
 	all := []contents.Reward{}
-	for i := range d.details.Certificates {
+	for i := range d.Details.Certificates {
 		all = append(all, q.mirsOf(d, i)...)
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }
 
 // mirsOf returns the payments of rewards of a certificate.
-func (q *request) mirsOf(d *decoded, i int) []contents.Reward {
-	if i >= len(d.body.Certificates) {
+func (q *request) mirsOf(d *exchange.Decoded, i int) []contents.Reward {
+	if i >= len(d.Parts.Certificates) {
 		return nil
 	}
-	return contents.RewardsOf(i, d.body.Certificates[i], q.stakeAddress)
+	return contents.RewardsOf(i, d.Parts.Certificates[i], q.StakeAddress)
 }
 
 func txPoolRetires(q *request) error {
-	d, err := q.decode()
+	d, err := q.Decode()
 	if err != nil {
 		return err
 	}
@@ -250,11 +239,11 @@ func txPoolRetires(q *request) error {
 		RetiringEpoch uint64 `json:"retiring_epoch"`
 	}
 	all := []retirement{}
-	for i, c := range d.details.Certificates {
+	for i, c := range d.Details.Certificates {
 		if c.Type == contents.RetiresPool && c.Epoch != nil {
 			all = append(all, retirement{i, c.Pool, *c.Epoch})
 		}
 	}
-	q.answer = all
+	q.Answer = all
 	return nil
 }

@@ -1,4 +1,4 @@
-package blockfrost
+package exchange
 
 import (
 	"errors"
@@ -9,21 +9,22 @@ import (
 	"birthmark/model"
 )
 
+// MaxCount is the number of entries of a page, at most and without the parameter.
 const (
-	maxCount = 100
+	MaxCount = 100
 	maxPage  = 21474836
 )
 
-// paging is the page of a list that a request selects.
-type paging struct {
-	count, page int
-	descending  bool
+// Paging is the page of a list that a request selects.
+type Paging struct {
+	Count, Page int
+	Descending  bool
 }
 
-// paging reads the parameters count, page and order.
-func (q *request) paging() (p paging, err error) {
-	if p.count, err = q.integer("count", maxCount, maxCount); err == nil {
-		p.page, err = q.integer("page", 1, maxPage)
+// Paging reads the parameters count, page and order.
+func (q *Request) Paging() (p Paging, err error) {
+	if p.Count, err = q.integer("count", MaxCount, MaxCount); err == nil {
+		p.Page, err = q.integer("page", 1, maxPage)
 	}
 	if err != nil {
 		return p, err
@@ -31,52 +32,52 @@ func (q *request) paging() (p paging, err error) {
 	switch q.last("order") {
 	case "", "asc":
 	case "desc":
-		p.descending = true
+		p.Descending = true
 	default:
-		err = errOrder
+		err = ErrOrder
 	}
 	if q.has("order") && q.last("order") == "" {
-		err = errOrder
+		err = ErrOrder
 	}
 	return p, err
 }
 
-func (q *request) has(name string) bool { return len(q.values[name]) > 0 }
+func (q *Request) has(name string) bool { return len(q.Values[name]) > 0 }
 
 // last returns the last value of a parameter.
-func (q *request) last(name string) string {
-	if all := q.values[name]; len(all) > 0 {
+func (q *Request) last(name string) string {
+	if all := q.Values[name]; len(all) > 0 {
 		return all[len(all)-1]
 	}
 	return ""
 }
 
 // integer returns a parameter from 1 to most.
-func (q *request) integer(name string, without, most int) (int, error) {
+func (q *Request) integer(name string, without, most int) (int, error) {
 	if !q.has(name) {
 		return without, nil
 	}
 	n, err := strconv.ParseInt(q.last(name), 10, 64)
 	switch {
 	case errors.Is(err, strconv.ErrRange) && !strings.HasPrefix(q.last(name), "-"), err == nil && n > int64(most):
-		return 0, bad("querystring/" + name + " must be <= " + strconv.Itoa(most))
+		return 0, Bad("querystring/" + name + " must be <= " + strconv.Itoa(most))
 	case err == nil && n < 1, errors.Is(err, strconv.ErrRange):
-		return 0, bad("querystring/" + name + " must be >= 1")
+		return 0, Bad("querystring/" + name + " must be >= 1")
 	case err != nil:
-		return 0, bad("querystring/" + name + " must be integer")
+		return 0, Bad("querystring/" + name + " must be integer")
 	}
 	return int(n), nil
 }
 
-// span returns the transactions that the parameters from and to select: HEIGHT or HEIGHT:INDEX, both included.
-func (q *request) span() (s setops.Span, err error) {
+// Span returns the transactions that the parameters from and to select: HEIGHT or HEIGHT:INDEX, both included.
+func (q *Request) Span() (s setops.Span, err error) {
 	s = setops.Everywhere
 	if q.has("from") {
 		h, index, ok := readPlace(q.last("from"))
 		if !ok {
-			return s, errRange
+			return s, ErrRange
 		}
-		tx, err := q.txAt(h, max(index, 0))
+		tx, err := q.TxAt(h, max(index, 0))
 		if err != nil {
 			return s, err
 		}
@@ -85,12 +86,12 @@ func (q *request) span() (s setops.Span, err error) {
 	if q.has("to") {
 		h, index, ok := readPlace(q.last("to"))
 		if !ok {
-			return s, errRange
+			return s, ErrRange
 		}
 		if index < 0 {
 			s.Last = h.Last()
 		} else {
-			tx, err := q.txAt(h, index)
+			tx, err := q.TxAt(h, index)
 			if err != nil {
 				return s, err
 			}
@@ -98,19 +99,19 @@ func (q *request) span() (s setops.Span, err error) {
 		}
 	}
 	if s.Empty() {
-		return s, errRange
+		return s, ErrRange
 	}
 	return s, nil
 }
 
-// txAt returns the transaction at a position of the block at h. Genesis transactions do not count.
-func (q *request) txAt(h model.HeightPk, index int) (model.TxPk, error) {
+// TxAt returns the transaction at a position of the block at h. Genesis transactions do not count.
+func (q *Request) TxAt(h model.HeightPk, index int) (model.TxPk, error) {
 	if h == 0 {
 		index += int(q.Q.Totals.GenesisTxs)
 	}
 	tx, err := model.NewTxPk(h, index)
 	if err != nil {
-		return 0, errRange
+		return 0, ErrRange
 	}
 	return tx, nil
 }

@@ -1,0 +1,93 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"birthmark/api/compat/blockfrost/positions"
+	"birthmark/api/compat/blockfrost/state"
+	"birthmark/api/compat/utxo"
+	"birthmark/api/ratelimit"
+	"birthmark/api/served"
+	"birthmark/chains/cardano/address"
+	"birthmark/core/query"
+)
+
+// Options configure a handler.
+type Options struct {
+	Chain   *served.Chain
+	Path    string       // below which the API is served: "/api/v0"
+	Version string       // of this program
+	InSync  func() bool  // whether the database is near the tip of its source
+	Log     *slog.Logger // nil: no log
+
+	// AnyOrigin lets web pages of every origin read answers, as Blockfrost does.
+	AnyOrigin bool
+}
+
+// Server is what all requests share.
+type Server struct {
+	Options
+	Pages      *positions.Memory
+	Network    *state.Network // nil: its constants are unknown
+	Parameters *state.Last
+}
+
+// NewServer returns the server of a chain.
+func NewServer(o Options) *Server {
+	return &Server{Options: o, Pages: positions.New(), Network: state.Networks[o.Chain.Model.Network()], Parameters: new(state.Last)}
+}
+
+// Request is a request and its answer.
+type Request struct {
+	*Server
+	utxo.Reader // of one snapshot
+	View        *query.View
+	Ctx         context.Context
+	R           *http.Request
+	W           http.ResponseWriter
+	Args        []string   // the variable parts of the path
+	Values      url.Values // of the query
+	Release     func()     // of the cost of an expensive answer; nil: it is cheap
+	Answer      any        // JSON, or already encoded as json.RawMessage
+}
+
+// JSONType is the content type of answers.
+const JSONType = "application/json; charset=utf-8"
+
+// Encode returns an answer as JSON.
+func Encode(v any) ([]byte, error) {
+	if raw, ok := v.(json.RawMessage); ok {
+		return raw, nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// Expensive makes the request one that reads many rows: it counts as such until it is answered.
+func (q *Request) Expensive() error {
+	if q.Release != nil {
+		return nil
+	}
+	release, err := ratelimit.Take(q.W, ratelimit.Heavy)
+	q.Release = release
+	return err
+}
+
+// NetworkName returns the network of addresses.
+func (q *Request) NetworkName() address.Network {
+	name := q.Chain.Model.Network()
+	return address.Network{Name: name, Testnet: name != address.Mainnet.Name}
+}
+
+// StakeAddress returns the stake address of a stored credential on this network.
+func (q *Request) StakeAddress(cred []byte) string {
+	return address.FormatStakeCredential(q.NetworkName(), cred)
+}

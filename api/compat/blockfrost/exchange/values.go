@@ -1,0 +1,62 @@
+package exchange
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"birthmark/model"
+)
+
+// Text returns a string, nil if it is empty.
+func Text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+// HexText returns bytes in hex, nil if there are none.
+func HexText(b []byte) *string {
+	if b == nil {
+		return nil
+	}
+	s := hex.EncodeToString(b)
+	return &s
+}
+
+// Decimal returns a number in decimal.
+func Decimal(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// ReadHash reads a hash of a block or of a transaction.
+func ReadHash(text string) (h model.Hash, ok bool) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(h) {
+		return h, false
+	}
+	return model.Hash(b), true
+}
+
+// ReadNumber reads a number of at most 31 bits.
+func ReadNumber(text string, fault error) (uint64, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, fault
+	}
+	return n, nil
+}
+
+// OrNotFound returns the error, or without one that nothing was found.
+func OrNotFound(err error) error {
+	if err != nil {
+		return err
+	}
+	return ErrNotFound
+}
+
+// UnlessInternalNil returns the error if it is internal, and nil if the request or the data has caused it.
+func UnlessInternalNil(err error) error {
+	if kind, _ := model.KindOf(err); kind == model.Internal {
+		return err
+	}
+	return nil
+}
