@@ -14,7 +14,7 @@ var assetIDFamily = declare(FamilyAssetID, "asset_id_by_birth_pk", storage.Order
 	"asset_birth_pk", "asset_id", "an asset")
 
 // The codec of the keys is in prefix.go.
-var assetBirthFamily = declare(FamilyAssetBirth, "birth_pk_by_asset_id", storage.Hashed, incompressible,
+var assetBirthFamily = declare(FamilyAssetBirth, "birth_pk_by_asset_id", storage.Hashed, incompressible|present,
 	"prefix of asset_id|asset_birth_pk", "", "the birth of an asset; asset_id_by_birth_pk has the full id to compare")
 
 var fingerprintFamily = declare(FamilyFingerprint, "birth_pk_by_asset_fingerprint", storage.Lookup, 0,

@@ -15,7 +15,7 @@ var valueFamily = declare(IndexValue, "I_by_birth_pk", storage.Ordered, incompre
 	"birth_pk", "value of I", "a value of index I")
 
 // The codec of the keys is in prefix.go.
-var birthFamily = declare(IndexBirth, "birth_pk_by_I", storage.Hashed, incompressible,
+var birthFamily = declare(IndexBirth, "birth_pk_by_I", storage.Hashed, incompressible|present,
 	"prefix of value|birth_pk", "", "the birth of a value; I_by_birth_pk has the full value to compare")
 
 var relationsFamily = declare(IndexRelations, "I_relations", storage.Grouped, deferred,

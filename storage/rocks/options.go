@@ -40,6 +40,10 @@ const (
 	// Block size of families read by single keys. 4 KiB would cost 2 bytes per transaction and more writing.
 	lookupBlock = 8 << 10
 
+	// Block size of the values and hash prefixes of indexes, and of hashes by pointer. A block at the tip reads thousands
+	// of single rows of them, each from another block, and hashes hardly compress better in larger blocks.
+	hashBlock = 4 << 10
+
 	minCacheShard = 32 << 20
 
 	minBlockCache   = 1 << 20
@@ -204,14 +208,21 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
 	case storage.Hashed:
 		// The same for key prefixes.
+		opts.SetOptimizeFiltersForHits(l.present)
 		setPrefixExtractor(opts, storage.PrefixSize)
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
 		t.SetWholeKeyFiltering(false)
 		t.SetBlockSize(lookupBlock)
+		if l.present {
+			t.SetBlockSize(hashBlock)
+		}
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
 	default:
 		// Adjacent keys share long prefixes and are read in ranges: larger blocks compress much better.
 		t.SetBlockSize(16 << 10)
+		if l.incompressible {
+			t.SetBlockSize(hashBlock)
+		}
 	}
 	opts.SetBlockBasedTableFactory(t)
 }
