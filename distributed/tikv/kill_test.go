@@ -149,7 +149,11 @@ func TestStoppedWriterIsFenced(t *testing.T) {
 				_ = old.wait()
 				fenced := strings.HasPrefix(last, "locked: ") && strings.Contains(last, "the new writer")
 				if written := last == "written 2"; !fenced && !(written && n == 3) {
-					t.Errorf("the old writer ended with %q; the new one wrote generation %d", last, n)
+					// A pause that exceeds the client's time for retries ends the request before the store refuses it.
+					if !strings.HasPrefix(last, "failed: ") || !strings.Contains(last, "unavailable") {
+						t.Errorf("the old writer ended with %q; the new one wrote generation %d", last, n)
+					}
+					t.Logf("the old writer ended with %q", last)
 				}
 				if again, err := viewGeneration(t.Context(), s); err != nil || again != n {
 					t.Errorf("generation %d, %v, want %d", again, err, n)
