@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,12 +31,15 @@ const asProgram = "BIRTHMARK_TEST_PROGRAM"
 // deafSource makes that source ignore the end of its context.
 const deafSource = "BIRTHMARK_TEST_DEAF"
 
+// ofTests are the environment variables that configure tests.
+var ofTests = []string{"BIRTHMARK_DATA", "BIRTHMARK_REQUIRE_DATA", "BIRTHMARK_SEED", "BIRTHMARK_KILLS", "BIRTHMARK_ROUNDS"}
+
 func TestMain(m *testing.M) {
 	if n, ok := os.LookupEnv(asProgram); ok {
 		os.Exit(runAsProgram(n))
 	}
 	for _, v := range os.Environ() { // a developer's settings do not apply to tests
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && name != "BIRTHMARK_DATA" && name != "BIRTHMARK_REQUIRE_DATA" && name != "BIRTHMARK_SEED" && name != "BIRTHMARK_KILLS" {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "BIRTHMARK_") && !slices.Contains(ofTests, name) {
 			os.Unsetenv(name)
 		}
 	}

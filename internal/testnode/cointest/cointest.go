@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
@@ -97,7 +98,7 @@ func Block(t *testing.T, c model.Chain, raw []byte, hash string, txs int) *model
 // Node serves the blocks of a chain of Bitcoin's kind, which it asks for at each request, and returns its URL.
 func Node(t testing.TB, format *block.Format, rest bool, blocks func() [][]byte) (url string) {
 	t.Helper()
-	n := &node{format, rest, blocks}
+	n := &node{format: format, rest: rest, blocks: blocks, heights: map[string]int{}}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
 	return strings.Replace(server.URL, "://", "://user:pass@", 1)
@@ -107,26 +108,47 @@ type node struct {
 	format *block.Format
 	rest   bool
 	blocks func() [][]byte
+
+	mu      sync.Mutex
+	served  [][]byte // the blocks of the last request
+	hashes  []string // theirs
+	heights map[string]int
 }
 
-func (n *node) hash(raw []byte) string { return block.FormatHash(n.format.HashOf(raw)) }
+// update sets the blocks of a request. It hashes the blocks that differ from those of the last request.
+func (n *node) update(blocks [][]byte) {
+	same := 0
+	for same < min(len(blocks), len(n.served)) && &blocks[same][0] == &n.served[same][0] {
+		same++
+	}
+	for _, hash := range n.hashes[same:] {
+		delete(n.heights, hash)
+	}
+	n.served, n.hashes = blocks, n.hashes[:same]
+	for h, raw := range blocks[same:] {
+		hash := block.FormatHash(n.format.HashOf(raw))
+		n.hashes, n.heights[hash] = append(n.hashes, hash), same+h
+	}
+}
 
-func (n *node) find(blocks [][]byte, hash string) (height int) {
-	for h, raw := range blocks {
-		if n.hash(raw) == hash {
-			return h
-		}
+// find returns the height of a block, -1 if it is not on the chain.
+func (n *node) find(hash string) (height int) {
+	if h, ok := n.heights[hash]; ok {
+		return h
 	}
 	return -1
 }
 
-func (n *node) info(blocks [][]byte) map[string]any {
-	last := len(blocks) - 1
-	return map[string]any{"chain": "regtest", "blocks": last, "headers": last, "bestblockhash": n.hash(blocks[last])}
+func (n *node) info() map[string]any {
+	last := len(n.served) - 1
+	return map[string]any{"chain": "regtest", "blocks": last, "headers": last, "bestblockhash": n.hashes[last]}
 }
 
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	blocks := n.blocks()
+	n.update(blocks)
 	if r.Method == http.MethodGet {
 		n.serveREST(w, r, blocks)
 		return
@@ -145,17 +167,17 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply := map[string]any{"id": c.ID, "result": nil, "error": nil}
 		switch c.Method {
 		case "getblockchaininfo":
-			reply["result"] = n.info(blocks)
+			reply["result"] = n.info()
 		case "getbestblockhash":
-			reply["result"] = n.hash(blocks[len(blocks)-1])
+			reply["result"] = n.hashes[len(blocks)-1]
 		case "getblockhash":
 			if h := int(c.Params[0].(float64)); h < len(blocks) {
-				reply["result"] = n.hash(blocks[h])
+				reply["result"] = n.hashes[h]
 			} else {
 				reply["error"] = map[string]any{"code": -8, "message": "Block height out of range"}
 			}
 		case "getblock":
-			if h := n.find(blocks, c.Params[0].(string)); h >= 0 {
+			if h := n.find(c.Params[0].(string)); h >= 0 {
 				reply["result"] = hex.EncodeToString(blocks[h])
 			} else {
 				reply["error"] = map[string]any{"code": -5, "message": "Block not found"}
@@ -172,14 +194,14 @@ func (n *node) serveREST(w http.ResponseWriter, r *http.Request, blocks [][]byte
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/rest/"), "/")
 	name, _, _ := strings.Cut(path[len(path)-1], ".")
 	number, _ := strconv.Atoi(name)
-	found := n.find(blocks, name)
+	found := n.find(name)
 	switch {
 	case !n.rest:
 	case path[0] == "chaininfo.json":
-		_ = json.NewEncoder(w).Encode(n.info(blocks))
+		_ = json.NewEncoder(w).Encode(n.info())
 		return
 	case path[0] == "blockhashbyheight" && number < len(blocks):
-		fmt.Fprintf(w, `{"blockhash":%q}`, n.hash(blocks[number]))
+		fmt.Fprintf(w, `{"blockhash":%q}`, n.hashes[number])
 		return
 	case path[0] == "block" && found >= 0:
 		_, _ = w.Write(blocks[found])

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/core/query"
+	"birthmark/internal/testnode/cointest"
+	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
+)
+
+// A chain of every coin is synced by JSON-RPC, the sync is killed several times, and the node switches to a fork. After
+// each kill the database is a consistent prefix of the chain. The result equals that of a sync from block files.
+// BIRTHMARK_ROUNDS is the number of blocks; more than a thousand are killed ten times per coin, fewer once.
+func TestGeneratedChainsOfEveryCoinWithKillsAndForks(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	seed := testseed.New(t)
+	blocks := testrun.Rounds(t, 150)
+	for _, c := range coingen.Coins {
+		t.Run(c.Spec.Name, func(t *testing.T) {
+			k := newCoinKills(t, c, seed, blocks)
+			kills := 1
+			if blocks > 1000 {
+				kills = 10
+			}
+			for range kills {
+				k.kill(t)
+			}
+			k.sync(t, 0)
+			consistent(t, k.db)
+			k.serve(k.fork)
+			k.kill(t)
+			k.sync(t, 0)
+			consistent(t, k.db)
+			same(t, k.db, k.fromFiles(t))
+			t.Logf("%d blocks, %d kills, %d of them before the end", len(k.fork.Blocks()), kills+1, k.hits)
+		})
+	}
+}
+
+// coinKills is a node of a coin, and a database that is synced from it.
+type coinKills struct {
+	rng        *rand.Rand
+	coin       *coingen.Coin
+	made, fork *coingen.Chain
+	db         string
+	args       []string // of sync, without the source
+	url        string
+	hits       int
+
+	mu       sync.Mutex
+	blocks   [][]byte
+	requests int // in the current sync
+	at       int // the request at which the process is killed; 0: none
+	most     int // requests that are to be expected of a sync
+	process  *os.Process
+}
+
+func newCoinKills(t *testing.T, c *coingen.Coin, seed uint64, blocks int) *coinKills {
+	depth := min(25, blocks/4)
+	o := coingen.Options{Seed: seed, TxsPerBlock: 4}
+	k := &coinKills{
+		rng: rand.New(rand.NewPCG(seed, 3)), coin: c, made: coingen.New(c, o), fork: coingen.Replay(c, o, blocks-depth),
+		db: filepath.Join(t.TempDir(), "db"), args: []string{"--chain", c.Spec.Name, "--network", c.Network}, most: 4 + blocks/100,
+	}
+	for range blocks {
+		k.made.Next()
+	}
+	for range depth + 3 {
+		k.fork.Next()
+	}
+	k.serve(k.made)
+	k.url = cointest.Node(t, c.Spec.Format, false, k.request)
+	return k
+}
+
+// serve sets the chain of the node.
+func (k *coinKills) serve(c *coingen.Chain) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.blocks = c.Blocks()
+}
+
+// request returns the blocks of the node, and kills the process that sends the request if it is time.
+func (k *coinKills) request() [][]byte {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.requests++; k.requests == k.at {
+		_ = k.process.Kill()
+	}
+	return k.blocks
+}
+
+// kill runs a sync that is killed at one of its requests, and checks the database.
+func (k *coinKills) kill(t *testing.T) {
+	t.Helper()
+	if !k.sync(t, 1+k.rng.IntN(k.most)) {
+		return
+	}
+	k.hits++
+	if !exists(filepath.Join(k.db, "CURRENT")) {
+		return // it was killed before it created the database
+	}
+	var status query.StatusAnswer
+	if ask(t, &status, "status", "--db", k.db); status.Tip == nil {
+		return
+	}
+	consistent(t, k.db)
+	height := int(status.Tip.Height)
+	for _, c := range []*coingen.Chain{k.made, k.fork} {
+		if blocks := c.Blocks(); height < len(blocks) {
+			if hash := k.coin.Spec.Format.HashOf(blocks[height]); status.Tip.Hash == block.FormatHash(hash) {
+				return
+			}
+		}
+	}
+	t.Errorf("block %d is %s, which is on neither chain", height, status.Tip.Hash)
+}
+
+// sync runs a sync, which is killed at the request with this number; 0: it is not. It reports whether it was killed.
+func (k *coinKills) sync(t *testing.T, at int) (killed bool) {
+	t.Helper()
+	args := append([]string{"sync", "--json", "--memory", "64MiB", "--db", k.db, "--source", k.url}, k.args...)
+	cmd, stdout, stderr := process(t, -1, args...)
+	k.mu.Lock()
+	err := cmd.Start() // its first request waits for the lock
+	k.requests, k.at, k.process = 0, at, cmd.Process
+	k.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = cmd.Wait(); err != nil && err.Error() != "signal: killed" {
+		t.Fatalf("sync: %v\n%s%s", err, stdout, stderr)
+	}
+	return err != nil
+}
+
+// fromFiles returns the digest of a database of the fork that is synced from block files.
+func (k *coinKills) fromFiles(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "blk00000.dat"), append(k.made.File(), k.fork.File()...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := filepath.Join(dir, "db")
+	ask(t, nil, append([]string{"sync", "--db", db, "--source", "file://" + dir}, k.args...)...)
+	consistent(t, db)
+	return digestOf(t, db)
+}
