@@ -25,8 +25,10 @@ require (
 	github.com/getkin/kin-openapi v0.152.0
 	github.com/klauspost/compress v1.20.1
 	github.com/linxGnu/grocksdb v1.7.15
+	github.com/minio/blake2b-simd v0.0.0-20160723061019-3f5f724cb5b1
 	github.com/minio/minio-go/v7 v7.4.1
 	github.com/oapi-codegen/runtime v1.8.0
+	github.com/phoreproject/go-x11 v0.0.0-20190107235645-df0f52b15c3a
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rs/cors v1.11.1
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

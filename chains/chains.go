@@ -9,11 +9,13 @@ import (
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoincash"
 	"birthmark/chains/cardano"
+	"birthmark/chains/dash"
 	"birthmark/chains/digibyte"
 	"birthmark/chains/dogecoin"
 	"birthmark/chains/ergo"
 	"birthmark/chains/litecoin"
 	"birthmark/chains/tapyrus"
+	"birthmark/chains/zcash"
 	"birthmark/model"
 )
 
@@ -33,6 +35,8 @@ var registered = []registration{
 	of(litecoin.Spec),
 	of(dogecoin.Spec),
 	of(digibyte.Spec),
+	of(dash.Spec),
+	of(zcash.Spec),
 	of(tapyrus.Spec),
 }
 

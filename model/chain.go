@@ -20,13 +20,16 @@ type Traits struct {
 	ImpliedMints bool
 	// Unordered: an input can spend an output of a later transaction of its block.
 	Unordered bool
-	// Coinbase: a transaction without inputs is a coinbase.
+	// Coinbase: the first transaction of a block is a coinbase, if it has no inputs.
 	Coinbase bool
 	// OutputOffset: [Tx.FirstOutput] may differ from 0.
 	OutputOffset bool
 	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. The fee of a transaction that
 	// states none is unknown.
 	FeeOutputs bool
+	// Pool names what can receive value from inputs and provide value for outputs, such as "shielded pool"; empty:
+	// nothing can. Inputs minus outputs is then not the fee either: set FeeOutputs.
+	Pool string
 	// BlockVSize is the maximum of virtual bytes of a block that miners fill by fee rate; 0: they do not, or the maximum
 	// is not fixed.
 	BlockVSize int

@@ -40,15 +40,17 @@ func (v *visit) flow(a *query.TxAnswer) *charts.Flow {
 		right.Add(extra(fee, "fee", "fee"))
 	}
 	rest := new(big.Int).Sub(right.Sum, left.Sum)
+	pool := v.chain.Model.Traits().Pool
+	more, less := format.Difference(pool)
 	switch {
-	case len(a.Inputs) == 0 && a.BlockHash == "":
+	case len(a.Inputs) == 0 && a.BlockHash == "" && pool == "":
 		left.Add(extra(right.Sum, "other", "genesis"))
-	case len(a.Inputs) == 0:
+	case len(a.Inputs) == 0 && (a.Coinbase || pool == ""):
 		left.Add(extra(right.Sum, "other", "issued by the block"))
 	case rest.Sign() > 0:
-		left.Add(extra(rest, "other", "withdrawals or refunds"))
+		left.Add(extra(rest, "other", more))
 	case rest.Sign() < 0:
-		right.Add(extra(rest.Neg(rest), "other", "deposits"))
+		right.Add(extra(rest.Neg(rest), "other", less))
 	}
 	f.Draw(left, right)
 	return f

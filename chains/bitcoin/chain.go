@@ -48,7 +48,7 @@ func (c *chain) Traits() model.Traits {
 	return model.Traits{
 		Coinbase: true, Unit: c.net.Coin.Unit, BlockVSize: c.net.Coin.BlockVSize, Accent: c.net.Coin.Accent,
 		ImpliedBurns: c.net.Coin.Assets, ImpliedMints: c.net.Coin.Assets,
-		Unordered: c.net.Coin.Unordered,
+		Unordered: c.net.Coin.Unordered, Pool: c.net.Coin.Pool, FeeOutputs: c.net.Coin.Pool != "",
 	}
 }
 

@@ -89,9 +89,9 @@ func (c *chain) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byte,
 	switch {
 	case n.Limit == nil:
 	case n.Coin.Format.Work != nil: // the decoder has checked the work
-		err = h.CheckTarget(n.Limit)
+		err = n.Coin.Format.CheckTarget(h, n.Limit)
 	default:
-		err = h.CheckWork(b.Hash, n.Limit)
+		err = n.Coin.Format.CheckWork(h, b.Hash, n.Limit)
 	}
 	if err == nil && b.Height > 0 && n.Rules != nil {
 		var failed error

@@ -67,7 +67,7 @@ func (o *userIndexes) transaction(index int, s block.Span) {
 	o.tx = s
 	t := &o.env.Tx
 	t.Index, t.Coinbase, t.Size = index, index == 0, s.End-s.Start
-	t.Version = int(int32(binary.LittleEndian.Uint32(o.raw[s.Start:])))
+	t.Version = int(int32(o.net.Coin.Format.Version(binary.LittleEndian.Uint32(o.raw[s.Start:]))))
 	t.LockTime = int(binary.LittleEndian.Uint32(o.raw[s.Lock:]))
 	t.InputCount, _ = block.Count(o.raw, s.Body)
 	t.OutputCount, _ = block.Count(o.raw, s.Outputs)
@@ -145,7 +145,11 @@ func (o *userIndexes) fillTx(need indexexpr.Set) {
 			o.stripped = f(o.stripped[:0], o.raw, o.tx)
 			whole = o.stripped
 		}
-		if need.Has(bitTxHash) {
+		switch f := o.net.Coin.Format.TxHash; {
+		case !need.Has(bitTxHash):
+		case f != nil:
+			t.Hash = block.FormatHash(f(o.raw, o.tx))
+		default:
 			t.Hash = block.FormatHash(block.DoubleHash(whole))
 		}
 	}

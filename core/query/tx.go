@@ -61,7 +61,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 		for n, o := range inputs[from[0]:to[0]] {
 			a.Inputs = append(a.Inputs, InputAnswer{Index: n, Output: o})
 		}
-		a.Coinbase = q.Traits.Coinbase && len(a.Inputs) == 0 && !q.IsGenesis(pk)
+		a.Coinbase = q.Traits.Coinbase && len(a.Inputs) == 0 && a.Index == 0 && !q.IsGenesis(pk)
 		a.Fee = q.feeOf(io.Fees[i], inputs[from[0]:to[0]], a.Outputs)
 		if a.Mints, err = mints[i].answers(); err != nil {
 			return nil, err

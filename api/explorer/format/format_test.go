@@ -41,3 +41,9 @@ func TestFeeRatesAreReadable(t *testing.T) {
 		}
 	}
 }
+
+func TestDifference(t *testing.T) {
+	if more, less := Difference("shielded pools"); more != "from shielded pools" || less != "to shielded pools, or fee" {
+		t.Errorf("%q, %q", more, less)
+	}
+}

@@ -91,3 +91,12 @@ func Scaled(n *big.Int, u humanize.Unit) float64 {
 	f, _ := new(big.Rat).SetFrac(n, places).Float64()
 	return f
 }
+
+// Difference names the difference of a transaction's outputs and inputs: if outputs have more, and if they have less.
+// pool is the trait Pool of the chain.
+func Difference(pool string) (more, less string) {
+	if pool == "" {
+		return "withdrawals or refunds", "deposits"
+	}
+	return "from " + pool, "to " + pool + ", or fee"
+}

@@ -31,6 +31,7 @@ type Chain struct {
 	tip     model.Hash
 	coins   []coin // unspent
 	hog     *coin  // Litecoin's last output of the extension
+	pool    uint64 // value in Zcash's shielded pools
 	first   string // asset that was issued first
 	supply  map[string]*Supply
 	blocks  [][]byte
@@ -191,10 +192,11 @@ func (c *Chain) seal(txs [][]byte) (header, tail []byte) {
 	if c.coin.tail != nil {
 		tail = c.coin.tail(c, header)
 	}
-	check := c.net.Coin.Format.Work
+	format := c.net.Coin.Format
+	check := format.Work
 	for nonce := uint32(0); ; nonce++ {
 		h := block.Header(header)
-		if check != nil && check(header, tail) == nil || check == nil && h.Meets(h.Hash()) == nil {
+		if check != nil && check(header, tail) == nil || check == nil && h.Meets(format.HashOf(header)) == nil {
 			return header, tail
 		}
 		binary.LittleEndian.PutUint32(header[76:], nonce)
@@ -229,14 +231,25 @@ func (c *Chain) supplyUpTo(height model.HeightPk) uint64 {
 
 // transaction makes a transaction that spends some outputs.
 func (c *Chain) transaction() (tx []byte, made []coin, fee uint64) {
-	spent := c.take(1 + c.rng.IntN(3))
+	inputs := 1 + c.rng.IntN(3)
+	if c.coin.pool && c.rng.IntN(6) == 0 {
+		inputs = 0
+	}
+	spent := c.take(inputs)
 	total := uint64(0)
 	for _, s := range spent {
 		total += s.value
 	}
+	if c.coin.pool {
+		total = c.shield(total)
+	}
 	fee = min(total/100, c.rng.Uint64N(10_000))
 	var outputs []output
-	for left, n := total-fee, 1+c.rng.IntN(4); n > 0; n-- {
+	count := 1 + c.rng.IntN(4)
+	if c.coin.pool && c.rng.IntN(6) == 0 {
+		c.pool, count = c.pool+total-fee, 0
+	}
+	for left, n := total-fee, count; n > 0; n-- {
 		value := left
 		if n > 1 {
 			value = c.rng.Uint64N(left/2 + 1)
@@ -249,7 +262,7 @@ func (c *Chain) transaction() (tx []byte, made []coin, fee uint64) {
 		c.account(spent, outputs)
 	}
 	keep := len(outputs)
-	if c.rng.IntN(10) == 0 {
+	if keep > 0 && c.rng.IntN(10) == 0 {
 		outputs = append(outputs, output{0, append([]byte{block.OpReturn}, push(c.bytes(1+c.rng.IntN(60)))...), nil})
 	}
 	tx = c.serialize(2, spent, outputs, nil, nil)
@@ -317,6 +330,9 @@ func (c *Chain) serialize(version uint32, spent []coin, outputs []output, marker
 		body = append(block.AppendCompactSize(body, uint64(len(script))), script...)
 		c.counts.Outputs++
 		c.counts.Assets += len(o.held)
+	}
+	if c.coin.frame != nil {
+		return c.coin.frame(c, len(spent) > 0 && spent[0].tx == (model.Hash{}), body)
 	}
 	if witness {
 		marker, extension = []byte{0, 1}, witnesses

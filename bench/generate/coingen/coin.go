@@ -14,10 +14,12 @@ import (
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoincash"
+	"birthmark/chains/dash"
 	"birthmark/chains/digibyte"
 	"birthmark/chains/dogecoin"
 	"birthmark/chains/litecoin"
 	"birthmark/chains/tapyrus"
+	"birthmark/chains/zcash"
 )
 
 // Coin is a coin and the properties of its blocks that the generator needs.
@@ -34,6 +36,10 @@ type Coin struct {
 	last func(c *Chain) (tx, after []byte)
 	// order sorts the transactions of a block; nil: in the order in which they spend each other's outputs.
 	order func(c *Chain, txs [][]byte)
+	// frame makes a transaction of its inputs and outputs; nil: that of Bitcoin.
+	frame func(c *Chain, coinbase bool, body []byte) []byte
+	// pool: transactions move value to and from a pool, and need neither inputs nor outputs.
+	pool bool
 	// heightInCoinbase: the outpoint of a coinbase has the height as index.
 	heightInCoinbase bool
 	assets           *assets // nil: none
@@ -57,6 +63,13 @@ var Coins = []*Coin{
 		Spec: digibyte.Spec, Network: "regtest", Genesis: Genesis(DigiByteText, "", 8000, 1519460922, 4),
 	},
 	{
+		Spec: dash.Spec, Network: "regtest", Genesis: DashGenesis(1417713337, regtestBits, 1096447),
+		frame: special, last: quorumCommitment,
+	},
+	{
+		Spec: zcash.Spec, Network: "regtest", Genesis: unhex(zcashGenesis), header: equihashHeader, frame: shielded, pool: true,
+	},
+	{
 		Spec: tapyrus.Spec, Network: "dev", Genesis: unhex(tapyrusGenesis), header: signedHeader, heightInCoinbase: true,
 		assets: &assets{issue: issueColor, wrap: wrapColor, apart: true},
 	},
@@ -77,7 +90,7 @@ func (c *Coin) network() *params.Network {
 	return c.Spec.Networks[i]
 }
 
-// nintondo is the key that the first outputs of Litecoin and Dogecoin pay to.
+// nintondo is the key that the first outputs of Litecoin, Dogecoin and Dash pay to.
 const nintondo = "040184710fa689ad5023690c80f3a49c8f13f8d45b8c857fbcbc8bc4a8e4d3eb4b10f4d4604fa08dce601aaf0f470216fe1b51850b4acf21b179c45070ac7b03a9"
 
 // satoshi is the key that the first output of Bitcoin and Bitcoin Cash pays to.

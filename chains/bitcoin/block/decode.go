@@ -85,7 +85,7 @@ func (d *Decoder) Block(raw []byte, height model.HeightPk) (*model.Block, error)
 	arena := append(make([]byte, 0, s.header+s.values), raw[:s.header]...)
 	b := &model.Block{
 		Height: height,
-		Hash:   DoubleHash(raw[:s.header]),
+		Hash:   d.format.hash(raw[:s.header]),
 		Parent: h.Parent(),
 		Time:   int64(d.format.time(h)),
 		Size:   len(raw),
@@ -135,14 +135,12 @@ func (d *Decoder) measure(raw []byte) (sizes, error) {
 // measureTx checks the form of the transaction at this position of its block, -1: of none, and returns its flag.
 func (d *Decoder) measureTx(r *Reader, s *sizes, index int) (flag byte) {
 	f, first := d.format, index == 0
-	head := r.Take(4, "version")
-	flag = f.takeFlag(r)
+	version, flag, lock := f.takeFirst(r)
 	inputs := r.Count(minInputSize, "inputs")
 	if r.err != nil {
 		return
 	}
-	version := binary.LittleEndian.Uint32(head)
-	empty := inputs == 0 && f.Inputless != nil && f.Inputless(version)
+	empty := f.Inputless != nil && !first && f.Inputless(version)
 	switch {
 	case inputs > 0 || empty:
 	case index < 0 && flag&f.Flag != 0:
@@ -188,7 +186,7 @@ func (d *Decoder) measureTx(r *Reader, s *sizes, index int) (flag byte) {
 		s.values += d.emitter.MaxBytes(script)
 	}
 	s.outputs += outputs
-	f.takeRest(r, version, flag, inputs, index >= 0)
+	f.takeRest(r, version, flag, lock, inputs, index >= 0)
 	return flag
 }
 
@@ -270,10 +268,14 @@ func (d *Decoder) filler(raw []byte, s sizes) filler {
 func (f *filler) tx(tx *model.Tx, index, at, end int) {
 	raw, start, coinbase := f.raw, at, index == 0
 	at += 4
-	flag := byte(0)
+	flag, lock := byte(0), 0
 	if raw[at] == 0 && f.format.Witness {
 		flag = raw[at+1]
 		at += 2
+	}
+	if f.format.Prefix != nil {
+		size, offset := f.format.Prefix(binary.LittleEndian.Uint32(raw[start:]))
+		at, lock = at+size, offset
 	}
 	body := at
 
@@ -297,6 +299,9 @@ func (f *filler) tx(tx *model.Tx, index, at, end int) {
 	if f.format.Payload != nil {
 		s.Lock = SkipOutputs(raw, at)
 	}
+	if lock > 0 {
+		s.Lock = start + lock
+	}
 	f.emitter.Transaction(index, s)
 	count, at = Count(raw, at)
 	tx.Outputs, f.outputs = f.outputs[:count:count], f.outputs[count:]
@@ -316,6 +321,10 @@ func (f *filler) tx(tx *model.Tx, index, at, end int) {
 
 	// The id hashes the serialization without marker and witness (BIP 141).
 	whole := raw[start:end]
+	if f.format.TxHash != nil {
+		tx.Hash = f.format.TxHash(raw, s)
+		return
+	}
 	if f.format.AppendHashed != nil {
 		f.scratch = f.format.AppendHashed(f.scratch[:0], raw, s)
 		whole = f.scratch

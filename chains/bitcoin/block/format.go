@@ -1,6 +1,11 @@
 package block
 
-import "birthmark/model"
+import (
+	"encoding/binary"
+	"math/big"
+
+	"birthmark/model"
+)
 
 // Format is how a coin serializes blocks and transactions, and their limits. A function that is nil has the form of
 // Bitcoin.
@@ -11,9 +16,11 @@ type Format struct {
 
 	// Header reads the header, which is hashed as a whole.
 	Header func(r *Reader)
+	// Hash returns the hash of a header, which is that of its block.
+	Hash func(header []byte) model.Hash
 	// Tail reads what is between the header and the transactions, such as the proof of merged mining.
 	Tail func(r *Reader, header []byte)
-	// TimeAt and RootAt are the offsets of time and merkle root in the header; 0: 68 and 36.
+	// TimeAt and RootAt are the offsets of time and merkle root in the header; 0: 68 and 36. The target follows the time.
 	TimeAt, RootAt int
 	// Work checks the proof of work of a header and its tail, if it is not that the block hash meets the target.
 	Work func(header, tail []byte) error
@@ -23,15 +30,22 @@ type Format struct {
 	// If the last transaction of a block has it, more data follows that transaction.
 	Flag      byte
 	Extension func(r *Reader, confirmed bool)
-	// Payload reads what follows the lock time of a transaction with this version.
-	Payload func(r *Reader, version uint32)
-	// Inputless reports whether a transaction with this version can have no inputs and no outputs.
-	Inputless func(version uint32) bool
+	// VersionMask has the bits of the first field of a transaction that are its version; 0: all.
+	VersionMask uint32
+	// Prefix returns the size in bytes of what is between that field and the inputs, and the offset of the lock time in
+	// the transaction; 0: it follows the outputs.
+	Prefix func(first uint32) (size, lock int)
+	// Payload reads what follows the lock time or, if that precedes the inputs, the outputs.
+	Payload func(r *Reader, first uint32)
+	// Inputless reports whether a transaction with this first field can have no inputs, and no outputs.
+	Inputless func(first uint32) bool
 	// Coinbase reports whether an outpoint is that of a coinbase.
 	Coinbase func(outpoint []byte) bool
 	// AppendHashed appends the bytes whose hash is the id of a transaction, from its parts in raw. Transactions then
 	// have two hashes, and headers two merkle roots: that at offset 36 is of the hashes of all bytes.
 	AppendHashed func(to, raw []byte, s Span) []byte
+	// TxHash returns the id of a transaction from its parts in raw.
+	TxHash func(raw []byte, s Span) model.Hash
 
 	// Solve classifies a script as [Solve] does.
 	Solve func(script []byte) (Kind, []byte)
@@ -97,16 +111,37 @@ func (f *Format) HashOf(raw []byte) model.Hash {
 	if err != nil {
 		return model.Hash{}
 	}
-	return DoubleHash(raw[:size])
+	return f.hash(raw[:size])
+}
+
+func (f *Format) hash(header []byte) model.Hash {
+	if f.Hash != nil {
+		return f.Hash(header)
+	}
+	return DoubleHash(header)
+}
+
+// fromTime returns a header in which the time, and the target after it, have the offsets of Bitcoin's.
+func (f *Format) fromTime(h Header) Header {
+	if f.TimeAt == 0 {
+		return h
+	}
+	return h[f.TimeAt-timeAt:]
+}
+
+// Bits returns the compact target of a header.
+func (f *Format) Bits(h Header) uint32 { return f.fromTime(h).Bits() }
+
+// CheckTarget is [Header.CheckTarget] of a header in this format.
+func (f *Format) CheckTarget(h Header, limit *big.Int) error { return f.fromTime(h).CheckTarget(limit) }
+
+// CheckWork is [Header.CheckWork] of a header in this format.
+func (f *Format) CheckWork(h Header, hash model.Hash, limit *big.Int) error {
+	return f.fromTime(h).CheckWork(hash, limit)
 }
 
 // time returns the time of a header in Unix seconds.
-func (f *Format) time(h Header) uint32 {
-	if f.TimeAt == 0 {
-		return h.Time()
-	}
-	return Header(h[f.TimeAt-timeAt:]).Time()
-}
+func (f *Format) time(h Header) uint32 { return f.fromTime(h).Time() }
 
 // root returns the merkle root of the ids.
 func (f *Format) root(h Header) model.Hash {
@@ -159,18 +194,49 @@ func (f *Format) takeFlag(r *Reader) byte {
 
 const witnessFlag = 1
 
-// takeRest reads what follows the outputs of a transaction. It returns the offset of the lock time.
-func (f *Format) takeRest(r *Reader, version uint32, flag byte, inputs int, confirmed bool) (lock int) {
+// Version returns the version of a transaction from its first field.
+func (f *Format) Version(first uint32) uint32 {
+	if f.VersionMask == 0 {
+		return first
+	}
+	return first & f.VersionMask
+}
+
+// takeFirst reads the first field of a transaction, and what is between it and the inputs. lock is the offset of the
+// lock time if it has been read, else 0.
+func (f *Format) takeFirst(r *Reader) (first uint32, flag byte, lock int) {
+	start := r.at
+	field := r.Take(4, "version")
+	if field == nil {
+		return 0, 0, 0
+	}
+	first = binary.LittleEndian.Uint32(field)
+	if f.Prefix != nil {
+		size, at := f.Prefix(first)
+		r.Take(size, "fields before the inputs")
+		if at > 0 {
+			lock = start + at
+		}
+		return first, 0, lock
+	}
+	return first, f.takeFlag(r), 0
+}
+
+// takeRest reads what follows the outputs of a transaction. lock is the offset of the lock time if it precedes the
+// inputs. It returns the offset.
+func (f *Format) takeRest(r *Reader, first uint32, flag byte, lock, inputs int, confirmed bool) int {
 	if flag&witnessFlag != 0 {
 		takeWitness(r, inputs)
 	}
 	if flag&f.Flag != 0 {
 		f.Extension(r, confirmed)
 	}
-	lock = r.at
-	r.Take(4, "lock time")
-	if f.Payload != nil {
-		f.Payload(r, version)
+	if lock == 0 {
+		lock = r.at
+		r.Take(4, "lock time")
+	}
+	if f.Payload != nil && r.err == nil {
+		f.Payload(r, first)
 	}
 	return lock
 }

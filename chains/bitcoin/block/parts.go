@@ -23,7 +23,7 @@ func (f *Format) Parts(raw []byte) (*Parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Parts{Version: binary.LittleEndian.Uint32(raw[s.Start:]), LockTime: binary.LittleEndian.Uint32(raw[s.Lock:])}
+	p := &Parts{Version: f.Version(binary.LittleEndian.Uint32(raw[s.Start:])), LockTime: binary.LittleEndian.Uint32(raw[s.Lock:])}
 	inputs, at := Count(raw, s.Body)
 	for i := range inputs {
 		p.Coinbase = p.Coinbase || i == 0 && f.isCoinbase(raw[at:at+36])

@@ -55,6 +55,8 @@ func (f *Format) TxID(raw []byte) (model.Hash, error) {
 	switch {
 	case err != nil:
 		return model.Hash{}, err
+	case f.TxHash != nil:
+		return f.TxHash(raw, s), nil
 	case f.AppendHashed != nil:
 		return DoubleHash(f.AppendHashed(nil, raw, s)), nil
 	case !s.Marker:
@@ -104,15 +106,13 @@ func (f *Format) span(raw []byte) (Span, error) {
 // readTx reads a transaction and returns its parts.
 func (f *Format) readTx(r *Reader, confirmed bool) (s Span) {
 	s.Start = r.at
-	head := r.Take(4, "version")
-	flag := f.takeFlag(r)
+	version, flag, lock := f.takeFirst(r)
 	s.Marker, s.Witness = flag != 0, flag&witnessFlag != 0
 	s.Body = r.at
 	inputs := r.Count(minInputSize, "inputs")
 	if r.err != nil {
 		return s
 	}
-	version := binary.LittleEndian.Uint32(head)
 	if inputs == 0 && (f.Inputless == nil || !f.Inputless(version)) {
 		r.Fail("no inputs")
 	}
@@ -126,7 +126,7 @@ func (f *Format) readTx(r *Reader, confirmed bool) (s Span) {
 		r.Take(8, "value")
 		r.Take(r.Count(1, "bytes of script"), "script")
 	}
-	s.Lock = f.takeRest(r, version, flag, inputs, confirmed)
+	s.Lock = f.takeRest(r, version, flag, lock, inputs, confirmed)
 	s.End = r.at
 	return s
 }
@@ -140,8 +140,7 @@ func (f *Format) CoinbaseHeight(raw []byte) (uint64, bool) {
 	r := Reader{b: raw}
 	f.takeHeader(&r)
 	r.CompactSize()
-	r.Take(4, "version")
-	f.takeFlag(&r)
+	f.takeFirst(&r)
 	r.CompactSize()
 	r.Take(36, "outpoint")
 	script := r.Take(r.Count(1, "bytes of script"), "script")

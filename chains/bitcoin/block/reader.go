@@ -13,6 +13,10 @@ type Reader struct {
 	err error
 }
 
+// NewReader returns a reader of b.
+func NewReader(b []byte) *Reader { return &Reader{b: b} }
+
+// Left returns the number of bytes that are left.
 func (r *Reader) Left() int { return len(r.b) - r.at }
 
 func (r *Reader) Fail(format string, args ...any) {

@@ -18,7 +18,7 @@ const (
 
 	xorKeySize = 8
 	windowSize = 4 << 10
-	maxHeader  = 512 // bytes with the header of a coin with a longer one
+	maxHeader  = 2 << 10 // bytes with the header of a coin with a longer one
 )
 
 // record is a block in a block file.
@@ -94,10 +94,7 @@ func (r *recordReader) record(start int64, length uint32) (rec record, fault, er
 	if left := r.size - rec.offset; left < int64(length) {
 		return rec, fmt.Errorf("a record of %d bytes, but only %d are left", length, left), nil
 	}
-	head := block.HeaderSize
-	if format.Header != nil {
-		head = min(maxHeader, int(length))
-	}
+	head := min(r.mostHeader(), int(length))
 	raw, err := r.peek(rec.offset, head)
 	if err != nil {
 		return rec, nil, err
@@ -120,8 +117,8 @@ func (r *recordReader) record(start int64, length uint32) (rec record, fault, er
 	if err := r.checkWork(h, rec.hash); err != nil {
 		return rec, nil, r.errorf("bad_block", start, "%w", err)
 	}
-	if h.Bits() != r.lastBits {
-		r.lastBits, r.lastWork = h.Bits(), block.WorkOf(h.Bits())
+	if bits := format.Bits(h); bits != r.lastBits {
+		r.lastBits, r.lastWork = bits, block.WorkOf(bits)
 	}
 	rec.work = r.lastWork
 	return rec, nil, nil
@@ -130,10 +127,19 @@ func (r *recordReader) record(start int64, length uint32) (rec record, fault, er
 // checkWork checks the proof of work of a header. If it is not that of Bitcoin, the decoder checks it, which takes much
 // longer: here only the target is checked.
 func (r *recordReader) checkWork(h block.Header, hash model.Hash) error {
-	if r.net.Coin.Format.Work != nil {
-		return h.CheckTarget(r.net.Limit)
+	f := r.net.Coin.Format
+	if f.Work != nil {
+		return f.CheckTarget(h, r.net.Limit)
 	}
-	return h.CheckWork(hash, r.net.Limit)
+	return f.CheckWork(h, hash, r.net.Limit)
+}
+
+// mostHeader bounds the size of a header.
+func (r *recordReader) mostHeader() int {
+	if r.net.Coin.Format.Header != nil {
+		return maxHeader
+	}
+	return block.HeaderSize
 }
 
 // finish ends a scan at bytes that are not the start of a record.
@@ -157,8 +163,8 @@ func (r *recordReader) finish(s scan, start int64, head []byte) (scan, error) {
 // cutAt handles a truncated record at start. It is an error if another record follows. Otherwise the file ends there:
 // a node is writing to it, or crashed.
 func (r *recordReader) cutAt(s scan, start int64, fault error) (scan, error) {
-	const overlap = RecordHead + block.HeaderSize
-	for at := start + 1; at < r.size; at += windowSize - overlap {
+	overlap := RecordHead + r.mostHeader()
+	for at := start + 1; at < r.size; at += int64(windowSize - overlap) {
 		window, err := r.peek(at, windowSize)
 		if err != nil {
 			return s, err
@@ -170,7 +176,7 @@ func (r *recordReader) cutAt(s scan, start int64, fault error) (scan, error) {
 			}
 			i += next
 			h := block.Header(window[i+RecordHead:])
-			if r.net.Limit != nil && r.checkWork(h, h.Hash()) == nil {
+			if _, err := r.net.Coin.Format.HeaderSize(h); r.net.Limit != nil && err == nil && r.checkWork(h, r.net.Coin.Format.HashOf(h)) == nil {
 				return s, r.errorf("bad_block", start, "%w, but a block follows at offset %d: the file is damaged", fault, at+int64(i))
 			}
 		}

@@ -39,6 +39,9 @@ type Spec struct {
 	// Unordered: an input can spend an output of a later transaction of its block.
 	Unordered bool
 
+	// Pool names what can receive value from inputs and provide value for outputs: see [model.Traits].
+	Pool string
+
 	// Assets: outputs can have assets. A transaction issues what its outputs have in excess of its inputs, and burns
 	// what they lack.
 	Assets      bool

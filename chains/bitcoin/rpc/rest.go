@@ -126,14 +126,14 @@ func (n restNode) headers(ctx context.Context, from model.Hash, count int) ([]mo
 		if err != nil || len(headers) > most {
 			return nil, n.badResult("REST headers", fmt.Sprintf("%d bytes for %d headers", len(text), most))
 		}
-		if got := block.DoubleHash(headers[0]); got != from {
+		if got := n.format().HashOf(headers[0]); got != from {
 			return nil, n.badResult("REST headers", fmt.Sprintf("block %s, expected %s", block.FormatHash(got), block.FormatHash(from)))
 		}
 		for i, h := range headers[overlap:] {
 			if i+overlap > 0 && h.Parent() != from {
 				return nil, n.badResult("REST headers", fmt.Sprintf("a header that does not extend block %s", block.FormatHash(from)))
 			}
-			from = block.DoubleHash(h)
+			from = n.format().HashOf(h)
 			hashes = append(hashes, from)
 		}
 		if len(headers) < most {

@@ -29,7 +29,7 @@ func Of(c model.Chain, indexes []string, b *model.Block) (*Block, error) {
 		Time: b.Time, Size: b.Size, Header: header, Txs: make([]Tx, len(b.Txs)),
 	}
 	for i := range b.Txs {
-		a.Txs[i] = d.tx(&b.Txs[i])
+		a.Txs[i] = d.tx(i, &b.Txs[i])
 	}
 	return a, nil
 }
@@ -40,9 +40,9 @@ type decoder struct {
 	indexes  []model.Index
 }
 
-func (d *decoder) tx(t *model.Tx) Tx {
+func (d *decoder) tx(index int, t *model.Tx) Tx {
 	a := Tx{
-		Hash: d.c.FormatHash(t.Hash), Coinbase: d.coinbase && len(t.Inputs) == 0,
+		Hash: d.c.FormatHash(t.Hash), Coinbase: d.coinbase && index == 0 && len(t.Inputs) == 0,
 		Inputs: []Input{}, Outputs: []Output{},
 	}
 	if t.Fee.Stated {

@@ -1,0 +1,121 @@
+// Package zcash indexes the transparent part of Zcash. The parameters are those of zcashd (chainparams.cpp), the forms
+// of transactions those of the protocol specification and ZIP 225.
+//
+// The shielded parts of a transaction are skipped by their exact lengths. Value moves to and from their pools without
+// inputs and outputs, so that the sum of unspent outputs is the transparent supply, and inputs minus outputs is not the
+// fee, which is unknown. The hash of a header meets its target; the Equihash solution is not checked.
+package zcash
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+
+	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
+	"birthmark/model"
+)
+
+const (
+	coin         = 100_000_000
+	maxSupply    = 21_000_000 * coin
+	firstSubsidy = 125 * coin / 10 // at most: the first subsidies, and later ones, are lower
+)
+
+// Offsets in a header. The nonce of 32 bytes and the solution follow the target.
+const (
+	commitmentsAt = 68
+	timeAt        = 100
+	nonceAt       = timeAt + 8
+	solutionAt    = nonceAt + 32
+)
+
+// overwintered is the bit of the first field of transactions from version 3 on.
+const overwintered = 1 << 31
+
+var format = block.Format{
+	MaxSize: 2_000_000, MaxMoney: maxSupply, Solve: block.SolveLegacy, Header: header, TimeAt: timeAt,
+	VersionMask: overwintered - 1, Prefix: prefix, Payload: payload, TxHash: txHash,
+	Inputless: func(first uint32) bool { return first&^overwintered > 1 },
+}
+
+// Spec is the coin.
+var Spec = params.New(params.Spec{
+	Name: "zcash", Title: "Zcash", Pool: "shielded pools",
+	Unit:   model.Unit{Symbol: "ZEC", Decimals: 8, Smallest: "zatoshi"},
+	Accent: model.Accent{Light: "#7a5600", LightWash: "#faf0d4", Dark: "#f0c24f", DarkWash: "#33290f"},
+	Format: &format, Header: headerJSON,
+	Supply: func(_ *params.Network, height model.HeightPk) (uint64, bool) {
+		return min((uint64(height)+1)*firstSubsidy, maxSupply), true
+	},
+	Networks: []*params.Network{
+		{
+			Name: "mainnet", NodeChain: "main", RPCPort: "8232", Magic: [4]byte{0x24, 0xe9, 0x27, 0x64},
+			Genesis: params.Hash("00040fe8ec8471911baa1db1266ea15dd06b4a8a5c453883c000b031973dce08"),
+			Limit:   params.Target(0x1f07ffff),
+			KeyHash: []string{"\x1c\xb8"}, ScriptHash: []string{"\x1c\xbd"}, Addresses: "t1…, t3…",
+			Checkpoints: map[model.HeightPk]string{
+				2_500:     "00000006dc968f600be11a86cbfbf7feb61c7577f45caced2e82b6d261d19744",
+				347_500:   "0000000003761c0d0c3974b54bdb425613bbb1eaadd6e70b764de82f195ea243",
+				1_046_400: "00000000002038016f976744c369dce7419fca30e7171dfac703af5e5f7ad1d4",
+				1_687_104: "0000000000d723156d9b65ffcf4984da7a19675ed7e2f06d9e5d5188af087bf8",
+				3_000_000: "0000000000573729e4db33678233e5dc0cc721c9c09977c64dcaa3f6344de8e9",
+			},
+		},
+		{
+			Name: "testnet", NodeChain: "test", RPCPort: "18232", Magic: [4]byte{0xfa, 0x1a, 0xf9, 0xbf},
+			Genesis: params.Hash("05a60a92d99d85997cce3b87616c089f6124d7342af37106edc76126334a2c38"),
+			Limit:   params.Target(0x2007ffff),
+			KeyHash: []string{"\x1d\x25"}, ScriptHash: []string{"\x1c\xba"}, Addresses: "tm…, t2…",
+			Checkpoints: map[model.HeightPk]string{
+				38_000: "001e9a2d2e2892b88e9998cf7b079b41d59dd085423a921fe8386cecc42287b8",
+			},
+		},
+		{
+			Name: "regtest", RPCPort: "18232", Magic: [4]byte{0xaa, 0xe8, 0x3f, 0x5f},
+			Genesis: params.Hash("029f11d80ef9765602235e1bc9727e3eb6ba20839319f761fee920d63401e327"),
+			Limit:   params.Target(0x200f0f0f),
+			KeyHash: []string{"\x1d\x25"}, ScriptHash: []string{"\x1c\xba"}, Addresses: "tm…, t2…",
+		},
+	},
+})
+
+// New returns Zcash on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
+func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
+
+func header(r *block.Reader) {
+	r.Take(solutionAt, "header")
+	r.Take(r.Count(1, "bytes of the solution"), "solution")
+}
+
+// Header is the `header` object of a block's JSON.
+type Header struct {
+	Version     int32  `json:"version"`
+	MerkleRoot  string `json:"merkle_root"`
+	Commitments string `json:"block_commitments"` // before ZIP 244: the root of the Sapling tree
+	Bits        string `json:"bits"`              // the compact target, 8 hex digits
+	Nonce       string `json:"nonce"`
+	Solution    string `json:"solution"`
+}
+
+// People returns the fields that a page shows, as name and value, the most important first.
+func (h *Header) People() [][2]string {
+	return [][2]string{
+		{"bits", h.Bits}, {"nonce", h.Nonce}, {"version", fmt.Sprint(h.Version)},
+		{"merkle root", h.MerkleRoot}, {"block commitments", h.Commitments},
+	}
+}
+
+func headerJSON(raw []byte) (any, error) {
+	if size, err := format.HeaderSize(raw); err != nil || size != len(raw) {
+		return nil, fmt.Errorf("an invalid zcash header of %d bytes", len(raw))
+	}
+	_, at := block.Count(raw, solutionAt)
+	return &Header{
+		Version: block.Header(raw).Version(), MerkleRoot: block.FormatHash(block.Header(raw).MerkleRoot()),
+		Commitments: block.FormatHash(model.Hash(raw[commitmentsAt:])),
+		Bits:        fmt.Sprintf("%08x", binary.LittleEndian.Uint32(raw[timeAt+4:])),
+		Nonce:       block.FormatHash(model.Hash(raw[nonceAt:])), Solution: hex.EncodeToString(raw[at:]),
+	}, nil
+}

@@ -1,0 +1,79 @@
+package zcash_test
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"birthmark/bench/generate/coingen"
+	"birthmark/chains/chaintest"
+	"birthmark/chains/zcash"
+	"birthmark/internal/testnode/cointest"
+)
+
+// real are blocks of mainnet of every version of transactions, from the tests of Zebra (zebra-test, MIT licence). The
+// merkle root is that of the ids, so a wrong id is an error. From block 1,687,104 on transactions have version 5.
+var real = []cointest.Real{
+	{File: "mainnet-1", Hash: "0007bc227e1c57a4a70e237cad00e7b7ce565155ab49166bc57397a26d339283", Txs: 1},
+	{File: "mainnet-202", Hash: "0000178e7e991f6f4c787cab18325c6a9a2933cffd4d2d65f7e615dc79ecd46d", Txs: 1},
+	{File: "mainnet-396", Hash: "000000e869e3a0fa79858a51b4b1d09a6480dcdb37bae63653fcb11a718abf3f", Txs: 2},
+	{File: "mainnet-347501", Hash: "000000000a915a2d1d0d438469dfb0c9a7acaee2dd98e41e521e06a9d02458d3", Txs: 4},
+	{File: "mainnet-419202", Hash: "000000000259e0c1db3ae6e90142bb997185f3b359c70ad4e04c4afdc1293889", Txs: 4},
+	{File: "mainnet-434873", Hash: "00000000020081c4c720666cce3a674f355c562db7021be19fbaea4d1ffc1e82", Txs: 12},
+	{File: "mainnet-982681", Hash: "0000000000181c0dce4b753cfdf98a334c6a665e9cec2c40897d10c6877a767a", Txs: 3},
+	{File: "mainnet-1046400", Hash: "00000000002038016f976744c369dce7419fca30e7171dfac703af5e5f7ad1d4", Txs: 1},
+	{File: "mainnet-1687106", Hash: "00000000017d40c50ef7f27bd2e997ed5d1009a332e4fa85b9939652b8dd516b", Txs: 5},
+	{File: "mainnet-1687107", Hash: "00000000005a5e6f54c494b6317f3e800ce89a716584e62dcb35c2b3ace4b498", Txs: 6},
+	{File: "mainnet-1687113", Hash: "0000000001420e63d7476359ccba1b1a8ea0c7581a97c0a792f967fb8b3cbbb1", Txs: 10},
+	{File: "mainnet-1687121", Hash: "0000000000cf398eb1fbf9dd05b6ca4aead556b46d884428d3b7557ecd8739dd", Txs: 4},
+}
+
+func TestChain(t *testing.T) {
+	coin, _ := coingen.Find("zcash")
+	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", real)...))
+}
+
+func TestRealBlocks(t *testing.T) {
+	c, err := zcash.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cointest.Blocks(t, c, real)
+	versions := map[uint32]int{}
+	for _, b := range real {
+		for i := range b.Txs {
+			tx, err := zcash.Spec.Format.TxAt(b.Read(t), i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			versions[zcash.Spec.Format.Version(binary.LittleEndian.Uint32(tx))]++
+		}
+	}
+	if len(versions) != 5 {
+		t.Errorf("transactions of the versions %v, expected 1 to 5", versions)
+	}
+	b := cointest.Block(t, c, real[9].Read(t), real[9].Hash, real[9].Txs)
+	header, err := c.Header(b.Header)
+	if text, _ := json.Marshal(header); err != nil || !strings.Contains(string(text), `"version":4,"merkle_root"`) || b.Time != 1654019794 {
+		t.Errorf("%.300s, time %d, %v", text, b.Time, err)
+	}
+	// The founders' reward of block 1 pays to the first address in zcashd's chainparams.cpp.
+	reward := cointest.Block(t, c, real[0].Read(t), real[0].Hash, 1).Txs[0].Outputs[1]
+	if got := c.Indexes()[0].Format(reward.Keys[0].Value); got != "t3Vz22vK5z2LcKEdg16Yv4FFneEL1zg9ojd" || reward.Value != 12_500 {
+		t.Errorf("the founders' reward pays %d to %s", reward.Value, got)
+	}
+}
+
+// The addresses and scripts are those of the tests of Blockbook's Zcash parser.
+func TestAddresses(t *testing.T) {
+	c, err := zcash.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cointest.Addresses(t, c, map[string]string{
+		"t1Y4yL14ACHaAbjemkdpW7nYNHWnv1yQbDA": "76a9149bb8229741305d8316ba3ca6a8d20740ce33c24188ac",
+		"t1VmHTTwpEtwvojxodN2CSQqLYi1hzY3cAq": "76a914826f87806ddd4643730be99b41c98acc379e83db88ac",
+		"t1ecxMXpphUTRQXGLXnVhJ6ucqD3DZipddg": "76a914e395634b7684289285926d4c64db395b783720ec88ac",
+	})
+}
