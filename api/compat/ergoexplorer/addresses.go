@@ -154,12 +154,12 @@ func totalBalance(q *request, args []string) error {
 	if err := q.addHoldings(nanoErgs, ids, amounts); err != nil {
 		return err
 	}
-	fresh, err := q.freshOf(h)
+	unconfirmed, err := q.unconfirmedOf(h)
 	if err != nil {
 		return err
 	}
 	q.Add(`,"unconfirmed":`)
-	nanoErgs, ids, amounts = sum(fresh)
+	nanoErgs, ids, amounts = sum(unconfirmed)
 	if err := q.addHoldings(nanoErgs, ids, amounts); err != nil {
 		return err
 	}
@@ -167,8 +167,8 @@ func totalBalance(q *request, args []string) error {
 	return nil
 }
 
-// freshOf returns the unconfirmed boxes of a tree that no unconfirmed transaction spends.
-func (q *request) freshOf(h *boxes.Holder) ([]boxes.Box, error) {
+// unconfirmedOf returns the unconfirmed boxes of a tree that no unconfirmed transaction spends.
+func (q *request) unconfirmedOf(h *boxes.Holder) ([]boxes.Box, error) {
 	all, err := q.v.PendingBoxes(h.Index.Name, h.Value)
 	kept := all[:0]
 	for _, b := range all {
@@ -195,16 +195,16 @@ func batchInfo(q *request, _ []string) error {
 		if err != nil {
 			return err
 		}
-		waits := false
+		pending := false
 		for range q.v.PendingOf(h.Index.Name, h.Value) {
-			waits = true
+			pending = true
 			break
 		}
 		q.Comma(i)
 		q.Text(text)
 		q.Add(`:{"address":`)
 		q.Text(text)
-		q.Add(`,"hasUnconfirmedTxs":`, boolText(waits), `,"used":`, boolText(h.Birth != nil), `,"confirmedBalance":`)
+		q.Add(`,"hasUnconfirmedTxs":`, boolText(pending), `,"used":`, boolText(h.Birth != nil), `,"confirmedBalance":`)
 		nanoErgs, ids, amounts, err := q.holdings(h)
 		if err != nil {
 			return err

@@ -21,8 +21,8 @@ var boxEndpoints = []endpoint{
 	{http.MethodGet, "boxes/unspent/byErgoTreeTemplateHash/*", listed((*request).ofTemplate, true, oldest), false},
 	{http.MethodGet, "boxes/byTokenId/*", ofToken(false), false},
 	{http.MethodGet, "boxes/unspent/byTokenId/*", ofToken(true), false},
-	{http.MethodGet, "boxes/unspent/unconfirmed/byAddress/*", freshBoxes, true},
-	{http.MethodGet, "boxes/unspent/all/byAddress/*", everyBox, true},
+	{http.MethodGet, "boxes/unspent/unconfirmed/byAddress/*", unconfirmedBoxes, true},
+	{http.MethodGet, "boxes/unspent/all/byAddress/*", allUnspent, true},
 	{http.MethodPost, "boxes/search", search(false, false), false},
 	{http.MethodPost, "boxes/unspent/search", search(true, false), false},
 	{http.MethodPost, "boxes/unspent/search/union", search(true, true), false},
@@ -112,26 +112,26 @@ func ofToken(unspent bool) func(*request, []string) error {
 	}
 }
 
-func freshBoxes(q *request, args []string) error {
+func unconfirmedBoxes(q *request, args []string) error {
 	h, err := q.ofAddress(args[0])
 	if err != nil {
 		return err
 	}
-	fresh, err := q.freshOf(h)
+	unconfirmed, err := q.unconfirmedOf(h)
 	if err != nil {
 		return err
 	}
 	q.Add("[")
-	if err := q.addBoxItems(fresh, 0); err != nil {
+	if err := q.addBoxItems(unconfirmed, 0); err != nil {
 		return err
 	}
 	q.Add("]")
 	return nil
 }
 
-// everyBox lists the unspent boxes of an address, confirmed or not, without boxes that unconfirmed transactions spend.
+// allUnspent lists the unspent boxes of an address, confirmed or not, without boxes that unconfirmed transactions spend.
 // Unconfirmed boxes are the newest.
-func everyBox(q *request, args []string) error {
+func allUnspent(q *request, args []string) error {
 	p, err := q.page(maxItems)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func everyBox(q *request, args []string) error {
 	if err != nil {
 		return err
 	}
-	fresh, err := q.freshOf(h)
+	unconfirmed, err := q.unconfirmedOf(h)
 	if err != nil {
 		return err
 	}
@@ -159,15 +159,15 @@ func everyBox(q *request, args []string) error {
 		offset = min(offset, total)
 		n := min(limit, total-offset)
 		from := max(0, p.offset-total)
-		after = page2(fresh, from, limit-n)
+		after = window(unconfirmed, from, limit-n)
 		limit = n
 	} else {
-		newestFirst := make([]boxes.Box, 0, len(fresh))
-		for i := len(fresh) - 1; i >= 0; i-- {
-			newestFirst = append(newestFirst, fresh[i])
+		newestFirst := make([]boxes.Box, 0, len(unconfirmed))
+		for i := len(unconfirmed) - 1; i >= 0; i-- {
+			newestFirst = append(newestFirst, unconfirmed[i])
 		}
-		before = page2(newestFirst, offset, limit)
-		offset, limit = max(0, offset-len(fresh)), limit-len(before)
+		before = window(newestFirst, offset, limit)
+		offset, limit = max(0, offset-len(unconfirmed)), limit-len(before)
 	}
 	var pks []model.UtxoPk
 	if h.Birth != nil {
@@ -176,7 +176,7 @@ func everyBox(q *request, args []string) error {
 			return err
 		}
 	}
-	return q.paged(total+len(fresh), func() error {
+	return q.paged(total+len(unconfirmed), func() error {
 		if err := q.addBoxItems(before, 0); err != nil {
 			return err
 		}
@@ -187,8 +187,8 @@ func everyBox(q *request, args []string) error {
 	})
 }
 
-// page2 returns a window of boxes.
-func page2(all []boxes.Box, offset, limit int) []boxes.Box {
+// window returns the boxes from an offset on, at most limit.
+func window(all []boxes.Box, offset, limit int) []boxes.Box {
 	all = all[min(offset, len(all)):]
 	return all[:min(max(0, limit), len(all))]
 }
@@ -217,7 +217,7 @@ func (b *boxQuery) filter() (f filter, err error) {
 	for name, text := range b.Constants {
 		raw, err := hex.DecodeString(text)
 		n, errN := strconv.Atoi(name)
-		if err != nil || errN != nil || n < 0 {
+		if err != nil || errN != nil || n < 0 || strconv.Itoa(n) != name {
 			return f, bad("constant %q: expected its number and its bytes in hex", name)
 		}
 		f.constants[n] = raw

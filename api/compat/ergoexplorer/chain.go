@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/ratelimit"
@@ -18,72 +16,6 @@ var blockEndpoints = []endpoint{
 	{http.MethodGet, "blocks", blocks, false},
 	{http.MethodGet, "blocks/headers", headers, false},
 	{http.MethodGet, "blocks/*", block, false},
-}
-
-// blocks lists blocks: by height, or by another of their fields among the newest.
-func blocks(q *request, _ []string) error {
-	p, err := q.page(maxItems)
-	if err != nil {
-		return err
-	}
-	by, ok := blockFields[or(q.Query["sortBy"], "height")]
-	if !ok {
-		return bad("sortBy: expected height, timestamp, transactionscount, size, difficulty or minerreward")
-	}
-	tip := q.v.Height()
-	from, to := p.offset, min(p.offset+p.limit, tip)
-	all := make([]*boxes.Block, 0, p.limit)
-	for i := from; i < to; i++ {
-		h := tip - i
-		if p.ascending {
-			h = i + 1
-		}
-		b, err := q.v.Block(model.HeightPk(h))
-		if err != nil {
-			return err
-		}
-		all = append(all, b)
-	}
-	if by != nil { // only the blocks of the page are sorted, because no index has the blocks in such an order
-		slices.SortStableFunc(all, func(a, b *boxes.Block) int {
-			if p.ascending {
-				return by(q, a, b)
-			}
-			return by(q, b, a)
-		})
-	}
-	return q.paged(tip, func() error {
-		for i, b := range all {
-			q.Comma(i)
-			if err := q.addBlockInfo(b); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return strings.ToLower(text)
-}
-
-// blockFields are the orders of blocks; nil: that of the chain.
-var blockFields = map[string]func(q *request, a, b *boxes.Block) int{
-	"height":            nil,
-	"timestamp":         nil,
-	"transactionscount": func(_ *request, a, b *boxes.Block) int { return cmp.Compare(a.TxCount, b.TxCount) },
-	"size":              func(_ *request, a, b *boxes.Block) int { return cmp.Compare(a.Size, b.Size) },
-	"difficulty": func(_ *request, a, b *boxes.Block) int {
-		return a.Header.Difficulty().Cmp(b.Header.Difficulty())
-	},
-	"minerreward": func(q *request, a, b *boxes.Block) int {
-		x, _ := q.v.Reward(a) // an error shows when the block is written
-		y, _ := q.v.Reward(b)
-		return cmp.Compare(x, y)
-	},
 }
 
 func headers(q *request, _ []string) error {

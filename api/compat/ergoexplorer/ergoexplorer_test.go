@@ -1,6 +1,7 @@
 package ergoexplorer_test
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -337,6 +340,47 @@ func TestForks(t *testing.T) {
 	w.Naive = w.Settled(t)
 	w.verify(t, rng, min(300, testrun.Rounds(t, 30)))
 	w.askTokens(t)
+	w.askSorted(t, rng)
+}
+
+// askSorted compares pages of blocks in the order of each field with the model.
+func (w *world) askSorted(t *testing.T, rng *rand.Rand) {
+	t.Helper()
+	number := func(v any) uint64 {
+		n, err := strconv.ParseUint(fmt.Sprint(v), 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for by, value := range map[string]func(*Block) uint64{
+		"height":            func(b *Block) uint64 { return uint64(b.Height) },
+		"timestamp":         func(b *Block) uint64 { return uint64(b.Timestamp) },
+		"transactionsCount": func(b *Block) uint64 { return uint64(len(b.Txs)) },
+		"size":              func(b *Block) uint64 { return number(b.JSON["size"]) },
+		"difficulty":        func(b *Block) uint64 { return number(b.Header["difficulty"]) },
+	} {
+		blocks := slices.Clone(w.Blocks)
+		slices.SortStableFunc(blocks, func(a, b *Block) int { return cmp.Compare(value(a), value(b)) })
+		for _, direction := range []string{"asc", "desc"} {
+			offset, limit := rng.IntN(len(blocks)), 1+rng.IntN(len(blocks))
+			a := Ask(t, w, fmt.Sprintf("%s/api/v1/blocks?sortBy=%s&sortDirection=%s&offset=%d&limit=%d", path, by, direction, offset, limit), "")
+			var got struct {
+				Items []struct{ Height int }
+				Total int
+			}
+			want := Page(blocks, offset, limit)
+			if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Total != len(blocks) || len(got.Items) != len(want) {
+				t.Fatalf("blocks by %s: %d %v %.300s", by, a.Status, err, a.Body)
+			}
+			for i := range want {
+				if got.Items[i].Height != want[i].Height {
+					t.Errorf("block %d by %s %s has the height %d, expected %d", offset+i, by, direction, got.Items[i].Height, want[i].Height)
+				}
+			}
+			slices.Reverse(blocks)
+		}
+	}
 }
 
 // askTokens compares the lists of tokens with the model.
@@ -386,26 +430,44 @@ func TestErrors(t *testing.T) {
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 3)...)
 	zero := strings.Repeat("00", 32)
+	search := func(kind, name string) string {
+		return fmt.Sprintf(`{"ergoTreeTemplateHash":%q,%q:{%q:"00"}}`, zero, kind, name)
+	}
 	for _, c := range []struct {
 		path   string
 		status int
 		says   string
+		body   string
 	}{
-		{"/tokens/listGenuine", 501, `{"status":501,"reason":"Not implemented: the list of genuine`},
-		{"/boxes/" + zero, 404, `{"status":404,"reason":"Not found: box ` + zero},
-		{"/boxes/zz", 400, `{"status":400,"reason":"Bad request: \"zz\" is not an id`},
-		{"/blocks?limit=501", 400, "expected 1 to 500"},
-		{"/blocks?limit=-1", 400, "limit: expected a number"},
-		{"/addresses/xyz/transactions", 400, "invalid address"},
-		{"/boxes/unspent/stream?minHeight=1", 400, "maxHeight is missing"},
-		{"/boxes/byTokenId/" + zero + "?limit=101", 400, "expected 1 to 100"},
-		{"/nowhere", 404, "Not found"},
-		{"/tokens/search?query=ab", 400, "at least 3"},
-		{"/networkState", 200, `"height":3`},
-		{"/networkStats", 200, "uniqueAddressesNum"},
-		{"/info", 200, `"supply":225000000000`},
+		{"/boxes/search", 200, `{"items":[],"total":0}`, search("registers", "R4")},
+		{"/boxes/search", 400, `register \"R+4\": expected R4 to R9`, search("registers", "R+4")},
+		{"/boxes/search", 400, `register \"R04\": expected R4 to R9`, search("registers", "R04")},
+		{"/boxes/search", 400, `register \"R3\": expected R4 to R9`, search("registers", "R3")},
+		{"/boxes/search", 400, `register \"R10\": expected R4 to R9`, search("registers", "R10")},
+		{"/boxes/search", 400, `register \"r4\": expected R4 to R9`, search("registers", "r4")},
+		{"/boxes/search", 200, `{"items":[],"total":0}`, search("constants", "10")},
+		{"/boxes/search", 400, `constant \"+1\": expected its number`, search("constants", "+1")},
+		{"/boxes/search", 400, `constant \"01\": expected its number`, search("constants", "01")},
+		{"/boxes/search", 400, "the body: ", "{"},
+		{"/boxes/search", 400, "is not an id", "{}"},
+		{"/blocks?sortBy=minerReward", 501, "Not implemented: blocks have no stored order by minerReward", ""},
+		{"/blocks?sortBy=color", 400, "sortBy: expected height", ""},
+		{"/blocks?sortBy=size&offset=9990&limit=20", 400, "only the first 10000 blocks", ""},
+		{"/tokens/listGenuine", 501, `{"status":501,"reason":"Not implemented: the list of genuine`, ""},
+		{"/boxes/" + zero, 404, `{"status":404,"reason":"Not found: box ` + zero, ""},
+		{"/boxes/zz", 400, `{"status":400,"reason":"Bad request: \"zz\" is not an id`, ""},
+		{"/blocks?limit=501", 400, "expected 1 to 500", ""},
+		{"/blocks?limit=-1", 400, "limit: expected a number", ""},
+		{"/addresses/xyz/transactions", 400, "invalid address", ""},
+		{"/boxes/unspent/stream?minHeight=1", 400, "maxHeight is missing", ""},
+		{"/boxes/byTokenId/" + zero + "?limit=101", 400, "expected 1 to 100", ""},
+		{"/nowhere", 404, "Not found", ""},
+		{"/tokens/search?query=ab", 400, "at least 3", ""},
+		{"/networkState", 200, `"height":3`, ""},
+		{"/networkStats", 200, "uniqueAddressesNum", ""},
+		{"/info", 200, `"supply":225000000000`, ""},
 	} {
-		if a := Ask(t, w, path+"/api/v1"+c.path, ""); a.Status != c.status || !strings.Contains(a.Body, c.says) {
+		if a := Ask(t, w, path+"/api/v1"+c.path, c.body); a.Status != c.status || !strings.Contains(a.Body, c.says) {
 			t.Errorf("%s: %d %s, expected %d with %s", c.path, a.Status, a.Body, c.status, c.says)
 		}
 	}

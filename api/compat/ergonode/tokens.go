@@ -134,36 +134,36 @@ func balance(q *request, args []string) error {
 	if err != nil {
 		return err
 	}
-	var sure []holding
+	var confirmedHoldings []holding
 	for i := range held {
 		id, _ := boxes.ParseID(held[i].ID)
-		sure = append(sure, holding{id, held[i].Amount})
+		confirmedHoldings = append(confirmedHoldings, holding{id, held[i].Amount})
 	}
-	added, err := q.v.PendingBoxes(h.Index.Name, h.Value)
+	created, err := q.v.PendingBoxes(h.Index.Name, h.Value)
 	if err != nil {
 		return err
 	}
 	var value uint64
-	var maybe []holding
+	var unconfirmedHoldings []holding
 	at := map[sigma.ID]int{}
-	for i := range added {
-		value += added[i].Box().Value
-		for _, token := range added[i].Box().Tokens {
+	for i := range created {
+		value += created[i].Box().Value
+		for _, token := range created[i].Box().Tokens {
 			n, known := at[token.ID]
 			if !known {
-				n = len(maybe)
+				n = len(unconfirmedHoldings)
 				at[token.ID] = n
-				maybe = append(maybe, holding{id: token.ID})
+				unconfirmedHoldings = append(unconfirmedHoldings, holding{id: token.ID})
 			}
-			maybe[n].amount += token.Amount
+			unconfirmedHoldings[n].amount += token.Amount
 		}
 	}
 	q.Add(`{"confirmed":`)
-	if err := q.addHoldings(t.Value, sure); err != nil {
+	if err := q.addHoldings(t.Value, confirmedHoldings); err != nil {
 		return err
 	}
 	q.Add(`,"unconfirmed":`)
-	if err := q.addHoldings(value, maybe); err != nil {
+	if err := q.addHoldings(value, unconfirmedHoldings); err != nil {
 		return err
 	}
 	q.Add("}")
