@@ -6,6 +6,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -135,4 +136,40 @@ func (v *View) EachID(from, to model.HeightPk, visit func(model.Hash)) error {
 		visit(row.Hash)
 		return nil
 	})
+}
+
+// BlocksBy returns a window of the blocks in the order of a field, by their heights. Blocks with the same value are in
+// the order of the chain, or the opposite one if the window is descending. It reads the rows of all blocks, and holds
+// those of the window and before it in memory.
+func (v *View) BlocksBy(field func(*schema.BlockRow) (uint64, error), ascending bool, offset, limit int) ([]model.HeightPk, error) {
+	type entry struct {
+		value  uint64
+		height model.HeightPk
+	}
+	first := setops.Top[entry]{Limit: offset + limit, Before: func(a, b entry) bool {
+		if !ascending {
+			a, b = b, a
+		}
+		return a.value < b.value || a.value == b.value && a.height < b.height
+	}}
+	err := v.Q.EachBlock(firstHeight, v.Tip.Height+1, func(h model.HeightPk, row *schema.BlockRow) error {
+		value, err := field(row)
+		if err != nil {
+			return err
+		}
+		first.Offer(entry{value, h})
+		if h%4096 == 0 {
+			return v.Q.Ctx.Err()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries := first.Sorted()
+	var heights []model.HeightPk
+	for _, e := range entries[min(offset, len(entries)):] {
+		heights = append(heights, e.height)
+	}
+	return heights, nil
 }

@@ -31,6 +31,18 @@ func (b *Box) Height() int {
 	return int(b.Block.Height)
 }
 
+// HeaderOf returns the id of the block of a box. The genesis has the parent of block 1.
+func (v *View) HeaderOf(b *Box) (model.Hash, error) {
+	if b.Block != nil {
+		return b.Block.ID, nil
+	}
+	first, err := v.Block(firstHeight)
+	if err != nil {
+		return model.Hash{}, err
+	}
+	return model.Hash(first.Header.Parent), nil
+}
+
 // Spend is the input that spends a box.
 type Spend struct {
 	Tx    *Tx

@@ -30,7 +30,7 @@ func (a *Answer) AddBox(b *Box) {
 	a.Add(`,"additionalRegisters":{`)
 	for i, raw := range box.Registers {
 		a.Comma(i)
-		a.Add(`"R`, strconv.Itoa(firstRegister+i), `":`)
+		a.Add(`"R`, strconv.Itoa(FirstRegister+i), `":`)
 		a.Hex(raw)
 	}
 	a.Add(`},"transactionId":`)
@@ -39,8 +39,8 @@ func (a *Answer) AddBox(b *Box) {
 	a.Int(b.Pos)
 }
 
-// firstRegister is the number of the first additional register.
-const firstRegister = 4
+// FirstRegister is the number of the first additional register.
+const FirstRegister = 4
 
 // AddInput appends an input as the node writes it in transactions, without the closing brace.
 func (a *Answer) AddInput(in *sigma.Input) {
@@ -145,12 +145,17 @@ var generator = [sigma.PointSize]byte{
 	0x02, 0x9b, 0xfc, 0xdb, 0x2d, 0xce, 0x28, 0xd9, 0x59, 0xf2, 0x81, 0x5b, 0x16, 0xf8, 0x17, 0x98,
 }
 
+// OneTimeKey returns the field w of the solution of a header.
+func OneTimeKey(h *sigma.Header) [sigma.PointSize]byte {
+	if h.Version > 1 {
+		return generator
+	}
+	return h.W
+}
+
 // AddSolution appends the solution of a header.
 func (a *Answer) AddSolution(h *sigma.Header) {
-	w := h.W
-	if h.Version > 1 {
-		w = generator
-	}
+	w := OneTimeKey(h)
 	a.Add(`{"pk":`)
 	a.Hex(h.MinerKey[:])
 	a.Add(`,"w":`)

@@ -1,6 +1,7 @@
 package boxes
 
 import (
+	"math"
 	"slices"
 
 	"birthmark/core/query/setops"
@@ -108,19 +109,27 @@ func (v *View) unspent(pks []model.UtxoPk) (kept []model.UtxoPk, err error) {
 	return kept, err
 }
 
-// WithoutPendingSpends leaves out the boxes that unconfirmed transactions spend.
-func (v *View) WithoutPendingSpends(l *List) *List {
-	if v.pool == nil || v.pool.Count() == 0 {
-		return l
-	}
+// Where keeps the items of a list that keep returns.
+func (l *List) Where(keep func([]model.UtxoPk) ([]model.UtxoPk, error)) *List {
 	before := l.filter
-	l.key.kind = 0 // the list changes with the mempool
+	l.key.kind = 0 // places of another list with the same key would be wrong
 	l.filter = func(pks []model.UtxoPk) (kept []model.UtxoPk, err error) {
 		if before != nil {
 			if pks, err = before(pks); err != nil {
 				return nil, err
 			}
 		}
+		return keep(pks)
+	}
+	return l
+}
+
+// WithoutPendingSpends leaves out the boxes that unconfirmed transactions spend.
+func (v *View) WithoutPendingSpends(l *List) *List {
+	if v.pool == nil || v.pool.Count() == 0 {
+		return l
+	}
+	return l.Where(func(pks []model.UtxoPk) (kept []model.UtxoPk, err error) {
 		spent, err := v.pendingSpent(pks)
 		for i, pk := range pks {
 			if err == nil && !spent[i] {
@@ -128,8 +137,26 @@ func (v *View) WithoutPendingSpends(l *List) *List {
 			}
 		}
 		return kept, err
+	})
+}
+
+// Union returns the boxes of any of several lists of values of indexes, which have the same order.
+func Union(lists []*List) *List {
+	if len(lists) == 1 {
+		return lists[0]
 	}
-	return l
+	descending := lists[0].key.descending
+	return &List{first: lists[0].first, scan: func(s setops.Span) setops.Outputs {
+		var all setops.Union
+		for _, l := range lists {
+			scan := func(s setops.Span, _ bool) setops.Outputs { return l.scan(s) }
+			all = append(all, &setops.ScanStream{
+				Scan: scan, Span: s, Descending: descending, Budget: &setops.Budget{Left: math.MaxInt},
+			})
+		}
+		var cut *model.UtxoPk // remains nil: no budget is used up
+		return setops.Merged(all, descending, &cut)
+	}}
 }
 
 // Within restricts a list to a span.

@@ -3,7 +3,6 @@ package ergoexplorer
 import (
 	"cmp"
 	"net/http"
-	"slices"
 	"strings"
 
 	"birthmark/api/ratelimit"
@@ -81,8 +80,8 @@ func (q *request) byHeight(p page) (heights []model.HeightPk) {
 // maxSorted is the number of blocks up to which a page by another field than the height can extend.
 const maxSorted = 10_000
 
-// byField returns the heights of a page of blocks in the order of a field. Blocks with the same value are in the order
-// of the chain, or the opposite one. No index has the blocks in such an order, so it reads all of them.
+// byField returns the heights of a page of blocks in the order of a field. No index has the blocks in such an
+// order, so all of them are read.
 func (q *request) byField(p page, field func(*schema.BlockRow) (uint64, error)) ([]model.HeightPk, error) {
 	most := p.offset + p.limit
 	if most > maxSorted {
@@ -93,40 +92,5 @@ func (q *request) byField(p page, field func(*schema.BlockRow) (uint64, error)) 
 		return nil, err
 	}
 	defer release()
-	type entry struct {
-		value  uint64
-		height model.HeightPk
-	}
-	var first []entry // the first ones of the order among the blocks that were read, and some more
-	shorten := func() {
-		slices.SortFunc(first, func(a, b entry) int {
-			if !p.ascending {
-				a, b = b, a
-			}
-			return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.height, b.height))
-		})
-		first = first[:min(most, len(first))]
-	}
-	err = q.v.Q.EachBlock(1, q.v.Tip.Height+1, func(h model.HeightPk, row *schema.BlockRow) error {
-		value, err := field(row)
-		if err != nil {
-			return err
-		}
-		if first = append(first, entry{value, h}); len(first) >= 2*maxSorted {
-			shorten()
-		}
-		if h%4096 == 0 {
-			return q.Ctx.Err()
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	shorten()
-	var heights []model.HeightPk
-	for _, e := range first[min(p.offset, len(first)):] {
-		heights = append(heights, e.height)
-	}
-	return heights, nil
+	return q.v.BlocksBy(field, p.ascending, p.offset, p.limit)
 }

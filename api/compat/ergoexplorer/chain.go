@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/ratelimit"
@@ -35,7 +34,7 @@ func headers(q *request, _ []string) error {
 				return err
 			}
 			q.Comma(i - p.offset)
-			q.addPlainHeader(b)
+			q.addHeader(b)
 		}
 		return nil
 	})
@@ -54,73 +53,7 @@ func block(q *request, args []string) error {
 	if b == nil {
 		return absent("block %s", args[0])
 	}
-	return q.addSummary(b)
-}
-
-// addSummary writes a block with its transactions, its extension and its proofs, which only the node has, and the ids
-// of the blocks beside it.
-func (q *request) addSummary(b *boxes.Block) error {
-	pks, err := b.TxPks()
-	if err != nil {
-		return err
-	}
-	q.Add(`{"block":{"header":`)
-	q.addPlainHeader(b)
-	q.Add(`,"blockTransactions":[`)
-	if err := q.addTxs(pks, nil); err != nil {
-		return err
-	}
-	extension, proofs := q.sections(b)
-	q.Add(`],"extension":`)
-	q.Out = append(q.Out, extension...)
-	q.Add(`,"adProofs":`)
-	q.Out = append(q.Out, proofs...)
-	q.Add(`},"references":{"previousId":`)
-	q.ID(b.Header.Parent)
-	q.Add(`,"nextId":`)
-	if int(b.Height) == q.v.Height() {
-		q.Add("null}}")
-		return nil
-	}
-	next, err := q.v.Block(b.Height + 1)
-	if err != nil {
-		return err
-	}
-	q.Hex(next.ID[:])
-	q.Add("}}")
-	return nil
-}
-
-// sections returns the extension and the proofs of a block as the node has them; without a node an extension without
-// fields, and null.
-func (q *request) sections(b *boxes.Block) (extension, proofs []byte) {
-	var full struct {
-		Extension struct {
-			Digest string
-			Fields [][2]string
-		}
-		ADProofs *struct{ ProofBytes string }
-	}
-	if node := q.Chain.Node(); node != nil {
-		if a, err := node.Ask(q.Ctx, []string{"blocks", b.ID.String()}, nil, nil); err == nil && a.Status == http.StatusOK {
-			_ = json.Unmarshal(a.Body, &full) // as without a node if this fails
-		}
-	}
-	fields := map[string]string{}
-	for _, f := range full.Extension.Fields {
-		fields[f[0]] = f[1]
-	}
-	extension, err := json.Marshal(map[string]any{
-		"headerId": b.ID.String(), "digest": model.Hash(b.Header.ExtensionRoot).String(), "fields": fields,
-	})
-	if err != nil {
-		panic(err) // impossible: they are strings
-	}
-	proofs = []byte("null")
-	if full.ADProofs != nil {
-		proofs = strconv.AppendQuote(nil, full.ADProofs.ProofBytes)
-	}
-	return extension, proofs
+	return q.addFullBlock(b)
 }
 
 var txEndpoints = []endpoint{

@@ -1,7 +1,6 @@
 package ergoexplorer_test
 
 import (
-	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"reflect"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -199,19 +196,26 @@ func (w *world) askBlock(t *testing.T, b *Block) {
 	a := Ask(t, w, path+"/api/v1/blocks/"+b.ID, "")
 	var got struct {
 		Block struct {
-			Header struct {
-				ID     string
-				Height int
-			}
-			BlockTransactions []struct{ ID string }
+			Header, BlockTransactions json.RawMessage
+			Extension                 struct{ HeaderID string }
 		}
 		References struct{ PreviousID, NextID *string }
 	}
-	if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Block.Header.ID != b.ID || got.Block.Header.Height != b.Height ||
-		len(got.Block.BlockTransactions) != len(b.Txs) || *got.References.PreviousID != b.Parent ||
-		(got.References.NextID == nil) != (b.Height == w.Tip()) {
+	if err := json.Unmarshal([]byte(a.Body), &got); err != nil || *got.References.PreviousID != b.Parent ||
+		(got.References.NextID == nil) != (b.Height == w.Tip()) || got.Block.Extension.HeaderID != b.ID {
 		t.Errorf("block %s: %v %.500s", b.ID, err, a.Body)
 	}
+	summary := w.summary(b)
+	raw, err := json.Marshal(summary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents, err := json.Marshal(map[string]any{"header": got.Block.Header, "blockTransactions": got.Block.BlockTransactions})
+	if err != nil || !reflect.DeepEqual(essence(Parse(contents)), essence(Parse(raw))) {
+		t.Errorf("block %s: %v\n got %.900s\nwant %.900s", b.ID, err, contents, raw)
+	}
+	w.same(t, fmt.Sprintf("/blocks/stream/summary?minGix=%d&limit=1", b.Height-1), "", []any{summary})
+	w.same(t, fmt.Sprintf("/blocks/headers?offset=%d&limit=1", w.Tip()-b.Height), "", paged([]any{w.header(b)}, w.Tip()))
 	a = Ask(t, w, fmt.Sprintf("%s/api/v1/blocks?offset=%d&limit=1", path, w.Tip()-b.Height), "")
 	var page struct {
 		Items []struct {
@@ -222,7 +226,7 @@ func (w *world) askBlock(t *testing.T, b *Block) {
 		}
 		Total int
 	}
-	err := json.Unmarshal([]byte(a.Body), &page)
+	err = json.Unmarshal([]byte(a.Body), &page)
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != b.ID || page.Items[0].TransactionsCount != len(b.Txs) ||
 		page.Items[0].Epoch != b.Height/1024 || page.Total != w.Tip() {
 		t.Errorf("blocks: %v %.500s", err, a.Body)
@@ -341,88 +345,6 @@ func TestForks(t *testing.T) {
 	w.verify(t, rng, min(300, testrun.Rounds(t, 30)))
 	w.askTokens(t)
 	w.askSorted(t, rng)
-}
-
-// askSorted compares pages of blocks in the order of each field with the model.
-func (w *world) askSorted(t *testing.T, rng *rand.Rand) {
-	t.Helper()
-	number := func(v any) uint64 {
-		n, err := strconv.ParseUint(fmt.Sprint(v), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	for by, value := range map[string]func(*Block) uint64{
-		"height":            func(b *Block) uint64 { return uint64(b.Height) },
-		"timestamp":         func(b *Block) uint64 { return uint64(b.Timestamp) },
-		"transactionsCount": func(b *Block) uint64 { return uint64(len(b.Txs)) },
-		"size":              func(b *Block) uint64 { return number(b.JSON["size"]) },
-		"difficulty":        func(b *Block) uint64 { return number(b.Header["difficulty"]) },
-	} {
-		blocks := slices.Clone(w.Blocks)
-		slices.SortStableFunc(blocks, func(a, b *Block) int { return cmp.Compare(value(a), value(b)) })
-		for _, direction := range []string{"asc", "desc"} {
-			offset, limit := rng.IntN(len(blocks)), 1+rng.IntN(len(blocks))
-			a := Ask(t, w, fmt.Sprintf("%s/api/v1/blocks?sortBy=%s&sortDirection=%s&offset=%d&limit=%d", path, by, direction, offset, limit), "")
-			var got struct {
-				Items []struct{ Height int }
-				Total int
-			}
-			want := Page(blocks, offset, limit)
-			if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Total != len(blocks) || len(got.Items) != len(want) {
-				t.Fatalf("blocks by %s: %d %v %.300s", by, a.Status, err, a.Body)
-			}
-			for i := range want {
-				if got.Items[i].Height != want[i].Height {
-					t.Errorf("block %d by %s %s has the height %d, expected %d", offset+i, by, direction, got.Items[i].Height, want[i].Height)
-				}
-			}
-			slices.Reverse(blocks)
-		}
-	}
-}
-
-// askTokens compares the lists of tokens with the model.
-func (w *world) askTokens(t *testing.T) {
-	t.Helper()
-	minted := map[string]*Box{}
-	var order []string
-	for _, b := range w.Boxes {
-		for _, x := range b.Tokens {
-			if x.Amount > 0 && minted[x.ID] == nil {
-				minted[x.ID] = b
-				order = append(order, x.ID)
-			}
-		}
-	}
-	for offset := 0; offset < len(order); offset += 200 {
-		a := Ask(t, w, fmt.Sprintf("%s/api/v1/tokens?limit=200&sortDirection=asc&offset=%d", path, offset), "")
-		var got struct {
-			Items []struct {
-				ID, BoxID  string
-				Name, Type *string
-			}
-			Total int
-		}
-		want := Page(order, offset, 200)
-		if err := json.Unmarshal([]byte(a.Body), &got); err != nil || got.Total != len(order) || len(got.Items) != len(want) {
-			t.Fatalf("tokens: %d of %d, expected %d of %d: %.300s", len(got.Items), got.Total, len(want), len(order), a.Body)
-		}
-		for i, x := range got.Items {
-			// EIP-4: the name is in R4, a collection of bytes whose length here takes one byte.
-			name, _ := minted[want[i]].JSON["additionalRegisters"].(map[string]any)["R4"].(string)
-			raw, _ := hex.DecodeString(name[min(4, len(name)):])
-			described := strings.HasPrefix(name, "0e") && len(name) > 4
-			if described != (x.Name != nil) || described != (x.Type != nil) ||
-				described && (*x.Name != strings.ToValidUTF8(string(raw), "\uFFFD") || *x.Type != "EIP-004") {
-				t.Errorf("token %s: name %v and type %v, its register is %s", x.ID, x.Name, x.Type, name)
-			}
-			if x.ID != want[i] || x.BoxID != minted[x.ID].ID {
-				t.Errorf("token %d is %s in %s, expected %s in %s", offset+i, x.ID, x.BoxID, want[i], minted[want[i]].ID)
-			}
-		}
-	}
 }
 
 // Errors have the form of the explorer.

@@ -1,7 +1,9 @@
 package ergoexplorer_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"reflect"
 	"testing"
@@ -161,4 +163,66 @@ func (w *world) txs(all []*Tx, own func(*Box) bool) []any {
 
 func paged(items []any, total int) map[string]any {
 	return map[string]any{"items": items, "total": total}
+}
+
+// header is a header as lists have it.
+func (w *world) header(b *Block) map[string]any {
+	out := map[string]any{"votes": b.Header["votes"]}
+	for _, name := range []string{
+		"id", "parentId", "version", "timestamp", "height", "nBits", "stateRoot", "adProofsRoot", "transactionsRoot", "extensionHash",
+	} {
+		out[name] = b.Header[name]
+	}
+	solution := map[string]any{}
+	for name, v := range b.Header["powSolutions"].(map[string]any) {
+		solution[name] = fmt.Sprint(v)
+	}
+	out["powSolutions"] = solution
+	return out
+}
+
+// summary is the block of a summary, without extension and proofs.
+func (w *world) summary(b *Block) map[string]any {
+	h := w.header(b)
+	h["epoch"], h["difficulty"], h["size"] = b.Height/1024, json.Number(b.Header["difficulty"].(string)), b.JSON["size"]
+	votes, err := hex.DecodeString(b.Header["votes"].(string))
+	if err != nil {
+		panic(err)
+	}
+	h["votes"] = map[string]any{"_1": int8(votes[0]), "_2": int8(votes[1]), "_3": int8(votes[2])}
+	txs := []any{}
+	for _, t := range b.Txs {
+		inputs, data, outputs := []any{}, []any{}, []any{}
+		input := func(c *Box, i int) map[string]any {
+			return map[string]any{
+				"id": c.ID, "value": c.Value, "index": i, "transactionId": t.ID, "outputTransactionId": c.JSON["transactionId"],
+				"outputIndex": c.JSON["index"], "address": w.address(c.Tree),
+			}
+		}
+		for i, c := range t.Inputs {
+			in := input(c, i)
+			in["spendingProof"] = c.Proof
+			inputs = append(inputs, in)
+		}
+		for i, v := range t.JSON["dataInputs"].([]any) {
+			data = append(data, input(w.Box(v.(map[string]any)["boxId"].(string)), i))
+		}
+		for _, c := range t.Outputs {
+			out := map[string]any{
+				"id": c.ID, "txId": t.ID, "value": c.Value, "address": w.address(c.Tree), "mainChain": true, "spentTransactionId": nil,
+			}
+			for _, name := range []string{"index", "creationHeight", "ergoTree", "assets", "additionalRegisters"} {
+				out[name] = c.JSON[name]
+			}
+			if c.Spender != nil {
+				out["spentTransactionId"] = c.Spender.ID
+			}
+			outputs = append(outputs, out)
+		}
+		txs = append(txs, map[string]any{
+			"id": t.ID, "headerId": b.ID, "inclusionHeight": b.Height, "timestamp": b.Timestamp, "index": t.Index,
+			"confirmationsCount": w.Tip() - b.Height + 1, "inputs": inputs, "dataInputs": data, "outputs": outputs,
+		})
+	}
+	return map[string]any{"header": h, "blockTransactions": txs}
 }

@@ -89,7 +89,7 @@ func (q *request) addBox(b *boxes.Box, tokens map[sigma.ID]*boxes.Token) error {
 	q.Hex(b.Tx.ID[:])
 	if !b.Unconfirmed {
 		q.Add(`,"blockId":`)
-		id, err := q.blockID(b)
+		id, err := q.v.HeaderOf(b)
 		if err != nil {
 			return err
 		}
@@ -127,18 +127,6 @@ func (q *request) addBox(b *boxes.Box, tokens map[sigma.ID]*boxes.Token) error {
 	return nil
 }
 
-// blockID returns the id of the block of a box. The genesis has the parent of block 1.
-func (q *request) blockID(b *boxes.Box) (model.Hash, error) {
-	if b.Block != nil {
-		return b.Block.ID, nil
-	}
-	first, err := q.v.Block(1)
-	if err != nil {
-		return model.Hash{}, err
-	}
-	return model.Hash(first.Header.Parent), nil
-}
-
 // addContents writes the script, the tokens and the registers of a box.
 func (q *request) addContents(b *boxes.Box, tokens map[sigma.ID]*boxes.Token, printed bool) {
 	box := b.Box()
@@ -147,22 +135,12 @@ func (q *request) addContents(b *boxes.Box, tokens map[sigma.ID]*boxes.Token, pr
 	if printed {
 		q.Add(`,"ergoTreeConstants":"","ergoTreeScript":""`)
 	}
-	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `","assets":[`)
-	for i, t := range box.Tokens {
-		q.Comma(i)
-		q.Add(`{"tokenId":`)
-		q.ID(t.ID)
-		q.Add(`,"index":`)
-		q.Int(i)
-		q.Add(`,"amount":`)
-		q.Uint(t.Amount)
-		q.addKind(tokens[t.ID])
-		q.Add("}")
-	}
-	q.Add(`],"additionalRegisters":{`)
+	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `","assets":`)
+	q.addAssets(box, tokens)
+	q.Add(`,"additionalRegisters":{`)
 	for i, raw := range box.Registers {
 		q.Comma(i)
-		q.Add(`"R`, strconv.Itoa(4+i), `":{"serializedValue":`)
+		q.Add(`"R`, strconv.Itoa(boxes.FirstRegister+i), `":{"serializedValue":`)
 		q.Hex(raw)
 		q.Add(`,"sigmaType":`)
 		q.textOrNull(kindName(raw))
@@ -175,6 +153,23 @@ func (q *request) addContents(b *boxes.Box, tokens map[sigma.ID]*boxes.Token, pr
 		q.Add("}")
 	}
 	q.Add("}")
+}
+
+// addAssets writes the tokens of a box.
+func (q *request) addAssets(box *sigma.Box, tokens map[sigma.ID]*boxes.Token) {
+	q.Add("[")
+	for i, t := range box.Tokens {
+		q.Comma(i)
+		q.Add(`{"tokenId":`)
+		q.ID(t.ID)
+		q.Add(`,"index":`)
+		q.Int(i)
+		q.Add(`,"amount":`)
+		q.Uint(t.Amount)
+		q.addKind(tokens[t.ID])
+		q.Add("}")
+	}
+	q.Add("]")
 }
 
 // addKind writes name, decimals and type of a token in a box, null where it states none.
@@ -266,7 +261,7 @@ func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID
 		q.Add(`,"spendingProof":`)
 		q.Hex(t.Inputs[i].Proof)
 	}
-	id, err := q.blockID(b)
+	id, err := q.v.HeaderOf(b)
 	if err != nil {
 		return err
 	}

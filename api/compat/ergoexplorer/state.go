@@ -96,7 +96,7 @@ func issued(height int) (sum uint64) {
 // dayBlocks is the number of blocks of about a day.
 const dayBlocks = 720
 
-// info writes totals of the chain, and averages of the last day's blocks.
+// info writes the state of the network, the supply, and averages of the last day's blocks.
 func info(q *request, _ []string) error {
 	tip := q.v.Height()
 	var txs int
@@ -121,12 +121,9 @@ func info(q *request, _ []string) error {
 	if seconds := int64(to-from) / 1000; to > from && seconds > 0 {
 		rate.Div(difficulty, big.NewInt(seconds))
 	}
-	q.Add(`{"version":"1.0","supply":`)
-	q.Uint(issued(tip))
-	q.Add(`,"transactionAverage":`)
-	q.Int(average)
-	q.Add(`,"hashRate":`, rate.String(), "}")
-	return nil
+	state := q.state()
+	state["version"], state["supply"], state["transactionAverage"], state["hashRate"] = "1.0", issued(tip), average, json.Number(rate.String())
+	return q.addJSON(state)
 }
 
 // parameters are the voted ones, which only the node has.
@@ -157,7 +154,8 @@ func (q *request) parameters() *parameters {
 	return i.Parameters
 }
 
-func networkState(q *request, _ []string) error {
+// state returns the state of the network.
+func (q *request) state() map[string]any {
 	state := map[string]any{
 		"height": q.v.Height(), "maxBoxGix": int64(q.v.Boxes()) - 1, "maxTxGix": int64(q.v.TxCount()) - 1, "params": q.parameters(),
 		"lastBlockId": "",
@@ -165,10 +163,16 @@ func networkState(q *request, _ []string) error {
 	if !q.v.Tip.IsOrigin() {
 		state["lastBlockId"] = q.v.Tip.Hash.String()
 	}
-	body, err := json.Marshal(state)
+	return state
+}
+
+func (q *request) addJSON(v any) error {
+	body, err := json.Marshal(v)
 	q.Out = append(q.Out, body...)
 	return err
 }
+
+func networkState(q *request, _ []string) error { return q.addJSON(q.state()) }
 
 func networkStats(q *request, _ []string) error {
 	x, err := q.v.Q.Index(boxes.AddressIndex)
@@ -186,7 +190,5 @@ func params(q *request, _ []string) error {
 	if p == nil {
 		return absent("the voted parameters: they need a node, set node in the settings")
 	}
-	body, err := json.Marshal(p)
-	q.Out = append(q.Out, body...)
-	return err
+	return q.addJSON(p)
 }

@@ -1,7 +1,7 @@
 package ergoexplorer
 
 import (
-	"strconv"
+	"math/big"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/chains/ergo/sigma"
@@ -128,8 +128,16 @@ func (q *request) addBlockInfo(b *boxes.Block) error {
 // epochBlocks is the number of blocks of an epoch of votes.
 const epochBlocks = 1024
 
-// addPlainHeader writes a header as the explorer has it.
-func (q *request) addPlainHeader(b *boxes.Block) {
+// addHeader writes a header as lists of headers have it.
+func (q *request) addHeader(b *boxes.Block) {
+	q.addHeaderStart(b)
+	q.Add(`,"votes":`)
+	q.Hex(b.Header.Votes[:])
+	q.Add("}")
+}
+
+// addHeaderStart writes the fields of a header that each of its forms has, without the closing brace.
+func (q *request) addHeaderStart(b *boxes.Block) {
 	h := b.Header
 	q.Add(`{"id":`)
 	q.Hex(b.ID[:])
@@ -143,12 +151,7 @@ func (q *request) addPlainHeader(b *boxes.Block) {
 	q.Int(int(b.Height))
 	q.Add(`,"nBits":`)
 	q.Uint(uint64(h.NBits))
-	q.Add(`,"difficulty":`, h.Difficulty().String(), `,"votes":{`)
-	for i, vote := range h.Votes {
-		q.Comma(i)
-		q.Add(`"_`, strconv.Itoa(i+1), `":`, strconv.Itoa(int(vote)))
-	}
-	q.Add(`},"stateRoot":`)
+	q.Add(`,"stateRoot":`)
 	q.Hex(h.StateRoot[:])
 	q.Add(`,"adProofsRoot":`)
 	q.ID(h.ADProofsRoot)
@@ -156,7 +159,12 @@ func (q *request) addPlainHeader(b *boxes.Block) {
 	q.ID(h.TransactionsRoot)
 	q.Add(`,"extensionHash":`)
 	q.ID(h.ExtensionRoot)
-	q.Add(`,"powSolutions":`)
-	q.AddSolution(h)
-	q.Add("}")
+	key := boxes.OneTimeKey(h)
+	q.Add(`,"powSolutions":{"pk":`)
+	q.Hex(h.MinerKey[:])
+	q.Add(`,"w":`)
+	q.Hex(key[:])
+	q.Add(`,"n":`)
+	q.Hex(h.Nonce[:])
+	q.Add(`,"d":"`, new(big.Int).SetBytes(h.D).String(), `"}`)
 }
