@@ -23,6 +23,7 @@ require (
 	github.com/expr-lang/expr v1.17.8
 	github.com/fxamacker/cbor/v2 v2.9.2
 	github.com/getkin/kin-openapi v0.152.0
+	github.com/graph-gophers/graphql-go v1.11.0
 	github.com/klauspost/compress v1.20.1
 	github.com/linxGnu/grocksdb v1.7.15
 	github.com/minio/blake2b-simd v0.0.0-20160723061019-3f5f724cb5b1

@@ -123,6 +123,9 @@ var rules = []rule{
 	{from: "api/compat/ergoexplorer", may: []string{
 		"model", "core/schema", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
 	}},
+	{from: "api/compat/ergographql", may: []string{
+		"model", "core/pending", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
+	}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// A server answers the APIs of Ergo's node and explorer below their paths, follows the mempool of its node, and passes
+// A server answers the APIs of Ergo's node, explorer and ergo-graphql at their paths, follows the mempool of its node, and passes
 // transactions on. A database without the required indexes is refused.
 func TestServeErgo(t *testing.T) {
 	t.Parallel()
@@ -29,7 +29,7 @@ func TestServeErgo(t *testing.T) {
 	node.Expect(next...)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
-	settings := fmt.Sprintf("memory: 256MiB\nchain: ergo\nsource: %s\ndb: %s\nraw: true\nserve: { ergo_node: /node, ergo_explorer: /explorer }\n",
+	settings := fmt.Sprintf("memory: 256MiB\nchain: ergo\nsource: %s\ndb: %s\nraw: true\nserve: { ergo_node: /node, ergo_explorer: /explorer, ergo_graphql: /graphql }\n",
 		node.Start(t), filepath.Join(dir, "db"))
 	write(t, file, settings)
 	if r := birthmark("sync", "--config", file); r.status != exitDone {
@@ -67,6 +67,11 @@ func TestServeErgo(t *testing.T) {
 		t.Errorf("a transaction that the node refuses: %d %s", status, body)
 	}
 	made := ergotest.Txs(blocks[tip])[0]
+	query := `{"query": "{ state { height } mempool { transactionsCount } }"}`
+	if status, body := s.post(t, "graphql", query); status != http.StatusOK ||
+		!strings.Contains(body, fmt.Sprintf(`{"state":{"height":%d},"mempool":{"transactionsCount":2}}`, tip)) {
+		t.Errorf("a query of GraphQL: %d %s", status, body)
+	}
 	for _, c := range []struct {
 		path   string
 		status int

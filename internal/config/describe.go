@@ -240,6 +240,10 @@ var descriptions = map[string]description{
 		"path of the API of Ergo's explorer",
 		"/explorer", pathsForm,
 	},
+	"serve.ergo_graphql": {
+		"path of the API of ergo-graphql, for Fleet and Nautilus (Ergo)",
+		"/graphql", pathsForm,
+	},
 	"segments.keep": {
 		"record the updates of the database as segments for replicas, and keep this many bytes of them; off: record none",
 		"1GiB", anyOf(sizeForm, form{"const": false}, oneOf("off", "no")),

@@ -27,6 +27,9 @@ type Serve struct {
 	// Paths of the API of Ergo's node with its extra index, such as /node, and of Ergo's explorer, such as /explorer.
 	ErgoNode     string `yaml:"ergo_node,omitempty" json:"ergo_node,omitempty"`
 	ErgoExplorer string `yaml:"ergo_explorer,omitempty" json:"ergo_explorer,omitempty"`
+
+	// ErgoGraphQL is the path of the API of ergo-graphql, such as /graphql.
+	ErgoGraphQL string `yaml:"ergo_graphql,omitempty" json:"ergo_graphql,omitempty"`
 }
 
 var serveKeys = []key[Chain]{
@@ -41,11 +44,12 @@ var serveKeys = []key[Chain]{
 	{name: "serve.submit_api", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.SubmitAPI, v) }},
 	{name: "serve.ergo_node", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoNode, v) }},
 	{name: "serve.ergo_explorer", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoExplorer, v) }},
+	{name: "serve.ergo_graphql", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoGraphQL, v) }},
 }
 
 // ForBitcoin reports whether any of the protocols is one of Bitcoin's wallets.
 func (s Serve) ForBitcoin() bool {
-	s.Kupo, s.Blockfrost, s.SubmitAPI, s.ErgoNode, s.ErgoExplorer = "", "", "", "", ""
+	s.Kupo, s.Blockfrost, s.SubmitAPI, s.ErgoNode, s.ErgoExplorer, s.ErgoGraphQL = "", "", "", "", "", ""
 	return s != Serve{}
 }
 

@@ -10,6 +10,7 @@ import (
 	"birthmark/api/compat/blockfrost"
 	"birthmark/api/compat/boxes"
 	"birthmark/api/compat/ergoexplorer"
+	"birthmark/api/compat/ergographql"
 	"birthmark/api/compat/ergonode"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
@@ -96,7 +97,7 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 			})
 		}
 		if err == nil {
-			err = s.wireErgo(ctx, c, set, below)
+			err = s.wireErgo(ctx, c, set, mux, below)
 		}
 		if err != nil {
 			return err
@@ -105,11 +106,12 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 	return nil
 }
 
-// wireErgo adds the APIs of Ergo's node and explorer.
+// wireErgo adds the APIs of Ergo's node and explorer, and of ergo-graphql.
 func (s *Server) wireErgo(
-	ctx context.Context, c *served.Chain, set *config.Chain, below func(setting, path string, handler func() (http.Handler, error)) error,
+	ctx context.Context, c *served.Chain, set *config.Chain, mux *http.ServeMux,
+	below func(setting, path string, handler func() (http.Handler, error)) error,
 ) error {
-	if set.Serve.ErgoNode == "" && set.Serve.ErgoExplorer == "" {
+	if set.Serve.ErgoNode == "" && set.Serve.ErgoExplorer == "" && set.Serve.ErgoGraphQL == "" {
 		return nil
 	}
 	common, err := boxes.New(ctx, c)
@@ -124,10 +126,20 @@ func (s *Server) wireErgo(
 	if err != nil {
 		return err
 	}
-	return below("serve.ergo_explorer", set.Serve.ErgoExplorer, func() (http.Handler, error) {
+	err = below("serve.ergo_explorer", set.Serve.ErgoExplorer, func() (http.Handler, error) {
 		return ergoexplorer.New(ergoexplorer.Options{
 			Chain: common, Path: set.Serve.ErgoExplorer, Log: s.h.Log, AnyOrigin: anyOrigin,
 		}), nil
+	})
+	if err != nil {
+		return err
+	}
+	return below("serve.ergo_graphql", set.Serve.ErgoGraphQL, func() (http.Handler, error) {
+		h := ergographql.New(ergographql.Options{
+			Chain: common, Path: set.Serve.ErgoGraphQL, Log: s.h.Log, AnyOrigin: anyOrigin,
+		})
+		mux.Handle(set.Serve.ErgoGraphQL, h) // clients post to the path without a slash
+		return h, nil
 	})
 }
 

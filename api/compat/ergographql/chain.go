@@ -1,0 +1,289 @@
+package ergographql
+
+import (
+	"context"
+	"encoding/hex"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"birthmark/api/compat/boxes"
+	"birthmark/chains/ergo/sigma"
+	"birthmark/model"
+)
+
+// root resolves the fields of the types Query and Mutation.
+type root struct{}
+
+// object is the scalar JSONObject.
+type object map[string]string
+
+// ImplementsGraphQLType reports whether the type is that of the schema.
+func (object) ImplementsGraphQLType(name string) bool { return name == "JSONObject" }
+
+// UnmarshalGraphQL is not called: no argument is an object.
+func (object) UnmarshalGraphQL(any) error { return bad("an object is no argument") }
+
+// header is a Header.
+type header struct {
+	HeaderID, ParentID, NBits, Difficulty, Timestamp         string
+	StateRoot, ADProofsRoot, TransactionsRoot, ExtensionHash string
+	Version, Height                                          int32
+	PowSolutions                                             object
+	Votes                                                    []int32
+	MainChain                                                bool
+}
+
+type headerArgs struct {
+	HeaderID   *string
+	Height     *int32
+	Skip, Take int32
+}
+
+// BlockHeaders resolves a field of the schema.
+func (*root) BlockHeaders(ctx context.Context, a headerArgs) ([]header, error) {
+	return read(ctx, func(q *request) ([]header, error) {
+		offset, limit, err := window(a.Skip, a.Take)
+		if err != nil {
+			return nil, err
+		}
+		first, last := 1, q.v.Height()
+		if a.Height != nil {
+			first, last = max(first, int(*a.Height)), min(last, int(*a.Height))
+		}
+		if a.HeaderID != nil {
+			id, err := parseID(*a.HeaderID)
+			if err != nil {
+				return nil, err
+			}
+			b, err := q.v.BlockOf(model.Hash(id))
+			if err != nil || b == nil {
+				return nil, err
+			}
+			first, last = max(first, int(b.Height)), min(last, int(b.Height))
+		}
+		var out []header
+		for h := last - offset; h >= first && len(out) < limit; h-- {
+			b, err := q.v.Block(model.HeightPk(h))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, headerOf(b))
+		}
+		return out, nil
+	})
+}
+
+func headerOf(b *boxes.Block) header {
+	h := b.Header
+	id := func(id sigma.ID) string { return hex.EncodeToString(id[:]) }
+	w := boxes.OneTimeKey(h)
+	out := header{
+		HeaderID: b.ID.String(), ParentID: id(h.Parent), NBits: strconv.FormatUint(uint64(h.NBits), 10),
+		Difficulty: h.Difficulty().String(), Timestamp: strconv.FormatUint(h.Timestamp, 10),
+		StateRoot: hex.EncodeToString(h.StateRoot[:]), ADProofsRoot: id(h.ADProofsRoot),
+		TransactionsRoot: id(h.TransactionsRoot), ExtensionHash: id(h.ExtensionRoot), Version: int32(h.Version),
+		Height: int32(b.Height), MainChain: true,
+		PowSolutions: object{
+			"pk": hex.EncodeToString(h.MinerKey[:]), "w": hex.EncodeToString(w[:]), "n": hex.EncodeToString(h.Nonce[:]),
+			"d": new(big.Int).SetBytes(h.D).String(),
+		},
+	}
+	for _, vote := range h.Votes {
+		out.Votes = append(out.Votes, int32(vote))
+	}
+	return out
+}
+
+// address is an Address.
+type address struct {
+	Address                       string
+	Used                          bool
+	Balance                       balance
+	BoxesCount, TransactionsCount int32
+}
+
+type balance struct {
+	NanoErgs string
+	Assets   []held
+}
+
+type held struct {
+	TokenID, Amount string
+	Name            *string
+	Decimals        *int32
+}
+
+// Addresses resolves a field of the schema.
+func (*root) Addresses(ctx context.Context, a struct{ Addresses []string }) ([]address, error) {
+	return read(ctx, func(q *request) ([]address, error) {
+		if len(a.Addresses) > maxValues {
+			return nil, bad("addresses has %d values: expected at most %d", len(a.Addresses), maxValues)
+		}
+		out := make([]address, len(a.Addresses))
+		for i := range out {
+			var err error
+			if out[i], err = q.address(a.Addresses[i]); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	})
+}
+
+func (q *request) address(text string) (out address, err error) {
+	trees, err := q.trees(&boxArgs{Address: &text})
+	if err != nil {
+		return out, err
+	}
+	h := &trees[0]
+	t, err := q.v.Totals(h, true)
+	if err != nil {
+		return out, err
+	}
+	holdings, err := q.v.Held(h)
+	if err != nil {
+		return out, err
+	}
+	var births []model.AssetBirthPk
+	for i := range holdings {
+		births = append(births, holdings[i].Birth)
+	}
+	tokens, err := q.v.Tokens(births)
+	if err != nil {
+		return out, err
+	}
+	out = address{
+		Address: text, Used: h.Birth != nil, Balance: balance{NanoErgs: strconv.FormatUint(t.Value, 10)},
+		BoxesCount: int32(t.Boxes), TransactionsCount: int32(t.Txs),
+	}
+	for i := range holdings {
+		id, _ := boxes.ParseID(holdings[i].ID)
+		x := held{TokenID: holdings[i].ID, Amount: strconv.FormatUint(holdings[i].Amount, 10)}
+		if t := tokens[id]; t != nil {
+			x.Name, x.Decimals = textOf(t.Name), decimalsOf(t)
+		}
+		out.Balance.Assets = append(out.Balance.Assets, x)
+	}
+	return out, nil
+}
+
+// textOf returns nil for a text that a token does not state.
+func textOf(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+func decimalsOf(t *boxes.Token) *int32 {
+	if t.Decimals == nil {
+		return nil
+	}
+	n := int32(*t.Decimals)
+	return &n
+}
+
+// token is a Token.
+type token struct {
+	TokenID, BoxID, EmissionAmount string
+	Box                            box
+	Name, Description, Type        *string
+	Decimals                       *int32
+}
+
+type tokenArgs struct {
+	TokenID    *string
+	TokenIDs   *[]string
+	Skip, Take int32
+}
+
+// Tokens resolves a field of the schema.
+func (*root) Tokens(ctx context.Context, a tokenArgs) ([]token, error) {
+	return read(ctx, func(q *request) ([]token, error) {
+		offset, limit, err := window(a.Skip, a.Take)
+		if err != nil {
+			return nil, err
+		}
+		texts, err := merged(a.TokenIDs, a.TokenID)
+		if err != nil {
+			return nil, err
+		}
+		if len(texts) == 0 {
+			return nil, bad("tokens: tokenId or tokenIds is required")
+		}
+		ids, err := parseIDs(texts)
+		if err != nil {
+			return nil, err
+		}
+		known, err := q.v.TokensOf(ids)
+		if err != nil {
+			return nil, err
+		}
+		ids = slices.DeleteFunc(ids, func(id sigma.ID) bool { return known[id] == nil })
+		out := []token{}
+		for _, id := range page(ids, offset, limit) {
+			t, err := q.token(known[id])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, t)
+		}
+		return out, nil
+	})
+}
+
+func (q *request) token(t *boxes.Token) (out token, err error) {
+	pk, _, err := q.v.BoxOf(t.Box)
+	if err != nil {
+		return out, err
+	}
+	minting, err := q.v.AllBoxes([]model.UtxoPk{pk})
+	if err != nil {
+		return out, err
+	}
+	made, err := q.boxes(minting)
+	if err != nil {
+		return out, err
+	}
+	out = token{
+		TokenID: hex.EncodeToString(t.ID[:]), BoxID: made[0].BoxID, EmissionAmount: strconv.FormatUint(t.Amount, 10), Box: made[0],
+		Name: textOf(t.Name), Description: textOf(t.Description), Decimals: decimalsOf(t),
+	}
+	if t.Name != "" {
+		out.Type = textOf("EIP-004")
+	}
+	return out, nil
+}
+
+// state is a State.
+type state struct {
+	BlockID, BoxGlobalIndex, TransactionGlobalIndex, Difficulty, Network string
+	Height                                                               int32
+}
+
+// State resolves a field of the schema.
+func (*root) State(ctx context.Context) (*state, error) {
+	return read(ctx, func(q *request) (*state, error) {
+		if q.v.Tip.IsOrigin() {
+			return nil, bad("the server has no block yet")
+		}
+		b, err := q.v.Block(q.v.Tip.Height)
+		if err != nil {
+			return nil, err
+		}
+		return &state{
+			BlockID: b.ID.String(), Height: int32(b.Height), Difficulty: b.Header.Difficulty().String(), Network: q.Chain.Network,
+			BoxGlobalIndex:         strconv.FormatUint(q.v.Boxes()-1, 10),
+			TransactionGlobalIndex: strconv.FormatUint(q.v.TxCount()-1, 10),
+		}, nil
+	})
+}
+
+type info struct{ Version string }
+
+// Info resolves a field of the schema.
+func (*root) Info() info { return info{apiVersion} }
+
+// apiVersion is the version of ergo-graphql whose schema this is a part of.
+const apiVersion = "0.5.5"
