@@ -3,8 +3,8 @@ package exchange
 import (
 	"fmt"
 
-	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/api/compat/utxo"
+	"birthmark/chains/cardano/body"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
@@ -29,8 +29,8 @@ func (q *Request) PathTx() (model.TxPk, error) {
 // Decoded is a transaction, as far as it is in its block, with its parts that no row has.
 type Decoded struct {
 	Pk    model.TxPk
-	Bytes []byte        // the whole transaction
-	Parts contents.Body // of its body
+	Bytes []byte    // the whole transaction
+	Parts body.Body // of its body
 	*utxo.Tx
 	Details *model.TxDescription
 }
@@ -67,7 +67,7 @@ func (q *Request) Decoding(raw []byte) (*Decoded, error) {
 	d := &Decoded{Bytes: raw, Tx: &utxo.Tx{RawTx: t}}
 	d.Details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raw, nil)
 	if err == nil {
-		d.Parts, err = contents.ReadBody(t.Body)
+		d.Parts, err = body.Read(t.Body)
 	}
 	if err != nil {
 		return nil, err

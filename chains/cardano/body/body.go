@@ -1,4 +1,6 @@
-package contents
+// Package body reads the parts of a transaction body that [model.TxDescription] does not have, in the order of the ledger,
+// and finds the scripts that redeemers are for.
+package body
 
 import (
 	"bytes"
@@ -32,12 +34,13 @@ type Body struct {
 	Mints            map[string][][]byte // names by policy
 	CollateralReturn []byte
 	Voters           [][]byte // in the order of the ledger, as [kind, hash]
+	Votes            []byte   // by voter; nil: none
 	Proposals        [][]byte
 	Donation         uint64
 }
 
-// ReadBody reads a body; nil is that of Byron, which has none of the parts.
-func ReadBody(raw []byte) (b Body, err error) {
+// Read reads a body; nil is that of Byron, which has none of the parts.
+func Read(raw []byte) (b Body, err error) {
 	if raw == nil {
 		return b, nil
 	}
@@ -65,6 +68,7 @@ func ReadBody(raw []byte) (b Body, err error) {
 		case bodyCollateralReturn:
 			b.CollateralReturn = in.Data
 		case bodyVotes:
+			b.Votes = in.Data
 			for n := in.Map("votes"); in.More(&n); {
 				b.Voters = append(b.Voters, in.Item("voter"))
 				in.Skip("votes of a voter")
@@ -224,29 +228,25 @@ func guardrail(item []byte) []byte {
 	return nil
 }
 
-// Reward is a payment of rewards by a certificate (move_instantaneous_rewards).
-type Reward struct {
-	Pot       string `json:"pot"`
-	CertIndex int    `json:"cert_index"`
-	Address   string `json:"address"`
-	Amount    string `json:"amount"`
+// Payment is a payment of rewards by a certificate (move_instantaneous_rewards).
+type Payment struct {
+	Treasury   bool   // from the treasury, otherwise from the reserves
+	Credential []byte // as it is stored
+	Amount     string // lovelace, in decimal
 }
 
 const certificateMIR = 6
 
-// RewardsOf returns the payments of a certificate, of which there are none if it moves lovelace between reserves and
-// treasury. address formats a stored stake credential.
-func RewardsOf(index int, item []byte, address func(cred []byte) string) (all []Reward) {
+// Payments returns the payments of a certificate, of which there are none if it moves lovelace between reserves and
+// treasury.
+func Payments(item []byte) (all []Payment) {
 	w := cbor.Walker{Data: item}
 	f := w.Fields("certificate")
 	if f.Uint("type") != certificateMIR {
 		return nil
 	}
 	move := f.Fields("rewards")
-	pot := "reserve"
-	if move.Uint("pot") == 1 {
-		pot = "treasury"
-	}
+	treasury := move.Uint("pot") == 1
 	in := cbor.Walker{Data: move.Item("payments")}
 	if w.Err != nil || in.Major() != cbor.Map {
 		return nil
@@ -259,7 +259,7 @@ func RewardsOf(index int, item []byte, address func(cred []byte) string) (all []
 		if in.Err != nil {
 			return all
 		}
-		all = append(all, Reward{pot, index, address(append([]byte{byte(kind)}, hash...)), integerText(amount)})
+		all = append(all, Payment{treasury, append([]byte{byte(kind)}, hash...), integerText(amount)})
 	}
 	return all
 }
