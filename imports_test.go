@@ -103,9 +103,14 @@ var rules = []rule{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
 		"api/compat/blockfrost/contents", "api/compat/blockfrost/positions", "api/compat/blockfrost/state", "chains/cardano/...",
 	}},
+	{from: "api/compat/blockfrost/actions", may: []string{
+		"model", "core/schema", "core/query/...", "api/compat/utxo", "api/compat/blockfrost/contents", "api/compat/blockfrost/exchange",
+		"chains/cardano/...",
+	}},
 	{from: "api/compat/blockfrost", may: []string{
 		"model", "core/schema", "core/pending", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
-		"api/compat/blockfrost/contents", "api/compat/blockfrost/exchange", "api/compat/blockfrost/positions", "api/compat/blockfrost/state",
+		"api/compat/blockfrost/actions", "api/compat/blockfrost/contents", "api/compat/blockfrost/exchange",
+		"api/compat/blockfrost/positions", "api/compat/blockfrost/state",
 		"chains/cardano/...",
 	}},
 	{from: "api/compat/submitapi", may: []string{"model", "api/problem", "api/ratelimit", "api/served"}},

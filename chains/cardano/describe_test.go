@@ -52,6 +52,9 @@ func TestDetailsMatchGouroboros(t *testing.T) {
 			if got, want := detailLines(d, seen), theirLines(t, theirs, era); got != want {
 				t.Fatalf("%s: details of %s:\n%s\nexpected\n%s", name, tx.Hash, got, want)
 			}
+			if got, want := bodyLines(t, d, tx.Raw, seen), theirBodyLines(t, c.(*chain).net.Network, theirs); !slices.Equal(got, want) {
+				t.Fatalf("%s: the body of %s:\n%s\nexpected\n%s", name, tx.Hash, got, want)
+			}
 			for _, m := range d.Metadata {
 				if m == nil {
 					t.Errorf("%s: metadata of %s cannot be read", name, tx.Hash)
@@ -72,6 +75,7 @@ func TestDetailsMatchGouroboros(t *testing.T) {
 	for what, least := range map[string]int{
 		"certificate": 100, "withdrawal": 20, "reference input": 100, "collateral": 1000, "redeemer": 1000, "datum": 500,
 		"inline datum": 500, "script reference": 20, "script": 500, "metadata": 500, "drep": 1,
+		"account": 100, "vote": 1, "proposal": 1,
 	} {
 		if seen[what] < least {
 			t.Errorf("%d times %s, expected at least %d", seen[what], what, least)

@@ -52,6 +52,7 @@ var (
 		"valid_from":       func(v *view) { v.Tx.ValidFrom = v.slot(bodyValidFrom) },
 		"valid_to":         func(v *view) { v.Tx.ValidTo = v.slot(bodyValidTo) },
 		"metadata_labels":  func(v *view) { v.Tx.MetadataLabels, _ = v.labelled() },
+		"subjects":         func(v *view) { v.Tx.Subjects = v.subjects() },
 		"metadata":         func(v *view) { v.Tx.Metadata = v.meanings() },
 		"metadata_raw":     func(v *view) { _, v.Tx.MetadataRaw = v.labelled() },
 	}

@@ -33,14 +33,18 @@ var presets = map[string][]Index{
 		{Name: "address"}, {Name: "ergo_tree_hash", Options: hot}, {Name: "ergo_tree_template_hash", Options: hot},
 	},
 	// Blockfrost lists the transactions of an address, of a payment credential and of an account, and their sums. It lists
-	// and counts the transactions with a label of metadata: the first output of a transaction has its labels.
+	// and counts the transactions with a label of metadata, and lists certificates, withdrawals, votes and redeemers.
 	"blockfrost": {
 		{Name: "address", Options: hot}, {Name: "payment_credential", Options: hot}, {Name: "stake_credential", Options: hot},
 		{Name: "policy", Options: listed}, {Name: "datum_hash"}, {Name: "script_hash", Options: listed},
-		{Name: "metadata_label", Options: model.IndexOptions{Balance: true}, Definition: &model.Definition{
-			Name: "metadata_label", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.metadata_labels",
-		}},
+		{Name: "metadata_label", Options: model.IndexOptions{Balance: true}, Definition: ofTransaction("metadata_label", "tx.metadata_labels")},
+		{Name: "subject", Definition: ofTransaction("subject", "tx.subjects")},
 	},
+}
+
+// ofTransaction defines an index of values of transactions, which the first output of each has.
+func ofTransaction(name, value string) *model.Definition {
+	return &model.Definition{Name: name, Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: value}
 }
 
 // hot are the options for values with millions of outputs.

@@ -69,6 +69,7 @@ func TestRealBlocks(t *testing.T) {
 	t.Run("blocks and transactions", w.blocksAndTransactions)
 	t.Run("parts of transactions", w.partsOfTransactions)
 	t.Run("labels of metadata", w.labels)
+	t.Run("accounts, pools and scripts", w.subjects)
 	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
 }
 

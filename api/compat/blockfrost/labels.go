@@ -14,25 +14,9 @@ import (
 	"birthmark/model"
 )
 
-// Labels is the index of the labels of metadata, which the preset blockfrost defines. The first output of a transaction
-// has the labels of the transaction, so that an output counts for each transaction. The API works without it.
-var Labels = model.Definition{
-	Name: "metadata_label", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.metadata_labels",
-}
-
 // labelIndex returns the index of labels, with the number of outputs of each.
 func (q *request) labelIndex() (*schema.Index, error) {
-	x, err := q.Q.Index(Labels.Name)
-	if err != nil && exchange.UnlessInternalNil(err) != nil {
-		return nil, err
-	}
-	if err == nil {
-		if d, _ := x.Definition(); d == Labels && x.Active.Has(schema.FeatureBalance) {
-			return x, nil
-		}
-	}
-	return nil, exchange.NotImplemented("needs the index " + Labels.Name + " of the preset blockfrost: set indexes: blockfrost in the " +
-		"settings, and run birthmark index add " + Labels.Name)
+	return q.Optional(exchange.Labels, schema.FeatureBalance)
 }
 
 // labelBirth is a label of the list of all labels.

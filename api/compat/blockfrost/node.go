@@ -3,6 +3,7 @@ package blockfrost
 import (
 	"math/big"
 
+	"birthmark/api/compat/blockfrost/actions"
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/blockfrost/state"
 	"birthmark/api/compat/utxo"
@@ -40,8 +41,16 @@ func account(q *request) error {
 		return err
 	}
 	unspent, _ := new(big.Int).SetString(balance.Balance, 10)
-	q.Answer = state.AccountOf(h.text, a, unspent)
-	return nil
+	answer := state.AccountOf(h.text, a, unspent)
+	q.Answer = answer
+	if _, err := q.Optional(exchange.Subjects, 0); exchange.Unanswered(err) { // then the sums are null
+		return nil
+	}
+	sums, err := actions.SumsOf(q.Request, h.text)
+	if err == nil {
+		answer.SetSums(&sums.Withdrawals, &sums.Reserves, &sums.Treasury)
+	}
+	return err
 }
 
 // unlessUnsupported returns the error of an endpoint without an answer in place of one of a node that has none.

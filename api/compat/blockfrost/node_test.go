@@ -329,7 +329,8 @@ func (n *nodeWorld) accounts(t *testing.T) {
 	}
 	got := n.get(t, "/accounts/"+stake).(object)
 	for field, want := range map[string]string{
-		"stake_address": stake, "active": "true", "withdrawable_amount": "1000", "drep_id": "drep_always_abstain", "rewards_sum": "<nil>",
+		"stake_address": stake, "active": "true", "withdrawable_amount": "1000", "drep_id": "drep_always_abstain", "rewards_sum": "1000",
+		"withdrawals_sum": "0", "reserves_sum": "0", "treasury_sum": "0",
 		"controlled_amount": unspent.Add(unspent, big.NewInt(1000)).String(), "pool_id": address.FormatPoolHash(bytes.Repeat([]byte{2}, 28)),
 	} {
 		if fmt.Sprint(got[field]) != want {

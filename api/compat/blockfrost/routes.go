@@ -1,6 +1,11 @@
 package blockfrost
 
-import "net/http"
+import (
+	"net/http"
+
+	"birthmark/api/compat/blockfrost/actions"
+	"birthmark/api/compat/blockfrost/exchange"
+)
 
 const (
 	get  = http.MethodGet
@@ -12,8 +17,20 @@ type route struct {
 	method, path string
 	answer       func(q *request) error
 	plain        bool   // it needs no snapshot of the database
+	with         string // the condition of an answer; empty: it is always answered
 	reason       string // why it cannot be answered; empty: it can
 }
+
+// in returns an endpoint of another package.
+func in(answer func(*exchange.Request) error) func(*request) error {
+	return func(q *request) error { return answer(q.Request) }
+}
+
+// Conditions of answers.
+const (
+	aNode       = "a node"
+	theSubjects = "the index subject"
+)
 
 // Reasons of endpoints without an answer.
 const (
@@ -22,6 +39,7 @@ const (
 	needsRewards    = "needs the rewards of each epoch, which are in no block"
 	needsStakes     = "needs the stake distribution of each epoch, which is in no block"
 	needsIndex      = "needs an index that this server does not have"
+	needsCounting   = "needs the state of the ledger, which decides what votes count"
 	needsEvaluator  = "needs an evaluator of Plutus scripts: use Ogmios"
 	needsOffchain   = "needs data outside of the chain, such as registries, which this server does not fetch"
 	needsKeys       = "this server does not derive addresses: derive them from the extended public key in the client"
@@ -43,13 +61,13 @@ var routes = []route{
 	{method: get, path: "network/eras", reason: needsEras},
 
 	// Through the node.
-	{method: post, path: "tx/submit", answer: submit, plain: true},
-	{method: get, path: "mempool", answer: mempool, plain: true},
-	{method: get, path: "mempool/{hash}", answer: mempoolTx},
-	{method: get, path: "mempool/addresses/{address}", answer: mempoolOfAddress},
-	{method: get, path: "epochs/latest/parameters", answer: parameters, plain: true},
+	{method: post, path: "tx/submit", answer: submit, plain: true, with: aNode},
+	{method: get, path: "mempool", answer: mempool, plain: true, with: aNode},
+	{method: get, path: "mempool/{hash}", answer: mempoolTx, with: aNode},
+	{method: get, path: "mempool/addresses/{address}", answer: mempoolOfAddress, with: aNode},
+	{method: get, path: "epochs/latest/parameters", answer: parameters, plain: true, with: aNode},
 	{method: get, path: "epochs/{number}/parameters", reason: needsLedger},
-	{method: get, path: "accounts/{stake_address}", answer: account},
+	{method: get, path: "accounts/{stake_address}", answer: account, with: aNode},
 	{method: post, path: "utils/txs/evaluate", reason: needsEvaluator},
 	{method: post, path: "utils/txs/evaluate/utxos", reason: needsEvaluator},
 
@@ -85,7 +103,7 @@ var routes = []route{
 	{method: get, path: "txs/{hash}/stakes", answer: txStakes},
 	{method: get, path: "txs/{hash}/delegations", answer: txDelegations},
 	{method: get, path: "txs/{hash}/mirs", answer: txMIRs},
-	{method: get, path: "txs/{hash}/pool_updates", reason: needsIndex},
+	{method: get, path: "txs/{hash}/pool_updates", answer: in(actions.TxPoolUpdates), with: theSubjects},
 	{method: get, path: "txs/{hash}/pool_retires", answer: txPoolRetires},
 
 	{method: get, path: "addresses/{address}", answer: oneAddress},
@@ -98,10 +116,10 @@ var routes = []route{
 
 	{method: get, path: "accounts/{stake_address}/rewards", reason: needsRewards},
 	{method: get, path: "accounts/{stake_address}/history", reason: needsStakes},
-	{method: get, path: "accounts/{stake_address}/delegations", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/registrations", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/withdrawals", reason: needsIndex},
-	{method: get, path: "accounts/{stake_address}/mirs", reason: needsIndex},
+	{method: get, path: "accounts/{stake_address}/delegations", answer: in(actions.Delegations), with: theSubjects},
+	{method: get, path: "accounts/{stake_address}/registrations", answer: in(actions.Registrations), with: theSubjects},
+	{method: get, path: "accounts/{stake_address}/withdrawals", answer: in(actions.Withdrawals), with: theSubjects},
+	{method: get, path: "accounts/{stake_address}/mirs", answer: in(actions.MIRs), with: theSubjects},
 	{method: get, path: "accounts/{stake_address}/addresses", answer: accountAddresses},
 	{method: get, path: "accounts/{stake_address}/addresses/assets", answer: accountAssets},
 	{method: get, path: "accounts/{stake_address}/addresses/total", answer: accountTotal},
@@ -121,47 +139,47 @@ var routes = []route{
 	{method: get, path: "scripts/{script_hash}", answer: oneScript},
 	{method: get, path: "scripts/{script_hash}/json", answer: scriptJSON},
 	{method: get, path: "scripts/{script_hash}/cbor", answer: scriptCBOR},
-	{method: get, path: "scripts/{script_hash}/redeemers", reason: needsIndex},
+	{method: get, path: "scripts/{script_hash}/redeemers", answer: scriptRedeemers, with: theSubjects},
 	{method: get, path: "scripts/{script_hash}/utxos", answer: scriptUTXOs},
 	{method: get, path: "scripts/datum/{datum_hash}", answer: datumJSON},
 	{method: get, path: "scripts/datum/{datum_hash}/cbor", answer: datumCBOR},
 
-	{method: get, path: "metadata/txs/labels", answer: metadataLabels},
-	{method: get, path: "metadata/txs/labels/{label}", answer: metadataOfLabel},
-	{method: get, path: "metadata/txs/labels/{label}/cbor", answer: metadataCBOROfLabel},
+	{method: get, path: "metadata/txs/labels", answer: metadataLabels, with: "the index metadata_label"},
+	{method: get, path: "metadata/txs/labels/{label}", answer: metadataOfLabel, with: "the index metadata_label"},
+	{method: get, path: "metadata/txs/labels/{label}/cbor", answer: metadataCBOROfLabel, with: "the index metadata_label"},
 
-	{method: get, path: "pools", reason: needsIndex},
+	{method: get, path: "pools", answer: in(actions.Pools), with: theSubjects},
 	{method: get, path: "pools/extended", reason: needsLedger},
-	{method: get, path: "pools/retired", reason: needsLedger},
-	{method: get, path: "pools/retiring", reason: needsLedger},
+	{method: get, path: "pools/retired", answer: in(actions.Retired), with: theSubjects},
+	{method: get, path: "pools/retiring", answer: in(actions.Retiring), with: theSubjects},
 	{method: get, path: "pools/{pool_id}", reason: needsLedger},
 	{method: get, path: "pools/{pool_id}/history", reason: needsStakes},
-	{method: get, path: "pools/{pool_id}/metadata", reason: needsIndex},
-	{method: get, path: "pools/{pool_id}/relays", reason: needsIndex},
+	{method: get, path: "pools/{pool_id}/metadata", answer: in(actions.Metadata), with: theSubjects},
+	{method: get, path: "pools/{pool_id}/relays", answer: in(actions.Relays), with: theSubjects},
 	{method: get, path: "pools/{pool_id}/delegators", reason: needsLedger},
 	{method: get, path: "pools/{pool_id}/blocks", reason: needsIndex},
-	{method: get, path: "pools/{pool_id}/updates", reason: needsIndex},
-	{method: get, path: "pools/{pool_id}/votes", reason: needsIndex},
+	{method: get, path: "pools/{pool_id}/updates", answer: in(actions.Updates), with: theSubjects},
+	{method: get, path: "pools/{pool_id}/votes", answer: in(actions.PoolVotes), with: theSubjects},
 
 	{method: get, path: "governance/committee", reason: needsLedger},
-	{method: get, path: "governance/committee/votes", reason: needsIndex},
-	{method: get, path: "governance/committee/{cc_id}/votes", reason: needsIndex},
+	{method: get, path: "governance/committee/votes", answer: in(actions.CommitteeVotes), with: theSubjects},
+	{method: get, path: "governance/committee/{cc_id}/votes", answer: in(actions.MemberVotes), with: theSubjects},
 	{method: get, path: "governance/dreps", reason: needsLedger},
 	{method: get, path: "governance/dreps/{drep_id}", reason: needsLedger},
 	{method: get, path: "governance/dreps/{drep_id}/delegators", reason: needsLedger},
 	{method: get, path: "governance/dreps/{drep_id}/metadata", reason: needsOffchain},
-	{method: get, path: "governance/dreps/{drep_id}/updates", reason: needsIndex},
-	{method: get, path: "governance/dreps/{drep_id}/votes", reason: needsIndex},
-	{method: get, path: "governance/proposals", reason: needsIndex},
+	{method: get, path: "governance/dreps/{drep_id}/updates", answer: in(actions.DRepUpdates), with: theSubjects},
+	{method: get, path: "governance/dreps/{drep_id}/votes", answer: in(actions.DRepVotes), with: theSubjects},
+	{method: get, path: "governance/proposals", answer: in(actions.Proposals), with: theSubjects},
 	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}", reason: needsLedger},
 	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/parameters", reason: needsIndex},
-	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/withdrawals", reason: needsIndex},
-	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/votes", reason: needsIndex},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/withdrawals", answer: in(actions.ProposalWithdrawals)},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/votes", reason: needsCounting},
 	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/metadata", reason: needsOffchain},
 	{method: get, path: "governance/proposals/{gov_action_id}", reason: needsLedger},
 	{method: get, path: "governance/proposals/{gov_action_id}/parameters", reason: needsIndex},
-	{method: get, path: "governance/proposals/{gov_action_id}/withdrawals", reason: needsIndex},
-	{method: get, path: "governance/proposals/{gov_action_id}/votes", reason: needsIndex},
+	{method: get, path: "governance/proposals/{gov_action_id}/withdrawals", answer: in(actions.ProposalWithdrawals)},
+	{method: get, path: "governance/proposals/{gov_action_id}/votes", reason: needsCounting},
 	{method: get, path: "governance/proposals/{gov_action_id}/metadata", reason: needsOffchain},
 
 	{method: get, path: "nutlink/{address}", reason: needsOffchain},

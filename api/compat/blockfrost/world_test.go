@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"birthmark/api/compat/blockfrost"
+	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/served"
 	"birthmark/chains/cardano"
 	"birthmark/core"
@@ -38,7 +39,7 @@ func newWorld(t testing.TB, network string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = c.Define([]model.Definition{blockfrost.Labels}); err != nil {
+	if c, err = c.Define([]model.Definition{exchange.Labels, exchange.Subjects}); err != nil {
 		t.Fatal(err)
 	}
 	o := core.Options{Chain: c, Raw: true, CacheBytes: 4 << 20, Keep: map[string]model.IndexOptions{}}
@@ -48,8 +49,8 @@ func newWorld(t testing.TB, network string) *world {
 			Balance: x.Needs.Has(schema.FeatureBalance), Unspent: x.Needs.Has(schema.FeatureUnspent), History: x.Needs.Has(schema.FeatureHistory),
 		}
 	}
-	o.Indexes = append(o.Indexes, blockfrost.Labels.Name)
-	o.Keep[blockfrost.Labels.Name] = model.IndexOptions{Balance: true}
+	o.Indexes = append(o.Indexes, exchange.Labels.Name, exchange.Subjects.Name)
+	o.Keep[exchange.Labels.Name] = model.IndexOptions{Balance: true}
 	db, err := core.Open(t.Context(), memory.New(), o)
 	if err != nil {
 		t.Fatal(err)

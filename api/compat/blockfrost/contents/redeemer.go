@@ -10,27 +10,31 @@ import (
 	"birthmark/chains/cardano/ledger"
 )
 
-// Redeemer is a redeemer in answers.
+// Redeemer is a redeemer in the list of its transaction.
 type Redeemer struct {
-	TxIndex    uint64 `json:"tx_index"`
-	Purpose    string `json:"purpose"`
+	ScriptRedeemer
 	ScriptHash string `json:"script_hash"`
-	DataHash   string `json:"redeemer_data_hash"`
-	DatumHash  string `json:"datum_hash"`
-	UnitMem    string `json:"unit_mem"`
-	UnitSteps  string `json:"unit_steps"`
-	Fee        string `json:"fee"`
+}
+
+// ScriptRedeemer is a redeemer in the list of its script.
+type ScriptRedeemer struct {
+	TxIndex   uint64 `json:"tx_index"`
+	Purpose   string `json:"purpose"`
+	DataHash  string `json:"redeemer_data_hash"`
+	DatumHash string `json:"datum_hash"`
+	UnitMem   string `json:"unit_mem"`
+	UnitSteps string `json:"unit_steps"`
+	Fee       string `json:"fee"`
 }
 
 // NewRedeemer returns a redeemer of a script. Its purpose must be a known one.
 func NewRedeemer(r *ledger.Redeemer, script []byte) Redeemer {
 	hash := blake2b.Sum256(r.Data)
 	text := hex.EncodeToString(hash[:])
-	return Redeemer{
-		TxIndex: r.Index, Purpose: ledger.RedeemerPurposes[r.Purpose], ScriptHash: hex.EncodeToString(script), DataHash: text,
-		DatumHash: text, UnitMem: strconv.FormatUint(r.Memory, 10), UnitSteps: strconv.FormatUint(r.Steps, 10),
-		Fee: feeOfUnits(r.Memory, r.Steps),
-	}
+	return Redeemer{ScriptHash: hex.EncodeToString(script), ScriptRedeemer: ScriptRedeemer{
+		TxIndex: r.Index, Purpose: ledger.RedeemerPurposes[r.Purpose], DataHash: text, DatumHash: text,
+		UnitMem: strconv.FormatUint(r.Memory, 10), UnitSteps: strconv.FormatUint(r.Steps, 10), Fee: feeOfUnits(r.Memory, r.Steps),
+	}}
 }
 
 // The prices of units of memory and of steps, over priceBase. They are those of the Alonzo genesis of the public networks,

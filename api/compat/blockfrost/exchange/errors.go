@@ -30,6 +30,12 @@ func Bad(message string) error { return NewFault(http.StatusBadRequest, message)
 // NotImplemented is the error of an endpoint that the server cannot answer truthfully.
 func NotImplemented(reason string) error { return NewFault(http.StatusNotImplemented, reason) }
 
+// Unanswered reports whether err is that of an endpoint that the server cannot answer truthfully.
+func Unanswered(err error) bool {
+	e, ok := errors.AsType[*Fault](err)
+	return ok && e.StatusCode == http.StatusNotImplemented
+}
+
 // The texts are those of Blockfrost, because clients compare them.
 var (
 	ErrNotFound = NewFault(http.StatusNotFound, "The requested component has not been found.")

@@ -7,7 +7,7 @@ import (
 	"birthmark/chains/cardano/node"
 )
 
-// Account is the state of an account. Null fields are sums and times that a node does not keep.
+// Account is the state of an account. A node does not keep the sums, nor the time of its last registration, which is null.
 type Account struct {
 	StakeAddress       string  `json:"stake_address"`
 	Active             bool    `json:"active"`
@@ -33,6 +33,18 @@ func AccountOf(stakeAddress string, a *node.Account, unspent *big.Int) *Account 
 		j.PoolID = text(address.FormatPoolHash(a.Pool))
 	}
 	return j
+}
+
+// SetSums sets the sums of withdrawals and of payments from the reserves and the treasury. The rewards are the sum of
+// withdrawals and withdrawable rewards, less these payments.
+func (a *Account) SetSums(withdrawals, reserves, treasury *big.Int) {
+	rewards, _ := new(big.Int).SetString(a.WithdrawableAmount, 10)
+	rewards.Add(rewards, withdrawals).Sub(rewards, reserves).Sub(rewards, treasury)
+	if rewards.Sign() < 0 { // payments that the account lost when it was deregistered
+		rewards.SetInt64(0)
+	}
+	a.RewardsSum, a.WithdrawalsSum = text(rewards.String()), text(withdrawals.String())
+	a.ReservesSum, a.TreasurySum = text(reserves.String()), text(treasury.String())
 }
 
 // drepID returns the id of a representative: that of CIP-129, or the name of one of the fixed votes.

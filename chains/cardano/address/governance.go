@@ -1,0 +1,60 @@
+package address
+
+import (
+	"bytes"
+	"math/big"
+	"strings"
+)
+
+// actionPrefix is the prefix of governance actions.
+const actionPrefix = "gov_action"
+
+const txHashSize = 32
+
+// FormatAction returns the id of a governance action (CIP-129): its transaction and its position among the proposals.
+func FormatAction(tx []byte, index uint64) string {
+	place := new(big.Int).SetUint64(index).Bytes()
+	if len(place) == 0 {
+		place = []byte{0}
+	}
+	return encodeBech32(actionPrefix, append(bytes.Clone(tx), place...))
+}
+
+// ParseAction reads the id of a governance action. It is the inverse of FormatAction.
+func ParseAction(text string) (tx []byte, index uint64, ok bool) {
+	raw, err := decodeBech32(text)
+	if err != nil || len(raw) <= txHashSize || len(raw) > txHashSize+8 {
+		return nil, 0, false
+	}
+	tx, index = raw[:txHashSize], new(big.Int).SetBytes(raw[txHashSize:]).Uint64()
+	return tx, index, FormatAction(tx, index) == text
+}
+
+// ParseGovernance reads the id of a DRep or of a committee member, and returns it as [FormatGovernance] does. It reads the
+// forms of CIP-129 and of CIP-105, which has the prefixes drep, drep_vkh and drep_script.
+func ParseGovernance(kind, text string) (id string, ok bool) {
+	raw, err := decodeBech32(text)
+	if err != nil || len(raw) == 0 {
+		return "", false
+	}
+	hrp, isScript := hrpOf(text), false
+	switch {
+	case len(raw) == 1+CredentialSize && hrp == kind:
+		isScript = raw[0]&0xf == 3
+		raw = raw[1:]
+		if id = FormatGovernance(kind, credential(isScript, raw)); id != text {
+			return "", false
+		}
+		return id, true
+	case len(raw) == CredentialSize && strings.HasPrefix(hrp, kind):
+		isScript = hrp == kind+"_script"
+		if !isScript && hrp != kind && hrp != kind+"_vkh" {
+			return "", false
+		}
+		return FormatGovernance(kind, credential(isScript, raw)), true
+	}
+	return "", false
+}
+
+// FormatScript returns the hash of a script in bech32 (CIP-5): script1….
+func FormatScript(hash []byte) string { return encodeBech32(scriptPrefix, hash) }

@@ -1,0 +1,111 @@
+package cardano
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
+	"github.com/blinklabs-io/gouroboros/ledger/common"
+
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/body"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/model"
+)
+
+// bodyLines returns the credentials of certificates, votes and proposals as text, and counts them in seen.
+func bodyLines(t *testing.T, d *model.TxDescription, raw []byte, seen map[string]int) (lines []string) {
+	t.Helper()
+	tx, err := ledger.ReadRaw(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := body.Read(tx.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(what string, values ...any) {
+		seen[what]++
+		lines = append(lines, fmt.Sprintln(append([]any{what}, values...)...))
+	}
+	for i, c := range d.Certificates {
+		if c.StakeAddress != "" {
+			line("account", c.Type, c.StakeAddress)
+		}
+		if c.Epoch != nil {
+			line("retirement", *c.Epoch)
+		}
+		for _, p := range body.Payments(b.Certificates[i]) {
+			line("payment", p.Treasury, fmt.Sprintf("%x", p.Credential), p.Amount)
+		}
+	}
+	for _, v := range b.ReadVotes() {
+		url := ""
+		if v.URL != nil {
+			url = *v.URL
+		}
+		line("vote", v.Voter, fmt.Sprintf("%x", v.Tx), v.Index, v.Choice, url, fmt.Sprintf("%x", v.Hash))
+	}
+	for i, item := range b.Proposals {
+		p, ok := body.ReadProposal(item)
+		if !ok {
+			t.Fatalf("proposal %d cannot be read: %x", i, raw)
+		}
+		line("proposal", p.Kind, p.Deposit, fmt.Sprintf("%x", p.Return), len(p.Withdrawals))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// theirBodyLines is bodyLines as gouroboros reads a transaction.
+func theirBodyLines(t *testing.T, network address.Network, theirs gouroboros.Transaction) (lines []string) {
+	t.Helper()
+	line := func(what string, values ...any) {
+		lines = append(lines, fmt.Sprintln(append([]any{what}, values...)...))
+	}
+	for _, c := range theirs.Certificates() {
+		// The certificates of accounts have this field in common.
+		if f := reflect.Indirect(reflect.ValueOf(c)).FieldByName("StakeCredential"); f.IsValid() {
+			cred := reflect.Indirect(f).Interface().(common.Credential)
+			line("account", certificateForms[c.Type()].name, address.FormatStakeCredential(network, storedCredential(cred)))
+		}
+		switch c := c.(type) {
+		case *common.PoolRetirementCertificate:
+			line("retirement", c.Epoch)
+		case *common.MoveInstantaneousRewardsCertificate:
+			for cred, amount := range c.Reward.Rewards {
+				line("payment", c.Reward.Source == 1, fmt.Sprintf("%x", storedCredential(*cred)), amount)
+			}
+		}
+	}
+	for voter, votes := range theirs.VotingProcedures() {
+		for action, v := range votes {
+			url, hash := "", []byte{}
+			if v.Anchor != nil {
+				url, hash = v.Anchor.Url, v.Anchor.DataHash[:]
+			}
+			line("vote", voter.String(), fmt.Sprintf("%x", action.TransactionId), action.GovActionIdx, v.Vote, url, fmt.Sprintf("%x", hash))
+		}
+	}
+	for _, p := range theirs.ProposalProcedures() {
+		action, withdrawals := reflect.Indirect(reflect.ValueOf(p.GovAction())), 0
+		if f := action.FieldByName("Withdrawals"); f.IsValid() {
+			withdrawals = f.Len()
+		}
+		account := p.RewardAccount()
+		raw, err := account.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		line("proposal", action.FieldByName("Type").Uint(), p.Deposit(), fmt.Sprintf("%x", raw), withdrawals)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func storedCredential(c common.Credential) []byte {
+	return append([]byte{byte(c.CredType)}, bytes.Clone(c.Credential.Bytes())...)
+}
