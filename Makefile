@@ -166,3 +166,4 @@ interop:
 	  fi; \
 	done
 	@go -C tools/interop/go-electrum mod download
+	@go -C tools/interop/blockfrost-go mod download
