@@ -386,6 +386,8 @@ func TestErrors(t *testing.T) {
 		{"/nowhere", 404, "Not found", ""},
 		{"/tokens/search?query=ab", 400, "at least 3", ""},
 		{"/networkState", 200, `"height":3`, ""},
+		{"/networkState", 200, `"params":{"height":0,"storageFeeFactor":1250000,`, ""},
+		{"/epochs/params", 200, `"maxBlockSize":524288`, ""},
 		{"/networkStats", 200, "uniqueAddressesNum", ""},
 		{"/info", 200, `"supply":225000000000`, ""},
 	} {

@@ -242,7 +242,11 @@ func (n *Node) info() Answer {
 		"currentTime": 0, "launchTime": 0, "lastSeenMessageTime": 0, "unconfirmedCount": len(n.pool.txs), "peersCount": 0,
 		"isMining": false, "isExplorer": false, "eip27Supported": true, "eip37Supported": true,
 		"fullHeight": nil, "headersHeight": nil, "maxPeerHeight": nil, "bestFullHeaderId": nil, "bestHeaderId": nil,
-		"previousFullHeaderId": nil, "genesisBlockId": nil, "difficulty": nil, "stateRoot": nil,
+		"previousFullHeaderId": nil, "genesisBlockId": nil, "difficulty": nil, "stateRoot": nil, "stateVersion": nil,
+		"headersScore": nil, "fullBlocksScore": nil, "parameters": map[string]int{
+			"height": 0, "storageFeeFactor": 1_250_000, "minValuePerByte": 360, "maxBlockSize": 524_288, "maxBlockCost": 1_000_000,
+			"blockVersion": 1, "tokenAccessCost": 100, "inputCost": 2_000, "dataInputCost": 100, "outputCost": 100,
+		},
 	}
 	if n.options.Old {
 		delete(i, "network")

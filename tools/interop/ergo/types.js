@@ -12,7 +12,7 @@ const clients = {
 // Fields that nodes send and the document lacks, and those of /info of version 0, which the explorer's version 1 lacks.
 const undocumented = {
   node: [
-    'unparsedBytes', 'blockVersion', 'network', 'eip37Supported', 'isExplorer', 'lastSeenMessageTime', 'lastMemPoolUpdateTime',
+    'unparsedBytes', 'network', 'eip37Supported', 'isExplorer', 'lastSeenMessageTime', 'lastMemPoolUpdateTime',
   ],
   explorer: ['version', 'supply', 'transactionAverage', 'hashRate'],
 };
@@ -26,7 +26,8 @@ const documented = (client, operation, value) => {
   const out = {};
   for (const [name, v] of Object.entries(value)) {
     const other = undocumented[client].includes(name) && (client === 'node' || operation === 'getApiV1Info');
-    if (!other) out[name] = documented(client, operation, v);
+    const section = name === 'blockVersion' && 'transactions' in value; // the document has it only in parameters
+    if (!other && !section) out[name] = documented(client, operation, v);
   }
   if (client === 'explorer' && 'difficulty' in out) out.difficulty = String(out.difficulty);
   if (client === 'node' && 'boxId' in out && 'globalIndex' in out) {
