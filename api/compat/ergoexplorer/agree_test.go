@@ -10,19 +10,68 @@ import (
 
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/api/compat/ergonode"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/core/query"
+	"birthmark/internal/testnode/ergotest"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 )
 
-// The APIs of the node and of the explorer say the same about random boxes, transactions, addresses and tokens, and the
-// answers of /v1 agree with both. Numbers of boxes differ by the boxes before block 1, confirmations by one.
+// The APIs of the node and of the explorer, and /v1, agree about random boxes, transactions, addresses and tokens of the
+// first real blocks and of a generated chain. Numbers of boxes differ by the boxes before block 1, confirmations by one.
 func TestAgreement(t *testing.T) {
 	rng := testseed.Rand(t)
-	w := realWorld(t)
-	node := ergonode.New(ergonode.Options{Chain: w.Chain, Path: "/node"})
-	for range testrun.Rounds(t, 60) {
-		w.agree(t, node, w.Boxes[w.GenesisBoxes+rng.IntN(len(w.Boxes)-w.GenesisBoxes)])
+	made := newWorld(t, "testnet")
+	made.Sync(t, 0, ergotest.Made(ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8}), 40)...)
+	made.Naive = made.Model(nil)
+	for _, w := range []*world{realWorld(t), made} {
+		node := ergonode.New(ergonode.Options{Chain: w.Chain, Path: "/node"})
+		tokens := 0
+		for range testrun.Rounds(t, 60) {
+			b := w.Boxes[w.GenesisBoxes+rng.IntN(len(w.Boxes)-w.GenesisBoxes)]
+			w.agree(t, node, b)
+			for _, x := range b.Tokens {
+				tokens++
+				w.agreeOnToken(t, node, x.ID)
+			}
+		}
+		if w == made && tokens == 0 {
+			t.Error("no box has a token")
+		}
+	}
+}
+
+// agreeOnToken compares what the APIs return for a token.
+func (w *world) agreeOnToken(t *testing.T, node http.Handler, id string) {
+	t.Helper()
+	one, two := fields(t, node, "/node/blockchain/token/byId/"+id), fields(t, w, path+"/api/v1/tokens/"+id)
+	var asset *query.AssetAnswer
+	err := w.DB.View(t.Context(), func(v *query.View) (err error) {
+		asset, err = v.Asset(t.Context(), id)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(v any) string { // the node has empty texts and 0, the explorer null
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprint(v)
+	}
+	decimals := text(two["decimals"])
+	if decimals == "" {
+		decimals = "0"
+	}
+	if one["boxId"] != two["boxId"] || one["emissionAmount"] != two["emissionAmount"] || text(one["name"]) != text(two["name"]) ||
+		text(one["description"]) != text(two["description"]) || text(one["decimals"]) != decimals ||
+		text(one["emissionAmount"]) != asset.Minted || w.Box(one["boxId"].(string)).Tx.ID != asset.FirstSeen.Tx {
+		t.Errorf("token %s: %v, %v and %+v", id, one, two, asset)
+	}
+	boxes := fields(t, node, "/node/blockchain/box/byTokenId/"+id)
+	same := fields(t, w, path+"/api/v1/boxes/byTokenId/"+id)
+	if text(boxes["total"]) != text(same["total"]) || text(boxes["total"]) != fmt.Sprint(asset.OutputCount) {
+		t.Errorf("boxes of token %s: %v, %v and %d", id, boxes["total"], same["total"], asset.OutputCount)
 	}
 }
 
@@ -82,7 +131,18 @@ func (w *world) agree(t *testing.T, node http.Handler, b *Box) {
 		t.Fatal(err)
 	}
 	same("balance", held["nanoErgs"], total["nanoErgs"], v1.Balance)
-	same("tokens", len(held["tokens"].([]any)), len(total["tokens"].([]any)), len(v1.Assets))
+	amounts := func(list any) map[string]string {
+		out := map[string]string{}
+		for _, x := range list.([]any) {
+			out[x.(map[string]any)["tokenId"].(string)] = fmt.Sprint(x.(map[string]any)["amount"])
+		}
+		return out
+	}
+	assets := map[string]string{}
+	for _, a := range v1.Assets {
+		assets[a.Asset] = a.Balance
+	}
+	same("tokens", amounts(held["tokens"]), amounts(total["tokens"]), assets)
 	same("value", one["value"], output.Value)
 	same("tree", one["ergoTree"], output.ErgoTree)
 	same("id", b.ID, output.BoxID)
