@@ -165,5 +165,4 @@ interop:
 	    cp package-lock.json node_modules/.birthmark; \
 	  fi; \
 	done
-	@go -C tools/interop/go-electrum mod download
-	@go -C tools/interop/blockfrost-go mod download
+	@for dir in go-electrum blockfrost-go ltcd bchd; do go -C tools/interop/$$dir mod download; done
