@@ -54,11 +54,14 @@ func (c *Chain) shield(total uint64) uint64 {
 
 // shielded makes a transaction of Zcash, of any version. Shielded parts are arbitrary bytes.
 func shielded(c *Chain, coinbase bool, body []byte) []byte {
-	const overwintered, expiry, branch = 1 << 31, 0, 0xc2d6d0b4
+	const overwintered, branch = 1 << 31, 0xc2d6d0b4
 	u32 := binary.LittleEndian.AppendUint32
-	version := uint32(2 + c.rng.IntN(4))
-	if coinbase {
+	version, expiry := uint32(2+c.rng.IntN(4)), c.rng.Uint32()
+	switch {
+	case coinbase:
 		version = 1
+	case body[0] == 0: // without inputs only the expiry makes its id unique
+		version = max(3, version)
 	}
 	groups := map[uint32]uint32{3: 0x03c48270, 4: 0x892f2085, 5: 0x26a7270a}
 	tx := u32(nil, version)
