@@ -38,7 +38,7 @@ func (a *Answer) Fail(status int, failure any) {
 	_, _ = a.w.Write(body) // fails only if the client is gone
 }
 
-// Number reads a parameter that is a number of at most some bits; ok is false if it is absent.
+// Number reads a parameter that is a number of at most some bits with its sign; ok is false if it is absent.
 func (a *Answer) Number(name string, bits int, to *int) (ok bool, err error) {
 	text := a.Query[name]
 	if text == "" {
@@ -46,7 +46,7 @@ func (a *Answer) Number(name string, bits int, to *int) (ok bool, err error) {
 	}
 	n, err := strconv.ParseInt(text, 10, bits)
 	if err != nil || n < 0 {
-		return false, model.Errorf(model.Usage, "bad_value", "%s: expected a number from 0 on", name)
+		return false, model.Errorf(model.Usage, "bad_value", "%s: expected a number from 0 to %d", name, int64(1)<<(bits-1)-1)
 	}
 	*to = int(n)
 	return true, nil

@@ -32,9 +32,10 @@ func (q *request) span() (from, to int, err error) {
 		}
 	}
 	if to < from || to-from > maxSpan {
-		return 0, 0, bad("maxHeight: expected at most %d more than minHeight", maxSpan)
+		return 0, 0, bad("maxHeight: expected at least minHeight, and at most %d more", maxSpan)
 	}
-	return from, min(to, q.v.Height()), nil
+	tip := q.v.Height()
+	return min(from, tip+1), min(to, tip), nil
 }
 
 // numbers reads minGix and limit, which are required.

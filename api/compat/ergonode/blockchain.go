@@ -139,7 +139,7 @@ func txByID(q *request, args []string) error {
 func (q *request) index(text string, below uint64) (uint64, error) {
 	q.Query["index"] = text
 	n := 0
-	if err := q.number("index", &n); err != nil {
+	if _, err := q.Number("index", 64, &n); err != nil {
 		return 0, err
 	}
 	if uint64(n) >= below {

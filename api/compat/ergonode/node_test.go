@@ -117,6 +117,32 @@ func TestErrors(t *testing.T) {
 		{"/blockchain/box/byId/12", "", 400, `{"error":400,"reason":"bad.request","detail":"Wrong modifierId`},
 		{"/blockchain/box/byIndex/99999", "", 404, `"not-found"`},
 		{"/blockchain/transaction/byIndex/99999", "", 404, `"not-found"`},
+		{"/blockchain/box/byIndex/9223372036854775807", "", 404, `"not-found"`},
+		{"/blockchain/box/byIndex/9223372036854775808", "", 400, "index: expected a number from 0 to 9223372036854775807"},
+		{"/blockchain/box/byIndex/-1", "", 400, "index: expected a number"},
+		{"/blockchain/box/unspent/byAddress/" + never + "?limit=-1", "", 400, "limit: expected a number from 0 to 2147483647"},
+		{"/blockchain/box/unspent/byAddress/" + never + "?offset=2147483648", "", 400, "offset: expected a number"},
+		{"/blockchain/box/unspent/byAddress/" + never + "?offset=2147483647", "", 200, "[]"},
+		{"/blockchain/box/unspent/byAddress/" + never + "?includeUnconfirmed=yes", "", 400, "includeUnconfirmed: expected true or false"},
+		{"/blockchain/box/unspent/byAddress/" + never + "?excludeMempoolSpent=1", "", 400, "excludeMempoolSpent: expected true or false"},
+		{"/blockchain/box/unspent/byAddress/", "", 400, "invalid address"},
+		{"/blockchain/box/unspent/byAddress", `"unfinished`, 400, "not a JSON string"},
+		{"/blockchain/box/unspent/byErgoTree", `"zz"`, 400, "not hex"},
+		{"/blockchain/box/unspent/byErgoTree", `"00"`, 200, "[]"},
+		{"/blockchain/box/unspent/byTokenId/" + zero[1:], "", 400, "Wrong modifierId"},
+		{"/blockchain/box/unspent/byTokenId/" + zero, "", 200, "[]"},
+		{"/blockchain/box/byTemplateHash/" + zero, "", 200, `{"items":[],"total":0}`},
+		{"/blockchain/token/byId/" + zero, "", 404, `"not-found"`},
+		{"/blockchain/tokens", "[1]", 400, "not a JSON list"},
+		{"/blockchain/balance", strings.Repeat("a", 2<<20), 413, "1048576 bytes"},
+		{"/utxo/byId/" + zero, "", 404, `"not-found"`},
+		{"/utxo/withPool/byIds", `["` + zero + `"]`, 200, "[]"},
+		{"/transactions/unconfirmed?limit=16385", "", 400, "No more than 16384 transactions"},
+		{"/blocks/at/abc", "", 400, "height: expected a number"},
+		{"/blocks/at/0", "", 200, "[]"},
+		{"/blocks/chainSlice?fromHeight=3&toHeight=2", "", 200, "[]"},
+		{"/blocks/" + zero + "/proofFor/" + zero, "", 404, `"not-found"`},
+		{"/transactions", "{}", 400, "every input of the transaction"},
 		{"/blockchain/box/range?limit=16385", "", 400, "No more than 16384 boxes can be requested"},
 		{"/blockchain/transaction/byAddress/" + never + "?limit=16385", "", 400, "No more than 16384 transactions"},
 		{"/blockchain/transaction/byAddress/" + never, "", 200, `{"items":[],"total":0}`},
@@ -139,7 +165,7 @@ func TestErrors(t *testing.T) {
 		{"/utxo/byId/" + e.Boxes[1].ID, "", 200, e.Boxes[1].ID}, // the genesis is unspent
 	} {
 		if a := Ask(t, w, path+c.path, c.body); a.Status != c.status || !strings.Contains(a.Body, c.says) {
-			t.Errorf("%s %s: %d %s, expected %d with %s", c.path, c.body, a.Status, a.Body, c.status, c.says)
+			t.Errorf("%s %.100s: %d %s, expected %d with %s", c.path, c.body, a.Status, a.Body, c.status, c.says)
 		}
 	}
 	if a := Send(t, w, http.MethodDelete, path+"/info", ""); a.Status != http.StatusMethodNotAllowed {
