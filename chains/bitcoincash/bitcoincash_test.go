@@ -41,6 +41,9 @@ func TestRealTransaction(t *testing.T) {
 	}
 }
 
+// The transactions are those of Blockbook's integration tests.
+func TestRealTransactions(t *testing.T) { cointest.Transactions(t, open(t, "")) }
+
 // Most addresses are those of the CashTokens specification (CHIP-2022-02, test-vectors/cashaddr.json), the legacy ones
 // those of the tests of Blockbook's parser. The specification later changed the type of token-aware addresses to 2: the
 // two that begin with z are the same key hashes with that type.

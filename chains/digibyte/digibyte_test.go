@@ -41,6 +41,7 @@ func TestTransactionAndAddresses(t *testing.T) {
 	if got := c.FormatHash(id); err != nil || got != "0dcf2530419b9ef525a69f6a15e4d699be1dc9a4ac643c9581b6c57acf25eabf" {
 		t.Errorf("the id is %s, %v", got, err)
 	}
+	cointest.Transactions(t, c) // from block 7,000,000: Blockbook's integration tests
 	cointest.Addresses(t, c, map[string]string{
 		"DR1Scto7rRpTCAyNY6DFhRsZgG2vZ6rxLx":          "76a914d9eff329b03348487fb9688a77c6b8081794fd2288ac",
 		"DLwbcwUY5dwsdF9ezk8Uoga9V8eMB1Kb6B":          "76a914ad554bde320ae4b3d755ec32e706d8b327ecdd5688ac",

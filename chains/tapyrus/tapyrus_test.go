@@ -46,6 +46,22 @@ func TestGenesis(t *testing.T) {
 	}
 }
 
+// The blocks of the network of Tapyrus Core's tests (test/functional/data/rpc_getblockstats.json) and the transactions
+// (test/util/data) have the ids that Tapyrus Core has (MIT licence).
+func TestVectors(t *testing.T) {
+	c, err := tapyrus.New("dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cointest.Blocks(t, c, []cointest.Real{
+		{File: "dev-0", Hash: "63410d108b766f03e5fae6012f60208ebc35e477f8ba271a7beee7c443ff153d", Txs: 1},
+		{File: "dev-1", Hash: "1e3eaa109b64b761b7b4d7175f99482b262cfe23ceabc7efa03e7d99b255f7cd", Txs: 1},
+		{File: "dev-2", Hash: "29dfa1bc89e064f09b170b9860303b5a0507f7e3a1b02c0dcc599eb6ca4126d5", Txs: 2},
+		{File: "dev-3", Hash: "9eed23e3eaa4d69601d7169140e67a0fd755b33035d42f582fc7892f7a6d2861", Txs: 4},
+	})
+	cointest.Transactions(t, c)
+}
+
 func TestColoredTransaction(t *testing.T) {
 	c, err := tapyrus.New("testnet")
 	if err != nil {

@@ -1,8 +1,10 @@
 package cointest
 
 import (
+	"encoding/hex"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"birthmark/chains/chaintest"
@@ -40,5 +42,26 @@ func Blocks(t *testing.T, c model.Chain, blocks []Real) {
 	t.Helper()
 	for _, b := range blocks {
 		Block(t, c, b.Read(t), b.Hash, b.Txs)
+	}
+}
+
+// Transactions checks the ids of the transactions in testdata/txs.txt of the package under test, at least one: each line
+// has an id and the serialized transaction in hex.
+func Transactions(t *testing.T, c model.Chain) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "txs.txt"))
+	if err != nil || len(text) == 0 {
+		t.Fatalf("no transactions: %v", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		want, serialized, _ := strings.Cut(strings.TrimSpace(line), " ")
+		raw, err := hex.DecodeString(serialized)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := c.(model.TxHasher).HashTx(raw)
+		if got := c.FormatHash(id); err != nil || got != want {
+			t.Errorf("the id of a transaction is %s, %v, expected %s", got, err, want)
+		}
 	}
 }
