@@ -2,7 +2,9 @@
 package testrun
 
 import (
+	"flag"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"syscall"
@@ -14,19 +16,29 @@ import (
 // fifth of the CPU time.
 const gcPercent = 400
 
+// reserveSize is the size of a slice that counts as heap, so that a process collects garbage at gcPercent of it at the
+// earliest. The slice is not touched and takes no memory.
+const reserveSize = 32 << 20
+
 // Main runs the tests and ends the process. Temporary folders of the tests are in memory if there is enough room: on a
 // disk, databases spend most of their time in fsync. TMPDIR and GOGC replace these settings. The functions in after run
 // when the tests have ended.
 func Main(m *testing.M, after ...func()) {
+	var reserve []byte
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 		os.Setenv("GOGC", strconv.Itoa(gcPercent)) // of processes that the tests start
+		reserve = make([]byte, reserveSize)
+	}
+	if flag.Parse(); flag.Lookup("test.memprofile").Value.String() == "" {
+		runtime.MemProfileRate = 0 // samples of the heap took 4% of the CPU time
 	}
 	dir := memoryDir()
 	if dir != "" {
 		os.Setenv("TMPDIR", dir)
 	}
 	code := m.Run()
+	runtime.KeepAlive(reserve)
 	for _, end := range after {
 		end()
 	}
