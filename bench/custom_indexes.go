@@ -112,7 +112,7 @@ func (e *evaluated) decode(ctx context.Context, inputs [][]byte) (txs int, err e
 func (e *evaluated) turn() error {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	err := e.work()
+	err := e.work(MinTurn)
 	runtime.ReadMemStats(&after)
 	e.mallocs += after.Mallocs - before.Mallocs
 	return err

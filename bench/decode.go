@@ -41,8 +41,9 @@ type DecodeRun struct {
 	CPUMicrosPerTx  float64 `json:"cpu_us_per_tx"`
 }
 
-// Decode measures decoding of blocks with values of indexes.
-func Decode(ctx context.Context, chain model.Chain, indexes []string, blocks [][]byte) (*DecodeResult, error) {
+// Decode measures decoding of blocks with values of indexes. Each decoder gets several turns of at least the given
+// duration.
+func Decode(ctx context.Context, chain model.Chain, indexes []string, blocks [][]byte, turn time.Duration) (*DecodeResult, error) {
 	s, err := chainNamed(chain.Name())
 	if err != nil {
 		return nil, err
@@ -79,7 +80,7 @@ func Decode(ctx context.Context, chain model.Chain, indexes []string, blocks [][
 	// Alternating, so that other load on the machine affects both.
 	for range turns {
 		for _, m := range []*measured{&reference, &ours} {
-			if err := m.work(); err != nil {
+			if err := m.work(turn); err != nil {
 				return nil, err
 			}
 		}
@@ -112,11 +113,10 @@ func joined(blocks [][]byte) (inputs [][]byte) {
 	return append(inputs, in)
 }
 
-// Each decoder gets several turns, each of a minimum duration, so that fast decoders are measured precisely.
-const (
-	turns   = 3
-	minTurn = 200 * time.Millisecond
-)
+const turns = 3
+
+// MinTurn is a duration of a turn with which fast decoders are measured precisely.
+const MinTurn = 200 * time.Millisecond
 
 // measured is a decoder and the time it has taken.
 type measured struct {
@@ -128,9 +128,9 @@ type measured struct {
 }
 
 // work decodes all blocks repeatedly for the duration of a turn.
-func (m *measured) work() (err error) {
+func (m *measured) work(turn time.Duration) (err error) {
 	started, cpu := time.Now(), process.CPU()
-	for time.Since(started) < minTurn {
+	for time.Since(started) < turn {
 		if m.txs, err = m.round(); err != nil {
 			return err
 		}

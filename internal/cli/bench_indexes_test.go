@@ -21,7 +21,7 @@ indexes:
 
 func TestBenchReadsIndexesFromAFile(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	dir := t.TempDir()
 	custom, options := filepath.Join(dir, "custom.yaml"), filepath.Join(dir, "options.yaml")
 	write(t, custom, customIndexes)

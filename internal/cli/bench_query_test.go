@@ -30,6 +30,7 @@ func rising(l bench.Latencies) bool {
 
 func TestBenchQueryOfAGeneratedDatabase(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	for _, chain := range []string{"bitcoin", "cardano", "ergo"} {
 		var a benchcmd.QueryAnswer
 		ask(t, &a, benchTo(t, "query --txs 1500 --block-txs 50 --samples 20 --chain "+chain)...)
@@ -55,6 +56,7 @@ func TestBenchQueryOfAGeneratedDatabase(t *testing.T) {
 // The first run creates the database and later runs reuse it. Other flags are rejected.
 func TestBenchQueryReusesADatabase(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
 	args := append(benchTo(t, "query --txs 800 --block-txs 50 --samples 5"), "--reuse-db", dir)
 	var first, second benchcmd.QueryAnswer
@@ -85,6 +87,7 @@ func TestBenchQueryReusesADatabase(t *testing.T) {
 
 func TestBenchTip(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	for line, least := range map[string]float64{"--txs 3000 --blocks 2": benchcmd.TipTxs, "--chain ergo --txs 300 --blocks 10": 2} {
 		var a benchcmd.TipAnswer
 		ask(t, &a, benchTo(t, "tip "+line)...)
@@ -116,6 +119,7 @@ func TestBenchTip(t *testing.T) {
 
 func TestBenchRollback(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	for _, line := range []string{"--txs 1000,2500 --blocks 20 --block-txs 10", "--chain cardano --txs 300,600 --blocks 10"} {
 		var a benchcmd.RollbackAnswer
 		ask(t, &a, benchTo(t, "rollback "+line)...)

@@ -13,15 +13,15 @@ import (
 
 func TestBenchServeOfAGeneratedDatabase(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
-	for chain, flag := range map[string]string{"bitcoin": "--per-kind", "cardano": "--rps 50 --no-cache"} {
+	t.Parallel()
+	for chain, flag := range map[string]string{"bitcoin": "--per-kind --rps 300", "cardano": "--rps 50 --no-cache"} {
 		var a benchcmd.ServeAnswer
 		ask(t, &a, benchTo(t, "serve --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --chain "+chain+" "+flag)...)
 		if a.Chain != chain || a.Txs != 1500 || a.Memory != 64<<20 || a.Connections != 8 || a.NoCache != (chain == "cardano") || len(a.Indexes) == 0 || a.Syncing != nil {
 			t.Errorf("%s: %+v", chain, a)
 		}
 		checkLoad(t, chain, &a.LoadAnswer)
-		if len(a.Kinds) != len(bench.LoadMix) || flag == "--per-kind" && len(a.PerKind) != len(bench.LoadMix) {
+		if len(a.Kinds) != len(bench.LoadMix) || chain == "bitcoin" && len(a.PerKind) != len(bench.LoadMix) {
 			t.Errorf("%s: %v, per kind %v", chain, a.Kinds, a.PerKind)
 		}
 		for kind, of := range a.PerKind {
@@ -43,7 +43,7 @@ func checkLoad(t *testing.T, name string, r *benchcmd.LoadAnswer) {
 
 func TestBenchServeDuringASync(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	var a benchcmd.ServeAnswer
 	ask(t, &a, benchTo(t, "serve --syncing --repeat 2 --txs 6000 --block-txs 50 --samples 30 --connections 4")...)
 	s := a.Syncing
@@ -62,7 +62,7 @@ func TestBenchServeDuringASync(t *testing.T) {
 // Another server is queried like one in this process, including its pages.
 func TestBenchServeOfAnotherServer(t *testing.T) {
 	slow(t) // measures for a second
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	url := shownIn(t, syncedBitcoin(t, 200)) + "/v1/bitcoin"
 	var a benchcmd.ServeAnswer
 	ask(t, &a, strings.Fields("bench serve --samples 5 --seconds 1 --connections 2 --mix page_home,page_tx,page_block,page_value,tx=2 --url "+url)...)
@@ -74,15 +74,15 @@ func TestBenchServeOfAnotherServer(t *testing.T) {
 // An existing database is served unchanged.
 func TestBenchServeOfAnExistingDatabase(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "kept")
-	args := benchTo(t, "serve --txs 800 --block-txs 50 --samples 10 --seconds 1 --connections 2")
+	args := benchTo(t, "serve --txs 800 --block-txs 50 --samples 10 --seconds 1 --connections 2 --rps 200")
 	var a benchcmd.ServeAnswer
 	ask(t, &a, append(args, "--reuse-db", dir)...)
 	if a.Txs != 800 {
 		t.Errorf("%+v", a)
 	}
-	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --per-kind --mix history,output=3 --db "+filepath.Join(dir, benchcmd.DatabaseFolder))...)
+	r := birthmark(benchTo(t, "serve --samples 10 --seconds 1 --connections 2 --rps 200 --per-kind --mix history,output=3 --db "+filepath.Join(dir, benchcmd.DatabaseFolder))...)
 	for _, begin := range []string{"transactions  800", "requests      output=3,history=1", "history only  ", "output  "} {
 		if r.status != exitDone || !slices.ContainsFunc(strings.Split(r.stdout, "\n"), func(l string) bool { return strings.HasPrefix(l, begin) }) {
 			t.Errorf("as text: no line begins with %q: %+v", begin, r)
@@ -91,7 +91,7 @@ func TestBenchServeOfAnExistingDatabase(t *testing.T) {
 }
 
 func TestBenchServeRejectsInvalidFlags(t *testing.T) {
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	for line, want := range map[string]struct {
 		status        int
 		code, message string

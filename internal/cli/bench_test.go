@@ -20,7 +20,7 @@ func bounded(figures map[string]any) bool {
 
 func TestBenchAppendExecutesEachRunInAProcess(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	dir := t.TempDir()
 	args := strings.Fields("bench append --txs 2000 --naive-txs 1000 --block-txs 100 --memory 64MiB --dir " + dir)
 	r := birthmark(append(args, "--json")...)
@@ -82,7 +82,7 @@ func TestBenchAppendExecutesEachRunInAProcess(t *testing.T) {
 
 func TestBenchAppendReusesARecording(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	dir := t.TempDir()
 	recording, kept := filepath.Join(dir, "recording"), filepath.Join(dir, "kept")
 	var first, second struct{ Runs map[string]map[string]any }
@@ -118,7 +118,7 @@ func TestBenchAppendReusesARecording(t *testing.T) {
 
 func TestBenchAppendIndexesEveryChain(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	for _, chain := range []string{"cardano", "ergo"} {
 		var a struct {
 			Naive map[string]any
@@ -157,7 +157,7 @@ func TestAnInterruptedBenchAppendLeavesNoFiles(t *testing.T) {
 
 func TestBenchAppendSelectsRunsByWAL(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	for value, expected := range map[string][]string{"on": {"bulk", "wal"}, "off": {"nowal"}} {
 		var a struct {
 			Naive, Floor any

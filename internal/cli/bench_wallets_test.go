@@ -12,13 +12,13 @@ import (
 // Every kind of request is answered from a generated database that has what the protocols need.
 func TestBenchWalletProtocols(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1")
+	t.Parallel()
 	ordinary := slices.DeleteFunc(bench.ElectrumKinds(), func(kind string) bool { return strings.HasSuffix(kind, "_long") })
 	for protocol, kinds := range map[string][]string{
 		"esplora": bench.EsploraKinds(), "electrum": ordinary, "electrum --no-cache": {"electrum_history", "electrum_status"},
 	} {
 		var a benchcmd.ServeAnswer
-		ask(t, &a, benchTo(t, protocol+" --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --mix "+strings.Join(kinds, ","))...)
+		ask(t, &a, benchTo(t, protocol+" --txs 1500 --block-txs 50 --samples 30 --connections 8 --seconds 1 --rps 400 --mix "+strings.Join(kinds, ","))...)
 		checkLoad(t, protocol, &a.LoadAnswer)
 		if len(a.Kinds) != len(kinds) {
 			t.Errorf("%s: %v", protocol, a.Kinds)
@@ -38,6 +38,7 @@ func TestBenchWalletProtocols(t *testing.T) {
 // Every client is notified of every block.
 func TestBenchNotifications(t *testing.T) {
 	slow(t)
+	t.Parallel()
 	var a benchcmd.NotifyAnswer
 	ask(t, &a, benchTo(t, "electrum --notify --txs 3000 --block-txs 50 --unconfirmed 200 --connections 5 --subscriptions 40 --blocks 2")...)
 	if a.Unconfirmed != 200 || a.Clients != 5 || a.Subscriptions != 200 || a.Txs < 2000 || a.Txs > 2900 || len(a.Blocks) != 2 {

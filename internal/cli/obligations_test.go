@@ -101,7 +101,7 @@ func TestEveryObligationHasARow(t *testing.T) {
 // Every command of the tables has the expected answer, on real blocks.
 func TestObligationsAreAnswered(t *testing.T) {
 	slow(t)
-	t.Setenv(asProgram, "-1") // bench starts processes
+	t.Parallel()
 	sources := map[string]string{
 		"bitcoin": "file://" + realBlocks(t),
 		"cardano": "file://" + testblocks.Path(t, "cardano", "dingo-immutable"),

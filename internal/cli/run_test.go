@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // The exit statuses of the contract.
@@ -16,5 +17,7 @@ const (
 
 // run executes a command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return newProgram(stdin, stdout, stderr).run(ctx, args)
+	p := newProgram(stdin, stdout, stderr)
+	p.Turn = 20 * time.Millisecond
+	return p.run(ctx, args)
 }

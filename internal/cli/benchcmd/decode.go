@@ -72,7 +72,7 @@ func (b *commands) decode(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	result, err := bench.Decode(c.Context, chain, indexes, blocks)
+	result, err := bench.Decode(c.Context, chain, indexes, blocks, cmp.Or(b.Turn, bench.MinTurn))
 	if err != nil {
 		return err
 	}

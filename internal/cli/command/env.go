@@ -29,7 +29,8 @@ type Env struct {
 
 	NewChain  func(name, network string) (model.Chain, error)
 	LookupEnv func(string) (string, bool)
-	Caches    int64 // bytes of the caches of a sync, for tests; 0: a share of its memory
+	Caches    int64         // bytes of the caches of a sync, for tests; 0: a share of its memory
+	Turn      time.Duration // minimum of a turn in bench decode; 0: bench.MinTurn
 	Now       func() time.Time
 	Version   string
 
