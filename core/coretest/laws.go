@@ -15,11 +15,11 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Run checks that databases in a store have the properties that core guarantees, on every variant of a chain. open
-// creates an empty store, which Run closes. [storetest.Run] checks the store itself.
+// Run checks that databases in a store have the properties that core guarantees, on the given variants of a chain, or on
+// every one. open creates an empty store, which Run closes. [storetest.Run] checks the store itself.
 //
 // [storetest.Run]: https://pkg.go.dev/birthmark/storage/storetest#Run
-func Run(t *testing.T, open func(t *testing.T) storage.Store) {
+func Run(t *testing.T, open func(t *testing.T) storage.Store, variants ...modeltest.Variant) {
 	for name, law := range map[string]func(*testing.T, modeltest.Variant, func() storage.Store){
 		"the rows are a function of the chain":    rowsAreAFunctionOfTheChain,
 		"rollback undoes append":                  rollbackUndoesAppend,
@@ -28,7 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) storage.Store) {
 		"a reader sees one state of the database": readersSeeWholeBatches,
 	} {
 		t.Run(name, func(t *testing.T) {
-			modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+			modeltest.EachOf(t, variants, func(t *testing.T, v modeltest.Variant) {
 				law(t, v, func() storage.Store {
 					s := open(t)
 					t.Cleanup(func() { closeStore(t, s) })
@@ -172,10 +172,10 @@ func readersSeeWholeBatches(t *testing.T, v modeltest.Variant, open func() stora
 }
 
 // RunPersistent checks the properties of databases in a store that outlives its opening. open opens the store in dir,
-// and creates it if it does not exist.
-func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Store) {
+// and creates it if it does not exist. Variants are those of [Run].
+func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Store, variants ...modeltest.Variant) {
 	t.Run("a restart changes nothing", func(t *testing.T) {
-		modeltest.Each(t, func(t *testing.T, v modeltest.Variant) { restartChangesNothing(t, v, open) })
+		modeltest.EachOf(t, variants, func(t *testing.T, v modeltest.Variant) { restartChangesNothing(t, v, open) })
 	})
 }
 

@@ -47,8 +47,14 @@ func Variants() []Variant {
 }
 
 // Each runs a test for every variant, and with -short only for the last one, which mixes the rules of the others.
-func Each(t *testing.T, test func(t *testing.T, v Variant)) {
-	all := Variants()
+func Each(t *testing.T, test func(t *testing.T, v Variant)) { EachOf(t, nil, test) }
+
+// EachOf runs a test for some variants, or for those of [Each] if there are none.
+func EachOf(t *testing.T, some []Variant, test func(t *testing.T, v Variant)) {
+	all := some
+	if len(some) == 0 {
+		all = Variants()
+	}
 	if testing.Short() {
 		all = all[len(all)-1:]
 	}

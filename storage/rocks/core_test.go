@@ -10,17 +10,19 @@ import (
 	"birthmark/storage"
 )
 
-// Databases on RocksDB equal those in memory, with the log, and in bulk without it.
+// Databases on RocksDB equal those in memory, with the log, and in bulk without it. Each variant of a chain has its
+// turn: TestStore compares all ways with a model, and core tests every variant in memory.
 func TestDatabases(t *testing.T) {
-	for _, name := range []string{"WAL", "bulk, at times"} {
+	all := modeltest.Variants()
+	for name, variants := range map[string][]modeltest.Variant{"WAL": all[:2], "bulk, at times": all[2:]} {
 		if testing.Short() && name == "WAL" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			way := ways[name]
-			coretest.Run(t, func(t *testing.T) storage.Store { return way(t, testrun.TempDir(t)) })
-			coretest.RunPersistent(t, way)
+			coretest.Run(t, func(t *testing.T) storage.Store { return way(t, testrun.TempDir(t)) }, variants...)
+			coretest.RunPersistent(t, way, variants...)
 		})
 	}
 }
