@@ -247,8 +247,8 @@ func TestTheLastThousandOrphanedBlocksAreKept(t *testing.T) {
 		at := len(h.chain)
 		sync(t, db, events(h.chain[at-1].Point(), grow(c.next)), core.SyncOptions{})
 		h.remembers(t, db, 333, began)
-		consistent(t, db)
 	}
+	consistent(t, db)
 	db = open(t, store, v, 0)
 	h.remembers(t, db, 1000, began)
 	a, err := db.Status(context.Background())
@@ -274,13 +274,14 @@ func TestAFailedReorgRecordsTheRemovedBlocks(t *testing.T) {
 	want := fresh(t, v, after)
 	fork := events(shared[5].Point(), theirs)
 	partly := 0
+	synced := memory.New()
+	sync(t, open(t, synced, v, 1<<16), events(before), core.SyncOptions{})
 	for step := 1; ; step++ {
 		began := time.Now()
-		inner := memory.New()
+		inner := synced.Clone()
 		s := storetest.NewFaulty(inner)
 		db := open(t, s, v, 1<<16)
 		db.SetRollbackRows(1)
-		sync(t, db, events(before), core.SyncOptions{})
 		s.FailAt(step)
 		err := core.Sync(context.Background(), db, fork, core.SyncOptions{BatchWeight: 20})
 		if err == nil && s.Steps() < step {
