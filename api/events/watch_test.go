@@ -17,6 +17,7 @@ import (
 	"birthmark/api/watchlist"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -98,7 +99,7 @@ func TestEventsOfAWatchListAreAFilter(t *testing.T) {
 	n := testseed.Of(t, 890)
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		matched, passed := 0, 0
-		for round := range uint64(3) {
+		for round := range uint64(testrun.Rounds(t, 2)) {
 			rng := rand.New(rand.NewPCG(n, round))
 			w := worldOf(t, v)
 			s := watched(w)
