@@ -46,8 +46,8 @@ func TestNodeVerifiesSpending(t *testing.T) {
 func TestForksOfAMiner(t *testing.T) {
 	testrun.Slow(t)
 	n := Start(t)
-	m := n.MineEveryScript(t, 230)
-	for _, depth := range []int{1, 10, 101} {
+	m := n.MineEveryScript(t, 140)
+	for _, depth := range []int{1, 10} {
 		lost := n.Blocks(t)
 		m.Fork(t, depth, depth+2)
 		isForked(t, m, lost, depth, 2)
