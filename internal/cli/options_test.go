@@ -63,7 +63,7 @@ func TestOptionsDoNotChangeAnswers(t *testing.T) {
 	for name, run := range map[string]func(t *testing.T) realRun{
 		"bitcoin": func(t *testing.T) realRun {
 			return realRun{
-				chain: "bitcoin", network: "mainnet", source: "file://" + realBlocks(t), half: "3000", to: "6000",
+				chain: "bitcoin", network: "mainnet", source: "file://" + realBlocks(t), half: "1500", to: "3000",
 				indexes: []string{"address", "script_hash", "script_type"},
 				own: `
 coin: { when: "tx.coinbase", value: "output.value" }
@@ -75,7 +75,7 @@ spender_sequences: { when: "not tx.coinbase", value: "map(tx.inputs, .sequence)"
 		},
 		"cardano": func(t *testing.T) realRun {
 			return realRun{
-				chain: "cardano", network: "preview", source: "file://" + testblocks.Path(t, "cardano", "dingo-immutable"), half: "38000", to: "41000",
+				chain: "cardano", network: "preview", source: "file://" + testblocks.Path(t, "cardano", "dingo-immutable"), half: "37500", to: "39000",
 				indexes: strings.Split(everyCardanoIndex, ","),
 				own: `
 asset_name: { value: "map(output.assets, .name)", kind: many-valued }
@@ -87,7 +87,7 @@ outputs_of_tx: { value: "tx.output_count" }`,
 		},
 		"ergo": func(t *testing.T) realRun {
 			return realRun{
-				chain: "ergo", network: "mainnet", source: "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), half: "800", to: "1500",
+				chain: "ergo", network: "mainnet", source: "file://" + testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), half: "400", to: "800",
 				indexes: slices.DeleteFunc(strings.Split(everyErgoIndex, ","), func(name string) bool { return name == "box_id" }),
 				own: `
 made_at: { value: "output.creation_height" }
