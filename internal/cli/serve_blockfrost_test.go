@@ -48,7 +48,7 @@ func TestServeBlockfrost(t *testing.T) {
 		{"api/v0/blocks/100", "previewSecretKey0123456789", 200, `"height":100`},
 		{"api/v0/blocks/9999999", "previewSecretKey0123456789", 404, `"message":"The requested component has not been found."`},
 		{"api/v0/metadata/txs/labels", "previewSecretKey0123456789", 200, "[]"},
-		{"api/v0/network/eras", "previewSecretKey0123456789", 501, `"error":"Not Implemented"`},
+		{"api/v0/network", "previewSecretKey0123456789", 501, `"error":"Not Implemented"`},
 		{"api/v0/blocks/100", "another", 403, `{"status_code":403,"error":"Forbidden","message":"Invalid project token."}`},
 		{"api/v0/blocks/100", "", 403, `"status_code":403`},
 	} {

@@ -69,8 +69,28 @@ func TestRealBlocks(t *testing.T) {
 	t.Run("blocks and transactions", w.blocksAndTransactions)
 	t.Run("parts of transactions", w.partsOfTransactions)
 	t.Run("labels of metadata", w.labels)
+	t.Run("eras", w.eras)
 	t.Run("accounts, pools and scripts", w.subjects)
 	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
+}
+
+// eras compares the eras with those of preview: Alonzo from the first block on, and Babbage since epoch 3.
+func (w *world) eras(t *testing.T) {
+	bound := func(epoch int) object { return object{"time": epoch * 86_400, "slot": epoch * 86_400, "epoch": epoch} }
+	era := func(from, to int) object {
+		return object{"start": bound(from), "end": bound(to), "parameters": object{"epoch_length": 86_400, "slot_length": 1, "safe_zone": 25_920}}
+	}
+	byron := object{"start": bound(0), "end": bound(0), "parameters": object{"epoch_length": 4_320, "slot_length": 20, "safe_zone": 864}}
+	tip := w.naive.tip().header
+	last := int(*tip.Epoch) + 1
+	if tip.Slot+1+25_920 > uint64(last)*86_400 {
+		last++
+	}
+	want := []any{byron, era(0, 0), era(0, 0), era(0, 0), era(0, 3), era(3, last)}
+	if *tip.Epoch < 3 {
+		want = append(want[:4], era(0, last))
+	}
+	w.same(t, "/network/eras", want)
 }
 
 func (w *world) blocksAndTransactions(t *testing.T) {

@@ -45,7 +45,6 @@ const (
 	needsKeys       = "this server does not derive addresses: derive them from the extended public key in the client"
 	needsStatistics = "this server does not count requests per project: see its endpoint /metrics for Prometheus"
 	needsSums       = "needs sums of epochs, which this server does not keep"
-	needsEras       = "needs the node's summary of eras"
 	notIPFS         = "this server is no gateway to IPFS"
 )
 
@@ -58,7 +57,7 @@ var routes = []route{
 	{method: get, path: "metrics/endpoints", reason: needsStatistics},
 	{method: get, path: "genesis", answer: genesis, plain: true},
 	{method: get, path: "network", reason: needsLedger},
-	{method: get, path: "network/eras", reason: needsEras},
+	{method: get, path: "network/eras", answer: networkEras},
 
 	// Through the node.
 	{method: post, path: "tx/submit", answer: submit, plain: true, with: aNode},
