@@ -224,6 +224,9 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 			t.SetBlockSize(hashBlock)
 		}
 	}
+	if o.ReadOnly { // memtables have the rows of the logs at most
+		opts.SetMemTablePrefixBloomSizeRatio(0)
+	}
 	opts.SetBlockBasedTableFactory(t)
 }
 
