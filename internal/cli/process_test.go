@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,27 +184,39 @@ func TestAFullDiskIsReported(t *testing.T) {
 // The second signal ends the process even if the source ignores the first.
 func TestSecondSignalEndsImmediately(t *testing.T) {
 	slow(t)
-	t.Parallel()
-	db := filepath.Join(t.TempDir(), "db")
-	cmd, _, stderr := process(t, 501, "sync", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
-	cmd.Env = append(cmd.Env, deafSource+"=1")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	until(t, "a database", func() bool { return birthmark("block", "500", "--db", db).status == exitDone })
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	for {
-		_ = cmd.Process.Signal(os.Interrupt)
-		select {
-		case <-ended:
-			status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-			if !status.Signaled() || status.Signal() != syscall.SIGINT {
-				t.Errorf("ended with %v: %s", cmd.ProcessState, stderr)
+	for name, command := range map[string][]string{"direct": nil, "ignored": {"sh", "-c", `trap "" INT; exec "$0" "$@"`}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := filepath.Join(t.TempDir(), "db")
+			cmd, _, stderr := process(t, 501, "sync", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
+			cmd.Env = append(cmd.Env, deafSource+"=1")
+			if command != nil {
+				cmd.Args = append(slices.Concat(command, []string{cmd.Path}), cmd.Args[1:]...)
+				cmd.Path = "/bin/sh"
 			}
-			consistent(t, db)
-			return
-		case <-time.After(20 * time.Millisecond):
-		}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			until(t, "a database", func() bool { return birthmark("block", "500", "--db", db).status == exitDone })
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			for {
+				_ = cmd.Process.Signal(os.Interrupt)
+				select {
+				case <-ended:
+					status := cmd.ProcessState.Sys().(syscall.WaitStatus)
+					if ignored := command != nil || signal.Ignored(os.Interrupt); ignored {
+						if status.ExitStatus() != 128+int(syscall.SIGINT) {
+							t.Errorf("ended with %v: %s", cmd.ProcessState, stderr)
+						}
+					} else if !status.Signaled() || status.Signal() != syscall.SIGINT {
+						t.Errorf("ended with %v: %s", cmd.ProcessState, stderr)
+					}
+					consistent(t, db)
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
+			}
+		})
 	}
 }

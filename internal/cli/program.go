@@ -46,10 +46,21 @@ func Main(more ...MoreCommand) int {
 }
 
 // untilSignal returns a context that ends at the first SIGINT or SIGTERM, so that work stops at the next safe point.
-// The second signal is not caught and terminates the process.
+// The second signal is not caught and terminates the process. Shells start the background jobs of scripts with SIGINT
+// ignored: the second one then ends the process with the exit status that shells report for SIGINT.
 func untilSignal() context.Context {
+	const interrupted = 128 + int(syscall.SIGINT)
+	ignored := signal.Ignored(os.Interrupt)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		stop()
+		if ignored {
+			second := make(chan os.Signal, 1)
+			signal.Notify(second, os.Interrupt)
+			<-second
+			os.Exit(interrupted)
+		}
+	})
 	return ctx
 }
 
