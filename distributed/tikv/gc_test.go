@@ -21,6 +21,14 @@ func (s *Store) later(t *testing.T, d time.Duration) uint64 {
 	return oracle.GoTimeToTS(oracle.GetTimeFromTS(now).Add(d))
 }
 
+// afterGCLife waits until GCLife has passed by the clock of the cluster, which advances in steps of up to 50 ms.
+func (s *Store) afterGCLife(t *testing.T) {
+	t.Helper()
+	for began := s.later(t, 0); age(began, s.later(t, 0)) <= s.config.GCLife; {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
 // showsGeneration fails unless all rows that a store shows are of generation n.
 func showsGeneration(t *testing.T, s *Store, n int) {
 	t.Helper()
@@ -74,7 +82,7 @@ func TestGarbageCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(w, 3)
-	time.Sleep(10 * time.Millisecond) // GCLife is shorter
+	w.afterGCLife(t)
 	if safe := advance(w); safe <= shown {
 		t.Errorf("after the reader was closed the safe point is %d, expected more than %d", safe, shown)
 	}
@@ -101,7 +109,7 @@ func TestGarbageCollection(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(10 * time.Millisecond)
+	w.afterGCLife(t)
 	if err := w.destroy(t.Context(), advance(w)); err != nil {
 		t.Fatal(err)
 	}
