@@ -69,7 +69,7 @@ const (
 	proofSize  = 192 // of a spend or an output
 )
 
-// bundles are what the id covers of the shielded parts in version 5. Balance and anchor, and flags in Orchard, are empty
+// bundles are the bytes of the shielded parts that the id covers in version 5. Balance and anchor, and flags in Orchard, are empty
 // without items.
 type bundles struct {
 	spends, outputs, balance, anchor []byte // Sapling

@@ -58,7 +58,7 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		syncTo(t, db, source)
 		same(t, db, digest)
 		ask(t, nil, "rollback", "--db", db, "--to-height", "9000")
-		same(t, db, at9000) // trap 5: values born in what was removed stay
+		same(t, db, at9000) // trap 5: values born in removed blocks stay
 		consistent(t, db)
 		syncTo(t, db, source)
 		same(t, db, digest)
@@ -74,7 +74,7 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		syncInBatches(t, store, "mainnet", source, 500, 0) // trap 6: caches change what is written
+		syncInBatches(t, store, "mainnet", source, 500, 0) // trap 6: caches change the written rows
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func stateOfTheNode(t *testing.T, era uint) map[int][]byte {
 	return results
 }
 
-// clientReport is what a client has seen.
+// clientReport is the report of a client about the answers that it received.
 type clientReport struct {
 	Counts     map[string]int
 	Faults     []string
@@ -108,7 +108,7 @@ func reportOf(t *testing.T, cmd *exec.Cmd, least int) clientReport {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%v: %v: make test-interop installs what it needs", cmd.Args[:1], err)
+		t.Fatalf("%v: %v: make test-interop installs the packages", cmd.Args[:1], err)
 	}
 	var a clientReport
 	if err := json.Unmarshal(out, &a); err != nil {
@@ -125,7 +125,7 @@ func reportOf(t *testing.T, cmd *exec.Cmd, least int) clientReport {
 }
 
 // Every answer has the schema of Blockfrost's OpenAPI document. blockfrost-js, blockfrost-go, Lucid Evolution and Mesh return
-// what the server answers, and submit transactions to the node through it: for real blocks of preview, which are of Babbage,
+// the server's answers, and submit transactions to the node through it: for real blocks of preview, which are of Babbage,
 // and for generated ones of Conway.
 func TestInteropBlockfrost(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ import (
 )
 
 // Nodes of other coins, as they are: blocks that they mine are indexed over JSON-RPC, a reorganization is followed, and
-// the balance of the miner is the sum of what the node has in its unspent outputs. `make test-interop` runs it.
+// the balance of the miner is the sum of its unspent outputs in the node. `make test-interop` runs it.
 func TestInteropNodesOfCoins(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ chain, folder, module string }{

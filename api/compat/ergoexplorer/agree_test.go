@@ -41,7 +41,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// agreeOnToken compares what the APIs return for a token.
+// agreeOnToken compares the answers of the APIs for a token.
 func (w *world) agreeOnToken(t *testing.T, node http.Handler, id string) {
 	t.Helper()
 	one, two := fields(t, node, "/node/blockchain/token/byId/"+id), fields(t, w, path+"/api/v1/tokens/"+id)

@@ -32,8 +32,8 @@ type Format struct {
 	Extension func(r *Reader, confirmed bool)
 	// VersionMask has the bits of the first field of a transaction that are its version; 0: all.
 	VersionMask uint32
-	// Prefix returns the size in bytes of what is between that field and the inputs, and the offset of the lock time in
-	// the transaction; 0: it follows the outputs.
+	// Prefix returns the size in bytes of the fields between that field and the inputs, and the offset of the lock
+	// time in the transaction; 0: it follows the outputs.
 	Prefix func(first uint32) (size, lock int)
 	// Payload reads what follows the lock time or, if that precedes the inputs, the outputs.
 	Payload func(r *Reader, first uint32)
@@ -202,7 +202,7 @@ func (f *Format) Version(first uint32) uint32 {
 	return first & f.VersionMask
 }
 
-// takeFirst reads the first field of a transaction, and what is between it and the inputs. lock is the offset of the
+// takeFirst reads the first field of a transaction, and the fields between it and the inputs. lock is the offset of the
 // lock time if it has been read, else 0.
 func (f *Format) takeFirst(r *Reader) (first uint32, flag byte, lock int) {
 	start := r.at
