@@ -40,6 +40,9 @@
 // from the files. Without a folder, tables that are full end the complete state: the births become filtered, and full
 // tables evict.
 //
+// A repeated transaction hash hides the outputs of the earlier transaction (BIP 30). A table replaces their entries, but
+// a run keeps them: an invalid chain that spends such an output is not refused then.
+//
 // [Caches.Settle] ends the use of runs of births when a first sync has reached the tip: it fills the filter from tables
 // and runs and drops the runs, which have some 22 bytes per value. So does a change of the indexes. A change of the
 // accounts drops the runs of unspent outputs too.

@@ -284,7 +284,7 @@ func (p *replay) isSpent(pk model.UtxoPk) bool {
 }
 
 // outputs adds unspent outputs to their table: by the hash of the transaction and the number, or by the value by which
-// inputs name them.
+// inputs name them. A spent output removes that of an earlier transaction with the same hash, which it hides (BIP 30).
 func (p *replay) outputs() error {
 	names, places := p.names()
 	next, stop := iter.Pull2(p.rows(names))
@@ -293,9 +293,6 @@ func (p *replay) outputs() error {
 	var name Fingerprint
 	some := false
 	return p.scan(schema.FamilyUtxo, func(pk model.UtxoPk, _, row []byte) error {
-		if p.isSpent(pk) {
-			return nil
-		}
 		value, err := schema.ParseUtxoValue(row)
 		if err != nil {
 			return err
@@ -314,8 +311,12 @@ func (p *replay) outputs() error {
 				return err
 			}
 		}
-		if named == of {
-			p.c.PutOutput(p.nameOf(name, pk), uint64(pk), value)
+		switch key := p.nameOf(name, pk); {
+		case named != of:
+		case p.isSpent(pk):
+			p.c.shardOf(key).unspent.take(key, nil)
+		default:
+			p.c.PutOutput(key, uint64(pk), value)
 		}
 		return nil
 	})
