@@ -54,7 +54,7 @@ func TestACheckpointLinksTables(t *testing.T) {
 			continue
 		}
 		known := false
-		for _, pattern := range []string{"CURRENT", "MANIFEST-[0-9]*", "OPTIONS-[0-9]*", "[0-9]*.log"} {
+		for _, pattern := range []string{"CURRENT", "MANIFEST-[0-9]*", "[0-9]*.log"} {
 			ok, _ := filepath.Match(pattern, e.Name())
 			known = known || ok
 		}
