@@ -4,9 +4,7 @@
 // Blocks are signed by a federation instead of mined: a header has the signature, and sometimes a new aggregated key.
 // The signature is not checked. The id of a transaction does not cover the scripts of its inputs.
 //
-// An output whose script begins with a color and OP_COLOR has an amount of that color, and no coins. Its address is that
-// of the rest of the script: the balance of an address has its coins and its colors. The address of Tapyrus Core for a
-// colored output, which contains the color, is read as that address.
+// Package coloredcoin reads the colors of outputs. The balance of an address has its coins and its colors.
 package tapyrus
 
 import (
@@ -14,11 +12,10 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"github.com/btcsuite/btcd/address/v2/base58"
-
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/tapyrus/coloredcoin"
 	"birthmark/model"
 )
 
@@ -34,7 +31,7 @@ const (
 var format = block.Format{
 	MaxSize: 32_000_000, MaxMoney: 1<<63 - 1, Solve: block.SolveLegacy, Header: header, TimeAt: timeAt, RootAt: immutableRoot,
 	Coinbase: func(outpoint []byte) bool { return model.Hash(outpoint) == model.Hash{} }, // its index is the height
-	Output:   output, AppendHashed: appendHashed,
+	Output:   coloredcoin.Split, AppendHashed: appendHashed,
 }
 
 // Spec is the coin. Each federation has a network with its own block 0: here are the public test network and that of
@@ -45,8 +42,8 @@ var Spec = params.New(params.Spec{
 	Accent:       model.Accent{Light: "#00696e", LightWash: "#dff1f2", Dark: "#5cc6cc", DarkWash: "#12292b"},
 	FirstSubsidy: 50 * 100_000_000,
 	Format:       &format,
-	Header:       headerJSON, Assets: true, AssetForm: "66 hex digits that begin with c1, c2 or c3", ParseAsset: parseColor,
-	ParseAddress: parseColored,
+	Header:       headerJSON, Assets: true, AssetForm: coloredcoin.Form, ParseAsset: coloredcoin.Parse,
+	ParseAddress: coloredcoin.ParseAddress,
 	Networks: []*params.Network{
 		{
 			Name: "testnet", NodeChain: "1939510133", RPCPort: "2377", Magic: [4]byte{0x75, 0x9a, 0x83, 0x74},
@@ -133,48 +130,4 @@ func appendHashed(to, raw []byte, s block.Span) []byte {
 		at += 4
 	}
 	return append(to, raw[at:s.End]...)
-}
-
-// Color is the size of a color in bytes: its type and a hash.
-const Color = 33
-
-const (
-	opColor     = 0xbc
-	reissuable  = 0xc1
-	nonFungible = 0xc3
-)
-
-// output takes the color from the script of an output that pays to a key hash or a script hash. Other scripts with
-// OP_COLOR are invalid.
-func output(value uint64, script []byte) (uint64, []byte, []model.Asset) {
-	const head = 1 + Color + 1
-	if len(script) <= head || script[0] != Color || script[head-1] != opColor || script[1] < reissuable || script[1] > nonFungible {
-		return value, script, nil
-	}
-	rest := script[head:]
-	if kind, _ := block.SolveLegacy(rest); kind != block.PubKeyHash && kind != block.ScriptHash {
-		return value, script, nil
-	}
-	id := append([]byte(nil), script[1:head-1]...)
-	return 0, rest, []model.Asset{{ID: id, Amount: value}}
-}
-
-func parseColor(text string) ([]byte, bool) {
-	id, err := hex.DecodeString(text)
-	return id, err == nil && len(id) == Color && id[0] >= reissuable && id[0] <= nonFungible
-}
-
-// parseColored reads the address of a colored output: a prefix that is one above that of the address without color, the
-// color and the hash.
-func parseColored(n *params.Network, text string) ([]byte, error) {
-	payload, version, err := base58.CheckDecode(text)
-	if err != nil || len(payload) != Color+block.Hash160Size {
-		return nil, nil
-	}
-	for kind, prefix := range map[byte]string{bitcoin.ToKeyHash: n.KeyHash[0], bitcoin.ToScriptHash: n.ScriptHash[0]} {
-		if version == prefix[0]+1 {
-			return append([]byte{kind}, payload[Color:]...), nil
-		}
-	}
-	return nil, fmt.Errorf("its version byte is %d, expected that of a colored address of %s", version, n.Name)
 }

@@ -10,14 +10,10 @@ import (
 	"birthmark/chains/chaintest"
 	"birthmark/chains/tapyrus"
 	"birthmark/internal/testnode/cointest"
-	"birthmark/model"
 )
 
 // genesis is block 0 of the public test network (Tapyrus Core, contrib/docker/testnet-genesis-block-with-sig).
 const genesis = "01000000000000000000000000000000000000000000000000000000000000000000000044cc181bd0e95c5b999a13d1fc0d193fa8223af97511ad2098217555a841b3518f18ec2536f0bb9d6d4834fcc712e9563840fe9f089db9e8fe890bffb82165849f52ba5e01210366262690cbdf648132ce0c088962c6361112582364ede120f3780ab73438fc4b402b1ed9996920f57a425f6f9797557c0e73d0c9fbafdebcaa796b136e0946ffa98d928f8130b6a572f83da39530b13784eeb7007465b673aa95091619e7ee208501010000000100000000000000000000000000000000000000000000000000000000000000000000000000ffffffff0100f2052a010000002776a92231415132437447336a686f37385372457a4b6533766636647863456b4a74356e7a4188ac00000000"
-
-// colored is a transaction of Tapyrus Core's tests (test/util/data/txcoloredcoin1.hex).
-const colored = "01000000018594c5bdcaec8f06b78b596f31cd292a294fd031e24eec716f43dac91ea7494d000000008a4730440220131432090a6af42da3e8335ff110831b41a44f4e9d18d88f5d50278380696c7202200fc2e48938f323ad13625890c0ea926c8a189c08b8efc38376b20c8a2188e96e01410479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8ffffffff0100e1f505000000003c21c1d206ea613cebbfbfd230ec8b9d13f66d75a128ffa630d07c64d81236e24d6253bc76a91419d180d50f31b89b9757f4750a66e4ba12e3b52588ac00000000"
 
 func unhex(t *testing.T, text string) []byte {
 	t.Helper()
@@ -60,27 +56,4 @@ func TestVectors(t *testing.T) {
 		{File: "dev-3", Hash: "9eed23e3eaa4d69601d7169140e67a0fd755b33035d42f582fc7892f7a6d2861", Txs: 4},
 	})
 	cointest.Transactions(t, c)
-}
-
-func TestColoredTransaction(t *testing.T) {
-	c, err := tapyrus.New("testnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := c.(model.TxHasher).HashTx(unhex(t, colored))
-	if got := c.FormatHash(id); err != nil || got != "36fd451e2bfc8597f03275e0306a5597fb837b1b886860b9019a070e60f1f1e4" {
-		t.Errorf("the id is %s, %v", got, err)
-	}
-	tx := unhex(t, colored)
-	value, script, assets := tapyrus.Spec.Format.Output(100_000_000, tx[len(tx)-4-60:len(tx)-4])
-	color := "c1d206ea613cebbfbfd230ec8b9d13f66d75a128ffa630d07c64d81236e24d6253"
-	if value != 0 || len(assets) != 1 || assets[0].Amount != 100_000_000 || c.FormatAsset(assets[0].ID) != color {
-		t.Errorf("value %d, assets %v", value, assets)
-	}
-	// The address of the colored output is read as that of its key.
-	address := c.Indexes()[0]
-	got, err := address.Parse("vmXejSsuy5KtpXhxKit3WicRUYig6UCb6Qmxf5RJuC37CuTS8W3NAMfet87iFEjC3XGq1Pucu6Hgn7")
-	if want := c.(model.Scripter).ScriptAddress(script); err != nil || address.Format(got) != want {
-		t.Errorf("the colored address is %s, %v, expected %s", address.Format(got), err, want)
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/zcash/txformat"
 	"birthmark/model"
 )
 
@@ -31,13 +32,10 @@ const (
 	solutionAt    = nonceAt + 32
 )
 
-// overwintered is the bit of the first field of transactions from version 3 on.
-const overwintered = 1 << 31
-
 var format = block.Format{
 	MaxSize: 2_000_000, MaxMoney: maxSupply, Solve: block.SolveLegacy, Header: header, TimeAt: timeAt,
-	VersionMask: overwintered - 1, Prefix: prefix, Payload: payload, TxHash: txHash,
-	Inputless: func(first uint32) bool { return first&^overwintered > 1 },
+	VersionMask: txformat.VersionMask, Prefix: txformat.Prefix, Payload: txformat.Payload, TxHash: txformat.ID,
+	Inputless: txformat.Inputless,
 }
 
 // Spec is the coin.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"birthmark/chains/bitcoin/block"
-	"birthmark/chains/bitcoincash"
+	"birthmark/chains/bitcoincash/cashtoken"
 )
 
 // byID sorts transactions by id, as Bitcoin Cash does.
@@ -28,12 +28,12 @@ func issueToken(c *Chain, spent []coin) *Holding {
 		case c.rng.IntN(2) == 0:
 			return &Holding{Asset: category, Amount: 1 + c.rng.Uint64N(1_000_000)}
 		default:
-			return &Holding{Asset: category + string(rune(c.rng.IntN(bitcoincash.Minting+1))) + commitment, Amount: 1}
+			return &Holding{Asset: category + string(rune(c.rng.IntN(cashtoken.Minting+1))) + commitment, Amount: 1}
 		}
 	}
 	for _, in := range spent {
 		for _, h := range in.held {
-			if category := len(in.tx); len(h.Asset) > category && h.Asset[category] == bitcoincash.Minting {
+			if category := len(in.tx); len(h.Asset) > category && h.Asset[category] == cashtoken.Minting {
 				return &Holding{Asset: h.Asset[:category] + "\x00" + commitment, Amount: 1}
 			}
 		}

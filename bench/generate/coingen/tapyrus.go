@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"birthmark/chains/bitcoin/block"
-	"birthmark/chains/tapyrus"
+	"birthmark/chains/tapyrus/coloredcoin"
 	"birthmark/model"
 )
 
@@ -59,5 +59,5 @@ func issueColor(c *Chain, spent []coin) *Holding {
 func wrapColor(o output) (value uint64, script []byte) {
 	const opColor = 0xbc
 	h := o.held[0]
-	return h.Amount, append(append(append([]byte{tapyrus.Color}, h.Asset...), opColor), o.script...)
+	return h.Amount, append(append(append([]byte{coloredcoin.Size}, h.Asset...), opColor), o.script...)
 }

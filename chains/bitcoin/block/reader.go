@@ -19,6 +19,9 @@ func NewReader(b []byte) *Reader { return &Reader{b: b} }
 // Left returns the number of bytes that are left.
 func (r *Reader) Left() int { return len(r.b) - r.at }
 
+// Err returns the first error.
+func (r *Reader) Err() error { return r.err }
+
 func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("offset %d: %w", r.at, fmt.Errorf(format, args...))
