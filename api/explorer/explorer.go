@@ -8,16 +8,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
-	"birthmark/api/explorer/charts"
+	"birthmark/api/explorer/static"
 	"birthmark/api/served"
-	"birthmark/model"
 )
 
 // Options configure the explorer.
@@ -30,32 +27,25 @@ type Options struct {
 	// Docs returns the content of /docs; nil: the path does not exist.
 	Docs func(*http.Request) (template.HTML, error)
 
-	BasePath string // prefix of all links, which requests do not have; empty: none
-	Title    string // name of the site; empty: Birthmark
-	Logo     *Logo  // nil: that of Birthmark
-	Notice   string // text at the top of all pages; empty: none
-	Pictures string // URL of a gateway of IPFS, with a slash at the end, from which pages of assets load pictures; empty: none
+	BasePath string       // prefix of all links, which requests do not have; empty: none
+	Title    string       // name of the site; empty: Birthmark
+	Logo     *static.Logo // nil: that of Birthmark
+	Notice   string       // text at the top of all pages; empty: none
+	Pictures string       // URL of a gateway of IPFS, with a slash at the end, from which pages of assets load pictures; empty: none
 
 	now func() time.Time // for tests
 }
 
-// Logo is the image of a site.
-type Logo struct {
-	Type string // file name extension: .svg, .png, .jpg or .webp
-	Data []byte
-}
-
 const defaultTimeout = 10 * time.Second
 
-//go:embed templates static
-var files embed.FS
+//go:embed templates
+var templates embed.FS
 
 // site is the handler, and what all pages share.
 type site struct {
 	Options
 	kinds  map[string]*template.Template // by kind of page
-	static map[string][]byte             // by path, which changes with their content
-	build  string                        // hash of templates, static files and version
+	static *static.Files
 	fees   map[*served.Chain]*newestFees
 }
 
@@ -110,7 +100,7 @@ func New(o Options) (http.Handler, error) {
 		}
 		names[c.Name] = true
 	}
-	if err := s.readStatic(); err != nil {
+	if err := s.readFiles(); err != nil {
 		return nil, err
 	}
 	if err := s.readTemplates(); err != nil {
@@ -138,54 +128,12 @@ func New(o Options) (http.Handler, error) {
 	return mux, nil
 }
 
-// readStatic reads the embedded files; their paths contain the digest of all of them.
-func (s *site) readStatic() error {
-	sum := sha256.New()
-	found := map[string][]byte{}
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		b, err := files.ReadFile(name)
-		if name == "static/style.css" {
-			b = slices.Concat(b, []byte(charts.Style), s.accents())
-		}
-		fmt.Fprintf(sum, "%s %d\n%s", name, len(b), b)
-		if rest, ok := strings.CutPrefix(name, "static/"); ok {
-			found[rest] = b
-		}
-		return err
-	})
-	if s.Logo != nil {
-		found["logo"+s.Logo.Type] = s.Logo.Data
-		sum.Write(s.Logo.Data)
-	}
-	fmt.Fprintf(sum, "%q", []string{s.Version, s.BasePath, s.Title, s.Notice, s.Pictures})
-	s.build, s.static = hex.EncodeToString(sum.Sum(nil))[:10], map[string][]byte{}
-	for name, b := range found {
-		s.static[s.staticPath(name)] = b
-	}
+// readFiles reads the static files; their paths contain the digest of everything on pages that is not of a chain.
+func (s *site) readFiles() (err error) {
+	s.static, err = static.New(s.Chains, s.Logo, templates,
+		s.Version, s.BasePath, s.Title, s.Notice, s.Pictures)
 	return err
 }
-
-// accents returns the style rules for the colors of chains; a page names its chain in data-accent.
-func (s *site) accents() []byte {
-	var rules bytes.Buffer
-	done := map[string]bool{}
-	for _, c := range s.Chains {
-		name, a := c.Model.Name(), c.Model.Traits().Accent
-		if a == (model.Accent{}) || done[name] {
-			continue
-		}
-		done[name] = true
-		fmt.Fprintf(&rules, "[data-accent=%s] { --accent: light-dark(%s, %s); --wash: light-dark(%s, %s); }\n",
-			name, a.Light, a.Dark, a.LightWash, a.DarkWash)
-	}
-	return rules.Bytes()
-}
-
-// staticPath returns the path of a static file without [Options.BasePath].
-func (s *site) staticPath(name string) string { return "/static/" + s.build + "/" + name }
 
 // docs serves the reference of the API.
 func (s *site) docs(w http.ResponseWriter, r *http.Request) {
@@ -221,11 +169,7 @@ func (s *site) robots(w http.ResponseWriter, _ *http.Request) {
 
 // serveStatic serves static files, which are immutable.
 func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
-	b, ok := s.static[r.URL.Path]
-	if !ok {
+	if !s.static.Send(w, r) {
 		s.unknownChain(w, r)
-		return
 	}
-	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	http.ServeContent(w, r, r.URL.Path, time.Time{}, bytes.NewReader(b))
 }

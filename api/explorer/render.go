@@ -43,11 +43,11 @@ var functions = template.FuncMap{
 
 // readTemplates parses the templates of each kind of page.
 func (s *site) readTemplates() error {
-	base, err := template.New("layout.html").Funcs(functions).ParseFS(files, "templates/*.html")
+	base, err := template.New("layout.html").Funcs(functions).ParseFS(templates, "templates/*.html")
 	if err != nil {
 		return err
 	}
-	names, err := fs.Glob(files, "templates/pages/*.html")
+	names, err := fs.Glob(templates, "templates/pages/*.html")
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (s *site) readTemplates() error {
 	for _, name := range names {
 		kind, err := base.Clone()
 		if err == nil {
-			kind, err = kind.ParseFS(files, name)
+			kind, err = kind.ParseFS(templates, name)
 		}
 		if err != nil {
 			return err
@@ -120,17 +120,17 @@ var pseudoVersion = regexp.MustCompile(`^v[0-9.]+-(?:.*\.)?[0-9]{14}-([0-9a-f]{1
 // Build returns the version for the footer: the release, or else the commit.
 func (s *site) Build() string { return pseudoVersion.ReplaceAllString(s.Version, "$1") }
 
-func (s *site) Stylesheet() string { return s.BasePath + s.staticPath("style.css") }
+func (s *site) Stylesheet() string { return s.BasePath + s.static.Path("style.css") }
 
 // Script returns the path of a script.
-func (s *site) Script(name string) string { return s.BasePath + s.staticPath(name) }
+func (s *site) Script(name string) string { return s.BasePath + s.static.Path(name) }
 
-func (s *site) Icon() string { return s.BasePath + s.staticPath("icon.svg") }
+func (s *site) Icon() string { return s.BasePath + s.static.Path("icon.svg") }
 
 // LogoPath returns the path of the logo of the site; empty: it has none of its own.
 func (s *site) LogoPath() string {
 	if s.Logo == nil {
 		return ""
 	}
-	return s.BasePath + s.staticPath("logo"+s.Logo.Type)
+	return s.BasePath + s.static.Path("logo"+s.Logo.Type)
 }

@@ -20,10 +20,10 @@ import (
 func sheet(t *testing.T) string {
 	t.Helper()
 	s := &site{}
-	if err := s.readStatic(); err != nil {
+	if err := s.readFiles(); err != nil {
 		t.Fatal(err)
 	}
-	return string(s.static[s.Stylesheet()])
+	return string(s.static.Read(s.Stylesheet()))
 }
 
 func TestTheStyleSheetIsSmallAndLoadsNothing(t *testing.T) {

@@ -114,7 +114,7 @@ func (s *site) tag(f frame, tip model.Point, now time.Time) string {
 	if f.Chain.Syncing != nil || f.Chain.Failed != nil {
 		return ""
 	}
-	return fmt.Sprintf(`W/"%s-%s-%s"`, tip.Hash.String(), strconv.FormatInt(now.Unix()/60, 36), s.build)
+	return fmt.Sprintf(`W/"%s-%s-%s"`, tip.Hash.String(), strconv.FormatInt(now.Unix()/60, 36), s.static.Digest)
 }
 
 // frame returns the frame of a page of the chain, without the tip.

@@ -17,6 +17,7 @@ import (
 	"birthmark/api/compress"
 	"birthmark/api/events"
 	"birthmark/api/explorer"
+	"birthmark/api/explorer/static"
 	"birthmark/api/health"
 	"birthmark/api/metrics"
 	"birthmark/api/netserver"
@@ -38,8 +39,8 @@ type Server struct {
 	profiles net.Listener // nil: none
 	limits   ratelimit.Options
 	metrics  *metrics.Metrics
-	logo     *explorer.Logo // nil: none
-	writes   []string       // paths below which PUT and DELETE are answered
+	logo     *static.Logo // nil: none
+	writes   []string     // paths below which PUT and DELETE are answered
 	electrum []electrumAddress
 	handler  http.Handler
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/api/explorer"
+	"birthmark/api/explorer/static"
 	"birthmark/internal/config"
 )
 
@@ -17,12 +17,12 @@ import (
 const maxLogo = 100_000
 
 // logoOf reads the logo of the settings; nil if they have none.
-func logoOf(set *config.Settings) (*explorer.Logo, error) {
+func logoOf(set *config.Settings) (*static.Logo, error) {
 	file := set.Server.Site.Logo
 	if file == "" {
 		return nil, nil
 	}
-	l := &explorer.Logo{Type: strings.ToLower(filepath.Ext(file))}
+	l := &static.Logo{Type: strings.ToLower(filepath.Ext(file))}
 	data, err := os.ReadFile(file)
 	switch {
 	case err != nil:
