@@ -143,7 +143,7 @@ const (
 var (
 	chainArgument = pathArgument("chain", "The name of a chain as `/v1` lists it: `bitcoin` for mainnet, `bitcoin-testnet4` for another network.", "bitcoin")
 	pathArguments = map[string]*huma.Param{
-		"block":  pathArgument("block", "A height, a hash, or `tip`.", "170"),
+		"block":  pathArgument("block", "A height, a hash, `tip`, or `tip-N`, the block N below the tip.", "170"),
 		"hash":   pathArgument("hash", "The hash of the transaction.", firstPayment),
 		"output": pathArgument("output", "`TXHASH:N`; on Ergo also a box id.", firstPayment+":1"),
 		"index":  pathArgument("index", "The name of an index, such as `address`.", "address"),

@@ -105,7 +105,8 @@ func answersAre(t *testing.T, db *core.DB, v modeltest.Variant, blocks []*model.
 	ctx := context.Background()
 	r := newReference(v, blocks)
 	for _, b := range blocks {
-		for _, ref := range []string{fmt.Sprint(b.Height), r.chain.FormatHash(b.Hash)} {
+		below := blocks[len(blocks)-1].Height - b.Height
+		for _, ref := range []string{fmt.Sprint(b.Height), r.chain.FormatHash(b.Hash), fmt.Sprintf("tip-%d", below)} {
 			got, err := db.Block(ctx, ref)
 			agree(t, "block "+ref, got, err, r.block(b))
 			totals, err := db.BlockTotals(ctx, ref)
@@ -323,6 +324,8 @@ func TestInvalidAndUnansweredQueries(t *testing.T) {
 	}{
 		"height above the tip":     {model.NotFound, "unknown_block", func() error { _, err := db.Block(ctx, "999"); return err }},
 		"height that no chain has": {model.NotFound, "unknown_block", func() error { _, err := db.Block(ctx, "99999999999"); return err }},
+		"below the first":          {model.NotFound, "unknown_block", func() error { _, err := db.Block(ctx, "tip-99"); return err }},
+		"below a word":             {model.Usage, "bad_value", func() error { _, err := db.Block(ctx, "tip-x"); return err }},
 		"unknown block":            {model.NotFound, "unknown_block", func() error { _, err := db.Block(ctx, none); return err }},
 		"no block":                 {model.Usage, "bad_value", func() error { _, err := db.Block(ctx, "abc"); return err }},
 		"unknown tx":               {model.NotFound, "unknown_tx", func() error { _, err := db.Tx(ctx, none); return err }},

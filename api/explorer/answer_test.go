@@ -175,7 +175,7 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 		"/static/x/style.css":         {404, "Page not found"},
 		"/made-up/nowhere":            {404, "No page /made-up/nowhere."},
 		"/made-up/block/99":           {404, "No block at height 99: the tip is 4."},
-		"/made-up/block/zz":           {400, "named by its hash, its height, tip or genesis"},
+		"/made-up/block/zz":           {400, "named by its hash, its height, tip, tip-N or genesis"},
 		"/made-up/block/" + unknown:   {404, "No block " + unknown},
 		"/made-up/block/2?page=9":     {404, "No page 9: the last is 1."},
 		"/made-up/block/2?page=-1":    {400, "expected a number"},

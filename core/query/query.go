@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
@@ -106,7 +107,8 @@ func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 	return a
 }
 
-// Block returns one block by hash, height, "tip" or "latest", or "genesis", the first block of the chain.
+// Block returns one block by hash or height, or "tip" or "latest", "tip-N", N blocks below it, or "genesis", the first block of
+// the chain.
 func (qs Queries) Block(ctx context.Context, ref string) (*BlockAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*BlockAnswer, error) {
 		h, err := q.height(ref)
@@ -152,13 +154,27 @@ func FormatParent(c model.Chain, parent model.Hash) string {
 	return c.FormatHash(parent)
 }
 
+// belowTip returns the height of a number of blocks below the tip.
+func (q *Query) belowTip(blocks string) (model.HeightPk, error) {
+	n, err := strconv.ParseUint(blocks, 10, 64)
+	switch {
+	case err != nil:
+		return 0, model.Errorf(model.Usage, "bad_value", "tip-%s: expected a number of blocks after tip-", blocks)
+	case q.Tip.IsOrigin():
+		return 0, errNoTip
+	case n > uint64(q.Tip.Height):
+		return 0, model.Errorf(model.NotFound, "unknown_block", "no block %d below the tip, which is block %d", n, q.Tip.Height)
+	}
+	return q.Tip.Height - model.HeightPk(n), nil
+}
+
 // height resolves a block reference.
 func (q *Query) height(ref string) (model.HeightPk, error) {
 	if ref == "tip" || ref == "latest" {
-		if q.Tip.IsOrigin() {
-			return 0, errNoTip
-		}
-		return q.Tip.Height, nil
+		ref = "tip-0"
+	}
+	if blocks, ok := strings.CutPrefix(ref, "tip-"); ok {
+		return q.belowTip(blocks)
 	}
 	if ref == "genesis" {
 		return q.genesis()
@@ -172,7 +188,7 @@ func (q *Query) height(ref string) (model.HeightPk, error) {
 	}
 	hash, err := q.Chain.ParseHash(ref)
 	if err != nil {
-		return 0, model.Errorf(model.Usage, "bad_value", "a block is named by its hash, its height, tip or genesis: %w", err)
+		return 0, model.Errorf(model.Usage, "bad_value", "a block is named by its hash, its height, tip, tip-N or genesis: %w", err)
 	}
 	b, err := q.R.Get(schema.FamilyHeight, hash[:])
 	if errors.Is(err, storage.ErrNotFound) {

@@ -13,7 +13,7 @@ func (p *program) blockCommand() *cli.Command {
 	of := cli.Command{
 		Name:      "block",
 		Usage:     "show a block and the hashes of its transactions",
-		ArgsUsage: "HASH|HEIGHT|tip|genesis",
+		ArgsUsage: "HASH|HEIGHT|tip|tip-N|genesis",
 		Flags:     []cli.Flag{command.Bool("totals", "show sums instead: inputs, outputs, fees, and the weight (Bitcoin)")},
 	}
 	block := queryCommand(p, of, func(r *request) (*query.BlockAnswer, error) {

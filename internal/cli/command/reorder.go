@@ -37,7 +37,7 @@ func (p *Env) Reorder(app *cli.App, args []string) (line []string, err error) {
 			i = len(args)
 		case len(a) > 1 && a[0] == '-':
 			if strings.Trim(a[1:], "0123456789") == "" {
-				err = cmp.Or(err, UsageError("bad_value", "%s: negative numbers are not supported; tip is the last block", a))
+				err = cmp.Or(err, UsageError("bad_value", "%s: negative numbers are not supported; tip%s is that many blocks below the tip", a, a))
 				break
 			}
 			name, value, hasValue := strings.Cut(strings.TrimPrefix(a[1:], "-"), "=")
