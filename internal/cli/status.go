@@ -17,10 +17,13 @@ import (
 )
 
 func (p *program) statusCommand() *cli.Command {
+	families := false
 	return queryCommand(p, cli.Command{
 		Name:  "status",
-		Usage: "show chain, tip, indexes, and the rows and bytes of each column family",
+		Usage: "show chain, tip, state of the sync, indexes and size",
+		Flags: []cli.Flag{command.Bool("families", "also list the column families, with their rows and bytes")},
 	}, func(r *request) (*statusAnswer, error) {
+		families = r.Bool("families")
 		a, err := r.db.Status(r.ctx)
 		if err != nil {
 			return nil, err
@@ -28,7 +31,7 @@ func (p *program) statusCommand() *cli.Command {
 		running := askWriter(r)
 		replication, err := replicatecmd.StateOf(r.ctx, r.db, running.reply)
 		return &statusAnswer{a, running.sync(), replication}, err
-	}, showStatus)
+	}, func(p *terminal.Page, a *statusAnswer) { showStatus(p, a, families) })
 }
 
 type statusAnswer struct {
@@ -94,8 +97,11 @@ func syncCell(s *syncState) any {
 	return terminal.Yellow(fmt.Sprintf("running (pid %d), %s behind block %s", s.PID, humanize.Plural(*s.Behind, "block"), humanize.Count(*s.Target)))
 }
 
-func showStatus(p *terminal.Page, a *statusAnswer) {
-	t := a.Totals
+func showStatus(p *terminal.Page, a *statusAnswer, families bool) {
+	t, all := a.Totals, query.FamilyAnswer{Name: "all"}
+	for _, f := range a.Families {
+		all.Keys, all.Bytes = all.Keys+f.Keys, all.Bytes+f.Bytes
+	}
 	genesis := ""
 	if t.GenesisOutputs > 0 {
 		genesis = humanize.Count(t.GenesisOutputs)
@@ -113,18 +119,17 @@ func showStatus(p *terminal.Page, a *statusAnswer) {
 		"genesis outputs", genesis,
 		"assets", t.Assets,
 		"unspent", humanize.Plural(t.Unspent, "output")+", "+p.Amount(t.UnspentValue),
+		"size", humanize.Plural(all.Keys, "row")+", "+humanize.Bytes(all.Bytes),
 	)
 	p.Heading("indexes")
 	terminal.Table(p, a.Indexes, []string{"name", "kind", "values"}, func(_ int, ix query.IndexAnswer) terminal.Cells {
 		return terminal.Cells{ix.Name, ix.Kind, ix.Values}
 	})
-	p.Heading("families")
-	all := query.FamilyAnswer{Name: "all"}
-	for _, f := range a.Families {
-		all.Keys, all.Bytes = all.Keys+f.Keys, all.Bytes+f.Bytes
+	if !families {
+		return
 	}
-	families := append(a.Families[:len(a.Families):len(a.Families)], all)
-	terminal.Table(p, families, []string{"name", "rows", "size"}, func(i int, f query.FamilyAnswer) terminal.Cells {
+	p.Heading("families")
+	terminal.Table(p, append(a.Families[:len(a.Families):len(a.Families)], all), []string{"name", "rows", "size"}, func(i int, f query.FamilyAnswer) terminal.Cells {
 		var name any = f.Name
 		if i == len(a.Families) {
 			name = terminal.Bold(name)

@@ -68,6 +68,9 @@ func Of(name string, c *cli.Command) *Page {
 		}
 		p.Groups[i].Commands = append(p.Groups[i].Commands, sub)
 	}
+	if len(p.Groups) == 1 {
+		p.Groups[0].Name = ""
+	}
 	for _, f := range c.Flags {
 		if f.Names()[0] != "help" { // package cli adds it to commands that run
 			p.Flags = append(p.Flags, flagOf(c, f))
