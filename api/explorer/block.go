@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"birthmark/api/explorer/pools"
 	"birthmark/core/query"
 	"birthmark/core/query/txorder"
 	"birthmark/internal/humanize"
@@ -72,10 +73,12 @@ type blockBody struct {
 	Totals         *query.BlockTotalsAnswer
 	Reward         string          // paid to the miner; empty: unknown
 	Coinbase       *query.TxAnswer // nil: none
+	Pool           string          // that the text of the coinbase names; empty: unknown
 	Bare           bool            // too many inputs and outputs to show totals
 	Orders         []navLink       // of the transactions; empty: one at most
 	By             txorder.By      // the current order; empty: that of the block
 	Sized          bool            // the sizes of transactions are known
+	Rated          bool            // some of Txs have a fee rate
 }
 
 // block is the page of a block with a page of its transactions.
@@ -139,6 +142,7 @@ func (v *visit) blockTxs(b *blockBody) error {
 		}
 	}
 	b.Txs, b.Bare, err = v.txRows(hashes, at[from:to])
+	b.Rated = slices.ContainsFunc(b.Txs, func(t *query.TxAnswer) bool { return t.FeeRate != nil })
 	return err
 }
 
@@ -189,7 +193,7 @@ func (v *visit) blockSums(b *blockBody) (err error) {
 	case err != nil:
 		return err
 	case first.Coinbase:
-		b.Coinbase, b.Reward = first, sum(first.Outputs)
+		b.Coinbase, b.Reward, b.Pool = first, sum(first.Outputs), pools.Of(first.CoinbaseText)
 	case len(first.Inputs) > 0 && len(first.Outputs) > 1 && v.sameOwner(&first.Inputs[0].Output, &first.Outputs[0]):
 		b.Reward = sum(first.Outputs[1:]) // Ergo: the first transaction pays it out of the emission box, which it recreates
 	}
@@ -206,7 +210,7 @@ func (v *visit) sameOwner(a, b *query.OutputAnswer) bool {
 func (v *visit) blockFields(b *blockBody) error {
 	if b.Coinbase != nil {
 		for _, o := range v.owner(&b.Coinbase.Outputs[0]) {
-			b.Fields = append(b.Fields, field{"paid to", o.Text, o.URL})
+			b.Fields = append(b.Fields, field{"paid to", o.Text, o.URL, o.Label})
 		}
 	}
 	if v.chain.Model.Traits().Coinbase {

@@ -22,7 +22,7 @@ func (byRate) Traits() model.Traits {
 func (byRate) WeighTx(raw []byte) (weight, vsize int, err error) { return len(raw), len(raw) / 4, nil }
 
 func (byRate) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
-	return &model.TxDescription{TxDetails: model.TxDetails{Weight: len(raw), VSize: len(raw) / 4}}, nil
+	return &model.TxDescription{TxDetails: model.TxDetails{Weight: len(raw), VSize: len(raw) / 4, CoinbaseText: "by /slush/"}}, nil
 }
 
 // largeBlock serves a chain whose last block has n transactions in addition to the coinbase, and returns that block.
@@ -56,6 +56,7 @@ func TestTransactionsOfABlockAreSorted(t *testing.T) {
 	const n = 2*txsPage + 7
 	h, block := largeBlock(t, n)
 	base := "/made-up/block/" + block.Hash.String()
+	read(t, h, base, http.StatusOK).has(t, "Coinbase text", "by /slush/", "Mining pool", "Braiins Pool")
 	fee := func(i int) float64 { return float64((i - 1) * 7919 % n) }
 	size := func(i int) float64 { return 100 + float64((i-1)*31%n) }
 	for by, of := range map[string]func(i int) float64{

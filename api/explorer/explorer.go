@@ -27,11 +27,12 @@ type Options struct {
 	// Docs returns the content of /docs; nil: the path does not exist.
 	Docs func(*http.Request) (template.HTML, error)
 
-	BasePath string       // prefix of all links, which requests do not have; empty: none
-	Title    string       // name of the site; empty: Birthmark
-	Logo     *static.Logo // nil: that of Birthmark
-	Notice   string       // text at the top of all pages; empty: none
-	Pictures string       // URL of a gateway of IPFS, with a slash at the end, from which pages of assets load pictures; empty: none
+	BasePath string            // prefix of all links, which requests do not have; empty: none
+	Title    string            // name of the site; empty: Birthmark
+	Logo     *static.Logo      // nil: that of Birthmark
+	Notice   string            // text at the top of all pages; empty: none
+	Pictures string            // URL of a gateway of IPFS, with a slash at the end, from which pages of assets load pictures; empty: none
+	Labels   map[string]string // names of addresses and other values, which pages show beside them
 
 	now func() time.Time // for tests
 }
@@ -131,7 +132,7 @@ func New(o Options) (http.Handler, error) {
 // readFiles reads the static files; their paths contain the digest of everything on pages that is not of a chain.
 func (s *site) readFiles() (err error) {
 	s.static, err = static.New(s.Chains, s.Logo, templates,
-		s.Version, s.BasePath, s.Title, s.Notice, s.Pictures)
+		s.Version, s.BasePath, s.Title, s.Notice, s.Pictures, fmt.Sprint(s.Labels))
 	return err
 }
 

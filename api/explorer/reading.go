@@ -66,7 +66,7 @@ func (l link) Shown() string {
 	return l.Text
 }
 
-type field struct{ Name, Value, URL string } // URL can be empty
+type field struct{ Name, Value, URL, Label string } // URL and Label can be empty
 
 // key matches hashes, keys and ids.
 var key = regexp.MustCompile(`^\w*[a-z]\w*$`)

@@ -59,6 +59,7 @@ type outputRow struct {
 type ownerLink struct {
 	Index string
 	link
+	Label string // from [Options.Labels]
 }
 
 type assetAmount struct {
@@ -247,7 +248,7 @@ func (v *visit) owner(o *query.OutputAnswer) []ownerLink {
 
 func (v *visit) owners(index string, values []string) (links []ownerLink) {
 	for _, value := range values {
-		links = append(links, ownerLink{index, v.ValueLink(index, value)})
+		links = append(links, ownerLink{index, v.ValueLink(index, value), v.site.Labels[value]})
 	}
 	return links
 }

@@ -28,6 +28,7 @@ type valueBody struct {
 	Kind       string // of the index
 	Value      string
 	Types      []string               // such as P2WPKH
+	Label      string                 // from [Options.Labels]; empty: none
 	URI        string                 // in the QR code
 	Code       template.HTML          // QR code of an address; empty: none
 	FirstSeen  *query.FirstSeenAnswer // nil: never used
@@ -147,7 +148,7 @@ func (v *visit) describe(b *valueBody) (err error) {
 	if i < 0 {
 		return nil
 	}
-	if b.Types = indexes[i].TypesOf(b.Value); b.Index != "address" {
+	if b.Types, b.Label = indexes[i].TypesOf(b.Value), v.site.Labels[b.Value]; b.Index != "address" {
 		return nil
 	}
 	if b.URI = b.Value; indexes[i].Scheme != "" && !strings.HasPrefix(b.Value, indexes[i].Scheme+":") {

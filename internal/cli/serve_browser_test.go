@@ -52,7 +52,7 @@ func TestExplorerInABrowser(t *testing.T) {
 	browser := browser(t)
 	dbs := explored(t)
 	set := config.Default()
-	set.Server.Site.Pictures = pictureGateway(t)
+	set.Server.Site.Pictures, set.Server.Site.Labels = pictureGateway(t), labelled(t)
 	server := shownWith(t, set, dbs...)
 	t.Run("every page is fit for everybody", func(t *testing.T) { everyPageIsFit(t, browser, server, dbs) })
 	t.Run("the keyboard reaches everything", func(t *testing.T) { keyboardReachesEverything(t, browser, server, "/bitcoin/block/170") })

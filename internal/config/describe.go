@@ -83,6 +83,10 @@ var descriptions = map[string]description{
 		"text at the top of all pages",
 		"Maintenance on Sunday.", textForm,
 	},
+	"labels_file": {
+		"names of addresses for pages, one ADDRESS NAME per line; lines that begin with # are comments",
+		"/etc/birthmark/labels.txt", textForm,
+	},
 	"asset_pictures": {
 		"gateway of IPFS from which visitors load pictures of assets (CIP-25, CIP-68, EIP-4); not set: no pictures",
 		"https://ipfs.io/ipfs/", textForm,

@@ -65,6 +65,7 @@ var serverKeys = []key[Settings]{
 	{name: "title", set: func(s *Settings, v, _ string) error { return setLine(&s.Server.Site.Title, v, maxTitle) }},
 	{name: "logo", set: func(s *Settings, v, _ string) error { return setText(&s.Server.Site.Logo, v) }},
 	{name: "notice", set: func(s *Settings, v, _ string) error { return setLine(&s.Server.Site.Notice, v, maxNotice) }},
+	{name: "labels_file", set: func(s *Settings, v, _ string) error { return setText(&s.Server.Site.Labels, v) }},
 	{name: "asset_pictures", set: func(s *Settings, v, _ string) error { return setGateway(&s.Server.Site.Pictures, v) }},
 	{name: "immutable_depth", set: func(s *Settings, v, _ string) error {
 		return setCount(&s.Server.ImmutableDepth, v, 0, model.MaxHeight)

@@ -198,7 +198,7 @@ func environment(pairs map[string]string) func(string) (string, bool) {
 func TestEnvironmentSetsEveryKey(t *testing.T) {
 	values := map[string]string{
 		"tls.cert": "/cert", "tls.key": "/key", "api_keys_file": "/keys", "allow_anonymous": "yes", "rate_limit": "2.5", "rate_burst": "7", "submit_limit": "3", "request_timeout": "3s",
-		"max_connections": "99", "cors_origins": "https://a.org, https://*.b.org:8443", "trusted_proxies": "127.0.0.1,10.1.2.3/8", "hosts": "A.org, b", "base_path": "/a/b/", "title": "My chains", "logo": "/logo.svg", "notice": "Hello.", "asset_pictures": "https://ipfs.example.org/ipfs", "immutable_depth": "12", "max_lag_blocks": "5",
+		"max_connections": "99", "cors_origins": "https://a.org, https://*.b.org:8443", "trusted_proxies": "127.0.0.1,10.1.2.3/8", "hosts": "A.org, b", "base_path": "/a/b/", "title": "My chains", "logo": "/logo.svg", "notice": "Hello.", "labels_file": "/labels.txt", "asset_pictures": "https://ipfs.example.org/ipfs", "immutable_depth": "12", "max_lag_blocks": "5",
 		"pprof": "127.0.0.1:6060", "log": "json", "log_level": "debug",
 		"listen": "[::1]:80", "memory": "1GiB", "chain": "bitcoin", "network": "regtest", "source": "file:///b",
 		"node":          "http://127.0.0.1:8332",
@@ -227,7 +227,7 @@ func TestEnvironmentSetsEveryKey(t *testing.T) {
 		Cert: "/cert", Key: "/key", KeysFile: "/keys", Anonymous: true, RateLimit: 2.5, RateBurst: 7, SubmitLimit: 3, RequestTimeout: 3 * time.Second, MaxConnections: 99,
 		CORSOrigins:    []string{"https://a.org", "https://*.b.org:8443"},
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")},
-		Site:           Site{"/a/b", "My chains", "/logo.svg", "Hello.", "https://ipfs.example.org/ipfs/"}, ImmutableDepth: 12,
+		Site:           Site{"/a/b", "My chains", "/logo.svg", "Hello.", "/labels.txt", "https://ipfs.example.org/ipfs/"}, ImmutableDepth: 12,
 		Hosts: []string{"a.org", "b"}, MaxLagBlocks: 5, Profiles: "127.0.0.1:6060", Electrum: defaultElectrum(),
 	}
 	if !reflect.DeepEqual(s.Server, want) || s.Log != (Log{"json", slog.LevelDebug}) {

@@ -14,6 +14,7 @@ type Site struct {
 	Title    string // name of the site; empty: Birthmark
 	Logo     string // image file; empty: the logo of Birthmark
 	Notice   string // text at the top of all pages; empty: none
+	Labels   string // file with names of addresses; empty: none
 	Pictures string // URL of a gateway of IPFS, for pictures of assets; empty: no pictures
 }
 

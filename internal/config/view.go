@@ -26,6 +26,7 @@ type View struct {
 	Title          string        `yaml:"title,omitempty" json:"title,omitempty"`
 	Logo           string        `yaml:"logo,omitempty" json:"logo,omitempty"`
 	Notice         string        `yaml:"notice,omitempty" json:"notice,omitempty"`
+	LabelsFile     string        `yaml:"labels_file,omitempty" json:"labels_file,omitempty"`
 	AssetPictures  string        `yaml:"asset_pictures,omitempty" json:"asset_pictures,omitempty"`
 	ImmutableDepth int           `yaml:"immutable_depth" json:"immutable_depth"`
 	MaxLagBlocks   int           `yaml:"max_lag_blocks" json:"max_lag_blocks"`
@@ -49,7 +50,7 @@ func (s *Settings) View() *View {
 		Listen: s.Listen, APIKeysFile: s.Server.KeysFile, AllowAnonymous: s.Server.Anonymous,
 		RateLimit: s.RateAt(s.Listen), RateBurst: s.Server.RateBurst, SubmitLimit: s.SubmitLimitAt(s.Listen), RequestTimeout: s.Server.RequestTimeout.String(),
 		MaxConnections: s.Server.MaxConnections, CORSOrigins: append([]string{}, s.Server.CORSOrigins...), TrustedProxies: []string{},
-		BasePath: s.Server.Site.BasePath, Title: s.Server.Site.Title, Logo: s.Server.Site.Logo, Notice: s.Server.Site.Notice, AssetPictures: s.Server.Site.Pictures,
+		BasePath: s.Server.Site.BasePath, Title: s.Server.Site.Title, Logo: s.Server.Site.Logo, Notice: s.Server.Site.Notice, LabelsFile: s.Server.Site.Labels, AssetPictures: s.Server.Site.Pictures,
 		ImmutableDepth: s.Server.ImmutableDepth, Hosts: append([]string{}, s.Server.Hosts...), MaxLagBlocks: s.Server.MaxLagBlocks, Profiles: s.Server.Profiles,
 		Log: s.Log.Format, LogLevel: strings.ToLower(s.Log.Level.String()), Electrum: s.Server.Electrum.View(),
 		Memory: s.Memory, Chains: []ChainView{},

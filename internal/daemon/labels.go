@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"birthmark/api/served"
+	"birthmark/core/schema"
+	"birthmark/internal/config"
+	"birthmark/model"
+)
+
+const (
+	maxLabels = 10 << 20 // bytes of the file
+	maxLabel  = 60       // characters of a name
+)
+
+// labelsOf reads the names of addresses of the chains from the file in the settings; nil if they name none.
+func labelsOf(set *config.Settings, chains []*served.Chain) (map[string]string, error) {
+	file := set.Server.Site.Labels
+	if file == "" {
+		return nil, nil
+	}
+	labels, err := readLabels(file, chains)
+	if err != nil {
+		return nil, At(set.Origin("labels_file"), usageError("bad_setting", "labels_file: %w", err))
+	}
+	return labels, nil
+}
+
+func readLabels(file string, chains []*served.Chain) (map[string]string, error) {
+	if info, err := os.Stat(file); err != nil {
+		return nil, err
+	} else if info.Size() > maxLabels {
+		return nil, fmt.Errorf("%s has %d bytes: expected at most %d", file, info.Size(), maxLabels)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	labels, n := map[string]string{}, 0
+	for line := range strings.Lines(string(text)) {
+		if n++; strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		if err := addLabel(labels, line, chains); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
+		}
+	}
+	return labels, nil
+}
+
+// addLabel adds a line with an address and its name, with the address as pages write it.
+func addLabel(labels map[string]string, line string, chains []*served.Chain) error {
+	line = strings.TrimSpace(line)
+	address := strings.Fields(line)[0]
+	name := strings.TrimSpace(line[len(address):])
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxLabel || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("expected an address, a space and a name of 1 to %d characters", maxLabel)
+	}
+	found, why := false, errors.New("no chain is served")
+	for _, c := range chains {
+		for _, x := range c.Model.Indexes() {
+			if x.Name != schema.HoldersIndex {
+				continue
+			}
+			canonical, err := canonicalOf(x, address)
+			if err != nil {
+				why = err
+				continue
+			}
+			if other, ok := labels[canonical]; ok && other != name {
+				return fmt.Errorf("%s has two names, %q and %q", address, other, name)
+			}
+			labels[canonical], found = name, true
+		}
+	}
+	if !found {
+		return fmt.Errorf("%.100q is no address of the chains that are served: %w", address, why)
+	}
+	return nil
+}
+
+func canonicalOf(x model.Index, address string) (string, error) {
+	value, err := x.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	return x.Format(value), nil
+}
