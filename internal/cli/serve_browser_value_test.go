@@ -24,10 +24,10 @@ func elementsAreShown(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	b.do("begin", wide(desk), scheme("light"))
 	for path, elements := range map[string][]string{
-		manyCoins: {"svg.qr", ".copy", "h1 .badge", "#balance-t", ".head a[download]", "form.period"},
+		manyCoins: {"svg.qr", ".copy", "h1 .badge", "h1 .label", "#balance-t", ".head a[download]", "form.period"},
 		manyCoins + "?from=2009-03-01&to=2009-03-31": {"#balance-t", "form.period a"},
-		"/bitcoin/richest":                           {"table.rich td:nth-child(2) .badge"},
-		manyInputs:                                   {"#outputs + table .badge:not(.unspent)"},
+		"/bitcoin/richest":                           {"table.rich .label"},
+		manyInputs:                                   {"#outputs ~ table .label"},
 		"/bitcoin/address/bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4": {"svg.qr", "h1 .badge", ".stats"},
 		"/cardano-preview/assets":                                     {"#name", ".held .name"},
 		"/cardano-preview/asset/" + nft:                               {"#metadata", "#transfers", ".badge.minted", `a[href="/cardano-preview/index/policy/` + nftPolicy + `"]`},
@@ -58,7 +58,8 @@ func elementsAreShown(t *testing.T, browser context.Context, server string) {
 // labelled returns a file with a name of an address that pages show.
 func labelled(t *testing.T) (file string) {
 	file = filepath.Join(t.TempDir(), "labels.txt")
-	write(t, file, strings.TrimPrefix(manyCoins, "/bitcoin/address/")+" Collector of fifty coins\n")
+	write(t, file, strings.TrimPrefix(manyCoins, "/bitcoin/address/")+" Collector of fifty coins\n1EWbQNeNNiZcZyJcfQ6CQbnptHiU9pvVYr "+
+		"A company with a name of exactly sixty characters, Ltd. & Co\n")
 	return file
 }
 
