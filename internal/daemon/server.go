@@ -107,14 +107,14 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	if err != nil {
 		return err
 	}
-	labels, err := labelsOf(s.settings, chains)
+	names, err := labelsOf(s.settings, chains)
 	if err != nil {
 		return err
 	}
 	pages, err := explorer.New(explorer.Options{
 		Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.RequestTimeout,
 		Docs: v1.Documentation, BasePath: s.set.Site.BasePath, Title: s.set.Site.Title, Logo: s.logo, Notice: s.set.Site.Notice,
-		Pictures: s.set.Site.Pictures, Labels: labels,
+		Pictures: s.set.Site.Pictures, Labels: names,
 	})
 	if err != nil {
 		return err

@@ -2,19 +2,15 @@ package daemon
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"birthmark/api/explorer/labels"
 	"birthmark/api/explorer/static"
+	"birthmark/api/served"
 	"birthmark/internal/config"
 )
-
-// maxLogo is the size of the largest logo in bytes: every visitor loads it.
-const maxLogo = 100_000
 
 // logoOf reads the logo of the settings; nil if they have none.
 func logoOf(set *config.Settings) (*static.Logo, error) {
@@ -22,20 +18,24 @@ func logoOf(set *config.Settings) (*static.Logo, error) {
 	if file == "" {
 		return nil, nil
 	}
-	l := &static.Logo{Type: strings.ToLower(filepath.Ext(file))}
-	data, err := os.ReadFile(file)
-	switch {
-	case err != nil:
-	case !slices.Contains([]string{".svg", ".png", ".jpg", ".jpeg", ".webp"}, l.Type):
-		err = fmt.Errorf("%s: unknown type %q: expected .svg, .png, .jpg or .webp", file, l.Type)
-	case len(data) == 0 || len(data) > maxLogo:
-		err = fmt.Errorf("%s has %d bytes: expected 1 to %d", file, len(data), maxLogo)
-	}
+	l, err := static.ReadLogo(file)
 	if err != nil {
 		return nil, At(set.Origin("logo"), usageError("bad_setting", "logo: %w", err))
 	}
-	l.Data = data
 	return l, nil
+}
+
+// labelsOf reads the names of addresses of the settings; nil if they have none.
+func labelsOf(set *config.Settings, chains []*served.Chain) (map[string]string, error) {
+	file := set.Server.Site.Labels
+	if file == "" {
+		return nil, nil
+	}
+	names, err := labels.Read(file, chains)
+	if err != nil {
+		return nil, At(set.Origin("labels_file"), usageError("bad_setting", "labels_file: %w", err))
+	}
+	return names, nil
 }
 
 // checkBasePath returns an error if the first part of the base path is also a path of the server: a request that a proxy

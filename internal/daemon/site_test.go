@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/explorer/static"
 	"birthmark/api/served"
 	"birthmark/internal/config"
 	"birthmark/internal/progress"
@@ -145,7 +146,7 @@ func TestSitesHaveTheirOwnAppearance(t *testing.T) {
 
 func TestWrongSitesAreRefused(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.png")
-	if err := os.WriteFile(large, make([]byte, maxLogo+1), 0o600); err != nil {
+	if err := os.WriteFile(large, make([]byte, static.MaxLogo+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ key, value, want string }{
@@ -155,7 +156,7 @@ func TestWrongSitesAreRefused(t *testing.T) {
 		{"base_path", "/docs", "/docs already"}, {"title", strings.Repeat("x", 61), "has 61 characters: expected one line of at most 60"},
 		{"notice", "a\nb", "expected one line"}, {"asset_pictures", "ipfs.io", "is not the URL of a gateway"}, {"asset_pictures", "https://a.org/?x=", "is not the URL of a gateway"},
 		{"asset_pictures", "https://a.org/;script-src *", "is not the URL of a gateway"}, {"logo", "/no/such.svg", "no such file"}, {"logo", large, "expected 1 to 100000"}, {"logo", "site_test.go", "expected .svg, .png"},
-		{"immutable_depth", "-1", "not a number"},
+		{"immutable_depth", "-1", "not a number"}, {"labels_file", "/no/such.txt", "no such file"},
 	} {
 		if _, err := sited(t, map[string]string{c.key: c.value}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), "--"+c.key) {
 			t.Errorf("%s %q: %v, expected %q", c.key, c.value, err, c.want)

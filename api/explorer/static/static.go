@@ -22,12 +22,6 @@ import (
 //go:embed *.css *.js *.svg
 var files embed.FS
 
-// Logo is the image of a site.
-type Logo struct {
-	Type string // file name extension: .svg, .png, .jpg or .webp
-	Data []byte
-}
-
 // Files are the files of a site.
 type Files struct {
 	Digest string // of the files, the templates and the texts

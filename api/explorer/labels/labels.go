@@ -1,4 +1,5 @@
-package daemon
+// Package labels reads names of addresses, such as those of exchanges, which pages show beside the addresses.
+package labels
 
 import (
 	"errors"
@@ -10,33 +11,20 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/core/schema"
-	"birthmark/internal/config"
 	"birthmark/model"
 )
 
 const (
-	maxLabels = 10 << 20 // bytes of the file
-	maxLabel  = 60       // characters of a name
+	maxBytes = 10 << 20 // bytes of the file
+	maxName  = 60       // characters of a name
 )
 
-// labelsOf reads the names of addresses of the chains from the file in the settings; nil if they name none.
-func labelsOf(set *config.Settings, chains []*served.Chain) (map[string]string, error) {
-	file := set.Server.Site.Labels
-	if file == "" {
-		return nil, nil
-	}
-	labels, err := readLabels(file, chains)
-	if err != nil {
-		return nil, At(set.Origin("labels_file"), usageError("bad_setting", "labels_file: %w", err))
-	}
-	return labels, nil
-}
-
-func readLabels(file string, chains []*served.Chain) (map[string]string, error) {
+// Read returns the names of addresses of the chains, by address, from a file with an address and its name per line.
+func Read(file string, chains []*served.Chain) (map[string]string, error) {
 	if info, err := os.Stat(file); err != nil {
 		return nil, err
-	} else if info.Size() > maxLabels {
-		return nil, fmt.Errorf("%s has %d bytes: expected at most %d", file, info.Size(), maxLabels)
+	} else if info.Size() > maxBytes {
+		return nil, fmt.Errorf("%s has %d bytes: expected at most %d", file, info.Size(), maxBytes)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -47,20 +35,20 @@ func readLabels(file string, chains []*served.Chain) (map[string]string, error) 
 		if n++; strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		if err := addLabel(labels, line, chains); err != nil {
+		if err := add(labels, line, chains); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 	}
 	return labels, nil
 }
 
-// addLabel adds a line with an address and its name, with the address as pages write it.
-func addLabel(labels map[string]string, line string, chains []*served.Chain) error {
+// add adds a line with an address and its name, with the address as pages write it.
+func add(labels map[string]string, line string, chains []*served.Chain) error {
 	line = strings.TrimSpace(line)
 	address := strings.Fields(line)[0]
 	name := strings.TrimSpace(line[len(address):])
-	if n := utf8.RuneCountInString(name); n == 0 || n > maxLabel || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("expected an address, a space and a name of 1 to %d characters", maxLabel)
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("expected an address, a space and a name of 1 to %d characters", maxName)
 	}
 	found, why := false, errors.New("no chain is served")
 	for _, c := range chains {
