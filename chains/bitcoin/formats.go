@@ -131,7 +131,7 @@ func (d *inputDecoder) each(r *bufio.Reader, handle func([]byte, *claimedMeta) e
 	switch text := bytes.TrimLeft(head, " \t\r\n"); {
 	case len(head) == 0:
 		return nil
-	case len(head) >= 4 && d.net.Coin.ByMagic(head[:4]) != nil:
+	case len(head) >= 4 && d.net.ByMagic(head[:4]) != nil:
 		return d.records(r, handle)
 	case !isText(head):
 		return d.raw(r, handle)
@@ -187,7 +187,7 @@ func (d *inputDecoder) records(r *bufio.Reader, handle func([]byte, *claimedMeta
 			return model.Errorf(model.BadSource, "bad_block", "offset %d: truncated record", offset)
 		}
 		length := binary.LittleEndian.Uint32(head[4:])
-		switch of := d.net.Coin.ByMagic(head[:4]); {
+		switch of := d.net.ByMagic(head[:4]); {
 		case of == nil:
 			return model.Errorf(model.BadSource, "bad_block", "offset %d: %x is not the start of a record: expected %x", offset, head[:4], d.net.Magic)
 		case of != d.net:

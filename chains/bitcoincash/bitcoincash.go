@@ -63,7 +63,19 @@ var Spec = params.New(params.Spec{
 			Limit:   params.Target(0x1d00ffff), Halving: 210_000,
 			KeyHash: []string{"\x6f"}, ScriptHash: []string{"\xc4"}, Addresses: "bchtest:q…, bchtest:p…, m…, n…, 2…",
 			Checkpoints: map[model.HeightPk]string{
-				68_117: "0000000000a2c2fc11a3b72adbd10a3f02a1f8745da55a85321523043639829a",
+				68_117:  "0000000000a2c2fc11a3b72adbd10a3f02a1f8745da55a85321523043639829a",
+				115_252: "00000000ae25e85d9e22cd6c8d72c2f5d4b0222289d801b7f633aeae3f8c6367",
+			},
+		},
+		{
+			// It left testnet4 after block 115,251: its block files have the same magic.
+			Name: "chipnet", NodeChain: "chip", RPCPort: "48332", Magic: [4]byte{0xcd, 0x22, 0xa7, 0x92},
+			Genesis: params.Hash("000000001dd410c49a788668ce26751718cc797474d3152a5fc073dd44fd9f7b"),
+			Limit:   params.Target(0x1d00ffff), Halving: 210_000,
+			KeyHash: []string{"\x6f"}, ScriptHash: []string{"\xc4"}, Addresses: "bchtest:q…, bchtest:p…, m…, n…, 2…",
+			Checkpoints: map[model.HeightPk]string{
+				115_252: "00000000040ba9641ba98a37b2e5ceead38e4e2930ac8f145c8094f94c708727",
+				232_000: "0000000017d92f88ed2c81885c57f999184860a042250510be06b3edd12e0dc5",
 			},
 		},
 		{

@@ -1,7 +1,8 @@
 package bitcoincash_test
 
 import (
-	"encoding/hex"
+	"bytes"
+	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -26,22 +27,27 @@ func open(t *testing.T, network string) model.Chain {
 	return c
 }
 
-// A transaction of February 2018, from the tests of Blockbook's parser.
-func TestRealTransaction(t *testing.T) {
-	tx, _ := hex.DecodeString("01000000017f9a22c9cbf54bd902400df746f138f37bcf5b4d93eb755820e974ba43ed5f42040000006a4730440220037f4ed5427cde81d55b9b6a2fd08c8a25090c2c2fff3a75c1a57625ca8a7118022076c702fe55969fa08137f71afd4851c48e31082dd3c40c919c92cdbc826758d30121029f6da5623c9f9b68a9baf9c1bc7511df88fa34c6c2f71f7c62f2f03ff48dca80feffffff019c9700000000000017a9146144d57c8aff48492c9dfb914e120b20bad72d6f8773d00700")
-	c := open(t, "")
-	id, err := c.(model.TxHasher).HashTx(tx)
-	if got := c.FormatHash(id); err != nil || got != "056e3d82e5ffd0e915fb9b62797d76263508c34fe3e5dbed30dd3e943930f204" {
-		t.Errorf("the id is %s, %v", got, err)
+// The transactions are those of the tests of Blockbook, of Bitcoin Verde (SLP transactions, MIT licence) and of Knuth.
+func TestRealTransactions(t *testing.T) { cointest.Transactions(t, open(t, "")) }
+
+// Chipnet and testnet4 have the same block 0 and the same magic: each reads a block file as its own.
+func TestChipnet(t *testing.T) {
+	coin, _ := coingen.Find("bitcoin-cash")
+	raw := bytes.Clone(coin.Genesis)
+	for i, field := range []uint32{1597811185, 0x1d00ffff, 114152193} {
+		binary.LittleEndian.PutUint32(raw[68+4*i:], field)
 	}
-	address := c.(model.Scripter).ScriptAddress(tx[len(tx)-4-23 : len(tx)-4])
-	if address != "bitcoincash:pps5f4tu3tl5sjfvnhaeznsjpvst44eddugfcnqpy9" {
-		t.Errorf("the address is %s", address)
+	record := append(binary.LittleEndian.AppendUint32([]byte{0xcd, 0x22, 0xa7, 0x92}, uint32(len(raw))), raw...)
+	for _, network := range []string{"testnet4", "chipnet"} {
+		c := open(t, network)
+		cointest.Block(t, c, raw, "000000001dd410c49a788668ce26751718cc797474d3152a5fc073dd44fd9f7b", 1)
+		for _, err := range c.Decode(t.Context(), bytes.NewReader(record), nil, 0) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
-
-// The transactions are those of Blockbook's integration tests.
-func TestRealTransactions(t *testing.T) { cointest.Transactions(t, open(t, "")) }
 
 // The scripts are those of the CashTokens specification (CHIP-2022-02), the legacy addresses those of the tests of
 // Blockbook's parser.
@@ -49,6 +55,7 @@ func TestAddresses(t *testing.T) {
 	c := open(t, "")
 	cointest.Addresses(t, c, map[string]string{
 		"bitcoincash:qr6m7j9njldwwzlg9v7v53unlr4jkmx6eylep8ekg2":                    "76a914f5bf48b397dae70be82b3cca4793f8eb2b6cdac988ac",
+		"bitcoincash:pps5f4tu3tl5sjfvnhaeznsjpvst44eddugfcnqpy9":                    "a9146144d57c8aff48492c9dfb914e120b20bad72d6f87",
 		"bitcoincash:ppawqn2h74a4t50phuza84kdp3794pq3ccvm92p8sh":                    "a9147ae04d57f57b55d1e1bf05d3d6cd0c7c5a8411c687",
 		"bitcoincash:pdzyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3jh2p5nn": "aa20" + strings.Repeat("44", 32) + "87",
 	})

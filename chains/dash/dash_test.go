@@ -9,12 +9,15 @@ import (
 	"birthmark/internal/testnode/cointest"
 )
 
-// real are blocks of mainnet, from the tests of Blockbook's Dash parser. The last one is the first with special
-// transactions (DIP 3): its coinbase has a payload.
+// real are blocks of mainnet. The first three are from the tests of Blockbook's Dash parser; the third is the first with
+// special transactions (DIP 3): its coinbase has a payload. The last two are from rust-dashcore (dash/contrib, CC0): they
+// have commitments of quorums, and registrations and updates of masternodes.
 var real = []cointest.Real{
 	{File: "mainnet-500001", Hash: "00000000000014171617fa2dbb4a4ebd2e67552e4511e9f0bd588003053851fa", Txs: 7},
 	{File: "mainnet-1028159", Hash: "000000000000003e8b908ef8e6694fcb5fb18c3b311a56f962a2c84c1d6652b6", Txs: 13},
 	{File: "mainnet-1028160", Hash: "000000000000002099caaf1a877911d99a5980ede9b981280eecb291afedf87b", Txs: 5},
+	{File: "mainnet-2045354", Hash: "000000000000002016c49d804e7b5d6ca84663ed032222e9061b2efec302edc3", Txs: 30},
+	{File: "mainnet-2282696", Hash: "000000000000002b22765c44677e7378ae129ef13bce9b715914e5f5f584d054", Txs: 21},
 }
 
 func TestChain(t *testing.T) {

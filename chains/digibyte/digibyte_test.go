@@ -13,7 +13,20 @@ import (
 
 func TestChain(t *testing.T) {
 	coin, _ := coingen.Find("digibyte")
-	chaintest.Run(t, cointest.Fixture(t, coin))
+	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", real)...))
+}
+
+// real is a block of mainnet, from the tests of ElectrumX (MIT licence).
+var real = []cointest.Real{
+	{File: "mainnet-4394891", Hash: "00000000000000360f1e38ab606450cb321ee7ccd1749f0aa9717e81bdc88a4f", Txs: 6},
+}
+
+func TestRealBlocks(t *testing.T) {
+	c, err := digibyte.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cointest.Blocks(t, c, real)
 }
 
 // Block 0 of mainnet has the hash of DigiByte Core's chainparams.cpp.
@@ -41,7 +54,8 @@ func TestTransactionAndAddresses(t *testing.T) {
 	if got := c.FormatHash(id); err != nil || got != "0dcf2530419b9ef525a69f6a15e4d699be1dc9a4ac643c9581b6c57acf25eabf" {
 		t.Errorf("the id is %s, %v", got, err)
 	}
-	cointest.Transactions(t, c) // from block 7,000,000: Blockbook's integration tests
+	// The first is of block 7,000,000, from Blockbook's integration tests, the others from those of digiasset-decoder.
+	cointest.Transactions(t, c)
 	cointest.Addresses(t, c, map[string]string{
 		"DR1Scto7rRpTCAyNY6DFhRsZgG2vZ6rxLx":          "76a914d9eff329b03348487fb9688a77c6b8081794fd2288ac",
 		"DLwbcwUY5dwsdF9ezk8Uoga9V8eMB1Kb6B":          "76a914ad554bde320ae4b3d755ec32e706d8b327ecdd5688ac",

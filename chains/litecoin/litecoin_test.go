@@ -21,12 +21,20 @@ func TestChain(t *testing.T) {
 	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "testnet4", real)...))
 }
 
+// main are blocks of mainnet, from the tests of ElectrumX (MIT licence). The last one has an extension.
+var main = []cointest.Real{
+	{File: "mainnet-900000", Hash: "545127eacc261629ae25ada99c7aadc1a929aed2da32f95ef866333f37c11e49", Txs: 5},
+	{File: "mainnet-2265985", Hash: "9bacbef81b42f777fabc19d08bceddb56d219fd4585f85946cb27470c6f4f596", Txs: 58},
+}
+
 func TestRealBlocks(t *testing.T) {
-	c, err := litecoin.New("testnet4")
-	if err != nil {
-		t.Fatal(err)
+	for network, blocks := range map[string][]cointest.Real{"mainnet": main, "testnet4": real} {
+		c, err := litecoin.New(network)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cointest.Blocks(t, c, blocks)
 	}
-	cointest.Blocks(t, c, real)
 }
 
 // The addresses and scripts are those of the tests of Blockbook's Litecoin parser.

@@ -43,7 +43,8 @@ func TestGenesis(t *testing.T) {
 }
 
 // The blocks of the network of Tapyrus Core's tests (test/functional/data/rpc_getblockstats.json) and the transactions
-// (test/util/data) have the ids that Tapyrus Core has (MIT licence).
+// (test/util/data) have the ids that Tapyrus Core has, further transactions those of the tests of tapyrusrb and
+// tapyrusjs-lib (MIT licences).
 func TestVectors(t *testing.T) {
 	c, err := tapyrus.New("dev")
 	if err != nil {

@@ -145,7 +145,7 @@ func (r *recordReader) mostHeader() int {
 // finish ends a scan at bytes that are not the start of a record.
 func (r *recordReader) finish(s scan, start int64, head []byte) (scan, error) {
 	if len(head) >= 4 {
-		if other := r.net.Coin.ByMagic(head[:4]); other != nil && other != r.net {
+		if other := r.net.ByMagic(head[:4]); other != nil && other != r.net {
 			return s, r.errorf("wrong_network", start, "blocks of %s: expected %s", other.FullName(), r.net.Name)
 		}
 	}

@@ -3,7 +3,6 @@ package params
 import (
 	"cmp"
 	"math/big"
-	"slices"
 	"strconv"
 
 	"birthmark/chains/bitcoin/block"
@@ -70,13 +69,14 @@ func (s *Spec) NetworkNames() []string {
 	return names
 }
 
-// ByMagic returns the network with this magic, nil if there is none.
-func (s *Spec) ByMagic(magic []byte) *Network {
-	i := slices.IndexFunc(s.Networks, func(n *Network) bool { return string(n.Magic[:]) == string(magic) })
-	if i < 0 {
-		return nil
+// ByMagic returns the network of the coin with this magic, nil if there is none. If several have it, n comes first.
+func (n *Network) ByMagic(magic []byte) *Network {
+	for _, other := range append([]*Network{n}, n.Coin.Networks...) {
+		if string(other.Magic[:]) == string(magic) {
+			return other
+		}
 	}
-	return s.Networks[i]
+	return nil
 }
 
 // ByNode returns the name of the network that a node calls chain; "" if there is none.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoincash"
 	"birthmark/chains/bitcoincash/cashtoken"
 )
 
@@ -56,6 +58,29 @@ func TestInvalidIDs(t *testing.T) {
 	for _, text := range []string{"", category[2:], category + "03", category + "0", category + "00" + strings.Repeat("cc", 129)} {
 		if id, ok := cashtoken.Parse(text); ok {
 			t.Errorf("%s is read as %x", text, id)
+		}
+	}
+}
+
+// The first transaction of the package's real ones is of block 898,374, from the tests of Knuth (MIT licence). Six of its outputs have
+// tokens, fungible ones and NFTs: without them, every script is a standard one.
+func TestRealTransaction(t *testing.T) {
+	text, err := os.ReadFile("../testdata/txs.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := hex.DecodeString(strings.Fields(string(text))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	format := bitcoincash.Spec.Format
+	parts, err := format.Parts(raw)
+	if err != nil || len(parts.Outputs) != 7 {
+		t.Fatalf("%+v, %v", parts, err)
+	}
+	for i, script := range parts.Outputs {
+		if kind, _ := format.Classify(script); kind != block.PubKeyHash && kind != block.ScriptHash {
+			t.Errorf("output %d has the script %x", i, script)
 		}
 	}
 }
