@@ -77,6 +77,7 @@ func unconfirmedArrive(t *testing.T, browser context.Context) {
 	b.becomes(`document.querySelector('#latest-txs')?.textContent.includes('unconfirmed')`)
 	b.look("", "frame", "contrast", "width", "labels")
 	b.open("/test/mempool", 200)
+	t.Logf("first paint of the page of the mempool: %.0f ms", b.firstPaint())
 	for _, theme := range []string{"light", "dark"} {
 		for _, size := range []int64{desk, phone} {
 			b.do("size", wide(size), scheme(theme))
