@@ -135,9 +135,10 @@ func answersAreEqual(t *testing.T, v modeltest.Variant, open func() storage.Stor
 // readersSeeWholeBatches dumps the database while blocks are appended and removed: each dump is the state at a block.
 func readersSeeWholeBatches(t *testing.T, v modeltest.Variant, open func() storage.Store) {
 	blocks := v.NewGenerator(testseed.Of(t, 70)).Blocks(12)
-	states := []Dumped{Fresh(t, v, nil)}
-	for i := range blocks {
-		states = append(states, Fresh(t, v, blocks[:i+1]))
+	prefix := Prefixes(t, v, blocks)
+	var states []Dumped
+	for n := range len(blocks) + 1 {
+		states = append(states, prefix(n))
 	}
 	db := Open(t, open(), v, 1<<16)
 	done := make(chan struct{})

@@ -33,6 +33,7 @@ func browser(t *testing.T) context.Context {
 	}
 	o := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.Flag("js-flags", "--no-opt --no-maglev"), // scripts end before they would run faster
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-gpu", true), chromedp.WindowSize(1280, 900),
 		chromedp.NoSandbox) // all it sees is ours, and root and many containers have none
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
