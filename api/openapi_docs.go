@@ -33,7 +33,7 @@ var bodySchemas = []string{"OutputRefs", "TxHashes", "IndexValues", "RawTxs"}
 // nullable are the properties that can be null, or whose entries can.
 var nullable = map[string]bool{
 	"Output.spent_by": true, "PendingOutput.spent_by": true, "Spending.spent_by": true, "Status.tip": true, "ServedChain.tip": true, "Chain.tip": true,
-	"Outputs.outputs": true, "Spends.spends": true, "Txs.txs": true, "Find.first_seen": true, "History.first_seen": true,
+	"Outputs.outputs": true, "Spends.spends": true, "Txs.txs": true, "Find.first_seen": true, "AssetEntry.name_text": true, "Mint.name_text": true, "History.first_seen": true,
 }
 
 // docOf returns the text of a property: its own, or the one for all properties of its name.
@@ -243,6 +243,10 @@ var propertyDocs = map[string]string{
 	"when":                  "Condition of a custom index.",
 
 	"Asset.name":                          "Declared by the issuer; not verified.",
+	"policy":                              "The policy of the asset (Cardano, in transactions).",
+	"name_text":                           "The name as text, without the prefix of CIP-67; null if it is empty or no printable UTF-8.",
+	"AssetEntry.name":                     "The name in the id, in hex (Cardano, in transactions).",
+	"Mint.name":                           "The name in the id, in hex (Cardano, in transactions).",
 	"AssetEntry.action":                   "`mint` if its transaction mints the asset, else `transfer`.",
 	"AssetEvent.action":                   "`mint` or `burn`.",
 	"AssetEvent.amount":                   "Amount minted or, if negative, burned.",

@@ -314,6 +314,18 @@ type AssetEntry struct {
 
 	// Asset The id of the asset.
 	Asset string `json:"asset"`
+
+	// Fingerprint A second, short name, on chains whose assets have one.
+	Fingerprint *string `json:"fingerprint,omitempty"`
+
+	// Name The name in the id, in hex (Cardano, in transactions).
+	Name *string `json:"name,omitempty"`
+
+	// NameText The name as text, without the prefix of CIP-67; null if it is empty or no printable UTF-8.
+	NameText *string `json:"name_text,omitempty"`
+
+	// Policy The policy of the asset (Cardano, in transactions).
+	Policy *string `json:"policy,omitempty"`
 }
 
 // AssetEvent One mint or burn.
@@ -1016,6 +1028,18 @@ type Mint struct {
 
 	// Asset The id of the asset.
 	Asset string `json:"asset"`
+
+	// Fingerprint A second, short name, on chains whose assets have one.
+	Fingerprint *string `json:"fingerprint,omitempty"`
+
+	// Name The name in the id, in hex (Cardano, in transactions).
+	Name *string `json:"name,omitempty"`
+
+	// NameText The name as text, without the prefix of CIP-67; null if it is empty or no printable UTF-8.
+	NameText *string `json:"name_text,omitempty"`
+
+	// Policy The policy of the asset (Cardano, in transactions).
+	Policy *string `json:"policy,omitempty"`
 }
 
 // Operation A request that a chain answers.

@@ -132,12 +132,23 @@ type AssetEntryAnswer struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
 	Action string `json:"action"`
+	*AssetParts
+}
+
+// AssetParts are the parts of the id of an asset, and its fingerprint, on chains whose assets have one (Cardano: CIP-14).
+// Only answers about transactions and single outputs have them.
+type AssetParts struct {
+	Policy      string   `json:"policy,omitempty"`
+	Name        *string  `json:"name,omitempty"`      // hex; may be empty
+	NameText    **string `json:"name_text,omitempty"` // without the prefix of CIP-67; null: empty or no printable UTF-8
+	Fingerprint string   `json:"fingerprint,omitempty"`
 }
 
 // MintAnswer is the amount of an asset that a transaction minted (positive) or burned (negative).
 type MintAnswer struct {
 	Asset  string `json:"asset"`
 	Amount string `json:"amount"`
+	*AssetParts
 }
 
 // FirstSeenAnswer is the output in which a value or an asset first occurred.

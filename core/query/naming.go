@@ -31,6 +31,48 @@ func NameInID(chain model.Chain, id string) model.AssetName {
 	return namer.AssetName(b)
 }
 
+// nameAssets adds the parts of the ids of assets to outputs, on chains whose assets have a fingerprint.
+func (q *Query) nameAssets(outputs []OutputAnswer) {
+	if q.Traits.Fingerprint == nil {
+		return
+	}
+	known := map[string]*AssetParts{}
+	for i := range outputs {
+		for n := range outputs[i].Assets {
+			e := &outputs[i].Assets[n]
+			if known[e.Asset] == nil {
+				known[e.Asset] = assetParts(q.Chain, e.Asset)
+			}
+			e.AssetParts = known[e.Asset]
+		}
+	}
+}
+
+// nameMints does the same for mints.
+func (q *Query) nameMints(mints []MintAnswer) {
+	for i := range mints {
+		if q.Traits.Fingerprint != nil {
+			mints[i].AssetParts = assetParts(q.Chain, mints[i].Asset)
+		}
+	}
+}
+
+// assetParts returns the parts of the id of an asset; nil if it has no group.
+func assetParts(chain model.Chain, id string) *AssetParts {
+	b, err := chain.ParseAsset(id)
+	in := NameInID(chain, id)
+	name, ok := strings.CutPrefix(id, in.Group)
+	if err != nil || in.Group == "" || !ok {
+		return nil
+	}
+	fp := chain.Traits().Fingerprint
+	var text *string
+	if in.Name != "" {
+		text = &in.Name
+	}
+	return &AssetParts{Policy: in.Group, Name: &name, NameText: &text, Fingerprint: fp.Format(fp.Of(b))}
+}
+
 // cutRef splits TXHASH:N, or TXHASH#N as Cardano's tools write it.
 func cutRef(ref string) (hash, n string, ok bool) {
 	return strings.Cut(strings.Replace(ref, "#", ":", 1), ":")

@@ -21,6 +21,7 @@ func (qs Queries) Output(ctx context.Context, ref string) (*OutputAnswer, error)
 		l := q.NewLoad()
 		outputs, err := q.outputAnswers(l, q.loadOutputs(l, []model.UtxoPk{pk}, row, 0, true), nil)
 		if err == nil {
+			q.nameAssets(outputs)
 			err = q.setOutputDetails(&outputs[0], pk)
 		}
 		return only(outputs, err)
@@ -214,7 +215,7 @@ func setAssets(answers []OutputAnswer, entries [][]schema.AssetEntry, births []m
 				action = "mint"
 			}
 			at, _ := slices.BinarySearchFunc(births, e.Birth, schema.CompareAssetBirths)
-			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{ids[at], strconv.FormatUint(e.Amount, 10), action})
+			answers[i].Assets = append(answers[i].Assets, AssetEntryAnswer{Asset: ids[at], Amount: strconv.FormatUint(e.Amount, 10), Action: action})
 		}
 	}
 }

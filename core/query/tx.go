@@ -46,6 +46,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
+	q.nameAssets(both)
 	inputs, outputs := both[:len(io.Spends)], both[len(io.Spends):]
 	answers := make([]TxAnswer, len(pks))
 	var from [2]int
@@ -66,6 +67,7 @@ func (q *Query) txAnswers(pks []model.TxPk, most int) ([]TxAnswer, error) {
 		if a.Mints, err = mints[i].answers(); err != nil {
 			return nil, err
 		}
+		q.nameMints(a.Mints)
 		from = to
 	}
 	return answers, q.setDetails(answers, pks, raws)
@@ -129,7 +131,7 @@ func (m *mintLoad) answers() (mints []MintAnswer, err error) {
 		if err != nil {
 			return nil, err
 		}
-		mints = append(mints, MintAnswer{m.ids[i], row.Amount.String()})
+		mints = append(mints, MintAnswer{Asset: m.ids[i], Amount: row.Amount.String()})
 	}
 	return mints, nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"birthmark/core"
@@ -76,4 +77,21 @@ func marshal(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// Assets and mints of Cardano have the parts of their ids (CIP-14, CIP-67) in transactions.
+func TestAssetsOfTransactionsHaveTheirParts(t *testing.T) {
+	slow(t)
+	db := synced(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), 35_840, core.Options{})
+	tx, err := db.Tx(t.Context(), "ce5a6f2496277b4cc1ecde1ec5d0b65334de9147295ab44a413001a1d309357a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const parts = `"policy":"065270479316f1d92e00f7f9f095ebeaac9d009c878dc35ce36d3404","name":"4d454c4474","name_text":"MELDt",` +
+		`"fingerprint":"asset1hggyyr4p00vhpgq6hzaumjftg75yqgkl44sasm"`
+	for what, got := range map[string]string{"mints": marshal(t, tx.Mints), "outputs": marshal(t, tx.Outputs)} {
+		if !strings.Contains(got, parts) {
+			t.Errorf("%s are %s, expected %s", what, got, parts)
+		}
+	}
 }
