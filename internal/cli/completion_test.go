@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"birthmark/chains"
 )
 
 func TestCommandLinesAreCompleted(t *testing.T) {
@@ -18,7 +21,7 @@ func TestCommandLinesAreCompleted(t *testing.T) {
 		"find --heig":                         "--height-from --height-to",
 		"find --order ":                       "asc desc",
 		"find address X --order=d":            "--order=desc",
-		"--network ":                          "mainnet testnet3 testnet4 signet regtest simnet preprod preview testnet dev",
+		"--network ":                          strings.Join(everyNetwork(), " "),
 		"sync --chain ergo --network ":        "mainnet testnet",
 		"find --chain bitcoin --db d script_": "script_hash script_type",
 		"index add --chain ergo box":          "box_id",
@@ -104,4 +107,16 @@ echo "$@" >"$HOME/line.new" && mv "$HOME/line.new" "$HOME/line"
 			}
 		})
 	}
+}
+
+// everyNetwork returns the networks of all chains, each once.
+func everyNetwork() (all []string) {
+	for _, chain := range chains.Names() {
+		for _, network := range chains.Networks(chain) {
+			if !slices.Contains(all, network) {
+				all = append(all, network)
+			}
+		}
+	}
+	return all
 }
