@@ -136,7 +136,7 @@ type AssetEntryAnswer struct {
 }
 
 // AssetParts are the parts of the id of an asset, and its fingerprint, on chains whose assets have one (Cardano: CIP-14).
-// Only answers about transactions and single outputs have them.
+// Only answers about transactions, and about outputs by reference, have them.
 type AssetParts struct {
 	Policy      string   `json:"policy,omitempty"`
 	Name        *string  `json:"name,omitempty"`      // hex; may be empty

@@ -26,6 +26,7 @@ func (qs Queries) Outputs(ctx context.Context, refs []string) ([]*OutputAnswer, 
 		found := present(pks)
 		l := q.NewLoad()
 		outputs, err := q.outputAnswers(l, q.loadOutputs(l, found, nil, 0, true), nil)
+		q.nameAssets(outputs)
 		return spread(pks, outputs), err
 	})
 }
