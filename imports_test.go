@@ -113,6 +113,7 @@ var rules = []rule{
 		"api/compat/blockfrost/positions", "api/compat/blockfrost/state",
 		"chains/cardano/...",
 	}},
+	{from: "api/compat/ogmios", may: []string{"model", "api/problem", "api/ratelimit", "api/served", "chains/cardano/..."}},
 	{from: "api/compat/submitapi", may: []string{"model", "api/problem", "api/ratelimit", "api/served"}},
 	{from: "api/compat/kupo", may: []string{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",

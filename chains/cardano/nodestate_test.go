@@ -128,10 +128,10 @@ func TestAccountOfTheNode(t *testing.T) {
 	}{Kind: 1, Hash: cbor.NewByteString(hash)}
 	n.Answers(map[int][]byte{
 		10: encoded(t, []any{map[any]any{cred: pool}, map[any]any{cred: 1234567}}),
-		28: encoded(t, map[any]any{cred: []any{0, drep}}),
+		22: encoded(t, map[any]any{cred: 2_000_000}), 28: encoded(t, map[any]any{cred: []any{0, drep}}),
 	})
 	a, err := l.Account(t.Context(), 1, hash)
-	want := &node.Account{Registered: true, Rewards: 1234567, Pool: pool, DRep: &node.DRep{Kind: 0, Hash: drep}}
+	want := &node.Account{Registered: true, Rewards: 1234567, Deposit: 2_000_000, Pool: pool, DRep: &node.DRep{Kind: 0, Hash: drep}}
 	if err != nil || !reflect.DeepEqual(a, want) {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -140,11 +140,12 @@ func TestAccountOfTheNode(t *testing.T) {
 		t.Errorf("query %x", q)
 	}
 	empty := encoded(t, []any{map[any]any{}, map[any]any{}})
-	n.Answers(map[int][]byte{10: empty, 28: encoded(t, map[any]any{})})
+	none := encoded(t, map[any]any{})
+	n.Answers(map[int][]byte{10: empty, 22: none, 28: none})
 	if a, err := l.Account(t.Context(), 0, hash); err != nil || !reflect.DeepEqual(a, &node.Account{}) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	n.Answers(map[int][]byte{10: empty, 28: encoded(t, map[any]any{cred: []any{2}})})
+	n.Answers(map[int][]byte{10: empty, 22: none, 28: encoded(t, map[any]any{cred: []any{2}})})
 	if a, err := l.Account(t.Context(), 0, hash); err != nil || a.DRep == nil || a.DRep.Kind != 2 || a.DRep.Hash != nil {
 		t.Errorf("%+v, %v", a, err)
 	}

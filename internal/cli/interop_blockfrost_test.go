@@ -38,7 +38,7 @@ func besideNode(t *testing.T, network string, magic uint32, blocks []ouroboroste
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")
 	write(t, file, fmt.Sprintf("memory: 256MiB\nchain: cardano\nnetwork: %s\nsource: %s\ndb: %s\nraw: true\n"+
-		"indexes: blockfrost\nserve: { blockfrost: /api/v0 }\n", network, node.Unix(), filepath.Join(dir, "db")))
+		"indexes: blockfrost\nserve: { blockfrost: /api/v0, kupo: /kupo, ogmios: /ogmios }\n", network, node.Unix(), filepath.Join(dir, "db")))
 	if sync == "" {
 		sync = node.Unix()
 	}
@@ -84,6 +84,7 @@ func stateOfTheNode(t *testing.T, era uint) map[int][]byte {
 		3:  parameters,
 		10: []any{map[any]any{account: bytes.Repeat([]byte{2}, 28)}, map[any]any{account: 1000}},
 		13: []any{0, []any{1, map[int]int{}, []int{0}, []int{0}, []any{1, bytes.Repeat([]byte{3}, 32)}}},
+		22: map[any]any{account: 2_000_000},
 		28: map[any]any{account: []any{2}},
 	} {
 		raw, err := cbor.Encode(result)
@@ -165,5 +166,6 @@ func TestInteropBlockfrost(t *testing.T) {
 		}
 		url, txs := besideNode(t, b.network(t), cardanogen.DefaultMagic, blocks, 19, "")
 		clients(t, url, txs, "5", "19", "7")
+		kupmiosOfANode(t, strings.TrimSuffix(url, "/api/v0"), txs[5])
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/internal/testblocks"
 )
 
@@ -67,6 +68,59 @@ func unspentOf(t *testing.T, s *serverProcess, index, value string) (texts []str
 	}
 	slices.Sort(texts)
 	return texts
+}
+
+// kupmiosAnswer is the value of a method of Lucid Evolution's Kupmios provider, or its error.
+type kupmiosAnswer struct {
+	Value json.RawMessage
+	Error string
+}
+
+// kupmios calls methods of the provider: each question is a method and its arguments.
+func kupmios(t *testing.T, url string, questions [][]any) (answers []kupmiosAnswer) {
+	t.Helper()
+	in, err := json.Marshal(questions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "node", "kupmios.js", url+"kupo", url+"ogmios")
+	cmd.Dir, cmd.Stdin, cmd.Stderr = filepath.Join("..", "..", "tools", "interop", "cardano"), bytes.NewReader(in), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: run make test-interop, which installs it", err)
+	}
+	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != len(questions) {
+		t.Fatalf("%d answers to %d questions: %v", len(answers), len(questions), err)
+	}
+	return answers
+}
+
+// kupmiosOfANode checks the methods of Kupmios that need Ogmios, over a server with the node of [stateOfTheNode].
+func kupmiosOfANode(t *testing.T, url, tx string) {
+	t.Helper()
+	answers := kupmios(t, url+"/", [][]any{
+		{"getProtocolParameters"},
+		{"getDelegation", address.FormatStakeCredential(address.Network{Testnet: true}, append([]byte{0}, bytes.Repeat([]byte{1}, 28)...))},
+		{"submitTx", tx},
+		{"submitTx", "80"},
+		{"evaluateTx", tx},
+	})
+	for i, wants := range [][]string{
+		{`"minFeeA":44`, `"minFeeB":155381`, `"coinsPerUtxoByte":"4310"`, `"priceMem":0.0577`, `"minFeeRefScriptCostPerByte":15`, `"drepDeposit":"500000000"`},
+		{`"poolId":"` + address.FormatPoolHash(bytes.Repeat([]byte{2}, 28)) + `"`, `"rewards":"1000"`},
+		{`"`},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(string(answers[i].Value), want) {
+				t.Errorf("answer %d: %s %s, expected %s", i, answers[i].Value, answers[i].Error, want)
+			}
+		}
+	}
+	for _, a := range answers[3:] {
+		if a.Error == "" {
+			t.Errorf("%s is no error", a.Value)
+		}
+	}
 }
 
 // Lucid Evolution's Kupmios provider reads unspent outputs, datums and scripts of the real blocks of preview as the API of
@@ -127,23 +181,7 @@ func TestInteropKupmios(t *testing.T) {
 	}
 	ask(nil, "getDatum", strings.Repeat("ab", 32))
 	ask(nil, "getUtxoByUnit", strings.Repeat("ab", 28))
-	in, err := json.Marshal(questions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), "node", "kupmios.js", s.URL+"kupo", s.URL+"ogmios")
-	cmd.Dir, cmd.Stdin, cmd.Stderr = filepath.Join("..", "..", "tools", "interop", "cardano"), bytes.NewReader(in), os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: run make test-interop, which installs it", err)
-	}
-	var answers []struct {
-		Value json.RawMessage
-		Error string
-	}
-	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != len(questions) {
-		t.Fatalf("%d answers to %d questions: %v", len(answers), len(questions), err)
-	}
+	answers := kupmios(t, s.URL, questions)
 	datums, scripts, outputs := 0, 0, 0
 	for i, a := range answers {
 		method := questions[i][0].(string)

@@ -236,6 +236,10 @@ var descriptions = map[string]description{
 		"path of the API of cardano-submit-api (Cardano)",
 		"/api/submit", pathsForm,
 	},
+	"serve.ogmios": {
+		"path of the methods of Ogmios that wallets use (Cardano)",
+		"/ogmios", pathsForm,
+	},
 	"serve.ergo_node": {
 		"path of the API of Ergo's node with its extra index",
 		"/node", pathsForm,

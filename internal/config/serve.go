@@ -21,8 +21,9 @@ type Serve struct {
 	Kupo       string `yaml:"kupo,omitempty" json:"kupo,omitempty"`
 	Blockfrost string `yaml:"blockfrost,omitempty" json:"blockfrost,omitempty"`
 
-	// Path of the API of cardano-submit-api, such as /api/submit. Cardano only.
+	// Paths of the API of cardano-submit-api, such as /api/submit, and of Ogmios, such as /ogmios. Cardano only.
 	SubmitAPI string `yaml:"submit_api,omitempty" json:"submit_api,omitempty"`
+	Ogmios    string `yaml:"ogmios,omitempty" json:"ogmios,omitempty"`
 
 	// Paths of the API of Ergo's node with its extra index, such as /node, and of Ergo's explorer, such as /explorer.
 	ErgoNode     string `yaml:"ergo_node,omitempty" json:"ergo_node,omitempty"`
@@ -42,6 +43,7 @@ var serveKeys = []key[Chain]{
 	{name: "serve.blockfrost", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockfrost, v) }},
 	{name: "serve.kupo", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Kupo, v) }},
 	{name: "serve.submit_api", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.SubmitAPI, v) }},
+	{name: "serve.ogmios", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Ogmios, v) }},
 	{name: "serve.ergo_node", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoNode, v) }},
 	{name: "serve.ergo_explorer", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoExplorer, v) }},
 	{name: "serve.ergo_graphql", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoGraphQL, v) }},
@@ -49,7 +51,7 @@ var serveKeys = []key[Chain]{
 
 // ForBitcoin reports whether any of the protocols is one of Bitcoin's wallets.
 func (s Serve) ForBitcoin() bool {
-	s.Kupo, s.Blockfrost, s.SubmitAPI, s.ErgoNode, s.ErgoExplorer, s.ErgoGraphQL = "", "", "", "", "", ""
+	s.Kupo, s.Blockfrost, s.SubmitAPI, s.Ogmios, s.ErgoNode, s.ErgoExplorer, s.ErgoGraphQL = "", "", "", "", "", "", ""
 	return s != Serve{}
 }
 

@@ -14,6 +14,7 @@ import (
 	"birthmark/api/compat/ergonode"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/kupo"
+	"birthmark/api/compat/ogmios"
 	"birthmark/api/compat/submitapi"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/problem"
@@ -21,6 +22,13 @@ import (
 	"birthmark/internal/config"
 	"birthmark/model"
 )
+
+// endpoint is a protocol below a path of the HTTP address, which is empty if it is not served.
+type endpoint struct {
+	setting, path string
+	exact         bool // clients use the path without a slash
+	handler       func() (http.Handler, error)
+}
 
 // wireProtocols adds the protocols of other programs. It fails if a database lacks an index or option that they need.
 func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
@@ -31,116 +39,108 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 		if set == nil || set.Serve == (config.Serve{}) {
 			continue
 		}
-		// below adds a protocol below the path of a setting, if that is set.
-		below := func(setting, path string, handler func() (http.Handler, error)) error {
-			if path == "" {
-				return nil
-			}
-			err := s.checkPath(path, c.Name, paths)
-			var h http.Handler
-			if err == nil {
-				h, err = handler()
-			}
-			if err != nil {
-				return At(set.Origin(setting), err)
-			}
-			mux.Handle(path+"/", h)
-			paths[path] = c.Name
-			return nil
-		}
-		if set.Serve.ForBitcoin() {
-			w, err := wallet.New(ctx, c)
-			if err != nil {
-				return At(serveOrigin(set), err)
-			}
-			if err := s.wireElectrum(c.Name, w, set); err != nil {
-				return err
-			}
-			err = below("serve.esplora", set.Serve.Esplora, func() (http.Handler, error) {
-				s.limits.Errors[set.Serve.Esplora+"/"] = problem.WriteText
-				return esplora.New(esplora.Options{Chain: w, Path: set.Serve.Esplora, Log: s.h.Log}), nil
-			})
-			if err == nil {
-				err = below("serve.blockbook", set.Serve.Blockbook, func() (http.Handler, error) {
-					return blockbook.New(blockbook.Options{
-						Chain: w, Prefix: set.Serve.Blockbook, Version: s.h.Version, Timeout: s.set.RequestTimeout,
-						Origins: s.set.CORSOrigins, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log, Done: ctx.Done(),
-						Connected: func() func() { return s.metrics.Subscribed(c.Name) },
-					})
-				})
-			}
+		for _, of := range []func(context.Context, *served.Chain, *config.Chain) ([]endpoint, error){
+			s.bitcoinEndpoints, s.cardanoEndpoints, s.ergoEndpoints,
+		} {
+			all, err := of(ctx, c, set)
 			if err != nil {
 				return err
 			}
-		}
-		err := below("serve.kupo", set.Serve.Kupo, func() (http.Handler, error) {
-			s.writes = append(s.writes, set.Serve.Kupo+"/")
-			return kupo.New(ctx, kupo.Options{
-				Chain: c, Path: set.Serve.Kupo, Version: s.h.Version, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log,
-				AnyOrigin: len(s.set.CORSOrigins) == 0,
-			})
-		})
-		if err == nil {
-			err = below("serve.blockfrost", set.Serve.Blockfrost, func() (http.Handler, error) {
-				s.limits.Errors[set.Serve.Blockfrost+"/"] = blockfrost.WriteProblem
-				return blockfrost.New(ctx, blockfrost.Options{
-					Chain: c, Path: set.Serve.Blockfrost, Version: s.h.Version, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log,
-					AnyOrigin: len(s.set.CORSOrigins) == 0,
-				})
-			})
-		}
-		if err == nil {
-			err = below("serve.submit_api", set.Serve.SubmitAPI, func() (http.Handler, error) {
-				return submitapi.New(submitapi.Options{
-					Chain: c, Path: set.Serve.SubmitAPI, Log: s.h.Log, AnyOrigin: len(s.set.CORSOrigins) == 0,
-				})
-			})
-		}
-		if err == nil {
-			err = s.wireErgo(ctx, c, set, mux, below)
-		}
-		if err != nil {
-			return err
+			for _, e := range all {
+				if e.path == "" {
+					continue
+				}
+				err := s.checkPath(e.path, c.Name, paths)
+				var h http.Handler
+				if err == nil {
+					h, err = e.handler()
+				}
+				if err != nil {
+					return At(set.Origin(e.setting), err)
+				}
+				if mux.Handle(e.path+"/", h); e.exact {
+					mux.Handle(e.path, h)
+				}
+				paths[e.path] = c.Name
+			}
 		}
 	}
 	return nil
 }
 
-// wireErgo adds the APIs of Ergo's node and explorer, and of ergo-graphql.
-func (s *Server) wireErgo(
-	ctx context.Context, c *served.Chain, set *config.Chain, mux *http.ServeMux,
-	below func(setting, path string, handler func() (http.Handler, error)) error,
-) error {
+// bitcoinEndpoints returns the APIs of Esplora and Blockbook, and starts the Electrum protocol.
+func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *config.Chain) ([]endpoint, error) {
+	if !set.Serve.ForBitcoin() {
+		return nil, nil
+	}
+	w, err := wallet.New(ctx, c)
+	if err != nil {
+		return nil, At(serveOrigin(set), err)
+	}
+	if err := s.wireElectrum(c.Name, w, set); err != nil {
+		return nil, err
+	}
+	return []endpoint{
+		{"serve.esplora", set.Serve.Esplora, false, func() (http.Handler, error) {
+			s.limits.Errors[set.Serve.Esplora+"/"] = problem.WriteText
+			return esplora.New(esplora.Options{Chain: w, Path: set.Serve.Esplora, Log: s.h.Log}), nil
+		}},
+		{"serve.blockbook", set.Serve.Blockbook, false, func() (http.Handler, error) {
+			return blockbook.New(blockbook.Options{
+				Chain: w, Prefix: set.Serve.Blockbook, Version: s.h.Version, Timeout: s.set.RequestTimeout, Done: ctx.Done(),
+				Origins: s.set.CORSOrigins, InSync: func() bool { return s.inSync(c) }, Log: s.h.Log,
+				Connected: func() func() { return s.metrics.Subscribed(c.Name) },
+			})
+		}},
+	}, nil
+}
+
+// cardanoEndpoints returns the APIs of Kupo, Blockfrost, cardano-submit-api and Ogmios.
+func (s *Server) cardanoEndpoints(ctx context.Context, c *served.Chain, chain *config.Chain) ([]endpoint, error) {
+	set, anyOrigin, inSync := &chain.Serve, len(s.set.CORSOrigins) == 0, func() bool { return s.inSync(c) }
+	return []endpoint{
+		{"serve.kupo", set.Kupo, false, func() (http.Handler, error) {
+			s.writes = append(s.writes, set.Kupo+"/")
+			o := kupo.Options{Chain: c, Path: set.Kupo, Version: s.h.Version, InSync: inSync, Log: s.h.Log, AnyOrigin: anyOrigin}
+			return kupo.New(ctx, o)
+		}},
+		{"serve.blockfrost", set.Blockfrost, false, func() (http.Handler, error) {
+			s.limits.Errors[set.Blockfrost+"/"] = blockfrost.WriteProblem
+			o := blockfrost.Options{Chain: c, Path: set.Blockfrost, Version: s.h.Version, InSync: inSync, Log: s.h.Log, AnyOrigin: anyOrigin}
+			return blockfrost.New(ctx, o)
+		}},
+		{"serve.submit_api", set.SubmitAPI, false, func() (http.Handler, error) {
+			return submitapi.New(submitapi.Options{Chain: c, Path: set.SubmitAPI, Log: s.h.Log, AnyOrigin: anyOrigin})
+		}},
+		{"serve.ogmios", set.Ogmios, true, func() (http.Handler, error) {
+			s.limits.Errors[set.Ogmios] = ogmios.WriteProblem
+			return ogmios.New(ogmios.Options{Chain: c, Path: set.Ogmios, Log: s.h.Log, Origins: s.set.CORSOrigins})
+		}},
+	}, nil
+}
+
+// ergoEndpoints returns the APIs of Ergo's node and explorer, and of ergo-graphql.
+func (s *Server) ergoEndpoints(ctx context.Context, c *served.Chain, set *config.Chain) ([]endpoint, error) {
 	if set.Serve.ErgoNode == "" && set.Serve.ErgoExplorer == "" && set.Serve.ErgoGraphQL == "" {
-		return nil
+		return nil, nil
 	}
 	common, err := boxes.New(ctx, c)
 	if err != nil {
-		return At(serveOrigin(set), err)
+		return nil, At(serveOrigin(set), err)
 	}
 	go func() { _ = common.Prepare(ctx) }() // requests wait for it, and continue it if it fails
-	anyOrigin := len(s.set.CORSOrigins) == 0
-	err = below("serve.ergo_node", set.Serve.ErgoNode, func() (http.Handler, error) {
-		return ergonode.New(ergonode.Options{Chain: common, Path: set.Serve.ErgoNode, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
-	})
-	if err != nil {
-		return err
-	}
-	err = below("serve.ergo_explorer", set.Serve.ErgoExplorer, func() (http.Handler, error) {
-		return ergoexplorer.New(ergoexplorer.Options{
-			Chain: common, Path: set.Serve.ErgoExplorer, Log: s.h.Log, AnyOrigin: anyOrigin,
-		}), nil
-	})
-	if err != nil {
-		return err
-	}
-	return below("serve.ergo_graphql", set.Serve.ErgoGraphQL, func() (http.Handler, error) {
-		h := ergographql.New(ergographql.Options{
-			Chain: common, Path: set.Serve.ErgoGraphQL, Log: s.h.Log, AnyOrigin: anyOrigin,
-		})
-		mux.Handle(set.Serve.ErgoGraphQL, h) // clients post to the path without a slash
-		return h, nil
-	})
+	anyOrigin, of := len(s.set.CORSOrigins) == 0, &set.Serve
+	return []endpoint{
+		{"serve.ergo_node", of.ErgoNode, false, func() (http.Handler, error) {
+			return ergonode.New(ergonode.Options{Chain: common, Path: of.ErgoNode, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
+		}},
+		{"serve.ergo_explorer", of.ErgoExplorer, false, func() (http.Handler, error) {
+			return ergoexplorer.New(ergoexplorer.Options{Chain: common, Path: of.ErgoExplorer, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
+		}},
+		{"serve.ergo_graphql", of.ErgoGraphQL, true, func() (http.Handler, error) {
+			return ergographql.New(ergographql.Options{Chain: common, Path: of.ErgoGraphQL, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
+		}},
+	}, nil
 }
 
 // serveOrigin returns the place that set the first protocol of a chain.

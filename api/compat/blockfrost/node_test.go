@@ -315,7 +315,8 @@ func (n *nodeWorld) accounts(t *testing.T) {
 		return raw
 	}
 	n.node.Answers(map[int][]byte{
-		10: encode([]any{map[any]any{cred: bytes.Repeat([]byte{2}, 28)}, map[any]any{cred: 1000}}), 28: encode(map[any]any{cred: []any{2}}),
+		10: encode([]any{map[any]any{cred: bytes.Repeat([]byte{2}, 28)}, map[any]any{cred: 1000}}), 22: encode(map[any]any{cred: 2_000_000}),
+		28: encode(map[any]any{cred: []any{2}}),
 	})
 	var unspent *big.Int
 	if err := n.db.View(t.Context(), func(v *query.View) error {
@@ -337,7 +338,8 @@ func (n *nodeWorld) accounts(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", field, got[field], want)
 		}
 	}
-	n.node.Answers(map[int][]byte{10: encode([]any{map[any]any{}, map[any]any{}}), 28: encode(map[any]any{})})
+	none := map[any]any{}
+	n.node.Answers(map[int][]byte{10: encode([]any{none, none}), 22: encode(none), 28: encode(none)})
 	got = n.get(t, "/accounts/"+stake).(object)
 	if got["active"] != false || got["pool_id"] != nil || got["drep_id"] != nil {
 		t.Errorf("%v", got)

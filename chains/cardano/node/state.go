@@ -15,6 +15,7 @@ const (
 	queryParameters = 3
 	queryAccounts   = 10
 	queryConsensus  = 13
+	queryDeposits   = 22
 	queryDelegatees = 28
 )
 
@@ -62,6 +63,7 @@ type GovernanceParameters struct {
 type Account struct {
 	Registered bool
 	Rewards    uint64 // that can be withdrawn
+	Deposit    uint64 // of the registration, in lovelace
 	Pool       []byte // hash of the pool that it delegates to; nil: none
 	DRep       *DRep  // nil: none
 }
@@ -71,6 +73,12 @@ type DRep struct {
 	Kind uint64 // 0 key, 1 script, 2 always abstain, 3 always no confidence
 	Hash []byte // of a key or a script
 }
+
+// Kinds of [DRep] without a credential.
+const (
+	DRepAbstain      = 2
+	DRepNoConfidence = 3
+)
 
 // ledgerState asks the node for its ledger state in the current era.
 func (l *Local) ledgerState(ctx context.Context, f func(era uint64, ask func(of []byte) (*cbor.Walker, error)) error) error {
@@ -277,6 +285,16 @@ func (l *Local) Account(ctx context.Context, kind byte, hash []byte) (*Account, 
 			if err != nil {
 				return l.badState("accounts", err)
 			}
+		}
+		if w, err = ask(of(queryDeposits)); err != nil {
+			return err
+		}
+		for n := w.Map("deposits"); w.More(&n); {
+			w.Skip("credential")
+			a.Deposit = w.Uint("deposit")
+		}
+		if w.Err != nil {
+			return l.badState("deposits of accounts", w.Err)
 		}
 		if era < conway {
 			return nil

@@ -202,3 +202,39 @@ func QueryEra(query func([]byte) ([]byte, error), era uint64, of []byte) ([]byte
 	}
 	return item, nil
 }
+
+// Numbers of queries that do not depend on the era.
+const (
+	queryChainHeight = 2
+	queryChainPoint  = 3
+)
+
+// TipOf returns the newest block of a ledger state; the origin before the first block. query is that of [Conn.State].
+func TipOf(query func([]byte) ([]byte, error)) (t Tip, err error) {
+	result, err := query([]byte{cbor.Array<<5 | 1, queryChainPoint})
+	if err != nil {
+		return t, err
+	}
+	w := cbor.Walker{Data: result}
+	point := w.Fields("point")
+	if w.Err == nil && point.IsEmpty() {
+		return t, nil
+	}
+	t.Slot = point.Uint("slot")
+	copy(t.Hash[:], point.Bytes("hash"))
+	point.End()
+	if w.Err != nil {
+		return t, fmt.Errorf("point of the ledger state: %w", w.Err)
+	}
+	if result, err = query([]byte{cbor.Array<<5 | 1, queryChainHeight}); err != nil {
+		return t, err
+	}
+	w = cbor.Walker{Data: result}
+	at := w.Fields("height")
+	at.Uint("kind of the height")
+	t.Number = at.Uint("height")
+	if at.End(); w.Err != nil {
+		return t, fmt.Errorf("height of the ledger state: %w", w.Err)
+	}
+	return t, nil
+}

@@ -32,6 +32,15 @@ func (n *Node) query(_ localstatequery.CallbackContext, q localstatequery.QueryW
 	n.count("query")
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	switch q.Query.(type) {
+	case *localstatequery.ChainPointQuery:
+		return n.point(), nil
+	case *localstatequery.ChainBlockNoQuery:
+		if len(n.blocks) == 0 {
+			return []any{0}, nil
+		}
+		return []any{1, n.blocks[len(n.blocks)-1].Number}, nil
+	}
 	block, ok := q.Query.(*localstatequery.BlockQuery)
 	if !ok {
 		return nil, fmt.Errorf("a query of type %T", q.Query)
@@ -60,4 +69,13 @@ func (n *Node) query(_ localstatequery.CallbackContext, q localstatequery.QueryW
 		return nil, fmt.Errorf("query %d has no result", number)
 	}
 	return nil, fmt.Errorf("a query of type %T", block.Query)
+}
+
+// point returns the newest block, in the form of a point of the chain.
+func (n *Node) point() []any {
+	if len(n.blocks) == 0 {
+		return []any{}
+	}
+	tip := n.blocks[len(n.blocks)-1]
+	return []any{tip.Slot, tip.Hash[:]}
 }

@@ -1,0 +1,80 @@
+package ogmios
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"birthmark/api/problem"
+	"birthmark/model"
+)
+
+// Codes of errors: those of JSON-RPC 2.0, then those of Ogmios.
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+	unknownMethod  = -32601
+	invalidParams  = -32602
+	internalError  = -32603
+	serverError    = -32000
+
+	unavailableInEra  = 2002
+	unexpectedMempool = 3997
+)
+
+// fault is the error of a response.
+type fault struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (f *fault) Error() string { return f.Message }
+
+// rejected returns the fault of a transaction that the node refused. Ogmios has a code for each rule of the ledger, with
+// data that depends on it. Here all have the code of a refusal whose reason is a text.
+func rejected(reason string) *fault {
+	return &fault{unexpectedMempool, "The node rejected the transaction: " + reason, map[string]string{"error": reason}}
+}
+
+// notDecoded returns the fault of bytes that are not a transaction of any era.
+func notDecoded(err error) *fault {
+	data := map[string]string{}
+	for _, era := range []string{"shelley", "allegra", "mary", "alonzo", "babbage", "conway"} {
+		data[era] = err.Error()
+	}
+	return &fault{invalidParams, "no transaction: " + err.Error(), data}
+}
+
+// faultOf returns the fault of an error.
+func faultOf(err error) *fault {
+	if f, ok := err.(*fault); ok {
+		return f
+	}
+	p := problem.Of(err)
+	f := &fault{Code: serverError, Message: p.Detail}
+	if kind, code := model.KindOf(err); kind == model.NotFound && code == "unsupported" {
+		f.Code = unavailableInEra
+	} else if p.Status == http.StatusInternalServerError {
+		f.Code = internalError
+	}
+	return f
+}
+
+// WriteProblem writes an error of the server, such as an exceeded limit, as a response without id.
+func WriteProblem(w http.ResponseWriter, p *problem.Problem) {
+	write(w, p.Status, &response{Version: rpcVersion, Error: &fault{Code: serverError, Message: p.Detail}})
+}
+
+func write(w http.ResponseWriter, status int, r *response) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(encoded(r)) // fails only if the client is gone
+}
+
+func encoded(r *response) []byte {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // impossible: the id is JSON, and the rest simple
+	}
+	return text
+}

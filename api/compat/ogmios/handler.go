@@ -1,0 +1,194 @@
+package ogmios
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"birthmark/api/problem"
+	"birthmark/api/ratelimit"
+	"birthmark/api/served"
+	"birthmark/chains/cardano/address"
+	"birthmark/model"
+)
+
+// Options configure a handler.
+type Options struct {
+	Chain   *served.Chain
+	Path    string       // of the endpoint: "/ogmios"
+	Log     *slog.Logger // nil: no log
+	Origins []string     // of web pages that can read answers; none: every origin
+}
+
+// Limits of a client.
+const (
+	maxRequest   = 256 << 10 // bytes: nodes accept transactions of 16 KiB
+	idleTimeout  = 10 * time.Minute
+	writeTimeout = 20 * time.Second
+)
+
+const rpcVersion = "2.0"
+
+// New returns the handler of the endpoint. The error is of kind [model.Refused] if the chain is another one or has no
+// node.
+func New(o Options) (http.Handler, error) {
+	c := o.Chain
+	if c.Model.Name() != "cardano" {
+		return nil, model.Errorf(model.Refused, "unsupported", "%s: the API of Ogmios is for cardano only", c.Name)
+	}
+	n, ok := c.Node.(Node)
+	if !ok || c.Submitter == nil {
+		return nil, model.Errorf(model.Refused, "no_node", "%s: the API of Ogmios needs a node: set node, or a source, to its socket, "+
+			"such as unix:///path/to/node.socket", c.Name)
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	network := c.Model.Network()
+	return &handler{o, n, address.Network{Name: network, Testnet: network != address.Mainnet.Name}}, nil
+}
+
+type handler struct {
+	Options
+	node    Node
+	network address.Network
+}
+
+// request is a request of JSON-RPC.
+type request struct {
+	Version string          `json:"jsonrpc"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+	ID      json.RawMessage `json:"id"` // any value; absent: the response has none either
+}
+
+// response is a response of JSON-RPC with the method, as Ogmios has it.
+type response struct {
+	Version string          `json:"jsonrpc"`
+	Method  string          `json:"method,omitempty"`
+	Result  any             `json:"result,omitempty"`
+	Error   *fault          `json:"error,omitempty"`
+	ID      json.RawMessage `json:"id,omitempty"`
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r.Pattern = h.Path
+	if len(h.Origins) == 0 {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+	}
+	if strings.TrimSuffix(r.URL.Path, "/") != h.Path {
+		WriteProblem(w, problem.New(http.StatusNotFound, "not_found", "expected the path %s", h.Path))
+		return
+	}
+	switch {
+	case r.Method == http.MethodOptions:
+		w.Header().Set("Access-Control-Allow-Headers", "*")
+	case r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket"):
+		h.socket(w, r)
+	case r.Method != http.MethodPost:
+		WriteProblem(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "expected POST with a request of JSON-RPC, or a WebSocket"))
+	default:
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		if err != nil {
+			WriteProblem(w, problem.Of(err))
+			return
+		}
+		answer := h.answer(r.Context(), body, submission(w))
+		status := http.StatusOK
+		if answer.Error != nil {
+			status = http.StatusBadRequest
+		}
+		write(w, status, answer)
+	}
+}
+
+// answer answers a request.
+func (h *handler) answer(ctx context.Context, body []byte, submit func() error) *response {
+	var q request
+	answer := &response{Version: rpcVersion}
+	if err := json.Unmarshal(body, &q); err != nil {
+		answer.Error = &fault{Code: parseError, Message: "the request: " + err.Error()}
+		if json.Valid(body) {
+			answer.Error.Code = invalidRequest
+		}
+		return answer
+	}
+	answer.Method, answer.ID = q.Method, q.ID
+	f := methods[q.Method]
+	switch {
+	case q.Version != rpcVersion || q.Method == "":
+		answer.Error = &fault{Code: invalidRequest, Message: `expected {"jsonrpc": "2.0", "method": "…", "params": {…}}`}
+		return answer
+	case q.Method == evaluate:
+		answer.Error = &fault{Code: unknownMethod, Message: "evaluateTransaction needs an evaluator of Plutus scripts, which this server does " +
+			"not have: evaluate in the client, or use Ogmios"}
+		return answer
+	case f == nil:
+		answer.Error = &fault{Code: unknownMethod, Message: q.Method + " is not answered by this server: use Ogmios"}
+		return answer
+	}
+	if bytes.Equal(q.Params, []byte("null")) {
+		q.Params = nil
+	}
+	result, err := f(&call{handler: h, ctx: ctx, params: q.Params, submit: submit})
+	if err != nil {
+		answer.Error = faultOf(err)
+		if answer.Error.Code == internalError {
+			h.Log.Error("a request of the API of Ogmios failed", "method", q.Method, "error", err)
+		}
+		return answer
+	}
+	answer.Result = result
+	return answer
+}
+
+// socket answers the requests of a WebSocket connection, one after the other, until it ends.
+func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
+	r, err := ratelimit.Stream(w, r)
+	if err != nil {
+		WriteProblem(w, problem.Of(err))
+		return
+	}
+	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		OriginPatterns: h.Origins, InsecureSkipVerify: len(h.Origins) == 0, // there are no cookies
+	}) // answers if it fails
+	if err != nil {
+		return
+	}
+	defer func() { _ = socket.CloseNow() }()
+	socket.SetReadLimit(maxRequest)
+	for {
+		body, err := read(r.Context(), socket)
+		if err != nil {
+			return
+		}
+		var answer *response
+		if release, err := ratelimit.Message(w, ratelimit.Plain); err != nil {
+			answer = &response{Version: rpcVersion, Error: faultOf(err)}
+		} else {
+			answer = h.answer(r.Context(), body, submission(w))
+			release()
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
+		err = socket.Write(ctx, websocket.MessageText, encoded(answer))
+		cancel()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// read reads a message. A client that sends none for a long time is disconnected.
+func read(ctx context.Context, socket *websocket.Conn) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, idleTimeout)
+	defer cancel()
+	_, body, err := socket.Read(ctx)
+	return body, err
+}
