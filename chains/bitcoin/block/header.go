@@ -39,8 +39,13 @@ func DoubleHash(b []byte) model.Hash {
 
 // FormatHash writes a hash in display order, with its bytes reversed.
 func FormatHash(h model.Hash) string {
-	slices.Reverse(h[:])
-	return h.String()
+	const digits = "0123456789abcdef"
+	var text [2 * len(h)]byte
+	for i := range h {
+		b := h[len(h)-1-i]
+		text[2*i], text[2*i+1] = digits[b>>4], digits[b&15]
+	}
+	return string(text[:])
 }
 
 // ParseHash reads 64 hex digits in display order.
