@@ -54,7 +54,7 @@ const (
 	spareFiles = 256 // file descriptors left for sockets, logs and the sync's folders
 	minFiles   = 64  // minimum for RocksDB, and what a read-only open needs in addition to its tables
 
-	// A thread opens about so many tables when the database is opened. RocksDB's default of 16 threads, which it starts
+	// Tables per thread that opens the tables of a database. RocksDB's default of 16 threads, which it starts
 	// for each family, takes longer than the tables of a small database.
 	tablesPerThread = 16
 	maxOpenThreads  = 16

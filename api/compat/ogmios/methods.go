@@ -22,7 +22,7 @@ type Node interface {
 	LedgerTip(context.Context) (ouroboros.Tip, error)
 }
 
-// call is a request with what it needs to be answered.
+// call is a request and the context of its answer.
 type call struct {
 	*handler
 	ctx    context.Context
