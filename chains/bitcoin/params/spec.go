@@ -69,7 +69,7 @@ func (s *Spec) NetworkNames() []string {
 	return names
 }
 
-// ByMagic returns the network of the coin with this magic, nil if there is none. If several have it, n comes first.
+// ByMagic returns the network of the coin with this magic, nil if no network has it. It prefers n to the others.
 func (n *Network) ByMagic(magic []byte) *Network {
 	for _, other := range append([]*Network{n}, n.Coin.Networks...) {
 		if string(other.Magic[:]) == string(magic) {
