@@ -135,7 +135,7 @@ func TestBeforeTheFirstBlockThereIsNoTipToName(t *testing.T) {
 // Answers depend on the indexes too: a new index changes the ETag at the same tip.
 func TestETagDependsOnIndexes(t *testing.T) {
 	if realBlocks() == "" {
-		t.Skip("the real blocks are not there: make blocks fetches them")
+		t.Skip("real blocks are missing: run make blocks")
 	}
 	to := model.HeightPk(200)
 	db, err := openBitcoin(t.Context(), nil, &to)

@@ -69,7 +69,7 @@ func syncTo(ctx context.Context, db *core.DB, to *model.HeightPk) error {
 func real(t testing.TB) *core.DB {
 	t.Helper()
 	if realBlocks() == "" {
-		t.Skip("the real blocks are not there: make blocks fetches them")
+		t.Skip("real blocks are missing: run make blocks")
 	}
 	db, err := made()
 	if err != nil {

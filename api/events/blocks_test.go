@@ -23,7 +23,7 @@ func TestEveryBlockIsSent(t *testing.T) {
 	var wallets []*wallet
 	var streams []*stream
 	var reading sync.WaitGroup
-	lists := make([][]told, 4)
+	lists := make([][]event, 4)
 	for i := range lists {
 		query := "from=origin"
 		if i > 0 {
@@ -43,7 +43,7 @@ func TestEveryBlockIsSent(t *testing.T) {
 		})
 	}
 	for range 40 {
-		h.goesOn()
+		h.step()
 	}
 	h.grow(2)
 	for _, wallet := range wallets {
@@ -69,7 +69,7 @@ func TestEveryBlockIsSent(t *testing.T) {
 				if a.To != nil {
 					end = slices.Index(chain, a.To.Hash) + 1
 					if end == 0 && i > 0 {
-						end, chain = 1, []string{a.To.Hash} // below where it began
+						end, chain = 1, []string{a.To.Hash} // below the first block of this client
 					}
 				}
 				chain = chain[:end]
@@ -93,8 +93,8 @@ func TestEveryBlockIsSent(t *testing.T) {
 	}
 }
 
-// heightOf is the height of the last of events.
-func heightOf(t *testing.T, list []told) uint32 {
+// heightOf returns the height of the last event of the list.
+func heightOf(t *testing.T, list []event) uint32 {
 	t.Helper()
 	var a struct {
 		Height uint32

@@ -13,9 +13,10 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// A client that requests N confirmations has the events up to the block that has them, and nothing is taken back by
+// A client that requests N confirmations receives events of blocks with N confirmations only. A reorganization of fewer
+// than N blocks rolls none of them back, even if the client reconnects.
 // reorganizations of fewer blocks, also if it reconnects.
-func TestConfirmedEventsAreNotTakenBack(t *testing.T) {
+func TestConfirmedEventsAreNotRolledBack(t *testing.T) {
 	n := testseed.Of(t, 772)
 	rng := rand.New(rand.NewPCG(n, 0))
 	v := modeltest.Variants()[3]

@@ -17,13 +17,13 @@ var update = flag.Bool("update", false, "write the events into docs/events.md")
 
 const guide = "../../docs/events.md"
 
-// The sessions of docs/events.md are answered as it says, up to the block that is the tip.
+// The events of each session in docs/events.md, up to that of the tip, match the server's output.
 func TestEventsOfTheDocumentation(t *testing.T) {
 	chain, blocks := realBlocks(t, 14_132)
 	w := newWorld(t, chain, nil)
 	w.grow(blocks...)
 	s := w.serve(events.Options{})
-	// An id from a chain whose last block was another.
+	// This id belongs to a chain with a different last block.
 	known, err := changes.Locator(t.Context(), w.now().Queries, w.now().Tip())
 	if err != nil {
 		t.Fatal(err)
@@ -48,19 +48,19 @@ func TestEventsOfTheDocumentation(t *testing.T) {
 		}
 		c := connect(t, s.URL, query, id)
 		defer c.close()
-		var told strings.Builder
+		var output strings.Builder
 		for tip := chain.FormatHash(w.now().Tip().Hash); ; {
 			line, err := c.lines.ReadString('\n')
 			if err != nil {
 				t.Fatal(err)
 			}
-			told.WriteString(line)
-			if line == "\n" && strings.Contains(told.String(), tip) {
+			output.WriteString(line)
+			if line == "\n" && strings.Contains(output.String(), tip) {
 				break
 			}
 		}
 		command, _, _ := strings.Cut(strings.TrimPrefix(session, "```console\n"), "\n")
-		return "```console\n" + command + "\n" + told.String() + "```"
+		return "```console\n" + command + "\n" + output.String() + "```"
 	})
 	if *update {
 		if err := os.WriteFile(filepath.FromSlash(guide), []byte(answered), 0o644); err != nil {
@@ -73,6 +73,6 @@ func TestEventsOfTheDocumentation(t *testing.T) {
 		for at < min(len(answered), len(page)) && answered[at] == page[at] {
 			at++
 		}
-		t.Errorf("%s says %.300q\nit is %.300q", guide, page[at:], answered[at:])
+		t.Errorf("%s has %.300q\nthe output is %.300q", guide, page[at:], answered[at:])
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// Any event id and query returns events or an error.
+// Any event id and query result in events or an error, never in a failure of the server.
 func FuzzRequests(f *testing.F) {
 	v := modeltest.Variants()[0]
 	w := worldOf(f, v)
@@ -44,7 +44,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// leaving is a client that leaves with the first answer.
+// leaving is a client that disconnects after the first event tip.
 type leaving struct {
 	*httptest.ResponseRecorder
 	leave func()

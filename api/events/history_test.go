@@ -14,7 +14,7 @@ type history struct {
 	world      *world
 	chain      []*model.Block
 	generators []*modeltest.Generator
-	branch     []*model.Block // the last one that was left
+	branch     []*model.Block // the last orphaned branch
 	branchOff  []*modeltest.Generator
 	deep, back int
 	origin     int
@@ -34,7 +34,7 @@ func (h *history) grow(n int) {
 	h.world.grow(h.chain[len(h.chain)-n:]...)
 }
 
-// cut rolls back to the first keep blocks.
+// cut rolls back the blocks after the first keep blocks.
 func (h *history) cut(keep int) {
 	to := model.Point{}
 	if keep > 0 {
@@ -49,12 +49,12 @@ func (h *history) cut(keep int) {
 	h.world.rollback(to)
 }
 
-// goesOn makes something happen.
-func (h *history) goesOn() {
+// step changes the chain at random: reopens the database, adds blocks or reorganizes.
+func (h *history) step() {
 	switch h.rng.IntN(8) {
 	case 0:
 		h.world.reopen()
-	case 1: // the chain comes back to what it left
+	case 1: // the chain returns to the orphaned branch
 		if len(h.branch) == 0 {
 			return
 		}

@@ -22,7 +22,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// anyQuery is something to follow that occurs in the chain, and the terms of it.
+// anyQuery returns a random query for values that occur in the chain, and its filter.
 func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, changes.Filter) {
 	what := changes.Filter{Spends: rng.IntN(3) > 0}
 	var terms []query.Term
@@ -63,7 +63,8 @@ func anyQuery(rng *rand.Rand, c model.Chain, chain []*model.Block) (string, chan
 	return q.Encode(), what
 }
 
-// truth returns the expected events: the outputs of find and their spenders; without values, the events of a database
+// truth returns the expected events: the outputs that find returns, and their spenders. A query without values expects
+// the events of a database that never had a reorganization.
 // without reorganizations.
 func truth(t *testing.T, w *world, what changes.Filter, chain []*model.Block) []string {
 	t.Helper()
@@ -97,7 +98,7 @@ func truth(t *testing.T, w *world, what changes.Filter, chain []*model.Block) []
 			}
 			for _, o := range a.Outputs {
 				spent := o.SpentBy
-				o.SpentBy, o.Confirmations, o.BlockTime = nil, 0, 0 // events do not have them
+				o.SpentBy, o.Confirmations, o.BlockTime = nil, 0, 0 // events do not have these fields
 				found[text(t, o)] = true
 				if what.Spends && spent.Value != nil {
 					found[text(t, changes.SpendAnswer{Tx: o.Tx, Index: o.Index, Height: o.Height, SpentBy: *spent.Value})] = true
@@ -127,7 +128,7 @@ func text(t *testing.T, v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// cutShort ends after some bytes, as a connection that is cut.
+// cutShort fails after a number of bytes, like a connection that breaks.
 type cutShort struct {
 	io.ReadCloser
 	left int
@@ -142,13 +143,14 @@ func (c *cutShort) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A client that resumes after its last event id has the same events in the same order as a client that was never
+// A client that resumes after its last event id receives the same events in the same order as a client that was never
+// disconnected. The events match the database.
 // disconnected, and both match the database.
-func TestAClientThatIsCutOffLosesNothing(t *testing.T) {
-	defer events.SetBatchSize(700)() // so that blocks are sent in parts
+func TestReconnectingClientLosesNoEvents(t *testing.T) {
+	defer events.SetBatchSize(700)() // blocks are sent in several batches
 	n := testseed.Of(t, 840)
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
-		killed, parted, deep, back, origin := 0, 0, 0, 0, 0
+		killed, rollbacks, deep, back, origin := 0, 0, 0, 0, 0
 		for round := range uint64(3) {
 			rng := rand.New(rand.NewPCG(n, round))
 			w := worldOf(t, v)
@@ -157,62 +159,63 @@ func TestAClientThatIsCutOffLosesNothing(t *testing.T) {
 			query += "&from=origin"
 			s := w.serve(events.Options{})
 
-			steady := newWallet()
+			connected := newWallet()
 			whole := connect(t, s.URL, query, "")
 			var reading sync.WaitGroup
-			reading.Go(func() { follow(steady, whole) })
+			reading.Go(func() { follow(connected, whole) })
 
-			unlucky := newWallet()
+			interrupted := newWallet()
 			for range 14 {
-				h.goesOn()
-				at := unlucky.lastID()
+				h.step()
+				at := interrupted.lastID()
 				c := connect(t, s.URL, query, at)
 				c.lines.Reset(&cutShort{c.body, rng.IntN(6000)})
 				var cut sync.WaitGroup
-				// A connection that has nothing more to say is not cut by itself.
-				cut.Go(func() { follow(unlucky, c) })
+				// If the server has no more events, the limit on bytes is not reached: c.close ends the connection.
+				cut.Go(func() { follow(interrupted, c) })
 				for range rng.IntN(3) {
-					h.goesOn()
+					h.step()
 				}
 				if rng.IntN(2) == 0 && len(h.chain) > 0 {
 					h.grow(1)
 				}
 				c.close()
 				cut.Wait()
-				unlucky.stop()
+				interrupted.stop()
 				killed++
 			}
-			parted += unlucky.back
+			rollbacks += interrupted.back
 			if len(h.chain) == 0 {
 				h.grow(3)
 			}
-			last := connect(t, s.URL, query, unlucky.lastID())
-			reading.Go(func() { follow(unlucky, last) })
-			unlucky.arrives(t, w)
-			steady.arrives(t, w)
-			want, got := truth(t, w, what, h.chain), unlucky.texts()
-			if uninterrupted := steady.texts(); !slices.Equal(got, uninterrupted) {
-				t.Errorf("%s: cut off\n%s\n, else\n%s", query, strings.Join(got, "\n"), strings.Join(uninterrupted, "\n"))
+			last := connect(t, s.URL, query, interrupted.lastID())
+			reading.Go(func() { follow(interrupted, last) })
+			interrupted.arrives(t, w)
+			connected.arrives(t, w)
+			want, got := truth(t, w, what, h.chain), interrupted.texts()
+			if uninterrupted := connected.texts(); !slices.Equal(got, uninterrupted) {
+				t.Errorf("%s: interrupted client\n%s\nconnected client\n%s", query, strings.Join(got, "\n"), strings.Join(uninterrupted, "\n"))
 			}
 			slices.Sort(got)
 			if slices.Sort(want); !slices.Equal(got, want) {
-				t.Errorf("%s: told\n%s\n, the database has\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Errorf("%s: received\n%s\nthe database has\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			whole.close()
 			last.close()
 			reading.Wait()
 			deep, back, origin = deep+h.deep, back+h.back, origin+h.origin
-			if _, wrong := steady.isAt(""); wrong != nil {
+			if _, wrong := connected.isAt(""); wrong != nil {
 				t.Error(wrong)
 			}
 		}
-		if killed == 0 || parted <= killed/10 || deep+back+origin == 0 {
-			t.Errorf("killed %d times, told of %d rollbacks; %d deep forks, %d ways back, %d to the origin", killed, parted, deep, back, origin)
+		if killed == 0 || rollbacks <= killed/10 || deep+back+origin == 0 {
+			t.Errorf("%d disconnections, %d rollbacks received; %d deep forks, %d returns, %d to the origin",
+				killed, rollbacks, deep, back, origin)
 		}
 	})
 }
 
-// follow gives a wallet what a connection says until that ends.
+// follow passes the events of a stream to a wallet until the stream ends.
 func follow(w *wallet, s *stream) {
 	for {
 		e, err := s.next()
@@ -223,8 +226,8 @@ func follow(w *wallet, s *stream) {
 	}
 }
 
-// An id that came from one server is good at another of the same chain, also at one that has other blocks.
-func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
+// An event id from one server is valid at another server of the same chain, even if that server has other blocks.
+func TestEventIDIsValidAtAnotherServer(t *testing.T) {
 	n := testseed.Of(t, 860)
 	v := modeltest.Variants()[2]
 	g := v.NewGenerator(n)
@@ -253,18 +256,18 @@ func TestAnIDIsGoodAtAnotherServer(t *testing.T) {
 			t.Fatalf("%+v, %v: expected block %d", e, err, 61+i)
 		}
 	}
-	// The header is newer than the query, which a browser repeats.
+	// The header takes precedence over the parameter: a browser that reconnects repeats the URL with its old parameter.
 	three := connect(t, there.serve(events.Options{}).URL, "from=origin&last_event_id="+tip.id, back.id)
 	defer three.close()
 	if e, err := three.next(); err != nil || e != back {
 		t.Errorf("%+v, %v: expected %+v", e, err, back)
 	}
 	if errors.Is(err, io.EOF) {
-		t.Error("the connection has an end")
+		t.Error("the stream ended")
 	}
 }
 
-// A block that is orphaned while its events are sent is rolled back: here the chain forks between the batches of a client.
+// Blocks that are orphaned between two batches of a client are rolled back.
 func TestBlockRolledBackWhileItIsSent(t *testing.T) {
 	defer events.SetBatchSize(400)()
 	n := testseed.Of(t, 865)
@@ -295,13 +298,13 @@ func TestBlockRolledBackWhileItIsSent(t *testing.T) {
 		var reading sync.WaitGroup
 		reading.Go(func() { follow(wallet, c) })
 		until(t, "the forks to end", func() bool {
-			// It may fork while nobody reads.
+			// View also causes a fork when the client sends no request.
 			if err := chain.View(t.Context(), func(*query.View) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			w.tell()
+			w.notify()
 			return left == 0
 		})
 		wallet.arrives(t, w)
@@ -310,7 +313,7 @@ func TestBlockRolledBackWhileItIsSent(t *testing.T) {
 		got, want := wallet.texts(), truth(t, w, what, h.chain)
 		slices.Sort(got)
 		if slices.Sort(want); !slices.Equal(got, want) {
-			t.Errorf("told of %d outputs and spends, the database has %d", len(got), len(want))
+			t.Errorf("received %d outputs and spends, the database has %d", len(got), len(want))
 		}
 	})
 }

@@ -18,13 +18,13 @@ import (
 	"birthmark/model"
 )
 
-// realBlocks are the first n blocks of Bitcoin, and the chain.
+// realBlocks returns the chain and the first n blocks of Bitcoin.
 func realBlocks(t testing.TB, n int) (model.Chain, []*model.Block) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
 	path := filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat")
 	if _, absent := os.Stat(path); err != nil || absent != nil {
-		t.Skip("the real blocks are not there: make blocks fetches them")
+		t.Skip("real blocks are missing: run make blocks")
 	}
 	chain, err := bitcoin.New("mainnet")
 	if err != nil {
@@ -55,7 +55,8 @@ const (
 	finney  = "1Q2TWHE3GMdB6BZKafqwxXtWAWgFt5Jvm3"
 )
 
-// Clients of real addresses that are killed and reconnect during reorganizations end with the outputs of find.
+// Clients that follow real addresses, and are killed and reconnect during reorganizations, end up with the outputs that
+// find returns.
 func TestEventsOfRealAddressesMatchFind(t *testing.T) {
 	const n = 600
 	defer events.SetBatchSize(4000)()
@@ -117,8 +118,8 @@ func TestEventsOfRealAddressesMatchFind(t *testing.T) {
 		got, want := c.wallet.texts(), truth(t, w, c.what, blocks)
 		slices.Sort(got)
 		if slices.Sort(want); !slices.Equal(got, want) || len(want) < 7 {
-			t.Errorf("%s: told\n%s\n, the database has\n%s", c.query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("%s: received\n%s\nthe database has\n%s", c.query, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		t.Logf("%s: %d outputs and spends, %d blocks told, %d rollbacks", c.query, len(want), c.wallet.blocks, c.wallet.back)
+		t.Logf("%s: %d outputs and spends, %d blocks, %d rollbacks", c.query, len(want), c.wallet.blocks, c.wallet.back)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
+func TestInvalidRequestsAreRejected(t *testing.T) {
 	w := small(t)
 	s := w.serve(events.Options{})
 	other := modeltest.Variants()[0].Chain("two")
@@ -64,7 +64,7 @@ func TestWhatCannotBeAnsweredIsSaid(t *testing.T) {
 	isProblem(t, r, 400, "empty_range", "the database has no blocks yet")
 }
 
-// damaged is an id with another last letter of its sum.
+// damaged returns the id with a different last character of its checksum.
 func damaged(id string) string {
 	last := byte('A')
 	if id[len(id)-1] == last {
@@ -80,7 +80,7 @@ func isProblem(t *testing.T, r *http.Request, status int, code, detail string) {
 		t.Fatal(err)
 	}
 	defer a.Body.Close()
-	if a.StatusCode == http.StatusOK { // it has no end
+	if a.StatusCode == http.StatusOK { // the body of a stream has no end
 		t.Errorf("%s %s: expected %d %s", r.Method, r.URL, status, code)
 		return
 	}
@@ -91,9 +91,9 @@ func isProblem(t *testing.T, r *http.Request, status int, code, detail string) {
 	}
 }
 
-// Where it begins and what it is first told.
-func TestAClientBeginsWhereItAsksTo(t *testing.T) {
-	v := modeltest.Variants()[2] // its chain begins at 1
+// The parameter from selects the first event.
+func TestFirstEventsOfAClient(t *testing.T) {
+	v := modeltest.Variants()[2] // its first block has height 1
 	w := worldOf(t, v)
 	s := w.serve(events.Options{})
 	first := func(query string, n int) (list []string) {
@@ -112,7 +112,7 @@ func TestAClientBeginsWhereItAsksTo(t *testing.T) {
 	expect := func(query string, want ...string) {
 		t.Helper()
 		if got := first(query, len(want)); strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("%q: told\n%s\nexpected\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("%q: received\n%s\nexpected\n%s", query, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	expect("", `rollback {"to":null}`)

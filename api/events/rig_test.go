@@ -35,9 +35,9 @@ type world struct {
 
 	mu    sync.RWMutex
 	db    *core.DB
-	moved chan struct{} // closed when db has another tip, or is another
+	moved chan struct{} // closed when the tip changes or db is replaced
 
-	lists *watchlist.Lists // nil: none
+	lists *watchlist.Lists // nil: no watch lists
 }
 
 func newWorld(t testing.TB, c model.Chain, keep map[string]model.IndexOptions) *world {
@@ -48,7 +48,7 @@ func newWorld(t testing.TB, c model.Chain, keep map[string]model.IndexOptions) *
 
 func worldOf(t testing.TB, v modeltest.Variant) *world { return newWorld(t, v.Chain("one"), v.Keep()) }
 
-// reopen puts another database in the position of the one that is served, of the same store.
+// reopen opens the store again and replaces the database that is served.
 func (w *world) reopen() {
 	w.t.Helper()
 	db, err := core.Open(context.Background(), w.store, core.Options{Chain: w.model, Keep: w.keep, Indexes: indexesOf(w.model)})
@@ -58,10 +58,10 @@ func (w *world) reopen() {
 	w.mu.Lock()
 	w.db = db
 	w.mu.Unlock()
-	w.tell()
+	w.notify()
 }
 
-func (w *world) tell() {
+func (w *world) notify() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	close(w.moved)
@@ -83,7 +83,7 @@ func (w *world) now() *core.DB {
 	return w.db
 }
 
-// served is the chain as a server has it.
+// served returns the chain as the server uses it.
 func (w *world) served() *served.Chain {
 	return &served.Chain{
 		Name: "test", Model: w.model,
@@ -105,7 +105,7 @@ func (w *world) grow(blocks ...*model.Block) {
 		if err := w.now().Append(context.Background(), blocks[:n]); err != nil {
 			w.t.Fatal(err)
 		}
-		w.tell()
+		w.notify()
 		blocks = blocks[n:]
 	}
 }
@@ -115,28 +115,28 @@ func (w *world) rollback(to model.Point) {
 	if err := w.now().Rollback(context.Background(), to); err != nil {
 		w.t.Fatal(err)
 	}
-	w.tell()
+	w.notify()
 }
 
-// serve serves the events at the server's root.
+// serve starts a server whose root is the event stream.
 func (w *world) serve(o events.Options) *httptest.Server {
 	s := httptest.NewServer(events.Handler(w.served(), o))
 	w.t.Cleanup(s.Close)
 	return s
 }
 
-// told is one event as it came.
-type told struct{ name, id, data string }
+// event is one event of a stream, as received.
+type event struct{ name, id, data string }
 
-// stream is a client's connection. It reads as the standard says, as far as a server writes so: what is not ended by an
-// empty line is none.
+// stream is a client's connection. It parses events as the HTML standard specifies, except for what the server never
+// writes. An event without the empty line at its end is incomplete and is discarded.
 type stream struct {
 	lines *bufio.Reader
 	body  io.ReadCloser
 	end   context.CancelFunc
 }
 
-// connect connects with a query; id may be empty.
+// connect opens a stream with a query; id may be empty.
 func connect(t testing.TB, url, query, id string) *stream {
 	t.Helper()
 	ctx, end := context.WithCancel(context.Background())
@@ -158,12 +158,12 @@ func connect(t testing.TB, url, query, id string) *stream {
 	return &stream{bufio.NewReader(a.Body), a.Body, end}
 }
 
-// next is the next event. Comments and retry are passed over.
-func (s *stream) next() (e told, err error) {
+// next returns the next event. It skips comments and the field retry.
+func (s *stream) next() (e event, err error) {
 	for {
 		line, err := s.lines.ReadString('\n')
 		if err != nil {
-			return told{}, err
+			return event{}, err
 		}
 		line = strings.TrimSuffix(line, "\n")
 		field, value, _ := strings.Cut(line, ":")
@@ -181,7 +181,7 @@ func (s *stream) next() (e told, err error) {
 			e.id = value
 		case "retry":
 		default:
-			return told{}, fmt.Errorf("a line %q", line)
+			return event{}, fmt.Errorf("unexpected line %q", line)
 		}
 	}
 }
@@ -196,9 +196,9 @@ type wallet struct {
 	mu      sync.Mutex
 	have    []entry
 	pending []entry
-	at      int64 // the height of the last block, -1: none
+	at      int64 // the height of the last block, -1 before the first
 	hash    string
-	id      string // of the last event that had one, kept with what it has
+	id      string // the last event id, saved together with have
 	blocks  int
 	back    int
 	wrong   error
@@ -211,8 +211,8 @@ type entry struct {
 
 func newWallet() *wallet { return &wallet{at: -1} }
 
-// take takes an event.
-func (w *wallet) take(e told) {
+// take applies an event and records the first error.
+func (w *wallet) take(e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.apply(e); err != nil && w.wrong == nil {
@@ -220,7 +220,7 @@ func (w *wallet) take(e told) {
 	}
 }
 
-func (w *wallet) apply(e told) error {
+func (w *wallet) apply(e event) error {
 	switch e.name {
 	case "output":
 		var o query.OutputAnswer
@@ -251,16 +251,16 @@ func (w *wallet) apply(e told) error {
 			return err
 		}
 		if e.id == "" {
-			return fmt.Errorf("no id")
+			return fmt.Errorf("rollback without id")
 		}
 		w.back++
 		if w.pending, w.at, w.hash = nil, -1, ""; r.To != nil {
 			w.at, w.hash = int64(r.To.Height), r.To.Hash
 		}
-		// What existed before the first block comes with it, at height 0.
+		// Genesis outputs have height 0 and are rolled back with the first block.
 		w.have = slices.DeleteFunc(w.have, func(e entry) bool { return e.height > w.at })
 	default:
-		return fmt.Errorf("an event of no kind")
+		return fmt.Errorf("unknown event")
 	}
 	if e.id != "" {
 		w.id = e.id
@@ -268,7 +268,7 @@ func (w *wallet) apply(e told) error {
 	return nil
 }
 
-// stop is what remains when the program ends: what does not count yet is in memory alone.
+// stop simulates the end of the program: pending events are in memory only and are lost.
 func (w *wallet) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,7 +287,7 @@ func (w *wallet) height() int64 {
 	return w.at
 }
 
-// texts is what it has, in order.
+// texts returns the confirmed events in order.
 func (w *wallet) texts() (all []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -319,17 +319,17 @@ func (w *wallet) arrives(t testing.TB, c *world) {
 	})
 }
 
-// until waits for what comes at once, or never.
+// until waits until ok returns true. It fails the test after two minutes.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			t.Fatalf("timeout while waiting for %s", what)
 		}
 	}
 }
 
-// byHand is empty blocks by their heights.
+// byHand returns empty blocks of the heights from up to to-1.
 func byHand(from, to int) (blocks []*model.Block) {
 	hash := func(i int) model.Hash { return model.Hash{1, byte(i), byte(i >> 8), byte(i >> 16)} }
 	for i := from; i < to; i++ {

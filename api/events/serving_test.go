@@ -23,7 +23,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// small is a served chain of a few blocks.
+// small returns a served chain of twelve blocks.
 func small(t testing.TB) *world {
 	v := modeltest.Variants()[0]
 	w := worldOf(t, v)
@@ -31,8 +31,8 @@ func small(t testing.TB) *world {
 	return w
 }
 
-// Without events the server sends comments, and it sends the delay of reconnects.
-func TestSilenceIsBroken(t *testing.T) {
+// The server sends the delay of reconnects first, and comments while there are no events.
+func TestHeartbeats(t *testing.T) {
 	s := small(t).serve(events.Options{Heartbeat: time.Millisecond, Retry: 1500 * time.Millisecond})
 	c := connect(t, s.URL, "", "")
 	defer c.close()
@@ -49,8 +49,8 @@ func TestSilenceIsBroken(t *testing.T) {
 	}
 }
 
-// When the server stops, every request ends with a comment, and no goroutine is left.
-func TestAServerThatStopsLeavesNothing(t *testing.T) {
+// When the server stops, every stream ends with a comment, and no goroutine is left.
+func TestShutdownEndsAllStreams(t *testing.T) {
 	w := small(t)
 	before := runtime.NumGoroutine()
 	done := make(chan struct{})
@@ -67,7 +67,7 @@ func TestAServerThatStopsLeavesNothing(t *testing.T) {
 	for _, c := range streams {
 		rest, err := io.ReadAll(c.lines)
 		if err != nil || !strings.HasSuffix(string(rest), ": the server is shutting down\n\n") {
-			t.Errorf("it ends with %.100q, %v", rest[max(0, len(rest)-100):], err)
+			t.Errorf("the stream ends with %.100q, %v", rest[max(0, len(rest)-100):], err)
 		}
 		c.close()
 	}
@@ -88,8 +88,8 @@ func counts(now *atomic.Int64) func(string) func() {
 	}
 }
 
-// So many are served and no more; when one leaves there is room.
-func TestThereIsRoomForSoMany(t *testing.T) {
+// A request beyond the maximum of subscribers is rejected. It is accepted after another client disconnects.
+func TestMaximumOfSubscribers(t *testing.T) {
 	s := small(t).serve(events.Options{Subscribers: 2, Retry: 7 * time.Second})
 	one, two := connect(t, s.URL, "", ""), connect(t, s.URL, "from=origin", "")
 	defer two.close()
@@ -111,7 +111,7 @@ func TestThereIsRoomForSoMany(t *testing.T) {
 	})
 }
 
-// narrow makes connections hold little on their way.
+// narrow is a listener whose connections have small write buffers.
 type narrow struct{ net.Listener }
 
 func (l narrow) Accept() (net.Conn, error) {
@@ -122,8 +122,8 @@ func (l narrow) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// A client that takes nothing is dropped; one that reads beside it is served.
-func TestAClientThatTakesNothingIsDropped(t *testing.T) {
+// A client that does not read is disconnected. Another client receives all events meanwhile.
+func TestClientThatDoesNotReadIsDropped(t *testing.T) {
 	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
 	w := worldOf(t, v)
 	n := 20_000
@@ -151,17 +151,17 @@ func TestAClientThatTakesNothingIsDropped(t *testing.T) {
 	wallet.arrives(t, w)
 	until(t, "the client that takes nothing to be dropped", func() bool { return now.Load() == 1 })
 	if wallet.blocks != n || wallet.back != 1 {
-		t.Errorf("told of %d blocks and %d rollbacks, expected %d and 1", wallet.blocks, wallet.back, n)
+		t.Errorf("received %d blocks and %d rollbacks, expected %d and 1", wallet.blocks, wallet.back, n)
 	}
 	reads.close()
 	reading.Wait()
 	until(t, "the other to leave", func() bool { return now.Load() == 0 })
 	if _, err := bufio.NewReader(idle).ReadString('\x00'); err == nil {
-		t.Error("the connection that was dropped has an end of its own")
+		t.Error("the dropped connection did not end with an error")
 	}
 }
 
-// measured is an answer whose largest part is known.
+// measured records the size of the largest write.
 type measured struct {
 	http.ResponseWriter
 	most *atomic.Int64
@@ -174,8 +174,8 @@ func (m measured) Write(b []byte) (int, error) {
 
 func (m measured) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
-// However much there is to tell, at most a script and an event are held of it.
-func TestLittleIsHeldForAClient(t *testing.T) {
+// The server writes at most a batch and an event at once, even if a client has to receive many more.
+func TestWriteBufferOfAClientIsBounded(t *testing.T) {
 	defer events.SetBatchSize(3000)()
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
@@ -198,14 +198,14 @@ func TestLittleIsHeldForAClient(t *testing.T) {
 			break
 		}
 	}
-	// The first two steps come together, and an id is added.
+	// The first two writes are combined, and an id is added.
 	if held := int(most.Load()); held > 3000+2*largest+500 || whole < 3*held {
 		t.Errorf("%d bytes were written at once of %d; the largest event has %d", held, whole, largest)
 	}
 }
 
-// Over HTTP/2, as a server with TLS has it, and behind timeouts that are meant for requests that end.
-func TestEventsOutliveTheTimeoutsOfOtherRequests(t *testing.T) {
+// The server's read and write timeouts do not end streams, over HTTP/1.1 and HTTP/2.
+func TestServerTimeoutsDoNotEndStreams(t *testing.T) {
 	w := small(t)
 	v := modeltest.Variants()[0]
 	more := v.NewGenerator(testseed.Of(t, 870)).Blocks(40)[12:]
@@ -221,7 +221,7 @@ func TestEventsOutliveTheTimeoutsOfOtherRequests(t *testing.T) {
 			return err == nil
 		})
 		if two != (a.ProtoMajor == 2) {
-			t.Errorf("it is %s", a.Proto)
+			t.Errorf("the protocol is %s", a.Proto)
 		}
 		c := &stream{bufio.NewReader(a.Body), a.Body, func() {}}
 		for range 30 { // heartbeats
@@ -240,7 +240,7 @@ func TestEventsOutliveTheTimeoutsOfOtherRequests(t *testing.T) {
 }
 
 // Errors are logged and not sent to clients.
-func TestAServerThatFailsEndsTheEvents(t *testing.T) {
+func TestErrorOfTheDatabaseEndsTheStream(t *testing.T) {
 	w := small(t)
 	chain := w.served()
 	broken := atomic.Bool{}
@@ -265,14 +265,14 @@ func TestAServerThatFailsEndsTheEvents(t *testing.T) {
 	w.grow(v.NewGenerator(testseed.Of(t, 870)).Blocks(13)[12])
 	rest, err := io.ReadAll(c.lines)
 	if err != nil || string(rest) != ": internal error\n\n" {
-		t.Errorf("it ends with %q, %v", rest, err)
+		t.Errorf("the stream ends with %q, %v", rest, err)
 	}
 	r, _ := http.NewRequest("GET", s.URL, nil)
 	isProblem(t, r, 500, "internal", "internal error")
 	mu.Lock()
 	defer mu.Unlock()
 	if got := log.String(); strings.Count(got, "disk is gone") != 2 || !strings.Contains(got, `msg="events failed" chain=test`) || !strings.Contains(got, `msg="cannot start events"`) {
-		t.Errorf("the log says %s", got)
+		t.Errorf("the log is %s", got)
 	}
 }
 

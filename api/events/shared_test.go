@@ -15,8 +15,8 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// A block is read once, however many clients want to know what of it.
-func TestABlockIsReadOnceForAllClients(t *testing.T) {
+// A new block is read once for any number of clients, whatever they follow.
+func TestBlockIsReadOnceForAllClients(t *testing.T) {
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
 	blocks := v.NewGenerator(testseed.Of(t, 880)).Blocks(60)
@@ -33,7 +33,7 @@ func TestABlockIsReadOnceForAllClients(t *testing.T) {
 	var streams []*stream
 	rng := testseed.Rand(t)
 	for i := range 60 {
-		query, _ := anyQuery(rng, w.model, blocks[40:]) // of what comes
+		query, _ := anyQuery(rng, w.model, blocks[40:]) // values of the coming blocks
 		if i%6 == 0 {
 			query = ""
 		}
@@ -55,12 +55,12 @@ func TestABlockIsReadOnceForAllClients(t *testing.T) {
 			t.Errorf("block %d was read %d times for %d clients", n, read, len(streams))
 		}
 	}
-	told := 0
+	received := 0
 	for i, c := range streams {
-		told += len(wallets[i].texts())
+		received += len(wallets[i].texts())
 		c.close()
 	}
-	if told == 0 {
+	if received == 0 {
 		t.Error("only blocks were sent")
 	}
 }
@@ -93,8 +93,8 @@ func TestEventsWithoutSharedBatches(t *testing.T) {
 	}
 }
 
-// Terms mean the same outputs however their values are written.
-func TestTermsAreFollowedHoweverTheyAreWritten(t *testing.T) {
+// A value in another spelling, such as an address in upper case, selects the same outputs.
+func TestSpellingOfAValueDoesNotMatter(t *testing.T) {
 	v := modeltest.Variants()[3]
 	w := worldOf(t, v)
 	blocks := v.NewGenerator(testseed.Of(t, 882)).Blocks(30)
@@ -112,7 +112,7 @@ func TestTermsAreFollowedHoweverTheyAreWritten(t *testing.T) {
 			}
 		}
 	}
-	var told [2][]string
+	var received [2][]string
 	for i, text := range []string{value, "a" + strings.ToUpper(value[1:])} {
 		c := connect(t, s.URL, url.Values{"follow": {"address=" + text}, "from": {"origin"}}.Encode(), "")
 		wallet := newWallet()
@@ -123,9 +123,9 @@ func TestTermsAreFollowedHoweverTheyAreWritten(t *testing.T) {
 			wallet.arrives(t, w)
 		}
 		c.close()
-		told[i] = wallet.texts()
+		received[i] = wallet.texts()
 	}
-	if len(told[0]) == 0 || fmt.Sprint(told[0]) != fmt.Sprint(told[1]) {
-		t.Errorf("%s: %d events and %d", value, len(told[0]), len(told[1]))
+	if len(received[0]) == 0 || fmt.Sprint(received[0]) != fmt.Sprint(received[1]) {
+		t.Errorf("%s: %d events and %d", value, len(received[0]), len(received[1]))
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// client is a watcher with its connection.
+// client is a watcher and its connection.
 type client struct {
 	*watcher
 	filter
@@ -47,10 +47,10 @@ func (c *client) close() {
 	c.stop()
 }
 
-// After any history of a chain and a mempool, a client that follows the events has exactly the confirmed and the
-// unconfirmed outputs of its values, and the same confirmed ones as a client that does not follow the mempool.
+// After any history of a chain and a mempool, a client that follows both has exactly the confirmed and the unconfirmed
+// outputs of its values. Its confirmed outputs equal those of a client that does not follow the mempool.
 func TestUnconfirmedEventsOfRandomHistories(t *testing.T) {
-	defer events.SetBatchSize(900)() // so that a series of events is sent in parts
+	defer events.SetBatchSize(900)() // a series of events is sent in several batches
 	reasons := map[string]int{}
 	for i, v := range pendingtest.Variants() {
 		if testing.Short() && i > 0 {
@@ -109,7 +109,7 @@ func TestUnconfirmedEventsOfRandomHistories(t *testing.T) {
 				}
 				for i := 0; i < len(clients); i += 2 {
 					if with, without := clients[i].texts(), clients[i+1].texts(); !slices.Equal(with, without) {
-						t.Fatalf("%s: %d confirmed events, without the mempool %d", clients[i].query, len(with), len(without))
+						t.Fatalf("%s: %d confirmed events with the mempool, %d without", clients[i].query, len(with), len(without))
 					}
 				}
 			}
@@ -144,7 +144,7 @@ func settle(t *testing.T, n *pendingtest.Node, pool *pending.Follower) {
 	})
 }
 
-// settle waits until the client has what it is expected to have.
+// settle waits until the client has the expected outputs.
 func (c *client) settle(t *testing.T, n *pendingtest.Node) {
 	t.Helper()
 	n.Lock()
@@ -155,7 +155,7 @@ func (c *client) settle(t *testing.T, n *pendingtest.Node) {
 		unconfirmed = nil
 		c.arrivesAt(t, tip)
 		c.mu.Lock()
-		c.complete, c.state = true, "live" // it has no events of the mempool
+		c.complete, c.state = true, "live" // it receives no events of the mempool
 		c.mu.Unlock()
 	}
 	var have, known []string
@@ -183,7 +183,7 @@ func (c *client) arrivesAt(t *testing.T, tip string) {
 	})
 }
 
-// The events of one transaction after the other, as docs/events.md shows them.
+// The events of a series of transactions, as docs/events.md shows them.
 func TestEventsOfUnconfirmedTransactions(t *testing.T) {
 	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
 	w := n.World
@@ -249,7 +249,7 @@ func TestEventsOfUnconfirmedTransactions(t *testing.T) {
 	coretest.Consistent(t, w.DB)
 }
 
-// Without terms a stream has the number of unconfirmed transactions after each change, and no transaction.
+// A stream without terms has the number of unconfirmed transactions after each change, but no transactions.
 func TestEventsOfTheMempoolAsAWhole(t *testing.T) {
 	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
 	w := n.World
@@ -257,7 +257,7 @@ func TestEventsOfTheMempoolAsAWhole(t *testing.T) {
 	settle(t, n, pool)
 	c := connect(t, url, "mempool=include", "")
 	defer c.close()
-	// reaches reads up to an event with a count and a tip: changes in between can be sent or not.
+	// reaches reads up to the event with the given count and tip. The server may skip or send the states in between.
 	reaches := func(count int) {
 		t.Helper()
 		want := fmt.Sprintf(`{"state":"live","tip":{"height":%d,"hash":"%v"},"count":%d}`, w.Tip().Height, w.Tip().Hash, count)

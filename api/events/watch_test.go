@@ -38,7 +38,7 @@ func post(t testing.TB, url, body string) (int, string) {
 	return a.StatusCode, string(text)
 }
 
-// watched serves a world with watch lists.
+// watched serves a world and its watch lists.
 func watched(w *world) *httptest.Server {
 	w.lists = watchlist.NewLists(1 << 20)
 	s := httptest.NewServer(eventsAndLists(w.served()))
@@ -63,7 +63,7 @@ func watchOf(t testing.TB, url, query, body string) (a events.WatchAnswer) {
 	return a
 }
 
-// selected returns the events of the outputs whose value of an index is in values, and of their spends.
+// selected returns the events of outputs whose value of the index is in values, and of their spends.
 func selected(t testing.TB, index string, values map[string]bool, lines []string) (all []string) {
 	t.Helper()
 	outputs := map[string]bool{}
@@ -92,10 +92,10 @@ func selected(t testing.TB, index string, values map[string]bool, lines []string
 	return all
 }
 
-// The events of a watch list are those of every value of its index, filtered by the values of the list, in the same
-// order, after reorganizations, and for a client that is cut off and resumes after its last event id.
+// The events of a watch list equal those of the whole index, filtered by the values of the list, in the same order.
+// This holds after reorganizations, and for a client that disconnects and resumes after its last event id.
 func TestEventsOfAWatchListAreAFilter(t *testing.T) {
-	defer events.SetBatchSize(700)() // so that blocks are sent in parts
+	defer events.SetBatchSize(700)() // blocks are sent in several batches
 	n := testseed.Of(t, 890)
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		matched, passed := 0, 0
@@ -141,13 +141,13 @@ func TestEventsOfAWatchListAreAFilter(t *testing.T) {
 				terms += "&sparse=true"
 			}
 			for range 8 {
-				h.goesOn()
+				h.step()
 				c := connect(t, s.URL, terms, watching.lastID())
 				c.lines.Reset(&cutShort{c.body, rng.IntN(6000)})
 				var cut sync.WaitGroup
 				cut.Go(func() { follow(watching, c) })
 				for range rng.IntN(3) {
-					h.goesOn()
+					h.step()
 				}
 				c.close()
 				cut.Wait()

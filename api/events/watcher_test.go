@@ -23,7 +23,7 @@ import (
 	"birthmark/model"
 )
 
-// mempool serves the events of a world with its mempool. later moves the clock of the mempool.
+// mempool serves the events of a world with its mempool. later advances the clock of the mempool.
 func mempool(t *testing.T, n *pendingtest.Node) (url string, pool *pending.Follower, later func(time.Duration)) {
 	t.Helper()
 	var offset atomic.Int64
@@ -46,16 +46,16 @@ func mempool(t *testing.T, n *pendingtest.Node) (url string, pool *pending.Follo
 	return s.URL, pool, func(d time.Duration) { offset.Add(int64(d)) }
 }
 
-// want is a term in the form of blocks.
+// want is a term with a value in its stored form.
 type want struct {
 	index int    // -1: assets
-	value []byte // nil: any
+	value []byte // nil: any value
 }
 
-// filter is what a client follows.
+// filter selects outputs: by terms and by a watch list.
 type filter struct {
 	terms  []want
-	list   map[string]bool // a watch list of values of index 0; nil: none
+	list   map[string]bool // values of index 0 in the watch list; nil: no watch list
 	spends bool
 }
 
@@ -77,7 +77,7 @@ func anyFilter(rng *rand.Rand) (f filter) {
 		for n := rng.IntN(3); n < 40; n += 3 {
 			f.list[fmt.Sprintf("address %d", n)] = true
 		}
-		if rng.IntN(2) == 0 { // alone
+		if rng.IntN(2) == 0 { // the watch list alone
 			f.terms = nil
 		}
 	}
@@ -85,7 +85,7 @@ func anyFilter(rng *rand.Rand) (f filter) {
 	return f
 }
 
-// watch adds the watch list of f, if it has one, and returns its parameter.
+// watch creates the watch list of f, if it has one, and returns the query parameter.
 func (f *filter) watch(t *testing.T, url string, c model.Chain) string {
 	if f.list == nil {
 		return ""
@@ -130,7 +130,7 @@ type place struct {
 	output *model.Output
 }
 
-// expected returns what a client has: the events of unconfirmed transactions, and the confirmed outputs and spends.
+// expected returns the events of unconfirmed transactions, and the confirmed outputs and spends, that match f.
 func (f *filter) expected(t *testing.T, w *pendingtest.World) (unconfirmed, confirmed []string) {
 	c := w.DB.Chain()
 	at := map[string]place{}
@@ -230,7 +230,7 @@ func newWatcher() *watcher {
 	return &watcher{wallet: newWallet(), unconfirmed: map[string]string{}, confirmed: map[string]int64{}, reasons: map[string]int{}}
 }
 
-func (w *watcher) take(e told) {
+func (w *watcher) take(e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.follow(e); err != nil && w.wrong == nil {
@@ -238,7 +238,7 @@ func (w *watcher) take(e told) {
 	}
 }
 
-func (w *watcher) follow(e told) error {
+func (w *watcher) follow(e event) error {
 	w.complete = false
 	switch e.name {
 	case "pending":
@@ -284,8 +284,8 @@ func (w *watcher) follow(e told) error {
 	return nil
 }
 
-// mark checks what holds after each series of events.
-func (w *watcher) mark(e told) error {
+// mark checks the state at the end of a series of events.
+func (w *watcher) mark(e event) error {
 	var a answers.Mempool
 	if err := json.Unmarshal([]byte(e.data), &a); err != nil {
 		return err

@@ -94,7 +94,7 @@ func blocksFile(t testing.TB) string {
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
 	path := filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat")
 	if _, absent := os.Stat(path); err != nil || absent != nil {
-		t.Skip("the real blocks are not there: make blocks fetches them")
+		t.Skip("real blocks are missing: run make blocks")
 	}
 	return path
 }

@@ -93,7 +93,7 @@ func realBlocks(t *testing.T) string {
 	t.Helper()
 	dir := btcdDir()
 	if dir == "" {
-		t.Skip("the real blocks are not there: make blocks fetches them")
+		t.Skip("real blocks are missing: run make blocks")
 	}
 	return filepath.Join(dir, "blockchain", "testdata", "blk_0_to_14131.dat")
 }

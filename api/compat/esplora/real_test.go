@@ -207,7 +207,7 @@ func realBlocks(t testing.TB) string {
 	if dir := strings.TrimSpace(string(out)); err == nil && dir != "" {
 		return filepath.Join(dir, "blockchain", "testdata", "blk_0_to_14131.dat")
 	}
-	t.Skip("the real blocks are not there: make blocks fetches them")
+	t.Skip("real blocks are missing: run make blocks")
 	return ""
 }
 
