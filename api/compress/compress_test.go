@@ -37,7 +37,7 @@ func decoded(t *testing.T, coding string, body io.Reader) io.Reader {
 	return body
 }
 
-// fetch sends a request as it is: the client of net/http would decompress.
+// fetch sends a request without decompressing the response, which the default client would do.
 func fetch(t *testing.T, method, url, accept string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -55,7 +55,7 @@ func fetch(t *testing.T, method, url, accept string) *http.Response {
 	return answer
 }
 
-// Whatever a handler writes in whatever pieces, a client decodes it.
+// A client decodes the body that a handler writes, whatever its size and in whatever pieces.
 func TestClientsDecodeEveryAnswer(t *testing.T) {
 	rng := testseed.Rand(t)
 	var body []byte
@@ -150,7 +150,7 @@ func TestStreamsArriveInPieces(t *testing.T) {
 			next <- struct{}{}
 		}
 		if _, err := io.ReadAll(body); err == nil {
-			t.Errorf("%s: the cut stream has an end", coding)
+			t.Errorf("%s: the broken stream ended without an error", coding)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestOtherAnswersAreNotCompressed(t *testing.T) {
 	}
 }
 
-// Of what did not change, the client gets the ETag that it would get with the answer.
+// A 304 response has the same ETag as the response with a body.
 func TestAnAnswerThatDidNotChangeHasTheSameETag(t *testing.T) {
 	h := Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Etag", `"x"`)
@@ -212,7 +212,7 @@ func TestNegotiation(t *testing.T) {
 	}
 }
 
-// BenchmarkAnswers is the cost of an answer with its compression.
+// BenchmarkAnswers measures an answer and its compression.
 func BenchmarkAnswers(b *testing.B) {
 	document, err := os.ReadFile("../../docs/openapi.yaml")
 	if err != nil {
@@ -251,7 +251,7 @@ func BenchmarkAnswers(b *testing.B) {
 	}
 }
 
-// counter is a client that counts.
+// counter is a response writer that counts bytes.
 type counter struct {
 	header http.Header
 	bytes  int

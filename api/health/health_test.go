@@ -20,12 +20,12 @@ import (
 	"birthmark/storage/memory"
 )
 
-// world is a chain that is served from memory.
+// world is a served chain in memory.
 type world struct {
 	db     *core.DB
 	blocks []*model.Block
 	state  served.State
-	fails  error // of the database
+	fails  error // error of the database
 	views  int
 }
 
@@ -39,7 +39,7 @@ func newWorld(t *testing.T) *world {
 	return &world{db: db, blocks: v.NewGenerator(1).Blocks(5)}
 }
 
-// handler is one that has answered nothing so far.
+// handler returns a new handler without a cached result.
 func (w *world) handler() http.Handler {
 	db := w.db
 	return health.Handler([]*served.Chain{{
@@ -53,7 +53,7 @@ func (w *world) handler() http.Handler {
 	}}, health.Defaults())
 }
 
-// ask is the answer to a path, which must have the status and be as it says itself.
+// ask requests a path and checks the status code against the expected one and the body.
 func (w *world) ask(t *testing.T, path string, status int) health.Chain {
 	t.Helper()
 	rec := httptest.NewRecorder()
@@ -97,7 +97,7 @@ func TestAChainIsReadyNearItsTip(t *testing.T) {
 	w.append(t, 3)
 	w.state.Sync = &core.Progress{Height: w.db.Tip().Height}
 	if c := w.ask(t, "/readyz", 503); c.Target != nil || !strings.Contains(c.Why, "not known") {
-		t.Errorf("before the source has answered: %+v", c)
+		t.Errorf("before the first answer of the source: %+v", c)
 	}
 	for behind, status := range map[int]int{0: 200, 2: 200, 3: 503, 1000: 503} {
 		w.syncing(behind)
@@ -110,7 +110,7 @@ func TestAChainIsReadyNearItsTip(t *testing.T) {
 	}
 }
 
-func TestAChainThatOthersSyncIsReady(t *testing.T) {
+func TestChainWithoutItsOwnSyncIsReady(t *testing.T) {
 	w := newWorld(t)
 	w.append(t, 1)
 	if c := w.ask(t, "/readyz", 200); c.Target != nil || c.Left != nil || c.Tip.Age != time.Now().Unix()-c.Tip.Time && c.Tip.Age != time.Now().Unix()-c.Tip.Time-1 {
@@ -131,7 +131,7 @@ func TestStalledSyncIsNotReady(t *testing.T) {
 	w.ask(t, "/healthz", 200)
 }
 
-func TestADatabaseThatDoesNotAnswerIsNoHealth(t *testing.T) {
+func TestFailingDatabaseIsUnhealthy(t *testing.T) {
 	w := newWorld(t)
 	w.append(t, 1)
 	for err, shown := range map[error]bool{
@@ -147,7 +147,7 @@ func TestADatabaseThatDoesNotAnswerIsNoHealth(t *testing.T) {
 	}
 }
 
-func TestOnlyThatIsAnswered(t *testing.T) {
+func TestMethodsAndPathsOfHealth(t *testing.T) {
 	w := newWorld(t)
 	for target, status := range map[string]int{"HEAD /healthz": 503, "POST /healthz": 405, "GET /health": 404} {
 		w.fails = errors.New("x")
@@ -160,8 +160,8 @@ func TestOnlyThatIsAnswered(t *testing.T) {
 	}
 }
 
-// The database is read once a second, however often others ask, and not given up because one of them left.
-func TestTheDatabaseIsAskedOnceASecond(t *testing.T) {
+// The database is read once a second for any number of requests, even if one of them is canceled.
+func TestDatabaseIsReadOnceASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.append(t, 3)

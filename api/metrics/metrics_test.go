@@ -26,7 +26,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// measuring is a store in memory that measures something.
+// measuring is a store in memory with measurements.
 type measuring struct{ storage.Store }
 
 func (measuring) Metrics() ([]storage.Metric, error) {
@@ -51,7 +51,7 @@ func chainOf(db *core.DB, name string, state *served.State) *served.Chain {
 	return &served.Chain{Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return *state }, Measures: db.Stats}
 }
 
-// scrape is what a scrape says, by name and labels.
+// scrape returns the values of a scrape by name and labels.
 func scrape(t *testing.T, m *metrics.Metrics) (values map[string]string, text string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -74,7 +74,7 @@ func scrape(t *testing.T, m *metrics.Metrics) (values map[string]string, text st
 	return values, w.Body.String()
 }
 
-// want compares some of the values.
+// want checks some of the values.
 func want(t *testing.T, got map[string]string, lines ...string) {
 	t.Helper()
 	for _, line := range lines {
@@ -133,7 +133,7 @@ func TestMetricsOfChains(t *testing.T) {
 	want(t, got, `birthmark_sync_failed{chain="one"} 1`, `birthmark_event_subscribers{chain="one"} 1`, `birthmark_http_connections 3`,
 		`birthmark_http_requests_rejected_total{reason="method_not_allowed"} 1`)
 	if _, told := got[`birthmark_sync_target_height{chain="one"}`]; told {
-		t.Error("there is a target without a sync")
+		t.Error("a chain without a sync has a target")
 	}
 	left()
 	got, _ = scrape(t, m)
@@ -148,11 +148,11 @@ func TestFailingDatabaseDoesNotAffectOthers(t *testing.T) {
 	got, _ := scrape(t, metrics.New([]*served.Chain{good, bad}, "1.2.3"))
 	want(t, got, `birthmark_database_up{chain="good"} 1`, `birthmark_database_up{chain="bad"} 0`, `birthmark_sync_failed{chain="bad"} 0`)
 	if _, told := got[`birthmark_tip_height{chain="bad"}`]; told {
-		t.Error("there is a tip of a database that cannot be read")
+		t.Error("a database that cannot be read has a tip")
 	}
 }
 
-// A scrape that comes while others are answered waits for them, as long as its client does.
+// A scrape beyond the number of concurrent scrapes waits until another one ends or its client disconnects.
 func TestScrapesWaitForEachOther(t *testing.T) {
 	db, _ := open(t, memory.New())
 	synctest.Test(t, func(t *testing.T) {

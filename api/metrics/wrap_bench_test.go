@@ -9,7 +9,7 @@ import (
 	"birthmark/api/metrics"
 )
 
-// The cost of counting a request.
+// BenchmarkWrap measures the cost of counting a request.
 func BenchmarkWrap(b *testing.B) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{chain}/tx/{hash}", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "12345") })

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-func TestConnectionsThatWaitMakeRoom(t *testing.T) {
+func TestWaitingConnectionsAreEvicted(t *testing.T) {
 	var refused counted
 	o := quick()
 	o.Connections, o.Rejected = 10, refused.add
-	s := serve(t, o, says)
-	for range 35 { // say nothing, or begin to
+	s := serve(t, o, echo)
+	for range 35 { // each sends an incomplete request
 		conn, err := net.Dial("tcp", s.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +33,7 @@ func TestConnectionsThatWaitMakeRoom(t *testing.T) {
 	}
 }
 
-func TestConnectionsThatAreAnsweredStay(t *testing.T) {
+func TestBusyConnectionsAreNotEvicted(t *testing.T) {
 	var refused counted
 	o := quick()
 	o.Connections, o.Rejected = 3, refused.add
@@ -60,7 +60,7 @@ func TestConnectionsThatAreAnsweredStay(t *testing.T) {
 	}
 	text, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != 503 || !strings.Contains(string(text), `"code":"connection_limit"`) || !resp.Close {
-		t.Errorf("one more than there may be is answered with %d %s %v", resp.StatusCode, text, err)
+		t.Errorf("a connection beyond the limit: %d %s %v", resp.StatusCode, text, err)
 	}
 	close(end)
 	asking.Wait()
@@ -69,8 +69,8 @@ func TestConnectionsThatAreAnsweredStay(t *testing.T) {
 	}
 }
 
-// At the limit of connections the server accepts at once and serves health checks.
-func TestHealthIsAnsweredAtTheLimitOfConnections(t *testing.T) {
+// At the limit of connections the server still accepts connections and serves health checks.
+func TestHealthChecksAtTheLimitOfConnections(t *testing.T) {
 	var refused counted
 	o := quick()
 	o.Connections, o.Rejected = 3, refused.add
@@ -113,8 +113,8 @@ func TestHealthIsAnsweredAtTheLimitOfConnections(t *testing.T) {
 		}
 		health(fmt.Sprintf("100 more send %q", sent))
 	}
-	// 300 connections came, and at most 128 are spare. The count is read before busy connections become free: from then
-	// on requests that wait may take the place of idle connections.
+	// Of 300 connections at most 128 are spare. The counts are read before busy connections become idle: after that,
+	// requests that wait may replace idle connections.
 	if n, evicted := refused.of("connection_limit"), refused.of("evicted"); n < 300-128-48 || evicted > 0 {
 		t.Errorf("%d connections rejected, %d evicted", n, evicted)
 	}

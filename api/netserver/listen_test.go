@@ -28,7 +28,7 @@ import (
 	"birthmark/model"
 )
 
-// certificate makes a certificate for this machine; name tells one from another.
+// certificate creates a self-signed certificate for this machine with a common name.
 func certificate(t *testing.T, name string) (cert, key []byte, pool *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -72,7 +72,7 @@ func TestTLSFromFiles(t *testing.T) {
 		return c
 	}
 	if proto := get(t, secure(pool), "https://"+s.addr+"/"); proto != "HTTP/2.0" {
-		t.Errorf("answered by %s", proto)
+		t.Errorf("the protocol is %s", proto)
 	}
 	cert, key, pool = certificate(t, "second")
 	write(cert, key)
@@ -93,13 +93,13 @@ func TestTLSFromFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Listener = l
-	err = netserver.Serve(t.Context(), o, says)
+	err = netserver.Serve(t.Context(), o, echo)
 	if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_tls" || !strings.Contains(err.Error(), o.Cert) {
-		t.Errorf("with a file that holds no certificate: %v", err)
+		t.Errorf("a file without a certificate: %v", err)
 	}
 }
 
-func TestAddressesThatCannotBeHad(t *testing.T) {
+func TestUnusableAddresses(t *testing.T) {
 	taken, err := netserver.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestAddressesThatCannotBeHad(t *testing.T) {
 
 func TestSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "of.sock")
-	dead, err := net.Listen("unix", path) // of a server that was killed
+	dead, err := net.Listen("unix", path) // left by a killed server
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestSockets(t *testing.T) {
 	if o.Listener, err = netserver.Listen("unix:" + path); err != nil {
 		t.Fatal(err)
 	}
-	serve(t, o, ratelimit.New(ratelimit.Defaults(), says))
+	serve(t, o, ratelimit.New(ratelimit.Defaults(), echo))
 	c := &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return net.Dial("unix", path) }}}
 	defer c.CloseIdleConnections()
 	if got := get(t, c, "http://any/x"); got != "GET /x 0" {
@@ -167,7 +167,7 @@ func TestWarningWhenOtherMachinesCanConnect(t *testing.T) {
 		l, err := netserver.Listen(c.addr)
 		if err != nil {
 			if c.addr == "[::1]:0" {
-				continue // a machine without IPv6
+				continue // IPv6 is not available
 			}
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestWarningWhenOtherMachinesCanConnect(t *testing.T) {
 		o.Listener, o.Guarded, o.Log = l, c.guarded, slog.New(slog.NewTextHandler(&log, nil))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := netserver.Serve(ctx, o, says); err != nil {
+		if err := netserver.Serve(ctx, o, echo); err != nil {
 			t.Fatal(err)
 		}
 		if (c.told == "") != (log.Len() == 0) || !strings.Contains(log.String(), c.told) {

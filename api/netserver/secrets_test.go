@@ -75,7 +75,7 @@ func TestWarningAboutReadableSecrets(t *testing.T) {
 		o.Listener, o.Cert, o.Key, o.Log = l, certFile, keyFile, to
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := netserver.Serve(ctx, o, says); err != nil {
+		if err := netserver.Serve(ctx, o, echo); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(log.String(), aliceKey) || strings.Contains(log.String(), certFile) {

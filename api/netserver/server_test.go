@@ -22,7 +22,7 @@ import (
 	"birthmark/api/ratelimit"
 )
 
-// running is a server that runs until stop.
+// running is a server started by [serve].
 type running struct {
 	addr string
 	stop func()
@@ -51,7 +51,7 @@ func serve(t *testing.T, o netserver.Options, h http.Handler) *running {
 	return s
 }
 
-// ended waits until the server has ended.
+// ended waits until the server has stopped, and returns its error.
 func (s *running) ended(t *testing.T) error {
 	t.Helper()
 	select {
@@ -64,14 +64,14 @@ func (s *running) ended(t *testing.T) error {
 	}
 }
 
-// client is one that keeps no connections beyond the test.
+// client returns a client whose connections are closed when the test ends.
 func client(t *testing.T) *http.Client {
 	c := &http.Client{Transport: &http.Transport{}, Timeout: time.Minute}
 	t.Cleanup(c.CloseIdleConnections)
 	return c
 }
 
-// get is the body of an answer of status 200.
+// get sends a request and returns the body. The status must be 200.
 func get(t *testing.T, c *http.Client, url string) string {
 	t.Helper()
 	resp, err := c.Get(url)
@@ -86,7 +86,7 @@ func get(t *testing.T, c *http.Client, url string) string {
 	return string(body)
 }
 
-// settled waits until no more goroutines run than before.
+// settled waits until at most before goroutines are running.
 func settled(t *testing.T, before int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -107,7 +107,7 @@ func quick() netserver.Options {
 	return o
 }
 
-func TestAnswersUnderWayAreFinished(t *testing.T) {
+func TestShutdownFinishesResponses(t *testing.T) {
 	before := runtime.NumGoroutine()
 	begun, end := make(chan struct{}), make(chan struct{})
 	o := netserver.Defaults()
@@ -121,7 +121,7 @@ func TestAnswersUnderWayAreFinished(t *testing.T) {
 	go func() { answer <- get(t, c, "http://"+s.addr+"/") }()
 	<-begun
 	s.stop()
-	for { // until nobody is accepted any more
+	for { // until new connections are refused
 		conn, err := net.Dial("tcp", s.addr)
 		if err != nil {
 			break
@@ -139,7 +139,7 @@ func TestAnswersUnderWayAreFinished(t *testing.T) {
 	settled(t, before)
 }
 
-func TestWhatGoesOnTooLongIsCut(t *testing.T) {
+func TestShutdownCancelsAfterTheGracePeriod(t *testing.T) {
 	before := runtime.NumGoroutine()
 	begun := make(chan struct{})
 	s := serve(t, quick(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,7 +168,7 @@ func TestWhatGoesOnTooLongIsCut(t *testing.T) {
 }
 
 // Idle connections are closed before connections with a request.
-func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
+func TestIdleConnectionsDoNotDelayShutdown(t *testing.T) {
 	o := netserver.Defaults()
 	o.Grace = 4 * time.Second // net/http itself waits five for a new connection
 	begun, end := make(chan struct{}), make(chan struct{})
@@ -176,7 +176,7 @@ func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
 		close(begun)
 		<-end
 		if err := r.Context().Err(); err != nil {
-			t.Errorf("the answer is cut: %v", err)
+			t.Errorf("the request was canceled: %v", err)
 		}
 	}))
 	conn, err := net.Dial("tcp", s.addr)
@@ -190,14 +190,14 @@ func TestASilentConnectionDoesNotHoldUpTheEnd(t *testing.T) {
 	<-begun
 	s.stop()
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
-		t.Error("something is said to who asked nothing")
+		t.Error("the idle connection received data")
 	}
 	close(end)
 	<-answered
 }
 
-// A slow body keeps its connection for a second if other clients need it.
-func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
+// If other clients need the connection, a client with a slow body keeps it for at most a second.
+func TestConnectionWithAStalledBodyIsEvicted(t *testing.T) {
 	var refused counted
 	o := quick()
 	o.Connections, o.Rejected = 3, refused.add
@@ -208,7 +208,7 @@ func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 		if r.ContentLength > 0 {
 			begun <- struct{}{}
 		}
-		says(w, r)
+		echo(w, r)
 	})))
 	for range o.Connections {
 		conn, err := net.Dial("tcp", s.addr)
@@ -227,7 +227,7 @@ func TestABodyThatDoesNotComeMakesRoom(t *testing.T) {
 	}
 }
 
-func TestABodyHasToComeInTime(t *testing.T) {
+func TestStalledBodyTimesOut(t *testing.T) {
 	l := ratelimit.Defaults()
 	l.Stall = 100 * time.Millisecond
 	came := make(chan error, 1)
@@ -242,19 +242,19 @@ func TestABodyHasToComeInTime(t *testing.T) {
 	defer conn.Close()
 	io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx")
 	if err := <-came; !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("the body ends with %v", err)
+		t.Errorf("reading the body: %v, expected a timeout", err)
 	}
 }
 
-// The time that a body may take is not that of its answer.
-func TestABodyThatCameLeavesItsAnswerTime(t *testing.T) {
+// The time limit of a body does not limit the time of the response.
+func TestTimeoutOfTheBodyDoesNotEndTheRequest(t *testing.T) {
 	l := ratelimit.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, time.Minute
 	s := serve(t, quick(), ratelimit.New(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		select {
 		case <-r.Context().Done():
-			t.Error("the request ends when its body has had its time")
+			t.Error("the request was canceled at the time limit of its body")
 		case <-time.After(3 * l.Stall):
 		}
 	})))
@@ -265,8 +265,8 @@ func TestABodyThatCameLeavesItsAnswerTime(t *testing.T) {
 	resp.Body.Close()
 }
 
-// Who takes nothing of an answer is let go.
-func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
+// A client that does not read the response is disconnected.
+func TestClientThatDoesNotReadIsDropped(t *testing.T) {
 	l := ratelimit.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
 	came := make(chan error, 1)
@@ -285,12 +285,12 @@ func TestAClientThatDoesNotReadIsLetGo(t *testing.T) {
 	defer conn.Close()
 	io.WriteString(conn, "GET /v1/bitcoin/events HTTP/1.1\r\nHost: x\r\n\r\n")
 	if err := <-came; !errors.Is(err, os.ErrDeadlineExceeded) {
-		t.Errorf("writing ends with %v", err)
+		t.Errorf("writing the response: %v, expected a timeout", err)
 	}
 }
 
-// A stream says nothing for longer than a client may take nothing, by either protocol.
-func TestStreamsMayBeSilent(t *testing.T) {
+// A stream may pause for longer than the write timeout, over HTTP/1.1 and HTTP/2.
+func TestStreamsMayPause(t *testing.T) {
 	l := ratelimit.Defaults()
 	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
 	h := ratelimit.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
@@ -318,9 +318,9 @@ func TestStreamsMayBeSilent(t *testing.T) {
 	}
 }
 
-// Headers that never end are the server's own limit, before there is a request.
+// Headers are limited by net/http, before the handler is called.
 func TestHeadersAreBounded(t *testing.T) {
-	s := serve(t, quick(), ratelimit.New(ratelimit.Defaults(), says))
+	s := serve(t, quick(), ratelimit.New(ratelimit.Defaults(), echo))
 	conn, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		t.Fatal(err)
@@ -344,8 +344,8 @@ func TestHeadersAreBounded(t *testing.T) {
 	}
 }
 
-// says is a handler that answers with what came to it.
-var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// echo is a handler that returns the method, the path and the size of the body.
+var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		problem.Write(w, problem.Of(err))
@@ -354,7 +354,7 @@ var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s %d", r.Method, r.URL.Path, len(body))
 })
 
-// streaming is a handler whose answers go on.
+// streaming wraps a handler whose response is a stream.
 func streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r, err := ratelimit.Stream(w, r)

@@ -9,7 +9,7 @@ import (
 	"birthmark/api/ratelimit"
 )
 
-// The cost of the limits per request.
+// BenchmarkGuard measures the cost of the limits per request.
 func BenchmarkGuard(b *testing.B) {
 	rated := ratelimit.Defaults()
 	rated.Rate = ratelimit.Rate{PerSecond: 1e9, Burst: 1e9}
@@ -29,7 +29,7 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
-// nowhere is an answer nobody reads.
+// nowhere is a response writer that discards everything.
 type nowhere struct{ header http.Header }
 
 func (w *nowhere) Header() http.Header         { return w.header }

@@ -14,15 +14,15 @@ import (
 	"birthmark/api/ratelimit"
 )
 
-func TestAClientHasItsRate(t *testing.T) {
+func TestRateLimitPerClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := ratelimit.Defaults()
 		o.Rate = ratelimit.Rate{PerSecond: 2, Burst: 5}
 		h := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, "richest") {
-				costs(4, says)(w, r)
+				costs(4, echo)(w, r)
 			} else {
-				says(w, r)
+				echo(w, r)
 			}
 		}))
 		for i := range 5 {
@@ -53,13 +53,13 @@ func TestAClientHasItsRate(t *testing.T) {
 		isProblem(t, ask(h, "GET", "/", from("192.0.2.1:100")), 429, "too_many_requests")
 		time.Sleep(2 * time.Second)
 		if w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:100")); w.Code != 200 {
-			t.Errorf("the richest, which count as four: %d", w.Code)
+			t.Errorf("a request of cost 4: %d", w.Code)
 		}
 		isProblem(t, ask(h, "GET", "/", from("192.0.2.1:100")), 429, "too_many_requests")
 	})
 }
 
-func TestWhoAClientIs(t *testing.T) {
+func TestIdentityOfAClient(t *testing.T) {
 	for _, c := range []struct {
 		name, a, b string
 		same       bool
@@ -70,7 +70,7 @@ func TestWhoAClientIs(t *testing.T) {
 		{"one /64", "[2001:db8::1]:1", "[2001:db8::ffff:1]:1", true, [2]string{}},
 		{"two /64", "[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false, [2]string{}},
 		{"IPv4 within IPv6", "192.0.2.1:1", "[::ffff:192.0.2.1]:1", true, [2]string{}},
-		{"a header of nobody we trust", "192.0.2.1:1", "192.0.2.1:1", true, [2]string{"198.51.100.1", "198.51.100.2"}},
+		{"a header from an untrusted proxy", "192.0.2.1:1", "192.0.2.1:1", true, [2]string{"198.51.100.1", "198.51.100.2"}},
 		{"two clients of a proxy", "10.0.0.1:1", "10.0.0.1:1", false, [2]string{"198.51.100.1", "198.51.100.2"}},
 		{"two clients of a socket", "@", "@", false, [2]string{"198.51.100.1", "198.51.100.2"}},
 		{"one client of two proxies", "10.0.0.1:1", "10.0.0.2:1", true, [2]string{"198.51.100.1", "198.51.100.1"}},
@@ -81,7 +81,7 @@ func TestWhoAClientIs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			o := ratelimit.Defaults()
 			o.Rate, o.Proxies = ratelimit.Rate{PerSecond: 0.001, Burst: 1}, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-			h := ratelimit.New(o, says)
+			h := ratelimit.New(o, echo)
 			var codes [2]int
 			for i, remote := range []string{c.a, c.b} {
 				change := []func(*http.Request){from(remote)}
@@ -97,10 +97,10 @@ func TestWhoAClientIs(t *testing.T) {
 	}
 }
 
-func TestClientsAreForgotten(t *testing.T) {
+func TestNumberOfTrackedClientsIsBounded(t *testing.T) {
 	o := ratelimit.Defaults()
 	o.Rate, o.Clients = ratelimit.Rate{PerSecond: 1, Burst: 2}, 1000
-	h := ratelimit.New(o, says)
+	h := ratelimit.New(o, echo)
 	for i := range 20_000 {
 		if w := ask(h, "GET", "/", from(fmt.Sprintf("10.0.%d.%d:1", i/256, i%256))); w.Code != 200 {
 			t.Fatalf("client %d: %d", i, w.Code)
@@ -111,7 +111,7 @@ func TestClientsAreForgotten(t *testing.T) {
 	}
 }
 
-func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
+func TestExpensiveRequestsQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused counted
 		o := ratelimit.Defaults()
@@ -134,31 +134,31 @@ func TestExpensiveRequestsWaitForEachOther(t *testing.T) {
 		began := time.Now()
 		isProblem(t, ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:2")), 429, "overloaded")
 		if took := time.Since(began); took != o.Wait {
-			t.Errorf("a client waits %s for itself", took)
+			t.Errorf("a client at its own limit waited %s", took)
 		}
 		began = time.Now()
 		w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.3:1"))
 		if detail := isProblem(t, w, 503, "overloaded"); time.Since(began) != o.Wait || !strings.Contains(detail, "limit, after") {
-			t.Errorf("after %s: %s", time.Since(began), detail)
+			t.Errorf("waited %s: %s", time.Since(began), detail)
 		}
 		if w := ask(h, "GET", "/v1/bitcoin/block/tip", from("192.0.2.1:2")); w.Code != 200 {
-			t.Errorf("a plain request meanwhile: %d", w.Code)
+			t.Errorf("a cheap request at the same time: %d", w.Code)
 		}
 		gone, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.4:1"), func(r *http.Request) { *r = *r.WithContext(gone) })
 		if refused.of("overloaded") != 2 {
-			t.Errorf("a client that left while it waited counts as refused: %v", refused.by)
+			t.Errorf("a client that disconnected while waiting counts as rejected: %v", refused.by)
 		}
 		close(end)
 		running.Wait()
 		if w := ask(h, "GET", "/v1/bitcoin/richest/address", from("192.0.2.1:1")); w.Code != 200 || refused.of("overloaded") != 2 {
-			t.Errorf("afterwards: %d, refused %v", w.Code, refused.by)
+			t.Errorf("afterwards: %d, rejected %v", w.Code, refused.by)
 		}
 	})
 }
 
-func TestStreamsLeaveRoomForOthers(t *testing.T) {
+func TestNumberOfStreamsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := ratelimit.Defaults()
 		o.Streams, o.StreamsEach = 5, 2
@@ -181,12 +181,12 @@ func TestStreamsLeaveRoomForOthers(t *testing.T) {
 		isProblem(t, ask(h, "GET", events, from("192.0.2.1:3")), 429, "too_many_streams")
 		isProblem(t, ask(h, "GET", events, from("192.0.2.2:1")), 503, "too_many_streams")
 		if w := ask(h, "GET", "/v1/bitcoin/block/tip", from("192.0.2.1:3")); w.Code != 200 {
-			t.Errorf("no stream: %d", w.Code)
+			t.Errorf("a request that is not a stream: %d", w.Code)
 		}
 		close(end)
 		all.Wait()
 		if w := ask(h, "GET", events, from("192.0.2.1:3")); w.Code != 200 {
-			t.Errorf("once the others have ended: %d", w.Code)
+			t.Errorf("after the other streams ended: %d", w.Code)
 		}
 	})
 }

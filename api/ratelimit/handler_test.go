@@ -19,8 +19,8 @@ import (
 	"birthmark/api/ratelimit"
 )
 
-// says is a handler that answers with what came to it.
-var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// echo is a handler that returns the method, the path and the size of the body.
+var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		problem.Write(w, problem.Of(err))
@@ -29,7 +29,7 @@ var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "%s %s %d", r.Method, r.URL.Path, len(body))
 })
 
-// costs is a handler whose answers cost so much.
+// costs wraps a handler whose response has the given cost.
 func costs(cost int64, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		release, err := ratelimit.Take(w, cost)
@@ -42,7 +42,7 @@ func costs(cost int64, next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// streaming is a handler whose answers go on.
+// streaming wraps a handler whose response is a stream.
 func streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r, err := ratelimit.Stream(w, r)
@@ -54,7 +54,7 @@ func streaming(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// ask sends a request that h answers; each of change makes it another one.
+// ask sends a request to h; the functions in change modify it first.
 func ask(h http.Handler, method, target string, change ...func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, target, nil)
 	for _, c := range change {
@@ -109,8 +109,8 @@ func (c *counted) of(reason string) int {
 	return c.by[reason]
 }
 
-func TestOnlyRequestsThatReadPass(t *testing.T) {
-	h := ratelimit.New(ratelimit.Defaults(), says)
+func TestAllowedMethods(t *testing.T) {
+	h := ratelimit.New(ratelimit.Defaults(), echo)
 	for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
 		if w := ask(h, method, "/v1"); w.Code != 200 {
 			t.Errorf("%s: %d", method, w.Code)
@@ -128,7 +128,7 @@ func TestOnlyRequestsThatReadPass(t *testing.T) {
 func TestLongAddressesAndLargeBodiesAreRefused(t *testing.T) {
 	o := ratelimit.Defaults()
 	o.URI, o.Body = 100, 1000
-	h := ratelimit.New(o, says)
+	h := ratelimit.New(o, echo)
 	if w := ask(h, "GET", "/"+strings.Repeat("a", 99)); w.Code != 200 {
 		t.Errorf("a path of 100 bytes: %d", w.Code)
 	}
@@ -168,12 +168,12 @@ func TestSlowAnswersTimeOut(t *testing.T) {
 		h = ratelimit.New(o, streaming(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		ask(h, "GET", "/v1/bitcoin/events", func(r *http.Request) { *r = *r.WithContext(ctx) })
 		if took := time.Since(began); took != time.Minute {
-			t.Errorf("a stream was ended after %s", took)
+			t.Errorf("a stream ended after %s", took)
 		}
 	})
 }
 
-func TestAPanicIsAnAnswerAndALine(t *testing.T) {
+func TestPanicIsAResponseAndALogLine(t *testing.T) {
 	var log bytes.Buffer
 	o := ratelimit.Defaults()
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -185,7 +185,7 @@ func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 	})
 	h := ratelimit.New(o, mux)
 	if detail := isProblem(t, ask(h, "GET", "/v1/secret?key=secret"), 500, "internal"); strings.Contains(detail, "disco") {
-		t.Errorf("%q is sent to the client", detail)
+		t.Errorf("the client received %q", detail)
 	}
 	if text := log.String(); !strings.Contains(text, "at the disco") || !strings.Contains(text, "GET /v1/{x}") || !strings.Contains(text, "handler_test.go") ||
 		strings.Contains(text, "secret") {
@@ -194,7 +194,7 @@ func TestAPanicIsAnAnswerAndALine(t *testing.T) {
 	func() {
 		defer func() {
 			if fault := recover(); fault != http.ErrAbortHandler {
-				t.Errorf("an answer that was begun ends with %v, expected that the connection ends", fault)
+				t.Errorf("a panic after the first byte: %v, expected the end of the connection", fault)
 			}
 		}()
 		ask(h, "GET", "/late")
@@ -240,7 +240,7 @@ func TestRequestsAreLogged(t *testing.T) {
 }
 
 func TestHeadersForBrowsers(t *testing.T) {
-	h := ratelimit.New(ratelimit.Defaults(), says)
+	h := ratelimit.New(ratelimit.Defaults(), echo)
 	for _, w := range []*httptest.ResponseRecorder{ask(h, "GET", "/"), ask(h, "PUT", "/")} {
 		if csp := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'self';") {
 			t.Errorf("Content-Security-Policy %q", csp)
@@ -249,21 +249,21 @@ func TestHeadersForBrowsers(t *testing.T) {
 			t.Errorf("headers %v", w.Header())
 		}
 		if w.Header().Get("Access-Control-Allow-Origin") != "" {
-			t.Error("pages of other origins are allowed without a setting")
+			t.Error("other origins are allowed by default")
 		}
 	}
 }
 
-func TestOtherOriginsMayAskWhereSet(t *testing.T) {
+func TestAllowedOrigins(t *testing.T) {
 	o := ratelimit.Defaults()
 	o.Origins = []string{"https://wallet.example"}
-	h := ratelimit.New(o, says)
+	h := ratelimit.New(o, echo)
 	w := ask(h, "GET", "/v1", header("Origin", "https://wallet.example"))
 	if w.Header().Get("Access-Control-Allow-Origin") != "https://wallet.example" || !strings.Contains(w.Header().Get("Access-Control-Expose-Headers"), "X-Tip") {
 		t.Errorf("headers %v", w.Header())
 	}
 	if w := ask(h, "GET", "/v1", header("Origin", "https://evil.example")); w.Header().Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("headers for another origin %v", w.Header())
+		t.Errorf("CORS headers for an origin that is not allowed: %v", w.Header())
 	}
 	w = ask(h, "OPTIONS", "/v1/bitcoin/outputs", header("Origin", "https://wallet.example"), header("Access-Control-Request-Method", "POST"),
 		header("Access-Control-Request-Headers", "authorization,content-type"))

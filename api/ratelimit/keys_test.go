@@ -32,7 +32,7 @@ func keyFile(t *testing.T, text string) string {
 	return path
 }
 
-// digest is the hex SHA-256 of a key.
+// digest returns the hex SHA-256 of a key.
 func digest(key string) string {
 	d := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(d[:])
@@ -40,7 +40,7 @@ func digest(key string) string {
 
 func bearer(key string) func(*http.Request) { return header("Authorization", "Bearer "+key) }
 
-func TestWhoShowsAKeyIsAnswered(t *testing.T) {
+func TestRequestsWithAKeyAreAccepted(t *testing.T) {
 	// printf staple-of-the-world-1 | sha256sum
 	path := keyFile(t, "# people\nalice:"+aliceKey+"\n\nbob:sha256:"+digest(bobKey)+" rate=1 burst=2\n")
 	keys, err := auth.OpenKeys(path, slog.New(slog.DiscardHandler))
@@ -49,7 +49,7 @@ func TestWhoShowsAKeyIsAnswered(t *testing.T) {
 	}
 	o := ratelimit.Defaults()
 	o.Keys = keys
-	h := ratelimit.New(o, says)
+	h := ratelimit.New(o, echo)
 	for name, shown := range map[string]func(*http.Request){
 		"Bearer": bearer(aliceKey), "X-API-Key": header("X-API-Key", aliceKey), "bearer": header("Authorization", "bearer "+aliceKey),
 		"Basic": func(r *http.Request) { r.SetBasicAuth("any", aliceKey) },
@@ -76,12 +76,12 @@ func TestWhoShowsAKeyIsAnswered(t *testing.T) {
 		codes = append(codes, ask(h, "GET", "/v1", bearer(bobKey)).Code)
 	}
 	if fmt.Sprint(codes) != "[200 200 429]" {
-		t.Errorf("a key with a rate of its own: %v", codes)
+		t.Errorf("a key with its own rate: %v", codes)
 	}
 	o.Anonymous = true
-	h = ratelimit.New(o, says)
+	h = ratelimit.New(o, echo)
 	if w := ask(h, "GET", "/v1"); w.Code != 200 {
-		t.Errorf("without a key, where that is allowed: %d", w.Code)
+		t.Errorf("without a key, if that is allowed: %d", w.Code)
 	}
 	isProblem(t, ask(h, "GET", "/v1", bearer("wrong")), 401, "unauthorized")
 }
@@ -96,12 +96,12 @@ func TestKeysAreReadAgainWhenTheyChange(t *testing.T) {
 		}
 		o := ratelimit.Defaults()
 		o.Keys = keys
-		h := ratelimit.New(o, says)
+		h := ratelimit.New(o, echo)
 		write := func(text string) {
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(3 * time.Second) // files are looked at every two
+			time.Sleep(3 * time.Second) // files are checked every two seconds
 		}
 		write("bob:" + bobKey + "\n")
 		if a, b := ask(h, "GET", "/", bearer(aliceKey)).Code, ask(h, "GET", "/", bearer(bobKey)).Code; a != 401 || b != 200 {
@@ -109,7 +109,7 @@ func TestKeysAreReadAgainWhenTheyChange(t *testing.T) {
 		}
 		write("bob\n")
 		if b := ask(h, "GET", "/", bearer(bobKey)).Code; b != 200 || !strings.Contains(log.String(), "keys:1: expected NAME:KEY") {
-			t.Errorf("after a change that is wrong: %d, log %s", b, &log)
+			t.Errorf("after an invalid change: %d, log %s", b, &log)
 		}
 		if strings.Contains(log.String(), bobKey) || strings.Contains(log.String(), aliceKey) {
 			t.Errorf("a key is logged: %s", &log)
@@ -117,7 +117,7 @@ func TestKeysAreReadAgainWhenTheyChange(t *testing.T) {
 	})
 }
 
-// Answers of a server with keys are not for shared caches.
+// Answers of a server with keys are private: shared caches do not store them.
 func TestAnswersForKeysArePrivate(t *testing.T) {
 	keys, err := auth.OpenKeys(keyFile(t, "alice:"+aliceKey+"\n"), slog.New(slog.DiscardHandler))
 	if err != nil {

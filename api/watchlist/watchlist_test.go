@@ -15,7 +15,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// ladder is an account whose address I of branch B is aBBIIII in hex; every 50th index is left out.
+// ladder is an account. The address with index I of branch B is aBBIIII in hex; every 50th index is skipped.
 type ladder int
 
 func (l ladder) Branches() int { return int(l) }
@@ -83,8 +83,8 @@ func (c *chain) values(lines string) *watchlist.Values {
 	return v
 }
 
-// The addresses of an account are in the list up to the gap after the last one that the chain has, also if several blocks
-// use addresses beyond the first gap, and if a branch leaves an index out.
+// The list has the addresses of an account up to the gap after the last used one. This holds if several blocks use
+// addresses beyond the first gap, and if a branch skips an index.
 func TestAccountsAreExtended(t *testing.T) {
 	c := newChain(t)
 	c.pay("a000003", "a000007") // the second is within the gap after the first
@@ -119,7 +119,7 @@ func TestAccountsAreExtended(t *testing.T) {
 	}
 	before := v.Size()
 	if extend(); v.Size() != before {
-		t.Error("a second Extend at the same tip adds values")
+		t.Error("a second Extend at the same tip added values")
 	}
 }
 
@@ -150,8 +150,8 @@ func TestLinesOfLists(t *testing.T) {
 	}
 }
 
-// If the lists need too much memory, those without users are removed, the one that was not used for longest first, and
-// lists with users never.
+// If the lists need too much memory, lists without users are removed, the least recently used first. Lists with users
+// are never removed.
 func TestListsAreRemovedForMemory(t *testing.T) {
 	c := newChain(t)
 	values := func(first, n int) *watchlist.Values {
@@ -181,11 +181,11 @@ func TestListsAreRemovedForMemory(t *testing.T) {
 	}
 	add(4000)
 	if _, err := lists.Acquire(young.ID); err == nil {
-		t.Error("the list that was not used for longest is still there")
+		t.Error("the least recently used list was not removed")
 	}
 	add(5000)
 	if _, err := lists.Acquire(old.ID); err == nil {
-		t.Error("a list without users is kept although its memory is needed")
+		t.Error("a list without users was not removed")
 	}
 	last := lists.Add(values(6000, 1000))
 	if err := last.Charge(); err == nil || !strings.Contains(err.Error(), "need more than their") {
@@ -195,7 +195,7 @@ func TestListsAreRemovedForMemory(t *testing.T) {
 	for _, l := range []*watchlist.List{used, other} {
 		got, err := lists.Acquire(l.ID)
 		if err != nil || got != l || !l.List().Values.Has([]byte{0, 0, 0, 1}) && l == used {
-			t.Errorf("a list with users is gone: %v", err)
+			t.Errorf("a list with users was removed: %v", err)
 		}
 	}
 	if n, bytes := lists.Stats(); n != 4 || bytes != 4*one {
