@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAnAnswerNamesTheTipItWasMadeAt(t *testing.T) {
+func TestAnswersNameTheirTip(t *testing.T) {
 	h := bitcoinAPI(t)
 	for _, path := range []string{
 		"status", "blocks", "block/tip", "block/170", "tx/" + firstPayment, "output/" + firstPayment + ":1", "find/address/" + satoshi,

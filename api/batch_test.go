@@ -16,7 +16,7 @@ const (
 		`"tx_count":0,"output_count":0,"unspent_count":0,"assets":[]}`
 )
 
-func TestAnAddressThatWasNeverUsedIsAnswered(t *testing.T) {
+func TestUnusedAddressIsEmpty(t *testing.T) {
 	h := bitcoinAPI(t)
 	for path, answer := range map[string]string{
 		"balance": unusedBalance,
@@ -30,7 +30,7 @@ func TestAnAddressThatWasNeverUsedIsAnswered(t *testing.T) {
 	}
 }
 
-func TestManyAtOnceKeepTheirOrder(t *testing.T) {
+func TestBatchesKeepTheirOrder(t *testing.T) {
 	h := bitcoinAPI(t)
 	for _, c := range []struct{ path, body, answer string }{
 		{"spends", `{"outputs":["` + firstPayment + `:1","` + firstPayment + `:9","` + firstPayment + `:0"]}`,
@@ -49,7 +49,7 @@ func TestManyAtOnceKeepTheirOrder(t *testing.T) {
 	}
 }
 
-func TestABodyThatIsWrongIsAProblemThatNamesThePlace(t *testing.T) {
+func TestProblemsOfBodiesNameThePosition(t *testing.T) {
 	h := bitcoinAPI(t)
 	many := func(n int) string { return strings.Repeat(`"`+firstPayment+`",`, n-1) + `"` + firstPayment + `"` }
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestABodyThatIsWrongIsAProblemThatNamesThePlace(t *testing.T) {
 }
 
 // A body that never ends is not read to its end.
-func TestABodyWithoutEndIsRefused(t *testing.T) {
+func TestEndlessBodyIsRejected(t *testing.T) {
 	server := httptest.NewServer(bitcoinAPI(t))
 	defer server.Close()
 	endless := io.MultiReader(strings.NewReader(`{"txs":[`), &repeated{text: fmt.Sprintf("%q,", firstPayment)})

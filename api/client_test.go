@@ -17,7 +17,7 @@ import (
 )
 
 // The client that is generated from the document understands a running server.
-func TestTheGeneratedClientAsksARunningServer(t *testing.T) {
+func TestGeneratedClient(t *testing.T) {
 	events := func(*served.Chain) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")

@@ -14,7 +14,7 @@ import (
 var console = regexp.MustCompile("(?s)```console\n\\$ curl ([^\n]*)\n(.*?)```")
 
 // Every session of docs/api.md has the output that it shows.
-func TestSessionsOfTheGuideAreAnsweredSo(t *testing.T) {
+func TestSessionsOfTheGuide(t *testing.T) {
 	h := bitcoinAPI(t)
 	file := filepath.Join("..", "docs", "api.md")
 	text, err := os.ReadFile(file)

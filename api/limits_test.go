@@ -209,7 +209,7 @@ func (c *counting) view(db *core.DB) viewing {
 }
 
 // Concurrent equal requests are read once, also if a client disconnects.
-func TestEqualQuestionsAreReadOnce(t *testing.T) {
+func TestEqualRequestsAreReadOnce(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -264,7 +264,7 @@ func TestEqualQuestionsAreReadOnce(t *testing.T) {
 }
 
 // A caller that times out does not cancel the work of others; the last one does.
-func TestTheLastCallerEndsTheWork(t *testing.T) {
+func TestLastCallerCancelsTheWork(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestTheLastCallerEndsTheWork(t *testing.T) {
 }
 
 // Expensive work is limited in total and per client, and released at its end.
-func TestExpensiveAnswersAreBounded(t *testing.T) {
+func TestExpensiveRequestsAreBounded(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestExpensiveAnswersAreBounded(t *testing.T) {
 		db := fewBlocks(t)
 		h := guarded(t, db, o, c.view(db))
 		// Questions about the same that are not equal: each has a cost of 9.
-		question := func(n, from int) *httptest.ResponseRecorder {
+		request := func(n, from int) *httptest.ResponseRecorder {
 			path := fmt.Sprintf("/v1/bitcoin/history/address/%s?limit=1&time_from=%d", satoshi, n)
 			r := httptest.NewRequest("GET", path, nil)
 			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", from)
@@ -319,23 +319,23 @@ func TestExpensiveAnswersAreBounded(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 4 {
 			all.Go(func() {
-				if w := question(i, 1+i/2); w.Code != 200 {
+				if w := request(i, 1+i/2); w.Code != 200 {
 					t.Errorf("question %d: %d %s", i, w.Code, w.Body)
 				}
 			})
 		}
 		synctest.Wait()
-		wantProblem(t, question(5, 1), 429, "overloaded", "your expensive requests")
-		wantProblem(t, question(6, 9), 503, "overloaded", "too many expensive requests")
+		wantProblem(t, request(5, 1), 429, "overloaded", "your expensive requests")
+		wantProblem(t, request(6, 9), 503, "overloaded", "too many expensive requests")
 		all.Go(func() {
-			if w := question(0, 9); w.Code != 200 { // is being read already
+			if w := request(0, 9); w.Code != 200 { // is being read already
 				t.Errorf("an equal question: %d %s", w.Code, w.Body)
 			}
 		})
 		synctest.Wait()
 		close(c.release)
 		all.Wait()
-		if w := question(7, 1); w.Code != 200 || c.views.Load() != 5 {
+		if w := request(7, 1); w.Code != 200 || c.views.Load() != 5 {
 			t.Errorf("afterwards: %d %s, %d views", w.Code, w.Body, c.views.Load())
 		}
 	})

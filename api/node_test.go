@@ -114,7 +114,7 @@ func TestTransactionsAreSubmittedToTheNode(t *testing.T) {
 	wantProblem(t, ask(h, "POST", "/v1/bitcoin-regtest/tx", text), 502, "starting", "is starting: Loading block index…")
 }
 
-func TestFeesAreThoseOfTheNode(t *testing.T) {
+func TestFeesOfTheNode(t *testing.T) {
 	n := coretest.Start(t)
 	n.SetEstimates(map[int]float64{2: 0.0003, 6: 0.00012345, 1008: 0.00001})
 	h := nodeAPI(t, n)
@@ -130,7 +130,7 @@ func TestFeesAreThoseOfTheNode(t *testing.T) {
 	wantProblem(t, ask(h, "GET", "/v1/bitcoin-regtest/fees?mode=cheap", ""), 400, "bad_value", "economical, conservative")
 }
 
-func TestChainsWithoutANodeSayHowToGetOne(t *testing.T) {
+func TestProblemsOfChainsWithoutANode(t *testing.T) {
 	h := nodeAPI(t, nil)
 	for _, q := range [][2]string{{"POST", "/tx"}, {"POST", "/tx/test"}, {"POST", "/tx/package"}, {"GET", "/fees"}} {
 		target := "/v1/bitcoin-regtest" + q[1]

@@ -61,7 +61,7 @@ func TestTheDocumentsAreValid(t *testing.T) {
 	}
 }
 
-func TestTheDocumentsOfTheRepositoryAreThoseOfTheServer(t *testing.T) {
+func TestDocumentsMatchTheServer(t *testing.T) {
 	h := whole(t)
 	for path, file := range map[string]string{
 		"/openapi.yaml":     filepath.Join("..", "docs", "openapi.yaml"),
@@ -71,7 +71,7 @@ func TestTheDocumentsOfTheRepositoryAreThoseOfTheServer(t *testing.T) {
 	}
 }
 
-func TestTheClientIsGeneratedFromTheDocument(t *testing.T) {
+func TestClientMatchesTheDocument(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the generator")
 	}

@@ -84,7 +84,7 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 	}
 }
 
-func TestAnAnswerComesAsTheClientWantsItOrNotAtAll(t *testing.T) {
+func TestContentNegotiation(t *testing.T) {
 	h := bitcoinAPI(t)
 	for _, c := range []struct {
 		accept string
@@ -168,7 +168,7 @@ func TestARequestEndsWithItsContext(t *testing.T) {
 	wantProblem(t, w, http.StatusServiceUnavailable, "timeout", "")
 }
 
-func TestNoServerWithoutNamesThatPathsCanHold(t *testing.T) {
+func TestNamesOfChainsAreValidInPaths(t *testing.T) {
 	db := real(t)
 	for _, names := range [][]string{{""}, {"a/b"}, {"bitcoin", "bitcoin"}} {
 		var o api.Options

@@ -21,7 +21,7 @@ import (
 
 // While the chain grows and forks, every answer is of the tip that it names: the tip block is that tip, and an ETag that
 // did not change is of an answer that did not.
-func TestNoAnswerCarriesTheTipOfAnotherSnapshot(t *testing.T) {
+func TestAnswersMatchTheTipThatTheyName(t *testing.T) {
 	n := testseed.Of(t, 902)
 	v := modeltest.Variants()[0]
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Raw: v.Raw})
@@ -116,7 +116,7 @@ func consistent(t *testing.T, path string, w *httptest.ResponseRecorder) {
 	}
 }
 
-func TestBeforeTheFirstBlockThereIsNoTipToName(t *testing.T) {
+func TestEmptyDatabaseHasNoTip(t *testing.T) {
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: modeltest.Variants()[0].Chain("one")})
 	if err != nil {
 		t.Fatal(err)

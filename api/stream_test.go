@@ -80,7 +80,7 @@ func (w *cutting) Write(b []byte) (int, error) {
 }
 
 // A problem before the first line is an answer like any other.
-func TestAStreamOfNothingIsAProblem(t *testing.T) {
+func TestProblemBeforeAStream(t *testing.T) {
 	h := bitcoinAPI(t)
 	wantProblem(t, ask(h, "GET", "/v1/bitcoin/values/colour", "", "Accept", "application/x-ndjson"), 400, "unknown_index", "colour")
 	wantProblem(t, ask(h, "GET", allBlocks+"?after=zz", "", "Accept", "application/x-ndjson"), 400, "bad_cursor", "zz")
@@ -103,7 +103,7 @@ func opened(t *testing.T) (c *served.Chain, held *atomic.Int32) {
 }
 
 // A client that takes nothing holds no snapshot for long.
-func TestAStreamDropsAClientThatTakesNothing(t *testing.T) {
+func TestStreamDropsAClientThatDoesNotRead(t *testing.T) {
 	c, held := opened(t)
 	h, _ := handler(t, api.Options{Chains: []*served.Chain{c}, WriteTimeout: 20 * time.Millisecond}, nil)
 	server := httptest.NewUnstartedServer(h)
