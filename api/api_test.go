@@ -13,7 +13,7 @@ func TestAnswersNameTheirTip(t *testing.T) {
 		"history/address/" + satoshi, "balance/address/" + satoshi, "richest/address?limit=2", "values/address", "assets", "forks", "indexes", "schema", "fields",
 	} {
 		w := ask(h, "GET", "/v1/bitcoin/"+path, "")
-		byTip := path != "block/170" // which is immutable
+		byTip := path != "block/170" // block/170 is immutable
 		if w.Code != 200 || w.Header().Get("X-Tip") != lastHash || w.Header().Get("X-Tip-Height") != "14131" || byTip != strings.HasPrefix(w.Header().Get("Etag"), `"`+lastHash) {
 			t.Errorf("%s: %d %v %s", path, w.Code, w.Header(), w.Body)
 			continue
@@ -28,7 +28,7 @@ func TestAnswersNameTheirTip(t *testing.T) {
 		}
 		again := ask(h, "GET", "/v1/bitcoin/"+path, "", "If-None-Match", `"other", `+w.Header().Get("Etag"))
 		if again.Code != 304 || again.Body.Len() != 0 || again.Header().Get("Etag") != w.Header().Get("Etag") {
-			t.Errorf("%s, not changed: %d %v", path, again.Code, again.Header())
+			t.Errorf("%s with If-None-Match: %d %v", path, again.Code, again.Header())
 		}
 	}
 	if w := ask(h, "GET", "/v1/bitcoin/block/tip", ""); w.Header().Get("Etag") != `"`+lastHash+`"` {

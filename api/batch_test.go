@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// unused is an address that no output has, and unusedBalance what it holds.
+// unused is an address without outputs, and unusedBalance its balance.
 const (
 	unused        = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"
 	unusedBalance = `{"index":"address","value":"` + unused + `","balance":"0","received":"0","sent":"0",` +
@@ -89,7 +89,7 @@ func TestProblemsOfBodiesNameThePosition(t *testing.T) {
 	}
 }
 
-// A body that never ends is not read to its end.
+// A body that never ends is rejected after the limit of bytes.
 func TestEndlessBodyIsRejected(t *testing.T) {
 	server := httptest.NewServer(bitcoinAPI(t))
 	defer server.Close()
@@ -101,7 +101,7 @@ func TestEndlessBodyIsRejected(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := server.Client().Do(r)
 	if err != nil {
-		return // cut while it was still sending
+		return // the server closed the connection
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != 413 {

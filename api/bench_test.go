@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// nowhere is a client that reads nothing.
+// nowhere is a response writer that discards everything.
 type nowhere struct{ header http.Header }
 
 func (w *nowhere) Header() http.Header         { return w.header }
 func (w *nowhere) Write(b []byte) (int, error) { return len(b), nil }
 func (w *nowhere) WriteHeader(int)             {}
 
-// The cost of an answer without network and disk.
+// BenchmarkAnswers measures answers without network and disk.
 func BenchmarkAnswers(b *testing.B) {
 	h := bitcoinAPI(b)
 	for name, path := range map[string]string{

@@ -14,7 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// counted serves a database of blocks, and counts the snapshots that are opened.
+// counted serves a database of blocks and counts the snapshots that are opened.
 func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int64, g *modeltest.Generator) {
 	t.Helper()
 	v := modeltest.Variants()[0]
@@ -38,7 +38,7 @@ func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int
 	return h, db, views, g
 }
 
-// A repeated request is not read again until the tip changes.
+// A repeated request is served from the cache until the tip changes.
 func TestAnswersAreCachedUntilTheTipChanges(t *testing.T) {
 	h, db, views, g := counted(t, 0)
 	const path = "/v1/one/blocks?order=desc&limit=2"
@@ -54,19 +54,19 @@ func TestAnswersAreCachedUntilTheTipChanges(t *testing.T) {
 		t.Errorf("HEAD: %v, %d bytes", head.Header(), head.Body.Len())
 	}
 	if same := ask(h, "GET", path, "", "If-None-Match", first.Header().Get("Etag")); same.Code != 304 || same.Body.Len() > 0 {
-		t.Errorf("not changed: %d, %d bytes", same.Code, same.Body.Len())
+		t.Errorf("If-None-Match: %d, %d bytes", same.Code, same.Body.Len())
 	}
 	if n := views.Load(); n != 1 {
 		t.Errorf("%d snapshots for one answer", n)
 	}
 	if other := ask(h, "GET", "/v1/one/blocks?order=desc&limit=1", ""); other.Body.String() == first.Body.String() {
-		t.Errorf("another question has the same answer: %s", other.Body)
+		t.Errorf("another request has the same answer: %s", other.Body)
 	}
 	for _, path := range []string{"/v1/one/status", "/v1/one/block/999", "/v1/one/blocks?colour=red"} {
 		before := views.Load()
 		one, two := ask(h, "GET", path, ""), ask(h, "GET", path, "")
 		if one.Code != two.Code || one.Code == 200 && views.Load() != before+2 {
-			t.Errorf("%s, which is not to be kept: %d, %d", path, one.Code, two.Code)
+			t.Errorf("%s, which must not be cached: %d, %d", path, one.Code, two.Code)
 		}
 	}
 
@@ -75,17 +75,17 @@ func TestAnswersAreCachedUntilTheTipChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	if moved := ask(h, "GET", path, ""); moved.Body.String() == first.Body.String() || moved.Header().Get("X-Tip") == first.Header().Get("X-Tip") {
-		t.Errorf("a block came, and the answer is %s", moved.Body)
+		t.Errorf("the answer after a new block is %s", moved.Body)
 	}
 	if err := db.Rollback(t.Context(), tip); err != nil {
 		t.Fatal(err)
 	}
 	if back := ask(h, "GET", path, ""); back.Body.String() != first.Body.String() {
-		t.Errorf("the block went, and the answer is %s, expected %s", back.Body, first.Body)
+		t.Errorf("the answer after the rollback is %s, expected %s", back.Body, first.Body)
 	}
 }
 
-// They take no more than they may, and what is larger than a part of that is not kept.
+// The cache stays within its limit, and does not store answers above a fraction of the limit.
 func TestCacheSizeIsBounded(t *testing.T) {
 	const most = 64 << 10
 	h, _, views, _ := counted(t, most)
@@ -97,25 +97,25 @@ func TestCacheSizeIsBounded(t *testing.T) {
 	}
 	small, before := ask(h, "GET", "/v1/one/blocks?limit=1", ""), views.Load()
 	if ask(h, "GET", "/v1/one/blocks?limit=1", ""); views.Load() != before {
-		t.Errorf("an answer of %d bytes is not kept among %d", small.Body.Len(), most)
+		t.Errorf("an answer of %d bytes is not cached, the limit is %d", small.Body.Len(), most)
 	}
 	if large := ask(h, "GET", page(100), ""); large.Body.Len() <= most/16 {
-		t.Fatalf("the page has %d bytes only", large.Body.Len())
+		t.Fatalf("the page has only %d bytes", large.Body.Len())
 	}
 	if before = views.Load(); ask(h, "GET", page(100), "").Code != 200 || views.Load() != before+1 {
-		t.Error("an answer that is a large part of all is kept")
+		t.Error("an answer above a sixteenth of the limit is cached")
 	}
 	if n := h.CachedBytes(); n == 0 || n > most {
-		t.Errorf("%d bytes are kept, at most %d may be", n, most)
+		t.Errorf("the cache has %d bytes, expected at most %d", n, most)
 	}
 	none, _, views, _ := counted(t, -1)
 	ask(none, "GET", "/v1/one/block/1", "")
 	if ask(none, "GET", "/v1/one/block/1", ""); views.Load() != 2 || none.CachedBytes() != 0 {
-		t.Errorf("%d snapshots, %d bytes kept where none are to be", views.Load(), none.CachedBytes())
+		t.Errorf("%d snapshots, %d bytes in a disabled cache", views.Load(), none.CachedBytes())
 	}
 }
 
-// A block's document holds beyond the tip, and not beyond the block.
+// A cached block stays valid when the tip changes, until the block is orphaned.
 func TestBlocksStayCachedWhileOnTheChain(t *testing.T) {
 	h, db, _, g := counted(t, 0)
 	under := db.Tip()
@@ -134,7 +134,7 @@ func TestBlocksStayCachedWhileOnTheChain(t *testing.T) {
 		}
 	}
 	if h.CachedBytes() != kept || kept < first.Body.Len() || kept > 2*first.Body.Len()+1000 {
-		t.Errorf("%d, then %d bytes are kept of a document of %d", kept, h.CachedBytes(), first.Body.Len())
+		t.Errorf("the cache has %d, then %d bytes for a document of %d", kept, h.CachedBytes(), first.Body.Len())
 	}
 	if err := db.Rollback(t.Context(), under); err != nil {
 		t.Fatal(err)
@@ -144,7 +144,7 @@ func TestBlocksStayCachedWhileOnTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if other := ask(h, "GET", "/v1/one/block/6", ""); other.Code != 200 || other.Body.String() == first.Body.String() {
-		t.Errorf("another block came at its height, and the answer is %d %s", other.Code, other.Body)
+		t.Errorf("the answer after another block at its height is %d %s", other.Code, other.Body)
 	}
 	if err := db.Append(t.Context(), g.Fork(2).Blocks(2)[1:]); err != nil {
 		t.Fatal(err)

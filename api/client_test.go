@@ -16,7 +16,7 @@ import (
 	"birthmark/core/query"
 )
 
-// The client that is generated from the document understands a running server.
+// The generated client decodes the answers of a running server.
 func TestGeneratedClient(t *testing.T) {
 	events := func(*served.Chain) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -49,7 +49,7 @@ func TestGeneratedClient(t *testing.T) {
 	if a := tx.JSON200; a == nil || len(a.Outputs) != 2 || a.Outputs[0].SpentBy != nil || a.Outputs[1].SpentBy == nil || a.Outputs[1].SpentBy.Height != 181 {
 		t.Errorf("tx: %s", tx.Body)
 	} else if text, err := a.Outputs[1].Keys["address"].AsOutputKeys0(); err != nil || text != satoshi {
-		t.Errorf("its address: %q, %v", text, err)
+		t.Errorf("address of an output: %q, %v", text, err)
 	}
 	unknown := must(c.TxWithResponse(ctx, "bitcoin", lastHash))(t)
 	if p := unknown.ApplicationproblemJSONDefault; p == nil || p.Code != "unknown_tx" || unknown.StatusCode() != 404 {
@@ -86,7 +86,7 @@ func TestGeneratedClient(t *testing.T) {
 
 	same := must(c.BlockWithResponse(ctx, "bitcoin", "170", header("If-None-Match", block.HTTPResponse.Header.Get("ETag"))))(t)
 	if same.StatusCode() != 304 {
-		t.Errorf("not changed: %d", same.StatusCode())
+		t.Errorf("If-None-Match: %d", same.StatusCode())
 	}
 
 	answer := must(c.Blocks(ctx, "bitcoin", nil, header("Accept", "application/x-ndjson")))(t)

@@ -17,8 +17,8 @@ import (
 	"birthmark/core"
 )
 
-// withoutAnswer are the operations whose examples show none: what depends on the program or the disk, or what the chain
-// of the examples does not have.
+// withoutAnswer are the operations without an example of an answer: it depends on the program or the disk, or the chain
+// of the examples has no data for it.
 var withoutAnswer = []string{"status", "rawTx", "schema", "fields", "asset", "assetEvents", "assetHolders", "events", "watch", "mempool", "mempoolTransactions", "submit", "testTxs", "submitPackage", "fees"}
 
 var (
@@ -38,7 +38,7 @@ func documentation(t *testing.T, h *api.API, target string) string {
 	return string(text)
 }
 
-// Every example on the page has the answer that the page shows.
+// The answer of every example on the page equals the server's.
 func TestExamplesOfTheDocumentationPage(t *testing.T) {
 	h, _ := handler(t, api.Options{Events: noEvents, Watch: noEvents}, map[string]*core.DB{"bitcoin": real(t)})
 	page := documentation(t, h, "/docs")
@@ -50,7 +50,7 @@ func TestExamplesOfTheDocumentationPage(t *testing.T) {
 		id, text := article[1], article[2]
 		command := curl.FindStringSubmatch(html.UnescapeString(asked.FindStringSubmatch(text)[1]))
 		if command == nil {
-			t.Errorf("%s: no curl in %s", id, text)
+			t.Errorf("%s: no curl command in %s", id, text)
 			continue
 		}
 		if slices.Contains(withoutAnswer, id) {
@@ -77,7 +77,7 @@ func TestExamplesOfTheDocumentationPage(t *testing.T) {
 	}
 }
 
-// The page needs nothing from elsewhere, and every link in it leads somewhere.
+// The page loads nothing from other servers, and the targets of all links exist.
 func TestDocumentationPageIsSelfContained(t *testing.T) {
 	h := bitcoinAPI(t)
 	page := documentation(t, h, "/docs")
@@ -92,20 +92,20 @@ func TestDocumentationPageIsSelfContained(t *testing.T) {
 		switch target := link[1]; {
 		case strings.HasPrefix(target, "#"):
 			if !strings.Contains(page, `id="`+target[1:]+`"`) {
-				t.Errorf("%s leads nowhere", target)
+				t.Errorf("the target of %s is missing", target)
 			}
-		case strings.HasPrefix(target, "/docs"): // the explorer has the page
+		case strings.HasPrefix(target, "/docs"): // a page of the explorer
 		case strings.HasPrefix(target, "/"):
 			if w := ask(h, "GET", target, ""); w.Code != 200 {
 				t.Errorf("%s: %d", target, w.Code)
 			}
 		default:
-			t.Errorf("%s leads elsewhere", target)
+			t.Errorf("%s is outside of the server", target)
 		}
 	}
 }
 
-// The filter selects the operations with a text, also of their parameters.
+// The filter selects operations by text, including the texts of parameters.
 func TestDocumentationIsFiltered(t *testing.T) {
 	h := bitcoinAPI(t)
 	ids := func(target string) (ids []string) {
@@ -127,7 +127,7 @@ func TestDocumentationIsFiltered(t *testing.T) {
 	}
 }
 
-// Documents and examples have the address of the server, as the client sees it.
+// Documents and examples contain the address of the server as the client reaches it.
 func TestDocumentsHaveTheAddressOfTheServer(t *testing.T) {
 	o := api.Options{BasePath: "/explorer", Address: func(r *http.Request) string { return "https://" + r.Host }}
 	h, _ := handler(t, o, map[string]*core.DB{"bitcoin": real(t)})
@@ -144,7 +144,7 @@ func TestDocumentsHaveTheAddressOfTheServer(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
 		if !strings.Contains(w.Body.String(), address) || strings.Contains(w.Body.String(), "127.0.0.1") {
-			t.Errorf("%s has no server %s", name, address)
+			t.Errorf("%s lacks the server %s", name, address)
 		}
 	}
 }

@@ -12,7 +12,7 @@ func (a *API) CachedBytes() (n int) {
 	return n
 }
 
-// FreeRowsOf lets a plain request go through so few rows, until restore is called.
+// FreeRowsOf sets the number of rows that a plain request may read. It returns a function that restores the number.
 func FreeRowsOf(rows int) (restore func()) {
 	before := freeRows
 	freeRows = rows

@@ -15,11 +15,11 @@ import (
 	"birthmark/storage/memory"
 )
 
-// After any number of blocks, and after any reorganization that is not deeper than the setting, an answer that caches may
-// keep for ever is the same, byte for byte.
+// An answer that caches may store for ever stays the same, byte for byte, after any number of blocks and after any
+// reorganization that is not deeper than the setting.
 func TestImmutableAnswersNeverChange(t *testing.T) {
 	const deep = 4
-	for _, variant := range modeltest.Variants()[:2] { // those with raw transactions
+	for _, variant := range modeltest.Variants()[:2] { // the variants with raw transactions
 		t.Run(variant.Name, func(t *testing.T) {
 			rng := testseed.Rand(t)
 			db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: variant.Chain("one"), Raw: variant.Raw})
@@ -60,7 +60,7 @@ func TestImmutableAnswersNeverChange(t *testing.T) {
 			states := []state{{db.Tip(), variant.NewGenerator(rng.Uint64())}}
 			hashes, longest := map[string]bool{}, 0
 			for range 40 {
-				// Blocks that were deep enough once stay, also after several reorganizations.
+				// Blocks below the depth of immutability stay, even if several reorganizations follow each other.
 				if keep := len(states) - rng.IntN(deep+1); rng.IntN(3) == 0 && keep >= max(2, longest-deep) {
 					states = states[:keep]
 					if err := db.Rollback(t.Context(), states[len(states)-1].point); err != nil {

@@ -14,7 +14,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Every request has an answer or a client error: none fails the server, and the JSON matches the OpenAPI document.
+// Every request results in an answer or a client error, never in a server error. JSON matches the OpenAPI document.
 func FuzzRequests(f *testing.F) {
 	v := modeltest.Variants()[1]
 	db, err := core.Open(context.Background(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, RawFiles: v.Placed})
@@ -43,7 +43,7 @@ func FuzzRequests(f *testing.F) {
 		}
 		unescaped, err := url.PathUnescape(path)
 		if err != nil {
-			return // net/http does not hand it on
+			return // net/http rejects it
 		}
 		r.Method, r.URL.Path, r.URL.RawPath, r.URL.RawQuery = method, unescaped, path, query
 		r.Header.Set("Accept", accept)

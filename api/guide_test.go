@@ -30,10 +30,10 @@ func TestSessionsOfTheGuide(t *testing.T) {
 	}))
 }
 
-// words are those of a shell's line, quoted or not.
+// words matches the words of a shell command, quoted or not.
 var words = regexp.MustCompile(`'[^']*'|[^ ]+`)
 
-// curled is what curl prints.
+// curled returns the output of a curl command.
 func curled(t *testing.T, h http.Handler, line string) string {
 	t.Helper()
 	method, target, body, print := "GET", "", "", ""
@@ -60,7 +60,7 @@ func curled(t *testing.T, h http.Handler, line string) string {
 		default:
 			path, ok := strings.CutPrefix(args[0], "http://127.0.0.1:8080")
 			if !ok || target != "" {
-				t.Fatalf("curl %s: what is %s?", line, args[0])
+				t.Fatalf("curl %s: unexpected argument %s", line, args[0])
 			}
 			target, args = path, args[1:]
 		}

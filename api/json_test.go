@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// The bytes of all answers and entries are those of encoding/json.
+// All answers and entries are encoded as encoding/json does.
 func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 903), 0))
 	kinds := []any{ChainsAnswer{}, FieldsAnswer{}, StreamEnd{}}
@@ -42,7 +42,7 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 
 var texts = []string{"", "address", "plain text", `"quoted" \ back`, "<&>", "tab\t", "é…", "\xff\xfe", "a\u2028b", "\x7f", "null"}
 
-// fill makes up a value.
+// fill fills a value with random content.
 func fill(rng *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -60,7 +60,7 @@ func fill(rng *rand.Rand, v reflect.Value) {
 	case reflect.Uint64:
 		v.SetUint([]uint64{0, 1, rng.Uint64()}[rng.IntN(3)])
 	case reflect.Pointer:
-		if spent, ok := v.Addr().Interface().(**query.SpentByAnswer); ok { // whose text MarshalJSON escapes: it is a hash
+		if spent, ok := v.Addr().Interface().(**query.SpentByAnswer); ok { // a hash: other text from MarshalJSON is escaped
 			*spent = []*query.SpentByAnswer{nil, {Tx: "0a", Input: rng.IntN(9), Height: rng.Uint32()}}[rng.IntN(2)]
 		} else if rng.IntN(3) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
@@ -93,12 +93,12 @@ func fill(rng *rand.Rand, v reflect.Value) {
 		for i := range v.NumField() {
 			fill(rng, v.Field(i))
 		}
-	case reflect.Interface: // the header of a block
+	case reflect.Interface: // a header of a block
 		v.Set(reflect.ValueOf(map[string]any{"a": texts[rng.IntN(len(texts))], "b": rng.IntN(9)}))
 	}
 }
 
-// Each byte at each place is plain or not as the definition has it.
+// For each byte at each position, isPlain agrees with its definition.
 func TestPlainStringsNeedNoEscape(t *testing.T) {
 	for length := 1; length <= 20; length++ {
 		for at := range length {

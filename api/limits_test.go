@@ -23,7 +23,7 @@ import (
 
 type viewing = func(context.Context, func(*query.View) error) error
 
-// guarded serves a database behind a guard. View is called in place of the database's; nil: that.
+// guarded serves a database with limits on requests. A view that is not nil replaces that of the database.
 func guarded(t *testing.T, db *core.DB, o ratelimit.Options, view viewing) http.Handler {
 	t.Helper()
 	chain := of("bitcoin", db)
@@ -38,7 +38,7 @@ func guarded(t *testing.T, db *core.DB, o ratelimit.Options, view viewing) http.
 	return ratelimit.New(o, h)
 }
 
-// fewBlocks is a database of its own of the first 300 real blocks.
+// fewBlocks returns a new database of the first 300 real blocks.
 func fewBlocks(t *testing.T) *core.DB {
 	t.Helper()
 	to := model.HeightPk(300)
@@ -49,13 +49,13 @@ func fewBlocks(t *testing.T) *core.DB {
 	return db
 }
 
-// blocked is a database that does not answer.
+// blocked is the view of a database that does not respond.
 func blocked(ctx context.Context, _ func(*query.View) error) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-// The operation decides whether an answer has a time limit, not what the client would accept.
+// The operation decides whether an answer has a time limit; the Accept header does not.
 func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
 	real(t)
 	for accept, paths := range map[string][]string{
@@ -98,7 +98,7 @@ func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
 	})
 }
 
-// A stream beyond the limit of the server is refused with a problem, whichever route it is of.
+// A stream beyond the server's limit is rejected with a problem, on any route.
 func TestTooManyStreamsAreRefused(t *testing.T) {
 	real(t)
 	for _, path := range []string{"blocks", "events"} {
@@ -129,7 +129,7 @@ func TestCosts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		path, body, accept string
-		rows               int // that a plain request may go through; 0: as many as a server's
+		rows               int // rows that a plain request may read; 0: the default
 		status             int
 		cost               int
 	}{
@@ -144,7 +144,7 @@ func TestCosts(t *testing.T) {
 		{path: "values/address?limit=99999999999999999999", status: 400, cost: 1},
 		{path: find + "?and=address%3D" + satoshi + "&%6fr=address=" + satoshi, cost: 3},
 		{path: find + "?" + strings.Repeat("or=address%3D"+satoshi+"&", 99), cost: 32},
-		{path: "balance/address/" + satoshi, rows: 4, cost: 9}, // goes through six outputs
+		{path: "balance/address/" + satoshi, rows: 4, cost: 9}, // reads six outputs
 		{path: "balance/address/" + satoshi, accept: "application/json, application/x-ndjson", rows: 4, cost: 9},
 		{path: "balance/address/12c6DSiU4Rq3P4ZxziKxzrL5LmMBrzjrJX", rows: 4, cost: 1}, // one output
 		{path: "history/address/" + satoshi + "?limit=1", rows: 4, cost: 9},
@@ -184,7 +184,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// counting is the real database, whose snapshots beyond the first of each caller wait for release.
+// counting counts the views of a database and those that were canceled. Each waits for release after it has read.
 type counting struct {
 	views, ended atomic.Int64
 	release      chan struct{}
@@ -194,7 +194,7 @@ func (c *counting) view(db *core.DB) viewing {
 	return func(ctx context.Context, fn func(*query.View) error) error {
 		return db.View(ctx, func(v *query.View) error {
 			err := fn(v)
-			if err == nil { // the one that goes through all rows
+			if err == nil { // it has read all rows
 				c.views.Add(1)
 				select {
 				case <-c.release:
@@ -208,7 +208,7 @@ func (c *counting) view(db *core.DB) viewing {
 	}
 }
 
-// Concurrent equal requests are read once, also if a client disconnects.
+// Concurrent equal requests are read once, even if the first client disconnects.
 func TestEqualRequestsAreReadOnce(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
@@ -221,7 +221,7 @@ func TestEqualRequestsAreReadOnce(t *testing.T) {
 		ask := func(ctx context.Context, from int) *httptest.ResponseRecorder {
 			path := "/v1/bitcoin/balance/address/" + satoshi
 			if from%2 == 1 {
-				path = strings.ReplaceAll(path, "12c", "%31%32c") // the same, written otherwise
+				path = strings.ReplaceAll(path, "12c", "%31%32c") // the same path, escaped
 			}
 			r := httptest.NewRequestWithContext(ctx, "GET", path, nil)
 			r.RemoteAddr = fmt.Sprintf("192.0.2.%d:1", from)
@@ -248,22 +248,22 @@ func TestEqualRequestsAreReadOnce(t *testing.T) {
 		leave()
 		synctest.Wait()
 		if n := c.ended.Load(); n != 0 {
-			t.Errorf("the first caller left, and %d answers ended", n)
+			t.Errorf("the first client disconnected, and %d views were canceled", n)
 		}
 		close(c.release)
 		all.Wait()
 		if n := c.views.Load(); n != 1 {
-			t.Errorf("%d callers had the question answered %d times", others+1, n)
+			t.Errorf("%d equal requests opened %d views", others+1, n)
 		}
 		for i, n := range left {
 			if n != 999 {
-				t.Errorf("caller %d, for whom nothing was read, paid %d", i, 1000-n)
+				t.Errorf("caller %d, whose answer was shared, paid %d", i, 1000-n)
 			}
 		}
 	})
 }
 
-// A caller that times out does not cancel the work of others; the last one does.
+// A client that times out does not cancel the work for others. The last client does.
 func TestLastCallerCancelsTheWork(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
@@ -281,14 +281,14 @@ func TestLastCallerCancelsTheWork(t *testing.T) {
 				w := ask(h, "GET", "/v1/bitcoin/balance/address/"+satoshi, "")
 				wantProblem(t, w, 503, "timeout", "10s")
 				if took := time.Since(began); took != o.Timeout {
-					t.Errorf("caller %d had %s", i, took)
+					t.Errorf("caller %d waited %s", i, took)
 				}
 			})
 		}
 		all.Wait()
 		synctest.Wait()
 		if c.views.Load() != 1 || c.ended.Load() != 1 {
-			t.Errorf("answered %d times, ended %d times", c.views.Load(), c.ended.Load())
+			t.Errorf("%d views, %d canceled", c.views.Load(), c.ended.Load())
 		}
 		close(c.release)
 		if w := ask(h, "GET", "/v1/bitcoin/balance/address/"+satoshi, ""); w.Code != 200 {
@@ -297,7 +297,7 @@ func TestLastCallerCancelsTheWork(t *testing.T) {
 	})
 }
 
-// Expensive work is limited in total and per client, and released at its end.
+// Expensive requests are limited in total and per client, until they end.
 func TestExpensiveRequestsAreBounded(t *testing.T) {
 	defer api.FreeRowsOf(4)()
 	real(t)
@@ -307,7 +307,7 @@ func TestExpensiveRequestsAreBounded(t *testing.T) {
 		o.Expensive, o.Timeout = 36, time.Hour
 		db := fewBlocks(t)
 		h := guarded(t, db, o, c.view(db))
-		// Questions about the same that are not equal: each has a cost of 9.
+		// These requests differ in a parameter only, so each is read and costs 9.
 		request := func(n, from int) *httptest.ResponseRecorder {
 			path := fmt.Sprintf("/v1/bitcoin/history/address/%s?limit=1&time_from=%d", satoshi, n)
 			r := httptest.NewRequest("GET", path, nil)
@@ -320,7 +320,7 @@ func TestExpensiveRequestsAreBounded(t *testing.T) {
 		for i := range 4 {
 			all.Go(func() {
 				if w := request(i, 1+i/2); w.Code != 200 {
-					t.Errorf("question %d: %d %s", i, w.Code, w.Body)
+					t.Errorf("request %d: %d %s", i, w.Code, w.Body)
 				}
 			})
 		}
@@ -328,8 +328,8 @@ func TestExpensiveRequestsAreBounded(t *testing.T) {
 		wantProblem(t, request(5, 1), 429, "overloaded", "your expensive requests")
 		wantProblem(t, request(6, 9), 503, "overloaded", "too many expensive requests")
 		all.Go(func() {
-			if w := request(0, 9); w.Code != 200 { // is being read already
-				t.Errorf("an equal question: %d %s", w.Code, w.Body)
+			if w := request(0, 9); w.Code != 200 { // an equal request is being read
+				t.Errorf("an equal request: %d %s", w.Code, w.Body)
 			}
 		})
 		synctest.Wait()

@@ -18,8 +18,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// BenchmarkMempoolFills reads a mempool of 300,000 transactions from the stand-in for a node, which runs in the same
-// process, and requests answers at the same time. The figure to reach is 60 s.
+// BenchmarkMempoolFills reads a mempool of 300,000 transactions from a test node in the same process, and requests
+// answers at the same time. The goal is 60 s.
 func BenchmarkMempoolFills(b *testing.B) {
 	const size = 300_000
 	node := coretest.Start(b)
@@ -91,7 +91,7 @@ func BenchmarkMempoolFills(b *testing.B) {
 	}
 }
 
-// heap returns the bytes that are in use after a collection.
+// heap returns the size of the heap after a garbage collection.
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()

@@ -22,7 +22,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// scripted is a node with the transactions of a test.
+// scripted is a node whose transactions the test sets.
 type scripted struct {
 	mu  sync.Mutex
 	tip model.Point
@@ -59,8 +59,8 @@ func (s *scripted) MempoolTxs(_ context.Context, ids []model.Hash) ([]*model.Unc
 	return txs, nil
 }
 
-// withMempool serves a chain with one block, and a node with a chain of two transactions: the first spends the output
-// of address Aa and pays 30 to Ab and 10 to Aa, the second spends the output of Ab and pays 25 to Ac.
+// withMempool serves a chain with one block and a mempool of two transactions. The first spends the output of address
+// Aa and pays 30 to Ab and 10 to Aa. The second spends the output of Ab and pays 25 to Ac.
 func withMempool(t *testing.T) (h *api.API, node *scripted, pool *pending.Follower) {
 	t.Helper()
 	v := modeltest.Variant{Name: "by hand", Coinbase: true, ByHand: true}
@@ -184,7 +184,7 @@ func TestMempoolOperations(t *testing.T) {
 	}
 	if text := ask(h, "GET", "/v1/test/find/address/aab?mempool=include", "").Body.String(); !strings.Contains(text,
 		`"keys":{"address":"aab"},"spent_by":{"tx":"`+hashOf(4)+`","input":0}}]`) {
-		t.Errorf("the output is not spent by %s: %s", hashOf(4), text)
+		t.Errorf("the output lacks its spender %s: %s", hashOf(4), text)
 	}
 	var unspent query.FindAnswer
 	get("/find/address/aab?mempool=include&unspent=true", &unspent)
@@ -197,14 +197,14 @@ func TestMempoolOperations(t *testing.T) {
 	}
 }
 
-// An answer with unconfirmed transactions is not cached for the tip, and its ETag is its own.
+// An answer with unconfirmed transactions is not cached for the tip. Its ETag depends on the mempool.
 func TestAnswersWithTheMempoolFollowIt(t *testing.T) {
 	h, node, pool := withMempool(t)
 	const path = "/v1/test/balance/address/aaa?mempool=include"
 	before := ask(h, "GET", path, "")
 	etag := before.Header().Get("ETag")
 	if w := ask(h, "GET", path, "", "If-None-Match", etag); w.Code != http.StatusNotModified {
-		t.Errorf("the same again: %d", w.Code)
+		t.Errorf("If-None-Match without a change: %d", w.Code)
 	}
 	tx := ask(h, "GET", "/v1/test/tx/"+hashOf(3), "")
 	node.mu.Lock()

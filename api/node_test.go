@@ -19,7 +19,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// nodeAPI serves an empty database of regtest with a node.
+// nodeAPI serves an empty regtest database with a node.
 func nodeAPI(t *testing.T, n *coretest.Node) *api.API {
 	t.Helper()
 	chain, err := bitcoin.New("regtest")
@@ -46,7 +46,7 @@ func nodeAPI(t *testing.T, n *coretest.Node) *api.API {
 	return h
 }
 
-// fromNode checks an answer against the document and decodes it.
+// fromNode sends a request, checks the answer against the document and decodes it.
 func fromNode[A any](t *testing.T, h *api.API, method, path, body string) (a A) {
 	t.Helper()
 	target := "/v1/bitcoin-regtest" + path
@@ -140,7 +140,7 @@ func TestProblemsOfChainsWithoutANode(t *testing.T) {
 	}
 }
 
-// The number of transactions that a client submits per minute is limited, whatever its other limits.
+// The number of transactions that a client may submit per minute has its own limit.
 func TestSubmittedTransactionsAreLimited(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 5)
@@ -155,7 +155,7 @@ func TestSubmittedTransactionsAreLimited(t *testing.T) {
 		if i >= 3 {
 			wantProblem(t, w, 429, "too_many_requests", "submit_limit: 3 per minute")
 			if after, err := strconv.Atoi(w.Header().Get("Retry-After")); err != nil || after < 1 || after > 20 {
-				t.Errorf("retry after %q", w.Header().Get("Retry-After"))
+				t.Errorf("Retry-After %q", w.Header().Get("Retry-After"))
 			}
 		}
 	}

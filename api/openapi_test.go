@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// whole is an API with every path there can be.
+// whole is an API with every possible path.
 func whole(t testing.TB) *api.API {
 	h, _ := handler(t, api.Options{Events: noEvents, Watch: noEvents}, nil)
 	return h
@@ -93,7 +93,7 @@ func stderrOf(err error) string {
 	return ""
 }
 
-// golden compares text with a file.
+// golden compares text with a file, or writes the file if the flag -update is set.
 func golden(t testing.TB, file string, text []byte) {
 	t.Helper()
 	if *update {
@@ -108,7 +108,7 @@ func golden(t testing.TB, file string, text []byte) {
 	}
 }
 
-// described is the document with every object closed, so that an answer with a field that has no text is found.
+// described is the document with every object closed, so that validation finds fields that it does not describe.
 var described = sync.OnceValues(func() (routers.Router, error) {
 	h, err := api.New(api.Options{Events: noEvents, Watch: noEvents, Fields: fields})
 	if err != nil {
@@ -127,7 +127,7 @@ var described = sync.OnceValues(func() (routers.Router, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Servers = openapi3.Servers{{URL: "/"}} // requests of tests have another host
+	d.Servers = openapi3.Servers{{URL: "/"}} // tests use another host
 	return gorillamux.NewRouter(d)
 })
 
@@ -147,7 +147,7 @@ func closeObjects(node any) {
 	}
 }
 
-// conforms checks an answer against the document.
+// conforms validates an answer against the document.
 func conforms(t testing.TB, r *http.Request, w *httptest.ResponseRecorder) {
 	t.Helper()
 	router, err := described()
@@ -166,6 +166,6 @@ func conforms(t testing.TB, r *http.Request, w *httptest.ResponseRecorder) {
 	}
 	in.SetBodyBytes(w.Body.Bytes())
 	if err := openapi3filter.ValidateResponse(t.Context(), in); err != nil {
-		t.Errorf("%s %s: the document does not know this answer: %v\n%.2000s", r.Method, r.URL, err, w.Body)
+		t.Errorf("%s %s: the answer does not match the document: %v\n%.2000s", r.Method, r.URL, err, w.Body)
 	}
 }

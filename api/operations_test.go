@@ -12,7 +12,7 @@ import (
 	"birthmark/api/served"
 )
 
-// Everything in the document has a text, and no text is unused.
+// Every part of the document has a text, and no text is unused.
 func TestEverythingInTheDocumentHasItsText(t *testing.T) {
 	a, err := New(Options{
 		Fields: func(string) (*FieldsAnswer, error) { return nil, nil },
@@ -40,18 +40,18 @@ func TestEverythingInTheDocumentHasItsText(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(schemaDocs)) {
 		if d.Components.Schemas.Map()[name] == nil {
-			t.Errorf("schemaDocs has %s, which the document does not", name)
+			t.Errorf("schemaDocs has %s, which is not in the document", name)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(propertyDocs)) {
 		if !used[key] {
-			t.Errorf("propertyDocs has %s, which the document does not", key)
+			t.Errorf("propertyDocs has %s, which is not in the document", key)
 		}
 	}
 	for key := range nullable {
 		schema, property, _ := strings.Cut(key, ".")
 		if s := d.Components.Schemas.Map()[schema]; s == nil || s.Properties[property] == nil {
-			t.Errorf("nullable has %s, which the document does not", key)
+			t.Errorf("nullable has %s, which is not in the document", key)
 		}
 	}
 	tagged := map[string]bool{}
@@ -73,7 +73,7 @@ func TestEverythingInTheDocumentHasItsText(t *testing.T) {
 	}
 	for _, tag := range tags {
 		if !tagged[tag.name] {
-			t.Errorf("nothing has the tag %s", tag.name)
+			t.Errorf("no operation has the tag %s", tag.name)
 		}
 	}
 	if len(tagged) != len(tags) {

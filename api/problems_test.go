@@ -88,7 +88,7 @@ func TestContentNegotiation(t *testing.T) {
 	h := bitcoinAPI(t)
 	for _, c := range []struct {
 		accept string
-		one    string // of one thing
+		one    string // content type of a single object
 		list   string
 	}{
 		{"", "application/json", "application/json"},
@@ -120,7 +120,7 @@ func TestContentNegotiation(t *testing.T) {
 	}
 }
 
-// failing is a chain whose database fails with an error, or a panic where that is nil.
+// failing is a chain whose database fails with an error, or panics if the error is nil.
 func failing(t testing.TB, err error) *served.Chain {
 	c := of("bitcoin", real(t))
 	c.View = func(ctx context.Context, fn func(*query.View) error) error {
@@ -148,7 +148,7 @@ func TestInternalErrorsAreLoggedAndHidden(t *testing.T) {
 		w := ask(ratelimit.New(ratelimit.Options{Log: slog.New(slog.NewTextHandler(log, nil))}, h), "GET", "/v1/bitcoin/status", "")
 		wantProblem(t, w, c.status, c.code, "")
 		if c.code != "index_building" && strings.Contains(w.Body.String(), "secret") {
-			t.Errorf("%v: the answer tells %s", c.err, w.Body)
+			t.Errorf("%v: the answer exposes %s", c.err, w.Body)
 		}
 		if got := strings.Contains(log.String(), "route=/v1/{chain}/status") && strings.Contains(log.String(), "/secret/place"); got != c.logged {
 			t.Errorf("%v: logged is %t: %s", c.err, got, log)
@@ -176,12 +176,12 @@ func TestNamesOfChainsAreValidInPaths(t *testing.T) {
 			o.Chains = append(o.Chains, of(name, db))
 		}
 		if _, err := api.New(o); err == nil {
-			t.Errorf("a server of chains %q", names)
+			t.Errorf("chains %q are accepted", names)
 		}
 	}
 }
 
-// A slash at the end of a path makes no difference.
+// A slash at the end of a path is ignored.
 func TestSlashAtTheEndIsIgnored(t *testing.T) {
 	h := bitcoinAPI(t)
 	for _, path := range []string{"/v1", "/v1/bitcoin", "/v1/bitcoin/status", "/v1/bitcoin/block/170", "/v1/bitcoin/balance/address/" + satoshi, "/v1/bitcoin/tx/" + firstPayment + "/raw"} {
@@ -195,7 +195,7 @@ func TestSlashAtTheEndIsIgnored(t *testing.T) {
 	}
 }
 
-// The document of a chain lists operations that exist.
+// The document of a chain lists its operations, and each exists.
 func TestChainsListTheirOperations(t *testing.T) {
 	h := bitcoinAPI(t)
 	var a api.ChainAnswer

@@ -19,8 +19,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// While the chain grows and forks, every answer is of the tip that it names: the tip block is that tip, and an ETag that
-// did not change is of an answer that did not.
+// While the chain grows and forks, every answer matches the tip that it names: the tip block is that tip, and equal
+// ETags imply equal answers.
 func TestAnswersMatchTheTipThatTheyName(t *testing.T) {
 	n := testseed.Of(t, 902)
 	v := modeltest.Variants()[0]
@@ -49,7 +49,7 @@ func TestAnswersMatchTheTipThatTheyName(t *testing.T) {
 	for i := range 4 {
 		askers.Go(func() {
 			rng := rand.New(rand.NewPCG(n, uint64(i)))
-			kept := map[string]string{} // path and ETag: the answer
+			kept := map[string]string{} // answers by path and ETag
 			for {
 				select {
 				case <-done:
@@ -58,7 +58,7 @@ func TestAnswersMatchTheTipThatTheyName(t *testing.T) {
 				}
 				path := paths[rng.IntN(len(paths))]
 				w := ask(h, "GET", "/v1/one/"+path, "")
-				if !strings.HasPrefix(path, "tx/") { // whose hash is no block's
+				if !strings.HasPrefix(path, "tx/") { // its hash is not that of a block
 					consistent(t, path, w)
 				}
 				etag := w.Header().Get("Etag")
@@ -70,7 +70,7 @@ func TestAnswersMatchTheTipThatTheyName(t *testing.T) {
 		})
 	}
 	rng := rand.New(rand.NewPCG(n, 9))
-	at := []*modeltest.Generator{} // behind each block from the tenth on
+	at := []*modeltest.Generator{} // after each block from the tenth
 	at = append(at, g)
 	for i := range uint64(60) {
 		next := at[len(at)-1].Fork(1 + i)
@@ -93,7 +93,7 @@ func TestAnswersMatchTheTipThatTheyName(t *testing.T) {
 	askers.Wait()
 }
 
-// consistent checks that an answer that holds the tip holds the one its headers name.
+// consistent checks that the tip in an answer equals that in its headers.
 func consistent(t *testing.T, path string, w *httptest.ResponseRecorder) {
 	t.Helper()
 	var a struct {
@@ -108,11 +108,11 @@ func consistent(t *testing.T, path string, w *httptest.ResponseRecorder) {
 	tip := w.Header().Get("X-Tip")
 	for _, said := range []string{a.Hash, a.Tip.Hash} {
 		if said != "" && said != tip {
-			t.Errorf("%s at tip %s says %s", path, tip, w.Body)
+			t.Errorf("%s at tip %s has %s", path, tip, w.Body)
 		}
 	}
 	if len(a.Blocks) > 0 && a.Blocks[0].Hash != tip {
-		t.Errorf("%s at tip %s says %s", path, tip, w.Body)
+		t.Errorf("%s at tip %s has %s", path, tip, w.Body)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestEmptyDatabaseHasNoTip(t *testing.T) {
 	}
 }
 
-// Answers depend on the indexes too: a new index changes the ETag at the same tip.
+// ETags also depend on the indexes: a new index changes the ETag at the same tip.
 func TestETagDependsOnIndexes(t *testing.T) {
 	if realBlocks() == "" {
 		t.Skip("real blocks are missing: run make blocks")

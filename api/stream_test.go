@@ -21,7 +21,7 @@ import (
 
 const allBlocks = "/v1/bitcoin/blocks"
 
-// streamed is what a handler streams.
+// streamed requests a stream and returns the number of its entries and its last line.
 func streamed(t *testing.T, h http.Handler, target string) (entries int, end api.StreamEnding) {
 	t.Helper()
 	w := ask(h, "GET", target, "", "Accept", "application/x-ndjson")
@@ -51,7 +51,7 @@ func TestStreamedListIsCompleteOrHasACursor(t *testing.T) {
 	}
 }
 
-// What fails on the way is said in the last line, with the cursor up to which all is there.
+// The last line of a failed stream has the error and the cursor of the last entry.
 func TestFailedStreamReportsItsError(t *testing.T) {
 	h := bitcoinAPI(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -65,7 +65,7 @@ func TestFailedStreamReportsItsError(t *testing.T) {
 	}
 }
 
-// cutting calls cut with the write number after.
+// cutting calls cut at the write of the number after.
 type cutting struct {
 	*httptest.ResponseRecorder
 	after int
@@ -79,7 +79,7 @@ func (w *cutting) Write(b []byte) (int, error) {
 	return w.ResponseRecorder.Write(b)
 }
 
-// A problem before the first line is an answer like any other.
+// A problem before the first line is a normal response.
 func TestProblemBeforeAStream(t *testing.T) {
 	h := bitcoinAPI(t)
 	wantProblem(t, ask(h, "GET", "/v1/bitcoin/values/colour", "", "Accept", "application/x-ndjson"), 400, "unknown_index", "colour")
@@ -89,7 +89,7 @@ func TestProblemBeforeAStream(t *testing.T) {
 	}
 }
 
-// opened counts the snapshots of a chain that are held.
+// opened returns a chain and the number of its open snapshots.
 func opened(t *testing.T) (c *served.Chain, held *atomic.Int32) {
 	held = new(atomic.Int32)
 	c = of("bitcoin", real(t))
@@ -102,7 +102,7 @@ func opened(t *testing.T) (c *served.Chain, held *atomic.Int32) {
 	return c, held
 }
 
-// A client that takes nothing holds no snapshot for long.
+// A client that does not read is disconnected, so that its snapshot is released.
 func TestStreamDropsAClientThatDoesNotRead(t *testing.T) {
 	c, held := opened(t)
 	h, _ := handler(t, api.Options{Chains: []*served.Chain{c}, WriteTimeout: 20 * time.Millisecond}, nil)
@@ -124,18 +124,18 @@ func TestStreamDropsAClientThatDoesNotRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := make([]byte, 1)
-	if _, err := client.Read(one); err != nil { // it has begun
+	if _, err := client.Read(one); err != nil { // the stream has started
 		t.Fatal(err)
 	}
-	for held.Load() > 0 { // the test's own deadline bounds it
+	for held.Load() > 0 { // ends at the latest with the test's deadline
 		time.Sleep(time.Millisecond)
 	}
 	if rest, _ := io.ReadAll(client); strings.Contains(string(rest), `{"end":`) {
-		t.Errorf("it was sent all %d bytes", len(rest))
+		t.Errorf("the client received all %d bytes", len(rest))
 	}
 }
 
-// The query of a client that goes away ends, and its snapshot with it.
+// When a client disconnects, its query is canceled and its snapshot released.
 func TestAStreamEndsWithItsClient(t *testing.T) {
 	c, held := opened(t)
 	h, _ := handler(t, api.Options{Chains: []*served.Chain{c}}, nil)
@@ -156,7 +156,7 @@ func TestAStreamEndsWithItsClient(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	cancel()
-	for held.Load() > 0 { // the test's own deadline bounds it
+	for held.Load() > 0 { // ends at the latest with the test's deadline
 		time.Sleep(time.Millisecond)
 	}
 }

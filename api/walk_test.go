@@ -21,14 +21,14 @@ import (
 	"birthmark/storage/memory"
 )
 
-// walker asks a served chain everything there is to ask, and checks every answer against the document.
+// walker sends requests of every operation to a served chain, and checks every answer against the document.
 type walker struct {
 	*testing.T
 	h       *api.API
 	rng     *rand.Rand
 	name    string
 	asked   int
-	problem int // of these, how many have no answer
+	problem int // number of requests with a client error
 }
 
 func (w *walker) path(words ...string) string {
@@ -38,7 +38,7 @@ func (w *walker) path(words ...string) string {
 	return "/v1/" + w.name + "/" + strings.Join(words, "/")
 }
 
-// get returns the answer to a request; nil for a documented error.
+// get returns the body of a response, or nil for a documented error.
 func (w *walker) get(target string, headers ...string) []byte {
 	w.Helper()
 	return w.checked(target, ask(w.h, "GET", target, "", headers...))
@@ -71,7 +71,7 @@ func (w *walker) checked(target string, answer *httptest.ResponseRecorder) []byt
 	return answer.Body.Bytes()
 }
 
-// decoded is an answer that must be there.
+// decoded returns the decoded answer, which must exist.
 func decoded[A any](w *walker, target string) (a A) {
 	w.Helper()
 	body := w.get(target)
@@ -84,7 +84,7 @@ func decoded[A any](w *walker, target string) (a A) {
 	return a
 }
 
-// list is a whole list, read in pages of some size, which must be that of the streamed one, in pieces of some size too.
+// list returns a whole list. The pages of a random size must equal the streamed list, also if it is resumed.
 func (w *walker) list(path, entries string, query ...string) (list []json.RawMessage) {
 	w.Helper()
 	limit := 1 + w.rng.IntN(40)
@@ -152,7 +152,7 @@ func (w *walker) pieces(path string, limit int, query ...string) (list []json.Ra
 	}
 }
 
-// stream is a streamed list and how it ended.
+// stream returns the entries of a stream and its last line.
 func (w *walker) stream(target string) ([]json.RawMessage, api.StreamEnding) {
 	w.Helper()
 	answer := ask(w.h, "GET", target, "", "Accept", "application/x-ndjson")
@@ -184,12 +184,12 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 		return nil, end, fmt.Errorf("the last line is %s", last)
 	}
 	if e.End.Count != len(list) {
-		return nil, end, fmt.Errorf("%d entries, said to be %d", len(list), e.End.Count)
+		return nil, end, fmt.Errorf("%d entries, the last line counts %d", len(list), e.End.Count)
 	}
 	return list, e.End, nil
 }
 
-// All operations on all kinds of chains: answers match the OpenAPI document, streamed lists equal their pages, and
+// All operations on all kinds of chains: answers match the OpenAPI document, streams equal pages, and
 // batches equal single requests.
 func TestAnswersMatchTheOpenAPIDocument(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
@@ -212,7 +212,7 @@ func TestAnswersMatchTheOpenAPIDocument(t *testing.T) {
 			t.Errorf("logged: %s", log)
 		}
 		if w.asked < 400 || w.problem == 0 {
-			t.Errorf("only %d questions, %d without an answer", w.asked, w.problem)
+			t.Errorf("only %d requests, %d with errors", w.asked, w.problem)
 		}
 	})
 }
@@ -249,7 +249,7 @@ func (w *walker) walk() {
 	w.assets()
 }
 
-// spending is an output and what spends it, as they are written.
+// spending is an output and its spender in an answer.
 type spending struct {
 	Tx      string
 	Index   int

@@ -29,7 +29,7 @@ const (
 	lastHash     = "00000000b3e750f37fdb42e1018799a9f44b546d393b130b369590a072430a1c"
 )
 
-// realBlocks is the file of Bitcoin's first 14,132 blocks that comes with a Go module; empty where that is not there.
+// realBlocks returns the file of Bitcoin's first 14,132 blocks in a Go module, or "" if it is missing.
 var realBlocks = sync.OnceValue(func() string {
 	out, err := exec.Command("go", "-C", filepath.Join("..", "tools"), "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
 	dir := strings.TrimSpace(string(out))
@@ -39,7 +39,7 @@ var realBlocks = sync.OnceValue(func() string {
 	return filepath.Join(dir, "blockchain", "testdata", "blk_0_to_14131.dat")
 })
 
-// made is the database of all of them, which tests do not write.
+// made returns the database of the real blocks. Tests do not write to it.
 var made = sync.OnceValues(func() (*core.DB, error) {
 	return openBitcoin(context.Background(), nil, nil)
 })
@@ -65,7 +65,7 @@ func syncTo(ctx context.Context, db *core.DB, to *model.HeightPk) error {
 	return core.Sync(ctx, db, src, core.SyncOptions{To: to})
 }
 
-// real is the database of the real blocks.
+// real returns the database of the real blocks.
 func real(t testing.TB) *core.DB {
 	t.Helper()
 	if realBlocks() == "" {
@@ -78,7 +78,7 @@ func real(t testing.TB) *core.DB {
 	return db
 }
 
-// of is a database as it is served.
+// of returns a database as a served chain.
 func of(name string, db *core.DB) *served.Chain {
 	return &served.Chain{
 		Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved,
@@ -86,7 +86,7 @@ func of(name string, db *core.DB) *served.Chain {
 	}
 }
 
-// fields stands for what the program knows of expressions.
+// fields returns a small document of fields; the real one comes from the program.
 func fields(chain string) (*api.FieldsAnswer, error) {
 	return &api.FieldsAnswer{
 		Chains:    []api.ChainFields{{Chain: chain, Fields: []api.ExpressionField{{Name: "output.value", Type: "number", Doc: "its value", Example: "7"}}}},
@@ -94,7 +94,7 @@ func fields(chain string) (*api.FieldsAnswer, error) {
 	}, nil
 }
 
-// handler serves databases by name; log is what it logs.
+// handler serves databases by name; log receives the log.
 func handler(t testing.TB, o api.Options, dbs map[string]*core.DB) (h *api.API, log *bytes.Buffer) {
 	t.Helper()
 	log = new(bytes.Buffer)
@@ -135,7 +135,7 @@ func ask(h http.Handler, method, target, body string, headers ...string) *httpte
 	return w
 }
 
-// wantProblem checks that an answer is a problem document.
+// wantProblem checks that a response is the expected problem document.
 func wantProblem(t testing.TB, w *httptest.ResponseRecorder, status int, code, detail string) {
 	t.Helper()
 	var p problem.Problem
@@ -147,9 +147,9 @@ func wantProblem(t testing.TB, w *httptest.ResponseRecorder, status int, code, d
 		t.Errorf("%d %+v, expected %d %s: …%s…", w.Code, p, status, code, detail)
 	}
 	if ct := w.Header().Get("Content-Type"); ct != "application/problem+json" {
-		t.Errorf("a problem comes as %s", ct)
+		t.Errorf("the content type of a problem is %s", ct)
 	}
 	if w.Header().Get("Etag") != "" || w.Header().Get("Cache-Control") != "no-store" {
-		t.Errorf("a problem may be kept: %v", w.Header())
+		t.Errorf("a problem may be cached: %v", w.Header())
 	}
 }

@@ -23,8 +23,8 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// A client that has the page of the tip gets 304 until the tip or the minute changes.
-func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
+// A conditional request with the ETag of the page returns 304 until the tip or the minute changes.
+func TestConditionalRequests(t *testing.T) {
 	v := modeltest.Variants()[1]
 	blocks := v.NewGenerator(testseed.Of(t, 11)).Blocks(12)
 	db := variant(t, v, blocks[:11])
@@ -43,11 +43,11 @@ func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
 			again := ask(t, h, path, "If-None-Match", known)
 			body, err := io.ReadAll(again.Body)
 			if again.StatusCode != http.StatusNotModified || len(body) > 0 || again.Header.Get("ETag") != tag || err != nil {
-				t.Errorf("%s for who has %s: status %d, %d bytes, %v", path, known, again.StatusCode, len(body), err)
+				t.Errorf("%s with If-None-Match %s: status %d, %d bytes, %v", path, known, again.StatusCode, len(body), err)
 			}
 		}
 		if other := ask(t, h, path, "If-None-Match", `"other"`); other.StatusCode != http.StatusOK {
-			t.Errorf("%s for who has another: status %d", path, other.StatusCode)
+			t.Errorf("%s with another ETag: status %d", path, other.StatusCode)
 		}
 		now = now.Add(time.Minute)
 		if later := ask(t, h, path, "If-None-Match", tag); later.StatusCode != http.StatusOK {
@@ -63,7 +63,7 @@ func TestPagesAreSentAgainOnlyWhenTheyChange(t *testing.T) {
 	}
 }
 
-// A page names its tip as the API does, and leads to the same thing there.
+// A page names its tip as the API does, and links to its JSON, which has the same tip.
 func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 16)).Blocks(25))
@@ -83,16 +83,16 @@ func TestPagesNameTheirTipAndTheirJSON(t *testing.T) {
 				path, _ := attr(n, "href")
 				kinds[strings.Split(path, "/")[3]]++
 				if res := ask(t, v1, path); res.StatusCode != http.StatusOK || res.Header.Get("X-Tip") != tip {
-					t.Errorf("%s leads to %s: status %d", d.path, path, res.StatusCode)
+					t.Errorf("%s links to %s: status %d", d.path, path, res.StatusCode)
 				}
 			}
 			if got := ask(t, h, d.path).Header.Get("X-Tip"); got != tip {
-				t.Errorf("%s is of the tip %q, expected %s", d.path, got, tip)
+				t.Errorf("%s has the tip %q, expected %s", d.path, got, tip)
 			}
 		})
 		for _, kind := range []string{"status", "blocks", "block", "tx", "output", "find", "values", "richest", "asset", "assets", "forks"} {
 			if kinds[kind] == 0 {
-				t.Errorf("%s: no page led to %s: %v", v.Name, kind, kinds)
+				t.Errorf("%s: no page links to %s: %v", v.Name, kind, kinds)
 			}
 		}
 	})
@@ -114,7 +114,7 @@ func TestRequestsThatTimeOut(t *testing.T) {
 	}
 }
 
-// Pages of a chain that is syncing change all the time.
+// Pages of a chain that is syncing are not cached, because they change all the time.
 func TestPagesOfASyncAreNotCached(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(5))
@@ -154,15 +154,15 @@ func TestPagesOfASyncAreNotCached(t *testing.T) {
 	}
 	answered := explorerOf(t, chainOf("made-up", blank, &served.State{Sync: &core.Progress{Elapsed: time.Second}}))
 	if text := read(t, answered, "/made-up", http.StatusOK).main(); strings.Contains(text, "Preparing") {
-		t.Errorf("a source without blocks has answered, and the page has: %s", text)
+		t.Errorf("the page of a chain whose source has no blocks: %s", text)
 	}
 	near := explorerOf(t, chainOf("made-up", db, &served.State{Sync: &core.Progress{Height: 4, Target: 5}}))
 	if text := read(t, near, "/made-up", http.StatusOK).main(); strings.Contains(text, "syncing") {
-		t.Errorf("a chain that is at the tip is said to be syncing: %s", text)
+		t.Errorf("a chain at its tip is shown as syncing: %s", text)
 	}
 }
 
-func TestFailuresSayWhatHelps(t *testing.T) {
+func TestErrorPagesNameTheRemedy(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 13)).Blocks(5))
 	unknown := strings.Repeat("ab", 32)
@@ -189,7 +189,7 @@ func TestFailuresSayWhatHelps(t *testing.T) {
 	}
 }
 
-// Internal errors are logged, not shown.
+// Internal errors are logged and not shown.
 func TestInternalErrorsAreOnlyLogged(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, nil)
@@ -224,7 +224,7 @@ func TestInternalErrorsAreOnlyLogged(t *testing.T) {
 	}
 }
 
-func TestPagesAreOnlyRead(t *testing.T) {
+func TestMethodsOfPages(t *testing.T) {
 	v := modeltest.Variants()[0]
 	h := explorerOf(t, chainOf("made-up", variant(t, v, v.NewGenerator(testseed.Of(t, 14)).Blocks(3)), nil))
 	for _, path := range []string{"/", "/made-up", "/made-up/block/1", "/search"} {
@@ -243,7 +243,7 @@ func TestPagesAreOnlyRead(t *testing.T) {
 	}
 }
 
-func TestNamesThatCannotStandInPathsAreRefused(t *testing.T) {
+func TestNamesOfChainsAreValidInPaths(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, nil)
 	for _, names := range [][]string{{""}, {"static"}, {"search"}, {"a/b"}, {"a b"}, {"{x}"}, {"one", "one"}} {
@@ -252,13 +252,13 @@ func TestNamesThatCannotStandInPathsAreRefused(t *testing.T) {
 			chains = append(chains, chainOf(n, db, nil))
 		}
 		if _, err := New(Options{Chains: chains}); err == nil {
-			t.Errorf("chains %q are served", names)
+			t.Errorf("chains %q are accepted", names)
 		}
 	}
 }
 
-// Every page is of one tip, whatever comes and goes meanwhile.
-func TestPagesHoldWhileTheChainMoves(t *testing.T) {
+// Pages are complete while blocks are appended and rolled back.
+func TestPagesDuringReorganizations(t *testing.T) {
 	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	g := v.NewGenerator(testseed.Of(t, 15))

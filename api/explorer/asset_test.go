@@ -21,8 +21,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// The page of an asset matches the database; the largest holders have a part of the chart.
-func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
+// The page of an asset matches the database, and the chart shows the largest holders.
+func TestPageOfAnAssetMatchesTheDatabase(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 13)).Blocks(60))
 		h := explorerOf(t, chainOf("made-up", db, nil))
@@ -47,7 +47,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 			d.has(t, amountOf(u, a.Supply).String(), humanize.Plural(a.MintCount, "mint"), humanize.Plural(a.BurnCount, "burn"), a.Name)
 			if a.Fingerprint != "" {
 				if res := ask(t, h, "/made-up/asset/"+a.Fingerprint); res.Header.Get("Location") != path {
-					t.Errorf("the fingerprint of %s leads to %q", a.Asset, res.Header.Get("Location"))
+					t.Errorf("the fingerprint of %s redirects to %q", a.Asset, res.Header.Get("Location"))
 				}
 			}
 			holders, err := db.AssetHolders(t.Context(), a.Asset, query.Page{Limit: query.MaxLimit})
@@ -87,7 +87,7 @@ func TestThePageOfAnAssetIsWhatTheDatabaseAnswers(t *testing.T) {
 	})
 }
 
-func TestTheRichestStandInOrder(t *testing.T) {
+func TestRichListIsInOrder(t *testing.T) {
 	for _, v := range modeltest.Variants()[:2] {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 14)).Blocks(40))
 		h := explorerOf(t, chainOf("made-up", db, nil))
@@ -104,10 +104,10 @@ func TestTheRichestStandInOrder(t *testing.T) {
 				d := read(t, h, "/made-up/richest/"+index+"?asset="+asset, http.StatusOK)
 				text, at := d.main(), 0
 				for i, r := range want.Values {
-					row := fmt.Sprintf("%d%.200s", i+1, r.Value) // those of lists are cut
+					row := fmt.Sprintf("%d%.200s", i+1, r.Value) // lists shorten long values
 					n := strings.Index(text[at:], row)
 					if n < 0 {
-						t.Fatalf("%s: %q does not come next in\n%s", d.path, row, text[at:])
+						t.Fatalf("%s: %q is not the next row in\n%s", d.path, row, text[at:])
 					}
 					at += n
 				}
@@ -116,8 +116,8 @@ func TestTheRichestStandInOrder(t *testing.T) {
 	}
 }
 
-// Names that people give to assets are text, whatever they hold.
-func TestNamesAreText(t *testing.T) {
+// Names of assets are escaped, whatever characters they contain.
+func TestNamesOfAssetsAreEscaped(t *testing.T) {
 	chain, err := chains.New("cardano", "mainnet")
 	if err != nil {
 		t.Fatal(err)
@@ -132,15 +132,15 @@ func TestNamesAreText(t *testing.T) {
 		policy: "", policy + "4e4654": "NFT", policy + "000de14042756464": "Budd", policy + "00": "", policy + "ff": "", policy + "3c623e": "<b>", "ab": "",
 	} {
 		if got := v.AssetName(&query.AssetAnswer{Asset: id}); got != want {
-			t.Errorf("%s is called %q, expected %q", id, got, want)
+			t.Errorf("%s has the name %q, expected %q", id, got, want)
 		}
 	}
 	if got := v.AssetName(&query.AssetAnswer{Asset: policy + "4e4654", Name: "Said"}); got != "Said" {
-		t.Errorf("the maker's name is %q", got)
+		t.Errorf("the name from the issuer is %q", got)
 	}
 }
 
-// describing is a chain whose mints declare the decimals of an asset.
+// describing is a chain whose mints state the decimals of an asset.
 type describing struct{ model.Chain }
 
 func (describing) DescribeAsset(info []byte) (d model.AssetDescription) {
@@ -174,7 +174,7 @@ func TestAssetPageShowsDecimals(t *testing.T) {
 		d := read(t, h, fmt.Sprintf("/made-up/asset/%x", "asset "+infos[i]), http.StatusOK)
 		d.has(t, want)
 		if want == "" && strings.Contains(d.main(), "Decimals") {
-			t.Errorf("decimals that nobody said: %s", d.main())
+			t.Errorf("the page shows unknown decimals: %s", d.main())
 		}
 	}
 }

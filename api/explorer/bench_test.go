@@ -10,7 +10,7 @@ import (
 	"birthmark/api/served"
 )
 
-// BenchmarkPages is what a page costs that nobody has asked for before.
+// BenchmarkPages measures pages that are not cached.
 func BenchmarkPages(b *testing.B) {
 	h, err := New(Options{Chains: []*served.Chain{chainOf("bitcoin", bitcoin(b), nil)}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

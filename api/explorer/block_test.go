@@ -12,7 +12,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// byRate is a chain whose transactions have a quarter of their bytes as virtual size.
+// byRate is a chain whose transactions have a virtual size of a quarter of their bytes.
 type byRate struct{ weighing }
 
 func (byRate) Traits() model.Traits {
@@ -51,7 +51,7 @@ func largeBlock(t *testing.T, n int) (http.Handler, *model.Block) {
 	return explorerOf(t, chainOf("made-up", db, nil)), second
 }
 
-// The pages of a sorted list have every transaction once, largest first.
+// The pages of a sorted list contain every transaction once, the largest first.
 func TestTransactionsOfABlockAreSorted(t *testing.T) {
 	const n = 2*txsPage + 7
 	h, block := largeBlock(t, n)
@@ -78,7 +78,7 @@ func TestTransactionsOfABlockAreSorted(t *testing.T) {
 			}
 			return 0
 		})
-		if by == "size" { // the coinbase has 100 bytes and comes first of those
+		if by == "size" { // the coinbase is the first transaction of 100 bytes
 			want = slices.Insert(want, slices.IndexFunc(want, func(i int) bool { return size(i) == 100 }), 0)
 		} else { // the smallest output, and no fee
 			want = append(want, 0)
@@ -106,7 +106,7 @@ func TestTransactionsOfABlockAreSorted(t *testing.T) {
 	read(t, h, base, http.StatusOK).has(t, "Sort by block order total output fee fee rate size")
 	read(t, h, base+"?sort=price", http.StatusBadRequest).has(t, `Sort "price": expected one of [value fee feerate size].`)
 	read(t, h, base+"?sort=fee&page=4", http.StatusNotFound)
-	// Without raw transactions, and in a block with one transaction.
+	// A block without raw transactions, and a block of one transaction.
 	plain := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
 	d := read(t, plain, "/bitcoin/block/170", http.StatusOK)
 	d.has(t, "Sort by block order total output fee")
@@ -115,11 +115,11 @@ func TestTransactionsOfABlockAreSorted(t *testing.T) {
 	}
 	read(t, plain, "/bitcoin/block/170?sort=size", http.StatusBadRequest)
 	if one := read(t, plain, "/bitcoin/block/1", http.StatusOK).main(); strings.Contains(one, "Sort by") {
-		t.Errorf("one transaction is sorted: %s", one)
+		t.Errorf("a block of one transaction has links to sort: %s", one)
 	}
 }
 
-// The size of a page does not depend on that of the block.
+// The size of a page does not depend on the size of the block.
 func TestPagesOfLargeBlocksAreSmall(t *testing.T) {
 	h, block := largeBlock(t, 10_000)
 	for _, order := range []string{"", "?sort=value", "?sort=feerate", "?sort=size&page=201"} {

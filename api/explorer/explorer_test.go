@@ -13,7 +13,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// Every linked page exists and is a valid page.
+// The target of every link exists and is a valid page.
 func TestEveryLinkLeadsToAPage(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 1)).Blocks(40))
@@ -35,8 +35,8 @@ func TestRealChainsHaveAllTheirPages(t *testing.T) {
 	}
 }
 
-// Pages of a database without blocks help, and fail in nothing.
-func TestAnEmptyChainHasPages(t *testing.T) {
+// Pages of a database without blocks are valid and explain the state.
+func TestPagesOfAnEmptyChain(t *testing.T) {
 	v := modeltest.Variants()[0]
 	state := &served.State{Sync: &core.Progress{Target: 1000, BlocksPerSecond: 10, Left: 100 * time.Second}}
 	h := explorerOf(t, chainOf("made-up", variant(t, v, nil), state))
@@ -45,8 +45,8 @@ func TestAnEmptyChainHasPages(t *testing.T) {
 	read(t, h, "/made-up/block/0", http.StatusNotFound).has(t, "it may be in a block that is not indexed yet")
 }
 
-// The foot of public pages has a release as it is called, and of anything else no more than its commit.
-func TestTheFootNamesTheVersionShortly(t *testing.T) {
+// The footer has the version of a release, or the commit of another build.
+func TestVersionInTheFooter(t *testing.T) {
 	for version, want := range map[string]string{
 		"v1.2.3":                                   "Birthmark v1.2.3",
 		"v1.2.3-rc.1":                              "Birthmark v1.2.3-rc.1",
@@ -61,7 +61,7 @@ func TestTheFootNamesTheVersionShortly(t *testing.T) {
 			t.Fatal(err)
 		}
 		if foot := textOf(read(t, h, "/", http.StatusOK).each("footer")[0]); !strings.HasSuffix(foot, want) {
-			t.Errorf("version %q: the foot says %q, expected %q at its end", version, foot, want)
+			t.Errorf("version %q: the footer is %q, expected %q at its end", version, foot, want)
 		}
 	}
 }

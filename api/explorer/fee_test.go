@@ -12,7 +12,7 @@ import (
 
 var bitcoinUnit = model.Traits{Unit: model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"}}
 
-// weighing is a chain with a coin of its own whose transactions all have the weight of one with a witness.
+// weighing is a chain whose transactions have a weight of 573.
 type weighing struct{ model.Chain }
 
 func (weighing) Traits() model.Traits { return bitcoinUnit }
@@ -26,12 +26,12 @@ func (weighing) DescribeTx([]byte, []map[string]any) (*model.TxDescription, erro
 	}, nil
 }
 
-// plain is the same without weights.
+// plain is a chain without weights.
 type plain struct{ model.Chain }
 
 func (plain) Traits() model.Traits { return bitcoinUnit }
 
-// Where fees are paid by weight the rate is per virtual byte, else per byte.
+// The fee rate is per virtual byte if the chain has weights, otherwise per byte.
 func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 	v := byHand
 	v.Raw = true
@@ -61,7 +61,7 @@ func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 		d := read(t, explorerOf(t, served), path, http.StatusOK)
 		d.has(t, c.has...)
 		if strings.Contains(d.main(), c.not) {
-			t.Errorf("%q is said: %s", c.not, d.main())
+			t.Errorf("the page contains %q: %s", c.not, d.main())
 		}
 	}
 }

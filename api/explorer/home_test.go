@@ -14,8 +14,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Every block of a real chain lies in one period: periods follow each other, and the difficulty changes only between
-// two of them.
+// Every block of a real chain is in one period. Periods are adjacent, and the difficulty changes only between periods.
 func TestPeriodsOfRealChains(t *testing.T) {
 	for name, db := range map[string]*core.DB{"bitcoin": bitcoin(t), "cardano": cardano(t), "ergo": ergo(t)} {
 		chain := db.Chain()
@@ -71,7 +70,7 @@ func TestPeriodsOfRealChains(t *testing.T) {
 	}
 }
 
-// EIP-37 begins with an epoch, on mainnet only.
+// EIP-37 starts at an epoch boundary, on mainnet only.
 func TestEpochsOfEIP37(t *testing.T) {
 	chain := ergo(t).Chain().(model.PeriodReporter)
 	for height, want := range map[model.HeightPk]model.Period{
@@ -84,7 +83,7 @@ func TestEpochsOfEIP37(t *testing.T) {
 	}
 }
 
-func TestHomeShowsThePaceOfTheChain(t *testing.T) {
+func TestHomePage(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil), chainOf("ergo", ergo(t), nil))
 	for path, texts := range map[string][]string{
 		"/bitcoin": {"Block interval11 min 30 s average of 120 blocks", "Difficulty1Next difficultyunknown0% in 1,996 blocks, about 13 days",
@@ -122,7 +121,7 @@ func TestHomeShowsThePaceOfTheChain(t *testing.T) {
 	}
 }
 
-// The forecast of the difficulty is the ratio of the intended to the actual interval, which the overview shows too.
+// The forecast of the difficulty is the ratio of the intended to the actual interval, as the overview shows it.
 func TestForecastOfTheDifficulty(t *testing.T) {
 	db := bitcoin(t)
 	blocks, err := db.Blocks(t.Context(), query.Range{}, query.Page{Limit: 500, Descending: true})
@@ -154,8 +153,8 @@ func TestForecastOfTheDifficulty(t *testing.T) {
 	}
 }
 
-// A card of the front page labels its figures and shows the state of the chain.
-func TestTheFrontPageShowsTheHealthOfChains(t *testing.T) {
+// A card of the front page has labeled figures and the state of its chain.
+func TestFrontPageShowsTheStateOfChains(t *testing.T) {
 	db := bitcoin(t)
 	at := &core.Progress{Height: 14_131, Target: 14_131}
 	h := explorerOf(t, chainOf("one", db, nil), chainOf("two", db, stateOf(at, "")), chainOf("three", db, stateOf(&core.Progress{Height: 14_131, Target: 20_000}, "")),

@@ -11,8 +11,8 @@ import (
 	"birthmark/core/query/richest"
 )
 
-// A page costs what it goes through, by the same table as the API, and only once.
-func TestPagesThatGoThroughManyRowsCostMore(t *testing.T) {
+// The cost of a page depends on the number of rows that it reads, as in the API. A page is charged once.
+func TestPagesThatReadManyRowsCostMore(t *testing.T) {
 	db := bitcoin(t)
 	most := ""
 	err := db.View(t.Context(), func(view *query.View) error {

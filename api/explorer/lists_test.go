@@ -21,9 +21,9 @@ import (
 	"birthmark/model/modeltest"
 )
 
-func init() { patience = time.Hour } // what tests see is not to depend on how busy the machine is
+func init() { patience = time.Hour } // results must not depend on the load of the machine
 
-// impatient makes what pages do not do at once too slow.
+// impatient makes everything too slow that a page does not answer at once.
 func impatient(t testing.TB) {
 	t.Helper()
 	before, rows := patience, richestRead
@@ -31,8 +31,8 @@ func impatient(t testing.TB) {
 	t.Cleanup(func() { patience, richestRead = before, rows })
 }
 
-// busiest is the value of an index that has most transactions.
-func busiest(t testing.TB, db *core.DB, index string) *query.BalanceAnswer {
+// mostUsed returns the value of an index with the most transactions.
+func mostUsed(t testing.TB, db *core.DB, index string) *query.BalanceAnswer {
 	t.Helper()
 	values, err := db.Values(t.Context(), index, query.Page{Limit: query.MaxLimit})
 	if err != nil {
@@ -51,7 +51,7 @@ func busiest(t testing.TB, db *core.DB, index string) *query.BalanceAnswer {
 	return best
 }
 
-// pages reads a list to its end, by the links to its older parts, and returns what each part says.
+// pages reads all pages of a list by following the links to the next page.
 func pages(t testing.TB, h http.Handler, path string) (parts []*document) {
 	t.Helper()
 	for path != "" {
@@ -90,17 +90,17 @@ func (d *document) section(id string) string {
 	return ""
 }
 
-// The page of a value matches the database, with and without options of the index, and its lists are complete.
-func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
+// The page of a value matches the database, with and without options of the index. Its lists are complete.
+func TestPageOfAValueMatchesTheDatabase(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 11)).Blocks(60))
 		h := explorerOf(t, chainOf("made-up", db, nil))
 		for _, index := range []string{"address", "tag", "label"} {
-			b := busiest(t, db, index)
+			b := mostUsed(t, db, index)
 			path := "/made-up/index/" + index + "/" + b.Value
 			if index == "address" {
 				if res := ask(t, h, path); res.StatusCode != http.StatusFound || res.Header.Get("Location") != "/made-up/address/"+b.Value {
-					t.Errorf("%s leads to %s", path, res.Header.Get("Location"))
+					t.Errorf("%s redirects to %s", path, res.Header.Get("Location"))
 				}
 				path = "/made-up/address/" + b.Value
 			}
@@ -142,7 +142,7 @@ func TestThePageOfAValueIsWhatTheDatabaseAnswers(t *testing.T) {
 	})
 }
 
-// The rows of a history have the balance after each: the newest the current one, the oldest its own amount.
+// Each row of a history has the balance after it. The newest row has the current balance, the oldest its own amount.
 func TestHistoryShowsRunningBalance(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
 	d := read(t, h, "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", http.StatusOK)
@@ -157,12 +157,12 @@ func TestHistoryShowsRunningBalance(t *testing.T) {
 		at += i
 	}
 	if !strings.Contains(d.text, "From 9 to 14,131: least 18.00000000 BTC at 248, most 50.00000000 BTC at 9, last 18.00000000 BTC.") {
-		t.Errorf("the chart says something else: %s", d.text)
+		t.Errorf("the chart differs: %s", d.text)
 	}
 	d.has(t, "script hash8131e31b", "script typepubkey")
 }
 
-// columns are the heads of the list in a section.
+// columns returns the headings of the list in a section.
 func (d *document) columns(section string) (heads []string) {
 	for _, n := range d.each("section") {
 		if by, _ := attr(n, "aria-labelledby"); by != section {
@@ -177,9 +177,9 @@ func (d *document) columns(section string) (heads []string) {
 	return heads
 }
 
-// A list of outputs has no column for assets if there are none, and unspent outputs have their age in place of the
+// A list of outputs has a column for assets only if there are assets. Unspent outputs have their age instead of their
 // spender.
-func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
+func TestColumnsOfOutputLists(t *testing.T) {
 	before := ergo(t)
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil), chainOf("cardano", cardano(t), nil),
 		chainOf("ergo", before, nil))
@@ -211,23 +211,23 @@ func TestListsOfOutputsHaveTheColumnsThatSaySomething(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed := 0
-	for _, value := range values.Values { // their outputs of height 0 are in no block
+	for _, value := range values.Values { // outputs of the genesis are not in a block
 		row := read(t, h, "/ergo/address/"+value.Value, http.StatusOK).section("outputs")
 		if strings.Contains(row, "ERGgenesis") {
 			listed++
 		}
 	}
 	if listed == 0 {
-		t.Error("no output of before the first block is listed")
+		t.Error("no genesis output is listed")
 	}
 }
 
-// If the index lacks an option and the page would take too long, the page leaves it out, with a reason for visitors.
-func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
+// If the index lacks an option and a part of the page would take too long, the page omits it and states the reason.
+func TestSlowPartsOfAPageAreOmitted(t *testing.T) {
 	v := modeltest.Variants()[0]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 12)).Blocks(60))
 	h := explorerOf(t, chainOf("made-up", db, nil))
-	b := busiest(t, db, "address")
+	b := mostUsed(t, db, "address")
 	impatient(t)
 	d := read(t, h, "/made-up/address/"+b.Value, http.StatusOK)
 	d.has(t, "Balance not available", "History not available", "All outputs, newest first", "No balance chart")
@@ -236,14 +236,14 @@ func TestWhatTakesTooLongIsLeftOut(t *testing.T) {
 	}
 	read(t, h, "/made-up/richest/address", http.StatusOK).has(t, "Not available", "too many for a page")
 
-	kept := modeltest.Variants()[1] // what is kept is there at once
+	kept := modeltest.Variants()[1] // with the options of the index nothing is omitted
 	db = variant(t, kept, kept.NewGenerator(testseed.Of(t, 12)).Blocks(60))
-	b = busiest(t, db, "address")
+	b = mostUsed(t, db, "address")
 	d = read(t, explorerOf(t, chainOf("made-up", db, nil)), "/made-up/address/"+b.Value, http.StatusOK)
 	d.has(t, "Balance"+humanize.Thousands(b.Balance), "Balance over time", "Balance after", "Unspent outputs")
 }
 
-func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
+func TestValuesAreListedByPrefix(t *testing.T) {
 	v := modeltest.Variants()[1]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 15)).Blocks(30))
 	h := explorerOf(t, chainOf("made-up", db, nil))
@@ -276,17 +276,17 @@ func TestValuesAreListedAndFoundByTheirBeginning(t *testing.T) {
 	plain := modeltest.Variants()[0]
 	h = explorerOf(t, chainOf("made-up", variant(t, plain, plain.NewGenerator(1).Blocks(5)), nil))
 	if d := read(t, h, "/made-up/values/address", http.StatusOK); strings.Contains(d.text, "id=\"prefix\"") {
-		t.Error("an index without prefixes has a form for them")
+		t.Error("an index without prefixes has a form for prefixes")
 	}
 	read(t, h, "/made-up/values/address?prefix=a0", http.StatusBadRequest)
 }
 
-// told is a source of events that are known before.
-type told []model.Event
+// eventList is a source with a fixed list of events.
+type eventList []model.Event
 
-func (s told) Tip(context.Context) (model.Point, error) { return s[len(s)-1].Block.Point(), nil }
-func (s told) Close() error                             { return nil }
-func (s told) Follow(context.Context, []model.Point) iter.Seq2[model.Event, error] {
+func (s eventList) Tip(context.Context) (model.Point, error) { return s[len(s)-1].Block.Point(), nil }
+func (s eventList) Close() error                             { return nil }
+func (s eventList) Follow(context.Context, []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		for _, e := range s {
 			if !yield(e, nil) {
@@ -296,7 +296,7 @@ func (s told) Follow(context.Context, []model.Point) iter.Seq2[model.Event, erro
 	}
 }
 
-// A fork is shown with all its blocks and what replaced them, a block that came back as one that did.
+// The page of a fork lists all its blocks and their replacements, also a block that returned to the chain.
 func TestForksAreShown(t *testing.T) {
 	v := modeltest.Variants()[0]
 	g := v.NewGenerator(testseed.Of(t, 16))
@@ -306,7 +306,7 @@ func TestForksAreShown(t *testing.T) {
 	h := explorerOf(t, chainOf("made-up", db, nil))
 	read(t, h, "/made-up/forks", http.StatusOK).has(t, "No reorganizations since")
 	at := trunk[5].Point()
-	var s told
+	var s eventList
 	for _, branch := range [][]*model.Block{theirs, ours[:1], theirs} {
 		s = append(s, model.Event{Rollback: &at})
 		for _, b := range branch {
@@ -340,7 +340,7 @@ func TestStatusPage(t *testing.T) {
 		}
 		d := read(t, h, "/made-up/status", http.StatusOK)
 		if strings.Contains(d.main(), "Transactions per second") {
-			t.Error("a rate is drawn of no sync")
+			t.Error("a chain without a sync has a chart of its rate")
 		}
 		d.has(t, "Blocks"+humanize.Count(status.Totals.Blocks), "Outputs"+humanize.Count(status.Totals.Outputs))
 		if assets, err := db.Assets(t.Context(), query.Page{Limit: 1}); err != nil || assets.Count == 0 || status.Totals.Assets == assets.Count {
@@ -362,8 +362,8 @@ func TestStatusPage(t *testing.T) {
 	})
 }
 
-// An index that its user defined has pages as any other.
-func TestAnIndexOfOnesOwnHasPages(t *testing.T) {
+// A custom index has pages like any other index.
+func TestCustomIndexHasPages(t *testing.T) {
 	chain, err := chains.New("bitcoin", "mainnet")
 	if err != nil {
 		t.Fatal(err)

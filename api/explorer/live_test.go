@@ -13,12 +13,12 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// The script is small, and pages tell it what it has to know: where the events are, what the tip is, which parts change.
+// The script is small. Pages contain its parameters: the URL of the events, the tip, and the parts that change.
 func TestPagesNameTheirEvents(t *testing.T) {
 	v := modeltest.Variants()[1]
 	db := variant(t, v, v.NewGenerator(testseed.Of(t, 31)).Blocks(20))
 	h := explorerOf(t, chainOf("made-up", db, nil))
-	b := busiest(t, db, "tag")
+	b := mostUsed(t, db, "tag")
 	assets, err := db.Assets(t.Context(), query.Page{Limit: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestPagesNameTheirEvents(t *testing.T) {
 			}
 		}
 		if _, ok := live["tip"]; !ok || live["page"] == "page" != (path == "/made-up") {
-			t.Errorf("%s: the parts that change are %v", path, live)
+			t.Errorf("%s: the live parts are %v", path, live)
 		}
 		var names []string
 		for _, n := range d.each("script") {
@@ -63,7 +63,7 @@ func TestPagesNameTheirEvents(t *testing.T) {
 				t.Errorf("%s has %d bytes, or uses a forbidden function", src, len(text))
 			}
 			if _, late := attr(n, "defer"); late == strings.HasSuffix(src, "/theme.js") {
-				t.Errorf("%s: deferred is %t; only the theme is set before the first paint", src, late)
+				t.Errorf("%s: deferred is %t, expected true except for the theme", src, late)
 			}
 		}
 		if want := []string{"theme.js", "display.js", "search.js", "live.js"}; !slices.Equal(names, want) {

@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// pool serves a world with the unconfirmed transactions of its node, and waits until they are there.
+// pool serves a world with the mempool of its node, and waits until the mempool is complete.
 func pool(t *testing.T, w *pendingtest.World) (http.Handler, *served.Chain) {
 	t.Helper()
 	n := &pendingtest.Node{World: w}
@@ -34,7 +34,7 @@ func pool(t *testing.T, w *pendingtest.World) (http.Handler, *served.Chain) {
 	chain.Mempool = f
 	for s := f.Standing(); s.State() != pending.Live || s.Count() != len(w.IDs()); s = f.Standing() {
 		if t.Context().Err() != nil {
-			t.Fatal("the mempool is not that of the node")
+			t.Fatal("timeout: the mempool does not match the node")
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
@@ -80,7 +80,7 @@ func TestUnconfirmedTransactionsHavePages(t *testing.T) {
 				d.has(t, "Transaction unconfirmed", hash, "First seen")
 				for _, link := range d.links() {
 					if strings.HasPrefix(link, "/made-up/output/") {
-						read(t, h, link, http.StatusOK) // of confirmed transactions only
+						read(t, h, link, http.StatusOK) // the page has confirmed transactions only
 					}
 					if strings.HasPrefix(link, "/made-up/address/") {
 						read(t, h, link, http.StatusOK).has(t, "unconfirmed transaction", hash[len(hash)-6:])
@@ -93,7 +93,7 @@ func TestUnconfirmedTransactionsHavePages(t *testing.T) {
 	}
 }
 
-// Pages about all unconfirmed transactions follow their number, and pages of a value its own.
+// Pages of all unconfirmed transactions follow their total number; pages of a value follow the number of the value.
 func TestPagesFollowUnconfirmedTransactions(t *testing.T) {
 	w := pendingtest.New(t, pendingtest.Variants()[0], testseed.Of(t, 90))
 	w.Mine(nil)

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// The rich list is a section: that of addresses, with the share of the supply and the last activity of each.
-func TestTheRichListIsASection(t *testing.T) {
+// /richest redirects to the rich list of addresses, which has the share of the supply and the last activity of each.
+func TestRichListOfAddresses(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
 	if to := ask(t, h, "/bitcoin/richest").Header.Get("Location"); to != "/bitcoin/richest/address" {
-		t.Errorf("the section leads to %q", to)
+		t.Errorf("/richest redirects to %q", to)
 	}
 	d := read(t, h, "/bitcoin/richest/address", http.StatusOK)
 	d.has(t, "Share of supply", "Last active", "1"+"12higDjoCCNXSA95xZMWUdPvXNmkAduhWv"+"23,175.33000000 BTC3.28%", "Other rich lists: script hash")
 	if !slices.Contains(d.links(), "/bitcoin/richest") || !slices.Contains(d.links(), "/bitcoin/richest/script_hash") {
-		t.Errorf("the list leads to %v", d.links())
+		t.Errorf("the list links to %v", d.links())
 	}
 	if text := read(t, h, "/bitcoin/richest/script_hash", http.StatusOK).main(); strings.Contains(text, "Last active") {
-		t.Errorf("an index without histories has the last activity: %s", text)
+		t.Errorf("an index without histories has a last activity: %s", text)
 	}
 }

@@ -27,7 +27,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// chainOf serves a database of a test as it is; state may be nil.
+// chainOf returns a database as a served chain; state may be nil.
 func chainOf(name string, db *core.DB, state *served.State) *served.Chain {
 	return &served.Chain{Name: name, Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State {
 		if state == nil {
@@ -37,7 +37,7 @@ func chainOf(name string, db *core.DB, state *served.State) *served.Chain {
 	}}
 }
 
-// variant is a database with blocks of a made-up chain.
+// variant returns a database with blocks of a generated chain.
 func variant(t testing.TB, v modeltest.Variant, blocks []*model.Block) *core.DB {
 	t.Helper()
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw})
@@ -52,13 +52,13 @@ func variant(t testing.TB, v modeltest.Variant, blocks []*model.Block) *core.DB 
 	return db
 }
 
-// everything is all that can be kept for an index.
+// everything enables all options of an index.
 var everything = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
 
-// real are the databases of real chains by name, which tests do not write.
+// real are the databases of real chains by name. Tests do not write to them.
 var real = map[string]*core.DB{}
 
-// synced is a database of a real chain, up to the tip of the source at uri. All is kept for its addresses.
+// synced returns a database of a real chain, up to the tip of the source at uri. Its addresses have all options.
 func synced(t testing.TB, name, network, uri string, indexes ...string) *core.DB {
 	t.Helper()
 	if real[name] == nil {
@@ -88,7 +88,7 @@ func followed(t testing.TB, chain model.Chain, uri string, indexes ...string) *c
 	return db
 }
 
-// blocksFile is where the first 14,132 blocks of Bitcoin are.
+// blocksFile returns the path of the first 14,132 blocks of Bitcoin.
 func blocksFile(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
@@ -99,28 +99,28 @@ func blocksFile(t testing.TB) string {
 	return path
 }
 
-// bitcoin is the first 14,132 blocks of Bitcoin.
+// bitcoin returns a database of the first 14,132 blocks of Bitcoin.
 func bitcoin(t testing.TB) *core.DB {
 	t.Helper()
 	return synced(t, "bitcoin", "mainnet", "file://"+blocksFile(t), "address", "script_hash", "script_type")
 }
 
-// cardano is the first 50,940 blocks of Cardano's preview network.
+// cardano returns a database of the first 50,940 blocks of Cardano's preview network.
 func cardano(t testing.TB) *core.DB {
 	t.Helper()
 	return synced(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), "address", "stake_credential", "policy")
 }
 
-// ergo is the first 2,000 blocks of Ergo.
+// ergo returns a database of the first 2,000 blocks of Ergo.
 func ergo(t testing.TB) *core.DB {
 	t.Helper()
 	return synced(t, "ergo", "mainnet", "file://"+testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"), "address", "ergo_tree_template_hash")
 }
 
-// testNow is the time at which tests look at pages, a whole minute.
+// testNow is the current time of the explorer in tests, a whole minute.
 var testNow = time.Unix(1_700_000_040, 0)
 
-// explorerOf is the explorer of chains at testNow.
+// explorerOf returns the explorer of chains at testNow.
 func explorerOf(t testing.TB, chains ...*served.Chain) http.Handler {
 	t.Helper()
 	h, err := New(Options{Chains: chains, Version: "1.2.3", now: func() time.Time { return testNow }})
@@ -130,7 +130,7 @@ func explorerOf(t testing.TB, chains ...*served.Chain) http.Handler {
 	return h
 }
 
-// ask requests a path as it is written in a link. headers are names and values in turn.
+// ask requests a path as it is written in a link. headers are alternating names and values.
 func ask(t testing.TB, h http.Handler, path string, headers ...string) *http.Response {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
@@ -142,10 +142,10 @@ func ask(t testing.TB, h http.Handler, path string, headers ...string) *http.Res
 	return w.Result()
 }
 
-// document is a page as a browser reads it.
+// document is a parsed page.
 type document struct {
 	path string
-	text string // as it came
+	text string // the body
 	root *html.Node
 }
 
@@ -171,7 +171,7 @@ func read(t testing.TB, h http.Handler, path string, status int) *document {
 	return d
 }
 
-// each yields the elements of a name, all of them for "".
+// each yields the elements with a name, or all elements if the name is "".
 func (d *document) each(name string) (found []*html.Node) {
 	for n := range d.root.Descendants() {
 		if n.Type == html.ElementNode && (name == "" || n.Data == name) {
@@ -190,7 +190,7 @@ func attr(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// words are the text of an element, its white space joined.
+// words returns the text of an element with its white space joined.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for c := range n.Descendants() {
@@ -201,20 +201,20 @@ func textOf(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// main is the text of the page without its frame.
+// main returns the text of the page without its header and footer.
 func (d *document) main() string { return textOf(d.each("main")[0]) }
 
-// has reports whether every text is in the page without its frame.
+// has checks that the page contains every text, apart from its header and footer.
 func (d *document) has(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(d.main(), text) {
-			t.Errorf("%s does not say %q:\n%s", d.path, text, d.main())
+			t.Errorf("%s does not contain %q:\n%s", d.path, text, d.main())
 		}
 	}
 }
 
-// links are the paths that the page leads to, without places in pages and without what is not of the explorer.
+// links returns the paths of the explorer that the page links to, without fragments.
 func (d *document) links() (paths []string) {
 	for _, n := range d.each("a") {
 		href, _ := attr(n, "href")
@@ -228,13 +228,13 @@ func (d *document) links() (paths []string) {
 	return paths
 }
 
-// ago is how pages write a time by how long before now it was.
+// ago matches a time relative to now.
 var ago = regexp.MustCompile(`^(just now|in .*|.* ago)$`)
 
 // void are the elements without an end tag.
 var void = []string{"meta", "link", "input", "br", "hr", "img", "wbr"}
 
-// faults returns what is wrong with the page.
+// faults returns the errors in the page.
 func (d *document) faults() (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	for _, f := range unbalanced(d.text) {
@@ -243,7 +243,7 @@ func (d *document) faults() (faults []string) {
 	for name, want := range map[string]int{"h1": 1, "main": 1, "header": 1, "footer": 1, "title": 1} {
 		n := 0
 		for _, e := range d.each(name) {
-			if e.Namespace == "" { // a picture has titles of its own
+			if e.Namespace == "" { // titles of SVG elements do not count
 				n++
 			}
 		}
@@ -316,7 +316,7 @@ func (d *document) faults() (faults []string) {
 	return faults
 }
 
-// unbalanced tells the tags of a text that are not closed, or were not open.
+// unbalanced returns the tags of a text that are not closed, or not open.
 func unbalanced(text string) (faults []string) {
 	var open []string
 	for z := html.NewTokenizer(strings.NewReader(text)); ; {
@@ -340,14 +340,14 @@ func unbalanced(text string) (faults []string) {
 	}
 }
 
-// crawl follows links from a page on, most of them, those of the kind it has read least of first. It returns how many pages
-// of each kind it read: the second part of their path.
+// crawl follows links from a page, up to a number of pages. It prefers the kind of page that it has read least often,
+// and returns the number of pages by kind, the second part of their path.
 func crawl(t testing.TB, h http.Handler, from string, most int) map[string]int {
 	t.Helper()
 	return crawled(t, h, from, most, func(*document) {})
 }
 
-// crawled crawls and shows each page to look.
+// crawled is crawl with a function that is called with each page.
 func crawled(t testing.TB, h http.Handler, from string, most int, look func(*document)) map[string]int {
 	t.Helper()
 	kinds, seen, wait := map[string]int{}, map[string]bool{"/": true, from: true}, []string{from}
@@ -383,7 +383,7 @@ func kindOf(path string) string {
 	return strings.Join(parts[2:min(3, len(parts))], "")
 }
 
-// rollback removes blocks without a reorganization.
+// rollback rolls a database back to a point.
 func rollback(t testing.TB, db *core.DB, to model.Point) {
 	t.Helper()
 	if err := db.Rollback(context.Background(), to); err != nil {
@@ -391,7 +391,7 @@ func rollback(t testing.TB, db *core.DB, to model.Point) {
 	}
 }
 
-// stateOf is the state of a sync; failed is its error.
+// stateOf returns the state of a sync; failed is its error.
 func stateOf(p *core.Progress, failed string) *served.State {
 	return &served.State{Sync: p, Failed: failed, Since: testNow}
 }

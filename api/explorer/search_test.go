@@ -11,14 +11,14 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// found is where the search box leads; empty: to a page of its own.
+// found returns the redirect of a search, or "" if the answer is a page.
 func found(t *testing.T, h http.Handler, chain, q string) string {
 	t.Helper()
 	res := ask(t, h, "/"+chain+"/search?q="+url.QueryEscape(q))
 	return res.Header.Get("Location")
 }
 
-func TestTheSearchBoxUnderstandsBitcoin(t *testing.T) {
+func TestSearchBoxFindsBitcoin(t *testing.T) {
 	h := explorerOf(t, chainOf("bitcoin", bitcoin(t), nil))
 	const (
 		block170 = "/bitcoin/block/00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee"
@@ -42,15 +42,15 @@ func TestTheSearchBoxUnderstandsBitcoin(t *testing.T) {
 	several := read(t, h, "/bitcoin/search?q=12c", http.StatusOK)
 	several.has(t, "Results for 12c", "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S", "first seen in block")
 	if len(several.each("li")) < 3 {
-		t.Errorf("one hit: %s", several.main())
+		t.Errorf("a search with several hits: %s", several.main())
 	}
 	read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).has(t, "No results for nothing", "an address", "a transaction: its hash")
 	if text := read(t, h, "/bitcoin/search?q=nothing", http.StatusNotFound).main(); strings.Contains(text, "an asset") {
-		t.Errorf("it was tried as an asset of Bitcoin: %s", text)
+		t.Errorf("Bitcoin was searched for an asset: %s", text)
 	}
 }
 
-func TestTheSearchBoxUnderstandsAssets(t *testing.T) {
+func TestSearchBoxFindsAssets(t *testing.T) {
 	db := cardano(t)
 	h := explorerOf(t, chainOf("cardano", db, nil))
 	assets, err := db.Assets(t.Context(), query.Page{Limit: 3})
@@ -60,13 +60,13 @@ func TestTheSearchBoxUnderstandsAssets(t *testing.T) {
 	for _, a := range assets.Assets {
 		for _, q := range []string{a.Asset, a.Fingerprint} {
 			if got := found(t, h, "cardano", q); got != "/cardano/asset/"+a.Asset {
-				t.Errorf("%s leads to %q, expected asset %s", q, got, a.Asset)
+				t.Errorf("%s redirects to %q, expected asset %s", q, got, a.Asset)
 			}
 		}
 	}
 }
 
-func TestTheSearchBoxUnderstandsBoxes(t *testing.T) {
+func TestSearchBoxFindsBoxes(t *testing.T) {
 	db := ergo(t)
 	h := explorerOf(t, chainOf("ergo", db, nil))
 	b, err := db.Block(t.Context(), "700")
@@ -79,28 +79,28 @@ func TestTheSearchBoxUnderstandsBoxes(t *testing.T) {
 	}
 	box := tx.Outputs[0].Keys["box_id"].(string)
 	if got, want := found(t, h, "ergo", box), "/ergo/output/"+tx.Hash+":0"; got != want {
-		t.Errorf("box %s leads to %q, expected %s", box, got, want)
+		t.Errorf("box %s redirects to %q, expected %s", box, got, want)
 	}
 }
 
-// On the page of all chains the search box asks all of them.
-func TestTheSearchBoxAsksAllChains(t *testing.T) {
+// On the front page the search box searches all chains.
+func TestSearchBoxSearchesAllChains(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 5)).Blocks(10)
 	one, two := blocks, blocks[:8]
 	h := explorerOf(t, chainOf("one", variant(t, v, one), nil), chainOf("two", variant(t, v, two), nil))
 	last := blocks[9].Hash.String()
 	if to := ask(t, h, "/search?q="+last).Header.Get("Location"); to != "/one/block/"+last {
-		t.Errorf("the block of one chain leads to %q", to)
+		t.Errorf("the hash of a block redirects to %q", to)
 	}
 	read(t, h, "/search?q=3", http.StatusOK).has(t, "Results for 3", "Testchain one, height 3")
 	read(t, h, "/search?q=zzz", http.StatusNotFound).has(t, "No results for zzz")
 	read(t, h, "/", http.StatusOK).has(t, "Chains", "Newest block")
 	alone := explorerOf(t, chainOf("one", variant(t, v, one), nil))
 	if to := ask(t, alone, "/search?q=3").Header.Get("Location"); to != "/one/search?q=3" {
-		t.Errorf("with one chain the search leads to %q", to)
+		t.Errorf("with one chain the search redirects to %q", to)
 	}
 	if to := ask(t, alone, "/").Header.Get("Location"); to != "/one" {
-		t.Errorf("with one chain / leads to %q", to)
+		t.Errorf("with one chain / redirects to %q", to)
 	}
 }

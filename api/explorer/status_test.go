@@ -14,8 +14,9 @@ import (
 	"birthmark/storage/memory"
 )
 
-// An index that is being added is shown with its progress and rejected in queries; adding an option does not disable it.
-func TestIndexesThatComeAreShown(t *testing.T) {
+// An index that is being added is shown with its progress. Queries reject it. An index stays usable when an option is
+// added.
+func TestIndexesBeingBackfilledAreShown(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 41)).Blocks(20)
 	last := len(modeltest.IndexNames) - 1
@@ -42,7 +43,7 @@ func TestIndexesThatComeAreShown(t *testing.T) {
 		if err := db.Append(t.Context(), blocks); err != nil {
 			t.Fatal(err)
 		}
-		b := busiest(t, db, "address")
+		b := mostUsed(t, db, "address")
 		if err := db.AddIndex(t.Context(), c.index, c.keep); err != nil {
 			t.Fatal(err)
 		}

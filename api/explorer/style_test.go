@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// sheet is the style sheet as it is served.
+// sheet returns the style sheet as it is served.
 func sheet(t *testing.T) string {
 	t.Helper()
 	s := &site{}
@@ -26,7 +26,7 @@ func sheet(t *testing.T) string {
 	return string(s.static.Read(s.Stylesheet()))
 }
 
-func TestTheStyleSheetIsSmallAndLoadsNothing(t *testing.T) {
+func TestStyleSheet(t *testing.T) {
 	css := sheet(t)
 	if len(css) == 0 || len(css) >= 28_000 {
 		t.Errorf("the style sheet has %d bytes", len(css))
@@ -38,7 +38,7 @@ func TestTheStyleSheetIsSmallAndLoadsNothing(t *testing.T) {
 	}
 }
 
-// luminance of a colour as WCAG 2 counts it.
+// luminance returns the relative luminance of a colour as WCAG 2 defines it.
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	if len(colour) == 4 {
@@ -134,7 +134,7 @@ func TestChainsHaveTheirColors(t *testing.T) {
 	}
 }
 
-// Static files are for ever under their paths, and are what they say.
+// Static files are cached for ever under their paths, and have the content type of their suffix.
 func TestStaticFilesAreCached(t *testing.T) {
 	h := explorerOf(t)
 	d := read(t, h, "/", http.StatusOK)
@@ -155,6 +155,6 @@ func TestStaticFilesAreCached(t *testing.T) {
 		}
 	}
 	if kinds < 2 {
-		t.Errorf("%d static files are named by the page", kinds)
+		t.Errorf("the page has %d static files", kinds)
 	}
 }

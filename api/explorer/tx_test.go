@@ -20,10 +20,10 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// byHand is a chain whose blocks tests make.
+// byHand is a chain whose blocks are created by tests.
 var byHand = modeltest.Variant{Name: "by-hand", Coinbase: true, Described: true, ByHand: true}
 
-// blockOfTxs is the block after another one, nil for the first.
+// blockOfTxs returns a block after another one, or the first block if that is nil.
 func blockOfTxs(after *model.Block, txs ...model.Tx) *model.Block {
 	b := &model.Block{Time: 1_600_000_000, Size: 1000, Txs: txs}
 	if after != nil {
@@ -39,7 +39,7 @@ func blockOfTxs(after *model.Block, txs ...model.Tx) *model.Block {
 
 func hash(what string, n int) model.Hash { return sha256.Sum256(fmt.Appendf(nil, "%s %d", what, n)) }
 
-// outputs of values, each with an address of its own.
+// outputs returns outputs of the values, each with a new address.
 func outputs(values ...uint64) (all []model.Output) {
 	for i, v := range values {
 		all = append(all, model.Output{Value: v, Keys: []model.Key{{Index: 0, Value: []byte{byte(i >> 8), byte(i), 1}}}})
@@ -50,7 +50,7 @@ func outputs(values ...uint64) (all []model.Output) {
 const nasty = `"><script>alert('1')</script><img src=x onerror=alert(1)>&amp;{{.}}`
 
 // Text from the chain is escaped on every page and in the search box.
-func TestWhatStrangersWriteIsText(t *testing.T) {
+func TestTextFromTheChainIsEscaped(t *testing.T) {
 	asset := []byte("an asset")
 	first := blockOfTxs(nil, model.Tx{Outputs: outputs(50)})
 	out := outputs(30, 20)
@@ -66,7 +66,7 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 			shown++
 		}
 		if len(d.each("img")) > 0 {
-			t.Errorf("%s has what the name says: %s", path, d.text)
+			t.Errorf("%s contains the name as markup: %s", path, d.text)
 		}
 	}
 	if shown < 3 {
@@ -86,7 +86,7 @@ func TestWhatStrangersWriteIsText(t *testing.T) {
 	}
 }
 
-// A transaction of thousands is shown in parts, and all of it is.
+// A transaction with thousands of inputs and outputs is shown on several pages, which are complete.
 func TestLargeTransactionsAreShownInParts(t *testing.T) {
 	const many = 2*rowsPage + 17
 	values := make([]uint64, many)
@@ -134,7 +134,7 @@ func TestLargeTransactionsAreShownInParts(t *testing.T) {
 	read(t, h, "/made-up/tx/"+first.Txs[0].Hash.String(), http.StatusOK).has(t, "208 more", "217 outputs", "coinbase")
 }
 
-// pictured are the bars of a picture: the widths of its streams.
+// pictured returns the widths of the streams in a picture.
 func pictured(d *document) (bars []string) {
 	for _, n := range d.each("svg") {
 		if label, _ := attr(n, "aria-label"); !strings.HasPrefix(label, "The flow") {
@@ -152,7 +152,7 @@ func pictured(d *document) (bars []string) {
 	return bars
 }
 
-// Both sides of a diagram have the same total thickness and lie within it, for any transaction.
+// Both sides of a diagram have the same total thickness and are within the picture, for any transaction.
 func TestFlowsHaveEqualSides(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, variantOf modeltest.Variant) {
 		db := variant(t, variantOf, variantOf.NewGenerator(testseed.Of(t, 21)).Blocks(60))
@@ -210,14 +210,14 @@ func (v *visit) sides(t *testing.T, a *query.TxAnswer) {
 			t.Errorf("%s: two texts overlap", a.Hash)
 		}
 	}
-	// Each stream that is thinner than the least is drawn wider, by so much at most.
+	// Streams below the minimum are drawn wider, by at most the minimum.
 	if math.Abs(float64(left-right)) > float64(charts.FlowThin)*float64(len(f.Streams))+1 {
 		t.Errorf("%s: %v flows in and %v out", a.Hash, left, right)
 	}
 }
 
-// A fee that is an output is a stream of its own already; the pages of its transaction and block state it.
-func TestAFeeThatIsAnOutputIsShownOnce(t *testing.T) {
+// A fee that is an output is one stream. The pages of its transaction and its block state it.
+func TestFeeOutputIsShownOnce(t *testing.T) {
 	v := modeltest.Variant{Name: "by-hand", Coinbase: true, FeeOutputs: true, ByHand: true}
 	first := blockOfTxs(nil, model.Tx{Outputs: outputs(9000)})
 	paying := model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: outputs(8123, 877)}

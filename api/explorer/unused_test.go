@@ -7,7 +7,7 @@ import (
 )
 
 // The page of a valid unused value shows zeros and no empty lists.
-func TestAValueThatWasNeverUsedHasAPage(t *testing.T) {
+func TestPageOfAnUnusedValue(t *testing.T) {
 	const (
 		unused = "1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN2"
 		policy = "0000000000000000000000000000000000000000000000000000000b"
@@ -29,12 +29,12 @@ func TestAValueThatWasNeverUsedHasAPage(t *testing.T) {
 		}
 	}
 	if got := found(t, h, "bitcoin", unused); got != "/bitcoin/address/"+unused {
-		t.Errorf("the search for an unused address leads to %q", got)
+		t.Errorf("the search for an unused address redirects to %q", got)
 	}
 	if got := ask(t, h, "/search?q="+unused).Header.Get("Location"); got != "/bitcoin/address/"+unused {
-		t.Errorf("the search in all chains for an unused address leads to %q", got)
+		t.Errorf("the search in all chains for an unused address redirects to %q", got)
 	}
-	for _, q := range []string{box, policy} { // any hash is a value of some index: that it was never used finds nothing
+	for _, q := range []string{box, policy} { // any hash is valid in some index; unused ones are not found
 		read(t, h, "/search?q="+q, http.StatusNotFound)
 	}
 	read(t, h, "/bitcoin/address/"+unused[:33]+"3", http.StatusBadRequest)

@@ -41,8 +41,8 @@ func squares(t *testing.T, d *document) map[[2]int]bool {
 	return black
 }
 
-// The head of the page of an address: its type, its QR code, its first and its last transaction.
-func TestTheHeadOfAnAddress(t *testing.T) {
+// The header of the page of an address has its type, its QR code, its first and its last transaction.
+func TestHeaderOfAnAddress(t *testing.T) {
 	for _, c := range []struct {
 		db             *core.DB
 		name           string
@@ -57,7 +57,7 @@ func TestTheHeadOfAnAddress(t *testing.T) {
 	} {
 		address, code := c.address, c.code
 		if address == "" {
-			address = busiest(t, c.db, "address").Value
+			address = mostUsed(t, c.db, "address").Value
 			code = address
 		}
 		h := explorerOf(t, chainOf(c.name, c.db, nil))
@@ -74,7 +74,7 @@ func TestTheHeadOfAnAddress(t *testing.T) {
 		for y := range want.Size {
 			for x := range want.Size {
 				if got[[2]int{x, y}] != want.Black(x, y) {
-					t.Fatalf("%s: the module at %d, %d is not that of %s", d.path, x, y, code)
+					t.Fatalf("%s: the module at %d, %d differs from the QR code of %s", d.path, x, y, code)
 				}
 			}
 		}
@@ -89,19 +89,19 @@ func TestTheHeadOfAnAddress(t *testing.T) {
 	}
 }
 
-// Every transaction is in the period of its day, and in no other.
+// Every transaction is in the period of its day and in no other period.
 func TestAPeriodHasTheTransactionsOfItsDays(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		db := variant(t, v, v.NewGenerator(testseed.Of(t, 17)).Blocks(60))
 		h := explorerOf(t, chainOf("made-up", db, nil))
-		b := busiest(t, db, "address")
+		b := mostUsed(t, db, "address")
 		history, err := db.History(t.Context(), "address", b.Value, query.Range{}, query.Page{Limit: query.MaxLimit})
 		if err != nil {
 			t.Fatal(err)
 		}
 		days := map[string][]string{}
 		for _, tx := range history.Txs {
-			if tx.Time > 0 { // genesis is in no period
+			if tx.Time > 0 { // the genesis has no day
 				day := time.Unix(tx.Time, 0).UTC().Format(time.DateOnly)
 				days[day] = append(days[day], tx.Hash)
 			}
@@ -214,7 +214,7 @@ func TestAssetsInAHistory(t *testing.T) {
 					d = read(t, h, "/cardano/address/"+v.Value, http.StatusOK)
 				}
 				if d.count("/cardano/asset/"+moved.Asset) == 0 {
-					t.Errorf("%s: %s is not named", d.path, moved.Asset)
+					t.Errorf("%s: the page lacks %s", d.path, moved.Asset)
 				}
 				if sign > 0 {
 					in++
@@ -230,7 +230,7 @@ func TestAssetsInAHistory(t *testing.T) {
 	t.Errorf("%d assets received, %d sent", in, out)
 }
 
-// The chart covers the whole life of a value, or the selected period, or as much as its limit allows.
+// The chart covers the whole history of a value, or the selected period, or as much as its limit allows.
 func TestTheChartOfABalance(t *testing.T) {
 	db := bitcoin(t)
 	h := explorerOf(t, chainOf("bitcoin", db, nil))
@@ -240,7 +240,7 @@ func TestTheChartOfABalance(t *testing.T) {
 	month := read(t, h, "/bitcoin/address/12higDjoCCNXSA95xZMWUdPvXNmkAduhWv?from=2009-03-01&to=2009-03-31", http.StatusOK)
 	month.has(t, "Balance over time", "28 Feb 2009", "31 Mar 2009", "8,14313,675.33000000 BTC", "Whole history")
 	if strings.Contains(month.main(), "16 Jan 2009") || strings.Contains(month.main(), "Unspent outputs") {
-		t.Errorf("%s has more than its period", month.path)
+		t.Errorf("the chart of %s is larger than its period", month.path)
 	}
 	read(t, h, path, http.StatusOK).has(t, "No balance chart: the history is too long.")
 
@@ -250,13 +250,13 @@ func TestTheChartOfABalance(t *testing.T) {
 	cut := read(t, h, "/bitcoin/address/12higDjoCCNXSA95xZMWUdPvXNmkAduhWv", http.StatusOK)
 	cut.has(t, "The chart starts at block 9,354: the newest 5 transactions.", "14,13123,175.33000000 BTC")
 
-	// A long history has no large page.
+	// The page of a long history stays small.
 	chartTxs = before
 	v := modeltest.Variants()[1]
 	busy := variant(t, v, v.NewGenerator(testseed.Of(t, 18)).Blocks(900))
-	b := busiest(t, busy, "tag")
+	b := mostUsed(t, busy, "tag")
 	if b.TxCount < chartPoints {
-		t.Fatalf("the busiest value has %d transactions", b.TxCount)
+		t.Fatalf("the mostUsed value has %d transactions", b.TxCount)
 	}
 	d = read(t, explorerOf(t, chainOf("made-up", busy, nil)), "/made-up/index/tag/"+b.Value, http.StatusOK)
 	d.has(t, "Balance over time")

@@ -32,7 +32,7 @@ func golden(t *testing.T, name string, got template.HTML, err error) {
 		t.Fatal(err)
 	}
 	if string(bytes.TrimSpace(want)) != string(got) {
-		t.Errorf("%s differs, run with -update and look at it:\n%s", path, got)
+		t.Errorf("%s differs: run the test with -update and review the file:\n%s", path, got)
 	}
 }
 
@@ -64,7 +64,7 @@ func wellFormed(t *testing.T, page template.HTML) {
 		switch kind {
 		case html.StartTagToken:
 			if token.Data == "script" || token.Data == "style" {
-				t.Errorf("a <%s>", token.Data)
+				t.Errorf("unexpected <%s>", token.Data)
 			}
 			open = append(open, token.Data)
 		case html.EndTagToken:
@@ -84,7 +84,7 @@ func wellFormed(t *testing.T, page template.HTML) {
 	}
 	for _, id := range named {
 		if ids[id] == 0 {
-			t.Errorf("nothing has the id %s", id)
+			t.Errorf("no element has the id %s", id)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestGoldenShares(t *testing.T) {
 	}
 }
 
-// Points that are not finite are ignored, and the others drawn.
+// Points that are not finite are ignored.
 func TestChartsOfExtremeNumbers(t *testing.T) {
 	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0, -1, 1, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, 1e-9, 1e18}
 	for _, x := range []float64{2, 1, math.NaN(), math.MaxFloat64} {
@@ -161,7 +161,7 @@ func TestChartsOfExtremeNumbers(t *testing.T) {
 	}
 }
 
-func TestTheTableHasSomeOfManyPoints(t *testing.T) {
+func TestTableHasASampleOfThePoints(t *testing.T) {
 	c := Chart{ID: "a", Kind: Steps, Points: some(1000, func(i int) float64 { return math.Sin(float64(i) / 50) }), X: Axis{Label: Whole}}
 	page, err := c.HTML()
 	if err != nil {
@@ -171,7 +171,7 @@ func TestTheTableHasSomeOfManyPoints(t *testing.T) {
 		t.Errorf("%d bytes of %d points", len(page), len(c.Points))
 	}
 	if !strings.Contains(string(page), "60 of the 1000 figures") || strings.Count(string(page), "<tr>") != 61 {
-		t.Error("the table does not report its part")
+		t.Error("the table does not report that it is a sample")
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A page contacts the gateway of the operator and no host that an issuer names.
+// A page loads pictures from the gateway of the operator, and never from a host that an issuer names.
 func TestPicturesComeFromTheGateway(t *testing.T) {
 	const gateway, cid = "https://ipfs.example.org/ipfs/", "QmZr2x9fXmNtCSdGJbPAY6X7YVze7nzrtSc98TxXYMqgqz"
 	for uri, want := range map[string]string{

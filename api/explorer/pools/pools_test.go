@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The texts are in coinbases of Bitcoin, by height.
+// The texts are from coinbases of Bitcoin; the comments are heights.
 func TestPoolsAreFoundByTheirTags(t *testing.T) {
 	for text, want := range map[string]string{
 		"The Times 03/Jan/2009 Chancellor on brink of second bailout for banks": "", // 0
