@@ -12,7 +12,7 @@ import (
 	"birthmark/chains/cardano/ledger"
 )
 
-// realAddresses are the addresses of all real blocks there are, each once.
+// realAddresses returns the distinct addresses of all available real blocks.
 func realAddresses(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
@@ -41,7 +41,7 @@ func realAddresses(t *testing.T) map[string]bool {
 	return all
 }
 
-// networkOf is a network that an address may be of.
+// networkOf returns a network to which an address can belong.
 func networkOf(someAddress []byte) address.Network {
 	if payload, err := address.ByronPayload(someAddress); err == nil {
 		magic, testnet := address.ByronNetwork(payload)
@@ -62,11 +62,11 @@ func TestRealAddressesMatchGouroboros(t *testing.T) {
 		}
 		n := networkOf(raw)
 		got := address.Format(n, raw)
-		if got != theirs.String() && len(raw) <= 57 { // it cuts the numbers of longer pointers
-			t.Errorf("%x is written %s, expected %s", raw, got, theirs)
+		if got != theirs.String() && len(raw) <= 57 { // gouroboros truncates the numbers of longer pointers
+			t.Errorf("%x is formatted as %s, expected %s", raw, got, theirs)
 		}
 		if back, err := address.Parse(n, got); err != nil || !bytes.Equal(back, raw) {
-			t.Errorf("%s is read as %x, %v, expected %x", got, back, err, raw)
+			t.Errorf("%s is parsed as %x, %v, expected %x", got, back, err, raw)
 		}
 		if cred, ok := address.StakeCredential(raw); ok {
 			if got, want := address.FormatStakeCredential(n, cred), theirs.StakeAddress().String(); got != want {
@@ -81,6 +81,6 @@ func TestRealAddressesMatchGouroboros(t *testing.T) {
 		t.Logf("%d addresses of type %d", kinds[kind], kind)
 	}
 	if kinds[0] == 0 || kinds[8] == 0 {
-		t.Error("there are no addresses of common types: the test is to have many")
+		t.Error("the blocks have no addresses of a common type")
 	}
 }

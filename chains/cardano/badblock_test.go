@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// Whatever is wrong with a block is named, and where.
+// The error of an invalid block names the fault and its position.
 func TestInvalidBlocksAreRejected(t *testing.T) {
 	sets := list{dict{}}
 	with := func(more dict) []byte {
@@ -65,7 +65,7 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", name, err, c.want)
 		}
 		if _, _, err := d.Block(good); err != nil {
-			t.Errorf("a good block after %s: %v", name, err)
+			t.Errorf("a valid block after %s: %v", name, err)
 		}
 	}
 	_, _, err := decodedAs(t, "mainnet").Block(raw(t, list{9, list{}}))
@@ -74,8 +74,8 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 	}
 }
 
-// A block that is cut anywhere is refused, and so is one with a bit changed anywhere in its body: it does not hash
-// to the hash in its header.
+// A truncated block is rejected, and so is a block with a changed bit in its body: its hash then differs from the hash
+// in its header.
 func TestChangedBlocksAreRejected(t *testing.T) {
 	body := txBody(dict{9: dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}})
 	for _, era := range []int{ledger.EraShelley, ledger.EraAlonzo, ledger.EraConway} {
@@ -98,7 +98,7 @@ func TestChangedBlocksAreRejected(t *testing.T) {
 			at, bit := start+i/8, byte(1)<<(i%8)
 			good[at] ^= bit
 			if _, _, err := d.Block(good); err == nil {
-				t.Errorf("%s: bit %02x of byte %d is changed, which is accepted", ledger.EraNames[era], bit, at)
+				t.Errorf("%s: a block with bit %02x of byte %d changed is accepted", ledger.EraNames[era], bit, at)
 			}
 			good[at] ^= bit
 		}

@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// benchBlocks are real blocks of many transactions of three eras.
+// benchBlocks are real blocks of three eras with many transactions.
 func benchBlocks(b *testing.B) map[string][]byte {
 	return map[string][]byte{
 		"alonzo":  realFile(b, "pallas", "alonzo21.block"),
@@ -44,7 +44,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkDefined decodes a real block with one index of a user's at a time.
+// BenchmarkDefined decodes a real block with one custom index at a time.
 func BenchmarkDefined(b *testing.B) {
 	raw := benchBlocks(b)["conway"]
 	for name, d := range map[string]model.Definition{
@@ -81,7 +81,7 @@ func BenchmarkDefined(b *testing.B) {
 	}
 }
 
-// BenchmarkGouroboros decodes the same blocks by the oracle, with the parts of a transaction that the model has.
+// BenchmarkGouroboros decodes the same blocks with gouroboros, including the parts of a transaction that the model has.
 func BenchmarkGouroboros(b *testing.B) {
 	blocks := benchBlocks(b)
 	for _, era := range []string{"alonzo", "babbage", "conway"} {

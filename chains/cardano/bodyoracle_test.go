@@ -60,14 +60,14 @@ func bodyLines(t *testing.T, d *model.TxDescription, raw []byte, seen map[string
 	return lines
 }
 
-// theirBodyLines is bodyLines as gouroboros reads a transaction.
+// theirBodyLines returns the lines of bodyLines from the transaction that gouroboros decoded.
 func theirBodyLines(t *testing.T, network address.Network, theirs gouroboros.Transaction) (lines []string) {
 	t.Helper()
 	line := func(what string, values ...any) {
 		lines = append(lines, fmt.Sprintln(append([]any{what}, values...)...))
 	}
 	for _, c := range theirs.Certificates() {
-		// The certificates of accounts have this field in common.
+		// All certificates of accounts have this field.
 		if f := reflect.Indirect(reflect.ValueOf(c)).FieldByName("StakeCredential"); f.IsValid() {
 			cred := reflect.Indirect(f).Interface().(common.Credential)
 			line("account", certificateForms[c.Type()].name, address.FormatStakeCredential(network, storedCredential(cred)))

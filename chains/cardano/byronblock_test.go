@@ -52,7 +52,7 @@ func TestBoundaryBlocks(t *testing.T) {
 	}
 }
 
-// Every bit of a transaction and its witnesses is under the header's proof.
+// The proof in the header covers every bit of a transaction and its witnesses.
 func TestChangedByronBlocksAreRejected(t *testing.T) {
 	tx := txOfByron(list{tagged(24, []byte{1, 2, 3}), 99}, 7)
 	good := handmadeByron(t, tx, tx)
@@ -62,7 +62,7 @@ func TestChangedByronBlocksAreRejected(t *testing.T) {
 		at, bit := start+i/8, byte(1)<<(i%8)
 		good[at] ^= bit
 		if _, _, err := d.Block(good); err == nil {
-			t.Errorf("bit %02x of byte %d is changed, which is accepted", bit, at)
+			t.Errorf("a block with bit %02x of byte %d changed is accepted", bit, at)
 		}
 		good[at] ^= bit
 	}

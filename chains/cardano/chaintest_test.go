@@ -28,7 +28,7 @@ func branches(t testing.TB, depth int) (network, ours, theirs string) {
 	return genesisOf(t, c), chunkOf(t, append(common[:12:12], next(c, depth)...)...), chunkOf(t, append(common[:12:12], next(fork, depth+3)...)...)
 }
 
-// genesisOf returns the folder of a generated chain's genesis files, which is the name of its network.
+// genesisOf returns the folder of the genesis files of a generated chain. The folder is also the name of the network.
 func genesisOf(t testing.TB, c *cardanogen.Chain) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// followed are the blocks a source yields from its first on.
+// followed returns all blocks of a source.
 func followed(t *testing.T, src model.Source) (blocks []*model.Block) {
 	t.Helper()
 	for e, err := range src.Follow(t.Context(), nil) {
@@ -73,7 +73,7 @@ func TestChildOfEachBlock(t *testing.T) {
 	}
 }
 
-// Between the epochs of Byron stand blocks without a height of their own; only the first of all is block 0.
+// Boundary blocks between the epochs of Byron have no height of their own. Only the first one is block 0.
 func TestChildAcrossBoundaryBlocks(t *testing.T) {
 	var raws [][]byte
 	parent, err := hex.DecodeString(networkNamed(t, "mainnet").ByronHash)
@@ -113,7 +113,7 @@ func TestChildAcrossBoundaryBlocks(t *testing.T) {
 	}
 }
 
-// Mainnet's first chunk begins with a boundary block.
+// The first chunk of mainnet begins with a boundary block.
 func TestChildOfRealBlocks(t *testing.T) {
 	for _, c := range []struct {
 		network string

@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// decodedAs is a decoder of a network for the tests.
+// decodedAs returns a decoder of a network.
 func decodedAs(t testing.TB, networkName string, indexes ...string) *ledger.Decoder {
 	t.Helper()
 	c, err := New(networkName)
@@ -33,7 +33,7 @@ func decodedAs(t testing.TB, networkName string, indexes ...string) *ledger.Deco
 	return d
 }
 
-// realFile is a file of real blocks, uncompressed and out of hex.
+// realFile returns the content of a file of real blocks, uncompressed and decoded from hex.
 func realFile(t testing.TB, path ...string) []byte {
 	t.Helper()
 	full := testblocks.Path(t, append([]string{"cardano"}, path...)...)
@@ -58,7 +58,7 @@ func realFile(t testing.TB, path ...string) []byte {
 	return b
 }
 
-// cut takes a chunk apart by means of its own: blocks are items of CBOR one after the other.
+// cut splits a chunk into blocks, which are adjacent CBOR items.
 func cut(t testing.TB, chunk []byte) (blocks [][]byte) {
 	t.Helper()
 	for w := (cbor.Walker{Data: chunk}); w.Offset < len(chunk); {
@@ -70,7 +70,7 @@ func cut(t testing.TB, chunk []byte) (blocks [][]byte) {
 	return blocks
 }
 
-// cutByIndex takes a chunk apart at the offsets its secondary index names.
+// cutByIndex splits a chunk into blocks at the offsets in its secondary index.
 func cutByIndex(t testing.TB, chunk, secondary []byte) (blocks [][]byte) {
 	t.Helper()
 	const entry = 56
@@ -84,7 +84,7 @@ func cutByIndex(t testing.TB, chunk, secondary []byte) (blocks [][]byte) {
 	return blocks
 }
 
-// chunks are the chunks there are, each with its network.
+// chunks returns the available chunks, each with its network.
 func chunks(t testing.TB, each func(name, network string, blocks [][]byte)) {
 	t.Helper()
 	dir := testblocks.Path(t, "cardano", "dingo-immutable")
@@ -104,7 +104,7 @@ func chunks(t testing.TB, each func(name, network string, blocks [][]byte)) {
 	}
 }
 
-// single is one line of single-blocks.dev.ndjson: what others counted in a file of one block.
+// single is one line of single-blocks.dev.ndjson: another program's counts for a file with one block.
 type single struct {
 	File, Era, Hash, Net                             string
 	Slot                                             uint64
@@ -127,8 +127,8 @@ func singles(t testing.TB) (all []single) {
 	return all
 }
 
-// network is whose times and slots a single block is read with. For blocks of networks that are gone mainnet's do:
-// what is compared does not depend on it, and their epochs of Byron were as long.
+// network returns the network that decodes a single block. Blocks of networks that no longer exist use mainnet: their
+// Byron epochs had the same length, and the compared values do not depend on the network.
 func (s *single) network() string {
 	if s.File == "harmonic/byron/__tests__/fixtures/byron8.block" {
 		return "preprod"
@@ -191,7 +191,7 @@ func text(t testing.TB, v any) string {
 	return string(b)
 }
 
-// Every block of a chunk is the child of the one before, boundary blocks included.
+// Every block of a chunk is the child of the block before it, boundary blocks included.
 func TestBlocksOfAChunkAreLinked(t *testing.T) {
 	type totals struct{ blocks, boundaries, txs, inputs, outputs int }
 	got := map[string]totals{}
@@ -208,7 +208,7 @@ func TestBlocksOfAChunkAreLinked(t *testing.T) {
 				t.Fatalf("%s: block %d: %v", name, i, err)
 			}
 			if last != nil && (b.Parent != last.Hash || b.Slot < last.Slot) {
-				t.Fatalf("%s: block %s at slot %d names the parent %s, it follows %s at slot %d", name, b.Hash, b.Slot, b.Parent, last.Hash, last.Slot)
+				t.Fatalf("%s: block %s at slot %d has the parent %s, expected %s at slot %d", name, b.Hash, b.Slot, b.Parent, last.Hash, last.Slot)
 			}
 			last = b
 			if boundary {

@@ -19,10 +19,10 @@ import (
 	"birthmark/model"
 )
 
-// oddPool is a transaction of a made-up block, with a pool hash of 56 bytes.
+// oddPool is a transaction of a generated block with a pool hash of 56 bytes.
 const oddPool = "93d27dd059706c95d5d6618cf1bb88df78eaba6f105969c06e24445f2879aa8e"
 
-// The details of real transactions of every era equal the details that gouroboros reads.
+// The details of real transactions of every era equal those that gouroboros decodes.
 func TestDetailsMatchGouroboros(t *testing.T) {
 	testrun.Slow(t)
 	seen := map[string]int{}
@@ -151,7 +151,7 @@ func detailLines(d *model.TxDescription, seen map[string]int) string {
 	return b.String()
 }
 
-// theirLines is what detailLines must return.
+// theirLines returns the expected result of detailLines.
 func theirLines(t *testing.T, tx common.Transaction, era byte) string {
 	t.Helper()
 	var b strings.Builder
@@ -246,7 +246,7 @@ func digits(t *testing.T, text string) []byte {
 	return b
 }
 
-// A transaction whose scripts failed creates the collateral return only.
+// A transaction whose scripts failed creates only the collateral return.
 func TestDetailsOfAFailedTransaction(t *testing.T) {
 	c, err := New("mainnet")
 	if err != nil {
@@ -262,7 +262,7 @@ func TestDetailsOfAFailedTransaction(t *testing.T) {
 	}
 }
 
-// JSON of metadata and of Plutus data is that of cardano-cli.
+// Metadata and Plutus data have the same JSON as in cardano-cli.
 func TestValuesAreWrittenAsByCardanoCLI(t *testing.T) {
 	deep := strings.Repeat("81", 100) + "00"
 	for _, test := range []struct {
@@ -292,7 +292,7 @@ func TestValuesAreWrittenAsByCardanoCLI(t *testing.T) {
 	}
 }
 
-// Certificates of Conway, of which the real blocks have few.
+// Certificates of Conway. The available real blocks have few of them.
 func TestCertificatesOfConway(t *testing.T) {
 	c, err := New("mainnet")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// dijkstraBlock returns block 100 of Dijkstra with a body, and the block without its tag.
+// dijkstraBlock returns block 100 of Dijkstra with a body, and the same block without its era tag.
 func dijkstraBlock(t testing.TB, body ...any) (tagged, block []byte) {
 	t.Helper()
 	filled := cardanotest.Filled
@@ -34,12 +34,12 @@ func dijkstraBlock(t testing.TB, body ...any) (tagged, block []byte) {
 	return cardanotest.Raw(t, cardanotest.List{ledger.EraDijkstra, encodedItem(block)}), block
 }
 
-// encodedItem is encoded as it is.
+// encodedItem is an item that is already encoded.
 type encodedItem []byte
 
 func (e encodedItem) MarshalCBOR() ([]byte, error) { return e, nil }
 
-// agrees compares a decoded block with gouroboros' reading of the same bytes.
+// agrees compares a decoded block with gouroboros' result for the same bytes.
 func agrees(t *testing.T, b *model.Block, block []byte) {
 	t.Helper()
 	want, err := gouroboros.NewDijkstraBlockFromCbor(block)
@@ -71,8 +71,8 @@ func agrees(t *testing.T, b *model.Block, block []byte) {
 	}
 }
 
-// Blocks of Dijkstra, the era after Conway, are read as gouroboros reads them. Nested transactions and certificates of
-// Leios, which confirm transactions outside of the block, are errors and not left out.
+// Blocks of Dijkstra, the era after Conway, are decoded as gouroboros decodes them. Nested transactions and Leios
+// certificates, which confirm transactions outside of the block, are errors.
 func TestBlocksOfTheEraAfterConway(t *testing.T) {
 	type (
 		list = cardanotest.List
@@ -133,7 +133,7 @@ func TestBlocksOfTheEraAfterConway(t *testing.T) {
 	}
 }
 
-// A block of a test network of Dijkstra, which gouroboros' module has.
+// A block of a Dijkstra test network, from gouroboros' module.
 func TestBlockOfATestNetworkAfterConway(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/blinklabs-io/gouroboros").Output()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"birthmark/chains/cardano/ledger"
 )
 
-// Subjects are the names in certificates, withdrawals, votes and redeemers. A delegation names the account only, and a
-// redeemer of an input nothing.
+// Subjects are the names in certificates, withdrawals, votes and redeemers. A delegation has only the account, and the
+// redeemer of an input has none.
 func TestSubjects(t *testing.T) {
 	key, pool, hot := filled(28, 1), filled(28, 2), filled(28, 3)
 	account := append([]byte{0xf1}, filled(28, 4)...)
@@ -50,24 +50,24 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// Ids of governance are read in the forms of CIP-105 and CIP-129, and formatted as CIP-129 has them.
+// Ids of governance are parsed in the forms of CIP-105 and CIP-129, and formatted as CIP-129 specifies.
 func TestGovernanceIDs(t *testing.T) {
 	key, script := append([]byte{0}, filled(28, 7)...), append([]byte{1}, filled(28, 7)...)
 	for _, kind := range []string{address.DRep, address.CommitteeHot} {
 		for _, cred := range [][]byte{key, script} {
 			want := address.FormatGovernance(kind, cred)
 			if got, ok := address.ParseGovernance(kind, want); !ok || got != want {
-				t.Errorf("%s is read as %q", want, got)
+				t.Errorf("%s is parsed as %q", want, got)
 			}
 			if _, ok := address.ParseGovernance(kind, want[:len(want)-1]); ok {
-				t.Errorf("%s is read without its end", want)
+				t.Errorf("%s is parsed without its last characters", want)
 			}
 		}
 		if _, ok := address.ParseGovernance(kind, address.FormatPoolHash(key[1:])); ok {
-			t.Errorf("a pool is read as %s", kind)
+			t.Errorf("a pool is parsed as %s", kind)
 		}
 	}
-	// CIP-129 has this action: transaction 0000…, index 17.
+	// This action is an example of CIP-129: transaction 0000…, index 17.
 	const action = "gov_action1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqpzklpgpf"
 	if tx, index, ok := address.ParseAction(action); !ok || index != 17 || !slices.Equal(tx, make([]byte, 32)) {
 		t.Errorf("%x, %d, %t", tx, index, ok)

@@ -31,7 +31,7 @@ func saying(t testing.TB, expression string) *chain {
 	return own.(*chain)
 }
 
-// said are the values of an output's only index as they are shown.
+// said returns the formatted values of the last index of an output.
 func (c *chain) said(o *model.Output) string {
 	var all []string
 	for _, k := range o.Keys {
@@ -143,7 +143,7 @@ func TestOutputFields(t *testing.T) {
 		{"output.script_language", list{someAddress, 1}, ""},
 		{"output.script", script(0, native), hex.EncodeToString(native)},
 		{"output.script", script(1, []byte("code")), hex.EncodeToString([]byte("code"))},
-		{"output.script", dict{0: someAddress, 1: 1, 3: tagged(24, []byte{0x80})}, ""}, // that is none
+		{"output.script", dict{0: someAddress, 1: 1, 3: tagged(24, []byte{0x80})}, ""}, // an invalid script
 		{"output.script_hash", dict{0: someAddress, 1: 1, 3: tagged(24, []byte{0x80})}, ""},
 		{"output.script_hash", script(1, []byte("code")), hex.EncodeToString(address.Hash224([]byte("\x01code")))},
 		{"output.datum", dict{0: someAddress, 1: 1, 2: list{1, tagged(24, []byte(datum))}}, hex.EncodeToString(datum)},
@@ -167,7 +167,7 @@ func TestOutputFields(t *testing.T) {
 	}
 }
 
-// A transaction's size is that of the bytes a wallet hands out, in every era.
+// A transaction's size is the length of its raw bytes, in every era.
 func TestTxSizeIsTheLengthOfItsBytes(t *testing.T) {
 	d := saying(t, "tx.size").decoderOf(t, "said")
 	d.Raw = true
@@ -178,13 +178,13 @@ func TestTxSizeIsTheLengthOfItsBytes(t *testing.T) {
 		}
 		for _, tx := range b.Txs {
 			if got := string(tx.Outputs[0].Keys[0].Value); got != fmt.Sprint(len(tx.Raw)) {
-				t.Errorf("%s: transaction %s has %d bytes, expressions see %s", s.File, tx.Hash, len(tx.Raw), got)
+				t.Errorf("%s: transaction %s has %d bytes, the field has %s", s.File, tx.Hash, len(tx.Raw), got)
 			}
 		}
 	}
 }
 
-// The genesis has no block fields except the height.
+// Outputs of the genesis have no block fields except the height.
 func TestGenesisHasNoBlockFields(t *testing.T) {
 	outputs, err := networkNamed(t, "mainnet").Outputs()
 	if err != nil {
@@ -203,7 +203,7 @@ func TestGenesisHasNoBlockFields(t *testing.T) {
 	}
 }
 
-// everyField has an index of every field that is a value, and of those in lists.
+// everyField returns an index for every field, including fields of list elements.
 func everyField() (ds []model.Definition) {
 	for i, f := range language.Fields() {
 		d := model.Definition{Name: fmt.Sprintf("x%d", i), Value: f.Name}
@@ -235,13 +235,13 @@ func TestCustomValuesAreOwnedByTheBlock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		clear(buffer) // which is read into again
+		clear(buffer) // the buffer is reused
 		if _, _, err := d.Block(oneOutput(t, list{someAddress, 1, filled(32, 7)})); err != nil {
 			t.Fatal(err)
 		}
 		again, _, err := d.Clone().Block(raw)
 		if err != nil || !reflect.DeepEqual(b, again) {
-			t.Errorf("%s is another block once its bytes are gone, %v", file, err)
+			t.Errorf("%s changes when its bytes are overwritten, %v", file, err)
 		}
 		for i := range b.Txs {
 			for j := range b.Txs[i].Outputs {
@@ -250,12 +250,12 @@ func TestCustomValuesAreOwnedByTheBlock(t *testing.T) {
 			}
 		}
 		if text(t, b) != text(t, want) {
-			t.Errorf("%s is another block but for the defined indexes", file)
+			t.Errorf("%s differs in more than the custom indexes", file)
 		}
 	}
 }
 
-// Whatever the source is, blocks have the same values of indexes that were defined.
+// Blocks from every source have the same values of custom indexes.
 func TestCustomIndexesFromEverySource(t *testing.T) {
 	c := defined(t, "preview", everyField()...)
 	made := cardanogen.New(cardanogen.Options{Seed: 3, TxsPerBlock: 5})
@@ -304,7 +304,7 @@ func TestCustomIndexesFromEverySource(t *testing.T) {
 		}
 		got := followed(t, src)
 		if text(t, got) != text(t, want) {
-			t.Errorf("%s gives other blocks", uri)
+			t.Errorf("%s returns different blocks", uri)
 		}
 		wantChildren(t, src, want, 7)
 		if err := src.Close(); err != nil {
@@ -318,7 +318,7 @@ func TestCustomIndexesFromEverySource(t *testing.T) {
 		}
 		b.Genesis = want[i].Genesis
 		if text(t, b) != text(t, want[i]) {
-			t.Fatalf("block %d is another one decoded", i)
+			t.Fatalf("block %d differs from the decoded one", i)
 		}
 		i++
 	}

@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// FuzzBlock: the decoder never fails other than by an error.
+// FuzzBlock: the decoder returns a block or an error, and never panics.
 func FuzzBlock(f *testing.F) {
 	f.Add(handmade(f, ledger.EraConway, list{txBody(dict{9: dict{fxcbor.ByteString(policyA): dict{fxcbor.ByteString("x"): 1}}})}, list{dict{}}, dict{}, list{0}))
 	f.Add(handmade(f, ledger.EraShelley, list{txBody(nil)}, list{dict{}}, dict{}))
@@ -31,7 +31,7 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzBodies: hashes are hard to guess, so transaction bodies that can be read are put into a block that is right.
+// FuzzBodies puts transaction bodies into a valid block, because the fuzzer cannot find matching hashes.
 func FuzzBodies(f *testing.F) {
 	f.Add([]byte(raw(f, list{txBody(dict{9: dict{fxcbor.ByteString(policyA): dict{fxcbor.ByteString("x"): 1}}})})), false)
 	f.Add([]byte(raw(f, list{txBody(dict{13: list{list{filled(32, 1), 0}}, 16: list{someAddress, 1}, 17: 1})})), true)
@@ -62,7 +62,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// checkSane checks what the model says of every block.
+// checkSane checks the invariants of the model on a block.
 func checkSane(t *testing.T, b *model.Block) {
 	t.Helper()
 	for _, tx := range b.Txs {
@@ -101,7 +101,7 @@ func checkSane(t *testing.T, b *model.Block) {
 	}
 }
 
-// FuzzHashTx: only one CBOR array has a hash, that of its first item.
+// FuzzHashTx: only a CBOR array has a hash, the hash of its first item.
 func FuzzHashTx(f *testing.F) {
 	f.Add([]byte(raw(f, list{txBody(nil), dict{}, true, nil})))
 	f.Add([]byte{0x9f, 0x01, 0xff})
@@ -117,7 +117,7 @@ func FuzzHashTx(f *testing.F) {
 			t.Errorf("%x hashes to %s, expected %s", b, got, want)
 		}
 		if b[0]>>5 != cbor.Array {
-			t.Errorf("%x is no array", b)
+			t.Errorf("%x is not an array but has a hash", b)
 		}
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"birthmark/bench/generate/cardanogen"
 )
 
-// Every form that generated blocks have is what gouroboros reads in them, body hashes checked.
+// Generated blocks of every form are decoded as gouroboros decodes them, with their body hashes verified.
 func TestGeneratedBlocksMatchGouroboros(t *testing.T) {
 	for _, o := range []cardanogen.Options{{Seed: 1}, {Seed: 2, TxsPerBlock: 60}} {
 		c := cardanogen.New(o)

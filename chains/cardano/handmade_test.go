@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// Blocks made by hand; see cardanotest.
+// Constructed blocks; see cardanotest.
 var (
 	raw           = cardanotest.Raw
 	endless       = cardanotest.Endless
@@ -49,8 +49,8 @@ func decoded(t testing.TB, raw []byte, indexes ...string) *model.Block {
 	return b
 }
 
-// A transaction whose scripts failed spends its collateral and makes what the collateral returns, as the output after
-// its regular ones. It mints nothing, and its fee is the collateral it says it gives.
+// A transaction whose scripts failed spends its collateral and creates the collateral return as the output after its
+// regular outputs. It mints nothing. Its fee is the stated total collateral.
 func TestFailedTransactionsSpendTheirCollateral(t *testing.T) {
 	failing := txBody(dict{
 		1:  list{list{someAddress, 5}, dict{0: someAddress, 1: 6}, list{someAddress, list{7, dict{}}}},
@@ -80,8 +80,8 @@ func TestFailedTransactionsSpendTheirCollateral(t *testing.T) {
 	}
 }
 
-// No real block for the oracle has these: sets as Conway tags them, lengths that end with a break, numbers that are
-// longer than need be, inputs and assets that stand twice.
+// The real blocks have none of these: sets with Conway's tag, items of indefinite length, numbers in a longer form than
+// necessary, repeated inputs and assets.
 func TestUnusualTransactionEncodings(t *testing.T) {
 	in1, in2 := list{filled(32, 1), 1}, list{filled(32, 2), 0}
 	held := endless(t, 0xbf,
@@ -101,7 +101,7 @@ func TestUnusualTransactionEncodings(t *testing.T) {
 			cbor.ByteString(policyB): dict{cbor.ByteString("x"): uint64(1<<63 - 1)},
 		},
 	})
-	// A key of the body that is longer than need be.
+	// A key of the body in a longer form than necessary.
 	encoded := raw(t, body)
 	long := append([]byte{encoded[0] + 1, 0x18, 0x03, 0x1a, 0, 0, 0, 5}, encoded[1:]...)
 	bodies := endless(t, 0x9f, cbor.RawMessage(long))
@@ -117,7 +117,7 @@ func TestUnusualTransactionEncodings(t *testing.T) {
 	}
 }
 
-// Clones decode at the same time, each with memory of its own.
+// Clones of a decoder decode at the same time and share no memory.
 func TestClonesDecodeConcurrently(t *testing.T) {
 	block := oneOutput(t, list{someAddress, list{1, dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}}}})
 	d := decodedAs(t, "mainnet", valueNames...)

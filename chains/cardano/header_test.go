@@ -35,7 +35,7 @@ func TestParseHeader(t *testing.T) {
 	}
 }
 
-// A header is whole or refused, whichever era it says it is of.
+// Incomplete headers are rejected, and so are headers whose tag is that of another era.
 func TestInvalidHeadersAreRejected(t *testing.T) {
 	good := decoded(t, handmade(t, ledger.EraConway, list{}, list{}, dict{}, list{})).Header
 	for n := range good {
@@ -44,22 +44,22 @@ func TestInvalidHeadersAreRejected(t *testing.T) {
 		}
 	}
 	if _, err := ledger.ParseHeader(networkNamed(t, "mainnet"), append(bytes.Clone(good), 0)); err == nil || !strings.Contains(err.Error(), "1 bytes follow the header") {
-		t.Errorf("a byte too many: %v", err)
+		t.Errorf("an extra byte: %v", err)
 	}
 	for era := range byte(12) {
 		if era == ledger.EraBabbage || era == ledger.EraConway || era == ledger.EraDijkstra {
-			continue // their headers have one form
+			continue // headers of these eras have the same form
 		}
 		if _, err := ledger.ParseHeader(networkNamed(t, "mainnet"), append([]byte{era}, good[1:]...)); err == nil {
-			t.Errorf("a header of Conway is read as one of tag %d", era)
+			t.Errorf("a header of Conway with the tag %d is accepted", era)
 		}
 	}
 	if _, err := ledger.HashHeader(nil); err == nil {
-		t.Error("a header without bytes has a hash")
+		t.Error("an empty header has a hash")
 	}
 }
 
-// Every real header is read again from what the model keeps of it.
+// Every real header is parsed again from the fields in the model.
 func TestRealHeadersRoundTrip(t *testing.T) {
 	for _, s := range singles(t) {
 		d := decodedAs(t, s.network())

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// The fullest outputs of mainnet hold 490 assets.
+// The largest outputs of mainnet have 490 assets.
 func TestOutputWithManyAssets(t *testing.T) {
 	held := dict{}
 	for i := range 70 {
@@ -38,12 +38,12 @@ func TestOutputWithManyAssets(t *testing.T) {
 		values[k.Index]++
 	}
 	if values[0] != 490 || values[1] != 245 || values[2] != 70 || values[3] != 1 {
-		t.Errorf("490 assets of 70 policies, half of them single, have %v values", values)
+		t.Errorf("an output with 490 assets of 70 policies has %v values", values)
 	}
 }
 
-// The values of a transaction repeat for each of its outputs: one with too large values ends an index for the transaction,
-// and the next transaction has values again.
+// The values of a transaction are repeated for each of its outputs. If they become too large, the index has no further
+// values for this transaction. The next transaction is not affected.
 func TestRepeatedMetadataIsBounded(t *testing.T) {
 	lines := list{}
 	for i := range 20_000 {
@@ -69,7 +69,7 @@ func TestRepeatedMetadataIsBounded(t *testing.T) {
 	}
 }
 
-// Malformed data has no value, and does not make a block invalid.
+// Malformed data has no values and does not make a block invalid.
 func TestMalformedMetadataHasNoValue(t *testing.T) {
 	deep := cbor.RawMessage(append(bytes.Repeat([]byte{0x81}, 5000), 0))
 	for _, auxiliary := range []any{
@@ -90,8 +90,7 @@ func TestMalformedMetadataHasNoValue(t *testing.T) {
 	}
 }
 
-// FuzzCustomIndexes: whatever transactions and their metadata say, values of indexes that were defined stop no block that is
-// one without them.
+// FuzzCustomIndexes: any transaction with any metadata that is valid without custom indexes is also valid with them.
 func FuzzCustomIndexes(f *testing.F) {
 	d, plain := defined(f, "mainnet", everyField()...).decoderOf(f), decodedAs(f, "mainnet", valueNames...)
 	f.Add([]byte(raw(f, txBody(dict{3: 9, 14: list{filled(28, 1)}, 18: list{list{filled(32, 2), 3}}}))), []byte(raw(f, dict{1: "a"})))
@@ -100,7 +99,7 @@ func FuzzCustomIndexes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body, auxiliary []byte) {
 		for _, item := range []cbor.RawMessage{body, auxiliary} {
 			if _, err := cbor.Marshal(item); err != nil || len(item) == 0 {
-				return // hashes are hard to guess, so the block is made around it
+				return // the block is built around the body, so that its hashes match
 			}
 		}
 		block := assembled(t, ledger.EraConway, append([]byte{0x81}, body...), []byte{0x81, 0xa0}, append([]byte{0xa1, 0}, auxiliary...), []byte{0x80})

@@ -14,13 +14,13 @@ import (
 	"birthmark/model"
 )
 
-// oneOutput is a block of one transaction with one output.
+// oneOutput returns a block of one transaction with one output.
 func oneOutput(t testing.TB, output any) []byte {
 	t.Helper()
 	return handmade(t, ledger.EraConway, list{txBody(dict{1: list{output}})}, list{dict{}}, dict{}, list{})
 }
 
-// shownKeys are the keys of an output as name and digits, in their order.
+// shownKeys returns the keys of an output in order, as name and hex digits.
 func shownKeys(o *model.Output, names []string) string {
 	var s []string
 	for _, k := range o.Keys {
@@ -42,7 +42,7 @@ func TestIndexValuesOfOutputs(t *testing.T) {
 	held := dict{cbor.ByteString(policyB): dict{cbor.ByteString("x"): 1, cbor.ByteString("y"): 2}, cbor.ByteString(policyA): dict{cbor.ByteString(""): 3}, cbor.ByteString(filled(28, 0xee)): dict{cbor.ByteString("none"): 0}}
 	for name, c := range map[string]struct {
 		output any
-		want   string // without the address
+		want   string // the keys after the address
 	}{
 		"keys":              {list{part(0x01, 57), 1}, "payment_credential 00" + a + ", stake_credential 00" + b},
 		"script and key":    {list{part(0x11, 57), 1}, "payment_credential 01" + a + ", stake_credential 00" + b},

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// byronChain is three epochs of Byron, each with its boundary block, and a block of Shelley, as a node has them.
+// byronChain returns three epochs of Byron, each with its boundary block, and a block of Shelley, as a node sends them.
 func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
 	t.Helper()
 	const each = 3
@@ -41,7 +41,7 @@ func byronChain(t *testing.T) (blocks []ouroborostest.Block) {
 	return blocks
 }
 
-// placesOf are those of what a node has, without its boundary blocks, but for the first.
+// placesOf returns the points of blocks without boundary blocks, except for the first block.
 func placesOf(blocks []ouroborostest.Block) (l []model.Point) {
 	for i, b := range blocks {
 		if i == 0 || b.Type != ledger.EraByronBoundary {
@@ -63,7 +63,7 @@ func TestBoundaryBlocksFromNodesHaveNoHeight(t *testing.T) {
 		}
 		wantChildren(t, s, followed(t, s), 1)
 
-		// From each block on.
+		// Resume after each block.
 		whole := l.Chain
 		for i := range whole {
 			l.Chain = slices.Clone(whole[:i+1])
@@ -74,7 +74,7 @@ func TestBoundaryBlocksFromNodesHaveNoHeight(t *testing.T) {
 	})
 }
 
-// A way back to a boundary block, or over one, ends at the block before; what comes next hangs on the boundary or not.
+// A rollback to or past a boundary block ends at the block before it. The next block has either block as its parent.
 func TestNodeRollsBackToBoundaryBlock(t *testing.T) {
 	blocks := byronChain(t)
 	n := ouroborostest.Start(t, 764824073, blocks)
@@ -147,7 +147,7 @@ func TestChildFromNode(t *testing.T) {
 				t.Errorf("%s: %v, %v", what, b, err)
 			}
 		}
-		n.Disconnect() // also what was kept
+		n.Disconnect() // also the connection that was kept open
 		after := model.Point{Height: 30, Slot: trunk[30].Slot, Hash: trunk[30].Hash}
 		if b, err := s.Child(t.Context(), after); err != nil || b.Hash != trunk[31].Hash {
 			t.Errorf("after the connection was cut: %v, %v", b, err)

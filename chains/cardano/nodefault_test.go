@@ -22,7 +22,7 @@ func TestNodeFaultsAreReported(t *testing.T) {
 	trunk := branch(t, nil, 200, 0)
 	bad := trunk[150]
 	raw := append([]byte{}, bad.CBOR...)
-	raw[bytes.LastIndex(raw, make([]byte, 20))] ^= 1 // of the transaction that an input names
+	raw[bytes.LastIndex(raw, make([]byte, 20))] ^= 1 // the hash of the spent transaction
 	broken, err := bad.WithBody(trunk[151])
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestNodeFaultsAreReported(t *testing.T) {
 	for name, c := range map[string]struct {
 		faults    ouroborostest.Faults
 		tcp, unix string // codes
-		blocks    int    // that come before
+		blocks    int    // blocks before the fault
 		says      []string
 	}{
 		"a body of another block":   {in(broken), "bad_block", "bad_block", 150, place},
@@ -55,7 +55,7 @@ func TestNodeFaultsAreReported(t *testing.T) {
 			}
 			t.Run(name+" "+uri[:3], func(t *testing.T) {
 				s := overNode(t, uri, model.SourceOptions{})
-				if c.faults.Silent { // a node that answers has the default timeout, however slow the machine is
+				if c.faults.Silent { // other nodes get the default timeout, for slow machines
 					s.Connect.Timeout = 50 * time.Millisecond
 				}
 				s.Retry.Patience = 100 * time.Millisecond
@@ -63,7 +63,7 @@ func TestNodeFaultsAreReported(t *testing.T) {
 				err := cardanotest.Collect(t, s, &l, nil)
 				cardanotest.WantError(t, err, code, c.says...)
 				if len(l.Chain) != c.blocks || len(l.Events) > 0 {
-					t.Errorf("%d blocks came before, %v, expected %d", len(l.Chain), l.Events, c.blocks)
+					t.Errorf("%d blocks before the fault, %v, expected %d", len(l.Chain), l.Events, c.blocks)
 				}
 			})
 		}
@@ -104,7 +104,7 @@ func TestUnreachableNodeIsReported(t *testing.T) {
 		someAddress := strings.SplitN(uri, "://", 2)[1]
 		cardanotest.WantError(t, err, code, someAddress)
 	}
-	// One that follows waits for its node.
+	// A source that follows waits until its node is reachable.
 	s := overNode(t, n.TCP(), model.SourceOptions{Follow: true})
 	go func() {
 		time.Sleep(20 * time.Millisecond)
@@ -135,7 +135,7 @@ func TestReconnectAfterDisconnect(t *testing.T) {
 			t.Error(l.Events)
 		}
 		if again := n.Asked()["connection"] - connections; again < 3 {
-			t.Errorf("%d connections: it was not cut", again)
+			t.Errorf("%d connections: the connection did not break", again)
 		}
 		n.Rollback(len(trunk))
 	})
@@ -161,7 +161,7 @@ func TestNodeRestartsOnAnotherChain(t *testing.T) {
 	})
 }
 
-// A node may serve another chain with the same magic one day: a test network that was started again.
+// A node can serve another chain with the same magic: a test network that was restarted.
 func TestNodeReturnsWithAnotherChain(t *testing.T) {
 	for _, length := range []int{genesis.SecurityParam, genesis.SecurityParam + 2} {
 		trunk := branch(t, nil, length, 0)
@@ -189,7 +189,7 @@ func TestNodeReturnsWithAnotherChain(t *testing.T) {
 			kind, code := model.KindOf(last)
 			switch {
 			case length == genesis.SecurityParam && (last != nil || !slices.Equal(l.Events, []string{"<origin"})):
-				t.Errorf("%v, %v, expected the way back to the origin", l.Events, last)
+				t.Errorf("%v, %v, expected a rollback to the origin", l.Events, last)
 			case length > genesis.SecurityParam && (kind != model.Refused || code != "wrong_chain" || len(l.Events) > 0 || !l.Is(trunk)):
 				t.Errorf("%d blocks, %v, %v (%s), expected wrong_chain", len(l.Chain), l.Events, last, code)
 			}
@@ -215,7 +215,7 @@ func TestSourceEndsAtRequestedHeight(t *testing.T) {
 	})
 }
 
-// lingering is goroutines of sources that are there.
+// lingering returns the stacks of goroutines of sources.
 func lingering() (stacks []string) {
 	all := make([]byte, 1<<20)
 	all = all[:runtime.Stack(all, true)]
@@ -262,12 +262,12 @@ func TestNoGoroutinesAreLeft(t *testing.T) {
 				t.Error(err)
 			}
 			if stacks := lingering(); len(stacks) > 0 {
-				t.Errorf("%s left: %d goroutines are there\n%s", leave, len(stacks), stacks[0])
+				t.Errorf("after %s: %d goroutines are running\n%s", leave, len(stacks), stacks[0])
 			}
-			// The stand-in's goroutines end by themselves.
+			// The goroutines of the test node end by themselves.
 			for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
-					t.Fatalf("%s left: %d goroutines, %d before", leave, runtime.NumGoroutine(), before)
+					t.Fatalf("after %s: %d goroutines, %d before", leave, runtime.NumGoroutine(), before)
 				}
 			}
 			if leave == "an error" {
@@ -309,7 +309,7 @@ func TestNodeAddresses(t *testing.T) {
 			t.Errorf("%s: %v, expected %s", uri, err, says)
 		}
 		if err != nil && strings.Contains(err.Error(), "secret") {
-			t.Errorf("%v tells a password", err)
+			t.Errorf("%v contains a password", err)
 		}
 	}
 }

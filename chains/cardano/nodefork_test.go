@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// depths of forks; the last one is the most a node ever goes back.
+// depths of forks. A node rolls back at most 2160 blocks.
 var depths = []int{1, 10, 100, 2160}
 
 func TestForksAtTheTip(t *testing.T) {
@@ -24,7 +24,7 @@ func TestForksAtTheTip(t *testing.T) {
 		chain := trunk
 		for i, depth := range depths {
 			keep := len(chain) - depth
-			// As long as ours, longer, shorter.
+			// The fork is as long as the replaced branch, longer, or shorter.
 			fork := branch(t, chain[:keep], depth+[]int{0, 1, -1, 0}[i], byte(i+1))
 			steps = append(steps, cardanotest.Step{Chain: chain, Then: func() { n.Switch(keep, fork...) }})
 			wanted = append(wanted, fmt.Sprint("<", keep-1))
@@ -79,7 +79,7 @@ func TestUnknownRollbackPointIsSearchedAgain(t *testing.T) {
 		if err := cardanotest.Collect(t, s, &l, nil); err != nil {
 			t.Fatal(err)
 		}
-		// A database stores older points with gaps.
+		// A database keeps only some of the older points.
 		known := []model.Point{l.Chain[299], l.Chain[298], l.Chain[290], l.Chain[200], l.Chain[0]}
 		s = overNode(t, uri, model.SourceOptions{Follow: true})
 		more, fork := branch(t, trunk, 1, 0), branch(t, trunk[:250], 60, 1)
@@ -92,7 +92,8 @@ func TestUnknownRollbackPointIsSearchedAgain(t *testing.T) {
 	})
 }
 
-// A node that returns without its newest blocks, as after a crash, causes no rollback. The source polls until it has them.
+// A node that restarts without its newest blocks, as after a crash, causes no rollback. The source polls until the node
+// has the blocks again.
 func TestSourceWaitsForNodeThatIsBehind(t *testing.T) {
 	trunk := branch(t, nil, 400, 0)
 	n := ouroborostest.Start(t, 2, trunk)

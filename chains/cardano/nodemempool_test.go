@@ -17,15 +17,15 @@ import (
 	"birthmark/model"
 )
 
-// pooled is a node of a generated chain whose mempool has the transactions of the block after its tip.
+// pooled is a node of a generated chain. Its mempool has the transactions of the block after its tip.
 type pooled struct {
 	*ouroborostest.Node
-	next *model.Block // decoded by the chain of the source
+	next *model.Block // decoded with the source's network
 	txs  []ouroborostest.Tx
 	raw  ouroborostest.Block
 }
 
-// startPooled also returns the source of its socket.
+// startPooled starts a pooled node and returns it with a source on its socket.
 func startPooled(t *testing.T) (*pooled, *node.Local) {
 	t.Helper()
 	g := cardanogen.New(cardanogen.Options{Seed: 11})
@@ -73,7 +73,7 @@ func hashes(b *model.Block) (ids []model.Hash) {
 	return ids
 }
 
-// The list of a node's mempool has its transactions, parents first, with the values that they have in a block.
+// The mempool of a node lists its transactions, parents first, with the same values as in a block.
 func TestMempoolOfANodeHasItsTransactions(t *testing.T) {
 	n, l := startPooled(t)
 	ids, _, err := l.MempoolIDs(t.Context())
@@ -83,7 +83,7 @@ func TestMempoolOfANodeHasItsTransactions(t *testing.T) {
 	n.SetMempool(n.txs...)
 	want := hashes(n.next)
 	unknown := model.Hash{1}
-	txs, err := l.MempoolTxs(t.Context(), append(slices.Clone(want), unknown)) // before the list has them
+	txs, err := l.MempoolTxs(t.Context(), append(slices.Clone(want), unknown)) // before they are listed
 	if err != nil || len(txs) != len(want)+1 || txs[len(want)] != nil {
 		t.Fatalf("%d transactions, %v", len(txs), err)
 	}
@@ -117,11 +117,11 @@ func TestMempoolEventsAreNewTransactions(t *testing.T) {
 	}
 	asked := n.Asked()["acquire"]
 	steps := []func(){
-		func() { n.SetMempool(n.txs[:3]...) }, // two more
+		func() { n.SetMempool(n.txs[:3]...) }, // two new transactions
 		func() { n.SetMempool(n.txs[2:4]...) },
 		func() { n.Disconnect() },
 	}
-	go func() { // it waits for the second snapshot, which waits for a change
+	go func() { // blocks until the second snapshot, which waits for a change
 		for n.Asked()["acquire"] < asked+2 && ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
 		}
@@ -146,8 +146,8 @@ func TestMempoolEventsAreNewTransactions(t *testing.T) {
 	}
 }
 
-// A node that is away or of another network is an error that names it. The same source works once the node is back, and
-// in the era after Conway.
+// A node that is unreachable or on another network causes an error that names it. The same source works when the node
+// is back, and in the era after Conway.
 func TestMempoolFailuresAreNamed(t *testing.T) {
 	n, l := startPooled(t)
 	n.SetMempool(n.txs...)
@@ -177,7 +177,7 @@ func TestMempoolFailuresAreNamed(t *testing.T) {
 	}
 	works()
 	n.Disconnect()
-	works() // on a new connection
+	works() // over a new connection
 	later := slices.Clone(n.txs)
 	later[0].Era++ // the same transaction in Dijkstra
 	n.SetMempool(later...)
@@ -188,11 +188,11 @@ func TestMempoolFailuresAreNamed(t *testing.T) {
 	works()
 
 	l.Connect.Magic++
-	l.Close() // so that it connects again
+	l.Close() // forces a new connection
 	check("wrong_network", "rejects network magic", "version data mismatch")
 }
 
-// A submitted transaction is in the mempool. A refusal has the names of the ledger's rules and the node's bytes.
+// A submitted transaction enters the mempool. A rejection has the names of the ledger's rules and the node's bytes.
 func TestTransactionsAreSubmittedToTheNode(t *testing.T) {
 	n, l := startPooled(t)
 	ids := hashes(n.next)
@@ -253,7 +253,7 @@ func TestTransactionsAreSubmittedToTheNode(t *testing.T) {
 	}
 }
 
-// The whole mempool of a node, about 300 transactions of two blocks, is listed and decoded over its socket.
+// BenchmarkMempool lists and decodes a mempool of two blocks, about 300 transactions, over the node's socket.
 func BenchmarkMempool(b *testing.B) {
 	g := cardanogen.New(cardanogen.Options{Seed: 3})
 	first, full := g.NextOf(1).Raw, g.NextOf(300).Raw

@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// previewBlocks are real blocks of preview from its first one on, as a node has them.
+// previewBlocks returns the first real blocks of preview, as a node sends them.
 func previewBlocks(t testing.TB) []ouroborostest.Block {
 	t.Helper()
 	blocks, err := ouroborostest.Chunks(testblocks.Path(t, "cardano/dingo-immutable"))
@@ -23,7 +23,7 @@ func previewBlocks(t testing.TB) []ouroborostest.Block {
 	return blocks
 }
 
-// overNode is the source of a node that is impatient enough for tests.
+// overNode returns a source of preview with short timeouts.
 func overNode(t testing.TB, uri string, o model.SourceOptions) *node.Source {
 	t.Helper()
 	return overNodeOn(t, "preview", uri, o)
@@ -68,7 +68,7 @@ func TestSyncFromNode(t *testing.T) {
 		if !l.Is(blocks) || len(l.Events) > 0 {
 			t.Fatalf("%d blocks, %v", len(l.Chain), l.Events)
 		}
-		// After its tip a node says nothing, and from a point on what comes after it.
+		// A source that is at the tip yields nothing. A source that resumes yields the blocks after its position.
 		known := l.Known(100)
 		if err := cardanotest.Collect(t, s, &l, known); err != nil || len(l.Events) > 0 {
 			t.Fatal(err, l.Events)

@@ -28,7 +28,7 @@ func encoded(t testing.TB, v any) []byte {
 
 func ratio(a, b int64) *cbor.Rat { return &cbor.Rat{Rat: big.NewRat(a, b)} }
 
-// conwayParameters are parameters in which no two values are the same.
+// conwayParameters are protocol parameters with distinct values.
 func conwayParameters() *conway.ConwayProtocolParameters {
 	r := func(n int64) cbor.Rat { return *ratio(n, 101) }
 	return &conway.ConwayProtocolParameters{
@@ -88,14 +88,14 @@ func TestProtocolParametersOfTheNode(t *testing.T) {
 	for _, malformed := range [][]byte{encoded(t, []any{1, 2}), encoded(t, "x"), encoded(t, conwayParameters())[:1]} {
 		n.Answers(map[int][]byte{1: encoded(t, 577), 3: malformed})
 		if _, err := l.Parameters(t.Context()); err == nil {
-			t.Errorf("parameters %x are no error", malformed)
+			t.Errorf("malformed parameters %x are accepted", malformed)
 		} else if kind, _ := model.KindOf(err); kind != model.BadSource {
 			t.Error(err)
 		}
 	}
 }
 
-// Before Babbage the parameters have another form.
+// Before Babbage protocol parameters have another form.
 func TestProtocolParametersBeforeBabbage(t *testing.T) {
 	blocks, err := ouroborostest.Blocks(cardanotest.Block(t, ledger.EraAlonzo, cardanotest.List{}, cardanotest.List{}, cardanotest.Dict{}, cardanotest.List{}))
 	if err != nil {
@@ -112,7 +112,7 @@ func TestProtocolParametersBeforeBabbage(t *testing.T) {
 	}
 	defer src.Close()
 	if _, err := src.(*node.Local).Parameters(t.Context()); err == nil {
-		t.Error("parameters of Alonzo")
+		t.Error("parameters of Alonzo are accepted")
 	} else if kind, code := model.KindOf(err); kind != model.NotFound || code != "unsupported" {
 		t.Error(err)
 	}
@@ -135,7 +135,7 @@ func TestAccountOfTheNode(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(a, want) {
 		t.Errorf("%+v, %v", a, err)
 	}
-	// gouroboros has decoded the credential of the query.
+	// The query contains the credential, as gouroboros decodes it.
 	if q := n.Queries()[10]; !bytes.Contains(q, hash) || !bytes.Contains(q, []byte{0x82, 1, 0x58, 28}) {
 		t.Errorf("query %x", q)
 	}

@@ -11,8 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// Whatever a node goes through while it is followed, what the source says is a chain at every moment, and in the end the
-// node's.
+// During any events of a node, the events of the source form a chain at all times. The final chain equals the node's.
 func TestSyncSurvivesRandomNodeEvents(t *testing.T) {
 	seed := testseed.New(t)
 	trunk := branch(t, nil, 1500, 0)
@@ -45,7 +44,7 @@ func TestSyncSurvivesRandomNodeEvents(t *testing.T) {
 			n.CutAfter(-1)
 			last := branch(t, chain, 1, 200)
 			chain = cardanotest.Replace(chain, len(chain), last...)
-			ends <- chain // before the source can say it
+			ends <- chain // before the source can yield the last block
 			n.Extend(last...)
 		}()
 		l := cardanotest.Listener{T: t}

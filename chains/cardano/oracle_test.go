@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// theirs is a block as gouroboros reads it, written line by line.
+// theirs returns a block as decoded by gouroboros, as lines of text.
 func theirs(t testing.TB, raw []byte) string {
 	t.Helper()
 	w := cbor.Walker{Data: raw}
@@ -75,8 +75,8 @@ func theirOutput(t testing.TB, p common.Utxo) string {
 	return line
 }
 
-// theirAddress is read from the output's bytes: gouroboros' own address is encoded again, and is another one where a
-// pointer in it does not fit 64 bits.
+// theirAddress parses the address from the output's bytes: gouroboros encodes addresses again, which changes pointers
+// with numbers above 64 bits.
 func theirAddress(t testing.TB, output []byte) []byte {
 	t.Helper()
 	var first fxcbor.RawMessage
@@ -115,7 +115,7 @@ func theirAssets(m *common.MultiAsset[common.MultiAssetTypeOutput]) (lines []str
 	return lines
 }
 
-// ours is the same for a block that our decoder made, with the indexes of oracleIndexes.
+// ours returns the same lines for a block of our decoder, with the indexes of oracleIndexes.
 func ours(b *model.Block) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "block %d %s slot %d parent %s\n", b.Height, b.Hash, b.Slot, b.Parent)
@@ -151,7 +151,7 @@ func ours(b *model.Block) string {
 
 var oracleIndexes = []string{indexAddress, indexDatumHash, indexScriptHash}
 
-// joined writes lines in an order of their own: gouroboros keeps none.
+// joined sorts lines before it joins them: the order in gouroboros is random.
 func joined(prefix string, lines []string) string {
 	slices.Sort(lines)
 	var s strings.Builder
@@ -179,7 +179,7 @@ func compareWithOracle(t *testing.T, d *ledger.Decoder, raw []byte) {
 	}
 }
 
-// It is slow because the oracle is; in return every block at hand is compared. With -short it is every 17th.
+// All available blocks are compared, which is slow because of gouroboros. With -short every 17th block is compared.
 func TestChunksMatchGouroboros(t *testing.T) {
 	t.Parallel()
 	step := 1

@@ -51,12 +51,12 @@ func TestValuesOfPlutusData(t *testing.T) {
 	}
 	for _, digits := range []string{"", "0000", "81", "62c3", "a1", "a101", "d8661903e8", strings.Repeat("9f", 20), "ff", "1c"} {
 		if got := meaning(hexBytes(t, digits)); got != nil {
-			t.Errorf("%s means %#v", digits, got)
+			t.Errorf("%s has the value %#v", digits, got)
 		}
 	}
 }
 
-// FuzzMeaning: only one complete item has a value.
+// FuzzMeaning: only a single complete item has a value.
 func FuzzMeaning(f *testing.F) {
 	for _, item := range []any{42, "a", list{1, dict{"a": []byte("b")}}, tagged(121, list{tagged(2, filled(9, 1))})} {
 		f.Add([]byte(raw(f, item)))
@@ -67,7 +67,7 @@ func FuzzMeaning(f *testing.F) {
 		}
 		w := cbor.Walker{Data: raw}
 		if w.Skip("item"); w.Err != nil || w.Offset != len(raw) {
-			t.Errorf("%x means something: %v", raw, w.Err)
+			t.Errorf("malformed %x has a value: %v", raw, w.Err)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 	"birthmark/model"
 )
 
-// whole is a block decoded with its transactions' bytes. It is the block without them but for these, and points to no
-// byte of raw.
+// whole decodes a block with the raw bytes of its transactions. It checks that the block is otherwise the same and does
+// not share memory with raw.
 func whole(t *testing.T, network string, raw []byte) *model.Block {
 	t.Helper()
 	d := decodedAs(t, network, indexAddress)
@@ -29,7 +29,7 @@ func whole(t *testing.T, network string, raw []byte) *model.Block {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clear(buffer) // which is read into again
+	clear(buffer) // the buffer is reused
 	plain := *b
 	plain.Txs = nil
 	for _, tx := range b.Txs {
@@ -38,12 +38,12 @@ func whole(t *testing.T, network string, raw []byte) *model.Block {
 	}
 	want.Txs = append([]model.Tx(nil), want.Txs...)
 	if !reflect.DeepEqual(&plain, want) {
-		t.Errorf("block %s is another one with raw", b.Hash)
+		t.Errorf("block %s differs with raw transactions", b.Hash)
 	}
 	return b
 }
 
-// Every era's transactions are what an implementation of Cardano in Go takes for one, with the same id.
+// The raw bytes of transactions of every era are transactions to gouroboros, with the same id.
 func TestRawTxsMatchGouroboros(t *testing.T) {
 	testrun.Slow(t)
 	c, err := New("preview")
@@ -64,14 +64,14 @@ func TestRawTxsMatchGouroboros(t *testing.T) {
 				if !bytes.Contains(raw, tx.Raw) {
 					t.Errorf("%s: the bytes of %s are not in the block", name, tx.Hash)
 				}
-				continue // the others read no TxAux by itself
+				continue // gouroboros does not decode a separate TxAux
 			}
 			theirs, err := gouroboros.NewTransactionFromCbor(uint(era)-ledger.EraShelley+gouroboros.TxTypeShelley, tx.Raw)
 			if err != nil {
 				t.Fatalf("%s: gouroboros cannot read %s: %v", name, tx.Hash, err)
 			}
 			if theirs.Hash().String() != tx.Hash.String() || !bytes.Equal(theirs.Cbor(), tx.Raw) {
-				t.Errorf("%s: gouroboros reads %s where %s is", name, theirs.Hash(), tx.Hash)
+				t.Errorf("%s: gouroboros decodes %s, expected %s", name, theirs.Hash(), tx.Hash)
 			}
 		}
 	}
@@ -83,14 +83,14 @@ func TestRawTxsMatchGouroboros(t *testing.T) {
 			each(name, network, raw)
 		}
 	})
-	for era := byte(ledger.EraByron); era <= ledger.EraConway; era++ { // there are no real blocks of Dijkstra
+	for era := byte(ledger.EraByron); era <= ledger.EraConway; era++ { // no real blocks of Dijkstra are available
 		if eras[era] == 0 {
 			t.Errorf("no transaction of %s", ledger.EraNames[era])
 		}
 	}
 }
 
-// Auxiliary data belongs to the position in the block, and failed scripts are those in the list of the block.
+// Auxiliary data is assigned by the position in the block; failed scripts are listed in the block.
 func TestRawTxsHaveTheirParts(t *testing.T) {
 	bodies := list{txBody(dict{2: 1}), txBody(dict{2: 2}), txBody(dict{2: 3})}
 	sets := list{dict{0: list{}}, dict{}, dict{1: list{}}}
@@ -136,7 +136,7 @@ func TestHashTxRejectsMalformedBytes(t *testing.T) {
 	}
 }
 
-// Every source hands out the bytes, by block and in its stream.
+// Every source provides raw transactions, in its stream and for single blocks.
 func TestSourcesProvideRawTxs(t *testing.T) {
 	_, raws := made(t, 0, 1, 2)
 	src := stored(t, model.SourceOptions{Raw: true}, raws...)

@@ -10,8 +10,8 @@ import (
 	"birthmark/internal/testrun"
 )
 
-// Every recipe of docs/indexes.md finds in real blocks what it says: so many values, one of them at an output that is
-// known.
+// Every recipe of docs/indexes.md finds the documented number of values in real blocks, and a known value at a known
+// output.
 func TestRecipesFindTheirValues(t *testing.T) {
 	testrun.Slow(t)
 	const (
@@ -37,12 +37,12 @@ func TestRecipesFindTheirValues(t *testing.T) {
 	own, offered := recipes.Of(t, "Cardano")
 	for _, d := range own {
 		if _, known := want[d.Name]; !known {
-			t.Errorf("the recipe %s is not tried", d.Name)
+			t.Errorf("the recipe %s is not tested", d.Name)
 		}
 	}
 	for _, name := range offered {
 		if !slices.Contains(valueNames, name) {
-			t.Errorf("cardano offers no index %s", name)
+			t.Errorf("cardano lacks the index %s", name)
 		}
 	}
 	got := map[string]int{}

@@ -11,10 +11,10 @@ import (
 	"birthmark/model"
 )
 
-// made is a chain of blocks made by hand from block 0 on, as a chunk has them.
+// made is a constructed chain of blocks from block 0, as in a chunk.
 func made(t *testing.T, numbers ...uint64) (blocks []*model.Block, raws [][]byte) {
 	t.Helper()
-	var parent []byte // what begins with Shelley has none
+	var parent []byte // the first block of a Shelley network has no parent
 	for i, n := range numbers {
 		body := txBody(dict{0: list{list{filled(32, byte(i)), 0}}})
 		raw := placedAt(t, ledger.EraBabbage, n, 20*n, parent, raw(t, list{body}), raw(t, list{dict{}}), raw(t, dict{}), raw(t, list{}))
@@ -25,7 +25,7 @@ func made(t *testing.T, numbers ...uint64) (blocks []*model.Block, raws [][]byte
 	return blocks, raws
 }
 
-// stored is a source of one chunk without an index.
+// stored returns a source of one chunk without an index.
 func stored(t *testing.T, o model.SourceOptions, raws ...[]byte) model.Source {
 	t.Helper()
 	return storedOn(t, "preview", o, raws...)
@@ -45,7 +45,7 @@ func storedOn(t *testing.T, network string, o model.SourceOptions, raws ...[]byt
 	return src
 }
 
-// chunkOf is the URI of a chunk with the blocks.
+// chunkOf writes the blocks to a chunk and returns its URI.
 func chunkOf(t testing.TB, raws ...[]byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "00000.chunk")
@@ -83,14 +83,14 @@ func TestSyncFromChunk(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			case e.Rollback != nil:
 				if !c.back || next != c.from {
-					t.Errorf("%s: went back to %v", name, *e.Rollback)
+					t.Errorf("%s: rollback to %v", name, *e.Rollback)
 				}
 				c.back = false
 			case e.Block.Point() != blocks[next].Point():
-				t.Fatalf("%s: block %d came, expected %d", name, e.Block.Height, next)
+				t.Fatalf("%s: block %d, expected %d", name, e.Block.Height, next)
 			default:
 				if genesis := len(e.Block.Genesis); genesis != map[bool]int{true: 8}[next == 0] {
-					t.Errorf("%s: block %d comes with %d genesis transactions", name, next, genesis)
+					t.Errorf("%s: block %d has %d genesis transactions", name, next, genesis)
 				}
 				next++
 			}
@@ -113,7 +113,7 @@ func TestBrokenChainsInChunksAreReported(t *testing.T) {
 		raws  [][]byte
 		code  string
 		says  string
-		whole int // blocks that come before
+		whole int // blocks before the fault
 	}{
 		"a block is missing":   {[][]byte{raws[0], raws[2]}, "bad_chain", blocks[2].Hash.String(), 1},
 		"the beginning is not": {late, "no_genesis", "expected block 0", 0},

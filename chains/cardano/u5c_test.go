@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// u5cBlock is a block as the JSON of the UTxO RPC specification has it; bytes are in base 64. Numbers that are
-// the default of their type are left out.
+// u5cBlock is a block in the JSON of the UTxO RPC specification. Bytes are in base64. Numbers with their default value
+// are omitted.
 type u5cBlock struct {
 	Header struct {
 		Hash         []byte
@@ -55,8 +55,7 @@ func u5cJoined(prefix string, all []u5cAssets) string {
 	return joined(prefix, lines)
 }
 
-// A third reading of a block: pallas' in the JSON of the UTxO RPC specification, which has the inputs in the order of
-// their hashes.
+// A third decoder is pallas with the JSON of the UTxO RPC specification. It sorts inputs by hash.
 func TestBlocksMatchUTxORPC(t *testing.T) {
 	var want u5cBlock
 	if err := json.Unmarshal(realFile(t, "pallas", "u5c_v1beta.json"), &want); err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Outside of its block a transaction of any era since Shelley has the same values, also of custom indexes, except for
-// values that need the block.
+// values that depend on the block.
 func TestUnconfirmedTransactionsHaveTheValuesOfConfirmedOnes(t *testing.T) {
 	needBlock := []string{"day", "position"}
 	indexes := []model.Definition{
@@ -58,7 +58,7 @@ func TestUnconfirmedTransactionsHaveTheValuesOfConfirmedOnes(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: transaction %d: %v", name, i, err)
 			}
-			clear(buffer) // which is read into again
+			clear(buffer) // the buffer is reused
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("%s: transaction %d %s:\n%+v\nin its block:\n%+v", name, i, want.Hash, got, want)
 			}
@@ -104,7 +104,7 @@ func TestMalformedUnconfirmedTransactionsAreErrors(t *testing.T) {
 		for i, tx := range b.Txs[:min(len(b.Txs), 2)] {
 			if b.Header[0] < ledger.EraShelley {
 				if _, err := d.Tx(tx.Raw); err == nil {
-					t.Fatal("a transaction of Byron is no error")
+					t.Fatal("a transaction of Byron is accepted")
 				}
 				continue
 			}
@@ -114,7 +114,7 @@ func TestMalformedUnconfirmedTransactionsAreErrors(t *testing.T) {
 				}
 			}
 			if _, err := d.Tx(append(slices.Clone(tx.Raw), 0)); err == nil {
-				t.Fatal("a byte after the transaction is no error")
+				t.Fatal("an extra byte after the transaction is accepted")
 			}
 		}
 	}

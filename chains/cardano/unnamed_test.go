@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// The name of a private network is enough for queries; blocks need its files.
+// The name of a private network is enough for queries. Decoding blocks requires its files.
 func TestUnnamedNetworks(t *testing.T) {
 	for _, full := range []address.Network{{Name: "magic-42", Magic: 42, Testnet: true}, {Name: "magic-42-mainnet", Magic: 42}} {
 		id := full.Name
@@ -32,7 +32,7 @@ func TestUnnamedNetworks(t *testing.T) {
 			t.Errorf("%s: %s, %v", id, text(t, h), err)
 		}
 		if _, _, ok := c.Supply(0); ok {
-			t.Errorf("%s: it knows its supply", id)
+			t.Errorf("%s: the supply is known", id)
 		}
 		_, open := c.Open(t.Context(), model.SourceOptions{URI: "file://" + t.TempDir()})
 		var decode error

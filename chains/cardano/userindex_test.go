@@ -35,7 +35,7 @@ func (c *chain) decoderOf(t testing.TB, names ...string) *ledger.Decoder {
 	return d
 }
 
-// realBlocks are all there are of real blocks, each with its network.
+// realBlocks returns all available real blocks, each with its network.
 func realBlocks(t testing.TB, each func(name, network string, raw []byte)) {
 	t.Helper()
 	for _, s := range singles(t) {
@@ -48,7 +48,7 @@ func realBlocks(t testing.TB, each func(name, network string, raw []byte)) {
 	})
 }
 
-// Indexes that were defined and are not wanted cost nothing.
+// Custom indexes that are not used cost nothing.
 func TestUnusedIndexesAreNotComputed(t *testing.T) {
 	raw := realFile(t, "redbit", "avg_block.cbor")
 	allocs := func(d *ledger.Decoder) float64 {

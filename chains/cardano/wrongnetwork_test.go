@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// Blocks of another network are refused by what they say, before anything is made of them.
+// Blocks of another network are rejected by their content before they are decoded further.
 func TestBlocksOfAnotherNetworkAreRejected(t *testing.T) {
 	genesisOf := func(network string) []byte {
 		h, err := hex.DecodeString(networkNamed(t, network).ByronHash)
@@ -27,7 +27,7 @@ func TestBlocksOfAnotherNetworkAreRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		network string
 		first   []byte
-		second  func(parent []byte) []byte // nil: the first is refused
+		second  func(parent []byte) []byte // nil: the first block is rejected
 		says    string
 	}{
 		"another genesis": {"preprod", boundaryAt(t, 0, 0, genesisOf("mainnet")), nil, "follows on the genesis 5f20df93"},
@@ -57,7 +57,7 @@ func TestBlocksOfAnotherNetworkAreRejected(t *testing.T) {
 	}
 }
 
-// hashOf is the hash of a serialized block, whatever network it is of.
+// hashOf returns the hash of a serialized block on any network.
 func hashOf(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	b := decoded(t, raw)

@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// The keys, script and pointer that CIP-19 makes its examples of.
+// The keys, script and pointer of the examples in CIP-19.
 const (
 	cip19Payment = "9493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e"
 	cip19Stake   = "337b62cfff6403a06a3acbc34f8c46003c69fe79a3628cefa9c47251"
@@ -27,7 +27,7 @@ const (
 	cip19Pointer = "8198bd431b03" // slot 2498243, transaction 27, certificate 3
 )
 
-// cip19 are the examples of CIP-19: first byte on mainnet, what follows, and both texts.
+// cip19 are the examples of CIP-19: the first byte on mainnet, the rest, and both texts.
 var cip19 = []struct {
 	first            byte
 	rest             string
@@ -65,7 +65,8 @@ var cip19 = []struct {
 		"stake_test17rphkx6acpnf78fuvxn0mkew3l0fd058hzquvz7w36x4gtcljw6kf"},
 }
 
-// byronAddresses are addresses in base 58 by network: of redeem keys, of wallets with and without a derivation path.
+// byronAddresses are addresses in base 58 by network: of redeem keys, and of wallets with and without a derivation
+// path.
 var byronAddresses = map[string][]string{
 	"mainnet": {
 		"Ae2tdPwUPEZHFQnrr2dYB4GEQ8WVKspEyrg29pJ3f7qdjzaxjeShEEokF5f",
@@ -81,7 +82,7 @@ func named(t testing.TB, name string) Network {
 	t.Helper()
 	i := slices.IndexFunc(publicNetworks, func(n Network) bool { return n.Name == name })
 	if i < 0 {
-		t.Fatalf("no network is called %s", name)
+		t.Fatalf("unknown network %s", name)
 	}
 	return publicNetworks[i]
 }
@@ -101,11 +102,11 @@ func TestFormatAddressMatchesCIP19(t *testing.T) {
 			n := named(t, name)
 			raw := append([]byte{c.first&0xf0 | n.tag()}, unhex(t, c.rest)...)
 			if got := Format(n, raw); got != text {
-				t.Errorf("%s: %x is written %s, expected %s", name, raw, got, text)
+				t.Errorf("%s: %x is formatted as %s, expected %s", name, raw, got, text)
 			}
 			for _, typed := range []string{text, strings.ToUpper(text)} {
 				if got, err := Parse(n, typed); err != nil || !bytes.Equal(got, raw) {
-					t.Errorf("%s: %s is read as %x, %v, expected %x", name, typed, got, err, raw)
+					t.Errorf("%s: %s is parsed as %x, %v, expected %x", name, typed, got, err, raw)
 				}
 			}
 		}
@@ -140,7 +141,7 @@ func TestByronAddressesRoundTrip(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			} else if got := Format(named(t, name), raw); got != text {
-				t.Errorf("%s is written back as %s", text, got)
+				t.Errorf("%s is formatted as %s", text, got)
 			}
 		}
 	}
@@ -185,19 +186,19 @@ func TestInvalidAddressErrors(t *testing.T) {
 	} {
 		raw, err := Parse(named(t, c.network), c.text)
 		if err == nil {
-			t.Errorf("%s: %s is read as %x", c.network, c.text, raw)
+			t.Errorf("%s: %s is parsed as %x", c.network, c.text, raw)
 			continue
 		}
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_value" {
 			t.Errorf("%s: %s: kind %d, code %s", c.network, c.text, kind, code)
 		}
 		if !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "expected addr1") || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %s: %v, expected a line with %q", c.network, c.text, err, c.says)
+			t.Errorf("%s: %s: %v, expected one line with %q", c.network, c.text, err, c.says)
 		}
 	}
 }
 
-// bech32m is a text with the checksum of the other bech32.
+// bech32m returns a text whose checksum is that of the other bech32 variant.
 func bech32m(t *testing.T, text string) string {
 	t.Helper()
 	hrp, groups, err := bech32.DecodeNoLimit(text)
@@ -215,29 +216,29 @@ func TestOtherBytesAreFormattedAsHex(t *testing.T) {
 	n := named(t, "mainnet")
 	for _, digits := range []string{
 		"", "00", "ff", "82", "82d818",
-		"01" + cip19Payment,                     // a base address cut
-		"01" + cip19Payment + cip19Stake + "00", // and extra bytes
+		"01" + cip19Payment,                     // a base address without its last part
+		"01" + cip19Payment + cip19Stake + "00", // extra bytes
 		"00" + cip19Payment + cip19Stake,        // of a test network
 		"91" + cip19Payment,                     // type 9
 		"62" + cip19Payment,                     // network 2
-		"41" + cip19Payment + strings.Repeat("80", maxWritten) + "010203", // a number without end
+		"41" + cip19Payment + strings.Repeat("80", maxWritten) + "010203", // a number that does not end
 		hex.EncodeToString(base58.Decode(byronAddresses["preview"][0])),
 		hex.EncodeToString(base58.Decode(byronAddresses["mainnet"][0])) + "00",
 		hex.EncodeToString(byronOf(bytes.Repeat([]byte{7}, maxWritten))),
 	} {
 		if got := Format(n, unhex(t, digits)); got != "hex:"+digits {
-			t.Errorf("%s is written %s", digits, got)
+			t.Errorf("%s is formatted as %s", digits, got)
 		}
 	}
 }
 
-// byronOf wraps a payload as Byron addresses do.
+// byronOf wraps a payload like a Byron address.
 func byronOf(payload []byte) []byte {
 	raw := cbor.AppendBytes([]byte{0x82, 0xd8, cbor.TagEncoded}, payload)
 	return binary.BigEndian.AppendUint32(append(raw, 0x1a), crc32.ChecksumIEEE(payload))
 }
 
-// randomAddress is an address of any kind and network, well-formed or nearly so.
+// randomAddress returns an address of any kind and network, valid or almost valid.
 func randomAddress(r *rand.Rand) []byte {
 	b := make([]byte, r.IntN(80))
 	for i := range b {
@@ -266,7 +267,7 @@ func TestAddressesRoundTrip(t *testing.T) {
 		n, raw := publicNetworks[r.IntN(len(publicNetworks))], randomAddress(r)
 		text := Format(n, raw)
 		if got, err := Parse(n, text); err != nil || !bytes.Equal(got, raw) {
-			t.Fatalf("%s: %x is written %s and read as %x, %v", n.Name, raw, text, got, err)
+			t.Fatalf("%s: %x is formatted as %s and parsed as %x, %v", n.Name, raw, text, got, err)
 		}
 		switch hrp := hrpOf(text); {
 		case strings.HasPrefix(text, anyHex):
@@ -279,7 +280,7 @@ func TestAddressesRoundTrip(t *testing.T) {
 	}
 	for _, form := range []string{"hex", "bech32", "base58"} {
 		if written[form] < 100 {
-			t.Errorf("%d addresses in %s: the test is to have many", written[form], form)
+			t.Errorf("only %d addresses of the form %s", written[form], form)
 		}
 	}
 }
@@ -293,7 +294,7 @@ func FuzzFormatAddress(f *testing.F) {
 		for _, n := range publicNetworks {
 			text := Format(n, raw)
 			if got, err := Parse(n, text); err != nil || !bytes.Equal(got, raw) {
-				t.Fatalf("%s: written %s, read as %x, %v", n.Name, text, got, err)
+				t.Fatalf("%s: formatted as %s, parsed as %x, %v", n.Name, text, got, err)
 			}
 			for _, c := range []struct {
 				format func(Network, []byte) string
@@ -301,7 +302,7 @@ func FuzzFormatAddress(f *testing.F) {
 			}{{FormatPaymentCredential, ParsePaymentCredential}, {FormatStakeCredential, ParseStakeCredential}} {
 				text := c.format(n, raw)
 				if got, err := c.parse(n, text); err != nil || !bytes.Equal(got, raw) {
-					t.Fatalf("%s: credential written %s, read as %x, %v", n.Name, text, got, err)
+					t.Fatalf("%s: credential formatted as %s, parsed as %x, %v", n.Name, text, got, err)
 				}
 			}
 			if cred, ok := PaymentCredential(raw); ok && !isCredential(cred) {
@@ -329,7 +330,7 @@ func FuzzParseAddress(f *testing.F) {
 			}
 			again, err := Parse(n, Format(n, raw))
 			if err != nil || !bytes.Equal(again, raw) {
-				t.Fatalf("%q is read as %x, then as %x, %v", text, raw, again, err)
+				t.Fatalf("%q is parsed as %x, then as %x, %v", text, raw, again, err)
 			}
 		}
 	})

@@ -33,11 +33,11 @@ func TestFingerprintsMatchCIP14(t *testing.T) {
 			t.Errorf("%s.%s has %s, expected %s", c.policy, c.name, got, c.want)
 		}
 		if hash, err := parseFingerprint(c.want); err != nil || !bytes.Equal(hash, blake2bOf(fingerprintSize, id)) {
-			t.Errorf("%s is read as %x, %v", c.want, hash, err)
+			t.Errorf("%s is parsed as %x, %v", c.want, hash, err)
 		}
 		for _, text := range []string{FormatAsset(id), c.policy + "." + c.name, strings.ToUpper(c.policy + c.name)} {
 			if got, err := ParseAsset(text); err != nil || !bytes.Equal(got, id) {
-				t.Errorf("%s is read as %x, %v", text, got, err)
+				t.Errorf("%s is parsed as %x, %v", text, got, err)
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func FuzzParseAssetID(f *testing.F) {
 			return
 		}
 		if again, err := ParseAsset(FormatAsset(id)); err != nil || !bytes.Equal(again, id) {
-			t.Fatalf("%q is read as %x, then as %x, %v", text, id, again, err)
+			t.Fatalf("%q is parsed as %x, then as %x, %v", text, id, again, err)
 		}
 	})
 }

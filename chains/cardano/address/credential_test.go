@@ -21,7 +21,7 @@ func TestCredentialsOfAddresses(t *testing.T) {
 		address := append([]byte{cip19[i].first}, unhex(t, cip19[i].rest)...)
 		checkCredential(t, address, PaymentCredential, want.payment)
 		checkCredential(t, address, StakeCredential, want.stake)
-		if want.stake != "" { // what follows counts for nothing
+		if want.stake != "" { // bytes after the credentials are ignored
 			checkCredential(t, append(address, 1, 2, 3), StakeCredential, want.stake)
 		}
 	}
@@ -36,7 +36,7 @@ func TestCredentialsOfAddresses(t *testing.T) {
 	checkCredential(t, cut, StakeCredential, "")
 }
 
-// checkCredential expects a credential in hex, "" for none.
+// checkCredential compares a credential with its hex, which is "" if there is no credential.
 func checkCredential(t *testing.T, address []byte, of func([]byte) ([]byte, bool), want string) {
 	t.Helper()
 	cred, ok := of(address)
@@ -70,11 +70,11 @@ func TestFormatCredentials(t *testing.T) {
 		{main, append([]byte{2}, key[1:]...), FormatPaymentCredential, ParsePaymentCredential, "hex:02" + cip19Stake, nil},
 	} {
 		if got := c.format(c.n, c.cred); got != c.text {
-			t.Errorf("%x is written %s, expected %s", c.cred, got, c.text)
+			t.Errorf("%x is formatted as %s, expected %s", c.cred, got, c.text)
 		}
 		for _, text := range append(c.others, c.text) {
 			if got, err := c.parse(c.n, text); err != nil || !bytes.Equal(got, c.cred) {
-				t.Errorf("%s is read as %x, %v, expected %x", text, got, err, c.cred)
+				t.Errorf("%s is parsed as %x, %v, expected %x", text, got, err, c.cred)
 			}
 		}
 	}

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// TestSkip: what is an item and what is none, by the rules of RFC 8949.
+// TestSkip distinguishes items, malformed items and incomplete items according to RFC 8949.
 func TestSkip(t *testing.T) {
 	deep := bytes.Repeat([]byte{0x9f}, maxOpen+1)
 	for _, c := range []struct {
 		raw  string
-		size int // 0 for an error, -1 for one that more bytes may mend
+		size int // 0 if malformed, -1 if incomplete
 	}{
 		{"\x00", 1}, {"\x17\x00", 1}, {"\x18\x18", 2}, {"\x1b12345678", 9}, {"\x38\xff", 2}, {"\xf6", 1}, {"\xf9\x00\x00", 3}, {"\xfb12345678", 9},
 		{"\x40", 1}, {"\x43abc", 4}, {"\x58\x03abc", 5}, {"\x5f\x41a\x42bc\xff", 7}, {"\x7f\x61a\xff", 4}, {"\x5f\xff", 2},
@@ -32,7 +32,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestSkipInPieces: the end of an item does not depend on the pieces that it arrives in, and no byte is read twice.
+// TestSkipInPieces: the end of an item does not depend on how its bytes arrive, and every byte is read once.
 func TestSkipInPieces(t *testing.T) {
 	for _, raw := range []string{"\x83\x43abc\x9f\x00\x5f\x41a\x42bc\xff\xff\xbf\x00\x19\x12\x34\xff\x07", "\x9f\x9f\x58\x03abc\xff\xff"} {
 		var s Skipper

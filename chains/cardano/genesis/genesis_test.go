@@ -14,8 +14,8 @@ import (
 	"birthmark/model"
 )
 
-// genesisData is the folder of a network's genesis files among the real data, which BIRTHMARK_DATA names. The test
-// is skipped if it is absent.
+// genesisData returns the folder with a network's genesis files in BIRTHMARK_DATA. The test is skipped if the folder is
+// missing.
 func genesisData(t testing.TB, network string) string {
 	t.Helper()
 	dir := os.Getenv("BIRTHMARK_DATA")
@@ -74,7 +74,7 @@ func TestRedeemAddressesHaveTheMagic(t *testing.T) {
 	for _, n := range networks {
 		redeem := n.RedeemAddress(key)
 		if got, err := address.Parse(n.Network, address.Format(n.Network, redeem)); err != nil || !bytes.Equal(got, redeem) || strings.HasPrefix(address.Format(n.Network, redeem), "hex:") {
-			t.Errorf("%s: %x is written %s, %v", n.Name, redeem, address.Format(n.Network, redeem), err)
+			t.Errorf("%s: %x is formatted as %s, %v", n.Name, redeem, address.Format(n.Network, redeem), err)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestGenesisOfNamedNetworks(t *testing.T) {
 		network string
 		outputs int
 		supply  uint64
-		tx      string // of an output that is known
+		tx      string // the transaction of a known output
 		value   uint64
 	}{
 		{"mainnet", 14_505, 31_112_484_745_000_000, "8ee33c9906974706223d7d500d63bbee2369d7150f972757a9fdded2f706b938", 9_999_300_000_000},
@@ -107,10 +107,10 @@ func TestGenesisOfNamedNetworks(t *testing.T) {
 					value = o.Value
 				}
 				if text := address.Format(n.Network, o.Address); strings.HasPrefix(text, "hex:") {
-					t.Errorf("%s is no address of %s", text, n.Name)
+					t.Errorf("%s is not an address of %s", text, n.Name)
 				}
 				if i > 0 && bytes.Compare(outputs[i-1].Tx[:], o.Tx[:]) >= 0 {
-					t.Errorf("%x comes after %x", o.Tx, outputs[i-1].Tx)
+					t.Errorf("%x follows %x: not in order", o.Tx, outputs[i-1].Tx)
 				}
 			}
 			if len(outputs) != c.outputs || sum != c.supply || value != c.value {
@@ -163,7 +163,7 @@ func TestBuiltInGenesisHasTheNetworksHash(t *testing.T) {
 	}
 }
 
-// TestParametersOfNamedNetworksMatchTheirFiles keeps the table of networks right.
+// TestParametersOfNamedNetworksMatchTheirFiles compares the built-in table of networks with the files.
 func TestParametersOfNamedNetworksMatchTheirFiles(t *testing.T) {
 	for _, known := range networks {
 		var byron byronGenesis
@@ -201,7 +201,7 @@ const (
 		"maxLovelaceSupply": 20, "initialFunds": {"609493315cd92eb5d8c4304e67b7e16ae36d61d34502694657811a2c8e": 7, "00` + paymentHash + stakeHash + `": 8}}`
 )
 
-// genesisFolder is a folder with the files given.
+// genesisFolder creates a folder with the given files.
 func genesisFolder(t *testing.T, byron, shelley string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -287,7 +287,7 @@ func TestGenesisFilesOfANamedNetworkAreChecked(t *testing.T) {
 	shelley := strings.Replace(smallShelley, "42", "2", 1)
 	_, err := ReadFiles(genesisFolder(t, byron, shelley))
 	if kind, code := model.KindOf(err); kind != model.BadSource || code != "genesis_mismatch" || !strings.Contains(err.Error(), "expected 83de1d73") {
-		t.Errorf("a file that is not preview's: %v", err)
+		t.Errorf("a Byron file of another network: %v", err)
 	}
 	dir := genesisData(t, "preview")
 	real, err := os.ReadFile(filepath.Join(dir, byronGenesisFile))
@@ -296,7 +296,7 @@ func TestGenesisFilesOfANamedNetworkAreChecked(t *testing.T) {
 	}
 	_, err = ReadFiles(genesisFolder(t, string(real), strings.Replace(shelley, "2023-11-14T22:13:20Z", "2022-10-25T00:00:00Z", 1)))
 	if _, code := model.KindOf(err); code != "genesis_mismatch" || !strings.Contains(err.Error(), "expected 363498d1") {
-		t.Errorf("a Shelley file that is not preview's: %v", err)
+		t.Errorf("a Shelley file of another network: %v", err)
 	}
 }
 
@@ -306,6 +306,6 @@ func TestCanonicalJSON(t *testing.T) {
 		t.Errorf("%s, %v, expected %s", got, err, want)
 	}
 	if _, err := canonicalJSON([]byte("{} {}")); err == nil {
-		t.Error("two documents pass")
+		t.Error("two documents in a file are accepted")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// configured is a folder of genesis files and a node's configuration.
+// configured creates a folder with genesis files and the configuration of a node.
 func configured(t *testing.T, byron, shelley, name, config string) string {
 	t.Helper()
 	dir := genesisFolder(t, byron, shelley)
@@ -26,8 +26,8 @@ func configured(t *testing.T, byron, shelley, name, config string) string {
 
 var slowByron = strings.Replace(smallByron, `"avvmDistr"`, `"blockVersionData": {"slotDuration": "250"}, "avvmDistr"`, 1)
 
-// A private network counts slots and epochs as configured: Byron's of a quarter of a second in epochs of ten
-// times k, then Shelley's of a tenth.
+// A private network has the configured slots and epochs: Byron slots of 0.25 s in epochs of 10 k slots, then Shelley
+// slots of 0.1 s.
 func TestSlotsOfAPrivateNetwork(t *testing.T) {
 	shelley := strings.Replace(smallShelley, `"slotLength": 1`, `"slotLength": 0.1`, 1)
 	type at struct {
@@ -59,7 +59,7 @@ func TestSlotsOfAPrivateNetwork(t *testing.T) {
 	}
 }
 
-// A slot number is what a block says: the largest has a time as well, and later ones are never before others.
+// Slot numbers come from blocks, so every number has a time, up to the largest. Times never decrease.
 func TestEverySlotHasATime(t *testing.T) {
 	for _, n := range append(networks, &Network{start: 5, ByronSlots: 1 << 32, byronSlot: time.Hour, ByronEpoch: 1, slot: maxSlotLength, epochSlots: 1}) {
 		last := n.start

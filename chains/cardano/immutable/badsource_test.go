@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// threeChunks is a folder of chunks with five blocks each.
+// threeChunks returns the blocks of three chunks, five per chunk.
 func threeChunks() [][]immutabletest.Block {
 	chunks := make([][]immutabletest.Block, 3)
 	for c := range chunks {
@@ -25,8 +25,7 @@ func threeChunks() [][]immutabletest.Block {
 	return chunks
 }
 
-// TestFaultsAreReported: whatever is wrong in a folder, the blocks before it are had, and the error names the file, the
-// place and the block.
+// TestFaultsAreReported: the blocks before a fault are returned. The error names the file, the position and the block.
 func TestFaultsAreReported(t *testing.T) {
 	chunks := threeChunks()
 	chunk, index := immutabletest.Chunk(chunks[1]...)
@@ -43,10 +42,10 @@ func TestFaultsAreReported(t *testing.T) {
 	}
 	const chunkFile, indexFile = "00001.chunk", "00001.secondary"
 	for name, c := range map[string]struct {
-		files  map[string][]byte // nil content removes
+		files  map[string][]byte // nil removes the file
 		blocks int
 		code   string
-		at     int      // the block of chunk 1 that is named, -1 for none
+		at     int      // the block of chunk 1 in the message, -1 for none
 		parts  []string // of the message
 	}{
 		"chunk cut inside its last block": {map[string][]byte{chunkFile: chunk[:len(chunk)-1]}, 9, "bad_checksum", 4, []string{"CRC-32", "expected"}},
@@ -105,7 +104,7 @@ func flipped(b []byte, at int) []byte {
 	return b
 }
 
-// TestOpenErrors: errors have the problem and the expectation.
+// TestOpenErrors: errors name the fault and the expectation.
 func TestOpenErrors(t *testing.T) {
 	chunk, index := immutabletest.Chunk(threeChunks()[0]...)
 	packed := compressed(t, chunk)
@@ -142,7 +141,7 @@ func TestOpenErrors(t *testing.T) {
 	isFault(t, err, "source_unreadable", "neither a folder nor a file")
 }
 
-// TestTruncatedSingleChunk has the blocks before the cut.
+// TestTruncatedSingleChunk: the blocks before the truncation are returned.
 func TestTruncatedSingleChunk(t *testing.T) {
 	blocks := threeChunks()[0]
 	chunk, _ := immutabletest.Chunk(blocks...)
@@ -155,7 +154,7 @@ func TestTruncatedSingleChunk(t *testing.T) {
 	}
 }
 
-// TestTruncatedNewestChunk: missing blocks may follow, and Cut reports them.
+// TestTruncatedNewestChunk: the newest chunk may be incomplete. Cut reports the incomplete block.
 func TestTruncatedNewestChunk(t *testing.T) {
 	chunks := threeChunks()
 	all := slices.Concat(chunks...)
@@ -181,7 +180,7 @@ func TestTruncatedNewestChunk(t *testing.T) {
 			isFault(t, err, "bad_chunk", "00002.chunk", "truncated", chunks[2][whole].Hash.String())
 		}
 	}
-	// An index behind the chunk is what a node that writes looks like.
+	// An index that lacks the last blocks of its chunk is normal while a node writes.
 	for size := range len(index) {
 		immutabletest.Write(t, dir, map[string][]byte{"00002.chunk": chunk, "00002.secondary": index[:size]})
 		d := mustOpen(t, dir)
@@ -196,7 +195,7 @@ func TestTruncatedNewestChunk(t *testing.T) {
 	}
 }
 
-// TestFaultsOfTheNewestChunk: what no node writes is a fault there as well, and what it may be writing is none.
+// TestFaultsOfTheNewestChunk: content that a node never writes is a fault; content that a node may be writing is not.
 func TestFaultsOfTheNewestChunk(t *testing.T) {
 	chunks := threeChunks()
 	chunk, index := immutabletest.Chunk(chunks[2]...)
@@ -243,7 +242,7 @@ func TestFaultsOfTheNewestChunk(t *testing.T) {
 	}
 }
 
-// TestMissingChunk is an error where it would be read, also for who was in it.
+// TestMissingChunk: a missing chunk is an error when it would be read, also if the start position is inside it.
 func TestMissingChunk(t *testing.T) {
 	dir := folderOf(t, threeChunks())
 	d := mustOpen(t, dir)
@@ -266,7 +265,7 @@ func TestMissingChunk(t *testing.T) {
 	isFault(t, err, "missing_chunk", "00000.chunk is missing", "begins with 00002.chunk")
 }
 
-// TestReaderContinuesAfterAFault: the block behind a bad one is had.
+// TestReaderContinuesAfterAFault: the block after a faulty one is returned.
 func TestReaderContinuesAfterAFault(t *testing.T) {
 	chunks := threeChunks()
 	chunk, _ := immutabletest.Chunk(chunks[0]...)
@@ -288,13 +287,13 @@ func TestReaderContinuesAfterAFault(t *testing.T) {
 		i++
 	}
 	if _, err := r.Read(Entry{Offset: int64(len(chunk)), Size: 5}, nil); err == nil {
-		t.Error("read behind the end of a chunk")
+		t.Error("the reader read past the end of a chunk")
 	} else {
 		isFault(t, err, "bad_chunk", "0 of the 5 bytes")
 	}
 }
 
-// TestCancelling ends what would read on.
+// TestCancelling: the end of the context stops the reader.
 func TestCancelling(t *testing.T) {
 	d := mustOpen(t, folderOf(t, threeChunks()))
 	ctx, cancel := context.WithCancel(t.Context())

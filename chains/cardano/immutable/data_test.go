@@ -8,7 +8,7 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// TestRealChunks: there are as many blocks as the data's manifest says, with the CRC-32 their entries say.
+// TestRealChunks: the number of blocks equals the data's manifest, and every CRC-32 matches.
 func TestRealChunks(t *testing.T) {
 	for _, c := range []struct {
 		path        string
@@ -43,7 +43,7 @@ func TestRealChunks(t *testing.T) {
 	}
 }
 
-// TestBlocksMatchTheirIndexes: without its index a real chunk has the same entries.
+// TestBlocksMatchTheirIndexes: a real chunk has the same entries without its index.
 func TestBlocksMatchTheirIndexes(t *testing.T) {
 	for _, folder := range []string{"dingo-immutable", "pallas", "catalyst-libs/chain-follower/examples/snapshot_data"} {
 		d := mustOpen(t, testblocks.Path(t, "cardano", filepath.FromSlash(folder)))
@@ -68,7 +68,7 @@ func TestBlocksMatchTheirIndexes(t *testing.T) {
 	}
 }
 
-// BenchmarkRead reads all blocks of a real folder, one behind the other on one goroutine.
+// BenchmarkRead reads all blocks of a real folder in order, on one goroutine.
 func BenchmarkRead(b *testing.B) {
 	d := mustOpen(b, testblocks.Path(b, "cardano", "dingo-immutable"))
 	var buf []byte

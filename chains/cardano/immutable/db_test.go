@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// mainnetLike is chunks as mainnet has them: of Byron with boundary blocks, then of later eras. Some are empty.
+// mainnetLike returns chunks like those of mainnet: Byron chunks with boundary blocks, then later eras, some empty.
 func mainnetLike(r *rand.Rand) [][]immutabletest.Block {
 	chunks := make([][]immutabletest.Block, 2+r.IntN(8))
 	byron := uint64(r.IntN(len(chunks)))
@@ -69,7 +69,7 @@ func mustOpen(t testing.TB, path string) *DB {
 	return d
 }
 
-// readAll is all entries from a position on and their blocks, up to an error.
+// readAll returns all entries and blocks from a position on, up to an error.
 func readAll(t testing.TB, d *DB, from Position) (entries []Entry, blocks [][]byte, err error) {
 	t.Helper()
 	r := d.Reader()
@@ -87,7 +87,7 @@ func readAll(t testing.TB, d *DB, from Position) (entries []Entry, blocks [][]by
 	return entries, blocks, nil
 }
 
-// agree checks that entries and their bytes are the blocks that were written.
+// agree compares entries and their bytes with the blocks that were written.
 func agree(t testing.TB, want []immutabletest.Block, entries []Entry, blocks [][]byte) {
 	t.Helper()
 	if len(entries) != len(want) {
@@ -102,7 +102,7 @@ func agree(t testing.TB, want []immutabletest.Block, entries []Entry, blocks [][
 	}
 }
 
-// TestChunksRoundTrip: chunks of any blocks are read back whole, with and without indexes, from every position.
+// TestChunksRoundTrip: chunks of any blocks are read completely, with and without indexes, from every position.
 func TestChunksRoundTrip(t *testing.T) {
 	r := testseed.Rand(t)
 	for range testrun.Amount(30, 5) {
@@ -139,13 +139,13 @@ func TestChunksRoundTrip(t *testing.T) {
 				agree(t, all[i+1:], rest, raws)
 			}
 			if again, err := d.Read(e, nil); err != nil || !bytes.Equal(again, blocks[i]) {
-				t.Fatalf("block %d on its own: %v", i, err)
+				t.Fatalf("block %d read separately: %v", i, err)
 			}
 		}
 	}
 }
 
-// TestFindFindsEveryBlock: by its slot, or by the first slot of its epoch, and nothing else.
+// TestFindFindsEveryBlock: a block is found by its slot or by the first slot of its epoch, and by no other slot.
 func TestFindFindsEveryBlock(t *testing.T) {
 	r := testseed.Rand(t)
 	for range testrun.Amount(20, 3) {
@@ -179,7 +179,7 @@ func TestFindFindsEveryBlock(t *testing.T) {
 	}
 }
 
-// TestManyGoroutines: each reads all with a reader of its own.
+// TestManyGoroutines: every goroutine reads all blocks with a separate reader.
 func TestManyGoroutines(t *testing.T) {
 	chunks := mainnetLike(testseed.Rand(t))
 	d := mustOpen(t, folderOf(t, chunks))
@@ -211,7 +211,7 @@ func TestManyGoroutines(t *testing.T) {
 	group.Wait()
 }
 
-// TestASingleChunk is read without its index, plain and compressed, as what its name says it is or under any name.
+// TestASingleChunk: a single chunk is read without its index, plain and compressed, also if its name is not a number.
 func TestASingleChunk(t *testing.T) {
 	blocks := []immutabletest.Block{immutabletest.Boundary(7, 100), immutabletest.Byron(7*byronEpochSlots+3, 2<<20), immutabletest.Byron(7*byronEpochSlots+4, 0)}
 	chunk, _ := immutabletest.Chunk(blocks...)
@@ -246,7 +246,7 @@ func compressed(t testing.TB, content []byte) []byte {
 	return w.EncodeAll(content, nil)
 }
 
-// isFault checks that an error is of kind BadSource with a code, is one line, and names all of parts.
+// isFault checks that an error is of kind BadSource with a code, has one line, and contains all of parts.
 func isFault(t testing.TB, err error, code string, parts ...string) {
 	t.Helper()
 	kind, got := model.KindOf(err)
@@ -255,7 +255,7 @@ func isFault(t testing.TB, err error, code string, parts ...string) {
 	}
 	for _, part := range append(parts, "") {
 		if !strings.Contains(err.Error(), part) || strings.Contains(err.Error(), "\n") {
-			t.Fatalf("error %q does not name %q, or not in a line", err, part)
+			t.Fatalf("error %q does not contain %q, or has several lines", err, part)
 		}
 	}
 }

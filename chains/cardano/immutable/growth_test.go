@@ -74,7 +74,7 @@ func (f *follower) look(t *testing.T) {
 	}
 }
 
-// TestGrowth: after each piece that a node writes, exactly the complete blocks are yielded, and Refresh reports each.
+// TestGrowth: after each piece that a node writes, exactly the complete blocks are returned, and Refresh reports each.
 func TestGrowth(t *testing.T) {
 	r := testseed.Rand(t)
 	for range testrun.Amount(5, 2) {
@@ -105,7 +105,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestGrowthWhileReading: a node writes on while the follower reads.
+// TestGrowthWhileReading: a node writes while the follower reads.
 func TestGrowthWhileReading(t *testing.T) {
 	r := testseed.Rand(t)
 	for range testrun.Amount(5, 2) {

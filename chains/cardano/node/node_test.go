@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// The node goes over to another chain between the search for an intersection and the first request.
+// The node switches to another chain between the search for an intersection and the first request.
 func TestForksRightAfterTheIntersection(t *testing.T) {
 	trunk := cardanotest.Branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
@@ -115,7 +115,7 @@ func TestNodeAddressesAreParsed(t *testing.T) {
 	}
 }
 
-// sourceOf returns a source of preview with delays that suit tests. Its blocks have no keys.
+// sourceOf returns a source of preview with short delays. Its blocks have no keys.
 func sourceOf(t testing.TB, uri string, o model.SourceOptions) *Source {
 	t.Helper()
 	n, err := genesis.ByName("preview")

@@ -7,7 +7,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// taken is a chain made of what a plan handed on.
+// taken is the chain that results from the events of a fetch queue.
 type taken struct {
 	t      *testing.T
 	chain  []Point
@@ -22,7 +22,7 @@ func (c *taken) take(e Event) {
 	case Backward:
 		n := slices.Index(c.chain, e.Point) + 1
 		if n == 0 && !e.Point.IsOrigin() {
-			c.t.Fatalf("it goes back to %v, which was not handed on", e.Point)
+			c.t.Fatalf("rollback to %v, which was not yielded", e.Point)
 		}
 		if n == len(c.chain) {
 			c.t.Fatalf("rollback to the current point %v", e.Point)
@@ -31,18 +31,18 @@ func (c *taken) take(e Event) {
 	}
 }
 
-// Whatever a node's chain does while blocks are under way, what is handed on is that chain in the end: each block comes
-// when it is its turn, ranges name blocks that follow on each other, and no more is under way than is allowed.
+// For any history of a node's chain, the yielded events end with that chain. Blocks are yielded in order, each range
+// covers consecutive blocks, and the bytes in flight stay within the limit.
 func TestFetchQueueYieldsTheNodesChain(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 300 {
 		var p fetchQueue
 		p.lastKnown = true
 		got := &taken{t: t}
-		var chain []Point // the node's
+		var chain []Point // the node's chain
 		var next uint64
 		memory := int64(r.IntN(50_000))
-		coming := []Point{} // blocks of the ranges under way
+		coming := []Point{} // blocks of the requested ranges
 		drain := func() {
 			for e, ok := p.nextEvent(); ok; e, ok = p.nextEvent() {
 				got.take(e)
@@ -60,7 +60,7 @@ func TestFetchQueueYieldsTheNodesChain(t *testing.T) {
 			}
 			e, ok := p.addBlock([]byte{1})
 			if !ok || e.Point != coming[0] {
-				t.Fatalf("block %v came in place of %v", e.Point, coming[0])
+				t.Fatalf("received block %v, expected %v", e.Point, coming[0])
 			}
 			coming = coming[1:]
 			got.take(e)
@@ -69,7 +69,7 @@ func TestFetchQueueYieldsTheNodesChain(t *testing.T) {
 		request := func() {
 			for b, ok := p.nextRange(memory); ok; b, ok = p.nextRange(memory) {
 				if len(p.ranges) > 1 && p.bytes > memory || len(p.ranges) > rangesAhead {
-					t.Fatalf("%d ranges, %d bytes under way, %d allowed", len(p.ranges), p.bytes, memory)
+					t.Fatalf("%d ranges, %d bytes in flight, the limit is %d", len(p.ranges), p.bytes, memory)
 				}
 				from := slices.IndexFunc(p.items, func(s queued) bool { return s.Kind == Forward && s.Point == b.from })
 				for _, s := range p.items[from : from+b.left] {
@@ -79,7 +79,7 @@ func TestFetchQueueYieldsTheNodesChain(t *testing.T) {
 					coming = append(coming, s.Point)
 				}
 				if coming[len(coming)-1] != b.to {
-					t.Fatal("a range ends elsewhere")
+					t.Fatal("a range has another end")
 				}
 			}
 		}
@@ -112,7 +112,7 @@ func TestFetchQueueYieldsTheNodesChain(t *testing.T) {
 		}
 		drain()
 		if !slices.Equal(got.chain, chain) || p.bytes != 0 || p.unrequested() != 0 {
-			t.Fatalf("%d blocks were handed on, the node has %d; %d bytes, %d headers left", len(got.chain), len(chain), p.bytes, p.unrequested())
+			t.Fatalf("%d blocks were yielded, the node has %d; %d bytes, %d headers left", len(got.chain), len(chain), p.bytes, p.unrequested())
 		}
 	}
 }
@@ -132,14 +132,14 @@ func TestRolledBackHeadersAreNotRequested(t *testing.T) {
 	}
 	p.addRollback(at(15), Tip{})
 	if p.unrequested() != 5 || len(p.items) != 15 {
-		t.Errorf("%d headers wait, %d are there", p.unrequested(), len(p.items))
+		t.Errorf("%d headers are not requested, the queue has %d", p.unrequested(), len(p.items))
 	}
 	p.addRollback(at(10), Tip{})
 	if p.unrequested() != 0 || len(p.items) != 10 {
-		t.Errorf("%d headers wait, %d are there", p.unrequested(), len(p.items))
+		t.Errorf("%d headers are not requested, the queue has %d", p.unrequested(), len(p.items))
 	}
 	p.addRollback(at(3), Tip{})
 	if len(p.items) != 11 || p.items[10].Kind != Backward {
-		t.Errorf("a way back over blocks under way is %v", p.items[10:])
+		t.Errorf("a rollback over requested blocks is %v", p.items[10:])
 	}
 }

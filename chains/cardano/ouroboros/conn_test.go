@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/testrun"
 )
 
-// asked connects to a node that answers searches for an intersection, one after the other, and is silent then.
+// asked connects to a node that answers searches for an intersection with the given messages, and then sends nothing.
 func asked(t *testing.T, answers ...[]byte) *Conn {
 	t.Helper()
 	address := script(t, "tcp", func(s scripted) {
@@ -72,7 +72,7 @@ func TestIntersectChecksAnswers(t *testing.T) {
 	}
 }
 
-// A connection without outstanding answers can be used again.
+// A connection without outstanding responses can be reused.
 func TestChildLeavesTheConnectionUsable(t *testing.T) {
 	testrun.Slow(t)
 	blocks := preview(t)[:50]

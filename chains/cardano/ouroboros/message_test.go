@@ -29,7 +29,7 @@ func encoded(t testing.TB, m any) []byte {
 	return raw
 }
 
-// gouroboros reads the messages.
+// gouroboros decodes our messages.
 func TestMessagesMatchGouroboros(t *testing.T) {
 	points := []Point{{Slot: 1 << 40, Hash: hash}, {Slot: 3, Hash: hash}, {}}
 	theirs := []pcommon.Point{pcommon.NewPoint(1<<40, hash[:]), pcommon.NewPoint(3, hash[:]), pcommon.NewPointOrigin()}
@@ -47,11 +47,11 @@ func TestMessagesMatchGouroboros(t *testing.T) {
 		}
 	}
 	if want := strings.Repeat("8100", 300); hex.EncodeToString(requestNext(300)) != want {
-		t.Error("300 requests are not 300 requests")
+		t.Error("a message of 300 requests differs from 300 messages")
 	}
 }
 
-// What gouroboros writes is read.
+// Messages that gouroboros encodes are decoded.
 func TestMessagesOfGouroborosAreRead(t *testing.T) {
 	tip := chainsync.Tip{Point: pcommon.NewPoint(9, hash[:]), BlockNumber: 8}
 	ours := Tip{Point{9, hash}, 8}
@@ -108,7 +108,7 @@ func TestMessagesOfGouroborosAreRead(t *testing.T) {
 	}
 }
 
-// The Haskell node leaves the length of lists open where it likes to.
+// The Haskell node sends some lists with indefinite length.
 func TestListsOfIndefiniteLength(t *testing.T) {
 	h := "5820" + hex.EncodeToString(hash[:])
 	raw, err := hex.DecodeString("9f03" + "9f04" + h + "ff" + "9f" + "9fff" + "08" + "ff" + "ff")
@@ -163,7 +163,7 @@ func TestMalformedMessagesAreErrors(t *testing.T) {
 	}
 }
 
-// However a stream of messages is cut into segments, the messages come out whole and in order, and stay as they are.
+// Messages are complete and in order for any division of the stream into segments, and are not overwritten later.
 func TestMessagesAreReadFromSegments(t *testing.T) {
 	r := testseed.Rand(t)
 	var all []byte
@@ -189,13 +189,13 @@ func TestMessagesAreReadFromSegments(t *testing.T) {
 		}
 		for i := range got {
 			if string(got[i]) != want[i] {
-				t.Fatalf("message %d is another", i)
+				t.Fatalf("message %d differs", i)
 			}
 		}
 	}
 }
 
-// A message may arrive a byte at a time.
+// Each byte of a message can arrive in a separate segment.
 func TestMessagesInSmallSegments(t *testing.T) {
 	const items = 20_000
 	message := append(cbor.AppendHead(nil, cbor.Array, items), make([]byte, items)...) // small numbers
@@ -256,10 +256,10 @@ func FuzzMessages(f *testing.F) {
 		case err == nil && (n < 1 || n > len(b)):
 			t.Fatalf("%d of %d bytes", n, len(b))
 		case err == cbor.ErrShort && n <= len(b):
-			t.Fatalf("%d of %d bytes are too few", len(b), n)
+			t.Fatalf("%d of %d bytes are reported as incomplete", len(b), n)
 		case err == nil:
 			if m, err := messageSize(new(cbor.Skipper), b[:n-1]); !errors.Is(err, cbor.ErrShort) {
-				t.Fatalf("%d of %d bytes are whole: %d, %v", n-1, n, m, err)
+				t.Fatalf("%d of %d bytes are reported as complete: %d, %v", n-1, n, m, err)
 			}
 		}
 		for _, headers := range []bool{false, true} {

@@ -13,7 +13,7 @@ import (
 	"birthmark/internal/testrun"
 )
 
-// preview is real blocks of the preview network, from its first one on.
+// preview returns the first real blocks of the preview network.
 func preview(t testing.TB) []ouroborostest.Block {
 	t.Helper()
 	blocks, err := ouroborostest.Chunks(testblocks.Path(t, "cardano/dingo-immutable"))
@@ -23,7 +23,7 @@ func preview(t testing.TB) []ouroborostest.Block {
 	return blocks
 }
 
-// describe reads headers since Shelley, [[number, slot, …], signature].
+// describe parses headers since Shelley: [[number, slot, …], signature].
 func describe(_ byte, raw []byte) (Header, error) {
 	r := cbor.Walker{Data: raw}
 	r.Array("header")
@@ -70,7 +70,7 @@ func TestFollowYieldsBlocksUnchanged(t *testing.T) {
 					break all
 				}
 				if want := blocks[got]; string(e.Block[2:]) != string(want.CBOR) {
-					t.Fatal("another block")
+					t.Fatal("a block was changed")
 				}
 				got++
 			}

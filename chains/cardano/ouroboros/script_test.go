@@ -16,13 +16,13 @@ import (
 	"birthmark/model"
 )
 
-// scripted is one connection of a node that says whatever a test wants.
+// scripted is a connection of a node whose messages are defined by a test.
 type scripted struct {
 	t *testing.T
 	net.Conn
 }
 
-// script serves each connection to a socket by f.
+// script starts a node that handles each connection to a socket with f.
 func script(t *testing.T, network string, f func(s scripted)) (address string) {
 	t.Helper()
 	address = "127.0.0.1:0"
@@ -53,10 +53,10 @@ func script(t *testing.T, network string, f func(s scripted)) (address string) {
 func (s scripted) say(protocol uint16, message ...byte) {
 	frame := binary.BigEndian.AppendUint16(make([]byte, 4), protocol|0x8000)
 	frame = binary.BigEndian.AppendUint16(frame, uint16(len(message)))
-	_, _ = s.Write(append(frame, message...)) // the client may have gone
+	_, _ = s.Write(append(frame, message...)) // the client may have disconnected
 }
 
-// hears waits for what the client says next.
+// hears waits for the next message of the client.
 func (s scripted) hears() (protocol uint16, message []byte) {
 	head := make([]byte, 8)
 	if _, err := io.ReadFull(s, head); err != nil {
@@ -69,7 +69,7 @@ func (s scripted) hears() (protocol uint16, message []byte) {
 	return binary.BigEndian.Uint16(head[4:]), message
 }
 
-// accept agrees on version 13 of node-to-node, or 16 of node-to-client, on a network.
+// accept completes the handshake with version 13 of node-to-node or version 16 of node-to-client.
 func (s scripted) accept(magic byte) {
 	if s.LocalAddr().Network() == "unix" {
 		s.say(0, 0x83, 0x01, 0x19, 0x80, 0x10, 0x82, magic, 0xf4)
@@ -87,7 +87,7 @@ func wantError(t *testing.T, err error, code string, temporary bool, says ...str
 	}
 	for _, s := range says {
 		if !strings.Contains(err.Error(), s) {
-			t.Errorf("%q does not say %q", err, s)
+			t.Errorf("%q does not contain %q", err, s)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestFailedHandshakesAreReported(t *testing.T) {
 	}
 }
 
-// met connects to a node that completes the handshake, has no common block but the origin, and then follows a script.
+// met connects to a node that completes the handshake, has only the origin in common, and then runs a script.
 func met(t *testing.T, network string, o Options, f func(s scripted)) *Conn {
 	t.Helper()
 	address := script(t, network, func(s scripted) {
@@ -162,7 +162,7 @@ func met(t *testing.T, network string, o Options, f func(s scripted)) *Conn {
 	return c
 }
 
-// followed is what comes over a connection until it fails.
+// followed returns the events of a connection until it fails.
 func followed(t *testing.T, c *Conn) (events []Event, err error) {
 	t.Helper()
 	for e, err := range c.Follow(t.Context()) {
@@ -182,7 +182,7 @@ func TestProtocolViolationsAreReported(t *testing.T) {
 		return func(s scripted) {
 			s.hears()
 			for i := 0; i < len(what); i += 2 {
-				if i == 2 && what[0] != what[i] { // a range is requested first
+				if i == 2 && what[0] != what[i] { // the client requests a range first
 					for protocol, _ := s.hears(); protocol != fetch && protocol != 0xffff; protocol, _ = s.hears() {
 					}
 				}
@@ -221,7 +221,7 @@ func TestProtocolViolationsAreReported(t *testing.T) {
 				if c.node(s); c.code == "bad_answer" {
 					return
 				}
-				for c.code == "silent" { // until the client goes
+				for c.code == "silent" { // until the client disconnects
 					if protocol, _ := s.hears(); protocol == 0xffff {
 						return
 					}
@@ -248,7 +248,7 @@ func TestMalformedHeadersEndTheConnection(t *testing.T) {
 	wantError(t, err, "unknown_era", false)
 }
 
-// An idle relay receives keep-alives.
+// The client sends keep-alives to an idle relay.
 func TestKeepAlive(t *testing.T) {
 	asked := make(chan uint16, 100)
 	answers := 0
@@ -276,9 +276,9 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// A local node that has nothing to say is waited for.
+// The client waits for an idle local node.
 func TestIdleLocalNode(t *testing.T) {
-	const pause = 150 * time.Millisecond // is longer than an answer may take
+	const pause = 150 * time.Millisecond // longer than the timeout of responses
 	c := met(t, "unix", Options{Timeout: 50 * time.Millisecond}, func(s scripted) {
 		s.hears()
 		s.say(chainSyncToClient, 0x81, 0x01)
