@@ -136,7 +136,7 @@ func TestInvalidStoredAddressesAreFormattedAsHex(t *testing.T) {
 	for _, value := range [][]byte{nil, {0}, {0, 1, 2}, {17, 1, 2}, {toKeyHash, 1}, bytes.Repeat([]byte{1}, 60)} {
 		text := formatAddress(networks[0], value)
 		if strings.Trim(text, "0123456789abcdef") != "" {
-			t.Errorf("%x is shown as %s", value, text)
+			t.Errorf("%x is formatted as %s", value, text)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func FuzzAddress(f *testing.F) {
 			}
 			again := formatAddress(n, value)
 			if again != text && again != strings.ToLower(text) {
-				t.Errorf("%s: %q is read as %x, which is written %s", n.Name, text, value, again)
+				t.Errorf("%s: %q is parsed as %x, which is formatted as %s", n.Name, text, value, again)
 			}
 		}
 	})

@@ -23,7 +23,7 @@ import (
 const repositoryTop = "../.."
 
 // The names of the indexes.
-// networks are those of Bitcoin.
+// networks are the networks of Bitcoin.
 var (
 	networks = adapter.Networks[*params.Network](params.Networks)
 	mainnet  = newChain(networks[0])

@@ -55,7 +55,7 @@ func TestTruncatedBlocksAreRejected(t *testing.T) {
 		}
 	}
 	if _, err := d.Block(append(slices.Clone(raw), 0), 2); err == nil || !contains(err.Error(), "1 bytes follow") {
-		t.Errorf("a byte too much: %v", err)
+		t.Errorf("an extra byte: %v", err)
 	}
 }
 
@@ -176,7 +176,7 @@ func TestAllocationsDoNotGrowWithTransactions(t *testing.T) {
 	// A custom index also allocates memory for its values, in chunks that grow.
 	memo := model.Definition{Name: "memo", When: "output.script_type == 'op_return'", Value: "output.data[0:4]"}
 	if own := counted(2000, memo); own > many+8 {
-		t.Errorf("%v allocations with an index of a user's, %v without", own, many)
+		t.Errorf("%v allocations with a custom index, %v without", own, many)
 	}
 }
 

@@ -97,13 +97,13 @@ func FuzzOwn(f *testing.F) {
 			values := shownValues(chain, names, &b.Txs[1].Outputs[j])
 			for _, x := range allIndexes {
 				if !slices.Equal(values[x], values["own_"+x]) {
-					t.Errorf("script %x: %s is %q, its expression says %q", script, x, values[x], values["own_"+x])
+					t.Errorf("script %x: %s is %q, its expression has the value %q", script, x, values[x], values["own_"+x])
 				}
 			}
 		}
 		again, err := d.Block(raw, 2)
 		if err != nil || fmt.Sprint(again.Txs) != before || fmt.Sprint(b.Txs) != before {
-			t.Errorf("script %x: decoded again it is another block: %v", script, err)
+			t.Errorf("script %x: decoded again, the block differs: %v", script, err)
 		}
 	})
 }
@@ -126,10 +126,10 @@ func FuzzHashTx(f *testing.F) {
 		var tx wire.MsgTx
 		r := bytes.NewReader(raw)
 		if err := tx.Deserialize(r); err != nil || r.Len() > 0 {
-			t.Fatalf("%x has a hash, btcd says %v with %d bytes left", raw, err, r.Len())
+			t.Fatalf("%x has a hash, btcd returns %v with %d bytes left", raw, err, r.Len())
 		}
 		if want := model.Hash(tx.TxHash()); got != want {
-			t.Errorf("%x hashes to %s, btcd says %s", raw, block.FormatHash(got), block.FormatHash(want))
+			t.Errorf("%x hashes to %s, expected %s", raw, block.FormatHash(got), block.FormatHash(want))
 		}
 	})
 }

@@ -35,12 +35,12 @@ func TestLongDataIsShortened(t *testing.T) {
 			t.Fatalf("%d bytes are stored as %d", size, len(want))
 		}
 		if again, err := index.Parse(index.Format(want)); err != nil || string(again) != string(want) {
-			t.Errorf("%d bytes: what is shown does not parse to itself: %v", size, err)
+			t.Errorf("%d bytes: the formatted value does not parse to the same value: %v", size, err)
 		}
 		for _, script := range scripts {
 			keys := newEmitter(t, networks[0], []string{indexOpReturn}).builtin(nil, script)
 			if len(keys) != 1 || string(keys[0].Value) != string(want) {
-				t.Errorf("%d bytes in a script of %d: not found by the whole", size, len(script))
+				t.Errorf("%d bytes in a script of %d: not found by the complete data", size, len(script))
 			}
 		}
 	}

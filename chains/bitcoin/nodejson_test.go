@@ -123,12 +123,12 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 		got = fmt.Sprint(block.FormatHash(b.Hash), b.Size, b.Time, parent, len(b.Txs), *h)
 	}
 	if got != expected {
-		t.Errorf("%s:\n%s, Core says\n%s", name, got, expected)
+		t.Errorf("%s:\n%s, expected from Core\n%s", name, got, expected)
 		return
 	}
 	// The height is known from the coinbase since version 2, and for the genesis block from its hash.
 	if known := h.Version >= 2 || want.Height == 0; known && b.Height != model.HeightPk(want.Height) {
-		t.Errorf("%s: height %d, Core says %d", name, b.Height, want.Height)
+		t.Errorf("%s: height %d, expected %d", name, b.Height, want.Height)
 	}
 	for i, tx := range want.Tx {
 		ours := b.Txs[i]
@@ -137,13 +137,13 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 			spends = nil
 		}
 		if block.FormatHash(ours.Hash) != tx.ID || len(ours.Inputs) != len(spends) || len(ours.Outputs) != len(tx.Vout) {
-			t.Errorf("%s: transaction %d: %s with %d inputs and %d outputs, Core says %s, %d, %d",
+			t.Errorf("%s: transaction %d: %s with %d inputs and %d outputs, Core has %s, %d, %d",
 				name, i, block.FormatHash(ours.Hash), len(ours.Inputs), len(ours.Outputs), tx.ID, len(spends), len(tx.Vout))
 			continue
 		}
 		for j, in := range spends {
 			if o := ours.Inputs[j]; block.FormatHash(o.Tx) != in.ID || o.Index != in.Out {
-				t.Errorf("%s: transaction %d: input %d spends %s:%d, Core says %s:%d", name, i, j, block.FormatHash(o.Tx), o.Index, in.ID, in.Out)
+				t.Errorf("%s: transaction %d: input %d spends %s:%d, Core has %s:%d", name, i, j, block.FormatHash(o.Tx), o.Index, in.ID, in.Out)
 			}
 		}
 		for j, out := range tx.Vout {
@@ -161,7 +161,7 @@ func agreesWithCore(t *testing.T, name string, b *model.Block, want *coreBlock) 
 				own = []string{a}
 			}
 			if v := satoshis(t, out.Value); ours.Outputs[j].Value != v || keys[indexScriptType] != out.ScriptPubKey.Type || !slices.Equal(own, addresses) {
-				t.Errorf("%s: transaction %d: output %d: %d to %v, Core says %d, %s, %v", name, i, j, ours.Outputs[j].Value, keys, v, out.ScriptPubKey.Type, addresses)
+				t.Errorf("%s: transaction %d: output %d: %d to %v, Core has %d, %s, %v", name, i, j, ours.Outputs[j].Value, keys, v, out.ScriptPubKey.Type, addresses)
 			}
 			outputs++
 		}
@@ -218,7 +218,7 @@ func TestCountsOfRealBlocks(t *testing.T) {
 		// byte, because Counterparty hid data in such keys. Core's JSON of two of these blocks has nonstandard.
 		hidden := got.Kinds["nonstandard"] - want.Kinds["nonstandard"]
 		if hidden > 0 && got.Kinds["multisig"]+hidden == want.Kinds["multisig"] {
-			t.Logf("%s: %d outputs like multisig with a key that is none", s.File, hidden)
+			t.Logf("%s: %d outputs in the form of a multisig with an invalid key", s.File, hidden)
 			want.Kinds["nonstandard"], want.Kinds["multisig"] = got.Kinds["nonstandard"], got.Kinds["multisig"]
 			for kind, n := range want.Kinds {
 				if n == 0 {
@@ -358,7 +358,7 @@ func TestEveryInputFormatGivesTheSameBlock(t *testing.T) {
 	} {
 		blocks, err := tryDecode(t, "mainnet", input, allIndexes)
 		if err != nil || len(blocks) != 1 || fmt.Sprint(*blocks[0]) != want {
-			t.Errorf("%s: %d blocks, or another one: %v", form, len(blocks), err)
+			t.Errorf("%s: %d blocks, or a different block: %v", form, len(blocks), err)
 		}
 	}
 	for form, input := range map[string][]byte{

@@ -64,9 +64,9 @@ func checkPrevouts(t *testing.T, name string, n *params.Network, b *model.Block,
 		before = n.Supply(height - 1)
 	}
 	if subsidy := n.Supply(height) - before; out > in+subsidy {
-		t.Errorf("%s: %d go out, %d go in and %d are new", name, out, in, subsidy)
+		t.Errorf("%s: outputs of %d, inputs of %d and a subsidy of %d", name, out, in, subsidy)
 	} else if out < in+subsidy {
-		t.Logf("%s: the miner left %d", name, in+subsidy-out)
+		t.Logf("%s: the miner claimed %d less than allowed", name, in+subsidy-out)
 	}
 	t.Logf("%s: %d prevouts, %d of the block's own", name, next, own)
 }
@@ -99,7 +99,7 @@ func TestInputsMatchUndoFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Height != height {
-			t.Errorf("%s: the coinbase says height %d", name, b.Height)
+			t.Errorf("%s: the coinbase has the height %d", name, b.Height)
 		}
 		checkPrevouts(t, name, n, b, height, prevouts)
 	}

@@ -29,7 +29,7 @@ func weighsRight(t *testing.T, name string, tx *model.Tx) {
 	t.Helper()
 	var oracle wire.MsgTx
 	if err := oracle.Deserialize(bytes.NewReader(tx.Raw)); err != nil {
-		t.Fatalf("%s: btcd refuses %s: %v", name, block.FormatHash(tx.Hash), err)
+		t.Fatalf("%s: btcd rejects %s: %v", name, block.FormatHash(tx.Hash), err)
 	}
 	want := 3*oracle.SerializeSizeStripped() + oracle.SerializeSize()
 	weight, vsize, err := mainnet.WeighTx(tx.Raw)
@@ -84,10 +84,10 @@ func TestRawTransactionsAddUpToTheRealBlock(t *testing.T) {
 				}
 			}
 			if got := withoutRaw(b); !bytes.HasSuffix(raw, got) || len(raw)-len(got) > block.HeaderSize+9 {
-				t.Errorf("%s: the transactions of %s have %d bytes that are not the block's last of %d", name, block.FormatHash(b.Hash), len(got), len(raw))
+				t.Errorf("%s: the transactions of %s have %d bytes, which are not the last bytes of the block of %d", name, block.FormatHash(b.Hash), len(got), len(raw))
 			}
 			if !reflect.DeepEqual(b, want) {
-				t.Errorf("%s: block %s is another one with raw", name, block.FormatHash(b.Hash))
+				t.Errorf("%s: block %s differs with raw transactions", name, block.FormatHash(b.Hash))
 			}
 		}
 	})
@@ -108,7 +108,7 @@ func TestEverySourceGivesRawTransactionsOnRequest(t *testing.T) {
 	for _, b := range blocks {
 		hashesTo(t, "stream", &b.Txs[0])
 		if at, err := s.(model.BlockReader).BlockAt(t.Context(), b.Height); err != nil || !reflect.DeepEqual(at, b) {
-			t.Errorf("block %d by itself is %+v, %v", b.Height, at, err)
+			t.Errorf("block %d read separately is %+v, %v", b.Height, at, err)
 		}
 	}
 	src, err := newChain(networks[4]).nodeSource("a node", nodeOf{c}, model.SourceOptions{Indexes: allIndexes, Raw: true})
@@ -117,11 +117,11 @@ func TestEverySourceGivesRawTransactionsOnRequest(t *testing.T) {
 	}
 	defer src.Close()
 	if served, _, err := collect(t, src); err != nil || !reflect.DeepEqual(served, blocks) {
-		t.Errorf("a node gives %d other blocks, %v", len(served), err)
+		t.Errorf("a node returns %d different blocks, %v", len(served), err)
 	}
 }
 
-// nodeOf is a node that serves a chain.
+// nodeOf returns a node that serves a chain.
 type nodeOf struct{ *bitcointest.Chain }
 
 func (n nodeOf) Tip(context.Context) (model.Point, error) {
@@ -164,7 +164,7 @@ func TestHashTxRejectsInvalidTransactions(t *testing.T) {
 			}
 		}
 		if _, err := c.HashTx(append(bytes.Clone(raw), 0)); err == nil {
-			t.Errorf("transaction %d: a byte too much has a hash", i)
+			t.Errorf("transaction %d: a transaction with an extra byte has a hash", i)
 		}
 	}
 }

@@ -187,7 +187,7 @@ func TestGetBlockStats(t *testing.T) {
 		}
 		got.Size = b.Size - block.HeaderSize - 1 - m.Transactions[0].SerializeSize()
 		if got != want {
-			t.Errorf("%+v, Core says %+v", got, want)
+			t.Errorf("%+v, expected from Core %+v", got, want)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestForksOfBtcd(t *testing.T) {
 	}{
 		{hash(base, 4), 4}, // no branch
 		{hash(base, 4), 4}, // a branch with less work
-		{hash(base, 4), 4}, // a branch with the same work that came later
+		{hash(base, 4), 4}, // a later branch with the same work
 		{hash(parts[3], 0), 5},
 	} {
 		s := mustOpen(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": bytes.Join(parts[:many+1], nil)}))

@@ -57,7 +57,7 @@ func checkRecipes(t *testing.T, network string, inputs [][]byte, want map[string
 func TestEveryRecipeIsTested(t *testing.T) {
 	own, offered := recipes.Of(t, "Bitcoin")
 	if len(offered) > 0 {
-		t.Errorf("bitcoin has %v anyway", offered)
+		t.Errorf("bitcoin offers %v by default", offered)
 	}
 	first, _ := recipes.Of(t, "Defining an index")
 	if !slices.Contains(own, first[0]) {
@@ -67,7 +67,7 @@ func TestEveryRecipeIsTested(t *testing.T) {
 		_, real := realRecipes[d.Name]
 		_, made := madeRecipes[d.Name]
 		if real == made {
-			t.Errorf("the recipe %s is tried on real blocks: %t, on made ones: %t", d.Name, real, made)
+			t.Errorf("the recipe %s is tested on real blocks: %t, on generated ones: %t", d.Name, real, made)
 		}
 	}
 }

@@ -30,19 +30,19 @@ func TestInvalidURIsAreRejected(t *testing.T) {
 		}
 		src, err := chain.Open(t.Context(), model.SourceOptions{URI: c.uri})
 		if err == nil {
-			t.Errorf("%q was understood: %v", c.uri, src.Close())
+			t.Errorf("%q was accepted: %v", c.uri, src.Close())
 			continue
 		}
 		if kind, code := model.KindOf(err); kind != model.Usage || code != "bad_source" || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: kind %v, code %s: %v, expected %q", c.uri, kind, code, err, c.says)
 		}
 		if strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: the error gives the password away: %v", c.uri, err)
+			t.Errorf("%q: the error contains the password: %v", c.uri, err)
 		}
 	}
 }
 
-// Opening sends no request, so the node need not run.
+// Opening sends no request, so the node does not have to run.
 func TestURIsOfNodesAndPeers(t *testing.T) {
 	chain, err := New("regtest")
 	if err != nil {
@@ -58,10 +58,10 @@ func TestURIsOfNodesAndPeers(t *testing.T) {
 			t.Errorf("%q: %v", uri, err)
 		}
 		if _, ok := src.(model.BlockReader); !ok {
-			t.Errorf("source %q does not return single blocks", uri)
+			t.Errorf("source %q cannot read single blocks", uri)
 		}
 		if _, counts := src.(model.UnspentCounter); counts != strings.HasPrefix(uri, "http") {
-			t.Errorf("%q counts what is unspent: %t", uri, counts)
+			t.Errorf("%q counts unspent outputs: %t", uri, counts)
 		}
 		if _, err := chain.Open(t.Context(), model.SourceOptions{URI: uri, Indexes: []string{"adress"}}); err == nil {
 			t.Errorf("%q with an unknown index was opened", uri)

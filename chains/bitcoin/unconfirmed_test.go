@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// Outside of its block a transaction has the same values, also of custom indexes, except for values that need the
+// Outside of its block a transaction has the same values, also of custom indexes, except for values that depend on the
 // block.
 func TestUnconfirmedTransactionsHaveTheValuesOfConfirmedOnes(t *testing.T) {
 	c := define(t, "mainnet",
@@ -56,7 +56,7 @@ func TestUnconfirmedTransactionsHaveTheValuesOfConfirmedOnes(t *testing.T) {
 		}
 	}
 	if left < 2*len(b.Txs) {
-		t.Errorf("only %d values need the block", left)
+		t.Errorf("only %d values depend on the block", left)
 	}
 }
 
@@ -77,11 +77,11 @@ func TestMalformedUnconfirmedTransactionsAreErrors(t *testing.T) {
 	for _, tx := range b.Txs[1:50] {
 		for size := range tx.Raw {
 			if _, err := d.Tx(tx.Raw[:size]); err == nil {
-				t.Fatalf("%d of %d bytes are a transaction", size, len(tx.Raw))
+				t.Fatalf("%d of %d bytes are accepted as a transaction", size, len(tx.Raw))
 			}
 		}
 		if _, err := d.Tx(append(slices.Clone(tx.Raw), 0)); err == nil {
-			t.Fatal("a byte after the transaction is no error")
+			t.Fatal("an extra byte after the transaction is accepted")
 		}
 		size, err := block.Bitcoin.TxSize(append(slices.Clone(tx.Raw), 1, 2, 3))
 		if err != nil || size != len(tx.Raw) {
@@ -89,6 +89,6 @@ func TestMalformedUnconfirmedTransactionsAreErrors(t *testing.T) {
 		}
 	}
 	if _, err := d.Tx(b.Txs[0].Raw); err == nil {
-		t.Error("a coinbase is an unconfirmed transaction")
+		t.Error("a coinbase is accepted as an unconfirmed transaction")
 	}
 }

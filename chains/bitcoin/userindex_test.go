@@ -63,7 +63,7 @@ func TestCustomIndexesDoNotChangeBuiltinOnes(t *testing.T) {
 	names := append([]string{"place"}, append(allIndexes[:len(allIndexes):len(allIndexes)], "height")...)
 	for n, b := range decodeWith(t, c, input, names...) {
 		if b.Height == 0 {
-			t.Fatal("a block of height 0")
+			t.Fatal("the block has height 0")
 		}
 		for i := range b.Txs {
 			for j := range b.Txs[i].Outputs {
@@ -83,7 +83,7 @@ func exampleBlock(t testing.TB) []byte {
 	return readData(t, "converted", "redbit_huge_000000000000000000017bb9edb21a7a1e3a0ddd7e317c06932e8567ee420357.raw")
 }
 
-// BenchmarkOwn measures what custom indexes add to decoding a block of 9,890 outputs.
+// BenchmarkOwn measures the cost of custom indexes when decoding a block of 9,890 outputs.
 func BenchmarkOwn(b *testing.B) {
 	raw := realBlock(b)
 	for _, c := range []struct{ name, when, value string }{
@@ -157,17 +157,17 @@ func TestEverySourceComputesCustomIndexes(t *testing.T) {
 	for _, s := range []model.Source{files, node} {
 		got, _, err := collect(t, s)
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%T: %d blocks are others, %v", s, len(got), err)
+			t.Errorf("%T: %d blocks, which differ, %v", s, len(got), err)
 		}
 		at, err := s.(model.BlockReader).BlockAt(t.Context(), 2)
 		if err != nil || !reflect.DeepEqual(at, want[2]) {
-			t.Errorf("%T: block 2 by itself: %+v, %v", s, at, err)
+			t.Errorf("%T: block 2 read separately: %+v, %v", s, at, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 	if _, err := c.Open(t.Context(), model.SourceOptions{URI: "file://" + t.TempDir(), Indexes: []string{"nobody"}}); err == nil || !strings.Contains(err.Error(), "unknown index") {
-		t.Errorf("an index that was not defined: %v", err)
+		t.Errorf("an index without a definition: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ type scripted struct {
 	calls  int
 	before func(call int) error // called before every call
 	blocks func([]*model.Block) []*model.Block
-	named  func(tip model.Point) model.Point // replaces the tip
+	named  func(tip model.Point) model.Point // replaces the tip if it is not nil
 }
 
 func serve(chain []*model.Block) *scripted {
@@ -149,13 +149,13 @@ func (m *mirror) take(e model.Event) {
 			n = int(e.Rollback.Height) + 1
 		}
 		if n > len(m.chain) || n > 0 && m.chain[n-1].Point() != *e.Rollback {
-			m.t.Fatalf("rollback to %d %s, which is not on the chain", e.Rollback.Height, e.Rollback.Hash)
+			m.t.Fatalf("rollback to %d %s, which is not in the chain", e.Rollback.Height, e.Rollback.Hash)
 		}
 		m.chain = m.chain[:n:n]
 	case int(e.Block.Height) != len(m.chain):
-		m.t.Fatalf("block %d came, expected %d", e.Block.Height, len(m.chain))
+		m.t.Fatalf("block %d, expected %d", e.Block.Height, len(m.chain))
 	case len(m.chain) > 0 && m.chain[len(m.chain)-1].Hash != e.Block.Parent:
-		m.t.Fatalf("block %d does not follow on the one before", e.Block.Height)
+		m.t.Fatalf("block %d is not the child of the previous block", e.Block.Height)
 	default:
 		m.chain = append(m.chain, e.Block)
 	}
@@ -164,7 +164,7 @@ func (m *mirror) take(e model.Event) {
 func (m *mirror) is(chain []*model.Block) {
 	m.t.Helper()
 	if !slices.Equal(points(m.chain), points(chain)) {
-		m.t.Fatalf("the chain has %d blocks, expected %d, or others", len(m.chain), len(chain))
+		m.t.Fatalf("the chain has %d blocks, expected %d, or different blocks", len(m.chain), len(chain))
 	}
 }
 
@@ -198,4 +198,4 @@ func must(t *testing.T, err error) {
 	}
 }
 
-var errBroken = errors.New("the line is broken")
+var errBroken = errors.New("connection broken")

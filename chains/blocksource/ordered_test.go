@@ -79,7 +79,7 @@ func TestTheFirstErrorInOrderEndsTheSequence(t *testing.T) {
 	}
 }
 
-func TestNoMoreIsUnderWayThanTheMemoryHolds(t *testing.T) {
+func TestMemoryOfConcurrentJobsIsBounded(t *testing.T) {
 	const memory = 10
 	size := func(j int) int64 { return int64(1 + j%25) } // some exceed the memory
 	var under, most atomic.Int64
@@ -103,7 +103,7 @@ func TestNoMoreIsUnderWayThanTheMemoryHolds(t *testing.T) {
 		under.Add(-min(size(r), memory))
 	}
 	if most.Load() > memory || most.Load() == 0 {
-		t.Errorf("%d bytes were under way, %d are allowed", most.Load(), memory)
+		t.Errorf("%d bytes in flight, the limit is %d", most.Load(), memory)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestNothingIsLeftRunningAfterTheEnd(t *testing.T) {
 		}
 	}
 	if open.Load() != 0 {
-		t.Errorf("%d workers are left after the consumer left", open.Load())
+		t.Errorf("%d workers are left after the consumer stopped", open.Load())
 	}
 	// The context ends.
 	ctx, cancel := context.WithCancel(t.Context())

@@ -57,12 +57,11 @@ func TestBlocksThatGrowAreFetchedInSmallerGroups(t *testing.T) {
 	n.blocks = func([]*model.Block) []*model.Block { return nil }
 	m = &mirror{t: t}
 	if err := m.all(n, blocksource.Options{Name: "the node"}); err == nil || !strings.Contains(err.Error(), "the node returned none") {
-		t.Errorf("a node that gives nothing: %v", err)
+		t.Errorf("a node that returns no blocks: %v", err)
 	}
 }
 
-// Trap 4: reorganizations of any depth, to longer and shorter chains, offline and while following, at the tip and
-// below.
+// Reorganizations of any depth, to longer and shorter chains, offline and while following, at the tip and below.
 func TestForksEndInTheNodesChain(t *testing.T) {
 	trunk := grow(nil, 700, 0)
 	for _, depth := range []int{1, 2, 10, 101, 500, 700} {
@@ -78,8 +77,9 @@ func TestForksEndInTheNodesChain(t *testing.T) {
 	}
 }
 
-// A random sequence: the node grows, reorganizes, falls behind and fails while it is followed; at the end both agree.
-func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
+// A random sequence: the node grows, reorganizes, loses blocks and fails while it is followed. In the end both chains
+// are equal.
+func TestStreamEndsAtTheNodesLastChain(t *testing.T) {
 	n := testseed.Of(t, 11)
 	for round := range uint64(60) {
 		rng := rand.New(rand.NewPCG(n, round))
@@ -125,7 +125,7 @@ func TestTheStreamSettlesOnWhatTheNodeSaysLast(t *testing.T) {
 				}
 			}
 			if last == nil && len(m.chain) > 0 {
-				// It may have been the last block: no further event would come.
+				// The last event may have been the last block, so that no further event would follow.
 				if node.tip() == m.chain[len(m.chain)-1].Point() {
 					select {
 					case last = <-final:
@@ -151,8 +151,8 @@ func (s *scripted) tip() model.Point {
 	return s.chain[len(s.chain)-1].Point()
 }
 
-// A node that lost its last blocks and fetches them again removes nothing; one with other blocks does.
-func TestANodeThatFallsBehindUndoesNothing(t *testing.T) {
+// A node that lost its newest blocks and fetches them again causes no rollback. A node with different blocks does.
+func TestNodeThatLosesBlocksCausesNoRollback(t *testing.T) {
 	chain := grow(nil, 50, 0)
 	node := serve(chain)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -187,7 +187,7 @@ func TestANodeThatFallsBehindUndoesNothing(t *testing.T) {
 	m.is(grow(chain[:20], 5, 1))
 }
 
-func TestErrorsThatHealAreWaitedFor(t *testing.T) {
+func TestTemporaryErrorsAreRetried(t *testing.T) {
 	chain := grow(nil, 300, 0)
 	node := serve(chain)
 	node.before = func(call int) error {
@@ -202,12 +202,12 @@ func TestErrorsThatHealAreWaitedFor(t *testing.T) {
 	m.is(chain)
 	for _, want := range []string{"source=node:1", "the line is broken", "the source is back"} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log does not say %q:\n%s", want, log.String())
+			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}
 	}
 }
 
-func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
+func TestPermanentErrorsEndTheStream(t *testing.T) {
 	chain := grow(nil, 3000, 0)
 	for call := 1; call < 8; call++ {
 		node := serve(chain)
@@ -237,18 +237,18 @@ func TestErrorsThatDoNotHealEndTheStream(t *testing.T) {
 			t.Errorf("followed: %t, the first answer: %v", follows, err)
 		}
 	}
-	// A temporary error is not retried longer than patience.
+	// A temporary error is retried for at most the patience of the source.
 	node := serve(chain)
 	node.before = func(int) error { return blocksource.Temporary(errBroken) }
 	m := &mirror{t: t}
 	err := m.all(node, blocksource.Options{Retry: blocksource.Retry{First: time.Millisecond, Most: time.Millisecond, Patience: 20 * time.Millisecond}})
 	if !errors.Is(err, errBroken) || !strings.Contains(err.Error(), "tried for") {
-		t.Errorf("without end: %v", err)
+		t.Errorf("an outage without end: %v", err)
 	}
 }
 
-// A node whose blocks do not form a chain is given up.
-func TestBlocksThatAreNoChainEndTheStream(t *testing.T) {
+// The stream of a node whose blocks do not form a chain ends with an error.
+func TestBlocksThatDoNotFormAChainEndTheStream(t *testing.T) {
 	chain := grow(nil, 100, 0)
 	bad := *chain[60]
 	bad.Parent[9]++
@@ -278,7 +278,7 @@ func TestTheEndOfTheContextEndsTheStream(t *testing.T) {
 			}
 		}
 		if !errors.Is(last, context.Canceled) || n < after {
-			t.Errorf("cancelled after %d: %d events, %v", after, n, last)
+			t.Errorf("canceled after %d: %d events, %v", after, n, last)
 		}
 		cancel()
 	}
@@ -307,7 +307,7 @@ func TestSingleBlocksAreThoseOfTheChain(t *testing.T) {
 	must(t, src.Close())
 }
 
-// stuck is a node whose calls of Hashes, from the second on, end only with their context.
+// stuck is a node whose second and later calls of Hashes block until their context ends.
 type stuck struct {
 	*scripted
 	hashes  atomic.Int64
@@ -323,10 +323,10 @@ func (s *stuck) Hashes(ctx context.Context, from model.HeightPk, n int) ([]model
 	return nil, ctx.Err()
 }
 
-// A consumer that stops, or a fetch that fails, does not wait for the call for the next hashes.
+// If a consumer stops or a fetch fails, the stream ends without waiting for the call for the next hashes.
 func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
 	chain := grow(nil, 5000, 0) // more than one call's hashes
-	last := chain[1999].Hash    // of the first call's
+	last := chain[1999].Hash    // the last hash of the first call
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("a fetch fails: %v", fails), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -355,7 +355,7 @@ func TestTheEndOfAStreamCancelsTheCallInFlight(t *testing.T) {
 }
 
 // A source that does not follow ends even if the node's tip is not on its chain or differs in every response.
-func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
+func TestSourceThatDoesNotFollowEndsForAnyTip(t *testing.T) {
 	chain := grow(nil, 50, 0)
 	branches := [2][]*model.Block{chain, grow(chain[:40], 10, 1)}
 	other := func(up model.HeightPk) func(model.Point) model.Point {
@@ -395,10 +395,10 @@ func TestAOneShotEndsWhateverTheNodeNamesAsItsTip(t *testing.T) {
 				})
 				kind, code := model.KindOf(err)
 				if kind != model.BadSource || code != "bad_chain" || !strings.Contains(err.Error(), c.says) {
-					t.Errorf("ended with %v (%s), expected an error that says %q", err, code, c.says)
+					t.Errorf("ended with %v (%s), expected an error with %q", err, code, c.says)
 				}
 				if !strings.Contains(log.String(), "the node") || len(m.chain) < 39 {
-					t.Errorf("%d blocks came, the log says %q", len(m.chain), log.String())
+					t.Errorf("%d blocks, the log is %q", len(m.chain), log.String())
 				}
 			})
 		})

@@ -78,12 +78,12 @@ func TestRequestsAreSentAsTheyAre(t *testing.T) {
 		}
 	}
 	if len(header) != 1 {
-		t.Errorf("a request changed its headers: %v", header)
+		t.Errorf("a request modified its headers: %v", header)
 	}
 }
 
-// The caller handles every status; redirections are not followed.
-func TestAnswersAreHandedOnWhateverTheirStatus(t *testing.T) {
+// The caller handles every status. Redirections are not followed.
+func TestResponsesOfEveryStatusAreReturned(t *testing.T) {
 	var status int
 	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -107,7 +107,7 @@ func TestAnswersAreHandedOnWhateverTheirStatus(t *testing.T) {
 }
 
 // Concurrent callers send no more requests than a node accepts, and all get their responses.
-func TestNoMoreIsAskedAtOnceThanThereArePlaces(t *testing.T) {
+func TestConcurrentRequestsAreBounded(t *testing.T) {
 	var mu sync.Mutex
 	now, most := 0, 0
 	full := make(chan struct{})
@@ -138,11 +138,11 @@ func TestNoMoreIsAskedAtOnceThanThereArePlaces(t *testing.T) {
 	}
 	all.Wait()
 	if most != Places {
-		t.Errorf("%d requests were under way", most)
+		t.Errorf("%d concurrent requests", most)
 	}
 }
 
-// The end of the context ends every wait with its error.
+// When the context ends, every wait ends with its error.
 func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 	for _, begin := range []string{"", "["} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -160,12 +160,12 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 			c.places <- struct{}{}
 		}
 		if _, err := ask(ctx, c, Request{}); !errors.Is(err, context.Canceled) {
-			t.Errorf("without a place: %v", err)
+			t.Errorf("without a free place: %v", err)
 		}
 	}
 }
 
-// A request is silently retried if the node closed the idle connection.
+// A request is retried without a message if the node closed the idle connection.
 func TestAnIdleConnectionMayBeClosed(t *testing.T) {
 	s := serve(t, false, func(http.ResponseWriter, *http.Request) {})
 	c := client(t, withUsers, s.URL)
@@ -181,7 +181,7 @@ func TestAnIdleConnectionMayBeClosed(t *testing.T) {
 	}
 }
 
-// Connections are reused, and none stays open after Close.
+// Connections are reused, and none is open after Close.
 func TestCloseLeavesNoConnection(t *testing.T) {
 	open, closed := make(chan net.Conn, 100), make(chan net.Conn, 100)
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{} ") }))
@@ -197,7 +197,7 @@ func TestCloseLeavesNoConnection(t *testing.T) {
 	t.Cleanup(s.Close)
 	c := client(t, withUsers, s.URL)
 	for range 20 {
-		// Not read to the end, like JSON that is complete before its response is.
+		// The body is not read to its end, as with JSON that ends before the body.
 		if err := c.Do(t.Context(), Request{}, func(a *http.Response) error {
 			_, err := io.ReadFull(a.Body, make([]byte, 2))
 			return err

@@ -65,7 +65,7 @@ func TestAConnectionThatBreaksIsTemporary(t *testing.T) {
 	}
 }
 
-func TestWhoSpeaksSomethingElseIsNoNode(t *testing.T) {
+func TestServersOfOtherProtocolsAreRejected(t *testing.T) {
 	for _, kind := range []*Kind{withUsers, withKeys} {
 		c := client(t, kind, serve(t, false, hijacked(t, "SSH-2.0-OpenSSH_9.2p1\r\n")).URL)
 		_, err := ask(t.Context(), c, Request{})
@@ -73,7 +73,7 @@ func TestWhoSpeaksSomethingElseIsNoNode(t *testing.T) {
 	}
 }
 
-func TestNobodyThereIsTemporary(t *testing.T) {
+func TestUnreachableNodeIsTemporary(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestHostsWithoutAnAddress(t *testing.T) {
 	}
 }
 
-func TestANodeThatSaysNothingIsTemporary(t *testing.T) {
+func TestSilentNodeIsTemporary(t *testing.T) {
 	for _, begin := range []string{"", "["} {
 		c := client(t, withUsers, serve(t, false, silent(begin)).URL)
 		c.HeaderTimeout, c.StallTimeout = 50*time.Millisecond, 50*time.Millisecond
@@ -117,8 +117,8 @@ func TestANodeThatSaysNothingIsTemporary(t *testing.T) {
 	}
 }
 
-// A node that answers slowly but steadily is up, however long it takes; so is one that is known to think long.
-func TestANodeThatIsSlowIsAwaited(t *testing.T) {
+// A node that sends its response slowly but steadily is waited for, and so is a call that is known to take long.
+func TestSlowResponsesAreRead(t *testing.T) {
 	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
 		for range 25 {
 			time.Sleep(50 * time.Millisecond)
@@ -164,7 +164,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-func TestBusyIsNoOtherStatus(t *testing.T) {
+func TestBusyStatuses(t *testing.T) {
 	for status, want := range map[int]bool{200: false, 404: false, 429: true, 500: false, 501: false, 502: true, 503: true, 504: true} {
 		if got := IsBusy(status); got != want {
 			t.Errorf("%d: %t", status, got)
@@ -172,7 +172,7 @@ func TestBusyIsNoOtherStatus(t *testing.T) {
 	}
 }
 
-func TestExcerptsAreOneLineThatPrints(t *testing.T) {
+func TestExcerptsAreOnePrintableLine(t *testing.T) {
 	c := client(t, withUsers, "http://node")
 	c.Redact = func(text string) string { return strings.ReplaceAll(text, secret, "…") }
 	for text, want := range map[string]string{
@@ -190,6 +190,6 @@ func TestExcerptsAreOneLineThatPrints(t *testing.T) {
 	}
 	c.Redact = nil
 	if got := c.Excerpt("a\nb", 10); got != "a b" {
-		t.Errorf("with nothing secret: %q", got)
+		t.Errorf("without a secret: %q", got)
 	}
 }

@@ -48,7 +48,7 @@ func TestURLs(t *testing.T) {
 }
 
 // Errors do not contain a secret, even if a wrong character in it changes the structure of the URL.
-func TestURLsThatAreRefused(t *testing.T) {
+func TestInvalidURLs(t *testing.T) {
 	cert := filepath.Join(t.TempDir(), "test.cert")
 	if err := os.WriteFile(cert, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
@@ -93,12 +93,12 @@ func TestURLsThatAreRefused(t *testing.T) {
 				t.Errorf("%s: an error with a secret or of several lines: %q", url, err)
 			case strings.Contains(says, "%XX") && !strings.Contains(err.Error(), "has "+kind.Secret+" with a character"),
 				strings.Contains(says, "read") && !strings.HasSuffix(err.Error(), kind.URL):
-				t.Errorf("%s: %v is not told as of %s", url, err, kind.Node)
+				t.Errorf("%s: %v does not name %s", url, err, kind.Node)
 			}
 		}
 	}
 	_, err := New(withUsers, "https://node?cert="+cert, "9000")
 	if err == nil || !strings.HasSuffix(err.Error(), "expected PEM, as in testd's test.cert") {
-		t.Errorf("a kind that makes certificates: %v", err)
+		t.Errorf("a kind that creates certificates: %v", err)
 	}
 }

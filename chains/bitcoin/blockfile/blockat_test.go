@@ -41,7 +41,7 @@ func TestBlockAtReturnsTheBlocksOfTheStream(t *testing.T) {
 	}
 	_, err = reader.BlockAt(t.Context(), 10)
 	if kind, code := model.KindOf(err); kind != model.NotFound || code != "unknown_block" || !contains(err.Error(), "height 10", "the last is 9") {
-		t.Errorf("above the tip: %v", err)
+		t.Errorf("a height above the tip: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

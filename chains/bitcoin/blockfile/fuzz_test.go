@@ -41,7 +41,7 @@ func FuzzBlockFile(f *testing.F) {
 		end := int64(0)
 		for _, rec := range found.records {
 			if rec.offset < end+RecordHead || rec.offset+int64(rec.size) > int64(len(content)) {
-				t.Fatalf("record at %d of %d bytes, the one before ends at %d, the file at %d", rec.offset, rec.size, end, len(content))
+				t.Fatalf("record at %d of %d bytes, the previous record ends at %d, the file at %d", rec.offset, rec.size, end, len(content))
 			}
 			end = rec.offset + int64(rec.size)
 			raw := bytes.Clone(content[rec.offset:end])
@@ -54,7 +54,7 @@ func FuzzBlockFile(f *testing.F) {
 			}
 		}
 		if end != found.end {
-			t.Errorf("the records end at %d, the scan says %d", end, found.end)
+			t.Errorf("the records end at %d, the scan ends at %d", end, found.end)
 		}
 	})
 }

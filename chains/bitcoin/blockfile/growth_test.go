@@ -67,12 +67,12 @@ func TestFollowReadsWhatANodeWrites(t *testing.T) {
 		case e.Rollback != nil:
 			i := slices.Index(ours, *e.Rollback)
 			if i < 0 {
-				t.Fatalf("rollback to %v, which is not behind", e.Rollback)
+				t.Fatalf("rollback to %v, which is not an ancestor", e.Rollback)
 			}
 			ours = ours[:i+1]
 		default:
 			if len(ours) > 0 && e.Block.Parent != ours[len(ours)-1].Hash {
-				t.Fatalf("block %d is no child of the one before", e.Block.Height)
+				t.Fatalf("block %d is not a child of the previous block", e.Block.Height)
 			}
 			ours = append(ours, e.Block.Point())
 		}

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// The places of blocks lead to their transactions, in plain and in XORed files.
+// The place of a block locates its transactions, in plain and in XORed files.
 func TestPlacesLeadToTransactions(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(3)
@@ -66,7 +66,7 @@ func TestPlacesLeadToTransactions(t *testing.T) {
 	plain := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": content}))
 	for e, err := range plain.Follow(t.Context(), nil) {
 		if err != nil || e.Block != nil && e.Block.Place != nil {
-			t.Fatalf("a place that was not requested: %+v, %v", e.Block.Place, err)
+			t.Fatalf("an unexpected place: %+v, %v", e.Block.Place, err)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestAMissingBlockFileIsNamed(t *testing.T) {
 	}
 	for _, size := range []int{0, -1, block.MaxSize + 1} {
 		if _, err := (&TxReader{MaxSize: block.MaxSize}).ReadRaw(path, 0, size); err == nil {
-			t.Errorf("a transaction of %d bytes", size)
+			t.Errorf("a transaction of %d bytes was read", size)
 		}
 	}
 	if raw, err := (&TxReader{MaxSize: block.MaxSize}).ReadRaw(path, 90, 10); err != nil || len(raw) != 10 {

@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// BenchmarkMempool reads a mempool of 300,000 transactions with a thousand at once, as core does: by RPC, and from the
-// node's file. The stand-in runs in the same process.
+// BenchmarkMempool reads a mempool of 300,000 transactions in batches of a thousand, as core does: by RPC, and from the
+// node's file. The test node runs in the same process.
 func BenchmarkMempool(b *testing.B) {
 	const size, atOnce = 300_000, 1000
 	n := coretest.Start(b)

@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// A real btcd: list and WebSocket, submitted transactions, tests, packages one after the other, fees.
+// A real btcd: list and WebSocket, submitted transactions, tests of transactions, packages sent one by one, and fees.
 func TestTheMempoolOfBtcd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and starts btcd")
@@ -59,7 +59,7 @@ func TestTheMempoolOfBtcd(t *testing.T) {
 		}
 	}
 	if got[2] != nil {
-		t.Error("an unknown transaction was found")
+		t.Error("an unknown transaction is found")
 	}
 
 	text := must[[]byte](t)(src.TestAccept(ctx, [][]byte{coretest.Raw(txs[2]), coretest.Raw(bad)}, model.SubmitOptions{}))

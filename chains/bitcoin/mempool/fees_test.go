@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// Estimates come in one batch, are cached, and never rise with the target.
+// Estimates are requested in one batch, are cached, and never rise with the target.
 func TestEstimatesNeverRiseWithTheTarget(t *testing.T) {
 	n := coretest.Start(t)
 	n.SetEstimates(map[int]float64{2: 0.0003, 3: 0.0002, 6: 0.00025, 144: 0.00001234, 7: 0.0001})
@@ -22,7 +22,7 @@ func TestEstimatesNeverRiseWithTheTarget(t *testing.T) {
 		t.Errorf("%v, expected %v", got, want)
 	}
 	if c := n.Calls("estimatesmartfee"); c != 28 {
-		t.Errorf("%d estimates were requested", c)
+		t.Errorf("%d calls of estimatesmartfee", c)
 	}
 	if got := ask("", 7, 2); !maps.Equal(got, map[int]float64{7: 10_000, 2: 30_000}) || n.Calls("estimatesmartfee") != 28 {
 		t.Errorf("%v after %d requests", got, n.Calls("estimatesmartfee"))

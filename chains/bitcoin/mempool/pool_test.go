@@ -20,7 +20,7 @@ import (
 
 var indexes = []string{"address", "script_hash"}
 
-// The transactions of the mempool are those of the block with exactly them.
+// The transactions of the mempool equal those of a block with exactly these transactions.
 func TestTheMempoolHasTheTransactionsOfTheNextBlock(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 250)
@@ -59,8 +59,7 @@ func TestTheMempoolHasTheTransactionsOfTheNextBlock(t *testing.T) {
 	}
 }
 
-// A list, and the events with numbers above that of the list, give the mempool of the node
-// after every step of a random history.
+// After every step of a random history, the list together with the events numbered after it equals the node's mempool.
 func TestListAndEventsAreTheMempool(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 3), 0))
 	n := coretest.Start(t)
@@ -88,7 +87,7 @@ func TestListAndEventsAreTheMempool(t *testing.T) {
 		pool := n.Mempool()
 		switch k := rng.IntN(20); {
 		case k < 10:
-			c := coins[rng.IntN(len(coins))] // often spent already: replaces, or is refused
+			c := coins[rng.IntN(len(coins))] // often already spent: the transaction replaces another one, or is rejected
 			_ = n.TrySend(coretest.Spend(int64(200+rng.IntN(5000)), c))
 		case k < 15 && len(pool) > 0:
 			_ = n.TrySend(coretest.Spend(int64(200+rng.IntN(5000)), coretest.Outputs(pool[rng.IntN(len(pool))])[0]))
@@ -106,7 +105,7 @@ func TestListAndEventsAreTheMempool(t *testing.T) {
 			n.Fork(t, depth, depth+1)
 			blocks = 2*depth + 1
 		}
-		// The last change of a step is its own sign that all events came.
+		// The last change of each step is a known transaction: when its event arrives, all events have arrived.
 		mark := coretest.Spend(300+int64(step), coins[len(coins)-1])
 		for n.TrySend(mark) != nil {
 			coins = append(coins, n.Coins(t, 1)...)
@@ -174,12 +173,12 @@ func waitFor(t testing.TB, done func() bool) {
 	t.Helper()
 	for begun := time.Now(); !done(); time.Sleep(time.Millisecond) {
 		if time.Since(begun) > time.Minute {
-			t.Fatal("nothing happens")
+			t.Fatal("the history has no changes")
 		}
 	}
 }
 
-// Events end if notifications are missing or the connection ends, so that the caller lists.
+// The stream of events ends if notifications are missing or the connection ends, so that the caller requests the list.
 func TestEventsEndIfSomeAreMissing(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 10)
@@ -206,7 +205,7 @@ func TestEventsEndIfSomeAreMissing(t *testing.T) {
 	}
 }
 
-// A node that is starting, or lacks methods, is named; what can be read without them is read.
+// A node that is starting or lacks methods is reported. The source reads everything that does not need the methods.
 func TestNodesWithoutSomething(t *testing.T) {
 	n := coretest.Start(t)
 	n.Send(t, coretest.Spend(500, n.Coins(t, 1)[0]))
@@ -224,7 +223,7 @@ func TestNodesWithoutSomething(t *testing.T) {
 
 	n.Set(func(f *coretest.Faults) { f.NoZMQ = true })
 	if seq, err := src.MempoolEvents(t.Context()); seq != nil || err != nil {
-		t.Errorf("events of a node that publishes none: %v", err)
+		t.Errorf("events of a node that publishes no events: %v", err)
 	}
 	n.Set(func(f *coretest.Faults) { f.Lacks = []string{"getzmqnotifications", "getrawmempool"} })
 	if seq, err := open(t, n.URL()).MempoolEvents(t.Context()); seq != nil || err != nil {
@@ -234,7 +233,8 @@ func TestNodesWithoutSomething(t *testing.T) {
 	wantError(t, err, model.BadSource, "method_missing", n.Host()+" has no method getrawmempool: expected a Bitcoin full node")
 }
 
-// Many transactions come from mempool.dat, of both versions. Others, or all if it is damaged, come by RPC.
+// Many transactions are read from mempool.dat, in both versions. Missing ones, or all if the file is damaged, are read
+// by RPC.
 func TestManyTransactionsComeFromTheFileOfTheNode(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 1500)
@@ -286,7 +286,7 @@ func TestManyTransactionsComeFromTheFileOfTheNode(t *testing.T) {
 			requested := n.Calls("getrawtransaction") - before
 			fromFile := name == "plain" || name == "with a key"
 			if fromFile && requested != 1 || !fromFile && requested != len(ids)+1 {
-				t.Errorf("%d of %d transactions were requested", requested, len(ids)+1)
+				t.Errorf("%d of %d transactions were requested by RPC", requested, len(ids)+1)
 			}
 			pool := n.Mempool()
 			for i, tx := range append(first, second...) {
@@ -301,7 +301,7 @@ func TestManyTransactionsComeFromTheFileOfTheNode(t *testing.T) {
 	}
 }
 
-// A mempool.dat with other contents is never an error of the mempool.
+// A mempool.dat with other contents causes no error.
 func TestForeignFilesAreIgnored(t *testing.T) {
 	n := coretest.Start(t)
 	for _, c := range n.Coins(t, 1000) {

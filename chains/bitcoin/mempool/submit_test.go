@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// A refusal has the node's message, and its code.
+// refused checks the kind, the code and the message of a rejection by the node.
 func refused(t testing.TB, err error, code int, message string) {
 	t.Helper()
 	wantError(t, err, model.Usage, "rejected", message)
@@ -27,7 +27,7 @@ func TestSubmittedTransactionsAreInTheMempool(t *testing.T) {
 	src := open(t, n.URL())
 	ctx := t.Context()
 	tx := coretest.Spend(500, coins[0])
-	for range 2 { // a second time it is only sent to peers again
+	for range 2 { // the second time the node only sends it to peers again
 		if id, err := src.Submit(ctx, coretest.Raw(tx), model.SubmitOptions{}); err != nil || id != coretest.ID(tx) {
 			t.Errorf("%v, %v", id, err)
 		}
@@ -63,7 +63,7 @@ func TestSubmittedTransactionsAreInTheMempool(t *testing.T) {
 	wantError(t, err, model.BadSource, "method_missing", "")
 }
 
-func TestTestsAreAnsweredByTheNode(t *testing.T) {
+func TestTransactionsAreTestedByTheNode(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 2)
 	src := open(t, n.URL())
@@ -81,11 +81,11 @@ func TestTestsAreAnsweredByTheNode(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	if len(n.Mempool()) != 0 {
-		t.Error("a test submits transactions")
+		t.Error("the test submitted transactions")
 	}
 	text = must[[]byte](t)(src.TestAccept(t.Context(), raws[:1], model.SubmitOptions{MaxFeeRate: "0.00000001"}))
 	if !strings.Contains(string(text), "max-fee-exceeded") {
-		t.Errorf("the limit of the fee rate is lost: %s", text)
+		t.Errorf("the limit of the fee rate is ignored: %s", text)
 	}
 	n.Set(func(f *coretest.Faults) { f.Lacks = []string{"testmempoolaccept"} })
 	_, err := src.TestAccept(t.Context(), raws, model.SubmitOptions{})
@@ -94,7 +94,7 @@ func TestTestsAreAnsweredByTheNode(t *testing.T) {
 	wantError(t, err, model.NotFound, "unsupported", "")
 }
 
-// The child of a package pays for its parent. Without submitpackage that is refused, in the same format.
+// The child of a package pays for its parent. A node without submitpackage rejects that in the same format.
 func TestPackagesAreSubmittedTogether(t *testing.T) {
 	n := coretest.Start(t)
 	coins := n.Coins(t, 2)

@@ -34,7 +34,7 @@ func (k *cookie) set(text string, err error) (asked int) {
 	return asked
 }
 
-func TestWhoIsRefusedIsTold(t *testing.T) {
+func TestRejectedCredentials(t *testing.T) {
 	f := newFake(t, 3)
 	f.set(func() { f.auth = "user:" + password })
 	text := func(s string) func() (string, error) { return (&cookie{text: s}).ask }
@@ -68,7 +68,7 @@ func TestWhoIsRefusedIsTold(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsAskedForWhenItIsNeeded(t *testing.T) {
+func TestPasswordIsReadWhenNeeded(t *testing.T) {
 	f := newFake(t, 3)
 	k := &cookie{text: "user:" + password}
 	c := f.client("", func(o *Options) { o.Password = k.ask })
@@ -77,7 +77,7 @@ func TestAPasswordIsAskedForWhenItIsNeeded(t *testing.T) {
 	}
 	f.set(func() { f.rest, f.auth = true, k.text })
 	if _, err := c.Raw(t.Context(), f.points(0, 3), 1<<40); err != nil || k.asked != 0 {
-		t.Errorf("REST needs no password, it was read %d times: %v", k.asked, err)
+		t.Errorf("the password was read %d times for REST, which does not need it: %v", k.asked, err)
 	}
 	f.set(func() { f.rest = false })
 	for range 5 {
@@ -87,8 +87,8 @@ func TestAPasswordIsAskedForWhenItIsNeeded(t *testing.T) {
 	}
 }
 
-// A node that restarts has another cookie, and none until it is written.
-func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
+// A node that restarts has a new cookie. The file is missing until the node writes it.
+func TestCookieIsReadAgainAfterARejection(t *testing.T) {
 	f := newFake(t, 50)
 	f.set(func() { f.auth = "__cookie__:one" })
 	k := &cookie{text: f.auth}
@@ -109,17 +109,17 @@ func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
 	}
 	all.Wait()
 	if n := k.set("__cookie__:two", nil); n != 1 {
-		t.Errorf("six calls that were refused asked %d times", n)
+		t.Errorf("six rejected calls read the cookie %d times", n)
 	}
 
 	f.set(func() { f.auth = "__cookie__:three" })
 	_, err := c.Tip(t.Context())
 	expect(t, err, "unauthorized", true, `wrong password for user "__cookie__" of `+c.Host())
 	if n := k.set("", errors.New("open .cookie: no such file")); n == 0 {
-		t.Error("the cookie was not asked for again")
+		t.Error("the cookie was not read again")
 	}
 	if _, err := c.Tip(t.Context()); !blocksource.IsTemporary(err) || err.Error() != "the password for "+c.Host()+": open .cookie: no such file" {
-		t.Errorf("a cookie that is away: %v", err)
+		t.Errorf("a missing cookie: %v", err)
 	}
 	k.set("__cookie__:three", nil)
 	if tip, err := c.Tip(t.Context()); err != nil || tip != f.point(49) {
@@ -127,7 +127,7 @@ func TestACookieThatChangesIsAskedForAgain(t *testing.T) {
 	}
 }
 
-func TestAPasswordThatIsNotToBeHadEndsIt(t *testing.T) {
+func TestUnreadablePasswordIsAnError(t *testing.T) {
 	f := newFake(t, 3)
 	f.set(func() { f.auth = "user:" + password })
 	for _, q := range []struct {
@@ -147,8 +147,8 @@ func TestAPasswordThatIsNotToBeHadEndsIt(t *testing.T) {
 	}
 }
 
-// REST needs no password; a node that no longer answers REST does.
-func TestRESTComesAndGoes(t *testing.T) {
+// A node with REST needs no password. When REST is disabled, the source uses JSON-RPC with the password, and back.
+func TestRESTMayBeEnabledAndDisabled(t *testing.T) {
 	all := map[string]func(*fake, *Client) error{
 		"tip":    func(f *fake, c *Client) error { _, err := c.Tip(f.t.Context()); return err },
 		"hashes": func(f *fake, c *Client) error { _, err := c.Hashes(f.t.Context(), 1, 30); return err },
@@ -174,7 +174,7 @@ func TestRESTComesAndGoes(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if asked := f.asked(); slices.ContainsFunc(asked, func(s string) bool { return !strings.HasPrefix(s, "/rest/") }) {
-				t.Errorf("%s: asked %q of a node with REST", name, asked)
+				t.Errorf("%s: requests %q to a node with REST", name, asked)
 			}
 		}
 		f.set(func() { f.rest = false })
@@ -186,7 +186,7 @@ func TestRESTComesAndGoes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if asked := f.asked(); slices.ContainsFunc(asked, func(s string) bool { return !strings.HasPrefix(s, "POST") }) {
-			t.Errorf("%s: asked %q of a node without REST", name, asked)
+			t.Errorf("%s: requests %q to a node without REST", name, asked)
 		}
 		expect(t, call(f, without), "unauthorized", false, "requires a user and a password")
 		f.set(func() { f.rest = true })

@@ -70,13 +70,13 @@ func (b *btcd) start() {
 	}
 }
 
-// stop kills it if it runs.
+// stop kills the node if it is running.
 func (b *btcd) stop() {
 	_ = b.cmd.Process.Kill()
 	_ = b.cmd.Wait()
 }
 
-// end shuts it down cleanly.
+// end shuts the node down cleanly.
 func (b *btcd) end() {
 	b.t.Helper()
 	if err := b.cmd.Process.Signal(os.Interrupt); err != nil {
@@ -89,7 +89,7 @@ func (b *btcd) end() {
 
 func (b *btcd) cert() string { return filepath.Join(b.dir, "rpc.cert") }
 
-// call makes a call that changes the node, which only tests do, and fails the test on an error.
+// call makes a call that changes the node. It fails the test on an error.
 func (b *btcd) call(c *Client, method string, params ...any) (result json.RawMessage) {
 	b.t.Helper()
 	body, err := json.Marshal(map[string]any{"jsonrpc": "1.0", "id": 1, "method": method, "params": append([]any{}, params...)})
@@ -114,7 +114,7 @@ func (b *btcd) call(c *Client, method string, params ...any) (result json.RawMes
 	return reply.Result
 }
 
-// client returns a client of the node and waits for it.
+// client returns a client of the node, after waiting until the node responds.
 func (b *btcd) client(auth string) *Client {
 	b.t.Helper()
 	genesis, begun := model.Hash(*chaincfg.SimNetParams.GenesisHash), time.Now()
@@ -133,7 +133,7 @@ func (b *btcd) client(auth string) *Client {
 	}
 }
 
-// up waits until the node answers.
+// up waits until the node responds.
 func (b *btcd) up(c *Client) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
@@ -142,11 +142,11 @@ func (b *btcd) up(c *Client) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if ctx.Err() != nil {
-		b.t.Fatal("btcd does not come up")
+		b.t.Fatal("btcd does not start")
 	}
 }
 
-// chain returns the node's chain as c reads it; each block is the child of the one before.
+// chain returns the node's chain as c reads it. Each block must be the child of the previous one.
 func chainOf(ctx context.Context, c *Client) ([][]byte, error) {
 	tip, err := c.Tip(ctx)
 	if err != nil {
@@ -173,7 +173,7 @@ func chainOf(ctx context.Context, c *Client) ([][]byte, error) {
 	}
 	for h := 1; h < len(blocks); h++ {
 		if model.Hash(blocks[h][4:36]) != hashes[h-1] {
-			return nil, fmt.Errorf("block %d is not the child of the one before", h)
+			return nil, fmt.Errorf("block %d is not the child of the previous block", h)
 		}
 	}
 	return blocks, nil
@@ -188,7 +188,7 @@ func TestARealNode(t *testing.T) {
 	b := startBtcd(t)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("btcd says:\n%s", b.log.String())
+			t.Logf("log of btcd:\n%s", b.log.String())
 		}
 	})
 	ctx := t.Context()
@@ -199,14 +199,14 @@ func TestARealNode(t *testing.T) {
 		t.Fatalf("%d blocks, %v", len(chain), err)
 	}
 	if hashes, err := c.Hashes(ctx, 701, 5); err != nil || len(hashes) != 0 {
-		t.Errorf("above the tip: %v, %v", hashes, err)
+		t.Errorf("a height above the tip: %v, %v", hashes, err)
 	}
 	if _, err := c.Raw(ctx, []model.Point{{Height: 5, Hash: model.Hash{1}}}, 1); !errors.Is(err, blocksource.ErrMoved) {
-		t.Errorf("a block nobody has: %v", err)
+		t.Errorf("an unknown block: %v", err)
 	}
 	_, err = c.Unspent(ctx)
 	if kind, code := model.KindOf(err); kind != model.NotFound || code != "not_offered" {
-		t.Errorf("what is unspent: %v", err)
+		t.Errorf("the count of unspent outputs: %v", err)
 	}
 	expect(t, b.client("user:wrong@").Connect(ctx), "unauthorized", false, `wrong password for user "user" of `+b.rpc)
 	expect(t, b.client("").Connect(ctx), "unauthorized", false, "requires a user and a password")
@@ -214,7 +214,7 @@ func TestARealNode(t *testing.T) {
 	other.options.Network = network("mainnet", model.Hash(*chaincfg.MainNetParams.GenesisHash))
 	expect(t, other.Connect(ctx), "wrong_network", false, "is a node of bitcoin simnet, its block 0 is "+block.FormatHash(c.options.Network.Genesis))
 
-	// A reorganization ends the wait for it.
+	// A reorganization ends Changed.
 	tip := model.Point{Height: 700, Hash: block.Header(chain[700]).Hash()}
 	changed := make(chan error)
 	go func() { changed <- c.Changed(ctx, tip) }()

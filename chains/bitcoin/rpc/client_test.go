@@ -43,7 +43,7 @@ func eachFlavour(t *testing.T, blocks int, test func(t *testing.T, f *fake, c *C
 	}
 }
 
-func TestTheChainIsTheNodes(t *testing.T) {
+func TestClientReturnsTheNodesChain(t *testing.T) {
 	eachFlavour(t, 5000, func(t *testing.T, f *fake, c *Client) {
 		if tip, err := c.Tip(t.Context()); err != nil || tip != f.point(4999) {
 			t.Fatalf("the tip is %v, %v", tip, err)
@@ -58,7 +58,7 @@ func TestTheChainIsTheNodes(t *testing.T) {
 			}
 			for i, h := range hashes {
 				if h != f.point(q.from+i).Hash {
-					t.Fatalf("%d hashes from %d: the one at %d is another", q.n, q.from, q.from+i)
+					t.Fatalf("%d hashes from %d: the hash at %d differs", q.n, q.from, q.from+i)
 				}
 			}
 		}
@@ -78,7 +78,7 @@ func TestTheChainIsTheNodes(t *testing.T) {
 }
 
 // Responses of a batch may be in any order; the blocks are returned in the order of the request.
-func TestAnswersComeInAnyOrder(t *testing.T) {
+func TestResponsesInAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	f := newFake(t, 300)
 	f.reorder = func(r []json.RawMessage) { rng.Shuffle(len(r), func(i, k int) { r[i], r[k] = r[k], r[i] }) }
@@ -97,7 +97,7 @@ func TestAnswersComeInAnyOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(blocks) < n && limit > int64(n)*300 {
-			t.Errorf("%d of %d blocks came, within the limit", len(blocks), n)
+			t.Errorf("%d of %d blocks were returned, within the limit", len(blocks), n)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func TestABlockOfAnotherBranchHasMoved(t *testing.T) {
 			err = sameBlocks(blocks, f.chain[85:90])
 		}
 		if err != nil {
-			t.Errorf("where a later one has moved: %v", err)
+			t.Errorf("if a later block has moved: %v", err)
 		}
 		if tip, err := c.Tip(t.Context()); err != nil || tip != f.point(109) {
 			t.Errorf("the tip is %v, %v", tip, err)
@@ -181,7 +181,7 @@ func TestChangedReturnsWhenTheTipIsAnother(t *testing.T) {
 	})
 }
 
-func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
+func TestErrorOfAPrunedBlockNamesTheFirstBlock(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	eachFlavour(t, 1800, func(t *testing.T, f *fake, c *Client) {
 		f.set(func() { f.below = 1001 + rng.IntN(700) })
@@ -190,7 +190,7 @@ func TestADeletedBlockNamesTheFirstThereIs(t *testing.T) {
 			err = sameBlocks(blocks, f.chain[f.below:f.below+5])
 		}
 		if err != nil {
-			t.Errorf("the blocks that are left: %v", err)
+			t.Errorf("the remaining blocks: %v", err)
 		}
 		for _, h := range []int{0, 1, 1000, f.below - 1} {
 			_, err := c.Raw(t.Context(), f.points(h, 5), 1<<40)
@@ -229,13 +229,13 @@ func TestWrongNetworkIsNamed(t *testing.T) {
 				t.Errorf("%s: %v, expected %s", code, err, want)
 			}
 			if _, err := c.Tip(t.Context()); err == nil {
-				t.Error("a request was sent all the same")
+				t.Error("a request was sent to the wrong network")
 			}
 		})
 	}
 }
 
-func TestASyncingNodeIsToldOnce(t *testing.T) {
+func TestSyncingNodeIsLoggedOnce(t *testing.T) {
 	var log lines
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
@@ -290,7 +290,7 @@ func (l *lines) taken() []string {
 }
 
 // Concurrent callers send no more requests than a node accepts, and all get their responses.
-func TestNoMoreIsAskedAtOnceThanANodeHasRoomFor(t *testing.T) {
+func TestConcurrentRequestsAreBounded(t *testing.T) {
 	eachFlavour(t, 200, func(t *testing.T, f *fake, c *Client) {
 		var mu sync.Mutex
 		now, most := 0, 0
@@ -333,12 +333,12 @@ func TestNoMoreIsAskedAtOnceThanANodeHasRoomFor(t *testing.T) {
 		}
 		all.Wait()
 		if most > nodehttp.Places {
-			t.Errorf("%d requests were under way", most)
+			t.Errorf("%d concurrent requests", most)
 		}
 	})
 }
 
-// Connect makes a new session.
+// Connect creates a new session.
 func (c *Client) Connect(ctx context.Context) error {
 	_, err := c.connect(ctx, c.session.Load())
 	return err

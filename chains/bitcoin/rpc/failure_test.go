@@ -15,7 +15,7 @@ import (
 	"birthmark/model"
 )
 
-// says answers with a status and a text.
+// says returns a handler that responds with a status and a text.
 func says(status int, text string) func(http.ResponseWriter, *http.Request) bool {
 	return func(w http.ResponseWriter, _ *http.Request) bool {
 		w.WriteHeader(status)
@@ -45,8 +45,8 @@ func expect(t *testing.T, err error, code string, temporary bool, says string) {
 	}
 }
 
-// Responses of nodes and other servers that are not answers.
-func TestAnswersThatAreNoAnswer(t *testing.T) {
+// Invalid responses of nodes and of other servers.
+func TestInvalidResponses(t *testing.T) {
 	for _, q := range []struct {
 		name      string
 		first     func(http.ResponseWriter, *http.Request) bool
@@ -148,7 +148,7 @@ func TestErrorsOfCalls(t *testing.T) {
 }
 
 // Blocks with a wrong hash are reported.
-func TestWrongBlocksAreNamed(t *testing.T) {
+func TestWrongBlocksAreReported(t *testing.T) {
 	eachFlavour(t, 20, func(t *testing.T, f *fake, c *Client) {
 		bad := f.point(7)
 		for what, q := range map[string]struct {
@@ -188,7 +188,7 @@ func TestWrongBlocksAreNamed(t *testing.T) {
 	})
 }
 
-func TestHexThatIsNoneIsNamed(t *testing.T) {
+func TestInvalidHexIsReported(t *testing.T) {
 	f := newFake(t, 5)
 	raw := hex.EncodeToString(f.chain[3])
 	for text, want := range map[string]string{

@@ -55,16 +55,16 @@ type fake struct {
 	network  string
 	extra    map[string]any // additional fields of getblockchaininfo
 	rest     bool
-	btcd     bool // behave like btcd where it differs from Core
+	btcd     bool // behave like btcd if it differs from Core
 	txCalls  bool // getrawtransaction with a block hash
 	below    int  // blocks below are pruned
 	auth     string
 	reorder  func(replies []json.RawMessage)
 	wrong    func(hash string, raw []byte) []byte              // replaces the result of getblock and REST's block
-	first    func(w http.ResponseWriter, r *http.Request) bool // handles the request instead; true: it did
+	first    func(w http.ResponseWriter, r *http.Request) bool // if it returns true, it has handled the request
 	errors   map[string]rpcError                               // by method
 	unspent  string
-	txs      []uint64                       // of getchaintxstats, by height
+	txs      []uint64                       // result of getchaintxstats by height
 	watch    func(net.Conn, http.ConnState) // states of the server's connections
 	heights  map[string]int                 // of chain, by hash
 	indexed  *byte                          // the last block in heights
@@ -150,7 +150,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serve answers by the script alone.
+// serve responds as the test defines.
 func (f *fake) serve(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -366,7 +366,7 @@ func sameBlocks(got, want [][]byte) error {
 	}
 	for i := range got {
 		if !bytes.Equal(got[i], want[i]) {
-			return fmt.Errorf("block %d is another", i)
+			return fmt.Errorf("block %d differs", i)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func FuzzBlocks(f *testing.F) {
 			}
 			size += int64(len(b))
 			if len(b) < block.HeaderSize || block.Header(b).Hash() != points[i].Hash {
-				t.Fatalf("block %d is another", i)
+				t.Fatalf("block %d differs", i)
 			}
 		}
 		if err != nil && (strings.ContainsAny(err.Error(), "\r\n") || strings.Contains(err.Error(), password)) {
@@ -84,7 +84,7 @@ func FuzzBlocks(f *testing.F) {
 }
 
 // An endless response is neither read forever nor stored.
-func TestEndlessAnswersAreCut(t *testing.T) {
+func TestEndlessResponsesAreBounded(t *testing.T) {
 	f := newFake(t, 3)
 	c := f.client("", nil)
 	for _, begin := range []string{"[", `{"id":`, `[{"id":0,"result":"`, `[{"id":0,"result":[`, " "} {
@@ -118,7 +118,7 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// BenchmarkBlocks reads a batch of blocks of today's size.
+// BenchmarkBlocks reads a batch of blocks of a current size.
 func BenchmarkBlocks(b *testing.B) {
 	chain := fakeChain(nil, 8, 1_600_000, 0)
 	var points []model.Point

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-func TestURLsThatAreRefused(t *testing.T) {
+func TestInvalidURLs(t *testing.T) {
 	cert := filepath.Join(t.TempDir(), "rpc.cert")
 	if err := os.WriteFile(cert, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)

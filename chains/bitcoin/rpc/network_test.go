@@ -24,7 +24,7 @@ func hijacked(t *testing.T, text string) func(http.ResponseWriter, *http.Request
 	}
 }
 
-// If a node disconnects in the middle and comes back, the blocks received before are kept.
+// If a node disconnects in the middle of a response, the blocks received before are returned.
 func TestAConnectionThatBreaksIsTemporary(t *testing.T) {
 	f := newFake(t, 5)
 	raw := func(h int) string { return hex.EncodeToString(f.chain[h]) }
@@ -76,7 +76,7 @@ func silent(begin string) func(http.ResponseWriter, *http.Request) bool {
 	}
 }
 
-// The end of the context ends every wait with its error.
+// When the context ends, every wait ends with its error.
 func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 	eachFlavour(t, 5, func(t *testing.T, f *fake, c *Client) {
 		if err := c.Connect(t.Context()); err != nil {
@@ -102,7 +102,7 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 				}
 				f.set(func() { f.first = nil })
 				if err := call(ctx); !errors.Is(err, context.Canceled) {
-					t.Errorf("%s, with a context that has ended: %v", name, err)
+					t.Errorf("%s, with a canceled context: %v", name, err)
 				}
 			}
 		}
@@ -110,7 +110,7 @@ func TestTheEndOfTheContextEndsEverything(t *testing.T) {
 		c.poll = time.Hour
 		time.AfterFunc(20*time.Millisecond, cancel)
 		if err := c.Changed(ctx, f.point(4)); !errors.Is(err, context.Canceled) {
-			t.Errorf("while nothing changes: %v", err)
+			t.Errorf("Changed without a change: %v", err)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// withTxs gives a fake a chain whose blocks have transactions, and returns those of block 2.
+// withTxs sets a fake's chain to blocks with transactions, and returns the transactions of block 2.
 func withTxs(t *testing.T, f *fake) (txs [][]byte, ids []model.Hash) {
 	t.Helper()
 	c := bitcointest.NewChain()

@@ -18,7 +18,7 @@ func at(path string, other func(http.ResponseWriter, *http.Request) bool) func(h
 }
 
 // A server that answers every path is not REST, and a node with an old REST is used over JSON-RPC.
-func TestWhatIsNoRESTIsNotTakenForIt(t *testing.T) {
+func TestServersWithoutREST(t *testing.T) {
 	for what, first := range map[string]func(http.ResponseWriter, *http.Request) bool{
 		"a web site":            at("", says(200, "<html>")),
 		"another API":           at("", says(200, `{"result":null}`)),
@@ -35,12 +35,12 @@ func TestWhatIsNoRESTIsNotTakenForIt(t *testing.T) {
 			t.Errorf("%s: the tip is %v, %v", what, tip, err)
 		}
 		if _, isRPC := (*c.session.Load()).(rpcNode); !isRPC {
-			t.Errorf("%s is taken for REST", what)
+			t.Errorf("%s is used as REST", what)
 		}
 	}
 }
 
-func TestRESTThatIsWrongIsTold(t *testing.T) {
+func TestInvalidRESTResponsesAreReported(t *testing.T) {
 	f := newFake(t, 50)
 	f.set(func() { f.rest = true })
 	headers := func(blocks ...[]byte) func(http.ResponseWriter, *http.Request) bool {
@@ -82,7 +82,8 @@ func TestRESTThatIsWrongIsTold(t *testing.T) {
 	expect(t, err, "busy", true, "Work queue")
 }
 
-// If the chain changes between the hash at a height and the headers from there on, both are requested again.
+// If the chain changes between the request for the hash at a height and the request for the next headers, both are sent
+// again.
 func TestRESTWhileTheChainChanges(t *testing.T) {
 	f := newFake(t, 30)
 	f.set(func() { f.rest = true })
@@ -113,7 +114,7 @@ func TestRESTWhileTheChainChanges(t *testing.T) {
 	_, err = c.Hashes(t.Context(), 20, 5)
 	expect(t, err, "unreachable", true, "its chain at block 20 changed with every answer")
 
-	// At the tip: a block arrives between the response "none" and the response with the count.
+	// A block arrives at the tip between an empty response and the response with the count.
 	next := len(f.chain)
 	meanwhile = func(_ http.ResponseWriter, r *http.Request) bool {
 		f.set(func() {

@@ -44,7 +44,7 @@ func TestUnspentIsExact(t *testing.T) {
 	expect(t, err, "bad_answer", false, "gettxoutsetinfo returned nothing")
 }
 
-func TestUnspentThatIsNotOffered(t *testing.T) {
+func TestUnspentIsUnsupported(t *testing.T) {
 	f := newFake(t, 6)
 	offered := func(c *Client, says string) {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestUnspentThatIsNotOffered(t *testing.T) {
 }
 
 // Counting has no time limit.
-func TestUnspentIsWaitedFor(t *testing.T) {
+func TestUnspentHasNoTimeLimit(t *testing.T) {
 	f := newFake(t, 2)
 	f.set(func() {
 		f.unspent = fmt.Sprintf(`{"height":1,"bestblock":"%s","txouts":1,"total_amount":50.00000000}`, block.FormatHash(f.point(1).Hash))
@@ -80,10 +80,10 @@ func TestUnspentIsWaitedFor(t *testing.T) {
 	if got, err := c.Unspent(t.Context()); err != nil || got.Value != 50_0000_0000 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// Other calls have one: the node does not answer before the client has given up.
+	// Other calls have a time limit: the node does not respond before the client gives up.
 	f.set(func() {
 		f.first = func(_ http.ResponseWriter, r *http.Request) bool {
-			_, _ = io.Copy(io.Discard, r.Body) // until then the server does not notice that the client is gone
+			_, _ = io.Copy(io.Discard, r.Body) // the server notices the disconnect after reading the whole request
 			<-r.Context().Done()
 			return true
 		}

@@ -76,7 +76,7 @@ func TestMessagesOfSubscribedTopicsAreReceived(t *testing.T) {
 		t.Errorf("the subscriber sent %q, expected %q", sent, wanted)
 	}
 	if _, err := c.Receive(); err == nil {
-		t.Error("the end of the connection is no error")
+		t.Error("the end of the connection causes no error")
 	}
 }
 
@@ -126,13 +126,13 @@ func TestMessagesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		if parts, err := c.Receive(); err == nil {
-			t.Errorf("%s: %d parts are received", name, len(parts))
+			t.Errorf("%s: %d parts were accepted", name, len(parts))
 		}
 		c.Close()
 	}
 }
 
-// Random changes of a conversation end in an error or in messages, and never in a panic or large allocations.
+// Randomly changed conversations result in an error or in messages, never in a panic or in large allocations.
 func TestDamagedConversations(t *testing.T) {
 	rng := testseed.Rand(t)
 	whole := slices.Concat(hello, frame(flagMore, []byte("sequence")), frame(flagMore, make([]byte, 41)), frame(0, make([]byte, 4)))
