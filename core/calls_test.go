@@ -38,7 +38,7 @@ func (s *distant) Declare(ds ...storage.Declaration) error {
 	return s.Store.Declare(ds...)
 }
 
-// call waits for a call, and notes its start.
+// call waits for a call and records its start.
 func (s *distant) call(what string, parts ...string) {
 	s.mu.Lock()
 	at := time.Since(s.began) / roundTrip
@@ -128,7 +128,7 @@ func (r distantReader) Scan(f storage.Family, from, to []byte, reverse bool) ite
 	}
 }
 
-// sequence fails if do makes more than most sequential calls, and prints them.
+// sequence fails the test if do makes more than the given number of sequential calls, and prints them.
 func (s *distant) sequence(t *testing.T, what string, most int, do func() error) {
 	t.Helper()
 	s.calls, s.began = nil, time.Now()
@@ -157,7 +157,7 @@ func TestDistantStoresTakeFewSequentialCalls(t *testing.T) {
 				}
 				return db
 			}
-			places := 0 // reads of the place of a raw transaction
+			places := 0 // reads of the places of raw transactions
 			if v.Placed {
 				places = 2
 			}
@@ -181,7 +181,7 @@ func TestDistantStoresTakeFewSequentialCalls(t *testing.T) {
 							if err != nil {
 								t.Fatal(err)
 							}
-							names := min(1, len(a.Assets)) // the read of the ids of assets
+							names := min(1, len(a.Assets)) // one read for the ids of assets
 							db = fresh()
 							s.sequence(t, "a stored balance", 3+names, func() error { _, err := db.Balance(ctx, index, value); return err })
 						}

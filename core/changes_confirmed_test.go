@@ -11,8 +11,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// With N confirmations, a consumer has the changes up to the block that has N confirmations, and a reorganization of fewer
-// than N blocks takes nothing back, also while the new branch is shorter than the old one.
+// With N confirmations, a consumer receives the changes up to the block with N confirmations. A reorganization of fewer
+// than N blocks rolls none of them back, also while the new branch is shorter than the old one.
 func TestConfirmedChangesAreNotTakenBack(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 771)
@@ -22,7 +22,7 @@ func TestConfirmedChangesAreNotTakenBack(t *testing.T) {
 			db := open(t, memory.New(), v, 0)
 			generators := []*modeltest.Generator{v.NewGenerator(n + round)}
 			var chain []*model.Block
-			made, most := uint64(0), 0 // most blocks of a chain
+			made, most := uint64(0), 0 // most is the length of the longest chain
 			grow := func(n int) {
 				for range n {
 					made++
@@ -57,7 +57,7 @@ func TestConfirmedChangesAreNotTakenBack(t *testing.T) {
 						t.Fatal(err)
 					}
 					if e.Rollback != nil && *e.Rollback != last {
-						t.Fatalf("%d confirmations: block %d was taken back to %d", what.Confirmations, last.Height, e.Rollback.Height)
+						t.Fatalf("%d confirmations: rollback from block %d to %d", what.Confirmations, last.Height, e.Rollback.Height)
 					}
 					if e.Block != nil {
 						sent++

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// someOf is a set with a third of all values, also of values that no output has yet.
+// someOf is a set with a third of all values, including values that no output has yet.
 type someOf uint32
 
 func (s someOf) Has(value []byte) bool {

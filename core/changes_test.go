@@ -37,7 +37,7 @@ func (c *consumer) take(e changes.Change) {
 			c.t.Fatalf("block %d follows block %d", e.Block.Height, c.at.Height)
 		}
 		if d := e.Block.Height - c.at.Height; d > changes.BlockEvery {
-			c.t.Fatalf("%d blocks passed before the event of block %d", d, e.Block.Height)
+			c.t.Fatalf("%d blocks without an event before block %d", d, e.Block.Height)
 		}
 		for _, p := range c.pending {
 			switch {
@@ -59,7 +59,7 @@ func (c *consumer) take(e changes.Change) {
 	}
 }
 
-// has fails unless the consumer has exactly the matching outputs of the blocks up to its current one.
+// has checks that the consumer has exactly the matching outputs of the blocks up to its current one.
 func (c *consumer) has(r *reference, what changes.Filter, in func(o *refOutput) bool) {
 	c.t.Helper()
 	at := func(height uint32) bool { return !c.at.IsOrigin() && height <= uint32(c.at.Height) }
@@ -69,7 +69,7 @@ func (c *consumer) has(r *reference, what changes.Filter, in func(o *refOutput) 
 			continue
 		}
 		a := r.output(o, false)
-		a.Confirmations, a.BlockTime = 0, 0 // the event has those of its block
+		a.Confirmations, a.BlockTime = 0, 0 // the event has the values at its block
 		outputs = append(outputs, text(a))
 		if what.Spends && o.spentBy != nil && at(o.spentBy.height) {
 			spends = append(spends, text(changes.SpendAnswer{Tx: r.hash(o.tx), Index: o.index, Height: o.tx.height,
@@ -119,7 +119,7 @@ func (r *reference) anyFollowing(rng *rand.Rand) (changes.Filter, func(o *refOut
 	if rng.IntN(3) == 0 {
 		ins = append(ins, r.withList(rng, &what))
 	}
-	if what.List != nil && rng.IntN(2) == 0 { // alone
+	if what.List != nil && rng.IntN(2) == 0 { // the watch list alone
 		what.Term, what.Or, ins = query.Term{}, nil, ins[len(ins)-1:]
 	}
 	return what, func(o *refOutput) bool {
@@ -216,7 +216,7 @@ func TestChangeFeedEndsWithTheSameState(t *testing.T) {
 						if rng.IntN(3) == 0 {
 							c.has(r, what, in)
 						}
-						if rng.IntN(3) > 0 { // a consumer that is killed may not have stored it
+						if rng.IntN(3) > 0 { // a killed consumer may not have stored the position
 							if known, err = changes.Locator(ctx, db.Queries, *e.Block); err != nil {
 								t.Fatal(err)
 							}
@@ -252,7 +252,7 @@ func TestChangeFeedEndsWithTheSameState(t *testing.T) {
 			consistent(t, db)
 		}
 		if killed == 0 || parted == 0 || deep == 0 || back == 0 {
-			t.Errorf("killed %d times, the chain parted %d times, %d of them deep, and came back %d times", killed, parted, deep, back)
+			t.Errorf("%d kills, %d reorganizations, %d of them deep, %d returns to an orphaned branch", killed, parted, deep, back)
 		}
 	})
 }
@@ -348,7 +348,7 @@ func TestChangeFeedResumesInTheMiddleOfABlock(t *testing.T) {
 			c.has(newReference(v, chain), what, in)
 		}
 		if middle == 0 || gone == 0 {
-			t.Errorf("resumed in the middle of a block %d times, of which the block was removed %d times", middle, gone)
+			t.Errorf("%d resumptions in the middle of a block, in %d of them the block was orphaned", middle, gone)
 		}
 	})
 }
@@ -380,12 +380,12 @@ func TestChangeFeedReportsEveryBlock(t *testing.T) {
 	}
 	for _, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{}) {
 		if code(err) != "unknown_index" {
-			t.Errorf("to follow nothing: %v", err)
+			t.Errorf("a filter without terms: %v", err)
 		}
 	}
 	for _, err := range changes.Follow(t.Context(), db.Queries, nil, changes.Filter{Term: query.Term{Index: "address"}, Or: make([]query.Term, 100)}) {
 		if code(err) != "too_many_terms" {
-			t.Errorf("to follow too much: %v", err)
+			t.Errorf("a filter with too many terms: %v", err)
 		}
 	}
 }
@@ -414,7 +414,7 @@ func TestChangeFeedStartsAtTheGivenPosition(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.Rollback != nil && *e.Rollback != begin {
-				t.Errorf("%s: begins behind %+v, expected %+v", what, *e.Rollback, begin)
+				t.Errorf("%s: begins after %+v, expected %+v", what, *e.Rollback, begin)
 			}
 			if e.Output != nil {
 				outputs++
@@ -449,7 +449,7 @@ func TestChangeFeedStartsAtTheGivenPosition(t *testing.T) {
 	}
 	for e, err := range changes.Follow(ctx, db.Queries, nil, changes.Filter{Term: query.Term{Index: "address", Value: "affff"}, Spends: true}) {
 		if err != nil || e.Output != nil || e.Spend != nil {
-			t.Errorf("of a value that does not occur yet: %s, %v", text(e), err)
+			t.Errorf("a value that does not occur yet: %s, %v", text(e), err)
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// reading is a store that counts the keys and rows that are read. It can fail lookups in one family. Above bound it
-// calls tooMany.
+// reading is a store that counts the keys and rows that are read. It can fail lookups in one family, and it calls
+// tooMany when the count exceeds bound.
 type reading struct {
 	storage.Store
 	read, bound int
@@ -78,7 +78,7 @@ func (s *reading) checkOnce(t *testing.T, db *core.DB, bound int) (*check.Result
 	s.read, s.bound, s.tooMany, s.lookups = 0, bound, cancel, map[storage.Family]int{}
 	a, err := db.Check(ctx, check.Options{})
 	if bound > 0 && s.read > bound {
-		t.Errorf("the check read %d keys and rows, a whole check reads %d", s.read, bound)
+		t.Errorf("the check read %d keys and rows, the check of an intact database reads %d", s.read, bound)
 	}
 	return a, err
 }
@@ -106,7 +106,7 @@ func TestCheckEndsAtAReadError(t *testing.T) {
 	db := open(t, counting, v, 1<<20)
 	appendAll(t, db, large(t, v), 100)
 	if a, err := counting.checkOnce(t, db, 0); err != nil || !a.OK {
-		t.Fatalf("a whole database: %v, %v", text(a), err)
+		t.Fatalf("an intact database: %v, %v", text(a), err)
 	}
 	whole, lookups, tried := counting.read, counting.lookups, 0
 	for _, d := range s.ds {
@@ -129,7 +129,7 @@ func TestCheckEndsAtAReadError(t *testing.T) {
 		}
 	}
 	if tried < 10 {
-		t.Errorf("only %d failures were tried", tried)
+		t.Errorf("only %d failures were tested", tried)
 	}
 }
 
@@ -146,7 +146,7 @@ func TestCheckEndsAtADamagedTable(t *testing.T) {
 	appendAll(t, db, large(t, v), 200)
 	counting := &reading{Store: disk, after: -1}
 	if a, err := counting.checkOnce(t, open(t, counting, v, 0), 0); err != nil || !a.OK {
-		t.Fatalf("a whole database: %v, %v", text(a), err)
+		t.Fatalf("an intact database: %v, %v", text(a), err)
 	}
 	whole := counting.read
 	if err := disk.Close(); err != nil {
@@ -194,10 +194,10 @@ func checkDamaged(t *testing.T, dir string, v modeltest.Variant, whole int) erro
 	case err != nil:
 		return err
 	case a.OK || len(a.Problems) == 0:
-		return errors.New("nothing is found")
+		return errors.New("the check found nothing")
 	case len(a.Problems) > 1, !strings.Contains(a.Problems[0].Problem, "cannot be read"),
 		!strings.Contains(a.Problems[0].Problem, ".sst"):
-		return errors.New("the table is not named: " + text(a.Problems))
+		return errors.New("the problem does not name the table: " + text(a.Problems))
 	}
 	return nil
 }

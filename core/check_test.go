@@ -68,7 +68,7 @@ func TestCheckFindsDamage(t *testing.T) {
 						continue
 					}
 					if a.OK {
-						t.Errorf("%s of row %x -> %x of %s goes unseen", how, row.Key, row.Value, d.Name)
+						t.Errorf("%s of row %x -> %x of %s is not found", how, row.Key, row.Value, d.Name)
 					}
 					for _, f := range a.Problems {
 						if f.Problem == "" || strings.Contains(f.Problem, "\n") {

@@ -79,7 +79,7 @@ func TestAFailureAtAnyStepChangesNothing(t *testing.T) {
 type late struct {
 	storage.Store
 	failing, blind bool
-	broken         bool // a write has failed
+	broken         bool // a write failed
 }
 
 var errLate = errors.New("applied, and then the disk broke")
@@ -166,7 +166,7 @@ func TestAFailedWriteThatWasAppliedIsDetected(t *testing.T) {
 				s.failing = false
 				have := slices.IndexFunc(blocks, func(b *model.Block) bool { return b.Point() == db.Tip() }) + 1
 				if have == 10 {
-					t.Fatalf("%s: still at the tip before", name)
+					t.Fatalf("%s: the tip did not change", name)
 				}
 				same(t, name+" was applied", dump(t, db), prefix(have))
 				switch then {

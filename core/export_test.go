@@ -9,8 +9,8 @@ import (
 // SetRollbackRows sets the minimum number of rows per write of a rollback.
 func (db *DB) SetRollbackRows(rows int) { db.rollbackRows = rows }
 
-// CollidePrefixes restricts the prefixes of values and hashes to the given bits, so that many collide, until restore is
-// called.
+// CollidePrefixes truncates the prefixes of values and hashes to the given bits, so that many collide. It returns a
+// function that restores them.
 func CollidePrefixes(bits uint64) (restore func()) {
 	schema.PrefixBits = bits
 	return func() { schema.PrefixBits = ^uint64(0) }

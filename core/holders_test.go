@@ -84,7 +84,7 @@ func TestHoldersReadOnePage(t *testing.T) {
 	}
 }
 
-// The balance of one holder can exceed 64 bits and return below.
+// The balance of a holder can exceed 64 bits and fall below them again.
 func TestAHoldingCanExceedTheAmountOfAnOutput(t *testing.T) {
 	ctx := context.Background()
 	v := modeltest.Variant{ByHand: true}

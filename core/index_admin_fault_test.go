@@ -117,7 +117,7 @@ func TestAFailureAtAnyStepOfAnIndexChangeIsHarmless(t *testing.T) {
 					t.Fatalf("step %d: %v", step, err)
 				}
 				if l.finish(t); t.Failed() {
-					t.Fatalf("after a failure at step %d", step)
+					t.Fatalf("wrong rows after a failure at step %d", step)
 				}
 				if err != nil {
 					failures++
@@ -211,14 +211,14 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 				l.build(-1, 30)
 				consistent(t, l.db)
 				if !slices.Contains(l.db.Indexes(), added) {
-					t.Errorf("%s is not there: %v", added, l.db.Indexes())
+					t.Errorf("the index %s is missing: %v", added, l.db.Indexes())
 				}
 			})
 		}
 	}
 }
 
-// gone fails if any rows of an index are left.
+// gone checks that no rows of an index are left.
 func (l *changing) gone(t *testing.T, name string) {
 	t.Helper()
 	states, err := l.db.IndexStates(t.Context())
@@ -227,7 +227,7 @@ func (l *changing) gone(t *testing.T, name string) {
 	}
 	for _, s := range states {
 		if s.Name == name {
-			t.Errorf("there is still index %s: %s", name, text(s))
+			t.Errorf("index %s still exists: %s", name, text(s))
 		}
 	}
 	consistent(t, l.db)
@@ -265,7 +265,7 @@ func TestAHalfDroppedIndexIsRepaired(t *testing.T) {
 	}
 	for _, name := range []string{"index tag", "index label"} {
 		if got := text(a.Problems); a.OK || !strings.Contains(got, name) {
-			t.Errorf("check of a database with a half dropped %s: %t, %s", name, a.OK, got)
+			t.Errorf("check of a database with a half-dropped index %s: %t, %s", name, a.OK, got)
 		}
 	}
 	l.reopen(nil, nil)
@@ -299,8 +299,8 @@ func TestARollbackToTheOriginResetsABackfill(t *testing.T) {
 	})
 }
 
-// If a source switches to another branch while a backfill step collects blocks of the first one, as the database
-// does, the index contains nothing of the first branch.
+// If a source switches to another branch during a backfill step, as the database does, the index has no values of the
+// first branch.
 func TestABackfillFollowsItsSourceToAnotherBranch(t *testing.T) {
 	v := modeltest.Variants()[0]
 	l := openChanging(t, v, memory.New(), testseed.Of(t, 810), []string{"address"}, nil)

@@ -171,7 +171,7 @@ func TestAnAddedIndexEqualsOneFromTheStart(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
-				t.Errorf("asked for again: %v", err)
+				t.Errorf("added again: %v", err)
 			}
 			for range 12 {
 				switch rng.IntN(5) {
@@ -243,7 +243,7 @@ func TestADroppedIndexLeavesNoRows(t *testing.T) {
 		}
 		consistent(t, l.db)
 		if _, err := l.db.Find(context.Background(), "tag", "t00", query.Terms{}, query.Page{}); code(err) != "unknown_index" {
-			t.Errorf("a query of a dropped index: %v", err)
+			t.Errorf("query of a dropped index: %v", err)
 		}
 		l.build(2, 20)
 		l.grow(5, 2)
@@ -296,7 +296,7 @@ func TestBuildDuringSync(t *testing.T) {
 			for range 200 {
 				a, err := l.db.Status(context.Background())
 				if err != nil || a.Tip == nil {
-					t.Errorf("status meanwhile: %v", err)
+					t.Errorf("status during the backfill: %v", err)
 					return
 				}
 			}
@@ -351,11 +351,11 @@ func TestRejectedIndexChanges(t *testing.T) {
 		t.Errorf("a second addition: %v", err)
 	}
 	if _, err := l.db.Balance(ctx, "tag", "t00"); kind(err) != model.Refused || code(err) != "index_building" || !strings.Contains(fmt.Sprint(err), "of 15") {
-		t.Errorf("asked while it is added: %v", err)
+		t.Errorf("query while the index is added: %v", err)
 	}
 	same(t, "refused", dump(t, l.db), before)
 	if err := l.db.DropIndex(ctx, "tag"); err != nil {
-		t.Errorf("drop of what is being added: %v", err)
+		t.Errorf("drop of an index that is being added: %v", err)
 	}
 	l.build(-1, 10)
 	consistent(t, l.db)
@@ -429,7 +429,7 @@ func TestNoQueryRunsBetweenTwoLayouts(t *testing.T) {
 	s.written = func() {
 		changes++
 		if l.db.Answers() {
-			t.Error("a question may be answered after a catalogue is written and before it is known")
+			t.Error("a query can run after a catalogue is written and before it is loaded")
 		}
 	}
 	name := modeltest.IndexNames[0]
@@ -440,6 +440,6 @@ func TestNoQueryRunsBetweenTwoLayouts(t *testing.T) {
 		t.Error("nothing was written")
 	}
 	if !l.db.Answers() {
-		t.Error("no question is answered afterwards")
+		t.Error("no query can run afterwards")
 	}
 }

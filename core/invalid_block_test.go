@@ -97,11 +97,11 @@ func TestABadBlockChangesNothing(t *testing.T) {
 				}
 				for _, s := range c.says {
 					if !strings.Contains(err.Error(), s) {
-						t.Errorf("%q does not say %q", err, s)
+						t.Errorf("%q does not contain %q", err, s)
 					}
 				}
 				if strings.Contains(err.Error(), "\n") {
-					t.Errorf("%q is more than a line", err)
+					t.Errorf("%q has several lines", err)
 				}
 				same(t, "after a bad block", dump(t, db), want)
 				appendAll(t, db, []*model.Block{after(two, 50, spending(51, coin, model.Input{Tx: hash(21)}))}, 1)
@@ -116,7 +116,7 @@ func TestABlockOutOfNothingIsRejected(t *testing.T) {
 	blocks := v.NewGenerator(testseed.Of(t, 60)).Blocks(10)
 	db := open(t, memory.New(), v, 0)
 	if err := db.Append(context.Background(), blocks[5:]); kind(err) != model.BadSource || !strings.Contains(err.Error(), "height 0 or 1") {
-		t.Errorf("a chain that begins in the middle: %v", err)
+		t.Errorf("a first block with a parent: %v", err)
 	}
 	appendAll(t, db, blocks, 10)
 	var box []byte
@@ -132,7 +132,7 @@ func TestABlockOutOfNothingIsRejected(t *testing.T) {
 		Outputs: []model.Output{{Assets: []model.Asset{{ID: []byte("forged"), Amount: 7}}}},
 	}}}
 	if err := db.Append(context.Background(), []*model.Block{forged}); kind(err) != model.BadSource || !strings.Contains(err.Error(), "without a mint") {
-		t.Errorf("an asset from nowhere: %v", err)
+		t.Errorf("an asset that was never minted: %v", err)
 	}
 	forged.Txs[0].Inputs[0] = model.Input{Tx: hash(9)}
 	if err := db.Append(context.Background(), []*model.Block{forged}); kind(err) != model.BadSource {

@@ -218,10 +218,10 @@ func (l *list) walk(t testing.TB, db *core.DB, p query.Page, want []entry) {
 		}
 		want = want[n:]
 		if next == nil && len(want) > 0 {
-			t.Fatalf("%.200s, %+v: ends, and %d entries are left", l.name, p, len(want))
+			t.Fatalf("%.200s, %+v: the list ends with %d entries missing", l.name, p, len(want))
 		}
 		if next != nil && len(want) == 0 && (!l.filtered || n == 0) {
-			t.Fatalf("%.200s, %+v: has a next page, but no entry is left", l.name, p)
+			t.Fatalf("%.200s, %+v: a next page without entries", l.name, p)
 		}
 		if next == nil {
 			return

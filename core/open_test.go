@@ -69,11 +69,11 @@ func TestAForeignDatabaseIsRejectedUnchanged(t *testing.T) {
 		for _, readOnly := range []bool{false, true} {
 			_, err := core.Open(context.Background(), s, core.Options{Chain: v.Chain("one"), ReadOnly: readOnly})
 			if kind(err) != c.kind || code(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s: %v (%s), expected %s that says %q", what, err, code(err), c.code, c.says)
+				t.Errorf("%s: %v (%s), expected %s with %q", what, err, code(err), c.code, c.says)
 			}
 		}
 		if after := rowsOf(t, s, meta); text(after) != text(before) {
-			t.Errorf("%s: a refused database was changed", what)
+			t.Errorf("%s: a rejected database was changed", what)
 		}
 		put(good)
 		db := open(t, s, v, 0)

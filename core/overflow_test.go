@@ -29,12 +29,12 @@ import (
 type overflowing struct {
 	*sideFiles
 	folder string
-	limit  int // of open files; 0: none
+	limit  int // maximum of open files; 0: no limit
 }
 
 func (s *overflowing) CacheFolder() (string, int) { return s.folder, cmp.Or(s.limit, math.MaxInt) }
 
-// copied returns a copy of the side files and of the folder: what a killed process leaves of them.
+// copied returns a copy of the side files and of the folder, as a killed process leaves them.
 func (s *overflowing) copied(t *testing.T) (files map[string][]byte, folder string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -53,10 +53,10 @@ func (s *overflowing) runs(t *testing.T) []string {
 	return names
 }
 
-// overflowMemory is a size of the caches with which even the first blocks of a test overflow.
+// overflowMemory is a size of the caches that even the first blocks of a test exceed.
 func overflowMemory(rng *rand.Rand) int64 { return int64(1 + rng.IntN(120<<10)) }
 
-// Overflow runs do not change the database: it equals one whose tables were in memory, through interruptions, kills,
+// Overflow runs do not change the database: it equals one whose tables were in memory, also after interruptions, kills,
 // rollbacks, changes of the memory, and lost or damaged files.
 func TestOverflowRunsDoNotChangeTheDatabase(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
@@ -98,7 +98,7 @@ func TestOverflowRunsDoNotChangeTheDatabase(t *testing.T) {
 					for _, name := range s.runs(t) {
 						damage(t, rng, name)
 					}
-				case 3: // all rows are read
+				case 3: // the caches are restored from all rows
 					clear(s.files)
 				case 4, 5:
 					have -= rng.IntN(min(have, 30))
@@ -113,7 +113,7 @@ func TestOverflowRunsDoNotChangeTheDatabase(t *testing.T) {
 			same(t, "with overflow runs", dump(t, db), want)
 			for _, left := range s.runs(t) {
 				if !strings.HasPrefix(filepath.Base(left), "outputs-") {
-					t.Errorf("run %s is left at the tip", left)
+					t.Errorf("run %s still exists at the tip", left)
 				}
 			}
 		}
@@ -158,8 +158,8 @@ func TestAFirstSyncBeyondMemoryReadsNoRows(t *testing.T) {
 	same(t, "beyond memory", dump(t, db), fresh(t, v, blocks))
 }
 
-// At the tip, inputs are found in the runs that a first sync left, and no row is read for them: after a restart, and
-// after a kill, when the outputs that the last blocks spent are removed from the runs.
+// At the tip, inputs are found in the runs of the first sync, and no row is read for them. This holds after a restart,
+// and after a kill, when the outputs that the last blocks spent are removed from the runs.
 func TestInputsBeyondMemoryAreFoundAtTheTip(t *testing.T) {
 	outputs := func(b *model.Block) *model.Block {
 		for i := range uint64(100) {

@@ -94,7 +94,7 @@ func TestCursorsOfRemovedBlocksFail(t *testing.T) {
 				default:
 					refused++
 					if _, _, err := l.page(db, p.page); code(err) != "cursor_rolled_back" || kind(err) != model.Usage {
-						t.Fatalf("%s, %.200s: a cursor that ended at height %d: %v", what, p.list, p.last.height, err)
+						t.Fatalf("%s, %.200s: the cursor after height %d: %v", what, p.list, p.last.height, err)
 					}
 				}
 			}
@@ -104,7 +104,7 @@ func TestCursorsOfRemovedBlocksFail(t *testing.T) {
 		appendAll(t, db, other, 7)
 		goOn("another branch", append(stay[:18:18], other...))
 		if refused == 0 {
-			t.Error("no cursor was refused")
+			t.Error("no cursor was rejected")
 		}
 		rollback(t, db, tip.Point())
 		appendAll(t, db, gone, 7)

@@ -12,7 +12,7 @@ import (
 )
 
 // Values and hashes with colliding prefixes, with four prefixes or a single one in total, are distinguished in all
-// answers, while appending and rolling back, and by check.
+// answers, during append and rollback, and by check.
 func TestCollisionsAreHarmless(t *testing.T) {
 	testrun.Slow(t)
 	for _, bits := range []uint64{3 << 40, 0} {

@@ -25,7 +25,7 @@ func TestTheLastBlocksAreReported(t *testing.T) {
 		}
 		wrote := func(h model.HeightPk) {
 			m.wrote([]*model.Block{{Height: h}})
-			synctest.Wait() // the first update may be reported at once
+			synctest.Wait() // the first update may be reported without delay
 		}
 		wrote(1)
 		wrote(2)
@@ -77,7 +77,8 @@ func TestASlowProgressCallbackDoesNotStallTheSync(t *testing.T) {
 	})
 }
 
-// The first half of the blocks is nearly empty. The time left and the fraction go by size, in both units.
+// The first half of the blocks is nearly empty. The remaining time and the fraction are computed from sizes, in both
+// units.
 func TestTimeLeftGoesBySize(t *testing.T) {
 	const blocks, small, large = 1000, 1, 2000 // transactions per block
 	block := func(h, txs int) *model.Block {
@@ -85,7 +86,7 @@ func TestTimeLeftGoesBySize(t *testing.T) {
 	}
 	for _, unit := range []struct {
 		extent model.Extent
-		size   uint64 // of a transaction
+		size   uint64 // of a transaction in bytes
 	}{{model.Extent{Txs: true}, 1}, {model.Extent{}, 500}} {
 		synctest.Test(t, func(t *testing.T) {
 			var last Progress
@@ -127,8 +128,7 @@ func TestTimeLeftGoesBySize(t *testing.T) {
 	}
 }
 
-// Without a size, both go by blocks.
-// Reads of overflow files are counted from the beginning of the sync, and over the last seconds.
+// Overflow reads are counted since the start of the sync, and over the last seconds.
 func TestOverflowReadsPerTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var last Progress
@@ -149,7 +149,7 @@ func TestOverflowReadsPerTransaction(t *testing.T) {
 		expect(1_025, 2, 2)
 		m.finish(2)
 		if last.OverflowReads != 1.25 {
-			t.Errorf("%g reads per transaction in all, expected 1.25", last.OverflowReads)
+			t.Errorf("%g reads per transaction in total, expected 1.25", last.OverflowReads)
 		}
 	})
 }

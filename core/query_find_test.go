@@ -128,7 +128,7 @@ func (r *reference) ask(t *testing.T, db *core.DB, f *refFind, p query.Page, sho
 			t.Fatalf("%+v, %+v: %v", base, terms, err)
 		}
 		if a.Index != base.Index || a.Value != base.Value || !slices.Equal(a.And, terms.And) || !slices.Equal(a.Or, terms.Or) {
-			t.Fatalf("asked for %+v, %+v, answered %s", base, terms, text(a))
+			t.Fatalf("query %+v, %+v: the answer is %s", base, terms, text(a))
 		}
 		if len(a.Outputs) > p.Limit || !short && !f.unspent && a.Next != nil && len(a.Outputs) < p.Limit {
 			t.Fatalf("%+v, %+v: a page of %d, the limit is %d", base, terms, len(a.Outputs), p.Limit)
@@ -138,7 +138,7 @@ func (r *reference) ask(t *testing.T, db *core.DB, f *refFind, p query.Page, sho
 			return got
 		}
 		if n == 10_000 || p.After == *a.Next {
-			t.Fatalf("%+v, %+v: page %d leads nowhere", base, terms, n)
+			t.Fatalf("%+v, %+v: page %d has an invalid cursor", base, terms, n)
 		}
 		p.After = *a.Next
 	}
@@ -178,7 +178,7 @@ func TestFindCombinesValues(t *testing.T) {
 			}
 		}
 		if several == 0 {
-			t.Error("no values had several outputs in common")
+			t.Error("no values have several common outputs")
 		}
 	})
 }
@@ -253,20 +253,20 @@ func TestTermsWithoutOccurrences(t *testing.T) {
 
 	a, err := db.Find(ctx, tag.Index, tag.Value, query.Terms{And: []query.Term{other}}, query.Page{})
 	if err != nil || len(a.Outputs) != 0 || a.Next != nil {
-		t.Errorf("two tags are in no output together: %s, %v", text(a), err)
+		t.Errorf("two tags without common outputs: %s, %v", text(a), err)
 	}
 	want, _ := db.Find(ctx, tag.Index, tag.Value, query.Terms{}, query.Page{})
 	a, err = db.Find(ctx, tag.Index, tag.Value, query.Terms{Or: []query.Term{unknown, unknownAsset}}, query.Page{})
 	if err != nil || text(a.Outputs) != text(want.Outputs) || !slices.Equal(a.Or, []query.Term{unknown, unknownAsset}) {
-		t.Errorf("an alternative that occurs nowhere: %s, %v", text(a), err)
+		t.Errorf("an Or term without occurrences: %s, %v", text(a), err)
 	}
 	a, err = db.Find(ctx, unknown.Index, unknown.Value, query.Terms{Or: []query.Term{tag}}, query.Page{})
 	if err != nil || text(a.Outputs) != text(want.Outputs) || a.FirstSeen != nil {
-		t.Errorf("a value that occurs nowhere, or another one: %s, %v", text(a), err)
+		t.Errorf("a value without occurrences, or another one: %s, %v", text(a), err)
 	}
 	a, err = db.Find(ctx, tag.Index, tag.Value, query.Terms{And: []query.Term{unknown}, Or: []query.Term{other}}, query.Page{})
 	if err != nil || len(a.Outputs) != 0 || a.Next != nil || !slices.Equal(a.And, []query.Term{unknown}) {
-		t.Errorf("together with a value that occurs nowhere: %s, %v", text(a), err)
+		t.Errorf("an And term without occurrences: %s, %v", text(a), err)
 	}
 	fingerprint := r.traits.Fingerprint.Format(r.traits.Fingerprint.Of([]byte(r.assetOrder()[0])))
 	a, err = db.Find(ctx, query.AssetTerm, fingerprint, query.Terms{}, query.Page{})
@@ -338,7 +338,7 @@ func TestAllocationsOfFind(t *testing.T) {
 	v := modeltest.Variant{Name: "values of one and of many outputs", ByHand: true}
 	tx := model.Tx{Hash: hash(2), Outputs: make([]model.Output, 40)}
 	for i := range tx.Outputs {
-		value := byte(min(i, 1)) // the first output has a value of its own
+		value := byte(min(i, 1)) // the first output has a unique value
 		tx.Outputs[i].Keys = []model.Key{{Index: 0, Value: []byte{value}}, {Index: 1, Value: []byte{value}}}
 	}
 	db := open(t, memory.New(), v, 0)

@@ -12,8 +12,9 @@ import (
 	"birthmark/storage/memory"
 )
 
-// Texts of pointers are cached, and invalidated by a rollback: after a reorganization every answer is of the new
-// chain, although the old answers were cached. A view from before the reorganization still returns the old chain.
+// Texts of pointers are cached, and invalidated by a rollback: after a reorganization every answer matches the new
+// chain, although answers of the old chain were cached. A view from before the reorganization still returns the old
+// chain.
 func TestLabelsMatchTheChain(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
@@ -70,7 +71,7 @@ func TestAViewHasNoLaterValues(t *testing.T) {
 						}
 						is := slices.Contains(known, value)
 						if is != (a.OutputCount > 0) {
-							t.Errorf("%s %s, in the view %t: %+v", x.Name, x.Format([]byte(value)), is, a)
+							t.Errorf("%s %s, expected in the view: %t, got %+v", x.Name, x.Format([]byte(value)), is, a)
 						}
 						if !is {
 							unknown++
@@ -78,7 +79,7 @@ func TestAViewHasNoLaterValues(t *testing.T) {
 					}
 				}
 				if unknown == 0 {
-					t.Error("nothing was born after the view")
+					t.Error("no value occurred after the view")
 				}
 				return nil
 			})

@@ -66,7 +66,7 @@ func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
 			}
 		}
 		if found == 0 {
-			t.Error("nobody holds an asset")
+			t.Error("no asset has a holder")
 		}
 		for asset, want := range map[string]string{"ffffff": "unknown_asset", "colour": "bad_value"} {
 			if _, err := richest.Of(t.Context(), db.Queries, "address", asset, 3); code(err) != want {
@@ -74,7 +74,7 @@ func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
 			}
 		}
 		if _, err := richest.Of(t.Context(), db.Queries, "colour", "", 3); kind(err) != model.Usage {
-			t.Errorf("richest of an index there is not: %v", err)
+			t.Errorf("richest of an unknown index: %v", err)
 		}
 		consistent(t, db)
 	})

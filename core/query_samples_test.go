@@ -13,8 +13,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// A sample is the balance in the history after the last transaction up to its block. Samples are the last changes of
-// equal parts of the heights.
+// A sample is the balance after the last transaction up to its block. The samples are the last changes in equal parts
+// of the heights.
 func TestSamplesAreBalancesOfTheHistory(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		r := testseed.Rand(t)
@@ -71,7 +71,7 @@ func TestSamplesAreBalancesOfTheHistory(t *testing.T) {
 					}
 					if !a.Whole {
 						if l.Txs >= len(history.Txs) {
-							t.Fatalf("%s: cut at %d of %d transactions", name, a.Txs, len(history.Txs))
+							t.Fatalf("%s: truncated at %d of %d transactions", name, a.Txs, len(history.Txs))
 						}
 						cut++
 						continue
@@ -81,7 +81,7 @@ func TestSamplesAreBalancesOfTheHistory(t *testing.T) {
 					} else if born < first && a.Points[0].Height != first-1 {
 						t.Fatalf("%s: %+v do not begin before block %d", name, a.Points, first)
 					}
-					// Every change of a block is there, or one after it in the same part.
+					// Every change has a point, or a later point in the same part.
 					width := uint32(1)
 					for _, tx := range history.Txs {
 						for tx.Height >= first && tx.Height <= last && !slices.ContainsFunc(a.Points, func(p samples.Point) bool { return p.Height >= tx.Height && p.Height/width == tx.Height/width }) {
@@ -111,7 +111,7 @@ func TestSamplesAreBalancesOfTheHistory(t *testing.T) {
 
 // The chart of a value reads a bounded number of rows, however long its history is.
 func TestReadsOfSamplesAreBounded(t *testing.T) {
-	v := modeltest.Variants()[1] // keeps histories and balances
+	v := modeltest.Variants()[1] // stores histories and balances
 	s := &counting{Store: memory.New()}
 	db := open(t, s, v, 0)
 	blocks := v.NewGenerator(testseed.Of(t, 811)).Blocks(200)
@@ -146,7 +146,7 @@ func TestReadsOfSamplesAreBounded(t *testing.T) {
 			}
 		}
 		if most <= 2*l.Txs {
-			t.Fatalf("the busiest value has %d transactions", most)
+			t.Fatalf("the most used value has %d transactions", most)
 		}
 		if n := reads(); to == 100 {
 			first = n

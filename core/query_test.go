@@ -199,7 +199,7 @@ func lists(t *testing.T, db *core.DB, r *reference, index int, value string) {
 	}
 }
 
-// ordered returns a list in the requested order; nil if it is empty.
+// ordered returns a list in the requested order, or nil if the list is empty.
 func ordered[T any](list []T, descending bool) []T {
 	list = slices.Clone(list)
 	if descending {
@@ -291,7 +291,7 @@ func TestPagesDuringGrowthAndRollback(t *testing.T) {
 		rollback(t, db, blocks[height-1].Point())
 		_, err = db.Find(ctx, "tag", hot, query.Terms{}, query.Page{Limit: 1, After: *a.Next, Descending: true})
 		if k, code := model.KindOf(err); k != model.Usage || code != "cursor_rolled_back" {
-			t.Errorf("a page whose end is gone: %v", err)
+			t.Errorf("a page after an orphaned block: %v", err)
 		}
 		consistent(t, db)
 	}
@@ -304,10 +304,10 @@ func TestInvalidAndUnansweredQueries(t *testing.T) {
 	db := open(t, memory.New(), v, 0)
 	empty, err := db.Status(ctx)
 	if err != nil || empty.Tip != nil || empty.Totals.UnspentValue != "0" {
-		t.Errorf("status of nothing: %+v, %v", empty, err)
+		t.Errorf("status of an empty database: %+v, %v", empty, err)
 	}
 	if _, err := db.Block(ctx, "tip"); kind(err) != model.NotFound {
-		t.Errorf("tip of nothing: %v", err)
+		t.Errorf("tip of an empty database: %v", err)
 	}
 	appendAll(t, db, blocks, 5)
 	r := newReference(v, blocks)

@@ -110,7 +110,7 @@ func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 			}
 		}
 		if found == 0 {
-			t.Error("no value was looked for")
+			t.Error("no prefix was tested")
 		}
 		consistent(t, db)
 	})
@@ -162,7 +162,7 @@ func TestPagesByTextDuringGrowthAndRollback(t *testing.T) {
 					if last.height <= uint32(blocks[9].Height) {
 						l10.walk(t, db, p, l10.rest(last, descending))
 					} else if _, _, err := l10.page(db, p); code(err) != "cursor_rolled_back" {
-						t.Errorf("%s: a cursor that ended at height %d: %v", l.name, last.height, err)
+						t.Errorf("%s: the cursor after height %d: %v", l.name, last.height, err)
 					} else {
 						refused++
 					}
@@ -171,7 +171,7 @@ func TestPagesByTextDuringGrowthAndRollback(t *testing.T) {
 			}
 		}
 		if refused == 0 {
-			t.Error("no cursor was refused")
+			t.Error("no cursor was rejected")
 		}
 		consistent(t, db)
 	})
@@ -220,7 +220,7 @@ func TestTruncatedTextsAreDistinct(t *testing.T) {
 	}
 	plain := open(t, memory.New(), bitcoin, 0)
 	if _, err := plain.ValuesByText(t.Context(), "address", "a", query.Page{}); kind(err) != model.Usage || code(err) != "not_kept" || !strings.Contains(err.Error(), "birthmark index add address") {
-		t.Errorf("by text where texts are not kept: %v", err)
+		t.Errorf("order by text without stored texts: %v", err)
 	}
 	consistent(t, db)
 }

@@ -80,7 +80,7 @@ func TestAValueThatWasNeverUsedHoldsNothing(t *testing.T) {
 		}
 		if db.Chain().Traits().SpendIndex == "box" {
 			if _, err := db.Output(ctx, "bffffffffff"); kind(err) != model.NotFound || code(err) != "unknown_output" {
-				t.Errorf("the output of a box that was never used: %v", err)
+				t.Errorf("the output of an unused box: %v", err)
 			}
 		}
 		consistent(t, db)

@@ -31,7 +31,7 @@ func TestListsMatchTheReference(t *testing.T) {
 func TestValuesOfUnknownIndexesAreRejected(t *testing.T) {
 	db := open(t, memory.New(), modeltest.Variants()[0], 0)
 	if _, err := db.Values(t.Context(), "colour", query.Page{}); kind(err) != model.Usage || code(err) != "unknown_index" {
-		t.Errorf("values of an index there is not: %v", err)
+		t.Errorf("values of an unknown index: %v", err)
 	}
 	if a, err := db.Values(t.Context(), "tag", query.Page{}); err != nil || text(a) != `{"index":"tag","count":0,"values":[],"next":null}` {
 		t.Errorf("values of a database without blocks: %s, %v", text(a), err)

@@ -150,15 +150,15 @@ func TestRangesAreTheBlocksBetweenTheirEnds(t *testing.T) {
 			}
 		}
 		if some == 0 || none == 0 {
-			t.Errorf("%d ranges had something in them, %d no block", some, none)
+			t.Errorf("%d ranges have blocks, %d have none", some, none)
 		}
 		consistent(t, db)
 	})
 }
 
 // bitcoinTimes returns block times that Bitcoin's rules allow: each is after the median of the eleven before it and
-// at most two hours ahead of network time. Miners' clocks are inaccurate, blocks come in bursts, and sometimes none
-// comes for days.
+// at most two hours ahead of the network time. Miners' clocks are inaccurate, blocks come in bursts, and some gaps last
+// for days.
 func bitcoinTimes(rng *rand.Rand, n int) []int64 {
 	now, times := int64(1_300_000_000), make([]int64, n)
 	for i := range times {
@@ -226,7 +226,7 @@ func TestInvalidRangesAreRejected(t *testing.T) {
 	at := func(h model.HeightPk) *model.HeightPk { return &h }
 	when := func(t int64) *int64 { return &t }
 	if _, _, err := ends(ctx, db, query.Range{FromHeight: at(0)}); code(err) != "empty_range" || !strings.Contains(err.Error(), "no blocks yet") {
-		t.Errorf("a range of nothing: %v", err)
+		t.Errorf("a range in an empty database: %v", err)
 	}
 	appendAll(t, db, blocks, 7)
 	tip := blocks[19].Time

@@ -91,7 +91,7 @@ func TestRawTransactionsAreReadFromFiles(t *testing.T) {
 	}
 }
 
-// Dumps and counts do not depend on where the files of a node are, or on whether they are known.
+// Dumps and counts do not depend on the positions of blocks in the files of a node, or on whether they are recorded.
 func TestPlacesAreNotPartOfTheDump(t *testing.T) {
 	v := placed(t)
 	seed := testseed.Of(t, 811)
@@ -161,7 +161,7 @@ func TestPlacesAreAddedToADatabase(t *testing.T) {
 	refused(t, "stored transactions", kept.AddRawFiles(ctx), model.Refused, "exists", "stores raw transactions")
 }
 
-// A file that is gone, was moved or was replaced is named by the error.
+// The error names a file that was deleted, moved or replaced.
 func TestABlockFileThatIsGoneIsNamed(t *testing.T) {
 	v := placed(t)
 	v.Repeats = false
@@ -183,7 +183,7 @@ func TestABlockFileThatIsGoneIsNamed(t *testing.T) {
 	refused(t, "moved", read(8), model.NotFound, "no_raw", "/old/blk")
 	db.SetRawAccess(pointers.RawAccess{Folder: modeltest.FileFolder})
 	if err := read(8); err != nil {
-		t.Errorf("in the folder that was set: %v", err)
+		t.Errorf("in the configured folder: %v", err)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestRawTransactionsAreReadFromANode(t *testing.T) {
 		n.asked = nil
 		a, err := db.RawTx(t.Context(), id.String())
 		if err != nil || a.Raw != hex.EncodeToString(n.txs[id]) || len(n.asked) != 1 || n.asked[0] != place {
-			t.Fatalf("%+v, %v: asked %v, expected %s", a, err, n.asked, place)
+			t.Fatalf("%+v, %v: requested %v, expected %s", a, err, n.asked, place)
 		}
 	}
 	n.txs[hash] = bytes.Repeat([]byte{7}, 40)
@@ -233,11 +233,11 @@ func TestRawTransactionsAreReadFromANode(t *testing.T) {
 	refused(t, "other bytes", err, model.BadSource, "bad_answer", "found the bytes of")
 	n.fails = errors.New("the node is away")
 	if _, err = db.RawTx(t.Context(), hash.String()); !errors.Is(err, n.fails) {
-		t.Errorf("the node's error became %v", err)
+		t.Errorf("the node's error is lost: %v", err)
 	}
 }
 
-// Blocks whose place is not known are read from the node, if there is one.
+// Blocks without a recorded place are read from the node, if there is one.
 func TestANodeFillsTheGapsOfFiles(t *testing.T) {
 	v := placed(t)
 	blocks := v.NewGenerator(testseed.Of(t, 815)).Blocks(10)

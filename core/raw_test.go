@@ -42,7 +42,7 @@ func TestRawTransactionsEqualTheSource(t *testing.T) {
 			appendAll(t, open(t, s, v, 0), blocks, 5)
 			db, err := core.Open(ctx, s, core.Options{Chain: v.Chain("one")}) // options are read from the database
 			if err != nil || !db.KeepsRaw() {
-				t.Fatalf("opened again it keeps no bytes, %v", err)
+				t.Fatalf("reopened without raw transactions, %v", err)
 			}
 			txs := 0
 			for _, b := range blocks {
@@ -105,15 +105,15 @@ func TestRawTransactionsAreOptional(t *testing.T) {
 	}
 	same(t, "without raw", of(got), of(with))
 	if rows := strings.Join(got, "\n"); strings.Contains(rows, rawFamily) || len(of(with)) == len(with) {
-		t.Error("there are rows of raw transactions")
+		t.Error("the database has rows of raw transactions")
 	}
 	_, err := db.RawTx(ctx, blocks[0].Txs[0].Hash.String())
 	if kind, code := model.KindOf(err); kind != model.Usage || code != "no_raw" || !strings.Contains(err.Error(), "--raw") {
-		t.Errorf("asked for bytes: %v", err)
+		t.Errorf("request for raw bytes: %v", err)
 	}
 	_, err = core.Open(ctx, s, core.Options{Chain: v.Chain("one"), Raw: true})
 	if kind, code := model.KindOf(err); kind != model.Refused || code != "no_raw" || !strings.Contains(err.Error(), "sync into a new one") {
-		t.Errorf("opened for bytes: %v", err)
+		t.Errorf("opened with raw bytes: %v", err)
 	}
 }
 
@@ -154,13 +154,13 @@ func TestCheckFindsBytesOfAnotherTransaction(t *testing.T) {
 		return slices.Concat(x[:from], y[from:]), slices.Concat(y[:from], x[from:])
 	}
 	if bytes.Equal(rows[0].Value[32:], rows[1].Value[32:]) {
-		t.Fatalf("the first transactions have the same bytes behind their hash: %x", rows[0].Value)
+		t.Fatalf("the first transactions have the same bytes after their hash: %x", rows[0].Value)
 	}
 	for _, from := range []int{0, 32} {
 		a, b := swapped(from)
 		update(t, s, func(batch storage.Batch) { batch.Put(family, rows[0].Key, a); batch.Put(family, rows[1].Key, b) })
 		if answer, err := db.Check(context.Background(), check.Options{}); err != nil || answer.OK {
-			t.Errorf("bytes swapped from %d on go unseen, %v", from, err)
+			t.Errorf("bytes swapped from %d on are not found, %v", from, err)
 		}
 	}
 	update(t, s, func(batch storage.Batch) {

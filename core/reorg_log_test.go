@@ -28,8 +28,8 @@ func (l *logRecords) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// A reorganization writes one log line with the old and the new tip. The clock is not real: on a busy machine a batch
-// may end before the new tip.
+// A reorganization writes one log line with the old and the new tip. The test uses a fake clock: on a busy machine a
+// batch could end before the new tip.
 func TestAReorgIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := modeltest.Variants()[3]

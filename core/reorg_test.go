@@ -68,7 +68,7 @@ func (h *history) answer() []query.LostBlockAnswer {
 	return all
 }
 
-// It fails unless the database lists the expected blocks, in pages of limit, with times since the given one.
+// The check fails unless the database lists the expected blocks, in pages of limit, with times since the given one.
 func (h *history) remembers(t testing.TB, db *core.DB, limit int, since time.Time) {
 	t.Helper()
 	got, p := []query.LostBlockAnswer{}, query.Page{Limit: limit}
@@ -200,7 +200,7 @@ func TestForksReportTheNextBlocks(t *testing.T) {
 			h.chain = append(h.chain, b...)
 			h.remembers(t, db, 25, began)
 			if first := h.answer()[0]; *first.ReplacedBy != first.Hash {
-				t.Errorf("came back: %s", text(first))
+				t.Errorf("a block that returned: %s", text(first))
 			}
 			consistent(t, db)
 			same(t, "back and forth", dump(t, db), fresh(t, v, h.chain))
@@ -315,7 +315,7 @@ func TestAFailedReorgRecordsTheRemovedBlocks(t *testing.T) {
 		consistent(t, db)
 	}
 	if partly == 0 {
-		t.Error("no fork failed in its middle")
+		t.Error("no reorganization failed halfway")
 	}
 }
 

@@ -50,10 +50,10 @@ type replica struct {
 	t     testing.TB
 	chain model.Chain
 	store storage.Store
-	db    *core.DB // nil: empty
+	db    *core.DB // nil while the replica is empty
 }
 
-// follow applies all segments that the replica does not have.
+// follow applies all segments that the replica lacks.
 func (p *replica) follow(l *segment.Log) {
 	p.t.Helper()
 	newest, _ := l.State()
@@ -86,7 +86,7 @@ func (p *replica) open() (err error) {
 	return err
 }
 
-// allRows returns every row of a database, also of families that the chain does not determine.
+// allRows returns every row of a database, including families that do not depend on the chain alone.
 func allRows(t testing.TB, s storage.Store, chain model.Chain) (rows dumped) {
 	t.Helper()
 	err := s.View(t.Context(), func(r storage.Reader) error {
@@ -211,7 +211,7 @@ func TestAReplicaEqualsItsPrimary(t *testing.T) {
 	})
 }
 
-// If any read or write fails while a segment is applied, the replica is as before or as after it, and continues.
+// If any read or write fails while a segment is applied, the replica has the state before or after it, and continues.
 func TestAFailureWhileASegmentIsApplied(t *testing.T) {
 	testrun.Slow(t)
 	rng := testseed.Rand(t)
@@ -269,7 +269,7 @@ func TestWrongSegmentsAreRefused(t *testing.T) {
 		return l, r.Log()
 	}
 	_, log := make()
-	_, other := make() // the same blocks, in another lineage
+	_, other := make() // the same blocks with another lineage
 	p := &replica{t: t, chain: v.Chain("one"), store: memory.New()}
 	for seq := uint64(1); seq <= 5; seq++ {
 		if err := p.apply(shipped(t, log, seq)); err != nil {
@@ -333,7 +333,7 @@ func TestWrongSegmentsAreRefused(t *testing.T) {
 	}
 }
 
-// While segments are applied, queries see the tips of the primary in their order, each with its blocks.
+// While segments are applied, queries see the tips of the primary in order, each with its blocks.
 func TestReadersOfAReplica(t *testing.T) {
 	rng := testseed.Rand(t)
 	v := modeltest.Variants()[3]
@@ -343,7 +343,7 @@ func TestReadersOfAReplica(t *testing.T) {
 		tip    model.Point
 		blocks uint64
 	}
-	order := map[uint64]state{} // by update of the primary
+	order := map[uint64]state{} // states by update number of the primary
 	for range 60 {
 		l.step(rng, func() storage.Store { return r })
 		at, _ := r.Log().State()
@@ -368,7 +368,8 @@ func TestReadersOfAReplica(t *testing.T) {
 				return
 			default:
 			}
-			// The position is read with the tip in one snapshot of the store, the answer in one of the database after it.
+			// The position and the tip are read in one snapshot of the store, the answer in a later snapshot of the
+			// database.
 			before, _, _, err := segment.Position(context.Background(), p.store)
 			if err != nil {
 				t.Error(err)

@@ -34,7 +34,7 @@ func TestRollbackCostIsProportionalToTheRemovedRows(t *testing.T) {
 	}
 	small, large := cost(20), cost(400)
 	if large > small+2 {
-		t.Errorf("a rollback costs %d reads and writes a row in a small database, %d in a large one", small, large)
+		t.Errorf("a rollback costs %d reads and writes per row in a small database, %d in a large one", small, large)
 	}
 }
 

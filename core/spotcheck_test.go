@@ -25,7 +25,7 @@ func TestOpenRejectsADatabaseWithLostRows(t *testing.T) {
 		for _, d := range s.ds {
 			rows := rowsOf(t, s, d.Family)
 			deletes := strings.HasSuffix(d.Name, "_unspent") || strings.HasSuffix(d.Name, "_held_assets") || d.Name == "asset_holdings"
-			unknown := strings.HasPrefix(d.Name, "raw_place") || strings.HasPrefix(d.Name, "raw_sizes") // they may be missing
+			unknown := strings.HasPrefix(d.Name, "raw_place") || strings.HasPrefix(d.Name, "raw_sizes") // rows of these families may be missing
 			if d.Name == "meta" || len(rows) == 0 || deletes || unknown {
 				continue
 			}
@@ -58,7 +58,7 @@ func TestOpenRejectsADatabaseWithLostRows(t *testing.T) {
 			}
 		}
 		if tried < 10 {
-			t.Errorf("%d losses were tried", tried)
+			t.Errorf("only %d losses were tested", tried)
 		}
 		consistent(t, open(t, s, v, 0))
 	})

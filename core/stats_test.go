@@ -39,10 +39,10 @@ func TestCachesAreCounted(t *testing.T) {
 		}
 		for _, c := range measured(t, small).Caches {
 			if c.Hits > c.Lookups || c.Hits > knew[c.Name] || c.Name == "outputs" && c.Lookups != status.Totals.Inputs {
-				t.Errorf("without memory: %+v, with it %d were found", c, knew[c.Name])
+				t.Errorf("without memory: %+v, with memory %d hits", c, knew[c.Name])
 			}
 			if c.Name == "values" && c.Hits >= knew[c.Name] {
-				t.Errorf("without memory as many values were known as with it: %+v", c)
+				t.Errorf("the number of hits is the same without memory: %+v", c)
 			}
 		}
 	})
@@ -54,7 +54,7 @@ func TestAStoreInMemoryHasNoMetrics(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	if m := measured(t, open(t, openRocks(t, t.TempDir(), true), v, 0)); len(m.Store) == 0 {
-		t.Error("a store on disk measures nothing")
+		t.Error("a store on disk has no metrics")
 	}
 }
 

@@ -127,7 +127,7 @@ func TestForksEndOnTheSourcesChain(t *testing.T) {
 				same(t, "forked while away", dump(t, later), want)
 				consistent(t, later)
 				if len(s.known) == 0 || s.known[0] != ours[depth-1].Point() {
-					t.Errorf("the source received %d points, the first is not the tip", len(s.known))
+					t.Errorf("the source received %d points, or the first is not the tip", len(s.known))
 				}
 				for i := 1; i < len(s.known); i++ {
 					if s.known[i].Height >= s.known[i-1].Height {
@@ -156,7 +156,7 @@ func TestASourceThatIsBehindRemovesNothing(t *testing.T) {
 	other := v.NewGenerator(testseed.Of(t, 130) + 1).Blocks(50)
 	err := core.Sync(context.Background(), db, events(model.Point{}, other), core.SyncOptions{})
 	if _, code := model.KindOf(err); code != "wrong_chain" {
-		t.Errorf("another chain altogether: %v", err)
+		t.Errorf("a different chain: %v", err)
 	}
 	same(t, "after another chain", dump(t, db), want)
 	consistent(t, db)
@@ -233,7 +233,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 				t.Fatalf("%v, expected %v", err, broken)
 			}
 			if have := prefix(t, db); have != cut {
-				t.Errorf("%d blocks written of %d that came before the cut", have, cut)
+				t.Errorf("%d blocks written of %d before the failure", have, cut)
 			}
 			finish(t, db)
 		}
@@ -243,7 +243,7 @@ func TestASyncThatFailsLeavesAPrefix(t *testing.T) {
 			at := 1 + rng.IntN(len(blocks)-1)
 			bad := *blocks[at]
 			bad.Txs = append(bad.Txs[:len(bad.Txs):len(bad.Txs)], model.Tx{Hash: hash(1), Inputs: []model.Input{{Tx: hash(2)}}})
-			bad.Place = nil // it has the sizes of the transactions
+			bad.Place = nil // the place has the sizes of the transactions
 			db := open(t, memory.New(), v, 1<<16)
 			err := core.Sync(context.Background(), db, events(blocks[:at], []*model.Block{&bad}, blocks[at+1:]), core.SyncOptions{BatchWeight: 1 + rng.IntN(300)})
 			if kind(err) != model.BadSource || !strings.Contains(err.Error(), hash(2).String()) {
@@ -394,7 +394,7 @@ func TestAFirstSyncEndsCompacted(t *testing.T) {
 	}
 	o := core.SyncOptions{BatchWeight: 10 * weight, BulkWeight: weight / 2}
 	if err := core.Sync(ctx, db, source, o); !errors.Is(err, context.Canceled) {
-		t.Errorf("the sync that followed returns %v", err)
+		t.Errorf("the following sync returns %v", err)
 	}
 	if n := s.times.Load(); n != 1 {
 		t.Errorf("compacted %d times while following", n)
@@ -403,7 +403,7 @@ func TestAFirstSyncEndsCompacted(t *testing.T) {
 	s = &compacting{inBulkToo: inBulkToo{memory.New()}, fail: errors.New("the disk is full")}
 	db = open(t, s, v, 1<<20)
 	if err := core.Sync(context.Background(), db, events(blocks), bulk); !errors.Is(err, s.fail) {
-		t.Errorf("a store that cannot be brought into shape: %v", err)
+		t.Errorf("a store whose compaction fails: %v", err)
 	}
 	if db.Tip() != blocks[29].Point() {
 		t.Errorf("its tip is %d", db.Tip().Height)

@@ -98,14 +98,13 @@ func TestBlocksAreTheSameByHeightAndByParent(t *testing.T) {
 		for _, sample := range []int{0, 1, 9, everything} {
 			want, got := compare(t, db, shelve(blocks), sample), compare(t, db, ways[1].of(shelve(blocks)), sample)
 			if !want.OK || text(got) != text(want) {
-				t.Errorf("a sample of %d by the block before: %s, by height: %s", sample, text(got), text(want))
+				t.Errorf("a sample of %d by parent: %s, by height: %s", sample, text(got), text(want))
 			}
 		}
 	})
 }
 
-// A row that does not lead to the next block is reported. All other blocks are still compared, and the source is not
-// blamed.
+// A row that does not lead to the next block is reported as damage of the database. All other blocks are compared.
 func TestBrokenLinksAreReported(t *testing.T) {
 	n := testseed.Of(t, 680)
 	rng := rand.New(rand.NewPCG(n, 0))
@@ -121,7 +120,7 @@ func TestBrokenLinksAreReported(t *testing.T) {
 			var healed []storage.KV
 			for range 1 + rng.IntN(3) {
 				from := rng.IntN(20)
-				for i := from; i < min(from+1+rng.IntN(4), 24); i++ { // the tip's row decides whether the chains differ
+				for i := from; i < min(from+1+rng.IntN(4), 24); i++ { // the row of the tip decides whether the chains differ
 					height := uint32(blocks[i].Height)
 					if broken[height] {
 						continue
@@ -145,7 +144,7 @@ func TestBrokenLinksAreReported(t *testing.T) {
 			for _, d := range a.Differences {
 				named[d.Height] = true
 				if !broken[d.Height] {
-					t.Errorf("%s: rows %v are broken, not %s", v.Name, broken, text(d))
+					t.Errorf("%s: rows %v are damaged, the answer has %s", v.Name, broken, text(d))
 				}
 			}
 			if len(named) != len(broken) || a.Blocks != 25 || a.PartsAt != nil {
@@ -155,7 +154,7 @@ func TestBrokenLinksAreReported(t *testing.T) {
 			only := compare(t, db, ways[1].of(shelve(blocks)), 8)
 			for _, d := range only.Differences {
 				if !broken[d.Height] {
-					t.Errorf("%s: rows %v are broken, not %s", v.Name, broken, text(d))
+					t.Errorf("%s: rows %v are damaged, the answer has %s", v.Name, broken, text(d))
 				}
 			}
 			if only.Blocks != 10 {

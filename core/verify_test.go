@@ -130,8 +130,8 @@ func TestTheSampleDependsOnTheSeed(t *testing.T) {
 	}
 }
 
-// A source that is behind or ahead is not a difference. A source on another branch is, from the first different block
-// on.
+// A source with fewer or more blocks is not a difference. A source on another branch differs from the first different
+// block on.
 func TestVerifyFindsTheForkPoint(t *testing.T) {
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
@@ -146,12 +146,12 @@ func TestVerifyFindsTheForkPoint(t *testing.T) {
 			at := 1 + rng.IntN(19)
 			a := compare(t, db, way(shelve(ours[:at])), everything)
 			if !a.OK || int(a.Ahead) != len(ours)-at || a.Behind != 0 || int(a.Blocks) != at {
-				t.Errorf("a source of %d blocks: %s", at, text(a))
+				t.Errorf("a source with %d blocks: %s", at, text(a))
 			}
 		}
 		rollback(t, db, ours[24].Point())
 		if a := compare(t, db, way(shelve(ours)), everything); !a.OK || a.Behind != 8 || a.Ahead != 0 || a.Blocks != 25 {
-			t.Errorf("a source that is ahead: %s", text(a))
+			t.Errorf("a source with more blocks: %s", text(a))
 		}
 		parts := func(a *verify.Result, at *model.Block, had int) {
 			t.Helper()
@@ -235,7 +235,7 @@ func TestVerifyComparesUnspentTotals(t *testing.T) {
 		}
 	}
 	if _, err := db.Verify(context.Background(), &counter{shelf: shelve(blocks), err: broken}, verify.Options{}); !errors.Is(err, broken) {
-		t.Errorf("a count that broke: %v", err)
+		t.Errorf("a count that fails: %v", err)
 	}
 }
 
@@ -328,7 +328,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		"birth_pk_by_asset_fingerprint": "found by fingerprint",
 		"asset_info_by_birth_pk":        "info of the asset",
 	}
-	// A single block does not determine aggregates. Check verifies them.
+	// A single block does not determine sums over blocks. Check verifies these.
 	aggregates := []string{"asset_holdings", "asset_totals_by_birth_pk"}
 	for _, x := range modeltest.IndexNames {
 		aggregates = append(aggregates, x+"_balance_by_birth_pk", x+"_held_assets", x+"_unspent", x+"_history")
@@ -349,12 +349,12 @@ func TestVerifyFindsDamage(t *testing.T) {
 			}
 			named, known := says[d.Name]
 			if !known {
-				t.Fatalf("a family %s that the test does not know", d.Name)
+				t.Fatalf("the test lacks the family %s", d.Name)
 			}
 			rows := rowsOf(t, s, d.Family)
 			for _, how := range []string{"delete", "change", "cut"} {
 				if len(rows) > 0 && len(rows[0].Value) == 0 && how != "delete" {
-					continue // a relation has a key only
+					continue // a relation has a key and no value
 				}
 				for range min(amount(2, 1), len(rows)) {
 					row := rows[rng.IntN(len(rows))]
@@ -375,7 +375,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		}
 		same(t, "healed", dump(t, db), want)
 		if a := compare(t, db, shelve(blocks), everything); !a.OK {
-			t.Errorf("healed: %s", text(a))
+			t.Errorf("after the repair: %s", text(a))
 		}
 	})
 }

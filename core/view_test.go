@@ -13,8 +13,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// All answers of a view are of one tip, even if blocks are appended between them. Waiting clients are notified of
-// every new tip.
+// All answers of a view have one tip, even if blocks are appended between them. Waiting clients are notified of every
+// new tip.
 func TestAViewHasOneTip(t *testing.T) {
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 1)).Blocks(3)
@@ -27,7 +27,7 @@ func TestAViewHasOneTip(t *testing.T) {
 		t.Helper()
 		tip, moved := db.Moved()
 		if tip != db.Tip() {
-			t.Errorf("moved says the tip is %v, it is %v", tip, db.Tip())
+			t.Errorf("Moved returns the tip %v, expected %v", tip, db.Tip())
 		}
 		if err := db.Append(ctx, []*model.Block{b}); err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func TestAViewHasOneTip(t *testing.T) {
 			t.Errorf("the view has tip %v, its block is %v: %v", view.Tip, tip, err)
 		}
 		if _, err := view.Block(ctx, db.Chain().FormatHash(blocks[2].Hash)); err == nil {
-			t.Error("the view knows a block that came after it")
+			t.Error("the view has a block that was appended after it")
 		}
 		return enough
 	})

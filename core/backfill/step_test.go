@@ -78,7 +78,7 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 				return err
 			})
 			if _, code := model.KindOf(err); test.valid && err != nil || !test.valid && code != "bad_block" {
-				t.Errorf("%v, valid: %t", err, test.valid)
+				t.Errorf("error %v, expected success: %t", err, test.valid)
 			}
 		})
 	}

@@ -30,7 +30,7 @@ func TestMod61IsArithmeticModuloThePrime(t *testing.T) {
 			}
 		}
 		if got := mod61OfBig(big1); got != x {
-			t.Fatalf("mod61 of %d is %d and %d", a, got, x)
+			t.Fatalf("mod61 of %d is %d and also %d", a, got, x)
 		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 type tx struct {
 	pk             model.TxPk
 	spent, created []output
-	mints          map[model.AssetBirthPk]int64 // negative: burned
+	mints          map[model.AssetBirthPk]int64 // negative if burned
 }
 
 type output struct {
@@ -268,7 +268,7 @@ func stored(t *testing.T, l *schema.Layout, s storage.Store, totals *schema.Tota
 				all.put(d.Family, kv.Key, kv.Value)
 			}
 			if n != totals.Rows[d.Family] {
-				t.Errorf("the totals count %d rows of %s, expected %d", totals.Rows[d.Family], d.Name, n)
+				t.Errorf("the totals have %d rows of %s, expected %d", totals.Rows[d.Family], d.Name, n)
 			}
 		}
 		return nil
@@ -279,8 +279,7 @@ func stored(t *testing.T, l *schema.Layout, s storage.Store, totals *schema.Tota
 	return all
 }
 
-// The rows are the sums over the transactions, however these are divided into writes, and removing transactions
-// restores the rows.
+// The rows equal the sums over the transactions, for any division into writes. Removing transactions restores the rows.
 func TestRowsAreTheSumsOfTheTransactions(t *testing.T) {
 	all := model.IndexOptions{Balance: true, Unspent: true, History: true}
 	l, err := schema.NewLayout(modeltest.Variant{}.Chain("one"), nil,

@@ -22,14 +22,14 @@ import (
 // outputs, each with a script hash and an address, and 400 bytes.
 const benchTxs = 300_000
 
-// full is a database and the unconfirmed transactions beside it.
+// full is a database and its unconfirmed transactions.
 type full struct {
 	db    *core.DB
 	txs   []*model.Unconfirmed
 	pool  *Pool
 	tip   *model.Block
-	heap  uint64        // bytes of the pool
-	took  time.Duration // to enter all
+	heap  uint64        // memory of the pool in bytes
+	took  time.Duration // time to enter all transactions
 	names uint64
 }
 
@@ -81,7 +81,7 @@ var filled = sync.OnceValues(func() (*full, error) {
 	for i := range benchTxs {
 		u := &model.Unconfirmed{Tx: model.Tx{Hash: f.name()}, Size: 400, VSize: 200 + i%150, Weight: 1400}
 		u.Inputs = coins[2*i : 2*i+2 : 2*i+2]
-		if i > 0 && i%4 == 0 { // a chain of two
+		if i > 0 && i%4 == 0 { // spends the transaction before it
 			u.Inputs[1] = model.Input{Tx: f.txs[i-1].Hash, Index: 0}
 		}
 		u.Outputs = []model.Output{f.output(), f.output()}
@@ -128,13 +128,13 @@ func fullPool(b *testing.B) *full {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if n := f.pool.Count(); n < benchTxs/2 { // blocks of other benchmarks had the rest
+	if n := f.pool.Count(); n < benchTxs/2 { // other benchmarks confirmed the rest
 		b.Fatalf("%d transactions entered", n)
 	}
 	return f
 }
 
-// The figure to reach is 20,000 transactions per second, and less than 500 MB for 300,000.
+// The goals are 20,000 transactions per second, and less than 500 MB for 300,000 transactions.
 func BenchmarkEnter(b *testing.B) {
 	f := fullPool(b)
 	for b.Loop() {
@@ -144,7 +144,7 @@ func BenchmarkEnter(b *testing.B) {
 	b.ReportMetric(float64(f.pool.memory)/1e6, "estimated_MB")
 }
 
-// The figure to reach is 100 ms.
+// The goal is 100 ms.
 func BenchmarkCompareList(b *testing.B) {
 	f := fullPool(b)
 	var ids []model.Hash
@@ -160,7 +160,7 @@ func BenchmarkCompareList(b *testing.B) {
 	}
 }
 
-// The figure to reach is 20 ms. Other processes do not distort the processor time, unlike the time of a clock.
+// The goal is 20 ms. The processor time does not depend on other processes, unlike the wall clock time.
 func BenchmarkBlockLeaves(b *testing.B) {
 	f := fullPool(b)
 	ctx := context.Background()
@@ -201,7 +201,7 @@ func BenchmarkBlockLeaves(b *testing.B) {
 	b.ReportMetric(float64(cpu.Microseconds())/1e3/float64(b.N), "cpu-ms/op")
 }
 
-// The figure to reach is 200 ns for a value without transactions.
+// The goal is 200 ns for a value without transactions.
 func BenchmarkLookUpNothing(b *testing.B) {
 	f := fullPool(b)
 	values := make([][]byte, 1000)

@@ -21,22 +21,22 @@ import (
 	"birthmark/model"
 )
 
-// node is a scripted source: the node of a world. Its lists are late by random times, and its events have gaps.
+// node is a scripted source: the node of a world. Its lists have random delays, and its events have gaps.
 type node struct {
-	mu       sync.Mutex // of the world too
+	mu       sync.Mutex // also guards the world
 	w        *world
 	rng      *rand.Rand
 	late     time.Duration // the longest delay of an answer
 	away     bool          // all calls fail
 	numbered bool
 	sequence uint64
-	events   []chan model.MempoolEvent // nil elements: ended
+	events   []chan model.MempoolEvent // nil for streams that ended
 	listens  bool                      // the node has events
 }
 
 var errAway = errors.New("the node is away")
 
-// delay waits outside the lock.
+// delay waits without holding the lock.
 func (n *node) delay() {
 	n.mu.Lock()
 	d := time.Duration(n.rng.Int64N(int64(n.late) + 1))
@@ -170,13 +170,13 @@ func (n *node) send(e model.MempoolEvent) {
 		if c != nil {
 			select {
 			case c <- e:
-			default: // nobody reads it any more
+			default: // it is no longer read
 			}
 		}
 	}
 }
 
-// leave makes the node unreachable and ends its events, or brings it back.
+// leave makes the node unreachable and ends its events, or makes it reachable again.
 func (n *node) leave(away bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -222,8 +222,8 @@ func settled(t testing.TB, w *world, f *Follower) *Standing {
 // followedRounds is the number of rounds of a random history that a follower follows; see historyRounds.
 const followedRounds = 120
 
-// A follower reaches the transactions of its node whatever happens: late lists, gaps in the events, outages, blocks
-// that arrive before or after the list that has them. What readers get is always one moment.
+// A follower reaches the transactions of its node for any history: late lists, gaps in the events, outages, blocks that
+// arrive before or after the list that has them. Readers always see a consistent state.
 func TestFollowerOfRandomHistories(t *testing.T) {
 	rounds := testrun.Rounds(t, followedRounds)
 	for i, v := range pendingtest.Variants() {
@@ -287,7 +287,7 @@ func followHistory(t *testing.T, w *world, mode string) {
 	coretest.Consistent(t, w.DB)
 }
 
-// readMoments checks that the inputs of the overlay are unspent in the snapshot that it came with.
+// readMoments checks that the inputs of the overlay are unspent in its snapshot.
 func readMoments(ctx context.Context, t *testing.T, f *Follower) {
 	for ctx.Err() == nil {
 		err := f.View(ctx, func(v *query.View, o *Overlay) error {
@@ -318,7 +318,7 @@ func readMoments(ctx context.Context, t *testing.T, f *Follower) {
 	}
 }
 
-// follows is a consumer of changes that keeps the ids.
+// follows is a consumer of changes that stores the ids.
 type follows struct {
 	mu  sync.Mutex
 	ids map[model.Hash]bool
@@ -340,7 +340,8 @@ func (c *follows) run(ctx context.Context, t *testing.T, f *Follower) {
 	}
 }
 
-// apply adds what arrived and removes what left. A transaction that did both in one change is in both lists.
+// apply adds the transactions that arrived and removes those that left. A transaction that did both in one change is in
+// both lists.
 func (c *follows) apply(t *testing.T, change *Change) {
 	for _, tx := range change.In {
 		c.ids[tx.ID] = true
@@ -352,7 +353,7 @@ func (c *follows) apply(t *testing.T, change *Change) {
 	}
 }
 
-// equal fails if the ids are not those of the standing that came with the last change.
+// equal fails if the ids differ from those of the overlay of the last change.
 func (c *follows) equal(t *testing.T) {
 	t.Helper()
 	c.mu.Lock()

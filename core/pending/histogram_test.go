@@ -10,7 +10,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// The bins on the logarithmic scale and the next block are those of a sorted list of all transactions.
+// The bins on the logarithmic scale and the next block match a sorted list of all transactions.
 func TestRatesAndNextBlockAreThoseOfAllTransactions(t *testing.T) {
 	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	for range 40 {
@@ -72,7 +72,7 @@ func TestRatesAndNextBlockAreThoseOfAllTransactions(t *testing.T) {
 	}
 }
 
-// The bounds of the scale rise, and each is reached from 0.01 to 10,000,000.
+// The bounds of the scale rise. The scale covers rates from 0.01 to 10,000,000.
 func TestScaleOfFeeRatesRises(t *testing.T) {
 	for bin := range 60 {
 		if bound(bin) >= bound(bin+1) {

@@ -19,7 +19,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// amounts are what a value receives and sends in a transaction.
+// amounts are the sums that a value receives and sends in a transaction.
 type amounts struct {
 	tx             model.Hash
 	received, sent uint64
@@ -45,7 +45,7 @@ func answers(o *Overlay) map[Value][]amounts {
 	return all
 }
 
-// dump returns everything that readers can see, one line per fact, without the order of arrival.
+// dump returns the state that readers can see, one line per fact, independent of the order of arrival.
 func dump(o *Overlay) []string {
 	var lines []string
 	for t := range o.Arrivals(0) {
@@ -109,7 +109,7 @@ func same(t testing.TB, what string, got, want []string) {
 }
 
 // consistent checks an overlay against the chain and against itself.
-// world is a generated history, and what the tests compare it with.
+// world is a generated history and the reference for the tests.
 type world struct {
 	*pendingtest.World
 	t testing.TB
@@ -153,7 +153,7 @@ func (w *world) consistent(o *Overlay) {
 			}
 			if parent != nil {
 				if made, ok := parent.OutputAt(out.Index); !ok || outputText(made) != outputText(t.Inputs()[i].Spends()) {
-					w.t.Fatalf("%v spends %v:%d as another output", t.ID, out.Tx, out.Index)
+					w.t.Fatalf("%v spends %v:%d with a different output", t.ID, out.Tx, out.Index)
 				}
 			}
 		}
@@ -168,7 +168,7 @@ func (w *world) consistent(o *Overlay) {
 	last, n := -1.0, 0
 	for t := range o.ByRate(nil) {
 		if n++; last >= 0 && t.Rate() > last {
-			w.t.Fatal("the order by rate rises")
+			w.t.Fatal("the order by rate is not descending")
 		}
 		last = t.Rate()
 	}
@@ -177,7 +177,7 @@ func (w *world) consistent(o *Overlay) {
 	}
 }
 
-// recount computes the ancestors of a transaction in the slow way.
+// recount computes the ancestors of a transaction directly.
 func recount(o *Overlay, t *Tx) Ancestors {
 	all := map[*Tx]bool{t: true}
 	for {
@@ -202,7 +202,7 @@ func recount(o *Overlay, t *Tx) Ancestors {
 	return a
 }
 
-// touchedExactly compares the touched values of a change with those whose answers differ.
+// touchedExactly compares the touched values of a change with the values whose answers changed.
 func touchedExactly(t testing.TB, before, after *Overlay, c *Change) (extra int) {
 	t.Helper()
 	text := func(o *Overlay) map[Value]string {
@@ -305,7 +305,7 @@ func (w *world) mineEverything(o *Overlay) {
 	coretest.Rollback(w.t, w.DB, tip)
 }
 
-// fetchSorted returns the transactions of an overlay as the node sent them, parents first.
+// fetchSorted returns the transactions of an overlay as the node sends them, parents first.
 func (w *world) fetchSorted(o *Overlay) (txs []*model.Unconfirmed) {
 	for t := range o.Arrivals(0) {
 		for _, u := range w.Known {
@@ -324,12 +324,12 @@ func (w *world) fresh() *Overlay {
 	return p.snapshot()
 }
 
-// historyRounds is the number of rounds of a random history. More rounds are further histories, since the reference
-// reads the whole chain in each round.
+// historyRounds is the number of rounds of a random history. A larger number means more histories, because the
+// reference reads the whole chain in each round.
 const historyRounds = 250
 
-// After each round of a random history, the overlay has the transactions of the node and answers as the chain would
-// after a block of exactly these.
+// After each round of a random history, the overlay has the transactions of the node. Its answers equal those of the
+// chain after a block with exactly these transactions.
 func TestOverlayOfRandomHistories(t *testing.T) {
 	rounds, mineEvery := testrun.Rounds(t, testrun.Amount(historyRounds, 60)), 10
 	if rounds > historyRounds {
@@ -352,7 +352,7 @@ func TestOverlayOfRandomHistories(t *testing.T) {
 // counts are the comparisons of random histories.
 type counts struct {
 	compared, mined   int // overlays that were compared with a new one, and with a block of their transactions
-	touched, needless int // values, and those whose answers did not change
+	touched, needless int // touched values, and those whose answers did not change
 }
 
 func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
@@ -365,7 +365,7 @@ func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
 			w.Step()
 		}
 		if w.Rand.IntN(3) > 0 {
-			w.Sync() // else the database is behind the node for a round
+			w.Sync() // otherwise the database syncs in a later round
 		}
 		behind := w.DB.Tip() != w.Tip()
 		w.Query(func(q *query.Query) error {

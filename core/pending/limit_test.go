@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// filledPool returns a pool with about n transactions of a world, and the memory that it needs.
+// filledPool returns a pool with about n transactions of a world, and the memory that it uses.
 func filledPool(t *testing.T, w *world, n int, limit int64, now func() time.Time) *Pool {
 	t.Helper()
 	for len(w.Pool) < n {
@@ -25,8 +25,8 @@ func filledPool(t *testing.T, w *world, n int, limit int64, now func() time.Time
 	return p
 }
 
-// At the limit of the memory the serialized bytes go first, then the transactions with the lowest fee rates. They are
-// fetched again when there is memory.
+// At the memory limit, the raw bytes are dropped first, then the transactions with the lowest fee rates. They are
+// fetched again when memory is free.
 func TestMemoryLimit(t *testing.T) {
 	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	all := filledPool(t, w, 40, 1<<30, time.Now)
@@ -62,9 +62,9 @@ func TestMemoryLimit(t *testing.T) {
 		}
 		tables := p.tables.copy()
 		missing, _ := compare(&tables, w.IDs(), p.arrived)
-		p.limit = p.memory // there may be room, since descendants left too
+		p.limit = p.memory // descendants were dropped too, so memory may be free
 		if wanted := p.wanting(missing, p.now()); len(wanted) > 0 {
-			t.Errorf("%d transactions that do not fit are fetched again", len(wanted))
+			t.Errorf("%d transactions beyond the limit are fetched again", len(wanted))
 		}
 		p.limit = 1 << 30
 		missing, _ = compare(&tables, w.IDs(), p.arrived)
@@ -76,7 +76,7 @@ func TestMemoryLimit(t *testing.T) {
 	})
 }
 
-// The bytes that were dropped are fetched from the source.
+// Raw bytes that were dropped are fetched from the source.
 func TestRawOfADroppedTransaction(t *testing.T) {
 	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	for len(w.Pool) < 5 {
@@ -95,7 +95,7 @@ func TestRawOfADroppedTransaction(t *testing.T) {
 		}
 	}
 	if _, err := f.Raw(t.Context(), &Tx{ID: model.Hash{1}}); err == nil {
-		t.Error("an unknown transaction has bytes")
+		t.Error("an unknown transaction has raw bytes")
 	} else if kind, code := model.KindOf(err); kind != model.NotFound || code != "unknown_tx" {
 		t.Error(err)
 	}
@@ -142,20 +142,20 @@ func TestFates(t *testing.T) {
 		t.Errorf("the second: %+v", gone)
 	}
 	if before.Gone(second.Hash) != nil {
-		t.Error("an earlier overlay has the fate")
+		t.Error("an earlier overlay has a later fate")
 	}
 	enter(first)
 	if gone := p.Gone(first.Hash); gone != nil {
-		t.Errorf("it is back, but left: %+v", gone)
+		t.Errorf("it returned, but is reported as gone: %+v", gone)
 	}
 	now = now.Add(fateTime + time.Second)
 	p.Drop([]*Tx{p.Tx(first.Hash)})
 	if p.Gone(second.Hash) != nil || p.Gone(first.Hash) == nil {
-		t.Error("after a day, the fate of the second is still known, or that of the first is not")
+		t.Error("after a day, the fate of the second is still stored, or that of the first is missing")
 	}
 }
 
-// What waits for an unknown parent is bounded in number and time.
+// Transactions that wait for an unknown parent are bounded in number and time.
 func TestAsideIsBounded(t *testing.T) {
 	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	now := time.Unix(1_700_000_000, 0)
@@ -174,7 +174,7 @@ func TestAsideIsBounded(t *testing.T) {
 	}
 }
 
-// Without an answer of the source the overlay is old after 30 seconds, and empty after ten minutes.
+// If the source does not respond, the overlay is stale after 30 seconds and empty after ten minutes.
 func TestOverlayOfASourceThatIsAway(t *testing.T) {
 	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	now := time.Unix(1_700_000_000, 0)
@@ -197,7 +197,7 @@ func TestOverlayOfASourceThatIsAway(t *testing.T) {
 	}
 }
 
-// A gap in the numbers of events needs a list; numbers that the list includes, and those of a block, do not.
+// A gap in the numbers of events requires a list. Numbers that the list includes, and those of blocks, do not.
 func TestGapsInEvents(t *testing.T) {
 	r := &reader{listed: 10}
 	for i, c := range []struct {
@@ -215,7 +215,7 @@ func TestGapsInEvents(t *testing.T) {
 	}
 }
 
-// A transaction enters although its parent comes with it a second time, after the database has the parent.
+// A transaction enters although its parent is sent again after the database has it.
 func TestParentThatIsConfirmed(t *testing.T) {
 	for _, v := range pendingtest.Variants() {
 		w := newWorld(t, v, testseed.New(t))

@@ -12,7 +12,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add((&cursor{position: make([]byte, model.PkSize)}).String())
 	f.Fuzz(func(t *testing.T, s string) {
 		if c, err := parseCursor(s); err == nil && c.String() != s {
-			t.Errorf("%q was read, %q is written", s, c.String())
+			t.Errorf("%q is parsed, and formatted as %q", s, c.String())
 		}
 	})
 }

@@ -27,7 +27,7 @@ type pastWorld struct {
 	blocks  []*model.Block
 	values  map[string][]string // by index
 	assets  bool
-	most    int // transactions that are undone
+	most    int // maximum of transactions that are undone
 }
 
 func newPastWorld(t *testing.T, v modeltest.Variant, seed uint64, assets bool) *pastWorld {
@@ -85,7 +85,7 @@ func eachPastWorld(t *testing.T, test func(t *testing.T, w *pastWorld, rng *rand
 	})
 }
 
-// A balance at a height is the balance of a database with the blocks up to there.
+// A balance at a height equals the balance in a database with the blocks up to that height.
 func TestAnEarlierBalanceIsThatOfTheEarlierChain(t *testing.T) {
 	eachPastWorld(t, func(t *testing.T, w *pastWorld, rng *rand.Rand) {
 		unknown, at := 0, 0
@@ -150,7 +150,7 @@ func TestABalanceAboveTheTipIsAnError(t *testing.T) {
 	}
 }
 
-// beginning returns the first second of a period, by the calendar of package time.
+// beginning returns the first second of a period, computed with package time.
 func beginning(unit string, t int64) int64 {
 	at := time.Unix(t, 0).UTC()
 	day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
@@ -168,10 +168,10 @@ func beginning(unit string, t int64) int64 {
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC).Unix()
 }
 
-// The periods of a history are the sums of its entries, and end with the balance at their end.
+// The periods of a history equal the sums of its entries. Each has the balance at its end.
 func TestPeriodsAreTheSumsOfTheHistory(t *testing.T) {
 	eachPastWorld(t, func(t *testing.T, w *pastWorld, rng *rand.Rand) {
-		// A block belongs to the period of the earliest time of it and of all later blocks.
+		// The period of a block is that of the earliest time of this block and of all later blocks.
 		earliest, times := map[uint32]int64{}, int64(1<<62)
 		for _, b := range slices.Backward(w.blocks) {
 			times = min(times, b.Time)

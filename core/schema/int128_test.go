@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The reference is big.Int: sums, signs and encodings must agree.
+// The reference is big.Int: sums, signs and encodings must be equal.
 func TestWideIsTheNumber(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -17,7 +17,7 @@ func TestWideIsTheNumber(t *testing.T) {
 			want.Add(want, new(big.Int).Mul(new(big.Int).SetUint64(n), big.NewInt(sign)))
 		}
 		if sum.String() != want.String() || sum.Negative() != (want.Sign() < 0) {
-			t.Fatalf("%v, expected %v", sum, want)
+			t.Fatalf("the sum is %v, expected %v", sum, want)
 		}
 		if sum.Negative() {
 			continue

@@ -154,10 +154,10 @@ func dissect(layout string, b []byte, many bool) (lines []string, err error) {
 	if i := strings.IndexByte(layout, '['); i >= 0 {
 		layout, repeated = strings.TrimSuffix(layout[:i], "|"), strings.TrimSuffix(layout[i+1:], "]")
 	}
-	length := -1 // of the next field, if a length precedes it
+	length := -1 // length of the next field, if it has a length prefix
 	split := func(layout string) error {
 		fields := strings.Split(layout, "|")
-		ordinals := true // of this element
+		ordinals := true // this element has an ordinal
 		for i, field := range fields {
 			if layout == "" {
 				return nil
@@ -213,9 +213,8 @@ func dissect(layout string, b []byte, many bool) (lines []string, err error) {
 	return lines, err
 }
 
-// The layouts that docs/schema.md prints are the ones that the codecs write: each field of a row has the size that its
-// layout gives it. testdata/rows.golden shows one row per family,
-// field by field, and what it decodes to.
+// The layouts in docs/schema.md match the codecs: each field of a row has the size that its layout specifies.
+// testdata/rows.golden shows one row per family, field by field, and its decoded form.
 func TestLayout(t *testing.T) {
 	var text strings.Builder
 	shown := map[string]bool{}
@@ -229,7 +228,7 @@ func TestLayout(t *testing.T) {
 		}{{"key", row.keyLayout, row.key}, {"value", row.valueLayout, row.value}} {
 			lines, err := dissect(part.layout, part.b, row.many)
 			if err != nil {
-				t.Errorf("%s: the %s %x is not of the layout %s: %v", row.family, part.name, part.b, part.layout, err)
+				t.Errorf("%s: the %s %x does not match the layout %s: %v", row.family, part.name, part.b, part.layout, err)
 			}
 			fmt.Fprintf(&text, "  %s %x\n%s\n", part.name, part.b, strings.Join(append(lines, ""), "\n"))
 		}
@@ -257,7 +256,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// decoded formats what the decoder of a family makes of a row; empty for families whose values need no decoder.
+// decoded formats the decoded row of a family. It is empty for families whose values need no decoder.
 func decoded(row goldenRow) (string, error) {
 	const pk = 700_000<<38 | 12<<19 | 3
 	layout := rowLayout()

@@ -107,7 +107,7 @@ func TestRowsRoundTrip(t *testing.T) {
 		t.Errorf("key of a hash: read %x and %x, %v", head, pk, err)
 	}
 	if _, _, err := ParsePrefixKey(AppendTxPkKey(nil, &hash, 3<<38), model.PkOrdinalSize); err == nil {
-		t.Error("a key of a hash is read as one with a wide pointer")
+		t.Error("a key of a hash is parsed as one with a wide pointer")
 	}
 }
 
@@ -125,7 +125,7 @@ func FuzzRows(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		same := func(what string, again []byte) {
 			if !bytes.Equal(again, b) {
-				t.Errorf("%s: %x was read, %x is written", what, b, again)
+				t.Errorf("%s: %x is decoded, and encoded as %x", what, b, again)
 			}
 		}
 		if row, err := ParseBlockRow(b); err == nil {

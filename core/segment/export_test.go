@@ -2,17 +2,18 @@ package segment
 
 import "crypto/sha256"
 
-// SetSteps makes logs call step before each of their steps, until restore is called. The log fails if it fails.
+// SetSteps makes logs call step before each of their steps; an error of step fails the log. It returns a function that
+// restores the default.
 func SetSteps(step func(name string) error) (restore func()) {
 	before := stepOf
 	stepOf = func(*Log) func(string) error { return step }
 	return func() { stepOf = before }
 }
 
-// SetMost sets the maximum bytes of the rows of a segment.
+// SetMost sets the maximum size in bytes of the rows of a segment.
 func (r *Recorder) SetMost(bytes int) { r.most = bytes }
 
-// Resealed returns a segment whose hash is right, so that a decoder reads the rest.
+// Resealed returns a segment with a correct hash, so that a decoder reads its content.
 func Resealed(b []byte) []byte {
 	if len(b) < hashSize {
 		return b

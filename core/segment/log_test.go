@@ -25,7 +25,7 @@ func attach(t *testing.T, s storage.Store, o segment.Options) *segment.Recorder 
 	return r.(*segment.Recorder)
 }
 
-// put writes a row, and meta's rows without which a database is empty.
+// put writes a row, and the rows of meta that a database must have.
 func put(s storage.Store, n uint64) error {
 	return s.Update(context.Background(), func(_ storage.Reader, b storage.Batch) error {
 		b.Put(schema.FamilyMeta, schema.MetaFormat, []byte{schema.FormatVersion})
@@ -44,7 +44,7 @@ func position(t *testing.T, s storage.Store) schema.Position {
 	return p
 }
 
-// agree fails if log and store disagree, or if the log has a pending file.
+// agree checks that the log and the store have the same position, and that the log has no pending file.
 func agree(t *testing.T, what string, l *segment.Log, s storage.Store, dir string) {
 	t.Helper()
 	state, _ := l.State()
@@ -64,7 +64,7 @@ func agree(t *testing.T, what string, l *segment.Log, s storage.Store, dir strin
 		before = at.Hash
 	}
 	if pending, _ := filepath.Glob(filepath.Join(dir, "segments", "*", "*.pending")); len(pending) > 0 {
-		t.Fatalf("%s: %v is left", what, pending)
+		t.Fatalf("%s: the pending file %v is left", what, pending)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestAKillAtEveryStepOfTheLog(t *testing.T) {
 		dir, s := t.TempDir(), memory.New()
 		left := kill
 		restore := segment.SetSteps(func(name string) error {
-			if left--; left <= 0 { // a dead process does nothing any more
+			if left--; left <= 0 { // a killed process does nothing
 				if left == 0 {
 					seen[name] = true
 				}
@@ -113,7 +113,7 @@ func TestAKillAtEveryStepOfTheLog(t *testing.T) {
 	}
 }
 
-// An update whose write fails leaves no segment; one whose segment cannot be completed is completed by the next update.
+// A failed update leaves no segment. A segment that could not be completed is completed by the next update.
 func TestFailedUpdates(t *testing.T) {
 	dir, s := t.TempDir(), memory.New()
 	fail := ""
@@ -138,10 +138,10 @@ func TestFailedUpdates(t *testing.T) {
 	}
 	fail = "rename"
 	if err := put(r, 2); err != nil {
-		t.Errorf("the database has the update: %v", err)
+		t.Errorf("the database lacks the update: %v", err)
 	}
 	if state, _ := r.Log().State(); state.Seq != 1 {
-		t.Errorf("a segment that is not complete is shown: %+v", state)
+		t.Errorf("an incomplete segment is visible: %+v", state)
 	}
 	if err := put(r, 3); err == nil {
 		t.Error("the next update does not report the failure")
@@ -169,7 +169,7 @@ func (s bulk) UpdateBulk(ctx context.Context, fn func(storage.Reader, storage.Ba
 	return s.Store.Update(ctx, fn)
 }
 
-// Updates in bulk and large updates have a number and no segment; old segments are removed.
+// Bulk updates and large updates have a number and no segment. Old segments are removed.
 func TestGaps(t *testing.T) {
 	dir, s := t.TempDir(), bulk{memory.New()}
 	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
@@ -228,7 +228,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// A database that is opened without recording keeps its numbers, so that a replica notices missing segments.
+// A database that is opened without recording continues its numbers, so that a replica notices missing segments.
 func TestUpdatesWithoutRecordingAreNumbered(t *testing.T) {
 	dir, s := t.TempDir(), memory.New()
 	r := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
@@ -238,13 +238,13 @@ func TestUpdatesWithoutRecordingAreNumbered(t *testing.T) {
 	before := position(t, s)
 	quiet := attach(t, s, segment.Options{Dir: dir, Mode: segment.Ignore})
 	if quiet.Log() != nil {
-		t.Error("it records")
+		t.Error("the store records segments")
 	}
 	if err := put(quiet, 2); err != nil {
 		t.Fatal(err)
 	}
 	if now := position(t, s); now.Seq != before.Seq+1 || now.Lineage != before.Lineage || now.Hash == before.Hash {
-		t.Errorf("at %+v after %+v", now, before)
+		t.Errorf("position %+v after %+v", now, before)
 	}
 	again := attach(t, s, segment.Options{Dir: dir, Mode: segment.Record})
 	if err := put(again, 3); err != nil {
@@ -255,7 +255,8 @@ func TestUpdatesWithoutRecordingAreNumbered(t *testing.T) {
 	}
 }
 
-// A database in another folder than its log, or older than it, gets a new lineage, which continues the old one.
+// A database that is in another folder than its log, or older than its log, gets a new lineage that continues the old
+// one.
 func TestACopyGetsANewLineage(t *testing.T) {
 	for what, change := range map[string]func(t *testing.T, dir string, s storage.Store) string{
 		"a copy":     func(t *testing.T, _ string, _ storage.Store) string { return t.TempDir() },
@@ -309,7 +310,7 @@ func older(t *testing.T, dir string, s storage.Store, seq uint64) string {
 	return dir
 }
 
-// A replica is not written by other commands before its promotion, which begins a lineage.
+// Other commands cannot write to a replica before its promotion, which starts a new lineage.
 func TestPromotion(t *testing.T) {
 	primary, s := memory.New(), memory.New()
 	r := attach(t, primary, segment.Options{Dir: t.TempDir(), Mode: segment.Record})
@@ -356,7 +357,7 @@ func TestPromotion(t *testing.T) {
 		t.Errorf("continues %+v, %t", from, ok)
 	}
 	agree(t, "promoted", promoted.Log(), s, dir)
-	// Another replica at the same update can follow.
+	// Another replica at the same update can continue with the new lineage.
 	if b, err = promoted.Log().Read(at.Seq); err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"birthmark/model"
 )
 
-// A watch sends changes only, the whole set after a reset, and not more at once than there is room for.
+// A watch sends changes only, the whole set after a reset, and at most a given number of events at once.
 func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
 	db := n.DB
@@ -68,7 +68,7 @@ func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 		t.Fatalf("%t, %d events:\n%s", more, len(all), strings.Join(all, "\n"))
 	}
 	if lines, more := next(1000); len(lines) > 0 || more {
-		t.Errorf("again: %q, %t", lines, more)
+		t.Errorf("without a change: %q, %t", lines, more)
 	}
 	watch.Reset()
 	var parts []string

@@ -13,7 +13,7 @@ func hashNumber(n uint64) (h model.Hash) {
 	return h
 }
 
-// The cache returns the hash that was put, or none. It stays within its limit, and uses most of it.
+// The cache returns the stored hash, or nothing. It stays within its limit and uses most of it.
 func TestHashesOfTransactionsStayWithinTheirLimit(t *testing.T) {
 	const limit = 1 << 20
 	var n Labels
@@ -44,7 +44,7 @@ func TestHashesOfTransactionsStayWithinTheirLimit(t *testing.T) {
 	}
 }
 
-// Two hashes that have the same two places are both cached. A third one replaces one of them.
+// Two hashes with the same two places are both cached. A third one replaces one of them.
 func TestBothPlacesOfAHashAreUsed(t *testing.T) {
 	for _, second := range []uint64{0, 1} {
 		s := idShard{entries: make([]idEntry, 2)}
@@ -60,7 +60,7 @@ func TestBothPlacesOfAHashAreUsed(t *testing.T) {
 	}
 }
 
-// An entry is valid in the epoch in which it was put. A snapshot of an earlier epoch does not put entries.
+// An entry is valid in the epoch in which it was stored. A snapshot of an earlier epoch does not store entries.
 func TestHashesOfTransactionsBelongToTheirEpoch(t *testing.T) {
 	var n Labels
 	a, b := hashNumber(1), hashNumber(2)

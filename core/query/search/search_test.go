@@ -46,7 +46,7 @@ func (w *world) search(text string) *search.Results {
 	return a
 }
 
-// finds fails unless a search for the text, in each form that people write it, has a result.
+// finds checks that a search for each usual spelling of the text has the result.
 func (w *world) finds(kind, index, value string, texts ...string) {
 	w.Helper()
 	for _, text := range texts {
@@ -74,7 +74,7 @@ func TestSearchFindsEverythingOfAChain(t *testing.T) {
 				w.finds(search.Tx, "", hash, hash, strings.ToUpper(hash))
 				for _, n := range []int{15, 16, 31, 63} {
 					part := hash[:n]
-					if c.FormatHash(model.Hash{1})[:2] != "01" { // written in reverse
+					if c.FormatHash(model.Hash{1})[:2] != "01" { // the chain formats hashes in reverse
 						part = hash[len(hash)-n:]
 					}
 					w.finds(search.Tx, "", hash, part, strings.ToUpper(part))
@@ -112,8 +112,8 @@ func TestSearchFindsEverythingOfAChain(t *testing.T) {
 	})
 }
 
-// A search for the beginning of a name finds the assets that a comparison with all names finds: exact names first, then
-// the newest.
+// A search for a prefix of a name finds the same assets as a comparison with all names: exact names first, then the
+// newest.
 func TestSearchFindsAssetsByTheBeginningOfTheirNames(t *testing.T) {
 	w := newWorld(t, modeltest.Variants()[2], 60)
 	all, err := w.db.Assets(t.Context(), query.Page{Limit: query.MaxLimit, Descending: true})
@@ -144,7 +144,7 @@ func TestSearchFindsAssetsByTheBeginningOfTheirNames(t *testing.T) {
 		})
 		got := w.search(text)
 		if more := len(expected) > 10; got.Partial != more {
-			t.Errorf("%q names %d assets, and partial is %t", text, len(expected), got.Partial)
+			t.Errorf("%q matches %d assets, and partial is %t", text, len(expected), got.Partial)
 		}
 		expected = expected[:min(len(expected), 10)]
 		if !slices.EqualFunc(got.Results, expected, func(a, b search.Result) bool { return a.Value == b.Value && a.Name == b.Name && *a.Height == *b.Height }) {
@@ -156,7 +156,7 @@ func TestSearchFindsAssetsByTheBeginningOfTheirNames(t *testing.T) {
 	}
 }
 
-// A search by prefix finds the first values of each index with the option prefix, and whether there are more.
+// A search by prefix finds the first values of each index with the option prefix, and reports whether there are more.
 func TestSearchFindsValuesByPrefix(t *testing.T) {
 	w := newWorld(t, modeltest.Variants()[1], 60)
 	chain, rng, tried := w.db.Chain(), testseed.Rand(t), 0
@@ -174,12 +174,12 @@ func TestSearchFindsValuesByPrefix(t *testing.T) {
 	}
 	for value := range values {
 		if len(value) < 5 || len(value) > 100 {
-			continue // the index of prefixes has only the beginning of long values
+			continue // the prefix index stores only the beginning of long values
 		}
 		prefix := value[:3+rng.IntN(len(value)-3)]
 		got := w.search(prefix)
 		if values[prefix] || len(got.Results) > 0 && (got.Results[0].Height == nil || got.Results[0].Type != search.Value) {
-			continue // it names something by itself
+			continue // the prefix is a complete name
 		}
 		var expected []string
 		for other := range values {
@@ -202,11 +202,11 @@ func TestSearchFindsValuesByPrefix(t *testing.T) {
 		}
 	}
 	if tried == 0 {
-		t.Fatal("no prefix was tried")
+		t.Fatal("no prefix was tested")
 	}
 }
 
-// A text that names nothing has an empty answer, not an error; an address that no output has is found as unused.
+// A text that matches nothing has an empty answer and no error. An address without outputs is found as unused.
 func TestSearchWithoutResults(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		w := newWorld(t, v, 10)

@@ -17,11 +17,11 @@ import (
 	"birthmark/storage/memory"
 )
 
-// The orders of every block are those of a stable sort of its transactions.
+// The orders of every block equal a stable sort of its transactions.
 func TestOrdersAreThoseOfTheTransactions(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		if v.Placed {
-			return // it has no files
+			return // without files there are no orders
 		}
 		db := coretest.Open(t, memory.New(), v, 1<<16)
 		coretest.AppendAll(t, db, v.NewGenerator(testseed.Of(t, 77)).Blocks(20), 8)
@@ -42,7 +42,7 @@ func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
 		for h := uint32(0); h <= uint32(v.Tip.Height); h++ {
 			hash, err := v.PointAt(ctx, model.HeightPk(h))
 			if err != nil {
-				continue // the chain begins above it
+				continue // below the first block
 			}
 			block, err := v.Block(ctx, db.Chain().FormatHash(hash.Hash))
 			if err != nil {
@@ -72,7 +72,7 @@ func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
 	}
 }
 
-// sorted is the reference: positions by exact quotients, largest first.
+// sorted is the reference: positions sorted by exact quotients, the largest first.
 func sorted(txs []*query.TxAnswer, by txorder.By, size func(*query.TxAnswer) int64) []int {
 	keys, known := make([]*big.Rat, len(txs)), make([]int, len(txs))
 	positions := make([]int, len(txs))
@@ -101,8 +101,8 @@ func sorted(txs []*query.TxAnswer, by txorder.By, size func(*query.TxAnswer) int
 	return positions
 }
 
-// weighing is a chain whose miners select transactions by fee per virtual byte. Transactions have a quarter of their
-// bytes as virtual size.
+// weighing is a chain whose miners select transactions by fee per virtual byte. The virtual size of a transaction is a
+// quarter of its bytes.
 type weighing struct{ model.Chain }
 
 func (w weighing) Traits() model.Traits {

@@ -34,7 +34,7 @@ func TestTxSetCountsDifferentTransactions(t *testing.T) {
 func TestTxSetIsSmall(t *testing.T) {
 	var s Set
 	const txs = 1 << 20
-	for i := range txs { // five of each block, out of order
+	for i := range txs { // five per block, not in order
 		tx, err := model.NewTxPk(model.HeightPk(i*7919%txs/5), 500*(i%5))
 		if err != nil {
 			t.Fatal(err)

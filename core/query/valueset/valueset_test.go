@@ -9,7 +9,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// The set has exactly the values that were added, of any length and also if they begin alike, while others read it.
+// The set contains exactly the added values, for any lengths and common prefixes, while other goroutines read it.
 func TestSetIsExact(t *testing.T) {
 	rng := testseed.Rand(t)
 	s, want := valueset.New(), map[string]bool{}
