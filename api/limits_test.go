@@ -184,7 +184,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// counting counts the views of a database and those that were canceled. Each waits for release after it has read.
+// counting counts the views of a database, and the canceled ones. Each view waits for release after it has read.
 type counting struct {
 	views, ended atomic.Int64
 	release      chan struct{}

@@ -62,7 +62,7 @@ func TestHeadersAreCheckedAgainstEarlierOnes(t *testing.T) {
 				t.Errorf("%s: a refused block: %v", v.Name, err)
 			}
 			if tip := db.Tip(); tip != blocks[35].Point() || c.asked < 100 {
-				t.Errorf("%s: the tip is %d, %d blocks were checked", v.Name, tip.Height, c.asked)
+				t.Errorf("%s: the tip is %d, %d headers were read", v.Name, tip.Height, c.asked)
 			}
 			for i, b := range blocks {
 				want := b.Header

@@ -22,7 +22,7 @@ import (
 // oddPool is a transaction of a generated block with a pool hash of 56 bytes.
 const oddPool = "93d27dd059706c95d5d6618cf1bb88df78eaba6f105969c06e24445f2879aa8e"
 
-// The details of real transactions of every era equal those that gouroboros decodes.
+// The details of real transactions of every era match the details from gouroboros.
 func TestDetailsMatchGouroboros(t *testing.T) {
 	testrun.Slow(t)
 	seen := map[string]int{}

@@ -340,7 +340,7 @@ func (c *follows) run(ctx context.Context, t *testing.T, f *Follower) {
 	}
 }
 
-// apply adds the transactions that arrived and removes those that left. A transaction that did both in one change is in
+// apply adds the transactions that arrived and removes the ones that left. A transaction that did both in one change is in
 // both lists.
 func (c *follows) apply(t *testing.T, change *Change) {
 	for _, tx := range change.In {

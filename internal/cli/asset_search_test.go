@@ -13,7 +13,7 @@ import (
 )
 
 // For the assets of preview's first 50,940 blocks, searches by asset, policy, address and combinations return the
-// same outputs, and their number is that of the totals of the asset.
+// same outputs. Their number equals the total of the asset.
 func TestSearchesForRealAssetsAgree(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -57,7 +57,7 @@ func TestSearchesForRealAssetsAgree(t *testing.T) {
 			held := all(query.AssetTerm, x.Fingerprint, query.Terms{})
 			unspent := all(query.AssetTerm, x.Asset, query.Terms{Unspent: true})
 			if uint64(len(held)) != x.OutputCount || uint64(len(unspent)) != x.UnspentCount {
-				t.Errorf("%s is found in %d outputs, %d unspent; its totals say %d and %d", x.Asset, len(held), len(unspent), x.OutputCount, x.UnspentCount)
+				t.Errorf("%s is found in %d outputs, %d unspent; its totals are %d and %d", x.Asset, len(held), len(unspent), x.OutputCount, x.UnspentCount)
 			}
 			with := map[string][]string{}
 			for _, o := range held {
@@ -74,7 +74,7 @@ func TestSearchesForRealAssetsAgree(t *testing.T) {
 		}
 		if a.Next == nil {
 			if count != a.Count || count < 100 {
-				t.Errorf("%d assets are listed, there are %d", count, a.Count)
+				t.Errorf("%d assets are listed, expected %d", count, a.Count)
 			}
 			break
 		}
@@ -99,7 +99,7 @@ func TestSearchesForRealAssetsAgree(t *testing.T) {
 			unspent[fmt.Sprintf("%s:%d", e.Output.Tx, e.Output.Index)] = true
 		case e.Spend != nil:
 			if ref := fmt.Sprintf("%s:%d", e.Spend.Tx, e.Spend.Index); !unspent[ref] {
-				t.Errorf("%s is spent and never came", ref)
+				t.Errorf("%s is spent without an event of the output", ref)
 			} else {
 				delete(unspent, ref)
 			}

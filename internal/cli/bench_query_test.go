@@ -11,8 +11,8 @@ import (
 	"birthmark/internal/cli/benchcmd"
 )
 
-// benchTo returns the arguments of a bench of a small chain. Its temporary folders are in a folder that must be empty at the
-// end.
+// benchTo returns the arguments of a bench of a small chain. It creates the folder for temporary files, which must be
+// empty at the end of the test.
 func benchTo(t *testing.T, line string) []string {
 	t.Helper()
 	dir := t.TempDir()

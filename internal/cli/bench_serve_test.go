@@ -59,7 +59,7 @@ func TestBenchServeDuringASync(t *testing.T) {
 	}
 }
 
-// Another server is queried like one in this process, including its pages.
+// Another server is queried like a server in this process, including its pages.
 func TestBenchServeOfAnotherServer(t *testing.T) {
 	slow(t) // measures for a second
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// The sums of a block are those of Bitcoin Core's getblockstats, which leaves out the coinbase and the header.
+// The sums of a block equal those of Bitcoin Core's getblockstats, which leaves out the coinbase and the header.
 func TestSumsOfABlockAreThoseOfCore(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(testblocks.Path(t, "bitcoin", "bitcoin-core", "rpc_getblockstats.json"))

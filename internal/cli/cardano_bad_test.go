@@ -15,8 +15,8 @@ import (
 	"birthmark/internal/testnode/ouroborostest"
 )
 
-// A node that sends invalid data is named, with the block and the fault. The database keeps its blocks, contains a
-// prefix of the chain, and continues from a correct node.
+// The error of a node that sends invalid data names the node, the block and the fault. The database keeps its blocks,
+// contains a prefix of the chain, and continues from a correct node.
 func TestFaultsOfACardanoNodeAreReported(t *testing.T) {
 	slow(t)
 	main := newBranch()
@@ -47,7 +47,7 @@ func TestFaultsOfACardanoNodeAreReported(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		faults        ouroborostest.Faults
-		chain         []ouroborostest.Block // nil: the chain
+		chain         []ouroborostest.Block // nil for the chain of the node
 		code          string
 		toNode, local string // patterns of the messages for both sides
 	}{
@@ -134,13 +134,13 @@ func TestSourcesThatAreNotCardanoNodesAreRefused(t *testing.T) {
 		db := filepath.Join(dir, "none")
 		sourceFails(t, said[0], said[1], "--chain", "cardano", "--db", db, "--source", source)
 		if _, err := os.Stat(db); !os.IsNotExist(err) {
-			t.Errorf("%s left a database behind: %v", source, err)
+			t.Errorf("%s created a database: %v", source, err)
 		}
 		sourceFails(t, said[0], said[1], "--db", there, "--source", source)
 		same(t, there, digest)
 	}
 
-	// The network's magic does not tell chains of another genesis apart: their first transactions do, or their first block.
+	// Networks with the same magic and another genesis differ in their first transactions or in their first block.
 	n.Switch(0, foreign.blocks...)
 	for _, source := range sides(n) {
 		sourceFails(t, "unknown_output", `^block \d+ [0-9a-f]{64}: transaction [0-9a-f]{64}: input 0 spends unknown [0-9a-f]{64}:0$`,

@@ -15,7 +15,7 @@ import (
 	"birthmark/core/query"
 )
 
-// chunks are the blocks of a generated chain, divided into the chunks of a folder.
+// chunks are the blocks of a generated chain, divided like the chunks of a folder.
 type chunks [][]immutabledb.Block
 
 // fiveChunks returns five chunks of twelve blocks each, and a folder with the genesis of their network.
@@ -83,8 +83,8 @@ func flip(b []byte, at int) []byte {
 	return b
 }
 
-// An error of any fault in chunks contains its slot and hash. The database contains the chain up to there, and
-// continues when the chunks are correct again.
+// The error of a fault in a chunk has the slot and the hash of the block. The database contains the chain before the
+// fault, and continues when the chunks are correct again.
 func TestASyncStopsBeforeABadChunk(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -92,11 +92,11 @@ func TestASyncStopsBeforeABadChunk(t *testing.T) {
 	chunk, index := content(good[2])
 	lastChunk, lastIndex := content(good[4])
 	_, otherIndex := content(good[3])
-	at := func(n, i int) string { // names slot and hash
+	at := func(n, i int) string { // pattern with the slot and the hash
 		return fmt.Sprintf(`slot %d[,)]? .*%s|%[2]s.*slot %[1]d`, good[n][i].Slot, good[n][i].Hash)
 	}
 	entry := len(index) / 12
-	second := len(good[2][0].Raw) // where the second block begins
+	second := len(good[2][0].Raw) // the offset of the second block
 	none := map[string][]byte(nil)
 	source := good.write(t, none)
 	prefixes := map[int]string{} // digests of databases of the first blocks
@@ -150,7 +150,7 @@ func TestASyncStopsBeforeABadChunk(t *testing.T) {
 			wantFailure(t, exitSource, c.code, c.says, sync(fresh, dir)...)
 			if c.blocks == 0 {
 				if _, err := os.Stat(fresh); err == nil {
-					t.Error("a database was made")
+					t.Error("a database was created")
 				}
 				ask(t, nil, sync(fresh, source)...)
 				return
@@ -182,7 +182,8 @@ func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 			"sync", "--chain", "cardano", "--network", name, "--source", source, "--db", made())
 		wantFailure(t, exitRefused, "wrong_network", `contains cardano magic-\d+, not `+name, "sync", "--chain", "cardano", "--network", name, "--source", source, "--db", db)
 	}
-	// Preview begins with a block that has no parent either; what the first transaction spends tells them apart.
+	// The first block of preview also has no parent. The first transaction spends an output of the genesis, which
+	// differs.
 	other := made()
 	wantFailure(t, exitSource, "unknown_output", `^block \d+ [0-9a-f]{64}: transaction [0-9a-f]{64}: input 0 spends unknown [0-9a-f]{64}:\d+$`, "sync", "--chain", "cardano", "--network", "preview", "--source", source, "--db", other)
 

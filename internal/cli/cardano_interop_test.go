@@ -21,8 +21,8 @@ import (
 	"birthmark/internal/testnode/ouroborostest"
 )
 
-// A client of another project accepts the test node as a Cardano node: results of tests with it do not depend on
-// gouroboros, which the test node uses. `make test-interop` runs it.
+// A client of another project accepts the test node as a Cardano node. This shows that tests with the test node do not
+// depend on errors of gouroboros, which the test node uses. `make test-interop` runs it.
 func TestInteropAnotherClientAcceptsTheTestNode(t *testing.T) {
 	t.Parallel()
 	const headers = 300

@@ -31,8 +31,7 @@ func branches(t *testing.T) (main *branch, others map[int]*branch) {
 // switchTo makes a node switch to a branch that has the given number of blocks in common with its chain.
 func switchTo(n *ouroborostest.Node, b *branch, common int) { n.Switch(common, b.blocks[common:]...) }
 
-// Trap 4 on a chain whose node reports rollbacks: databases at the tip follow forks of any depth, there and back, and
-// list the orphaned blocks.
+// Databases at the tip of a node follow forks of any depth, there and back, and list the orphaned blocks.
 func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -53,7 +52,7 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 			switchTo(n, to, len(main.blocks)-depth)
 			for side, f := range followers {
 				cardanoTip(t, f, n)
-				// The newest fork first, from its lowest block up to what was the tip.
+				// The list begins with the newest fork, from its lowest block up to the former tip.
 				forks, err := f.Forks(t.Context(), query.Page{Limit: query.MaxLimit})
 				if err != nil {
 					t.Fatal(err)
@@ -65,7 +64,7 @@ func TestForksOfACardanoNodeAreFollowed(t *testing.T) {
 			}
 		}
 	}
-	// To the origin, where nothing is left, and from there over another chain of the same genesis.
+	// The node rolls back to the origin and switches to another chain with the same genesis.
 	n.Rollback(0)
 	for side, f := range followers {
 		until(t, side+" at the origin", func() bool { return f.Tip().IsOrigin() })
@@ -115,7 +114,7 @@ func TestACardanoNodeThatSwitchesBetweenTwoSyncs(t *testing.T) {
 		if err != nil || len(forks.Forks) != 1 || forks.Forks[0].Depth != 2100+3-40+100 || forks.Forks[0].Height != 40 {
 			t.Errorf("%s: %+v, %v", side, forks, err)
 		}
-		// Nothing is given up for a node that has no block, or another first one.
+		// A node without blocks, or with another first block, causes no rollback.
 		before := dumpOf(t, db)
 		n.Rollback(0)
 		syncInMemory(t, db, sides(n)[side])

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// cardanoSeed is that of generated chains.
+// cardanoSeed is the seed of generated chains.
 const cardanoSeed = 20
 
 // branch is a generated chain and its blocks.
@@ -41,7 +41,7 @@ func (b *branch) mine(t testing.TB, count int) {
 	b.blocks = append(b.blocks, blocks...)
 }
 
-// fork returns a branch that shares the blocks so far with b.
+// fork returns a branch that has the current blocks in common with b.
 func (b *branch) fork(seed uint64) *branch {
 	return &branch{chain: b.chain.Fork(seed), blocks: slices.Clone(b.blocks)}
 }

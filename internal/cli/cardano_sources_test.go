@@ -68,7 +68,7 @@ func (p *preview) sync(t *testing.T, db, source string, more ...string) string {
 	return filepath.Join(p.dir, db)
 }
 
-// A node of preview rolls back by any depth, right after an intersection or while it is followed: the database rolls
+// A node of preview rolls back by any depth, right after an intersection or while it is followed. The database rolls
 // back to the same block.
 func TestRollbacksOfPreviewAreFollowed(t *testing.T) {
 	slow(t)
@@ -83,7 +83,7 @@ func TestRollbacksOfPreviewAreFollowed(t *testing.T) {
 		before[depth] = digestOf(t, p.sync(t, "files", p.files, "--to-height", strconv.Itoa(last-depth)))
 	}
 	for side, source := range sides(n) {
-		n.CutAfter(1234) // and it resumes by itself
+		n.CutAfter(1234) // the sync resumes by itself
 		db := p.sync(t, side, source)
 		same(t, db, before[0])
 		lost := func(depth int) {

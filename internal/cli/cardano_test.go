@@ -15,8 +15,8 @@ import (
 
 const everyCardanoIndex = "address,payment_credential,stake_credential,script_hash,datum_hash,policy"
 
-// The first 50,940 blocks of preview, from the files of a node and over both protocols of a node: the database is the
-// same for any source and any sequence of syncs.
+// The first 50,940 blocks of preview from the files of a node and over both protocols of a node: the database is the
+// same for every source and every sequence of syncs.
 func TestEverySourceOfPreviewGivesOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -43,7 +43,7 @@ func TestEverySourceOfPreviewGivesOneDatabase(t *testing.T) {
 	digest := digestOf(t, whole)
 	same(t, parts, digest)
 
-	// All blocks from a peer; the rolled back ones, which are of a later era, from a local node.
+	// All blocks are read from a peer. The rolled back ones, which are of a later era, are read from a local node.
 	ask(t, nil, "rollback", "--db", parts, "--to-height", "45000")
 	n := sides(ouroborostest.Start(t, 2, previewBlocks(t)))
 	for db, uri := range map[string]string{filepath.Join(dir, "peer"): n["node to node"], parts: n["node to client"]} {
@@ -53,8 +53,8 @@ func TestEverySourceOfPreviewGivesOneDatabase(t *testing.T) {
 	}
 }
 
-// Mainnet's first chunk, from a file and over both protocols: a boundary block comes first, and inputs spend outputs of
-// the genesis.
+// The first chunk of mainnet, from a file and over both protocols. It begins with a boundary block, and inputs spend
+// outputs of the genesis.
 func TestEverySourceOfMainnetsFirstChunkGivesOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()

@@ -17,7 +17,8 @@ import (
 
 // A chain of every coin is synced by JSON-RPC, the sync is killed several times, and the node switches to a fork. After
 // each kill the database is a consistent prefix of the chain. The result equals that of a sync from block files.
-// BIRTHMARK_ROUNDS is the number of blocks; more than a thousand are killed ten times per coin, fewer once.
+// BIRTHMARK_ROUNDS is the number of blocks. With more than a thousand blocks there are ten kills per coin, otherwise
+// one.
 func TestGeneratedChainsOfEveryCoinWithKillsAndForks(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -51,15 +52,15 @@ type coinKills struct {
 	coin       *coingen.Coin
 	made, fork *coingen.Chain
 	db         string
-	args       []string // of sync, without the source
+	args       []string // arguments of sync, without the source
 	url        string
 	hits       int
 
 	mu       sync.Mutex
 	blocks   [][]byte
 	requests int // in the current sync
-	at       int // the request at which the process is killed; 0: none
-	most     int // requests that are to be expected of a sync
+	at       int // the number of the request at which the process is killed; 0: none
+	most     int // expected number of requests of a sync
 	process  *os.Process
 }
 
@@ -88,7 +89,7 @@ func (k *coinKills) serve(c *coingen.Chain) {
 	k.blocks = c.Blocks()
 }
 
-// request returns the blocks of the node, and kills the process that sends the request if it is time.
+// request returns the blocks of the node. At the request with the number at it kills the process.
 func (k *coinKills) request() [][]byte {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -106,7 +107,7 @@ func (k *coinKills) kill(t *testing.T) {
 	}
 	k.hits++
 	if !exists(filepath.Join(k.db, "CURRENT")) {
-		return // it was killed before it created the database
+		return // killed before the database was created
 	}
 	var status query.StatusAnswer
 	if ask(t, &status, "status", "--db", k.db); status.Tip == nil {
@@ -124,7 +125,7 @@ func (k *coinKills) kill(t *testing.T) {
 	t.Errorf("block %d is %s, which is on neither chain", height, status.Tip.Hash)
 }
 
-// sync runs a sync, which is killed at the request with this number; 0: it is not. It reports whether it was killed.
+// sync runs a sync that is killed at the request with this number, unless it is 0. It reports whether it was killed.
 func (k *coinKills) sync(t *testing.T, at int) (killed bool) {
 	t.Helper()
 	args := append([]string{"sync", "--json", "--memory", "64MiB", "--db", k.db, "--source", k.url}, k.args...)

@@ -46,7 +46,7 @@ func TestCommandLinesAreCompleted(t *testing.T) {
 	}
 }
 
-// Interactive shells complete command lines: the key Tab, then Enter, runs the completed one.
+// Interactive shells complete command lines: Tab followed by Enter runs the completed command.
 func TestShellsComplete(t *testing.T) {
 	t.Parallel()
 	for name, shell := range map[string]struct {
@@ -109,7 +109,7 @@ echo "$@" >"$HOME/line.new" && mv "$HOME/line.new" "$HOME/line"
 	}
 }
 
-// everyNetwork returns the networks of all chains, each once.
+// everyNetwork returns the distinct networks of all chains.
 func everyNetwork() (all []string) {
 	for _, chain := range chains.Names() {
 		for _, network := range chains.Networks(chain) {

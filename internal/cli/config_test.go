@@ -27,7 +27,7 @@ func effective(t *testing.T, args ...string) config.View {
 	if r.status != exitDone || r.stderr != "" {
 		t.Fatalf("%+v", r)
 	}
-	// Sizes are written as text and have no reader of their own.
+	// Sizes are written as text, which needs a decoder.
 	var v struct {
 		config.View
 		Memory string `json:"memory"`
@@ -51,19 +51,19 @@ func TestFlagOverridesEnvironmentOverridesFile(t *testing.T) {
 
 	v := effective(t)
 	if c := v.Chains[0]; v.Listen != "127.0.0.1:9000" || v.Memory != config.GiB || c.DB != "/file" || c.Network != "signet" || !c.WAL {
-		t.Errorf("of the file: %+v", v)
+		t.Errorf("from the file: %+v", v)
 	}
 	t.Setenv("BIRTHMARK_DB", "/env")
 	t.Setenv("BIRTHMARK_MEMORY", "512MiB")
 	t.Setenv("BIRTHMARK_WAL", "off")
 	v = effective(t)
 	if c := v.Chains[0]; v.Listen != "127.0.0.1:9000" || v.Memory != 512*config.MiB || c.DB != "/env" || c.Network != "signet" || c.WAL {
-		t.Errorf("of the environment over the file: %+v", v)
+		t.Errorf("from the environment over the file: %+v", v)
 	}
 	v = effective(t, "--db", "/flag", "--wal=on", "--listen", ":1", "--network", "regtest", "--index", "address")
 	c := v.Chains[0]
 	if _, ok := c.Indexes["address"]; v.Listen != ":1" || v.Memory != 512*config.MiB || c.DB != "/flag" || c.Network != "regtest" || !c.WAL || !ok || len(c.Indexes) != 1 {
-		t.Errorf("of flags over environment over file: %+v", v)
+		t.Errorf("from flags over the environment over the file: %+v", v)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestConfigIsASettingsFileWithoutSecrets(t *testing.T) {
 	golden(t, "config.yaml", first.stdout)
 	write(t, file, first.stdout)
 	if again := birthmark("config", "--config", file); again != first {
-		t.Errorf("read again it is %+v, before %+v", again, first)
+		t.Errorf("parsed again: %+v, before: %+v", again, first)
 	}
 	asJSON := birthmark("config", "--config", file, "--json")
 	for _, r := range []result{first, asJSON} {

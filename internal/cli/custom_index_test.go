@@ -51,7 +51,7 @@ func TestCustomIndexesAreDecodedByName(t *testing.T) {
 			t.Errorf("%q: block 1 has no %s: %.400s%s", c.indexes, c.want, lines[min(1, len(lines)-1)], r.stderr)
 		}
 		if strings.Contains(lines[0], "first_pushes") {
-			t.Errorf("%q: the condition does not hold of %.400s", c.indexes, lines[0])
+			t.Errorf("%q: the condition is false for %.400s", c.indexes, lines[0])
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestFieldsInTheDocsAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.status != exitDone || string(text) != r.stdout {
-		t.Errorf("%s is not what birthmark fields prints: run make docs; %s", docs, r.stderr)
+		t.Errorf("%s differs from the output of birthmark fields: run make docs; %s", docs, r.stderr)
 	}
 }
 

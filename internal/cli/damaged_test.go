@@ -12,7 +12,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// A database whose manifest is truncated at any byte is refused with a remedy, or it is a complete database of an
+// A database whose manifest is truncated at any byte is rejected with a remedy, or it is a complete database of an
 // earlier block. It never answers from a part of its files.
 func TestADatabaseWithATruncatedManifestIsRefusedOrComplete(t *testing.T) {
 	slow(t)
@@ -39,7 +39,7 @@ func TestADatabaseWithATruncatedManifestIsRefusedOrComplete(t *testing.T) {
 		}
 	}
 	if refused == 0 {
-		t.Errorf("none of 12 cut manifests was refused")
+		t.Errorf("none of 12 truncated manifests was rejected")
 	}
 }
 

@@ -52,11 +52,11 @@ func TestTheDemoOfBitcoinRunsAndIsServed(t *testing.T) {
 	}
 	for _, want := range []string{"\nblocks        14,132 ", "\nbalance       18.00000000 BTC\n", "\nanswers at http://127.0.0.1:", "make demo-serve"} {
 		if !strings.Contains(string(out), want) {
-			t.Errorf("%q is not in it:\n%s", want, out)
+			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
 	if _, err := exec.LookPath("curl"); err == nil && !strings.Contains(string(out), `{"index":"address","value":"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S","balance":"1800000000"`) {
-		t.Errorf("curl was not answered:\n%s", out)
+		t.Errorf("curl received no answer:\n%s", out)
 	}
 
 	ergoSync(t, "testnet", filepath.Join(data, "ergo"), ergoFile(t, ergotest.Made(ergogen.New(ergogen.Options{Seed: 1}), 5)...))
@@ -96,14 +96,14 @@ func TestTheDemoOfErgoRuns(t *testing.T) {
 
 var ofCardano = []string{"\nfingerprint  asset1", "\npolicy      ", "\nbalance       ", "\npayment_credential  "}
 
-// checkDemo checks the output. A demo ends at the first command that fails, so it is enough that each has some
-// output.
+// checkDemo checks the output. A demo ends at the first command that fails, so it is enough that each command has
+// printed something.
 func checkDemo(t *testing.T, said string, wants ...string) {
 	t.Helper()
 	for _, want := range append(wants,
 		"\nassets in outputs\n", "\nholders\n", "\nmints and burns\n", "\ncheck   no inconsistencies found\n", "Things to try next") {
 		if !strings.Contains(said, want) {
-			t.Errorf("%q is not in it:\n%s", want, said)
+			t.Errorf("the output lacks %q:\n%s", want, said)
 		}
 	}
 }

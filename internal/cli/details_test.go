@@ -11,7 +11,7 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// An output has the same details in its own answer as in that of its transaction, on the real blocks of every chain.
+// An output has the same details in its own answer as in the answer of its transaction, for real blocks of every chain.
 func TestOutputsHaveTheDetailsOfTheirTransactions(t *testing.T) {
 	slow(t)
 	for name, open := range map[string]func(t *testing.T) *core.DB{
@@ -79,7 +79,7 @@ func marshal(t *testing.T, v any) string {
 	return string(b)
 }
 
-// Assets and mints of Cardano have the parts of their ids (CIP-14, CIP-67) in transactions.
+// Assets and mints of Cardano in transactions have the parts of their ids (CIP-14, CIP-67).
 func TestAssetsOfTransactionsHaveTheirParts(t *testing.T) {
 	slow(t)
 	db := synced(t, "cardano", "preview", "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), 35_840, core.Options{})

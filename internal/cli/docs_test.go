@@ -27,11 +27,11 @@ func TestSchemaInTheDocsIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(text) != r.stdout {
-		t.Errorf("%s is not what birthmark schema prints: run make docs", docsSchema)
+		t.Errorf("%s differs from the output of birthmark schema: run make docs", docsSchema)
 	}
 }
 
-// The session in the README is run with other folders.
+// The session in the README is run with temporary folders.
 func TestSessionInTheReadmeIsCurrent(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -81,7 +81,7 @@ func TestQueriesInTheDocsAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if answered != string(text) {
-		t.Errorf("%s is not what birthmark answers (go test -update writes it):\n%s", queries, answered)
+		t.Errorf("%s differs from the output of birthmark (go test -update writes it):\n%s", queries, answered)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestRequestsInTheReadmeAreCurrent(t *testing.T) {
 	for _, row := range regexp.MustCompile("(?m)^\\| (`/.*?) \\|").FindAllStringSubmatch(serving, -1) {
 		for path := range strings.SplitSeq(strings.NewReplacer("`", "", "…", "status").Replace(row[1]), ", ") {
 			if strings.HasSuffix(path, "/events") {
-				continue // endless
+				continue // a stream without an end
 			}
 			if r := s.get(t, path[1:]); r.status != 200 {
 				t.Errorf("%s: %d %.200s", path, r.status, r.body)

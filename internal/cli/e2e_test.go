@@ -21,8 +21,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// Bitcoin's first 14,132 blocks through the whole program. Whatever way a database took to block 14,131, it is the
-// same, byte for byte (trap 3: restarts add rows).
+// Bitcoin's first 14,132 blocks through the whole program. A database at block 14,131 is the same, byte for byte, for
+// any sequence of syncs and rollbacks.
 func TestRealBlocksGiveOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -53,12 +53,12 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		syncTo(t, db, source, "--to-height", "9000")
 		at9000 := digestOf(t, db)
 		if at9000 == digest {
-			t.Error("the first 9,001 blocks make the same database as all")
+			t.Error("the database of 9,001 blocks equals that of all blocks")
 		}
 		syncTo(t, db, source)
 		same(t, db, digest)
 		ask(t, nil, "rollback", "--db", db, "--to-height", "9000")
-		same(t, db, at9000) // trap 5: values born in removed blocks stay
+		same(t, db, at9000) // values that first occur in removed blocks must be removed
 		consistent(t, db)
 		syncTo(t, db, source)
 		same(t, db, digest)
@@ -74,7 +74,7 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		syncInBatches(t, store, "mainnet", source, 500, 0) // trap 6: caches change the written rows
+		syncInBatches(t, store, "mainnet", source, 500, 0) // caches must not change the written rows
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestRealBlocksGiveOneDatabase(t *testing.T) {
 	})
 }
 
-// realBlocks is the file of Bitcoin's first blocks that comes with a Go module.
+// realBlocks returns the file of Bitcoin's first blocks in a Go module.
 func realBlocks(t *testing.T) string {
 	t.Helper()
 	dir := btcdDir()
@@ -98,7 +98,7 @@ func realBlocks(t *testing.T) string {
 	return filepath.Join(dir, "blockchain", "testdata", "blk_0_to_14131.dat")
 }
 
-// btcdDir is the folder of the module btcd, or empty if it was not fetched.
+// btcdDir returns the folder of the module btcd, or "" if it is missing.
 var btcdDir = sync.OnceValue(func() string {
 	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "tools"), "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
 	if err != nil {

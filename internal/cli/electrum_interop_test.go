@@ -55,7 +55,7 @@ func newElectrumNode(t *testing.T) *electrumNode {
 	settings := filepath.Join(t.TempDir(), "birthmark.yaml")
 	write(t, settings, fmt.Sprintf("chain: bitcoin\nnetwork: regtest\nsource: %q\ndb: %s\nraw: on\nindexes: wallet\n"+
 		"serve: { electrum: \"127.0.0.1:0\" }\n", n.URL(), filepath.Join(t.TempDir(), "db")))
-	// The chains of the program, whose sources have all that the wallet protocols need.
+	// The chains of the program. Their sources have everything that the wallet protocols need.
 	cmd, _, stderr := process(t, -1, "serve", "--json", "--listen", "127.0.0.1:0", "--config", settings)
 	n.server = startServing(t, cmd, stderr)
 	return n
@@ -77,7 +77,8 @@ func (n *electrumNode) addr(t *testing.T) string {
 	return strings.TrimPrefix(n.server.Electrum[0], "tcp://")
 }
 
-// answersOf runs a client until it prints its first answer, and returns it with a function that returns the second one.
+// answersOf runs a client until it prints its first answer. It returns the answer, and a function that returns the
+// second one.
 func answersOf(t *testing.T, cmd *exec.Cmd) (first map[string]any, second func() map[string]any) {
 	t.Helper()
 	cmd.Stderr = os.Stderr
@@ -190,7 +191,7 @@ func (w *electrumWallet) waitFor(what string, ok func(answer map[string]any) boo
 	})
 }
 
-// broadcast sends a transaction by the server, and returns its id.
+// broadcast sends a transaction through the server and returns its id.
 func (w *electrumWallet) broadcast(raw string) string {
 	w.t.Helper()
 	id, err := w.run(raw, "broadcast", "-")
@@ -216,8 +217,8 @@ func wif(key []byte) string {
 	return base58.CheckEncode(append(slices.Clone(key), 1), chaincfg.RegressionNetParams.PrivateKeyID)
 }
 
-// replacement returns a transaction with the inputs of raw, coinbases of the wallet, whose fee is 10,000 satoshi
-// higher.
+// replacement returns a transaction with the inputs of raw, which are coinbases of the wallet, and a fee that is 10,000
+// satoshi higher.
 func replacement(t *testing.T, raw string) string {
 	t.Helper()
 	tx := wire.NewMsgTx(2)
@@ -246,7 +247,8 @@ func signCoinbases(t *testing.T, tx *wire.MsgTx) {
 	}
 }
 
-// startElectrum starts Electrum as a daemon that is connected to the server of n, with the wallet that a command makes.
+// startElectrum starts Electrum as a daemon. It is connected to the server of n and has the wallet that a command
+// creates.
 func startElectrum(t *testing.T, n *electrumNode, wallet ...string) *electrumWallet {
 	t.Helper()
 	w := &electrumWallet{t, t.TempDir()}
@@ -254,7 +256,7 @@ func startElectrum(t *testing.T, n *electrumNode, wallet ...string) *electrumWal
 	w.must("setconfig", "--offline", "check_updates", "false")
 	w.must(wallet...)
 	w.must("daemon", "-d", "-1", "-s", n.addr(t)+":t")
-	t.Cleanup(func() { // the context of the test has ended then
+	t.Cleanup(func() { // the context of the test is canceled by then
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if out, err := exec.CommandContext(ctx, "electrum", "--regtest", "-D", w.dir, "stop").CombinedOutput(); err != nil {
@@ -265,7 +267,7 @@ func startElectrum(t *testing.T, n *electrumNode, wallet ...string) *electrumWal
 	return w
 }
 
-// otherAddress is an address that is not the wallet's.
+// otherAddress is an address that does not belong to the wallet.
 func otherAddress(t *testing.T) string {
 	t.Helper()
 	_, pub := btcec.PrivKeyFromBytes(bytes.Repeat([]byte{0x43}, 32))
@@ -290,7 +292,7 @@ func TestInteropElectrumWallet(t *testing.T) {
 
 	raw := w.must("payto", "--feerate", "2", "--rbf", "true", "--addtransaction", otherAddress(t), "1.5")
 	first := w.broadcast(raw)
-	// The server lists it as unconfirmed: before that its height is -2 in Electrum, local.
+	// The height is 0 when the server lists the transaction. Before that it is -2 in Electrum, a local transaction.
 	listed := func(txid string, height float64) func(map[string]any) bool {
 		return func(h map[string]any) bool {
 			at, ok := heights(h)[txid]
@@ -299,10 +301,10 @@ func TestInteropElectrumWallet(t *testing.T) {
 	}
 	w.waitFor("the payment is unconfirmed", listed(first, 0), "onchain_history")
 
-	// The wallet follows a replacement that something else has signed.
+	// The wallet follows a replacement that another program signed.
 	second := w.broadcast(replacement(t, raw))
 	w.waitFor("its replacement is unconfirmed", listed(second, 0), "onchain_history")
-	mined := n.Generate(t, 1) // the coinbase is not the wallet's
+	mined := n.Generate(t, 1) // the coinbase does not belong to the wallet
 	w.waitFor("the payment is confirmed", func(s map[string]any) bool { return s["confirmations"] == 1. }, "get_tx_status", second)
 	n.Generate(t, 1)
 	w.waitFor("it has two confirmations", func(s map[string]any) bool { return s["confirmations"] == 2. }, "get_tx_status", second)
@@ -321,7 +323,7 @@ func TestInteropElectrumWallet(t *testing.T) {
 	w.waitFor("the wallet follows the reorganization", func(info map[string]any) bool {
 		return info["blockchain_height"] == float64(tip.Height)
 	}, "getinfo")
-	// It has 14 mature coinbases, 3 more than before, less the payment, which is unconfirmed again.
+	// The wallet has 14 mature coinbases, 3 more than before, minus the payment, which is unconfirmed again.
 	w.waitFor("the coinbases of the new branch arrive", func(b map[string]any) bool {
 		confirmed, _ := b["confirmed"].(string)
 		return strings.HasPrefix(confirmed, "698.49") && b["unmatured"] == "4950"

@@ -44,8 +44,8 @@ func ergoFile(t *testing.T, blocks ...ergotest.Block) string {
 	return "file://" + path
 }
 
-// Mainnet's first 2,000 blocks from a file and from a node: the database is the same for any source and any sequence
-// of syncs.
+// The first 2,000 blocks of mainnet from a file and from a node: the database is the same for every source and every
+// sequence of syncs.
 func TestEverySourceOfErgoGivesOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -103,7 +103,7 @@ func TestEverySourceOfErgoGivesOneDatabase(t *testing.T) {
 	}
 }
 
-// The value of the unspent outputs is that of the genesis after every block.
+// The value of the unspent outputs equals that of the genesis after every block.
 func TestTheValueOfErgoIsConstant(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -127,7 +127,7 @@ func TestTheValueOfErgoIsConstant(t *testing.T) {
 			t.Fatal(err)
 		}
 		if e.Block == nil {
-			continue // where it begins
+			continue // the start of the stream
 		}
 		if err := db.Append(ctx, []*model.Block{e.Block}); err != nil {
 			t.Fatal(err)
@@ -217,13 +217,13 @@ func ergoForks(t *testing.T, network string, one, other []ergotest.Block, common
 	equal(t, f.DB, fromFile)
 }
 
-// tokens are the amounts of all tokens, counted from the blocks.
+// tokens are the amounts of all tokens, computed from the blocks.
 type tokens struct {
-	boxes  map[string]map[string]uint64 // what is in each unspent one
+	boxes  map[string]map[string]uint64 // tokens of each unspent box
 	supply map[string]uint64
 }
 
-// apply counts a block.
+// apply adds or removes a block.
 func (k *tokens) apply(t *testing.T, b ergotest.Block) {
 	t.Helper()
 	var full struct {
@@ -261,7 +261,7 @@ func (k *tokens) apply(t *testing.T, b ergotest.Block) {
 	}
 }
 
-// The supply of every token is the amount that is held, after every block and after rollbacks. Tokens are minted over
+// The supply of every token equals the held amount, after every block and after rollbacks. Tokens are minted over
 // several boxes, burned in part and completely, twice in a box, and in a box of 255 entries.
 func TestTokensOfErgoAddUp(t *testing.T) {
 	slow(t)
@@ -319,7 +319,7 @@ func TestTokensOfErgoAddUp(t *testing.T) {
 		adds(k)
 	}
 	if len(k.supply) < 20 {
-		t.Fatalf("%d tokens: expected more", len(k.supply))
+		t.Fatalf("only %d tokens", len(k.supply))
 	}
 	for _, height := range []int{60, 25, 12} {
 		if err := db.Rollback(t.Context(), blocks[height-1].Point()); err != nil {
@@ -333,7 +333,7 @@ func TestTokensOfErgoAddUp(t *testing.T) {
 	checkDB(t, db)
 }
 
-// Faults of an Ergo source are reported in one line, with an exit status that shows who must act.
+// Faults of an Ergo source are reported in one line, with the exit status of their kind.
 func TestFaultsOfAnErgoSourceAreReported(t *testing.T) {
 	t.Parallel()
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 6, TxsPerBlock: 2}), 5)
@@ -360,7 +360,7 @@ func TestFaultsOfAnErgoSourceAreReported(t *testing.T) {
 	wantFailure(t, exitUsage, "unknown_network", "expected mainnet, testnet", args("preview", url)...)
 }
 
-// The fee is the value of the outputs to the fee contract, for any indexes.
+// The fee is the value of the outputs to the fee contract, with any indexes.
 func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
 	t.Parallel()
 	const feeTree = "1005040004000e36100204a00b08cd0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" +
@@ -401,6 +401,6 @@ func TestErgoFeesAreOutputsToTheFeeContract(t *testing.T) {
 		}
 	}
 	if len(fees) < 2 {
-		t.Errorf("only fees of %v were seen", fees)
+		t.Errorf("only fees of %v occur", fees)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// search finds what a text names, and fails with exit status 1 if it names nothing.
+// search finds the objects that match a text. It exits with status 1 if there are none.
 func TestSearchFindsWhatATextNames(t *testing.T) {
 	t.Parallel()
 	db := first200(t, "--index", "address,script_hash")
@@ -164,7 +164,7 @@ func TestAssetsHaveNamesAndDecimals(t *testing.T) {
 	}
 }
 
-// The data folder has the databases whose folder is not set.
+// The data folder contains the databases whose folder is not set.
 func TestDefaultFolderIsThatOfTheChain(t *testing.T) {
 	data := t.TempDir()
 	t.Setenv("XDG_DATA_HOME", data)
@@ -200,7 +200,7 @@ func tipOfStatus(t *testing.T, args ...string) uint32 {
 	return a.Tip.Height
 }
 
-// index try shows what an expression finds in the newest blocks.
+// index try shows the values of an expression in the newest blocks.
 func TestIndexTryReadsTheNewestBlocks(t *testing.T) {
 	t.Parallel()
 	db, source := first200(t), "file://"+realBlocks(t)
@@ -222,7 +222,7 @@ func TestIndexTryReadsTheNewestBlocks(t *testing.T) {
 	wantFailure(t, exitUsage, "bad_value", `^--kind: expected one-to-many, one-to-one, many-valued, not "x"$`, "index", "try", "output.data", "--kind", "x", "--db", db)
 }
 
-// status shows the process that syncs the database, and how far behind its source it is.
+// status shows the process that syncs the database, and the number of blocks that it is behind its source.
 func TestStatusShowsTheSync(t *testing.T) {
 	slow(t)
 	t.Parallel()

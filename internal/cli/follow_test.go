@@ -33,12 +33,12 @@ type told struct {
 	To      *query.PointAnswer
 }
 
-// listener is a program that reads what a follower tells and applies it block by block.
+// listener is a program that applies the output of a follower block by block.
 type listener struct {
 	mu      sync.Mutex
-	have    map[string]int // outputs and spends, and the height they came at
+	have    map[string]int // heights of outputs and spends
 	pending map[string]int
-	at      int // the last block, -1: none
+	at      int // the last block, or -1
 	wrong   error
 }
 
@@ -62,7 +62,7 @@ func (l *listener) line(text string) {
 	case "block":
 		for what, height := range l.pending {
 			if _, had := l.have[what]; had || height <= l.at || height > e.Height {
-				l.wrong = fmt.Errorf("%s, of block %d, comes between blocks %d and %d, received before: %t", what, height, l.at, e.Height, had)
+				l.wrong = fmt.Errorf("%s of block %d was received between blocks %d and %d, received before: %t", what, height, l.at, e.Height, had)
 			}
 			l.have[what] = height
 		}
@@ -75,7 +75,7 @@ func (l *listener) line(text string) {
 		}
 		maps.DeleteFunc(l.have, func(_ string, height int) bool { return height > l.at })
 	default:
-		l.wrong = fmt.Errorf("a line of no type: %s", text)
+		l.wrong = fmt.Errorf("a line without a type: %s", text)
 	}
 }
 
@@ -85,8 +85,8 @@ func (l *listener) height() int {
 	return l.at
 }
 
-// A follower that is killed at any time resumes: blocks written and removed meanwhile do not change its final state,
-// which is that of a follower that read everything at once.
+// A follower that is killed at any time resumes. Blocks that are added and removed before it resumes do not change its
+// final state, which equals that of a follower without interruptions.
 func TestKilledFollowersLoseNothing(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -171,7 +171,7 @@ func TestKilledFollowersLoseNothing(t *testing.T) {
 	}
 }
 
-// A follower of a database with a running sync ends by a signal, with its follower at its last block line.
+// A signal ends a follower of a database with a running sync. Its saved position is its last block line.
 func TestASignalEndsAFollower(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -281,13 +281,13 @@ func TestErrorsOfFollowers(t *testing.T) {
 		wantFailure(t, c.status, c.code, c.message, append(strings.Fields(c.args), "--db", db)...)
 	}
 	if r := birthmark("follower", "delete", "broken", "--db", db); r.status != exitDone {
-		t.Errorf("one that is damaged cannot be deleted: %+v", r)
+		t.Errorf("a damaged position cannot be deleted: %+v", r)
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
 	names, err := follower.Of(db).List()
 	if err != nil || !slices.Equal(names, []string{"a"}) {
-		t.Errorf("left behind: %q, %v", names, err)
+		t.Errorf("remaining files: %q, %v", names, err)
 	}
 }

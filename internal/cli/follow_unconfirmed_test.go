@@ -14,8 +14,8 @@ import (
 	"birthmark/internal/testnode/coretest"
 )
 
-// followedLine returns a line of a follower without heights and times; empty for a block, a rollback, and the mempool
-// before the list of the node was read.
+// followedLine returns a line of a follower without heights and times. It is empty for a block, a rollback, and the
+// state of the mempool before the list of the node was read.
 func followedLine(t *testing.T, line string) string {
 	t.Helper()
 	var e struct {
@@ -43,7 +43,7 @@ func followedLine(t *testing.T, line string) string {
 	return ""
 }
 
-// A follower of a database and a node prints what arrives in the mempool, what leaves it, and what is confirmed.
+// A follower of a database and a node prints the transactions that enter the mempool, leave it, and are confirmed.
 func TestFollowTheMempoolOfANode(t *testing.T) {
 	t.Parallel()
 	n := coretest.Start(t)

@@ -17,16 +17,16 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// madeNode answers as Bitcoin Core does, with blocks of the test's own, whatever is wrong with them.
+// madeNode responds like Bitcoin Core, with blocks of the test, valid or not.
 type madeNode struct {
-	network string // as Core calls it
+	network string // the name in Core
 	rest    bool
 
 	mu     sync.Mutex
 	blocks [][]byte
 	hashes []string
-	asked  int // for the tip
-	// tip is the height that is named the tip, and its hash; nil: that of the last block.
+	asked  int // number of requests for the tip
+	// tip returns the height and the hash of the tip; if it is nil, the tip is the last block.
 	tip func(asked int) (int, string)
 }
 

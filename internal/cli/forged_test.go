@@ -79,11 +79,11 @@ func TestForgedBlocksOfMainnetAreRefused(t *testing.T) {
 			t.Run(name+" from "+kind, func(t *testing.T) {
 				db, code, message := filepath.Join(t.TempDir(), "db"), "bad_block", "block 201 "+forged
 				if kind == "block files" {
-					message = forged // they are scanned before heights are known
+					message = forged // files are scanned before heights are known
 				}
 				wantFailure(t, exitSource, code, message, "sync", "--chain", "bitcoin", "--source", source, "--db", db)
 				if kind == "block files" {
-					return // nothing was made of them
+					return // no database was created
 				}
 				var status query.StatusAnswer
 				if ask(t, &status, "status", "--db", db); status.Tip != nil && status.Tip.Height > 200 {

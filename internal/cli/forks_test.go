@@ -104,7 +104,7 @@ func TestReorganizationsAreListed(t *testing.T) {
 		after = []string{"--after", *page.Next}
 	}
 	if len(got) != len(all.Forks) {
-		t.Fatalf("pages hold %d blocks, the list %d", len(got), len(all.Forks))
+		t.Fatalf("the pages have %d blocks, the list %d", len(got), len(all.Forks))
 	}
 	for i := range got {
 		a, b := got[i], all.Forks[i]

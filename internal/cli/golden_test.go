@@ -21,7 +21,7 @@ func first200(t *testing.T, more ...string) string {
 	return db
 }
 
-// varying are values that differ between machines and runs: sizes on disk, durations.
+// varying matches values that differ between machines and runs: sizes on disk and durations.
 var varying = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -113,7 +113,7 @@ func TestSyncAndRollbackPrintTheirResult(t *testing.T) {
 	golden(t, "sync.txt", normalized(b.String()))
 }
 
-// The cursor at the end of a page leads to the next page, and the pages together are the list.
+// The cursor at the end of a page selects the next page. The pages together equal the list.
 func TestPagesContinueAtTheirCursor(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
@@ -137,7 +137,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 		after = []string{"--after", *p.Next}
 	}
 	if len(got.Outputs) != len(all.Outputs) {
-		t.Errorf("pages hold %d outputs, the list %d", len(got.Outputs), len(all.Outputs))
+		t.Errorf("the pages have %d outputs, the list %d", len(got.Outputs), len(all.Outputs))
 	}
 	for i := range min(len(got.Outputs), len(all.Outputs)) {
 		if got.Outputs[i] != all.Outputs[i] {
@@ -165,7 +165,7 @@ func TestDigestIsThatOfTheDump(t *testing.T) {
 			t.Errorf("%s has digest %s, expected %+v", f.Name, got, f)
 		}
 		if !strings.Contains(all.stdout, one.stdout) {
-			t.Errorf("the dump of all lacks that of %s", f.Name)
+			t.Errorf("the complete dump lacks the family %s", f.Name)
 		}
 	}
 	wantFailure(t, exitUsage, "bad_value", `^--family: expected one of .*utxo_by_utxo_pk.*, not "utxos"$`, "dump", "--digest", "--family", "utxos", "--db", db)
@@ -212,7 +212,7 @@ func TestSchemaIsTheDocument(t *testing.T) {
 	}
 	t.Setenv("BIRTHMARK_CHAIN", "bitcoin")
 	if r := birthmark("schema"); r != plain {
-		t.Error("the environment changes the document")
+		t.Error("the document depends on the environment")
 	}
 	withChain := birthmark("schema", "--chain", "bitcoin")
 	if !strings.HasPrefix(withChain.stdout, plain.stdout) || !strings.Contains(withChain.stdout, "| `script_hash` | one-to-many | off |") {

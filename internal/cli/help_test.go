@@ -50,7 +50,7 @@ func TestExamplesInTheHelpAreValid(t *testing.T) {
 	}
 }
 
-// Help fits the width of the terminal. Only words that are longer than a line exceed it, and no word is lost.
+// Help fits the width of the terminal. Only words longer than a line exceed it, and no word is missing.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
@@ -73,7 +73,7 @@ func TestHelpFitsTheTerminal(t *testing.T) {
 				words = got
 			}
 			if !slices.Equal(got, words) {
-				t.Errorf("%s: the help of width %d has other words:\n%s", page.Name, width, b.String())
+				t.Errorf("%s: the help for width %d has different words:\n%s", page.Name, width, b.String())
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func TestHelpNamesValuesAndVariables(t *testing.T) {
 	}
 }
 
-// There is a man page per command, of lines that man(7) defines.
+// Every command has a man page, with requests that man(7) defines.
 func TestManPagesAreComplete(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "man1")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The session in docs/indexes.md is what the commands print, except for sizes.
+// The session in docs/indexes.md matches the output of the commands, except for sizes.
 func TestSessionInTheIndexDocsIsCurrent(t *testing.T) {
 	slow(t)
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// keepsAll are the settings that the first indexes of the tests below get.
+// keepsAll are the settings of the first indexes in the tests below.
 const keepsAll = `chain: bitcoin
 indexes:
   address: { balance: true, unspent: true, history: true, prefix: true }
@@ -22,8 +22,8 @@ indexes:
   bits: { value: "block.bits", prefix: true }
 `
 
-// A database to which options and indexes are added one after another equals one that had them from the start.
-// Answers do not change, and dropped indexes are gone.
+// A database to which options and indexes are added one after another equals one that had them from the start. Answers
+// do not change, and dropped indexes leave nothing.
 func TestIndexesAreAddedAndDropped(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -46,17 +46,17 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	before := answers()
 
 	var a changeAnswer
-	ask(t, &a, "index", "add", "address", "--config", file, "--db", db) // rows suffice, no source is read
+	ask(t, &a, "index", "add", "address", "--config", file, "--db", db) // the rows are enough, no source is read
 	if !a.Done || !slices.Equal(a.Index.Keeps, []string{"balance", "unspent", "history", "prefix"}) {
 		t.Errorf("%+v", a)
 	}
 	wantFailure(t, exitUsage, "missing_flag", `missing --source URI, which provides the values of script_hash`, "index", "add", "script_hash", "--config", file, "--db", db)
 	if x := listed(t, db, "script_hash"); x != nil {
-		t.Errorf("without a source there is %+v", x)
+		t.Errorf("without a source: %+v", x)
 	}
 	wantFailure(t, exitSource, "source_missing", `^index script_hash: /none/such does not exist$`, "index", "add", "script_hash", "--source", "file:///none/such", "--db", db)
 	if x := listed(t, db, "script_hash"); x == nil || !slices.Equal(x.Adding, []string{"values"}) {
-		t.Errorf("with a source that fails it waits for a better one: %+v", x)
+		t.Errorf("a failing source leaves a pending index: %+v", x)
 	}
 	golden(t, "index_list_adding.txt", birthmark("index", "list", "--db", db).stdout)
 	ask(t, nil, "index", "add", "script_hash", "--source", source, "--config", file, "--db", db)
@@ -82,7 +82,7 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 		wantFailure(t, exitUsage, "unknown_index", name, "values", name, "--db", db)
 	}
 	if after := answers(); !slices.Equal(after, before) {
-		t.Errorf("after all they are %s, expected %s", after, before)
+		t.Errorf("after all changes they are %s, expected %s", after, before)
 	}
 	consistent(t, db)
 	if ask(t, &a, "index", "drop", "address", "--db", db); !a.Done {
@@ -96,7 +96,7 @@ func TestIndexesAreAddedAndDropped(t *testing.T) {
 	ask(t, nil, "rollback", "--to-height", "1500", "--db", db)
 	consistent(t, db)
 	ask(t, nil, "sync", "--source", source, "--to-height", "3000", "--db", db)
-	if digestOf(t, db) == plain { // the number of an index is given once
+	if digestOf(t, db) == plain { // the number of an index is never reused
 		t.Error("an index that was added again has its old number")
 	}
 	consistent(t, db)
@@ -143,7 +143,7 @@ func TestInvalidChangesOfIndexesAreRefused(t *testing.T) {
 	same(t, ergo, digest)
 }
 
-// `index add` answers other processes like a sync.
+// A process that runs `index add` responds to other processes like a sync.
 func TestOneIndexIsAddedAtATime(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -159,7 +159,7 @@ func TestOneIndexIsAddedAtATime(t *testing.T) {
 	wantFailure(t, exitUsage, "busy", `^index script_hash is being added: wait until that has finished$`, "index", "add", "script_type", "--db", db)
 	wantFailure(t, exitRefused, "locked", `is in use by pid \d+, birthmark index add, since`, "rollback", "--to-height", "3", "--db", db)
 	var a changeAnswer
-	if ask(t, &a, "index", "add", "script_hash", "--db", db); !a.Done || len(a.Index.Adding) > 0 { // it waits for the same
+	if ask(t, &a, "index", "add", "script_hash", "--db", db); !a.Done || len(a.Index.Adding) > 0 { // it waits for the running addition
 		t.Errorf("%+v", a)
 	}
 	if err := cmd.Wait(); err != nil || json.Unmarshal(stdout.Bytes(), &a) != nil || !a.Done {
@@ -168,7 +168,7 @@ func TestOneIndexIsAddedAtATime(t *testing.T) {
 	consistent(t, db)
 }
 
-// A sync reports indexes that the settings do not name, and how to add indexes that the database lacks.
+// A sync reports indexes that are missing from the settings, and how to add indexes that the database lacks.
 func TestSyncReportsIndexesTheSettingsDoNotName(t *testing.T) {
 	t.Parallel()
 	source := "file://" + realBlocks(t)
@@ -178,7 +178,7 @@ func TestSyncReportsIndexesTheSettingsDoNotName(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := birthmark("sync", "--source", source, "--db", db, "--to-height", "199"); r.stderr != "" {
-		t.Errorf("where no index is named: %+v", r)
+		t.Errorf("without indexes in the settings: %+v", r)
 	}
 	wantFailure(t, exitRefused, "index_mismatch", `has no index script_hash .*add it with birthmark index add script_hash`, "sync", "--source", source, "--db", db, "--index", "address,script_hash")
 }
@@ -197,7 +197,7 @@ func TestSyncRunsWithoutASocket(t *testing.T) {
 	}
 }
 
-// A drop that is killed resumes; the final database shows no trace of the kill.
+// A killed drop is resumed. The final database equals one without the kill.
 func TestAKilledDropResumes(t *testing.T) {
 	slow(t)
 	t.Parallel()

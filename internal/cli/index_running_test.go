@@ -25,10 +25,10 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// all is more blocks than any source of the tests has.
+// all is more than the number of blocks of any source in the tests.
 const all = 1 << 30
 
-// threeIndexSettings has two indexes in addition to the default: one of the chain and a custom one.
+// threeIndexSettings has two indexes in addition to the default: an index of the chain and a custom one.
 const threeIndexSettings = `chain: cardano
 network: preview
 indexes:
@@ -48,7 +48,7 @@ func slowSync(t *testing.T, wait time.Duration, args ...string) *exec.Cmd {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		if _ = cmd.Wait(); t.Failed() {
-			t.Logf("sync says: %.4000s", stderr)
+			t.Logf("log of the sync: %.4000s", stderr)
 		}
 	})
 	return cmd
@@ -77,8 +77,8 @@ func tipHeight(t *testing.T, db string) int {
 	return int(a.Tip.Height)
 }
 
-// An index that is added during a sync, with both processes killed twice, is byte for byte an index that
-// existed from the start.
+// An index that is added during a sync, with both processes killed twice, equals byte for byte an index that existed
+// from the start.
 func TestIndexIsAddedDuringASync(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestIndexIsAddedDuringASync(t *testing.T) {
 				t.Fatalf("%v: %+v", err, r)
 			}
 			if a.PID != running.Process.Pid || a.Index == nil {
-				t.Fatalf("added by another process than the one that syncs, %d: %+v", running.Process.Pid, a)
+				t.Fatalf("added by another process than the sync %d: %+v", running.Process.Pid, a)
 			}
 			before, to := tipHeight(t, db), uint32(rng.IntN(12_000)*(kill+1))
 			until(t, "index and sync to come further", func() bool {
@@ -128,7 +128,7 @@ func TestIndexIsAddedDuringASync(t *testing.T) {
 			if len(x.Adding) > 0 {
 				interrupted++
 			}
-			if len(x.Adding) > 0 && x.AddedTo != nil && *x.AddedTo+20_000 < *x.Of { // it will be a while
+			if len(x.Adding) > 0 && x.AddedTo != nil && *x.AddedTo+20_000 < *x.Of { // far from complete
 				wantFailure(t, exitRefused, "index_building", `^index `+name+` is being added: it has blocks up to \d+ of \d+ \(\d+%\)$`, "values", name, "--db", db)
 			}
 			stopSync()
@@ -137,7 +137,7 @@ func TestIndexIsAddedDuringASync(t *testing.T) {
 				break
 			}
 		}
-		// No other process runs: the command does it itself.
+		// No other process runs, so the command adds the index itself.
 		stopSync()
 		var a changeAnswer
 		if x := listed(t, db, name); x == nil || len(x.Adding) > 0 {
@@ -148,7 +148,7 @@ func TestIndexIsAddedDuringASync(t *testing.T) {
 		}
 	}
 	if interrupted == 0 {
-		t.Error("no index was under way when its sync was killed")
+		t.Error("no addition was running when its sync was killed")
 	}
 	ask(t, nil, "sync", "--source", source, "--db", db)
 	same(t, db, digestOf(t, made))
@@ -192,7 +192,7 @@ func TestIndexAddTakesOverWhenTheSyncEnds(t *testing.T) {
 	same(t, db, digestOf(t, made))
 }
 
-// One index at a time is added or dropped; other requests are refused without effect.
+// Only one index at a time is added or dropped. Other requests are rejected and change nothing.
 func TestRequestsToARunningSync(t *testing.T) {
 	slow(t)
 	source := "file://" + realBlocks(t)
@@ -225,7 +225,7 @@ func TestRequestsToARunningSync(t *testing.T) {
 		`{"do":"add","index":"x","definition":{"Name":"x","Value":"output.colour"}}` + "\n", `{"do":"state","colour":1}` + "\n", strings.Repeat("[", 1<<21), "\x00\xff\x00" + strings.Repeat("\x80", 5000)} {
 		response, err := client.Post("http://control/", "application/json", strings.NewReader(body))
 		if err != nil {
-			if !strings.HasPrefix(body, "[[") { // that may be cut off while it is sent
+			if !strings.HasPrefix(body, "[[") { // only a large list can be interrupted while it is sent
 				t.Errorf("%.40q: %v", body, err)
 			}
 			continue
@@ -261,14 +261,14 @@ func TestRequestsToARunningSync(t *testing.T) {
 	}
 	_ = running.Wait()
 	if _, err := os.Lstat(socket); err != nil {
-		t.Error("a process that was killed leaves its socket behind:", err)
+		t.Error("the socket of a killed process is missing:", err)
 	}
-	ask(t, nil, "index", "add", "script_type", "--db", db, "--source", source) // past that
+	ask(t, nil, "index", "add", "script_type", "--db", db, "--source", source) // the command ignores the socket
 	if _, err := os.Lstat(socket); err == nil {
-		t.Error("a process that ended has left its socket behind")
+		t.Error("the socket of a process that ended still exists")
 	}
 	if left, _ := filepath.Glob(filepath.Join(db, ".control-*")); len(left) > 0 {
-		t.Errorf("%v is left behind", left)
+		t.Errorf("remaining files: %v", left)
 	}
 	consistent(t, db)
 }

@@ -36,7 +36,7 @@ func TestDefinitionsAreStoredInTheDatabase(t *testing.T) {
 	wantFailure(t, exitUsage, "bad_definition", `^`+other+`:8: index bits: value: 7: unknown field block.bitz`, "status", "--config", other, "--db", db)
 }
 
-// A database of another chain is reported as such, whatever its custom indexes are.
+// The error of a database of another chain names the chain, whatever custom indexes it has.
 func TestAnotherChainIsReportedDespiteCustomIndexes(t *testing.T) {
 	t.Parallel()
 	file, db := filepath.Join(t.TempDir(), "birthmark.yaml"), filepath.Join(t.TempDir(), "db")

@@ -52,7 +52,7 @@ func fitsSchema(t *testing.T, schema *jsonschema.Schema, text string) error {
 	return schema.Validate(document)
 }
 
-// The schema and the program agree on settings.
+// The schema and the program accept the same settings.
 func TestTheSchemaOfSettings(t *testing.T) {
 	t.Parallel()
 	schema := settingsSchema(t)

@@ -22,8 +22,8 @@ import (
 	"birthmark/internal/testnode/ouroborostest"
 )
 
-// besideNode serves the API on the blocks of a node up to a height. It returns the URL, and the transactions of the next
-// block, of which the first is in the node's mempool.
+// besideNode serves the API on the blocks of a node up to a height. It returns the URL, and the transactions of the
+// next block. The first of them is in the node's mempool.
 func besideNode(t *testing.T, network string, magic uint32, blocks []ouroborostest.Block, height int, sync string) (url string, txs []string) {
 	t.Helper()
 	node := ouroborostest.Start(t, magic, blocks[:height+1])
@@ -60,7 +60,7 @@ func besideNode(t *testing.T, network string, magic uint32, blocks []ouroboroste
 	return s.URL + "api/v0", txs
 }
 
-// stateOfTheNode has the answers to queries of epoch, parameters and accounts in an era, from Babbage on.
+// stateOfTheNode sets the node's responses to queries of epoch, parameters and accounts in an era, Babbage or later.
 func stateOfTheNode(t *testing.T, era uint) map[int][]byte {
 	t.Helper()
 	ratio := func(a, b int64) any { return cbor.Rat{Rat: big.NewRat(a, b)} }
@@ -103,7 +103,7 @@ type clientReport struct {
 	Unanswered []string // requests with the status 501
 }
 
-// reportOf runs a client, and fails with its faults, or if it has made fewer kinds of requests.
+// reportOf runs a client. It fails the test if the client reports faults or made too few kinds of requests.
 func reportOf(t *testing.T, cmd *exec.Cmd, least int) clientReport {
 	t.Helper()
 	cmd.Stderr = os.Stderr

@@ -22,8 +22,8 @@ import (
 	"birthmark/model"
 )
 
-// Nodes of other coins, as they are: blocks that they mine are indexed over JSON-RPC, a reorganization is followed, and
-// the balance of the miner is the sum of its unspent outputs in the node. `make test-interop` runs it.
+// Unchanged nodes of other coins: the blocks that they mine are indexed over JSON-RPC, a reorganization is followed,
+// and the balance of the miner equals the sum of its unspent outputs in the node. `make test-interop` runs it.
 func TestInteropNodesOfCoins(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ chain, folder, module string }{
@@ -76,7 +76,7 @@ func startCoinNode(t *testing.T, program, miner string) *coinNode {
 	}
 	args := []string{"--configfile=" + os.DevNull, "--regtest", "--nodnsseed", "--notls", "--datadir=" + dir, "--logdir=" + dir,
 		"--listen=" + n.p2p, "--rpclisten=" + n.rpc, "--rpcuser=user", "--rpcpass=pass", "--miningaddr=" + miner}
-	if strings.Contains(program, "bchd") { // it has gRPC, with TLS
+	if strings.Contains(program, "bchd") { // bchd has gRPC with TLS
 		cert, key, err := btcutil.NewTLSCertPair("test", time.Now().Add(24*time.Hour), nil)
 		if err != nil {
 			t.Fatal(err)

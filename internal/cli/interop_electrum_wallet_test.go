@@ -18,14 +18,14 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 )
 
-// Electrum creates a wallet, receives and sends, raises the fee of the payment, and follows a reorganization: after each
-// step its history and balance are those of the chain and the mempool.
+// Electrum creates a wallet, receives and sends, raises the fee of the payment, and follows a reorganization. After
+// each step its history and balance match the chain and the mempool.
 func TestInteropElectrumNewWallet(t *testing.T) {
 	t.Parallel()
 	n := newElectrumNode(t)
 	w := startElectrum(t, n, "create", "--offline")
 	mine := w.must("getunusedaddress")
-	// is waits until the wallet has these transactions and no others, and this balance in satoshi.
+	// is waits until the wallet has exactly these transactions, and this balance in satoshi.
 	is := func(what string, confirmed, unconfirmed int64, want map[string]float64) {
 		t.Helper()
 		w.waitFor(what, func(h map[string]any) bool { return maps.Equal(heights(h), want) }, "onchain_history")
@@ -36,7 +36,7 @@ func TestInteropElectrumNewWallet(t *testing.T) {
 	}
 	is("the wallet is empty", 0, 0, map[string]float64{})
 
-	// It receives 10 bitcoins, unconfirmed and confirmed.
+	// The wallet receives 10 bitcoins, unconfirmed and then confirmed.
 	coinbase := n.chain.Blocks()[1].Transactions[0]
 	fund := bitcointest.Spend(coinbase, 0, wire.NewTxOut(10e8, scriptOf(t, mine)), wire.NewTxOut(40e8-10_000, electrumScript()))
 	signCoinbases(t, fund)
@@ -48,14 +48,14 @@ func TestInteropElectrumNewWallet(t *testing.T) {
 		t.Errorf("the address %s received a payment, and is unused", mine)
 	}
 
-	// It sends 3 of them. Change of its own confirmed coins counts as confirmed.
+	// The wallet sends 3 of them. Change from its own confirmed coins counts as confirmed.
 	raw := w.must("payto", "--feerate", "2", "--rbf", "true", "--addtransaction", otherAddress(t), "3")
 	first := w.broadcast(raw)
 	left := 7e8 - feeOf(t, raw, 10e8)
 	is("the payment is unconfirmed", left, 0, map[string]float64{received: 111, first: 0})
 
-	// Debian's Electrum refuses the command bumpfee (RBF is disabled in it), so that the test makes the transaction with
-	// the higher fee, and Electrum signs it.
+	// Debian's Electrum has RBF disabled and rejects the command bumpfee. The test therefore creates the transaction
+	// with the higher fee, and Electrum signs it.
 	const more = 10_000
 	signed := w.must("serialize", raised(t, w, raw, mine, 10e8, more))
 	if feeOf(t, signed, 10e8) != feeOf(t, raw, 10e8)+more {
@@ -67,8 +67,8 @@ func TestInteropElectrumNewWallet(t *testing.T) {
 	n.Generate(t, 1)
 	is("it is confirmed", left, 0, map[string]float64{received: 111, second: 112})
 
-	// The blocks of both transactions become invalid, and others without them take their place: both are unconfirmed, and
-	// the second one has an unconfirmed parent. (While the node has a shorter chain, the server waits for it.)
+	// The blocks of both transactions are replaced by blocks without them: both are unconfirmed again, and the second
+	// one has an unconfirmed parent. (While the node has a shorter chain, the server waits for it.)
 	n.Invalidate(t, oldest)
 	n.mine(t, 3)
 	w.waitFor("the wallet follows the reorganization", func(info map[string]any) bool {
@@ -125,8 +125,8 @@ func feeOf(t *testing.T, raw string, inputs int64) int64 {
 	return inputs
 }
 
-// raised returns a transaction for Electrum's command serialize, which signs it: raw, whose only input spends an output
-// of an address, with a higher fee, which its largest output pays.
+// raised returns a transaction for Electrum's command serialize, which signs it. It is raw, whose only input spends an
+// output of an address, with a higher fee that its largest output pays.
 func raised(t *testing.T, w *electrumWallet, raw, from string, value, more int64) string {
 	t.Helper()
 	tx := parsedTx(t, raw)

@@ -21,7 +21,7 @@ import (
 	"birthmark/internal/testnode/btcdtest"
 )
 
-// runClient runs a program of tools/interop/esplora with questions, and decodes its answers.
+// runClient runs a program of tools/interop/esplora with a list of calls, and decodes its answers.
 func runClient(t *testing.T, answers, questions any, args ...string) {
 	t.Helper()
 	in, err := json.Marshal(questions)
@@ -100,7 +100,7 @@ func TestInteropExplorerOverEsploraAndElectrum(t *testing.T) {
 		}
 		if list, ok := one.([]any); ok {
 			transactions += len(list)
-			one, other = sorted(one), sorted(other) // the order within a block differs
+			one, other = sorted(one), sorted(other) // the order within a block may differ
 		}
 		if failed(one) || !reflect.DeepEqual(one, other) {
 			t.Errorf("%v:\n esplora %.500v\nelectrum %.500v", q, one, other)
@@ -124,7 +124,7 @@ func sorted(list any) any {
 	return slices.SortedFunc(slices.Values(all), func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// freeAddress is an address that nothing listens on.
+// freeAddress returns an address without a listener.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -135,7 +135,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// mempool.js finds what the server answers at the paths of the API.
+// mempool.js returns the same data as the server's answers at the paths of the API.
 func TestInteropMempoolJS(t *testing.T) {
 	t.Parallel()
 	s, fund, child := esploraWorld(t, "")
@@ -201,7 +201,7 @@ func TestInteropMempoolJS(t *testing.T) {
 	}
 }
 
-// expected is what a client that reads JSON where it can makes of an answer.
+// expected returns the result of a client that parses an answer as JSON if possible.
 func (s *esploraServer) expected(t *testing.T, path string) (v any) {
 	t.Helper()
 	r := s.get(t, path)

@@ -19,7 +19,7 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// kupmiosOutput is an output as Lucid Evolution has it.
+// kupmiosOutput is an output in the form of Lucid Evolution.
 type kupmiosOutput struct {
 	TxHash      string                         `json:"txHash"`
 	OutputIndex int                            `json:"outputIndex"`
@@ -30,7 +30,7 @@ type kupmiosOutput struct {
 	ScriptRef   *struct{ Type, Script string } `json:"scriptRef"`
 }
 
-// detailedOutput is an output of a transaction by the API of this program.
+// detailedOutput is an output of a transaction in the API of this program.
 type detailedOutput struct {
 	Index     int
 	Datum     *struct{ Raw string }
@@ -41,8 +41,8 @@ func (o *kupmiosOutput) text() string {
 	return fmt.Sprintf("%s:%d %s %v", o.TxHash, o.OutputIndex, o.Address, o.Assets)
 }
 
-// unspentOf returns the unspent outputs of a value by the API of this program, as kupmiosOutput.text has them; nil if
-// they are more than a page.
+// unspentOf returns the unspent outputs of a value from the API of this program, as kupmiosOutput.text formats them. It
+// returns nil if they do not fit on one page.
 func unspentOf(t *testing.T, s *serverProcess, index, value string) (texts []string) {
 	t.Helper()
 	var a struct {
@@ -76,7 +76,7 @@ type kupmiosAnswer struct {
 	Error string
 }
 
-// kupmios calls methods of the provider: each question is a method and its arguments.
+// kupmios calls methods of the provider. Each element is a method and its arguments.
 func kupmios(t *testing.T, url string, questions [][]any) (answers []kupmiosAnswer) {
 	t.Helper()
 	in, err := json.Marshal(questions)
@@ -118,13 +118,13 @@ func kupmiosOfANode(t *testing.T, url, tx string) {
 	}
 	for _, a := range answers[3:] {
 		if a.Error == "" {
-			t.Errorf("%s is no error", a.Value)
+			t.Errorf("%s is not an error", a.Value)
 		}
 	}
 }
 
-// Lucid Evolution's Kupmios provider reads unspent outputs, datums and scripts of the real blocks of preview as the API of
-// this program has them.
+// Lucid Evolution's Kupmios provider reads unspent outputs, datums and scripts of the real blocks of preview. They
+// equal those in the API of this program.
 func TestInteropKupmios(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -148,7 +148,7 @@ func TestInteropKupmios(t *testing.T) {
 	var matches []match
 	s.get(t, "kupo/matches/*?unspent", "Accept", "application/json").into(t, &matches)
 	var questions [][]any
-	var want [][]string           // sorted texts of the answer; nil: another kind of answer
+	var want [][]string           // sorted texts of the answer; nil for other kinds of answers
 	special := map[string]match{} // outputs with inline datums or scripts, by address
 	ask := func(expected []string, question ...any) {
 		questions, want = append(questions, question), append(want, expected)
@@ -218,7 +218,7 @@ func TestInteropKupmios(t *testing.T) {
 		if len(got) != 1 {
 			t.Fatalf("%v: %d outputs", questions[i], len(got))
 		}
-		// Datum and reference script are those of the transaction.
+		// Datum and reference script equal those in the transaction.
 		var tx struct{ Outputs []detailedOutput }
 		s.get(t, "v1/cardano-preview/tx/"+url.PathEscape(got[0].TxHash)).into(t, &tx)
 		o := tx.Outputs[slices.IndexFunc(tx.Outputs, func(o detailedOutput) bool { return o.Index == got[0].OutputIndex })]
@@ -238,7 +238,7 @@ func TestInteropKupmios(t *testing.T) {
 	}
 	t.Logf("%d questions, %d outputs, %d inline datums, %d reference scripts, %d unique assets", len(questions), outputs, datums, scripts, units)
 	if outputs < 500 || datums == 0 || scripts == 0 || units == 0 {
-		t.Error("too few of a kind")
+		t.Error("too few answers of some kind")
 	}
 }
 

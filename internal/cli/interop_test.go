@@ -65,13 +65,13 @@ func startBcoin(t *testing.T, node *btcdtest.Node) string {
 	want := fmt.Sprintf("height %d ", tip.Height)
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), want) {
-			go func() { // it continues to write
+			go func() { // bcoin continues to write
 				for lines.Scan() {
 				}
 			}()
 			return address
 		}
 	}
-	t.Fatal("bcoin ended before it had the chain")
+	t.Fatal("bcoin ended before it had all blocks")
 	return ""
 }

@@ -19,9 +19,9 @@ import (
 	"birthmark/internal/testnode/coretest"
 )
 
-// workersDiffer are the fields of answers that differ between the Blockbook and the Electrum worker of the library
-// whatever their servers answer. All others must be equal. Paths begin with the method, and the moment if they differ only
-// then, or with the kind of a transaction. A field that only one worker has ends with its name.
+// workersDiffer are the fields of answers that may differ between the Blockbook and the Electrum worker of the library,
+// with any server. All other fields must be equal. Paths begin with the method, and the moment if they differ only
+// then, or with the kind of a transaction. A field that only one worker has ends with the name of that worker.
 var workersDiffer = map[string]string{
 	"getInfo.url":      "each has its own server",
 	"getInfo.version":  "of the server, or of the protocol",
@@ -64,7 +64,7 @@ type workers struct {
 	seen                map[string]bool // the keys of workersDiffer that occurred
 }
 
-// compare asks both workers, and compares their answers. moment is part of the paths in workersDiffer.
+// compare calls both workers and compares their answers. moment is part of the paths in workersDiffer.
 func (w *workers) compare(moment, method string, parameters any) (answer any) {
 	w.Helper()
 	var other any
@@ -119,8 +119,8 @@ type leaf struct {
 	value any
 }
 
-// leaves adds the values of an answer by their paths, except zeros, which servers may leave out. Elements of lists that
-// have an id are named by it.
+// leaves adds the values of an answer by path. It leaves out zeros, which servers may omit. List elements with an id
+// are named by the id.
 func (w *workers) leaves(to map[string]leaf, path, kind string, v any) {
 	switch v := v.(type) {
 	case nil:
@@ -164,7 +164,7 @@ func (w *workers) leaves(to map[string]leaf, path, kind string, v any) {
 	}
 }
 
-// account compares all that the workers know of an account.
+// account compares everything that the workers return about an account.
 func (w *workers) account(moment, descriptor string) {
 	w.Helper()
 	for _, details := range []string{"basic", "tokens", "tokenBalances", "txs"} {
@@ -243,12 +243,12 @@ func TestInteropTrezorWorkersAreEqual(t *testing.T) {
 	w.compare("", "getTransaction", chain.Blocks()[2].Transactions[0].TxHash().String())
 	for field, why := range workersDiffer {
 		if !w.seen[field] {
-			t.Errorf("%s does not differ (%s)", field, why)
+			t.Errorf("%s never differs (%s)", field, why)
 		}
 	}
 }
 
-// Estimates of fees are equal, from a node that has some.
+// Both workers return equal fee estimates from a node that has estimates.
 func TestInteropTrezorFeesAreEqual(t *testing.T) {
 	t.Parallel()
 	node := coretest.Start(t)

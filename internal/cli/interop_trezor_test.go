@@ -82,7 +82,7 @@ func (l *trezorLink) line() []byte {
 		}
 		return line
 	case <-time.After(2 * time.Minute):
-		l.t.Fatal("the client does not answer")
+		l.t.Fatal("the client does not respond")
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func trezorChain(t *testing.T, a *trezorAccount) *bitcointest.Chain {
 	return chain
 }
 
-// serveTrezor serves the chain of a node over Blockbook and Electrum. It returns the address of the latter.
+// serveTrezor serves the chain of a node over Blockbook and Electrum. It returns the address of the Electrum server.
 func serveTrezor(t *testing.T, node string) (s *serverProcess, electrum string) {
 	t.Helper()
 	electrum = freeAddress(t)
@@ -255,7 +255,7 @@ serve: { blockbook: /blockbook, electrum: "%s" }
 	return s, electrum
 }
 
-// Trezor Suite finds an account, sends a payment from it, and follows it into a block and through a reorganization.
+// Trezor Suite discovers an account, sends a payment from it, and follows it into a block and through a reorganization.
 func TestInteropTrezorSuite(t *testing.T) {
 	t.Parallel()
 	for _, worker := range []string{"blockbook", "electrum"} {
@@ -273,8 +273,8 @@ func TestInteropTrezorSuite(t *testing.T) {
 	}
 }
 
-// The Electrum worker counts a transaction once per address, and lists outputs in chain order. Conditions on that are
-// checked for Blockbook only.
+// The Electrum worker counts a transaction once per address, and lists outputs in chain order. Some conditions are
+// therefore checked for Blockbook only.
 func trezorFindsPaysAndFollows(
 	t *testing.T, blockbook bool, l *trezorLink, a *trezorAccount, node *btcdtest.Node, chain *bitcointest.Chain,
 ) {
@@ -293,7 +293,7 @@ func trezorFindsPaysAndFollows(
 	if l.call("getBlockHash", chain.Height(), &hash); hash != tip() {
 		t.Errorf("block hash %s", hash)
 	}
-	type used struct { // is sent back with the same keys
+	type used struct { // sent back with the same keys
 		Address   string `json:"address"`
 		Path      string `json:"path"`
 		Transfers int    `json:"transfers"`

@@ -90,7 +90,7 @@ func (f *liveSync) reaches(t *testing.T, node *btcdtest.Node) {
 	until(t, "the node's tip", func() bool { return f.Tip().Hash == node.Tip(t).Hash })
 }
 
-// isFresh fails if the database differs from a new one that is synced from the node.
+// isFresh checks that the database equals a new one that is synced from the node.
 func (f *liveSync) isFresh(t *testing.T, node *btcdtest.Node) {
 	t.Helper()
 	if err := f.stop(); err != nil {
@@ -114,7 +114,7 @@ func syncInMemory(t *testing.T, db *core.DB, source string) {
 	}
 }
 
-// equal fails if a database is inconsistent, or differs from a new one.
+// equal checks that a database is consistent and equals a new one.
 func equal(t *testing.T, db, fresh *core.DB) {
 	t.Helper()
 	if string(dumpOf(t, db)) != string(dumpOf(t, fresh)) {
@@ -123,7 +123,7 @@ func equal(t *testing.T, db, fresh *core.DB) {
 	checkDB(t, db)
 }
 
-// checkDB fails if check finds an inconsistency.
+// checkDB fails the test if check finds an inconsistency.
 func checkDB(t *testing.T, db *core.DB) {
 	t.Helper()
 	a, err := db.Check(t.Context(), check.Options{})
@@ -132,8 +132,8 @@ func checkDB(t *testing.T, db *core.DB) {
 	}
 }
 
-// Trap 4: forks of any depth on a real node, over RPC and from a peer. First the node switches to a branch that is
-// shorter at first, then to a longer one at once. The branches spend different outputs.
+// Forks of any depth on a real node, over RPC and from a peer. First the node switches to a branch that is
+// shorter at first, then directly to a longer one. The branches spend different outputs.
 func TestForksOfANodeAreFollowed(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -156,7 +156,7 @@ func TestForksOfANodeAreFollowed(t *testing.T) {
 				lost += depth
 				for _, f := range followers {
 					f.reaches(t, node)
-					// The newest fork first, from its lowest block up to what was the tip.
+					// The list begins with the newest fork, from its lowest block up to the former tip.
 					forks, err := f.Forks(t.Context(), query.Page{Limit: query.MaxLimit})
 					if err != nil {
 						t.Fatal(err)
@@ -211,7 +211,8 @@ func TestASyncSurvivesARestartOfItsNode(t *testing.T) {
 	}
 }
 
-// The time that 2,000 blocks take from a peer, by RPC in batches, and by single calls. bench/RESULTS.md has figures.
+// Compares the times for 2,000 blocks from a peer, by RPC in batches, and by single calls. bench/RESULTS.md has
+// figures.
 func TestSourcesOfANodeAreCompared(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -276,8 +277,8 @@ func babbler(t *testing.T) (address string) {
 	return l.Addr().String()
 }
 
-// sourceFails runs a sync that must fail because of its source, with a code and a last line that match patterns. The
-// log before that line may have messages about peers.
+// sourceFails runs a sync that must fail because of its source. The code and the last line of the log must match the
+// patterns. Earlier lines may have messages about peers.
 func sourceFails(t *testing.T, code, pattern string, args ...string) {
 	t.Helper()
 	r := birthmark(append([]string{"--json", "sync"}, args...)...)
@@ -288,7 +289,7 @@ func sourceFails(t *testing.T, code, pattern string, args ...string) {
 	}
 }
 
-// A peer that lies is named. Other peers replace it; without any, the sync fails.
+// The log names a peer that sends invalid data. Other peers replace it. If there are none, the sync fails.
 func TestPeersThatLieAreReplaced(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -297,7 +298,7 @@ func TestPeersThatLieAreReplaced(t *testing.T) {
 	dir := t.TempDir()
 	sourceFails(t, "bad_peer", regexp.QuoteMeta(liar), "--chain", "bitcoin", "--network", "regtest", "--db", filepath.Join(dir, "none"), "--source", "p2p://"+liar)
 	if _, err := os.Stat(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a source that never answered left a database behind: %v", err)
+		t.Errorf("a source that never responded created a database: %v", err)
 	}
 
 	db := filepath.Join(dir, "db")
@@ -309,7 +310,7 @@ func TestPeersThatLieAreReplaced(t *testing.T) {
 	}
 	consistent(t, db)
 
-	// The database keeps its blocks, whatever the source of a later sync is.
+	// The database keeps its blocks, also if a later sync has another source.
 	digest := digestOf(t, db)
 	sourceFails(t, "bad_peer", regexp.QuoteMeta(liar), "--db", db, "--source", "p2p://"+liar)
 	sourceFails(t, "unauthorized", "wrong password", "--db", db, "--source", "http://user:guess@"+node.RPC)

@@ -81,7 +81,7 @@ func runAsProgram(blocks string) int {
 	return p.run(untilSignal(), os.Args)
 }
 
-// quietChain is a chain whose sources send nothing after some blocks, like a node at its tip.
+// quietChain is a chain whose sources send nothing after a number of blocks, like a node at its tip.
 type quietChain struct {
 	model.Chain
 	after int
@@ -92,7 +92,7 @@ func (c quietChain) Open(ctx context.Context, o model.SourceOptions) (model.Sour
 	o.Follow = o.Follow && !stay
 	s, err := c.Chain.Open(ctx, o)
 	if _, ok := s.(model.Submitter); ok && c.after == all && os.Getenv(slowSource) == "" {
-		return s, err // with the methods of its mempool
+		return s, err // keeps the methods of its mempool
 	}
 	return quietSource{s, c.after, stay}, err
 }
@@ -135,8 +135,7 @@ func (s quietSource) Follow(ctx context.Context, known []model.Point) iter.Seq2[
 	}
 }
 
-// slowSource is a duration that sources wait before every 64th block. Sources of any kind that follow their chain
-// then wait at its end.
+// slowSource is a duration that sources wait before every 64th block. Sources that follow their chain wait at its end.
 const slowSource = "BIRTHMARK_TEST_SLOW"
 
 // cachesVariable is the size of the caches of a sync in bytes.
@@ -172,8 +171,8 @@ type failure struct {
 	Error struct{ Code, Message string }
 }
 
-// wantFailure runs args, which must fail with the status, the code and a message that matches a pattern: one line on
-// stderr, nothing on stdout; with --json also one document with the same message on stdout.
+// wantFailure runs args, which must fail with the status, the code and a message that matches a pattern. The message is
+// one line on stderr, and stdout is empty. With --json stdout also has one document with the same message.
 func wantFailure(t *testing.T, status int, code, pattern string, args ...string) {
 	t.Helper()
 	r := birthmark(args...)

@@ -18,7 +18,7 @@ import (
 var obligations = filepath.Join("testdata", "obligations.md")
 
 // obligation is a row of the acceptance table: a question, and the commands that answer it, each with an expression
-// that must be true of its document; or the reason why no command answers it.
+// that must be true for its document; or the reason why no command answers it.
 type obligation struct {
 	number, asks string
 	commands     []string
@@ -143,14 +143,14 @@ func TestObligationsAreAnswered(t *testing.T) {
 			}
 			ok, err := expr.Eval(row.answers[i], documentOf(t, r.stdout))
 			if ok != true || err != nil {
-				t.Errorf("%s: %s: it does not hold that %s (%v): %.2000s", row.number, command, row.answers[i], err, r.stdout)
+				t.Errorf("%s: %s: expected that %s (%v): %.2000s", row.number, command, row.answers[i], err, r.stdout)
 			}
 		}
 	}
 }
 
-// documentOf returns the document of a command. If the command prints a document per line, the document has the list
-// lines of them.
+// documentOf returns the document of a command. If the command prints one document per line, the field lines of the
+// document has them.
 func documentOf(t *testing.T, stdout string) map[string]any {
 	t.Helper()
 	var lines []any

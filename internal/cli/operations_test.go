@@ -39,7 +39,7 @@ type metric struct {
 	labels           map[string]bool
 }
 
-// scraped returns the metrics of a server after a sync and some requests, by name.
+// scraped returns the metrics of a server by name, after a sync and some requests.
 func scraped(t *testing.T) map[string]*metric {
 	t.Helper()
 	s := serveHere(t, "--source", "file://"+realBlocks(t))
@@ -52,7 +52,7 @@ func scraped(t *testing.T) map[string]*metric {
 		return resp.StatusCode == http.StatusOK
 	})
 	s.serves(t, "nobody else asks")
-	r, err := http.NewRequest("PUT", s.URL, nil) // something that is refused
+	r, err := http.NewRequest("PUT", s.URL, nil) // a rejected request
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestMetricsInTheOperationsExist(t *testing.T) {
 			return
 		}
 		if is != want.String() {
-			t.Errorf("%s has other metrics than the server (-update writes them):\n%s", operations, want.String())
+			t.Errorf("the metrics in %s differ from the server's (-update writes them):\n%s", operations, want.String())
 		}
 	})
 	known := func(t *testing.T, expression string) {
@@ -227,7 +227,7 @@ func TestTheUnitIsValid(t *testing.T) {
 		t.Fatalf("%s starts something else", unit)
 	}
 	path := filepath.Join(t.TempDir(), "birthmark.service")
-	write(t, path, strings.Replace(text, program, os.Args[0], 1)) // it has to be there
+	write(t, path, strings.Replace(text, program, os.Args[0], 1)) // the program must exist
 	out, err := exec.Command("systemd-analyze", "verify", "--man=no", path).CombinedOutput()
 	if err != nil || len(out) > 0 {
 		t.Errorf("%v\n%s", err, out)

@@ -21,7 +21,7 @@ import (
 type realRun struct {
 	chain, network, source string
 	indexes                []string // built-in indexes, except one-to-one ones
-	own                    string   // five definitions
+	own                    string   // five definitions of custom indexes
 	half, to               string   // a height in the middle, and the last one
 }
 
@@ -55,7 +55,7 @@ func (r *realRun) settings(t *testing.T, dir string, everything bool) (file stri
 	return file, indexes
 }
 
-// The options of an index change the speed of answers and not the answers. A database with all options equals a new
+// The options of an index change the speed of queries and not the answers. A database with all options equals a new
 // one after any sequence of syncs and rollbacks.
 func TestOptionsDoNotChangeAnswers(t *testing.T) {
 	slow(t)
@@ -206,7 +206,7 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 			}
 		}
 		if !found && a.Next == nil {
-			t.Errorf("%s is absent from the values with prefix %s", at, prefix)
+			t.Errorf("%s is missing from the values with prefix %s", at, prefix)
 		}
 	}
 	assets, err := all.Assets(ctx, query.Page{Limit: 3})
@@ -218,7 +218,7 @@ func sameAnswers(t *testing.T, plain, all *core.DB, index string) {
 	}
 }
 
-// The preset has only indexes that the chain offers, in settings and as a flag.
+// The preset has exactly the indexes that the chain offers, in settings and as a flag.
 func TestPresetExplorer(t *testing.T) {
 	t.Parallel()
 	const hot = "balance: true unspent: true history: true"

@@ -46,7 +46,7 @@ func TestCommandsOfTheImageAreValid(t *testing.T) {
 	}
 	for _, args := range [][]string{command(lines[1]), service.Command} {
 		if len(args) == 0 || args[0] != "serve" {
-			t.Fatalf("%v serves nothing", args)
+			t.Fatalf("%v is not a command that serves", args)
 		}
 		v := effective(t, args[1:]...)
 		if len(v.Chains) != 1 || v.Listen != "0.0.0.0:8080" || filepath.Dir(v.Chains[0].DB) != volume[1] || v.Chains[0].Source == "" {

@@ -31,11 +31,11 @@ func TestColourIsForTerminals(t *testing.T) {
 	t.Parallel()
 	p := newProgram(nil, new(strings.Builder), nil)
 	if p.Colour() {
-		t.Error("colour for what is no terminal")
+		t.Error("colours in the output to a pipe")
 	}
 }
 
-// Pages of assets, which Bitcoin lacks.
+// Pages of assets, which Bitcoin does not have.
 func TestAssetsArePrinted(t *testing.T) {
 	t.Parallel()
 	holders, next := uint64(2), "AbC-_1"

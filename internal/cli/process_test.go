@@ -21,8 +21,8 @@ import (
 // patience is far longer than any process needs.
 const patience = time.Minute
 
-// until polls a condition. It fails the test after a time that no working program needs. It waits longer after a
-// condition that takes longer, so that polling takes at most a third of a core.
+// until polls a condition. It fails the test after a time that no correct program needs. It pauses longer after a slow
+// condition, so that polling uses at most a third of a core.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
@@ -31,7 +31,7 @@ func until(t *testing.T, what string, holds func() bool) {
 			return
 		}
 		if began.After(end) {
-			t.Fatalf("waited for %s", what)
+			t.Fatalf("timeout while waiting for %s", what)
 		}
 		time.Sleep(max(10*time.Millisecond, 2*time.Since(began)))
 	}
@@ -50,12 +50,12 @@ func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.
 	})
 	until(t, "the sync to write block 500", func() bool {
 		r := birthmark("status", "--json", "--db", db)
-		if r.status == exitRefused { // not made yet
+		if r.status == exitRefused { // not created yet
 			return false
 		}
 		var a query.StatusAnswer
 		if err := json.Unmarshal([]byte(r.stdout), &a); err != nil || r.status != exitDone {
-			t.Fatalf("status beside a sync: %+v", r)
+			t.Fatalf("status during a sync: %+v", r)
 		}
 		return a.Tip != nil && a.Tip.Height == 500
 	})
@@ -124,7 +124,7 @@ func TestSignalStopsAtABlock(t *testing.T) {
 	}
 }
 
-// A full disk causes an error of one line, whenever it fills up, and the database stays consistent.
+// A full disk at any time causes an error of one line, and the database stays consistent.
 func TestAFullDiskIsReported(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -148,7 +148,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 		syncTo(t, db, source, "--to-height", "100", wal)
 		failing := func(when string) {
 			t.Helper()
-			// In another process, so that a crash of RocksDB would not end the tests.
+			// The sync runs in another process, so that a crash of RocksDB does not end the tests.
 			cmd, stdout, stderr := process(t, -1, "sync", "--json", "--db", db, "--source", source, wal)
 			cmd.Env = append(cmd.Env, cachesVariable+"="+c.caches)
 			_ = cmd.Run()

@@ -27,7 +27,8 @@ import (
 // lookup resolves the name of a DNS seed.
 type lookup func(ctx context.Context, host string) ([]string, error)
 
-// withSeeds makes regtest a network with one DNS seed. Its peers use a port, and databases without a folder are in data.
+// withSeeds makes regtest a network with one DNS seed. Its peers use a port, and databases without a folder are in
+// data.
 func withSeeds(p *program, port, data string, resolve lookup) {
 	n := *params.Networks[slices.IndexFunc(params.Networks, func(n *params.Network) bool { return n.Name == "regtest" })]
 	with := *n.Params
@@ -112,7 +113,7 @@ func TestServeFindsPeersAndUsesTheDefaultFolder(t *testing.T) {
 	if code := <-status; code != exitDone {
 		t.Errorf("status %d: %s", code, log)
 	}
-	// Queries find the only database there, and the database of a chain.
+	// Queries find the only database in the data folder, and the database of a chain.
 	ask := func(args ...string) (int, string, string) {
 		var stdout, stderr strings.Builder
 		q := newProgram(strings.NewReader(""), &stdout, &stderr)

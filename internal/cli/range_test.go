@@ -14,8 +14,8 @@ import (
 	"birthmark/storage/memory"
 )
 
-// The times of real blocks are out of order: of the first 14,132 blocks hundreds are older than the one before them.
-// A time range has the blocks from the first that is not before its start to the last that is not after its end.
+// The times of real blocks are out of order: hundreds of the first 14,132 blocks are older than their parent. A time
+// range has the blocks from the first one that is not before its start to the last one that is not after its end.
 func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
 		times = append(times, e.Block.Time)
 	}
 	if len(times) != 14_132 || back < 100 {
-		t.Fatalf("%d blocks, %d of them older than the one before", len(times), back)
+		t.Fatalf("%d blocks, %d of them older than their parent", len(times), back)
 	}
 	for range 300 {
 		at := rng.IntN(len(times))
@@ -67,7 +67,7 @@ func TestTimesOfRealBlocksAreFoundExactly(t *testing.T) {
 		r := query.Range{FromTime: &from, ToTime: &to}
 		if first < 0 || last < first || to < from {
 			if _, err := db.Find(ctx, "script_type", "pubkey", query.Terms{Range: r}, query.Page{}); err == nil {
-				t.Errorf("%v has no block, and is no error", r)
+				t.Errorf("%v has no block, but causes no error", r)
 			}
 			continue
 		}

@@ -94,7 +94,7 @@ func TestRawTransactionsFromBlockFiles(t *testing.T) {
 
 	ask(t, nil, "rollback", "--db", added, "--to-height", "1000")
 	consistent(t, added)
-	syncTo(t, added, "file://"+realBlocks(t), "--to-height", "1500") // a source whose blocks have another place
+	syncTo(t, added, "file://"+realBlocks(t), "--to-height", "1500") // a source with the blocks at another position
 	readsRaw(t, added)
 	same(t, added, digestOf(t, synced))
 	add(0)

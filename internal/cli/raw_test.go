@@ -27,7 +27,7 @@ func rawRuns(t *testing.T) []rawRun {
 	}
 }
 
-// A database with raw transactions returns bytes that hash to the requested hash. They are removed and added with
+// A database with raw transactions returns bytes that hash to the requested id. They are removed and added with
 // their blocks, and check and verify include them.
 func TestRawTransactionsHashToTheirID(t *testing.T) {
 	slow(t)
@@ -66,7 +66,7 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 					t.Errorf("size %d and %d confirmations of %d bytes in block %d", tx.Size, tx.Confirmations, len(raw), tx.Height)
 				}
 				if r := birthmark("tx", "--raw", hash, "--db", db); r.status != exitDone || r.stdout != a.Raw+"\n" {
-					t.Errorf("for people: %+v", r)
+					t.Errorf("as text: %+v", r)
 				}
 			}
 			if len(hashes) < 10 {
@@ -75,14 +75,14 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 
 			ask(t, nil, "rollback", "--db", db, "--to-height", fmt.Sprint(run.to*9/10))
 			consistent(t, db)
-			ask(t, nil, sync...) // the database stores that it has them
+			ask(t, nil, sync...) // the option is stored in the database
 			same(t, db, digest)
 			ask(t, nil, "verify", "--db", db, "--source", run.source, "--sample", "20", "--seed", "1")
 		})
 	}
 }
 
-// newestTxs returns the hashes of at least n transactions of a database, if it has as many.
+// newestTxs returns the hashes of at least n transactions of a database, or of all if there are fewer.
 func newestTxs(t *testing.T, dir string, n int) (hashes []string) {
 	t.Helper()
 	db := openReadOnly(t, dir)

@@ -13,8 +13,8 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// recipeSettings are settings with all indexes of a chain and its recipes of docs/indexes.md. The recipes have every
-// option.
+// recipeSettings returns settings with all indexes of a chain and its recipes in docs/indexes.md. The recipes have
+// every option.
 func recipeSettings(t *testing.T, section, network, indexes string) string {
 	t.Helper()
 	own, _ := recipes.Of(t, section)
@@ -34,8 +34,8 @@ func recipeSettings(t *testing.T, section, network, indexes string) string {
 	return s.String()
 }
 
-// Databases with the recipes of the documentation are consistent. After a rollback and a sync from
-// any source they equal a database that was synced at once.
+// Databases with the recipes of the documentation are consistent. After a rollback and a sync from any source they
+// equal a database that was synced at once.
 func TestRecipesGiveOneDatabase(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -46,7 +46,7 @@ func TestRecipesGiveOneDatabase(t *testing.T) {
 		section, network, indexes string
 		sources                   func(t *testing.T) []string
 		half, to                  string
-		values                    string // an index that has some
+		values                    string // an index with values
 	}{
 		{"Cardano", "preview", everyCardanoIndex, func(t *testing.T) []string {
 			return []string{"file://" + testblocks.Path(t, "cardano", "dingo-immutable")}

@@ -20,7 +20,7 @@ func sha256Hex(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// A database refuses a use that does not match it, and does not change.
+// A use that does not match a database is rejected, and the database does not change.
 func TestMismatchedDatabasesAreRefused(t *testing.T) {
 	t.Parallel()
 	source := "file://" + realBlocks(t)
@@ -80,12 +80,12 @@ func TestAMissingDatabaseIsReported(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(none); err == nil {
-		t.Error("a question made a folder")
+		t.Error("a query created a folder")
 	}
 	wantFailure(t, exitRefused, "cannot_open", `contains other files \(thesis.tex\) and no database`,
 		"sync", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", other)
 	if entries, _ := os.ReadDir(other); len(entries) != 1 {
-		t.Errorf("left %v", entries)
+		t.Errorf("remaining files: %v", entries)
 	}
 }
 
@@ -192,12 +192,12 @@ func TestBadSourceChangesNothing(t *testing.T) {
 			}
 		}
 		if _, err := os.Stat(made); err == nil {
-			t.Errorf("%s: a database was made", name)
+			t.Errorf("%s: a database was created", name)
 		}
 	}
 	same(t, old, digest)
 
-	// A block that is wrong in itself ends the sync at the block before it.
+	// An invalid block ends the sync at the block before it.
 	broken := bytes.Clone(blocks[:60_000])
 	at := bytes.Index(broken[30_000:], blocks[:4]) + 30_000
 	broken[at+8+80+10] ^= 1 // in its first transaction
@@ -223,7 +223,8 @@ func TestAnUnwritableFolderIsReported(t *testing.T) {
 	if err := os.Mkdir(closed, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	// Root may write anywhere, so another process drops that right first. It must be able to enter the folders above.
+	// Root may write anywhere, so another process drops this capability first. It must be able to enter the parent
+	// folders.
 	blocks := filepath.Join(dir, "blocks.dat")
 	content, err := os.ReadFile(realBlocks(t))
 	if err != nil {

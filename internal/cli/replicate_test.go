@@ -41,8 +41,8 @@ func equalDigests(t *testing.T, what string, dbs ...string) {
 	}
 }
 
-// Servers that follow the same node are equal at each of its tips, byte for byte, whatever forks of the node each of them
-// sees, with different memory, and after restarts.
+// Servers that follow the same node are equal at each of its tips, byte for byte. They see different forks of the node,
+// have different amounts of memory, and are restarted.
 func TestServersOfOneSourceAreEqual(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestServersOfOneSourceAreEqual(t *testing.T) {
 	for n, depth := range []int{1, 2, 3, 10, 50, 100} {
 		f.grow(2 + rng.IntN(3))
 		if n%2 == 0 {
-			f.atTip(t, servers...) // else they see only the end of it
+			f.atTip(t, servers...) // otherwise they see only the final chain
 		}
 		f.fork(depth)
 		if n == 3 {
@@ -96,7 +96,7 @@ func startReplica(t *testing.T, from, db string, more ...string) *serverProcess 
 		stderr.WriteString(lines.Text() + "\n")
 		if m := regexp.MustCompile(` at (http://\S+/)  \(API`).FindStringSubmatch(lines.Text()); m != nil {
 			s.URL = m[1]
-			go func() { // nothing else reads it
+			go func() { // keeps the pipe from filling up
 				for lines.Scan() {
 				}
 			}()
@@ -124,8 +124,8 @@ func replicationOfDB(t *testing.T, db string) (s replicatecmd.State) {
 	return *a.Replication
 }
 
-// Replicas over HTTP and from a folder have the tips of their primary through forks, answer requests while they apply
-// segments, each answer of one chain that the primary had, and are equal to it, byte for byte.
+// Replicas over HTTP and from a folder follow their primary through forks. They answer requests while they apply
+// segments: each answer matches one chain of the primary. In the end they equal it, byte for byte.
 func TestReplicasFollowThePrimary(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -177,7 +177,7 @@ func TestReplicasFollowThePrimary(t *testing.T) {
 			t.Errorf("the metrics lack %s", line)
 		}
 	}
-	// Nothing else writes a replica.
+	// Other commands cannot write to a replica.
 	for _, s := range []*serverProcess{primary, http1, folder} {
 		s.stop(t)
 	}
@@ -187,12 +187,12 @@ func TestReplicasFollowThePrimary(t *testing.T) {
 		consistent(t, one)
 	}
 	if s := replicationOfDB(t, over); s.Lag != nil || s.Primary == "" {
-		t.Errorf("a replica that does not run: %+v", s)
+		t.Errorf("a replica that is not running: %+v", s)
 	}
 }
 
-// Kills of the primary, which publishes to a bucket, of replicas and during their starts, at random moments, lose nothing:
-// at the end all are equal.
+// The primary, which publishes to a bucket, and its replicas are killed at random moments, also during their starts. In
+// the end all databases are equal.
 func TestKillsOfPrimariesAndReplicas(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -226,7 +226,7 @@ func TestKillsOfPrimariesAndReplicas(t *testing.T) {
 				return // the primary was killed before the replica connected for the first time
 			}
 			if err == nil || err.Error() != "signal: killed" {
-				t.Fatalf("a replica ended by itself: %v %s", err, stderr)
+				t.Fatalf("a replica ended without a kill: %v %s", err, stderr)
 			}
 		}
 	}
@@ -242,7 +242,7 @@ func TestKillsOfPrimariesAndReplicas(t *testing.T) {
 		if rng.IntN(2) == 0 {
 			primary.kill()
 			primary = f.primary(t, source, db, to)
-			feeds[over] = primary.URL + "v1/" + ergoTestnet // of the next round
+			feeds[over] = primary.URL + "v1/" + ergoTestnet // used in the next round
 		}
 		for _, kill := range kills {
 			time.Sleep(time.Duration(rng.IntN(300)) * time.Millisecond)
@@ -268,8 +268,8 @@ func TestKillsOfPrimariesAndReplicas(t *testing.T) {
 	}
 }
 
-// A replica is promoted when its primary is gone: it syncs from a source, other replicas follow it, and the old primary
-// cannot publish to the folder any more.
+// A replica is promoted after its primary is gone. It syncs from a source, other replicas follow it, and the old
+// primary cannot publish to the folder any more.
 func TestPromotionOfAReplica(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -312,15 +312,15 @@ func TestPromotionOfAReplica(t *testing.T) {
 	}
 	equalDigests(t, "after the promotion", one, two)
 
-	// The old primary comes back, and is fenced.
+	// The old primary returns and is fenced.
 	back := f.primary(t, source, old, to)
 	f.grow(2)
 	f.atTip(t, back, promoted)
 	back.stop(t)
 	if !strings.Contains(back.stderr.String(), "was taken over by lineage "+a.Lineage) {
-		t.Errorf("the old primary says: %s", back.stderr)
+		t.Errorf("the log of the old primary: %s", back.stderr)
 	}
-	// It has updates of its own: it cannot follow the new one.
+	// The old primary has its own updates, so it cannot follow the new one.
 	wantFailure(t, exitRefused, "diverged", "restore a copy", "replicate", "--once", "--from", promoted.URL+"v1/"+ergoTestnet, "--db", old)
 	promoted.stop(t)
 	for _, db := range []string{old, one, two} {
@@ -328,7 +328,7 @@ func TestPromotionOfAReplica(t *testing.T) {
 	}
 }
 
-// Wrong uses and gaps are named, with what to do.
+// The errors of wrong uses and of gaps contain the remedy.
 func TestReplicateRefusals(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -355,7 +355,7 @@ func TestReplicateRefusals(t *testing.T) {
 	write(t, filepath.Join(dir, "key"), "correct-horse-battery\n")
 	wantFailure(t, exitRefused, "segment_gap", "restore the newest snapshot", "replicate", "--once", "--from", at, "--key-file", filepath.Join(dir, "key"), "--db", copied)
 	if exists(copied) {
-		t.Error("a replica that never began left a folder")
+		t.Error("a replica that never started created a folder")
 	}
 	until(t, "published segments", func() bool { return exists(filepath.Join(to, "lineage")) })
 	wantFailure(t, exitRefused, "segment_gap", "restore the newest snapshot", "replicate", "--once", "--from", to, "--db", copied)

@@ -13,8 +13,8 @@ import (
 
 var scalingPage = filepath.Join("..", "..", "docs", "scaling.md")
 
-// The commands of docs/scaling.md are run one after the other, on a node in memory: the servers and the replica at the
-// same time. Replicas start with copies of the primary's database.
+// The commands of docs/scaling.md are run in order with a test node; the servers and the replica run at the same time.
+// Replicas start with copies of the primary's database.
 func TestCommandsInTheScalingPage(t *testing.T) {
 	slow(t)
 	t.Parallel()

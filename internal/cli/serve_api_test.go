@@ -35,7 +35,7 @@ func TestServerAndCommandLineAgree(t *testing.T) {
 		chain, network string
 		source         func(t *testing.T) string
 		indexes        []string // the first with all options
-		asset          string   // an absent asset, for queries that fail; empty: none, because the three chains share that code
+		asset          string   // an unknown asset for failing queries; empty to skip them, since the three chains share that code
 	}{
 		{"bitcoin", "mainnet", realBlocks, []string{"address", "script_hash"}, ""},
 		{"cardano", "preview", func(t *testing.T) string { return testblocks.Path(t, "cardano", "dingo-immutable") },
@@ -65,9 +65,9 @@ func TestServerAndCommandLineAgree(t *testing.T) {
 			if c.asset != "" {
 				l.wrong(c.indexes[0], c.asset)
 			}
-			t.Logf("%d questions, %d of them without an answer", l.asked, l.failed)
+			t.Logf("%d queries, %d of them with errors", l.asked, l.failed)
 			if l.asked < 50 || c.asset != "" && l.failed < 20 {
-				t.Errorf("only %d questions, %d of them without an answer", l.asked, l.failed)
+				t.Errorf("only %d queries, %d of them with errors", l.asked, l.failed)
 			}
 		})
 	}
@@ -77,7 +77,7 @@ func TestServerAndCommandLineAgree(t *testing.T) {
 type comparison struct {
 	*testing.T
 	db, chain     string
-	url           string // of the chain
+	url           string // base of the chain's paths
 	rng           *rand.Rand
 	asked, failed int
 }
@@ -110,7 +110,7 @@ func (l *comparison) serve() {
 	l.url = a.URL + "v1/" + a.Chains[0] + "/"
 }
 
-// at returns the path of words.
+// at returns the path with the given segments.
 func at(words ...string) string {
 	for i := range words {
 		words[i] = url.PathEscape(words[i])
@@ -121,7 +121,7 @@ func at(words ...string) string {
 // statuses are the HTTP statuses by exit status.
 var statuses = map[int]int{exitDone: 200, exitFailed: 404, exitUsage: 400, exitRefused: 503, exitSource: 502}
 
-// same sends a query to both and returns the answer, or nil if there is none. Query has pairs of a name and a value,
+// same sends a query to both and returns the answer, or nil if there is none. Query has alternating names and values,
 // which are also flags.
 func (l *comparison) same(path string, query []string, command ...string) []byte {
 	l.Helper()
@@ -162,7 +162,7 @@ func (l *comparison) same(path string, query []string, command ...string) []byte
 	return nil
 }
 
-// ask is same with a query of the database.
+// ask calls same with a query of the database.
 func (l *comparison) ask(path string, query []string, command ...string) []byte {
 	l.Helper()
 	return l.same(path, query, append(command, "--db", l.db)...)
@@ -212,7 +212,7 @@ func (l *comparison) list(entries string, limit int, path string, query []string
 	}
 }
 
-// many sends a request for many values at once: each answer is that of the command line for the single value.
+// many sends a request for many values at once. Each answer equals that of the command line for the single value.
 func (l *comparison) many(what, entries string, body any, n int, command func(i int) []string) {
 	l.Helper()
 	text, err := json.Marshal(body)
@@ -240,11 +240,12 @@ func (l *comparison) many(what, entries string, body any, n int, command func(i 
 	}
 }
 
-// withoutDetails removes from an output what only its serialized transaction contains: lists of outputs do not have it.
+// withoutDetails removes the details that require the raw transaction from an output: lists of outputs do not have
+// them.
 func withoutDetails(output string) string {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[model.OutputDetails]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		// The fields follow the spending input and the moment of the block.
+		// The details are between the spending input and the fields of the block.
 		if i := strings.LastIndex(output, `,"`+name+`":`); i > strings.Index(output, `"spent_by":`) {
 			output = output[:i] + "}"
 		}
@@ -262,14 +263,15 @@ func (l *comparison) chainWide() {
 	l.same("schema", nil, "schema", "--chain", l.chain, "--network", status.Network)
 }
 
-// blocks requests all blocks, and everything in n of them.
+// blocks requests the list of blocks, and everything in n of them.
 func (l *comparison) blocks(n int) {
 	l.ask("blocks", []string{"limit", "20", "order", "desc"}, "blocks")
 	blocks := l.list("blocks", 9000, "blocks", nil, "blocks")
 	var hashes, outputs []string
 	for i := range n {
 		var b query.BlockSummaryAnswer
-		// The first and the last, and some between, half of them near the tip, where more is in them.
+		// The selection has the first and the last block, and others between them. Half of these are near the tip,
+		// which has larger blocks.
 		at1 := l.rng.IntN(len(blocks))
 		switch {
 		case i == 0:
@@ -313,7 +315,7 @@ func (l *comparison) blocks(n int) {
 	l.many("outputs", "outputs", api.OutputRefs{Outputs: outputs}, len(outputs), func(i int) []string { return []string{"output", outputs[i]} })
 }
 
-// values requests all values of an index, and everything about n of them.
+// values requests the list of values of an index, and everything about n of them.
 func (l *comparison) values(index string, n int) {
 	all := l.list("values", 10_000, at("values", index), []string{"order", "desc"}, "values", index)
 	l.ask(at("richest", index), []string{"limit", "20"}, "richest", index)
@@ -344,7 +346,7 @@ func (l *comparison) values(index string, n int) {
 	l.many("balances", "balances", api.IndexValues{Index: index, Values: some}, n, func(i int) []string { return []string{"balance", index, some[i]} })
 }
 
-// assets requests all assets, and everything about n of them.
+// assets requests the list of assets, and everything about n of them.
 func (l *comparison) assets(n int) {
 	all := l.list("assets", 3000, "assets", nil, "assets")
 	for range min(n, len(all)) {

@@ -11,8 +11,8 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// A server answers Blockfrost's API below a path, with API keys in the header project_id and errors in Blockfrost's form. A
-// database without what it needs is refused.
+// A server answers Blockfrost's API below a path, with API keys in the header project_id and errors in Blockfrost's
+// form. A database that lacks required indexes or options is rejected.
 func TestServeBlockfrost(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -34,7 +34,7 @@ func TestServeBlockfrost(t *testing.T) {
 	if r := birthmark("sync", "--config", file, "--to-height", "100"); r.status != exitDone {
 		t.Fatalf("status %d: %s", r.status, r.stderr)
 	}
-	for _, do := range []string{"drop", "add"} { // defined by the preset as the API expects it, or labels would be 501
+	for _, do := range []string{"drop", "add"} { // the preset defines the index for labels, which otherwise are 501
 		if r := birthmark("index", do, "metadata_label", "--config", file); r.status != exitDone {
 			t.Fatalf("index %s: status %d: %s", do, r.status, r.stderr)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axeScript returns axe-core, which defines window.axe; empty if it is not installed.
+// axeScript returns axe-core, which defines window.axe, or "" if it is not installed.
 func axeScript(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "tools", "axe", "node_modules", "axe-core", "axe.min.js"))
@@ -26,8 +26,8 @@ func axeScript(t *testing.T) string {
 // maxPageBytes is the largest page with its style and scripts, as transferred to a browser without a cache.
 const maxPageBytes = 100_000
 
-// weigh returns the number of bytes of the answers that the tab received, as they were transferred. Streams of events do
-// not end and do not count.
+// weigh returns the number of transferred bytes of the responses that the tab received. Streams of events do not end
+// and do not count.
 func (b *tab) weigh() *int64 {
 	b.Helper()
 	var n int64
@@ -57,7 +57,7 @@ func (b *tab) firstPaint() float64 {
 	return at
 }
 
-// axe reports what axe-core finds in the page.
+// axe reports the violations that axe-core finds in the page.
 func (b *tab) axe(how string) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, browserPatience)

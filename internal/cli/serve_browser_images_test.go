@@ -73,7 +73,7 @@ func takeImages(t *testing.T) {
 	browser := browser(t)
 	dbs := explored(t)
 	if len(dbs) < 3 {
-		t.Fatal("without blocks of Cardano and Ergo there are no pictures of their pages")
+		t.Fatal("pictures require the blocks of Cardano and Ergo")
 	}
 	b := newTab(t, browser, shownIn(t, dbs...))
 	if err := os.MkdirAll(imageFolder, 0o755); err != nil {
@@ -90,7 +90,7 @@ func takeImages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Chromium packs them for speed.
+		// Chromium compresses pictures for speed.
 		picture, err := png.Decode(bytes.NewReader(shot))
 		if err != nil {
 			t.Fatal(err)

@@ -54,8 +54,8 @@ func mempoolServer(t *testing.T, n *pendingtest.Node) (url string) {
 	return s.URL
 }
 
-// The mempool page shows transactions that arrive and leave, and the page of a transaction becomes that of a confirmed
-// one, without a reload by the visitor.
+// The mempool page shows transactions that enter and leave the mempool. The page of an unconfirmed transaction changes
+// when it is confirmed. Both work without a reload.
 func unconfirmedArrive(t *testing.T, browser context.Context) {
 	n := &pendingtest.Node{World: pendingtest.New(t, pendingtest.Variants()[0], testseed.New(t))}
 	w := n.World

@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// browserPatience is far longer than a browser needs for a step.
+// browserPatience is far longer than any step in a browser takes.
 const browserPatience = 40 * time.Second
 
 //go:embed testdata/browser/look.js
@@ -29,13 +29,13 @@ func browser(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("there is no chromium to look at pages with: tools/setup.sh tests installs it")
+		t.Skip("chromium is not installed: run tools/setup.sh tests")
 	}
 	o := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
-		chromedp.Flag("js-flags", "--no-opt --no-maglev"), // scripts end before they would run faster
+		chromedp.Flag("js-flags", "--no-opt --no-maglev"), // scripts are too short for optimization
 		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("disable-gpu", true), chromedp.WindowSize(1280, 900),
-		chromedp.NoSandbox) // all it sees is ours, and root and many containers have none
+		chromedp.NoSandbox) // root and many containers have no sandbox; all pages are local
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), o...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
@@ -54,7 +54,7 @@ type tab struct {
 	base string
 
 	mu       sync.Mutex
-	at       string // the page that is shown
+	at       string // the current page
 	expected int64  // its status
 	faults   []string
 	asked    []string // paths of all requests
@@ -130,7 +130,7 @@ func isPicture(e *network.EventRequestWillBeSent, u *url.URL) bool {
 	return e.Type == network.ResourceTypeImage && strings.HasPrefix(u.Path, "/ipfs/")
 }
 
-// do runs steps in the browser, with a time limit.
+// do runs steps in the browser with a time limit.
 func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
@@ -140,7 +140,7 @@ func (b *tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open shows a page, whose response must have a status.
+// open opens a page whose response must have a status.
 func (b *tab) open(path string, status int64) {
 	b.Helper()
 	b.mu.Lock()
@@ -149,7 +149,7 @@ func (b *tab) open(path string, status int64) {
 	b.do("open", chromedp.Navigate(b.base+path))
 }
 
-// follow runs steps that lead to another page, and waits for that page.
+// follow runs steps that open another page, and waits for that page.
 func (b *tab) follow(what string, steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
 	ctx, stop := context.WithTimeout(b.ctx, browserPatience)
@@ -182,7 +182,7 @@ func (b *tab) becomes(expression string) {
 	defer stop()
 	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(0)))
 	if err != nil {
-		b.Fatalf("%s: waited until %s: %v\nthe page: %s", b.at, expression, err, eval[string](b, "document.body.innerText.slice(0, 600)"))
+		b.Fatalf("%s: timeout while waiting for %s: %v\nthe page: %s", b.at, expression, err, eval[string](b, "document.body.innerText.slice(0, 600)"))
 	}
 }
 
@@ -198,7 +198,7 @@ func (b *tab) look(how string, what ...string) {
 	}
 }
 
-// Ways to look at a page.
+// The viewports and color schemes that are checked.
 func scheme(name string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{

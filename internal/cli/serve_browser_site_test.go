@@ -26,7 +26,7 @@ func (b *tab) pick(id, first string) {
 	b.press(first)
 }
 
-// The theme, the unit of amounts and the zone of times hold on the next pages, and on a page that changes by itself.
+// The theme, the unit of amounts and the time zone apply to the next pages, and to parts of a page that change.
 func displayHolds(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	zone := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -39,7 +39,7 @@ func displayHolds(t *testing.T, browser context.Context, server string) {
 	text := func() string { return eval[string](b, "document.body.innerText") }
 	light, before := eval[string](b, paper), text()
 	if light == dark || !strings.Contains(before, "UTC") || !strings.Contains(before, "BTC") {
-		t.Fatalf("%s is the paper of %s", light, before)
+		t.Fatalf("%s is the background of %s", light, before)
 	}
 	b.pick("theme", "d")
 	b.becomes(paper + ` === '` + dark + `'`)
@@ -48,7 +48,7 @@ func displayHolds(t *testing.T, browser context.Context, server string) {
 	b.look("after the switches", "frame", "contrast", "width")
 	b.open("/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16", 200)
 	if got := eval[string](b, paper); got != dark {
-		t.Errorf("the paper of the next page is %s, expected %s", got, dark)
+		t.Errorf("the background of the next page is %s, expected %s", got, dark)
 	}
 	for _, want := range []string{"1,000,000,000", "4,000,000,000", "sat", "2009-01-12 12:30:25 GMT+9"} {
 		if !strings.Contains(text(), want) {
@@ -67,11 +67,11 @@ func displayHolds(t *testing.T, browser context.Context, server string) {
 	b.becomes(paper + ` === '` + light + `'`)
 	b.open("/bitcoin/block/170", 200)
 	if after := text(); after != before {
-		t.Errorf("the page was %s\nand is %s", before, after)
+		t.Errorf("the page was %s\nnow it is %s", before, after)
 	}
 }
 
-// The slash moves to the search box, which suggests and leads to results by keyboard and by mouse.
+// The slash key moves the focus to the search box. Suggestions open results by keyboard and by mouse.
 func searchSuggests(t *testing.T, browser context.Context, server string, chains int) {
 	b := newTab(t, browser, server)
 	b.do("begin", wide(desk), scheme("light"))
@@ -87,7 +87,7 @@ func searchSuggests(t *testing.T, browser context.Context, server string, chains
 	b.becomes(`document.getElementById(document.getElementById('q').getAttribute('aria-activedescendant')).ariaSelected === 'true'`)
 	b.follow("Enter", chromedp.KeyEvent(kb.Enter))
 	if !strings.HasPrefix(b.at, "/bitcoin/block/00000000d1145790") {
-		t.Errorf("the suggestion leads to %s", b.at)
+		t.Errorf("the suggestion opens %s", b.at)
 	}
 	b.open("/bitcoin", 200)
 	if got := eval[string](b, "document.activeElement.id"); got != "q" {
@@ -104,7 +104,7 @@ func searchSuggests(t *testing.T, browser context.Context, server string, chains
 	b.look("with suggestions on a phone", "contrast", "width")
 	b.follow("click", chromedp.Click(chromedp.CSS("#suggestions li")))
 	if !strings.HasPrefix(b.at, "/bitcoin/block/") {
-		t.Errorf("the suggestion leads to %s", b.at)
+		t.Errorf("the suggestion opens %s", b.at)
 	}
 	if chains < 3 {
 		return

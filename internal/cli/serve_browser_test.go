@@ -38,15 +38,15 @@ func kindOf(path string) string {
 	return kind
 }
 
-// Kinds of pages that must be reachable from the first by links.
+// Kinds of pages that must be reachable from the first page by links.
 var pageKinds = map[string][]string{
 	"bitcoin": {"bitcoin", "bitcoin/blocks", "bitcoin/block", "bitcoin/tx", "bitcoin/output", "bitcoin/address", "bitcoin/richest", "bitcoin/richest/address", "bitcoin/values/address", "bitcoin/forks", "bitcoin/status"},
 	"cardano": {"cardano-preview", "cardano-preview/block", "cardano-preview/tx", "cardano-preview/address",
 		"cardano-preview/assets", "cardano-preview/asset"},
 }
 
-// The explorer in a browser, with real blocks of every chain. One browser and one server for all subtests: they start
-// slower than a page loads.
+// The explorer in a browser, with real blocks of every chain. All subtests share one browser and one server, because
+// these take longer to start than a page to load.
 func TestExplorerInABrowser(t *testing.T) {
 	slow(t)
 	browser := browser(t)
@@ -78,8 +78,8 @@ func TestExplorerInABrowser(t *testing.T) {
 	t.Run("pictures come from the gateway", func(t *testing.T) { picturesAreLoaded(t, browser, server) })
 }
 
-// Every kind of page that links lead to: names, contrast, width, labels, axe-core and size, on a desk and on a phone, light
-// and dark; and it can be read without scripts.
+// Every kind of linked page is checked for names, contrast, width, labels, axe-core and size, on a desktop and on a
+// phone, in light and dark. It is also readable without scripts.
 func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []*core.DB) {
 	axe := axeScript(t)
 	b := newTab(t, browser, server)
@@ -128,7 +128,7 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 	for _, db := range dbs {
 		for _, kind := range pageKinds[db.Chain().Name()] {
 			if found[kind] == "" {
-				t.Errorf("no page of the kind %s was linked from others: %v", kind, found)
+				t.Errorf("no page links to a page of the kind %s: %v", kind, found)
 			}
 		}
 	}
@@ -155,11 +155,11 @@ func everyPageIsFit(t *testing.T, browser context.Context, server string, dbs []
 	}
 }
 
-// missingPage reports whether a path of the crawl is that of a page that does not exist.
+// missingPage reports whether a path of the crawl belongs to a page that does not exist.
 func missingPage(path string) bool { return strings.HasSuffix(path, "q=zebra") || path == "/nowhere" }
 
-// everyLook checks the page on a desk and on a phone, in light and dark. If the script of axe-core is not empty, it looks at
-// two of them, because it is slow: together they have every width and color.
+// everyLook checks the page on a desktop and on a phone, in light and dark. If the script of axe-core is not empty, it
+// runs in two of these, because it is slow: together they have every width and color scheme.
 func (b *tab) everyLook(axe string) {
 	b.Helper()
 	if axe != "" {
@@ -178,7 +178,7 @@ func (b *tab) everyLook(axe string) {
 	b.do("back", wide(desk), scheme("light"))
 }
 
-// The keyboard reaches every control of pages, in the order of the page, with a visible focus.
+// The keyboard reaches every control of a page, in the order of the page, with a visible focus.
 func keyboardReachesEverything(t *testing.T, browser context.Context, server string, paths ...string) {
 	b := newTab(t, browser, server)
 	for _, path := range paths {
@@ -209,7 +209,7 @@ func (b *tab) reachEverything(path string) {
 			b.Fatalf("%s: Tab %d of %d: %s", path, i+1, wanted, said)
 		}
 		if i == 0 && !eval[bool](b, `document.activeElement.matches('.skip') && document.querySelector(document.activeElement.hash) === document.querySelector('main')`) {
-			b.Errorf("%s: the first stop does not lead to the content", path)
+			b.Errorf("%s: the first link does not skip to the content", path)
 		}
 	}
 }
@@ -227,7 +227,7 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 		"00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee":   "/bitcoin/block/00000000d1145790a8694403d4063f323d499e655c83426834d4ce2f8dd4a2ee",
 		"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16":   "/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16",
 		"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1": "/bitcoin/output/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16:1",
-		"E9831E9E16":                         "/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16", // its end
+		"E9831E9E16":                         "/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16", // the end of the hash
 		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S": "/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S",
 	} {
 		b.open("/bitcoin", 200)
@@ -258,7 +258,7 @@ func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []
 	}
 }
 
-// Links lead from the first payment's block over the spending transactions and back.
+// The links from the first payment's block reach the spending transactions and return.
 func coinIsFollowed(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	link := func(selector string) chromedp.Action[chromedp.Void] {
@@ -269,18 +269,18 @@ func coinIsFollowed(t *testing.T, browser context.Context, server string) {
 		{`a[href="/bitcoin/tx/0437cd7f8525ceed2324359c2d0ba26006d92d856a9c20fa0241106ee5a597c9"]`, "/bitcoin/tx/0437cd7f8525"},
 		{`table a[href^="/bitcoin/tx/f4184fc5"]`, "/bitcoin/tx/f4184fc59640"},
 		{`table a[href^="/bitcoin/tx/a16f3ce4"]`, "/bitcoin/tx/a16f3ce4dd5d"},
-		{`table a[href*="f4184fc5"]`, "/bitcoin/output/f4184fc59640"}, // back to what it spends
+		{`table a[href*="f4184fc5"]`, "/bitcoin/output/f4184fc59640"}, // back to the spent output
 		{`a[href^="/bitcoin/tx/f4184fc5"]`, "/bitcoin/tx/f4184fc59640"},
 		{`a[href^="/bitcoin/block/"]`, "/bitcoin/block/"},
 	} {
 		b.follow(step.selector, link(step.selector))
 		if !strings.HasPrefix(b.at, step.to) {
-			t.Fatalf("%s leads to %s, expected %s", step.selector, b.at, step.to)
+			t.Fatalf("%s opens %s, expected %s", step.selector, b.at, step.to)
 		}
 	}
 }
 
-// Its links lead through a list to its end, without duplicates.
+// The links of a list reach all its pages up to the end, without duplicates.
 func listIsRead(t *testing.T, browser context.Context) {
 	b := newTab(t, browser, shownIn(t, syncedBitcoin(t, 120)))
 	b.open("/bitcoin/blocks", 200)
@@ -312,7 +312,7 @@ func blocksArrive(t *testing.T, browser context.Context) {
 	uri := "file://" + realBlocks(t)
 	db := syncedBitcoin(t, 200)
 	server := shownIn(t, db)
-	const paid = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S" // and spends in block 248
+	const paid = "12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S" // also spends in block 248
 	home, address := newTab(t, browser, server), newTab(t, browser, server)
 	address.open("/bitcoin/address/"+paid, 200)
 	home.open("/bitcoin", 200)
@@ -335,7 +335,7 @@ func blocksArrive(t *testing.T, browser context.Context) {
 	home.becomes(newest(203))
 	syncOn(t, db, uri, 250)
 	home.becomes(newest(250))
-	// A tab that nobody sees holds no connection. When it is seen again, it catches up.
+	// A hidden tab has no connection. When it is visible again, it receives the missed changes.
 	address.do("look at it", chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, tabs.BringToFront, cdp.Empty{})
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// shownContents are texts that pages show, with raw transactions.
+// shownContents are texts that pages with raw transactions show.
 var shownContents = map[string][]string{
 	"/bitcoin/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16": {
 		"Total input", "50.00000000 BTC", "275 vB, weight 1,100", "0xffffffff", "p2pk", "OP_CHECKSIG", "confirmations", "QR code",

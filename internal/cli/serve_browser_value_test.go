@@ -19,7 +19,7 @@ const (
 	emission    = "2Z4YBkDsDvQj8BX7xiySFewjitqp2ge9c99jfes2whbtKitZTxdBYqbrVZUvZvKv6aqn9by4kp3LE1c26LCyosFnVnm6b6U1JYvWpYmL2ZnixJbXLjWAWuBThV1D6dLpqZJYQHYDznJCk49g5TUiS4q8khpag2aNmHwREV7JSsypHdHLgJT7MGaw51aJfNubyzSKxZ4AJXFS27EfXwyCLzW1K6GVqwkJtCoPvrcLqmqwacAWJPkmh78nke9H4oT88XmSbRt2n9aWZjosiZCafZ4osUDxmZcc5QVEeTWn8drSraY3eFKe8Mu9MSCcVU"
 )
 
-// elementsAreShown opens pages of addresses and assets with everything unfolded.
+// elementsAreShown opens pages of addresses and assets with all details expanded.
 func elementsAreShown(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	b.do("begin", wide(desk), scheme("light"))
@@ -55,7 +55,7 @@ func elementsAreShown(t *testing.T, browser context.Context, server string) {
 	}
 }
 
-// labelled returns a file with a name of an address that pages show.
+// labelled returns a file of labels with a label of an address that pages show.
 func labelled(t *testing.T) (file string) {
 	file = filepath.Join(t.TempDir(), "labels.txt")
 	write(t, file, strings.TrimPrefix(manyCoins, "/bitcoin/address/")+" Collector of fifty coins\n1EWbQNeNNiZcZyJcfQ6CQbnptHiU9pvVYr "+
@@ -63,7 +63,7 @@ func labelled(t *testing.T) (file string) {
 	return file
 }
 
-// The form of dates works without scripts, on a phone.
+// The form of dates works without scripts on a phone.
 func datesAreSelected(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	b.open(manyCoins, 200)
@@ -71,7 +71,7 @@ func datesAreSelected(t *testing.T, browser context.Context, server string) {
 	b.do("without scripts", scripting(false), wide(phone))
 	b.follow("Show", chromedp.Click(chromedp.CSS("form.period button")))
 	if b.at != manyCoins+"?from=2009-03-01&to=2009-03-31" {
-		t.Fatalf("the form leads to %s", b.at)
+		t.Fatalf("the form opens %s", b.at)
 	}
 	dates := eval[string](b, `[...document.querySelectorAll("[aria-labelledby=history] tbody time")].map((e) => e.dateTime.slice(0, 7)).join(" ")`)
 	if n := strings.Count(dates, "2009-03"); n < 3 || n != len(strings.Fields(dates)) {
@@ -80,14 +80,14 @@ func datesAreSelected(t *testing.T, browser context.Context, server string) {
 	b.look("on a phone", "width")
 	b.follow("Whole history", chromedp.Click(chromedp.CSS("form.period a")))
 	if b.at != manyCoins {
-		t.Errorf("Whole history leads to %s", b.at)
+		t.Errorf("Whole history opens %s", b.at)
 	}
 }
 
-// referenceToken is described by CIP-68 in its own output.
+// referenceToken is an asset that CIP-68 describes in its own output.
 const referenceToken = "/cardano-preview/asset/cb46e65cad648ace645d32a698f35e4465528d036bcd92e5b0559148000640a0363736373637"
 
-// pictureGateway starts a gateway of IPFS whose contents are all the same picture.
+// pictureGateway starts an IPFS gateway that serves the same picture for every path.
 func pictureGateway(t *testing.T) (url string) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/svg+xml")
@@ -97,7 +97,7 @@ func pictureGateway(t *testing.T) (url string) {
 	return s.URL + "/ipfs/"
 }
 
-// A page of an asset shows its picture, which the browser loads from the gateway.
+// The page of an asset shows its picture, which the browser loads from the gateway.
 func picturesAreLoaded(t *testing.T, browser context.Context, server string) {
 	b := newTab(t, browser, server)
 	b.open(referenceToken, 200)
@@ -107,7 +107,7 @@ func picturesAreLoaded(t *testing.T, browser context.Context, server string) {
 		t.Errorf("the metadata is %s", text)
 	}
 	b.everyLook("")
-	b.open(referenceToken, 200) // twice in a minute: the server answers that the page is unchanged
+	b.open(referenceToken, 200) // again in the same minute: the server returns 304
 	b.open(referenceToken, 200)
 	b.do("without scripts", scripting(false), wide(phone))
 	b.open(referenceToken, 200)

@@ -13,7 +13,7 @@ import (
 	"birthmark/storage/memory"
 )
 
-// everyOption has all options of an index, so that pages show everything.
+// everyOption enables all options of an index, so that pages show everything.
 var everyOption = model.IndexOptions{Balance: true, Unspent: true, History: true, Prefix: true}
 
 // synced returns a database in memory of a source up to a block; o has its indexes.
@@ -58,7 +58,7 @@ func syncedRaw(t *testing.T, name, network, uri string, to model.HeightPk) *core
 }
 
 // syncedPreset returns a database in memory with the indexes of the preset explorer and raw transactions, so that pages
-// show everything. The beginnings of addresses are found too.
+// show everything. Addresses can be searched by prefix too.
 func syncedPreset(t *testing.T, name, network, uri string, to model.HeightPk) *core.DB {
 	t.Helper()
 	s, err := config.Parse("birthmark.yaml", []byte("chain: "+name+"\nindexes: explorer\n"))
@@ -95,7 +95,7 @@ func explored(t *testing.T) []*core.DB {
 	return dbs
 }
 
-// shownIn starts a server of databases, to which the test may write meanwhile, and returns its URL.
+// shownIn starts a server of databases and returns its URL. The test may write to the databases.
 func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
 	t.Helper()
 	return shownWith(t, config.Default(), dbs...)

@@ -24,16 +24,16 @@ type localNode struct {
 	node    *ouroborostest.Node
 	chain   model.Chain
 	network string                // value of --network
-	name    string                // of the chain in paths
+	name    string                // name of the chain in paths
 	rest    []ouroborostest.Block // after the node's tip
-	made    []*model.Block        // the same, decoded
-	txs     [][]ouroborostest.Tx  // the transactions of each
+	made    []*model.Block        // the decoded blocks of rest
+	txs     [][]ouroborostest.Tx  // the transactions of each block
 }
 
-// cardanoNodeIndexes are those of the database.
+// cardanoNodeIndexes are the indexes of the database.
 var cardanoNodeIndexes = []string{"address", "payment_credential", "stake_credential", "policy", "datum_hash", "script_hash"}
 
-// serveLocalNode starts a server over a node with 20 blocks, of which more follow.
+// serveLocalNode starts a server with a node of 20 blocks. The node can add more.
 func serveLocalNode(t *testing.T, more int) *localNode {
 	t.Helper()
 	b := newBranch()
@@ -75,7 +75,7 @@ func serveLocalNode(t *testing.T, more int) *localNode {
 	return n
 }
 
-// pending waits until the server has as many unconfirmed transactions, beside the tip of the node.
+// pending waits until the server has the number of unconfirmed transactions and the tip of the node.
 func (n *localNode) pending(t *testing.T, count int) {
 	t.Helper()
 	until(t, fmt.Sprintf("%d unconfirmed transactions", count), func() bool {
@@ -116,13 +116,13 @@ func (n *localNode) standing(t *testing.T, index, value string) (s standing) {
 	n.get(t, "v1/"+n.name+"/find"+of).into(t, &s.find)
 	n.get(t, "v1/"+n.name+"/history"+of).into(t, &s.history)
 	if s.find.Next != nil || s.history.Next != nil {
-		t.Fatalf("%s %s has more than a page", index, value)
+		t.Fatalf("%s %s has more than one page", index, value)
 	}
 	return s
 }
 
-// facts returns the parts of answers that have the same form for confirmed and unconfirmed transactions. withMempool adds
-// the unconfirmed ones to the confirmed ones.
+// facts returns the parts of answers that have the same form for confirmed and unconfirmed transactions. withMempool
+// includes the unconfirmed ones.
 func (s *standing) facts(t *testing.T, withMempool bool) (lines []string) {
 	t.Helper()
 	number := func(text string) *big.Int {
@@ -174,8 +174,8 @@ func (s *standing) facts(t *testing.T, withMempool bool) (lines []string) {
 	return lines
 }
 
-// With the transactions of the next block in the mempool of the node, the answers about each value with them equal the
-// confirmed answers after that block.
+// The next block's transactions are in the mempool of the node. The answers about each value that include the mempool
+// equal the confirmed answers after that block.
 func TestCardanoMempoolAnswersEqualThoseAfterTheBlock(t *testing.T) {
 	t.Parallel()
 	n := serveLocalNode(t, 2)
@@ -213,8 +213,8 @@ func TestCardanoMempoolAnswersEqualThoseAfterTheBlock(t *testing.T) {
 	}
 }
 
-// A transaction that is submitted to the server is in the mempool of the node, and has an answer at once. The command
-// submits to the node without a server. A refusal is the node's.
+// A transaction that is submitted to the server enters the mempool of the node and is found at once. The command also
+// submits to the node without a server. A rejection has the node's message.
 func TestCardanoTransactionsAreSubmitted(t *testing.T) {
 	t.Parallel()
 	n := serveLocalNode(t, 1)
@@ -271,7 +271,7 @@ func TestCardanoTransactionsAreSubmitted(t *testing.T) {
 	}
 	wantFailure(t, exitUsage, "bad_setting", "this source of cardano has no unconfirmed transactions", "submit", "--chain", "cardano", "--network", n.network, "--node", n.node.TCP(), raw(2))
 
-	// The node restarts: the mempool is read again.
+	// After a restart of the node the mempool is read again.
 	n.node.Refuse(nil)
 	n.node.Stop()
 	if status, body := post(raw(2)); status != 502 || !strings.Contains(body, "unreachable") {

@@ -14,8 +14,8 @@ import (
 	"birthmark/model"
 )
 
-// A server answers the APIs of Ergo's node, explorer and ergo-graphql at their paths, follows the mempool of its node, and passes
-// transactions on. A database without the required indexes is refused.
+// A server answers the APIs of Ergo's node, explorer and ergo-graphql at their paths, follows the mempool of its node,
+// and submits transactions to it. A database without the required indexes is rejected.
 func TestServeErgo(t *testing.T) {
 	t.Parallel()
 	blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
@@ -64,7 +64,7 @@ func TestServeErgo(t *testing.T) {
 	}
 	unknown := strings.Replace(string(next[0].JSON), next[0].ID.String(), strings.Repeat("ab", 32), 1)
 	if status, body := s.post(t, "node/transactions", unknown); status != http.StatusBadRequest || !strings.Contains(body, "every input of the transaction") {
-		t.Errorf("a transaction that the node refuses: %d %s", status, body)
+		t.Errorf("a transaction that the node rejects: %d %s", status, body)
 	}
 	made := ergotest.Txs(blocks[tip])[0]
 	query := `{"query": "{ state { height } mempool { transactionsCount } }"}`

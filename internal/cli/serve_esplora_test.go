@@ -27,7 +27,8 @@ const walletIndexes = `  raw: true
     script_hash: { balance: true, history: true, unspent: true }
 `
 
-// A database without what the protocol needs is refused, with the command that helps. So is a path of the server.
+// A database without the required indexes is rejected with a command that adds them. A path of the server is rejected
+// too.
 func TestServeEsploraRefuses(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -61,7 +62,8 @@ func serveEsplora(t *testing.T, node *btcdtest.Node, more string) *esploraServer
 	return &esploraServer{startRealServer(t, "--config", file, "--rate-limit", "0"), node}
 }
 
-// startRealServer is startServer with the chains of the program, whose sources have all that the wallet protocols need.
+// startRealServer is startServer with the chains of the program. Their sources have everything that wallet protocols
+// need.
 func startRealServer(t *testing.T, args ...string) *serverProcess {
 	t.Helper()
 	cmd, _, stderr := process(t, -1, append([]string{"serve", "--json", "--listen", "127.0.0.1:0"}, args...)...)
@@ -131,7 +133,7 @@ type esploraSpend struct {
 	Status esploraStatus
 }
 
-// The life of a transaction over a node: sent, in the mempool, spent there, confirmed, orphaned, confirmed again.
+// The states of a transaction over a node: sent, in the mempool, spent there, confirmed, orphaned, confirmed again.
 func TestServeEsploraOverANode(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -152,7 +154,7 @@ func TestServeEsploraOverANode(t *testing.T) {
 	if status, text := s.post(t, "api/tx", rawHex(fund)); status != http.StatusOK || text != id {
 		t.Fatalf("send: %d %s", status, text)
 	}
-	// The server has just started, and may still read the list of the node.
+	// The server has just started and may still be reading the node's list.
 	until(t, "the transaction to be in the mempool", func() bool { return s.get(t, "api/tx/"+id).status == http.StatusOK })
 	var tx esploraTx
 	s.get(t, "api/tx/"+id).into(t, &tx)
@@ -181,7 +183,7 @@ func TestServeEsploraOverANode(t *testing.T) {
 		t.Errorf("a proof of an unconfirmed transaction: %d %s", r.status, r.body)
 	}
 
-	// A child spends it in the mempool, and a second spender is refused with the node's message.
+	// A child spends the transaction in the mempool. A second spender is rejected with the node's message.
 	child := btcdtest.Pay(fund, 0, wire.NewTxOut(990_000, script))
 	childID := child.TxHash().String()
 	if status, text := s.post(t, "api/tx", rawHex(child)); status != http.StatusOK || text != childID {
@@ -199,7 +201,7 @@ func TestServeEsploraOverANode(t *testing.T) {
 		t.Errorf("a double spend: %d %s", status, text)
 	}
 
-	// Confirmed, orphaned, and confirmed again at another height.
+	// The transaction is confirmed, orphaned, and confirmed again at another height.
 	node.Generate(t, 1)
 	s.synced(t)
 	s.get(t, scriptPath).into(t, &totals)
@@ -233,7 +235,7 @@ func (s *esploraServer) has(t *testing.T, path, text string, want bool) {
 	}
 }
 
-// hashOfScript is the script hash in the form of the API.
+// hashOfScript returns the script hash in the form of the API.
 func hashOfScript(script []byte) string {
 	sum := sha256.Sum256(script)
 	return hex.EncodeToString(sum[:])
@@ -247,7 +249,7 @@ func rawHex(tx *wire.MsgTx) string {
 	return hex.EncodeToString(b.Bytes())
 }
 
-// compareBlocks compares every block with what the node reports, paging to the first block.
+// compareBlocks compares every block with the node's, page by page down to the first block.
 func (s *esploraServer) compareBlocks(t *testing.T) {
 	t.Helper()
 	tip := int(s.node.Tip(t).Height)
@@ -288,7 +290,7 @@ func (s *esploraServer) compareBlocks(t *testing.T) {
 	}
 }
 
-// The API has the limits, headers and metrics of the server; what the server itself rejects is plain text.
+// The API has the limits, headers and metrics of the server. Errors of the server itself are plain text.
 func TestServeEsploraLikeTheOtherAPI(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -14,10 +14,10 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// eventClient is a client of a server's events whose connection is cut at any byte.
+// eventClient is a client of a server's events whose connection can break at any byte.
 type eventClient struct {
 	heard *listener
-	id    string // kept with what was heard
+	id    string // stored together with the received events
 }
 
 // listen connects and reads at most the given number of bytes, until ctx ends.
@@ -31,11 +31,11 @@ func (c *eventClient) listen(ctx context.Context, url string, bytes int64) {
 	}
 	a, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return // the server is not there, or ctx has ended
+		return // the server is not running, or ctx is canceled
 	}
 	defer a.Body.Close()
 	if a.StatusCode != http.StatusOK {
-		return // it is being stopped
+		return // the server is stopping
 	}
 	var name, data, id string
 	for lines := bufio.NewReader(io.LimitReader(a.Body, bytes)); ; {
@@ -51,7 +51,7 @@ func (c *eventClient) listen(ctx context.Context, url string, bytes int64) {
 		case field == "id":
 			id = value
 		case line == "\n" && name != "":
-			// The program keeps what it hears and the id together.
+			// The client stores the events and the id together.
 			if name == "tip" {
 				name = "block"
 			}
@@ -65,15 +65,15 @@ func (c *eventClient) listen(ctx context.Context, url string, bytes int64) {
 	c.heard.forget()
 }
 
-// forget drops the state in memory, like a kill.
+// forget discards the state in memory, like a kill.
 func (l *listener) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	clear(l.pending)
 }
 
-// A client of a server's events that is cut off at any byte, while the chain forks and the server is killed and
-// restarted, has the same final state as a client that reads everything at once.
+// A client of a server's events has the same final state as a client without interruptions, although its connection
+// breaks at any byte, the chain forks, and the server is killed and restarted.
 func TestFollowersOfAServerLoseNothing(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestFollowersOfAServerLoseNothing(t *testing.T) {
 		t.Fatal(c.heard.wrong, whole.wrong)
 	}
 	if !maps.Equal(c.heard.have, whole.have) || len(whole.have) < height || forks == 0 {
-		t.Errorf("%d outputs and spends were received, expected %d, after %d forks and %d ends of the server", len(c.heard.have), len(whole.have), forks, killed)
+		t.Errorf("%d outputs and spends were received, expected %d, after %d forks and %d kills of the server", len(c.heard.have), len(whole.have), forks, killed)
 	}
 	t.Logf("%d outputs and spends, %d blocks, %d forks, the server was killed %d times", len(whole.have), height, forks, killed)
 }

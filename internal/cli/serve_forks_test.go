@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// forking is a node whose chain forks, with every chain it had.
+// forking is a node whose chain forks. It records all its former chains.
 type forking struct {
 	*ergotest.Node
 	chain *ergogen.Chain
@@ -27,7 +27,7 @@ type forking struct {
 	rng   *rand.Rand
 
 	mu   sync.Mutex
-	tips map[string][]ergotest.Block // the chain up to each block that was in one
+	tips map[string][]ergotest.Block // the chain up to each block that the node ever had
 }
 
 func newForking(rng *rand.Rand) *forking {
@@ -41,7 +41,7 @@ func newForking(rng *rand.Rand) *forking {
 
 func hashOf(b ergotest.Block) string { return fmt.Sprintf("%x", b.ID[:]) }
 
-// is records the chain that the node is about to have.
+// is records a chain before the node switches to it.
 func (f *forking) is(best []ergotest.Block) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,14 +51,14 @@ func (f *forking) is(best []ergotest.Block) {
 	}
 }
 
-// upTo returns the chain that ends with the block of a hash, or nil if the node never had it.
+// upTo returns the chain that ends with a block, or nil if the node never had it.
 func (f *forking) upTo(hash string) []ergotest.Block {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.tips[hash]
 }
 
-// longest returns a height near that of the node's tip.
+// longest returns a height near the node's tip.
 func (f *forking) longest() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,14 +71,14 @@ func (f *forking) grow(n int) {
 	f.Extend(more...)
 }
 
-// fork adds blocks, and replaces them by one more.
+// fork adds blocks and replaces them by one block more.
 func (f *forking) fork(depth int) {
 	reorganize := f.branch()
 	f.grow(depth)
 	reorganize(depth + 1)
 }
 
-// branch returns a function that replaces the blocks above the tip of now by n others.
+// branch returns a function that replaces the blocks above the current tip by n others.
 func (f *forking) branch() (reorganize func(n int)) {
 	common, other := f.best, f.chain.Fork(f.rng.Uint64())
 	return func(n int) {
@@ -89,8 +89,8 @@ func (f *forking) branch() (reorganize func(n int)) {
 	}
 }
 
-// askAround sends requests about a chain to a server until done is closed: each answer is of one chain that the node
-// had, up to the block in its header.
+// askAround sends requests about a chain to a server until done is closed. Each answer must match one chain that the
+// node had, up to the block in its header.
 func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-chan struct{}) (asked int) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	etag := ""
@@ -123,14 +123,14 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 				return asked
 			}
 			if int(block.Height) > len(chain) || block.Hash != hashOf(chain[block.Height-1]) || ref == "tip" && int(block.Height) != len(chain) {
-				t.Errorf("%s: block %d %s is not of the chain up to %s", ref, block.Height, block.Hash, tip)
+				t.Errorf("%s: block %d %s is not in the chain up to %s", ref, block.Height, block.Hash, tip)
 			}
 			if ref == "tip" {
 				etag = r.header.Get("ETag")
 			}
 		case http.StatusNotModified:
 			if got := r.header.Get("ETag"); len(r.body) > 0 || got != etag {
-				t.Errorf("%s: not modified, of %s, where %s is known: %s", ref, got, etag, r.body)
+				t.Errorf("%s: status 304 with the ETag %s, but the client has %s: %s", ref, got, etag, r.body)
 			}
 		case http.StatusNotFound:
 			if h, err := strconv.Atoi(ref); err == nil && h <= len(chain) {
@@ -142,7 +142,7 @@ func (f *forking) askAround(t *testing.T, s *serverProcess, seed uint64, done <-
 	}
 }
 
-// While the chain grows and forks, each answer belongs to one tip, names it, and the node had it.
+// While the chain grows and forks, each answer belongs to one tip of the node, and names it.
 func TestEveryAnswerBelongsToOneTip(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -181,8 +181,8 @@ func TestEveryAnswerBelongsToOneTip(t *testing.T) {
 	same(t, db, digestOf(t, fresh))
 }
 
-// A read-only server shows what another process writes, removes and writes again; after the end of that process it
-// continues to answer.
+// A read-only server shows the blocks that another process writes, removes and writes again. It continues to answer
+// after that process has ended.
 func TestReadOnlyServerShowsAnotherProcessesWrites(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -198,10 +198,10 @@ func TestReadOnlyServerShowsAnotherProcessesWrites(t *testing.T) {
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		if _ = cmd.Wait(); t.Failed() {
-			t.Logf("the sync says: %s", stderr)
+			t.Logf("the log of the sync: %s", stderr)
 		}
 	})
-	s := startServer(t, "--read-only", "--db", db, "--source", source) // which is left alone
+	s := startServer(t, "--read-only", "--db", db, "--source", source) // the source is not used
 	done := make(chan struct{})
 	var asking sync.WaitGroup
 	asking.Go(func() { f.askAround(t, s, rng.Uint64(), done) })

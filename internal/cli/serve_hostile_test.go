@@ -20,7 +20,7 @@ import (
 	"birthmark/internal/daemon"
 )
 
-// faultLog stores the lines of a log that report faults. The others are too many.
+// faultLog stores the lines of a log that report faults, and discards the others.
 type faultLog struct {
 	mu    sync.Mutex
 	lines []string
@@ -42,12 +42,12 @@ func (l *faultLog) String() string {
 	return strings.Join(l.lines, "")
 }
 
-// target is a server in this process, so that leaks are visible to the test.
+// target is a server in this process, so that the test can detect leaks.
 type target struct {
 	daemon.Address
 	log    *faultLog
 	stop   func()
-	client *http.Client // a normal one
+	client *http.Client // a client without faults
 }
 
 // serveHere serves the first blocks of the real chain in this process, with additional flags.
@@ -84,10 +84,10 @@ func serveDatabase(t *testing.T, db string, more ...string) *target {
 		select {
 		case n := <-status:
 			if n != exitDone {
-				t.Errorf("the server ends with %d: %s", n, s.log)
+				t.Errorf("the server ended with status %d: %s", n, s.log)
 			}
 		case <-time.After(patience):
-			t.Error("the server does not end")
+			t.Error("the server does not stop")
 			return
 		}
 		goroutinesFall(t, "the server ended", before)
@@ -105,7 +105,7 @@ func goroutinesFall(t *testing.T, after string, most int) {
 	for end := time.Now().Add(patience); runtime.NumGoroutine() > most; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			stacks := make([]byte, 1<<20)
-			t.Fatalf("after %s there are %d goroutines, expected %d\n%s", after, runtime.NumGoroutine(), most, stacks[:runtime.Stack(stacks, true)])
+			t.Fatalf("after %s: %d goroutines, expected %d\n%s", after, runtime.NumGoroutine(), most, stacks[:runtime.Stack(stacks, true)])
 		}
 	}
 }
@@ -115,7 +115,7 @@ func (s *target) serves(t *testing.T, while string) {
 	t.Helper()
 	for i, path := range []string{"v1/bitcoin/block/170", "v1/bitcoin/find/address/" + satoshi, "bitcoin/block/170", "readyz"} {
 		client := s.client
-		if i%2 == 1 { // one that has no connection yet
+		if i%2 == 1 { // a client without a connection
 			client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
 		}
 		resp, err := client.Get(s.URL + path)
@@ -130,7 +130,7 @@ func (s *target) serves(t *testing.T, while string) {
 	}
 }
 
-// attack opens connections and runs a goroutine on each that continues until the test ends.
+// attack opens connections and runs a goroutine for each until the test ends.
 type attack struct {
 	t    *testing.T
 	addr string
@@ -171,7 +171,7 @@ func (a *attack) drip(conn net.Conn, text string) {
 	})
 }
 
-// Clients that are slow in any way, half as many again as the server has connections, do not block others.
+// Clients that are slow in any way, 50% more than the server has connections, do not block others.
 func TestSlowClientsDoNotBlockOthers(t *testing.T) {
 	slow(t)
 	const connections, attackers = 32, 48
@@ -254,7 +254,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The server reads no more of a body that is too large than the limit and the network buffers, whatever its declared
+// If a body is too large, the server reads no more than the limit and the network buffers, whatever its declared
 // length.
 func TestHugeBodiesAreNotRead(t *testing.T) {
 	s := serveHere(t, "--config", writeConfig(t, "request_timeout: 1m\n")) // for slow machines
@@ -270,19 +270,19 @@ func TestHugeBodiesAreNotRead(t *testing.T) {
 			r.ContentLength = length
 			r.Header.Set("Content-Type", "application/json")
 			resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}).Do(r)
-			if err == nil { // or the server closed the connection before its answer was read
+			if err == nil { // an error means that the server closed the connection first
 				if resp.StatusCode < 400 || resp.StatusCode > 499 {
 					t.Errorf("POST %s with %d bytes: %d", path, length, resp.StatusCode)
 				}
 				resp.Body.Close()
 			}
 			if n := body.sent.Load(); n > 64<<20 {
-				t.Errorf("POST %s: %d bytes were taken", path, n)
+				t.Errorf("POST %s: %d bytes were read", path, n)
 			}
 			s.serves(t, "bodies are huge")
 		}
 	}
-	// Bytes after the declared length are the next request, an invalid one.
+	// Bytes after the declared length are parsed as the next request, which is invalid.
 	conn, err := net.Dial("tcp", s.Listen)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +310,7 @@ func writeConfig(t *testing.T, text string) string {
 	return path
 }
 
-// heapInUse is what is in use after a collection.
+// heapInUse returns the size of the heap after a garbage collection.
 func heapInUse() uint64 {
 	runtime.GC()
 	runtime.GC()

@@ -11,8 +11,8 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// A server answers Kupo's API below a path, with its methods and its errors. A database without what it needs is
-// refused.
+// A server answers Kupo's API below a path, with its methods and its errors. A database without the required indexes or
+// options is rejected.
 func TestServeKupo(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ type fuzzing struct {
 	addr string
 	conn net.Conn
 	read *bufio.Reader
-	seen map[int]int // answers by status
+	seen map[int]int // number of responses by status
 }
 
 // ofHTTP are the statuses above 499 with which net/http rejects requests.
@@ -48,7 +48,8 @@ func (f *fuzzing) ask(text, method string) {
 	_, sent := io.WriteString(f.conn, text)
 	resp, err := http.ReadResponse(f.read, &http.Request{Method: method})
 	if err != nil {
-		// A server that rejects a body may close the connection before all of it is sent, which can lose the response.
+		// A server that rejects a body may close the connection before the whole body is sent. The response can then be
+		// lost.
 		if sent == nil && !errors.Is(err, syscall.ECONNRESET) {
 			f.t.Errorf("%.300q: no answer: %v", text, err)
 		}
@@ -64,13 +65,13 @@ func (f *fuzzing) ask(text, method string) {
 	if own && resp.StatusCode > 399 && strings.Contains(text, " /v1/") && method != "HEAD" && !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/problem+json") {
 		f.t.Errorf("%.300q: %d as %s, expected a problem", text, resp.StatusCode, resp.Header.Get("Content-Type"))
 	}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // it has no end
+	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") { // a stream has no end
 		f.hangUp()
 		return
 	}
 	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.Close {
 		if err != nil && !errors.Is(err, syscall.ECONNRESET) {
-			f.t.Errorf("%.300q: the answer breaks off: %v", text, err)
+			f.t.Errorf("%.300q: the response is truncated: %v", text, err)
 		}
 		f.hangUp()
 	}
@@ -83,7 +84,7 @@ func (f *fuzzing) hangUp() {
 	}
 }
 
-// 10,000 malformed requests: each has an answer, none an error of the server, and none leaks.
+// 10,000 malformed requests: each has a response without a server error, and none leaks memory or goroutines.
 func TestMalformedRequestsAreClientErrors(t *testing.T) {
 	slow(t)
 	for _, c := range []struct {
@@ -138,7 +139,7 @@ func malformed(t *testing.T, s *target, requests int) {
 		}
 		all.Wait()
 	}
-	fuzz(1000) // what is kept for good is there afterwards
+	fuzz(1000) // fills caches and pools first
 	s.client.CloseIdleConnections()
 	time.Sleep(100 * time.Millisecond)
 	goroutines, before := runtime.NumGoroutine(), heapInUse()
@@ -146,7 +147,7 @@ func malformed(t *testing.T, s *target, requests int) {
 	t.Logf("answers by status: %v", seen)
 	for _, status := range []int{200, 400, 404, 405} {
 		if seen[status] == 0 {
-			t.Errorf("nothing was answered with %d: the requests are not as they should be", status)
+			t.Errorf("no response has the status %d: the requests do not cover enough", status)
 		}
 	}
 	goroutinesFall(t, "the requests", goroutines)
@@ -189,12 +190,12 @@ func TestGarbageDoesNotHarmTheServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		conn.SetDeadline(time.Now().Add(patience))
-		_, _ = conn.Write(b) // it may have enough before that
+		_, _ = conn.Write(b) // the server may close the connection earlier
 		_ = conn.(*net.TCPConn).CloseWrite()
 		answer, err := io.ReadAll(conn)
 		conn.Close()
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("%.60q: neither answered nor closed", b)
+			t.Errorf("%.60q: no response, and the connection is open", b)
 		}
 		if resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil); err == nil && resp.StatusCode > 499 && !slices.Contains(ofHTTP, resp.StatusCode) {
 			t.Errorf("%.60q: %d", b, resp.StatusCode)

@@ -14,21 +14,21 @@ import (
 	"birthmark/core/query"
 )
 
-// mangler makes requests that are wrong in some way, and now and then one that is not.
+// mangler creates requests that are mostly malformed in some way.
 type mangler struct {
 	*rand.Rand
 	chain                   string
-	indexes, known, cursors []string // that it has
+	indexes, known, cursors []string // of the chain
 }
 
-// words replace names and values, in addition to those of a chain.
+// words are replacements for names and values, in addition to those of a chain.
 var words = []string{
 	"tip", "170", "0", "-1", "4294967296", "99999999999999999999", "address", "none", "true", "asc", "desc", "null", "{}", "f4184fc5:99999999999", "..", ".", "",
 	"%", "%zz", "%00", "%2f", "%2e%2e%2f", "%ff%fe", "%C0%AF", "\u00e9", "\U0001f642", "address=", "=", "&", ";", "+", "a b", "<script>", "' OR 1=1", "${jndi:x}",
 	"\\", "\"", "*", "?", "#", "//", "1e9", "0x10", "NaN", "\u0661\u0662\u0663", strings.Repeat("0", 64), strings.Repeat("f", 56), strings.Repeat("z", 3000),
 }
 
-// paths has one path of each kind. WORD is a value of the chain, INDEX one of its indexes.
+// paths has one path of each kind. WORD is replaced by a value of the chain, INDEX by one of its indexes.
 var paths = []string{
 	"/", "/search", "/CHAIN", "/CHAIN/blocks", "/CHAIN/block/WORD", "/CHAIN/tx/WORD", "/CHAIN/output/WORD", "/CHAIN/address/WORD", "/CHAIN/index/INDEX/WORD",
 	"/CHAIN/values/INDEX", "/CHAIN/richest/INDEX", "/CHAIN/asset/WORD", "/CHAIN/assets", "/CHAIN/forks", "/CHAIN/status", "/CHAIN/search", "/static/style.css", "/v1",
@@ -39,7 +39,7 @@ var paths = []string{
 	"/debug/pprof/", "/favicon.ico",
 }
 
-// parameters of lists come first, then parameters of a search.
+// parameters are those of lists, then those of searches.
 var parameters = []string{
 	"limit", "after", "order", "unspent", "and", "or", "height_from", "height_to", "time_from", "time_to", "follow", "spends", "from", "prefix", "q", "last_event_id",
 	"format", "page", "x",
@@ -58,7 +58,7 @@ var bodies = []string{
 
 func (m *mangler) one(of []string) string { return of[m.IntN(len(of))] }
 
-// junk returns a few bytes that are allowed in a line of a request.
+// junk returns a few random bytes that are allowed in a line of a request.
 func (m *mangler) junk() string {
 	b := make([]byte, m.IntN(12))
 	for i := range b {
@@ -90,7 +90,7 @@ func (m *mangler) word() string {
 	return m.one(words)
 }
 
-// filled returns text with values of the chain in place of the placeholders.
+// filled returns text with the placeholders replaced by values of the chain.
 func (m *mangler) filled(text string) string {
 	for strings.Contains(text, "WORD") {
 		text = strings.Replace(text, "WORD", m.one(m.known), 1)
@@ -136,7 +136,7 @@ func (m *mangler) path() string {
 	return strings.NewReplacer(" ", "+", "\r", "", "\n", "").Replace(p)
 }
 
-// parameter returns a parameter of the path, or any.
+// parameter returns a parameter of the path, or any parameter.
 func (m *mangler) parameter(path string) string {
 	name := m.one(parameters)
 	if m.IntN(4) > 0 {
@@ -214,7 +214,7 @@ func (m *mangler) request() (text, method string) {
 	return b.String() + "\r\n" + body, method
 }
 
-// learn reads the values of a server's chain.
+// learn reads values of a server's chain.
 func learn(t *testing.T, s *target) *mangler {
 	t.Helper()
 	m := &mangler{chain: s.Chains[0]}

@@ -19,7 +19,7 @@ import (
 // serverProcess is a server in another process.
 type serverProcess struct {
 	cmd    *exec.Cmd
-	stderr *bytes.Buffer // to be read when it has ended
+	stderr *bytes.Buffer // only valid after the process has ended
 	daemon.Address
 	client *http.Client
 }
@@ -31,7 +31,7 @@ func startServer(t *testing.T, args ...string) *serverProcess {
 	return startServing(t, cmd, stderr)
 }
 
-// startServing starts a command that serves.
+// startServing starts a command that serves, and waits until it prints its address.
 func startServing(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer) *serverProcess {
 	t.Helper()
 	cmd.Stdout = nil
@@ -46,7 +46,7 @@ func startServing(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer) *serverProc
 	t.Cleanup(func() {
 		s.kill()
 		if t.Failed() {
-			t.Logf("the server says: %.4000s", stderr)
+			t.Logf("the log of the server: %.4000s", stderr)
 		}
 	})
 	line, err := bufio.NewReader(out).ReadBytes('\n')
@@ -59,7 +59,7 @@ func startServing(t *testing.T, cmd *exec.Cmd, stderr *bytes.Buffer) *serverProc
 	return s
 }
 
-// kill ends the process at once.
+// kill kills the process.
 func (s *serverProcess) kill() {
 	s.client.CloseIdleConnections()
 	_ = s.cmd.Process.Kill()
@@ -112,7 +112,7 @@ func (s *serverProcess) try(path string, header ...string) (r reply, err error) 
 	return r, err
 }
 
-// into decodes an answer, which must be a document.
+// into decodes a response, which must be one document.
 func (r reply) into(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal(r.body, v); err != nil || r.status != http.StatusOK {
@@ -120,7 +120,7 @@ func (r reply) into(t *testing.T, v any) {
 	}
 }
 
-// tip returns the tip in the status of a chain; -1 before the first block.
+// tip returns the height in the status of a chain, or -1 before the first block.
 func (s *serverProcess) tip(t *testing.T, chain string) (height int, hash string) {
 	t.Helper()
 	var a query.StatusAnswer

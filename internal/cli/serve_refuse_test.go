@@ -59,6 +59,6 @@ func TestServersThatCannotStartAreRefused(t *testing.T) {
 	wantFailure(t, exitRefused, "address_in_use", "is in use by another program", "sync", "--serve", taken.Addr().String(), "--chain", "bitcoin", "--source", source, "--db", none)
 	if left, err := os.Stat(none); err == nil {
 		entries, _ := os.ReadDir(none)
-		t.Errorf("%s was left behind, with %v", left.Name(), entries)
+		t.Errorf("remaining folder %s with %v", left.Name(), entries)
 	}
 }

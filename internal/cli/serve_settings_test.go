@@ -70,7 +70,7 @@ func TestServerSettingsTakeEffect(t *testing.T) {
 	s := startServer(t, "--config", file)
 	s.client.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}}
 	if !strings.HasPrefix(s.URL, "https://127.0.0.1:") {
-		t.Errorf("it answers at %s", s.URL)
+		t.Errorf("the server listens at %s", s.URL)
 	}
 	for _, c := range []struct {
 		key    string
@@ -88,7 +88,7 @@ func TestServerSettingsTakeEffect(t *testing.T) {
 	if r := of.get(t, "debug/pprof/cmdline"); r.status != 200 || !bytes.Contains(r.body, []byte("--config")) {
 		t.Errorf("profiles: %d %s", r.status, r.body)
 	}
-	// A page whose own name resolves to this machine gets nothing.
+	// A request with another host name that resolves to this machine is rejected.
 	for _, url := range []string{s.URL + "v1", of.URL + "debug/pprof/cmdline"} {
 		r, err := http.NewRequest("GET", url, nil)
 		if err != nil {
@@ -112,7 +112,7 @@ func TestServerAnswersOnASocket(t *testing.T) {
 	t.Parallel()
 	db := filepath.Join(t.TempDir(), "db")
 	syncTo(t, db, "file://"+realBlocks(t), "--to-height", "10")
-	folder, err := os.MkdirTemp("", "birthmark") // a socket's path is short
+	folder, err := os.MkdirTemp("", "birthmark") // paths of sockets must be short
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// A server that is killed while it syncs and answers leaves a consistent database, and the next server resumes.
+// A server that is killed during a sync and requests leaves a consistent database. The next server resumes.
 func TestAKilledServerResumes(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -30,7 +30,7 @@ func TestAKilledServerResumes(t *testing.T) {
 	for range 3 {
 		s := slowly(t, 100*time.Millisecond, args...)
 		if h, _ := s.tip(t, "bitcoin"); h < height {
-			t.Errorf("block %d is gone, the tip is %d", height, h)
+			t.Errorf("block %d is missing, the tip is %d", height, h)
 		}
 		s.reaches(t, "bitcoin", height+500)
 		var far health.Answer
@@ -50,7 +50,7 @@ func TestAKilledServerResumes(t *testing.T) {
 	same(t, db, digestOf(t, fresh))
 }
 
-// SIGTERM ends a server with clients of any kind, whose running requests complete.
+// SIGTERM ends a server with clients of any kind. Running requests complete.
 func TestServerStopsWithClients(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestServerStopsWithClients(t *testing.T) {
 				r, err := s.try("v1/bitcoin/block/100")
 				if err != nil {
 					select {
-					case <-stopping: // nobody listens any more
+					case <-stopping: // the server no longer listens
 					default:
 						t.Error(err)
 					}
@@ -98,7 +98,7 @@ func TestServerStopsWithClients(t *testing.T) {
 	consistent(t, db)
 }
 
-// flaky is a node that can be down.
+// flaky is a node that can be unreachable.
 type flaky struct {
 	http.Handler
 	down atomic.Bool
@@ -135,12 +135,12 @@ chains:
 	node.down.Store(true)
 	s := startServer(t, "--config", file)
 	if got := strings.Join(s.Chains, " "); got != "bitcoin ergo-testnet ergo bitcoin-testnet4" {
-		t.Errorf("served are %s", got)
+		t.Errorf("the served chains are %s", got)
 	}
 	s.reaches(t, "bitcoin", 14131)
 	for _, name := range s.Chains[1:] {
 		if h, _ := s.tip(t, name); h >= 0 {
-			t.Errorf("%s has block %d of nowhere", name, h)
+			t.Errorf("%s has the block %d, which no source has", name, h)
 		}
 		if r := s.get(t, "v1/"+name+"/block/tip"); r.status != http.StatusNotFound {
 			t.Errorf("the tip of %s: %d %s", name, r.status, r.body)
@@ -154,7 +154,7 @@ chains:
 	node.down.Store(true)
 	f.grow(5)
 	if h, _ := s.tip(t, "ergo-testnet"); h != 10 {
-		t.Errorf("block %d came from a node that is down", h)
+		t.Errorf("block %d was read from an unreachable node", h)
 	}
 	node.down.Store(false)
 	s.reaches(t, "ergo-testnet", 15)
@@ -167,8 +167,7 @@ chains:
 	}
 }
 
-// Indexes are added and dropped while the chain is served, also a custom one, for which the server reopens the
-// database.
+// Indexes are added and dropped while the chain is served. A custom index requires the server to reopen the database.
 func TestIndexIsAddedDuringServe(t *testing.T) {
 	slow(t)
 	t.Parallel()
@@ -194,7 +193,7 @@ func TestIndexIsAddedDuringServe(t *testing.T) {
 			}
 			now, err := strconv.Atoi(r.header.Get("X-Tip-Height"))
 			if err != nil || now < at {
-				t.Errorf("after the tip %d came %d (%v)", at, now, err)
+				t.Errorf("the tip %d, then the tip %d (%v)", at, now, err)
 			}
 			at = now
 		}
@@ -209,7 +208,7 @@ func TestIndexIsAddedDuringServe(t *testing.T) {
 	}
 	ask(t, nil, "index", "drop", "script_hash", "--db", db)
 	if r := s.get(t, "v1/bitcoin/values/script_hash"); r.status != http.StatusBadRequest {
-		t.Errorf("an index that is gone: %d %s", r.status, r.body)
+		t.Errorf("a dropped index: %d %s", r.status, r.body)
 	}
 	s.reaches(t, "bitcoin", 10000)
 	close(done)
@@ -218,7 +217,7 @@ func TestIndexIsAddedDuringServe(t *testing.T) {
 	consistent(t, db)
 }
 
-// A sync with --serve answers meanwhile, and ends like one without.
+// sync --serve answers requests during the sync, and ends like a sync without it.
 func TestSyncServes(t *testing.T) {
 	slow(t)
 	t.Parallel()
