@@ -104,7 +104,7 @@ func retargeting() *params.Network {
 	p.PoWNoRetargeting, p.ReduceMinDifficulty = false, false
 	p.TargetTimePerBlock, p.TargetTimespan = 10*time.Minute, 100*time.Minute
 	n := *params.Networks[4]
-	n.Params, n.Rules = &p, rules.New(&p)
+	n.Params, n.Rules = &p, rules.New(&p, nil)
 	return &n
 }
 

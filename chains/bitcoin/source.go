@@ -20,12 +20,16 @@ import (
 // Open implements [model.Chain]: the source is a node's JSON-RPC and REST (http, https), peers (p2p), or block files
 // (file, or a path).
 func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, error) {
+	port := ""
+	if c.net.Params != nil {
+		port = c.net.Params.DefaultPort
+	}
 	schemes := []adapter.Scheme{
 		{Names: []string{"http", "https"}, Usage: "http://user:password@host:" + c.net.Coin.Networks[0].RPCPort + " (a node)", Open: c.openRPC},
-		{Names: []string{"p2p"}, Usage: "p2p://host:8333 (peers, comma separated; p2p:// alone finds peers)", Open: c.openPeers},
+		{Names: []string{"p2p"}, Usage: "p2p://host:" + port + " (peers, comma separated; p2p:// alone finds peers)", Open: c.openPeers},
 		{Names: []string{"file"}, Usage: "file:///path/to/blocks (a folder with blk*.dat, or one such file)", Open: c.openFiles},
 	}
-	if c.net.Params == nil { // the rules by which headers of peers are checked are not written
+	if c.net.Params == nil { // the coin has no rules by which headers of peers are checked
 		schemes = slices.Delete(schemes, 1, 2)
 	}
 	return c.Base.Open(ctx, o, schemes...)
@@ -94,7 +98,11 @@ func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string)
 			peers = append(peers, p)
 		}
 	}
-	options := p2p.Options{Params: c.net.Params, Segwit: c.net.Segwit, Peers: peers, LookupHost: c.net.LookupHost, Preparing: o.Preparing}
+	options := p2p.Options{
+		Params: c.net.Params, Rules: c.net.Rules, Format: c.net.Coin.Format,
+		Services: c.net.Coin.Services, BlockType: c.net.Coin.BlockType, Segwit: c.net.Segwit, Extended: c.net.Extended,
+		Peers: peers, LookupHost: c.net.LookupHost, Preparing: o.Preparing,
+	}
 	if o.Header != nil {
 		options.Header = func(h model.HeightPk) ([]byte, error) { return o.Header(context.Background(), h) }
 	}

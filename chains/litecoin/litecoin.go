@@ -1,19 +1,28 @@
 // Package litecoin indexes Litecoin. The parameters are those of Litecoin Core (chainparams.cpp).
 //
 // The public part of a block is indexed. Its extension (MWEB: LIP-2, LIP-3) is not: coins enter and leave it by the last
-// transaction of a block, which spends the previous one of its kind. The proof of work is scrypt, and is checked; the
-// difficulty is not.
+// transaction of a block, which spends the previous one of its kind. The proof of work is scrypt.
 package litecoin
 
 import (
+	"time"
+
+	"github.com/btcsuite/btcd/wire/v2"
+
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/bitcoin/rules"
 	"birthmark/model"
 )
 
-// mweb is the bit of the flag of a transaction with an extension.
-const mweb = 8
+// mweb is the bit of the flag of a transaction with an extension, extensions the service of a peer that has them, and
+// withExtension the bit by which a request of a block includes them.
+const (
+	mweb          = 8
+	extensions    = 1 << 24
+	withExtension = 1 << 29
+)
 
 // Spec is the coin.
 var Spec = params.New(params.Spec{
@@ -27,12 +36,23 @@ var Spec = params.New(params.Spec{
 		MaxMoney: 84_000_000 * 100_000_000,
 		Witness:  true, Work: block.ScryptWork, Flag: mweb, Extension: extension,
 	},
+	Services:  wire.SFNodeWitness | extensions,
+	BlockType: wire.InvTypeWitnessBlock | withExtension,
 	Networks: []*params.Network{
 		{
 			Name: "mainnet", NodeChain: "main", RPCPort: "9332", Magic: [4]byte{0xfb, 0xc0, 0xb6, 0xdb},
 			Genesis: params.Hash("12a765e31ffd4059bada1e25190f6e98c99d9714d334efa41a195a7e7e04bfe2"),
 			Limit:   params.Target(0x1e0fffff), Halving: 840_000,
 			KeyHash: []string{"\x30"}, ScriptHash: []string{"\x32", "\x05"}, HRP: "ltc", Addresses: "L…, M…, 3…, ltc1…",
+			Peers: peers(params.Peers{
+				Port: "9333", Versions: [3]int32{710_000, 811_879, 918_684},
+				First: params.First{Time: 1317972665, Bits: 0x1e0ffff0, Nonce: 2084524493},
+				Seeds: []string{
+					"seed-a.litecoin.loshan.co.uk", "dnsseed.thrasher.io", "dnsseed.litecointools.com",
+					"dnsseed.litecoinpool.org", "dnsseed.koin-project.com",
+				},
+			}),
+			Segwit: 1_201_536, Extended: 2_265_985,
 			Checkpoints: map[model.HeightPk]string{
 				1_500:     "841a2965955dd288cfa707a755d05a54e45f8bd476835ec9af4402a2b59a2967",
 				120_000:   "bd9d26924f05f6daa7f0155f32828ec89e8e29cee9e7121b026a7a3552ac6131",
@@ -46,8 +66,15 @@ var Spec = params.New(params.Spec{
 			Genesis: params.Hash("4966625a4b2851d9fdee139e56211a0d88575f59ed816ff5e6a63deb4e3e29a0"),
 			Limit:   params.Target(0x1e0fffff), Halving: 840_000,
 			KeyHash: []string{"\x6f"}, ScriptHash: []string{"\x3a", "\xc4"}, HRP: "tltc", Addresses: "m…, n…, Q…, 2…, tltc1…",
+			Peers: peers(params.Peers{
+				Port: "19335", Easy: true, Versions: [3]int32{76, 76, 76},
+				First: params.First{Time: 1486949366, Bits: 0x1e0ffff0, Nonce: 293345},
+				Seeds: []string{"testnet-seed.litecointools.com", "seed-b.litecoin.loshan.co.uk", "dnsseed-testnet.thrasher.io"},
+			}),
+			Segwit: 6_048, Extended: 2_215_584,
 			Checkpoints: map[model.HeightPk]string{
-				2_056: "17748a31ba97afdc9a4f86837a39d287e3e7c7290a08a1d816c5969c78a83289",
+				2_056:     "17748a31ba97afdc9a4f86837a39d287e3e7c7290a08a1d816c5969c78a83289",
+				2_352_616: "7540437e7bf7831fa872ba8cfae85951a1e5dbb04c201b6f5def934d9299f3c2",
 			},
 		},
 		{
@@ -55,9 +82,21 @@ var Spec = params.New(params.Spec{
 			Genesis: params.Hash("530827f38f93b43ed12af0b3ad25a288dc02ed74d6d7857862df51fc56c416f9"),
 			Limit:   params.Target(0x207fffff), Halving: 150,
 			KeyHash: []string{"\x6f"}, ScriptHash: []string{"\x3a", "\xc4"}, HRP: "rltc", Addresses: "m…, n…, Q…, 2…, rltc1…",
+			Peers: peers(params.Peers{
+				Port: "19444", Easy: true, Fixed: true, Versions: [3]int32{500, 1_251, 1_351},
+				First: params.First{Time: 1296688602, Bits: 0x207fffff},
+			}),
+			Extended: model.MaxHeight,
 		},
 	},
 })
+
+// peers completes the parameters of peers with those that all networks have.
+func peers(p params.Peers) *params.Peers {
+	p.First.Root = "97ddfbbae6be97fd6cdf3e7ca13232a3afff2353e29badfab7f73011edd4ced9"
+	p.Spacing, p.Difficulty = 150*time.Second, rules.FullPeriods
+	return &p
+}
 
 // New returns Litecoin on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
 func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }

@@ -52,17 +52,11 @@ func (f *Format) TxAt(raw []byte, index int) ([]byte, error) {
 // TxID returns the id of a serialized transaction: the hash of its bytes without marker and witness (BIP 141).
 func (f *Format) TxID(raw []byte) (model.Hash, error) {
 	s, err := f.span(raw)
-	switch {
-	case err != nil:
+	if err != nil {
 		return model.Hash{}, err
-	case f.TxHash != nil:
-		return f.TxHash(raw, s), nil
-	case f.AppendHashed != nil:
-		return DoubleHash(f.AppendHashed(nil, raw, s)), nil
-	case !s.Marker:
-		return DoubleHash(raw), nil
 	}
-	return DoubleHash(slices.Concat(raw[:4], raw[s.Body:SkipOutputs(raw, s.Outputs)], raw[s.Lock:])), nil
+	id, _ := f.id(raw, s, nil)
+	return id, nil
 }
 
 // TxWeight returns the weight and the virtual size of a serialized transaction (BIP 141).

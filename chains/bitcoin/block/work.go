@@ -2,6 +2,7 @@ package block
 
 import (
 	"encoding/binary"
+	"math/big"
 	"math/bits"
 
 	"github.com/btcsuite/btcd/blockchain"
@@ -33,6 +34,14 @@ func (w Work) Add(v Work) Work {
 		return maxWork
 	}
 	return Work{hi, lo}
+}
+
+// Minus returns the difference between w and v, which is not more than w.
+func (w Work) Minus(v Work) *big.Int {
+	lo, borrow := bits.Sub64(w.Lo, v.Lo, 0)
+	hi, _ := bits.Sub64(w.Hi, v.Hi, borrow)
+	n := new(big.Int).SetUint64(hi)
+	return n.Or(n.Lsh(n, 64), new(big.Int).SetUint64(lo))
 }
 
 // More reports whether w is more than v.

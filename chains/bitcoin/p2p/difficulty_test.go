@@ -11,6 +11,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/rules"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testseed"
 )
@@ -79,7 +80,7 @@ func TestDifficultyFollowsTheRulesOfEachNetwork(t *testing.T) {
 	testnet3.ReduceMinDifficulty, testnet3.MinDiffReductionTime = true, 20*time.Minute
 	testnet4.ReduceMinDifficulty, testnet4.MinDiffReductionTime, testnet4.EnforceBIP94 = true, 20*time.Minute, true
 	for name, p := range map[string]*chaincfg.Params{"mainnet": retargeting(), "testnet3": testnet3, "testnet4": testnet4} {
-		tr := newTree(p, nil, 0)
+		tr := newTree(rules.New(p, nil), nil, 0)
 		chain := []*wire.BlockHeader{&p.GenesisBlock.Header}
 		targets := map[uint32]bool{}
 		pace := int64(1)
@@ -132,7 +133,7 @@ func TestTimesOfHeadersAreBounded(t *testing.T) {
 			return !bad && errors.Is(err, errFuture)
 		}},
 	} {
-		tr := newTree(regtest, nil, 0)
+		tr := newTree(rules.New(regtest, nil), nil, 0)
 		tr.clock = func() time.Time { return now }
 		if _, err := feed(tr, headers); err != nil {
 			t.Fatal(err)

@@ -23,8 +23,8 @@ const (
 	seedPause = time.Minute
 )
 
-// services are the services that a peer must offer.
-const services = wire.SFNodeNetwork | wire.SFNodeWitness
+// services returns the services that a discovered peer must offer.
+func (o *Options) services() wire.ServiceFlag { return wire.SFNodeNetwork | o.Services }
 
 // discovery is the discovery of peers if none are configured.
 type discovery struct {
@@ -71,7 +71,7 @@ func (n *Network) querySeeds(ctx context.Context) {
 	defer cancel()
 	var found, failed []string
 	for _, s := range n.o.Params.DNSSeeds {
-		ips, err := n.o.LookupHost(ctx, seedName(s))
+		ips, err := n.o.LookupHost(ctx, n.o.seedName(s))
 		if err != nil {
 			failed = append(failed, s.Host+" "+short(err))
 		}
@@ -95,11 +95,11 @@ func (n *Network) querySeeds(ctx context.Context) {
 }
 
 // seedName returns the host name of a seed; a seed that supports filtering gets the required services.
-func seedName(s chaincfg.DNSSeed) string {
+func (o *Options) seedName(s chaincfg.DNSSeed) string {
 	if !s.HasFiltering {
 		return s.Host
 	}
-	return fmt.Sprintf("x%x.%s", uint64(services), s.Host)
+	return fmt.Sprintf("x%x.%s", uint64(o.services()), s.Host)
 }
 
 // addAddress adds an address, unless it is known or useless.
@@ -134,7 +134,7 @@ func (r *remote) discovered(ip net.IP, port uint16, offers wire.ServiceFlag) {
 	n := r.n
 	at, ok := netip.AddrFromSlice(ip)
 	r.addresses++
-	if at = at.Unmap(); !ok || r.addresses > maxDiscovered || len(n.named) > 0 || port == 0 || offers&services != services {
+	if at = at.Unmap(); !ok || r.addresses > maxDiscovered || len(n.named) > 0 || port == 0 || n.o.services()&^offers != 0 {
 		return
 	}
 	from, err := netip.ParseAddrPort(r.sock.RemoteAddr().String())

@@ -16,6 +16,9 @@ import (
 	"birthmark/model"
 )
 
+// services are those of the peers that are found.
+const services = wire.SFNodeNetwork | wire.SFNodeWitness
+
 // tellsOf answers getaddr with the addresses of other peers.
 func tellsOf(others ...*fake) func(*session, wire.Message) bool {
 	return func(s *session, m wire.Message) bool {
@@ -122,10 +125,11 @@ func TestPreparationIsReported(t *testing.T) {
 }
 
 func TestSeedsAreToldWhatAPeerHasToOffer(t *testing.T) {
-	if name := seedName(chaincfg.DNSSeed{Host: "seed.example", HasFiltering: true}); name != "x9.seed.example" {
+	o := Options{Services: wire.SFNodeWitness}
+	if name := o.seedName(chaincfg.DNSSeed{Host: "seed.example", HasFiltering: true}); name != "x9.seed.example" {
 		t.Error(name)
 	}
-	if name := seedName(chaincfg.DNSSeed{Host: "seed.example"}); name != "seed.example" {
+	if name := o.seedName(chaincfg.DNSSeed{Host: "seed.example"}); name != "seed.example" {
 		t.Error(name)
 	}
 }

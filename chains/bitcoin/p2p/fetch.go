@@ -61,7 +61,6 @@ type fetch struct {
 type arrival struct {
 	i    int
 	from *remote
-	msg  *wire.MsgBlock
 	raw  []byte
 }
 
@@ -124,7 +123,8 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 		}
 		select {
 		case a := <-f.arrivals:
-			err := checkBody(a.msg, a.raw, f.points[a.i].Height >= n.o.Segwit)
+			height := f.points[a.i].Height
+			err := n.o.Format.CheckBody(a.raw, height >= n.o.Segwit, height >= n.o.Extended)
 			n.mu.Lock()
 			f.validated(a, err)
 			if err != nil {
@@ -145,7 +145,7 @@ func (n *Network) assignBlocks(f *fetch) {
 	}
 }
 
-// validated records the result of checkBody.
+// validated records the result of the check of a block.
 func (f *fetch) validated(a arrival, err error) {
 	if err != nil {
 		f.state[a.i] = todo
@@ -245,7 +245,7 @@ func (r *remote) request(f *fetch, i int, m *wire.MsgGetData) {
 		r.moved = time.Now()
 	}
 	if len(r.wanted[f.hashes[i]]) == 0 {
-		_ = m.AddInvVect(wire.NewInvVect(wire.InvTypeWitnessBlock, &f.hashes[i])) // a window is far below the maximum
+		_ = m.AddInvVect(wire.NewInvVect(r.n.o.BlockType, &f.hashes[i])) // a window is far below the maximum
 	}
 	r.wanted[f.hashes[i]] = append(r.wanted[f.hashes[i]], want{f, i})
 }
@@ -293,9 +293,9 @@ func (n *Network) missing(f *fetch, i int) error {
 		"no connected peer sends block %d (%s): %s", f.points[i].Height, f.hashes[i], n.peerSummary()))
 }
 
-func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
-	hash := m.BlockHash()
+func (r *remote) onBlock(raw []byte) {
 	n := r.n
+	hash := chainhash.Hash(n.o.Format.HashOf(raw))
 	wants, ok := r.wanted[hash]
 	if !ok {
 		if len(r.wanted) > 0 {
@@ -313,7 +313,7 @@ func (r *remote) onBlock(m *wire.MsgBlock, raw []byte) {
 	r.moved, r.at.fails, r.at.stalls = time.Now(), 0, 0
 	n.stall = max(n.o.Stall, n.stall-n.stall/64)
 	for _, w := range wants {
-		w.deliver(arrival{w.i, r, m, raw})
+		w.deliver(arrival{w.i, r, raw})
 	}
 }
 

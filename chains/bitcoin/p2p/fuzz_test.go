@@ -7,6 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/rules"
 	"birthmark/internal/testnode/bitcointest"
 )
 
@@ -44,7 +45,7 @@ func FuzzHeaders(f *testing.F) {
 	f.Add(seed, uint8(2))
 	f.Add(seed, uint8(9))
 	f.Fuzz(func(t *testing.T, raw []byte, size uint8) {
-		tr := newTree(regtest, nil, 0)
+		tr := newTree(rules.New(regtest, nil), nil, 0)
 		for len(raw) >= 80 {
 			var m []*wire.BlockHeader
 			for range int(size) + 1 {

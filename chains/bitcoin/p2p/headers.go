@@ -77,9 +77,14 @@ func (r *remote) noteBlock(at *node) {
 	}
 }
 
-func (r *remote) onHeaders(m *wire.MsgHeaders) {
+// onHeaders handles headers. The error is that of the proof of work of a header after them.
+func (r *remote) onHeaders(m *wire.MsgHeaders, work error) {
 	n := r.n
 	if !r.ready {
+		return
+	}
+	if work != nil && len(m.Headers) == 0 {
+		r.ban("sent a bad header: %v", work)
 		return
 	}
 	asked := !r.asked.IsZero()
@@ -93,6 +98,9 @@ func (r *remote) onHeaders(m *wire.MsgHeaders) {
 	}
 	last, fresh, err := n.tree.extend(m.Headers)
 	r.noteBlock(last)
+	if err == nil && work != nil {
+		err = badHeader{work}
+	}
 	_, bad := errors.AsType[badHeader](err)
 	switch {
 	case bad:

@@ -119,7 +119,7 @@ var lies = map[string]struct {
 	"a witness without a commitment": {"witness", func(f *fake) {
 		f.on = sendsBlocks(func(b *wire.MsgBlock) { b.Transactions[0].TxIn[0].Witness = wire.TxWitness{{1}} })
 	}},
-	"bytes after a block": {"invalid message of regtest", func(f *fake) {
+	"bytes after a block": {"follow its transactions", func(f *fake) {
 		f.on = func(s *session, m wire.Message) bool {
 			data, ok := m.(*wire.MsgGetData)
 			if ok {

@@ -287,7 +287,8 @@ func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 
 // rebuildTree starts with new headers from a block that is not above a height.
 func (n *Network) rebuildTree(top model.HeightPk) {
-	n.tree = newTree(n.o.Params, n.o.Header, int32(top))
+	n.tree = newTree(n.o.Rules, n.o.Header, int32(top))
+	n.tree.proven = n.o.Format.Work != nil
 	n.tip, n.own, n.synced = n.tree.base, nil, false
 	if n.o.Header != nil {
 		n.own = n.tree.load(n.o.Header)

@@ -11,14 +11,23 @@ import (
 	"time"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/rules"
 	"birthmark/model"
 )
 
 // Options configure a Network. A time of 0 is the default.
 type Options struct {
 	Params *chaincfg.Params // the network
-	Segwit model.HeightPk   // the first block that must have the witnesses that it commits to
+	Rules  *rules.Rules     // nil: those of Bitcoin
+	Format *block.Format    // nil: that of Bitcoin
+	// Services are required of peers, beside the newest blocks; BlockType is how a block is requested. 0: witnesses.
+	Services  wire.ServiceFlag
+	BlockType wire.InvType
+	Segwit    model.HeightPk // the first block that must have the witnesses that it commits to
+	Extended  model.HeightPk // the first block that must have data after its transactions, if the format has such data
 	// Peers are HOST or HOST:PORT; the default port is the network's. Only these are used; if there are none, peers are
 	// found with the network's DNS seeds.
 	Peers []string
@@ -56,6 +65,15 @@ func (o Options) withDefaults() Options {
 		if *at <= 0 {
 			*at = value
 		}
+	}
+	if o.Rules == nil {
+		o.Rules = rules.New(o.Params, nil)
+	}
+	if o.Format == nil {
+		o.Format = &block.Bitcoin
+	}
+	if o.BlockType == 0 {
+		o.Services, o.BlockType = wire.SFNodeWitness, wire.InvTypeWitnessBlock
 	}
 	if o.Keep <= 0 {
 		o.Keep = 8

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
@@ -44,6 +43,7 @@ type remote struct {
 	reported bool      // it has reported its chain, or did not in time
 	silent   bool      // it did not answer
 	behind   bool      // its chain ends below the base
+	checking bool      // the work of its headers is being checked
 	orphans  int       // consecutive times that its headers had an unknown parent
 	side     int       // number of its headers on chains that are not the best
 
@@ -58,33 +58,18 @@ type remote struct {
 	counted   time.Time
 }
 
-// socket is a connection that records whether it broke: btcd's errors do not distinguish this from a truncated message.
-//
-// A failed write closes it and returns no error, so that the reading goroutine notices first. If another goroutine of a
-// btcd peer ends it, the reader can wait forever to deliver its last message.
-type socket struct {
-	net.Conn
-	broken atomic.Bool
-}
-
-func (s *socket) Read(b []byte) (int, error) {
-	n, err := s.Conn.Read(b)
-	if err != nil {
-		s.broken.Store(true)
-	}
-	return n, err
-}
-
-func (s *socket) Write(b []byte) (int, error) {
-	if _, err := s.Conn.Write(b); err != nil {
-		_ = s.Close()
-	}
-	return len(b), nil
-}
-
 // serve handles a peer until the connection ends.
 func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
-	r := &remote{n: n, at: e, sock: &socket{Conn: conn}, wanted: map[chainhash.Hash][]want{}, lacks: map[chainhash.Hash]bool{}}
+	r := &remote{n: n, at: e, wanted: map[chainhash.Hash][]want{}, lacks: map[chainhash.Hash]bool{}}
+	r.sock = &socket{Conn: conn, magic: n.o.Params.Net, maxBlock: n.o.Format.MaxSize, onBlock: func(raw []byte, err error) {
+		r.locked(func() {
+			if err != nil {
+				r.ban("sent an invalid message of %s: %v", n.o.Params.Name, err)
+				return
+			}
+			r.onBlock(raw)
+		})
+	}}
 	p, err := peer.NewOutboundPeer(&peer.Config{
 		ChainParams:         n.o.Params,
 		UserAgentName:       "birthmark",
@@ -99,10 +84,12 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 				r.locked(func() { r.onVersion(m) })
 				return nil
 			},
-			OnVerAck:     func(*peer.Peer, *wire.MsgVerAck) { r.locked(r.onVerAck) },
-			OnHeaders:    func(_ *peer.Peer, m *wire.MsgHeaders) { r.locked(func() { r.onHeaders(m) }) },
+			OnVerAck: func(*peer.Peer, *wire.MsgVerAck) { r.locked(r.onVerAck) },
+			OnHeaders: func(_ *peer.Peer, m *wire.MsgHeaders) {
+				err := r.checkWork(m)
+				r.locked(func() { r.onHeaders(m, err) })
+			},
 			OnInv:        func(_ *peer.Peer, m *wire.MsgInv) { r.locked(func() { r.onInv(m) }) },
-			OnBlock:      func(_ *peer.Peer, m *wire.MsgBlock, raw []byte) { r.locked(func() { r.onBlock(m, raw) }) },
 			OnNotFound:   func(_ *peer.Peer, m *wire.MsgNotFound) { r.locked(func() { r.onNotFound(m) }) },
 			OnAddr:       func(_ *peer.Peer, m *wire.MsgAddr) { r.locked(func() { r.onAddr(m) }) },
 			OnAddrV2:     func(_ *peer.Peer, m *wire.MsgAddrV2) { r.locked(func() { r.onAddrV2(m) }) },
@@ -216,7 +203,7 @@ func (r *remote) height() int32 {
 func (r *remote) onRead(m wire.Message, err error) {
 	n := r.n
 	switch m.(type) {
-	case *wire.MsgHeaders, *wire.MsgBlock, *wire.MsgPong:
+	case *wire.MsgHeaders, *wire.MsgPong:
 		return // counted later, when their use is known
 	}
 	_, malformed := errors.AsType[*wire.MessageError](err)
@@ -249,8 +236,10 @@ func (r *remote) onVersion(m *wire.MsgVersion) {
 	switch {
 	case !r.full && m.Services&wire.SFNodeNetworkLimited == 0:
 		n.drop(r, useless, "serves no blocks")
-	case m.Services&wire.SFNodeWitness == 0:
+	case n.o.Services&^m.Services&wire.SFNodeWitness != 0:
 		n.drop(r, useless, "serves no witnesses")
+	case n.o.Services&^m.Services != 0:
+		n.drop(r, useless, fmt.Sprintf("lacks the services %v", n.o.Services&^m.Services))
 	}
 }
 

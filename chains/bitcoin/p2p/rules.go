@@ -9,6 +9,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/rules"
 )
 
@@ -25,6 +26,7 @@ type treeRules struct {
 	*rules.Rules
 	lastCheckpoint *node // the highest checkpoint in the tree
 	clock          clock
+	proven         bool // the proof of work of headers is checked before: see work.go
 }
 
 // FindPreviousCheckpoint returns the highest checkpoint in the tree: no chain may fork below it.
@@ -37,7 +39,11 @@ func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 
 // checkSanity checks a header by itself: its proof of work, and that its time is not in the future.
 func (r *treeRules) checkSanity(h *wire.BlockHeader, hash *chainhash.Hash) error {
-	err := blockchain.CheckBlockHeaderSanity(h, r.ChainParams().PowLimit, r.clock, blockchain.BFNone)
+	flags := blockchain.BFNone
+	if r.proven {
+		flags = blockchain.BFNoPoWCheck
+	}
+	err := blockchain.CheckBlockHeaderSanity(h, r.ChainParams().PowLimit, r.clock, flags)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrTimeTooNew {
 		return fmt.Errorf("header %s %w", hash, errFuture)
 	}
@@ -49,7 +55,7 @@ func (r *treeRules) checkSanity(h *wire.BlockHeader, hash *chainhash.Hash) error
 
 // checkContext checks a header against its ancestors: difficulty, time, version and checkpoints.
 func (r *treeRules) checkContext(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
-	if err := blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, r, false); err != nil {
+	if err := r.CheckContext(h, parent, r, false); err != nil {
 		return badHeaderf("header %s of height %d: %w", hash, parent.height+1, err)
 	}
 	return nil
@@ -67,6 +73,9 @@ func (clock) Offset() time.Duration           { return 0 }
 func (n *node) Height() int32    { return n.height }
 func (n *node) Bits() uint32     { return n.bits }
 func (n *node) Timestamp() int64 { return int64(n.time) }
+
+// ChainWork returns the work of the chain from the base of the tree to here.
+func (n *node) ChainWork() block.Work { return n.work }
 
 func (n *node) Parent() blockchain.HeaderCtx {
 	if n.parent == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
@@ -78,8 +77,9 @@ func (f Headers) at(height int32) *wire.BlockHeader {
 
 // newTree returns a tree whose base is a block of the database two difficulty periods below a height, to check forks
 // above it; the first block if the database has no such block.
-func newTree(p *chaincfg.Params, db Headers, top int32) *tree {
-	t := &tree{treeRules: treeRules{Rules: rules.New(p), clock: time.Now}, slots: make([]uint32, 1<<10)}
+func newTree(r *rules.Rules, db Headers, top int32) *tree {
+	t := &tree{treeRules: treeRules{Rules: r, clock: time.Now}, slots: make([]uint32, 1<<10)}
+	p := r.ChainParams()
 	period := t.BlocksPerRetarget()
 	height := top - 2*period
 	base := db.at(max(height, 0))

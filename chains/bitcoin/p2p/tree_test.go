@@ -17,6 +17,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/rules"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testseed"
 )
@@ -69,7 +70,7 @@ func messages(headers []*wire.BlockHeader) [][]*wire.BlockHeader {
 
 func TestMainnetsFirstHeadersAreTaken(t *testing.T) {
 	headers := mainnetHeaders(t)
-	tr := newTree(&chaincfg.MainNetParams, nil, 0)
+	tr := newTree(rules.New(&chaincfg.MainNetParams, nil), nil, 0)
 	last, err := feed(tr, headers)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +108,7 @@ func TestBadHeadersOfMainnetAreRefused(t *testing.T) {
 		h := *changed[c.at]
 		c.change(&h)
 		changed[c.at] = &h
-		last, err := feed(newTree(&chaincfg.MainNetParams, nil, 0), changed)
+		last, err := feed(newTree(rules.New(&chaincfg.MainNetParams, nil), nil, 0), changed)
 		_, bad := errors.AsType[badHeader](err)
 		if c.says == "" {
 			if !errors.Is(err, errOrphan) {
@@ -129,7 +130,7 @@ func TestAChainThatMissesACheckpointIsRefused(t *testing.T) {
 	wrong := chainhash.Hash{1}
 	p := chaincfg.MainNetParams
 	p.Checkpoints = []chaincfg.Checkpoint{{Height: 5000, Hash: &wrong}}
-	last, err := feed(newTree(&p, nil, 0), headers)
+	last, err := feed(newTree(rules.New(&p, nil), nil, 0), headers)
 	if _, bad := errors.AsType[badHeader](err); !bad || !strings.Contains(err.Error(), "checkpoint") || last.height != 4000 {
 		t.Errorf("%v", err)
 	}
@@ -155,7 +156,7 @@ func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
 			c.MineEmpty(1 + r.IntN(40))
 			chains = append(chains, c)
 		}
-		tr := newTree(regtest, nil, 0)
+		tr := newTree(rules.New(regtest, nil), nil, 0)
 		genesis := tr.base.hash
 		parents := map[chainhash.Hash]chainhash.Hash{}
 		var came []chainhash.Hash
@@ -225,7 +226,7 @@ func pathOf(parents map[chainhash.Hash]chainhash.Hash, tip chainhash.Hash) []cha
 func TestPruningKeepsTheBestChain(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(50)
-	tr := newTree(regtest, nil, 0)
+	tr := newTree(rules.New(regtest, nil), nil, 0)
 	tip, err := feed(tr, headersOf(c.Blocks()[1:]))
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +255,7 @@ func TestPruningKeepsTheBestChain(t *testing.T) {
 func TestHeadersHaveABound(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(1)
-	tr := newTree(regtest, nil, 0)
+	tr := newTree(rules.New(regtest, nil), nil, 0)
 	tr.clock = func() time.Time {
 		return regtest.GenesisBlock.Header.Timestamp.Add(-100_000*secondsPerHeader*time.Second + time.Hour)
 	}
@@ -270,7 +271,7 @@ func BenchmarkHeaders(b *testing.B) {
 	headers := messages(mainnetHeaders(b))
 	n := 0
 	for b.Loop() {
-		tr := newTree(&chaincfg.MainNetParams, nil, 0)
+		tr := newTree(rules.New(&chaincfg.MainNetParams, nil), nil, 0)
 		for _, m := range headers {
 			if _, _, err := tr.extend(m); err != nil {
 				b.Fatal(err)

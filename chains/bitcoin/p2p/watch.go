@@ -37,7 +37,7 @@ func (n *Network) watch(ctx context.Context) {
 func (r *remote) inspect(now time.Time) {
 	n := r.n
 	switch {
-	case !r.ready || r.over:
+	case !r.ready || r.over || r.checking:
 	case len(r.wanted) > 0 && now.Sub(r.moved) > n.stall:
 		if r.others > 0 {
 			r.ban("sent other blocks than requested, and none of these for %s", n.stall.Round(time.Millisecond))

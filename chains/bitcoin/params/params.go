@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
+	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
@@ -21,15 +22,18 @@ type Network struct {
 	NodeChain string           // what the node calls it; empty: Name
 	Params    *chaincfg.Params // with the checkpoints and DNS seeds of this package; nil: peers are not supported
 	Rules     *rules.Rules     // nil: only checkpoints and the proof of work are checked
+	Peers     *Peers           // of other coins than Bitcoin, from which Params and Rules are made; nil: not supported
 	RPCPort   string           // default port of the node's JSON-RPC
 	Magic     [4]byte          // before every message and every record of a block file
 	Genesis   model.Hash
 	Limit     *big.Int // the easiest target; nil: the coin has no proof of work that is checked
-	// Checkpoints are known blocks, for networks without Rules.
+	// Checkpoints are known blocks, for other coins than Bitcoin.
 	Checkpoints adapter.Checkpoints
 	// Segwit is the height from which blocks must have the witnesses that they commit to. Miners wrote commitments
 	// without witnesses before. chaincfg lacks it for networks that activated segwit by a vote.
 	Segwit  model.HeightPk
+	// Extended is the height from which blocks must have data after their transactions, if the format has such data.
+	Extended model.HeightPk
 	Halving uint32 // blocks between halvings of the subsidy
 	// LookupHost resolves the DNS seeds; nil: the system's resolver.
 	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
@@ -45,6 +49,7 @@ var Bitcoin = New(Spec{
 	Name: "bitcoin", Title: "Bitcoin", Networks: Networks, Format: &block.Bitcoin, FirstSubsidy: 50 * 100_000_000,
 	Unit:       model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
 	BlockVSize: 1_000_000, // BIP 141
+	Services:   wire.SFNodeWitness, BlockType: wire.InvTypeWitnessBlock,
 	Accent:     model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
 })
 
@@ -65,7 +70,7 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit 
 		Name:       name,
 		NodeChain:  map[string]string{"mainnet": "main", "testnet3": "test"}[name],
 		Params:     p,
-		Rules:      rules.New(p),
+		Rules:      rules.New(p, nil),
 		RPCPort:    rpcPort,
 		Genesis:    model.Hash(*p.GenesisHash),
 		Limit:      p.PowLimit,

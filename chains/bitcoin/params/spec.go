@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strconv"
 
+	"github.com/btcsuite/btcd/wire/v2"
+
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
@@ -48,6 +50,10 @@ type Spec struct {
 	ParseAsset  func(text string) (id []byte, ok bool)
 	AssetForm   string // what ParseAsset expects, for messages
 
+	// Services are the services that peers must offer beside blocks, and BlockType is how a block of them is requested.
+	Services  wire.ServiceFlag
+	BlockType wire.InvType
+
 	// BlockArgument is the last argument of the node's getblock, for a serialized block; nil: 0.
 	BlockArgument any
 }
@@ -56,6 +62,7 @@ type Spec struct {
 func New(s Spec) *Spec {
 	for _, n := range s.Networks {
 		n.Coin = &s
+		n.supportPeers()
 	}
 	return &s
 }

@@ -1,8 +1,11 @@
-// Package rules checks the headers of Bitcoin's networks against those before them: checkpoints, difficulty, time and
-// version. The rules are those of btcd's blockchain; every kind of source uses them.
+// Package rules checks the headers of a network against those before them: checkpoints, difficulty, time and version.
+// The rules are those of btcd's blockchain, except the difficulty of other coins ([Difficulty]). Every kind of source
+// uses them.
 package rules
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/btcsuite/btcd/blockchain"
@@ -15,11 +18,16 @@ import (
 type Rules struct {
 	params      *chaincfg.Params
 	checkpoints map[int32]*chainhash.Hash
+	difficulty  Difficulty
 }
 
-// New returns the rules of a network.
-func New(p *chaincfg.Params) *Rules {
-	r := &Rules{params: p, checkpoints: map[int32]*chainhash.Hash{}}
+// Difficulty returns the compact target that a header of a time requires after its parent. ok is false if an earlier
+// header that it needs does not exist.
+type Difficulty func(p *chaincfg.Params, parent blockchain.HeaderCtx, time int64) (bits uint32, ok bool)
+
+// New returns the rules of a network. A difficulty of nil is that of Bitcoin.
+func New(p *chaincfg.Params, difficulty Difficulty) *Rules {
+	r := &Rules{params: p, checkpoints: map[int32]*chainhash.Hash{}, difficulty: difficulty}
 	for _, c := range p.Checkpoints {
 		r.checkpoints[c.Height] = c.Hash
 	}
@@ -33,9 +41,7 @@ func (r *Rules) Checkpoint(height int32) *chainhash.Hash { return r.checkpoints[
 func (r *Rules) ChainParams() *chaincfg.Params { return r.params }
 
 // BlocksPerRetarget implements [blockchain.ChainCtx].
-func (r *Rules) BlocksPerRetarget() int32 {
-	return int32(r.params.TargetTimespan / r.params.TargetTimePerBlock)
-}
+func (r *Rules) BlocksPerRetarget() int32 { return period(r.params) }
 
 // MinRetargetTimespan implements [blockchain.ChainCtx]; in seconds.
 func (r *Rules) MinRetargetTimespan() int64 {
@@ -72,9 +78,28 @@ type Before func(height int32) (a Ancestor, ok bool, err error)
 func (r *Rules) Check(h *wire.BlockHeader, height int32, before Before) (err, failed error) {
 	c := &chain{before: before}
 	if parent := c.at(height - 1); parent != nil {
-		err = blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, r, true)
+		err = r.CheckContext(h, parent, r, true)
 	}
 	return err, c.failed
+}
+
+// CheckContext checks a header against its ancestors: difficulty, time, version and, unless they are skipped, the
+// checkpoints of c.
+func (r *Rules) CheckContext(h *wire.BlockHeader, parent blockchain.HeaderCtx, c blockchain.ChainCtx, skipCheckpoints bool) error {
+	if r.difficulty == nil {
+		return blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, c, skipCheckpoints)
+	}
+	required, ok := r.difficulty(r.params, parent, h.Timestamp.Unix())
+	switch median := blockchain.CalcPastMedianTime(parent); {
+	case !ok:
+		return errors.New("the headers before it that determine its difficulty are missing")
+	case h.Bits != required:
+		return fmt.Errorf("its difficulty is %08x, expected %08x", h.Bits, required)
+	case !h.Timestamp.After(median):
+		return fmt.Errorf("its time %s is not after the median %s of the blocks before it", h.Timestamp.UTC(), median.UTC())
+	}
+	const checked = blockchain.BFFastAdd // difficulty and time
+	return blockchain.CheckBlockHeaderContext(h, parent, checked, c, skipCheckpoints)
 }
 
 // chain has the headers before the checked header.
