@@ -13,7 +13,7 @@ func (c *chain) Difficulty(header []byte) (float64, error) {
 
 // Period implements [model.PeriodReporter]: the blocks between two adjustments of the difficulty.
 func (c *chain) Period(height model.HeightPk, _ []byte) (model.Period, bool, error) {
-	if c.net.Rules == nil {
+	if c.net.Rules == nil || c.net.Peers != nil && !c.net.Peers.Periods {
 		return model.Period{}, false, nil
 	}
 	length := uint64(c.net.Rules.BlocksPerRetarget())

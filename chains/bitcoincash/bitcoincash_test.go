@@ -15,20 +15,19 @@ import (
 
 func TestChain(t *testing.T) {
 	coin, _ := coingen.Find("bitcoin-cash")
-	chaintest.Run(t, cointest.Fixture(t, coin))
+	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", cointest.List(t)[:2])...))
 }
 
 func open(t *testing.T, network string) model.Chain {
-	t.Helper()
-	c, err := bitcoincash.New(network)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return cointest.Open(t, bitcoincash.Spec, network)
 }
 
-// The transactions are those of the tests of Blockbook, of Bitcoin Verde (SLP transactions, MIT licence) and of Knuth.
-func TestRealTransactions(t *testing.T) { cointest.Transactions(t, open(t, "")) }
+// The transactions are those of the tests of Blockbook, of Bitcoin Verde (SLP transactions, MIT licence) and of Knuth. The
+// blocks are those of the tests of Bitcoin Verde, all in canonical order; -b is a stale one.
+func TestRealData(t *testing.T) {
+	cointest.Transactions(t, open(t, ""))
+	cointest.Blocks(t, open(t, ""), cointest.List(t))
+}
 
 // Chipnet and testnet4 have the same block 0 and the same magic: each reads a block file as its own.
 func TestChipnet(t *testing.T) {

@@ -34,6 +34,12 @@ func TestRealBlocks(t *testing.T) {
 			t.Fatal(err)
 		}
 		cointest.Blocks(t, c, blocks)
+		for _, b := range blocks {
+			raw, extended := b.Read(t), b.File > "mainnet-2" && b.File < "mainnet-9" || b.File > "testnet4-2"
+			if err := litecoin.Spec.Format.CheckBody(raw, true, extended); err != nil {
+				t.Errorf("%s: %v", b.File, err)
+			}
+		}
 	}
 }
 

@@ -9,24 +9,29 @@ import (
 
 	"birthmark/bench/generate/coingen"
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/core/query"
 	"birthmark/internal/testnode/cointest"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 )
 
-// A chain of every coin is synced by JSON-RPC, the sync is killed several times, and the node switches to a fork. After
-// each kill the database is a consistent prefix of the chain. The result equals that of a sync from block files.
-// BIRTHMARK_ROUNDS is the number of blocks. With more than a thousand blocks there are ten kills per coin, otherwise
-// one.
+// A chain of every coin is synced by JSON-RPC, and from a peer if the coin has rules for peers. The sync is killed several
+// times, and the node switches to a fork. After each kill the database is a consistent prefix of the chain. The result
+// equals that of a sync from block files. BIRTHMARK_ROUNDS is the number of blocks. With more than a thousand blocks
+// there are ten kills per coin and source, otherwise one.
 func TestGeneratedChainsOfEveryCoinWithKillsAndForks(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	seed := testseed.New(t)
 	blocks := testrun.Rounds(t, 150)
-	for _, c := range coingen.Coins {
-		t.Run(c.Spec.Name, func(t *testing.T) {
-			k := newCoinKills(t, c, seed, blocks)
+	run := func(c *coingen.Coin, network *params.Network) {
+		name := c.Spec.Name
+		if network != nil {
+			name += " from a peer"
+		}
+		t.Run(name, func(t *testing.T) {
+			k := newCoinKills(t, c, network, seed, blocks)
 			kills := 1
 			if blocks > 1000 {
 				kills = 10
@@ -43,6 +48,14 @@ func TestGeneratedChainsOfEveryCoinWithKillsAndForks(t *testing.T) {
 			same(t, k.db, k.fromFiles(t))
 			t.Logf("%d blocks, %d kills, %d of them before the end", len(k.fork.Blocks()), kills+1, k.hits)
 		})
+	}
+	for _, c := range coingen.Coins {
+		run(c, nil)
+		for _, n := range c.Spec.Networks {
+			if n.Name == c.Network && n.Peers != nil {
+				run(c, n)
+			}
+		}
 	}
 }
 
@@ -64,7 +77,8 @@ type coinKills struct {
 	process  *os.Process
 }
 
-func newCoinKills(t *testing.T, c *coingen.Coin, seed uint64, blocks int) *coinKills {
+// newCoinKills makes a chain and a node with it: a peer of a network, or one with JSON-RPC if that is nil.
+func newCoinKills(t *testing.T, c *coingen.Coin, network *params.Network, seed uint64, blocks int) *coinKills {
 	depth := min(25, blocks/4)
 	o := coingen.Options{Seed: seed, TxsPerBlock: 4}
 	k := &coinKills{
@@ -78,7 +92,11 @@ func newCoinKills(t *testing.T, c *coingen.Coin, seed uint64, blocks int) *coinK
 		k.fork.Next()
 	}
 	k.serve(k.made)
-	k.url = cointest.Node(t, c.Spec.Format, false, k.request)
+	if network != nil {
+		k.url = (&cointest.Peer{Network: network, Blocks: k.request}).Start(t)
+	} else {
+		k.url = cointest.Node(t, c.Spec.Format, false, k.request)
+	}
 	return k
 }
 

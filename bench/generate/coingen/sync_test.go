@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
 	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/core"
 	"birthmark/core/coretest"
 	"birthmark/core/query"
@@ -51,7 +53,7 @@ func follow(t *testing.T, db *core.DB, uri string, weight int) {
 	}
 }
 
-// Databases from files, JSON-RPC and REST are equal, also after a fork, and they are consistent.
+// Databases from files, JSON-RPC, REST and peers are equal, also after a fork, and they are consistent.
 func TestGeneratedChainsOfEveryCoin(t *testing.T) {
 	for _, c := range coingen.Coins {
 		t.Run(c.Spec.Name, func(t *testing.T) { syncs(t, c) })
@@ -89,14 +91,29 @@ func syncs(t *testing.T, c *coingen.Coin) {
 	put(other.File())
 	follow(t, fresh, "file://"+dir, 0)
 	want := coretest.Dump(t, fresh)
-	for name, rest := range map[string]bool{"JSON-RPC": false, "REST": true} {
+	for _, name := range []string{"JSON-RPC", "REST", "peer"} {
 		db, served := open(t, c), made
-		url := cointest.Node(t, c.Spec.Format, rest, func() [][]byte { return served.Blocks() })
+		blocks := func() [][]byte { return served.Blocks() }
+		url := ""
+		switch network := networkOf(c); {
+		case name != "peer":
+			url = cointest.Node(t, c.Spec.Format, name == "REST", blocks)
+		case network.Peers == nil:
+			continue
+		default:
+			url = (&cointest.Peer{Network: network, Blocks: blocks}).Start(t)
+		}
 		follow(t, db, url, 500)
 		served = other
 		follow(t, db, url, 0)
 		coretest.Same(t, name, coretest.Dump(t, db), want)
 	}
+}
+
+// networkOf returns the generated network of a coin.
+func networkOf(c *coingen.Coin) *params.Network {
+	i := slices.IndexFunc(c.Spec.Networks, func(n *params.Network) bool { return n.Name == c.Network })
+	return c.Spec.Networks[i]
 }
 
 // check compares the totals of a database with what was generated.

@@ -31,10 +31,10 @@ type Network struct {
 	Checkpoints adapter.Checkpoints
 	// Segwit is the height from which blocks must have the witnesses that they commit to. Miners wrote commitments
 	// without witnesses before. chaincfg lacks it for networks that activated segwit by a vote.
-	Segwit  model.HeightPk
+	Segwit model.HeightPk
 	// Extended is the height from which blocks must have data after their transactions, if the format has such data.
 	Extended model.HeightPk
-	Halving uint32 // blocks between halvings of the subsidy
+	Halving  uint32 // blocks between halvings of the subsidy
 	// LookupHost resolves the DNS seeds; nil: the system's resolver.
 	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
 
@@ -50,7 +50,7 @@ var Bitcoin = New(Spec{
 	Unit:       model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
 	BlockVSize: 1_000_000, // BIP 141
 	Services:   wire.SFNodeWitness, BlockType: wire.InvTypeWitnessBlock,
-	Accent:     model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
+	Accent: model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
 })
 
 // Networks lists every network of Bitcoin, the default first.

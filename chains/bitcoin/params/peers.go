@@ -22,6 +22,7 @@ type Peers struct {
 	First      First
 	Spacing    time.Duration // between blocks
 	Difficulty rules.Difficulty
+	Periods    bool // the difficulty changes once in a period of 2016 blocks
 	// Versions are the heights from which on a header must have at least the versions 2, 3 and 4.
 	Versions [3]int32
 	// Easy: a block that comes twice as late as expected may have the easiest target. Fixed: all have it.
@@ -69,4 +70,3 @@ func (n *Network) supportPeers() {
 	}
 	n.Rules = rules.New(n.Params, s.Difficulty)
 }
-

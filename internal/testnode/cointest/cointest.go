@@ -19,6 +19,7 @@ import (
 	"birthmark/bench/generate/coingen"
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/chaintest"
 	"birthmark/model"
 )
@@ -46,6 +47,16 @@ func Fixture(t testing.TB, c *coingen.Coin, inputs ...chaintest.Input) chaintest
 			return c.Network, write(t, a), write(t, b)
 		},
 	}
+}
+
+// Open returns a coin on one of its networks; "" is the default.
+func Open(t testing.TB, coin *params.Spec, network string) model.Chain {
+	t.Helper()
+	c, err := bitcoin.Open(coin, network)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // write writes a chain to a block file and returns its URI.

@@ -2,6 +2,7 @@ package cointest
 
 import (
 	"encoding/hex"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,24 @@ import (
 type Real struct {
 	File, Hash string
 	Txs        int
+}
+
+// List returns the blocks in testdata/blocks.txt of the package under test: each line has a file, a hash and the number of
+// transactions.
+func List(t testing.TB) (blocks []Real) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "blocks.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var b Real
+		if _, err := fmt.Sscan(line, &b.File, &b.Hash, &b.Txs); err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, b)
+	}
+	return blocks
 }
 
 // Read returns the bytes of the block.
