@@ -66,9 +66,8 @@ func difficulty(compact uint32) float64 {
 }
 
 // CheckHeader implements [model.HeaderChecker]: checkpoints, proof of work, difficulty, time and version, the last three
-// if the rules of the coin are in package rules. Chains that
-// share block 0 with a network, such as Bitcoin Cash with mainnet, and forged chains fail here. The error has the code
-// wrong_network at a checkpoint, else bad_block.
+// if the network has rules. Chains that share block 0 with a network, such as Bitcoin Cash with mainnet, and forged
+// chains fail here. The error has the code wrong_network at a checkpoint, else bad_block.
 func (c *chain) CheckHeader(b *model.Block, before func(model.HeightPk) ([]byte, error)) error {
 	n := c.net
 	if err := c.checkSize(b.Header); err != nil {

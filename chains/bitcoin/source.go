@@ -110,7 +110,7 @@ func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string)
 	if err != nil {
 		return nil, err
 	}
-	name := "peers of " + c.net.Name
+	name := "peers of " + c.net.Params.Name
 	if len(peers) > 0 {
 		name = strings.Join(peers, ", ")
 	}

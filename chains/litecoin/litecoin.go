@@ -91,7 +91,7 @@ var Spec = params.New(params.Spec{
 	},
 })
 
-// peers completes the parameters of peers with those that all networks have.
+// peers completes the parameters of peers with the ones of all networks.
 func peers(p params.Peers) *params.Peers {
 	p.First.Root = "97ddfbbae6be97fd6cdf3e7ca13232a3afff2353e29badfab7f73011edd4ced9"
 	p.Spacing, p.Difficulty, p.Periods = 150*time.Second, rules.FullPeriods, true

@@ -37,7 +37,7 @@ func lastHeader(f *block.Format, has bool, change func(header []byte)) func(stri
 	}
 }
 
-// A peer that lies or stalls is dropped, whatever coin it serves. The chain comes from another peer; if there is none,
+// A peer of any coin that lies or stalls is dropped. The chain comes from another peer; if there is none,
 // the error names the lie.
 func TestLyingPeersOfEveryCoin(t *testing.T) {
 	for _, c := range coingen.Coins {

@@ -1,12 +1,13 @@
-// Package p2p downloads a Bitcoin chain from peers of its network, without credentials and without trusting them.
+// Package p2p downloads a chain of Bitcoin's kind from peers of its network, without credentials and without trusting
+// them.
 //
 // A [Network] returns hashes of the chain with the most work, and raw serialized blocks of it; it does not decode them
 // into the model. It uses btcd's peer and wire packages and the rules of btcd's blockchain package.
 //
 //	endpoint.go  addresses: when to try them, failures; discover.go finds addresses
-//	remote.go    one connection: its messages and its end
-//	headers.go   requests and announcements of headers; tree.go and rules.go validate and store them
-//	fetch.go     requests of blocks by concurrent callers; body.go validates blocks
+//	remote.go    one connection: its messages and its end; socket.go takes blocks out of them
+//	headers.go   requests and announcements of headers; tree.go, rules.go and work.go validate and store them
+//	fetch.go     requests of blocks by concurrent callers
 //	watch.go     stalled peers
 //
 // Headers are downloaded first, from one peer until it has no more and then from all. Each is checked for proof of
@@ -27,6 +28,6 @@
 // One mutex guards a Network. Callbacks of connections hold it to change the state; callers wait on a channel that is
 // closed at every change.
 //
-// Caveats: signet's signatures are not checked, only its proof of work. Peers without witnesses are refused.
+// Caveats: signet's signatures are not checked, only its proof of work. Bitcoin's peers without witnesses are refused.
 // Connections are not encrypted (BIP 324) and do not use a proxy.
 package p2p

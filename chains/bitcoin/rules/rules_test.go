@@ -19,7 +19,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// chain of headers from a height on, reduced to what the difficulty depends on.
+// headers are a chain from a height on, reduced to the fields that determine the difficulty.
 type headers struct {
 	from int32
 	list []Ancestor

@@ -104,7 +104,7 @@ func (p *Peer) send(conn net.Conn, command string, payload []byte) {
 	_, _ = conn.Write(append(m, payload...))
 }
 
-// heights returns the blocks, and their heights by hash. It hashes those that are new.
+// heights returns the blocks, and their heights by hash. It hashes new blocks.
 func (p *Peer) heights() (blocks [][]byte, heights map[chainhash.Hash]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +141,7 @@ func (p *Peer) headers(locator []*chainhash.Hash) []byte {
 	return payload
 }
 
-// sendBlocks sends requested blocks. A request without the type of the coin gets what a node sends then: nothing.
+// sendBlocks sends requested blocks, if the request has the type of the coin.
 func (p *Peer) sendBlocks(conn net.Conn, list []*wire.InvVect) {
 	blocks, heights := p.heights()
 	for _, v := range list {
