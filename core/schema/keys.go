@@ -90,3 +90,6 @@ const TxSpace = -2
 
 // TimeSpace is the space of block times.
 const TimeSpace = -3
+
+// PointSpace is the space of the hashes, slots and times of blocks.
+const PointSpace = -4

@@ -87,6 +87,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := &request{&exchange.Request{Server: h.Server, Ctx: r.Context(), R: r, W: w}}
+	q.Long = q.Expensive
 	defer func() {
 		if q.Release != nil {
 			q.Release()

@@ -113,6 +113,9 @@ func (w *world) subjects(t *testing.T) {
 					e := r.(object)
 					script := e["script_hash"].(string)
 					delete(e, "script_hash")
+					if a := w.get(t, "/scripts/"+script).(object); a["script_hash"] != script {
+						t.Errorf("script %s: %v", script, a)
+					}
 					found.add("/scripts/"+script+"/redeemers", tx, e)
 				}
 			}

@@ -188,14 +188,17 @@ func datumOf(o *utxo.Output) (hash, inline *string) {
 	if o.Inline {
 		inline = exchange.HexText(o.Datum)
 	}
-	return exchange.HexText(o.DatumHash), inline
+	return textOf(o.DatumHash), inline
 }
 
-func scriptHashOf(o *utxo.Output) *string {
-	if o.Script == nil {
+func scriptHashOf(o *utxo.Output) *string { return textOf(o.ScriptHash) }
+
+// textOf returns a text; nil for an empty one.
+func textOf(text string) *string {
+	if text == "" {
 		return nil
 	}
-	return exchange.HexText(utxo.ScriptHash(o.Script))
+	return &text
 }
 
 // txUTXOs answers inputs and outputs: inputs in the order spent, then reference inputs, then collateral.

@@ -19,6 +19,7 @@ import (
 	"birthmark/core/schema"
 	"birthmark/internal/testblocks"
 	"birthmark/model"
+	"birthmark/storage"
 	"birthmark/storage/memory"
 )
 
@@ -32,8 +33,14 @@ type world struct {
 	http.Handler
 }
 
-// newWorld makes a database without blocks.
+// newWorld makes a database in memory without blocks.
 func newWorld(t testing.TB, network string) *world {
+	t.Helper()
+	return newWorldIn(t, network, memory.New())
+}
+
+// newWorldIn makes a database without blocks in a store.
+func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 	t.Helper()
 	c, err := cardano.New(network)
 	if err != nil {
@@ -51,7 +58,7 @@ func newWorld(t testing.TB, network string) *world {
 	}
 	o.Indexes = append(o.Indexes, exchange.Labels.Name, exchange.Subjects.Name)
 	o.Keep[exchange.Labels.Name] = model.IndexOptions{Balance: true}
-	db, err := core.Open(t.Context(), memory.New(), o)
+	db, err := core.Open(t.Context(), store, o)
 	if err != nil {
 		t.Fatal(err)
 	}

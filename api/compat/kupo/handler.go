@@ -74,6 +74,7 @@ const jsonType = "application/json;charset=utf-8"
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{handler: h, ctx: r.Context(), r: r, w: w}
+	q.Long = q.expensive
 	header := w.Header()
 	header["Content-Type"] = []string{jsonType}
 	if h.AnyOrigin {
@@ -174,17 +175,25 @@ func (q *request) hasAnswer(tip *utxo.Point) bool {
 // flushAt is the size in bytes of the parts in which long answers are sent.
 const flushAt = 64 << 10
 
+// expensive makes the request one that reads many rows: it counts as such until it is answered.
+func (q *request) expensive() error {
+	if q.release != nil {
+		return nil
+	}
+	release, err := ratelimit.Take(q.w, ratelimit.Heavy)
+	q.release = release
+	return err
+}
+
 // flush sends the answer so far if it is long. A long answer costs more than others, and has no time limit.
 func (q *request) flush() error {
 	if len(q.out) < flushAt {
 		return nil
 	}
 	if !q.sent {
-		release, err := ratelimit.Take(q.w, ratelimit.Heavy)
-		if err != nil {
+		if err := q.expensive(); err != nil {
 			return err
 		}
-		q.release = release
 		r, err := ratelimit.Stream(q.w, q.r)
 		if err != nil {
 			return err

@@ -41,6 +41,7 @@ func (q *request) matches(args []string) error {
 		s.quoted = true
 		q.w.Header()["Content-Type"] = []string{jsonType + ";asset-quantity=string"}
 	}
+	q.Scripts = s.resolve
 	q.add("[")
 	if err := s.run(); err != nil {
 		return err

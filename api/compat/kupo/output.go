@@ -2,6 +2,7 @@ package kupo
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"birthmark/api/compat/utxo"
@@ -34,8 +35,12 @@ func (s *search) read(pks []model.UtxoPk, spenders []*model.InputPk) ([]output, 
 	for i := range found {
 		o := &outputs[i]
 		o.Output = found[i]
-		if s.resolve && o.DatumHash != nil && !o.Inline {
-			if o.Datum, err = s.FindDatum(o.DatumHash); err != nil {
+		if s.resolve && o.DatumHash != "" && !o.Inline {
+			hash, err := hex.DecodeString(o.DatumHash)
+			if err != nil {
+				return nil, err
+			}
+			if o.Datum, err = s.FindDatum(hash); err != nil {
 				return nil, err
 			}
 		}
@@ -60,7 +65,10 @@ func (s *search) setSpend(o *output, by model.InputPk) error {
 		o.spend.index = by.Index()
 		return nil
 	}
-	o.spend.index = t.InputIndex(model.Input{Tx: o.Tx, Index: uint32(o.Pk.Index())})
+	o.spend.index, err = t.InputIndex(model.Input{Tx: o.Tx, Index: uint32(o.Pk.Index())})
+	if err != nil {
+		return fmt.Errorf("raw transaction %v: %w", by.Tx(), err)
+	}
 	if t.Failed {
 		return nil
 	}
@@ -93,9 +101,9 @@ func (s *search) addMatch(o *output) {
 		s.addAmount(a.Amount)
 	}
 	s.add(`}},"datum_hash":`)
-	s.addHex(o.DatumHash)
+	s.addDigits(o.DatumHash)
 	switch {
-	case o.DatumHash == nil:
+	case o.DatumHash == "":
 	case o.Inline:
 		s.add(`,"datum_type":"inline"`)
 	default:
@@ -106,11 +114,7 @@ func (s *search) addMatch(o *output) {
 		s.addHex(o.Datum)
 	}
 	s.add(`,"script_hash":`)
-	if o.Script == nil {
-		s.addHex(nil)
-	} else {
-		s.addHex(utxo.ScriptHash(o.Script))
-	}
+	s.addDigits(o.ScriptHash)
 	if s.resolve {
 		s.add(`,"script":`)
 		s.addScript(o.Script)
@@ -138,6 +142,15 @@ func (s *search) addAmount(n uint64) {
 		return
 	}
 	s.addUint(n)
+}
+
+// addDigits appends hex digits, null for none.
+func (q *request) addDigits(digits string) {
+	if digits == "" {
+		q.add("null")
+		return
+	}
+	q.add(`"`, digits, `"`)
 }
 
 // addHex appends the hex digits of bytes, null for nil.

@@ -16,6 +16,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/coretest"
 	"birthmark/model"
+	"birthmark/storage"
 	"birthmark/storage/memory"
 )
 
@@ -32,8 +33,15 @@ type world struct {
 	http.Handler
 }
 
-// newWorld makes a database without blocks. unspent is whether indexes keep the unspent outputs of their values.
+// newWorld makes a database in memory without blocks. unspent is whether indexes keep the unspent outputs of their
+// values.
 func newWorld(t testing.TB, network string, unspent bool) *world {
+	t.Helper()
+	return newWorldIn(t, network, unspent, memory.New())
+}
+
+// newWorldIn makes a database without blocks in a store.
+func newWorldIn(t testing.TB, network string, unspent bool, store storage.Store) *world {
 	t.Helper()
 	c, err := cardano.New(network)
 	if err != nil {
@@ -43,7 +51,7 @@ func newWorld(t testing.TB, network string, unspent bool) *world {
 	for _, name := range names[:4] {
 		o.Keep[name] = model.IndexOptions{Unspent: unspent}
 	}
-	db, err := core.Open(t.Context(), memory.New(), o)
+	db, err := core.Open(t.Context(), store, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sort"
 
-	"birthmark/chains/cardano/ledger"
+	"birthmark/core/query/pointers"
 	"birthmark/model"
 )
 
@@ -26,39 +26,42 @@ func (q *Reader) Point(h model.HeightPk) (Point, error) {
 
 // ReadPoints reads the points of blocks, which must exist, for [Reader.PointAt].
 func (q *Reader) ReadPoints(heights ...model.HeightPk) error {
+	l := q.Q.NewLoad()
+	finish, err := q.loadPoints(l, heights)
+	if err == nil {
+		err = l.Read()
+	}
+	if err == nil {
+		finish()
+	}
+	return err
+}
+
+// loadPoints adds the points of blocks to a load. finish must be called after it was read.
+func (q *Reader) loadPoints(l *pointers.Load, heights []model.HeightPk) (finish func(), err error) {
 	if q.points == nil || len(q.points) > maxPoints {
 		q.points = map[model.HeightPk]Point{}
 	}
-	missing := q.heights[:0]
-	for _, h := range heights {
-		if _, known := q.points[h]; !known && !slices.Contains(missing, h) {
-			missing = append(missing, h)
-		}
-	}
+	missing := append(q.heights[:0], heights...)
+	slices.Sort(missing)
+	missing = slices.DeleteFunc(slices.Compact(missing), func(h model.HeightPk) bool {
+		_, known := q.points[h]
+		return known
+	})
 	q.heights = missing
-	at := slices.Clone(missing)
-	for i, h := range at {
-		if h > 0 {
-			continue
+	at := missing
+	if len(missing) > 0 && missing[0] == 0 { // outputs of the genesis have height 0, where there may be no block
+		at = slices.Clone(missing)
+		if at[0], err = q.Q.FirstBlock(); err != nil {
+			return nil, err
 		}
-		first, err := q.Q.FirstBlock() // outputs of the genesis have height 0, where there may be no block
-		if err != nil {
-			return err
+	}
+	found := l.Points(at)
+	return func() {
+		for i, h := range missing {
+			q.points[h] = Point{found[i].Slot, found[i].Hash, found[i].Time}
 		}
-		at[i] = first
-	}
-	rows, err := q.Q.BlockRows(at)
-	if err != nil {
-		return err
-	}
-	for i, h := range missing {
-		header, err := q.Q.Chain.Header(rows[i].Header)
-		if err != nil {
-			return err
-		}
-		q.points[h] = Point{header.(*ledger.Header).Slot, rows[i].Hash, rows[i].Time}
-	}
-	return nil
+	}, nil
 }
 
 // PointAt returns a point that [Reader.ReadPoints] read last.

@@ -2,6 +2,7 @@ package utxo
 
 import (
 	"bytes"
+	"slices"
 
 	"golang.org/x/crypto/blake2b"
 
@@ -11,9 +12,6 @@ import (
 	"birthmark/core/query/setops"
 	"birthmark/model"
 )
-
-// maxLookups bounds the outputs whose transactions are searched for a datum or a script. The first one usually has it.
-const maxLookups = 64
 
 // maxDatums is the number of datums that are kept during a long answer.
 const maxDatums = 1 << 10
@@ -36,9 +34,9 @@ func (q *Reader) FindDatum(hash []byte) (datum []byte, err error) {
 		sum := blake2b.Sum256(b)
 		return bytes.Equal(sum[:], hash)
 	}
-	err = q.eachTx(DatumIndex, hash, func(t *Tx) bool {
-		for i := range t.Outputs {
-			if d := t.Outputs[i].Datum; d != nil && is(d) {
+	err = q.eachTx(place{index: DatumIndex, value: hash, created: true, spent: true}, func(t *Tx, outputs []ledger.Output) bool {
+		for i := range outputs {
+			if d := outputs[i].Datum; d != nil && is(d) {
 				datum = d
 				return true
 			}
@@ -54,13 +52,28 @@ func (q *Reader) FindDatum(hash []byte) (datum []byte, err error) {
 	return datum, err
 }
 
+// place is where the transactions that can contain a script are found: those that create, or those that spend, outputs
+// with a value of an index.
+type place struct {
+	index          string
+	value          []byte
+	created, spent bool
+
+	definite bool // the first of these transactions contains the script, or none
+}
+
 // FindScript returns the script with a hash, nil if none is found. It is a reference script, or a witness of a
-// transaction that spends from the script or mints with it.
+// transaction that spends from the script, mints with it, or, with the index of subjects, names it in certificates,
+// withdrawals or votes.
+//
+// The first output with a reference script contains it. Otherwise the first transaction that creates an output with an
+// asset of its policy minted with it, and the first that spends from it, must contain it as a witness. An account of a
+// script can occur in many outputs before a transaction contains its script.
 func (q *Reader) FindScript(hash []byte) (found *ledger.Script, err error) {
-	search := func(t *Tx) bool {
+	search := func(t *Tx, outputs []ledger.Output) bool {
 		scripts := t.Witnessed().Scripts
-		for i := range t.Outputs {
-			if ref := t.Outputs[i].Script; ref != nil {
+		for i := range outputs {
+			if ref := outputs[i].Script; ref != nil {
 				if s, err := ledger.ParseScript(&cbor.Walker{}, ref); err == nil {
 					scripts = append(scripts[:len(scripts):len(scripts)], s)
 				}
@@ -74,49 +87,85 @@ func (q *Reader) FindScript(hash []byte) (found *ledger.Script, err error) {
 		return found != nil
 	}
 	stored := address.Credentials(hash)[1]
-	for _, by := range []struct {
-		index string
-		value []byte
-	}{{ScriptIndex, hash}, {PolicyIndex, hash}, {PaymentIndex, stored}, {StakeIndex, stored}} {
-		if found != nil {
-			break
-		}
-		if err := q.eachTx(by.index, by.value, search); err != nil {
-			return nil, err
+	for _, p := range slices.Concat([]place{
+		{index: ScriptIndex, value: hash, created: true, definite: true},
+		{index: PolicyIndex, value: hash, created: true, definite: true},
+		{index: PaymentIndex, value: stored, spent: true, definite: true},
+	}, q.namesOf(hash, stored), []place{{index: StakeIndex, value: stored, created: true, spent: true}}) {
+		if err := q.eachTx(p, search); err != nil || found != nil {
+			return found, err
 		}
 	}
-	return found, nil
+	return nil, nil
 }
 
-// eachTx calls visit with the transactions that create or spend the first outputs with a value of an index, until it
-// returns true.
-func (q *Reader) eachTx(index string, value []byte, visit func(*Tx) bool) error {
-	x, err := q.Q.Index(index)
+// namesOf returns where transactions name a script; nowhere without the index of subjects.
+func (q *Reader) namesOf(hash, stored []byte) (places []place) {
+	x, err := q.Q.Index(Subjects.Name)
+	if err != nil {
+		return nil
+	}
+	if d, _ := x.Definition(); d != Subjects {
+		return nil
+	}
+	network := q.Q.Chain.Network()
+	names := []string{
+		address.FormatScript(hash),
+		address.FormatStakeCredential(address.Network{Name: network, Testnet: network != address.Mainnet.Name}, stored),
+	}
+	for _, kind := range []string{address.DRep, address.CommitteeCold, address.CommitteeHot} {
+		names = append(names, address.FormatGovernance(kind, stored))
+	}
+	for _, name := range names {
+		places = append(places, place{index: Subjects.Name, value: []byte(name), created: true})
+	}
+	return places
+}
+
+// Outputs of a search are read in batches that grow from the first output alone to lastBatch.
+const (
+	secondBatch = 16
+	lastBatch   = 512
+)
+
+// eachTx calls visit with the transactions of a place and their outputs until it returns true.
+func (q *Reader) eachTx(p place, visit func(*Tx, []ledger.Output) bool) error {
+	x, err := q.Q.Index(p.index)
 	if err != nil {
 		return err
 	}
-	birth, err := q.Q.Birth(x, value)
+	birth, err := q.Q.Birth(x, p.value)
 	if err != nil || birth == nil {
 		return err
 	}
 	var pks []model.UtxoPk
-	size := 1 // the first output alone, then the others
+	var last model.TxPk
 	flush := func() (done bool, err error) {
-		spenders, err := q.Q.SpendersOf(pks)
-		if err != nil {
-			return false, err
+		if err := q.Q.Ctx.Err(); err != nil {
+			return true, err
+		}
+		spenders := make([]*model.InputPk, len(pks))
+		if p.spent {
+			if spenders, err = q.Q.SpendersOf(pks); err != nil {
+				return true, err
+			}
 		}
 		for i, pk := range pks {
 			txs := make([]model.TxPk, 0, 2)
-			if !q.Q.IsGenesis(pk.Tx()) {
-				txs = append(txs, pk.Tx())
+			if p.created && pk.Tx() != last && !q.Q.IsGenesis(pk.Tx()) {
+				last = pk.Tx()
+				txs = append(txs, last)
 			}
 			if spenders[i] != nil {
 				txs = append(txs, spenders[i].Tx())
 			}
 			for _, tx := range txs {
 				t, err := q.Tx(tx)
-				if err != nil || visit(t) {
+				if err != nil {
+					return true, err
+				}
+				outputs, err := t.ReadOutputs()
+				if err != nil || visit(t, outputs) || p.definite {
 					return true, err
 				}
 			}
@@ -124,19 +173,21 @@ func (q *Reader) eachTx(index string, value []byte, visit func(*Tx) bool) error 
 		pks = pks[:0]
 		return false, nil
 	}
-	n := 0
+	size := 1
 	for pk, err := range q.Q.Occurrences(x, *birth, setops.Everywhere, false) {
 		if err != nil {
 			return err
 		}
-		if pks = append(pks, pk); len(pks) == size {
-			if done, err := flush(); done || err != nil {
+		if pks = append(pks, pk); len(pks) < size {
+			continue
+		}
+		if done, err := flush(); done || err != nil {
+			return err
+		}
+		if size = max(secondBatch, min(2*size, lastBatch)); size > 2*secondBatch && q.Long != nil {
+			if err := q.Long(); err != nil {
 				return err
 			}
-			size = 16
-		}
-		if n++; n == maxLookups {
-			break
 		}
 	}
 	_, err = flush()

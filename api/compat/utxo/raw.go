@@ -3,38 +3,60 @@ package utxo
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"slices"
 
+	"golang.org/x/crypto/blake2b"
+
 	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/core/query/pointers"
 	"birthmark/model"
 )
 
-// Tx is a parsed raw transaction.
+// Tx is a raw transaction, of which parts are parsed.
 type Tx struct {
 	*ledger.RawTx
+	inputs    []model.Input     // sorted; nil: not parsed
 	witnesses *ledger.Witnesses // nil: not parsed
-	sorted    bool              // its inputs are sorted
 }
 
 // ReadTxs reads transactions for [Reader.Tx], and forgets those before.
 func (q *Reader) ReadTxs(txs []model.TxPk) error {
-	slices.Sort(txs)
-	txs = slices.Compact(txs)
-	raws, err := q.Q.RawTxs(txs)
-	if err != nil {
+	l := q.Q.NewLoad()
+	setTxs := q.loadTxs(l, txs)
+	if err := l.Read(); err != nil {
 		return err
 	}
-	q.parsed = make(map[model.TxPk]*Tx, len(txs))
-	for i, tx := range txs {
-		t, err := ledger.ReadRaw(raws[i])
-		if err != nil {
-			return fmt.Errorf("raw transaction %v: %w", tx, err)
+	return setTxs()
+}
+
+// loadTxs adds transactions to a load. The result sets them for [Reader.Tx] after it was read.
+func (q *Reader) loadTxs(l *pointers.Load, txs []model.TxPk) func() error {
+	slices.Sort(txs)
+	txs = slices.Compact(txs)
+	raws := l.RawTxs(txs)
+	return func() error {
+		q.parsed = make(map[model.TxPk]*Tx, len(txs))
+		for i, tx := range txs {
+			t, err := readTx(tx, raws[i])
+			if err != nil {
+				return err
+			}
+			q.parsed[tx] = t
 		}
-		q.parsed[tx] = &Tx{RawTx: t}
+		return nil
 	}
-	return nil
+}
+
+func readTx(tx model.TxPk, raw []byte) (*Tx, error) {
+	t, err := ledger.ReadParts(raw)
+	if err != nil {
+		return nil, fmt.Errorf("raw transaction %v: %w", tx, err)
+	}
+	return &Tx{RawTx: t}, nil
 }
 
 // Tx returns a raw transaction. It leaves the transactions that [Reader.ReadTxs] read unchanged.
@@ -46,11 +68,7 @@ func (q *Reader) Tx(tx model.TxPk) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := ledger.ReadRaw(raws[0])
-	if err != nil {
-		return nil, fmt.Errorf("raw transaction %v: %w", tx, err)
-	}
-	return &Tx{RawTx: t}, nil
+	return readTx(tx, raws[0])
 }
 
 // output returns an output that the transaction created.
@@ -58,10 +76,11 @@ func (t *Tx) output(index int) (*ledger.Output, error) {
 	if t.Failed {
 		index = 0 // the collateral return is its only one
 	}
-	if index >= len(t.Outputs) {
-		return nil, fmt.Errorf("its raw transaction has no output %d: run check", index)
+	o, err := t.ReadOutput(index)
+	if err == nil && o == nil {
+		err = fmt.Errorf("its raw transaction has no output %d: run check", index)
 	}
-	return &t.Outputs[index], nil
+	return o, err
 }
 
 // Witnessed returns the datums, scripts and redeemers of the transaction.
@@ -74,18 +93,23 @@ func (t *Tx) Witnessed() *ledger.Witnesses {
 }
 
 // SortedInputs returns the inputs that the transaction spends, in the order of the ledger.
-func (t *Tx) SortedInputs() []model.Input {
-	if !t.sorted {
-		slices.SortFunc(t.Inputs, compareInputs)
-		t.sorted = true
+func (t *Tx) SortedInputs() ([]model.Input, error) {
+	if t.inputs == nil {
+		inputs, err := t.ReadInputs()
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(inputs, compareInputs)
+		t.inputs = inputs
 	}
-	return t.Inputs
+	return t.inputs, nil
 }
 
 // InputIndex returns the position of an input in the order of the ledger.
-func (t *Tx) InputIndex(in model.Input) int {
-	i, _ := slices.BinarySearchFunc(t.SortedInputs(), in, compareInputs)
-	return i
+func (t *Tx) InputIndex(in model.Input) (int, error) {
+	inputs, err := t.SortedInputs()
+	i, _ := slices.BinarySearchFunc(inputs, in, compareInputs)
+	return i, err
 }
 
 // compareInputs orders inputs as the ledger does.
@@ -116,5 +140,16 @@ func OutputOf(l *ledger.Output) (*Output, error) {
 	for _, a := range l.Assets {
 		o.Assets = append(o.Assets, Asset{address.FormatAsset(a.ID), a.Amount})
 	}
-	return o, o.setData(l)
+	if o.DatumHash = hex.EncodeToString(l.DatumHash); l.Datum != nil {
+		hash := blake2b.Sum256(l.Datum)
+		o.DatumHash, o.Datum, o.Inline = hex.EncodeToString(hash[:]), l.Datum, true
+	}
+	if l.Script == nil {
+		return o, nil
+	}
+	script, err := ledger.ParseScript(&cbor.Walker{}, l.Script)
+	if err == nil {
+		o.ScriptHash, o.Script = hex.EncodeToString(ScriptHash(&script)), &script
+	}
+	return o, err
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"golang.org/x/crypto/blake2b"
-
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
@@ -25,9 +23,17 @@ const (
 	ScriptIndex  = "script_hash"
 )
 
+// Subjects is the index of what transactions name in certificates, withdrawals, votes and redeemers. The first output of a
+// transaction has the values of the transaction. The protocols work without it.
+var Subjects = model.Definition{
+	Name: "subject", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.subjects",
+}
+
 // Reader reads one snapshot for one answer. Blocks, addresses and transactions that it read are kept, up to a number.
 type Reader struct {
-	Q *query.Query
+	Q       *query.Query
+	Scripts bool         // [Reader.Outputs] reads reference scripts
+	Long    func() error // called while a search reads many outputs; its error ends the search; nil: none
 
 	points  map[model.HeightPk]Point
 	owners  map[model.BirthPk]Owner
@@ -45,10 +51,11 @@ type Output struct {
 	Assets  []Asset
 	Created Point
 
-	DatumHash []byte // nil: none
-	Inline    bool
-	Datum     []byte         // nil: unknown; an inline one is known
-	Script    *ledger.Script // reference script; nil: none
+	DatumHash  string // hex; empty: none
+	Inline     bool
+	Datum      []byte         // nil: unknown; an inline one is known
+	ScriptHash string         // of its reference script, hex; empty: none
+	Script     *ledger.Script // with [Reader.Scripts]; nil: none
 }
 
 // Asset is an amount of an asset.
@@ -75,15 +82,11 @@ const maxOwners = 1 << 13
 // Outputs returns outputs, which must exist. It also reads the points and the raw transactions of the inputs by, for
 // [Reader.PointAt] and [Reader.Tx], and returns the ids of their transactions. Entries of by can be nil.
 func (q *Reader) Outputs(pks []model.UtxoPk, by []*model.InputPk) ([]Output, []model.Hash, error) {
-	rows, err := q.Q.UtxoRows(pks)
-	if err != nil {
-		return nil, nil, err
-	}
-	outputs := make([]Output, len(pks))
+	outputs, raw := make([]Output, len(pks)), make([][]byte, len(pks))
 	txs := make([]model.TxPk, 0, 2*len(pks))
 	heights := make([]model.HeightPk, 0, 2*len(pks))
 	for i, pk := range pks {
-		outputs[i] = Output{Pk: pk, Value: rows[i].Value}
+		outputs[i].Pk = pk
 		txs, heights = append(txs, pk.Tx()), append(heights, pk.Height())
 	}
 	for _, in := range by {
@@ -91,34 +94,68 @@ func (q *Reader) Outputs(pks []model.UtxoPk, by []*model.InputPk) ([]Output, []m
 			txs, heights = append(txs, in.Tx()), append(heights, in.Height())
 		}
 	}
-	ids, err := q.Q.TxIDs(txs)
+	l := q.Q.NewLoad()
+	l.UtxoRows(pks, raw)
+	ids, assets := l.TxIDs(txs), q.loadAssets(l, pks)
+	addPoints, err := q.loadPoints(l, heights)
 	if err == nil {
-		err = q.ReadPoints(heights...)
-	}
-	if err == nil {
-		err = q.setOwners(outputs, rows)
-	}
-	if err == nil {
-		err = q.setAssets(outputs)
-	}
-	if err == nil {
-		err = q.readRaws(pks, rows, by)
+		err = l.Read()
 	}
 	if err != nil {
 		return nil, nil, err
 	}
+	addPoints()
+	rows, err := q.parseRows(pks, raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	setAssets := assets.texts(l)
+	setOwners := q.loadOwners(l, rows)
+	setHashes := q.loadHashes(l, rows)
+	setTxs := q.loadTxs(l, q.txsOf(txs[len(pks):], pks, rows))
+	if err := l.Read(); err != nil {
+		return nil, nil, err
+	}
+	all := setAssets()
+	setOwners(outputs)
+	setHashes(outputs)
+	if err := setTxs(); err != nil {
+		return nil, nil, err
+	}
 	for i := range outputs {
 		o := &outputs[i]
+		o.Value, o.Assets = rows[i].Value, all[i]
 		o.Tx, o.Created = ids[i], q.points[o.Pk.Height()]
-		if err := q.setData(o, &rows[i]); err != nil {
+		if err := q.setData(o); err != nil {
 			return nil, nil, err
 		}
 	}
 	return outputs, ids[len(pks):], nil
 }
 
-// setOwners sets the addresses.
-func (q *Reader) setOwners(outputs []Output, rows []schema.UtxoRow) error {
+func (q *Reader) parseRows(pks []model.UtxoPk, raw [][]byte) ([]schema.UtxoRow, error) {
+	rows := make([]schema.UtxoRow, len(pks))
+	for i, pk := range pks {
+		var err error
+		if rows[i], err = q.Q.ParseUtxoRow(pk, raw[i]); err != nil {
+			return nil, fmt.Errorf("output %v: %w", pk, err)
+		}
+	}
+	return rows, nil
+}
+
+// occurrence returns the occurrence of an index in an output; ok is false if it has none.
+func occurrence(row *schema.UtxoRow, index string) (o schema.Occurrence, ok bool) {
+	for _, o := range row.Occurrences {
+		if o.Index.Name == index {
+			return o, true
+		}
+	}
+	return o, false
+}
+
+// loadOwners adds the addresses of outputs to a load. The result sets them after it was read.
+func (q *Reader) loadOwners(l *pointers.Load, rows []schema.UtxoRow) func([]Output) {
 	if q.owners == nil || len(q.owners) > maxOwners {
 		q.owners = map[model.BirthPk]Owner{}
 	}
@@ -126,93 +163,90 @@ func (q *Reader) setOwners(outputs []Output, rows []schema.UtxoRow) error {
 	births := make([]model.BirthPk, len(rows))
 	var missing []model.BirthPk
 	for i := range rows {
-		for _, o := range rows[i].Occurrences {
-			if o.Index.Name != AddressIndex {
-				continue
-			}
-			x, births[i] = o.Index, o.Birth
-			if _, known := q.owners[o.Birth]; !known && !slices.Contains(missing, o.Birth) {
-				missing = append(missing, o.Birth)
-			}
+		o, ok := occurrence(&rows[i], AddressIndex)
+		if !ok {
+			continue
+		}
+		x, births[i] = o.Index, o.Birth
+		if _, known := q.owners[o.Birth]; !known {
+			missing = append(missing, o.Birth)
 		}
 	}
 	if len(missing) > 0 {
-		values, err := q.Q.StoredValues(x, missing)
-		if err != nil {
-			return err
+		slices.SortFunc(missing, schema.CompareBirths)
+		missing = slices.Compact(missing)
+		l.StoredValues(x, missing, func(i int, value []byte) { q.owners[missing[i]] = ownerOf(value) })
+	}
+	return func(outputs []Output) {
+		for i := range outputs {
+			outputs[i].Owner = q.owners[births[i]]
 		}
-		for i, value := range values {
-			q.owners[missing[i]] = ownerOf(value)
+	}
+}
+
+// loadHashes adds the hashes of datums and reference scripts to a load. The result sets them after it was read.
+func (q *Reader) loadHashes(l *pointers.Load, rows []schema.UtxoRow) func([]Output) {
+	datums := q.loadTexts(l, DatumIndex, rows)
+	scripts := q.loadTexts(l, ScriptIndex, rows)
+	return func(outputs []Output) {
+		datums(func(i int, text string) { outputs[i].DatumHash = text })
+		scripts(func(i int, text string) { outputs[i].ScriptHash = text })
+	}
+}
+
+// loadTexts adds the texts of the values that outputs have of an index. The result calls set with them after the load
+// was read.
+func (q *Reader) loadTexts(l *pointers.Load, index string, rows []schema.UtxoRow) func(set func(i int, text string)) {
+	var x *schema.Index
+	var at []int
+	var births []model.BirthPk
+	for i := range rows {
+		if o, ok := occurrence(&rows[i], index); ok {
+			x, at, births = o.Index, append(at, i), append(births, o.Birth)
 		}
 	}
-	for i := range outputs {
-		outputs[i].Owner = q.owners[births[i]]
+	var texts []string
+	if len(at) > 0 {
+		texts = l.ValueTexts(x, births)
 	}
-	return nil
+	return func(set func(i int, text string)) {
+		for k, i := range at {
+			set(i, texts[k])
+		}
+	}
 }
 
-func (q *Reader) setAssets(outputs []Output) error {
-	pks := make([]model.UtxoPk, len(outputs))
-	for i := range outputs {
-		pks[i] = outputs[i].Pk
-	}
-	assets, err := q.Assets(pks)
-	for i := range assets {
-		outputs[i].Assets = assets[i]
-	}
-	return err
-}
-
-// hasData reports whether an output has a datum or a reference script.
-func hasData(row *schema.UtxoRow) bool {
-	return slices.ContainsFunc(row.Occurrences, func(o schema.Occurrence) bool {
-		return o.Index.Name == DatumIndex || o.Index.Name == ScriptIndex
-	})
-}
-
-// readRaws reads the raw transactions that create outputs with data, and those of inputs.
-func (q *Reader) readRaws(pks []model.UtxoPk, rows []schema.UtxoRow, by []*model.InputPk) error {
-	var txs []model.TxPk
+// txsOf returns the transactions to read for outputs: those that contain datums or reference scripts, and spenders.
+func (q *Reader) txsOf(spenders []model.TxPk, pks []model.UtxoPk, rows []schema.UtxoRow) []model.TxPk {
+	txs := slices.Clone(spenders)
 	for i, pk := range pks {
-		if hasData(&rows[i]) {
+		_, datum := occurrence(&rows[i], DatumIndex)
+		_, script := occurrence(&rows[i], ScriptIndex)
+		if datum || script && q.Scripts {
 			txs = append(txs, pk.Tx())
 		}
 	}
-	for _, in := range by {
-		if in != nil {
-			txs = append(txs, in.Tx())
-		}
-	}
-	return q.ReadTxs(txs)
+	return txs
 }
 
 // setData sets datum and reference script.
-func (q *Reader) setData(o *Output, row *schema.UtxoRow) error {
-	if !hasData(row) {
+func (q *Reader) setData(o *Output) error {
+	if o.DatumHash == "" && (o.ScriptHash == "" || !q.Scripts) {
 		return nil
 	}
 	t, err := q.parsed[o.Pk.Tx()].output(o.Pk.Index())
 	if err != nil {
 		return fmt.Errorf("output %v: %w", o.Pk, err)
 	}
-	if err := o.setData(t); err != nil {
-		return fmt.Errorf("output %v: %w", o.Pk, err)
-	}
-	return nil
-}
-
-// setData sets datum and reference script.
-func (o *Output) setData(t *ledger.Output) error {
-	if o.DatumHash = t.DatumHash; t.Datum != nil {
-		hash := blake2b.Sum256(t.Datum)
-		o.DatumHash, o.Datum, o.Inline = hash[:], t.Datum, true
-	}
-	if t.Script == nil {
+	if o.Datum, o.Inline = t.Datum, t.Datum != nil; t.Script == nil || !q.Scripts {
 		return nil
 	}
 	script, err := ledger.ParseScript(&cbor.Walker{}, t.Script)
+	if err != nil {
+		return fmt.Errorf("output %v: %w", o.Pk, err)
+	}
 	o.Script = &script
-	return err
+	return nil
 }
 
 // Owners returns the addresses of outputs, which must exist.
@@ -221,10 +255,12 @@ func (q *Reader) Owners(pks []model.UtxoPk) ([]Owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	outputs := make([]Output, len(pks))
-	if err := q.setOwners(outputs, rows); err != nil {
+	outputs, l := make([]Output, len(pks)), q.Q.NewLoad()
+	setOwners := q.loadOwners(l, rows)
+	if err := l.Read(); err != nil {
 		return nil, err
 	}
+	setOwners(outputs)
 	owners := make([]Owner, len(pks))
 	for i := range outputs {
 		owners[i] = outputs[i].Owner
@@ -234,19 +270,41 @@ func (q *Reader) Owners(pks []model.UtxoPk) ([]Owner, error) {
 
 // Assets returns the assets of outputs.
 func (q *Reader) Assets(pks []model.UtxoPk) ([][]Asset, error) {
-	entries, err := q.Q.AssetEntries(pks)
-	if err != nil {
+	l := q.Q.NewLoad()
+	entries := q.loadAssets(l, pks)
+	if err := l.Read(); err != nil {
 		return nil, err
 	}
-	ids, err := q.Q.AssetIDs(pointers.AssetsIn(entries))
-	if err != nil {
+	set := entries.texts(l)
+	if err := l.Read(); err != nil {
 		return nil, err
 	}
-	all := make([][]Asset, len(pks))
-	for i := range entries {
-		for _, e := range entries[i] {
-			all[i] = append(all[i], Asset{ids[e.Birth], e.Amount})
+	return set(), nil
+}
+
+// assetEntries are the assets of outputs by pointer.
+type assetEntries [][]schema.AssetEntry
+
+// loadAssets adds the assets of outputs to a load.
+func (q *Reader) loadAssets(l *pointers.Load, pks []model.UtxoPk) assetEntries {
+	if q.Q.Totals.Assets == 0 {
+		return make(assetEntries, len(pks))
+	}
+	return l.Assets(pks)
+}
+
+// texts adds the ids of assets to a load. The result returns the assets of each output after it was read.
+func (entries assetEntries) texts(l *pointers.Load) func() [][]Asset {
+	births := pointers.AssetsIn(entries)
+	ids := l.AssetIDs(births)
+	return func() [][]Asset {
+		all := make([][]Asset, len(entries))
+		for i, some := range entries {
+			for _, e := range some {
+				at, _ := slices.BinarySearchFunc(births, e.Birth, schema.CompareAssetBirths)
+				all[i] = append(all[i], Asset{ids[at], e.Amount})
+			}
 		}
+		return all
 	}
-	return all, nil
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"errors"
+	"math"
 
 	"golang.org/x/crypto/blake2b"
 
@@ -23,7 +24,7 @@ type RawTx struct {
 
 // ReadRaw reads a transaction in the form of [model.Tx.Raw].
 func ReadRaw(raw []byte) (*RawTx, error) {
-	tx, err := readParts(raw)
+	tx, err := ReadParts(raw)
 	if err != nil || tx.Body == nil { // Byron
 		return tx, err
 	}
@@ -35,8 +36,8 @@ func ReadRaw(raw []byte) (*RawTx, error) {
 	return tx, d.w.Err
 }
 
-// readParts reads the parts of a transaction, and none of one of Byron.
-func readParts(raw []byte) (*RawTx, error) {
+// ReadParts reads the parts of a transaction, and none of one of Byron. Inputs and outputs are not set.
+func ReadParts(raw []byte) (*RawTx, error) {
 	w := cbor.Walker{Data: raw}
 	tx := &RawTx{}
 	n := w.Array("transaction")
@@ -66,10 +67,80 @@ func readParts(raw []byte) (*RawTx, error) {
 	return tx, nil
 }
 
+// ReadInputs reads the outputs that a transaction since Shelley spends, as [RawTx.Inputs].
+func (tx *RawTx) ReadInputs() ([]model.Input, error) {
+	key := uint64(bodyInputs)
+	if tx.Failed {
+		key = bodyCollateral
+	}
+	part, err := tx.part(key)
+	if part == nil || err != nil {
+		return nil, err
+	}
+	d := Decoder{index: noIndexes{}}
+	d.reset(part)
+	return d.inputSet(), d.w.Err
+}
+
+// ReadOutputs reads the outputs that a transaction since Shelley created, as [RawTx.Outputs].
+func (tx *RawTx) ReadOutputs() ([]Output, error) { return tx.readOutputs(0, math.MaxInt) }
+
+// ReadOutput reads one of [RawTx.Outputs]; nil if there is none.
+func (tx *RawTx) ReadOutput(n int) (*Output, error) {
+	found, err := tx.readOutputs(n, 1)
+	if len(found) == 0 || err != nil {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// readOutputs reads at most limit outputs from a position on.
+func (tx *RawTx) readOutputs(from, limit int) ([]Output, error) {
+	key := uint64(bodyOutputs)
+	if tx.Failed {
+		key = bodyCollateralReturn
+	}
+	part, err := tx.part(key)
+	if part == nil || err != nil {
+		return nil, err
+	}
+	all := collector{}
+	d := Decoder{index: &all}
+	if d.reset(part); tx.Failed {
+		if from == 0 {
+			d.output()
+		}
+		return all.outputs, d.w.Err
+	}
+	for n := d.w.Array("outputs"); len(all.outputs) < limit && d.w.More(&n); from-- {
+		if from > 0 {
+			d.w.Skip("output")
+			continue
+		}
+		d.output()
+	}
+	return all.outputs, d.w.Err
+}
+
+// part returns a part of the body; nil if there is none.
+func (tx *RawTx) part(key uint64) ([]byte, error) {
+	if tx.Body == nil {
+		return nil, nil
+	}
+	w := cbor.Walker{Data: tx.Body}
+	for n := w.Map("transaction body"); w.More(&n); {
+		at := w.Uint("key of the transaction body")
+		if part := w.Item("transaction body"); at == key && w.Err == nil {
+			return part, nil
+		}
+	}
+	return nil, w.Err
+}
+
 // Tx decodes one transaction that is in no block, in the form of [model.Tx.Raw], which is a copy of raw. Its values do
 // not depend on a block.
 func (d *Decoder) Tx(raw []byte) (*model.Tx, error) {
-	parts, err := readParts(raw)
+	parts, err := ReadParts(raw)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 type Load struct {
 	q     *Reader
 	parts []part
-	after []func()
+	after []func() error
 	few   [3]part // space for the first parts
 }
 
@@ -49,7 +49,9 @@ func (l *Load) Read() error {
 		}
 	}
 	for _, finish := range l.after {
-		finish()
+		if err := finish(); err != nil {
+			return err
+		}
 	}
 	clear(l.parts)
 	l.parts, l.after = l.parts[:0], l.after[:0]
@@ -126,10 +128,11 @@ func (l *Load) Hashes(hashes map[model.TxPk]string, pks []model.TxPk) {
 		return known
 	})
 	ids := l.TxIDs(pks)
-	l.after = append(l.after, func() {
+	l.after = append(l.after, func() error {
 		for i, pk := range pks {
 			hashes[pk] = l.q.Chain.FormatHash(ids[i])
 		}
+		return nil
 	})
 }
 
@@ -173,6 +176,26 @@ func (l *Load) Texts(
 	return texts
 }
 
+// ValueTexts adds the texts of values of an index with these births, which must exist.
+func (l *Load) ValueTexts(x *schema.Index, births []model.BirthPk) []string {
+	format := func(value []byte) (string, error) { return x.Format(value), nil }
+	return l.Texts(x.Number, x.Family(schema.IndexValue), x.Kind.HasOrdinal(), births, format)
+}
+
+// StoredValues adds the values of an index with these births, which must exist. visit receives them by position.
+func (l *Load) StoredValues(x *schema.Index, births []model.BirthPk, visit func(i int, value []byte)) {
+	keys := make([][]byte, len(births))
+	for i, b := range births {
+		keys[i] = b.AppendTo(nil, x.Kind.HasOrdinal())
+	}
+	l.Rows(x.Family(schema.IndexValue), keys, func(rows [][]byte) error {
+		for i, value := range rows {
+			visit(i, value)
+		}
+		return nil
+	})
+}
+
 // AssetIDs adds the formatted ids of assets, which are in order and without duplicates. The ids are in their order.
 func (l *Load) AssetIDs(births []model.AssetBirthPk) []string {
 	ats := make([]model.BirthPk, len(births))
@@ -212,8 +235,51 @@ func (l *Load) BlockTimes(heights []model.HeightPk) map[model.HeightPk]int64 {
 	return times
 }
 
-// timeOf returns the pointer of the label with the time of a block.
+// timeOf returns the pointer of the labels with the time and the point of a block.
 func timeOf(h model.HeightPk) model.BirthPk { return model.BirthPk{Utxo: model.UtxoPk(h.First())} }
+
+// Points adds the points and the times of the blocks at heights, which exist. They are cached as labels.
+func (l *Load) Points(heights []model.HeightPk) []BlockPoint {
+	q, points := l.q, make([]BlockPoint, len(heights))
+	var unknown []int
+	for i, h := range heights {
+		text, cached := q.text(schema.PointSpace, timeOf(h))
+		if !cached {
+			unknown = append(unknown, i)
+			continue
+		}
+		p := &points[i]
+		p.Height, p.Hash = h, model.Hash([]byte(text[:hashSize]))
+		p.Slot = binary.BigEndian.Uint64([]byte(text[hashSize:]))
+		p.Time = int64(binary.BigEndian.Uint64([]byte(text[hashSize+8:])))
+	}
+	keys := make([][]byte, len(unknown))
+	for k, i := range unknown {
+		keys[k] = heights[i].AppendTo(nil)
+	}
+	l.Rows(schema.FamilyBlock, keys, func(rows [][]byte) error {
+		for k, i := range unknown {
+			h := heights[i]
+			row, err := schema.ParseBlockRow(rows[k])
+			if err != nil {
+				return fmt.Errorf("block at height %d: %w", h, err)
+			}
+			points[i] = BlockPoint{row.Point(h), row.Time}
+			text := binary.BigEndian.AppendUint64(row.Hash[:], row.Slot)
+			q.CacheText(schema.PointSpace, timeOf(h), string(binary.BigEndian.AppendUint64(text, uint64(row.Time))))
+		}
+		return nil
+	})
+	return points
+}
+
+const hashSize = len(model.Hash{})
+
+// BlockPoint is a block and its time in unix seconds.
+type BlockPoint struct {
+	model.Point
+	Time int64
+}
 
 // UtxoRows adds the rows of outputs, which are copied to rows undecoded.
 func (l *Load) UtxoRows(pks []model.UtxoPk, rows [][]byte) {

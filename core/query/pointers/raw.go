@@ -52,6 +52,25 @@ func (q *Reader) RawTxs(pks []model.TxPk) ([][]byte, error) {
 	return q.fileRaws(pks, hashes)
 }
 
+// RawTxs adds the serialized bytes of transactions of blocks, in the order of pks. Errors are those of
+// [Reader.RawTxs].
+func (l *Load) RawTxs(pks []model.TxPk) [][]byte {
+	raws := make([][]byte, len(pks))
+	if l.q.Layout.Raw {
+		l.Rows(schema.FamilyRaw, schema.Keys(pks), func(rows [][]byte) error {
+			copy(raws, rows)
+			return nil
+		})
+		return raws
+	}
+	l.after = append(l.after, func() error {
+		found, err := l.q.RawTxs(pks)
+		copy(raws, found)
+		return err
+	})
+	return raws
+}
+
 // nodeRaws requests transactions from the node.
 func (q *Reader) nodeRaws(pks []model.TxPk, hashes []model.Hash) ([][]byte, error) {
 	blocks, err := q.BlocksOf(pks)

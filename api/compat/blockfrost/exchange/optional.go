@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"birthmark/api/compat/utxo"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -11,9 +12,7 @@ var (
 	Labels = model.Definition{
 		Name: "metadata_label", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.metadata_labels",
 	}
-	Subjects = model.Definition{
-		Name: "subject", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.subjects",
-	}
+	Subjects = utxo.Subjects
 )
 
 // Optional returns an index of transactions, which must have features.
