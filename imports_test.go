@@ -98,10 +98,15 @@ var rules = []rule{
 	{from: "api/compat/utxo", may: []string{"model", "core/schema", "core/query/...", "chains/cardano/..."}},
 	{from: "api/compat/blockfrost/contents", may: []string{"model", "chains/cardano/..."}},
 	{from: "api/compat/blockfrost/positions", may: []string{"model"}},
+	{from: "api/compat/blockfrost/sums", may: []string{"model"}},
 	{from: "api/compat/blockfrost/state", may: []string{"model", "chains/cardano/..."}},
 	{from: "api/compat/blockfrost/exchange", may: []string{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
-		"api/compat/blockfrost/contents", "api/compat/blockfrost/positions", "api/compat/blockfrost/state", "chains/cardano/...",
+		"api/compat/blockfrost/contents", "api/compat/blockfrost/positions", "api/compat/blockfrost/state",
+		"api/compat/blockfrost/sums", "chains/cardano/...",
+	}},
+	{from: "api/compat/blockfrost/epochs", may: []string{
+		"model", "core/query/...", "api/compat/blockfrost/exchange", "api/compat/blockfrost/sums", "chains/cardano/...",
 	}},
 	{from: "api/compat/blockfrost/actions", may: []string{
 		"model", "core/schema", "core/query/...", "api/compat/utxo", "api/compat/blockfrost/contents", "api/compat/blockfrost/exchange",
@@ -109,8 +114,8 @@ var rules = []rule{
 	}},
 	{from: "api/compat/blockfrost", may: []string{
 		"model", "core/schema", "core/pending", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
-		"api/compat/blockfrost/actions", "api/compat/blockfrost/contents", "api/compat/blockfrost/exchange",
-		"api/compat/blockfrost/positions", "api/compat/blockfrost/state",
+		"api/compat/blockfrost/actions", "api/compat/blockfrost/contents", "api/compat/blockfrost/epochs",
+		"api/compat/blockfrost/exchange", "api/compat/blockfrost/positions", "api/compat/blockfrost/state",
 		"chains/cardano/...",
 	}},
 	{from: "api/compat/ogmios", may: []string{"model", "api/problem", "api/ratelimit", "api/served", "chains/cardano/..."}},

@@ -70,6 +70,7 @@ func TestRealBlocks(t *testing.T) {
 	t.Run("parts of transactions", w.partsOfTransactions)
 	t.Run("labels of metadata", w.labels)
 	t.Run("eras", w.eras)
+	t.Run("epochs", w.epochs)
 	t.Run("accounts, pools and scripts", w.subjects)
 	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
 }

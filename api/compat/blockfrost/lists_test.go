@@ -194,6 +194,8 @@ func (w *world) verify(t *testing.T, rng *rand.Rand, rounds int) {
 			a["stake_address"] = address.FormatStakeCredential(address.Preview, []byte(stake))
 		}
 		w.same(t, path, a)
+		a["amount"] = w.extendedAmounts(t, a["amount"].([]any))
+		w.same(t, path+"/extended", a)
 		total := n.totals(same, genesisTxs(same))
 		total["address"] = o.text()
 		w.same(t, path+"/total", total)

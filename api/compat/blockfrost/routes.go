@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"birthmark/api/compat/blockfrost/actions"
+	"birthmark/api/compat/blockfrost/epochs"
 	"birthmark/api/compat/blockfrost/exchange"
 )
 
@@ -44,7 +45,6 @@ const (
 	needsOffchain   = "needs data outside of the chain, such as registries, which this server does not fetch"
 	needsKeys       = "this server does not derive addresses: derive them from the extended public key in the client"
 	needsStatistics = "this server does not count requests per project: see its endpoint /metrics for Prometheus"
-	needsSums       = "needs sums of epochs, which this server does not keep"
 	notIPFS         = "this server is no gateway to IPFS"
 )
 
@@ -82,14 +82,14 @@ var routes = []route{
 	{method: get, path: "blocks/{block}/txs/cbor", answer: blockCBOR},
 	{method: get, path: "blocks/{block}/addresses", answer: blockAddresses},
 
-	{method: get, path: "epochs/latest", reason: needsSums},
-	{method: get, path: "epochs/{number}", reason: needsSums},
-	{method: get, path: "epochs/{number}/next", reason: needsSums},
-	{method: get, path: "epochs/{number}/previous", reason: needsSums},
+	{method: get, path: "epochs/latest", answer: in(epochs.Latest)},
+	{method: get, path: "epochs/{number}", answer: in(epochs.One)},
+	{method: get, path: "epochs/{number}/next", answer: in(epochs.Next)},
+	{method: get, path: "epochs/{number}/previous", answer: in(epochs.Previous)},
 	{method: get, path: "epochs/{number}/stakes", reason: needsStakes},
 	{method: get, path: "epochs/{number}/stakes/{pool_id}", reason: needsStakes},
-	{method: get, path: "epochs/{number}/blocks", answer: epochBlocks},
-	{method: get, path: "epochs/{number}/blocks/{pool_id}", answer: epochBlocksOfPool},
+	{method: get, path: "epochs/{number}/blocks", answer: in(epochs.Blocks)},
+	{method: get, path: "epochs/{number}/blocks/{pool_id}", answer: in(epochs.BlocksOfPool)},
 
 	{method: get, path: "txs/{hash}", answer: oneTx},
 	{method: get, path: "txs/{hash}/utxos", answer: txUTXOs},
@@ -106,7 +106,7 @@ var routes = []route{
 	{method: get, path: "txs/{hash}/pool_retires", answer: txPoolRetires},
 
 	{method: get, path: "addresses/{address}", answer: oneAddress},
-	{method: get, path: "addresses/{address}/extended", reason: needsOffchain},
+	{method: get, path: "addresses/{address}/extended", answer: addressExtended},
 	{method: get, path: "addresses/{address}/total", answer: addressTotal},
 	{method: get, path: "addresses/{address}/utxos", answer: addressUTXOs},
 	{method: get, path: "addresses/{address}/utxos/{asset}", answer: addressUTXOsOf},

@@ -52,8 +52,8 @@ func (q *Reader) FindDatum(hash []byte) (datum []byte, err error) {
 	return datum, err
 }
 
-// place is where the transactions that can contain a script are found: those that create, or those that spend, outputs
-// with a value of an index.
+// place is where transactions are searched for a script: the ones that create, or the ones that spend, outputs with a
+// value of an index.
 type place struct {
 	index          string
 	value          []byte

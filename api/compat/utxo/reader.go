@@ -216,7 +216,7 @@ func (q *Reader) loadTexts(l *pointers.Load, index string, rows []schema.UtxoRow
 	}
 }
 
-// txsOf returns the transactions to read for outputs: those that contain datums or reference scripts, and spenders.
+// txsOf returns the transactions to read for outputs: spenders, and transactions with datums or reference scripts.
 func (q *Reader) txsOf(spenders []model.TxPk, pks []model.UtxoPk, rows []schema.UtxoRow) []model.TxPk {
 	txs := slices.Clone(spenders)
 	for i, pk := range pks {

@@ -18,6 +18,8 @@ type Onchain struct {
 	Metadata any     `json:"onchain_metadata"`
 	Standard *string `json:"onchain_metadata_standard"`
 	Extra    *string `json:"onchain_metadata_extra"`
+
+	Reference bool `json:"-"` // the metadata is in the datum of a reference token
 }
 
 // labelMints is the metadata label of CIP-25.
@@ -77,7 +79,7 @@ func ByReference(datum []byte) (o Onchain, found bool) {
 	if !ok || !hasVersion || !isNumber {
 		return o, false
 	}
-	o.Metadata = m
+	o.Metadata, o.Reference = m, true
 	if v, err := strconv.Atoi(n.String()); err == nil && v >= 1 && v <= 3 && m["name"] != nil {
 		standard := "CIP68v" + strconv.Itoa(v)
 		o.Standard = &standard

@@ -10,6 +10,7 @@ import (
 
 	"birthmark/api/compat/blockfrost/positions"
 	"birthmark/api/compat/blockfrost/state"
+	"birthmark/api/compat/blockfrost/sums"
 	"birthmark/api/compat/utxo"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
@@ -35,11 +36,15 @@ type Server struct {
 	Pages      *positions.Memory
 	Network    *state.Network // nil: its constants are unknown
 	Parameters *state.Last
+	Sums       *sums.Memory
 }
 
 // NewServer returns the server of a chain.
 func NewServer(o Options) *Server {
-	return &Server{Options: o, Pages: positions.New(), Network: state.Networks[o.Chain.Model.Network()], Parameters: new(state.Last)}
+	return &Server{
+		Options: o, Pages: positions.New(), Network: state.Networks[o.Chain.Model.Network()], Parameters: new(state.Last),
+		Sums: new(sums.Memory),
+	}
 }
 
 // Request is a request and its answer.

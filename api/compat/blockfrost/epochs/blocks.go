@@ -1,4 +1,4 @@
-package blockfrost
+package epochs
 
 import (
 	"iter"
@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// epochBlocks answers the hashes of the blocks of an epoch.
-func epochBlocks(q *request) error {
+// Blocks answers the hashes of the blocks of an epoch.
+func Blocks(q *exchange.Request) error {
 	from, to, err := q.EpochOfPath()
 	if err != nil {
 		return err
@@ -36,8 +36,8 @@ func epochBlocks(q *request) error {
 	return nil
 }
 
-// epochBlocksOfPool answers the hashes of the blocks of an epoch that a pool made. It reads the headers of the epoch.
-func epochBlocksOfPool(q *request) error {
+// BlocksOfPool answers the hashes of the blocks of an epoch that a pool made. It reads the headers of the epoch.
+func BlocksOfPool(q *exchange.Request) error {
 	from, to, err := q.EpochOfPath()
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func epochBlocksOfPool(q *request) error {
 	if err := q.Expensive(); err != nil {
 		return err
 	}
-	found, err := exchange.PageOf(q.Request, p, func(after *model.HeightPk) iter.Seq2[model.HeightPk, error] {
+	found, err := exchange.PageOf(q, p, func(after *model.HeightPk) iter.Seq2[model.HeightPk, error] {
 		return func(yield func(model.HeightPk, error) bool) {
 			at, step, end := int64(from), int64(1), int64(to)
 			if p.Descending {
