@@ -232,3 +232,57 @@ func TestParentThatIsConfirmed(t *testing.T) {
 		}
 	}
 }
+
+// A removal that no event follows is decided by the next list: the transaction was replaced if the list has another
+// that spends its inputs, however late the event of that one is.
+func TestALateReplacementIsNoDrop(t *testing.T) {
+	ctx := t.Context()
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	n := &pendingtest.Node{World: w.World}
+	f := NewFollower(Options{View: w.DB.View, Moved: w.DB.Moved, Traits: w.DB.Chain().Traits(), Memory: 1 << 30})
+	if err := f.write(ctx, false, func(*query.Query) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{Follower: f, src: &openSource{n, n, f.pool.indexes}, events: make(chan model.MempoolEvent, 9)}
+	list := func() {
+		t.Helper()
+		if _, err := r.list(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removed := func(id model.Hash, want bool) {
+		t.Helper()
+		if again, err := r.apply(ctx, model.MempoolEvent{Kind: model.TxRemoved, ID: id}); err != nil || again != want {
+			t.Fatalf("list needed %t, expected %t: %v", again, want, err)
+		}
+	}
+	fate := func(id model.Hash, want *Fate) {
+		t.Helper()
+		gone := f.Standing().Gone(id)
+		if want == nil && gone != nil || want != nil && (gone == nil || gone.Reason != want.Reason || gone.By != want.By) {
+			t.Fatalf("%v: got %+v, expected %+v", id, gone, want)
+		}
+	}
+	first := w.Pay(w.Coins(nil))
+	second := pendingtest.Unconfirmed(model.Tx{Hash: w.Name(), Inputs: first.Inputs, Outputs: first.Outputs[:1]})
+	third := pendingtest.Unconfirmed(model.Tx{Hash: w.Name(), Inputs: first.Inputs, Outputs: first.Outputs[:1]})
+	w.Pool = []*model.Unconfirmed{first}
+	list()
+
+	w.Pool = []*model.Unconfirmed{second} // without the event of the second
+	removed(first.Hash, true)
+	fate(first.Hash, nil)
+	list()
+	fate(first.Hash, &Fate{Reason: Replaced, By: second.Hash})
+
+	w.Pool = []*model.Unconfirmed{third} // with its event, after which no list is needed
+	r.events <- model.MempoolEvent{Kind: model.TxAdded, ID: third.Hash, Tx: third}
+	removed(second.Hash, false)
+	fate(second.Hash, &Fate{Reason: Replaced, By: third.Hash})
+
+	w.Pool = nil
+	removed(third.Hash, true)
+	fate(third.Hash, nil)
+	list()
+	fate(third.Hash, &Fate{Reason: Dropped})
+}

@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -17,7 +18,8 @@ const (
 	publishEvery = 250 * time.Millisecond
 	listShare    = 20 // a list is read again after this many times its duration
 
-	// A node reports a replaced transaction before the one that replaces it. This is how long the removal waits.
+	// A node reports a replaced transaction before the one that replaces it. This is how long a removal waits for the
+	// next event; then a list decides.
 	replacementDelay = 20 * time.Millisecond
 )
 
@@ -62,14 +64,17 @@ func (r *reader) read(ctx context.Context) error {
 
 // until applies events until the next list. done: the indexes changed.
 func (r *reader) until(ctx context.Context, next <-chan time.Time) (done bool, err error) {
+	var soon <-chan time.Time // once a list is needed; later events do not postpone it
 	for {
 		select {
 		case <-next:
 			return false, nil
+		case <-soon:
+			return false, nil
 		case <-r.wake:
 			return false, nil
 		case <-r.overflow:
-			next = time.After(r.Interval / 5)
+			soon = cmp.Or(soon, time.After(r.Interval/5))
 		case <-r.reopen:
 			return true, nil
 		case err := <-r.broken:
@@ -80,7 +85,7 @@ func (r *reader) until(ctx context.Context, next <-chan time.Time) (done bool, e
 				return false, err
 			}
 			if again {
-				next = time.After(r.Interval / 5)
+				soon = cmp.Or(soon, time.After(r.Interval/5))
 			}
 		case <-ctx.Done():
 			return false, ctx.Err()
@@ -224,9 +229,9 @@ func chunks(ids []model.Hash, size int) iter.Seq[[]model.Hash] {
 	}
 }
 
-// apply applies an event and all events that wait after it, in one step. A removal is not the last event of a step
-// before replacementDelay has passed: otherwise a replaced transaction is reported as dropped. again reports that
-// events were lost or blocks were orphaned, so that a list is needed.
+// apply applies an event and all events that wait after it, in one step. If the last one is a removal, the transaction
+// may have been replaced by one whose event is late: transactions then leave with the next list, which has the
+// replacement. again reports that a list is needed: for this reason, or since events were lost or blocks were orphaned.
 func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, err error) {
 	latest, order := map[model.Hash]model.MempoolEvent{}, []model.Hash(nil)
 	var delay <-chan time.Time
@@ -247,6 +252,8 @@ func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, e
 			e, more = r.nextEvent(ctx, delay)
 		}
 	}
+	undecided := delay != nil
+	again = again || undecided
 	var fetch []model.Hash
 	var txs []*model.Unconfirmed
 	var gone []model.Hash
@@ -280,7 +287,7 @@ func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, e
 		}
 		for _, id := range gone {
 			r.pool.aside.drop(id)
-			if t := r.pool.Tx(id); t != nil {
+			if t := r.pool.Tx(id); t != nil && !undecided {
 				r.pool.Drop([]*Tx{t})
 			}
 		}
