@@ -48,18 +48,15 @@ func (h *history) lose(keep int) {
 // answer returns the expected answer of Forks, without times.
 func (h *history) answer() []query.LostBlockAnswer {
 	all := slices.Clone(h.lost)
-	for i := range all {
-		for _, b := range h.chain {
-			if uint32(b.Height) == all[i].Height {
-				hash := b.Hash.String()
-				all[i].ReplacedBy = &hash
-			}
+	next := map[uint32]string{} // by height: the block that came after the lost one
+	for _, b := range h.chain {
+		next[uint32(b.Height)] = b.Hash.String()
+	}
+	for i := range slices.Backward(all) {
+		if hash, ok := next[all[i].Height]; ok {
+			all[i].ReplacedBy = &hash
 		}
-		for _, l := range slices.Backward(all[i+1:]) {
-			if l.Height == all[i].Height {
-				all[i].ReplacedBy = &l.Hash
-			}
-		}
+		next[all[i].Height] = all[i].Hash
 	}
 	if len(all) > 1000 {
 		all = all[len(all)-1000:]

@@ -15,11 +15,13 @@ import (
 // random coefficient and sums the products modulo 2^61-1, one side added and the other subtracted. If the sum is 0, the
 // numbers are equal, with an error probability of 2^-61.
 //
-// The first pass has one set of sums for each of sumGroups groups of assets or values. If some are not 0, a second pass
-// has one for each asset or value of these groups and so finds the ones that differ.
+// The first pass has one set of sums for each of some groups of assets or values. If some are not 0, a second pass has
+// one for each asset or value of these groups and so finds the ones that differ.
 
 const (
-	sumGroups = 4096
+	// A group has rowsPerGroup rows of the database, or more if there are maxSumGroups.
+	rowsPerGroup = 64
+	maxSumGroups = 4096
 	// maxBadGroups bounds the memory of the second pass.
 	maxBadGroups = 16
 )
@@ -97,10 +99,10 @@ type sumCheck struct {
 	*checker
 	indexes  []*schema.Index // with account features
 	seed     maphash.Seed
-	groups   map[int]*[sumGroups]sums // by space; of the first pass
-	bad      map[sumGroup]bool        // groups whose sums are not 0; nil in the first pass
-	subjects map[subject]*sums        // of the bad groups
-	others   sums                     // of all other subjects in the second pass
+	groups   map[int][]sums    // by space; of the first pass
+	bad      map[sumGroup]bool // groups whose sums are not 0; nil in the first pass
+	subjects map[subject]*sums // of the bad groups
+	others   sums              // of all other subjects in the second pass
 
 	met       []schema.Occurrence // values that occur in the current transaction
 	key, hash []byte              // of a row, and of coefficient
@@ -109,14 +111,15 @@ type sumCheck struct {
 // sums checks that the balances, unspent outputs and histories of values, and the supply, the holdings and the totals
 // of assets follow from the transactions.
 func (c *checker) sums() error {
-	s := &sumCheck{checker: c, seed: maphash.MakeSeed(), groups: map[int]*[sumGroups]sums{}}
+	s := &sumCheck{checker: c, seed: maphash.MakeSeed(), groups: map[int][]sums{}}
+	count := min(c.total/rowsPerGroup+1, maxSumGroups)
 	for _, x := range c.All {
 		if (x.Active|x.Building)&schema.AccountFeatures != 0 && (c.only == nil || c.only == x) {
-			s.indexes, s.groups[x.Number] = append(s.indexes, x), &[sumGroups]sums{}
+			s.indexes, s.groups[x.Number] = append(s.indexes, x), make([]sums, count)
 		}
 	}
 	if c.only == nil {
-		s.groups[schema.AssetSpace] = &[sumGroups]sums{}
+		s.groups[schema.AssetSpace] = make([]sums, count)
 	}
 	if err := s.pass(); err != nil {
 		return err
@@ -150,7 +153,7 @@ func (c *checker) sums() error {
 	}
 	if more > 0 {
 		c.problem(schema.FamilyMeta, nil, "%d more groups (of %d) of assets or values differ from the transactions",
-			more, sumGroups)
+			more, count)
 	}
 	return err
 }
@@ -174,9 +177,10 @@ func (s *sumCheck) pass() error {
 
 // of returns the sums of an asset or a value.
 func (s *sumCheck) of(space int, birth []byte) *sums {
-	group := maphash.Bytes(s.seed, birth) % sumGroups
+	groups := s.groups[space]
+	group := maphash.Bytes(s.seed, birth) % uint64(len(groups))
 	if s.bad == nil {
-		return &s.groups[space][group]
+		return &groups[group]
 	}
 	if !s.bad[sumGroup{space, group}] {
 		return &s.others

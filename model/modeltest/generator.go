@@ -174,7 +174,7 @@ func (g *Generator) again(t model.Tx) model.Tx {
 
 // spendAll removes the outputs of t from the unspent ones.
 func (g *Generator) spendAll(t model.Tx) {
-	g.coins = slices.DeleteFunc(slices.Clone(g.coins), func(c coin) bool { return c.tx == t.Hash })
+	g.coins = slices.DeleteFunc(g.coins, func(c coin) bool { return c.tx == t.Hash })
 }
 
 // child returns a transaction that spends exactly the outputs of a coinbase.
@@ -234,7 +234,7 @@ func (g *Generator) tx() model.Tx {
 			i = n - 1 - g.rng.IntN(min(n, 4))
 		}
 		c := g.coins[i]
-		g.coins = slices.Delete(slices.Clone(g.coins), i, i+1)
+		g.coins = slices.Delete(g.coins, i, i+1)
 		in := model.Input{Tx: c.tx, Index: c.index}
 		if g.v.Boxes {
 			in = model.Input{Value: c.box}

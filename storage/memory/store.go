@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,12 +16,30 @@ import (
 	"birthmark/storage"
 )
 
-type row struct{ key, value []byte }
+type row struct {
+	prefix     uint64 // of key, padded with zeros: most comparisons end here
+	key, value []byte
+}
+
+func newRow(key, value []byte) row {
+	if len(key) >= 8 {
+		return row{binary.BigEndian.Uint64(key), key, value}
+	}
+	var padded [8]byte
+	copy(padded[:], key)
+	return row{binary.BigEndian.Uint64(padded[:]), key, value}
+}
+
+func less(a, b row) bool {
+	if a.prefix != b.prefix {
+		return a.prefix < b.prefix
+	}
+	return bytes.Compare(a.key, b.key) < 0
+}
 
 type tree = btree.BTreeG[row]
 
 func newTree() *tree {
-	less := func(a, b row) bool { return bytes.Compare(a.key, b.key) < 0 }
 	return btree.NewBTreeGOptions(less, btree.Options{NoLocks: true})
 }
 
@@ -164,10 +183,13 @@ func (b *batch) tree(f storage.Family) *tree {
 }
 
 func (b *batch) Put(f storage.Family, key, value []byte) {
-	b.tree(f).Set(row{bytes.Clone(key), append([]byte{}, value...)})
+	kv := make([]byte, len(key)+len(value)) // one allocation
+	n := copy(kv, key)
+	copy(kv[n:], value)
+	b.tree(f).Set(newRow(kv[:n:n], kv[n:]))
 }
 
-func (b *batch) Delete(f storage.Family, key []byte) { b.tree(f).Delete(row{key: key}) }
+func (b *batch) Delete(f storage.Family, key []byte) { b.tree(f).Delete(newRow(key, nil)) }
 
 // reader implements [storage.Reader] and [storage.Versioned].
 type reader struct {
@@ -196,7 +218,7 @@ func (r reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
 	}
 	values := make([][]byte, len(keys))
 	for i, key := range keys {
-		if found, ok := t.Get(row{key: key}); ok {
+		if found, ok := t.Get(newRow(key, nil)); ok {
 			values[i] = append([]byte{}, found.value...)
 		}
 	}
@@ -210,7 +232,7 @@ func (r reader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
 	}
 	tails := make([][]byte, len(heads))
 	for i, head := range heads {
-		t.Ascend(row{key: head}, func(found row) bool {
+		t.Ascend(newRow(head, nil), func(found row) bool {
 			tail, ok := bytes.CutPrefix(found.key, head)
 			if !ok {
 				return false
@@ -247,11 +269,11 @@ func (r reader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[
 		}
 		switch {
 		case !reverse:
-			t.Ascend(row{key: from}, visit)
+			t.Ascend(newRow(from, nil), visit)
 		case to == nil:
 			t.Reverse(visit)
 		default:
-			t.Descend(row{key: to}, visit)
+			t.Descend(newRow(to, nil), visit)
 		}
 	}
 }
