@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	tabs "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -214,10 +215,14 @@ func (b *tab) reachEverything(path string) {
 	}
 }
 
-// search types into the search box of the current page.
+// search pastes a text into the search box of the current page: a browser takes seconds for the keys of seven hashes.
 func (b *tab) search(text string) {
 	b.Helper()
-	b.follow("search "+text, chromedp.SendKeys(chromedp.CSS("#q"), text+kb.Enter))
+	paste := chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: text})
+		return err
+	})
+	b.follow("search "+text, chromedp.Focus(chromedp.CSS("#q")), paste, chromedp.KeyEvent(kb.Enter))
 }
 
 func searchBoxFinds(t *testing.T, browser context.Context, server string, dbs []*core.DB) {

@@ -7,14 +7,22 @@
     const text = (e.textContent || '').trim().replace(/\s+/g, ' ').slice(0, 40);
     return `<${e.tagName.toLowerCase()}${e.id ? ' #' + e.id : ''}${e.className && e.className.baseVal === undefined ? ' .' + e.className : ''}> ${text}`;
   };
-  const shown = (e) => {
-    if (!e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true})) return false;
-    for (let up = e; up; up = up.parentElement) {
-      const s = getComputedStyle(up), r = up.getBoundingClientRect();
-      if (s.clipPath !== 'none' || r.right <= 0 && s.position === 'absolute') return false;
-    }
-    return true;
+  // A value of an element that depends on its ancestors, computed once per element: each look evaluates this script.
+  const inherited = (compute) => {
+    const values = new Map();
+    const of = (e) => {
+      if (!e) return undefined;
+      if (!values.has(e)) values.set(e, compute(e, of(e.parentElement)));
+      return values.get(e);
+    };
+    return of;
   };
+  const style = inherited((e) => getComputedStyle(e));
+  const unclipped = inherited((e, above) => {
+    if (above === false || style(e).clipPath !== 'none') return false;
+    return style(e).position !== 'absolute' || e.getBoundingClientRect().right > 0;
+  });
+  const shown = (e) => e.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}) && unclipped(e);
 
   const nameOf = (e) => {
     const by = (e.getAttribute('aria-labelledby') || '').split(' ').map((id) => document.getElementById(id)?.textContent || '').join(' ');
@@ -85,15 +93,13 @@
     return there.filter((s) => s !== e && !s.contains(e) && e.ownerSVGElement?.contains(s) && ['path', 'rect', 'circle', 'polygon'].includes(s.tagName))
       .map((s) => getComputedStyle(s)).map((s) => rgba(s.fill).with(3, rgba(s.fill)[3] * Number(s.fillOpacity))).filter((c) => c[3] > 0);
   };
+  const background = inherited((e, above) => over(rgba(style(e).backgroundColor),
+    above || rgba(matchMedia('(prefers-color-scheme: dark)').matches ? '#000' : '#fff')));
   const behind = (e) => {
     const layers = e.namespaceURI.endsWith('svg') ? shapes(e) : [];
-    for (let up = e; up; up = up.parentElement) {
-      const c = rgba(getComputedStyle(up).backgroundColor);
-      if (c[3] > 0) layers.push(c);
-      if (c[3] === 1) break;
-    }
-    return layers.reverse().reduce((below, top) => over(top, below), rgba(matchMedia('(prefers-color-scheme: dark)').matches ? '#000' : '#fff'));
+    return layers.reverse().reduce((below, top) => over(top, below), background(e));
   };
+  const opacity = inherited((e, above) => (above ?? 1) * Number(style(e).opacity));
   const light = (c) => {
     const [r, g, b] = c.slice(0, 3).map((v) => (v /= 255, v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -107,11 +113,9 @@
       const e = n.parentElement;
       if (!n.textContent.trim() || seen.has(e) || ['TITLE', 'DESC', 'SCRIPT', 'STYLE'].includes(e.tagName.toUpperCase()) || !shown(e)) continue;
       seen.add(e);
-      const s = getComputedStyle(e), drawn = e.namespaceURI.endsWith('svg');
-      let opacity = 1;
-      for (let up = e; up; up = up.parentElement) opacity *= Number(getComputedStyle(up).opacity);
+      const s = style(e), drawn = e.namespaceURI.endsWith('svg');
       const below = behind(e), c = rgba(drawn ? s.fill : s.color).slice();
-      c[3] *= opacity;
+      c[3] *= opacity(e);
       const [a, b] = [light(over(c, below)), light(below)].sort((x, y) => y - x);
       const ratio = (a + 0.05) / (b + 0.05), size = parseFloat(s.fontSize), bold = Number(s.fontWeight) >= 700;
       const least = size >= 24 || bold && size >= 18.66 ? 3 : 4.5;
