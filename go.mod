@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	aead.dev/minisign v0.3.0
+	filippo.io/edwards25519 v1.2.0
 	github.com/blinklabs-io/gouroboros v0.194.0
 	github.com/blinklabs-io/plutigo v0.3.0
 	github.com/btcsuite/btcd v0.26.2
@@ -47,7 +48,6 @@ require (
 )
 
 require (
-	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/apapsch/go-jsonmerge/v2 v2.0.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect

@@ -110,7 +110,7 @@ var rules = []rule{
 	}},
 	{from: "api/compat/blockfrost/actions", may: []string{
 		"model", "core/schema", "core/query/...", "api/compat/utxo", "api/compat/blockfrost/contents", "api/compat/blockfrost/exchange",
-		"chains/cardano/...",
+		"api/compat/blockfrost/state", "chains/cardano/...",
 	}},
 	{from: "api/compat/blockfrost", may: []string{
 		"model", "core/schema", "core/pending", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",

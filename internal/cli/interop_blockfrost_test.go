@@ -101,6 +101,7 @@ type clientReport struct {
 	Counts     map[string]int
 	Faults     []string
 	Unanswered []string // requests with the status 501
+	Unreached  []string // operations that are answered, of which the client has seen no answer
 }
 
 // reportOf runs a client. It fails the test if the client reports faults or made too few kinds of requests.
@@ -121,7 +122,7 @@ func reportOf(t *testing.T, cmd *exec.Cmd, least int) clientReport {
 	if len(a.Counts) < least {
 		t.Errorf("only %d kinds of requests", len(a.Counts))
 	}
-	t.Logf("%v, unanswered: %q", a.Counts, a.Unanswered)
+	t.Logf("%v, unanswered: %q, unreached: %q", a.Counts, a.Unanswered, a.Unreached)
 	return a
 }
 

@@ -43,7 +43,6 @@ const (
 	needsCounting   = "needs the state of the ledger, which decides what votes count"
 	needsEvaluator  = "needs an evaluator of Plutus scripts: use Ogmios"
 	needsOffchain   = "needs data outside of the chain, such as registries, which this server does not fetch"
-	needsKeys       = "this server does not derive addresses: derive them from the extended public key in the client"
 	needsStatistics = "this server does not count requests per project: see its endpoint /metrics for Prometheus"
 	notIPFS         = "this server is no gateway to IPFS"
 )
@@ -171,12 +170,12 @@ var routes = []route{
 	{method: get, path: "governance/dreps/{drep_id}/votes", answer: in(actions.DRepVotes), with: theSubjects},
 	{method: get, path: "governance/proposals", answer: in(actions.Proposals), with: theSubjects},
 	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}", reason: needsLedger},
-	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/parameters", reason: needsIndex},
+	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/parameters", answer: in(actions.ProposalParameters)},
 	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/withdrawals", answer: in(actions.ProposalWithdrawals)},
 	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/votes", reason: needsCounting},
 	{method: get, path: "governance/proposals/{tx_hash}/{cert_index}/metadata", reason: needsOffchain},
 	{method: get, path: "governance/proposals/{gov_action_id}", reason: needsLedger},
-	{method: get, path: "governance/proposals/{gov_action_id}/parameters", reason: needsIndex},
+	{method: get, path: "governance/proposals/{gov_action_id}/parameters", answer: in(actions.ProposalParameters)},
 	{method: get, path: "governance/proposals/{gov_action_id}/withdrawals", answer: in(actions.ProposalWithdrawals)},
 	{method: get, path: "governance/proposals/{gov_action_id}/votes", reason: needsCounting},
 	{method: get, path: "governance/proposals/{gov_action_id}/metadata", reason: needsOffchain},
@@ -185,7 +184,7 @@ var routes = []route{
 	{method: get, path: "nutlink/{address}/tickers", reason: needsOffchain},
 	{method: get, path: "nutlink/{address}/tickers/{ticker}", reason: needsOffchain},
 	{method: get, path: "nutlink/tickers/{ticker}", reason: needsOffchain},
-	{method: get, path: "utils/addresses/xpub/{xpub}/{role}/{index}", reason: needsKeys},
+	{method: get, path: "utils/addresses/xpub/{xpub}/{role}/{index}", answer: xpubAddress, plain: true},
 
 	{method: post, path: "ipfs/add", reason: notIPFS},
 	{method: get, path: "ipfs/gateway/{path}", reason: notIPFS},

@@ -105,6 +105,7 @@ type Proposal struct {
 	Deposit     uint64
 	Return      []byte // reward account
 	Withdrawals []Withdrawal
+	Update      []byte // of the protocol parameters
 }
 
 // Withdrawal is an amount that a proposal withdraws from the treasury.
@@ -129,7 +130,12 @@ func ReadProposal(item []byte) (p Proposal, ok bool) {
 		return p, false
 	}
 	a := action.Fields("action")
-	if p.Kind = a.Uint("kind of the action"); p.Kind == 2 {
+	p.Kind = a.Uint("kind of the action")
+	if p.Kind == 0 {
+		a.Skip("previous action")
+		p.Update = a.Item("parameters")
+	}
+	if p.Kind == 2 {
 		in := cbor.Walker{Data: a.Item("withdrawals")}
 		for n := in.Map("withdrawals"); in.More(&n); {
 			p.Withdrawals = append(p.Withdrawals, Withdrawal{in.Bytes("reward account"), in.Uint("amount")})

@@ -7,7 +7,7 @@
 'use strict';
 
 const Ajv = require('ajv');
-const { BlockFrostAPI } = require('@blockfrost/blockfrost-js');
+const { BlockFrostAPI, deriveAddress } = require('@blockfrost/blockfrost-js');
 const { Blockfrost } = require('@lucid-evolution/provider');
 const { BlockfrostProvider } = require('@meshsdk/provider');
 const schemas = require('@blockfrost/openapi/json-schema.json');
@@ -26,6 +26,7 @@ const ajv = new Ajv({ strict: false, validateFormats: false, allErrors: true });
 const validators = new Map();
 const counts = {};
 const faults = [];
+const unreached = []; // operations that are answered, of which the walk has seen no answer
 
 function validate(endpoint, status, body) {
   const key = `${endpoint} ${status}`;
@@ -101,7 +102,7 @@ async function main(url, first, last, step, transactions) {
     const about = await ask('/addresses/{address}', address);
     await same(`address ${address}`, api.addresses(address), about);
     if (about.stake_address) accounts.add(about.stake_address);
-    for (const part of ['total', 'txs', 'transactions', 'utxos']) {
+    for (const part of ['total', 'txs', 'transactions', 'utxos', 'extended']) {
       await ask(`/addresses/{address}/${part}`, address);
     }
     const utxos = await api.addressesUtxosAll(address);
@@ -155,10 +156,63 @@ async function main(url, first, last, step, transactions) {
     await same(`label ${label}`, api.metadataTxsLabel(label), await ask('/metadata/txs/labels/{label}', label));
     await ask('/metadata/txs/labels/{label}/cbor', label);
   }
-  const epoch = (await api.blocksLatest()).epoch;
+  const latest = await api.blocksLatest(), { epoch } = latest;
+  await same('epoch', api.epochsLatest(), await ask('/epochs/{number}', epoch));
+  await ask('/epochs/{number}/next', Math.max(epoch - 2, 0));
+  await ask('/epochs/{number}/previous', epoch);
   await ask('/epochs/{number}/blocks', epoch);
+  await ask('/epochs/{number}/blocks/{pool_id}', epoch, latest.slot_leader);
+  await derived(ask);
+  await governance(url, ask);
   await throughTheNode({ api, lucid, mesh, ask, same, account: [...accounts][0] }, transactions);
-  console.log(JSON.stringify({ counts, faults }));
+  await rest(url);
+  console.log(JSON.stringify({ counts, faults, unreached }));
+}
+
+// derived compares addresses of an extended public key with those that blockfrost-js derives.
+async function derived(ask) {
+  const xpub = '7ec9738746cb4708df52a455b43aa3fdee8955abaf37f68ffc79bb84fbf9e1b39d77e2deb9749faf890ff8326d350ed3fd0e4aa271b35cad063692af87102152';
+  for (const [role, index] of [[0, 0], [0, 1], [1, 5], [2, 0], [2, 3], [0, 2147483647]]) {
+    const { address } = await ask('/utils/addresses/xpub/{xpub}/{role}/{index}', xpub, role, index);
+    const want = deriveAddress(xpub, role, index, 'preview').address;
+    if (address !== want) faults.push(`address ${role}/${index}: ${address}, expected ${want}`);
+  }
+}
+
+// governance requests the lists of proposals, DReps and committee members, whose ids are in the transactions of /v1.
+async function governance(url, ask) {
+  const { origin } = new URL(url);
+  const { chains } = await (await fetch(`${origin}/v1`)).json();
+  const proposals = await ask('/governance/proposals');
+  for (const { id, tx_hash, cert_index } of proposals) {
+    for (const part of ['withdrawals', 'parameters']) {
+      await ask(`/governance/proposals/{tx_hash}/{cert_index}/${part}`, tx_hash, cert_index);
+      await ask(`/governance/proposals/{gov_action_id}/${part}`, id);
+    }
+  }
+  const found = await (await fetch(`${origin}/v1/${chains[0].name}/find/subject/reg_drep?limit=20`)).json();
+  const dreps = new Set();
+  for (const output of found.outputs) {
+    const tx = await (await fetch(`${origin}/v1/${chains[0].name}/tx/${output.tx}`)).text();
+    (tx.match(/drep1[a-z0-9]{50,}/g) || []).forEach((id) => dreps.add(id));
+  }
+  for (const id of dreps) {
+    for (const part of ['updates', 'votes']) await ask(`/governance/dreps/{drep_id}/${part}`, id);
+  }
+  for (const { voter_hot_id } of await ask('/governance/committee/votes')) {
+    await ask('/governance/committee/{cc_id}/votes', voter_hot_id);
+  }
+}
+
+// rest requests what the walk did not reach with paths of nothing. An operation that is answered must have been validated:
+// others are 501, and an answer that nothing exists must have the document's schema.
+async function rest(url) {
+  for (const endpoint of Object.keys(schemas)) {
+    if (counts[endpoint] || endpoint.startsWith('/ipfs') || endpoint.startsWith('/tx/') || endpoint.includes('evaluate')) continue;
+    const response = await fetch(url + endpoint.replace(/\{[^}]*\}/g, '0'));
+    if (response.status !== 501) unreached.push(endpoint);
+    validate(endpoint, response.status, await response.json());
+  }
 }
 
 // meshOutput returns the parts of an output of Mesh that the server answers.

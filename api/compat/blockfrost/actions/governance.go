@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"birthmark/api/compat/blockfrost/exchange"
+	"birthmark/api/compat/blockfrost/state"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/body"
 	"birthmark/model"
@@ -261,6 +262,29 @@ func Proposals(q *exchange.Request) error {
 	}
 	q.Answer = all
 	return nil
+}
+
+// ProposalParameters answers the protocol parameters that a proposal changes. Proposals of other kinds are not found.
+func ProposalParameters(q *exchange.Request) error {
+	tx, index, err := action(q)
+	if err != nil {
+		return err
+	}
+	p, err := proposalAt(q, tx, index)
+	if err == nil && p.Update == nil {
+		err = exchange.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	changed, err := state.Update(p.Update)
+	q.Answer = struct {
+		ID         string         `json:"id"`
+		TxHash     string         `json:"tx_hash"`
+		CertIndex  uint64         `json:"cert_index"`
+		Parameters map[string]any `json:"parameters"`
+	}{address.FormatAction(tx, index), hex.EncodeToString(tx), index, changed}
+	return err
 }
 
 // ProposalWithdrawals answers the amounts that a proposal withdraws from the treasury, by account.

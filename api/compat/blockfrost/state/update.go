@@ -1,0 +1,125 @@
+package state
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+
+	"birthmark/chains/cardano/cbor"
+)
+
+// change is one parameter of an update (rule protocol_param_update of the ledger's CDDL), or several that have one key.
+type change struct {
+	names [][]string // of each value; several names have the same value
+	read  func(*cbor.Walker) any
+	array bool // the values are in an array
+}
+
+func one(read func(*cbor.Walker) any, names ...string) change {
+	return change{[][]string{names}, read, false}
+}
+
+func many(read func(*cbor.Walker) any, names ...string) change {
+	c := change{read: read, array: true}
+	for _, name := range names {
+		c.names = append(c.names, []string{name})
+	}
+	return c
+}
+
+func readInteger(w *cbor.Walker) any { return w.Uint("parameter") }
+func readDecimal(w *cbor.Walker) any { return decimal(w.Uint("parameter")) }
+
+// readRatio reads #6.30([numerator, denominator]).
+func readRatio(w *cbor.Walker) any {
+	if major, _, _ := w.Head("ratio"); w.Err == nil && major != cbor.Tag {
+		w.Fail("expected a ratio")
+	}
+	f := w.Fields("ratio")
+	a, b := f.Uint("numerator"), f.Uint("denominator")
+	if f.End(); w.Err == nil && b == 0 {
+		w.Fail("a ratio with the denominator 0")
+	}
+	if w.Err != nil {
+		return nil
+	}
+	return float(new(big.Rat).SetFrac(new(big.Int).SetUint64(a), new(big.Int).SetUint64(b)))
+}
+
+// readModels reads the costs of each language in their order.
+func readModels(w *cbor.Walker) any {
+	all := map[string][]int64{}
+	for n := w.Map("cost models"); w.More(&n); {
+		name, costs := "PlutusV"+strconv.FormatUint(w.Uint("language")+1, 10), []int64{}
+		for n := w.Array("cost model"); w.More(&n); {
+			costs = append(costs, w.Int("cost"))
+		}
+		all[name] = costs
+	}
+	return all
+}
+
+// changes are the parameters by their keys.
+var changes = map[uint64]change{
+	0: one(readInteger, "min_fee_a"), 1: one(readInteger, "min_fee_b"), 2: one(readInteger, "max_block_size"),
+	3: one(readInteger, "max_tx_size"), 4: one(readInteger, "max_block_header_size"), 5: one(readDecimal, "key_deposit"),
+	6: one(readDecimal, "pool_deposit"), 7: one(readInteger, "e_max"), 8: one(readInteger, "n_opt"), 9: one(readRatio, "a0"),
+	10: one(readRatio, "rho"), 11: one(readRatio, "tau"), 16: one(readDecimal, "min_pool_cost"),
+	17: one(readDecimal, "min_utxo", "coins_per_utxo_size", "coins_per_utxo_word"), 18: one(readModels, "cost_models"),
+	19: many(readRatio, "price_mem", "price_step"), 20: many(readDecimal, "max_tx_ex_mem", "max_tx_ex_steps"),
+	21: many(readDecimal, "max_block_ex_mem", "max_block_ex_steps"), 22: one(readDecimal, "max_val_size"),
+	23: one(readInteger, "collateral_percent"), 24: one(readInteger, "max_collateral_inputs"),
+	25: {[][]string{
+		{"pvt_motion_no_confidence"}, {"pvt_committee_normal"}, {"pvt_committee_no_confidence"}, {"pvt_hard_fork_initiation"},
+		{"pvtpp_security_group", "pvt_p_p_security_group"},
+	}, readRatio, true},
+	26: many(readRatio, "dvt_motion_no_confidence", "dvt_committee_normal", "dvt_committee_no_confidence",
+		"dvt_update_to_constitution", "dvt_hard_fork_initiation", "dvt_p_p_network_group", "dvt_p_p_economic_group",
+		"dvt_p_p_technical_group", "dvt_p_p_gov_group", "dvt_treasury_withdrawal"),
+	27: one(readDecimal, "committee_min_size"), 28: one(readDecimal, "committee_max_term_length"),
+	29: one(readDecimal, "gov_action_lifetime"), 30: one(readDecimal, "gov_action_deposit"), 31: one(readDecimal, "drep_deposit"),
+	32: one(readDecimal, "drep_activity"), 33: one(readRatio, "min_fee_ref_script_cost_per_byte"),
+}
+
+// goneParameters are those of earlier eras, which no proposal changes.
+var goneParameters = []string{"epoch", "decentralisation_param", "extra_entropy", "protocol_major_ver", "protocol_minor_ver"}
+
+// Update returns the parameters that a proposal changes, by name. The others are null.
+func Update(raw []byte) (map[string]any, error) {
+	all := map[string]any{}
+	for _, name := range goneParameters {
+		all[name] = nil
+	}
+	for _, c := range changes {
+		for _, names := range c.names {
+			for _, name := range names {
+				all[name] = nil
+			}
+		}
+	}
+	w := cbor.Walker{Data: raw}
+	for n := w.Map("parameters"); w.More(&n); {
+		key := w.Uint("key of a parameter")
+		c, known := changes[key]
+		if !known && w.Err == nil {
+			return nil, fmt.Errorf("a proposal changes the unknown parameter %d", key)
+		}
+		left := len(c.names)
+		if c.array {
+			left = w.Array("parameters")
+		}
+		for _, names := range c.names {
+			if c.array {
+				w.Field(&left, "parameter")
+			}
+			value := c.read(&w)
+			for _, name := range names {
+				all[name] = value
+			}
+		}
+		if c.array {
+			w.End(&left, "parameters")
+		}
+	}
+	return all, w.Err
+}
