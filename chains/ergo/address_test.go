@@ -25,8 +25,8 @@ func unhexed(t testing.TB, digits string) []byte {
 
 const aKey = "0327e65711a59378c59359c3e1d0f7abe906479eccb76094e50fe79d743ccc15e6"
 
-// The vectors are those of the reference implementation's specification, and trees of every kind as its build for
-// JavaScript (sigmastate-js 0.4.6) writes them.
+// The vectors are from the specification of the reference implementation. Trees of every kind are formatted by its
+// JavaScript build (sigmastate-js 0.4.6).
 func TestAddressesEqualTheReferences(t *testing.T) {
 	scriptHash := "ea02d193b4cbe4e37e0e040004300e18" + "d62151f990f191c102a6fe995b89ed3d0f343a96f13789a3" + "d4087e"
 	for _, c := range []struct{ name, tree, mainnet, testnet string }{
@@ -61,10 +61,10 @@ func TestAddressesEqualTheReferences(t *testing.T) {
 				t.Errorf("%s: %s, expected %s", c.name, got, want)
 			}
 			if back, err := parseAddress(networks[i], want); err != nil || string(back) != string(value) {
-				t.Errorf("%s: read back as %x, %v, expected %x", c.name, back, err, value)
+				t.Errorf("%s: parsed as %x, %v, expected %x", c.name, back, err, value)
 			}
 			if back, err := parseAddress(networks[i], "hex:"+c.tree); err != nil || string(back) != string(value) {
-				t.Errorf("%s: its tree is read as %x, %v, expected %x", c.name, back, err, value)
+				t.Errorf("%s: its tree is parsed as %x, %v, expected %x", c.name, back, err, value)
 			}
 		}
 	}
@@ -82,7 +82,7 @@ func TestAddressesStateTheirType(t *testing.T) {
 	}
 }
 
-// Every tree has an address, even an invalid one.
+// Every tree has an address, even an invalid tree.
 func TestEveryTreeHasAnAddress(t *testing.T) {
 	for _, tree := range []string{"ff", "00", "ff01", "0008cd05" + aKey[2:], "0108cd" + aKey, "10ffff", "0008cd0102",
 		"0008cd02" + strings.Repeat("00", 31) + "05", "082308cd02" + strings.Repeat("ff", 32)} {
@@ -103,11 +103,11 @@ func TestEveryTreeHasAnAddress(t *testing.T) {
 	}
 	long := append([]byte{typeP2S, 0xff}, make([]byte, maxWritten)...)
 	if back, err := parseAddress(networks[0], formatAddress(networks[0], long)); err != nil || string(back) != string(long) {
-		t.Errorf("a tree of %d bytes is not read back: %v", len(long)-1, err)
+		t.Errorf("a tree of %d bytes does not parse: %v", len(long)-1, err)
 	}
 }
 
-// checked is base 58 of bytes and their checksum.
+// checked returns the base58 text of bytes and their checksum.
 func checked(raw ...byte) string {
 	sum := blake2b.Sum256(raw)
 	return base58.Encode(append(raw, sum[:checksumSize]...))
@@ -151,7 +151,7 @@ func TestPointsAreCached(t *testing.T) {
 	}
 }
 
-// FuzzAddress checks that an address that parses is written as a text that parses to the same bytes.
+// FuzzAddress checks that a parsed address is formatted as a text that parses to the same bytes.
 func FuzzAddress(f *testing.F) {
 	f.Add("9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWE")
 	f.Add("hex:ff01")

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// modernBlocks are 96 full blocks of mainnet, as a node gives them.
+// modernBlocks returns 96 full blocks of mainnet, as a node returns them.
 func modernBlocks(t testing.TB) (blocks [][]byte) {
 	t.Helper()
 	f, err := os.Open(testblocks.Path(t, "ergo", "derived-node-json", "mainnet_1795968_1796063.ndjson.gz"))

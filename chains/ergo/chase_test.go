@@ -10,14 +10,14 @@ import (
 	"birthmark/model"
 )
 
-// chased is a source that is followed in the background.
+// chased is a source that is followed in a goroutine.
 type chased struct {
 	t      *testing.T
 	cancel context.CancelFunc
 	done   chan error
 	tip    atomic.Pointer[model.Point]
 	backs  atomic.Int32
-	chain  []model.Point // once it is done
+	chain  []model.Point // set when the source has ended
 }
 
 func chase(t *testing.T, src model.Source) *chased {
@@ -48,7 +48,7 @@ func chase(t *testing.T, src model.Source) *chased {
 	return c
 }
 
-// reaches waits until the source has come to a block.
+// reaches waits until the source has yielded a block.
 func (c *chased) reaches(p model.Point) {
 	c.t.Helper()
 	for end := time.Now().Add(60 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -57,11 +57,11 @@ func (c *chased) reaches(p model.Point) {
 		}
 		select {
 		case err := <-c.done:
-			c.t.Fatalf("it ended with %v", err)
+			c.t.Fatalf("the source ended with %v", err)
 		default:
 		}
 		if time.Now().After(end) {
-			c.t.Fatalf("it is at %v, expected %v", c.tip.Load(), p)
+			c.t.Fatalf("the source is at %v, expected %v", c.tip.Load(), p)
 		}
 	}
 }
@@ -70,6 +70,6 @@ func (c *chased) end() {
 	c.t.Helper()
 	c.cancel()
 	if err := <-c.done; err != nil && !errors.Is(err, context.Canceled) {
-		c.t.Errorf("cancelled it says %v", err)
+		c.t.Errorf("canceled: %v", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// Real blocks are those of the checkpoints, and no other block is taken in their place.
+// Real blocks pass the checkpoints, and other blocks at the same heights are rejected.
 func TestRealBlocksPassTheCheckpoints(t *testing.T) {
 	main := chainOf(t, "mainnet")
 	passed := 0

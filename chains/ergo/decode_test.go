@@ -66,7 +66,7 @@ func TestBlockHasTheValuesOfItsJSON(t *testing.T) {
 	}
 }
 
-// written are keys as people write them.
+// written returns formatted keys.
 func written(names []string, keys []model.Key) (texts []string) {
 	for _, k := range keys {
 		for _, x := range networks[0].indexes() {
@@ -100,7 +100,7 @@ func TestHeaderFieldsInJSON(t *testing.T) {
 			t.Errorf("version %d: hash %s and %v, expected %s", version, hash, err, b.Hash)
 		}
 		if _, err := c.Header(b.Header[:40]); err == nil {
-			t.Error("40 bytes are a header")
+			t.Error("40 bytes are accepted as a header")
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestWhiteSpaceAndOrderOfJSONDoNotMatter(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: another block", name)
+			t.Errorf("%s: the block differs", name)
 		}
 	}
 	raw := jsonOf(t, block)
@@ -138,7 +138,8 @@ func TestWhiteSpaceAndOrderOfJSONDoNotMatter(t *testing.T) {
 	same("registers as objects", []byte(old))
 }
 
-// writeBackwards writes JSON with the members of all objects but context extensions in the order against their names.
+// writeBackwards writes JSON with the members of all objects, except context extensions, in reverse order of their
+// names.
 func writeBackwards(t *testing.T, w *bytes.Buffer, raw []byte) {
 	t.Helper()
 	var members map[string]json.RawMessage
@@ -182,19 +183,19 @@ func writeBackwards(t *testing.T, w *bytes.Buffer, raw []byte) {
 	}
 }
 
-// A JSON object has no order, and programs that pass a block on may change the order of the variables.
+// The members of a JSON object have no order, so programs that forward a block may reorder the variables.
 func TestOrderOfVariablesIsRestored(t *testing.T) {
 	tx := aTx()
 	block := handmade(t, 2, tx)
 	raw := jsonOf(t, block)
 	swapped := bytes.Replace(raw, []byte(`"1":"0402","7":"0e0141"`), []byte(`"7":"0e0141","1":"0402"`), 1)
 	if bytes.Equal(raw, swapped) {
-		t.Fatal("the variables are not at the expected place")
+		t.Fatal("the variables are not at the expected position")
 	}
 	if _, err := decoderOf(t).block(swapped); err != nil {
 		t.Error(err)
 	}
-	// The ids may also be computed from an order other than by number.
+	// The ids may also be computed from variables that are not sorted by number.
 	tx.Inputs[0].Extension[0], tx.Inputs[0].Extension[1] = tx.Inputs[0].Extension[1], tx.Inputs[0].Extension[0]
 	raw = bytes.Replace(jsonOf(t, handmade(t, 2, tx)), []byte(`"1":"0402","7":"0e0141"`), []byte(`"7":"0e0141","1":"0402"`), 1)
 	if _, err := decoderOf(t).block(raw); err != nil {
@@ -202,7 +203,7 @@ func TestOrderOfVariablesIsRestored(t *testing.T) {
 	}
 }
 
-// A token is minted under the id of the first spent box, over all outputs in any order.
+// A token that is minted has the id of the first spent box, in any of the outputs.
 func TestMintsAreSummedOverTheOutputs(t *testing.T) {
 	first, second := sigma.ID{10}, sigma.ID{11}
 	tx := sigma.Tx{
@@ -229,14 +230,14 @@ func TestMintsAreSummedOverTheOutputs(t *testing.T) {
 	if a.Name != "Sig" || a.Description != "é" || a.Decimals == nil || *a.Decimals != 2 {
 		t.Errorf("described as %+v", a)
 	}
-	// A token that is not minted, and one with the id but no amount, has no mint.
+	// A token that is not minted, and a token with the id but without an amount, cause no mint.
 	tx.Inputs[0].Box = sigma.ID{1}
 	if mints := decoded(t, handmade(t, 3, tx)).Txs[0].Mints; mints != nil {
 		t.Errorf("minted %+v", mints)
 	}
 	tx.Inputs[0].Box, tx.Outputs = first, tx.Outputs[:2]
 	if mints := decoded(t, handmade(t, 3, tx)).Txs[0].Mints; mints != nil {
-		t.Errorf("minted %+v of nothing", mints)
+		t.Errorf("minted %+v without an amount", mints)
 	}
 }
 
@@ -262,7 +263,7 @@ func TestErrorsOfInvalidBlocks(t *testing.T) {
 	h := decoded(t, handmade(t, 2, aTx()))
 	tx := hex.EncodeToString(h.Txs[0].Hash[:])
 	blockName := "block 77 " + h.Hash.String()
-	// JSON that is invalid before the header, or has an invalid header, has no such name.
+	// If the JSON is invalid before the header, or the header is invalid, the error names no block.
 	unnamed := []string{
 		"no header", "null header", "missing pk", "missing nBits", "null", "comma before", "no comma", "no colon", "control character", "deep",
 		"number for a block", "height 0", "great height", "word", "bad escape", "d",
@@ -330,7 +331,7 @@ func TestErrorsOfInvalidBlocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			raw := strings.Replace(good, c.from, c.to, 1)
 			if raw == good {
-				t.Fatalf("there is no %s", c.from)
+				t.Fatalf("the JSON lacks %s", c.from)
 			}
 			b, err := decoderOf(t, valueNames...).block([]byte(raw))
 			if kind, code := model.KindOf(err); b != nil || kind != model.BadSource || code != "bad_block" {
@@ -340,13 +341,13 @@ func TestErrorsOfInvalidBlocks(t *testing.T) {
 				t.Errorf("%v: expected %s", err, c.want)
 			}
 			if !strings.HasPrefix(err.Error(), blockName+": ") && !slices.Contains(unnamed, name) {
-				t.Errorf("%v: the block is not named", err)
+				t.Errorf("%v: the error does not name the block", err)
 			}
 		})
 	}
 }
 
-// boxOf is the id of an output of aTx.
+// boxOf returns the id of an output of aTx.
 func boxOf(i int) string {
 	var e sigma.Encoder
 	tx := aTx()
@@ -359,7 +360,7 @@ func TestTruncatedJSONIsAnError(t *testing.T) {
 	d := decoderOf(t)
 	for n := range raw {
 		if _, err := d.block(raw[:n]); err == nil {
-			t.Fatalf("%d of %d bytes are a block", n, len(raw))
+			t.Fatalf("%d of %d bytes are accepted as a block", n, len(raw))
 		}
 	}
 	if _, err := d.block(raw); err != nil {

@@ -40,7 +40,7 @@ type nodeTx struct {
 	Outputs    []nodeBox       `json:"outputs"`
 }
 
-// The details of transactions are those in the node's JSON.
+// The details of transactions equal those in the node's JSON.
 func TestDetailsMatchTheNodesJSON(t *testing.T) {
 	c, err := New("")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestDetailsMatchTheNodesJSON(t *testing.T) {
 		for i := range b.Txs {
 			var want nodeTx
 			if json.Unmarshal(node.Of.Txs[i], &want) != nil {
-				continue // JSON of an explorer has registers in another form
+				continue // the JSON of explorers has another form of registers
 			}
 			var outputs []map[string]any
 			for _, o := range b.Txs[i].Outputs {
@@ -101,11 +101,11 @@ func TestDetailsMatchTheNodesJSON(t *testing.T) {
 	})
 	t.Log(txs, "transactions,", unknown, "without outputs;", registers, "registers;", data, "data inputs;", extensions, "variables; types:", types)
 	if txs < 2500 || unknown > 10 || registers < 500 || data < 50 || extensions < 10 || len(types) < 8 {
-		t.Error("too few")
+		t.Error("too few of some kind")
 	}
 }
 
-// raws returns the bytes of constants, and counts their types.
+// raws returns the bytes of constants and counts their types.
 func raws(constants map[string]model.EncodedValue, types map[string]int) map[string]string {
 	all := map[string]string{}
 	for name, v := range constants {
@@ -115,7 +115,7 @@ func raws(constants map[string]model.EncodedValue, types map[string]int) map[str
 	return all
 }
 
-// A tree does not state its length: the address determines it.
+// A tree does not contain its length: the address determines it.
 func TestDetailsNeedTheAddresses(t *testing.T) {
 	c, err := New("")
 	if err != nil {
@@ -147,7 +147,7 @@ func TestDetailsNeedTheAddresses(t *testing.T) {
 		}
 		for n := range raw {
 			if d, err := c.(model.TxDescriber).DescribeTx(raw[:n], outputs); err == nil && d.Outputs != nil {
-				t.Errorf("%d of %d bytes are a transaction", n, len(raw))
+				t.Errorf("%d of %d bytes are accepted as a transaction", n, len(raw))
 			}
 		}
 	}

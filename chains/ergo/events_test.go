@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// firstBlocks is blocks 1 to 2000 of mainnet.
+// firstBlocks returns blocks 1 to 2000 of mainnet.
 func firstBlocks(t *testing.T) (path string, blocks []ergotest.Block) {
 	t.Helper()
 	path = testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")
@@ -55,7 +55,7 @@ func tryOpen(t *testing.T, network, uri string, change ...func(*model.SourceOpti
 	return src, err
 }
 
-// quick makes a source poll more often than the default.
+// quick makes a source poll more often than by default.
 func quick(src model.Source) {
 	if f, ok := src.(*fileSource); ok {
 		f.poll = time.Millisecond
@@ -66,7 +66,7 @@ func upTo(h model.HeightPk) func(*model.SourceOptions) {
 	return func(o *model.SourceOptions) { o.To = &h }
 }
 
-// allOf is everything a source yields until it ends.
+// allOf returns the events of a source up to its end.
 func allOf(t *testing.T, src model.Source, known ...model.Point) (events []model.Event, err error) {
 	t.Helper()
 	for e, err := range src.Follow(t.Context(), known) {
@@ -81,7 +81,7 @@ func allOf(t *testing.T, src model.Source, known ...model.Point) (events []model
 	return events, nil
 }
 
-// apply is the chain after some events.
+// apply returns the chain after some events.
 func apply(t *testing.T, chain []model.Point, events ...model.Event) []model.Point {
 	t.Helper()
 	for _, e := range events {
@@ -93,14 +93,14 @@ func apply(t *testing.T, chain []model.Point, events ...model.Event) []model.Poi
 	return chain
 }
 
-// after is the chain after an event.
+// after returns the chain after an event.
 func after(chain []model.Point, e model.Event) ([]model.Point, error) {
 	if e.Rollback != nil {
 		for len(chain) > 0 && chain[len(chain)-1] != *e.Rollback {
 			chain = chain[:len(chain)-1]
 		}
 		if len(chain) == 0 && !e.Rollback.IsOrigin() {
-			return nil, fmt.Errorf("went back to %v, which was never there", *e.Rollback)
+			return nil, fmt.Errorf("rollback to %v, which is not in the chain", *e.Rollback)
 		}
 		return chain, nil
 	}
@@ -109,7 +109,7 @@ func after(chain []model.Point, e model.Event) ([]model.Point, error) {
 		parent = chain[len(chain)-1]
 	}
 	if e.Block.Parent != parent.Hash || e.Block.Height != parent.Height+1 {
-		return nil, fmt.Errorf("block %d %s came after block %d %s", e.Block.Height, e.Block.Hash, parent.Height, parent.Hash)
+		return nil, fmt.Errorf("block %d %s follows block %d %s", e.Block.Height, e.Block.Hash, parent.Height, parent.Hash)
 	}
 	if genesis := len(e.Block.Genesis) > 0; genesis != (e.Block.Height == firstHeight) {
 		return nil, fmt.Errorf("block %d has %d genesis transactions", e.Block.Height, len(e.Block.Genesis))
@@ -126,7 +126,7 @@ func pointsOf(blocks ...[]ergotest.Block) (points []model.Point) {
 	return points
 }
 
-// newestFirst is points the other way round.
+// newestFirst returns the points in reverse order.
 func newestFirst(points []model.Point) []model.Point {
 	known := make([]model.Point, len(points))
 	for i, p := range points {
@@ -135,7 +135,7 @@ func newestFirst(points []model.Point) []model.Point {
 	return known
 }
 
-// leaks fails if goroutines of the test are left after it.
+// leaks fails the test if it leaves goroutines.
 func leaks(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -158,7 +158,7 @@ func leaks(t *testing.T) {
 	})
 }
 
-// nodeAt returns a node of testnet as a source with short delays.
+// nodeAt returns a source of a testnet node with short delays.
 func nodeAt(t *testing.T, uri string, follows bool) model.Source {
 	t.Helper()
 	n, err := networks.Get(Name, "testnet")

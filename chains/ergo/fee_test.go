@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// minersFee is the address of the fee contract, as wallets and explorers of each network have it.
+// minersFee is the address of the fee contract per network, as wallets and explorers use it.
 var minersFee = map[string]string{
 	"mainnet": "2iHkR7CWvD1R4j1yZg5bkeDRQavjAaVPeTDFGGLZduHyfWMuYpmhHocX8GJoaie" +
 		"Tx78FntzJbCBVL6rf96ocJoZdmWBL2fci7NqWgAirppPQmZ7fN9V6z13Ay6brPriBKYqLp1bT2Fk4FkFLCfdPpe",
@@ -23,8 +23,8 @@ func TestAddressOfTheFeeContract(t *testing.T) {
 	}
 }
 
-// The fee of a transaction is the sum of its outputs to the fee contract, and a block's miner collects all of them:
-// the last transaction of a block spends exactly those outputs.
+// The fee of a transaction is the sum of its outputs to the fee contract. The last transaction of a block spends
+// exactly these outputs: the miner collects all fees.
 func TestFeesOfRealBlocksEqualTheMinersIncome(t *testing.T) {
 	address, err := parseAddress(networks[0], minersFee["mainnet"])
 	if err != nil {
@@ -58,7 +58,7 @@ func TestFeesOfRealBlocksEqualTheMinersIncome(t *testing.T) {
 			last := &b.Txs[len(b.Txs)-1]
 			other := func(in model.Input) bool { return fees[string(in.Value)] == 0 }
 			if len(fees) == 0 || slices.ContainsFunc(last.Inputs, other) {
-				continue // nobody paid a fee, or the miner spends other boxes too
+				continue // no fees, or the miner also spends other boxes
 			}
 			made := uint64(0)
 			for _, o := range last.Outputs {
@@ -71,6 +71,6 @@ func TestFeesOfRealBlocksEqualTheMinersIncome(t *testing.T) {
 		}
 	}
 	if paying < 400 || collected < 90 {
-		t.Errorf("%d transactions paid a fee, in %d of 117 blocks it was collected: expected more", paying, collected)
+		t.Errorf("only %d transactions paid a fee, which was collected in %d of 117 blocks", paying, collected)
 	}
 }

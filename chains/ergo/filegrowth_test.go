@@ -16,7 +16,7 @@ import (
 
 func follows(o *model.SourceOptions) { o.Follow = true }
 
-// appends writes to the end of a file.
+// appends appends to a file.
 func appends(t *testing.T, path, text string) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
@@ -29,7 +29,7 @@ func appends(t *testing.T, path, text string) {
 	}
 }
 
-// replaces puts another file in the place of one, at once.
+// replaces replaces a file atomically.
 func replaces(t *testing.T, path string, blocks []ergotest.Block) {
 	t.Helper()
 	next := filepath.Join(filepath.Dir(path), "next-"+filepath.Base(path))
@@ -78,7 +78,7 @@ func TestAFileThatGrowsIsFollowed(t *testing.T) {
 	got.reaches(blocks[29].Point())
 	got.end()
 	if got.backs.Load() != 0 {
-		t.Errorf("went back %d times", got.backs.Load())
+		t.Errorf("%d rollbacks", got.backs.Load())
 	}
 }
 
@@ -95,7 +95,7 @@ func TestAReplacedFileIsAReorganization(t *testing.T) {
 		single := func(want ergotest.Block) {
 			t.Helper()
 			if b, err := src.(model.BlockReader).BlockAt(t.Context(), want.Height); err != nil || b.Hash != want.ID {
-				t.Errorf("%s: block %d alone is %+v, %v", name, want.Height, b, err)
+				t.Errorf("%s: block %d read separately is %+v, %v", name, want.Height, b, err)
 			}
 		}
 		got := chase(t, src)
@@ -110,7 +110,7 @@ func TestAReplacedFileIsAReorganization(t *testing.T) {
 		got.reaches(blocks[21].Point())
 		got.end()
 		if got.backs.Load() != 2 {
-			t.Errorf("%s: went back %d times", name, got.backs.Load())
+			t.Errorf("%s: %d rollbacks", name, got.backs.Load())
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestAFileReplacedByAnotherChainIsAnError(t *testing.T) {
 	replaces(t, path, blocks)
 	got := chase(t, openAt(t, "testnet", path, follows))
 	got.reaches(blocks[4].Point())
-	// A file that is being rewritten is shorter, which is not an error.
+	// A file that is being rewritten becomes shorter, which is not an error.
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestAFileReplacedByAnotherChainIsAnError(t *testing.T) {
 	replaces(t, path, made(47, 9))
 	err := <-got.done
 	if kind, code := model.KindOf(err); kind != model.Refused || code != "wrong_chain" {
-		t.Errorf("%v (%s), went back %d times", err, code, got.backs.Load())
+		t.Errorf("%v (%s), %d rollbacks", err, code, got.backs.Load())
 	}
 }
 
@@ -184,11 +184,11 @@ func TestATruncatedGzipFileIsAnError(t *testing.T) {
 	}
 	events, err := allOf(t, openAt(t, "testnet", path))
 	if n := len(events); n < 50 || n > 190 {
-		t.Errorf("%d blocks came", n)
+		t.Errorf("%d blocks", n)
 	}
 	failsWith(t, "cut", events, err, len(events), "bad_block", "in the middle of a block")
 
-	// Files that were joined are one stream to gzip.
+	// gzip treats concatenated files as one stream.
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -206,6 +206,6 @@ func TestATruncatedGzipFileIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if events, err := allOf(t, openAt(t, "testnet", path)); err != nil || len(apply(t, nil, events...)) != 200 {
-		t.Errorf("two joined files: %d events, %v", len(events), err)
+		t.Errorf("two concatenated files: %d events, %v", len(events), err)
 	}
 }

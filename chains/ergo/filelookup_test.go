@@ -10,11 +10,11 @@ import (
 	"birthmark/model"
 )
 
-// A caller that is cancelled while another one reads the file does not wait for it, and the others get their turn.
+// A canceled caller does not wait for another caller that reads the file. The other callers get their turn.
 func TestACancelledLookupDoesNotWaitForItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l lookup
-		if err := l.begin(t.Context(), 5); err != nil { // it reads
+		if err := l.begin(t.Context(), 5); err != nil { // this caller reads
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -28,7 +28,7 @@ func TestACancelledLookupDoesNotWaitForItsTurn(t *testing.T) {
 		}
 		l.end(5)
 		if err := <-next; err != nil || !slices.Equal(l.wanted, []model.HeightPk{7}) {
-			t.Errorf("the next caller got %v; wanted are %v", err, l.wanted)
+			t.Errorf("the next caller got %v; requested are %v", err, l.wanted)
 		}
 	})
 }

@@ -9,9 +9,9 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// fork returns two chains that fork at height 5: mainnet's first 7 blocks, and 10 blocks. The second branch in the data
-// was made by hand from mainnet's blocks by changing digits of their ids, so its hashes are invalid. Here it is
-// mainnet's blocks with new headers.
+// fork returns two chains that fork at height 5: mainnet's first 7 blocks, and 10 blocks. In the data, the second
+// branch consists of blocks of mainnet with changed digits in their ids, so its hashes are invalid. Here it consists of
+// blocks of mainnet with new headers.
 func fork(t *testing.T) (shorter, longer []ergotest.Block) {
 	t.Helper()
 	shorter = byHand(t, "forks_shorter.txt")
@@ -57,7 +57,7 @@ func TestRealForksAreFollowed(t *testing.T) {
 			}
 			forked := known != nil && known[4].ID != blocks[4].ID
 			if back := len(events) > 0 && events[0].Rollback != nil; back != forked || back && *events[0].Rollback != all[3] {
-				t.Errorf("%s, %d known: %d events, went back: %v", path, len(known), len(events), back)
+				t.Errorf("%s, %d known: %d events, rollbacks: %v", path, len(known), len(events), back)
 			}
 			if got := apply(t, pointsOf(known), events...); !reflect.DeepEqual(got, all) {
 				t.Errorf("%s, %d known: %d blocks, expected %d", path, len(known), len(got), len(all))
@@ -78,10 +78,10 @@ func TestRealForksAreFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := apply(t, before, events...); !reflect.DeepEqual(got, pointsOf(to)) || events[0].Rollback == nil || *events[0].Rollback != shorter[3].Point() {
-			t.Errorf("over to %d blocks: %d events, %d blocks", len(to), len(events), len(got))
+			t.Errorf("switch to %d blocks: %d events, %d blocks", len(to), len(events), len(got))
 		}
 	}
-	// As they are, the ids made by hand are refused.
+	// The ids with changed digits are rejected.
 	raw := byHand(t, "forks_longer.txt")
 	path := fileOf(t, texts(raw...)...)
 	events, err := allOf(t, openAt(t, "mainnet", path))

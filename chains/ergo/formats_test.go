@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// The forms in which blocks may be given.
+// The accepted forms of blocks.
 func TestBlocksAreReadInEveryFormat(t *testing.T) {
 	c, err := New("")
 	if err != nil {
@@ -59,7 +59,7 @@ func TestBlocksAreReadInEveryFormat(t *testing.T) {
 	cancel()
 	for _, err := range c.Decode(ctx, strings.NewReader(raw), nil, 0) {
 		if err != context.Canceled {
-			t.Errorf("cancelled: %v", err)
+			t.Errorf("canceled: %v", err)
 		}
 	}
 	for _, err := range c.Decode(context.Background(), strings.NewReader(raw), []string{"x"}, 0) {

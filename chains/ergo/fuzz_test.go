@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// FuzzBlock: the decoder never fails other than by an error.
+// FuzzBlock: the decoder returns a block or an error, and never panics.
 func FuzzBlock(f *testing.F) {
 	for version := byte(1); version <= 2; version++ {
 		f.Add(jsonOf(f, handmade(f, version, aTx())))
@@ -32,8 +32,8 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzTransaction: ids are hard to guess, so inputs and outputs that can be read are put into a block that is right,
-// and come out of it as they went in.
+// FuzzTransaction puts inputs and outputs into a valid block, because the fuzzer cannot find matching ids. The decoded
+// block has the same inputs and outputs.
 func FuzzTransaction(f *testing.F) {
 	tx := aTx()
 	o := txObject(&tx, sigma.ID{})
@@ -55,7 +55,7 @@ func FuzzTransaction(f *testing.F) {
 			for j, v := range tx.Inputs[i].Extension {
 				for _, before := range tx.Inputs[i].Extension[:j] {
 					if before.ID >= v.ID {
-						return // an object of encoding/json has each once, and in an order of its own
+						return // encoding/json removes duplicates and sorts the members
 					}
 				}
 				if j > 8 {
@@ -90,7 +90,7 @@ func FuzzTransaction(f *testing.F) {
 	})
 }
 
-// FuzzTokenInfo: anybody may write anything into registers.
+// FuzzTokenInfo: registers can have any content.
 func FuzzTokenInfo(f *testing.F) {
 	f.Add([]byte("\x03\x0e\x01x\x02\x04\x02\x03\x0e\x012"))
 	f.Fuzz(func(t *testing.T, info []byte) {

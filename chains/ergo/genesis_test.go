@@ -28,9 +28,9 @@ func TestGenesisHasTheWholeSupply(t *testing.T) {
 			sum += o.Value
 		}
 		if sum != supply {
-			t.Errorf("%s: the genesis boxes hold %d, expected %d", n.name, sum, uint64(supply))
+			t.Errorf("%s: the genesis boxes have %d, expected %d", n.name, sum, uint64(supply))
 		}
-		// The first block of both networks spends this one.
+		// The first block of both networks spends this box.
 		if id := model.Hash(txs[0].Outputs[0].Keys[0].Value).String(); id != "b69575e11c5c43400bfead5976ee0d6245a1168396b2e2a4f384691f275d501c" {
 			t.Errorf("%s: the first box is %s", n.name, id)
 		}
@@ -39,11 +39,11 @@ func TestGenesisHasTheWholeSupply(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := d.genesis(raw); err != nil || !reflect.DeepEqual(got, txs) {
-			t.Errorf("%s: a node's boxes are others than those built in: %v", n.name, err)
+			t.Errorf("%s: the boxes of a node differ from the built-in ones: %v", n.name, err)
 		}
 	}
 	if (&network{name: "another"}).genesisBoxes() != nil {
-		t.Error("any network has a genesis")
+		t.Error("an unknown network has a genesis")
 	}
 }
 
@@ -67,7 +67,7 @@ func TestWrongGenesisIsAnError(t *testing.T) {
 	}
 	for _, raw := range []string{"[]", "null", "{}", ""} {
 		if _, err := decoderOf(t).genesis([]byte(raw)); err == nil {
-			t.Errorf("%q is a genesis", raw)
+			t.Errorf("%q is accepted as a genesis", raw)
 		}
 	}
 }

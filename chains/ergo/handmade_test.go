@@ -12,10 +12,10 @@ import (
 	"birthmark/model"
 )
 
-// object is a JSON object; encoding/json writes its members in the order of their names.
+// object is a JSON object; encoding/json sorts its members by name.
 type object = map[string]any
 
-// handmade is a full block of transactions, with ids as they have to be.
+// handmade returns a full block of transactions with valid ids.
 func handmade(t testing.TB, version byte, txs ...sigma.Tx) object {
 	t.Helper()
 	var e sigma.Encoder
@@ -120,7 +120,7 @@ func decoded(t testing.TB, block object, indexes ...string) *model.Block {
 
 var aTree = sigma.PublicKeyTree([33]byte(append([]byte{2}, bytes.Repeat([]byte{1}, 32)...)))
 
-// aTx has something of everything.
+// aTx has an example of everything.
 func aTx() sigma.Tx {
 	return sigma.Tx{
 		Inputs: []sigma.Input{

@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// A list in a register has all its values, and a box with the maximum of tokens has all of theirs. A list that claims
-// more items than it has is invalid.
+// A list in a register has all its values, and a box with the maximum number of tokens has all of them. A list that
+// claims more items than it has is invalid.
 func TestFullBoxesHaveAllValues(t *testing.T) {
 	const longs = 3000
 	numbers := binary.AppendUvarint([]byte{0x11}, longs)
@@ -19,7 +19,7 @@ func TestFullBoxesHaveAllValues(t *testing.T) {
 	box := sigma.Box{Value: 1, Tree: aTree, Registers: [][]byte{
 		numbers,
 		{0x0c, 0x62, 0xff, 0xff, 0x03}, // 65,535 units
-		append([]byte{0x0e, 0x80, 0x80, 1}, make([]byte, 5)...), // bytes that are not there
+		append([]byte{0x0e, 0x80, 0x80, 1}, make([]byte, 5)...), // missing bytes
 	}}
 	for i := range maxTokens {
 		box.Tokens = append(box.Tokens, sigma.Token{ID: sigma.ID{byte(i), 1}, Amount: uint64(1 + i%2)})

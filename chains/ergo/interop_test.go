@@ -21,7 +21,7 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// oracle runs queries of sigma-rust, one at a time.
+// oracle sends queries to sigma-rust, one at a time.
 type oracle struct {
 	t   *testing.T
 	in  io.Writer
@@ -72,7 +72,7 @@ func (o *oracle) ask(question string) (a struct {
 func TestInteropSigmaRustAgreesOnGeneratedBlocks(t *testing.T) {
 	kinds := agreed(t, "testnet", ergotest.Made(ergogen.New(ergogen.Options{Seed: 9}), 230))
 	if kinds[typeP2PK] < 100 || kinds[typeP2SH] < 5 || kinds[typeP2S] < 100 {
-		t.Error("expected more of each kind")
+		t.Error("too few scripts of some kind")
 	}
 }
 
@@ -87,7 +87,7 @@ func TestInteropSigmaRustAgreesOnRealBlocks(t *testing.T) {
 	}
 	kinds := agreed(t, "mainnet", all)
 	if kinds[typeP2PK] < 100 || kinds[typeP2S] < 100 {
-		t.Error("expected more of each kind")
+		t.Error("too few scripts of some kind")
 	}
 }
 
@@ -103,7 +103,7 @@ func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int 
 	}
 	d := decoderAs(t, n, indexAddress)
 	txs, unread := 0, 0
-	trees := map[string][]byte{} // the address of a script
+	trees := map[string][]byte{} // scripts by address
 	for _, b := range blocks {
 		made, err := d.block(b.JSON)
 		if err != nil {
@@ -158,7 +158,7 @@ func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int 
 		a := o.ask(fmt.Sprintf("tree %d %s", n.prefix, text))
 		want := address
 		if want[0] == typeP2SH {
-			want = append([]byte{typeP2S}, tree...) // sigma-rust does not take its own scripts back to this kind
+			want = append([]byte{typeP2S}, tree...) // sigma-rust does not derive this kind from its own scripts
 		}
 		switch got := formatAddress(n, want); {
 		case a.Error != "":
@@ -171,12 +171,12 @@ func agreed(t *testing.T, network string, blocks []ergotest.Block) map[byte]int 
 	}
 	t.Logf("%d scripts: %d keys, %d hashes, %d others, of which sigma-rust cannot read %d", len(trees), kinds[typeP2PK], kinds[typeP2SH], kinds[typeP2S], broken)
 	if broken*10 > len(trees) {
-		t.Error("sigma-rust cannot read too many of them to compare")
+		t.Error("sigma-rust cannot read enough of them")
 	}
 	return kinds
 }
 
-// segregatedKey reports whether a script is a key among segregated constants. sigma-rust gives it a P2PK address; the
+// segregatedKey reports whether a script is a key in the segregated constants. sigma-rust gives it a P2PK address; the
 // reference implementation does not.
 func segregatedKey(tree []byte) bool {
 	parsed, err := sigma.ParseTree(tree)

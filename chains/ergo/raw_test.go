@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// whole is a block decoded with its transactions' bytes, which is the block without them but for these.
+// whole decodes a block with the raw bytes of its transactions. The block is otherwise the same.
 func whole(t *testing.T, raw []byte) *model.Block {
 	t.Helper()
 	d := decoderOf(t, indexAddress)
@@ -25,7 +25,7 @@ func whole(t *testing.T, raw []byte) *model.Block {
 	d = d.clone()
 	d.raw = true
 	var b *model.Block
-	for range 2 { // what a decoder keeps between blocks has its final size then
+	for range 2 { // the buffers of the decoder then have their final size
 		if b, err = d.block(raw); err != nil {
 			t.Fatal(err)
 		}
@@ -36,12 +36,12 @@ func whole(t *testing.T, raw []byte) *model.Block {
 		plain.Txs[i].Raw = nil
 	}
 	if !reflect.DeepEqual(&plain, want) {
-		t.Errorf("block %s is another one with raw", b.Hash)
+		t.Errorf("block %s differs with raw transactions", b.Hash)
 	}
 	return b
 }
 
-// eachRealBlock has the JSON of every real block there is.
+// eachRealBlock calls a function with the JSON of every available real block.
 func eachRealBlock(t *testing.T, each func(name string, raw []byte)) {
 	t.Helper()
 	for _, file := range realFiles {
@@ -81,11 +81,11 @@ func TestRawTransactionsOfRealBlocksHashToTheirIDs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, tx := range node.Of.Txs {
-			if tx.Size == 0 { // not every node's JSON has it
+			if tx.Size == 0 { // not all nodes write it
 				continue
 			}
 			if sizes++; len(b.Txs[i].Raw) != tx.Size {
-				t.Errorf("%s: transaction %s has %d bytes, the node says %d", name, b.Txs[i].Hash, len(b.Txs[i].Raw), tx.Size)
+				t.Errorf("%s: transaction %s has %d bytes, the node reports %d", name, b.Txs[i].Hash, len(b.Txs[i].Raw), tx.Size)
 			}
 		}
 		for i := range b.Txs {
@@ -100,14 +100,14 @@ func TestRawTransactionsOfRealBlocksHashToTheirIDs(t *testing.T) {
 		}
 	})
 	if sizes < 2000 {
-		t.Errorf("%d sizes of the node", sizes)
+		t.Errorf("only %d sizes from nodes", sizes)
 	}
 	if txs < 2500 || proofs < 50 {
-		t.Errorf("%d transactions, %d with one input that has a proof: expected many", txs, proofs)
+		t.Errorf("only %d transactions, %d of them with one input that has a proof", txs, proofs)
 	}
 }
 
-// A raw transaction is complete and independent of the form of its JSON.
+// A raw transaction is complete and does not depend on the form of the JSON.
 func TestRawTransactionsIncludeProofs(t *testing.T) {
 	tx := aTx()
 	raw := jsonOf(t, handmade(t, 2, tx))
@@ -139,14 +139,14 @@ func TestRawTransactionsAreTheSameFromEverySource(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(txsOf(fromFile), txsOf(fromNode)) {
-		t.Error("a node gives other transactions than a file")
+		t.Error("the transactions of a node differ from those of a file")
 	}
 	if genesis := fromFile[0].Block.Genesis; len(genesis) != 1 || genesis[0].Raw != nil {
-		t.Errorf("what existed before has bytes: %+v", genesis)
+		t.Errorf("a genesis transaction has raw bytes: %+v", genesis)
 	}
 	single, err := file.(model.BlockReader).BlockAt(t.Context(), 50)
 	if err != nil || !reflect.DeepEqual(single, fromFile[49].Block) {
-		t.Errorf("block 50 by itself is %+v, %v", single, err)
+		t.Errorf("block 50 read separately is %+v, %v", single, err)
 	}
 }
 
@@ -175,9 +175,9 @@ func TestHashTxRejectsInvalidTransactions(t *testing.T) {
 			t.Errorf("%d of %d bytes hash to %s, %v", n, len(raw), got, err)
 		}
 	}
-	// A constant of a box has no length prefix.
+	// A constant that contains a box has no length prefix.
 	tx.Inputs[0].Extension[0].Value = []byte{99, 1, 2, 3}
 	if got, err := c.(model.TxHasher).HashTx(e.AppendTx(nil, &tx, true)); err == nil {
-		t.Errorf("a variable of a type that is not read: the bytes hash to %s", got)
+		t.Errorf("a variable of an unsupported type: the bytes hash to %s", got)
 	}
 }

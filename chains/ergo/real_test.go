@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// files of real blocks and how many are in each.
+// The files of real blocks and their numbers of blocks.
 var realFiles = []struct {
 	path   []string
 	blocks int
@@ -68,7 +68,7 @@ func TestTokensOfRealBlocksAreComplete(t *testing.T) {
 			}
 		}
 	}
-	// The manifest counts different tokens; the entries are counted in the file.
+	// The manifest has the number of distinct tokens; the number of entries was counted in the file.
 	if len(tokens) != 358 || entries != 714 {
 		t.Errorf("%d tokens in %d entries, expected 358 in 714", len(tokens), entries)
 	}
@@ -86,7 +86,7 @@ func TestUnspentValueEqualsTheGenesis(t *testing.T) {
 			for _, in := range txs[i].Inputs {
 				value, ok := unspent[string(in.Value)]
 				if !ok {
-					t.Fatalf("transaction %s spends %x, which is not there", txs[i].Hash, in.Value)
+					t.Fatalf("transaction %s spends %x, which is not unspent", txs[i].Hash, in.Value)
 				}
 				sum -= value
 				delete(unspent, string(in.Value))
@@ -106,12 +106,12 @@ func TestUnspentValueEqualsTheGenesis(t *testing.T) {
 		parent = b.Hash
 		follow(b.Txs)
 		if sum != supply {
-			t.Fatalf("%d are unspent after block %d, expected %d", sum, b.Height, uint64(supply))
+			t.Fatalf("the unspent boxes have %d after block %d, expected %d", sum, b.Height, uint64(supply))
 		}
 	}
 }
 
-// The real blocks are of every version, use every register, and mint.
+// The real blocks have every version, use every register, and mint tokens.
 func TestRealBlocksCoverTheFormats(t *testing.T) {
 	versions, registers, mints, repeated := map[uint8]bool{}, map[byte]bool{}, 0, 0
 	for _, f := range realFiles {

@@ -15,7 +15,7 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// elements are those of a file that has a JSON array.
+// elements returns the elements of a file with a JSON array.
 func elements(t *testing.T, path ...string) (all []json.RawMessage) {
 	t.Helper()
 	raw, err := os.ReadFile(testblocks.Path(t, path...))
@@ -59,7 +59,7 @@ func TestRealHeadersHaveTheirIDs(t *testing.T) {
 	}
 }
 
-// Boxes that state their transaction and output index.
+// Boxes that contain their transaction id and output index.
 func TestRealBoxesHaveTheirIDs(t *testing.T) {
 	raw, err := os.ReadFile(testblocks.Path(t, "ergo", "arkadianet-ergo", "mainnet", "input_boxes_700000_700010.json"))
 	if err != nil {
@@ -79,7 +79,7 @@ func TestRealBoxesHaveTheirIDs(t *testing.T) {
 	}
 }
 
-// With their proofs, transactions are the bytes that a node sends to another.
+// Transactions with proofs are serialized like a node's messages.
 func TestRealTransactionsAreSerialized(t *testing.T) {
 	want := map[string]string{}
 	for _, raw := range elements(t, "ergo", "arkadianet-ergo", "mainnet", "transactions_1_200.json") {

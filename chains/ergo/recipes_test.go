@@ -31,12 +31,12 @@ func TestRecipesOnRealBlocks(t *testing.T) {
 	own, offered := recipes.Of(t, "Ergo")
 	for _, d := range own {
 		if _, known := want[d.Name]; !known {
-			t.Errorf("the recipe %s is not tried", d.Name)
+			t.Errorf("the recipe %s is not tested", d.Name)
 		}
 	}
 	for _, name := range offered {
 		if !slices.Contains(valueNames, name) {
-			t.Errorf("ergo offers no index %s", name)
+			t.Errorf("ergo lacks the index %s", name)
 		}
 	}
 	got := map[string]int{}

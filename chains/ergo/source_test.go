@@ -28,7 +28,7 @@ func TestNodeAndFileYieldTheSame(t *testing.T) {
 	n.Extend(blocks...)
 	n.Break(func(r *http.Request, a *ergotest.Answer) {
 		if r.Method == http.MethodPost {
-			a.Delay = 10 * time.Millisecond // so that there is a time at which others ask
+			a.Delay = 10 * time.Millisecond // so that requests overlap
 		}
 	})
 	old := ergotest.New(ergotest.Options{Old: true, Gzip: true})
@@ -52,26 +52,26 @@ func TestNodeAndFileYieldTheSame(t *testing.T) {
 		}
 		for i := range got {
 			if !reflect.DeepEqual(got[i], want[i]) {
-				t.Fatalf("%s: block %d is another one than from %s", uri, i+1, plain)
+				t.Fatalf("%s: block %d differs from that of %s", uri, i+1, plain)
 			}
 		}
 		reader := src.(model.BlockReader)
 		for _, h := range []model.HeightPk{2000, 1, 777, 776, 64, 1999} {
 			b, err := reader.BlockAt(t.Context(), h)
 			if err != nil || !reflect.DeepEqual(b, want[h-1].Block) {
-				t.Errorf("%s: block %d alone is another one, %v", uri, h, err)
+				t.Errorf("%s: block %d read separately differs, %v", uri, h, err)
 			}
 		}
 		for _, h := range []model.HeightPk{0, 2001} {
 			if b, err := reader.BlockAt(t.Context(), h); err == nil {
-				t.Errorf("%s: there is a block %d: %s", uri, h, b.Hash)
+				t.Errorf("%s: block %d exists: %s", uri, h, b.Hash)
 			} else if kind, code := model.KindOf(err); kind != model.NotFound || code != "unknown_block" {
 				t.Errorf("%s: block %d: %v", uri, h, err)
 			}
 		}
 	}
 	if n.AtOnce() < 2 || n.Requests("/blocks/headerIds") > 40 {
-		t.Errorf("2000 blocks came in %d requests, at most %d at once", n.Requests("/blocks/headerIds"), n.AtOnce())
+		t.Errorf("%d requests for 2000 blocks, at most %d concurrent", n.Requests("/blocks/headerIds"), n.AtOnce())
 	}
 }
 
@@ -129,7 +129,7 @@ func TestASourceBeginsAfterTheKnownBlocks(t *testing.T) {
 		for name, c := range map[string]struct {
 			known []model.Point
 			back  *model.Point
-			from  int // blocks that are known
+			from  int // number of known blocks
 			to    model.HeightPk
 		}{
 			"nothing known":                       {},
@@ -157,7 +157,7 @@ func TestASourceBeginsAfterTheKnownBlocks(t *testing.T) {
 			}
 			if c.back != nil {
 				if len(events) == 0 || events[0].Rollback == nil || *events[0].Rollback != *c.back {
-					t.Errorf("%s: did not go back to %v first", name, *c.back)
+					t.Errorf("%s: the first event is not a rollback to %v", name, *c.back)
 					continue
 				}
 				events = events[1:]
@@ -191,7 +191,7 @@ func TestReorganizationsOfANodeAreFollowed(t *testing.T) {
 			got.reaches(n.Tip())
 			got.end()
 			if got.backs.Load() != 1 {
-				t.Errorf("depth %d, %+d: went back %d times", depth, longer, got.backs.Load())
+				t.Errorf("depth %d, %+d: %d rollbacks", depth, longer, got.backs.Load())
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func TestAMovingTipIsFollowed(t *testing.T) {
 	got.reaches(n.Tip())
 	n.Extend(blocks[6:30]...)
 	got.reaches(n.Tip())
-	// Headers come first, and their blocks one moment later.
+	// Headers arrive first, and their blocks a moment later.
 	n.Announce(30, blocks[30:]...)
 	asked := n.Requests("/info")
 	for n.Requests("/info") < asked+2 {
@@ -220,7 +220,7 @@ func TestAMovingTipIsFollowed(t *testing.T) {
 	got.reaches(blocks[39].Point())
 	got.end()
 	if got.backs.Load() != 0 {
-		t.Errorf("went back %d times", got.backs.Load())
+		t.Errorf("%d rollbacks", got.backs.Load())
 	}
 }
 
@@ -273,7 +273,7 @@ func TestSlowAndFailingNodesAreRetried(t *testing.T) {
 		got.reaches(n.Tip())
 		got.end()
 		if got.backs.Load() != 0 || !reflect.DeepEqual(got.chain, pointsOf(blocks)) {
-			t.Errorf("%s: %d blocks, went back %d times", name, len(got.chain), got.backs.Load())
+			t.Errorf("%s: %d blocks, %d rollbacks", name, len(got.chain), got.backs.Load())
 		}
 	}
 }

@@ -15,12 +15,12 @@ import (
 	"birthmark/model"
 )
 
-// made is blocks of a generated chain.
+// made returns blocks of a generated chain.
 func made(seed uint64, n int) []ergotest.Block {
 	return ergotest.Made(ergogen.New(ergogen.Options{Seed: seed, TxsPerBlock: 2}), n)
 }
 
-// failsWith checks a source's last error, and how many blocks came before.
+// failsWith checks the last error of a source and the number of blocks before it.
 func failsWith(t *testing.T, name string, events []model.Event, err error, blocks int, code string, says ...string) {
 	t.Helper()
 	kind, got := model.KindOf(err)
@@ -30,7 +30,7 @@ func failsWith(t *testing.T, name string, events []model.Event, err error, block
 	}
 	for _, text := range says {
 		if !strings.Contains(err.Error(), text) {
-			t.Errorf("%s: %v, which does not say %q", name, err, text)
+			t.Errorf("%s: %v, which does not contain %q", name, err, text)
 		}
 	}
 	if strings.Contains(err.Error(), "\n") {
@@ -80,7 +80,7 @@ func TestErrorsOfANodesBlocks(t *testing.T) {
 		events, err := allOf(t, src)
 		failsWith(t, c.name, events, err, len(events), c.code, append(c.says, strings.TrimPrefix(url, "http://"))...)
 		if len(events) > 6 {
-			t.Errorf("%s: %d blocks came before", c.name, len(events))
+			t.Errorf("%s: %d blocks before the error", c.name, len(events))
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestANodesGenesisIsUsedIfNoneIsBuiltIn(t *testing.T) {
 	}
 	want, err := decoderAs(t, testnet, indexBoxID).genesis(testnet.genesisBoxes())
 	if err != nil || len(events) != 2 || !reflect.DeepEqual(events[0].Block.Genesis, want) {
-		t.Errorf("%d events, and the genesis is another one, %v", len(events), err)
+		t.Errorf("%d events, or a different genesis, %v", len(events), err)
 	}
 	path := filepath.Join(t.TempDir(), "blocks")
 	if err := ergotest.WriteFile(path, blocks); err != nil {
@@ -174,7 +174,7 @@ func TestANodesGenesisIsUsedIfNoneIsBuiltIn(t *testing.T) {
 	failsWith(t, "a wrong genesis", events, err, 0, "bad_genesis", "box 1")
 }
 
-// fileOf is a file with the lines of blocks.
+// fileOf creates a file with the lines of blocks.
 func fileOf(t *testing.T, lines ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "blocks.jsonl")
@@ -256,7 +256,7 @@ func TestAFileCanBeAListAndBeginLate(t *testing.T) {
 			t.Errorf("%s: %d events, %v", name, len(events), err)
 		}
 		if b, err := src.(model.BlockReader).BlockAt(t.Context(), 5); err != nil || b.Hash != blocks[4].ID {
-			t.Errorf("%s: block 5 alone: %v", name, err)
+			t.Errorf("%s: block 5 read separately: %v", name, err)
 		}
 	}
 	src := openAt(t, "testnet", fileOf(t, texts(blocks[5:]...)...))

@@ -30,7 +30,7 @@ func (c *chain) all() (names []string) {
 	return names
 }
 
-// real yields the real blocks there are, decoded with every index of the chain.
+// real yields the available real blocks, decoded with every index of the chain.
 func (c *chain) real(t testing.TB, each func(file string, b *model.Block)) {
 	t.Helper()
 	for _, file := range realFiles {

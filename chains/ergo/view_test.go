@@ -97,7 +97,7 @@ func TestFieldsOfExpressions(t *testing.T) {
 		{"output.values.R4", 1, 0, hex.EncodeToString([]byte("name"))},
 		{"output.values.R5", 0, 1, "1"},
 		{"output.values.R7[1]", 1, 0, "2"},
-		{"output.values.R7", 1, 0, ""}, // a list is no value
+		{"output.values.R7", 1, 0, ""}, // a list is not a value
 		{"output.values.R8", 1, 0, "true"},
 		{"output.values.R9", 1, 0, "02" + strings.Repeat("00", 32)},
 		{"output.values.R4", 1, 1, ""},
@@ -123,7 +123,7 @@ func TestFieldsOfExpressions(t *testing.T) {
 	}
 }
 
-// The genesis is not in a block, even if the decoder decoded one before.
+// Outputs of the genesis are not in a block, even if the decoder decoded a block before.
 func TestTheGenesisHasNoBlockFields(t *testing.T) {
 	for expression, want := range map[string]string{
 		"block.height": "0", "block.hash": "", "block.time": "0", "block.tx_count": "0", "block.difficulty": "0", "block.votes": "",
@@ -143,7 +143,7 @@ func TestTheGenesisHasNoBlockFields(t *testing.T) {
 	}
 }
 
-// everyField has an index of every field that is a value, and of those in lists.
+// everyField returns an index for every field, including fields of list elements.
 func everyField() (ds []model.Definition) {
 	for i, f := range language.Fields() {
 		d := model.Definition{Name: fmt.Sprintf("x%d", i), Value: f.Name}
@@ -160,7 +160,7 @@ func everyField() (ds []model.Definition) {
 	return ds
 }
 
-// Values of custom indexes belong to their block, whatever is decoded later, and do not change other values.
+// Values of custom indexes do not change when other blocks are decoded, and do not change other values.
 func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	c := defined(t, everyField()...)
 	d, err := newDecoder(c, c.all())
@@ -169,7 +169,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 	}
 	plain := decoderAs(t, c.net, valueNames...)
 	other := jsonOf(t, handmade(t, 1, aTx()))
-	// By the order of the names, which is that of the chain's indexes and not of valueNames.
+	// Sorted by name, like the chain's indexes and unlike valueNames.
 	name := func(k model.Key) string { return c.Indexes()[k.Index].Name + fmt.Sprintf(" %x", k.Value) }
 	for _, raw := range modernBlocks(t)[:10] {
 		want, err := plain.block(raw)
@@ -185,7 +185,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 		}
 		again, err := d.clone().block(raw)
 		if err != nil || !reflect.DeepEqual(b, again) {
-			t.Errorf("block %s is another one after the next, %v", b.Hash, err)
+			t.Errorf("block %s changes when the next one is decoded, %v", b.Hash, err)
 		}
 		for i := range b.Txs {
 			for j := range b.Txs[i].Outputs {
@@ -208,7 +208,7 @@ func TestDefinedValuesBelongToTheBlock(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(b, want) {
-			t.Errorf("block %s is another one but for its keys", b.Hash)
+			t.Errorf("block %s differs in more than its keys", b.Hash)
 		}
 	}
 }
@@ -267,17 +267,17 @@ func TestDefinedIndexesComeFromEverySource(t *testing.T) {
 					genesis = e.Block.Genesis
 				}
 				if len(genesis) == 0 || !reflect.DeepEqual(e.Block.Genesis, genesis) {
-					t.Errorf("%s gives another genesis", uri)
+					t.Errorf("%s returns a different genesis", uri)
 				}
 				e.Block.Genesis = nil
 			}
 			if !reflect.DeepEqual(e.Block, want[i]) {
-				t.Errorf("%s: block %d is another one", uri, e.Block.Height)
+				t.Errorf("%s: block %d differs", uri, e.Block.Height)
 			}
 		}
 		b, err := src.(model.BlockReader).BlockAt(t.Context(), 5)
 		if err != nil || !reflect.DeepEqual(b, want[4]) {
-			t.Errorf("%s: block 5 by itself is another one, %v", uri, err)
+			t.Errorf("%s: block 5 read separately differs, %v", uri, err)
 		}
 		if err := src.Close(); err != nil {
 			t.Error(err)

@@ -106,7 +106,7 @@ func TestPositionsAreThoseOfTheValues(t *testing.T) {
 		lines = append(lines, s.Line())
 		at := s.Position()
 		if !strings.HasPrefix(text[at.Offset:], string(v)) {
-			t.Errorf("a value at offset %d is not there", at.Offset)
+			t.Errorf("the value at offset %d is missing", at.Offset)
 		}
 		again := Resume(strings.NewReader(text[at.Offset:]), len(text), at)
 		if w, err := again.Next(); string(w) != string(v) || err != nil || again.Position() != at {
@@ -117,7 +117,7 @@ func TestPositionsAreThoseOfTheValues(t *testing.T) {
 		t.Errorf("values in lines %d, expected %d", lines, want)
 	}
 	if s.Line() != 8 {
-		t.Errorf("the error is in line %d", s.Line())
+		t.Errorf("the error is reported in line %d", s.Line())
 	}
 }
 
@@ -153,7 +153,7 @@ func TestBeginsTakesNothing(t *testing.T) {
 		t.Errorf("then %q, %v", v, err)
 	}
 	if _, err := New(strings.NewReader(" "), 10).Begins(); err != io.EOF {
-		t.Errorf("nothing begins with %v", err)
+		t.Errorf("an empty stream begins with %v", err)
 	}
 }
 
@@ -174,7 +174,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Endless white space ends like a value that is too large, and takes no memory.
+// Endless white space is an error like a value that is too large, and uses no memory.
 func TestWhiteSpaceHasAnEnd(t *testing.T) {
 	const most = 1 << 20
 	for name, ask := range map[string]func(*Splitter) error{
@@ -198,7 +198,7 @@ func TestWhiteSpaceHasAnEnd(t *testing.T) {
 				t.Errorf("%s: %v, expected %v", name, err, ErrTooLarge)
 			}
 			if cap(s.buf) > 2*firstRead {
-				t.Errorf("%s: %d bytes of white space are kept", name, cap(s.buf))
+				t.Errorf("%s: %d bytes of white space are buffered", name, cap(s.buf))
 			}
 		}
 	}

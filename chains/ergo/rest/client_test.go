@@ -17,7 +17,7 @@ import (
 	"birthmark/model"
 )
 
-// chainOf returns blocks on top of another: their headers have the fields that a node reads, and fictional ids.
+// chainOf returns blocks that extend another one: their headers have the fields that a node reads, and invented ids.
 func chainOf(t testing.TB, branch string, on model.Point, n int) (blocks []ergotest.Block) {
 	t.Helper()
 	for range n {
@@ -60,7 +60,7 @@ func client(t testing.TB, url string, change ...func(*Options)) *Client {
 	return c
 }
 
-// taken returns the blocks of a client, up to a number of them.
+// taken returns the blocks of a client, up to a maximum number.
 func taken(ctx context.Context, c *Client, ids []model.Hash, most int) (texts []string, err error) {
 	err = c.Blocks(ctx, ids, func(raw []byte) (bool, error) {
 		texts = append(texts, string(raw))
@@ -92,10 +92,10 @@ func TestAChainIsHandedOut(t *testing.T) {
 			t.Errorf("%s: blocks %s, %v", name, got, err)
 		}
 		if got, err := taken(t.Context(), c, ids, 2); err != nil || len(got) != 2 {
-			t.Errorf("%s: asked for two there are %d, %v", name, len(got), err)
+			t.Errorf("%s: two blocks were requested, got %d, %v", name, len(got), err)
 		}
 		if got, err := taken(t.Context(), c, nil, 2); err != nil || len(got) != 0 {
-			t.Errorf("%s: asked for none there are %d, %v", name, len(got), err)
+			t.Errorf("%s: no block was requested, got %d, %v", name, len(got), err)
 		}
 		wrong := errors.New("wrong")
 		if err := c.Blocks(t.Context(), ids, func([]byte) (bool, error) { return true, wrong }); err != wrong {
@@ -149,7 +149,7 @@ func TestChangedReturnsWhenTheTipMoves(t *testing.T) {
 	}
 	select {
 	case err := <-done:
-		t.Fatalf("a header moved the tip: %v", err)
+		t.Fatalf("a header changed the tip: %v", err)
 	default:
 	}
 	n.Deliver()
@@ -159,7 +159,7 @@ func TestChangedReturnsWhenTheTipMoves(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
 	if err := c.Changed(ctx, n.Tip()); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled it says %v", err)
+		t.Errorf("canceled: %v", err)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestANodeThatComesBackWithAnotherChainIsRefused(t *testing.T) {
 	}
 	n.Switch(0, chainOf(t, "a", model.Point{}, 4)...)
 	if tip, err := c.Tip(t.Context()); err != nil || tip.Height != 4 {
-		t.Errorf("back on its chain: %v, %v", tip, err)
+		t.Errorf("after the return to its chain: %v, %v", tip, err)
 	}
 }
 
@@ -331,13 +331,13 @@ func TestTheAPIKeyIsSentAndAskedAgainWhenItIsRefused(t *testing.T) {
 	away := errors.New("no such file")
 	_, err := client(t, url, func(o *Options) { o.Password = func() (string, error) { return "", away } }).Tip(t.Context())
 	if !errors.Is(err, away) || blocksource.IsTemporary(err) {
-		t.Errorf("a password that is not to be had: %v", err)
+		t.Errorf("an unreadable password: %v", err)
 	}
 	n.Break(func(r *http.Request, a *ergotest.Answer) {
 		a.Status, a.Body = http.StatusTeapot, []byte("you sent "+r.Header.Get("api_key"))
 	})
 	_, err = client(t, url, answers("open sesame")).Tip(t.Context())
 	if err == nil || strings.Contains(err.Error(), "sesame") || !strings.Contains(err.Error(), "you sent …") {
-		t.Errorf("a node that says the key: %v", err)
+		t.Errorf("a node whose message contains the key: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// Any response of a node is accepted or reported in one line, and results contain only what it sent.
+// Any response of a node is accepted or reported in one line. Results contain only data of the response.
 func FuzzAnswers(f *testing.F) {
 	id := strings.Repeat("ab", 32)
 	for _, seed := range []string{
@@ -52,7 +52,7 @@ func FuzzAnswers(f *testing.F) {
 		tip, err := c.Tip(t.Context())
 		named("Tip", err)
 		if err == nil && tip.IsOrigin() {
-			t.Error("a tip that is none")
+			t.Error("an invalid tip is accepted")
 		}
 		c.full.Store(10)
 		ids, err := c.Hashes(t.Context(), 1, 3)
@@ -63,7 +63,7 @@ func FuzzAnswers(f *testing.F) {
 		taken := 0
 		err = c.Blocks(t.Context(), []model.Hash{{1}, {2}}, func(raw []byte) (bool, error) {
 			if taken++; !strings.Contains(string(body), string(raw)) {
-				t.Errorf("a block that is not in the answer: %q", raw)
+				t.Errorf("a block that is not in the response: %q", raw)
 			}
 			return true, nil
 		})

@@ -19,7 +19,7 @@ func FuzzTree(f *testing.F) {
 			t.Errorf("the template of %x is %x", raw, tree.Template)
 		}
 		if tree.PublicKey() != nil && tree.ScriptHash() != nil {
-			t.Errorf("%x is both of a key and of a script", raw)
+			t.Errorf("%x is both a key and a script", raw)
 		}
 	})
 }
@@ -33,7 +33,7 @@ func FuzzConstant(f *testing.F) {
 		plain := reader{b: raw} // without removing empty items from the type
 		whole := plain.readType(0)
 		if plain.skipData(&whole, 0); (plain.err == nil) != (err == nil) || err == nil && plain.at != n {
-			t.Errorf("%x has %d bytes (%v), item by item %d (%v)", raw, n, err, plain.at, plain.err)
+			t.Errorf("%x has %d bytes (%v), parsed by item %d (%v)", raw, n, err, plain.at, plain.err)
 		}
 		if err != nil {
 			return
@@ -42,12 +42,12 @@ func FuzzConstant(f *testing.F) {
 			t.Fatalf("%d of %d bytes", n, len(raw))
 		}
 		if again, err := ConstantSize(raw[:n]); err != nil || again != n {
-			t.Errorf("%x has %d bytes by itself, %v", raw[:n], again, err)
+			t.Errorf("%x alone has %d bytes, %v", raw[:n], again, err)
 		}
 	})
 }
 
-// FuzzHeader: a parsed header is written back identically, except numbers with a shorter encoding.
+// FuzzHeader: a parsed header is serialized identically, except for numbers with a shorter encoding.
 func FuzzHeader(f *testing.F) {
 	h := firstHeader(f)
 	f.Add(h.AppendTo(nil))
@@ -62,7 +62,7 @@ func FuzzHeader(f *testing.F) {
 		back := h.AppendTo(nil)
 		again, err := ParseHeader(back)
 		if err != nil || len(back) > len(raw) || !bytes.Equal(again.AppendTo(nil), back) {
-			t.Errorf("%x is written as %x: %v", raw, back, err)
+			t.Errorf("%x is serialized as %x: %v", raw, back, err)
 		}
 	})
 }
@@ -86,7 +86,7 @@ func FuzzSignedTxID(f *testing.F) {
 			return
 		}
 		if again, err := SignedTxID(append(bytes.Clone(raw), 0)); err != nil || again == id {
-			t.Errorf("a byte more of %x does not show: %v", raw, err)
+			t.Errorf("an extra byte after %x is accepted: %v", raw, err)
 		}
 	})
 }

@@ -106,15 +106,15 @@ func TestHeadersAreReadBack(t *testing.T) {
 			t.Fatalf("version %d: %v", h.Version, err)
 		}
 		if !bytes.Equal(back.AppendTo(nil), raw) || back.Timestamp != h.Timestamp || !bytes.Equal(back.Unparsed, h.Unparsed) {
-			t.Errorf("version %d is read back as %+v", h.Version, back)
+			t.Errorf("version %d is parsed as %+v", h.Version, back)
 		}
 		for n := range raw {
 			if _, err := ParseHeader(raw[:n]); err == nil {
-				t.Errorf("%d of %d bytes of a header of version %d are one", n, len(raw), h.Version)
+				t.Errorf("%d of %d bytes of a header of version %d are accepted", n, len(raw), h.Version)
 			}
 		}
 		if _, err := ParseHeader(append(raw, 0)); err == nil || !strings.Contains(err.Error(), "1 bytes follow the header") {
-			t.Errorf("a byte behind a header: %v", err)
+			t.Errorf("a byte after a header: %v", err)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestDifficultyOfFewBytes(t *testing.T) {
 	}
 }
 
-// Any number of distinct tokens is listed in the order of their first use.
+// Each token is listed once, in the order of first use, for any number of tokens.
 func TestTokensAreListedOnce(t *testing.T) {
 	for _, n := range []int{0, 1, fewTokens, fewTokens + 1, 255} {
 		rng := rand.New(rand.NewPCG(1, uint64(n)))
@@ -149,7 +149,7 @@ func TestTokensAreListedOnce(t *testing.T) {
 			tx.Outputs = append(tx.Outputs, b)
 		}
 		var e Encoder
-		e.TxID(&Tx{Outputs: []Box{{Tokens: []Token{{ID{1}, 1}}}}}) // earlier results of the encoder do not matter
+		e.TxID(&Tx{Outputs: []Box{{Tokens: []Token{{ID{1}, 1}}}}}) // the encoder must not depend on earlier transactions
 		raw := e.AppendTx(nil, &tx, false)
 		distinct := min(n, 128) // every second entry of 255 is the first token
 		want := binary.AppendUvarint([]byte{0, 0}, uint64(distinct))
@@ -157,7 +157,7 @@ func TestTokensAreListedOnce(t *testing.T) {
 			want = append(want, ids[i][:]...)
 		}
 		if !bytes.HasPrefix(raw, want) {
-			t.Fatalf("%d tokens: the list is not that of %d", n, distinct)
+			t.Fatalf("%d tokens: the list differs from that of %d", n, distinct)
 		}
 		raw = raw[len(want)+1+3:] // number of outputs; value, height and number of tokens of the first
 		for _, token := range tx.Outputs[0].Tokens {
@@ -179,21 +179,21 @@ func TestProofsAreNoPartOfTheID(t *testing.T) {
 	witness := e.WitnessID(&tx)
 	tx.Inputs[0].Proof = []byte{1, 2, 3}
 	if e.TxID(&tx) != bare {
-		t.Error("a proof changes the id")
+		t.Error("the proof changes the id")
 	}
 	if whole := e.AppendTx(nil, &tx, true); len(whole) != len(bytesOf)+3 || !bytes.Contains(whole, []byte{3, 1, 2, 3}) {
-		t.Errorf("with its proof the transaction is %x", whole)
+		t.Errorf("the transaction with its proof is %x", whole)
 	}
 	if e.WitnessID(&tx) == witness {
-		t.Error("a proof does not change the witness id")
+		t.Error("the proof does not change the witness id")
 	}
 	tx.Inputs[0].Extension[0].Value[1] = 3
 	if e.TxID(&tx) == bare {
-		t.Error("a context extension does not change the id")
+		t.Error("the context extension does not change the id")
 	}
 }
 
-// merkle is the tree by its definition.
+// merkle computes the root from the definition of the tree.
 func merkle(nodes [][]byte) []byte {
 	if len(nodes) == 1 {
 		return nodes[0]

@@ -64,11 +64,11 @@ func TestConstantsMeanWhatTheyAreWrittenFor(t *testing.T) {
 	}
 }
 
-// A few bytes can state any number of empty values.
+// A few bytes can encode any number of empty values.
 func TestWhatAConstantIsTakenApartIntoIsBounded(t *testing.T) {
 	for _, raw := range []string{
 		"0c62ffff03", // 65,535 units
-		"0c0c62" + "8010" + strings.Repeat("ffff03", 8),                     // collections of them
+		"0c0c62" + "8010" + strings.Repeat("ffff03", 8),                     // collections of units
 		"18" + "9001" + strings.Repeat("ffff03"+strings.Repeat("ff", 8), 9), // booleans
 		strings.Repeat("0c", 200) + "04" + strings.Repeat("01", 300),
 		"6005" + strings.Repeat("60ff", 100),
@@ -78,7 +78,7 @@ func TestWhatAConstantIsTakenApartIntoIsBounded(t *testing.T) {
 		}
 	}
 	if got, ok := Value(unhex(t, "0c628020")).([]any); !ok || len(got) != 4096 {
-		t.Errorf("4,096 units are %d values", len(got))
+		t.Errorf("4,096 units have %d values", len(got))
 	}
 }
 
@@ -98,8 +98,8 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// The number of steps depends on the bytes of a constant, not on empty values: an element of one byte among 2,000 empty
-// ones.
+// The number of steps depends on the bytes of a constant, not on its empty values: here one byte among 2,000 empty
+// elements.
 func TestConstantsAreWalkedOverInStepsOfTheirBytes(t *testing.T) {
 	units := bytes.Repeat([]byte{typeUnit}, 250)
 	tuple := append([]byte{tupleType, 255}, units...)
@@ -117,7 +117,7 @@ func TestConstantsAreWalkedOverInStepsOfTheirBytes(t *testing.T) {
 		r := reader{b: append(b, 1, 2, 3)}
 		r.skipConstant()
 		if r.err != nil || r.at != len(b) {
-			t.Errorf("%s: ended at %d of %d: %v", name, r.at, len(b), r.err)
+			t.Errorf("%s: parsing ended at %d of %d: %v", name, r.at, len(b), r.err)
 		}
 		if r.steps > 2*len(b) {
 			t.Errorf("%s: %d steps for %d bytes", name, r.steps, len(b))

@@ -23,7 +23,7 @@ func TestBlocksAreDeterministic(t *testing.T) {
 	a, b := build(), build()
 	if a.Height() != 202 || !bytes.Equal(
 		bitcointest.BlockFile(wire.TestNet, a.Blocks()...), bitcointest.BlockFile(wire.TestNet, b.Blocks()...)) {
-		t.Error("two chains made alike differ")
+		t.Error("two chains of the same calls differ")
 	}
 }
 

@@ -44,7 +44,7 @@ func ask(t *testing.T, url, call string) (status int, body []byte) {
 
 func text(h model.Hash) string { return chainhash.Hash(h).String() }
 
-// hasBlocks fails if REST returns another chain than the node.
+// hasBlocks checks that REST returns the chain of the node.
 func hasBlocks(t *testing.T, c *btcdtest.Core, n *btcdtest.Node) {
 	t.Helper()
 	blocks, tip := n.Blocks(t), n.Tip(t)
@@ -65,7 +65,7 @@ func hasBlocks(t *testing.T, c *btcdtest.Core, n *btcdtest.Node) {
 			t.Errorf("block %d has the hash %s (%d), the node's is %s", h, body, status, hash)
 		}
 		if status, body := rest(t, c, "block/"+hash+".bin"); status != http.StatusOK || !bytes.Equal(body, raw) {
-			t.Errorf("block %d (%d) is not the node's", h, status)
+			t.Errorf("block %d (%d) differs from the node's", h, status)
 		}
 		headers = append(headers, raw[:80]...)
 	}
@@ -89,10 +89,10 @@ func TestCoreServesTheNodesChain(t *testing.T) {
 	hasBlocks(t, c, n)
 
 	if status, body := rest(t, c, "block/"+text(stale)+".bin"); status != http.StatusOK || !bytes.Equal(body, lost) {
-		t.Errorf("a block that was lost: %d, %d bytes", status, len(body))
+		t.Errorf("an orphaned block: %d, %d bytes", status, len(body))
 	}
 	if status, body := rest(t, c, "headers/5/"+text(stale)+".bin"); status != http.StatusOK || len(body) != 0 {
-		t.Errorf("headers from a block that was lost: %d, %d bytes", status, len(body))
+		t.Errorf("headers from an orphaned block: %d, %d bytes", status, len(body))
 	}
 	unknown := strings.Repeat("ab", 32)
 	for _, q := range []struct {
@@ -116,7 +116,7 @@ func TestCoreServesTheNodesChain(t *testing.T) {
 
 	n.Kill(t)
 	if status, _ := rest(t, c, "chaininfo.json"); status != http.StatusServiceUnavailable {
-		t.Errorf("in front of nobody it answers %d", status)
+		t.Errorf("without its node the status is %d", status)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestCoreRequiresAPassword(t *testing.T) {
 		t.Errorf("getblockcount: %s", body)
 	}
 
-	// The same figure computed differently: outputs made minus outputs spent.
+	// The same figure computed differently: created outputs minus spent outputs.
 	outputs, value := uint64(0), int64(0)
 	made := map[wire.OutPoint]int64{}
 	for _, raw := range n.Blocks(t)[1:] {

@@ -18,7 +18,7 @@ func records(t *testing.T, file []byte) (blocks [][]byte) {
 	t.Helper()
 	for len(file) > 0 {
 		if len(file) < 8 || binary.LittleEndian.Uint32(file) != uint32(chaincfg.RegressionNetParams.Net) {
-			t.Fatalf("%.8x begins no record", file)
+			t.Fatalf("no record begins with %.8x", file)
 		}
 		end := 8 + int(binary.LittleEndian.Uint32(file[4:]))
 		if end > len(file) {
@@ -54,14 +54,14 @@ func TestBlockFiles(t *testing.T) {
 		}
 		got := records(t, file)
 		if len(got) != 1+len(mined) {
-			t.Fatalf("ended %v: %d blocks in the file, the node has had %d", ended, len(got), 1+len(mined))
+			t.Fatalf("ended %v: %d blocks in the file, expected %d", ended, len(got), 1+len(mined))
 		}
 		for i, raw := range got {
 			if !bytes.Equal(raw, want[i]) {
-				t.Errorf("ended %v: record %d is not the node's block", ended, i)
+				t.Errorf("ended %v: record %d differs from the node's block", ended, i)
 			}
 			if i > 0 && model.Hash(btcdtest.Decode(t, raw).BlockHash()) != mined[i-1] {
-				t.Errorf("ended %v: record %d is another block than the one mined then", ended, i)
+				t.Errorf("ended %v: record %d differs from the block mined at that time", ended, i)
 			}
 		}
 	}

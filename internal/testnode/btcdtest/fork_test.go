@@ -20,12 +20,12 @@ func TestForkReplacesTheLastBlocks(t *testing.T) {
 		kept := len(chain) - f.depth
 		for i := range min(f.depth, f.length) {
 			if mined[i] == chain[kept+i] {
-				t.Errorf("%+v: block %d is the one it had", f, kept+i+1)
+				t.Errorf("%+v: block %d was not replaced", f, kept+i+1)
 			}
 		}
 		chain = append(slices.Clone(chain[:kept]), mined...)
 		if tip := n.Tip(t); int(tip.Height) != len(chain) || tip.Hash != chain[len(chain)-1] {
-			t.Fatalf("%+v: the tip is %v, it has %d blocks", f, tip, len(chain))
+			t.Fatalf("%+v: the tip is %v, the chain has %d blocks", f, tip, len(chain))
 		}
 		for i, h := range chain {
 			if at := n.HashAt(t, model.HeightPk(i+1)); at != h {

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// A transaction that changes after signing is refused by the script engine if it has a signature.
+// A transaction that changes after signing is rejected by the script engine if it has a signature.
 func TestNodeVerifiesSpending(t *testing.T) {
 	testrun.Slow(t) // mines 140 blocks
 	n := Start(t)
@@ -32,7 +32,7 @@ func TestNodeVerifiesSpending(t *testing.T) {
 			t.Errorf("%s, changed after it was signed: %v", c.kind.Name, err)
 		}
 		if err != nil && !strings.Contains(err.Error(), "failed to validate input") {
-			t.Errorf("%s is refused for another reason: %v", c.kind.Name, err)
+			t.Errorf("%s is rejected for another reason: %v", c.kind.Name, err)
 		}
 		if now := n.Tip(t); now != tip {
 			n.Invalidate(t, now.Hash)
@@ -68,8 +68,8 @@ func TestForksOfAMiner(t *testing.T) {
 	m.Mine(t, 1)
 }
 
-// isForked fails unless the node's chain forked at the given depth and grew to the given length, and the branches have
-// common and different transactions.
+// isForked checks that the node's chain forked at the given depth and grew to the given length, and that the branches
+// have common and different transactions.
 func isForked(t *testing.T, m *Miner, before [][]byte, depth, growth int) {
 	t.Helper()
 	after := m.node.Blocks(t)
@@ -78,7 +78,7 @@ func isForked(t *testing.T, m *Miner, before [][]byte, depth, growth int) {
 		t.Fatalf("%d blocks, %d before a fork of depth %d", len(after), len(before), depth)
 	}
 	if tip := m.node.Tip(t); tip.Hash != model.Hash(m.chain.Tip().BlockHash()) {
-		t.Fatalf("the tip is %s, not the miner's", show(tip.Hash))
+		t.Fatalf("the tip is %s, expected the miner's", show(tip.Hash))
 	}
 	spent := func(blocks [][]byte) map[wire.OutPoint]bool {
 		all := map[wire.OutPoint]bool{}

@@ -8,7 +8,7 @@ import (
 	"birthmark/internal/testnode/btcdtest"
 )
 
-// The node verifies every spend: since it accepts the blocks, the signatures are right.
+// The node verifies every spend. If it accepts the blocks, the signatures are valid.
 func TestEveryScriptKindIsSpent(t *testing.T) {
 	n := btcdtest.Start(t)
 	n.MineEveryScript(t, 150)
@@ -38,7 +38,7 @@ func TestEveryScriptKindIsSpent(t *testing.T) {
 	}
 	for _, k := range btcdtest.Kinds() {
 		if s := string(k.Script); spent[s] == 0 || spent[s] >= made[s] {
-			t.Errorf("%s: %d made, %d spent", k.Name, made[s], spent[s])
+			t.Errorf("%s: %d created, %d spent", k.Name, made[s], spent[s])
 		}
 	}
 	if within == 0 || widest < 1000 {

@@ -15,8 +15,7 @@ import (
 	"birthmark/internal/testblocks"
 )
 
-// A client that was made for real nodes understands the stand-in, and finds in its answers what is there. It is run by
-// `make test-interop`.
+// A client for real nodes decodes the answers of the test node correctly. `make test-interop` runs it.
 func TestInteropWithAnotherClient(t *testing.T) {
 	chains := map[string][]Block{"generated": Made(ergogen.New(ergogen.Options{Seed: 8}), 25)}
 	if real, err := ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz")); err != nil {
@@ -70,8 +69,8 @@ func TestInteropWithAnotherClient(t *testing.T) {
 	}
 }
 
-// document is JSON without the order of its members, numbers as they are written. The distance in old headers is left
-// out: it is larger than what numbers of JavaScript can be.
+// document parses JSON and keeps numbers as text, for comparisons. It leaves out the distance in old
+// headers, which exceeds the numbers of JavaScript.
 func document(t *testing.T, text []byte) (v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

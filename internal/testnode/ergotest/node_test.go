@@ -60,7 +60,7 @@ func TestAnswersMatchARealNode(t *testing.T) {
 	for _, c := range []struct {
 		method, path, body string
 		status             int
-		want               string // empty: any
+		want               string // empty: any body
 	}{
 		{"GET", "/blocks?offset=1&limit=3", "", 200, list(blocks[:3]...)},
 		{"GET", "/blocks?offset=9&limit=100", "", 200, list(append(slices.Clone(blocks[8:]), other...)...)},
@@ -139,7 +139,7 @@ func TestInfoOfHeadersAndBlocks(t *testing.T) {
 	}
 	defer func() {
 		if recover() == nil {
-			t.Error("a block that does not follow was taken")
+			t.Error("a block with another parent was accepted")
 		}
 	}()
 	n.Extend(blocks[2])
@@ -154,10 +154,10 @@ func TestKeysFaultsAndOldNodes(t *testing.T) {
 	}
 	n.options.APIKey = ""
 	if status, _ := ask(t, "POST", url+"/blocks/headerIds", "[]"); status != 405 {
-		t.Errorf("an old node has groups: %d", status)
+		t.Errorf("an old node returns blocks in groups: %d", status)
 	}
 	if _, text := ask(t, "GET", url+"/info", ""); strings.Contains(text, "network") {
-		t.Errorf("an old node names its network: %s", text)
+		t.Errorf("an old node reports its network: %s", text)
 	}
 	n.Break(func(r *http.Request, a *Answer) {
 		switch r.URL.Path {
@@ -173,7 +173,7 @@ func TestKeysFaultsAndOldNodes(t *testing.T) {
 		t.Errorf("busy: %d %s", status, text)
 	}
 	if status, text := ask(t, "GET", url+"/blocks", ""); status != 0 || !strings.Contains(text, "EOF") {
-		t.Errorf("cut: %d %s", status, text)
+		t.Errorf("truncated: %d %s", status, text)
 	}
 	go func() { _, _ = http.Get(url + "/blocks/at/1") }() // ends with the server
 	for n.Requests("/blocks/at/N") == 0 {
@@ -199,13 +199,13 @@ func TestFilesRoundTrip(t *testing.T) {
 		}
 		for i := 1; i < len(got); i++ {
 			if got[i].Parent != got[i-1].ID {
-				t.Fatalf("%s: block %d does not follow", real, got[i].Height)
+				t.Fatalf("%s: block %d is not the child of the previous block", real, got[i].Height)
 			}
 		}
 	}
 	for _, bad := range []string{"", "[]", "{}", `{"header":{"id":"00"}}`, fmt.Sprintf(`{"header":{"id":"%064d","parentId":"%065d","height":1}}`, 1, 2)} {
 		if b, err := ParseBlock([]byte(bad)); err == nil {
-			t.Errorf("%q is block %+v", bad, b)
+			t.Errorf("%q is parsed as block %+v", bad, b)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestRehead(t *testing.T) {
 	}
 	says, err := ParseBlock(got.JSON)
 	if err != nil || got.ID == blocks[8].ID || !reflect.DeepEqual(says, got) || got.Parent != (model.Hash{7}) || got.Height != 9 {
-		t.Errorf("it is block %d %s on %s and says %+v, %v", got.Height, got.ID, got.Parent, says.Point(), err)
+		t.Errorf("block %d %s with the parent %s, in its JSON %+v, %v", got.Height, got.ID, got.Parent, says.Point(), err)
 	}
 	if _, err := Rehead(Made(ergogen.New(ergogen.Options{}), 1)[0], model.Hash{}); err == nil {
 		t.Error("a block of version 4 was changed")

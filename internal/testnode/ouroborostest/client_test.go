@@ -24,8 +24,8 @@ const soon = 30 * time.Second
 
 var sides = map[string]bool{"node to node": true, "node to client": false}
 
-// made returns blocks of a chain as far as the protocols read them: a header with number and slot, and a body. Two
-// chains of different salt have no block in common.
+// made returns blocks with the parts that the protocols read: a header with number and slot, and a body. Two chains
+// with different salts have no block in common.
 func made(t testing.TB, kind uint, first, count int, salt string) []Block {
 	t.Helper()
 	raw := make([][]byte, count)
@@ -157,7 +157,7 @@ func text(raw []byte) string {
 	return fmt.Sprint(all[3])
 }
 
-// hears fails unless this is the client's next message.
+// hears checks that this is the client's next message.
 func (c *client) hears(t testing.TB, expected ...string) {
 	t.Helper()
 	for _, e := range expected {
@@ -167,14 +167,14 @@ func (c *client) hears(t testing.TB, expected ...string) {
 				t.Fatalf("received %q, expected %q", got, e)
 			}
 		case err := <-c.failed:
-			t.Fatalf("the connection ended where %q was expected: %v", e, err)
+			t.Fatalf("the connection ended, expected %q: %v", e, err)
 		case <-time.After(soon):
 			t.Fatalf("received nothing, expected %q", e)
 		}
 	}
 }
 
-// isCutOff fails unless the connection ends; it returns the messages before that.
+// isCutOff checks that the connection ends, and returns the messages before that.
 func (c *client) isCutOff(t testing.TB) (told []string) {
 	t.Helper()
 	for late := time.After(soon); ; {
@@ -190,7 +190,7 @@ func (c *client) isCutOff(t testing.TB) (told []string) {
 			}
 			return told
 		case <-late:
-			t.Fatal("the connection is still there")
+			t.Fatal("the connection is still open")
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
 )
 
-// Connections end at once, and the node is available again at the same addresses.
+// Connections end at once. Then the node is available again at the same addresses.
 func TestNodeRestarts(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestNodeRestarts(t *testing.T) {
 				c.isCutOff(t)
 			}
 			if _, err := connect(t, n, toNode); err == nil {
-				t.Error("a node that is stopped accepts connections")
+				t.Error("a stopped node accepts connections")
 			}
 			if err := n.Restart(); err != nil {
 				t.Fatal(err)
@@ -35,14 +35,14 @@ func TestNodeRestarts(t *testing.T) {
 	}
 }
 
-// The message of a refusal always arrives.
+// The message of a rejection always reaches the client.
 func TestHandshakeRefusesAnotherNetwork(t *testing.T) {
 	n := Start(t, magic+1, nil)
 	for side, toNode := range sides {
 		for range 20 {
 			_, err := connect(t, n, toNode)
 			if _, ok := errors.AsType[*handshake.RefusedError](err); !ok {
-				t.Fatalf("%s: %v, expected a refusal", side, err)
+				t.Fatalf("%s: %v, expected a rejection", side, err)
 			}
 		}
 	}

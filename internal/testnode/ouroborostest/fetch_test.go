@@ -40,14 +40,14 @@ func TestRangesAreFetched(t *testing.T) {
 	}
 	n.Misbehave(Faults{NoBlocks: true})
 	if err := c.fetch(a[0], a[3]); err == nil {
-		t.Error("blocks where there should be none")
+		t.Error("received blocks, expected none")
 	}
 	if asked := n.Asked(); asked["request range"] != 9 || asked["connection"] != 1 {
 		t.Errorf("%v", asked)
 	}
 }
 
-// More than gouroboros' queue, and blocks larger than a frame.
+// More blocks than gouroboros' queue holds, and blocks larger than a frame.
 func TestLargeBlocksAreFetched(t *testing.T) {
 	blocks := made(t, ledger.BlockTypeConway, 0, 60, strings.Repeat("large ", 15_000))
 	n := Start(t, magic, blocks)
@@ -58,7 +58,7 @@ func TestLargeBlocksAreFetched(t *testing.T) {
 	c.hears(t, append(bodies(blocks...), "done")...)
 }
 
-// The connection ends in the middle of a message: everything before it is sent, and nothing after it.
+// The connection breaks in the middle of a message: everything before it is sent, and nothing after it.
 func TestCutInABatch(t *testing.T) {
 	a := made(t, ledger.BlockTypeConway, 0, 20, "a")
 	n := Start(t, magic, a)
@@ -67,7 +67,7 @@ func TestCutInABatch(t *testing.T) {
 			c := connected(t, n, toNode)
 			n.CutAfter(after)
 			if toNode {
-				_ = c.fetch(a[0], a[19]) // it may see the end already
+				_ = c.fetch(a[0], a[19]) // the connection may have ended already
 			} else {
 				c.sync(t, pcommon.NewPointOrigin())
 			}

@@ -53,7 +53,7 @@ func same(txs []Tx, raws [][]byte) bool {
 	return true
 }
 
-// A client reads a snapshot of the mempool. Another snapshot waits for a change, unless the client released the first.
+// A client reads a snapshot of the mempool. The next snapshot waits for a change, unless the client released the first.
 func TestMempoolIsReadAndFollowed(t *testing.T) {
 	blocks := generated(t, 4)
 	n := Start(t, magic, blocks[:3])
@@ -97,7 +97,7 @@ func TestMempoolIsReadAndFollowed(t *testing.T) {
 	}
 }
 
-// Submitted transactions enter the mempool, unless they are of another era or the test refuses them.
+// Submitted transactions enter the mempool, unless they are of another era or the test rejects them.
 func TestTransactionsAreSubmittedOrRefused(t *testing.T) {
 	blocks := generated(t, 2)
 	n := Start(t, magic, blocks[:1])

@@ -32,7 +32,7 @@ func (c *client) sync(t *testing.T, points ...pcommon.Point) {
 	}
 }
 
-// Clients of both sides see every change of the chain, whether they wait at its end or not.
+// Clients of both sides receive every change of the chain, whether they wait at its end or not.
 func TestClientsFollowTheChain(t *testing.T) {
 	for side, toNode := range sides {
 		t.Run(side, func(t *testing.T) {
@@ -99,8 +99,8 @@ func TestIntersectionIsRolledBack(t *testing.T) {
 			n := Start(t, magic, a)
 			n.AfterIntersection(func() { n.Switch(5, b...) })
 			c := connected(t, n, toNode)
-			// An intersection that is not found changes nothing. (GetCurrentTip would ask for one too, but its answer can
-			// be taken for that of the Sync that follows at once.)
+			// An intersection that is not found changes nothing. (GetCurrentTip would also send a request for one, but
+			// the Sync that follows at once could read its answer.)
 			if err := c.ChainSync().Client.Sync([]pcommon.Point{b[0].point()}); !errors.Is(err, chainsync.ErrIntersectNotFound) {
 				t.Fatalf("%v, expected %v", err, chainsync.ErrIntersectNotFound)
 			}
