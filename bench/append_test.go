@@ -59,18 +59,18 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 					t.Fatalf("%s: %v", k, err)
 				}
 				if !told {
-					t.Errorf("%s: its end was not told", k)
+					t.Errorf("%s: no progress report of the end", k)
 				}
 				if rows == 0 {
 					rows = r.RowsPerTx
 				}
 				if r.RowsPerTx != rows {
-					t.Errorf("%s writes %v rows a transaction, %s %v", k, r.RowsPerTx, Kinds[0], rows)
+					t.Errorf("%s writes %v rows per transaction, %s %v", k, r.RowsPerTx, Kinds[0], rows)
 				}
 				onDisk := k != Naive && k != Floor
 				if bounded := r.WithinBound != nil; bounded != onDisk || bounded && r.PeakRSSBound != memory+300e6 ||
 					bounded && *r.WithinBound != (r.PeakRSS <= r.PeakRSSBound) {
-					t.Errorf("%s: a peak of %d bytes is bound by %d", k, r.PeakRSS, r.PeakRSSBound)
+					t.Errorf("%s: a peak of %d bytes with a bound of %d", k, r.PeakRSS, r.PeakRSSBound)
 				}
 				if counted := r.LookupsPerTx > 0; counted != onDisk || onDisk && r.ReadsPerTx <= 0 || r.BytesWrittenPerTx < 0 || r.BytesReadPerTx < 0 {
 					t.Errorf("%s: per transaction %v lookups, %v reads, bytes written %v, read %v", k, r.LookupsPerTx, r.ReadsPerTx, r.BytesWrittenPerTx, r.BytesReadPerTx)
@@ -87,7 +87,7 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 					expected = []string{"emit", "replay"}
 				}
 				for _, stage := range expected {
-					// The kernel may count in ticks: the time of a short replay may be 0.
+					// The kernel may count time in ticks: the time of a short replay can be 0.
 					if s, there := r.Stages[stage]; !there || s <= 0 && stage != "replay" {
 						t.Errorf("%s: no %s in %v", k, stage, r.Stages)
 					}
@@ -100,11 +100,11 @@ func TestEveryKindWritesTheSameRows(t *testing.T) {
 	}
 }
 
-// plausible fails if a figure is not positive.
+// plausible fails the test if a figure is not positive.
 func plausible(t *testing.T, what string, r *Result) {
 	t.Helper()
 	figures := []float64{r.TxsPerSecond, r.SettledTxsPerSecond, r.BlocksPerSecond, r.EntitiesPerSecond, r.BytesPerTx, float64(r.PeakRSS)}
-	// Quarters that a short run reports at the same time have no rate; one of them has.
+	// A short run reports several quarters at the same time. These have no rate, but one of them has.
 	for i, f := range append(figures, slices.Max(r.Quarters[:])) {
 		if !(f > 0) || math.IsInf(f, 0) {
 			t.Errorf("%s: figure %d is %v in %+v", what, i, f, r)

@@ -27,7 +27,7 @@ func blocksOf(t testing.TB, c Chain) []*model.Block {
 		got.count(b)
 	}
 	if got.Txs != c.Txs || got.Blocks != len(blocks) {
-		t.Fatalf("made %+v, expected %d transactions in %d blocks", got, c.Txs, len(blocks))
+		t.Fatalf("generated %+v, expected %d transactions in %d blocks", got, c.Txs, len(blocks))
 	}
 	return blocks
 }
@@ -121,7 +121,7 @@ func checkSpends(t *testing.T, blocks []*model.Block) {
 				at := outpoint{input.Tx, input.Index}
 				value, ok := unspent[at]
 				if !ok {
-					t.Fatalf("block %d, transaction %d spends %v:%d, which is not there or spent", h, i, input.Tx, input.Index)
+					t.Fatalf("block %d, transaction %d spends %v:%d, which is missing or spent", h, i, input.Tx, input.Index)
 				}
 				delete(unspent, at)
 				in += value
@@ -139,7 +139,7 @@ func checkSpends(t *testing.T, blocks []*model.Block) {
 			if i == 0 {
 				claimed = out
 			} else if out > in {
-				t.Fatalf("block %d, transaction %d: %d in, %d out", h, i, in, out)
+				t.Fatalf("block %d, transaction %d: inputs of %d, outputs of %d", h, i, in, out)
 			} else {
 				fees += in - out
 			}
@@ -152,7 +152,7 @@ func checkSpends(t *testing.T, blocks []*model.Block) {
 		held += v
 	}
 	if held != issued {
-		t.Errorf("unspent outputs hold %d, issued were %d", held, issued)
+		t.Errorf("the unspent outputs have %d, issued were %d", held, issued)
 	}
 }
 
@@ -166,11 +166,11 @@ func TestSeedDeterminesTheBlocks(t *testing.T) {
 	c.Seed++
 	other := blocksOf(t, c)
 	if a[1].Hash == other[1].Hash || bytes.Equal(a[1].Txs[0].Outputs[0].Keys[1].Value, other[1].Txs[0].Outputs[0].Keys[1].Value) {
-		t.Error("another seed makes the same hashes or values")
+		t.Error("another seed generates the same hashes or values")
 	}
 }
 
-// A value depends on the address only, and the values of the two indexes correspond: a script has one address.
+// A value depends on the address only. The values of the two indexes correspond: an address has one script.
 func TestAddressHasOneScript(t *testing.T) {
 	scripts := map[string]string{}
 	for _, b := range blocksOf(t, Chain{Txs: 20_000, Seed: testseed.New(t), Indexes: bothIndexes}) {

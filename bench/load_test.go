@@ -51,7 +51,7 @@ func small(t *testing.T, fails func(path string) bool) (url string, asked func()
 		if hot := strings.HasSuffix(v, "a"); hot && limit != "" {
 			a.Next = &v
 		} else if hot || r.PathValue("index") != "address" {
-			t.Errorf("%s was requested, which is not an ordinary value", v)
+			t.Errorf("%s was requested, but is not an ordinary value", v)
 		}
 		return a
 	})
@@ -111,7 +111,7 @@ func TestLoadRate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Due requests are sent eventually, late on a slow machine, but never early.
+	// Every due request is sent, late on a slow machine but never early.
 	if most := int(200*r.Seconds) + 8; r.Requests > most {
 		t.Errorf("%d requests in %.3f s, expected %d at most", r.Requests, r.Seconds, most)
 	}
@@ -181,7 +181,7 @@ func TestRequestPaths(t *testing.T) {
 		t.Errorf("%q (%v)", got, err)
 	}
 	if _, err := (&sample{}).requests("tx", at, ""); err == nil {
-		t.Error("nothing was drawn, and there are requests")
+		t.Error("requests without a sample")
 	}
 }
 

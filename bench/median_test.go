@@ -27,7 +27,7 @@ func TestMedianOfEachFigure(t *testing.T) {
 	}
 	one := run(7)
 	if Median([]*Result{one}) != one {
-		t.Error("of one it is another")
+		t.Error("the median of one run differs from the run")
 	}
 }
 

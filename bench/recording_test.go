@@ -83,7 +83,7 @@ func TestRecordedBlocksMatchTheAdapter(t *testing.T) {
 				t.Errorf("%+v was replayed, %+v recorded", m, r.Made)
 			}
 			if rest := replayed(t, s, got[3].Point()); len(rest) != len(got)-4 || rest[0].Height != got[4].Height {
-				t.Errorf("behind block 3 of %d come %d", len(got), len(rest))
+				t.Errorf("%d blocks, %d after block 3", len(got), len(rest))
 			}
 			if r.Hottest["address"] == "" || len(r.Hottest) > len(r.Chain.Indexes) {
 				t.Errorf("hottest: %v of %v", r.Hottest, r.Chain.Indexes)
@@ -143,10 +143,10 @@ func TestRecordingRoundTrip(t *testing.T) {
 			t.Fatalf("%v; read %+v, expected %+v", err, got, b)
 		}
 		if _, err := parseBlock(append(raw, 0)); err == nil {
-			t.Fatal("a byte too many was read")
+			t.Fatal("an extra byte was accepted")
 		}
 		if cut := rng.IntN(len(raw)); !damaged(raw[:cut]) {
-			t.Fatalf("%d bytes of %d were read", cut, len(raw))
+			t.Fatalf("%d bytes of %d were accepted", cut, len(raw))
 		}
 	}
 }
@@ -185,18 +185,18 @@ func TestDamagedRecordingsAreRejected(t *testing.T) {
 		}
 	}
 	if err == nil {
-		t.Error("blocks that are not there were replayed")
+		t.Error("missing blocks were replayed")
 	}
 	for _, err = range s.Follow(context.Background(), []model.Point{{Height: 2}}) {
 	}
 	if err == nil {
-		t.Error("blocks behind an unknown one were replayed")
+		t.Error("blocks after an unknown one were replayed")
 	}
 	if _, err := OpenRecording(t.TempDir()); err == nil {
 		t.Error("an empty folder was opened")
 	}
 	if _, err := r.Replay(301); err == nil {
-		t.Error("more than there is was replayed")
+		t.Error("more blocks than recorded were replayed")
 	}
 }
 
@@ -226,7 +226,7 @@ func TestReplayMeasuresItsChain(t *testing.T) {
 func TestOutlineRoundTrip(t *testing.T) {
 	g := NewGenerator(Chain{Seed: testseed.New(t), TxsPerBlock: 50, Indexes: bothIndexes})
 	rng, x := distribution.NewRandom(testseed.New(t), 0), g.expander
-	var o outline // reused, as a replay does
+	var o outline // reused, as in a replay
 	for range 50 {
 		b := g.Next(1 + rng.IntN(100))
 		raw := appendOutline(nil, &g.last)
@@ -256,7 +256,7 @@ func FuzzParseOutline(f *testing.F) {
 	})
 }
 
-// The disk space of a recording is a small share of that of the database (262 bytes per transaction).
+// A recording uses a small part of the disk space of the database (262 bytes per transaction).
 func TestRecordingIsSmall(t *testing.T) {
 	r := recorded(t, Chain{Txs: 20_000, Seed: testseed.New(t)})
 	var size int64
@@ -318,7 +318,7 @@ func TestRecordingIsReusedForTheSameBlocks(t *testing.T) {
 	}
 }
 
-// An interrupted recording is replaced. Other files are not.
+// An interrupted recording is replaced. Other files are kept.
 func TestInterruptedRecordingIsReplaced(t *testing.T) {
 	for _, name := range ChainNames() {
 		dir := filepath.Join(t.TempDir(), "blocks")

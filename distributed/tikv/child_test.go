@@ -21,7 +21,7 @@ import (
 	"birthmark/storage"
 )
 
-// The database of these tests has generations: each update rewrites every row of three families with its number, and
+// The database of these tests has generations: each update writes its number to every row of three families, and
 // replaces half of the keys.
 
 const generationRows = 400 // per family and half
@@ -144,8 +144,8 @@ func childMain() error {
 	}
 }
 
-// signalAt sends this process a signal at an event of the update that is run with the context. The events are the
-// moments before and after each request that changes something: the prewrite and the commit of each transaction.
+// signalAt sends this process a signal at an event of the update that is run with the context. Events are the moments
+// before and after each request that changes something: the prewrite and the commit of each transaction.
 func signalAt(ctx context.Context, at int, signal syscall.Signal) context.Context {
 	var events atomic.Int64
 	event := func() {

@@ -22,7 +22,7 @@ func TestEscapeIsInvertible(t *testing.T) {
 		}
 		seen[string(stored)] = value
 		if got := unescape(stored); got == nil || !bytes.Equal(got, value) {
-			t.Errorf("%x comes back as %#v", value, got)
+			t.Errorf("%x is decoded as %#v", value, got)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestPartsOfTheLogComeBack(t *testing.T) {
 	encoded := encodePart(changes)
 	got, err := decodePart(encoded)
 	if err != nil || !reflect.DeepEqual(got, changes) {
-		t.Errorf("%d of %d changes come back, or others: %v", len(got), len(changes), err)
+		t.Errorf("%d of %d changes are decoded, or they differ: %v", len(got), len(changes), err)
 	}
 	for n := range encoded {
 		got, err := decodePart(encoded[:n])
@@ -121,7 +121,7 @@ func TestBoundsSeparateFamilies(t *testing.T) {
 		}
 		for _, out := range [][]byte{k.row(4, []byte(key)), k.row(6, []byte(key)), other.row(5, []byte(key)), k.state("fence"), k.log(3)} {
 			if inside(out) {
-				t.Errorf("%q is inside of the family", out)
+				t.Errorf("%q is in the family", out)
 			}
 		}
 	}

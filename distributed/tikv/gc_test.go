@@ -37,8 +37,8 @@ func showsGeneration(t *testing.T, s *Store, n int) {
 	}
 }
 
-// Garbage collection keeps the versions that any process reads, and passes them when it has closed. A reader that does
-// not register in time fails instead of returning incomplete rows. The rows of a dropped family are deleted.
+// Garbage collection keeps the versions of every registered process until it has closed. A reader that registers too
+// late fails instead of returning incomplete rows. The rows of a dropped family are deleted.
 func TestGarbageCollection(t *testing.T) {
 	c := cluster.Own(t, 1<<20)
 	url := startGenerations(t, c)
@@ -114,7 +114,7 @@ func TestGarbageCollection(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := w.storedRows(t, number); n != 0 || len(w.catalogue.stored.Dropped) != 0 {
-		t.Errorf("%d rows of a dropped family remain, and %d families wait for deletion", n, len(w.catalogue.stored.Dropped))
+		t.Errorf("%d rows of a dropped family remain, %d families are not deleted yet", n, len(w.catalogue.stored.Dropped))
 	}
 }
 

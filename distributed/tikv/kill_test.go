@@ -19,7 +19,7 @@ import (
 	"birthmark/storage"
 )
 
-// kills returns BIRTHMARK_KILLS, how many times a test kills a process, or usual if it is not set.
+// kills returns BIRTHMARK_KILLS, the number of kills of a test, or usual if it is not set.
 func kills(t *testing.T, usual int) int {
 	t.Helper()
 	text := os.Getenv("BIRTHMARK_KILLS")
@@ -33,7 +33,7 @@ func kills(t *testing.T, usual int) int {
 	return n
 }
 
-// startGenerations makes a database of generation 1.
+// startGenerations creates a database of generation 1.
 func startGenerations(t *testing.T, c *cluster.Cluster) (url string) {
 	t.Helper()
 	url = c.URL()
@@ -64,8 +64,8 @@ func events(t *testing.T, mode string) (at []int) {
 	return at
 }
 
-// A writer that is killed at any request of an update leaves the generation before or after it, to readers and to the
-// next writer.
+// A writer that is killed at any request of an update leaves the generation before or after it. Readers and the next
+// writer see that generation.
 func TestWriterKilledAtEveryRequest(t *testing.T) {
 	c := cluster.Shared(t)
 	for _, mode := range []string{"one transaction", "in parts"} {
@@ -112,8 +112,8 @@ func wantGeneration(t *testing.T, url string, o Options, minimum, maximum int) i
 	return n + 1
 }
 
-// A writer that is stopped at any request of an update, while another one takes over and writes, changes nothing when it
-// continues, and reports who took over.
+// A writer is stopped at any request of an update, while another writer takes over and writes. When it continues, it
+// changes nothing and reports the writer that took over.
 func TestStoppedWriterIsFenced(t *testing.T) {
 	c := cluster.Shared(t)
 	for _, mode := range []string{"one transaction", "in parts"} {
@@ -123,7 +123,7 @@ func TestStoppedWriterIsFenced(t *testing.T) {
 				url := startGenerations(t, c)
 				old := startWriter(t, url, mode, at, syscall.SIGSTOP)
 				if !old.stopped(t) {
-					wantGeneration(t, url, Options{ReadOnly: true}, 2, 2) // the update had fewer events
+					wantGeneration(t, url, Options{ReadOnly: true}, 2, 2) // the update has fewer events
 					return
 				}
 				s, err := openGenerations(t.Context(), url, Options{Purpose: "the new writer"}, func(c *Config) { c.TakeOver = true })
@@ -149,7 +149,7 @@ func TestStoppedWriterIsFenced(t *testing.T) {
 				_ = old.wait()
 				fenced := strings.HasPrefix(last, "locked: ") && strings.Contains(last, "the new writer")
 				if written := last == "written 2"; !fenced && !(written && n == 3) {
-					// A pause that exceeds the client's time for retries ends the request before the store refuses it.
+					// A pause longer than the client's retries ends the request before the store rejects it.
 					if !strings.HasPrefix(last, "failed: ") || !strings.Contains(last, "unavailable") {
 						t.Errorf("the old writer ended with %q; the new one wrote generation %d", last, n)
 					}
@@ -167,8 +167,8 @@ func TestStoppedWriterIsFenced(t *testing.T) {
 	}
 }
 
-// reading runs readers until stop is called, which returns how many whole reads they made. Torn and older states are
-// errors.
+// reading runs readers until stop is called, which returns the number of complete reads. Torn states and older states
+// are errors.
 func reading(t *testing.T, url string, readers int) (stop func() int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -206,8 +206,8 @@ func reading(t *testing.T, url string, readers int) (stop func() int) {
 	}
 }
 
-// Writers are killed at random, and every third time another one takes over while it works. Readers see whole
-// generations, in order; nothing that a writer reported is lost.
+// Writers are killed at random, and every third time another one takes over during an update. Readers see complete
+// generations in order. No generation that a writer reported is lost.
 func TestWritersKilledAtRandom(t *testing.T) {
 	testrun.Slow(t)
 	c := cluster.Shared(t)
@@ -240,7 +240,7 @@ func TestWritersKilledAtRandom(t *testing.T) {
 		if round%3 == 2 {
 			<-opened // a writer that opens later takes over from the other
 			other := takeOverAndWrite(t, url)
-			n := <-heard // it ends by itself
+			n := <-heard // the fenced writer ends
 			_ = w.wait()
 			if n < 0 {
 				fenced++
@@ -266,7 +266,7 @@ func TestWritersKilledAtRandom(t *testing.T) {
 	reads := stop()
 	t.Logf("%d kills, %d writers fenced, %d generations, %d whole reads", killed, fenced, last, reads)
 	if reads == 0 {
-		t.Error("nothing was read")
+		t.Error("no read completed")
 	}
 }
 
@@ -288,7 +288,7 @@ func takeOverAndWrite(t *testing.T, url string) int {
 	return n + 1
 }
 
-// The placement driver and the store are killed under a writer and readers, which continue by themselves.
+// The placement driver and the store are killed while a writer and readers use them. These continue without a restart.
 func TestClusterKilled(t *testing.T) {
 	testrun.Slow(t)
 	c := cluster.Own(t, 1<<20)
@@ -305,7 +305,7 @@ func TestClusterKilled(t *testing.T) {
 		n := 1
 		for ctx.Err() == nil {
 			if err := writeGeneration(ctx, s, n+1); err != nil {
-				// A write that was cancelled while the cluster was away can have happened or not.
+				// A write that was canceled while the cluster was unavailable may have been applied.
 				if ctx.Err() == nil {
 					t.Errorf("writing generation %d: %v", n+1, err)
 				}
@@ -338,7 +338,7 @@ func TestClusterKilled(t *testing.T) {
 	}
 }
 
-// A second process does not replace a writer by accident.
+// A second process cannot replace a writer by accident.
 func TestSecondWriterIsRefused(t *testing.T) {
 	c := cluster.Shared(t)
 	url := startGenerations(t, c)

@@ -18,7 +18,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// Four readers during a sync: the tip of a reader only moves forward, and all answers at a tip are those of RocksDB at
+// Four readers during a sync: the tip of a reader never moves back, and all answers at a tip equal those of RocksDB at
 // that tip.
 func TestReadersDuringASync(t *testing.T) {
 	testrun.Slow(t)
@@ -84,7 +84,7 @@ func TestReadersDuringASync(t *testing.T) {
 			}
 			for i := first; i < len(blocks); i += 2 {
 				if !t.Failed() {
-					<-passes // so that readers see many tips
+					<-passes // lets readers see many tips
 				}
 				coretest.AppendAll(t, db, blocks[i:i+2], 2)
 			}

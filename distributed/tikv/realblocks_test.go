@@ -21,8 +21,8 @@ import (
 	"birthmark/storage"
 )
 
-// Real blocks of each chain give the same rows in TiKV as in RocksDB, byte for byte: 14,132 of Bitcoin, and parts of
-// Cardano's preview network and of Ergo.
+// Real blocks of each chain result in the same rows in TiKV as in RocksDB, byte for byte: 14,132 blocks of Bitcoin, and
+// parts of Cardano's preview network and of Ergo.
 func TestRealBlocks(t *testing.T) {
 	testrun.Slow(t)
 	c := cluster.Own(t, 4<<20)

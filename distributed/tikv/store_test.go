@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	testrun.Main(m, cluster.Stop)
 }
 
-// modes are the ways to write: as a user's database does, and with every update of more than three rows in parts.
+// modes are the ways to write: the default, and with every update of more than three rows in parts.
 var modes = map[string]func(*Config){
 	"one transaction": func(*Config) {},
 	"in parts":        inParts,

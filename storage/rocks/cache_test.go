@@ -8,7 +8,7 @@ import (
 	"birthmark/storage"
 )
 
-// Blocks that one store has cached are available to the next one with the same cache.
+// Blocks that one store has cached are available to the next store with the same cache.
 func TestCacheOutlivesAnOpening(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	family := storage.Declaration{Family: 1, Name: "family", Access: storage.Lookup}
@@ -65,7 +65,7 @@ func TestCacheOutlivesAnOpening(t *testing.T) {
 			t.Error(err)
 		}
 		if used[i] = cache.Used(); used[i] == 0 {
-			t.Errorf("opening %d uses none of the cache", i)
+			t.Errorf("opening %d does not use the cache", i)
 		}
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
@@ -75,6 +75,6 @@ func TestCacheOutlivesAnOpening(t *testing.T) {
 		}
 	}
 	if used[1] > used[0]*5/4 {
-		t.Errorf("the second opening filled the cache with blocks of its own: %d bytes, then %d", used[0], used[1])
+		t.Errorf("the second opening filled the cache again: %d bytes, then %d", used[0], used[1])
 	}
 }

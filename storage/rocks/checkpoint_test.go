@@ -11,7 +11,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// A checkpoint has no copy of a table, and none of the files beside the rows: lock, side files, tables of an unfinished
+// A checkpoint copies no table, and has no files besides the rows: no lock, side files, or tables of an unfinished
 // update.
 func TestACheckpointLinksTables(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
@@ -63,7 +63,7 @@ func TestACheckpointLinksTables(t *testing.T) {
 		}
 	}
 	if tables != 3 {
-		t.Errorf("%d tables, want one per family: the rows are in a log", tables)
+		t.Errorf("%d tables, want one per family: rows are in a log", tables)
 	}
 	reading := open(t, path, rocks.Options{ReadOnly: true})
 	if err := reading.Checkpoint(context.Background(), filepath.Join(dir, "other")); !errors.Is(err, storage.ErrReadOnly) {

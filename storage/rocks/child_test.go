@@ -13,7 +13,7 @@ import (
 	"birthmark/internal/testrun"
 )
 
-// With this variable set the test binary runs as a child process in the named role instead of running tests.
+// If this variable is set, the test binary runs as a child process in the named role and runs no tests.
 const roleVariable = "ROCKS_TEST_ROLE"
 
 // roles maps names to functions of child processes, which get the command line arguments.
@@ -47,7 +47,7 @@ type child struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	stdin  io.Closer
-	lines  *bufio.Scanner // output; after kill, what is left of it
+	lines  *bufio.Scanner // output; after kill, the unread output
 	stderr bytes.Buffer
 	ended  bool
 	ignore chan struct{} // closed when all ignored output was read
@@ -112,9 +112,9 @@ func (c *child) kill() (rest []string) {
 	for c.lines.Scan() {
 		rest = append(rest, c.lines.Text())
 	}
-	c.cmd.Wait() // returns that it was killed
+	c.cmd.Wait() // returns an error about the kill
 	if text := c.stderr.String(); text != "" {
-		c.t.Errorf("the child process says: %s", text)
+		c.t.Errorf("stderr of the child process: %s", text)
 	}
 	return rest
 }

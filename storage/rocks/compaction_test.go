@@ -73,7 +73,7 @@ func TestSizeIsThatOfTheFamilyAndCompactGivesRoomBack(t *testing.T) {
 			}
 			wantAbout(t, "in tables", size(t, s, 0), count*1000)
 
-			// Deleted rows that no View reads take no space after Compact.
+			// Deleted rows that no View can read use no space after Compact.
 			err := s.Update(ctx, func(_ storage.Reader, b storage.Batch) error {
 				for i := range count {
 					if i%4 != 0 {
@@ -108,7 +108,7 @@ func TestCancelledCompactIsAnError(t *testing.T) {
 	}
 }
 
-// A Compact may be cancelled at any time: no row changes, and the next one completes it.
+// A Compact may be canceled at any time. No row changes, and the next Compact completes it.
 func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 	const count = 4000
 	rng := testseed.Rand(t)
@@ -128,7 +128,7 @@ func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 		}
 		cancel()
 	}
-	t.Logf("%d were cancelled", cancelled)
+	t.Logf("%d were canceled", cancelled)
 	if err := s.Compact(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
 				i++
 			}
 			if i != count {
-				t.Errorf("family %d holds %d rows, want %d", f, i, count)
+				t.Errorf("family %d has %d rows, want %d", f, i, count)
 			}
 			return nil
 		})

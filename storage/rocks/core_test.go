@@ -10,8 +10,8 @@ import (
 	"birthmark/storage"
 )
 
-// Databases on RocksDB equal those in memory, with the log, and in bulk without it. Each variant of a chain has its
-// turn: TestStore compares all ways with a model, and core tests every variant in memory.
+// Databases on RocksDB equal those in memory, with the log, and in bulk without it. Each way is tested with a few
+// variants of a chain: TestStore compares all ways with a model, and core tests every variant in memory.
 func TestDatabases(t *testing.T) {
 	all := modeltest.Variants()
 	for name, variants := range map[string][]modeltest.Variant{"WAL": all[:2], "bulk, at times": all[2:]} {

@@ -99,8 +99,8 @@ func TestCompactOfADamagedTableIsAnError(t *testing.T) {
 	wantDamage(t, dir, "Compact", s.Compact(context.Background()))
 }
 
-// A missing or truncated write-ahead log is an error of Open, read-only or not: otherwise the rows of later logs would
-// exist without its own.
+// A missing or truncated write-ahead log is an error of Open, read-only or not. Otherwise the rows of later logs would
+// be present without the rows of this log.
 func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 	testrun.Slow(t) // opens copies of a database of 60 MB
 	live := t.TempDir()
@@ -112,7 +112,7 @@ func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 	}
 	fill(t, s, 1, 10) // stays in a memtable and keeps the first log
 	for range 60 {
-		fill(t, s, 0, 1000) // 1 MB, flushed sometimes
+		fill(t, s, 0, 1000) // 1 MB, sometimes flushed
 	}
 	logs, err := filepath.Glob(filepath.Join(live, "*.log"))
 	if err != nil || len(logs) < 3 {
@@ -143,7 +143,7 @@ func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 				}
 			}
 			if damage == nil && err != nil {
-				t.Errorf("a whole database, read-only %t: %v", readOnly, err)
+				t.Errorf("an intact database, read-only %t: %v", readOnly, err)
 			}
 			if damage != nil && (err == nil || !strings.Contains(err.Error(), dir) || !strings.Contains(err.Error(), "WAL")) {
 				t.Errorf("log %s, read-only %t: %v, expected an error that names %s and the log", name, readOnly, err, dir)

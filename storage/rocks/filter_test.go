@@ -11,8 +11,8 @@ import (
 	"birthmark/storage"
 )
 
-// The filters of tables stay in the block cache: a lookup that they answer adds nothing to it. Compacted tables of a
-// family whose lookups find their keys have none.
+// The filters of tables stay in the block cache: a lookup that they answer adds nothing to it. Compacted tables of
+// families whose lookups mostly find their keys have no filters.
 func TestFiltersOfLargeTablesAreKept(t *testing.T) {
 	testrun.Slow(t)                         // writes 1,200,000 rows, so that a filter is large
 	const rows, cache = 1_200_000, 64 << 20 // a filter of 1.5 MB, more than 1/64 of the cache
@@ -64,7 +64,7 @@ func TestFiltersOfLargeTablesAreKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		if least := rows * 10 / 8; !present && kept < least {
-			t.Errorf("the block cache keeps %d bytes after a lookup, want the filter's %d at least", kept, least)
+			t.Errorf("the block cache has %d bytes after a lookup, want at least the filter's %d", kept, least)
 		}
 	}
 }

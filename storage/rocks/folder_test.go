@@ -21,7 +21,7 @@ func breakDatabase(t *testing.T, dir string) {
 	}
 }
 
-// wantRefused fails unless both ways of opening return an error with all texts.
+// wantRefused checks that both ways of opening return an error with all texts.
 func wantRefused(t *testing.T, dir string, texts ...string) {
 	t.Helper()
 	for _, readOnly := range []bool{false, true} {
@@ -60,7 +60,7 @@ func TestFolderWithOtherFilesIsRefused(t *testing.T) {
 	}
 	wantRefused(t, dir, dir, "letter.txt")
 	if got := names(t, dir); len(got) != 1 || got[0] != "letter.txt" {
-		t.Errorf("the folder holds %q now", got)
+		t.Errorf("the folder now has %q", got)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestReadOnlyOfAMissingFolderLeavesItMissing(t *testing.T) {
 		t.Errorf("%v, want an error that names %s and is fs.ErrNotExist", err, dir)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder was made (%v)", err)
+		t.Errorf("the folder was created (%v)", err)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestReadOnlyOfAnEmptyFolderLeavesItEmpty(t *testing.T) {
 		t.Errorf("%v, want an error that is fs.ErrNotExist", err)
 	}
 	if got := names(t, dir); len(got) != 0 {
-		t.Errorf("the folder holds %q", got)
+		t.Errorf("the folder has %q", got)
 	}
 }
 

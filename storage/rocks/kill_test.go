@@ -12,8 +12,8 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// Traps 2 and 14: after the writer is killed at any time, all families are at the same Update: with the WAL on at the
-// last finished one or the next, with the WAL off not before the last durable one.
+// After the writer is killed at any time, all families are at the same Update. With the WAL it is the last finished one
+// or the next; without the WAL it is not before the last durable one.
 func TestKilledWriterLeavesOneMoment(t *testing.T) {
 	rounds := testrun.Amount(5, 3)
 	on := func(*rand.Rand) bool { return true }
@@ -44,7 +44,7 @@ func TestKilledWriterLeavesOneMoment(t *testing.T) {
 				}
 			}
 			if n == 0 {
-				t.Errorf("after %d rounds nothing was ever written", 20*rounds)
+				t.Errorf("nothing was written in %d rounds", 20*rounds)
 			}
 		})
 	}
@@ -109,7 +109,7 @@ func TestKilledWhileMakingADatabase(t *testing.T) {
 		left := names(t, dir)
 		s, err := rocks.Open(dir, small(true))
 		if err != nil {
-			t.Fatalf("with %q left: %v", left, err)
+			t.Fatalf("with the files %q: %v", left, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -36,14 +36,14 @@ func limitedRole(args []string) error {
 	return nil
 }
 
-// Trap 16: a limit of open files that is too low is an error with the required number.
+// A limit of open files that is too low is an error that contains the required number.
 func TestTooFewOpenFilesIsAnError(t *testing.T) {
 	if got := start(t, "limited", t.TempDir(), "256", "to-write").line(); !strings.Contains(got, "is 256, at least 320") {
 		t.Errorf("a limit of 256 files: %s", got)
 	}
 }
 
-// A read-only store opens every table, and counts them before it opens the first one.
+// A read-only store opens every table. It counts them before it opens the first one.
 func TestAReaderCountsTheTablesItHasToOpen(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))

@@ -43,7 +43,7 @@ func TestSecondWriterIsToldWhoHoldsTheDatabase(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
 	wantLocked(t, dir, "the tests")
-	wantLocked(t, dir, "the tests") // a refused open changes nothing
+	wantLocked(t, dir, "the tests") // a rejected open changes nothing
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestLockIsGivenBackWhenOpeningFails(t *testing.T) {
 		_, err := rocks.Open(dir, small(true))
 		var locked *storage.LockedError
 		if err == nil || errors.As(err, &locked) {
-			t.Fatalf("opening a broken database: %v, want an error that is no lock", err)
+			t.Fatalf("opening a broken database: %v, want another error than a lock", err)
 		}
 	}
 }

@@ -34,11 +34,11 @@ func TestAStoreTellsHowItIs(t *testing.T) {
 	}
 	after := metrics(t, s)
 	if after["live_table_bytes"] == 0 || after["table_bytes"] < after["live_table_bytes"] || after["write_stopped"] != 0 || after["background_errors"] != 0 {
-		t.Errorf("once there are tables: %v", after)
+		t.Errorf("with tables: %v", after)
 	}
 	err = s.View(context.Background(), func(storage.Reader) error {
 		if m := metrics(t, s); m["snapshots"] != after["snapshots"]+1 {
-			t.Errorf("within a view there are %.0f snapshots, %.0f before", m["snapshots"], after["snapshots"])
+			t.Errorf("%.0f snapshots during a view, %.0f before", m["snapshots"], after["snapshots"])
 		}
 		return nil
 	})

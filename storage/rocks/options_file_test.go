@@ -9,7 +9,8 @@ import (
 	"birthmark/storage"
 )
 
-// Creating families and every change of an option would write the file. A file of an earlier version does not matter.
+// No options file is written, although families are created and options changed. A file of an earlier version is
+// ignored.
 func TestNoFileOfOptionsIsWritten(t *testing.T) {
 	dir := t.TempDir()
 	old := filepath.Join(dir, "OPTIONS-000007")

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Trap 16: the limit of open files is that of the process, raised to its maximum, minus what the rest of the process
+// The limit of open files is that of the process, raised to its maximum, minus the files that the rest of the process
 // needs.
 func TestOpenFilesFollowTheProcessLimit(t *testing.T) {
 	var was unix.Rlimit
@@ -19,7 +19,7 @@ func TestOpenFilesFollowTheProcessLimit(t *testing.T) {
 	set := func(limit unix.Rlimit) {
 		t.Helper()
 		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-			t.Skipf("may not set the limit of open files: %v", err)
+			t.Skipf("cannot set the limit of open files: %v", err)
 		}
 	}
 	defer set(was)
@@ -27,13 +27,13 @@ func TestOpenFilesFollowTheProcessLimit(t *testing.T) {
 	set(unix.Rlimit{Cur: spareFiles, Max: was.Max})
 	n, caches, err := maxOpenFiles("", 0, false)
 	if want := min(was.Max-spareFiles-uint64(caches), 1<<20); err != nil || uint64(n) != want {
-		t.Errorf("%d open files (%v) of a process that may have %d, expected %d", n, err, was.Max, want)
+		t.Errorf("%d open files (%v) with a limit of %d, expected %d", n, err, was.Max, want)
 	}
 	var now unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &now); err != nil || now.Cur != was.Max {
 		t.Errorf("the limit is %d (%v), it could be raised to %d", now.Cur, err, was.Max)
 	}
 	if n, _, err := maxOpenFiles("", 3, true); err != nil || n != -1 {
-		t.Errorf("a reader may hold %d files (%v), expected all", n, err)
+		t.Errorf("a reader may open %d files (%v), expected all", n, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"birthmark/storage"
 )
 
-// Trap 17: GetMany pins the blocks of its values in the block cache, beyond its limit, until the values are copied. The
-// pinned size must be small for any number of keys.
+// GetMany pins the blocks of its values in the block cache, beyond the limit of the cache, until the values are copied.
+// The pinned size must be small for any number of keys.
 func TestGetManyHoldsLittleOfTheBlockCache(t *testing.T) {
 	testrun.Slow(t) // writes 40 MB
 	const rows, rowBytes, most = 40_000, 1000, 10 << 20
@@ -75,13 +75,13 @@ func TestGetManyHoldsLittleOfTheBlockCache(t *testing.T) {
 		t.Error(err)
 	}
 	if n := <-held; n > most {
-		t.Errorf("%d bytes of the block cache were held at once for %d bytes of rows, want at most %d", n, rows*rowBytes, most)
+		t.Errorf("%d bytes of the block cache were pinned at once for %d bytes of rows, want at most %d", n, rows*rowBytes, most)
 	} else {
-		t.Logf("%d bytes of the block cache were held at once", n)
+		t.Logf("%d bytes of the block cache were pinned at once", n)
 	}
 }
 
-// Filters of the many tables of families whose compaction waits must not stay in the block cache beyond its limit.
+// Filters of the many tables of families with deferred compaction must not stay in the block cache beyond its limit.
 func TestTablesThatWaitForCompactionAreNotPinned(t *testing.T) {
 	const updates, rows, most = 60, 5000, 256 << 10
 	for _, d := range []storage.Declaration{

@@ -2,5 +2,5 @@
 
 package rocks_test
 
-// The memory of the race detector grows with the accessed memory.
+// The race detector needs memory in proportion to the accessed memory.
 func init() { raceDetector = true }

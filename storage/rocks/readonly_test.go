@@ -31,12 +31,12 @@ func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
 			for range opens {
 				n, count := readMoment(t, dir)
 				if n < last || count < lastCount {
-					t.Errorf("update %d with %d families is seen after update %d with %d", n, count, last, lastCount)
+					t.Errorf("a reader sees update %d with %d families after update %d with %d", n, count, last, lastCount)
 				}
 				last, lastCount = n, count
 			}
 			if last == 0 {
-				t.Error("nothing was ever seen")
+				t.Error("no update was seen")
 			}
 			t.Logf("the last reader saw update %d and %d families", last, lastCount)
 		})
@@ -59,7 +59,7 @@ func readMoment(t *testing.T, dir string) (n, count int) {
 	}
 	again, _, err := moment(s, most)
 	if err != nil || again != n {
-		t.Errorf("an open reader that was at update %d is at %d, %v", n, again, err)
+		t.Errorf("an open reader moved from update %d to %d, %v", n, again, err)
 	}
 	return n, count
 }
@@ -158,13 +158,13 @@ func TestReaderWritesNothing(t *testing.T) {
 				}
 			}
 			if !slices.Equal(names(t, dir), slices.Sorted(maps.Keys(before))) {
-				t.Errorf("the folder holds %q, held %q", names(t, dir), slices.Sorted(maps.Keys(before)))
+				t.Errorf("the folder has %q, had %q", names(t, dir), slices.Sorted(maps.Keys(before)))
 			}
 		})
 	}
 }
 
-// A read-only store needs no write permission. (As root the test proves nothing.)
+// A read-only store needs no write permission. (When root runs the test, it proves nothing.)
 func TestReaderNeedsNoRightToWrite(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir, small(true))

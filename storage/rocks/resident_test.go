@@ -20,7 +20,7 @@ func resident(t *testing.T) int64 {
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
-		t.Skipf("resident memory is not known here: %v", err)
+		t.Skipf("resident memory is unknown: %v", err)
 	}
 	var size, pages int64
 	if _, err := fmt.Sscan(string(text), &size, &pages); err != nil {
@@ -39,8 +39,8 @@ const (
 
 func key(i int) []byte { return fmt.Appendf(nil, "key %06d", i%rows) }
 
-// wantFlat runs work repeatedly to fill caches and buffers, and then as often again, and fails if memory grows the
-// second time.
+// wantFlat runs work repeatedly to fill caches and buffers, and then again the same number of times. It fails if memory
+// grows the second time.
 func wantFlat(t *testing.T, times int, work func(i int)) {
 	t.Helper()
 	for i := range times {
@@ -57,10 +57,10 @@ func wantFlat(t *testing.T, times int, work func(i int)) {
 	}
 }
 
-// Trap 15: all memory that RocksDB returns is freed.
+// All memory that RocksDB returns is freed.
 func TestResidentMemoryIsFlat(t *testing.T) {
 	if testing.Short() || raceDetector {
-		t.Skip("takes seconds, and is about the memory of a plain build")
+		t.Skip("takes seconds, and tests the memory of a plain build")
 	}
 	ctx := context.Background()
 	s := open(t, t.TempDir(), rocks.Options{BlockCache: 4 << 20, WriteBuffers: 4 << 20})
@@ -113,7 +113,7 @@ func TestResidentMemoryIsFlat(t *testing.T) {
 		wantFlat(t, 100_000, func(i int) {
 			read(func(r storage.Reader) error {
 				for _, err := range r.Scan(1, key(i*7919), nil, i%2 == 0) {
-					return err // an early stop, as by most callers
+					return err // stops early, like most callers
 				}
 				return nil
 			})

@@ -25,7 +25,7 @@ func wantNote(t *testing.T, s *rocks.Store, name, want string) {
 	err := s.ReadSideFile(name, func(r io.Reader) error {
 		got, err := io.ReadAll(r)
 		if string(got) != want {
-			t.Errorf("note %s holds %d bytes, want the %d of %.20q…", name, len(got), len(want), want)
+			t.Errorf("note %s has %d bytes, want the %d of %.20q…", name, len(got), len(want), want)
 		}
 		return err
 	})
@@ -37,7 +37,7 @@ func wantNote(t *testing.T, s *rocks.Store, name, want string) {
 func wantNoNote(t *testing.T, s *rocks.Store, name string) {
 	t.Helper()
 	err := s.ReadSideFile(name, func(io.Reader) error {
-		t.Errorf("note %s is read", name)
+		t.Errorf("note %s is readable", name)
 		return nil
 	})
 	if !errors.Is(err, storage.ErrNotFound) {
@@ -96,7 +96,7 @@ func TestNoteThatFailsLeavesTheOneBefore(t *testing.T) {
 	}
 }
 
-// A file that a killed process left unfinished.
+// A file that a killed process did not complete.
 func TestUnfinishedNoteIsClearedAway(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
@@ -154,7 +154,7 @@ func TestNoteHasAPlainName(t *testing.T) {
 	}
 }
 
-// A side file may contain secrets: only the owner can read it, even if it replaces a file with another mode.
+// A side file may contain secrets. Only the owner can read it, even if it replaces a file with another mode.
 func TestOnlyTheOwnerReadsNotes(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))

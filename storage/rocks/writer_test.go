@@ -12,12 +12,12 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// The writer numbers its Updates. Each one writes its number and a new row into every family and deletes the row that
-// is `kept` Updates old, so that a reader can determine the last Update and whether it is complete.
+// The writer numbers its Updates. Each one writes its number and a new row into every family, and deletes the row that
+// is `kept` Updates old. A reader can therefore determine the last Update, and whether it is complete.
 const (
 	kept     = 30
 	families = 5
-	most     = families + 15 // including those created later
+	most     = families + 15 // including families that are created later
 )
 
 func declaration(i int) storage.Declaration {
@@ -84,7 +84,7 @@ func moment(s storage.Store, declared int) (n, count int, err error) {
 	return n, count, err
 }
 
-// number returns 0 if there is none.
+// number returns 0 if there is no number.
 func number(r storage.Reader, f storage.Family, key string) (int, error) {
 	text, err := r.Get(f, []byte(key))
 	if errors.Is(err, storage.ErrNotFound) {
@@ -116,7 +116,7 @@ func checkFamily(r storage.Reader, i, n int, exists bool) error {
 			return fmt.Errorf("key %q: %w", kv.Key, err)
 		}
 		if rows > 0 && at != last+1 {
-			return fmt.Errorf("family %d holds row %d after row %d", i, at, last)
+			return fmt.Errorf("family %d has row %d after row %d", i, at, last)
 		}
 		if !bytes.Equal(kv.Value, rowValue(i, at)) {
 			return fmt.Errorf("family %d: row %d has another value", i, at)
@@ -127,13 +127,13 @@ func checkFamily(r storage.Reader, i, n int, exists bool) error {
 	case last != here:
 		return fmt.Errorf("family %d is at update %d and its last row is %d", i, here, last)
 	case rows > kept, i < families && rows != min(n, kept):
-		return fmt.Errorf("family %d holds %d rows, want the last %d", i, rows, kept)
+		return fmt.Errorf("family %d has %d rows, want the last %d", i, rows, kept)
 	}
 	return nil
 }
 
-// writerRole continues writing the database in dir and never ends. It prints "ready", the number of each finished
-// Update, and "durable" with the number of the last Update before each finished Flush.
+// writerRole writes the database in dir endlessly. It prints "ready", the number of each finished Update, and "durable"
+// with the number of the last Update before each finished Flush.
 //
 //	writer DIR WAL SEED grow|steady never|sometimes|always
 //

@@ -18,7 +18,7 @@ func TestFaultyThatDoesNotFailIsAStore(t *testing.T) {
 const family storage.Family = 1
 
 // work reads in every way and writes a row: 1 step for Get, 1 for GetMany, 1 for Suffixes, 1+3 for a scan of five rows,
-// of which the third and the fifth are no steps, 1+1 for a scan that stops after the first row, 1 for the write.
+// of which the third and the fifth are not steps, 1+1 for a scan that stops after the first row, 1 for the write.
 const workSteps = 10
 
 func work(s storage.Store) error {
@@ -83,10 +83,10 @@ func TestFaultyFailsAtEveryStepAndOnlyThere(t *testing.T) {
 			t.Errorf("step %d: %v, want %v", n, err, storetest.ErrInjected)
 		}
 		if s.Steps() != n {
-			t.Errorf("%d steps were made, want %d", s.Steps(), n)
+			t.Errorf("%d steps, want %d", s.Steps(), n)
 		}
 		if written(t, inner) {
-			t.Errorf("step %d failed, yet the update was written", n)
+			t.Errorf("step %d failed, but the update was written", n)
 		}
 		if err := work(s); err != nil {
 			t.Errorf("after step %d failed: %v, want no more failures", n, err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A block is in one file: a block that does not fit begins the next file.
+// A block is in one file. A block that does not fit begins the next file.
 func TestBlockFileSizeLimit(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	w, err := createFiles(dir, 10)
@@ -26,7 +26,7 @@ func TestBlockFileSizeLimit(t *testing.T) {
 		"blk00000.dat": "1234567890", "blk00001.dat": "x123456789", "blk00002.dat": "y", "blk00003.dat": "0123456789",
 	} {
 		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, []byte(expected)) {
-			t.Errorf("%s holds %q (%v), expected %q", name, got, err, expected)
+			t.Errorf("%s has %q (%v), expected %q", name, got, err, expected)
 		}
 	}
 	if found, err := os.ReadDir(dir); err != nil || len(found) != 4 {

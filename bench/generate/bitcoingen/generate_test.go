@@ -135,14 +135,14 @@ func TestScriptsChangeWithTheEras(t *testing.T) {
 		for class, n := range found[i] {
 			all += n
 			if !known[class] {
-				t.Errorf("there is %s in era %d already", class, i)
+				t.Errorf("%s occurs in era %d already", class, i)
 			}
 		}
 		if all < 100 {
 			t.Errorf("era %d has %v outputs", i, all)
 			continue
 		}
-		off := 8.0 // addresses of earlier eras are paid too, which matters more in short eras
+		off := 8.0 // outputs also pay to addresses of earlier eras, which matters more in short eras
 		if i < 3 {
 			off = 25
 		}
@@ -154,7 +154,7 @@ func TestScriptsChangeWithTheEras(t *testing.T) {
 	}
 }
 
-// If more transactions are requested than fit, a block is as full as its weight allows.
+// If more transactions are requested than fit, a block reaches its maximum weight.
 func TestFullBlocksAreFull(t *testing.T) {
 	c := New(Options{Seed: testseed.New(t), Txs: 60_000, TxsPerBlock: 20_000})
 	full := 0
@@ -163,7 +163,7 @@ func TestFullBlocksAreFull(t *testing.T) {
 			full++
 		}
 		if c.weight > mostWeight {
-			t.Fatalf("block %d was let grow to %d", c.Tip().Height, c.weight)
+			t.Fatalf("block %d has a weight of %d", c.Tip().Height, c.weight)
 		}
 	}
 	if full < 10 {

@@ -25,14 +25,14 @@ type unspent struct {
 
 // ledger checks the blocks of a regtest chain against a node's rules, except scripts.
 type ledger struct {
-	height  int // of the next block
+	height  int // height of the next block
 	tip     chainhash.Hash
 	unspent map[wire.OutPoint]unspent
 }
 
 func newLedger() *ledger { return &ledger{unspent: map[wire.OutPoint]unspent{}} }
 
-// add checks a block and returns it parsed by btcd.
+// add checks a block and returns it as parsed by btcd.
 func (l *ledger) add(t *testing.T, b Block) *wire.MsgBlock {
 	t.Helper()
 	fail := func(format string, args ...any) {
@@ -118,7 +118,7 @@ func (l *ledger) add(t *testing.T, b Block) *wire.MsgBlock {
 func TestBlocksPassConsensusChecks(t *testing.T) {
 	for _, o := range []Options{
 		{Txs: 1}, {Txs: 100}, {Txs: 102}, {Txs: 300, TxsPerBlock: 1}, {Txs: 3000, TxsPerBlock: 10}, {Txs: 20_000, TxsPerBlock: 300}, {Txs: 40_000},
-		{Txs: 30_000, TxsPerBlock: 50_000}, // as many as the weight allows
+		{Txs: 30_000, TxsPerBlock: 50_000}, // more than the weight allows
 	} {
 		t.Run(fmt.Sprint(o.Txs, "of", o.TxsPerBlock), func(t *testing.T) {
 			o.Seed = testseed.New(t)
@@ -134,7 +134,7 @@ func TestBlocksPassConsensusChecks(t *testing.T) {
 	}
 }
 
-// The time of the last block must not be in the future, or nodes refuse the chain.
+// The time of the last block must not be in the future, or nodes reject the chain.
 func TestLongChainDoesNotEndInTheFuture(t *testing.T) {
 	end := regtest.GenesisBlock.Header.Timestamp.Add(4_000_000 * blockTime * time.Second)
 	if end.After(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)) {
@@ -142,7 +142,7 @@ func TestLongChainDoesNotEndInTheFuture(t *testing.T) {
 	}
 }
 
-// Regtest's subsidy is zero after 5,000 blocks; fees continue.
+// Regtest's subsidy is zero after 5,000 blocks. Fees remain.
 func TestChainWithoutSubsidies(t *testing.T) {
 	c, l := New(Options{Seed: testseed.New(t), Txs: 30_000, TxsPerBlock: 2}), newLedger()
 	for c.Made().Blocks < 10_000 {

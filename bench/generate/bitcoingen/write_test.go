@@ -12,7 +12,7 @@ import (
 	"birthmark/model"
 )
 
-// The files have the expected chain, as the adapter reads it: to its end, with every key.
+// The adapter reads the expected chain from the files, to the end and with every key.
 func TestAdapterReadsAllFiles(t *testing.T) {
 	dir := t.TempDir()
 	told := bitcoingen.Counts{}
@@ -62,7 +62,7 @@ func TestAdapterReadsAllFiles(t *testing.T) {
 		t.Errorf("read %+v, made %+v", got, c.Made())
 	}
 	if hot < got.Outputs/20 {
-		t.Errorf("%d outputs pay the address that most do", hot)
+		t.Errorf("%d outputs pay to the most frequent address", hot)
 	}
 }
 

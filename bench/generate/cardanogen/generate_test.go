@@ -13,7 +13,7 @@ func TestSeedDeterminesTheBlocks(t *testing.T) {
 	s := testseed.New(t)
 	a, b, other := New(Options{Seed: s}), New(Options{Seed: s}), New(Options{Seed: s + 1})
 	if !bytes.Equal(a.Genesis().Shelley, b.Genesis().Shelley) || bytes.Equal(a.Genesis().Shelley, other.Genesis().Shelley) {
-		t.Error("genesis is not a function of the seed")
+		t.Error("the genesis depends on more than the seed")
 	}
 	for range 50 {
 		x, y, z := a.Next(), b.Next(), other.Next()
@@ -42,13 +42,13 @@ func TestForksShareTheirPast(t *testing.T) {
 			blocks = append(blocks, f.Next())
 		}
 		if b := c.Next(); !bytes.Equal(b.Raw, expected.Raw) {
-			t.Fatalf("block %d is another one after forks were made", b.Height)
+			t.Fatalf("block %d changes when the chain is forked", b.Height)
 		}
 		if !bytes.Equal(blocks[0].Raw, blocks[2].Raw) || bytes.Equal(blocks[0].Raw, blocks[1].Raw) || bytes.Equal(blocks[0].Raw, expected.Raw) {
-			t.Fatalf("block %d of forks", blocks[0].Height)
+			t.Fatalf("block %d of equal forks differs", blocks[0].Height)
 		}
 		if i == 0 && (blocks[0].Height != expected.Height || !bytes.Contains(blocks[0].Raw, common.Hash[:])) {
-			t.Errorf("the fork continues with block %d, which does not name %s", blocks[0].Height, common.Hash)
+			t.Errorf("the fork continues with block %d, which is not a child of %s", blocks[0].Height, common.Hash)
 		}
 	}
 }
@@ -65,7 +65,7 @@ func TestTxsPerBlock(t *testing.T) {
 	}
 }
 
-// The means of the draws approach mainnet's; the deviation depends on the seed.
+// The means of the draws approach mainnet's. The deviation depends on the seed.
 func TestShapeMatchesMainnet(t *testing.T) {
 	c := New(Options{Seed: testseed.New(t)})
 	holding, outputs := 0, 0
@@ -73,7 +73,7 @@ func TestShapeMatchesMainnet(t *testing.T) {
 	newest := func(distribution.Random) int { return 1 } // age relative to the next block
 	for c.Made().Txs < 60_000 {
 		c.Next()
-		if c.Made().Txs < 10_000 { // the first assets have to be minted
+		if c.Made().Txs < 10_000 { // skip the time before assets are minted
 			continue
 		}
 		for range 10 {
@@ -101,6 +101,6 @@ func TestShapeMatchesMainnet(t *testing.T) {
 		}
 	}
 	if m.Mints == 0 || m.Mints > m.Txs {
-		t.Errorf("%d times something was minted or burned in %d transactions", m.Mints, m.Txs)
+		t.Errorf("%d mints and burns in %d transactions", m.Mints, m.Txs)
 	}
 }

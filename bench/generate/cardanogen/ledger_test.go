@@ -86,11 +86,11 @@ func (l *ledger) tx(tx *model.Tx) {
 		}
 	}
 	if value.Sign() != 0 {
-		l.t.Fatalf("transaction %s: %s lovelace more go in than come out", tx.Hash, value)
+		l.t.Fatalf("transaction %s: the inputs have %s lovelace more than the outputs", tx.Hash, value)
 	}
 	for id, amount := range assets {
 		if amount.Sign() != 0 {
-			l.t.Fatalf("transaction %s: %s of %x go in or are minted and do not come out", tx.Hash, amount, id)
+			l.t.Fatalf("transaction %s: inputs and mints have %s of %x more than the outputs", tx.Hash, amount, id)
 		}
 	}
 	if tx.FirstOutput > 0 {
@@ -108,7 +108,7 @@ func (l *ledger) make(tx *model.Tx) {
 	}
 }
 
-// Every input exists, nothing is created from nothing, and the assets held are those minted minus those burned.
+// Every input exists, no value is created, and the held assets equal mints minus burns.
 func TestBlocksFollowLedgerRules(t *testing.T) {
 	dir := t.TempDir()
 	var told cardanogen.Counts
@@ -135,7 +135,7 @@ func TestBlocksFollowLedgerRules(t *testing.T) {
 		t.Errorf("%.2f of the outputs have a datum, expected 0.24", share)
 	}
 	if made.Failed == 0 {
-		t.Error("the scripts of no transaction failed")
+		t.Error("no transaction has failed scripts")
 	}
 	for _, o := range l.unspent {
 		for _, a := range o.Assets {
@@ -144,7 +144,7 @@ func TestBlocksFollowLedgerRules(t *testing.T) {
 	}
 	for id, rest := range l.minted {
 		if rest.Sign() != 0 {
-			t.Errorf("of %x %s are minted and not held", id, rest)
+			t.Errorf("of %x, %s are minted but not held", id, rest)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func TestWriteRejectsFolderWithBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := cardanogen.Write(context.Background(), dir, cardanogen.Options{}, 10, nil); err == nil {
-		t.Error("a second chain was written over the first")
+		t.Error("a second chain overwrote the first one")
 	}
 }
 

@@ -40,7 +40,7 @@ func open(t *testing.T, c *coingen.Coin) *core.DB {
 	return db
 }
 
-// follow syncs a database from a source, in batches of at most that weight.
+// follow syncs a database from a source, in batches of at most the given weight.
 func follow(t *testing.T, db *core.DB, uri string, weight int) {
 	t.Helper()
 	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), Raw: true})
@@ -53,7 +53,7 @@ func follow(t *testing.T, db *core.DB, uri string, weight int) {
 	}
 }
 
-// Databases from files, JSON-RPC, REST and peers are equal, also after a fork, and they are consistent.
+// Databases from files, JSON-RPC, REST and peers are equal and consistent, also after a fork.
 func TestGeneratedChainsOfEveryCoin(t *testing.T) {
 	for _, c := range coingen.Coins {
 		t.Run(c.Spec.Name, func(t *testing.T) { syncs(t, c) })
@@ -116,7 +116,7 @@ func networkOf(c *coingen.Coin) *params.Network {
 	return c.Spec.Networks[i]
 }
 
-// check compares the totals of a database with what was generated.
+// check compares the totals of a database with the generated chain.
 func check(t *testing.T, db *core.DB, made *coingen.Chain) {
 	t.Helper()
 	status, err := db.Status(t.Context())
@@ -131,7 +131,7 @@ func check(t *testing.T, db *core.DB, made *coingen.Chain) {
 	}
 }
 
-// checkAssets compares the supply of every asset: issued − burned = held, and the holders hold it.
+// checkAssets compares the supply of every asset: issued − burned = held, and equal to the sum of the holders.
 func checkAssets(t *testing.T, db *core.DB, made *coingen.Chain) {
 	t.Helper()
 	for id, want := range made.Assets() {
@@ -159,7 +159,7 @@ func checkAssets(t *testing.T, db *core.DB, made *coingen.Chain) {
 	}
 }
 
-// Supply, issued, burned and held amounts agree after every block, and after every removed block.
+// Supply, issued, burned and held amounts agree after every block and after every rollback.
 func TestAssetsAddUpAfterEveryBlock(t *testing.T) {
 	for _, c := range coingen.Coins {
 		if !c.Spec.Assets {

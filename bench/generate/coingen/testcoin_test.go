@@ -32,7 +32,7 @@ func testcoin() *coingen.Coin {
 	}
 }
 
-// A coin of Bitcoin's kind needs no more than its data.
+// A coin of Bitcoin's kind requires only its data.
 func TestMadeUpCoin(t *testing.T) {
 	c := testcoin()
 	syncs(t, c)
@@ -40,12 +40,12 @@ func TestMadeUpCoin(t *testing.T) {
 	address := db.Chain().Indexes()[0]
 	value := append([]byte{0x80}, make([]byte, 20)...)
 	if text := address.Format(value); text[:2] != "t1" {
-		t.Errorf("an address is written %s", text)
+		t.Errorf("an address is formatted as %s", text)
 	} else if got, err := address.Parse(text); err != nil || string(got) != string(value) {
-		t.Errorf("%s is read as %x, %v", text, got, err)
+		t.Errorf("%s is parsed as %x, %v", text, got, err)
 	}
 	_, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: "p2p://"})
 	if _, code := model.KindOf(err); code != "bad_source" {
-		t.Errorf("peers of a coin without rules of headers: %v", err)
+		t.Errorf("peers of a coin without header rules: %v", err)
 	}
 }

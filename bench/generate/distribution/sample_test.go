@@ -55,7 +55,7 @@ func TestZipfShares(t *testing.T) {
 	for range draws {
 		found[z.Draw(r)]++
 	}
-	// A rank covers the interval up to the next one, so shares are those of the integral.
+	// A rank covers the interval up to the next one, so shares match the integral.
 	for _, rank := range []int{1, 2, 10, 100} {
 		p := func(n int) float64 { return math.Pow(float64(n), z.Flat) }
 		expected := (p(2*rank) - p(rank)) / (p(z.Size+1) - 1)
@@ -79,7 +79,7 @@ func TestPartsAddUp(t *testing.T) {
 			sum += p
 		}
 		if sum != amount || len(parts) < 1 || len(parts) > n || len(parts) > 1 && amount/uint64(len(parts)) < least {
-			t.Fatalf("%d falls into %d parts of %d together; up to %d of %d were requested", amount, len(parts), sum, n, least)
+			t.Fatalf("%d is split into %d parts with a sum of %d; up to %d of %d were requested", amount, len(parts), sum, n, least)
 		}
 		if share := r.Share(amount); share < 1 || share > amount || share == amount && amount > 1 {
 			t.Fatalf("a share of %d is %d", amount, share)
@@ -95,7 +95,7 @@ func TestPartsAreDrawnOnDemand(t *testing.T) {
 	state := *r.Rand
 	for p := range r.Parts(1000, 1, 1) {
 		if p != 1000 || state != *r.Rand {
-			t.Errorf("one part is %d and takes a draw", p)
+			t.Errorf("a single part is %d, or uses a draw", p)
 		}
 	}
 }

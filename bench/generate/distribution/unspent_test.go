@@ -7,16 +7,16 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// twin is a set of unspent outputs, each a number, beside a map as the reference.
+// twin is a set of unspent outputs, which are numbers, and a map as the reference.
 type twin struct {
 	t *testing.T
 	Unspent[int]
-	made map[int]int // the block that made each
+	made map[int]int // the block of each output
 	next int
 	at   int // the current block
 }
 
-// step puts, takes or begins a block.
+// step puts or takes an output, or begins a block.
 func (w *twin) step(r Random) {
 	w.t.Helper()
 	switch {
@@ -41,7 +41,7 @@ func (w *twin) step(r Random) {
 		found := w.At(p)
 		block, known := w.made[found]
 		if !known {
-			w.t.Fatalf("%d was found, which is not unspent", found)
+			w.t.Fatalf("%d was found but is not unspent", found)
 		}
 		if back <= w.at && block != w.at-back {
 			for n, of := range w.made {
@@ -89,6 +89,6 @@ func TestCloneIsIndependent(t *testing.T) {
 func TestNothingIsUnspentBeforeTheFirstBlock(t *testing.T) {
 	var u Unspent[int]
 	if _, ok := u.Find(NewRandom(testseed.New(t), 0), func(Random) int { return 0 }); ok {
-		t.Error("something was found")
+		t.Error("an output was found in an empty set")
 	}
 }

@@ -55,7 +55,7 @@ type ledger struct {
 	ages      []int
 	made      map[string]uint32 // heights
 	most      int               // tokens in a box
-	twice     int               // boxes that hold a token twice
+	twice     int               // boxes that contain a token twice
 	feeTxs    int
 	withToken int
 	spreads   int // mints into several boxes
@@ -78,7 +78,7 @@ func (l *ledger) apply(t testing.TB, b Block) {
 	t.Helper()
 	f := parsed(t, b)
 	if f.Header.ID != b.ID.String() || f.Header.ParentID != b.Parent.String() || f.Header.Height != uint32(b.Height) {
-		t.Fatalf("block %d says it is %+v", b.Height, f.Header)
+		t.Fatalf("block %d has the header %+v", b.Height, f.Header)
 	}
 	l.Blocks++
 	l.Bytes += len(b.JSON)
@@ -87,7 +87,7 @@ func (l *ledger) apply(t testing.TB, b Block) {
 		valueIn, valueOut := uint64(0), uint64(0)
 		for _, d := range tx.DataInputs {
 			if _, ok := l.boxes[d.BoxID]; !ok {
-				t.Fatalf("block %d, transaction %d reads %s, which is not unspent", b.Height, i, d.BoxID)
+				t.Fatalf("block %d, transaction %d has the data input %s, which is not unspent", b.Height, i, d.BoxID)
 			}
 		}
 		for _, spent := range tx.Inputs {
@@ -105,14 +105,14 @@ func (l *ledger) apply(t testing.TB, b Block) {
 		holders := 0
 		for j, box := range tx.Outputs {
 			if box.TransactionID != tx.ID || box.Index != j {
-				t.Fatalf("block %d: box %d of %s says it is %d of %s", b.Height, j, tx.ID, box.Index, box.TransactionID)
+				t.Fatalf("block %d: box %d of %s has the position %d of %s", b.Height, j, tx.ID, box.Index, box.TransactionID)
 			}
 			l.boxes[box.BoxID], l.made[box.BoxID] = box, f.Header.Height
 			valueOut += box.Value
 			ids := map[string]bool{}
 			for _, a := range box.Assets {
 				if a.Amount == 0 {
-					t.Fatalf("block %d: box %s holds none of %s", b.Height, box.BoxID, a.TokenID)
+					t.Fatalf("block %d: box %s has an amount of 0 of %s", b.Height, box.BoxID, a.TokenID)
 				}
 				out[a.TokenID] += a.Amount
 				ids[a.TokenID] = true
@@ -134,13 +134,13 @@ func (l *ledger) apply(t testing.TB, b Block) {
 			l.Registers += len(box.AdditionalRegisters)
 		}
 		if valueIn != valueOut {
-			t.Fatalf("block %d, transaction %d makes %d of %d", b.Height, i, valueOut, valueIn)
+			t.Fatalf("block %d, transaction %d creates %d of %d", b.Height, i, valueOut, valueIn)
 		}
 		for id, amount := range out {
 			if minted := id == tx.Inputs[0].BoxID; minted {
 				l.Mints++
 			} else if amount > in[id] {
-				t.Fatalf("block %d, transaction %d makes %d of %d of %s", b.Height, i, amount, in[id], id)
+				t.Fatalf("block %d, transaction %d creates %d of %d of %s", b.Height, i, amount, in[id], id)
 			}
 		}
 		if holders > 1 {
@@ -167,16 +167,16 @@ func TestInputsSpendUnspentBoxesAndAmountsBalance(t *testing.T) {
 		for range 400 {
 			b := c.Next()
 			if b.Parent != parent.Hash || b.Height != parent.Height+1 || c.Tip() != b.Point() {
-				t.Fatalf("block %d %s follows on %v", b.Height, b.ID, parent)
+				t.Fatalf("block %d %s has the parent %v", b.Height, b.ID, parent)
 			}
 			parent = b.Point()
 			l.apply(t, b)
 		}
 		if made := c.Made(); made != l.Counts {
-			t.Errorf("seed %d: counted %+v, there are %+v", seed, made, l.Counts)
+			t.Errorf("seed %d: counted %+v, expected %+v", seed, made, l.Counts)
 		}
 		if got := l.value(); got != emissionValue {
-			t.Errorf("seed %d: %d nanoErg of %d are there", seed, got, emissionValue)
+			t.Errorf("seed %d: the unspent boxes have %d nanoErg of %d", seed, got, emissionValue)
 		}
 	}
 }
@@ -197,7 +197,7 @@ func TestShapeMatchesMainnet(t *testing.T) {
 		{"outputs of a transaction", float64(l.Outputs) / float64(l.Txs), 3.84, 0.4},
 		{"boxes with tokens", float64(l.withToken) / float64(l.Outputs), 0.46, 0.08},
 		{"tokens of a box with some", float64(l.Assets) / float64(l.withToken), 1.96, 0.5},
-		{"transactions with a fee", float64(l.feeTxs) / float64(l.Txs), 0.55, 0.06}, // of the 74% of transactions that are not the miners'
+		{"transactions with a fee", float64(l.feeTxs) / float64(l.Txs), 0.55, 0.06}, // of all transactions; 74% are not the miners'
 		{"registers of a box", float64(l.Registers) / float64(l.Outputs), 0.66, 0.15},
 		{"median age of what is spent", float64(l.ages[len(l.ages)/2]), 3, 2},
 		{"entries of the fullest box", float64(l.most), 255, 0},
@@ -208,7 +208,7 @@ func TestShapeMatchesMainnet(t *testing.T) {
 	}
 	for what, n := range map[string]int{"boxes with a token twice": l.twice, "mints over several boxes": l.spreads, "partial burns": l.partial, "whole burns": l.Burns - l.partial} {
 		if n < 20 {
-			t.Errorf("%s: %d, expected more", what, n)
+			t.Errorf("%s: only %d", what, n)
 		}
 	}
 }
@@ -241,7 +241,7 @@ func TestIDsAndRoots(t *testing.T) {
 			}
 		}
 		if !slices.Equal(ids, c.ids) {
-			t.Fatalf("block %d has other transactions than were made", b.Height)
+			t.Fatalf("the transactions of block %d differ from the generated ones", b.Height)
 		}
 	}
 }
@@ -276,7 +276,7 @@ func TestSeedDeterminesTheBlocks(t *testing.T) {
 			t.Fatalf("block %d of two forks of one seed differs", y.Height)
 		}
 		if x.ID == y.ID {
-			t.Fatalf("block %d of a fork is the chain's own", x.Height)
+			t.Fatalf("block %d of a fork equals that of the chain", x.Height)
 		}
 	}
 }
@@ -286,7 +286,7 @@ func TestBlockSizes(t *testing.T) {
 	for _, n := range []int{0, 1, 400} {
 		b := c.NextOf(n)
 		if fees := b.Txs - n - 1; fees < 0 || fees > 1 {
-			t.Errorf("asked for %d transactions there are %d", n, b.Txs)
+			t.Errorf("%d transactions were requested, got %d", n, b.Txs)
 		}
 	}
 	c = New(Options{Seed: 1, TxsPerBlock: 60})
@@ -294,7 +294,7 @@ func TestBlockSizes(t *testing.T) {
 		c.Next()
 	}
 	if each := c.Made().Txs / 20; each < 45 || each > 75 {
-		t.Errorf("%d transactions a block, expected 60", each)
+		t.Errorf("%d transactions per block, expected 60", each)
 	}
 }
 

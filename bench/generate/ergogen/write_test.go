@@ -30,10 +30,10 @@ func TestWriteOneBlockPerLine(t *testing.T) {
 		expected.Write(append(c.Next().JSON, '\n'))
 	}
 	if before >= 2000 || c.Tip() != written.Tip() {
-		t.Errorf("it ends with %+v, %d transactions were there before: expected %+v and fewer than 2000", written.Tip(), before, c.Tip())
+		t.Errorf("the file ends with %+v, %d transactions before it: expected %+v and fewer than 2000", written.Tip(), before, c.Tip())
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, ergogen.BlocksFile)); err != nil || !bytes.Equal(got, expected.Bytes()) {
-		t.Errorf("%d bytes, %v: expected %d bytes, those of the chain", len(got), err, expected.Len())
+		t.Errorf("%d bytes, %v: expected the %d bytes of the chain", len(got), err, expected.Len())
 	}
 	_, err = ergogen.Write(context.Background(), dir, o, 10, nil)
 	if kind, code := model.KindOf(err); kind != model.Refused || code != "not_empty" {

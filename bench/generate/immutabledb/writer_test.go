@@ -19,7 +19,7 @@ import (
 // previewSlots is the number of slots in a chunk of preview: ten times k.
 const previewSlots = 4320
 
-// The files of a node, rewritten from the blocks in them, are identical.
+// Files that are rewritten from the blocks of a node's files are identical.
 func TestFilesEqualThoseOfANode(t *testing.T) {
 	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	db, err := immutable.Open(dir)
@@ -55,11 +55,11 @@ func TestFilesEqualThoseOfANode(t *testing.T) {
 		for _, suffix := range []string{"chunk", "secondary", "primary"} {
 			name := fmt.Sprintf("%05d.%s", n, suffix)
 			expected, got := read(t, dir, name), read(t, again, name)
-			if n == chunks-1 && suffix == "primary" { // a node writes the rest after the last block with the next chunk
+			if n == chunks-1 && suffix == "primary" { // a node completes this index with the next chunk
 				expected = expected[:len(got)]
 			}
 			if !bytes.Equal(got, expected) {
-				t.Errorf("%s has %d bytes that are not those of the node's %d", name, len(got), len(expected))
+				t.Errorf("%s: %d bytes differ from the node's %d bytes", name, len(got), len(expected))
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func TestFolderRoundTrip(t *testing.T) {
 		}
 	}
 	if err := f.Append(&blocks[5]); err == nil || !strings.Contains(err.Error(), "slot 451 after slot 451") {
-		t.Errorf("a block at the slot of the last: %v", err)
+		t.Errorf("a second block in a slot: %v", err)
 	}
 	if err := f.Close(); err != nil {
 		t.Error(err)
@@ -113,6 +113,6 @@ func TestFolderRoundTrip(t *testing.T) {
 		t.Errorf("the blocks are in chunks %v", chunks)
 	}
 	if _, err := immutabledb.Create(dir, 100); err == nil || !strings.Contains(err.Error(), "is not empty") {
-		t.Errorf("a folder with blocks in it: %v", err)
+		t.Errorf("a folder with blocks: %v", err)
 	}
 }

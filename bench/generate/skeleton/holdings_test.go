@@ -21,7 +21,7 @@ func sums(h Holdings[uint64]) map[uint64]uint64 {
 	return all
 }
 
-// Merging, giving and taking parts create or lose no amount, and an asset is held in one entry.
+// Merging, giving and taking parts neither create nor lose an amount, and an asset has one entry per output.
 func TestHoldingsConserveAmounts(t *testing.T) {
 	r := distribution.NewRandom(testseed.New(t), 0)
 	for range 1000 {
@@ -36,7 +36,7 @@ func TestHoldingsConserveAmounts(t *testing.T) {
 		}
 		all.Part(r, Parts[uint64]{Counts: distribution.Spans{{1, 1, 5}}, Hot: 3, First: 0.5, Split: 0.5}, &output)
 		if len(output) != len(sums(output)) {
-			t.Fatalf("the output holds an asset twice: %v", output)
+			t.Fatalf("the output has an asset twice: %v", output)
 		}
 		both := slices.Concat(all, output)
 		both.Merge(compare)
@@ -47,7 +47,7 @@ func TestHoldingsConserveAmounts(t *testing.T) {
 			delete(want, e.Asset)
 		}
 		if len(want) > 0 {
-			t.Fatalf("lost %v", want)
+			t.Fatalf("missing %v", want)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self, args...)
-	// Variables of tests are not settings, which the program rejects.
+	// Variables of tests are not settings of the program, which would reject them.
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "BIRTHMARK_") })
 	cmd.Env = append(cmd.Env, "TEST_RUN_MAIN=1", "XDG_DATA_HOME="+t.TempDir(), "BIRTHMARK_CONFIG=/dev/null")
 	return cmd
@@ -63,7 +63,7 @@ func blocks(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat")
 }
 
-// The program syncs, queries and serves a database in TiKV as it does one in a folder.
+// The program syncs, queries and serves a database in TiKV like a database in a folder.
 func TestDatabaseInTiKV(t *testing.T) {
 	testrun.Slow(t)
 	c := cluster.Shared(t)
@@ -86,7 +86,7 @@ func TestDatabaseInTiKV(t *testing.T) {
 		}
 	}
 
-	// A server without a source reads, and others may write meanwhile.
+	// A server without a source only reads. Other processes may write at the same time.
 	address := freeAddress(t)
 	server := program(t, "serve", "--db", url, "--listen", address)
 	if err := server.Start(); err != nil {
@@ -120,7 +120,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 			return
 		}
 	}
-	t.Fatalf("after 2 minutes: no %s", what)
+	t.Fatalf("timeout while waiting for %s", what)
 }
 
 func freeAddress(t *testing.T) string {
@@ -133,7 +133,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// A load that is killed continues, and gives the same rows. Until it is complete, the database does not open.
+// A killed load is continued and results in the same rows. The database does not open until the load is complete.
 func TestLoad(t *testing.T) {
 	testrun.Slow(t)
 	c := cluster.Shared(t)
@@ -150,7 +150,7 @@ func TestLoad(t *testing.T) {
 		err := cmd.Wait()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) {
-			break // it was faster
+			break // it ended before the kill
 		}
 		out, err := program(t, "status", "--db", url).CombinedOutput()
 		if err == nil {
@@ -159,7 +159,7 @@ func TestLoad(t *testing.T) {
 		if text := string(out); strings.Contains(text, "is being loaded") {
 			interrupted++
 		} else if !strings.Contains(text, "no database") {
-			t.Fatalf("the status of half a database: %v, %s", err, text)
+			t.Fatalf("the status of an incomplete database: %v, %s", err, text)
 		}
 	}
 	if interrupted > 0 {
