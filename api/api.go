@@ -68,7 +68,7 @@ const (
 )
 
 // DefaultImmutableDepth is the default of ImmutableDepth on chains without a bound on reorganizations. Bitcoin's
-// consensus expects none as deep: a coinbase can be spent after 100 blocks.
+// consensus assumes that reorganizations are shorter: a coinbase can be spent after 100 blocks.
 const DefaultImmutableDepth = 100
 
 // API is the handler of /v1 and the OpenAPI documents: see [API.Patterns]. It is safe for concurrent

@@ -98,7 +98,7 @@ func (q *request) block(ctx context.Context, v *query.View) (any, error) {
 	return v.Block(ctx, q.args[0])
 }
 
-// final reports whether an answer about a block and nothing else can no longer change: enough blocks are above the block,
+// final reports whether an answer about a single block can no longer change: enough blocks are above the block,
 // and ref, the block in the request, is not relative to the tip.
 func (c *chain) final(v *query.View, p model.Point, ref string) bool {
 	fixed := strings.Trim(ref, "0123456789") == "" || ref == c.Model.FormatHash(p.Hash)

@@ -117,8 +117,9 @@ func (r *pendingReader) find(index, text string, terms *query.Terms) (*query.Pen
 	return a, nil
 }
 
-// pendingTx returns an unconfirmed transaction, after the database did not have it. unknown is the error of the
-// database, which it returns if the mempool has no such transaction either; with how it left, if that is known.
+// pendingTx returns an unconfirmed transaction that the database does not have. unknown is the error of the database.
+// If the mempool does not have the transaction either, pendingTx returns this error, with the reason why it left if
+// known.
 func pendingTx(ctx context.Context, v *query.View, q *request, unknown error) (any, error) {
 	if kind, code := model.KindOf(unknown); kind != model.NotFound || code != "unknown_tx" || q.chain.Mempool == nil {
 		return nil, unknown
@@ -184,6 +185,6 @@ func (r *pendingReader) page(byRate bool, p query.Page) (*query.MempoolTxsAnswer
 	return a, nil
 }
 
-// cursorOf returns the cursor after a transaction. Later pages have what follows it at the time of the request: also
-// transactions that arrived after the first page.
+// cursorOf returns the cursor after a transaction. A later page has the transactions that follow it at the time of the
+// request, including transactions that arrived after the first page.
 func cursorOf(t *pending.Tx) string { return fmt.Sprintf("%d-%d-%d", t.Fee, t.VSize, t.Arrival) }

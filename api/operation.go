@@ -13,7 +13,7 @@ import (
 	"birthmark/core/query"
 )
 
-// operation is one question that a client can ask about a chain.
+// operation is a kind of request about a chain.
 type operation struct {
 	huma.Operation // of the OpenAPI document, which adds the responses
 
@@ -89,7 +89,7 @@ func get(id, path, tag, summary, doc string, answer any, ask asker) *operation {
 	return op
 }
 
-// post returns an operation that asks for many things at once.
+// post returns an operation whose body has a list of items.
 func post[B any, P interface {
 	*B
 	batch

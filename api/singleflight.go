@@ -28,7 +28,7 @@ type call struct {
 	err     error
 }
 
-// join adds a caller to the call of a question; nil: there is none.
+// join adds a caller to the running call for a request. It returns nil if there is no such call.
 func (cs *calls) join(key callKey) *call {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -44,7 +44,7 @@ func (cs *calls) joinLocked(key callKey) *call {
 }
 
 // start runs ask, whose context ends when the last caller leaves, and then calls release. If another caller started the
-// same question before, start joins it and calls release at once.
+// same call before, start joins it and calls release at once.
 func (cs *calls) start(
 	ctx context.Context, key callKey, release func(), ask func(context.Context) (result, error),
 ) *call {

@@ -77,7 +77,7 @@ func Names() []string {
 	return names
 }
 
-// Networks are the networks of a chain by name, its default first; none where the chain is unknown.
+// Networks returns the networks of a chain by name, the default first. It returns nil if the chain is unknown.
 func Networks(name string) []string {
 	r, _ := find(name)
 	return slices.Clone(r.networks)

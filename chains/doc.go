@@ -1,3 +1,3 @@
-// Package chains is the list of chains Birthmark knows. Each is a package of its own that makes the types of
+// Package chains is the list of supported chains. Each is a separate package that creates the types of
 // birthmark/model out of a chain's formats; here each is one line.
 package chains

@@ -93,7 +93,7 @@ func (s *spotChecker) nothingAbove(tip model.HeightPk) error {
 }
 
 // noneEmpty checks that a family has rows if the totals count some. It leaves out families whose rows are deleted
-// as the chain grows: a scan may have to pass many deletions to find a row.
+// as the chain grows, because a scan may skip many deletions to find a row.
 func (s *spotChecker) noneEmpty() error {
 	for f, n := range s.totals.Rows {
 		if f == schema.FamilyHoldings || f >= schema.FirstIndexFamily && shrinks(f-schema.FirstIndexFamily) {

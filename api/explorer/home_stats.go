@@ -70,7 +70,7 @@ func (v *visit) homeStats(blocks []query.BlockSummaryAnswer) ([]stat, error) {
 }
 
 // pace returns the average time between blocks and the transactions per second of blocks, which are sorted by height,
-// highest first; 0 if their times do not give it.
+// highest first. The results are 0 if the times do not determine them.
 func pace(blocks []query.BlockSummaryAnswer) (interval time.Duration, rate float64) {
 	n := len(blocks) - 1
 	if n < 1 {
@@ -165,11 +165,11 @@ func (v *visit) periodStats() (list []stat, err error) {
 	return append(list, s), nil
 }
 
-// fewBlocks is how many blocks of a period do not give a forecast.
+// fewBlocks is the maximum number of blocks of a period without a forecast.
 const fewBlocks = 20
 
-// nextDifficulty returns the change of the difficulty at the end of a period in percent, if its blocks go on as they did
-// up to now.
+// nextDifficulty returns the change of the difficulty at the end of a period in percent, if its blocks go on as they
+// did up to now.
 func (v *visit) nextDifficulty(p *model.Period, now int64) (change string, ok bool, err error) {
 	if p.Done <= fewBlocks {
 		return "", false, nil

@@ -141,7 +141,7 @@ func (v *visit) valuePage(index, value string) (*page, error) {
 	return p, r.all()
 }
 
-// describe adds what the value states about itself, and the QR code of an address.
+// describe adds the types of the value, and the QR code of an address.
 func (v *visit) describe(b *valueBody) (err error) {
 	indexes := v.chain.Model.Indexes()
 	i := slices.IndexFunc(indexes, func(x model.Index) bool { return x.Name == b.Index })

@@ -164,8 +164,8 @@ func (cs *connections) admit(ctx context.Context, c *connection) bool {
 	return false
 }
 
-// longestWaiting returns the connection that has waited longest for its client, of one client if from is valid; nil if
-// none waits. mu is held.
+// longestWaiting returns the connection that has waited longest for its client, or nil if no connection waits. If from
+// is valid, it considers the connections of this client only. mu is held.
 func (cs *connections) longestWaiting(from netip.Prefix) (longest *connection) {
 	now, since := time.Now().UnixNano(), int64(0)
 	for c := range cs.all {

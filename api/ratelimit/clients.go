@@ -98,7 +98,8 @@ func (cs *clients) of(c client, r Rate, now time.Time) *account {
 	return a
 }
 
-// evict removes, of a sample, the clients with a full burst, who lose nothing, or else the one that was idle longest.
+// evict removes the clients with a full burst from a sample, which does not change their limits. If there are none, it
+// removes the client that was idle longest.
 // Clients with running requests stay.
 func (s *shard) evict(now time.Time) {
 	seen, gone := 0, 0

@@ -23,7 +23,7 @@ type Options struct {
 	Keys      *auth.Keys // nil: no API keys
 	Anonymous bool       // with Keys: also accept requests without a key, as those of their IP address
 
-	Rate    Rate           // of a client without a rate of its own
+	Rate    Rate           // of a client without its own rate
 	Submit  float64        // transactions that a client may submit per minute, counted by [Submission]
 	Clients int            // clients that are tracked; above it, one that was idle for long is dropped
 	Proxies []netip.Prefix // whose X-Forwarded-For is trusted
@@ -59,7 +59,7 @@ type Options struct {
 	// are problem documents.
 	Errors map[string]func(http.ResponseWriter, *problem.Problem)
 
-	// Writes reports whether the handler of a path answers PUT and DELETE. Nil: of none.
+	// Writes reports whether the handler of a path answers PUT and DELETE. Nil: no handler does.
 	Writes func(path string) bool
 
 	// Rejected is called with the reason of each rejected request, one of [Reasons]. It may be nil.

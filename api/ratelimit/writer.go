@@ -27,7 +27,7 @@ type writer struct {
 // deadlineInterval is the least time between two settings of the deadline, each of which has a small cost.
 const deadlineInterval = time.Second
 
-// setDeadline gives the client until stall after now and the given time.
+// setDeadline sets the write deadline to now plus after plus stall.
 func (w *writer) setDeadline(now time.Time, after time.Duration) {
 	if w.stall <= 0 {
 		return
@@ -36,7 +36,7 @@ func (w *writer) setDeadline(now time.Time, after time.Duration) {
 	_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(w.deadline) // fails with writers of tests
 }
 
-// extendDeadline gives the client time for the next part.
+// extendDeadline extends the deadline for the next part of the body.
 func (w *writer) extendDeadline() {
 	if now := time.Now(); w.stall > 0 && (w.stream || now.Add(w.stall).Sub(w.deadline) > deadlineInterval) {
 		w.setDeadline(now, 0)

@@ -2,8 +2,8 @@ package served
 
 import "strings"
 
-// MatchesETag compares an ETag with those of If-None-Match (RFC 9110, section 13.1.2: weak comparison). "*" does not match:
-// whether there is an answer is not known before it is read.
+// MatchesETag compares an ETag with those of If-None-Match (RFC 9110, section 13.1.2: weak comparison). "*" does not
+// match: it is not known whether an answer exists before it is read.
 func MatchesETag(header []string, etag string) bool {
 	for _, line := range header {
 		for line != "" {

@@ -8,7 +8,7 @@ import (
 // ErrRefused is the error of a request whose credentials the node refused.
 var ErrRefused = errors.New("the node refused the credentials")
 
-// Secret is the credentials of a node: a password, or a user with a password. The zero T is none.
+// Secret is the credentials of a node: a password, or a user with a password. The zero T means no credentials.
 type Secret[T comparable] struct {
 	read func() (T, error) // nil: they do not change
 
@@ -30,7 +30,7 @@ func (s *Secret[T]) Current() T {
 	return s.current
 }
 
-// Get returns the credentials, which it reads unless they are known.
+// Get returns the credentials. It reads them if they were not read before or were refused.
 func (s *Secret[T]) Get() (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

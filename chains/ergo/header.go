@@ -10,7 +10,7 @@ import (
 // headerSize is room for most headers: one of version 1 has some 280 bytes.
 const headerSize = 288
 
-// Header is what a block's header tells, as the block's JSON shows it. Hashes and keys are in hex.
+// Header has the fields of a header in the form of the block's JSON. Hashes and keys are in hex.
 type Header struct {
 	Version          uint8  `json:"version"`
 	Difficulty       string `json:"difficulty"`

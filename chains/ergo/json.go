@@ -282,7 +282,7 @@ func (s *scanner) number(what string) []byte {
 	return s.b[start:s.at]
 }
 
-// hexTo decodes digits to dst, of which they are twice as many.
+// hexTo decodes hex digits to dst, two digits per byte.
 func hexTo(dst, digits []byte) bool {
 	if len(digits) != 2*len(dst) {
 		return false

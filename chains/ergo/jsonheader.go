@@ -63,7 +63,7 @@ func (d *decoder) readHeader() {
 	h.found = s.err == nil
 }
 
-// readSolution reads what the miner found. Since version 2 only key and nonce are part of the header.
+// readSolution reads the solution of the proof of work. Since version 2 only key and nonce are part of the header.
 func (d *decoder) readSolution() {
 	s, h := &d.s, &d.header
 	for o := s.object("powSolutions", solutionMembers); o.next(); {

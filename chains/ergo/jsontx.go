@@ -11,7 +11,7 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// transaction is one as it was read, with ids that are recomputed.
+// transaction is a transaction from JSON with recomputed ids.
 type transaction struct {
 	sigma.Tx
 	claims  []claim // of Outputs

@@ -5,8 +5,8 @@ import (
 	"birthmark/model"
 )
 
-// keepRaw gives each transaction of a block its bytes, with its proofs, as [model.Tx.Raw]. Whatever JSON they were read
-// from, they are the same: the id and what the header commits to prove them, but for the proofs of version 1.
+// keepRaw sets [model.Tx.Raw] of each transaction of a block to its bytes, with its proofs. The bytes do not depend on
+// the form of the JSON: the id and the roots in the header commit to them, except for the proofs of version 1.
 func (d *decoder) keepRaw(txs []model.Tx) {
 	first := len(d.arena) // after the memory that the transactions point to
 	ends := make([]int, len(txs))

@@ -1,7 +1,7 @@
-// Package pending keeps the unconfirmed transactions of a chain beside its database.
+// Package pending keeps the unconfirmed transactions of a chain in memory, in addition to its database.
 //
-// A [Standing] is one moment: a tip, and an [Overlay] with the unconfirmed transactions for that tip. Both are
-// immutable, and a reader takes them with one call ([Follower.View]). The transactions come from a source that
+// A [Standing] is a consistent state: a tip, and an [Overlay] with the unconfirmed transactions for that tip. Both are
+// immutable, and a reader gets them with one call ([Follower.View]). The transactions come from a source that
 // implements [model.Mempool]; the chain's own decoder gives them the values of every index of the database, so that
 // every index has unconfirmed entries.
 //

@@ -35,11 +35,11 @@ type Pool struct {
 	wanted              int  // number of transactions of the source
 }
 
-// skipped is why a transaction of the source is not in the overlay.
+// skipped is the reason why a transaction of the source is not in the overlay.
 type skipped uint8
 
 const (
-	invalid skipped = iota + 1 // it spends what the chain has spent; tried again after the next block
+	invalid skipped = iota + 1 // it spends an output that the chain has spent; tried again after the next block
 	evicted                    // to save memory; tried again when there is memory
 )
 

@@ -181,8 +181,8 @@ func (r *reader) reached(change func()) {
 	r.publish()
 }
 
-// fetch fetches transactions and enters them, and removes gone after the last of them: who is replaced leaves as the
-// replacement enters.
+// fetch fetches transactions and enters them. After the last one it removes the transactions in gone: a replaced
+// transaction leaves when its replacement enters.
 func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error {
 	left := len(ids)
 	published := time.Now()

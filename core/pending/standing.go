@@ -7,7 +7,7 @@ import (
 	"birthmark/model"
 )
 
-// Standing is one moment: a tip of the database, and the unconfirmed transactions beside it. It is immutable.
+// Standing is a consistent state: a tip of the database, and the unconfirmed transactions for it. It is immutable.
 type Standing struct {
 	Tip model.Point
 	*Overlay

@@ -66,7 +66,7 @@ func ReadPosition(r storage.Reader) (p Position, ok bool, err error) {
 	return p, err == nil, err
 }
 
-// ReadPrimary returns where the segments of a replica come from; empty if the database is no replica.
+// ReadPrimary returns the source of the segments of a replica, or "" if the database is not a replica.
 func ReadPrimary(r storage.Reader) (string, error) {
 	b, err := find(r, FamilySegments, SegmentPrimary)
 	return string(b), err

@@ -269,7 +269,7 @@ func (r *parser) uvarint() uint64 {
 	return v
 }
 
-// count reads a number of things that take at least one byte each.
+// count reads a number of elements of at least one byte each.
 func (r *parser) count() int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {

@@ -13,7 +13,7 @@ import (
 	"birthmark/storage"
 )
 
-// describe returns the position of a row in the block, what the row is, and its value as a text.
+// describe returns the position of a row in the block, the kind of the row, and its value as text.
 func (v *verifier) describe(row blockRow) (at Difference, text string) {
 	pointer, what, text, err := v.meaning(row)
 	if err != nil {

@@ -104,7 +104,7 @@ func (p *program) answerRollback(db *daemon.Database, a *rollbackAnswer) error {
 	})
 }
 
-// planRollback returns what a rollback would do. With --dry-run it prints it.
+// planRollback returns the effects of a rollback. With --dry-run it prints it.
 func (p *program) planRollback(c *cli.Context, set *config.Chain, to model.HeightPk) (a *rollbackAnswer, err error) {
 	err = p.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
 		point, err := db.PointAt(c.Context, to)

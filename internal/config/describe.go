@@ -2,7 +2,7 @@ package config
 
 import "birthmark/model"
 
-// description is what people and editors need to know about a setting.
+// description describes a setting for users and editors.
 type description struct {
 	text   string // begins in lower case, without a full stop
 	sample string // for a commented settings file, as in the file: the default if there is one

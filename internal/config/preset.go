@@ -6,7 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// presets are lists of indexes with a name, which stands for them in the setting indexes.
+// presets are named lists of indexes. The setting indexes accepts their names.
 var presets = map[string][]Index{
 	// The wallet protocols (Electrum, Esplora, Blockbook) need script_hash with these options. They restore output
 	// scripts from address, which the explorer needs too.

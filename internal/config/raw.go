@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Raw is where raw transactions come from.
+// Raw selects the source of raw transactions.
 type Raw string
 
 const (

@@ -9,7 +9,7 @@ import (
 	"birthmark/model"
 )
 
-// Host is what a command hands to the databases that it opens and to the server that it runs.
+// Host has the common dependencies of the databases and of the server of a command.
 type Host struct {
 	Log       *slog.Logger
 	Console   *progress.Console

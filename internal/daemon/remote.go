@@ -13,9 +13,9 @@ import (
 	"birthmark/storage"
 )
 
-// A StoreOpener opens the store of a URL, such as that of a cluster. With readOnly the store shows the state at the time
-// it was opened, and is a [storage.Watched]. Otherwise it creates the database if there is none; purpose names this
-// process to others that want to write.
+// A StoreOpener opens the store of a URL, such as that of a cluster. With readOnly the store shows the state at the
+// time it was opened, and is a [storage.Watched]. Otherwise it creates the database if there is none; purpose names
+// this process to others that want to write.
 type StoreOpener func(ctx context.Context, url string, readOnly bool, purpose string) (storage.Store, error)
 
 var openers = map[string]StoreOpener{}
@@ -35,7 +35,7 @@ func remoteOpener(db string) (StoreOpener, error) {
 	return nil, usageError("bad_setting", "this program has no store for %s databases: build the one in distributed/cmd/birthmark", scheme)
 }
 
-// localFolder returns the folder for what a process keeps on this machine for a database: its control socket and saved
+// localFolder returns the folder on this machine for the local files of a remote database: its control socket and saved
 // positions. That is the database's folder, or a folder in the data folder for the database of a URL.
 func localFolder(set *config.Chain) string {
 	u, err := url.Parse(set.DB)

@@ -186,8 +186,8 @@ const (
 	feedRetryMost  = 10 * time.Second
 )
 
-// Run applies segments until ctx ends or, without follow, the replica has the newest one. A feed that fails is retried if
-// follow is set. Errors of kind Refused are final: the replica has to be restored, or the settings changed.
+// Run applies segments until ctx ends or, without follow, the replica has the newest one. A feed that fails is retried
+// if follow is set. Errors of kind Refused are final: the replica has to be restored, or the settings changed.
 func (r *Replica) Run(ctx context.Context, follow bool) error {
 	for pause := feedRetryFirst; ; pause = min(2*pause, feedRetryMost) {
 		before, err := r.position(ctx)
@@ -402,7 +402,7 @@ func (s *Server) ServeReplica(ctx context.Context, r *Replica) (err error) {
 // Close closes the database.
 func (r *Replica) Close() error { return r.DB.Close() }
 
-// PromoteReplica makes the database of a replica one of its own.
+// PromoteReplica turns the database of a replica into an independent one.
 func (h *Host) PromoteReplica(ctx context.Context, set *config.Chain) (at schema.Position, err error) {
 	dir, err := ExistingFolder(set)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 type Session struct {
 	*Host
 	BuildProgress func(*backfill.Progress) // nil: progress goes to the log
-	SyncProgress  func() *core.Progress    // nil: other processes cannot ask for it
+	SyncProgress  func() *core.Progress    // nil: other processes cannot request it
 
 	set    *config.Chain
 	db     *Database
@@ -352,8 +352,8 @@ func BuildReading(now *backfill.Progress) progress.Reading {
 	return progress.Reading{Done: uint64(now.Height), Total: uint64(max(now.Target, now.Height))}
 }
 
-// LogSettings logs two consequences of the settings of a sync: a crash without a write-ahead log loses recent blocks, and
-// indexes of the database that the settings omit are kept.
+// LogSettings logs two consequences of the settings of a sync: a crash without a write-ahead log loses recent blocks,
+// and indexes of the database that the settings omit are kept.
 func (h *Host) LogSettings(ctx context.Context, set *config.Chain, db *Database) error {
 	if !set.WAL {
 		h.Log.Warn("the write-ahead log is off: faster, but a crash or power failure takes the database back to an earlier block, from which the next sync resumes")

@@ -54,7 +54,7 @@ type HTTP struct {
 	client http.Client
 }
 
-// silence is the time without a frame after which a connection is given up. A primary sends one twice per second.
+// silence is the time without a frame after which a connection is closed. A primary sends one twice per second.
 const silence = 20 * time.Second
 
 // Follow implements [Feed].

@@ -18,7 +18,7 @@ const (
 	retryPause = 200 * time.Millisecond
 )
 
-// retry calls do until it succeeds or fails for good: an absent file, a full disk or damaged content do not change.
+// retry calls do until it succeeds or fails permanently: an absent file, a full disk or damaged content do not change.
 func retry(ctx context.Context, do func() error) error {
 	for pause, try := retryPause, 1; ; pause, try = 2*pause, try+1 {
 		err := do()

@@ -96,7 +96,8 @@ func formatSteps(steps []step) string {
 // Branches returns the number of branches.
 func (a *Account) Branches() int { return len(a.branches) }
 
-// Path returns the derivation path of an address: m/84'/0'/0'/0/5. It begins with "unknown" if the key does not tell.
+// Path returns the derivation path of an address: m/84'/0'/0'/0/5. It begins with "unknown" if the key does not contain
+// it.
 func (a *Account) Path(branch, index int) string {
 	return a.branches[branch].path + "/" + strconv.Itoa(index)
 }

@@ -212,7 +212,7 @@ func (w *world) expectBlock(t *testing.T, n *naive, height int) {
 	w.expect(t, "/api/block-index/", object{"blockHash": n.blocks[n.tip()].BlockHash().String()})
 }
 
-// An account has what its addresses have together.
+// The sums of an account equal those of its addresses.
 func TestAccountsAreTheUnionOfTheirAddresses(t *testing.T) {
 	w := newWorld(t, nil)
 	w.mine(t, 50, 6, false)

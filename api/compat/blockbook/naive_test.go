@@ -162,7 +162,7 @@ func address(s []byte) string {
 	return list[0].EncodeAddress()
 }
 
-// described returns what an answer shows for a script.
+// described returns the expected description of a script.
 func described(s []byte) []string {
 	switch a := address(s); {
 	case a != "":

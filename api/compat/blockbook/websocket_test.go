@@ -279,7 +279,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// Many clients that subscribe, ask and leave at the same time, during changes of the chain.
+// Many clients subscribe, send requests and disconnect at the same time, while the chain changes.
 func TestManyClientsDuringChanges(t *testing.T) {
 	w := newWorld(t, nil)
 	w.mine(t, 10, 3, false)

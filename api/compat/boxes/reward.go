@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// reemission is the token that miners have to give back (EIP-27): so much of their reward is not theirs.
+// reemission is the token that miners must pay back (EIP-27). Its amount reduces their reward.
 var reemission, _ = ParseID("d9a2cc8a09abfaed87afacfbb7daee79a6b26f10c6613fc13d3f3953e5521d1a")
 
 // Reward returns the amount that the miner of a block got from the emission, in nanoErg, without fees: the second

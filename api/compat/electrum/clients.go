@@ -19,7 +19,7 @@ type clients struct {
 	all int // connections
 }
 
-// client is what a client uses. The nil client has no limits.
+// client counts the resources that a client uses. The nil client has no limits.
 type client struct {
 	of    *clients
 	from  netip.Prefix

@@ -13,7 +13,7 @@ import (
 )
 
 // hub distributes the changes of the chain to the connections with subscriptions. It never waits for a client: it marks
-// what a connection has to look at, and wakes it.
+// the changed subscriptions of a connection and wakes it.
 type hub struct {
 	events  atomic.Uint64       // changes so far
 	scans   *semaphore.Weighted // long histories that are being hashed; nil: no limit

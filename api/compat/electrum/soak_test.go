@@ -14,7 +14,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// soak are the sizes of a test with a large mempool, and what it did.
+// soak has the sizes and the results of a test with a large mempool.
 type soak struct {
 	size    int // transactions in the mempool
 	scripts int

@@ -192,7 +192,7 @@ func (s *strict) checkHistory(result json.RawMessage) {
 	}
 }
 
-// wander asks random questions until end is closed.
+// wander sends random requests until end is closed.
 func (s *strict) wander(end <-chan struct{}) {
 	for {
 		select {
@@ -346,7 +346,7 @@ func (s *strict) compare(c *truth) error {
 	return nil
 }
 
-// Clients that check everything follow a chain with reorganizations while they ask questions.
+// Clients that check every answer follow a chain with reorganizations and send requests at the same time.
 func TestStrictClientsFollowAChainWithForks(t *testing.T) {
 	rng := testseed.Rand(t)
 	w := newWorld(t, rng, limits())
@@ -387,8 +387,8 @@ func TestStrictClientsFollowAChainWithForks(t *testing.T) {
 	}
 }
 
-// A client that subscribes on a branch of the chain is notified when the branch leaves the chain, even if the branch came
-// and went between two events.
+// A client that subscribes on a branch of the chain is notified when the branch leaves the chain, even if the branch
+// came and went between two events.
 func TestSubscriptionsOnABranchWithoutEvents(t *testing.T) {
 	rng := testseed.Rand(t)
 	w := newWorld(t, rng, limits())

@@ -206,14 +206,14 @@ func (m *miner) unspent() []coin { return m.truth().unspent }
 
 func (m *miner) truth() *truth { return newTruth(m.chain.Blocks(), nil) }
 
-// truth is what a chain with a mempool has about scripts, found by going through all of it. It is immutable.
+// truth has the expected data about scripts, from a scan of the chain and the mempool. It is immutable.
 type truth struct {
 	blocks  []*wire.MsgBlock
 	unspent []coin // in chain order, those of the mempool last
 	by      map[string]*account
 }
 
-// account is what a script has.
+// account has the expected data of a script.
 type account struct {
 	history                []entry // the unconfirmed ones last, in the order of get_history
 	unspent                []coin
@@ -302,7 +302,7 @@ func newTruth(blocks []*wire.MsgBlock, mempool []*wire.MsgTx) *truth {
 	return c
 }
 
-// account returns what a script has; all zero if nothing.
+// account returns the expected data of a script; the zero value if it does not occur.
 func (c *truth) account(script []byte) *account {
 	if a := c.by[string(script)]; a != nil {
 		return a

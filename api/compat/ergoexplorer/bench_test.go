@@ -15,9 +15,9 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// BenchmarkRates answers requests of both APIs over a generated chain of 500 blocks in RocksDB: without HTTP, and over a
-// connection with its client in the same process. cpu-µs/op is the processor time of the whole process per request, so a
-// busy machine changes it little; two cores answer 2,000,000 requests per second divided by it.
+// BenchmarkRates answers requests of both APIs over a generated chain of 500 blocks in RocksDB: without HTTP, and over
+// a connection with its client in the same process. cpu-µs/op is the processor time of the whole process per request,
+// so a busy machine changes it little; two cores answer 2,000,000 requests per second divided by it.
 func BenchmarkRates(b *testing.B) {
 	store, err := rocks.Open(b.TempDir()+"/db", rocks.Options{WAL: true, BlockCache: 256 << 20, WriteBuffers: 64 << 20, Holder: b.Name()})
 	if err != nil {
@@ -125,7 +125,7 @@ func cpu(b *testing.B) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// discarding is the writer of an answer that nobody reads.
+// discarding is a response writer that discards the body.
 type discarding struct{ header http.Header }
 
 func (d *discarding) Header() http.Header         { return d.header }

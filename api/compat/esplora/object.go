@@ -117,7 +117,7 @@ func (q *request) status(p wallet.Place) {
 	q.str("}")
 }
 
-// headerInfo is what a status needs of a block.
+// headerInfo has the fields of a block that a status needs.
 type headerInfo struct {
 	hash model.Hash
 	time uint32

@@ -95,7 +95,7 @@ func (w *world) syncFrom(t testing.TB, file string, to *model.HeightPk) {
 	}
 }
 
-// answer is what a request returns.
+// answer is the response to a request.
 type answer struct {
 	status           int
 	body             string

@@ -76,7 +76,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// discarding is the writer of an answer that nobody reads.
+// discarding is a response writer that discards the body.
 type discarding struct{ header http.Header }
 
 func (d discarding) Header() http.Header         { return d.header }

@@ -111,7 +111,7 @@ type answer struct {
 	body   string
 }
 
-// ask sends a request. headers are names and values in turn.
+// ask sends a request. headers are alternating names and values.
 func (w *world) ask(t testing.TB, method, endpoint string, headers ...string) answer {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path+endpoint, strings.NewReader(""))

@@ -28,7 +28,8 @@ func parse(table string) (all []pool) {
 	return all
 }
 
-// Of returns the name of the pool whose tag is in the text of a coinbase; empty if none is. Anybody can write any text.
+// Of returns the name of the pool whose tag is in the text of a coinbase; empty if no pool has it. Miners can write any
+// text.
 func Of(text string) string {
 	for _, p := range pools {
 		if strings.Contains(text, p.tag) {

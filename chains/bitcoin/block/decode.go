@@ -132,7 +132,8 @@ func (d *Decoder) measure(raw []byte) (sizes, error) {
 	return s, nil
 }
 
-// measureTx checks the form of the transaction at this position of its block, -1: of none, and returns its flag.
+// measureTx checks the form of a transaction and returns its flag. index is its position in the block, -1 if it is not
+// in a block.
 func (d *Decoder) measureTx(r *Reader, s *sizes, index int) (flag byte) {
 	f, first := d.format, index == 0
 	version, flag, lock := f.takeFirst(r)
@@ -264,7 +265,7 @@ func (d *Decoder) filler(raw []byte, s sizes) filler {
 	}
 }
 
-// tx fills tx from the bytes from at to end. index is its position in the block, -1 if it is in none.
+// tx fills tx from the bytes from at to end. index is its position in the block, -1 if it is not in a block.
 func (f *filler) tx(tx *model.Tx, index, at, end int) {
 	raw, start, coinbase := f.raw, at, index == 0
 	at += 4

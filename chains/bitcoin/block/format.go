@@ -18,15 +18,16 @@ type Format struct {
 	Header func(r *Reader)
 	// Hash returns the hash of a header, which is that of its block.
 	Hash func(header []byte) model.Hash
-	// Tail reads what is between the header and the transactions, such as the proof of merged mining.
+	// Tail reads the data between the header and the transactions, such as the proof of merged mining.
 	Tail func(r *Reader, header []byte)
 	// TimeAt and RootAt are the offsets of time and merkle root in the header; 0: 68 and 36. The target follows the time.
 	TimeAt, RootAt int
 	// Work checks the proof of work of a header and its tail, if it is not that the block hash meets the target.
 	Work func(header, tail []byte) error
 
-	// Flag is a bit of the flag after a marker, beside that of witnesses. Extension reads what it announces, between
-	// witnesses and lock time, of a transaction in a block, or of one that is in none and ends after its lock time.
+	// Flag is a bit of the flag after a marker, in addition to that of witnesses. Extension reads the data that it
+	// announces, between witnesses and lock time, of a transaction in a block, or of a separate transaction, which ends
+	// after its lock time.
 	// If the last transaction of a block has it, more data follows that transaction.
 	Flag      byte
 	Extension func(r *Reader, confirmed bool)
@@ -35,7 +36,7 @@ type Format struct {
 	// Prefix returns the size in bytes of the fields between that field and the inputs, and the offset of the lock
 	// time in the transaction; 0: it follows the outputs.
 	Prefix func(first uint32) (size, lock int)
-	// Payload reads what follows the lock time or, if that precedes the inputs, the outputs.
+	// Payload reads the data after the lock time or, if that precedes the inputs, after the outputs.
 	Payload func(r *Reader, first uint32)
 	// Inputless reports whether a transaction with this first field can have no inputs, and no outputs.
 	Inputless func(first uint32) bool

@@ -18,7 +18,7 @@ import (
 const (
 	// dumpLeast is how many transactions must be requested at once to make the node save its mempool.
 	dumpLeast = 1000
-	// dumpAgain is how long the node is not asked again to save its mempool.
+	// dumpAgain is the minimum time between two requests to the node to save its mempool.
 	dumpAgain = 10 * time.Minute
 	// dumpUse is how long an index of the file is kept after its last use.
 	dumpUse = time.Minute
@@ -82,7 +82,7 @@ func (p *Pool) fromDump(ctx context.Context, ids []model.Hash) (raws [][]byte, s
 	return raws, seen
 }
 
-// forgetDump closes the file. Its time is kept, so that the node is not asked again too soon.
+// forgetDump closes the file. It keeps the time of the file, which delays the next request to save.
 func (p *Pool) forgetDump() error {
 	d := p.dump
 	if d == nil || d.file == nil {

@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// credentials are a user and password; the zero value is none.
+// credentials are a user and a password. The zero value means no credentials.
 type credentials struct{ user, password string }
 
 func (c credentials) header() http.Header {

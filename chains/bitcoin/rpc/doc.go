@@ -11,7 +11,7 @@
 //	/rest/block/HASH.bin
 //
 // and no credentials. The session has the protocol. After a temporary failure a new session is made and the node's
-// block 0 is checked again: a node that comes back may be another one.
+// block 0 is checked again: a node that is reachable again may be a different node.
 //
 // Beside blocks, the client has the calls about unconfirmed transactions (mempool.go, websocket.go), submitting
 // (submit.go) and fees (fees.go), which always use JSON-RPC. A call, or a form of one, that a node lacks is not

@@ -13,7 +13,7 @@ import (
 // Kind is the type of an address: 0 to 15.
 type Kind byte
 
-// Kinds of addresses. Those of wallets that know tokens pay to the same scripts.
+// Kinds of addresses. Token-aware addresses pay to the same scripts.
 const (
 	KeyHash Kind = iota
 	ScriptHash

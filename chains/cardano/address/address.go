@@ -13,10 +13,10 @@ import (
 	"birthmark/model"
 )
 
-// An address is stored as it is in outputs (CIP-19). Since Shelley its first byte is type<<4 | network. After it, types 0
-// to 3 have a payment and a stake credential, 4 and 5 a payment credential and a pointer, 6 and 7 a payment credential,
-// 14 and 15 (reward accounts) a stake credential. In types 0 to 7 bit 0 marks a payment credential that is a script, in
-// types 0 to 3 bit 1 a stake credential that is one.
+// An address is stored as it is in outputs (CIP-19). Since Shelley its first byte is type<<4 | network. After it, types
+// 0 to 3 have a payment and a stake credential, 4 and 5 a payment credential and a pointer, 6 and 7 a payment
+// credential, 14 and 15 (reward accounts) a stake credential. In types 0 to 7 bit 0 marks a payment credential that is
+// a script, in types 0 to 3 bit 1 a stake credential that is one.
 const (
 	maxBaseType     = 3
 	maxPointerType  = 5
@@ -134,7 +134,7 @@ func readByron(n Network, text string) ([]byte, error) {
 	return nil, fmt.Errorf("it belongs to the test network with magic %d", magic)
 }
 
-// Network is what addresses state of their network.
+// Network has the parts of addresses that depend on the network.
 type Network struct {
 	Name    string
 	Magic   uint32 // of the handshake, and of Byron addresses if Testnet is set

@@ -97,8 +97,8 @@ func (d *DB) entries(number int) ([]Entry, error) {
 	return entries, err
 }
 
-// load returns all blocks of a chunk, up to a fault. cut is a fault of the newest chunk that is none while more may
-// come.
+// load returns all blocks of a chunk, up to a fault. cut is an incomplete end of the newest chunk, which is not a fault
+// while a node may be writing it.
 func (d *DB) load(number int) (entries []Entry, cut, err error) {
 	_, last := d.chunks()
 	growing := d.folder && number == last

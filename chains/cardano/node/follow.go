@@ -25,7 +25,7 @@ type follower struct {
 	yield      func(model.Event, error) bool
 }
 
-// boundary is a boundary block of Byron: nodes roll back to it, core does not know it.
+// boundary is a boundary block of Byron. Nodes roll back to such blocks; core does not store them.
 type boundary struct {
 	*model.Block
 	before model.Point // the tip after a rollback to it

@@ -10,20 +10,20 @@ import (
 // Limits of block-fetch requests.
 const (
 	rangeBytes  = 512 << 10 // of the blocks of a range, by the sizes in headers
-	rangeBlocks = 1000      // that one range has at most
-	rangesAhead = 16        // that are under way at most
+	rangeBlocks = 1000      // maximum number of blocks of a range
+	rangesAhead = 16        // maximum number of requested ranges
 	unknownSize = 64 << 10  // of a block whose header does not state it
 )
 
-// fetchQueue has the announced headers and the events between them that were not yielded yet, in order. It decides which
-// ranges of blocks to request: block-fetch is pipelined here.
+// fetchQueue has the announced headers and the events between them that were not yielded yet, in order. It decides
+// which ranges of blocks to request: block-fetch is pipelined here.
 type fetchQueue struct {
 	items       []queued
 	first       int // of items that were not yielded
 	nextRequest int // of items that were not requested
 
-	ranges []blockRange // under way, oldest first
-	bytes  int64        // of the blocks under way
+	ranges []blockRange // requested, oldest first
+	bytes  int64        // of the requested blocks
 
 	lastYielded Point // the last point that was yielded
 	lastKnown   bool  // lastYielded is known
@@ -56,7 +56,8 @@ func (p *fetchQueue) addWaiting(tip Tip) {
 	p.items = append(p.items, queued{Event: Event{Kind: Waiting, Tip: tip}})
 }
 
-// addRollback drops headers that were not requested. It queues a rollback unless that removed everything after the point.
+// addRollback drops headers that were not requested. It queues a rollback unless that removed everything after the
+// point.
 func (p *fetchQueue) addRollback(to Point, tip Tip) {
 	for n := len(p.items); n > p.first; n = len(p.items) {
 		last := &p.items[n-1]

@@ -9,8 +9,8 @@ import (
 )
 
 // Missing returns the reason why the node does not return a full block whose id it returned: [blocksource.ErrMoved] if
-// its best chain has another block at that height by now; a temporary error if it has the header and not the block yet;
-// else it has pruned blocks of that age.
+// its best chain now has another block at that height; a temporary error if it has the header and not the block yet;
+// otherwise an error which reports that it has pruned blocks of that age.
 func (c *Client) Missing(ctx context.Context, p model.Point) error {
 	i, err := c.info(ctx)
 	if err != nil {

@@ -35,7 +35,7 @@ const (
 	Asset  = "asset"
 )
 
-// Result is one thing that a text names.
+// Result is an object that matches the text.
 type Result struct {
 	Type   string  `json:"type"`
 	Index  string  `json:"index,omitempty"` // of a value
@@ -54,8 +54,8 @@ type finder struct {
 }
 
 // Of returns what text names in a database of chain. Only without such a result it looks for addresses that were never
-// used and for transactions by a part of their hash, then for names of assets and for values with the prefix, of indexes
-// with the option prefix.
+// used and for transactions by a part of their hash, then for names of assets and for values with the prefix, of
+// indexes with the option prefix.
 func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (*Results, error) {
 	text = strings.TrimSpace(text)
 	f := &finder{qs, ctx, chain, &Results{Query: text, Results: []Result{}}}
@@ -164,7 +164,8 @@ func (f *finder) values(text string) error {
 	return nil
 }
 
-// unused finds an address that was never used. Other indexes are ignored, since any hash is a valid value of some index.
+// unused finds an address that was never used. Other indexes are ignored, since any hash is a valid value of some
+// index.
 func (f *finder) unused(text string) error {
 	found, err := f.Find(f.ctx, schema.HoldersIndex, text, query.Terms{}, query.Page{Limit: 1})
 	if err == nil {

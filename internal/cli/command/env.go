@@ -1,4 +1,4 @@
-// Package command is what the commands of the command line share: the streams and the settings of a run, answers as
+// Package command has the common parts of the commands: the streams and the settings of a run, answers as
 // text or JSON, errors and their exit statuses, and flags that several commands have.
 package command
 

@@ -117,7 +117,7 @@ func (p *program) replicate(c *cli.Context) (err error) {
 	return p.answerReplicate(r, stopped)
 }
 
-// feed opens where the segments come from.
+// feed opens the source of the segments.
 func (p *program) feed(c *cli.Context, set *config.Chain, from string) (replica.Feed, error) {
 	key := ""
 	if path := c.String("key-file"); path != "" {
@@ -158,7 +158,7 @@ func (p *program) answerReplicate(r *daemon.Replica, stopped bool) error {
 	})
 }
 
-// promote makes a replica a database of its own.
+// promote turns a replica into an independent database.
 func (p *program) promote(c *cli.Context, h *daemon.Host, set *config.Chain) error {
 	for _, flag := range []string{"from", "serve", "once"} {
 		if c.IsSet(flag) {

@@ -18,7 +18,7 @@ import (
 type State struct {
 	Lineage string   `json:"lineage"`
 	Seq     uint64   `json:"seq"`               // the last update
-	Primary string   `json:"primary,omitempty"` // of a replica: where its segments come from
+	Primary string   `json:"primary,omitempty"` // of a replica: the source of its segments
 	Behind  *uint64  `json:"behind,omitempty"`  // of a running replica: updates that it does not have yet
 	Lag     *float64 `json:"lag,omitempty"`     // of a running replica: seconds since it was last known to be equal to the primary
 	PID     int      `json:"pid,omitempty"`     // of the process that writes the replica

@@ -30,7 +30,7 @@ type Options struct {
 	AnyOrigin bool
 }
 
-// Server is what all requests share.
+// Server is the state that all requests share.
 type Server struct {
 	Options
 	Pages      *positions.Memory
