@@ -11,7 +11,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-// A checkpoint copies no table, and has no files besides the rows: no lock, side files, or tables of an unfinished
+// A checkpoint copies no table, and has no files other than rows: no lock, side files, or tables of an unfinished
 // update.
 func TestACheckpointLinksTables(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "db")
