@@ -30,7 +30,7 @@ func TestRealBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	cointest.Blocks(t, c, real)
-	// The proof of merged mining is checked: another merkle branch does not lead to the root of the parent.
+	// The proof of merged mining is checked: another merkle branch does not result in the root of the parent.
 	raw := real[1].Read(t)
 	raw[500] ^= 1
 	for _, err := range c.Decode(t.Context(), strings.NewReader(string(raw)), nil, 0) {

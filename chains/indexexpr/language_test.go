@@ -347,7 +347,7 @@ func TestALanguageThatCannotBeIsABug(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("a field that is not there: no panic")
+					t.Error("an unknown field: no panic")
 				}
 			}()
 			ask()

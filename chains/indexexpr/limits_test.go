@@ -87,14 +87,14 @@ func TestLongValuesAreFoundByTheWhole(t *testing.T) {
 					t.Fatalf("%s of %d bytes is stored as %d: %v", value, len(text), len(want), err)
 				}
 				if again, err := index.Parse(index.Format(want)); err != nil || string(again) != string(want) {
-					t.Errorf("%s of %d bytes: what is shown does not parse to itself: %v", value, len(text), err)
+					t.Errorf("%s of %d bytes: the formatted value does not parse to the same value: %v", value, len(text), err)
 				}
 				r := x.Bind([]string{"own"}, w, func(Set) {})
 				r.Block()
 				r.Tx()
 				r.Output()
 				if keys := r.Keys(nil); len(keys) != 1 || string(keys[0].Value) != string(want) {
-					t.Errorf("%s of %d bytes is not found by the whole", value, len(text))
+					t.Errorf("%s of %d bytes is not found by the complete value", value, len(text))
 				}
 			}
 		}
@@ -154,11 +154,11 @@ func TestValuesOfATransactionAreBounded(t *testing.T) {
 		}
 		before := values
 		if outputs(10); values > before {
-			t.Errorf("%s: it continues after the meter is empty", d.Value)
+			t.Errorf("%s: it continues after the budget is used up", d.Value)
 		}
 		r.Tx()
 		if outputs(1); values == before {
-			t.Errorf("%s: the next transaction has none", d.Value)
+			t.Errorf("%s: the next transaction has no values", d.Value)
 		}
 	}
 }

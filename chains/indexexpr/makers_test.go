@@ -28,7 +28,7 @@ func TestFieldsAreMadeByTheirMakers(t *testing.T) {
 	m.Make(&made, set("output.data", "tx.hash", one), true)
 	slices.Sort(made)
 	if want := []string{one, "output.data", "tx.hash"}; !slices.Equal(made, want) {
-		t.Errorf("made are %v, expected %v", made, want)
+		t.Errorf("the filled fields are %v, expected %v", made, want)
 	}
 	made = nil
 	if m.Make(&made, set("tx.inputs", one), false); !slices.Equal(made, []string{"tx.inputs"}) {
@@ -39,7 +39,7 @@ func TestFieldsAreMadeByTheirMakers(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s is taken", name)
+					t.Errorf("%s is accepted", name)
 				}
 			}()
 			NewMakers(worldLanguage, output, tx, block)

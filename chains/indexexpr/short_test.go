@@ -67,7 +67,7 @@ func keys(r *Run) string {
 	return fmt.Sprint(r.Keys(nil))
 }
 
-// The short form returns what the machine returns.
+// The short form has the same result as expr's machine.
 func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
 	r := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	short := 0
@@ -96,12 +96,12 @@ func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
 		for range 20 {
 			w = *randomWorld(r)
 			if got, want := keys(quick), keys(slow); got != want {
-				t.Fatalf("when %s value %s of %+v: %s, the machine says %s", d.When, d.Value, w, got, want)
+				t.Fatalf("when %s value %s of %+v: %s, expected from the machine %s", d.When, d.Value, w, got, want)
 			}
 		}
 	}
 	if short < 2000 {
-		t.Errorf("only %d expressions had a short way", short)
+		t.Errorf("only %d expressions have a short form", short)
 	}
 }
 
@@ -158,14 +158,14 @@ func TestExpressionsReadWhatTheyAskFor(t *testing.T) {
 		})
 		got := keys(run)
 		if want := keys(x.Bind([]string{"own"}, full, func(Set) {})); got != want {
-			t.Errorf("%s: %s, with every field there %s", c.value, got, want)
+			t.Errorf("%s: %s, with all fields filled %s", c.value, got, want)
 		}
 		want := map[string]bool{}
 		for _, name := range strings.Fields(c.asks) {
 			want[name] = true
 		}
 		if !reflect.DeepEqual(asked, want) {
-			t.Errorf("when %s value %s asked for %v, expected %s", c.when, c.value, asked, c.asks)
+			t.Errorf("when %s value %s requested %v, expected %s", c.when, c.value, asked, c.asks)
 		}
 		for _, name := range []string{"script", "witness", "number"} {
 			name = "tx.inputs." + name

@@ -30,7 +30,7 @@ func exampleOf(t *testing.T, given map[string]string) string {
 	return text
 }
 
-// An example has the given settings. With every comment made a setting, it is still valid.
+// An example has the given settings. It is still valid if every commented setting is enabled.
 func TestExamplesAreSettings(t *testing.T) {
 	t.Parallel()
 	text := exampleOf(t, map[string]string{

@@ -11,7 +11,7 @@ func sum(d Division) int64 {
 	return d.BlockCache + d.WriteBuffers + d.Caches + d.Source + d.Window + d.Collector + d.TxIDs
 }
 
-// Trap 17: a memory figure that nothing adds up to.
+// The parts add up to the configured memory.
 func TestPartsOfTheMemorySumUpToIt(t *testing.T) {
 	sizes := []Size{LeastMemory, LeastMemory + 1, 100e6, 512 * MiB, 2 * GiB, 4*GiB + 7, 16 * GiB, TiB, TiB - 1}
 	r := testseed.Rand(t)
@@ -50,14 +50,14 @@ func TestSharesOfTheMemory(t *testing.T) {
 	}
 }
 
-// With the least memory a window still holds a few of the largest blocks there are.
+// With the minimum of memory a batch still has space for a few of the largest possible blocks.
 func TestLeastMemoryIsEnoughForAWindow(t *testing.T) {
 	d := Divide(LeastMemory)
 	if got := d.WindowBytes(); got < int64(900*KiB) {
-		t.Errorf("a window holds %d bytes of blocks", got)
+		t.Errorf("a batch has space for %d bytes of blocks", got)
 	}
 	if _, err := ParseMemory("67108863"); err == nil || !strings.Contains(err.Error(), "at least 64MiB") {
-		t.Errorf("one byte less than the least: %v", err)
+		t.Errorf("one byte less than the minimum: %v", err)
 	}
 	if got := DefaultMemory(); got < LeastMemory || got > usual {
 		t.Errorf("the default is %v", got)
@@ -77,7 +77,7 @@ func TestSizesAreRead(t *testing.T) {
 	for _, text := range []string{"", "GiB", "four", "-1", "+1", "1XB", "1e9", "0x10", "1.2.3", "1,5G", "9223372036854775808",
 		"99999999999TiB", "1 2", "NaN", "1GiBs"} {
 		if got, err := ParseSize(text); err == nil {
-			t.Errorf("%q was read as %d", text, got)
+			t.Errorf("%q was parsed as %d", text, got)
 		}
 	}
 }
@@ -92,7 +92,7 @@ func FuzzSize(f *testing.F) {
 			return
 		}
 		if again, err := ParseSize(s.String()); err != nil || again != s || s < 0 {
-			t.Errorf("%q is %d, written %s, read again %d, %v", text, s, s, again, err)
+			t.Errorf("%q is %d, formatted as %s, parsed as %d, %v", text, s, s, again, err)
 		}
 	})
 }

@@ -68,7 +68,8 @@ func TestFileSetsEveryKey(t *testing.T) {
 	}
 }
 
-// A definition is what has a value; a list of names from elsewhere leaves it as the file has it.
+// An index with a value is a definition. A list of names from a flag or a variable does not change the definitions of
+// the file.
 func TestDefinitionsAreReadWithTheirPlaces(t *testing.T) {
 	s := parse(t, "chain: bitcoin\nindexes:\n  address: {}\n  tick:\n    value: |\n      let j = json(output.data);\n      j.tick\n    when: output.index == 0\n    kind: many-valued\n    history: on\n  memo: { value: output.data }\n")
 	want := []model.Definition{
@@ -88,7 +89,7 @@ func TestDefinitionsAreReadWithTheirPlaces(t *testing.T) {
 		}
 	}
 	if got := c.DefinitionOrigin("nobody", "value"); got != "" {
-		t.Errorf("an index that is not there was set at %q", got)
+		t.Errorf("a missing index was set at %q", got)
 	}
 	c, err := with(t, s, Override{Key: "indexes", Value: "memo,address", Origin: "--index"}).One()
 	if err != nil {
@@ -261,7 +262,7 @@ func TestLaterOverrideWins(t *testing.T) {
 		t.Errorf("got %+v", c)
 	}
 	if s.Chains[0].DB != "/file" {
-		t.Error("overrides changed the settings they were laid over")
+		t.Error("overrides changed the original settings")
 	}
 }
 
@@ -328,7 +329,7 @@ func TestOneChainIsPickedOfSeveral(t *testing.T) {
 	}
 }
 
-// An entry of another chain lends nothing: its source and its folder hold other blocks.
+// Settings of another chain are not used: its source and its folder have other blocks.
 func TestAnotherChainTakesNothingFromAnEntry(t *testing.T) {
 	s := parse(t, "chain: bitcoin\nsource: file:///bitcoin\ndb: /bitcoin\n")
 	c, err := with(t, s, Override{"chain", "ergo", "--chain"}).One()
@@ -357,7 +358,7 @@ func TestViewIsASettingsFileOfTheSameMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(text, text2) {
-		t.Errorf("written and read again:\n%s\nbefore:\n%s", text2, text)
+		t.Errorf("formatted and parsed again:\n%s\nbefore:\n%s", text2, text)
 	}
 }
 
@@ -383,7 +384,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 }
 
-// Contradicting settings are an error at the place of one of them.
+// Contradicting settings are an error at the position of one of them.
 func TestSettingsGoTogether(t *testing.T) {
 	for text, want := range map[string]string{
 		"tls:\n  cert: c\n":       "birthmark.yaml:2: tls.cert without tls.key: TLS needs both files",
@@ -422,7 +423,7 @@ func TestAllChainsOrTheOneThatIsMeant(t *testing.T) {
 		}
 	}
 	if all, err := Default().All(); err != nil || len(all) != 0 {
-		t.Errorf("of nothing: %v, %v", all, err)
+		t.Errorf("without chains: %v, %v", all, err)
 	}
 }
 
@@ -454,7 +455,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A server that other machines can reach limits the rate of each client, unless the settings say otherwise.
+// A server that other machines can reach limits the rate of each client by default.
 func TestTheRateIsLimitedBeyondThisMachine(t *testing.T) {
 	for text, want := range map[string]map[string]float64{
 		"listen: 127.0.0.1:1\n": {

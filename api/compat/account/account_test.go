@@ -152,7 +152,7 @@ func TestChecksumsOfBIP380(t *testing.T) {
 		t.Errorf("checksum %q %v", sum, ok)
 	}
 	if _, ok := account.Checksum("raw(Ü)"); ok {
-		t.Error("a character that descriptors do not have got a checksum")
+		t.Error("an invalid character of a descriptor has a checksum")
 	}
 	body := "tr(" + bip86 + "/<0;1>/*)"
 	sum, _ := account.Checksum(body)
@@ -180,7 +180,7 @@ func TestChecksumsOfBIP380(t *testing.T) {
 	}
 }
 
-// wantError checks that a text is refused, and that the error does not repeat it.
+// wantError checks that a text is rejected, and that the error does not repeat it.
 func wantError(t *testing.T, name, text string, net *chaincfg.Params, code string) {
 	t.Helper()
 	_, err := account.Parse(text, net)
@@ -244,11 +244,11 @@ func TestWhatIsNoAccount(t *testing.T) {
 		}
 	}
 	if account.Is("bc1p5cyxnuxmeuwuvkwfem96lqzszd02n6xdcjrs20cac6yqjjwudpxqkedrcr") {
-		t.Error("an address is taken for an account")
+		t.Error("an address is accepted as an account")
 	}
 }
 
-// Discover returns the addresses that a walk over many indexes finds, whatever is used.
+// Discover returns the same addresses as a walk over many indexes, for any set of used addresses.
 func TestDiscoverFindsWhatAWalkFinds(t *testing.T) {
 	random := testseed.Rand(t)
 	for range 30 {
@@ -341,10 +341,10 @@ func TestTheCacheIsBounded(t *testing.T) {
 	}
 	second := get(bip380, 40)
 	if get(bip86, 40) != first || get(bip380, 40) != second {
-		t.Error("two accounts do not fit")
+		t.Error("the cache is too small for two accounts")
 	}
 	get(bip86, 40)
-	get(bip382, 40) // evicts bip380, which was not used for longest
+	get(bip382, 40) // evicts bip380, the least recently used account
 	if get(bip86, 40) != first || get(bip380, 40) == second {
 		t.Error("the wrong account was evicted")
 	}

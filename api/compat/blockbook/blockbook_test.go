@@ -49,7 +49,7 @@ func (w *world) fails(t testing.TB, path, text string) {
 	}
 }
 
-// members returns the addresses of an account that it is discovered to have.
+// members returns the discovered addresses of an account.
 func (w *world) members(t testing.TB, n *naive, a *account.Account, gap int) (list []expectedMember) {
 	t.Helper()
 	found, err := a.Discover(gap, func(script []byte) (bool, error) { return len(n.history(script)) > 0, nil })
@@ -62,7 +62,7 @@ func (w *world) members(t testing.TB, n *naive, a *account.Account, gap int) (li
 	return list
 }
 
-// questions returns questions about every address and account.
+// questions returns requests about every address and account.
 func (w *world) questions(t testing.TB, n *naive) (all []question) {
 	known := map[string]bool{}
 	for _, s := range w.scripts {
@@ -77,7 +77,7 @@ func (w *world) questions(t testing.TB, n *naive) (all []question) {
 	return all
 }
 
-// path returns the path of a question.
+// path returns the path of a request.
 func (q *question) path(kind string) string {
 	if kind == "" {
 		if kind = "address"; q.isAccount {
@@ -103,7 +103,7 @@ func TestAnswersEqualTheNaiveModel(t *testing.T) {
 	w.compare(t)
 }
 
-// compare compares the answers to all questions.
+// compare compares the answers to all requests.
 func (w *world) compare(t *testing.T) {
 	t.Helper()
 	n := w.naive()
@@ -145,7 +145,7 @@ func (w *world) compare(t *testing.T) {
 	}
 }
 
-// expectUtxos compares the unspent outputs, whose order within a block is open for accounts.
+// expectUtxos compares the unspent outputs. Those of an account may have any order within a block.
 func (w *world) expectUtxos(t *testing.T, q *question, n *naive) {
 	t.Helper()
 	for path, want := range map[string][]object{
@@ -371,7 +371,7 @@ func TestStatusFeesAndSubmit(t *testing.T) {
 	w.expect(t, "/api/v2/tx/"+tx.TxHash().String(), n.tx(n.all[len(n.all)-1], false, false, nil)) // at once
 }
 
-// The address of a public key is not that of outputs that pay to the key itself.
+// Outputs that pay to a public key do not belong to the address of the key.
 func TestPublicKeysAreNotTheirAddresses(t *testing.T) {
 	w := newWorld(t, nil)
 	genesis := w.chain.Tip().Transactions[0].TxOut[0].PkScript

@@ -60,7 +60,7 @@ func (c *client) read() (m incoming, err error) {
 	return m, err
 }
 
-// call sends a request and returns its id and answer. Notifications before it are kept.
+// call sends a request and returns its id and answer. Notifications before the answer go to the inbox.
 func (c *client) call(method string, params any) (id, data string) {
 	c.t.Helper()
 	c.next++
@@ -110,7 +110,7 @@ func (c *client) notification() incoming {
 	return m
 }
 
-// silent checks that no notification has come: answers to requests come after the notifications of changes before them.
+// silent checks that no notification has arrived: the answer to a request follows the notifications of earlier changes.
 func (c *client) silent() {
 	c.t.Helper()
 	c.call("ping", nil)

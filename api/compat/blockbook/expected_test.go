@@ -128,7 +128,7 @@ func (q *question) own() (all []string) {
 
 var levels = []string{"basic", "tokens", "tokenBalances", "txids", "txslight", "txs"}
 
-// info returns the expected answer to a question.
+// info returns the expected answer to a request.
 func (n *naive) info(q *question) object {
 	level := slices.Index(levels, q.details)
 	var confirmed, pending []entry
@@ -206,7 +206,7 @@ func (n *naive) info(q *question) object {
 	return a
 }
 
-// addTokens adds what only accounts have.
+// addTokens adds the fields of accounts.
 func (n *naive) addTokens(a object, q *question, level int) {
 	var tokens []object
 	used, count := 0, 0
@@ -242,7 +242,7 @@ func (n *naive) addTokens(a object, q *question, level int) {
 	}
 }
 
-// utxos returns the expected unspent outputs, in no certain order within a block.
+// utxos returns the expected unspent outputs, in any order within a block.
 func (n *naive) utxos(q *question, confirmedOnly bool) []object {
 	list := []object{}
 	for i := len(n.all) - 1; i >= 0; i-- {

@@ -119,7 +119,7 @@ func unconfirmed(tx *wire.MsgTx, seen int64) *model.Unconfirmed {
 	return u
 }
 
-// Submit implements [model.Submitter]: it refuses transactions without inputs.
+// Submit implements [model.Submitter]: it rejects transactions without inputs.
 func (n *node) Submit(_ context.Context, raw []byte, _ model.SubmitOptions) (model.Hash, error) {
 	tx, err := script.ParseTx(raw)
 	if err != nil || len(tx.TxIn) == 0 {

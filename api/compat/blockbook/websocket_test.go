@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// Every method answers as REST does.
+// Every method returns the same answer as REST.
 func TestMethodsAnswerAsTheNaiveModel(t *testing.T) {
 	w := newWorld(t, nil)
 	w.mine(t, 40, 5, false)
@@ -94,7 +94,7 @@ func TestSubscriptions(t *testing.T) {
 			tx.TxOut[i].PkScript = []byte{0x51}
 		}
 		tx.TxOut[0].PkScript = script
-		for i := range tx.TxIn { // only outputs of nobody
+		for i := range tx.TxIn { // only outputs outside of the account
 			if o := w.naive().prevout(tx.TxIn[i]); address(o.PkScript) == address(mine) || address(o.PkScript) == address(foreign) {
 				return nil
 			}
@@ -187,7 +187,7 @@ func TestGarbageEndsTheConnection(t *testing.T) {
 	}
 }
 
-// A client that reads nothing is answered until its answers fill the connection, and then no request of it is read.
+// If a client reads nothing, the server stops reading its requests when the answers fill the connection.
 func TestSlowReaders(t *testing.T) {
 	var connected, left atomic.Int64
 	w := newWorld(t, func(o *blockbook.Options) {

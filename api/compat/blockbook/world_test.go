@@ -133,7 +133,7 @@ func (w *world) makeScripts(t testing.TB) {
 
 func (w *world) script() []byte { return w.scripts[w.rng.IntN(len(w.scripts))] }
 
-// sync brings the database to the chain, by a reorganization if it is on another branch.
+// sync syncs the database to the chain, with a reorganization if the database is on another branch.
 func (w *world) sync(t testing.TB) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "blk00000.dat")
@@ -259,8 +259,8 @@ func without(free []output, tx *wire.MsgTx) []output {
 	})
 }
 
-// spend returns a transaction that spends some of the outputs, which loses them. Scripts are not valid: nobody runs
-// them.
+// spend returns a transaction that spends some of the outputs, and removes these from free. Scripts are not valid,
+// because they are not run.
 func (w *world) spend(free *[]output) *wire.MsgTx {
 	tx := wire.NewMsgTx(int32(1 + w.rng.IntN(2)))
 	tx.LockTime = w.rng.Uint32N(3)

@@ -62,8 +62,8 @@ func difference(at string, got, want any) string {
 
 func text(v any) string { return fmt.Sprintf("%.3000v", v) }
 
-// Answers are those of the model, on real blocks: blocks and transactions, their parts, and the lists of random addresses,
-// credentials, accounts, assets and policies.
+// Answers equal those of the model, on real blocks: blocks and transactions, their parts, and the lists of random
+// addresses, credentials, accounts, assets and policies.
 func TestRealBlocks(t *testing.T) {
 	w := preview(t, model.HeightPk(testrun.Amount(50_939, 4_000)))
 	t.Run("blocks and transactions", w.blocksAndTransactions)
@@ -75,7 +75,7 @@ func TestRealBlocks(t *testing.T) {
 	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
 }
 
-// eras compares the eras with those of preview: Alonzo from the first block on, and Babbage since epoch 3.
+// eras compares the eras with those of preview: Alonzo from the first block, and Babbage from epoch 3.
 func (w *world) eras(t *testing.T) {
 	bound := func(epoch int) object { return object{"time": epoch * 86_400, "slot": epoch * 86_400, "epoch": epoch} }
 	era := func(from, to int) object {

@@ -33,7 +33,7 @@ func TestTheDocumentationHasAllOperations(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if table != want {
-		t.Errorf("the table of operations is not that of the server: run go test ./api/compat/blockfrost -run Documentation -update")
+		t.Errorf("the table of operations does not match the server: run go test ./api/compat/blockfrost -run Documentation -update")
 	}
 }
 

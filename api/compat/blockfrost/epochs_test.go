@@ -62,13 +62,13 @@ func (w *world) epochs(t *testing.T) {
 	t.Logf("%d epochs", len(all))
 }
 
-// slotTime is when an epoch of the network begins.
+// slotTime returns the time at which an epoch begins.
 func (n *naive) slotTime(epoch uint64) int64 {
 	unix, _ := n.chain.(interface{ SlotTime(uint64) (int64, bool) }).SlotTime(uint64(n.firstSlot(epoch)))
 	return unix
 }
 
-// Sums of an epoch that grows are those of the chain after each reorganization, although requests between them store sums.
+// The sums of a growing epoch match the chain after each reorganization, although requests in between cache sums.
 func TestSumsOfEpochsThroughForks(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})

@@ -20,7 +20,7 @@ type (
 	dict = cardanotest.Dict
 )
 
-// Proposals and votes are listed by their kind, by the governance action and by who votes; certificates by their DRep.
+// Proposals and votes are listed by kind, by governance action and by voter, certificates by DRep.
 func TestGovernance(t *testing.T) {
 	c := cardanogen.New(cardanogen.Options{Seed: 7, TxsPerBlock: 5})
 	dir := t.TempDir()

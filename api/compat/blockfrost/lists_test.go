@@ -355,8 +355,8 @@ func (w *world) policy(t *testing.T, rng *rand.Rand, policy string) {
 	}))
 }
 
-// A client that reads page after page, newest first, sees no entry twice and misses none while blocks are added. A page
-// that is read alone is also right, and so are pages after their block was rolled back.
+// A client that reads page after page, newest first, receives every entry once while blocks are added. A page that is
+// read alone is also correct, and so are pages after a rollback of their block.
 func TestPagesContinueWhileBlocksAreAdded(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})

@@ -16,7 +16,7 @@ import (
 	"birthmark/model"
 )
 
-// naive is all blocks in memory. It reads everything for every question.
+// naive has all blocks in memory. It scans them for every request.
 type naive struct {
 	chain   model.Chain
 	blocks  []*naiveBlock
@@ -232,7 +232,7 @@ func (tx *naiveTx) fee() *big.Int {
 
 func (tx *naiveTx) valid() bool { return tx.d.Valid == nil || *tx.d.Valid }
 
-// deposit is the amount that the transaction spends and neither pays nor states as its fee.
+// deposit returns the amount that the transaction spends beyond its outputs and its stated fee.
 func (tx *naiveTx) deposit() string {
 	left := new(big.Int).Sub(lovelaceOf(tx.spent), lovelaceOf(tx.created))
 	left.Sub(left, tx.fee())
@@ -314,7 +314,7 @@ func (n *naive) utxos(tx *naiveTx) object {
 	return object{"hash": tx.Hash.String(), "inputs": inputs, "outputs": outputs}
 }
 
-// collateralReturn returns the output that the transaction makes if its scripts fail, as gouroboros reads it.
+// collateralReturn returns the output that the transaction creates if its scripts fail, as gouroboros decodes it.
 func (tx *naiveTx) collateralReturn() common.TransactionOutput {
 	era := uint(tx.block.Header[0])
 	if era < ledger.EraBabbage {

@@ -90,7 +90,7 @@ func beside(t *testing.T, network string, magic uint32, blocks []ouroborostest.B
 	return n
 }
 
-// pending waits until the mempool has as many transactions.
+// pending waits until the mempool has the number of transactions.
 func (n *nodeWorld) pending(t *testing.T, count int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
@@ -104,7 +104,8 @@ func (n *nodeWorld) pending(t *testing.T, count int) {
 	}
 }
 
-// A transaction of the mempool has the answers that it has after the block, as far as Blockfrost has them there.
+// The answers about a transaction in the mempool equal those after its block, for the fields that Blockfrost has for
+// the mempool.
 func TestMempoolAnswersEqualThoseOfTheBlock(t *testing.T) {
 	n := generated(t)
 	if inputs, _ := n.compare(t); inputs == 0 {
@@ -221,7 +222,8 @@ func (w *world) hashesOf(t *testing.T, b ouroborostest.Block) (hashes []string) 
 	return hashes
 }
 
-// Submitted transactions are pending at once. Refusals have the node's message, and nothing is made up without a node.
+// Submitted transactions are pending at once. Rejections have the node's message, and without a node there are no
+// answers.
 func TestSubmitAndParameters(t *testing.T) {
 	n := generated(t)
 	txs, err := n.rest[0].Txs()

@@ -40,7 +40,7 @@ func (w *world) parts(t *testing.T, tx *naiveTx, seen map[string]int) {
 	path := "/txs/" + tx.Hash.String()
 	list := func(name string, want []any) {
 		t.Helper()
-		// Most transactions have nothing: it is enough to see that for some of them.
+		// Most transactions have none of these parts; some of them are enough for the test.
 		if seen["none of "+name]++; len(want) == 0 && seen["none of "+name]%500 > 0 {
 			return
 		}
@@ -251,7 +251,7 @@ func branch(t testing.TB, c *cardanogen.Chain, n int) []ouroborostest.Block {
 	return blocks
 }
 
-// Lists are those of the model after each reorganization of a generated chain.
+// Lists equal those of the model after each reorganization of a generated chain.
 func TestListsThroughForks(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})

@@ -18,7 +18,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// theirs returns a transaction as gouroboros reads it.
+// theirs returns a transaction as gouroboros decodes it.
 func (tx *naiveTx) theirs(t *testing.T) gouroboros.Transaction {
 	t.Helper()
 	era := uint(tx.block.Header[0])

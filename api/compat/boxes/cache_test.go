@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// A block and the birth of a token are taken from memory only if the chain of the view has the block: after a
-// reorganization, the same height has another block, or none.
+// A cached block and a cached birth of a token are used only if the chain of the view has the block: after a
+// reorganization, the same height has another block, or no block.
 func TestCachedBlocksAreThoseOfTheChain(t *testing.T) {
 	const height, orphaned, current = 2, 7, 8
 	at, err := model.NewTxPk(height, 3)
@@ -50,7 +50,7 @@ func TestCachedBlocksAreThoseOfTheChain(t *testing.T) {
 	}
 }
 
-// The memory of an answer that was sent is used for another one, and never for two at once.
+// The memory of an answer is reused after the answer was sent, and never for two answers at once.
 func TestAnswersDoNotShareMemory(t *testing.T) {
 	answer := func() *Answer {
 		return NewAnswer(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))

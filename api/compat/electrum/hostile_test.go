@@ -85,7 +85,7 @@ func TestGarbageEndsTheConnection(t *testing.T) {
 	eventually(t, "the connection stays open", func() bool { return o.connected.Load() == 0 })
 }
 
-// Random bytes and mutated requests neither end the server nor leave a connection without an answer or an end.
+// Random bytes and mutated requests do not stop the server. Every connection receives an answer or is closed.
 func TestRandomBytes(t *testing.T) {
 	rng := testseed.Rand(t)
 	w := newWorld(t, rng, limits())
@@ -253,7 +253,7 @@ func TestCostOfAClient(t *testing.T) {
 	}
 }
 
-// A client that sends requests and reads no answer is dropped; the server keeps a bounded part of its answers.
+// A client that sends requests and reads no answer is disconnected. The server buffers a bounded part of its answers.
 func TestSlowReader(t *testing.T) {
 	var o observer
 	opts := limits()
@@ -277,7 +277,7 @@ func TestSlowReader(t *testing.T) {
 	other.line()
 }
 
-// A client that sends a request byte by byte, or nothing, is dropped.
+// A client that sends a request byte by byte, or nothing, is disconnected.
 func TestSlowWriters(t *testing.T) {
 	opts := limits()
 	opts.RequestTimeout, opts.IdleTimeout = 150*time.Millisecond, 300*time.Millisecond
@@ -299,7 +299,7 @@ func TestSlowWriters(t *testing.T) {
 	idle.ended()
 }
 
-// Many clients that subscribe, ask and leave at random leave nothing behind.
+// Clients that subscribe, send requests and disconnect at random leave no goroutines and no subscriptions.
 func TestClientsComeAndGo(t *testing.T) {
 	var o observer
 	opts := limits()

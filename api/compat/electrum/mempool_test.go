@@ -146,7 +146,7 @@ func (w *nodeWorld) step() string {
 
 func coinbase(tx *wire.MsgTx) bool { return tx.TxIn[0].PreviousOutPoint.Index == 0xffffffff }
 
-// Clients that check everything follow a chain with reorganizations and a mempool with replacements and evictions.
+// Clients that check every answer follow a chain with reorganizations and a mempool with replacements and evictions.
 // After each step they have the statuses of the chain and the mempool.
 func TestStrictClientsFollowTheMempool(t *testing.T) {
 	rng := testseed.Rand(t)
@@ -179,7 +179,7 @@ func TestStrictClientsFollowTheMempool(t *testing.T) {
 	}
 }
 
-// A transaction that was sent is in the answers that follow. A refusal has the node's message.
+// A submitted transaction is in the following answers. A rejection has the node's message.
 func TestBroadcast(t *testing.T) {
 	w := newNodeWorld(t, testseed.Rand(t), limits())
 	s := newStrict(t, w.addr, w.scripts, w.rng)
@@ -239,7 +239,7 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// Fee rates are those of the node, in BTC per 1,000 virtual bytes.
+// Fee rates equal the node's, in BTC per 1,000 virtual bytes.
 func TestFees(t *testing.T) {
 	w := newNodeWorld(t, testseed.Rand(t), limits())
 	w.node.SetEstimates(map[int]float64{2: 0.0003, 6: 0.00012345})

@@ -27,7 +27,7 @@ type soak struct {
 	notifications, questions                                       int
 }
 
-// Clients that check everything follow chains with reorganizations and a large mempool: while it fills, and while
+// Clients that check every answer follow chains with reorganizations and a large mempool: while it fills, and while
 // transactions arrive, are replaced, leave, are confirmed and return. With BIRTHMARK_SOAK=1h it has 50,000 transactions
 // and repeats with new nodes for an hour.
 func TestStrictClientsFollowALargeMempool(t *testing.T) {

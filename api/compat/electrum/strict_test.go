@@ -17,7 +17,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// strict is a client that checks what Electrum checks, and the order of notifications.
+// strict is a client with the checks of Electrum, which also checks the order of notifications.
 type strict struct {
 	*client
 	scripts [][]byte
@@ -59,7 +59,8 @@ func (s *strict) fault(format string, args ...any) {
 	}
 }
 
-// read takes what the server sends, in order. The state changes when a message arrives, as in a client with one thread.
+// read handles the messages of the server in order. The state changes when a message arrives, as in a client with one
+// thread.
 func (s *strict) read() {
 	for {
 		line, err := s.in.ReadString('\n')
@@ -147,7 +148,7 @@ func (s *strict) ask(method string, params ...any) json.RawMessage {
 // mayFail are methods whose question can be outdated when it arrives, because of a reorganization.
 var mayFail = map[string]bool{"blockchain.block.header": true, "blockchain.transaction.get_merkle": true}
 
-// check takes an answer when it arrives. Subscriptions begin then.
+// check handles an answer when it arrives. A subscription begins with its answer.
 func (s *strict) check(q *question, result json.RawMessage) {
 	if result == nil && !mayFail[q.method] {
 		s.fault("%s %v: error", q.method, q.params)

@@ -117,7 +117,7 @@ func (l wrapping) Accept() (net.Conn, error) {
 	return l.wrap(c), nil
 }
 
-// sync brings the database to the miner's chain.
+// sync syncs the database to the miner's chain.
 func (w *world) sync() {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "blk00000.dat")
@@ -336,7 +336,7 @@ type client struct {
 	in *bufio.Reader
 }
 
-var patience = 2 * time.Minute // for an answer that comes at once, or never
+var patience = 2 * time.Minute // timeout of an answer that normally arrives at once
 
 func connect(t testing.TB, addr string) *client {
 	t.Helper()

@@ -318,13 +318,13 @@ func realWorld(t *testing.T) *world {
 	return w
 }
 
-// Every answer over the first real blocks of mainnet, with a mempool, is that of the model.
+// Every answer over the first real blocks of mainnet, with a mempool, equals that of the model.
 func TestRealBlocks(t *testing.T) {
 	rng := testseed.Rand(t)
 	realWorld(t).verify(t, rng, testrun.Rounds(t, 100))
 }
 
-// Every answer of a generated chain with forks and a mempool is that of the model.
+// Every answer of a generated chain with forks and a mempool equals that of the model.
 func TestForks(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8})

@@ -21,8 +21,8 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// Clients that were made for the node, the explorer and ergo-graphql understand every answer, and sigma-rust recomputes
-// the id of every box and transaction in them. Answers have the fields and types of the OpenAPI documents of the node and
+// Clients of the node, the explorer and ergo-graphql decode every answer, and sigma-rust recomputes the id of every box
+// and transaction in them. Answers have the fields and types of the OpenAPI documents of the node and
 // the explorer. It is run by `make test-interop`.
 func TestInteropClients(t *testing.T) {
 	real, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))

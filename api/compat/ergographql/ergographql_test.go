@@ -309,7 +309,7 @@ func (w *world) verify(t *testing.T, rng *rand.Rand, rounds int) {
 	}
 }
 
-// Every answer over the first real blocks of mainnet, with a mempool, is that of the model.
+// Every answer over the first real blocks of mainnet, with a mempool, equals that of the model.
 func TestRealBlocks(t *testing.T) {
 	rng := testseed.Rand(t)
 	blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
@@ -327,7 +327,7 @@ func TestRealBlocks(t *testing.T) {
 	w.verify(t, rng, testrun.Rounds(t, 40))
 }
 
-// Every answer of a generated chain with forks and a mempool is that of the model.
+// Every answer of a generated chain with forks and a mempool equals that of the model.
 func TestForks(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8})

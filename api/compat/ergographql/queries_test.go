@@ -14,8 +14,8 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// A submitted transaction is in mempool before the answer is sent, its boxes can be requested, and the message of a
-// refusal is the node's. Amounts may be strings, and numbers beyond 2^53 remain exact.
+// A submitted transaction is in mempool before the answer is sent, and its boxes can be requested. A rejection has the
+// node's message. Amounts may be strings, and numbers beyond 2^53 remain exact.
 func TestSubmit(t *testing.T) {
 	c := ergogen.New(ergogen.Options{Seed: 2, TxsPerBlock: 8})
 	w := newWorld(t, "testnet")
@@ -97,7 +97,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Tokens have the description by their minting box.
+// Tokens have the description of their minting box.
 func TestTokens(t *testing.T) {
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(ergogen.New(ergogen.Options{Seed: 4, TxsPerBlock: 8}), 40)...)

@@ -195,8 +195,8 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	}
 }
 
-// withUnparsed returns a header with the field that blocks of version 1 were stored without. Their nodes counted a byte
-// more than a header has.
+// withUnparsed returns a header with the field that stored blocks of version 1 lack. Their nodes counted a byte more
+// than the header has.
 func withUnparsed(h map[string]any) map[string]any {
 	out := map[string]any{"unparsedBytes": ""}
 	for name, value := range h {
@@ -331,14 +331,14 @@ func (w *world) askMempool(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// Every answer over the first real blocks of mainnet, with a mempool, is that of the model.
+// Every answer over the first real blocks of mainnet, with a mempool, equals that of the model.
 func TestRealBlocks(t *testing.T) {
 	rng := testseed.Rand(t)
 	w := realWorld(t, 600, 12)
 	w.verify(t, rng, testrun.Rounds(t, 150))
 }
 
-// Every answer of a generated chain with forks and a mempool is that of the model.
+// Every answer of a generated chain with forks and a mempool equals that of the model.
 func TestForks(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8})

@@ -17,8 +17,8 @@ import (
 	"birthmark/model"
 )
 
-// A submitted transaction is unconfirmed before the answer is sent, its boxes can be spent by the next one, and a
-// refusal is the node's.
+// A submitted transaction is unconfirmed before the answer is sent, and the next one can spend its boxes. A rejection
+// has the node's message.
 func TestSubmit(t *testing.T) {
 	c := ergogen.New(ergogen.Options{Seed: 2, TxsPerBlock: 8})
 	w := newWorld(t, "testnet")

@@ -119,7 +119,7 @@ func TestStartOfAPage(t *testing.T) {
 	}
 }
 
-// A database without a block answers, and one without the index is refused.
+// A database without blocks has answers. A database without the index is rejected.
 func TestEmptyDatabase(t *testing.T) {
 	w := newWorld(t, "regtest", nil)
 	w.serve(t)
@@ -156,7 +156,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-// A long list is sent in parts, and is whole.
+// A long list is sent in parts, and is complete.
 func TestLongLists(t *testing.T) {
 	w := newWorld(t, "regtest", nil)
 	w.serve(t)

@@ -109,7 +109,7 @@ func text(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// naive answers by going through all blocks.
+// naive computes answers by a scan of all blocks.
 type naive struct {
 	blocks  []*wire.MsgBlock
 	txs     map[chainhash.Hash]*wire.MsgTx
@@ -154,7 +154,7 @@ func newNaiveOf(blocks []*wire.MsgBlock) *naive {
 
 func (n *naive) tip() int { return len(n.blocks) - 1 }
 
-// lifetime is that of answers about a height.
+// lifetime returns the cache lifetime of answers about a height.
 func (n *naive) lifetime(height int) string {
 	if n.tip()-height >= 10 {
 		return "157784630"

@@ -101,7 +101,7 @@ func (w *nodeWorld) send(t *testing.T, tx *wire.MsgTx) {
 	}
 }
 
-// A transaction that was sent is in every list when the answer leaves.
+// A submitted transaction is in every list before the answer is sent.
 func TestSentTransactionsAreInTheMempoolAtOnce(t *testing.T) {
 	w := newNodeWorld(t)
 	coins := w.node.Coins(t, 20)
@@ -135,7 +135,7 @@ func TestSentTransactionsAreInTheMempoolAtOnce(t *testing.T) {
 	w.expect(t, "/broadcast?tx="+hex.EncodeToString(coretest.Raw(tx)), tx.TxHash().String(), textType, "0")
 }
 
-// A replacement makes the original unknown, and the output that both spend points to the replacement.
+// After a replacement the original is unknown, and the output that both spend has the replacement as its spender.
 func TestReplacement(t *testing.T) {
 	w := newNodeWorld(t)
 	coin := w.node.Coins(t, 1)[0]
@@ -153,7 +153,7 @@ func TestReplacement(t *testing.T) {
 	}
 }
 
-// A refusal has the node's message.
+// A rejection has the node's message.
 func TestRefusal(t *testing.T) {
 	w := newNodeWorld(t)
 	coin := w.node.Coins(t, 1)[0]
@@ -168,7 +168,7 @@ func TestRefusal(t *testing.T) {
 	}
 	a := w.post(t, "/tx", hex.EncodeToString(coretest.Raw(coretest.Spend(2000, coin))))
 	if a.status != http.StatusBadRequest || a.body == "" || !strings.HasPrefix(refused.Error(), a.body) {
-		t.Errorf("%+v, the node says %v", a, refused)
+		t.Errorf("%+v, the node's error is %v", a, refused)
 	}
 }
 
@@ -299,8 +299,8 @@ func outputsOf(m *miner, value int64) (outputs []*wire.TxOut) {
 	return outputs
 }
 
-// answersOfScripts are the sums, histories without order, unspent outputs and spenders of all scripts, without what
-// tells confirmed from unconfirmed.
+// answersOfScripts returns the sums, histories without order, unspent outputs and spenders of all scripts, without the
+// fields that distinguish confirmed from unconfirmed transactions.
 func (w *nodeWorld) answersOfScripts(t *testing.T) map[string]string {
 	t.Helper()
 	answers := map[string]string{}

@@ -59,7 +59,7 @@ var esploraTypes = map[string]string{
 }
 
 // Objects of blocks and transactions have the values that Bitcoin Core reports for the real blocks. The outputs that
-// these blocks spend are not there.
+// these blocks spend are missing.
 func TestObjectsEqualTheNodesOnRealBlocks(t *testing.T) {
 	w := newWorld(t, "mainnet", nil)
 	c, err := wallet.New(t.Context(), w.served)

@@ -24,7 +24,7 @@ func branch(t testing.TB, c *cardanogen.Chain, n int) []ouroborostest.Block {
 	return blocks
 }
 
-// Matches are those of the model after each reorganization of a generated chain, which has failed transactions, many
+// Matches equal those of the model after each reorganization of a generated chain, which has failed transactions, many
 // assets per output, and redeemers.
 func TestMatchesThroughForks(t *testing.T) {
 	rng := testseed.Rand(t)

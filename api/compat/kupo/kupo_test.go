@@ -34,7 +34,7 @@ type question struct {
 	oldest  bool
 }
 
-// ask makes a random question about an output.
+// ask returns a random request about an output.
 func (n *naive) ask(rng *rand.Rand) question {
 	o := n.outputs[rng.IntN(len(n.outputs))]
 	q := question{url: "/matches", selects: func(*utxo) bool { return true }}
@@ -153,10 +153,10 @@ func (n *naive) bound(rng *rand.Rand, with func(string), only func(func(*utxo) b
 	}
 }
 
-// longList is the number of matches from which a question is skipped most of the time.
+// longList is the number of matches from which most requests are skipped.
 const longList = 500
 
-// verify compares the answers to random questions with those of the model.
+// verify compares the answers to random requests with those of the model.
 func (w *world) verify(t *testing.T, rng *rand.Rand, questions int) (matches int) {
 	t.Helper()
 	for range questions {
@@ -202,7 +202,7 @@ func firstDifference(got, want []any) string {
 	return ""
 }
 
-// Matches of every pattern with every filter are those of the model, on real blocks.
+// Matches of every pattern with every filter equal those of the model, on real blocks.
 func TestMatchesOfRealBlocks(t *testing.T) {
 	for _, unspent := range []bool{true, false} {
 		t.Run(fmt.Sprintf("unspent outputs are kept %t", unspent), func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestMatchesOfRealBlocks(t *testing.T) {
 			w := preview(t, unspent, model.HeightPk(testrun.Amount(blocks, 3_000)))
 			n := w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(200, 100)))
 			if n == 0 {
-				t.Error("no question had a match")
+				t.Error("no request had a match")
 			}
 		})
 	}
@@ -319,7 +319,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Answers name the tip they belong to, and are not sent again while it is the same.
+// Answers have the tip to which they belong. A conditional request at the same tip returns 304.
 func TestAnswersNameTheTip(t *testing.T) {
 	w := preview(t, true, 100)
 	tip := w.naive.blocks[100]

@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// Metadata of the transactions of a block have the values that the details of the transactions have.
+// The metadata of the transactions of a block equal those in the details of the transactions.
 func TestMetadata(t *testing.T) {
 	w := preview(t, true, model.HeightPk(testrun.Amount(50_939, 45_000)))
 	seen := 0

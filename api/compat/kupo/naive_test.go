@@ -13,7 +13,7 @@ import (
 	"birthmark/model"
 )
 
-// naive is a list of all outputs, and what transactions contain. It reads every output for every question.
+// naive has all outputs and the contents of transactions. It scans every output for every request.
 type naive struct {
 	chain   model.Chain
 	outputs []*utxo

@@ -95,7 +95,7 @@ func (e *endpoint) post(t *testing.T, body string) (int, object) {
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", path, strings.NewReader(body)))
 	if w.Header().Get("Access-Control-Allow-Origin") != "*" {
-		t.Error("no page can read it")
+		t.Error("web pages cannot read the response")
 	}
 	o := parsed(t, w.Body.Bytes())
 	if (w.Code == http.StatusOK) != (o["error"] == nil) {
@@ -359,7 +359,7 @@ func TestSubmission(t *testing.T) {
 	}
 }
 
-// A malformed request, and a method without an answer, have an error with the reason.
+// A malformed request, and an unsupported method, return an error with the reason.
 func TestErrorsOfRequests(t *testing.T) {
 	e := start(t)
 	for body, want := range map[string]string{

@@ -12,7 +12,7 @@ import (
 
 func testRand(t testing.TB) *rand.Rand { return testseed.Rand(t) }
 
-// Every script whose history differs between two events is touched. Without a mempool no other one is.
+// Every script whose history differs between two events is touched. Without a mempool no other script is touched.
 func TestChangesNameTheTouchedScripts(t *testing.T) {
 	t.Run("chain", func(t *testing.T) { testChanges(t, func(*rig) {}) })
 	t.Run("mempool", func(t *testing.T) { testChanges(t, func(r *rig) { r.pending = true }) })

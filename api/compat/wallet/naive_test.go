@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// naive answers the questions of the wallet protocols by going through all blocks and the mempool.
+// naive computes the answers of the wallet protocols by a scan of all blocks and the mempool.
 type naive struct {
 	blocks  []*wire.MsgBlock
 	pool    []*wire.MsgTx
@@ -96,7 +96,7 @@ func (n *naive) prevout(in *wire.TxIn) *wire.TxOut {
 	return tx.TxOut[in.PreviousOutPoint.Index]
 }
 
-// history is that of a script in chain order, with its totals.
+// history returns the history of a script in chain order, with its totals.
 func (n *naive) history(script []byte) (entries []wallet.Entry, s wallet.Stats) {
 	for h, b := range n.blocks[1:] {
 		for i, tx := range b.Transactions {
@@ -109,7 +109,7 @@ func (n *naive) history(script []byte) (entries []wallet.Entry, s wallet.Stats) 
 	return entries, s
 }
 
-// mempool is the history of a script in the mempool, in the order of the status.
+// mempool returns the history of a script in the mempool, in the order of the status.
 func (n *naive) mempool(script []byte) (entries []wallet.Entry, s wallet.Stats) {
 	for _, tx := range n.pool {
 		if e, found := n.entry(script, tx, &s); found {
@@ -148,7 +148,7 @@ func (n *naive) entry(script []byte, tx *wire.MsgTx, s *wallet.Stats) (e wallet.
 	return e, found
 }
 
-// fee is that of a transaction that is not a coinbase.
+// fee returns the fee of a transaction that is not a coinbase.
 func (n *naive) fee(tx *wire.MsgTx) (fee uint64) {
 	for _, in := range tx.TxIn {
 		fee += uint64(n.prevout(in).Value)
@@ -171,7 +171,7 @@ func (n *naive) unspent(script []byte) (us []wallet.Unspent) {
 	return us
 }
 
-// statusOf is the status of a history by its definition.
+// statusOf computes the status of a history by its definition.
 func statusOf(entries []wallet.Entry) (status [32]byte, ok bool) {
 	text := ""
 	for _, e := range entries {
@@ -186,7 +186,7 @@ func statusOf(entries []wallet.Entry) (status [32]byte, ok bool) {
 	return sha256.Sum256([]byte(text)), text != ""
 }
 
-// rootOf is a Merkle root by its definition.
+// rootOf computes a Merkle root by its definition.
 func rootOf(level []model.Hash) model.Hash {
 	level = slices.Clone(level)
 	for len(level) > 1 {
@@ -202,7 +202,7 @@ func rootOf(level []model.Hash) model.Hash {
 	return level[0]
 }
 
-// follow returns the root that a branch leads to.
+// follow returns the root of a branch.
 func follow(leaf model.Hash, at int, branch []model.Hash) model.Hash {
 	for _, sibling := range branch {
 		both := slices.Concat(leaf[:], sibling[:])

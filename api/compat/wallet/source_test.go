@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// source stands for a node: its mempool is what a test sets.
+// source is a test node whose mempool is set by the test.
 type source struct {
 	chain   model.Chain
 	indexes []string

@@ -155,7 +155,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// Proofs of headers stay right when groups of headers are cached, and when they are replaced.
+// Proofs of headers stay correct when groups of headers are cached, and when they are replaced.
 func TestHeaderProofsAcrossGroups(t *testing.T) {
 	o := options(t)
 	db := open(t, memory.New(), o)
@@ -187,7 +187,7 @@ func TestHeaderProofsAcrossGroups(t *testing.T) {
 	}
 }
 
-// A database without what the protocols need is refused with the command that helps.
+// A database that lacks a required index is rejected with the command that adds it.
 func TestMissingIndexesAreRefused(t *testing.T) {
 	for what, adapt := range map[string]func(*core.Options){
 		"need the index script_hash": func(o *core.Options) {

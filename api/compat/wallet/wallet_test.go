@@ -384,7 +384,7 @@ func newRig(t *testing.T, adapt func(*rig)) *rig {
 	return r
 }
 
-// RawTx stands for a node.
+// RawTx returns raw transactions, like a node.
 func (r *rig) RawTx(_ context.Context, block model.Point, index int, id model.Hash) ([]byte, error) {
 	b := r.miner.chain.Blocks()[block.Height]
 	tx := b.Transactions[index]
@@ -398,7 +398,7 @@ func (r *rig) RawTx(_ context.Context, block model.Point, index int, id model.Ha
 
 func (r *rig) Close() error { return nil }
 
-// step extends the chain or replaces its end, and changes the mempool. fork: it was replaced.
+// step extends the chain or replaces its end, and changes the mempool. fork reports whether the end was replaced.
 func (r *rig) step(t *testing.T) (fork bool) {
 	m := r.miner
 	switch h := m.chain.Height(); {

@@ -20,7 +20,7 @@ import (
 	"birthmark/storage"
 )
 
-// everything is the options of the index script_hash that the protocols need.
+// everything has the options of the index script_hash that the protocols need.
 var everything = model.IndexOptions{Balance: true, Unspent: true, History: true}
 
 // options are those of a database that has all indexes.
@@ -45,7 +45,7 @@ func open(t testing.TB, s storage.Store, o core.Options) *core.DB {
 	return db
 }
 
-// syncTo brings a database to a chain, by a reorganization if it is on another branch.
+// syncTo syncs a database to a chain, with a reorganization if the database is on another branch.
 func syncTo(t testing.TB, db *core.DB, c *bitcointest.Chain) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "blk00000.dat")
@@ -62,7 +62,7 @@ func syncTo(t testing.TB, db *core.DB, c *bitcointest.Chain) {
 	}
 }
 
-// serve returns a database as it is served.
+// serve returns a database as a served chain.
 func serve(db *core.DB) *served.Chain {
 	return &served.Chain{
 		Name: "bitcoin-regtest", Model: db.Chain(), View: db.View, Moved: db.Moved,
@@ -79,7 +79,7 @@ func newChain(t testing.TB, c *served.Chain) *wallet.Chain {
 	return w
 }
 
-// view runs fn on the current moment.
+// view runs fn on the current view.
 func view(t testing.TB, w *wallet.Chain, fn func(v *wallet.View)) {
 	t.Helper()
 	err := w.View(t.Context(), func(v *wallet.View) error {
@@ -135,7 +135,7 @@ func (m *miner) script() []byte {
 	return s
 }
 
-// random makes up to most transactions that spend outputs of free, or of each other.
+// random returns up to most transactions that spend outputs of free, or of each other.
 func (m *miner) random(free []output, most int) (txs []*wire.MsgTx) {
 	free = slices.Clone(free)
 	for range m.rng.IntN(most + 1) {
