@@ -54,7 +54,8 @@ func TestTransactionAndAddresses(t *testing.T) {
 	if got := c.FormatHash(id); err != nil || got != "0dcf2530419b9ef525a69f6a15e4d699be1dc9a4ac643c9581b6c57acf25eabf" {
 		t.Errorf("the id is %s, %v", got, err)
 	}
-	// The first is of block 7,000,000, from Blockbook's integration tests, the others from those of digiasset-decoder.
+	// The first is of block 7,000,000, from Blockbook's integration tests, the last three from those of DigiAsset Core (MIT
+	// licence) and of Trust Wallet (Apache licence), the others from those of digiasset-decoder.
 	cointest.Transactions(t, c)
 	cointest.Addresses(t, c, map[string]string{
 		"DR1Scto7rRpTCAyNY6DFhRsZgG2vZ6rxLx":          "76a914d9eff329b03348487fb9688a77c6b8081794fd2288ac",
