@@ -22,8 +22,8 @@ import (
 	"birthmark/model"
 )
 
-// Unchanged nodes of other coins: the blocks that they mine are indexed over JSON-RPC, a reorganization is followed,
-// and the balance of the miner equals the sum of its unspent outputs in the node. `make test-interop` runs it.
+// Unchanged nodes of other coins: the blocks that they mine are indexed over JSON-RPC, and from bchd as a peer. A
+// reorganization is followed, and the balance of the miner equals the sum of its unspent outputs in the node. `make test-interop` runs it.
 func TestInteropNodesOfCoins(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ chain, folder, module string }{
@@ -59,6 +59,13 @@ func TestInteropNodesOfCoins(t *testing.T) {
 			args[6] = fresh
 			ask(t, nil, args...)
 			same(t, db, digestOf(t, fresh))
+			if c.chain == "litecoin" {
+				return // ltcd does not serve blocks with extensions to peers
+			}
+			peers := filepath.Join(t.TempDir(), "peers")
+			args[6], args[8] = peers, "p2p://"+ours.p2p
+			ask(t, nil, args...)
+			same(t, db, digestOf(t, peers))
 		})
 	}
 }

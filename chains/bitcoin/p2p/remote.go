@@ -61,7 +61,8 @@ type remote struct {
 // serve handles a peer until the connection ends.
 func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	r := &remote{n: n, at: e, wanted: map[chainhash.Hash][]want{}, lacks: map[chainhash.Hash]bool{}}
-	r.sock = &socket{Conn: conn, magic: n.o.Params.Net, maxBlock: n.o.Format.MaxSize, onBlock: func(raw []byte, err error) {
+	r.sock = &socket{Conn: conn, magic: n.o.Params.Net, maxBlock: n.o.Format.MaxSize}
+	r.sock.onBlock = func(raw []byte, err error) {
 		r.locked(func() {
 			if err != nil {
 				r.ban("sent an invalid message of %s: %v", n.o.Params.Name, err)
@@ -69,7 +70,7 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 			}
 			r.onBlock(raw)
 		})
-	}}
+	}
 	p, err := peer.NewOutboundPeer(&peer.Config{
 		ChainParams:         n.o.Params,
 		UserAgentName:       "birthmark",
@@ -239,7 +240,7 @@ func (r *remote) onVersion(m *wire.MsgVersion) {
 	case n.o.Services&^m.Services&wire.SFNodeWitness != 0:
 		n.drop(r, useless, "serves no witnesses")
 	case n.o.Services&^m.Services != 0:
-		n.drop(r, useless, fmt.Sprintf("lacks the services %v", n.o.Services&^m.Services))
+		n.drop(r, useless, fmt.Sprintf("does not serve whole blocks: it lacks the service bits %#x", uint64(n.o.Services&^m.Services)))
 	}
 }
 
