@@ -11,8 +11,10 @@ import (
 	"slices"
 
 	"birthmark/chains/bitcoin"
+	"birthmark/chains/bitcoincash"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
+	"birthmark/chains/litecoin"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
@@ -34,7 +36,7 @@ func Command(e *command.Env, category string, server []cli.Flag) *cli.Command {
 		Category:  category,
 		Flags: slices.Concat(
 			[]cli.Flag{command.String("listen", "`ADDRESS` of the server")},
-			command.SourceFlags("`URI` of the source of the blocks (default: p2p:// for Bitcoin, a public relay for Cardano, a node on this machine for Ergo)"),
+			command.SourceFlags("`URI` of the source of the blocks (default: p2p:// for Bitcoin, Litecoin and Bitcoin Cash, a public relay for Cardano, a node on this machine for Ergo)"),
 			command.WriteFlags(), server, command.DatabaseFlags()),
 		Action: func(c *cli.Context) error { return run(e, c) },
 	}
@@ -42,7 +44,9 @@ func Command(e *command.Env, category string, server []cli.Flag) *cli.Command {
 
 // publicSources are sources that need no set-up, by chain and network; Ergo has none, and needs a node.
 var publicSources = map[string]map[string]string{
-	bitcoin.Name: {"mainnet": "p2p://", "testnet3": "p2p://", "testnet4": "p2p://", "signet": "p2p://"},
+	bitcoin.Name:          {"mainnet": "p2p://", "testnet3": "p2p://", "testnet4": "p2p://", "signet": "p2p://"},
+	litecoin.Spec.Name:    {"mainnet": "p2p://", "testnet4": "p2p://"},
+	bitcoincash.Spec.Name: {"mainnet": "p2p://", "testnet3": "p2p://", "testnet4": "p2p://", "chipnet": "p2p://"},
 	cardano.Name: {
 		"mainnet": "tcp://backbone.cardano.iog.io:3001",
 		"preprod": "tcp://preprod-node.play.dev.cardano.org:3001",
