@@ -38,7 +38,7 @@ func TestAForeignDatabaseIsRejectedUnchanged(t *testing.T) {
 		"more than a format":       {"format", append(format(schema.FormatVersion), 0), model.Internal, "internal", "meta format"},
 		"another chain":            {"chain", []byte("dogecoin"), model.Refused, "wrong_chain", "dogecoin"},
 		"another network":          {"network", []byte("two"), model.Refused, "wrong_network", "two"},
-		"an index nobody knows":    {"indexes", catalogue(model.OneToMany, "colour"), model.Refused, "index_mismatch", "colour"},
+		"an unknown index":         {"indexes", catalogue(model.OneToMany, "colour"), model.Refused, "index_mismatch", "colour"},
 		"an index of another kind": {"indexes", catalogue(model.OneToOne, "address"), model.Refused, "index_mismatch", "one-to-one"},
 		"half a catalogue":         {"indexes", catalogue(model.OneToMany, "address")[:12], model.Internal, "internal", "meta indexes"},
 		"half a tip":               {"tip", []byte{0, 0, 0, 1, 2}, model.Internal, "internal", "meta tip"},

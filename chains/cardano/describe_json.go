@@ -28,7 +28,7 @@ func wholeItem(raw []byte, read func(w *cbor.Walker, depth int) any) any {
 	return v
 }
 
-// readNumber reads a number; ok is false if the item is another one, whose tag is then read.
+// readNumber reads a number; ok is false if the item is something else. Its tag is then read.
 func readNumber(w *cbor.Walker) (n json.Number, tag uint64, ok bool) {
 	major, value, _ := w.Head("item")
 	switch {

@@ -108,7 +108,7 @@ func readBignum(w *cbor.Walker, tag uint64) *big.Int {
 }
 
 // readConstructor reads the item after the tag of a constructor: fields is called at the list of its fields. ok is false
-// if the tag is another one; nothing is read then.
+// if the tag differs; nothing is read then.
 func readConstructor(w *cbor.Walker, tag uint64, fields func()) (number uint64, ok bool) {
 	switch {
 	case tag >= tagConstructor && tag <= lastConstructor:

@@ -65,7 +65,7 @@ func TestErrorsOfANodesBlocks(t *testing.T) {
 		{"a header with another id", replace(`"id":"`+id(6), `"id":"`+id(5)), "bad_block", []string{"block 7", id(6), id(5)}},
 		{"no JSON", rewrite(func([]byte) []byte { return []byte(`[{"header":}]`) }), "bad_block", []string{"block 1"}},
 		{"JSON that is cut", rewrite(func(b []byte) []byte { return b[:200] }), "bad_answer", []string{"/blocks/headerIds", "truncated JSON"}},
-		{"a block nobody asked for", rewrite(func([]byte) []byte { return append(append([]byte("["), strangers[0].JSON...), ']') }), "bad_answer", []string{"block 1 " + id(0), strangers[0].ID.String()}},
+		{"a block that was not requested", rewrite(func([]byte) []byte { return append(append([]byte("["), strangers[0].JSON...), ']') }), "bad_answer", []string{"block 1 " + id(0), strangers[0].ID.String()}},
 		{"headers that are left out", func(r *http.Request, a *ergotest.Answer) {
 			if r.URL.Path == "/blocks" {
 				a.Body = []byte(`["` + id(1) + `","` + id(3) + `"]`)

@@ -34,7 +34,7 @@ func TestTableNeverLies(t *testing.T) {
 				stays := known && want.pk >= uint64(c.pinFloor)
 				check := func(what string, pk, number uint64, ok bool) {
 					if ok && (!known || put{pk, number} != want) {
-						t.Fatalf("seed %d, step %d: %s says %d %d, put was %v (known %t)", seed, i, what, pk, number, want, known)
+						t.Fatalf("seed %d, step %d: %s returned %d %d, put was %v (known %t)", seed, i, what, pk, number, want, known)
 					}
 					if stays && !ok {
 						t.Fatalf("seed %d, step %d: %s finds nothing where %v has to stay", seed, i, what, want)
@@ -78,7 +78,7 @@ func TestTableNeverLies(t *testing.T) {
 			for n, p := range truth {
 				pk, _, ok := c.get(f.Value(0, fmt.Append(nil, n)))
 				if ok && (pk != p.pk || pk >= last) {
-					t.Fatalf("after forgetting from %d it says %d, put was %d", last, pk, p.pk)
+					t.Fatalf("after forgetting from %d it returned %d, put was %d", last, pk, p.pk)
 				}
 				if bytes == 16<<20 && p.pk < last && !ok {
 					t.Fatalf("after forgetting from %d it has lost %d", last, p.pk)

@@ -37,7 +37,7 @@
 //
 // # Garbage
 //
-// TiKV deletes versions that are older than the safe point of the cluster. Without TiDB nobody advances it, so the
+// TiKV deletes versions that are older than the safe point of the cluster. Without TiDB it does not advance, so the
 // writer does. It stays behind the seal's timestamp and behind the oldest View of every process, which registers with
 // the placement driver when a View is older than a minute.
 package tikv

@@ -116,7 +116,7 @@ func (s *Store) tryTakeOver(ctx context.Context) error {
 	if err := txn.LockKeys(ctx, kv.NewLockCtx(now, time.Second.Milliseconds(), time.Now()), all...); err != nil {
 		return err
 	}
-	// Nobody changed the rows after now, or locking them would have failed, and nobody can until the commit.
+	// The rows did not change after now, or locking them would have failed, and cannot change until the commit.
 	values, err := s.client.GetSnapshot(now).BatchGet(ctx, all)
 	if err != nil {
 		return err

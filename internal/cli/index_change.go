@@ -206,7 +206,7 @@ type changeAnswer struct {
 	Network    string            `json:"network"`
 	Did        string            `json:"did"`           // add or drop
 	Done       bool              `json:"done"`          // false: the same command or a sync resumes it
-	PID        int               `json:"pid,omitempty"` // of the process that does it, if it is another one
+	PID        int               `json:"pid,omitempty"` // of the process that does it, if not this one
 	Index      *query.IndexState `json:"index"`         // null: it was dropped
 	BytesFreed *int64            `json:"bytes_freed,omitempty"`
 }

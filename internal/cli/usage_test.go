@@ -140,7 +140,7 @@ func TestArgumentsCanBeginWithADash(t *testing.T) {
 	}
 }
 
-// reorder pairs flags with values before it knows the command, so a name must have the same type in all commands.
+// reorder pairs flags with values before it parses the command, so a name must have the same type in all commands.
 func TestAFlagHasOneTypeInAllCommands(t *testing.T) {
 	t.Parallel()
 	boolean := map[string]bool{}

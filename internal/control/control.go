@@ -14,7 +14,7 @@ const (
 	Drop  = "drop"  // drop the index
 	State = "state" // return the states of all indexes
 
-	// Checkpoint creates a checkpoint of the database where snapshot.CheckpointOf says.
+	// Checkpoint creates a checkpoint of the database in the directory snapshot.CheckpointOf.
 	Checkpoint = "checkpoint"
 )
 

@@ -58,7 +58,7 @@ func TestRequestsAndRepliesTravel(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Ask(t.Context(), dir, Request{Do: State}); !errors.Is(err, ErrNobody) {
-		t.Errorf("asked when nobody is there any more: %v", err)
+		t.Errorf("request after the server ended: %v", err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("%v is left behind", left)
@@ -77,7 +77,7 @@ func TestLeftoverSocketIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := Ask(t.Context(), dir, Request{Do: State}); !errors.Is(err, ErrNobody) {
-		t.Errorf("a socket of nobody: %v", err)
+		t.Errorf("request to a socket without a server: %v", err)
 	}
 	s := serve(t, dir, echo)
 	if _, err := Ask(t.Context(), dir, Request{Do: State}); err != nil {

@@ -91,7 +91,7 @@ func TestChannelOfATipIsClosed(t *testing.T) {
 	}
 }
 
-// A database is closed when nobody asks it any more, however often others take its place.
+// A replaced database is closed after its last request, even if databases are replaced often.
 func TestClosedDatabaseIsNotRead(t *testing.T) {
 	rng := testseed.Rand(t)
 	blocks := modeltest.Variants()[0].NewGenerator(rng.Uint64()).Blocks(4)

@@ -37,7 +37,7 @@ func TestPruneRemovesOnlyWhatNobodyNeeds(t *testing.T) {
 		t.Fatalf("%+v: %v", p, err)
 	}
 	later := time.Now().Add(25 * time.Hour)
-	// A signature whose create was killed, and a damaged manifest, without which nobody knows which files are needed.
+	// A signature whose create was killed, and a damaged manifest: the files that it needs are unknown.
 	if err := r.write(ctx, "snapshots/"+names[0]+".json.minisig", []byte("x")); err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func (w *Work) removeCheckpoint() error {
 	return errors.Join(os.RemoveAll(w.Checkpoint()), os.RemoveAll(w.Checkpoint()+".tmp")) // RocksDB renames the second
 }
 
-// End removes the checkpoint and gives up the right.
+// End removes the checkpoint and releases the lock.
 func (w *Work) End() error { return errors.Join(w.removeCheckpoint(), w.lock.Release()) }
 
 // RemoveLeftover removes the checkpoint that a killed process left in the database in dir, which keeps the room of

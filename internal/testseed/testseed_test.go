@@ -70,10 +70,10 @@ func TestTheSeedIsSaidWhereATestFails(t *testing.T) {
 	t.Setenv("BIRTHMARK_SEED", "")
 	of := func(t testing.TB) { testseed.Of(t, 7) }
 	if said := run(true, of); said != "BIRTHMARK_SEED=7" {
-		t.Errorf("a test that fails says %q", said)
+		t.Errorf("a failing test prints %q", said)
 	}
 	if said := run(false, of); said != "" {
-		t.Errorf("a test that passes says %q", said)
+		t.Errorf("a passing test prints %q", said)
 	}
 	var first uint64
 	said := run(true, func(t testing.TB) { first = testseed.Rand(t).Uint64() })
@@ -90,7 +90,7 @@ func TestASeedThatIsNoneFailsTheTest(t *testing.T) {
 			func(t testing.TB) { testseed.Of(t, 7) }, func(t testing.TB) { testseed.New(t) }, func(t testing.TB) { testseed.Rand(t) },
 		} {
 			if said := run(false, func(p testing.TB) { test(p); t.Errorf("BIRTHMARK_SEED %q is taken", text) }); !strings.Contains(said, fmt.Sprintf("BIRTHMARK_SEED %q", text)) {
-				t.Errorf("BIRTHMARK_SEED %q: the test says %q", text, said)
+				t.Errorf("BIRTHMARK_SEED %q: the test prints %q", text, said)
 			}
 		}
 	}

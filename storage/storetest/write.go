@@ -105,7 +105,7 @@ func familiesAreApart(t *testing.T, s storage.Store) {
 	wantContent(t, s, "a delete in one family", want)
 }
 
-// leavesStore runs a write that must not happen and wants the store as it was, and good for another write.
+// leavesStore runs a write that must fail. It checks that the store is unchanged and still accepts writes.
 func leavesStore(t *testing.T, s storage.Store, try func()) {
 	t.Helper()
 	for _, f := range families {

@@ -45,7 +45,7 @@ type Chain struct {
 	mintings  bounded.Map[sigma.ID, minting]
 }
 
-// New returns the answers of a served chain. The error is of kind [model.Refused] if the chain is another one, or if
+// New returns the answers of a served chain. The error is of kind [model.Refused] if the chain is not Ergo, or if
 // its database lacks an index, an option or raw transactions; it contains what adds them.
 func New(ctx context.Context, c *served.Chain) (*Chain, error) {
 	if c.Model.Name() != ergo.Name {

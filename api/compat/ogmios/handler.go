@@ -36,7 +36,7 @@ const (
 
 const rpcVersion = "2.0"
 
-// New returns the handler of the endpoint. The error is of kind [model.Refused] if the chain is another one or has no
+// New returns the handler of the endpoint. The error is of kind [model.Refused] if the chain is not Cardano or has no
 // node.
 func New(o Options) (http.Handler, error) {
 	c := o.Chain

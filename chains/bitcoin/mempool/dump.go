@@ -104,7 +104,7 @@ func (p *Pool) makeDump(ctx context.Context) *dump {
 	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return none // the file system of the node is another one, as in a container
+		return none // the node has another file system, as in a container
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -154,7 +154,7 @@ func TestAForkWhileBlocksAreInFlight(t *testing.T) {
 			}
 			for i, raw := range raws {
 				if !bytes.Equal(raw, bitcointest.Bytes(c.Blocks()[from+i])) {
-					t.Errorf("block %d is another one", from+i)
+					t.Errorf("block %d differs", from+i)
 				}
 			}
 		})
@@ -201,7 +201,7 @@ func TestACallStopsAtItsLimit(t *testing.T) {
 				t.Fatalf("%d to %d: %d blocks with more than %d bytes", from, to, len(raws), limit)
 			}
 			if !bytes.Equal(raw, bitcointest.Bytes(c.Blocks()[from+i])) {
-				t.Fatalf("block %d is another one", from+i)
+				t.Fatalf("block %d differs", from+i)
 			}
 			size += int64(len(raw))
 		}
@@ -235,7 +235,7 @@ func TestBlocksInReverseHaveABound(t *testing.T) {
 	}
 	for i, raw := range raws {
 		if !bytes.Equal(raw, bitcointest.Bytes(c.Blocks()[1+i])) {
-			t.Fatalf("block %d is another one", 1+i)
+			t.Fatalf("block %d differs", 1+i)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func goesOn(t *testing.T, n *Network, c *bitcointest.Chain, from int) {
 	}
 	for i, raw := range raws {
 		if hashes[i] != model.Hash(want[from+i].BlockHash()) || string(raw) != string(bitcointest.Bytes(want[from+i])) {
-			t.Fatalf("block %d is another one", from+i)
+			t.Fatalf("block %d differs", from+i)
 		}
 	}
 }

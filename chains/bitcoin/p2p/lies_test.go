@@ -247,7 +247,7 @@ var lies = map[string]struct {
 	}},
 }
 
-// A misbehaving peer is logged with the reason and dropped for good, and the chain comes from the others.
+// A misbehaving peer is logged with the reason and dropped permanently. The chain is read from the other peers.
 func TestALiarIsNamedAndDroppedAndTheChainComesFromTheOthers(t *testing.T) {
 	c := spending(2100) // more work than any chain of a misbehaving peer
 	for name, lie := range lies {

@@ -130,7 +130,7 @@ func until(t *testing.T, what string, ok func() bool) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatalf("waited in vain for %s", what)
+	t.Fatalf("timeout: waited for %s", what)
 }
 
 // reaches waits until the tip is the chain's: with short timeouts a busy machine makes peers look silent.
@@ -173,7 +173,7 @@ func download(t *testing.T, n *Network, want []*wire.MsgBlock) {
 				}
 				for _, raw := range raws {
 					if !bytes.Equal(raw, bitcointest.Bytes(want[at])) {
-						t.Errorf("block %d is another one", at)
+						t.Errorf("block %d differs", at)
 					}
 					at++
 				}

@@ -20,7 +20,7 @@ func silentTo(command string) func(*session, wire.Message) bool {
 	return func(_ *session, m wire.Message) bool { return m.Command() == command }
 }
 
-// troubles are failures of honest peers: they are not dropped for good.
+// troubles are failures of honest peers: they are not dropped permanently.
 var troubles = map[string]struct {
 	says  string // in the log
 	setup func(f *fake)

@@ -43,7 +43,7 @@ func (c *Client) keyError(err error) error {
 
 // unauthorized is the error of a refused or missing key.
 func (c *Client) unauthorized(key string) error {
-	text := "%s refuses the API key: it is another one"
+	text := "%s refuses the API key: it is not the node's"
 	if key == "" {
 		text = "%s asks for an API key: expected http://:API_KEY@HOST:PORT, or the key as the source's password"
 	}

@@ -19,7 +19,7 @@ type Filter struct {
 	All        bool // match every output, for a consumer that filters itself; without a Term
 	EveryBlock bool // also send blocks without matching changes; makes the Term optional
 	MaxBlocks  int  // end after this many blocks; 0: at the tip
-	// Confirmations of the blocks that are sent, at least: the tip has 1. A reorganization of fewer blocks takes nothing back.
+	// Confirmations of the blocks that are sent, at least; the tip has 1. Reorganizations of fewer blocks are not sent.
 	Confirmations int
 	Resume        *Position // the consumer already has the changes up to here
 }

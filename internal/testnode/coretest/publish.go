@@ -25,7 +25,7 @@ type publisher struct {
 // subscriber is a connection.
 type subscriber struct {
 	conn   net.Conn
-	out    chan []byte // closed by nobody; full: the message is dropped
+	out    chan []byte // never closed; full: the message is dropped
 	ended  chan struct{}
 	topics []string
 }

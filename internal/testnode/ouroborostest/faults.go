@@ -7,7 +7,7 @@ type Faults struct {
 	Instead map[[32]byte]Block
 	// NoBlocks makes every range request return no blocks.
 	NoBlocks bool
-	// Silent accepts connections and never answers. Existing connections fall silent for good.
+	// Silent accepts connections and never answers. Existing connections never answer again.
 	Silent bool
 	// Garbage sends bytes of another protocol and closes the connection.
 	Garbage bool
