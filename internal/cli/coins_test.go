@@ -93,6 +93,7 @@ func newCoinKills(t *testing.T, c *coingen.Coin, network *params.Network, seed u
 	}
 	k.serve(k.made)
 	if network != nil {
+		k.most = 4 + blocks/400 // one message requests many blocks
 		k.url = (&cointest.Peer{Network: network, Blocks: k.request}).Start(t)
 	} else {
 		k.url = cointest.Node(t, c.Spec.Format, false, k.request)
