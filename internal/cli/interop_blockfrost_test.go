@@ -18,6 +18,7 @@ import (
 	"github.com/blinklabs-io/gouroboros/cbor"
 
 	"birthmark/bench/generate/cardanogen"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ouroborostest"
 )
@@ -126,6 +127,33 @@ func reportOf(t *testing.T, cmd *exec.Cmd, least int) clientReport {
 	return a
 }
 
+// meshOfOgmios submits a transaction with Mesh's provider of Ogmios. It enters the node's mempool.
+func meshOfOgmios(t *testing.T, url, tx string) {
+	t.Helper()
+	ogmios := "ws" + strings.TrimPrefix(strings.TrimSuffix(url, "api/v0"), "http") + "ogmios"
+	cmd := exec.CommandContext(t.Context(), "node", "--experimental-websocket", "ogmios.js", ogmios, tx)
+	cmd.Dir, cmd.Stderr = filepath.Join("..", "..", "tools", "interop", "blockfrost"), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: make test-interop installs the packages", err)
+	}
+	var a struct {
+		Hash   string
+		Faults []string
+	}
+	if err := json.Unmarshal(out, &a); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := hex.DecodeString(tx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := ledger.HashTx(raw)
+	if err != nil || a.Hash != want.String() || len(a.Faults) > 0 {
+		t.Errorf("submitted as %s, expected %s: %v %q", a.Hash, want, err, a.Faults)
+	}
+}
+
 // Every answer has the schema of Blockfrost's OpenAPI document. blockfrost-js, blockfrost-go, Lucid Evolution and Mesh return
 // the server's answers, and submit transactions to the node through it: for real blocks of preview, which are of Babbage,
 // and for generated ones of Conway.
@@ -154,6 +182,7 @@ func TestInteropBlockfrost(t *testing.T) {
 		}
 		url, txs := besideNode(t, "preview", 2, blocks, 50_934, "file://"+chunks) // six transactions follow
 		clients(t, url, txs, "46000", "50900", "100")
+		meshOfOgmios(t, url, txs[5])
 	})
 	t.Run("generated", func(t *testing.T) {
 		b := newBranch()

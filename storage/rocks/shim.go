@@ -78,8 +78,7 @@ func readMany(
 		return nil, err
 	}
 	defer C.free(unsafe.Pointer(out))
-	arena := make([]byte, outSize)
-	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), len(arena)))
+	arena := append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(out)), outSize)...) // not nil, and not cleared before
 	for i := range sizes {
 		if size := int64(sizes[i]); size >= 0 {
 			end := int(starts[i]) + int(size)
@@ -117,8 +116,7 @@ func readRanges(
 		return nil, err
 	}
 	defer C.free(unsafe.Pointer(out))
-	arena := make([]byte, outSize)
-	copy(arena, unsafe.Slice((*byte)(unsafe.Pointer(out)), len(arena)))
+	arena := append([]byte{}, unsafe.Slice((*byte)(unsafe.Pointer(out)), outSize)...) // not nil, and not cleared before
 	count := 0
 	for at := 0; at < len(arena); count++ {
 		_, _, at = nextRow(arena, at)

@@ -150,7 +150,7 @@ func TestGovernance(t *testing.T) {
 		"/governance/dreps/drep1x/votes": 400, "/governance/committee/x/votes": 400, "/governance/proposals/gov_action1x/withdrawals": 400,
 		"/governance/proposals/" + proposing + "/2/withdrawals": 404, "/governance/proposals/" + voting + "/0/withdrawals": 404,
 		"/governance/proposals/" + info + "/parameters": 404, "/governance/proposals/" + voting + "/0/parameters": 404,
-		"/governance/dreps/" + address.FormatGovernance(address.DRep, append([]byte{0}, bytes.Repeat([]byte{8}, 28)...)) + "/votes": 404,
+		"/governance/dreps/" + address.FormatGovernance(address.DRep, append([]byte{0}, bytes.Repeat([]byte{8}, 28)...)) + "/votes": 200,
 	} {
 		if got, body := w.ask(t, "GET", endpoint); got != status {
 			t.Errorf("%s: %d %s, expected %d", endpoint, got, body, status)

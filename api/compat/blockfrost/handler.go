@@ -1,12 +1,14 @@
 package blockfrost
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
@@ -96,7 +98,14 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := q.route(strings.TrimPrefix(r.URL.Path, h.Path))
 	var body []byte
 	if err == nil {
-		body, err = exchange.Encode(q.Answer)
+		b := buffers.Get().(*bytes.Buffer)
+		defer func() {
+			if b.Cap() <= largestBuffer {
+				b.Reset()
+				buffers.Put(b)
+			}
+		}()
+		body, err = exchange.Encode(q.Answer, b)
 	}
 	if err != nil {
 		q.Fail(err)
@@ -105,6 +114,11 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}
 	_, _ = w.Write(body) // fails only if the client is gone
 }
+
+// buffers are for answers.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+const largestBuffer = 1 << 20
 
 // route answers the request for a path. It sets the route for metrics.
 func (q *request) route(path string) error {

@@ -125,6 +125,7 @@ func (w *world) ask(t testing.TB, method, endpoint string) (int, string) {
 	r := httptest.NewRequestWithContext(t.Context(), method, path+endpoint, strings.NewReader(""))
 	rec := httptest.NewRecorder()
 	w.ServeHTTP(rec, r)
+	validate(t, r.Pattern, rec.Code, rec.Body.String())
 	return rec.Code, rec.Body.String()
 }
 

@@ -61,17 +61,16 @@ func PoolVotes(q *exchange.Request) error {
 	return nil
 }
 
-// member returns the DRep or the committee member of the path. One that no transaction names is not found.
+// member returns the DRep or the committee member of the path, which may be unknown: the lists of unknown ones are empty.
 func member(q *exchange.Request, kind string) (string, error) {
 	id, ok := address.ParseGovernance(kind, q.Args[0])
-	if !ok {
-		return "", exchange.Bad("Invalid or malformed " + map[string]string{address.DRep: "drep", address.CommitteeHot: "cc"}[kind] + " id format.")
+	switch {
+	case ok:
+		return id, nil
+	case kind == address.DRep:
+		return "", exchange.Bad("Invalid or malformed drep id.")
 	}
-	_, birth, err := birthOf(q, id)
-	if err == nil && birth == nil {
-		err = exchange.ErrNotFound
-	}
-	return id, err
+	return "", exchange.Bad("Invalid or malformed cc id format.")
 }
 
 // DRepVotes answers the votes of a DRep.

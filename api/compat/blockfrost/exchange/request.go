@@ -64,13 +64,12 @@ type Request struct {
 // JSONType is the content type of answers.
 const JSONType = "application/json; charset=utf-8"
 
-// Encode returns an answer as JSON.
-func Encode(v any) ([]byte, error) {
+// Encode returns an answer as JSON. It uses the memory of b.
+func Encode(v any, b *bytes.Buffer) ([]byte, error) {
 	if raw, ok := v.(json.RawMessage); ok {
 		return raw, nil
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
+	e := json.NewEncoder(b)
 	e.SetEscapeHTML(false)
 	err := e.Encode(v)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
