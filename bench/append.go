@@ -43,6 +43,7 @@ type Options struct {
 	Compression                      storage.Compression
 	Memory                           int64 // total memory in bytes; 0: unknown
 	Segments                         bool  // record segments for replicas; only for Tip
+	EmptyCaches                      bool  // the database has no snapshot of the caches; only for Tip
 
 	Progress func(core.Progress) // may be nil
 }

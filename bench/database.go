@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"birthmark/bench/linked"
 	"birthmark/core"
 	"birthmark/core/segment"
 	"birthmark/model"
@@ -60,7 +61,28 @@ func Build(ctx context.Context, blocks *Recording, txs int, o Options) error {
 }
 
 // build is [Build] without closing the database.
-func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *database, err error) {
+func build(ctx context.Context, blocks *Recording, txs int, o Options) (*database, error) {
+	db, err := open(ctx, blocks, txs, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.store.Compact(ctx); err != nil {
+		return nil, errors.Join(err, db.store.Close())
+	}
+	return db, nil
+}
+
+// copied opens a copy of the database in from, which has the first txs transactions of a recording, as a sync does
+// after a restart.
+func copied(ctx context.Context, from string, blocks *Recording, txs int, o Options) (*database, error) {
+	if err := linked.Copy(from, o.Dir, !o.EmptyCaches); err != nil {
+		return nil, err
+	}
+	return open(ctx, blocks, txs, o)
+}
+
+// open opens a database and indexes the missing blocks of the first txs transactions of a recording.
+func open(ctx context.Context, blocks *Recording, txs int, o Options) (db *database, err error) {
 	chain, err := blocks.Adapter()
 	if err != nil {
 		return nil, err
@@ -85,10 +107,8 @@ func build(ctx context.Context, blocks *Recording, txs int, o Options) (db *data
 	if db.DB, err = core.Open(ctx, recorded, core.Options{Chain: chain, Indexes: blocks.Chain.Indexes, Keep: blocks.Chain.Keep, Raw: blocks.Chain.Raw, CacheBytes: o.Caches}); err != nil {
 		return nil, err
 	}
-	if db.took, err = db.sync(ctx, blocks, txs, core.SyncOptions{BatchBytes: o.WindowBytes, Progress: o.Progress}); err != nil {
-		return nil, err
-	}
-	return db, db.store.Compact(ctx)
+	db.took, err = db.sync(ctx, blocks, txs, core.SyncOptions{BatchBytes: o.WindowBytes, Progress: o.Progress})
+	return db, err
 }
 
 // sync indexes the missing blocks of the first txs transactions. It returns the time until the last write: what a sync

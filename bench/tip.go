@@ -25,16 +25,21 @@ type TipResult struct {
 var Parts = []string{"resolve", "rows", "write"}
 
 // Tip measures appending the last blocks of a recording one by one to a compacted database of the others, through the
-// write-ahead log. If also is not nil, it is called with each of them, and after the block was appended calls what that
-// returned.
+// write-ahead log. If from is not empty, it is a folder with this database, which [Build] created and which does not
+// change. If also is not nil, it is called with each of them, and after the block was appended calls what that returned.
 func Tip(
-	ctx context.Context, blocks *Recording, last int, o Options, also func(*core.DB, *model.Block) (after func() error, err error),
+	ctx context.Context, blocks *Recording, last int, from string, o Options, also func(*core.DB, *model.Block) (after func() error, err error),
 ) (result *TipResult, err error) {
 	txs, err := blocks.Before(0, last)
 	if err != nil {
 		return nil, err
 	}
-	db, err := build(ctx, blocks, txs, o)
+	var db *database
+	if from == "" {
+		db, err = build(ctx, blocks, txs, o)
+	} else {
+		db, err = copied(ctx, from, blocks, txs, o)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,6 +117,44 @@ func TestBenchTip(t *testing.T) {
 		!strings.Contains(r.stdout, "\nresolve ") || !strings.Contains(r.stdout, "\nevents ") {
 		t.Errorf("as text: %+v", r)
 	}
+}
+
+// Blocks are appended to a copy of a kept database, which does not change, with or without its caches.
+func TestBenchTipReusesADatabase(t *testing.T) {
+	slow(t)
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "kept")
+	args := append(benchTo(t, "tip --txs 3000 --blocks 2"), "--reuse-db", dir)
+	files := func() string {
+		var all []string
+		err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				content, readErr := os.ReadFile(path)
+				all, err = append(all, fmt.Sprintf("%s %x", path, sha256.Sum256(content))), readErr
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, "\n")
+	}
+	before := ""
+	for _, more := range []string{"", "", "--empty-caches"} {
+		var a benchcmd.TipAnswer
+		ask(t, &a, append(args, strings.Fields(more)...)...)
+		if a.Txs < 3000 || a.Millis.Count != 2 || a.BlockTxs != benchcmd.TipTxs {
+			t.Errorf("%q: %+v", more, a)
+		}
+		if after := files(); before == "" {
+			before = after
+		} else if after != before {
+			t.Errorf("%q: the files were\n%s\nand are\n%s", more, before, after)
+		}
+	}
+	wantFailure(t, exitRefused, "not_empty", `contains a generated database of bitcoin`, append(args, "--blocks", "1")...)
+	wantFailure(t, exitUsage, "bad_value", `--reuse-db and --segments cannot be combined`, append(args, "--segments")...)
+	wantFailure(t, exitUsage, "bad_value", `--empty-caches requires --reuse-db`, benchTo(t, "tip --empty-caches")...)
 }
 
 func TestBenchRollback(t *testing.T) {

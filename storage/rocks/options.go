@@ -46,6 +46,13 @@ const (
 	// of single rows of them, each from another block, and hashes hardly compress better in larger blocks.
 	hashBlock = 4 << 10
 
+	// With a smaller block cache, tables whose filters are read for absent keys have partitions. Otherwise whole filters
+	// are faster: if they are in the cache, a lookup takes 0.5 to 1 µs less.
+	partitionsBelow = 128 << 20
+
+	// Block size of partitions.
+	partitionBlock = 4 << 10
+
 	minCacheShard = 32 << 20
 
 	minBlockCache   = 1 << 20
@@ -221,6 +228,9 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 		// lookup if the block cache is too small for it.
 		opts.SetOptimizeFiltersForHits(l.present)
 		t.SetFilterPolicy(grocksdb.NewBloomFilterFull(10))
+		if !l.present && o.Cache == nil && o.BlockCache < partitionsBelow {
+			setPartitions(t)
+		}
 		t.SetBlockSize(lookupBlock)
 		opts.SetMemtableWholeKeyFiltering(true)
 		opts.SetMemTablePrefixBloomSizeRatio(0.05)
@@ -246,6 +256,15 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 		opts.SetMemTablePrefixBloomSizeRatio(0)
 	}
 	opts.SetBlockBasedTableFactory(t)
+}
+
+// setPartitions divides the filter and the index of a table into blocks of 4 KiB, so that a lookup needs two of them and
+// not megabytes. Only the indexes of these blocks are pinned in the block cache.
+func setPartitions(t *grocksdb.BlockBasedTableOptions) {
+	t.SetIndexType(grocksdb.KTwoLevelIndexSearchIndexType) // filters are not divided without it
+	t.SetPartitionFilters(true)
+	t.SetMetadataBlockSize(partitionBlock)
+	t.SetPinTopLevelIndexAndFilter(true)
 }
 
 // setCompression sets the compression of a family. The last level uses zstd level 1, which takes half the time of the

@@ -146,7 +146,8 @@ func (b *commands) withRecording(
 	})
 }
 
-// Content of a folder with a generated database: the database, and its blocks while it is created.
+// Content of a folder with a generated database: the database, and its blocks while it is created or if some of them are
+// missing in it.
 const (
 	DatabaseFolder = "db"
 	blocksFolder   = "blocks"
@@ -170,7 +171,7 @@ func (b *commands) withDatabaseOf(
 	c *cli.Context, chain bench.Chain, do func(set *config.Chain, recording *bench.Recording) error,
 ) error {
 	in := func(dir string) error {
-		recording, err := b.generateDatabase(c, dir, chain)
+		recording, err := b.generateDatabase(c, dir, chain, 0)
 		if err != nil {
 			return err
 		}
@@ -185,13 +186,17 @@ func (b *commands) withDatabaseOf(
 }
 
 // generateDatabase creates and compacts a database of generated blocks in dir, or reuses the one that was created with
-// the same flags.
-func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chain) (*bench.Recording, error) {
+// the same flags. If missing is not 0, the database has all but the last missing blocks, and all blocks stay in dir.
+func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chain, missing int) (*bench.Recording, error) {
+	folder := filepath.Join(dir, blocksFolder)
 	if recording, err := bench.OpenRecording(dir); err == nil {
 		if !reflect.DeepEqual(recording.Chain, chain) {
 			return nil, model.Errorf(model.Refused, "not_empty",
 				"%s contains a generated database of %s with %d transactions, created with other flags: use another folder",
 				dir, recording.Chain.Name, recording.Chain.Txs)
+		}
+		if missing > 0 {
+			return bench.OpenRecording(folder)
 		}
 		return recording, nil
 	}
@@ -201,18 +206,26 @@ func (b *commands) generateDatabase(c *cli.Context, dir string, chain bench.Chai
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	blocks, err := b.record(c.Context, filepath.Join(dir, blocksFolder), chain)
+	blocks, err := b.record(c.Context, folder, chain)
 	if err != nil {
 		return nil, err
+	}
+	txs := chain.Txs
+	if missing > 0 {
+		if txs, err = blocks.Before(0, missing); err != nil {
+			return nil, err
+		}
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(config.Divide(b.Settings.Memory).Go()))
 	o, stop := b.watched("build database", databaseOptions(filepath.Join(dir, DatabaseFolder), b.Settings.Memory))
 	defer stop()
-	if err := bench.Build(c.Context, blocks, chain.Txs, o); err != nil {
+	if err := bench.Build(c.Context, blocks, txs, o); err != nil {
 		return nil, err
 	}
-	if err := os.RemoveAll(filepath.Join(dir, blocksFolder)); err != nil {
-		return nil, err
+	if missing == 0 {
+		if err := os.RemoveAll(folder); err != nil {
+			return nil, err
+		}
 	}
 	return blocks, blocks.Save(dir)
 }

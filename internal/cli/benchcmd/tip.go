@@ -1,8 +1,12 @@
 package benchcmd
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -14,6 +18,7 @@ import (
 	"birthmark/core"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
+	"birthmark/internal/config"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -29,6 +34,8 @@ func (b *commands) tipCommand() *cli.Command {
 			command.StringDefault("txs", "initial database size of `N` transactions", "1000000"),
 			command.StringDefault("blocks", "append `N` blocks", "200"),
 			command.Bool("segments", "also record each block as a segment for replicas"),
+			command.String("reuse-db", "create the database in `DIR`, or reuse the one in it; blocks are appended to a copy of it"),
+			command.Bool("empty-caches", "the copy of --reuse-db has no snapshot of the caches"),
 			command.StringDefault("watch", "also read the events of a watch list with `N` values", "0"),
 		}, commonFlags()),
 		Action: b.tip,
@@ -51,6 +58,12 @@ func (b *commands) tip(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := command.Exclusive(c, "reuse-db", "segments"); err != nil {
+		return err
+	}
+	if c.Bool("empty-caches") && !c.IsSet("reuse-db") {
+		return command.UsageError("bad_value", "--empty-caches requires --reuse-db")
+	}
 	var also func(*core.DB, *model.Block) (func() error, error)
 	var list *watch.List
 	if values > 0 {
@@ -72,10 +85,9 @@ func (b *commands) tip(c *cli.Context) error {
 	}
 	chain.Txs = txs + blocks*max(chain.TipTxs, chain.TxsPerBlock, usualTxs)
 	a := TipAnswer{Setup: b.setup(&chain)}
-	err = b.withRecording(c, chain, "bench tip", func(recording *bench.Recording, next func() bench.Options) (err error) {
-		o := next()
-		o.Segments = c.Bool("segments")
-		a.TipResult, err = bench.Tip(c.Context, recording, blocks, o, also)
+	err = b.withTipDatabase(c, chain, blocks, func(recording *bench.Recording, from string, o bench.Options) (err error) {
+		o.Segments, o.EmptyCaches = c.Bool("segments"), c.Bool("empty-caches")
+		a.TipResult, err = bench.Tip(c.Context, recording, blocks, from, o, also)
 		return err
 	})
 	if err != nil {
@@ -105,4 +117,30 @@ func (b *commands) tip(c *cli.Context) error {
 			showLatencies(page, []string{"events", "CPU"}, map[string]bench.Latencies{"events": w.Millis, "CPU": w.CPU})
 		}
 	})
+}
+
+// withTipDatabase calls measure with the recorded blocks of a chain, the folder of a database of all but the last blocks
+// if it is kept, and the options of a new database.
+func (b *commands) withTipDatabase(
+	c *cli.Context, chain bench.Chain, blocks int, measure func(recording *bench.Recording, from string, o bench.Options) error,
+) error {
+	kept := c.String("reuse-db")
+	if kept == "" {
+		return b.withRecording(c, chain, "bench tip", func(recording *bench.Recording, next func() bench.Options) error {
+			return measure(recording, "", next())
+		})
+	}
+	recording, err := b.generateDatabase(c, kept, chain, blocks)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(kept, "copy-") // on the same file system, for hard links
+	if err != nil {
+		return err
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(config.Divide(b.Settings.Memory).Go()))
+	o, stop := b.watched("bench tip", databaseOptions(filepath.Join(dir, DatabaseFolder), b.Settings.Memory))
+	defer stop()
+	err = command.Profile(c, func() error { return measure(recording, filepath.Join(kept, DatabaseFolder), o) })
+	return errors.Join(err, os.RemoveAll(dir))
 }
