@@ -198,16 +198,28 @@ func (r *recordReader) skipPadding(at int64) (int64, error) {
 		}
 		raw, atEnd := r.raw[at-r.at:], at+int64(len(window)) == r.size
 		i := 0
-		for ; i < len(window) && (atEnd || len(window)-i >= len(r.net.Magic)); i++ {
+		for i < len(window) && (atEnd || len(window)-i >= len(r.net.Magic)) {
+			if i+8 <= len(window) && r.isPadding(window[i:i+8], raw[i:i+8]) {
+				i += 8
+				continue
+			}
 			// The first byte of an XORed record can be zero, so look for a record before each byte.
 			b := window[i]
 			if b != 0 && raw[i] != 0 || b == r.net.Magic[0] && bytes.HasPrefix(window[i:], r.net.Magic[:]) {
 				return at + int64(i), nil
 			}
+			i++
 		}
 		at += int64(i)
 	}
 	return at, nil
+}
+
+// isPadding reports whether eight bytes are zeros, before or after the XOR, in which no record can begin. A node extends
+// its files by 16 MiB of zeros.
+func (r *recordReader) isPadding(plain, raw []byte) bool {
+	zeros := binary.LittleEndian.Uint64(plain) == 0 || binary.LittleEndian.Uint64(raw) == 0
+	return zeros && bytes.IndexByte(plain, r.net.Magic[0]) < 0
 }
 
 // peek returns n bytes at an offset without the XOR, fewer at the end of the file. They are valid until the next call.
