@@ -200,7 +200,7 @@ func TestTemporaryErrorsAreRetried(t *testing.T) {
 	m := &mirror{t: t}
 	must(t, m.all(node, blocksource.Options{Name: "node:1", Log: slog.New(slog.NewTextHandler(&log, nil)), SourceOptions: model.SourceOptions{Workers: 1}}))
 	m.is(chain)
-	for _, want := range []string{"source=node:1", "the line is broken", "the source is back"} {
+	for _, want := range []string{"source=node:1", "connection broken", "the source is back"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q:\n%s", want, log.String())
 		}
