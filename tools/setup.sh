@@ -8,7 +8,12 @@ packages=(
   librocksdb-dev libzstd-dev liblz4-dev libsnappy-dev libbz2-dev zlib1g-dev # RocksDB and its compression libraries
   g++ libc6-dev make git ca-certificates
 )
-tests=(chromium fonts-dejavu-core zsh fish)
+tests=(fonts-dejavu-core zsh fish)
+if apt-cache show chromium-headless-shell >/dev/null 2>&1; then
+  tests+=(chromium-headless-shell) # Debian only; less CPU time than chromium
+else
+  tests+=(chromium)
+fi
 interop=() # programs that come from elsewhere are used as they are
 command -v electrum >/dev/null || interop+=(electrum)
 command -v node >/dev/null || interop+=(nodejs libnode-dev) # with the headers for native parts
