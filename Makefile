@@ -82,6 +82,7 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 
 .PHONY: test
 test: test-programs blocks ## run every test
+	@echo "compiling, then testing: some minutes pass before the first result"
 	@$(call timed,tests) $(TEST) -p 3 -timeout 25m $(PACKAGES)
 
 .PHONY: test-short

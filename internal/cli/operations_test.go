@@ -111,12 +111,12 @@ func TestMetricsInTheOperationsExist(t *testing.T) {
 		}
 		text := readText(t, operations)
 		before, rest, ok := strings.Cut(text, head)
-		is, after, ends := strings.Cut(rest, "\nBeside these come")
+		is, after, ends := strings.Cut(rest, "\nThere are also the metrics")
 		if !ok || !ends {
 			t.Fatalf("%s has no table of metrics", operations)
 		}
 		if *update {
-			text = before + head + want.String() + "\nBeside these come" + after
+			text = before + head + want.String() + "\nThere are also the metrics" + after
 			if err := os.WriteFile(operations, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
