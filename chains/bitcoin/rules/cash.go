@@ -96,7 +96,7 @@ func middle(h blockchain.HeaderCtx) blockchain.HeaderCtx {
 		a, h = h, a
 	}
 	if a.Timestamp() > b.Timestamp() {
-		a, b = b, a
+		b = a
 	}
 	if b.Timestamp() > h.Timestamp() {
 		b = h

@@ -316,7 +316,7 @@ func modelOfWindow(p *chaincfg.Params, chain []Ancestor, at int64) uint32 {
 			a, c = c, a
 		}
 		if chain[a].Time > chain[b].Time {
-			a, b = b, a
+			b = a
 		}
 		if chain[b].Time > chain[c].Time {
 			b = c
