@@ -123,8 +123,6 @@ func newSettings(dir string, o Options) (*settings, error) {
 	}
 	s.write.SetSync(o.WAL)
 	s.write.DisableWAL(!o.WAL)
-	// The rows of a batch are sorted: the position of the last one is a hint for the next.
-	s.write.SetMemtableInsertHintPerBatch(true)
 	for _, l := range layouts() {
 		opts := grocksdb.NewDefaultOptions()
 		s.options[l] = opts
@@ -211,6 +209,8 @@ func (s *settings) setFamilyOptions(opts *grocksdb.Options, o Options, l layout)
 	opts.SetLevelCompactionDynamicLevelBytes(true)
 	setCompression(opts, o.Compression, l)
 	setSums(opts)
+	// The rows of a batch are sorted.
+	hintInserts(opts)
 
 	t := grocksdb.NewDefaultBlockBasedTableOptions()
 	s.tables = append(s.tables, t)

@@ -209,6 +209,10 @@ void birthmark_set_prefix_extractor(void *options, size_t size) {
   static_cast<Options *>(options)->prefix_extractor.reset(NewCappedPrefixTransform(size));
 }
 
+void birthmark_hint_inserts(void *options) {
+  static_cast<Options *>(options)->memtable_insert_with_hint_prefix_extractor.reset(NewCappedPrefixTransform(0));
+}
+
 namespace {
 // The five numbers of a row of storage.SumsBatch.
 struct Sums {

@@ -147,6 +147,9 @@ func setPrefixExtractor(o *grocksdb.Options, size int) {
 	C.birthmark_set_prefix_extractor(native(o), C.size_t(size))
 }
 
+// hintInserts lets an insert into a memtable begin at the position of the last one.
+func hintInserts(o *grocksdb.Options) { C.birthmark_hint_inserts(native(o)) }
+
 // setSums lets additions of sums take effect: see [storage.SumsBatch].
 func setSums(o *grocksdb.Options) { C.birthmark_set_sums(native(o)) }
 

@@ -32,6 +32,9 @@ char *birthmark_ranges(void *db, void *cf, const void *snapshot, const char *bou
 // Bases a family's filters on the first size bytes of keys. (grocksdb 1.7.15 frees the C API's object twice.)
 void birthmark_set_prefix_extractor(void *options, size_t size);
 
+// Begins each insert into a memtable at the position of the last one. The rows of a batch are sorted per family.
+void birthmark_hint_inserts(void *options);
+
 // The current (0 if unknown) and the maximum number of arenas of the C heap.
 int birthmark_arenas(void);
 int birthmark_max_arenas(void);
