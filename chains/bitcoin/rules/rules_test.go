@@ -57,7 +57,8 @@ var (
 	mainCash = Cash{Split: 478_558, Window: 504_031, Anchor: Anchor{661_647, 0x1804dafe, 1605447844}, HalfLife: 172_800}
 )
 
-// The test vectors are those of the specification of aserti3-2d (runs 1 to 11).
+// The test vectors are runs 1 to 11 of the specification of aserti3-2d. A program of Bitcoin Cash Node (MIT licence)
+// generated them.
 func TestAsertVectors(t *testing.T) {
 	files, err := filepath.Glob("testdata/asert/run*")
 	if err != nil || len(files) != 11 {
