@@ -76,19 +76,8 @@ func TestSumsOfEpochsThroughForks(t *testing.T) {
 	if err := c.Genesis().Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	branch := func(c *cardanogen.Chain, n int) []ouroborostest.Block {
-		raws := make([][]byte, n)
-		for i := range raws {
-			raws[i] = c.Next().Raw
-		}
-		blocks, err := ouroborostest.Blocks(raws...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return blocks
-	}
 	w := newWorld(t, dir)
-	n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(c, 40))
+	n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 40))
 	verify := func() {
 		w.sync(t, n.TCP(), model.HeightPk(n.Tip().Number))
 		w.epochs(t)
@@ -96,9 +85,9 @@ func TestSumsOfEpochsThroughForks(t *testing.T) {
 	verify()
 	for range testrun.Amount(5, 2) {
 		fork, depth, common := c.Fork(rng.Uint64()), 1+rng.IntN(20), len(w.naive.blocks)
-		n.Extend(branch(c, depth)...)
+		n.Extend(branch(t, c, depth)...)
 		verify()
-		n.Switch(common, branch(fork, depth+1)...)
+		n.Switch(common, branch(t, fork, depth+1)...)
 		verify()
 		c = fork
 	}

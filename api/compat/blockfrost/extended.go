@@ -7,7 +7,7 @@ import (
 	"birthmark/api/compat/blockfrost/exchange"
 )
 
-// extendedAmount is an amount with what the chain knows about its asset.
+// extendedAmount is an amount and the properties of its asset that are on the chain.
 type extendedAmount struct {
 	amount
 	Decimals    *int64 `json:"decimals"` // null: unknown; registries outside of the chain are not read

@@ -85,7 +85,7 @@ func (tx *RawTx) ReadInputs() ([]model.Input, error) {
 // ReadOutputs reads the outputs that a transaction since Shelley created, as [RawTx.Outputs].
 func (tx *RawTx) ReadOutputs() ([]Output, error) { return tx.readOutputs(0, math.MaxInt) }
 
-// ReadOutput reads one of [RawTx.Outputs]; nil if there is none.
+// ReadOutput reads one of [RawTx.Outputs]. It returns nil if the transaction has no such output.
 func (tx *RawTx) ReadOutput(n int) (*Output, error) {
 	found, err := tx.readOutputs(n, 1)
 	if len(found) == 0 || err != nil {
