@@ -1,6 +1,9 @@
 package chains_test
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -56,5 +59,34 @@ func TestUnknownChainsAndNetworksAreNamedWithWhatExists(t *testing.T) {
 	}
 	if got := chains.Networks("monero"); len(got) != 0 {
 		t.Errorf("networks of an unknown chain: %v", got)
+	}
+}
+
+// The package of a coin of Bitcoin's kind declares the coin, and nothing else.
+func TestCoinsAreDeclaredInFewLines(t *testing.T) {
+	t.Parallel()
+	coins := slices.DeleteFunc(chains.Names(), func(name string) bool {
+		return slices.Contains([]string{"bitcoin", "cardano", "ergo"}, name)
+	})
+	for _, coin := range coins {
+		files, err := filepath.Glob(filepath.Join(strings.ReplaceAll(coin, "-", ""), "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no files: %v", coin, err)
+		}
+		declaration, tests := 0, 0
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if lines := bytes.Count(text, []byte("\n")); strings.HasSuffix(name, "_test.go") {
+				tests += lines
+			} else {
+				declaration += lines
+			}
+		}
+		if declaration > 150 || tests > 80 {
+			t.Errorf("%s has %d lines and %d lines of tests, expected at most 150 and 80", coin, declaration, tests)
+		}
 	}
 }

@@ -41,6 +41,7 @@ type Network struct {
 	// Prefixes of a base58 address that pays to a key hash, and to a script hash. The first is written, all are read.
 	KeyHash, ScriptHash []string
 	HRP                 string // human-readable part of a bech32 address; empty: it has none
+	CashAddr            string // prefix of an address in CashAddr; empty: it has none
 	Addresses           string // what addresses begin with, for messages
 }
 
