@@ -13,28 +13,21 @@ import (
 
 func TestChain(t *testing.T) {
 	coin, _ := coingen.Find("digibyte")
-	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", real)...))
+	chaintest.Run(t, cointest.Fixture(t, coin, cointest.Inputs(t, "mainnet", cointest.List(t))...))
 }
 
-// real is a block of mainnet, from the tests of ElectrumX (MIT licence).
-var real = []cointest.Real{
-	{File: "mainnet-4394891", Hash: "00000000000000360f1e38ab606450cb321ee7ccd1749f0aa9717e81bdc88a4f", Txs: 6},
-}
-
+// Block 4,394,891 of mainnet is from the tests of ElectrumX, three of June 2026 that Groestl mined from those of
+// DigiAssetWindows, and block 102 of a test network from digibyte-rosetta-server (all: MIT licence).
 func TestRealBlocks(t *testing.T) {
-	c, err := digibyte.New("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cointest.Blocks(t, c, real)
+	cointest.Blocks(t, cointest.Open(t, digibyte.Spec, ""), cointest.List(t))
+	cointest.Blocks(t, cointest.Open(t, digibyte.Spec, "regtest"), []cointest.Real{
+		{File: "regtest-102", Hash: "949e5b6b384e1b596e546660ccb682a11483f5b5efa9ec94eb0da85e0d247a8b", Txs: 2},
+	})
 }
 
 // Block 0 of mainnet has the hash of DigiByte Core's chainparams.cpp.
 func TestGenesis(t *testing.T) {
-	c, err := digibyte.New("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := cointest.Open(t, digibyte.Spec, "")
 	raw := coingen.Genesis(coingen.DigiByteText, "", 8000, 1389388394, 2447652)
 	copy(raw[72:], []byte{0xf0, 0xff, 0x0f, 0x1e})
 	cointest.Block(t, c, raw, "7497ea1b465eb39f1c8f507bc877078fe016d6fcb6dfad3a64c98dcc6e1e8496", 1)
@@ -42,10 +35,7 @@ func TestGenesis(t *testing.T) {
 
 // The transaction and the addresses are those of the tests of Blockbook's DigiByte parser.
 func TestTransactionAndAddresses(t *testing.T) {
-	c, err := digibyte.New("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := cointest.Open(t, digibyte.Spec, "")
 	raw, err := hex.DecodeString("01000000015952b77fedb7233936a48df90e5423d62539efcd3f61a2466501d6ca26554d5e000000006b483045022100fad176fc354e976e0250ca880085f98c7072d5ccd2978d462f981c7c14495a9102207e60e2fa7b58991909f7528aaf3efb4acc5000da299b84b5d7b065b2ef1a2ac601210322e516129a8e55c043a7ac1d01f3c8fc192b88c32f03746f558432fe6a601e05ffffffff0217930054020000001976a914d9eff329b03348487fb9688a77c6b8081794fd2288ac29a9750f0a0000001976a914ad554bde320ae4b3d755ec32e706d8b327ecdd5688acc0cf6a00")
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +44,9 @@ func TestTransactionAndAddresses(t *testing.T) {
 	if got := c.FormatHash(id); err != nil || got != "0dcf2530419b9ef525a69f6a15e4d699be1dc9a4ac643c9581b6c57acf25eabf" {
 		t.Errorf("the id is %s, %v", got, err)
 	}
-	// The first is of block 7,000,000, from Blockbook's integration tests, the last three from those of DigiAsset Core (MIT
-	// licence) and of Trust Wallet (Apache licence), the others from those of digiasset-decoder.
+	// The first is of block 7,000,000, from Blockbook's integration tests, the last five from those of DigiAsset Core (MIT
+	// licence), of Trust Wallet (Apache licence) and of kyc-address-decoder (MIT licence), the others from those of
+	// digiasset-decoder.
 	cointest.Transactions(t, c)
 	cointest.Addresses(t, c, map[string]string{
 		"DR1Scto7rRpTCAyNY6DFhRsZgG2vZ6rxLx":          "76a914d9eff329b03348487fb9688a77c6b8081794fd2288ac",
