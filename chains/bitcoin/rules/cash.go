@@ -10,27 +10,28 @@ import (
 	"birthmark/chains/bitcoin/block"
 )
 
-// Cash has the heights of the rules of difficulty of Bitcoin Cash, and the constants of the newest.
+// Cash contains the heights and the parameters of Bitcoin Cash's difficulty rules. Each height is that of the parent of
+// the first block to which the rule applies.
 type Cash struct {
-	// Split is the last block in common with Bitcoin. From there on the difficulty falls by a fifth after each block if
-	// the last six took more than twelve hours (EDA, August 2017).
+	// Split is the height of the last block that Bitcoin Cash and Bitcoin have in common. After it, the difficulty of a
+	// block is a fifth lower than that of its parent if the last six blocks took at least twelve hours (EDA, August 2017).
 	Split int32
-	// Window is the block from which on the difficulty follows the work of the last 144 blocks (cw-144, November 2017).
-	// Both heights are of the parent of the first block with the rule.
+	// Window is the height after which the difficulty depends on the work of the last 144 blocks (cw-144, November 2017).
 	Window int32
+	// Anchor is the block after which the difficulty depends on the time since that block (aserti3-2d, November 2020).
 	Anchor Anchor
-	// HalfLife is the delay in seconds that doubles the target.
+	// HalfLife is the delay in seconds after which aserti3-2d doubles the target.
 	HalfLife int64
 }
 
-// Anchor is the block to which ASERT (aserti3-2d, November 2020) relates all later ones.
+// Anchor is the reference block of aserti3-2d.
 type Anchor struct {
 	Height int32
 	Bits   uint32
-	Time   int64 // of its parent
+	Time   int64 // of its parent, in Unix seconds
 }
 
-// Difficulty is the [Difficulty] of Bitcoin Cash.
+// Difficulty implements [Difficulty] for Bitcoin Cash.
 func (c Cash) Difficulty(p *chaincfg.Params, parent blockchain.HeaderCtx, at int64) (bits uint32, ok bool) {
 	switch height := parent.Height(); {
 	case p.PoWNoRetargeting:
@@ -47,7 +48,7 @@ func (c Cash) Difficulty(p *chaincfg.Params, parent blockchain.HeaderCtx, at int
 	return retarget(p, parent, at, period(p)-1)
 }
 
-// emergency is the rule of August 2017.
+// emergency returns the difficulty by the rule of August 2017, for a block that does not begin a difficulty period.
 func emergency(p *chaincfg.Params, parent blockchain.HeaderCtx) (bits uint32, ok bool) {
 	const blocks, most = 6, 12 * time.Hour
 	before := parent.RelativeAncestorCtx(blocks)
@@ -61,7 +62,8 @@ func emergency(p *chaincfg.Params, parent blockchain.HeaderCtx) (bits uint32, ok
 	return limited(p, target.Add(target, new(big.Int).Rsh(target, 2))), true
 }
 
-// window is the rule of November 2017: the target for which the work of 144 blocks would have taken a day.
+// window returns the difficulty by the rule of November 2017: with its target, the work of the last 144 blocks would
+// have taken one day.
 func window(p *chaincfg.Params, parent blockchain.HeaderCtx) (bits uint32, ok bool) {
 	const blocks = 144
 	spacing := int64(p.TargetTimePerBlock / time.Second)
@@ -79,7 +81,8 @@ func window(p *chaincfg.Params, parent blockchain.HeaderCtx) (bits uint32, ok bo
 	return limited(p, target.Sub(target, work).Div(target, work)), true
 }
 
-// middle returns the header with the middle time among a header and the two before it, nil if one does not exist.
+// middle returns the header with the median time among h and the two headers before it, or nil if one of them does not
+// exist. The order of equal times is that of the specification.
 func middle(h blockchain.HeaderCtx) blockchain.HeaderCtx {
 	if h == nil {
 		return nil
@@ -104,10 +107,10 @@ func middle(h blockchain.HeaderCtx) blockchain.HeaderCtx {
 	return b
 }
 
-// worker is a header that has the work of its chain.
+// worker is a header that stores the total work of its chain.
 type worker interface{ ChainWork() block.Work }
 
-// workBetween returns the work of the headers after first up to last.
+// workBetween returns the total work of the headers after first, up to and including last.
 func workBetween(first, last blockchain.HeaderCtx) (work *big.Int, ok bool) {
 	from, has := first.(worker)
 	if has {
@@ -123,8 +126,9 @@ func workBetween(first, last blockchain.HeaderCtx) (work *big.Int, ok bool) {
 	return work, true
 }
 
-// asert is the rule of November 2020: the target of the anchor, times two to the power of the delay in half-lives. The
-// power of the fraction is a cubic approximation in fixed-point numbers of 16 bits.
+// asert returns the difficulty by the rule of November 2020: the target of the anchor, times two to the power of the
+// delay in half-lives. The fraction of the exponent is a fixed-point number of 16 bits, and its power is a cubic
+// approximation. height and at are the height and the Unix time of the parent.
 func (c Cash) asert(p *chaincfg.Params, height, at int64) uint32 {
 	const unit = 1 << 16
 	spacing := int64(p.TargetTimePerBlock / time.Second)

@@ -8,8 +8,9 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 )
 
-// FullPeriods is the [Difficulty] of Litecoin: Bitcoin's, but the time of a period is measured from the last block of
-// the period before, so that every interval between two blocks counts. The first period has no block before.
+// FullPeriods implements [Difficulty] for Litecoin. It differs from Bitcoin's rule in that the time of a period is
+// measured from the last block of the previous period, so that it includes all 2016 intervals. The first period is
+// measured from block 0.
 func FullPeriods(p *chaincfg.Params, parent blockchain.HeaderCtx, at int64) (bits uint32, ok bool) {
 	back := period(p)
 	if parent.Height() < back {
@@ -18,8 +19,8 @@ func FullPeriods(p *chaincfg.Params, parent blockchain.HeaderCtx, at int64) (bit
 	return retarget(p, parent, at, back)
 }
 
-// retarget returns the difficulty of Bitcoin if the time of a period is measured from that many blocks before its last
-// block.
+// retarget returns the difficulty by Bitcoin's rule. The time of a period is measured from the block that is back blocks
+// before the last block of the period.
 func retarget(p *chaincfg.Params, parent blockchain.HeaderCtx, at int64, back int32) (bits uint32, ok bool) {
 	if p.PoWNoRetargeting {
 		return p.PowLimitBits, true
@@ -57,13 +58,12 @@ func betweenRetargets(p *chaincfg.Params, parent blockchain.HeaderCtx, at int64)
 	return parent.Bits()
 }
 
-// late reports whether a block may have the easiest target, because it comes so long after its parent on a network for
-// tests.
+// late reports whether a block of a test network may have the easiest target because of the time since its parent.
 func late(p *chaincfg.Params, parent blockchain.HeaderCtx, at int64) bool {
 	return p.ReduceMinDifficulty && at > parent.Timestamp()+int64(p.MinDiffReductionTime/time.Second)
 }
 
-// limited returns the compact form of a target, or of the easiest one if that is harder.
+// limited returns the compact form of target, or of the easiest target of the network if target is easier.
 func limited(p *chaincfg.Params, target *big.Int) uint32 {
 	if target.Cmp(p.PowLimit) > 0 {
 		return p.PowLimitBits
@@ -71,4 +71,5 @@ func limited(p *chaincfg.Params, target *big.Int) uint32 {
 	return blockchain.BigToCompact(target)
 }
 
+// period returns the number of blocks in a difficulty period.
 func period(p *chaincfg.Params) int32 { return int32(p.TargetTimespan / p.TargetTimePerBlock) }

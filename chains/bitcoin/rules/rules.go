@@ -1,6 +1,6 @@
-// Package rules checks the headers of a network against those before them: checkpoints, difficulty, time and version.
-// The rules are those of btcd's blockchain, except the difficulty of other coins ([Difficulty]). Every kind of source
-// uses them.
+// Package rules validates the headers of a network against the headers before them: checkpoints, difficulty, time and
+// version. It uses package blockchain of btcd, except for the difficulty of other coins ([Difficulty]). Sources of every
+// kind use it.
 package rules
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// Rules has the rules of a network. It is a [blockchain.ChainCtx].
+// Rules validates headers of a network. It implements [blockchain.ChainCtx].
 type Rules struct {
 	params      *chaincfg.Params
 	checkpoints map[int32]*chainhash.Hash
 	difficulty  Difficulty
 }
 
-// Difficulty returns the compact target that a header of a time requires after its parent. ok is false if an earlier
-// header that it needs does not exist.
+// Difficulty returns the compact target that a header must have. parent is the header before it, and time its Unix time
+// in seconds. ok is false if an earlier header that the rule needs does not exist.
 type Difficulty func(p *chaincfg.Params, parent blockchain.HeaderCtx, time int64) (bits uint32, ok bool)
 
-// New returns the rules of a network. A difficulty of nil is that of Bitcoin.
+// New returns the rules of a network. If difficulty is nil, the network has the difficulty rule of Bitcoin.
 func New(p *chaincfg.Params, difficulty Difficulty) *Rules {
 	r := &Rules{params: p, checkpoints: map[int32]*chainhash.Hash{}, difficulty: difficulty}
 	for _, c := range p.Checkpoints {
@@ -34,7 +34,7 @@ func New(p *chaincfg.Params, difficulty Difficulty) *Rules {
 	return r
 }
 
-// Checkpoint returns the hash of the network's block at a height, nil if the height has no checkpoint.
+// Checkpoint returns the hash of the checkpoint at a height, or nil if there is none.
 func (r *Rules) Checkpoint(height int32) *chainhash.Hash { return r.checkpoints[height] }
 
 // ChainParams implements [blockchain.ChainCtx].
@@ -43,12 +43,12 @@ func (r *Rules) ChainParams() *chaincfg.Params { return r.params }
 // BlocksPerRetarget implements [blockchain.ChainCtx].
 func (r *Rules) BlocksPerRetarget() int32 { return period(r.params) }
 
-// MinRetargetTimespan implements [blockchain.ChainCtx]; in seconds.
+// MinRetargetTimespan implements [blockchain.ChainCtx]. The result is in seconds.
 func (r *Rules) MinRetargetTimespan() int64 {
 	return int64(r.params.TargetTimespan/time.Second) / r.params.RetargetAdjustmentFactor
 }
 
-// MaxRetargetTimespan implements [blockchain.ChainCtx]; in seconds.
+// MaxRetargetTimespan implements [blockchain.ChainCtx]. The result is in seconds.
 func (r *Rules) MaxRetargetTimespan() int64 {
 	return int64(r.params.TargetTimespan/time.Second) * r.params.RetargetAdjustmentFactor
 }
@@ -59,22 +59,21 @@ func (r *Rules) VerifyCheckpoint(height int32, hash *chainhash.Hash) bool {
 	return want == nil || *want == *hash
 }
 
-// FindPreviousCheckpoint implements [blockchain.ChainCtx]. It returns none, because all earlier headers belong to one
-// chain.
+// FindPreviousCheckpoint implements [blockchain.ChainCtx]. It returns nil, because all earlier headers are on one chain.
 func (r *Rules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) { return nil, nil }
 
-// Ancestor has the fields of an earlier header that the rules need.
+// Ancestor contains the fields of an earlier header that the rules use.
 type Ancestor struct {
 	Bits uint32
-	Time int64 // unix seconds
+	Time int64 // Unix seconds
 }
 
-// Before returns the header at a height of the chain before the checked header. ok is false if it does not exist.
+// Before returns an earlier header of the chain by its height. ok is false if there is no such header.
 type Before func(height int32) (a Ancestor, ok bool, err error)
 
-// Check returns an error if a header at a height above 0 is invalid after the chain before it. An error of before is
-// returned as failed. Check verifies neither the proof of work nor the link to the parent; if the parent does not
-// exist, it checks nothing.
+// Check validates a header at a height above 0 against the headers before it. err is the reason why the header is
+// invalid, and failed is the error of before. Check does not verify the proof of work and the link to the parent. If the
+// parent does not exist, Check validates nothing.
 func (r *Rules) Check(h *wire.BlockHeader, height int32, before Before) (err, failed error) {
 	c := &chain{before: before}
 	if parent := c.at(height - 1); parent != nil {
@@ -83,8 +82,8 @@ func (r *Rules) Check(h *wire.BlockHeader, height int32, before Before) (err, fa
 	return err, c.failed
 }
 
-// CheckContext checks a header against its ancestors: difficulty, time, version and, unless they are skipped, the
-// checkpoints of c.
+// CheckContext validates the difficulty, time and version of a header against its ancestors. Unless skipCheckpoints is
+// set, it also validates the header against the checkpoints of c.
 func (r *Rules) CheckContext(h *wire.BlockHeader, parent blockchain.HeaderCtx, c blockchain.ChainCtx, skipCheckpoints bool) error {
 	if r.difficulty == nil {
 		return blockchain.CheckBlockHeaderContext(h, parent, blockchain.BFNone, c, skipCheckpoints)
@@ -92,17 +91,17 @@ func (r *Rules) CheckContext(h *wire.BlockHeader, parent blockchain.HeaderCtx, c
 	required, ok := r.difficulty(r.params, parent, h.Timestamp.Unix())
 	switch median := blockchain.CalcPastMedianTime(parent); {
 	case !ok:
-		return errors.New("the headers before it that determine its difficulty are missing")
+		return errors.New("earlier headers that determine its difficulty are missing")
 	case h.Bits != required:
 		return fmt.Errorf("its difficulty is %08x, expected %08x", h.Bits, required)
 	case !h.Timestamp.After(median):
 		return fmt.Errorf("its time %s is not after the median %s of the blocks before it", h.Timestamp.UTC(), median.UTC())
 	}
-	const checked = blockchain.BFFastAdd // difficulty and time
+	const checked = blockchain.BFFastAdd // skips the difficulty and the time, which are validated above
 	return blockchain.CheckBlockHeaderContext(h, parent, checked, c, skipCheckpoints)
 }
 
-// chain has the headers before the checked header.
+// chain reads the headers before the validated header.
 type chain struct {
 	before Before
 	failed error // the first error of before

@@ -19,13 +19,13 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// headers are a chain from a height on, reduced to the fields that determine the difficulty.
+// headers contains consecutive headers of a chain, reduced to the fields that determine the difficulty.
 type headers struct {
 	from int32
 	list []Ancestor
 }
 
-// at returns a header, nil if it does not exist.
+// at returns the header at a height, or nil if there is none.
 func (h *headers) at(height int32) blockchain.HeaderCtx {
 	c := &chain{before: func(height int32) (a Ancestor, ok bool, err error) {
 		if i := int(height - h.from); i >= 0 && i < len(h.list) {
@@ -38,12 +38,12 @@ func (h *headers) at(height int32) blockchain.HeaderCtx {
 
 func (h *headers) tip() blockchain.HeaderCtx { return h.at(h.from + int32(len(h.list)) - 1) }
 
-// add adds a header that many seconds after the last.
+// add appends a header whose time is the given number of seconds after that of the last header.
 func (h *headers) add(seconds int64, bits uint32) {
 	h.list = append(h.list, Ancestor{bits, h.list[len(h.list)-1].Time + seconds})
 }
 
-// network returns parameters with this time between blocks.
+// network returns parameters with the given time between blocks.
 func network(spacing time.Duration, limit uint32) *chaincfg.Params {
 	return &chaincfg.Params{
 		PowLimit: blockchain.CompactToBig(limit), PowLimitBits: limit,
@@ -71,7 +71,7 @@ func TestAsertVectors(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := Cash{HalfLife: 172_800}
-		var anchor uint64 // the difference of heights counts: some need 64 bits
+		var anchor uint64 // some heights need 64 bits: only the difference is used
 		for lines := bufio.NewScanner(f); lines.Scan(); {
 			line := lines.Text()
 			_, value, _ := strings.Cut(line, ": ")
@@ -122,7 +122,7 @@ func TestAsertOfMainnet(t *testing.T) {
 	}
 }
 
-// The course of the difficulty is that of cash_difficulty_test in the tests of Bitcoin Cash Node (MIT licence).
+// The expected difficulties are those of cash_difficulty_test in the tests of Bitcoin Cash Node (MIT licence).
 func TestWindow(t *testing.T) {
 	h := headers{504_031 - 2049, []Ancestor{{0x1c0fffff, 1269211443}}}
 	bits := h.list[0].Bits
@@ -157,7 +157,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// The course is that of retargeting_test in the tests of Bitcoin Cash Node (MIT licence).
+// The expected difficulties are those of retargeting_test in the tests of Bitcoin Cash Node (MIT licence).
 func TestEmergency(t *testing.T) {
 	const easy = 0x1c7fffff
 	h := headers{480_000, []Ancestor{{easy, 1269211443}}}
@@ -219,7 +219,7 @@ func short(p *chaincfg.Params, r *rand.Rand) *chaincfg.Params {
 	return &q
 }
 
-// grow adds blocks with random times to a chain; each has the difficulty that required returns.
+// grow appends blocks with random times to a chain. It checks that d returns the same difficulties as required.
 func grow(t *testing.T, r *rand.Rand, p *chaincfg.Params, h *headers, blocks int, d Difficulty, required func(at int64) uint32) {
 	t.Helper()
 	spacing := int64(p.TargetTimePerBlock / time.Second)
@@ -238,9 +238,9 @@ func grow(t *testing.T, r *rand.Rand, p *chaincfg.Params, h *headers, blocks int
 	}
 }
 
-// The rule before the split is that of btcd, and every header with another difficulty, or not after the median of the
-// times before it, is refused.
-func TestRetargetsAreThoseOfBtcd(t *testing.T) {
+// Before the split, headers are valid if they are valid by the rules of btcd. A header with another difficulty is
+// invalid, as is a header whose time is not after the median of the times before it.
+func TestRetargetsEqualThoseOfBtcd(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 20 {
 		p := short(cashNet, r)
@@ -261,8 +261,8 @@ func TestRetargetsAreThoseOfBtcd(t *testing.T) {
 	}
 }
 
-// Random chains have the difficulty of a model: big numbers, sorted times, and sums over the whole window.
-func TestDifficultiesAreThoseOfAModel(t *testing.T) {
+// The difficulties of random chains equal those of a simple model, which sums over the whole window.
+func TestDifficultiesEqualThoseOfAModel(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 10 {
 		p := short(liteNet, r)
@@ -311,7 +311,7 @@ func modelOfWindow(p *chaincfg.Params, chain []Ancestor, at int64) uint32 {
 	if isLate(p, chain, at) {
 		return p.PowLimitBits
 	}
-	middle := func(end int) int { // of the three blocks up to end; equal times keep their order, as in a sorting network
+	middle := func(end int) int { // median of the three blocks up to end, as in the sorting network of the specification
 		a, b, c := end-2, end-1, end
 		if chain[a].Time > chain[c].Time {
 			a, c = c, a
@@ -340,8 +340,8 @@ func modelOfWindow(p *chaincfg.Params, chain []Ancestor, at int64) uint32 {
 	return blockchain.BigToCompact(target)
 }
 
-// A header whose ancestors are missing is refused, and no rule fails on any chain.
-func TestMissingHeaders(t *testing.T) {
+// A header is invalid if headers that determine its difficulty are missing. No rule panics on a random chain.
+func TestHeadersWithMissingAncestorsAreInvalid(t *testing.T) {
 	r := testseed.Rand(t)
 	c := Cash{Split: 100, Window: 4200, Anchor: Anchor{8200, 0x1c00ffff, 1_400_000_000}, HalfLife: 172_800}
 	for range 3000 {
