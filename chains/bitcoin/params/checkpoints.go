@@ -8,8 +8,8 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 )
 
-// checkpoints are the blocks that this package adds to chaincfg's checkpoints: Bitcoin Core's assumeutxo snapshots
-// (kernel/chainparams.cpp), and mainnet's last block in common with Bitcoin Cash and the one after it.
+// checkpoints are added to those of package chaincfg. They are the blocks of Bitcoin Core's assumeutxo snapshots
+// (kernel/chainparams.cpp), the last block of mainnet that Bitcoin Cash shares, and the block after it.
 var checkpoints = map[string]map[int32]string{
 	chaincfg.MainNetParams.Name: {
 		478_558: "0000000000000000011865af4122fe3b144e2cbeea86142e8ff2fb4107352d43",
@@ -29,7 +29,7 @@ var checkpoints = map[string]map[int32]string{
 	},
 }
 
-// withCheckpoints returns a copy of p with all checkpoints, by height.
+// withCheckpoints returns a copy of p with all checkpoints in the order of their heights.
 func withCheckpoints(p *chaincfg.Params) *chaincfg.Params {
 	all := *p
 	all.Checkpoints = slices.Clone(p.Checkpoints)

@@ -1,4 +1,5 @@
-// Package params has the parameters of coins of Bitcoin's kind ([Spec]) and of their networks, and those of Bitcoin.
+// Package params defines the parameters of coins of Bitcoin's kind ([Spec]) and of their networks ([Network]). It
+// declares Bitcoin. Other coins have a package each.
 package params
 
 import (
@@ -15,37 +16,40 @@ import (
 	"birthmark/model"
 )
 
-// Network is the parameters of one network. Bitcoin's values are those of btcd's chaincfg, which are Bitcoin Core's.
+// Network contains the parameters of one network. The values of Bitcoin are those of package chaincfg of btcd, which are
+// the ones of Bitcoin Core.
 type Network struct {
 	Coin      *Spec
 	Name      string
-	NodeChain string           // what the node calls it; empty: Name
-	Params    *chaincfg.Params // with the checkpoints and DNS seeds of this package; nil: peers are not supported
-	Rules     *rules.Rules     // nil: only checkpoints and the proof of work are checked
-	Peers     *Peers           // of other coins than Bitcoin, from which Params and Rules are made; nil: not supported
+	NodeChain string           // the name of the network in the node's RPC; empty: Name
+	Params    *chaincfg.Params // includes the checkpoints and DNS seeds of this package; nil: peers are not supported
+	Rules     *rules.Rules     // nil: only the checkpoints and the proof of work are validated
+	Peers     *Peers           // source of Params and Rules of other coins than Bitcoin; nil: peers are not supported
 	RPCPort   string           // default port of the node's JSON-RPC
-	Magic     [4]byte          // before every message and every record of a block file
+	Magic     [4]byte          // before each message and each record of a block file
 	Genesis   model.Hash
-	Limit     *big.Int // the easiest target; nil: the coin has no proof of work that is checked
-	// Checkpoints are known blocks, for other coins than Bitcoin.
+	Limit     *big.Int // the easiest target; nil: the proof of work is not validated
+	// Checkpoints are hashes of blocks by their heights, for other coins than Bitcoin.
 	Checkpoints adapter.Checkpoints
-	// Segwit is the height from which blocks must have the witnesses that they commit to. Miners wrote commitments
-	// without witnesses before. chaincfg lacks it for networks that activated segwit by a vote.
+	// Segwit is the height from which blocks must contain the witnesses that they commit to. Before it, some blocks have
+	// commitments without witnesses. Package chaincfg does not contain the height for networks on which a vote of the
+	// miners activated segwit.
 	Segwit model.HeightPk
-	// Extended is the height from which blocks must have data after their transactions, if the format has such data.
+	// Extended is the height from which blocks must have data after their transactions, if the format supports such data.
 	Extended model.HeightPk
 	Halving  uint32 // blocks between halvings of the subsidy
-	// LookupHost resolves the DNS seeds; nil: the system's resolver.
+	// LookupHost resolves the host names of DNS seeds; nil: the resolver of the system.
 	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
 
-	// Prefixes of a base58 address that pays to a key hash, and to a script hash. The first is written, all are read.
+	// KeyHash and ScriptHash are the prefixes of base58 addresses that pay to a key hash and to a script hash. Addresses
+	// are written with the first prefix. All prefixes are accepted.
 	KeyHash, ScriptHash []string
-	HRP                 string // human-readable part of a bech32 address; empty: it has none
-	CashAddr            string // prefix of an address in CashAddr; empty: it has none
-	Addresses           string // what addresses begin with, for messages
+	HRP                 string // human-readable part of bech32 addresses; empty: there are none
+	CashAddr            string // prefix of addresses in CashAddr; empty: there are none
+	Addresses           string // the first characters of addresses, for messages: "1…, 3…, bc1…"
 }
 
-// Bitcoin is the first coin.
+// Bitcoin is the declaration of Bitcoin.
 var Bitcoin = New(Spec{
 	Name: "bitcoin", Title: "Bitcoin", Networks: Networks, Format: &block.Bitcoin, FirstSubsidy: 50 * 100_000_000,
 	Unit:       model.Unit{Symbol: "BTC", Decimals: 8, Smallest: "sat"},
@@ -54,7 +58,7 @@ var Bitcoin = New(Spec{
 	Accent: model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
 })
 
-// Networks lists every network of Bitcoin, the default first.
+// Networks lists the networks of Bitcoin. The first is the default.
 var Networks = []*Network{
 	fromParams("mainnet", &chaincfg.MainNetParams, "8332", "1…, 3…", 481_824),
 	fromParams("testnet3", &chaincfg.TestNet3Params, "18332", "m…, n…, 2…", 834_624),
@@ -89,13 +93,13 @@ func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit 
 // String returns the name.
 func (n *Network) String() string { return n.Name }
 
-// FullName names the coin and the network in messages.
+// FullName returns the names of the coin and of the network, for messages.
 func (n *Network) FullName() string { return n.Coin.Name + " " + n.Name }
 
 // subsidies is the number of halvings after which the subsidy is zero.
 const subsidies = 64
 
-// Supply is the sum of the subsidies of blocks 0 to height, in the smallest unit, if they are halved.
+// Supply returns the sum of the subsidies of blocks 0 to height in the smallest unit, if the subsidy is halved.
 func (n *Network) Supply(height model.HeightPk) uint64 {
 	blocks := uint64(height) + 1
 	sum := uint64(0)

@@ -14,31 +14,31 @@ import (
 	"birthmark/chains/bitcoin/rules"
 )
 
-// Peers has the parameters with which the chain of a network of another coin than Bitcoin can be downloaded from peers.
+// Peers contains the parameters for the download of a chain from peers, for networks of other coins than Bitcoin.
 type Peers struct {
-	Magic      [4]byte // before messages; zero: that of block files
-	Port       string  // default
+	Magic      [4]byte // before messages; zero: the magic of block files
+	Port       string  // the default port
 	Seeds      []string
 	First      First
-	Spacing    time.Duration // between blocks
+	Spacing    time.Duration // expected time between two blocks
 	Difficulty rules.Difficulty
-	Periods    bool // the difficulty changes once in a period of 2016 blocks
-	// Versions are the heights from which on a header must have at least the versions 2, 3 and 4.
+	Periods    bool // the difficulty changes once per 2016 blocks
+	// Versions are the heights from which headers must have at least version 2, 3 and 4.
 	Versions [3]int32
-	// Easy: a block that comes twice as late as expected may have the easiest target. Fixed: all have it.
-	Easy, Fixed bool
+	Easy     bool // a block may have the easiest target if its time is more than two spacings after that of its parent
+	Fixed    bool // all blocks have the easiest target
 }
 
-// First has the fields of the header of block 0 that are not zero; its version is 1.
+// First contains the fields of the header of block 0 that are not zero, except the version, which is 1.
 type First struct {
 	Root              string
 	Time, Bits, Nonce uint32
 }
 
-// period is the number of blocks in a difficulty period of all coins.
+// period is the number of blocks in a difficulty period. It is the same for all coins.
 const period = 2016
 
-// supportPeers sets the parameters of btcd and the rules of headers, if the network has those of peers.
+// supportPeers sets Params and Rules of a network that has Peers. It panics if First does not have the hash of block 0.
 func (n *Network) supportPeers() {
 	s := n.Peers
 	if s == nil {

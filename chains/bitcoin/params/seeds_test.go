@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Public networks have DNS seeds, and the system's resolver can resolve each of them.
-func TestSeeds(t *testing.T) {
+// Each public network has at least two DNS seeds, without duplicates and without onion names.
+func TestPublicNetworksHaveSeeds(t *testing.T) {
 	t.Parallel()
 	for _, n := range Networks {
 		private := n.Name == "regtest" || n.Name == "simnet"

@@ -11,54 +11,57 @@ import (
 	"birthmark/model"
 )
 
-// Spec is what distinguishes one coin of Bitcoin's kind from another. A function that is nil does what Bitcoin does.
+// Spec declares a coin of Bitcoin's kind. If a function is nil, the coin does not differ from Bitcoin in that respect.
 type Spec struct {
 	Name       string // in settings, commands and answers
 	Title      string // in messages
 	Unit       model.Unit
 	Accent     model.Accent
 	BlockVSize int        // as in [model.Traits]
-	Networks   []*Network // the default first
+	Networks   []*Network // the first is the default
 	Format     *block.Format
 
-	// Supply returns the maximum amount that the blocks up to a height issue; ok is false if it is unknown. nil: the
-	// first subsidy is FirstSubsidy, and is halved every [Network.Halving] blocks.
+	// Supply returns the maximum amount that blocks 0 to height issue. ok is false if it is unknown. If Supply is nil,
+	// the subsidy of the first block is FirstSubsidy, and it is halved every [Network.Halving] blocks.
 	Supply       func(n *Network, height model.HeightPk) (amount uint64, ok bool)
 	FirstSubsidy uint64
 
-	// FormatAddress writes a stored address: see package bitcoin. "" is the form of Bitcoin.
+	// FormatAddress writes a stored address, whose form package bitcoin defines. If the result is "", the address is
+	// written in the form of Bitcoin.
 	FormatAddress func(n *Network, value []byte) string
-	// ParseAddress reads an address; nil without an error if it does not have a form of this coin only.
+	// ParseAddress reads an address. It returns nil and no error if the text does not have a form that is specific to the
+	// coin. Then the text is read in the form of Bitcoin.
 	ParseAddress func(n *Network, text string) (value []byte, err error)
 
-	// Scheme is the scheme of URIs that request a payment (BIP 21); empty: Name.
+	// Scheme is the scheme of payment request URIs (BIP 21); empty: Name.
 	Scheme string
 
-	// Header returns the header in JSON, for coins without proof of work.
+	// Header returns a header as a value that is written in JSON, for coins without proof of work.
 	Header func(raw []byte) (any, error)
 
-	// Unordered: an input can spend an output of a later transaction of its block.
+	// Unordered is set if an input can spend an output of a later transaction of the same block.
 	Unordered bool
 
-	// Pool names what can receive value from inputs and provide value for outputs: see [model.Traits].
+	// Pool describes the pools that receive value from inputs and provide value for outputs: see [model.Traits].
 	Pool string
 
-	// Assets: outputs can have assets. A transaction issues what its outputs have in excess of its inputs, and burns
-	// what they lack.
+	// Assets is set if outputs can have assets. A transaction issues the amount by which its outputs exceed its inputs,
+	// and burns the amount by which its inputs exceed its outputs.
 	Assets      bool
 	FormatAsset func(id []byte) string
 	ParseAsset  func(text string) (id []byte, ok bool)
-	AssetForm   string // what ParseAsset expects, for messages
+	AssetForm   string // the form that ParseAsset accepts, for messages
 
-	// Services are the services that peers must offer beside blocks, and BlockType is how a block of them is requested.
+	// Services are the services that peers must offer in addition to blocks. BlockType is the inventory type with which
+	// a block is requested.
 	Services  wire.ServiceFlag
 	BlockType wire.InvType
 
-	// BlockArgument is the last argument of the node's getblock, for a serialized block; nil: 0.
+	// BlockArgument is the argument of the RPC getblock that requests a serialized block; nil: 0.
 	BlockArgument any
 }
 
-// New links the networks of a coin to it and completes them.
+// New returns a coin. It sets the coin of each network and completes the parameters of networks with peers.
 func New(s Spec) *Spec {
 	for _, n := range s.Networks {
 		n.Coin = &s
@@ -67,7 +70,7 @@ func New(s Spec) *Spec {
 	return &s
 }
 
-// NetworkNames returns the names of the networks, the default first.
+// NetworkNames returns the names of the networks. The first is the default.
 func (s *Spec) NetworkNames() []string {
 	names := make([]string, len(s.Networks))
 	for i, n := range s.Networks {
@@ -76,7 +79,8 @@ func (s *Spec) NetworkNames() []string {
 	return names
 }
 
-// ByMagic returns the network of the coin with this magic, nil if no network has it. It prefers n to the others.
+// ByMagic returns the network of the coin with the given magic, or nil if there is none. It returns n if n is one of
+// several networks with this magic.
 func (n *Network) ByMagic(magic []byte) *Network {
 	for _, other := range append([]*Network{n}, n.Coin.Networks...) {
 		if string(other.Magic[:]) == string(magic) {
@@ -86,7 +90,7 @@ func (n *Network) ByMagic(magic []byte) *Network {
 	return nil
 }
 
-// ByNode returns the name of the network that a node calls chain; "" if there is none.
+// ByNode returns the name of the network that has the name chain in the node's RPC, or "" if there is none.
 func (s *Spec) ByNode(chain string) string {
 	for _, n := range s.Networks {
 		if cmp.Or(n.NodeChain, n.Name) == chain {
@@ -96,7 +100,7 @@ func (s *Spec) ByNode(chain string) string {
 	return ""
 }
 
-// Hash reads the hash of a block in display form. It panics if it is invalid.
+// Hash parses a block hash in display form. It panics if the hash is invalid.
 func Hash(text string) model.Hash {
 	h, ok := block.ParseHash(text)
 	if !ok {
@@ -105,7 +109,7 @@ func Hash(text string) model.Hash {
 	return h
 }
 
-// Target returns the target of a compact form.
+// Target returns the target that compact represents.
 func Target(compact uint32) *big.Int {
 	t, _ := block.ExpandTarget(compact)
 	return t
