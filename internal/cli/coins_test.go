@@ -16,15 +16,20 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// A chain of every coin is synced by JSON-RPC, and from a peer if the coin has rules for peers. The sync is killed several
-// times, and the node switches to a fork. After each kill the database is a consistent prefix of the chain. The result
-// equals that of a sync from block files. BIRTHMARK_ROUNDS is the number of blocks. With more than a thousand blocks
-// there are ten kills per coin and source, otherwise one.
+// A chain of every coin is synced by JSON-RPC, and from a peer if the coin has rules for peers. Its node gets the chain
+// in equal parts. A sync of each part is killed, and every second one is completed afterwards. Then the node switches to a
+// fork, and a last sync is killed. After each kill the database is a consistent prefix of the chain. The result equals
+// that of a sync from block files. BIRTHMARK_ROUNDS is the number of blocks. More than a thousand have ten parts,
+// otherwise two.
 func TestGeneratedChainsOfEveryCoinWithKillsAndForks(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	seed := testseed.New(t)
 	blocks := testrun.Rounds(t, 150)
+	parts := 2
+	if blocks > 1000 {
+		parts = 10
+	}
 	run := func(c *coingen.Coin, network *params.Network) {
 		name := c.Spec.Name
 		if network != nil {
@@ -32,21 +37,25 @@ func TestGeneratedChainsOfEveryCoinWithKillsAndForks(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			k := newCoinKills(t, c, network, seed, blocks)
-			kills := 1
-			if blocks > 1000 {
-				kills = 10
-			}
-			for range kills {
+			made, fork := k.made.Blocks(), k.fork.Blocks()
+			for i := range parts {
+				k.serve(made[:1+(len(made)-1)*(i+1)/parts])
 				k.kill(t)
+				if i%2 == 0 {
+					k.sync(t, 0)
+				}
 			}
 			k.sync(t, 0)
 			consistent(t, k.db)
-			k.serve(k.fork)
+			k.serve(fork)
 			k.kill(t)
 			k.sync(t, 0)
 			consistent(t, k.db)
 			same(t, k.db, k.fromFiles(t))
-			t.Logf("%d blocks, %d kills, %d of them before the end", len(k.fork.Blocks()), kills+1, k.hits)
+			t.Logf("%d blocks, %d of %d syncs killed, with these blocks: %v", len(fork), len(k.tips), parts+1, k.tips)
+			if len(k.tips) < parts {
+				t.Errorf("only %d syncs were killed", len(k.tips))
+			}
 		})
 	}
 	for _, c := range coingen.Coins {
@@ -67,13 +76,13 @@ type coinKills struct {
 	db         string
 	args       []string // arguments of sync, without the source
 	url        string
-	hits       int
+	tips       []int // heights of the database after each kill; -1: none
 
 	mu       sync.Mutex
 	blocks   [][]byte
 	requests int // in the current sync
 	at       int // the number of the request at which the process is killed; 0: none
-	most     int // expected number of requests of a sync
+	least    int // the number of requests of the last completed sync: the next one needs no fewer
 	process  *os.Process
 }
 
@@ -83,7 +92,7 @@ func newCoinKills(t *testing.T, c *coingen.Coin, network *params.Network, seed u
 	o := coingen.Options{Seed: seed, TxsPerBlock: 4}
 	k := &coinKills{
 		rng: rand.New(rand.NewPCG(seed, 3)), coin: c, made: coingen.New(c, o), fork: coingen.Replay(c, o, blocks-depth),
-		db: filepath.Join(t.TempDir(), "db"), args: []string{"--chain", c.Spec.Name, "--network", c.Network}, most: 4 + blocks/100,
+		db: filepath.Join(t.TempDir(), "db"), args: []string{"--chain", c.Spec.Name, "--network", c.Network}, least: 3,
 	}
 	for range blocks {
 		k.made.Next()
@@ -91,9 +100,7 @@ func newCoinKills(t *testing.T, c *coingen.Coin, network *params.Network, seed u
 	for range depth + 3 {
 		k.fork.Next()
 	}
-	k.serve(k.made)
 	if network != nil {
-		k.most = 4 + blocks/400 // one message requests many blocks
 		k.url = (&cointest.Peer{Network: network, Blocks: k.request}).Start(t)
 	} else {
 		k.url = cointest.Node(t, c.Spec.Format, false, k.request)
@@ -101,11 +108,11 @@ func newCoinKills(t *testing.T, c *coingen.Coin, network *params.Network, seed u
 	return k
 }
 
-// serve sets the chain of the node.
-func (k *coinKills) serve(c *coingen.Chain) {
+// serve sets the blocks of the node.
+func (k *coinKills) serve(blocks [][]byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.blocks = c.Blocks()
+	k.blocks = blocks
 }
 
 // request returns the blocks of the node. At the request with the number at it kills the process.
@@ -121,10 +128,10 @@ func (k *coinKills) request() [][]byte {
 // kill runs a sync that is killed at one of its requests, and checks the database.
 func (k *coinKills) kill(t *testing.T) {
 	t.Helper()
-	if !k.sync(t, 1+k.rng.IntN(k.most)) {
+	if !k.sync(t, 1+k.rng.IntN(k.least)) {
 		return
 	}
-	k.hits++
+	k.tips = append(k.tips, -1)
 	if !exists(filepath.Join(k.db, "CURRENT")) {
 		return // killed before the database was created
 	}
@@ -134,6 +141,7 @@ func (k *coinKills) kill(t *testing.T) {
 	}
 	consistent(t, k.db)
 	height := int(status.Tip.Height)
+	k.tips[len(k.tips)-1] = height
 	for _, c := range []*coingen.Chain{k.made, k.fork} {
 		if blocks := c.Blocks(); height < len(blocks) {
 			if hash := k.coin.Spec.Format.HashOf(blocks[height]); status.Tip.Hash == block.FormatHash(hash) {
@@ -158,6 +166,11 @@ func (k *coinKills) sync(t *testing.T, at int) (killed bool) {
 	}
 	if err = cmd.Wait(); err != nil && err.Error() != "signal: killed" {
 		t.Fatalf("sync: %v\n%s%s", err, stdout, stderr)
+	}
+	if err == nil {
+		k.mu.Lock()
+		k.least = k.requests
+		k.mu.Unlock()
 	}
 	return err != nil
 }
