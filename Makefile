@@ -132,7 +132,7 @@ docs: setup ## write docs/schema.md and docs/fields.md from the code
 .PHONY: generate
 generate: setup ## write docs/openapi.yaml, its examples and api/client from the operations of package api
 	go test -count=1 -run 'TestExamplesOfTheDocumentation|TestSessionsOfTheGuide' ./api -update
-	go test -count=1 -run TestTheDocumentsOfTheRepositoryAreThoseOfTheServer ./api -update
+	go test -count=1 -run TestDocumentsMatchTheServer ./api -update
 	go tool -modfile=tools/go.mod oapi-codegen -config api/client/oapi-codegen.yaml -o api/client/client.go api/client/openapi-3.0.yaml
 
 .PHONY: screenshots

@@ -199,7 +199,7 @@ var propertyDocs = map[string]string{
 	"inputs":                "Inputs that spend an output.",
 	"keeps":                 "Options that are on: `balance`, `unspent`, `history`, `prefix`.",
 	"keys":                  "Values of the output by name of the index; a list if an output can have several values.",
-	"kind":                  "`one-to-many`, `one-to-one` or `many-valued`.",
+	"kind":                  "`one-to-many`, `one-to-one`, `many-valued`, or `per-block` for an index of blocks.",
 	"lost_at":               "Time of the reorganization in Unix seconds.",
 	"mint_count":            "Transactions that minted the asset.",
 	"minted":                "Total amount minted.",

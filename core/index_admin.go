@@ -127,11 +127,11 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 			return err
 		}
 		if x == nil {
-			i := slices.IndexFunc(db.chain.Indexes(), func(x model.Index) bool { return x.Name == name })
+			i := slices.IndexFunc(model.AllIndexes(db.chain), func(x model.Index) bool { return x.Name == name })
 			if i < 0 {
 				return schema.UnknownIndex(db.chain, name)
 			}
-			if err := c.Add(db.chain.Indexes()[i], 0, schema.FeatureValues|schema.FeaturesOf(keep)); err != nil {
+			if err := c.Add(model.AllIndexes(db.chain)[i], 0, schema.FeatureValues|schema.FeaturesOf(keep)); err != nil {
 				return err
 			}
 			x = c.Entry(name)

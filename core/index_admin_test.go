@@ -157,20 +157,24 @@ func firstIndexes(v modeltest.Variant) []string {
 // After any interruptions, an index that was added to a running database has the same rows as in a database that was
 // created with it.
 func TestAnAddedIndexEqualsOneFromTheStart(t *testing.T) {
-	for _, added := range []string{"tag", "label"} {
+	for _, added := range []string{"tag", "label", modeltest.MakerIndex} {
 		everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 			if v.Boxes && added == "tag" {
 				return // in a database created with it, the index would have another number
+			}
+			options := everything4
+			if added == modeltest.MakerIndex {
+				options = model.IndexOptions{}
 			}
 			n := testseed.Of(t, 700)
 			rng := rand.New(rand.NewPCG(n, 1))
 			first := firstIndexes(v)
 			l := openChanging(t, v, s, n, first, nil)
 			l.grow(20, 6)
-			if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
+			if err := l.db.AddIndex(context.Background(), added, options); err != nil {
 				t.Fatal(err)
 			}
-			if err := l.db.AddIndex(context.Background(), added, everything4); err != nil {
+			if err := l.db.AddIndex(context.Background(), added, options); err != nil {
 				t.Errorf("added again: %v", err)
 			}
 			for range 12 {
@@ -191,12 +195,12 @@ func TestAnAddedIndexEqualsOneFromTheStart(t *testing.T) {
 			}
 			l.build(-1, 100)
 			consistent(t, l.db)
-			same(t, "added", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
+			same(t, "added", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: options}))
 			l.grow(10, 3)
 			l.rollback(15)
 			l.grow(20, 5)
 			consistent(t, l.db)
-			same(t, "added and continued", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: everything4}))
+			same(t, "added and continued", dump(t, l.db), l.made(append(slices.Clone(first), added), map[string]model.IndexOptions{added: options}))
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/core/backfill"
 	"birthmark/core/schema"
+	"birthmark/model"
 	"birthmark/storage"
 )
 
@@ -89,7 +90,7 @@ func (db changing) Finish(ctx context.Context, x *schema.Index) error {
 // activate stores the layout c with the index of w active.
 func (db *DB) activate(ctx context.Context, c *schema.Layout, w *schema.IndexChange) error {
 	x := w.Index
-	values := x.Building.Has(schema.FeatureValues)
+	values := x.Kind != model.PerBlock && x.Building.Has(schema.FeatureValues)
 	x.Active, x.Building = x.Active|x.Building, 0
 	c.Arrange()
 	t := db.totals.Clone()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"slices"
 )
 
 // Traits are the properties of a chain that the core, the API and the command line depend on.
@@ -130,6 +131,20 @@ type Measurer interface {
 type Extent struct {
 	Txs         bool   // the unit is a transaction, else a byte of [Block.SourceSize]
 	Done, Total uint64 // Total 0: unknown
+}
+
+// BlockIndexer is a chain with indexes of kind [PerBlock].
+type BlockIndexer interface {
+	BlockIndexes() []Index
+}
+
+// AllIndexes returns the indexes that databases of a chain can have: those of outputs, then those of blocks.
+func AllIndexes(c Chain) []Index {
+	all := c.Indexes()
+	if b, ok := c.(BlockIndexer); ok {
+		all = slices.Concat(all, b.BlockIndexes())
+	}
+	return all
 }
 
 // UnspentCounter is a source that can count the unspent outputs of its chain.

@@ -7,9 +7,13 @@ const (
 	OneToMany  Kind = iota // an output has at most one value, a value occurs in any number of outputs
 	OneToOne               // a value occurs in one output only
 	ManyValued             // an output has any number of values, a value occurs in any number of outputs
+
+	// PerBlock is the kind of indexes whose values are in headers instead of outputs: a block has at most one, a value
+	// occurs in any number of blocks. See [BlockIndexer].
+	PerBlock
 )
 
-var kindNames = [...]string{"one-to-many", "one-to-one", "many-valued"}
+var kindNames = [...]string{"one-to-many", "one-to-one", "many-valued", "per-block"}
 
 // String returns the kind as written in settings and results.
 func (k Kind) String() string {
@@ -19,8 +23,8 @@ func (k Kind) String() string {
 	return "unknown kind"
 }
 
-// Valid reports whether k is one of the constants.
-func (k Kind) Valid() bool { return int(k) < len(kindNames) }
+// Valid reports whether k is a kind of indexes whose values are in outputs.
+func (k Kind) Valid() bool { return k < PerBlock }
 
 // HasOrdinal reports whether births of the index have an ordinal.
 func (k Kind) HasOrdinal() bool { return k == ManyValued }
@@ -40,6 +44,9 @@ type Index struct {
 	// Expressions that select the values of an output: see [Definition]. Built-in indexes refer to one field.
 	When, Value string
 	Custom      bool // defined by the user ([Chain.Define])
+
+	// OfHeader returns the value of a block by its [Block.Header], nil if it has none, for indexes of kind [PerBlock].
+	OfHeader func(header []byte) ([]byte, error)
 
 	Format func(value []byte) string
 	Parse  func(text string) ([]byte, error) // errors state what is expected

@@ -846,7 +846,7 @@ type Index struct {
 	// Keeps Options that are on: `balance`, `unspent`, `history`, `prefix`.
 	Keeps *[]string `json:"keeps,omitempty"`
 
-	// Kind `one-to-many`, `one-to-one` or `many-valued`.
+	// Kind `one-to-many`, `one-to-one`, `many-valued`, or `per-block` for an index of blocks.
 	Kind string `json:"kind"`
 
 	// Name Its name.
@@ -876,7 +876,7 @@ type IndexState struct {
 	// Keeps Options that are on: `balance`, `unspent`, `history`, `prefix`.
 	Keeps *[]string `json:"keeps,omitempty"`
 
-	// Kind `one-to-many`, `one-to-one` or `many-valued`.
+	// Kind `one-to-many`, `one-to-one`, `many-valued`, or `per-block` for an index of blocks.
 	Kind string `json:"kind"`
 
 	// Name Its name.
@@ -1463,7 +1463,7 @@ type SchemaIndex struct {
 	// Doc Description.
 	Doc string `json:"doc"`
 
-	// Kind `one-to-many`, `one-to-one` or `many-valued`.
+	// Kind `one-to-many`, `one-to-one`, `many-valued`, or `per-block` for an index of blocks.
 	Kind string `json:"kind"`
 
 	// Name Its name.

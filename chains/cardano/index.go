@@ -72,6 +72,19 @@ func indexes(n address.Network) []model.Index {
 	}
 }
 
+// PoolIndex is the name of the index of the pools that made blocks.
+const PoolIndex = "pool"
+
+// BlockIndexes implements [model.BlockIndexer].
+func (c *chain) BlockIndexes() []model.Index {
+	return []model.Index{{
+		Name: PoolIndex, Kind: model.PerBlock,
+		Value:  "block.pool",
+		Doc:    "the pool that made a block, also one without transactions; Blockfrost's API lists the blocks of pools with it",
+		Format: address.FormatPoolHash, Parse: address.ParsePool, OfHeader: ledger.PoolOf,
+	}}
+}
+
 // outputIndexer makes the values of the selected indexes, for one decoder.
 type outputIndexer struct {
 	chain    *chain

@@ -73,7 +73,7 @@ type Database interface {
 type Emitter func(r storage.Reader, b storage.Batch) error
 
 // Build adds or drops the pending index of db until that is complete; it does nothing if there is none. It calls open
-// only if an index needs values; features of an existing index are derived from rows.
+// only if an index needs values of outputs; the others are derived from rows.
 func Build(ctx context.Context, db Database, open SourceOpener, o Options) error {
 	if o.Weight <= 0 {
 		o.Weight = DefaultWeight
@@ -134,7 +134,7 @@ func (b *builder) add(ctx context.Context) error {
 
 // drop removes the remains of the index from the rows of outputs.
 func (b *builder) drop(ctx context.Context) error {
-	for more := true; more; {
+	for more := b.x.Kind != model.PerBlock; more; {
 		var next *schema.IndexChange
 		err := b.Step(ctx, b.x, func(w *schema.IndexChange) (Emitter, error) {
 			next = w
@@ -164,7 +164,7 @@ func (b *builder) advance(ctx context.Context, missing model.HeightPk) error {
 		if !b.lacks(at, missing) {
 			return nil
 		}
-		if b.x.Building.Has(schema.FeatureValues) {
+		if b.x.Kind != model.PerBlock && b.x.Building.Has(schema.FeatureValues) {
 			return b.fromSource(ctx, at, missing)
 		}
 		to, err := b.next(ctx, at)
@@ -201,7 +201,7 @@ func (b *builder) next(ctx context.Context, at model.Point) (to model.Point, err
 				return err
 			}
 			to = model.Point{Height: h, Hash: row.Hash, Slot: row.Slot}
-			if weight += 4 * row.TxCount; weight >= b.o.Weight {
+			if weight += 1 + 4*row.TxCount; weight >= b.o.Weight {
 				return nil
 			}
 		}

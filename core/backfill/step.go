@@ -31,12 +31,15 @@ type row struct {
 }
 
 // Prepare reads the data of the step that adds the blocks after from, up to and including to, to index x. blocks are
-// these blocks if the step adds values, otherwise nil. Error: bad_block if a value violates the kind of the index.
+// these blocks if the step adds values of outputs, otherwise nil. Error: bad_block if a value violates the kind of the index.
 func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.Index, from, to model.Point, blocks []*model.Block) (*Step, error) {
 	first := schema.PkAfter(from)
 	s := &Step{
 		layout: l, x: x, from: first.AppendTo(nil), to: schema.PkAfter(to).AppendTo(nil), newFrom: first,
 		births: map[model.UtxoPk][]schema.Occurrence{}, deltas: ledger.Deltas{Index: x, Features: x.Building, Sign: 1},
+	}
+	if x.Kind == model.PerBlock {
+		return s, s.blocks(r, schema.HeightAfter(from), to.Height)
 	}
 	var err error
 	if x.Building.Has(schema.FeatureValues) {
@@ -54,6 +57,7 @@ func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.
 func (s *Step) valuesOnly() *schema.Layout {
 	l, x := s.layout.Copy(s.x)
 	x.Active, x.Building = x.Building&(schema.FeatureValues|schema.FeaturePrefix), 0
+	l.PerBlock = nil
 	l.Indexes, l.SpendIndex, l.Raw, l.RawFiles = []*schema.Index{x}, nil, false, false
 	l.Traits = model.Traits{OutputOffset: l.Traits.OutputOffset}
 	return l
@@ -97,6 +101,31 @@ func (s sink) Put(f storage.Family, key, value []byte) {
 
 // Delete is not called: blocks only add rows.
 func (sink) Delete(storage.Family, []byte) {}
+
+// blocks collects the rows of an index of blocks.
+func (s *Step) blocks(r storage.Reader, from, to model.HeightPk) error {
+	for kv, err := range r.Scan(schema.FamilyBlock, from.AppendTo(nil), (to + 1).AppendTo(nil), false) {
+		if err != nil {
+			return err
+		}
+		h, err := model.ParseHeightPk(kv.Key)
+		if err != nil {
+			return err
+		}
+		block, err := schema.ParseBlockRow(kv.Value)
+		if err != nil {
+			return err
+		}
+		key, err := s.x.BlocksKey(block.Header, h)
+		if err != nil {
+			return err
+		}
+		if key != nil {
+			s.rows = append(s.rows, row{s.x.Family(schema.IndexBlocks), key, nil})
+		}
+	}
+	return nil
+}
 
 // texts collects the text rows of values whose births are in the step, for an index whose values exist already.
 func (s *Step) texts(r storage.Reader) error {

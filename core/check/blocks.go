@@ -57,6 +57,42 @@ func (c *checker) blocks() error {
 	return c.count(schema.FamilyHeight, uint64(len(c.txCount)), "blocks", anyLayout)
 }
 
+// blockValues checks that the rows of indexes of blocks are those of the headers.
+func (c *checker) blockValues() error {
+	for _, x := range c.All {
+		if x.Kind != model.PerBlock || x.Dropped() || c.only != nil && c.only != x {
+			continue
+		}
+		rows, want := c.join(x.Family(schema.IndexBlocks)), uint64(0)
+		err := c.scan(schema.FamilyBlock, func(k, v []byte) error {
+			h, err := model.ParseHeightPk(k)
+			if err != nil || !c.featuresAt(x, h).Has(schema.FeatureValues) {
+				return err
+			}
+			row, err := schema.ParseBlockRow(v)
+			if err != nil {
+				return err
+			}
+			key, err := x.BlocksKey(row.Header, h)
+			if key != nil {
+				want++
+				rows.expect(key, presentAndEmpty, schema.FamilyBlock, bytes.Clone(k), "the row of its "+x.Name+" is missing")
+			}
+			return err
+		})
+		if err == nil {
+			err = c.count(x.Family(schema.IndexBlocks), want, "blocks with a value", func(k, v []byte) error {
+				_, err := schema.ParseBlocksRow(k, v)
+				return err
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // txs checks that the transactions of a block have no gap and the number in the block's row, and that hashes and
 // pointers map to each other.
 func (c *checker) txs() error {

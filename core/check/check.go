@@ -111,9 +111,12 @@ func (c *checker) run() error {
 		}
 	}
 	passes := []func() error{c.outputs, c.sums}
+	if c.only != nil && c.only.Kind == model.PerBlock {
+		passes = []func() error{c.blockValues}
+	}
 	if c.result.Blocks = c.Totals.Rows[schema.FamilyBlock]; c.only == nil {
 		passes = []func() error{
-			c.meta, c.blocks, c.txs, c.raws, c.places, c.inputs, c.outputs, c.assetEntries, c.sums, c.orphans,
+			c.meta, c.blocks, c.blockValues, c.txs, c.raws, c.places, c.inputs, c.outputs, c.assetEntries, c.sums, c.orphans,
 		}
 	}
 	for _, pass := range passes {

@@ -40,7 +40,9 @@ func (e *emitter) putBirth(f storage.Family) {
 
 func (e *emitter) emit() error {
 	for _, b := range e.w.Blocks {
-		e.block(b)
+		if err := e.block(b); err != nil {
+			return err
+		}
 	}
 	for i := range e.w.Txs {
 		if err := e.tx(&e.w.Txs[i]); err != nil {
@@ -55,7 +57,7 @@ func (e *emitter) emit() error {
 	return nil
 }
 
-func (e *emitter) block(b *model.Block) {
+func (e *emitter) block(b *model.Block) error {
 	e.key = b.Height.AppendTo(e.key[:0])
 	row := schema.BlockRow{Hash: b.Hash, Parent: b.Parent, Time: b.Time, Slot: b.Slot, TxCount: len(b.Txs), Size: b.Size, Header: b.Header}
 	e.value = schema.AppendBlockRow(e.value[:0], &row)
@@ -69,6 +71,17 @@ func (e *emitter) block(b *model.Block) {
 	if p := b.Place; p != nil && e.Layout.RawFiles {
 		PutPlace(e.b, b.Height, p)
 	}
+	for _, x := range e.PerBlock {
+		key, err := x.BlocksKey(b.Header, b.Height)
+		if err != nil {
+			return BadBlock(err)
+		}
+		if key != nil {
+			e.key, e.value = key, e.value[:0]
+			e.put(x.Family(schema.IndexBlocks))
+		}
+	}
+	return nil
 }
 
 // PutPlace adds the rows of the place of the block at h.

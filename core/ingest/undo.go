@@ -74,7 +74,7 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	defer u.rows.wait()
 	spending := u.readSpends()
 	defer spending()
-	if err := errors.Join(u.txs(), u.raws(from, to), u.values()); err != nil {
+	if err := errors.Join(u.blockValues(row.Header), u.txs(), u.raws(from, to), u.values()); err != nil {
 		return tip, err
 	}
 	spent, err := u.inputs(spending)
@@ -88,6 +88,23 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	return parent, u.outputs(assets)
 }
 
+// blockValues removes the rows of the block in indexes of blocks.
+func (u *Undo) blockValues(header []byte) error {
+	for _, x := range u.Layout.All {
+		if x.Kind != model.PerBlock || x.Dropped() || x.Building != 0 && !u.change.Covers(u.height) {
+			continue
+		}
+		key, err := x.BlocksKey(header, u.height)
+		if err != nil {
+			return err
+		}
+		if key != nil {
+			u.removeOf(x, schema.IndexBlocks, key)
+		}
+	}
+	return nil
+}
+
 // families returns the families that readBlockRows reads. Raw transactions are too large to hold in memory: raws scans
 // them.
 func (u *Undo) families() []storage.Family {
@@ -96,7 +113,7 @@ func (u *Undo) families() []storage.Family {
 		fs = append(fs, schema.FamilyAssets)
 	}
 	for _, x := range u.Layout.All {
-		if (x.Active | x.Building).Has(schema.FeatureValues) {
+		if x.Kind != model.PerBlock && (x.Active | x.Building).Has(schema.FeatureValues) {
 			fs = append(fs, x.Family(schema.IndexValue))
 		}
 	}

@@ -28,7 +28,7 @@ func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
 					s.AddedTo = &to
 				}
 				if x.Building.Has(schema.FeatureValues) {
-					s.Values = w.Rows[x.Family(schema.IndexValue)]
+					s.Values = w.Rows[x.Family(schema.IndexValue)] + w.Rows[x.Family(schema.IndexBlocks)]
 				}
 			}
 			states = append(states, s)

@@ -59,15 +59,25 @@ type Layout struct {
 	RawFiles bool // whether the places of raw transactions in a node's files are stored
 
 	All        []*Index // by number
-	Indexes    []*Index // the active ones, by number: the order that [model.Key.Index] refers to
+	Indexes    []*Index // the active ones of outputs, by number: the order that [model.Key.Index] refers to
+	PerBlock   []*Index // the active ones of blocks, by number
 	next       int      // the number of the next index
 	SpendIndex *Index   // the index whose values inputs refer to; nil if they refer to outpoints
 }
 
-// Arrange derives Indexes and SpendIndex from All.
+// Arrange derives Indexes, PerBlock and SpendIndex from All.
 func (c *Layout) Arrange() {
 	slices.SortFunc(c.All, func(a, b *Index) int { return a.Number - b.Number })
-	c.Indexes = slices.DeleteFunc(slices.Clone(c.All), func(x *Index) bool { return !x.Active.Has(FeatureValues) })
+	c.Indexes, c.PerBlock = nil, nil
+	for _, x := range c.All {
+		switch {
+		case !x.Active.Has(FeatureValues):
+		case x.Kind == model.PerBlock:
+			c.PerBlock = append(c.PerBlock, x)
+		default:
+			c.Indexes = append(c.Indexes, x)
+		}
+	}
 	c.SpendIndex = c.Active(c.Traits.SpendIndex)
 }
 
@@ -138,7 +148,7 @@ func parseIndexes(b []byte) (all []*Index, next int, err error) {
 			*to = string(r.take(int(r.atMost(uint64(len(r.b)), "length of text")), "text"))
 		}
 		switch {
-		case !x.Kind.Valid():
+		case x.Kind > model.PerBlock:
 			r.fail("unknown kind of index " + x.Name)
 		case x.Active|x.Building > AllFeatures || bytes[3] > 1:
 			r.fail("unknown features of index " + x.Name)
@@ -160,7 +170,7 @@ func numberFits(n int) bool {
 // bad_option, bad_value.
 func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*Layout, error) {
 	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: raw}
-	offered := c.Indexes()
+	offered := model.AllIndexes(c)
 	for _, name := range names {
 		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
 			return nil, UnknownIndex(c, name)
@@ -207,6 +217,9 @@ func (c *Layout) Add(x model.Index, live, coming Features) error {
 
 // CheckFeatures returns bad_option if an index of this kind cannot have the features.
 func (x *Index) CheckFeatures(p Features) error {
+	if x.Kind == model.PerBlock && p&^FeatureValues != 0 {
+		return model.Errorf(model.Usage, "bad_option", "index %s is of blocks: it has no options", x.Name)
+	}
 	if x.Kind == model.OneToOne && p&AccountFeatures != 0 {
 		return model.Errorf(model.Usage, "bad_option", "index %s is one-to-one, each of its values occurs in one output: balance, unspent and history do not apply", x.Name)
 	}
@@ -215,7 +228,7 @@ func (x *Index) CheckFeatures(p Features) error {
 
 func UnknownIndex(c model.Chain, name string) error {
 	var names []string
-	for _, x := range c.Indexes() {
+	for _, x := range model.AllIndexes(c) {
 		names = append(names, x.Name)
 	}
 	hint := ""
@@ -241,7 +254,7 @@ func ParseLayout(c model.Chain, indexes []byte, raw, rawFiles bool) (cat *Layout
 	if cat.All, cat.next, err = parseIndexes(indexes); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
-	offered := c.Indexes()
+	offered := model.AllIndexes(c)
 	for _, x := range cat.All {
 		if x.Dropped() {
 			continue // only its number is still needed
@@ -280,7 +293,7 @@ func describe(d model.Definition) string {
 func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) error {
 	for _, name := range names {
 		if c.Entry(name) == nil {
-			if !slices.ContainsFunc(c.Chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+			if !slices.ContainsFunc(model.AllIndexes(c.Chain), func(x model.Index) bool { return x.Name == name }) {
 				return UnknownIndex(c.Chain, name)
 			}
 			return model.Errorf(model.Refused, "index_mismatch", "the database has no index %s (it has %s): add it with birthmark index add %s, or leave it out",
@@ -358,6 +371,10 @@ func (c *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index
 	if x := c.Active(name); x != nil {
 		return x, nil
 	}
+	if slices.ContainsFunc(c.PerBlock, func(x *Index) bool { return x.Name == name }) {
+		return nil, model.Errorf(model.Usage, "unknown_index", "index %s is of blocks, not of outputs; the database has %s",
+			name, strings.Join(c.Names(), ", "))
+	}
 	if x := c.Entry(name); x != nil {
 		to, of := model.HeightPk(0), tip.Height
 		if work != nil {
@@ -365,7 +382,7 @@ func (c *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index
 		}
 		return nil, model.Errorf(model.Refused, "index_building", "index %s is being added: it has blocks up to %d of %d (%d%%)", name, to, of, int64(to)*100/max(1, int64(of)))
 	}
-	if slices.ContainsFunc(c.Chain.Indexes(), func(x model.Index) bool { return x.Name == name }) {
+	if slices.ContainsFunc(model.AllIndexes(c.Chain), func(x model.Index) bool { return x.Name == name }) {
 		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s",
 			name, strings.Join(c.Names(), ", "))
 	}

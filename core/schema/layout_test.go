@@ -89,6 +89,7 @@ func goldenRows() (rows []goldenRow) {
 			rows[first+i].family += ", " + x.Kind.String()
 		}
 	}
+	put(blocksFamily, AppendBlocksKey(nil, text, pk.Height()), nil)
 	counts := map[storage.Family]uint64{FamilyBlock: 700_001, FamilyUtxo: 9}
 	change := IndexChange{Index: many, BuiltTo: model.Point{Height: 9, Hash: hash, Slot: 3}, Rows: counts, CleanedTo: pk}
 	for _, m := range metaSchema {
@@ -298,6 +299,8 @@ func decoded(row goldenRow) (string, error) {
 		return show(ParseAccountRow(row.value))
 	case "I_held_assets":
 		return show(x.ParseHeldRow(row.key, row.value))
+	case "I_blocks":
+		return show(ParseBlocksRow(row.key, row.value))
 	case "I_history":
 		return show(x.ParseHistoryRow(row.key, row.value))
 	}

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -160,4 +161,56 @@ func ParseTextKey(x *Index, b []byte) (text []byte, birth model.BirthPk, err err
 	}
 	birth, err = model.ParseBirthPk(b[len(b)-size:], x.Kind.HasOrdinal())
 	return b[:len(b)-size-1], birth, err
+}
+
+var blocksFamily = declare(IndexBlocks, "I_blocks", storage.Grouped, 0,
+	"value of I|height_pk", "", "a block with a value; the only family of an index of blocks")
+
+// AppendBlocksKey appends the key of the block at h with a value. Keys of other values have other bytes or lengths.
+func AppendBlocksKey(b, value []byte, h model.HeightPk) []byte {
+	return h.AppendTo(append(b, value...))
+}
+
+// BlocksRow is a block with a value.
+type BlocksRow struct {
+	Value  []byte
+	Height model.HeightPk
+}
+
+func ParseBlocksRow(key, value []byte) (row BlocksRow, err error) {
+	r := reader{b: key}
+	row.Value = r.take(max(1, len(key)-model.HeightPkSize), "value")
+	row.Height = r.height()
+	return row, r.keyOnly(value)
+}
+
+// BlocksKey returns the key of the block at h in an index of blocks; nil if the block has no value.
+func (x *Index) BlocksKey(header []byte, h model.HeightPk) ([]byte, error) {
+	value, err := x.OfHeader(header)
+	if err != nil {
+		return nil, fmt.Errorf("%s of the block at height %d: %w", x.Name, h, err)
+	}
+	if len(value) == 0 {
+		return nil, nil
+	}
+	return AppendBlocksKey(nil, value, h), nil
+}
+
+// BlocksWith yields the heights of the blocks with a value, from <= height < to.
+func (x *Index) BlocksWith(r storage.Reader, value []byte, from, to model.HeightPk, descending bool) iter.Seq2[model.HeightPk, error] {
+	return func(yield func(model.HeightPk, error) bool) {
+		first, end := AppendBlocksKey(nil, value, from), AppendBlocksKey(nil, value, to)
+		for kv, err := range r.Scan(x.Family(IndexBlocks), first, end, descending) {
+			if err == nil && len(kv.Key) != len(first) {
+				continue // of a longer value
+			}
+			var row BlocksRow
+			if err == nil {
+				row, err = ParseBlocksRow(kv.Key, kv.Value)
+			}
+			if !yield(row.Height, err) || err != nil {
+				return
+			}
+		}
+	}
 }

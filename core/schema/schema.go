@@ -48,6 +48,7 @@ const (
 	IndexUnspent          // unspent outputs, with the option unspent
 	IndexHistory          // transactions, with the option history
 	IndexText             // values in the order of their texts, with the option prefix
+	IndexBlocks           // blocks by value, of indexes of blocks
 
 	FirstIndexFamily storage.Family = 64
 	FamiliesPerIndex storage.Family = 16
@@ -70,6 +71,7 @@ func Determined(f storage.Family) bool {
 // indexSchema is the families of one index; I is a placeholder for its name.
 var indexSchema = []declaration{
 	valueFamily, birthFamily, relationsFamily, balanceFamily, heldFamily, unspentFamily, historyFamily, textFamily,
+	blocksFamily,
 }
 
 func (x *Index) Family(which storage.Family) storage.Family {
@@ -95,7 +97,8 @@ func FeatureOf(which storage.Family) Features {
 func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
 	var ds []storage.Declaration
 	for _, d := range indexSchema {
-		if !p.Has(FeatureOf(d.Family)) || x.Kind == model.OneToOne && d.Family == IndexRelations {
+		if !p.Has(FeatureOf(d.Family)) || x.Kind == model.OneToOne && d.Family == IndexRelations ||
+			(x.Kind == model.PerBlock) != (d.Family == IndexBlocks) {
 			continue
 		}
 		own := d.Declaration

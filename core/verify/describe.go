@@ -15,6 +15,10 @@ import (
 
 // describe returns the position of a row in the block, the kind of the row, and its value as text.
 func (v *verifier) describe(row blockRow) (at Difference, text string) {
+	if x := v.indexOf(row.family); x != nil && x.Kind == model.PerBlock {
+		found, _ := schema.ParseBlocksRow(row.key, row.value) // of a row that was derived
+		return Difference{Height: uint32(found.Height), Index: x.Name, What: "block found by " + x.Name}, x.Format(found.Value)
+	}
 	pointer, what, text, err := v.meaning(row)
 	if err != nil {
 		text = err.Error()

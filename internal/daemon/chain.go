@@ -124,13 +124,13 @@ func IndexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
 
 func offeredBy(chain model.Chain) []string {
 	var names []string
-	for _, ix := range chain.Indexes() {
+	for _, ix := range model.AllIndexes(chain) {
 		names = append(names, ix.Name)
 	}
 	return names
 }
 
-// Chosen returns the indexes of the chain that names select, in the order of the chain; nil selects the defaults.
+// Chosen returns the indexes of outputs that names select, in the order of the chain; nil selects the defaults.
 func Chosen(chain model.Chain, names []string) []string {
 	var list []string
 	for _, ix := range chain.Indexes() {

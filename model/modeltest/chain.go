@@ -154,6 +154,23 @@ func (c chain) Define(ds []model.Definition) (model.Chain, error) {
 	return c, nil
 }
 
+// BlockIndexes implements [model.BlockIndexer]: most blocks have one of four makers.
+func (c chain) BlockIndexes() []model.Index {
+	return []model.Index{{
+		Name: MakerIndex, Kind: model.PerBlock, Format: hex.EncodeToString, Parse: hex.DecodeString,
+		OfHeader: func(header []byte) ([]byte, error) {
+			maker := sha256.Sum256(header)
+			if maker[0] %= 5; maker[0] == 4 {
+				return nil, nil
+			}
+			return maker[:1], nil
+		},
+	}}
+}
+
+// MakerIndex is the name of the index of blocks.
+const MakerIndex = "maker"
+
 func (c chain) Indexes() []model.Index {
 	text := func(name string, kind model.Kind) model.Index {
 		return model.Index{

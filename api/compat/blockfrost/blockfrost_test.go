@@ -72,6 +72,7 @@ func TestRealBlocks(t *testing.T) {
 	t.Run("eras", w.eras)
 	t.Run("epochs", w.epochs)
 	t.Run("accounts, pools and scripts", w.subjects)
+	t.Run("blocks of pools", w.blocksOfPools)
 	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
 }
 

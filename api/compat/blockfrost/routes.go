@@ -155,7 +155,7 @@ var routes = []route{
 	{method: get, path: "pools/{pool_id}/metadata", answer: in(actions.Metadata), with: theSubjects},
 	{method: get, path: "pools/{pool_id}/relays", answer: in(actions.Relays), with: theSubjects},
 	{method: get, path: "pools/{pool_id}/delegators", reason: needsLedger},
-	{method: get, path: "pools/{pool_id}/blocks", reason: needsIndex},
+	{method: get, path: "pools/{pool_id}/blocks", answer: in(actions.Blocks), with: "the index pool"},
 	{method: get, path: "pools/{pool_id}/updates", answer: in(actions.Updates), with: theSubjects},
 	{method: get, path: "pools/{pool_id}/votes", answer: in(actions.PoolVotes), with: theSubjects},
 

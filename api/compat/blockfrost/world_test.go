@@ -56,7 +56,7 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 			Balance: x.Needs.Has(schema.FeatureBalance), Unspent: x.Needs.Has(schema.FeatureUnspent), History: x.Needs.Has(schema.FeatureHistory),
 		}
 	}
-	o.Indexes = append(o.Indexes, exchange.Labels.Name, exchange.Subjects.Name)
+	o.Indexes = append(o.Indexes, exchange.Labels.Name, exchange.Subjects.Name, cardano.PoolIndex)
 	o.Keep[exchange.Labels.Name] = model.IndexOptions{Balance: true}
 	db, err := core.Open(t.Context(), store, o)
 	if err != nil {

@@ -202,6 +202,15 @@ func FormatVRFKey(key []byte) string { return encodeBech32("vrf_vk", key) }
 
 // IsPool reports whether text is the id of a pool in bech32.
 func IsPool(text string) bool {
+	_, err := ParsePool(text)
+	return err == nil
+}
+
+// ParsePool reads the id of a stake pool, and returns the hash of its cold verification key.
+func ParsePool(text string) ([]byte, error) {
 	hash, err := decodeBech32(text)
-	return err == nil && len(hash) == CredentialSize && FormatPoolHash(hash) == text
+	if err == nil && (len(hash) != CredentialSize || FormatPoolHash(hash) != text) {
+		err = fmt.Errorf("expected the id of a pool, %s1…", poolPrefix)
+	}
+	return hash, err
 }

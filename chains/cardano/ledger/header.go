@@ -95,6 +95,20 @@ func HashHeader(raw []byte) (model.Hash, error) {
 	return blake2b.Sum256(append([]byte{cbor.Array<<5 | 2}, raw...)), nil
 }
 
+// PoolOf returns the hash of the key of the pool that made the block whose [model.Block.Header] is raw; nil in Byron. In
+// the first epochs of Shelley, the key can be that of a genesis delegate.
+func PoolOf(raw []byte) ([]byte, error) {
+	if err := checkHeader(raw); err != nil || raw[0] <= EraByron {
+		return nil, err
+	}
+	w := cbor.Walker{Data: raw[1:]}
+	f := readHeader(&w, nil, raw[0])
+	if w.Err != nil {
+		return nil, w.Err
+	}
+	return address.Hash224(f.Issuer), nil
+}
+
 func checkHeader(raw []byte) error {
 	if len(raw) == 0 {
 		return fmt.Errorf("empty header")

@@ -29,6 +29,16 @@ func (q *Reader) UseLabels(labels *Labels, epoch uint64) {
 // Index returns an index of the database by name.
 func (q *Reader) Index(name string) (*schema.Index, error) { return q.Lookup(name, q.Tip, q.Change) }
 
+// PerBlock returns an active index of blocks by name; nil if the database has none.
+func (q *Reader) PerBlock(name string) *schema.Index {
+	for _, x := range q.Layout.PerBlock {
+		if x.Name == name {
+			return x
+		}
+	}
+	return nil
+}
+
 // Value parses a value of an index. The birth is nil, without an error, if no output has the value.
 func (q *Reader) Value(name, text string) (*schema.Index, []byte, *model.BirthPk, error) {
 	x, err := q.Index(name)

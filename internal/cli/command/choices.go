@@ -6,6 +6,7 @@ import (
 
 	"birthmark/chains"
 	"birthmark/internal/config"
+	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
 )
@@ -35,7 +36,7 @@ func builtIn(name string) (names []string) {
 	if err != nil {
 		return nil // a registered chain has its default network
 	}
-	for _, ix := range chain.Indexes() {
+	for _, ix := range model.AllIndexes(chain) {
 		names = append(names, ix.Name)
 	}
 	return names

@@ -8,6 +8,7 @@ import (
 	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/chains/cardano/address"
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -51,6 +52,29 @@ func pool(q *exchange.Request) (string, error) {
 		err = exchange.ErrNotFound
 	}
 	return id, err
+}
+
+// Blocks answers the hashes of the blocks that a pool made. A pool of the genesis, which no certificate names, is found if
+// it made a block.
+func Blocks(q *exchange.Request) error {
+	if _, err := q.PoolIndex(); err != nil {
+		return err
+	}
+	id, none := pool(q)
+	end := schema.HeightAfter(q.Q.Tip)
+	switch {
+	case none == exchange.ErrPool:
+		return none
+	case none != nil:
+		for _, err := range q.BlocksOfPool(id, 0, end, false) {
+			none = err
+			break
+		}
+		if none != nil {
+			return none
+		}
+	}
+	return q.AnswerBlocksOfPool(id, 0, end)
 }
 
 // Updates answers the certificates of a pool.

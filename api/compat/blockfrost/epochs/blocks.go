@@ -1,8 +1,6 @@
 package epochs
 
 import (
-	"iter"
-
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/chains/cardano/address"
 	"birthmark/model"
@@ -36,7 +34,7 @@ func Blocks(q *exchange.Request) error {
 	return nil
 }
 
-// BlocksOfPool answers the hashes of the blocks of an epoch that a pool made. It reads the headers of the epoch.
+// BlocksOfPool answers the hashes of the blocks of an epoch that a pool made.
 func BlocksOfPool(q *exchange.Request) error {
 	from, to, err := q.EpochOfPath()
 	if err != nil {
@@ -46,44 +44,10 @@ func BlocksOfPool(q *exchange.Request) error {
 	if !address.IsPool(pool) {
 		return exchange.ErrPool
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
-	if err := q.Expensive(); err != nil {
-		return err
-	}
-	found, err := exchange.PageOf(q, p, func(after *model.HeightPk) iter.Seq2[model.HeightPk, error] {
-		return func(yield func(model.HeightPk, error) bool) {
-			at, step, end := int64(from), int64(1), int64(to)
-			if p.Descending {
-				at, step, end = int64(to)-1, -1, int64(from)-1
-			}
-			if after != nil {
-				at = int64(*after) + step
-			}
-			for ; at != end; at += step {
-				row, err := q.Block(model.HeightPk(at))
-				if err == nil && q.Leader(row) != pool {
-					err = q.Ctx.Err()
-					if err == nil {
-						continue
-					}
-				}
-				if !yield(model.HeightPk(at), err) {
-					return
-				}
-			}
+	if _, err := q.PoolIndex(); err != nil { // all headers of the epoch are read
+		if err := q.Expensive(); err != nil {
+			return err
 		}
-	})
-	if err != nil {
-		return err
 	}
-	rows, err := q.Q.BlockRows(found)
-	hashes := make([]string, len(rows))
-	for i := range rows {
-		hashes[i] = rows[i].Hash.String()
-	}
-	q.Answer = hashes
-	return err
+	return q.AnswerBlocksOfPool(pool, from, to)
 }

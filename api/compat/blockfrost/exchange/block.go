@@ -1,7 +1,11 @@
 package exchange
 
 import (
+	"iter"
+
 	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/chains/cardano"
+	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -70,4 +74,84 @@ func (q *Request) EpochOfPath() (from, to model.HeightPk, err error) {
 		err = ErrNotFound
 	}
 	return from, to, err
+}
+
+// PoolIndex returns the index of the blocks of pools.
+func (q *Request) PoolIndex() (*schema.Index, error) {
+	if x := q.Q.PerBlock(cardano.PoolIndex); x != nil {
+		return x, nil
+	}
+	return nil, needsIndex(cardano.PoolIndex)
+}
+
+// BlocksOfPool yields the blocks that a pool made, from <= height < to. Without the index of pools it reads the headers of
+// all blocks in between.
+func (q *Request) BlocksOfPool(pool string, from, to model.HeightPk, descending bool) iter.Seq2[model.HeightPk, error] {
+	heights := between(from, to, descending)
+	if x, err := q.PoolIndex(); err == nil {
+		hash, err := address.ParsePool(pool)
+		if err != nil {
+			return func(yield func(model.HeightPk, error) bool) { yield(0, ErrPool) }
+		}
+		heights = x.BlocksWith(q.Q.R, hash, from, to, descending)
+	}
+	return func(yield func(model.HeightPk, error) bool) {
+		for h, err := range heights {
+			if err == nil {
+				err = q.Ctx.Err()
+			}
+			var row *Block
+			if err == nil {
+				row, err = q.Block(h)
+			}
+			if err == nil && q.Leader(row) != pool {
+				continue // also if a genesis delegate has the key of a pool
+			}
+			if !yield(h, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// between yields all heights from <= height < to.
+func between(from, to model.HeightPk, descending bool) iter.Seq2[model.HeightPk, error] {
+	return func(yield func(model.HeightPk, error) bool) {
+		for i := range to - min(from, to) {
+			h := from + i
+			if descending {
+				h = to - 1 - i
+			}
+			if !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
+// AnswerBlocksOfPool answers a page of the hashes of the blocks that a pool made, from <= height < to.
+func (q *Request) AnswerBlocksOfPool(pool string, from, to model.HeightPk) error {
+	p, err := q.Paging()
+	if err != nil {
+		return err
+	}
+	found, err := PageOf(q, p, func(after *model.HeightPk) iter.Seq2[model.HeightPk, error] {
+		first, end := from, to
+		if after != nil && p.Descending {
+			end = *after
+		} else if after != nil {
+			first = *after + 1
+		}
+		return q.BlocksOfPool(pool, first, end, p.Descending)
+	})
+	if err != nil {
+		return err
+	}
+	rows, err := q.Q.BlockRows(found)
+	hashes := make([]string, len(rows))
+	for i := range rows {
+		hashes[i] = rows[i].Hash.String()
+	}
+	q.Answer = hashes
+	return err
 }

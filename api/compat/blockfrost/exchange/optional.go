@@ -26,6 +26,10 @@ func (q *Request) Optional(of model.Definition, needs schema.Features) (*schema.
 			return x, nil
 		}
 	}
-	return nil, NotImplemented("needs the index " + of.Name + " of the preset blockfrost: set indexes: blockfrost in the " +
-		"settings, and run birthmark index add " + of.Name)
+	return nil, needsIndex(of.Name)
+}
+
+func needsIndex(name string) error {
+	return NotImplemented("needs the index " + name + " of the preset blockfrost: set indexes: blockfrost in the " +
+		"settings, and run birthmark index add " + name)
 }
