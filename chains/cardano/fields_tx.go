@@ -81,3 +81,20 @@ func (v *view) meanings() map[int]any {
 	}
 	return all
 }
+
+// scripts returns the hashes of the scripts in the witnesses of the transaction, then those in its outputs.
+func (v *view) scripts() (hashes [][]byte) {
+	add := func(s *ledger.Script) { hashes = append(hashes, v.index.hashScript(s)) }
+	all := ledger.ReadWitnesses(v.parts.Witnesses).Scripts
+	for i := range all {
+		add(&all[i])
+	}
+	for i := range v.created {
+		if ref := v.created[i].Script; ref != nil {
+			if s, err := ledger.ParseScript(&v.index.script, ref); err == nil {
+				add(&s)
+			}
+		}
+	}
+	return hashes
+}

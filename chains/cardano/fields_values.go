@@ -21,6 +21,8 @@ type view struct {
 	tx     *model.Tx
 	parts  ledger.Parts // of the transaction; empty in the genesis
 	output *ledger.Output
+
+	created []ledger.Output // of the transaction
 }
 
 // Functions that compute the fields, by name.
@@ -53,6 +55,7 @@ var (
 		"valid_to":         func(v *view) { v.Tx.ValidTo = v.slot(bodyValidTo) },
 		"metadata_labels":  func(v *view) { v.Tx.MetadataLabels, _ = v.labelled() },
 		"subjects":         func(v *view) { v.Tx.Subjects = v.subjects() },
+		"scripts":          func(v *view) { v.Tx.Scripts = v.scripts() },
 		"metadata":         func(v *view) { v.Tx.Metadata = v.meanings() },
 		"metadata_raw":     func(v *view) { _, v.Tx.MetadataRaw = v.labelled() },
 	}

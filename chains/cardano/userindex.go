@@ -49,6 +49,7 @@ func (u *userIndexes) evaluate(txs *ledger.Transactions) {
 		if i < len(txs.Parts) {
 			u.parts = txs.Parts[i]
 		}
+		u.created = outputs[:len(u.tx.Outputs)]
 		u.Tx.Index, u.Tx.Valid = i, i >= len(txs.Failed) || !txs.Failed[i]
 		u.run.Tx()
 		for j := range u.tx.Outputs {

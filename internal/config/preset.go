@@ -34,12 +34,13 @@ var presets = map[string][]Index{
 	},
 	// Blockfrost lists the transactions of an address, of a payment credential and of an account, and their sums. It lists
 	// and counts the transactions with a label of metadata, lists certificates, withdrawals, votes and redeemers,
-	// and the blocks of a pool.
+	// scripts, and the blocks of a pool.
 	"blockfrost": {
 		{Name: "address", Options: hot}, {Name: "payment_credential", Options: hot}, {Name: "stake_credential", Options: hot},
 		{Name: "policy", Options: listed}, {Name: "datum_hash"}, {Name: "script_hash", Options: listed},
 		{Name: "metadata_label", Options: model.IndexOptions{Balance: true}, Definition: ofTransaction("metadata_label", "tx.metadata_labels")},
-		{Name: "subject", Definition: ofTransaction("subject", "tx.subjects")}, {Name: "pool"},
+		{Name: "subject", Definition: ofTransaction("subject", "tx.subjects")},
+		{Name: "script", Definition: ofTransaction("script", "tx.scripts")}, {Name: "pool"},
 	},
 }
 

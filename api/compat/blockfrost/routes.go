@@ -39,7 +39,6 @@ const (
 	needsLedger     = "needs the state of the ledger, which this server does not keep"
 	needsRewards    = "needs the rewards of each epoch, which are in no block"
 	needsStakes     = "needs the stake distribution of each epoch, which is in no block"
-	needsIndex      = "needs an index that this server does not have"
 	needsCounting   = "needs the state of the ledger, which decides what votes count"
 	needsEvaluator  = "needs an evaluator of Plutus scripts: use Ogmios"
 	needsOffchain   = "needs data outside of the chain, such as registries, which this server does not fetch"
@@ -133,7 +132,7 @@ var routes = []route{
 	{method: get, path: "assets/{asset}/utxos", answer: assetUTXOs},
 	{method: get, path: "assets/policy/{policy_id}", answer: policyAssets},
 
-	{method: get, path: "scripts", reason: needsIndex},
+	{method: get, path: "scripts", answer: scripts, with: "the index script"},
 	{method: get, path: "scripts/{script_hash}", answer: oneScript},
 	{method: get, path: "scripts/{script_hash}/json", answer: scriptJSON},
 	{method: get, path: "scripts/{script_hash}/cbor", answer: scriptCBOR},

@@ -13,6 +13,7 @@ import (
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/core/query/setops"
+	"birthmark/core/schema"
 	"birthmark/model"
 )
 
@@ -145,4 +146,39 @@ func datumCBOR(q *request) error {
 		CBOR string `json:"cbor"`
 	}{hex.EncodeToString(datum)}
 	return err
+}
+
+// scripts answers the hashes of scripts in the order in which they first occurred.
+func scripts(q *request) error {
+	x, err := q.Optional(exchange.Scripts, 0)
+	if err != nil {
+		return err
+	}
+	p, err := q.Paging()
+	if err != nil {
+		return err
+	}
+	type first struct{ birth, value string }
+	found, err := exchange.PageOf(q.Request, p, func(after *first) iter.Seq2[first, error] {
+		var position []byte
+		if after != nil {
+			position = []byte(after.birth)
+		}
+		from, to := schema.Between(nil, position, p.Descending)
+		return schema.Rows(q.Q.R, x.Family(schema.IndexValue), from, to, p.Descending, func(key, value []byte) (first, error) {
+			return first{string(key), string(value)}, nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	type script struct {
+		Hash string `json:"script_hash"`
+	}
+	all := []script{}
+	for _, f := range found {
+		all = append(all, script{x.Format([]byte(f.value))})
+	}
+	q.Answer = all
+	return nil
 }

@@ -51,7 +51,7 @@ type naivePool struct {
 // gouroboros reads them.
 func (w *world) subjects(t *testing.T) {
 	rng := testseed.Rand(t)
-	found, pools := lists{}, []*naivePool{}
+	found, pools, scripts := lists{}, []*naivePool{}, [][]string{}
 	place := 0
 	for _, b := range w.naive.blocks {
 		for _, tx := range b.txs {
@@ -66,6 +66,7 @@ func (w *world) subjects(t *testing.T) {
 				return more
 			}
 			theirs := tx.theirs(t)
+			scripts = append(scripts, scriptsOf(theirs))
 			for account, amount := range theirs.Withdrawals() {
 				found.add("/accounts/"+account.String()+"/withdrawals", tx, with(object{"amount": amount.String()}))
 			}
@@ -122,6 +123,7 @@ func (w *world) subjects(t *testing.T) {
 		}
 	}
 	w.poolLists(t, pools)
+	w.scripts(t, scripts)
 	counts := map[string]int{}
 	var paths []string
 	for path := range found {
@@ -208,4 +210,64 @@ func poolUpdate(i int, id string, active uint64, reward string, c *common.PoolRe
 		"fixed_cost": fmt.Sprint(c.Cost), "reward_account": reward, "owners": owners, "metadata": metadata,
 		"relays": relays, "active_epoch": active,
 	}
+}
+
+// scriptsOf returns the hashes of the scripts in the witnesses and in the outputs of a transaction, sorted.
+func scriptsOf(tx gouroboros.Transaction) (hashes []string) {
+	add := func(s common.Script) { hashes = append(hashes, s.Hash().String()) }
+	if w := tx.Witnesses(); w != nil {
+		for _, s := range w.NativeScripts() {
+			add(&s)
+		}
+		for _, s := range w.PlutusV1Scripts() {
+			add(&s)
+		}
+		for _, s := range w.PlutusV2Scripts() {
+			add(&s)
+		}
+		for _, s := range w.PlutusV3Scripts() {
+			add(&s)
+		}
+	}
+	for _, o := range tx.Outputs() {
+		if s := o.ScriptRef(); s != nil {
+			add(s)
+		}
+	}
+	slices.Sort(hashes)
+	return slices.Compact(hashes)
+}
+
+// scripts compares the list of all scripts with the scripts of all transactions. If several occur first in one transaction,
+// their order is not determined. Each script is found.
+func (w *world) scripts(t *testing.T, all [][]string) {
+	t.Helper()
+	known, want := map[string]bool{}, []string{}
+	var got []string
+	for page := 1; len(got) == 100*(page-1); page++ {
+		for _, e := range w.get(t, fmt.Sprintf("/scripts?page=%d", page)).([]any) {
+			got = append(got, e.(object)["script_hash"].(string))
+		}
+	}
+	for _, hashes := range all {
+		hashes = slices.DeleteFunc(hashes, func(h string) bool { return known[h] })
+		for _, h := range hashes {
+			known[h] = true
+		}
+		if next := len(want) + len(hashes); next <= len(got) {
+			slices.Sort(got[len(want):next])
+		}
+		want = append(want, hashes...)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%d scripts, expected %d: %s", len(got), len(want), difference("scripts", generic(t, got), generic(t, want)))
+	}
+	for i, h := range got {
+		if i%(1+len(got)/50) == 0 {
+			if s := w.get(t, "/scripts/"+h).(object); s["script_hash"] != h {
+				t.Errorf("script %s: %v", h, s)
+			}
+		}
+	}
+	t.Logf("%d scripts", len(got))
 }
