@@ -17,7 +17,7 @@ import (
 const (
 	// maxDiscovered is the maximum number of discovered addresses.
 	maxDiscovered = 2000
-	// maxRefused is the maximum number of useless addresses kept.
+	// maxRefused is the maximum number of stored useless addresses.
 	maxRefused = 5000
 	// seedPause is the minimum time between two queries of the DNS seeds.
 	seedPause = time.Minute
@@ -26,19 +26,19 @@ const (
 // services returns the services that a discovered peer must offer.
 func (o *Options) services() wire.ServiceFlag { return wire.SFNodeNetwork | o.Services }
 
-// discovery is the discovery of peers if none are configured.
+// discovery is the state of the search for peers. It is used if no peers are configured.
 type discovery struct {
-	wanted  bool // no untried address is left
-	asking  bool
-	last    time.Time
-	reason  string // why the last discovery failed
+	wanted  bool      // there is no address that can be tried
+	asking  bool      // a query of the DNS seeds is active
+	last    time.Time // end of the last query; zero: none yet
+	reason  string    // why the last query found no peers
 	useless map[string]bool
 }
 
-// busy reports whether the discovery may find peers soon.
+// busy reports whether a query is active or was not made yet.
 func (f *discovery) busy() bool { return f.asking || f.last.IsZero() }
 
-// refused records an address that must not be used again.
+// refused records that the address of an endpoint must not be used again.
 func (f *discovery) refused(e *endpoint) {
 	if f.useless == nil || len(f.useless) >= maxRefused {
 		f.useless = map[string]bool{}
@@ -46,7 +46,7 @@ func (f *discovery) refused(e *endpoint) {
 	f.useless[e.address] = true
 }
 
-// discover queries the network's DNS seeds when no untried address is left.
+// discover queries the DNS seeds of the network when there is no address that can be tried, until ctx ends.
 func (n *Network) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		n.mu.Lock()
@@ -65,7 +65,7 @@ func (n *Network) discover(ctx context.Context) {
 	}
 }
 
-// querySeeds processes the answers of the DNS seeds.
+// querySeeds queries all DNS seeds and adds the addresses that they return.
 func (n *Network) querySeeds(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.o.Handshake)
 	defer cancel()
@@ -90,11 +90,12 @@ func (n *Network) querySeeds(ctx context.Context) {
 	for _, a := range found {
 		n.addAddress(a)
 	}
-	n.o.Log.Debug("asked the DNS seeds", "found", len(found))
+	n.o.Log.Debug("queried the DNS seeds", "found", len(found))
 	n.changed()
 }
 
-// seedName returns the host name of a seed; a seed that supports filtering gets the required services.
+// seedName returns the host name for a query of a seed. If the seed can filter, the name contains the required
+// services.
 func (o *Options) seedName(s chaincfg.DNSSeed) string {
 	if !s.HasFiltering {
 		return s.Host
@@ -102,7 +103,7 @@ func (o *Options) seedName(s chaincfg.DNSSeed) string {
 	return fmt.Sprintf("x%x.%s", uint64(o.services()), s.Host)
 }
 
-// addAddress adds an address, unless it is known or useless.
+// addAddress adds an address to the pool, unless it is known, it is useless, or the pool is full.
 func (n *Network) addAddress(address string) {
 	if len(n.pool) >= maxDiscovered || n.discovery.useless[address] {
 		return
@@ -129,7 +130,7 @@ func (r *remote) onAddrV2(m *wire.MsgAddrV2) {
 	}
 }
 
-// discovered processes an address from a peer. Private addresses are accepted only from peers in a private network.
+// discovered adds an address that a peer sent. A private address is only accepted from a peer with a private address.
 func (r *remote) discovered(ip net.IP, port uint16, offers wire.ServiceFlag) {
 	n := r.n
 	at, ok := netip.AddrFromSlice(ip)

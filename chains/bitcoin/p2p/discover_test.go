@@ -16,11 +16,11 @@ import (
 	"birthmark/model"
 )
 
-// services are those of the peers that are found.
+// services are the services of the peers that are found.
 const services = wire.SFNodeNetwork | wire.SFNodeWitness
 
-// tellsOf answers getaddr with the addresses of other peers.
-func tellsOf(others ...*fake) func(*session, wire.Message) bool {
+// sendsAddresses answers getaddr messages with the addresses of other peers.
+func sendsAddresses(others ...*fake) func(*session, wire.Message) bool {
 	return func(s *session, m wire.Message) bool {
 		if _, ok := m.(*wire.MsgGetAddr); !ok {
 			return false
@@ -38,7 +38,7 @@ func tellsOf(others ...*fake) func(*session, wire.Message) bool {
 	}
 }
 
-// fromSeed configures no peers: a DNS seed returns loopback, and the network's port is that of a fake.
+// fromSeed configures no peers. A DNS seed returns loopback, and the default port of the network is that of a fake.
 func fromSeed(f *fake) func(*Options) {
 	return func(o *Options) {
 		p := *regtest
@@ -49,14 +49,14 @@ func fromSeed(f *fake) func(*Options) {
 	}
 }
 
-// Peers are found by DNS, and others by addresses from peers. Useless ones are skipped.
+// Peers are found by DNS, and more peers by addresses that peers send. Useless peers are not used.
 func TestPeersAreFound(t *testing.T) {
 	c := spending(100)
 	good, liar, useless := newFake(t, c.Blocks()), newFake(t, c.Blocks()), newFake(t, c.Blocks())
 	lies["wrong merkle root"].setup(liar)
 	useless.services = wire.SFNodeNetwork
 	first := newFake(t, c.Blocks())
-	first.on = tellsOf(good, liar, useless)
+	first.on = sendsAddresses(good, liar, useless)
 	n, j := open(t, nil, fromSeed(first), first)
 	tipOf(t, n)
 	until(t, "every peer to be met", func() bool {
@@ -74,7 +74,7 @@ func TestPeersAreFound(t *testing.T) {
 	}
 }
 
-func TestPeersThatCannotBeFoundAreSaid(t *testing.T) {
+func TestMissingPeersAreReported(t *testing.T) {
 	f := newFake(t, spending(10).Blocks())
 	change := fromSeed(f)
 	n, _ := open(t, nil, func(o *Options) {
@@ -95,7 +95,7 @@ func TestPeersThatCannotBeFoundAreSaid(t *testing.T) {
 	}
 }
 
-// What happens before the tip is known is reported: the search for peers, then the headers.
+// Before the tip is known, the progress is reported: first of the search for peers, then of the download of headers.
 func TestPreparationIsReported(t *testing.T) {
 	c := spending(10)
 	peer := newFake(t, c.Blocks())
@@ -124,7 +124,7 @@ func TestPreparationIsReported(t *testing.T) {
 	}
 }
 
-func TestSeedsAreToldWhatAPeerHasToOffer(t *testing.T) {
+func TestSeedNamesContainRequiredServices(t *testing.T) {
 	o := Options{Services: wire.SFNodeWitness}
 	if name := o.seedName(chaincfg.DNSSeed{Host: "seed.example", HasFiltering: true}); name != "x9.seed.example" {
 		t.Error(name)
@@ -135,7 +135,7 @@ func TestSeedsAreToldWhatAPeerHasToOffer(t *testing.T) {
 }
 
 // Addresses from a peer are accepted only if they can lead to a useful peer.
-func TestAddressesThatAreTold(t *testing.T) {
+func TestAddressesFromPeersAreFiltered(t *testing.T) {
 	n, err := New(Options{Params: &chaincfg.MainNetParams})
 	if err != nil {
 		t.Fatal(err)

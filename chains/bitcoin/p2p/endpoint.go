@@ -22,23 +22,24 @@ type exitReason uint8
 const (
 	disconnected exitReason = iota // no connection
 	stalled                        // it did not send what was requested
-	useless                        // it lacks required services
-	misbehaved                     // it sent something that no honest peer sends
+	useless                        // it does not offer the required services
+	misbehaved                     // it sent data that no honest peer sends
 )
 
-// endpoint is the address of a peer with its history.
+// endpoint is the address of a peer and the history of its connections.
 type endpoint struct {
 	address string
 	busy    bool // connected, or being connected
-	tried   bool // the first attempt has a result
+	tried   bool // the first attempt has ended
 	banned  bool
-	fails   int // consecutive attempts without use
-	stalls  int
+	fails   int       // consecutive attempts after which the peer sent nothing useful
+	stalls  int       // consecutive stalls
 	next    time.Time // earliest time of the next attempt
 	reason  string    // why the last connection ended
 }
 
-// triesLong is the number of [Options.Handshake] periods for discovered addresses, of which there may be hundreds.
+// triesLong is the time in periods of [Options.Handshake] after which discovered addresses that were not tried yet no
+// longer count: there may be hundreds of them.
 const triesLong = 3
 
 // connectionEnded records the end of a connection and schedules the next attempt.
@@ -66,7 +67,7 @@ func (n *Network) connectionEnded(e *endpoint, how exitReason, reason string) {
 	n.changed()
 }
 
-// connect keeps one connection after the other until ctx ends.
+// connect connects to one peer after another until ctx ends.
 func (n *Network) connect(ctx context.Context) {
 	for {
 		e := n.pick(ctx)
@@ -86,7 +87,7 @@ func (n *Network) connect(ctx context.Context) {
 	}
 }
 
-// pick waits for an endpoint that can be tried; nil: ctx has ended.
+// pick waits for an endpoint that can be tried and returns it. It returns nil after the end of ctx.
 func (n *Network) pick(ctx context.Context) *endpoint {
 	for ctx.Err() == nil {
 		n.mu.Lock()
@@ -125,7 +126,7 @@ func (n *Network) ready() int {
 	return count
 }
 
-// connectionError returns the error why no chain is available; nil while a peer is connected or being tried.
+// connectionError returns the reason why no chain is available. It returns nil if a peer is connected or being tried.
 func (n *Network) connectionError() error {
 	if n.ready() > 0 || len(n.named) == 0 && n.discovery.busy() {
 		return nil
@@ -150,7 +151,7 @@ func (n *Network) connectionError() error {
 		n.peerSummary(), n.remedy()))
 }
 
-// remedy is the end of an error about peers that cannot be found or reached.
+// remedy returns the end of an error message about peers that cannot be found or reached: what the user can do.
 func (n *Network) remedy() string {
 	if len(n.named) > 0 {
 		return ""
@@ -159,7 +160,7 @@ func (n *Network) remedy() string {
 		n.o.Params.DefaultPort)
 }
 
-// noPeersError returns the error of trouble that has lasted, or is permanent.
+// noPeersError returns the error of connectionError, if it is permanent or no peer was connected for [Options.Stall].
 func (n *Network) noPeersError() error {
 	err := n.connectionError()
 	if blocksource.IsTemporary(err) && time.Since(n.noPeerSince) < n.o.Stall {
@@ -168,7 +169,7 @@ func (n *Network) noPeersError() error {
 	return err
 }
 
-// peerSummary lists some of the peers with their failures.
+// peerSummary lists up to four peers with the reasons of their failures.
 func (n *Network) peerSummary() string {
 	const most = 4
 	var all []string
@@ -189,7 +190,7 @@ func (n *Network) peerSummary() string {
 	return strings.Join(all, "; ")
 }
 
-// short returns the reason of a failed connection without the address.
+// short returns the reason of a failed connection without the address, as a predicate whose subject is the peer.
 func short(err error) string {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	errno, isErrno := errors.AsType[syscall.Errno](err)

@@ -5,10 +5,11 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// extend adds headers of a message, each the child of the one before, to the tree. last is the newest one that is in
-// the tree, nil if none is, and fresh the number of new ones.
+// extend adds the headers of a message to the tree. Each must be the child of the header before it. last is the newest
+// of them that is in the tree, or nil, and fresh is the number of headers that were added.
 //
-// The error is a badHeader, or wraps errFuture, errOrphan or errForkTooDeep. Headers before the invalid one are kept.
+// The error is a badHeader, or wraps errFuture, errOrphan or errForkTooDeep. The headers before the invalid one are
+// added.
 func (t *tree) extend(headers []*wire.BlockHeader) (last *node, fresh int, err error) {
 	parent := t.find(&headers[0].PrevBlock)
 	if parent == nil {
@@ -32,7 +33,7 @@ func (t *tree) extend(headers []*wire.BlockHeader) (last *node, fresh int, err e
 	return last, fresh, nil
 }
 
-// check returns an error unless a header may be added to the tree as a child of parent.
+// check returns an error if a header must not be added to the tree as a child of parent.
 func (t *tree) check(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
 	if t.count >= t.maxHeaders() {
 		return badHeaderf("header %s exceeds the maximum number of headers of a chain", hash)

@@ -13,24 +13,25 @@ import (
 )
 
 const (
-	// window is the maximum number of blocks that one call requests from a peer before some have arrived.
+	// window is the maximum number of blocks that one call has requested and not received.
 	window = 128
-	// failures is the number of consecutive peers that may fail a call before it returns an error.
+	// failures is the number of consecutive peers that may fail to send the blocks of a call before it returns an
+	// error.
 	failures = 3
-	// maxOthers is the number of consecutive blocks that a peer may send in place of requested ones.
+	// maxOthers is the number of consecutive unrequested blocks after which a peer is dropped.
 	maxOthers = 3
-	// recent is the number of newest blocks of a pruned peer (BIP 159).
+	// recent is the number of newest blocks that a pruned peer serves (BIP 159).
 	recent = 288
 )
 
-// progress of a block in a fetch.
+// progress is the state of a block in a fetch.
 type progress uint8
 
 const (
 	todo    progress = iota
-	asked            // requested from the fetch's peer
-	arrived          // and being validated
-	held             // and valid
+	asked            // it is requested from the peer of the fetch
+	arrived          // it has arrived and is being validated
+	held             // it is valid
 )
 
 // fetch is an active call of [Network.Raw].
@@ -41,18 +42,18 @@ type fetch struct {
 
 	state   []progress
 	raw     [][]byte
-	next    int // the first missing block: all before it are held
-	bytes   int64
-	arrived int // blocks that arrived, and their size
-	size    int64
-	pending int     // requested
+	next    int     // the first block that is not held, or that exceeds the limit
+	bytes   int64   // size of the blocks before next
+	arrived int     // number of blocks that have arrived
+	size    int64   // their size
+	pending int     // number of requested blocks
 	from    *remote // nil: to be chosen
 	failed  int     // consecutive peers that did not send requested blocks
 	done    bool
 
-	moves int       // value of Network.moves when the points were last checked
+	moves int       // value of Network.moves when the points were last compared with the best chain
 	until int       // the points before this one are on the best chain
-	since time.Time // time since when no peer has the blocks; zero: a peer has
+	since time.Time // when it was found that no peer has the next block; zero: a peer has it
 
 	arrivals chan arrival
 }
@@ -64,13 +65,13 @@ type arrival struct {
 	raw  []byte
 }
 
-// request is a block that a fetch has requested from a peer.
+// want is a block that a fetch has requested from a peer.
 type want struct {
 	f *fetch
 	i int
 }
 
-// freed: the peer will not send it.
+// freed records that the peer will not send the block.
 func (w want) freed() {
 	if w.f.state[w.i] == asked {
 		w.f.state[w.i] = todo
@@ -79,9 +80,9 @@ func (w want) freed() {
 	w.f.from = nil
 }
 
-// Raw fetches blocks of the best chain: those of points in order, at least the first. It stops when they exceed limit
-// bytes, and before a point that is not on the best chain; if that is the first, the error is [blocksource.ErrMoved].
-// Merkle roots and witness commitments are verified.
+// Raw returns serialized blocks of the best chain: those of points, in their order, and at least the first one. It
+// stops when their size reaches limit bytes, and at a point that is not on the best chain. If that is the first point,
+// the error is [blocksource.ErrMoved]. The merkle roots and witness commitments of the blocks are verified.
 func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {
 		return nil, nil
@@ -138,14 +139,14 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 	}
 }
 
-// assignBlocks records the blocks that a fetch returns: chains with less work are no longer followed.
+// assignBlocks records the blocks that a fetch returns. Afterwards chains with less work than theirs are not followed.
 func (n *Network) assignBlocks(f *fetch) {
 	if at := n.tree.find(&f.hashes[f.next-1]); at != nil && (n.own == nil || at.work.More(n.own.work)) {
 		n.own = at
 	}
 }
 
-// validated records the result of the check of a block.
+// validated records the result of the validation of a block.
 func (f *fetch) validated(a arrival, err error) {
 	if err != nil {
 		f.state[a.i] = todo
@@ -160,7 +161,7 @@ func (f *fetch) validated(a arrival, err error) {
 	}
 }
 
-// advance sends the next requests, and reports whether the fetch is complete.
+// advance sends the next requests of a fetch. It reports whether the fetch is complete.
 func (n *Network) advance(f *fetch) (done bool, err error) {
 	switch {
 	case n.closed:
@@ -190,7 +191,7 @@ func (n *Network) advance(f *fetch) (done bool, err error) {
 	return false, n.request(f)
 }
 
-// request requests the next blocks of a fetch from a peer, as many as fit into its limit by the size of earlier ones.
+// request requests the next blocks of a fetch from a peer: as many as are expected to fit into its limit.
 func (n *Network) request(f *fetch) error {
 	first := f.next
 	for first < f.until && f.state[first] != todo {
@@ -201,7 +202,7 @@ func (n *Network) request(f *fetch) error {
 	}
 	if f.from == nil || f.from.over || !f.from.canServe(f, first) {
 		if f.pending > 0 {
-			return nil // one peer at a time: blocks arrive in the order of requests
+			return nil // a fetch uses one peer at a time, so that blocks arrive in the order of requests
 		}
 		if f.failed < failures {
 			f.from = n.assign(f, first)
@@ -230,7 +231,7 @@ func (n *Network) request(f *fetch) error {
 	return nil
 }
 
-// room returns the number of blocks that may be in flight.
+// room returns the number of blocks that may be requested at the same time, by the average size of earlier blocks.
 func (f *fetch) room() int {
 	average := f.limit/int64(2*len(f.points)) + 1
 	if f.arrived > 0 {
@@ -239,7 +240,7 @@ func (f *fetch) room() int {
 	return int(min(max((f.limit-f.size)/average, 1), window))
 }
 
-// request records that a block is requested, and adds it to the message unless it is already in flight.
+// request records that a block is requested. It adds the block to the message unless an earlier request is pending.
 func (r *remote) request(f *fetch, i int, m *wire.MsgGetData) {
 	if len(r.wanted) == 0 {
 		r.moved = time.Now()
@@ -250,7 +251,7 @@ func (r *remote) request(f *fetch, i int, m *wire.MsgGetData) {
 	r.wanted[f.hashes[i]] = append(r.wanted[f.hashes[i]], want{f, i})
 }
 
-// canServe reports whether the peer probably has a block of a fetch.
+// canServe reports whether the peer is expected to have a block of a fetch.
 func (r *remote) canServe(f *fetch, i int) bool {
 	if !r.ready || r.over || r.best == nil || r.lacks[f.hashes[i]] {
 		return false
@@ -259,7 +260,7 @@ func (r *remote) canServe(f *fetch, i int) bool {
 	return height <= top && (r.full || height > int64(r.best.height)-recent)
 }
 
-// assign returns the peer with the fewest blocks to send among the peers that have a block, or nil.
+// assign returns the peer with the fewest pending blocks among the peers that have a block, or nil if no peer has it.
 func (n *Network) assign(f *fetch, i int) *remote {
 	var best *remote
 	for r := range n.remotes {
@@ -270,7 +271,7 @@ func (n *Network) assign(f *fetch, i int) *remote {
 	return best
 }
 
-// unassigned: no peer has the block. It waits some time for one.
+// unassigned handles a block that no peer has. It returns an error after [Options.Stall].
 func (n *Network) unassigned(f *fetch, i int) error {
 	if f.failed >= failures {
 		return n.missing(f, i)
@@ -288,6 +289,7 @@ func (n *Network) unassigned(f *fetch, i int) error {
 	return n.missing(f, i)
 }
 
+// missing returns the error of a block that no peer sends.
 func (n *Network) missing(f *fetch, i int) error {
 	return blocksource.Temporary(model.Errorf(model.BadSource, "block_missing",
 		"no connected peer sends block %d (%s): %s", f.points[i].Height, f.hashes[i], n.peerSummary()))
@@ -317,8 +319,8 @@ func (r *remote) onBlock(raw []byte) {
 	}
 }
 
-// deliver passes a block to its fetch, unless it has no room for it: then it is requested again. There is room for limit
-// bytes in any order, and in addition for the next ones: twice the limit plus a block.
+// deliver passes a block to its fetch. If the fetch has already limit bytes, it only accepts the next block, and other
+// blocks are requested again later. Thus a fetch needs at most twice the limit and the size of one block.
 func (w want) deliver(a arrival) {
 	f := w.f
 	if f.done {
@@ -333,7 +335,7 @@ func (w want) deliver(a arrival) {
 	f.size += int64(len(a.raw))
 	f.arrived++
 	f.failed = 0
-	f.arrivals <- a // its capacity is the number of blocks
+	f.arrivals <- a // does not block: the capacity is the number of blocks
 }
 
 func (r *remote) onNotFound(m *wire.MsgNotFound) {

@@ -51,8 +51,8 @@ func TestNewBlocksAreAnnounced(t *testing.T) {
 	}
 }
 
-// A block whose parents were not announced causes a request for them.
-func TestAnAnnouncementOutOfTheBlueIsFilledUp(t *testing.T) {
+// If the parents of an announced block are unknown, they are requested.
+func TestMissingParentsOfAnAnnouncedBlockAreRequested(t *testing.T) {
 	c := spending(30)
 	f := newFake(t, c.Blocks())
 	n, j := open(t, nil, nil, f)
@@ -106,8 +106,8 @@ func TestTheTipFollowsTheMostWork(t *testing.T) {
 	}
 }
 
-// Blocks that only one peer has cannot be fetched after it disconnects.
-func TestTheTipGoesBackWithThePeerThatHadIt(t *testing.T) {
+// If only one peer has the newest blocks, they cannot be downloaded after it has disconnected.
+func TestTheTipIsRevertedWhenItsPeerDisconnects(t *testing.T) {
 	c := spending(40)
 	longer := c.Fork(30)
 	longer.MineEmpty(20)
@@ -125,8 +125,8 @@ func TestTheTipGoesBackWithThePeerThatHadIt(t *testing.T) {
 	download(t, n, c.Blocks())
 }
 
-// A reorganization is announced while blocks of the old branch are in flight.
-func TestAForkWhileBlocksAreInFlight(t *testing.T) {
+// A reorganization is announced while blocks of the old branch are requested.
+func TestForkWhileBlocksAreRequested(t *testing.T) {
 	c := spending(200)
 	fork := c.Fork(100)
 	fork.MineEmpty(150)
@@ -164,7 +164,7 @@ func TestAForkWhileBlocksAreInFlight(t *testing.T) {
 	download(t, n, fork.Blocks())
 }
 
-func TestAPeerThatComesBackIsFollowedOn(t *testing.T) {
+func TestReconnectedPeerIsFollowed(t *testing.T) {
 	c := spending(30)
 	f := newFake(t, c.Blocks())
 	n, _ := open(t, nil, nil, f)
@@ -211,8 +211,8 @@ func TestACallStopsAtItsLimit(t *testing.T) {
 	}
 }
 
-// Blocks in another order than requested take at most twice the limit plus a block.
-func TestBlocksInReverseHaveABound(t *testing.T) {
+// If blocks arrive in another order than requested, their size is at most twice the limit and one block.
+func TestBlocksInReverseOrderAreLimited(t *testing.T) {
 	c := spending(100)
 	f := newFake(t, c.Blocks())
 	f.on = func(s *session, m wire.Message) bool {
@@ -284,8 +284,8 @@ func TestCallsForTheSameBlocksAreAnsweredTogether(t *testing.T) {
 	}
 }
 
-// A cancelled call leaves no state behind: blocks that still arrive are not held against their senders.
-func TestACallThatIsGivenUpIsForgotten(t *testing.T) {
+// After a call was cancelled, its blocks may still arrive. Peers that send them do not misbehave.
+func TestCancelledCallLeavesNoState(t *testing.T) {
 	c := spending(100)
 	f := newFake(t, c.Blocks())
 	gate := make(chan bool)

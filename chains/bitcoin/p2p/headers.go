@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// maxOrphans is the number of consecutive times that a peer's headers may have an unknown parent.
+	// maxOrphans is the number of consecutive messages of a peer whose headers may have an unknown parent.
 	maxOrphans = 10
-	// minSideHeaders is the minimum of headers with less work that a peer may send: an honest peer with a long branch that
-	// wins in the end needs at most the length of the best chain.
+	// minSideHeaders is the lower bound of the number of headers of chains with less work that a peer may send. A peer
+	// may send as many as the best chain has, since its branch may have more work in the end.
 	minSideHeaders = 20_000
 )
 
-// requestHeaders requests headers from peers without a request: from one at first, so that not all send the whole chain.
+// requestHeaders requests headers from peers that have no pending request. Until one peer has reported its chain, it
+// requests them from one peer only, so that not all peers send the whole chain.
 func (n *Network) requestHeaders() {
 	if n.closed {
 		return
@@ -43,8 +44,7 @@ func (n *Network) requestHeaders() {
 	n.requestHeaders()
 }
 
-// getHeaders requests the headers after the best chain. It begins one before its tip, so that a peer with the tip
-// confirms it.
+// getHeaders requests the headers after the parent of the tip of the best chain. A peer that has the tip then sends it.
 func (r *remote) getHeaders() {
 	from := r.n.tip
 	if from.parent != nil {
@@ -53,6 +53,7 @@ func (r *remote) getHeaders() {
 	r.getHeadersFrom(from)
 }
 
+// getHeadersFrom requests the headers after from.
 func (r *remote) getHeadersFrom(from *node) {
 	r.asked, r.since, r.again = time.Now(), from, false
 	m := wire.NewMsgGetHeaders()
@@ -69,7 +70,7 @@ func (r *remote) headersDone() {
 	r.n.changed()
 }
 
-// noteBlock records that a peer has a block and all before it.
+// noteBlock records that a peer has a block and all blocks before it.
 func (r *remote) noteBlock(at *node) {
 	if at != nil && (r.best == nil || at.work.More(r.best.work)) {
 		r.best = at
@@ -77,7 +78,7 @@ func (r *remote) noteBlock(at *node) {
 	}
 }
 
-// onHeaders handles headers. The error is that of the proof of work of a header after them.
+// onHeaders handles a message with headers. work is the error of checkWork for the header after them, or nil.
 func (r *remote) onHeaders(m *wire.MsgHeaders, work error) {
 	n := r.n
 	if !r.ready {
@@ -116,8 +117,8 @@ func (r *remote) onHeaders(m *wire.MsgHeaders, work error) {
 	}
 }
 
-// onNoHeaders: the peer has nothing after the newest entry of the locator that it has. Which entry that is, only its
-// claimed height tells.
+// onNoHeaders handles a message without headers: the peer has no headers after the newest entry of the locator that it
+// knows. Only the claimed height of the peer indicates which entry that is.
 func (r *remote) onNoHeaders(asked bool) {
 	n := r.n
 	if !asked {
@@ -131,8 +132,8 @@ func (r *remote) onNoHeaders(asked bool) {
 	r.headersDone()
 }
 
-// onOrphans handles headers without a parent in the tree: the peer's chain forks below the base, or is shorter, or the
-// peer announced a block before its parents.
+// onOrphans handles headers whose parent is not in the tree: the chain of the peer forks or ends below the base, or the
+// peer announced a block before its ancestors.
 func (r *remote) onOrphans(parent *chainhash.Hash) {
 	n := r.n
 	for _, k := range n.tree.below {
@@ -153,14 +154,14 @@ func (r *remote) onOrphans(parent *chainhash.Hash) {
 	r.getHeaders()
 }
 
-// rebuildFrom starts again from an older point, since a peer's chain cannot be checked otherwise.
+// rebuildFrom rebuilds the tree from an older block, so that the chain of a peer can be validated.
 func (n *Network) rebuildFrom(r *remote, at model.Point) {
 	n.o.Log.Info("a peer's chain forks deep below the database's tip: headers are loaded again",
 		"peer", r.at.address, "from", at.Height)
 	n.rebuildTree(at.Height)
 }
 
-// onChain handles headers that are in the tree now.
+// onChain handles headers after they were added to the tree.
 func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	n := r.n
 	r.orphans, r.behind = 0, false
@@ -178,7 +179,7 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 		return
 	}
 	if more && fresh == 0 && last.height <= r.since.height {
-		r.penalize(costOfHeaders, "headers that are known") // on a branch of another peer, or in a circle
+		r.penalize(costOfHeaders, "headers that are known")
 	}
 	switch {
 	case r.over:
@@ -191,7 +192,7 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 	}
 }
 
-// onInv handles announcements by peers that do not announce by headers.
+// onInv handles announcements of blocks by inventory instead of by headers.
 func (r *remote) onInv(m *wire.MsgInv) {
 	n := r.n
 	if !r.ready {

@@ -16,7 +16,8 @@ import (
 	"birthmark/model"
 )
 
-// brief is regtest with periods of ten blocks: a base is twenty below the database's tip, not four thousand.
+// brief is regtest with difficulty periods of ten blocks, so that the base is 20 blocks below the tip of the database
+// instead of 4032.
 func brief() *chaincfg.Params {
 	p := *regtest
 	p.TargetTimePerBlock, p.TargetTimespan = 10*time.Minute, 100*time.Minute
@@ -48,8 +49,8 @@ func (n *Network) baseHeight() int32 {
 	return n.tree.base.height
 }
 
-// goesOn checks that the chain and its blocks are returned from a height on.
-func goesOn(t *testing.T, n *Network, c *bitcointest.Chain, from int) {
+// continues checks that the blocks of the chain are returned, starting at a height.
+func continues(t *testing.T, n *Network, c *bitcointest.Chain, from int) {
 	t.Helper()
 	want := c.Blocks()
 	if tip := tipOf(t, n); tip != pointOf(len(want)-1, c.Tip()) {
@@ -70,7 +71,7 @@ func goesOn(t *testing.T, n *Network, c *bitcointest.Chain, from int) {
 	}
 }
 
-func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
+func TestHeadersOfTheDatabaseAreNotDownloadedAgain(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5000)
 	known := databaseOf(c)
@@ -91,7 +92,7 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 		return false
 	}
 	n, _ := open(t, known, withBrief, f)
-	goesOn(t, n, c, 5001)
+	continues(t, n, c, 5001)
 	if base := n.baseHeight(); base > 4980 || base < 4900 || sent > 150 {
 		t.Errorf("the base is %d, %d headers were sent", base, sent)
 	}
@@ -109,14 +110,14 @@ func TestADatabasesHeadersAreNotLoadedAgain(t *testing.T) {
 	if err != nil || string(raws[0]) != string(bitcointest.Bytes(c.Blocks()[old.Height])) {
 		t.Errorf("block %d, which the database knows: %v", old.Height, err)
 	}
-	goesOn(t, n, c, 17) // a block far below: headers are loaded from there on
+	continues(t, n, c, 17) // a block far below: headers are loaded from there on
 	if base := n.baseHeight(); base > 17 {
 		t.Errorf("the base is %d", base)
 	}
 }
 
 // With real periods, and a chain of the required length.
-func TestABaseIsTwoPeriodsBelow(t *testing.T) {
+func TestBaseIsTwoPeriodsBelow(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(9000)
 	known := databaseOf(c)
@@ -124,7 +125,7 @@ func TestABaseIsTwoPeriodsBelow(t *testing.T) {
 	fork.MineEmpty(1001)
 	f := newFake(t, fork.Blocks())
 	n, _ := open(t, known, nil, f)
-	goesOn(t, n, fork, 8001)
+	continues(t, n, fork, 8001)
 	if base := n.baseHeight(); base > 9000-2*2016 || base < 3000 {
 		t.Errorf("the base is %d", base)
 	}
@@ -139,7 +140,7 @@ func TestAForkBelowTheDatabasesTipIsFollowed(t *testing.T) {
 		fork.MineEmpty(depth + 1)
 		f := newFake(t, fork.Blocks())
 		n, j := open(t, known, withBrief, f)
-		goesOn(t, n, fork, 301-depth)
+		continues(t, n, fork, 301-depth)
 		if deep := j.line("headers are loaded again") != ""; deep && depth <= 10 || !deep && depth > 50 {
 			t.Errorf("depth %d: headers were loaded again: %v", depth, deep)
 		}
@@ -149,8 +150,8 @@ func TestAForkBelowTheDatabasesTipIsFollowed(t *testing.T) {
 	}
 }
 
-// A wrong difficulty above the database's tip is found.
-func TestHeadersAboveWhatIsKnownAreChecked(t *testing.T) {
+// A header above the tip of the database with a wrong difficulty is rejected.
+func TestHeadersAboveTheDatabaseAreValidated(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(300)
 	known := databaseOf(c)
@@ -170,8 +171,8 @@ func TestHeadersAboveWhatIsKnownAreChecked(t *testing.T) {
 	}
 }
 
-// Peers that are behind the database remove nothing: they are waited for.
-func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
+// If the peers have fewer blocks than the database, no blocks are removed until the peers have them.
+func TestPeersBehindTheDatabaseDoNotRemoveBlocks(t *testing.T) {
 	for _, height := range []int{0, 5, 150, 285, 299} {
 		c := bitcointest.NewChain()
 		c.MineEmpty(300)
@@ -185,15 +186,15 @@ func TestPeersBehindTheDatabaseAreWaitedFor(t *testing.T) {
 		f.extend(c.Blocks())
 		f.announce("headers", c.Tip())
 		reaches(t, n, c.Blocks())
-		goesOn(t, n, c, 301)
+		continues(t, n, c, 301)
 		if line := j.line("a peer was dropped"); line != "" {
 			t.Errorf("height %d: %s", height, line)
 		}
 	}
 }
 
-// One peer that is behind, or forks far down, does not delay the others.
-func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
+// A peer with fewer blocks, or with a chain that forks far below the tip, does not delay the other peers.
+func TestPeersOfOtherChainsDoNotDelayTheDatabase(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(300)
 	known := databaseOf(c)
@@ -201,7 +202,7 @@ func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 	other := c.Fork(3)
 	other.MineEmpty(250)
 	n, j := open(t, known, withBrief, newFake(t, c.Blocks()), newFake(t, c.Blocks()[:100]), newFake(t, other.Blocks()))
-	goesOn(t, n, c, 301)
+	continues(t, n, c, 301)
 	if line := j.line("level=WARN"); line != "" {
 		t.Error(line)
 	}
@@ -210,10 +211,10 @@ func TestADatabaseGoesOnWithPeersOfOtherChains(t *testing.T) {
 	longer.extend(other.Blocks())
 	n, _ = open(t, known, withBrief, newFake(t, c.Blocks()), longer)
 	until(t, "the chain with more work", func() bool { return tipOf(t, n) == pointOf(other.Height(), other.Tip()) })
-	goesOn(t, n, other, 4)
+	continues(t, n, other, 4)
 }
 
-// With any database and any peers the chain with the most work is found.
+// The chain with the most work is found for random databases and random peers.
 func TestTheMostWorkIsFoundFromAnyBase(t *testing.T) {
 	r := testseed.Rand(t)
 	for range testrun.Amount(25, 5) {

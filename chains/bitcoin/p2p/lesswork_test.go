@@ -29,7 +29,7 @@ func behindTheDatabase(t *testing.T, n *Network, f *fake, says string) {
 	}
 }
 
-// A chain with less work than the database's is not followed, wherever it forks; one with more is.
+// A chain with less work than that of the database is not followed, at whatever height it forks. One with more work is.
 func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 	for _, depth := range []int{1, 2, 15, 30, 100, 297} {
 		c := bitcointest.NewChain()
@@ -54,7 +54,7 @@ func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 		f.extend(fork.Blocks())
 		f.announce("headers", fork.Tip())
 		reaches(t, n, fork.Blocks())
-		goesOn(t, n, fork, 301-depth)
+		continues(t, n, fork, 301-depth)
 		if line := j.line("a peer was dropped"); line != "" {
 			t.Errorf("depth %d: %s", depth, line)
 		}
@@ -62,7 +62,7 @@ func TestAChainWithLessWorkThanTheDatabasesIsNotFollowed(t *testing.T) {
 }
 
 // Returned blocks are not rolled back for a chain with less work while their peer is disconnected.
-func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
+func TestReturnedBlocksAreKeptWhileTheirPeerIsDisconnected(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(60)
 	fork := c.Fork(60)
@@ -73,7 +73,7 @@ func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
 	good.on = func(*session, wire.Message) bool { return away.Load() }
 	n, j := open(t, nil, quick, good, bad)
 	reaches(t, n, c.Blocks())
-	goesOn(t, n, c, 1)
+	continues(t, n, c, 1)
 
 	away.Store(true)
 	good.hangUp()
@@ -92,8 +92,8 @@ func TestWhatWasHandedOutIsKeptWhileItsPeerIsAway(t *testing.T) {
 	reaches(t, n, c.Blocks())
 }
 
-// Blocks far below the database's tip are found by its own headers, which are not downloaded again.
-func TestHeadersBelowTheBaseAreTheDatabases(t *testing.T) {
+// Hashes far below the tip of the database come from its headers, which are not downloaded again.
+func TestHashesBelowTheBaseComeFromTheDatabase(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(5000)
 	known := databaseOf(c)
@@ -107,7 +107,7 @@ func TestHeadersBelowTheBaseAreTheDatabases(t *testing.T) {
 		return false
 	}
 	n, _ := open(t, known, quickBrief, f)
-	goesOn(t, n, c, 5001)
+	continues(t, n, c, 5001)
 	for _, h := range []int{4000, 2500, 1, 3333} {
 		hashes, err := n.Hashes(t.Context(), model.HeightPk(h), 2)
 		want := []model.Hash{model.Hash(c.Blocks()[h].BlockHash()), model.Hash(c.Blocks()[h+1].BlockHash())}

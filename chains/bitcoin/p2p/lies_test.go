@@ -248,7 +248,7 @@ var lies = map[string]struct {
 }
 
 // A misbehaving peer is logged with the reason and dropped permanently. The chain is read from the other peers.
-func TestALiarIsNamedAndDroppedAndTheChainComesFromTheOthers(t *testing.T) {
+func TestMisbehavingPeerIsLoggedAndDropped(t *testing.T) {
 	c := spending(2100) // more work than any chain of a misbehaving peer
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {
@@ -270,8 +270,8 @@ func TestALiarIsNamedAndDroppedAndTheChainComesFromTheOthers(t *testing.T) {
 	}
 }
 
-// If all configured peers misbehave, there is nothing to wait for.
-func TestOnlyLiarsAreAnErrorThatDoesNotHeal(t *testing.T) {
+// If all configured peers misbehave, the error is permanent.
+func TestOnlyMisbehavingPeersAreAPermanentError(t *testing.T) {
 	c := spending(60)
 	for name, lie := range lies {
 		if name == "headers without end" {

@@ -14,44 +14,45 @@ import (
 
 var errClosed = errors.New("the network's connections are closed")
 
-// enough is the number of discovered peers that determine the best chain; fewer if they take long to connect.
+// enough is the number of discovered peers that must report their chains before the tip is known. After a handshake
+// period, fewer are enough.
 const enough = 3
 
-// Network is the chain of the peers of a network. Its methods may be called concurrently, and wait until
-// [Network.Start] was called.
+// Network follows the best chain of the peers of a network. Its methods may be called concurrently. They wait until
+// [Network.Start] is called.
 //
-// Temporary errors are marked by [blocksource.Temporary], of kind [model.BadSource] and with one of the codes
-// unreachable, not_synced and block_missing. If every configured peer was dropped for misbehaviour, the error is
-// permanent with code bad_peer.
+// Temporary errors are marked by [blocksource.Temporary] and are of kind [model.BadSource], code unreachable,
+// not_synced or block_missing. If all configured peers were dropped because they misbehaved, the error is permanent and
+// has code bad_peer.
 type Network struct {
 	o     Options
-	named []string // addresses; none: peers are discovered
+	named []string // addresses of the configured peers; none: peers are discovered
 
 	running sync.WaitGroup
 	stop    context.CancelFunc
 
 	mu      sync.Mutex
 	wake    chan struct{} // closed at the next change
-	started time.Time     // zero: not yet
+	started time.Time     // time of the call of Start; zero: none
 	closed  bool
 
 	tree     *tree
 	tip      *node     // of the best chain
-	own      *node     // the block with the most work in the database or returned to it; nil: unknown
-	less     bool      // it was logged that the peers have less work
+	own      *node     // the block with the most work that is in the database or was returned; nil: unknown
+	less     bool      // a log message has reported that the peers have less work
 	moves    int       // number of changes of tip
-	prepared bool      // synced was true once
-	synced   bool      // peers have reported their chains, since the start or the last tree
+	prepared bool      // synced was true at least once
+	synced   bool      // peers have reported their chains since the tree was built
 	met      time.Time // when the first peer connected
 
 	remotes     map[*remote]bool
 	pool        []*endpoint
 	discovery   discovery
-	noPeerSince time.Time     // since when no peer is connected
-	stall       time.Duration // [Options.Stall], longer on a slow line
+	noPeerSince time.Time     // when the last peer was disconnected
+	stall       time.Duration // timeout of a requested block: at least [Options.Stall], longer on a slow connection
 }
 
-// New prepares connections to peers. It parses the addresses without any request; the error is of kind [model.Usage],
+// New returns a network without connections. It parses the addresses of the options. An error is of kind [model.Usage],
 // code bad_source.
 func New(o Options) (*Network, error) {
 	named, err := o.addresses()
@@ -67,8 +68,8 @@ func New(o Options) (*Network, error) {
 	}, nil
 }
 
-// Start begins to connect. top is the height of the newest block that the caller has, 0 if it has none: headers of the
-// database up to about there are not downloaded again. Only the first call counts.
+// Start starts to connect to peers. top is the height of the newest block that the caller has, or 0. Headers of the
+// database up to about this height are not downloaded again. Later calls have no effect.
 func (n *Network) Start(top model.HeightPk) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -94,7 +95,7 @@ func (n *Network) Start(top model.HeightPk) {
 	n.changed()
 }
 
-// Close closes every connection and wakes all waiting callers.
+// Close closes all connections and wakes all waiting callers.
 func (n *Network) Close() error {
 	n.mu.Lock()
 	n.closed = true
@@ -108,15 +109,15 @@ func (n *Network) Close() error {
 	return nil
 }
 
-// changed wakes all waiting callers. n.mu is held, as in all unexported methods below.
+// changed wakes all waiting callers. n.mu must be held, as for all unexported methods below.
 func (n *Network) changed() {
 	close(n.wake)
 	n.wake = make(chan struct{})
 	n.reportPreparation()
 }
 
-// reportPreparation calls [Options.Preparing] until the tip is known. The total is the median of the heights that peers
-// claim, since a peer can claim any height.
+// reportPreparation calls [Options.Preparing] if the tip is not known yet. The total is the median of the heights that
+// peers claim, since a single peer can claim any height.
 func (n *Network) reportPreparation() {
 	if n.o.Preparing == nil || n.prepared || n.closed {
 		return
@@ -136,7 +137,7 @@ func (n *Network) reportPreparation() {
 	n.o.Preparing("loading headers from "+humanize.Plural(len(claims), "peer"), uint64(n.tip.height), uint64(total))
 }
 
-// await calls done, with n.mu held, now and after every change until it returns true.
+// await calls done now and after each change, with n.mu held, until it returns true or an error.
 func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
 	for {
 		n.mu.Lock()
@@ -159,7 +160,7 @@ func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
 	}
 }
 
-// wait waits for the next change, at most d.
+// wait waits until the next change, for at most d. It returns the error of ctx.
 func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -171,8 +172,8 @@ func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) error {
 	return ctx.Err()
 }
 
-// Tip returns the end of the best chain of the connected peers. The first call waits for their chains: of the
-// configured peers that are reachable, or of some discovered ones, for each at most [Options.Stall].
+// Tip returns the tip of the best chain of the connected peers. The first call waits until all reachable configured
+// peers or some discovered peers have reported their chains. It waits at most [Options.Stall] for a peer.
 func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
 	err = n.await(ctx, func() (bool, error) {
 		if err := n.connectionError(); err != nil {
@@ -187,13 +188,13 @@ func (n *Network) Tip(ctx context.Context) (tip model.Point, err error) {
 	return tip, err
 }
 
-// headersReported reports whether the tip is known. Once true it does not wait again.
+// headersReported reports whether the tip is known. Once it was true, one connected peer that has reported is enough.
 func (n *Network) headersReported() bool {
 	reported, late := 0, false
 	for r := range n.remotes {
 		switch {
 		case !r.ready:
-		case r.reported, r.claims < n.tip.height: // one with less need not be waited for
+		case r.reported, r.claims < n.tip.height: // a peer with fewer blocks does not have the tip
 			reported++
 		default:
 			late = true
@@ -212,7 +213,8 @@ func (n *Network) headersReported() bool {
 	return n.synced
 }
 
-// behind returns an error if the connected peers lack blocks that they or the database claim.
+// behind returns an error if no connected peer has sent the headers up to its claimed height, or if the best chain of
+// the peers has less work than that of the database.
 func (n *Network) behind() error {
 	claims, answered := int32(0), false
 	for r := range n.remotes {
@@ -245,8 +247,8 @@ func (n *Network) lessWork() error {
 		"the peers' chain has less work than the database's, which has block %d: %s", n.own.height, n.peerSummary()))
 }
 
-// Hashes returns hashes of the best chain from a height on: at most k, fewer at its end. Below the loaded headers it
-// starts again from further down: with the database's headers, else with those of the peers.
+// Hashes returns at most k hashes of the best chain, starting at a height. It returns fewer at the end of the chain. If
+// the height is below the base of the tree, it rebuilds the tree from an older block.
 func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashes []model.Hash, err error) {
 	err = n.await(ctx, func() (bool, error) {
 		if int64(from) < int64(n.tree.base.height) {
@@ -271,8 +273,8 @@ func (n *Network) Hashes(ctx context.Context, from model.HeightPk, k int) (hashe
 	return hashes, err
 }
 
-// Changed returns when the best chain no longer ends in tip, which peers announce. It returns an error if no peer was
-// connected for [Options.Stall] and none can be.
+// Changed returns when tip is no longer the tip of the best chain. It returns an error if no peer was connected for
+// [Options.Stall] and no peer can be reached.
 func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 	return n.await(ctx, func() (bool, error) {
 		if !n.synced && !n.headersReported() {
@@ -285,7 +287,7 @@ func (n *Network) Changed(ctx context.Context, tip model.Point) error {
 	})
 }
 
-// rebuildTree starts with new headers from a block that is not above a height.
+// rebuildTree replaces the tree by one whose base is a block at or below a height, and requests headers again.
 func (n *Network) rebuildTree(top model.HeightPk) {
 	n.tree = newTree(n.o.Rules, n.o.Header, int32(top))
 	n.tree.proven = n.o.Format.Work != nil
@@ -304,7 +306,8 @@ func (n *Network) rebuildTree(top model.HeightPk) {
 	n.changed()
 }
 
-// best returns the block with the most work of connected peers, or nil. reported: all of them have reported.
+// best returns the block with the most work that a connected peer has, or nil. reported is true if all connected peers
+// have reported their chains.
 func (n *Network) best() (best *node, reported bool) {
 	reported = true
 	for r := range n.remotes {
@@ -319,8 +322,8 @@ func (n *Network) best() (best *node, reported bool) {
 	return best, reported
 }
 
-// choose sets the tip to the best of what connected peers and the database have. Until a peer has reported, the tip
-// does not change.
+// choose sets the tip to the block with the most work that a connected peer or the database has. It does not change the
+// tip if no connected peer is known to have a block.
 func (n *Network) choose() {
 	best, reported := n.best()
 	if best == nil {
@@ -344,7 +347,7 @@ func (n *Network) choose() {
 	n.changed()
 }
 
-// prune removes branches if there are too many.
+// prune removes side branches from the tree if they are too large.
 func (n *Network) prune() {
 	if !n.tree.prune() {
 		return

@@ -46,7 +46,7 @@ func (j *journal) line(parts ...string) string {
 	return ""
 }
 
-// open returns a started network of peers with short timeouts; it is closed at the end of the test. db is nil for none.
+// open returns a started network of peers with short timeouts, which is closed at the end of the test. db may be nil.
 func open(t *testing.T, db *database, change func(*Options), fakes ...*fake) (*Network, *journal) {
 	t.Helper()
 	j := &journal{}
@@ -133,7 +133,7 @@ func until(t *testing.T, what string, ok func() bool) {
 	t.Fatalf("timeout: waited for %s", what)
 }
 
-// reaches waits until the tip is the chain's: with short timeouts a busy machine makes peers look silent.
+// reaches waits until the tip is that of the chain. On a busy machine, peers can exceed the short timeouts.
 func reaches(t *testing.T, n *Network, want []*wire.MsgBlock) {
 	t.Helper()
 	until(t, "the tip of the chain", func() bool {

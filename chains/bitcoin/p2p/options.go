@@ -18,43 +18,44 @@ import (
 	"birthmark/model"
 )
 
-// Options configure a Network. A time of 0 is the default.
+// Options configures a [Network]. A duration of 0 means the default, which follows the semicolon.
 type Options struct {
 	Params *chaincfg.Params // the network
-	Rules  *rules.Rules     // nil: those of Bitcoin
-	Format *block.Format    // nil: that of Bitcoin
-	// Services are required of peers, beside the newest blocks; BlockType is how a block is requested. 0: witnesses.
+	Rules  *rules.Rules     // nil: the rules of Bitcoin
+	Format *block.Format    // nil: the format of Bitcoin
+	// Services are the services that peers must offer in addition to the newest blocks. BlockType is the inventory type
+	// with which blocks are requested. If BlockType is 0, both are those of blocks with witnesses.
 	Services  wire.ServiceFlag
 	BlockType wire.InvType
 	Segwit    model.HeightPk // the first block that must have the witnesses that it commits to
-	Extended  model.HeightPk // the first block that must have data after its transactions, if the format has such data
-	// Peers are HOST or HOST:PORT; the default port is the network's. Only these are used; if there are none, peers are
-	// found with the network's DNS seeds.
+	Extended  model.HeightPk // the first block that must have data after its transactions, if the format supports it
+	// Peers are the addresses of peers, as HOST or HOST:PORT. The default port is that of the network. Other peers are
+	// not used. If the list is empty, peers are discovered with the DNS seeds of the network.
 	Peers []string
-	// LookupHost resolves the name of a DNS seed; nil: the system's resolver.
+	// LookupHost resolves the host name of a DNS seed; nil: the resolver of the system.
 	LookupHost func(ctx context.Context, host string) (addresses []string, err error)
-	// Preparing, if not nil, is called while peers are found and headers are loaded for the first time. It must not call
-	// methods of the network.
+	// Preparing, if not nil, is called while peers are connected and headers are downloaded for the first time. It must
+	// not call methods of the network.
 	Preparing func(what string, done, total uint64)
 
-	// Header returns the database's headers; nil: no database. A chain with less work than the database's is not
-	// followed.
+	// Header returns the headers of the database; nil: no database. A chain with less work than that of the database is
+	// not followed.
 	Header Headers
 
-	Handshake time.Duration // timeout of connecting and the version handshake; 10 s
-	// Stall is the time a peer may take to send a requested block or headers; 10 s. It grows while peers stall, since
-	// the line may be slow, and shrinks again.
+	Handshake time.Duration // timeout of a connection attempt, and of the version handshake; 10 s
+	// Stall is the timeout of requested blocks and headers; 10 s. That of blocks is doubled if a peer stalls, since the
+	// connection of this machine may be slow, and decreases again with each block.
 	Stall   time.Duration
-	First   time.Duration // wait before a peer is retried, doubled each time, ± 50%; 0.5 s
-	Most    time.Duration // the longest such wait; 30 s
-	Penalty time.Duration // wait for a stalled peer while there are others, doubled each time; 2 min
+	First   time.Duration // pause before a peer is retried, doubled each time, ± 50%; 0.5 s
+	Most    time.Duration // the maximum of this pause; 30 s
+	Penalty time.Duration // pause after a stall if other peers are connected, doubled each time; 2 min
 
 	Keep int          // number of connections to discovered peers; 8
 	Log  *slog.Logger // nil: the default logger
 }
 
-// secondsPerHeader limits the number of headers of a chain: one per this time since the network's first block. Real
-// networks have far fewer.
+// secondsPerHeader limits the number of headers of the tree: one per 30 seconds since the first block of the network.
+// Real networks have far fewer.
 const secondsPerHeader = 30
 
 func (o Options) withDefaults() Options {
@@ -87,7 +88,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// addresses returns the configured peers with their ports, each once.
+// addresses returns the addresses of the configured peers with ports and without duplicates.
 func (o Options) addresses() ([]string, error) {
 	var all []string
 	for _, p := range o.Peers {
@@ -102,7 +103,7 @@ func (o Options) addresses() ([]string, error) {
 	return all, nil
 }
 
-// address parses HOST, HOST:PORT, and an IPv6 address with or without brackets.
+// address parses HOST, HOST:PORT or an IPv6 address with or without brackets. It returns HOST:PORT.
 func address(text, defaultPort string) (string, error) {
 	bad := func(format string, args ...any) (string, error) {
 		return "", model.Errorf(model.Usage, "bad_source", format, args...)

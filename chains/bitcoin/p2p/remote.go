@@ -14,16 +14,17 @@ import (
 )
 
 const (
-	// patience is the number of useless messages that a peer may send at once, and calm how many more per second.
+	// patience is the number of useless messages that a peer may send in a burst, and calm the number per second that
+	// it may send in addition.
 	patience = 1000
 	calm     = 5
-	// costOfBlock is the number of useless messages that an unrequested block counts as.
+	// costOfBlock is the number of useless messages as which an unrequested block counts.
 	costOfBlock = 100
-	// costOfHeaders is the same for a full headers message with only known headers.
+	// costOfHeaders is the number as which a full message of known headers counts.
 	costOfHeaders = 20
 )
 
-// remote is one connection to a peer. The network's mutex guards its fields.
+// remote is a connection to a peer. The mutex of the network guards its fields.
 type remote struct {
 	n    *Network
 	at   *endpoint
@@ -31,34 +32,34 @@ type remote struct {
 	sock *socket
 
 	ready  bool  // the handshake is complete
-	over   bool  // dropped
-	claims int32 // its claimed height
-	full   bool  // it has all blocks, not only the newest
+	over   bool  // the peer was dropped
+	claims int32 // the height that the peer claims
+	full   bool  // the peer serves all blocks, not only the newest
 
 	// Its chain: see headers.go.
-	best     *node     // the newest block that it is known to have; nil: none
-	asked    time.Time // time of an unanswered headers request; zero: none
-	since    *node     // start of that request
-	again    bool      // something was announced meanwhile
-	reported bool      // it has reported its chain, or did not in time
-	silent   bool      // it did not answer
-	behind   bool      // its chain ends below the base
-	checking bool      // the work of its headers is being checked
-	orphans  int       // consecutive times that its headers had an unknown parent
-	side     int       // number of its headers on chains that are not the best
+	best     *node     // the newest block that the peer is known to have; nil: none
+	asked    time.Time // time of the pending request of headers; zero: none
+	since    *node     // the block after which that request begins
+	again    bool      // the peer has announced an unknown block since
+	reported bool      // the peer has sent all its headers, or the request has timed out
+	silent   bool      // the request has timed out
+	behind   bool      // the chain of the peer ends below the base
+	checking bool      // the proof of work of headers is being validated
+	orphans  int       // consecutive messages whose headers had an unknown parent
+	side     int       // number of headers of chains that are not the best
 
 	// Blocks: see fetch.go.
 	wanted map[chainhash.Hash][]want
-	moved  time.Time // when it last sent a block, or got the first request
-	lacks  map[chainhash.Hash]bool
-	others int // unrequested blocks since the last requested one
+	moved  time.Time               // when the last requested block arrived, or the first one was requested
+	lacks  map[chainhash.Hash]bool // blocks that the peer does not have
+	others int                     // number of unrequested blocks since the last requested one
 
-	addresses int     // number of addresses received
-	useless   float64 // useless messages, decaying over time
-	counted   time.Time
+	addresses int       // number of received addresses
+	useless   float64   // number of useless messages, which decreases over time
+	counted   time.Time // when useless was updated
 }
 
-// serve handles a peer until the connection ends.
+// serve handles a connection to a peer until it ends.
 func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	r := &remote{n: n, at: e, wanted: map[chainhash.Hash][]want{}, lacks: map[chainhash.Hash]bool{}}
 	r.sock = &socket{Conn: conn, magic: n.o.Params.Net, maxBlock: n.o.Format.MaxSize}
@@ -76,8 +77,8 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 		UserAgentName:       "birthmark",
 		UserAgentVersion:    "1",
 		DisableRelayTx:      true,
-		AllowSelfConns:      true, // we do not listen, so no peer is this process
-		DisableStallHandler: true, // watch.go is stricter, and adapts to slow lines
+		AllowSelfConns:      true, // this process does not listen, so it cannot connect to itself
+		DisableStallHandler: true, // watch.go has shorter timeouts and adapts them to slow connections
 		HostToNetAddress:    netAddress,
 		Listeners: peer.MessageListeners{
 			OnRead: func(_ *peer.Peer, _ int, m wire.Message, err error) { r.locked(func() { r.onRead(m, err) }) },
@@ -131,7 +132,8 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 	<-p.Done()
 }
 
-// locked handles a message with the mutex held, unless the connection was dropped. btcd silently recovers from panics.
+// locked calls do with the mutex held, unless the peer was dropped. It logs panics, since btcd recovers from them
+// without a message.
 func (r *remote) locked(do func()) {
 	r.n.mu.Lock()
 	defer r.n.mu.Unlock()
@@ -146,16 +148,16 @@ func (r *remote) locked(do func()) {
 	}
 }
 
-// netAddress returns an address for the version message.
+// netAddress returns an address for the version message. host is an IP address.
 func netAddress(host string, port uint16, services wire.ServiceFlag) (*wire.NetAddressV2, error) {
-	address, err := net.ResolveIPAddr("ip", host) // an IP address: no DNS query
+	address, err := net.ResolveIPAddr("ip", host) // no DNS query
 	if err != nil {
 		return nil, err
 	}
 	return wire.NetAddressV2FromBytes(time.Now(), services, address.IP, port), nil
 }
 
-// drop ends a connection, once, and frees its requests.
+// drop closes the connection to a peer and frees its requests. Later calls have no effect.
 func (n *Network) drop(r *remote, how exitReason, reason string) {
 	if r.over {
 		return
@@ -188,11 +190,12 @@ func (n *Network) drop(r *remote, how exitReason, reason string) {
 	_ = r.sock.Close() // ends the peer
 }
 
+// ban drops a peer because it misbehaved. The format and its arguments are the reason.
 func (r *remote) ban(format string, args ...any) {
 	r.n.drop(r, misbehaved, fmt.Sprintf(format, args...))
 }
 
-// height returns the height of the newest block that it is known to have.
+// height returns the height of the newest block that the peer is known to have, else the height that it claims.
 func (r *remote) height() int32 {
 	if r.best == nil {
 		return r.claims
@@ -200,12 +203,12 @@ func (r *remote) height() int32 {
 	return r.best.height
 }
 
-// onRead sees every message, and errors of reading.
+// onRead is called for each message, and for errors of the connection.
 func (r *remote) onRead(m wire.Message, err error) {
 	n := r.n
 	switch m.(type) {
 	case *wire.MsgHeaders, *wire.MsgPong:
-		return // counted later, when their use is known
+		return // counted when they are handled
 	}
 	_, malformed := errors.AsType[*wire.MessageError](err)
 	switch {
@@ -218,7 +221,7 @@ func (r *remote) onRead(m wire.Message, err error) {
 	}
 }
 
-// penalize counts useless messages and drops a peer that floods us with them.
+// penalize adds cost to the number of useless messages, and drops the peer if it sends too many.
 func (r *remote) penalize(cost float64, what string) {
 	now := time.Now()
 	if !r.counted.IsZero() {

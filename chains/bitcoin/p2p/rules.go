@@ -18,18 +18,19 @@ type badHeader struct{ error }
 
 func badHeaderf(format string, args ...any) error { return badHeader{fmt.Errorf(format, args...)} }
 
-// errFuture is the error of a header more than two hours ahead of this machine's clock. Either clock may be wrong.
+// errFuture reports a header whose time is more than two hours ahead of the clock of this machine. Either clock may be
+// wrong, so the peer does not misbehave.
 var errFuture = errors.New("is dated more than two hours ahead of this machine's clock")
 
-// treeRules checks headers of a tree of branches by the rules of a network.
+// treeRules validates the headers of a tree by the rules of a network.
 type treeRules struct {
 	*rules.Rules
 	lastCheckpoint *node // the highest checkpoint in the tree
 	clock          clock
-	proven         bool // the proof of work of headers is checked before: see work.go
+	proven         bool // the proof of work of headers is validated before: see work.go
 }
 
-// FindPreviousCheckpoint returns the highest checkpoint in the tree: no chain may fork below it.
+// FindPreviousCheckpoint returns the highest checkpoint in the tree. Chains that fork below it are invalid.
 func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 	if r.lastCheckpoint == nil {
 		return nil, nil
@@ -37,7 +38,7 @@ func (r *treeRules) FindPreviousCheckpoint() (blockchain.HeaderCtx, error) {
 	return r.lastCheckpoint, nil
 }
 
-// checkSanity checks a header by itself: its proof of work, and that its time is not in the future.
+// checkSanity validates a header without its ancestors: its proof of work, and that its time is not in the future.
 func (r *treeRules) checkSanity(h *wire.BlockHeader, hash *chainhash.Hash) error {
 	flags := blockchain.BFNone
 	if r.proven {
@@ -53,7 +54,7 @@ func (r *treeRules) checkSanity(h *wire.BlockHeader, hash *chainhash.Hash) error
 	return nil
 }
 
-// checkContext checks a header against its ancestors: difficulty, time, version and checkpoints.
+// checkContext validates a header against its ancestors: difficulty, time, version and checkpoints.
 func (r *treeRules) checkContext(parent *node, h *wire.BlockHeader, hash *chainhash.Hash) error {
 	if err := r.CheckContext(h, parent, r, false); err != nil {
 		return badHeaderf("header %s of height %d: %w", hash, parent.height+1, err)
@@ -61,20 +62,20 @@ func (r *treeRules) checkContext(parent *node, h *wire.BlockHeader, hash *chainh
 	return nil
 }
 
-// clock is this machine's time for btcd's checks.
+// clock returns the time of this machine. It implements [blockchain.MedianTimeSource].
 type clock func() time.Time
 
 func (c clock) AdjustedTime() time.Time       { return c() }
 func (clock) AddTimeSample(string, time.Time) {}
 func (clock) Offset() time.Duration           { return 0 }
 
-// The methods by which btcd's checks access a header's ancestors.
+// A node implements [blockchain.HeaderCtx].
 
 func (n *node) Height() int32    { return n.height }
 func (n *node) Bits() uint32     { return n.bits }
 func (n *node) Timestamp() int64 { return int64(n.time) }
 
-// ChainWork returns the work of the chain from the base of the tree to here.
+// ChainWork returns the work of the chain from the base of the tree to n.
 func (n *node) ChainWork() block.Work { return n.work }
 
 func (n *node) Parent() blockchain.HeaderCtx {

@@ -13,22 +13,23 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 )
 
-// socket is a connection that takes the blocks out of what btcd reads, since btcd reads only those of Bitcoin. It records
-// whether it broke: btcd's errors do not distinguish this from a truncated message.
+// socket is a connection from which btcd reads messages. It removes messages with blocks from the data that btcd reads,
+// since btcd can only read blocks of Bitcoin. It records whether the connection broke, since the errors of btcd do not
+// distinguish a broken connection from a truncated message.
 //
-// A failed write closes it and returns no error, so that the reading goroutine notices first. If another goroutine of a
-// btcd peer ends it, the reader can wait forever to deliver its last message.
+// A failed write closes the connection and returns no error, so that the goroutine of a btcd peer that reads ends
+// first. If another goroutine ends the peer, the reading one can wait forever to deliver its last message.
 type socket struct {
 	net.Conn
 	broken atomic.Bool
 
 	magic    wire.BitcoinNet
 	maxBlock int                         // bytes
-	onBlock  func(raw []byte, err error) // called by Read; the error is the peer's fault
+	onBlock  func(raw []byte, err error) // called by Read for each block; err reports an invalid message
 
-	header []byte // of a message, not yet read by btcd
-	rest   uint32 // bytes of that message after it
-	other  bool   // messages of another protocol, which btcd reports
+	header []byte // the part of the header of a message that btcd has not read yet
+	rest   uint32 // number of bytes after the header that btcd has not read yet
+	other  bool   // the peer uses another protocol, which btcd reports
 }
 
 // messageHeader is the size in bytes of the magic, command, length and checksum before a message.
@@ -74,7 +75,7 @@ func (s *socket) next() error {
 		return nil
 	}
 	var raw bytes.Buffer
-	const most = 4 << 20 // before they arrive
+	const most = 4 << 20 // allocated before the data arrives
 	raw.Grow(min(int(size), most) + bytes.MinRead)
 	if _, err := io.CopyN(&raw, s.Conn, int64(size)); err != nil {
 		return err

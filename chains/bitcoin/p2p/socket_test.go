@@ -22,8 +22,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return p.all.Read(b[:min(len(b), 1+p.r.IntN(1<<p.r.IntN(18)))])
 }
 
-// btcd reads the stream without its blocks, which are delivered in their order, whatever their size.
-func TestASocketTakesOutBlocks(t *testing.T) {
+// btcd reads the stream without the blocks. They are delivered in their order, for any size of reads.
+func TestSocketRemovesBlocks(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 30 {
 		var stream, rest []byte
@@ -66,7 +66,7 @@ func TestASocketTakesOutBlocks(t *testing.T) {
 	}
 }
 
-// A block that is too large, or whose checksum is wrong, is the peer's fault. A truncated one is a lost connection.
+// A peer misbehaves if a block is too large or has a wrong checksum. A truncated block is a lost connection.
 func TestASocketRejectsBlocks(t *testing.T) {
 	valid := message("block", make([]byte, 100))
 	damaged := bytes.Clone(valid)

@@ -15,12 +15,12 @@ import (
 	"birthmark/model"
 )
 
-// silentTo does not answer messages of a kind.
+// silentTo makes a peer ignore messages of a kind.
 func silentTo(command string) func(*session, wire.Message) bool {
 	return func(_ *session, m wire.Message) bool { return m.Command() == command }
 }
 
-// troubles are failures of honest peers: they are not dropped permanently.
+// troubles are failures of honest peers, which are not dropped permanently.
 var troubles = map[string]struct {
 	says  string // in the log
 	setup func(f *fake)
@@ -71,8 +71,8 @@ var troubles = map[string]struct {
 
 func quick(o *Options) { o.Stall, o.Handshake = 200*time.Millisecond, 300*time.Millisecond }
 
-// A failing peer is logged, the chain comes from the others, and the peer is retried.
-func TestTheChainComesFromPeersWithoutTrouble(t *testing.T) {
+// A failure of a peer is logged. The chain is downloaded from the other peers, and the peer is retried.
+func TestTheChainComesFromPeersThatWork(t *testing.T) {
 	c := spending(2100)
 	for name, trouble := range troubles {
 		t.Run(name, func(t *testing.T) {
@@ -90,8 +90,8 @@ func TestTheChainComesFromPeersWithoutTrouble(t *testing.T) {
 	}
 }
 
-// Without other peers the error names the reason and is temporary.
-func TestTroubleOfTheOnlyPeerHeals(t *testing.T) {
+// If there are no other peers, the error is temporary and contains the reason.
+func TestFailuresOfTheOnlyPeerAreTemporary(t *testing.T) {
 	c := spending(50)
 	for name, trouble := range troubles {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestTroubleOfTheOnlyPeerHeals(t *testing.T) {
 	}
 }
 
-func TestNobodyThereIsSaidAtOnce(t *testing.T) {
+func TestUnreachablePeersAreReportedAtOnce(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -161,8 +161,8 @@ func TestNobodyThereIsSaidAtOnce(t *testing.T) {
 	}
 }
 
-// A peer that does not send its headers may be loading its own chain. Others are not delayed for long.
-func TestASilentPeerIsNotWaitedForForEver(t *testing.T) {
+// A peer that does not send its headers may be loading its chain. It does not delay other peers for long.
+func TestSilentPeerDoesNotDelayOthers(t *testing.T) {
 	c := spending(60)
 	good, silent := newFake(t, c.Blocks()), newFake(t, c.Blocks())
 	silent.claims = 1000
@@ -191,8 +191,8 @@ func TestASilentPeerIsNotWaitedForForEver(t *testing.T) {
 	}
 }
 
-// A block that no peer has is requested from all, and then the error is temporary.
-func TestABlockNobodySendsIsSaid(t *testing.T) {
+// A block that no peer sends is requested from all peers. Then the error is temporary.
+func TestBlockThatNoPeerSendsIsATemporaryError(t *testing.T) {
 	c := spending(60)
 	hole := c.Blocks()[30].BlockHash()
 	a, b := newFake(t, c.Blocks()), newFake(t, c.Blocks())
@@ -239,8 +239,8 @@ func TestClosingEndsEveryCall(t *testing.T) {
 	}
 }
 
-// An unrequested block followed by silence is misbehaviour as soon as the peer has stalled.
-func TestAPeerThatSendsAnotherBlockAndStallsIsALiar(t *testing.T) {
+// A peer that sends an unrequested block instead of a requested one misbehaves when the request has timed out.
+func TestPeerThatSendsAnotherBlockAndStallsMisbehaves(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(20)
 	f := newFake(t, c.Blocks())

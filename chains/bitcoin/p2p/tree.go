@@ -14,22 +14,23 @@ import (
 	"birthmark/model"
 )
 
-// node is a header in the tree, reduced to what the checks of its descendants need.
+// node is a header in the tree, reduced to the fields that the validation of its descendants needs.
 type node struct {
 	hash   chainhash.Hash
-	work   block.Work // of the chain from the base to here
+	work   block.Work // of the chain from the base to this header
 	parent *node
 	height int32
 	time   uint32
 	bits   uint32
-	order  uint32 // position among the tree's nodes in the order of arrival
+	order  uint32 // position among the nodes of the tree in the order of arrival
 }
 
 func (n *node) point() model.Point {
 	return model.Point{Height: model.HeightPk(n.height), Hash: model.Hash(n.hash)}
 }
 
-// better reports whether the chain up to n is preferred: it has more work, or equal work and arrived first.
+// better reports whether the chain up to n is preferred to that up to o: it has more work, or equal work and arrived
+// first.
 func (n *node) better(o *node) bool {
 	return n.work.More(o.work) || n.work == o.work && n.order < o.order
 }
@@ -37,32 +38,32 @@ func (n *node) better(o *node) bool {
 // chunk is the number of nodes per allocation.
 const chunk = 1 << 10
 
-// tree has the headers of every branch of the peers, in about 80 bytes each. They descend from the base: the network's
-// first block, or a block of a database. Headers within a difficulty period of a database's block cannot be checked: a
-// tree with an older base is needed for a chain that forks there.
+// tree contains the headers of all branches of the peers. A header takes about 80 bytes. All headers descend from the
+// base, which is the first block of the network or a block of the database. A header that forks less than a difficulty
+// period above a base of the database cannot be validated: that needs a tree with an older base.
 type tree struct {
 	treeRules
 	base     *node
-	below    []model.Point // blocks of the database below the base, newest first; the last is the first block
+	below    []model.Point // blocks of the database below the base, newest first, and finally the first block
 	nodes    [][]node
 	count    int
-	slots    []uint32 // open addressing by hash: order plus 1, 0 if free
-	chain    []*node  // the best chain from the base on
-	lastBits uint32   // the compact target whose work is price: most headers have that of their parent
-	lastWork block.Work
+	slots    []uint32   // hash table with open addressing: order plus 1; 0: free
+	chain    []*node    // the best chain, starting at the base
+	lastBits uint32     // the compact target of the last added header
+	lastWork block.Work // the work of lastBits
 }
 
 var (
 	// errOrphan reports that a header's parent is not in the tree.
 	errOrphan = errors.New("its parent is unknown")
-	// errForkTooDeep reports that a chain forks from the database's so near the base that it cannot be checked.
+	// errForkTooDeep reports that a chain forks so near the base that it cannot be validated.
 	errForkTooDeep = errors.New("it forks too far below the tip")
 )
 
-// Headers returns the raw header of a database at a height, nil if it has none.
+// Headers returns the serialized header of the database at a height, or nil if there is none.
 type Headers func(model.HeightPk) ([]byte, error)
 
-// at returns the header at a height, nil if it cannot be read: then the peers have it.
+// at returns the header at a height, or nil if it cannot be read. Then it is downloaded from peers.
 func (f Headers) at(height int32) *wire.BlockHeader {
 	if f == nil {
 		return nil
@@ -75,8 +76,9 @@ func (f Headers) at(height int32) *wire.BlockHeader {
 	return &h
 }
 
-// newTree returns a tree whose base is a block of the database two difficulty periods below a height, to check forks
-// above it; the first block if the database has no such block.
+// newTree returns a tree whose base is the block of the database two difficulty periods below the height top, so that
+// forks up to one period below top can be validated. If the database does not have this block, the base is the first
+// block of the network.
 func newTree(r *rules.Rules, db Headers, top int32) *tree {
 	t := &tree{treeRules: treeRules{Rules: r, clock: time.Now}, slots: make([]uint32, 1<<10)}
 	p := r.ChainParams()
@@ -99,14 +101,14 @@ func newTree(r *rules.Rules, db Headers, top int32) *tree {
 	return t
 }
 
-// maxHeaders returns the maximum number of headers.
+// maxHeaders returns the maximum number of headers of the tree.
 func (t *tree) maxHeaders() int {
 	age := t.clock().Sub(t.ChainParams().GenesisBlock.Header.Timestamp)
 	return int(age/(secondsPerHeader*time.Second)) + 100_000
 }
 
-// load adds the headers of the database above the base, up to the first missing or unlinked one, and returns the last.
-// They were checked when they were written.
+// load adds the headers of the database above the base, up to the first that is missing or not linked to its parent. It
+// returns the last one. The headers are not validated, since they were validated before the database was written.
 func (t *tree) load(db Headers) *node {
 	at := t.base
 	for {
@@ -119,6 +121,7 @@ func (t *tree) load(db Headers) *node {
 	}
 }
 
+// add adds a valid header to the tree.
 func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *node {
 	if h.Bits != t.lastBits {
 		t.lastBits, t.lastWork = h.Bits, block.WorkOf(h.Bits)
@@ -133,6 +136,7 @@ func (t *tree) add(h *wire.BlockHeader, hash *chainhash.Hash, parent *node) *nod
 	return n
 }
 
+// insert adds a node to the nodes and to the hash table.
 func (t *tree) insert(n node) *node {
 	if 4*(t.count+1) > 3*len(t.slots) {
 		t.slots = make([]uint32, 2*len(t.slots))
@@ -153,7 +157,7 @@ func (t *tree) insert(n node) *node {
 
 func (t *tree) at(order uint32) *node { return &t.nodes[order/chunk][order%chunk] }
 
-// find returns the node of a hash, or nil.
+// find returns the node with a hash, or nil.
 func (t *tree) find(hash *chainhash.Hash) *node {
 	if i := t.slots[t.slot(hash)]; i > 0 {
 		return t.at(i - 1)
@@ -161,7 +165,8 @@ func (t *tree) find(hash *chainhash.Hash) *node {
 	return nil
 }
 
-// slot returns the slot of a hash. The first bytes of a block hash are random; proof of work makes the last ones zero.
+// slot returns the slot of a hash in the table, or the free slot for it. It uses the first bytes of the hash, which are
+// random. The last ones are zero because of the proof of work.
 func (t *tree) slot(hash *chainhash.Hash) int {
 	mask := len(t.slots) - 1
 	for s := int(binary.LittleEndian.Uint64(hash[:8])) & mask; ; s = (s + 1) & mask {
@@ -171,7 +176,7 @@ func (t *tree) slot(hash *chainhash.Hash) int {
 	}
 }
 
-// setChain sets the best chain to the one that ends in tip. Its cost depends on the difference.
+// setChain sets the best chain to the one that ends in tip. It only visits the nodes that differ.
 func (t *tree) setChain(tip *node) {
 	length := int(tip.height-t.base.height) + 1
 	old := len(t.chain)
@@ -188,7 +193,7 @@ func (t *tree) setChain(tip *node) {
 	}
 }
 
-// atHeight returns the node of the best chain at a height, or nil.
+// atHeight returns the node of the best chain at a height, or nil if there is none.
 func (t *tree) atHeight(height int64) *node {
 	i := height - int64(t.base.height)
 	if i < 0 || i >= int64(len(t.chain)) {
@@ -205,8 +210,8 @@ func (t *tree) fork(n *node) *node {
 	return n
 }
 
-// locator returns hashes of a chain from a node down at growing distances, with which a peer finds the fork point with
-// its own. It ends with blocks below the base, newest first, and the first block.
+// locator returns hashes of the ancestors of a node at increasing distances. A peer uses them to find the newest block
+// that its chain shares. The last hashes are those of blocks below the base, newest first, and of the first block.
 func (t *tree) locator(from *node) []*chainhash.Hash {
 	var all []*chainhash.Hash
 	step := 1
@@ -233,8 +238,8 @@ func (t *tree) locator(from *node) []*chainhash.Hash {
 	return all
 }
 
-// prune removes all branches but the best if they are larger than it, and reports whether it did: then older nodes are
-// no longer part of the tree.
+// prune removes all branches except the best chain if together they are larger than it. It reports whether it removed
+// them. Then nodes that were returned before are not part of the tree anymore.
 func (t *tree) prune() bool {
 	const slack = 100_000
 	if t.count <= 2*len(t.chain)+slack {

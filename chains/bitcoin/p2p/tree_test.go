@@ -68,7 +68,7 @@ func messages(headers []*wire.BlockHeader) [][]*wire.BlockHeader {
 	return slices.Collect(slices.Chunk(headers, wire.MaxBlockHeadersPerMsg))
 }
 
-func TestMainnetsFirstHeadersAreTaken(t *testing.T) {
+func TestFirstHeadersOfMainnetAreValid(t *testing.T) {
 	headers := mainnetHeaders(t)
 	tr := newTree(rules.New(&chaincfg.MainNetParams, nil), nil, 0)
 	last, err := feed(tr, headers)
@@ -87,7 +87,7 @@ func TestMainnetsFirstHeadersAreTaken(t *testing.T) {
 	}
 }
 
-// An invalid header of mainnet is found at any position, and is the peer's fault.
+// An invalid header of mainnet is rejected at any position, as misbehaviour of the peer.
 func TestBadHeadersOfMainnetAreRefused(t *testing.T) {
 	headers := mainnetHeaders(t)[:4100]
 	for name, c := range map[string]struct {
@@ -144,8 +144,8 @@ func headersOf(blocks []*wire.MsgBlock) []*wire.BlockHeader {
 	return all
 }
 
-// Branches arrive in any order and in any pieces; the tree agrees with a map of parents.
-func TestATreeIsWhatAMapOfParentsSays(t *testing.T) {
+// Branches arrive in random order and in pieces of random size. The tree equals a map of parents.
+func TestTreeEqualsAMapOfParents(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 20 {
 		trunk := bitcointest.NewChain()
@@ -252,7 +252,7 @@ func TestPruningKeepsTheBestChain(t *testing.T) {
 	}
 }
 
-func TestHeadersHaveABound(t *testing.T) {
+func TestNumberOfHeadersIsLimited(t *testing.T) {
 	c := bitcointest.NewChain()
 	c.MineEmpty(1)
 	tr := newTree(rules.New(regtest, nil), nil, 0)

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// slowest is the factor by which timeouts grow on a slow line.
+// slowest is the maximum factor by which the timeout of blocks grows on a slow connection.
 const slowest = 64
 
-// again is the number of [Options.Stall] periods until a peer that did not answer, or had nothing, gets another
-// request.
+// again is the time in periods of [Options.Stall] after which headers are requested again from a peer that did not
+// answer, or whose chain ended below the base.
 const again = 6
 
-// watch finds stalled peers, and wakes callers that wait for a time.
+// watch drops stalled peers, and wakes callers periodically, so that they notice timeouts.
 func (n *Network) watch(ctx context.Context) {
 	tick := time.NewTicker(max(n.o.Stall/8, time.Millisecond))
 	defer tick.Stop()
@@ -32,8 +32,9 @@ func (n *Network) watch(ctx context.Context) {
 	}
 }
 
-// inspect drops a peer that stalls with blocks. One that stalls with headers may still be loading its own chain: it counts
-// as silent, and gets another request later.
+// inspect drops a peer whose requested blocks have timed out. If requested headers have timed out, a discovered peer is
+// dropped. A configured peer is marked as silent, and headers are requested again later, since it may still be loading
+// its chain.
 func (r *remote) inspect(now time.Time) {
 	n := r.n
 	switch {

@@ -11,15 +11,16 @@ import (
 	"birthmark/chains/bitcoin/block"
 )
 
-// checkWork checks the proof of work of headers, if it is not that their hash meets the target: a hash by scrypt takes
-// about a millisecond. It uses all processors, without the lock, and skips headers that are known or that cannot be
-// added. m keeps the headers before the first invalid one, whose error it returns.
+// checkWork validates the proof of work of headers, if the coin uses another hash for it than for the ids of blocks. A
+// scrypt hash takes about a millisecond, so checkWork uses all processors and does not hold the mutex. It skips headers
+// that are in the tree, and all headers if the parent of the first is unknown. If a header is invalid, it returns the
+// error and removes this header and those after it from m.
 func (r *remote) checkWork(m *wire.MsgHeaders) error {
 	check := r.n.o.Format.Work
 	if check == nil || len(m.Headers) == 0 {
 		return nil
 	}
-	unknown := len(m.Headers) // from here on
+	unknown := len(m.Headers) // the first header that is not in the tree
 	r.locked(func() {
 		if r.n.tree.find(&m.Headers[0].PrevBlock) == nil {
 			return
