@@ -214,7 +214,7 @@ func TestErrors(t *testing.T) {
 		{"/metadata/txs/labels/4294967295", 404, "The requested component has not been found."},
 		{"/metadata/txs/labels/x/cbor", 404, "The requested component has not been found."},
 		{"/epochs/1/stakes", 501, "needs the stake distribution"},
-		{"/network", 501, "needs the state of the ledger"},
+		{"/network", 501, "needs the state of all accounts"},
 	} {
 		status, body := w.ask(t, "GET", c.endpoint)
 		e, _ := parsed(t, c.endpoint, body).(object)

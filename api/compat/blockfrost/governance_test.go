@@ -20,47 +20,64 @@ type (
 	dict = cardanotest.Dict
 )
 
-// Proposals and votes are listed by kind, by governance action and by voter, certificates by DRep.
-func TestGovernance(t *testing.T) {
-	c := cardanogen.New(cardanogen.Options{Seed: 7, TxsPerBlock: 5})
+// growing is a world of generated blocks, and a node to which tests add blocks of Conway.
+type growing struct {
+	*world
+	t      *testing.T
+	node   *ouroborostest.Node
+	blocks []ouroborostest.Block
+
+	spent model.Hash // the output that the next transaction spends
+	index int
+	value uint64
+}
+
+func grow(t *testing.T, seed uint64) *growing {
+	t.Helper()
+	c := cardanogen.New(cardanogen.Options{Seed: seed, TxsPerBlock: 5})
 	dir := t.TempDir()
 	if err := c.Genesis().Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, dir)
-	blocks := branch(t, c, 3)
-	n := ouroborostest.Start(t, cardanogen.DefaultMagic, blocks)
-	w.sync(t, n.TCP(), 2)
-	rich := unspent(w.naive.outputs)[0]
+	g := &growing{world: newWorld(t, dir), t: t, blocks: branch(t, c, 3)}
+	g.node = ouroborostest.Start(t, cardanogen.DefaultMagic, g.blocks)
+	g.sync(t, g.node.TCP(), 2)
+	rich := unspent(g.naive.outputs)[0]
+	g.spent, g.index, g.value = rich.tx.Hash, rich.index, rich.Value
+	return g
+}
 
+// add appends a block with one transaction, which spends the first output of the one before it.
+func (g *growing) add(more dict) string {
+	g.t.Helper()
+	g.value -= 170_000
+	body := dict{0: list{list{g.spent[:], g.index}}, 1: list{list{cardanotest.Address, g.value}}, 2: 170_000}
+	for k, v := range more {
+		body[k] = v
+	}
+	last := g.blocks[len(g.blocks)-1]
+	raw := cardanotest.BlockAt(g.t, ledger.EraConway, last.Number+1, last.Slot+20, last.Hash[:], cardanotest.Raw(g.t, list{body}),
+		cardanotest.Raw(g.t, list{dict{}}), cardanotest.Raw(g.t, dict{}), cardanotest.Raw(g.t, list{}))
+	next, err := ouroborostest.Blocks(raw)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.blocks = append(g.blocks, next...)
+	g.node.Extend(next...)
+	g.sync(g.t, g.node.TCP(), model.HeightPk(last.Number+1))
+	g.spent, g.index = g.naive.tip().txs[0].Hash, 0
+	return g.spent.String()
+}
+
+// Proposals and votes are listed by kind, by governance action and by voter, certificates by DRep.
+func TestGovernance(t *testing.T) {
+	w := grow(t, 7)
+	add := w.add
 	key, script, pool := cardanotest.Filled(28, 1), cardanotest.Filled(28, 2), cardanotest.Filled(28, 3)
 	drep := address.FormatGovernance(address.DRep, append([]byte{0}, key...))
 	member := address.FormatGovernance(address.CommitteeHot, append([]byte{1}, script...))
 	account := append([]byte{0xe0}, cardanotest.Filled(28, 4)...)
 	anchor := list{"https://example.org", cardanotest.Filled(32, 9)}
-	// add appends a block with one transaction, which spends the first output of the one before it.
-	spent, value := rich.tx.Hash, rich.Value
-	index := rich.index
-	add := func(more dict) string {
-		t.Helper()
-		value -= 170_000
-		body := dict{0: list{list{spent[:], index}}, 1: list{list{cardanotest.Address, value}}, 2: 170_000}
-		for k, v := range more {
-			body[k] = v
-		}
-		last := blocks[len(blocks)-1]
-		raw := cardanotest.BlockAt(t, ledger.EraConway, last.Number+1, last.Slot+20, last.Hash[:], cardanotest.Raw(t, list{body}),
-			cardanotest.Raw(t, list{dict{}}), cardanotest.Raw(t, dict{}), cardanotest.Raw(t, list{}))
-		next, err := ouroborostest.Blocks(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		blocks = append(blocks, next...)
-		n.Extend(next...)
-		w.sync(t, n.TCP(), model.HeightPk(last.Number+1))
-		spent, index = w.naive.tip().txs[0].Hash, 0
-		return spent.String()
-	}
 	withdrawal := cardanotest.Endless(t, 0xbf, account, 5_000_000)
 	proposing := add(dict{
 		4:  list{list{16, list{0, key}, 500_000_000, nil}},

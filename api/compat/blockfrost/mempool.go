@@ -23,7 +23,7 @@ const maxSubmitted = 1 << 20
 // submit sends the transaction of the body to the node, and enters it into the mempool.
 func submit(q *request) error {
 	if q.Chain.Submitter == nil {
-		return exchange.NotImplemented(needsNode)
+		return exchange.NotImplemented(exchange.NeedsNode)
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(q.W, q.R.Body, maxSubmitted))
 	if err != nil {
@@ -61,7 +61,7 @@ func (q *request) unconfirmedPage(txs []txHash) error {
 // mempool lists the unconfirmed transactions.
 func mempool(q *request) error {
 	if q.Chain.Mempool == nil {
-		return exchange.NotImplemented(needsNode)
+		return exchange.NotImplemented(exchange.NeedsNode)
 	}
 	var txs []txHash
 	for t := range q.Chain.Mempool.Standing().Arrivals(0) {
@@ -73,7 +73,7 @@ func mempool(q *request) error {
 // mempoolOfAddress lists the unconfirmed transactions that pay to an address or spend from it.
 func mempoolOfAddress(q *request) error {
 	if q.Chain.Mempool == nil {
-		return exchange.NotImplemented(needsNode)
+		return exchange.NotImplemented(exchange.NeedsNode)
 	}
 	_, raw, _, err := q.Q.Value(utxo.AddressIndex, q.Args[0])
 	if err != nil {
@@ -118,7 +118,7 @@ type pendingRedeemer struct {
 // mempoolTx answers an unconfirmed transaction.
 func mempoolTx(q *request) error {
 	if q.Chain.Mempool == nil {
-		return exchange.NotImplemented(needsNode)
+		return exchange.NotImplemented(exchange.NeedsNode)
 	}
 	id, ok := exchange.ReadHash(q.Args[0])
 	s := q.Chain.Mempool.Standing()

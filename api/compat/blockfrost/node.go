@@ -7,19 +7,21 @@ import (
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/blockfrost/state"
 	"birthmark/api/compat/utxo"
-	"birthmark/model"
 )
 
 // parameters answers the protocol parameters of the current epoch, as the node has them.
 func parameters(q *request) error {
-	s, ok := q.Chain.Node.(state.Node)
-	if !ok {
-		return exchange.NotImplemented(needsNode)
+	s, err := q.Node()
+	if err != nil {
+		return err
 	}
 	tip, _ := q.Chain.Moved()
-	p, err := q.Parameters.At(q.Ctx, tip, s)
-	q.Answer = p
-	return unlessUnsupported(err)
+	p, err := q.Parameters.At(q.Ctx, tip, s.Parameters)
+	if err != nil {
+		return exchange.UnlessUnsupported(err)
+	}
+	q.Answer = state.ParametersOf(p)
+	return nil
 }
 
 // account answers the state of an account at the tip of the node. Clients take 404 for an account that was never used.
@@ -28,13 +30,13 @@ func account(q *request) error {
 	if err != nil {
 		return err
 	}
-	s, ok := q.Chain.Node.(state.Node)
-	if !ok {
-		return exchange.NotImplemented(needsLedger)
+	s, err := q.Node()
+	if err != nil {
+		return err
 	}
 	a, err := s.Account(q.Ctx, h.raw[0], h.raw[1:])
 	if err != nil {
-		return unlessUnsupported(err)
+		return exchange.UnlessUnsupported(err)
 	}
 	balance, err := q.View.Balance(q.Ctx, utxo.StakeIndex, h.text)
 	if err != nil {
@@ -49,14 +51,6 @@ func account(q *request) error {
 	sums, err := actions.SumsOf(q.Request, h.text)
 	if err == nil {
 		answer.SetSums(&sums.Withdrawals, &sums.Reserves, &sums.Treasury)
-	}
-	return err
-}
-
-// unlessUnsupported returns the error of an endpoint without an answer in place of one of a node that has none.
-func unlessUnsupported(err error) error {
-	if _, code := model.KindOf(err); code == "unsupported" {
-		return exchange.NotImplemented(err.Error())
 	}
 	return err
 }

@@ -35,8 +35,8 @@ const (
 
 // Reasons of endpoints without an answer.
 const (
-	needsNode       = "needs a node: this server answers it only if it is connected to one"
 	needsLedger     = "needs the state of the ledger, which this server does not keep"
+	needsAccounts   = "needs the state of all accounts, which a node does not list"
 	needsRewards    = "needs the rewards of each epoch, which are in no block"
 	needsStakes     = "needs the stake distribution of each epoch, which is in no block"
 	needsCounting   = "needs the state of the ledger, which decides what votes count"
@@ -54,7 +54,7 @@ var routes = []route{
 	{method: get, path: "metrics", reason: needsStatistics},
 	{method: get, path: "metrics/endpoints", reason: needsStatistics},
 	{method: get, path: "genesis", answer: genesis, plain: true},
-	{method: get, path: "network", reason: needsLedger},
+	{method: get, path: "network", reason: needsAccounts},
 	{method: get, path: "network/eras", answer: networkEras},
 
 	// Through the node.
@@ -146,14 +146,14 @@ var routes = []route{
 	{method: get, path: "metadata/txs/labels/{label}/cbor", answer: metadataCBOROfLabel, with: "the index metadata_label"},
 
 	{method: get, path: "pools", answer: in(actions.Pools), with: theSubjects},
-	{method: get, path: "pools/extended", reason: needsLedger},
+	{method: get, path: "pools/extended", answer: in(actions.Extended), with: aNode + ", the index subject and the index pool"},
 	{method: get, path: "pools/retired", answer: in(actions.Retired), with: theSubjects},
 	{method: get, path: "pools/retiring", answer: in(actions.Retiring), with: theSubjects},
-	{method: get, path: "pools/{pool_id}", reason: needsLedger},
+	{method: get, path: "pools/{pool_id}", reason: needsAccounts},
 	{method: get, path: "pools/{pool_id}/history", reason: needsStakes},
 	{method: get, path: "pools/{pool_id}/metadata", answer: in(actions.Metadata), with: theSubjects},
 	{method: get, path: "pools/{pool_id}/relays", answer: in(actions.Relays), with: theSubjects},
-	{method: get, path: "pools/{pool_id}/delegators", reason: needsLedger},
+	{method: get, path: "pools/{pool_id}/delegators", reason: needsAccounts},
 	{method: get, path: "pools/{pool_id}/blocks", answer: in(actions.Blocks), with: "the index pool"},
 	{method: get, path: "pools/{pool_id}/updates", answer: in(actions.Updates), with: theSubjects},
 	{method: get, path: "pools/{pool_id}/votes", answer: in(actions.PoolVotes), with: theSubjects},
@@ -161,9 +161,9 @@ var routes = []route{
 	{method: get, path: "governance/committee", reason: needsLedger},
 	{method: get, path: "governance/committee/votes", answer: in(actions.CommitteeVotes), with: theSubjects},
 	{method: get, path: "governance/committee/{cc_id}/votes", answer: in(actions.MemberVotes), with: theSubjects},
-	{method: get, path: "governance/dreps", reason: needsLedger},
-	{method: get, path: "governance/dreps/{drep_id}", reason: needsLedger},
-	{method: get, path: "governance/dreps/{drep_id}/delegators", reason: needsLedger},
+	{method: get, path: "governance/dreps", answer: in(actions.DReps), with: aNode + " and the index subject"},
+	{method: get, path: "governance/dreps/{drep_id}", answer: in(actions.DRep), with: aNode + " and the index subject"},
+	{method: get, path: "governance/dreps/{drep_id}/delegators", answer: in(actions.DRepDelegators), with: aNode + " and the index subject"},
 	{method: get, path: "governance/dreps/{drep_id}/metadata", reason: needsOffchain},
 	{method: get, path: "governance/dreps/{drep_id}/updates", answer: in(actions.DRepUpdates), with: theSubjects},
 	{method: get, path: "governance/dreps/{drep_id}/votes", answer: in(actions.DRepVotes), with: theSubjects},

@@ -75,6 +75,9 @@ func validate(t testing.TB, route string, status int, body string) {
 		key = "/"
 	}
 	s := schemas[key+" "+strconv.Itoa(status)]
+	if s == nil && status == 404 { // the document omits it for some operations that look something up
+		s = schemas["/blocks/{} 404"]
+	}
 	if s == nil {
 		t.Errorf("%s: the document has no status %d", key, status)
 		return

@@ -197,6 +197,11 @@ func FormatGovernance(kind string, cred []byte) string {
 	return encodeBech32(kind, text)
 }
 
+// GovernanceHex returns the bytes of [FormatGovernance] in hex.
+func GovernanceHex(kind string, cred []byte) string {
+	return hex.EncodeToString(append([]byte{governanceTypes[kind]<<4 | 2 | cred[0]}, cred[1:]...))
+}
+
 // FormatVRFKey returns the verification key of a VRF in bech32 (CIP-5): vrf_vk1….
 func FormatVRFKey(key []byte) string { return encodeBech32("vrf_vk", key) }
 

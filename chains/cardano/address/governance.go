@@ -33,27 +33,29 @@ func ParseAction(text string) (tx []byte, index uint64, ok bool) {
 // ParseGovernance reads the id of a DRep or of a committee member, and returns it as [FormatGovernance] does. It reads the
 // forms of CIP-129 and of CIP-105, which has the prefixes drep, drep_vkh and drep_script.
 func ParseGovernance(kind, text string) (id string, ok bool) {
-	raw, err := decodeBech32(text)
-	if err != nil || len(raw) == 0 {
+	cred, ok := GovernanceCredential(kind, text)
+	if !ok {
 		return "", false
 	}
-	hrp, isScript := hrpOf(text), false
+	return FormatGovernance(kind, cred), true
+}
+
+// GovernanceCredential returns the credential in an id that [ParseGovernance] reads: its kind (0 key, 1 script) and hash.
+func GovernanceCredential(kind, text string) (cred []byte, ok bool) {
+	raw, err := decodeBech32(text)
+	if err != nil || len(raw) == 0 {
+		return nil, false
+	}
+	hrp := hrpOf(text)
 	switch {
 	case len(raw) == 1+CredentialSize && hrp == kind:
-		isScript = raw[0]&0xf == 3
-		raw = raw[1:]
-		if id = FormatGovernance(kind, credential(isScript, raw)); id != text {
-			return "", false
-		}
-		return id, true
+		cred = credential(raw[0]&0xf == 3, raw[1:])
+		return cred, FormatGovernance(kind, cred) == text
 	case len(raw) == CredentialSize && strings.HasPrefix(hrp, kind):
-		isScript = hrp == kind+"_script"
-		if !isScript && hrp != kind && hrp != kind+"_vkh" {
-			return "", false
-		}
-		return FormatGovernance(kind, credential(isScript, raw)), true
+		isScript := hrp == kind+"_script"
+		return credential(isScript, raw), isScript || hrp == kind || hrp == kind+"_vkh"
 	}
-	return "", false
+	return nil, false
 }
 
 // FormatScript returns the hash of a script in bech32 (CIP-5): script1….

@@ -99,6 +99,16 @@ func readAnchor(item []byte) (url *string, hash []byte) {
 	return &text, hash
 }
 
+// AnchorOf returns the document that the last field of a certificate refers to.
+func AnchorOf(certificate []byte) (url *string, hash []byte) {
+	w := cbor.Walker{Data: certificate}
+	var last []byte
+	for n := w.Array("certificate"); w.More(&n); {
+		last = w.Item("field")
+	}
+	return readAnchor(last)
+}
+
 // Proposal is a governance action that a transaction proposes.
 type Proposal struct {
 	Kind        uint64 // position in Actions

@@ -15,7 +15,11 @@ const (
 	queryParameters = 3
 	queryAccounts   = 10
 	queryConsensus  = 13
+	queryRewardInfo = 18
+	querySnapshots  = 20
 	queryDeposits   = 22
+	queryDReps      = 25
+	queryDRepStakes = 26
 	queryDelegatees = 28
 )
 

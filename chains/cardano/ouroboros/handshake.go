@@ -98,6 +98,7 @@ func (c *Conn) handshake(ctx context.Context, conn net.Conn) error {
 		c.monitor = c.register(monitorToClient, "local-tx-monitor")
 		c.submission = c.register(submissionToClient, "local-tx-submission")
 		c.state = c.register(stateToClient, "local-state-query")
+		c.state.most = maxState
 	}
 	mux.SetDiffusionMode(muxer.DiffusionModeInitiator)
 	mux.Start()

@@ -120,7 +120,7 @@ func TestListsOfIndefiniteLength(t *testing.T) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	raw, _ = hex.DecodeString("8304" + "d8185f4101420203ff" + "05")
-	if n, err := messageSize(new(cbor.Skipper), raw); n != len(raw) || err != nil {
+	if n, err := messageSize(new(cbor.Skipper), raw, maxMessage); n != len(raw) || err != nil {
 		t.Error(n, err)
 	}
 	raw, _ = hex.DecodeString("8204" + "d8185f4101420203ff")
@@ -173,7 +173,7 @@ func TestMessagesAreReadFromSegments(t *testing.T) {
 		all, want = append(all, m...), append(want, string(m))
 	}
 	for range 50 {
-		m := &inbox{}
+		m := &inbox{most: maxMessage}
 		var got [][]byte
 		most := 1 + r.IntN(9000)
 		for rest := all; len(rest) > 0; {
@@ -200,7 +200,7 @@ func TestMessagesInSmallSegments(t *testing.T) {
 	const items = 20_000
 	message := append(cbor.AppendHead(nil, cbor.Array, items), make([]byte, items)...) // small numbers
 	message = append(append([]byte{0x9f}, message...), cbor.Break)
-	m := &inbox{}
+	m := &inbox{most: maxMessage}
 	taken := 0
 	for i := range message {
 		if err := m.receive(message[i:i+1], func(b []byte) error {
@@ -232,7 +232,7 @@ func TestMessageSizeLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := messageSize(new(cbor.Skipper), raw); !errors.Is(err, want) {
+		if _, err := messageSize(new(cbor.Skipper), raw, maxMessage); !errors.Is(err, want) {
 			t.Errorf("%s: %v, expected %v", text, err, want)
 		}
 	}
@@ -241,7 +241,7 @@ func TestMessageSizeLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := messageSize(new(cbor.Skipper), raw); err == nil || errors.Is(err, cbor.ErrShort) {
+		if n, err := messageSize(new(cbor.Skipper), raw, maxMessage); err == nil || errors.Is(err, cbor.ErrShort) {
 			t.Errorf("%s: %d, %v", text, n, err)
 		}
 	}
@@ -251,14 +251,14 @@ func FuzzMessages(f *testing.F) {
 	f.Add(findIntersect([]Point{{Slot: 1, Hash: hash}}))
 	f.Add(encoded(f, blockfetch.NewMsgBlock([]byte{0x80})))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n, err := messageSize(new(cbor.Skipper), b)
+		n, err := messageSize(new(cbor.Skipper), b, maxMessage)
 		switch {
 		case err == nil && (n < 1 || n > len(b)):
 			t.Fatalf("%d of %d bytes", n, len(b))
 		case err == cbor.ErrShort && n <= len(b):
 			t.Fatalf("%d of %d bytes are reported as incomplete", len(b), n)
 		case err == nil:
-			if m, err := messageSize(new(cbor.Skipper), b[:n-1]); !errors.Is(err, cbor.ErrShort) {
+			if m, err := messageSize(new(cbor.Skipper), b[:n-1], maxMessage); !errors.Is(err, cbor.ErrShort) {
 				t.Fatalf("%d of %d bytes are reported as complete: %d, %v", n-1, n, m, err)
 			}
 		}

@@ -40,10 +40,11 @@ type inbox struct {
 	buffer   []byte // the beginning of a message
 	need     int    // bytes it has at least
 	skip     cbor.Skipper
+	most     int // bytes of a message
 }
 
 func (c *Conn) register(id uint16, name string) *inbox {
-	m := &inbox{c: c, id: id, name: name}
+	m := &inbox{c: c, id: id, name: name, most: maxMessage}
 	m.sendChan, m.recvChan, c.closed = c.mux.RegisterProtocol(id, muxer.ProtocolRoleInitiator)
 	return m
 }
@@ -114,7 +115,7 @@ func (m *inbox) receive(segment []byte, f func(message []byte) error) error {
 		}
 	}
 	for len(b) > 0 {
-		size, err := messageSize(&m.skip, b)
+		size, err := messageSize(&m.skip, b, m.most)
 		if err == cbor.ErrShort {
 			m.need = size
 			break
@@ -134,12 +135,15 @@ func (m *inbox) receive(segment []byte, f func(message []byte) error) error {
 // maxMessage bounds the bytes of a message. A block has at most 2 MB, in Byron.
 const maxMessage = 4 << 20
 
-var errTooLarge = fmt.Errorf("it has more than %d bytes", maxMessage)
+// maxState bounds the bytes of a result of local-state-query. All DReps of mainnet with their delegators have about 20 MB.
+const maxState = 128 << 20
 
-// messageSize is [cbor.Skipper.Skip] for messages. It returns errTooLarge above maxMessage.
-func messageSize(s *cbor.Skipper, b []byte) (size int, err error) {
-	if size, err = s.Skip(b); size > maxMessage {
-		err = errTooLarge
+var errTooLarge = errors.New("it is too large")
+
+// messageSize is [cbor.Skipper.Skip] for messages. It returns errTooLarge if the message has more than most bytes.
+func messageSize(s *cbor.Skipper, b []byte, most int) (size int, err error) {
+	if size, err = s.Skip(b); size > most {
+		err = fmt.Errorf("%w: more than %d bytes", errTooLarge, most)
 	}
 	return size, err
 }

@@ -109,16 +109,21 @@ func parameters(q *exchange.Request) (id string, p *contents.Pool, err error) {
 	if id, err = pool(q); err != nil {
 		return "", nil, err
 	}
+	p, err = newestOf(q, id)
+	return id, p, err
+}
+
+// newestOf returns the newest parameters of a pool.
+func newestOf(q *exchange.Request, id string) (*contents.Pool, error) {
 	for e, err := range entries(q, id, poolActions(id), nil, true) {
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		if e.part.retires == nil {
-			p, err := contents.ReadPool(e.part.raw, q.NetworkName())
-			return id, p, err
+			return contents.ReadPool(e.part.raw, q.NetworkName())
 		}
 	}
-	return "", nil, exchange.ErrNotFound
+	return nil, exchange.ErrNotFound
 }
 
 // Relays answers the relays in the newest certificate of a pool.
@@ -267,9 +272,16 @@ func Pools(q *exchange.Request) error {
 	if err != nil {
 		return err
 	}
+	ids, err := registeredPools(q)
+	q.Answer = exchange.SlicePage(ids, p)
+	return err
+}
+
+// registeredPools returns the pools that are registered at the tip, in the order of their first registration.
+func registeredPools(q *exchange.Request) ([]string, error) {
 	all, epoch, err := states(q)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ids := []string{}
 	for _, s := range all {
@@ -277,8 +289,7 @@ func Pools(q *exchange.Request) error {
 			ids = append(ids, s.id)
 		}
 	}
-	q.Answer = exchange.SlicePage(ids, p)
-	return nil
+	return ids, nil
 }
 
 // Retired and Retiring answer the pools whose last certificate retires them, in a past or in a later epoch.

@@ -15,6 +15,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/node"
 	"birthmark/core/query"
 )
 
@@ -35,15 +36,16 @@ type Server struct {
 	Options
 	Pages      *positions.Memory
 	Network    *state.Network // nil: its constants are unknown
-	Parameters *state.Last
+	Parameters *state.Last[node.Parameters]
+	Stakes     *state.Last[node.Stakes]
 	Sums       *sums.Memory
 }
 
 // NewServer returns the server of a chain.
 func NewServer(o Options) *Server {
 	return &Server{
-		Options: o, Pages: positions.New(), Network: state.Networks[o.Chain.Model.Network()], Parameters: new(state.Last),
-		Sums: new(sums.Memory),
+		Options: o, Pages: positions.New(), Network: state.Networks[o.Chain.Model.Network()],
+		Parameters: new(state.Last[node.Parameters]), Stakes: new(state.Last[node.Stakes]), Sums: new(sums.Memory),
 	}
 }
 

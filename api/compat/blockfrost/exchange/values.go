@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"encoding/hex"
+	"math/big"
 	"strconv"
 
 	"birthmark/model"
@@ -60,3 +61,6 @@ func UnlessInternalNil(err error) error {
 	}
 	return nil
 }
+
+// Int returns an amount for sums.
+func Int(n uint64) *big.Int { return new(big.Int).SetUint64(n) }

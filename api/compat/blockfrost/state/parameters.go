@@ -17,28 +17,30 @@ import (
 type Node interface {
 	Parameters(context.Context) (*node.Parameters, error)
 	Account(ctx context.Context, kind byte, hash []byte) (*node.Account, error)
+	Stakes(context.Context) (*node.Stakes, error)
+	DReps(context.Context, []node.DRep) (states []node.DRepState, epoch uint64, err error)
 }
 
-// Last are the parameters that the node had at a tip of the database. It is safe for concurrent use.
-type Last struct {
-	mu     sync.Mutex
-	tip    model.Point
-	answer *Parameters
+// Last is a part of the state that the node had at a tip of the database. It is safe for concurrent use.
+type Last[T any] struct {
+	mu    sync.Mutex
+	tip   model.Point
+	state *T
 }
 
-// At returns the parameters. They are read once per tip.
-func (l *Last) At(ctx context.Context, tip model.Point, n Node) (*Parameters, error) {
+// At returns the state. It is read once per tip.
+func (l *Last[T]) At(ctx context.Context, tip model.Point, read func(context.Context) (*T, error)) (*T, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.answer != nil && l.tip == tip {
-		return l.answer, nil
+	if l.state != nil && l.tip == tip {
+		return l.state, nil
 	}
-	p, err := n.Parameters(ctx)
+	state, err := read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.tip, l.answer = tip, parametersOf(p)
-	return l.answer, nil
+	l.tip, l.state = tip, state
+	return state, nil
 }
 
 // Parameters is the protocol parameters of an epoch.
@@ -104,7 +106,8 @@ type Parameters struct {
 	ReferenceScriptCost      *float64 `json:"min_fee_ref_script_cost_per_byte"`
 }
 
-func parametersOf(p *node.Parameters) *Parameters {
+// ParametersOf returns the parameters of a node.
+func ParametersOf(p *node.Parameters) *Parameters {
 	a := &Parameters{
 		Epoch: p.Epoch, MinFeeA: p.MinFeeA, MinFeeB: p.MinFeeB, MaxBlockSize: p.MaxBlockSize, MaxTxSize: p.MaxTxSize,
 		MaxBlockHeaderSize: p.MaxHeaderSize, KeyDeposit: decimal(p.KeyDeposit), PoolDeposit: decimal(p.PoolDeposit),
