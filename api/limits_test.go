@@ -18,6 +18,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -57,6 +58,7 @@ func blocked(ctx context.Context, _ func(*query.View) error) error {
 
 // The operation decides whether an answer has a time limit; the Accept header does not.
 func TestOnlyStreamsHaveNoTimeLimit(t *testing.T) {
+	testrun.Slow(t)
 	real(t)
 	for accept, paths := range map[string][]string{
 		"application/json, application/x-ndjson": {
@@ -122,6 +124,7 @@ func TestTooManyStreamsAreRefused(t *testing.T) {
 
 // The cost of a request is computed from the decoded parameters.
 func TestCosts(t *testing.T) {
+	testrun.Slow(t)
 	const burst = 1000
 	find := "find/address/" + satoshi
 	values := func(n int) string {

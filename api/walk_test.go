@@ -16,6 +16,7 @@ import (
 	"birthmark/api"
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage/memory"
@@ -192,6 +193,7 @@ func readStream(body []byte) (list []json.RawMessage, end api.StreamEnding, err 
 // All operations on all kinds of chains: answers match the OpenAPI document, streams equal pages, and
 // batches equal single requests.
 func TestAnswersMatchTheOpenAPIDocument(t *testing.T) {
+	testrun.Slow(t)
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 901)
 		db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Keep: v.Keep(), Raw: v.Raw, RawFiles: v.Placed})

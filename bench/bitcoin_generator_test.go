@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -187,6 +188,7 @@ func TestAddressHasOneScript(t *testing.T) {
 }
 
 func TestShapeMatchesBitcoin(t *testing.T) {
+	testrun.Slow(t)
 	blocks := blocksOf(t, Chain{Txs: 200_000, Seed: testseed.New(t), Indexes: []string{"script_hash"}})
 	var txs, inputs, outputs, sameBlock, fresh, again float64
 	uses := map[string]int{}

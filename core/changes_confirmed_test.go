@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"birthmark/core/query/changes"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -14,6 +15,7 @@ import (
 // With N confirmations, a consumer receives the changes up to the block with N confirmations. A reorganization of fewer
 // than N blocks rolls none of them back, also while the new branch is shorter than the old one.
 func TestConfirmedChangesAreNotTakenBack(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 771)
 		rng := rand.New(rand.NewPCG(n, 0))

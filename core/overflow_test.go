@@ -304,6 +304,7 @@ func (r *partsReader) Scan(f storage.Family, from, to []byte, reverse bool) iter
 
 // A fork of many blocks, below entries of runs, during a first sync whose caches were restored in several parts.
 func TestADeepForkAfterCachesAreRestoredInParts(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		v.ByHand = true // block hashes do not depend on the content
 		const early, fork, late, all = 20, 40, 150, 200

@@ -7,6 +7,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -71,6 +72,7 @@ func TestPagesContinueWhileTheChainGrows(t *testing.T) {
 // A cursor after an entry of an orphaned block is rejected, also if another block has its height. Cursors of other
 // blocks stay valid, and become valid again if their block returns.
 func TestCursorsOfRemovedBlocksFail(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		g := v.NewGenerator(testseed.Of(t, 220))
 		stay := g.Blocks(18)

@@ -7,6 +7,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -16,6 +17,7 @@ import (
 
 // Open rejects a store that lost all rows of a family, or the newest of them. Check can open it.
 func TestOpenRejectsADatabaseWithLostRows(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
 		s := &declared{Store: memory.New()}

@@ -13,6 +13,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/schema"
 	"birthmark/core/verify"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -80,6 +81,7 @@ func TestVerifyAgreesWithTheSource(t *testing.T) {
 
 // The same seed selects the same sample, which contains the first and the last block. One more block changes little.
 func TestTheSampleDependsOnTheSeed(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 610)).Blocks(202)
 	db := open(t, memory.New(), v, 1<<20)

@@ -95,6 +95,7 @@ func selected(t testing.TB, index string, values map[string]bool, lines []string
 // The events of a watch list equal those of the whole index, filtered by the values of the list, in the same order.
 // This holds after reorganizations, and for a client that disconnects and resumes after its last event id.
 func TestEventsOfAWatchListAreAFilter(t *testing.T) {
+	testrun.Slow(t)
 	defer events.SetBatchSize(700)() // blocks are sent in several batches
 	n := testseed.Of(t, 890)
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {

@@ -8,6 +8,7 @@ import (
 	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/chaintest"
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -115,6 +116,7 @@ func TestChildAcrossBoundaryBlocks(t *testing.T) {
 
 // The first chunk of mainnet begins with a boundary block.
 func TestChildOfRealBlocks(t *testing.T) {
+	testrun.Slow(t)
 	for _, c := range []struct {
 		network string
 		path    []string

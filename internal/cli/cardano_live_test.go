@@ -136,6 +136,7 @@ func TestACardanoNodeThatSwitchesBetweenTwoSyncs(t *testing.T) {
 // The node forks during the first sync, closes connections in the middle of a batch, stops and restarts: the final
 // database does not depend on it.
 func TestACardanoNodeThatRestartsIsFollowed(t *testing.T) {
+	slow(t)
 	main, others := branches(t)
 	network := main.network(t)
 	for _, side := range []string{"node to node", "node to client"} {

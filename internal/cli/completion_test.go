@@ -48,6 +48,7 @@ func TestCommandLinesAreCompleted(t *testing.T) {
 
 // Interactive shells complete command lines: Tab followed by Enter runs the completed command.
 func TestShellsComplete(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	for name, shell := range map[string]struct {
 		args  []string

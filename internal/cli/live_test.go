@@ -191,6 +191,7 @@ func TestForksDuringTheFirstSyncAreFollowed(t *testing.T) {
 
 // A sync waits for a node that is killed and restarts.
 func TestASyncSurvivesARestartOfItsNode(t *testing.T) {
+	slow(t)
 	for _, way := range []string{"rpc", "p2p"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()

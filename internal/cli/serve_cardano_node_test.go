@@ -177,6 +177,7 @@ func (s *standing) facts(t *testing.T, withMempool bool) (lines []string) {
 // The next block's transactions are in the mempool of the node. The answers about each value that include the mempool
 // equal the confirmed answers after that block.
 func TestCardanoMempoolAnswersEqualThoseAfterTheBlock(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	n := serveLocalNode(t, 2)
 	for i, block := range n.made {
@@ -216,6 +217,7 @@ func TestCardanoMempoolAnswersEqualThoseAfterTheBlock(t *testing.T) {
 // A transaction that is submitted to the server enters the mempool of the node and is found at once. The command also
 // submits to the node without a server. A rejection has the node's message.
 func TestCardanoTransactionsAreSubmitted(t *testing.T) {
+	slow(t)
 	t.Parallel()
 	n := serveLocalNode(t, 1)
 	n.pending(t, 0)

@@ -209,6 +209,7 @@ func TestSlowClientsDoNotBlockOthers(t *testing.T) {
 }
 
 func TestIdleConnectionsDoNotBlockOthers(t *testing.T) {
+	slow(t)
 	const connections = 5000
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

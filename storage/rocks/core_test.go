@@ -21,7 +21,9 @@ func TestDatabases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			way := ways[name]
-			coretest.Run(t, func(t *testing.T) storage.Store { return way(t, testrun.TempDir(t)) }, variants...)
+			if !testing.Short() {
+				coretest.Run(t, func(t *testing.T) storage.Store { return way(t, testrun.TempDir(t)) }, variants...)
+			}
 			coretest.RunPersistent(t, way, variants...)
 		})
 	}

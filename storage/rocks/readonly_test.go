@@ -18,7 +18,8 @@ import (
 
 // A read-only open succeeds during any writes of another process, and shows one consistent state.
 func TestReaderBesideAnotherProcessShowsOneMoment(t *testing.T) {
-	opens := testrun.Amount(30, 5)
+	testrun.Slow(t)
+	const opens = 30
 	for _, wal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("WAL %t", wal), func(t *testing.T) {
 			t.Parallel()

@@ -20,6 +20,7 @@ import (
 // The APIs of the node and of the explorer, and /v1, agree about random boxes, transactions, addresses and tokens of the
 // first real blocks and of a generated chain. Numbers of boxes differ by the boxes before block 1, confirmations by one.
 func TestAgreement(t *testing.T) {
+	testrun.Slow(t)
 	rng := testseed.Rand(t)
 	made := newWorld(t, "testnet")
 	made.Sync(t, 0, ergotest.Made(ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8}), 40)...)

@@ -62,7 +62,7 @@ func TestGeneratedChainsOfEveryCoin(t *testing.T) {
 
 func syncs(t *testing.T, c *coingen.Coin) {
 	o := coingen.Options{Seed: 11, TxsPerBlock: 8}
-	blocks, depth := testrun.Amount(120, 60), 17
+	blocks, depth := testrun.Amount(120, 30), 17
 	made, other := coingen.New(c, o), coingen.Replay(c, o, blocks-depth)
 	for range blocks {
 		made.Next()
@@ -161,6 +161,7 @@ func checkAssets(t *testing.T, db *core.DB, made *coingen.Chain) {
 
 // Supply, issued, burned and held amounts agree after every block and after every rollback.
 func TestAssetsAddUpAfterEveryBlock(t *testing.T) {
+	testrun.Slow(t)
 	for _, c := range coingen.Coins {
 		if !c.Spec.Assets {
 			continue

@@ -13,6 +13,7 @@ import (
 
 	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -249,6 +250,7 @@ var lies = map[string]struct {
 
 // A misbehaving peer is logged with the reason and dropped permanently. The chain is read from the other peers.
 func TestMisbehavingPeerIsLoggedAndDropped(t *testing.T) {
+	testrun.Slow(t)
 	c := spending(2100) // more work than any chain of a misbehaving peer
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {

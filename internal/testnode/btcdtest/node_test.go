@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"birthmark/internal/testnode/btcdtest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
 func TestRestartKeepsTheChain(t *testing.T) {
+	testrun.Slow(t)
 	n := btcdtest.Start(t)
 	mined := n.Generate(t, 20)
 	stale := mined[10]

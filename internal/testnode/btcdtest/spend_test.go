@@ -6,10 +6,12 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testnode/btcdtest"
+	"birthmark/internal/testrun"
 )
 
 // The node verifies every spend. If it accepts the blocks, the signatures are valid.
 func TestEveryScriptKindIsSpent(t *testing.T) {
+	testrun.Slow(t)
 	n := btcdtest.Start(t)
 	n.MineEveryScript(t, 150)
 	scripts := map[wire.OutPoint]string{}
