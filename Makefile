@@ -24,7 +24,7 @@ timed = TIMEFORMAT='$(1): %1R s, %1U + %1S s of CPU time'; time
 # binutils, takes half the time of the default one.
 TEST := go test -vet=off -parallel 4 -ldflags="-s -w $(if $(shell command -v ld.gold),-extldflags=-fuse-ld=gold)"
 
-# Packages start in the order of the arguments: those that take longest start first.
+# Packages start in the order of the arguments: the longest ones start first.
 PACKAGES := ./internal/cli ./core ./storage/rocks ./...
 
 .PHONY: help

@@ -254,9 +254,9 @@ func TestAKillLeavesAPrefix(t *testing.T) {
 	for _, wal := range []string{"on", "off", "bulk", "sync"} {
 		t.Run("wal "+wal, func(t *testing.T) {
 			dir := t.TempDir()
-			kills := 4
+			kills := 3
 			if wal == "sync" {
-				kills = 10
+				kills = 6
 			}
 			for range kills {
 				acknowledged := killed(t, dir, wal, n, time.Duration(rng.IntN(120))*time.Millisecond)

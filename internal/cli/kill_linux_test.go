@@ -45,7 +45,7 @@ indexes:
 func TestKillsDuringAFirstSyncBeyondMemory(t *testing.T) {
 	slow(t)
 	t.Parallel()
-	kills, txs := 3, killTxs
+	kills, txs := 2, killTxs
 	if text := os.Getenv(killsVariable); text != "" {
 		var err error
 		if kills, err = strconv.Atoi(text); err != nil {

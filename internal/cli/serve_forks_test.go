@@ -157,7 +157,7 @@ func TestEveryAnswerBelongsToOneTip(t *testing.T) {
 		seed := rng.Uint64()
 		asking.Go(func() { asked.Add(int64(f.askAround(t, s, seed, done))) })
 	}
-	for range 25 {
+	for range 15 {
 		if rng.IntN(2) == 0 {
 			f.grow(1 + rng.IntN(4))
 		} else {
