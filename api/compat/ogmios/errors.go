@@ -19,6 +19,7 @@ const (
 
 	unavailableInEra  = 2002
 	unexpectedMempool = 3997
+	mustAcquire       = 4000
 )
 
 // fault is the error of a response.

@@ -100,7 +100,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			WriteProblem(w, problem.Of(err))
 			return
 		}
-		answer := h.answer(r.Context(), body, submission(w))
+		answer := h.answer(r.Context(), body, submission(w), nil)
 		status := http.StatusOK
 		if answer.Error != nil {
 			status = http.StatusBadRequest
@@ -110,7 +110,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // answer answers a request.
-func (h *handler) answer(ctx context.Context, body []byte, submit func() error) *response {
+func (h *handler) answer(ctx context.Context, body []byte, submit func() error, of *session) *response {
 	var q request
 	answer := &response{Version: rpcVersion}
 	if err := json.Unmarshal(body, &q); err != nil {
@@ -137,7 +137,7 @@ func (h *handler) answer(ctx context.Context, body []byte, submit func() error) 
 	if bytes.Equal(q.Params, []byte("null")) {
 		q.Params = nil
 	}
-	result, err := f(&call{handler: h, ctx: ctx, params: q.Params, submit: submit})
+	result, err := f(&call{handler: h, ctx: ctx, params: q.Params, submit: submit, session: of})
 	if err != nil {
 		answer.Error = faultOf(err)
 		if answer.Error.Code == internalError {
@@ -149,7 +149,8 @@ func (h *handler) answer(ctx context.Context, body []byte, submit func() error) 
 	return answer
 }
 
-// socket answers the requests of a WebSocket connection, one after the other, until it ends.
+// socket answers the requests of a WebSocket connection, one after the other, until it ends. A request for the mempool can
+// wait, but not longer than the client is connected.
 func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 	r, err := ratelimit.Stream(w, r)
 	if err != nil {
@@ -164,20 +165,29 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = socket.CloseNow() }()
 	socket.SetReadLimit(maxRequest)
+	ctx, end := context.WithCancel(r.Context())
+	defer end()
+	messages, gone := receive(ctx, socket)
+	state := &session{gone: gone}
+	defer state.close()
 	for {
-		body, err := read(r.Context(), socket)
-		if err != nil {
+		var body []byte
+		select {
+		case body = <-messages:
+		case <-time.After(idleTimeout):
+		}
+		if body == nil { // the client is gone, or sent nothing for a long time
 			return
 		}
 		var answer *response
 		if release, err := ratelimit.Message(w, ratelimit.Plain); err != nil {
 			answer = &response{Version: rpcVersion, Error: faultOf(err)}
 		} else {
-			answer = h.answer(r.Context(), body, submission(w))
+			answer = h.answer(r.Context(), body, submission(w), state)
 			release()
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), writeTimeout)
-		err = socket.Write(ctx, websocket.MessageText, encoded(answer))
+		writing, cancel := context.WithTimeout(r.Context(), writeTimeout)
+		err = socket.Write(writing, websocket.MessageText, encoded(answer))
 		cancel()
 		if err != nil {
 			return
@@ -185,10 +195,27 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// read reads a message. A client that sends none for a long time is disconnected.
-func read(ctx context.Context, socket *websocket.Conn) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, idleTimeout)
-	defer cancel()
-	_, body, err := socket.Read(ctx)
-	return body, err
+// maxPending is the number of requests that are received while an earlier one waits.
+const maxPending = 8
+
+// receive reads messages until ctx ends or the client is gone. It then closes the channel, and ends the context.
+func receive(ctx context.Context, socket *websocket.Conn) (<-chan []byte, context.Context) {
+	messages := make(chan []byte, maxPending)
+	gone, leave := context.WithCancel(ctx)
+	go func() {
+		defer close(messages)
+		defer leave()
+		for {
+			_, body, err := socket.Read(ctx)
+			if err != nil {
+				return
+			}
+			select {
+			case messages <- append([]byte{}, body...):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return messages, gone
 }

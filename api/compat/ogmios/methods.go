@@ -25,19 +25,25 @@ type Node interface {
 // call is a request and the context of its answer.
 type call struct {
 	*handler
-	ctx    context.Context
-	params json.RawMessage
-	submit func() error // takes from the limit of submitted transactions
+	ctx     context.Context
+	params  json.RawMessage
+	submit  func() error // takes from the limit of submitted transactions
+	session *session     // nil without a WebSocket
 }
 
 // methods has the methods that are answered.
 var methods = map[string]func(*call) (any, error){
+	"acquireMempool":                          (*call).acquireMempool,
+	"hasTransaction":                          (*call).hasTransaction,
+	"nextTransaction":                         (*call).nextTransaction,
 	"queryLedgerState/epoch":                  (*call).epoch,
 	"queryLedgerState/protocolParameters":     (*call).protocolParameters,
 	"queryLedgerState/rewardAccountSummaries": (*call).rewardAccounts,
 	"queryLedgerState/tip":                    (*call).tip,
 	"queryNetwork/blockHeight":                (*call).blockHeight,
 	"queryNetwork/tip":                        (*call).tip,
+	"releaseMempool":                          (*call).releaseMempool,
+	"sizeOfMempool":                           (*call).sizeOfMempool,
 	"submitTransaction":                       (*call).submitTransaction,
 }
 

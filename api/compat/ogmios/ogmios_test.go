@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/blinklabs-io/gouroboros/cbor"
+	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/coder/websocket"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -26,11 +27,18 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
 
 const path = "/ogmios"
+
+type (
+	list = cardanotest.List
+	dict = cardanotest.Dict
+)
 
 // endpoint is the API on a node of three generated blocks of Conway.
 type endpoint struct {
@@ -144,6 +152,8 @@ var titles = map[string]string{
 	"queryLedgerState/epoch": "QueryLedgerStateEpoch", "queryLedgerState/protocolParameters": "QueryLedgerStateProtocolParameters",
 	"queryLedgerState/tip":     "QueryLedgerStateTip",
 	"queryNetwork/blockHeight": "QueryNetworkBlockHeight", "queryNetwork/tip": "QueryNetworkTip", "submitTransaction": "SubmitTransaction",
+	"acquireMempool": "AcquireMempool", "nextTransaction": "NextTransaction", "hasTransaction": "HasTransaction",
+	"sizeOfMempool": "SizeOfMempool", "releaseMempool": "ReleaseMempool",
 }
 
 // conforms validates a response with the documents of Ogmios 6.14, in the folder BIRTHMARK_OGMIOS_SCHEMA.
@@ -167,6 +177,10 @@ func conforms(t *testing.T, method string, response object) {
 			t.Fatal(err)
 		}
 		delete(doc.(object), "$id")
+		all, _ := doc.(object)["definitions"].(object)
+		if value, ok := all["Value"].(object); ok {
+			delete(value, "propertyNames") // which its required property ada does not match
+		}
 		if err := c.AddResource("http://schema/"+name, doc); err != nil {
 			t.Fatal(err)
 		}
@@ -427,6 +441,211 @@ func TestWebSocket(t *testing.T) {
 		if o := parsed(t, text); o["method"] != method || fmt.Sprint(o["id"]) != fmt.Sprint(i) || (o["error"] != nil) != (i == 1) {
 			t.Errorf("%s", text)
 		}
+	}
+}
+
+// socket is a WebSocket connection of a client.
+type socket struct {
+	t *testing.T
+	c *websocket.Conn
+}
+
+func (e *endpoint) dial(t *testing.T) socket {
+	t.Helper()
+	s := httptest.NewServer(e)
+	t.Cleanup(s.Close)
+	c, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(s.URL, "http")+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.CloseNow() })
+	return socket{t, c}
+}
+
+func (s socket) send(method string, params any) {
+	s.t.Helper()
+	body, err := json.Marshal(object{"jsonrpc": "2.0", "method": method, "params": params})
+	if err == nil {
+		err = s.c.Write(s.t.Context(), websocket.MessageText, body)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// receive returns the result of the next response, or the text of its error.
+func (s socket) receive(method string) any {
+	s.t.Helper()
+	_, text, err := s.c.Read(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	o := parsed(s.t, text)
+	conforms(s.t, method, o)
+	if o["method"] != method {
+		s.t.Fatalf("%s, expected a response to %s", text, method)
+	}
+	if e, failed := o["error"].(object); failed {
+		return fmt.Sprint(e["code"], " ", e["message"])
+	}
+	return o["result"]
+}
+
+func (s socket) result(method string, params any) any {
+	s.t.Helper()
+	s.send(method, params)
+	return s.receive(method)
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	text, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if expected := parsed(t, []byte(`{"v":`+string(text)+`}`))["v"]; !reflect.DeepEqual(got, expected) {
+		t.Errorf("%s: %v, expected %v", what, got, expected)
+	}
+}
+
+// A client acquires the mempool, reads it, and waits for its changes. A response that waits delays the later ones only.
+func TestMempool(t *testing.T) {
+	e := start(t)
+	ids := make([]string, len(e.next))
+	size := 0
+	for i, tx := range e.next {
+		hash, err := ledger.HashTx(tx.Raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i], size = hash.String(), size+len(tx.Raw)
+	}
+	e.node.SetMempool(e.next[:2]...)
+	s := e.dial(t)
+	for _, method := range []string{"nextTransaction", "hasTransaction", "sizeOfMempool", "releaseMempool"} {
+		if got := s.result(method, object{}); !strings.HasPrefix(fmt.Sprint(got), "4000 ") {
+			t.Errorf("%s without a mempool: %v", method, got)
+		}
+		if got := e.failure(t, method, nil); !strings.HasPrefix(got, "-32601 ") {
+			t.Errorf("%s over HTTP: %v", method, got)
+		}
+	}
+	acquired := object{"acquired": "mempool", "slot": e.node.Tip().Slot}
+	same(t, "acquire", s.result("acquireMempool", object{}), acquired)
+	for _, id := range ids[:2] {
+		same(t, "next", s.result("nextTransaction", nil), object{"transaction": object{"id": id}})
+	}
+	same(t, "the end", s.result("nextTransaction", nil), object{"transaction": nil})
+	same(t, "has", s.result("hasTransaction", object{"id": ids[1]}), true)
+	same(t, "has not", s.result("hasTransaction", object{"id": ids[2]}), false)
+	same(t, "size", s.result("sizeOfMempool", nil), object{
+		"maxCapacity": object{"bytes": 178_176}, "currentSize": object{"bytes": len(e.next[0].Raw) + len(e.next[1].Raw)}, "transactions": object{"count": 2},
+	})
+
+	// As Mesh does: the second request waits for a change, and the third one waits for the second.
+	s.send("acquireMempool", object{})
+	s.send("nextTransaction", object{"fields": "all"})
+	other := e.dial(t)
+	same(t, "another client", other.result("acquireMempool", nil), acquired)
+	other.send("acquireMempool", nil) // waits when the client leaves
+	_ = other.c.CloseNow()
+	e.node.SetMempool(e.next[1:3]...)
+	same(t, "acquire again", s.receive("acquireMempool"), acquired)
+	all, ok := s.receive("nextTransaction").(object)["transaction"].(object)
+	if !ok {
+		t.Fatal("no transaction")
+	}
+	e.transaction(t, all, e.next[1])
+
+	same(t, "release", s.result("releaseMempool", nil), object{"released": "mempool"})
+	same(t, "acquire after the release", s.result("acquireMempool", nil), acquired)
+	for _, bad := range []struct {
+		method string
+		params object
+	}{{"nextTransaction", object{"fields": "some"}}, {"hasTransaction", object{"id": "x"}}, {"hasTransaction", object{"hash": ids[0]}}} {
+		if got := s.result(bad.method, bad.params); !strings.HasPrefix(fmt.Sprint(got), "-32602 ") {
+			t.Errorf("%s %v: %v", bad.method, bad.params, got)
+		}
+	}
+	e.node.Stop()
+	if got := s.result("acquireMempool", nil); !strings.HasPrefix(fmt.Sprint(got), "-32000 ") {
+		t.Errorf("after the node stopped: %v", got)
+	}
+}
+
+// transaction compares a transaction with what gouroboros reads.
+func (e *endpoint) transaction(t *testing.T, got object, tx ouroborostest.Tx) {
+	t.Helper()
+	theirs, err := gouroboros.NewTransactionFromCbor(tx.Era, tx.Raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, outputs, signatories := []object{}, []object{}, []object{}
+	for _, in := range theirs.Inputs() {
+		inputs = append(inputs, object{"transaction": object{"id": in.Id().String()}, "index": in.Index()})
+	}
+	for _, o := range theirs.Outputs() {
+		value := object{"ada": object{"lovelace": o.Amount()}}
+		if assets := o.Assets(); assets != nil {
+			for _, policy := range assets.Policies() {
+				of := object{}
+				for _, name := range assets.Assets(policy) {
+					of[hex.EncodeToString(name)] = assets.Asset(policy, name)
+				}
+				value[policy.String()] = of
+			}
+		}
+		entry := object{"address": o.Address().String(), "value": value}
+		if h := o.DatumHash(); h != nil {
+			entry["datumHash"] = h.String()
+		}
+		if d := o.Datum(); d != nil {
+			entry["datum"] = hex.EncodeToString(d.Cbor())
+			delete(entry, "datumHash")
+		}
+		outputs = append(outputs, entry)
+	}
+	for _, w := range theirs.Witnesses().Vkey() {
+		signatories = append(signatories, object{"key": hex.EncodeToString(w.Vkey), "signature": hex.EncodeToString(w.Signature)})
+	}
+	want := object{
+		"id": theirs.Hash().String(), "spends": "inputs", "inputs": inputs, "outputs": outputs, "signatories": signatories,
+		"fee": object{"ada": object{"lovelace": theirs.Fee()}}, "cbor": hex.EncodeToString(tx.Raw),
+	}
+	if len(inputs) == 0 || len(outputs) == 0 {
+		t.Error("the transaction is empty")
+	}
+	for name, v := range want {
+		same(t, name, got[name], v)
+	}
+}
+
+// Parts of a transaction that generated ones lack: references, collateral, withdrawals, mints, limits and signatures.
+func TestPartsOfTransactions(t *testing.T) {
+	e := start(t)
+	hash := func(size int, n byte) []byte { return cardanotest.Filled(size, n) }
+	account := append([]byte{0xe0}, hash(28, 4)...)
+	in := func(n byte) list { return list{list{hash(32, n), int(n)}} }
+	body := dict{
+		0: in(1), 1: list{list{append([]byte{0x60}, hash(28, 12)...), 7}}, 2: 170_000, 3: 900, 5: cardanotest.Endless(t, 0xbf, account, 5),
+		8: 800, 9: cardanotest.Endless(t, 0xbf, hash(28, 5), cardanotest.Endless(t, 0xbf, []byte("a"), -3)), 13: in(2), 14: list{hash(28, 6)}, 18: in(3),
+	}
+	witnesses := dict{0: list{list{hash(32, 7), hash(64, 8)}}, 2: list{list{hash(32, 9), hash(64, 10), hash(32, 11), []byte{0xa0}}}}
+	e.node.SetMempool(ouroborostest.Tx{Era: 6, Raw: cardanotest.Raw(t, list{body, witnesses, true, nil})})
+	s := e.dial(t)
+	s.result("acquireMempool", nil)
+	all := s.result("nextTransaction", object{"fields": "all"}).(object)["transaction"].(object)
+	x := func(size int, n byte) string { return hex.EncodeToString(hash(size, n)) }
+	of := func(n byte) []object { return []object{{"transaction": object{"id": x(32, n)}, "index": n}} }
+	for name, want := range map[string]any{
+		"inputs": of(1), "collaterals": of(2), "references": of(3), "validityInterval": object{"invalidBefore": 800, "invalidAfter": 900},
+		"withdrawals": object{address.Format(address.Network{Testnet: true}, account): object{"ada": object{"lovelace": 5}}},
+		"mint":        object{x(28, 5): object{"61": -3}}, "requiredExtraSignatories": []string{x(28, 6)},
+		"signatories": []object{
+			{"key": x(32, 7), "signature": x(64, 8)}, {"key": x(32, 9), "signature": x(64, 10), "chainCode": x(32, 11), "addressAttributes": "a0"},
+		},
+	} {
+		same(t, name, all[name], want)
 	}
 }
 

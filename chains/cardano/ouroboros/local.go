@@ -46,6 +46,8 @@ const (
 	msgReleaseMempool = 3
 	msgNextTx         = 5
 	msgNextTxIs       = 6
+	msgGetSizes       = 9
+	msgSizesAre       = 10
 )
 
 // maxMempool bounds the bytes of a mempool. Nodes have twice as many as a block, less than 200 kB.
@@ -59,45 +61,89 @@ type PoolTx struct {
 
 // Mempool returns the transactions of the node's mempool, parents first.
 func (c *Conn) Mempool(ctx context.Context) ([]PoolTx, error) {
-	txs, err := c.readMempool(ctx, c.o.Timeout)
+	_, txs, err := c.readMempool(ctx, c.o.Timeout)
 	if err == nil {
-		err = c.monitor.send(ctx, []byte{cbor.Array<<5 | 1, msgReleaseMempool})
+		err = c.ReleaseMempool(ctx)
 	}
 	return txs, err
 }
 
+// ReleaseMempool releases the mempool of the last call of NextMempool or NextSnapshot: the next call does not wait.
+func (c *Conn) ReleaseMempool(ctx context.Context) error {
+	return c.monitor.send(ctx, []byte{cbor.Array<<5 | 1, msgReleaseMempool})
+}
+
 // NextMempool is Mempool after a change: if it was called before on this connection, it waits until the mempool differs
 // from that of the last call. The connection is for such calls only.
-func (c *Conn) NextMempool(ctx context.Context) ([]PoolTx, error) { return c.readMempool(ctx, noLimit) }
+func (c *Conn) NextMempool(ctx context.Context) ([]PoolTx, error) {
+	_, txs, err := c.readMempool(ctx, noLimit)
+	return txs, err
+}
 
-func (c *Conn) readMempool(ctx context.Context, timeout time.Duration) (txs []PoolTx, err error) {
-	kind, _, err := c.ask(ctx, c.monitor, []byte{cbor.Array<<5 | 1, msgAcquireMempool}, "a request for its mempool", timeout)
+// Snapshot is a node's mempool at a time.
+type Snapshot struct {
+	Slot           uint64 // in which the transactions would be in a block
+	Txs            []PoolTx
+	Capacity, Size uint64 // bytes
+}
+
+// NextSnapshot is NextMempool with the slot and the sizes of the mempool.
+func (c *Conn) NextSnapshot(ctx context.Context) (*Snapshot, error) {
+	s := new(Snapshot)
+	var err error
+	if s.Slot, s.Txs, err = c.readMempool(ctx, noLimit); err != nil {
+		return nil, err
+	}
+	kind, fields, err := c.ask(ctx, c.monitor, []byte{cbor.Array<<5 | 1, msgGetSizes}, "a request for the size of its mempool", c.o.Timeout)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind != msgSizesAre:
+		return nil, c.unexpected(c.monitor, kind)
+	}
+	sizes := fields.Fields("sizes")
+	s.Capacity, s.Size = sizes.Uint("capacity"), sizes.Uint("size")
+	sizes.Skip("number of transactions")
+	sizes.End()
+	if fields.End(); fields.Err() != nil {
+		return nil, c.malformed(c.monitor, fields.Err())
+	}
+	return s, nil
+}
+
+func (c *Conn) readMempool(ctx context.Context, timeout time.Duration) (slot uint64, txs []PoolTx, err error) {
+	kind, is, err := c.ask(ctx, c.monitor, []byte{cbor.Array<<5 | 1, msgAcquireMempool}, "a request for its mempool", timeout)
+	if err == nil && kind == msgMempoolIs {
+		if slot = is.Uint("slot"); is.Err() != nil {
+			return 0, nil, c.malformed(c.monitor, is.Err())
+		}
+	}
 	for size := 0; err == nil && kind == msgMempoolIs; {
 		next, fields, err := c.ask(ctx, c.monitor, []byte{cbor.Array<<5 | 1, msgNextTx}, "a request for the next transaction", c.o.Timeout)
 		switch {
 		case err != nil:
-			return nil, err
+			return 0, nil, err
 		case next != msgNextTxIs:
-			return nil, c.unexpected(c.monitor, next)
+			return 0, nil, c.unexpected(c.monitor, next)
 		case fields.IsEmpty():
-			return txs, nil
+			return slot, txs, nil
 		}
 		inner := fields.Fields("transaction")
 		tx := PoolTx{Era: inner.Uint("era")}
 		tx.Raw = inner.Encoded("transaction")
 		inner.End()
 		if fields.End(); fields.Err() != nil {
-			return nil, c.malformed(c.monitor, fields.Err())
+			return 0, nil, c.malformed(c.monitor, fields.Err())
 		}
 		if size += len(tx.Raw); size > maxMempool {
-			return nil, c.malformed(c.monitor, fmt.Errorf("a mempool of more than %d bytes", maxMempool))
+			return 0, nil, c.malformed(c.monitor, fmt.Errorf("a mempool of more than %d bytes", maxMempool))
 		}
 		txs = append(txs, tx)
 	}
 	if err == nil {
 		err = c.unexpected(c.monitor, kind)
 	}
-	return nil, err
+	return 0, nil, err
 }
 
 // Messages of local-tx-submission: section 3.12.

@@ -1,6 +1,7 @@
 // Usage: node --experimental-websocket ogmios.js URL TRANSACTION
 //
-// Submits a transaction, in hex, with Mesh's provider of Ogmios. Prints its hash, and what is wrong with refusals.
+// Submits a transaction, in hex, with Mesh's provider of Ogmios, which follows the mempool meanwhile. Prints the hash, and
+// what is wrong with refusals and with the transaction that the mempool has first after the change.
 'use strict';
 
 const { OgmiosProvider } = require('@meshsdk/provider');
@@ -8,7 +9,14 @@ const { OgmiosProvider } = require('@meshsdk/provider');
 async function main(url, transaction) {
   const ogmios = new OgmiosProvider(url);
   const faults = [];
+  const first = new Promise((resolve) => { ogmios.onNextTx(resolve); });
+  await new Promise((resolve) => { setTimeout(resolve, 1000); }); // the provider waits for a change
   const hash = await ogmios.submitTx(transaction);
+  const late = new Promise((resolve) => { setTimeout(resolve, 60_000, {}); });
+  const { transaction: next } = await Promise.race([first, late]);
+  if (!next || !/^[0-9a-f]{64}$/.test(next.id) || !next.outputs.length || !next.inputs.length) {
+    faults.push(`the next transaction: ${JSON.stringify(next)}`);
+  }
   const refusal = await ogmios.submitTx('80').then(() => null, (error) => error);
   if (!refusal || typeof refusal.code !== 'number' || !refusal.message) {
     faults.push(`a malformed transaction: ${JSON.stringify(refusal)}`);

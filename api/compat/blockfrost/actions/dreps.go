@@ -102,8 +102,8 @@ func drepsOf(q *exchange.Request, ids []string) ([]drep, []node.DRepState, error
 	return all, states, nil
 }
 
-// addHistory sets what the chain has about a DRep: the epoch of its last action and its document. registered is the epoch of
-// its last registration.
+// addHistory sets the fields of a DRep that are in the chain: the epoch of its last action and its document. registered is
+// the epoch of its last registration.
 func (d *drep) addHistory(q *exchange.Request) (registered *uint64, err error) {
 	found := false // the last certificate with a document
 	for e, err := range entries(q, d.ID, drepActions(d.ID), nil, true) {
