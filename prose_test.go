@@ -163,7 +163,7 @@ func passages(path string, text []byte) (found []passage) {
 				add(i+1, codeSpan.ReplaceAllString(line, "``"))
 			}
 		}
-	case ".html", ".sh", ".service", ".yaml":
+	case ".html", ".js", ".css", ".sh", ".service", ".yaml":
 		if !strings.Contains(path, "testdata") {
 			add(1, string(text))
 		}

@@ -1,5 +1,5 @@
-// Keeps an open page of a chain up to date, by the chain's events. What is marked with data-live is taken anew from the
-// server; forks, and news of what the page is about, are said at its head.
+// Keeps an open page of a chain current by the chain's events. Elements with data-live are replaced by those of a new
+// copy of the page. A notice at the head of the page reports reorganizations and changes of its subject.
 "use strict";
 
 // Buttons that copy the text of the element before them. navigator.clipboard exists in secure contexts only.
@@ -48,7 +48,7 @@
     news.hidden = false;
   };
 
-  // Focus, and what is unfolded, stay.
+  // Replaces the content of an element. The focus and unfolded details stay.
   const swap = (old, now) => {
     const focus = old.contains(document.activeElement) && document.activeElement.getAttribute("href");
     const first = (row) => row.querySelector("a")?.getAttribute("href");
@@ -76,7 +76,7 @@
         }
         ({ height, hash } = page.getElementById("tip").dataset);
       }
-    } catch { /* what comes next asks again */ }
+    } catch { /* the next event refreshes the page */ }
     listen();
   };
   const soon = (wait) => { due ??= setTimeout(refresh, Math.max(wait, asked + 2000 - Date.now())); };

@@ -1,9 +1,9 @@
 // Usage: node client.js URL FIRST LAST STEP TRANSACTION TRANSACTION TRANSACTION
 //
-// Walks over the blocks from FIRST to LAST of a server of Blockfrost's API and over what they contain. Every answer must
-// have the schema of Blockfrost's OpenAPI document. blockfrost-js and the Blockfrost providers of Lucid Evolution and Mesh
-// must return what the server answers. Each of the three submits one of the transactions, in hex. Prints the number of
-// requests by endpoint, and the faults.
+// Walks over the blocks from FIRST to LAST of a server of Blockfrost's API and over what they contain. Every answer
+// must have the schema of Blockfrost's OpenAPI document. blockfrost-js and the Blockfrost providers of Lucid Evolution
+// and Mesh must return the server's answers. Each of the three submits one of the transactions, in hex. Prints the
+// number of requests by endpoint, and the faults.
 'use strict';
 
 const Ajv = require('ajv');
@@ -169,7 +169,7 @@ async function main(url, first, last, step, transactions) {
   console.log(JSON.stringify({ counts, faults, unreached }));
 }
 
-// derived compares addresses of an extended public key with those that blockfrost-js derives.
+// derived compares addresses of an extended public key with the addresses that blockfrost-js derives.
 async function derived(ask) {
   const xpub = '7ec9738746cb4708df52a455b43aa3fdee8955abaf37f68ffc79bb84fbf9e1b39d77e2deb9749faf890ff8326d350ed3fd0e4aa271b35cad063692af87102152';
   for (const [role, index] of [[0, 0], [0, 1], [1, 5], [2, 0], [2, 3], [0, 2147483647]]) {
@@ -204,7 +204,7 @@ async function governance(url, ask) {
   }
 }
 
-// rest requests what the walk did not reach with paths of nothing. An operation that is answered must have been validated:
+// rest requests the operations that the walk did not reach, with ids of nothing. An operation that is answered must have been validated:
 // others are 501, and an answer that nothing exists must have the document's schema.
 async function rest(url) {
   for (const endpoint of Object.keys(schemas)) {
@@ -220,7 +220,7 @@ function meshOutput({ input, output }) {
   return [input.txHash, input.outputIndex, output.address, output.amount, output.plutusData];
 }
 
-// throughTheNode compares what needs the node: parameters, accounts, the mempool and submitting.
+// throughTheNode compares the answers that need the node: parameters, accounts, the mempool and submitting.
 async function throughTheNode({ api, lucid, mesh, ask, same, account }, transactions) {
   const parameters = await ask('/epochs/latest/parameters');
   await same('parameters', api.epochsLatestParameters(), parameters);

@@ -1,7 +1,7 @@
 // Usage: node --experimental-websocket ogmios.js URL TRANSACTION
 //
 // Submits a transaction, in hex, with Mesh's provider of Ogmios, which follows the mempool meanwhile. Prints the hash, and
-// what is wrong with refusals and with the transaction that the mempool has first after the change.
+// faults in the rejections and in the first transaction of the mempool after the change.
 'use strict';
 
 const { OgmiosProvider } = require('@meshsdk/provider');

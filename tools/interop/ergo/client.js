@@ -1,4 +1,4 @@
-// A client of a node's REST: asks the node at a URL and prints what it is answered, one JSON document a line.
+// A client of a node's REST API: sends requests to the node at a URL and prints the answers, one JSON document per line.
 //
 //   node --import ./resolve.js client.js URL HEIGHT COUNT
 //

@@ -1,9 +1,9 @@
-// sigma-rust as an oracle: answers each line on standard input by a line of JSON on standard output.
+// sigma-rust as an oracle: prints a line of JSON for each line of standard input.
 //
 //   tree NETWORK HEX   {"address": TEXT}; the network is 0 or 16
 //   tx JSON            {"id": HEX, "boxes": [HEX, …]} of a transaction as nodes give it, recomputed from the bytes
 //
-// What it cannot read it answers by {"error": TEXT}.
+// The answer to an input that it cannot read is {"error": TEXT}.
 import readline from 'node:readline';
 import {Address, ErgoBox, ErgoTree, Transaction} from 'ergo-lib-wasm-nodejs';
 

@@ -1,10 +1,10 @@
-// @bitcoinerlab/explorer asks an Esplora server and an Electrum server the same questions, and prints the answers of both
-// as one JSON document: {"esplora": […], "electrum": […]}.
+// Sends the same requests to an Esplora server and an Electrum server with @bitcoinerlab/explorer, and prints the answers
+// of both as one JSON document: {"esplora": […], "electrum": […]}.
 //
 //   node explorer.js NETWORK ESPLORA_URL ELECTRUM_HOST:PORT < QUESTIONS
 //
 // Questions are a JSON array of [method, argument, …]. Errors are answered as {"error": TEXT}. Without ELECTRUM_HOST:PORT
-// only the Esplora server is asked.
+// only the Esplora server is queried.
 const {EsploraExplorer, ElectrumExplorer} = require('@bitcoinerlab/explorer');
 const {networks} = require('bitcoinjs-lib');
 const fs = require('fs');

@@ -1,4 +1,4 @@
-// mempool.js asks a server and prints the answers as one JSON array.
+// Sends requests to a server with mempool.js, and prints the answers as one JSON array.
 //
 //   node mempool.js HOST:PORT < QUESTIONS
 //

@@ -2,8 +2,8 @@
 //
 //   node client.js HOST PORT NETWORK_MAGIC COUNT
 //
-// Shakes hands, intersects at the origin, asks for COUNT headers, then for the blocks from the SLOT HASH to the SLOT HASH
-// that it is told on standard input, and prints what it is answered: "version N", "intersection", "back", COUNT times
+// Shakes hands, intersects at the origin, requests COUNT headers, then the blocks of a range that it reads from standard
+// input as SLOT HASH SLOT HASH, and prints the answers: "version N", "intersection", "back", COUNT times
 // "header HEX" (as it was wrapped), "tip NUMBER", "alive COOKIE", "block HEX" for each.
 'use strict';
 

@@ -1,6 +1,5 @@
-// What a page must be for everybody, as far as a browser can tell: names for what is used, colours that can be read,
-// nothing wider than the window. An expression whose value is a function: contrast and width are asked again in the dark
-// and on a phone.
+// Checks the accessibility and the layout of a page: names of controls, contrast, width. An expression whose value is a
+// function that runs the named checks, because contrast and width depend on the color scheme and the window.
 (() => {
   const faults = [];
   const said = (e) => {
@@ -45,33 +44,33 @@
     let level = 0;
     for (const h of document.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
       const next = Number(h.tagName[1]);
-      if (next > level + 1) faults.push(`${said(h)}: a heading of level ${next} behind one of level ${level}`);
+      if (next > level + 1) faults.push(`${said(h)}: a heading of level ${next} after one of level ${level}`);
       level = next;
     }
     for (const e of document.querySelectorAll('a[href], button, input, select, textarea, summary, progress, meter')) {
       if (!nameOf(e)) faults.push(`${said(e)} has no name: ${e.outerHTML.slice(0, 120)}`);
     }
     for (const e of document.querySelectorAll('img:not([alt]), svg:not([aria-hidden=true]):not([role])')) {
-      faults.push(`a picture that is neither named nor hidden: ${e.outerHTML.slice(0, 120)}`);
+      faults.push(`a picture without a name that is not hidden: ${e.outerHTML.slice(0, 120)}`);
     }
     for (const e of document.querySelectorAll('svg[role=img]')) {
       if (!nameOf(e)) faults.push(`a picture without a name: ${e.outerHTML.slice(0, 120)}`);
     }
     for (const e of document.querySelectorAll('table th')) {
-      if (!e.getAttribute('scope')) faults.push(`${said(e)}: a head that does not say of what`);
+      if (!e.getAttribute('scope')) faults.push(`${said(e)}: a header cell without scope`);
     }
     const navs = [...document.querySelectorAll('nav')].map((n) => n.getAttribute('aria-label') || '');
-    if (navs.length > 1) navs.filter((n, i) => !n || navs.indexOf(n) !== i).forEach((n) => faults.push(`of ${navs.length} navigations one is called "${n}", as another is or not at all`));
+    if (navs.length > 1) navs.filter((n, i) => !n || navs.indexOf(n) !== i).forEach((n) => faults.push(`two of ${navs.length} navigations have the name "${n}"`));
     for (const e of document.querySelectorAll('[aria-labelledby], [aria-describedby], label[for]')) {
       for (const name of ['aria-labelledby', 'aria-describedby', 'for']) {
         for (const id of (e.getAttribute(name) || '').split(' ')) {
-          if (id && !document.getElementById(id)) faults.push(`${said(e)}: ${name} names ${id}, which is not there`);
+          if (id && !document.getElementById(id)) faults.push(`${said(e)}: ${name} names ${id}, which does not exist`);
         }
       }
     }
   };
 
-  // Colours as the browser paints them, whatever CSS calls them.
+  // Colors as the browser paints them, for every notation of CSS.
   const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
   canvas.canvas.width = canvas.canvas.height = 1;
   const painted = new Map();
@@ -86,7 +85,7 @@
     return painted.get(colour);
   };
   const over = (top, below) => [0, 1, 2].map((i) => top[i] * top[3] + below[i] * (1 - top[3])).concat(1);
-  // What a text in a picture stands on.
+  // The colors below a text in a picture, topmost first.
   const shapes = (e) => {
     e.scrollIntoView({block: 'center'});
     const r = e.getBoundingClientRect(), there = document.elementsFromPoint(r.x + r.width / 2, r.y + r.height / 2);
@@ -105,7 +104,7 @@
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
 
-  // WCAG 2.2, 1.4.3: 4.5 to 1, of large text 3 to 1.
+  // WCAG 2.2, 1.4.3: at least 4.5 to 1, for large text 3 to 1.
   const contrast = () => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const seen = new Set();
@@ -136,14 +135,14 @@
     faults.push(`the page is ${document.documentElement.scrollWidth} wide in a window of ${have}: ${wide.slice(-3).map(said).join('; ')}`);
   };
 
-  // The labels of a picture of a transaction are in sight, large enough, and apart from one another.
+  // The labels of a picture of a transaction are visible, large enough, and do not overlap.
   const labels = () => {
     const texts = [...document.querySelectorAll('.flow text')].map((e) => [e, e.getBoundingClientRect()]);
     texts.forEach(([e, r], i) => {
-      if (r.left < 0 || r.right > document.documentElement.clientWidth) faults.push(`${said(e)}: a label out of sight, from ${r.left} to ${r.right}`);
+      if (r.left < 0 || r.right > document.documentElement.clientWidth) faults.push(`${said(e)}: a label outside of the window, from ${r.left} to ${r.right}`);
       if (r.height < 8) faults.push(`${said(e)}: a label of ${r.height} pixels`);
       for (const [other, o] of texts.slice(i + 1)) {
-        if (r.left < o.right && o.left < r.right && r.top + 3 < o.bottom && o.top + 3 < r.bottom) faults.push(`${said(e)} lies over ${said(other)}`);
+        if (r.left < o.right && o.left < r.right && r.top + 3 < o.bottom && o.top + 3 < r.bottom) faults.push(`${said(e)} overlaps ${said(other)}`);
       }
     });
   };
