@@ -85,7 +85,11 @@ func stateOfTheNode(t *testing.T, era uint) map[int][]byte {
 		3:  parameters,
 		10: []any{map[any]any{account: bytes.Repeat([]byte{2}, 28)}, map[any]any{account: 1000}},
 		13: []any{0, []any{1, map[int]int{}, []int{0}, []int{0}, []any{1, bytes.Repeat([]byte{3}, 32)}}},
+		18: []any{[]any{500, ratio(3, 10), 0, 1}, map[any]any{}},
+		20: []any{map[any]any{}, 0, 0, 0},
 		22: map[any]any{account: 2_000_000},
+		25: map[any]any{},
+		26: map[any]any{},
 		28: map[any]any{account: []any{2}},
 	} {
 		raw, err := cbor.Encode(result)
