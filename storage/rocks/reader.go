@@ -2,11 +2,8 @@ package rocks
 
 import (
 	"iter"
-	"runtime"
-	"slices"
 
 	"github.com/linxGnu/grocksdb"
-	"golang.org/x/sync/errgroup"
 
 	"birthmark/storage"
 )
@@ -56,70 +53,29 @@ func (r *reader) Get(f storage.Family, key []byte) ([]byte, error) {
 
 // GetMany implements [storage.Reader].
 func (r *reader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
-	return r.readMany(f, keys, readValues)
+	read := storage.Read{Family: f, Keys: keys}
+	err := r.readMany(&read)
+	return read.Values, err
 }
 
 // Suffixes implements [storage.Reader].
 func (r *reader) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
-	r.s.lookups.Add(int64(len(prefixes)))
-	return r.readMany(f, prefixes, readSuffixes)
-}
-
-// keysPerThread is the minimum number of keys that one thread reads. Starting a thread costs less than reading ten keys.
-const keysPerThread = 256
-
-// readMany reads parts of keys concurrently, on up to as many threads as there are processors.
-func (r *reader) readMany(f storage.Family, keys [][]byte, mode readMode) ([][]byte, error) {
-	h, err := r.s.column(f)
-	if err != nil {
-		return nil, err
-	}
-	if h == nil {
-		return make([][]byte, len(keys)), nil
-	}
-	n := max(1, min(runtime.GOMAXPROCS(0), len(keys)/keysPerThread))
-	if n == 1 {
-		found, err := readMany(r.s.db, h, r.snapshot, keys, mode)
-		if err != nil {
-			return nil, r.s.failed("read", err)
-		}
-		return found, nil
-	}
-	size := (len(keys) + n - 1) / n
-	all := make([][]byte, len(keys))
-	found := all
-	var reading errgroup.Group
-	for part := range slices.Chunk(keys, size) {
-		to := found[:len(part)]
-		found = found[len(part):]
-		reading.Go(func() error {
-			values, err := readMany(r.s.db, h, r.snapshot, part, mode)
-			copy(to, values)
-			return err
-		})
-	}
-	if err := reading.Wait(); err != nil {
-		return nil, r.s.failed("read", err)
-	}
-	return all, nil
+	read := storage.Read{Family: f, Prefixes: prefixes}
+	err := r.readMany(&read)
+	return read.Values, err
 }
 
 // ReadTogether implements [storage.TogetherReader].
 func (r *reader) ReadTogether(reads []*storage.Read) (err error) {
+	many := make([]*storage.Read, 0, len(reads))
 	for _, read := range reads {
-		switch {
-		case len(read.Keys) > 0:
-			read.Values, err = r.GetMany(read.Family, read.Keys)
-		case len(read.Prefixes) > 0:
-			read.Values, err = r.Suffixes(read.Family, read.Prefixes)
-		default:
-			read.Rows, err = r.ranges(read.Family, read.Ranges)
-		}
-		if err != nil {
+		if len(read.Ranges) == 0 {
+			many = append(many, read)
+		} else if read.Rows, err = r.ranges(read.Family, read.Ranges); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.readMany(many...)
 }
 
 func (r *reader) ranges(f storage.Family, ranges []storage.Range) ([][]storage.KV, error) {

@@ -19,6 +19,7 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace rocksdb;
@@ -108,6 +109,14 @@ char *get_one(DB *db, const ReadOptions &options, ColumnFamilyHandle *cf, const 
   return nullptr;
 }
 }  // namespace
+
+int64_t birthmark_thread_waits() {
+#ifdef RUSAGE_THREAD
+  rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nvcsw;
+#endif
+  return 0;
+}
 
 char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,
                           size_t n, char **values, size_t *size, uint64_t *value_starts, int64_t *value_sizes) {

@@ -88,6 +88,9 @@ func readMany(
 	return values, nil
 }
 
+// threadWaits returns how often the operating system's thread has waited, for example for the disk.
+func threadWaits() int64 { return int64(C.birthmark_thread_waits()) }
+
 // readRanges reads the rows of ranges of one family in one call.
 func readRanges(
 	db *grocksdb.DB, cf *grocksdb.ColumnFamilyHandle, snapshot *grocksdb.Snapshot, ranges []storage.Range,

@@ -8,6 +8,9 @@
 extern "C" {
 #endif
 
+// How often the calling thread has waited: its voluntary context switches. 0 if the system does not count them.
+int64_t birthmark_thread_waits(void);
+
 // Reads n keys of one family. The keys are concatenated; key i ends at key_ends[i]. The value of key i is
 // value_sizes[i] bytes at value_starts[i] of *values (malloc'ed, *size bytes); the size of an absent key is -1.
 char *birthmark_multi_get(void *db, void *cf, const void *snapshot, const char *keys, const uint64_t *key_ends,

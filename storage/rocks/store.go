@@ -38,6 +38,7 @@ type Store struct {
 
 	compactionDelay compactionDelay // of families declared with DeferCompaction or Hashed
 	lookups         atomic.Int64    // of prefixes in hashed families since the last bulk update
+	waiting         atomic.Bool     // the last large read waited for the disk
 
 	sideFileMu sync.Mutex // serialises writes of side files
 
