@@ -38,7 +38,7 @@ func TestConfirmedEventsAreNotRolledBack(t *testing.T) {
 		grow(10)
 		q, what := anyQuery(rng, w.model, chain)
 		q += fmt.Sprintf("&from=origin&confirmations=%d", depth)
-		client, read := newWallet(), make(chan struct{})
+		client, read, begins := newWallet(), make(chan struct{}), 0
 		var c *stream
 		start := func() {
 			c = connect(t, s.URL, q, client.lastID())
@@ -54,6 +54,8 @@ func TestConfirmedEventsAreNotRolledBack(t *testing.T) {
 					client.take(e)
 				}
 			}()
+			begins++
+			until(t, "the first event of a connection", func() bool { return client.rollbacks() >= begins })
 		}
 		stop := func() {
 			c.close()
@@ -61,7 +63,6 @@ func TestConfirmedEventsAreNotRolledBack(t *testing.T) {
 			client.stop()
 		}
 		start()
-		begins := 1
 		for range 15 {
 			if back := rng.IntN(depth); back > 0 && rng.IntN(2) == 0 {
 				keep := len(chain) - back
@@ -74,7 +75,6 @@ func TestConfirmedEventsAreNotRolledBack(t *testing.T) {
 			if rng.IntN(4) == 0 {
 				stop()
 				start()
-				begins++
 			}
 			want := w.model.FormatHash(chain[len(chain)-depth].Hash)
 			until(t, "a client to be at the confirmed block", func() bool {
@@ -86,8 +86,8 @@ func TestConfirmedEventsAreNotRolledBack(t *testing.T) {
 			})
 		}
 		stop()
-		if client.back != begins {
-			t.Errorf("%d rollbacks for %d connections with reorganizations of fewer than %d blocks", client.back, begins, depth)
+		if n := client.rollbacks(); n != begins {
+			t.Errorf("%d rollbacks for %d connections with reorganizations of fewer than %d blocks", n, begins, depth)
 		}
 		fresh := newWorld(t, w.model, w.keep)
 		fresh.grow(chain[:len(chain)-depth+1]...)

@@ -281,6 +281,13 @@ func (w *wallet) lastID() string {
 	return w.id
 }
 
+// rollbacks returns the number of received rollbacks. The first event of each connection is one.
+func (w *wallet) rollbacks() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.back
+}
+
 func (w *wallet) height() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
