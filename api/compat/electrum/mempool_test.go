@@ -53,7 +53,7 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := slog.New(slog.DiscardHandler)
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	follower := pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: chain.Traits(), Memory: 1 << 28, Log: log, Interval: 20 * time.Millisecond,
 		Open: func(_ context.Context, indexes []string) (model.Source, error) { return open(indexes) },
@@ -173,7 +173,9 @@ func TestStrictClientsFollowTheMempool(t *testing.T) {
 		all.Wait()
 		for i, s := range clients {
 			if err := s.settled(w.truth()); err != nil {
-				t.Fatalf("client %d: %v\nafter %s", i, err, strings.Join(done, ", "))
+				s, tip := w.follower.Standing(), w.node.Tip()
+				t.Fatalf("client %d: %v\nafter %s; the mempool has %d transactions of %d at %v, tip %v",
+					i, err, strings.Join(done, ", "), s.Count(), len(w.node.Mempool()), s.Tip, tip)
 			}
 		}
 	}
