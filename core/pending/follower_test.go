@@ -369,3 +369,24 @@ func (c *follows) equal(t *testing.T) {
 	slices.Sort(want)
 	same(t, "the ids by changes", got, want)
 }
+
+// A session ends when the indexes change, even if the source sends no event. The next one lists the transactions.
+func TestOtherIndexesEndAQuietSession(t *testing.T) {
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	n := &node{w: w, rng: rand.New(rand.NewPCG(1, 1)), listens: true}
+	f, stop := following(w, n)
+	defer stop()
+	settled(t, w, f)
+	signal(f.reopen)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		n.mu.Lock()
+		sessions := len(n.events)
+		n.mu.Unlock()
+		if sessions == 2 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d sessions, expected 2", sessions)
+		}
+	}
+}

@@ -37,6 +37,8 @@ type reader struct {
 
 // read lists the transactions at intervals, and applies events in between. It returns nil if the indexes changed.
 func (r *reader) read(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx) // ends the events too: a quiet source would never end them
+	defer cancel()
 	seq, err := r.src.MempoolEvents(ctx)
 	if err != nil {
 		return err
@@ -44,7 +46,6 @@ func (r *reader) read(ctx context.Context) error {
 	if seq != nil {
 		r.events, r.broken, r.overflow = make(chan model.MempoolEvent, maxEvents), make(chan error, 1), make(chan struct{}, 1)
 		ended := make(chan struct{})
-		ctx, cancel := context.WithCancel(ctx)
 		defer func() { cancel(); <-ended }()
 		go func() {
 			defer close(ended)
