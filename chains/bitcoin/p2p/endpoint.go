@@ -151,7 +151,7 @@ func (n *Network) connectionError() error {
 		n.peerSummary(), n.remedy()))
 }
 
-// remedy returns the end of an error message about peers that cannot be found or reached: what the user can do.
+// remedy returns the end of an error message about peers that cannot be found or reached: how to reach one.
 func (n *Network) remedy() string {
 	if len(n.named) > 0 {
 		return ""
