@@ -37,8 +37,8 @@
 //
 // Four runs of a level are merged into one of the next level, by the goroutine of the shard that spills. Merges leave
 // spent outputs out. The filters of runs are in memory as long as runs need at most half of it; the others are mapped
-// from the files. Without a folder, tables that are full end the complete state: the births become filtered, and full
-// tables evict.
+// from the files, and released after the lookups of a large batch. Without a folder, tables that are full end the
+// complete state: the births become filtered, and full tables evict.
 //
 // A repeated transaction hash hides the outputs of the earlier transaction (BIP 30). A table replaces their entries, but
 // a run keeps them: an invalid chain that spends such an output is not refused then.

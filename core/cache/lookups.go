@@ -252,6 +252,7 @@ func (s *shard) search(t *table, runs []*overflow, found func(same []missing, q 
 	var err error
 	for i := len(runs) - 1; i >= 0 && err == nil; i-- {
 		err = runs[i].Lookup(s.queries, &s.scratch)
+		runs[i].ReleaseFilter(len(s.queries))
 		for j := range s.queries {
 			if s.queries[j].Found && s.in[j] == nil {
 				s.in[j] = runs[i]

@@ -24,19 +24,17 @@ func (c *Caches) spill() {
 	}
 	var permits atomic.Int64
 	permits.Store(int64(runtime.GOMAXPROCS(0)))
-	written := c.runs.spilt.Load()
 	c.each(func(s *shard) {
 		if !s.isFull() || c.births != birthsComplete && permits.Add(-1) < 0 && !s.unspent.isBrimming() {
 			return
 		}
 		if err := s.spill(); err != nil {
 			s.fail(err)
+			return
 		}
+		s.divide() // maps the filters of merged runs before other shards make theirs
 	})
 	c.checkRuns()
-	if c.runs.spilt.Load() > written {
-		c.divide()
-	}
 }
 
 // leaveFullBirths uses the filter for births that no longer fit into their tables.

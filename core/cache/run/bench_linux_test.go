@@ -43,7 +43,7 @@ func sortedTags(seed uint64, n int) []uint64 {
 	return tags
 }
 
-func writeTags(b *testing.B, path string, tags []uint64) *Run {
+func writeTags(b testing.TB, path string, tags []uint64) *Run {
 	w, err := Create(path, benchPayload, len(tags))
 	if err != nil {
 		b.Fatal(err)

@@ -42,4 +42,7 @@ func mapFile(f *os.File, at int64, n int) ([]byte, int, error) {
 	return mapping, before, err
 }
 
+// releaseMapping removes the pages of a mapping from the memory of the process. They are mapped again when they are read.
+func releaseMapping(mapping []byte) { _ = unix.Madvise(mapping, unix.MADV_DONTNEED) } // only a hint
+
 func unmapFile(mapping []byte) error { return unix.Munmap(mapping) }

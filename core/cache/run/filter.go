@@ -79,6 +79,17 @@ func (r *Run) MapFilter() error {
 	return nil
 }
 
+// faultBytes is the number of bytes of a cached file that the system maps at a page fault (fault_around_bytes).
+const faultBytes = 64 << 10
+
+// ReleaseFilter removes a mapped filter from the memory of the process after a number of lookups: it would count as that,
+// although the page cache keeps it. It does nothing after so few lookups that each next one would cause a page fault.
+func (r *Run) ReleaseFilter(lookups int) {
+	if r.mapping != nil && lookups >= len(r.mapping)/faultBytes {
+		releaseMapping(r.mapping)
+	}
+}
+
 // unmap releases the mapping of the filter.
 func (r *Run) unmap() error {
 	mapping := r.mapping

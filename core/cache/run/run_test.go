@@ -193,6 +193,8 @@ func TestModel(t *testing.T) {
 					t.Fatalf("%d bytes of memory, %d with the filter in a file", memory, r.Memory())
 				}
 				check(t, rng, r, m, s)
+				r.ReleaseFilter(rng.IntN(3))
+				check(t, rng, r, m, s)
 			}
 			if rng.IntN(2) == 0 {
 				r = reopen(t, r)
