@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
@@ -30,7 +29,7 @@ type liveSync struct {
 	stop func() error
 }
 
-func openRegtest(t *testing.T) *core.DB {
+func openRegtest(t testing.TB) *core.DB {
 	t.Helper()
 	chain, err := bitcoin.New("regtest")
 	if err != nil {
@@ -102,7 +101,7 @@ func (f *liveSync) isFresh(t *testing.T, node *btcdtest.Node) {
 }
 
 // syncInMemory syncs a database up to the tip of a source.
-func syncInMemory(t *testing.T, db *core.DB, source string) {
+func syncInMemory(t testing.TB, db *core.DB, source string) {
 	t.Helper()
 	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: source, Indexes: db.Indexes()})
 	if err != nil {
@@ -212,45 +211,43 @@ func TestASyncSurvivesARestartOfItsNode(t *testing.T) {
 	}
 }
 
-// Compares the times for 2,000 blocks from a peer, by RPC in batches, and by single calls. bench/RESULTS.md has
-// figures.
-func TestSourcesOfANodeAreCompared(t *testing.T) {
-	slow(t)
-	t.Parallel()
-	node := btcdtest.Start(t)
-	node.MineEveryScript(t, 300)
-	node.Generate(t, 1700)
-	took := func(source string) time.Duration {
-		begun := time.Now()
-		db := openRegtest(t)
-		syncInMemory(t, db, source)
-		if tip := node.Tip(t); db.Tip() != tip {
-			t.Errorf("%s: the tip is %d, expected %d", source, db.Tip().Height, tip.Height)
-		}
-		return time.Since(begun)
-	}
-	peer, batches := took("p2p://"+node.P2P), took(node.URL())
-
-	begun := time.Now()
-	db := openRegtest(t)
-	for h := range int64(node.Tip(t).Height) + 1 {
-		hash, err := node.Client.GetBlockHash(h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw := node.Block(t, model.Hash(*hash))
-		for b, err := range db.Chain().Decode(t.Context(), bytes.NewReader(raw), db.Indexes(), model.HeightPk(h)) {
-			if err == nil {
-				err = db.Append(t.Context(), []*model.Block{b})
-			}
+// Blocks from a peer, by JSON-RPC in batches, and by single calls. bench/RESULTS.md has figures.
+func BenchmarkSourcesOfANode(b *testing.B) {
+	node := btcdtest.Start(b)
+	node.MineEveryScript(b, 300)
+	node.Generate(b, 1700)
+	tip := node.Tip(b)
+	from := func(source string) func(*core.DB) { return func(db *core.DB) { syncInMemory(b, db, source) } }
+	singly := func(db *core.DB) {
+		for h := range int64(tip.Height) + 1 {
+			hash, err := node.Client.GetBlockHash(h)
 			if err != nil {
-				t.Fatal(err)
+				b.Fatal(err)
+			}
+			raw := node.Block(b, model.Hash(*hash))
+			for block, err := range db.Chain().Decode(b.Context(), bytes.NewReader(raw), db.Indexes(), model.HeightPk(h)) {
+				if err == nil {
+					err = db.Append(b.Context(), []*model.Block{block})
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
 			}
 		}
 	}
-	single := time.Since(begun)
-	t.Logf("2,001 blocks: from a peer %v; by JSON-RPC in batches %v, %.1f times as long; by single calls %v, %.1f times as long",
-		peer, batches, batches.Seconds()/peer.Seconds(), single, single.Seconds()/peer.Seconds())
+	for _, way := range []struct {
+		name string
+		sync func(*core.DB)
+	}{{"peer", from("p2p://" + node.P2P)}, {"batches", from(node.URL())}, {"single", singly}} {
+		b.Run(way.name, func(b *testing.B) {
+			for b.Loop() {
+				db := openRegtest(b)
+				if way.sync(db); db.Tip() != tip {
+					b.Errorf("the tip is %d, expected %d", db.Tip().Height, tip.Height)
+				}
+			}
+		})
+	}
 }
 
 // babbler is a peer that sends endless garbage.

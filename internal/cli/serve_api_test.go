@@ -57,9 +57,9 @@ func TestServerAndCommandLineAgree(t *testing.T) {
 			l := &comparison{T: t, db: db, chain: c.chain, rng: rand.New(rand.NewPCG(n, 0))}
 			l.serve()
 			l.chainWide()
-			l.blocks(6)
+			l.blocks(4)
 			for _, index := range c.indexes {
-				l.values(index, 4)
+				l.values(index, 2)
 			}
 			l.assets(2)
 			if c.asset != "" {

@@ -54,8 +54,9 @@ func browser(t *testing.T) context.Context {
 // test.
 type tab struct {
 	*testing.T
-	ctx  context.Context
-	base string
+	ctx   context.Context
+	base  string
+	looks int // pages whose look was checked
 
 	mu       sync.Mutex
 	at       string // the current page
