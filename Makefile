@@ -5,9 +5,10 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # RocksDB is linked statically: 15% less CPU than the shared library, and a binary that needs nothing installed.
-# One set of flags for every target, so that the slow compile of the binding is cached once.
+# One set of flags for every target, so that each package, among them the slow binding, is compiled once. With -trimpath
+# the results do not depend on the folder of the checkout either.
 export CGO_LDFLAGS := -Wl,-Bstatic -lrocksdb -lz -lbz2 -lsnappy -llz4 -lzstd -Wl,-Bdynamic -lstdc++ -lm -ldl -lpthread
-export GOFLAGS := $(GOFLAGS) -tags=grocksdb_no_link
+export GOFLAGS := $(GOFLAGS) -tags=grocksdb_no_link -trimpath
 # RocksDB 8 and 9 need flags. They are determined when a recipe runs: `make setup` may install RocksDB before.
 export CGO_CFLAGS = -g -O2 $(shell tools/rocksdb/flags.sh)
 
@@ -51,7 +52,7 @@ test-programs:
 
 .PHONY: build
 build: setup ## build bin/birthmark
-	@go build -trimpath -buildvcs=$(VCS) -o bin/birthmark ./cmd/birthmark
+	@go build -buildvcs=$(VCS) -o bin/birthmark ./cmd/birthmark
 
 .PHONY: man
 man: build ## write the man pages to bin/man
