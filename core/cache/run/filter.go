@@ -82,8 +82,8 @@ func (r *Run) MapFilter() error {
 // faultBytes is the number of bytes of a cached file that the system maps at a page fault (fault_around_bytes).
 const faultBytes = 64 << 10
 
-// ReleaseFilter removes a mapped filter from the memory of the process after a number of lookups: it would count as that,
-// although the page cache keeps it. It does nothing after so few lookups that each next one would cause a page fault.
+// ReleaseFilter removes the pages of a mapped filter from the memory of the process; the page cache keeps them. It does
+// nothing if the lookups since the last call are fewer than the page faults that map the filter again.
 func (r *Run) ReleaseFilter(lookups int) {
 	if r.mapping != nil && lookups >= len(r.mapping)/faultBytes {
 		releaseMapping(r.mapping)
