@@ -61,6 +61,7 @@ var rules = []rule{
 	{from: "storage"},
 	{from: "storage/rocks", may: []string{"storage", "internal/offheap"}, cgo: true},
 	{from: "storage/rocks/naive", may: []string{"storage"}, cgo: true},
+	{from: "storage/rocks/rockstest", may: []string{"storage", "storage/rocks"}},
 	{from: "storage/storetest", may: []string{"storage", "internal/testseed"}},
 	{from: "core/...", may: []string{"model", "storage", "core/...", "internal/offheap"}},
 	{from: "core/schema", may: []string{"model", "storage", "internal/suggest"}},
@@ -78,7 +79,7 @@ var rules = []rule{
 	{from: "core/query/...", may: []string{"model", "storage", "core/schema", "core/query", "core/query/setops"}},
 	{from: "core/backfill", may: []string{"model", "storage", "core/schema", "core/cache", "core/ledger", "core/ingest"}},
 	{from: "core/coretest", may: []string{
-		"model", "model/modeltest", "storage", "storage/memory", "storage/rocks", "core", "core/check", "core/query", "internal/testrun",
+		"model", "model/modeltest", "storage", "storage/memory", "core", "core/check", "core/query", "internal/testrun",
 		"internal/testseed",
 	}},
 	{from: "core/pending", may: []string{"model", "core/query", "core/query/pointers", "core/schema"}},

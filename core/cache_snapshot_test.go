@@ -10,6 +10,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/schema"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 	"birthmark/storage"
@@ -64,6 +65,7 @@ func (r *sideFilesReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, 
 // from the rows alone. The lookups are then the same as those of an uninterrupted sync. A snapshot that is damaged,
 // truncated or of an orphaned branch changes nothing.
 func TestCachesAreRestored(t *testing.T) {
+	testrun.Slow(t)
 	const room, falseLookups = 8 << 20, 5
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 310)

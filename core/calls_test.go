@@ -12,6 +12,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -141,6 +142,7 @@ func (s *distant) sequence(t *testing.T, what string, most int, do func() error)
 // Queries and blocks at the tip of a distant store take few sequential calls, on every variant of a chain and with every
 // option of indexes, even if nothing is cached. Growth beyond one machine depends on these numbers.
 func TestDistantStoresTakeFewSequentialCalls(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 900)).Blocks(44)
 		blocks, later := blocks[:40], blocks[40:]

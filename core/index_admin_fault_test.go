@@ -148,6 +148,7 @@ func (s *seeing) View(ctx context.Context, fn func(storage.Reader) error) error 
 
 // An index that is dropped at any point of its backfill is removed, and can be added again.
 func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[0]
 	n := testseed.Of(t, 780)
 	for what, build := range map[string]func(t *testing.T, l *changing, s *seeing, drop func()) error{
@@ -302,6 +303,7 @@ func TestARollbackToTheOriginResetsABackfill(t *testing.T) {
 // If a source switches to another branch during a backfill step, as the database does, the index has no values of the
 // first branch.
 func TestABackfillFollowsItsSourceToAnotherBranch(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[0]
 	l := openChanging(t, v, memory.New(), testseed.Of(t, 810), []string{"address"}, nil)
 	l.grow(120, 20) // more than nearTip, 100 blocks

@@ -249,6 +249,7 @@ func TestASyncContinuesIfTooManyFilesAreOpen(t *testing.T) {
 
 // A first sync whose snapshot cannot be used logs why, reads all rows, and looks up no rows afterwards.
 func TestAFirstSyncWithoutASnapshotReadsAllRows(t *testing.T) {
+	testrun.Slow(t)
 	v := modeltest.Variants()[0]
 	blocks := v.NewGenerator(testseed.Of(t, 324)).Blocks(300)
 	height := blocks[149].Height

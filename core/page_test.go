@@ -54,6 +54,7 @@ func (r *reference) listsByName() map[string]*list {
 
 // Blocks that are appended between two pages do not repeat or remove entries.
 func TestPagesContinueWhileTheChainGrows(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 210)).Blocks(40)
 		db := open(t, memory.New(), v, 1<<20)
@@ -117,6 +118,7 @@ func TestCursorsOfRemovedBlocksFail(t *testing.T) {
 
 // A cursor is rejected for another list, and no modified cursor is accepted.
 func TestForeignCursorsAreRejected(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 230)).Blocks(20)
 		db := open(t, memory.New(), v, 1<<20)

@@ -7,6 +7,7 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/core/query/richest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -49,6 +50,7 @@ func (r *reference) richestOf(index int, asset string, limit int) *query.Richest
 }
 
 func TestRichestOfAnAssetAreItsHolders(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 780)).Blocks(20)
 		r := newReference(v, blocks)

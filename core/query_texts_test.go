@@ -11,6 +11,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -119,6 +120,7 @@ func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
 // If values are added or removed between two pages, the following pages equal those of the new state. A cursor whose
 // value was removed is rejected.
 func TestPagesByTextDuringGrowthAndRollback(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 771)).Blocks(30)
 		db := withTexts(t, v)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -101,6 +102,7 @@ func (c *counting) Update(ctx context.Context, fn func(storage.Reader, storage.B
 
 // A rollback of many rows uses bulk writes, one of few rows does not. The resulting database is the same.
 func TestALargeRollbackIsInBulk(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 6)).Blocks(60)
 		s := &bulkCounting{Store: openRocks(t, t.TempDir(), true)}

@@ -312,6 +312,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 
 // For a damaged row of any family, verify reports the difference from the source and continues with the rest.
 func TestVerifyFindsDamage(t *testing.T) {
+	testrun.Slow(t)
 	says := map[string]string{ // expected text, by damaged family
 		"block_by_height_pk":        "block|tip|chains|transactions",
 		"height_pk_by_block_hash":   "block by hash",

@@ -10,6 +10,7 @@ import (
 
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/internal/testrun"
 )
 
 // realAddresses returns the distinct addresses of all available real blocks.
@@ -51,6 +52,7 @@ func networkOf(someAddress []byte) address.Network {
 }
 
 func TestRealAddressesMatchGouroboros(t *testing.T) {
+	testrun.Slow(t)
 	kinds := map[byte]int{}
 	for text := range realAddresses(t) {
 		raw := []byte(text)

@@ -15,6 +15,7 @@ import (
 	"birthmark/chains/cardano/genesis"
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -163,6 +164,7 @@ func TestNodeRestartsOnAnotherChain(t *testing.T) {
 
 // A node can serve another chain with the same magic: a test network that was restarted.
 func TestNodeReturnsWithAnotherChain(t *testing.T) {
+	testrun.Slow(t)
 	for _, length := range []int{genesis.SecurityParam, genesis.SecurityParam + 2} {
 		trunk := branch(t, nil, length, 0)
 		other := branch(t, nil, length+10, 1)

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -42,6 +43,7 @@ func TestForksAtTheTip(t *testing.T) {
 }
 
 func TestForksWhileDisconnected(t *testing.T) {
+	testrun.Slow(t)
 	trunk := branch(t, nil, 2200, 0)
 	n := ouroborostest.Start(t, 2, trunk)
 	cardanotest.EachTransport(t, n, func(t *testing.T, uri string) {

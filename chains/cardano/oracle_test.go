@@ -15,6 +15,7 @@ import (
 
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -181,6 +182,7 @@ func compareWithOracle(t *testing.T, d *ledger.Decoder, raw []byte) {
 
 // All available blocks are compared, which is slow because of gouroboros. With -short every 17th block is compared.
 func TestChunksMatchGouroboros(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	step := 1
 	if testing.Short() {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"birthmark/chains/ergo/sigma"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -42,6 +43,7 @@ type nodeTx struct {
 
 // The details of transactions equal those in the node's JSON.
 func TestDetailsMatchTheNodesJSON(t *testing.T) {
+	testrun.Slow(t)
 	c, err := New("")
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 )
@@ -69,6 +70,7 @@ func keys(r *Run) string {
 
 // The short form has the same result as expr's machine.
 func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
+	testrun.Slow(t)
 	r := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	short := 0
 	for range 3000 {

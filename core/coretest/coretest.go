@@ -1,4 +1,4 @@
-// Package coretest has what tests of a database share: stores, chains of every variant, and comparisons of databases.
+// Package coretest has what tests of a database share: chains of every variant, and comparisons of databases.
 //
 // [Run] and [RunPersistent] check that databases in a store have the properties that core guarantees, also for stores of
 // other modules:
@@ -19,43 +19,7 @@ import (
 	"birthmark/model/modeltest"
 	"birthmark/storage"
 	"birthmark/storage/memory"
-	"birthmark/storage/rocks"
 )
-
-// Stores returns functions that create each kind of store, by name. With -short there is only the store in memory:
-// package storetest tests that all stores behave alike.
-func Stores() map[string]func(t testing.TB) storage.Store {
-	stores := map[string]func(t testing.TB) storage.Store{
-		"memory": func(testing.TB) storage.Store { return memory.New() },
-	}
-	if !testing.Short() {
-		stores["rocks"] = func(t testing.TB) storage.Store { return OpenRocks(t, t.TempDir(), true) }
-		stores["rocks in bulk"] = func(t testing.TB) storage.Store { return InBulk{OpenRocks(t, t.TempDir(), true)} }
-	}
-	return stores
-}
-
-// InBulk is a store whose updates are all bulk updates.
-type InBulk struct{ storage.Store }
-
-func (s InBulk) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	return s.Store.(storage.BulkUpdater).UpdateBulk(ctx, fn)
-}
-
-// OpenRocks opens a RocksDB store that is closed when the test ends.
-func OpenRocks(t testing.TB, dir string, wal bool) storage.Store {
-	t.Helper()
-	s, err := rocks.Open(dir, rocks.Options{WAL: wal, BlockCache: 8 << 20, WriteBuffers: 8 << 20, Holder: t.Name()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
-}
 
 // Open opens the database of a variant. The cache size is in bytes.
 func Open(t testing.TB, s storage.Store, v modeltest.Variant, caches int64) *core.DB {

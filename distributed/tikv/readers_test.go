@@ -16,6 +16,7 @@ import (
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
+	"birthmark/storage/rocks/rockstest"
 )
 
 // Four readers during a sync: the tip of a reader never moves back, and all answers at a tip equal those of RocksDB at
@@ -97,7 +98,7 @@ func TestReadersDuringASync(t *testing.T) {
 
 // answersByTip returns the answers about the first blocks at every later tip, from RocksDB.
 func answersByTip(t *testing.T, v modeltest.Variant, blocks []*model.Block, first int) map[model.Point]string {
-	s := coretest.OpenRocks(t, testrun.TempDir(t), true)
+	s := rockstest.Open(t, testrun.TempDir(t), true)
 	defer s.Close()
 	db := coretest.Open(t, s, v, 1<<20)
 	answers := map[model.Point]string{}

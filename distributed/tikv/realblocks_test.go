@@ -19,6 +19,7 @@ import (
 	"birthmark/internal/testrun"
 	"birthmark/model"
 	"birthmark/storage"
+	"birthmark/storage/rocks/rockstest"
 )
 
 // Real blocks of each chain result in the same rows in TiKV as in RocksDB, byte for byte: 14,132 blocks of Bitcoin, and
@@ -48,7 +49,7 @@ func bitcoinBlocks(t *testing.T) string {
 }
 
 func sameDigest(t *testing.T, c *cluster.Cluster, chain, network, source string, indexes ...string) {
-	_, want := syncBlocks(t, coretest.OpenRocks(t, t.TempDir(), true), chain, network, source, indexes)
+	_, want := syncBlocks(t, rockstest.Open(t, t.TempDir(), true), chain, network, source, indexes)
 	for name, mode := range map[string]func(*tikv.Config){"one transaction": func(*tikv.Config) {}, "in parts": (*tikv.Config).InParts} {
 		s := open(t, c.URL(), mode)
 		defer s.Close()

@@ -7,9 +7,11 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/internal/cli/benchcmd"
+	"birthmark/internal/testrun"
 )
 
 func TestGeneratedErgoIsSynced(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	var a benchcmd.GenerateAnswer

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testrun"
 )
 
 // A server answers Blockfrost's API below a path, with API keys in the header project_id and errors in Blockfrost's
 // form. A database that lacks required indexes or options is rejected.
 func TestServeBlockfrost(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	file, keys := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "keys")

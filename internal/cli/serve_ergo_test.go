@@ -11,12 +11,14 @@ import (
 	"birthmark/chains/ergo"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
 // A server answers the APIs of Ergo's node, explorer and ergo-graphql at their paths, follows the mempool of its node,
 // and submits transactions to it. A database without the required indexes is rejected.
 func TestServeErgo(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	blocks, err := ergotest.ReadFile(testblocks.Path(t, "ergo", "ergo-uexplorer", "blocks_first.gz"))
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testnode/btcdtest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -292,6 +293,7 @@ func (s *esploraServer) compareBlocks(t *testing.T) {
 
 // The API has the limits, headers and metrics of the server. Errors of the server itself are plain text.
 func TestServeEsploraLikeTheOtherAPI(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testrun"
 )
 
 // A server answers Kupo's API below a path, with its methods and its errors. A database without the required indexes or
 // options is rejected.
 func TestServeKupo(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "birthmark.yaml")

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 )
 
 // A snapshot of another chain, network or with other indexes is refused before anything is written.
 func TestUnsuitableSnapshotsAreRefused(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	db, repository, to := filepath.Join(dir, "db"), filepath.Join(dir, "repository"), filepath.Join(dir, "to")

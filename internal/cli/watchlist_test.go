@@ -14,6 +14,7 @@ import (
 	"github.com/btcsuite/btcd/chaincfg/v2"
 
 	"birthmark/api/events"
+	"birthmark/internal/testrun"
 )
 
 // zpub is the account key of the test vectors of BIP 84.
@@ -84,6 +85,7 @@ func TestValuesFile(t *testing.T) {
 // A server accepts a list that is larger than the body of other requests, extended public keys among them, and sends the
 // events of its values.
 func TestServerWatchesALargeList(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	s := startServer(t, "--db", first200(t))
 	defer s.stop(t)

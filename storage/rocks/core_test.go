@@ -30,6 +30,7 @@ func TestDatabases(t *testing.T) {
 }
 
 func TestTheBaselineHasTheSameRows(t *testing.T) {
+	testrun.Slow(t)
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 20)).Blocks(20)
 		s := ways["naive"](t, testrun.TempDir(t))

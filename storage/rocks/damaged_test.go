@@ -91,6 +91,7 @@ func TestReadOfADamagedTableIsAnError(t *testing.T) {
 }
 
 func TestCompactOfADamagedTableIsAnError(t *testing.T) {
+	testrun.Slow(t)
 	dir := damaged(t)
 	s := open(t, dir, small(false))
 	if err := declare(s, 3); err != nil {

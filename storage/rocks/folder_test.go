@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"birthmark/storage"
 	"birthmark/storage/rocks"
 )
@@ -75,6 +76,7 @@ func TestPathUnderAFileIsRefused(t *testing.T) {
 }
 
 func TestBrokenDatabaseIsRefused(t *testing.T) {
+	testrun.Slow(t)
 	dir := t.TempDir()
 	breakDatabase(t, dir)
 	wantRefused(t, dir, dir)

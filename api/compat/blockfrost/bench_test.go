@@ -1,3 +1,5 @@
+//go:build bench
+
 package blockfrost_test
 
 import (

@@ -11,6 +11,7 @@ import (
 	"birthmark/chains/bitcoin/params"
 	"birthmark/core"
 	"birthmark/internal/testnode/cointest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -76,6 +77,9 @@ func TestLyingPeersOfEveryCoin(t *testing.T) {
 		} {
 			t.Run(c.Spec.Name+" "+name, func(t *testing.T) {
 				t.Parallel()
+				if lie.says == "" {
+					testrun.Slow(t) // it waits until the peer is considered stalled
+				}
 				serve := func() [][]byte { return blocks }
 				bad := (&cointest.Peer{Network: networkOf(c), Blocks: serve, Lie: lie.lie}).Start(t)
 				good := (&cointest.Peer{Network: networkOf(c), Blocks: serve}).Start(t)

@@ -1,0 +1,24 @@
+// Package rockstest opens RocksDB stores for tests.
+package rockstest
+
+import (
+	"testing"
+
+	"birthmark/storage"
+	"birthmark/storage/rocks"
+)
+
+// Open opens a RocksDB store with small caches. It is closed when the test ends.
+func Open(t testing.TB, dir string, wal bool) storage.Store {
+	t.Helper()
+	s, err := rocks.Open(dir, rocks.Options{WAL: wal, BlockCache: 8 << 20, WriteBuffers: 8 << 20, Holder: t.Name()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
