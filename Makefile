@@ -87,9 +87,7 @@ test: test-programs blocks ## run every test
 	@echo "compiling, then testing: some minutes pass before the first result"
 	@$(call timed,tests) $(TEST) -p 3 -timeout 25m $(PACKAGES)
 
-# These tests have small heaps. With GOGC=400 they need 10% less CPU, as the garbage collector runs less often.
 .PHONY: test-short
-test-short: export GOGC ?= 400
 test-short: ## run the quick tests: the inner loop
 	@$(call timed,tests) $(TEST) -p 4 -short $(PACKAGES)
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +15,41 @@ import (
 
 // phrase is a wording that technical English does not use here, and what to write in its place.
 type phrase struct {
+	literal string // every match contains it, in lower case
 	pattern *regexp.Regexp
 	instead string
 }
 
-func say(pattern, instead string) phrase { return phrase{regexp.MustCompile(pattern), instead} }
+func say(pattern, instead string) phrase {
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	return phrase{literalOf(parsed), regexp.MustCompile(pattern), instead}
+}
+
+// literalOf returns the longest text that every match of a pattern contains, in lower case.
+func literalOf(r *syntax.Regexp) (longest string) {
+	switch r.Op {
+	case syntax.OpLiteral:
+		return strings.ToLower(string(r.Rune))
+	case syntax.OpConcat:
+		for _, part := range r.Sub {
+			if literal := literalOf(part); len(literal) > len(longest) {
+				longest = literal
+			}
+		}
+	}
+	return longest
+}
+
+// find returns the first match in a line, which is also passed in lower case: most lines lack the literal.
+func (p phrase) find(line, lower string) string {
+	if !strings.Contains(lower, p.literal) {
+		return ""
+	}
+	return p.pattern.FindString(line)
+}
 
 // banned are the phrases. Matching ignores case unless the pattern has capitals on purpose.
 var banned = []phrase{
@@ -57,15 +88,6 @@ var banned = []phrase{
 	say(`(?i)\b(?:takes?|took|taken) (?:[a-z]+ ){0,3}off the chain\b`, `"reorganization", "orphaned"`),
 }
 
-// anyBanned matches if a banned phrase does: one pattern is faster than all of them.
-var anyBanned = func() *regexp.Regexp {
-	patterns := make([]string, len(banned))
-	for i, b := range banned {
-		patterns[i] = "(?:" + b.pattern.String() + ")"
-	}
-	return regexp.MustCompile(strings.Join(patterns, "|"))
-}()
-
 // TestPlainEnglish keeps idioms out of comments, strings, templates and documents: see CONTRIBUTING.md.
 func TestPlainEnglish(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
@@ -82,11 +104,9 @@ func TestPlainEnglish(t *testing.T) {
 			return err
 		}
 		for _, p := range passages(path, text) {
-			if !anyBanned.MatchString(p.text) {
-				continue
-			}
+			lower := strings.ToLower(p.text)
 			for _, b := range banned {
-				if found := b.pattern.FindString(p.text); found != "" {
+				if found := b.find(p.text, lower); found != "" {
 					t.Errorf("%s:%d: %q: write %s", path, p.line, found, b.instead)
 				}
 			}
@@ -108,8 +128,8 @@ func TestBannedPhrasesAreFound(t *testing.T) {
 	if p := passages("p.md", []byte(page)); len(p) != 2 || strings.Contains(p[0].text, "anew") || p[1].line != 5 {
 		t.Errorf("passages of the page: %+v", p)
 	}
-	for _, text := range []string{"made anew", "What is here is old", "it is no hash", "clients are told"} {
-		if !slices.ContainsFunc(banned, func(b phrase) bool { return b.pattern.MatchString(text) }) {
+	for _, text := range []string{"made anew", "What is here is old", "it is no hash", "clients are told", "The LAW of"} {
+		if !slices.ContainsFunc(banned, func(b phrase) bool { return b.find(text, strings.ToLower(text)) != "" }) {
 			t.Errorf("%q is not found", text)
 		}
 	}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"birthmark/internal/testrun"
 	"fmt"
 	"io"
 	"net/http"
@@ -91,6 +92,7 @@ func TestProblemsOfBodiesNameThePosition(t *testing.T) {
 
 // A body that never ends is rejected after the limit of bytes.
 func TestEndlessBodyIsRejected(t *testing.T) {
+	testrun.Slow(t)
 	server := httptest.NewServer(bitcoinAPI(t))
 	defer server.Close()
 	endless := io.MultiReader(strings.NewReader(`{"txs":[`), &repeated{text: fmt.Sprintf("%q,", firstPayment)})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -50,6 +51,7 @@ func TestLabelsMatchTheChain(t *testing.T) {
 
 // A view does not contain values that occurred after it, even if they are in the cache.
 func TestAViewHasNoLaterValues(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		ctx := context.Background()
 		blocks := v.NewGenerator(testseed.Of(t, 702)).Blocks(12)

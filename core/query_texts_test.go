@@ -86,6 +86,7 @@ func (l *list) rest(behind entry, descending bool) []entry {
 }
 
 func TestValuesByTextAreAllValuesFiltered(t *testing.T) {
+	testrun.Slow(t)
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 770)
 		rng := rand.New(rand.NewPCG(n, 0))

@@ -17,6 +17,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -269,6 +270,7 @@ func TestEventIDIsValidAtAnotherServer(t *testing.T) {
 
 // Blocks that are orphaned between two batches of a client are rolled back.
 func TestBlockRolledBackWhileItIsSent(t *testing.T) {
+	testrun.Slow(t)
 	defer events.SetBatchSize(400)()
 	n := testseed.Of(t, 865)
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {

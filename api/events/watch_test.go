@@ -229,6 +229,7 @@ func TestValuesAreAddedToAWatchList(t *testing.T) {
 }
 
 func TestErrorsOfWatchLists(t *testing.T) {
+	testrun.Slow(t)
 	w := worldOf(t, modeltest.Variants()[0])
 	s := watched(w)
 	w.grow(byHand(0, 3)...)

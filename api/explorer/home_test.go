@@ -11,11 +11,13 @@ import (
 	"birthmark/core/schema"
 	"birthmark/model"
 
+	"birthmark/internal/testrun"
 	"golang.org/x/net/html"
 )
 
 // Every block of a real chain is in one period. Periods are adjacent, and the difficulty changes only between periods.
 func TestPeriodsOfRealChains(t *testing.T) {
+	testrun.Slow(t)
 	for name, db := range map[string]*core.DB{"bitcoin": bitcoin(t), "cardano": cardano(t), "ergo": ergo(t)} {
 		chain := db.Chain()
 		reporter := chain.(model.PeriodReporter)

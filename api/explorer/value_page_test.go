@@ -18,6 +18,7 @@ import (
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
 
+	"birthmark/internal/testrun"
 	"rsc.io/qr"
 )
 
@@ -152,6 +153,7 @@ func csvOf(t *testing.T, h http.Handler, path string) [][]string {
 }
 
 func TestTheHistoryAsCSV(t *testing.T) {
+	testrun.Slow(t)
 	db := bitcoin(t)
 	h := explorerOf(t, chainOf("bitcoin", db, nil))
 	for _, path := range []string{"/bitcoin/address/12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S/history.csv", "/bitcoin/index/script_type/pubkey/history.csv"} {
@@ -232,6 +234,7 @@ func TestAssetsInAHistory(t *testing.T) {
 
 // The chart covers the whole history of a value, or the selected period, or as much as its limit allows.
 func TestTheChartOfABalance(t *testing.T) {
+	testrun.Slow(t)
 	db := bitcoin(t)
 	h := explorerOf(t, chainOf("bitcoin", db, nil))
 	const path = "/bitcoin/index/script_type/pubkey" // 14,000 transactions, whose history is computed

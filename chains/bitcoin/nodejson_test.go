@@ -13,6 +13,7 @@ import (
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -74,6 +75,7 @@ func satoshis(t *testing.T, n json.Number) uint64 {
 }
 
 func TestDecodingAgreesWithCoresJSON(t *testing.T) {
+	testrun.Slow(t)
 	outputs := 0
 	for _, folder := range []string{"rvagg-js-bitcoin-block", "ipld-js-bitcoin"} {
 		files, err := filepath.Glob(filepath.Join(testblocks.Path(t, "bitcoin", folder), "*.json"))

@@ -20,6 +20,7 @@ import (
 )
 
 func TestNodeFaultsAreReported(t *testing.T) {
+	testrun.Slow(t)
 	trunk := branch(t, nil, 200, 0)
 	bad := trunk[150]
 	raw := append([]byte{}, bad.CBOR...)

@@ -11,6 +11,7 @@ import (
 	"birthmark/chains/ergo/sigma"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -65,6 +66,7 @@ func eachRealBlock(t *testing.T, each func(name string, raw []byte)) {
 }
 
 func TestRawTransactionsOfRealBlocksHashToTheirIDs(t *testing.T) {
+	testrun.Slow(t)
 	c, err := New("")
 	if err != nil {
 		t.Fatal(err)

@@ -245,6 +245,7 @@ func TestTheSourceWaitsForBlocksAfterTheirHeaders(t *testing.T) {
 }
 
 func TestSlowAndFailingNodesAreRetried(t *testing.T) {
+	testrun.Slow(t)
 	leaks(t)
 	seed := testseed.Of(t, 1)
 	blocks := ergotest.Made(ergogen.New(ergogen.Options{Seed: 23, TxsPerBlock: 2}), 300)

@@ -168,6 +168,7 @@ func TestOverflowStaysWithinItsMemory(t *testing.T) {
 
 // Without a folder for runs, tables evict old entries and stay within the memory.
 func TestTablesEvictWithinTheirMemory(t *testing.T) {
+	testrun.Slow(t)
 	const perBatch, unwritten = 1000, 3
 	for _, bytes := range []int64{0, 1 << 20, 4 << 20} {
 		c := New(bytes, accountIndexes(1))
@@ -200,6 +201,7 @@ func TestTablesEvictWithinTheirMemory(t *testing.T) {
 // When an index with accounts is added, unspent outputs get a word for its owners, which is unknown; the words of other
 // indexes stay. Tables above their new share drop their oldest entries.
 func TestCachesAreDividedAgainWhenIndexesChange(t *testing.T) {
+	testrun.Slow(t)
 	const bytes, entries = 4 << 20, 400_000
 	all := accountIndexes(2)
 	c := New(bytes, all[1:])

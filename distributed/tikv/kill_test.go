@@ -190,6 +190,9 @@ func reading(t *testing.T, url string, readers int) (stop func() int) {
 				if ctx.Err() != nil {
 					return
 				}
+				if err != nil && strings.Contains(err.Error(), "unavailable") {
+					continue // the cluster was away for longer than the client retries
+				}
 				if err != nil || n < last {
 					t.Errorf("a reader sees generation %d after %d, %v", n, last, err)
 					return

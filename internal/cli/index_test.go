@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"birthmark/core/query"
+	"birthmark/internal/testrun"
 )
 
 // The database stores the definitions of its custom indexes.
 func TestDefinitionsAreStoredInTheDatabase(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	file, other := filepath.Join(dir, "birthmark.yaml"), filepath.Join(dir, "other.yaml")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/internal/testrun"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 )
@@ -99,6 +100,7 @@ func TestTheSchemaOfSettings(t *testing.T) {
 }
 
 func TestInitWritesSettingsThatServeAccepts(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	schema := settingsSchema(t)
 	dir := t.TempDir()

@@ -57,6 +57,7 @@ func wantAbout(t *testing.T, what string, got, want int64) {
 }
 
 func TestSizeIsThatOfTheFamilyAndCompactGivesRoomBack(t *testing.T) {
+	testrun.Slow(t)
 	const count = 8000
 	for _, wal := range []bool{true, false} {
 		t.Run(fmt.Sprintf("WAL %t", wal), func(t *testing.T) {
@@ -110,6 +111,7 @@ func TestCancelledCompactIsAnError(t *testing.T) {
 
 // A Compact may be canceled at any time. No row changes, and the next Compact completes it.
 func TestCompactCanBeCancelledAtAnyMoment(t *testing.T) {
+	testrun.Slow(t)
 	const count = 4000
 	rng := testseed.Rand(t)
 	s := open(t, t.TempDir(), rocks.Options{WriteBuffers: 64 << 20})

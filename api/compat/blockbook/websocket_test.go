@@ -16,6 +16,7 @@ import (
 
 	"birthmark/api/compat/blockbook"
 	"birthmark/api/ratelimit"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -189,6 +190,7 @@ func TestGarbageEndsTheConnection(t *testing.T) {
 
 // If a client reads nothing, the server stops reading its requests when the answers fill the connection.
 func TestSlowReaders(t *testing.T) {
+	testrun.Slow(t)
 	var connected, left atomic.Int64
 	w := newWorld(t, func(o *blockbook.Options) {
 		o.Connected = func() func() { connected.Add(1); return func() { left.Add(1) } }

@@ -253,6 +253,7 @@ func branch(t testing.TB, c *cardanogen.Chain, n int) []ouroborostest.Block {
 
 // Lists equal those of the model after each reorganization of a generated chain.
 func TestListsThroughForks(t *testing.T) {
+	testrun.Slow(t)
 	rng := testseed.Rand(t)
 	c := cardanogen.New(cardanogen.Options{Seed: rng.Uint64(), TxsPerBlock: 10})
 	dir := t.TempDir()

@@ -12,6 +12,7 @@ import (
 
 	"birthmark/chains/blocksource"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -163,6 +164,7 @@ func TestUnreachablePeersAreReportedAtOnce(t *testing.T) {
 
 // A peer that does not send its headers may be loading its chain. It does not delay other peers for long.
 func TestSilentPeerDoesNotDelayOthers(t *testing.T) {
+	testrun.Slow(t)
 	c := spending(60)
 	good, silent := newFake(t, c.Blocks()), newFake(t, c.Blocks())
 	silent.claims = 1000
