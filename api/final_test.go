@@ -9,6 +9,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/core/coretest"
+	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -18,6 +19,7 @@ import (
 // An answer that caches may store for ever stays the same, byte for byte, after any number of blocks and after any
 // reorganization that is not deeper than the setting.
 func TestImmutableAnswersNeverChange(t *testing.T) {
+	testrun.Slow(t)
 	const deep = 4
 	for _, variant := range modeltest.Variants()[:2] { // the variants with raw transactions
 		t.Run(variant.Name, func(t *testing.T) {

@@ -135,6 +135,7 @@ func TestTheSampleDependsOnTheSeed(t *testing.T) {
 // A source with fewer or more blocks is not a difference. A source on another branch differs from the first different
 // block on.
 func TestVerifyFindsTheForkPoint(t *testing.T) {
+	testrun.Slow(t)
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
 		n := testseed.Of(t, 620)

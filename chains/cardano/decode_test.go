@@ -16,6 +16,7 @@ import (
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testblocks"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 )
 
@@ -193,6 +194,7 @@ func text(t testing.TB, v any) string {
 
 // Every block of a chunk is the child of the block before it, boundary blocks included.
 func TestBlocksOfAChunkAreLinked(t *testing.T) {
+	testrun.Slow(t)
 	type totals struct{ blocks, boundaries, txs, inputs, outputs int }
 	got := map[string]totals{}
 	chunks(t, func(name, network string, blocks [][]byte) {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestNodeAndFileYieldTheSame(t *testing.T) {
+	testrun.Slow(t)
 	leaks(t)
 	path, blocks := firstBlocks(t)
 	plain := filepath.Join(t.TempDir(), "blocks.jsonl")
@@ -109,6 +110,7 @@ func TestConcurrentBlockAt(t *testing.T) {
 }
 
 func TestASourceBeginsAfterTheKnownBlocks(t *testing.T) {
+	testrun.Slow(t)
 	leaks(t)
 	c := ergogen.New(ergogen.Options{Seed: 11, TxsPerBlock: 2})
 	blocks := ergotest.Made(c, 250)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"birthmark/internal/testrun"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,6 +59,7 @@ func TestSessionInTheReadmeIsCurrent(t *testing.T) {
 
 // The sessions of docs/queries.md are run on a database of all the real blocks.
 func TestQueriesInTheDocsAreCurrent(t *testing.T) {
+	testrun.Slow(t)
 	folder := t.TempDir()
 	syncTo(t, filepath.Join(folder, "bitcoin"), "file://"+realBlocks(t), "--wal=off")
 	text, err := os.ReadFile(queries)
@@ -104,6 +106,7 @@ func TestExamplesInTheSettingsPageAreValid(t *testing.T) {
 
 // TestRequestsInTheReadmeAreCurrent sends the requests in the section on the API, and requests each path in its table.
 func TestRequestsInTheReadmeAreCurrent(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	text, err := os.ReadFile(readme)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/internal/testrun"
 )
 
 // blockFiles writes chains of regtest into a folder that grows like the block files of a node.
@@ -42,6 +43,7 @@ func (f *blockFiles) add(t *testing.T, c *bitcointest.Chain) {
 
 // Reorganizations in a node's block files are in the log of the sync and in the answer of "forks".
 func TestReorganizationsAreListed(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	var files blockFiles
 	chain := bitcointest.NewChain()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/internal/testrun"
 	"github.com/creack/pty"
 )
 
@@ -177,6 +178,7 @@ func TestCommandsWithProgressEndOnATerminal(t *testing.T) {
 }
 
 func TestQuietCommandsShowNoProgress(t *testing.T) {
+	testrun.Slow(t)
 	t.Parallel()
 	cmd, _, _ := process(t, 501, "sync", "--quiet", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", filepath.Join(t.TempDir(), "db"))
 	p := startOnTerminal(t, cmd)
