@@ -162,7 +162,7 @@ func TestSearchFindsValuesByPrefix(t *testing.T) {
 	chain, rng, tried := w.db.Chain(), testseed.Rand(t), 0
 	values := map[string]bool{}
 	for _, b := range w.blocks {
-		for _, tx := range b.Txs {
+		for _, tx := range slices.Concat(b.Genesis, b.Txs) {
 			for _, o := range tx.Outputs {
 				for _, k := range o.Keys {
 					if x := chain.Indexes()[k.Index]; x.Name == "address" {
