@@ -13,20 +13,13 @@ import (
 
 	"birthmark/internal/testblocks"
 	"birthmark/storage/rocks"
+	"birthmark/storage/rocks/rockstest"
 )
 
 // BenchmarkAddressUTXOs lists the unspent outputs of the addresses with 20 to 30 of them in turn, on real blocks in
 // RocksDB: without HTTP, and over a connection with its client in the same process.
 func BenchmarkAddressUTXOs(b *testing.B) {
-	store, err := rocks.Open(b.TempDir()+"/db", rocks.Options{WAL: true, BlockCache: 64 << 20, WriteBuffers: 64 << 20, Holder: b.Name()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	store := rockstest.OpenWith(b, b.TempDir()+"/db", rocks.Options{WAL: true, BlockCache: 64 << 20, WriteBuffers: 64 << 20})
 	w := newWorldIn(b, "preview", store)
 	w.sync(b, "file://"+testblocks.Path(b, "cardano", "dingo-immutable"), 50_939)
 	counts := map[string]int{}

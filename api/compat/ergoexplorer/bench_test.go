@@ -15,21 +15,14 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/storage/rocks"
+	"birthmark/storage/rocks/rockstest"
 )
 
 // BenchmarkRates answers requests of both APIs over a generated chain of 500 blocks in RocksDB: without HTTP, and over
 // a connection with its client in the same process. cpu-µs/op is the processor time of the whole process per request,
 // so a busy machine changes it little; two cores answer 2,000,000 requests per second divided by it.
 func BenchmarkRates(b *testing.B) {
-	store, err := rocks.Open(b.TempDir()+"/db", rocks.Options{WAL: true, BlockCache: 256 << 20, WriteBuffers: 64 << 20, Holder: b.Name()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			b.Error(err)
-		}
-	})
+	store := rockstest.OpenWith(b, b.TempDir()+"/db", rocks.Options{WAL: true, BlockCache: 256 << 20, WriteBuffers: 64 << 20})
 	w := newWorldIn(b, "testnet", store)
 	c := ergogen.New(ergogen.Options{Seed: 7})
 	w.Sync(b, 0, ergotest.Made(c, 500)...)

@@ -24,6 +24,7 @@ import (
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 	"birthmark/storage/rocks"
+	"birthmark/storage/rocks/rockstest"
 )
 
 // BenchmarkMatches lists the matches of an address with about 25 outputs, of a transaction, of a policy and of
@@ -139,16 +140,7 @@ func BenchmarkPolicy(b *testing.B) {
 
 // onDisk returns an empty store of RocksDB.
 func onDisk(b *testing.B) *rocks.Store {
-	store, err := rocks.Open(b.TempDir()+"/db", rocks.Options{WAL: true, BlockCache: 64 << 20, WriteBuffers: 64 << 20, Holder: b.Name()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	return store
+	return rockstest.OpenWith(b, b.TempDir()+"/db", rocks.Options{WAL: true, BlockCache: 64 << 20, WriteBuffers: 64 << 20})
 }
 
 // measure requests a list.

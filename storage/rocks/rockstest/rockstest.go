@@ -11,7 +11,14 @@ import (
 // Open opens a RocksDB store with small caches. It is closed when the test ends.
 func Open(t testing.TB, dir string, wal bool) storage.Store {
 	t.Helper()
-	s, err := rocks.Open(dir, rocks.Options{WAL: wal, BlockCache: 8 << 20, WriteBuffers: 8 << 20, Holder: t.Name()})
+	return OpenWith(t, dir, rocks.Options{WAL: wal, BlockCache: 8 << 20, WriteBuffers: 8 << 20})
+}
+
+// OpenWith opens a RocksDB store with options, except that the test is the holder. It is closed when the test ends.
+func OpenWith(t testing.TB, dir string, o rocks.Options) *rocks.Store {
+	t.Helper()
+	o.Holder = t.Name()
+	s, err := rocks.Open(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
