@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"birthmark/internal/testrun"
 	"birthmark/model"
 )
@@ -33,6 +35,17 @@ const deafSource = "BIRTHMARK_TEST_DEAF"
 
 // ofTests are the environment variables that configure tests.
 var ofTests = []string{"BIRTHMARK_DATA", "BIRTHMARK_REQUIRE_DATA", "BIRTHMARK_SEED", "BIRTHMARK_KILLS", "BIRTHMARK_ROUNDS"}
+
+// helpFlag is the flag --help of urfave/cli, which all commands share, without its writes to itself: tests run several
+// commands at once.
+type helpFlag struct{ *cli.BoolFlag }
+
+func (f helpFlag) Apply(set *flag.FlagSet) error {
+	one := *f.BoolFlag
+	return one.Apply(set)
+}
+
+func init() { cli.HelpFlag = helpFlag{cli.HelpFlag.(*cli.BoolFlag)} }
 
 func TestMain(m *testing.M) {
 	if n, ok := os.LookupEnv(asProgram); ok {

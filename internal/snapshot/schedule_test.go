@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,18 +16,27 @@ import (
 func TestSnapshotsAreCreatedOnlyIfBlocksWereAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, tip, ready := time.Now(), "", false
+		var mu sync.Mutex // of what follows, and of tip and ready
 		var fail error
 		var made, failures []string
 		at := func() string { return fmt.Sprint(tip, " ", time.Since(began).Round(time.Minute)) }
 		s := Schedule{
-			Every: time.Hour, Now: time.Now, Ready: func() bool { return ready }, Tip: func() string { return tip },
+			Every: time.Hour, Now: time.Now,
+			Ready: func() bool { mu.Lock(); defer mu.Unlock(); return ready },
+			Tip:   func() string { mu.Lock(); defer mu.Unlock(); return tip },
 			Create: func() (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
 				if fail == nil {
 					made = append(made, at())
 				}
 				return tip, fail
 			},
-			Failed: func(_ error, pause time.Duration) { failures = append(failures, at()+" "+pause.String()) },
+			Failed: func(_ error, pause time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				failures = append(failures, at()+" "+pause.String())
+			},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -43,7 +53,9 @@ func TestSnapshotsAreCreatedOnlyIfBlocksWereAdded(t *testing.T) {
 			func() { tip, fail = "c", errors.New("full") },
 			func() { fail = nil },
 		} {
+			mu.Lock()
 			step()
+			mu.Unlock()
 			synctest.Wait()
 			time.Sleep(137 * time.Minute) // of the bubble's clock; no step is when a snapshot is due
 		}

@@ -10,10 +10,12 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -54,12 +56,52 @@ func newS3(u *url.URL, o Options) (Target, error) {
 		return nil, badURL("%s has no bucket: expected s3://BUCKET/PREFIX", u)
 	}
 	client, err := minio.New(at.Host, &minio.Options{
-		Creds: s3Credentials(o), Secure: at.Scheme == "https", Region: region, MaxRetries: s3Retries, Transport: transport(o),
+		Creds: s3Credentials(o), Secure: at.Scheme == "https", Region: region, MaxRetries: s3Retries, Transport: ownBodies{transport(o)},
 	})
 	if err != nil {
 		return nil, badURL("s3://%s: %w", u.Host, err)
 	}
 	return &s3{&minio.Core{Client: client}, u.Host, strings.Trim(u.Path, "/"), u.String()}, nil
+}
+
+// ownBodies ends the reading of a request's body when its response begins. net/http may read a body after an early
+// response, and minio reads the same content again for a retry: the two would take bytes from each other.
+type ownBodies struct{ http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (t ownBodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return t.RoundTripper.RoundTrip(r)
+	}
+	body := &ownBody{ReadCloser: r.Body}
+	defer body.end()
+	r = r.Clone(r.Context())
+	r.Body = body
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// ownBody is the body of one attempt of a request.
+type ownBody struct {
+	io.ReadCloser
+	mu    sync.Mutex
+	ended bool
+}
+
+// Read implements [io.Reader].
+func (b *ownBody) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return 0, errors.New("the response came before the whole request was sent")
+	}
+	return b.ReadCloser.Read(p)
+}
+
+// end waits for a running Read. Later ones fail.
+func (b *ownBody) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
 }
 
 // s3Credentials returns those of the given file, else of the environment, else of the default file of AWS; without any,
