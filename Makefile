@@ -128,6 +128,11 @@ fuzz: setup ## run every fuzz target for 10 seconds (FUZZTIME=10s)
 	  done; \
 	done
 
+# MUTATE="-n 20 -seed 7 -roots core/ingest" chooses.
+.PHONY: mutate
+mutate: setup ## change 100 random lines of core, chains and api, and list the changes that no test notices
+	@go -C tools run ./mutate -dir .. $(MUTATE)
+
 .PHONY: docs
 docs: setup ## write docs/schema.md and docs/fields.md from the code
 	go run ./cmd/birthmark schema > docs/schema.md.new && mv docs/schema.md.new docs/schema.md
