@@ -87,7 +87,7 @@ func (d *Decoder) Block(raw []byte, height model.HeightPk) (*model.Block, error)
 		Height: height,
 		Hash:   d.format.hash(raw[:s.header]),
 		Parent: h.Parent(),
-		Time:   int64(d.format.time(h)),
+		Time:   int64(d.format.Time(h)),
 		Size:   len(raw),
 		Header: arena[:s.header:s.header],
 	}

@@ -141,8 +141,8 @@ func (f *Format) CheckWork(h Header, hash model.Hash, limit *big.Int) error {
 	return f.fromTime(h).CheckWork(hash, limit)
 }
 
-// time returns the time of a header in Unix seconds.
-func (f *Format) time(h Header) uint32 { return f.fromTime(h).Time() }
+// Time returns the time of a header in unix seconds.
+func (f *Format) Time(h Header) uint32 { return f.fromTime(h).Time() }
 
 // root returns the merkle root of the ids.
 func (f *Format) root(h Header) model.Hash {

@@ -3,6 +3,7 @@ package blockfile
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testnode/bitcointest"
+	"birthmark/model"
 )
 
 // logged captures the log while a test runs.
@@ -67,10 +69,13 @@ func TestFilesOfAnotherNetworkAreRejected(t *testing.T) {
 	file := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
 	_, err := open(t, "mainnet", write(t, map[string][]byte{"blk00000.dat": file}))
 	fails(t, err, "wrong_network", "blk00000.dat", "offset 0", "regtest", "mainnet")
-	// The same after valid records, at the end of the last file.
+	// Like any other data they are skipped after valid records.
+	out := logged(t)
 	tail := bitcointest.BlockFile(wire.MainNet, c.Tip())
-	_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(file, tail)}))
-	fails(t, err, "wrong_network", "offset 1", "mainnet")
+	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(file, tail)})), c.Blocks())
+	if !contains(out.String(), "WARN", "offset 1193", "f9beb4d9 is not the start of a record") {
+		t.Errorf("logged %q", out)
+	}
 	for _, content := range []string{"{\"blocks\": []}", "\x7fELF\x02\x01\x01", "no", strings.Repeat("\x00", 5000) + "garbage, not a block"} {
 		_, err = open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": []byte(content)}))
 		fails(t, err, "bad_block", "blk00000.dat", "not block data")
@@ -87,8 +92,9 @@ func TestFilesOfAnotherNetworkAreRejected(t *testing.T) {
 
 func TestHeadersWithoutProofOfWorkAreRejected(t *testing.T) {
 	for _, where := range []int{1, 3, 5} {
+		out := logged(t)
 		c := bitcointest.NewChain()
-		c.MineEmpty(5)
+		c.MineEmpty(6)
 		blocks := c.Blocks()
 		b := *blocks[where]
 		hash := b.BlockHash()
@@ -97,14 +103,18 @@ func TestHeadersWithoutProofOfWorkAreRejected(t *testing.T) {
 			hash = b.BlockHash()
 		}
 		blocks[where] = &b
-		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, blocks...)}))
-		fails(t, err, "bad_block", "blk00000.dat", "offset", hash.String(), "proof of work")
+		s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, blocks...)}))
+		_, _, err := collect(t, s)
+		fails(t, err, "block_missing", fmt.Sprintf("block %d ", where), "blk00000.dat", "offset", hash.String(), "proof of work")
+		if !contains(out.String(), "WARN", hash.String()) {
+			t.Errorf("logged %q", out)
+		}
 	}
 	c := bitcointest.NewChain()
 	b := *c.Mine()
 	for _, bits := range []uint32{0, 0x20800001, 0x217fffff, 0xff000001} {
 		b.Header.Bits = bits
-		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, c.Blocks()[0], &b)}))
+		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, &b)}))
 		fails(t, err, "bad_block", "target")
 	}
 }
@@ -124,8 +134,8 @@ func TestBlocksWithWrongMerkleRootAreRejected(t *testing.T) {
 	}
 }
 
-// TestTruncatedFiles cuts files at the boundaries of records and their parts: the end of the last file may have any content,
-// everything before it must be complete.
+// TestTruncatedFiles cuts files at the boundaries of records and their parts: the end of a file can have any content. If
+// a block of the best chain is missing then, the error of the stream names its height.
 func TestTruncatedFiles(t *testing.T) {
 	c := bigChain(6)
 	whole := bitcointest.BlockFile(wire.TestNet, c.Blocks()...)
@@ -138,9 +148,9 @@ func TestTruncatedFiles(t *testing.T) {
 		if !contains(out.String(), "WARN", "blk00000.dat", "offset") {
 			t.Errorf("%d bytes of the last record: logged %q", left, out)
 		}
-		// The same is an error if another file follows.
-		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": whole[:begin(6)+left], "blk00001.dat": whole[begin(6):]}))
-		fails(t, err, "bad_block", "blk00000.dat", "offset")
+		// The node continued in another file.
+		s = mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": whole[:begin(6)+left], "blk00001.dat": whole[begin(6):]}))
+		yields(t, s, c.Blocks())
 	}
 	// A node that crashed left garbage after the last block.
 	out := logged(t)
@@ -149,19 +159,25 @@ func TestTruncatedFiles(t *testing.T) {
 	if !contains(out.String(), "WARN", "is not the start of a record") {
 		t.Errorf("garbage at the end: logged %q", out)
 	}
+	missing3 := func(file []byte) {
+		t.Helper()
+		blocks, _, err := collect(t, mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": file})))
+		fails(t, err, "block_missing", "block 3 ", "blk00000.dat, offset")
+		if len(blocks) != 3 {
+			t.Errorf("%d blocks before the missing block 3", len(blocks))
+		}
+	}
 	// Bytes are missing in the middle.
 	for _, missing := range []int{1, 5, 300} {
 		for _, where := range []int{begin(3) + 1, begin(3) + 20, begin(3) + 100, begin(4) - 1} {
-			_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": slices.Concat(whole[:where], whole[where+missing:])}))
-			fails(t, err, "bad_block", "blk00000.dat", "offset")
+			missing3(slices.Concat(whole[:where], whole[where+missing:]))
 		}
 	}
 	// An impossible length.
 	for _, length := range []uint32{0, 80, block.MaxSize + 1, 0xffffffff} {
 		bad := bytes.Clone(whole)
-		binary.LittleEndian.PutUint32(bad[begin(2)+4:], length)
-		_, err := open(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bad}))
-		fails(t, err, "bad_block", "blk00000.dat", "offset")
+		binary.LittleEndian.PutUint32(bad[begin(3)+4:], length)
+		missing3(bad)
 	}
 	// The space of the last block is reserved, but its bytes are not written yet.
 	for _, zeros := range []int{100, tailSize - RecordHead - block.HeaderSize, tailSize - RecordHead} {
@@ -176,15 +192,27 @@ func TestTruncatedFiles(t *testing.T) {
 	}
 }
 
-func TestOrphansAreOmittedAndCounted(t *testing.T) {
+func TestTheErrorOfAGapNamesTheMissingHeight(t *testing.T) {
 	out := logged(t)
 	c := bitcointest.NewChain()
 	c.MineEmpty(20)
 	blocks := slices.Delete(c.Blocks(), 9, 10)
-	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, blocks...)})), c.Blocks()[:9])
+	dir := write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, blocks...)})
+	found, _, err := collect(t, mustOpen(t, "regtest", dir))
+	fails(t, err, "block_missing", "block 9 ", "11 blocks after it", "blk00000.dat")
+	if len(found) != 9 {
+		t.Errorf("%d blocks before the missing block 9", len(found))
+	}
+	to := model.HeightPk(8)
+	yields(t, mustOpen(t, "regtest", dir, func(o *Options) { o.To = &to }), c.Blocks()[:9])
 	if !contains(out.String(), "WARN", "orphans=11") {
 		t.Errorf("logged %q", out)
 	}
+	// A stale branch whose first block the node did not download is no gap.
+	stale := c.Fork(15)
+	stale.MineEmpty(2)
+	yields(t, mustOpen(t, "regtest", write(t, map[string][]byte{
+		"blk00000.dat": bitcointest.BlockFile(wire.TestNet, append(c.Blocks(), stale.Tip())...)})), c.Blocks())
 }
 
 func TestAFileThatChangesDuringReadingIsAnError(t *testing.T) {

@@ -21,14 +21,15 @@ type blockFile struct {
 
 	size     int64 // at the last scan, -1 before the first
 	modified time.Time
-	end      int64 // after the last record
-	cut      error // the error of a truncated record at end
+	end      int64 // where the next scan begins
+	cut      error // the error of the data at end that are not a record
+	fault    error // the first error of all scans
 }
 
 // unchanged reports whether a file has not changed since the last scan. A file that no longer exists was deleted by a
 // pruning node; the headers of its blocks are still in the tree.
 func (f *blockFile) unchanged() bool {
-	if f.size < 0 || f.cut != nil {
+	if f.size < 0 {
 		return false
 	}
 	info, err := os.Stat(f.path)

@@ -27,7 +27,12 @@ func FuzzBlockFile(f *testing.F) {
 	f.Add(masked, []byte("12345678"))
 	f.Fuzz(func(t *testing.T, content, key []byte) {
 		n := regtest()
-		r := recordReader{net: n, path: "blk00000.dat", key: key, file: bytes.NewReader(content), size: int64(len(content))}
+		d := block.NewDecoder(&block.Bitcoin, noValues{})
+		decode := func(raw []byte) error {
+			_, err := d.Block(raw, 0)
+			return err
+		}
+		r := recordReader{net: n, path: "blk00000.dat", key: key, decode: decode, file: bytes.NewReader(content), size: int64(len(content))}
 		found, err := r.scan(0)
 		if err == nil {
 			err = found.cut
@@ -37,7 +42,6 @@ func FuzzBlockFile(f *testing.F) {
 				t.Errorf("kind %d: %v", kind, err)
 			}
 		}
-		d := block.NewDecoder(&block.Bitcoin, noValues{})
 		end := int64(0)
 		for _, rec := range found.records {
 			if rec.offset < end+RecordHead || rec.offset+int64(rec.size) > int64(len(content)) {
@@ -53,7 +57,7 @@ func FuzzBlockFile(f *testing.F) {
 				t.Fatalf("record at %d decodes to %s", rec.offset, block.FormatHash(b.Hash))
 			}
 		}
-		if end != found.end {
+		if end != found.end && (end < found.end || found.cut == nil) {
 			t.Errorf("the records end at %d, the scan ends at %d", end, found.end)
 		}
 	})

@@ -85,7 +85,7 @@ func TestFollowReadsWhatANodeWrites(t *testing.T) {
 			continue
 		}
 		before := c.Height()
-		switch r.IntN(4) {
+		switch r.IntN(5) {
 		case 0: // another branch, longer than ours
 			back := 1 + r.IntN(min(10, before))
 			c = c.Fork(before - back)
@@ -102,7 +102,14 @@ func TestFollowReadsWhatANodeWrites(t *testing.T) {
 			time.Sleep(3 * time.Millisecond) // the source may or may not scan now: both are valid
 			content = whole
 			put(reserve)
-		case 2: // the next file
+		case 2: // a killed node left half a block, and writes it again
+			record := bitcointest.BlockFile(wire.TestNet, c.Mine())
+			content = append(content, record[:1+r.IntN(len(record)-1)]...)
+			put(r.IntN(2) * 5000)
+			time.Sleep(time.Duration(r.IntN(2)) * 3 * time.Millisecond)
+			content = append(content, record...)
+			put(r.IntN(2) * 5000)
+		case 3: // the next file
 			c.MineEmpty(1)
 			number++
 			content = bitcointest.BlockFile(wire.TestNet, c.Tip())

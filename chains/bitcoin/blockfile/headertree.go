@@ -2,6 +2,7 @@ package blockfile
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
@@ -17,6 +18,15 @@ type tree struct {
 	best    int32   // tip of the best chain, none without the genesis block
 	chain   []int32 // the best chain by height
 	linked  int     // number of nodes that descend from the genesis block
+
+	more map[int32][]location // further places of blocks that are in the files several times
+}
+
+// location is the place of a block in the files.
+type location struct {
+	offset int64 // in the file
+	file   int32 // none if only a child of the block was added
+	size   uint32
 }
 
 const none = -1
@@ -30,11 +40,10 @@ const (
 type node struct {
 	hash   model.Hash
 	work   block.Work // of the chain if linked, else of the header
-	offset int64      // in the file
 	parent int32
-	file   int32 // none if only a child of the block was added
 	height int32
-	size   uint32
+	time   uint32
+	location
 }
 
 // before reports whether n is before o in the files.
@@ -43,13 +52,16 @@ func (n *node) before(o *node) bool {
 }
 
 func newTree(genesis model.Hash) *tree {
-	return &tree{genesis: genesis, best: none, slots: make([]int32, 1<<10)}
+	return &tree{genesis: genesis, best: none, slots: make([]int32, 1<<10), more: map[int32][]location{}}
 }
 
-// add adds a block unless it is in the tree. Call [tree.link] afterwards.
+// add adds a block, or a further place of it. Call [tree.link] afterwards.
 func (t *tree) add(file int32, r *record) {
-	i := t.place(r.hash)
+	i, at := t.place(r.hash), location{r.offset, file, r.size}
 	if t.nodes[i].file != none {
+		if t.nodes[i].location != at && !slices.Contains(t.more[i], at) {
+			t.more[i] = append(t.more[i], at)
+		}
 		return
 	}
 	parent := int32(none)
@@ -57,7 +69,7 @@ func (t *tree) add(file int32, r *record) {
 		parent = t.place(r.parent)
 	}
 	n := &t.nodes[i]
-	n.work, n.offset, n.parent, n.file, n.height, n.size = r.work, r.offset, parent, file, unknown, r.size
+	n.work, n.parent, n.height, n.time, n.location = r.work, parent, unknown, r.time, at
 	t.loose = append(t.loose, i)
 }
 
@@ -109,6 +121,57 @@ func (t *tree) connect(i, height int32, below block.Work) {
 	}
 }
 
+// gap is a block that is in none of the files although blocks after it are, which continue the best chain.
+type gap struct {
+	blocks int   // after the gap, in the branch with the most work
+	first  int32 // node of the first of them
+}
+
+// gap returns the gap of the best chain. Blocks without their ancestors can also be a stale branch that the node did not
+// download: they continue the best chain if they have more work than its blocks that are not older.
+func (t *tree) gap() (g gap, ok bool) {
+	type branch struct {
+		work   block.Work // since first
+		blocks int
+		first  int32
+	}
+	branches := make(map[int32]branch, len(t.loose))
+	var most branch
+	var path []int32
+	for _, i := range t.loose {
+		path = path[:0]
+		at := i
+		for t.nodes[at].file != none {
+			if _, ok := branches[at]; ok {
+				break
+			}
+			path = append(path, at)
+			at = t.nodes[at].parent
+		}
+		b := branches[at]
+		for len(path) > 0 {
+			at, path = path[len(path)-1], path[:len(path)-1]
+			if b.blocks++; b.blocks == 1 {
+				b.first = at
+			}
+			b.work = b.work.Add(t.nodes[at].work)
+			branches[at] = b
+		}
+		if b.work.More(most.work) {
+			most = b
+		}
+	}
+	if most.blocks == 0 {
+		return gap{}, false
+	}
+	from := len(t.chain) - 1
+	for from > 0 && t.nodes[t.chain[from]].time > t.nodes[most.first].time {
+		from--
+	}
+	before := &t.nodes[t.chain[from]]
+	return gap{most.blocks, most.first}, before.work.Add(most.work).More(t.nodes[t.best].work)
+}
+
 // setChain makes the chain that ends in tip the best chain. It only updates the nodes that differ.
 func (t *tree) setChain(tip int32) {
 	if tip == none {
@@ -153,7 +216,7 @@ func (t *tree) place(hash model.Hash) int32 {
 		}
 		s = t.slot(hash)
 	}
-	t.nodes = append(t.nodes, node{hash: hash, parent: none, file: none, height: orphan})
+	t.nodes = append(t.nodes, node{hash: hash, parent: none, height: orphan, location: location{file: none}})
 	t.slots[s] = int32(len(t.nodes))
 	return t.slots[s] - 1
 }

@@ -44,10 +44,54 @@ func (s *files) Blocks(ctx context.Context, points []model.Point, limit int64) (
 		blocks, err = r.read(blocks, places[:n], s.key)
 		places = places[n:]
 	}
-	if len(blocks) > 0 {
+	switch {
+	case len(blocks) > 0:
 		return blocks, nil
+	case err != nil:
+		return s.elsewhere(r, points[0], err)
+	}
+	return nil, nil
+}
+
+// elsewhere reads a block from its further places in the files; err is the error of the first. That can be a record that
+// a node did not finish: its rest can be other records.
+func (s *files) elsewhere(r *reader, point model.Point, err error) ([]*model.Block, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.tree.find(point.Hash)
+	if !ok {
+		return nil, err
+	}
+	s.rescan(s.tree.nodes[i].location)
+	for k, at := range s.tree.more[i] {
+		p := place{point, s.list[at.file].path, at.offset, int(at.size)}
+		if blocks, err := r.read(nil, []place{p}, s.key); err == nil {
+			s.tree.nodes[i].location, s.tree.more[i][k] = at, s.tree.nodes[i].location
+			return blocks, nil
+		}
 	}
 	return nil, err
+}
+
+// rescan adds the records inside another one to the tree.
+func (s *files) rescan(at location) {
+	path := s.list[at.file].path
+	file, err := os.Open(path)
+	if err != nil {
+		return // the error of the block has the reason
+	}
+	defer file.Close()
+	end := at.offset + int64(at.size)
+	r := s.recordReader(file, path, s.list[at.file].size)
+	for from := at.offset; from < end; {
+		rec, err := r.search(from, end)
+		if err != nil || rec.size == 0 {
+			break
+		}
+		s.tree.add(at.file, &rec)
+		from = rec.end()
+	}
+	s.tree.link()
 }
 
 // places returns the places of the first blocks up to a size.

@@ -27,21 +27,29 @@ type record struct {
 	parent model.Hash
 	offset int64 // of the block in the file
 	size   uint32
+	time   uint32     // of the header
 	work   block.Work // of the header
 }
+
+// end returns the offset after the block.
+func (r *record) end() int64 { return r.offset + int64(r.size) }
 
 // scan is the result of scanning a block file.
 type scan struct {
 	records []record
-	end     int64 // after the last record
-	cut     error // the error of a truncated record at end; nil if there is nothing or padding
+	end     int64   // after the last record
+	skipped []error // the errors of damaged data before a record
+	cut     error   // the error of the data after end; nil if there is nothing or padding
 }
 
 // recordReader finds the records of a block file without reading whole blocks.
 type recordReader struct {
-	net  *params.Network
-	path string // for errors
-	key  []byte // of the XOR: nil or 8 bytes
+	net   *params.Network
+	path  string // for errors
+	first bool   // this is the first file
+	key   []byte // of the XOR: nil or 8 bytes
+
+	decode func(raw []byte) error // decodes a whole block
 
 	file  io.ReaderAt
 	size  int64
@@ -57,42 +65,139 @@ func (r *recordReader) errorf(code string, offset int64, format string, args ...
 	return model.Errorf(model.BadSource, code, "%s, offset %d: %w", r.path, offset, fmt.Errorf(format, args...))
 }
 
-// scan finds the records from an offset and checks the proof of work of every header.
+// scan finds the records from an offset and checks the proof of work of every header. Like Bitcoin Core's
+// LoadExternalBlockFile it skips anything else: a node that is killed leaves half records, and writes the blocks again.
 func (r *recordReader) scan(from int64) (scan, error) {
 	s := scan{end: from}
-	for {
-		start, err := r.skipPadding(s.end)
-		if err != nil {
-			return s, err
-		}
-		head, err := r.peek(start, RecordHead)
-		if err != nil || len(head) == 0 {
-			return s, err
-		}
-		if len(head) < RecordHead || !bytes.Equal(head[:4], r.net.Magic[:]) {
-			return r.finish(s, start, head)
-		}
-		rec, fault, err := r.record(start, binary.LittleEndian.Uint32(head[4:]))
-		if err != nil {
-			return s, err
+	start, err := r.skipPadding(from)
+	for err == nil && start < r.size {
+		var rec record
+		var next int64
+		var fault error
+		if rec, next, fault, err = r.next(start); err != nil {
+			break
 		}
 		if fault != nil {
-			return r.cutAt(s, start, fault)
+			if rec, err = r.searchAfter(start, s.end == 0); err != nil {
+				break
+			}
+			_, growing := errors.AsType[incomplete](fault)
+			fault = r.errorf("bad_block", start, "%w", fault)
+			switch {
+			case s.cut != nil:
+			case rec.size == 0, growing: // a node can still be writing the record: the next scan begins there
+				s.cut = fault
+			default:
+				s.skipped = append(s.skipped, fault)
+			}
+			if rec.size == 0 {
+				break
+			}
+			next, err = r.skipPadding(rec.end())
 		}
 		s.records = append(s.records, rec)
-		s.end = rec.offset + int64(rec.size)
+		if start = next; s.cut == nil {
+			s.end = rec.end()
+		}
 	}
+	return s, err
 }
 
-// record reads the header of the record at start. fault is why it is truncated.
-func (r *recordReader) record(start int64, length uint32) (rec record, fault, err error) {
+// incomplete is the error of a record that is longer than the rest of the file.
+type incomplete struct{ length, left int64 }
+
+func (e incomplete) Error() string {
+	return fmt.Sprintf("a record of %d bytes, but only %d are left", e.length, e.left)
+}
+
+// next reads the record at start and returns the offset of the next one. fault is why there is no record. If neither
+// another record follows nor the end of the file after padding, the block must decode: it can be cut, and its rest is
+// other blocks.
+func (r *recordReader) next(start int64) (rec record, next int64, fault, err error) {
+	if !r.atMagic(start) {
+		head, err := r.peek(start, len(r.net.Magic))
+		return rec, 0, fmt.Errorf("%x is not the start of a record", head), err
+	}
+	if rec, fault, err = r.record(start); fault != nil || err != nil {
+		return rec, 0, fault, err
+	}
+	next, err = r.skipPadding(rec.end())
+	if err == nil && next < r.size && (next > rec.end() || !r.atMagic(next)) {
+		fault, err = r.check(rec)
+	}
+	return rec, next, fault, err
+}
+
+// searchAfter searches a record after the data at start, which are not a record. If they are the first of a file, it can
+// be of another kind: then the file is not searched as a whole, and it is an error if it is the first of all.
+func (r *recordReader) searchAfter(start int64, first bool) (record, error) {
+	if !first || r.atMagic(start) {
+		return r.search(start+1, r.size)
+	}
+	rec, err := r.search(start+1, min(r.size, start+int64(r.net.Coin.Format.MaxSize)))
+	if err == nil && rec.size == 0 && r.first {
+		err = r.notBlocks(start)
+	}
+	return rec, err
+}
+
+// search returns the first record between two offsets whose block decodes, or none.
+func (r *recordReader) search(from, to int64) (record, error) {
+	for at := from; at < to; {
+		window, err := r.peek(at, windowSize)
+		if err != nil {
+			return record{}, err
+		}
+		i := bytes.Index(window, r.net.Magic[:])
+		if i < 0 {
+			at += int64(max(1, len(window)-len(r.net.Magic)+1))
+			continue
+		}
+		at += int64(i)
+		rec, fault, err := r.record(at)
+		if err == nil && fault == nil {
+			fault, err = r.check(rec)
+		}
+		if err != nil || fault == nil {
+			return rec, err
+		}
+		at++
+	}
+	return record{}, nil
+}
+
+// check reads and decodes a block.
+func (r *recordReader) check(rec record) (fault, err error) {
+	raw := make([]byte, rec.size)
+	if _, err := r.file.ReadAt(raw, rec.offset); err != nil {
+		return nil, r.errorf("source_unreadable", rec.offset, "%w", err)
+	}
+	unmask(raw, r.key, rec.offset)
+	return r.decode(raw), nil
+}
+
+func (r *recordReader) atMagic(at int64) bool {
+	head, err := r.peek(at, len(r.net.Magic))
+	return err == nil && bytes.Equal(head, r.net.Magic[:])
+}
+
+// record reads the header of the record at start, which has the magic. fault is why it is not a record.
+func (r *recordReader) record(start int64) (rec record, fault, err error) {
 	format := r.net.Coin.Format
+	prefix, err := r.peek(start, RecordHead)
+	if err != nil {
+		return rec, nil, err
+	}
+	if len(prefix) < RecordHead {
+		return rec, fmt.Errorf("%x is the start of a record, but the file ends there", prefix), nil
+	}
+	length := binary.LittleEndian.Uint32(prefix[4:])
 	if most := format.MaxSize; length <= block.HeaderSize || int64(length) > int64(most) {
 		return rec, fmt.Errorf("a record of %d bytes: expected %d to %d", length, block.HeaderSize+1, most), nil
 	}
 	rec.offset, rec.size = start+RecordHead, length
 	if left := r.size - rec.offset; left < int64(length) {
-		return rec, fmt.Errorf("a record of %d bytes, but only %d are left", length, left), nil
+		return rec, incomplete{int64(length), left}, nil
 	}
 	head := min(r.mostHeader(), int(length))
 	raw, err := r.peek(rec.offset, head)
@@ -105,17 +210,20 @@ func (r *recordReader) record(start int64, length uint32) (rec record, fault, er
 	if i := rec.offset - r.at; len(bytes.Trim(r.raw[i:i+block.HeaderSize], "\x00")) == 0 {
 		return rec, errors.New("the block is not written yet"), nil
 	}
+	if bytes.HasPrefix(raw, r.net.Magic[:]) {
+		return rec, errors.New("a record without a block"), nil
+	}
 	h := block.Header(raw)
 	if _, err := format.HeaderSize(raw); err != nil {
-		return rec, nil, r.errorf("bad_block", start, "%w", err)
+		return rec, err, nil
 	}
-	rec.hash, rec.parent = format.HashOf(raw), h.Parent()
+	rec.hash, rec.parent, rec.time = format.HashOf(raw), h.Parent(), format.Time(h)
 	if r.net.Limit == nil { // the chain with the most blocks is the best
 		rec.work = block.Work{Lo: 1}
 		return rec, nil, nil
 	}
 	if err := r.checkWork(h, rec.hash); err != nil {
-		return rec, nil, r.errorf("bad_block", start, "%w", err)
+		return rec, err, nil
 	}
 	if bits := format.Bits(h); bits != r.lastBits {
 		r.lastBits, r.lastWork = bits, block.WorkOf(bits)
@@ -142,47 +250,23 @@ func (r *recordReader) mostHeader() int {
 	return block.HeaderSize
 }
 
-// finish ends a scan at bytes that are not the start of a record.
-func (r *recordReader) finish(s scan, start int64, head []byte) (scan, error) {
-	if len(head) >= 4 {
-		if other := r.net.ByMagic(head[:4]); other != nil && other != r.net {
-			return s, r.errorf("wrong_network", start, "blocks of %s: expected %s", other.FullName(), r.net.Name)
+// notBlocks returns the error of a file whose data at start, its first, are not a record.
+func (r *recordReader) notBlocks(start int64) error {
+	head, err := r.peek(start, len(r.net.Magic))
+	if err != nil {
+		return err
+	}
+	if len(head) == len(r.net.Magic) {
+		if other := r.net.ByMagic(head); other != nil && other != r.net {
+			return r.errorf("wrong_network", start, "blocks of %s: expected %s", other.FullName(), r.net.Name)
 		}
 	}
-	if s.end == 0 {
-		hint := ""
-		if r.key == nil {
-			hint = "; XORed files need the node's xor.dat in the same folder"
-		}
-		return s, r.errorf("bad_block", start, "not block data: expected a record of %s, which starts with %x, found %x%s",
-			r.net.FullName(), r.net.Magic, head[:min(4, len(head))], hint)
+	hint := ""
+	if r.key == nil {
+		hint = "; XORed files need the node's xor.dat in the same folder"
 	}
-	return r.cutAt(s, start, fmt.Errorf("%x is not the start of a record", head[:min(4, len(head))]))
-}
-
-// cutAt handles a truncated record at start. It is an error if another record follows. Otherwise the file ends there:
-// a node is writing to it, or crashed.
-func (r *recordReader) cutAt(s scan, start int64, fault error) (scan, error) {
-	overlap := RecordHead + r.mostHeader()
-	for at := start + 1; at < r.size; at += int64(windowSize - overlap) {
-		window, err := r.peek(at, windowSize)
-		if err != nil {
-			return s, err
-		}
-		for i := 0; ; i++ {
-			next := bytes.Index(window[i:], r.net.Magic[:])
-			if next < 0 || len(window)-i-next < overlap {
-				break
-			}
-			i += next
-			h := block.Header(window[i+RecordHead:])
-			if _, err := r.net.Coin.Format.HeaderSize(h); r.net.Limit != nil && err == nil && r.checkWork(h, r.net.Coin.Format.HashOf(h)) == nil {
-				return s, r.errorf("bad_block", start, "%w, but a block follows at offset %d: the file is damaged", fault, at+int64(i))
-			}
-		}
-	}
-	s.cut = r.errorf("bad_block", start, "%w", fault)
-	return s, nil
+	return r.errorf("bad_block", start, "not block data: expected a record of %s, which starts with %x, found %x%s",
+		r.net.FullName(), r.net.Magic, head, hint)
 }
 
 // skipPadding returns the offset of the next byte that is not padding, or the end of the file.

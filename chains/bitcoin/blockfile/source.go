@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"runtime"
@@ -37,7 +38,7 @@ type files struct {
 	mu     sync.Mutex // protects the fields below
 	list   []*blockFile
 	tree   *tree
-	logged map[string]string // last logged value of each condition
+	logged map[string]string // last logged value of each key
 }
 
 // Open returns block files as a source. It reads the headers of all blocks, so that errors in the files are found
@@ -60,12 +61,71 @@ func openFiles(ctx context.Context, path string, o Options) (*files, error) {
 	return s, s.refresh(ctx)
 }
 
-func (s *files) source() model.Source {
+func (s *files) source() *source {
 	o := blocksource.Options{Name: s.path, SourceOptions: s.options.SourceOptions}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	return blocksource.NewSource(s, o)
+	src := blocksource.NewSource(s, o)
+	return &source{src, src.(model.BlockReader), s, s}
+}
+
+// source is the stream of the best chain.
+type source struct {
+	model.Source
+	model.BlockReader
+	model.Measurer
+	files *files
+}
+
+// Follow implements [model.Source]. It returns an error after the last block if the files have a gap
+// there, unless it follows the files: a node downloads blocks in any order.
+func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		for e, err := range s.Source.Follow(ctx, known) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		if err := s.files.checkGap(); err != nil {
+			yield(model.Event{}, err)
+		}
+	}
+}
+
+// checkGap returns the error of files that lack a block of the best chain, if the stream ends there.
+func (s *files) checkGap() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	end := s.tree.nodes[s.tree.best].height
+	if s.options.Follow || s.options.To != nil && int32(*s.options.To) <= end || len(s.tree.loose) == 0 {
+		return nil
+	}
+	g, ok := s.tree.gap()
+	if !ok {
+		return nil
+	}
+	first, missing, hint := &s.tree.nodes[g.first], uint64(end)+1, ""
+	for _, at := range append([]location{first.location}, s.tree.more[g.first]...) {
+		raw := make([]byte, at.size)
+		if _, err := readAt(s.list[at.file].path, raw, at.offset); err != nil {
+			continue
+		}
+		unmask(raw, s.key, at.offset)
+		if h, ok := s.net.Coin.Format.CoinbaseHeight(raw); ok && h > 0 {
+			missing = min(missing, h-1) // end can be the tip of a stale branch
+			break
+		}
+	}
+	for _, f := range s.list {
+		if f.fault != nil {
+			hint = fmt.Sprintf(" (the first damage: %s)", f.fault)
+			break
+		}
+	}
+	return model.Errorf(model.BadSource, "block_missing", "block %d is in none of the files of %s, but %d blocks after it are, from offset %d of %s%s: "+
+		"copy the files again, or start the node, which downloads missing blocks",
+		missing, s.path, g.blocks, first.offset, s.list[first.file].path, hint)
 }
 
 // Tip implements [blocksource.Node]: the end of the best chain when the files were last scanned.
@@ -141,9 +201,7 @@ func (s *files) refresh(ctx context.Context) error {
 		return err
 	}
 	s.tree.link()
-	if err := s.checkCuts(); err != nil {
-		return err
-	}
+	s.logFaults()
 	if s.tree.best == none {
 		return s.noGenesis()
 	}
@@ -178,6 +236,9 @@ func (s *files) scan(ctx context.Context) error {
 			s.tree.add(int32(f.file), &f.records[i])
 		}
 		*s.list[f.file] = f.now
+		for _, fault := range f.skipped {
+			s.log(fault.Error(), slog.LevelWarn, fault, "a block file has damaged data, which are ignored")
+		}
 	}
 	return nil
 }
@@ -202,7 +263,8 @@ func (s *files) scanFile(_ context.Context, i int) (fileScan, error) {
 		return fileScan{}, adapter.PathError(was.path, err)
 	}
 	now.size, now.modified = info.Size(), info.ModTime()
-	r := recordReader{net: s.net, path: was.path, key: s.key, file: file, size: now.size}
+	r := s.recordReader(file, was.path, now.size)
+	r.first = i == 0
 	// Two writes within one tick of the clock have the same time: look also for a record at the end of the last scan.
 	if now.size == was.size && now.modified.Equal(was.modified) && was.cut == nil {
 		head, err := r.peek(was.end, RecordHead)
@@ -215,52 +277,60 @@ func (s *files) scanFile(_ context.Context, i int) (fileScan, error) {
 		return fileScan{}, err
 	}
 	if i == len(s.list)-1 && len(found.records) > 0 && found.cut == nil {
-		found, err = s.dropUnfinished(file, was.path, found)
+		found, err = s.dropUnfinished(&r, found)
 		if err != nil {
 			return fileScan{}, err
 		}
 	}
 	now.end, now.cut = found.end, found.cut
+	if now.fault == nil && len(found.skipped) > 0 {
+		now.fault = found.skipped[0]
+	}
+	if now.fault == nil {
+		now.fault = found.cut
+	}
 	return fileScan{found, i, now}, nil
 }
 
-// dropUnfinished removes the last record if a node is still writing it: its space is reserved, but it ends in zeros and
-// does not decode yet.
-func (s *files) dropUnfinished(file *os.File, path string, found scan) (scan, error) {
+func (s *files) recordReader(file *os.File, path string, size int64) recordReader {
+	decode := func(raw []byte) error {
+		_, err := s.options.Decoder().Block(raw, 0)
+		return err
+	}
+	return recordReader{net: s.net, path: path, key: s.key, decode: decode, file: file, size: size}
+}
+
+// dropUnfinished removes the last record if a node is still writing it: it does not decode yet, and it ends in zeros
+// that go on to the end of the file, since the node reserved more space than this block's.
+func (s *files) dropUnfinished(r *recordReader, found scan) (scan, error) {
 	const tail = 64 // bytes; a valid block can end in as many zeros
 	last := found.records[len(found.records)-1]
-	raw := make([]byte, last.size)
-	if _, err := file.ReadAt(raw, last.offset); err != nil {
-		return found, adapter.PathError(path, err)
-	}
-	if end := raw[max(0, len(raw)-tail):]; len(bytes.Trim(end, "\x00")) > 0 {
+	end := make([]byte, min(tail, last.size))
+	if last.end() == r.size {
 		return found, nil
 	}
-	unmask(raw, s.key, last.offset)
-	if _, err := s.options.Decoder().Block(raw, 0); err == nil {
+	if _, err := r.file.ReadAt(end, last.end()-int64(len(end))); err != nil {
+		return found, adapter.PathError(r.path, err)
+	}
+	if len(bytes.Trim(end, "\x00")) > 0 {
 		return found, nil
 	}
-	r := recordReader{path: path}
+	if fault, err := r.check(last); fault == nil {
+		return found, err
+	}
 	found.records = found.records[:len(found.records)-1]
 	found.end = last.offset - RecordHead
 	found.cut = r.errorf("bad_block", found.end, "the block is not completely written")
 	return found, nil
 }
 
-// checkCuts returns an error if a file other than the last ends in a truncated record.
-func (s *files) checkCuts() error {
-	for i, f := range s.list {
-		switch {
-		case f.cut == nil:
-		case i < len(s.list)-1:
-			return f.cut
-		default:
-			s.log("cut", slog.LevelWarn, f.cut, "the last block file ends with a truncated block, which is ignored")
-			return nil
+// logFaults logs the truncated records at the ends of files.
+func (s *files) logFaults() {
+	for _, f := range s.list {
+		if f.cut != nil {
+			s.log(f.path, slog.LevelWarn, f.cut, "a block file ends with a truncated block, which is ignored")
 		}
 	}
-	s.log("cut", slog.LevelInfo, nil, "")
-	return nil
 }
 
 // noGenesis returns the error of files without a chain.
@@ -282,8 +352,8 @@ func (s *files) noGenesis() error {
 			s.list[n.file].path, block.FormatHash(n.hash), s.net.FullName(), block.FormatHash(s.net.Genesis))
 	}
 	for _, f := range s.list {
-		if f.cut != nil {
-			return f.cut
+		if f.fault != nil {
+			return f.fault
 		}
 	}
 	return model.Errorf(model.BadSource, "source_empty", "no blocks in %s: %s", s.path,
@@ -297,15 +367,19 @@ func (s *files) bytes() (sum int64) {
 	return sum
 }
 
-// log logs a condition when its value changes; nil and 0 are not logged.
-func (s *files) log(condition string, level slog.Level, value any, message string) {
+// log logs the value of a key when it changes; nil and 0 are not logged.
+func (s *files) log(key string, level slog.Level, value any, message string) {
 	text := fmt.Sprint(value)
-	if s.logged[condition] == text {
+	if s.logged[key] == text {
 		return
 	}
-	s.logged[condition] = text
-	if value == nil || value == 0 {
-		return
+	s.logged[key] = text
+	switch value := value.(type) {
+	case error:
+		slog.Log(context.Background(), level, message, "error", value)
+	case int:
+		if value > 0 {
+			slog.Log(context.Background(), level, message, key, value)
+		}
 	}
-	slog.Log(context.Background(), level, message, condition, value)
 }
