@@ -263,8 +263,7 @@ type utxoJSON struct {
 func addressUTXOs(q *request) error { return q.answerUTXOs(q.holder()) }
 func accountUTXOs(q *request) error { return q.answerUTXOs(q.account()) }
 
-// answerUTXOs answers the unspent outputs of a holder, in the order of their creation. Those of an account have their own
-// addresses.
+// answerUTXOs answers the unspent outputs of a holder, in the order of their creation. Each has its own address.
 func (q *request) answerUTXOs(h *holder, err error) error {
 	if err != nil {
 		return err
@@ -298,12 +297,8 @@ func (q *request) writeUTXOs(h *holder, pks []model.UtxoPk) error {
 	all := make([]utxoJSON, len(outputs))
 	for i := range outputs {
 		o := &outputs[i]
-		owner := o.Owner.Text
-		if h.index.Name == utxo.PaymentIndex {
-			owner = h.text
-		}
 		all[i] = utxoJSON{
-			Address: owner, TxHash: o.Tx.String(), OutputIndex: o.Pk.Index(), Amount: amountsOf(o),
+			Address: o.Owner.Text, TxHash: o.Tx.String(), OutputIndex: o.Pk.Index(), Amount: amountsOf(o),
 			Block: o.Created.Hash.String(), ReferenceScriptHash: scriptHashOf(o),
 		}
 		if h.index.Name != utxo.ScriptIndex {

@@ -125,13 +125,7 @@ func (n *naive) totals(outputs []*naiveOutput, genesis int) object {
 func (w *world) holder(t *testing.T, rng *rand.Rand, path, owner string, outputs []*naiveOutput) {
 	t.Helper()
 	n := w.naive
-	name := func(o *naiveOutput) string {
-		if owner == "" {
-			return o.text()
-		}
-		return owner
-	}
-	w.pages(t, rng, path+"/utxos", listOf(unspent(outputs), func(o *naiveOutput) any { return n.utxo(o, name(o)) }))
+	w.pages(t, rng, path+"/utxos", listOf(unspent(outputs), func(o *naiveOutput) any { return n.utxo(o, o.text()) }))
 	txs := n.history(outputs)
 	if owner != "" {
 		w.pages(t, rng, path+"/transactions", listOf(txs, func(tx *naiveTx) any { return tx.listed() }))
