@@ -56,7 +56,7 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 		"datum":                {output(dict{0: someAddress, 1: 1, 2: list{2, 0}}), "datum of kind 2"},
 		"datum without tag":    {output(dict{0: someAddress, 1: 1, 2: list{1, []byte{0x80}}}), "expected datum as a tag"},
 		"script":               {output(dict{0: someAddress, 1: 1, 3: tagged(24, []byte{0x80})}), "reference script: offset 1: expected language"},
-		"long address":         {output(list{filled(model.MaxValueSize+1, 1), 1}), "address of 32769 bytes"},
+		"long address":         {output(list{filled(model.MaxValueSize+1, 0x82), 1}), "address of 32769 bytes"},
 		"count beyond the end": {append(bytes.Clone(good[:len(good)-3]), 0x9a, 0xff, 0xff, 0xff, 0xff), "found the end"},
 	} {
 		d := decodedAs(t, "mainnet", valueNames...)

@@ -118,7 +118,7 @@ func (c *chain) withdrawals(item []byte) (all []model.Withdrawal) {
 		account, amount := w.Bytes("reward account"), w.Uint("amount")
 		if w.Err == nil {
 			all = append(all, model.Withdrawal{
-				Address: address.Format(c.net.Network, account), Amount: strconv.FormatUint(amount, 10),
+				Address: address.FormatAccount(c.net.Network, account), Amount: strconv.FormatUint(amount, 10),
 			})
 		}
 	}

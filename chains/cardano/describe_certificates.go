@@ -117,7 +117,7 @@ func (c *chain) pool(d *model.Certificate, f *cbor.Fields, w *cbor.Walker) {
 	d.Pledge = strconv.FormatUint(f.Uint("pledge"), 10)
 	d.Cost = strconv.FormatUint(f.Uint("cost"), 10)
 	d.Margin = readFraction(f.Item("margin"))
-	d.RewardAddress = address.Format(c.net.Network, f.Bytes("reward account"))
+	d.RewardAddress = address.FormatAccount(c.net.Network, f.Bytes("reward account"))
 	owners := cbor.Walker{Data: f.Item("owners")}
 	for n := owners.Set("owners"); owners.More(&n); {
 		if hash := owners.BytesOf(address.CredentialSize, "owner"); owners.Err == nil {

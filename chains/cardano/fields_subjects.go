@@ -47,7 +47,7 @@ func (v *view) subjects() (all []string) {
 		add(d.HotCredential)
 	}
 	for _, account := range b.Accounts {
-		add(address.Format(v.net.Network, account))
+		add(address.FormatAccount(v.net.Network, account))
 	}
 	for _, vote := range b.ReadVotes() {
 		add(vote.Voter)

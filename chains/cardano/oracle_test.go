@@ -13,6 +13,7 @@ import (
 	fxcbor "github.com/fxamacker/cbor/v2"
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testrun"
@@ -60,7 +61,7 @@ func theirs(t testing.TB, raw []byte) string {
 func theirOutput(t testing.TB, p common.Utxo) string {
 	t.Helper()
 	o := p.Output
-	line := fmt.Sprintf("  out %d %s to %x", p.Id.Index(), o.Amount(), theirAddress(t, o.Cbor()))
+	line := fmt.Sprintf("  out %d %s to %x", p.Id.Index(), o.Amount(), address.Canonical(theirAddress(t, o.Cbor())))
 	if h := o.DatumHash(); h != nil && *h != (common.Blake2b256{}) {
 		line += fmt.Sprintf(" datum %x", h[:])
 	} else if d := o.Datum(); d != nil {

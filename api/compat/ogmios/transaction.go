@@ -137,7 +137,7 @@ func (t *transaction) readBody(n address.Network, body []byte) error {
 			t.Withdrawals = map[string]ada{}
 			for left := in.Map("withdrawals"); in.More(&left); {
 				account := in.Bytes("reward account")
-				t.Withdrawals[address.Format(n, account)] = lovelace(in.Uint("amount"))
+				t.Withdrawals[address.FormatAny(account)] = lovelace(in.Uint("amount"))
 			}
 		case bodyMint:
 			t.Mint = map[string]assetsOf{}
@@ -181,7 +181,7 @@ func inputOf(o model.Input) (in input) {
 
 func outputOf(n address.Network, o *ledger.Output) (output, error) {
 	out := output{
-		Address: address.Format(n, o.Address), Value: value{"ada": {"lovelace": o.Value}}, DatumHash: hex.EncodeToString(o.DatumHash), Datum: hex.EncodeToString(o.Datum),
+		Address: address.FormatAny(o.Address), Value: value{"ada": {"lovelace": o.Value}}, DatumHash: hex.EncodeToString(o.DatumHash), Datum: hex.EncodeToString(o.Datum),
 	}
 	for _, a := range o.Assets {
 		policy, name := hex.EncodeToString(a.ID[:address.PolicySize]), hex.EncodeToString(a.ID[address.PolicySize:])

@@ -13,7 +13,8 @@ import (
 	"birthmark/model"
 )
 
-// An address is stored as it is in outputs (CIP-19). Since Shelley its first byte is type<<4 | network. After it, types
+// An address is stored as the ledger keeps it: as it is in outputs (CIP-19), see [Canonical]. Since Shelley its first
+// byte is type<<4 | network. After it, types
 // 0 to 3 have a payment and a stake credential, 4 and 5 a payment credential and a pointer, 6 and 7 a payment
 // credential, 14 and 15 (reward accounts) a stake credential. In types 0 to 7 bit 0 marks a payment credential that is
 // a script, in types 0 to 3 bit 1 a stake credential that is one.
@@ -43,8 +44,9 @@ const (
 
 // Format returns the text of an address: base 58 for Byron, else bech32. Bytes that are not a well-formed address of n,
 // such as unspendable data or an address of another network, become "hex:" and hex digits. The text always parses back
-// to the same bytes.
+// to the canonical bytes, see [Canonical].
 func Format(n Network, raw []byte) string {
+	raw = Canonical(raw)
 	if IsShelley(raw) && raw[0]&15 == n.tag() {
 		return encodeBech32(addressHRP(raw[0]), raw)
 	}
@@ -54,13 +56,14 @@ func Format(n Network, raw []byte) string {
 	return anyHex + hex.EncodeToString(raw)
 }
 
-// Parse reads the text of an address. An error is of kind [model.Usage], code bad_value.
+// Parse reads the text of an address, also of one that only [Canonical] makes well-formed, which programs show that use
+// an older version of the ledger. An error is of kind [model.Usage], code bad_value.
 func Parse(n Network, text string) ([]byte, error) {
 	raw, err := readAddress(n, text)
 	if err != nil {
 		return nil, badValue(text, fmt.Sprintf("an address of cardano %s", n.Name), err, addressExpected)
 	}
-	return raw, nil
+	return Canonical(raw), nil
 }
 
 func badValue(text, what string, err error, expected string) error {
@@ -94,17 +97,14 @@ func readShelley(n Network, hrp, text string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !IsShelley(raw) {
+	if !IsShelley(Canonical(raw)) {
 		return nil, fmt.Errorf("its %d bytes are not an address", len(raw))
 	}
 	if want := addressHRP(raw[0]); hrp != want {
 		return nil, fmt.Errorf("it begins with %s1, but its bytes belong to %s1", hrp, want)
 	}
 	if raw[0]&15 != n.tag() {
-		if n.Testnet {
-			return nil, errors.New("it belongs to mainnet")
-		}
-		return nil, errors.New("it belongs to a test network")
+		return nil, n.errOther()
 	}
 	return raw, nil
 }
@@ -122,22 +122,21 @@ func readByron(n Network, text string) ([]byte, error) {
 	case n.ownsByron(payload):
 		return raw, nil
 	}
-	magic, ok := ByronNetwork(payload)
-	if !ok {
-		return nil, errors.New("it belongs to mainnet")
+	return nil, n.errOther()
+}
+
+// errOther is the error of an address of the other kind of networks.
+func (n Network) errOther() error {
+	if n.Testnet {
+		return errors.New("it belongs to mainnet")
 	}
-	for _, other := range publicNetworks {
-		if other.Testnet && other.Magic == magic {
-			return nil, fmt.Errorf("it belongs to %s", other.Name)
-		}
-	}
-	return nil, fmt.Errorf("it belongs to the test network with magic %d", magic)
+	return errors.New("it belongs to a test network")
 }
 
 // Network has the parts of addresses that depend on the network.
 type Network struct {
 	Name    string
-	Magic   uint32 // of the handshake, and of Byron addresses if Testnet is set
+	Magic   uint32 // of the handshake, and of new Byron addresses if Testnet is set
 	Testnet bool   // addresses state whether they belong to a test network
 }
 
@@ -146,8 +145,6 @@ var (
 	Mainnet = Network{Name: "mainnet", Magic: 764824073}
 	Preprod = Network{Name: "preprod", Magic: 1, Testnet: true}
 	Preview = Network{Name: "preview", Magic: 2, Testnet: true}
-
-	publicNetworks = []Network{Mainnet, Preprod, Preview}
 )
 
 // tag returns the network bits of addresses since Shelley: all test networks share a value.
@@ -158,10 +155,11 @@ func (n Network) tag() byte {
 	return mainnetTag
 }
 
-// ownsByron reports whether a Byron address belongs to n: addresses of mainnet have no magic.
+// ownsByron reports whether a Byron address belongs to n: addresses of mainnet have no magic. All test networks share the
+// addresses with one, because the ledger compares only whether there is a magic (toNetwork of its AddrBootstrap).
 func (n Network) ownsByron(payload []byte) bool {
-	magic, ok := ByronNetwork(payload)
-	return ok == n.Testnet && (!ok || magic == n.Magic)
+	_, ok := ByronNetwork(payload)
+	return ok == n.Testnet
 }
 
 // IsShelley reports whether an address is well-formed, of a known type and of a known network.
@@ -181,8 +179,7 @@ func IsShelley(raw []byte) bool {
 }
 
 // isPointer reports whether b is three numbers of seven bits per byte, where each byte but the last of a number has its
-// high bit set. Numbers of any size are valid: test networks have such addresses, and the ledger takes them modulo
-// 2^64.
+// high bit set. Numbers of any size are valid: test networks have such addresses, see [Canonical].
 func isPointer(b []byte) bool {
 	numbers := 0
 	for _, v := range b {

@@ -78,6 +78,8 @@ var byronAddresses = map[string][]string{
 // oldTestnet is a Byron address of the first test network, which had the magic 1097911063.
 const oldTestnet = "37btjrVyb4KDXBNC4haBVPCrro8AQPHwvCMp3RFhhSVWwfFmZ6wwzSK6JK1hY6wHNmtrpTf1kdbva8TCneM2YsiXT7mrzT21EacHnPpz5YyUdj64na"
 
+var publicNetworks = []Network{Mainnet, Preprod, Preview}
+
 func named(t testing.TB, name string) Network {
 	t.Helper()
 	i := slices.IndexFunc(publicNetworks, func(n Network) bool { return n.Name == name })
@@ -166,7 +168,6 @@ func TestInvalidAddressErrors(t *testing.T) {
 		{"mainnet", encodeBech32("addr", unhex(t, "91"+cip19Payment)), "are not an address"},
 		{"mainnet", encodeBech32("addr", unhex(t, "41"+cip19Payment)), "are not an address"},
 		{"mainnet", encodeBech32("addr", unhex(t, "41"+cip19Payment+"8180")), "are not an address"},
-		{"mainnet", encodeBech32("addr", unhex(t, "41"+cip19Payment+"01020304")), "are not an address"},
 		{"mainnet", encodeBech32("addr", unhex(t, "e1"+cip19Stake)), "its bytes belong to stake1"},
 		{"mainnet", "addr1", "not bech32"},
 		{"mainnet", test, "belongs to a test network"},
@@ -174,10 +175,9 @@ func TestInvalidAddressErrors(t *testing.T) {
 		{"preview", base, "belongs to mainnet"},
 		{"preview", cip19[8].mainnet, "belongs to mainnet"},
 		{"preview", redeem, "belongs to mainnet"},
-		{"mainnet", byronAddresses["preview"][0], "belongs to preview"},
-		{"preprod", byronAddresses["preview"][0], "belongs to preview"},
-		{"mainnet", "2cWKMJemoBajc46Wu4Z7e6bG48myZWfB7Z6pD77L6PrJQWt9HZ3Yv7o8CYZTBMqHTPTkv", "test network with magic 1097911063"},
-		{"mainnet", oldTestnet, "test network with magic 1097911063"},
+		{"mainnet", byronAddresses["preview"][0], "belongs to a test network"},
+		{"mainnet", "2cWKMJemoBajc46Wu4Z7e6bG48myZWfB7Z6pD77L6PrJQWt9HZ3Yv7o8CYZTBMqHTPTkv", "belongs to a test network"},
+		{"mainnet", oldTestnet, "belongs to a test network"},
 		{"mainnet", redeem[:len(redeem)-1] + "g", "checksum is wrong"},
 		{"mainnet", redeem[:len(redeem)-1], "neither bech32 nor"},
 		{"mainnet", "hex:0", "not hex"},
@@ -216,18 +216,61 @@ func TestOtherBytesAreFormattedAsHex(t *testing.T) {
 	n := named(t, "mainnet")
 	for _, digits := range []string{
 		"", "00", "ff", "82", "82d818",
-		"01" + cip19Payment,                     // a base address without its last part
-		"01" + cip19Payment + cip19Stake + "00", // extra bytes
-		"00" + cip19Payment + cip19Stake,        // of a test network
-		"91" + cip19Payment,                     // type 9
-		"62" + cip19Payment,                     // network 2
-		"41" + cip19Payment + strings.Repeat("80", maxWritten) + "010203", // a number that does not end
+		"01" + cip19Payment,                                    // a base address without its last part
+		"00" + cip19Payment + cip19Stake,                       // of a test network
+		"91" + cip19Payment,                                    // type 9
+		"62" + cip19Payment,                                    // network 2
+		"41" + cip19Payment + strings.Repeat("80", maxWritten), // a number that does not end
 		hex.EncodeToString(base58.Decode(byronAddresses["preview"][0])),
 		hex.EncodeToString(base58.Decode(byronAddresses["mainnet"][0])) + "00",
 		hex.EncodeToString(byronOf(bytes.Repeat([]byte{7}, maxWritten))),
 	} {
 		if got := Format(n, unhex(t, digits)); got != "hex:"+digits {
 			t.Errorf("%s is formatted as %s", digits, got)
+		}
+	}
+}
+
+// The cases are those of fromCborBothAddr and mkPtrNormalized of cardano-ledger-core.
+func TestCanonicalAddresses(t *testing.T) {
+	base, other := "01"+cip19Payment+cip19Stake, "0102030405060708090a0b0c0d0e0f101112131415"
+	for _, c := range []struct{ raw, want string }{
+		{base, base},
+		{base + other, base},
+		{"61" + cip19Payment + "00", "61" + cip19Payment},
+		{"71" + cip19Payment + cip19Stake, "71" + cip19Payment},
+		{"41" + cip19Payment + cip19Pointer, "41" + cip19Payment + cip19Pointer},
+		{"51" + cip19Payment + cip19Pointer + other, "51" + cip19Payment + cip19Pointer},
+		{"41" + cip19Payment + "80808102" + "8001" + "03", "41" + cip19Payment + "8102" + "01" + "03"},
+		{"41" + cip19Payment + "8fffffff7f" + "83ff7f" + "83ff7f", "41" + cip19Payment + "8fffffff7f" + "83ff7f" + "83ff7f"}, // the largest
+		{"41" + cip19Payment + "9080808000" + "01" + "03", "41" + cip19Payment + "000000"},                                   // slot 2^32
+		{"41" + cip19Payment + "01" + "848000" + "03", "41" + cip19Payment + "000000"},                                       // transaction 2^16
+		{"41" + cip19Payment + "01" + "03" + "848000" + "07", "41" + cip19Payment + "000000"},
+		{"41" + cip19Payment + "82808080808080808005" + "01" + "03", "41" + cip19Payment + "05" + "01" + "03"}, // 2^64 + 5
+		{"41" + cip19Payment + "8180", "41" + cip19Payment + "8180"},                                           // no address
+		{"e1" + cip19Stake + "00", "e1" + cip19Stake + "00"},                                                   // no address of an output
+	} {
+		got := Canonical(unhex(t, c.raw))
+		if hex.EncodeToString(got) != c.want || !bytes.Equal(Canonical(got), got) {
+			t.Errorf("%s is %x, expected %s", c.raw, got, c.want)
+		}
+		if text := encodeBech32("addr", unhex(t, c.raw)); IsShelley(got) {
+			if parsed, err := Parse(Mainnet, text); err != nil || !bytes.Equal(parsed, got) {
+				t.Errorf("%s is parsed as %x, %v, expected %s", text, parsed, err, c.want)
+			}
+		}
+	}
+}
+
+// All test networks share the Byron addresses with a magic. The magic of the first one differs from those of preview and
+// preprod, where it occurs.
+func TestByronAddressesOfAllTestNetworks(t *testing.T) {
+	for _, text := range append(byronAddresses["preview"], oldTestnet) {
+		for _, n := range []Network{Preprod, Preview, {Name: "mine", Magic: 42, Testnet: true}} {
+			raw, err := Parse(n, text)
+			if got := Format(n, raw); err != nil || got != text {
+				t.Errorf("%s: %s is parsed and formatted as %s, %v", n.Name, text, got, err)
+			}
 		}
 	}
 }
@@ -266,7 +309,7 @@ func TestAddressesRoundTrip(t *testing.T) {
 	for range 20_000 {
 		n, raw := publicNetworks[r.IntN(len(publicNetworks))], randomAddress(r)
 		text := Format(n, raw)
-		if got, err := Parse(n, text); err != nil || !bytes.Equal(got, raw) {
+		if got, err := Parse(n, text); err != nil || !bytes.Equal(got, Canonical(raw)) {
 			t.Fatalf("%s: %x is formatted as %s and parsed as %x, %v", n.Name, raw, text, got, err)
 		}
 		switch hrp := hrpOf(text); {
@@ -293,7 +336,7 @@ func FuzzFormatAddress(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, n := range publicNetworks {
 			text := Format(n, raw)
-			if got, err := Parse(n, text); err != nil || !bytes.Equal(got, raw) {
+			if got, err := Parse(n, text); err != nil || !bytes.Equal(got, Canonical(raw)) {
 				t.Fatalf("%s: formatted as %s, parsed as %x, %v", n.Name, text, got, err)
 			}
 			for _, c := range []struct {

@@ -9,6 +9,7 @@ import (
 // FormatAny returns the text of an address of any network: base 58 if it is not of Shelley's form, else bech32 with the
 // prefix of the network that it states.
 func FormatAny(raw []byte) string {
+	raw = Canonical(raw)
 	if IsShelley(raw) {
 		return encodeBech32(addressHRP(raw[0]), raw)
 	}
@@ -23,6 +24,7 @@ func ParseAny(text string) ([]byte, error) {
 	switch hrp := hrpOf(text); hrp {
 	case addressPrefix, stakePrefix, addressPrefix + testnetSuffix, stakePrefix + testnetSuffix:
 		raw, err := decodeBech32(text)
+		raw = Canonical(raw)
 		if err == nil && (!IsShelley(raw) || addressHRP(raw[0]) != hrp) {
 			err = fmt.Errorf("its %d bytes are not an address of %s1", len(raw), hrp)
 		}

@@ -128,6 +128,15 @@ func FormatStakeCredential(n Network, cred []byte) string {
 	return encodeBech32(addressHRP(account[0]), account)
 }
 
+// FormatAccount returns the stake address of a reward account on n. The account of a pool or of a withdrawal from the
+// treasury can state another network: the ledger pays to the account of its credential. Other bytes are formatted in hex.
+func FormatAccount(n Network, account []byte) string {
+	if cred, ok := StakeCredential(account); ok && IsStake(account) {
+		return FormatStakeCredential(n, cred)
+	}
+	return anyHex + hex.EncodeToString(account)
+}
+
 // ParseStakeCredential reads a stake credential from a stake address, in bech32, or from an address that has one. An
 // error is of kind [model.Usage], code bad_value.
 func ParseStakeCredential(n Network, text string) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/genesis"
 	"birthmark/model"
@@ -171,6 +172,7 @@ func (d *Decoder) needsParts() bool { return d.Raw || d.index.NeedsParts() }
 
 // add adds an output with its keys.
 func (d *Decoder) add(o *Output) {
+	o.Address = address.Canonical(o.Address)
 	if len(o.Address) > model.MaxValueSize {
 		d.w.Fail("address of %d bytes: expected at most %d", len(o.Address), model.MaxValueSize)
 		return

@@ -24,7 +24,7 @@ const (
 
 // Output is a decoded output. Values point into the block, or into memory of the decoder.
 type Output struct {
-	Address   []byte
+	Address   []byte // canonical
 	Value     uint64
 	Assets    []model.Asset
 	DatumHash []byte // of the datum

@@ -306,7 +306,7 @@ func ProposalWithdrawals(q *exchange.Request) error {
 	}
 	all := []withdrawal{}
 	for _, w := range p.Withdrawals {
-		all = append(all, withdrawal{address.Format(q.NetworkName(), w.Account), exchange.Decimal(w.Amount)})
+		all = append(all, withdrawal{address.FormatAccount(q.NetworkName(), w.Account), exchange.Decimal(w.Amount)})
 	}
 	q.Answer = exchange.SlicePage(all, paging)
 	return nil

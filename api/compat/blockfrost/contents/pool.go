@@ -58,7 +58,7 @@ func ReadPool(digits string, n address.Network) (*Pool, error) {
 		Pledge: strconv.FormatUint(f.Uint("pledge"), 10), FixedCost: strconv.FormatUint(f.Uint("cost"), 10), Owners: []string{}, Relays: []Relay{},
 	}
 	p.MarginCost = fraction(f.Item("margin"))
-	p.RewardAccount = address.Format(n, f.Bytes("reward account"))
+	p.RewardAccount = address.FormatAccount(n, f.Bytes("reward account"))
 	owners := cbor.Walker{Data: f.Item("owners")}
 	for n2 := owners.Set("owners"); owners.More(&n2); {
 		hash := owners.BytesOf(address.CredentialSize, "owner")
