@@ -34,7 +34,7 @@ var (
 	seed    = flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the random choice")
 	roots   = flag.String("roots", "core,chains,api", "folders to mutate, separated by commas")
 	only    = flag.String("only", "", "mutate only this place: file:line")
-	timeout = flag.Duration("timeout", 10*time.Minute, "limit of the tests of one package; a longer run counts as killed")
+	timeout = flag.Duration("timeout", 3*time.Minute, "limit of the tests of one package; a longer run counts as killed")
 )
 
 // A mutant replaces the bytes from start to end of a file.
