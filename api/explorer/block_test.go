@@ -129,3 +129,37 @@ func TestPagesOfLargeBlocksAreSmall(t *testing.T) {
 		}
 	}
 }
+
+// The pages of the list of blocks contain every block once, newest first, and name their first and last block, also a
+// page of one block.
+func TestPagesListEveryBlockOnce(t *testing.T) {
+	const count = 2*blocksPage + 1
+	chain := []*model.Block{blockOfTxs(nil, model.Tx{Outputs: outputs(50)})}
+	for len(chain) < count {
+		chain = append(chain, blockOfTxs(chain[len(chain)-1], model.Tx{Outputs: outputs(50)}))
+	}
+	parts := pages(t, explorerOf(t, chainOf("made-up", variant(t, byHand, chain), nil)), "/made-up/blocks")
+	var listed, want, here []string
+	for _, d := range parts {
+		for _, n := range d.each("a") {
+			href, _ := attr(n, "href")
+			if hash, ok := strings.CutPrefix(href, "/made-up/block/"); ok && n.Parent.Data == "td" {
+				listed = append(listed, hash)
+			}
+		}
+		for _, n := range d.each("span") {
+			if strings.Contains(textOf(n), " to ") {
+				here = append(here, textOf(n))
+			}
+		}
+	}
+	for _, b := range slices.Backward(chain) {
+		want = append(want, b.Hash.String())
+	}
+	if !slices.Equal(listed, want) {
+		t.Errorf("%d pages list %d blocks\n%v\nexpected %d\n%v", len(parts), len(listed), listed, count, want)
+	}
+	if want := []string{"51 to 100", "1 to 50", "0 to 0"}; !slices.Equal(here, want) {
+		t.Errorf("the pages are %q, expected %q", here, want)
+	}
+}

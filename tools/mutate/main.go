@@ -34,6 +34,7 @@ var (
 	seed    = flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the random choice")
 	roots   = flag.String("roots", "core,chains,api", "folders to mutate, separated by commas")
 	only    = flag.String("only", "", "mutate only this place: file:line")
+	short   = flag.Bool("short", true, "run the quick tests only")
 	timeout = flag.Duration("timeout", 3*time.Minute, "limit of the tests of one package; a longer run counts as killed")
 )
 
@@ -207,7 +208,7 @@ func (m mutant) test(importers map[string][]string) string {
 		if found, _ := filepath.Glob(filepath.Join(*dir, p, "*_test.go")); len(found) == 0 {
 			continue
 		}
-		err := m.run(*timeout+time.Minute, "test", "-vet=off", "-short", "-failfast", "-count=1",
+		err := m.run(*timeout+time.Minute, "test", "-vet=off", fmt.Sprint("-short=", *short), "-failfast", "-count=1",
 			"-timeout="+timeout.String(), "-ldflags=-s -w", "./"+p)
 		if err != nil {
 			return fmt.Sprintf("%s: %v", p, err)
