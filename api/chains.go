@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -85,7 +84,7 @@ func (a *API) serveSearch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	answer := SearchAnswer{Query: strings.TrimSpace(q.text), Chains: []ChainSearch{}}
+	answer := SearchAnswer{Query: search.Clean(q.text), Chains: []ChainSearch{}}
 	for _, c := range a.Chains {
 		err := c.View(r.Context(), func(v *query.View) error {
 			found, err := search.Of(r.Context(), v.Queries, c.Model, q.text)

@@ -76,6 +76,7 @@ func readKeys(path string) (*keyring, error) {
 	if err != nil {
 		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %w", err)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
 	ring := &keyring{secret: make([]byte, sha256.Size), by: map[[sha256.Size]byte]*Key{}}
 	rand.Read(ring.secret)
 	names := map[string]bool{}

@@ -21,7 +21,7 @@ func TestWrongKeysAreRefused(t *testing.T) {
 		"":                                  "has no keys, expected lines NAME:KEY",
 		"alice":                             ":1: expected NAME:KEY",
 		":" + aliceKey:                      ":1: expected NAME:KEY",
-		"# x\nalice:short":                  ":2: a key has at least 16 characters",
+		"\ufeff# x\nalice:short":            ":2: a key has at least 16 characters",
 		"a:" + aliceKey + " rate=x":         ":1: rate: expected requests per second, as in rate=50",
 		"a:" + aliceKey + " rate=NaN":       ":1: rate: expected requests per second, as in rate=50",
 		"a:" + aliceKey + " burst=3":        ":1: burst without rate",

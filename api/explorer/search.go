@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"birthmark/api/explorer/format"
 	"birthmark/core/query"
@@ -34,7 +33,7 @@ type searchBody struct {
 
 // search redirects to the only result, or lists the results.
 func (v *visit) search() (*page, error) {
-	q := strings.TrimSpace(v.query("q"))
+	q := search.Clean(v.query("q"))
 	hits, err := v.hits(q)
 	if err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func searchPage(q string, hits []hit, tried []string) *page {
 
 // searchAll searches in every chain.
 func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
-	q := strings.TrimSpace(r.URL.Query().Get("q"))
+	q := search.Clean(r.URL.Query().Get("q"))
 	if len(s.Chains) == 1 {
 		http.Redirect(w, r, pathOf(s.BasePath, []string{s.Chains[0].Name, "search"})+"?q="+url.QueryEscape(q), http.StatusFound)
 		return

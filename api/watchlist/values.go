@@ -112,7 +112,7 @@ func (v *Values) Read(r io.Reader, room func() error) error {
 			return err
 		}
 		if n == 1 {
-			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")) // a byte order mark
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // a byte order mark
 		}
 		last := err == io.EOF
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' {

@@ -48,8 +48,7 @@ func (r *request) term(assets bool) (index, value string, err error) {
 			return "", "", err
 		}
 	}
-	index, err = search.IndexOf(r.ctx, r.db.Queries, r.db.Chain(), value)
-	return index, value, err
+	return search.IndexOf(r.ctx, r.db.Queries, r.db.Chain(), value)
 }
 
 // isIndex reports whether a word is the name of an index, not a value.

@@ -31,7 +31,7 @@ func Read(file string, chains []*served.Chain) (map[string]string, error) {
 		return nil, err
 	}
 	labels, n := map[string]string{}, 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(text), "\ufeff")) { // without a byte order mark
 		if n++; strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}

@@ -33,7 +33,7 @@ func labelFile(t *testing.T, text string) string {
 
 // An address of any served chain has its label, in the format that pages use.
 func TestLabelsNameAddresses(t *testing.T) {
-	got, err := Read(labelFile(t, "\n  # Miners\n12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S\t Satoshi, the first \r\n"+
+	got, err := Read(labelFile(t, "\ufeff\n  # Miners\n12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S\t Satoshi, the first \r\n"+
 		"BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4 Sample\n9gBChAr3CyZ1rpXAxB46Dmh6C5LVokg3ojj81CY5ezCBrhnt499 Erg & co"),
 		servedChains(t, "bitcoin", "ergo"))
 	if err != nil {

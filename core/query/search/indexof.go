@@ -11,10 +11,29 @@ import (
 	"birthmark/model"
 )
 
-// IndexOf returns the index that a value belongs to: the only index that has the value, or else the index of addresses
-// if the value is an address. Its errors are of kind [model.Usage].
-func IndexOf(ctx context.Context, qs query.Queries, chain model.Chain, value string) (string, error) {
+// IndexOf returns the value that a text names, and its index: the only index that has the value, or else the index of
+// addresses if the value is an address. Its errors are of kind [model.Usage].
+func IndexOf(ctx context.Context, qs query.Queries, chain model.Chain, text string) (index, value string, err error) {
 	f := &finder{Queries: qs, ctx: ctx, chain: chain}
+	for i, reading := range readings(chain, text) {
+		found, fault := f.indexOf(reading)
+		if fault == nil {
+			return found, reading, nil
+		}
+		if !missing(fault) {
+			return "", "", fault
+		}
+		if i == 0 {
+			err = fault
+		}
+	}
+	if err == nil {
+		err = model.Errorf(model.Usage, "missing_argument", "the value %q is empty", text)
+	}
+	return "", "", err
+}
+
+func (f *finder) indexOf(value string) (string, error) {
 	indexes, err := f.indexes()
 	if err != nil {
 		return "", err
@@ -22,7 +41,7 @@ func IndexOf(ctx context.Context, qs query.Queries, chain model.Chain, value str
 	var has []string
 	var invalid error // address
 	for _, index := range indexes {
-		found, err := f.Find(ctx, index, value, query.Terms{}, query.Page{Limit: 1})
+		found, err := f.Find(f.ctx, index, value, query.Terms{}, query.Page{Limit: 1})
 		switch {
 		case err != nil && !missing(err):
 			return "", err

@@ -55,22 +55,30 @@ type finder struct {
 
 // Of returns what text names in a database of chain. Only without such a result it looks for addresses that were never
 // used and for transactions by a part of their hash, then for names of assets and for values with the prefix, of
-// indexes with the option prefix.
+// indexes with the option prefix. Text can be a URI (BIP 21), and invisible characters in it are ignored.
 func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (*Results, error) {
-	text = strings.TrimSpace(text)
-	f := &finder{qs, ctx, chain, &Results{Query: text, Results: []Result{}}}
-	if text == "" || len(text) > MaxText {
+	f := &finder{qs, ctx, chain, &Results{Query: Clean(text), Results: []Result{}}}
+	if len(text) > MaxText {
 		return f.answer, nil
 	}
-	for _, step := range [][]func(string) error{
+	texts := readings(chain, text)
+	for i, step := range [][]func(string) error{
 		{f.block, f.tx, f.output, f.values, f.asset}, {f.hashes, f.unused}, {f.named, f.prefixed},
 	} {
-		for _, look := range step {
-			if err := look(text); err != nil && !missing(err) {
-				return nil, err
+		if i == 2 {
+			texts = texts[:min(len(texts), 1)] // a comparison with all names is expensive
+		}
+		for _, text := range texts {
+			for _, look := range step {
+				if err := look(text); err != nil && !missing(err) {
+					return nil, err
+				}
+			}
+			if len(f.answer.Results) > 0 {
+				return f.answer, nil
 			}
 		}
-		if len(f.answer.Results) > 0 || len(text) < minPrefix {
+		if len(f.answer.Query) < minPrefix {
 			break
 		}
 	}

@@ -1,0 +1,3 @@
+package search
+
+var Readings = readings
