@@ -1,5 +1,5 @@
 // Package zcash indexes the transparent part of Zcash. The parameters are those of zcashd (chainparams.cpp), the forms
-// of transactions those of the protocol specification and ZIP 225.
+// of transactions those of the protocol specification, ZIP 225 (version 5) and ZIP 229 (version 6, since NU6.3).
 //
 // The shielded parts of a transaction are skipped by their exact lengths. Value moves to and from their pools without
 // inputs and outputs, so that the sum of unspent outputs is the transparent supply, and inputs minus outputs is not the
@@ -34,8 +34,8 @@ const (
 
 var format = block.Format{
 	MaxSize: 2_000_000, MaxMoney: maxSupply, Solve: block.SolveLegacy, Header: header, TimeAt: timeAt,
-	VersionMask: txformat.VersionMask, Prefix: txformat.Prefix, Payload: txformat.Payload, TxHash: txformat.ID,
-	Inputless: txformat.Inputless,
+	VersionMask: txformat.VersionMask, Prefix: txformat.Prefix, Check: txformat.Check, Payload: txformat.Payload,
+	TxHash: txformat.ID, Inputless: txformat.Inputless,
 }
 
 // Spec is the coin.

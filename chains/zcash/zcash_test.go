@@ -2,11 +2,13 @@ package zcash_test
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"strings"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/chaintest"
 	"birthmark/chains/zcash"
 	"birthmark/internal/testnode/cointest"
@@ -62,6 +64,33 @@ func TestRealBlocks(t *testing.T) {
 	reward := cointest.Block(t, c, real[0].Read(t), real[0].Hash, 1).Txs[0].Outputs[1]
 	if got := c.Indexes()[0].Format(reward.Keys[0].Value); got != "t3Vz22vK5z2LcKEdg16Yv4FFneEL1zg9ojd" || reward.Value != 12_500 {
 		t.Errorf("the founders' reward pays %d to %s", reward.Value, got)
+	}
+}
+
+// Transactions of version 6 (ZIP 229): a coinbase, and transparent ones that testnet has in its blocks 4,368,630 and
+// 4,368,633.
+func TestVersion6(t *testing.T) {
+	const start = "0600008098b684d85b16a53700000000"
+	for raw, want := range map[string]string{
+		start + "64000000000139300000000000001976a914070707070707070707070707070707070707070788ac00000000": "e83f6c92e05eba2bed2a5ba84663fcb7cd35011da5ab07bd85c271ff1dca557d",
+		start + "59a942000137cc32fe2d7773d9b003db03e2a93ee4c67655cedcc1ef0a5d0ba0da4c1a7918010000006b483045022100d5d44eac" +
+			"f0a8b8a7b98a8b02174c3e7d42ed7e776f11078956243262da39b38f02201711cda6de8c603569d95e6d2661e59059aa812338a40da433" +
+			"16acb99693156201210388e6af60fe4d0fe63248e3953165f6f13dd57f733ed7283d68f12f2acfb3b41fffffffff01b8e6970000000000" +
+			"1976a914210c1452fa23b003f258d03dbfad4eb5e063eb7988ac00000000": "d2b5a31914bc66168f3f0ea8db2fd61ffffeb81fbcec4a2ea2f62de3d19d8074",
+		start + "5ca942000174809dd1e32df6a22e4aecbc1fb8feff1fd62fdba80e3f8f1666bc1419a3b5d2000000006b483045022100b78a1461" +
+			"db30d256ececae36738faa4af79f9b89f79a5cb531bc411aded93cd702204753b0e80e4eeae7a4c8fbe9338597a0622ee00f09734e5a5f" +
+			"e643141d69680f012102e6a829db766cdf6488cfae3cd9588b1871317b625becdd5381c356923004a8cdffffffff020000000000000000" +
+			"266a2441524f3274f6ba041e253bb75e523e1b0d00422e44221c7a0240757cd1a40ad15d51366220ac9700000000001976a914210c1452" +
+			"fa23b003f258d03dbfad4eb5e063eb7988ac00000000": "eeaa894c3c46814f7228a7ecf2be84c0006c1154b5101688dd413d9a419689c0",
+	} {
+		tx, err := hex.DecodeString(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, err := zcash.Spec.Format.TxID(tx)
+		if got := block.FormatHash(id); err != nil || got != want {
+			t.Errorf("a transaction of version 6 has the id %s, %v, expected %s", got, err, want)
+		}
 	}
 }
 

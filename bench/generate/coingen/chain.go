@@ -213,7 +213,7 @@ func (c *Chain) coinbase(fees uint64) (tx []byte, made []coin) {
 		in.index = uint32(height)
 	}
 	outputs := []output{{subsidy + fees, c.script(), nil}}
-	if c.rng.IntN(3) == 0 {
+	if c.rng.IntN(3) == 0 || height == 1 {
 		outputs = append(outputs, output{0, []byte{block.OpReturn, 4, 'p', 'o', 'o', 'l'}, nil})
 	}
 	tx = c.serialize(1, []coin{in}, outputs, nil, nil)

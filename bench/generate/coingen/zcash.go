@@ -54,22 +54,22 @@ func (c *Chain) shield(total uint64) uint64 {
 
 // shielded makes a transaction of Zcash, of any version. Shielded parts are arbitrary bytes.
 func shielded(c *Chain, coinbase bool, body []byte) []byte {
-	const overwintered, branch = 1 << 31, 0xc2d6d0b4
+	const overwintered, branch = 1 << 31, 0x37a5165b
 	u32 := binary.LittleEndian.AppendUint32
-	version, expiry := uint32(2+c.rng.IntN(4)), c.rng.Uint32()
+	version, expiry := uint32(2+c.rng.IntN(5)), c.rng.Uint32()
 	switch {
 	case coinbase:
 		version = 1
 	case body[0] == 0: // without inputs only the expiry makes its id unique
 		version = max(3, version)
 	}
-	groups := map[uint32]uint32{3: 0x03c48270, 4: 0x892f2085, 5: 0x26a7270a}
+	groups := map[uint32]uint32{3: 0x03c48270, 4: 0x892f2085, 5: 0x26a7270a, 6: 0xd884b698}
 	tx := u32(nil, version)
 	if version > 2 {
 		tx = u32(u32(nil, version|overwintered), groups[version])
 	}
-	if version == 5 {
-		return c.bundles(append(u32(u32(u32(tx, branch), 0), expiry), body...))
+	if version >= 5 {
+		return c.bundles(append(u32(u32(u32(tx, branch), 0), expiry), body...), version)
 	}
 	tx = u32(append(tx, body...), 0)
 	if version > 2 {
@@ -92,17 +92,26 @@ func shielded(c *Chain, coinbase bool, body []byte) []byte {
 	return tx
 }
 
-// bundles appends the shielded parts of version 5.
-func (c *Chain) bundles(tx []byte) []byte {
-	const proofs = 100
+// bundles appends the shielded parts of version 5 or 6.
+func (c *Chain) bundles(tx []byte, version uint32) []byte {
 	tx, spends := c.some(tx, 96)
 	tx, outputs := c.some(tx, 756)
 	if spends+outputs > 0 {
 		tx = append(tx, c.bytes(8+min(1, spends)*32+spends*(192+64)+outputs*192+64)...)
 	}
-	tx, actions := c.some(tx, 820)
-	if actions > 0 {
-		tx = append(append(append(tx, c.bytes(1+8+32)...), proofs), c.bytes(proofs+actions*64+64)...)
+	tx = c.actions(tx)
+	if version >= 6 {
+		tx = c.actions(tx)
+	}
+	return tx
+}
+
+// actions appends a bundle of the Orchard protocol.
+func (c *Chain) actions(tx []byte) []byte {
+	const proofs = 100
+	tx, n := c.some(tx, 820)
+	if n > 0 {
+		tx = append(append(append(tx, c.bytes(1+8+32)...), proofs), c.bytes(proofs+n*64+64)...)
 	}
 	return tx
 }

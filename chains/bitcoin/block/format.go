@@ -36,6 +36,9 @@ type Format struct {
 	// Prefix returns the size in bytes of the fields between that field and the inputs, and the offset of the lock
 	// time in the transaction; 0: it follows the outputs.
 	Prefix func(first uint32) (size, lock int)
+	// Check calls [Reader.Newer] if the form of a transaction with this first field, and these fields before the inputs,
+	// is not known.
+	Check func(r *Reader, first uint32, fields []byte)
 	// Payload reads the data after the lock time or, if that precedes the inputs, after the outputs.
 	Payload func(r *Reader, first uint32)
 	// Inputless reports whether a transaction with this first field can have no inputs, and no outputs.
@@ -212,15 +215,21 @@ func (f *Format) takeFirst(r *Reader) (first uint32, flag byte, lock int) {
 		return 0, 0, 0
 	}
 	first = binary.LittleEndian.Uint32(field)
+	var fields []byte
 	if f.Prefix != nil {
 		size, at := f.Prefix(first)
-		r.Take(size, "fields before the inputs")
+		fields = r.Take(size, "fields before the inputs")
 		if at > 0 {
 			lock = start + at
 		}
-		return first, 0, lock
 	}
-	return first, f.takeFlag(r), 0
+	if f.Check != nil && r.err == nil {
+		f.Check(r, first, fields)
+	}
+	if f.Prefix == nil {
+		flag = f.takeFlag(r)
+	}
+	return first, flag, lock
 }
 
 // takeRest reads what follows the outputs of a transaction. lock is the offset of the lock time if it precedes the

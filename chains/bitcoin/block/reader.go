@@ -3,7 +3,11 @@ package block
 import (
 	"encoding/binary"
 	"fmt"
+
+	"birthmark/model"
 )
+
+const unknownVersion = "unknown_version"
 
 // Reader reads serialized bytes. After the first error it is at the end and returns zeros, so callers can check err
 // after several reads.
@@ -22,11 +26,17 @@ func (r *Reader) Left() int { return len(r.b) - r.at }
 // Err returns the first error.
 func (r *Reader) Err() error { return r.err }
 
+// Fail sets the error, unless there is one already.
 func (r *Reader) Fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("offset %d: %w", r.at, fmt.Errorf(format, args...))
 	}
 	r.at = len(r.b)
+}
+
+// Newer sets the error to that of [model.Newer], with the code unknown_version.
+func (r *Reader) Newer(format string, args ...any) {
+	r.Fail("%w", model.Newer(unknownVersion, format, args...))
 }
 
 // Take returns the next n bytes, nil if fewer are left.

@@ -1,8 +1,12 @@
-// Package txformat reads transactions of Zcash: the shielded parts by the protocol specification and ZIP 225, and ids by
-// ZIP 244. It has the functions of a [block.Format].
+// Package txformat reads transactions of Zcash: the shielded parts by the protocol specification, ZIP 225 and ZIP 229, and
+// ids by ZIP 244 and ZIP 229. It has the functions of a [block.Format].
 package txformat
 
-import "birthmark/chains/bitcoin/block"
+import (
+	"encoding/binary"
+
+	"birthmark/chains/bitcoin/block"
+)
 
 // Versions of transactions.
 const (
@@ -13,7 +17,26 @@ const (
 	sprout  = 2 // can have JoinSplits
 	sapling = 4
 	zip225  = 5 // can have Orchard actions; everything but the outputs has another form
+	zip229  = 6 // can also have Ironwood actions; anchors are not part of the id
 )
+
+// groups are the version group ids of transactions with the other bit. A version with another group has another form.
+var groups = map[uint32]uint32{3: 0x03c48270, sapling: 0x892f2085, zip225: 0x26a7270a, zip229: 0xd884b698}
+
+// Check fails if the form of a transaction is not known. fields are those of Prefix.
+func Check(r *block.Reader, first uint32, fields []byte) {
+	version := first &^ overwintered
+	if first&overwintered == 0 {
+		return
+	}
+	group := binary.LittleEndian.Uint32(fields)
+	switch want, known := groups[version]; {
+	case !known:
+		r.Newer("a transaction of version %d", version)
+	case group != want:
+		r.Newer("a transaction of version %d with the version group %08x", version, group)
+	}
+}
 
 // Prefix returns what follows the first field: a group of versions and, in version 5, a branch, the lock time and the
 // expiry. See [block.Format].
@@ -32,10 +55,8 @@ func Payload(r *block.Reader, first uint32) {
 	version := first &^ overwintered
 	switch {
 	case first&overwintered == 0:
-	case version > zip225:
-		r.Fail("a transaction of version %d: expected at most %d", version, zip225)
-	case version == zip225:
-		takeBundles(r)
+	case version >= zip225:
+		takeBundles(r, version)
 		return
 	default:
 		r.Take(4, "expiry height")
@@ -60,7 +81,7 @@ func Payload(r *block.Reader, first uint32) {
 	}
 }
 
-// Sizes of the shielded parts in version 5.
+// Sizes of the shielded parts from version 5 on.
 const (
 	spendSize  = 96
 	outputSize = 756
@@ -68,21 +89,21 @@ const (
 	proofSize  = 192 // of a spend or an output
 )
 
-// bundles are the bytes of the shielded parts that the id covers in version 5. Balance and anchor, and flags in Orchard,
-// are empty without items.
+// bundles are the bytes of the shielded parts that the id covers from version 5 on. Balance and anchor are empty without
+// items.
 type bundles struct {
 	spends, outputs, balance, anchor []byte // Sapling
-	actions, rest                    []byte // Orchard: the rest is flags, balance and anchor
+	orchard, ironwood                actions
 }
 
-func takeBundles(r *block.Reader) (b bundles) {
-	take := func(size int, what string) (n int, items []byte) {
-		n = r.Count(size, what)
-		return n, r.Take(n*size, what)
-	}
-	var spends, outputs, actions int
-	spends, b.spends = take(spendSize, "Sapling spends")
-	outputs, b.outputs = take(outputSize, "Sapling outputs")
+// actions are the bytes of a bundle of the Orchard protocol that ids cover. Without actions, the others are empty.
+type actions struct{ all, balance, anchor []byte } // balance: flags and value balance
+
+func takeBundles(r *block.Reader, version uint32) (b bundles) {
+	spends, items := take(r, spendSize, "Sapling spends")
+	b.spends = items
+	outputs, items := take(r, outputSize, "Sapling outputs")
+	b.outputs = items
 	if spends+outputs > 0 {
 		b.balance = r.Take(8, "value balance")
 		if spends > 0 {
@@ -90,12 +111,28 @@ func takeBundles(r *block.Reader) (b bundles) {
 		}
 		r.Take(spends*(proofSize+64)+outputs*proofSize+64, "Sapling proofs and signatures")
 	}
-	if actions, b.actions = take(actionSize, "Orchard actions"); actions > 0 {
-		b.rest = r.Take(1+8+32, "flags, value balance and anchor")
-		r.Take(r.Count(1, "bytes of proofs"), "Orchard proofs")
-		r.Take((actions+1)*64, "Orchard signatures")
+	b.orchard = takeActions(r, "Orchard")
+	if version >= zip229 {
+		b.ironwood = takeActions(r, "Ironwood")
 	}
 	return b
+}
+
+func takeActions(r *block.Reader, pool string) (a actions) {
+	n, items := take(r, actionSize, pool+" actions")
+	if n == 0 {
+		return a
+	}
+	a = actions{items, r.Take(1+8, "flags and value balance"), r.Take(32, "anchor")}
+	r.Take(r.Count(1, "bytes of proofs"), pool+" proofs")
+	r.Take((n+1)*64, pool+" signatures")
+	return a
+}
+
+// take reads the count of items of a size, and them.
+func take(r *block.Reader, size int, what string) (n int, items []byte) {
+	n = r.Count(size, what)
+	return n, r.Take(n*size, what)
 }
 
 // Inputless reports whether a transaction can have no inputs, and no outputs: value then comes from a pool.
