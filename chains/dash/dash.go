@@ -8,6 +8,8 @@
 package dash
 
 import (
+	"bytes"
+	"encoding/binary"
 	"sync"
 
 	"github.com/phoreproject/go-x11"
@@ -24,13 +26,22 @@ const (
 	firstSubsidy = 500 * coin // later ones are lower
 )
 
-// Types of special transactions without inputs. The version is in the lower half of the first field, the type in the
-// upper half.
+// Types of special transactions without inputs, and the last type. The version is in the lower half of the first field,
+// the type in the upper half.
 const (
 	typeShift        = 16
 	quorumCommitment = 6
 	hardForkSignal   = 7
 	assetUnlock      = 9
+	lastType         = 12 // since Dash Core 24
+)
+
+// The payload of an asset unlock begins with its version and ends with the fields by which a quorum signs it. The id does
+// not cover them from version 2 on: a withdrawal keeps its id if it is signed again.
+const (
+	unlockSize  = 145
+	unsigned    = 1 + 8 + 4
+	stableSince = 2
 )
 
 // Spec is the coin.
@@ -40,7 +51,7 @@ var Spec = params.New(params.Spec{
 	Accent: model.Accent{Light: "#005f9e", LightWash: "#e0eff9", Dark: "#6bbcf2", DarkWash: "#11283a"},
 	Format: &block.Format{
 		MaxSize: 2_000_000, MaxMoney: maxSupply, VersionMask: 1<<typeShift - 1,
-		Hash: hash, Payload: payload, Inputless: inputless, Solve: block.SolveLegacy,
+		Hash: hash, Check: check, Payload: payload, Inputless: inputless, TxHash: id, Solve: block.SolveLegacy,
 	},
 	Supply: func(_ *params.Network, height model.HeightPk) (uint64, bool) {
 		return min((uint64(height)+1)*firstSubsidy, maxSupply), true
@@ -91,15 +102,43 @@ func hash(header []byte) (h model.Hash) {
 	return h
 }
 
+// special returns the type of a special transaction; 0: it is not one. Before version 3 miners used the bits of the type
+// as they liked.
+func special(first uint32) (kind uint32) {
+	const firstVersion = 3
+	if int16(first) < firstVersion {
+		return 0
+	}
+	return first >> typeShift
+}
+
+func check(r *block.Reader, first uint32, _ []byte) {
+	if kind := special(first); kind > lastType {
+		r.Newer("a special transaction of type %d", kind)
+	}
+}
+
 // payload reads the payload of a special transaction.
 func payload(r *block.Reader, first uint32) {
-	const firstVersion = 3 // with a type; before, miners used the other bits as they liked
-	if version := first & (1<<typeShift - 1); version >= firstVersion && first>>typeShift != 0 {
+	if special(first) != 0 {
 		r.Take(r.Count(1, "bytes of the payload"), "payload")
 	}
 }
 
 func inputless(first uint32) bool {
-	kind := first >> typeShift
+	kind := special(first)
 	return kind == quorumCommitment || kind == hardForkSignal || kind == assetUnlock
+}
+
+// id returns the id of a transaction: the hash of its bytes, with zeros for those that it does not cover.
+func id(raw []byte, s block.Span) model.Hash {
+	const lockTime = 4
+	tx := raw[s.Start:s.End]
+	if special(binary.LittleEndian.Uint32(tx)) == assetUnlock {
+		if size, at := block.Count(raw, s.Lock+lockTime); size == unlockSize && raw[at] >= stableSince {
+			tx = bytes.Clone(tx)
+			clear(tx[len(tx)-unlockSize+unsigned:])
+		}
+	}
+	return block.DoubleHash(tx)
 }

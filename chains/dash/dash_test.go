@@ -1,9 +1,12 @@
 package dash_test
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/chaintest"
 	"birthmark/chains/dash"
 	"birthmark/internal/testnode/cointest"
@@ -40,6 +43,29 @@ func TestRealBlocks(t *testing.T) {
 		if got := c.FormatHash(b.Txs[i].Hash); got != want {
 			t.Errorf("transaction %d is %s, expected %s", i, got, want)
 		}
+	}
+}
+
+// A withdrawal keeps its id if a quorum signs it again, from version 2 of an asset unlock on (dashpay/dash,
+// src/primitives/transaction.h).
+func TestIDsOfAssetUnlocks(t *testing.T) {
+	unlock := func(version byte, size int, height byte, signature string) string {
+		payload := slices.Concat([]byte{version, 1}, make([]byte, 7), []byte{0xbe, 0, 0, 0, height, 0, 0, 0},
+			bytes.Repeat([]byte{0x22}, 32), bytes.Repeat([]byte(signature), 96))[:size]
+		tx := slices.Concat([]byte{3, 0, 9, 0, 0, 1, 0xe8, 3, 0, 0, 0, 0, 0, 0, 25, 0x76, 0xa9, 20}, bytes.Repeat([]byte{0x11}, 20),
+			[]byte{0x88, 0xac, 0, 0, 0, 0, byte(size)}, payload)
+		id, err := dash.Spec.Format.TxID(tx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return block.FormatHash(id)
+	}
+	const stable = "e5e2c17b34e83c803a8b15369ad6d97394704fff8d95c8c48f3a728667b3f7cd"
+	if first, second := unlock(2, 145, 10, "3"), unlock(2, 145, 20, "4"); first != stable || second != stable {
+		t.Errorf("version 2 has the ids %s and %s, expected %s", first, second, stable)
+	}
+	if unlock(1, 145, 10, "3") == unlock(1, 145, 20, "3") || unlock(2, 144, 10, "3") == unlock(2, 144, 20, "3") {
+		t.Error("the id of version 1, or of a payload of another size, does not cover the fields that a quorum signs")
 	}
 }
 
