@@ -46,7 +46,7 @@ func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, first
 			}
 			b, err := d.block(raw, claimed)
 			if err != nil {
-				return model.Errorf(model.BadSource, "bad_block", "block %d of the input: %w", number, err)
+				return adapter.BadBlock(err, "block %d of the input", number)
 			}
 			if !yield(b, nil) {
 				return errStopped

@@ -130,7 +130,7 @@ func inputless(first uint32) bool {
 	return kind == quorumCommitment || kind == hardForkSignal || kind == assetUnlock
 }
 
-// id returns the id of a transaction: the hash of its bytes, with zeros for those that it does not cover.
+// id returns the id of a transaction: the hash of its bytes, with zeros for the bytes that it does not cover.
 func id(raw []byte, s block.Span) model.Hash {
 	const lockTime = 4
 	tx := raw[s.Start:s.End]

@@ -72,7 +72,7 @@ func header(r *block.Reader) {
 	case kind[0] == maxBlockSize:
 		r.Take(4, "maximum size of blocks")
 	default:
-		r.Fail("a field of type %d: expected 0 to 2", kind[0])
+		r.Newer("a header with a field of type %d", kind[0])
 	}
 	r.Take(r.Count(1, "bytes of the signature"), "signature")
 }

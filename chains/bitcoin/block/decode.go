@@ -147,7 +147,7 @@ func (d *Decoder) measureTx(r *Reader, s *sizes, index int) (flag byte) {
 	case index < 0 && flag&f.Flag != 0:
 		r.Fail("%w", ErrHidden)
 	default:
-		r.Fail("no inputs")
+		r.failEmpty()
 	}
 	for i := range inputs {
 		at := r.at
@@ -189,6 +189,15 @@ func (d *Decoder) measureTx(r *Reader, s *sizes, index int) (flag byte) {
 	s.outputs += outputs
 	f.takeRest(r, version, flag, lock, inputs, index >= 0)
 	return flag
+}
+
+// failEmpty sets the error of a transaction without inputs, whose count was read last. A count of zero can be the marker
+// of a flag (BIP 144) that is not known.
+func (r *Reader) failEmpty() {
+	if flag := r.peek(0); flag > 1 {
+		r.Newer("a transaction without inputs, or with the flag %d,", flag)
+	}
+	r.Fail("no inputs")
 }
 
 // ErrHidden is the error of a transaction without public inputs, which is in no block in this form.

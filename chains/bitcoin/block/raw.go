@@ -108,7 +108,7 @@ func (f *Format) readTx(r *Reader, confirmed bool) (s Span) {
 		return s
 	}
 	if inputs == 0 && (f.Inputless == nil || !f.Inputless(version)) {
-		r.Fail("no inputs")
+		r.failEmpty()
 	}
 	for range inputs {
 		r.Take(36, "outpoint")

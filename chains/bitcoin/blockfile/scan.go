@@ -62,7 +62,11 @@ type recordReader struct {
 }
 
 func (r *recordReader) errorf(code string, offset int64, format string, args ...any) error {
-	return model.Errorf(model.BadSource, code, "%s, offset %d: %w", r.path, offset, fmt.Errorf(format, args...))
+	err := fmt.Errorf(format, args...)
+	if coded, ok := errors.AsType[*model.Error](err); ok {
+		code = coded.Code
+	}
+	return model.Errorf(model.BadSource, code, "%s, offset %d: %w", r.path, offset, err)
 }
 
 // scan finds the records from an offset and checks the proof of work of every header. Like Bitcoin Core's

@@ -71,7 +71,7 @@ func (p *Pool) MempoolTxs(ctx context.Context, ids []model.Hash) ([]*model.Uncon
 					continue
 				}
 				tx, err := p.unconfirmed(raws[i], seen[i])
-				if errors.Is(err, block.ErrHidden) {
+				if errors.Is(err, block.ErrHidden) || errors.Is(err, model.ErrNewer) {
 					continue
 				}
 				if err != nil {

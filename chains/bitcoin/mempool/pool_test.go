@@ -2,6 +2,8 @@ package mempool_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +15,10 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/mempool"
+	"birthmark/chains/bitcoin/params"
+	"birthmark/chains/bitcoin/rpc"
 	"birthmark/internal/testnode/coretest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -56,6 +62,31 @@ func TestTheMempoolHasTheTransactionsOfTheNextBlock(t *testing.T) {
 	}
 	if ids, _, err = src.MempoolIDs(t.Context()); err != nil || len(ids) != 0 {
 		t.Errorf("%d ids after the block, %v", len(ids), err)
+	}
+}
+
+// A transaction in a form that is newer than the program is left out. All others are there.
+func TestTheMempoolLeavesOutNewerTransactions(t *testing.T) {
+	n := coretest.Start(t)
+	n.Send(t, coretest.Spend(500, n.Coins(t, 3)...))
+	n.Send(t, coretest.Spend(600, coretest.Outputs(n.Mempool()[0])[0]))
+	client := must[*rpc.Client](t)(rpc.New(rpc.Options{URL: n.URL(), Network: params.Networks[4]}))
+	t.Cleanup(func() { _ = client.Close() })
+	for _, fault := range []error{model.Newer("unknown_version", "a transaction of version %d", 7), errors.New("damaged")} {
+		pool := mempool.New(client, &block.Bitcoin, func(raw []byte) (*model.Tx, error) {
+			id, err := block.Bitcoin.TxID(raw)
+			if id == coretest.ID(n.Mempool()[0]) {
+				err = fmt.Errorf("offset 4: %w", fault)
+			}
+			return &model.Tx{Hash: id}, err
+		})
+		txs, err := pool.MempoolTxs(t.Context(), idsOf(n.Mempool()))
+		switch newer := errors.Is(fault, model.ErrNewer); {
+		case newer && (err != nil || len(txs) != 2 || txs[0] != nil || txs[1] == nil):
+			t.Errorf("%v, %v", txs, err)
+		case !newer && err == nil:
+			t.Error("a damaged transaction is left out")
+		}
 	}
 }
 
