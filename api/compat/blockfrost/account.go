@@ -24,10 +24,7 @@ func accountTransactions(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	s, err := q.Span()
 	if err != nil {
 		return err
@@ -123,10 +120,7 @@ func accountAddresses(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	x, err := q.Q.Index(utxo.AddressIndex)
 	if err != nil {
 		return err
@@ -182,10 +176,7 @@ func accountAssets(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	held, err := q.held(h)
 	if err != nil {
 		return err

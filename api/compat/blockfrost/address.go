@@ -1,7 +1,6 @@
 package blockfrost
 
 import (
-	"encoding/hex"
 	"iter"
 	"math/big"
 	"slices"
@@ -24,31 +23,22 @@ type holder struct {
 	birth *model.BirthPk // nil: no output has it
 }
 
-// credentialPrefixes are the forms of payment credentials that are accepted in place of an address.
-var credentialPrefixes = []string{"addr_vkh1", "addr_vk1", "script1"}
-
 // holder returns the address of the path, or its payment credential. One that was never used is not found.
 func (q *request) holder() (*holder, error) {
 	text := q.Args[0]
-	if slices.ContainsFunc(credentialPrefixes, func(p string) bool { return strings.HasPrefix(text, p) }) {
+	if hasPrefix(text, credentialPrefixes) {
 		return q.credential(text)
 	}
 	x, raw, birth, err := q.Q.Value(utxo.AddressIndex, text)
-	if err != nil {
-		return nil, unlessInternal(err, exchange.ErrAddress)
+	if err == nil && birth == nil {
+		err = exchange.ErrNotFound
 	}
-	if birth == nil {
-		return nil, exchange.ErrNotFound
-	}
-	return &holder{text, raw, x, birth}, nil
+	return &holder{text, raw, x, birth}, err
 }
 
 // credential returns a payment credential. A key is shown as its hash.
 func (q *request) credential(text string) (*holder, error) {
-	hash, ok := address.KeyHash(text)
-	if !ok {
-		return nil, exchange.ErrAddress
-	}
+	hash, _ := address.KeyHash(text) // its form is known
 	stored := address.Credentials(hash)[0]
 	if strings.HasPrefix(text, "script1") {
 		stored = address.Credentials(hash)[1]
@@ -67,23 +57,11 @@ func (q *request) credential(text string) (*holder, error) {
 // account returns the account of the path. One without an output is not found.
 func (q *request) account() (*holder, error) {
 	text := q.Args[0]
-	raw, err := address.ParseAny(text)
-	if err != nil || !address.IsStake(raw) || address.Format(q.NetworkName(), raw) != text {
-		return nil, exchange.ErrStake
-	}
 	x, stored, birth, err := q.Q.Value(utxo.StakeIndex, text)
 	if err == nil && birth == nil {
 		err = exchange.ErrNotFound
 	}
 	return &holder{text, stored, x, birth}, err
-}
-
-// unlessInternal returns fault in place of an error that the request has caused.
-func unlessInternal(err, fault error) error {
-	if kind, _ := model.KindOf(err); kind == model.Internal {
-		return err
-	}
-	return fault
 }
 
 // kindOfAddress is the kind that the bytes of an address state.
@@ -268,10 +246,7 @@ func (q *request) answerUTXOs(h *holder, err error) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
 		return q.Q.StoredUnspent(h.index, *h.birth, following(after, p.Descending), p.Descending)
 	})
@@ -316,19 +291,12 @@ func addressUTXOsOf(q *request) error {
 	if err != nil {
 		return err
 	}
-	id, err := readUnit(q.Args[1])
-	if err != nil {
-		return err
-	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	var scan func(setops.Span) setops.Outputs
 	unspent := func(span setops.Span, descending bool) setops.Outputs {
 		return q.Q.StoredUnspent(h.index, *h.birth, span, descending)
 	}
-	_, birth, err := q.Q.Asset(hex.EncodeToString(id))
+	_, birth, err := q.Q.Asset(q.Args[1])
 	if query.UnknownAsset(err) {
 		return exchange.ErrNotFound
 	} else if err != nil {

@@ -19,21 +19,9 @@ import (
 
 const maxAssetName = 32 // bytes
 
-// readUnit reads the id of an asset: the hex digits of policy and name.
-func readUnit(text string) ([]byte, error) {
-	id, err := hex.DecodeString(text)
-	if err != nil || len(id) < address.PolicySize || len(id) > address.PolicySize+maxAssetName {
-		return nil, exchange.ErrAsset
-	}
-	return id, nil
-}
-
 // asset returns the asset of the path.
 func (q *request) asset() (id []byte, birth model.AssetBirthPk, err error) {
-	if id, err = readUnit(q.Args[0]); err != nil {
-		return nil, birth, err
-	}
-	if _, birth, err = q.Q.Asset(hex.EncodeToString(id)); query.UnknownAsset(err) {
+	if id, birth, err = q.Q.Asset(q.Args[0]); query.UnknownAsset(err) {
 		err = exchange.ErrNotFound
 	}
 	return id, birth, err
@@ -78,10 +66,7 @@ func (q *request) assetIDs(births []model.AssetBirthPk) ([]string, error) {
 
 // assets answers all assets in the order of their first mint, burned ones with 0.
 func assets(q *request) error {
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	births, err := exchange.PageOf(q.Request, p, func(after *model.AssetBirthPk) iter.Seq2[model.AssetBirthPk, error] {
 		var position []byte
 		if after != nil {
@@ -102,13 +87,10 @@ func assets(q *request) error {
 // policyAssets answers the assets of a policy in the order of their first mint.
 func policyAssets(q *request) error {
 	policy, err := hex.DecodeString(q.Args[0])
-	if err != nil || len(policy) != address.PolicySize {
-		return exchange.ErrPolicy
-	}
-	p, err := q.Paging()
 	if err != nil {
 		return err
 	}
+	p := q.Page
 	x, err := q.Q.Index(utxo.PolicyIndex)
 	if err != nil {
 		return err
@@ -216,10 +198,7 @@ func (q *request) assetHistory() ([]model.TxPk, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return nil, err
-	}
+	p := q.Page
 	s, err := q.Span()
 	if err != nil {
 		return nil, err
@@ -256,10 +235,7 @@ func assetEvents(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	prefix := birth.AppendTo(nil)
 	amounts := map[model.TxPk]*big.Int{}
 	txs, err := exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
@@ -314,10 +290,7 @@ func assetAddresses(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	x, err := q.Q.Index(schema.HoldersIndex)
 	if err != nil {
 		return err
@@ -381,10 +354,7 @@ func assetUTXOs(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	s, err := q.Span()
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package blockfrost
 
 import (
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -98,10 +97,11 @@ func (b *blockJSON) setKeys(row *exchange.Block) error {
 
 // findBlock returns the height of the block of a path: a hash or a number.
 func (q *request) findBlock(ref string) (model.HeightPk, error) {
-	n, err := strconv.ParseInt(ref, 10, 64)
-	if len(ref) != 2*len(model.Hash{}) && (err == nil || errors.Is(err, strconv.ErrRange)) {
-		if err != nil || n < 0 || n > 1<<31-1 {
-			return 0, exchange.ErrNumber
+	hash, isHash := exchange.ReadHash(ref)
+	if !isHash {
+		n, err := exchange.ReadNumber(ref)
+		if err != nil {
+			return 0, err
 		}
 		first, err := q.firstBlock()
 		h := model.HeightPk(n)
@@ -113,10 +113,6 @@ func (q *request) findBlock(ref string) (model.HeightPk, error) {
 			err = exchange.ErrNotFound // it has no number
 		}
 		return h, err
-	}
-	hash, ok := exchange.ReadHash(ref)
-	if !ok {
-		return 0, exchange.ErrHash
 	}
 	h, ok, err := q.Q.HeightOf(hash)
 	if err == nil && !ok {
@@ -153,7 +149,7 @@ func latestBlock(q *request) error { return q.answerBlock(q.tip()) }
 func oneBlock(q *request) error    { return q.answerBlock(q.findBlock(q.Args[0])) }
 
 func blockAtSlot(q *request) error {
-	slot, err := exchange.ReadNumber(q.Args[0], exchange.ErrSlot)
+	slot, err := exchange.ReadNumber(q.Args[0])
 	if err != nil {
 		return err
 	}
@@ -174,11 +170,11 @@ func (q *request) atSlot(slot uint64) (model.HeightPk, error) {
 }
 
 func blockInEpoch(q *request) error {
-	epoch, err := exchange.ReadNumber(q.Args[0], exchange.ErrEpoch)
+	epoch, err := exchange.ReadNumber(q.Args[0])
 	if err != nil {
 		return err
 	}
-	slot, err := exchange.ReadNumber(q.Args[1], exchange.ErrSlot)
+	slot, err := exchange.ReadNumber(q.Args[1])
 	if err != nil {
 		return err
 	}
@@ -201,10 +197,7 @@ func (q *request) neighbours(before bool) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	first, err := q.firstBlock()
 	if err != nil {
 		return err
@@ -240,10 +233,7 @@ func blockCBOR(q *request) error       { return q.blockCBOR(q.findBlock(q.Args[0
 
 // txsOf returns the pointers and the hashes of the transactions of a block on a page.
 func (q *request) txsOf(h model.HeightPk) (pks []model.TxPk, ids []model.Hash, err error) {
-	p, err := q.Paging()
-	if err != nil {
-		return nil, nil, err
-	}
+	p := q.Page
 	row, err := q.Q.BlockRow(h)
 	if err != nil {
 		return nil, nil, err

@@ -24,10 +24,7 @@ func blockAddresses(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	row, err := q.Q.BlockRow(h)
 	if err != nil {
 		return err

@@ -212,7 +212,7 @@ func TestErrors(t *testing.T) {
 		{"/blocks/1/txs?order=up", 400, "querystring/order must be equal to one of the allowed values"},
 		{"/txs/" + zeros, 404, "The requested component has not been found."},
 		{"/metadata/txs/labels/4294967295", 404, "The requested component has not been found."},
-		{"/metadata/txs/labels/x/cbor", 404, "The requested component has not been found."},
+		{"/metadata/txs/labels/9223372036854775807/cbor", 404, "The requested component has not been found."},
 		{"/epochs/1/stakes", 501, "needs the stake distribution"},
 		{"/network", 501, "needs the state of all accounts"},
 	} {

@@ -129,15 +129,17 @@ func (q *request) route(path string) error {
 		return exchange.ErrPath
 	}
 	q.R.Pattern = q.Path + "/" + rt.path
-	if rt.reason != "" {
-		return exchange.NotImplemented(rt.reason)
-	}
-	q.Args = args
 	values, err := url.ParseQuery(q.R.URL.RawQuery)
 	if err != nil {
 		return exchange.ErrPath
 	}
 	q.Values = values
+	if err := q.read(rt, args); err != nil {
+		return err
+	}
+	if rt.reason != "" {
+		return exchange.NotImplemented(rt.reason)
+	}
 	if rt.plain {
 		return rt.answer(q)
 	}

@@ -21,10 +21,7 @@ type historyJSON struct {
 // history returns the transactions of a page that pay to a holder or spend from it. Outputs before the first block are in
 // no transaction.
 func (q *request) history(h *holder) ([]model.TxPk, error) {
-	p, err := q.Paging()
-	if err != nil {
-		return nil, err
-	}
+	p := q.Page
 	s, err := q.Span()
 	if err != nil {
 		return nil, err

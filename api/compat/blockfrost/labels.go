@@ -31,10 +31,7 @@ func metadataLabels(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	family := x.Family(schema.IndexValue)
 	if q.Q.Totals.Rows[family] > exchange.LongSkip {
 		if err := q.Expensive(); err != nil {
@@ -78,17 +75,14 @@ func (q *request) labelledTxs() (all []*exchange.Decoded, hashes []string, label
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if label, err = exchange.ReadNumber(q.Args[0], exchange.ErrNotFound); err != nil {
+	if label, err = exchange.ReadNumber(q.Args[0]); err != nil {
 		return nil, nil, 0, err
 	}
 	birth, err := q.Q.Birth(x, []byte(exchange.Decimal(label)))
 	if err != nil || birth == nil {
 		return nil, nil, 0, exchange.OrNotFound(err)
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return nil, nil, 0, err
-	}
+	p := q.Page
 	txs, err := exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
 		rest := setops.Everywhere
 		if after != nil {

@@ -46,10 +46,7 @@ func submit(q *request) error {
 
 // unconfirmedPage answers a page of transactions of the mempool, in the order of arrival.
 func (q *request) unconfirmedPage(txs []txHash) error {
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	if p.Descending {
 		slices.Reverse(txs)
 	}

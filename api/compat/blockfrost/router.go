@@ -22,6 +22,7 @@ func init() {
 		at := tree
 		for _, p := range strings.Split(routes[i].path, "/") {
 			if strings.HasPrefix(p, "{") {
+				routes[i].variables = append(routes[i].variables, strings.Trim(p, "{}"))
 				if at.variable == nil {
 					at.variable = newPart()
 				}

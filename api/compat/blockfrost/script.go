@@ -106,10 +106,7 @@ func scriptUTXOs(q *request) error {
 		q.Answer = []utxoJSON{}
 		return nil
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
 		return q.Q.StoredUnspent(x, *birth, following(after, p.Descending), p.Descending)
 	})
@@ -154,10 +151,7 @@ func scripts(q *request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	type first struct{ birth, value string }
 	found, err := exchange.PageOf(q.Request, p, func(after *first) iter.Seq2[first, error] {
 		var position []byte

@@ -27,10 +27,7 @@ func scriptRedeemers(q *request) error {
 	if err != nil || len(hash) != address.CredentialSize {
 		return exchange.ErrNotFound
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	subjects, err := q.Optional(exchange.Subjects, 0)
 	if err != nil {
 		return err

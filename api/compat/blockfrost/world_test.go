@@ -29,6 +29,7 @@ const path = "/api/v0"
 type world struct {
 	db    *core.DB
 	naive *naive
+	chain *served.Chain
 	moved bool // blocks were added after pages were read
 	http.Handler
 }
@@ -63,11 +64,11 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 		t.Fatal(err)
 	}
 	w := &world{db: db, naive: newNaive(c)}
-	chain := &served.Chain{
+	w.chain = &served.Chain{
 		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
 	w.Handler, err = blockfrost.New(t.Context(), blockfrost.Options{
-		Chain: chain, Path: path, Version: "1.2.3", InSync: func() bool { return true }, AnyOrigin: true,
+		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true }, AnyOrigin: true,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,21 +11,21 @@ import (
 func xpubAddress(q *request) error {
 	text := q.Args[0]
 	raw, err := hex.DecodeString(text)
-	if err != nil || len(raw) != hdkey.Size {
-		return errXpub
-	}
-	role, err := exchange.ReadNumber(q.Args[1], exchange.Bad("Missing, out of range or malformed role."))
 	if err != nil {
 		return err
 	}
-	index, err := exchange.ReadNumber(q.Args[2], exchange.Bad("Missing, out of range or malformed index."))
+	role, err := exchange.ReadNumber(q.Args[1])
+	if err != nil {
+		return err
+	}
+	index, err := exchange.ReadNumber(q.Args[2])
 	if err != nil {
 		return err
 	}
 	key := hdkey.Public(raw)
 	derived, err := key.Address(q.NetworkName(), uint32(role), uint32(index))
 	if err != nil {
-		return errXpub
+		return exchange.ErrXpub
 	}
 	q.Answer = struct {
 		XPub    string `json:"xpub"`
@@ -35,5 +35,3 @@ func xpubAddress(q *request) error {
 	}{text, role, index, derived}
 	return nil
 }
-
-var errXpub = exchange.Bad("Invalid or malformed xpub format. Has to be hex of length 128.")

@@ -7,7 +7,6 @@ import (
 	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
-	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -26,10 +25,6 @@ func whereIs(q *exchange.Request, tx model.TxPk) where {
 // account returns the stake address of the path. One that no output and no transaction names is not found.
 func account(q *exchange.Request) (string, error) {
 	text := q.Args[0]
-	raw, err := address.ParseAny(text)
-	if err != nil || !address.IsStake(raw) || address.Format(q.NetworkName(), raw) != text {
-		return "", exchange.ErrStake
-	}
 	_, birth, err := birthOf(q, text)
 	if err != nil || birth != nil {
 		return text, err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
 
 	"birthmark/api/compat/blockfrost/exchange"
@@ -167,10 +166,7 @@ func DRep(q *exchange.Request) error {
 
 // knownDRep returns the DRep of the path.
 func knownDRep(q *exchange.Request) (string, error) {
-	id, err := member(q, address.DRep)
-	if err != nil {
-		return "", err
-	}
+	id := q.Args[0]
 	_, birth, err := birthOf(q, id)
 	if err == nil && birth == nil {
 		err = exchange.ErrNotFound
@@ -210,21 +206,10 @@ func listedDReps(q *exchange.Request, retired *bool) ([]string, error) {
 
 // DReps answers all DReps that registered, with the filters and the order of the request.
 func DReps(q *exchange.Request) error {
-	p, err := q.Paging()
+	p := q.Page
+	byAmount, retired, expired, err := filters(q)
 	if err != nil {
 		return err
-	}
-	retired, err := flag(q, "retired")
-	if err != nil {
-		return err
-	}
-	expired, err := flag(q, "expired")
-	if err != nil {
-		return err
-	}
-	byAmount := q.Values.Has("order_by")
-	if byAmount && q.Values.Get("order_by") != "amount" {
-		return exchange.Bad("querystring/order_by must be equal to one of the allowed values")
 	}
 	if _, err := q.Node(); err != nil {
 		return err
@@ -265,30 +250,56 @@ func flag(q *exchange.Request, name string) (*bool, error) {
 	if !q.Values.Has(name) {
 		return nil, nil
 	}
-	on, err := strconv.ParseBool(q.Values.Get(name))
-	if err != nil {
+	on := q.Values.Get(name) == "true"
+	if !on && q.Values.Get(name) != "false" {
 		return nil, exchange.Bad("querystring/" + name + " must be boolean")
 	}
 	return &on, nil
 }
 
+// filters returns the parameters of the list of DReps beside those of each list.
+func filters(q *exchange.Request) (byAmount bool, retired, expired *bool, err error) {
+	byAmount = q.Values.Has("order_by")
+	if byAmount && q.Values.Get("order_by") != "amount" {
+		return byAmount, nil, nil, exchange.Bad("querystring/order_by must be equal to one of the allowed values")
+	}
+	if retired, err = flag(q, "retired"); err == nil {
+		expired, err = flag(q, "expired")
+	}
+	return byAmount, retired, expired, err
+}
+
+// FilteredDReps reads the parameters of the list of DReps.
+func FilteredDReps(q *exchange.Request) error {
+	err := exchange.Listed(q)
+	if err == nil {
+		_, _, _, err = filters(q)
+	}
+	return err
+}
+
 // DRepDelegators answers the accounts that delegate to a DRep at the tip of the node, in the order of their credentials.
 // The amounts are their unspent outputs and rewards.
 func DRepDelegators(q *exchange.Request) error {
-	id, err := knownDRep(q)
-	if err != nil {
-		return err
+	kind, fixed := fixedVotes[q.Args[0]]
+	id := q.Args[0]
+	if !fixed {
+		var err error
+		if id, err = knownDRep(q); err != nil {
+			return err
+		}
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	n, err := q.Node()
 	if err != nil {
 		return err
 	}
-	_, states, err := drepsOf(q, []string{id})
-	if err != nil {
+	var states []node.DRepState
+	if fixed {
+		if states, _, err = n.DReps(q.Ctx, []node.DRep{{Kind: kind}}); err != nil {
+			return exchange.UnlessUnsupported(err)
+		}
+	} else if _, states, err = drepsOf(q, []string{id}); err != nil {
 		return err
 	}
 	x, err := q.Q.Index(utxo.StakeIndex)

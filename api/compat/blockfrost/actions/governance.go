@@ -61,24 +61,9 @@ func PoolVotes(q *exchange.Request) error {
 	return nil
 }
 
-// member returns the DRep or the committee member of the path, which may be unknown: the lists of unknown ones are empty.
-func member(q *exchange.Request, kind string) (string, error) {
-	id, ok := address.ParseGovernance(kind, q.Args[0])
-	switch {
-	case ok:
-		return id, nil
-	case kind == address.DRep:
-		return "", exchange.Bad("Invalid or malformed drep id.")
-	}
-	return "", exchange.Bad("Invalid or malformed cc id format.")
-}
-
-// DRepVotes answers the votes of a DRep.
+// DRepVotes answers the votes of a DRep. The lists of one that is not known are empty.
 func DRepVotes(q *exchange.Request) error {
-	id, err := member(q, address.DRep)
-	if err != nil {
-		return err
-	}
+	id := q.Args[0]
 	found, hashes, err := page(q, id, votes(by(id)))
 	if err != nil {
 		return err
@@ -102,10 +87,7 @@ func DRepVotes(q *exchange.Request) error {
 
 // DRepUpdates answers the certificates of a DRep.
 func DRepUpdates(q *exchange.Request) error {
-	id, err := member(q, address.DRep)
-	if err != nil {
-		return err
-	}
+	id := q.Args[0]
 	type update struct {
 		TxHash    string  `json:"tx_hash"`
 		CertIndex int     `json:"cert_index"`
@@ -142,13 +124,29 @@ func CommitteeVotes(q *exchange.Request) error {
 	return committeeVotes(q, committeeVote, func(v *body.Vote) bool { return strings.HasPrefix(v.Voter, address.CommitteeHot) })
 }
 
-// MemberVotes answers the votes of a committee member.
+// MemberVotes answers the votes of a hot credential of the committee, or those of all hot credentials that a cold one has
+// authorized.
 func MemberVotes(q *exchange.Request) error {
-	id, err := member(q, address.CommitteeHot)
-	if err != nil {
-		return err
+	id := q.Args[0]
+	if strings.HasPrefix(id, address.CommitteeHot) {
+		return committeeVotes(q, id, by(id))
 	}
-	return committeeVotes(q, id, by(id))
+	hot := map[string]bool{}
+	authorized := func(d *exchange.Decoded) (all []string) {
+		for _, c := range d.Details.Certificates {
+			if c.Credential == id && c.HotCredential != "" {
+				all = append(all, c.HotCredential)
+			}
+		}
+		return all
+	}
+	for e, err := range entries(q, id, authorized, nil, false) {
+		if err != nil {
+			return err
+		}
+		hot[e.part] = true
+	}
+	return committeeVotes(q, committeeVote, func(v *body.Vote) bool { return hot[v.Voter] })
 }
 
 func committeeVotes(q *exchange.Request, subject string, match func(*body.Vote) bool) error {
@@ -211,10 +209,7 @@ func proposalAt(q *exchange.Request, tx []byte, index uint64) (p body.Proposal, 
 // action returns the governance action of the path: a transaction with a number, or an id.
 func action(q *exchange.Request) (tx []byte, index uint64, err error) {
 	if len(q.Args) == 1 {
-		tx, index, ok := address.ParseAction(q.Args[0])
-		if !ok {
-			return nil, 0, exchange.Bad("Invalid or malformed gov_action id format.")
-		}
+		tx, index, _ := address.ParseAction(q.Args[0]) // its form is known
 		return tx, index, nil
 	}
 	hash, ok := exchange.ReadHash(q.Args[0])
@@ -296,10 +291,7 @@ func ProposalWithdrawals(q *exchange.Request) error {
 	if err != nil {
 		return err
 	}
-	paging, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	paging := q.Page
 	type withdrawal struct {
 		StakeAddress string `json:"stake_address"`
 		Amount       string `json:"amount"`

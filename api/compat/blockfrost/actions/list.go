@@ -81,10 +81,7 @@ func entries[T any](
 
 // page returns the entries of a page of a list, and the hashes of their transactions.
 func page[T any](q *exchange.Request, subject string, parts func(*exchange.Decoded) []T) ([]entry[T], []string, error) {
-	p, err := q.Paging()
-	if err != nil {
-		return nil, nil, err
-	}
+	p := q.Page
 	all, err := exchange.PageOf(q, p, func(after *entry[T]) iter.Seq2[entry[T], error] {
 		return entries(q, subject, parts, after, p.Descending)
 	})

@@ -2,12 +2,10 @@ package actions
 
 import (
 	"cmp"
-	"encoding/hex"
 	"slices"
 
 	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/api/compat/blockfrost/exchange"
-	"birthmark/chains/cardano/address"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -41,12 +39,6 @@ func poolActions(pool string) func(*exchange.Decoded) []poolAction {
 // pool returns the pool of the path. One that no certificate names is not found.
 func pool(q *exchange.Request) (string, error) {
 	id := q.Args[0]
-	if raw, err := hex.DecodeString(id); err == nil && len(raw) == address.CredentialSize {
-		id = address.FormatPoolHash(raw)
-	}
-	if !address.IsPool(id) {
-		return "", exchange.ErrPool
-	}
 	_, birth, err := birthOf(q, id)
 	if err == nil && birth == nil {
 		err = exchange.ErrNotFound
@@ -62,10 +54,7 @@ func Blocks(q *exchange.Request) error {
 	}
 	id, none := pool(q)
 	end := schema.HeightAfter(q.Q.Tip)
-	switch {
-	case none == exchange.ErrPool:
-		return none
-	case none != nil:
+	if none != nil {
 		for _, err := range q.BlocksOfPool(id, 0, end, false) {
 			none = err
 			break
@@ -268,10 +257,7 @@ func states(q *exchange.Request) (all []*poolState, epoch uint64, err error) {
 
 // Pools answers the registered pools in the order of their first registration.
 func Pools(q *exchange.Request) error {
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	ids, err := registeredPools(q)
 	q.Answer = exchange.SlicePage(ids, p)
 	return err
@@ -297,10 +283,7 @@ func Retired(q *exchange.Request) error  { return retirements(q, false) }
 func Retiring(q *exchange.Request) error { return retirements(q, true) }
 
 func retirements(q *exchange.Request, later bool) error {
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	all, epoch, err := states(q)
 	if err != nil {
 		return err

@@ -12,10 +12,7 @@ import (
 
 // Extended answers the registered pools with their stakes at the tip of the node, in the order of their first registration.
 func Extended(q *exchange.Request) error {
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	n, err := q.Node()
 	if err != nil {
 		return err

@@ -2,7 +2,6 @@ package epochs
 
 import (
 	"birthmark/api/compat/blockfrost/exchange"
-	"birthmark/chains/cardano/address"
 	"birthmark/model"
 )
 
@@ -12,10 +11,7 @@ func Blocks(q *exchange.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	first, count := int(from), int(to-from)
 	skip := (p.Page - 1) * p.Count
 	hashes := []string{}
@@ -40,14 +36,10 @@ func BlocksOfPool(q *exchange.Request) error {
 	if err != nil {
 		return err
 	}
-	pool := q.Args[1]
-	if !address.IsPool(pool) {
-		return exchange.ErrPool
-	}
 	if _, err := q.PoolIndex(); err != nil { // all headers of the epoch are read
 		if err := q.Expensive(); err != nil {
 			return err
 		}
 	}
-	return q.AnswerBlocksOfPool(pool, from, to)
+	return q.AnswerBlocksOfPool(q.Args[1], from, to)
 }

@@ -51,7 +51,7 @@ func One(q *exchange.Request) error {
 	if err != nil {
 		return err
 	}
-	number, err := exchange.ReadNumber(q.Args[0], exchange.ErrEpoch)
+	number, err := exchange.ReadNumber(q.Args[0])
 	if err != nil {
 		return err
 	}
@@ -68,14 +68,11 @@ func neighbours(q *exchange.Request, before bool) error {
 	if _, _, err := q.EpochOfPath(); err != nil {
 		return err
 	}
-	number, err := exchange.ReadNumber(q.Args[0], exchange.ErrEpoch)
+	number, err := exchange.ReadNumber(q.Args[0])
 	if err != nil {
 		return err
 	}
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	last, err := last(q)
 	if err != nil {
 		return err

@@ -56,7 +56,7 @@ func (q *Request) EpochSlots(epoch uint64) (first, slots uint64, err error) {
 
 // EpochOfPath returns the first block of the epoch of the path and the first one after it. The epoch must have a block.
 func (q *Request) EpochOfPath() (from, to model.HeightPk, err error) {
-	number, err := ReadNumber(q.Args[0], ErrEpoch)
+	number, err := ReadNumber(q.Args[0])
 	if err != nil {
 		return 0, 0, err
 	}
@@ -131,10 +131,7 @@ func between(from, to model.HeightPk, descending bool) iter.Seq2[model.HeightPk,
 
 // AnswerBlocksOfPool answers a page of the hashes of the blocks that a pool made, from <= height < to.
 func (q *Request) AnswerBlocksOfPool(pool string, from, to model.HeightPk) error {
-	p, err := q.Paging()
-	if err != nil {
-		return err
-	}
+	p := q.Page
 	found, err := PageOf(q, p, func(after *model.HeightPk) iter.Seq2[model.HeightPk, error] {
 		first, end := from, to
 		if after != nil && p.Descending {

@@ -49,6 +49,8 @@ var (
 	ErrNumber   = Bad("Missing, out of range or malformed block number.")
 	ErrSlot     = Bad("Missing, out of range or malformed slot_number.")
 	ErrEpoch    = Bad("Missing, out of range or malformed epoch_number.")
+	ErrLabel    = Bad("Missing, out of range or malformed label.")
+	ErrXpub     = Bad("Invalid or malformed xpub format. Has to be hex of length 128.")
 	ErrRange    = Bad("Invalid (malformed or out of range) from/to parameter(s).")
 	ErrOrder    = Bad("querystring/order must be equal to one of the allowed values")
 )

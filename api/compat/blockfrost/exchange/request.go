@@ -58,6 +58,8 @@ type Request struct {
 	R           *http.Request
 	W           http.ResponseWriter
 	Args        []string   // the variable parts of the path
+	Page        Paging     // that a request for a list selects
+	from, to    *place     // the part of the chain that it selects; nil: without this end
 	Values      url.Values // of the query
 	Release     func()     // of the cost of an expensive answer; nil: it is cheap
 	Answer      any        // JSON, or already encoded as json.RawMessage
@@ -91,6 +93,16 @@ func (q *Request) Expensive() error {
 func (q *Request) NetworkName() address.Network {
 	name := q.Chain.Model.Network()
 	return address.Network{Name: name, Testnet: name != address.Mainnet.Name}
+}
+
+// ParseAddress reads an address of this network.
+func (q *Request) ParseAddress(text string) ([]byte, error) {
+	for _, x := range q.Chain.Model.Indexes() {
+		if x.Name == utxo.AddressIndex {
+			return x.Parse(text)
+		}
+	}
+	panic("blockfrost: a chain without the index of addresses") // New refuses it
 }
 
 // StakeAddress returns the stake address of a stored credential on this network.

@@ -37,14 +37,8 @@ func ReadHash(text string) (h model.Hash, ok bool) {
 	return model.Hash(b), true
 }
 
-// ReadNumber reads a number of at most 31 bits.
-func ReadNumber(text string, fault error) (uint64, error) {
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return 0, fault
-	}
-	return n, nil
-}
+// ReadNumber reads a number of a path, whose form is known.
+func ReadNumber(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
 
 // OrNotFound returns the error, or without one that nothing was found.
 func OrNotFound(err error) error {
