@@ -1,6 +1,7 @@
 package cardano
 
 import (
+	"birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
@@ -26,6 +27,16 @@ func (c *chain) EpochSlots(epoch uint64) (first, slots uint64, ok bool) {
 	}
 	first, slots = c.net.EpochSlots(epoch)
 	return first, slots, true
+}
+
+// Genesis returns the hash of the Byron genesis, which precedes the first block, its time, and its outputs; nil if only the
+// name of the network is known.
+func (c *chain) Genesis() (hash string, unix int64, outputs []genesis.Output, err error) {
+	if c.net.IsUnnamed() {
+		return "", 0, nil, nil
+	}
+	outputs, err = c.net.Outputs()
+	return c.net.ByronHash, c.net.Time(0), outputs, err
 }
 
 // SlotTime returns when a slot began, in Unix seconds; ok is false if only the name of the network is known.

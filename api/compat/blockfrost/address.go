@@ -285,35 +285,60 @@ func (q *request) writeUTXOs(h *holder, pks []model.UtxoPk) error {
 	return nil
 }
 
-// addressUTXOsOf answers the unspent outputs of an address that hold an asset.
+// addressUTXOsOf answers the unspent outputs of an address that hold an asset; with lovelace those without any asset.
 func addressUTXOsOf(q *request) error {
 	h, err := q.holder()
 	if err != nil {
 		return err
 	}
 	p := q.Page
-	var scan func(setops.Span) setops.Outputs
 	unspent := func(span setops.Span, descending bool) setops.Outputs {
 		return q.Q.StoredUnspent(h.index, *h.birth, span, descending)
 	}
-	_, birth, err := q.Q.Asset(q.Args[1])
-	if query.UnknownAsset(err) {
-		return exchange.ErrNotFound
-	} else if err != nil {
-		return err
+	scan := func(span setops.Span) setops.Outputs { return q.withoutAssets(unspent(span, p.Descending)) }
+	if q.Args[1] != lovelace {
+		_, birth, err := q.Q.Asset(q.Args[1])
+		if query.UnknownAsset(err) {
+			return exchange.ErrNotFound
+		} else if err != nil {
+			return err
+		}
+		scan = func(span setops.Span) setops.Outputs {
+			both := setops.Intersection{q.stream(unspent, span, p.Descending), q.stream(func(s setops.Span, descending bool) setops.Outputs {
+				return q.Q.AssetOccurrences(birth, s, descending)
+			}, span, p.Descending)}
+			var cut *model.UtxoPk // the budget has no end
+			return setops.Merged(both, p.Descending, &cut)
+		}
 	}
-	scan = func(span setops.Span) setops.Outputs {
-		both := setops.Intersection{q.stream(unspent, span, p.Descending), q.stream(func(s setops.Span, descending bool) setops.Outputs {
-			return q.Q.AssetOccurrences(birth, s, descending)
-		}, span, p.Descending)}
-		var cut *model.UtxoPk // the budget has no end
-		return setops.Merged(both, p.Descending, &cut)
-	}
-	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] { return scan(following(after, p.Descending)) })
+	pks, err := exchange.PageOf(q.Request, p, func(after *model.UtxoPk) iter.Seq2[model.UtxoPk, error] {
+		return scan(following(after, p.Descending))
+	})
 	if err != nil {
 		return err
 	}
 	return q.writeUTXOs(h, pks)
+}
+
+// withoutAssets yields the outputs that hold lovelace alone.
+func (q *request) withoutAssets(outputs setops.Outputs) setops.Outputs {
+	return func(yield func(model.UtxoPk, error) bool) {
+		for batch, err := range exchange.Batches(q.Request, outputs) {
+			var found [][]utxo.Asset
+			if err == nil {
+				found, err = q.Assets(batch)
+			}
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			for i, pk := range batch {
+				if len(found[i]) == 0 && !yield(pk, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // stream returns the outputs of a scan in a span.

@@ -25,7 +25,7 @@ var arguments = map[string]argument{
 	"stake_address": {read: stakeAddress},
 	"address":       {read: anyAddress},
 	"pool_id":       {read: poolID},
-	"asset":         {read: hexOf(address.PolicySize, address.PolicySize+maxAssetName, exchange.ErrAsset)},
+	"asset":         {read: asset},
 	"policy_id":     {read: hexOf(address.PolicySize, address.PolicySize, exchange.ErrPolicy)},
 	"block":         {read: blockRef},
 	"label":         {read: upTo(math.MaxInt64, exchange.ErrLabel)},
@@ -86,6 +86,16 @@ func hexOf(least, most int, fault error) func(*request, string) (string, error) 
 		}
 		return hex.EncodeToString(b), nil
 	}
+}
+
+var assetID = hexOf(address.PolicySize, address.PolicySize+maxAssetName, exchange.ErrAsset)
+
+// asset reads the id of an asset. The unspent outputs of an address can also be those with lovelace alone.
+func asset(q *request, text string) (string, error) {
+	if text == lovelace && len(q.Args) == 2 {
+		return text, nil
+	}
+	return assetID(q, text)
 }
 
 // credentialPrefixes are the forms of payment credentials that are accepted in place of an address.

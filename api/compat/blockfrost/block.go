@@ -2,11 +2,13 @@ package blockfrost
 
 import (
 	"encoding/hex"
+	"math/big"
 	"slices"
 	"strconv"
 
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/chains/cardano/address"
+	byron "birthmark/chains/cardano/genesis"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
@@ -44,6 +46,8 @@ func (q *request) block(h model.HeightPk) (*blockJSON, error) {
 	}
 	if row.Parent != (model.Hash{}) {
 		b.PreviousBlock = exchange.Text(row.Parent.String())
+	} else if first, err := q.genesisBlock(); err == nil && first != nil {
+		b.PreviousBlock = &first.Hash
 	}
 	if h < q.Q.Tip.Height {
 		next, err := q.Q.BlockRow(h + 1)
@@ -78,6 +82,37 @@ func (q *request) block(h model.HeightPk) (*blockJSON, error) {
 		b.Output, b.Fees = &totals.OutputValue, exchange.Text(totals.Fees)
 	}
 	return b, nil
+}
+
+// withGenesis is a chain whose genesis is known.
+type withGenesis interface {
+	Genesis() (hash string, unix int64, outputs []byron.Output, err error)
+}
+
+// genesisBlock returns the Byron genesis as a block, which precedes the block at height 0; nil if it is unknown or that
+// block is.
+func (q *request) genesisBlock() (*blockJSON, error) {
+	chain, ok := q.Chain.Model.(withGenesis)
+	if first, err := q.firstBlock(); !ok || err != nil || first != 0 {
+		return nil, err
+	}
+	hash, unix, outputs, err := chain.Genesis()
+	if err != nil || hash == "" {
+		return nil, err
+	}
+	row, err := q.Q.BlockRow(0)
+	if err != nil {
+		return nil, err
+	}
+	sum := new(big.Int)
+	for _, o := range outputs {
+		sum.Add(sum, exchange.Int(o.Value))
+	}
+	output, fees := sum.String(), "0"
+	return &blockJSON{
+		Time: unix, Hash: hash, SlotLeader: "Genesis slot leader", TxCount: len(outputs), Output: &output, Fees: &fees,
+		NextBlock: exchange.Text(row.Hash.String()), Confirmations: uint32(q.Q.Tip.Height),
+	}, nil
 }
 
 // setKeys sets the VRF key and the operational certificate of a block since Shelley.
@@ -146,7 +181,17 @@ func (q *request) tip() (model.HeightPk, error) {
 }
 
 func latestBlock(q *request) error { return q.answerBlock(q.tip()) }
-func oneBlock(q *request) error    { return q.answerBlock(q.findBlock(q.Args[0])) }
+
+func oneBlock(q *request) error {
+	h, err := q.findBlock(q.Args[0])
+	if err == exchange.ErrNotFound {
+		if first, err := q.genesisBlock(); err == nil && first != nil && first.Hash == q.Args[0] {
+			q.Answer = first
+			return nil
+		}
+	}
+	return q.answerBlock(h, err)
+}
 
 func blockAtSlot(q *request) error {
 	slot, err := exchange.ReadNumber(q.Args[0])
@@ -193,18 +238,34 @@ func nextBlocks(q *request) error     { return q.neighbours(false) }
 func previousBlocks(q *request) error { return q.neighbours(true) }
 
 func (q *request) neighbours(before bool) error {
-	h, err := q.findBlock(q.Args[0])
-	if err != nil {
-		return err
-	}
 	p := q.Page
-	first, err := q.firstBlock()
+	height, err := q.firstBlock()
 	if err != nil {
 		return err
 	}
-	from, to := q.around(int64(h), int64(first), int64(q.Q.Tip.Height), p, before)
+	first := int64(height)
+	genesis, err := q.genesisBlock()
+	if err != nil {
+		return err
+	}
+	if genesis != nil {
+		first--
+	}
+	of := first
+	if genesis == nil || genesis.Hash != q.Args[0] {
+		h, err := q.findBlock(q.Args[0])
+		if err != nil {
+			return err
+		}
+		of = int64(h)
+	}
+	from, to := q.around(of, first, int64(q.Q.Tip.Height), p, before)
 	blocks := []*blockJSON{}
 	for at := from; at <= to; at++ {
+		if at < 0 {
+			blocks = append(blocks, genesis)
+			continue
+		}
 		b, err := q.block(model.HeightPk(at))
 		if err != nil {
 			return err

@@ -281,6 +281,9 @@ func (w *world) asset(t *testing.T, rng *rand.Rand, o *naiveOutput, id []byte, o
 	w.pages(t, rng, "/addresses/"+o.text()+"/utxos/"+unit, listOf(slices.DeleteFunc(unspent(owned), func(c *naiveOutput) bool {
 		return !holds(c)
 	}), func(c *naiveOutput) any { return n.utxo(c, c.text()) }))
+	w.pages(t, rng, "/addresses/"+o.text()+"/utxos/lovelace", listOf(slices.DeleteFunc(unspent(owned), func(c *naiveOutput) bool {
+		return len(value(c)) > 1 // it holds assets
+	}), func(c *naiveOutput) any { return n.utxo(c, c.text()) }))
 	supply, events := new(big.Int), []any{}
 	for _, b := range n.blocks {
 		for _, tx := range b.txs {
