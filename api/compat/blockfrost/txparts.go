@@ -139,8 +139,10 @@ func txWithdrawals(q *request) error {
 	return nil
 }
 
-// countCertificates sets the counts of certificates.
+// countCertificates sets the counts of certificates. Of those that move rewards, Blockfrost counts the pots that they pay
+// from, at most two (its src/sql/txs/txs_hash.sql).
 func (q *request) countCertificates(d *exchange.Decoded, t *txContents) {
+	pots := map[string]bool{}
 	for i, c := range d.Details.Certificates {
 		if slices.Contains(contents.Registers, c.Type) || slices.Contains(contents.Deregisters, c.Type) {
 			t.StakeCertCount++
@@ -154,8 +156,11 @@ func (q *request) countCertificates(d *exchange.Decoded, t *txContents) {
 		case contents.RetiresPool:
 			t.PoolRetireCount++
 		}
-		t.MIRCertCount += len(q.mirsOf(d, i))
+		for _, r := range q.mirsOf(d, i) {
+			pots[r.Pot] = true
+		}
 	}
+	t.MIRCertCount = len(pots)
 }
 
 func txStakes(q *request) error {
