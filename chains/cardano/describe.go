@@ -7,6 +7,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/body"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
@@ -39,12 +40,11 @@ func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription
 	for _, hash := range v.requiredSigners() {
 		d.RequiredSigners = append(d.RequiredSigners, hex.EncodeToString(hash))
 	}
-	labels, metadata := v.labelled()
-	for _, label := range labels {
+	for label, item := range ledger.Metadata(tx.Auxiliary) {
 		if d.Metadata == nil {
 			d.Metadata = map[string]any{}
 		}
-		d.Metadata[strconv.Itoa(label)] = metadataJSON(metadata[label])
+		d.Metadata[strconv.FormatUint(label, 10)] = metadataJSON(item)
 	}
 	d.Withdrawals = c.withdrawals(v.item(bodyWithdrawals))
 	d.Certificates = c.certificates(v.item(bodyCertificates))
@@ -97,30 +97,15 @@ func (v *view) slotIfAny(key uint64) *uint64 {
 
 // references returns the outpoints in a set of the body.
 func (v *view) references(key uint64) (all []model.OutputReference) {
-	w := cbor.Walker{Data: v.item(key)}
-	if w.Data == nil {
-		return nil
-	}
-	for n := w.Set("outpoints"); w.More(&n); {
-		if in := ledger.ReadOutpoint(&w); w.Err == nil {
-			all = append(all, model.OutputReference{Tx: in.Tx.String(), Index: int(in.Index)})
-		}
+	for _, in := range ledger.Outpoints(v.item(key)) {
+		all = append(all, model.OutputReference{Tx: in.Tx.String(), Index: int(in.Index)})
 	}
 	return all
 }
 
 func (c *chain) withdrawals(item []byte) (all []model.Withdrawal) {
-	w := cbor.Walker{Data: item}
-	if item == nil {
-		return nil
-	}
-	for n := w.Map("withdrawals"); w.More(&n); {
-		account, amount := w.Bytes("reward account"), w.Uint("amount")
-		if w.Err == nil {
-			all = append(all, model.Withdrawal{
-				Address: address.FormatAccount(c.net.Network, account), Amount: strconv.FormatUint(amount, 10),
-			})
-		}
+	for _, w := range body.ReadWithdrawals(item) {
+		all = append(all, model.Withdrawal{Address: address.FormatAccount(c.net.Network, w.Account), Amount: strconv.FormatUint(w.Amount, 10)})
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -28,11 +29,7 @@ func (c *chain) certificates(item []byte) (all []model.Certificate) {
 		return nil
 	}
 	w := cbor.Walker{Data: item}
-	for n := w.Set("certificates"); w.More(&n); {
-		raw := w.Item("certificate")
-		if w.Err != nil {
-			break
-		}
+	for _, raw := range w.Sequence("certificates") {
 		d, err := c.certificate(raw)
 		if err != nil {
 			d = model.Certificate{Type: d.Type}
@@ -118,14 +115,12 @@ func (c *chain) pool(d *model.Certificate, f *cbor.Fields, w *cbor.Walker) {
 	d.Cost = strconv.FormatUint(f.Uint("cost"), 10)
 	d.Margin = readFraction(f.Item("margin"))
 	d.RewardAddress = address.FormatAccount(c.net.Network, f.Bytes("reward account"))
-	owners := cbor.Walker{Data: f.Item("owners")}
-	for n := owners.Set("owners"); owners.More(&n); {
-		if hash := owners.BytesOf(address.CredentialSize, "owner"); owners.Err == nil {
-			d.Owners = append(d.Owners, address.FormatStakeCredential(c.net.Network, append([]byte{0}, hash...)))
-		}
+	owners, err := ledger.Hashes(f.Item("owners"))
+	for _, hash := range owners {
+		d.Owners = append(d.Owners, address.FormatStakeCredential(c.net.Network, append([]byte{0}, hash...)))
 	}
 	if w.Err == nil {
-		w.Err = owners.Err
+		w.Err = err
 	}
 }
 

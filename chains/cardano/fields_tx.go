@@ -32,40 +32,23 @@ func (v *view) slot(key uint64) int {
 }
 
 func (v *view) requiredSigners() (hashes [][]byte) {
-	w := cbor.Walker{Data: v.item(bodyRequiredSigners)}
-	if w.Data == nil {
-		return nil
-	}
-	for n := w.Set("required signers"); w.More(&n); {
-		if hash := w.Bytes("required signer"); w.Err == nil {
-			hashes = append(hashes, hash)
-		}
-	}
-	return hashes
+	return ledger.RequiredSigners(v.item(bodyRequiredSigners))
 }
 
 func (v *view) referenceInputs() (all []*reference) {
-	w := cbor.Walker{Data: v.item(bodyReferenceInputs)}
-	if w.Data == nil {
-		return nil
-	}
-	for n := w.Set("reference inputs"); w.More(&n); {
-		if in := ledger.ReadOutpoint(&w); w.Err == nil {
-			all = append(all, &reference{Tx: in.Tx[:], Index: int(in.Index)})
-		}
+	for _, in := range ledger.Outpoints(v.item(bodyReferenceInputs)) {
+		all = append(all, &reference{Tx: in.Tx[:], Index: int(in.Index)})
 	}
 	return all
 }
 
-// labelled returns the serialized metadata of the transaction, and the labels in the order of the block. Labels above
-// the range of int are left out; of duplicate labels the last one is valid.
+// labelled returns the serialized metadata of the transaction, and the labels in the order of the block. Expressions have
+// no numbers above 2^63-1: labels above it are left out.
 func (v *view) labelled() (labels []int, raw map[int][]byte) {
 	raw = map[int][]byte{}
 	for label, item := range ledger.Metadata(v.parts.Auxiliary) {
 		if key := fitting(label); uint64(key) == label {
-			if _, again := raw[key]; !again {
-				labels = append(labels, key)
-			}
+			labels = append(labels, key)
 			raw[key] = item
 		}
 	}

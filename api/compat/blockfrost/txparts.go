@@ -139,8 +139,8 @@ func txWithdrawals(q *request) error {
 	return nil
 }
 
-// countCertificates sets the counts of certificates. Of those that move rewards, Blockfrost counts the pots that they pay
-// from, at most two (its src/sql/txs/txs_hash.sql).
+// countCertificates sets the counts of certificates. In place of certificates that move rewards, Blockfrost counts the
+// pots that pay, at most two (its src/sql/txs/txs_hash.sql).
 func (q *request) countCertificates(d *exchange.Decoded, t *txContents) {
 	pots := map[string]bool{}
 	for i, c := range d.Details.Certificates {

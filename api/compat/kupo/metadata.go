@@ -102,7 +102,7 @@ func (q *request) addMetadata(h model.HeightPk, only *model.Hash) error {
 	return nil
 }
 
-// addLabels appends the values of metadata by label. Of duplicate labels the last one is valid.
+// addLabels appends the values of metadata by label.
 func (q *request) addLabels(auxiliary []byte) {
 	items := map[uint64][]byte{}
 	var labels []uint64
@@ -111,7 +111,7 @@ func (q *request) addLabels(auxiliary []byte) {
 		labels = append(labels, label)
 	}
 	slices.Sort(labels)
-	for i, label := range slices.Compact(labels) {
+	for i, label := range labels {
 		if i > 0 {
 			q.add(",")
 		}

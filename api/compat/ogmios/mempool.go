@@ -106,7 +106,7 @@ func (c *call) nextTransaction() (any, error) {
 	id, raw := hex.EncodeToString(s.snapshot.IDs[s.next][:]), s.snapshot.Txs[s.next].Raw
 	s.next++
 	if of.Fields == "all" {
-		answer.Transaction, err = transactionOf(c.network, id, raw)
+		answer.Transaction, err = transactionOf(id, raw)
 		return answer, err
 	}
 	answer.Transaction = map[string]string{"id": id}

@@ -2,8 +2,10 @@ package ogmios
 
 import (
 	"encoding/hex"
+	"fmt"
 
 	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/body"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
@@ -82,7 +84,7 @@ type signatory struct {
 }
 
 // transactionOf reads a transaction since Shelley.
-func transactionOf(n address.Network, id string, raw []byte) (*transaction, error) {
+func transactionOf(id string, raw []byte) (*transaction, error) {
 	parts, err := ledger.ReadParts(raw)
 	if err != nil {
 		return nil, err
@@ -100,33 +102,33 @@ func transactionOf(n address.Network, id string, raw []byte) (*transaction, erro
 		t.Spends = "collaterals"
 	}
 	for i := range created {
-		o, err := outputOf(n, &created[i])
+		o, err := outputOf(&created[i])
 		if err != nil {
 			return nil, err
 		}
 		t.Outputs = append(t.Outputs, o)
 	}
-	if err := t.readBody(n, parts.Body); err != nil {
+	if err := t.readBody(parts.Body); err != nil {
 		return nil, err
 	}
 	return t, t.readSignatories(parts.Witnesses)
 }
 
-func (t *transaction) readBody(n address.Network, body []byte) error {
-	w := cbor.Walker{Data: body}
-	for left := w.Map("body"); w.More(&left); {
-		key := w.Uint("key of the body")
-		in := cbor.Walker{Data: w.Item("part of the body")}
-		if w.Err != nil {
-			return w.Err
+func (t *transaction) readBody(raw []byte) error {
+	w := cbor.Walker{Data: raw}
+	for _, e := range w.Entries("body") {
+		key, ok := e.Number()
+		if !ok {
+			continue
 		}
+		in := cbor.Walker{Data: e.Value}
 		switch key {
 		case bodyInputs:
-			t.Inputs = inputsOf(&in)
+			t.Inputs = inputsOf(e.Value)
 		case bodyReferences:
-			t.References = inputsOf(&in)
+			t.References = inputsOf(e.Value)
 		case bodyCollateral:
-			t.Collaterals = inputsOf(&in)
+			t.Collaterals = inputsOf(e.Value)
 		case bodyFee:
 			t.Fee = lovelace(in.Uint("fee"))
 		case bodyBefore:
@@ -135,23 +137,22 @@ func (t *transaction) readBody(n address.Network, body []byte) error {
 			t.Validity.After = slot(&in)
 		case bodyWithdrawal:
 			t.Withdrawals = map[string]ada{}
-			for left := in.Map("withdrawals"); in.More(&left); {
-				account := in.Bytes("reward account")
-				t.Withdrawals[address.FormatAny(account)] = lovelace(in.Uint("amount"))
+			for _, w := range body.ReadWithdrawals(e.Value) {
+				t.Withdrawals[address.FormatAny(w.Account)] = lovelace(w.Amount)
 			}
 		case bodyMint:
 			t.Mint = map[string]assetsOf{}
-			for left := in.Map("mint"); in.More(&left); {
-				assets := assetsOf{}
-				t.Mint[hex.EncodeToString(in.Bytes("policy"))] = assets
-				for left := in.Map("assets of a policy"); in.More(&left); {
-					name := hex.EncodeToString(in.Bytes("asset name"))
-					assets[name] = in.Int("amount")
+			for _, of := range in.Entries("mint") {
+				policy, of, assets := cbor.Walker{Data: of.Key}, cbor.Walker{Data: of.Value}, assetsOf{}
+				t.Mint[hex.EncodeToString(policy.Bytes("policy"))] = assets
+				for _, e := range of.Entries("assets of a policy") {
+					name, amount := cbor.Walker{Data: e.Key}, cbor.Walker{Data: e.Value}
+					assets[hex.EncodeToString(name.Bytes("asset name"))] = amount.Int("amount")
 				}
 			}
 		case bodySigners:
-			for left := in.Set("required signers"); in.More(&left); {
-				t.Signers = append(t.Signers, hex.EncodeToString(in.Bytes("required signer")))
+			for _, hash := range ledger.RequiredSigners(e.Value) {
+				t.Signers = append(t.Signers, hex.EncodeToString(hash))
 			}
 		}
 		if in.Err != nil {
@@ -166,10 +167,10 @@ func slot(w *cbor.Walker) *uint64 {
 	return &n
 }
 
-func inputsOf(w *cbor.Walker) []input {
+func inputsOf(set []byte) []input {
 	all := []input{}
-	for left := w.Set("inputs"); w.More(&left); {
-		all = append(all, inputOf(ledger.ReadOutpoint(w)))
+	for _, o := range ledger.Outpoints(set) {
+		all = append(all, inputOf(o))
 	}
 	return all
 }
@@ -179,7 +180,7 @@ func inputOf(o model.Input) (in input) {
 	return in
 }
 
-func outputOf(n address.Network, o *ledger.Output) (output, error) {
+func outputOf(o *ledger.Output) (output, error) {
 	out := output{
 		Address: address.FormatAny(o.Address), Value: value{"ada": {"lovelace": o.Value}}, DatumHash: hex.EncodeToString(o.DatumHash), Datum: hex.EncodeToString(o.Datum),
 	}
@@ -197,7 +198,7 @@ func outputOf(n address.Network, o *ledger.Output) (output, error) {
 		}
 		language := "native"
 		if s.Language > 0 {
-			language = "plutus:v" + string('0'+rune(s.Language))
+			language = fmt.Sprintf("plutus:v%d", s.Language)
 		}
 		out.Script = &script{language, hex.EncodeToString(s.Code)}
 	}
@@ -207,26 +208,26 @@ func outputOf(n address.Network, o *ledger.Output) (output, error) {
 // readSignatories reads the signatures by keys, and those of addresses of Byron.
 func (t *transaction) readSignatories(witnesses []byte) error {
 	w := cbor.Walker{Data: witnesses}
-	for left := w.Map("witnesses"); w.More(&left); {
-		key := w.Uint("key of the witnesses")
-		in := cbor.Walker{Data: w.Item("witness")}
-		if w.Err != nil {
-			return w.Err
-		}
-		if key != witnessKeys && key != witnessBootstrap {
+	for _, e := range w.Entries("witnesses") {
+		key, ok := e.Number()
+		if !ok || key != witnessKeys && key != witnessBootstrap {
 			continue
 		}
-		for left := in.Set("signatures"); in.More(&left); {
+		signatures := cbor.Walker{Data: e.Value}
+		for _, item := range signatures.Elements("signatures") {
+			in := cbor.Walker{Data: item}
 			f := in.Fields("signature")
 			s := signatory{Key: hex.EncodeToString(f.Bytes("key")), Signature: hex.EncodeToString(f.Bytes("signature"))}
 			if key == witnessBootstrap {
 				s.ChainCode, s.Attributes = hex.EncodeToString(f.Bytes("chain code")), hex.EncodeToString(f.Bytes("attributes"))
 			}
-			f.End()
+			if f.End(); in.Err != nil {
+				return in.Err
+			}
 			t.Signatories = append(t.Signatories, s)
 		}
-		if in.Err != nil {
-			return in.Err
+		if signatures.Err != nil {
+			return signatures.Err
 		}
 	}
 	return w.Err

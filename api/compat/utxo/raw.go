@@ -1,8 +1,6 @@
 package utxo
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -99,7 +97,7 @@ func (t *Tx) SortedInputs() ([]model.Input, error) {
 		if err != nil {
 			return nil, err
 		}
-		slices.SortFunc(inputs, compareInputs)
+		ledger.SortInputs(inputs)
 		t.inputs = inputs
 	}
 	return t.inputs, nil
@@ -108,16 +106,8 @@ func (t *Tx) SortedInputs() ([]model.Input, error) {
 // InputIndex returns the position of an input in the order of the ledger.
 func (t *Tx) InputIndex(in model.Input) (int, error) {
 	inputs, err := t.SortedInputs()
-	i, _ := slices.BinarySearchFunc(inputs, in, compareInputs)
+	i, _ := slices.BinarySearchFunc(inputs, in, ledger.CompareInputs)
 	return i, err
-}
-
-// compareInputs orders inputs as the ledger does.
-func compareInputs(a, b model.Input) int {
-	if c := bytes.Compare(a.Tx[:], b.Tx[:]); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.Index, b.Index)
 }
 
 // ScriptHash returns the hash of a script: Blake2b-224 of the language and the script.

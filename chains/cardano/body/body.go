@@ -4,9 +4,7 @@ package body
 
 import (
 	"bytes"
-	"math/big"
 	"slices"
-	"strconv"
 
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
@@ -45,36 +43,32 @@ func Read(raw []byte) (b Body, err error) {
 		return b, nil
 	}
 	w := cbor.Walker{Data: raw}
-	for n := w.Map("body"); w.More(&n); {
-		key := w.Uint("key of the body")
-		in := cbor.Walker{Data: w.Item("part of the body")}
-		if w.Err != nil {
-			return b, w.Err
+	for _, e := range w.Entries("body") {
+		key, ok := e.Number()
+		if !ok {
+			continue
 		}
+		in := cbor.Walker{Data: e.Value}
 		switch key {
 		case bodyInputs:
-			for n := in.Set("inputs"); in.More(&n); {
-				b.Inputs = append(b.Inputs, ledger.ReadOutpoint(&in))
-			}
+			b.Inputs = ledger.Outpoints(e.Value)
 		case bodyCertificates:
-			b.Certificates = items(&in, "certificates")
+			b.Certificates = in.Sequence("certificates")
 		case bodyWithdrawals:
-			for n := in.Map("withdrawals"); in.More(&n); {
-				b.Accounts = append(b.Accounts, in.Bytes("reward account"))
-				in.Skip("amount")
+			for _, w := range ReadWithdrawals(e.Value) {
+				b.Accounts = append(b.Accounts, w.Account)
 			}
 		case bodyMint:
 			b.Mints = readMints(&in)
 		case bodyCollateralReturn:
-			b.CollateralReturn = in.Data
+			b.CollateralReturn = e.Value
 		case bodyVotes:
-			b.Votes = in.Data
-			for n := in.Map("votes"); in.More(&n); {
-				b.Voters = append(b.Voters, in.Item("voter"))
-				in.Skip("votes of a voter")
+			b.Votes = e.Value
+			for _, e := range in.Entries("votes") {
+				b.Voters = append(b.Voters, e.Key)
 			}
 		case bodyProposals:
-			b.Proposals = items(&in, "proposals")
+			b.Proposals = in.Sequence("proposals")
 		case bodyDonation:
 			b.Donation = in.Uint("donation")
 		}
@@ -82,35 +76,42 @@ func Read(raw []byte) (b Body, err error) {
 			return b, in.Err
 		}
 	}
-	slices.SortFunc(b.Inputs, func(x, y model.Input) int {
-		if c := bytes.Compare(x.Tx[:], y.Tx[:]); c != 0 {
-			return c
-		}
-		return int(x.Index) - int(y.Index)
-	})
+	ledger.SortInputs(b.Inputs)
 	slices.SortFunc(b.Accounts, compareAccounts)
 	slices.SortFunc(b.Voters, compareVoters)
 	return b, w.Err
 }
 
-func items(w *cbor.Walker, what string) (all [][]byte) {
-	for n := w.Set(what); w.More(&n); {
-		if item := w.Item(what); w.Err == nil {
-			all = append(all, item)
+func readMints(w *cbor.Walker) map[string][][]byte {
+	all := map[string][][]byte{}
+	for _, of := range w.Entries("mint") {
+		policy, assets := cbor.Walker{Data: of.Key}, cbor.Walker{Data: of.Value}
+		id := string(policy.Bytes("policy"))
+		for _, e := range assets.Entries("assets of a policy") {
+			name, amount := cbor.Walker{Data: e.Key}, cbor.Walker{Data: e.Value}
+			if amount.Int("amount") != 0 {
+				all[id] = append(all[id], name.Bytes("asset name"))
+			}
 		}
 	}
 	return all
 }
 
-func readMints(w *cbor.Walker) map[string][][]byte {
-	all := map[string][][]byte{}
-	for n := w.Map("mint"); w.More(&n); {
-		policy := string(w.Bytes("policy"))
-		for n := w.Map("assets of a policy"); w.More(&n); {
-			name := w.Bytes("asset name")
-			if amount := w.Item("amount"); !bytes.Equal(amount, []byte{0}) {
-				all[policy] = append(all[policy], name)
-			}
+// Withdrawal is an amount of lovelace for a reward account: from the account, or from the treasury.
+type Withdrawal struct {
+	Account []byte
+	Amount  uint64
+}
+
+// ReadWithdrawals reads a map of reward accounts to amounts, in the order of the bytes; none if it is nil. If it is
+// malformed, the entries before the fault are returned.
+func ReadWithdrawals(raw []byte) (all []Withdrawal) {
+	in := cbor.Walker{Data: raw}
+	for _, e := range in.Entries("withdrawals") {
+		account, amount := cbor.Walker{Data: e.Key}, cbor.Walker{Data: e.Value}
+		w := Withdrawal{account.Bytes("reward account"), amount.Uint("amount")}
+		if account.Err == nil && amount.Err == nil {
+			all = append(all, w)
 		}
 	}
 	return all
@@ -251,25 +252,16 @@ func Payments(item []byte) (all []Payment) {
 	if w.Err != nil || in.Major() != cbor.Map {
 		return nil
 	}
-	for n := in.Map("payments"); in.More(&n); {
-		cred := in.Fields("credential")
+	for _, e := range in.Entries("payments") {
+		key, amount := cbor.Walker{Data: e.Key}, cbor.Walker{Data: e.Value}
+		cred := key.Fields("credential")
 		kind, hash := cred.Uint("kind"), cred.Bytes("hash")
 		cred.End()
-		amount := in.Item("amount")
-		if in.Err != nil {
+		n := amount.Integer("amount")
+		if key.Err != nil || amount.Err != nil {
 			return all
 		}
-		all = append(all, Payment{treasury, append([]byte{byte(kind)}, hash...), integerText(amount)})
+		all = append(all, Payment{treasury, append([]byte{byte(kind)}, hash...), n.String()})
 	}
 	return all
-}
-
-// integerText returns a CBOR integer in decimal.
-func integerText(item []byte) string {
-	w := cbor.Walker{Data: item}
-	major, n, _ := w.Head("number")
-	if major == cbor.Negative {
-		return new(big.Int).Not(new(big.Int).SetUint64(n)).String()
-	}
-	return strconv.FormatUint(n, 10)
 }

@@ -33,17 +33,18 @@ func (b *Body) ReadVotes() (all []Vote) {
 		votes []Vote
 	}
 	var voters []voter
-	for n := w.Map("votes"); w.More(&n); {
-		v := voter{item: w.Item("voter")}
-		for n := w.Map("votes of a voter"); w.More(&n); {
-			id := w.Fields("governance action")
+	for _, by := range w.Entries("votes") {
+		v, in := voter{item: by.Key}, cbor.Walker{Data: by.Value}
+		for _, e := range in.Entries("votes of a voter") {
+			key, value := cbor.Walker{Data: e.Key}, cbor.Walker{Data: e.Value}
+			id := key.Fields("governance action")
 			vote := Vote{Voter: FormatVoter(v.item), Tx: id.Bytes("transaction"), Index: id.Uint("index")}
 			id.End()
-			procedure := w.Fields("vote")
+			procedure := value.Fields("vote")
 			vote.Choice = procedure.Uint("choice")
 			vote.URL, vote.Hash = readAnchor(procedure.Item("anchor"))
 			procedure.End()
-			if w.Err != nil || vote.Choice >= uint64(len(Choices)) {
+			if key.Err != nil || value.Err != nil || vote.Choice >= uint64(len(Choices)) {
 				return nil
 			}
 			vote.Action = address.FormatAction(vote.Tx, vote.Index)
@@ -113,15 +114,9 @@ func AnchorOf(certificate []byte) (url *string, hash []byte) {
 type Proposal struct {
 	Kind        uint64 // position in Actions
 	Deposit     uint64
-	Return      []byte // reward account
-	Withdrawals []Withdrawal
-	Update      []byte // of the protocol parameters
-}
-
-// Withdrawal is an amount that a proposal withdraws from the treasury.
-type Withdrawal struct {
-	Account []byte
-	Amount  uint64
+	Return      []byte       // reward account
+	Withdrawals []Withdrawal // from the treasury
+	Update      []byte       // of the protocol parameters
 }
 
 // Actions are the names of governance actions by number.
@@ -146,13 +141,7 @@ func ReadProposal(item []byte) (p Proposal, ok bool) {
 		p.Update = a.Item("parameters")
 	}
 	if p.Kind == 2 {
-		in := cbor.Walker{Data: a.Item("withdrawals")}
-		for n := in.Map("withdrawals"); in.More(&n); {
-			p.Withdrawals = append(p.Withdrawals, Withdrawal{in.Bytes("reward account"), in.Uint("amount")})
-		}
-		if in.Err != nil {
-			return p, false
-		}
+		p.Withdrawals = ReadWithdrawals(a.Item("withdrawals"))
 	}
 	return p, action.Err == nil && p.Kind < uint64(len(Actions))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/big"
 )
 
 // The major types (RFC 8949, section 3.1): the three high bits of the first byte of an item.
@@ -249,6 +250,25 @@ func (w *Walker) Int(what string) int64 {
 		return -1 - int64(n)
 	}
 	return int64(n)
+}
+
+// Integer reads a number of any size.
+func (w *Walker) Integer(what string) *big.Int {
+	at := w.Offset
+	major, n, _ := w.Head(what)
+	v := new(big.Int).SetUint64(n)
+	switch {
+	case w.Err != nil || major == Uint:
+	case major == Negative:
+		v.Not(v)
+	case major == Tag && n == TagBignum:
+		v.SetBytes(w.Bytes(what))
+	case major == Tag && n == TagNegativeBignum:
+		v.Not(v.SetBytes(w.Bytes(what)))
+	default:
+		w.FailAt(at, "expected %s as an integer, found %s", what, majorNames[major])
+	}
+	return v
 }
 
 // bignum reads the bytes of a number whose tag is at an offset.

@@ -14,7 +14,7 @@ const (
 )
 
 // Metadata yields the labels in the auxiliary data of a transaction with their serialized metadata, in the order of the
-// bytes. It ends before malformed data. A label can occur twice: the last one is valid.
+// bytes, each label once. It ends before malformed data.
 func Metadata(auxiliary []byte) iter.Seq2[uint64, []byte] {
 	return func(yield func(uint64, []byte) bool) {
 		w := cbor.Walker{Data: auxiliary}
@@ -32,9 +32,8 @@ func Metadata(auxiliary []byte) iter.Seq2[uint64, []byte] {
 		if w.Major() != cbor.Map {
 			return
 		}
-		for n := w.Map("metadata"); w.More(&n); {
-			label := w.Uint("label")
-			if item := w.Item("metadata"); w.Err != nil || !yield(label, item) {
+		for _, e := range w.Entries("metadata") {
+			if label, ok := e.Number(); !ok || !yield(label, e.Value) {
 				return
 			}
 		}

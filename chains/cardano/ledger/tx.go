@@ -105,10 +105,10 @@ func (d *Decoder) inputSet() []model.Input {
 		if w.Err != nil {
 			return nil
 		}
-		if ascending && len(d.inputs) > first && compareInputs(d.inputs[len(d.inputs)-1], in) >= 0 {
+		if ascending && len(d.inputs) > first && CompareInputs(d.inputs[len(d.inputs)-1], in) >= 0 {
 			ascending = false
 		}
-		if !ascending && slices.ContainsFunc(d.inputs[first:], func(i model.Input) bool { return compareInputs(i, in) == 0 }) {
+		if !ascending && slices.ContainsFunc(d.inputs[first:], func(i model.Input) bool { return CompareInputs(i, in) == 0 }) {
 			continue
 		}
 		d.inputs = append(d.inputs, in)
@@ -116,7 +116,8 @@ func (d *Decoder) inputSet() []model.Input {
 	return d.inputs[first:len(d.inputs):len(d.inputs)]
 }
 
-func compareInputs(a, b model.Input) int {
+// CompareInputs orders inputs as the ledger does.
+func CompareInputs(a, b model.Input) int {
 	if c := bytes.Compare(a.Tx[:], b.Tx[:]); c != 0 {
 		return c
 	}

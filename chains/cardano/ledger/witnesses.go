@@ -39,34 +39,28 @@ type Redeemer struct {
 // ReadWitnesses reads witnesses. Of malformed ones it returns the parts before the fault.
 func ReadWitnesses(raw []byte) (t Witnesses) {
 	w := cbor.Walker{Data: raw}
-	for n := w.Map("witnesses"); w.More(&n); {
-		key := w.Uint("key of the witnesses")
-		item := w.Item("witness")
-		if w.Err != nil {
-			return t
+	for _, e := range w.Entries("witnesses") {
+		key, ok := e.Number()
+		if !ok {
+			continue
 		}
-		in := cbor.Walker{Data: item}
+		in := cbor.Walker{Data: e.Value}
 		language, isScript := scriptKeys[key]
 		switch {
 		case key == witnessRedeemers:
 			t.Redeemers = redeemers(&in)
 		case key == witnessDatums:
-			for n := in.Set("datums"); in.More(&n); {
-				if datum := in.Item("datum"); in.Err == nil {
-					t.Datums = append(t.Datums, datum)
-				}
-			}
+			t.Datums = in.Elements("datums")
 		case isScript:
-			for n := in.Set("scripts"); in.More(&n); {
-				s := Script{Language: language}
-				if language == languageNative {
-					s.Code = in.Item("script")
-				} else {
-					s.Code = in.Bytes("script")
+			for _, item := range in.Elements("scripts") {
+				s := Script{Language: language, Code: item}
+				if language != languageNative {
+					code := cbor.Walker{Data: item}
+					if s.Code = code.Bytes("script"); code.Err != nil {
+						continue
+					}
 				}
-				if in.Err == nil {
-					t.Scripts = append(t.Scripts, s)
-				}
+				t.Scripts = append(t.Scripts, s)
 			}
 		}
 	}
@@ -74,7 +68,7 @@ func ReadWitnesses(raw []byte) (t Witnesses) {
 }
 
 // redeemers reads an array of [purpose, index, data, units], or since Conway also a map of [purpose, index] to
-// [data, units].
+// [data, units]. Of equal purposes and indices, the last one counts, in both forms.
 func redeemers(w *cbor.Walker) (all []Redeemer) {
 	isMap := w.Major() == cbor.Map
 	n := 0
@@ -99,5 +93,7 @@ func redeemers(w *cbor.Walker) (all []Redeemer) {
 			all = append(all, r)
 		}
 	}
-	return all
+	return cbor.Distinct(all, func(r *Redeemer) []byte {
+		return cbor.AppendUint(cbor.AppendUint([]byte{cbor.Array<<5 | 2}, r.Purpose), r.Index)
+	})
 }

@@ -128,13 +128,11 @@ func readable(v any) any {
 	return v
 }
 
-// Labels returns the metadata in auxiliary data by label, of which the last one is valid, and the labels in order.
+// Labels returns the metadata in auxiliary data by label, and the labels in order.
 func Labels(auxiliary []byte) (labels []uint64, items map[uint64][]byte) {
 	items = map[uint64][]byte{}
 	for label, item := range ledger.Metadata(auxiliary) {
-		if _, again := items[label]; !again {
-			labels = append(labels, label)
-		}
+		labels = append(labels, label)
 		items[label] = item
 	}
 	slices.Sort(labels)

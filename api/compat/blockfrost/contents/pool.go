@@ -8,6 +8,7 @@ import (
 
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/cbor"
+	"birthmark/chains/cardano/ledger"
 )
 
 // Pool is the parameters of a pool in its certificate (rule pool_params of the ledger's CDDL).
@@ -59,12 +60,9 @@ func ReadPool(digits string, n address.Network) (*Pool, error) {
 	}
 	p.MarginCost = fraction(f.Item("margin"))
 	p.RewardAccount = address.FormatAccount(n, f.Bytes("reward account"))
-	owners := cbor.Walker{Data: f.Item("owners")}
-	for n2 := owners.Set("owners"); owners.More(&n2); {
-		hash := owners.BytesOf(address.CredentialSize, "owner")
-		if owners.Err == nil {
-			p.Owners = append(p.Owners, address.FormatStakeCredential(n, append([]byte{0}, hash...)))
-		}
+	owners, ownersErr := ledger.Hashes(f.Item("owners"))
+	for _, hash := range owners {
+		p.Owners = append(p.Owners, address.FormatStakeCredential(n, append([]byte{0}, hash...)))
 	}
 	relays := cbor.Walker{Data: f.Item("relays")}
 	for n := relays.Array("relays"); relays.More(&n); {
@@ -77,7 +75,7 @@ func ReadPool(digits string, n address.Network) (*Pool, error) {
 		url, hash := string(in.Text("URL")), hex.EncodeToString(m.Bytes("hash"))
 		p.Metadata = &PoolMetadata{URL: &url, Hash: &hash}
 	}
-	for _, err := range []error{w.Err, owners.Err, relays.Err, metadata.Err} {
+	for _, err := range []error{w.Err, ownersErr, relays.Err, metadata.Err} {
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"fmt"
 	"math/big"
 	"strconv"
 
@@ -49,12 +48,16 @@ func readRatio(w *cbor.Walker) any {
 // readModels reads the costs of each language in their order.
 func readModels(w *cbor.Walker) any {
 	all := map[string][]int64{}
-	for n := w.Map("cost models"); w.More(&n); {
-		name, costs := "PlutusV"+strconv.FormatUint(w.Uint("language")+1, 10), []int64{}
-		for n := w.Array("cost model"); w.More(&n); {
-			costs = append(costs, w.Int("cost"))
+	for _, e := range w.Entries("cost models") {
+		language, ok := e.Number()
+		if !ok {
+			continue
 		}
-		all[name] = costs
+		in, costs := cbor.Walker{Data: e.Value}, []int64{}
+		for n := in.Array("cost model"); in.More(&n); {
+			costs = append(costs, in.Int("cost"))
+		}
+		all["PlutusV"+strconv.FormatUint(language+1, 10)] = costs
 	}
 	return all
 }
@@ -84,7 +87,8 @@ var changes = map[uint64]change{
 // goneParameters are those of earlier eras, which no proposal changes.
 var goneParameters = []string{"epoch", "decentralisation_param", "extra_entropy", "protocol_major_ver", "protocol_minor_ver"}
 
-// Update returns the parameters that a proposal changes, by name. The others are null.
+// Update returns the parameters that a proposal changes, by name. The others are null. Parameters of later eras have no
+// names at Blockfrost, so they are left out.
 func Update(raw []byte) (map[string]any, error) {
 	all := map[string]any{}
 	for _, name := range goneParameters {
@@ -98,27 +102,31 @@ func Update(raw []byte) (map[string]any, error) {
 		}
 	}
 	w := cbor.Walker{Data: raw}
-	for n := w.Map("parameters"); w.More(&n); {
-		key := w.Uint("key of a parameter")
+	for _, e := range w.Entries("parameters") {
+		key, _ := e.Number()
 		c, known := changes[key]
-		if !known && w.Err == nil {
-			return nil, fmt.Errorf("a proposal changes the unknown parameter %d", key)
+		if !known {
+			continue
 		}
+		in := cbor.Walker{Data: e.Value}
 		left := len(c.names)
 		if c.array {
-			left = w.Array("parameters")
+			left = in.Array("parameters")
 		}
 		for _, names := range c.names {
 			if c.array {
-				w.Field(&left, "parameter")
+				in.Field(&left, "parameter")
 			}
-			value := c.read(&w)
+			value := c.read(&in)
 			for _, name := range names {
 				all[name] = value
 			}
 		}
 		if c.array {
-			w.End(&left, "parameters")
+			in.End(&left, "parameters")
+		}
+		if in.Err != nil {
+			return nil, in.Err
 		}
 	}
 	return all, w.Err
