@@ -12,7 +12,7 @@ import (
 
 // Append writes a batch of blocks, which must be consecutive children of the tip, atomically with the new tip. It does
 // nothing if blocks is empty. Errors name the block: bad_block, unknown_output, already_spent, unknown_asset;
-// open_again if an earlier change of the indexes failed.
+// open_again if an earlier change of the indexes failed; outdated_values, see [model.Reviser].
 func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	db.write.Lock()
 	defer db.write.Unlock()
@@ -20,6 +20,9 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 		return nil
 	}
 	if err := db.ensureStateKnown(ctx); err != nil {
+		return err
+	}
+	if err := db.ensureRevision(ctx); err != nil {
 		return err
 	}
 	w, err := db.prepare(ctx, blocks)

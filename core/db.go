@@ -61,6 +61,7 @@ type DB struct {
 
 	write        sync.Mutex // held by Append, Rollback, Sync
 	stateUnknown bool       // a write failed since tip and totals were read: see ensureStateKnown
+	revised      bool       // the values are of the chain's revision: see ensureRevision
 	cache        *cache.Caches
 
 	mu      sync.Mutex

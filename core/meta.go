@@ -112,6 +112,9 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		if db.layout().RawFiles {
 			b.Put(schema.FamilyMeta, schema.MetaRawFiles, nil)
 		}
+		if reviser, ok := c.(model.Reviser); ok {
+			b.Put(schema.FamilyMeta, schema.MetaRevision, binary.AppendUvarint(nil, reviser.Revision()))
+		}
 		b.Put(schema.FamilyMeta, schema.MetaIndexes, db.layout().AppendTo(nil))
 		t := schema.Totals{Rows: map[storage.Family]uint64{}}
 		for _, d := range db.layout().Declarations() {

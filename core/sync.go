@@ -95,6 +95,9 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		interrupt()
 		return ErrIndexesChange
 	}
+	if err := db.ensureRevision(ctx); err != nil {
+		return err
+	}
 	if o.BatchWeight <= 0 {
 		o.BatchWeight = DefaultBatchWeight
 	}

@@ -198,6 +198,15 @@ type HeaderHasher interface {
 	HashHeader(raw []byte) (Hash, error)
 }
 
+// Reviser is a chain whose outputs have other values of some indexes than in an earlier release.
+type Reviser interface {
+	// Revision is the number of such changes. A database stores the number that its values have.
+	Revision() uint64
+	// Outdated reports whether a value that an earlier release stored in an index is a different one now. The values of
+	// one index must show every output that changed, in whatever index.
+	Outdated(index string, value []byte) bool
+}
+
 // HeaderChecker is a chain that validates each block against its predecessors, for every kind of source.
 type HeaderChecker interface {
 	// CheckHeader returns an error of kind [BadSource] that names b's height and hash if b cannot continue the chain.

@@ -1,6 +1,7 @@
 package cardano
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"strings"
@@ -70,6 +71,15 @@ func (c *chain) ParseAsset(s string) ([]byte, error) { return address.ParseAsset
 
 // Header implements [model.Chain]: it returns a [*Header].
 func (c *chain) Header(raw []byte) (any, error) { return ledger.ParseHeader(c.net, raw) }
+
+// Revision implements [model.Reviser]. Revision 1: outputs before Babbage belong to the canonical address, see
+// [address.Canonical]. Mainnet has at least 8 others.
+func (c *chain) Revision() uint64 { return 1 }
+
+// Outdated implements [model.Reviser]. The credentials of an output follow from its address.
+func (c *chain) Outdated(index string, value []byte) bool {
+	return index == "address" && !bytes.Equal(value, address.Canonical(value))
+}
 
 // HashHeader implements [model.HeaderHasher].
 func (c *chain) HashHeader(raw []byte) (model.Hash, error) { return ledger.HashHeader(raw) }

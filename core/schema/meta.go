@@ -21,6 +21,7 @@ var (
 	MetaRaw     = []byte("raw") // exists if raw transactions are stored
 
 	MetaRawFiles = []byte("raw_files") // exists if the places of raw transactions are stored
+	MetaRevision = []byte("revision")  // see [model.Reviser]
 )
 
 var metaFamily = declare(FamilyMeta, "meta", storage.Lookup, 0,
@@ -45,6 +46,7 @@ var metaSchema = []struct{ name, value, purpose string }{
 			"sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), " +
 			"the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64"},
 	{string(MetaRaw), "", "exists if raw transactions are stored"},
+	{string(MetaRevision), "uvarint", "how many changes of the chain's values of indexes the values include; no row: none"},
 	{string(MetaRawFiles), "", "exists if the places of raw transactions in a node's files are stored"},
 	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|[uvarint family|uvarint rows]",
 		"the index that is being added or dropped, if any. Added: its last block, and the rows " +
