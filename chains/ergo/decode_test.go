@@ -128,6 +128,10 @@ func TestWhiteSpaceAndOrderOfJSONDoNotMatter(t *testing.T) {
 	same("escapes in digits", []byte(strings.Replace(string(raw), `"votes":"04`, `"votes":"\u0030\u0034`, 1)))
 	same("unknown members", []byte(strings.ReplaceAll(string(raw), `"boxId"`, `"x":{"a":[1,-2.5e+7,true,false,null,"]}\\\"",{}]},"boxId"`)))
 	same("numbers in quotes", []byte(strings.NewReplacer(`"value":5,`, `"value":"5",`, `"d":256`, `"d":"256"`).Replace(string(raw))))
+	for _, d := range []string{"2.56E+2", "2.56e2", "25600E-2", "256.0", `"256"`, "0.256E3"} {
+		same("d "+d, []byte(strings.Replace(string(raw), `"d":256`, `"d":`+d, 1)))
+	}
+	same("a value with an exponent", []byte(strings.Replace(string(raw), `"value":5`, `"value":5.0E0`, 1)))
 	same("what is not needed is missing", []byte(strings.NewReplacer(`"index":0,`, ``, `"index":1,`, ``, `"difficulty":"1743657937928192",`, ``, `"adProofs":null,`, ``).Replace(string(raw))))
 
 	backwards := bytes.Buffer{}
@@ -319,7 +323,7 @@ func TestErrorsOfInvalidBlocks(t *testing.T) {
 		"great height":       {`"height":77`, `"height":99000000`, "height 99000000 exceeds the maximum"},
 		"field of three":     {`["0001","07"]`, `["0001","07","08"]`, "a field with more than a key and a value"},
 		"field of one":       {`["0001","07"]`, `["0001"]`, "a field without key and value"},
-		"d":                  {`"d":256`, `"d":2.56e2`, "d is 2.56e2: expected a whole number"},
+		"d":                  {`"d":256`, `"d":2.565e2`, "d is 2.565e2: expected a whole number"},
 		"no inputs":          {`"inputs":[`, `"inputs":[],"x":[`, "its bytes have the id"},
 		"null output":        {`"outputs":[`, `"outputs":[null,`, "unexpected null, expected a box"},
 		"null input":         {`"inputs":[`, `"inputs":[null,`, "unexpected null, expected an input"},

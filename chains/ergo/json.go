@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"birthmark/chains/adapter"
@@ -240,24 +241,71 @@ func (s *scanner) quoted(what string) (raw []byte, plain bool) {
 	return nil, false
 }
 
-// uint is a whole number, plain or in quotes, of at most most.
+// uint is a whole number, plain or in quotes, of at most most. It can have an exponent, as Java writes large numbers.
 func (s *scanner) uint(most uint64, what string) uint64 {
 	digits := s.number(what)
-	at := s.at - len(digits)
-	var v uint64
-	for _, c := range digits {
-		d := uint64(c - '0')
-		if d > 9 || v > (1<<64-1-d)/10 {
-			s.failAt(at, fmt.Errorf("%s is %s: expected a whole number up to %d", what, adapter.Truncate(string(digits)), most))
-			return 0
+	v, ok := parseUint(digits)
+	if !ok {
+		if plain, whole := plainNumber(string(digits)); whole {
+			v, ok = parseUint([]byte(plain))
 		}
-		v = 10*v + d
 	}
-	if v > most {
+	at := s.at - len(digits)
+	switch {
+	case s.err != nil:
+		return 0
+	case !ok:
+		s.failAt(at, fmt.Errorf("%s is %s: expected a whole number up to %d", what, adapter.Truncate(string(digits)), most))
+		return 0
+	case v > most:
 		s.failAt(at, fmt.Errorf("%s is %d, expected at most %d", what, v, most))
 		return 0
 	}
 	return v
+}
+
+// parseUint reads digits.
+func parseUint(digits []byte) (v uint64, ok bool) {
+	for _, c := range digits {
+		d := uint64(c - '0')
+		if d > 9 || v > (1<<64-1-d)/10 {
+			return 0, false
+		}
+		v = 10*v + d
+	}
+	return v, len(digits) > 0
+}
+
+// maxDigits exceeds the digits of a number of 255 bytes.
+const maxDigits = 620
+
+// plainNumber writes a whole number that is not negative without point and exponent, as in 2.56E+2. ok is false for any
+// other text, and for more than [maxDigits] digits.
+func plainNumber(text string) (digits string, ok bool) {
+	mantissa, exponent := text, 0
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		n, err := strconv.Atoi(text[i+1:])
+		if err != nil || n > maxDigits || n < -maxDigits {
+			return "", false
+		}
+		mantissa, exponent = text[:i], n
+	}
+	whole, fraction, point := strings.Cut(strings.TrimPrefix(mantissa, "+"), ".")
+	if whole == "" || point && fraction == "" || strings.Trim(whole+fraction, "0123456789") != "" {
+		return "", false
+	}
+	digits = strings.TrimLeft(whole+fraction, "0")
+	if exponent -= len(fraction); digits == "" {
+		return "0", true
+	}
+	if exponent < 0 {
+		kept := len(digits) + exponent
+		if kept <= 0 || strings.Trim(digits[kept:], "0") != "" {
+			return "", false
+		}
+		return digits[:kept], true
+	}
+	return digits + strings.Repeat("0", exponent), len(digits)+exponent <= maxDigits
 }
 
 // number is the characters of a number, plain or in quotes.

@@ -89,13 +89,12 @@ func (s *scanner) distance() []byte {
 	if s.null() {
 		return nil
 	}
-	const maxDigits = 600
 	digits := s.number("d")
 	if len(digits) == 1 && digits[0] == '0' {
 		return nil
 	}
-	if s.err == nil && len(digits) <= maxDigits {
-		if d, ok := new(big.Int).SetString(string(digits), 10); ok && d.Sign() >= 0 {
+	if plain, ok := plainNumber(string(digits)); s.err == nil && ok {
+		if d, ok := new(big.Int).SetString(plain, 10); ok {
 			return d.Bytes()
 		}
 	}
