@@ -406,6 +406,7 @@ var propertyDocs = map[string]string{
 	"Watch.accounts":                      "The number of its extended public keys and descriptors.",
 	"Watch.bytes":                         "Its memory on the server.",
 	"EncodedValue.hash":                   "Blake2b-256 of the bytes.",
+	"EncodedValue.undecoded":              "Whether value is null, or has null in place of a part, because only raw is known.",
 	"EncodedValue.type":                   "As ErgoScript writes it, such as `Coll[Byte]`.",
 	"EncodedValue.value":                  "Its meaning; absent if unknown. Plutus data is in the detailed schema of `cardano-cli`, byte strings of Ergo are hex.",
 	"ScriptDetails.language":              "`native`, `plutus_v1`, `plutus_v2` or `plutus_v3`.",

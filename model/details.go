@@ -69,7 +69,9 @@ type EncodedValue struct {
 	Hash  string `json:"hash,omitempty"`
 	Raw   string `json:"raw"`
 	Type  string `json:"type,omitempty"`
-	Value any    `json:"value,omitempty"` // nil if the type is unknown
+	Value any    `json:"value,omitempty"`
+
+	Undecoded bool `json:"undecoded,omitempty"` // the value is null, or has null in place of a part, which is only in Raw
 }
 
 // OutputReference is an output that a transaction names and does not spend.

@@ -630,6 +630,9 @@ type EncodedValue struct {
 	// Type As ErgoScript writes it, such as `Coll[Byte]`.
 	Type *string `json:"type,omitempty"`
 
+	// Undecoded Whether value is null, or has null in place of a part, because only raw is known.
+	Undecoded *bool `json:"undecoded,omitempty"`
+
 	// Value Its meaning; absent if unknown. Plutus data is in the detailed schema of `cardano-cli`, byte strings of Ergo are hex.
 	Value interface{} `json:"value,omitempty"`
 }

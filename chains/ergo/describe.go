@@ -2,6 +2,7 @@ package ergo
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"strconv"
 
 	"birthmark/chains/ergo/sigma"
@@ -10,12 +11,18 @@ import (
 
 // DescribeTx implements [model.TxDescriber]. The outputs need their addresses, which determine the ErgoTrees.
 func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescription, error) {
-	tx, err := sigma.ParseTx(raw, func(i int, rest []byte) int {
-		if i >= len(outputs) {
-			return -1
+	key := func(output int, index string) string {
+		if output >= len(outputs) {
+			return ""
 		}
-		text, _ := outputs[i][indexAddress].(string)
-		return c.treeSize(text, rest)
+		text, _ := outputs[output][index].(string)
+		return text
+	}
+	tx, err := sigma.ParseTx(raw, sigma.Known{
+		TreeSize: func(i int, rest []byte) int { return c.treeSize(key(i, indexAddress), rest) },
+		BoxID: func(i int) (id sigma.ID, ok bool) {
+			return id, hexTo(id[:], []byte(key(i, indexBoxID)))
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -36,7 +43,7 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 			if d.Inputs[i].Extension == nil {
 				d.Inputs[i].Extension = map[string]model.EncodedValue{}
 			}
-			d.Inputs[i].Extension[strconv.Itoa(int(v.ID))] = describeConstant(v.Value)
+			d.Inputs[i].Extension[strconv.Itoa(int(v.ID))] = describeValue(v.Value)
 		}
 	}
 	if tx.Outputs != nil {
@@ -46,11 +53,11 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 		box, to := &tx.Outputs[i], &d.Outputs[i]
 		boxID := box.ID(&id, i)
 		to.BoxID, to.ErgoTree, to.CreationHeight = hex.EncodeToString(boxID[:]), hex.EncodeToString(box.Tree), &box.Height
-		for n, constant := range box.Registers {
+		for n, value := range box.Additional() {
 			if to.Registers == nil {
 				to.Registers = map[string]model.EncodedValue{}
 			}
-			to.Registers[registerNames[n]] = describeConstant(constant)
+			to.Registers[registerNames[n-sigma.FirstRegister]] = describeValue(value)
 		}
 	}
 	return d, nil
@@ -65,8 +72,13 @@ func (c *chain) treeSize(text string, b []byte) int {
 	return TreeSize(address, b)
 }
 
-func describeConstant(raw []byte) model.EncodedValue {
-	return model.EncodedValue{Raw: hex.EncodeToString(raw), Type: sigma.TypeName(raw), Value: hexBytes(sigma.Value(raw))}
+func describeValue(raw []byte) model.EncodedValue {
+	value, ok := sigma.Value(raw)
+	v := model.EncodedValue{Raw: hex.EncodeToString(raw), Type: sigma.TypeName(raw), Value: hexBytes(value), Undecoded: !ok}
+	if v.Undecoded && value == nil {
+		v.Value = json.RawMessage("null")
+	}
+	return v
 }
 
 // hexBytes replaces byte strings in a value by their hex digits.

@@ -154,3 +154,28 @@ func TestDetailsNeedTheAddresses(t *testing.T) {
 		}
 	}
 }
+
+// Values that cannot be read are null beside their bytes.
+func TestUnreadableValuesAreMarked(t *testing.T) {
+	const key = "0327e65711a59378c59359c3e1d0f7abe906479eccb76094e50fe79d743ccc15e6"
+	for digits, want := range map[string]string{
+		"0402":           `{"raw":"0402","type":"Int","value":1}`,
+		"860202660263":   `{"raw":"860202660263","type":"(Byte, Byte)","value":[102,99]}`,
+		"82":             `{"raw":"82","type":"GroupElement","value":"` + hex.EncodeToString(sigma.Generator[:]) + `"}`,
+		"830202020502ff": `{"raw":"830202020502ff","type":"Coll[Byte]","value":"05ff"}`,
+		"62":             `{"raw":"62","type":"Unit"}`,
+		"ff01":           `{"raw":"ff01","value":null,"undecoded":true}`,
+		"08d3":           `{"raw":"08d3","type":"SigmaProp","value":null,"undecoded":true}`,
+		"8602a30402":     `{"raw":"8602a30402","value":[null,1],"undecoded":true}`,
+		"08cd" + key:     `{"raw":"08cd` + key + `","type":"SigmaProp","value":"` + key + `"}`,
+		"0602ff7f":       `{"raw":"0602ff7f","type":"BigInt","value":"-129"}`,
+	} {
+		raw, err := hex.DecodeString(digits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(describeValue(raw)); err != nil || string(got) != want {
+			t.Errorf("%s is %s, expected %s: %v", digits, got, want, err)
+		}
+	}
+}

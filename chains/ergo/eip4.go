@@ -15,7 +15,16 @@ const maxDecimals = 255
 // describeToken reads [model.Mint.Info] by EIP-4: R4 is the name and R5 the description, both UTF-8; R6 is the number
 // of decimals, as digits or, in some tokens, as a number. Invalid registers are ignored.
 func describeToken(info []byte) (a model.AssetDescription) {
-	var registers [tokenRegisters][]byte
+	registers := infoRegisters(info)
+	a.Name, a.Description = textOf(registers[0]), textOf(registers[1])
+	if n, ok := decimalsOf(registers[2]); ok {
+		a.Decimals = &n
+	}
+	return a
+}
+
+// infoRegisters returns R4 to R6 of [model.Mint.Info]; nil for a missing one.
+func infoRegisters(info []byte) (registers [tokenRegisters][]byte) {
 	for i := range registers {
 		size, n := binary.Uvarint(info)
 		if n <= 0 || size > uint64(len(info)-n) {
@@ -23,11 +32,7 @@ func describeToken(info []byte) (a model.AssetDescription) {
 		}
 		registers[i], info = info[n:n+int(size)], info[n+int(size):]
 	}
-	a.Name, a.Description = textOf(registers[0]), textOf(registers[1])
-	if n, ok := decimalsOf(registers[2]); ok {
-		a.Decimals = &n
-	}
-	return a
+	return registers
 }
 
 // collByte is the code of the type Coll[Byte].
@@ -38,7 +43,8 @@ func bytesOf(constant []byte) []byte {
 	if len(constant) == 0 || constant[0] != collByte {
 		return nil
 	}
-	b, _ := sigma.Value(constant).([]byte)
+	value, _ := sigma.Value(constant)
+	b, _ := value.([]byte)
 	return b
 }
 
@@ -46,7 +52,8 @@ func bytesOf(constant []byte) []byte {
 func textOf(constant []byte) string { return strings.ToValidUTF8(string(bytesOf(constant)), "\uFFFD") }
 
 func decimalsOf(constant []byte) (int, bool) {
-	if n, ok := sigma.Value(constant).(int); ok {
+	value, _ := sigma.Value(constant)
+	if n, ok := value.(int); ok {
 		return n, n >= 0 && n <= maxDecimals
 	}
 	n, err := strconv.ParseUint(string(bytesOf(constant)), 10, 64)

@@ -177,9 +177,8 @@ func TestHashTxRejectsInvalidTransactions(t *testing.T) {
 			t.Errorf("%d of %d bytes hash to %s, %v", n, len(raw), got, err)
 		}
 	}
-	// A constant that contains a box has no length prefix.
-	tx.Inputs[0].Extension[0].Value = []byte{99, 1, 2, 3}
+	tx.Inputs[0].Extension[0].Value = []byte{0xff, 1, 2, 3}
 	if got, err := c.(model.TxHasher).HashTx(e.AppendTx(nil, &tx, true)); err == nil {
-		t.Errorf("a variable of an unsupported type: the bytes hash to %s", got)
+		t.Errorf("a variable of an unknown type: the bytes hash to %s", got)
 	}
 }

@@ -63,7 +63,7 @@ var (
 		"registers": func(v *view) {
 			v.Output.Registers = registers(v.Output.Registers, v.box, func(raw []byte) []byte { return raw })
 		},
-		"values":         func(v *view) { v.Output.Values = registers(v.Output.Values, v.box, sigma.Value) },
+		"values":         func(v *view) { v.Output.Values = registers(v.Output.Values, v.box, valueOf) },
 		"register_texts": func(v *view) { v.Output.RegisterTexts = registerTexts(v.box) },
 	}
 )
@@ -181,4 +181,22 @@ func registerTexts(b *sigma.Box) []string {
 		texts[i] = registerNames[i] + ":" + hex.EncodeToString(raw)
 	}
 	return texts
+}
+
+// valueOf returns a value as expressions see it: large numbers are text.
+func valueOf(raw []byte) any {
+	value, _ := sigma.Value(raw)
+	return plain(value)
+}
+
+func plain(v any) any {
+	switch v := v.(type) {
+	case sigma.BigInt:
+		return string(v)
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
+		}
+	}
+	return v
 }

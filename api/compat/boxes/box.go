@@ -49,8 +49,8 @@ type Spend struct {
 	Index int
 }
 
-// Proof returns the proof of the input.
-func (s *Spend) Proof() []byte { return s.Tx.Inputs[s.Index].Proof }
+// Input returns the input.
+func (s *Spend) Input() *sigma.Input { return &s.Tx.Inputs[s.Index] }
 
 // AllBoxes returns boxes of the chain with their spenders.
 func (v *View) AllBoxes(pks []model.UtxoPk) ([]Box, error) {

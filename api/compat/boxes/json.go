@@ -7,11 +7,16 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// AddBox appends the fields of a box as the node writes them, without the closing brace.
+// AddBox appends the fields of a box as the node writes them, without the braces.
 func (a *Answer) AddBox(b *Box) {
-	box := b.Box()
-	a.Add(`{"boxId":`)
+	a.Add(`"boxId":`)
 	a.ID(b.ID())
+	a.addContents(b)
+}
+
+// addContents appends the fields of a box after its id.
+func (a *Answer) addContents(b *Box) {
+	box := b.Box()
 	a.Add(`,"value":`)
 	a.Uint(box.Value)
 	a.Add(`,"ergoTree":`)
@@ -28,9 +33,9 @@ func (a *Answer) AddBox(b *Box) {
 	a.Add(`],"creationHeight":`)
 	a.Uint(uint64(box.Height))
 	a.Add(`,"additionalRegisters":{`)
-	for i, raw := range box.Registers {
-		a.Comma(i)
-		a.Add(`"R`, strconv.Itoa(FirstRegister+i), `":`)
+	for n, raw := range box.Additional() {
+		a.Comma(n - sigma.FirstRegister)
+		a.Add(`"R`, strconv.Itoa(n), `":`)
 		a.Hex(raw)
 	}
 	a.Add(`},"transactionId":`)
@@ -39,19 +44,22 @@ func (a *Answer) AddBox(b *Box) {
 	a.Int(b.Pos)
 }
 
-// FirstRegister is the number of the first additional register.
-const FirstRegister = 4
-
 // AddInput appends an input as the node writes it in transactions, without the closing brace.
 func (a *Answer) AddInput(in *sigma.Input) {
 	a.Add(`{"boxId":`)
 	a.ID(in.Box)
-	a.Add(`,"spendingProof":{"proofBytes":`)
+	a.Add(`,"spendingProof":`)
+	a.AddProof(in)
+}
+
+// AddProof appends the proof of an input with its variables. Their numbers are signed bytes.
+func (a *Answer) AddProof(in *sigma.Input) {
+	a.Add(`{"proofBytes":`)
 	a.Hex(in.Proof)
 	a.Add(`,"extension":{`)
 	for i, x := range in.Extension {
 		a.Comma(i)
-		a.Add(`"`, strconv.Itoa(int(x.ID)), `":`)
+		a.Add(`"`, strconv.Itoa(int(int8(x.ID))), `":`)
 		a.Hex(x.Value)
 	}
 	a.Add("}}")
@@ -79,10 +87,7 @@ func (a *Answer) AddTx(t *Tx, inputs []*Box) {
 		a.Comma(i)
 		a.AddInput(&t.Inputs[i])
 		if inputs != nil && inputs[i] != nil {
-			at := len(a.Out)
-			a.AddBox(inputs[i])
-			rest := a.Out[at+len(`{"boxId":""`)+2*len(sigma.ID{}):] // after the id, which is there already
-			a.Out = append(a.Out[:at], rest...)
+			a.addContents(inputs[i])
 		}
 		a.Add("}")
 	}
@@ -91,6 +96,7 @@ func (a *Answer) AddTx(t *Tx, inputs []*Box) {
 	a.Add(`,"outputs":[`)
 	for i := range t.Outputs {
 		a.Comma(i)
+		a.Add("{")
 		a.AddBox(&Box{Tx: t, Pos: i})
 		a.Add("}")
 	}
@@ -139,16 +145,10 @@ func (a *Answer) AddHeader(b *Block) {
 	a.Add("}")
 }
 
-// generator is what headers have in place of a point that a version does not have: the generator of the curve.
-var generator = [sigma.PointSize]byte{
-	0x02, 0x79, 0xbe, 0x66, 0x7e, 0xf9, 0xdc, 0xbb, 0xac, 0x55, 0xa0, 0x62, 0x95, 0xce, 0x87, 0x0b, 0x07,
-	0x02, 0x9b, 0xfc, 0xdb, 0x2d, 0xce, 0x28, 0xd9, 0x59, 0xf2, 0x81, 0x5b, 0x16, 0xf8, 0x17, 0x98,
-}
-
-// OneTimeKey returns the field w of the solution of a header.
+// OneTimeKey returns the field w of the solution of a header. Versions without it have the generator of the curve.
 func OneTimeKey(h *sigma.Header) [sigma.PointSize]byte {
 	if h.Version > 1 {
-		return generator
+		return sigma.Generator
 	}
 	return h.W
 }

@@ -111,7 +111,7 @@ func ParseRegisters(texts map[string]string) (Registers, error) {
 // In reports whether a box has all of the registers.
 func (r Registers) In(b *sigma.Box) bool {
 	for n, raw := range r {
-		if i := n - FirstRegister; i >= len(b.Registers) || string(b.Registers[i]) != string(raw) {
+		if i := n - sigma.FirstRegister; i >= len(b.Registers) || string(b.Registers[i]) != string(raw) {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -11,22 +12,17 @@ import (
 
 // Token is a token with the description by the transaction that mints it (EIP-4).
 type Token struct {
-	ID     sigma.ID
-	Box    sigma.ID // the first box with the token
-	Height uint32   // the stated creation height of that box
-	Amount uint64   // of all boxes of the transaction
-	model.AssetDescription
+	ID      sigma.ID
+	Box     sigma.ID // the first box with the token
+	Height  uint32   // the stated creation height of that box
+	Amount  uint64   // of all boxes of the transaction
+	InFirst uint64   // of the first box, which is the amount in the explorer
+
+	Node     ergo.TokenText  // as the node reads it
+	Explorer *ergo.TokenText // as the explorer reads it; nil: it does not
 }
 
-func (t Token) memory() int { return 256 + len(t.Name) + len(t.Description) }
-
-// Places returns the decimals, 0 if the token states none.
-func (t *Token) Places() int {
-	if t.Decimals == nil {
-		return 0
-	}
-	return *t.Decimals
-}
+func (t Token) memory() int { return 256 + 3*(len(t.Node.Name)+len(t.Node.Description)) }
 
 // TokenOf returns a token; nil if the chain has none with the id.
 func (v *View) TokenOf(id sigma.ID) (*Token, error) {
@@ -121,7 +117,6 @@ func (v *View) Tokens(births []model.AssetBirthPk) (map[sigma.ID]*Token, error) 
 	if err != nil {
 		return nil, err
 	}
-	describer, _ := v.Q.Chain.(model.AssetDescriber)
 	for n, i := range missing {
 		b := &boxes[n]
 		row, err := schema.ParseAssetTotalsRow(totals[n])
@@ -130,9 +125,12 @@ func (v *View) Tokens(births []model.AssetBirthPk) (map[sigma.ID]*Token, error) 
 		}
 		t := Token{
 			ID: b.Box().Tokens[births[i].Index].ID, Box: b.ID(), Height: b.Box().Height, Amount: row.Minted.Uint64(),
+			Node: ergo.NodeToken(infos[n]), Explorer: ergo.ExplorerToken(infos[n]),
 		}
-		if infos[n] != nil {
-			t.AssetDescription = describer.DescribeAsset(infos[n])
+		for _, x := range b.Box().Tokens {
+			if x.ID == t.ID {
+				t.InFirst += x.Amount
+			}
 		}
 		v.chain.tokens.Put(ids[i], t)
 		tokens[t.ID] = &t

@@ -31,21 +31,30 @@ func (t *Tx) setIDs() {
 	}
 }
 
-// parse parses a serialized transaction, whose outputs have these stored addresses.
-func parse(id model.Hash, raw []byte, addresses [][]byte) (*Tx, error) {
+// parse parses a serialized transaction, whose outputs have these stored addresses. boxID returns the id of an output;
+// it is called if registers cannot be read.
+func parse(id model.Hash, raw []byte, addresses [][]byte, boxID func(int) ([]byte, error)) (*Tx, error) {
 	raw = append([]byte(nil), raw...)
-	tx, err := sigma.ParseTx(raw, func(i int, rest []byte) int {
-		if i >= len(addresses) || len(addresses[i]) == 0 {
-			return -1
-		}
-		return ergo.TreeSize(addresses[i], rest)
+	tx, err := sigma.ParseTx(raw, sigma.Known{
+		TreeSize: func(i int, rest []byte) int {
+			if i >= len(addresses) || len(addresses[i]) == 0 {
+				return -1
+			}
+			return ergo.TreeSize(addresses[i], rest)
+		},
+		BoxID: func(i int) (sigma.ID, bool) {
+			box, err := boxID(i)
+			if err != nil || len(box) != len(sigma.ID{}) {
+				return sigma.ID{}, false
+			}
+			return sigma.ID(box), true
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("transaction %s: %w", id, err)
 	}
 	if len(tx.Outputs) != len(addresses) {
-		return nil, model.Errorf(model.NotFound, "unsupported",
-			"transaction %s has a constant whose length is unknown, such as a box in a register: the node has its JSON", id)
+		return nil, fmt.Errorf("transaction %s: its bytes have no outputs with the addresses of the database: run check", id)
 	}
 	t := &Tx{Tx: tx, ID: id, Size: len(raw), addresses: addresses}
 	t.setIDs()
@@ -86,7 +95,9 @@ func (v *View) Txs(pks []model.TxPk) ([]*Tx, error) {
 		return nil, err
 	}
 	for n, i := range missing {
-		if txs[i], err = parse(ids[i], raws[n], addresses[n]); err != nil {
+		if txs[i], err = parse(ids[i], raws[n], addresses[n], func(index int) ([]byte, error) {
+			return v.boxID(unknown[n], index)
+		}); err != nil {
 			return nil, err
 		}
 		v.chain.txs.Put(ids[i], txs[i])
@@ -97,6 +108,19 @@ func (v *View) Txs(pks []model.TxPk) ([]*Tx, error) {
 		}
 	}
 	return txs, nil
+}
+
+// boxID returns the id of an output of the chain.
+func (v *View) boxID(tx model.TxPk, index int) ([]byte, error) {
+	pk, err := tx.Utxo(index)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := v.BoxIDs([]model.UtxoPk{pk})
+	if err != nil {
+		return nil, err
+	}
+	return ids[0][:], nil
 }
 
 // storedAddresses returns the stored addresses of the outputs of transactions.
@@ -187,7 +211,8 @@ func (v *View) pendingTx(t *pending.Tx) (*Tx, error) {
 	for i := range addresses {
 		addresses[i] = append([]byte(nil), t.Output(i).Key(at)...)
 	}
-	tx, err := parse(t.ID, raw, addresses)
+	box := v.pool.Index(BoxIndex)
+	tx, err := parse(t.ID, raw, addresses, func(i int) ([]byte, error) { return t.Output(i).Key(box), nil })
 	if err == nil {
 		v.chain.txs.Put(t.ID, tx)
 	}

@@ -168,9 +168,9 @@ func (q *request) addSummaryOutput(b *boxes.Box, tokens map[sigma.ID]*boxes.Toke
 	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `","assets":`)
 	q.addAssets(box, tokens)
 	q.Add(`,"additionalRegisters":{`)
-	for i, raw := range box.Registers {
-		q.Comma(i)
-		q.Add(`"R`, strconv.Itoa(boxes.FirstRegister+i), `":`)
+	for n, raw := range box.Additional() {
+		q.Comma(n - sigma.FirstRegister)
+		q.Add(`"R`, strconv.Itoa(n), `":`)
 		q.Hex(raw)
 	}
 	q.Add(`},"spentTransactionId":`)

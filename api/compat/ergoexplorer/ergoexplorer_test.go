@@ -327,7 +327,7 @@ func TestRealBlocks(t *testing.T) {
 // Every answer of a generated chain with forks and a mempool equals that of the model.
 func TestForks(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8})
+	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8, Values: OddValues(rng), Registers: Unreadable()})
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
 	fork, depth := c.Fork(rng.Uint64()), 1+rng.IntN(6)

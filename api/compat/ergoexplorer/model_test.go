@@ -201,7 +201,7 @@ func (w *world) summary(b *Block) map[string]any {
 		}
 		for i, c := range t.Inputs {
 			in := input(c, i)
-			in["spendingProof"] = c.Proof
+			in["spendingProof"] = c.Proof["proofBytes"]
 			inputs = append(inputs, in)
 		}
 		for i, v := range t.JSON["dataInputs"].([]any) {

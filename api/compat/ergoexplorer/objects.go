@@ -1,9 +1,7 @@
 package ergoexplorer
 
 import (
-	"encoding/hex"
 	"strconv"
-	"strings"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/chains/ergo/sigma"
@@ -138,18 +136,15 @@ func (q *request) addContents(b *boxes.Box, tokens map[sigma.ID]*boxes.Token, pr
 	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `","assets":`)
 	q.addAssets(box, tokens)
 	q.Add(`,"additionalRegisters":{`)
-	for i, raw := range box.Registers {
-		q.Comma(i)
-		q.Add(`"R`, strconv.Itoa(boxes.FirstRegister+i), `":{"serializedValue":`)
+	for n, raw := range box.Additional() {
+		q.Comma(n - sigma.FirstRegister)
+		q.Add(`"R`, strconv.Itoa(n), `":{"serializedValue":`)
 		q.Hex(raw)
+		kind, text, ok := register(raw)
 		q.Add(`,"sigmaType":`)
-		q.textOrNull(kindName(raw))
+		q.textOr(kind, ok)
 		q.Add(`,"renderedValue":`)
-		text, ok := rendered(sigma.Value(raw))
-		if !ok {
-			text = ""
-		}
-		q.textOrNull(text)
+		q.textOr(text, ok)
 		q.Add("}")
 	}
 	q.Add("}")
@@ -174,79 +169,24 @@ func (q *request) addAssets(box *sigma.Box, tokens map[sigma.ID]*boxes.Token) {
 
 // addKind writes name, decimals and type of a token in a box, null where it states none.
 func (q *request) addKind(t *boxes.Token) {
+	if t == nil || t.Explorer == nil {
+		q.Add(`,"name":null,"decimals":null,"type":null`)
+		return
+	}
 	q.Add(`,"name":`)
-	if t == nil || t.Name == "" {
-		q.Add(`null,"decimals":`)
-	} else {
-		q.Text(t.Name)
-		q.Add(`,"decimals":`)
-	}
-	if t == nil || t.Decimals == nil {
-		q.Add(`null,"type":`)
-	} else {
-		q.Int(*t.Decimals)
-		q.Add(`,"type":`)
-	}
-	q.textOrNull(typeOf(t))
+	q.Text(t.Explorer.Name)
+	q.Add(`,"decimals":`)
+	q.Int(t.Explorer.Decimals)
+	q.Add(`,"type":"EIP-004"`)
 }
 
-// typeOf returns the type of a token, empty if it does not describe itself.
-func typeOf(t *boxes.Token) string {
-	if t == nil || t.Name == "" {
-		return ""
-	}
-	return "EIP-004"
-}
-
-func (q *request) textOrNull(text string) {
-	if text == "" {
+// textOr writes a text, null if ok is false.
+func (q *request) textOr(text string, ok bool) {
+	if !ok {
 		q.Add("null")
 		return
 	}
 	q.Text(text)
-}
-
-// kindName returns the type of a constant as the explorer names it: SLong, Coll[SByte], (SInt, SLong). It is empty if
-// the type is not known.
-func kindName(raw []byte) string {
-	name := sigma.TypeName(raw)
-	if strings.Contains(name, "type ") {
-		return ""
-	}
-	var out strings.Builder
-	for i := range len(name) {
-		rest := name[i:]
-		begins := name[i] >= 'A' && name[i] <= 'Z' && (i == 0 || strings.IndexByte("[( ", name[i-1]) >= 0)
-		if begins && !strings.HasPrefix(rest, "Coll[") && !strings.HasPrefix(rest, "Option[") {
-			out.WriteByte('S')
-		}
-		out.WriteByte(name[i])
-	}
-	return out.String()
-}
-
-// rendered returns a decoded constant as the explorer writes it: numbers, hex digits, and lists of these. ok is false
-// for any other.
-func rendered(v any) (text string, ok bool) {
-	switch v := v.(type) {
-	case int:
-		return strconv.Itoa(v), true
-	case string:
-		return v, true
-	case bool:
-		return strconv.FormatBool(v), true
-	case []byte:
-		return hex.EncodeToString(v), true
-	case []any:
-		parts := make([]string, len(v))
-		for i := range v {
-			if parts[i], ok = rendered(v[i]); !ok {
-				return "", false
-			}
-		}
-		return "[" + strings.Join(parts, ",") + "]", true
-	}
-	return "", false
 }
 
 // addInput writes an InputInfo, or a DataInputInfo if t is nil.
@@ -308,16 +248,15 @@ func (q *request) addHoldings(nanoErgs uint64, ids []sigma.ID, amounts []uint64)
 		q.ID(id)
 		q.Add(`,"amount":`)
 		q.Uint(amounts[i])
-		q.Add(`,"decimals":`)
-		if t == nil {
-			t = &boxes.Token{}
+		if t == nil || t.Explorer == nil {
+			q.Add(`,"decimals":0,"name":null,"tokenType":null}`)
+			continue
 		}
-		q.Int(t.Places())
+		q.Add(`,"decimals":`)
+		q.Int(t.Explorer.Decimals)
 		q.Add(`,"name":`)
-		q.textOrNull(t.Name)
-		q.Add(`,"tokenType":`)
-		q.textOrNull(typeOf(t))
-		q.Add("}")
+		q.Text(t.Explorer.Name)
+		q.Add(`,"tokenType":"EIP-004"}`)
 	}
 	q.Add("]}")
 	return nil

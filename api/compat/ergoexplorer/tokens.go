@@ -33,7 +33,7 @@ func (q *request) listTokens(keep func(*boxes.Token) bool) error {
 	}
 	if hide {
 		before := keep
-		keep = func(t *boxes.Token) bool { return t.Amount > 1 && (before == nil || before(t)) }
+		keep = func(t *boxes.Token) bool { return t.InFirst > 1 && (before == nil || before(t)) }
 	}
 	page, total, err := q.v.TokenList(!p.ascending, keep, p.offset, p.limit)
 	if err != nil {
@@ -51,7 +51,7 @@ func (q *request) listTokens(keep func(*boxes.Token) bool) error {
 func tokens(q *request, _ []string) error { return q.listTokens(nil) }
 
 func tokensNamed(q *request, args []string) error {
-	return q.listTokens(func(t *boxes.Token) bool { return t.Name == args[0] })
+	return q.listTokens(func(t *boxes.Token) bool { return t.Explorer != nil && t.Explorer.Name == args[0] })
 }
 
 // Shortest texts of searches.
@@ -68,7 +68,7 @@ func searchTokens(q *request, _ []string) error {
 	lower := strings.ToLower(text)
 	id, isID := boxes.ParseID(lower)
 	return q.listTokens(func(t *boxes.Token) bool {
-		return strings.Contains(strings.ToLower(t.Name), lower) || isID && t.ID == id
+		return t.Explorer != nil && strings.Contains(strings.ToLower(t.Explorer.Name), lower) || isID && t.ID == id
 	})
 }
 
@@ -95,19 +95,17 @@ func (q *request) addToken(t *boxes.Token) {
 	q.Add(`,"boxId":`)
 	q.ID(t.Box)
 	q.Add(`,"emissionAmount":`)
-	q.Uint(t.Amount)
-	q.Add(`,"name":`)
-	q.textOrNull(t.Name)
-	q.Add(`,"description":`)
-	q.textOrNull(t.Description)
-	q.Add(`,"type":`)
-	q.textOrNull(typeOf(t))
-	q.Add(`,"decimals":`)
-	if t.Decimals == nil {
-		q.Add("null}")
+	q.Uint(t.InFirst)
+	if t.Explorer == nil {
+		q.Add(`,"name":null,"description":null,"type":null,"decimals":null}`)
 		return
 	}
-	q.Int(*t.Decimals)
+	q.Add(`,"name":`)
+	q.Text(t.Explorer.Name)
+	q.Add(`,"description":`)
+	q.Text(t.Explorer.Description)
+	q.Add(`,"type":"EIP-004","decimals":`)
+	q.Int(t.Explorer.Decimals)
 	q.Add("}")
 }
 

@@ -353,8 +353,8 @@ func (q *request) boxes(all []boxes.Box) ([]box, error) {
 		for n, t := range content.Tokens {
 			out[i].Assets[n] = asset{hex.EncodeToString(t.ID[:]), strconv.FormatUint(t.Amount, 10), int32(n)}
 		}
-		for n, raw := range content.Registers {
-			out[i].AdditionalRegisters[fmt.Sprintf("R%d", boxes.FirstRegister+n)] = hex.EncodeToString(raw)
+		for n, raw := range content.Additional() {
+			out[i].AdditionalRegisters[fmt.Sprintf("R%d", n)] = hex.EncodeToString(raw)
 		}
 		spend, err := q.v.PendingSpend(b)
 		if err != nil {

@@ -161,27 +161,21 @@ func (q *request) address(text string) (out address, err error) {
 		id, _ := boxes.ParseID(holdings[i].ID)
 		x := held{TokenID: holdings[i].ID, Amount: strconv.FormatUint(holdings[i].Amount, 10)}
 		if t := tokens[id]; t != nil {
-			x.Name, x.Decimals = textOf(t.Name), decimalsOf(t)
+			x.Name, _, x.Decimals = describe(t)
 		}
 		out.Balance.Assets = append(out.Balance.Assets, x)
 	}
 	return out, nil
 }
 
-// textOf returns nil for a text that a token does not state.
-func textOf(text string) *string {
-	if text == "" {
-		return nil
+// describe returns the description of a token as the explorer reads it, whose database the original has; nil without
+// one.
+func describe(t *boxes.Token) (name, description *string, decimals *int32) {
+	if t.Explorer == nil {
+		return nil, nil, nil
 	}
-	return &text
-}
-
-func decimalsOf(t *boxes.Token) *int32 {
-	if t.Decimals == nil {
-		return nil
-	}
-	n := int32(*t.Decimals)
-	return &n
+	n := int32(t.Explorer.Decimals)
+	return &t.Explorer.Name, &t.Explorer.Description, &n
 }
 
 // token is a Token.
@@ -247,11 +241,11 @@ func (q *request) token(t *boxes.Token) (out token, err error) {
 		return out, err
 	}
 	out = token{
-		TokenID: hex.EncodeToString(t.ID[:]), BoxID: made[0].BoxID, EmissionAmount: strconv.FormatUint(t.Amount, 10), Box: made[0],
-		Name: textOf(t.Name), Description: textOf(t.Description), Decimals: decimalsOf(t),
+		TokenID: hex.EncodeToString(t.ID[:]), BoxID: made[0].BoxID, EmissionAmount: strconv.FormatUint(t.InFirst, 10), Box: made[0],
 	}
-	if t.Name != "" {
-		out.Type = textOf("EIP-004")
+	if out.Name, out.Description, out.Decimals = describe(t); out.Name != nil {
+		kind := "EIP-004"
+		out.Type = &kind
 	}
 	return out, nil
 }

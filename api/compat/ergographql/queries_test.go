@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/bench/generate/ergogen"
@@ -110,7 +111,7 @@ func TestTokens(t *testing.T) {
 				first[x.ID] = b
 				ids = append(ids, x.ID)
 			}
-			if first[x.ID] != nil && first[x.ID].Tx == b.Tx {
+			if first[x.ID] == b { // the explorer counts the first box only
 				minted[x.ID] += x.Amount
 			}
 		}
@@ -138,7 +139,13 @@ func TestTokens(t *testing.T) {
 			continue
 		}
 		named++
-		if x["name"] != strings.ToValidUTF8(string(raw), "\uFFFD") || x["type"] != "EIP-004" {
+		if !utf8.Valid(raw) {
+			if x["name"] != nil || x["type"] != nil {
+				t.Errorf("token %v: its register is %s", x, name)
+			}
+			continue
+		}
+		if x["name"] != string(raw) || x["type"] != "EIP-004" {
 			t.Errorf("token %v: its register is %s", x, name)
 		}
 	}

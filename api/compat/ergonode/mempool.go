@@ -190,6 +190,7 @@ func pendingOutput(q *request, args []string) error {
 	if b == nil {
 		return errNotFound
 	}
+	q.Add("{")
 	q.AddBox(b)
 	q.Add("}")
 	return nil
@@ -205,6 +206,7 @@ func (q *request) addOutputs(all []boxes.Box) error {
 	q.Add("[")
 	for i := range all[:min(p.limit, len(all))] {
 		q.Comma(i)
+		q.Add("{")
 		q.AddBox(&all[i])
 		q.Add("}")
 	}

@@ -54,19 +54,20 @@ func (q *request) addIndexed(b *boxes.Box) error {
 		}
 		number = n - q.v.GenesisBoxes()
 	}
-	q.AddBox(b)
-	q.Add(`,"globalIndex":`)
+	q.Add(`{"globalIndex":`)
 	q.Uint(number)
 	q.Add(`,"inclusionHeight":`)
 	q.Int(b.Height())
 	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `","spentTransactionId":`)
 	if b.Spend == nil {
-		q.Add(`null,"spendingProof":null}`)
-		return nil
+		q.Add(`null,"spendingProof":null,`)
+	} else {
+		q.Hex(b.Spend.Tx.ID[:])
+		q.Add(`,"spendingProof":`)
+		q.AddProof(b.Spend.Input())
+		q.Add(",")
 	}
-	q.Hex(b.Spend.Tx.ID[:])
-	q.Add(`,"spendingProof":`)
-	q.Hex(b.Spend.Proof())
+	q.AddBox(b)
 	q.Add("}")
 	return nil
 }

@@ -105,11 +105,11 @@ func (q *request) addToken(t *boxes.Token) {
 	q.Add(`,"emissionAmount":`)
 	q.Uint(t.Amount)
 	q.Add(`,"name":`)
-	q.Text(t.Name)
+	q.Text(t.Node.Name)
 	q.Add(`,"description":`)
-	q.Text(t.Description)
+	q.Text(t.Node.Description)
 	q.Add(`,"decimals":`)
-	q.Int(t.Places())
+	q.Int(t.Node.Decimals)
 	q.Add("}")
 }
 
@@ -193,9 +193,9 @@ func (q *request) addHoldings(nanoErgs uint64, held []holding) error {
 		q.Add(`,"amount":`)
 		q.Uint(x.amount)
 		q.Add(`,"decimals":`)
-		q.Int(t.Places())
+		q.Int(t.Node.Decimals)
 		q.Add(`,"name":`)
-		q.Text(t.Name)
+		q.Text(t.Node.Name)
 		q.Add("}")
 	}
 	q.Add("]}")

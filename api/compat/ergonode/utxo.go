@@ -58,6 +58,7 @@ func utxo(pool, binary bool) func(*request, []string) error {
 			return errNotFound
 		}
 		if !binary {
+			q.Add("{")
 			q.AddBox(b)
 			q.Add("}")
 			return nil
@@ -87,6 +88,7 @@ func utxos(q *request, _ []string) error {
 		if b != nil {
 			q.Comma(n)
 			n++
+			q.Add("{")
 			q.AddBox(b)
 			q.Add("}")
 		}
@@ -103,6 +105,7 @@ func genesis(q *request, _ []string) error {
 	q.Add("[")
 	for i := range all {
 		q.Comma(i)
+		q.Add("{")
 		q.AddBox(&all[i])
 		q.Add("}")
 	}

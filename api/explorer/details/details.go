@@ -66,7 +66,7 @@ func (d *Writer) Value(fields []Field, name string, v model.EncodedValue) []Fiel
 	if v.Type != "" {
 		name += ", " + v.Type
 	}
-	if v.Value == nil {
+	if v.Value == nil || v.Undecoded {
 		return d.Field(fields, name, v.Raw)
 	}
 	text, isText := v.Value.(string)

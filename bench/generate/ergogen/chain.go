@@ -13,6 +13,9 @@ import (
 type Options struct {
 	Seed        uint64
 	TxsPerBlock float64 // mean; 0: 6.85 as on mainnet. From 50 on all blocks are full
+	// Values are serialized values that some registers and variables get, and Registers others that only registers get, for
+	// tests of unusual ones.
+	Values, Registers [][]byte
 }
 
 // Block is a full block of a generated chain. Its memory is the caller's.

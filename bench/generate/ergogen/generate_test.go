@@ -234,7 +234,7 @@ func TestIDsAndRoots(t *testing.T) {
 					t.Fatalf("block %d: box %s has the id %x", b.Height, box.BoxID, got)
 				}
 				for _, r := range made.Registers {
-					if n, err := sigma.ConstantSize(r); err != nil || n != len(r) {
+					if n, err := sigma.ValueSize(r); err != nil || n != len(r) {
 						t.Fatalf("register %x is a constant of %d bytes, %v", r, n, err)
 					}
 				}

@@ -19,6 +19,10 @@ func (c *Chain) register(p *payment, m minted) {
 		return
 	}
 	for range registerCounts.Draw(c.rng) {
+		if v := c.oneOf(c.options.Values, c.options.Registers); v != nil {
+			p.registers = append(p.registers, v)
+			continue
+		}
 		if len(c.values) > 0 && c.rng.Chance(knownValue) {
 			p.registers = append(p.registers, c.values[c.rng.IntN(len(c.values))])
 			continue
@@ -32,6 +36,19 @@ func (c *Chain) register(p *payment, m minted) {
 		}
 	}
 }
+
+// oneOf returns one of the values or nil, mostly nil.
+func (c *Chain) oneOf(lists ...[][]byte) []byte {
+	for _, values := range lists {
+		if len(values) > 0 && c.rng.Chance(unusualShare) {
+			return values[c.rng.IntN(len(values))]
+		}
+	}
+	return nil
+}
+
+// unusualShare is the share of registers and variables that have one of [Options.Values].
+const unusualShare = 0.3
 
 // describe returns a token's name, description and decimals. Some issuers write something else there.
 func (c *Chain) describe(m minted) [][]byte {

@@ -180,6 +180,10 @@ func (c *Chain) input(spent *coin) sigma.Input {
 	}
 	if c.rng.Chance(0.3) && len(in.Proof) == 0 {
 		for i := range 1 + c.rng.IntN(contextMost) {
+			if v := c.oneOf(c.options.Values); v != nil {
+				in.Extension = append(in.Extension, sigma.Variable{ID: byte(i), Value: v})
+				continue
+			}
 			in.Extension = append(in.Extension, sigma.Variable{ID: byte(i), Value: c.keep(func(b []byte) []byte {
 				return appendInt(append(b, typeInt), c.rng.Int32N(1000))
 			})})

@@ -2,6 +2,7 @@ package sigma
 
 import (
 	"encoding/binary"
+	"iter"
 
 	"golang.org/x/crypto/blake2b"
 )
@@ -15,13 +16,27 @@ type Token struct {
 	Amount uint64
 }
 
+// FirstRegister is the number of the first additional register.
+const FirstRegister = 4
+
 // Box is an output without its transaction: a box candidate.
 type Box struct {
 	Value     uint64 // in nanoErg
 	Tree      []byte // the ErgoTree of the box
 	Height    uint32 // the stated creation height
 	Tokens    []Token
-	Registers [][]byte // the constants in R4 to R9, without a gap
+	Registers [][]byte // the serialized values in R4 to R9, without a gap
+}
+
+// Additional yields the additional registers by their numbers, without empty ones: see [ParseTx].
+func (b *Box) Additional() iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for i, value := range b.Registers {
+			if len(value) == 0 || !yield(FirstRegister+i, value) {
+				return
+			}
+		}
+	}
 }
 
 // AppendTo appends the box at an index of a transaction in the form whose hash is its id.

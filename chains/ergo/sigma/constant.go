@@ -20,12 +20,18 @@ const (
 
 	embeddable = 12
 
-	tupleType   = 96
-	typeUnit    = 98
-	typeBox     = 99
-	typeAvlTree = 100
-	typeString  = 102
-	typeHeader  = 104
+	tupleType     = 96
+	typeAny       = 97
+	typeUnit      = 98
+	typeBox       = 99
+	typeAvlTree   = 100
+	typeContext   = 101
+	typeString    = 102
+	typeVariable  = 103
+	typeHeader    = 104
+	typePreHeader = 105
+	typeGlobal    = 106
+	typeFunction  = 112
 )
 
 // Type constructors of codes below tupleType.
@@ -41,10 +47,14 @@ const (
 )
 
 const (
-	maxDepth      = 100  // nested types and propositions
-	maxItems      = 4096 // of a tuple; also children of a proposition
-	maxCollection = 1 << 16
-	maxBig        = 33 // bytes of a signed 256-bit number
+	maxLevel      = 110     // nested values, as in the reference implementation
+	maxTypeDepth  = 1 << 14 // nested types: a box has fewer bytes
+	maxCollection = 1<<16 - 1
+	maxBig        = 32 // bytes of a 256-bit number
+
+	// maxSteps bounds the values and expressions that are read in addition to four per byte. Only box constants whose
+	// scripts cannot be parsed are read several times.
+	maxSteps = 1 << 16
 
 	avlDigest = 33 // bytes
 )
@@ -57,12 +67,14 @@ const (
 	kindColl
 	kindOption
 	kindTuple
+	kindFunction // arguments, then the result
 )
 
 type typ struct {
 	kind  kind
 	code  byte
-	items []typ // element types of a tuple, collection or option
+	items []typ  // element types of a tuple, collection or option
+	name  string // of a type variable
 }
 
 func (r *reader) readType(depth int) typ {
@@ -74,8 +86,8 @@ func (r *reader) typeOf(c byte, depth int) typ {
 	if r.err != nil {
 		return typ{}
 	}
-	if depth > maxDepth {
-		r.fail("types nested deeper than %d", maxDepth)
+	if depth > maxTypeDepth {
+		r.fail("types nested deeper than %d", maxTypeDepth)
 		return typ{}
 	}
 	if c >= tupleType {
@@ -83,10 +95,19 @@ func (r *reader) typeOf(c byte, depth int) typ {
 		case tupleType:
 			n := int(r.byte("number of types in a tuple"))
 			return r.tuple(n, depth)
-		case typeUnit, typeBox, typeAvlTree, typeString, typeHeader:
+		case typeAny, typeUnit, typeBox, typeAvlTree, typeContext, typeString, typeHeader, typePreHeader, typeGlobal:
 			return typ{code: c}
+		case typeVariable:
+			return typ{code: c, name: string(r.take(int(r.byte("length of a name")), "name of a type"))}
+		case typeFunction:
+			t := r.tuple(int(r.byte("number of arguments")), depth)
+			t.kind, t.items = kindFunction, append(t.items, r.readType(depth+1))
+			for n := r.byte("number of type variables"); n > 0 && r.err == nil; n-- {
+				r.readType(depth + 1)
+			}
+			return t
 		}
-		r.fail("type %d has no constants", c)
+		r.fail("unknown type %d", c)
 		return typ{}
 	}
 	inner := func() typ {
@@ -147,15 +168,15 @@ func (r *reader) skipConstant() {
 	if r.at < len(r.b) && r.b[r.at] < 2*embeddable && r.b[r.at]%embeddable != 0 {
 		c := r.byte("type")
 		if t := r.primitive(c % embeddable); c < embeddable {
-			r.skipData(&t, 0)
+			r.skipData(&t)
 		} else {
-			r.skipCollection(&t, 0)
+			r.skipCollection(&t)
 		}
 		return
 	}
 	t := r.readType(0)
 	t.drop()
-	r.skipData(&t, 0)
+	r.skipData(&t)
 }
 
 // drop removes empty items from the tuples in a type, and replaces a tuple of one item by that item. The data is the
@@ -179,31 +200,30 @@ func (t *typ) empty() bool {
 	return t.kind == kindTuple && len(t.items) == 0 || t.kind == kindPrimitive && t.code == typeUnit
 }
 
-func (r *reader) skipData(t *typ, depth int) {
-	r.steps++
-	if depth > maxDepth {
-		r.fail("data nested deeper than %d", maxDepth)
-	}
-	if r.err != nil {
+func (r *reader) skipData(t *typ) {
+	defer r.leave()
+	if !r.enter() {
 		return
 	}
 	switch t.kind {
 	case kindColl:
-		r.skipCollection(&t.items[0], depth)
+		r.skipCollection(&t.items[0])
 	case kindOption:
 		if r.byte("option") != 0 {
-			r.skipData(&t.items[0], depth+1)
+			r.skipData(&t.items[0])
 		}
 	case kindTuple:
 		for i := range t.items {
-			r.skipData(&t.items[i], depth+1)
+			r.skipData(&t.items[i])
 		}
+	case kindFunction:
+		r.fail("a function cannot be a constant")
 	default:
-		r.skipPrimitive(t.code, depth)
+		r.skipPrimitive(t.code)
 	}
 }
 
-func (r *reader) skipCollection(elem *typ, depth int) {
+func (r *reader) skipCollection(elem *typ) {
 	n := r.length(maxCollection, "length of a collection")
 	switch {
 	case elem.kind == kindPrimitive && elem.code == typeByte:
@@ -213,38 +233,40 @@ func (r *reader) skipCollection(elem *typ, depth int) {
 	default:
 		for i := 0; i < n && r.err == nil; i++ {
 			at := r.at
-			if r.skipData(elem, depth+1); r.at == at {
+			if r.skipData(elem); r.at == at {
 				break // any number of empty elements
 			}
 		}
 	}
 }
 
-func (r *reader) skipPrimitive(code byte, depth int) {
+func (r *reader) skipPrimitive(code byte) {
 	switch code {
 	case typeBoolean, typeByte:
 		r.byte("byte")
 	case typeShort, typeInt, typeLong:
 		r.uint("number")
 	case typeBigInt, typeUnsigned:
-		r.take(r.length(maxCollection, "length of a number"), "number")
+		r.take(r.length(maxBig, "length of a number"), "number")
 	case typePoint:
 		r.take(PointSize, "point")
 	case typeSigmaProp:
-		r.skipProposition(depth)
+		r.skipProposition()
 	case typeUnit:
 	case typeString:
-		r.take(r.length(maxCollection, "length of a text"), "text")
+		r.take(r.length(uint64(len(r.b)), "length of a text"), "text")
 	case typeAvlTree:
 		r.take(avlDigest+1, "tree's digest and flags")
 		r.uint("key length")
 		if r.byte("option") != 0 {
 			r.uint("value length")
 		}
+	case typeBox:
+		r.skipBox()
+	case typeHeader:
+		r.header()
 	default:
-		// Boxes and headers within constants are not self-delimiting without a parser of scripts.
-		r.fail("unsupported constant of type %d", code)
-		r.unsupported = true
+		r.fail("type %d has no constants", code)
 	}
 }
 
@@ -259,11 +281,9 @@ const (
 	codeTrue      = 0xd3
 )
 
-func (r *reader) skipProposition(depth int) {
-	if depth > maxDepth {
-		r.fail("propositions nested deeper than %d", maxDepth)
-	}
-	if r.err != nil {
+func (r *reader) skipProposition() {
+	defer r.leave()
+	if !r.enter() {
 		return
 	}
 	children := 0
@@ -274,26 +294,24 @@ func (r *reader) skipProposition(depth int) {
 		r.take(4*PointSize, "points")
 	case codeFalse, codeTrue:
 	case codeAnd, codeOr:
-		children = r.length(maxItems, "number of propositions")
+		children = r.length(maxCollection, "number of propositions")
 	case codeAtLeast:
 		r.uint("threshold")
-		children = r.length(maxItems, "number of propositions")
+		children = r.length(maxCollection, "number of propositions")
 	default:
 		r.fail("unknown proposition code %#x", c)
 	}
-	for range children {
-		if r.skipProposition(depth + 1); r.err != nil {
-			return
-		}
+	for ; children > 0 && r.err == nil; children-- {
+		r.skipProposition()
 	}
 }
 
-// ConstantSize returns the size in bytes of the constant at the beginning of b.
-func ConstantSize(b []byte) (int, error) {
+// ValueSize returns the size in bytes of the value of a register or a variable at the beginning of b.
+func ValueSize(b []byte) (int, error) {
 	r := reader{b: b}
-	r.skipConstant()
+	r.skipEvaluated()
 	if r.err != nil {
-		return 0, fmt.Errorf("constant: %w", r.err)
+		return 0, fmt.Errorf("value: %w", r.err)
 	}
 	return r.at, nil
 }

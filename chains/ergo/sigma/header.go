@@ -65,8 +65,20 @@ func HeaderID(raw []byte) ID { return blake2b.Sum256(raw) }
 
 // ParseHeader parses exactly what [Header.AppendTo] writes.
 func ParseHeader(raw []byte) (*Header, error) {
-	h := &Header{}
 	r := reader{b: raw}
+	h := r.header()
+	if r.err == nil && r.at < len(raw) {
+		r.fail("%d bytes follow the header", len(raw)-r.at)
+	}
+	if r.err != nil {
+		return nil, fmt.Errorf("header: %w", r.err)
+	}
+	return h, nil
+}
+
+// header reads a header.
+func (r *reader) header() *Header {
+	h := &Header{}
 	h.Version = r.byte("version")
 	r.copy(h.Parent[:], "parent")
 	r.copy(h.ADProofsRoot[:], "root of the proofs")
@@ -94,13 +106,7 @@ func ParseHeader(raw []byte) (*Header, error) {
 	if h.Version <= 1 {
 		h.D = r.take(int(r.byte("length of d")), "d")
 	}
-	if r.err == nil && r.at < len(raw) {
-		r.fail("%d bytes follow the header", len(raw)-r.at)
-	}
-	if r.err != nil {
-		return nil, fmt.Errorf("header: %w", r.err)
-	}
-	return h, nil
+	return h
 }
 
 // Difficulty unpacks NBits: a byte with the length of the number, and its first three bytes, of which the first bit is

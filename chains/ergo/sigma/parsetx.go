@@ -2,10 +2,22 @@ package sigma
 
 import "fmt"
 
-// ParseTx parses a transaction that [Encoder.AppendTx] wrote with proofs. A tree does not state its length, and scripts
-// are not parsed here: treeSize returns the length of the tree of the output at an index, which begins rest, or -1 if it
-// is unknown. The transaction then has no outputs, as if the length of a register is unknown.
-func ParseTx(b []byte, treeSize func(index int, rest []byte) int) (*Tx, error) {
+// Known gives access to the outputs of a transaction in a database.
+type Known struct {
+	// TreeSize returns the length of the tree of an output, which begins rest, or -1 if it is unknown: a tree does not
+	// state its length.
+	TreeSize func(index int, rest []byte) int
+	// BoxID returns the id of an output; ok is false if it is unknown. It is called for outputs with registers of an
+	// unknown form.
+	BoxID func(index int) (id ID, ok bool)
+}
+
+// ParseTx parses a transaction that [Encoder.AppendTx] wrote with proofs. If the length of a tree is unknown, the
+// transaction has no outputs.
+//
+// If registers cannot be read, their end is found by the id of their box: the first unreadable one has the bytes of all
+// that follow, and those are empty. If the id is unknown, the transaction has no outputs.
+func ParseTx(b []byte, known Known) (*Tx, error) {
 	r := reader{b: b}
 	t := &Tx{}
 	for n := r.length(uint64(len(b)), "number of inputs"); n > 0 && r.err == nil; n-- {
@@ -14,35 +26,63 @@ func ParseTx(b []byte, treeSize func(index int, rest []byte) int) (*Tx, error) {
 		in.Proof = r.take(r.length(uint64(len(b)), "length of a proof"), "proof")
 		for range r.byte("number of variables") {
 			v := Variable{ID: r.byte("number of a variable")}
-			v.Value = r.constant()
+			v.Value = r.value()
 			in.Extension = append(in.Extension, v)
 		}
 		t.Inputs = append(t.Inputs, in)
 	}
 	t.DataInputs = r.ids("data input")
 	tokens := r.ids("token")
-	outputs := r.length(maxOutputs, "number of outputs")
-	for i := 0; i < outputs && r.err == nil; i++ {
-		box := Box{Value: r.uint("value of a box")}
-		size := treeSize(i, r.b[r.at:])
-		if size < 0 {
-			t.Outputs, r.at = nil, len(b)
-			break
+	again := r
+	if r.outputs(t, tokens, known, nil); r.err != nil && again.err == nil {
+		if id, err := SignedTxID(b); err == nil {
+			failed := r.err
+			if r = again; !r.outputs(t, tokens, known, &id) {
+				return t, nil
+			}
+			if r.err != nil {
+				r.err = failed
+			}
 		}
-		box.Tree = r.take(size, "ErgoTree")
-		if r.rest(&box, tokens); r.unsupported {
-			t.Outputs = nil
-			return t, nil
-		}
-		t.Outputs = append(t.Outputs, box)
-	}
-	if r.err == nil && r.at < len(b) {
-		r.fail("%d bytes follow the transaction", len(b)-r.at)
 	}
 	if r.err != nil {
 		return nil, fmt.Errorf("transaction: %w", r.err)
 	}
 	return t, nil
+}
+
+// outputs reads the outputs up to the end. With the id of the transaction it finds the end of registers by the ids of
+// their boxes, and returns false if one of these is unknown.
+func (r *reader) outputs(t *Tx, tokens []ID, known Known, tx *ID) bool {
+	t.Outputs = nil
+	for i := range r.length(maxOutputs, "number of outputs") {
+		box := Box{Value: r.uint("value of a box")}
+		if r.err != nil {
+			break
+		}
+		size := known.TreeSize(i, r.b[r.at:])
+		if size < 0 {
+			t.Outputs, r.at = nil, len(r.b)
+			return true
+		}
+		box.Tree = r.take(size, "ErgoTree")
+		n := r.rest(&box, tokens)
+		if tx == nil || n == 0 {
+			for ; n > 0 && r.err == nil; n-- {
+				box.Registers = append(box.Registers, r.value())
+			}
+		} else if id, ok := known.BoxID(i); ok {
+			r.registersOf(&box, n, tx, i, id)
+		} else {
+			t.Outputs = nil
+			return false
+		}
+		t.Outputs = append(t.Outputs, box)
+	}
+	if r.err == nil && r.at < len(r.b) {
+		r.fail("%d bytes follow the transaction", len(r.b)-r.at)
+	}
+	return true
 }
 
 const (
@@ -60,17 +100,17 @@ func (r *reader) ids(what string) (all []ID) {
 	return all
 }
 
-// constant reads a serialized constant.
-func (r *reader) constant() []byte {
+// value reads the serialized value of a register or a variable.
+func (r *reader) value() []byte {
 	start := r.at
-	if r.skipConstant(); r.err != nil {
+	if r.skipEvaluated(); r.err != nil {
 		return nil
 	}
 	return r.b[start:r.at:r.at]
 }
 
-// rest reads a box after its tree.
-func (r *reader) rest(b *Box, tokens []ID) {
+// rest reads a box after its tree, up to the number of its registers.
+func (r *reader) rest(b *Box, tokens []ID) (registers int) {
 	height := r.uint("creation height")
 	if height > 1<<32-1 {
 		r.fail("creation height %d", height)
@@ -80,15 +120,44 @@ func (r *reader) rest(b *Box, tokens []ID) {
 		i := r.uint("position of a token")
 		if i >= uint64(len(tokens)) {
 			r.fail("token %d of %d", i, len(tokens))
-			return
+			return 0
 		}
 		b.Tokens = append(b.Tokens, Token{tokens[i], r.uint("amount of a token")})
 	}
 	n := r.byte("number of registers")
 	if n > maxRegisters {
 		r.fail("%d registers", n)
+		return 0
 	}
-	for ; n > 0 && r.err == nil; n-- {
-		b.Registers = append(b.Registers, r.constant())
+	return int(n)
+}
+
+// maxUnread bounds the bytes of registers that cannot be read. A box has at most 4,096.
+const maxUnread = 1 << 13
+
+// registersOf reads n registers of the box with an id at an index of a transaction. It finds their end by the id.
+func (r *reader) registersOf(b *Box, n int, tx *ID, index int, id ID) {
+	b.Registers = make([][]byte, n)
+	size := n
+	for ; ; size++ {
+		if size > min(maxUnread, len(r.b)-r.at) {
+			r.fail("no registers with which box %d has the id %x", index, id)
+			return
+		}
+		if b.Registers[0] = r.b[r.at : r.at+size]; b.ID(tx, index) == id {
+			break
+		}
+	}
+	values := reader{b: r.take(size, "registers")}
+	for i := range n {
+		start := values.at
+		if i < n-1 {
+			if value := values.value(); values.err == nil {
+				b.Registers[i] = value
+				continue
+			}
+		}
+		b.Registers[i] = values.b[start:]
+		return
 	}
 }

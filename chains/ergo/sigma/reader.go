@@ -11,8 +11,8 @@ type reader struct {
 	at  int
 	err error
 
-	steps       int  // number of values skipped
-	unsupported bool // the error is a constant whose length is unknown
+	steps int // number of values read
+	level int // of nested values
 }
 
 func (r *reader) fail(format string, args ...any) {

@@ -115,7 +115,9 @@ func TreeConstants(b []byte) (constants [][]byte, err error) {
 		return nil, nil
 	}
 	for n := r.length(maxConstants, "number of constants"); n > 0; n-- {
-		constants = append(constants, r.constant())
+		start := r.at
+		r.skipConstant()
+		constants = append(constants, r.b[start:r.at:r.at])
 	}
 	return constants, r.err
 }

@@ -50,24 +50,24 @@ func TestTreesAreTakenApart(t *testing.T) {
 
 func TestTreesThatCannotBeRead(t *testing.T) {
 	for tree, want := range map[string]string{
-		"":               "header of the tree is missing",
-		"00":             "the script is missing",
-		"0108cd" + aKey:  "a tree of version 1 without its size",
-		"08":             "size of the tree is not a number",
-		"10":             "number of constants is not a number",
-		"10ffff03":       "number of constants is 65535, expected at most 4096",
-		"100104":         "number is not a number",
-		"10010e05aabb":   "bytes of 5 bytes, but only 2 are left",
-		"1001ff00":       "type 255 has no constants",
-		"10016300":       "unsupported constant of type 99",
-		"1001080500":     "unknown proposition code 0x5",
-		"10010a00":       "unknown type 10",
-		"1001" + "0cff":  "type 255 has no constants",
-		"10010402":       "the script is missing",
-		"100108cd0102":   "public key of 33 bytes, but only 2 are left",
-		"1001089801ff7f": "number of propositions is 16383, expected at most 4096",
-		"1001" + strings.Repeat("0c", 200) + strings.Repeat("00", 200):               "types nested deeper than 100",
-		"1001" + "08" + strings.Repeat("9601", 200) + "d2" + strings.Repeat("00", 9): "propositions nested deeper than 100",
+		"":                      "header of the tree is missing",
+		"00":                    "the script is missing",
+		"0108cd" + aKey:         "a tree of version 1 without its size",
+		"08":                    "size of the tree is not a number",
+		"10":                    "number of constants is not a number",
+		"10ffff03":              "number of constants is 65535, expected at most 4096",
+		"100104":                "number is not a number",
+		"10010e05aabb":          "bytes of 5 bytes, but only 2 are left",
+		"1001ff00":              "unknown type 255",
+		"10016300":              "header of the tree is missing",
+		"1001080500":            "unknown proposition code 0x5",
+		"10010a00":              "unknown type 10",
+		"1001" + "0cff":         "unknown type 255",
+		"10010402":              "the script is missing",
+		"100108cd0102":          "public key of 33 bytes, but only 2 are left",
+		"10010898018080" + "04": "number of propositions is 65536, expected at most 65535",
+		"1001" + strings.Repeat("0c", maxTypeDepth+2):                                "types nested deeper than 16384",
+		"1001" + "08" + strings.Repeat("9601", 200) + "d2" + strings.Repeat("00", 9): "more than 110 nested values",
 	} {
 		if _, err := ParseTree(unhex(t, tree)); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "ErgoTree: at byte ") {
 			t.Errorf("%.40s: %v, expected %q", tree, err, want)
@@ -115,7 +115,7 @@ func TestConstantsEndWhereTheirTypeSays(t *testing.T) {
 		"tree of fixed boxes": "64" + strings.Repeat("ab", 33) + "07" + "20" + "0108",
 	} {
 		raw := unhex(t, constant)
-		n, err := ConstantSize(append(raw[:len(raw):len(raw)], 0xff, 0xff))
+		n, err := ValueSize(append(raw[:len(raw):len(raw)], 0xff, 0xff))
 		if err != nil || n != len(raw) {
 			t.Errorf("%s (%s): %d bytes and %v, expected %d", name, constant, n, err, len(raw))
 		}

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// Variable is one entry of a context extension: a number and a constant.
+// Variable is one entry of a context extension: a number and a serialized value.
 type Variable struct {
 	ID    byte
 	Value []byte
@@ -101,7 +101,7 @@ func (e *Encoder) AppendTx(dst []byte, t *Tx, proofs bool) []byte {
 }
 
 // SignedTxID returns the id of a transaction that is serialized with proofs: the hash without them. It returns an error
-// if a variable has an unknown type.
+// if a variable cannot be read.
 func SignedTxID(b []byte) (ID, error) {
 	r := reader{b: b}
 	inputs := r.length(uint64(len(b)), "number of inputs")
@@ -113,7 +113,7 @@ func SignedTxID(b []byte) (ID, error) {
 		extension := r.at
 		for range r.byte("number of variables") {
 			r.byte("number of a variable")
-			r.skipConstant()
+			r.skipEvaluated()
 		}
 		unsigned = append(unsigned, r.b[extension:r.at]...)
 	}

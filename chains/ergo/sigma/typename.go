@@ -1,25 +1,12 @@
 package sigma
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 var typeNames = map[byte]string{
 	typeBoolean: "Boolean", typeByte: "Byte", typeShort: "Short", typeInt: "Int", typeLong: "Long", typeBigInt: "BigInt",
 	typePoint: "GroupElement", typeSigmaProp: "SigmaProp", typeUnsigned: "UnsignedBigInt", typeUnit: "Unit", typeBox: "Box",
-	typeAvlTree: "AvlTree", typeString: "String", typeHeader: "Header",
-}
-
-// TypeName returns the type of a serialized constant as ErgoScript writes it, such as Coll[Byte]; empty if it is
-// unknown.
-func TypeName(constant []byte) string {
-	r := reader{b: constant}
-	t := r.readType(0)
-	if r.err != nil {
-		return ""
-	}
-	return t.String()
+	typeAvlTree: "AvlTree", typeString: "String", typeHeader: "Header", typeAny: "Any", typeContext: "Context",
+	typePreHeader: "PreHeader", typeGlobal: "Global",
 }
 
 // String returns the type as ErgoScript writes it.
@@ -35,9 +22,12 @@ func (t typ) String() string {
 		return "Option[" + items[0] + "]"
 	case kindTuple:
 		return "(" + strings.Join(items, ", ") + ")"
+	case kindFunction:
+		last := len(items) - 1
+		return "(" + strings.Join(items[:last], ", ") + ") => " + items[last]
 	}
-	if name, ok := typeNames[t.code]; ok {
-		return name
+	if t.code == typeVariable {
+		return t.name
 	}
-	return fmt.Sprintf("type %d", t.code)
+	return typeNames[t.code]
 }

@@ -5,61 +5,178 @@ import (
 	"math/big"
 )
 
+// BigInt is a number of 256 bits in decimal digits.
+type BigInt string
+
 // maxValues bounds the number of values decoded from a constant. Meaningful constants have fewer bytes than that, but
 // collections of empty elements can state any number.
 const maxValues = 1 << 14
 
-// valuer decodes the data of constants; left is the number of values that it may still make.
+// valuer decodes values; left is the number of values that it may still make.
 type valuer struct {
 	reader
-	left int
+	left    int
+	unknown bool // a part was left out
 }
 
-// Value decodes a serialized constant; nil if its type is unknown or bytes follow it.
+// Value decodes the value of a register or a variable. It returns ok false if a part of it cannot be decoded, which is
+// nil then: a box, a header, a proposition of several keys, or an expression that is not a value.
 //
-// A Boolean is a bool; Byte, Short, Int and Long are an int; a BigInt, signed or not, is a string of its decimal
-// digits. Coll[Byte] is a []byte, a text a string, every other collection and a tuple a []any. A GroupElement is the 33
-// bytes of its point, a SigmaProp of one key is that key, any other nil. An AvlTree is its digest of 33 bytes. An
-// Option is its value or nil. Slices of bytes point into b.
-func Value(b []byte) any {
+// A Boolean is a bool; Byte, Short, Int and Long are an int; a BigInt, signed or not, is a [BigInt]. Coll[Byte] is a []byte, a text a string, every other collection and a tuple a []any. A GroupElement is the 33
+// bytes of its point, a SigmaProp of one key is that key. An AvlTree is its digest of 33 bytes. An Option is its value
+// or nil, a Unit is nil. Slices of bytes point into b.
+func Value(b []byte) (value any, ok bool) {
 	v := valuer{reader: reader{b: b}, left: maxValues}
-	t := v.readType(0)
-	value := v.data(&t, 0)
+	value = v.evaluated()
 	if v.err != nil || v.at < len(b) {
+		return nil, false
+	}
+	return value, !v.unknown
+}
+
+// TypeName returns the type of a serialized value as ErgoScript writes it, such as Coll[Byte]; empty if it is unknown.
+func TypeName(b []byte) string {
+	r := reader{b: b}
+	t, ok := r.evaluatedType()
+	if !ok || r.err != nil {
+		return ""
+	}
+	return t.String()
+}
+
+// evaluatedType reads a value up to its end, or a constant up to its data, and returns its type; ok is false if it is
+// an expression that is not a value.
+func (r *reader) evaluatedType() (t typ, ok bool) {
+	defer r.leave()
+	if !r.enter() {
+		return t, false
+	}
+	if r.peek() <= lastConstantCode {
+		return r.readType(0), true
+	}
+	switch c := r.byte("value"); c {
+	case codeTrueLeaf, codeFalseLeaf:
+		return typ{code: typeBoolean}, true
+	case codeGenerator:
+		return typ{code: typePoint}, true
+	case codeBooleans:
+		r.take((r.length(maxCollection, "number of booleans")+7)/8, "booleans")
+		return typ{kind: kindColl, items: []typ{{code: typeBoolean}}}, true
+	case codeCollection:
+		n := r.length(maxCollection, "number of items")
+		elem := r.readType(0)
+		r.skipExpressions(n)
+		return typ{kind: kindColl, items: []typ{elem}}, true
+	case codeTuple:
+		t.kind = kindTuple
+		for n := r.byte("number of items"); n > 0 && r.err == nil; n-- {
+			start := *r
+			item, ok := r.evaluatedType()
+			if !ok {
+				return t, false
+			}
+			t.items = append(t.items, item)
+			steps := r.steps
+			*r = start
+			r.steps = steps
+			r.skipExpression()
+		}
+		return t, true
+	}
+	return t, false
+}
+
+// evaluated decodes a value.
+func (v *valuer) evaluated() any {
+	defer v.leave()
+	if !v.enter() {
 		return nil
 	}
-	return value
-}
-
-func (v *valuer) data(t *typ, depth int) any {
+	if v.peek() <= lastConstantCode {
+		t := v.readType(0)
+		return v.data(&t)
+	}
 	if v.left--; v.left < 0 {
 		v.fail("more than %d values in a constant", maxValues)
+		return nil
 	}
-	if depth > maxDepth {
-		v.fail("data nested deeper than %d", maxDepth)
+	switch c := v.peek(); c {
+	case codeTrueLeaf, codeFalseLeaf:
+		v.at++
+		return c == codeTrueLeaf
+	case codeGenerator:
+		v.at++
+		return Generator[:]
+	case codeBooleans:
+		v.at++
+		return v.collection(&typ{code: typeBoolean})
+	case codeCollection:
+		v.at++
+		n := v.length(maxCollection, "number of items")
+		elem := v.readType(0)
+		items := v.items(n)
+		if elem.kind != kindPrimitive || elem.code != typeByte {
+			return items
+		}
+		b := make([]byte, len(items))
+		for i := range items {
+			n, ok := items[i].(int)
+			if !ok {
+				v.unknown = true
+				return nil
+			}
+			b[i] = byte(n)
+		}
+		return b
+	case codeTuple:
+		v.at++
+		return v.items(int(v.byte("number of items")))
 	}
-	if v.err != nil {
+	v.skipExpression()
+	v.unknown = true
+	return nil
+}
+
+// items decodes values.
+func (v *valuer) items(n int) []any {
+	items := make([]any, 0, min(n, len(v.b)))
+	for ; n > 0 && v.err == nil; n-- {
+		items = append(items, v.evaluated())
+	}
+	return items
+}
+
+func (v *valuer) data(t *typ) any {
+	defer v.leave()
+	if !v.enter() {
+		return nil
+	}
+	if v.left--; v.left < 0 {
+		v.fail("more than %d values in a constant", maxValues)
 		return nil
 	}
 	switch t.kind {
 	case kindColl:
-		return v.collection(&t.items[0], depth)
+		return v.collection(&t.items[0])
 	case kindOption:
 		if v.byte("option") == 0 {
 			return nil
 		}
-		return v.data(&t.items[0], depth+1)
+		return v.data(&t.items[0])
 	case kindTuple:
 		items := make([]any, len(t.items))
 		for i := range items {
-			items[i] = v.data(&t.items[i], depth+1)
+			items[i] = v.data(&t.items[i])
 		}
 		return items
+	case kindFunction:
+		v.fail("a function cannot be a constant")
+		return nil
 	}
-	return v.primitive(t.code, depth)
+	return v.primitive(t.code)
 }
 
-func (v *valuer) collection(elem *typ, depth int) any {
+func (v *valuer) collection(elem *typ) any {
 	n := v.length(maxCollection, "length of a collection")
 	if elem.kind == kindPrimitive && elem.code == typeByte {
 		return v.take(n, "bytes")
@@ -77,12 +194,12 @@ func (v *valuer) collection(elem *typ, depth int) any {
 		return items
 	}
 	for i := 0; i < n && v.err == nil; i++ {
-		items = append(items, v.data(elem, depth+1))
+		items = append(items, v.data(elem))
 	}
 	return items
 }
 
-func (v *valuer) primitive(code byte, depth int) any {
+func (v *valuer) primitive(code byte) any {
 	switch code {
 	case typeBoolean:
 		return v.byte("boolean") != 0
@@ -96,22 +213,24 @@ func (v *valuer) primitive(code byte, depth int) any {
 		return v.take(PointSize, "point")
 	case typeSigmaProp:
 		start := v.at
-		v.skipProposition(depth)
+		v.skipProposition()
 		if p := v.b[min(start, v.at):v.at]; v.err == nil && p[0] == codeProveDlog {
 			return p[1:]
 		}
+		v.unknown = true
 		return nil
 	case typeString:
-		return string(v.take(v.length(maxCollection, "length of a text"), "text"))
+		return string(v.take(v.length(uint64(len(v.b)), "length of a text"), "text"))
 	case typeAvlTree:
 		start := v.at
-		v.skipPrimitive(code, depth)
+		v.skipPrimitive(code)
 		if v.err == nil {
 			return v.b[start : start+avlDigest]
 		}
 		return nil
 	}
-	v.skipPrimitive(code, depth)
+	v.skipPrimitive(code)
+	v.unknown = v.unknown || code != typeUnit
 	return nil
 }
 
@@ -133,5 +252,5 @@ func (v *valuer) big(signed bool) any {
 	if signed && len(b) > 0 && b[0] >= 0x80 {
 		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
-	return n.String()
+	return BigInt(n.String())
 }

@@ -23,9 +23,10 @@ func TestConstantsMeanWhatTheyAreWrittenFor(t *testing.T) {
 		{"int", "0409", -5},
 		{"long", "05feffffffffffffffff01", 1<<63 - 1},
 		{"least long", "05ffffffffffffffffff01", -1 << 63},
-		{"big int", "0602ff7f", "-129"},
-		{"big int of 256 bits", "0620" + strings.Repeat("7f", 32), "57669001306428065956053000376875938421040345304064124051023973211784186134399"},
-		{"unsigned big int", "0902ff7f", "65407"},
+		{"big int", "0602ff7f", BigInt("-129")},
+		{"big int of 256 bits", "0620" + strings.Repeat("7f", 32), BigInt("57669001306428065956053000376875938421040345304064124051023973211784186134399")},
+		{"unsigned big int", "0902ff7f", BigInt("65407")},
+		{"big int of 33 bytes", "0621" + strings.Repeat("01", 33), nil},
 		{"point", "07" + aKey, bytesOf(aKey)},
 		{"key", "08cd" + aKey, bytesOf(aKey)},
 		{"proposition of two keys", "089602cd" + aKey + "cd" + aKey, nil},
@@ -49,6 +50,22 @@ func TestConstantsMeanWhatTheyAreWrittenFor(t *testing.T) {
 		{"pairs in a collection", "0c5801" + "0204", []any{[]any{1, 2}}},
 		{"nothing", "", nil},
 		{"bytes that follow", "040000", nil},
+		{"tuple", "860202660263", []any{102, 99}},
+		{"tuple of a tuple", "8602" + "860204020e01aa" + "0101", []any{[]any{1, bytesOf("aa")}, true}},
+		{"tuple with a generator", "860282" + "7f", []any{Generator[:], true}},
+		{"part of a tuple is a proposition", "8602" + "0402" + "089602cd" + aKey + "cd" + aKey, []any{1, nil}},
+		{"part of a tuple is the height", "8602a30404", []any{nil, 2}},
+		{"true by its code", "7f", true},
+		{"false by its code", "80", false},
+		{"generator", "82", Generator[:]},
+		{"collection of ints", "830204" + "0402" + "0404", []any{1, 2}},
+		{"collection of bytes", "830202" + "02ff" + "0203", []byte{0xff, 3}},
+		{"collection of collections", "83020e" + "0e01aa" + "0e00", []any{bytesOf("aa"), []byte{}}},
+		{"empty collection", "830062", []any{}},
+		{"booleans in bits", "850a0502", []any{true, false, true, false, false, false, false, false, false, true}},
+		{"any values", "0c6100", []any{}},
+		{"unit by its code", "81", nil},
+		{"height", "a3", nil},
 		{"cut", "0e05aabb", nil},
 		{"cut booleans", "0d10ff", nil},
 		{"cut number", "05ff", nil},
@@ -58,8 +75,10 @@ func TestConstantsMeanWhatTheyAreWrittenFor(t *testing.T) {
 		{"unknown type", "0a00", nil},
 		{"number of too many bytes", "0622" + strings.Repeat("01", 34), nil},
 	} {
-		if got := Value(unhex(t, c.raw)); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s %s is %#v, expected %#v", c.name, c.raw, got, c.want)
+		got, ok := Value(unhex(t, c.raw))
+		empty, part := c.name == "none" || c.name == "unit", strings.HasPrefix(c.name, "part")
+		if !reflect.DeepEqual(got, c.want) || ok != (got != nil && !part || empty) {
+			t.Errorf("%s %s is %#v, read: %v, expected %#v", c.name, c.raw, got, ok, c.want)
 		}
 	}
 }
@@ -73,12 +92,13 @@ func TestWhatAConstantIsTakenApartIntoIsBounded(t *testing.T) {
 		strings.Repeat("0c", 200) + "04" + strings.Repeat("01", 300),
 		"6005" + strings.Repeat("60ff", 100),
 	} {
-		if got := Value(unhex(t, raw)); got != nil {
+		if got, ok := Value(unhex(t, raw)); got != nil || ok {
 			t.Errorf("%s is %T of some %d characters", raw, got, len(fmt.Sprint(got)))
 		}
 	}
-	if got, ok := Value(unhex(t, "0c628020")).([]any); !ok || len(got) != 4096 {
-		t.Errorf("4,096 units have %d values", len(got))
+	got, _ := Value(unhex(t, "0c628020"))
+	if list, ok := got.([]any); !ok || len(list) != 4096 {
+		t.Errorf("4,096 units have %d values", len(list))
 	}
 }
 
@@ -88,11 +108,11 @@ func FuzzValue(f *testing.F) {
 		f.Add(unhex(f, raw))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		v := Value(raw)
-		if v == nil {
+		v, ok := Value(raw)
+		if v == nil && !ok {
 			return
 		}
-		if n, err := ConstantSize(raw); err != nil || n != len(raw) {
+		if n, err := ValueSize(raw); err != nil || n != len(raw) {
 			t.Errorf("%s is %v, and a constant of %d bytes: %v", hex.EncodeToString(raw), v, n, err)
 		}
 	})

@@ -57,9 +57,9 @@ type Box struct {
 	Tree    string
 	Tokens  []Token
 	JSON    map[string]any
-	Spender *Tx    // nil: unspent in the chain
-	Proof   string // of Spender
-	Pending *Tx    // the unconfirmed transaction that spends it
+	Spender *Tx            // nil: unspent in the chain
+	Proof   map[string]any // the spendingProof of Spender
+	Pending *Tx            // the unconfirmed transaction that spends it
 
 	nodeTemplate, template string // hashes, once they were computed
 }
@@ -148,7 +148,7 @@ func (n *Naive) tx(j map[string]any, b *Block, index int) *Tx {
 			spent.Pending = t
 			continue
 		}
-		spent.Spender, spent.Proof = t, object(object(v)["spendingProof"])["proofBytes"].(string)
+		spent.Spender, spent.Proof = t, object(object(v)["spendingProof"])
 	}
 	for i, v := range j["outputs"].([]any) {
 		t.Outputs = append(t.Outputs, n.box(object(v), t, i, len(n.Boxes)+i))
@@ -160,6 +160,7 @@ func (n *Naive) box(j map[string]any, t *Tx, index, global int) *Box {
 	b := &Box{
 		ID: j["boxId"].(string), Tx: t, Index: index, Global: global, Value: uint64(number(j["value"])), Tree: j["ergoTree"].(string), JSON: j,
 	}
+	readable(object(j["additionalRegisters"]))
 	for _, v := range j["assets"].([]any) {
 		b.Tokens = append(b.Tokens, Token{object(v)["tokenId"].(string), uint64(number(object(v)["amount"]))})
 	}

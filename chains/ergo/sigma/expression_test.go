@@ -1,0 +1,127 @@
+package sigma
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"birthmark/chains/ergo/sigma/sigmatest"
+	"birthmark/internal/testseed"
+)
+
+// aTransaction returns a transaction with a value in a register between two others, and as a variable.
+func aTransaction(t testing.TB, value []byte) *Tx {
+	return &Tx{
+		Inputs: []Input{
+			{Box: ID{1}, Proof: []byte{9, 9}, Extension: []Variable{{3, []byte{4, 2}}, {7, value}}},
+			{Box: ID{2}, Extension: []Variable{{0, value}}},
+		},
+		DataInputs: []ID{{5}},
+		Outputs: []Box{
+			{Value: 1e6, Tree: unhex(t, "0008cd"+aKey), Height: 1, Registers: [][]byte{{4, 2}, value, {1, 1}}},
+			{Value: 2, Tree: unhex(t, "0008cd"+aKey), Height: 2, Tokens: []Token{{ID{4}, 7}}},
+		},
+	}
+}
+
+// knownOutputs returns the sizes of the trees and the ids of the outputs of a transaction.
+func knownOutputs(t *Tx) Known {
+	var e Encoder
+	id := e.TxID(t)
+	return Known{
+		TreeSize: func(i int, _ []byte) int { return len(t.Outputs[i].Tree) },
+		BoxID:    func(i int) (ID, bool) { return t.Outputs[i].ID(&id, i), true },
+	}
+}
+
+func TestWhatANodeAcceptsInRegistersIsReadAgain(t *testing.T) {
+	var e Encoder
+	for name, value := range sigmatest.Values() {
+		if n, err := ValueSize(append(value[:len(value):len(value)], 0xff, 0x04)); err != nil || n != len(value) {
+			t.Errorf("%s %x has %d bytes, expected %d: %v", name, value[:min(len(value), 80)], n, len(value), err)
+			continue
+		}
+		tx := aTransaction(t, value)
+		raw := e.AppendTx(nil, tx, true)
+		got, err := ParseTx(raw, knownOutputs(tx))
+		if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) || len(got.Outputs) != 2 || len(got.Outputs[0].Registers) != 3 {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !bytes.Equal(got.Outputs[0].Registers[1], value) || !bytes.Equal(got.Inputs[0].Extension[1].Value, value) {
+			t.Errorf("%s was read as %x", name, got.Outputs[0].Registers[1])
+		}
+		if id, err := SignedTxID(raw); err != nil || id != e.TxID(tx) {
+			t.Errorf("%s: the transaction has the id %x: %v", name, id, err)
+		}
+	}
+}
+
+// A tree ends where its script ends, also without its size.
+func TestScriptsAreSkipped(t *testing.T) {
+	for _, digits := range []string{emissionTree, "0008cd" + aKey, "00" + pays, "1001600501010101010001000100d1" + "7300"} {
+		tree := unhex(t, digits)
+		r := reader{b: append(tree[:len(tree):len(tree)], 0xff, 0xff)}
+		if r.skipTree(); r.err != nil || r.at != len(tree) {
+			t.Errorf("%s ends at %d of %d: %v", digits, r.at, len(tree), r.err)
+		}
+	}
+}
+
+// Registers that nobody can read are found by the id of their box.
+func TestUnreadableRegistersKeepTheirBytes(t *testing.T) {
+	var e Encoder
+	for _, digits := range []string{"ff", "81", "a3", "6e", "0b00", "0e05aa", "86ff", "04" + strings.Repeat("ff", 12), "63ff"} {
+		tx := aTransaction(t, []byte{4, 2})
+		tx.Outputs[0].Registers[1] = unhex(t, digits)
+		raw := e.AppendTx(nil, tx, true)
+		got, err := ParseTx(raw, knownOutputs(tx))
+		if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) {
+			t.Errorf("%s: %v", digits, err)
+			continue
+		}
+		registers := got.Outputs[0].Registers
+		if len(registers) != 3 || !bytes.Equal(registers[1], unhex(t, digits+"0101")) || len(registers[2]) > 0 {
+			t.Errorf("%s: the registers are %x", digits, registers)
+		}
+		unknown := knownOutputs(tx)
+		unknown.BoxID = func(int) (ID, bool) { return ID{}, false }
+		if got, err := ParseTx(raw, unknown); err != nil || got.Outputs != nil {
+			t.Errorf("%s: without the id of the box there are %d outputs: %v", digits, len(got.Outputs), err)
+		}
+	}
+}
+
+// Hostile scripts in box constants do not take time beyond the bytes.
+func TestNestedScriptsAreReadInBoundedSteps(t *testing.T) {
+	// Each box has a tree whose size is one byte and whose script is a collection of the rest.
+	box := unhex(t, "63"+"01"+"0901"+"83ffff0363")
+	raw := bytes.Repeat(box, 6000)
+	r := reader{b: raw}
+	r.skipEvaluated()
+	if r.steps > maxSteps+4*len(raw)+maxLevel {
+		t.Errorf("%d steps for %d bytes", r.steps, len(raw))
+	}
+}
+
+func TestRandomValuesAreReadAgain(t *testing.T) {
+	rng := testseed.Rand(t)
+	var e Encoder
+	for range 5000 {
+		value := sigmatest.Random(rng, 5)
+		if n, err := ValueSize(append(value[:len(value):len(value)], 0xff)); err != nil || n != len(value) {
+			t.Fatalf("%x has %d bytes, expected %d: %v", value, n, len(value), err)
+		}
+		tx := aTransaction(t, value)
+		raw := e.AppendTx(nil, tx, true)
+		unknown := knownOutputs(tx)
+		unknown.BoxID = func(int) (ID, bool) { return ID{}, false }
+		got, err := ParseTx(raw, unknown)
+		if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) {
+			t.Fatalf("%x: %v", value, err)
+		}
+		if v, ok := Value(value); ok && v == nil && value[0] != typeUnit {
+			t.Errorf("%x has no value", value)
+		}
+	}
+}
