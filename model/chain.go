@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"time"
 )
 
 // Traits are the properties of a chain that the core, the API and the command line depend on.
@@ -80,6 +81,9 @@ type SourceOptions struct {
 	Memory  int64     // limit of bytes of blocks that are fetched and not yet consumed; 0: the source's default
 	Follow  bool      // wait for new blocks at the tip instead of ending
 	To      *HeightPk // last block to yield; nil: no limit
+	// Wait is how long a source that does not follow retries after an error of a node that is starting, busy or broken;
+	// 0: two minutes, negative: not at all.
+	Wait time.Duration
 	// Outage, if not nil, is called with each error after which the source retries, and with nil after it recovered.
 	Outage func(error)
 	// Preparing, if not nil, is called while the source needs time to determine its tip, such as for headers of peers:

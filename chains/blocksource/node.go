@@ -31,12 +31,24 @@ type Node interface {
 // ErrMoved reports that a block is not available because the node's best chain has changed.
 var ErrMoved = errors.New("the node's best chain has changed")
 
-type temporary struct{ error }
+type temporary struct {
+	error
+	noAnswer bool
+}
 
 func (t temporary) Unwrap() error { return t.error }
 
 // Temporary marks an error as temporary.
-func Temporary(err error) error { return temporary{err} }
+func Temporary(err error) error { return temporary{error: err} }
+
+// NoAnswer marks the error of a node that cannot be connected to as temporary.
+func NoAnswer(err error) error { return temporary{err, true} }
+
+// IsNoAnswer reports whether err is marked by [NoAnswer].
+func IsNoAnswer(err error) bool {
+	t, ok := errors.AsType[temporary](err)
+	return ok && t.noAnswer
+}
 
 // TemporaryIf marks an error as temporary if it is: credentials that a node accepted before may become valid again.
 func TemporaryIf(is bool, err error) error {

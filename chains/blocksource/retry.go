@@ -1,26 +1,30 @@
 package blocksource
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"time"
+
+	"birthmark/model"
 )
 
 // Retry configures retries after temporary errors.
 type Retry struct {
 	First    time.Duration // the first wait; 0: half a second. It doubles each time, ± 50%
 	Most     time.Duration // the longest wait; 0: half a minute
-	Patience time.Duration // time without success before the error is returned; 0: unlimited
+	Patience time.Duration // time without success before the error is returned; 0: see [NewOutage]
 }
 
-// patience is the time limit for retries of a source that ends at the tip. One that follows has no limit.
-const patience = time.Minute
+// patience is the time limit for retries of a source that ends at the tip, unless [model.SourceOptions.Wait] is set. One
+// that follows has no limit.
+const patience = 2 * time.Minute
 
-func (r Retry) withDefaults(follows bool) Retry {
-	if r.Patience == 0 && !follows {
-		r.Patience = patience
+func (r Retry) withDefaults(o model.SourceOptions) Retry {
+	if r.Patience == 0 && !o.Follow {
+		r.Patience = cmp.Or(o.Wait, patience)
 	}
 	if r.First <= 0 {
 		r.First = 500 * time.Millisecond
@@ -40,15 +44,19 @@ type Outage struct {
 	waits  int
 	logged string // the last error logged: repeated errors are logged once
 	notify func(error)
+
+	follows bool // the source follows the tip
 }
 
 // NewOutage returns an Outage before any error. name is the node's name in logs. If the source follows the tip and r
-// has no limit, it retries forever, else for a minute. Retried errors are passed to [model.SourceOptions.Outage].
-func NewOutage(name string, r Retry, follows bool, notify func(error)) *Outage {
+// has no limit, it retries forever, else for [model.SourceOptions.Wait]. Retried errors are passed to
+// [model.SourceOptions.Outage].
+func NewOutage(name string, r Retry, o model.SourceOptions) *Outage {
+	notify := o.Outage
 	if notify == nil {
 		notify = func(error) {}
 	}
-	return &Outage{retry: r.withDefaults(follows), name: name, log: slog.Default(), notify: notify}
+	return &Outage{retry: r.withDefaults(o), name: name, log: slog.Default(), notify: notify, follows: o.Follow}
 }
 
 // Over reports a success.
@@ -71,8 +79,11 @@ func (o *Outage) Wait(ctx context.Context, err error) error {
 	if o.waits == 0 {
 		o.since = time.Now()
 	}
-	if o.retry.Patience > 0 && time.Since(o.since) > o.retry.Patience {
-		return fmt.Errorf("%w (tried for %s)", err, time.Since(o.since).Round(time.Second))
+	switch tried := time.Since(o.since); {
+	case o.retry.Patience < 0:
+		return err
+	case o.retry.Patience > 0 && tried > o.retry.Patience:
+		return fmt.Errorf("%w (tried for %s)", err, tried.Round(time.Second))
 	}
 	o.notify(err)
 	pause := time.Duration(float64(min(o.retry.First<<min(o.waits, 16), o.retry.Most)) * (0.5 + rand.Float64()))
@@ -83,6 +94,19 @@ func (o *Outage) Wait(ctx context.Context, err error) error {
 	}
 	o.log.Log(ctx, level, "the source failed, retrying", "source", o.name, "error", err, "in", pause.Round(time.Millisecond))
 	return Sleep(ctx, pause)
+}
+
+// Contact is [Try] for the first call of a node, unless met, the node has answered before. A source that does not follow
+// returns an error of [NoAnswer] at once: a wrong URI is more likely than a short outage.
+func Contact[T any](ctx context.Context, o *Outage, met bool, f func() (T, error)) (T, error) {
+	v, err := f()
+	if err == nil || !met && !o.follows && IsNoAnswer(err) {
+		return v, err
+	}
+	if err := o.Wait(ctx, err); err != nil {
+		return v, err
+	}
+	return Try(ctx, o, f)
 }
 
 // Try calls f until it succeeds or fails permanently.

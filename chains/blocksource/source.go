@@ -57,21 +57,14 @@ type countingSource struct {
 }
 
 func (s *source) outage() *Outage {
-	o := NewOutage(s.o.Name, s.o.Retry, s.o.Follow, s.o.Outage)
+	o := NewOutage(s.o.Name, s.o.Retry, s.o.SourceOptions)
 	o.log = s.o.Log
 	return o
 }
 
-// Tip returns the node's tip. A source that does not follow fails at once if the node has never answered: a wrong URI
-// is more likely than a short outage.
+// Tip returns the node's tip.
 func (s *source) Tip(ctx context.Context) (model.Point, error) {
-	tip, err := s.node.Tip(ctx)
-	if err != nil && (s.o.Follow || s.met.Load()) {
-		o := s.outage()
-		if err = o.Wait(ctx, err); err == nil {
-			tip, err = Try(ctx, o, func() (model.Point, error) { return s.node.Tip(ctx) })
-		}
-	}
+	tip, err := Contact(ctx, s.outage(), s.met.Load(), func() (model.Point, error) { return s.node.Tip(ctx) })
 	if err == nil {
 		s.met.Store(true)
 	}

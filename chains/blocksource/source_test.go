@@ -223,20 +223,6 @@ func TestPermanentErrorsEndTheStream(t *testing.T) {
 		}
 		m.is(chain[:len(m.chain)])
 	}
-	// A node that has never answered is retried only by a source that follows.
-	for _, follows := range []bool{false, true} {
-		node := serve(chain)
-		node.before = func(call int) error {
-			if call == 1 {
-				return blocksource.Temporary(errBroken)
-			}
-			return nil
-		}
-		src := blocksource.NewSource(node, blocksource.Options{Retry: quick, SourceOptions: model.SourceOptions{Follow: follows}})
-		if _, err := src.Tip(t.Context()); (err == nil) != follows {
-			t.Errorf("followed: %t, the first answer: %v", follows, err)
-		}
-	}
 	// A temporary error is retried for at most the patience of the source.
 	node := serve(chain)
 	node.before = func(int) error { return blocksource.Temporary(errBroken) }

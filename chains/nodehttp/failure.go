@@ -18,7 +18,11 @@ import (
 
 // Unreachable is the error of a node that is temporarily unreachable.
 func (c *Client) Unreachable(format string, args ...any) error {
-	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "%s is unreachable: %s", c.Host(), fmt.Sprintf(format, args...)))
+	return blocksource.Temporary(c.unreachable(format, args...))
+}
+
+func (c *Client) unreachable(format string, args ...any) error {
+	return model.Errorf(model.BadSource, "unreachable", "%s is unreachable: %s", c.Host(), fmt.Sprintf(format, args...))
 }
 
 // NotANode is the error of a server at the URL that is not a node of the kind; got describes it.
@@ -50,10 +54,15 @@ func (c *Client) failure(ctx context.Context, cause, err error) error {
 	if e, ok := errors.AsType[*net.DNSError](err); ok && e.IsNotFound && !c.Connected.Load() {
 		return model.Errorf(model.BadSource, "unreachable", "%s is unreachable: no such host", c.Host())
 	}
-	if e, ok := errors.AsType[*net.OpError](err); ok {
+	e, ok := errors.AsType[*net.OpError](err)
+	if ok {
 		err = e.Err // without the address
 	}
-	return c.Unreachable("%s", c.Excerpt(err.Error(), 200))
+	unreachable := c.unreachable("%s", c.Excerpt(err.Error(), 200))
+	if ok && e.Op == "dial" {
+		return blocksource.NoAnswer(unreachable)
+	}
+	return blocksource.Temporary(unreachable)
 }
 
 func (c *Client) badCertificate(err error) error {

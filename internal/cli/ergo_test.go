@@ -341,7 +341,7 @@ func TestFaultsOfAnErgoSourceAreReported(t *testing.T) {
 	n.Announce(0, blocks...)
 	url := n.Start(t)
 	args := func(network, source string) []string {
-		return []string{"sync", "--chain", "ergo", "--network", network, "--db", filepath.Join(t.TempDir(), "db"), "--source", source}
+		return []string{"sync", "--source-wait", "0", "--chain", "ergo", "--network", network, "--db", filepath.Join(t.TempDir(), "db"), "--source", source}
 	}
 	wantFailure(t, exitSource, "not_synced", "is not synced", args("testnet", url)...)
 	n.Deliver()

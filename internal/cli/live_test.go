@@ -279,7 +279,7 @@ func babbler(t *testing.T) (address string) {
 // patterns. Earlier lines may have messages about peers.
 func sourceFails(t *testing.T, code, pattern string, args ...string) {
 	t.Helper()
-	r := birthmark(append([]string{"--json", "sync"}, args...)...)
+	r := birthmark(append([]string{"--json", "sync", "--source-wait", "0"}, args...)...)
 	var f failure
 	if err := json.Unmarshal([]byte(r.stdout), &f); err != nil || r.status != exitSource || !regexp.MustCompile("^("+code+")$").MatchString(f.Error.Code) ||
 		!regexp.MustCompile(pattern).MatchString(f.Error.Message) || !strings.HasSuffix(r.stderr, "birthmark: "+f.Error.Message+"\n") {

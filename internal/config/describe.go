@@ -176,6 +176,10 @@ var descriptions = map[string]description{
 		"file with the password of the node, or user:password: a node's .cookie file",
 		"/var/lib/bitcoind/.cookie", textForm,
 	},
+	"source_wait": {
+		"how long a sync without --follow waits for a node that is starting, busy or broken; 0: not at all",
+		"2m", durationOrZero,
+	},
 	"db": {
 		"folder of the database",
 		"/var/lib/birthmark/bitcoin", textForm,

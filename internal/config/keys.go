@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"birthmark/storage"
 )
@@ -32,6 +33,7 @@ var chainKeys = slices.Concat([]key[Chain]{
 	{name: "mempool", set: func(c *Chain, v, _ string) (err error) { c.Mempool, err = ParseMempool(v); return err }},
 	{name: "watch", set: func(c *Chain, v, _ string) (err error) { c.Watch, err = ParseMempool(v); return err }},
 	{name: "password_file", set: func(c *Chain, v, _ string) error { return setText(&c.PasswordFile, v) }},
+	{name: "source_wait", set: func(c *Chain, v, _ string) error { return setWait(&c.SourceWait, v) }},
 	{name: "db", set: func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
 	{name: "wal", set: func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
 	{name: "compression", set: func(c *Chain, v, _ string) (err error) { c.Compression, err = storage.ParseCompression(v); return err }},
@@ -50,6 +52,15 @@ func setText(to *string, value string) error {
 		return errors.New("is empty")
 	}
 	*to = value
+	return nil
+}
+
+func setWait(to *time.Duration, value string) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is not a duration such as 2m; 0: do not wait", value)
+	}
+	*to = d
 	return nil
 }
 

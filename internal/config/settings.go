@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"birthmark/model"
 	"birthmark/storage"
@@ -47,6 +48,7 @@ type Chain struct {
 	Node         string // for unconfirmed transactions, submitting and fees; empty: Source, if that is a node
 	Password     string
 	PasswordFile string
+	SourceWait   time.Duration // of a sync that does not follow, for a node that is starting or busy
 	DB           string
 	DataFolder   string // [Settings.DataFolder]
 	Memory       Size   // its part of [Settings.Memory]
@@ -81,13 +83,23 @@ type Index struct {
 	origins map[string]string // the places that set the keys of its definition
 }
 
+const defaultSourceWait = 2 * time.Minute
+
 // NewChain returns the default settings of a chain.
 func NewChain() Chain {
-	return Chain{WAL: true, Raw: RawOff, Snapshots: defaultSnapshots(), origins: map[string]string{}}
+	return Chain{SourceWait: defaultSourceWait, WAL: true, Raw: RawOff, Snapshots: defaultSnapshots(), origins: map[string]string{}}
 }
 
 // Origin returns the place that set a key: file and line, variable or flag; empty if it is not set.
 func (c *Chain) Origin(key string) string { return c.origins[key] }
+
+// Patience returns [model.SourceOptions.Wait].
+func (c *Chain) Patience() time.Duration {
+	if c.SourceWait == 0 {
+		return -1
+	}
+	return c.SourceWait
+}
 
 // IndexNames returns the names of the indexes, nil if none are set.
 func (c *Chain) IndexNames() []string {

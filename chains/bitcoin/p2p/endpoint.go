@@ -31,11 +31,13 @@ type endpoint struct {
 	address string
 	busy    bool // connected, or being connected
 	tried   bool // the first attempt has ended
-	banned  bool
-	fails   int       // consecutive attempts after which the peer sent nothing useful
-	stalls  int       // consecutive stalls
-	next    time.Time // earliest time of the next attempt
-	reason  string    // why the last connection ended
+
+	connected bool // there was a connection
+	banned    bool
+	fails     int       // consecutive attempts after which the peer sent nothing useful
+	stalls    int       // consecutive stalls
+	next      time.Time // earliest time of the next attempt
+	reason    string    // why the last connection ended
 }
 
 // triesLong is the time in periods of [Options.Handshake] after which discovered addresses that were not tried yet no
@@ -83,6 +85,9 @@ func (n *Network) connect(ctx context.Context) {
 			n.mu.Unlock()
 			continue
 		}
+		n.mu.Lock()
+		e.connected = true
+		n.mu.Unlock()
 		n.serve(ctx, e, conn)
 	}
 }
@@ -144,11 +149,14 @@ func (n *Network) connectionError() error {
 		return model.Errorf(model.BadSource, "bad_peer", "every peer was dropped: %s", n.peerSummary())
 	}
 	if len(n.pool) == 0 {
-		return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s%s",
+		return blocksource.NoAnswer(model.Errorf(model.BadSource, "unreachable", "no peer of %s was found: %s%s",
 			n.o.Params.Name, n.discovery.reason, n.remedy()))
 	}
-	return blocksource.Temporary(model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s%s",
-		n.peerSummary(), n.remedy()))
+	err := model.Errorf(model.BadSource, "unreachable", "no peer can be reached: %s%s", n.peerSummary(), n.remedy())
+	if slices.ContainsFunc(n.pool, func(e *endpoint) bool { return e.connected }) {
+		return blocksource.Temporary(err)
+	}
+	return blocksource.NoAnswer(err)
 }
 
 // remedy returns the end of an error message about peers that cannot be found or reached: how to reach one.

@@ -67,20 +67,12 @@ func describe(n *genesis.Network, tag byte, header []byte) (h ouroboros.Header, 
 }
 
 func (s *Source) outage() *blocksource.Outage {
-	return blocksource.NewOutage(s.scheme+"://"+s.address, s.Retry, s.options.Follow, s.options.Outage)
+	return blocksource.NewOutage(s.scheme+"://"+s.address, s.Retry, s.options)
 }
 
-// Tip returns the node's tip. A source that does not follow fails at once if the node was never reached: a wrong URI is
-// more likely than a short outage.
+// Tip returns the node's tip.
 func (s *Source) Tip(ctx context.Context) (model.Point, error) {
-	tip, err := query(ctx, s, s.tip)
-	if err != nil && (s.options.Follow || s.reached.Load()) {
-		o := s.outage()
-		if err = o.Wait(ctx, err); err == nil {
-			tip, err = blocksource.Try(ctx, o, func() (model.Point, error) { return query(ctx, s, s.tip) })
-		}
-	}
-	return tip, err
+	return blocksource.Contact(ctx, s.outage(), s.reached.Load(), func() (model.Point, error) { return query(ctx, s, s.tip) })
 }
 
 func (s *Source) tip(ctx context.Context, c *ouroboros.Conn) (model.Point, error) {

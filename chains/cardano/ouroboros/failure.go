@@ -26,28 +26,28 @@ func (c *Conn) unreachable(ctx context.Context, err error) error {
 		info, stat := os.Stat(c.address)
 		switch {
 		case errors.Is(stat, os.ErrNotExist):
-			return temporary("unreachable", "there is no socket %s: expected that of a running node", c.name)
+			return noAnswer("there is no socket %s: expected that of a running node", c.name)
 		case errors.Is(stat, os.ErrPermission), errors.Is(err, os.ErrPermission):
 			return model.Errorf(model.BadSource, "unreachable", "cannot open %s: permission denied", c.name)
 		case stat == nil && info.Mode()&os.ModeSocket == 0:
 			return model.Errorf(model.BadSource, "not_a_node", "%s is not a socket: expected that of a running node", c.name)
 		case errors.Is(err, syscall.ECONNREFUSED):
-			return temporary("unreachable", "no node listens on the socket %s", c.name)
+			return noAnswer("no node listens on the socket %s", c.name)
 		}
 	}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		if e.IsNotFound {
 			return model.Errorf(model.BadSource, "unreachable", "%s is unreachable: no such host", c.name)
 		}
-		return temporary("unreachable", "%s is unreachable: %s", c.name, e.Err)
+		return noAnswer("%s is unreachable: %s", c.name, e.Err)
 	}
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
-		return temporary("unreachable", "%s is unreachable: %s", c.name, e.Error())
+		return noAnswer("%s is unreachable: %s", c.name, e.Error())
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return temporary("unreachable", "%s is unreachable: it does not answer", c.name)
+		return noAnswer("%s is unreachable: it does not answer", c.name)
 	}
-	return temporary("unreachable", "%s is unreachable: %s", c.name, excerpt(err.Error()))
+	return noAnswer("%s is unreachable: %s", c.name, excerpt(err.Error()))
 }
 
 // handshakeRefused returns the error of a handshake that the node rejected.
@@ -141,6 +141,11 @@ func (c *Conn) malformed(m *inbox, err error) error {
 // unexpected returns the error of a message that is not allowed now.
 func (c *Conn) unexpected(m *inbox, kind uint64) error {
 	return c.badAnswer(fmt.Errorf("unexpected message of %s of kind %d", m.name, kind))
+}
+
+// noAnswer returns the error of a node to which there is no connection.
+func noAnswer(format string, args ...any) error {
+	return blocksource.NoAnswer(model.Errorf(model.BadSource, "unreachable", format, args...))
 }
 
 func temporary(code, format string, args ...any) error {

@@ -76,6 +76,7 @@ func DatabaseFlags() []cli.Flag {
 func SourceFlags(usage string) []cli.Flag {
 	return []cli.Flag{
 		String("source", usage),
+		StringDefault("source-wait", "wait for a node that is starting or busy for a `DURATION` at most; with --follow there is no limit", "2m"),
 		String("password-file", "`FILE` with the password of the source, or user:password: a node's .cookie file"),
 	}
 }
