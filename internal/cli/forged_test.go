@@ -77,14 +77,8 @@ func TestForgedBlocksOfMainnetAreRefused(t *testing.T) {
 		_, rpc := serveBlocks(t, "main", false, blocks...)
 		for kind, source := range map[string]string{"REST": rest, "JSON-RPC": rpc, "block files": "file://" + file} {
 			t.Run(name+" from "+kind, func(t *testing.T) {
-				db, code, message := filepath.Join(t.TempDir(), "db"), "bad_block", "block 201 "+forged
-				if kind == "block files" {
-					message = forged // files are scanned before heights are known
-				}
+				db, code, message := filepath.Join(t.TempDir(), "db"), "bad_block", "^block 201.*"+forged
 				wantFailure(t, exitSource, code, message, "sync", "--chain", "bitcoin", "--source", source, "--db", db)
-				if kind == "block files" {
-					return // no database was created
-				}
 				var status query.StatusAnswer
 				if ask(t, &status, "status", "--db", db); status.Tip != nil && status.Tip.Height > 200 {
 					t.Errorf("the tip is %+v", status.Tip)

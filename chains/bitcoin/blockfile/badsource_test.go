@@ -94,7 +94,7 @@ func TestHeadersWithoutProofOfWorkAreRejected(t *testing.T) {
 	for _, where := range []int{1, 3, 5} {
 		out := logged(t)
 		c := bitcointest.NewChain()
-		c.MineEmpty(6)
+		c.MineEmpty(5)
 		blocks := c.Blocks()
 		b := *blocks[where]
 		hash := b.BlockHash()
@@ -105,7 +105,7 @@ func TestHeadersWithoutProofOfWorkAreRejected(t *testing.T) {
 		blocks[where] = &b
 		s := mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": bitcointest.BlockFile(wire.TestNet, blocks...)}))
 		_, _, err := collect(t, s)
-		fails(t, err, "block_missing", fmt.Sprintf("block %d ", where), "blk00000.dat", "offset", hash.String(), "proof of work")
+		fails(t, err, "bad_block", fmt.Sprintf("block %d: ", where), "blk00000.dat", "offset", hash.String(), "proof of work")
 		if !contains(out.String(), "WARN", hash.String()) {
 			t.Errorf("logged %q", out)
 		}
@@ -162,7 +162,11 @@ func TestTruncatedFiles(t *testing.T) {
 	missing3 := func(file []byte) {
 		t.Helper()
 		blocks, _, err := collect(t, mustOpen(t, "regtest", write(t, map[string][]byte{"blk00000.dat": file})))
-		fails(t, err, "block_missing", "block 3 ", "blk00000.dat, offset")
+		if _, code := model.KindOf(err); code != "block_missing" { // a wrong length can make another block of it
+			fails(t, err, "bad_block", "block 3: ", "blk00000.dat, offset")
+		} else {
+			fails(t, err, code, "block 3 ", "blk00000.dat, offset")
+		}
 		if len(blocks) != 3 {
 			t.Errorf("%d blocks before the missing block 3", len(blocks))
 		}

@@ -40,6 +40,14 @@ type scan struct {
 	end     int64   // after the last record
 	skipped []error // the errors of damaged data before a record
 	cut     error   // the error of the data after end; nil if there is nothing or padding
+
+	rejected []rejected
+}
+
+// rejected is a complete record with an invalid block.
+type rejected struct {
+	parent model.Hash
+	fault  error
 }
 
 // recordReader finds the records of a block file without reading whole blocks.
@@ -82,11 +90,14 @@ func (r *recordReader) scan(from int64) (scan, error) {
 			break
 		}
 		if fault != nil {
+			_, growing := errors.AsType[unfinished](fault)
+			fault = r.errorf("bad_block", start, "%w", fault)
+			if rec.parent != (model.Hash{}) && !growing {
+				s.rejected = append(s.rejected, rejected{rec.parent, fault})
+			}
 			if rec, err = r.searchAfter(start, s.end == 0); err != nil {
 				break
 			}
-			_, growing := errors.AsType[incomplete](fault)
-			fault = r.errorf("bad_block", start, "%w", fault)
 			switch {
 			case s.cut != nil:
 			case rec.size == 0, growing: // a node can still be writing the record: the next scan begins there
@@ -107,16 +118,12 @@ func (r *recordReader) scan(from int64) (scan, error) {
 	return s, err
 }
 
-// incomplete is the error of a record that is longer than the rest of the file.
-type incomplete struct{ length, left int64 }
-
-func (e incomplete) Error() string {
-	return fmt.Sprintf("a record of %d bytes, but only %d are left", e.length, e.left)
-}
+// unfinished is the error of a record that a node can still be writing.
+type unfinished struct{ error }
 
 // next reads the record at start and returns the offset of the next one. fault is why there is no record. If neither
-// another record follows nor the end of the file after padding, the block must decode: it can be cut, and its rest is
-// other blocks.
+// another record nor the end of the file follows at once, the block must decode: it can be cut, and its rest is other
+// blocks.
 func (r *recordReader) next(start int64) (rec record, next int64, fault, err error) {
 	if !r.atMagic(start) {
 		head, err := r.peek(start, len(r.net.Magic))
@@ -125,11 +132,24 @@ func (r *recordReader) next(start int64) (rec record, next int64, fault, err err
 	if rec, fault, err = r.record(start); fault != nil || err != nil {
 		return rec, 0, fault, err
 	}
-	next, err = r.skipPadding(rec.end())
-	if err == nil && next < r.size && (next > rec.end() || !r.atMagic(next)) {
-		fault, err = r.check(rec)
+	if rec.end() == r.size || r.atMagic(rec.end()) {
+		return rec, rec.end(), nil, nil
 	}
-	return rec, next, fault, err
+	if next, err = r.skipPadding(rec.end()); err != nil {
+		return rec, 0, nil, err
+	}
+	raw := make([]byte, rec.size)
+	if _, err := r.file.ReadAt(raw, rec.offset); err != nil {
+		return rec, 0, nil, r.errorf("source_unreadable", rec.offset, "%w", err)
+	}
+	const tail = 64 // bytes; a valid block can end in as many zeros
+	zeros := len(bytes.Trim(raw[max(0, len(raw)-tail):], "\x00")) == 0
+	unmask(raw, r.key, rec.offset)
+	fault = r.decode(raw)
+	if fault != nil && zeros && next == r.size { // the node reserved the space of the block, and more
+		fault = unfinished{fmt.Errorf("the block is not completely written: %w", fault)}
+	}
+	return rec, next, fault, nil
 }
 
 // searchAfter searches a record after the data at start, which are not a record. If they are the first of a file, it can
@@ -185,7 +205,8 @@ func (r *recordReader) atMagic(at int64) bool {
 	return err == nil && bytes.Equal(head, r.net.Magic[:])
 }
 
-// record reads the header of the record at start, which has the magic. fault is why it is not a record.
+// record reads the header of the record at start, which has the magic. fault is why it is not a record; rec has the
+// parent if the record is complete.
 func (r *recordReader) record(start int64) (rec record, fault, err error) {
 	format := r.net.Coin.Format
 	prefix, err := r.peek(start, RecordHead)
@@ -201,7 +222,7 @@ func (r *recordReader) record(start int64) (rec record, fault, err error) {
 	}
 	rec.offset, rec.size = start+RecordHead, length
 	if left := r.size - rec.offset; left < int64(length) {
-		return rec, incomplete{int64(length), left}, nil
+		return rec, unfinished{fmt.Errorf("a record of %d bytes, but only %d are left", length, left)}, nil
 	}
 	head := min(r.mostHeader(), int(length))
 	raw, err := r.peek(rec.offset, head)

@@ -39,6 +39,8 @@ type files struct {
 	list   []*blockFile
 	tree   *tree
 	logged map[string]string // last logged value of each key
+
+	rejected map[model.Hash]error // the errors of complete records with invalid blocks, by parent
 }
 
 // Open returns block files as a source. It reads the headers of all blocks, so that errors in the files are found
@@ -52,7 +54,8 @@ func Open(ctx context.Context, path string, o Options) (model.Source, error) {
 }
 
 func openFiles(ctx context.Context, path string, o Options) (*files, error) {
-	s := &files{options: o, net: o.Network, path: path, poll: time.Second, tree: newTree(o.Network.Genesis), logged: map[string]string{}}
+	s := &files{options: o, net: o.Network, path: path, poll: time.Second, tree: newTree(o.Network.Genesis), logged: map[string]string{},
+		rejected: map[model.Hash]error{}}
 	s.readers.New = func() any { return &reader{decoder: o.Decoder(), format: o.Network.Coin.Format, places: o.Places} }
 	var err error
 	if s.key, err = xorKey(path); err != nil {
@@ -93,13 +96,17 @@ func (s *source) Follow(ctx context.Context, known []model.Point) iter.Seq2[mode
 	}
 }
 
-// checkGap returns the error of files that lack a block of the best chain, if the stream ends there.
+// checkGap returns the error of files that lack a block of the best chain, or have an invalid one after it, if the
+// stream ends there.
 func (s *files) checkGap() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	end := s.tree.nodes[s.tree.best].height
-	if s.options.Follow || s.options.To != nil && int32(*s.options.To) <= end || len(s.tree.loose) == 0 {
+	if s.options.Follow || s.options.To != nil && int32(*s.options.To) <= end {
 		return nil
+	}
+	if fault := s.rejected[s.tree.nodes[s.tree.best].hash]; fault != nil {
+		return model.Errorf(model.BadSource, "bad_block", "block %d: %w", end+1, fault)
 	}
 	g, ok := s.tree.gap()
 	if !ok {
@@ -236,6 +243,9 @@ func (s *files) scan(ctx context.Context) error {
 			s.tree.add(int32(f.file), &f.records[i])
 		}
 		*s.list[f.file] = f.now
+		for _, r := range f.rejected {
+			s.rejected[r.parent] = r.fault
+		}
 		for _, fault := range f.skipped {
 			s.log(fault.Error(), slog.LevelWarn, fault, "a block file has damaged data, which are ignored")
 		}
@@ -276,12 +286,6 @@ func (s *files) scanFile(_ context.Context, i int) (fileScan, error) {
 	if err != nil {
 		return fileScan{}, err
 	}
-	if i == len(s.list)-1 && len(found.records) > 0 && found.cut == nil {
-		found, err = s.dropUnfinished(&r, found)
-		if err != nil {
-			return fileScan{}, err
-		}
-	}
 	now.end, now.cut = found.end, found.cut
 	if now.fault == nil && len(found.skipped) > 0 {
 		now.fault = found.skipped[0]
@@ -298,30 +302,6 @@ func (s *files) recordReader(file *os.File, path string, size int64) recordReade
 		return err
 	}
 	return recordReader{net: s.net, path: path, key: s.key, decode: decode, file: file, size: size}
-}
-
-// dropUnfinished removes the last record if a node is still writing it: it does not decode yet, and it ends in zeros
-// that go on to the end of the file, since the node reserved more space than this block's.
-func (s *files) dropUnfinished(r *recordReader, found scan) (scan, error) {
-	const tail = 64 // bytes; a valid block can end in as many zeros
-	last := found.records[len(found.records)-1]
-	end := make([]byte, min(tail, last.size))
-	if last.end() == r.size {
-		return found, nil
-	}
-	if _, err := r.file.ReadAt(end, last.end()-int64(len(end))); err != nil {
-		return found, adapter.PathError(r.path, err)
-	}
-	if len(bytes.Trim(end, "\x00")) > 0 {
-		return found, nil
-	}
-	if fault, err := r.check(last); fault == nil {
-		return found, err
-	}
-	found.records = found.records[:len(found.records)-1]
-	found.end = last.offset - RecordHead
-	found.cut = r.errorf("bad_block", found.end, "the block is not completely written")
-	return found, nil
 }
 
 // logFaults logs the truncated records at the ends of files.
