@@ -61,16 +61,17 @@ type siblingFields struct {
 }
 
 type inscriptionFields struct {
-	Input           int    `expr:"input" doc:"the input that reveals it; in an output script the position of the output" example:"0"`
-	Number          int    `expr:"number" doc:"position among the inscriptions of the transaction or script, from 0: its id is tx.hash + 'i' + string(number)" example:"0"`
-	ContentType     string `expr:"content_type" doc:"MIME type (tag 1); empty if missing or not text" example:"text/plain;charset=utf-8"`
-	Body            []byte `expr:"body" doc:"content, joined" example:"7b2270223a226272632d3230222c226f70223a226d696e74222c227469636b223a225a6575737a222c22616d74223a223330303030227d"`
-	Pointer         int    `expr:"pointer" doc:"position of its satoshi in the outputs (tag 2); -1 if missing" example:"-1"`
-	Parent          string `expr:"parent" doc:"id of the parent (tag 3); empty if missing" example:"050393f8bfd384260b48167fdc7fb913826c589fcb400dfd0f6e0aa0a62cd4cfi0"`
-	Metadata        []byte `expr:"metadata" doc:"CBOR (tag 5), joined"`
-	Metaprotocol    string `expr:"metaprotocol" doc:"protocol (tag 7); empty if missing or not text"`
-	ContentEncoding string `expr:"content_encoding" doc:"compression of the content (tag 9); empty if missing or not text"`
-	Delegate        string `expr:"delegate" doc:"id of the inscription whose content it shows (tag 11); empty if missing"`
+	Input           int      `expr:"input" doc:"the input that reveals it; in an output script the position of the output" example:"0"`
+	Number          int      `expr:"number" doc:"position among the inscriptions of the transaction or script, from 0: its id is tx.hash + 'i' + string(number)" example:"0"`
+	ContentType     string   `expr:"content_type" doc:"MIME type (tag 1); empty if missing or not text" example:"text/plain;charset=utf-8"`
+	Body            []byte   `expr:"body" doc:"content, joined" example:"7b2270223a226272632d3230222c226f70223a226d696e74222c227469636b223a225a6575737a222c22616d74223a223330303030227d"`
+	Pointer         int      `expr:"pointer" doc:"position of its satoshi in the outputs (tag 2); -1 if missing" example:"-1"`
+	Parent          string   `expr:"parent" doc:"id of the first parent (tag 3); empty if missing" example:"050393f8bfd384260b48167fdc7fb913826c589fcb400dfd0f6e0aa0a62cd4cfi0"`
+	Parents         []string `expr:"parents" doc:"ids of its parents (tag 3)"`
+	Metadata        []byte   `expr:"metadata" doc:"CBOR (tag 5), joined"`
+	Metaprotocol    string   `expr:"metaprotocol" doc:"protocol (tag 7); empty if missing or not text"`
+	ContentEncoding string   `expr:"content_encoding" doc:"compression of the content (tag 9); empty if missing or not text"`
+	Delegate        string   `expr:"delegate" doc:"id of the inscription whose content it shows (tag 11); empty if missing"`
 }
 
 type blockFields struct {

@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// An inscription is an envelope in a script: OP_FALSE OP_IF "ord", data and OP_ENDIF; it is never executed. Fields come
+// An inscription is an envelope in a script: an empty push, OP_IF, a push of "ord", data and OP_ENDIF; it is never executed. Fields come
 // first: each is a push of a tag and a push of its value. An empty push in place of a tag starts the body, which is the
 // concatenation of the remaining pushes. Opcodes of small numbers count as pushes of one byte.
 const (
@@ -32,48 +32,61 @@ const (
 	tagDelegate        = 11
 )
 
-var envelopeMark = []byte{block.Op0, opIf, 3, 'o', 'r', 'd'}
+// protocolID is pushed at the start of an envelope.
+var protocolID = []byte("ord")
 
-// appendInscriptions appends the inscriptions in a script, up to maxEnvelopes.
-func appendInscriptions(to []inscriptionFields, script []byte, input int) []inscriptionFields {
-	next := bytes.Index(script, envelopeMark)
-	for at := 0; next >= 0 && len(to) < maxEnvelopes; {
-		if at == next {
-			if in, rest, ok := readEnvelope(script[at+len(envelopeMark):]); ok {
-				in.Input, in.Number = input, len(to)
-				to = append(to, in)
-				at = len(script) - len(rest)
-			} else {
-				at++
-			}
-		} else {
-			_, _, rest, ok := block.NextOp(script[at:])
-			if !ok {
+// appendInscriptions appends the inscriptions in a script, up to maxEnvelopes. It reads a script as ord does
+// (src/inscriptions/envelope.rs): pushes have any form, and what follows the operation that ends an invalid envelope is
+// read on. whole: a script that ends inside a push has no inscriptions, as in ord for witnesses.
+func appendInscriptions(to []inscriptionFields, script []byte, input int, whole bool) []inscriptionFields {
+	if !bytes.Contains(script, protocolID) {
+		return to
+	}
+	first := len(to)
+	accept := func(is func(op byte, data []byte) bool) bool {
+		op, data, rest, ok := block.NextOp(script)
+		if ok = ok && is(op, data); ok {
+			script = rest
+		}
+		return ok
+	}
+	empty := func(_ byte, data []byte) bool { return data != nil && len(data) == 0 }
+	begins := func(op byte, _ []byte) bool { return op == opIf }
+	named := func(_ byte, data []byte) bool { return bytes.Equal(data, protocolID) }
+	for len(script) > 0 {
+		if !accept(empty) {
+			if !accept(func(byte, []byte) bool { return true }) {
 				break
 			}
-			at = len(script) - len(rest)
+			continue
 		}
-		// A mark that began inside a push is data and not an envelope.
-		if at > next {
-			if next = bytes.Index(script[at:], envelopeMark); next >= 0 {
-				next += at
-			}
+		if !accept(begins) || !accept(named) {
+			continue
 		}
+		in, rest, ok := readEnvelope(script)
+		if script = rest; ok && len(to) < maxEnvelopes {
+			in.Input, in.Number = input, len(to)
+			to = append(to, in)
+		}
+	}
+	if len(script) > 0 && whole {
+		return to[:first]
 	}
 	return to
 }
 
 // readEnvelope reads the content of an envelope; rest is the script after it. ok is false if the envelope has an
-// operation that is not a push, or has no end.
+// operation that is not a push, which is not part of rest, or has no end.
 func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 	in.Pointer = -1
 	var parts, metadata [][]byte
+	var tag []byte // nil: the next push is a tag
 	body := false
 	seen := [tagDelegate + 1]bool{}
 	for {
 		op, data, next, ok := block.NextOp(script)
 		if !ok {
-			return in, nil, false
+			return in, script, false
 		}
 		script = next
 		if op == opEndIf {
@@ -83,33 +96,28 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 		data, ok = pushed(op, data)
 		switch {
 		case !ok:
-			return in, nil, false
+			return in, script, false
 		case body:
 			parts = append(parts, data)
 			continue
-		case len(data) == 0:
-			body = true
+		case tag == nil:
+			tag, body = data, len(data) == 0
 			continue
 		}
-		op, value, next, ok := block.NextOp(script)
-		if !ok {
-			return in, nil, false
-		}
-		if op == opEndIf {
-			continue // a tag without a value: the next iteration reads the end
-		}
-		if value, ok = pushed(op, value); !ok {
-			return in, nil, false
-		}
-		script = next
 		switch {
-		case len(data) != 1 || int(data[0]) >= len(seen):
-		case data[0] == tagMetadata: // metadata can be split into several fields
-			metadata = append(metadata, value)
-		case !seen[data[0]]: // the first of repeated fields counts
-			in.set(data[0], value)
-			seen[data[0]] = true
+		case len(tag) != 1 || int(tag[0]) >= len(seen):
+		case tag[0] == tagMetadata: // metadata can be split into several fields
+			metadata = append(metadata, data)
+		case tag[0] == tagParent:
+			if id := inscriptionID(data); id != "" {
+				in.Parents = append(in.Parents, id)
+				in.Parent = in.Parents[0]
+			}
+		case !seen[tag[0]]: // the first of repeated fields counts
+			in.set(tag[0], data)
+			seen[tag[0]] = true
 		}
+		tag = nil
 	}
 }
 
@@ -132,12 +140,10 @@ func (in *inscriptionFields) set(tag byte, value []byte) {
 		in.ContentType = validText(value)
 	case tagPointer:
 		in.Pointer = pointer(value)
-	case tagParent:
-		in.Parent = inscriptionID(value)
 	case tagMetaprotocol:
 		in.Metaprotocol = validText(value)
 	case tagContentEncoding:
-		in.ContentEncoding = validText(value)
+		in.ContentEncoding = headerText(value)
 	case tagDelegate:
 		in.Delegate = inscriptionID(value)
 	}
@@ -145,6 +151,14 @@ func (in *inscriptionFields) set(tag byte, value []byte) {
 
 func validText(b []byte) string {
 	if !utf8.Valid(b) {
+		return ""
+	}
+	return string(b)
+}
+
+// headerText returns a text that can be the value of an HTTP header, else "".
+func headerText(b []byte) string {
+	if bytes.ContainsFunc(b, func(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }) {
 		return ""
 	}
 	return string(b)
@@ -169,10 +183,11 @@ func joined(parts [][]byte) []byte {
 }
 
 // inscriptionID formats the serialized id of an inscription: the transaction's hash followed by a little-endian number
-// of at most 4 bytes without trailing zeros. It returns "" if b is invalid.
+// of at most 4 bytes: all 4, or fewer without trailing zeros. It returns "" if b is invalid.
 func inscriptionID(b []byte) string {
 	const most = 4
-	if len(b) < sha256.Size || len(b) > sha256.Size+most || len(b) > sha256.Size && b[len(b)-1] == 0 {
+	if len(b) < sha256.Size || len(b) > sha256.Size+most ||
+		len(b) > sha256.Size && len(b) < sha256.Size+most && b[len(b)-1] == 0 {
 		return ""
 	}
 	var number [most]byte

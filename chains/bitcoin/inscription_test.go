@@ -36,7 +36,7 @@ func TestInscriptionsOfScripts(t *testing.T) {
 		{"all fields", envelope(typed, "\x01\x02\x02\x01\x01", "\x01\x03\x21", id, "\x05", "\x01\x05\x02ab", "\x01\x05\x01c", "\x01\x07\x03abc", "\x01\x09\x02br", "\x01\x0b\x20", id, hello),
 			[]inscriptionFields{{
 				Input: 3, Pointer: 257, ContentType: "text/plain", Body: []byte("hi"), Metadata: []byte("abc"), Metaprotocol: "abc", ContentEncoding: "br",
-				Parent: strings.Repeat("07", 32) + "i5", Delegate: strings.Repeat("07", 32) + "i0",
+				Parent: strings.Repeat("07", 32) + "i5", Parents: []string{strings.Repeat("07", 32) + "i5"}, Delegate: strings.Repeat("07", 32) + "i0",
 			}}},
 		{"not ended", envelope(typed, hello)[:18], nil},
 		{"an operation in it", envelope(typed, "\xac", hello), nil},
@@ -45,7 +45,7 @@ func TestInscriptionsOfScripts(t *testing.T) {
 		{"ids that are none", envelope("\x01\x03\x02ab", "\x01\x0b\x21", id, "\x00"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"a tag without a value", envelope("\x01\x01"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 	} {
-		if got := appendInscriptions(nil, c.script, 3); !reflect.DeepEqual(normal(got), normal(c.want)) {
+		if got := appendInscriptions(nil, c.script, 3, true); !reflect.DeepEqual(normal(got), normal(c.want)) {
 			t.Errorf("%s: %+v, expected %+v", c.name, got, c.want)
 		}
 	}
@@ -83,7 +83,7 @@ func TestHostileScriptsTakeLinearTime(t *testing.T) {
 		{"a body in parts", envelope("\x00", string(many("\x01x"))), 1},
 		{"one that never ends", append([]byte("\x00\x63\x03ord\x00"), many("\x01x")...), 0},
 	} {
-		if got := appendInscriptions(nil, c.script, 0); len(got) != c.want {
+		if got := appendInscriptions(nil, c.script, 0, true); len(got) != c.want {
 			t.Errorf("%s: %d inscriptions, expected %d", c.name, len(got), c.want)
 		}
 		pushes, _ := block.Pushes(nil, c.script)

@@ -114,7 +114,7 @@ func (o *userIndexes) fill(need indexexpr.Set) {
 	}
 	if need.Has(bitOutputInscriptions) {
 		var found []inscriptionFields
-		found = appendInscriptions(found, script, out.Index)
+		found = appendInscriptions(found, script, out.Index, false)
 		out.Inscriptions = indexexpr.Pointers(found)
 	}
 	o.fillTx(need)
@@ -161,8 +161,8 @@ func (o *userIndexes) fillTx(need indexexpr.Set) {
 	}
 	if need.Has(bitTxInscriptions) {
 		o.eachWitness(func(input int, items block.WitnessItems) {
-			if script := block.Tapscript(items); script != nil {
-				o.inscriptions = appendInscriptions(o.inscriptions, script, input)
+			if script := block.LeafScript(items); script != nil {
+				o.inscriptions = appendInscriptions(o.inscriptions, script, input, true)
 			}
 		})
 		t.Inscriptions = indexexpr.Pointers(o.inscriptions)

@@ -62,16 +62,31 @@ const (
 // Tapscript returns the script of a taproot script-path spend, nil if the witness does not have that form. The spent
 // output is not known here, so a witness of another kind with the same form also matches.
 func Tapscript(w WitnessItems) []byte {
-	last, n := w.tail()
-	if n > 2 && len(last[2]) > 0 && last[2][0] == annexTag {
-		last[1], last[2], n = last[0], last[1], n-1
-	}
-	control := last[2]
-	if n < 2 || len(control) < controlBase || (len(control)-controlBase)%controlNode != 0 ||
+	script, control := leaf(w)
+	if script == nil || len(control) < controlBase || (len(control)-controlBase)%controlNode != 0 ||
 		len(control) > controlBase+controlNode*controlMaxNodes || control[0]&0xfe != tapscriptLeaf {
 		return nil
 	}
-	return last[1]
+	return script
+}
+
+// LeafScript returns the item in the place of the script of a taproot script-path spend, whatever its leaf version; nil if
+// the witness has fewer than two items. It is where ord looks for inscriptions, in witnesses of all kinds.
+func LeafScript(w WitnessItems) []byte {
+	script, _ := leaf(w)
+	return script
+}
+
+// leaf returns the last two items before the annex; nil if there are fewer.
+func leaf(w WitnessItems) (script, control []byte) {
+	last, n := w.tail()
+	if n >= 2 && len(last[2]) > 0 && last[2][0] == annexTag {
+		last[1], last[2], n = last[0], last[1], n-1
+	}
+	if n < 2 {
+		return nil, nil
+	}
+	return last[1], last[2]
 }
 
 // Revealed returns the script in a witness: a tapscript, else the last of several items (BIP 141). It returns nil if
