@@ -152,6 +152,19 @@ func (q *request) addSummaryInput(t *boxes.FullTx, b *boxes.Box, i int, proof []
 
 // addSummaryOutput writes an output. Its registers are only the serialized values.
 func (q *request) addSummaryOutput(b *boxes.Box, tokens map[sigma.ID]*boxes.Token) {
+	q.addOldOutput(b, tokens)
+	q.Add(`,"spentTransactionId":`)
+	if b.Spend == nil {
+		q.Add("null")
+	} else {
+		q.Hex(b.Spend.Tx.ID[:])
+	}
+	q.Add(`,"mainChain":true}`)
+}
+
+// addOldOutput writes the fields of a box that version 0 of the API and summaries of blocks have, without the closing
+// brace.
+func (q *request) addOldOutput(b *boxes.Box, tokens map[sigma.ID]*boxes.Token) {
 	box := b.Box()
 	q.Add(`{"id":`)
 	q.ID(b.ID())
@@ -173,13 +186,7 @@ func (q *request) addSummaryOutput(b *boxes.Box, tokens map[sigma.ID]*boxes.Toke
 		q.Add(`"R`, strconv.Itoa(n), `":`)
 		q.Hex(raw)
 	}
-	q.Add(`},"spentTransactionId":`)
-	if b.Spend == nil {
-		q.Add("null")
-	} else {
-		q.Hex(b.Spend.Tx.ID[:])
-	}
-	q.Add(`,"mainChain":true}`)
+	q.Add("}")
 }
 
 // sections returns the extension and the proofs of a block as the node has them; without a node an extension without

@@ -44,7 +44,7 @@ type request struct {
 	v *boxes.View
 }
 
-// prefix is that of all paths of the API.
+// prefix is that of the paths of version 1 of the API.
 const prefix = "/api/v1/"
 
 // endpoint answers requests for a path; args are the parts of the path in place of *.
@@ -60,6 +60,12 @@ var endpoints = boxes.NewRouter(
 	addressEndpoints, boxEndpoints, blockEndpoints, txEndpoints, tokenEndpoints, stateEndpoints, streamEndpoints,
 )
 
+// versions are the routers of the versions of the API, by the prefix of their paths.
+var versions = map[string]boxes.Router[endpoint]{
+	prefix:    endpoints,
+	oldPrefix: boxes.NewRouter(func(e endpoint) (method, path string) { return e.method, e.path }, oldEndpoints),
+}
+
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{handler: h, Answer: boxes.NewAnswer(w, r), r: r, w: w}
 	defer q.Free()
@@ -68,10 +74,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.AnyOrigin {
 		header["Access-Control-Allow-Origin"] = []string{"*"}
 	}
-	path, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, h.Path), prefix)
 	err := errNoPath
-	if r.Pattern = ""; ok {
-		err = q.route(strings.Split(path, "/"))
+	r.Pattern = ""
+	for version := range versions {
+		if path, ok := strings.CutPrefix(strings.TrimPrefix(r.URL.Path, h.Path), version); ok {
+			err = q.route(version, strings.Split(path, "/"))
+		}
 	}
 	if err != nil {
 		q.fail(err)
@@ -80,19 +88,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q.End()
 }
 
-// route answers the request for a path. It sets the route for metrics.
-func (q *request) route(path []string) error {
+// route answers the request for a path of a version. It sets the route for metrics.
+func (q *request) route(version string, path []string) error {
 	if q.Preflight() {
 		return nil
 	}
-	e, args, other := endpoints.Find(q.r.Method, path)
+	e, args, other := versions[version].Find(q.r.Method, path)
 	switch {
 	case other != "":
 		return &failure{http.StatusMethodNotAllowed, "Method not allowed: expected " + other}
 	case e == nil:
 		return errNoPath
 	}
-	q.r.Pattern = q.Path + prefix + strings.ReplaceAll(e.path, "*", "{id}")
+	q.r.Pattern = q.Path + version + strings.ReplaceAll(e.path, "*", "{id}")
 	view := q.Chain.View
 	if e.pending {
 		view = q.Chain.PendingView
