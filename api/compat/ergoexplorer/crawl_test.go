@@ -1,0 +1,68 @@
+package ergoexplorer_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"birthmark/api/compat/answertest"
+	. "birthmark/api/compat/boxes/boxestest"
+	"birthmark/bench/generate/ergogen"
+	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testseed"
+)
+
+// Each id, address and script in an answer is an argument of the API.
+func TestAnswersLeadToAnswers(t *testing.T) {
+	rng := testseed.Rand(t)
+	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8, Values: OddValues(rng), Registers: Unreadable()})
+	w := newWorld(t, "testnet")
+	w.Sync(t, 0, ergotest.Made(c, 30)...)
+	w.Node.SetPool(w.Model(nil).Possible(ergotest.Txs(ergotest.Made(c, 1)[0])[1:])...)
+	w.Naive = w.Settled(t)
+	pending := map[string]bool{}
+	for _, tx := range w.Pool {
+		pending[tx.ID] = true
+	}
+	for _, b := range w.Fresh {
+		pending[b.ID] = true
+		for _, x := range b.Tokens {
+			pending[x.ID] = true
+		}
+	}
+	for _, b := range w.Boxes {
+		for _, x := range b.Tokens {
+			delete(pending, x.ID)
+		}
+	}
+	// As at the explorer, genesis boxes belong to a block and a transaction of zeros, and version 1 finds confirmed
+	// transactions, boxes and tokens only.
+	zeros := strings.Repeat("0", 64)
+	excused := func(target string, status int, _ []byte) bool {
+		id := target[strings.LastIndex(target, "/")+1:]
+		return status == http.StatusNotFound && (id == zeros || pending[id] && strings.HasPrefix(target, "/v1/"))
+	}
+	answertest.Crawl{
+		Ask: answertest.HTTP(w, path+"/api"),
+		Seeds: []string{
+			"/v1/blocks", "/v1/blocks/headers", "/v1/tokens", "/v1/assets", "/v1/networkState", "/v1/mempool/boxes/unspent",
+			"/v0/transactions/unconfirmed", "/v1/blocks?limit=30&offset=5",
+		},
+		Rules: []answertest.Rule{
+			{Keys: []string{"blockId", "outputBlockId", "headerId", "lastBlockId", "previousId", "nextId", "parentId"}, Targets: []string{"/v1/blocks/{}"}},
+			{Keys: []string{"transactionId", "outputTransactionId", "txId", "spentTransactionId"}, Targets: []string{"/v1/transactions/{}"}},
+			{Keys: []string{"boxId"}, Targets: []string{"/v1/boxes/{}"}},
+			{Keys: []string{"tokenId"}, Targets: []string{
+				"/v1/tokens/{}", "/v1/boxes/byTokenId/{}", "/v1/boxes/unspent/byTokenId/{}", "/v1/assets/search/byTokenId?query={}",
+			}},
+			{Keys: []string{"address"}, Targets: []string{
+				"/v1/addresses/{}/transactions", "/v1/addresses/{}/balance/confirmed", "/v1/addresses/{}/balance/total",
+				"/v1/boxes/byAddress/{}", "/v1/boxes/unspent/byAddress/{}", "/v1/boxes/unspent/all/byAddress/{}",
+				"/v1/boxes/unspent/unconfirmed/byAddress/{}", "/v1/mempool/transactions/byAddress/{}",
+				"/v0/transactions/unconfirmed/byAddress/{}", `POST /v1/addresses/batchInfo ["{=}"]`,
+			}},
+			{Keys: []string{"ergoTree"}, Targets: []string{"/v1/boxes/byErgoTree/{}", "/v1/boxes/unspent/byErgoTree/{}"}},
+		},
+		Contents: []string{"additionalRegisters", "name", "description"}, Excused: excused, Most: 800,
+	}.Run(t)
+}
