@@ -52,17 +52,24 @@ func (a *Answer) AddInput(in *sigma.Input) {
 	a.AddProof(in)
 }
 
-// AddProof appends the proof of an input with its variables. Their numbers are signed bytes.
+// AddProof appends the proof of an input with its variables.
 func (a *Answer) AddProof(in *sigma.Input) {
 	a.Add(`{"proofBytes":`)
 	a.Hex(in.Proof)
-	a.Add(`,"extension":{`)
+	a.Add(`,"extension":`)
+	a.AddExtension(in)
+	a.Add("}")
+}
+
+// AddExtension appends the variables of an input by their numbers, which are signed bytes.
+func (a *Answer) AddExtension(in *sigma.Input) {
+	a.Add("{")
 	for i, x := range in.Extension {
 		a.Comma(i)
 		a.Add(`"`, strconv.Itoa(int(int8(x.ID))), `":`)
 		a.Hex(x.Value)
 	}
-	a.Add("}}")
+	a.Add("}")
 }
 
 // AddDataInputs appends the list of data inputs.

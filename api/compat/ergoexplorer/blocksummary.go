@@ -139,7 +139,7 @@ func (q *request) addSummaryInput(t *boxes.FullTx, b *boxes.Box, i int, proof []
 	q.Int(i)
 	if proof != nil {
 		q.Add(`,"spendingProof":`)
-		q.Hex(proof)
+		q.addProof(proof)
 	}
 	q.Add(`,"transactionId":`)
 	q.Hex(t.ID[:])

@@ -122,7 +122,7 @@ func (w *world) input(b *Box, t *Tx, i int) map[string]any {
 	}
 	if t != nil {
 		proof := t.JSON["inputs"].([]any)[i].(map[string]any)["spendingProof"].(map[string]any)
-		out["spendingProof"] = proof["proofBytes"]
+		out["spendingProof"] = proofOf(proof)
 		if b.Genesis() || b.Tx.Block != nil {
 			out["outputGlobalIndex"], out["outputCreatedAt"], out["outputSettledAt"] = b.Global, b.JSON["creationHeight"], b.Height()
 		}
@@ -201,7 +201,7 @@ func (w *world) summary(b *Block) map[string]any {
 		}
 		for i, c := range t.Inputs {
 			in := input(c, i)
-			in["spendingProof"] = c.Proof["proofBytes"]
+			in["spendingProof"] = proofOf(c.Proof)
 			inputs = append(inputs, in)
 		}
 		for i, v := range t.JSON["dataInputs"].([]any) {
@@ -225,4 +225,12 @@ func (w *world) summary(b *Block) map[string]any {
 		})
 	}
 	return map[string]any{"header": h, "blockTransactions": txs}
+}
+
+// proofOf is the proof of an input: the explorer has null in place of an empty one.
+func proofOf(proof map[string]any) any {
+	if proof["proofBytes"] == "" {
+		return nil
+	}
+	return proof["proofBytes"]
 }

@@ -199,7 +199,7 @@ func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID
 	q.Int(i)
 	if t != nil {
 		q.Add(`,"spendingProof":`)
-		q.Hex(t.Inputs[i].Proof)
+		q.addProof(t.Inputs[i].Proof)
 	}
 	id, err := q.v.HeaderOf(b)
 	if err != nil {
@@ -230,6 +230,15 @@ func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID
 	q.addContents(b, tokens, t != nil)
 	q.Add("}")
 	return nil
+}
+
+// addProof writes the bytes of a proof, null if there are none.
+func (q *request) addProof(proof []byte) {
+	if len(proof) == 0 {
+		q.Add("null")
+		return
+	}
+	q.Hex(proof)
 }
 
 // addHoldings writes a Balance.

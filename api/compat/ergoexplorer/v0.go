@@ -166,8 +166,11 @@ func (q *request) addOldInput(t *boxes.Tx, id sigma.ID, b *boxes.Box, i int, in 
 	q.Add(`,"transactionId":`)
 	q.Hex(t.ID[:])
 	if in != nil {
-		q.Add(`,"spendingProof":`)
-		q.AddProof(in)
+		q.Add(`,"spendingProof":{"proofBytes":`)
+		q.addProof(in.Proof)
+		q.Add(`,"extension":`)
+		q.AddExtension(in)
+		q.Add("}")
 	}
 	q.Add(`,"index":`)
 	q.Int(i)

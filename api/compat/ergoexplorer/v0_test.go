@@ -27,7 +27,8 @@ func (w *world) old(t *Tx) map[string]any {
 	}
 	for i, b := range t.Inputs {
 		in := input(b, i)
-		in["spendingProof"] = t.JSON["inputs"].([]any)[i].(map[string]any)["spendingProof"]
+		proof := t.JSON["inputs"].([]any)[i].(map[string]any)["spendingProof"].(map[string]any)
+		in["spendingProof"] = map[string]any{"proofBytes": proofOf(proof), "extension": proof["extension"]}
 		inputs = append(inputs, in)
 	}
 	for i, v := range t.JSON["dataInputs"].([]any) {
