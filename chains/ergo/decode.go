@@ -86,11 +86,19 @@ func (d *decoder) block(raw []byte) (*model.Block, error) {
 		b, err = d.check()
 	}
 	if err != nil {
-		return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", d.named(raw), err)
+		name := d.named(raw)
+		if v := d.header.Version; v > newestVersion {
+			err = fmt.Errorf("its version %d is newer than this release knows (%d): update the program; %w", v, newestVersion, err)
+		}
+		return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", name, err)
 	}
 	d.build(b)
 	return b, nil
 }
+
+// newestVersion is the newest known version of blocks: that of the 6.0 soft fork. Blocks of a later version are read if
+// all ids and roots in their headers are right.
+const newestVersion = 4
 
 func (d *decoder) reset(raw []byte) {
 	d.s = scanner{b: raw}

@@ -392,3 +392,20 @@ func TestTooManyTokens(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A block of a later version is read if it has the known form. Otherwise the error names the version as newer.
+func TestBlocksOfALaterVersion(t *testing.T) {
+	block := handmade(t, newestVersion+1, aTx())
+	if b := decoded(t, block); len(b.Txs) != 1 {
+		t.Errorf("the block has %d transactions", len(b.Txs))
+	}
+	raw := jsonOf(t, block)
+	d, err := newDecoder(newChain(networks[0]), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = d.block([]byte(strings.Replace(string(raw), `"votes":"0`, `"votes":"1`, 1)))
+	if err == nil || !strings.Contains(err.Error(), "its version 5 is newer than this release knows (4)") {
+		t.Errorf("an unknown form is the error %v", err)
+	}
+}
