@@ -43,8 +43,8 @@ func readNumber(w *cbor.Walker) (n json.Number, tag uint64, ok bool) {
 }
 
 func tooDeep(w *cbor.Walker, depth int) bool {
-	if depth > maxMeaningDepth {
-		w.Fail("items are nested deeper than %d", maxMeaningDepth)
+	if depth > MaxNesting {
+		w.Fail("items are nested deeper than %d", MaxNesting)
 	}
 	return w.Err != nil
 }
@@ -87,6 +87,7 @@ func readMetadata(w *cbor.Walker, depth int) any {
 	return readMetadata(w, depth+1) // the tagged item
 }
 
+// readPlutus reads Plutus data below depth levels of JSON.
 func readPlutus(w *cbor.Walker, depth int) any {
 	if tooDeep(w, depth) {
 		return nil
@@ -94,7 +95,7 @@ func readPlutus(w *cbor.Walker, depth int) any {
 	list := func() any {
 		items := []any{}
 		for n := w.Array("list"); w.More(&n); {
-			items = append(items, readPlutus(w, depth+1))
+			items = append(items, readPlutus(w, depth+2))
 		}
 		return items
 	}
@@ -106,8 +107,8 @@ func readPlutus(w *cbor.Walker, depth int) any {
 	case cbor.Map:
 		items := []any{}
 		for n := w.Map("map"); w.More(&n); {
-			k := readPlutus(w, depth+1)
-			items = append(items, map[string]any{"k": k, "v": readPlutus(w, depth+1)})
+			k := readPlutus(w, depth+3)
+			items = append(items, map[string]any{"k": k, "v": readPlutus(w, depth+3)})
 		}
 		return map[string]any{"map": items}
 	case cbor.Uint, cbor.Negative, cbor.Tag:

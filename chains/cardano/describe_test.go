@@ -264,7 +264,8 @@ func TestDetailsOfAFailedTransaction(t *testing.T) {
 
 // Metadata and Plutus data have the same JSON as in cardano-cli.
 func TestValuesAreWrittenAsByCardanoCLI(t *testing.T) {
-	deep := strings.Repeat("81", 100) + "00"
+	lists := func(n int) string { return strings.Repeat("81", n) + "00" }
+	linked := strings.Repeat("d8798201", 4_090) + "80" // the longest list in a transaction
 	for _, test := range []struct {
 		read      func([]byte) any
 		raw, want string
@@ -275,7 +276,10 @@ func TestValuesAreWrittenAsByCardanoCLI(t *testing.T) {
 		{metadataJSON, "61ff", `"�"`},
 		{metadataJSON, "9f01ff", `[1]`},
 		{metadataJSON, "0000", `null`},
-		{metadataJSON, deep, `null`},
+		{metadataJSON, lists(MaxNesting), strings.Repeat("[", MaxNesting) + "0" + strings.Repeat("]", MaxNesting)},
+		{metadataJSON, lists(MaxNesting + 1), `null`},
+		{metadataJSON, "1bffffffffffffffff", `18446744073709551615`},
+		{metadataJSON, "3bffffffffffffffff", `-18446744073709551616`},
 		{plutusJSON, "d8799f0041ffff", `{"constructor":0,"fields":[{"int":0},{"bytes":"ff"}]}`},
 		{plutusJSON, "d9050080", `{"constructor":7,"fields":[]}`},
 		{plutusJSON, "d8668218ff8101", `{"constructor":255,"fields":[{"int":1}]}`},
@@ -283,11 +287,12 @@ func TestValuesAreWrittenAsByCardanoCLI(t *testing.T) {
 		{plutusJSON, "c349010000000000000000", `{"int":-18446744073709551617}`},
 		{plutusJSON, "8120", `{"list":[{"int":-1}]}`},
 		{plutusJSON, "6161", `null`},
-		{plutusJSON, deep, `null`},
+		{plutusJSON, linked, strings.Repeat(`{"constructor":0,"fields":[{"int":1},`, 4_090) + `{"list":[]}` + strings.Repeat("]}", 4_090)},
+		{plutusJSON, lists(MaxNesting/2 + 1), `null`},
 	} {
 		got, err := json.Marshal(test.read(digits(t, test.raw)))
 		if err != nil || string(got) != test.want {
-			t.Errorf("%s: %s, %v, expected %s", test.raw, got, err, test.want)
+			t.Errorf("%.100s: %.100s, %v, expected %.100s", test.raw, got, err, test.want)
 		}
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"birthmark/chains/cardano/cbor"
 )
 
-// maxMeaningDepth is the maximum nesting of items in values of expressions.
-const maxMeaningDepth = 64
+// MaxNesting is the maximum nesting of objects and lists in the JSON of one item, and of items in values of expressions.
+// Lists of Plutus data are nested per element, so a transaction, which has 16 KiB, can have more than 4,000 elements in
+// 8,000 levels. Many readers of JSON accept 10,000 levels.
+const MaxNesting = 9_900
 
 // Tags of Plutus data constructors: 121 to 127 for the numbers 0 to 6, 1280 to 1400 for 7 to 127, and 102 for an array of
 // any number and the fields.
@@ -43,8 +45,7 @@ func meaning(raw []byte) any {
 
 func readMeaning(w *cbor.Walker, depth int) any {
 	const what = "item"
-	if depth > maxMeaningDepth {
-		w.Fail("items are nested deeper than %d", maxMeaningDepth)
+	if tooDeep(w, depth) {
 		return nil
 	}
 	switch w.Major() {
@@ -157,8 +158,8 @@ func wide(n *big.Int) any {
 	return n.String()
 }
 
-// maxBignum is the maximum number of bytes of a number to write in decimal, which takes quadratic time.
-const maxBignum = 128
+// maxBignum is the maximum number of bytes of a number to write in decimal, which takes more than linear time.
+const maxBignum = 1 << 15 // twice a transaction
 
 func meaningKey(key any) (text string, ok bool) {
 	switch k := key.(type) {

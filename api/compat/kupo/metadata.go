@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
@@ -123,12 +124,10 @@ func (q *request) addLabels(auxiliary []byte) {
 	}
 }
 
-// maxDepth is the maximum nesting of metadata; deeper values are null.
-const maxDepth = 64
-
-// addValue appends an item of metadata: int, string, bytes, list or map.
+// addValue appends an item of metadata below depth levels of JSON: int, string, bytes, list or map. Deeper values than
+// [cardano.MaxNesting] are null.
 func (q *request) addValue(w *cbor.Walker, depth int) {
-	if depth > maxDepth {
+	if depth > cardano.MaxNesting {
 		w.Skip("value")
 		q.add("null")
 		return
@@ -153,7 +152,7 @@ func (q *request) addValue(w *cbor.Walker, depth int) {
 			if !first {
 				q.add(",")
 			}
-			q.addValue(w, depth+1)
+			q.addValue(w, depth+2)
 		}
 		q.add("]}")
 	case cbor.Map:
@@ -164,9 +163,9 @@ func (q *request) addValue(w *cbor.Walker, depth int) {
 				q.add(",")
 			}
 			q.add(`{"k":`)
-			q.addValue(w, depth+1)
+			q.addValue(w, depth+3)
 			q.add(`,"v":`)
-			q.addValue(w, depth+1)
+			q.addValue(w, depth+3)
 			q.add("}")
 		}
 		q.add("]}")

@@ -86,11 +86,36 @@ func (d *Writer) Value(fields []Field, name string, v model.EncodedValue) []Fiel
 
 // PrettyJSON returns a value as indented JSON.
 func PrettyJSON(v any) string {
-	b, err := json.MarshalIndent(v, "", " ")
+	indented := json.Marshal
+	if nesting(v, maxIndented) < maxIndented {
+		indented = func(v any) ([]byte, error) { return json.MarshalIndent(v, "", " ") }
+	}
+	b, err := indented(v)
 	if err != nil {
 		return fmt.Sprint(v) // impossible: it was decoded
 	}
 	return string(b)
+}
+
+// maxIndented is the nesting from which JSON is not indented, as the indents would take more room than the values.
+const maxIndented = 50
+
+// nesting returns the nesting of lists and maps in a value, at most most.
+func nesting(v any, most int) (depth int) {
+	if most == 0 {
+		return 0
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			depth = max(depth, 1+nesting(e, most-1))
+		}
+	case map[string]any:
+		for _, e := range v {
+			depth = max(depth, 1+nesting(e, most-1))
+		}
+	}
+	return depth
 }
 
 // isReadable reports whether bytes are text of some length.

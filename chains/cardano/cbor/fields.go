@@ -1,5 +1,7 @@
 package cbor
 
+import "math/big"
+
 const null = Simple<<5 | 22
 
 // Fields reads an array of a fixed form, item by item: each method reads the next one, which must be there.
@@ -22,6 +24,9 @@ func (f *Fields) Fields(what string) Fields { return f.next(what).Fields(what) }
 
 // Uint is [Walker.Uint].
 func (f *Fields) Uint(what string) uint64 { return f.next(what).Uint(what) }
+
+// Integer is [Walker.Integer].
+func (f *Fields) Integer(what string) *big.Int { return f.next(what).Integer(what) }
 
 // Bytes is [Walker.Bytes].
 func (f *Fields) Bytes(what string) []byte { return f.next(what).Bytes(what) }

@@ -2,12 +2,11 @@ package contents
 
 import (
 	"encoding/hex"
+	"encoding/json"
 
+	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/cbor"
 )
-
-// maxDepth is the maximum nesting of a timelock; a deeper one is null.
-const maxDepth = 64
 
 // Kinds of timelocks (rule native_script of the ledger's CDDL).
 const (
@@ -19,13 +18,14 @@ const (
 	lockBefore
 )
 
-// Timelock returns a native script as cardano-cli writes it, nil if it is malformed.
+// Timelock returns a native script as cardano-cli writes it, nil if it is malformed or its JSON is deeper than
+// [cardano.MaxNesting].
 func Timelock(code []byte) any { return timelock(&cbor.Walker{Data: code}, 0) }
 
 // timelock returns a native script as cardano-cli writes it.
 func timelock(w *cbor.Walker, depth int) any {
 	f := w.Fields("script")
-	if depth > maxDepth || w.Err != nil {
+	if depth > cardano.MaxNesting || w.Err != nil {
 		f.SkipRest()
 		return nil
 	}
@@ -33,7 +33,7 @@ func timelock(w *cbor.Walker, depth int) any {
 		all := []any{}
 		in := cbor.Walker{Data: f.Item("scripts")}
 		for n := in.Array("scripts"); in.More(&n); {
-			all = append(all, timelock(&in, depth+1))
+			all = append(all, timelock(&in, depth+2))
 		}
 		return all
 	}
@@ -46,7 +46,7 @@ func timelock(w *cbor.Walker, depth int) any {
 	case lockAny:
 		lock = map[string]any{"type": "any", "scripts": list()}
 	case lockAtLeast:
-		lock = map[string]any{"type": "atLeast", "required": f.Uint("number")}
+		lock = map[string]any{"type": "atLeast", "required": json.Number(f.Integer("number").String())}
 		lock["scripts"] = list()
 	case lockAfter:
 		lock = map[string]any{"type": "after", "slot": f.Uint("slot")}
