@@ -106,16 +106,17 @@ type Withdrawal struct {
 
 // Redeemer is the argument of a script and the limits of its execution.
 type Redeemer struct {
-	Purpose string       `json:"purpose"` // spend, mint, cert, reward, vote, propose
-	Index   uint64       `json:"index"`   // in the sorted inputs, policies and so on
-	Data    EncodedValue `json:"data"`
-	Memory  uint64       `json:"memory"` // limits
-	Steps   uint64       `json:"steps"`
+	Purpose string           `json:"purpose"`          // spend, mint, cert, reward, vote, propose, guard
+	Index   uint64           `json:"index"`            // in the sorted inputs, policies and so on
+	Output  *OutputReference `json:"output,omitempty"` // that the input spends, if the purpose is spend
+	Data    EncodedValue     `json:"data"`
+	Memory  uint64           `json:"memory"` // limits
+	Steps   uint64           `json:"steps"`
 }
 
 // ScriptDetails is a script: a reference script or a witness.
 type ScriptDetails struct {
-	Language string `json:"language"` // native, plutus_v1, plutus_v2, plutus_v3
+	Language string `json:"language"` // native, plutus_v1, plutus_v2, plutus_v3, plutus_v4
 	Hash     string `json:"hash"`
 	Raw      string `json:"raw"`
 }

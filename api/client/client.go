@@ -1128,7 +1128,7 @@ type Output_Keys_AdditionalProperties struct {
 	union json.RawMessage
 }
 
-// OutputReference An output that a transaction names and does not spend.
+// OutputReference An output that a transaction names.
 type OutputReference struct {
 	// Index The position of the output in the transaction.
 	Index int64 `json:"index"`
@@ -1382,7 +1382,10 @@ type Redeemer struct {
 	// Memory Limit of memory units.
 	Memory int64 `json:"memory"`
 
-	// Purpose `spend`, `mint`, `cert`, `reward`, `vote` or `propose`.
+	// Output An output that a transaction names.
+	Output *OutputReference `json:"output,omitempty"`
+
+	// Purpose `spend`, `mint`, `cert`, `reward`, `vote`, `propose` or `guard`.
 	Purpose string `json:"purpose"`
 
 	// Steps Limit of CPU steps.
@@ -1478,7 +1481,7 @@ type ScriptDetails struct {
 	// Hash The hash that addresses and policies contain.
 	Hash string `json:"hash"`
 
-	// Language `native`, `plutus_v1`, `plutus_v2` or `plutus_v3`.
+	// Language `native`, or `plutus_v` and the number of the version.
 	Language string `json:"language"`
 
 	// Raw Hex.

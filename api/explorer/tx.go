@@ -169,7 +169,7 @@ func (v *visit) txParts(b *txBody, a *query.TxAnswer) error {
 		if err != nil {
 			return err
 		}
-		row.Index, row.Fields = in.Index, d.InputFields(&in)
+		row.Index, row.Fields = in.Index, d.InputFields(&in, a.Redeemers)
 		for i := range row.Assets {
 			row.Assets[i].Action = "" // belongs to the transaction of the output
 		}

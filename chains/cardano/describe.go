@@ -15,6 +15,7 @@ import (
 
 // Keys of a transaction body that only details use.
 const (
+	bodyInputs       = 0
 	bodyCertificates = 4
 	bodyWithdrawals  = 5
 	bodyCollateral   = 13
@@ -48,7 +49,7 @@ func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription
 	}
 	d.Withdrawals = c.withdrawals(v.item(bodyWithdrawals))
 	d.Certificates = c.certificates(v.item(bodyCertificates))
-	describeWitnesses(&d.TxDetails, tx.Witnesses)
+	describeWitnesses(&d.TxDetails, tx.Witnesses, v.spent())
 	d.Outputs = make([]model.OutputDetails, len(tx.Outputs))
 	for i := range tx.Outputs {
 		describeOutput(&d.Outputs[i], &tx.Outputs[i])
@@ -110,8 +111,15 @@ func (c *chain) withdrawals(item []byte) (all []model.Withdrawal) {
 	return all
 }
 
-// describeWitnesses adds datums, redeemers and scripts.
-func describeWitnesses(d *model.TxDetails, raw []byte) {
+// spent returns the regular inputs in the order in which redeemers count them.
+func (v *view) spent() []model.Input {
+	inputs := ledger.Outpoints(v.item(bodyInputs))
+	ledger.SortInputs(inputs)
+	return inputs
+}
+
+// describeWitnesses adds datums, redeemers and scripts. inputs are sorted.
+func describeWitnesses(d *model.TxDetails, raw []byte, inputs []model.Input) {
 	witnesses := ledger.ReadWitnesses(raw)
 	for _, datum := range witnesses.Datums {
 		d.Datums = append(d.Datums, plutusValue(datum))
@@ -122,10 +130,11 @@ func describeWitnesses(d *model.TxDetails, raw []byte) {
 	for _, r := range witnesses.Redeemers {
 		data := plutusValue(r.Data)
 		data.Hash = ""
-		purpose := "unknown"
-		if r.Purpose < uint64(len(ledger.RedeemerPurposes)) {
-			purpose = ledger.RedeemerPurposes[r.Purpose]
+		redeemer := model.Redeemer{Purpose: r.PurposeName(), Index: r.Index, Data: data, Memory: r.Memory, Steps: r.Steps}
+		if r.Purpose == ledger.PurposeSpend && r.Index < uint64(len(inputs)) {
+			in := inputs[r.Index]
+			redeemer.Output = &model.OutputReference{Tx: in.Tx.String(), Index: int(in.Index)}
 		}
-		d.Redeemers = append(d.Redeemers, model.Redeemer{Purpose: purpose, Index: r.Index, Data: data, Memory: r.Memory, Steps: r.Steps})
+		d.Redeemers = append(d.Redeemers, redeemer)
 	}
 }

@@ -21,7 +21,7 @@ type outputFields struct {
 	DatumValue        any      `expr:"datum_value" doc:"the decoded inline datum: constructors are {constructor, fields}" example:"1618"`
 	Script            []byte   `expr:"script" doc:"its reference script: the program for Plutus, CBOR for a native script" example:"5904a20100003323232323232323…"`
 	ScriptHash        []byte   `expr:"script_hash" doc:"the hash of its reference script" example:"3cc8d01846f7288fb42b750bb2afaabe2db04c71a53ab5a5ed4be90f"`
-	ScriptLanguage    string   `expr:"script_language" doc:"the language of its reference script: native, plutus_v1, plutus_v2, plutus_v3; empty if it has none" example:"plutus_v2"`
+	ScriptLanguage    string   `expr:"script_language" doc:"the language of its reference script: native, plutus_v1 to plutus_v4; empty if it has none" example:"plutus_v2"`
 	Assets            []*asset `expr:"assets" doc:"its assets other than ada, in the order of the block"`
 	Policies          [][]byte `expr:"policies" doc:"the policies of its assets, each once" example:"193ee65211bb3b4e0ea5f751f415269355a650e2e3706f625cdf1a4b"`
 }

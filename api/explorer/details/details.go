@@ -127,9 +127,15 @@ func isReadable(b []byte) bool {
 const SignalsReplacement = 0xfffffffd
 
 // InputFields returns what only the serialized transaction has of an input.
-func (d *Writer) InputFields(in *query.InputAnswer) (fields []Field) {
+func (d *Writer) InputFields(in *query.InputAnswer, redeemers []model.Redeemer) (fields []Field) {
+	for i := range redeemers {
+		r := &redeemers[i]
+		if r.Output != nil && r.Output.Tx == in.Output.Tx && r.Output.Index == in.Output.Index {
+			fields = d.Value(fields, "redeemer", r.Data)
+		}
+	}
 	if in.InputDetails == nil {
-		return nil
+		return fields
 	}
 	if in.Sequence != nil {
 		text := fmt.Sprintf("0x%08x", *in.Sequence)

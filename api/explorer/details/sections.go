@@ -69,6 +69,11 @@ func (d *Writer) Sections(a *query.TxAnswer) (all []Section) {
 	}
 	for _, r := range a.Redeemers {
 		fields := d.Field(nil, "limits", humanize.Count(r.Memory)+" memory units, "+humanize.Count(r.Steps)+" steps")
+		if r.Output != nil { // its input shows the data
+			text := query.OutputRef(r.Output.Tx, r.Output.Index)
+			add(Item{Heading: r.Purpose, Text: text, URL: d.Output(text), Fields: fields})
+			continue
+		}
 		add(Item{Heading: fmt.Sprintf("%s %d", r.Purpose, r.Index), Fields: d.Value(fields, "data", r.Data)})
 	}
 	end("redeemers", "Redeemers")

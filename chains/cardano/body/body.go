@@ -18,6 +18,7 @@ const (
 	bodyCertificates     = 4
 	bodyWithdrawals      = 5
 	bodyMint             = 9
+	bodyGuards           = 14
 	bodyCollateralReturn = 16
 	bodyVotes            = 19
 	bodyProposals        = 20
@@ -34,6 +35,7 @@ type Body struct {
 	Voters           [][]byte // in the order of the ledger, as [kind, hash]
 	Votes            []byte   // by voter; nil: none
 	Proposals        [][]byte
+	Guards           [][]byte // hashes of keys and scripts
 	Donation         uint64
 }
 
@@ -69,6 +71,8 @@ func Read(raw []byte) (b Body, err error) {
 			}
 		case bodyProposals:
 			b.Proposals = in.Sequence("proposals")
+		case bodyGuards:
+			b.Guards = ledger.RequiredSigners(e.Value)
 		case bodyDonation:
 			b.Donation = in.Uint("donation")
 		}
@@ -190,6 +194,8 @@ func (b *Body) ScriptOf(r *ledger.Redeemer, spent func(i uint64) []byte) []byte 
 		return hash
 	case 5: // propose
 		return guardrail(at(b.Proposals))
+	case 6: // guard
+		return at(b.Guards)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 // Languages of scripts: native scripts are CBOR, the others are versions of Plutus in byte strings.
 const languageNative = 0
 
-var ScriptLanguages = [...]string{"native", "plutus_v1", "plutus_v2", "plutus_v3"}
+var ScriptLanguages = [...]string{"native", "plutus_v1", "plutus_v2", "plutus_v3", "plutus_v4"}
 
 // Script is a reference script.
 type Script struct {

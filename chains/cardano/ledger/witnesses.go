@@ -9,7 +9,7 @@ const (
 	witnessDatums    = 4
 	witnessRedeemers = 5
 	witnessPlutus2   = 6
-	witnessPlutus3   = 7
+	witnessPlutus3   = 7 // the CDDL of Dijkstra has no key for Plutus V4 yet
 )
 
 // scriptKeys are the languages of scripts by their key in the witnesses.
@@ -26,7 +26,15 @@ type Witnesses struct {
 const PurposeSpend = 0
 
 // RedeemerPurposes are the names of the purposes of redeemers.
-var RedeemerPurposes = [...]string{"spend", "mint", "cert", "reward", "vote", "propose"}
+var RedeemerPurposes = [...]string{"spend", "mint", "cert", "reward", "vote", "propose", "guard"}
+
+// PurposeName returns the name of the purpose.
+func (r *Redeemer) PurposeName() string {
+	if r.Purpose < uint64(len(RedeemerPurposes)) {
+		return RedeemerPurposes[r.Purpose]
+	}
+	return "unknown"
+}
 
 // Redeemer is the argument of a script and the limits of its execution.
 type Redeemer struct {
