@@ -12,7 +12,6 @@ import (
 	"birthmark/api/compat/utxo"
 	"birthmark/api/ratelimit"
 	"birthmark/chains/cardano/address"
-	"birthmark/chains/cardano/ledger"
 	"birthmark/core/pending"
 	"birthmark/model"
 )
@@ -176,9 +175,7 @@ func mempoolTx(q *request) error {
 	redeemers := d.Witnessed().Redeemers
 	for i := range redeemers {
 		r := &redeemers[i]
-		if r.Purpose < uint64(len(ledger.RedeemerPurposes)) {
-			a.Redeemers = append(a.Redeemers, pendingRedeemer{r.Index, ledger.RedeemerPurposes[r.Purpose], exchange.Decimal(r.Memory), exchange.Decimal(r.Steps)})
-		}
+		a.Redeemers = append(a.Redeemers, pendingRedeemer{r.Index, r.PurposeName(), exchange.Decimal(r.Memory), exchange.Decimal(r.Steps)})
 	}
 	slices.SortStableFunc(a.Redeemers, func(x, y pendingRedeemer) int { return cmp.Compare(x.TxIndex, y.TxIndex) })
 	q.Answer = a

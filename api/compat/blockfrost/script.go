@@ -2,6 +2,7 @@ package blockfrost
 
 import (
 	"encoding/hex"
+	"fmt"
 	"iter"
 
 	"golang.org/x/crypto/blake2b"
@@ -34,8 +35,13 @@ func (q *request) script() (hash []byte, s *ledger.Script, err error) {
 	return hash, s, err
 }
 
-// scriptTypes are the languages of scripts, by their number.
-var scriptTypes = [...]string{"timelock", "plutusV1", "plutusV2", "plutusV3"}
+// typeOf returns the type of a script. Versions of Plutus are those of its language.
+func typeOf(s *ledger.Script) string {
+	if s.Language == 0 {
+		return "timelock"
+	}
+	return fmt.Sprintf("plutusV%d", s.Language)
+}
 
 func oneScript(q *request) error {
 	_, s, err := q.script()
@@ -46,7 +52,7 @@ func oneScript(q *request) error {
 		ScriptHash string `json:"script_hash"`
 		Type       string `json:"type"`
 		Size       *int   `json:"serialised_size"` // null: a timelock
-	}{ScriptHash: q.Args[0], Type: scriptTypes[s.Language]}
+	}{ScriptHash: q.Args[0], Type: typeOf(s)}
 	if s.Language > 0 {
 		size := len(s.Code)
 		a.Size = &size

@@ -255,7 +255,10 @@ func txUTXOs(q *request) error {
 	return nil
 }
 
-// resolve returns the outputs of references.
+// resolve returns the outputs of references, without outputs that are unknown. A node accepts no such reference: inputs,
+// collateral and reference inputs must all be unspent outputs, also in transactions without scripts and in those whose
+// scripts fail (rule UTXO since Alonzo: validateBadInputsUTxO, of all inputs). Collateral and reference inputs are not
+// resolved while a block is indexed, which does not validate it.
 func (q *request) resolve(refs []model.OutputReference) (pks []model.UtxoPk, err error) {
 	in := make([]model.Input, len(refs))
 	for i, r := range refs {
@@ -269,11 +272,10 @@ func (q *request) resolve(refs []model.OutputReference) (pks []model.UtxoPk, err
 	if err != nil {
 		return nil, err
 	}
-	for i, p := range found {
-		if p == nil {
-			return nil, fmt.Errorf("output %d of %s is unknown: run check", in[i].Index, in[i].Tx)
+	for _, p := range found {
+		if p != nil {
+			pks = append(pks, p.Pk)
 		}
-		pks = append(pks, p.Pk)
 	}
 	return pks, nil
 }

@@ -3,9 +3,7 @@ package blockfrost
 import (
 	"cmp"
 	"encoding/hex"
-	"net/http"
 	"slices"
-	"strconv"
 
 	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/api/compat/blockfrost/exchange"
@@ -74,11 +72,7 @@ func (q *request) redeemers(d *exchange.Decoded) ([]contents.Redeemer, error) {
 	}
 	for i := range redeemers {
 		r := &redeemers[i]
-		script := d.Parts.ScriptOf(r, func(i uint64) []byte { return spent[i] })
-		if script == nil || r.Purpose >= uint64(len(ledger.RedeemerPurposes)) {
-			return nil, exchange.NewFault(http.StatusNotImplemented, "the script of redeemer "+strconv.Itoa(i)+" cannot be determined")
-		}
-		all = append(all, contents.NewRedeemer(r, script))
+		all = append(all, contents.NewRedeemer(r, d.Parts.ScriptOf(r, func(i uint64) []byte { return spent[i] })))
 	}
 	slices.SortStableFunc(all, func(a, b contents.Redeemer) int { return cmp.Compare(a.TxIndex, b.TxIndex) })
 	return all, nil

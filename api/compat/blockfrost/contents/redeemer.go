@@ -27,12 +27,12 @@ type ScriptRedeemer struct {
 	Fee       string `json:"fee"`
 }
 
-// NewRedeemer returns a redeemer of a script. Its purpose must be a known one.
+// NewRedeemer returns a redeemer of a script; script is nil if it is unknown.
 func NewRedeemer(r *ledger.Redeemer, script []byte) Redeemer {
 	hash := blake2b.Sum256(r.Data)
 	text := hex.EncodeToString(hash[:])
 	return Redeemer{ScriptHash: hex.EncodeToString(script), ScriptRedeemer: ScriptRedeemer{
-		TxIndex: r.Index, Purpose: ledger.RedeemerPurposes[r.Purpose], DataHash: text, DatumHash: text,
+		TxIndex: r.Index, Purpose: r.PurposeName(), DataHash: text, DatumHash: text,
 		UnitMem: strconv.FormatUint(r.Memory, 10), UnitSteps: strconv.FormatUint(r.Steps, 10), Fee: feeOfUnits(r.Memory, r.Steps),
 	}}
 }
