@@ -32,7 +32,8 @@ var anything = []string{"..."}
 var rules = []rule{
 	{from: "internal/control", may: []string{"model", "core", "core/query/..."}},
 	{from: "internal/follower", may: []string{"model", "storage"}},
-	{from: "internal/config", may: []string{"model/...", "storage", "internal/suggest"}},
+	{from: "internal/signet", may: nil},
+	{from: "internal/config", may: []string{"model/...", "storage", "internal/signet", "internal/suggest"}},
 	{from: "internal/progress", may: []string{"internal/humanize"}},
 	{from: "internal/replica", may: []string{"model", "storage", "core/schema", "core/segment", "api/problem", "api/segments", "internal/snapshot/target"}},
 	{from: "internal/daemon", may: []string{"model", "storage/...", "core/...", "chains/...", "api/...", "internal/config", "internal/control", "internal/progress", "internal/replica", "internal/snapshot/..."}},
@@ -139,7 +140,7 @@ var rules = []rule{
 	{from: "api/compat/ergographql", may: []string{
 		"model", "core/pending", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
 	}},
-	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/suggest"}},
+	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/signet", "internal/suggest"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},
 	{from: "bench/...", may: anything},
@@ -238,8 +239,8 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 	}
 	for _, c := range []struct{ from, imports, fault string }{
 		{"birthmark/core", "birthmark/chains/bitcoin", "birthmark/core must not import birthmark/chains/bitcoin: allowed are model, storage, core/..., internal/offheap"},
-		{"birthmark/chains", "birthmark/core", "birthmark/chains must not import birthmark/core: allowed are model/..., chains/..., internal/humanize, internal/suggest"},
-		{"birthmark/chains/bitcoin", "birthmark/storage", "birthmark/chains/bitcoin must not import birthmark/storage: allowed are model/..., chains/..., internal/humanize, internal/suggest"},
+		{"birthmark/chains", "birthmark/core", "birthmark/chains must not import birthmark/core: allowed are model/..., chains/..., internal/humanize, internal/signet, internal/suggest"},
+		{"birthmark/chains/bitcoin", "birthmark/storage", "birthmark/chains/bitcoin must not import birthmark/storage: allowed are model/..., chains/..., internal/humanize, internal/signet, internal/suggest"},
 		{"birthmark/model", "birthmark/core", "birthmark/model must not import birthmark/core: allowed are nothing"},
 		{"birthmark/storage", "birthmark/storage/memory", "birthmark/storage must not import birthmark/storage/memory: allowed are nothing"},
 		{"birthmark/storage/memory", "C", "birthmark/storage/memory imports C, cgo belongs in storage/rocks alone"},

@@ -29,6 +29,11 @@ func New(name string) (model.Chain, error) { return Open(params.Bitcoin, name) }
 // Open returns a coin on one of its networks; "" is the default. An error is of kind [model.Usage], code
 // unknown_network.
 func Open(coin *params.Spec, network string) (model.Chain, error) {
+	if coin.Custom != nil {
+		if n, ok := coin.Custom(network); ok {
+			return newChain(n), nil
+		}
+	}
 	n, err := adapter.Networks[*params.Network](coin.Networks).Get(coin.Name, network)
 	if err != nil {
 		return nil, err

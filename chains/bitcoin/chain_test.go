@@ -68,7 +68,7 @@ func TestSupplyIsTheSumOfSubsidies(t *testing.T) {
 
 func TestHeightsFromWhichWitnessesAreRequired(t *testing.T) {
 	for name, want := range map[string]model.HeightPk{
-		"mainnet": 481_824, "testnet3": 834_624, "testnet4": 1, "signet": 1, "regtest": 1, "simnet": model.MaxHeight,
+		"mainnet": 481_824, "testnet3": 834_624, "testnet4": 1, "signet": 1, "regtest": model.MaxHeight, "simnet": model.MaxHeight,
 	} {
 		if n, err := networks.Get(Name, name); err != nil || n.Segwit != want {
 			t.Errorf("%s: %d, %v, expected %d", name, n.Segwit, err, want)

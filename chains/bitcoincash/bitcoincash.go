@@ -97,7 +97,7 @@ var Spec = params.New(params.Spec{
 			Genesis: params.Hash("0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206"),
 			Limit:   params.Target(0x207fffff), Halving: 150, CashAddr: "bchreg",
 			Peers: peers(params.Peers{
-				Magic: [4]byte{0xda, 0xb5, 0xbf, 0xfa}, Port: "18444", Versions: [3]int32{100_000_000, 1_251, 1_351},
+				Magic: [4]byte{0xda, 0xb5, 0xbf, 0xfa}, Port: "18444",
 				First: params.First{Time: 1296688602, Bits: 0x207fffff, Nonce: 2}, Fixed: true,
 			}, rules.Cash{}),
 		}),

@@ -83,7 +83,7 @@ var Spec = params.New(params.Spec{
 			Limit:   params.Target(0x207fffff), Halving: 150,
 			KeyHash: []string{"\x6f"}, ScriptHash: []string{"\x3a", "\xc4"}, HRP: "rltc", Addresses: "m…, n…, Q…, 2…, rltc1…",
 			Peers: peers(params.Peers{
-				Port: "19444", Easy: true, Fixed: true, Versions: [3]int32{500, 1_251, 1_351},
+				Port: "19444", Easy: true, Fixed: true,
 				First: params.First{Time: 1296688602, Bits: 0x207fffff},
 			}),
 			Extended: model.MaxHeight,

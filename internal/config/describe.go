@@ -156,6 +156,10 @@ var descriptions = map[string]description{
 		"network of the chain; for Cardano also a folder of genesis files; default: mainnet",
 		"mainnet", textForm,
 	},
+	"signet_challenge": {
+		"script of a custom signet in hex, as signetchallenge in bitcoin.conf; its magic becomes a part of the network",
+		"51", textForm,
+	},
 	"source": {
 		"source of the blocks: a node, peers, a relay or files; without one the database is only read",
 		"p2p://", textForm,

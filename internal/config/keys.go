@@ -28,6 +28,7 @@ var topKeys = slices.Concat([]key[Settings]{
 var chainKeys = slices.Concat([]key[Chain]{
 	{name: "chain", set: func(c *Chain, v, _ string) error { return setText(&c.Chain, v) }},
 	{name: "network", set: func(c *Chain, v, _ string) error { return setText(&c.Network, v) }},
+	{name: "signet_challenge", set: setChallenge},
 	{name: "source", set: func(c *Chain, v, _ string) error { return setText(&c.Source, v) }},
 	{name: "node", set: func(c *Chain, v, _ string) error { return setText(&c.Node, v) }},
 	{name: "mempool", set: func(c *Chain, v, _ string) (err error) { c.Mempool, err = ParseMempool(v); return err }},

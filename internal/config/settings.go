@@ -42,28 +42,30 @@ func (s *Settings) Origin(key string) string { return s.origins[key] }
 
 // Chain are the settings of one chain. An empty string means not set.
 type Chain struct {
-	Chain        string
-	Network      string
-	Source       string
-	Node         string // for unconfirmed transactions, submitting and fees; empty: Source, if that is a node
-	Password     string
-	PasswordFile string
-	SourceWait   time.Duration // of a sync that does not follow, for a node that is starting or busy
-	DB           string
-	DataFolder   string // [Settings.DataFolder]
-	Memory       Size   // its part of [Settings.Memory]
-	Watch        Size   // part of Memory for watch lists, or MempoolAuto or MempoolOff
-	Mempool      Size   // part of Memory for unconfirmed transactions, or MempoolAuto or MempoolOff
-	WAL          bool
-	Compression  storage.Compression
-	Raw          Raw
-	RawFolder    string  // replaces the stored folder of the node's files
-	Indexes      []Index // in the order they were written; nil: not set
-	Serve        Serve
-	Segments     Segments
-	Snapshots    Snapshots
-	Bootstrap    string // URL of the storage of snapshots from which a missing database is restored; empty: none
-	Trust        string // public key that restored snapshots must be signed with, or a file with it; empty: any
+	Chain   string
+	Network string
+	// SignetChallenge is the script that blocks of a custom signet satisfy. It determines Network.
+	SignetChallenge []byte
+	Source          string
+	Node            string // for unconfirmed transactions, submitting and fees; empty: Source, if that is a node
+	Password        string
+	PasswordFile    string
+	SourceWait      time.Duration // of a sync that does not follow, for a node that is starting or busy
+	DB              string
+	DataFolder      string // [Settings.DataFolder]
+	Memory          Size   // its part of [Settings.Memory]
+	Watch           Size   // part of Memory for watch lists, or MempoolAuto or MempoolOff
+	Mempool         Size   // part of Memory for unconfirmed transactions, or MempoolAuto or MempoolOff
+	WAL             bool
+	Compression     storage.Compression
+	Raw             Raw
+	RawFolder       string  // replaces the stored folder of the node's files
+	Indexes         []Index // in the order they were written; nil: not set
+	Serve           Serve
+	Segments        Segments
+	Snapshots       Snapshots
+	Bootstrap       string // URL of the storage of snapshots from which a missing database is restored; empty: none
+	Trust           string // public key that restored snapshots must be signed with, or a file with it; empty: any
 
 	// Stored are the custom indexes that the database has. They apply unless the settings define the same name: a
 	// database can be queried and synced without its settings file.
@@ -168,7 +170,7 @@ func (s *Settings) One() (*Chain, error) {
 			c.origins[k.name] = o.Origin
 		}
 	}
-	return &c, nil
+	return &c, c.resolveSignet()
 }
 
 // All returns the settings of the chain that overrides select, or of all chains without overrides. [Apportion] divides
@@ -182,6 +184,9 @@ func (s *Settings) All() ([]*Chain, error) {
 	for i, c := range s.Chains {
 		c = c.clone()
 		c.Memory, c.DataFolder = s.Memory, s.DataFolder
+		if err := c.resolveSignet(); err != nil {
+			return nil, err
+		}
 		all[i] = &c
 	}
 	return all, nil

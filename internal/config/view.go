@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"encoding/hex"
 	"strings"
 
 	"birthmark/model"
@@ -68,6 +69,7 @@ func (s *Settings) View() *View {
 type ChainView struct {
 	Chain        string               `yaml:"chain" json:"chain"`
 	Network      string               `yaml:"network,omitempty" json:"network,omitempty"`
+	Challenge    string               `yaml:"signet_challenge,omitempty" json:"signet_challenge,omitempty"`
 	Source       string               `yaml:"source,omitempty" json:"source,omitempty"`
 	Node         string               `yaml:"node,omitempty" json:"node,omitempty"`
 	Mempool      string               `yaml:"mempool" json:"mempool"`
@@ -99,7 +101,7 @@ type IndexView struct {
 // View returns the settings of the chain. Network and indexes are the chain's defaults if they are not set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
-		Chain: c.Chain, Network: c.Network, Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, SourceWait: c.SourceWait.String(), DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
+		Chain: c.Chain, Network: c.Network, Challenge: hex.EncodeToString(c.SignetChallenge), Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, SourceWait: c.SourceWait.String(), DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
 		Compression: c.Compression.String(), Raw: c.Raw, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
 		Segments:  c.Segments.view(),
 		Snapshots: c.Snapshots.view(), Bootstrap: c.Bootstrap, Trust: c.Trust,

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -86,16 +84,7 @@ func refusesNewer(t *testing.T, c *coingen.Coin, f newer) {
 	want := coretest.Dump(t, db)
 
 	served = append(slices.Clone(served), next)
-	dir := t.TempDir()
-	magic := networkOf(c).Magic
-	var file []byte
-	for _, raw := range served {
-		file = append(binary.LittleEndian.AppendUint32(append(file, magic[:]...), uint32(len(raw))), raw...)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "blk00000.dat"), file, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, uri := range []string{url, "file://" + dir} {
+	for _, uri := range []string{url, writeFile(t, networkOf(c), served)} {
 		err := sync(t, db, uri)
 		kind, code := model.KindOf(err)
 		if kind != model.BadSource || code != "unknown_version" || !errors.Is(err, model.ErrNewer) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
@@ -129,7 +130,10 @@ func (r *recordReader) next(start int64) (rec record, next int64, fault, err err
 		head, err := r.peek(start, len(r.net.Magic))
 		return rec, 0, fmt.Errorf("%x is not the start of a record", head), err
 	}
-	if rec, fault, err = r.record(start); fault != nil || err != nil {
+	if rec, fault, err = r.record(start); errors.Is(fault, model.ErrNewer) {
+		fault, err = nil, r.errorf("bad_block", start, "%w", fault)
+	}
+	if fault != nil || err != nil {
 		return rec, 0, fault, err
 	}
 	if rec.end() == r.size || r.atMagic(rec.end()) {
@@ -289,6 +293,9 @@ func (r *recordReader) notBlocks(start int64) error {
 	hint := ""
 	if r.key == nil {
 		hint = "; XORed files need the node's xor.dat in the same folder"
+	}
+	if strings.HasPrefix(r.net.Name, "signet") {
+		hint += "; a custom signet needs the setting signet_challenge"
 	}
 	return r.errorf("bad_block", start, "not block data: expected a record of %s, which starts with %x, found %x%s",
 		r.net.FullName(), r.net.Magic, head, hint)

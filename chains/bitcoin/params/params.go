@@ -5,6 +5,7 @@ package params
 import (
 	"context"
 	"encoding/binary"
+	"math"
 	"math/big"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
@@ -58,14 +59,23 @@ var Bitcoin = New(Spec{
 	Accent: model.Accent{Light: "#8f5200", LightWash: "#fbeeda", Dark: "#f2ac45", DarkWash: "#382a13"},
 })
 
+func init() { Bitcoin.Custom = customSignet } // which refers to Bitcoin
+
 // Networks lists the networks of Bitcoin. The first is the default.
 var Networks = []*Network{
 	fromParams("mainnet", &chaincfg.MainNetParams, "8332", "1…, 3…", 481_824),
 	fromParams("testnet3", &chaincfg.TestNet3Params, "18332", "m…, n…, 2…", 834_624),
 	fromParams("testnet4", &chaincfg.TestNet4Params, "48332", "m…, n…, 2…", 1),
 	fromParams("signet", &chaincfg.SigNetParams, "38332", "m…, n…, 2…", 1),
-	fromParams("regtest", &chaincfg.RegressionNetParams, "18443", "m…, n…, 2…", 1),
-	fromParams("simnet", &chaincfg.SimNetParams, "18556", "S…, s…", model.MaxHeight), // btcd's, without segwit
+	fromParams("regtest", private(chaincfg.RegressionNetParams), "18443", "m…, n…, 2…", model.MaxHeight),
+	fromParams("simnet", private(chaincfg.SimNetParams), "18556", "S…, s…", model.MaxHeight), // btcd's, without segwit
+}
+
+// private returns the parameters of a network that anybody can start, without activation heights: they are settings of
+// the node (-testactivationheight), and differ between its releases. No block is refused for its version.
+func private(p chaincfg.Params) *chaincfg.Params {
+	p.BIP0034Height, p.BIP0066Height, p.BIP0065Height = math.MaxInt32, math.MaxInt32, math.MaxInt32
+	return &p
 }
 
 func fromParams(name string, p *chaincfg.Params, rpcPort, base58 string, segwit model.HeightPk) *Network {

@@ -23,7 +23,7 @@ type Peers struct {
 	Spacing    time.Duration // expected time between two blocks
 	Difficulty rules.Difficulty
 	Periods    bool // the difficulty changes once per 2016 blocks
-	// Versions are the heights from which headers must have at least version 2, 3 and 4.
+	// Versions are the heights from which headers must have at least version 2, 3 and 4, unless Fixed is set.
 	Versions [3]int32
 	Easy     bool // a block may have the easiest target if its time is more than two spacings after that of its parent
 	Fixed    bool // all blocks have the easiest target
@@ -60,6 +60,9 @@ func (n *Network) supportPeers() {
 		TargetTimespan: period * s.Spacing, TargetTimePerBlock: s.Spacing, RetargetAdjustmentFactor: 4,
 		ReduceMinDifficulty: s.Easy, MinDiffReductionTime: 2 * s.Spacing, PoWNoRetargeting: s.Fixed,
 		BIP0034Height: s.Versions[0], BIP0066Height: s.Versions[1], BIP0065Height: s.Versions[2],
+	}
+	if s.Fixed {
+		n.Params = private(*n.Params)
 	}
 	for _, host := range s.Seeds {
 		n.Params.DNSSeeds = append(n.Params.DNSSeeds, chaincfg.DNSSeed{Host: host})

@@ -57,6 +57,9 @@ type Spec struct {
 	Services  wire.ServiceFlag
 	BlockType wire.InvType
 
+	// Custom returns the parameters of a network by its name that is not one of Networks.
+	Custom func(name string) (n *Network, ok bool)
+
 	// BlockArgument is the argument of the RPC getblock that requests a serialized block; nil: 0.
 	BlockArgument any
 }
@@ -90,11 +93,12 @@ func (n *Network) ByMagic(magic []byte) *Network {
 	return nil
 }
 
-// ByNode returns the name of the network that has the name chain in the node's RPC, or "" if there is none.
-func (s *Spec) ByNode(chain string) string {
-	for _, n := range s.Networks {
-		if cmp.Or(n.NodeChain, n.Name) == chain {
-			return n.Name
+// ByNode returns the name of the network of the coin that has the name chain in the node's RPC, or "". It returns the name
+// of n if n is one of several networks with this name.
+func (n *Network) ByNode(chain string) string {
+	for _, other := range append([]*Network{n}, n.Coin.Networks...) {
+		if cmp.Or(other.NodeChain, other.Name) == chain {
+			return other.Name
 		}
 	}
 	return ""

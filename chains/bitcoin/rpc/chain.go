@@ -3,12 +3,14 @@ package rpc
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/blocksource"
+	"birthmark/internal/signet"
 	"birthmark/model"
 )
 
@@ -20,7 +22,8 @@ type chainInfo struct {
 	BestHash    string `json:"bestblockhash"`
 	Initial     bool   `json:"initialblockdownload"`
 	Pruned      bool   `json:"pruned"`
-	PruneHeight int64  `json:"pruneheight"` // of the first available block; btcd omits it
+	PruneHeight int64  `json:"pruneheight"`      // of the first available block; btcd omits it
+	Challenge   string `json:"signet_challenge"` // of a signet in hex, since Bitcoin Core 28
 
 	tip model.Point // of Blocks and BestHash
 }
@@ -39,7 +42,10 @@ func (i *chainInfo) check() (err error) {
 
 // network returns the name of the node's network as in settings.
 func (c *Client) network(i chainInfo) string {
-	return cmp.Or(c.options.Network.Coin.ByNode(i.Chain), c.http.Excerpt(i.Chain, 20))
+	if script, err := hex.DecodeString(i.Challenge); err == nil && len(script) > 0 && len(script) <= signet.MaxChallenge {
+		return signet.Name(script)
+	}
+	return cmp.Or(c.options.Network.ByNode(i.Chain), c.http.Excerpt(i.Chain, 20))
 }
 
 // parseHash reads a hash in a node's answer.

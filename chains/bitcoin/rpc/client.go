@@ -107,6 +107,10 @@ func (c *Client) probe(ctx context.Context) (node, error) {
 		return nil, model.Errorf(model.BadSource, "wrong_network", "%s is a node of %s %s, its block 0 is %s: expected %s, %s",
 			c.Host(), want.Coin.Name, c.network(info), block.FormatHash(genesis), want.Name, block.FormatHash(want.Genesis))
 	}
+	if got, want := c.network(info), c.options.Network.Name; info.Challenge != "" && got != want {
+		return nil, model.Errorf(model.BadSource, "wrong_network", "%s is a node of %s, whose challenge is %s: expected %s (setting signet_challenge)",
+			c.Host(), got, adapter.Truncate(info.Challenge), want)
+	}
 	c.logSync(info)
 	return n, nil
 }

@@ -25,5 +25,5 @@
 // and unreachable. None contains a password, a cookie or the path of the URL.
 //
 // Package nodehttp sends requests and classifies failures of HTTP; its caveat about proxies applies. Another caveat:
-// signet networks share their block 0 and cannot be distinguished.
+// signets share their block 0, and only nodes since Bitcoin Core 28 return their challenges.
 package rpc

@@ -107,19 +107,27 @@ func Block(t *testing.T, c model.Chain, raw []byte, hash string, txs int) *model
 	return nil
 }
 
-// Node serves the blocks of a chain of Bitcoin's kind, which it asks for at each request, and returns its URL.
+// Node serves the blocks of a chain of Bitcoin's kind, which it asks for at each request, and returns its URL. The
+// network is regtest.
 func Node(t testing.TB, format *block.Format, rest bool, blocks func() [][]byte) (url string) {
 	t.Helper()
-	n := &node{format: format, rest: rest, blocks: blocks, heights: map[string]int{}}
+	return NodeOf(t, map[string]string{"chain": "regtest"}, format, rest, blocks)
+}
+
+// NodeOf is Node of another network, with its fields of getblockchaininfo.
+func NodeOf(t testing.TB, network map[string]string, format *block.Format, rest bool, blocks func() [][]byte) (url string) {
+	t.Helper()
+	n := &node{network: network, format: format, rest: rest, blocks: blocks, heights: map[string]int{}}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
 	return strings.Replace(server.URL, "://", "://user:pass@", 1)
 }
 
 type node struct {
-	format *block.Format
-	rest   bool
-	blocks func() [][]byte
+	network map[string]string
+	format  *block.Format
+	rest    bool
+	blocks  func() [][]byte
 
 	mu      sync.Mutex
 	served  [][]byte // the blocks of the last request
@@ -153,7 +161,11 @@ func (n *node) find(hash string) (height int) {
 
 func (n *node) info() map[string]any {
 	last := len(n.served) - 1
-	return map[string]any{"chain": "regtest", "blocks": last, "headers": last, "bestblockhash": n.hashes[last]}
+	info := map[string]any{"blocks": last, "headers": last, "bestblockhash": n.hashes[last]}
+	for key, value := range n.network {
+		info[key] = value
+	}
+	return info
 }
 
 func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
