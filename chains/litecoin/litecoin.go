@@ -5,6 +5,8 @@
 package litecoin
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -36,8 +38,9 @@ var Spec = params.New(params.Spec{
 		MaxMoney: 84_000_000 * 100_000_000,
 		Witness:  true, Work: block.ScryptWork, Flag: mweb, Extension: extension,
 	},
-	Services:  wire.SFNodeWitness | extensions,
-	BlockType: wire.InvTypeWitnessBlock | withExtension,
+	ParseAddress: parseAddress,
+	Services:     wire.SFNodeWitness | extensions,
+	BlockType:    wire.InvTypeWitnessBlock | withExtension,
 	Networks: []*params.Network{
 		{
 			Name: "mainnet", NodeChain: "main", RPCPort: "9332", Magic: [4]byte{0xfb, 0xc0, 0xb6, 0xdb},
@@ -100,6 +103,14 @@ func peers(p params.Peers) *params.Peers {
 
 // New returns Litecoin on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
 func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
+
+// parseAddress rejects addresses of the extension, which have the prefix of the network and mweb (LIP-5).
+func parseAddress(n *params.Network, text string) ([]byte, error) {
+	if prefix, _, _ := strings.Cut(strings.ToLower(text), "1"); strings.HasSuffix(prefix, "mweb") {
+		return nil, errors.New("an address of the extension block (MWEB) is not indexed: only public addresses are")
+	}
+	return nil, nil
+}
 
 // extension reads the extension of a transaction: whether it has one, and that. In a block only the last transaction has
 // the flag, without an extension.

@@ -1,6 +1,7 @@
 package litecoin_test
 
 import (
+	"strings"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
@@ -59,6 +60,10 @@ func TestAddresses(t *testing.T) {
 		"ltc1q5fgkuac9s2ry56jka5s6zqsyfcugcchrqgz2yl":                     "0014a2516e770582864a6a56ed21a102044e388c62e3",
 		"ltc1qu9dgdg330r6r84g5mw7wqshg04exv2uttmw2elfwx74h5tgntuzsk3x5nd": "0020e15a86a23178f433d514dbbce042e87d72662b8b5edcacfd2e37ab7a2d135f05",
 	})
+	const mweb = "ltcmweb1qqf0qk3w3yk7m8dhk5v0h6qk0qfzj8p7a2d2yk5q3mh5sj0cq9d2zjq"
+	if _, err := c.Indexes()[0].Parse(mweb); err == nil || !strings.Contains(err.Error(), "(MWEB) is not indexed") {
+		t.Errorf("an address of the extension: %v", err)
+	}
 	if c, err = litecoin.New("testnet4"); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,11 @@ package zcash
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"strings"
+
+	"github.com/btcsuite/btcd/address/v2/bech32"
 
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
@@ -43,7 +47,7 @@ var Spec = params.New(params.Spec{
 	Name: "zcash", Title: "Zcash", Pool: "shielded pools",
 	Unit:   model.Unit{Symbol: "ZEC", Decimals: 8, Smallest: "zatoshi"},
 	Accent: model.Accent{Light: "#7a5600", LightWash: "#faf0d4", Dark: "#f0c24f", DarkWash: "#33290f"},
-	Format: &format, Header: headerJSON,
+	Format: &format, Header: headerJSON, ParseAddress: parseAddress,
 	Supply: func(_ *params.Network, height model.HeightPk) (uint64, bool) {
 		return min((uint64(height)+1)*firstSubsidy, maxSupply), true
 	},
@@ -71,9 +75,9 @@ var Spec = params.New(params.Spec{
 			},
 		},
 		{
+			// Without a limit: Zebra makes blocks of regtest without work.
 			Name: "regtest", RPCPort: "18232", Magic: [4]byte{0xaa, 0xe8, 0x3f, 0x5f},
 			Genesis: params.Hash("029f11d80ef9765602235e1bc9727e3eb6ba20839319f761fee920d63401e327"),
-			Limit:   params.Target(0x200f0f0f),
 			KeyHash: []string{"\x1d\x25"}, ScriptHash: []string{"\x1c\xba"}, Addresses: "tm…, t2…",
 		},
 	},
@@ -81,6 +85,36 @@ var Spec = params.New(params.Spec{
 
 // New returns Zcash on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
 func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
+
+// parseAddress reads an address of transparent outputs in Bech32m: TEX, that of a key hash which only accepts coins from
+// transparent outputs (ZIP 320). nil without an error: the text has another form.
+func parseAddress(n *params.Network, text string) ([]byte, error) {
+	prefix, _, ok := strings.Cut(strings.ToLower(text), "1")
+	switch at := map[string]string{"tex": "mainnet", "textest": "testnet", "texregtest": "regtest"}[prefix]; {
+	case !ok:
+		return nil, nil
+	case at == n.Name:
+		_, groups, encoding, err := bech32.DecodeGeneric(text)
+		if err == nil && encoding != bech32.VersionM {
+			err = errors.New("wrong checksum")
+		}
+		if err != nil {
+			return nil, err
+		}
+		hash, err := bech32.ConvertBits(groups, 5, 8, false)
+		if err != nil || len(hash) != block.Hash160Size {
+			return nil, fmt.Errorf("its hash has %d bytes, expected %d", len(hash), block.Hash160Size)
+		}
+		return append([]byte{bitcoin.ToKeyHash}, hash...), nil
+	case at != "":
+		return nil, fmt.Errorf("it is an address of %s", at)
+	case strings.HasPrefix(prefix, "u"):
+		return nil, errors.New("a unified address is not indexed: use its transparent address")
+	case strings.HasPrefix(prefix, "zs") || strings.HasPrefix(prefix, "ztestsapling") || strings.HasPrefix(prefix, "zregtestsapling"):
+		return nil, errors.New("a shielded address is not indexed")
+	}
+	return nil, nil
+}
 
 func header(r *block.Reader) {
 	r.Take(solutionAt, "header")

@@ -106,3 +106,33 @@ func TestAddresses(t *testing.T) {
 		"t1ecxMXpphUTRQXGLXnVhJ6ucqD3DZipddg": "76a914e395634b7684289285926d4c64db395b783720ec88ac",
 	})
 }
+
+// TEX addresses are other forms of addresses of keys (ZIP 320). The first three are its test vectors (zcash-test-vectors,
+// zip_0320.json), the others are in the same form.
+func TestTEXAddresses(t *testing.T) {
+	c, err := zcash.New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := c.Indexes()[0]
+	for tex, want := range map[string]string{
+		"tex10wur2u9clts5dcpu2vc6qg93uzyj7cca2xm732": "t1V9mnyk5Z5cTNMCkLbaDwSskgJZucTLdgW",
+		"tex1rkq7seu3cukjjtusde7q8xnjne93laluyvdxu7": "t1LZdE42PAt1wREUv1YMYRFwJDPHPW8toLL",
+		"TEX1YVVRNCC9CZSZA45PGPH67G39SHMXYWGYVSYPWN": "t1M5AgJw56FNFRBNGtzAGX4AHfQh7ZCxd4w",
+	} {
+		value, err := address.Parse(tex)
+		if got := address.Format(value); err != nil || got != want {
+			t.Errorf("%s is %s, %v, expected %s", tex, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"tex10wur2u9clts5dcpu2vc6qg93uzyj7cca2xm733":                                     "checksum",
+		"textest1qyqszqgpqyqszqgpqyqszqgpqyqszqgpfcjgfy":                                 "it is an address of testnet",
+		"zs1z7rejlpsa98s2rrrfkwmaxu53e4ue0ulcrw0h4x5g8jl04tak0d3mm47vdtahatqrlkngh9slya": "a shielded address is not indexed",
+		"u1pg2aaph7jp8rpf6yhsza25722sg5fcn3vaca6ze27hqjw7jvvhhuxkpcg0ge9xh6drsgdkda8qjq5chpehkcpxf87rnjryjqwymdheptpvnljqqrjqzjwkc2ma6hcq666kgwfytxwac8eyex6ndgr6ezte66706e3vaqrd25dzvzkc69kw0jgywtd0cmq52q5lkw6uh7hyvzjse8ksx": "its transparent address",
+	} {
+		if _, err := address.Parse(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.30s: %v, expected %s", text, err, want)
+		}
+	}
+}
