@@ -10,6 +10,8 @@ package dash
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"strings"
 	"sync"
 
 	"github.com/phoreproject/go-x11"
@@ -53,6 +55,7 @@ var Spec = params.New(params.Spec{
 		MaxSize: 2_000_000, MaxMoney: maxSupply, VersionMask: 1<<typeShift - 1,
 		Hash: hash, Check: check, Payload: payload, Inputless: inputless, TxHash: id, Solve: block.SolveLegacy,
 	},
+	ParseAddress: parseAddress,
 	Supply: func(_ *params.Network, height model.HeightPk) (uint64, bool) {
 		return min((uint64(height)+1)*firstSubsidy, maxSupply), true
 	},
@@ -100,6 +103,14 @@ func hash(header []byte) (h model.Hash) {
 	defer hashers.Put(x)
 	x.Hash(header, h[:])
 	return h
+}
+
+// parseAddress rejects addresses of the platform (DIP 18).
+func parseAddress(_ *params.Network, text string) ([]byte, error) {
+	if prefix, _, _ := strings.Cut(strings.ToLower(text), "1"); prefix == "dash" || prefix == "tdash" {
+		return nil, errors.New("an address of Dash Platform has no outputs on this chain")
+	}
+	return nil, nil
 }
 
 // special returns the type of a special transaction; 0: it is not one. Before version 3 miners used the bits of the type

@@ -3,6 +3,7 @@ package dash_test
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"birthmark/bench/generate/coingen"
@@ -95,4 +96,8 @@ func TestAddresses(t *testing.T) {
 		"XkNPrBSJtrHZUvUqb3JF4g5rMB3uzaJfEL": "76a9146a341485a9444b35dc9cb90d24e7483de7d37e0088ac",
 		"XbswPXhcLqm5AN5gwcTTyiUGSP2YndWwk9": "76a9140d1156f6026bf975ea3553b03fb534d0959c294c88ac",
 	})
+	const platform = "dash1krma5z3ttj75la4m93xcndna9ullamq9y5e9n5rs"
+	if _, err := c.Indexes()[0].Parse(platform); err == nil || !strings.Contains(err.Error(), "Dash Platform") {
+		t.Errorf("an address of the platform: %v", err)
+	}
 }

@@ -141,7 +141,7 @@ func TestASyncStopsBeforeABadChunk(t *testing.T) {
 		"a block of an era that is not known": {good.with(4, func(b immutabledb.Block) *immutabledb.Block {
 			b.Raw[1] = 9
 			return &b
-		}), none, "unknown_era", at(2, 4) + ".*after Dijkstra.*install a newer version", 28},
+		}), none, "unknown_era", at(2, 4) + ".*after Dijkstra.*install a newer release", 28},
 		"a chunk is missing": {good, map[string][]byte{"00002.chunk": nil, "00002.secondary": nil}, "missing_chunk", "00001.chunk and 00003.chunk, but no 00002.chunk", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -139,6 +139,28 @@ func TestRegtestChainsOfEveryRelease(t *testing.T) {
 	}
 }
 
+// No coin refuses a block of a regtest network for its version.
+func TestRegtestOfNoCoinHasVersions(t *testing.T) {
+	for _, coin := range append([]*params.Spec{params.Bitcoin}, specs()...) {
+		for _, n := range coin.Networks {
+			p := n.Params
+			if n.Name != "regtest" || p == nil {
+				continue
+			}
+			if least := min(p.BIP0034Height, p.BIP0065Height, p.BIP0066Height); least <= int32(model.MaxHeight) {
+				t.Errorf("%s refuses versions from block %d on", n.FullName(), least)
+			}
+		}
+	}
+}
+
+func specs() (all []*params.Spec) {
+	for _, c := range coingen.Coins {
+		all = append(all, c.Spec)
+	}
+	return all
+}
+
 // The challenge is OP_TRUE. The name of the network, and thus of the database, is not that of the public signet.
 func TestCustomSignet(t *testing.T) {
 	p := &private{

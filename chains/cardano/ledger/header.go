@@ -119,9 +119,7 @@ func checkHeader(raw []byte) error {
 // checkEra returns an error of the code unknown_era if this version cannot read the blocks of an era.
 func checkEra(tag uint64) error {
 	if tag > EraDijkstra {
-		return model.Errorf(model.BadSource, "unknown_era",
-			"block of an era after Dijkstra (tag %d), which this version cannot read: it reads tags 0 (Byron) to %d "+
-				"(Dijkstra); install a newer version of birthmark", tag, EraDijkstra)
+		return model.Newer("unknown_era", "a block of an era after Dijkstra (tag %d, Dijkstra has %d)", tag, EraDijkstra)
 	}
 	return nil
 }
@@ -133,8 +131,7 @@ func CheckTxEra(number uint64) error {
 		return model.Errorf(model.BadSource, "unknown_era", "a transaction of Byron: expected one since Shelley")
 	}
 	if number > EraDijkstra-1 {
-		return model.Errorf(model.BadSource, "unknown_era", "a transaction of an era after Dijkstra (number %d), which this version cannot read: "+
-			"install a newer version of birthmark", number)
+		return model.Newer("unknown_era", "a transaction of an era after Dijkstra (number %d)", number)
 	}
 	return nil
 }

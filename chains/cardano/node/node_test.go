@@ -141,7 +141,7 @@ func sourceOf(t testing.TB, uri string, o model.SourceOptions) *Source {
 func TestMempoolOfAnUnknownEra(t *testing.T) {
 	l := &Local{Source: &Source{address: "node.socket"}}
 	_, _, err := l.identify([]ouroboros.PoolTx{{Era: ledger.EraDijkstra, Raw: []byte{0x80}}})
-	cardanotest.WantError(t, err, "unknown_era", "the mempool of node.socket", "an era after Dijkstra (number 8)", "newer version")
+	cardanotest.WantError(t, err, "unknown_era", "the mempool of node.socket", "an era after Dijkstra (number 8) is newer than this release")
 	_, _, err = l.identify([]ouroboros.PoolTx{{Era: 0, Raw: []byte{0x80}}})
 	cardanotest.WantError(t, err, "unknown_era", "transaction of Byron")
 	_, _, err = l.identify([]ouroboros.PoolTx{{Era: 6, Raw: []byte{0x80}}})
