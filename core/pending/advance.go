@@ -9,14 +9,13 @@ import (
 	"birthmark/model"
 )
 
-const (
-	maxBlocks = 12  // more blocks at once empty the overlay: the database is catching up
-	maxRecent = 100 // blocks that are known: a deeper reorganization empties the overlay
-)
+// maxRecent is the number of blocks that are known. If more blocks are new, or more were orphaned, the overlay's
+// transactions are looked up in the chain instead of the blocks' transactions in the overlay.
+const maxRecent = 100
 
 // Advance moves the pool to the tip of q: the transactions of new blocks leave, and so do transactions that conflict.
 // After a reorganization, transactions leave whose inputs no longer exist; those of orphaned blocks come back with the
-// next list of the source. If too many blocks are new, or the indexes are others, all transactions leave.
+// next list of the source. If the indexes are others, all transactions leave.
 func (p *Pool) Advance(q *query.Query) error {
 	if p.indexes == nil || !slices.Equal(q.Names(), p.indexes) {
 		p.Reset(q.Names())
@@ -28,6 +27,11 @@ func (p *Pool) Advance(q *query.Query) error {
 	}
 	p.unskip(invalid)
 	if p.Count() == 0 && len(p.aside.txs) == 0 {
+		kept, err := inChain(q, p.tip)
+		if err != nil {
+			return err
+		}
+		p.orphaned = p.orphaned || !kept
 		p.tip, p.recent = q.Tip, nil
 		return nil
 	}
@@ -35,26 +39,30 @@ func (p *Pool) Advance(q *query.Query) error {
 	if err != nil {
 		return err
 	}
-	if !found || q.Tip.Height-base.Height > maxBlocks {
-		p.Reset(p.indexes)
-		p.tip = q.Tip
-		return nil
+	p.orphaned = p.orphaned || base != p.tip
+	var moved []*Input
+	if found && q.Tip.Height-base.Height <= maxRecent {
+		moved, err = p.readBlocks(q, base)
+	} else {
+		moved, err = p.lookUp(q)
 	}
-	lost := base != p.tip
-	var orphaned []*Input
-	if lost {
-		orphaned, p.orphaned = p.orphan(base.Height), true
-	}
-	for h := base.Height + 1; h <= q.Tip.Height; h++ {
-		if err := p.block(q, h); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	p.tip = q.Tip
-	if err := p.resolveAgain(q, orphaned); err != nil {
+	if err := p.resolveAgain(q, moved); err != nil {
 		return err
 	}
 	return p.enter(q, p.aside.takeAll())
+}
+
+// inChain reports whether the chain of q has a block.
+func inChain(q *query.Query, at model.Point) (bool, error) {
+	if at.IsOrigin() {
+		return true, nil
+	}
+	row, ok, err := schema.FindBlock(q.R, at.Height)
+	return ok && row.Hash == at.Hash, err
 }
 
 // readRecent reads the points of the newest blocks, if they are not known.
@@ -82,22 +90,69 @@ func (p *Pool) readRecent(q *query.Query) error {
 func (p *Pool) lastCommon(q *query.Query) (point model.Point, found bool, err error) {
 	for n := len(p.recent); n > 0; n-- {
 		point = p.recent[n-1]
-		row, ok, err := schema.FindBlock(q.R, point.Height)
-		if err != nil {
-			return point, false, err
-		}
-		if ok && row.Hash == point.Hash {
+		if found, err = inChain(q, point); found || err != nil {
 			p.recent = p.recent[:n]
-			return point, true, nil
+			return point, found, err
 		}
 	}
 	return point, false, nil
 }
 
-// orphan forgets the pointers of outputs above a height, and returns the inputs that spend them.
-func (p *Pool) orphan(above model.HeightPk) (inputs []*Input) {
+// readBlocks removes the transactions of the blocks after base, and all that conflict with them. It returns the inputs
+// that spend outputs of orphaned blocks.
+func (p *Pool) readBlocks(q *query.Query, base model.Point) (moved []*Input, err error) {
+	if base != p.tip {
+		moved = p.forgetCoins(func(pk model.UtxoPk) bool { return pk.Height() > base.Height })
+	}
+	for h := base.Height + 1; h <= q.Tip.Height; h++ {
+		if err := p.block(q, h); err != nil {
+			return nil, err
+		}
+	}
+	return moved, nil
+}
+
+// lookUp removes the transactions that the chain has, without reading its blocks. It returns all other inputs that spend
+// confirmed outputs.
+func (p *Pool) lookUp(q *query.Query) (moved []*Input, err error) {
+	p.recent = nil
+	p.forgetCoins(func(model.UtxoPk) bool { return true })
+	all := p.arrivals.Items()
+	ids := make([]model.Hash, len(all))
+	for i, t := range all {
+		ids[i] = t.ID
+	}
+	found, err := q.TxPks(ids)
+	if err != nil {
+		return nil, err
+	}
+	var confirmed []*Tx
+	for i, pks := range found {
+		if len(pks) == 0 {
+			continue
+		}
+		point, err := schema.PointAt(q.R, pks[0].Height())
+		if err != nil {
+			return nil, err
+		}
+		p.confirm(all[i], point)
+		confirmed = append(confirmed, all[i])
+	}
+	p.deleteRows(confirmed)
+	for t := range p.arrivals.Scan {
+		for i := range t.inputs {
+			if in := &t.inputs[i]; p.Tx(in.Outpoint.Tx) == nil {
+				moved = append(moved, in)
+			}
+		}
+	}
+	return moved, nil
+}
+
+// forgetCoins forgets the pointers that match, and returns the inputs that spend their outputs.
+func (p *Pool) forgetCoins(match func(model.UtxoPk) bool) (inputs []*Input) {
 	for pk, in := range p.coins {
-		if pk.Height() > above {
+		if match(pk) {
 			delete(p.coins, pk)
 			in.Tx.pks[in.Index] = unconfirmed
 			inputs = append(inputs, in)

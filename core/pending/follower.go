@@ -29,6 +29,7 @@ type Options struct {
 	Now    func() time.Time // nil: time.Now
 
 	Interval time.Duration // between two lists; 0: one second. It is longer if a list takes long.
+	Patience time.Duration // how long readers wait for the overlay of a new tip; 0: three seconds
 }
 
 // Follower keeps the unconfirmed transactions of a source beside the tip of a database. It is safe for concurrent use.
@@ -41,8 +42,8 @@ type Follower struct {
 	feed   *feedNode
 	source atomic.Pointer[openSource] // nil: not open
 
-	held     bool      // after a reorganization: see hold
-	answered time.Time // when the source answered last
+	held     *time.Timer // after a reorganization: see hold; nil: nothing is held
+	answered time.Time   // when the source answered last
 
 	histogram atomic.Pointer[histogram]
 
@@ -68,20 +69,17 @@ type feedNode struct {
 // after a block, and for up to two seconds after a reorganization.
 func (f *Follower) Standing() *Standing { return f.current.Load() }
 
-// maxWait is how long [Follower.View] waits for an overlay that belongs to the tip.
-const maxWait = 3 * time.Second
-
 // View calls fn with a snapshot of the database and the overlay for its tip. If a block was added a moment ago it waits
-// for the overlay, at most three seconds; after that, and while the sync is far behind, the overlay is empty and in
-// state [Filling]. Both are valid until fn returns; the overlay is valid for longer.
+// for the overlay, at most for the patience of readers; after that, and before the source was read, the overlay is empty
+// and in state [Filling]. Both are valid until fn returns; the overlay is valid for longer.
 func (f *Follower) View(ctx context.Context, fn func(*query.View, *Overlay) error) error {
-	deadline := time.Now().Add(maxWait)
+	deadline := time.Now().Add(f.Patience)
 	for {
 		s := f.Standing()
 		again := false
 		err := f.Options.View(ctx, func(v *query.View) error {
 			switch {
-			case v.Tip == s.Tip || s.Count() == 0 && s.state != Live:
+			case v.Tip == s.Tip || s.Count() == 0 && !s.filled:
 				return fn(v, s.Overlay)
 			case time.Now().After(deadline):
 				return fn(v, emptyOverlay(Filling, s.indexes))
@@ -154,7 +152,7 @@ func (d *Feed) Next() Update {
 
 // publish makes the state of the pool the current standing. mu is held.
 func (f *Follower) publish() {
-	if f.held {
+	if f.held != nil {
 		return
 	}
 	old := f.Standing()

@@ -317,6 +317,21 @@ func (w *world) fetchSorted(o *Overlay) (txs []*model.Unconfirmed) {
 	return txs
 }
 
+// list brings a pool to the list of the node. Nothing leaves if the database is behind the node.
+func (w *world) list(q *query.Query, p *Pool, behind bool) error {
+	tables := p.tables.copy()
+	missing, gone := compare(&tables, w.IDs(), p.arrived)
+	missing = p.wanting(missing, time.Now())
+	if behind {
+		gone = nil
+	}
+	if err := p.enter(q, w.Fetch(missing)); err != nil {
+		return err
+	}
+	p.Drop(gone)
+	return nil
+}
+
 // fresh returns the overlay of a new pool that reads the list of the node.
 func (w *world) fresh() *Overlay {
 	p := NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
@@ -372,17 +387,7 @@ func (w *world) randomHistory(rounds, mineEvery int, done *counts) {
 			if err := p.Advance(q); err != nil {
 				return err
 			}
-			tables := p.tables.copy()
-			missing, gone := compare(&tables, w.IDs(), p.arrived)
-			missing = p.wanting(missing, time.Now())
-			if behind {
-				gone = nil
-			}
-			if err := p.enter(q, w.Fetch(missing)); err != nil {
-				return err
-			}
-			p.Drop(gone)
-			return nil
+			return w.list(q, p, behind)
 		})
 		now, change := p.snapshot(), p.takeChange()
 		done.touched += len(change.Touched)

@@ -31,6 +31,7 @@ func (s State) String() string { return stateNames[s] }
 type Overlay struct {
 	tables
 	state   State
+	filled  bool // the source was read since the overlay was emptied
 	indexes []string
 	wanted  int
 }

@@ -30,9 +30,9 @@ type Pool struct {
 	skipped map[model.Hash]skipped  // transactions of the source that are not in the overlay
 	change  Change                  // since the last publication
 
-	opened, filled, old bool // see state
-	orphaned            bool // a reorganization removed blocks; the follower resets it
-	wanted              int  // number of transactions of the source
+	opened, filled, behind, old bool // see state
+	orphaned                    bool // a reorganization removed blocks; the follower resets it
+	wanted                      int  // number of transactions of the source
 }
 
 // skipped is the reason why a transaction of the source is not in the overlay.
@@ -81,7 +81,7 @@ func (p *Pool) state() State {
 	switch {
 	case !p.opened:
 		return None
-	case !p.filled:
+	case !p.filled || p.behind:
 		return Filling
 	case p.old:
 		return Old
@@ -103,7 +103,7 @@ func (p *Pool) partial() bool {
 
 // snapshot returns the overlay as it is now.
 func (p *Pool) snapshot() *Overlay {
-	return &Overlay{tables: p.tables.copy(), state: p.state(), indexes: p.indexes, wanted: p.wanted}
+	return &Overlay{tables: p.tables.copy(), state: p.state(), filled: p.filled, indexes: p.indexes, wanted: p.wanted}
 }
 
 // takeChange returns what changed since the last call.

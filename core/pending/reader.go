@@ -33,6 +33,7 @@ type reader struct {
 	overflow chan struct{}           // events were lost
 	listed   uint64                  // events up to this number are part of the last list
 	last     uint64                  // number of the last event; 0: unknown
+	doubted  map[*Tx]bool            // transactions that the last list lacked and that are kept: see keepDoubted
 }
 
 // read lists the transactions at intervals, and applies events in between. It returns nil if the indexes changed.
@@ -126,7 +127,7 @@ func (r *reader) list(ctx context.Context) (wait time.Duration, err error) {
 		return 0, err
 	}
 	if int64(before.Height)-int64(tip.Height) > maxLag {
-		r.reached(func() { r.pool.filled = false })
+		r.reached(func() { r.pool.behind = true })
 		return r.Interval, nil // wait for the database
 	}
 	ids, sequence, err := r.src.MempoolIDs(ctx)
@@ -158,12 +159,13 @@ func (r *reader) list(ctx context.Context) (wait time.Duration, err error) {
 		r.pool.aside.extra = 0
 		r.pool.aside.expire(r.Now())
 		r.pool.wanted = len(ids)
-		if same {
-			r.pool.filled, r.held = true, false
+		if same = same && after.Hash == r.pool.tip.Hash; same { // else it moved while the transactions were fetched
+			r.pool.filled, r.pool.behind = true, false
+			r.release()
 		}
 	})
 	switch {
-	case !same:
+	case !same || len(r.doubted) > 0:
 		return r.Interval / 5, nil
 	case r.events != nil && sequence != 0: // it reports also what leaves
 		return max(r.Interval, listsAtMost), nil
@@ -182,10 +184,10 @@ func (r *reader) reached(change func()) {
 	r.publish()
 }
 
-// fetch fetches transactions and enters them. After the last one it removes the transactions in gone: a replaced
-// transaction leaves when its replacement enters.
+// fetch fetches transactions and enters them. After the last one it removes the transactions in gone, except for the
+// ones that keepDoubted keeps: a replaced transaction leaves when its replacement enters.
 func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error {
-	left := len(ids)
+	left, lost := len(ids), false
 	published := time.Now()
 	for chunk := range chunks(ids, fetchSize) {
 		txs, err := r.src.MempoolTxs(ctx, chunk)
@@ -193,6 +195,7 @@ func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error 
 			return err
 		}
 		left -= len(chunk)
+		lost = lost || slices.Contains(txs, nil)
 		quiet := left > 0 && time.Since(published) < publishEvery
 		err = r.write(ctx, quiet, func(q *query.Query) error {
 			if !slices.Equal(r.src.indexes, r.pool.indexes) {
@@ -202,7 +205,7 @@ func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error 
 			if err := r.pool.enter(q, txs); err != nil || left > 0 {
 				return err
 			}
-			r.pool.Drop(gone)
+			r.pool.Drop(r.keepDoubted(gone, lost))
 			return nil
 		})
 		if err != nil {
@@ -213,6 +216,26 @@ func (r *reader) fetch(ctx context.Context, ids []model.Hash, gone []*Tx) error 
 		}
 	}
 	return nil
+}
+
+// keepDoubted returns the transactions to remove, of the ones that a list lacks. If a transaction of the list was lost before
+// it was fetched, it may have replaced one of them, and the one that replaced it in turn is not known yet: they are kept
+// until the next list, once.
+func (r *reader) keepDoubted(gone []*Tx, lost bool) (remove []*Tx) {
+	if !lost {
+		r.doubted = nil
+		return gone
+	}
+	doubted := map[*Tx]bool{}
+	for _, t := range gone {
+		if r.doubted[t] {
+			remove = append(remove, t)
+		} else {
+			doubted[t] = true
+		}
+	}
+	r.doubted = doubted
+	return remove
 }
 
 // chunks yields parts of a list; an empty list is one part.
@@ -230,11 +253,13 @@ func chunks(ids []model.Hash, size int) iter.Seq[[]model.Hash] {
 	}
 }
 
-// apply applies an event and all events that wait after it, in one step. If the last one is a removal, the transaction
-// may have been replaced by one whose event is late: transactions then leave with the next list, which has the
-// replacement. again reports that a list is needed: for this reason, or since events were lost or blocks were orphaned.
+// apply applies an event and all events that wait after it, in one step. If the last one is a removal, or an added
+// transaction is lost before it is fetched, a removed transaction may have been replaced by one whose event is late:
+// transactions then leave with the next list, which has the replacement. again reports that a list is needed: for this
+// reason, or since events were lost or blocks were orphaned.
 func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, err error) {
 	latest, order := map[model.Hash]model.MempoolEvent{}, []model.Hash(nil)
+	sent := map[model.Hash]*model.Unconfirmed{}
 	var delay <-chan time.Time
 	for more := true; more; {
 		again = r.note(e) || again
@@ -247,14 +272,15 @@ func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, e
 			if _, seen := latest[e.ID]; !seen {
 				order = append(order, e.ID)
 			}
-			latest[e.ID] = e
+			if latest[e.ID] = e; e.Tx != nil {
+				sent[e.ID] = e.Tx
+			}
 		}
 		if more = len(order) < fetchSize; more {
 			e, more = r.nextEvent(ctx, delay)
 		}
 	}
 	undecided := delay != nil
-	again = again || undecided
 	var fetch []model.Hash
 	var txs []*model.Unconfirmed
 	var gone []model.Hash
@@ -263,6 +289,9 @@ func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, e
 		switch e := latest[id]; {
 		case e.Kind == model.TxRemoved:
 			gone = append(gone, id)
+			if sent[id] != nil { // it came and went: it may have replaced others
+				txs = append(txs, sent[id])
+			}
 		case e.Tx != nil:
 			txs = append(txs, e.Tx)
 		case s.Tx(id) == nil:
@@ -275,7 +304,9 @@ func (r *reader) apply(ctx context.Context, e model.MempoolEvent) (again bool, e
 			return false, err
 		}
 		txs = append(txs, fetched...)
+		undecided = undecided || slices.Contains(fetched, nil)
 	}
+	again = again || undecided
 	if len(txs)+len(gone) == 0 {
 		return again, nil
 	}

@@ -13,7 +13,6 @@ import (
 const (
 	oldAfter   = 30 * time.Second // without an answer of the source, until the overlay is marked old
 	emptyAfter = 10 * time.Minute // likewise, until it is emptied
-	holdTime   = 2 * time.Second  // after a reorganization, until the source has listed its transactions
 	retryMost  = 10 * time.Second // between two attempts to reach the source
 	maxLag     = 2                // blocks by which the database may be behind the source while lists are read
 )
@@ -25,6 +24,9 @@ func NewFollower(o Options) *Follower {
 	}
 	if o.Interval == 0 {
 		o.Interval = time.Second
+	}
+	if o.Patience == 0 {
+		o.Patience = 3 * time.Second
 	}
 	f := &Follower{
 		Options: o, pool: NewPool(o.Traits, o.Memory, o.Now),
@@ -71,16 +73,17 @@ func (f *Follower) write(ctx context.Context, quiet bool, change func(*query.Que
 			indexes := f.pool.indexes
 			if err := f.pool.Advance(q); err != nil {
 				f.pool.Reset(indexes) // the tables may be half changed
+				f.hold()
 				return err
 			}
 			if !slices.Equal(indexes, f.pool.indexes) {
 				f.pool.opened = false
 				signal(f.reopen)
 			}
-			if f.pool.orphaned {
-				f.pool.orphaned = false
+			if f.pool.orphaned && f.pool.opened {
 				f.hold()
 			}
+			f.pool.orphaned = false
 			return change(q)
 		})
 	})
@@ -90,17 +93,29 @@ func (f *Follower) write(ctx context.Context, quiet bool, change func(*query.Que
 	return err
 }
 
-// hold keeps the overlay from being published until the source has listed its transactions, at most two seconds: those
-// of orphaned blocks would otherwise disappear and return. mu is held.
+// hold keeps the overlay from being published until the source has listed its transactions, at most for two thirds of
+// the patience of readers: those of orphaned blocks would otherwise disappear and return. mu is held.
 func (f *Follower) hold() {
-	f.held = true
+	f.release()
 	signal(f.wake)
-	time.AfterFunc(holdTime, func() {
+	var held *time.Timer
+	held = time.AfterFunc(f.Patience*2/3, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.held = false
-		f.publish()
+		if f.held == held {
+			f.held = nil
+			f.publish()
+		}
 	})
+	f.held = held
+}
+
+// release ends a hold. mu is held.
+func (f *Follower) release() {
+	if f.held != nil {
+		f.held.Stop()
+		f.held = nil
+	}
 }
 
 // signal sends to a channel with room for one signal.
@@ -199,7 +214,8 @@ func (f *Follower) Enter(ctx context.Context, ids ...model.Hash) error {
 	if err != nil {
 		return err
 	}
-	return f.write(ctx, false, func(q *query.Query) error {
+	// The node has them, whether the client is still connected or not.
+	return f.write(context.WithoutCancel(ctx), false, func(q *query.Query) error {
 		if !slices.Equal(src.indexes, f.pool.indexes) {
 			return nil
 		}

@@ -258,6 +258,14 @@ func (w *World) Block(txs []*model.Unconfirmed) *model.Block {
 // Fork removes n blocks, whose transactions are unconfirmed again, and mines longer without some of them.
 func (w *World) Fork(n int) {
 	n = min(n, len(w.Blocks)-5)
+	w.Orphan(n)
+	for range n + 1 {
+		w.Mine(w.some())
+	}
+}
+
+// Orphan removes n blocks, whose transactions are unconfirmed again.
+func (w *World) Orphan(n int) {
 	lost := w.Blocks[len(w.Blocks)-n:]
 	w.Blocks = slices.Clone(w.Blocks[:len(w.Blocks)-n])
 	var back []*model.Unconfirmed
@@ -269,9 +277,6 @@ func (w *World) Fork(n int) {
 		}
 	}
 	w.Pool = w.Valid(append(back, w.Pool...))
-	for range n + 1 {
-		w.Mine(w.some())
-	}
 }
 
 // some returns transactions for the next block: some of the mempool, and sometimes others that conflict with it.
