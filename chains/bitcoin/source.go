@@ -171,6 +171,14 @@ func (n *node) Measure(ctx context.Context, after model.Point, to model.HeightPk
 	return model.Extent{}, nil
 }
 
+// Invalidated implements [blocksource.Invalidator].
+func (n *node) Invalidated(ctx context.Context, p model.Point) (bool, error) {
+	if i, ok := n.rawNode.(blocksource.Invalidator); ok {
+		return i.Invalidated(ctx, p)
+	}
+	return false, nil
+}
+
 // Blocks implements [blocksource.Node]. A block that cannot be decoded is a permanent error: its hash is the requested
 // one, so every other node has the same bytes.
 func (n *node) Blocks(ctx context.Context, points []model.Point, limit int64) ([]*model.Block, error) {

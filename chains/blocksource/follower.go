@@ -38,6 +38,7 @@ type follower struct {
 	estimate int64 // size of a block in bytes; atomic, since jobs are made on another goroutine
 	moved    int   // consecutive times that the chain changed during a round
 	begun    bool  // the fork point with the known points was found
+	invalid  bool  // the last rollback was to the tip of a node that invalidated the blocks above it
 
 	top   model.HeightPk // height of the highest yielded block
 	forks int            // rollbacks since then
@@ -76,9 +77,17 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	if err != nil {
 		return false, err
 	}
+	newest := f.trail.Newest()
 	forked, err := f.findFork(ctx, tip)
 	if err != nil {
 		return false, err
+	}
+	if _, can := f.node.(Invalidator); can && !f.begun && (!forked || f.invalid) && !newest.IsOrigin() {
+		// The node has all known points, of which some may be invalid since. This ends the consumer's search for a fork
+		// point, so that it obeys the next rollback.
+		if !yield(model.Event{Rollback: &newest}, nil) {
+			return false, errLeft
+		}
 	}
 	f.begun = true
 	if forked {
@@ -124,7 +133,8 @@ func (f *follower) next() model.HeightPk {
 }
 
 // findFork cuts the trail at the fork point with the node's chain and reports whether blocks were removed. A node that
-// is only behind removes nothing, except the first time, when the stream has to begin somewhere.
+// is only behind removes nothing, unless its blocks were invalidated, and except the first time, when the stream has to
+// begin somewhere.
 func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) {
 	points := f.trail.points
 	n, err := f.trail.parting(func(p model.Point) (bool, error) {
@@ -145,8 +155,16 @@ func (f *follower) findFork(ctx context.Context, tip model.Point) (bool, error) 
 	if err != nil || n == len(points) {
 		return false, err
 	}
-	if behind := tip.IsOrigin() || points[n].Height > tip.Height; behind && f.begun {
-		return false, nil
+	if behind := tip.IsOrigin() || points[n].Height > tip.Height; behind {
+		node, can := f.node.(Invalidator)
+		if f.invalid = false; can && n > 0 && points[n-1] == tip {
+			if f.invalid, err = node.Invalidated(ctx, points[n]); err != nil {
+				return false, err
+			}
+		}
+		if f.begun && !f.invalid {
+			return false, nil
+		}
 	}
 	f.trail.Cut(n)
 	return true, nil

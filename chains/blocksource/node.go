@@ -28,6 +28,15 @@ type Node interface {
 	Close() error
 }
 
+// Invalidator is a [Node] whose user can mark blocks as invalid (invalidateblock). Its best chain may then be a part of the
+// previous one.
+type Invalidator interface {
+	// Invalidated reports whether the node has a block that its best chain will not reach again: it has the block itself,
+	// knows no header at its height, and is not in its initial download. A node that restarted, reads its blocks again,
+	// or has an older copy of the chain has the header, lacks the block, or is in its initial download.
+	Invalidated(ctx context.Context, p model.Point) (bool, error)
+}
+
 // ErrMoved reports that a block is not available because the node's best chain has changed.
 var ErrMoved = errors.New("the node's best chain has changed")
 

@@ -25,7 +25,8 @@ type Options struct {
 // NewSource returns the chain of a node as a stream of events: blocks are fetched ahead with several concurrent calls
 // and yielded in order. After a reorganization it yields a rollback to the newest common block.
 //
-// A node that is behind its previous tip on the same chain removes nothing: the source waits for it.
+// A node that is behind its previous tip on the same chain removes nothing: the source waits for it, unless the node is
+// an [Invalidator] that invalidated the blocks above its tip.
 //
 // It is a [model.BlockReader], a [model.Measurer] whose sizes are known if the node is one, and a [model.UnspentCounter] if the node is one.
 func NewSource(n Node, o Options) model.Source {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -185,6 +186,60 @@ func TestNodeThatLosesBlocksCausesNoRollback(t *testing.T) {
 		}
 	}
 	m.is(grow(chain[:20], 5, 1))
+}
+
+// invalidating is a node that reports that it invalidated the blocks above its tip.
+type invalidating struct {
+	*scripted
+	invalid atomic.Bool
+}
+
+func (n *invalidating) Invalidated(_ context.Context, p model.Point) (bool, error) {
+	if _, _, err := n.call(); err != nil || p.Height <= n.tip().Height {
+		return false, err
+	}
+	return n.invalid.Load(), nil
+}
+
+// A node whose blocks were invalidated is followed to its lower tip, also if they were invalidated while nobody
+// followed it: the consumer then learns first that the node had its tip.
+func TestInvalidatedBlocksAreRolledBack(t *testing.T) {
+	chain := grow(nil, 50, 0)
+	for name, begun := range map[string]bool{"while it is followed": true, "before it is followed": false} {
+		t.Run(name, func(t *testing.T) {
+			node := &invalidating{scripted: serve(chain)}
+			m := &mirror{t: t, chain: chain}
+			if !begun {
+				node.set(chain[:47])
+				node.invalid.Store(true)
+			}
+			src := blocksource.NewSource(node, blocksource.Options{Retry: quick, SourceOptions: model.SourceOptions{Follow: true}})
+			var tips []int
+			for e, err := range src.Follow(t.Context(), known(chain)) {
+				must(t, err)
+				m.take(e)
+				tips = append(tips, len(m.chain))
+				switch len(tips) {
+				case 1: // the node had all blocks
+					if begun {
+						node.set(chain[:49]) // it restarts
+						node.set(chain)
+						node.invalid.Store(true)
+						node.set(chain[:47])
+					}
+				case 2:
+					node.set(chain) // they are valid again
+				}
+				if len(tips) == 5 {
+					break
+				}
+			}
+			if want := []int{50, 47, 48, 49, 50}; !slices.Equal(tips, want) {
+				t.Errorf("tips %v, expected %v", tips, want)
+			}
+			m.is(chain)
+		})
+	}
 }
 
 func TestTemporaryErrorsAreRetried(t *testing.T) {

@@ -218,7 +218,14 @@ func TestARealNode(t *testing.T) {
 	tip := model.Point{Height: 700, Hash: block.Header(chain[700]).Hash()}
 	changed := make(chan error)
 	go func() { changed <- c.Changed(ctx, tip) }()
-	b.call(c, "invalidateblock", block.FormatHash(block.Header(chain[696]).Hash()))
+	first := model.Point{Height: 696, Hash: block.Header(chain[696]).Hash()}
+	if gone, err := c.Invalidated(ctx, first); gone || err != nil {
+		t.Errorf("block %d is on the best chain: invalidated %t, %v", first.Height, gone, err)
+	}
+	b.call(c, "invalidateblock", block.FormatHash(first.Hash))
+	if gone, err := c.Invalidated(ctx, first); !gone || err != nil {
+		t.Errorf("block %d was invalidated: %t, %v", first.Height, gone, err)
+	}
 	b.call(c, "generate", 9)
 	if err := <-changed; err != nil {
 		t.Error(err)

@@ -176,6 +176,21 @@ func (c *Client) Raw(ctx context.Context, points []model.Point, limit int64) ([]
 	})
 }
 
+// Invalidated implements [blocksource.Invalidator]. The best header of a node is never that of an invalid block.
+func (c *Client) Invalidated(ctx context.Context, p model.Point) (bool, error) {
+	return ask(ctx, c, func(n node) (bool, error) {
+		_, err := n.raw(ctx, []model.Point{p}, 0)
+		if _, lacks := errors.AsType[*missing](err); lacks {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		info, err := n.info(ctx)
+		return err == nil && !info.Initial && max(info.Headers, info.Blocks) < int64(p.Height), err
+	})
+}
+
 // Changed returns when the node's best chain no longer ends in tip. It polls three times per second: Core and btcd have
 // no common notification over plain HTTP.
 func (c *Client) Changed(ctx context.Context, tip model.Point) error {

@@ -343,3 +343,35 @@ func (c *Client) Connect(ctx context.Context) error {
 	_, err := c.connect(ctx, c.session.Load())
 	return err
 }
+
+// A block was invalidated if the node has it, knows no header at its height, and is not in its initial download: not if
+// the node restarted, reads its blocks again, or is an older copy.
+func TestInvalidated(t *testing.T) {
+	for _, rest := range []bool{false, true} {
+		for name, c := range map[string]struct {
+			change func(f *fake)
+			want   bool
+		}{
+			"invalidated":            {func(*fake) {}, true},
+			"on the chain":           {func(f *fake) { f.chain = append(f.chain, f.stale...); f.stale = nil }, false},
+			"restarted":              {func(f *fake) { f.extra = map[string]any{"headers": 12} }, false},
+			"in initial download":    {func(f *fake) { f.extra = map[string]any{"initialblockdownload": true} }, false},
+			"an older copy":          {func(f *fake) { f.stale = nil }, false},
+			"another, longer branch": {func(f *fake) { f.chain = fakeChain(f.chain, 3, 300, 7) }, false},
+		} {
+			t.Run(fmt.Sprintf("%s, REST %t", name, rest), func(t *testing.T) {
+				f := newFake(t, 13)
+				p := f.point(11)
+				f.set(func() {
+					f.rest = rest
+					f.chain, f.stale = f.chain[:11], f.chain[11:]
+					c.change(f)
+				})
+				got, err := f.client("", nil).Invalidated(t.Context(), p)
+				if got != c.want || err != nil {
+					t.Errorf("%t, %v, expected %t", got, err, c.want)
+				}
+			})
+		}
+	}
+}
