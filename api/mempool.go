@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -119,7 +120,7 @@ func (r *pendingReader) find(index, text string, terms *query.Terms) (*query.Pen
 
 // pendingTx returns an unconfirmed transaction that the database does not have. unknown is the error of the database.
 // If the mempool does not have the transaction either, pendingTx returns this error, with the reason why it left if
-// known.
+// known. If the snapshot has no overlay, it returns errLookAgain: a block may have moved the transaction meanwhile.
 func pendingTx(ctx context.Context, v *query.View, q *request, unknown error) (any, error) {
 	if kind, code := model.KindOf(unknown); kind != model.NotFound || code != "unknown_tx" || q.chain.Mempool == nil {
 		return nil, unknown
@@ -128,26 +129,32 @@ func pendingTx(ctx context.Context, v *query.View, q *request, unknown error) (a
 	if err != nil {
 		return nil, unknown
 	}
-	s := q.chain.Mempool.Standing()
-	if gone := s.Gone(id); gone != nil {
+	o := q.overlay
+	if o == nil {
+		q.mempool = true // the tip does not determine the answer
+		return nil, errLookAgain
+	}
+	if gone := o.Gone(id); gone != nil {
 		how := gone.Reason.String()
 		if gone.Reason == pending.Replaced {
 			how += " by " + q.chain.Model.FormatHash(gone.By)
 		}
 		return nil, model.Errorf(model.NotFound, "unknown_tx", "no transaction %s: it left the mempool: %s", q.args[0], how)
 	}
-	t := s.Tx(id)
+	t := o.Tx(id)
 	if t == nil {
 		return nil, unknown
 	}
-	q.mempool = true // the tip does not determine the answer
 	var a *query.PendingTxAnswer
-	err = q.fromOverlay(ctx, v, s.Overlay, func(r *pendingReader) error {
+	err = q.fromOverlay(ctx, v, o, func(r *pendingReader) error {
 		a = r.Tx(t)
 		return nil
 	})
 	return a, err
 }
+
+// errLookAgain is returned for an answer that needs the overlay of the snapshot.
+var errLookAgain = errors.New("the answer may be unconfirmed")
 
 // page returns a page of the unconfirmed transactions.
 func (r *pendingReader) page(byRate bool, p query.Page) (*query.MempoolTxsAnswer, error) {

@@ -117,7 +117,10 @@ func (a *API) shared(
 		return result{}, err
 	}
 	_, moved := q.chain.Moved()
-	key := callKey{moved, rows, question}
+	key := callKey{at: moved, rows: rows, question: question}
+	if q.mempool && q.chain.Mempool != nil {
+		key.standing = q.chain.Mempool.Standing()
+	}
 	calls := &q.chain.calls
 	c := calls.join(key)
 	if c == nil {
@@ -143,7 +146,7 @@ func (a *API) shared(
 func (a *API) read(
 	ctx context.Context, q *request, rows int, b *buffer, known []string, add caching,
 ) (res result, err error) {
-	err = q.view(ctx, func(v *query.View) error {
+	look := func(v *query.View) error {
 		if err := res.at(ctx, v, q, known); err != nil || res.same {
 			return err
 		}
@@ -159,7 +162,10 @@ func (a *API) read(
 			q.chain.blocks.add(nil, q.cacheAs, nil, b.text, false)
 		}
 		return nil
-	})
+	}
+	if err = q.view(ctx, look); errors.Is(err, errLookAgain) {
+		err = q.view(ctx, look)
+	}
 	if err != nil {
 		return res, err
 	}

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"sync"
+
+	"birthmark/core/pending"
 )
 
 // calls runs concurrent equal requests once. Unlike golang.org/x/sync/singleflight it cancels a call when its last
@@ -12,10 +14,11 @@ type calls struct {
 	all map[callKey]*call
 }
 
-// callKey is a question at a tip.
+// callKey is a question at a tip and, with unconfirmed transactions, at a state of them.
 type callKey struct {
 	at       <-chan struct{} // of [served.Chain.Moved]
-	rows     int             // limit
+	standing *pending.Standing
+	rows     int // limit
 	question string
 }
 

@@ -69,7 +69,7 @@ func (v *visit) home() (*page, error) {
 	}
 	if pool := v.chain.Mempool; pool != nil {
 		p.Volatile, p.Follow = true, pendingEvents
-		b.Pending, b.Txs = true, v.newestPending(pool.Standing().Overlay, homeTxs)
+		b.Pending, b.Txs = true, v.newestPending(v.overlay, homeTxs)
 	}
 	if len(b.Txs) == 0 {
 		b.Pending = false

@@ -29,7 +29,7 @@ func (v *visit) mempool() (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := pool.Standing().Overlay
+	o := v.overlay
 	b := &mempoolBody{State: o.State().String(), Pending: true, Txs: v.newestPending(o, mempoolTxs)}
 	b.Stats = append([]stat{v.pendingStat(o.Info())}, v.poolStats(pool, o.Info())...)
 	if b.Chart, err = v.ratesChart(pool.Rates()); err != nil {

@@ -36,14 +36,13 @@ func (v *visit) unconfirmedTx(unknown error) (*page, error) {
 	if err != nil {
 		return nil, unknown
 	}
-	hash, s := v.chain.Model.FormatHash(id), v.chain.Mempool.Standing()
-	t := s.Tx(id)
+	hash, t := v.chain.Model.FormatHash(id), v.overlay.Tx(id)
 	if t == nil {
-		return nil, v.gone(s.Gone(id), hash, unknown)
+		return nil, v.gone(v.overlay.Gone(id), hash, unknown)
 	}
 	b := &unconfirmedBody{}
 	err = v.From(v.ctx, func(q *query.Query) error {
-		r := answers.NewReader(q, s.Overlay)
+		r := answers.NewReader(q, v.overlay)
 		b.PendingTxAnswer = r.Tx(t)
 		return nil
 	})
@@ -57,7 +56,7 @@ func (v *visit) unconfirmedTx(unknown error) (*page, error) {
 	if a := b.Ancestors; a.Count > 1 {
 		b.Package = humanize.Plural(a.Count, "transaction") + ", " + v.virtualSize(a.VSize) + ", " + v.brief(format.Integer(a.Fee))
 	}
-	if err := v.pendingParts(b, s.Overlay); err != nil {
+	if err := v.pendingParts(b, v.overlay); err != nil {
 		return nil, err
 	}
 	return &page{Kind: "unconfirmed", Title: "Transaction " + hash, JSON: v.api("tx", hash), Section: "mempool", Body: b, Volatile: true,
@@ -151,7 +150,7 @@ func (v *visit) unconfirmedOf(index, value string) (rows []pendingRow, total int
 	}
 	var a *query.PendingHistoryAnswer
 	err = v.From(v.ctx, func(q *query.Query) (err error) {
-		a, err = answers.NewReader(q, v.chain.Mempool.Standing().Overlay).History(index, value)
+		a, err = answers.NewReader(q, v.overlay).History(index, value)
 		return err
 	})
 	if err != nil {

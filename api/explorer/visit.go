@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"birthmark/api/served"
+	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -29,11 +30,24 @@ type visit struct {
 	paid  func()    // releases the cost of an expensive page; nil: not expensive
 	late  bool      // a part of the page timed out: no ETag
 	now   time.Time // truncated to the minute, so that ages on a page change once a minute
+
+	overlay *pending.Overlay // for the tip of the snapshot; nil: the chain has no mempool
 }
 
 // visit returns the visit of a request, without a snapshot.
 func (s *site) visit(ctx context.Context, r *http.Request, chain *served.Chain) *visit {
 	return &visit{ctx: ctx, req: r, site: s, chain: chain, unit: humanize.UnitOf(chain.Model), now: s.now().Truncate(time.Minute)}
+}
+
+// open calls fn with a snapshot, and sets the overlay for its tip.
+func (v *visit) open(fn func(*query.View) error) error {
+	if v.chain.Mempool == nil {
+		return v.chain.View(v.ctx, fn)
+	}
+	return v.chain.Mempool.View(v.ctx, func(view *query.View, o *pending.Overlay) error {
+		v.overlay = o
+		return fn(view)
+	})
 }
 
 // errUnmodified is returned if the client has the page.
@@ -58,7 +72,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		defer buffers.Put(b)
 		var p *page
 		var tag string
-		err := chain.View(ctx, func(view *query.View) (err error) {
+		err := v.open(func(view *query.View) (err error) {
 			v.View = view
 			if !view.Tip.IsOrigin() {
 				w.Header().Set("X-Tip", chain.Model.FormatHash(view.Tip.Hash))
