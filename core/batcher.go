@@ -36,7 +36,10 @@ func (s *syncer) batch(ctx context.Context) error {
 				if err := g.flush(ctx); err != nil || !g.ended {
 					return err
 				}
-				return g.rollBackToShared(ctx)
+				if err := g.rollBackToShared(ctx); err != nil {
+					return err
+				}
+				return g.flush(ctx)
 			}
 			if err := g.add(ctx, e); err != nil {
 				return err
@@ -94,22 +97,32 @@ type batcher struct {
 	locating bool
 	tip      model.Point  // of the database, during locating
 	shared   *model.Point // the newest block that both chains are known to share
+
+	ahead model.HeightPk // the source's tip at its last event; 0: unknown
+	undo  *model.Point   // a rollback that is written with the next batch; nil: none
 }
 
 // wait returns how long to wait for the next block.
 func (g *batcher) wait() time.Duration {
 	n := len(g.blocks)
-	if n == 0 || g.blocks[n-1].Height >= g.target {
+	switch {
+	case n == 0 && g.undo == nil, n > 0 && g.blocks[n-1].Height >= max(g.target, g.ahead):
 		return idleFlush
+	case n == 0 || g.blocks[n-1].Height >= g.target: // the source has more, which appear together
+		return max(0, maxBatchAge-time.Since(g.began))
 	}
 	return max(0, min(catchUpFlush, maxBatchAge-time.Since(g.began)))
 }
 
 func (g *batcher) add(ctx context.Context, e model.Event) error {
+	g.ahead = e.Tip
 	if e.Rollback != nil {
 		return g.rollback(ctx, *e.Rollback)
 	}
 	b := e.Block
+	if b.Height > g.target {
+		g.fraction = 1
+	}
 	if g.locating {
 		had, err := g.matchExisting(ctx, b)
 		if had || err != nil {
@@ -123,7 +136,7 @@ func (g *batcher) add(ctx context.Context, e model.Event) error {
 		}
 		g.fraction = max(1, g.fraction/2)
 	}
-	if len(g.blocks) == 0 {
+	if len(g.blocks) == 0 && g.undo == nil {
 		g.began = time.Now()
 	}
 	g.blocks = append(g.blocks, b)
@@ -152,11 +165,17 @@ func (g *batcher) rollback(ctx context.Context, to model.Point) error {
 		g.locating = to != g.tip
 		return nil
 	}
-	if err := g.flush(ctx); err != nil {
+	if g.undo != nil && len(g.blocks) == 0 {
+		g.undo = nil // this one removes more
+	} else if err := g.flush(ctx); err != nil {
 		return err
 	}
 	if g.exact(to) {
 		g.locating, g.shared = false, nil
+		if g.ahead > to.Height {
+			g.undo, g.began = &to, time.Now()
+			return nil
+		}
 		return g.after(ctx, job{rollback: &to})
 	}
 	if err := g.after(ctx, job{}); err != nil { // the database contains all earlier blocks
@@ -171,6 +190,10 @@ func (g *batcher) rollBackToShared(ctx context.Context) error {
 	to := g.shared
 	g.locating, g.shared = false, nil
 	if to == nil {
+		return nil
+	}
+	if g.ahead > to.Height {
+		g.undo, g.began = to, time.Now()
 		return nil
 	}
 	return g.after(ctx, job{rollback: to})
@@ -206,7 +229,8 @@ func (g *batcher) matchExisting(ctx context.Context, b *model.Block) (had bool, 
 		hash := g.db.chain.FormatHash
 		return false, model.Errorf(model.Refused, "wrong_chain", "the source has another chain: its first block is %s, the database's is %s", hash(b.Hash), hash(at.Hash))
 	}
-	return false, g.after(ctx, job{rollback: &below})
+	g.undo, g.began = &below, time.Now()
+	return false, nil
 }
 
 // pointAt returns the database's block at height h; the origin below its first block.
@@ -233,6 +257,12 @@ func (g *batcher) after(ctx context.Context, j job) error {
 }
 
 func (g *batcher) flush(ctx context.Context) error {
+	if to := g.undo; to != nil {
+		g.undo = nil
+		if err := g.after(ctx, job{rollback: to, transit: len(g.blocks) > 0}); err != nil {
+			return err
+		}
+	}
 	if len(g.blocks) == 0 {
 		return nil
 	}

@@ -3,6 +3,7 @@ package core
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,9 @@ type DB struct {
 	pending []*ingest.Batch // prepared and not committed, oldest first
 	moved   chan struct{}   // closed when tip changes
 
+	inTransit bool                    // the last transit has not ended
+	transit   atomic.Pointer[transit] // the last one
+
 	rollbackRows int // see defaultRollbackRows
 }
 
@@ -129,6 +133,9 @@ func (db *DB) Tip() model.Point {
 func (db *DB) Moved() (tip model.Point, moved <-chan struct{}) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if db.inTransit {
+		return db.transit.Load().from, db.moved
+	}
 	return db.tip, db.moved
 }
 
@@ -138,7 +145,9 @@ func (db *DB) setTip(tip model.Point) {
 		return
 	}
 	db.tip = tip
-	db.notifyMoved()
+	if !db.inTransit {
+		db.notifyMoved()
+	}
 }
 
 // notifyMoved notifies the receivers of Moved's channel. mu is held.
@@ -161,15 +170,30 @@ type snapshots struct{ db *DB }
 // Snapshot reads the state of the database in one snapshot of its store.
 func (s snapshots) Snapshot(ctx context.Context, fn func(query.Snapshot) error) error {
 	raws := s.db.raws.Load()
-	return s.db.view(ctx, func(r storage.Reader, l *schema.Layout) error {
-		state, err := s.db.states.Read(r, l)
+	for {
+		last, err := s.db.arrived(ctx)
 		if err != nil {
 			return err
 		}
-		sizer, _ := s.db.store.(storage.Sizer)
-		return fn(query.Snapshot{Layout: l, State: state, Reader: r, Sizer: sizer, Raws: raws})
-	})
+		err = s.db.view(ctx, func(r storage.Reader, l *schema.Layout) error {
+			if s.db.transit.Load() != last {
+				return errInTransit
+			}
+			state, err := s.db.states.Read(r, l)
+			if err != nil {
+				return err
+			}
+			sizer, _ := s.db.store.(storage.Sizer)
+			return fn(query.Snapshot{Layout: l, State: state, Reader: r, Sizer: sizer, Raws: raws})
+		})
+		if err != errInTransit {
+			return err
+		}
+	}
 }
+
+// errInTransit is returned for a snapshot that may have been taken during a transit.
+var errInTransit = errors.New("a reorganization is being written")
 
 // view calls fn with a snapshot of the store and its layout, which does not change until fn returns.
 func (db *DB) view(ctx context.Context, fn func(storage.Reader, *schema.Layout) error) error {

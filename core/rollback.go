@@ -29,10 +29,19 @@ func (db *DB) Rollback(ctx context.Context, to model.Point) error {
 	return db.rollback(ctx, to, nil)
 }
 
+// pointAt is PointAt for the writer: it does not wait for the end of a transit.
+func (db *DB) pointAt(ctx context.Context, h model.HeightPk) (p model.Point, err error) {
+	err = db.store.View(ctx, func(r storage.Reader) error {
+		p, err = schema.PointAt(r, h)
+		return err
+	})
+	return p, err
+}
+
 // rollback is Rollback with db.write held; f is not nil if a source requested it. No batch may be pending.
 func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
 	if !to.IsOrigin() {
-		at, err := db.PointAt(ctx, to.Height)
+		at, err := db.pointAt(ctx, to.Height)
 		if err != nil {
 			return err
 		}

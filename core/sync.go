@@ -136,7 +136,9 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To, db.extent(ctx, src, target, o.To)),
 	}
 	s.meter.pagesBefore = db.cache.RunStats().Pages
-	if err = s.run(ctx); err != nil {
+	err = s.run(ctx)
+	db.endTransit()
+	if err != nil {
 		db.discardPending(ctx) // discards resolved batches that were not written
 	}
 	s.endReorg()
@@ -156,6 +158,7 @@ type job struct {
 	bytes    int64 // of the blocks, as SyncOptions.BatchBytes counts them
 	batch    *ingest.Batch
 	rollback *model.Point
+	transit  bool          // blocks follow the rollback at once
 	done     chan struct{} // closed when the job is done; nil for blocks
 }
 
@@ -324,7 +327,7 @@ func (s *syncer) commit(ctx context.Context, caughtUp chan<- int) error {
 	for j := range s.resolved {
 		started := time.Now()
 		if j.rollback != nil {
-			if err := s.rollback(ctx, *j.rollback); err != nil {
+			if err := s.rollback(ctx, *j.rollback, j.transit); err != nil {
 				return err
 			}
 		}
@@ -376,7 +379,10 @@ func (s *syncer) compact(ctx context.Context, caughtUp <-chan int) error {
 	return err
 }
 
-func (s *syncer) rollback(ctx context.Context, to model.Point) error {
+func (s *syncer) rollback(ctx context.Context, to model.Point, transit bool) error {
+	if transit {
+		s.db.beginTransit()
+	}
 	if s.reorg == nil || s.reorg.depth == 0 {
 		s.reorg = &reorg{began: time.Now(), from: s.db.Tip()}
 	}
@@ -390,6 +396,7 @@ func (s *syncer) rollback(ctx context.Context, to model.Point) error {
 // endReorg logs the reorganization in progress, if any. It ends when the first batch of the new branch is written, or
 // when the sync ends without one.
 func (s *syncer) endReorg() {
+	s.db.endTransit()
 	f, tip, hash := s.reorg, s.db.Tip(), s.db.chain.FormatHash
 	s.reorg = nil
 	if f == nil || f.depth == 0 {

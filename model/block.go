@@ -129,4 +129,8 @@ type Mint struct {
 type Event struct {
 	Block    *Block
 	Rollback *Point
+
+	// Tip is the height of the source's tip when it yielded the event; 0 if it is unknown. The source then yields the
+	// blocks up to there without a pause, as far as it can.
+	Tip HeightPk
 }

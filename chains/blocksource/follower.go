@@ -85,7 +85,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	if _, can := f.node.(Invalidator); can && !f.begun && (!forked || f.invalid) && !newest.IsOrigin() {
 		// The node has all known points, of which some may be invalid since. This ends the consumer's search for a fork
 		// point, so that it obeys the next rollback.
-		if !yield(model.Event{Rollback: &newest}, nil) {
+		if !yield(model.Event{Rollback: &newest, Tip: tip.Height}, nil) {
 			return false, errLeft
 		}
 	}
@@ -100,7 +100,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 			return false, model.Errorf(model.BadSource, "bad_chain",
 				"%s changes its chain repeatedly, %d times since block %d", f.o.Name, f.forks, f.top)
 		}
-		if !yield(model.Event{Rollback: &at}, nil) {
+		if !yield(model.Event{Rollback: &at, Tip: tip.Height}, nil) {
 			return false, errLeft
 		}
 	}
@@ -212,7 +212,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 			if b.Height > f.top {
 				f.top, f.forks = b.Height, 0
 			}
-			if !yield(model.Event{Block: b}, nil) {
+			if !yield(model.Event{Block: b, Tip: end}, nil) {
 				return errLeft
 			}
 			bytes += b.Size

@@ -143,7 +143,8 @@ func (s *handle) state() served.State {
 	if s.progress != nil {
 		now := *s.progress
 		if s.at != nil {
-			now.Height = s.at.db.Tip().Height
+			tip, _ := s.at.db.Moved()
+			now.Height = tip.Height
 		}
 		now.Target = max(now.Target, now.Height)
 		state.Sync = &now

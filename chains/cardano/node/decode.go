@@ -20,6 +20,7 @@ type event struct {
 	kind ouroboros.Kind
 	ledger.Decoded
 	rollback ouroboros.Point // point of the rollback
+	tip      uint64          // height of the node's tip
 }
 
 // batches yields the events of a connection, decoded by several goroutines. It ends with ctx.
@@ -46,7 +47,7 @@ func (s *Source) batches(ctx context.Context, c *ouroboros.Conn) iter.Seq2[batch
 		return func(_ context.Context, j job) (n batch, _ error) {
 			n.events = make([]event, 0, len(j.events))
 			for _, e := range j.events {
-				h := event{kind: e.Kind, rollback: e.Point}
+				h := event{kind: e.Kind, rollback: e.Point, tip: e.Tip.Number}
 				if e.Kind == ouroboros.Forward {
 					var err error
 					if h.Decoded, err = s.decode(d, e); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"time"
 
 	"birthmark/chains/blocksource"
@@ -21,7 +22,8 @@ type follower struct {
 	*blocksource.Outage
 	trail      *blocksource.Trail
 	boundaries []boundary
-	started    bool // the first intersection was found
+	started    bool           // the first intersection was found
+	tip        model.HeightPk // see aim
 	yield      func(model.Event, error) bool
 }
 
@@ -132,14 +134,23 @@ func (f *follower) adoptIntersection(n int, tip ouroboros.Tip) (behind bool, err
 			f.address, tip.Number, tip.Hash, newest.Height, newest.Hash)
 	}
 	f.started = true
+	f.aim(tip.Number)
 	return false, f.cut(n)
+}
+
+// aim sets the height up to which the node yields blocks without a pause.
+func (f *follower) aim(tip uint64) {
+	f.tip = model.HeightPk(min(tip, math.MaxUint32))
+	if f.options.To != nil {
+		f.tip = min(f.tip, *f.options.To)
+	}
 }
 
 // cut yields a rollback to the first n points of the trail.
 func (f *follower) cut(n int) error {
 	f.trail.Cut(n)
 	at := f.trail.Newest()
-	if !f.yield(model.Event{Rollback: &at}, nil) {
+	if !f.yield(model.Event{Rollback: &at, Tip: f.tip}, nil) {
 		return errConsumerDone
 	}
 	return nil
@@ -173,6 +184,7 @@ func (f *follower) stream(ctx context.Context, c *ouroboros.Conn) (done bool, er
 // apply yields the events of a batch.
 func (f *follower) apply(l *ledger.Linker, n batch) (done bool, err error) {
 	for _, h := range n.events {
+		f.aim(h.tip)
 		switch h.kind {
 		case ouroboros.Backward:
 			err = f.rollBack(l, h.rollback)
@@ -210,7 +222,7 @@ func (f *follower) addBlock(l *ledger.Linker, p ledger.Decoded) (done bool, err 
 		return true, nil
 	}
 	f.trail.Add(b.Point())
-	if !f.yield(model.Event{Block: b}, nil) {
+	if !f.yield(model.Event{Block: b, Tip: f.tip}, nil) {
 		return false, errConsumerDone
 	}
 	return to != nil && b.Height == *to, nil
