@@ -26,7 +26,7 @@ import (
 	"birthmark/internal/testseed"
 )
 
-// keeper changes a node, and records what the node had for the whole time.
+// keeper changes a node, and records the transactions that the node had for the whole time.
 type keeper struct {
 	*nodeWorld
 	pollers sync.WaitGroup
@@ -36,10 +36,10 @@ type keeper struct {
 	kept  map[string][]byte // ids of the transactions that the server has shown and the node has had since; their script
 	tips  map[string]bool   // the headers of all tips that the node had
 	coins []coretest.Coin   // confirmed outputs that are deep enough to survive
-	done  []string          // what was done
+	done  []string          // the changes
 }
 
-// change changes the node. Afterwards kept lacks what the node no longer has.
+// change changes the node. Afterwards kept lacks the transactions that the node no longer has.
 func (k *keeper) change(what string, do func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,7 +71,7 @@ func (k *keeper) tip() *wire.MsgBlock {
 	return blocks[len(blocks)-1]
 }
 
-// keep waits until the server has the transactions of the node, and keeps those that pay.
+// keep waits until the server has the transactions of the node, and records them as kept.
 func (k *keeper) keep() {
 	k.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {

@@ -33,6 +33,8 @@ type nodeWorld struct {
 	server   *electrum.Server
 	addr     string
 	scripts  [][]byte
+	chains   []*served.Chain
+	answers  *wallet.Chain
 }
 
 func newNodeWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *nodeWorld {
@@ -55,7 +57,7 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	follower := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: chain.Traits(), Memory: 1 << 28, Log: log, Interval: 20 * time.Millisecond,
+		View: db.View, Moved: db.Moved, Traits: chain.Traits(), Memory: 1 << 28, Log: log, Interval: 20 * time.Millisecond, Patience: patience,
 		Open: func(_ context.Context, indexes []string) (model.Source, error) { return open(indexes) },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -67,11 +69,12 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 		running.Wait()
 		src.Close()
 	})
-	answers, err := wallet.New(t.Context(), &served.Chain{
+	shown := &served.Chain{
 		Name: "bitcoin-regtest", Model: chain, View: db.View, Moved: db.Moved, Mempool: follower,
 		State:     func() served.State { return served.State{} },
 		Submitter: src.(model.Submitter), Fees: src.(model.FeeEstimator),
-	})
+	}
+	answers, err := wallet.New(t.Context(), shown)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +83,7 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 			t.Fatal("the database does not follow the node")
 		}
 	}
-	w.follower = follower
+	w.follower, w.chains, w.answers = follower, []*served.Chain{shown}, answers
 	w.server = electrum.New(answers, o)
 	w.addr = listen(t, w.server, nil)
 	t.Cleanup(w.server.Close)
