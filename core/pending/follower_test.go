@@ -112,6 +112,11 @@ func (n *node) Close() error                                                    
 func (n *node) step() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.move()
+}
+
+// move is step with mu held.
+func (n *node) move() {
 	before, blocks := maps.Collect(byID(n.w.Pool)), slices.Clone(n.w.Blocks)
 	n.w.Step()
 	after := maps.Collect(byID(n.w.Pool))
