@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,35 @@ func TestUnconfirmedAreThoseOfABlock(t *testing.T) {
 				t.Errorf("transaction %s of %d bytes: %.300s, expected %.300s", id, got[i].Size, text, want)
 			}
 		}
+	}
+}
+
+// A list that an old node returns in pages has every transaction that the node has for the whole time, also if others
+// leave between two pages.
+func TestPagesOfAChangingMempool(t *testing.T) {
+	n, txs, _ := pooled(t, 400, true)
+	pool := openPool(t, n, newChain(networks[1]), indexAddress, indexBoxID).(model.Mempool)
+	if len(txs) < 350 {
+		t.Fatalf("%d transactions, expected several pages", len(txs))
+	}
+	left := 0
+	n.Break(func(r *http.Request, _ *ergotest.Answer) { // after each page, the first three transactions leave
+		if r.URL.Query().Has("offset") && left < 60 {
+			left += 3
+			n.SetPool(txs[left:]...)
+		}
+	})
+	ids, _, err := pool.MempoolIDs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tx := range txs[left:] {
+		if !slices.Contains(ids, tx.ID) {
+			t.Errorf("transaction %s is missing", tx.ID)
+		}
+	}
+	if left == 0 {
+		t.Error("nothing left")
 	}
 }
 

@@ -64,11 +64,7 @@ func (c *Client) MempoolIDs(ctx context.Context) (ids []model.Hash, err error) {
 		return nil, err
 	}
 	if !found {
-		err = c.unconfirmedPages(ctx, func(id model.Hash, _ []byte) error {
-			ids = append(ids, id)
-			return nil
-		}, func() bool { return true })
-		return ids, err
+		return c.pagedIDs(ctx)
 	}
 	for _, text := range texts {
 		id, err := parseID(text)
@@ -80,15 +76,51 @@ func (c *Client) MempoolIDs(ctx context.Context) (ids []model.Hash, err error) {
 	return ids, nil
 }
 
-// unconfirmedPages calls take with the unconfirmed transactions of the node, page by page while more returns true.
-func (c *Client) unconfirmedPages(ctx context.Context, take func(id model.Hash, raw []byte) error, more func() bool) error {
-	for offset := 0; more(); offset += txPage {
+// pagedReads is how often the pages are read if transactions move between them.
+const pagedReads = 3
+
+// pagedIDs returns the ids of the pages of unconfirmed transactions. If transactions move from one page to another while
+// these are read, one could be in no page: the pages are read again, and all ids are returned.
+func (c *Client) pagedIDs(ctx context.Context) (all []model.Hash, err error) {
+	known := map[model.Hash]bool{}
+	for range pagedReads {
+		var ids []model.Hash
+		moved, err := c.unconfirmedPages(ctx, func(id model.Hash, _ []byte) error {
+			if len(ids) == 0 || ids[len(ids)-1] != id {
+				ids = append(ids, id)
+			}
+			return nil
+		}, func() bool { return true })
+		if err != nil {
+			return nil, err
+		}
+		if !moved {
+			return ids, nil
+		}
+		for _, id := range ids {
+			if !known[id] {
+				known[id] = true
+				all = append(all, id)
+			}
+		}
+	}
+	return all, nil
+}
+
+// unconfirmedPages calls take with the unconfirmed transactions of the node, page by page while more returns true. Pages
+// overlap by one transaction, for which take is called twice; moved reports that it was not the same one.
+func (c *Client) unconfirmedPages(
+	ctx context.Context, take func(id model.Hash, raw []byte) error, more func() bool,
+) (moved bool, err error) {
+	var last model.Hash // of the previous page
+	for offset := 0; more(); offset += txPage - 1 {
 		var page []json.RawMessage
 		query := url.Values{"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(txPage)}}
 		if _, err := c.read(ctx, unconfirmedPath, query, &page); err != nil {
-			return err
+			return false, err
 		}
-		for _, raw := range page {
+		moved = moved || offset > 0 && len(page) == 0
+		for i, raw := range page {
 			var tx struct{ ID string }
 			err := json.Unmarshal(raw, &tx)
 			var id model.Hash
@@ -96,17 +128,19 @@ func (c *Client) unconfirmedPages(ctx context.Context, take func(id model.Hash, 
 				id, err = parseID(tx.ID)
 			}
 			if err != nil {
-				return c.badAnswer("/transactions/unconfirmed", "invalid JSON: %s", c.http.Excerpt(err.Error(), 80))
+				return false, c.badAnswer("/transactions/unconfirmed", "invalid JSON: %s", c.http.Excerpt(err.Error(), 80))
 			}
+			moved = moved || i == 0 && offset > 0 && id != last
+			last = id
 			if err := take(id, raw); err != nil {
-				return err
+				return false, err
 			}
 		}
 		if len(page) < txPage {
 			break
 		}
 	}
-	return nil
+	return moved, nil
 }
 
 const (
@@ -123,7 +157,7 @@ func (c *Client) MempoolTxs(ctx context.Context, ids []model.Hash, take func(id 
 	for _, id := range ids {
 		missing[id] = true
 	}
-	err := c.unconfirmedPages(ctx, func(id model.Hash, raw []byte) error {
+	_, err := c.unconfirmedPages(ctx, func(id model.Hash, raw []byte) error {
 		if !missing[id] {
 			return nil
 		}
