@@ -27,10 +27,8 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 	if err != nil {
 		return nil, err
 	}
-	id, err := sigma.SignedTxID(raw)
-	if err != nil {
-		return nil, err
-	}
+	var e sigma.Encoder
+	id := e.TxID(tx) // only used with outputs
 	d := &model.TxDescription{Inputs: make([]model.InputDetails, len(tx.Inputs))}
 	for _, box := range tx.DataInputs {
 		d.DataInputs = append(d.DataInputs, hex.EncodeToString(box[:]))
@@ -40,6 +38,9 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 		proof := hex.EncodeToString(in.Proof)
 		d.Inputs[i].SpendingProof = &proof
 		for _, v := range in.Extension {
+			if v.Value == nil {
+				continue // its bytes are in the one before it
+			}
 			if d.Inputs[i].Extension == nil {
 				d.Inputs[i].Extension = map[string]model.EncodedValue{}
 			}

@@ -65,6 +65,9 @@ func (a *Answer) AddProof(in *sigma.Input) {
 func (a *Answer) AddExtension(in *sigma.Input) {
 	a.Add("{")
 	for i, x := range in.Extension {
+		if x.Value == nil {
+			break // its bytes are in the one before it: see [sigma.ParseTx]
+		}
 		a.Comma(i)
 		a.Add(`"`, strconv.Itoa(int(int8(x.ID))), `":`)
 		a.Hex(x.Value)

@@ -92,6 +92,44 @@ func TestUnreadableRegistersKeepTheirBytes(t *testing.T) {
 	}
 }
 
+// So are variables: their end is where the rest of the transaction has its ids.
+func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
+	var e Encoder
+	for _, digits := range []string{"ff", "81", "a3", "6e", "0b00", "86ff", "04" + strings.Repeat("ff", 12)} {
+		for _, several := range []bool{false, true} {
+			tx := aTransaction(t, []byte{4, 2})
+			tx.Inputs[0].Extension[0].Value = unhex(t, digits)
+			if several {
+				tx.Inputs[1].Extension[0].Value = unhex(t, digits)
+				tx.Outputs[0].Registers[0] = unhex(t, "ff")
+			}
+			raw := e.AppendTx(nil, tx, true)
+			got, err := ParseTx(raw, knownOutputs(tx))
+			if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) || e.TxID(got) != e.TxID(tx) || len(got.Outputs) != 2 {
+				t.Errorf("%s: %v", digits, err)
+				continue
+			}
+			if x := got.Inputs[0].Extension; len(x) != 2 || x[0].ID != 3 || !bytes.Equal(x[0].Value, unhex(t, digits+"070402")) || x[1].Value != nil {
+				t.Errorf("%s: the variables are %x", digits, x)
+			}
+		}
+	}
+}
+
+// A transaction with many unreadable variables ends in an error, after a bounded number of attempts.
+func TestManyUnreadableVariablesAreAnError(t *testing.T) {
+	tx := aTransaction(t, []byte{4, 2})
+	for range 300 {
+		tx.Inputs = append(tx.Inputs, Input{Extension: []Variable{{1, bytes.Repeat([]byte{0xff}, 20)}}})
+	}
+	var e Encoder
+	raw := e.AppendTx(nil, tx, true)
+	raw[len(raw)-1]++ // no id is right
+	if got, err := ParseTx(raw, knownOutputs(tx)); err == nil {
+		t.Errorf("the transaction has %d outputs", len(got.Outputs))
+	}
+}
+
 // Hostile scripts in box constants do not take time beyond the bytes.
 func TestNestedScriptsAreReadInBoundedSteps(t *testing.T) {
 	// Each box has a tree whose size is one byte and whose script is a collection of the rest.

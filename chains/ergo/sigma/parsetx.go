@@ -1,6 +1,10 @@
 package sigma
 
-import "fmt"
+import (
+	"fmt"
+
+	"golang.org/x/crypto/blake2b"
+)
 
 // Known gives access to the outputs of a transaction in a database.
 type Known struct {
@@ -16,39 +20,89 @@ type Known struct {
 // transaction has no outputs.
 //
 // If registers cannot be read, their end is found by the id of their box: the first unreadable one has the bytes of all
-// that follow, and those are empty. If the id is unknown, the transaction has no outputs.
+// that follow, and those are empty. So it is with the variables of an input, whose end is where the rest of the
+// transaction can be read and has outputs with their ids. If an id is unknown, the transaction has no outputs.
 func ParseTx(b []byte, known Known) (*Tx, error) {
+	p := txParser{known: known, attempts: maxAttempts}
 	r := reader{b: b}
 	t := &Tx{}
-	for n := r.length(uint64(len(b)), "number of inputs"); n > 0 && r.err == nil; n-- {
+	n := r.length(uint64(len(b)), "number of inputs")
+	if p.parse(&r, t, n); r.err != nil {
+		return nil, fmt.Errorf("transaction: %w", r.err)
+	}
+	return t, nil
+}
+
+// maxAttempts bounds the ends of variables that are tried in a transaction.
+const maxAttempts = 1 << 13
+
+type txParser struct {
+	known    Known
+	attempts int
+	verify   bool // the ids of outputs must be known: variables were not read
+}
+
+// parse reads a transaction after its first inputs, which t has, of n.
+func (p *txParser) parse(r *reader, t *Tx, n int) {
+	for len(t.Inputs) < n && r.err == nil {
 		var in Input
 		r.copy(in.Box[:], "box id")
-		in.Proof = r.take(r.length(uint64(len(b)), "length of a proof"), "proof")
-		for range r.byte("number of variables") {
+		in.Proof = r.take(r.length(uint64(len(r.b)), "length of a proof"), "proof")
+		for left := int(r.byte("number of variables")); left > 0 && r.err == nil; left-- {
 			v := Variable{ID: r.byte("number of a variable")}
-			v.Value = r.value()
+			start := *r
+			if v.Value = r.value(); r.err != nil && start.err == nil {
+				p.skipVariables(r, start, t, n, in, v, left)
+				return
+			}
 			in.Extension = append(in.Extension, v)
 		}
 		t.Inputs = append(t.Inputs, in)
 	}
+	inputs := r.at
 	t.DataInputs = r.ids("data input")
 	tokens := r.ids("token")
-	again := r
-	if r.outputs(t, tokens, known, nil); r.err != nil && again.err == nil {
-		if id, err := SignedTxID(b); err == nil {
-			failed := r.err
-			if r = again; !r.outputs(t, tokens, known, &id) {
-				return t, nil
-			}
-			if r.err != nil {
-				r.err = failed
-			}
+	again := *r
+	id := func() ID { return blake2b.Sum256(append(t.appendInputs(nil, false), r.b[inputs:]...)) }
+	if !p.verify {
+		if r.outputs(t, tokens, p.known, nil); r.err == nil || again.err != nil {
+			return
+		}
+	} else if r.err != nil {
+		return
+	}
+	failed, tx := r.err, id()
+	if *r = again; !r.outputs(t, tokens, p.known, &tx) {
+		if p.verify {
+			r.fail("unknown ids of outputs")
+		}
+		return
+	}
+	if r.err != nil && failed != nil {
+		r.err = failed
+	}
+}
+
+// skipVariables tries each end of the last left variables of an input, which begin with v and bytes that cannot be
+// read.
+func (p *txParser) skipVariables(r *reader, start reader, t *Tx, n int, in Input, v Variable, left int) {
+	verify := p.verify
+	defer func() { p.verify = verify }()
+	p.verify = true
+	read := t.Inputs
+	for end := start.at + 1; end <= len(r.b) && p.attempts > 0; end++ {
+		p.attempts--
+		v.Value = r.b[start.at:end:end]
+		whole := in
+		whole.Extension = append(append(in.Extension[:len(in.Extension):len(in.Extension)], v), make([]Variable, left-1)...)
+		rest := start
+		rest.at = end
+		next := &Tx{Inputs: append(read[:len(read):len(read)], whole)}
+		if p.parse(&rest, next, n); rest.err == nil && len(next.Outputs) > 0 {
+			*t, *r = *next, rest
+			return
 		}
 	}
-	if r.err != nil {
-		return nil, fmt.Errorf("transaction: %w", r.err)
-	}
-	return t, nil
 }
 
 // outputs reads the outputs up to the end. With the id of the transaction it finds the end of registers by the ids of
@@ -67,7 +121,7 @@ func (r *reader) outputs(t *Tx, tokens []ID, known Known, tx *ID) bool {
 		}
 		box.Tree = r.take(size, "ErgoTree")
 		n := r.rest(&box, tokens)
-		if tx == nil || n == 0 {
+		if tx == nil {
 			for ; n > 0 && r.err == nil; n-- {
 				box.Registers = append(box.Registers, r.value())
 			}
@@ -137,6 +191,12 @@ const maxUnread = 1 << 13
 
 // registersOf reads n registers of the box with an id at an index of a transaction. It finds their end by the id.
 func (r *reader) registersOf(b *Box, n int, tx *ID, index int, id ID) {
+	if n == 0 {
+		if r.err == nil && b.ID(tx, index) != id {
+			r.fail("box %d does not have the id %x", index, id)
+		}
+		return
+	}
 	b.Registers = make([][]byte, n)
 	size := n
 	for ; ; size++ {

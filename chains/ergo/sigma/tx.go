@@ -7,7 +7,8 @@ import (
 	"golang.org/x/crypto/blake2b"
 )
 
-// Variable is one entry of a context extension: a number and a serialized value.
+// Variable is one entry of a context extension: a number and a serialized value. One without a value is part of the value
+// of an entry before it: see [ParseTx].
 type Variable struct {
 	ID    byte
 	Value []byte
@@ -63,21 +64,7 @@ func (e *Encoder) WitnessID(t *Tx) (id [31]byte) {
 // AppendTx appends a transaction: with proofs as in blocks, or without them as signed and hashed. Outputs refer to
 // tokens by their position in a list before the outputs.
 func (e *Encoder) AppendTx(dst []byte, t *Tx, proofs bool) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(t.Inputs)))
-	for i := range t.Inputs {
-		in := &t.Inputs[i]
-		dst = append(dst, in.Box[:]...)
-		if proofs {
-			dst = binary.AppendUvarint(dst, uint64(len(in.Proof)))
-			dst = append(dst, in.Proof...)
-		} else {
-			dst = append(dst, 0)
-		}
-		dst = append(dst, byte(len(in.Extension)))
-		for _, v := range in.Extension {
-			dst = append(append(dst, v.ID), v.Value...)
-		}
-	}
+	dst = t.appendInputs(dst, proofs)
 	dst = binary.AppendUvarint(dst, uint64(len(t.DataInputs)))
 	for i := range t.DataInputs {
 		dst = append(dst, t.DataInputs[i][:]...)
@@ -96,6 +83,28 @@ func (e *Encoder) AppendTx(dst []byte, t *Tx, proofs bool) []byte {
 			dst = binary.AppendUvarint(dst, b.Tokens[j].Amount)
 		}
 		dst = b.appendRegisters(dst)
+	}
+	return dst
+}
+
+// appendInputs appends the number of inputs and the inputs.
+func (t *Tx) appendInputs(dst []byte, proofs bool) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(t.Inputs)))
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
+		dst = append(dst, in.Box[:]...)
+		if proofs {
+			dst = binary.AppendUvarint(dst, uint64(len(in.Proof)))
+			dst = append(dst, in.Proof...)
+		} else {
+			dst = append(dst, 0)
+		}
+		dst = append(dst, byte(len(in.Extension)))
+		for _, v := range in.Extension {
+			if v.Value != nil {
+				dst = append(append(dst, v.ID), v.Value...)
+			}
+		}
 	}
 	return dst
 }
