@@ -111,6 +111,7 @@ func readDRep(f *cbor.Fields) string {
 func (c *chain) pool(d *model.Certificate, f *cbor.Fields, w *cbor.Walker) {
 	d.Pool = address.FormatPoolHash(f.BytesOf(address.CredentialSize, "operator"))
 	f.Skip("VRF key")
+	ledger.SkipBLSKey(f)
 	d.Pledge = strconv.FormatUint(f.Uint("pledge"), 10)
 	d.Cost = strconv.FormatUint(f.Uint("cost"), 10)
 	d.Margin = readFraction(f.Item("margin"))

@@ -3,11 +3,14 @@ package blockfrost_test
 import (
 	"encoding/hex"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"birthmark/chains/cardano/address"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -73,7 +76,33 @@ func TestRealBlocks(t *testing.T) {
 	t.Run("epochs", w.epochs)
 	t.Run("accounts, pools and scripts", w.subjects)
 	t.Run("blocks of pools", w.blocksOfPools)
+	t.Run("addresses", w.everyAddress)
 	t.Run("lists", func(t *testing.T) { w.verify(t, testseed.Rand(t), testrun.Rounds(t, testrun.Amount(25, 10))) })
+}
+
+// everyAddress: each address of the chain is accepted by this API, by Kupo's, and by the server's own.
+func (w *world) everyAddress(t *testing.T) {
+	k := w.kupo(t)
+	seen := map[string]bool{}
+	for _, o := range w.naive.outputs {
+		text := o.text()
+		if seen[text] {
+			continue
+		}
+		seen[text] = true
+		if code, body := w.asked(t, path+"/addresses/"+text); code != http.StatusOK {
+			t.Errorf("%s: %d %.200s", text, code, body)
+		}
+		rec := httptest.NewRecorder()
+		k.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), "GET", "/kupo/matches/"+text, nil))
+		if rec.Code != http.StatusOK || o.tx.block != nil && rec.Body.String() == "[]" { // Kupo lists no outputs of the genesis
+			t.Errorf("kupo: %s: %d %.200s", text, rec.Code, rec.Body)
+		}
+		if raw, err := address.Parse(address.Preview, text); err != nil || address.Format(address.Preview, raw) != text {
+			t.Errorf("%s: %x, %v", text, raw, err)
+		}
+	}
+	t.Logf("%d addresses", len(seen))
 }
 
 // eras compares the eras with those of preview: Alonzo from the first block, and Babbage from epoch 3.

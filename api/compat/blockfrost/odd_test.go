@@ -156,12 +156,7 @@ func TestOddTransactionsAreAnswered(t *testing.T) {
 			t.Errorf("%s: %d %.300s", p, code, body)
 		}
 	}
-	k, err := kupo.New(t.Context(), kupo.Options{Path: "/kupo", InSync: func() bool { return true }, Chain: &served.Chain{
-		Name: "cardano-preview", Model: g.db.Chain(), View: g.db.View, Moved: g.db.Moved, State: func() served.State { return served.State{} },
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := g.kupo(t)
 	for _, p := range kupoPaths {
 		w := httptest.NewRecorder()
 		k.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/kupo"+p, nil))
@@ -169,6 +164,18 @@ func TestOddTransactionsAreAnswered(t *testing.T) {
 			t.Errorf("kupo %s: %d %.300s", p, w.Code, w.Body)
 		}
 	}
+}
+
+// kupo returns Kupo's API on the same database.
+func (w *world) kupo(t *testing.T) http.Handler {
+	t.Helper()
+	k, err := kupo.New(t.Context(), kupo.Options{Path: "/kupo", InSync: func() bool { return true }, Chain: &served.Chain{
+		Name: "cardano-preview", Model: w.db.Chain(), View: w.db.View, Moved: w.db.Moved, State: func() served.State { return served.State{} },
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
 }
 
 func (w *world) asked(t *testing.T, path string) (int, string) {

@@ -62,6 +62,9 @@ func (f *Fields) IsEmpty() bool {
 	return f.left == 0 || f.left == Indefinite && w.Offset < len(w.Data) && w.Data[w.Offset] == Break
 }
 
+// Major returns the type of the next item; -1 at the end of the data.
+func (f *Fields) Major() int { return f.w.Major() }
+
 // SkipRest passes all other items.
 func (f *Fields) SkipRest() {
 	for f.w.More(&f.left) {

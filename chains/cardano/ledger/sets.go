@@ -38,6 +38,13 @@ func Hashes(set []byte) (all [][]byte, err error) {
 	return all, w.Err
 }
 
+// SkipBLSKey passes the BLS key in the parameters of a pool, a list or null, which Dijkstra adds before the pledge.
+func SkipBLSKey(f *cbor.Fields) {
+	if major := f.Major(); major == cbor.Array || major == cbor.Simple {
+		f.Skip("BLS key")
+	}
+}
+
 // RequiredSigners returns the hashes in the part of a transaction body with its required signers; none if it is nil. Since
 // Dijkstra the part has its guards, which are also credentials, [kind, hash]: keys that sign, and scripts that run.
 func RequiredSigners(set []byte) (hashes [][]byte) {

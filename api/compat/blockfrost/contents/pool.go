@@ -56,8 +56,10 @@ func ReadPool(digits string, n address.Network) (*Pool, error) {
 	operator := f.BytesOf(address.CredentialSize, "operator")
 	p := &Pool{
 		Hash: hex.EncodeToString(operator), ID: address.FormatPoolHash(operator), VRFKey: hex.EncodeToString(f.Bytes("VRF key")),
-		Pledge: strconv.FormatUint(f.Uint("pledge"), 10), FixedCost: strconv.FormatUint(f.Uint("cost"), 10), Owners: []string{}, Relays: []Relay{},
+		Owners: []string{}, Relays: []Relay{},
 	}
+	ledger.SkipBLSKey(&f)
+	p.Pledge, p.FixedCost = strconv.FormatUint(f.Uint("pledge"), 10), strconv.FormatUint(f.Uint("cost"), 10)
 	p.MarginCost = fraction(f.Item("margin"))
 	p.RewardAccount = address.FormatAccount(n, f.Bytes("reward account"))
 	owners, ownersErr := ledger.Hashes(f.Item("owners"))
