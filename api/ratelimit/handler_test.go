@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"birthmark/api/auth"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 )
@@ -249,7 +250,43 @@ func TestHeadersForBrowsers(t *testing.T) {
 			t.Errorf("headers %v", w.Header())
 		}
 		if w.Header().Get("Access-Control-Allow-Origin") != "" {
-			t.Error("other origins are allowed by default")
+			t.Error("other origins are allowed without the setting")
+		}
+	}
+}
+
+// With the origin "*", every page can read what the APIs answer, also errors and preflights without a key, but no other
+// path. Answers are the same for all origins.
+func TestEveryOriginCanReadTheAPIs(t *testing.T) {
+	o := ratelimit.Defaults()
+	o.Log, o.Origins, o.APIs = slog.New(slog.DiscardHandler), []string{"*"}, []string{"/v1", "/kupo"}
+	o.Writes = func(path string) bool { return path == "/kupo/matches" }
+	var err error
+	if o.Keys, err = auth.OpenKeys(keyFile(t, "alice:"+aliceKey+"\n"), o.Log); err != nil {
+		t.Fatal(err)
+	}
+	h := ratelimit.New(o, echo)
+	for _, origin := range []string{"", "https://wallet.example", "null"} {
+		for path, api := range map[string]bool{"/v1/bitcoin": true, "/kupo/matches": true, "/bitcoin": false, "/v10": false, "/metrics": false} {
+			for _, key := range []string{"", aliceKey} {
+				w := ask(h, "GET", path, header("Origin", origin), header("X-API-Key", key))
+				want := ""
+				if api {
+					want = "*"
+				}
+				if got := w.Header().Get("Access-Control-Allow-Origin"); got != want || (w.Code == 401) != (key == "") ||
+					strings.Contains(w.Header().Get("Access-Control-Expose-Headers"), "X-Tip") != api {
+					t.Errorf("%s from %q with the key %q: %d, %v", path, origin, key, w.Code, w.Header())
+				}
+				if w.Header().Get("Access-Control-Allow-Credentials") != "" || strings.Contains(w.Header().Get("Vary"), "Origin") {
+					t.Errorf("%s: %v", path, w.Header())
+				}
+			}
+			w := ask(h, "OPTIONS", path, header("Origin", "https://wallet.example"), header("Access-Control-Request-Method", "POST"),
+				header("Access-Control-Request-Headers", "x-api-key"))
+			if api != (w.Code == 204) || strings.Contains(w.Header().Get("Access-Control-Allow-Methods"), "DELETE") != (path == "/kupo/matches") {
+				t.Errorf("preflight of %s: %d %v", path, w.Code, w.Header())
+			}
 		}
 	}
 }

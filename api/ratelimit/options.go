@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/rs/cors"
 	"golang.org/x/sync/semaphore"
 	"golang.org/x/time/rate"
 
@@ -43,8 +42,10 @@ type Options struct {
 	Streams, StreamsEach int
 
 	// Origins are the origins of web pages that may send requests from a browser: "https://example.org",
-	// "https://*.example.org", "*". Empty: only pages of the server itself.
+	// "https://*.example.org". Empty: only pages of the server itself. "*": pages of all origins, to APIs and
+	// the paths below them. Pages of the explorer, which can have private names of addresses, and metrics are no APIs.
 	Origins []string
+	APIs    []string
 
 	// CheckHost rejects requests whose Host header is not an IP address, localhost, or one of Hosts (lower case), unless
 	// one of Proxies forwards them. For servers that only this machine can reach.
@@ -139,14 +140,5 @@ func New(o Options, next http.Handler) http.Handler {
 	if o.Expensive > 1 {
 		h.expensive = semaphore.NewWeighted(o.Expensive)
 	}
-	if len(o.Origins) == 0 {
-		return h
-	}
-	return cors.New(cors.Options{
-		AllowedOrigins: o.Origins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost},
-		AllowedHeaders: []string{"Accept", "Authorization", "Content-Type", "If-None-Match", "Last-Event-ID", auth.Header, auth.ProjectHeader},
-		ExposedHeaders: []string{"ETag", "X-Tip", "X-Tip-Height", "Retry-After", rateHeader, policyHeader, "Link"},
-		MaxAge:         int(time.Hour / time.Second),
-	}).Handler(h)
+	return h.withOrigins(h)
 }

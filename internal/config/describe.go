@@ -56,7 +56,7 @@ var descriptions = map[string]description{
 		"4096", count(16, 1<<20),
 	},
 	"cors_origins": {
-		"origins whose pages may send requests from a browser; * allows all",
+		"origins whose pages may read answers of the APIs in a browser; * by default, which is all; []: none",
 		"[https://wallet.example.org]", listForm,
 	},
 	"trusted_proxies": {

@@ -25,7 +25,7 @@ type Server struct {
 	SubmitLimit    float64        // transactions per minute of a client, if it is set; 0: unlimited
 	RequestTimeout time.Duration  // for one answer
 	MaxConnections int            // open at once
-	CORSOrigins    []string       // origins that may send requests from a browser
+	CORSOrigins    []string       // origins whose pages may read answers of the APIs; "*": all; empty: none
 	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For header is trusted
 	Hosts          []string       // lower-case host names accepted on a loopback address in addition to localhost
 
@@ -39,7 +39,9 @@ type Server struct {
 }
 
 func defaultServer() Server {
-	return Server{RequestTimeout: 10 * time.Second, MaxConnections: 4096, MaxLagBlocks: 2, Electrum: defaultElectrum()}
+	return Server{
+		RequestTimeout: 10 * time.Second, MaxConnections: 4096, CORSOrigins: []string{"*"}, MaxLagBlocks: 2, Electrum: defaultElectrum(),
+	}
 }
 
 // Log is the format and the lowest level of log lines.

@@ -34,6 +34,7 @@ type endpoint struct {
 func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 	paths := map[string]string{}
 	s.limits.Errors = map[string]func(http.ResponseWriter, *problem.Problem){}
+	s.limits.APIs = []string{"/v1"}
 	for _, c := range s.chains {
 		set := s.Protocols[c.Name]
 		if set == nil || set.Serve == (config.Serve{}) {
@@ -62,6 +63,7 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 					mux.Handle(e.path, h)
 				}
 				paths[e.path] = c.Name
+				s.limits.APIs = append(s.limits.APIs, e.path)
 			}
 		}
 	}
@@ -97,20 +99,19 @@ func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *con
 
 // cardanoEndpoints returns the APIs of Kupo, Blockfrost, cardano-submit-api and Ogmios.
 func (s *Server) cardanoEndpoints(ctx context.Context, c *served.Chain, chain *config.Chain) ([]endpoint, error) {
-	set, anyOrigin, inSync := &chain.Serve, len(s.set.CORSOrigins) == 0, func() bool { return s.inSync(c) }
+	set, inSync := &chain.Serve, func() bool { return s.inSync(c) }
 	return []endpoint{
 		{"serve.kupo", set.Kupo, false, func() (http.Handler, error) {
 			s.writes = append(s.writes, set.Kupo+"/")
-			o := kupo.Options{Chain: c, Path: set.Kupo, Version: s.h.Version, InSync: inSync, Log: s.h.Log, AnyOrigin: anyOrigin}
-			return kupo.New(ctx, o)
+			return kupo.New(ctx, kupo.Options{Chain: c, Path: set.Kupo, Version: s.h.Version, InSync: inSync, Log: s.h.Log})
 		}},
 		{"serve.blockfrost", set.Blockfrost, false, func() (http.Handler, error) {
 			s.limits.Errors[set.Blockfrost+"/"] = blockfrost.WriteProblem
-			o := blockfrost.Options{Chain: c, Path: set.Blockfrost, Version: s.h.Version, InSync: inSync, Log: s.h.Log, AnyOrigin: anyOrigin}
+			o := blockfrost.Options{Chain: c, Path: set.Blockfrost, Version: s.h.Version, InSync: inSync, Log: s.h.Log}
 			return blockfrost.New(ctx, o)
 		}},
 		{"serve.submit_api", set.SubmitAPI, false, func() (http.Handler, error) {
-			return submitapi.New(submitapi.Options{Chain: c, Path: set.SubmitAPI, Log: s.h.Log, AnyOrigin: anyOrigin})
+			return submitapi.New(submitapi.Options{Chain: c, Path: set.SubmitAPI, Log: s.h.Log})
 		}},
 		{"serve.ogmios", set.Ogmios, true, func() (http.Handler, error) {
 			s.limits.Errors[set.Ogmios] = ogmios.WriteProblem
@@ -129,16 +130,16 @@ func (s *Server) ergoEndpoints(ctx context.Context, c *served.Chain, set *config
 		return nil, At(serveOrigin(set), err)
 	}
 	go func() { _ = common.Prepare(ctx) }() // requests wait for it, and continue it if it fails
-	anyOrigin, of := len(s.set.CORSOrigins) == 0, &set.Serve
+	of := &set.Serve
 	return []endpoint{
 		{"serve.ergo_node", of.ErgoNode, false, func() (http.Handler, error) {
-			return ergonode.New(ergonode.Options{Chain: common, Path: of.ErgoNode, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
+			return ergonode.New(ergonode.Options{Chain: common, Path: of.ErgoNode, Log: s.h.Log}), nil
 		}},
 		{"serve.ergo_explorer", of.ErgoExplorer, false, func() (http.Handler, error) {
-			return ergoexplorer.New(ergoexplorer.Options{Chain: common, Path: of.ErgoExplorer, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
+			return ergoexplorer.New(ergoexplorer.Options{Chain: common, Path: of.ErgoExplorer, Log: s.h.Log}), nil
 		}},
 		{"serve.ergo_graphql", of.ErgoGraphQL, true, func() (http.Handler, error) {
-			return ergographql.New(ergographql.Options{Chain: common, Path: of.ErgoGraphQL, Log: s.h.Log, AnyOrigin: anyOrigin}), nil
+			return ergographql.New(ergographql.Options{Chain: common, Path: of.ErgoGraphQL, Log: s.h.Log}), nil
 		}},
 	}, nil
 }

@@ -80,9 +80,6 @@ func WriteProblem(w http.ResponseWriter, p *problem.Problem) { exchange.WritePro
 func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header["Content-Type"] = []string{exchange.JSONType}
-	if h.AnyOrigin {
-		header["Access-Control-Allow-Origin"] = []string{"*"}
-	}
 	if r.Method == http.MethodOptions {
 		header["Access-Control-Allow-Headers"] = []string{"project_id, content-type"}
 		w.WriteHeader(http.StatusNoContent)

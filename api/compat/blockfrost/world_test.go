@@ -68,7 +68,7 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
 	w.Handler, err = blockfrost.New(t.Context(), blockfrost.Options{
-		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true }, AnyOrigin: true,
+		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true },
 	})
 	if err != nil {
 		t.Fatal(err)

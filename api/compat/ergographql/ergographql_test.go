@@ -36,7 +36,7 @@ type world struct {
 func newWorld(t testing.TB, network string) *world {
 	t.Helper()
 	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
-	w.Handler = ergographql.New(ergographql.Options{Chain: w.Chain, Path: path, AnyOrigin: true})
+	w.Handler = ergographql.New(ergographql.Options{Chain: w.Chain, Path: path})
 	w.format = w.DB.Chain().Indexes()[0].Format
 	return w
 }

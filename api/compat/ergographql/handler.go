@@ -24,9 +24,6 @@ type Options struct {
 	Chain *boxes.Chain
 	Path  string       // of the endpoint: "/graphql"
 	Log   *slog.Logger // nil: no log
-
-	// AnyOrigin lets web pages of every origin read answers.
-	AnyOrigin bool
 }
 
 // New returns the handler of the endpoint.
@@ -80,9 +77,6 @@ type message struct {
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
-	if h.AnyOrigin {
-		header.Set("Access-Control-Allow-Origin", "*")
-	}
 	r.Pattern = h.Path
 	var answer any
 	var err error

@@ -31,7 +31,7 @@ type world struct {
 func newWorld(t testing.TB, network string) *world {
 	t.Helper()
 	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
-	w.Handler = ergonode.New(ergonode.Options{Chain: w.Chain, Path: path, AnyOrigin: true})
+	w.Handler = ergonode.New(ergonode.Options{Chain: w.Chain, Path: path})
 	return w
 }
 

@@ -20,9 +20,6 @@ type Options struct {
 	Chain *boxes.Chain
 	Path  string       // below which the API is served: "/node"
 	Log   *slog.Logger // nil: no log
-
-	// AnyOrigin lets web pages of every origin read answers.
-	AnyOrigin bool
 }
 
 // New returns the handler of all requests below the path of o.
@@ -71,9 +68,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer q.Free()
 	header := w.Header()
 	header["Content-Type"] = []string{"application/json"}
-	if h.AnyOrigin {
-		header["Access-Control-Allow-Origin"] = []string{"*"}
-	}
 	if err := q.route(strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, h.Path), "/"), "/")); err != nil {
 		q.fail(err)
 		return

@@ -21,9 +21,6 @@ type Options struct {
 	Version string       // of this program
 	InSync  func() bool  // whether the database is near the tip of its source
 	Log     *slog.Logger // nil: no log
-
-	// AnyOrigin lets web pages of every origin read answers, as Kupo does.
-	AnyOrigin bool
 }
 
 // indexes are what patterns, datums and scripts need.
@@ -77,9 +74,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q.Long = q.expensive
 	header := w.Header()
 	header["Content-Type"] = []string{jsonType}
-	if h.AnyOrigin {
-		header["Access-Control-Allow-Origin"] = []string{"*"}
-	}
 	defer func() {
 		if q.release != nil {
 			q.release()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ type Options struct {
 	Chain   *served.Chain
 	Path    string       // of the endpoint: "/ogmios"
 	Log     *slog.Logger // nil: no log
-	Origins []string     // of web pages that can read answers; none: every origin
+	Origins []string     // of web pages that can connect by WebSocket; "*": every origin
 }
 
 // Limits of a client.
@@ -80,9 +81,6 @@ type response struct {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = h.Path
-	if len(h.Origins) == 0 {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-	}
 	if strings.TrimSuffix(r.URL.Path, "/") != h.Path {
 		WriteProblem(w, problem.New(http.StatusNotFound, "not_found", "expected the path %s", h.Path))
 		return
@@ -158,7 +156,7 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		OriginPatterns: h.Origins, InsecureSkipVerify: len(h.Origins) == 0, // there are no cookies
+		OriginPatterns: h.Origins, InsecureSkipVerify: slices.Contains(h.Origins, "*"), // there are no cookies
 	}) // answers if it fails
 	if err != nil {
 		return

@@ -18,10 +18,9 @@ import (
 
 // Options configure a handler.
 type Options struct {
-	Chain     *served.Chain
-	Path      string       // below which the API is served: "/api/submit"
-	Log       *slog.Logger // nil: no log
-	AnyOrigin bool         // web pages of every origin can read answers
+	Chain *served.Chain
+	Path  string       // below which the API is served: "/api/submit"
+	Log   *slog.Logger // nil: no log
 }
 
 // maxBody is more than the bytes of any transaction: nodes accept 16 KiB.
@@ -44,9 +43,6 @@ func New(o Options) (http.Handler, error) {
 }
 
 func (o *Options) serve(w http.ResponseWriter, r *http.Request) {
-	if o.AnyOrigin {
-		w.Header().Set("Access-Control-Allow-Origin", "*")
-	}
 	r.Pattern = ""
 	if strings.TrimPrefix(r.URL.Path, o.Path) != "/tx" {
 		w.WriteHeader(http.StatusNotFound)

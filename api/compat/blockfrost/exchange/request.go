@@ -26,9 +26,6 @@ type Options struct {
 	Version string       // of this program
 	InSync  func() bool  // whether the database is near the tip of its source
 	Log     *slog.Logger // nil: no log
-
-	// AnyOrigin lets web pages of every origin read answers, as Blockfrost does.
-	AnyOrigin bool
 }
 
 // Server is the state that all requests share.
