@@ -348,7 +348,8 @@ func TestStatusFeesAndSubmit(t *testing.T) {
 	tip := n.blocks[n.tip()]
 	w.expect(t, "/api/v2", object{
 		"blockbook": object{
-			"coin": "Regtest", "network": "rBTC", "host": "example.com", "version": "v1.2.3", "syncMode": true, "initialSync": false,
+			"coin": "Regtest", "network": "rBTC", "host": "example.com", "version": "v1.2.3",
+			"gitCommit": "unknown", "buildTime": "unknown", "syncMode": true, "initialSync": false,
 			"inSync": true, "bestHeight": n.tip(), "lastBlockTime": tip.Header.Timestamp.UTC().Format("2006-01-02T15:04:05Z"),
 			"inSyncMempool": true, "mempoolSize": len(w.node.txs()), "decimals": 8, "about": "Birthmark, with the API of Blockbook",
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -19,9 +20,10 @@ func (s *Server) systemInfo(v *wallet.View, host string) (*systemInfo, error) {
 		return nil, err
 	}
 	mempool := v.MempoolInfo()
+	commit, built := build()
 	return &systemInfo{
 		serverInfo{
-			Coin: s.coin.name, Network: s.coin.shortcut, Host: host, Version: s.Version, SyncMode: true,
+			Coin: s.coin.name, Network: s.coin.shortcut, Host: host, Version: s.Version, GitCommit: commit, BuildTime: built, SyncMode: true,
 			InSync: s.InSync(), BestHeight: uint32(tip.Height), LastBlockTime: time.Unix(tip.Time, 0).UTC().Format(time.RFC3339),
 			InSyncMempool: mempool.State == "live", MempoolSize: mempool.Count, Decimals: decimals,
 			About: "Birthmark, with the API of Blockbook",
@@ -31,6 +33,22 @@ func (s *Server) systemInfo(v *wallet.View, host string) (*systemInfo, error) {
 			Difficulty: formatDifficulty(binary.LittleEndian.Uint32(tip.Header[72:])),
 		},
 	}, nil
+}
+
+// build returns the commit of the program and its time; "unknown" if the Go tool did not record them.
+func build() (commit, built string) {
+	commit, built = "unknown", "unknown" // as Blockbook without build flags
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				commit = s.Value
+			case "vcs.time":
+				built = s.Value
+			}
+		}
+	}
+	return commit, built
 }
 
 // chainInfo answers the method getInfo.

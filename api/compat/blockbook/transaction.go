@@ -1,7 +1,9 @@
 package blockbook
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"unicode/utf8"
 
 	"github.com/btcsuite/btcd/txscript/v2"
@@ -148,15 +150,35 @@ func (s *Server) addresses(pkScript []byte) (list []string, isAddress bool) {
 	return list, false
 }
 
-// describeData returns the text of a script that is OP_RETURN and a single push: in parentheses if it is UTF-8, else in
-// hex.
+// describeData returns the text of a script that is OP_RETURN and a single push: a transfer of the Omni layer, or the data
+// in parentheses if it is UTF-8, else in hex.
 func describeData(pkScript []byte) string {
 	op, data, rest, ok := block.NextOp(pkScript[1:])
 	if !ok || len(rest) > 0 || op > txscript.OP_PUSHDATA4 {
 		return ""
 	}
+	if text := omniSend(data); text != "" {
+		return text
+	}
 	if utf8.Valid(data) {
 		return "OP_RETURN (" + string(data) + ")"
 	}
 	return "OP_RETURN " + hex.EncodeToString(data)
+}
+
+// omniProperties are the names of the properties of the Omni layer that Blockbook knows.
+var omniProperties = map[uint32]string{1: "Omni", 2: "Test Omni", 31: "TetherUS"}
+
+// omniSend returns the text of a simple send, version 0, of the Omni layer, and nothing for other data. The property and
+// the amount are big-endian.
+func omniSend(data []byte) string {
+	if len(data) != 20 || string(data[:8]) != "omni\x00\x00\x00\x00" {
+		return ""
+	}
+	property := binary.BigEndian.Uint32(data[8:])
+	name := omniProperties[property]
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf("OMNI Simple Send: %s %s (#%d)", formatBTC(binary.BigEndian.Uint64(data[12:])), name, property)
 }

@@ -144,6 +144,8 @@ type serverInfo struct {
 	Network       string `json:"network"`
 	Host          string `json:"host"`
 	Version       string `json:"version"`
+	GitCommit     string `json:"gitCommit"`
+	BuildTime     string `json:"buildTime"` // of the commit
 	SyncMode      bool   `json:"syncMode"`
 	InitialSync   bool   `json:"initialSync"`
 	InSync        bool   `json:"inSync"`

@@ -1,0 +1,3 @@
+package blockbook
+
+var DescribeData = describeData
