@@ -170,9 +170,13 @@ func (r *remote) onChain(last *node, fresh int, asked, more bool) {
 		return
 	}
 	n.choose()
-	n.prune()
 	if r.side += fresh; last.hash == n.tip.hash {
 		r.side = 0
+	}
+	if n.prune() {
+		if last = n.tree.find(&last.hash); last == nil {
+			last = n.tip // the peer sends its branch again, after the fork
+		}
 	}
 	if most := max(minSideHeaders, len(n.tree.chain)+wire.MaxBlockHeadersPerMsg); r.side > most {
 		r.ban("sent %d headers of chains with less work", r.side)

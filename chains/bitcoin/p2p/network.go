@@ -347,10 +347,11 @@ func (n *Network) choose() {
 	n.changed()
 }
 
-// prune removes side branches from the tree if they are too large.
-func (n *Network) prune() {
+// prune removes side branches from the tree if they are too large. It reports whether it did: then only the nodes of the
+// network and of its remotes are those of the tree.
+func (n *Network) prune() bool {
 	if !n.tree.prune() {
-		return
+		return false
 	}
 	n.tip = n.tree.find(&n.tip.hash)
 	if n.own != nil {
@@ -360,5 +361,12 @@ func (n *Network) prune() {
 		if r.best != nil {
 			r.best = n.tree.find(&r.best.hash)
 		}
+		if r.since != nil {
+			if r.since = n.tree.find(&r.since.hash); r.since == nil {
+				r.since = n.tip
+			}
+		}
+		r.side = 0
 	}
+	return true
 }
