@@ -2,8 +2,9 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"strings"
+
+	"birthmark/internal/textfile"
 )
 
 // Mask replaces secrets in output.
@@ -24,19 +25,18 @@ func MaskURI(uri string) string {
 	return scheme + "://" + rest[:colon+1] + Mask + rest[at:]
 }
 
-// ReadPassword returns the password of the source: from the environment, else from the password file, without the line
-// break at its end; empty if neither is set.
+// ReadPassword returns the password of the source: from the environment, else from the password file, as
+// [textfile.Read] reads it; empty if neither is set.
 func (c *Chain) ReadPassword() (string, error) {
 	if c.Password != "" || c.PasswordFile == "" {
 		return c.Password, nil
 	}
-	text, err := os.ReadFile(c.PasswordFile)
+	text, err := textfile.Read(c.PasswordFile)
 	if err != nil {
 		return "", at(c.Origin("password_file"), fmt.Errorf("password_file: %w", err))
 	}
-	password := strings.TrimRight(string(text), "\r\n")
-	if password == "" {
+	if len(text) == 0 {
 		return "", at(c.Origin("password_file"), fmt.Errorf("password_file %s is empty", c.PasswordFile))
 	}
-	return password, nil
+	return string(text), nil
 }

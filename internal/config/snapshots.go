@@ -3,9 +3,9 @@ package config
 import (
 	"fmt"
 	"net/url"
-	"os"
-	"strings"
 	"time"
+
+	"birthmark/internal/textfile"
 )
 
 // Snapshots are the settings of the snapshots of a chain's database.
@@ -58,11 +58,11 @@ func (s *Snapshots) SigningPassword() (string, error) {
 	if s.SignPasswordFile == "" {
 		return "", nil
 	}
-	text, err := os.ReadFile(s.SignPasswordFile)
+	text, err := textfile.Read(s.SignPasswordFile)
 	if err != nil {
 		return "", at("snapshots.sign_password_file", err)
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
+	return string(text), nil
 }
 
 // SnapshotsView is the part of a [ChainView] with the settings of snapshots.

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"aead.dev/minisign"
 
+	"birthmark/internal/textfile"
 	"birthmark/model"
 )
 
@@ -20,7 +20,7 @@ type SigningKey struct{ key minisign.PrivateKey }
 // ReadSigningKey reads a secret key that minisign -G wrote. password decrypts it; empty: it must not be encrypted.
 // Errors are of kind Usage (bad_key).
 func ReadSigningKey(path, password string) (*SigningKey, error) {
-	text, err := os.ReadFile(path)
+	text, err := textfile.Read(path)
 	if err != nil {
 		return nil, badKey("signing key: %w", err)
 	}
@@ -71,11 +71,11 @@ func ParseTrustedKey(text string) (*TrustedKey, error) {
 	if k.key.UnmarshalText([]byte(strings.TrimSpace(text))) == nil {
 		return k, nil
 	}
-	file, err := os.ReadFile(text)
+	file, err := textfile.Read(text)
 	if err != nil {
 		return nil, badKey("%.80q is neither a public key of minisign, such as RWQf6LRCGA9i…, nor a file with one: %w", text, err)
 	}
-	if err := k.key.UnmarshalText(bytes.TrimSpace(file)); err != nil {
+	if err := k.key.UnmarshalText(file); err != nil {
 		return nil, badKey("%s is not a file with a public key of minisign", text)
 	}
 	return k, nil

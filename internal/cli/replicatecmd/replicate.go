@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,6 +16,7 @@ import (
 	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 	"birthmark/internal/replica"
+	"birthmark/internal/textfile"
 	"birthmark/model"
 )
 
@@ -121,11 +120,11 @@ func (p *program) replicate(c *cli.Context) (err error) {
 func (p *program) feed(c *cli.Context, set *config.Chain, from string) (replica.Feed, error) {
 	key := ""
 	if path := c.String("key-file"); path != "" {
-		text, err := os.ReadFile(path)
+		text, err := textfile.Read(path)
 		if err != nil {
 			return nil, command.UsageError("bad_value", "--key-file: %w", err)
 		}
-		key = strings.TrimSpace(string(text))
+		key = string(text)
 	}
 	feed, err := daemon.OpenFeed(set, from, key)
 	if err != nil {
