@@ -69,6 +69,8 @@ type SourceOptions struct {
 	// Password returns the password of a source whose URI has none; nil if there is none. It is called again after the
 	// node refused it, because a node's cookie changes when it restarts. A password with a colon is user:password.
 	Password func() (string, error)
+	// Proxy is a SOCKS5 proxy for connections to nodes and peers outside of this network, socks5://HOST:PORT; empty: none.
+	Proxy string
 	// Known is the known argument of the later [Source.Follow], for sources that search before.
 	Known []Point
 	// Header returns [Block.Header] of the database's block at a height, or nil if there is none. It is nil without a

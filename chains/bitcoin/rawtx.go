@@ -8,7 +8,7 @@ import (
 
 // OpenRaw implements [model.RawNodes]: the URI is that of a node's JSON-RPC or REST.
 func (c *chain) OpenRaw(o model.SourceOptions) (model.RawReader, error) {
-	return rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net})
+	return rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Proxy: o.Proxy, Network: c.net})
 }
 
 // RawFiles implements [model.RawFiles]: the files are blk*.dat of a node.

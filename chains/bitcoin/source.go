@@ -44,7 +44,7 @@ func (c *chain) openFiles(ctx context.Context, o model.SourceOptions, path strin
 }
 
 func (c *chain) openRPC(_ context.Context, o model.SourceOptions, _ string) (model.Source, error) {
-	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Network: c.net})
+	client, err := rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Proxy: o.Proxy, Network: c.net})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (c *chain) openPeers(_ context.Context, o model.SourceOptions, rest string)
 	options := p2p.Options{
 		Params: c.net.Params, Rules: c.net.Rules, Format: c.net.Coin.Format,
 		Services: c.net.Coin.Services, BlockType: c.net.Coin.BlockType, Segwit: c.net.Segwit, Extended: c.net.Extended,
-		Peers: peers, LookupHost: c.net.LookupHost, Preparing: o.Preparing,
+		Peers: peers, Proxy: o.Proxy, LookupHost: c.net.LookupHost, Preparing: o.Preparing,
 	}
 	if o.Header != nil {
 		options.Header = func(h model.HeightPk) ([]byte, error) { return o.Header(context.Background(), h) }

@@ -25,7 +25,7 @@ func openREST(d *decoder, _ string, o model.SourceOptions) (model.Source, error)
 
 // restOptions returns the options of the node that o.URI names.
 func restOptions(n *network, o model.SourceOptions) rest.Options {
-	return rest.Options{URL: o.URI, Password: o.Password, Network: n.name, First: n.firstBlock(), Port: n.port}
+	return rest.Options{URL: o.URI, Password: o.Password, Proxy: o.Proxy, Network: n.name, First: n.firstBlock(), Port: n.port}
 }
 
 func openNode(d *decoder, client rest.Options, o blocksource.Options) (model.Source, error) {

@@ -8,11 +8,13 @@ import (
 	"io"
 	"maps"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"sync/atomic"
 	"time"
+
+	"birthmark/chains/adapter"
+	"birthmark/model"
 )
 
 const (
@@ -42,19 +44,24 @@ type Client struct {
 	places        chan struct{}
 }
 
-// New returns a client of the node at http(s)://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?cert=FILE]; port is the default.
+// New returns a client of the node at http(s)://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?cert=FILE]; port is the default. proxy is
+// that of [adapter.Dialer].
 // It parses the URL and reads its certificate file, without any request. The error is of kind [birthmark/model.Usage],
 // code bad_source.
-func New(kind *Kind, uri, port string) (*Client, error) {
+func New(kind *Kind, uri, port, proxy string) (*Client, error) {
 	e, err := kind.parse(uri, port)
 	if err != nil {
 		return nil, err
+	}
+	dial, err := adapter.Dialer(proxy, dialTimeout)
+	if err != nil {
+		return nil, model.Errorf(model.Usage, "bad_source", "%w", err)
 	}
 	return &Client{
 		HeaderTimeout: headerTimeout, StallTimeout: stallTimeout, kind: kind, endpoint: e, places: make(chan struct{}, Places),
 		transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
-			DialContext:            (&net.Dialer{Timeout: dialTimeout}).DialContext,
+			DialContext:            dial,
 			TLSClientConfig:        &tls.Config{RootCAs: e.cert, MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout:    dialTimeout,
 			MaxIdleConnsPerHost:    Places,

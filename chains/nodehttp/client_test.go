@@ -31,7 +31,7 @@ func serve(t *testing.T, secure bool, h http.HandlerFunc) *httptest.Server {
 
 func client(t *testing.T, kind *Kind, uri string) *Client {
 	t.Helper()
-	c, err := New(kind, uri, "9000")
+	c, err := New(kind, uri, "9000", "")
 	if err != nil {
 		t.Fatal(err)
 	}

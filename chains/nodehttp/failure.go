@@ -59,7 +59,7 @@ func (c *Client) failure(ctx context.Context, cause, err error) error {
 		err = e.Err // without the address
 	}
 	unreachable := c.unreachable("%s", c.Excerpt(err.Error(), 200))
-	if ok && e.Op == "dial" {
+	if ok && (e.Op == "dial" || strings.HasPrefix(e.Op, "socks")) {
 		return blocksource.NoAnswer(unreachable)
 	}
 	return blocksource.Temporary(unreachable)

@@ -193,3 +193,13 @@ func TestExcerptsAreOnePrintableLine(t *testing.T) {
 		t.Errorf("without a secret: %q", got)
 	}
 }
+
+func TestAddressesOfTorNeedAProxy(t *testing.T) {
+	_, err := ask(t.Context(), client(t, withUsers, "http://node.onion"), Request{})
+	if err == nil || !strings.Contains(err.Error(), "set proxy to a SOCKS5 proxy") {
+		t.Errorf("%v", err)
+	}
+	if _, err := New(withUsers, "http://node", "9000", "127.0.0.1:9050"); err == nil || !strings.Contains(err.Error(), "invalid proxy") {
+		t.Errorf("an invalid proxy: %v", err)
+	}
+}

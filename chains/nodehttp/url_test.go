@@ -29,7 +29,7 @@ func TestURLs(t *testing.T) {
 		"http://:pass@node":                     "http://node:9000 at node:9000 as :pass",
 	} {
 		for _, kind := range []*Kind{withUsers, withKeys} {
-			c, err := New(kind, url, "9000")
+			c, err := New(kind, url, "9000", "")
 			if kind.NoUser && strings.Contains(url, "user") {
 				if err == nil || err.Error() != "the node's URL has a user name, which another node does not support: expected http://:KEY@HOST" {
 					t.Errorf("%s: %v", url, err)
@@ -84,7 +84,7 @@ func TestInvalidURLs(t *testing.T) {
 		"https://node?cert=" + cert:                      "no certificate in " + cert + ": expected PEM",
 	} {
 		for _, kind := range []*Kind{withUsers, withKeys} {
-			_, err := New(kind, url, "9000")
+			_, err := New(kind, url, "9000", "")
 			k, code := model.KindOf(err)
 			switch {
 			case err == nil || k != model.Usage || code != "bad_source" || !strings.Contains(err.Error(), says):
@@ -97,7 +97,7 @@ func TestInvalidURLs(t *testing.T) {
 			}
 		}
 	}
-	_, err := New(withUsers, "https://node?cert="+cert, "9000")
+	_, err := New(withUsers, "https://node?cert="+cert, "9000", "")
 	if err == nil || !strings.HasSuffix(err.Error(), "expected PEM, as in testd's test.cert") {
 		t.Errorf("a kind that creates certificates: %v", err)
 	}

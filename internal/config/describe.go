@@ -180,6 +180,10 @@ var descriptions = map[string]description{
 		"file with the password of the node, or user:password: a node's .cookie file",
 		"/var/lib/bitcoind/.cookie", textForm,
 	},
+	"proxy": {
+		"SOCKS5 proxy, such as that of Tor, for connections to nodes and peers outside of the local network",
+		"socks5://127.0.0.1:9050", textForm,
+	},
 	"source_wait": {
 		"how long a sync without --follow waits for a node that is starting, busy or broken; 0: not at all",
 		"2m", durationOrZero,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,7 @@ var chainKeys = slices.Concat([]key[Chain]{
 	{name: "mempool", set: func(c *Chain, v, _ string) (err error) { c.Mempool, err = ParseMempool(v); return err }},
 	{name: "watch", set: func(c *Chain, v, _ string) (err error) { c.Watch, err = ParseMempool(v); return err }},
 	{name: "password_file", set: func(c *Chain, v, _ string) error { return setText(&c.PasswordFile, v) }},
+	{name: "proxy", set: func(c *Chain, v, _ string) error { return setProxy(&c.Proxy, v) }},
 	{name: "source_wait", set: func(c *Chain, v, _ string) error { return setWait(&c.SourceWait, v) }},
 	{name: "db", set: func(c *Chain, v, _ string) error { return setText(&c.DB, v) }},
 	{name: "wal", set: func(c *Chain, v, _ string) (err error) { c.WAL, err = ParseSwitch(v); return err }},
@@ -51,6 +53,15 @@ const passwordKey = "password"
 func setText(to *string, value string) error {
 	if value == "" {
 		return errors.New("is empty")
+	}
+	*to = value
+	return nil
+}
+
+func setProxy(to *string, value string) error {
+	u, err := url.Parse(value)
+	if err != nil || u.Scheme != "socks5" && u.Scheme != "socks5h" || u.Hostname() == "" || u.Port() == "" {
+		return fmt.Errorf("%q is not a SOCKS5 proxy such as socks5://127.0.0.1:9050", MaskURI(value))
 	}
 	*to = value
 	return nil

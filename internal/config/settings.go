@@ -50,6 +50,7 @@ type Chain struct {
 	Node            string // for unconfirmed transactions, submitting and fees; empty: Source, if that is a node
 	Password        string
 	PasswordFile    string
+	Proxy           string        // SOCKS5 proxy for connections to nodes and peers; empty: none
 	SourceWait      time.Duration // of a sync that does not follow, for a node that is starting or busy
 	DB              string
 	DataFolder      string // [Settings.DataFolder]

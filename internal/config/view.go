@@ -76,6 +76,7 @@ type ChainView struct {
 	Watch        string               `yaml:"watch" json:"watch"`
 	Password     string               `yaml:"-" json:"password,omitempty"` // the mask, if one is set
 	PasswordFile string               `yaml:"password_file,omitempty" json:"password_file,omitempty"`
+	Proxy        string               `yaml:"proxy,omitempty" json:"proxy,omitempty"`
 	SourceWait   string               `yaml:"source_wait" json:"source_wait"`
 	DB           string               `yaml:"db,omitempty" json:"db,omitempty"`
 	WAL          bool                 `yaml:"wal" json:"wal"`
@@ -101,7 +102,7 @@ type IndexView struct {
 // View returns the settings of the chain. Network and indexes are the chain's defaults if they are not set.
 func (c *Chain) View(network string, indexes []string) ChainView {
 	v := ChainView{
-		Chain: c.Chain, Network: c.Network, Challenge: hex.EncodeToString(c.SignetChallenge), Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, SourceWait: c.SourceWait.String(), DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
+		Chain: c.Chain, Network: c.Network, Challenge: hex.EncodeToString(c.SignetChallenge), Source: MaskURI(c.Source), Node: MaskURI(c.Node), Mempool: c.Mempool.mempool(), Watch: c.Watch.mempool(), PasswordFile: c.PasswordFile, Proxy: MaskURI(c.Proxy), SourceWait: c.SourceWait.String(), DB: cmp.Or(c.DB, c.DefaultDB()), WAL: c.WAL,
 		Compression: c.Compression.String(), Raw: c.Raw, RawFolder: c.RawFolder, Indexes: map[string]IndexView{}, Serve: c.Serve,
 		Segments:  c.Segments.view(),
 		Snapshots: c.Snapshots.view(), Bootstrap: c.Bootstrap, Trust: c.Trust,

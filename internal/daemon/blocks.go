@@ -207,7 +207,7 @@ func (h *Host) OpenSource(ctx context.Context, set *config.Chain, chain model.Ch
 	if _, err := set.ReadPassword(); err != nil {
 		return nil, err
 	}
-	o.URI, o.Password, o.Wait = set.Source, set.ReadPassword, set.Patience()
+	o.URI, o.Password, o.Wait, o.Proxy = set.Source, set.ReadPassword, set.Patience(), set.Proxy
 	if o.Memory == 0 {
 		o.Memory = config.Divide(set.Memory).Source
 	}

@@ -50,7 +50,7 @@ func OpenNode(ctx context.Context, set *config.Chain, chain model.Chain, indexes
 		return nil, nil
 	}
 	// Without Follow an unreachable node is an error, after which the follower marks its mempool as old.
-	o := model.SourceOptions{URI: uri, Password: set.ReadPassword, Indexes: indexes, Raw: true}
+	o := model.SourceOptions{URI: uri, Password: set.ReadPassword, Proxy: set.Proxy, Indexes: indexes, Raw: true}
 	src, err := chain.Open(ctx, o)
 	if err != nil {
 		return nil, At(set.Origin("node"), err)
@@ -133,7 +133,7 @@ func openRaw(set *config.Chain, db *core.DB) (model.RawReader, error) {
 		return nil, At(set.Origin("raw"), usageError("bad_setting",
 			"raw: node needs the URL of a node: set node, or a source such as http://127.0.0.1:8332"))
 	}
-	reader, err := nodes.OpenRaw(model.SourceOptions{URI: uri, Password: set.ReadPassword})
+	reader, err := nodes.OpenRaw(model.SourceOptions{URI: uri, Password: set.ReadPassword, Proxy: set.Proxy})
 	if err != nil {
 		return nil, At(set.Origin("node"), err)
 	}

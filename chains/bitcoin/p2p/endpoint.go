@@ -76,8 +76,9 @@ func (n *Network) connect(ctx context.Context) {
 		if e == nil {
 			return
 		}
-		dialer := net.Dialer{Timeout: n.o.Handshake}
-		conn, err := dialer.DialContext(ctx, "tcp", e.address)
+		dialing, cancel := context.WithTimeout(ctx, n.o.Handshake)
+		conn, err := n.dial(dialing, "tcp", e.address)
+		cancel()
 		if err != nil {
 			n.mu.Lock()
 			n.o.Log.Debug("a peer cannot be reached", "peer", e.address, "reason", short(err))
@@ -202,6 +203,7 @@ func (n *Network) peerSummary() string {
 func short(err error) string {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
 	errno, isErrno := errors.AsType[syscall.Errno](err)
+	failed, isNet := errors.AsType[*net.OpError](err)
 	switch {
 	case isDNS && dns.IsNotFound:
 		return "is an unknown host"
@@ -211,8 +213,13 @@ func short(err error) string {
 		return "cannot be resolved: " + dns.Err
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return "does not answer"
+	case isNet && strings.HasPrefix(failed.Op, "socks"):
+		return "cannot be connected to through the proxy: " + failed.Err.Error()
 	case isErrno:
 		return "cannot be connected to: " + errno.Error()
+	}
+	if isNet {
+		err = failed.Err // without the address
 	}
 	return "cannot be connected to: " + err.Error()
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -26,6 +27,7 @@ const enough = 3
 // has code bad_peer.
 type Network struct {
 	o     Options
+	dial  adapter.Dial
 	named []string // addresses of the configured peers; none: peers are discovered
 
 	running sync.WaitGroup
@@ -63,8 +65,12 @@ func New(o Options) (*Network, error) {
 		return nil, model.Errorf(model.Usage, "bad_source", "%s has no DNS seeds: expected p2p://host:port", o.Params.Name)
 	}
 	o = o.withDefaults()
+	dial, err := adapter.Dialer(o.Proxy, o.Handshake)
+	if err != nil {
+		return nil, model.Errorf(model.Usage, "bad_source", "%w", err)
+	}
 	return &Network{
-		o: o, named: named, wake: make(chan struct{}), remotes: map[*remote]bool{}, stall: o.Stall, stop: func() {},
+		o: o, dial: dial, named: named, wake: make(chan struct{}), remotes: map[*remote]bool{}, stall: o.Stall, stop: func() {},
 	}, nil
 }
 

@@ -71,7 +71,7 @@ func TestPeersWhoseBranchesAreForgottenAreKept(t *testing.T) {
 	main := headersAfter(genesis, length, 0)
 	first, second := connected(), connected()
 	send(first, main)
-	send(second, main) // what is known, since both were asked
+	send(second, main) // known headers, since both had a request
 	forgotten := false
 	var last *remote
 	var branch []*wire.BlockHeader

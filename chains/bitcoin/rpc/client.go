@@ -22,6 +22,7 @@ type Options struct {
 	// result: no password. With a colon it is user:password, as in a node's cookie file.
 	Password func() (string, error)
 	Network  *params.Network
+	Proxy    string // as in [model.SourceOptions]
 }
 
 // Client sends requests to one node. Its methods may be called concurrently.
@@ -57,7 +58,7 @@ type node interface {
 // New returns a client. It parses the URL and reads its certificate file, without any request. The error is of kind
 // [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
-	h, err := nodehttp.New(kind(o.Network), o.URL, o.Network.RPCPort)
+	h, err := nodehttp.New(kind(o.Network), o.URL, o.Network.RPCPort, o.Proxy)
 	if err != nil {
 		return nil, err
 	}

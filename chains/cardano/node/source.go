@@ -44,7 +44,7 @@ func Open(d *ledger.Decoder, scheme, rest string, o model.SourceOptions) (*Sourc
 	}
 	return &Source{
 		net: n, options: o, decoder: d, scheme: scheme, address: address, Poll: time.Second,
-		Connect: ouroboros.Options{Magic: n.Magic, Memory: o.Memory / 4, Describe: func(tag byte, header []byte) (ouroboros.Header, error) { return describe(n, tag, header) }},
+		Connect: ouroboros.Options{Magic: n.Magic, Memory: o.Memory / 4, Proxy: o.Proxy, Describe: func(tag byte, header []byte) (ouroboros.Header, error) { return describe(n, tag, header) }},
 	}, nil
 }
 

@@ -5,7 +5,9 @@ import (
 	"net"
 	"time"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
+	"birthmark/model"
 )
 
 // Options are the settings of [Dial].
@@ -13,6 +15,7 @@ type Options struct {
 	Magic   uint32        // of the network
 	Memory  int64         // bytes of blocks to request ahead over TCP; 0: [blocksource.DefaultMemory]
 	Timeout time.Duration // of an answer; 0: a minute
+	Proxy   string        // for TCP, as in [model.SourceOptions]
 
 	// Describe reads a header of node-to-node chain-sync. tag is that of the block in chunk files. Its errors end the
 	// connection unchanged.
@@ -61,8 +64,15 @@ func Dial(ctx context.Context, network, address string, o Options) (*Conn, error
 	c := &Conn{o: o, address: address, name: address, headers: network != "unix"}
 	dialing, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(dialing, network, address)
+	dial := (&net.Dialer{}).DialContext
+	if c.headers {
+		through, err := adapter.Dialer(o.Proxy, o.Timeout)
+		if err != nil {
+			return nil, model.Errorf(model.Usage, "bad_source", "%w", err)
+		}
+		dial = through
+	}
+	conn, err := dial(dialing, network, address)
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}

@@ -25,6 +25,7 @@ type Options struct {
 	// Password returns the API key if the URL has none. It is called again after the key was refused. nil or an empty
 	// result: no key. A colon is part of the key.
 	Password func() (string, error)
+	Proxy    string        // as in [model.SourceOptions]
 	Network  string        // as in /info: mainnet
 	First    model.Hash    // id of the network's block 1; zero: unknown
 	Port     string        // if the URL has none
@@ -46,7 +47,7 @@ type Client struct {
 // New returns a client. It parses the URL and reads its certificate file, without any request. The error is of kind
 // [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
-	h, err := nodehttp.New(&kind, o.URL, o.Port)
+	h, err := nodehttp.New(&kind, o.URL, o.Port, o.Proxy)
 	if err != nil {
 		return nil, err
 	}
