@@ -242,3 +242,36 @@ func BenchmarkSplitter(b *testing.B) {
 		}
 	}
 }
+
+// Editors and shells of Windows add a byte order mark and carriage returns.
+func TestValuesOfFilesFromWindows(t *testing.T) {
+	for text, want := range map[string][]string{
+		"\ufeff{\"a\":1}\r\n\r\n{\"b\":2}\r\n": {`{"a":1}`, `{"b":2}`},
+		"\ufeff[1,\r\n2]\r\n":                  {"1", "2"},
+		"\ufeff":                               nil,
+		"\r\n\r\n":                             nil,
+	} {
+		s := New(strings.NewReader(text), 100)
+		var got []string
+		for {
+			v, err := s.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("%q: %v", text, err)
+			}
+			got = append(got, string(v))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, expected %q", text, got, want)
+		}
+	}
+	s := New(strings.NewReader("1 \ufeff2"), 100)
+	if _, err := s.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Next(); err == nil {
+		t.Error("a byte order mark between values is accepted")
+	}
+}

@@ -138,12 +138,15 @@ func (s *Splitter) skip() error {
 // space moves to the next byte that is not white space and returns it. The error is [ErrTooLarge] if the white space
 // between two values exceeds the maximum size of a value.
 func (s *Splitter) space() (byte, error) {
+	const mark = "\ufeff" // a byte order mark, which editors and shells of Windows put first
 	for {
 		for s.at < len(s.buf) {
-			switch c := s.buf[s.at]; c {
-			case '\n':
+			c, offset := s.buf[s.at], s.base+int64(s.at)
+			switch {
+			case c == '\n':
 				s.line++
-			case ' ', '\t', '\r':
+			case c == ' ', c == '\t', c == '\r':
+			case offset < int64(len(mark)) && c == mark[offset]:
 			default:
 				return c, nil
 			}
