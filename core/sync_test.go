@@ -410,6 +410,18 @@ func TestAFirstSyncEndsCompacted(t *testing.T) {
 	}
 }
 
+// A sync without options writes few blocks through the log, and not in bulk.
+func TestFewBlocksAreNotWrittenInBulk(t *testing.T) {
+	v := modeltest.Variants()[0]
+	s := &bulkCounting{Store: inBulkToo{memory.New()}}
+	db := open(t, s, v, 1<<20)
+	sync(t, db, events(v.NewGenerator(testseed.Of(t, 326)).Blocks(20)), core.SyncOptions{})
+	if s.bulk > 0 || s.single == 0 {
+		t.Errorf("20 small blocks were written in %d bulk writes and %d others", s.bulk, s.single)
+	}
+	consistent(t, db)
+}
+
 // A failing source is reported at once, without compacting the database first.
 func TestASyncThatFailsDoesNotCompact(t *testing.T) {
 	v := modeltest.Variants()[0]

@@ -178,3 +178,35 @@ func TestAssetPageShowsDecimals(t *testing.T) {
 		}
 	}
 }
+
+// verbose is a chain whose mints have long descriptions.
+type verbose struct{ model.Chain }
+
+func (verbose) DescribeMint([]byte, *model.TxDetails, *model.OutputDetails) (m model.AssetMetadata) {
+	m.Standard = "a standard"
+	for i := range 1000 {
+		m.Fields = append(m.Fields, model.MetadataField{Name: fmt.Sprintf("field %d.", i), Value: strings.Repeat("é", 1000)})
+	}
+	return m
+}
+
+// The page of an asset shows a part of a long description.
+func TestLongDescriptionsOfAssetsAreShortened(t *testing.T) {
+	out, id := outputs(100), []byte("an asset")
+	out[0].Assets = []model.Asset{{ID: id, Amount: 1}}
+	first := blockOfTxs(nil, model.Tx{Outputs: outputs(50)})
+	second := blockOfTxs(first, model.Tx{Outputs: outputs(50)}, model.Tx{Inputs: []model.Input{{Tx: first.Txs[0].Hash}}, Outputs: out,
+		Mints: []model.Mint{{Asset: id, Amount: big.NewInt(1)}}})
+	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: verbose{byHand.Chain("one")}})
+	if err == nil {
+		err = db.Append(t.Context(), []*model.Block{first, second})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := read(t, explorerOf(t, chainOf("made-up", db, nil)), fmt.Sprintf("/made-up/asset/%x", id), http.StatusOK)
+	d.has(t, "field 0.", "field 39.", strings.Repeat("é", 500)+"…")
+	if strings.Contains(d.main(), "field 40.") || strings.Contains(d.main(), strings.Repeat("é", 501)) {
+		t.Errorf("the page has %d bytes", len(d.text))
+	}
+}

@@ -201,3 +201,20 @@ func FuzzRows(f *testing.F) {
 		_, _, _ = parseIndexes(b)
 	})
 }
+
+// A number has one encoding: zero groups at its end are an error, so equal rows have equal bytes.
+func TestNumbersHaveOneEncoding(t *testing.T) {
+	for _, c := range []struct {
+		b     []byte
+		valid bool
+	}{
+		{[]byte{0}, true}, {[]byte{0x7f}, true}, {[]byte{0x80, 1}, true}, {[]byte{0xff, 0xff, 1}, true},
+		{nil, false}, {[]byte{0x80}, false}, {[]byte{0x80, 0}, false}, {[]byte{0x81, 0}, false}, {[]byte{0xff, 0x80, 0}, false},
+		{bytes.Repeat([]byte{0xff}, 10), false},
+	} {
+		r := reader{b: c.b}
+		if r.uvarint("number"); (r.end() == nil) != c.valid {
+			t.Errorf("%x: %v, expected it to be valid: %v", c.b, r.err, c.valid)
+		}
+	}
+}

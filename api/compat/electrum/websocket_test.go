@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -62,4 +63,29 @@ func TestWebSocket(t *testing.T) {
 	if got := ask(strings.Repeat("x", opts.MaxRequest+1)); !strings.Contains(got, "electrum.max_request") {
 		t.Error(got)
 	}
+}
+
+// A client over WebSocket that sends requests and reads no answer is disconnected.
+func TestSlowReaderOverWebSocket(t *testing.T) {
+	var o observer
+	opts := limits()
+	opts.StallTimeout, opts.Observer = 100*time.Millisecond, &o
+	w := newWorld(t, testseed.Rand(t), opts)
+	w.miner.mine(30, 3)
+	w.sync()
+	h := httptest.NewServer(w.server.WebSocket())
+	defer h.Close()
+	defer w.server.Close()
+	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	go func() {
+		request := []byte(`{"id":1,"method":"blockchain.block.headers","params":[0,2016]}`)
+		for conn.Write(t.Context(), websocket.MessageText, request) == nil {
+		}
+	}()
+	eventually(t, "a client that does not read stays connected", func() bool { return o.rejections("stalled") == 1 })
+	eventually(t, "its connection stays open", func() bool { return o.connected.Load() == 0 })
 }
