@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -156,6 +154,7 @@ type pkg struct {
 	Imports    []string
 	GoFiles    []string
 	CgoFiles   []string
+	Doc        string // the first sentence of the doc comment
 }
 
 func (p *pkg) ours() bool {
@@ -208,26 +207,11 @@ func TestTheProgramImportsNoTestPackages(t *testing.T) {
 	}
 }
 
-// maxLines is the maximum number of lines of a package, without tests and generated files.
-const maxLines = 4000
-
-func TestPackagesAreNotTooLarge(t *testing.T) {
+// The doc comment of a package says in its first sentence what it is about: one thing. Its size follows from that.
+func TestPackagesSayWhatTheyAreAbout(t *testing.T) {
 	for _, p := range list(t) {
-		if !p.ours() {
-			continue
-		}
-		lines := 0
-		for _, name := range slices.Concat(p.GoFiles, p.CgoFiles) {
-			text, err := os.ReadFile(filepath.Join(p.Dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !generated.Match(text) {
-				lines += bytes.Count(text, []byte("\n"))
-			}
-		}
-		if lines > maxLines {
-			t.Errorf("%s has %d lines, the maximum is %d: split it", p.ImportPath, lines, maxLines)
+		if p.ours() && p.Doc == "" {
+			t.Errorf("%s has no doc comment: say in one sentence what it is about", p.ImportPath)
 		}
 	}
 }
@@ -320,7 +304,7 @@ func matches(pattern, importPath string) bool {
 func list(t *testing.T) map[string]*pkg {
 	t.Helper()
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Dir,Imports,GoFiles,CgoFiles", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Dir,Imports,GoFiles,CgoFiles,Doc", "./...")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -83,7 +83,7 @@ func TestListsArePrintedAsCSV(t *testing.T) {
 	for line, header := range map[string]string{
 		"blocks": "height,hash,time,size,tx_count",
 		"find " + satoshi: "tx,index,height,tx_index,value,keys.address,keys.script_hash,assets,spent_by.tx,spent_by.input,spent_by.height,confirmations,block_time,script,type," +
-			"datum_hash,datum.hash,datum.raw,datum.type,datum.value,script_ref.language,script_ref.hash,script_ref.raw,box_id,ergo_tree,creation_height,registers",
+			"datum_hash,datum.hash,datum.raw,datum.type,datum.value,datum.undecoded,script_ref.language,script_ref.hash,script_ref.raw,box_id,ergo_tree,creation_height,registers",
 		"history " + satoshi: "hash,height,index,received,sent,time,balance,assets",
 		"values address":     "value,first_seen.tx,first_seen.index,first_seen.height",
 		"richest address":    "value,balance,unspent_count",
