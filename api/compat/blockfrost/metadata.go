@@ -3,8 +3,6 @@ package blockfrost
 import (
 	"encoding/hex"
 	"math/big"
-	"slices"
-	"strings"
 
 	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/api/compat/blockfrost/exchange"
@@ -73,8 +71,8 @@ func (q *request) firstMint(birth model.AssetBirthPk) (model.TxPk, error) {
 // maxMints bounds the mints that are searched for metadata, newest first.
 const maxMints = 100
 
-// describe returns the metadata of an asset: by CIP-68 if a reference token with a datum exists, else by CIP-25 of the
-// latest mint that has it.
+// describe returns the metadata of an asset: by CIP-68 if a reference token has them, else by CIP-25 of the latest mint
+// with label 721, also if that mint describes other assets.
 func (q *request) describe(id []byte, birth model.AssetBirthPk) (contents.Onchain, error) {
 	if o, found, err := q.describeByReference(id); found || err != nil {
 		return o, err
@@ -94,42 +92,54 @@ func (q *request) describe(id []byte, birth model.AssetBirthPk) (contents.Onchai
 		if err != nil {
 			return contents.Onchain{}, err
 		}
-		if o, found := contents.ByLabel(id, d.Details.Metadata); found {
-			return o, nil
+		if _, items := contents.Labels(d.Auxiliary); items[contents.LabelMints] != nil {
+			return contents.ByLabel(id, d.Details.Metadata[exchange.Decimal(contents.LabelMints)], items[contents.LabelMints]), nil
 		}
 	}
 	return contents.Onchain{}, nil
 }
 
-// userTokens are the prefixes of the names of tokens that a reference token describes (CIP-68).
-var userTokens = []string{"000de140", "0014df10", "001bc280"}
+// maxReferences bounds the outputs with a reference token that are searched for a datum, newest first.
+const maxReferences = 100
 
-// describeByReference returns the metadata in the inline datum of the newest output with the reference token of an asset:
-// a constructor 0 with metadata, version and extra data.
+// describeByReference returns the metadata in the datum of the newest output with the reference token of an asset that has
+// one, inline or by its hash.
 func (q *request) describeByReference(id []byte) (o contents.Onchain, found bool, err error) {
-	text := hex.EncodeToString(id[address.PolicySize:])
-	if !slices.ContainsFunc(userTokens, func(prefix string) bool { return strings.HasPrefix(text, prefix) }) {
-		return o, false, nil
-	}
+	name := id[address.PolicySize:]
 	referrer, ok := q.Chain.Model.(model.AssetReferrer)
-	if !ok {
+	if !ok || !contents.HasReference(name) {
 		return o, false, nil
 	}
-	reference := referrer.ReferenceAsset(id)
-	_, birth, err := q.Q.Asset(hex.EncodeToString(reference))
+	_, birth, err := q.Q.Asset(hex.EncodeToString(referrer.ReferenceAsset(id)))
 	if err != nil {
 		return o, false, exchange.UnlessInternalNil(err)
 	}
+	tried := 0
 	for pk, err := range q.Q.AssetOccurrences(birth, everywhere, true) {
 		if err != nil {
 			return o, false, err
 		}
 		outputs, _, err := q.Outputs([]model.UtxoPk{pk}, nil)
-		if err != nil || !outputs[0].Inline {
+		if err != nil {
 			return o, false, err
 		}
-		o, found = contents.ByReference(outputs[0].Datum)
-		return o, found, nil
+		datum := outputs[0].Datum
+		if datum == nil && outputs[0].DatumHash != "" {
+			hash, err := hex.DecodeString(outputs[0].DatumHash)
+			if err == nil {
+				datum, err = q.FindDatum(hash)
+			}
+			if err != nil {
+				return o, false, err
+			}
+		}
+		if datum != nil {
+			o, found = contents.ByReference(name, datum)
+			return o, found, nil
+		}
+		if tried++; tried == maxReferences {
+			break
+		}
 	}
 	return o, false, nil
 }
