@@ -72,6 +72,11 @@ func TestGovernanceIDs(t *testing.T) {
 	if tx, index, ok := address.ParseAction(action); !ok || index != 17 || !slices.Equal(tx, make([]byte, 32)) {
 		t.Errorf("%x, %d, %t", tx, index, ok)
 	}
+	// A real id of preview without a position (src/fixtures/preview/governance/proposals of blockfrost/blockfrost-tests).
+	const short = "gov_action124vkmmfnaheqs0q4yqn8prrys9qwtue60j68cnnrz2ryz3h5latqgzgzxc"
+	if tx, index, ok := address.ParseAction(short); !ok || index != 0 || tx[0] != 0x55 {
+		t.Errorf("%x, %d, %t", tx, index, ok)
+	}
 	for _, index := range []uint64{0, 255, 256, 65535} {
 		text := address.FormatAction(filled(32, 8), index)
 		if tx, i, ok := address.ParseAction(text); !ok || i != index || !slices.Equal(tx, filled(32, 8)) {

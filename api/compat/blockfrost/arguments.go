@@ -187,8 +187,9 @@ func committeeMember(_ *request, text string) (string, error) {
 }
 
 func governanceAction(_ *request, text string) (string, error) {
-	if _, _, ok := address.ParseAction(text); !ok {
+	tx, index, ok := address.ParseAction(text)
+	if !ok {
 		return "", exchange.Bad("Invalid or malformed gov action id.")
 	}
-	return text, nil
+	return address.FormatAction(tx, index), nil
 }

@@ -69,6 +69,9 @@ func text(v any) string { return fmt.Sprintf("%.3000v", v) }
 // addresses, credentials, accounts, assets and policies.
 func TestRealBlocks(t *testing.T) {
 	w := preview(t, model.HeightPk(testrun.Amount(50_939, 4_000)))
+	if !testing.Short() { // the answers need all blocks
+		t.Run("real answers", w.realAnswers)
+	}
 	t.Run("blocks and transactions", w.blocksAndTransactions)
 	t.Run("parts of transactions", w.partsOfTransactions)
 	t.Run("labels of metadata", w.labels)

@@ -284,6 +284,10 @@ func (w *world) asset(t *testing.T, rng *rand.Rand, o *naiveOutput, id []byte, o
 	w.pages(t, rng, "/addresses/"+o.text()+"/utxos/lovelace", listOf(slices.DeleteFunc(unspent(owned), func(c *naiveOutput) bool {
 		return len(value(c)) > 1 // it holds assets
 	}), func(c *naiveOutput) any { return n.utxo(c, c.text()) }))
+	left := unspent(held)
+	if got := w.get(t, path+"/utxos").([]any); len(got) != min(len(left), 100) {
+		t.Fatalf("%s/utxos has %d entries, expected %d", path, len(got), len(left))
+	}
 	supply, events := new(big.Int), []any{}
 	for _, b := range n.blocks {
 		for _, tx := range b.txs {

@@ -242,6 +242,7 @@ func TestSubmitAndParameters(t *testing.T) {
 	if status, body := submit(txs[0].Raw); status != 200 || body != `"`+id+`"` {
 		t.Fatalf("%d %s", status, body)
 	}
+	likeReal(t, "POST /tx/submit", id)
 	if got := n.get(t, "/mempool").([]any); !reflect.DeepEqual(got, []any{object{"tx_hash": id}}) {
 		t.Errorf("%v", got)
 	}

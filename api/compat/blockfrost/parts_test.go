@@ -269,6 +269,9 @@ func TestListsThroughForks(t *testing.T) {
 		if got := w.naive.tip().Hash; got != tip.Hash {
 			t.Fatalf("the database is at %s, the node at %x", got, tip.Hash)
 		}
+		for _, endpoint := range []string{"/", "/health", "/health/clock", "/blocks/latest", "/blocks/latest/txs", "/blocks/latest/txs/cbor"} {
+			w.get(t, endpoint)
+		}
 		w.verify(t, rng, testrun.Amount(20, 8))
 	}
 	for range testrun.Amount(5, 2) {

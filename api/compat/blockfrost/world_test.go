@@ -127,6 +127,9 @@ func (w *world) ask(t testing.TB, method, endpoint string) (int, string) {
 	rec := httptest.NewRecorder()
 	w.ServeHTTP(rec, r)
 	validate(t, r.Pattern, rec.Code, rec.Body.String())
+	if rec.Code == http.StatusOK {
+		likeReal(t, method+" /"+strings.TrimPrefix(strings.TrimPrefix(r.Pattern, path), "/"), parsed(t, endpoint, rec.Body.String()))
+	}
 	return rec.Code, rec.Body.String()
 }
 

@@ -20,14 +20,14 @@ func FormatAction(tx []byte, index uint64) string {
 	return encodeBech32(actionPrefix, append(bytes.Clone(tx), place...))
 }
 
-// ParseAction reads the id of a governance action. It is the inverse of FormatAction.
+// ParseAction reads the id of a governance action. It is the inverse of FormatAction, and accepts a
+// position with fewer or more bytes, as Blockfrost does.
 func ParseAction(text string) (tx []byte, index uint64, ok bool) {
 	raw, err := decodeBech32(text)
-	if err != nil || len(raw) <= txHashSize || len(raw) > txHashSize+8 {
+	if err != nil || hrpOf(text) != actionPrefix || len(raw) < txHashSize || len(raw) > txHashSize+8 {
 		return nil, 0, false
 	}
-	tx, index = raw[:txHashSize], new(big.Int).SetBytes(raw[txHashSize:]).Uint64()
-	return tx, index, FormatAction(tx, index) == text
+	return raw[:txHashSize], new(big.Int).SetBytes(raw[txHashSize:]).Uint64(), true
 }
 
 // ParseGovernance reads the id of a DRep or of a committee member, and returns it as [FormatGovernance] does. It reads the

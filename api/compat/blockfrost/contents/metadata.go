@@ -89,7 +89,7 @@ func hasKeys(item, policy, name []byte) bool {
 	return of != nil && valueOf(of, name) != nil
 }
 
-// valueOf returns the CBOR of the value with a key of bytes in a map; nil if there is none.
+// valueOf returns the CBOR of the value with a key of bytes in a map, or nil.
 func valueOf(item, key []byte) []byte {
 	w := cbor.Walker{Data: item}
 	if w.Major() != cbor.Map {
