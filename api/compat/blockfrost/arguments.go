@@ -24,14 +24,14 @@ type argument struct {
 var arguments = map[string]argument{
 	"stake_address": {read: stakeAddress},
 	"address":       {read: anyAddress},
-	"pool_id":       {read: poolID},
+	"pool_id":       {read: only(exchange.ReadPool)},
 	"asset":         {read: asset},
 	"policy_id":     {read: hexOf(address.PolicySize, address.PolicySize, exchange.ErrPolicy)},
 	"block":         {read: blockRef},
 	"label":         {read: upTo(math.MaxInt64, exchange.ErrLabel)},
-	"drep_id":       {read: drep},
-	"cc_id":         {read: committeeMember},
-	"gov_action_id": {read: governanceAction},
+	"drep_id":       {read: only(exchange.ReadDRep)},
+	"cc_id":         {read: only(exchange.ReadCommitteeMember)},
+	"gov_action_id": {read: only(exchange.ReadAction)},
 	"xpub":          {read: hexOf(hdkey.Size, hdkey.Size, exchange.ErrXpub)},
 	"slot_number":   {true, upTo(math.MaxInt32, exchange.ErrSlot)},
 	"epoch_number":  {true, upTo(math.MaxInt32, exchange.ErrEpoch)},
@@ -64,6 +64,11 @@ func (q *request) read(rt *route, args []string) error {
 		}
 	}
 	return nil
+}
+
+// only reads a text whose form does not depend on the request.
+func only(read func(text string) (string, error)) func(*request, string) (string, error) {
+	return func(_ *request, text string) (string, error) { return read(text) }
 }
 
 // upTo reads a number from 0 to most.
@@ -140,17 +145,6 @@ func stakeAddress(q *request, text string) (string, error) {
 	return text, nil
 }
 
-// poolID reads the id of a pool in bech32, or its hash in hex.
-func poolID(_ *request, text string) (string, error) {
-	if raw, err := hex.DecodeString(text); err == nil && len(raw) == address.CredentialSize {
-		return address.FormatPoolHash(raw), nil
-	}
-	if !address.IsPool(text) {
-		return "", exchange.ErrPool
-	}
-	return text, nil
-}
-
 // blockRef reads the hash of a block or its number.
 func blockRef(_ *request, text string) (string, error) {
 	if _, ok := exchange.ReadHash(text); ok {
@@ -160,36 +154,4 @@ func blockRef(_ *request, text string) (string, error) {
 		return "", exchange.ErrHash
 	}
 	return upTo(math.MaxInt32, exchange.ErrNumber)(nil, text)
-}
-
-// The DReps without a credential.
-var predefinedDReps = []string{"drep_always_abstain", "drep_always_no_confidence"}
-
-func drep(_ *request, text string) (string, error) {
-	if slices.Contains(predefinedDReps, text) {
-		return text, nil
-	}
-	id, ok := address.ParseGovernance(address.DRep, text)
-	if !ok {
-		return "", exchange.Bad("Invalid or malformed drep id.")
-	}
-	return id, nil
-}
-
-// committeeMember reads the hot or the cold credential of a member of the committee.
-func committeeMember(_ *request, text string) (string, error) {
-	for _, kind := range []string{address.CommitteeHot, address.CommitteeCold} {
-		if cred, ok := address.GovernanceCredential(kind, text); ok && address.FormatGovernance(kind, cred) == text {
-			return text, nil
-		}
-	}
-	return "", exchange.Bad("Invalid or malformed cc credential id.")
-}
-
-func governanceAction(_ *request, text string) (string, error) {
-	tx, index, ok := address.ParseAction(text)
-	if !ok {
-		return "", exchange.Bad("Invalid or malformed gov action id.")
-	}
-	return address.FormatAction(tx, index), nil
 }

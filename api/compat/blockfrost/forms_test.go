@@ -42,15 +42,6 @@ func TestTheFirstBlockFollowsOnTheGenesis(t *testing.T) {
 	w.same(t, "/blocks/"+hash+"/next?count=1", []any{first})
 }
 
-func bech32Of(t *testing.T, prefix string, b []byte) string {
-	t.Helper()
-	text, err := bech32.EncodeFromBase256(prefix, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
 // Each form of an identifier that Blockfrost accepts has the answer of its other forms, except for the identifier itself.
 func TestFormsOfIdentifiers(t *testing.T) {
 	w := preview(t, 4_000)
@@ -75,7 +66,8 @@ func TestFormsOfIdentifiers(t *testing.T) {
 	}
 	for range 5 {
 		cred := []byte(creds[rng.IntN(len(creds))])
-		account, form := address.FormatStakeCredential(address.Preview, cred), bech32Of(t, "stake_vkh", cred[1:])
+		account := address.FormatStakeCredential(address.Preview, cred)
+		form, _ := bech32.EncodeFromBase256("stake_vkh", cred[1:]) // else it is empty, and not found
 		if cred[0] == 1 {
 			form = address.FormatScript(cred[1:])
 		}

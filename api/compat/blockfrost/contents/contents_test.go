@@ -124,7 +124,7 @@ func TestByReference(t *testing.T) {
 		{nft, "d8799fa3446e616d65414145696d616765416248646563696d616c730201ff", `{"decimals":"02","image":"b","name":"A"}`, `"CIP68v1" null`},
 		{rft, "d8799fa3446e616d65414145696d616765416248646563696d616c730201ff", `{"decimals":2,"image":"b","name":"A"}`, `"CIP68v1" null`},
 		{nft, "d87a9fa2446e616d65414145696d616765416201ff", `{"image":"b","name":"A"}`, `"CIP68v1" null`}, // any constructor
-		// A file with a field that the standard does not have makes its list CBOR, which is no list of files.
+		// A file with a field that the standard does not have makes its list CBOR, so that the files are missing.
 		{nft, "d8799fa3446e616d65414145696d61676541624566696c65739fa1416101ff01ff", "", ""},
 		{nft, "d8799fa2446e616d65414145696d6167659f01ff01ff", "", ""},
 		{ft, "d8799fa3446e616d6541414b6465736372697074696f6e416248646563696d616c73413201ff", "", ""},

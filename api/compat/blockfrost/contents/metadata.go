@@ -244,7 +244,7 @@ func readable(item []byte, standard fields) (map[string]any, bool) {
 		kind := standard.kinds[name]
 		if all[name], ok = convert(value, kind); !ok {
 			if v := (cbor.Walker{Data: value}); kind == "text" && v.Major() == cbor.Array {
-				return nil, false // Blockfrost fails to join parts that are no text
+				return nil, false // Blockfrost fails to join parts of other types
 			}
 			all[name] = hex.EncodeToString(value)
 		}
