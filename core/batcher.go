@@ -29,7 +29,11 @@ func (s *syncer) batch(ctx context.Context) error {
 	pause := time.NewTimer(idleFlush)
 	defer pause.Stop()
 	for {
-		pause.Reset(g.wait())
+		if len(g.blocks) > 0 || g.undo != nil {
+			pause.Reset(g.wait())
+		} else { // an idle process does not wake up
+			pause.Stop()
+		}
 		select {
 		case e, ok := <-s.events:
 			if !ok {
@@ -102,11 +106,11 @@ type batcher struct {
 	undo  *model.Point   // a rollback that is written with the next batch; nil: none
 }
 
-// wait returns how long to wait for the next block.
+// wait returns how long to wait for the next block after the last one, or after a rollback.
 func (g *batcher) wait() time.Duration {
 	n := len(g.blocks)
 	switch {
-	case n == 0 && g.undo == nil, n > 0 && g.blocks[n-1].Height >= max(g.target, g.ahead):
+	case n > 0 && g.blocks[n-1].Height >= max(g.target, g.ahead):
 		return idleFlush
 	case n == 0 || g.blocks[n-1].Height >= g.target: // the source has more, which appear together
 		return max(0, maxBatchAge-time.Since(g.began))

@@ -1,72 +1,59 @@
-package core_test
+package core
 
 import (
 	"context"
-	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"birthmark/core"
-	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
-	"birthmark/storage"
 	"birthmark/storage/memory"
 )
 
-// updates is a store that counts its updates.
-type updates struct {
-	storage.Store
-	n int
+// countedContext counts how often its user waits for its end.
+type countedContext struct {
+	context.Context
+	waits *atomic.Int64
 }
 
-func (u *updates) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
-	u.n++
-	return u.Store.Update(ctx, fn)
+func (c countedContext) Done() <-chan struct{} {
+	c.waits.Add(1)
+	return c.Context.Done()
 }
 
-// Below the tip, blocks of a slow source wait for a larger batch, for a limited time. At the tip they are written at
-// once.
-func TestBatchesOfASlowSource(t *testing.T) {
-	v := modeltest.Variants()[0]
-	blocks := v.NewGenerator(testseed.Of(t, 161)).Blocks(30)
-	last := blocks[29].Point()
-	for _, test := range []struct {
-		name    string
-		pause   time.Duration
-		tip     model.Point
-		batches int
-	}{
-		{"short pauses below the tip", 300 * time.Millisecond, last, 1},
-		{"so many that they last long", 900 * time.Millisecond, last, 3},
-		{"long pauses below the tip", 2 * time.Second, last, 30},
-		{"short pauses beyond it", 300 * time.Millisecond, blocks[0].Point(), 30},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				store := &updates{Store: memory.New()}
-				db := open(t, store, v, 0)
-				before := store.n
-				ctx, stop := context.WithCancel(context.Background())
-				source := &script{tip: test.tip, say: func(yield func(model.Event, error) bool) {
-					for _, b := range blocks {
-						if time.Sleep(test.pause); !yield(model.Event{Block: b}, nil) {
-							return
-						}
-					}
-					time.Sleep(time.Second) // the last batch is written in the meantime
-					stop()
-				}}
-				if err := core.Sync(ctx, db, source, core.SyncOptions{}); !errors.Is(err, context.Canceled) {
-					t.Errorf("Sync returns %v", err)
-				}
-				if n := store.n - before; n != test.batches {
-					t.Errorf("%d batches, expected %d", n, test.batches)
-				}
-				same(t, "of a slow source", dump(t, db), fresh(t, v, blocks))
-				consistent(t, db)
-			})
-		})
-	}
+// A sync that waits for the next block does not wake up until it arrives.
+func TestASyncWithoutBlocksSleeps(t *testing.T) {
+	v := modeltest.Variant{Name: "empty blocks", ByHand: true}
+	synctest.Test(t, func(t *testing.T) {
+		db, err := Open(t.Context(), memory.New(), Options{Chain: v.Chain("one")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var waits atomic.Int64
+		s := &syncer{db: db, events: make(chan model.Event), batches: make(chan job, 1)}
+		s.o.BatchWeight, s.o.BatchBytes = 1000, 1<<20
+		ended := make(chan error)
+		go func() { ended <- s.batch(countedContext{ctx, &waits}) }()
+		sleep := func() {
+			before := waits.Load()
+			time.Sleep(time.Hour)
+			if n := waits.Load() - before; n > 1 {
+				t.Errorf("%d wake-ups in an hour without blocks", n)
+			}
+		}
+		sleep()
+		s.events <- model.Event{Block: &model.Block{Time: 7, Hash: model.Hash{1}}}
+		began := time.Now()
+		if j := <-s.batches; len(j.blocks) != 1 || time.Since(began) != idleFlush {
+			t.Errorf("%d blocks after %v, expected one after %v", len(j.blocks), time.Since(began), idleFlush)
+		}
+		sleep()
+		cancel()
+		if err := <-ended; err != context.Canceled {
+			t.Error(err)
+		}
+	})
 }
