@@ -227,7 +227,7 @@ func (r *run) measure(ctx context.Context) (*Result, error) {
 	}
 	rows := uint64(0)
 	for _, f := range status.Families {
-		rows += f.Keys
+		rows += f.Rows()
 	}
 	compacting := time.Now()
 	if c, ok := r.store.(storage.Compactor); ok {

@@ -214,7 +214,7 @@ func TestCheckCountsTheRowsOfTheStatus(t *testing.T) {
 			}
 			rows := uint64(0)
 			for _, f := range status.Families {
-				rows += f.Keys
+				rows += f.Rows()
 			}
 			a, err := l.db.Check(t.Context(), check.Options{})
 			if err != nil || !a.OK || a.Rows != rows {

@@ -95,6 +95,22 @@ func (db *DB) PlaceTo(ctx context.Context) (last model.Point, err error) {
 	return last, err
 }
 
+// Places returns the number of blocks whose place is known. It reads a row per block.
+func (db *DB) Places(ctx context.Context) (n uint64, err error) {
+	err = db.view(ctx, func(r storage.Reader, _ *schema.Layout) error {
+		for _, err := range r.Scan(schema.FamilyPlace, nil, nil, false) {
+			if n++; err == nil && n%4096 == 0 {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, err
+}
+
 // firstBlock returns the height of the first block, if there is one.
 func firstBlock(r storage.Reader) (h model.HeightPk, found bool, err error) {
 	for kv, err := range r.Scan(schema.FamilyBlock, nil, nil, false) {

@@ -59,7 +59,7 @@ func TestRawTransactionsEqualTheSource(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := slices.IndexFunc(status.Families, func(f query.FamilyAnswer) bool { return f.Name == rawFamily })
-			if i < 0 || status.Families[i].Keys != uint64(txs) || txs == 0 {
+			if i < 0 || status.Families[i].Rows() != uint64(txs) || txs == 0 {
 				t.Errorf("status has %+v for %d transactions", status.Families, txs)
 			}
 			for what, c := range map[string]struct {

@@ -253,8 +253,8 @@ func TestTheLastThousandOrphanedBlocksAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range a.Families {
-		if f.Name == "lost_block_by_lost_pk" && f.Keys != 1000 {
-			t.Errorf("status counts %d lost blocks", f.Keys)
+		if f.Name == "lost_block_by_lost_pk" && f.Rows() != 1000 {
+			t.Errorf("status counts %d lost blocks", f.Rows())
 		}
 	}
 }

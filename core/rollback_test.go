@@ -46,7 +46,7 @@ func totalRows(t testing.TB, db *core.DB) (n uint64) {
 		t.Fatal(err)
 	}
 	for _, f := range a.Families {
-		n += f.Keys
+		n += f.Rows()
 	}
 	return n
 }

@@ -670,7 +670,7 @@ type Family struct {
 	Bytes int64 `json:"bytes"`
 
 	// Keys Number of rows.
-	Keys int64 `json:"keys"`
+	Keys *int64 `json:"keys,omitempty"`
 
 	// Name Its name.
 	Name string `json:"name"`

@@ -74,18 +74,19 @@ func (v *visit) status() (*page, error) {
 // families returns the column families, largest first.
 func (b *statusBody) families(families []query.FamilyAnswer) {
 	var total int64
+	var rows uint64
 	var most query.FamilyAnswer
 	for _, f := range families {
-		b.Rows += f.Keys
+		b.Rows += f.Rows()
 		total += f.Bytes
-		most.Keys, most.Bytes = max(most.Keys, f.Keys), max(most.Bytes, f.Bytes)
+		rows, most.Bytes = max(rows, f.Rows()), max(most.Bytes, f.Bytes)
 	}
 	families = slices.Clone(families)
 	slices.SortStableFunc(families, func(a, b query.FamilyAnswer) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Keys, a.Keys))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Rows(), a.Rows()))
 	})
 	for _, f := range families {
-		part := charts.Bar(float64(f.Keys), float64(most.Keys))
+		part := charts.Bar(float64(f.Rows()), float64(rows))
 		if total > 0 {
 			part = charts.Bar(float64(f.Bytes), float64(most.Bytes))
 		}

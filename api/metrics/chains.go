@@ -103,7 +103,9 @@ func (f *sink) database(a *query.StatusAnswer) {
 	f.gauge("assets", "Assets in the database.", float64(t.Assets))
 	for i := range a.Families {
 		f.gauge("family_bytes", "Size of a column family on disk and in write buffers.", float64(a.Families[i].Bytes), "family", a.Families[i].Name)
-		f.gauge("family_rows", "Rows of a column family.", float64(a.Families[i].Keys), "family", a.Families[i].Name)
+		if a.Families[i].Keys != nil {
+			f.gauge("family_rows", "Rows of a column family.", float64(a.Families[i].Rows()), "family", a.Families[i].Name)
+		}
 	}
 	for i := range a.Indexes {
 		f.gauge("index_values", "Distinct values of an index.", float64(a.Indexes[i].Values), "index", a.Indexes[i].Name)

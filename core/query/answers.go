@@ -360,11 +360,20 @@ type TotalsAnswer struct {
 	UnspentValue   string `json:"unspent_value"`
 }
 
-// FamilyAnswer is the exact number of rows of a family and its size in bytes as the store estimates it.
+// FamilyAnswer is the exact number of rows of a family, nil for the places of raw transactions, which are not counted,
+// and its size in bytes as the store estimates it.
 type FamilyAnswer struct {
-	Name  string `json:"name"`
-	Keys  uint64 `json:"keys"`
-	Bytes int64  `json:"bytes"`
+	Name  string  `json:"name"`
+	Keys  *uint64 `json:"keys,omitempty"`
+	Bytes int64   `json:"bytes"`
+}
+
+// Rows returns the number of rows; 0 if it is unknown.
+func (a *FamilyAnswer) Rows() uint64 {
+	if a.Keys == nil {
+		return 0
+	}
+	return *a.Keys
 }
 
 // ForksAnswer is a page of the orphaned blocks, newest reorganization first.

@@ -21,6 +21,14 @@ type Query struct {
 	passed int // rows read so far
 }
 
+// Unlimited returns the query without a limit on the rows of scans: see [pointers.Scans.Unlimited].
+func (q *Query) Unlimited() *Query {
+	free := *q
+	free.R = q.R.With(q.Ctx)
+	free.R.Unlimited()
+	return &free
+}
+
 // Pass counts rows that are read. It returns [ErrTooManyRows] above the limit, or the error of the context.
 func (q *Query) Pass(rows int) error {
 	if q.passed += rows; q.most > 0 && q.passed > q.most {
@@ -57,20 +65,12 @@ func (qs Queries) Status(ctx context.Context) (*StatusAnswer, error) {
 			a.Indexes = append(a.Indexes, indexAnswer(x, t))
 		}
 		for _, d := range q.Declarations() {
-			f := FamilyAnswer{Name: d.Name, Keys: t.Rows[d.Family]}
-			if q.Change != nil {
-				f.Keys += q.Change.Rows[d.Family]
-			}
-			if d.Family == schema.FamilyMeta || !schema.Determined(d.Family) { // few rows, which meta does not count
-				for _, err := range q.R.Scan(d.Family, nil, nil, false) {
-					if err != nil {
-						return nil, err
-					}
-					f.Keys++
-				}
+			f := FamilyAnswer{Name: d.Name}
+			var err error
+			if f.Keys, err = q.rowsOf(d.Family); err != nil {
+				return nil, err
 			}
 			if q.sizer != nil {
-				var err error
 				if f.Bytes, err = q.sizer.Size(d.Family); err != nil {
 					return nil, err
 				}
@@ -79,6 +79,32 @@ func (qs Queries) Status(ctx context.Context) (*StatusAnswer, error) {
 		}
 		return a, nil
 	})
+}
+
+// rowsOf returns the number of rows of a family; nil if it is known only by a scan of as many rows as the chain has blocks.
+func (q *Query) rowsOf(f storage.Family) (*uint64, error) {
+	n := q.Totals.Rows[f]
+	if q.Change != nil {
+		n += q.Change.Rows[f]
+	}
+	switch f {
+	case schema.FamilyMeta: // a few rows per index
+		for _, err := range q.R.Scan(f, nil, nil, false) {
+			if err != nil {
+				return nil, err
+			}
+			n++
+		}
+	case schema.FamilyOrphanBlock:
+		last, err := schema.LastOrphan(q.R)
+		if err != nil {
+			return nil, err
+		}
+		n = min(last.Number, schema.MaxOrphans)
+	case schema.FamilyPlace, schema.FamilySizes: // not every block has a row
+		return nil, nil
+	}
+	return &n, nil
 }
 
 // Tip returns the last block. It is NotFound (unknown_block) before the first block.

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"errors"
 
 	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
@@ -45,29 +44,48 @@ type View struct {
 // View calls fn with one snapshot. Queries in fn use the contexts that fn passes to them. The view is valid until fn
 // returns.
 func (qs Queries) View(ctx context.Context, fn func(*View) error) error {
-	return qs.From(ctx, func(q *Query) error {
-		return fn(&View{Queries{qs.db, qs.labels, q}, q.Tip})
-	})
+	view := func(q *Query) error { return fn(&View{Queries{qs.db, qs.labels, q}, q.Tip}) }
+	if qs.at != nil {
+		return qs.From(ctx, view)
+	}
+	return qs.snapshot(ctx, view)
 }
 
 // ErrTooManyRows is returned for a query that reads more rows than [View.AtMost] allows.
-var ErrTooManyRows = errors.New("the query reads more rows than its limit")
+var ErrTooManyRows = pointers.ErrTooManyRows
+
+// scannedPerRow is how many rows of a scan count as one row of [View.AtMost]: a scan reads consecutive rows.
+const scannedPerRow = 16
 
 // AtMost limits the rows of queries that have no limit of their own, such as summing or filtering the outputs of a
-// value, listing the assets of a value and ranking values. Above the limit a query fails with [ErrTooManyRows]. The
-// limit separates cheap queries from expensive ones; a query exceeds it by less than 5,000 rows.
-func (v *View) AtMost(rows int) { v.at.most = rows }
+// value, listing the assets of a value and ranking values, and the scans of all queries. Above the limit a query fails
+// with [ErrTooManyRows]. The limit separates cheap queries from expensive ones; a query exceeds it by less than 5,000
+// rows. 0: no limit, except for scans: see [pointers.MaxScanned].
+func (v *View) AtMost(rows int) {
+	v.at.most = rows
+	v.at.R.AtMost(scannedPerRow * rows)
+}
 
 // From calls fn with a query on the view's snapshot, or on a new snapshot.
 func (qs Queries) From(ctx context.Context, fn func(q *Query) error) error {
 	if qs.at != nil {
 		q := *qs.at
-		q.Ctx = ctx
+		q.Ctx, q.R = ctx, q.R.With(ctx)
 		return fn(&q)
 	}
+	return qs.snapshot(ctx, func(q *Query) error {
+		q.R.Unlimited() // of a command
+		return fn(q)
+	})
+}
+
+// snapshot calls fn with a query on a new snapshot.
+func (qs Queries) snapshot(ctx context.Context, fn func(q *Query) error) error {
 	epoch := qs.labels.Epoch()
 	return qs.db.Snapshot(ctx, func(s Snapshot) error {
-		r := pointers.Reader{Layout: s.Layout, State: s.State, Ctx: ctx, R: s.Reader, Raws: s.Raws}
+		r := pointers.Reader{
+			Layout: s.Layout, State: s.State, Ctx: ctx, R: pointers.NewScans(ctx, s.Reader), Raws: s.Raws,
+		}
 		r.UseLabels(qs.labels, epoch)
 		return fn(&Query{Reader: r, sizer: s.Sizer})
 	})

@@ -12,7 +12,6 @@ import (
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
-	"birthmark/internal/daemon"
 	"birthmark/internal/humanize"
 	"birthmark/internal/progress"
 	"birthmark/model"
@@ -75,11 +74,11 @@ func (p *program) raw(c *cli.Context) (err error) {
 		return err
 	}
 	a := rawAnswer{Chain: db.Chain().Name(), Network: db.Chain().Network(), Added: added, Stopped: stopped}
-	for _, f := range status.Families {
-		if f.Name == daemon.PlaceFamily {
-			a.Missing = int(status.Totals.Blocks - f.Keys)
-		}
+	places, err := db.Places(context.WithoutCancel(c.Context))
+	if err != nil {
+		return err
 	}
+	a.Missing = int(status.Totals.Blocks - places)
 	if stopped {
 		p.Log.Warn("interrupted; run the same command to resume")
 	}

@@ -41,7 +41,7 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 			var status query.StatusAnswer
 			ask(t, &status, "status", "--db", db)
 			i := slices.IndexFunc(status.Families, func(f query.FamilyAnswer) bool { return f.Name == "raw_by_tx_pk" })
-			if i < 0 || status.Families[i].Keys != status.Totals.Txs || status.Totals.Txs == 0 {
+			if i < 0 || status.Families[i].Rows() != status.Totals.Txs || status.Totals.Txs == 0 {
 				t.Fatalf("%+v", status)
 			}
 			digest := digestOf(t, db)

@@ -98,10 +98,11 @@ func syncCell(s *syncState) any {
 }
 
 func showStatus(p *terminal.Page, a *statusAnswer, families bool) {
-	t, all := a.Totals, query.FamilyAnswer{Name: "all"}
+	t, rows, all := a.Totals, uint64(0), query.FamilyAnswer{Name: "all"}
 	for _, f := range a.Families {
-		all.Keys, all.Bytes = all.Keys+f.Keys, all.Bytes+f.Bytes
+		rows, all.Bytes = rows+f.Rows(), all.Bytes+f.Bytes
 	}
+	all.Keys = &rows
 	genesis := ""
 	if t.GenesisOutputs > 0 {
 		genesis = humanize.Count(t.GenesisOutputs)
@@ -119,7 +120,7 @@ func showStatus(p *terminal.Page, a *statusAnswer, families bool) {
 		"genesis outputs", genesis,
 		"assets", t.Assets,
 		"unspent", humanize.Plural(t.Unspent, "output")+", "+p.Amount(t.UnspentValue),
-		"size", humanize.Plural(all.Keys, "row")+", "+humanize.Bytes(all.Bytes),
+		"size", humanize.Plural(rows, "row")+", "+humanize.Bytes(all.Bytes),
 	)
 	p.Heading("indexes")
 	terminal.Table(p, a.Indexes, []string{"name", "kind", "values"}, func(_ int, ix query.IndexAnswer) terminal.Cells {
@@ -134,6 +135,10 @@ func showStatus(p *terminal.Page, a *statusAnswer, families bool) {
 		if i == len(a.Families) {
 			name = terminal.Bold(name)
 		}
-		return terminal.Cells{name, f.Keys, terminal.Right(humanize.Bytes(f.Bytes))}
+		var rows any = ""
+		if f.Keys != nil {
+			rows = *f.Keys
+		}
+		return terminal.Cells{name, rows, terminal.Right(humanize.Bytes(f.Bytes))}
 	})
 }

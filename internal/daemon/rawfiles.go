@@ -8,9 +8,6 @@ import (
 	"birthmark/model"
 )
 
-// PlaceFamily is the family of the places of raw transactions in files.
-const PlaceFamily = "raw_place_by_height_pk"
-
 // placesAtOnce limits the transactions whose places are written at once.
 const placesAtOnce = 200_000
 

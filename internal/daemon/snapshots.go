@@ -185,7 +185,9 @@ func (h *Host) describe(ctx context.Context, set *config.Chain, to target.Target
 		m.Indexes = append(m.Indexes, snapshot.Index{Name: ix.Name, Kind: ix.Kind, Keeps: ix.Keeps, When: ix.When, Value: ix.Value})
 	}
 	for _, f := range status.Families {
-		m.Rows[f.Name] = f.Keys
+		if f.Keys != nil {
+			m.Rows[f.Name] = *f.Keys
+		}
 	}
 	if m.Update, err = updateOf(ctx, db); err != nil {
 		return nil, m, err

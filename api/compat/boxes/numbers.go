@@ -100,13 +100,14 @@ func (v *View) countBlocks(entries []number, to int) ([]number, error) {
 	first := model.HeightPk(len(entries) + 1)
 	boxes := make([]uint32, to-len(entries))
 	from, end := first.First().AppendTo(nil), (model.HeightPk(to) + 1).First().AppendTo(nil)
-	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, end, false) {
+	q := v.Q.Unlimited() // the table is read once per process
+	for kv, err := range q.R.Scan(schema.FamilyUtxo, from, end, false) {
 		if err != nil {
 			return nil, err
 		}
 		boxes[model.UtxoPk(binary.BigEndian.Uint64(kv.Key)).Height()-first]++
 	}
-	err := v.Q.EachBlock(first, model.HeightPk(to)+1, func(h model.HeightPk, row *schema.BlockRow) error {
+	err := q.EachBlock(first, model.HeightPk(to)+1, func(h model.HeightPk, row *schema.BlockRow) error {
 		last.boxes += boxes[h-first]
 		last.txs += uint32(row.TxCount)
 		last.id = idPrefix(row.Hash)

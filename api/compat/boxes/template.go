@@ -93,7 +93,8 @@ func (v *View) readTemplates(m *templateMap, x *schema.Index) error {
 		pks, values = pks[:0], values[:0]
 		return v.Q.Ctx.Err()
 	}
-	for kv, err := range v.Q.R.Scan(x.Family(schema.IndexValue), from.First().AppendTo(nil), nil, false) {
+	q := v.Q.Unlimited() // the map is read once per process
+	for kv, err := range q.R.Scan(x.Family(schema.IndexValue), from.First().AppendTo(nil), nil, false) {
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ var errStopped = errors.New("the consumer stopped")
 func Follow(ctx context.Context, qs query.Queries, known []model.Point, what Filter) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		err := qs.From(ctx, func(q *query.Query) error {
-			f := changeReader{Query: q, what: what, emit: func(e Change) error {
+			f := changeReader{Query: q.Unlimited(), what: what, emit: func(e Change) error {
 				switch {
 				case e.Block != nil:
 					e.Hash = e.Summary.Hash

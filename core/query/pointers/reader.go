@@ -15,7 +15,7 @@ type Reader struct {
 	*schema.Layout
 	schema.State // must not be changed
 	Ctx          context.Context
-	R            storage.Reader
+	R            *Scans     // of Ctx
 	Raws         *RawAccess // nil: none
 	labels       *Labels
 	epoch        uint64 // see Labels

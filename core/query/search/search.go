@@ -88,7 +88,7 @@ func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (
 // missing reports whether an error means that something is not found, or not yet available.
 func missing(err error) bool {
 	kind, code := model.KindOf(err)
-	return kind == model.NotFound || kind == model.Usage || code == "index_building"
+	return kind == model.NotFound || kind == model.Usage && code != "too_many_rows" || code == "index_building"
 }
 
 func (f *finder) add(r Result, height uint32) {

@@ -170,6 +170,7 @@ func sumsOf(q *exchange.Request, number uint64, from, to model.HeightPk) (*sums.
 
 // extended returns sums with the blocks from <= height < to.
 func extended(q *exchange.Request, s *sums.Epoch, from, to model.HeightPk) (*sums.Epoch, error) {
+	free := q.Q.Unlimited() // the sums of an ended epoch are stored
 	e := *s
 	e.Output, e.Fees = new(big.Int).Set(s.Output), new(big.Int).Set(s.Fees)
 	for h := from; h < to; h++ {
@@ -188,7 +189,7 @@ func extended(q *exchange.Request, s *sums.Epoch, from, to model.HeightPk) (*sum
 		if row.TxCount == 0 {
 			continue
 		}
-		txs, err := q.Q.BlockSums(h, func(int) error { return q.Ctx.Err() })
+		txs, err := free.BlockSums(h, func(int) error { return q.Ctx.Err() })
 		if err != nil {
 			return nil, err
 		}
