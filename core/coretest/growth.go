@@ -13,7 +13,7 @@ import (
 	"birthmark/storage"
 )
 
-// RowCounter is a store that counts the rows that snapshots read: those of scans, and those that lookups name.
+// RowCounter counts the rows that snapshots of a store read: rows of scans and keys of lookups.
 type RowCounter struct {
 	storage.Store
 	Rows atomic.Int64

@@ -36,7 +36,7 @@ type Replica struct {
 	began  time.Time
 	handle *handle // nil: not served
 
-	mu        sync.Mutex
+	mu        sync.Mutex      // also guards the core of DB, which only Run replaces
 	at        schema.Position
 	newest    uint64         // update of the primary
 	target    model.HeightPk // its height
@@ -315,11 +315,20 @@ func (r *Replica) reopen(ctx context.Context, defined []model.Definition) error 
 		return err
 	}
 	db.SetRawAccess(pointers.RawAccess{Folder: r.set.RawFolder, Node: r.DB.raws, Ask: r.set.Raw == config.RawNode})
+	r.mu.Lock()
 	r.DB.DB = db
+	r.mu.Unlock()
 	if r.handle != nil {
 		r.handle.replace(db) // running requests finish on the old one
 	}
 	return nil
+}
+
+// current returns the database for goroutines beside the one of Run, which replaces it.
+func (r *Replica) current() *core.DB {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.DB.DB
 }
 
 // fresh is the age of a frame after which the state of the primary is unknown.
@@ -371,7 +380,7 @@ func (r *Replica) Control() (*control.Server, error) {
 		}
 		s := r.State()
 		reply.Replica = &control.Replica{Primary: s.Primary, Seq: s.Seq, Newest: s.Newest, Lag: s.Lag.Seconds()}
-		reply.States, err = r.DB.IndexStates(ctx)
+		reply.States, err = r.current().IndexStates(ctx)
 		return reply, err
 	})
 }

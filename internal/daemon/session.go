@@ -33,6 +33,7 @@ type Session struct {
 
 	requests chan request
 	server   *control.Server // nil: not available
+	built    func()          // for tests: called when a build has ended, before Run receives its end; nil: none
 	failed   error           // the last failure of adding or dropping an index; nil if it is not waiting for a retry
 }
 
@@ -116,7 +117,12 @@ func (s *Session) Run(ctx context.Context) (err error) {
 			}
 		case err := <-on.build:
 			on.build = nil
-			if s.failed = err; err == nil {
+			requested := on.requested
+			if s.failed = err; err == nil || requested && ctx.Err() == nil {
+				// A change that was requested after the build ended, and before its end was received here, is pending.
+				if err := s.beginBuild(ctx, &on); err != nil {
+					return err
+				}
 				break
 			}
 			if ctx.Err() != nil || on.blocks == nil {
@@ -139,6 +145,7 @@ func (s *Session) Run(ctx context.Context) (err error) {
 			if a.Do == control.State || a.Do == control.Checkpoint {
 				break
 			}
+			on.requested = on.build != nil
 			if err := s.begin(ctx, &on); err != nil {
 				return err
 			}
@@ -149,12 +156,8 @@ func (s *Session) Run(ctx context.Context) (err error) {
 
 // begin starts the tasks that are needed and not running.
 func (s *Session) begin(ctx context.Context, on *tasks) error {
-	pending, err := s.pending(ctx)
-	if err != nil {
+	if err := s.beginBuild(ctx, on); err != nil {
 		return err
-	}
-	if pending && on.build == nil {
-		on.build = on.start(ctx, s.build)
 	}
 	if s.blocks != nil && on.blocks == nil {
 		on.blocks = on.start(ctx, s.blocks)
@@ -162,9 +165,25 @@ func (s *Session) begin(ctx context.Context, on *tasks) error {
 	return nil
 }
 
+// beginBuild starts the change of indexes if one is pending and none is running.
+func (s *Session) beginBuild(ctx context.Context, on *tasks) error {
+	if on.build != nil {
+		return nil
+	}
+	pending, err := s.pending(ctx)
+	if err != nil || !pending {
+		return err
+	}
+	on.requested = false
+	on.build = on.start(ctx, s.build)
+	return nil
+}
+
 // tasks are the running tasks of a session. Each channel delivers the task's error; nil: the task is not running.
 type tasks struct {
 	blocks, build chan error
+
+	requested bool // a change of the indexes, since the build began
 
 	ctx    context.Context // of both
 	cancel context.CancelFunc
@@ -307,6 +326,9 @@ func (s *Session) logPending(ctx context.Context) error {
 
 // build adds and drops indexes until nothing is pending, and reports the progress.
 func (s *Session) build(ctx context.Context) error {
+	if s.built != nil {
+		defer s.built()
+	}
 	logged := time.Time{}
 	return s.db.Build(ctx, s.openForBuild, backfill.Options{
 		Progress: func(now backfill.Progress) {
