@@ -30,7 +30,7 @@ PACKAGES := ./internal/cli ./core ./storage/rocks ./...
 
 .PHONY: help
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## install missing packages on Debian and Ubuntu: RocksDB, compression libraries, a C++ compiler
@@ -94,6 +94,14 @@ test-short: ## run the quick tests: the inner loop
 .PHONY: race
 race: ## run the quick tests under the race detector: the slow ones repeat them with more data
 	@$(call timed,race) $(TEST) -race -short -timeout 30m ./...
+
+# The packages whose code and tests run concurrently.
+CONCURRENT := ./core ./core/backfill ./core/pending/... ./internal/daemon ./internal/control ./internal/replica ./api ./api/events \
+  ./api/ratelimit ./api/netserver ./api/compat/electrum ./api/compat/blockbook
+
+.PHONY: race-concurrent
+race-concurrent: setup ## run the quick tests of the concurrent packages under the race detector
+	@$(call timed,race) $(TEST) -race -short -p 2 -timeout 30m $(CONCURRENT)
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## install other implementations, and run tests against them

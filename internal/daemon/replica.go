@@ -36,7 +36,7 @@ type Replica struct {
 	began  time.Time
 	handle *handle // nil: not served
 
-	mu        sync.Mutex      // also guards the core of DB, which only Run replaces
+	mu        sync.Mutex // also guards the core of DB, which only Run replaces
 	at        schema.Position
 	newest    uint64         // update of the primary
 	target    model.HeightPk // its height
