@@ -2,6 +2,9 @@ package metrics
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -26,7 +29,16 @@ func (cs collector) Describe(chan<- *prometheus.Desc) {}
 func (cs collector) Collect(to chan<- prometheus.Metric) {
 	var all sync.WaitGroup
 	for _, c := range cs {
-		all.Go(func() { (&sink{to, c.Name}).chain(c) })
+		all.Go(func() {
+			defer func() {
+				if p := recover(); p != nil { // fails this scrape only
+					err := fmt.Errorf("panic: %v", p)
+					slog.Error("panic in the metrics of a chain: please report this bug", "chain", c.Name, "error", err, "stack", string(debug.Stack()))
+					to <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
+				}
+			}()
+			(&sink{to, c.Name}).chain(c)
+		})
 	}
 	all.Wait()
 }

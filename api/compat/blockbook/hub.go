@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"birthmark/api/compat/wallet"
+	"birthmark/api/guard"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
@@ -87,7 +89,15 @@ func (h *hub) subscribe(ctx context.Context, c *conn, id json.RawMessage, add fu
 			h.tip = v.Tip
 			following, stop := context.WithCancel(context.Background())
 			h.stop = stop
-			go h.follow(following)
+			go func() {
+				for guard.Do(h.server.Log, "the changes for Blockbook clients", func() { h.follow(following) }) != nil {
+					select {
+					case <-time.After(time.Second):
+					case <-following.Done():
+						return
+					}
+				}
+			}()
 		}
 		return nil
 	})

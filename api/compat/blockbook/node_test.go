@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
@@ -24,6 +25,8 @@ type node struct {
 	pool []*wire.MsgTx // parents first
 	seen map[chainhash.Hash]int64
 	fees map[int]float64
+
+	panics atomic.Bool // at Submit
 }
 
 var refused = model.Errorf(model.Usage, "rejected", "-25: bad-txns-inputs-missingorspent")
@@ -121,6 +124,9 @@ func unconfirmed(tx *wire.MsgTx, seen int64) *model.Unconfirmed {
 
 // Submit implements [model.Submitter]: it rejects transactions without inputs.
 func (n *node) Submit(_ context.Context, raw []byte, _ model.SubmitOptions) (model.Hash, error) {
+	if n.panics.Load() {
+		panic("injected")
+	}
 	tx, err := script.ParseTx(raw)
 	if err != nil || len(tx.TxIn) == 0 {
 		return model.Hash{}, refused

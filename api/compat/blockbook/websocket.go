@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"birthmark/api/guard"
 	"birthmark/api/ratelimit"
 )
 
@@ -91,7 +92,11 @@ type outgoing struct {
 // serve reads requests until the connection ends.
 func (c *conn) serve() {
 	defer c.hub.forget(c)
-	go c.write()
+	go func() {
+		if guard.Do(c.Log, "a Blockbook connection", c.write) != nil {
+			c.cancel()
+		}
+	}()
 	for {
 		kind, text, err := c.socket.Read(c.ctx)
 		if err != nil {
@@ -111,7 +116,9 @@ func (c *conn) serve() {
 		}
 		go func() {
 			defer func() { <-c.slots }()
-			c.answer(&request)
+			if guard.Do(c.Log, "a Blockbook request", func() { c.answer(&request) }) != nil {
+				c.cancel()
+			}
 		}()
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -316,4 +317,43 @@ func TestManyClientsDuringChanges(t *testing.T) {
 	}
 	close(ended)
 	clients.Wait()
+}
+
+// A panic in a request ends its connection and is logged once with its stack; other connections and the server go on.
+func TestAPanicEndsItsConnectionAlone(t *testing.T) {
+	log := new(lockedLog)
+	w := newWorld(t, func(o *blockbook.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	s := w.limited(t, func(*ratelimit.Options) {})
+	other, c := dial(t, s), dial(t, s)
+	w.node.panics.Store(true)
+	if err := c.socket.Write(t.Context(), websocket.MessageText, []byte(`{"id":"1","method":"sendTransaction","params":{"hex":"00"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, text, err := c.socket.Read(t.Context()); err == nil {
+		t.Errorf("the answer is %s, expected the end of the connection", text)
+	}
+	w.node.panics.Store(false)
+	other.expect("ping", nil, object{})
+	dial(t, s).fails("sendTransaction", object{"hex": "00"}, "-25: bad-txns-inputs-missingorspent")
+	if text := log.String(); strings.Count(text, "injected") != 1 || !strings.Contains(text, "node_test.go") {
+		t.Errorf("the log is %s", text)
+	}
+}
+
+// lockedLog is a log that several goroutines write.
+type lockedLog struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *lockedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }

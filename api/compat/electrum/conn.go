@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"birthmark/api/compat/wallet"
+	"birthmark/api/guard"
 	"birthmark/model"
 )
 
@@ -38,6 +39,7 @@ type conn struct {
 	mark    int    // begin of the current result in out; -1: a part of it is sent
 	sent    int    // bytes of the current message
 	stalled bool   // a write took too long
+	left    bool   // a write failed
 
 	wake chan struct{} // the notifier has something to do
 
@@ -68,9 +70,16 @@ func (s *Server) serve(t transport, from netip.Prefix) {
 	s.Observer.Connected(1)
 	defer s.Observer.Connected(-1)
 	var notifier sync.WaitGroup
-	notifier.Go(c.notify)
+	notifier.Go(func() {
+		if err := guard.Do(s.Log, "the notifications of an Electrum connection", c.notify); err != nil {
+			c.end(err)
+		}
+	})
 	s.Log.Debug("electrum: connected", "client", from)
-	err := c.requests()
+	var err error
+	if failed := guard.Do(s.Log, "an Electrum connection", func() { err = c.requests() }); failed != nil {
+		err = failed
+	}
 	c.end(err)
 	notifier.Wait()
 	s.hub.leave(c)
@@ -170,6 +179,7 @@ func (c *conn) flush() error { return c.written(c.t.flush()) }
 
 // written returns the error of a write. It counts a client that did not receive in time, once. mu is held.
 func (c *conn) written(err error) error {
+	c.left = c.left || err != nil
 	if !c.stalled && (errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.Canceled)) {
 		c.stalled = true
 		c.Observer.RejectedConnection(stalled)
@@ -320,7 +330,10 @@ func (m *moment) answerOne(r *request) error {
 	if err != nil {
 		e, internal := c.errorOf(m.ctx, err)
 		code = e.code
-		if internal {
+		switch {
+		case internal && (c.left || c.ctx.Err() != nil):
+			c.Log.Debug("electrum: the client left during a request", "method", name, "error", err)
+		case internal:
 			c.Log.Error("electrum: request failed", "method", name, "error", err)
 		}
 		if c.mark < 0 { // a part of the result is sent

@@ -50,7 +50,7 @@ func (c *conn) notifyChanges() error {
 		return m.tellOutpoints()
 	})
 	if err != nil {
-		if !errors.Is(c.ctx.Err(), err) {
+		if !c.left && !errors.Is(c.ctx.Err(), err) {
 			c.Log.Warn("electrum: cannot notify a client", "client", c.from, "error", err)
 		}
 		return err // the client gets everything when it connects again

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"birthmark/api/compat/wallet"
+	"birthmark/api/guard"
 	"birthmark/api/netserver"
 )
 
@@ -55,7 +56,16 @@ func New(chain *wallet.Chain, o Options) *Server {
 		s.hub.scans = semaphore.NewWeighted(int64(s.ConcurrentScans))
 	}
 	s.ctx, s.stop = context.WithCancelCause(context.Background())
-	s.conns.Go(func() { s.hub.run(s.ctx, chain) })
+	s.conns.Go(func() {
+		for guard.Do(s.Log, "the changes for Electrum clients", func() { s.hub.run(s.ctx, chain) }) != nil {
+			s.hub.change(wallet.Event{All: true, NewTip: true}) // some changes were lost
+			select {
+			case <-time.After(changesRetry):
+			case <-s.ctx.Done():
+				return
+			}
+		}
+	})
 	s.conns.Go(s.sweep)
 	return s
 }
@@ -100,11 +110,17 @@ func (s *Server) Serve(l net.Listener) error {
 		if a := netserver.AddressOf(c.RemoteAddr().String()); a.IsValid() {
 			from = netserver.Network(a)
 		}
-		s.conns.Go(func() { s.serve(newLines(c, &s.Limits), from) })
+		s.conns.Go(func() {
+			// Accepting and closing a connection, too.
+			_ = guard.Do(s.Log, "an Electrum connection", func() { s.serve(newLines(c, &s.Limits), from) })
+		})
 	}
 }
 
-const acceptRetry = 100 * time.Millisecond
+const (
+	acceptRetry  = 100 * time.Millisecond
+	changesRetry = time.Second // after a panic
+)
 
 // limited reports whether a client has limits of its own.
 func (s *Server) limited(from netip.Prefix) bool {

@@ -2,6 +2,8 @@ package pointers
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -85,7 +87,13 @@ func (q *Reader) nodeRaws(pks []model.TxPk, hashes []model.Hash) ([][]byte, erro
 		block := blocks[pk.Height()]
 		slots <- struct{}{}
 		go func() {
-			defer func() { <-slots }()
+			defer func() {
+				if p := recover(); p != nil { // the bytes are those of a node
+					stop(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+					done <- struct{}{}
+				}
+				<-slots
+			}()
 			point := model.Point{Height: pk.Height(), Hash: block.Hash, Slot: block.Slot}
 			raw, err := q.Raws.Node.RawTx(ctx, point, q.TxIndex(pk), hashes[i])
 			if err == nil {
