@@ -152,3 +152,64 @@ func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 		}
 	}
 }
+
+// A copy of a log under a higher number is reported: RocksDB with assertions would abort the process.
+func TestACopiedLogIsDamage(t *testing.T) {
+	dir := t.TempDir()
+	o := small(false)
+	o.WAL = true
+	for n := range 3 { // each opening begins a log
+		s := open(t, dir, o)
+		if err := declare(s, 1); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Update(t.Context(), func(_ storage.Reader, b storage.Batch) error {
+			b.Put(0, []byte{byte(n)}, []byte("row"))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+		if err != nil || len(logs) == 0 {
+			t.Fatalf("%d logs, %v", len(logs), err)
+		}
+		for _, log := range logs { // a closed store may have none
+			content, err := os.ReadFile(log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(content) == 0 {
+				continue
+			}
+			of := t.TempDir()
+			if err := os.CopyFS(of, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			for _, readOnly := range []bool{false, true} {
+				o := o
+				o.ReadOnly = readOnly
+				whole, err := rocks.Open(of, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := whole.Close(); err != nil {
+					t.Fatal(err)
+				}
+				damaged := t.TempDir()
+				if err := os.CopyFS(damaged, os.DirFS(dir)); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(damaged, "900000.log"), content, 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := rocks.Open(damaged, o); !errors.Is(err, storage.ErrDamaged) || !strings.Contains(err.Error(), "900000.log") {
+					t.Errorf("read-only %t: %v, expected the name of the copied log", readOnly, err)
+				}
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -96,6 +96,9 @@ const manifestChanged = "changed while it was read"
 
 func (s *Store) open() (err error) {
 	for try := 1; ; try++ {
+		if err = checkLogs(s.dir); err != nil {
+			break
+		}
 		if s.options.ReadOnly {
 			err = s.tryOpenToRead()
 		} else {
@@ -112,7 +115,7 @@ func (s *Store) open() (err error) {
 	if err == nil {
 		return nil
 	}
-	if text := err.Error(); strings.Contains(text, "Corruption: ") || strings.Contains(text, "No such file or directory") {
+	if text := err.Error(); !errors.Is(err, storage.ErrDamaged) && (strings.Contains(text, "Corruption: ") || strings.Contains(text, "No such file or directory")) {
 		err = fmt.Errorf("%w: %w", storage.ErrDamaged, err)
 	}
 	return fmt.Errorf("open database %s: %w", s.dir, err)
