@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"birthmark/storage"
 )
@@ -48,9 +51,12 @@ func (d *folder) Open(_ context.Context, name string, from int64) (io.ReadCloser
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // does not wait for the writer of a pipe
 	if err != nil {
 		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(cmp.Or(err, fmt.Errorf("%s is not a regular file", path)), f.Close())
 	}
 	if _, err := f.Seek(from, io.SeekStart); err != nil {
 		return nil, errors.Join(err, f.Close())

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -19,6 +20,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"birthmark/internal/testnode/s3test"
 	"birthmark/model"
@@ -394,5 +397,31 @@ func TestUnfinishedFilesAreRemoved(t *testing.T) {
 	}
 	if got := list(t, open(t, dir, Options{}), unfinishedName); !slices.Equal(got, []string{"unfinished/young 0"}) {
 		t.Errorf("%v", got)
+	}
+}
+
+// A pipe or a folder in the place of a file is an error. Opening a pipe would wait for its writer without end.
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	storage, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"pipe", "folder", "socket"} {
+		if f, err := storage.Open(t.Context(), name, 0); err == nil {
+			t.Errorf("%s is opened", name)
+			_ = f.Close()
+		}
 	}
 }
