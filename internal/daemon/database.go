@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"birthmark/core"
 	"birthmark/core/query/pointers"
@@ -107,7 +108,7 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 		}
 	}
 	memory := config.Divide(set.Memory)
-	store, err := h.openStore(ctx, dir, rocks.Options{
+	store, err := h.openUnlocked(ctx, dir, rocks.Options{
 		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
 		Holder: h.holder(),
 	})
@@ -124,6 +125,34 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	return h.opened(ctx, set, numbered, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), IDBytes: memory.TxIDs,
 		Raw: set.Raw == config.RawKeep, RawFiles: set.Raw == config.RawFiles})
 }
+
+// A process that creates a checkpoint holds the lock of a database that no other process writes for a moment.
+const (
+	unlockTries = 50
+	unlockPause = 200 * time.Millisecond
+)
+
+// openUnlocked opens a store. It waits up to 10 seconds if a process that creates a snapshot holds its lock.
+func (h *Host) openUnlocked(ctx context.Context, dir string, o rocks.Options) (storage.Store, error) {
+	for try := 1; ; try++ {
+		store, err := h.openStore(ctx, dir, o)
+		locked, is := errors.AsType[*storage.LockedError](err)
+		if !is || !strings.Contains(locked.Holder, snapshotCommand) || try == unlockTries {
+			return store, err
+		}
+		if try == 1 {
+			h.Log.Info("waiting for a snapshot that is being created", "db", dir, "holder", locked.Holder)
+		}
+		select {
+		case <-time.After(unlockPause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// snapshotCommand is the command that holds the lock only while it creates a checkpoint.
+const snapshotCommand = "snapshot create"
 
 // openStore opens a folder or the database of a URL, which uses only some of the options.
 func (h *Host) openStore(ctx context.Context, db string, o rocks.Options) (storage.Store, error) {

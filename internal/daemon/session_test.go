@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -13,7 +14,9 @@ import (
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/model"
+	"birthmark/storage"
 	"birthmark/storage/memory"
+	"birthmark/storage/rocks"
 )
 
 // A change that is requested after a build ended, and before the session received its end, is carried out: here the
@@ -61,3 +64,44 @@ func TestAChangeRequestedAtTheEndOfABuildIsCarriedOut(t *testing.T) {
 	}
 	coretest.Consistent(t, core)
 }
+
+// A database whose lock is held by a process that creates a snapshot is opened when it has released the lock; another
+// holder is an error at once.
+func TestOpeningWaitsForASnapshot(t *testing.T) {
+	dir := t.TempDir()
+	set := &config.Chain{DB: dir, WAL: true, Memory: 64 << 20}
+	host := &Host{Log: slog.New(slog.DiscardHandler), Now: time.Now}
+	lock := func(holder string) *storage.FileLock {
+		t.Helper()
+		l, err := storage.LockFile(filepath.Join(dir, rocks.LockName), dir, holder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	l := lock("pid 1, birthmark sync, since now")
+	if _, err := host.openUnlocked(t.Context(), set.DB, rocks.Options{WAL: true}); err == nil {
+		t.Error("a locked database is opened")
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	l = lock("pid 1, birthmark snapshot create, since now")
+	released := make(chan error, 1)
+	waiting := slog.New(notify{func() { released <- l.Release() }})
+	store, err := (&Host{Log: waiting, Now: time.Now}).openUnlocked(t.Context(), set.DB, rocks.Options{WAL: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(<-released, store.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// notify is a log that calls a function for each line.
+type notify struct{ line func() }
+
+func (n notify) Enabled(context.Context, slog.Level) bool  { return true }
+func (n notify) Handle(context.Context, slog.Record) error { n.line(); return nil }
+func (n notify) WithAttrs([]slog.Attr) slog.Handler        { return n }
+func (n notify) WithGroup(string) slog.Handler             { return n }
