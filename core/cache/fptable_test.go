@@ -118,3 +118,20 @@ func sound(t *testing.T, c *table) {
 		t.Fatalf("counts %d entries, %d large numbers, has %d, %d", c.used, len(c.overflow), used, large)
 	}
 }
+
+// A number of all ones in the bits of the payload, and the numbers beside it, are returned as they were put: it marks
+// numbers that are kept elsewhere.
+func TestNumbersAroundThePayload(t *testing.T) {
+	for _, payload := range []uint{16, 52} {
+		f, c := newFingerprinter(), newTable(payload, 0)
+		c.limit(1 << 20)
+		all := uint64(1)<<payload - 1
+		for i, number := range []uint64{0, all - 1, all, all + 1, 1<<63 - 1} {
+			key := f.Value(0, []byte{byte(i)})
+			c.put(key, uint64(i)+1, number, nil)
+			if pk, got, ok := c.get(key); !ok || pk != uint64(i)+1 || got != number {
+				t.Errorf("payload of %d bits: %d is returned as %d (%t)", payload, number, got, ok)
+			}
+		}
+	}
+}
