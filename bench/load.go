@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"birthmark/bench/generate/distribution"
@@ -23,7 +24,7 @@ import (
 type LoadOptions struct {
 	URL         string         // of the chain: http://HOST:PORT/v1/NAME
 	Connections int            // each sends one request after the other
-	For         time.Duration  // duration of the measurement
+	For         time.Duration  // duration of the measurement; longer until each kind of request was sent
 	Rate        float64        // requests per second, independent of the server's latency; 0: as fast as the server answers
 	Mix         map[string]int // weights of the kinds in [LoadKinds], [EsploraKinds] or [ElectrumKinds]
 	Esplora     string         // path of the Esplora API on the server: /api
@@ -102,13 +103,17 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 		}
 	}
 	cpu, began := process.CPU(), time.Now()
-	stop := make(chan struct{})
+	stop, each := make(chan struct{}), newSeen(len(kinds))
 	go func() {
 		defer close(stop)
 		over := time.NewTimer(o.For)
 		defer over.Stop()
 		select {
 		case <-over.C:
+			select {
+			case <-each.all: // on a slow machine later than after o.For
+			case <-ctx.Done():
+			}
 		case <-end:
 		case <-ctx.Done():
 		}
@@ -118,7 +123,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	for i := range askers {
 		a := &asker{
 			Client: connect(), requests: requests, weights: weights, rng: distribution.NewRandom(o.Seed, uint64(i)+1),
-			took: make([][]time.Duration, len(kinds)), failed: map[string]int{},
+			took: make([][]time.Duration, len(kinds)), failed: map[string]int{}, seen: each,
 		}
 		if o.Rate > 0 {
 			a.every = time.Duration(float64(o.Connections) / o.Rate * float64(time.Second))
@@ -168,6 +173,26 @@ type asker struct {
 
 	took   [][]time.Duration // latencies by kind
 	failed map[string]int
+	seen   *seen
+}
+
+// seen records which kinds of requests were answered or failed.
+type seen struct {
+	kinds []atomic.Bool
+	left  atomic.Int64
+	all   chan struct{} // closed when every kind was
+}
+
+func newSeen(kinds int) *seen {
+	s := &seen{kinds: make([]atomic.Bool, kinds), all: make(chan struct{})}
+	s.left.Store(int64(kinds))
+	return s
+}
+
+func (s *seen) add(kind int) {
+	if !s.kinds[kind].Load() && s.kinds[kind].CompareAndSwap(false, true) && s.left.Add(-1) == 0 {
+		close(s.all)
+	}
 }
 
 func (a *asker) run(stop <-chan struct{}) {
@@ -203,6 +228,7 @@ func (a *asker) run(stop <-chan struct{}) {
 		default:
 			a.took[kind] = append(a.took[kind], time.Since(asked))
 		}
+		a.seen.add(kind)
 	}
 }
 
