@@ -9,9 +9,10 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// Answers of the explorer, shortened to one entry of each list. The transaction is that of mockedObservationTx in
-// rosen-bridge's tests of its guard service, with the texts of ergoTreeConstants and ergoTreeScript of another answer in
-// the tests of a client in Rust.
+// Answers of the explorer, shortened to one entry of each list, which all objects have here. The transaction is
+// mockedObservationTx in tests/chains/ergo/testUtils/TestData.ts of rosen-bridge/guard-service at
+// 023ed468730e8cc768b68dcbaa85f21898f61e1f. It is older than ergoTreeConstants and ergoTreeScript of the explorer: these
+// have the form of OutputInfo.scala and InputInfo.scala of ergoplatform/explorer-backend.
 const (
 	realAssets = `[{"tokenId":"0034c44f0c7a38f833190d44125ff9b3a0dd9dbb89138160182a930bc521db95","index":2,"amount":18,
 		"name":"SWSE","decimals":0,"type":"EIP-004"}]`

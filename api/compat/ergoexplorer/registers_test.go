@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// Registers have the types and texts of the explorer: its RegistersParserSpec.scala has some of these, and answers of its
-// API, such as in rosen-bridge's tests, the others.
+// Registers have the types and texts of the explorer. RegistersParserSpec.scala of ergoplatform/explorer-backend has
+// 0406, 100204a00b and 0c400504b4…. The last values are those of the explorer's database in blox/src/render/register.rs of
+// abchrisxyz/ergowatch at 8f0d71440fd0c0b07e00cf80829d3a08a8556158. The others follow RegistersParser.scala.
 func TestRegisters(t *testing.T) {
 	for _, c := range []struct{ raw, kind, text string }{
 		{"058cae88e301", "SLong", "238095238"},
@@ -33,6 +34,18 @@ func TestRegisters(t *testing.T) {
 		{"830202" + "0205" + "02ff", "Coll[SByte]", "05ff"},
 		{"3c" + "04" + "5805" + "020406", "", ""}, // a tuple in a tuple
 		{"ff", "", ""},
+		{"0480d92a", "SInt", "349760"},
+		{"0322", "SShort", "17"},
+		{"05b2e0d204", "SLong", "4872217"},
+		{"1106640a8094ebdc0380a0b787e905f4ac46c203", "Coll[SLong]", "[50,5,500000000,100000000000,576314,225]"},
+		{"0c5902c0ea9801c0ddc60190fa9801e0fcc601", "Coll[(SLong, SLong)]", "[[1252000,1628000],[1253000,1630000]]"},
+		{"0c4c0e01240008cd0302122c332fd4e3c901f045ac18f559dcecf8dc61f6f94fbb34d0c7c3aac71fb714", "Coll[(Coll[SByte], SInt)]",
+			"[[0008cd0302122c332fd4e3c901f045ac18f559dcecf8dc61f6f94fbb34d0c7c3aac71fb7,10]]"},
+		{"061913aaf504e4bc1e62173f87a4378c37b49c8ccff196ce3f0ad2", "SBigInt",
+			"CBigInt(123456789012345678901234567890123456789012345678901234567890)"},
+		{"0c3c0e1101240008cd0302122c332fd4e3c901f045ac18f559dcecf8dc61f6f94fbb34d0c7c3aac71fb703028084af5f00",
+			"Coll[(Coll[SByte], Coll[SLong])]",
+			"[[0008cd0302122c332fd4e3c901f045ac18f559dcecf8dc61f6f94fbb34d0c7c3aac71fb7,[1,100000000,0]]]"},
 	} {
 		raw, err := hex.DecodeString(c.raw)
 		if err != nil {

@@ -10,27 +10,31 @@ import (
 	"birthmark/internal/testnode/ergotest"
 )
 
-// Answers in the form of the node's encoders (ApiExtraCodecs.scala of ergoplatform/ergo 6.0.4 and JsonCodecs.scala of
-// sigmastate-interpreter 6.0.3), with the example values of its openapi.yaml.
+// Answers of a node 5.0.15, recorded in packages/_test-vectors/nodeMocks.ts of fleet-sdk/fleet at
+// 5144a9b8624ce2ddc159eae381964233e5db904f: mockGetBoxById with a register of mockTransactionList, the head of the first
+// transaction of that list, mockTokenInfo, mockGetBalance and mockIndexedHeight, shortened to one entry of each list.
+// Nodes from 6.0 on add spendingProof, of which no recorded answer is known here: its form is that of indexedBoxEncoder in
+// ApiExtraCodecs.scala of ergoplatform/ergo 6.0.4.
 const (
-	realBox = `{"globalIndex":83927,"inclusionHeight":147,"address":"3WwbzW6u8hKWBcL1W7kNVMr25s2UHfSBnYtwSHvrRQt7DdPuoXrt",
-		"spentTransactionId":"2ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117","spendingProof":{"proofBytes":
-		"4ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd1173ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117",
-		"extension":{"1":"a2aed72ff1b139f35d1ad2938cb44c9848a34d4dcfd6d8ab717ebde40a7304f2541cf628ffc8b5c496e6161eba3f169c6dd440704b1719e0"}},
-		"boxId":"1ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117","value":147,"ergoTree":"0008cd0336100e",
-		"assets":[{"tokenId":"4ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117","amount":1000}],
-		"creationHeight":9149,"additionalRegisters":{"R4":"100204a00b08cd0336100e"},
-		"transactionId":"2ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117","index":0}`
-	realTx = `{"id":"2ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117",
-		"blockId":"d7c8b2d8fd1dc0e5b4c0b8d7c8b2d8fd1dc0e5b4c0b8d7c8b2d8fd1dc0e5b4c0","inclusionHeight":20998,
-		"timestamp":1643107740000,"index":3,"globalIndex":3565445,"numConfirmations":20998,"inputs":[` + realBox + `],
-		"dataInputs":[{"boxId":"1ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117"}],"outputs":[` + realBox + `],
-		"size":344}`
-	realToken = `{"id":"4ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117",
-		"boxId":"1ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117","emissionAmount":3565445,"name":"ERG","description":
-		"","decimals":8}`
-	realBalances = `{"nanoErgs":147,"tokens":[{"tokenId":"4ab9da11fc216660e974842cc3b7705e62ebb9e0bf5ff78e53f9cd40abadd117",
-		"amount":1000,"decimals":8,"name":"ERG"}]}`
+	realBox = `{"globalIndex":33263731,"inclusionHeight":1107200,"address":"9g16ZMPo22b3qaRL7HezyQt2HSW2ZBF6YR3WW9cYQjgQwYKxxoT",
+		"spentTransactionId":"18b11ee7adbb1e2b837052d7f28df3c50ffb257c31447b051eac21b74780d842",
+		"spendingProof":{"proofBytes":"","extension":{"0":"0500"}},
+		"boxId":"45ce2cd800136a44f2cbf8b48472c7585cd37530de842823684b38a0ffa317a6","value":735400000,
+		"ergoTree":"0008cd02c35a808c1c713fc1ae169e33da7492eee8f913a2045a7d56a3ca3103b5525ff3","assets":[
+		{"tokenId":"50eab1afc495420c17c0df5154584cf09d9167263fffc99c25e3e0ae4b26fe00","amount":22154563}],"creationHeight":1107198,
+		"additionalRegisters":{"R5":"10074644bc06c203060606"},
+		"transactionId":"75ca1dbd6d6db1e07dafe0dd2bd61abcd7588114328c71a5643953ea4fe0369b","index":2}`
+	realTx = `{"id":"fa467416eca865a46b686059ad7c293afd08b1d429a393137ea99600d475ae9a",
+		"blockId":"7b9a62555fcf9517b6792c1105c288f3a365c86117075d17f05fd31ba8809765","inclusionHeight":1063811,
+		"timestamp":1691402306885,"index":10,"globalIndex":5631288,"numConfirmations":59268,"inputs":[` + realBox + `],
+		"dataInputs":[{"boxId":"97208a959a4acd6865a999eb3f4aa7c2fa50f079e709d2e488c18b445b67e8b7"}],"outputs":[` + realBox + `],
+		"size":1724}`
+	realToken = `{"boxId":"00ef11830d923c432b5a85ee78a151c717d65ef8a280d1e2e8afb32a7ca32ac1","decimals":0,
+		"description":"A token to support and memorialize nanoergs.","emissionAmount":1000000000,
+		"id":"fbbaac7337d051c10fc3da0ccb864f4d32d40027551e1c3ea3ce361f39b91e40","name":"kushti"}`
+	realBalances = `{"nanoErgs":160000000,"tokens":[{"tokenId":"fbbaac7337d051c10fc3da0ccb864f4d32d40027551e1c3ea3ce361f39b91e40",
+		"amount":10,"decimals":0,"name":"kushti"}]}`
+	realIndexedHeight = `{"indexedHeight":1125453,"fullHeight":1125453}`
 )
 
 // Answers have the keys and the types of answers of the node.
@@ -46,7 +50,7 @@ func TestRealAnswersOfTheNode(t *testing.T) {
 		targets := map[string]string{
 			"/blockchain/transaction/byId/" + tx.ID: realTx, "/blockchain/box/byId/" + out.ID: realBox,
 			"/blockchain/transaction/byAddress/" + address: items(realTx), "/blockchain/box/byAddress/" + address: items(realBox),
-			"/blockchain/box/unspent/byAddress/" + address: `[` + realBox + `]`, "/blockchain/indexedHeight": `{"indexedHeight":1,"fullHeight":1}`,
+			"/blockchain/box/unspent/byAddress/" + address: `[` + realBox + `]`, "/blockchain/indexedHeight": realIndexedHeight,
 			"/blockchain/balanceForAddress/" + address:                   fmt.Sprintf(`{"confirmed":%s,"unconfirmed":%[1]s}`, realBalances),
 			fmt.Sprintf("/blockchain/transaction/byIndex/%d", tx.Global): realTx,
 		}
