@@ -14,4 +14,6 @@
 //		},
 //		Plain: []string{"merkle_root"},
 //	}.Run(t)
+//
+// [SameShape] compares an answer with a recorded one of the original program, by keys and types.
 package answertest

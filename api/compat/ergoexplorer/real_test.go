@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/compat/answertest"
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/testnode/ergotest"
@@ -53,7 +54,7 @@ func TestRealAnswersOfTheExplorer(t *testing.T) {
 			"transactions/byGlobalIndex/stream?minGix=0&limit=3": `[` + realTx + `]`,
 		} {
 			if a := Ask(t, w, path+"/api/v1/"+target, ""); a.Status == 200 {
-				SameShape(t, target[:strings.IndexByte(target, '/')], []byte(a.Body), []byte(real), "additionalRegisters")
+				answertest.SameShape(t, target[:strings.IndexByte(target, '/')], []byte(a.Body), []byte(real), "additionalRegisters")
 			} else {
 				t.Errorf("%s: %d %s", target, a.Status, a.Body)
 			}

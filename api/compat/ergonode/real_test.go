@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"birthmark/api/compat/answertest"
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/testnode/ergotest"
@@ -65,7 +66,7 @@ func TestRealAnswersOfTheNode(t *testing.T) {
 		}
 		for target, real := range targets {
 			if a := Ask(t, w, path+target, ""); a.Status == http.StatusOK {
-				SameShape(t, target[:22], []byte(a.Body), []byte(real), "additionalRegisters", "extension")
+				answertest.SameShape(t, target[:22], []byte(a.Body), []byte(real), "additionalRegisters", "extension")
 			} else {
 				t.Errorf("%s: %d %s", target, a.Status, a.Body)
 			}
