@@ -12,7 +12,9 @@ import (
 
 	"birthmark/bench/generate/cardanogen"
 	"birthmark/chains/blocksource"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/node"
+	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
 )
@@ -102,6 +104,42 @@ func TestMempoolOfANodeHasItsTransactions(t *testing.T) {
 	}
 	if txs, err := l.MempoolTxs(t.Context(), want[:1]); err != nil || txs[0] != nil {
 		t.Fatal("after the block", txs, err)
+	}
+}
+
+// A transaction with nested transactions, which this release cannot read, leaves the others of the mempool in place.
+func TestMempoolWithATransactionOfALaterForm(t *testing.T) {
+	n, l := startPooled(t)
+	nested := cardanotest.TxBody(cardanotest.Dict{23: cardanotest.List{}})
+	later := ouroborostest.Tx{Era: ledger.EraDijkstra - 1, Raw: cardanotest.Raw(t, cardanotest.List{nested, cardanotest.Dict{}, true, nil})}
+	n.SetMempool(n.txs[0], later, n.txs[1])
+	ids, _, err := l.MempoolIDs(t.Context())
+	if err != nil || len(ids) != 3 {
+		t.Fatal(ids, err)
+	}
+	txs, err := l.MempoolTxs(t.Context(), ids)
+	if err != nil || txs[0] == nil || txs[1] != nil || txs[2] == nil {
+		t.Fatalf("%v, %v: expected the first and the last", txs, err)
+	}
+	n.SetMempool()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	events, err := l.MempoolEvents(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := n.Asked()["acquire"]
+	go func() { // blocks until the second snapshot, which waits for a change
+		for n.Asked()["acquire"] < asked+2 && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		n.SetMempool(later, n.txs[0])
+	}()
+	for e, err := range events {
+		if err != nil || e.ID != ids[0] {
+			t.Errorf("%+v, %v: expected %s", e, err, ids[0])
+		}
+		break
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/cardano/cbor"
+	"birthmark/model"
 )
 
 // bodyNested is the key of nested transactions in a transaction body since Dijkstra.
@@ -40,7 +41,7 @@ func (d *Decoder) dijkstraBody(whole *int, f *HeaderFields) {
 	}
 	w.Field(&n, "certificate of Leios")
 	if w.Err == nil && !isNull(w) {
-		w.Fail("a certificate of Leios: this version cannot read the transactions that it confirms")
+		w.Fail("%w", model.Newer(unknownEra, "a block whose transactions a certificate of Leios confirms"))
 	}
 	w.Skip("certificate of Leios")
 	w.Field(&n, "certificate of Peras")

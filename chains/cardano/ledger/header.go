@@ -116,10 +116,13 @@ func checkHeader(raw []byte) error {
 	return checkEra(uint64(raw[0]))
 }
 
+// unknownEra is the code of errors for what a later era, or a later form of Dijkstra, has.
+const unknownEra = "unknown_era"
+
 // checkEra returns an error of the code unknown_era if this version cannot read the blocks of an era.
 func checkEra(tag uint64) error {
 	if tag > EraDijkstra {
-		return model.Newer("unknown_era", "a block of an era after Dijkstra (tag %d, Dijkstra has %d)", tag, EraDijkstra)
+		return model.Newer(unknownEra, "a block of an era after Dijkstra (tag %d, Dijkstra has %d)", tag, EraDijkstra)
 	}
 	return nil
 }
@@ -128,10 +131,10 @@ func checkEra(tag uint64) error {
 // number: 1 Shelley, 7 Dijkstra.
 func CheckTxEra(number uint64) error {
 	if number < EraShelley-1 {
-		return model.Errorf(model.BadSource, "unknown_era", "a transaction of Byron: expected one since Shelley")
+		return model.Errorf(model.BadSource, unknownEra, "a transaction of Byron: expected one since Shelley")
 	}
 	if number > EraDijkstra-1 {
-		return model.Newer("unknown_era", "a transaction of an era after Dijkstra (number %d)", number)
+		return model.Newer(unknownEra, "a transaction of an era after Dijkstra (number %d)", number)
 	}
 	return nil
 }

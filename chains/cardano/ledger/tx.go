@@ -81,7 +81,7 @@ func (d *Decoder) tx(failed bool) (tx model.Tx) {
 			d.output()
 			tx.Outputs = d.outputs[first:len(d.outputs):len(d.outputs)]
 		case key == bodyNested:
-			w.FailAt(at, "nested transactions, which this version cannot read")
+			w.FailAt(at, "%w", model.Newer(unknownEra, "a transaction with nested transactions"))
 		default:
 			w.Skip("transaction body")
 		}

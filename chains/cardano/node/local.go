@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 	"time"
@@ -74,7 +75,7 @@ func (l *Local) invalid(err error) error {
 	return model.Errorf(model.BadSource, "bad_answer", "%s has an invalid transaction in its mempool: %w", l.address, err)
 }
 
-// MempoolTxs implements [model.Mempool].
+// MempoolTxs implements [model.Mempool]. A transaction in a form that is newer than this release is left out.
 func (l *Local) MempoolTxs(ctx context.Context, ids []model.Hash) ([]*model.Unconfirmed, error) {
 	raws := l.lastOf(ids)
 	for _, raw := range raws {
@@ -91,10 +92,14 @@ func (l *Local) MempoolTxs(ctx context.Context, ids []model.Hash) ([]*model.Unco
 		if raw == nil {
 			continue
 		}
-		var err error
-		if txs[i], err = l.unconfirmed(raw); err != nil {
+		tx, err := l.unconfirmed(raw)
+		if errors.Is(err, model.ErrNewer) {
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		txs[i] = tx
 	}
 	return txs, nil
 }
@@ -165,6 +170,9 @@ func (l *Local) changes(ctx context.Context, c *ouroboros.Conn, known map[model.
 	for _, id := range ids {
 		if known[id] == nil {
 			tx, err := l.unconfirmed(now[id])
+			if errors.Is(err, model.ErrNewer) {
+				continue
+			}
 			if err != nil {
 				return nil, nil, err
 			}
