@@ -107,6 +107,8 @@ func (q *request) spentAddresses(d *exchange.Decoded, redeemers []ledger.Redeeme
 	return spent, err
 }
 
+// txSigners answers the required signers, since Dijkstra the guards. cardano-db-sync, which Blockfrost reads, has no signers
+// of Dijkstra yet (its Era/Shelley/Generic/Tx/Dijkstra.hs), so Blockfrost's answer about guards is unknown.
 func txSigners(q *request) error {
 	d, err := q.Decode()
 	if err != nil {

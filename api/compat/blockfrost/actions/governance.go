@@ -2,6 +2,7 @@ package actions
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -171,6 +172,9 @@ func committeeVotes(q *exchange.Request, subject string, match func(*body.Vote) 
 	for i, e := range found {
 		v := e.part
 		p, err := proposalAt(q, v.Tx, v.Index)
+		if errors.Is(err, exchange.ErrNotFound) { // of a later era: Blockfrost has no type for it
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("the proposal of a vote in %s: %w", hashes[i], err)
 		}
@@ -183,7 +187,7 @@ func committeeVotes(q *exchange.Request, subject string, match func(*body.Vote) 
 	return nil
 }
 
-// proposalAt returns a proposal of a transaction.
+// proposalAt returns a proposal of a transaction. One of a kind that this version does not know is not found.
 func proposalAt(q *exchange.Request, tx []byte, index uint64) (p body.Proposal, err error) {
 	found, err := q.Q.TxPks([]model.Hash{model.Hash(tx)})
 	if err != nil {
@@ -201,7 +205,7 @@ func proposalAt(q *exchange.Request, tx []byte, index uint64) (p body.Proposal, 
 	}
 	p, ok := body.ReadProposal(d.Parts.Proposals[index])
 	if !ok {
-		return p, fmt.Errorf("malformed proposal %d of %x", index, tx)
+		return p, exchange.ErrNotFound
 	}
 	return p, nil
 }
