@@ -3,6 +3,7 @@ package ergo
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strconv"
 
 	"birthmark/chains/ergo/sigma"
@@ -24,6 +25,9 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 			return id, hexTo(id[:], []byte(key(i, indexBoxID)))
 		},
 	})
+	if errors.Is(err, sigma.ErrUnreadable) {
+		return &model.TxDescription{}, nil // the rest of the answer does not need the bytes
+	}
 	if err != nil {
 		return nil, err
 	}

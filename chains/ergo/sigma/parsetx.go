@@ -1,6 +1,7 @@
 package sigma
 
 import (
+	"errors"
 	"fmt"
 
 	"golang.org/x/crypto/blake2b"
@@ -16,6 +17,9 @@ type Known struct {
 	BoxID func(index int) (id ID, ok bool)
 }
 
+// ErrUnreadable is the error of a transaction with so many unreadable variables that their ends cannot be found.
+var ErrUnreadable = errors.New("the ends of its variables were not found")
+
 // ParseTx parses a transaction that [Encoder.AppendTx] wrote with proofs. If the length of a tree is unknown, the
 // transaction has no outputs.
 //
@@ -28,6 +32,9 @@ func ParseTx(b []byte, known Known) (*Tx, error) {
 	t := &Tx{}
 	n := r.length(uint64(len(b)), "number of inputs")
 	if p.parse(&r, t, n); r.err != nil {
+		if p.attempts == 0 {
+			return nil, fmt.Errorf("transaction: %w, after %d attempts: %w", ErrUnreadable, maxAttempts, r.err)
+		}
 		return nil, fmt.Errorf("transaction: %w", r.err)
 	}
 	return t, nil
