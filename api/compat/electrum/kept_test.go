@@ -319,7 +319,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 			k.blocks(large)
 			k.keep()
 			t.Logf("%d polls; %d transactions at the end; %s", k.polls.Load(), len(k.now()), strings.Join(k.done, ", "))
-			if k.polls.Load() == 0 || len(k.now()) == 0 {
+			if k.polls.Load() == 0 { // the pool can be empty at the end
 				t.Error("nothing was polled")
 			}
 		})

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strings"
 	"testing"
+	"unicode"
 
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/api/compat/ergonode"
@@ -64,9 +66,18 @@ func (w *world) agreeOnToken(t *testing.T, node http.Handler, id string) {
 	if decimals == "" {
 		decimals = "0"
 	}
-	if one["boxId"] != two["boxId"] || one["emissionAmount"] != two["emissionAmount"] || text(one["name"]) != text(two["name"]) ||
-		text(one["description"]) != text(two["description"]) || text(one["decimals"]) != decimals ||
-		text(one["emissionAmount"]) != asset.Minted || w.Box(one["boxId"].(string)).Tx.ID != asset.FirstSeen.Tx {
+	first, inFirst := w.Box(one["boxId"].(string)), uint64(0)
+	for _, x := range first.Tokens {
+		if x.ID == id {
+			inFirst += x.Amount
+		}
+	}
+	// The explorer describes no token without a name in its alphabet, the node replaces invalid bytes.
+	described := two["name"] != nil || text(one["name"]) != "" && !strings.ContainsFunc(text(one["name"]), func(r rune) bool { return r > unicode.MaxASCII })
+	sameText := text(one["name"]) == text(two["name"]) && text(one["description"]) == text(two["description"]) && text(one["decimals"]) == decimals
+	// The node sums the outputs of the mint, the explorer has the amount in the first of them.
+	if one["boxId"] != two["boxId"] || text(two["emissionAmount"]) != fmt.Sprint(inFirst) || described && !sameText ||
+		text(one["emissionAmount"]) != asset.Minted || first.Tx.ID != asset.FirstSeen.Tx {
 		t.Errorf("token %s: %v, %v and %+v", id, one, two, asset)
 	}
 	boxes := fields(t, node, "/node/blockchain/box/byTokenId/"+id)

@@ -100,7 +100,7 @@ func TestLyingPeersOfEveryCoin(t *testing.T) {
 func failsWith(t *testing.T, c *coingen.Coin, uri, says string) {
 	t.Helper()
 	db := open(t, c)
-	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), Raw: true})
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: uri, Indexes: db.Indexes(), Raw: true, Wait: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
