@@ -60,14 +60,6 @@ var troubles = map[string]struct {
 	}},
 	"serves no blocks":    {"serves no blocks", func(f *fake) { f.services = wire.SFNodeWitness }},
 	"serves no witnesses": {"serves no witnesses", func(f *fake) { f.services = wire.SFNodeNetwork }},
-	"from the future": {"ahead of time", func(f *fake) {
-		f.on = sendsHeaders(func(all []*wire.MsgBlock) []*wire.MsgBlock {
-			last := all[len(all)-1]
-			last.Header.Timestamp = time.Now().Add(3 * time.Hour).Truncate(time.Second)
-			bitcointest.Work(last)
-			return all
-		})
-	}},
 }
 
 func quick(o *Options) { o.Stall, o.Handshake = 200*time.Millisecond, 300*time.Millisecond }
@@ -89,6 +81,26 @@ func TestTheChainComesFromPeersThatWork(t *testing.T) {
 			until(t, "it to be tried again", func() bool { return bad.connections() > 1 })
 		})
 	}
+}
+
+// A header ahead of time, except on regtest, is a failure of its peer.
+func TestThePeerOfAHeaderAheadOfTimeIsDropped(t *testing.T) {
+	c := spending(50)
+	good, bad := newFake(t, c.Blocks()), newFake(t, c.Blocks())
+	bad.on = sendsHeaders(func(all []*wire.MsgBlock) []*wire.MsgBlock {
+		last := all[len(all)-1]
+		last.Header.Timestamp = time.Now().Add(3 * time.Hour).Truncate(time.Second)
+		bitcointest.Work(last)
+		return all
+	})
+	strict := *regtest
+	strict.PoWNoRetargeting = false
+	n, j := open(t, nil, func(o *Options) { quick(o); o.Params, o.Penalty = &strict, time.Millisecond }, good, bad)
+	until(t, "the peer to be named", func() bool {
+		reaches(t, n, c.Blocks())
+		return t.Failed() || j.line("a peer was dropped", bad.address, "ahead of time") != ""
+	})
+	until(t, "it to be tried again", func() bool { return bad.connections() > 1 })
 }
 
 // If there are no other peers, the error is temporary and contains the reason.
