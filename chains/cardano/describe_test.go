@@ -205,8 +205,12 @@ func theirLines(t *testing.T, tx common.Transaction, era byte) string {
 	}
 	slices.Sort(lines)
 	b.WriteString(strings.Join(lines, ""))
+	datums := map[string]bool{}
 	for _, datum := range w.PlutusData() {
-		line("datum", datum.Hash().String(), true)
+		if hash := datum.Hash().String(); !datums[hash] { // the ledger keeps one of equal datums
+			datums[hash] = true
+			line("datum", hash, true)
+		}
 	}
 	lines = lines[:0]
 	for _, s := range w.NativeScripts() {
@@ -222,6 +226,7 @@ func theirLines(t *testing.T, tx common.Transaction, era byte) string {
 		lines = append(lines, fmt.Sprintln("script", s.Hash().String()))
 	}
 	slices.Sort(lines)
+	lines = slices.Compact(lines) // the ledger keeps one of equal scripts
 	b.WriteString(strings.Join(lines, ""))
 	for _, u := range tx.Produced() {
 		o := u.Output

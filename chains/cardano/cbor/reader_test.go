@@ -25,6 +25,8 @@ var walkers = map[string]string{
 	"kupo/metadata.go": "the same",
 	"address/byron.go": "attributes of an address, which are canonical",
 
+	"contents/metadata.go": "Plutus data and the metadata of assets, whose equal keys Blockfrost reads in its own ways",
+
 	"node/dreps.go": "answers of the node, not parts of transactions", "node/stakes.go": "the same", "node/state.go": "the same",
 }
 
