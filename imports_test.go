@@ -209,7 +209,7 @@ func TestTheProgramImportsNoTestPackages(t *testing.T) {
 	}
 }
 
-// The doc comment of a package says in its first sentence what it is about: one thing. Its size follows from that.
+// The doc comment of a package states its one topic in the first sentence. Its size follows from that.
 func TestPackagesSayWhatTheyAreAbout(t *testing.T) {
 	for _, p := range list(t) {
 		if p.ours() && len(p.GoFiles) > 0 && p.Doc == "" {

@@ -51,7 +51,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 	}
 }
 
-// keeper records what a node had for the whole time.
+// keeper records the transactions that a node had for the whole time.
 type keeper struct {
 	*node // mu also guards kept
 	f     *Follower

@@ -27,7 +27,7 @@ type Crawl struct {
 	// Plain are keys of texts that look like names but are no argument of any request, like a Merkle root. Keys are
 	// written as in Rule. If Plain is nil, texts without a rule are not reported.
 	Plain []string
-	// Contents are keys below which nothing is read, because people write there what they like, such as metadata.
+	// Contents are keys below which nothing is read, because their values are arbitrary, such as metadata.
 	Contents []string
 	// Own is set for an API of the project itself, which has texts "hex:…". They are an error in every other API.
 	Own bool

@@ -74,7 +74,7 @@ func kind(v any) string {
 	return "text"
 }
 
-// parse parses JSON with exact numbers; an answer that is none is a text.
+// parse parses JSON with exact numbers; any other answer is a text.
 func parse(t testing.TB, raw []byte) (v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(raw))

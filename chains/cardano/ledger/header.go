@@ -116,7 +116,7 @@ func checkHeader(raw []byte) error {
 	return checkEra(uint64(raw[0]))
 }
 
-// unknownEra is the code of errors for what a later era, or a later form of Dijkstra, has.
+// unknownEra is the error code of forms of a later era, or of a later version of Dijkstra.
 const unknownEra = "unknown_era"
 
 // checkEra returns an error of the code unknown_era if this version cannot read the blocks of an era.
