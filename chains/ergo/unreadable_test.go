@@ -7,7 +7,7 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// A transaction whose variables cannot be told apart has an answer without details.
+// A transaction whose variables have no clear ends has an answer without details.
 func TestUnreadableTransactionsHaveAnEmptyDescription(t *testing.T) {
 	tx := aTx()
 	for range 300 {
