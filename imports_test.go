@@ -213,7 +213,7 @@ func TestTheProgramImportsNoTestPackages(t *testing.T) {
 func TestPackagesSayWhatTheyAreAbout(t *testing.T) {
 	for _, p := range list(t) {
 		if p.ours() && len(p.GoFiles) > 0 && p.Doc == "" {
-			t.Errorf("%s has no doc comment: say in one sentence what it is about", p.ImportPath)
+			t.Errorf("%s has no doc comment: state its topic in one sentence", p.ImportPath)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestValuesOfPlutusData(t *testing.T) {
 		"bytes in pieces":               {endless(t, 0x5f, []byte("a"), []byte("b")), []byte("ab")},
 		"text":                          {"é", "é"},
 		"text in pieces":                {endless(t, 0x7f, "a", "b"), "ab"},
-		"text that is none":             {fxcbor.RawMessage{0x62, 0xc3, 0x28}, nil},
+		"text, not UTF-8":               {fxcbor.RawMessage{0x62, 0xc3, 0x28}, nil},
 		"list":                          {list{1, "a", list{}}, []any{1, "a", []any{}}},
 		"endless list":                  {endless(t, 0x9f, 1, 2), []any{1, 2}},
 		"map":                           {dict{"a": 1, 2: "b", fxcbor.ByteString("\x0a\xff"): dict{}}, map[string]any{"a": 1, "2": "b", "0aff": map[string]any{}}},

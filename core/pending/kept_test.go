@@ -102,7 +102,7 @@ func (k *keeper) run(t *testing.T) {
 	}
 }
 
-// change changes the node. Afterwards kept lacks what the node no longer has.
+// change changes the node. Afterwards kept lacks the transactions that left the node.
 func (k *keeper) change(do func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -17,7 +17,7 @@ type Known struct {
 	BoxID func(index int) (id ID, ok bool)
 }
 
-// ErrUnreadable is the error of a transaction with so many unreadable variables that their ends cannot be found.
+// ErrUnreadable is returned for a transaction whose unreadable variables are too many to find their ends.
 var ErrUnreadable = errors.New("the ends of its variables were not found")
 
 // ParseTx parses a transaction that [Encoder.AppendTx] wrote with proofs. If the length of a tree is unknown, the
