@@ -37,7 +37,7 @@ type versionAnswer struct {
 }
 
 // release is the version of this source. The changelog has a section for it.
-const release = "0.9.0"
+const release = "0.10.0"
 
 // commit is set by tools/release.sh. It is empty if the Go tool records the commit.
 var commit string

@@ -3,6 +3,7 @@ package ergographql_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,11 +57,13 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 		argument, _, _ = strings.Cut(argument, `"`)
 		return status == http.StatusNotFound && fresh[argument]
 	}
+	i := slices.IndexFunc(n.Boxes, func(b *Box) bool { return len(b.Tokens) > 0 })
 	answertest.Crawl{
 		Ask: ask,
 		Seeds: []string{
 			"{ blockHeaders(take: 10) { headerId parentId height } }", "{ mempool { transactions(take: 10) { transactionId } } }",
 			`{ boxes(address: "` + w.address(n.Boxes[len(n.Boxes)-1].Tree) + `", take: 5) { ` + boxFields + ` } }`,
+			`{ tokens(tokenId: "` + n.Boxes[i].Tokens[0].ID + `") { tokenId boxId } }`,
 		},
 		Rules: []answertest.Rule{
 			{Keys: []string{"headerId"}, Targets: []string{`{ blockHeaders(headerId: "{=}") { headerId parentId } }`}},
