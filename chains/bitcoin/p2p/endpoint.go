@@ -32,7 +32,7 @@ type endpoint struct {
 	busy    bool // connected, or being connected
 	tried   bool // the first attempt has ended
 
-	connected bool // there was a connection
+	connected bool // a handshake was complete, so this is a peer of the network
 	banned    bool
 	fails     int       // consecutive attempts after which the peer sent nothing useful
 	stalls    int       // consecutive stalls
@@ -86,9 +86,6 @@ func (n *Network) connect(ctx context.Context) {
 			n.mu.Unlock()
 			continue
 		}
-		n.mu.Lock()
-		e.connected = true
-		n.mu.Unlock()
 		n.serve(ctx, e, conn)
 	}
 }

@@ -249,7 +249,7 @@ func (r *remote) onVersion(m *wire.MsgVersion) {
 
 func (r *remote) onVerAck() {
 	n := r.n
-	r.ready = true
+	r.ready, r.at.connected = true, true
 	if n.met.IsZero() {
 		n.met = time.Now()
 	}

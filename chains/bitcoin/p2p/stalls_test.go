@@ -174,6 +174,30 @@ func TestUnreachablePeersAreReportedAtOnce(t *testing.T) {
 	}
 }
 
+// A peer of another network closes the connection before its version is known. The first sync does not wait for it.
+func TestPeersThatRefuseTheHandshakeAreReportedAtOnce(t *testing.T) {
+	for name, refuse := range map[string]func(s *session){
+		"closes":            func(s *session) { s.conn.Close() },
+		"serves no blocks":  func(s *session) { s.services = 0 },
+		"serves no witness": func(s *session) { s.services = wire.SFNodeNetwork },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFake(t, spending(3).Blocks())
+			f.on = func(s *session, m wire.Message) bool {
+				if m.Command() == wire.CmdVersion {
+					refuse(s)
+				}
+				return false
+			}
+			n, _ := open(t, nil, quick, f)
+			if _, err := n.Tip(t.Context()); !blocksource.IsNoAnswer(err) || !strings.Contains(err.Error(), f.address) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 // A peer that does not send its headers may be loading its chain. It does not delay other peers for long.
 func TestSilentPeerDoesNotDelayOthers(t *testing.T) {
 	testrun.Slow(t)
