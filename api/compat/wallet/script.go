@@ -96,9 +96,12 @@ type Entry struct {
 	Fee      uint64 // of an unconfirmed one
 	// UnconfirmedParent: see [Place].
 	UnconfirmedParent bool
+	// Repeats: an earlier block has the same transaction (BIP 30).
+	Repeats bool
 }
 
-// History yields the confirmed transactions in chain order, or in reverse. It begins after the transaction after, which
+// History yields the confirmed transactions in chain order, or in reverse; one that is in several blocks (BIP 30) only at
+// its last place, because clients reject a history with an id twice. It begins after the transaction after, which
 // is excluded, if that is not nil; an unknown one, or one without the script, yields nothing.
 func (s *Script) History(after *model.Hash, newestFirst bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -177,11 +180,12 @@ func (s *Script) history(span setops.Span, descending bool) iter.Seq2[Entry, err
 				pks = append(pks, batch[i].Tx)
 			}
 			var ids []model.Hash
+			var places map[model.TxPk][]model.TxPk
 			if err == nil && !slices.ContainsFunc(batch, func(m schema.TxAmounts) bool { return m.Sent > 0 }) {
 				err = s.check()
 			}
 			if err == nil && s.birth != nil {
-				ids, err = q.TxIDs(pks)
+				ids, places, err = s.v.idsAndPlaces(pks)
 			}
 			if err != nil {
 				yield(Entry{}, err)
@@ -190,7 +194,11 @@ func (s *Script) history(span setops.Span, descending bool) iter.Seq2[Entry, err
 				return
 			}
 			for i, m := range batch {
-				if !yield(entry(ids[i], &m), nil) {
+				all := places[m.Tx]
+				if len(all) > 0 && all[0] != m.Tx {
+					continue
+				}
+				if !yield(entry(ids[i], &m, len(all) > 1), nil) {
 					return
 				}
 			}
@@ -198,10 +206,34 @@ func (s *Script) history(span setops.Span, descending bool) iter.Seq2[Entry, err
 	}
 }
 
-func entry(id model.Hash, m *schema.TxAmounts) Entry {
+func entry(id model.Hash, m *schema.TxAmounts, repeats bool) Entry {
 	return Entry{
-		Tx: id, Height: uint32(m.Tx.Height()), Position: m.Tx.TxIndex(), Received: m.Received, Sent: m.Sent,
+		Tx: id, Height: uint32(m.Tx.Height()), Position: m.Tx.TxIndex(), Received: m.Received, Sent: m.Sent, Repeats: repeats,
 	}
+}
+
+// idsAndPlaces returns the ids of transactions, and for each coinbase all coinbases with its id, the newest first. Other
+// transactions are not looked up, because only coinbases are repeated on public chains.
+func (v *View) idsAndPlaces(txs []model.TxPk) (ids []model.Hash, places map[model.TxPk][]model.TxPk, err error) {
+	if ids, err = v.q.TxIDs(txs); err != nil {
+		return nil, nil, err
+	}
+	var coinbases []model.TxPk
+	var theirs []model.Hash
+	for i, tx := range txs {
+		if tx.TxIndex() == 0 {
+			coinbases, theirs = append(coinbases, tx), append(theirs, ids[i])
+		}
+	}
+	if coinbases == nil {
+		return ids, nil, nil
+	}
+	found, err := v.q.TxPks(theirs)
+	places = make(map[model.TxPk][]model.TxPk, len(coinbases))
+	for i := range found {
+		places[coinbases[i]] = found[i]
+	}
+	return ids, places, err
 }
 
 // Unspent is an unspent output of a script.
@@ -214,7 +246,8 @@ type Unspent struct {
 }
 
 // Unspent yields the confirmed outputs that no transaction of the chain or the mempool spends, in chain order, then the
-// unspent ones of the mempool.
+// unspent ones of the mempool. Outputs of a coinbase that a later block repeats are not among them: nothing can spend
+// them (BIP 30).
 func (s *Script) Unspent() iter.Seq2[Unspent, error] {
 	return func(yield func(Unspent, error) bool) {
 		if err := s.check(); err != nil {
@@ -239,12 +272,13 @@ func (s *Script) confirmedUnspent(spent map[pending.Outpoint]struct{}, yield fun
 	for pks, err := range query.Batches(q, outputs, firstBatch, lastBatch) {
 		var ids []model.Hash
 		var values []uint64
+		var places map[model.TxPk][]model.TxPk
 		if err == nil {
 			txs := make([]model.TxPk, len(pks))
 			for i, pk := range pks {
 				txs[i] = pk.Tx()
 			}
-			ids, err = q.TxIDs(txs)
+			ids, places, err = s.v.idsAndPlaces(txs)
 		}
 		if err == nil {
 			values, err = q.Amounts(pks)
@@ -254,6 +288,9 @@ func (s *Script) confirmedUnspent(spent map[pending.Outpoint]struct{}, yield fun
 			return false
 		}
 		for i, pk := range pks {
+			if all := places[pk.Tx()]; len(all) > 0 && all[0] != pk.Tx() {
+				continue
+			}
 			u := Unspent{ids[i], uint32(pk.Index()), values[i], uint32(pk.Height()), pk.TxIndex() == 0}
 			if _, gone := spent[pending.Outpoint{Tx: u.Tx, Index: u.Index}]; !gone && !yield(u, nil) {
 				return false

@@ -42,6 +42,9 @@ func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midsta
 		if err != nil {
 			return status, false, nil, err
 		}
+		if e.Repeats && known != nil { // its earlier entry, which the midstate may have, is gone
+			return s.Status(nil)
+		}
 		h.add(&e)
 	}
 	next = &Midstate{Tip: s.v.Tip, entries: h.entries}

@@ -61,6 +61,11 @@ func (c *Chain) MineEmpty(n int) {
 
 // Mine adds a block with a coinbase and txs. The coinbase claims the subsidy and no fees.
 func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
+	return c.MineCoinbase(func(*wire.MsgTx) {}, txs...)
+}
+
+// MineCoinbase is Mine with a function that changes the coinbase.
+func (c *Chain) MineCoinbase(change func(coinbase *wire.MsgTx), txs ...*wire.MsgTx) *wire.MsgBlock {
 	height := len(c.blocks)
 	*c.mined++
 	coinbase := wire.NewMsgTx(2)
@@ -70,6 +75,7 @@ func (c *Chain) Mine(txs ...*wire.MsgTx) *wire.MsgBlock {
 		Sequence:         0xffffffff,
 	})
 	coinbase.AddTxOut(wire.NewTxOut(Subsidy(height), c.PayTo))
+	change(coinbase)
 
 	b := wire.NewMsgBlock(&wire.BlockHeader{
 		Version:   0x20000000,

@@ -50,9 +50,22 @@ func (n *Node) MineOnly(t testing.TB, txs ...*wire.MsgTx) *wire.MsgBlock {
 	return n.mine(t, txs)
 }
 
+// MineCoinbase mines a block with only a coinbase, which change changes.
+func (n *Node) MineCoinbase(t testing.TB, change func(coinbase *wire.MsgTx)) *wire.MsgBlock {
+	t.Helper()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.connected(t, n.chain.MineCoinbase(change))
+}
+
 func (n *Node) mine(t testing.TB, txs []*wire.MsgTx) *wire.MsgBlock {
 	t.Helper()
-	b := n.chain.Mine(n.withAncestors(txs)...)
+	return n.connected(t, n.chain.Mine(n.withAncestors(txs)...))
+}
+
+// connected applies a block that was added to the chain, and returns it.
+func (n *Node) connected(t testing.TB, b *wire.MsgBlock) *wire.MsgBlock {
+	t.Helper()
 	if err := n.connect(b); err != nil {
 		t.Fatal(err)
 	}
