@@ -2,9 +2,9 @@ package model
 
 // TxDescriber is a chain that reads the details of serialized transactions.
 type TxDescriber interface {
-	// DescribeTx returns the details of the transaction whose [Tx.Raw] is raw. outputs are the values of its outputs
-	// by the name of the index, as answers have them.
-	DescribeTx(raw []byte, outputs []map[string]any) (*TxDescription, error)
+	// DescribeTx returns the details of the transaction whose [Tx.Raw] is raw. inputs and outputs are the values of the
+	// spent and the created outputs by the name of the index, as answers have them; nil: unknown.
+	DescribeTx(raw []byte, inputs, outputs []map[string]any) (*TxDescription, error)
 }
 
 // TxDescription is what only a serialized transaction contains, in the JSON of answers.

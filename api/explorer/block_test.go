@@ -21,7 +21,7 @@ func (byRate) Traits() model.Traits {
 
 func (byRate) WeighTx(raw []byte) (weight, vsize int, err error) { return len(raw), len(raw) / 4, nil }
 
-func (byRate) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
+func (byRate) DescribeTx(raw []byte, _, _ []map[string]any) (*model.TxDescription, error) {
 	return &model.TxDescription{TxDetails: model.TxDetails{Weight: len(raw), VSize: len(raw) / 4, CoinbaseText: "by /slush/"}}, nil
 }
 

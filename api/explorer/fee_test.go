@@ -18,7 +18,7 @@ type weighing struct{ model.Chain }
 func (weighing) Traits() model.Traits { return bitcoinUnit }
 
 // DescribeTx returns the details of a transaction with one input and one output.
-func (weighing) DescribeTx([]byte, []map[string]any) (*model.TxDescription, error) {
+func (weighing) DescribeTx([]byte, []map[string]any, []map[string]any) (*model.TxDescription, error) {
 	return &model.TxDescription{
 		TxDetails: model.TxDetails{Version: new(uint32(2)), Locktime: new(uint32(500)), Weight: 573, VSize: 144},
 		Inputs:    []model.InputDetails{{Sequence: new(uint32(0xfffffffd)), ScriptSig: new("0102"), Witness: []string{"0304"}}},

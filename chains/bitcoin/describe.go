@@ -11,7 +11,7 @@ import (
 )
 
 // DescribeTx implements [model.TxDescriber]. A coinbase has no inputs, as in [model.Tx].
-func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
+func (c *chain) DescribeTx(raw []byte, _, _ []map[string]any) (*model.TxDescription, error) {
 	f := c.net.Coin.Format
 	weight, vsize, err := f.TxWeight(raw)
 	if err != nil {

@@ -96,7 +96,7 @@ func detailsOf(t *testing.T, n *params.Network, raw []byte) (texts []string) {
 	}
 	for i := range b.Txs {
 		tx := &b.Txs[i]
-		got, err := newChain(n).DescribeTx(tx.Raw, nil)
+		got, err := newChain(n).DescribeTx(tx.Raw, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

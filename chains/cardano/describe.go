@@ -22,7 +22,7 @@ const (
 )
 
 // DescribeTx implements [model.TxDescriber]. Transactions of Byron have no details.
-func (c *chain) DescribeTx(raw []byte, _ []map[string]any) (*model.TxDescription, error) {
+func (c *chain) DescribeTx(raw []byte, _, _ []map[string]any) (*model.TxDescription, error) {
 	tx, err := ledger.ReadRaw(raw)
 	if err != nil {
 		return nil, err

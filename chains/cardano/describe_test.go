@@ -35,7 +35,7 @@ func TestDetailsMatchGouroboros(t *testing.T) {
 		era := b.Header[0]
 		for i := range b.Txs {
 			tx := &b.Txs[i]
-			d, err := c.(model.TxDescriber).DescribeTx(tx.Raw, nil)
+			d, err := c.(model.TxDescriber).DescribeTx(tx.Raw, nil, nil)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, tx.Hash, err)
 			}
@@ -261,7 +261,7 @@ func TestDetailsOfAFailedTransaction(t *testing.T) {
 		return dict{0: make([]byte, 29), 1: 5, 2: list{1, cbor.Tag{Number: 24, Content: []byte(raw(t, datum))}}}
 	}
 	tx := raw(t, list{dict{0: list{}, 1: list{output(1), output(2)}, 2: 0, 16: output(3)}, dict{}, false, nil})
-	d, err := c.(model.TxDescriber).DescribeTx(tx, nil)
+	d, err := c.(model.TxDescriber).DescribeTx(tx, nil, nil)
 	if err != nil || d.Valid == nil || *d.Valid || len(d.Outputs) != 1 || d.Outputs[0].Datum.Raw != "03" {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -26,7 +26,7 @@ func TestRedeemersNameTheOutputThatTheyAreFor(t *testing.T) {
 					continue
 				}
 				found = true
-				d, err := c.(model.TxDescriber).DescribeTx(tx.Raw, nil)
+				d, err := c.(model.TxDescriber).DescribeTx(tx.Raw, nil, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -45,7 +45,7 @@ func TestEqualKeysOfATransactionCountOnce(t *testing.T) {
 		witnesses := dict{3: list{[]byte("a"), []byte("a")}, 4: list{1, 2, 1}, 5: redeemers}
 		metadata := endless(t, 0xbf, 5, "a", 6, "b", 5, "c")
 		tx := raw(t, list{body0, witnesses, true, metadata})
-		d, err := c.(model.TxDescriber).DescribeTx(tx, nil)
+		d, err := c.(model.TxDescriber).DescribeTx(tx, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

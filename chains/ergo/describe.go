@@ -1,6 +1,7 @@
 package ergo
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -10,30 +11,26 @@ import (
 	"birthmark/model"
 )
 
-// DescribeTx implements [model.TxDescriber]. The outputs need their addresses, which determine the ErgoTrees.
-func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescription, error) {
-	key := func(output int, index string) string {
-		if output >= len(outputs) {
-			return ""
-		}
-		text, _ := outputs[output][index].(string)
-		return text
+// DescribeTx implements [model.TxDescriber]. The outputs need their addresses, which determine the ErgoTrees. The inputs
+// and outputs need their box ids if variables or registers cannot be read.
+func (c *chain) DescribeTx(raw []byte, inputs, outputs []map[string]any) (*model.TxDescription, error) {
+	addresses := make([][]byte, len(outputs))
+	for i := range outputs {
+		text, _ := outputs[i][indexAddress].(string)
+		addresses[i], _ = parseAddress(c.net, text) // nil: its tree is unknown
 	}
 	tx, err := sigma.ParseTx(raw, sigma.Known{
-		TreeSize: func(i int, rest []byte) int { return c.treeSize(key(i, indexAddress), rest) },
-		BoxID: func(i int) (id sigma.ID, ok bool) {
-			return id, hexTo(id[:], []byte(key(i, indexBoxID)))
-		},
+		TreeSize: func(i int, rest []byte) int { return KnownTreeSize(addresses, i, rest) },
+		BoxID:    func(i int) (sigma.ID, bool) { return boxIDOf(outputs, i) },
+		InputID:  func(i int) (sigma.ID, bool) { return boxIDOf(inputs, i) },
 	})
-	if errors.Is(err, sigma.ErrUnreadable) {
-		return &model.TxDescription{}, nil // the rest of the answer does not need the bytes
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, sigma.ErrUnreadable) {
 		return nil, err
 	}
 	var e sigma.Encoder
-	id := e.TxID(tx) // only used with outputs
-	d := &model.TxDescription{Inputs: make([]model.InputDetails, len(tx.Inputs))}
+	id := e.TxID(tx)                // only used with outputs
+	count, _ := binary.Uvarint(raw) // of inputs, also without their bytes
+	d := &model.TxDescription{Inputs: make([]model.InputDetails, count)}
 	for _, box := range tx.DataInputs {
 		d.DataInputs = append(d.DataInputs, hex.EncodeToString(box[:]))
 	}
@@ -57,6 +54,9 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 	for i := range tx.Outputs {
 		box, to := &tx.Outputs[i], &d.Outputs[i]
 		boxID := box.ID(&id, i)
+		if id, known := boxIDOf(outputs, i); known {
+			boxID = id // without all inputs the transaction's id is unknown
+		}
 		to.BoxID, to.ErgoTree, to.CreationHeight = hex.EncodeToString(boxID[:]), hex.EncodeToString(box.Tree), &box.Height
 		for n, value := range box.Additional() {
 			if to.Registers == nil {
@@ -68,13 +68,13 @@ func (c *chain) DescribeTx(raw []byte, outputs []map[string]any) (*model.TxDescr
 	return d, nil
 }
 
-// treeSize returns the size of the ErgoTree with an address that begins b, or -1 if it is not that tree.
-func (c *chain) treeSize(text string, b []byte) int {
-	address, err := parseAddress(c.net, text)
-	if err != nil {
-		return -1
+// boxIDOf returns the id of a box from its values.
+func boxIDOf(boxes []map[string]any, i int) (id sigma.ID, known bool) {
+	if i >= len(boxes) {
+		return id, false
 	}
-	return TreeSize(address, b)
+	text, _ := boxes[i][indexBoxID].(string)
+	return id, hexTo(id[:], []byte(text))
 }
 
 func describeValue(raw []byte) model.EncodedValue {

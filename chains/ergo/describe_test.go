@@ -68,7 +68,7 @@ func TestDetailsMatchTheNodesJSON(t *testing.T) {
 			for _, o := range b.Txs[i].Outputs {
 				outputs = append(outputs, map[string]any{indexAddress: formatAddress(c.(*chain).net, o.Keys[0].Value)})
 			}
-			d, err := c.(model.TxDescriber).DescribeTx(b.Txs[i].Raw, outputs)
+			d, err := c.(model.TxDescriber).DescribeTx(b.Txs[i].Raw, nil, outputs)
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, b.Txs[i].Hash, err)
 			}
@@ -132,7 +132,7 @@ func TestDetailsNeedTheAddresses(t *testing.T) {
 		}
 		var e sigma.Encoder
 		raw := e.AppendTx(nil, &tx, true)
-		d, err := c.(model.TxDescriber).DescribeTx(raw, outputs)
+		d, err := c.(model.TxDescriber).DescribeTx(raw, nil, outputs)
 		if err != nil || len(d.Outputs) != len(tx.Outputs) {
 			t.Fatalf("%+v, %v", d, err)
 		}
@@ -142,12 +142,12 @@ func TestDetailsNeedTheAddresses(t *testing.T) {
 			}
 			wrong := slices.Clone(outputs)
 			wrong[i] = map[string]any{}
-			if d, err := c.(model.TxDescriber).DescribeTx(raw, wrong); err != nil || d.Outputs != nil || len(d.Inputs) != len(tx.Inputs) {
+			if d, err := c.(model.TxDescriber).DescribeTx(raw, nil, wrong); err != nil || d.Outputs != nil || len(d.Inputs) != len(tx.Inputs) {
 				t.Errorf("without address %d: %+v, %v", i, d, err)
 			}
 		}
 		for n := range raw {
-			if d, err := c.(model.TxDescriber).DescribeTx(raw[:n], outputs); err == nil && d.Outputs != nil {
+			if d, err := c.(model.TxDescriber).DescribeTx(raw[:n], nil, outputs); err == nil && d.Outputs != nil {
 				t.Errorf("%d of %d bytes are accepted as a transaction", n, len(raw))
 			}
 		}

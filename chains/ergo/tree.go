@@ -37,6 +37,14 @@ func TreeSize(address, b []byte) int {
 	return at + len(script)
 }
 
+// KnownTreeSize returns [TreeSize] with the stored address at index i, or -1 if it is unknown.
+func KnownTreeSize(addresses [][]byte, i int, b []byte) int {
+	if i >= len(addresses) || len(addresses[i]) == 0 {
+		return -1
+	}
+	return TreeSize(addresses[i], b)
+}
+
 // GenesisBoxes returns the boxes that exist before block 1 of a network, in the order of their positions in the
 // database; nil if they are not built in. Each has a transaction of zeros and the index 0.
 func GenesisBoxes(name string) ([]sigma.Box, error) {

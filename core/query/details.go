@@ -81,7 +81,11 @@ func (q *Query) describeTx(a *TxAnswer, raw []byte) error {
 	if !ok {
 		return nil
 	}
-	d, err := describer.DescribeTx(raw, keysOf(a.Outputs))
+	spent := make([]OutputAnswer, len(a.Inputs))
+	for i := range a.Inputs {
+		spent[i] = a.Inputs[i].Output
+	}
+	d, err := describer.DescribeTx(raw, keysOf(spent), keysOf(a.Outputs))
 	if err != nil {
 		return err
 	}
@@ -137,7 +141,7 @@ func (q *Query) setOutputDetails(a *OutputAnswer, pk model.UtxoPk) error {
 	if err != nil {
 		return err
 	}
-	d, err := describer.DescribeTx(raws[0], keysOf(siblings))
+	d, err := describer.DescribeTx(raws[0], nil, keysOf(siblings))
 	switch i := slices.Index(pks, pk); {
 	case err != nil && q.Layout.Raw:
 		return fmt.Errorf("transaction %s: %w", a.Tx, err)

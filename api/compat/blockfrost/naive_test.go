@@ -74,7 +74,7 @@ func (n *naive) apply(e model.Event) error {
 	}
 	for i := range b.Txs {
 		tx := &naiveTx{Tx: &b.Txs[i], block: b, place: i}
-		if tx.d, err = n.chain.(model.TxDescriber).DescribeTx(tx.Raw, nil); err != nil {
+		if tx.d, err = n.chain.(model.TxDescriber).DescribeTx(tx.Raw, nil, nil); err != nil {
 			return err
 		}
 		for _, in := range tx.Inputs {

@@ -1,6 +1,7 @@
 package boxes
 
 import (
+	"errors"
 	"fmt"
 
 	"birthmark/chains/ergo"
@@ -31,34 +32,78 @@ func (t *Tx) setIDs() {
 	}
 }
 
-// parse parses a serialized transaction, whose outputs have these stored addresses. boxID returns the id of an output;
-// it is called if registers cannot be read.
-func parse(id model.Hash, raw []byte, addresses [][]byte, boxID func(int) ([]byte, error)) (*Tx, error) {
+// stored has the parts of a transaction that are in the database or in the mempool. The functions are called if parts of its bytes cannot
+// be read.
+type stored struct {
+	addresses [][]byte // of the outputs
+	boxID     func(output int) ([]byte, error)
+	inputs    func() ([]sigma.ID, error)
+	outputs   func() ([]model.Output, error)
+}
+
+// parse parses a serialized transaction. If the ends of its variables are not found, it consists of the stored parts: its
+// outputs have no height and no registers, and the first unreadable variable has all bytes after it.
+func parse(id model.Hash, raw []byte, s stored) (*Tx, error) {
 	raw = append([]byte(nil), raw...)
+	var inputs []sigma.ID
 	tx, err := sigma.ParseTx(raw, sigma.Known{
-		TreeSize: func(i int, rest []byte) int {
-			if i >= len(addresses) || len(addresses[i]) == 0 {
-				return -1
-			}
-			return ergo.TreeSize(addresses[i], rest)
-		},
+		TreeSize: func(i int, rest []byte) int { return ergo.KnownTreeSize(s.addresses, i, rest) },
 		BoxID: func(i int) (sigma.ID, bool) {
-			box, err := boxID(i)
+			box, err := s.boxID(i)
 			if err != nil || len(box) != len(sigma.ID{}) {
 				return sigma.ID{}, false
 			}
 			return sigma.ID(box), true
 		},
+		InputID: func(i int) (sigma.ID, bool) {
+			if inputs == nil {
+				inputs, _ = s.inputs()
+			}
+			if i >= len(inputs) {
+				return sigma.ID{}, false
+			}
+			return inputs[i], true
+		},
 	})
+	t := &Tx{Tx: tx, ID: id, Size: len(raw), addresses: s.addresses}
+	if errors.Is(err, sigma.ErrUnreadable) {
+		return t, t.complete(s)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("transaction %s: %w", id, err)
 	}
-	if len(tx.Outputs) != len(addresses) {
+	if len(tx.Outputs) != len(s.addresses) {
 		return nil, fmt.Errorf("transaction %s: its bytes have no outputs with the addresses of the database: run check", id)
 	}
-	t := &Tx{Tx: tx, ID: id, Size: len(raw), addresses: addresses}
 	t.setIDs()
 	return t, nil
+}
+
+// complete adds the inputs and outputs that were not read.
+func (t *Tx) complete(s stored) error {
+	inputs, err := s.inputs()
+	if err != nil {
+		return err
+	}
+	for _, id := range inputs[min(len(t.Inputs), len(inputs)):] {
+		t.Inputs = append(t.Inputs, sigma.Input{Box: id})
+	}
+	outputs, err := s.outputs()
+	if err != nil {
+		return err
+	}
+	for i, o := range outputs {
+		box := sigma.Box{Value: o.Value, Tree: ergo.AddressTree(s.addresses[i])}
+		for _, a := range o.Assets {
+			box.Tokens = append(box.Tokens, sigma.Token{ID: sigma.ID(a.ID), Amount: a.Amount})
+		}
+		id, err := s.boxID(i)
+		if err != nil {
+			return err
+		}
+		t.Outputs, t.BoxIDs = append(t.Outputs, box), append(t.BoxIDs, sigma.ID(id))
+	}
+	return nil
 }
 
 // Txs returns transactions of the chain, in the order of pks. Genesis transactions are those of one box each, so they
@@ -95,9 +140,7 @@ func (v *View) Txs(pks []model.TxPk) ([]*Tx, error) {
 		return nil, err
 	}
 	for n, i := range missing {
-		if txs[i], err = parse(ids[i], raws[n], addresses[n], func(index int) ([]byte, error) {
-			return v.boxID(unknown[n], index)
-		}); err != nil {
+		if txs[i], err = parse(ids[i], raws[n], v.stored(unknown[n], ids[i], addresses[n])); err != nil {
 			return nil, err
 		}
 		v.chain.txs.Put(ids[i], txs[i])
@@ -108,6 +151,39 @@ func (v *View) Txs(pks []model.TxPk) ([]*Tx, error) {
 		}
 	}
 	return txs, nil
+}
+
+// stored returns the stored parts of a transaction, whose outputs have these stored addresses.
+func (v *View) stored(pk model.TxPk, id model.Hash, addresses [][]byte) stored {
+	return stored{
+		addresses: addresses,
+		boxID:     func(i int) ([]byte, error) { return v.boxID(pk, i) },
+		inputs: func() ([]sigma.ID, error) {
+			spends, err := v.Q.SpendsOf(pk)
+			if err != nil {
+				return nil, err
+			}
+			return v.BoxIDs(spends)
+		},
+		outputs: func() ([]model.Output, error) {
+			refs := make([]model.Input, len(addresses))
+			for i := range refs {
+				refs[i] = model.Input{Tx: id, Index: uint32(i)}
+			}
+			found, err := v.Q.Prevouts(refs)
+			if err != nil {
+				return nil, err
+			}
+			outputs := make([]model.Output, len(found))
+			for i, o := range found {
+				if o == nil {
+					return nil, fmt.Errorf("output %d of %s is not in the database: run check", i, id)
+				}
+				outputs[i] = o.Output
+			}
+			return outputs, nil
+		},
+	}
 }
 
 // boxID returns the id of an output of the chain.
@@ -212,7 +288,25 @@ func (v *View) pendingTx(t *pending.Tx) (*Tx, error) {
 		addresses[i] = append([]byte(nil), t.Output(i).Key(at)...)
 	}
 	box := v.pool.Index(BoxIndex)
-	tx, err := parse(t.ID, raw, addresses, func(i int) ([]byte, error) { return t.Output(i).Key(box), nil })
+	tx, err := parse(t.ID, raw, stored{
+		addresses: addresses,
+		boxID:     func(i int) ([]byte, error) { return t.Output(i).Key(box), nil },
+		inputs: func() ([]sigma.ID, error) {
+			spent := t.Inputs()
+			ids := make([]sigma.ID, len(spent))
+			for i := range spent {
+				copy(ids[i][:], spent[i].Spends().Key(box))
+			}
+			return ids, nil
+		},
+		outputs: func() ([]model.Output, error) {
+			outputs := make([]model.Output, len(addresses))
+			for i := range outputs {
+				outputs[i] = model.Output{Value: t.Output(i).Value, Assets: t.Output(i).Assets()}
+			}
+			return outputs, nil
+		},
+	})
 	if err == nil {
 		v.chain.txs.Put(t.ID, tx)
 	}

@@ -92,7 +92,7 @@ func (n *naive) rollback(to model.Point) {
 // add adds a transaction of a block.
 func (n *naive) add(b *model.Block, place int) error {
 	tx := &b.Txs[place]
-	d, err := n.chain.(model.TxDescriber).DescribeTx(tx.Raw, nil)
+	d, err := n.chain.(model.TxDescriber).DescribeTx(tx.Raw, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,13 @@ package sigma
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/blake2b"
 
 	"birthmark/chains/ergo/sigma/sigmatest"
 	"birthmark/internal/testseed"
@@ -25,13 +29,19 @@ func aTransaction(t testing.TB, value []byte) *Tx {
 	}
 }
 
-// knownOutputs returns the sizes of the trees and the ids of the outputs of a transaction.
-func knownOutputs(t *Tx) Known {
+// knownOf returns the stored parts of a transaction.
+func knownOf(t *Tx) Known {
 	var e Encoder
 	id := e.TxID(t)
 	return Known{
-		TreeSize: func(i int, _ []byte) int { return len(t.Outputs[i].Tree) },
-		BoxID:    func(i int) (ID, bool) { return t.Outputs[i].ID(&id, i), true },
+		TreeSize: func(i int, rest []byte) int {
+			if i < len(t.Outputs) && bytes.HasPrefix(rest, t.Outputs[i].Tree) {
+				return len(t.Outputs[i].Tree)
+			}
+			return -1
+		},
+		BoxID:   func(i int) (ID, bool) { return t.Outputs[i].ID(&id, i), true },
+		InputID: func(i int) (ID, bool) { return t.Inputs[i].Box, true },
 	}
 }
 
@@ -44,7 +54,7 @@ func TestWhatANodeAcceptsInRegistersIsReadAgain(t *testing.T) {
 		}
 		tx := aTransaction(t, value)
 		raw := e.AppendTx(nil, tx, true)
-		got, err := ParseTx(raw, knownOutputs(tx))
+		got, err := ParseTx(raw, knownOf(tx))
 		if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) || len(got.Outputs) != 2 || len(got.Outputs[0].Registers) != 3 {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -76,7 +86,7 @@ func TestUnreadableRegistersKeepTheirBytes(t *testing.T) {
 		tx := aTransaction(t, []byte{4, 2})
 		tx.Outputs[0].Registers[1] = unhex(t, digits)
 		raw := e.AppendTx(nil, tx, true)
-		got, err := ParseTx(raw, knownOutputs(tx))
+		got, err := ParseTx(raw, knownOf(tx))
 		if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) {
 			t.Errorf("%s: %v", digits, err)
 			continue
@@ -85,7 +95,7 @@ func TestUnreadableRegistersKeepTheirBytes(t *testing.T) {
 		if len(registers) != 3 || !bytes.Equal(registers[1], unhex(t, digits+"0101")) || len(registers[2]) > 0 {
 			t.Errorf("%s: the registers are %x", digits, registers)
 		}
-		unknown := knownOutputs(tx)
+		unknown := knownOf(tx)
 		unknown.BoxID = func(int) (ID, bool) { return ID{}, false }
 		if got, err := ParseTx(raw, unknown); err != nil || got.Outputs != nil {
 			t.Errorf("%s: without the id of the box there are %d outputs: %v", digits, len(got.Outputs), err)
@@ -93,7 +103,7 @@ func TestUnreadableRegistersKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// So are variables: their end is where the rest of the transaction has its ids.
+// So are variables: their end is where the next input begins, or the rest of the transaction.
 func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
 	var e Encoder
 	for _, digits := range []string{"ff", "81", "a3", "6e", "0b00", "86ff", "04" + strings.Repeat("ff", 12)} {
@@ -105,7 +115,7 @@ func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
 				tx.Outputs[0].Registers[0] = unhex(t, "ff")
 			}
 			raw := e.AppendTx(nil, tx, true)
-			got, err := ParseTx(raw, knownOutputs(tx))
+			got, err := ParseTx(raw, knownOf(tx))
 			if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) || e.TxID(got) != e.TxID(tx) || len(got.Outputs) != 2 {
 				t.Errorf("%s: %v", digits, err)
 				continue
@@ -113,20 +123,84 @@ func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
 			if x := got.Inputs[0].Extension; len(x) != 2 || x[0].ID != 3 || !bytes.Equal(x[0].Value, unhex(t, digits+"070402")) || x[1].Value != nil {
 				t.Errorf("%s: the variables are %x", digits, x)
 			}
+			if several {
+				continue // without the ids of inputs there is no id for the registers
+			}
+			unknown := knownOf(tx)
+			unknown.InputID = nil
+			part, err := ParseTx(raw, unknown)
+			if err != nil || len(part.Inputs) != 1 || !reflect.DeepEqual(part.Outputs, got.Outputs) ||
+				!reflect.DeepEqual(part.DataInputs, got.DataInputs) || !bytes.HasPrefix(part.Inputs[0].Extension[0].Value, unhex(t, digits)) {
+				t.Errorf("%s: without the ids of inputs the transaction is %+v: %v", digits, part, err)
+			}
 		}
 	}
 }
 
-// A transaction with many unreadable variables ends in an error, after a bounded number of attempts.
-func TestManyUnreadableVariablesAreAnError(t *testing.T) {
+// unreadable returns a transaction with as many inputs and outputs with variables and registers that cannot be read, and
+// its stored parts. The bytes are those of value, which gets the id of the next input.
+func unreadable(t testing.TB, n int, value func(next ID) []byte) (*Tx, Known) {
+	id := func(i int) ID { return blake2b.Sum256(binary.AppendUvarint(nil, uint64(i))) }
 	tx := aTransaction(t, []byte{4, 2})
-	for range 300 {
-		tx.Inputs = append(tx.Inputs, Input{Extension: []Variable{{1, bytes.Repeat([]byte{0xff}, 20)}}})
+	for i := range n {
+		tx.Inputs = append(tx.Inputs, Input{Box: id(i), Extension: []Variable{{1, value(id(i + 1))}, {2, []byte{4, 2}}}})
+		tx.Outputs = append(tx.Outputs, Box{
+			Value: 1e6, Tree: unhex(t, "0008cd"+aKey), Height: 1, Registers: [][]byte{bytes.Repeat([]byte{0xff}, 300)},
+		})
 	}
+	return tx, knownOf(tx)
+}
+
+// The steps for unreadable variables grow with the bytes of a transaction alone.
+func TestManyUnreadableVariablesAreReadInLinearSteps(t *testing.T) {
 	var e Encoder
+	steps := func(n int, value func(ID) []byte) (perByte float64, err error) {
+		tx, known := unreadable(t, n, value)
+		raw := e.AppendTx(nil, tx, true)
+		p := txParser{reader: reader{b: raw}, known: known}
+		got, err := p.tx()
+		if most := maxSteps + 4*len(raw); p.steps > most+len(raw) {
+			t.Errorf("%d inputs: %d steps for %d bytes, expected at most %d", n, p.steps, len(raw), most)
+		}
+		switch {
+		case err == nil && (!bytes.Equal(e.AppendTx(nil, got, true), raw) || e.TxID(got) != e.TxID(tx)):
+			t.Errorf("%d inputs: the transaction has other bytes", n)
+		case err != nil && !errors.Is(err, ErrUnreadable):
+			t.Errorf("%d inputs: %v", n, err)
+		case err != nil && (len(got.Inputs) != 3 || got.Outputs != nil || !bytes.HasSuffix(raw, got.Inputs[2].Extension[0].Value)):
+			t.Errorf("%d inputs: the readable part is %d inputs and %d outputs", n, len(got.Inputs), len(got.Outputs))
+		}
+		return float64(p.steps) / float64(len(raw)), err
+	}
+	plain := func(ID) []byte { return bytes.Repeat([]byte{0xff}, 20) }
+	for _, n := range []int{1, 10, 100, 1000} {
+		if per, err := steps(n, plain); err != nil || per > 1 {
+			t.Errorf("%d inputs: %.2f steps per byte, %v", n, per, err)
+		}
+	}
+	// Values that contain the beginning of the next input and that of the rest take more, within the limit.
+	for _, n := range []int{1, 10, 100, 300} {
+		hostile := func(next ID) (value []byte) {
+			for range 10 {
+				value = append(append(append(value, 0xff), next[:]...), 0, 1, 1, 0xff)
+				value = append(append(value, 0, 0, byte(n), 1), unhex(t, "0008cd"+aKey+"010001ff")...)
+			}
+			return value
+		}
+		per, err := steps(n, hostile)
+		t.Logf("%d inputs with hostile variables: %.2f steps per byte, %v", n, per, err)
+	}
+}
+
+// A transaction with wrong ids has a readable part.
+func TestUnreadableVariablesWithoutAnEndAreAnError(t *testing.T) {
+	var e Encoder
+	tx, known := unreadable(t, 300, func(ID) []byte { return bytes.Repeat([]byte{0xff}, 20) })
 	raw := e.AppendTx(nil, tx, true)
 	raw[len(raw)-1]++ // no id is right
-	if got, err := ParseTx(raw, knownOutputs(tx)); !errors.Is(err, ErrUnreadable) {
+	got, err := ParseTx(raw, known)
+	if !errors.Is(err, ErrUnreadable) || len(got.Inputs) != 3 || got.Outputs != nil ||
+		!bytes.HasSuffix(raw, got.Inputs[2].Extension[0].Value) {
 		t.Errorf("the transaction is %v, its error %v", got, err)
 	}
 }
@@ -153,7 +227,7 @@ func TestRandomValuesAreReadAgain(t *testing.T) {
 		}
 		tx := aTransaction(t, value)
 		raw := e.AppendTx(nil, tx, true)
-		unknown := knownOutputs(tx)
+		unknown := knownOf(tx)
 		unknown.BoxID = func(int) (ID, bool) { return ID{}, false }
 		got, err := ParseTx(raw, unknown)
 		if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) {

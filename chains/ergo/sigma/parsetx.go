@@ -1,13 +1,15 @@
 package sigma
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"golang.org/x/crypto/blake2b"
 )
 
-// Known gives access to the outputs of a transaction in a database.
+// Known gives access to the parts of a transaction that are in a database.
 type Known struct {
 	// TreeSize returns the length of the tree of an output, which begins rest, or -1 if it is unknown: a tree does not
 	// state its length.
@@ -15,133 +17,249 @@ type Known struct {
 	// BoxID returns the id of an output; ok is false if it is unknown. It is called for outputs with registers of an
 	// unknown form.
 	BoxID func(index int) (id ID, ok bool)
+	// InputID returns the id of the box that an input spends; ok is false if it is unknown. It is called for inputs after
+	// one with variables of an unknown form.
+	InputID func(index int) (id ID, ok bool)
 }
 
-// ErrUnreadable is returned for a transaction whose unreadable variables are too many to find their ends.
+// ErrUnreadable is returned with the part of a transaction that can be read if the ends of variables were not found.
 var ErrUnreadable = errors.New("the ends of its variables were not found")
 
 // ParseTx parses a transaction that [Encoder.AppendTx] wrote with proofs. If the length of a tree is unknown, the
 // transaction has no outputs.
 //
 // If registers cannot be read, their end is found by the id of their box: the first unreadable one has the bytes of all
-// that follow, and those are empty. So it is with the variables of an input, whose end is where the rest of the
-// transaction can be read and has outputs with their ids. If an id is unknown, the transaction has no outputs.
+// that follow, and those are empty. If that id is unknown, the transaction has no outputs.
+//
+// So it is with the variables of an input. They end where the next input has the id of its box. After those of the last
+// input the rest of the transaction can be read, and has outputs with their ids. If the id of the next input is unknown,
+// the transaction has the inputs up to this one, and their last variable has the bytes of the other inputs.
+// With [ErrUnreadable] it has no outputs, and the variable has all bytes up to the end.
 func ParseTx(b []byte, known Known) (*Tx, error) {
-	p := txParser{known: known, attempts: maxAttempts}
-	r := reader{b: b}
-	t := &Tx{}
-	n := r.length(uint64(len(b)), "number of inputs")
-	if p.parse(&r, t, n); r.err != nil {
-		if p.attempts == 0 {
-			return nil, fmt.Errorf("transaction: %w, after %d attempts: %w", ErrUnreadable, maxAttempts, r.err)
-		}
-		return nil, fmt.Errorf("transaction: %w", r.err)
-	}
-	return t, nil
+	p := txParser{reader: reader{b: b}, known: known}
+	return p.tx()
 }
-
-// maxAttempts bounds the ends of variables that are tried in a transaction.
-const maxAttempts = 1 << 13
 
 type txParser struct {
-	known    Known
-	attempts int
-	verify   bool // the ids of outputs must be known: variables were not read
+	reader
+	known  Known
+	verify bool  // variables could not be read: the outputs must have their ids
+	tried  []int // by input: all positions from here on were tried as its beginning
 }
 
-// parse reads a transaction after its first inputs, which t has, of n.
-func (p *txParser) parse(r *reader, t *Tx, n int) {
-	for len(t.Inputs) < n && r.err == nil {
+func (p *txParser) tx() (*Tx, error) {
+	t := &Tx{}
+	n := p.length(uint64(len(p.b)), "number of inputs")
+	if p.inputs(t, n); p.err == nil {
+		return t, nil
+	}
+	err := fmt.Errorf("transaction: %w", p.err)
+	if errors.Is(err, ErrUnreadable) {
+		return t, err
+	}
+	return nil, err
+}
+
+// inputs reads the next inputs of n, in addition to those of t, and what follows them.
+func (p *txParser) inputs(t *Tx, n int) {
+	for len(t.Inputs) < n && p.err == nil {
 		var in Input
-		r.copy(in.Box[:], "box id")
-		in.Proof = r.take(r.length(uint64(len(r.b)), "length of a proof"), "proof")
-		for left := int(r.byte("number of variables")); left > 0 && r.err == nil; left-- {
-			v := Variable{ID: r.byte("number of a variable")}
-			start := *r
-			if v.Value = r.value(); r.err != nil && start.err == nil {
-				p.skipVariables(r, start, t, n, in, v, left)
+		p.copy(in.Box[:], "box id")
+		in.Proof = p.take(p.length(uint64(len(p.b)), "length of a proof"), "proof")
+		for left := int(p.byte("number of variables")); left > 0 && p.err == nil; left-- {
+			v := Variable{ID: p.byte("number of a variable")}
+			start, before := p.at, p.err
+			if v.Value = p.value(); p.err != nil && before == nil {
+				in.Extension = append(append(in.Extension, v), make([]Variable, left-1)...)
+				t.Inputs = append(t.Inputs, in)
+				p.skipVariables(t, n, &in.Extension[len(in.Extension)-left].Value, start)
 				return
 			}
 			in.Extension = append(in.Extension, v)
 		}
 		t.Inputs = append(t.Inputs, in)
 	}
-	inputs := r.at
-	t.DataInputs = r.ids("data input")
-	tokens := r.ids("token")
-	again := *r
-	id := func() ID { return blake2b.Sum256(append(t.appendInputs(nil, false), r.b[inputs:]...)) }
-	if !p.verify {
-		if r.outputs(t, tokens, p.known, nil); r.err == nil || again.err != nil {
-			return
-		}
-	} else if r.err != nil {
-		return
-	}
-	failed, tx := r.err, id()
-	if *r = again; !r.outputs(t, tokens, p.known, &tx) {
-		if p.verify {
-			r.fail("unknown ids of outputs")
-		}
-		return
-	}
-	if r.err != nil && failed != nil {
-		r.err = failed
+	if p.err == nil {
+		p.rest(t)
 	}
 }
 
-// skipVariables tries each end of the last left variables of an input, which begin with v and bytes that cannot be
-// read.
-func (p *txParser) skipVariables(r *reader, start reader, t *Tx, n int, in Input, v Variable, left int) {
-	verify := p.verify
-	defer func() { p.verify = verify }()
-	p.verify = true
-	read := t.Inputs
-	for end := start.at + 1; end <= len(r.b) && p.attempts > 0; end++ {
-		p.attempts--
-		v.Value = r.b[start.at:end:end]
-		whole := in
-		whole.Extension = append(append(in.Extension[:len(in.Extension):len(in.Extension)], v), make([]Variable, left-1)...)
-		rest := start
-		rest.at = end
-		next := &Tx{Inputs: append(read[:len(read):len(read)], whole)}
-		if p.parse(&rest, next, n); rest.err == nil && len(next.Outputs) > 0 {
-			*t, *r = *next, rest
+// rest reads a transaction after its inputs.
+func (p *txParser) rest(t *Tx) {
+	inputs := p.at
+	t.DataInputs = p.ids("data input")
+	tokens := p.ids("token")
+	if p.err != nil {
+		return
+	}
+	at := p.at
+	var failed error
+	if !p.verify {
+		if p.outputs(t, tokens, nil); p.err == nil {
 			return
 		}
+		failed = p.err
+		p.moveTo(at)
 	}
+	tx := p.unsigned(t, inputs)
+	if known := p.outputs(t, tokens, &tx); !known && p.verify {
+		p.fail("unknown ids of outputs")
+	}
+	if p.err != nil && failed != nil {
+		p.err = failed
+	}
+}
+
+// unsigned returns the id of a transaction whose inputs end at a position.
+func (p *txParser) unsigned(t *Tx, end int) ID {
+	p.spend(len(p.b))
+	return blake2b.Sum256(append(t.appendInputs(nil, false), p.b[end:]...))
+}
+
+// moveTo continues at a position, also after a failure.
+func (p *txParser) moveTo(at int) { p.at, p.err, p.level = at, nil, 0 }
+
+// spend counts the hash of a number of bytes as steps.
+func (p *txParser) spend(hashed int) { p.steps += 1 + hashed/len(ID{}) }
+
+// skipVariables finds the end of the last variables of the last input of t. Their bytes begin at start and cannot be read;
+// value is that of the first one.
+func (p *txParser) skipVariables(t *Tx, n int, value *[]byte, start int) {
+	first := !p.verify
+	p.verify = true
+	next := len(t.Inputs)
+	found := false
+	if id, known := p.inputID(next, n); known {
+		found = p.skipToInput(t, n, value, start, id)
+	} else {
+		found = p.skipToRest(t, n, value, start)
+	}
+	if !found && first {
+		t.Inputs, *value = t.Inputs[:next], p.b[start:]
+		t.DataInputs, t.Outputs = nil, nil
+		p.err = ErrUnreadable
+	}
+}
+
+func (p *txParser) inputID(i, n int) (id ID, known bool) {
+	if i >= n || p.known.InputID == nil {
+		return ID{}, false
+	}
+	return p.known.InputID(i)
+}
+
+// skipToInput tries the positions of the next input, whose box has the id.
+func (p *txParser) skipToInput(t *Tx, n int, value *[]byte, start int, id ID) bool {
+	next := len(t.Inputs)
+	for len(p.tried) <= next {
+		p.tried = append(p.tried, len(p.b))
+	}
+	from, end := start+1, p.tried[next]
+	p.tried[next] = min(end, from)
+	for at := from; at < end && p.within(); at++ {
+		i := bytes.Index(p.b[at:], id[:])
+		if i < 0 {
+			break
+		}
+		at += i
+		*value = p.b[start:at:at]
+		p.spend(0)
+		p.moveTo(at)
+		if p.inputs(t, n); p.err == nil {
+			return true
+		}
+		t.Inputs = t.Inputs[:next]
+	}
+	p.fail("unknown end of variables")
+	return false
+}
+
+// skipToRest tries the positions at which the rest of the transaction can begin. If t lacks inputs, their bytes are
+// skipped too, and the id of the transaction is unknown.
+func (p *txParser) skipToRest(t *Tx, n int, value *[]byte, start int) bool {
+	var tx *ID
+	if len(t.Inputs) == n {
+		*value = p.b[start:]
+		id := p.unsigned(t, len(p.b))
+		tx = &id
+	}
+	for at := start + 1; at < len(p.b) && p.within(); at++ {
+		if !p.startsRest(p.b[at:]) {
+			continue
+		}
+		p.spend(0)
+		p.moveTo(at)
+		t.DataInputs = p.ids("data input")
+		if p.outputs(t, p.ids("token"), tx); p.err == nil && len(t.Outputs) > 0 {
+			*value = p.b[start:at:at]
+			return true
+		}
+	}
+	p.fail("unknown end of variables")
+	return false
+}
+
+// within reports whether more attempts are allowed: see [maxSteps].
+func (p *txParser) within() bool { return p.steps <= maxSteps+4*len(p.b) }
+
+// startsRest reports whether lists of ids begin b, and an output with its tree follows.
+func (p *txParser) startsRest(b []byte) bool {
+	for range 2 {
+		n, size := binary.Uvarint(b)
+		if size <= 0 || n > uint64(len(b)-size)/uint64(len(ID{})) {
+			return false
+		}
+		b = b[size+int(n)*len(ID{}):]
+	}
+	_, size := binary.Uvarint(b)
+	return size > 0 && p.startsOutput(0, b[size:])
+}
+
+// startsOutput reports whether an output with its tree begins b.
+func (p *txParser) startsOutput(index int, b []byte) bool {
+	_, size := binary.Uvarint(b)
+	return size > 0 && p.known.TreeSize(index, b[size:]) >= 0
 }
 
 // outputs reads the outputs up to the end. With the id of the transaction it finds the end of registers by the ids of
 // their boxes, and returns false if one of these is unknown.
-func (r *reader) outputs(t *Tx, tokens []ID, known Known, tx *ID) bool {
+func (p *txParser) outputs(t *Tx, tokens []ID, tx *ID) bool {
 	t.Outputs = nil
-	for i := range r.length(maxOutputs, "number of outputs") {
-		box := Box{Value: r.uint("value of a box")}
-		if r.err != nil {
+	count := p.length(maxOutputs, "number of outputs")
+	for i := range count {
+		p.steps++
+		box := Box{Value: p.uint("value of a box")}
+		if p.err != nil {
 			break
 		}
-		size := known.TreeSize(i, r.b[r.at:])
+		size := p.known.TreeSize(i, p.b[p.at:])
+		if size < 0 && tx == nil {
+			p.fail("unknown tree of output %d", i)
+			break
+		}
 		if size < 0 {
-			t.Outputs, r.at = nil, len(r.b)
+			t.Outputs, p.at = nil, len(p.b)
 			return true
 		}
-		box.Tree = r.take(size, "ErgoTree")
-		n := r.rest(&box, tokens)
+		box.Tree = p.take(size, "ErgoTree")
+		n := p.box(&box, tokens)
 		if tx == nil {
-			for ; n > 0 && r.err == nil; n-- {
-				box.Registers = append(box.Registers, r.value())
+			for ; n > 0 && p.err == nil; n-- {
+				box.Registers = append(box.Registers, p.value())
 			}
-		} else if id, ok := known.BoxID(i); ok {
-			r.registersOf(&box, n, tx, i, id)
+		} else if id, ok := p.known.BoxID(i); ok {
+			p.registers(&box, n, tx, i, id, i == count-1)
 		} else {
 			t.Outputs = nil
 			return false
 		}
+		if p.err != nil {
+			break
+		}
 		t.Outputs = append(t.Outputs, box)
 	}
-	if r.err == nil && r.at < len(r.b) {
-		r.fail("%d bytes follow the transaction", len(r.b)-r.at)
+	if p.err == nil && p.at < len(p.b) {
+		p.fail("%d bytes follow the transaction", len(p.b)-p.at)
 	}
 	return true
 }
@@ -170,8 +288,8 @@ func (r *reader) value() []byte {
 	return r.b[start:r.at:r.at]
 }
 
-// rest reads a box after its tree, up to the number of its registers.
-func (r *reader) rest(b *Box, tokens []ID) (registers int) {
+// box reads a box after its tree, up to the number of its registers.
+func (r *reader) box(b *Box, tokens []ID) (registers int) {
 	height := r.uint("creation height")
 	if height > 1<<32-1 {
 		r.fail("creation height %d", height)
@@ -196,26 +314,39 @@ func (r *reader) rest(b *Box, tokens []ID) (registers int) {
 // maxUnread bounds the bytes of registers that cannot be read. A box has at most 4,096.
 const maxUnread = 1 << 13
 
-// registersOf reads n registers of the box with an id at an index of a transaction. It finds their end by the id.
-func (r *reader) registersOf(b *Box, n int, tx *ID, index int, id ID) {
-	if n == 0 {
-		if r.err == nil && b.ID(tx, index) != id {
-			r.fail("box %d does not have the id %x", index, id)
-		}
+// registers reads n registers of the box with an id at an index of a transaction. They end where the next output begins,
+// or with the transaction after its last output.
+func (p *txParser) registers(b *Box, n int, tx *ID, index int, id ID, last bool) {
+	if p.err != nil {
 		return
 	}
-	b.Registers = make([][]byte, n)
-	size := n
+	size, most := n, min(maxUnread, len(p.b)-p.at)
+	switch {
+	case n == 0:
+		most = 0
+	case last:
+		size = len(p.b) - p.at
+	}
+	if n > 0 {
+		b.Registers = make([][]byte, n)
+	}
 	for ; ; size++ {
-		if size > min(maxUnread, len(r.b)-r.at) {
-			r.fail("no registers with which box %d has the id %x", index, id)
+		if size > most || !p.within() {
+			p.fail("no registers with which box %d has the id %x", index, id)
 			return
 		}
-		if b.Registers[0] = r.b[r.at : r.at+size]; b.ID(tx, index) == id {
+		if n > 0 {
+			if b.Registers[0] = p.b[p.at : p.at+size]; !last && !p.startsOutput(index+1, p.b[p.at+size:]) {
+				continue
+			}
+		}
+		bytes := b.AppendTo(nil, tx, index)
+		p.spend(len(bytes))
+		if blake2b.Sum256(bytes) == id {
 			break
 		}
 	}
-	values := reader{b: r.take(size, "registers")}
+	values := reader{b: p.take(size, "registers")}
 	for i := range n {
 		start := values.at
 		if i < n-1 {

@@ -65,7 +65,7 @@ func (q *Request) Decoding(raw []byte) (*Decoded, error) {
 		return nil, err
 	}
 	d := &Decoded{Bytes: raw, Tx: &utxo.Tx{RawTx: t}}
-	d.Details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raw, nil)
+	d.Details, err = q.Chain.Model.(model.TxDescriber).DescribeTx(raw, nil, nil)
 	if err == nil {
 		d.Parts, err = body.Read(t.Body)
 	}
