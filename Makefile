@@ -51,8 +51,8 @@ test-programs:
 	fi
 
 .PHONY: build
-build: setup ## build bin/birthmark
-	@go build -buildvcs=$(VCS) -o bin/birthmark ./cmd/birthmark
+build: setup ## build bin/birthmark and bin/birthmark-bench
+	@go build -buildvcs=$(VCS) -o bin/ ./cmd/...
 
 .PHONY: man
 man: build ## write the man pages to bin/man

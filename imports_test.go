@@ -26,6 +26,9 @@ type rule struct {
 
 var anything = []string{"..."}
 
+// commands are the imports of the packages of commands: all but those for measurements and tests.
+var commands = []string{"model", "storage/...", "core/...", "chains/...", "api/...", "internal/..."}
+
 // rules are those of the drawing in ARCHITECTURE.md: imports go down only.
 var rules = []rule{
 	{from: "internal/control", may: []string{"model", "core", "core/query/..."}},
@@ -37,14 +40,13 @@ var rules = []rule{
 	{from: "internal/daemon", may: []string{"model", "storage/...", "core/...", "chains/...", "api/...", "internal/config", "internal/control", "internal/progress", "internal/replica", "internal/snapshot/..."}},
 	{from: "internal/snapshot", may: []string{"model", "storage", "internal/humanize", "internal/snapshot/target", "internal/textfile"}},
 	{from: "internal/snapshot/target", may: []string{"model", "storage"}},
-	{from: "internal/cli", may: anything},
-	{from: "internal/cli/benchcmd", may: anything},
-	{from: "internal/cli/dumpcmd", may: anything},
-	{from: "internal/cli/initcmd", may: anything},
-	{from: "internal/cli/replicatecmd", may: anything},
-	{from: "internal/cli/trycmd", may: anything},
+	{from: "internal/cli", may: commands},
+	{from: "internal/cli/dumpcmd", may: commands},
+	{from: "internal/cli/initcmd", may: commands},
+	{from: "internal/cli/replicatecmd", may: commands},
+	{from: "internal/cli/trycmd", may: commands},
 	{from: "internal/cli/command", may: []string{"model", "core", "core/query", "chains", "internal/cli/terminal", "internal/config", "internal/daemon", "internal/humanize", "internal/progress", "internal/suggest"}},
-	{from: "internal/cli/snapshotcmd", may: anything},
+	{from: "internal/cli/snapshotcmd", may: commands},
 	{from: "internal/cli/help", may: []string{"internal/cli/command"}},
 	{from: "internal/cli/terminal", may: []string{"model", "internal/humanize"}},
 	{from: "model/...", may: []string{"model/..."}},
@@ -146,6 +148,7 @@ var rules = []rule{
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},
 	{from: "bench/...", may: anything},
 	{from: "cmd/birthmark", may: []string{"internal/cli"}},
+	{from: "cmd/birthmark-bench", may: []string{"internal/cli", "bench/benchcmd"}},
 }
 
 // pkg is the part of the output of `go list -json` that the rules need.
@@ -206,6 +209,32 @@ func TestTheProgramImportsNoTestPackages(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("no package for tests was found")
+	}
+}
+
+// Generators, clients for measurements and test nodes are in birthmark-bench, not in the product.
+func TestTheProgramHasNoBenchmarks(t *testing.T) {
+	packages := list(t)
+	seen := map[string]bool{}
+	var visit func(importPath string)
+	visit = func(importPath string) {
+		if p := packages[importPath]; p != nil && p.ours() && !seen[importPath] {
+			seen[importPath] = true
+			for _, i := range p.Imports {
+				visit(i)
+			}
+		}
+	}
+	visit(module + "/cmd/birthmark")
+	if len(seen) < 50 {
+		t.Fatalf("%d packages were found", len(seen))
+	}
+	for importPath := range seen {
+		for _, never := range []string{"bench/...", "internal/testnode/...", "internal/testrun", "internal/testblocks", "storage/rocks/naive"} {
+			if matches(never, importPath) {
+				t.Errorf("cmd/birthmark contains %s", importPath)
+			}
+		}
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/bench/benchcmd"
 	"birthmark/core/query"
-	"birthmark/internal/cli/benchcmd"
 	"birthmark/internal/testrun"
 	"birthmark/storage/rocks"
 )

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"birthmark/bench"
-	"birthmark/internal/cli/benchcmd"
+	"birthmark/bench/benchcmd"
 )
 
 const customIndexes = `chain: bitcoin

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"birthmark/bench"
-	"birthmark/internal/cli/benchcmd"
+	"birthmark/bench/benchcmd"
 )
 
 // benchTo returns the arguments of a bench of a small chain. It creates the folder for temporary files, which must be

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"birthmark/bench"
-	"birthmark/internal/cli/benchcmd"
+	"birthmark/bench/benchcmd"
 )
 
 func TestBenchServeOfAGeneratedDatabase(t *testing.T) {

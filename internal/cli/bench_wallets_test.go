@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"birthmark/bench"
-	"birthmark/internal/cli/benchcmd"
+	"birthmark/bench/benchcmd"
 )
 
 // Every kind of request is answered from a generated database that has what the protocols need.

@@ -9,7 +9,8 @@
 //   - query.go runs the commands that query a database.
 //
 // Package command has what all commands share: settings, common flags, answers as text or JSON, errors and exit
-// statuses. Package terminal prints text answers. Package benchcmd has the benchmarks.
+// statuses. Package terminal prints text answers. The benchmarks are the program
+// cmd/birthmark-bench, which the command bench runs.
 //
 // Syncs and servers are in [birthmark/internal/daemon], progress bars in [birthmark/internal/progress], and queries in
 // [birthmark/core/query].

@@ -19,12 +19,12 @@ import (
 func TestExamplesInTheHelpAreValid(t *testing.T) {
 	t.Parallel()
 	invocation := regexp.MustCompile(`\bbirthmark [^|>)]*`)
-	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
+	for _, page := range manPages(testProgram(nil, nil, nil).app()) {
 		if len(page.Examples) == 0 {
 			t.Errorf("%s has no example", page.Name)
 		}
 		for _, example := range page.Examples {
-			p := newProgram(nil, nil, nil)
+			p := testProgram(nil, nil, nil)
 			app, ran := p.app(), ""
 			var check func(cs []*cli.Command)
 			check = func(cs []*cli.Command) {
@@ -53,7 +53,7 @@ func TestExamplesInTheHelpAreValid(t *testing.T) {
 // Help fits the width of the terminal. Only words longer than a line exceed it, and no word is missing.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	t.Parallel()
-	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
+	for _, page := range manPages(testProgram(nil, nil, nil).app()) {
 		var words []string
 		for _, width := range []int{10_000, 100, 80, 40} {
 			var b strings.Builder
@@ -104,7 +104,7 @@ func TestManPagesAreComplete(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	request := regexp.MustCompile(`^\.(TH|SH|SS|TP|PP|B|BR|br|nf|fi)\b`)
-	for _, page := range manPages(newProgram(nil, nil, nil).app()) {
+	for _, page := range manPages(testProgram(nil, nil, nil).app()) {
 		name := strings.ReplaceAll(page.Name, " ", "-")
 		text, err := os.ReadFile(filepath.Join(dir, name+".1"))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"birthmark/bench/benchcmd"
 	"birthmark/internal/testrun"
 	"birthmark/model"
 )
@@ -65,6 +67,11 @@ func TestMain(m *testing.M) {
 
 var slow = testrun.Slow
 
+// testProgram is the program with the commands of birthmark-bench.
+func testProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
+	return newProgram(stdin, stdout, stderr, benchcmd.Command)
+}
+
 func runAsProgram(blocks string) int {
 	if os.Getuid() == 0 && os.Getenv(asProgram+"_NOBODY") != "" {
 		if err := syscall.Setuid(65534); err != nil {
@@ -72,7 +79,7 @@ func runAsProgram(blocks string) int {
 			return 99
 		}
 	}
-	p := newProgram(os.Stdin, os.Stdout, os.Stderr)
+	p := testProgram(os.Stdin, os.Stdout, os.Stderr)
 	n, err := strconv.Atoi(blocks)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

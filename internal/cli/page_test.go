@@ -29,7 +29,7 @@ func rendered(t *testing.T, show func(*terminal.Page)) string {
 // Output to a pipe has no colour, nor has output to a terminal if NO_COLOR is set.
 func TestColourIsForTerminals(t *testing.T) {
 	t.Parallel()
-	p := newProgram(nil, new(strings.Builder), nil)
+	p := testProgram(nil, new(strings.Builder), nil)
 	if p.Colour() {
 		t.Error("colours in the output to a pipe")
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"birthmark/internal/cli/benchcmd"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/dumpcmd"
 	"birthmark/internal/cli/initcmd"
@@ -30,16 +29,15 @@ type program struct {
 // MoreCommand is a command of another program that has all commands of this one, in a category of the help.
 type MoreCommand func(e *command.Env, category string) *cli.Command
 
-func newProgram(stdin io.Reader, stdout, stderr io.Writer) *program {
-	p := &program{Env: command.NewEnv(stdin, stdout, stderr)}
+func newProgram(stdin io.Reader, stdout, stderr io.Writer, more ...MoreCommand) *program {
+	p := &program{Env: command.NewEnv(stdin, stdout, stderr), more: more}
 	p.Version = version().Version
 	return p
 }
 
 // Main runs the command line of this process and returns its exit status.
 func Main(more ...MoreCommand) int {
-	p := newProgram(os.Stdin, os.Stdout, os.Stderr)
-	p.more = more
+	p := newProgram(os.Stdin, os.Stdout, os.Stderr, more...)
 	p.OwnsLog = true
 	slog.SetDefault(p.Log) // sources use it
 	return p.run(untilSignal(), os.Args)
@@ -66,6 +64,9 @@ func untilSignal() context.Context {
 
 // run executes a command line and returns the exit status.
 func (p *program) run(ctx context.Context, args []string) int {
+	if line, ok := benchLine(args); ok && !p.hasBench() {
+		return p.Fail(runBench(line))
+	}
 	app := p.app()
 	line, err := p.Reorder(app, args)
 	if err == nil {
@@ -138,7 +139,6 @@ func (p *program) app() *cli.App {
 			p.schemaCommand(),
 			p.fieldsCommand(),
 			p.configCommand(),
-			benchcmd.Command(p.Env, standalone),
 			p.completionCommand(),
 			p.completeCommand(),
 			p.manCommand(),
@@ -147,6 +147,9 @@ func (p *program) app() *cli.App {
 		},
 	}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return command.FlagError(app.Name, nil, err) }
+	if !p.hasBench() {
+		app.Commands = append(app.Commands, p.benchCommand())
+	}
 	for _, command := range p.more {
 		app.Commands = append(app.Commands, command(p.Env, building))
 	}

@@ -69,7 +69,7 @@ func TestServeFindsPeersAndUsesTheDefaultFolder(t *testing.T) {
 	}
 	out, in := io.Pipe()
 	log := &faultLog{}
-	p := newProgram(strings.NewReader(""), in, log)
+	p := testProgram(strings.NewReader(""), in, log)
 	withSeeds(p, port, data, found)
 	ctx, cancel := context.WithCancel(t.Context())
 	status := make(chan int, 1)
@@ -116,7 +116,7 @@ func TestServeFindsPeersAndUsesTheDefaultFolder(t *testing.T) {
 	// Queries find the only database in the data folder, and the database of a chain.
 	ask := func(args ...string) (int, string, string) {
 		var stdout, stderr strings.Builder
-		q := newProgram(strings.NewReader(""), &stdout, &stderr)
+		q := testProgram(strings.NewReader(""), &stdout, &stderr)
 		withSeeds(q, port, data, found)
 		code := q.run(t.Context(), append([]string{"birthmark"}, args...))
 		return code, stdout.String(), stderr.String()
@@ -142,7 +142,7 @@ func TestSyncWithoutPeersNamesTheRemedy(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	var stdout, stderr strings.Builder
-	p := newProgram(strings.NewReader(""), &stdout, &stderr)
+	p := testProgram(strings.NewReader(""), &stdout, &stderr)
 	withSeeds(p, "38333", data, func(context.Context, string) ([]string, error) {
 		return nil, &net.DNSError{Err: "no such host", IsNotFound: true}
 	})

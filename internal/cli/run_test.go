@@ -17,7 +17,7 @@ const (
 
 // run executes a command line and returns the exit status.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	p := newProgram(stdin, stdout, stderr)
+	p := testProgram(stdin, stdout, stderr)
 	p.Turn = 20 * time.Millisecond
 	return p.run(ctx, args)
 }

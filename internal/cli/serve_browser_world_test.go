@@ -19,7 +19,7 @@ var everyOption = model.IndexOptions{Balance: true, Unspent: true, History: true
 // synced returns a database in memory of a source up to a block; o has its indexes.
 func synced(t *testing.T, name, network, uri string, to model.HeightPk, o core.Options) *core.DB {
 	t.Helper()
-	chain, err := newProgram(nil, nil, nil).NewChain(name, network)
+	chain, err := testProgram(nil, nil, nil).NewChain(name, network)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func syncedPreset(t *testing.T, name, network, uri string, to model.HeightPk) *c
 	if err != nil {
 		t.Fatal(err)
 	}
-	chain, err := newProgram(nil, nil, nil).NewChain(name, network)
+	chain, err := testProgram(nil, nil, nil).NewChain(name, network)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func shownIn(t *testing.T, dbs ...*core.DB) (url string) {
 
 func shownWith(t *testing.T, set *config.Settings, dbs ...*core.DB) (url string) {
 	t.Helper()
-	p := newProgram(strings.NewReader(""), t.Output(), t.Output())
+	p := testProgram(strings.NewReader(""), t.Output(), t.Output())
 	p.Settings = set
 	server, err := p.Host(nil).Listen(p.Settings, "127.0.0.1:0")
 	if err != nil {

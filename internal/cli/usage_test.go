@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/internal/cli/benchcmd"
+	"birthmark/bench/benchcmd"
 
 	"github.com/urfave/cli/v2"
 )
@@ -118,7 +118,7 @@ func TestFlagsCanBeAnywhere(t *testing.T) {
 		"find --db D address X --limit 5 --json --",
 		"--db D --limit 5 --json find address -- X",
 	} {
-		p := newProgram(nil, nil, nil)
+		p := testProgram(nil, nil, nil)
 		got, err := p.Reorder(p.app(), append([]string{"birthmark"}, strings.Fields(line)...))
 		if err != nil || strings.Join(got, " ") != want || !p.JSON {
 			t.Errorf("%s: %v, %v, JSON %v", line, got, err, p.JSON)
@@ -129,7 +129,7 @@ func TestFlagsCanBeAnywhere(t *testing.T) {
 // After "--" there are no flags, and "-" is an argument.
 func TestArgumentsCanBeginWithADash(t *testing.T) {
 	t.Parallel()
-	p := newProgram(nil, nil, nil)
+	p := testProgram(nil, nil, nil)
 	got, err := p.Reorder(p.app(), []string{"birthmark", "find", "address", "--db=D", "--", "--json"})
 	if err != nil || !slices.Equal(got, []string{"birthmark", "find", "--db=D", "--", "address", "--json"}) || p.JSON {
 		t.Errorf("%q, %v, JSON %v", got, err, p.JSON)
@@ -160,7 +160,7 @@ func TestAFlagHasOneTypeInAllCommands(t *testing.T) {
 			visit(sub)
 		}
 	}
-	for _, c := range newProgram(nil, nil, nil).app().Commands {
+	for _, c := range testProgram(nil, nil, nil).app().Commands {
 		visit(c)
 	}
 }
@@ -189,7 +189,7 @@ func TestHelpShowsEveryCommandOfTheContract(t *testing.T) {
 			t.Errorf("%s --help differs from help %s: %+v", name, name, other)
 		}
 	}
-	for _, c := range newProgram(nil, nil, nil).app().Commands {
+	for _, c := range testProgram(nil, nil, nil).app().Commands {
 		for _, sub := range c.Subcommands {
 			if h := birthmark("help", c.Name, sub.Name); h.status != exitDone || h != birthmark(c.Name, sub.Name, "--help") {
 				t.Errorf("help %s %s: %+v", c.Name, sub.Name, h)
