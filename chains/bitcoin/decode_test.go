@@ -16,6 +16,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/chains/bitcoin/blockfile"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 )
@@ -268,8 +269,8 @@ func TestInputsThatAreNotBlocks(t *testing.T) {
 		{"the second is wrong", fmt.Appendf(nil, "%x\n%x\n", raw, bad), "bad_block", []string{"block 2", "merkle root"}},
 		{"another network", bitcointest.BlockFile(wire.MainNet, sample()), "wrong_network", []string{"mainnet", "regtest", "offset 0"}},
 		{"a cut record", record[:len(record)-1], "bad_block", []string{"offset 0", "but only"}},
-		{"half a head", append(bytes.Clone(record), record[:5]...), "bad_block", []string{"truncated record"}},
-		{"garbage behind", append(bytes.Clone(record), "garbage behind a record"...), "bad_block", []string{"is not the start of a record"}},
+		{"half a head", record[:5], "bad_block", []string{"the file ends there"}},
+		{"garbage behind a cut record", append(bytes.Clone(record[:99]), "garbage"...), "bad_block", []string{"offset 0", "but only 98 are left"}},
 		{"a long record", binary.LittleEndian.AppendUint32(networks[4].Magic[:], block.MaxSize+1), "bad_block", []string{"record of 4000001"}},
 		{"JSON that breaks off", []byte(`{"hash": "00`), "bad_block", []string{"JSON document 1"}},
 		{"a JSON number", []byte(`[1]`), "bad_block", []string{"number"}},
@@ -292,6 +293,43 @@ func TestInputsThatAreNotBlocks(t *testing.T) {
 		kind, code := model.KindOf(err)
 		if kind != model.BadSource || code != c.code || !contains(err.Error(), c.says...) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: kind %d, %s: %v; expected %s, %q", c.name, kind, code, err, c.code, c.says)
+		}
+	}
+}
+
+// Data that a killed node leaves in its files are skipped, as in a sync. A block without a valid copy is an error after
+// the other blocks.
+func TestDamagedBlockFilesAreDecoded(t *testing.T) {
+	chain := bitcointest.NewChain()
+	for range 3 {
+		chain.Mine(bitcointest.Spend(chain.Tip().Transactions[0], 0, wire.NewTxOut(1, make([]byte, 300))))
+	}
+	record := func(height int) []byte { return bitcointest.BlockFile(wire.TestNet, chain.Blocks()[height]) }
+	half, zeros, wrong := record(1)[:200], record(1), record(1)
+	clear(zeros[200:])
+	wrong[len(wrong)-1] ^= 1
+	for _, c := range []struct {
+		name   string
+		before []byte // the record of block 1
+		after  []byte // the record of block 3
+	}{
+		{"nothing", nil, nil},
+		{"the head of a record", half[:blockfile.RecordHead], half[:blockfile.RecordHead]},
+		{"a part of a head", half[:5], half[:5]},
+		{"half a block", half, half},
+		{"half a block, with the zeros that a node reserves", zeros, append(bytes.Clone(zeros), make([]byte, 16<<20)...)},
+		{"100 other bytes", bytes.Repeat([]byte("junk"), 25), bytes.Repeat([]byte("junk"), 25)},
+		{"a block with a wrong byte", wrong, nil},
+		{"another block with a wrong byte", nil, append(bytes.Clone(record(0)[:block.HeaderSize+blockfile.RecordHead]), wrong...)},
+	} {
+		input := slices.Concat(record(0), c.before, record(1), record(2), record(3), c.after)
+		blocks, err := tryDecode(t, "regtest", input, nil)
+		if err != nil || len(blocks) != 4 {
+			t.Errorf("%s: %d blocks of 4, %v", c.name, len(blocks), err)
+		}
+		blocks, err = tryDecode(t, "regtest", slices.Concat(record(0), wrong, record(2), c.after), nil)
+		if err == nil || !contains(err.Error(), "merkle root", fmt.Sprint("offset ", len(record(0)))) {
+			t.Errorf("%s without a valid copy: %d blocks, %v", c.name, len(blocks), err)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -22,7 +21,8 @@ import (
 // Decode yields the blocks in r. The formats are:
 //
 //   - one block as raw bytes;
-//   - a block file: records of magic, length and block, with padding (XORed files are not supported);
+//   - a block file: records of magic, length and block (XORed files are not supported). Damaged data are skipped, as in a
+//     sync: see [blockfile.Each];
 //   - hex text, one block per line;
 //   - JSON of a node's getblock with verbosity 2 or 3 (Core's tx or btcd's rawtx with hex) or 0 (a hex string): one
 //     block, the result of a reply, a list, or several documents.
@@ -32,12 +32,12 @@ import (
 // before.
 func (c *chain) Decode(ctx context.Context, r io.Reader, indexes []string, first model.HeightPk) iter.Seq2[*model.Block, error] {
 	return func(yield func(*model.Block, error) bool) {
-		decoder, err := c.decoders(indexes, false)
+		decoders, err := c.decoders(indexes, false)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		d := inputDecoder{net: c.net, decoder: decoder(), first: first}
+		d := inputDecoder{net: c.net, decoder: decoders(), checker: decoders(), first: first}
 		number := 0
 		err = d.each(bufio.NewReaderSize(r, 64<<10), func(raw []byte, claimed *claimedMeta) error {
 			number++
@@ -77,6 +77,7 @@ type claimedMeta struct {
 type inputDecoder struct {
 	net     *params.Network
 	decoder *block.Decoder
+	checker *block.Decoder // decodes blocks that are not handled
 	first   model.HeightPk
 	count   model.HeightPk
 	last    *model.Block
@@ -166,47 +167,18 @@ func (d *inputDecoder) raw(r io.Reader, handle func([]byte, *claimedMeta) error)
 	return handle(raw, nil)
 }
 
-func (d *inputDecoder) records(r *bufio.Reader, handle func([]byte, *claimedMeta) error) error {
-	var head [blockfile.RecordHead]byte
-	var raw []byte
-	for offset := int64(0); ; {
-		// Records can begin at any offset after padding.
-		c, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if c == 0 {
-			offset++
-			continue
-		}
-		head[0] = c
-		if _, err := io.ReadFull(r, head[1:]); err != nil {
-			return model.Errorf(model.BadSource, "bad_block", "offset %d: truncated record", offset)
-		}
-		length := binary.LittleEndian.Uint32(head[4:])
-		switch of := d.net.ByMagic(head[:4]); {
-		case of == nil:
-			return model.Errorf(model.BadSource, "bad_block", "offset %d: %x is not the start of a record: expected %x", offset, head[:4], d.net.Magic)
-		case of != d.net:
-			return model.Errorf(model.BadSource, "wrong_network", "offset %d: blocks of %s: expected %s", offset, of.FullName(), d.net.Name)
-		case int64(length) > int64(d.maxSize()):
-			return model.Errorf(model.BadSource, "bad_block", "offset %d: a record of %d bytes: expected at most %d", offset, length, d.maxSize())
-		}
-		if cap(raw) < int(length) {
-			raw = make([]byte, length)
-		}
-		raw = raw[:length]
-		if n, err := io.ReadFull(r, raw); err != nil {
-			return model.Errorf(model.BadSource, "bad_block", "offset %d: a record of %d bytes, but only %d are left", offset, length, n)
-		}
-		if err := handle(raw, nil); err != nil {
-			return err
-		}
-		offset += blockfile.RecordHead + int64(length)
+func (d *inputDecoder) records(r io.Reader, handle func([]byte, *claimedMeta) error) error {
+	check := func(raw []byte) error {
+		_, err := d.checker.Block(raw, 0)
+		return err
 	}
+	return blockfile.Each(d.net, r, check, func(raw []byte) (fault, err error) {
+		err = handle(raw, nil)
+		if kind, _ := model.KindOf(err); err != nil && kind == model.BadSource && !errors.Is(err, model.ErrNewer) {
+			return err, nil
+		}
+		return nil, err
+	})
 }
 
 func (d *inputDecoder) lines(r *bufio.Reader, handle func([]byte, *claimedMeta) error) error {

@@ -110,6 +110,11 @@ func TestDamagedFilesHaveTheSameChain(t *testing.T) {
 		end()
 		// The first file begins with a record, so that it is known as a block file.
 		files[fileNumber(0)] = append(bitcointest.BlockFile(wire.TestNet, c.Blocks()[0]), files[fileNumber(0)]...)
+		var stream []byte
+		for i := range len(files) {
+			stream = append(stream, files[fileNumber(i)]...)
+		}
+		streamHas(t, stream, all, lost)
 		if r.IntN(2) == 0 {
 			key := make([]byte, xorKeySize)
 			binary.LittleEndian.PutUint64(key, r.Uint64())
@@ -146,6 +151,37 @@ func TestDamagedFilesHaveTheSameChain(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("round %d", round)
 		}
+	}
+}
+
+// streamHas checks that [Each] finds every block but one, no other, and that only an invalid copy of that one is an error.
+func streamHas(t *testing.T, stream []byte, all []*wire.MsgBlock, lost model.Hash) {
+	t.Helper()
+	net, found := networkNamed("regtest"), map[model.Hash]bool{}
+	decode := func(raw []byte) error {
+		_, err := block.NewDecoder(&block.Bitcoin, noValues{}).Block(raw, 0)
+		return err
+	}
+	err := Each(net, bytes.NewReader(stream), decode, func(raw []byte) (fault, err error) {
+		if fault = decode(raw); fault == nil {
+			found[net.Coin.Format.HashOf(raw)] = true
+		}
+		return fault, nil
+	})
+	if err != nil && lost == (model.Hash{}) {
+		t.Fatalf("a stream of whole blocks: %v", err)
+	}
+	want := 0
+	for _, b := range all {
+		if hash := model.Hash(b.BlockHash()); hash != lost {
+			want++
+			if !found[hash] {
+				t.Fatalf("the block %s is not in the stream", block.FormatHash(hash))
+			}
+		}
+	}
+	if len(found) != want || found[lost] {
+		t.Fatalf("%d blocks in the stream, expected %d", len(found), want)
 	}
 }
 

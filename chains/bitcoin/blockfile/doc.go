@@ -7,6 +7,7 @@
 //
 // A node that is killed leaves half records, and writes their blocks again. Everything that is not a record is skipped, as
 // in Bitcoin Core's LoadExternalBlockFile. If a block of the best chain is missing then, the stream ends with an error.
+// [Each] reads a file in this way without a chain, as a stream.
 //
 // [Open] scans all headers (scan.go): it checks the proof of work against the header's own target and builds a tree
 // (headertree.go), whose best chain has the most work. Blocks of that chain are read and decoded on several goroutines
