@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,33 +94,44 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(q.out) // fails only if the client is gone
 }
 
+// operation answers the requests with a method below an endpoint.
+type operation func(q *request, args []string) error
+
+// operations are the operations by endpoint and method. Those of [reading] answer from a snapshot of the database.
+var operations = map[string]map[string]operation{
+	"matches":     {http.MethodGet: (*request).matches, http.MethodDelete: (*request).deleteMatches},
+	"datums":      {http.MethodGet: (*request).datum},
+	"scripts":     {http.MethodGet: (*request).script},
+	"metadata":    {http.MethodGet: (*request).metadata},
+	"checkpoints": {http.MethodGet: (*request).checkpoints},
+	"patterns":    {http.MethodGet: (*request).patterns, http.MethodPut: (*request).patterns, http.MethodDelete: (*request).deletePattern},
+	"health":      {http.MethodGet: (*request).health},
+	"metrics":     {http.MethodGet: (*request).metrics},
+}
+
+// reading are the endpoints whose answers a client can have already.
+var reading = []string{"matches", "datums", "scripts", "metadata", "checkpoints"}
+
 // route answers the request for a path. It sets the route for metrics.
 func (q *request) route(path []string) error {
 	q.r.Pattern = ""
-	if len(path) == 0 {
+	if len(path) == 0 || operations[path[0]] == nil {
 		return errNoEndpoint
 	}
-	endpoint, args := path[0], path[1:]
-	answer, read := map[string]func([]string) error{
-		"matches": q.matches, "datums": q.datum, "scripts": q.script, "metadata": q.metadata, "checkpoints": q.checkpoints,
-	}[endpoint]
-	others := map[string]func([]string) error{"patterns": q.patterns, "health": q.health, "metrics": q.metrics}
-	if !read && others[endpoint] == nil {
-		return errNoEndpoint
-	}
+	endpoint, args, method := path[0], path[1:], q.r.Method
 	q.r.Pattern = q.Path + "/" + endpoint
-	method := q.r.Method
-	switch {
-	case method == http.MethodOptions:
+	if method == http.MethodOptions {
 		return nil
-	case endpoint == "matches" && method == http.MethodDelete:
-		return errDelete
-	case !read && endpoint == "patterns":
-	case method != http.MethodGet && method != http.MethodHead:
+	}
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	answer := operations[endpoint][method]
+	if answer == nil {
 		return errMethod
 	}
-	if !read {
-		return others[endpoint](args)
+	if method != http.MethodGet || !slices.Contains(reading, endpoint) {
+		return answer(q, args)
 	}
 	return q.view(func() error {
 		tip, err := q.setTip()
@@ -131,7 +143,7 @@ func (q *request) route(path []string) error {
 			q.w.WriteHeader(http.StatusNotModified)
 			return nil
 		}
-		return answer(args)
+		return answer(q, args)
 	})
 }
 

@@ -2,6 +2,7 @@ package kupo
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -141,27 +142,41 @@ func (q *request) addStateJSON(s *state) {
 	q.add(`,"configuration":{"indexes":"installed"},"version":"`, apiVersion, " (birthmark ", q.Version, `)"}`)
 }
 
-// addStateText appends metrics in the text format of Prometheus.
+// addStateText appends metrics in the text format of Prometheus, as Kupo writes it: two spaces before a value, and gauges
+// with a point. Programs split the lines at the two spaces.
 func (q *request) addStateText(s *state) {
-	gauge := func(kind, name, value string) {
-		q.add("# TYPE kupo_", name, " ", kind, "\nkupo_", name, " ", value, "\n")
+	first := true
+	add := func(kind, name, value string) {
+		if !first {
+			q.add("\n")
+		}
+		first = false
+		q.add("# TYPE kupo_", name, " ", kind, "\nkupo_", name, "  ", value, "\n")
 	}
-	connected := "0"
+	gauge := func(name string, value float64) {
+		text := strconv.FormatFloat(value, 'f', -1, 64)
+		if !strings.Contains(text, ".") {
+			text += ".0"
+		}
+		add("gauge", name, text)
+	}
+	counter := func(name string, n uint64) { add("counter", name, strconv.FormatUint(n, 10)) }
+	gauge("configuration_indexes", 1)
+	connected := 0.0
 	if s.connected {
-		connected = "1"
+		connected = 1
 	}
-	gauge("gauge", "connection_status", connected)
+	gauge("connection_status", connected)
 	if s.tip != nil {
-		gauge("counter", "most_recent_checkpoint", strconv.FormatUint(s.tip.Slot, 10))
+		counter("most_recent_checkpoint", s.tip.Slot)
 	}
 	if s.nodeTip != nil {
-		gauge("counter", "most_recent_node_tip", strconv.FormatUint(*s.nodeTip, 10))
-	}
-	if s.lag != nil {
-		gauge("gauge", "seconds_since_last_block", strconv.FormatInt(*s.lag, 10))
+		counter("most_recent_node_tip", *s.nodeTip)
 	}
 	if s.progress != nil {
-		gauge("gauge", "network_synchronization", fmt.Sprintf("%.5f", *s.progress))
+		gauge("network_synchronization", math.Round(*s.progress*1e5)/1e5)
 	}
-	gauge("gauge", "configuration_indexes", "1")
+	if s.lag != nil {
+		gauge("seconds_since_last_block", float64(*s.lag))
+	}
 }

@@ -296,6 +296,12 @@ func TestErrors(t *testing.T) {
 		{"GET", "/matches?policy_id=" + zeros[:56] + "&transaction_id=" + zeros, 400, "invalid filter"},
 		{"GET", "/matches?created_before=60." + zeros, 400, "no block"},
 		{"DELETE", "/matches/*", 400, "nothing can be deleted"},
+		{"DELETE", "/matches/x", 400, "invalid pattern"},
+		{"DELETE", "/matches/" + zeros[:56] + "/*", 400, "nothing can be deleted"},
+		{"DELETE", "/patterns/x", 400, "invalid pattern"},
+		{"DELETE", "/datums/" + zeros, 406, "method"},
+		{"PUT", "/health", 406, "method"},
+		{"GET", "/patterns/{x}", 400, "invalid pattern"},
 		{"DELETE", "/patterns/*", 400, "nothing can be deleted"},
 		{"GET", "/patterns/x", 400, "invalid pattern"},
 		{"GET", "/datums/00", 400, "64 hex digits"},
@@ -400,7 +406,7 @@ func TestHealth(t *testing.T) {
 		t.Errorf("%s %v", a.body, err)
 	}
 	a = w.ask(t, "GET", "/metrics", "Accept", "*/*")
-	if !strings.Contains(a.body, fmt.Sprintf("kupo_most_recent_checkpoint %d\n", slot)) || a.status != http.StatusOK {
+	if !strings.Contains(a.body, fmt.Sprintf("kupo_most_recent_checkpoint  %d\n", slot)) || a.status != http.StatusOK {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }

@@ -3,6 +3,7 @@ package kupo
 import (
 	"encoding/hex"
 	"math"
+	"strconv"
 	"strings"
 
 	"birthmark/api/compat/utxo"
@@ -24,7 +25,7 @@ func (q *request) matches(args []string) error {
 		return errPattern
 	}
 	p, ok := readPattern(text)
-	if strings.HasPrefix(text, "{") {
+	if isLabel(text) {
 		return errLabelPattern
 	} else if !ok {
 		return errPattern
@@ -290,20 +291,53 @@ func (s *search) write(batch []model.UtxoPk) error {
 	return nil
 }
 
-// patterns answers that every output is indexed. Kupo adds and removes patterns; here nothing changes.
+// patterns answers that every output is indexed. Kupo adds patterns; here nothing changes.
 func (q *request) patterns(args []string) error {
-	switch q.r.Method {
-	case "GET", "HEAD", "PUT":
-	case "DELETE":
-		return errDelete
-	default:
-		return errMethod
-	}
-	if text := strings.Join(args, "/"); text != "" {
-		if _, ok := readPattern(text); !ok {
-			return errPattern
-		}
+	if _, err := patternOf(args); err != nil {
+		return err
 	}
 	q.add(`["*"]`)
 	return nil
+}
+
+// deletePattern answers that no pattern other than * was deleted, because there is no other one.
+func (q *request) deletePattern(args []string) error {
+	text, err := patternOf(args)
+	if err == nil && text == anything {
+		err = errDelete
+	}
+	if err != nil {
+		return err
+	}
+	q.add(`{"deleted":0}`)
+	return nil
+}
+
+// deleteMatches refuses to delete, as Kupo does while a pattern of its settings overlaps: * overlaps every pattern.
+func (q *request) deleteMatches(args []string) error {
+	_, err := patternOf(args)
+	if err == nil {
+		err = errDelete
+	}
+	return err
+}
+
+// patternOf returns the pattern of a path, * for an empty one. It can be one of metadata labels.
+func patternOf(args []string) (text string, err error) {
+	text = strings.Join(args, "/")
+	if text == "" {
+		text = anything
+	}
+	if _, ok := readPattern(text); !ok && !isLabel(text) {
+		err = errPattern
+	}
+	return text, err
+}
+
+// isLabel reports whether a pattern is one of a metadata label: {721}.
+func isLabel(text string) bool {
+	digits, opened := strings.CutPrefix(text, "{")
+	digits, closed := strings.CutSuffix(digits, "}")
+	_, err := strconv.ParseUint(digits, 10, 64)
+	return opened && closed && err == nil
 }
