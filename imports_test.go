@@ -123,8 +123,10 @@ var rules = []rule{
 		"api/compat/blockfrost/exchange", "api/compat/blockfrost/positions", "api/compat/blockfrost/state",
 		"chains/cardano/...",
 	}},
-	{from: "api/compat/ogmios", may: []string{"model", "api/problem", "api/ratelimit", "api/served", "chains/cardano/..."}},
-	{from: "api/compat/submitapi", may: []string{"model", "api/problem", "api/ratelimit", "api/served"}},
+	{from: "api/compat/ogmios", may: []string{
+		"model", "api/problem", "api/ratelimit", "api/served", "api/compat/blockfrost/contents", "chains/cardano/...",
+	}},
+	{from: "api/compat/submitapi", may: []string{"model", "api/problem", "api/ratelimit", "api/served", "chains/cardano/ledger"}},
 	{from: "api/compat/kupo", may: []string{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
 	}},

@@ -11,13 +11,13 @@ import (
 
 // monitors is a node whose mempool clients follow.
 type monitors interface {
-	Monitor(context.Context) (*node.Monitor, error)
+	Monitor(context.Context) (node.Monitor, error)
 }
 
 // session is the state of a WebSocket connection: the mempool that the client acquired.
 type session struct {
 	gone     context.Context // ends when the client is gone
-	monitor  *node.Monitor   // nil: none
+	monitor  node.Monitor    // nil: none
 	snapshot *node.Snapshot  // nil: none is acquired
 	next     int             // position of the next transaction
 }
@@ -106,8 +106,8 @@ func (c *call) nextTransaction() (any, error) {
 	id, raw := hex.EncodeToString(s.snapshot.IDs[s.next][:]), s.snapshot.Txs[s.next].Raw
 	s.next++
 	if of.Fields == "all" {
-		answer.Transaction, err = transactionOf(id, raw)
-		return answer, err
+		answer.Transaction = transactionOf(id, raw)
+		return answer, nil
 	}
 	answer.Transaction = map[string]string{"id": id}
 	return answer, nil

@@ -617,27 +617,45 @@ func (e *endpoint) transaction(t *testing.T, got object, tx ouroborostest.Tx) {
 	}
 }
 
-// Parts of a transaction that generated ones lack: references, collateral, withdrawals, mints, limits and signatures.
+// Parts of a transaction that generated ones lack: references, collateral, withdrawals, mints, limits, signatures, datums
+// and native scripts.
 func TestPartsOfTransactions(t *testing.T) {
 	e := start(t)
 	hash := func(size int, n byte) []byte { return cardanotest.Filled(size, n) }
 	account := append([]byte{0xe0}, hash(28, 4)...)
 	in := func(n byte) list { return list{list{hash(32, n), int(n)}} }
+	signer := list{0, hash(28, 13)}
+	lock := cardanotest.Raw(t, list{0, list{1, list{list{2, list{signer}}, list{3, 2, list{signer, list{4, 20}}}, list{5, 30}}}})
 	body := dict{
-		0: in(1), 1: list{list{append([]byte{0x60}, hash(28, 12)...), 7}}, 2: 170_000, 3: 900, 5: cardanotest.Endless(t, 0xbf, account, 5),
+		0: in(1), 1: list{dict{0: append([]byte{0x60}, hash(28, 12)...), 1: 7, 3: cardanotest.Tagged(24, []byte(lock))}}, 2: 170_000, 3: 900, 5: cardanotest.Endless(t, 0xbf, account, 5),
 		8: 800, 9: cardanotest.Endless(t, 0xbf, hash(28, 5), cardanotest.Endless(t, 0xbf, []byte("a"), -3)), 13: in(2), 14: list{hash(28, 6)}, 18: in(3),
+		15: 1, 16: list{append([]byte{0x60}, hash(28, 12)...), 3}, 17: 8, 21: 9, 22: 10,
 	}
-	witnesses := dict{0: list{list{hash(32, 7), hash(64, 8)}}, 2: list{list{hash(32, 9), hash(64, 10), hash(32, 11), []byte{0xa0}}}}
+	witnesses := dict{
+		0: list{list{hash(32, 7), hash(64, 8)}}, 2: list{list{hash(32, 9), hash(64, 10), hash(32, 11), []byte{0xa0}}},
+		4: list{cardanotest.Tagged(121, list{})},
+	}
 	e.node.SetMempool(ouroborostest.Tx{Era: 6, Raw: cardanotest.Raw(t, list{body, witnesses, true, nil})})
 	s := e.dial(t)
 	s.result("acquireMempool", nil)
 	all := s.result("nextTransaction", object{"fields": "all"}).(object)["transaction"].(object)
 	x := func(size int, n byte) string { return hex.EncodeToString(hash(size, n)) }
 	of := func(n byte) []object { return []object{{"transaction": object{"id": x(32, n)}, "index": n}} }
+	signed := object{"clause": "signature", "from": x(28, 13)}
+	same(t, "script", all["outputs"].([]any)[0].(object)["script"].(object)["json"], object{"clause": "all", "from": []object{
+		{"clause": "any", "from": []object{signed}},
+		{"clause": "some", "atLeast": 2, "from": []object{signed, {"clause": "after", "slot": 20}}}, {"clause": "before", "slot": 30},
+	}})
 	for name, want := range map[string]any{
 		"inputs": of(1), "collaterals": of(2), "references": of(3), "validityInterval": object{"invalidBefore": 800, "invalidAfter": 900},
 		"withdrawals": object{address.Format(address.Network{Testnet: true}, account): object{"ada": object{"lovelace": 5}}},
-		"mint":        object{x(28, 5): object{"61": -3}}, "requiredExtraSignatories": []string{x(28, 6)},
+		"network":     "mainnet", "totalCollateral": object{"ada": object{"lovelace": 8}},
+		"treasury": object{"value": object{"ada": object{"lovelace": 9}}, "donation": object{"ada": object{"lovelace": 10}}},
+		"collateralReturn": object{
+			"address": address.Format(address.Network{Testnet: true}, append([]byte{0x60}, hash(28, 12)...)), "value": object{"ada": object{"lovelace": 3}},
+		},
+		"datums": object{"923918e403bf43c34b4ef6b48eb2ee04babed17320d8d1b9ff9ad086e86f44ec": "d87980"},
+		"mint":   object{x(28, 5): object{"61": -3}}, "requiredExtraSignatories": []string{x(28, 6)},
 		"signatories": []object{
 			{"key": x(32, 7), "signature": x(64, 8)}, {"key": x(32, 9), "signature": x(64, 10), "chainCode": x(32, 11), "addressAttributes": "a0"},
 		},

@@ -4,6 +4,9 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/api/compat/blockfrost/contents"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/body"
 	"birthmark/chains/cardano/cbor"
@@ -21,7 +24,12 @@ const (
 	bodyMint       = 9
 	bodyCollateral = 13
 	bodySigners    = 14
+	bodyNetwork    = 15
+	bodyReturn     = 16
+	bodyTotal      = 17
 	bodyReferences = 18
+	bodyTreasury   = 21
+	bodyDonation   = 22
 
 	witnessKeys      = 0
 	witnessBootstrap = 2
@@ -34,12 +42,17 @@ type transaction struct {
 	Inputs      []input             `json:"inputs"`
 	References  []input             `json:"references,omitempty"`
 	Collaterals []input             `json:"collaterals,omitempty"`
+	Total       *ada                `json:"totalCollateral,omitempty"`
+	Return      *output             `json:"collateralReturn,omitempty"`
 	Outputs     []output            `json:"outputs"`
 	Withdrawals map[string]ada      `json:"withdrawals,omitempty"`
 	Fee         ada                 `json:"fee"`
-	Validity    validity            `json:"validityInterval"`
+	Validity    *validity           `json:"validityInterval,omitempty"`
 	Mint        map[string]assetsOf `json:"mint,omitempty"`
 	Signers     []string            `json:"requiredExtraSignatories,omitempty"`
+	Network     string              `json:"network,omitempty"`
+	Treasury    *treasury           `json:"treasury,omitempty"`
+	Datums      map[string]string   `json:"datums,omitempty"` // by hash
 	Signatories []signatory         `json:"signatories"`
 	CBOR        string              `json:"cbor"`
 }
@@ -60,9 +73,17 @@ type output struct {
 	Script    *script `json:"script,omitempty"`
 }
 
+// script is a script. Native ones are JSON too.
 type script struct {
 	Language string `json:"language"`
+	JSON     any    `json:"json,omitempty"`
 	CBOR     string `json:"cbor"`
+}
+
+// treasury is the value of the treasury that the transaction requires, and what it gives to it.
+type treasury struct {
+	Value    *ada `json:"value,omitempty"`
+	Donation *ada `json:"donation,omitempty"`
 }
 
 // assetsOf is amounts by the name of the asset. A value has the amounts by policy, and lovelace under the policy ada.
@@ -83,38 +104,37 @@ type signatory struct {
 	Attributes string `json:"addressAttributes,omitempty"`
 }
 
-// transactionOf reads a transaction since Shelley.
-func transactionOf(id string, raw []byte) (*transaction, error) {
-	parts, err := ledger.ReadParts(raw)
-	if err != nil {
-		return nil, err
-	}
+// transactionOf reads a transaction since Shelley. It lacks the parts that are malformed, or of a later era.
+func transactionOf(id string, raw []byte) *transaction {
 	t := &transaction{
 		ID: id, Spends: "inputs", Inputs: []input{}, Outputs: []output{}, Fee: lovelace(0), Signatories: []signatory{}, CBOR: hex.EncodeToString(raw),
 	}
+	parts, err := ledger.ReadParts(raw)
+	if err != nil {
+		return t
+	}
 	whole := *parts
 	whole.Failed = false // its inputs and outputs are those of the body
-	created, err := whole.ReadOutputs()
-	if err != nil {
-		return nil, err
+	created, _ := whole.ReadOutputs()
+	for i := range created {
+		t.Outputs = append(t.Outputs, outputOf(&created[i]))
 	}
 	if parts.Failed {
 		t.Spends = "collaterals"
 	}
-	for i := range created {
-		o, err := outputOf(&created[i])
-		if err != nil {
-			return nil, err
+	t.readBody(parts.Body)
+	for _, datum := range ledger.ReadWitnesses(parts.Witnesses).Datums {
+		if t.Datums == nil {
+			t.Datums = map[string]string{}
 		}
-		t.Outputs = append(t.Outputs, o)
+		hash := blake2b.Sum256(datum)
+		t.Datums[hex.EncodeToString(hash[:])] = hex.EncodeToString(datum)
 	}
-	if err := t.readBody(parts.Body); err != nil {
-		return nil, err
-	}
-	return t, t.readSignatories(parts.Witnesses)
+	t.readSignatories(parts.Witnesses)
+	return t
 }
 
-func (t *transaction) readBody(raw []byte) error {
+func (t *transaction) readBody(raw []byte) {
 	w := cbor.Walker{Data: raw}
 	for _, e := range w.Entries("body") {
 		key, ok := e.Number()
@@ -132,9 +152,25 @@ func (t *transaction) readBody(raw []byte) error {
 		case bodyFee:
 			t.Fee = lovelace(in.Uint("fee"))
 		case bodyBefore:
-			t.Validity.Before = slot(&in)
+			t.validity().Before = slot(&in)
 		case bodyAfter:
-			t.Validity.After = slot(&in)
+			t.validity().After = slot(&in)
+		case bodyTotal:
+			t.Total = optionalLovelace(in.Uint("total collateral"))
+		case bodyReturn:
+			if o, err := ledger.ReadOutput(e.Value); err == nil {
+				out := outputOf(o)
+				t.Return = &out
+			}
+		case bodyNetwork:
+			t.Network = "testnet"
+			if in.Uint("network") == 1 {
+				t.Network = "mainnet"
+			}
+		case bodyTreasury:
+			t.treasury().Value = optionalLovelace(in.Uint("treasury"))
+		case bodyDonation:
+			t.treasury().Donation = optionalLovelace(in.Uint("donation"))
 		case bodyWithdrawal:
 			t.Withdrawals = map[string]ada{}
 			for _, w := range body.ReadWithdrawals(e.Value) {
@@ -155,11 +191,21 @@ func (t *transaction) readBody(raw []byte) error {
 				t.Signers = append(t.Signers, hex.EncodeToString(hash))
 			}
 		}
-		if in.Err != nil {
-			return in.Err
-		}
 	}
-	return w.Err
+}
+
+func (t *transaction) validity() *validity {
+	if t.Validity == nil {
+		t.Validity = &validity{}
+	}
+	return t.Validity
+}
+
+func (t *transaction) treasury() *treasury {
+	if t.Treasury == nil {
+		t.Treasury = &treasury{}
+	}
+	return t.Treasury
 }
 
 func slot(w *cbor.Walker) *uint64 {
@@ -180,7 +226,7 @@ func inputOf(o model.Input) (in input) {
 	return in
 }
 
-func outputOf(o *ledger.Output) (output, error) {
+func outputOf(o *ledger.Output) output {
 	out := output{
 		Address: address.FormatAny(o.Address), Value: value{"ada": {"lovelace": o.Value}}, DatumHash: hex.EncodeToString(o.DatumHash), Datum: hex.EncodeToString(o.Datum),
 	}
@@ -194,19 +240,46 @@ func outputOf(o *ledger.Output) (output, error) {
 	if o.Script != nil {
 		s, err := ledger.ParseScript(&cbor.Walker{}, o.Script)
 		if err != nil {
-			return out, err
+			return out
 		}
-		language := "native"
+		out.Script = &script{Language: "native", CBOR: hex.EncodeToString(s.Code)}
 		if s.Language > 0 {
-			language = fmt.Sprintf("plutus:v%d", s.Language)
+			out.Script.Language = fmt.Sprintf("plutus:v%d", s.Language)
+		} else if lock := contents.Timelock(s.Code); lock != nil {
+			out.Script.JSON = clause(lock)
 		}
-		out.Script = &script{language, hex.EncodeToString(s.Code)}
 	}
-	return out, nil
+	return out
+}
+
+// clause returns a native script in the JSON of Ogmios, from that of cardano-cli; nil for nil.
+func clause(lock any) any {
+	m, ok := lock.(map[string]any)
+	if !ok {
+		return nil
+	}
+	c := map[string]any{"clause": m["type"]}
+	switch m["type"] {
+	case "sig":
+		c["clause"], c["from"] = "signature", m["keyHash"]
+	case "before", "after":
+		c["slot"] = m["slot"]
+	default:
+		if m["type"] == "atLeast" {
+			c["clause"], c["atLeast"] = "some", m["required"]
+		}
+		scripts, _ := m["scripts"].([]any)
+		from := make([]any, len(scripts))
+		for i := range scripts {
+			from[i] = clause(scripts[i])
+		}
+		c["from"] = from
+	}
+	return c
 }
 
 // readSignatories reads the signatures by keys, and those of addresses of Byron.
-func (t *transaction) readSignatories(witnesses []byte) error {
+func (t *transaction) readSignatories(witnesses []byte) {
 	w := cbor.Walker{Data: witnesses}
 	for _, e := range w.Entries("witnesses") {
 		key, ok := e.Number()
@@ -221,14 +294,9 @@ func (t *transaction) readSignatories(witnesses []byte) error {
 			if key == witnessBootstrap {
 				s.ChainCode, s.Attributes = hex.EncodeToString(f.Bytes("chain code")), hex.EncodeToString(f.Bytes("attributes"))
 			}
-			if f.End(); in.Err != nil {
-				return in.Err
+			if f.End(); in.Err == nil {
+				t.Signatories = append(t.Signatories, s)
 			}
-			t.Signatories = append(t.Signatories, s)
-		}
-		if signatures.Err != nil {
-			return signatures.Err
 		}
 	}
-	return w.Err
 }

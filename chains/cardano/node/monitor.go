@@ -8,8 +8,18 @@ import (
 	"birthmark/model"
 )
 
-// Monitor is a connection for one client that follows the mempool. Its methods must not be called concurrently.
-type Monitor struct {
+// Monitor follows the mempool of a node for one client. Its methods must not be called concurrently.
+type Monitor interface {
+	// Next returns the mempool. After another call it waits until the mempool has changed, unless Release was called.
+	Next(ctx context.Context) (*Snapshot, error)
+	// Release releases the mempool of the last call of Next.
+	Release(ctx context.Context) error
+	// Close ends the connection to the node.
+	Close()
+}
+
+// monitor implements Monitor by local-tx-monitor.
+type monitor struct {
 	l *Local
 	c *ouroboros.Conn
 }
@@ -21,16 +31,16 @@ type Snapshot struct {
 }
 
 // Monitor opens a connection to the node.
-func (l *Local) Monitor(ctx context.Context) (*Monitor, error) {
+func (l *Local) Monitor(ctx context.Context) (Monitor, error) {
 	c, err := ouroboros.Dial(ctx, l.scheme, l.address, l.Connect)
 	if err != nil {
 		return nil, err
 	}
-	return &Monitor{l, c}, nil
+	return &monitor{l, c}, nil
 }
 
-// Next returns the mempool. After another call it waits until the mempool has changed, unless Release was called.
-func (m *Monitor) Next(ctx context.Context) (*Snapshot, error) {
+// Next implements [Monitor].
+func (m *monitor) Next(ctx context.Context) (*Snapshot, error) {
 	s, err := m.c.NextSnapshot(ctx)
 	if err != nil {
 		return nil, err
@@ -49,8 +59,8 @@ func (m *Monitor) Next(ctx context.Context) (*Snapshot, error) {
 	return snapshot, nil
 }
 
-// Release releases the mempool of the last call of Next.
-func (m *Monitor) Release(ctx context.Context) error { return m.c.ReleaseMempool(ctx) }
+// Release implements [Monitor].
+func (m *monitor) Release(ctx context.Context) error { return m.c.ReleaseMempool(ctx) }
 
-// Close closes the connection.
-func (m *Monitor) Close() { m.c.Close() }
+// Close implements [Monitor].
+func (m *monitor) Close() { m.c.Close() }
