@@ -257,7 +257,7 @@ func TestCardanoTransactionsAreSubmitted(t *testing.T) {
 	if status, body := submitted(n.txs[0][2].Raw, "application/cbor"); status != 202 || body != `"`+n.made[0].Txs[2].Hash.String()+`"` {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, body := submitted([]byte{1}, "application/cbor"); status != 400 || !strings.HasPrefix(body, `{"tag":"TxSubmitFail","contents":{"tag":"TxCmdTxSubmitValidationError"`) {
+	if status, body := submitted([]byte{1}, "application/cbor"); status != 400 || !strings.HasPrefix(body, `{"tag":"TxSubmitFail","contents":{"tag":"TxCmdTxReadError"`) {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, _ := submitted(n.txs[0][2].Raw, "text/plain"); status != 415 {

@@ -4,6 +4,7 @@ package submitapi
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -13,6 +14,7 @@ import (
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
@@ -77,6 +79,9 @@ func (o *Options) submit(w http.ResponseWriter, r *http.Request) (id model.Hash,
 	if err != nil {
 		return id, err
 	}
+	if _, err := ledger.HashTx(raw); err != nil {
+		return id, &notDecoded{fmt.Errorf("no transaction: %w", err)}
+	}
 	if err := ratelimit.Submission(w); err != nil {
 		return id, err
 	}
@@ -95,18 +100,35 @@ type tagged struct {
 	Contents any    `json:"contents"`
 }
 
-// fail answers with the form in which cardano-submit-api reports a refusal, with the node's message as text.
+// validation is the failure of a transaction in the form of cardano-api. The node's message is its only error; its era is
+// the present one of all public networks, because the message does not have it.
+type validation struct {
+	Era    string   `json:"era"`
+	Errors []string `json:"error"`
+	Kind   string   `json:"kind"`
+}
+
+// fail answers with the form in which cardano-submit-api reports errors (src/Cardano/TxSubmit/Types.hs in the folder
+// cardano-submit-api of IntersectMBO/cardano-node).
 func (o *Options) fail(w http.ResponseWriter, err error) {
+	if _, ok := errors.AsType[*notDecoded](err); ok {
+		answer(w, http.StatusBadRequest, tagged{"TxSubmitFail", tagged{"TxCmdTxReadError", []string{err.Error()}}})
+		return
+	}
 	if refusal, ok := errors.AsType[*model.NodeError](err); ok {
-		answer(w, http.StatusBadRequest, tagged{"TxSubmitFail", tagged{"TxCmdTxSubmitValidationError", refusal.Message}})
+		reason := tagged{"TxValidationErrorInCardanoMode", validation{"ShelleyBasedEraConway", []string{refusal.Message}, "ShelleyTxValidationError"}}
+		answer(w, http.StatusBadRequest, tagged{"TxSubmitFail", tagged{"TxCmdTxSubmitValidationError", reason}})
 		return
 	}
 	p := problem.Of(err)
 	if p.Status == http.StatusInternalServerError {
 		o.Log.Error("a request of the submit API failed", "error", err)
 	}
-	answer(w, p.Status, tagged{"TxSubmitFail", p.Detail})
+	answer(w, p.Status, tagged{"TxSubmitFail", tagged{"TxCmdTxSubmitConnectionError", p.Detail}})
 }
+
+// notDecoded is the error of a body that is not a transaction.
+type notDecoded struct{ error }
 
 func answer(w http.ResponseWriter, status int, v any) {
 	text, err := json.Marshal(v)
