@@ -15,5 +15,5 @@
 //		Plain: []string{"merkle_root"},
 //	}.Run(t)
 //
-// [SameShape] compares an answer with a recorded one of the original program, by keys and types.
+// [Shape] compares an answer with a recorded one of the original program, by keys and types, and by values.
 package answertest
