@@ -94,6 +94,23 @@ type FeeEstimator interface {
 	MinimumFees(ctx context.Context) (MinimumFees, error)
 }
 
+// NodeDescriber is a [Source] of a node that describes itself.
+type NodeDescriber interface {
+	// NodeInfo returns what the node states about itself. It is at most a minute old.
+	NodeInfo(ctx context.Context) (*NodeInfo, error)
+}
+
+// NodeInfo describes a node. Members that the node does not state are empty.
+type NodeInfo struct {
+	Headers    int64 // that it has
+	SizeOnDisk int64 // bytes of its blocks
+	Version    string
+	Subversion string // user agent
+	Protocol   string // version
+	TimeOffset float64
+	Warnings   []string
+}
+
 // MinimumFees are fee rates below which a node does not accept or relay, in smallest units per 1,000 virtual bytes.
 type MinimumFees struct {
 	Mempool, Relay, Increment float64

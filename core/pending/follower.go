@@ -45,6 +45,8 @@ type Follower struct {
 	held     *time.Timer // after a reorganization: see hold; nil: nothing is held
 	answered time.Time   // when the source answered last
 
+	lastAnswer atomic.Pointer[time.Time] // answered, for readers; nil: never
+
 	histogram atomic.Pointer[histogram]
 
 	wake   chan struct{} // requests a list
@@ -148,6 +150,14 @@ func (d *Feed) Next() Update {
 		change.merge(&d.at.next.change)
 	}
 	return Update{d.follower.Standing(), change}
+}
+
+// Answered returns when the source last answered; zero: never.
+func (f *Follower) Answered() time.Time {
+	if at := f.lastAnswer.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 // publish makes the state of the pool the current standing. mu is held.

@@ -177,7 +177,9 @@ func (r *reader) list(ctx context.Context) (wait time.Duration, err error) {
 func (r *reader) reached(change func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answered, r.pool.old, r.pool.opened = r.Now(), false, slices.Equal(r.src.indexes, r.pool.indexes)
+	now := r.Now()
+	r.answered, r.pool.old, r.pool.opened = now, false, slices.Equal(r.src.indexes, r.pool.indexes)
+	r.lastAnswer.Store(&now)
 	if r.pool.opened {
 		change()
 	}

@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"context"
+	"time"
 
 	"birthmark/model"
 )
@@ -72,6 +73,36 @@ func (c *Chain) MinimumFees(ctx context.Context) (model.MinimumFees, error) {
 		return model.MinimumFees{}, c.noNode("its fee limits are unknown")
 	}
 	return c.served.Fees.MinimumFees(ctx)
+}
+
+// NodeInfo returns the description of the node; nil: there is no node, or it does not describe itself.
+func (c *Chain) NodeInfo(ctx context.Context) (*model.NodeInfo, error) {
+	if node, ok := c.served.Node.(model.NodeDescriber); ok {
+		return node.NodeInfo(ctx)
+	}
+	return nil, nil
+}
+
+// DatabaseSize returns the bytes of the database on disk; 0: unknown.
+func (c *Chain) DatabaseSize() (int64, error) {
+	if c.served.Measures == nil {
+		return 0, nil
+	}
+	stats, err := c.served.Measures()
+	for _, m := range stats.Store {
+		if m.Name == "table_bytes" {
+			return int64(m.Value), err
+		}
+	}
+	return 0, err
+}
+
+// MempoolTime returns when the node last answered about its mempool; zero: never, or there is none.
+func (c *Chain) MempoolTime() time.Time {
+	if c.served.Mempool == nil {
+		return time.Time{}
+	}
+	return c.served.Mempool.Answered()
 }
 
 // HasNode reports whether a node answers questions about fees.

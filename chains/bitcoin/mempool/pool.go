@@ -14,7 +14,8 @@ import (
 	"birthmark/model"
 )
 
-// Pool is the mempool of one node. It implements [model.Mempool], [model.Submitter] and [model.FeeEstimator].
+// Pool is the mempool of one node. It implements [model.Mempool], [model.Submitter], [model.FeeEstimator] and
+// [model.NodeDescriber].
 type Pool struct {
 	model.FeeEstimator
 
@@ -31,6 +32,9 @@ type Pool struct {
 func New(node *rpc.Client, format *block.Format, decode func(raw []byte) (*model.Tx, error)) *Pool {
 	return &Pool{FeeEstimator: node, node: node, format: format, decode: decode}
 }
+
+// NodeInfo implements [model.NodeDescriber].
+func (p *Pool) NodeInfo(ctx context.Context) (*model.NodeInfo, error) { return p.node.NodeInfo(ctx) }
 
 // Close frees the pool.
 func (p *Pool) Close() error {

@@ -20,6 +20,7 @@ type node interface {
 	model.Mempool
 	model.Submitter
 	model.FeeEstimator
+	model.NodeDescriber
 }
 
 // open opens a regtest node as the program does.

@@ -26,12 +26,15 @@ var usualTargets = func() (targets []int) {
 	return append(targets, 144, 504, maxTarget)
 }()
 
-// feeCache has the answers of the last minute.
+// feeCache has the answers of the last minute: fees, and the description of the node.
 type feeCache struct {
-	busy    chan struct{} // held while fees are read or requested
+	busy    chan struct{} // held while fees or the description are read or requested
 	byMode  map[string]*estimates
 	minimum model.MinimumFees
 	since   time.Time // of minimum; zero: unknown
+
+	node      *model.NodeInfo // nil: unknown
+	nodeSince time.Time
 }
 
 // estimates are fee rates by confirmation target.

@@ -100,7 +100,7 @@ func (n *Node) call(method string, params []json.RawMessage) (any, *rpcError) {
 	case "getblockchaininfo":
 		return map[string]any{
 			"chain": "regtest", "blocks": tip, "headers": tip, "bestblockhash": n.chain.Tip().BlockHash().String(),
-			"pruned": false, "initialblockdownload": false,
+			"pruned": false, "initialblockdownload": false, "size_on_disk": 300, "warnings": []string{"pre-release test build"},
 		}, nil
 	case "getbestblockhash":
 		return n.chain.Tip().BlockHash().String(), nil
@@ -117,7 +117,14 @@ func (n *Node) call(method string, params []json.RawMessage) (any, *rpcError) {
 		}
 		return nil, &rpcError{-5, "Block not found"}
 	case "getnetworkinfo":
-		return map[string]any{"version": 280000, "subversion": "/Satoshi:28.0.0/", "relayfee": 0.00001, "incrementalfee": 0.00001}, nil
+		return map[string]any{
+			"version": 280000, "subversion": "/Satoshi:28.0.0/", "protocolversion": 70016, "timeoffset": 0, "relayfee": 0.00001,
+			"incrementalfee": 0.00001,
+		}, nil
+	case "getinfo": // btcd's; Core does not have it
+		if slices.Contains(n.faults.Lacks, "getnetworkinfo") {
+			return map[string]any{"version": 240200, "protocolversion": 70002, "timeoffset": -1, "relayfee": 0.00001}, nil
+		}
 	case "getzmqnotifications":
 		if n.faults.NoZMQ {
 			return []any{}, nil
