@@ -17,6 +17,8 @@ import (
 const (
 	pageSizeREST      = 1000 // transactions of a block or an account by REST; also the maximum
 	pageSizeWebSocket = 25   // transactions of an account by WebSocket
+
+	maxBlockPage = 10_000 // transactions of a block by WebSocket
 )
 
 // errors of blocks and transactions, in the words of Blockbook.
@@ -44,8 +46,8 @@ func findBlock(v *wallet.View, id string) (b *wallet.Block, err error) {
 	return b, err
 }
 
-// block returns a page of a block, from 0.
-func (s *Server) block(q *question, id string, page, size int) (*blockInfo, error) {
+// block returns a page of a block, from 0, with its transactions in form f.
+func (s *Server) block(q *question, id string, page, size int, f form) (*blockInfo, error) {
 	v := q.View
 	b, err := findBlock(v, id)
 	if err != nil {
@@ -79,7 +81,7 @@ func (s *Server) block(q *question, id string, page, size int) (*blockInfo, erro
 	if err != nil {
 		return nil, err
 	}
-	a.Txs, err = s.format(v, txs, form{light: true})
+	a.Txs, err = s.format(v, txs, f)
 	return a, err
 }
 

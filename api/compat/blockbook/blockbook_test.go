@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/btcsuite/btcd/chaincfg/v2"
 	"github.com/btcsuite/btcd/txscript/v2"
@@ -177,7 +178,7 @@ func (w *world) expectTx(t *testing.T, n *naive, p place) {
 	t.Helper()
 	id := p.tx.TxHash().String()
 	w.expect(t, "/api/v2/tx/"+id, n.tx(p, false, false, nil))
-	w.expect(t, "/api/tx/"+id+"?spending=true", n.tx(p, false, true, nil))
+	w.expect(t, "/api/v2/tx/"+id+"?spending=true", n.tx(p, false, true, nil))
 	w.expect(t, "/api/rawtx/"+id, hex.EncodeToString(serialize(p.tx)))
 	specific := get[struct {
 		TxID, BlockHash string
@@ -346,17 +347,38 @@ func TestStatusFeesAndSubmit(t *testing.T) {
 	w.arrive(t, 2)
 	n := w.naive()
 	tip := n.blocks[n.tip()]
-	w.expect(t, "/api/v2", object{
-		"blockbook": object{
-			"coin": "Regtest", "network": "rBTC", "host": "example.com", "version": "v1.2.3",
-			"gitCommit": "unknown", "buildTime": "unknown", "syncMode": true, "initialSync": false,
-			"inSync": true, "bestHeight": n.tip(), "lastBlockTime": tip.Header.Timestamp.UTC().Format("2006-01-02T15:04:05Z"),
-			"inSyncMempool": true, "mempoolSize": len(w.node.txs()), "decimals": 8, "about": "Birthmark, with the API of Blockbook",
-		},
-		"backend": object{
-			"chain": "regtest", "blocks": n.tip(), "bestBlockHash": tip.BlockHash().String(), "difficulty": "4.656542373906925e-10",
-		},
-	})
+	server := object{
+		"coin": "Regtest", "network": "rBTC", "host": "example.com", "version": "v1.2.3",
+		"gitCommit": "unknown", "buildTime": "unknown", "syncMode": true, "initialSync": false,
+		"inSync": true, "bestHeight": n.tip(), "lastBlockTime": tip.Header.Timestamp.UTC().Format("2006-01-02T15:04:05Z"),
+		"inSyncMempool": true, "mempoolSize": len(w.node.txs()), "decimals": 8, "dbSize": databaseSize,
+		"about": "Birthmark, with the API of Blockbook",
+	}
+	backend := object{
+		"chain": "regtest", "blocks": n.tip(), "bestBlockHash": tip.BlockHash().String(), "difficulty": "4.656542373906925e-10",
+		"headers": n.tip(), "sizeOnDisk": 5000, "version": "280000", "subversion": "/Satoshi:28.0.0/", "protocolVersion": "70016",
+		"warnings": "one two",
+	}
+	began := time.Now()
+	expectStatus := func() {
+		t.Helper()
+		got := get[map[string]object](t, w, "/api/v2")
+		at, err := time.Parse(time.RFC3339Nano, got["blockbook"]["lastMempoolTime"].(string))
+		if err != nil || at.Before(began.Add(-time.Hour)) || at.After(time.Now()) {
+			t.Errorf("the mempool is of %v: %v", at, err)
+		}
+		delete(got["blockbook"], "lastMempoolTime")
+		same(t, "status", got, object{"blockbook": server, "backend": backend})
+	}
+	expectStatus()
+	w.node.setSilent(true)
+	server["inSync"], server["inSyncMempool"] = false, false
+	backend = object{
+		"error": "the node does not answer", "chain": "regtest", "blocks": n.tip(), "bestBlockHash": tip.BlockHash().String(),
+		"difficulty": "4.656542373906925e-10",
+	}
+	expectStatus()
+	w.node.setSilent(false)
 	w.node.fees = map[int]float64{1: 25_000.4, 6: 100_000_000}
 	w.expect(t, "/api/v2/estimatefee/1", object{"result": "0.00025001"})
 	w.expect(t, "/api/v2/estimatefee/1?conservative=false", object{"result": "0.00012501"})

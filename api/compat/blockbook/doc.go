@@ -1,5 +1,6 @@
 // Package blockbook serves a Bitcoin chain by the API of Blockbook version 2, as Trezor Suite and other wallets use it:
-// REST below PREFIX/api/v2 (and PREFIX/api), and WebSocket at PREFIX/websocket.
+// REST below PREFIX/api/v2, in the form of version 1 below PREFIX/api and PREFIX/api/v1, and WebSocket at
+// PREFIX/websocket.
 //
 // Amounts are decimal strings in satoshi, except fee rates of REST, which are BTC per 1,000 virtual bytes. An account
 // is an address, an extended public key, or a descriptor: see package account. Fiat rates and tokens of other chains

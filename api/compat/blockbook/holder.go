@@ -2,6 +2,7 @@ package blockbook
 
 import (
 	"crypto/sha256"
+	"strings"
 
 	"birthmark/api/compat/account"
 	"birthmark/api/compat/wallet"
@@ -42,7 +43,7 @@ func (s *Server) holder(q *question, descriptor string, gap int) (*holder, error
 	if !account.Is(descriptor) {
 		return s.address(q.View, descriptor)
 	}
-	a, done, err := s.accounts.Get(descriptor)
+	a, done, err := s.accounts.Get(withoutChecksum(descriptor))
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +68,16 @@ func (s *Server) holder(q *question, descriptor string, gap int) (*holder, error
 		}
 	}
 	return h, err
+}
+
+// withoutChecksum removes the checksum of a descriptor. Blockbook does not verify it, and that of Trezor Suite belongs to
+// the descriptor with h in the place of '.
+func withoutChecksum(descriptor string) string {
+	const digits = 8
+	if body, sum, _ := strings.Cut(descriptor, "#"); len(sum) == digits {
+		return body
+	}
+	return descriptor
 }
 
 func (s *Server) address(v *wallet.View, address string) (*holder, error) {

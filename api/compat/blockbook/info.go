@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"birthmark/api/compat/wallet"
@@ -13,26 +14,51 @@ import (
 	"birthmark/model"
 )
 
-// systemInfo describes the server and its chain.
-func (s *Server) systemInfo(v *wallet.View, host string) (*systemInfo, error) {
+// nodeTimeout is how long the description of the node is waited for.
+const nodeTimeout = 3 * time.Second
+
+// node returns the description of the node; empty if there is none.
+func (s *Server) node(ctx context.Context) (*model.NodeInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
+	defer cancel()
+	info, err := s.chain.NodeInfo(ctx)
+	if info == nil {
+		info = &model.NodeInfo{}
+	}
+	return info, err
+}
+
+// systemInfo describes the server and its chain. node and failed are the results of [Server.node].
+func (s *Server) systemInfo(v *wallet.View, host string, node *model.NodeInfo, failed error) (*systemInfo, error) {
 	tip, err := v.Block(uint32(v.Tip.Height))
+	if err != nil {
+		return nil, err
+	}
+	size, err := s.chain.DatabaseSize()
 	if err != nil {
 		return nil, err
 	}
 	mempool := v.MempoolInfo()
 	commit, built := build()
-	return &systemInfo{
+	a := &systemInfo{
 		serverInfo{
 			Coin: s.coin.name, Network: s.coin.shortcut, Host: host, Version: s.Version, GitCommit: commit, BuildTime: built, SyncMode: true,
 			InSync: s.InSync(), BestHeight: uint32(tip.Height), LastBlockTime: time.Unix(tip.Time, 0).UTC().Format(time.RFC3339),
-			InSyncMempool: mempool.State == "live", MempoolSize: mempool.Count, Decimals: decimals,
-			About: "Birthmark, with the API of Blockbook",
+			InSyncMempool: mempool.State == "live", LastMempoolTime: s.chain.MempoolTime().UTC(), MempoolSize: mempool.Count,
+			Decimals: decimals, DBSize: size, About: "Birthmark, with the API of Blockbook",
 		},
 		backendInfo{
-			Chain: s.coin.chain, Blocks: uint32(tip.Height), BestBlockHash: block.FormatHash(tip.Hash),
-			Difficulty: formatDifficulty(binary.LittleEndian.Uint32(tip.Header[72:])),
+			Chain: s.coin.chain, Blocks: uint32(tip.Height), Headers: node.Headers, BestBlockHash: block.FormatHash(tip.Hash),
+			Difficulty: formatDifficulty(binary.LittleEndian.Uint32(tip.Header[72:])), SizeOnDisk: node.SizeOnDisk,
+			Version: node.Version, Subversion: node.Subversion, ProtocolVersion: node.Protocol, TimeOffset: node.TimeOffset,
+			Warnings: strings.Join(node.Warnings, " "),
 		},
-	}, nil
+	}
+	if failed != nil {
+		_, a.Backend.Error = s.failure(failed, "status")
+		a.Blockbook.InSync, a.Blockbook.InSyncMempool = false, false
+	}
+	return a, nil
 }
 
 // build returns the commit of the program and its time; "unknown" if the Go tool did not record them.
@@ -52,7 +78,7 @@ func build() (commit, built string) {
 }
 
 // chainInfo answers the method getInfo.
-func (s *Server) chainInfo(v *wallet.View) (*chainInfo, error) {
+func (s *Server) chainInfo(v *wallet.View, node *model.NodeInfo) (*chainInfo, error) {
 	genesis, err := v.Header(0)
 	if err != nil {
 		return nil, err
@@ -61,6 +87,7 @@ func (s *Server) chainInfo(v *wallet.View) (*chainInfo, error) {
 		Name: s.coin.name, Shortcut: s.coin.shortcut, Network: s.coin.shortcut, Decimals: decimals, Version: s.Version,
 		BestHeight: uint32(v.Tip.Height), BestHash: block.FormatHash(v.Tip.Hash),
 		Block0Hash: block.FormatHash(block.DoubleHash(genesis)), Testnet: s.coin.chain != "main",
+		Backend: backend{node.Version, node.Subversion},
 	}, nil
 }
 

@@ -17,8 +17,15 @@ var methods map[string]method
 
 func init() { // not a composite literal, which would refer to itself
 	methods = map[string]method{
-		"getInfo": asks(func(c *conn, q *question, _ *struct{}) (any, error) { return c.chainInfo(q.View) }),
-		"ping":    func(*conn, context.Context, *message) (any, error) { return struct{}{}, nil },
+		"getInfo": func(c *conn, ctx context.Context, m *message) (any, error) {
+			node, err := c.node(ctx)
+			if err != nil { // the answer has all that it needs
+				c.failure(err, m.Method)
+			}
+			answer := func(c *conn, q *question, _ *struct{}) (any, error) { return c.chainInfo(q.View, node) }
+			return asks(answer)(c, ctx, m)
+		},
+		"ping": func(*conn, context.Context, *message) (any, error) { return struct{}{}, nil },
 		"getBlockHash": asks(func(c *conn, q *question, p *struct {
 			Height int64 `json:"height"`
 		}) (any, error) {
@@ -35,7 +42,8 @@ func init() { // not a composite literal, which would refer to itself
 			Page     int    `json:"page"`
 			PageSize int    `json:"pageSize"`
 		}) (any, error) {
-			return c.block(q, p.ID, min(max(p.Page-1, 0), maxPage), pageSize(p.PageSize, pageSizeREST))
+			page := min(max(p.Page-1, 0), maxPage)
+			return c.block(q, p.ID, page, pageSize(p.PageSize, pageSizeREST, maxBlockPage), form{light: true, spenders: true})
 		}),
 		"getAccountInfo": asks((*conn).getAccountInfo),
 		"getAccountUtxo": asks(func(c *conn, q *question, p *struct {
@@ -79,9 +87,17 @@ func init() { // not a composite literal, which would refer to itself
 	for _, name := range []string{
 		"subscribeFiatRates", "unsubscribeFiatRates", "getCurrentFiatRates", "getFiatRatesForTimestamps",
 		"getFiatRatesTickersList", "getContractInfo", "rpcCall", "getBlockFilter", "getBlockFiltersBatch", "getMempoolFilters",
-		"subscribeNewTransaction", "unsubscribeNewTransaction", "longTermFeeRate",
+		"longTermFeeRate",
 	} {
 		methods[name] = func(*conn, context.Context, *message) (any, error) { return nil, errNotServed }
+	}
+	for _, name := range []string{"subscribeNewTransaction", "unsubscribeNewTransaction"} {
+		methods[name] = func(*conn, context.Context, *message) (any, error) {
+			return struct {
+				subscribed
+				Message string `json:"message"`
+			}{Message: name + " not enabled, use -enablesubnewtx flag to enable."}, nil // in Blockbook's words
+		}
 	}
 }
 
@@ -134,7 +150,7 @@ func (c *conn) getAccountInfo(q *question, p *struct {
 ) (any, error) {
 	r := &accountRequest{
 		descriptor: p.Descriptor, details: detailsNames[p.Details], tokens: tokensDerived,
-		page: min(max(p.Page-1, 0), maxPage), pageSize: pageSize(p.PageSize, pageSizeWebSocket), gap: p.Gap,
+		page: min(max(p.Page-1, 0), maxPage), pageSize: pageSize(p.PageSize, pageSizeWebSocket, pageSizeREST), gap: p.Gap,
 		from: uint32(min(max(p.From, 0), model.MaxHeight)), to: uint32(min(max(p.To, 0), model.MaxHeight)),
 	}
 	if f, ok := tokenFilters[p.Tokens]; ok {

@@ -26,6 +26,7 @@ type node struct {
 	seen map[chainhash.Hash]int64
 	fees map[int]float64
 
+	silent bool        // at NodeInfo
 	panics atomic.Bool // at Submit
 }
 
@@ -159,4 +160,23 @@ func (n *node) EstimateFees(_ context.Context, targets []int, mode string) (map[
 
 func (n *node) MinimumFees(context.Context) (model.MinimumFees, error) {
 	return model.MinimumFees{Mempool: 1000, Relay: 1000, Increment: 1000}, nil
+}
+
+func (n *node) setSilent(silent bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.silent = silent
+}
+
+// NodeInfo implements [model.NodeDescriber].
+func (n *node) NodeInfo(context.Context) (*model.NodeInfo, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.silent {
+		return nil, model.Errorf(model.BadSource, "unreachable", "the node does not answer")
+	}
+	return &model.NodeInfo{
+		Headers: int64(n.tip.Height), SizeOnDisk: 5000, Version: "280000", Subversion: "/Satoshi:28.0.0/", Protocol: "70016",
+		Warnings: []string{"one", "two"},
+	}, nil
 }

@@ -17,54 +17,85 @@ import (
 	"birthmark/model"
 )
 
+// operation is a request by REST. Its path is below /api/v2, and below /api and /api/v1, where answers have the form of
+// version 1.
+type operation struct {
+	method, path string
+	answer       func(*Server, http.ResponseWriter, *http.Request) (any, error)
+}
+
+// reads is an operation that reads the chain.
+func reads(path string, answer func(*Server, *question, *http.Request) (any, error)) operation {
+	return operation{"GET", path, func(s *Server, w http.ResponseWriter, r *http.Request) (any, error) {
+		return s.read(w, r, func(q *question) (any, error) { return answer(s, q, r) })
+	}}
+}
+
+func (s *Server) read(w http.ResponseWriter, r *http.Request, answer func(*question) (any, error)) (any, error) {
+	take := func(cost int64) (func(), error) { return ratelimit.Take(w, cost) }
+	return s.ask(r.Context(), take, answer)
+}
+
+var operations = []operation{
+	{"GET", "", (*Server).getStatus},
+	{"GET", "/{$}", (*Server).getStatus},
+	{"GET", "/status", (*Server).getStatus},
+	reads("/block-index/{$}", (*Server).getBlockIndex),
+	reads("/block-index/{height}", (*Server).getBlockIndex),
+	reads("/block/{id}", (*Server).getBlock),
+	reads("/rawblock/{id}", (*Server).getRawBlock),
+	reads("/tx/{txid}", (*Server).getTx),
+	reads("/tx-specific/{txid}", (*Server).getTxSpecific),
+	reads("/rawtx/{txid}", (*Server).getRawTx),
+	reads("/address/{descriptor}", (*Server).getAddress),
+	reads("/xpub/{descriptor...}", (*Server).getAddress),
+	reads("/utxo/{descriptor...}", (*Server).getUtxo),
+	reads("/balancehistory/{descriptor...}", (*Server).getBalanceHistory),
+	reads("/feestats/{id}", (*Server).getFeeStats),
+	{"GET", "/estimatefee/{blocks}", (*Server).getEstimateFee},
+	{"GET", "/sendtx/{hex}", (*Server).sendTx},
+	{"POST", "/sendtx/", (*Server).sendTx},
+	{"GET", "/tickers/", notServed},
+	{"GET", "/tickers-list/", notServed},
+	{"GET", "/multi-tickers/", notServed},
+	{"GET", "/contract/", notServed},
+	{"GET", "/block-filters/", notServed},
+}
+
+func notServed(*Server, http.ResponseWriter, *http.Request) (any, error) { return nil, errNotServed }
+
+var errNotServed = model.Errorf(model.Usage, "unsupported",
+	"not supported: this server has no fiat rates, tokens or block filters")
+
 // routes returns the handler of all paths.
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	asks := func(pattern string, answer func(*question, *http.Request) (any, error)) {
-		handler := s.handler(func(w http.ResponseWriter, r *http.Request) (any, error) {
-			take := func(cost int64) (func(), error) { return ratelimit.Take(w, cost) }
-			return s.ask(r.Context(), take, func(q *question) (any, error) { return answer(q, r) })
-		})
-		s.register(mux, "GET", pattern, handler)
+	for _, o := range operations {
+		s.register(mux, o.method, o.path, func(w http.ResponseWriter, r *http.Request) (any, error) { return o.answer(s, w, r) })
 	}
-	asks("", s.getStatus)
-	asks("/{$}", s.getStatus)
-	asks("/status", s.getStatus)
-	asks("/block-index/{$}", s.getBlockIndex)
-	asks("/block-index/{height}", s.getBlockIndex)
-	asks("/block/{id}", s.getBlock)
-	asks("/rawblock/{id}", s.getRawBlock)
-	asks("/tx/{txid}", s.getTx)
-	asks("/tx-specific/{txid}", s.getTxSpecific)
-	asks("/rawtx/{txid}", s.getRawTx)
-	asks("/address/{descriptor}", s.getAddress)
-	asks("/xpub/{descriptor...}", s.getAddress)
-	asks("/utxo/{descriptor...}", s.getUtxo)
-	asks("/balancehistory/{descriptor...}", s.getBalanceHistory)
-	asks("/feestats/{id}", s.getFeeStats)
-	s.register(mux, "GET", "/estimatefee/{blocks}", s.handler(s.getEstimateFee))
-	s.register(mux, "GET", "/sendtx/{hex}", s.handler(s.sendTx))
-	s.register(mux, "POST", "/sendtx/", s.handler(s.sendTx))
-	for _, path := range []string{"/tickers/", "/tickers-list/", "/multi-tickers/", "/contract/", "/block-filters/"} {
-		s.register(mux, "GET", path, s.handler(func(http.ResponseWriter, *http.Request) (any, error) {
-			return nil, errNotServed
-		}))
-	}
-	s.register(mux, "", "/", s.handler(func(_ http.ResponseWriter, r *http.Request) (any, error) {
+	s.register(mux, "", "/", func(_ http.ResponseWriter, r *http.Request) (any, error) {
 		return nil, model.Errorf(model.Usage, "unknown_path", "unknown path or method: %s %.80q", r.Method, r.URL.Path)
-	}))
+	})
 	mux.Handle("GET "+s.Prefix+"/websocket", http.HandlerFunc(s.websocket))
 	mux.Handle("GET "+s.Prefix+"/websocket/{$}", http.HandlerFunc(s.websocket))
 	return mux
 }
 
-var errNotServed = model.Errorf(model.Usage, "unsupported",
-	"not supported: this server has no fiat rates, tokens or block filters")
-
-// register adds a path with the version in it and without.
-func (s *Server) register(mux *http.ServeMux, method, pattern string, h http.Handler) {
-	for _, below := range []string{"/api", "/api/v2"} {
-		mux.Handle(strings.TrimSpace(method+" "+s.Prefix+below+pattern), h)
+// register adds a path below each prefix.
+func (s *Server) register(
+	mux *http.ServeMux, method, path string, answer func(http.ResponseWriter, *http.Request) (any, error),
+) {
+	legacy := func(w http.ResponseWriter, r *http.Request) (any, error) {
+		a, err := answer(w, r)
+		if err != nil {
+			return nil, err
+		}
+		return version1(a), nil
+	}
+	for below, answer := range map[string]func(http.ResponseWriter, *http.Request) (any, error){
+		"/api": legacy, "/api/v1": legacy, "/api/v2": answer,
+	} {
+		mux.Handle(strings.TrimSpace(method+" "+s.Prefix+below+path), s.handler(answer))
 	}
 }
 
@@ -91,8 +122,9 @@ func (s *Server) handler(answer func(http.ResponseWriter, *http.Request) (any, e
 	})
 }
 
-func (s *Server) getStatus(q *question, r *http.Request) (any, error) {
-	return s.systemInfo(q.View, r.Host)
+func (s *Server) getStatus(w http.ResponseWriter, r *http.Request) (any, error) {
+	node, err := s.node(r.Context())
+	return s.read(w, r, func(q *question) (any, error) { return s.systemInfo(q.View, r.Host, node, err) })
 }
 
 func (s *Server) getBlockIndex(q *question, r *http.Request) (any, error) {
@@ -114,7 +146,7 @@ func (s *Server) getBlock(q *question, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.block(q, r.PathValue("id"), page, pageSizeREST)
+	return s.block(q, r.PathValue("id"), page, pageSizeREST, form{light: true})
 }
 
 func (s *Server) getRawBlock(q *question, r *http.Request) (any, error) {
@@ -298,16 +330,16 @@ func parseAccountRequest(descriptor string, q url.Values) (r *accountRequest, er
 		}
 		*to = uint32(min(n, model.MaxHeight))
 	}
-	r.pageSize = pageSize(r.pageSize, pageSizeREST)
+	r.pageSize = pageSize(r.pageSize, pageSizeREST, pageSizeREST)
 	return r, nil
 }
 
-// pageSize returns the size of a page: 0 is the usual one, and more than pageSizeREST is that.
-func pageSize(n, usual int) int {
+// pageSize returns the size of a page: 0 is the usual one, and more than most is that.
+func pageSize(n, usual, most int) int {
 	if n <= 0 {
 		return usual
 	}
-	return min(n, pageSizeREST)
+	return min(n, most)
 }
 
 // maxPage is the largest number of a page.

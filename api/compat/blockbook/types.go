@@ -1,5 +1,7 @@
 package blockbook
 
+import "time"
+
 // paging is the position of a page. It is empty in answers without a list.
 type paging struct {
 	Page        int `json:"page,omitempty"` // from 1
@@ -152,30 +154,47 @@ type serverInfo struct {
 	BestHeight    uint32 `json:"bestHeight"`
 	LastBlockTime string `json:"lastBlockTime"`
 	InSyncMempool bool   `json:"inSyncMempool"`
-	MempoolSize   int    `json:"mempoolSize"`
-	Decimals      int    `json:"decimals"`
-	About         string `json:"about"`
+
+	LastMempoolTime time.Time `json:"lastMempoolTime"` // when the node last answered about it
+	MempoolSize     int       `json:"mempoolSize"`
+	Decimals        int       `json:"decimals"`
+	DBSize          int64     `json:"dbSize"` // bytes on disk
+	About           string    `json:"about"`
 }
 
+// backendInfo is the chain, and what its node states about itself, if there is one.
 type backendInfo struct {
-	Chain         string `json:"chain"`
-	Blocks        uint32 `json:"blocks"`
-	BestBlockHash string `json:"bestBlockHash"`
-	Difficulty    string `json:"difficulty"`
+	Error           string  `json:"error,omitempty"` // of the node
+	Chain           string  `json:"chain,omitempty"`
+	Blocks          uint32  `json:"blocks,omitempty"`
+	Headers         int64   `json:"headers,omitempty"`
+	BestBlockHash   string  `json:"bestBlockHash,omitempty"`
+	Difficulty      string  `json:"difficulty,omitempty"`
+	SizeOnDisk      int64   `json:"sizeOnDisk,omitempty"`
+	Version         string  `json:"version,omitempty"`
+	Subversion      string  `json:"subversion,omitempty"`
+	ProtocolVersion string  `json:"protocolVersion,omitempty"`
+	TimeOffset      float64 `json:"timeOffset,omitempty"`
+	Warnings        string  `json:"warnings,omitempty"`
 }
 
 // chainInfo is the answer of the method getInfo.
 type chainInfo struct {
-	Name       string   `json:"name"`
-	Shortcut   string   `json:"shortcut"`
-	Network    string   `json:"network"`
-	Decimals   int      `json:"decimals"`
-	Version    string   `json:"version"`
-	BestHeight uint32   `json:"bestHeight"`
-	BestHash   string   `json:"bestHash"`
-	Block0Hash string   `json:"block0Hash"`
-	Testnet    bool     `json:"testnet"`
-	Backend    struct{} `json:"backend"`
+	Name       string  `json:"name"`
+	Shortcut   string  `json:"shortcut"`
+	Network    string  `json:"network"`
+	Decimals   int     `json:"decimals"`
+	Version    string  `json:"version"`
+	BestHeight uint32  `json:"bestHeight"`
+	BestHash   string  `json:"bestHash"`
+	Block0Hash string  `json:"block0Hash"`
+	Testnet    bool    `json:"testnet"`
+	Backend    backend `json:"backend"`
+}
+
+type backend struct {
+	Version    string `json:"version,omitempty"`
+	Subversion string `json:"subversion,omitempty"`
 }
 
 type feeAnswer struct {

@@ -31,7 +31,8 @@ func TestMethodsAnswerAsTheNaiveModel(t *testing.T) {
 	tip := n.blocks[n.tip()].BlockHash().String()
 	c.expect("getInfo", object{}, object{
 		"name": "Regtest", "shortcut": "rBTC", "network": "rBTC", "decimals": 8, "version": "v1.2.3", "bestHeight": n.tip(), "bestHash": tip,
-		"block0Hash": n.blocks[0].BlockHash().String(), "testnet": true, "backend": object{},
+		"block0Hash": n.blocks[0].BlockHash().String(), "testnet": true,
+		"backend": object{"version": "280000", "subversion": "/Satoshi:28.0.0/"},
 	})
 	c.expect("ping", nil, object{})
 	c.expect("getBlockHash", object{"height": n.tip()}, object{"hash": tip})

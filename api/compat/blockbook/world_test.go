@@ -32,10 +32,14 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/storage"
 	"birthmark/storage/memory"
 )
 
-const prefix = "/testnet/blockbook"
+const (
+	prefix       = "/testnet/blockbook"
+	databaseSize = 123456
+)
 
 // accountKey is the key of BIP 86 with the version of test networks.
 var accountKey = func() string {
@@ -67,6 +71,15 @@ func newWorld(t testing.TB, change func(*blockbook.Options)) *world {
 	t.Helper()
 	w := &world{rng: testseed.Rand(t), chain: bitcointest.NewChain(), node: &node{}}
 	w.makeScripts(t)
+	w.open(t)
+	w.sync(t)
+	w.serve(t, change)
+	return w
+}
+
+// open creates the database.
+func (w *world) open(t testing.TB) {
+	t.Helper()
 	chain, err := bitcoin.New("regtest")
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +91,12 @@ func newWorld(t testing.TB, change func(*blockbook.Options)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.sync(t)
+}
+
+// serve starts the server.
+func (w *world) serve(t testing.TB, change func(*blockbook.Options)) {
+	t.Helper()
+	chain := w.db.Chain()
 	follower := pending.NewFollower(pending.Options{
 		View: w.db.View, Moved: w.db.Moved, Traits: chain.Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
 		Interval: 5 * time.Millisecond, Open: func(context.Context, []string) (model.Source, error) { return w.node, nil },
@@ -92,9 +110,13 @@ func newWorld(t testing.TB, change func(*blockbook.Options)) *world {
 	t.Cleanup(func() { stop(); <-ran })
 	w.served = &served.Chain{
 		Name: "bitcoin-regtest", Model: chain, View: w.db.View, Moved: w.db.Moved, Mempool: follower, Submitter: w.node, Fees: w.node,
+		Node: w.node, Measures: func() (core.Stats, error) {
+			return core.Stats{Store: []storage.Metric{{Name: "table_bytes", Value: databaseSize}}}, nil
+		},
 		State: func() served.State { return served.State{} },
 	}
 	o := blockbook.Options{Prefix: prefix, Version: "v1.2.3", Timeout: time.Minute}
+	var err error
 	if o.Chain, err = wallet.New(t.Context(), w.served); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +126,6 @@ func newWorld(t testing.TB, change func(*blockbook.Options)) *world {
 	if w.Server, err = blockbook.New(o); err != nil {
 		t.Fatal(err)
 	}
-	return w
 }
 
 // makeScripts makes the scripts that outputs pay to: those of accounts, and others of every kind.
