@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/blockfrost"
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/served"
@@ -67,12 +68,13 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 	w.chain = &served.Chain{
 		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
-	w.Handler, err = blockfrost.New(t.Context(), blockfrost.Options{
+	h, err := blockfrost.New(t.Context(), blockfrost.Options{
 		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.Handler = answertest.Recorded(t, h)
 	t.Cleanup(func() { coretest.Consistent(t, db) })
 	return w
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/compat/answertest"
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/api/compat/ergoexplorer"
 	"birthmark/bench/generate/ergogen"
@@ -41,7 +42,7 @@ func newWorld(t testing.TB, network string) *world {
 func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 	t.Helper()
 	w := &world{World: NewWorldIn(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"), store)}
-	w.Handler = ergoexplorer.New(ergoexplorer.Options{Chain: w.Chain, Path: path})
+	w.Handler = answertest.Recorded(t, ergoexplorer.New(ergoexplorer.Options{Chain: w.Chain, Path: path}))
 	w.format = w.DB.Chain().Indexes()[0].Format
 	return w
 }

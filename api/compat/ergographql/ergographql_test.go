@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/compat/answertest"
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/api/compat/ergographql"
 	"birthmark/bench/generate/ergogen"
@@ -36,7 +37,7 @@ type world struct {
 func newWorld(t testing.TB, network string) *world {
 	t.Helper()
 	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
-	w.Handler = ergographql.New(ergographql.Options{Chain: w.Chain, Path: path})
+	w.Handler = answertest.Recorded(t, ergographql.New(ergographql.Options{Chain: w.Chain, Path: path}))
 	w.format = w.DB.Chain().Indexes()[0].Format
 	return w
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/compat/answertest"
 	. "birthmark/api/compat/boxes/boxestest"
 	"birthmark/api/compat/ergonode"
 	"birthmark/bench/generate/ergogen"
@@ -31,7 +32,7 @@ type world struct {
 func newWorld(t testing.TB, network string) *world {
 	t.Helper()
 	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
-	w.Handler = ergonode.New(ergonode.Options{Chain: w.Chain, Path: path})
+	w.Handler = answertest.Recorded(t, ergonode.New(ergonode.Options{Chain: w.Chain, Path: path}))
 	return w
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/esplora"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/served"
@@ -68,7 +69,7 @@ func (w *world) serve(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Handler = esplora.New(esplora.Options{Chain: c, Path: path})
+	w.Handler = answertest.Recorded(t, esplora.New(esplora.Options{Chain: c, Path: path}))
 }
 
 // sync brings the database to the chain of the miner, by a reorganization if it is on another branch.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/kupo"
 	"birthmark/api/served"
 	"birthmark/chains/cardano"
@@ -59,12 +60,13 @@ func newWorldIn(t testing.TB, network string, unspent bool, store storage.Store)
 	w.chain = &served.Chain{
 		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
-	w.Handler, err = kupo.New(t.Context(), kupo.Options{
+	h, err := kupo.New(t.Context(), kupo.Options{
 		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.Handler = answertest.Recorded(t, h)
 	t.Cleanup(func() { coretest.Consistent(t, db) })
 	return w
 }
