@@ -32,8 +32,8 @@ func (t *Tx) setIDs() {
 	}
 }
 
-// stored has the parts of a transaction that are in the database or in the mempool. The functions are called if parts of its bytes cannot
-// be read.
+// stored has the parts of a transaction that are in the database or in the mempool. The functions are called if parts of
+// its bytes cannot be read.
 type stored struct {
 	addresses [][]byte // of the outputs
 	boxID     func(output int) ([]byte, error)
@@ -41,8 +41,8 @@ type stored struct {
 	outputs   func() ([]model.Output, error)
 }
 
-// parse parses a serialized transaction. If the ends of its variables are not found, it consists of the stored parts: its
-// outputs have no height and no registers, and the first unreadable variable has all bytes after it.
+// parse parses a serialized transaction. If the ends of its variables are not found, it consists of the stored parts:
+// its outputs have no height and no registers, and the first unreadable variable has all bytes after it.
 func parse(id model.Hash, raw []byte, s stored) (*Tx, error) {
 	raw = append([]byte(nil), raw...)
 	var inputs []sigma.ID

@@ -75,8 +75,9 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	}
 	window := fmt.Sprintf("?offset=%d&limit=%d", offset, limit)
 	address, tree := w.address(b.Tree), func(c *Box) bool { return c.Tree == b.Tree }
+	paid := func(c *Box) bool { return c.Tree == b.Payable() }
 	hash := b.ExplorerTemplate()
-	template := func(c *Box) bool { return c.ExplorerTemplate() == hash }
+	template := func(c *Box) bool { return c.HasTemplate(hash) }
 	list := func(f func(*Box) bool, newestFirst bool) map[string]any {
 		found := w.Where(f)
 		if newestFirst {
@@ -102,9 +103,9 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	case 1:
 		own, concise := (func(*Box) bool)(nil), rng.IntN(2) == 0
 		if concise {
-			own = tree
+			own = paid
 		}
-		found := w.TxsWhere(tree)
+		found := w.TxsWhere(paid)
 		w.same(t, fmt.Sprintf("/addresses/%s/transactions%s&concise=%t", address, window, concise), "",
 			paged(w.txs(Page(Reverse(found), offset, limit), own), len(found)))
 		from, to := rng.IntN(w.Tip()+1), 1+rng.IntN(w.Tip())
@@ -120,11 +121,11 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 		w.same(t, fmt.Sprintf("/addresses/%s/transactions%s&fromHeight=%d&toHeight=%d", address, window, from, to), "",
 			paged(w.txs(Page(Reverse(kept), offset, limit), nil), len(kept)))
 	case 2:
-		w.same(t, "/boxes/byAddress/"+address+window, "", list(tree, true))
+		w.same(t, "/boxes/byAddress/"+address+window, "", list(paid, true))
 		w.same(t, "/boxes/byErgoTree/"+b.Tree+window, "", list(tree, true))
 		w.same(t, "/boxes/byErgoTreeTemplateHash/"+hash+window, "", list(template, false))
 	case 3, 4:
-		w.same(t, "/boxes/unspent/byAddress/"+address+window+direction, "", list(unspent(tree), !ascending))
+		w.same(t, "/boxes/unspent/byAddress/"+address+window+direction, "", list(unspent(paid), !ascending))
 		w.same(t, "/boxes/unspent/byErgoTree/"+b.Tree+window+direction, "", list(unspent(tree), !ascending))
 		w.same(t, "/boxes/unspent/byErgoTreeTemplateHash/"+hash+window, "", list(unspent(template), false))
 	case 5:
@@ -142,19 +143,19 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	case 6:
 		var fresh, every []*Box
 		for _, c := range w.Fresh {
-			if tree(c) && c.Pending == nil {
+			if paid(c) && c.Pending == nil {
 				fresh = append(fresh, c)
 			}
 		}
 		w.same(t, "/boxes/unspent/unconfirmed/byAddress/"+address, "", w.boxes(fresh))
-		every = append(w.Where(func(c *Box) bool { return tree(c) && c.Spender == nil && c.Pending == nil }), fresh...)
+		every = append(w.Where(func(c *Box) bool { return paid(c) && c.Spender == nil && c.Pending == nil }), fresh...)
 		total := len(every)
 		if !ascending {
 			every = Reverse(every)
 		}
 		w.same(t, "/boxes/unspent/all/byAddress/"+address+window+direction, "", paged(w.boxes(Page(every, offset, limit)), total))
 	case 7:
-		w.askBalance(t, rng, address, tree)
+		w.askBalance(t, rng, address, paid)
 	case 8:
 		var found []*Tx
 		for _, x := range w.Txs {
@@ -182,7 +183,7 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 		for _, x := range w.Pool {
 			touched := false
 			for _, c := range append(append([]*Box{}, x.Inputs...), x.Outputs...) {
-				touched = touched || tree(c)
+				touched = touched || paid(c)
 			}
 			if touched {
 				found = append(found, x)
@@ -328,7 +329,7 @@ func TestRealBlocks(t *testing.T) {
 // Every answer of a generated chain with forks and a mempool equals that of the model.
 func TestForks(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8, Values: OddValues(rng), Registers: Unreadable()})
+	c := ergogen.New(Odd(rng))
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
 	fork, depth := c.Fork(rng.Uint64()), 1+rng.IntN(6)

@@ -20,7 +20,7 @@ const boxFields = "boxId transactionId headerId ergoTree ergoTreeTemplateHash ad
 // Each id, address and script in an answer is an argument of a query, whose answer is not empty.
 func TestAnswersLeadToAnswers(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8, Values: OddValues(rng), Registers: Unreadable()})
+	c := ergogen.New(Odd(rng))
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
 	w.Node.SetPool(w.Model(nil).Possible(ergotest.Txs(ergotest.Made(c, 1)[0])[1:])...)

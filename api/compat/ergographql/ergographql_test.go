@@ -125,12 +125,12 @@ func (w *world) condition(rng *rand.Rand, b *Box) (map[string]any, func(*Box) bo
 	case 0:
 		add("ergoTrees", []string{b.Tree, other.Tree}, trees)
 	case 1:
-		add("addresses", []string{w.address(b.Tree)}, func(c *Box) bool { return c.Tree == b.Tree })
+		add("addresses", []string{w.address(b.Tree)}, func(c *Box) bool { return c.Tree == b.Payable() })
 	case 2:
 		add("boxIds", []string{b.ID, other.ID, strings.Repeat("00", 32)}, func(c *Box) bool { return c == b || c == other })
 	}
 	if hash := b.ExplorerTemplate(); rng.IntN(3) == 0 || len(keep) == 0 {
-		add("ergoTreeTemplateHash", hash, func(c *Box) bool { return c.ExplorerTemplate() == hash })
+		add("ergoTreeTemplateHash", hash, func(c *Box) bool { return c.HasTemplate(hash) })
 	}
 	if len(b.Tokens) > 0 && rng.IntN(2) == 0 {
 		id := b.Tokens[rng.IntN(len(b.Tokens))].ID
@@ -207,7 +207,7 @@ func (w *world) askAddress(t *testing.T, b *Box) {
 		t.Errorf("address %s: %s", address, failure)
 		return
 	}
-	tree := func(c *Box) bool { return c.Tree == b.Tree }
+	tree := func(c *Box) bool { return c.Tree == b.Payable() }
 	var value uint64
 	tokens := map[string]uint64{}
 	for _, c := range w.Where(func(c *Box) bool { return tree(c) && c.Spender == nil }) {
@@ -283,7 +283,7 @@ func (w *world) askMempool(t *testing.T) {
 	w.same(t, "query ($ids: [String!]) { mempool { transactions(transactionIds: $ids) { transactionId } } }",
 		map[string]any{"ids": []string{strings.Repeat("00", 32), last.ID}},
 		map[string]any{"mempool": map[string]any{"transactions": []any{map[string]any{"transactionId": last.ID}}}})
-	tree := last.Outputs[0].Tree
+	tree := last.Outputs[0].Payable()
 	touched := []any{}
 	for _, x := range w.Pool {
 		has := false
@@ -331,7 +331,7 @@ func TestRealBlocks(t *testing.T) {
 // Every answer of a generated chain with forks and a mempool equals that of the model.
 func TestForks(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8, Values: OddValues(rng), Registers: Unreadable()})
+	c := ergogen.New(Odd(rng))
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
 	fork, depth := c.Fork(rng.Uint64()), 1+rng.IntN(6)

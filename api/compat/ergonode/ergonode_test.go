@@ -97,6 +97,7 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 	}
 	quoted := func(text string) string { return `"` + text + `"` }
 	address, tree := e.address(b.Tree), func(c *Box) bool { return c.Tree == b.Tree }
+	paid := func(c *Box) bool { return c.Tree == b.Payable() }
 	tx := e.Txs[rng.IntN(len(e.Txs))]
 	if b.Tx.Block != nil {
 		tx = b.Tx
@@ -114,22 +115,20 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 		same("/blockchain/transaction/byId/"+tx.ID, "", e.tx(tx))
 		same(fmt.Sprintf("/blockchain/transaction/byIndex/%d", tx.Global), "", e.tx(tx))
 	case 2:
-		want := e.historyOf(tree, offset, limit)
+		want := e.historyOf(paid, offset, limit)
 		same("/blockchain/transaction/byAddress/"+address+window, "", want)
 		same("/blockchain/transaction/byAddress"+window, address, want)
 	case 3:
-		want := e.all(tree, offset, limit, true)
-		same("/blockchain/box/byAddress/"+address+window, "", want)
-		same("/blockchain/box/byErgoTree"+window, quoted(b.Tree), want)
+		same("/blockchain/box/byAddress/"+address+window, "", e.all(paid, offset, limit, true))
+		same("/blockchain/box/byErgoTree"+window, quoted(b.Tree), e.all(tree, offset, limit, true))
 	case 4, 5, 6:
 		ascending, pending, excluded := rng.IntN(2) == 0, rng.IntN(2) == 0, rng.IntN(2) == 0
 		options := fmt.Sprintf("%s&includeUnconfirmed=%t&excludeMempoolSpent=%t", window, pending, excluded)
 		if ascending {
 			options += "&sortDirection=asc"
 		}
-		want := e.unspent(tree, offset, limit, ascending, pending, excluded)
-		same("/blockchain/box/unspent/byAddress/"+address+options, "", want)
-		same("/blockchain/box/unspent/byErgoTree"+options, b.Tree, want)
+		same("/blockchain/box/unspent/byAddress/"+address+options, "", e.unspent(paid, offset, limit, ascending, pending, excluded))
+		same("/blockchain/box/unspent/byErgoTree"+options, b.Tree, e.unspent(tree, offset, limit, ascending, pending, excluded))
 		hash := b.NodeTemplate()
 		template := func(c *Box) bool { return c.NodeTemplate() == hash }
 		same("/blockchain/box/unspent/byTemplateHash/"+hash+options, "", e.unspent(template, offset, limit, ascending, pending, excluded))
@@ -147,7 +146,7 @@ func (w *world) ask(t *testing.T, rng *rand.Rand, b *Box) {
 			same("/blockchain/box/byTokenId/"+id+window, "", e.all(func(c *Box) bool { return c.Has(id) }, offset, limit, false))
 		}
 	case 9:
-		w.askBalance(t, address, tree)
+		w.askBalance(t, address, paid)
 	case 10:
 		ids := []any{}
 		for _, x := range Page(Reverse(e.Txs), offset, limit) {
@@ -342,7 +341,7 @@ func TestRealBlocks(t *testing.T) {
 // Every answer of a generated chain with forks and a mempool equals that of the model.
 func TestForks(t *testing.T) {
 	rng := testseed.Rand(t)
-	c := ergogen.New(ergogen.Options{Seed: rng.Uint64(), TxsPerBlock: 8, Values: OddValues(rng), Registers: Unreadable()})
+	c := ergogen.New(Odd(rng))
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 40)...)
 	for range testrun.Amount(2, 1) {

@@ -13,9 +13,11 @@ import (
 type Options struct {
 	Seed        uint64
 	TxsPerBlock float64 // mean; 0: 6.85 as on mainnet. From 50 on all blocks are full
-	// Values are serialized values that some registers and variables get, and Registers others that only registers get, for
-	// tests of unusual ones.
-	Values, Registers [][]byte
+	// For tests of unusual parts: Values are serialized values that some registers and variables get, Registers and
+	// Variables others that only one of these get, Trees are ErgoTrees, and Descriptions registers of boxes with a new
+	// token.
+	Values, Registers, Variables, Trees [][]byte
+	Descriptions                        [][][]byte
 }
 
 // Block is a full block of a generated chain. Its memory is the caller's.
@@ -114,7 +116,7 @@ func New(o Options) *Chain {
 		o.TxsPerBlock = defaultTxsPerBlock
 	}
 	c := &Chain{
-		options: o, rng: distribution.NewRandom(o.Seed, 0), births: headSize + 1, scripts: newScripts(o.Seed),
+		options: o, rng: distribution.NewRandom(o.Seed, 0), births: headSize + 1, scripts: newScripts(o.Seed, o.Trees),
 		emission: coin{id: emissionID, value: emissionValue}, time: firstTime,
 	}
 	for i := range minerCount {

@@ -12,6 +12,10 @@ const mostValues = 3000
 // data in some others.
 func (c *Chain) register(p *payment, m minted) {
 	if m.amount > 0 && p.tokens.Index(m.id) >= 0 {
+		if all := c.options.Descriptions; len(all) > 0 && c.rng.Chance(unusualShare) {
+			p.registers = all[c.rng.IntN(len(all))]
+			return
+		}
 		p.registers = c.describe(m)
 		return
 	}
@@ -47,7 +51,8 @@ func (c *Chain) oneOf(lists ...[][]byte) []byte {
 	return nil
 }
 
-// unusualShare is the share of registers and variables that have one of [Options.Values].
+// unusualShare is the share of registers and variables that have one of [Options.Values], and of new tokens with one of
+// [Options.Descriptions].
 const unusualShare = 0.3
 
 // describe returns a token's name, description and decimals. Some issuers write something else there.

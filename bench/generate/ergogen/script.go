@@ -33,6 +33,7 @@ type scripts struct {
 	names  uint64 // number from which the next key or contract is made
 	trees  [][]byte
 	owners []key // of contracts, which are few
+	odd    [][]byte
 }
 
 // key is a compressed public key.
@@ -40,8 +41,8 @@ type key = [sigma.PointSize]byte
 
 const ownerCount = 200
 
-func newScripts(seed uint64) scripts {
-	s := scripts{names: distribution.Mix(seed)}
+func newScripts(seed uint64, odd [][]byte) scripts {
+	s := scripts{names: distribution.Mix(seed), odd: odd}
 	for i := range ownerCount {
 		s.owners = append(s.owners, publicKey(s.names+uint64(i)))
 	}
@@ -52,7 +53,7 @@ func newScripts(seed uint64) scripts {
 func (s *scripts) owner(r distribution.Random) []byte { return s.owners[r.IntN(ownerCount)][:] }
 
 // clone returns an independent copy. The trees themselves are immutable.
-func (s *scripts) clone() scripts { return scripts{s.names, slices.Clone(s.trees), s.owners} }
+func (s *scripts) clone() scripts { return scripts{s.names, slices.Clone(s.trees), s.owners, s.odd} }
 
 // tree returns the script of a number, made at its first use.
 func (s *scripts) tree(number uint32) []byte {
@@ -69,9 +70,15 @@ func (s *scripts) set(number uint32, tree []byte) {
 	s.trees[number] = tree
 }
 
+// unusualTrees is the share of scripts that are one of [Options.Trees].
+const unusualTrees = 0.15
+
 func (s *scripts) make(number uint32) []byte {
 	r := distribution.NewRandom(s.names, uint64(number))
 	u := r.Float64()
+	if len(s.odd) > 0 && number != hotScript && r.Chance(unusualTrees) {
+		return s.odd[r.IntN(len(s.odd))]
+	}
 	switch {
 	case number == hotScript:
 		u = keyShare

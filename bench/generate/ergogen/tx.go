@@ -180,7 +180,7 @@ func (c *Chain) input(spent *coin) sigma.Input {
 	}
 	if c.rng.Chance(0.3) && len(in.Proof) == 0 {
 		for i := range 1 + c.rng.IntN(contextMost) {
-			if v := c.oneOf(c.options.Values); v != nil {
+			if v := c.oneOf(c.options.Values, c.options.Variables); v != nil {
 				in.Extension = append(in.Extension, sigma.Variable{ID: byte(i), Value: v})
 				continue
 			}

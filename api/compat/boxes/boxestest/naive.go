@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/internal/testnode/ergotest"
 )
@@ -143,6 +144,7 @@ func (n *Naive) tx(j map[string]any, b *Block, index int) *Tx {
 		if spent == nil {
 			panic("an input spends an unknown box: " + object(v)["boxId"].(string))
 		}
+		readableVariables(object(object(object(v)["spendingProof"])["extension"]))
 		t.Inputs = append(t.Inputs, spent)
 		if b == nil {
 			spent.Pending = t
@@ -160,7 +162,7 @@ func (n *Naive) box(j map[string]any, t *Tx, index, global int) *Box {
 	b := &Box{
 		ID: j["boxId"].(string), Tx: t, Index: index, Global: global, Value: uint64(number(j["value"])), Tree: j["ergoTree"].(string), JSON: j,
 	}
-	readable(object(j["additionalRegisters"]))
+	readableRegisters(object(j["additionalRegisters"]))
 	for _, v := range j["assets"].([]any) {
 		b.Tokens = append(b.Tokens, Token{object(v)["tokenId"].(string), uint64(number(object(v)["amount"]))})
 	}
@@ -221,6 +223,22 @@ func (b *Box) NodeTemplate() string {
 		b.nodeTemplate = hex.EncodeToString(sum[:])
 	}
 	return b.nodeTemplate
+}
+
+// HasTemplate reports whether the box has a template with a hash of the explorer.
+func (b *Box) HasTemplate(hash string) bool {
+	_, ok := b.Template()
+	return ok && b.ExplorerTemplate() == hash
+}
+
+// Payable returns the tree that payments to the address of the box have: not every tree with the form of a key is the tree
+// of its address.
+func (b *Box) Payable() string {
+	raw, err := hex.DecodeString(b.Tree)
+	if err != nil {
+		panic(err)
+	}
+	return hex.EncodeToString(ergo.AddressTree(ergo.StoredAddress(raw)))
 }
 
 // ExplorerTemplate returns the explorer's hash of the template of the box: zeros if the tree cannot be parsed.
