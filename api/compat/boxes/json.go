@@ -44,12 +44,17 @@ func (a *Answer) addContents(b *Box) {
 	a.Int(b.Pos)
 }
 
-// AddInput appends an input as the node writes it in transactions, without the closing brace.
-func (a *Answer) AddInput(in *sigma.Input) {
+// AddInput appends an input as the node writes it in transactions. The fields of the box that it spends are added if box
+// is not nil.
+func (a *Answer) AddInput(in *sigma.Input, box *Box) {
 	a.Add(`{"boxId":`)
 	a.ID(in.Box)
 	a.Add(`,"spendingProof":`)
 	a.AddProof(in)
+	if box != nil {
+		a.addContents(box)
+	}
+	a.Add("}")
 }
 
 // AddProof appends the proof of an input with its variables.
@@ -87,19 +92,19 @@ func (a *Answer) AddDataInputs(t *Tx) {
 	a.Add("]")
 }
 
-// AddTx appends a transaction as the node writes it in blocks and in its mempool. With inputs, which are the boxes that
-// it spends, their fields are added.
+// AddTx appends a transaction as the node writes it in blocks. With inputs, which are the boxes that it spends, their
+// fields are added, as in its mempool.
 func (a *Answer) AddTx(t *Tx, inputs []*Box) {
 	a.Add(`{"id":`)
 	a.Hex(t.ID[:])
 	a.Add(`,"inputs":[`)
 	for i := range t.Inputs {
 		a.Comma(i)
-		a.AddInput(&t.Inputs[i])
-		if inputs != nil && inputs[i] != nil {
-			a.addContents(inputs[i])
+		var box *Box
+		if inputs != nil {
+			box = inputs[i]
 		}
-		a.Add("}")
+		a.AddInput(&t.Inputs[i], box)
 	}
 	a.Add("],")
 	a.AddDataInputs(t)

@@ -284,7 +284,7 @@ func (w *world) askMempool(t *testing.T, rng *rand.Rand) {
 	ids, all := []any{}, map[string]any{}
 	for _, x := range e.Pool {
 		ids = append(ids, x.ID)
-		all[x.ID] = x.JSON
+		all[x.ID] = pending(x)
 	}
 	a := Ask(t, w, path+"/transactions/unconfirmed?limit=1000", "")
 	got := map[string]any{}
@@ -300,21 +300,10 @@ func (w *world) askMempool(t *testing.T, rng *rand.Rand) {
 	}
 	tx := e.Pool[rng.IntN(len(e.Pool))]
 	Same(t, w, path+"/transactions/unconfirmed/byTransactionIds", fmt.Sprintf("[%q,%q]", tx.ID, strings.Repeat("00", 32)), []any{tx.ID})
-	inputs := []any{}
-	for i, in := range tx.Inputs {
-		input := plain(in)
-		for name, value := range tx.JSON["inputs"].([]any)[i].(map[string]any) {
-			input[name] = value
-		}
-		inputs = append(inputs, input)
-	}
-	want := map[string]any{"inputs": inputs}
-	for _, name := range []string{"id", "dataInputs", "outputs", "size"} {
-		want[name] = tx.JSON[name]
-	}
+	want := pending(tx)
 	Same(t, w, path+"/transactions/unconfirmed/byTransactionId/"+tx.ID, "", want)
 	i := rng.IntN(len(tx.Inputs))
-	Same(t, w, path+"/transactions/unconfirmed/inputs/byBoxId/"+tx.Inputs[i].ID, "", tx.JSON["inputs"].([]any)[i])
+	Same(t, w, path+"/transactions/unconfirmed/inputs/byBoxId/"+tx.Inputs[i].ID, "", want["inputs"].([]any)[i])
 	if a := Send(t, w, http.MethodHead, path+"/transactions/unconfirmed/"+tx.ID, ""); a.Status != http.StatusOK {
 		t.Errorf("HEAD of an unconfirmed transaction: %d", a.Status)
 	}

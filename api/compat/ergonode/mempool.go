@@ -3,9 +3,11 @@ package ergonode
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/chains/ergo"
+	"birthmark/chains/ergo/sigma"
 	"birthmark/core/pending"
 	"birthmark/model"
 )
@@ -46,18 +48,34 @@ func pendingTxs(q *request, _ []string) error {
 	return q.addPending(all)
 }
 
-// addPending writes unconfirmed transactions as the node writes transactions of blocks.
+// addPending writes unconfirmed transactions with the boxes that they spend, as the node does since 6.0.1.
 func (q *request) addPending(all []*pending.Tx) error {
 	q.Add("[")
-	for i, t := range all {
-		parsed, err := q.v.Parsed(t)
+	n := 0
+	for part := range slices.Chunk(all, rows) {
+		txs := make([]*boxes.Tx, len(part))
+		var spent []sigma.ID
+		for i, t := range part {
+			var err error
+			if txs[i], err = q.v.Parsed(t); err != nil {
+				return err
+			}
+			for j := range txs[i].Inputs {
+				spent = append(spent, txs[i].Inputs[j].Box)
+			}
+		}
+		inputs, err := q.v.Inputs(spent)
 		if err != nil {
 			return err
 		}
-		q.Comma(i)
-		q.AddTx(parsed, nil)
-		if err := q.Flush(q.v); err != nil {
-			return err
+		for _, t := range txs {
+			q.Comma(n)
+			n++
+			q.AddTx(t, inputs[:len(t.Inputs)])
+			inputs = inputs[len(t.Inputs):]
+			if err := q.Flush(q.v); err != nil {
+				return err
+			}
 		}
 	}
 	q.Add("]")
@@ -173,8 +191,11 @@ func pendingInput(q *request, args []string) error {
 	if by == nil {
 		return errNotFound
 	}
-	q.AddInput(&by.Tx.Inputs[by.Index])
-	q.Add("}")
+	spent, err := q.v.Inputs([]sigma.ID{id})
+	if err != nil {
+		return err
+	}
+	q.AddInput(&by.Tx.Inputs[by.Index], spent[0])
 	return nil
 }
 

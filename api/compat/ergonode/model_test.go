@@ -30,6 +30,24 @@ func plain(b *Box) map[string]any {
 	return out
 }
 
+// pending is an unconfirmed transaction with the boxes that it spends (createTransactionWithResolvedInputs in
+// TransactionsApiRoute.scala of ergoplatform/ergo since 6.0.1).
+func pending(tx *Tx) map[string]any {
+	inputs := []any{}
+	for i, in := range tx.Inputs {
+		input := plain(in)
+		for name, value := range tx.JSON["inputs"].([]any)[i].(map[string]any) {
+			input[name] = value
+		}
+		inputs = append(inputs, input)
+	}
+	out := map[string]any{"inputs": inputs}
+	for _, name := range []string{"id", "dataInputs", "outputs", "size"} {
+		out[name] = tx.JSON[name]
+	}
+	return out
+}
+
 func (e *expected) box(b *Box) map[string]any {
 	out := plain(b)
 	out["address"] = e.address(b.Tree)

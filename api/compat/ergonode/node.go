@@ -1,6 +1,7 @@
 package ergonode
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -107,7 +108,9 @@ func info(q *request, _ []string) error {
 	fields := map[string]any{"name": "birthmark", "appVersion": apiVersion, "stateType": "utxo", "network": q.Chain.Network}
 	if q.Chain.Node() != nil {
 		if a, err := q.ask(q.Ctx, nil); err == nil && a.Status == http.StatusOK {
-			_ = json.Unmarshal(a.Body, &fields) // the fields above remain if this fails
+			d := json.NewDecoder(bytes.NewReader(a.Body))
+			d.UseNumber()         // some exceed 64 bits
+			_ = d.Decode(&fields) // the fields above remain if this fails
 		}
 	}
 	fields["unconfirmedCount"] = q.v.PendingCount()
@@ -128,7 +131,8 @@ func info(q *request, _ []string) error {
 		fields["previousFullHeaderId"] = model.Hash(h.Parent).String()
 		fields["stateRoot"], fields["genesisBlockId"] = hex.EncodeToString(h.StateRoot[:]), first.ID.String()
 		fields["difficulty"] = json.Number(h.Difficulty().String())
-		if n, ok := fields["headersHeight"].(float64); !ok || n < float64(b.Height) {
+		headers, _ := fields["headersHeight"].(json.Number)
+		if n, err := headers.Float64(); err != nil || n < float64(b.Height) {
 			fields["headersHeight"], fields["bestHeaderId"] = b.Height, b.ID.String()
 		}
 	}

@@ -254,24 +254,10 @@ func (b *Box) ExplorerTemplate() string {
 }
 
 // Where returns the boxes of the chain for which f is true, oldest first.
-func (n *Naive) Where(f func(*Box) bool) (found []*Box) {
-	for _, b := range n.Boxes {
-		if f(b) {
-			found = append(found, b)
-		}
-	}
-	return found
-}
+func (n *Naive) Where(f func(*Box) bool) []*Box { return Filter(n.Boxes, f) }
 
 // TxsWhere returns the transactions of the chain with an input or output for which f is true, oldest first.
-func (n *Naive) TxsWhere(f func(*Box) bool) (found []*Tx) {
-	for _, t := range n.Txs {
-		if slices.ContainsFunc(t.Inputs, f) || slices.ContainsFunc(t.Outputs, f) {
-			found = append(found, t)
-		}
-	}
-	return found
-}
+func (n *Naive) TxsWhere(f func(*Box) bool) []*Tx { return Touching(n.Txs, f) }
 
 // Page returns the items of a window.
 func Page[T any](items []T, offset, limit int) []T {

@@ -62,7 +62,7 @@ func oddTrees() (trees [][]byte) {
 	return trees
 }
 
-// OddDescriptions returns registers of boxes with a new token that are no description, an incomplete one, or a text that
+// OddDescriptions returns registers of boxes with a new token that are not a description, an incomplete one, or a text that
 // needs an escape.
 func OddDescriptions() (all [][][]byte) {
 	text := func(s string) []byte { return append([]byte{0x0e, byte(len(s))}, s...) }

@@ -17,6 +17,7 @@ import (
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/served"
+	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo"
 	"birthmark/core"
 	"birthmark/core/coretest"
@@ -113,6 +114,19 @@ func (w *World) Sync(t testing.TB, keep model.HeightPk, blocks ...ergotest.Block
 	if err := core.Sync(t.Context(), w.DB, s, core.SyncOptions{To: &to}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Pend makes at least n transactions of the next blocks of a chain unconfirmed, and returns the model.
+func (w *World) Pend(t testing.TB, c *ergogen.Chain, n int) *Naive {
+	t.Helper()
+	model := w.Model(nil)
+	var txs, possible []ergotest.Tx
+	for len(possible) < n {
+		txs = append(txs, ergotest.Txs(ergotest.Made(c, 1)[0])[1:]...) // without the reward
+		possible = model.Possible(txs)
+	}
+	w.Node.SetPool(possible...)
+	return w.Settled(t)
 }
 
 // Settled waits until the overlay is that of the node at the tip, and returns the model of this moment.
