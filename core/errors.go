@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -11,24 +12,40 @@ import (
 	"birthmark/storage"
 )
 
+// failures are the errors of a failing machine, by their texts in RocksDB's errors, which lack the number.
+var failures = []struct {
+	is         []error
+	text, code string
+}{
+	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "No space left on device", "no_space"},
+	{[]error{fs.ErrPermission, syscall.EROFS}, "Permission denied", "not_permitted"},
+	{[]error{syscall.EMFILE, syscall.ENFILE}, "Too many open files", "too_many_files"},
+	{[]error{syscall.EIO}, "Input/output error", "io_error"},
+	{[]error{syscall.ENOMEM}, "Cannot allocate memory", "no_memory"},
+}
+
 // Classify returns the kind and code of an error as [model.KindOf] does, and those of system errors that a user can act
-// on: locked, damaged and not_permitted are of kind [model.Refused], interrupted and no_space of kind [model.Internal].
+// on: locked and damaged are of kind [model.Refused], interrupted of kind [model.Internal], and no_space, not_permitted,
+// too_many_files, io_error and no_memory of kind [model.Machine].
 func Classify(err error) (model.ErrorKind, string) {
 	if kind, code := model.KindOf(err); kind != model.Internal || code != "internal" {
 		return kind, code
 	}
 	var locked *storage.LockedError
-	switch {
-	case errors.As(err, &locked):
+	if errors.As(err, &locked) {
 		return model.Refused, "locked"
-	case errors.Is(err, storage.ErrDamaged):
-		return model.Refused, "damaged"
-	case errors.Is(err, context.Canceled):
+	}
+	if errors.Is(err, context.Canceled) {
 		return model.Internal, "interrupted"
-	case errors.Is(err, syscall.ENOSPC), strings.Contains(err.Error(), "No space left on device"):
-		return model.Internal, "no_space"
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), strings.Contains(err.Error(), "Permission denied"):
-		return model.Refused, "not_permitted"
+	}
+	text := err.Error()
+	for _, f := range failures { // before damage: files that could not be read may be complete
+		if strings.Contains(text, f.text) || slices.ContainsFunc(f.is, func(e error) bool { return errors.Is(err, e) }) {
+			return model.Machine, f.code
+		}
+	}
+	if errors.Is(err, storage.ErrDamaged) {
+		return model.Refused, "damaged"
 	}
 	return model.Internal, "internal"
 }

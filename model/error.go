@@ -9,11 +9,12 @@ import (
 type ErrorKind uint8
 
 const (
-	Internal  ErrorKind = iota // a bug or a failing machine
+	Internal  ErrorKind = iota // a bug
 	NotFound                   // the requested item does not exist
 	Usage                      // invalid request: unknown flag or index, invalid value
-	Refused                    // the database cannot be used: wrong chain, network or format, or locked
+	Refused                    // the database cannot be used: wrong chain, network or format, damaged, or locked
 	BadSource                  // the source failed: unreachable or invalid data
+	Machine                    // the machine failed: full disk, no permission, too many open files
 )
 
 // Error is an error with a kind and a code for programs.

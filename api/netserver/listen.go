@@ -13,7 +13,7 @@ import (
 )
 
 // Listen listens on host:port, with any free port for 0, or on unix:/path/of.sock with mode 0660. Errors with code
-// address_in_use and not_permitted are of kind [model.Refused], bad_value is of kind [model.Usage].
+// address_in_use are of kind [model.Refused], not_permitted of kind [model.Machine], bad_value of kind [model.Usage].
 func Listen(addr string) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		return listenUnix(path)
@@ -26,7 +26,7 @@ func Listen(addr string) (net.Listener, error) {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, inUse(addr, "port")
 	case errors.Is(err, fs.ErrPermission):
-		return nil, model.Errorf(model.Refused, "not_permitted", "listen: no permission to listen on %s: choose a port above 1023", addr)
+		return nil, model.Errorf(model.Machine, "not_permitted", "listen: no permission to listen on %s: choose a port above 1023", addr)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, badAddress(addr, errors.New("the machine has no such address"))
 	case err != nil:
@@ -59,7 +59,7 @@ func listenUnix(path string) (net.Listener, error) {
 			return nil, badAddress("unix:"+path, err)
 		}
 		if err := os.Remove(path); err != nil {
-			return nil, model.Errorf(model.Refused, "not_permitted", "listen: %w", err)
+			return nil, model.Errorf(model.Machine, "not_permitted", "listen: %w", err)
 		}
 	}
 	l, err := net.Listen("unix", path)

@@ -28,7 +28,7 @@ func TestProblemOfAnError(t *testing.T) {
 		{model.Errorf(model.BadSource, "unreachable", "no node"), 502, "unreachable", "no node"},
 		{errors.New("/var/lib/secret: disk is gone"), 500, "internal", "internal error: see the log of the server"},
 		{fmt.Errorf("/var/lib/secret: %w", syscall.ENOSPC), 500, "no_space", "internal error: see the log of the server"},
-		{fmt.Errorf("/var/lib/secret: %w", fs.ErrPermission), 503, "not_permitted", "internal error: see the log of the server"},
+		{fmt.Errorf("/var/lib/secret: %w", fs.ErrPermission), 500, "not_permitted", "internal error: see the log of the server"},
 		{fmt.Errorf("scan: %w", context.DeadlineExceeded), 503, "timeout", "the answer took too long: request less at once"},
 		{fmt.Errorf("scan: %w", context.Canceled), 503, "shutting_down", "the server is shutting down: retry"},
 		{fmt.Errorf("body: %w", &http.MaxBytesError{Limit: 10}), 413, "too_large", "the body has more than 10 bytes, the limit"},

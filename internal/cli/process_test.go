@@ -156,7 +156,7 @@ func TestAFullDiskIsReported(t *testing.T) {
 				t.Errorf("%s: the caches do not overflow: %s", when, stderr)
 			}
 			var f failure
-			if err := json.Unmarshal(stdout.Bytes(), &f); err != nil || cmd.ProcessState.ExitCode() != exitFailed || f.Error.Code != "no_space" {
+			if err := json.Unmarshal(stdout.Bytes(), &f); err != nil || cmd.ProcessState.ExitCode() != exitMachine || f.Error.Code != "no_space" {
 				t.Errorf("%s, %s: %v, %s%s", wal, when, cmd.ProcessState, stdout, stderr)
 			}
 			var a check.Result

@@ -9,10 +9,11 @@ import (
 // The exit statuses of the contract.
 const (
 	exitDone    = 0
-	exitFailed  = 1 // no answer, problems found, or a failure of the machine
+	exitFailed  = 1 // no answer, or problems found
 	exitUsage   = 2
 	exitRefused = 3
 	exitSource  = 4
+	exitMachine = 5
 )
 
 // run executes a command line and returns the exit status.

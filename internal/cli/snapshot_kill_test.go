@@ -175,7 +175,7 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	db, repository, to := filepath.Join(dir, "db"), filepath.Join(small, "repository"), filepath.Join(small, "to")
 	syncTo(t, db, "file://"+realBlocks(t))
-	wantFailure(t, exitFailed, "no_space", "no space left on device", "snapshot", "create", "--db", db, "--to", repository)
+	wantFailure(t, exitMachine, "no_space", "no space left on device", "snapshot", "create", "--db", db, "--to", repository)
 	wantFailure(t, exitFailed, "no_snapshot", "no snapshot", "snapshot", "restore", repository, "--db", to)
 	grow := func(size string) {
 		t.Helper()
@@ -188,7 +188,7 @@ func TestSnapshotsOnAFullDisk(t *testing.T) {
 	if ask(t, &a, "snapshot", "create", "--db", db, "--to", repository); a.UploadedFiles == 0 || a.UploadedFiles >= a.Files {
 		t.Errorf("%+v", a)
 	}
-	wantFailure(t, exitFailed, "no_space", `restoring snapshot .* needs .* more, and .* has .* free`, "snapshot", "restore", repository, "--db", to)
+	wantFailure(t, exitMachine, "no_space", `restoring snapshot .* needs .* more, and .* has .* free`, "snapshot", "restore", repository, "--db", to)
 	if exists(to) || exists(to+".restoring/CURRENT") {
 		t.Error("a database that is not complete can be opened")
 	}

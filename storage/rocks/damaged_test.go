@@ -53,7 +53,7 @@ func damaged(t *testing.T) string {
 
 func wantDamage(t *testing.T, dir, what string, err error) {
 	t.Helper()
-	if err == nil || errors.Is(err, storage.ErrNotFound) || !strings.Contains(err.Error(), dir) {
+	if !errors.Is(err, storage.ErrDamaged) || !strings.Contains(err.Error(), dir) {
 		t.Errorf("%s: %v, want an error that names %s", what, err, dir)
 	}
 }

@@ -115,10 +115,7 @@ func (s *Store) open() (err error) {
 	if err == nil {
 		return nil
 	}
-	if text := err.Error(); !errors.Is(err, storage.ErrDamaged) && (strings.Contains(text, "Corruption: ") || strings.Contains(text, "No such file or directory")) {
-		err = fmt.Errorf("%w: %w", storage.ErrDamaged, err)
-	}
-	return fmt.Errorf("open database %s: %w", s.dir, err)
+	return fmt.Errorf("open database %s: %w", s.dir, damage(err, "Corruption: ", "No such file or directory"))
 }
 
 const defaultColumn = "default" // required by RocksDB

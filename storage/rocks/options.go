@@ -341,5 +341,5 @@ func maxOpenFiles(dir string, tables int, readOnly bool) (files, caches int, err
 
 func tooFewFiles(limit, need uint64) error {
 	return fmt.Errorf("the limit of open files is %d, at least %d are needed: raise it "+
-		"(ulimit -n %d, or LimitNOFILE= of the service)", limit, need, need)
+		"(ulimit -n %d, or LimitNOFILE= of the service): %w", limit, need, need, unix.EMFILE)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -132,7 +133,16 @@ func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 }
 
 func (s *Store) failed(doing string, err error) error {
-	return fmt.Errorf("%s in database %s: %w", doing, s.dir, err)
+	return fmt.Errorf("%s in database %s: %w", doing, s.dir, damage(err, "Corruption: "))
+}
+
+// damage wraps [storage.ErrDamaged] if RocksDB's error contains one of texts.
+func damage(err error, texts ...string) error {
+	is := func(text string) bool { return strings.Contains(err.Error(), text) }
+	if !errors.Is(err, storage.ErrDamaged) && slices.ContainsFunc(texts, is) {
+		return fmt.Errorf("%w: %w", storage.ErrDamaged, err)
+	}
+	return err
 }
 
 // column returns the column family of a declared family; nil without an error if a read-only database lacks it.

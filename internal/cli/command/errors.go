@@ -19,6 +19,7 @@ var ExitStatus = map[model.ErrorKind]int{
 	model.Usage:     2,
 	model.Refused:   3,
 	model.BadSource: 4,
+	model.Machine:   5,
 }
 
 // Fail prints an error and returns the exit status. It prints one line on stderr and, with --json, a document unless

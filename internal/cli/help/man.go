@@ -74,8 +74,9 @@ var statuses = []struct {
 	{0, "success"},
 	{1, "unknown hash or asset, or problems were found"},
 	{2, "invalid usage or value"},
-	{3, "the database refuses: wrong chain or network, newer format, locked by another process"},
+	{3, "the database refuses: wrong chain or network, newer format, damaged, locked by another process"},
 	{4, "the source failed"},
+	{5, "the machine failed: full disk, no permission, too many open files; repeat the command after mending it"},
 }
 
 // roff escapes text: hyphens of flags are not typographic hyphens.
