@@ -59,6 +59,7 @@ type recordReader struct {
 	key   []byte // of the XOR: nil or 8 bytes
 
 	decode func(raw []byte) error // decodes a whole block
+	grow   func(to int64) error   // reads a stream up to an offset; nil: the file has its size
 
 	file  io.ReaderAt
 	size  int64
@@ -225,6 +226,11 @@ func (r *recordReader) record(start int64) (rec record, fault, err error) {
 		return rec, fmt.Errorf("a record of %d bytes: expected %d to %d", length, block.HeaderSize+1, most), nil
 	}
 	rec.offset, rec.size = start+RecordHead, length
+	if r.grow != nil {
+		if err := r.grow(rec.end() + RecordHead); err != nil {
+			return rec, nil, err
+		}
+	}
 	if left := r.size - rec.offset; left < int64(length) {
 		return rec, unfinished{fmt.Errorf("a record of %d bytes, but only %d are left", length, left)}, nil
 	}

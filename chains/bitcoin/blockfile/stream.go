@@ -11,6 +11,9 @@ import (
 	"birthmark/model"
 )
 
+// chunk is how many bytes of a stream are read at least.
+const chunk = 64 << 10
+
 // mostReserved bounds the zeros after a record that are read to decide whether a node is still writing it. A node extends
 // its files by 16 MiB.
 const mostReserved = 64 << 20
@@ -22,17 +25,17 @@ const mostReserved = 64 << 20
 func Each(net *params.Network, in io.Reader, decode func(raw []byte) error, handle func(raw []byte) (fault, err error)) error {
 	w := &window{in: in}
 	r := &recordReader{net: net, path: "the input", file: w, decode: decode}
-	least := RecordHead + net.Coin.Format.MaxSize + windowSize
 	fill := func(at int64, n int) (err error) {
 		err = w.fill(at, n)
 		r.size = w.end()
 		return err
 	}
+	r.grow = func(to int64) error { return fill(w.at, int(to-w.at)) }
 	var first error // the first fault
 	var bad []rejected
 	whole := map[model.Hash]bool{} // the parents of valid blocks
 	for start := int64(0); ; {
-		if err := fill(start, least); err != nil {
+		if err := fill(start, chunk); err != nil {
 			return err
 		}
 		at, err := r.skipPadding(start)
@@ -55,7 +58,7 @@ func Each(net *params.Network, in io.Reader, decode func(raw []byte) error, hand
 			continue
 		}
 		rec, next, fault, err := r.next(start)
-		for n := 2 * least; err == nil && growing(fault) && !w.ended && n < mostReserved; n *= 2 {
+		for n := 2 * (int(rec.end()-start) + chunk); err == nil && growing(fault) && !w.ended && n < mostReserved; n *= 2 {
 			if err = fill(start, n); err == nil {
 				rec, next, fault, err = r.next(start)
 			}
@@ -93,14 +96,13 @@ func growing(fault error) bool {
 
 // searchStream returns the offset of the next record from an offset whose block decodes, or the end of the stream.
 func (r *recordReader) searchStream(from int64, fill func(int64, int) error, w *window) (int64, error) {
-	whole := int64(RecordHead + r.net.Coin.Format.MaxSize)
 	for {
-		if err := fill(from, int(2*whole)); err != nil {
+		if err := fill(from, chunk); err != nil {
 			return 0, err
 		}
 		to := r.size
 		if !w.ended {
-			to -= whole
+			to -= RecordHead // a record can begin at the end of the window
 		}
 		rec, err := r.search(from, to)
 		switch {
