@@ -65,6 +65,7 @@ func TestWrongUsageNamesTheExpectedForm(t *testing.T) {
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory 10MiB", "bad_setting", `^--memory: 10MiB is too little: expected at least 64MiB$`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --memory much", "bad_setting", `^--memory: "much" is not a size such as 4GiB`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --cpuprofile " + dir, "bad_value", `^--cpuprofile: `},
+		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --proxy tor", "bad_setting", `^--proxy: "tor" is not a SOCKS5 proxy such as socks5://`},
 		{"sync --db " + dir + "/new --source file:///x --chain bitcoin --password-file " + dir + "/none", "bad_setting", `^--password-file: password_file: open .*no such file`},
 		{"rollback --db " + dir, "missing_flag", `^missing --to-height H`},
 		{"rollback --db " + dir + " --to-height top", "bad_value", `^--to-height: expected a height from 0 to 67108863, not "top"$`},

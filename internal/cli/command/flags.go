@@ -77,6 +77,7 @@ func SourceFlags(usage string) []cli.Flag {
 	return []cli.Flag{
 		String("source", usage),
 		StringDefault("source-wait", "wait for a node that is starting or busy for a `DURATION` at most; with --follow there is no limit", "2m"),
+		String("proxy", "SOCKS5 proxy for nodes and peers outside of the local network, `URL` such as socks5://127.0.0.1:9050"),
 		String("signet-challenge", "script of a custom signet, `HEX`, as signetchallenge in bitcoin.conf"),
 		String("password-file", "`FILE` with the password of the source, or user:password: a node's .cookie file"),
 	}
