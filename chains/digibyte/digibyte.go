@@ -45,6 +45,12 @@ var Spec = params.New(params.Spec{
 			KeyHash: []string{"\x7e"}, ScriptHash: []string{"\x8c"}, HRP: "dgbt", Addresses: "s…, t…, y…, dgbt1…",
 		},
 		{
+			// The network that "test" is since DigiByte Core 9.26. The ones before it were reset.
+			Name: "testnet26", NodeChain: "test", RPCPort: "14026", Magic: [4]byte{0xfe, 0xc6, 0xb9, 0xe7},
+			Genesis: params.Hash("0c9af936f28f7bd0e90c8f6235399063a026ed267bb53da398313b5d7aa55d82"),
+			KeyHash: []string{"\x7e"}, ScriptHash: []string{"\x8c"}, HRP: "dgbt", Addresses: "s…, t…, y…, dgbt1…",
+		},
+		{
 			Name: "regtest", RPCPort: "18443", Magic: [4]byte{0xfa, 0xbf, 0xb5, 0xda},
 			Genesis: params.Hash("4598a0f2b823aaf9e77ee6d5e46f1edb824191dcd48b08437b7cec17e6ae6e26"),
 			KeyHash: []string{"\x7e"}, ScriptHash: []string{"\x8c"}, HRP: "dgbrt", Addresses: "s…, t…, y…, dgbrt1…",

@@ -25,12 +25,25 @@ func TestRealBlocks(t *testing.T) {
 	})
 }
 
-// Block 0 of mainnet has the hash of DigiByte Core's chainparams.cpp.
+// Block 0 of mainnet and of testnet26 has the hash of DigiByte Core's chainparams.cpp (9.26).
 func TestGenesis(t *testing.T) {
-	c := cointest.Open(t, digibyte.Spec, "")
-	raw := coingen.Genesis(coingen.DigiByteText, "", 8000, 1389388394, 2447652)
-	copy(raw[72:], []byte{0xf0, 0xff, 0x0f, 0x1e})
-	cointest.Block(t, c, raw, "7497ea1b465eb39f1c8f507bc877078fe016d6fcb6dfad3a64c98dcc6e1e8496", 1)
+	for network, of := range map[string]struct {
+		text        string
+		amount      uint64
+		time, nonce uint32
+		hash        string
+	}{
+		"mainnet": {coingen.DigiByteText, 8000, 1389388394, 2447652, "7497ea1b465eb39f1c8f507bc877078fe016d6fcb6dfad3a64c98dcc6e1e8496"},
+		"testnet26": {"DigiDollar Testnet26: RC44 7-of-35 Oracle Reset on DigiByte", 8000 * 100_000_000, 1780156800, 1283721,
+			"0c9af936f28f7bd0e90c8f6235399063a026ed267bb53da398313b5d7aa55d82"},
+	} {
+		raw := coingen.Genesis(of.text, "", of.amount, of.time, of.nonce)
+		copy(raw[72:], []byte{0xf0, 0xff, 0x0f, 0x1e})
+		b := cointest.Block(t, cointest.Open(t, digibyte.Spec, network), raw, of.hash, 1)
+		if b.Height != 0 {
+			t.Errorf("block 0 of %s has height %d", network, b.Height)
+		}
+	}
 }
 
 // The transaction and the addresses are those of the tests of Blockbook's DigiByte parser.
