@@ -36,10 +36,13 @@ func refOf(in *model.Input) string {
 // batch reads the outputs that transactions spend, and orders the transactions. It leaves out each that cannot enter.
 func (p *Pool) batch(q *query.Query, txs []*model.Unconfirmed) (*batch, error) {
 	b := &batch{Pool: p, own: map[string]*model.Unconfirmed{}, read: map[string]*pointers.Prevout{}}
-	known := make(map[model.Hash]bool, len(txs))
+	known, err := confirmedWithoutInputs(q, txs)
+	if err != nil {
+		return nil, err
+	}
 	var list []*model.Unconfirmed
 	for _, t := range txs {
-		if t == nil || len(t.Inputs) == 0 || known[t.Hash] || p.Tx(t.Hash) != nil {
+		if t == nil || known[t.Hash] || p.Tx(t.Hash) != nil {
 			continue
 		}
 		known[t.Hash] = true
@@ -66,6 +69,26 @@ func (p *Pool) batch(q *query.Query, txs []*model.Unconfirmed) (*batch, error) {
 		b.read[refOf(&inputs[i])] = found[i]
 	}
 	return b, nil
+}
+
+// confirmedWithoutInputs returns the transactions of a block that spend no output, as those from a shielded pool of Zcash.
+// Of other ones the inputs are spent, if they are confirmed.
+func confirmedWithoutInputs(q *query.Query, txs []*model.Unconfirmed) (map[model.Hash]bool, error) {
+	var ids []model.Hash
+	for _, t := range txs {
+		if t != nil && len(t.Inputs) == 0 {
+			ids = append(ids, t.Hash)
+		}
+	}
+	confirmed := make(map[model.Hash]bool, len(txs))
+	if ids == nil {
+		return confirmed, nil
+	}
+	found, err := q.TxPks(ids)
+	for i := range found {
+		confirmed[ids[i]] = len(found[i]) > 0
+	}
+	return confirmed, err
 }
 
 // keysOf returns the keys by which inputs refer to a transaction or to its boxes.

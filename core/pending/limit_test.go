@@ -286,3 +286,23 @@ func TestALateReplacementIsNoDrop(t *testing.T) {
 	list()
 	fate(third.Hash, &Fate{Reason: Dropped})
 }
+
+// A transaction that spends no output, as one from a shielded pool, enters, and not after it was confirmed.
+func TestTransactionsWithoutInputs(t *testing.T) {
+	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
+	u := pendingtest.Unconfirmed(model.Tx{Hash: w.Name(), Outputs: w.Outputs(1, 1000)})
+	p := NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
+	enter := func() int {
+		w.Query(func(q *query.Query) error { return p.Enter(q, []*model.Unconfirmed{u}) })
+		return p.Count()
+	}
+	if enter() != 1 {
+		t.Error("it does not enter")
+	}
+	w.Mine([]*model.Unconfirmed{u})
+	w.Sync()
+	p = NewPool(w.DB.Chain().Traits(), 1<<30, time.Now)
+	if enter() != 0 {
+		t.Error("it enters after its block")
+	}
+}

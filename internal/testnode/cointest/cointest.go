@@ -7,10 +7,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -117,7 +119,18 @@ func Node(t testing.TB, format *block.Format, rest bool, blocks func() [][]byte)
 // NodeOf is Node of another network, with its fields of getblockchaininfo.
 func NodeOf(t testing.TB, network map[string]string, format *block.Format, rest bool, blocks func() [][]byte) (url string) {
 	t.Helper()
-	n := &node{network: network, format: format, rest: rest, blocks: blocks, heights: map[string]int{}}
+	return start(t, &node{network: network, format: format, rest: rest, blocks: blocks})
+}
+
+// NodeWithPool is a node on a network by its name in getblockchaininfo, with unconfirmed transactions, which it returns
+// under their ids.
+func NodeWithPool(t testing.TB, network string, format *block.Format, blocks func() [][]byte, pool func() map[string][]byte) (url string) {
+	t.Helper()
+	return start(t, &node{network: map[string]string{"chain": network}, format: format, blocks: blocks, pool: pool})
+}
+
+func start(t testing.TB, n *node) (url string) {
+	n.heights = map[string]int{}
 	server := httptest.NewServer(n)
 	t.Cleanup(server.Close)
 	return strings.Replace(server.URL, "://", "://user:pass@", 1)
@@ -128,6 +141,7 @@ type node struct {
 	format  *block.Format
 	rest    bool
 	blocks  func() [][]byte
+	pool    func() map[string][]byte // nil: it has no mempool
 
 	mu      sync.Mutex
 	served  [][]byte // the blocks of the last request
@@ -207,11 +221,27 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				reply["error"] = map[string]any{"code": -5, "message": "Block not found"}
 			}
 		default:
-			reply["error"] = map[string]any{"code": -32601, "message": "Method not found"}
+			n.callPool(c.Method, c.Params, reply)
 		}
 		replies = append(replies, reply)
 	}
 	_ = json.NewEncoder(w).Encode(replies)
+}
+
+// callPool answers a method of the mempool.
+func (n *node) callPool(method string, params []any, reply map[string]any) {
+	switch {
+	case n.pool != nil && method == "getrawmempool" && len(params) == 0:
+		reply["result"] = slices.Sorted(maps.Keys(n.pool()))
+	case n.pool != nil && method == "getrawtransaction":
+		if raw, ok := n.pool()[params[0].(string)]; ok {
+			reply["result"] = hex.EncodeToString(raw)
+		} else {
+			reply["error"] = map[string]any{"code": -5, "message": "No such mempool transaction"}
+		}
+	default:
+		reply["error"] = map[string]any{"code": -32601, "message": "Method not found"}
+	}
 }
 
 func (n *node) serveREST(w http.ResponseWriter, r *http.Request, blocks [][]byte) {
