@@ -7,6 +7,7 @@ import (
 
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
+	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
 )
@@ -86,8 +87,8 @@ func (a *API) serveSearch(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	answer := SearchAnswer{Query: search.Clean(q.text), Chains: []ChainSearch{}}
 	for _, c := range a.Chains {
-		err := c.View(r.Context(), func(v *query.View) error {
-			found, err := search.Of(r.Context(), v.Queries, c.Model, q.text)
+		err := c.Newest(r.Context(), func(v *query.View, o *pending.Overlay) error {
+			found, err := search.Of(r.Context(), v.Queries, c.Model, q.text, o.Contains)
 			if err == nil && len(found.Results) > 0 {
 				answer.Chains = append(answer.Chains, ChainSearch{c.Name, found.Results, found.Partial})
 			}

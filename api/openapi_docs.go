@@ -293,7 +293,7 @@ var propertyDocs = map[string]string{
 	"query":                               "The text.",
 	"results":                             "Most likely first.",
 	"Result.amount":                       "Of an output, in the smallest unit of the chain.",
-	"Result.height":                       "Of the block, or of the first occurrence; absent for an address that was never used.",
+	"Result.height":                       "Of the block, or of the first occurrence; absent for an unconfirmed transaction, and for an address that was never used.",
 	"Result.index":                        "The index of a value.",
 	"Result.name":                         "The name of an asset, not verified.",
 	"Result.type":                         "`block`, `tx`, `output`, `value` or `asset`.",

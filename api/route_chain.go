@@ -8,6 +8,7 @@ import (
 	"birthmark/api/events"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
+	"birthmark/model"
 )
 
 // chainOperations are the questions about a chain and its database as a whole.
@@ -31,12 +32,21 @@ func chainOperations() []*operation {
 		with(pageParameters).shown(example{path: "/forks"}),
 		func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
 	find := get("search", "/search", "chain", "Search",
-		"Find what a text names: a block by height or hash, a transaction, an output, a value of any index, an asset by id or "+
-			"fingerprint. Without such a result: an address that was never used. Without one: assets whose name begins with "+
+		"Find what a text names: a block by height or hash, a transaction, confirmed or not, an output, a value of any "+
+			"index, an asset by id or fingerprint. Without such a result: an address that was never used. Without one: assets whose name begins with "+
 			"the text, of the newest 20,000, and values with this prefix, of indexes with the option `prefix`.",
 		search.Results{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) {
-			return search.Of(ctx, v.Queries, q.chain.Model, q.text)
+			unread := false
+			a, err := search.Of(ctx, v.Queries, q.chain.Model, q.text, func(id model.Hash) bool {
+				unread = q.overlay == nil
+				return q.overlay.Contains(id)
+			})
+			if err == nil && len(a.Results) == 0 && unread && q.chain.Mempool != nil {
+				q.mempool = true // the tip does not determine the answer
+				return nil, errLookAgain
+			}
+			return a, err
 		}).with([]*parameter{searchParameter}).shown(example{path: "/search?q=170"})
 	schema := get("schema", "/schema", "reference", "Layout of the database",
 		"The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.", SchemaAnswer{},

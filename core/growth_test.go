@@ -86,11 +86,11 @@ func asked(db *core.DB) map[string]ask {
 			return err
 		},
 		"search of a block": func(ctx context.Context, db *core.DB) error {
-			_, err := search.Of(ctx, db.Queries, chain, block)
+			_, err := search.Of(ctx, db.Queries, chain, block, nil)
 			return err
 		},
 		"search of a value": func(ctx context.Context, db *core.DB) error {
-			_, err := search.Of(ctx, db.Queries, chain, value)
+			_, err := search.Of(ctx, db.Queries, chain, value, nil)
 			return err
 		},
 		"locator": func(ctx context.Context, db *core.DB) error { _, err := db.Locator(ctx); return err },

@@ -7,9 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"birthmark/api"
 	"birthmark/api/compat/answertest"
-	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/internal/testrun"
 )
@@ -20,38 +18,41 @@ func TestTextsOfAnswersAreArguments(t *testing.T) {
 	testrun.Slow(t)
 	for name, open := range map[string]func(testing.TB) *core.DB{"bitcoin": bitcoin, "cardano": cardano, "ergo": ergo} {
 		t.Run(name, func(t *testing.T) {
-			chain := chainOf(name, open(t), nil)
-			v1, err := api.New(api.Options{Chains: []*served.Chain{chain}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			pages := explorerOf(t, chain)
-			mux := http.NewServeMux()
-			mux.Handle("/v1/", v1)
-			mux.Handle("/", pages)
-			at := "/v1/" + name
-			search := at + "/search?q={}"
-			address := []string{at + "/balance/address/{}", at + "/history/address/{}", at + "/find/address/{}", search}
-			answertest.Crawl{
-				Ask:   foundBySearch(answertest.HTTP(mux, "")),
-				Seeds: []string{at + "/blocks?order=desc", at + "/blocks?limit=50", at + "/values/address", at + "/indexes", at + "/assets", "/" + name},
-				Rules: []answertest.Rule{
-					{Keys: []string{"hash", "blocks.hash", "parent"}, Targets: []string{search}},
-					{Keys: []string{"txs", "tx"}, Pattern: regexp.MustCompile("[0-9a-f]{64}"), Targets: []string{at + "/tx/{}", search}},
-					{Keys: []string{"height"}, Targets: []string{at + "/block/{}"}},
-					{Keys: []string{"values.value"}, In: regexp.MustCompile("/(values|richest)/address"), Targets: address},
-					{Keys: []string{"keys.address"}, Targets: address},
-					{Keys: []string{"asset"}, Targets: []string{at + "/asset/{}", at + "/asset/{}/holders", search}, Rare: true},
-					{Keys: []string{"href"}, Targets: []string{"{=}"}},
-				},
-				Own: true, Most: testrun.Amount(1500, 150),
-				// The first two belong to the server. The genesis boxes of Ergo have height 0, at which it has no block.
-				Excused: func(target string, _ int, _ []byte) bool {
-					return target == "/v1" || target == "/docs" || target == "/v1/ergo/block/0"
-				},
-			}.Run(t)
+			textsAreArguments(t, name, everythingOf(t, chainOf(name, open(t), nil)), testrun.Amount(1500, 150))
 		})
 	}
+}
+
+// textsAreArguments crawls /v1 and the pages of a chain, with at most that many requests.
+func textsAreArguments(t *testing.T, name string, h http.Handler, most int) {
+	t.Helper()
+	at := "/v1/" + name
+	search := at + "/search?q={}"
+	block := []string{at + "/block/{height}"}
+	address := []string{at + "/balance/address/{}", at + "/history/address/{}?mempool=include", at + "/find/address/{}?mempool=include", search}
+	tx := []string{at + "/tx/{}", search}
+	seeds := []string{at + "/blocks?order=desc", at + "/blocks?limit=50", at + "/values/address", at + "/indexes", at + "/assets", "/" + name}
+	if status, _ := answertest.HTTP(h, "")(at + "/mempool"); status == http.StatusOK {
+		seeds = append(seeds, at+"/mempool", at+"/mempool/transactions")
+	}
+	answertest.Crawl{
+		Ask:   foundBySearch(answertest.HTTP(h, "")),
+		Seeds: seeds,
+		Rules: []answertest.Rule{
+			{Keys: []string{"hash", "blocks.hash", "parent"}, Targets: []string{search}},
+			{Keys: []string{"txs", "tx", "txs.hash", "transactions.hash"}, Pattern: regexp.MustCompile("[0-9a-f]{64}"), Targets: tx},
+			// Outputs and transactions before the first block have a height, but neither a block nor a time.
+			{Keys: []string{"block_hash"}, Targets: append(block, at+"/block/{}")},
+			{Keys: []string{"blocks.hash"}, Targets: append(block, at+"/block/{}", at+"/block/{}/totals")},
+			{Keys: []string{"txs.time"}, Targets: block, Rare: true},
+			{Keys: []string{"values.value"}, In: regexp.MustCompile("/(values|richest)/address"), Targets: address},
+			{Keys: []string{"keys.address"}, Targets: address},
+			{Keys: []string{"asset"}, Targets: []string{at + "/asset/{}", at + "/asset/{}/holders", search}, Rare: true},
+			{Keys: []string{"href"}, Targets: []string{"{=}"}},
+		},
+		Own: true, Most: most,
+		Excused: func(target string, _ int, _ []byte) bool { return target == "/v1" || target == "/docs" }, // of the server
+	}.Run(t)
 }
 
 // foundBySearch makes an answer of /v1/…/search without results a refusal.

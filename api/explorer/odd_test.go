@@ -23,6 +23,7 @@ import (
 	"birthmark/internal/testnode/cointest"
 	"birthmark/internal/testnode/coretest"
 	"birthmark/internal/testnode/oddtest"
+	"birthmark/internal/testrun"
 	"birthmark/model"
 	"birthmark/storage/memory"
 )
@@ -193,6 +194,7 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 		for _, id := range ids {
 			w.shows(t, id)
 		}
+		textsAreArguments(t, w.name, w, testrun.Amount(1500, 300))
 	}
 	w.blocks(t)
 }
@@ -265,6 +267,7 @@ func TestTransactionsOfEveryCoinAreListed(t *testing.T) {
 			w := newFull(t, chain, uri)
 			w.sync(t, model.HeightPk(len(served)-1), idsOf(chain, last))
 			w.sameAs(t, slices.Concat(txs[:before], last))
+			textsAreArguments(t, w.name, w, testrun.Amount(1500, 300))
 			served = all
 			clear(pool)
 			w.sync(t, model.HeightPk(len(served)-1), nil)

@@ -69,8 +69,8 @@ func (s *site) searchAll(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var all []hit
 	for _, c := range s.Chains {
-		err := c.View(ctx, func(view *query.View) error {
-			v := s.visit(ctx, r, c)
+		v := s.visit(ctx, r, c)
+		err := v.open(func(view *query.View) error {
 			v.View = view
 			hits, err := v.hits(q)
 			for _, h := range hits {
@@ -136,7 +136,7 @@ func (v *visit) assetless() bool {
 
 // hits returns the results for q, most likely first.
 func (v *visit) hits(q string) (hits []hit, err error) {
-	found, err := search.Of(v.ctx, v.Queries, v.chain.Model, q)
+	found, err := search.Of(v.ctx, v.Queries, v.chain.Model, q, v.overlay.Contains)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,11 @@ func (v *visit) hit(r *search.Result) hit {
 	case search.Block:
 		return hit{link: v.BlockLink(r.Value), What: "block", Note: "height " + humanize.Count(*r.Height)}
 	case search.Tx:
-		return hit{link: v.TxLink(r.Value), What: "transaction", Note: "in block " + humanize.Count(*r.Height)}
+		h := hit{link: v.TxLink(r.Value), What: "transaction", Note: "unconfirmed"}
+		if r.Height != nil {
+			h.Note = "in block " + humanize.Count(*r.Height)
+		}
+		return h
 	case search.Output:
 		return hit{link: link{v.URL("output", r.Value), r.Value}, What: "output", Note: v.Amount(r.Amount).String()}
 	case search.Asset:

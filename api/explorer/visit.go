@@ -41,10 +41,7 @@ func (s *site) visit(ctx context.Context, r *http.Request, chain *served.Chain) 
 
 // open calls fn with a snapshot, and sets the overlay for its tip.
 func (v *visit) open(fn func(*query.View) error) error {
-	if v.chain.Mempool == nil {
-		return v.chain.View(v.ctx, fn)
-	}
-	return v.chain.Mempool.View(v.ctx, func(view *query.View, o *pending.Overlay) error {
+	return v.chain.Newest(v.ctx, func(view *query.View, o *pending.Overlay) error {
 		v.overlay = o
 		return fn(view)
 	})

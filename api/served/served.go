@@ -56,6 +56,14 @@ func (c *Chain) Unconfirmed() (*pending.Follower, error) {
 	return c.Mempool, nil
 }
 
+// Newest calls fn with a snapshot and the unconfirmed transactions at its tip, nil if the server has none of the chain.
+func (c *Chain) Newest(ctx context.Context, fn func(*query.View, *pending.Overlay) error) error {
+	if c.Mempool != nil {
+		return c.Mempool.View(ctx, fn)
+	}
+	return c.View(ctx, func(v *query.View) error { return fn(v, nil) })
+}
+
 // WatchLists returns the watch lists of clients; NotFound (no_watch) if the server accepts none.
 func (c *Chain) WatchLists() (*watchlist.Lists, error) {
 	if c.Watch == nil {

@@ -217,6 +217,9 @@ func (o *Overlay) Index(name string) int {
 	return -1
 }
 
+// Contains reports whether a transaction is in the overlay, which can be nil.
+func (o *Overlay) Contains(id model.Hash) bool { return o != nil && o.Tx(id) != nil }
+
 // Tx returns a transaction; nil if it is not in the overlay.
 func (t *tables) Tx(id model.Hash) (found *Tx) {
 	prefix := prefixOf(&id)

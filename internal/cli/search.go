@@ -15,7 +15,7 @@ func (p *program) searchCommand() *cli.Command {
 		Usage:     "find what a text names: a block, transaction, output, address or asset",
 		ArgsUsage: "TEXT",
 	}, func(r *request) (*search.Results, error) {
-		a, err := search.Of(r.ctx, r.db.Queries, r.db.Chain(), r.arg(0))
+		a, err := search.Of(r.ctx, r.db.Queries, r.db.Chain(), r.arg(0), nil)
 		if err == nil && len(a.Results) == 0 {
 			err = model.Errorf(model.NotFound, "no_results", "no results for %q: expected a height, a hash, an output TXHASH:N, "+
 				"an address or another value of an index, or an asset", a.Query)

@@ -96,10 +96,7 @@ func (c *Chain) Address(script []byte) string { return c.scripts.ScriptAddress(s
 
 // View calls fn with the current moment. The view is valid until fn returns.
 func (c *Chain) View(ctx context.Context, fn func(*View) error) error {
-	if f := c.served.Mempool; f != nil {
-		return f.View(ctx, func(qv *query.View, pool *pending.Overlay) error { return c.view(ctx, qv, pool, fn) })
-	}
-	return c.served.View(ctx, func(qv *query.View) error { return c.view(ctx, qv, nil, fn) })
+	return c.served.Newest(ctx, func(qv *query.View, pool *pending.Overlay) error { return c.view(ctx, qv, pool, fn) })
 }
 
 func (c *Chain) view(ctx context.Context, qv *query.View, pool *pending.Overlay, fn func(*View) error) error {

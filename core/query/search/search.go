@@ -37,12 +37,14 @@ const (
 
 // Result is an object that matches the text.
 type Result struct {
-	Type   string  `json:"type"`
-	Index  string  `json:"index,omitempty"` // of a value
-	Value  string  `json:"value"`           // a hash, TXHASH:N, a value of the index, or the id of an asset
-	Name   string  `json:"name,omitempty"`  // of an asset, not verified
-	Amount string  `json:"amount,omitempty"`
-	Height *uint32 `json:"height,omitempty"` // of the block, or of the first occurrence; absent for an address that was never used
+	Type   string `json:"type"`
+	Index  string `json:"index,omitempty"` // of a value
+	Value  string `json:"value"`           // a hash, TXHASH:N, a value of the index, or the id of an asset
+	Name   string `json:"name,omitempty"`  // of an asset, not verified
+	Amount string `json:"amount,omitempty"`
+	// Height of the block, or of the first occurrence; absent for an unconfirmed transaction, and for an address that was
+	// never used.
+	Height *uint32 `json:"height,omitempty"`
 }
 
 // finder is one search.
@@ -50,14 +52,16 @@ type finder struct {
 	query.Queries
 	ctx    context.Context
 	chain  model.Chain
+	pool   func(model.Hash) bool
 	answer *Results
 }
 
 // Of returns what text names in a database of chain. Only without such a result it looks for addresses that were never
 // used and for transactions by a part of their hash, then for names of assets and for values with the prefix, of
-// indexes with the option prefix. Text can be a URI (BIP 21), and invisible characters in it are ignored.
-func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string) (*Results, error) {
-	f := &finder{qs, ctx, chain, &Results{Query: Clean(text), Results: []Result{}}}
+// indexes with the option prefix. Text can be a URI (BIP 21), and invisible characters in it are ignored. pool reports
+// whether a transaction is unconfirmed; nil: none is.
+func Of(ctx context.Context, qs query.Queries, chain model.Chain, text string, pool func(model.Hash) bool) (*Results, error) {
+	f := &finder{qs, ctx, chain, pool, &Results{Query: Clean(text), Results: []Result{}}}
 	if len(text) > MaxText {
 		return f.answer, nil
 	}
@@ -112,8 +116,16 @@ func (f *finder) block(text string) error {
 
 func (f *finder) tx(text string) error {
 	txs, err := f.Txs(f.ctx, []string{strings.ToLower(text)})
-	if err == nil && txs[0] != nil {
+	if err != nil {
+		return err
+	}
+	if txs[0] != nil {
 		f.add(Result{Type: Tx, Value: txs[0].Hash}, txs[0].Height)
+		return nil
+	}
+	id, err := f.chain.ParseHash(strings.ToLower(text))
+	if err == nil && f.pool != nil && f.pool(id) {
+		f.answer.Results = append(f.answer.Results, Result{Type: Tx, Value: f.chain.FormatHash(id)})
 	}
 	return err
 }

@@ -39,7 +39,7 @@ func newWorld(t *testing.T, v modeltest.Variant, blocks int) *world {
 
 func (w *world) search(text string) *search.Results {
 	w.Helper()
-	a, err := search.Of(context.Background(), w.db.Queries, w.db.Chain(), text)
+	a, err := search.Of(context.Background(), w.db.Queries, w.db.Chain(), text, nil)
 	if err != nil {
 		w.Fatalf("%q: %v", text, err)
 	}
