@@ -17,7 +17,7 @@ import (
 // nodeTimeout is how long the description of the node is waited for.
 const nodeTimeout = 3 * time.Second
 
-// node returns the description of the node; empty if there is none.
+// node returns the description of the node, which is empty without a node.
 func (s *Server) node(ctx context.Context) (*model.NodeInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()

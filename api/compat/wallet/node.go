@@ -83,18 +83,19 @@ func (c *Chain) NodeInfo(ctx context.Context) (*model.NodeInfo, error) {
 	return nil, nil
 }
 
-// DatabaseSize returns the bytes of the database on disk; 0: unknown.
-func (c *Chain) DatabaseSize() (int64, error) {
+// DatabaseSize returns the bytes of the database on disk, about: those of its tables, and of the rows in its log, which
+// are in memory too. 0: unknown.
+func (c *Chain) DatabaseSize() (size int64, err error) {
 	if c.served.Measures == nil {
 		return 0, nil
 	}
 	stats, err := c.served.Measures()
 	for _, m := range stats.Store {
-		if m.Name == "table_bytes" {
-			return int64(m.Value), err
+		if m.Name == "table_bytes" || m.Name == "memtable_bytes" {
+			size += int64(m.Value)
 		}
 	}
-	return 0, err
+	return size, err
 }
 
 // MempoolTime returns when the node last answered about its mempool; zero: never, or there is none.
