@@ -3,6 +3,7 @@ package blockbook
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
@@ -24,7 +25,8 @@ type hub struct {
 	blocks    map[*conn]json.RawMessage // the ids of subscriptions to blocks
 	addresses map[*conn]*subscription
 	watched   map[wallet.Key]*watch
-	tip       model.Point        // up to which changes were sent
+	tip       model.Point        // the last one that was sent
+	sent      model.Point        // up to which confirmed transactions were sent
 	stop      context.CancelFunc // ends the follower; nil: it does not run
 }
 
@@ -86,7 +88,7 @@ func (h *hub) subscribe(ctx context.Context, c *conn, id json.RawMessage, add fu
 		}
 		c.notify(id, subscribed{true})
 		if h.stop == nil {
-			h.tip = v.Tip
+			h.tip, h.sent = v.Tip, v.Tip
 			following, stop := context.WithCancel(context.Background())
 			h.stop = stop
 			go func() {
@@ -235,16 +237,18 @@ func (h *hub) send(ctx context.Context, e *wallet.Event) error {
 	}
 	keys := h.touched(e)
 	if len(keys) == 0 {
+		h.sent = e.Tip
 		return nil
 	}
-	return h.server.chain.View(ctx, func(v *wallet.View) error {
+	return h.server.chain.View(ctx, func(v *wallet.View) (err error) {
 		made := map[model.Hash]*tx{}
-		for _, key := range keys {
-			if err := h.sendAddress(v, key, last, e, made); err != nil {
-				return err
-			}
+		for _, key := range keys { // an address that fails keeps nothing from the others
+			_ = guard.Do(h.server.Log, "the changes of an address for Blockbook clients", func() { // it is logged
+				err = errors.Join(err, h.sendAddress(v, key, e, made))
+			})
 		}
-		return nil
+		h.sent = e.Tip
+		return err
 	})
 }
 
@@ -267,10 +271,8 @@ func (h *hub) touched(e *wallet.Event) (keys []wallet.Key) {
 }
 
 // sendAddress sends the new transactions of a script: unconfirmed ones, and, to the connections that want them, the
-// ones that were confirmed after the tip last. mu is held.
-func (h *hub) sendAddress(
-	v *wallet.View, key wallet.Key, last model.Point, e *wallet.Event, made map[model.Hash]*tx,
-) error {
+// ones that were confirmed since. A transaction that fails keeps none of the others back. mu is held.
+func (h *hub) sendAddress(v *wallet.View, key wallet.Key, e *wallet.Event, made map[model.Hash]*tx) (failed error) {
 	w := h.watched[key]
 	pending, err := pendingOf(v, key)
 	if err != nil {
@@ -278,28 +280,24 @@ func (h *hub) sendAddress(
 	}
 	for _, id := range pending {
 		if _, seen := w.seen[id]; !seen {
-			if err := h.sendTx(v, w, id, false, made); err != nil {
-				return err
-			}
+			failed = errors.Join(failed, h.sendTx(v, w, id, false, made))
 		}
 	}
 	w.seen = setOf(pending)
-	if e.Tip == last || !w.wantsConfirmed() {
-		return nil
+	if e.Tip == h.sent || !w.wantsConfirmed() {
+		return failed
 	}
 	s, err := v.Script(key)
 	if err != nil {
 		return err
 	}
-	for entry, err := range s.HistoryBetween(uint32(last.Height)+1, uint32(e.Tip.Height)+1) {
-		if err == nil {
-			err = h.sendTx(v, w, entry.Tx, true, made)
-		}
+	for entry, err := range s.HistoryBetween(uint32(h.sent.Height)+1, uint32(e.Tip.Height)+1) {
 		if err != nil {
-			return err
+			return errors.Join(failed, err)
 		}
+		failed = errors.Join(failed, h.sendTx(v, w, entry.Tx, true, made))
 	}
-	return nil
+	return failed
 }
 
 func (w *watch) wantsConfirmed() bool {

@@ -27,7 +27,7 @@ type node struct {
 	fees map[int]float64
 
 	silent bool        // at NodeInfo
-	panics atomic.Bool // at Submit
+	panics atomic.Bool // at Submit and EstimateFees
 }
 
 var refused = model.Errorf(model.Usage, "rejected", "-25: bad-txns-inputs-missingorspent")
@@ -147,6 +147,9 @@ func (n *node) SubmitPackage(context.Context, [][]byte, model.SubmitOptions) ([]
 }
 
 func (n *node) EstimateFees(_ context.Context, targets []int, mode string) (map[int]float64, error) {
+	if n.panics.Load() {
+		panic("injected")
+	}
 	rates := map[int]float64{}
 	for _, target := range targets {
 		if rate, ok := n.fees[target]; ok && mode == "CONSERVATIVE" {

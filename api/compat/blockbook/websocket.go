@@ -13,6 +13,7 @@ import (
 
 	"birthmark/api/guard"
 	"birthmark/api/ratelimit"
+	"birthmark/model"
 )
 
 // Limits of a WebSocket connection.
@@ -117,7 +118,7 @@ func (c *conn) serve() {
 		go func() {
 			defer func() { <-c.slots }()
 			if guard.Do(c.Log, "a Blockbook request", func() { c.answer(&request) }) != nil {
-				c.cancel()
+				c.reply(&request, nil, errInternal)
 			}
 		}()
 	}
@@ -206,16 +207,24 @@ func encodeMessage(id json.RawMessage, data any) ([]byte, error) {
 func (c *conn) answer(m *message) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.Timeout)
 	defer cancel()
-	var text []byte
 	_, err := c.charge(ratelimit.Plain)
+	var data any
 	if err == nil {
-		var data any
 		if data, err = c.call(ctx, m); err == nil && data == nil {
 			return // answered by the subscription
 		}
-		if err == nil {
-			text, err = encodeMessage(m.ID, data)
-		}
+	}
+	c.reply(m, data, err)
+}
+
+// errInternal is the answer to a request that panicked.
+var errInternal = model.Errorf(model.Refused, "internal", "Internal error")
+
+// reply sends an answer or an error, and waits until it is written.
+func (c *conn) reply(m *message, data any, err error) {
+	var text []byte
+	if err == nil {
+		text, err = encodeMessage(m.ID, data)
 	}
 	if err != nil {
 		text, err = encodeMessage(m.ID, c.failed(err, m.Method))

@@ -3,9 +3,11 @@ package blockbook_test
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -320,25 +322,83 @@ func TestManyClientsDuringChanges(t *testing.T) {
 	clients.Wait()
 }
 
-// A panic in a request ends its connection and is logged once with its stack; other connections and the server go on.
-func TestAPanicEndsItsConnectionAlone(t *testing.T) {
+// A panic in a request ends this request alone, whatever its method, and is logged once with its stack.
+func TestAPanicEndsItsRequestAlone(t *testing.T) {
 	log := new(lockedLog)
 	w := newWorld(t, func(o *blockbook.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
-	s := w.limited(t, func(*ratelimit.Options) {})
-	other, c := dial(t, s), dial(t, s)
-	w.node.panics.Store(true)
-	if err := c.socket.Write(t.Context(), websocket.MessageText, []byte(`{"id":"1","method":"sendTransaction","params":{"hex":"00"}}`)); err != nil {
-		t.Fatal(err)
+	w.mine(t, 3, 2, false)
+	w.node.fees = map[int]float64{1: 20_000}
+	c := dial(t, w.limited(t, func(o *ratelimit.Options) { o.Submit = 100 }))
+	id := w.chain.Tip().Transactions[0].TxHash().String()
+	params := object{
+		"descriptor": accountKey, "txid": id, "id": "1", "height": 1, "hex": w.payment(), "blocks": []int{1},
+		"addresses": []string{address(w.scripts[0])},
 	}
-	if _, text, err := c.socket.Read(t.Context()); err == nil {
-		t.Errorf("the answer is %s, expected the end of the connection", text)
+	other := dial(t, w.limited(t, nil))
+	_, methods := blockbook.Operations()
+	panicked := 0
+	for _, method := range methods {
+		w.panics.Store(true)
+		w.node.panics.Store(true)
+		_, failed := c.call(method, params)
+		w.panics.Store(false)
+		w.node.panics.Store(false)
+		other.expect("ping", nil, object{})
+		_, again := c.call(method, params)
+		if failed == again { // it neither reads the chain nor asks the node
+			continue
+		}
+		panicked++
+		sameJSON(t, method, failed, object{"error": object{"message": "Internal error"}})
+		if strings.Contains(again, "error") {
+			t.Errorf("%s after the panic: %s", method, again)
+		}
+		if text := log.String(); strings.Count(text, "injected") != panicked || !strings.Contains(text, "_test.go") {
+			t.Errorf("%s: the log is %s", method, text)
+		}
 	}
-	w.node.panics.Store(false)
-	other.expect("ping", nil, object{})
-	dial(t, s).fails("sendTransaction", object{"hex": "00"}, "-25: bad-txns-inputs-missingorspent")
-	if text := log.String(); strings.Count(text, "injected") != 1 || !strings.Contains(text, "node_test.go") {
-		t.Errorf("the log is %s", text)
+	if panicked != 12 {
+		t.Errorf("%d of %d methods panicked", panicked, len(methods))
 	}
+}
+
+// A panic while changes are sent delays them. Subscriptions stay.
+func TestAPanicLeavesSubscriptions(t *testing.T) {
+	w := newWorld(t, nil)
+	w.mine(t, 20, 4, false)
+	c := dial(t, w.limited(t, nil))
+	var addresses []string
+	for _, script := range w.scripts {
+		if a := address(script); a != "" {
+			addresses = append(addresses, a)
+		}
+	}
+	c.expect("subscribeAddresses", object{"addresses": addresses, "newBlockTxs": true}, object{"subscribed": true})
+	missing := map[string]bool{}
+	expect := func(txs []*wire.MsgTx) {
+		for _, tx := range txs {
+			for _, out := range tx.TxOut {
+				if a := address(out.PkScript); slices.Contains(addresses, a) {
+					missing[a+" "+tx.TxHash().String()] = true
+				}
+			}
+		}
+	}
+	w.panics.Store(true)
+	expect(w.arrive(t, 5))
+	w.panics.Store(false)
+	expect(w.arrive(t, 5))
+	for len(missing) > 0 {
+		var n struct {
+			Address string
+			Tx      struct{ TxID string }
+		}
+		if err := json.Unmarshal(c.notification().Data, &n); err != nil {
+			t.Fatal(err)
+		}
+		delete(missing, n.Address+" "+n.Tx.TxID)
+	}
+	c.expect("ping", nil, object{})
 }
 
 // lockedLog is a log that several goroutines write.

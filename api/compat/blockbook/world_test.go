@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/core"
 	"birthmark/core/pending"
+	"birthmark/core/query"
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -62,6 +64,7 @@ type world struct {
 	served *served.Chain
 	*blockbook.Server
 
+	panics   atomic.Bool // each view of the server
 	accounts []*account.Account
 	scripts  [][]byte
 }
@@ -96,12 +99,36 @@ func (w *world) open(t testing.TB) {
 // serve starts the server.
 func (w *world) serve(t testing.TB, change func(*blockbook.Options)) {
 	t.Helper()
+	w.serveFrom(t, w.node, func(context.Context, []string) (model.Source, error) { return w.node, nil }, change)
+}
+
+// source is a node that a server has.
+type source interface {
+	model.Source
+	model.Submitter
+	model.FeeEstimator
+}
+
+// ownKey is the key of a value of contexts in which views do not panic.
+type ownKey struct{}
+
+// serveFrom starts the server beside a node, whose mempool open opens.
+func (w *world) serveFrom(
+	t testing.TB, node source, open func(context.Context, []string) (model.Source, error), change func(*blockbook.Options),
+) {
+	t.Helper()
 	chain := w.db.Chain()
+	view := func(ctx context.Context, fn func(*query.View) error) error {
+		if w.panics.Load() && ctx.Value(ownKey{}) == nil {
+			panic("injected")
+		}
+		return w.db.View(ctx, fn)
+	}
 	follower := pending.NewFollower(pending.Options{
-		View: w.db.View, Moved: w.db.Moved, Traits: chain.Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Open: func(context.Context, []string) (model.Source, error) { return w.node, nil },
+		View: view, Moved: w.db.Moved, Traits: chain.Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
+		Interval: 5 * time.Millisecond, Open: open,
 	})
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(context.WithValue(context.Background(), ownKey{}, true))
 	ran := make(chan struct{})
 	go func() {
 		defer close(ran)
@@ -109,8 +136,8 @@ func (w *world) serve(t testing.TB, change func(*blockbook.Options)) {
 	}()
 	t.Cleanup(func() { stop(); <-ran })
 	w.served = &served.Chain{
-		Name: "bitcoin-regtest", Model: chain, View: w.db.View, Moved: w.db.Moved, Mempool: follower, Submitter: w.node, Fees: w.node,
-		Node: w.node, Measures: func() (core.Stats, error) {
+		Name: "bitcoin-regtest", Model: chain, View: w.db.View, Moved: w.db.Moved, Mempool: follower, Submitter: node, Fees: node,
+		Node: node, Measures: func() (core.Stats, error) {
 			return core.Stats{Store: []storage.Metric{{Name: "table_bytes", Value: databaseSize}}}, nil
 		},
 		State: func() served.State { return served.State{} },
@@ -130,6 +157,17 @@ func (w *world) serve(t testing.TB, change func(*blockbook.Options)) {
 
 // makeScripts makes the scripts that outputs pay to: those of accounts, and others of every kind.
 func (w *world) makeScripts(t testing.TB) {
+	w.makeAccounts(t)
+	key := append([]byte{2}, bytes.Repeat([]byte{7}, 32)...)
+	w.scripts = append(w.scripts,
+		w.chain.PayTo, w.chain.Tip().Transactions[0].TxOut[0].PkScript, // that of block 0
+		slices.Concat([]byte{33}, key, []byte{0xac}), slices.Concat([]byte{0x51, 33}, key, []byte{0x51, 0xae}),
+		[]byte{}, []byte{0x51}, []byte{0x6a}, []byte("\x6a\x05hello"), []byte{0x6a, 2, 0xff, 0xfe}, []byte{0x6a, 1, 65, 1, 66}, []byte{0x50, 1},
+		append([]byte{0, 32}, key[1:]...))
+}
+
+// makeAccounts makes accounts of all kinds, and some scripts of each.
+func (w *world) makeAccounts(t testing.TB) {
 	for _, form := range []string{"pkh(%/<0;1>/*)", "sh(wpkh(%/<0;1>/*))", "wpkh(%/<0;1>/*)", "tr(%/<0;1>/*)"} {
 		a, err := account.Parse(strings.Replace(form, "%", accountKey, 1), &chaincfg.RegressionNetParams)
 		if err != nil {
@@ -144,12 +182,6 @@ func (w *world) makeScripts(t testing.TB) {
 			w.scripts = append(w.scripts, script)
 		}
 	}
-	key := append([]byte{2}, bytes.Repeat([]byte{7}, 32)...)
-	w.scripts = append(w.scripts,
-		w.chain.PayTo, w.chain.Tip().Transactions[0].TxOut[0].PkScript, // that of block 0
-		slices.Concat([]byte{33}, key, []byte{0xac}), slices.Concat([]byte{0x51, 33}, key, []byte{0x51, 0xae}),
-		[]byte{}, []byte{0x51}, []byte{0x6a}, []byte("\x6a\x05hello"), []byte{0x6a, 2, 0xff, 0xfe}, []byte{0x6a, 1, 65, 1, 66}, []byte{0x50, 1},
-		append([]byte{0, 32}, key[1:]...))
 }
 
 func (w *world) script() []byte { return w.scripts[w.rng.IntN(len(w.scripts))] }
