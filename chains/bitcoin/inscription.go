@@ -99,25 +99,24 @@ func readEnvelope(script []byte) (in inscriptionFields, rest []byte, ok bool) {
 			return in, script, false
 		case body:
 			parts = append(parts, data)
-			continue
 		case tag == nil:
 			tag, body = data, len(data) == 0
-			continue
-		}
-		switch {
-		case len(tag) != 1 || int(tag[0]) >= len(seen):
-		case tag[0] == tagMetadata: // metadata can be split into several fields
-			metadata = append(metadata, data)
-		case tag[0] == tagParent:
-			if id := inscriptionID(data); id != "" {
-				in.Parents = append(in.Parents, id)
-				in.Parent = in.Parents[0]
+		default:
+			switch {
+			case len(tag) != 1 || int(tag[0]) >= len(seen):
+			case tag[0] == tagMetadata: // metadata can be split into several fields
+				metadata = append(metadata, data)
+			case tag[0] == tagParent:
+				if id := inscriptionID(data); id != "" {
+					in.Parents = append(in.Parents, id)
+					in.Parent = in.Parents[0]
+				}
+			case !seen[tag[0]]: // the first of repeated fields counts
+				in.set(tag[0], data)
+				seen[tag[0]] = true
 			}
-		case !seen[tag[0]]: // the first of repeated fields counts
-			in.set(tag[0], data)
-			seen[tag[0]] = true
+			tag = nil
 		}
-		tag = nil
 	}
 }
 

@@ -52,7 +52,8 @@ func inscriptionsOf(witnesses ...[]string) (found []inscriptionFields) {
 }
 
 // TestInscriptionsAreThoseOfOrd has the cases of the tests of ord (ordinals/ord, commit 5241ef31, CC0:
-// src/inscriptions/envelope.rs and inscription.rs), in its order; the names are those of its tests.
+// src/inscriptions/envelope.rs and inscription.rs), in its order; the names are those of its tests. Those of its writer, and of
+// properties and hidden inscriptions, have no counterpart here: the fields of tags 17 and 19 are not read.
 func TestInscriptionsAreThoseOfOrd(t *testing.T) {
 	const text, name = "text/plain;charset=utf-8", "ord"
 	reveal := func(script string) []string { return []string{script, ""} }
@@ -90,6 +91,11 @@ func TestInscriptionsAreThoseOfOrd(t *testing.T) {
 		{"parse_from_tapscript", [][]string{reveal(ord(name))}, one{none}},
 		{"parse_from_tapscript, with an annex", [][]string{{ord(name), "", "\x50"}}, one{none}},
 		{"ignore_unparsable_scripts", [][]string{reveal(ord(name) + "\x01")}, nil},
+		{"extract_from_second_envelope", [][]string{reveal(chunked("foo", strings.Repeat("\x01", 100)) + chunked("bar", strings.Repeat("\x01", 100)))},
+			one{with("foo", strings.Repeat("\x01", 100)), at(with("bar", strings.Repeat("\x01", 100)), 0, 1)}},
+		{"chunked_data_is_parsable", [][]string{reveal(chunked("foo", strings.Repeat("\x01", 1040)))}, one{with("foo", strings.Repeat("\x01", 1040))}},
+		{"round_trip_with_no_fields", [][]string{reveal(ord(name))}, one{none}},
+		{"properties_are_parsed_correctly", [][]string{reveal(ord(name, "\x11", "\x80", "\x13", "br"))}, one{none}},
 		{"no_inscription", [][]string{reveal("")}, nil},
 		{"duplicate_field", [][]string{reveal(ord(name, "\xff", "", "\xff", ""))}, one{none}},
 		{"with_content_type", [][]string{reveal(ord(name, "\x01", text, "", name))}, one{with(text, name)}},
@@ -147,6 +153,26 @@ func TestInscriptionsAreThoseOfOrd(t *testing.T) {
 		got := inscriptionsOf(reveal("\x00\x63" + push(name) + "\x00" + string([]byte{op}) + "\x68"))
 		if len(got) != 1 || !bytes.Equal(got[0].Body, []byte{value}) {
 			t.Errorf("operation %x: %+v", op, got)
+		}
+	}
+}
+
+// TestPointersAreThoseOfOrd has the cases of pointer_decode. A pointer of 2^63 and more, which no transaction has room for,
+// is none here.
+func TestPointersAreThoseOfOrd(t *testing.T) {
+	for value, want := range map[string]int{
+		"": 0, "\x00": 0,
+		"\x01\x02\x03\x04\x05\x06\x07\x08":                     0x0807060504030201,
+		"\x01\x02\x03\x04\x05\x06":                             0x0000060504030201,
+		"\x01\x02\x03\x04\x05\x06\x07\x08\x00\x00\x00\x00\x00": 0x0807060504030201,
+		"\x01\x02\x03\x04\x05\x06\x07\x08\x00\x00\x00\x00\x01": -1,
+		"\x01\x02\x03\x04\x05\x06\x07\x08\x01":                 -1,
+		"\xff\xff\xff\xff\xff\xff\xff\x7f":                     1<<63 - 1,
+		"\x00\x00\x00\x00\x00\x00\x00\x80":                     -1,
+	} {
+		got := inscriptionsOf([]string{ord("ord", "\x02", value), ""})
+		if len(got) != 1 || got[0].Pointer != want {
+			t.Errorf("pointer %x: %+v, expected %d", value, got, want)
 		}
 	}
 }
