@@ -43,6 +43,7 @@ func TestInscriptionsOfScripts(t *testing.T) {
 		{"not ended, then one", append(envelope(typed, "\xac"), envelope(typed, hello)...), []inscriptionFields{plain}},
 		{"a pointer too far", envelope("\x01\x02\x08\xff\xff\xff\xff\xff\xff\xff\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"ids that are none", envelope("\x01\x03\x02ab", "\x01\x0b\x21", id, "\x00"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"a tag after the last that is read", envelope("\x01\x0c\x01x"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"a tag without a value", envelope("\x01\x01"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 	} {
 		if got := appendInscriptions(nil, c.script, 3, true); !reflect.DeepEqual(normal(got), normal(c.want)) {
