@@ -266,13 +266,33 @@ func Reversed(pks []model.UtxoPk) []model.UtxoPk {
 
 // Each calls visit with the items of a list, until it returns false.
 func (v *View) Each(l *List, visit func(model.UtxoPk) (bool, error)) error {
+	var batch []model.UtxoPk
+	flush := func() (more bool, err error) {
+		kept := batch
+		if l.filter != nil {
+			if kept, err = l.filter(batch); err != nil {
+				return false, err
+			}
+		}
+		batch = batch[:0]
+		for _, pk := range kept {
+			if more, err := visit(pk); err != nil || !more {
+				return false, err
+			}
+		}
+		return true, v.Q.Ctx.Err()
+	}
 	for pk, err := range l.scan(setops.Span{First: l.first, Last: setops.Everywhere.Last}) {
 		if err != nil {
 			return err
 		}
-		if more, err := visit(pk); err != nil || !more {
+		if batch = append(batch, pk); len(batch) < filterBatch {
+			continue
+		}
+		if more, err := flush(); err != nil || !more {
 			return err
 		}
 	}
-	return nil
+	_, err := flush()
+	return err
 }

@@ -303,7 +303,7 @@ func pendingBoxes(q *request, _ []string) error {
 		}
 	}
 	q.Add("[")
-	if err := q.addBoxItems(kept, 0); err != nil {
+	if err := q.addBoxItems(kept, 0, pendingForm); err != nil {
 		return err
 	}
 	q.Add("]")

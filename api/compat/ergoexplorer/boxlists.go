@@ -112,7 +112,14 @@ func ofToken(unspent bool) func(*request, []string) error {
 	}
 }
 
+// unconfirmedBoxes lists the unconfirmed boxes of an address, and after them the confirmed unspent ones, without boxes that
+// unconfirmed transactions spend (getUnspent&UnconfirmedOutputsMergedByAddress in Boxes.scala of
+// ergoplatform/explorer-backend).
 func unconfirmedBoxes(q *request, args []string) error {
+	ascending, ok := q.Ascending()
+	if !ok {
+		return bad("sortDirection: expected asc or desc")
+	}
 	h, err := q.ofAddress(args[0])
 	if err != nil {
 		return err
@@ -122,11 +129,44 @@ func unconfirmedBoxes(q *request, args []string) error {
 		return err
 	}
 	q.Add("[")
-	if err := q.addBoxItems(unconfirmed, 0); err != nil {
+	if err := q.addBoxItems(unconfirmed, 0, mergedForm); err != nil {
 		return err
+	}
+	if h.Birth != nil {
+		if err := q.addUnspent(h, !ascending, len(unconfirmed)); err != nil {
+			return err
+		}
 	}
 	q.Add("]")
 	return nil
+}
+
+// addUnspent writes the unspent boxes of a holder in the form of merged lists, as items of a list of which n were written,
+// without boxes that unconfirmed transactions spend.
+func (q *request) addUnspent(h *boxes.Holder, descending bool, n int) error {
+	batch := make([]model.UtxoPk, 0, rows)
+	flush := func() error {
+		all, err := q.v.UnspentBoxes(batch)
+		if err != nil {
+			return err
+		}
+		if err := q.addBoxItems(all, n, mergedForm); err != nil {
+			return err
+		}
+		n, batch = n+len(batch), batch[:0]
+		return q.Flush(q.v)
+	}
+	l := q.v.WithoutPendingSpends(q.v.UnspentList(h.Index, *h.Birth, true, descending))
+	err := q.v.Each(l, func(pk model.UtxoPk) (bool, error) {
+		if batch = append(batch, pk); len(batch) < rows {
+			return true, nil
+		}
+		return true, flush()
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
 }
 
 // allUnspent lists the unspent boxes of an address, confirmed or not, without boxes that unconfirmed transactions spend.
@@ -177,13 +217,17 @@ func allUnspent(q *request, args []string) error {
 		}
 	}
 	return q.paged(total+len(unconfirmed), func() error {
-		if err := q.addBoxItems(before, 0); err != nil {
+		if err := q.addBoxItems(before, 0, anyForm); err != nil {
 			return err
 		}
-		if err := q.addBoxes(pks, len(before), true); err != nil {
+		confirmed, err := q.v.UnspentBoxes(pks)
+		if err != nil {
 			return err
 		}
-		return q.addBoxItems(after, len(pks))
+		if err := q.addBoxItems(confirmed, len(before), anyForm); err != nil {
+			return err
+		}
+		return q.addBoxItems(after, len(pks), anyForm)
 	})
 }
 

@@ -105,6 +105,21 @@ func (w *world) box(b *Box) map[string]any {
 	return out
 }
 
+// merged are boxes in lists of confirmed and unconfirmed ones, whose field of the block has a name.
+func (w *world) merged(all []*Box, block string, unconfirmed any) []any {
+	out := w.boxes(all)
+	for i, b := range all {
+		m := out[i].(map[string]any)
+		if !b.Genesis() && b.Tx.Block == nil {
+			m["blockId"], m["globalIndex"], m["settlementHeight"], m["mainChain"] = nil, nil, nil, unconfirmed
+		}
+		id := m["blockId"]
+		delete(m, "blockId")
+		m[block] = id
+	}
+	return out
+}
+
 func (w *world) boxes(all []*Box) []any {
 	out := []any{}
 	for _, b := range all {
@@ -123,7 +138,7 @@ func (w *world) input(b *Box, t *Tx, i int) map[string]any {
 	if t != nil {
 		proof := t.JSON["inputs"].([]any)[i].(map[string]any)["spendingProof"].(map[string]any)
 		out["spendingProof"] = proofOf(proof)
-		if b.Genesis() || b.Tx.Block != nil {
+		if t.Block != nil {
 			out["outputGlobalIndex"], out["outputCreatedAt"], out["outputSettledAt"] = b.Global, b.JSON["creationHeight"], b.Height()
 		}
 	}

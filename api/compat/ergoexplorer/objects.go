@@ -23,7 +23,7 @@ func (q *request) addBoxes(pks []model.UtxoPk, n int, unspent bool) error {
 		if err != nil {
 			return err
 		}
-		if err := q.addBoxItems(all, n+i); err != nil {
+		if err := q.addBoxItems(all, n+i, confirmedForm); err != nil {
 			return err
 		}
 		if err := q.Flush(q.v); err != nil {
@@ -34,14 +34,14 @@ func (q *request) addBoxes(pks []model.UtxoPk, n int, unspent bool) error {
 }
 
 // addBoxItems writes boxes as items of a list of which n were written.
-func (q *request) addBoxItems(all []boxes.Box, n int) error {
+func (q *request) addBoxItems(all []boxes.Box, n int, f form) error {
 	tokens, err := q.tokensIn(all)
 	if err != nil {
 		return err
 	}
 	for i := range all {
 		q.Comma(n + i)
-		if err := q.addBox(&all[i], tokens); err != nil {
+		if err := q.addBox(&all[i], tokens, f); err != nil {
 			return err
 		}
 	}
@@ -79,48 +79,66 @@ func (q *request) tokensOf(txs ...boxes.FullTx) (map[sigma.ID]*boxes.Token, erro
 	return q.tokensIn(lists...)
 }
 
-// addBox writes an OutputInfo, or for an unconfirmed box the part of it that needs no block.
-func (q *request) addBox(b *boxes.Box, tokens map[sigma.ID]*boxes.Token) error {
-	q.Add(`{"boxId":`)
-	q.ID(b.ID())
-	q.Add(`,"transactionId":`)
-	q.Hex(b.Tx.ID[:])
-	if !b.Unconfirmed {
-		q.Add(`,"blockId":`)
+// form is a form of boxes.
+type form uint8
+
+const (
+	confirmedForm form = iota // OutputInfo
+	pendingForm               // UOutputInfo: without the fields of the block
+	mergedForm                // MOutputInfo: these are null for an unconfirmed box
+	anyForm                   // AnyOutputInfo: so they are
+)
+
+// addBox writes a box.
+func (q *request) addBox(b *boxes.Box, tokens map[sigma.ID]*boxes.Token, f form) error {
+	var height, number, mainChain, block string
+	switch {
+	case !b.Unconfirmed:
 		id, err := q.v.HeaderOf(b)
 		if err != nil {
 			return err
 		}
-		q.Hex(id[:])
+		n, err := q.v.BoxNumber(b.Pk)
+		if err != nil {
+			return err
+		}
+		block, number = `"`+id.String()+`"`, strconv.FormatUint(n, 10)
+		height, mainChain = strconv.Itoa(b.Height()), "true"
+	case f == mergedForm:
+		block, number, height, mainChain = "null", "null", "null", "false"
+	default:
+		block, number, height, mainChain = "null", "null", "null", "null"
+	}
+	field := func(name, value string) {
+		if f != pendingForm {
+			q.Add(`,"`, name, `":`, value)
+		}
+	}
+	q.Add(`{"boxId":`)
+	q.ID(b.ID())
+	q.Add(`,"transactionId":`)
+	q.Hex(b.Tx.ID[:])
+	if f == anyForm {
+		field("headerId", block)
+	} else {
+		field("blockId", block)
 	}
 	q.Add(`,"value":`)
 	q.Uint(b.Box().Value)
 	q.Add(`,"index":`)
 	q.Int(b.Pos)
-	if !b.Unconfirmed {
-		n, err := q.v.BoxNumber(b.Pk)
-		if err != nil {
-			return err
-		}
-		q.Add(`,"globalIndex":`)
-		q.Uint(n)
-	}
+	field("globalIndex", number)
 	q.Add(`,"creationHeight":`)
 	q.Uint(uint64(b.Box().Height))
-	if !b.Unconfirmed {
-		q.Add(`,"settlementHeight":`)
-		q.Int(b.Height())
-	}
-	q.addContents(b, tokens, true)
+	field("settlementHeight", height)
+	q.addContents(b, tokens, f == confirmedForm || f == anyForm)
 	q.Add(`,"spentTransactionId":`)
 	if b.Spend == nil {
 		q.Add("null")
 	} else {
 		q.Hex(b.Spend.Tx.ID[:])
 	}
-	if !b.Unconfirmed {
-		q.Add(`,"mainChain":true`)
-	}
+	field("mainChain", mainChain)
 	q.Add("}")
 	return nil
 }
@@ -189,8 +207,8 @@ func (q *request) textOr(text string, ok bool) {
 	q.Text(text)
 }
 
-// addInput writes an InputInfo, or a DataInputInfo if t is nil.
-func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID]*boxes.Token) error {
+// addInput writes an InputInfo, in the form of unconfirmed transactions a UInputInfo, or a DataInputInfo if t is nil.
+func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID]*boxes.Token, f form) error {
 	q.Add(`{"boxId":`)
 	q.ID(b.ID())
 	q.Add(`,"value":`)
@@ -215,7 +233,8 @@ func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID
 	q.Hex(b.Tx.ID[:])
 	q.Add(`,"outputIndex":`)
 	q.Int(b.Pos)
-	if t != nil && !b.Unconfirmed {
+	whole := t != nil && f == confirmedForm
+	if whole {
 		n, err := q.v.BoxNumber(b.Pk)
 		if err != nil {
 			return err
@@ -227,7 +246,7 @@ func (q *request) addInput(b *boxes.Box, t *boxes.Tx, i int, tokens map[sigma.ID
 		q.Add(`,"outputSettledAt":`)
 		q.Int(b.Height())
 	}
-	q.addContents(b, tokens, t != nil)
+	q.addContents(b, tokens, whole)
 	q.Add("}")
 	return nil
 }

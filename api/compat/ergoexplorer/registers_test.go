@@ -7,7 +7,9 @@ import (
 
 // Registers have the types and texts of the explorer. RegistersParserSpec.scala of ergoplatform/explorer-backend has
 // 0406, 100204a00b and 0c400504b4…. The last values are those of the explorer's database in blox/src/render/register.rs of
-// abchrisxyz/ergowatch at 8f0d71440fd0c0b07e00cf80829d3a08a8556158. The others follow RegistersParser.scala.
+// abchrisxyz/ergowatch at 8f0d71440fd0c0b07e00cf80829d3a08a8556158. The others follow renderEvaluatedValue in
+// protocol/sigma.scala of ergoplatform/explorer-backend: a value of a primitive type is its toString in Scala, so a Boolean
+// is true or false.
 func TestRegisters(t *testing.T) {
 	for _, c := range []struct{ raw, kind, text string }{
 		{"058cae88e301", "SLong", "238095238"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"net/http"
+	"strconv"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/core/schema"
@@ -12,7 +13,7 @@ import (
 )
 
 var stateEndpoints = []endpoint{
-	{http.MethodGet, "info", info, false},
+	{http.MethodGet, "info", networkState, false},
 	{http.MethodGet, "networkState", networkState, false},
 	{http.MethodGet, "networkStats", networkStats, false},
 	{http.MethodGet, "epochs/params", params, false},
@@ -93,37 +94,40 @@ func issued(height int) (sum uint64) {
 	return sum
 }
 
-// dayBlocks is the number of blocks of about a day.
-const dayBlocks = 720
+// A day in seconds, and the most blocks of one that are read: ten times as many as expected.
+const (
+	day       = 24 * 60 * 60
+	dayBlocks = 7200
+)
 
-// info writes the state of the network, the supply, and averages of the last day's blocks.
-func info(q *request, _ []string) error {
+// oldInfo writes the version of the last block, the supply, and the number of transactions and the hash rate of the last
+// day (BlockChainInfo, getBlockChainInfo in StatsService.scala of ergoplatform/explorer-backend).
+func oldInfo(q *request, _ []string) error {
 	tip := q.v.Height()
-	var txs int
-	difficulty := new(big.Int)
-	first := max(1, tip-dayBlocks+1)
-	var from, to uint64
-	for h := first; h <= tip; h++ {
+	var last *boxes.Block
+	txs, difficulty := 0, new(big.Int)
+	for h := tip; h > max(0, tip-dayBlocks); h-- {
 		b, err := q.v.Block(model.HeightPk(h))
 		if err != nil {
 			return err
 		}
-		txs += b.TxCount
-		if difficulty.Add(difficulty, b.Header.Difficulty()); h == first {
-			from = b.Header.Timestamp
+		if last == nil {
+			last = b
 		}
-		to = b.Header.Timestamp
+		if b.Header.Timestamp+1000*day < last.Header.Timestamp {
+			break
+		}
+		txs += b.TxCount
+		difficulty.Add(difficulty, b.Header.Difficulty())
 	}
-	average, rate := 0, new(big.Int)
-	if tip >= first {
-		average = txs / (tip - first + 1)
+	version := "0.0.0"
+	if last != nil {
+		version = strconv.Itoa(int(last.Header.Version))
 	}
-	if seconds := int64(to-from) / 1000; to > from && seconds > 0 {
-		rate.Div(difficulty, big.NewInt(seconds))
-	}
-	state := q.state()
-	state["version"], state["supply"], state["transactionAverage"], state["hashRate"] = "1.0", issued(tip), average, json.Number(rate.String())
-	return q.addJSON(state)
+	return q.addJSON(map[string]any{
+		"version": version, "supply": issued(tip), "transactionAverage": txs,
+		"hashRate": json.Number(difficulty.Div(difficulty, big.NewInt(day)).Add(difficulty, big.NewInt(1)).String()),
+	})
 }
 
 // parameters are the voted ones, which only the node has.

@@ -59,13 +59,17 @@ func (q *request) addTx(t *boxes.FullTx, tokens map[sigma.ID]*boxes.Token, of *b
 func (q *request) addEnds(t *boxes.FullTx, tokens map[sigma.ID]*boxes.Token, of *boxes.Holder) error {
 	inputs, data, outputs := t.Inputs, t.Data, t.Outputs
 	own := func(b *boxes.Box) bool { return of == nil || of.Owns(b) }
+	f := confirmedForm
+	if t.Block == nil {
+		f = pendingForm
+	}
 	q.Add(`,"inputs":[`)
 	n := 0
 	for i := range inputs {
 		if own(&inputs[i]) {
 			q.Comma(n)
 			n++
-			if err := q.addInput(&inputs[i], t.Tx, i, tokens); err != nil {
+			if err := q.addInput(&inputs[i], t.Tx, i, tokens, f); err != nil {
 				return err
 			}
 		}
@@ -76,7 +80,7 @@ func (q *request) addEnds(t *boxes.FullTx, tokens map[sigma.ID]*boxes.Token, of 
 		if b != nil {
 			q.Comma(n)
 			n++
-			if err := q.addInput(b, nil, i, tokens); err != nil {
+			if err := q.addInput(b, nil, i, tokens, f); err != nil {
 				return err
 			}
 		}
@@ -87,7 +91,7 @@ func (q *request) addEnds(t *boxes.FullTx, tokens map[sigma.ID]*boxes.Token, of 
 		if own(&outputs[i]) {
 			q.Comma(n)
 			n++
-			if err := q.addBox(&outputs[i], tokens); err != nil {
+			if err := q.addBox(&outputs[i], tokens, f); err != nil {
 				return err
 			}
 		}

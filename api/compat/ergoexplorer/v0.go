@@ -21,6 +21,7 @@ var oldEndpoints = []endpoint{
 	{http.MethodGet, "transactions/unconfirmed/*", oldPendingTx, true},
 	{http.MethodGet, "transactions/unconfirmed/byAddress/*", oldPendingTxsOf, true},
 	{http.MethodPost, "transactions/send", submit, false},
+	{http.MethodGet, "info", oldInfo, false},
 }
 
 // oldPendingTxs lists the unconfirmed transactions, newest or largest first unless the request wants another order.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	. "birthmark/api/compat/boxes/boxestest"
@@ -104,6 +105,11 @@ func TestVersion0HasUnconfirmedTransactions(t *testing.T) {
 			"totalCoinsTransferred": coins, "totalFee": fee, "feePerByte": float64(fee) / bytes,
 		}
 		sameOld(t, w, []byte(Ask(t, w, path+"/api/v0/transactions/unconfirmed/"+tx.ID, "").Body), want)
+	}
+	for _, part := range []string{`"version":"4"`, `"supply":1500000000000`, `"transactionAverage":`, `"hashRate":`} {
+		if a := Ask(t, w, path+"/api/v0/info", ""); !strings.Contains(a.Body, part) {
+			t.Errorf("/info: %d %s, expected %s", a.Status, a.Body, part)
+		}
 	}
 	for target, status := range map[string]int{
 		"/" + w.Txs[3].ID: http.StatusNotFound, "/xyz": http.StatusBadRequest, "?sortBy=fee": http.StatusBadRequest,

@@ -63,7 +63,7 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 		}
 	}
 	r.Add("GET utxo/genesis", "", "", "", IDs(e.Boxes[:e.GenesisBoxes])...)
-	for _, b := range Some(rng, Distinct(every, func(b *Box) string { return b.Tree }), most) {
+	for _, b := range append(Some(rng, Distinct(every, func(b *Box) string { return b.Tree }), most), e.Fresh[0]) {
 		tree := func(c *Box) bool { return c.Tree == b.Tree }
 		paid := func(c *Box) bool { return c.Tree == b.Payable() }
 		address := e.address(b.Tree)
@@ -98,9 +98,11 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 		r.Add("GET blockchain/token/byId/*", id, "", "", id)
 		r.Add("GET blockchain/box/byTokenId/*", id, all, "", IDs(Filter(chain, has))...)
 		r.Add("GET blockchain/box/unspent/byTokenId/*", id, asc, "", unspent(has)...)
-		r.Add("GET transactions/unconfirmed/outputs/byTokenId/*", id, all, "", IDs(Filter(e.Fresh, has))...)
 	}
 
+	for _, id := range append(Some(rng, Tokens(chain), most), Tokens(e.Fresh)...) {
+		r.Add("GET transactions/unconfirmed/outputs/byTokenId/*", id, all, "", IDs(Filter(e.Fresh, func(b *Box) bool { return b.Has(id) }))...)
+	}
 	pool, spent := TxIDs(e.Pool), []string(nil)
 	for _, tx := range e.Pool {
 		r.Add("GET transactions/unconfirmed/byTransactionId/*", tx.ID, "", "", append(IDs(tx.Inputs), IDs(tx.Outputs)...)...)

@@ -26,8 +26,8 @@ func (r Requests) Add(operation, argument, query, body string, has ...string) {
 	r[operation] = append(r[operation], Request{method, "/" + path + query, body, has})
 }
 
-// Verify sends all requests below a prefix. Each operation has a request, each request an answer, and each answer has
-// the ids. It calls visit with the answers.
+// Verify sends all requests below a prefix. Each operation has a request and one with an answer that is not an empty list,
+// each request an answer, and each answer the ids. It calls visit with the answers.
 func (r Requests) Verify(t *testing.T, h http.Handler, prefix string, operations []string, visit func(operation string, r Request, body string)) {
 	t.Helper()
 	for _, operation := range operations {
@@ -35,7 +35,7 @@ func (r Requests) Verify(t *testing.T, h http.Handler, prefix string, operations
 			t.Errorf("%s has no request", operation)
 		}
 	}
-	faults := map[string]int{}
+	faults, filled := map[string]int{}, map[string]bool{}
 	for operation, requests := range r {
 		if !slices.Contains(operations, operation) {
 			t.Errorf("%s is no operation", operation)
@@ -48,6 +48,7 @@ func (r Requests) Verify(t *testing.T, h http.Handler, prefix string, operations
 					lacks = append(lacks, id)
 				}
 			}
+			filled[operation] = filled[operation] || a.Body != "[]" && !strings.HasPrefix(a.Body, `{"items":[]`)
 			if a.Status == http.StatusOK && len(lacks) == 0 {
 				if visit != nil {
 					visit(operation, q, a.Body)
@@ -58,6 +59,11 @@ func (r Requests) Verify(t *testing.T, h http.Handler, prefix string, operations
 				t.Errorf("%s %.300s %.200s: %d, it lacks %d of %d ids: %.200s %.300s",
 					q.Method, q.Target, q.Body, a.Status, len(lacks), len(q.Has), lacks, a.Body)
 			}
+		}
+	}
+	for _, operation := range operations {
+		if !filled[operation] {
+			t.Errorf("%s has empty lists only", operation)
 		}
 	}
 	for operation, n := range faults {
