@@ -38,9 +38,9 @@ func until(t *testing.T, what string, holds func() bool) {
 }
 
 // runningSync starts a sync in another process and waits until it has written the 501 blocks of its source.
-func runningSync(t *testing.T, db string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+func runningSync(t *testing.T, db string, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
-	cmd, stdout, stderr = process(t, 501, "sync", "--json", "--chain", "bitcoin", "--source", "file://"+realBlocks(t), "--db", db)
+	cmd, stdout, stderr = process(t, 501, append([]string{"sync", "--json", "--chain", "bitcoin", "--source", "file://" + realBlocks(t), "--db", db}, args...)...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

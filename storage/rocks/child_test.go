@@ -21,6 +21,7 @@ var roles = map[string]func(args []string) error{
 	"writer":  writerRole,
 	"holder":  holderRole,
 	"limited": limitedRole,
+	"open":    openRole,
 }
 
 func TestMain(m *testing.M) {

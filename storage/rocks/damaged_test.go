@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,7 +154,8 @@ func TestAMissingOrCutLogIsAnErrorOfOpen(t *testing.T) {
 	}
 }
 
-// A copy of a log under a higher number is reported: RocksDB with assertions would abort the process.
+// A copy of a log under a higher number, or behind its own records, is reported: RocksDB with assertions would abort the
+// process.
 func TestACopiedLogIsDamage(t *testing.T) {
 	dir := t.TempDir()
 	o := small(false)
@@ -196,15 +198,17 @@ func TestACopiedLogIsDamage(t *testing.T) {
 				if err := whole.Close(); err != nil {
 					t.Fatal(err)
 				}
-				damaged := t.TempDir()
-				if err := os.CopyFS(damaged, os.DirFS(dir)); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(filepath.Join(damaged, "900000.log"), content, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := rocks.Open(damaged, o); !errors.Is(err, storage.ErrDamaged) || !strings.Contains(err.Error(), "900000.log") {
-					t.Errorf("read-only %t: %v, expected the name of the copied log", readOnly, err)
+				for name, content := range map[string][]byte{"900000.log": content, filepath.Base(log): slices.Concat(content, content)} {
+					damaged := t.TempDir()
+					if err := os.CopyFS(damaged, os.DirFS(dir)); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.WriteFile(filepath.Join(damaged, name), content, 0o644); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := rocks.Open(damaged, o); !errors.Is(err, storage.ErrDamaged) || !strings.Contains(err.Error(), name) {
+						t.Errorf("read-only %t: %v, expected the name of the log %s", readOnly, err, name)
+					}
 				}
 			}
 		}

@@ -1,0 +1,155 @@
+package rocks_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"birthmark/internal/testrun"
+	"birthmark/internal/testseed"
+	"birthmark/storage"
+	"birthmark/storage/rocks"
+)
+
+// openRole opens the database in a folder, to read if the second argument is to-read, and prints at which update it is,
+// or the error. It is a separate process because RocksDB could abort it.
+func openRole(args []string) error {
+	o := small(true)
+	o.ReadOnly = args[1] == "to-read"
+	s, err := rocks.Open(args[0], o)
+	if err != nil {
+		if errors.Is(err, storage.ErrDamaged) {
+			fmt.Println("damaged:", strings.ReplaceAll(err.Error(), "\n", " "))
+			return nil
+		}
+		return err
+	}
+	defer s.Close()
+	if err := declare(s, families); err != nil {
+		return err
+	}
+	n, _, err := moment(s, families)
+	if err != nil {
+		return err
+	}
+	fmt.Println("update", n)
+	return nil
+}
+
+// damageLogs changes the logs of a database at random and returns what it did.
+func damageLogs(t *testing.T, rng *rand.Rand, dir string, logs []string) (did string) {
+	t.Helper()
+	path := func() string { return filepath.Join(dir, logs[rng.IntN(len(logs))]) }
+	read := func(path string) []byte {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	save := func(path string, b []byte) {
+		if err := os.WriteFile(path, b, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(n int) int { // often in the first record's header and the beginning of its batch
+		if rng.IntN(3) == 0 {
+			return rng.IntN(min(n, 24))
+		}
+		return rng.IntN(n)
+	}
+	a, b := path(), path()
+	content := read(a)
+	if len(content) == 0 {
+		return ""
+	}
+	switch kind := rng.IntN(8); kind {
+	case 0:
+		for range 1 + rng.IntN(3) {
+			content[at(len(content))] ^= 1 << rng.IntN(8)
+		}
+		did = "bits of " + filepath.Base(a)
+		save(a, content)
+	case 1:
+		n := at(len(content))
+		did = fmt.Sprintf("%s cut at %d", filepath.Base(a), n)
+		save(a, content[:n])
+	case 2:
+		name := fmt.Sprintf("%06d.log", rng.IntN(60))
+		did = filepath.Base(a) + " copied to " + name
+		save(filepath.Join(dir, name), content)
+	case 3:
+		did = filepath.Base(a) + " and " + filepath.Base(b) + " swapped"
+		save(a, read(b))
+		save(b, content)
+	case 4:
+		did = filepath.Base(a) + " appended to " + filepath.Base(b)
+		save(b, append(read(b), content...))
+	case 5:
+		n := at(len(content))
+		did = fmt.Sprintf("%s repeated from %d", filepath.Base(a), n)
+		save(a, append(content, content[n:]...))
+	case 6:
+		n := at(len(content))
+		clear(content[n:min(len(content), n+1+rng.IntN(100_000))])
+		did = fmt.Sprintf("zeros in %s at %d", filepath.Base(a), n)
+		save(a, content)
+	case 7:
+		did = filepath.Base(a) + " removed"
+		if err := os.Remove(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return did
+}
+
+// A database whose logs were changed in any way opens at an update that it had, with all families at the same one, or is
+// reported as damaged. It never aborts the process.
+func TestDamagedLogsAreNeverAnAbort(t *testing.T) {
+	rng := testseed.Rand(t)
+	opened, damaged := 0, 0
+	for round := range testrun.Rounds(t, testrun.Amount(10, 3)) {
+		live := t.TempDir()
+		w := start(t, "writer", live, "true", fmt.Sprint(rng.Uint64()), "steady", "never")
+		for range 2 + rng.IntN(150) {
+			w.line()
+		}
+		w.kill()
+		paths, err := filepath.Glob(filepath.Join(live, "*.log"))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%d logs, %v", len(paths), err)
+		}
+		var logs []string
+		for _, path := range paths {
+			logs = append(logs, filepath.Base(path))
+		}
+		for range 3 {
+			dir := filepath.Join(t.TempDir(), "db")
+			if err := os.CopyFS(dir, os.DirFS(live)); err != nil {
+				t.Fatal(err)
+			}
+			did := damageLogs(t, rng, dir, logs)
+			for _, way := range []string{"to-read", "to-write"} {
+				c := start(t, "open", dir, way)
+				line := ""
+				if c.lines.Scan() {
+					line = c.lines.Text()
+				}
+				c.ended = true
+				if err := c.cmd.Wait(); err != nil {
+					t.Errorf("round %d, %q of %q, %s: %v: %.3000s", round, did, logs, way, err, c.stderr.String())
+				}
+				if strings.HasPrefix(line, "damaged") {
+					damaged++
+				} else {
+					opened++
+				}
+			}
+		}
+	}
+	t.Logf("%d damaged, %d opened", damaged, opened)
+}
