@@ -43,6 +43,10 @@ func TestInscriptionsOfScripts(t *testing.T) {
 		{"not ended, then one", append(envelope(typed, "\xac"), envelope(typed, hello)...), []inscriptionFields{plain}},
 		{"a pointer too far", envelope("\x01\x02\x08\xff\xff\xff\xff\xff\xff\xff\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"ids that are none", envelope("\x01\x03\x02ab", "\x01\x0b\x21", id, "\x00"), []inscriptionFields{{Input: 3, Pointer: -1}}},
+		{"another operation in place of the empty push", []byte("\x51\x63\x03ord\x68"), nil},
+		{"a push of a byte in place of the empty push", []byte("\x01\x07\x63\x03ord\x68"), nil},
+		{"encodings with other characters than those of a header", append(envelope("\x01\x09\x03b\x01r"), envelope("\x01\x09\x03\t ~")...),
+			[]inscriptionFields{{Input: 3, Pointer: -1}, {Input: 3, Number: 1, Pointer: -1, ContentEncoding: "\t ~"}}},
 		{"a tag after the last that is read", envelope("\x01\x0c\x01x"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"a tag without a value", envelope("\x01\x01"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 	} {
