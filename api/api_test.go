@@ -4,7 +4,22 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"birthmark/core/schema"
 )
+
+// The schema has the layout of the database and the indexes of the chain.
+func TestSchemaOfAChain(t *testing.T) {
+	var a struct {
+		Format  int
+		Text    string
+		Indexes []struct{ Name string }
+	}
+	w := ask(bitcoinAPI(t), "GET", "/v1/bitcoin/schema", "")
+	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || a.Format != schema.FormatVersion || !strings.HasPrefix(a.Text, "# Schema") || len(a.Indexes) < 2 {
+		t.Errorf("%v: %.200s", err, w.Body)
+	}
+}
 
 func TestAnswersNameTheirTip(t *testing.T) {
 	h := bitcoinAPI(t)

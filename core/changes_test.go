@@ -427,6 +427,17 @@ func TestChangeFeedStartsAtTheGivenPosition(t *testing.T) {
 			t.Errorf("%s: no event of an output", what)
 		}
 	}
+	// A block with just enough confirmations is a valid start; the block after it is not.
+	for height, want := range map[model.HeightPk]string{db.Tip().Height - 2: "", db.Tip().Height - 1: "empty_range"} {
+		next := height + 1
+		filter := changes.Filter{EveryBlock: true, Confirmations: 3, Start: &query.Range{FromHeight: &next}}
+		for _, err := range changes.Follow(ctx, db.Queries, nil, filter) {
+			if (err != nil || want != "") && code(err) != want {
+				t.Errorf("a start after block %d at tip %d with 3 confirmations: %v", height, db.Tip().Height, err)
+			}
+			break
+		}
+	}
 	above := model.HeightPk(99)
 	for what, c := range map[string]struct {
 		f    changes.Filter

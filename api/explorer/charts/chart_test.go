@@ -3,14 +3,18 @@ package charts
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"html/template"
 	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"birthmark/internal/testseed"
 )
 
 var update = flag.Bool("update", false, "update the golden files")
@@ -222,4 +226,60 @@ func TestScalesAreRoundAndIncludeAllPoints(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Both edges of a ribbon are parallel, with the thickness of its part, and the ribbons of a side meet without gaps.
+func TestRibbonsHaveParallelEdges(t *testing.T) {
+	const tolerance = 0.11 // coordinates have one decimal
+	rng := testseed.Rand(t)
+	for range 50 {
+		var sides [2]*FlowSide
+		for i := range sides {
+			sides[i] = &FlowSide{Sum: new(big.Int)}
+			for range 1 + rng.IntN(6) {
+				sides[i].Add(FlowPart{Value: big.NewInt(rng.Int64N(1000))})
+			}
+		}
+		var f Flow
+		f.Draw(sides[0], sides[1])
+		counts := []int{len(sides[0].parts), len(sides[1].parts)}
+		for i, s := range f.Ribbons() {
+			var x0, y0, a, b, c, d, x1, y1, x2, y2, e, g, h, k, x3, y3 Length
+			n, err := fmt.Sscanf(strings.Map(func(r rune) rune {
+				if strings.ContainsRune("MCLZ", r) {
+					return ' '
+				}
+				return r
+			}, s.Ribbon), "%v %v %v %v %v %v %v %v %v %v %v %v %v %v %v %v", &x0, &y0, &a, &b, &c, &d, &x1, &y1, &x2, &y2, &e, &g, &h, &k, &x3, &y3)
+			if err != nil || n != 16 {
+				t.Fatalf("%s: %d numbers, %v", s.Ribbon, n, err)
+			}
+			thick := float64(s.Bar.H)
+			for what, edges := range map[string][2]Length{"outer": {y0, y3}, "outer control": {b, k}, "inner control": {d, g}, "inner": {y1, y2}} {
+				if got := float64(edges[1] - edges[0]); math.Abs(got-thick) > tolerance {
+					t.Errorf("%s: the %s end is %v thick, the bar %v", s.Ribbon, what, got, thick)
+				}
+			}
+			if x0 != x3 || x1 != x2 || a != c || a != e || a != h || y0 != b || d != y1 || math.Abs(float64(y0-s.Bar.Y)) > tolerance {
+				t.Errorf("%s: the edges do not end at the bars", s.Ribbon)
+			}
+			if i > 0 && i != counts[0] {
+				before := f.Ribbons()[i-1]
+				if gap := float64(y1) - innerEnd(t, before.Ribbon); math.Abs(gap) > tolerance {
+					t.Errorf("%v between two ribbons at the node", gap)
+				}
+			}
+		}
+	}
+}
+
+// innerEnd is the lower end of a ribbon at the node.
+func innerEnd(t *testing.T, ribbon string) float64 {
+	t.Helper()
+	_, line, _ := strings.Cut(ribbon, "L")
+	var x, y float64
+	if _, err := fmt.Sscanf(strings.Replace(line, "C", " ", 1), "%v %v", &x, &y); err != nil {
+		t.Fatal(err)
+	}
+	return y
 }

@@ -356,6 +356,11 @@ func TestWriterRejects(t *testing.T) {
 	if _, err := Create(path, MaxPayload+1, 1); err == nil {
 		t.Error("a payload that is too large is accepted")
 	}
+	if r, err := Open(write(t, path+"l", MaxPayload, 1, []Entry{{Tag: 1, Payload: make([]byte, MaxPayload)}}).Path()); err != nil {
+		t.Errorf("the largest payload: %v", err)
+	} else {
+		_ = r.Close()
+	}
 	a := write(t, path, 1, 0, nil)
 	if _, err := Merge(path+"m", []*Run{a, write(t, path+"b", 2, 0, nil)}, nil); err == nil {
 		t.Error("runs of two payload sizes are merged")

@@ -218,6 +218,12 @@ func TestSearchWithoutResults(t *testing.T) {
 				t.Errorf("a search for %.40q has the results %+v", text, got.Results)
 			}
 		}
+		for _, text := range []string{"", " \u200b\n"} {
+			_, _, err := search.IndexOf(t.Context(), w.db.Queries, w.db.Chain(), text)
+			if kind, code := model.KindOf(err); kind != model.Usage || code != "missing_argument" {
+				t.Errorf("the index of %q: %v", text, err)
+			}
+		}
 		got := w.search("a" + strings.Repeat("ef", 30))
 		if len(got.Results) != 1 || got.Results[0].Index != "address" || got.Results[0].Height != nil {
 			t.Errorf("an unused address has the results %+v", got.Results)
