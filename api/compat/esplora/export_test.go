@@ -15,3 +15,11 @@ func TxObject(c *wallet.Chain, tx *wallet.Tx) string {
 	q.tx(tx)
 	return string(q.out)
 }
+
+// Routes returns the methods and paths of all routes.
+func Routes() (all []string) {
+	for _, r := range routes {
+		all = append(all, r.method+" "+r.path)
+	}
+	return all
+}
