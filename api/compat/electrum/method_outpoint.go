@@ -15,7 +15,7 @@ type outpoint struct {
 	index uint32
 }
 
-// pointStatus is the status of an output as JSON: the draft of version 1.7 has the members funder_height,
+// pointStatus is the status of an output as JSON: version 1.7 of the protocol has the members funder_height,
 // spender_txhash and spender_height, each only if it applies. Heights are those of get_history: 0 and -1 are
 // unconfirmed.
 type pointStatus string

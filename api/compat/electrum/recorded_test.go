@@ -2,6 +2,8 @@ package electrum_test
 
 import (
 	"encoding/json"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,12 +12,15 @@ import (
 
 	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/electrum"
+	"birthmark/api/compat/wallet"
+	"birthmark/api/served"
 	"birthmark/internal/testnode/coretest"
 	"birthmark/internal/testseed"
+	"birthmark/model"
 )
 
 // Answers of the originals by method, with example values where a list is long. Those without another source are from
-// docs/protocol-methods.rst of spesmilo/electrum-protocol; "Fulcrum" is docs/protocol-methods.rst of
+// docs/protocol-methods.rst of spesmilo/electrum-protocol; "Fulcrum" is protocol-methods.rst of
 // cculianu/electrum-cash-protocol. A "shape" is no recorded answer: the documentation describes it without an example,
 // or the recorded answer is of a node from before 2021.
 var recorded = []struct{ method, params, answer string }{
@@ -57,14 +62,15 @@ var recorded = []struct{ method, params, answer string }{
 	{"blockchain.scripthash.unsubscribe", `["$OLD"]`, `true`},        // shape
 
 	{"blockchain.transaction.get", `["$TX"]`, `"01000000015bb9142c960a838329694d3fe9ba08c2a6421c5158d8f7044cb7c48006c1b484"`},
-	// Shape: the recorded answer with address instead of addresses and reqSigs, and with vsize and weight, as Core 22 has
-	// them (TxToUniv in src/core_write.cpp of bitcoin/bitcoin). Later versions also have desc, which is missing here.
+	// Shape: the recorded answer with address and desc instead of addresses and reqSigs, and with vsize and weight, as Core has
+	// them from version 23 on (TxToUniv in src/core_write.cpp of bitcoin/bitcoin).
 	{"blockchain.transaction.get", `["$TX",true]`, `{"blockhash":"0000000000000000015a4f37ece911e5e3549f988e855548ce7494a0a08b2ad6",
 		"blocktime":1520074861,"confirmations":679,"hash":"36a3692a41a8ac60b73f7f41ee23f5c917413e5b2fad9e44b34865bd0d601a3d",
 		"hex":"01000000015bb9142c96","locktime":519777,"size":225,"vsize":225,"weight":900,"time":1520074861,
 		"txid":"36a3692a41a8ac60b73f7f41ee23f5c917413e5b2fad9e44b34865bd0d601a3d","version":1,"vin":[{"scriptSig":{"asm":"3044",
 		"hex":"4730"},"sequence":4294967294,"txid":"84b4c10680c4b74c04f7d858511c42a6c208bae93f4d692983830a962c14b95b","vout":0}],
 		"vout":[{"n":0,"scriptPubKey":{"address":"12UxrUZ6tyTLoR1rT1N4nuCgS9DDURTJgP","asm":"OP_DUP OP_HASH160",
+		"desc":"addr(12UxrUZ6tyTLoR1rT1N4nuCgS9DDURTJgP)",
 		"hex":"76a9141041fb024bd7a1338ef1959026bbba860064fe5f88ac",
 		"type":"pubkeyhash"},"value":0.0856647}]}`},
 	{"blockchain.transaction.get_merkle", `["$TX",$AT]`, `{"block_height":2473,
@@ -98,7 +104,7 @@ const (
 		"tx_hash":"9f2c45a12db0144909b5db269415f7319179105982ac70ed80d76ea79d923ebf"}]`
 	recordedFirst = `{"block_hash":"000000000000032e1219acd8cdda073f5cbb42a216fede788ad4b555e7969a26","height":200004,
 		"tx_hash":"acc3758bd2a26f869fcc67d48ff30b96464d476bca82c1cd6656e7d506816412"}`
-	// Shape: the draft of version 1.7 describes the members without an example.
+	// Shape: version 1.7 (pull request 2 of spesmilo/electrum-protocol) describes the members without an example.
 	recordedPoint = `{"funder_height":102,"spender_height":0,
 		"spender_txhash":"9fbed79a1e970343fcd39f4a2d830a6bde6de0754ed2da70f489d0303ed558ec"}`
 )
@@ -165,4 +171,68 @@ func text(t testing.TB, v any) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// Headers of mainnet with their proofs, as in the examples of docs/protocol-methods.rst of spesmilo/electrum-protocol. The
+// root of block 8 does not depend on how many blocks follow.
+func TestHeadersAndProofsOfMainnet(t *testing.T) {
+	out, err := exec.Command("go", "-C", filepath.Join("..", "..", "..", "tools"), "list", "-m", "-f", "{{.Dir}}", "github.com/btcsuite/btcd").Output()
+	if err != nil || len(out) == 0 {
+		t.Skip("real blocks are missing: run make blocks")
+	}
+	db, chain := openDatabaseOf(t, "mainnet")
+	to := model.HeightPk(40)
+	syncFile(t, db, filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat"), &to)
+	answers, err := wallet.New(t.Context(), &served.Chain{
+		Name: "bitcoin", Model: chain, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := electrum.New(answers, limits())
+	t.Cleanup(server.Close)
+	addr := listen(t, server, nil)
+	const (
+		first = "0100000000000000000000000000000000000000000000000000000000000000000000003ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a29ab5f49ffff001d1dac2b7c"
+		next  = "010000006fe28c0ab6f1b372c1a6a246ae63f74f931e8365e15a089c68d6190000000000982051fd1e4ba744bbbe680e1fee14677ba1a3c3540bf7b1cdb606e857233e0e61bc6649ffff001d01e36299"
+		fifth = "0100000085144a84488ea88d221c8bd6c059da090e88f8a2c99690ee55dbba4e00000000e11c48fecdd9e72510ca84f023370c9a38bf91ac5cae88019bee94d24528526344c36649ffff001d1d03e477"
+		proof = `"branch":["000000004ebadb55ee9096c9a2f8880e09da59c0d68b1c228da88e48844a1485",
+			"96cbbc84783888e4cc971ae8acf86dd3c1a419370336bb3c634c97695a8c5ac9",
+			"965ac94082cebbcffe458075651e9cc33ce703ab0115c72d9e8b1a9906b2b636",
+			"89e5daa6950b895190716dd26054432b564ccdc2868188ba1da76de8e1dc7591"],
+			"root":"e347b1c43fd9b5415bf0d92708db8284b78daf4d0e24f9c3405f45feb85e25db"`
+	)
+	same := answertest.Shape{Values: true}
+	for version, headers := range map[string]string{"1.6": `"headers":["` + first + `","` + next + `"]`, "1.4.2": `"hex":"` + first + next + `"`} {
+		c := connect(t, addr)
+		var result json.RawMessage
+		if code := c.call(&result, "server.version", "x", version); code != 0 {
+			t.Fatalf("server.version %s: error %d", version, code)
+		}
+		for _, r := range []struct {
+			method string
+			params []any
+			answer string
+		}{
+			{"blockchain.block.header", []any{5}, `"` + fifth + `"`},
+			{"blockchain.block.header", []any{5, 0}, `"` + fifth + `"`},
+			{"blockchain.block.header", []any{5, 8}, `{"header":"` + fifth + `",` + proof + `}`},
+			{"blockchain.block.headers", []any{0, 2}, `{"count":2,"max":2016,` + headers + `}`},
+		} {
+			if code := c.call(&result, r.method, r.params...); code != 0 {
+				t.Errorf("%s %v: error %d", r.method, r.params, code)
+				continue
+			}
+			same.Compare(t, r.method, result, []byte(r.answer))
+		}
+		// The proof is that of the last header.
+		var proved struct {
+			Branch []string
+			Root   string
+		}
+		if code := c.call(&proved, "blockchain.block.headers", 3, 3, 8); code != 0 {
+			t.Errorf("blockchain.block.headers: error %d", code)
+		}
+		same.Compare(t, "blockchain.block.headers", text(t, map[string]any{"branch": proved.Branch, "root": proved.Root}), []byte("{"+proof+"}"))
+	}
 }

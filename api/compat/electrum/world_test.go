@@ -63,7 +63,12 @@ func newWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *world {
 // openDatabase opens an empty database with everything that the protocol needs.
 func openDatabase(t testing.TB) (*core.DB, model.Chain) {
 	t.Helper()
-	chain, err := bitcoin.New("regtest")
+	return openDatabaseOf(t, "regtest")
+}
+
+func openDatabaseOf(t testing.TB, network string) (*core.DB, model.Chain) {
+	t.Helper()
+	chain, err := bitcoin.New(network)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,13 +129,19 @@ func (w *world) sync() {
 	if err := os.WriteFile(file, bitcointest.BlockFile(wire.TestNet, w.miner.chain.Blocks()...), 0o600); err != nil {
 		w.t.Fatal(err)
 	}
-	src, err := w.db.Chain().Open(w.t.Context(), model.SourceOptions{URI: "file://" + file, Indexes: w.db.Indexes(), Raw: true})
+	syncFile(w.t, w.db, file, nil)
+}
+
+// syncFile syncs a database from a block file, up to a height if it is not nil.
+func syncFile(t testing.TB, db *core.DB, file string, to *model.HeightPk) {
+	t.Helper()
+	src, err := db.Chain().Open(t.Context(), model.SourceOptions{URI: "file://" + file, Indexes: db.Indexes(), Raw: true, To: to})
 	if err != nil {
-		w.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer src.Close()
-	if err := core.Sync(w.t.Context(), w.db, src, core.SyncOptions{}); err != nil {
-		w.t.Fatal(err)
+	if err := core.Sync(t.Context(), db, src, core.SyncOptions{To: to}); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -143,6 +143,8 @@ func appendVerboseIn(to []byte, in *wire.TxIn, coinbase bool) []byte {
 func appendVerboseScript(to, script []byte, address string) []byte {
 	to = append(to, `{"asm":"`...)
 	to = AppendCoreAsm(to, script, false)
+	to = append(to, `","desc":"`...)
+	to = AppendDescriptor(to, script, address)
 	to = append(to, `","hex":"`...)
 	to = hex.AppendEncode(to, script)
 	if address != "" {
