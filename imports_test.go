@@ -94,7 +94,7 @@ var rules = []rule{
 	{from: "api/guard"},
 	{from: "api/compat/electrum", may: []string{"model", "api/compat/script", "api/compat/wallet", "api/guard", "api/netserver"}},
 	{from: "api/compat/esplora", may: []string{"model", "api/problem", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block"}},
-	{from: "api/compat/script", may: []string{"model", "chains/bitcoin/block"}},
+	{from: "api/compat/script", may: []string{"model", "api/compat/account", "chains/bitcoin/block"}},
 	{from: "api/compat/account", may: []string{"model"}},
 	{from: "api/compat/blockbook", may: []string{
 		"model", "api/guard", "api/problem", "api/ratelimit", "api/compat/account", "api/compat/script", "api/compat/wallet",
