@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,20 +20,8 @@ import (
 // A transaction with an odd part is in every list of REST and WebSocket beside normal ones, unconfirmed and confirmed, and
 // in the notifications.
 func TestOddTransactionsLeaveListsWhole(t *testing.T) {
-	w := &world{rng: testseed.Rand(t), node: &node{}}
-	full := coretest.Start(t)
-	w.makeAccounts(t)
-	w.open(t)
-	open := func(ctx context.Context, indexes []string) (model.Source, error) {
-		return w.db.Chain().Open(ctx, model.SourceOptions{URI: full.URL(), Indexes: indexes, Raw: true, Follow: true})
-	}
-	src, err := open(t.Context(), w.db.Indexes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { src.Close() })
-	o := oddWorld{w, full, src}
-	w.serveFrom(t, src.(source), open, nil)
+	w := newFullWorld(t)
+	full := w.full
 	account := w.accounts[2]
 	script, err := account.Script(0, 3)
 	if err != nil {
@@ -42,7 +31,7 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 
 	ids := oddtest.Coinbases(t, full, script)
 	coins := full.Coins(t, oddtest.Coins)
-	o.sync(t)
+	w.sync(t)
 	s := w.limited(t, nil)
 	c, blocks := dial(t, s), dial(t, s)
 	c.expect("subscribeAddresses", object{"addresses": []string{holder}, "newBlockTxs": true}, object{"subscribed": true})
@@ -60,10 +49,10 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 	for _, confirmed := range []bool{false, true} {
 		if confirmed {
 			full.Mine(t)
-			o.sync(t)
+			w.sync(t)
 			blocks.notification()
 		} else {
-			o.settle(t)
+			w.settle(t)
 		}
 		var notified []string
 		for range sent {
@@ -198,15 +187,53 @@ func firstOutputs(t *testing.T, answer string) (ids []string) {
 	return ids
 }
 
-// oddWorld is a world beside a full node.
-type oddWorld struct {
+// The status describes the node that a chain's source is.
+func TestStatusDescribesTheNode(t *testing.T) {
+	w := newFullWorld(t)
+	w.full.Mine(t)
+	w.sync(t)
+	status := get[struct{ Blockbook, Backend object }](t, w.world, "/api/v2/status")
+	for key, want := range map[string]any{
+		"version": "280000", "subversion": "/Satoshi:28.0.0/", "protocolVersion": "70016", "sizeOnDisk": 300.0,
+		"headers": float64(w.full.Tip().Height), "warnings": "pre-release test build",
+	} {
+		if status.Backend[key] != want {
+			t.Errorf("%s is %v, expected %v", key, status.Backend[key], want)
+		}
+	}
+	w.full.Set(func(f *coretest.Faults) { f.Starting = "Loading wallet…" })
+	_, info := dial(t, w.limited(t, nil)).call("getInfo", nil)
+	if !strings.Contains(info, `"backend":{"version":"280000","subversion":"/Satoshi:28.0.0/"}`) { // of less than a minute ago
+		t.Errorf("info %s", info)
+	}
+}
+
+// fullWorld is a world beside a full node.
+type fullWorld struct {
 	*world
 	full *coretest.Node
 	src  model.Source
 }
 
+func newFullWorld(t *testing.T) fullWorld {
+	t.Helper()
+	w := fullWorld{world: &world{rng: testseed.Rand(t)}, full: coretest.Start(t)}
+	w.makeAccounts(t)
+	w.open(t)
+	open := func(ctx context.Context, indexes []string) (model.Source, error) {
+		return w.db.Chain().Open(ctx, model.SourceOptions{URI: w.full.URL(), Indexes: indexes, Raw: true, Follow: true})
+	}
+	var err error
+	if w.src, err = open(t.Context(), w.db.Indexes()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.src.Close() })
+	w.serveFrom(t, w.src.(source), open, nil)
+	return w
+}
+
 // sync brings the database to the node's chain.
-func (w oddWorld) sync(t *testing.T) {
+func (w fullWorld) sync(t *testing.T) {
 	t.Helper()
 	target := w.full.Tip().Height
 	if err := core.Sync(t.Context(), w.db, w.src, core.SyncOptions{To: &target}); err != nil {
@@ -216,7 +243,7 @@ func (w oddWorld) sync(t *testing.T) {
 }
 
 // settle waits until the server has the node's mempool.
-func (w oddWorld) settle(t *testing.T) {
+func (w fullWorld) settle(t *testing.T) {
 	t.Helper()
 	f := w.served.Mempool
 	for range 20_000 {
