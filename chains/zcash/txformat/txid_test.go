@@ -73,7 +73,8 @@ func TestIDsCoverWhatTheZIPsName(t *testing.T) {
 
 // The vectors of version 6 in zcash-test-vectors (ironwood_v6_tx_hash.json: an empty transaction, a Sapling output, a Sapling
 // spend and an Orchard action), without their proofs and signatures, which the id does not cover. Their version group is
-// not that of the network, so they are not read by the format. Ironwood actions are in a real block, in package zcash.
+// not that of the network, so they are not read by the format. Ironwood actions are in a real block, in package zcash. The
+// first two are the empty transactions of NU7 in the tests of Zebra (nu7_branch_id_and_transaction_formats).
 func TestIDsAreThoseOfTheTestVectors(t *testing.T) {
 	for _, vector := range []struct {
 		tx    string
@@ -81,6 +82,8 @@ func TestIDsAreThoseOfTheTestVectors(t *testing.T) {
 		empty int
 		id    string
 	}{
+		{"050000800a27a726d90a1977000000000100000000000000", 0, 1, "328d975581fbf002206ef6f0b69fe57fb47f40ec31c59ac62c3565d4e259e128"},
+		{"0600008098b684d8d90a1977000000000100000000000000", 0, 2, "78296c68a370c2e1f058d997c81c7b011c4562c52fc5ca2994ad59cd179fbe9e"},
 		{"06000080ffffffffffffffff51ce52e85c0e5f0f00000000", 0, 2, "c2f2f45f086c3e1d55a2f057819853a036d51647b4a4271bef8faac3d1edbecb"},
 		{
 			"06000080ffffffffffffffff71a1dcdfc23e260600000001968dd650329d2e322b8957ed22cf6c9232c3" +
