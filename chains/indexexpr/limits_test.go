@@ -38,11 +38,13 @@ func TestWorkIsBoundedInEveryTransaction(t *testing.T) {
 		`count(tx.inputs, .script + .script + .script + .script == "a")`,
 		`count(tx.inputs, json(.script) == 5)`,
 		`count(tx.inputs, lower(.script) == upper(.script))`,
+		`count(tx.inputs, .script in output.pushes)`,
 	} {
 		w := example()
 		for range 2000 {
 			w.Tx.Inputs = append(w.Tx.Inputs, &worldInput{Script: long})
 		}
+		w.Output.Pushes = make([][]byte, 50_000)
 		r := run(t, w, model.Definition{Value: value})
 		r.Block()
 		r.Tx()
@@ -56,7 +58,7 @@ func TestWorkIsBoundedInEveryTransaction(t *testing.T) {
 			t.Errorf("%s: has %d left", value, left)
 			continue
 		}
-		w.Tx.Inputs = example().Tx.Inputs
+		w.Tx.Inputs, w.Output.Pushes = example().Tx.Inputs, nil
 		r.Tx()
 		r.Output()
 		if got := r.Keys(nil); len(got) != 1 {
