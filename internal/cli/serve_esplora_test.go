@@ -321,3 +321,55 @@ func TestServeEsploraLikeTheOtherAPI(t *testing.T) {
 	}
 	s.stop(t)
 }
+
+// By default a page of any origin reads the APIs of a server: its preflight is answered, and its requests are allowed. The
+// pages of the explorer are for their own origin only.
+func TestPagesOfEveryOriginReadTheAPIs(t *testing.T) {
+	testrun.Slow(t)
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "birthmark.yaml")
+	write(t, file, fmt.Sprintf("chains:\n- chain: bitcoin\n  source: file://%s\n  db: %s\n%s  serve: { esplora: /api, blockbook: /blockbook }\n",
+		realBlocks(t), filepath.Join(dir, "db"), walletIndexes))
+	s := startRealServer(t, "--config", file)
+	until(t, "the first block to be there", func() bool { return s.get(t, "api/block-height/0").status == http.StatusOK })
+	for _, c := range []struct {
+		method, path, headers string
+		allowed               bool
+	}{
+		{"GET", "api/block-height/0", "", true}, {"POST", "api/tx", "content-type", true}, {"POST", "v1/bitcoin/outputs", "content-type,authorization", true},
+		{"GET", "v1/bitcoin/tip", "x-api-key", true}, {"GET", "blockbook/api/v2", "", true}, {"GET", "bitcoin", "", false},
+	} {
+		request := func(method string, header ...string) *http.Response {
+			t.Helper()
+			q, err := http.NewRequestWithContext(t.Context(), method, s.URL+c.path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Header.Set("Origin", "https://wallet.example.org")
+			for i := 0; i < len(header); i += 2 {
+				q.Header.Set(header[i], header[i+1])
+			}
+			r, err := s.client.Do(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Body.Close()
+			return r
+		}
+		preflight := request("OPTIONS", "Access-Control-Request-Method", c.method, "Access-Control-Request-Headers", c.headers)
+		h := preflight.Header
+		allowed := preflight.StatusCode == http.StatusNoContent && h.Get("Access-Control-Allow-Origin") == "*" &&
+			slices.Contains(strings.Split(strings.ReplaceAll(h.Get("Access-Control-Allow-Methods"), " ", ""), ","), c.method)
+		// An asterisk stands for all names but Authorization (Fetch, 3.3.4).
+		allowed = allowed && (c.headers == "" || h.Get("Access-Control-Allow-Headers") == "*, Authorization")
+		if allowed != c.allowed {
+			t.Errorf("preflight of %s %s: %d %v", c.method, c.path, preflight.StatusCode, h)
+		}
+		// An error can be read too: POST without a body.
+		if r := request(c.method); (r.Header.Get("Access-Control-Allow-Origin") == "*") != c.allowed {
+			t.Errorf("%s %s: %d %v", c.method, c.path, r.StatusCode, r.Header)
+		}
+	}
+	s.stop(t)
+}

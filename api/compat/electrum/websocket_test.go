@@ -12,6 +12,22 @@ import (
 	"birthmark/internal/testseed"
 )
 
+// overWebSocket connects to the server over WebSocket, until the test ends.
+func (w *world) overWebSocket() *websocket.Conn {
+	w.t.Helper()
+	h := httptest.NewServer(w.server.WebSocket())
+	conn, _, err := websocket.Dial(w.t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		conn.CloseNow()
+		w.server.Close()
+		h.Close()
+	})
+	return conn
+}
+
 // Messages over WebSocket are the lines of TCP, without the end of line.
 func TestWebSocket(t *testing.T) {
 	opts := limits()
@@ -19,14 +35,7 @@ func TestWebSocket(t *testing.T) {
 	w := newWorld(t, testseed.Rand(t), opts)
 	w.miner.mine(600, 0)
 	w.sync()
-	h := httptest.NewServer(w.server.WebSocket())
-	defer h.Close()
-	defer w.server.Close()
-	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.CloseNow()
+	conn := w.overWebSocket()
 	conn.SetReadLimit(-1)
 	ask := func(text string) string {
 		t.Helper()
@@ -73,14 +82,7 @@ func TestSlowReaderOverWebSocket(t *testing.T) {
 	w := newWorld(t, testseed.Rand(t), opts)
 	w.miner.mine(30, 3)
 	w.sync()
-	h := httptest.NewServer(w.server.WebSocket())
-	defer h.Close()
-	defer w.server.Close()
-	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.CloseNow()
+	conn := w.overWebSocket()
 	go func() {
 		request := []byte(`{"id":1,"method":"blockchain.block.headers","params":[0,2016]}`)
 		for conn.Write(t.Context(), websocket.MessageText, request) == nil {
