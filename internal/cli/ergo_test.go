@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"net/http"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"birthmark/api/compat/boxes/boxestest"
 	"birthmark/bench/generate/ergogen"
 	"birthmark/chains/ergo"
 	"birthmark/core"
@@ -17,6 +19,7 @@ import (
 	"birthmark/core/verify"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testnode/ergotest"
+	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage/memory"
 )
@@ -42,6 +45,37 @@ func ergoFile(t *testing.T, blocks ...ergotest.Block) string {
 		t.Fatal(err)
 	}
 	return "file://" + path
+}
+
+// Every transaction of a chain with unusual values, trees and tokens is shown, with its details if the database has its
+// bytes, and so is each of its outputs.
+func TestOddTransactionsOfErgoAreShown(t *testing.T) {
+	t.Parallel()
+	rng := testseed.Rand(t)
+	blocks := ergotest.Made(ergogen.New(boxestest.Odd(rng)), 6)
+	db := filepath.Join(t.TempDir(), "db")
+	ergoSync(t, "testnet", db, ergoFile(t, blocks...), "--raw=keep")
+	for _, b := range blocks[1:] {
+		for _, tx := range ergotest.Txs(b) {
+			var shown query.TxAnswer
+			ask(t, &shown, "tx", tx.ID.String(), "--db", db)
+			if shown.Hash != tx.ID.String() || len(shown.Inputs) != len(tx.Inputs) || shown.Size == 0 {
+				t.Errorf("transaction %s: %d inputs, %d bytes", tx.ID, len(shown.Inputs), shown.Size)
+			}
+			for i, o := range shown.Outputs {
+				if o.OutputDetails == nil || o.ErgoTree == "" {
+					t.Errorf("output %d of %s has no details", i, tx.ID)
+				}
+			}
+			for i, in := range shown.Inputs {
+				if in.InputDetails == nil || in.SpendingProof == nil {
+					t.Errorf("input %d of %s has no details", i, tx.ID)
+				}
+			}
+			var output query.OutputAnswer
+			ask(t, &output, "output", fmt.Sprintf("%s:0", tx.ID), "--db", db)
+		}
+	}
 }
 
 // The first 2,000 blocks of mainnet from a file and from a node: the database is the same for every source and every

@@ -241,6 +241,15 @@ func (b *Box) Payable() string {
 	return hex.EncodeToString(ergo.AddressTree(ergo.StoredAddress(raw)))
 }
 
+// Address returns the address of a box. format writes a stored one.
+func Address(format func(stored []byte) string, b *Box) string {
+	raw, err := hex.DecodeString(b.Tree)
+	if err != nil {
+		panic(err)
+	}
+	return format(ergo.StoredAddress(raw))
+}
+
 // ExplorerTemplate returns the explorer's hash of the template of the box: zeros if the tree cannot be parsed.
 func (b *Box) ExplorerTemplate() string {
 	if b.template == "" {

@@ -197,6 +197,9 @@ func Ask(t testing.TB, h http.Handler, path, body string) Answer {
 func Send(t testing.TB, h http.Handler, method, path, body string) Answer {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, r)
 	return Answer{rec.Code, rec.Result().Header, rec.Body.String()}
