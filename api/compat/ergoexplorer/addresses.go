@@ -225,19 +225,26 @@ func boolText(b bool) string {
 	return "false"
 }
 
-// pendingTxs lists the unconfirmed transactions of an address, newest first.
-func pendingTxs(q *request, args []string) error {
-	p, err := q.page(maxItems)
-	if err != nil {
-		return err
+// pendingOf returns the unconfirmed transactions of an address in the order of arrival, and the page of the request.
+func (q *request) pendingOf(address string, most int) (p page, all []model.Hash, err error) {
+	if p, err = q.page(most); err != nil {
+		return p, nil, err
 	}
-	h, err := q.ofAddress(args[0])
+	h, err := q.ofAddress(address)
 	if err != nil {
-		return err
+		return p, nil, err
 	}
-	var all []model.Hash
 	for t := range q.v.PendingOf(h.Index.Name, h.Value) {
 		all = append(all, t.ID)
+	}
+	return p, all, nil
+}
+
+// pendingTxs lists the unconfirmed transactions of an address, newest first.
+func pendingTxs(q *request, args []string) error {
+	p, all, err := q.pendingOf(args[0], maxItems)
+	if err != nil {
+		return err
 	}
 	return q.paged(len(all), func() error {
 		n := 0

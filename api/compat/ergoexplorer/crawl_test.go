@@ -18,23 +18,8 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 	c := ergogen.New(Odd(rng))
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
-	w.Node.SetPool(w.Model(nil).Possible(ergotest.Txs(ergotest.Made(c, 1)[0])[1:])...)
-	w.Naive = w.Settled(t)
-	pending := map[string]bool{}
-	for _, tx := range w.Pool {
-		pending[tx.ID] = true
-	}
-	for _, b := range w.Fresh {
-		pending[b.ID] = true
-		for _, x := range b.Tokens {
-			pending[x.ID] = true
-		}
-	}
-	for _, b := range w.Boxes {
-		for _, x := range b.Tokens {
-			delete(pending, x.ID)
-		}
-	}
+	w.Naive = w.Pend(t, c, 5)
+	pending := w.PendingIDs()
 	// As at the explorer, genesis boxes belong to a block and a transaction of zeros, and version 1 finds confirmed
 	// transactions, boxes and tokens only.
 	zeros := strings.Repeat("0", 64)

@@ -50,17 +50,9 @@ func oldPendingTxs(q *request, _ []string) error {
 
 // oldPendingTxsOf lists the unconfirmed transactions of an address, newest first.
 func oldPendingTxsOf(q *request, args []string) error {
-	p, err := q.page(math.MaxInt32)
+	p, all, err := q.pendingOf(args[0], math.MaxInt32)
 	if err != nil {
 		return err
-	}
-	h, err := q.ofAddress(args[0])
-	if err != nil {
-		return err
-	}
-	var all []model.Hash
-	for t := range q.v.PendingOf(h.Index.Name, h.Value) {
-		all = append(all, t.ID)
 	}
 	slices.Reverse(all)
 	return q.addOldPending(all, p)

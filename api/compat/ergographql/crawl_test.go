@@ -23,8 +23,7 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 	c := ergogen.New(Odd(rng))
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
-	w.Node.SetPool(w.Model(nil).Possible(ergotest.Txs(ergotest.Made(c, 1)[0])[1:])...)
-	n := w.Settled(t)
+	n := w.Pend(t, c, 5)
 	fresh := map[string]bool{}
 	for _, b := range n.Fresh {
 		for _, text := range []string{b.ID, b.Tree, w.address(b.Tree)} {

@@ -21,21 +21,10 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 	c := ergogen.New(Odd(rng))
 	w := newWorld(t, "testnet")
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
-	w.pend(t, ergotest.Made(c, 1)[0])
-	genesis, pending := map[string]bool{}, map[string]bool{}
+	w.model(w.Pend(t, c, 5))
+	genesis, pending := map[string]bool{}, w.e.PendingIDs()
 	for _, b := range w.e.Boxes[:w.e.GenesisBoxes] {
 		genesis[b.ID] = true
-	}
-	for _, b := range w.e.Fresh {
-		pending[b.ID] = true
-		for _, x := range b.Tokens {
-			pending[x.ID] = true
-		}
-	}
-	for _, b := range w.e.Boxes {
-		for _, x := range b.Tokens {
-			delete(pending, x.ID)
-		}
 	}
 	spent := func(id string) bool {
 		b := w.e.Box(id)

@@ -191,6 +191,18 @@ func (n *Naive) Possible(txs []ergotest.Tx) (possible []ergotest.Tx) {
 	return possible
 }
 
+// PendingIDs returns the ids of transactions, boxes and tokens that only unconfirmed transactions have.
+func (n *Naive) PendingIDs() map[string]bool {
+	ids := map[string]bool{}
+	for _, id := range append(append(TxIDs(n.Pool), IDs(n.Fresh)...), Tokens(n.Fresh)...) {
+		ids[id] = true
+	}
+	for _, id := range Tokens(n.Boxes) {
+		delete(ids, id)
+	}
+	return ids
+}
+
 // Box returns a box by its id; nil if it does not exist.
 func (n *Naive) Box(id string) *Box { return n.byID[id] }
 
