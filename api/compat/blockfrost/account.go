@@ -21,7 +21,7 @@ type accountTx struct {
 // by their text.
 func accountTransactions(q *request) error {
 	h, err := q.account()
-	if err != nil {
+	if err != nil || q.holdsNothing(h) {
 		return err
 	}
 	p := q.Page
@@ -117,7 +117,7 @@ func belongs(h *holder, o utxo.Owner) bool {
 // accountAddresses answers the addresses of an account in the order of their first outputs.
 func accountAddresses(q *request) error {
 	h, err := q.account()
-	if err != nil {
+	if err != nil || q.holdsNothing(h) {
 		return err
 	}
 	p := q.Page
@@ -173,7 +173,7 @@ func (q *request) births(index string, outputs setops.Outputs) setops.Outputs {
 // accountAssets answers the assets of an account in the order of their first output that is unspent.
 func accountAssets(q *request) error {
 	h, err := q.account()
-	if err != nil {
+	if err != nil || q.holdsNothing(h) {
 		return err
 	}
 	p := q.Page

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/api/compat/blockfrost/actions"
 	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 	"birthmark/chains/cardano/address"
@@ -54,12 +55,16 @@ func (q *request) credential(text string) (*holder, error) {
 	return &holder{address.FormatPaymentCredential(q.NetworkName(), stored), stored, x, birth}, err
 }
 
-// account returns the account of the path. One without an output is not found.
+// account returns the account of the path. Its birth is nil if transactions name it, but no output belongs to it. One that
+// neither names is not found.
 func (q *request) account() (*holder, error) {
 	text := q.Args[0]
 	x, stored, birth, err := q.Q.Value(utxo.StakeIndex, text)
 	if err == nil && birth == nil {
-		err = exchange.ErrNotFound
+		var known bool
+		if known, err = actions.Names(q.Request, text); err == nil && !known {
+			err = exchange.ErrNotFound
+		}
 	}
 	return &holder{text, stored, x, birth}, err
 }
@@ -173,9 +178,20 @@ func addressTotal(q *request) error {
 	return err
 }
 
+// holdsNothing answers an empty list for an account that has had no output.
+func (q *request) holdsNothing(h *holder) bool {
+	if h.birth == nil {
+		q.Answer = []any{}
+	}
+	return h.birth == nil
+}
+
 // total returns the sums of a holder. Sums of lovelace are stored; if the chain has assets, sums of assets are made from
 // every output of the holder.
 func (q *request) total(h *holder) (t totalJSON, err error) {
+	if h.birth == nil {
+		return totalJSON{Received: sums{}.amounts(), Sent: sums{}.amounts()}, nil
+	}
 	account, err := q.Q.Account(h.index, *h.birth)
 	if err != nil {
 		return t, err
@@ -243,7 +259,7 @@ func accountUTXOs(q *request) error { return q.answerUTXOs(q.account()) }
 
 // answerUTXOs answers the unspent outputs of a holder, in the order of their creation. Each has its own address.
 func (q *request) answerUTXOs(h *holder, err error) error {
-	if err != nil {
+	if err != nil || q.holdsNothing(h) {
 		return err
 	}
 	p := q.Page

@@ -95,6 +95,9 @@ func (w *world) everyAddress(t *testing.T) {
 		if code, body := all.ask(t, path+"/addresses/"+text); code != http.StatusOK {
 			t.Errorf("%s: %d %.200s", text, code, body)
 		}
+		if code, body := all.ask(t, "/v1/test/find/address/"+text+"?limit=1"); code != http.StatusOK || strings.Contains(body, `"entries":[]`) {
+			t.Errorf("v1: %s: %d %.200s", text, code, body)
+		}
 		code, body := all.ask(t, "/kupo/matches/"+text)
 		if code != http.StatusOK || o.tx.block != nil && body == "[]" { // Kupo lists no outputs of the genesis
 			t.Errorf("kupo: %s: %d %.200s", text, code, body)

@@ -38,11 +38,14 @@ func account(q *request) error {
 	if err != nil {
 		return exchange.UnlessUnsupported(err)
 	}
-	balance, err := q.View.Balance(q.Ctx, utxo.StakeIndex, h.text)
-	if err != nil {
-		return err
+	unspent := new(big.Int)
+	if h.birth != nil {
+		balance, err := q.View.Balance(q.Ctx, utxo.StakeIndex, h.text)
+		if err != nil {
+			return err
+		}
+		unspent, _ = unspent.SetString(balance.Balance, 10)
 	}
-	unspent, _ := new(big.Int).SetString(balance.Balance, 10)
 	answer := state.AccountOf(h.text, a, unspent)
 	q.Answer = answer
 	if _, err := q.Optional(exchange.Subjects, 0); exchange.Unanswered(err) { // then the sums are null

@@ -31,6 +31,15 @@ func birthOf(q *exchange.Request, subject string) (*schema.Index, *model.BirthPk
 	return x, birth, err
 }
 
+// Names reports whether a transaction names a subject; false without the index of subjects.
+func Names(q *exchange.Request, subject string) (bool, error) {
+	_, birth, err := birthOf(q, subject)
+	if exchange.Unanswered(err) {
+		err = nil
+	}
+	return birth != nil, err
+}
+
 // entries yields the parts of transactions with a subject, after an entry. parts returns those of one transaction.
 func entries[T any](
 	q *exchange.Request, subject string, parts func(*exchange.Decoded) []T, after *entry[T], descending bool,
