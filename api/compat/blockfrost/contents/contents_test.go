@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"birthmark/chains/cardano"
 )
 
 func decode(t *testing.T, digits string) []byte {
@@ -219,10 +221,19 @@ func TestTimelock(t *testing.T) {
 		{"8201828200" + key + "82051903e8", `{"scripts":[{"keyHash":"` + key[4:] + `","type":"sig"},{"slot":1000,"type":"before"}],"type":"all"}`},
 		{"820281820405", `{"scripts":[{"slot":5,"type":"after"}],"type":"any"}`},
 		{"83030180", `{"required":1,"scripts":[],"type":"atLeast"}`},
-		{"8209", "null"}, {"820481", "null"},
+		{"8209", "null"}, {"820481", "null"}, {"82", "null"}, {"820181820405", `{"scripts":[{"slot":5,"type":"after"}],"type":"all"}`},
 	} {
 		if got := asJSON(t, Timelock(decode(t, c.code))); got != c.want {
 			t.Errorf("%s: %s, expected %s", c.code, got, c.want)
+		}
+	}
+	for _, levels := range []int{cardano.MaxNesting/2 - 1, cardano.MaxNesting / 2, cardano.MaxNesting/2 + 1} {
+		got := asJSON(t, Timelock(decode(t, strings.Repeat("820181", levels)+"820405")))
+		if readable := strings.Contains(got, "after"); readable != (2*levels <= cardano.MaxNesting) {
+			t.Errorf("%d scripts in each other: the inner one is readable: %t", levels, readable)
+		}
+		if scripts := strings.Count(got, `"scripts"`); scripts != min(levels, cardano.MaxNesting/2+1) {
+			t.Errorf("%d scripts in each other: %d are readable", levels, scripts)
 		}
 	}
 }
