@@ -131,7 +131,7 @@ var rules = []rule{
 		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
 	}},
 	{from: "api/compat/bounded"},
-	{from: "api/compat/answertest", may: []string{"internal/testseed"}},
+	{from: "api/compat/answertest", may: []string{"storage/storetest", "internal/testrun", "internal/testseed"}},
 	{from: "api/compat/boxes", may: []string{
 		"model", "core/schema", "core/query/...", "core/pending", "api/ratelimit", "api/served", "api/compat/bounded", "chains/ergo/...",
 	}},

@@ -13,8 +13,8 @@ import (
 // ErrInjected is wrapped by every failure of a [Faulty].
 var ErrInjected = errors.New("injected failure")
 
-// Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get, GetMany and Suffixes,
-// the start of every Scan and its rows 1, 2, 4, 8 and so on, and the end of every Update's fn, where the write would
+// Faulty is a store that fails once, at a step chosen with [Faulty.FailAt]. Steps are: every Get, GetMany, Suffixes and
+// ReadTogether, the start of every Scan and its rows 1, 2, 4, 8 and so on, and the end of every Update's fn, where the write would
 // follow. A failing step does nothing else; the steps after it succeed.
 type Faulty struct {
 	storage.Store // Declare, Drop and Close are not steps
@@ -112,4 +112,20 @@ func (r faultyReader) Scan(f storage.Family, from, to []byte, reverse bool) iter
 			}
 		}
 	}
+}
+
+// ReadTogether implements [storage.TogetherReader].
+func (r faultyReader) ReadTogether(reads []*storage.Read) error {
+	if err := r.s.step("a ReadTogether"); err != nil {
+		return err
+	}
+	return storage.ReadTogether(r.inner, reads...)
+}
+
+// Version implements [storage.Versioned].
+func (r faultyReader) Version() (uint64, bool) {
+	if v, ok := r.inner.(storage.Versioned); ok {
+		return v.Version()
+	}
+	return 0, false
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"birthmark/internal/testseed"
+	"birthmark/storage/storetest"
 )
 
 // Crawl is an API, and rules for the texts in its answers that are arguments.
@@ -33,6 +34,8 @@ type Crawl struct {
 	Own bool
 	// Most is the limit of requests; 0: 2,000.
 	Most int
+	// Store is the store of the database, if requests are repeated with reads of it that fail: see [FailedReads].
+	Store *storetest.Faulty
 }
 
 // Rule recognizes one kind of text.
@@ -64,14 +67,15 @@ type request struct{ target, found string }
 
 type crawler struct {
 	Crawl
-	t       testing.TB
-	rng     *rand.Rand
-	queues  [][]request // by rule; those of the seeds are the last
-	asked   []int       // by queue
-	known   map[string]bool
-	matched []int // texts by rule
-	without map[string]string
-	faults  map[string]int
+	t        testing.TB
+	rng      *rand.Rand
+	queues   [][]request // by rule; those of the seeds are the last
+	asked    []int       // by queue
+	known    map[string]bool
+	answered []string
+	matched  []int // texts by rule
+	without  map[string]string
+	faults   map[string]int
 }
 
 // Run crawls the API. The order is random; requests of all rules take turns, so that no rule uses up the limit.
@@ -110,6 +114,9 @@ func (c Crawl) Run(t testing.TB) {
 		}
 	}
 	t.Logf("%d requests, texts by rule %v", count, r.matched)
+	if c.Store != nil {
+		FailedReads(t, c.Store, c.Ask, r.answered)
+	}
 }
 
 // shown is the number of errors of a kind that are printed.
@@ -158,6 +165,7 @@ func (r *crawler) ask(q request) {
 		}
 		return
 	}
+	r.answered = append(r.answered, q.target)
 	if err := read(body, func(l leaf) { r.leaf(q.target, l) }, r.Contents); err != nil {
 		r.fault("unreadable", "%s: %v", q.target, err)
 	}

@@ -33,6 +33,7 @@ func TestTextsOfAnswersAreArguments(t *testing.T) {
 			{Keys: []string{"height", "blockHeight", "bestHeight", "spentHeight"}, Pattern: regexp.MustCompile(`\d+`), Targets: append(block, "/block-index/{}")},
 			{Keys: []string{"addresses", "tokens.name", "scriptPubKey.address", "utxo.address"}, Pattern: regexp.MustCompile("[0-9A-Za-z]{26,}"), Targets: address},
 		},
+		Store: w.store,
 	}.Run(t)
 }
 

@@ -36,6 +36,7 @@ import (
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 const (
@@ -60,6 +61,7 @@ type world struct {
 	rng    *rand.Rand
 	chain  *bitcointest.Chain
 	node   *node
+	store  *storetest.Faulty
 	db     *core.DB
 	served *served.Chain
 	*blockbook.Server
@@ -87,7 +89,8 @@ func (w *world) open(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.db, err = core.Open(t.Context(), memory.New(), core.Options{
+	w.store = storetest.NewFaulty(memory.New())
+	w.db, err = core.Open(t.Context(), w.store, core.Options{
 		Chain: chain, Indexes: []string{"address", "script_hash"}, Raw: true, CacheBytes: 4 << 20,
 		Keep: map[string]model.IndexOptions{"script_hash": {Balance: true, Unspent: true, History: true}},
 	})

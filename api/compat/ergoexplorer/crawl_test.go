@@ -10,13 +10,16 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/internal/testseed"
+	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 // Each id, address and script in an answer is an argument of the API.
 func TestAnswersLeadToAnswers(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := ergogen.New(Odd(rng))
-	w := newWorld(t, "testnet")
+	store := storetest.NewFaulty(memory.New())
+	w := newWorldIn(t, "testnet", store)
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
 	w.Naive = w.Pend(t, c, 5)
 	pending := w.PendingIDs()
@@ -48,6 +51,6 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 			}},
 			{Keys: []string{"ergoTree"}, Targets: []string{"/v1/boxes/byErgoTree/{}", "/v1/boxes/unspent/byErgoTree/{}"}},
 		},
-		Contents: []string{"additionalRegisters", "name", "description"}, Excused: excused, Most: 800,
+		Contents: []string{"additionalRegisters", "name", "description"}, Excused: excused, Most: 800, Store: store,
 	}.Run(t)
 }

@@ -12,6 +12,8 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/internal/testseed"
+	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 // boxFields are the fields of boxes that queries of the crawl return.
@@ -21,7 +23,8 @@ const boxFields = "boxId transactionId headerId ergoTree ergoTreeTemplateHash ad
 func TestAnswersLeadToAnswers(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := ergogen.New(Odd(rng))
-	w := newWorld(t, "testnet")
+	store := storetest.NewFaulty(memory.New())
+	w := newWorldIn(t, "testnet", store)
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
 	n := w.Pend(t, c, 5)
 	fresh := map[string]bool{}
@@ -41,6 +44,9 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 			Errors []any
 		}
 		if err := json.Unmarshal([]byte(a.Body), &got); err != nil || a.Status != http.StatusOK || len(got.Errors) > 0 {
+			if strings.Contains(a.Body, "internal error") {
+				return http.StatusInternalServerError, []byte(a.Body)
+			}
 			return http.StatusBadRequest, []byte(a.Body)
 		}
 		for _, v := range got.Data {
@@ -77,6 +83,6 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 			{Keys: []string{"ergoTree"}, Targets: []string{`{ boxes(ergoTree: "{=}", take: 5) { ` + boxFields + ` } }`}},
 			{Keys: []string{"ergoTreeTemplateHash"}, Targets: []string{`{ boxes(ergoTreeTemplateHash: "{=}", take: 5) { ` + boxFields + ` } }`}},
 		},
-		Contents: []string{"additionalRegisters", "name", "description"}, Excused: excused, Most: 400,
+		Contents: []string{"additionalRegisters", "name", "description"}, Excused: excused, Most: 400, Store: store,
 	}.Run(t)
 }

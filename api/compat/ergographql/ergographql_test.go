@@ -23,6 +23,8 @@ import (
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/memory"
 )
 
 const path = "/graphql"
@@ -36,7 +38,12 @@ type world struct {
 
 func newWorld(t testing.TB, network string) *world {
 	t.Helper()
-	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
+	return newWorldIn(t, network, memory.New())
+}
+
+func newWorldIn(t testing.TB, network string, store storage.Store) *world {
+	t.Helper()
+	w := &world{World: NewWorldIn(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"), store)}
 	w.Handler = answertest.Recorded(t, ergographql.New(ergographql.Options{Chain: w.Chain, Path: path}))
 	w.format = w.DB.Chain().Indexes()[0].Format
 	return w

@@ -13,13 +13,16 @@ import (
 	"birthmark/bench/generate/ergogen"
 	"birthmark/internal/testnode/ergotest"
 	"birthmark/internal/testseed"
+	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 // Each id, address and script in an answer is an argument of the API.
 func TestAnswersLeadToAnswers(t *testing.T) {
 	rng := testseed.Rand(t)
 	c := ergogen.New(Odd(rng))
-	w := newWorld(t, "testnet")
+	store := storetest.NewFaulty(memory.New())
+	w := newWorldIn(t, "testnet", store)
 	w.Sync(t, 0, ergotest.Made(c, 30)...)
 	w.model(w.Pend(t, c, 5))
 	genesis, pending := map[string]bool{}, w.e.PendingIDs()
@@ -76,6 +79,6 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 				"/blockchain/box/byTemplateHash/{}", "/blockchain/box/unspent/byTemplateHash/{}",
 			}},
 		},
-		Contents: []string{"additionalRegisters", "name", "description"}, Excused: excused, Most: 900,
+		Contents: []string{"additionalRegisters", "name", "description"}, Excused: excused, Most: 900, Store: store,
 	}.Run(t)
 }

@@ -19,6 +19,8 @@ import (
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/storage"
+	"birthmark/storage/memory"
 )
 
 const path = "/node"
@@ -31,7 +33,12 @@ type world struct {
 
 func newWorld(t testing.TB, network string) *world {
 	t.Helper()
-	w := &world{World: NewWorld(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"))}
+	return newWorldIn(t, network, memory.New())
+}
+
+func newWorldIn(t testing.TB, network string, store storage.Store) *world {
+	t.Helper()
+	w := &world{World: NewWorldIn(t, network, filepath.Join("..", "..", "..", "chains", "ergo", "genesis", network+".json"), store)}
 	w.Handler = answertest.Recorded(t, ergonode.New(ergonode.Options{Chain: w.Chain, Path: path}))
 	return w
 }

@@ -34,7 +34,7 @@ func (w *world) textsAreArguments(t *testing.T, unconfirmed bool) {
 	text := []string{"text"}
 	block := []string{"/block/{}/status", "/block/{}/txids", "/block/{}/txid/0", "/block/{}/txs", "/block/{}/txs/0", "/block/{}/header", "/block/{}/raw"}
 	answertest.Crawl{
-		Ask:   answertest.HTTP(w, path),
+		Ask: answertest.HTTP(w, path), Store: w.store,
 		Seeds: []string{"/blocks", "/blocks/tip/hash", "/blocks/tip/height", "/mempool", "/mempool/txids", "/mempool/txids/page", "/mempool/recent"},
 		Rules: []answertest.Rule{
 			{Keys: []string{"id", "previousblockhash", "block_hash", "next_best"}, Targets: append(block, "/block/{}", "/v1/block/{}")},

@@ -24,6 +24,7 @@ import (
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 const path = "/testnet/api"
@@ -31,6 +32,7 @@ const path = "/testnet/api"
 // world is a database of a generated chain and the handler that serves it.
 type world struct {
 	miner  *miner
+	store  *storetest.Faulty
 	db     *core.DB
 	served *served.Chain
 	http.Handler
@@ -51,11 +53,12 @@ func newWorld(t testing.TB, network string, change func(*core.Options)) *world {
 	if change != nil {
 		change(&o)
 	}
-	db, err := core.Open(t.Context(), memory.New(), o)
+	store := storetest.NewFaulty(memory.New())
+	db, err := core.Open(t.Context(), store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{miner: newMiner(testseed.Rand(t)), db: db}
+	w := &world{miner: newMiner(testseed.Rand(t)), store: store, db: db}
 	w.served = &served.Chain{
 		Name: "bitcoin-" + network, Model: chain, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
