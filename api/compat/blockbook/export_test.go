@@ -14,3 +14,10 @@ func Operations() (rest, ws []string) {
 	}
 	return rest, slices.Sorted(maps.Keys(methods))
 }
+
+// BreakSubscription makes each change of a watched script panic.
+func (s *Server) BreakSubscription(pkScript []byte) {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	s.hub.watched[keyOf(pkScript)].conns[nil] = &subscription{confirmed: true}
+}

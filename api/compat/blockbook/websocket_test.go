@@ -1,6 +1,7 @@
 package blockbook_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -437,6 +438,48 @@ func TestAPanicLeavesSubscriptions(t *testing.T) {
 		delete(missing, n.Address+" "+n.Tx.TxID)
 	}
 	c.expect("ping", nil, object{})
+}
+
+// A panic about one address keeps nothing from the subscribers of others.
+func TestAPanicOfAnAddressLeavesTheOthers(t *testing.T) {
+	log := new(lockedLog)
+	w := newWorld(t, func(o *blockbook.Options) { o.Log = slog.New(slog.NewTextHandler(log, nil)) })
+	w.mine(t, 3, 2, false)
+	s := w.limited(t, nil)
+	c, broken := dial(t, s), dial(t, s)
+	scripts := slices.SortedFunc(slices.Values(w.scripts[:20]), bytes.Compare)
+	scripts = slices.CompactFunc(scripts, bytes.Equal) // they are random
+	var addresses []string
+	for _, script := range scripts[1:] {
+		addresses = append(addresses, address(script))
+	}
+	c.expect("subscribeAddresses", object{"addresses": addresses}, object{"subscribed": true})
+	broken.expect("subscribeAddresses", object{"addresses": []string{address(scripts[0])}}, object{"subscribed": true})
+	w.BreakSubscription(scripts[0])
+	free := w.naive().free(true)
+	tx := w.spend(&free)
+	tx.TxOut = nil
+	for _, script := range scripts {
+		tx.AddTxOut(wire.NewTxOut(1, script))
+	}
+	w.node.set(model.Point{}, append(w.node.txs(), tx))
+	notified := map[string]bool{}
+	for range addresses {
+		var n struct{ Address string }
+		if err := json.Unmarshal(c.notification().Data, &n); err != nil {
+			t.Fatal(err)
+		}
+		notified[n.Address] = true
+	}
+	if len(notified) != len(addresses) {
+		t.Errorf("%d of %d addresses", len(notified), len(addresses))
+	}
+	w.settle(t)
+	w.mine(t, 1, 0, true)
+	c.silent()
+	if text := log.String(); strings.Contains(text, "panic in the changes for Blockbook clients") {
+		t.Errorf("the log is %s", text)
+	}
 }
 
 // lockedLog is a log that several goroutines write.
