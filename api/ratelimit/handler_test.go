@@ -255,8 +255,8 @@ func TestHeadersForBrowsers(t *testing.T) {
 	}
 }
 
-// With the origin "*", every page can read what the APIs answer, also errors and preflights without a key, but no other
-// path. Answers are the same for all origins.
+// With the origin "*", every page can read the answers of the APIs, errors and preflights without a key included, but no
+// other path. Answers are the same for all origins.
 func TestEveryOriginCanReadTheAPIs(t *testing.T) {
 	o := ratelimit.Defaults()
 	o.Log, o.Origins, o.APIs = slog.New(slog.DiscardHandler), []string{"*"}, []string{"/v1", "/kupo"}

@@ -32,6 +32,7 @@ func TestInscriptionsOfScripts(t *testing.T) {
 		{"the mark in a push", append([]byte("\x06\x00\x63\x03ord"), envelope(typed, hello)...), []inscriptionFields{plain}},
 		{"two", append(envelope(typed, hello), envelope()...), []inscriptionFields{plain, {Input: 3, Number: 1, Pointer: -1}}},
 		{"the first type counts", envelope(typed, "\x01\x01\x01x", hello), []inscriptionFields{plain}},
+		{"a tag of two bytes", envelope("\x02\x01\x00\x0atext/plain", hello), []inscriptionFields{{Input: 3, Pointer: -1, Body: []byte("hi")}}},
 		{"a type that is not text", envelope("\x01\x01\x01\xff"), []inscriptionFields{{Input: 3, Pointer: -1}}},
 		{"all fields", envelope(typed, "\x01\x02\x02\x01\x01", "\x01\x03\x21", id, "\x05", "\x01\x05\x02ab", "\x01\x05\x01c", "\x01\x07\x03abc", "\x01\x09\x02br", "\x01\x0b\x20", id, hello),
 			[]inscriptionFields{{

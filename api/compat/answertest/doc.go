@@ -1,9 +1,9 @@
 // Package answertest is for tests of an invariant of every API: each text in an answer that names something (an
 // address, a transaction, an asset) is accepted by the same API as an argument.
 //
-// A [Crawl] requests seeds, reads the texts of the answers by its rules, and requests what they lead to, until there is
-// nothing new or the limit is reached. It fails the test for each refusal, for each rule that never matched, and for each
-// text that looks like a name but has no rule:
+// A [Crawl] requests seeds, reads the texts of the answers by its rules, and requests the targets of these rules, until
+// no target is new or the limit is reached. It fails the test for each refusal, for each rule that never matched, and for
+// each text that looks like a name but has no rule:
 //
 //	answertest.Crawl{
 //		Ask:   answertest.HTTP(handler, "/api"),
