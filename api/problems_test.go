@@ -101,6 +101,8 @@ func TestContentNegotiation(t *testing.T) {
 		{"application/json, application/x-ndjson;q=0.5", "application/json", "application/json"},
 		{"APPLICATION/X-NDJSON ; q=1.0, */*;q=0.1", "application/json", "application/x-ndjson"},
 		{"application/x-ndjson;q=0, */*", "application/json", "application/json"},
+		{"application/x-ndjson;q=2, */*;q=0.1", "application/json", "application/json"},
+		{"application/x-ndjson;q=-1, */*;q=0.1", "application/json", "application/json"},
 		{"application/json;q=0, */*", "", ""},
 		{"text/html", "", ""},
 		{"application/json;q=nonsense", "", ""},
