@@ -219,8 +219,19 @@ func (w *full) holds(t *testing.T, address string, ids []string, unconfirmed int
 func (w *full) shows(t *testing.T, id string) {
 	t.Helper()
 	w.get(t, "/v1/"+w.name+"/tx/"+id)
-	w.get(t, "/v1/"+w.name+"/search?q="+id)
-	read(t, w, "/"+w.name+"/tx/"+id, http.StatusOK)
+	page := "/" + w.name + "/tx/" + id
+	for _, search := range []string{"/v1/" + w.name + "/search?q=", "/v1/search?q="} {
+		if found := w.get(t, search+id); !bytes.Contains(found, []byte(`"type":"tx","value":"`+id+`"`)) {
+			t.Errorf("%s%s: %s", search, id, found)
+		}
+	}
+	search := "/" + w.name + "/search?q=" + id
+	if to := ask(t, w, search).Header.Get("Location"); to != page && to != "" {
+		t.Errorf("%s leads to %q", search, to)
+	} else if to == "" && !slices.Contains(read(t, w, search, http.StatusOK).links(), page) { // an asset can have the same id
+		t.Errorf("%s has no link to the transaction", search)
+	}
+	read(t, w, page, http.StatusOK)
 }
 
 // blocks reads the answers about each block.
