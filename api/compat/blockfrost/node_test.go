@@ -33,7 +33,8 @@ type nodeWorld struct {
 	*world
 	node    *ouroborostest.Node
 	mempool *pending.Follower
-	rest    []ouroborostest.Block // after the node's tip
+	made    []ouroborostest.Block // the first of them are the node's at the start
+	rest    []ouroborostest.Block // after the node's tip at the start
 }
 
 // generated returns a world of generated blocks of Conway, of which the node has the first 20.
@@ -58,7 +59,7 @@ func generated(t *testing.T) *nodeWorld {
 // beside starts a node with the blocks up to a height, and serves a database of it.
 func beside(t *testing.T, network string, magic uint32, blocks []ouroborostest.Block, to model.HeightPk) *nodeWorld {
 	t.Helper()
-	n := &nodeWorld{world: newWorld(t, network), node: ouroborostest.Start(t, magic, blocks[:to+1]), rest: blocks[to+1:]}
+	n := &nodeWorld{world: newWorld(t, network), node: ouroborostest.Start(t, magic, blocks[:to+1]), made: blocks, rest: blocks[to+1:]}
 	n.world.sync(t, n.node.Unix(), to)
 	db := n.db
 	open := func(indexes []string) (model.Source, error) {
