@@ -227,7 +227,14 @@ func TestOddTransactionsAreAnswered(t *testing.T) {
 		} {
 			apis.has(t, name, list, hashes...)
 		}
-		apis.has(t, name, "/kupo/matches/*@"+hash, hash)
+		apis.has(t, name, "/kupo/matches/*@"+hash+"?resolve_hashes", hash)
+		labels := fmt.Sprintf("/kupo/metadata/%d?transaction_id=", b.Slot)
+		for i, hash := range hashes {
+			code, body := apis.ask(t, labels+hash)
+			if has := strings.HasPrefix(body, `[{"hash":`); code != http.StatusOK || has != (i != 1 || tx.auxiliary != nil) {
+				t.Errorf("%s: %s%s: %d %.300s", name, labels, hash, code, body)
+			}
+		}
 	})
 	for _, p := range []string{"/metadata/txs/labels", "/scripts", "/pools", "/blocks/latest/txs"} {
 		apis.has(t, "", path+p)
@@ -237,6 +244,7 @@ func TestOddTransactionsAreAnswered(t *testing.T) {
 	for _, script := range []string{"\x04four", "\xc8later"} {
 		hash := hex.EncodeToString(address.Hash224([]byte(script)))
 		apis.has(t, "", path+"/scripts/"+hash, hash)
+		apis.has(t, "", "/kupo/scripts/"+hash, hex.EncodeToString([]byte(script[1:])))
 	}
 	var with strings.Builder
 	for page := 1; page <= len(labelled)/100+1; page++ {
