@@ -90,6 +90,15 @@ func (n *Node) Switch(keep model.HeightPk, blocks ...Block) {
 	n.deliver()
 }
 
+// SwitchWith is [Node.Switch] together with [Node.SetPool]: transactions that the new blocks have are confirmed.
+func (n *Node) SwitchWith(txs []Tx, keep model.HeightPk, blocks ...Block) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pool.txs = append([]Tx(nil), txs...)
+	n.announce(keep, blocks)
+	n.deliver()
+}
+
 // Announce is Switch for headers alone: the blocks after keep are missing, and the chain of full blocks does not move.
 func (n *Node) Announce(keep model.HeightPk, blocks ...Block) {
 	n.mu.Lock()

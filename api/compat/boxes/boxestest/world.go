@@ -79,7 +79,8 @@ func NewWorldIn(t testing.TB, network, genesis string, store storage.Store) *Wor
 	}
 	w.Mempool = pending.NewFollower(pending.Options{
 		View: w.DB.View, Moved: w.DB.Moved, Open: open, Traits: c.Traits(), Memory: 64 << 20, Interval: 10 * time.Millisecond,
-		Log: slog.New(slog.DiscardHandler),
+		Patience: time.Minute, // no test depends on the speed of the machine
+		Log:      slog.New(slog.DiscardHandler),
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
@@ -115,6 +116,22 @@ func (w *World) Sync(t testing.TB, keep model.HeightPk, blocks ...ergotest.Block
 		t.Fatal(err)
 	}
 }
+
+// Follow syncs the blocks of the node until the test ends. Afterwards [World.Sync] must not be called.
+func (w *World) Follow(t testing.TB) {
+	t.Helper()
+	s, err := w.DB.Chain().Open(t.Context(), model.SourceOptions{URI: w.uri, Indexes: w.DB.Indexes(), Raw: true, Follow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { _ = core.Sync(ctx, w.DB, s, core.SyncOptions{}) })
+	t.Cleanup(func() { cancel(); running.Wait(); _ = s.Close() })
+}
+
+// Extend adds blocks to those of the model, after the node got them.
+func (w *World) Extend(blocks ...ergotest.Block) { w.blocks = append(w.blocks, blocks...) }
 
 // Pend makes at least n transactions of the next blocks of a chain unconfirmed, and returns the model.
 func (w *World) Pend(t testing.TB, c *ergogen.Chain, n int) *Naive {
