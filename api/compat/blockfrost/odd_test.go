@@ -553,3 +553,34 @@ func (a apis) has(t *testing.T, name, target string, texts ...string) {
 		}
 	}
 }
+
+// Kupo's API answers the metadata, datum and native script of these bytes as Kupo did (SundaeSwap-finance/kugo
+// metadata_test.go, ilap/adatag ClaimPanel.tsx, and docs/api/v2.12.0.yaml of CardanoSolutions/kupo).
+func TestKupoAnswersTheBytesOfRealAnswers(t *testing.T) {
+	const (
+		metadata = "a11902a2a1636d736781781c4d696e737761703a205377617020457861637420496e204f72646572"
+		datum    = "d8799f581c85dd77175f468677da789223823e7249f7c61240b2c50d700df2ea0d1b0000018f0c462638ff"
+		script   = "8201838200581c3c07030e36bfffe67e2e2ec09e5293d384637cd2f004356ef320f3fe8204186482051896"
+	)
+	g := grow(t, 14)
+	apis := g.apis(t)
+	output := dict{
+		0: shared(2), 1: 1_000_000, 2: list{1, cardanotest.Tagged(24, []byte(encoded(datum)))},
+		3: cardanotest.Tagged(24, []byte(cardanotest.Raw(t, list{0, encoded(script)}))),
+	}
+	b := g.block(ledger.EraConway, shared(1), whole{body: dict{1: list{output}}, auxiliary: encoded(metadata)})
+	if err := g.db.Append(t.Context(), []*model.Block{b}); err != nil {
+		t.Fatal(err)
+	}
+	hash := address.Hash224(append([]byte{0}, encoded(script)...))
+	for target, want := range map[string]string{
+		fmt.Sprintf("/kupo/metadata/%d", b.Slot): `[{"hash":"b64602eebf602e8bbce198e2a1d6bbb2a109ae87fa5316135d217110d6d94649","raw":"` + metadata +
+			`","schema":{"674":{"map":[{"k":{"string":"msg"},"v":{"list":[{"string":"Minswap: Swap Exact In Order"}]}}]}}}]`,
+		"/kupo/datums/cf518ee8fd97e9f2c494e66fb6a3ccda8d5ecdd77f789cc37474594f6746331c": `{"datum":"` + datum + `"}`,
+		"/kupo/scripts/" + hex.EncodeToString(hash):                                     `{"language":"native","script":"` + script + `"}`,
+	} {
+		if code, body := apis.ask(t, target); code != http.StatusOK || body != want {
+			t.Errorf("%s: %d %s, expected %s", target, code, body, want)
+		}
+	}
+}
