@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -126,12 +124,7 @@ func (a *API) shared(
 	if c == nil {
 		release, err := ratelimit.Take(w, cost)
 		if err == nil {
-			c = calls.start(r.Context(), key, release, func(ctx context.Context) (res result, err error) {
-				defer func() { // a panic here is in no request's goroutine
-					if p := recover(); p != nil {
-						err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-					}
-				}()
+			c = calls.start(r.Context(), key, release, func(ctx context.Context) (result, error) {
 				return a.read(ctx, q, rows, new(buffer), nil, add)
 			})
 		} else if c = calls.join(key); c == nil { // not started by another request meanwhile

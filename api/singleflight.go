@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"birthmark/core/pending"
+	"birthmark/internal/guard"
 )
 
 // calls runs concurrent equal requests once. Unlike golang.org/x/sync/singleflight it cancels a call when its last
@@ -65,7 +66,10 @@ func (cs *calls) start(
 	cs.all[key] = c
 	go func() {
 		defer release()
-		c.result, c.err = ask(ctx)
+		c.err = guard.Call(func() (err error) { // no request's goroutine
+			c.result, err = ask(ctx)
+			return err
+		})
 		cs.mu.Lock()
 		cs.removeLocked(key, c)
 		cs.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 
 	"birthmark/core/ingest"
 	"birthmark/core/schema"
+	"birthmark/internal/guard"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -188,12 +189,13 @@ func (s *syncer) run(ctx context.Context) error {
 	var sourceErr error
 	caughtUp := make(chan int, 1)
 	all, actx := errgroup.WithContext(ctx)
-	all.Go(func() error {
+	begin := func(g *errgroup.Group, do func() error) { g.Go(func() error { return guard.Call(do) }) }
+	begin(all, func() error {
 		g, gctx := errgroup.WithContext(actx)
-		g.Go(func() error { defer close(s.events); sourceErr = s.read(gctx); return nil })
-		g.Go(func() error { defer close(s.batches); return s.batch(gctx) })
-		g.Go(func() error { defer close(s.resolved); return s.resolve(gctx) })
-		g.Go(func() error { return s.commit(gctx, caughtUp) })
+		begin(g, func() error { defer close(s.events); sourceErr = s.read(gctx); return nil })
+		begin(g, func() error { defer close(s.batches); return s.batch(gctx) })
+		begin(g, func() error { defer close(s.resolved); return s.resolve(gctx) })
+		begin(g, func() error { return s.commit(gctx, caughtUp) })
 		if err := g.Wait(); err != nil || actx.Err() != nil {
 			return err
 		}
@@ -206,7 +208,7 @@ func (s *syncer) run(ctx context.Context) error {
 		err := s.db.keepSnapshot() // while the store compacts
 		return cmp.Or(sourceErr, err)
 	})
-	all.Go(func() error { return s.compact(actx, caughtUp) })
+	begin(all, func() error { return s.compact(actx, caughtUp) })
 	err := all.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -2,9 +2,7 @@ package metrics
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/core/segment"
+	"birthmark/internal/guard"
 )
 
 // queryTimeout is the time in which a database must return its status.
@@ -30,14 +29,10 @@ func (cs collector) Collect(to chan<- prometheus.Metric) {
 	var all sync.WaitGroup
 	for _, c := range cs {
 		all.Go(func() {
-			defer func() {
-				if p := recover(); p != nil { // fails this scrape only
-					err := fmt.Errorf("panic: %v", p)
-					slog.Error("panic in the metrics of a chain: please report this bug", "chain", c.Name, "error", err, "stack", string(debug.Stack()))
-					to <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
-				}
-			}()
-			(&sink{to, c.Name}).chain(c)
+			err := guard.Do(slog.With("chain", c.Name), "the metrics of a chain", func() { (&sink{to, c.Name}).chain(c) })
+			if err != nil { // fails this scrape only
+				to <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
+			}
 		})
 	}
 	all.Wait()

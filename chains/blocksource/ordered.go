@@ -1,12 +1,15 @@
 package blocksource
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"runtime"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
+
+	"birthmark/internal/guard"
 )
 
 // DefaultMemory is the default number of bytes in flight.
@@ -57,29 +60,36 @@ func Ordered[J, R any](
 		todo := make(chan *task)
 		order := make(chan *task, queued)
 
+		var broken error // read after order is closed
 		running.Go(func() {
 			defer close(order)
 			defer close(todo)
-			for job := range func(yield func(J) bool) { jobs(inner, yield) } {
-				t := &task{job: job, size: min(size(job), limits.Memory), done: make(chan struct{})}
-				if memory.Acquire(inner, t.size) != nil {
-					return
-				}
-				for _, to := range []chan *task{order, todo} {
-					select {
-					case to <- t:
-					case <-inner.Done():
-						return
+			broken = guard.Call(func() error {
+				for job := range func(yield func(J) bool) { jobs(inner, yield) } {
+					t := &task{job: job, size: min(size(job), limits.Memory), done: make(chan struct{})}
+					if memory.Acquire(inner, t.size) != nil {
+						return nil
+					}
+					for _, to := range []chan *task{order, todo} {
+						select {
+						case to <- t:
+						case <-inner.Done():
+							return nil
+						}
 					}
 				}
-			}
+				return nil
+			})
 		})
 		for range limits.Workers {
 			running.Go(func() {
 				do, done := worker()
 				defer done()
 				for t := range todo {
-					t.result, t.err = do(inner, t.job)
+					t.err = guard.Call(func() (err error) {
+						t.result, err = do(inner, t.job)
+						return err
+					})
 					close(t.done)
 				}
 			})
@@ -97,8 +107,8 @@ func Ordered[J, R any](
 			}
 			if !more {
 				// Either all jobs are done, or the context ended while the queue was filled.
-				if ctx.Err() != nil {
-					yield(none, ctx.Err())
+				if err := cmp.Or(ctx.Err(), broken); err != nil {
+					yield(none, err)
 				}
 				return
 			}

@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dchest/siphash"
 
 	"birthmark/core/schema"
+	"birthmark/internal/guard"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -245,12 +245,14 @@ func Parallel(n int, fn func(i int)) {
 			fn(i)
 		}
 	}
-	var others sync.WaitGroup
+	var waits []func()
 	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
-		others.Go(work)
+		waits = append(waits, guard.Beside(work))
 	}
 	work()
-	others.Wait()
+	for _, wait := range waits {
+		wait()
+	}
 }
 
 // Birth returns the birth of a value if a table has it.

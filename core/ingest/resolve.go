@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
 
 	"birthmark/core/cache"
 	"birthmark/core/schema"
+	"birthmark/internal/guard"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -78,11 +78,13 @@ func (v *resolver) resolve() error {
 	if err := v.mints(); err != nil {
 		return err
 	}
-	var sorting sync.WaitGroup
+	var waits []func()
 	for _, y := range v.w.deltas {
-		sorting.Go(y.Sort)
+		waits = append(waits, guard.Beside(y.Sort))
 	}
-	sorting.Wait()
+	for _, wait := range waits {
+		wait()
+	}
 	return nil
 }
 

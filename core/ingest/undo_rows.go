@@ -2,7 +2,9 @@ package ingest
 
 import (
 	"iter"
+	"sync"
 
+	"birthmark/internal/guard"
 	"birthmark/storage"
 )
 
@@ -10,13 +12,9 @@ import (
 func async[T any](fn func() (T, error)) (wait func() (T, error)) {
 	var v T
 	var err error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		v, err = fn()
-	}()
+	done := sync.OnceFunc(guard.Beside(func() { v, err = fn() }))
 	return func() (T, error) {
-		<-done
+		done()
 		return v, err
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -235,10 +236,10 @@ func (p *Pool) gone(t *Tx, f Fate) {
 // deleteRows removes the rows of transactions that left, in the order of each table: memory that was just used is in
 // the caches of the processor.
 func (p *Pool) deleteRows(all []*Tx) {
-	rows := make(chan int, 1)
-	deleteValues := func() { rows <- p.deleteValues(all) }
+	rows, wait := 0, func() {}
+	deleteValues := func() { rows = p.deleteValues(all) }
 	if len(all) > 1 {
-		go deleteValues()
+		wait = guard.Beside(deleteValues)
 	} else {
 		deleteValues()
 	}
@@ -261,7 +262,8 @@ func (p *Pool) deleteRows(all []*Tx) {
 	for _, r := range spends {
 		p.spends.Delete(r)
 	}
-	p.memory -= int64(<-rows) * valueCost
+	wait()
+	p.memory -= int64(rows) * valueCost
 }
 
 // deleteValues removes the rows of values and assets, and returns their number.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"birthmark/core/query"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -50,7 +51,9 @@ func (r *reader) read(ctx context.Context) error {
 		defer func() { cancel(); <-ended }()
 		go func() {
 			defer close(ended)
-			r.receive(ctx, seq)
+			if err := guard.Do(r.Log, "the events of the mempool", func() { r.receive(ctx, seq) }); err != nil {
+				r.broken <- err
+			}
 		}()
 	}
 	for {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"birthmark/core/query"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -39,13 +40,20 @@ func NewFollower(o Options) *Follower {
 // Run follows the tip of the database and the source until ctx ends. Errors of the source are logged, and it is tried
 // again.
 func (f *Follower) Run(ctx context.Context) {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		f.followSource(ctx)
-	}()
-	f.followTip(ctx)
-	<-ended
+	wait := guard.Beside(func() { f.keep(ctx, f.followSource) })
+	f.keep(ctx, f.followTip)
+	wait()
+}
+
+// keep runs do again after a panic, with an empty overlay: its tables may be half changed.
+func (f *Follower) keep(ctx context.Context, do func(context.Context)) {
+	for guard.Do(f.Log, "the unconfirmed transactions", func() { do(ctx) }) != nil && ctx.Err() == nil {
+		f.mu.Lock()
+		f.pool.Reset(f.pool.indexes)
+		f.hold()
+		f.mu.Unlock()
+		f.sleep(ctx, time.Second)
+	}
 }
 
 // followTip moves the pool to each new tip.
@@ -68,6 +76,13 @@ func (f *Follower) followTip(ctx context.Context) {
 func (f *Follower) write(ctx context.Context, quiet bool, change func(*query.Query) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	returned := false
+	defer func() {
+		if !returned { // a panic: the tables may be half changed
+			f.pool.Reset(f.pool.indexes)
+			f.hold()
+		}
+	}()
 	err := f.Options.View(ctx, func(v *query.View) error {
 		return v.From(ctx, func(q *query.Query) error {
 			indexes := f.pool.indexes
@@ -90,6 +105,7 @@ func (f *Follower) write(ctx context.Context, quiet bool, change func(*query.Que
 	if !quiet {
 		f.publish()
 	}
+	returned = true
 	return err
 }
 
@@ -100,12 +116,14 @@ func (f *Follower) hold() {
 	signal(f.wake)
 	var held *time.Timer
 	held = time.AfterFunc(f.Patience*2/3, func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.held == held {
-			f.held = nil
-			f.publish()
-		}
+		_ = guard.Do(f.Log, "the unconfirmed transactions", func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if f.held == held {
+				f.held = nil
+				f.publish()
+			}
+		})
 	})
 	f.held = held
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"birthmark/core/schema"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -82,9 +83,12 @@ func (v *verifier) sourceBlocks(heights []model.HeightPk) iter.Seq[*fetch] {
 				heights, queue = heights[1:], append(queue, f)
 				running.Go(func() {
 					defer close(f.done)
-					if after, damaged := v.parent(f.height); damaged == nil {
-						f.block, f.err = v.src.fetch(ctx, f.height, after)
-					}
+					f.err = guard.Call(func() (err error) {
+						if after, damaged := v.parent(f.height); damaged == nil {
+							f.block, err = v.src.fetch(ctx, f.height, after)
+						}
+						return err
+					})
 				})
 				continue
 			}

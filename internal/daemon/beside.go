@@ -7,6 +7,7 @@ import (
 	"birthmark/api/served"
 	"birthmark/core"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 )
 
 // serve returns a handle of the database, which follows the progress of the sync.
@@ -61,7 +62,7 @@ func (s *Server) during(ctx context.Context, chains []*served.Chain, do func(con
 	answered := make(chan error, 1)
 	go func() {
 		defer stop()
-		answered <- s.answer(ctx)
+		answered <- guard.Call(func() error { return s.answer(ctx) })
 	}()
 	err := do(ctx)
 	stop()

@@ -3,12 +3,15 @@ package daemon
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"birthmark/api/served"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -121,7 +124,13 @@ func (l *Chains) Run(ctx context.Context) {
 	for _, one := range l.all {
 		l.ran.Go(func() {
 			defer one.watch(len(l.all) == 1)()
-			one.run(ctx)
+			for guard.Do(slog.Default(), "a chain", func() { one.run(ctx) }) != nil {
+				select {
+				case <-time.After(retryMost):
+				case <-ctx.Done():
+					return
+				}
+			}
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"birthmark/api/compat/wallet"
 	"birthmark/api/netserver"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 )
 
 // electrumAddress is an open address of the Electrum protocol.
@@ -81,7 +82,7 @@ func (s *Server) electrumOptions(chain, address string) electrum.Options {
 func (s *Server) answerElectrum(ctx context.Context) error {
 	failed := make(chan error, len(s.electrum))
 	for _, a := range s.electrum {
-		go func() { failed <- s.answerAddress(ctx, a) }()
+		go func() { failed <- guard.Call(func() error { return s.answerAddress(ctx, a) }) }()
 	}
 	<-ctx.Done()
 	err := s.closeElectrum(false) // HTTP servers close their own
@@ -118,7 +119,7 @@ func (s *Server) closeElectrum(webSocket bool) (err error) {
 		if webSocket || !a.form.webSocket {
 			err = errors.Join(err, closed(a.Listener))
 		}
-		ended.Go(a.server.Close)
+		ended.Go(func() { _ = guard.Do(s.h.Log, "the end of an Electrum server", a.server.Close) })
 	}
 	ended.Wait()
 	return err

@@ -8,6 +8,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/pending"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -100,12 +101,8 @@ func (s *handle) followMempool(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		s.mempool.Run(ctx)
-	}()
-	return func() { cancel(); <-ended }
+	wait := guard.Beside(func() { s.mempool.Run(ctx) })
+	return func() { cancel(); wait() }
 }
 
 // closeNode closes the node, if there is one.

@@ -20,6 +20,7 @@ import (
 	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -129,7 +130,9 @@ func (s *Server) ergoEndpoints(ctx context.Context, c *served.Chain, set *config
 	if err != nil {
 		return nil, At(serveOrigin(set), err)
 	}
-	go func() { _ = common.Prepare(ctx) }() // requests wait for it, and continue it if it fails
+	go func() { // requests wait for it, and continue it if it fails
+		_ = guard.Do(s.h.Log, "the preparation of Ergo's APIs", func() { _ = common.Prepare(ctx) })
+	}()
 	of := &set.Serve
 	return []endpoint{
 		{"serve.ergo_node", of.ErgoNode, false, func() (http.Handler, error) {

@@ -8,6 +8,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 	"birthmark/model"
 	"birthmark/storage/rocks"
 )
@@ -122,8 +123,8 @@ func (w *readOnlyChain) reopen(ctx context.Context) error {
 	w.db = db
 	wait := w.replace(db.DB)
 	w.old.Go(func() {
-		wait()
-		if err := before.Close(); err != nil {
+		err := guard.Call(func() error { wait(); return before.Close() })
+		if err != nil {
 			w.h.Log.Error("cannot close a database", "db", w.set.DB, "error", err)
 		}
 		<-w.slots

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 	"birthmark/internal/progress"
 	"birthmark/internal/snapshot"
 	"birthmark/model"
@@ -18,7 +19,7 @@ func (h *Host) createSnapshots(ctx context.Context, set *config.Chain, s *handle
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	running.Go(func() {
+	create := func() {
 		due, tip := h.nextSnapshot(ctx, set)
 		plan := snapshot.Schedule{
 			Every: set.Snapshots.Every, Now: h.Now, Ready: s.atTip, Tip: s.tipHash,
@@ -28,7 +29,8 @@ func (h *Host) createSnapshots(ctx context.Context, set *config.Chain, s *handle
 			},
 		}
 		plan.Run(ctx, due, tip)
-	})
+	}
+	running.Go(func() { _ = guard.Do(h.Log, "the snapshots of a database", create) })
 	return func() {
 		cancel()
 		running.Wait()

@@ -9,6 +9,7 @@ import (
 	"birthmark/api/segments"
 	"birthmark/core/segment"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 	"birthmark/internal/replica"
 	"birthmark/internal/snapshot/target"
 	"birthmark/model"
@@ -63,7 +64,7 @@ func (s *Session) publish(ctx context.Context) (stop func()) {
 	var done sync.WaitGroup
 	p := &replica.Publisher{Log: log, To: to, Logs: s.Log, Tip: func() model.Point { return s.db.Tip() }}
 	done.Go(func() {
-		if err := p.Run(ctx); err != nil {
+		if err := guard.Call(func() error { return p.Run(ctx) }); err != nil {
 			s.Log.Error("segments are no longer published", "error", err)
 		}
 	})

@@ -24,6 +24,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 )
 
 // Server answers HTTP requests: the API, the explorer and the pages for operators.
@@ -200,13 +201,14 @@ func (s *Server) answer(ctx context.Context) error {
 	var others sync.WaitGroup
 	if s.profiles != nil {
 		others.Go(func() {
-			if err := netserver.ServePprof(ctx, s.profiles, s.h.Log); err != nil {
+			err := guard.Call(func() error { return netserver.ServePprof(ctx, s.profiles, s.h.Log) })
+			if err != nil {
 				s.h.Log.Error("the profiling server failed", "error", err)
 			}
 		})
 	}
 	var electrum error
-	others.Go(func() { electrum = s.answerElectrum(ctx) })
+	others.Go(func() { electrum = guard.Call(func() error { return s.answerElectrum(ctx) }) })
 	err := netserver.Serve(ctx, s.httpOptions(s.listener), s.handler)
 	stop()
 	others.Wait()

@@ -15,6 +15,7 @@ import (
 	"birthmark/core/query/pointers"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
+	"birthmark/internal/guard"
 	"birthmark/internal/progress"
 	"birthmark/model"
 )
@@ -194,7 +195,7 @@ func (g *tasks) start(ctx context.Context, do func(context.Context) error) chan 
 		g.ctx, g.cancel = context.WithCancel(ctx)
 	}
 	ended, in := make(chan error, 1), g.ctx
-	go func() { ended <- do(in) }()
+	go func() { ended <- guard.Call(func() error { return do(in) }) }()
 	return ended
 }
 

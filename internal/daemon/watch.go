@@ -6,6 +6,7 @@ import (
 
 	"birthmark/api/served"
 	"birthmark/internal/config"
+	"birthmark/internal/guard"
 )
 
 // Watch opens a database for reading, which another process may write, and reads the unconfirmed transactions of its
@@ -25,14 +26,10 @@ func (h *Host) Watch(ctx context.Context, set *config.Chain) (chain *served.Chai
 	}
 	chain = w.chain(w.db.Chain())
 	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		w.run(ctx)
-	}()
+	wait := guard.Beside(func() { w.run(ctx) })
 	return chain, func() error {
 		cancel()
-		<-ended
+		wait()
 		return w.close()
 	}, nil
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"birthmark/api/compat/wallet"
-	"birthmark/api/guard"
 	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"birthmark/api/guard"
 	"birthmark/api/ratelimit"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 

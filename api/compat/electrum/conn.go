@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"birthmark/api/compat/wallet"
-	"birthmark/api/guard"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"birthmark/api/compat/wallet"
-	"birthmark/api/guard"
 	"birthmark/api/netserver"
+	"birthmark/internal/guard"
 )
 
 // Server answers the Electrum protocol for one chain.
@@ -66,7 +66,7 @@ func New(chain *wallet.Chain, o Options) *Server {
 			}
 		}
 	})
-	s.conns.Go(s.sweep)
+	s.conns.Go(func() { _ = guard.Do(s.Log, "the list of Electrum clients", s.sweep) })
 	return s
 }
 

@@ -17,6 +17,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/chains/cardano/address"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -165,7 +166,7 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 	socket.SetReadLimit(maxRequest)
 	ctx, end := context.WithCancel(r.Context())
 	defer end()
-	messages, gone := receive(ctx, socket)
+	messages, gone := h.receive(ctx, socket)
 	state := &session{gone: gone}
 	defer state.close()
 	for {
@@ -197,23 +198,25 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 const maxPending = 8
 
 // receive reads messages until ctx ends or the client is gone. It then closes the channel, and ends the context.
-func receive(ctx context.Context, socket *websocket.Conn) (<-chan []byte, context.Context) {
+func (h *handler) receive(ctx context.Context, socket *websocket.Conn) (<-chan []byte, context.Context) {
 	messages := make(chan []byte, maxPending)
 	gone, leave := context.WithCancel(ctx)
 	go func() {
 		defer close(messages)
 		defer leave()
-		for {
-			_, body, err := socket.Read(ctx)
-			if err != nil {
-				return
+		_ = guard.Do(h.Log, "an Ogmios connection", func() {
+			for {
+				_, body, err := socket.Read(ctx)
+				if err != nil {
+					return
+				}
+				select {
+				case messages <- append([]byte{}, body...):
+				case <-ctx.Done():
+					return
+				}
 			}
-			select {
-			case messages <- append([]byte{}, body...):
-			case <-ctx.Done():
-				return
-			}
-		}
+		})
 	}()
 	return messages, gone
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"birthmark/chains/bitcoin/rpc"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -63,7 +64,8 @@ func stream(ctx context.Context, end func(), next func() (model.MempoolEvent, er
 		defer close(results)
 		defer cancel()
 		for {
-			e, err := next()
+			var e model.MempoolEvent
+			err := guard.Call(func() (err error) { e, err = next(); return err })
 			select {
 			case results <- result{e, err}:
 			case <-reading.Done():

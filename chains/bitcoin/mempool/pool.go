@@ -11,6 +11,7 @@ import (
 
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/rpc"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -69,7 +70,7 @@ func (p *Pool) MempoolTxs(ctx context.Context, ids []model.Hash) ([]*model.Uncon
 	var g errgroup.Group
 	part := max(100, (len(ids)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
 	for from := 0; from < len(ids); from += part {
-		g.Go(func() error {
+		enter := func() error {
 			for i := from; i < min(from+part, len(ids)); i++ {
 				if raws[i] == nil {
 					continue
@@ -88,7 +89,8 @@ func (p *Pool) MempoolTxs(ctx context.Context, ids []model.Hash) ([]*model.Uncon
 				txs[i] = tx
 			}
 			return nil
-		})
+		}
+		g.Go(func() error { return guard.Call(enter) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/guard"
 )
 
 // checkWork validates the proof of work of headers, if the coin uses another hash for it than for the ids of blocks. A
@@ -44,7 +45,8 @@ func (r *remote) checkWork(m *wire.MsgHeaders) error {
 			for i := w; i < len(headers); i += workers {
 				var raw bytes.Buffer
 				_ = headers[i].Serialize(&raw) // writing to memory does not fail
-				if errs[i] = check(block.Header(raw.Bytes()), nil); errs[i] != nil {
+				errs[i] = guard.Call(func() error { return check(block.Header(raw.Bytes()), nil) })
+				if errs[i] != nil {
 					return
 				}
 			}

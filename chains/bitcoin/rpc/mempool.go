@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"birthmark/chains/bitcoin/block"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -83,7 +84,9 @@ func (c *Client) MempoolTxs(ctx context.Context, ids []model.Hash) ([][]byte, er
 	g.SetLimit(txBatches)
 	for from := 0; from < len(ids) && inner.Err() == nil; from += txsAtOnce {
 		to := min(from+txsAtOnce, len(ids))
-		g.Go(func() error { return c.txBatch(inner, ids[from:to], raws[from:to]) })
+		g.Go(func() error {
+			return guard.Call(func() error { return c.txBatch(inner, ids[from:to], raws[from:to]) })
+		})
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err

@@ -2,10 +2,9 @@ package pointers
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 
 	"birthmark/core/schema"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -87,21 +86,17 @@ func (q *Reader) nodeRaws(pks []model.TxPk, hashes []model.Hash) ([][]byte, erro
 		block := blocks[pk.Height()]
 		slots <- struct{}{}
 		go func() {
-			defer func() {
-				if p := recover(); p != nil { // the bytes are those of a node
-					stop(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
-					done <- struct{}{}
+			err := guard.Call(func() (err error) { // the bytes are those of a node
+				point := model.Point{Height: pk.Height(), Hash: block.Hash, Slot: block.Slot}
+				if raws[i], err = q.Raws.Node.RawTx(ctx, point, q.TxIndex(pk), hashes[i]); err != nil {
+					return err
 				}
-				<-slots
-			}()
-			point := model.Point{Height: pk.Height(), Hash: block.Hash, Slot: block.Slot}
-			raw, err := q.Raws.Node.RawTx(ctx, point, q.TxIndex(pk), hashes[i])
-			if err == nil {
-				err = q.checkRaw(hashes[i], raw)
-			}
-			if raws[i] = raw; err != nil {
+				return q.checkRaw(hashes[i], raws[i])
+			})
+			if err != nil {
 				stop(err)
 			}
+			<-slots
 			done <- struct{}{}
 		}()
 	}
