@@ -10,6 +10,7 @@ import (
 	"birthmark/api/compat/answertest"
 	"birthmark/core"
 	"birthmark/internal/testrun"
+	"birthmark/storage/storetest"
 )
 
 // On real chains, all links of pages lead to pages, and every text in an answer of /v1 that names something is an argument
@@ -18,13 +19,13 @@ func TestTextsOfAnswersAreArguments(t *testing.T) {
 	testrun.Slow(t)
 	for name, open := range map[string]func(testing.TB) *core.DB{"bitcoin": bitcoin, "cardano": cardano, "ergo": ergo} {
 		t.Run(name, func(t *testing.T) {
-			textsAreArguments(t, name, everythingOf(t, chainOf(name, open(t), nil)), testrun.Amount(1500, 150))
+			textsAreArguments(t, name, everythingOf(t, chainOf(name, open(t), nil)), nil, testrun.Amount(1500, 150))
 		})
 	}
 }
 
 // textsAreArguments crawls /v1 and the pages of a chain, with at most that many requests.
-func textsAreArguments(t *testing.T, name string, h http.Handler, most int) {
+func textsAreArguments(t *testing.T, name string, h http.Handler, store *storetest.Faulty, most int) {
 	t.Helper()
 	at := "/v1/" + name
 	search := at + "/search?q={}"
@@ -50,7 +51,7 @@ func textsAreArguments(t *testing.T, name string, h http.Handler, most int) {
 			{Keys: []string{"asset"}, Targets: []string{at + "/asset/{}", at + "/asset/{}/holders", search}, Rare: true},
 			{Keys: []string{"href"}, Targets: []string{"{=}"}},
 		},
-		Own: true, Most: most,
+		Own: true, Most: most, Store: store,
 		Excused: func(target string, _ int, _ []byte) bool { return target == "/v1" || target == "/docs" }, // of the server
 	}.Run(t)
 }

@@ -94,7 +94,7 @@ func (v *visit) block() (*page, error) {
 	b := &blockBody{BlockAnswer: a, Depth: uint32(v.Tip.Height) - a.Height + 1}
 	if a.PrevHash != "" {
 		b.Parent.Text = a.PrevHash
-		if _, err := v.PointAt(v.ctx, model.HeightPk(a.Height-1)); err == nil { // else the database begins above it
+		if v.hasBlock(model.HeightPk(a.Height - 1)) {
 			b.Parent = v.BlockLink(a.PrevHash)
 			b.Previous = b.Parent.URL
 		}

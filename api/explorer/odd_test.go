@@ -26,12 +26,14 @@ import (
 	"birthmark/internal/testrun"
 	"birthmark/model"
 	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 // full is a database of a node's chain with all indexes, options and transactions, and its mempool, served by /v1 and the
 // explorer.
 type full struct {
 	name  string
+	store *storetest.Faulty
 	db    *core.DB
 	src   model.Source
 	chain *served.Chain
@@ -45,14 +47,15 @@ func newFull(t *testing.T, chain model.Chain, uri string) *full {
 		o.Indexes = append(o.Indexes, x.Name)
 		o.Keep[x.Name] = everything
 	}
-	db, err := core.Open(t.Context(), memory.New(), o)
+	store := storetest.NewFaulty(memory.New())
+	db, err := core.Open(t.Context(), store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := func(ctx context.Context, indexes []string) (model.Source, error) {
 		return chain.Open(ctx, model.SourceOptions{URI: uri, Indexes: indexes, Raw: true, Follow: true})
 	}
-	w := &full{name: "odd", db: db}
+	w := &full{name: "odd", store: store, db: db}
 	if w.src, err = open(t.Context(), db.Indexes()); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +197,7 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 		for _, id := range ids {
 			w.shows(t, id)
 		}
-		textsAreArguments(t, w.name, w, testrun.Amount(1500, 300))
+		textsAreArguments(t, w.name, w, w.store, testrun.Amount(1500, 300))
 	}
 	w.blocks(t)
 }
@@ -278,7 +281,7 @@ func TestTransactionsOfEveryCoinAreListed(t *testing.T) {
 			w := newFull(t, chain, uri)
 			w.sync(t, model.HeightPk(len(served)-1), idsOf(chain, last))
 			w.sameAs(t, slices.Concat(txs[:before], last))
-			textsAreArguments(t, w.name, w, testrun.Amount(1500, 300))
+			textsAreArguments(t, w.name, w, w.store, testrun.Amount(1500, 300))
 			served = all
 			clear(pool)
 			w.sync(t, model.HeightPk(len(served)-1), nil)

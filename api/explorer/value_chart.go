@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -68,7 +69,8 @@ func (r *valueReader) chart() error {
 // height without a time is formatted as a number.
 func (v *visit) dates(from, to float64) func(float64) string {
 	unix := func(height float64) float64 {
-		at, _ := v.blockTime(uint32(height)) // 0: unknown
+		at, err := v.blockTime(uint32(height)) // 0: unknown
+		v.fault = cmp.Or(v.fault, err)
 		return float64(at)
 	}
 	write := charts.Times(unix(from), unix(to))

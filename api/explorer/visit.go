@@ -2,6 +2,7 @@ package explorer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type visit struct {
 	unit  humanize.Unit
 	paid  func()    // releases the cost of an expensive page; nil: not expensive
 	late  bool      // a part of the page timed out: no ETag
+	fault error     // of a read whose caller cannot return it; the page fails
 	now   time.Time // truncated to the minute, so that ages on a page change once a minute
 
 	overlay *pending.Overlay // for the tip of the snapshot; nil: the chain has no mempool
@@ -95,7 +97,7 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 				b.Write(p.File.Body)
 				return nil
 			}
-			return s.render(b, p)
+			return cmp.Or(s.render(b, p), v.fault)
 		})
 		switch {
 		case errors.Is(err, errUnmodified):
@@ -214,10 +216,20 @@ func pathOf(base string, parts []string) string {
 
 func (v *visit) BlockLink(hash string) link { return link{v.URL("block", hash), hash} }
 
+// hasBlock reports whether the database has a block at a height; some begin above the first. If it cannot be read, the
+// page fails.
+func (v *visit) hasBlock(h model.HeightPk) bool {
+	_, err := v.PointAt(v.ctx, h)
+	if kind, _ := model.KindOf(err); err != nil && kind != model.NotFound {
+		v.fault = cmp.Or(v.fault, err)
+	}
+	return err == nil
+}
+
 // HeightLink links to the block at a height; genesis has no link.
 func (v *visit) HeightLink(h uint32) link {
 	if h == 0 {
-		if _, err := v.PointAt(v.ctx, 0); err != nil {
+		if !v.hasBlock(0) {
 			return link{Text: "genesis"}
 		}
 	}

@@ -42,7 +42,9 @@ func FailedReads(t testing.TB, store *storetest.Faulty, ask func(string) (int, [
 			failed++
 		case failedStatus != status || !bytes.Equal(failedBody, body):
 			if faults++; faults <= shown {
-				t.Errorf("%s: if read %d of %d fails, the answer is %d %.300s, otherwise %d %.300s", target, at, steps, failedStatus, failedBody, status, body)
+				from := differAt(failedBody, body)
+				t.Errorf("%s: if read %d of %d fails, the answer is %d …%.300s, otherwise %d …%.300s",
+					target, at, steps, failedStatus, failedBody[from:], status, body[from:])
 			}
 		}
 	}
@@ -53,4 +55,13 @@ func FailedReads(t testing.TB, store *storetest.Faulty, ask func(string) (int, [
 		t.Errorf("%d answers hide that a read failed", faults)
 	}
 	t.Logf("%d requests failed with their read", failed)
+}
+
+// differAt returns an offset before the first difference.
+func differAt(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return max(0, n-100)
 }

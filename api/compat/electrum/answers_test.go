@@ -13,7 +13,11 @@ import (
 	"birthmark/api/compat/electrum"
 	"birthmark/internal/testnode/coretest"
 	"birthmark/internal/testseed"
+	"birthmark/storage/storetest"
 )
+
+// internalError is the code of an error of the server (JSON-RPC 2.0, section 5.1).
+const internalError = -32603
 
 // Every text in an answer that names something is an argument of a method, also of unconfirmed transactions. Targets are a
 // method and its parameters.
@@ -21,7 +25,7 @@ func TestTextsOfAnswersAreArguments(t *testing.T) {
 	w := newWorld(t, testseed.Rand(t), electrum.Options{})
 	w.miner.mine(20, 4)
 	w.sync()
-	textsAreArguments(t, w.addr, w.miner.scripts, false)
+	textsAreArguments(t, w.addr, w.miner.scripts, w.store)
 
 	n := newNodeWorld(t, testseed.Rand(t), limits())
 	var sent []*wire.MsgTx
@@ -34,12 +38,14 @@ func TestTextsOfAnswersAreArguments(t *testing.T) {
 	if err := newStrict(t, n.addr, n.scripts, n.rng).settled(n.truth()); err != nil {
 		t.Fatal(err)
 	}
-	textsAreArguments(t, n.addr, n.scripts, true)
+	textsAreArguments(t, n.addr, n.scripts, nil)
 }
 
-// textsAreArguments crawls a server from the lists of scripts, with subscriptions to scripts, outputs and headers.
-func textsAreArguments(t *testing.T, addr string, scripts [][]byte, unconfirmed bool) {
+// textsAreArguments crawls a server from the lists of scripts, with subscriptions to scripts, outputs and headers. store is
+// that of a server without unconfirmed transactions.
+func textsAreArguments(t *testing.T, addr string, scripts [][]byte, store *storetest.Faulty) {
 	t.Helper()
+	unconfirmed := store == nil
 	seeds := []string{"server.features []", "blockchain.headers.subscribe []", "blockchain.headers.get_tip []"}
 	for _, script := range scripts {
 		for _, list := range []string{"get_history", "get_mempool", "listunspent", "get_balance", "get_status", "get_first_use", "subscribe"} {
@@ -60,12 +66,15 @@ func textsAreArguments(t *testing.T, addr string, scripts [][]byte, unconfirmed 
 				t.Fatalf("%s: %v", target, err)
 			}
 			var result json.RawMessage
-			if code := c.call(&result, method, params...); code != 0 {
-				return http.StatusBadRequest, result
+			switch code := c.call(&result, method, params...); code {
+			case 0:
+				return http.StatusOK, result
+			case internalError:
+				return http.StatusInternalServerError, result
 			}
-			return http.StatusOK, result
+			return http.StatusBadRequest, result
 		},
-		Seeds: seeds,
+		Seeds: seeds, Store: store,
 		Rules: []answertest.Rule{
 			{Keys: []string{"tx_hash"}, Targets: append(tx, `blockchain.transaction.get_merkle ["{=}",{height}]`)},
 			{Keys: []string{"tx_pos"}, Targets: []string{`blockchain.outpoint.subscribe ["{tx_hash}",{=}]`, `blockchain.utxo.get_info ["{tx_hash}",{=}]`}, Rare: true},

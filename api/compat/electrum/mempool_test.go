@@ -47,7 +47,7 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 	t.Helper()
 	w := &nodeWorld{t: t, rng: rng, node: coretest.Start(t), scripts: scripts}
 	w.node.Coins(t, coins)
-	db, chain := openDatabase(t)
+	db, chain, _ := openDatabase(t)
 	open := func(indexes []string) (model.Source, error) {
 		return chain.Open(t.Context(), model.SourceOptions{URI: w.node.URL(), Indexes: indexes, Raw: true, Follow: true})
 	}

@@ -180,7 +180,7 @@ func TestHeadersAndProofsOfMainnet(t *testing.T) {
 	if err != nil || len(out) == 0 {
 		t.Skip("real blocks are missing: run make blocks")
 	}
-	db, chain := openDatabaseOf(t, "mainnet")
+	db, chain, _ := openDatabaseOf(t, "mainnet")
 	to := model.HeightPk(40)
 	syncFile(t, db, filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat"), &to)
 	answers, err := wallet.New(t.Context(), &served.Chain{

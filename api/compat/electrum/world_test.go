@@ -27,12 +27,14 @@ import (
 	"birthmark/internal/testnode/bitcointest"
 	"birthmark/model"
 	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 // world is a database of a generated chain and an Electrum server of it.
 type world struct {
 	t      testing.TB
 	miner  *miner
+	store  *storetest.Faulty
 	db     *core.DB
 	served *served.Chain
 	server *electrum.Server
@@ -42,8 +44,8 @@ type world struct {
 
 func newWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *world {
 	t.Helper()
-	db, chain := openDatabase(t)
-	w := &world{t: t, miner: newMiner(rng), db: db}
+	db, chain, store := openDatabase(t)
+	w := &world{t: t, miner: newMiner(rng), store: store, db: db}
 	w.sync()
 	w.served = &served.Chain{
 		Name: "bitcoin-regtest", Model: chain, View: db.View, Moved: db.Moved,
@@ -61,25 +63,26 @@ func newWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *world {
 }
 
 // openDatabase opens an empty database with everything that the protocol needs.
-func openDatabase(t testing.TB) (*core.DB, model.Chain) {
+func openDatabase(t testing.TB) (*core.DB, model.Chain, *storetest.Faulty) {
 	t.Helper()
 	return openDatabaseOf(t, "regtest")
 }
 
-func openDatabaseOf(t testing.TB, network string) (*core.DB, model.Chain) {
+func openDatabaseOf(t testing.TB, network string) (*core.DB, model.Chain, *storetest.Faulty) {
 	t.Helper()
 	chain, err := bitcoin.New(network)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := core.Open(t.Context(), memory.New(), core.Options{
+	store := storetest.NewFaulty(memory.New())
+	db, err := core.Open(t.Context(), store, core.Options{
 		Chain: chain, Indexes: []string{"address", "script_hash"}, Raw: true, CacheBytes: 4 << 20,
 		Keep: map[string]model.IndexOptions{"script_hash": {Balance: true, Unspent: true, History: true}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return db, chain
+	return db, chain, store
 }
 
 // listen opens another address of the server. wrap changes its connections.
