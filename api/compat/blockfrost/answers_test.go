@@ -15,6 +15,8 @@ import (
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 // Each address, account, script, datum, asset, pool, transaction and block in an answer is an argument of the API, over
@@ -30,7 +32,9 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 		if err := c.Genesis().Write(dir); err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(t, dir)
+		store := storetest.NewFaulty(memory.New())
+		w := newWorldIn(t, dir, store)
+		w.store = store
 		n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 60))
 		w.sync(t, n.TCP(), model.HeightPk(n.Tip().Number))
 		w.crawl(t, testrun.Amount(3000, 1000), func(target string, status int) bool {
@@ -95,7 +99,7 @@ func (w *world) crawl(t *testing.T, most int, excused func(target string, status
 		Excused: func(target string, status int, _ []byte) bool {
 			return status == http.StatusNotFound && w.unanswered(target) || excused != nil && excused(target, status)
 		},
-		Most: most,
+		Most: most, Store: w.store,
 	}.Run(t)
 }
 

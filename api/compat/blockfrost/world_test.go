@@ -22,12 +22,14 @@ import (
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 const path = "/api/v0"
 
 // world is a database of Cardano, the handler that serves it, and a naive model of the same blocks.
 type world struct {
+	store *storetest.Faulty // nil: no requests are repeated with reads that fail
 	db    *core.DB
 	naive *naive
 	chain *served.Chain
@@ -82,7 +84,9 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 // preview syncs real blocks of the preview network.
 func preview(t testing.TB, to model.HeightPk) *world {
 	t.Helper()
-	w := newWorld(t, "preview")
+	store := storetest.NewFaulty(memory.New())
+	w := newWorldIn(t, "preview", store)
+	w.store = store
 	w.sync(t, "file://"+testblocks.Path(t, "cardano", "dingo-immutable"), to)
 	return w
 }

@@ -12,6 +12,8 @@ import (
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
+	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 // Each address, transaction, policy, asset, datum, script and point in an answer is an argument of the API with an answer
@@ -27,7 +29,9 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 		if err := c.Genesis().Write(dir); err != nil {
 			t.Fatal(err)
 		}
-		w := newWorld(t, dir, true)
+		store := storetest.NewFaulty(memory.New())
+		w := newWorldIn(t, dir, true, store)
+		w.store = store
 		n := ouroborostest.Start(t, cardanogen.DefaultMagic, branch(t, c, 60))
 		w.sync(t, n.TCP(), model.HeightPk(n.Tip().Number))
 		w.crawl(t, 600, "/matches/*?created_before=60000")
@@ -58,7 +62,7 @@ func (w *world) crawl(t *testing.T, most int, seeds ...string) {
 			{Keys: []string{"slot_no"}, Targets: []string{"/checkpoints/{}", "/checkpoints/{}?strict", "/metadata/{}"}},
 		},
 		// Hashes of metadata, and of blocks that need not have an output.
-		Plain: []string{"hash", "header_hash"}, Contents: []string{"raw", "schema", "datum", "script", "redeemer"}, Most: most,
+		Plain: []string{"hash", "header_hash"}, Contents: []string{"raw", "schema", "datum", "script", "redeemer"}, Most: most, Store: w.store,
 		Excused: func(target string, _ int, _ []byte) bool {
 			hash, isDatum := strings.CutPrefix(target, "/datums/")
 			return isDatum && w.naive.datums[hash] == "" // no transaction contains it

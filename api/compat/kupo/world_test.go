@@ -19,6 +19,7 @@ import (
 	"birthmark/model"
 	"birthmark/storage"
 	"birthmark/storage/memory"
+	"birthmark/storage/storetest"
 )
 
 const path = "/preview/kupo"
@@ -28,6 +29,7 @@ var names = []string{"address", "payment_credential", "stake_credential", "polic
 
 // world is a database of Cardano, the handler that serves it, and a naive model of the same blocks.
 type world struct {
+	store *storetest.Faulty // nil: no requests are repeated with reads that fail
 	db    *core.DB
 	chain *served.Chain
 	naive *naive
