@@ -555,7 +555,7 @@ func (a apis) has(t *testing.T, name, target string, texts ...string) {
 }
 
 // Kupo's API answers the metadata, datum and native script of these bytes as Kupo did (SundaeSwap-finance/kugo
-// metadata_test.go, ilap/adatag ClaimPanel.tsx, and docs/api/v2.12.0.yaml of CardanoSolutions/kupo).
+// metadata_test.go, and docs/api/v2.12.0.yaml of CardanoSolutions/kupo; the datum is of preprod, by its hash).
 func TestKupoAnswersTheBytesOfRealAnswers(t *testing.T) {
 	const (
 		metadata = "a11902a2a1636d736781781c4d696e737761703a205377617020457861637420496e204f72646572"

@@ -35,7 +35,7 @@ var answers = []struct {
 			"datum_hash":"30","datum":"d87980","datum_type":"hash","script_hash":null,"script":null,"created_at":{"slot_no":1,"header_hash":"11"},
 			"spent_at":{"slot_no":2,"header_hash":"11","transaction_id":"00","input_index":0,"redeemer":"d87980"}}]`},
 	{operation: "DELETE /matches", request: "/matches/*", source: "CardanoSolutions/kupo src/Kupo/Data/Http/Error.hs", answer: `{"hint":"the pattern is active"}`},
-	{operation: "GET /datums", request: "/datums/$DATUM", source: "ilap/adatag, a comment with answers of preprod in ClaimPanel.tsx",
+	{operation: "GET /datums", request: "/datums/$DATUM", source: "a client's comment with an answer of preprod, which its hash confirms",
 		answer: `{"datum":"d8799f581c85dd77175f468677da789223823e7249f7c61240b2c50d700df2ea0d1b0000018f0c462638ff"}`},
 	{operation: "GET /datums", request: "/datums/34215ad90b1ade84f5b4fe3c0a16cb3afeae468210535e0305efd93931f35059",
 		source: "CardanoSolutions/kupo docs/api/v2.12.0.yaml", answer: `null`, same: true},
