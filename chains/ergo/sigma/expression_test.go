@@ -106,9 +106,12 @@ func TestUnreadableRegistersKeepTheirBytes(t *testing.T) {
 // So are variables: their end is where the next input begins, or the rest of the transaction.
 func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
 	var e Encoder
-	for _, digits := range []string{"ff", "81", "a3", "6e", "0b00", "86ff", "04" + strings.Repeat("ff", 12)} {
+	for _, digits := range []string{"ff", "81", "a3", "6e", "0b00", "86ff", "04" + strings.Repeat("ff", 12), "ff80"} {
 		for _, several := range []bool{false, true} {
 			tx := aTransaction(t, []byte{4, 2})
+			if several {
+				tx.DataInputs = nil // 80 and their number is a number, too
+			}
 			tx.Inputs[0].Extension[0].Value = unhex(t, digits)
 			if several {
 				tx.Inputs[1].Extension[0].Value = unhex(t, digits)
@@ -122,6 +125,9 @@ func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
 			}
 			if x := got.Inputs[0].Extension; len(x) != 2 || x[0].ID != 3 || !bytes.Equal(x[0].Value, unhex(t, digits+"070402")) || x[1].Value != nil {
 				t.Errorf("%s: the variables are %x", digits, x)
+			}
+			if several && !bytes.Equal(got.Inputs[1].Extension[0].Value, tx.Inputs[1].Extension[0].Value) {
+				t.Errorf("%s: the last variables are %x", digits, got.Inputs[1].Extension)
 			}
 			if several {
 				continue // without the ids of inputs there is no id for the registers

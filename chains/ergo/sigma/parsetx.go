@@ -206,7 +206,8 @@ func (p *txParser) within() bool { return p.steps <= maxSteps+4*len(p.b) }
 func (p *txParser) startsRest(b []byte) bool {
 	for range 2 {
 		n, size := binary.Uvarint(b)
-		if size <= 0 || n > uint64(len(b)-size)/uint64(len(ID{})) {
+		if size <= 0 || size > 1 && b[size-1] == 0 || // a longer form than [Encoder.AppendTx] writes
+			n > uint64(len(b)-size)/uint64(len(ID{})) {
 			return false
 		}
 		b = b[size+int(n)*len(ID{}):]
