@@ -85,15 +85,15 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 .PHONY: test
 test: test-programs blocks ## run every test
 	@echo "compiling, then testing: some minutes pass before the first result"
-	@$(call timed,tests) $(TEST) -p 3 -timeout 25m $(PACKAGES)
+	@$(call timed,tests) $(TEST) -p 3 -timeout 2h $(PACKAGES)
 
 .PHONY: test-short
 test-short: ## run the quick tests: the inner loop
-	@$(call timed,tests) $(TEST) -p 4 -short $(PACKAGES)
+	@$(call timed,tests) $(TEST) -p 4 -short -timeout 1h $(PACKAGES)
 
 .PHONY: race
 race: ## run the quick tests under the race detector: the slow ones repeat them with more data
-	@$(call timed,race) $(TEST) -race -short -timeout 30m ./...
+	@$(call timed,race) $(TEST) -race -short -timeout 1h ./...
 
 # The packages whose code and tests run concurrently.
 CONCURRENT := ./core ./core/backfill ./core/pending/... ./internal/daemon ./internal/control ./internal/replica ./api ./api/events \
@@ -101,7 +101,7 @@ CONCURRENT := ./core ./core/backfill ./core/pending/... ./internal/daemon ./inte
 
 .PHONY: race-concurrent
 race-concurrent: setup ## run the quick tests of the concurrent packages under the race detector
-	@$(call timed,race) $(TEST) -race -short -p 2 -timeout 30m $(CONCURRENT)
+	@$(call timed,race) $(TEST) -race -short -p 2 -timeout 1h $(CONCURRENT)
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## install other implementations, and run tests against them

@@ -212,7 +212,7 @@ func following(w *world, n *node) (f *Follower, stop func()) {
 // settled waits until the follower has the transactions of the node.
 func settled(t testing.TB, w *world, f *Follower) *Standing {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		s := f.Standing()
 		lacks := func(id model.Hash) bool { return s.Tx(id) == nil }
 		if s.Tip == w.Tip() && s.State() == Live && s.Count() == len(w.Pool) && !slices.ContainsFunc(w.IDs(), lacks) {

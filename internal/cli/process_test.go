@@ -19,7 +19,7 @@ import (
 )
 
 // patience is far longer than any process needs.
-const patience = time.Minute
+const patience = 10 * time.Minute
 
 // until polls a condition. It fails the test after a time that no correct program needs. It pauses longer after a slow
 // condition, so that polling uses at most a third of a core.
