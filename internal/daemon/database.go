@@ -110,7 +110,7 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	memory := config.Divide(set.Memory)
 	store, err := h.openUnlocked(ctx, dir, rocks.Options{
 		WAL: set.WAL, BlockCache: memory.BlockCache, WriteBuffers: memory.WriteBuffers, Compression: set.Compression,
-		Holder: h.holder(),
+		Holder: h.holder(), Warn: func(message string) { h.Log.Warn(message, "db", dir) },
 	})
 	if err != nil {
 		return nil, cannotOpen(err)

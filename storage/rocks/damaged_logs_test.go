@@ -153,3 +153,70 @@ func TestDamagedLogsAreNeverAnAbort(t *testing.T) {
 	}
 	t.Logf("%d damaged, %d opened", damaged, opened)
 }
+
+// If the newest log is missing or shorter than it was, the next process that writes warns once.
+func TestALostLogIsAWarning(t *testing.T) {
+	for name, damage := range map[string]func(path string, size int64) error{
+		"missing":   func(path string, _ int64) error { return os.Remove(path) },
+		"truncated": func(path string, size int64) error { return os.Truncate(path, size/2) },
+		"whole":     func(string, int64) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			var warnings []string
+			o := small(true)
+			o.Warn = func(message string) { warnings = append(warnings, message) }
+			open := func() *rocks.Store {
+				s, err := rocks.Open(dir, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := declare(s, families); err != nil {
+					t.Fatal(err)
+				}
+				return s
+			}
+			for range 3 { // each has a log of its own
+				s := open()
+				for i := range 20 {
+					err := s.Update(t.Context(), func(_ storage.Reader, b storage.Batch) error {
+						b.Put(1, fmt.Append(nil, i), make([]byte, 100))
+						return nil
+					})
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(warnings) > 0 {
+				t.Fatal(warnings)
+			}
+			logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+			if err != nil || len(logs) == 0 {
+				t.Fatal(logs, err)
+			}
+			newest := logs[len(logs)-1]
+			info, err := os.Stat(newest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := damage(newest, info.Size()); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := open().Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			switch {
+			case name == "whole" && len(warnings) > 0, name != "whole" && len(warnings) != 1:
+				t.Error(warnings)
+			case name != "whole" && !strings.Contains(warnings[0], filepath.Base(newest)):
+				t.Errorf("%s is not named: %s", newest, warnings[0])
+			}
+		})
+	}
+}

@@ -45,8 +45,15 @@ func Open(dir string, o Options) (*Store, error) {
 		}
 	}
 	if s.settings, err = newSettings(dir, o); err == nil {
+		lost := ""
+		if o.Warn != nil && !o.ReadOnly {
+			lost = lostLog(dir)
+		}
 		if err = s.open(); err == nil {
 			s.manifest.dir = dir
+			if lost != "" {
+				o.Warn(lost)
+			}
 			return s, nil
 		}
 		s.settings.destroy()

@@ -23,6 +23,9 @@ type Options struct {
 	WriteBuffers int64  // bytes of memtables
 	Holder       string // identifies this process in a [storage.LockedError] of others
 	Compression  storage.Compression
+
+	// Warn is called when the database is opened for writing, if updates of its newest log are lost; nil: it is not.
+	Warn func(message string)
 }
 
 const (
