@@ -109,7 +109,7 @@ func (db *DB) discardPending(ctx context.Context) {
 // not written, and of blocks that a failed rollback removed. It does not hold db.mu while it reads.
 func (db *DB) ensureStateKnown(ctx context.Context) error {
 	if db.reopenRequired {
-		return model.Errorf(model.Refused, "open_again", "changing the indexes failed, but the change may have been written: open the database again")
+		return model.Errorf(model.Refused, "open_again", "an earlier change failed, and may be written although this process has other data in memory: open the database again")
 	}
 	if !db.stateUnknown {
 		return nil

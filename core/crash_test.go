@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"birthmark/core"
+	"birthmark/internal/guard"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -23,6 +24,50 @@ import (
 	"birthmark/storage/rocks"
 	"birthmark/storage/storetest"
 )
+
+// After a panic in a sync nothing more is written, because the caches may have half of a change. A process that opens the
+// database again continues.
+func TestAPanicAtAnyStepChangesNothing(t *testing.T) {
+	variants(t, func(t *testing.T, v modeltest.Variant) {
+		rng := testseed.Rand(t)
+		blocks := v.NewGenerator(rng.Uint64()).Blocks(14)
+		after, panicked := fresh(t, v, blocks), 0
+		for range testrun.Amount(40, 4) {
+			s := storetest.NewFaulty(memory.New())
+			db := open(t, s, v, 1<<20)
+			appendAll(t, db, blocks[:8], 4)
+			before := dump(t, db)
+			following := func() error {
+				return core.Sync(t.Context(), db, events(blocks[7].Point(), blocks[8:]), core.SyncOptions{BatchBytes: 1})
+			}
+			s.FailAt(1 + rng.IntN(60))
+			s.Panic = true
+			err := following()
+			s.FailAt(0)
+			if err == nil {
+				continue // it has fewer steps
+			}
+			if !errors.Is(err, guard.ErrPanic) {
+				t.Fatalf("%v", err)
+			}
+			panicked++
+			if err := following(); code(err) != "open_again" {
+				t.Errorf("the next sync: %v", err)
+			}
+			if got := dump(t, db); db.Tip().Height == blocks[7].Height {
+				same(t, "after the panic", got, before)
+			}
+			db = open(t, s, v, 1<<20)
+			if err := core.Sync(t.Context(), db, events(db.Tip(), blocks[db.Tip().Height-blocks[0].Height+1:]), core.SyncOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "synced at last", dump(t, db), after)
+		}
+		if panicked == 0 {
+			t.Error("no sync panicked")
+		}
+	})
+}
 
 // If any read or write fails, the database keeps its state and can continue.
 func TestAFailureAtAnyStepChangesNothing(t *testing.T) {

@@ -209,7 +209,7 @@ func (db *DB) contents() cache.Contents {
 
 // keepSnapshot writes a snapshot of the caches. It writes none while they may contain entries of removed blocks.
 func (db *DB) keepSnapshot() error {
-	if db.stateUnknown {
+	if db.stateUnknown || db.reopenRequired {
 		return nil
 	}
 	return db.cache.WriteSnapshot(db.store, db.layout(), db.Tip())

@@ -251,7 +251,7 @@ type locks struct {
 	noWaiters        chan struct{} // closed when none is waiting
 	interruptSync    func()        // ends the running sync; nil if there is none
 
-	reopenRequired bool         // the stored layout may differ from the current one: see swapLayout
+	reopenRequired bool         // the stored layout may differ from the current one: see swapLayout; or a sync panicked
 	layoutMu       sync.RWMutex // held shared by queries, exclusively by a change of the layout
 	changeMu       sync.Mutex   // guards indexChange: held by backfill steps, rollbacks, AddIndex and DropIndex
 	buildMu        sync.Mutex   // held by Build: one runs at a time

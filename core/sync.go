@@ -139,6 +139,9 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 	s.meter.pagesBefore = db.cache.RunStats().Pages
 	err = s.run(ctx)
 	db.endTransit()
+	if errors.Is(err, guard.ErrPanic) {
+		db.reopenRequired = true // the caches may have half of a change
+	}
 	if err != nil {
 		db.discardPending(ctx) // discards resolved batches that were not written
 	}

@@ -2,17 +2,21 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
 	"strings"
 )
 
+// ErrPanic is wrapped by the error of a panic.
+var ErrPanic = errors.New("panic")
+
 // Do runs do. A panic is logged once with its stack, as one of what, and returned as an error.
 func Do(log *slog.Logger, what string, do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			err = fmt.Errorf("%w: %v", ErrPanic, p)
 			log.Error("panic in "+what+": please report this bug", "panic", fmt.Sprint(p),
 				"stack", strings.TrimSpace(string(debug.Stack())))
 		}
@@ -25,7 +29,7 @@ func Do(log *slog.Logger, what string, do func()) (err error) {
 func Call(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
 		}
 	}()
 	return do()

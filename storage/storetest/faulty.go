@@ -19,6 +19,8 @@ var ErrInjected = errors.New("injected failure")
 type Faulty struct {
 	storage.Store // Declare, Drop and Close are not steps
 
+	Panic bool // a failing step panics
+
 	mu     sync.Mutex
 	steps  int
 	failAt int // 0: none
@@ -45,6 +47,9 @@ func (s *Faulty) step(what string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps++
+	if s.steps == s.failAt && s.Panic {
+		panic(what)
+	}
 	if s.steps == s.failAt {
 		return fmt.Errorf("%w at step %d, %s", ErrInjected, s.steps, what)
 	}
