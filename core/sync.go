@@ -81,6 +81,21 @@ func Sync(ctx context.Context, db *DB, src model.Source, o SyncOptions) error {
 func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interrupt func()) error {
 	db.write.Lock()
 	defer db.write.Unlock()
+	return db.guarded(func() error { return db.syncLocked(ctx, src, o, interrupt) })
+}
+
+// guarded calls do, whose changes of the caches may be incomplete after a panic. Then nothing is written until the database
+// is opened again.
+func (db *DB) guarded(do func() error) error {
+	err := guard.Call(do)
+	if errors.Is(err, guard.ErrPanic) {
+		db.reopenRequired = true
+	}
+	return err
+}
+
+// syncLocked is sync with db.write held.
+func (db *DB) syncLocked(ctx context.Context, src model.Source, o SyncOptions, interrupt func()) error {
 	db.mu.Lock()
 	db.interruptSync = interrupt
 	if db.exclusiveWaiters > 0 {
@@ -137,11 +152,8 @@ func (db *DB) sync(ctx context.Context, src model.Source, o SyncOptions, interru
 		meter:        newMeter(o.Progress, db.Tip().Height, target.Height, o.To, db.extent(ctx, src, target, o.To)),
 	}
 	s.meter.pagesBefore = db.cache.RunStats().Pages
-	err = s.run(ctx)
+	err = db.guarded(func() error { return s.run(ctx) })
 	db.endTransit()
-	if errors.Is(err, guard.ErrPanic) {
-		db.reopenRequired = true // the caches may have half of a change
-	}
 	if err != nil {
 		db.discardPending(ctx) // discards resolved batches that were not written
 	}
@@ -213,7 +225,7 @@ func (s *syncer) run(ctx context.Context) error {
 	})
 	begin(all, func() error { return s.compact(actx, caughtUp) })
 	err := all.Wait()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(err, guard.ErrPanic) {
 		return ctx.Err()
 	}
 	return err
