@@ -2,7 +2,6 @@ package pending
 
 import (
 	"cmp"
-	"log/slog"
 	"slices"
 	"testing"
 
@@ -19,7 +18,6 @@ func TestRatesAndNextBlockAreThoseOfAllTransactions(t *testing.T) {
 	n := &node{w: w, rng: w.Rand}
 	f, stop := following(w, n)
 	defer stop()
-	f.Log = slog.New(slog.DiscardHandler)
 	s := settled(t, w, f)
 	var all []*Tx
 	for tx := range s.Newest() {
