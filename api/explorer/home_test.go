@@ -123,6 +123,15 @@ func TestHomePage(t *testing.T) {
 	}
 }
 
+// Fewer than two blocks have no interval and no rate.
+func TestPaceOfFewBlocks(t *testing.T) {
+	for _, blocks := range [][]query.BlockSummaryAnswer{nil, {{Time: 600}}, {{Time: 600}, {Time: 600}}} {
+		if interval, rate := pace(blocks); interval != 0 || rate != 0 {
+			t.Errorf("%d blocks: %v, %v", len(blocks), interval, rate)
+		}
+	}
+}
+
 // The forecast of the difficulty is the ratio of the intended to the actual interval, as the overview shows it.
 func TestForecastOfTheDifficulty(t *testing.T) {
 	db := bitcoin(t)

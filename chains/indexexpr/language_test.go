@@ -142,6 +142,8 @@ func TestExpressionsHaveTheValuesTheySayTheyHave(t *testing.T) {
 		{`output.pushes[9] == nil`, "true"},
 		{`output.pushes[9] != "omni"`, "true"},
 		{`output.pushes[9] ?? output.pushes[0]`, "6f6d6e69"},
+		{`output.pushes[9] ?? "none"`, "none"},
+		{`len(output.pushes[9] ?? "none") == 4`, "true"},
 		{`tx.inputs[0].script`, hexOf(&meter{left: budget}, []byte("first")).(string)},
 		{`tx.inputs[5].script`, ""},
 		{`tx.inputs[5].witness[0]`, ""},

@@ -197,3 +197,22 @@ func TestNetworksWithPeers(t *testing.T) {
 		t.Errorf("ports %v", ports)
 	}
 }
+
+// Test networks accept blocks of the least difficulty after twice the time between blocks (GetNextWorkRequired of the coins'
+// nodes).
+func TestBlocksOfLeastDifficultyAreTwiceAsLate(t *testing.T) {
+	easy := 0
+	for _, c := range coingen.Coins {
+		for _, n := range c.Spec.Networks {
+			if p := n.Params; p != nil && p.ReduceMinDifficulty {
+				easy++
+				if p.MinDiffReductionTime != 2*p.TargetTimePerBlock {
+					t.Errorf("%s: %s after blocks every %s", n.FullName(), p.MinDiffReductionTime, p.TargetTimePerBlock)
+				}
+			}
+		}
+	}
+	if easy == 0 {
+		t.Error("no network has such blocks")
+	}
+}
