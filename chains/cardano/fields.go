@@ -53,6 +53,7 @@ type txFields struct {
 	Metadata        map[int]any    `expr:"metadata" doc:"decoded metadata by label: numbers, text, bytes, lists, and maps by the text of their keys" example:"0: cardano"`
 	Subjects        []string       `expr:"subjects" doc:"names in its certificates, withdrawals, votes and redeemers: accounts, pools (not of delegations), DReps, committee members, governance actions, scripts that it runs without spending from them; types of certificates, proposal, committee_vote" example:"stake_delegation"`
 	Scripts         [][]byte       `expr:"scripts" doc:"hashes of the scripts in its witnesses and of the reference scripts in its outputs" example:"3cc8d01846f7288fb42b750bb2afaabe2db04c71a53ab5a5ed4be90f"`
+	Datums          [][]byte       `expr:"datums" doc:"hashes of the datums in its witnesses" example:"923918e403bf43c34b4ef6b48eb2ee04babed17320d8d1b9ff9ad086e86f44ec"`
 	MetadataRaw     map[int][]byte `expr:"metadata_raw" doc:"its metadata as CBOR, by label" example:"674: a1636d73678164666c6578"`
 }
 

@@ -1,6 +1,8 @@
 package cardano
 
 import (
+	"golang.org/x/crypto/blake2b"
+
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 )
@@ -63,6 +65,15 @@ func (v *view) meanings() map[int]any {
 		all[label] = meaning(item)
 	}
 	return all
+}
+
+// datums returns the hashes of the datums in the witnesses.
+func (v *view) datums() (hashes [][]byte) {
+	for _, d := range ledger.ReadWitnesses(v.parts.Witnesses).Datums {
+		hash := blake2b.Sum256(d)
+		hashes = append(hashes, hash[:])
+	}
+	return hashes
 }
 
 // scripts returns the hashes of the scripts in the witnesses of the transaction, then those in its outputs.

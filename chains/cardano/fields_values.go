@@ -56,6 +56,7 @@ var (
 		"metadata_labels":  func(v *view) { v.Tx.MetadataLabels, _ = v.labelled() },
 		"subjects":         func(v *view) { v.Tx.Subjects = v.subjects() },
 		"scripts":          func(v *view) { v.Tx.Scripts = v.scripts() },
+		"datums":           func(v *view) { v.Tx.Datums = v.datums() },
 		"metadata":         func(v *view) { v.Tx.Metadata = v.meanings() },
 		"metadata_raw":     func(v *view) { _, v.Tx.MetadataRaw = v.labelled() },
 	}

@@ -27,6 +27,8 @@ var presets = map[string][]Index{
 		{Name: "address", Options: listed}, {Name: "payment_credential", Options: listed},
 		{Name: "stake_credential", Options: listed}, {Name: "policy", Options: listed},
 		{Name: "datum_hash"}, {Name: "script_hash"},
+		{Name: "failed_datum", Definition: ofFailed("failed_datum", "tx.datums")},
+		{Name: "failed_script", Definition: ofFailed("failed_script", "tx.scripts")},
 	},
 	// The APIs of Ergo's node and explorer list the boxes of a tree and of a template, with totals, newest first.
 	"ergo_node": {
@@ -47,6 +49,11 @@ var presets = map[string][]Index{
 // ofTransaction defines an index of values of transactions, which the first output of each has.
 func ofTransaction(name, value string) *model.Definition {
 	return &model.Definition{Name: name, Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: value}
+}
+
+// ofFailed defines an index of values of transactions whose scripts failed, which the collateral return of each has.
+func ofFailed(name, value string) *model.Definition {
+	return &model.Definition{Name: name, Kind: model.ManyValued, When: "not tx.valid", Value: value}
 }
 
 // hot are the options for values with millions of outputs.

@@ -99,6 +99,7 @@ type whole struct {
 	since, until    int // the eras of the parts, the last one excluded; 0: no end
 	body, witnesses dict
 	auxiliary       any
+	failed          bool // its scripts failed
 }
 
 // encoded is an item in hex.
@@ -123,6 +124,7 @@ func (g *growing) block(era int, to []byte, txs ...whole) *model.Block {
 	g.t.Helper()
 	var raws [][]byte
 	var bodies, allWitnesses list
+	failed := list{}
 	auxiliary := dict{}
 	for i, tx := range txs {
 		outputs, _ := tx.body[1].(list)
@@ -138,18 +140,23 @@ func (g *growing) block(era int, to []byte, txs ...whole) *model.Block {
 		if tx.auxiliary != nil {
 			auxiliary[i] = tx.auxiliary
 		}
+		next := 0
+		if tx.failed { // it spends the output as collateral, and returns the rest
+			body[13], body[16], next = body[0], list{cardanotest.Address, g.value}, len(outputs)+1
+			failed = append(failed, i)
+		}
 		encodedBody := cardanotest.Raw(g.t, body)
 		bodies, allWitnesses = append(bodies, encodedBody), append(allWitnesses, witnesses)
-		raw := list{encodedBody, witnesses, true, tx.auxiliary}
+		raw := list{encodedBody, witnesses, !tx.failed, tx.auxiliary}
 		if era < ledger.EraAlonzo {
 			raw = list{encodedBody, witnesses, tx.auxiliary}
 		}
 		raws = append(raws, cardanotest.Raw(g.t, raw))
-		g.spent, g.index = blake2b.Sum256(encodedBody), 0
+		g.spent, g.index = blake2b.Sum256(encodedBody), next
 	}
 	segments := []cbor.RawMessage{cardanotest.Raw(g.t, bodies), cardanotest.Raw(g.t, allWitnesses), cardanotest.Raw(g.t, auxiliary)}
 	if era >= ledger.EraAlonzo {
-		segments = append(segments, cardanotest.Raw(g.t, list{}))
+		segments = append(segments, cardanotest.Raw(g.t, failed))
 	}
 	tip := g.db.Tip()
 	raw := cardanotest.BlockAt(g.t, era, uint64(tip.Height)+1, 100_000+20*uint64(tip.Height), tip.Hash[:], segments...)
@@ -550,6 +557,37 @@ func (a apis) has(t *testing.T, name, target string, texts ...string) {
 	for _, text := range texts {
 		if !strings.Contains(body, text) {
 			t.Errorf("%s: %s lacks %s: %.600s", name, target, text, body)
+		}
+	}
+}
+
+// Kupo answers the datums and scripts in the witnesses of a transaction whose scripts failed (witnessedDatums and
+// witnessedScripts in src/Kupo/Data/Cardano.hs of CardanoSolutions/kupo).
+func TestWitnessesOfFailedTransactionsAreFound(t *testing.T) {
+	g := grow(t, 3)
+	apis := g.apis(t)
+	datum, code := cardanotest.Raw(t, cardanotest.Tagged(121, list{[]byte("of a failed spend")})), []byte("script of a failed spend")
+	datumHash, scriptHash := blake2b.Sum256(datum), address.Hash224(append([]byte{2}, code...))
+	witnesses := dict{4: list{datum}, 6: list{code}}
+	for _, failed := range []bool{false, true} {
+		tx := whole{witnesses: witnesses, failed: failed}
+		if !failed {
+			tx.witnesses = nil
+		}
+		b := g.block(ledger.EraConway, shared(1), tx)
+		if err := g.db.Append(t.Context(), []*model.Block{b}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[bool][2]string{
+			false: {"null", "null"},
+			true:  {fmt.Sprintf(`{"datum":"%x"}`, []byte(datum)), fmt.Sprintf(`{"language":"plutus:v2","script":"%x"}`, code)},
+		}[failed]
+		for i, target := range []string{fmt.Sprintf("/kupo/datums/%x", datumHash), fmt.Sprintf("/kupo/scripts/%x", scriptHash)} {
+			w := httptest.NewRecorder()
+			apis.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
+			if w.Code != http.StatusOK || w.Body.String() != want[i] {
+				t.Errorf("failed %t, %s: %d %s, expected %s", failed, target, w.Code, w.Body, want[i])
+			}
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 const maxDatums = 1 << 10
 
 // FindDatum returns the datum with a hash, nil if none is found. It is inline in an output, or a witness of the
-// transaction that creates or that spends an output with its hash.
+// transaction that creates or that spends an output with its hash, or, with the index FailedDatums, of a transaction
+// whose scripts failed.
 func (q *Reader) FindDatum(hash []byte) (datum []byte, err error) {
 	if datum, known := q.datums[string(hash)]; known {
 		return datum, nil
@@ -34,7 +35,7 @@ func (q *Reader) FindDatum(hash []byte) (datum []byte, err error) {
 		sum := blake2b.Sum256(b)
 		return bytes.Equal(sum[:], hash)
 	}
-	err = q.eachTx(place{index: DatumIndex, value: hash, created: true, spent: true}, func(t *Tx, outputs []ledger.Output) bool {
+	search := func(t *Tx, outputs []ledger.Output) bool {
 		for i := range outputs {
 			if d := outputs[i].Datum; d != nil && is(d) {
 				datum = d
@@ -48,8 +49,22 @@ func (q *Reader) FindDatum(hash []byte) (datum []byte, err error) {
 			}
 		}
 		return false
-	})
+	}
+	err = q.eachTx(place{index: DatumIndex, value: hash, created: true, spent: true}, search)
+	if err == nil && datum == nil && q.has(FailedDatums) {
+		err = q.eachTx(place{index: FailedDatums.Name, value: hash, created: true}, search)
+	}
 	return datum, err
+}
+
+// has reports whether the database has an index with a definition.
+func (q *Reader) has(index model.Definition) bool {
+	x, err := q.Q.Index(index.Name)
+	if err != nil {
+		return false
+	}
+	d, _ := x.Definition()
+	return d == index
 }
 
 // place is where transactions are searched for a script: the ones that create, or the ones that spend, outputs with a
@@ -64,7 +79,7 @@ type place struct {
 
 // FindScript returns the script with a hash, nil if none is found. It is a reference script, or a witness of a
 // transaction that spends from the script, mints with it, or, with the index of subjects, names it in certificates,
-// withdrawals or votes.
+// withdrawals or votes, or, with the index FailedScripts, of a transaction whose scripts failed.
 //
 // The first output with a reference script contains it. Otherwise the first transaction that creates an output with an
 // asset of its policy minted with it, and the first that spends from it, must contain it as a witness. An account of a
@@ -91,7 +106,7 @@ func (q *Reader) FindScript(hash []byte) (found *ledger.Script, err error) {
 		{index: ScriptIndex, value: hash, created: true, definite: true},
 		{index: PolicyIndex, value: hash, created: true, definite: true},
 		{index: PaymentIndex, value: stored, spent: true, definite: true},
-	}, q.namesOf(hash, stored), []place{{index: StakeIndex, value: stored, created: true, spent: true}}) {
+	}, q.namesOf(hash, stored), []place{{index: StakeIndex, value: stored, created: true, spent: true}}, q.failed(hash)) {
 		if err := q.eachTx(p, search); err != nil || found != nil {
 			return found, err
 		}
@@ -99,13 +114,17 @@ func (q *Reader) FindScript(hash []byte) (found *ledger.Script, err error) {
 	return nil, nil
 }
 
-// namesOf returns where transactions name a script; nowhere without the index of subjects.
-func (q *Reader) namesOf(hash, stored []byte) (places []place) {
-	x, err := q.Q.Index(Subjects.Name)
-	if err != nil {
+// failed returns where transactions whose scripts failed have a script; nowhere without the index FailedScripts.
+func (q *Reader) failed(hash []byte) []place {
+	if !q.has(FailedScripts) {
 		return nil
 	}
-	if d, _ := x.Definition(); d != Subjects {
+	return []place{{index: FailedScripts.Name, value: hash, created: true}}
+}
+
+// namesOf returns where transactions name a script; nowhere without the index of subjects.
+func (q *Reader) namesOf(hash, stored []byte) (places []place) {
+	if !q.has(Subjects) {
 		return nil
 	}
 	network := q.Q.Chain.Network()

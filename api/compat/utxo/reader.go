@@ -29,6 +29,17 @@ var Subjects = model.Definition{
 	Name: "subject", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.subjects",
 }
 
+// FailedDatums and FailedScripts are the indexes of the datums and scripts in the witnesses of transactions whose scripts
+// failed. The collateral return of a transaction has them. The protocols work without the indexes.
+var (
+	FailedDatums = model.Definition{
+		Name: "failed_datum", Kind: model.ManyValued, When: "not tx.valid", Value: "tx.datums",
+	}
+	FailedScripts = model.Definition{
+		Name: "failed_script", Kind: model.ManyValued, When: "not tx.valid", Value: "tx.scripts",
+	}
+)
+
 // Reader reads one snapshot for one answer. Blocks, addresses and transactions that it read are kept, up to a number.
 type Reader struct {
 	Q       *query.Query
