@@ -27,8 +27,8 @@ var presets = map[string][]Index{
 		{Name: "address", Options: listed}, {Name: "payment_credential", Options: listed},
 		{Name: "stake_credential", Options: listed}, {Name: "policy", Options: listed},
 		{Name: "datum_hash"}, {Name: "script_hash"},
-		{Name: "failed_datum", Definition: ofFailed("failed_datum", "tx.datums")},
-		{Name: "failed_script", Definition: ofFailed("failed_script", "tx.scripts")},
+		{Name: "failed_datum", Definition: ofFailed("failed_datum", "tx.datums"), Optional: true},
+		{Name: "failed_script", Definition: ofFailed("failed_script", "tx.scripts"), Optional: true},
 	},
 	// The APIs of Ergo's node and explorer list the boxes of a tree and of a template, with totals, newest first.
 	"ergo_node": {

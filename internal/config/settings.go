@@ -81,7 +81,7 @@ type Index struct {
 	Options    model.IndexOptions
 	Definition *model.Definition // nil: built in
 	Origin     string            // the place that set it: "birthmark.yaml:7", "--index"
-	Optional   bool              // of a preset: ignored on chains without the index
+	Optional   bool              // of a preset: ignored on chains without the index, and if it is custom in databases without it
 
 	origins map[string]string // the places that set the keys of its definition
 }
@@ -114,6 +114,13 @@ func (c *Chain) IndexNames() []string {
 		names[i] = ix.Name
 	}
 	return names
+}
+
+// WithoutOptional removes the optional custom indexes of presets, and reports whether there were any.
+func (c *Chain) WithoutOptional() bool {
+	before := len(c.Indexes)
+	c.Indexes = slices.DeleteFunc(c.Indexes, func(ix Index) bool { return ix.Optional && ix.Definition != nil })
+	return len(c.Indexes) < before
 }
 
 // IndexOptions returns the options of the indexes by name.

@@ -187,7 +187,13 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 		if !o.ReadOnly {
 			o.Indexes, o.Keep = names, set.IndexOptions()
 		}
-		if d.DB, err = core.Open(ctx, store, o); errors.Is(err, storage.ErrDamaged) {
+		d.DB, err = core.Open(ctx, store, o)
+		if _, code := model.KindOf(err); code == "index_mismatch" && set.WithoutOptional() {
+			h.Log.Info("the database lacks an optional index of the preset", "db", set.DB, "error", err)
+			o.Indexes, o.Keep = set.IndexNames(), set.IndexOptions()
+			d.DB, err = core.Open(ctx, store, o)
+		}
+		if errors.Is(err, storage.ErrDamaged) {
 			return cannotOpen(fmt.Errorf("%s: %w", set.DB, err))
 		}
 		if err != nil {
