@@ -146,6 +146,8 @@ func TestSubscriptions(t *testing.T) {
 	sameJSON(t, "block", string(m.Data), object{"height": n.tip(), "hash": n.blocks[n.tip()].BlockHash().String()})
 	all.silent()
 	other.silent()
+	expectTx(all, ofMine, arrived(mine))
+	blocks.silent() // the tip is the same
 
 	all.expect("unsubscribeAddresses", nil, no)
 	blocks.expect("unsubscribeNewBlock", nil, no)
