@@ -30,11 +30,12 @@ func textsAreArguments(t *testing.T, name string, h http.Handler, store *storete
 	at := "/v1/" + name
 	search := at + "/search?q={}"
 	block := []string{at + "/block/{height}"}
-	address := []string{at + "/balance/address/{}", at + "/history/address/{}?mempool=include", at + "/find/address/{}?mempool=include", search}
+	address := []string{at + "/balance/address/{}", at + "/history/address/{}", at + "/find/address/{}", search}
 	tx := []string{at + "/tx/{}", search}
 	seeds := []string{at + "/blocks?order=desc", at + "/blocks?limit=50", at + "/values/address", at + "/indexes", at + "/assets", "/" + name}
 	if status, _ := answertest.HTTP(h, "")(at + "/mempool"); status == http.StatusOK {
 		seeds = append(seeds, at+"/mempool", at+"/mempool/transactions")
+		address = append(address, at+"/history/address/{}?mempool=include", at+"/find/address/{}?mempool=include")
 	}
 	answertest.Crawl{
 		Ask:   foundBySearch(answertest.HTTP(h, "")),

@@ -110,8 +110,7 @@ func TestAddresses(t *testing.T) {
 	})
 }
 
-// TEX addresses are other forms of addresses of keys (ZIP 320). The first three are its test vectors (zcash-test-vectors,
-// zip_0320.json), the others are in the same form.
+// TEX addresses are other forms of addresses of keys. The first three are test vectors (zcash-test-vectors, zip_0320.json).
 func TestTEXAddresses(t *testing.T) {
 	c, err := zcash.New("")
 	if err != nil {

@@ -86,7 +86,7 @@ func (w *world) crawl(t *testing.T, most int, excused func(target string, status
 			{Keys: []string{"address", "stake_address", "reward_account", "owners"}, Pattern: account, Targets: accounts},
 			{Keys: []string{"unit", "asset"}, Pattern: is("[0-9a-f]+"), Targets: assets},
 			{Keys: []string{"policy_id"}, Targets: of("/assets/policy", "")},
-			{Keys: []string{"script_hash", "reference_script_hash"}, Targets: scripts},
+			{Keys: []string{"script_hash", "reference_script_hash"}, Targets: scripts, Rare: excused != nil},
 			{Keys: []string{"data_hash", "datum_hash", "redeemer_data_hash"}, Targets: of("/scripts/datum", "", "/cbor")},
 			{Keys: []string{"pool_id", "slot_leader", "text"}, Pattern: is("pool1[0-9a-z]+"), Targets: pools},
 			{Keys: []string{"label"}, Targets: of("/metadata/txs/labels", "", "/cbor")},

@@ -46,7 +46,9 @@ func (q *request) block(h model.HeightPk) (*blockJSON, error) {
 	}
 	if row.Parent != (model.Hash{}) {
 		b.PreviousBlock = exchange.Text(row.Parent.String())
-	} else if first, err := q.genesisBlock(); err == nil && first != nil {
+	} else if first, err := q.genesisBlock(); err != nil {
+		return nil, err
+	} else if first != nil {
 		b.PreviousBlock = &first.Hash
 	}
 	if h < q.Q.Tip.Height {
@@ -185,7 +187,11 @@ func latestBlock(q *request) error { return q.answerBlock(q.tip()) }
 func oneBlock(q *request) error {
 	h, err := q.findBlock(q.Args[0])
 	if err == exchange.ErrNotFound {
-		if first, err := q.genesisBlock(); err == nil && first != nil && first.Hash == q.Args[0] {
+		first, err := q.genesisBlock()
+		if err != nil {
+			return err
+		}
+		if first != nil && first.Hash == q.Args[0] {
 			q.Answer = first
 			return nil
 		}
