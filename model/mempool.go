@@ -96,7 +96,7 @@ type FeeEstimator interface {
 
 // NodeDescriber is a [Source] of a node that describes itself.
 type NodeDescriber interface {
-	// NodeInfo returns what the node states about itself. It is at most a minute old.
+	// NodeInfo returns the version and the state of the node. The answer is at most a minute old.
 	NodeInfo(ctx context.Context) (*NodeInfo, error)
 }
 

@@ -158,7 +158,7 @@ func TestInscriptionsAreThoseOfOrd(t *testing.T) {
 }
 
 // TestPointersAreThoseOfOrd has the cases of pointer_decode. A pointer of 2^63 and more, which no transaction has room for,
-// is none here.
+// is ignored.
 func TestPointersAreThoseOfOrd(t *testing.T) {
 	for value, want := range map[string]int{
 		"": 0, "\x00": 0,

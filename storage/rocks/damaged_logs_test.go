@@ -40,7 +40,7 @@ func openRole(args []string) error {
 	return nil
 }
 
-// damageLogs changes the logs of a database at random and returns what it did.
+// damageLogs changes the logs of a database at random and returns a description of the change.
 func damageLogs(t *testing.T, rng *rand.Rand, dir string, logs []string) (did string) {
 	t.Helper()
 	path := func() string { return filepath.Join(dir, logs[rng.IntN(len(logs))]) }

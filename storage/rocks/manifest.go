@@ -68,7 +68,7 @@ type recorded struct {
 	logSize  int64
 }
 
-// readRecorded returns the record of the current manifest; ok is false if there is none.
+// readRecorded returns the record of the current manifest; ok is false if no record exists.
 func readRecorded(dir string) (r recorded, ok bool) {
 	b, err := os.ReadFile(filepath.Join(dir, manifestSizeName))
 	if err != nil {

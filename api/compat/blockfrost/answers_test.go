@@ -103,7 +103,7 @@ func (w *world) crawl(t *testing.T, most int, excused func(target string, status
 	}.Run(t)
 }
 
-// unanswered reports whether docs/cardano-clients.md names what is not found: transactions of the genesis, datums that no
+// unanswered reports whether docs/cardano-clients.md documents a 404: transactions of the genesis, datums that no
 // output or witness contains, and accounts that only pools have for their rewards. Pools retire in epochs to come.
 func (w *world) unanswered(target string) bool {
 	parts := strings.Split(strings.TrimPrefix(target, "/"), "/")

@@ -8,7 +8,7 @@ import (
 	"birthmark/model"
 )
 
-// A transaction whose variables have no end that fits the database consists of what is stored, and of its bytes.
+// If no end of the variables fits the database, a transaction has its stored parts, and the bytes after them.
 func TestUnreadableTransactionsHaveTheirStoredParts(t *testing.T) {
 	key := sigma.PublicKeyTree([sigma.PointSize]byte(bytes.Repeat([]byte{2}, sigma.PointSize)))
 	tx := &sigma.Tx{

@@ -80,7 +80,7 @@ type script struct {
 	CBOR     string `json:"cbor"`
 }
 
-// treasury is the value of the treasury that the transaction requires, and what it gives to it.
+// treasury is the value of the treasury that the transaction requires, and its donation to the treasury.
 type treasury struct {
 	Value    *ada `json:"value,omitempty"`
 	Donation *ada `json:"donation,omitempty"`

@@ -32,7 +32,7 @@ const transaction = "\x84\xa3\x00\x80\x01\x80\x02\x00\xa0\xf5\xf6"
 // answers of cardano-submit-api, by what happens to a transaction. The source of the first one is swagger.yaml in the
 // folder cardano-submit-api of IntersectMBO/cardano-node; of the second and third, issue 19 of
 // blockfrost/blockfrost-platform, whose program answers in the same form. No recorded answer without a node was found: the
-// last one is what the encoder writes (src/Cardano/TxSubmit/Types.hs in that folder). The original has the status 400 there,
+// last one follows the encoder (src/Cardano/TxSubmit/Types.hs in that folder). The original has the status 400 there,
 // and this server 502, as all its APIs.
 var answers = []struct {
 	name, body   string

@@ -98,7 +98,7 @@ func (c *Chain) DatabaseSize() (size int64, err error) {
 	return size, err
 }
 
-// MempoolTime returns when the node last answered about its mempool; zero: never, or there is none.
+// MempoolTime returns the time of the last answer of the node about its mempool; zero: no answer or no mempool.
 func (c *Chain) MempoolTime() time.Time {
 	if c.served.Mempool == nil {
 		return time.Time{}

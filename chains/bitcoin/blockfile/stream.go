@@ -18,7 +18,8 @@ const chunk = 64 << 10
 // its files by 16 MiB.
 const mostReserved = 64 << 20
 
-// Each calls handle with each block of a block file that is read as a stream, and skips what a sync skips, with a warning.
+// Each calls handle with each block of a block file that is read as a stream. It skips the same data as a sync, with a
+// warning.
 // decode decodes a block. The first error of handle is why the block is invalid, the second ends the iteration; raw is
 // valid until handle returns. An invalid block is an error at the end of the stream if no valid one has its parent, and so
 // is a stream without blocks.
