@@ -42,7 +42,7 @@ func FailedReads(t testing.TB, store *storetest.Faulty, ask func(string) (int, [
 			failed++
 		case failedStatus != status || !bytes.Equal(failedBody, body):
 			if faults++; faults <= shown {
-				from := differAt(failedBody, body)
+				from := DifferAt(failedBody, body)
 				t.Errorf("%s: if read %d of %d fails, the answer is %d …%.300s, otherwise %d …%.300s",
 					target, at, steps, failedStatus, failedBody[from:], status, body[from:])
 			}
@@ -57,8 +57,8 @@ func FailedReads(t testing.TB, store *storetest.Faulty, ask func(string) (int, [
 	t.Logf("%d requests failed with their read", failed)
 }
 
-// differAt returns an offset before the first difference.
-func differAt(a, b []byte) int {
+// DifferAt returns an offset before the first difference.
+func DifferAt(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/boxes"
 	"birthmark/api/served"
 	"birthmark/bench/generate/ergogen"
@@ -235,7 +236,9 @@ func Same(t testing.TB, h http.Handler, path, body string, want any) {
 		t.Fatal(err)
 	}
 	if got := Parse([]byte(a.Body)); !reflect.DeepEqual(got, Parse(raw)) {
-		t.Errorf("%s %s:\n got %.600s\nwant %.600s", path, body, a.Body, normal(raw))
+		got, want := normal([]byte(a.Body)), normal(raw)
+		from := answertest.DifferAt(got, want)
+		t.Errorf("%s %s, from byte %d:\n got %.600s\nwant %.600s", path, body, from, got[from:], want[from:])
 	}
 }
 
