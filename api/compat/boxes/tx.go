@@ -37,6 +37,7 @@ func (t *Tx) setIDs() {
 type stored struct {
 	addresses [][]byte // of the outputs
 	boxID     func(output int) ([]byte, error)
+	boxExists func(sigma.ID) bool
 	inputs    func() ([]sigma.ID, error)
 	outputs   func() ([]model.Output, error)
 }
@@ -64,6 +65,7 @@ func parse(id model.Hash, raw []byte, s stored) (*Tx, error) {
 			}
 			return inputs[i], true
 		},
+		BoxExists: s.boxExists,
 	})
 	t := &Tx{Tx: tx, ID: id, Size: len(raw), addresses: s.addresses}
 	if errors.Is(err, sigma.ErrUnreadable) {
@@ -158,6 +160,7 @@ func (v *View) stored(pk model.TxPk, id model.Hash, addresses [][]byte) stored {
 	return stored{
 		addresses: addresses,
 		boxID:     func(i int) ([]byte, error) { return v.boxID(pk, i) },
+		boxExists: v.boxExists,
 		inputs: func() ([]sigma.ID, error) {
 			spends, err := v.Q.SpendsOf(pk)
 			if err != nil {
@@ -184,6 +187,17 @@ func (v *View) stored(pk model.TxPk, id model.Hash, addresses [][]byte) stored {
 			return outputs, nil
 		},
 	}
+}
+
+// boxExists reports whether a box is in the chain or the mempool.
+func (v *View) boxExists(id sigma.ID) bool {
+	if _, ok, err := v.BoxOf(id); ok || err != nil {
+		return true // an error leaves the question open
+	}
+	for range v.PendingOf(BoxIndex, id[:]) {
+		return true
+	}
+	return false
 }
 
 // boxID returns the id of an output of the chain.
@@ -291,6 +305,7 @@ func (v *View) pendingTx(t *pending.Tx) (*Tx, error) {
 	tx, err := parse(t.ID, raw, stored{
 		addresses: addresses,
 		boxID:     func(i int) ([]byte, error) { return t.Output(i).Key(box), nil },
+		boxExists: v.boxExists,
 		inputs: func() ([]sigma.ID, error) {
 			spent := t.Inputs()
 			ids := make([]sigma.ID, len(spent))

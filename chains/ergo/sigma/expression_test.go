@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,8 +41,9 @@ func knownOf(t *Tx) Known {
 			}
 			return -1
 		},
-		BoxID:   func(i int) (ID, bool) { return t.Outputs[i].ID(&id, i), true },
-		InputID: func(i int) (ID, bool) { return t.Inputs[i].Box, true },
+		BoxID:     func(i int) (ID, bool) { return t.Outputs[i].ID(&id, i), true },
+		InputID:   func(i int) (ID, bool) { return t.Inputs[i].Box, true },
+		BoxExists: func(id ID) bool { return slices.Contains(t.DataInputs, id) },
 	}
 }
 
@@ -138,6 +140,41 @@ func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
 			if err != nil || len(part.Inputs) != 1 || !reflect.DeepEqual(part.Outputs, got.Outputs) ||
 				!reflect.DeepEqual(part.DataInputs, got.DataInputs) || !bytes.HasPrefix(part.Inputs[0].Extension[0].Value, unhex(t, digits)) {
 				t.Errorf("%s: without the ids of inputs the transaction is %+v: %v", digits, part, err)
+			}
+		}
+	}
+}
+
+// Bytes of variables that look like the lists of ids before the outputs are no part of these. The lists of the real end
+// can look like other ones, too, whose boxes do not exist.
+func TestUnreadableVariablesThatLookLikeDataInputs(t *testing.T) {
+	var e Encoder
+	zeros := func(first byte) (id ID) { id[0] = first; return id } // its last bytes are empty lists
+	lists := func(inputs, tokens int) []byte {
+		b := []byte{byte(inputs)}
+		b = append(b, make([]byte, inputs*len(ID{}))...)
+		b = append(b, byte(tokens))
+		return append(b, make([]byte, tokens*len(ID{})-1)...) // the last byte is the number of data inputs
+	}
+	for inputs := range 3 {
+		for tokens := range 3 {
+			for _, data := range [][]ID{nil, {zeros(0xaa)}, {zeros(0xaa), zeros(0xaa)}} {
+				tx := aTransaction(t, []byte{4, 2})
+				last := &tx.Inputs[len(tx.Inputs)-1]
+				last.Extension = []Variable{{1, append([]byte{0xff}, lists(inputs, tokens+1)...)}}
+				tx.DataInputs = data
+				for i := range tx.Outputs {
+					tx.Outputs[i].Tokens = nil
+				}
+				known := knownOf(tx)
+				if data == nil {
+					known.BoxExists = nil
+				}
+				raw := e.AppendTx(nil, tx, true)
+				got, err := ParseTx(raw, known)
+				if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) || !slices.Equal(got.DataInputs, data) {
+					t.Errorf("%d data inputs after bytes like %d and %d tokens: %v, %x", len(data), inputs, tokens+1, err, got.DataInputs)
+				}
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/crypto/blake2b"
 )
@@ -20,6 +21,9 @@ type Known struct {
 	// InputID returns the id of the box that an input spends; ok is false if it is unknown. It is called for inputs after
 	// one with variables of an unknown form.
 	InputID func(index int) (id ID, ok bool)
+	// BoxExists reports whether a box with the id has been created. It is called for data inputs after variables of an
+	// unknown form, whose bytes can look like data inputs. It is optional.
+	BoxExists func(id ID) bool
 }
 
 // ErrUnreadable is returned with the part of a transaction that can be read if the ends of variables were not found.
@@ -141,6 +145,19 @@ func (p *txParser) skipVariables(t *Tx, n int, value *[]byte, start int) {
 	}
 }
 
+// exist reports whether all boxes exist.
+func (p *txParser) exist(boxes []ID) bool {
+	return p.known.BoxExists == nil ||
+		!slices.ContainsFunc(boxes, func(id ID) bool { p.spend(0); return !p.known.BoxExists(id) })
+}
+
+// lists reports whether tokens is the list of a transaction: the distinct tokens of its outputs by their first use.
+func (t *Tx) lists(tokens []ID) bool {
+	var e Encoder
+	e.list(t.Outputs)
+	return slices.Equal(e.tokens, tokens)
+}
+
 func (p *txParser) inputID(i, n int) (id ID, known bool) {
 	if i >= n || p.known.InputID == nil {
 		return ID{}, false
@@ -174,8 +191,9 @@ func (p *txParser) skipToInput(t *Tx, n int, value *[]byte, start int, id ID) bo
 	return false
 }
 
-// skipToRest tries the positions at which the rest of the transaction can begin. If t lacks inputs, their bytes are
-// skipped too, and the id of the transaction is unknown.
+// skipToRest tries the positions at which the rest of the transaction can begin. Bytes of variables before it can look
+// like data inputs, and data inputs like none: the first position with existing boxes is right. If these are unknown, it
+// takes the last position. If t lacks inputs, their bytes are skipped too, and the id of the transaction is unknown.
 func (p *txParser) skipToRest(t *Tx, n int, value *[]byte, start int) bool {
 	var tx *ID
 	if len(t.Inputs) == n {
@@ -183,14 +201,19 @@ func (p *txParser) skipToRest(t *Tx, n int, value *[]byte, start int) bool {
 		id := p.unsigned(t, len(p.b))
 		tx = &id
 	}
-	for at := start + 1; at < len(p.b) && p.within(); at++ {
+	for i := 1; start+i < len(p.b) && p.within(); i++ {
+		at := start + i
+		if p.known.BoxExists == nil {
+			at = len(p.b) - i
+		}
 		if !p.startsRest(p.b[at:]) {
 			continue
 		}
 		p.spend(0)
 		p.moveTo(at)
 		t.DataInputs = p.ids("data input")
-		if p.outputs(t, p.ids("token"), tx); p.err == nil && len(t.Outputs) > 0 {
+		tokens := p.ids("token")
+		if p.outputs(t, tokens, tx); p.err == nil && len(t.Outputs) > 0 && t.lists(tokens) && p.exist(t.DataInputs) {
 			*value = p.b[start:at:at]
 			return true
 		}
