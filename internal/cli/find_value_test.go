@@ -12,7 +12,6 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/core/query/search"
-	"birthmark/internal/cli/trycmd"
 	"birthmark/internal/testblocks"
 )
 
@@ -204,13 +203,13 @@ func tipOfStatus(t *testing.T, args ...string) uint32 {
 func TestIndexTryReadsTheNewestBlocks(t *testing.T) {
 	t.Parallel()
 	db, source := first200(t), "file://"+realBlocks(t)
-	var a trycmd.Answer
+	var a indexTryAnswer
 	ask(t, &a, "index", "try", "string(output.value)", "--blocks", "30", "--limit", "2", "--db", db, "--source", source)
 	if a.Blocks != 30 || a.Outputs != 39 || a.Found != a.Outputs || len(a.Values) != 2 || a.Values[0].Height != 170 || a.Values[0].Value != "5000000000" {
 		t.Errorf("%+v", a)
 	}
 	ask(t, &a, "index", "try", "output.address", "--when", "output.value == 1000000000", "--blocks", "10000", "--db", db, "--source", source)
-	if a.Blocks != 200 || a.Found == 0 || !slices.ContainsFunc(a.Values, func(v trycmd.Item) bool { return v.Tx == firstPayment }) {
+	if a.Blocks != 200 || a.Found == 0 || !slices.ContainsFunc(a.Values, func(v tryItem) bool { return v.Tx == firstPayment }) {
 		t.Errorf("%+v", a)
 	}
 	r := birthmark("index", "try", "output.value", "--db", db, "--source", source, "--limit", "1")

@@ -6,7 +6,6 @@ import (
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/internal/cli/command"
-	"birthmark/internal/cli/trycmd"
 	"birthmark/internal/control"
 	"birthmark/internal/daemon"
 
@@ -40,7 +39,7 @@ func (p *program) indexCommand() *cli.Command {
 				),
 				Action: command.Profiled(p.indexAdd),
 			},
-			trycmd.Command(p.Env),
+			p.indexTryCommand(),
 			{
 				Name:      "drop",
 				Usage:     "drop an index",

@@ -12,9 +12,6 @@ import (
 	"syscall"
 
 	"birthmark/internal/cli/command"
-	"birthmark/internal/cli/dumpcmd"
-	"birthmark/internal/cli/initcmd"
-	"birthmark/internal/cli/replicatecmd"
 	"birthmark/internal/cli/snapshotcmd"
 
 	"github.com/urfave/cli/v2"
@@ -105,9 +102,9 @@ func (p *program) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 		Commands: []*cli.Command{
-			initcmd.Command(p.Env, building, serverFlags()),
+			p.initCommand(),
 			p.syncCommand(),
-			replicatecmd.Command(p.Env, building),
+			p.replicateCommand(),
 			p.rollbackCommand(),
 			p.checkCommand(),
 			p.verifyCommand(),
@@ -135,7 +132,7 @@ func (p *program) app() *cli.App {
 			p.serveCommand(),
 			p.submitCommand(),
 			p.decodeCommand(),
-			dumpcmd.Command(p.Env, querying),
+			p.dumpCommand(),
 			p.schemaCommand(),
 			p.fieldsCommand(),
 			p.configCommand(),

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"birthmark/internal/cli/replicatecmd"
 	"birthmark/internal/testnode/s3test"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
@@ -114,9 +113,9 @@ func (f *forking) primary(t *testing.T, source, db, to string) *serverProcess {
 }
 
 // replicationOfDB returns the replication in the status of a database.
-func replicationOfDB(t *testing.T, db string) (s replicatecmd.State) {
+func replicationOfDB(t *testing.T, db string) (s replicationState) {
 	t.Helper()
-	var a struct{ Replication *replicatecmd.State }
+	var a struct{ Replication *replicationState }
 	ask(t, &a, "status", "--db", db)
 	if a.Replication == nil {
 		t.Fatalf("%s: no replication in its status", db)
@@ -297,7 +296,7 @@ func TestPromotionOfAReplica(t *testing.T) {
 		ask(t, nil, "replicate", "--once", "--from", to, "--db", db)
 	}
 	equalDigests(t, "before the promotion", old, one, two)
-	var a replicatecmd.PromoteAnswer
+	var a promoteAnswer
 	ask(t, &a, "replicate", "--promote", "--db", one)
 	before := replicationOfDB(t, two)
 	if a.Lineage == before.Lineage || a.Seq != before.Seq+1 {

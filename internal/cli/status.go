@@ -10,7 +10,6 @@ import (
 
 	"birthmark/core/query"
 	"birthmark/internal/cli/command"
-	"birthmark/internal/cli/replicatecmd"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/control"
 	"birthmark/internal/humanize"
@@ -29,15 +28,15 @@ func (p *program) statusCommand() *cli.Command {
 			return nil, err
 		}
 		running := askWriter(r)
-		replication, err := replicatecmd.StateOf(r.ctx, r.db, running.reply)
+		replication, err := replicationOf(r.ctx, r.db, running.reply)
 		return &statusAnswer{a, running.sync(), replication}, err
 	}, func(p *terminal.Page, a *statusAnswer) { showStatus(p, a, families) })
 }
 
 type statusAnswer struct {
 	*query.StatusAnswer
-	Sync        *syncState          `json:"sync,omitempty"`        // absent: no process syncs the database
-	Replication *replicatecmd.State `json:"replication,omitempty"` // absent: no segments are recorded or applied
+	Sync        *syncState        `json:"sync,omitempty"`        // absent: no process syncs the database
+	Replication *replicationState `json:"replication,omitempty"` // absent: no segments are recorded or applied
 }
 
 // syncState is the process that syncs the database.
@@ -112,7 +111,7 @@ func showStatus(p *terminal.Page, a *statusAnswer, families bool) {
 		"format", a.Format,
 		"tip", command.TipCell(a.Tip),
 		"sync", syncCell(a.Sync),
-		"replication", a.Replication.Cell(),
+		"replication", a.Replication.cell(),
 		"blocks", t.Blocks,
 		"transactions", t.Txs,
 		"inputs", t.Inputs,

@@ -1,5 +1,4 @@
-// Package dumpcmd is the command birthmark dump, which prints all rows or checksums of them.
-package dumpcmd
+package cli
 
 import (
 	"bufio"
@@ -15,33 +14,32 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Command returns the command dump.
-func Command(e *command.Env, category string) *cli.Command {
+func (p *program) dumpCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "dump",
 		Usage:    "dump all rows, or a checksum per column family",
-		Category: category,
+		Category: querying,
 		Flags: slices.Concat([]cli.Flag{
 			command.String("family", "dump only the family `F`"),
 			command.Bool("digest", "print the number of rows and the digest of each family instead of the rows"),
 		}, command.DatabaseFlags(), command.ProfileFlags()),
-		Action: command.Profiled(func(c *cli.Context) error { return dump(e, c) }),
+		Action: command.Profiled(p.dump),
 	}
 }
 
-func dump(p *command.Env, c *cli.Context) error {
+func (p *program) dump(c *cli.Context) error {
 	if p.JSON && !c.Bool("digest") {
 		return command.UsageError("bad_value", "--json needs --digest: rows are not printed as JSON")
 	}
-	return p.Read(c, core.Options{Damaged: true}, func(db *daemon.Database) error { return dumpDatabase(p, c, db) })
+	return p.Read(c, core.Options{Damaged: true}, func(db *daemon.Database) error { return p.dumpDatabase(c, db) })
 }
 
-func dumpDatabase(p *command.Env, c *cli.Context, db *daemon.Database) error {
+func (p *program) dumpDatabase(c *cli.Context, db *daemon.Database) error {
 	if names := db.Dumped(); c.IsSet("family") && !slices.Contains(names, c.String("family")) {
 		return command.BadValue(c, "family", "one of %s", strings.Join(names, ", "))
 	}
 	if c.Bool("digest") {
-		return digest(p, c, db)
+		return p.digest(c, db)
 	}
 	w := bufio.NewWriterSize(p.Stdout, 1<<20)
 	only := c.String("family")
@@ -55,7 +53,7 @@ func dumpDatabase(p *command.Env, c *cli.Context, db *daemon.Database) error {
 	return errors.Join(err, w.Flush())
 }
 
-func digest(p *command.Env, c *cli.Context, db *daemon.Database) error {
+func (p *program) digest(c *cli.Context, db *daemon.Database) error {
 	a, err := db.Digest(c.Context, c.String("family"), nil)
 	if err != nil {
 		return err

@@ -1,5 +1,4 @@
-// Package replicatecmd is the command birthmark replicate, and the replication in birthmark status.
-package replicatecmd
+package cli
 
 import (
 	"context"
@@ -20,13 +19,11 @@ import (
 	"birthmark/model"
 )
 
-// Command returns the command replicate.
-func Command(e *command.Env, category string) *cli.Command {
-	p := &program{e}
+func (p *program) replicateCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "replicate",
 		Usage:    "keep a copy of another server's database up to date from its segments, without a node",
-		Category: category,
+		Category: building,
 		Flags: slices.Concat([]cli.Flag{
 			command.String("from", "`URL` of the chain on the primary, http://HOST:PORT/v1/CHAIN, or the folder or bucket of its segments.to"),
 			command.String("key-file", "`FILE` with the API key of the primary"),
@@ -41,8 +38,6 @@ func Command(e *command.Env, category string) *cli.Command {
 	}
 }
 
-type program struct{ *command.Env }
-
 type replicateAnswer struct {
 	Chain    string           `json:"chain"`
 	Network  string           `json:"network"`
@@ -53,8 +48,8 @@ type replicateAnswer struct {
 	Stopped  bool             `json:"stopped"`  // interrupted by a signal
 }
 
-// PromoteAnswer is the answer of --promote.
-type PromoteAnswer struct {
+// promoteAnswer is the answer of --promote.
+type promoteAnswer struct {
 	Lineage string `json:"lineage"`
 	Seq     uint64 `json:"seq"` // the first update of the lineage
 }
@@ -168,7 +163,7 @@ func (p *program) promote(c *cli.Context, h *daemon.Host, set *config.Chain) err
 	if err != nil {
 		return err
 	}
-	a := PromoteAnswer{fmt.Sprintf("%x", at.Lineage[:]), at.Seq}
+	a := promoteAnswer{fmt.Sprintf("%x", at.Lineage[:]), at.Seq}
 	return p.Answer(model.Chain(nil), a, func(page *terminal.Page) {
 		page.Fields("lineage", a.Lineage, "update", humanize.Count(a.Seq))
 	})

@@ -1,5 +1,4 @@
-// Package initcmd is the command birthmark init, which writes a settings file.
-package initcmd
+package cli
 
 import (
 	"cmp"
@@ -27,18 +26,17 @@ import (
 // defaultSettings is the file that init writes.
 const defaultSettings = "birthmark.yaml"
 
-// Command returns the command init. server are the flags of a server.
-func Command(e *command.Env, category string, server []cli.Flag) *cli.Command {
+func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
 		Usage:     "write a settings file with comments",
 		ArgsUsage: "[FILE]",
-		Category:  category,
+		Category:  building,
 		Flags: slices.Concat(
 			[]cli.Flag{command.String("listen", "`ADDRESS` of the server")},
 			command.SourceFlags("`URI` of the source of the blocks (default: p2p:// for Bitcoin, Litecoin and Bitcoin Cash, a public relay for Cardano, a node on this machine for Ergo)"),
-			command.WriteFlags(), server, command.DatabaseFlags()),
-		Action: func(c *cli.Context) error { return run(e, c) },
+			command.WriteFlags(), serverFlags(), command.DatabaseFlags()),
+		Action: p.init,
 	}
 }
 
@@ -55,16 +53,16 @@ var publicSources = map[string]map[string]string{
 	ergo.Name: {"mainnet": "http://127.0.0.1:9053", "testnet": "http://127.0.0.1:9052"},
 }
 
-type answer struct {
+type initAnswer struct {
 	File string `json:"file"`
 }
 
-func run(e *command.Env, c *cli.Context) error {
+func (p *program) init(c *cli.Context) error {
 	if c.IsSet("config") {
 		return command.UsageError("bad_value", "init reads no settings file: expected birthmark init [FILE] [flags]")
 	}
 	settings, given := config.Default(), map[string]string{"chain": bitcoin.Name}
-	settings.DataFolder = config.DataFolder(e.LookupEnv, os.Geteuid() == 0)
+	settings.DataFolder = config.DataFolder(p.LookupEnv, os.Geteuid() == 0)
 	for _, o := range command.FlagSettings(c) {
 		if err := settings.Override(o); err != nil {
 			return err
@@ -79,7 +77,7 @@ func run(e *command.Env, c *cli.Context) error {
 		return err
 	}
 	set.Chain = given["chain"]
-	chain, err := e.Host(c).Chain(set)
+	chain, err := p.Host(c).Chain(set)
 	if err != nil {
 		return err
 	}
@@ -96,13 +94,13 @@ func run(e *command.Env, c *cli.Context) error {
 	}
 	file := cmp.Or(c.Args().First(), defaultSettings)
 	if file == "-" {
-		_, err := fmt.Fprint(e.Stdout, text)
+		_, err := fmt.Fprint(p.Stdout, text)
 		return err
 	}
 	if err := writeNew(file, text); err != nil {
 		return err
 	}
-	return e.Answer(nil, answer{file}, func(page *terminal.Page) {
+	return p.Answer(nil, initAnswer{file}, func(page *terminal.Page) {
 		page.Fields("written", file, "next", "birthmark serve --config "+file)
 	})
 }

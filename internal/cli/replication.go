@@ -1,4 +1,4 @@
-package replicatecmd
+package cli
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"birthmark/storage"
 )
 
-// State is the replication in the status of a database: the position of a primary or replica.
-type State struct {
+// replicationState is the replication in the status of a database: the position of a primary or replica.
+type replicationState struct {
 	Lineage string   `json:"lineage"`
 	Seq     uint64   `json:"seq"`               // the last update
 	Primary string   `json:"primary,omitempty"` // of a replica: the source of its segments
@@ -24,14 +24,14 @@ type State struct {
 	PID     int      `json:"pid,omitempty"`     // of the process that writes the replica
 }
 
-// StateOf returns the state of a database, with the reply of the process that writes it; nil if its updates are not
+// replicationOf returns the state of a database, with the reply of the process that writes it; nil if its updates are not
 // numbered.
-func StateOf(ctx context.Context, db *daemon.Database, reply control.Reply) (*State, error) {
+func replicationOf(ctx context.Context, db *daemon.Database, reply control.Reply) (*replicationState, error) {
 	at, known, _, err := segment.Position(ctx, db.Store)
 	if err != nil || !known {
 		return nil, err
 	}
-	s := &State{Lineage: fmt.Sprintf("%x", at.Lineage[:]), Seq: at.Seq}
+	s := &replicationState{Lineage: fmt.Sprintf("%x", at.Lineage[:]), Seq: at.Seq}
 	err = db.Store.View(ctx, func(v storage.Reader) (err error) {
 		s.Primary, err = schema.ReadPrimary(v)
 		return err
@@ -43,8 +43,8 @@ func StateOf(ctx context.Context, db *daemon.Database, reply control.Reply) (*St
 	return s, err
 }
 
-// Cell returns the state as the value of a field.
-func (s *State) Cell() any {
+// cell returns the state as the value of a field.
+func (s *replicationState) cell() any {
 	switch {
 	case s == nil:
 		return ""

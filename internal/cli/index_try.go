@@ -1,5 +1,4 @@
-// Package trycmd is the command birthmark index try, which shows what an expression finds in the newest blocks.
-package trycmd
+package cli
 
 import (
 	"context"
@@ -24,8 +23,7 @@ import (
 // tried is the name of the index of an expression that is tried.
 const tried = "expression"
 
-// Command returns the command try of birthmark index.
-func Command(p *command.Env) *cli.Command {
+func (p *program) indexTryCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "try",
 		Usage:     "show the values that an expression of a custom index finds in the newest blocks",
@@ -36,7 +34,7 @@ func Command(p *command.Env) *cli.Command {
 			command.StringDefault("blocks", "read the newest `N` blocks of the database", "10"),
 			command.LimitFlag("values"),
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.DatabaseFlags()),
-		Action: func(c *cli.Context) error { return try(p, c) },
+		Action: p.indexTry,
 	}
 }
 
@@ -47,23 +45,22 @@ func kinds() (names []string) {
 	return names
 }
 
-// Answer is the document of index try.
-type Answer struct {
-	Blocks  int    `json:"blocks"`
-	Outputs int    `json:"outputs"` // in these blocks
-	Found   int    `json:"found"`   // values
-	Values  []Item `json:"values"`  // the first ones, at most --limit
+type indexTryAnswer struct {
+	Blocks  int       `json:"blocks"`
+	Outputs int       `json:"outputs"` // in these blocks
+	Found   int       `json:"found"`   // values
+	Values  []tryItem `json:"values"`  // the first ones, at most --limit
 }
 
-// Item is a value that the expression finds.
-type Item struct {
+// tryItem is a value that the expression finds.
+type tryItem struct {
 	Value  string `json:"value"`
 	Tx     string `json:"tx"`
 	Index  int    `json:"index"`
 	Height uint32 `json:"height"`
 }
 
-func try(p *command.Env, c *cli.Context) error {
+func (p *program) indexTry(c *cli.Context) error {
 	d := model.Definition{Name: tried, Value: c.Args().First(), When: c.String("when")}
 	if c.IsSet("kind") {
 		i := slices.Index(kinds(), c.String("kind"))
@@ -89,8 +86,8 @@ func try(p *command.Env, c *cli.Context) error {
 	}
 	set.Indexes = nil
 	return p.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
-		a := &Answer{Values: []Item{}}
-		err := read(p, c, set, db, d, int(blocks), func(b *decode.Block) { a.add(b, int(limit)) })
+		a := &indexTryAnswer{Values: []tryItem{}}
+		err := p.readNewest(c, set, db, d, int(blocks), func(b *decode.Block) { a.add(b, int(limit)) })
 		if err != nil {
 			return err
 		}
@@ -98,9 +95,9 @@ func try(p *command.Env, c *cli.Context) error {
 	})
 }
 
-// read passes the newest blocks of the database, with the values of a custom index, to do.
-func read(
-	p *command.Env, c *cli.Context, set *config.Chain, db *daemon.Database, d model.Definition, blocks int, do func(*decode.Block),
+// readNewest passes the newest blocks of the database, with the values of a custom index, to do.
+func (p *program) readNewest(
+	c *cli.Context, set *config.Chain, db *daemon.Database, d model.Definition, blocks int, do func(*decode.Block),
 ) (err error) {
 	chain, err := db.Chain().Define([]model.Definition{d})
 	if err != nil {
@@ -146,7 +143,7 @@ func ancestors(ctx context.Context, db *daemon.Database, h model.HeightPk) (poin
 }
 
 // add adds the values of a block, up to a limit of listed values.
-func (a *Answer) add(b *decode.Block, limit int) {
+func (a *indexTryAnswer) add(b *decode.Block, limit int) {
 	a.Blocks++
 	for _, tx := range b.Txs {
 		for _, o := range tx.Outputs {
@@ -161,19 +158,19 @@ func (a *Answer) add(b *decode.Block, limit int) {
 			}
 			for _, value := range values {
 				if a.Found++; len(a.Values) < limit {
-					a.Values = append(a.Values, Item{value, tx.Hash, o.Index, b.Height})
+					a.Values = append(a.Values, tryItem{value, tx.Hash, o.Index, b.Height})
 				}
 			}
 		}
 	}
 }
 
-func showTried(p *terminal.Page, a *Answer) {
+func showTried(p *terminal.Page, a *indexTryAnswer) {
 	p.Fields("blocks", a.Blocks, "outputs", a.Outputs, "values found", a.Found)
 	if len(a.Values) > 0 {
 		p.Heading("values")
 	}
-	terminal.Table(p, a.Values, []string{"block", "value", "output"}, func(_ int, v Item) terminal.Cells {
+	terminal.Table(p, a.Values, []string{"block", "value", "output"}, func(_ int, v tryItem) terminal.Cells {
 		return terminal.Cells{v.Height, terminal.Foreign(v.Value), terminal.Faint(query.OutputRef(v.Tx, v.Index))}
 	})
 	if a.Found > len(a.Values) {
