@@ -10,7 +10,6 @@ import (
 	"birthmark/core/query"
 	"birthmark/core/query/changes"
 	"birthmark/core/query/richest"
-	"birthmark/core/query/samples"
 	"birthmark/core/query/search"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -103,7 +102,7 @@ func asked(db *core.DB) map[string]ask {
 			return nil
 		},
 		"samples": func(ctx context.Context, db *core.DB) error {
-			_, err := samples.Of(ctx, db.Queries, index, value, query.Range{}, samples.Limits{})
+			_, err := db.BalanceSamples(ctx, index, value, query.Range{}, query.SampleLimits{})
 			return err
 		},
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"birthmark/core/query"
-	"birthmark/core/query/samples"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -55,9 +54,9 @@ func TestSamplesAreBalancesOfTheHistory(t *testing.T) {
 					if in.ToHeight != nil {
 						last = uint32(to)
 					}
-					l := samples.Limits{Points: 1 + r.IntN(30), Txs: 1 + r.IntN(2*len(history.Txs)+1)}
+					l := query.SampleLimits{Points: 1 + r.IntN(30), Txs: 1 + r.IntN(2*len(history.Txs)+1)}
 					name := fmt.Sprintf("%s %s, %s, %+v", x.Name, text, in, l)
-					a, err := samples.Of(t.Context(), db.Queries, x.Name, text, in, l)
+					a, err := db.BalanceSamples(t.Context(), x.Name, text, in, l)
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
 					}
@@ -84,7 +83,7 @@ func TestSamplesAreBalancesOfTheHistory(t *testing.T) {
 					// Every change has a point, or a later point in the same part.
 					width := uint32(1)
 					for _, tx := range history.Txs {
-						for tx.Height >= first && tx.Height <= last && !slices.ContainsFunc(a.Points, func(p samples.Point) bool { return p.Height >= tx.Height && p.Height/width == tx.Height/width }) {
+						for tx.Height >= first && tx.Height <= last && !slices.ContainsFunc(a.Points, func(p query.BalancePoint) bool { return p.Height >= tx.Height && p.Height/width == tx.Height/width }) {
 							if width *= 2; width > 2*tip {
 								t.Fatalf("%s: no point for block %d: %+v", name, tx.Height, a.Points)
 							}
@@ -115,11 +114,11 @@ func TestReadsOfSamplesAreBounded(t *testing.T) {
 	s := &counting{Store: memory.New()}
 	db := open(t, s, v, 0)
 	blocks := v.NewGenerator(testseed.Of(t, 811)).Blocks(200)
-	l := samples.Limits{Points: 10, Txs: 40}
+	l := query.SampleLimits{Points: 10, Txs: 40}
 	index, value, most := "tag", "", 0
 	reads := func() int64 {
 		before := s.steps.Load()
-		a, err := samples.Of(t.Context(), db.Queries, index, value, query.Range{}, l)
+		a, err := db.BalanceSamples(t.Context(), index, value, query.Range{}, l)
 		if err != nil {
 			t.Fatal(err)
 		}

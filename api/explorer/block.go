@@ -7,7 +7,6 @@ import (
 
 	"birthmark/api/explorer/pools"
 	"birthmark/core/query"
-	"birthmark/core/query/txorder"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -76,7 +75,7 @@ type blockBody struct {
 	Pool           string          // that the text of the coinbase names; empty: unknown
 	Bare           bool            // too many inputs and outputs to show totals
 	Orders         []navLink       // of the transactions; empty: one at most
-	By             txorder.By      // the current order; empty: that of the block
+	By             query.TxOrder   // the current order; empty: that of the block
 	Sized          bool            // the sizes of transactions are known
 	Rated          bool            // some of Txs have a fee rate
 }
@@ -134,7 +133,7 @@ func (v *visit) blockTxs(b *blockBody) error {
 	}
 	if b.By != "" {
 		err := v.paying(func() (err error) {
-			at, err = txorder.Of(v.ctx, v.Queries, b.Height, b.By)
+			at, err = v.SortedTxs(v.ctx, b.Height, b.By)
 			return err
 		})
 		if err != nil {
@@ -148,17 +147,17 @@ func (v *visit) blockTxs(b *blockBody) error {
 
 // orders adds the orders of the transactions, and returns the path of the requested one.
 func (v *visit) orders(b *blockBody) (path string, err error) {
-	all, err := txorder.Available(v.ctx, v.Queries)
+	all, err := v.TxOrders(v.ctx)
 	if err != nil {
 		return "", err
 	}
-	b.By = txorder.By(v.query("sort"))
-	b.Sized = slices.Contains(all, txorder.Size)
+	b.By = query.TxOrder(v.query("sort"))
+	b.Sized = slices.Contains(all, query.OrderBySize)
 	if b.By != "" && !slices.Contains(all, b.By) {
 		return "", model.Errorf(model.Usage, "bad_value", "sort %q: expected one of %v", b.By, all)
 	}
 	base := v.URL("block", b.Hash)
-	for _, by := range append([]txorder.By{""}, all...) {
+	for _, by := range append([]query.TxOrder{""}, all...) {
 		row := navLink{link{base, orderNames[by]}, by == b.By}
 		if by != "" {
 			row.URL = withQuery(base, "sort="+string(by))
@@ -175,8 +174,9 @@ func (v *visit) orders(b *blockBody) (path string, err error) {
 	return path, nil
 }
 
-var orderNames = map[txorder.By]string{
-	"": "block order", txorder.Value: "total output", txorder.Fee: "fee", txorder.FeeRate: "fee rate", txorder.Size: "size",
+var orderNames = map[query.TxOrder]string{
+	"": "block order", query.OrderByValue: "total output", query.OrderByFee: "fee", query.OrderByFeeRate: "fee rate",
+	query.OrderBySize: "size",
 }
 
 // blockSums adds the sums of a block and its reward.

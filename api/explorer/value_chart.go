@@ -7,7 +7,7 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/api/explorer/format"
-	"birthmark/core/query/samples"
+	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -31,9 +31,9 @@ func (r *valueReader) chart() error {
 		b.ChartNote = "No balance chart: the history is too long."
 		return nil
 	}
-	var a *samples.Answer
+	var a *query.BalanceSamples
 	late, err := r.kept("history", func(ctx context.Context) (err error) {
-		a, err = samples.Of(ctx, r.Queries, r.index.Name, r.value, b.Period.Range, samples.Limits{Points: chartPoints, Txs: chartTxs})
+		a, err = r.BalanceSamples(ctx, r.index.Name, r.value, b.Period.Range, query.SampleLimits{Points: chartPoints, Txs: chartTxs})
 		return err
 	})
 	if _, code := model.KindOf(err); code == "empty_range" { // the chain has no block in the period

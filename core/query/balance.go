@@ -9,7 +9,6 @@ import (
 
 	"birthmark/core/query/pointers"
 	"birthmark/core/query/setops"
-	"birthmark/core/query/txset"
 	"birthmark/core/schema"
 	"birthmark/model"
 	"birthmark/storage"
@@ -134,7 +133,7 @@ func (q *Query) computedBalance(x *schema.Index, birth model.BirthPk, last model
 			return nil, err
 		}
 	}
-	b.txCount = b.txs.Count()
+	b.txCount = b.txs.count()
 	return b, nil
 }
 
@@ -143,7 +142,7 @@ type balance struct {
 	outputs, unspent uint64
 	unknownUnspent   bool
 	txCount          uint64
-	txs              txset.Set // transactions counted in txCount
+	txs              txSet // transactions counted in txCount
 	assets           map[model.AssetBirthPk]*big.Int
 }
 
@@ -159,7 +158,7 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk, last model.UtxoPk) error {
 		b.received.Add(&b.received, v)
 		b.outputs++
 		if i == 0 || pks[i-1].Tx() != pk.Tx() {
-			b.txs.Add(pk.Tx())
+			b.txs.add(pk.Tx())
 		}
 		if spenders[i] == nil || model.UtxoPk(spenders[i].Tx()) > last {
 			b.unspent++
@@ -167,7 +166,7 @@ func (q *Query) addTo(b *balance, pks []model.UtxoPk, last model.UtxoPk) error {
 			continue
 		}
 		b.sent.Add(&b.sent, v)
-		b.txs.Add(spenders[i].Tx())
+		b.txs.add(spenders[i].Tx())
 	}
 	if q.Totals.Assets == 0 {
 		return nil

@@ -9,7 +9,6 @@ import (
 
 	"birthmark/core/query/blocktime"
 	"birthmark/core/query/setops"
-	"birthmark/core/query/txset"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
@@ -57,7 +56,7 @@ func (qs Queries) GroupedHistory(ctx context.Context, index, value, unit string,
 				base.amount += change
 				after = base.amount
 			}
-			answer := PeriodAnswer{From: g.From, To: g.To, Received: g.received.String(), Sent: g.sent.String(), TxCount: g.txs.Count()}
+			answer := PeriodAnswer{From: g.From, To: g.To, Received: g.received.String(), Sent: g.sent.String(), TxCount: g.txs.count()}
 			if base.known {
 				answer.Balance = strconv.FormatUint(after, 10)
 			}
@@ -74,7 +73,7 @@ func (qs Queries) GroupedHistory(ctx context.Context, index, value, unit string,
 type group struct {
 	blocktime.Period
 	received, sent schema.Int128
-	txs            txset.Set
+	txs            txSet
 	last           model.TxPk // in the order of the list
 }
 
@@ -116,7 +115,7 @@ func (l *list) groups(
 				groups = append(groups, g)
 			}
 			g.received, g.sent = g.received.Add(schema.Int128Of(t.Received, 1)), g.sent.Add(schema.Int128Of(t.Sent, 1))
-			g.txs.Add(t.Tx)
+			g.txs.add(t.Tx)
 			g.last = t.Tx
 		}
 	}
@@ -163,7 +162,7 @@ func (l *list) computedGroups(
 			g.last = tx
 		}
 		g.received, g.sent = g.received.Add(schema.Int128Of(received, 1)), g.sent.Add(schema.Int128Of(sent, 1))
-		g.txs.Add(tx)
+		g.txs.add(tx)
 		return nil
 	}
 	for batch, err := range l.q.batches(l.q.Occurrences(x, birth, setops.Span{Last: s.Last}, false)) {

@@ -1,47 +1,48 @@
-// Package samples reads the balance of a value over time, for charts.
-package samples
+package query
 
 import (
 	"context"
 	"iter"
 	"slices"
 
-	"birthmark/core/query"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
-// Limits bound the cost and the size of an [Answer].
-type Limits struct {
+// SampleLimits bound the cost and the size of [BalanceSamples].
+type SampleLimits struct {
 	Points int // of the answer, without the ends of the range
 	Txs    int // transactions of the history that are read, newest first
 }
 
-// Answer is the balance of a value in a range of blocks.
-type Answer struct {
-	Points []Point // with ascending heights; empty: no transaction in the range, or an unknown balance
-	Txs    int     // transactions that were read
-	Whole  bool    // the points begin with the range or with the value; else it has older transactions
+// BalanceSamples are balances of a value in a range of blocks.
+type BalanceSamples struct {
+	Points []BalancePoint // with ascending heights; empty: no transaction in the range, or an unknown balance
+	Txs    int            // transactions that were read
+	Whole  bool           // the points begin with the range or with the value; else it has older transactions
 }
 
-// Point is the balance of a value after the block at a height.
-type Point struct {
+// BalancePoint is the balance of a value after the block at a height.
+type BalancePoint struct {
 	Height  uint32
 	Balance uint64
 }
 
-// passed is the number of rows that are counted at once.
-const passed = 1024
+// samplesPass is the number of transactions that are counted at once.
+const samplesPass = 1024
 
-// Of returns the balance of a value before r, after the blocks of r that change it, and after the last block of r. If there are more than the limit, the heights are divided into parts of equal size, and each part has the
+// BalanceSamples returns the balance of a value before r, after the blocks of r that change it, and after the last block
+// of r. If there are more than the limit, the heights are divided into parts of equal size, and each part has the
 // balance after its last change.
 //
 // Without the option history, it reads every output of the value. Without the option balance, the balance is the sum of
 // the whole history: it is unknown if that is longer than the limit.
-func Of(ctx context.Context, qs query.Queries, index, value string, r query.Range, l Limits) (*Answer, error) {
-	a := &Answer{}
-	err := qs.From(ctx, func(q *query.Query) error {
+func (qs Queries) BalanceSamples(
+	ctx context.Context, index, value string, r Range, l SampleLimits,
+) (*BalanceSamples, error) {
+	a := &BalanceSamples{}
+	err := qs.From(ctx, func(q *Query) error {
 		x, _, birth, err := q.Value(index, value)
 		if err != nil {
 			return err
@@ -56,7 +57,7 @@ func Of(ctx context.Context, qs query.Queries, index, value string, r query.Rang
 		if !kept {
 			read.First = 0
 		}
-		later := &changes{limit: l.Points, width: 1, span: s}
+		later := &balanceChanges{limit: l.Points, width: 1, span: s}
 		if a.Txs, a.Whole, err = later.read(q, x, *birth, read, l.Txs); err != nil || !kept && !a.Whole {
 			return err
 		}
@@ -75,29 +76,29 @@ func Of(ctx context.Context, qs query.Queries, index, value string, r query.Rang
 	return a, err
 }
 
-// changes are the changes of a balance after blocks, which are added from the tip downward. Sums are modulo 2^64.
-type changes struct {
+// balanceChanges are the changes of a balance after blocks, which are added from the tip downward. Sums are modulo 2^64.
+type balanceChanges struct {
 	limit int
 	width uint32 // blocks of a part; a power of 2
 	span  setops.Span
 
-	found []Point // newest first; Balance is the sum of the changes after the block
-	sum   uint64  // of all changes
-	after uint64  // of the changes after the span
-	start uint64  // of the changes from the start of the span
+	found []BalancePoint // newest first; Balance is the sum of the changes after the block
+	sum   uint64         // of all changes
+	after uint64         // of the changes after the span
+	start uint64         // of the changes from the start of the span
 }
 
 // read adds up to limit transactions of s. whole reports whether these are all.
-func (c *changes) read(
-	q *query.Query, x *schema.Index, birth model.BirthPk, s setops.Span, limit int,
+func (c *balanceChanges) read(
+	q *Query, x *schema.Index, birth model.BirthPk, s setops.Span, limit int,
 ) (txs int, whole bool, err error) {
-	history, err := newestFirst(q, x, birth, s, limit+1)
+	history, err := q.newestFirst(x, birth, s, limit+1)
 	if err != nil {
 		return 0, false, err
 	}
 	for t, err := range history {
-		if err == nil && txs > 0 && txs%passed == 0 {
-			err = q.Pass(passed)
+		if err == nil && txs > 0 && txs%samplesPass == 0 {
+			err = q.Pass(samplesPass)
 		}
 		if err != nil {
 			return txs, false, err
@@ -112,8 +113,8 @@ func (c *changes) read(
 }
 
 // newestFirst yields the history of a value.
-func newestFirst(
-	q *query.Query, x *schema.Index, birth model.BirthPk, s setops.Span, limit int,
+func (q *Query) newestFirst(
+	x *schema.Index, birth model.BirthPk, s setops.Span, limit int,
 ) (iter.Seq2[schema.TxAmounts, error], error) {
 	if x.Active.Has(schema.FeatureHistory) {
 		return q.StoredHistory(x, birth, s, true), nil
@@ -128,14 +129,14 @@ func newestFirst(
 	}, err
 }
 
-func (c *changes) add(t schema.TxAmounts) {
+func (c *balanceChanges) add(t schema.TxAmounts) {
 	height := uint32(t.Tx.Height())
 	in := c.span.HasTx(t.Tx)
 	if n := len(c.found); in && (n == 0 || c.found[n-1].Height/c.width != height/c.width) {
-		c.found = append(c.found, Point{height, c.sum})
+		c.found = append(c.found, BalancePoint{height, c.sum})
 		for len(c.found) > c.limit {
 			c.width *= 2
-			c.found = slices.CompactFunc(c.found, func(a, b Point) bool { return a.Height/c.width == b.Height/c.width })
+			c.found = slices.CompactFunc(c.found, func(a, b BalancePoint) bool { return a.Height/c.width == b.Height/c.width })
 		}
 	}
 	c.sum += t.Received - t.Sent
@@ -148,16 +149,16 @@ func (c *changes) add(t schema.TxAmounts) {
 
 // points returns the balances, oldest first, of a value with a balance at the tip. whole: the changes reach the start of
 // the span.
-func (c *changes) points(balance uint64, birth model.UtxoPk, tip model.HeightPk, whole bool) (points []Point) {
+func (c *balanceChanges) points(balance uint64, birth model.UtxoPk, tip model.HeightPk, whole bool) (points []BalancePoint) {
 	if first := c.span.First; whole && birth < first {
-		points = append(points, Point{uint32(first.Height()) - 1, balance - c.start})
+		points = append(points, BalancePoint{uint32(first.Height()) - 1, balance - c.start})
 	}
 	for _, p := range slices.Backward(c.found) {
-		points = append(points, Point{p.Height, balance - p.Balance})
+		points = append(points, BalancePoint{p.Height, balance - p.Balance})
 	}
 	last := uint32(min(c.span.Last.Height(), tip))
 	if n := len(points); n > 0 && points[n-1].Height < last {
-		points = append(points, Point{last, balance - c.after})
+		points = append(points, BalancePoint{last, balance - c.after})
 	}
 	return points
 }

@@ -1,4 +1,4 @@
-package txorder_test
+package query_test
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"birthmark/core"
 	"birthmark/core/coretest"
 	"birthmark/core/query"
-	"birthmark/core/query/txorder"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -35,7 +34,7 @@ func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
 	t.Helper()
 	ctx := context.Background()
 	err := db.View(ctx, func(v *query.View) error {
-		orders, err := txorder.Available(ctx, v.Queries)
+		orders, err := v.TxOrders(ctx)
 		if err != nil {
 			return err
 		}
@@ -55,7 +54,7 @@ func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
 				}
 			}
 			for _, by := range orders {
-				got, err := txorder.Of(ctx, v.Queries, h, by)
+				got, err := v.SortedTxs(ctx, h, by)
 				if err != nil {
 					return err
 				}
@@ -73,26 +72,26 @@ func compare(t *testing.T, db *core.DB, size func(*query.TxAnswer) int64) {
 }
 
 // sorted is the reference: positions sorted by exact quotients, the largest first.
-func sorted(txs []*query.TxAnswer, by txorder.By, size func(*query.TxAnswer) int64) []int {
+func sorted(txs []*query.TxAnswer, by query.TxOrder, size func(*query.TxAnswer) int64) []int {
 	keys, known := make([]*big.Rat, len(txs)), make([]int, len(txs))
 	positions := make([]int, len(txs))
 	for i, tx := range txs {
 		positions[i], keys[i], known[i] = i, new(big.Rat), 1
 		fee, ok := new(big.Rat).SetString(tx.Fee)
 		switch by {
-		case txorder.Value:
+		case query.OrderByValue:
 			for _, o := range tx.Outputs {
 				n, _ := new(big.Rat).SetString(o.Value)
 				keys[i].Add(keys[i], n)
 			}
-		case txorder.Size:
+		case query.OrderBySize:
 			keys[i].SetInt64(size(tx))
 		default:
 			if !ok {
 				known[i] = 0
 				continue
 			}
-			if keys[i] = fee; by == txorder.FeeRate {
+			if keys[i] = fee; by == query.OrderByFeeRate {
 				keys[i].Quo(fee, new(big.Rat).SetInt64(size(tx)))
 			}
 		}
@@ -124,8 +123,8 @@ func TestTheFeeRateIsPerVirtualByte(t *testing.T) {
 	}
 	coretest.AppendAll(t, db, v.NewGenerator(testseed.Of(t, 78)).Blocks(20), 8)
 	coretest.Consistent(t, db)
-	orders, err := txorder.Available(t.Context(), db.Queries)
-	want := []txorder.By{txorder.Value, txorder.Fee, txorder.FeeRate, txorder.Size}
+	orders, err := db.TxOrders(t.Context())
+	want := []query.TxOrder{query.OrderByValue, query.OrderByFee, query.OrderByFeeRate, query.OrderBySize}
 	if err != nil || !slices.Equal(orders, want) {
 		t.Fatalf("orders %v, expected %v; %v", orders, want, err)
 	}

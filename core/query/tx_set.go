@@ -1,4 +1,4 @@
-package txset
+package query
 
 import (
 	"encoding/binary"
@@ -7,31 +7,31 @@ import (
 	"birthmark/model"
 )
 
-// freshTxs is the number of transactions that a Set holds uncompressed.
+// freshTxs is the number of transactions that a txSet holds uncompressed.
 const freshTxs = 1 << 14
 
-// Set counts distinct transactions. Beyond freshTxs it stores them as sorted, delta-encoded runs of about three bytes
+// txSet counts distinct transactions. Beyond freshTxs it stores them as sorted, delta-encoded runs of about three bytes
 // per transaction, so the set of a value with millions of outputs takes a few megabytes.
-type Set struct {
+type txSet struct {
 	fresh []uint64
-	runs  []run // each more than twice as long as the next
+	runs  []txRun // each more than twice as long as the next
 }
 
-// run is transactions in ascending order, as uvarints of the differences between neighbors.
-type run struct {
+// txRun is transactions in ascending order, as uvarints of the differences between neighbors.
+type txRun struct {
 	count int
 	bytes []byte
 }
 
-// Add adds a transaction. Duplicates are ignored.
-func (s *Set) Add(tx model.TxPk) {
+// add adds a transaction. Duplicates are ignored.
+func (s *txSet) add(tx model.TxPk) {
 	if s.fresh = append(s.fresh, uint64(tx)/(model.MaxIndex+1)); len(s.fresh) == freshTxs {
 		s.pack(2)
 	}
 }
 
-// Count returns the number of distinct transactions in the set.
-func (s *Set) Count() uint64 {
+// count returns the number of distinct transactions in the set.
+func (s *txSet) count() uint64 {
 	if len(s.runs) == 0 {
 		slices.Sort(s.fresh)
 		s.fresh = slices.Compact(s.fresh)
@@ -43,9 +43,9 @@ func (s *Set) Count() uint64 {
 
 // pack makes a run of the fresh transactions and merges runs until each is more than ratio times as long as the next.
 // A ratio of 0 merges all runs into one.
-func (s *Set) pack(ratio int) {
+func (s *txSet) pack(ratio int) {
 	slices.Sort(s.fresh)
-	var run run
+	var run txRun
 	last := uint64(0)
 	for _, tx := range slices.Compact(s.fresh) {
 		run.add(&last, tx)
@@ -53,19 +53,19 @@ func (s *Set) pack(ratio int) {
 	s.fresh = s.fresh[:0]
 	s.runs = append(s.runs, run)
 	for n := len(s.runs); n > 1 && (ratio == 0 || s.runs[n-2].count <= ratio*s.runs[n-1].count); n-- {
-		s.runs[n-2] = merge(s.runs[n-2], s.runs[n-1])
+		s.runs[n-2] = mergeTxRuns(s.runs[n-2], s.runs[n-1])
 		s.runs = s.runs[:n-1]
 	}
 }
 
-func (r *run) add(last *uint64, tx uint64) {
+func (r *txRun) add(last *uint64, tx uint64) {
 	r.bytes = binary.AppendUvarint(r.bytes, tx-*last)
 	r.count++
 	*last = tx
 }
 
 // next removes and returns the first transaction of the run. last is the previous one.
-func (r *run) next(last uint64) (tx uint64, ok bool) {
+func (r *txRun) next(last uint64) (tx uint64, ok bool) {
 	if r.count == 0 {
 		return 0, false
 	}
@@ -75,8 +75,8 @@ func (r *run) next(last uint64) (tx uint64, ok bool) {
 	return last + distance, true
 }
 
-// merge returns the union of two runs.
-func merge(a, b run) (both run) {
+// mergeTxRuns returns the union of two runs.
+func mergeTxRuns(a, b txRun) (both txRun) {
 	both.bytes = make([]byte, 0, len(a.bytes)+len(b.bytes))
 	last := uint64(0)
 	x, more := a.next(0)

@@ -1,2 +1,0 @@
-// Package txset counts distinct transactions in little memory.
-package txset
