@@ -15,7 +15,7 @@ import (
 )
 
 // counted serves a database of blocks and counts the snapshots that are opened.
-func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int64, g *modeltest.Generator) {
+func counted(t *testing.T, kept int) (h *site, db *core.DB, views *atomic.Int64, g *modeltest.Generator) {
 	t.Helper()
 	v := modeltest.Variants()[0]
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), Raw: v.Raw})
@@ -32,10 +32,7 @@ func counted(t *testing.T, kept int) (h *api.API, db *core.DB, views *atomic.Int
 		views.Add(1)
 		return db.View(ctx, fn)
 	}
-	if h, err = api.New(api.Options{Chains: []*served.Chain{chain}, CacheBytes: kept}); err != nil {
-		t.Fatal(err)
-	}
-	return h, db, views, g
+	return newAPI(t, api.Options{Chains: []*served.Chain{chain}, CacheBytes: kept}), db, views, g
 }
 
 // A repeated request is served from the cache until the tip changes.

@@ -29,7 +29,7 @@ var (
 )
 
 // documentation returns the content of the documentation page.
-func documentation(t *testing.T, h *api.API, target string) string {
+func documentation(t *testing.T, h *site, target string) string {
 	t.Helper()
 	text, err := h.Documentation(httptest.NewRequest("GET", target, nil))
 	if err != nil {

@@ -28,10 +28,7 @@ func TestImmutableAnswersNeverChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h, err := api.New(api.Options{Chains: []*served.Chain{of("one", db)}, ImmutableDepth: deep})
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := newAPI(t, api.Options{Chains: []*served.Chain{of("one", db)}, ImmutableDepth: deep})
 			const immutable = "public, max-age=31536000, immutable"
 			kept := map[string]string{}
 			kinds := map[string]int{}

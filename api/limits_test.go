@@ -32,10 +32,7 @@ func guarded(t *testing.T, db *core.DB, o ratelimit.Options, view viewing) http.
 		chain.View = view
 	}
 	follow := func(c *served.Chain) http.Handler { return events.Handler(c, events.Options{}) }
-	h, err := api.New(api.Options{Chains: []*served.Chain{chain}, CacheBytes: -1, Fields: fields, Events: follow})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := newAPI(t, api.Options{Chains: []*served.Chain{chain}, CacheBytes: -1, Fields: fields, Events: follow})
 	return ratelimit.New(o, h)
 }
 

@@ -61,7 +61,7 @@ func (s *scripted) MempoolTxs(_ context.Context, ids []model.Hash) ([]*model.Unc
 
 // withMempool serves a chain with one block and a mempool of two transactions. The first spends the output of address
 // Aa and pays 30 to Ab and 10 to Aa. The second spends the output of Ab and pays 25 to Ac.
-func withMempool(t *testing.T) (h *api.API, node *scripted, pool *pending.Follower) {
+func withMempool(t *testing.T) (h *site, node *scripted, pool *pending.Follower) {
 	t.Helper()
 	v := modeltest.Variant{Name: "by hand", Coinbase: true, ByHand: true}
 	db, err := core.Open(t.Context(), memory.New(), core.Options{Chain: v.Chain("one"), CacheBytes: 1 << 20})
@@ -96,10 +96,7 @@ func withMempool(t *testing.T) (h *api.API, node *scripted, pool *pending.Follow
 	until(t, pool, 2)
 	c := of("test", db)
 	c.Mempool = pool
-	if h, err = api.New(api.Options{Chains: []*served.Chain{c, of("other", db)}}); err != nil {
-		t.Fatal(err)
-	}
-	return h, node, pool
+	return newAPI(t, api.Options{Chains: []*served.Chain{c, of("other", db)}}), node, pool
 }
 
 // until waits until the mempool has n transactions.

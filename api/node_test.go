@@ -20,7 +20,7 @@ import (
 )
 
 // nodeAPI serves an empty regtest database with a node.
-func nodeAPI(t *testing.T, n *coretest.Node) *api.API {
+func nodeAPI(t *testing.T, n *coretest.Node) *site {
 	t.Helper()
 	chain, err := bitcoin.New("regtest")
 	if err != nil {
@@ -39,15 +39,11 @@ func nodeAPI(t *testing.T, n *coretest.Node) *api.API {
 		t.Cleanup(func() { src.Close() })
 		c.Submitter, c.Fees = src.(model.Submitter), src.(model.FeeEstimator)
 	}
-	h, err := api.New(api.Options{Chains: []*served.Chain{c}, Log: slog.New(slog.DiscardHandler), Events: noEvents, Fields: fields})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return newAPI(t, api.Options{Chains: []*served.Chain{c}, Log: slog.New(slog.DiscardHandler), Events: noEvents, Fields: fields})
 }
 
 // fromNode sends a request, checks the answer against the document and decodes it.
-func fromNode[A any](t *testing.T, h *api.API, method, path, body string) (a A) {
+func fromNode[A any](t *testing.T, h *site, method, path, body string) (a A) {
 	t.Helper()
 	target := "/v1/bitcoin-regtest" + path
 	w := ask(h, method, target, body)

@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "write golden files")
 
 // whole is an API with every possible path.
-func whole(t testing.TB) *api.API {
+func whole(t testing.TB) *site {
 	h, _ := handler(t, api.Options{Events: noEvents, Watch: noEvents}, nil)
 	return h
 }

@@ -25,7 +25,7 @@ import (
 // walker sends requests of every operation to a served chain, and checks every answer against the document.
 type walker struct {
 	*testing.T
-	h       *api.API
+	h       *site
 	rng     *rand.Rand
 	name    string
 	asked   int

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"birthmark/api"
+	"birthmark/api/compat/answertest"
 	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/chains/bitcoin"
@@ -94,8 +95,25 @@ func fields(chain string) (*api.FieldsAnswer, error) {
 	}, nil
 }
 
+// site is an API whose exchanges can be recorded.
+type site struct {
+	*api.API
+	recorded http.Handler
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.recorded.ServeHTTP(w, r) }
+
+func newAPI(t testing.TB, o api.Options) *site {
+	t.Helper()
+	h, err := api.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &site{h, answertest.Recorded(t, h)}
+}
+
 // handler serves databases by name; log receives the log.
-func handler(t testing.TB, o api.Options, dbs map[string]*core.DB) (h *api.API, log *bytes.Buffer) {
+func handler(t testing.TB, o api.Options, dbs map[string]*core.DB) (h *site, log *bytes.Buffer) {
 	t.Helper()
 	log = new(bytes.Buffer)
 	o.Log = slog.New(slog.NewTextHandler(log, nil))
@@ -104,15 +122,11 @@ func handler(t testing.TB, o api.Options, dbs map[string]*core.DB) (h *api.API, 
 	for name, db := range dbs {
 		o.Chains = append(o.Chains, of(name, db))
 	}
-	h, err := api.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h, log
+	return newAPI(t, o), log
 }
 
 // bitcoinAPI serves the real blocks as bitcoin.
-func bitcoinAPI(t testing.TB) *api.API {
+func bitcoinAPI(t testing.TB) *site {
 	h, _ := handler(t, api.Options{}, map[string]*core.DB{"bitcoin": real(t)})
 	return h
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/served"
 	"birthmark/chains"
 	"birthmark/core"
@@ -127,7 +128,7 @@ func explorerOf(t testing.TB, chains ...*served.Chain) http.Handler {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return answertest.Recorded(t, h)
 }
 
 // ask requests a path as it is written in a link. headers are alternating names and values.

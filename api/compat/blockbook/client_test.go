@@ -10,12 +10,15 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"birthmark/api/compat/answertest"
 )
 
 // client is a WebSocket client that sends one request after the other.
 type client struct {
 	t      testing.TB
 	socket *websocket.Conn
+	to     *answertest.Recording
 	next   int
 	inbox  []incoming // notifications
 }
@@ -37,7 +40,7 @@ func dial(t testing.TB, s *httptest.Server) *client {
 	}
 	socket.SetReadLimit(64 << 20)
 	t.Cleanup(func() { socket.CloseNow() })
-	return &client{t: t, socket: socket}
+	return &client{t: t, socket: socket, to: answertest.NewRecording(t)}
 }
 
 func (c *client) send(text string) {
@@ -76,8 +79,10 @@ func (c *client) call(method string, params any) (id, data string) {
 			c.t.Fatalf("%s: %v", method, err)
 		}
 		if m.ID == id {
+			c.to.Add("WebSocket "+string(request), string(m.Data))
 			return id, string(m.Data)
 		}
+		c.to.Add("notification", string(m.Data))
 		c.inbox = append(c.inbox, m)
 	}
 }
@@ -107,6 +112,7 @@ func (c *client) notification() incoming {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	c.to.Add("notification", string(m.Data))
 	return m
 }
 

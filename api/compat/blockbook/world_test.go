@@ -23,6 +23,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/account"
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/blockbook"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/ratelimit"
@@ -65,6 +66,7 @@ type world struct {
 	db     *core.DB
 	served *served.Chain
 	*blockbook.Server
+	recorded http.Handler
 
 	panics   atomic.Bool // each view of the server
 	accounts []*account.Account
@@ -156,6 +158,7 @@ func (w *world) serveFrom(
 	if w.Server, err = blockbook.New(o); err != nil {
 		t.Fatal(err)
 	}
+	w.recorded = answertest.Recorded(t, w.Server)
 }
 
 // makeScripts makes the scripts that outputs pay to: those of accounts, and others of every kind.
@@ -359,6 +362,8 @@ func (w *world) naive() *naive {
 	n.seen = w.node.times()
 	return n
 }
+
+func (w *world) ServeHTTP(a http.ResponseWriter, r *http.Request) { w.recorded.ServeHTTP(a, r) }
 
 // ask sends a REST request: GET if body is empty.
 func (w *world) ask(t testing.TB, path, body string) (status int, answer string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/electrum"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/served"
@@ -101,8 +102,9 @@ func listen(t testing.TB, s *electrum.Server, wrap func(net.Conn) net.Conn) stri
 	if wrap == nil {
 		wrap = func(c net.Conn) net.Conn { return c }
 	}
+	recorded := answertest.RecordedLines(t)
 	served := make(chan error, 1)
-	go func() { served <- s.Serve(wrapping{l, wrap}) }()
+	go func() { served <- s.Serve(wrapping{l, func(c net.Conn) net.Conn { return recorded(wrap(c)) }}) }()
 	t.Cleanup(func() {
 		l.Close()
 		if err := <-served; err != nil {

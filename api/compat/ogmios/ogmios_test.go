@@ -21,6 +21,7 @@ import (
 	"github.com/coder/websocket"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/ogmios"
 	"birthmark/api/served"
 	"birthmark/bench/generate/cardanogen"
@@ -75,12 +76,13 @@ func start(t *testing.T) *endpoint {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	e.Handler, err = ogmios.New(ogmios.Options{Path: path, Origins: []string{"*"}, Chain: &served.Chain{
+	h, err := ogmios.New(ogmios.Options{Path: path, Origins: []string{"*"}, Chain: &served.Chain{
 		Name: "cardano-test", Model: chain, Submitter: src.(model.Submitter), Node: src,
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.Handler = answertest.Recorded(t, h)
 	return e
 }
 
@@ -443,11 +445,13 @@ func TestWebSocket(t *testing.T) {
 
 // socket is a WebSocket connection of a client.
 type socket struct {
-	t *testing.T
-	c *websocket.Conn
+	t    *testing.T
+	c    *websocket.Conn
+	to   *answertest.Recording
+	sent []string // requests without an answer
 }
 
-func (e *endpoint) dial(t *testing.T) socket {
+func (e *endpoint) dial(t *testing.T) *socket {
 	t.Helper()
 	s := httptest.NewServer(e)
 	t.Cleanup(s.Close)
@@ -456,13 +460,14 @@ func (e *endpoint) dial(t *testing.T) socket {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.CloseNow() })
-	return socket{t, c}
+	return &socket{t: t, c: c, to: answertest.NewRecording(t)}
 }
 
-func (s socket) send(method string, params any) {
+func (s *socket) send(method string, params any) {
 	s.t.Helper()
 	body, err := json.Marshal(object{"jsonrpc": "2.0", "method": method, "params": params})
 	if err == nil {
+		s.sent = append(s.sent, string(body))
 		err = s.c.Write(s.t.Context(), websocket.MessageText, body)
 	}
 	if err != nil {
@@ -471,12 +476,14 @@ func (s socket) send(method string, params any) {
 }
 
 // receive returns the result of the next response, or the text of its error.
-func (s socket) receive(method string) any {
+func (s *socket) receive(method string) any {
 	s.t.Helper()
 	_, text, err := s.c.Read(s.t.Context())
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.to.Add("WebSocket "+s.sent[0], string(text))
+	s.sent = s.sent[1:]
 	o := parsed(s.t, text)
 	conforms(s.t, method, o)
 	if o["method"] != method {
@@ -488,7 +495,7 @@ func (s socket) receive(method string) any {
 	return o["result"]
 }
 
-func (s socket) result(method string, params any) any {
+func (s *socket) result(method string, params any) any {
 	s.t.Helper()
 	s.send(method, params)
 	return s.receive(method)

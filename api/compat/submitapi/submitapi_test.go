@@ -65,7 +65,7 @@ func TestAnswersHaveTheShapeOfTheOriginals(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/submit/tx", strings.NewReader(real.body))
 		r.Header.Set("Content-Type", "application/cbor")
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
+		answertest.Recorded(t, h).ServeHTTP(w, r)
 		answertest.SameShape(t, real.name, w.Body.Bytes(), []byte(real.answer))
 		got, want := tags.FindAllString(w.Body.String(), -1), tags.FindAllString(real.answer, -1)
 		slices.Sort(got)
@@ -112,7 +112,7 @@ func TestRequestsAndRefusals(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), c.method, c.path, strings.NewReader("\x80"))
 		r.Header.Set("Content-Type", c.kind)
 		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
+		answertest.Recorded(t, h).ServeHTTP(w, r)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
 		}
