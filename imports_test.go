@@ -142,7 +142,7 @@ var rules = []rule{
 		"model", "core/pending", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
 	}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/signet", "internal/suggest", "internal/guard"}},
-	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/..."}},
+	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/...", "internal/testseed"}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},
 	{from: "bench/...", may: anything},
 	{from: "cmd/birthmark", may: []string{"internal/cli"}},

@@ -85,7 +85,7 @@ func everythingOf(t testing.TB, chain *served.Chain) http.Handler {
 		t.Fatal(err)
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", v1)
+	mux.Handle("/v1/", answertest.Recorded(t, v1))
 	mux.Handle("/", explorerOf(t, chain))
 	return mux
 }
@@ -180,7 +180,7 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 	w := newFull(t, chain, node.URL())
 	ids := oddtest.Coinbases(t, node, oddtest.P2PKH)
 	var unconfirmed []string
-	for _, tx := range oddtest.Txs(node.Coins(t, oddtest.Coins), oddtest.P2PKH) {
+	for _, tx := range oddtest.Txs(t, node.Coins(t, oddtest.Coins), oddtest.P2PKH) {
 		if err := node.TrySend(tx.MsgTx); err != nil {
 			t.Fatalf("%s: %v", tx.Name, err)
 		}

@@ -25,6 +25,7 @@ type Recording struct {
 }
 
 // NewRecording returns a recording that is written to FOLDER/PACKAGE/TEST.txt after the test, sorted and without repetitions.
+// Lines of requests begin with ">", those of answers with "<".
 // FOLDER is the value of BIRTHMARK_RECORD; without it, nothing is recorded. Tests with random requests need BIRTHMARK_SEED.
 // Recordings of two commits are compared with diff: see CONTRIBUTING.md.
 func NewRecording(t testing.TB) *Recording {
@@ -51,7 +52,7 @@ func NewRecording(t testing.TB) *Recording {
 			return
 		}
 		for _, e := range slices.Sorted(maps.Keys(r.entries)) {
-			fmt.Fprintf(f, "%s\n\n", e)
+			fmt.Fprintf(f, "%s\n", e)
 		}
 		if err := f.Close(); err != nil {
 			t.Error(err)
@@ -65,10 +66,14 @@ func (r *Recording) Add(request, answer string) {
 	if r == nil {
 		return
 	}
-	request, answer = normal(request), normal(answer)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.entries[request+"\n"+answer] = true
+	r.entries[lines("> ", request)+lines("< ", answer)] = true
+}
+
+// lines returns the normal form of a text with a prefix of each line.
+func lines(prefix, text string) string {
+	return prefix + strings.ReplaceAll(normal(text), "\n", "\n"+prefix) + "\n"
 }
 
 // Recorded returns a handler that records the requests to h and its answers: status, headers, and body. It returns h if

@@ -40,14 +40,14 @@ func TestRecordedLines(t *testing.T) {
 		}
 		recorded.Close()
 	})
-	const want = `notification
-{"method":"tip"}
+	const want = `> notification
+< {"method":"tip"}
 
-{"id":1}
-{"result":1}
+> {"id":1}
+< {"result":1}
 
-{"id":2}
-{"result":[NOW,"127.0.0.1:PORT FOLDER at NOW"]}
+> {"id":2}
+< {"result":[NOW,"127.0.0.1:PORT FOLDER at NOW"]}
 
 `
 	if got, err := os.ReadFile(filepath.Join(folder, "answertest", "TestRecordedLines-of_a_test.txt")); err != nil || string(got) != want {

@@ -34,7 +34,8 @@ func TestRecordingsHaveEachExchangeOnce(t *testing.T) {
 			}
 		}
 	})
-	const want = "POST /absent\nquestion\n404\nX-Tip: 7\nanswer to /absent\n\nPOST /b?x=1\nquestion\n200\nX-Tip: 7\nanswer to /b\n\n"
+	const want = "> POST /absent\n> question\n< 404\n< X-Tip: 7\n< answer to /absent\n\n" +
+		"> POST /b?x=1\n> question\n< 200\n< X-Tip: 7\n< answer to /b\n\n"
 	file := filepath.Join(folder, "answertest", "TestRecordingsHaveEachExchangeOnce-of_a_test.txt")
 	if got, err := os.ReadFile(file); err != nil || string(got) != want {
 		t.Errorf("%q, %v", got, err)

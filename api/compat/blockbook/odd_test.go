@@ -37,7 +37,7 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 	c.expect("subscribeAddresses", object{"addresses": []string{holder}, "newBlockTxs": true}, object{"subscribed": true})
 	blocks.expect("subscribeNewBlock", nil, object{"subscribed": true})
 	var sent []string
-	for _, tx := range oddtest.Txs(coins, script) {
+	for _, tx := range oddtest.Txs(t, coins, script) {
 		if err := full.TrySend(tx.MsgTx); err != nil {
 			t.Fatalf("%s: %v", tx.Name, err)
 		}

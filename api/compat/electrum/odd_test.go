@@ -23,7 +23,7 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 	ids := oddtest.Coinbases(t, w.node, oddtest.P2PKH)
 	confirmed := len(ids)
 	w.sameLists(t, script, ids, confirmed)
-	for _, tx := range oddtest.Txs(w.node.Coins(t, oddtest.Coins), oddtest.P2PKH) {
+	for _, tx := range oddtest.Txs(t, w.node.Coins(t, oddtest.Coins), oddtest.P2PKH) {
 		if err := w.node.TrySend(tx.MsgTx); err != nil {
 			t.Fatalf("%s: %v", tx.Name, err)
 		}

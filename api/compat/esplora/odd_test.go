@@ -15,7 +15,7 @@ func TestOddTransactionsLeaveListsWhole(t *testing.T) {
 	ids := oddtest.Coinbases(t, w.node, p2pkh)
 	coins := w.node.Coins(t, oddtest.Coins)
 	w.sync(t)
-	for _, tx := range oddtest.Txs(coins, p2pkh) {
+	for _, tx := range oddtest.Txs(t, coins, p2pkh) {
 		if err := w.node.TrySend(tx.MsgTx); err != nil {
 			t.Fatalf("%s: %v", tx.Name, err)
 		}

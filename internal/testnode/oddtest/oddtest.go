@@ -3,7 +3,7 @@
 //
 //	n := coretest.Start(t)
 //	coinbases := oddtest.Coinbases(t, n, script)              // in blocks
-//	txs := oddtest.Txs(n.Coins(t, oddtest.Coins), script)     // to be sent
+//	txs := oddtest.Txs(t, n.Coins(t, oddtest.Coins), script)  // to be sent
 package oddtest
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/internal/testnode/coretest"
+	"birthmark/internal/testseed"
 )
 
 // P2PKH is a script with an address.
@@ -40,6 +41,14 @@ var Outputs = map[string][]byte{
 	"multisig 1 of 3":         append(bytes.Join([][]byte{{0x51}, key(2), key(0xff), key(4)}, []byte{33})[:], 0x53, 0xae),
 	"P2PK of no point":        append(append([]byte{33}, key(0xff)...), 0xac),
 	"10,001 bytes":            bytes.Repeat([]byte{0x61}, 10_001),
+}
+
+// shuffled returns the names of Outputs in a random order.
+func shuffled(t testing.TB) []string {
+	t.Helper()
+	names := slices.Sorted(maps.Keys(Outputs))
+	testseed.Rand(t).Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return names
 }
 
 // key has the size of a public key.
@@ -81,7 +90,8 @@ var Coins = len(Outputs) + len(changes) + 2
 
 // Txs returns transactions with an odd part, in a random order, between normal ones. Each spends one coin, and pays to a
 // script with its first output. The last one spends the odd outputs of the others.
-func Txs(coins []coretest.Coin, to []byte) (txs []Tx) {
+func Txs(t testing.TB, coins []coretest.Coin, to []byte) (txs []Tx) {
+	t.Helper()
 	add := func(name string, change func(*wire.MsgTx)) {
 		coin := coins[len(txs) : len(txs)+1]
 		tx := coretest.Pay(coin, wire.NewTxOut(coin[0].Value-600_000, to))
@@ -91,7 +101,8 @@ func Txs(coins []coretest.Coin, to []byte) (txs []Tx) {
 	nothing := func(*wire.MsgTx) {}
 	add("normal", nothing)
 	var odd []coretest.Coin
-	for name, script := range Outputs {
+	for _, name := range shuffled(t) {
+		script := Outputs[name]
 		add(name, func(tx *wire.MsgTx) { tx.AddTxOut(wire.NewTxOut(0, script)) })
 		if len(script) <= 10_000 && !bytes.HasPrefix(script, []byte{0x6a}) { // it can be spent
 			odd = append(odd, coretest.Outputs(txs[len(txs)-1].MsgTx)[1])
@@ -118,8 +129,8 @@ func Coinbases(t testing.TB, n *coretest.Node, to []byte) (ids []string) {
 		func(tx *wire.MsgTx) { tx.Version, tx.LockTime = -1, 1<<32-1 },
 		func(tx *wire.MsgTx) { tx.TxIn[0].Witness = wire.TxWitness{make([]byte, 32), {}, {1}} },
 		func(tx *wire.MsgTx) {
-			for _, script := range Outputs {
-				tx.AddTxOut(wire.NewTxOut(0, script))
+			for _, name := range shuffled(t) {
+				tx.AddTxOut(wire.NewTxOut(0, Outputs[name]))
 			}
 		},
 		func(tx *wire.MsgTx) { tx.TxOut[0].Value = 0 },
