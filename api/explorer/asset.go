@@ -7,7 +7,6 @@ import (
 
 	"birthmark/api/explorer/charts"
 	"birthmark/api/explorer/format"
-	"birthmark/api/explorer/metadata"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -242,8 +241,8 @@ func (r *assetReader) transfers(after string) error {
 func (r *assetReader) metadata() (err error) {
 	b := r.body
 	if i := slices.IndexFunc(b.Events, func(e query.AssetEventAnswer) bool { return e.Action == "mint" }); i >= 0 {
-		b.Metadata, err = metadata.Of(r.ctx, r.View, r.chain.Model, b.Asset, b.Events[i].Tx)
-		b.Picture = template.URL(metadata.Picture(b.Metadata.Image, r.site.Pictures)) // data: or below the gateway
+		b.Metadata, err = metadataOf(r.ctx, r.View, r.chain.Model, b.Asset, b.Events[i].Tx)
+		b.Picture = template.URL(pictureURL(b.Metadata.Image, r.site.Pictures)) // data: or below the gateway
 	}
 	return err
 }

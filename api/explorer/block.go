@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"birthmark/api/explorer/pools"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
 	"birthmark/model"
@@ -193,7 +192,7 @@ func (v *visit) blockSums(b *blockBody) (err error) {
 	case err != nil:
 		return err
 	case first.Coinbase:
-		b.Coinbase, b.Reward, b.Pool = first, sum(first.Outputs), pools.Of(first.CoinbaseText)
+		b.Coinbase, b.Reward, b.Pool = first, sum(first.Outputs), poolOf(first.CoinbaseText)
 	case len(first.Inputs) > 0 && len(first.Outputs) > 1 && v.sameOwner(&first.Inputs[0].Output, &first.Outputs[0]):
 		b.Reward = sum(first.Outputs[1:]) // Ergo: the first transaction pays it out of the emission box, which it recreates
 	}

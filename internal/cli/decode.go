@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"birthmark/core/query/decode"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/daemon"
 	"birthmark/model"
@@ -71,7 +70,7 @@ func (p *program) decode(c *cli.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		decoded, err := decode.Of(chain, indexes, b)
+		decoded, err := describeBlock(chain, indexes, b)
 		if err != nil {
 			return err
 		}

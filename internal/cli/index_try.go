@@ -9,7 +9,6 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/query"
-	"birthmark/core/query/decode"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
@@ -87,7 +86,7 @@ func (p *program) indexTry(c *cli.Context) error {
 	set.Indexes = nil
 	return p.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
 		a := &indexTryAnswer{Values: []tryItem{}}
-		err := p.readNewest(c, set, db, d, int(blocks), func(b *decode.Block) { a.add(b, int(limit)) })
+		err := p.readNewest(c, set, db, d, int(blocks), func(b *decodedBlock) { a.add(b, int(limit)) })
 		if err != nil {
 			return err
 		}
@@ -97,7 +96,7 @@ func (p *program) indexTry(c *cli.Context) error {
 
 // readNewest passes the newest blocks of the database, with the values of a custom index, to do.
 func (p *program) readNewest(
-	c *cli.Context, set *config.Chain, db *daemon.Database, d model.Definition, blocks int, do func(*decode.Block),
+	c *cli.Context, set *config.Chain, db *daemon.Database, d model.Definition, blocks int, do func(*decodedBlock),
 ) (err error) {
 	chain, err := db.Chain().Define([]model.Definition{d})
 	if err != nil {
@@ -125,7 +124,7 @@ func (p *program) readNewest(
 		if e.Block == nil {
 			continue
 		}
-		b, err := decode.Of(chain, indexes, e.Block)
+		b, err := describeBlock(chain, indexes, e.Block)
 		if err != nil {
 			return err
 		}
@@ -143,7 +142,7 @@ func ancestors(ctx context.Context, db *daemon.Database, h model.HeightPk) (poin
 }
 
 // add adds the values of a block, up to a limit of listed values.
-func (a *indexTryAnswer) add(b *decode.Block, limit int) {
+func (a *indexTryAnswer) add(b *decodedBlock, limit int) {
 	a.Blocks++
 	for _, tx := range b.Txs {
 		for _, o := range tx.Outputs {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/api/explorer/labels"
+	"birthmark/api/explorer"
 	"birthmark/api/explorer/static"
 	"birthmark/api/served"
 	"birthmark/internal/config"
@@ -31,7 +31,7 @@ func labelsOf(set *config.Settings, chains []*served.Chain) (map[string]string, 
 	if file == "" {
 		return nil, nil
 	}
-	names, err := labels.Read(file, chains)
+	names, err := explorer.ReadLabels(file, chains)
 	if err != nil {
 		return nil, At(set.Origin("labels_file"), usageError("bad_setting", "labels_file: %w", err))
 	}

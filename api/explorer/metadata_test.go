@@ -1,4 +1,4 @@
-package metadata
+package explorer
 
 import (
 	"strings"
@@ -16,10 +16,10 @@ func TestPicturesComeFromTheGateway(t *testing.T) {
 		"ipfs://" + cid + "/../x": "", "ipfs://no-content-id": "", "ipfs://@issuer.example.org/" + cid: "",
 		"data:image/png;base64," + strings.Repeat("A", maxPicture): "",
 	} {
-		if got := Picture(uri, gateway); got != want {
+		if got := pictureURL(uri, gateway); got != want {
 			t.Errorf("%.80s is loaded from %q, expected %q", uri, got, want)
 		}
-		if got := Picture(uri, ""); got != "" {
+		if got := pictureURL(uri, ""); got != "" {
 			t.Errorf("%.80s is loaded from %q without a gateway", uri, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package decode
+package cli
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"birthmark/model"
 )
 
-// Of describes a decoded block. Indexes are the names of the indexes that the block was decoded with.
-func Of(c model.Chain, indexes []string, b *model.Block) (*Block, error) {
+// describeBlock describes a decoded block. Indexes are the names of the indexes that the block was decoded with.
+func describeBlock(c model.Chain, indexes []string, b *model.Block) (*decodedBlock, error) {
 	header, err := c.Header(b.Header)
 	if err != nil {
 		return nil, fmt.Errorf("header of block %d: %w", b.Height, err)
 	}
-	d := decoder{c: c, coinbase: c.Traits().Coinbase}
+	d := blockDescriber{c: c, coinbase: c.Traits().Coinbase}
 	for _, name := range indexes {
 		i := slices.IndexFunc(c.Indexes(), func(x model.Index) bool { return x.Name == name })
 		if i < 0 {
@@ -24,9 +24,9 @@ func Of(c model.Chain, indexes []string, b *model.Block) (*Block, error) {
 		}
 		d.indexes = append(d.indexes, c.Indexes()[i])
 	}
-	a := &Block{
+	a := &decodedBlock{
 		Chain: c.Name(), Height: uint32(b.Height), Hash: c.FormatHash(b.Hash), PrevHash: query.FormatParent(c, b.Parent),
-		Time: b.Time, Size: b.Size, Header: header, Txs: make([]Tx, len(b.Txs)),
+		Time: b.Time, Size: b.Size, Header: header, Txs: make([]decodedTx, len(b.Txs)),
 	}
 	for i := range b.Txs {
 		a.Txs[i] = d.tx(i, &b.Txs[i])
@@ -34,16 +34,16 @@ func Of(c model.Chain, indexes []string, b *model.Block) (*Block, error) {
 	return a, nil
 }
 
-type decoder struct {
+type blockDescriber struct {
 	c        model.Chain
 	coinbase bool
 	indexes  []model.Index
 }
 
-func (d *decoder) tx(index int, t *model.Tx) Tx {
-	a := Tx{
+func (d *blockDescriber) tx(index int, t *model.Tx) decodedTx {
+	a := decodedTx{
 		Hash: d.c.FormatHash(t.Hash), Coinbase: d.coinbase && index == 0 && len(t.Inputs) == 0,
-		Inputs: []Input{}, Outputs: []Output{},
+		Inputs: []decodedInput{}, Outputs: []decodedOutput{},
 	}
 	if t.Fee.Stated {
 		a.Fee = strconv.FormatUint(t.Fee.Amount, 10)
@@ -60,21 +60,21 @@ func (d *decoder) tx(index int, t *model.Tx) Tx {
 	return a
 }
 
-func (d *decoder) input(in *model.Input) Input {
+func (d *blockDescriber) input(in *model.Input) decodedInput {
 	if in.Value == nil {
 		n := int(in.Index)
-		return Input{Tx: d.c.FormatHash(in.Tx), Index: &n}
+		return decodedInput{Tx: d.c.FormatHash(in.Tx), Index: &n}
 	}
 	for _, x := range d.c.Indexes() {
 		if x.Name == d.c.Traits().SpendIndex {
-			return Input{Box: x.Format(in.Value)}
+			return decodedInput{Box: x.Format(in.Value)}
 		}
 	}
-	return Input{}
+	return decodedInput{}
 }
 
-func (d *decoder) output(i int, o *model.Output) Output {
-	a := Output{Index: i, Value: strconv.FormatUint(o.Value, 10), Keys: map[string]any{}}
+func (d *blockDescriber) output(i int, o *model.Output) decodedOutput {
+	a := decodedOutput{Index: i, Value: strconv.FormatUint(o.Value, 10), Keys: map[string]any{}}
 	for _, k := range o.Keys {
 		x := &d.indexes[k.Index]
 		text := x.Format(k.Value)
@@ -91,37 +91,37 @@ func (d *decoder) output(i int, o *model.Output) Output {
 	return a
 }
 
-// Block is a block as its chain adapter decoded it, without a database: inputs are not resolved.
-type Block struct {
-	Chain    string `json:"chain"`
-	Height   uint32 `json:"height"`
-	Hash     string `json:"hash"`
-	PrevHash string `json:"prev_hash,omitempty"`
-	Time     int64  `json:"time"`
-	Size     int    `json:"size"`
-	Header   any    `json:"header"`
-	Txs      []Tx   `json:"txs"`
+// decodedBlock is a block as its chain adapter decoded it, without a database: inputs are not resolved.
+type decodedBlock struct {
+	Chain    string      `json:"chain"`
+	Height   uint32      `json:"height"`
+	Hash     string      `json:"hash"`
+	PrevHash string      `json:"prev_hash,omitempty"`
+	Time     int64       `json:"time"`
+	Size     int         `json:"size"`
+	Header   any         `json:"header"`
+	Txs      []decodedTx `json:"txs"`
 }
 
-// Tx is one transaction of a [Block].
-type Tx struct {
+// decodedTx is one transaction of a [decodedBlock].
+type decodedTx struct {
 	Hash     string             `json:"hash"`
 	Coinbase bool               `json:"coinbase"`
 	Fee      string             `json:"fee,omitempty"`
-	Inputs   []Input            `json:"inputs"`
-	Outputs  []Output           `json:"outputs"`
+	Inputs   []decodedInput     `json:"inputs"`
+	Outputs  []decodedOutput    `json:"outputs"`
 	Mints    []query.MintAnswer `json:"mints,omitempty"`
 }
 
-// Input identifies the output that it spends: by outpoint, or by box id on Ergo.
-type Input struct {
+// decodedInput identifies the output that it spends: by outpoint, or by box id on Ergo.
+type decodedInput struct {
 	Tx    string `json:"tx,omitempty"`
 	Index *int   `json:"index,omitempty"`
 	Box   string `json:"box,omitempty"`
 }
 
-// Output is one output of a [Tx].
-type Output struct {
+// decodedOutput is one output of a [decodedTx].
+type decodedOutput struct {
 	Index  int                `json:"index"`
 	Value  string             `json:"value"`
 	Keys   map[string]any     `json:"keys"`

@@ -1,4 +1,4 @@
-package pools
+package explorer
 
 import (
 	"strings"
@@ -18,18 +18,18 @@ func TestPoolsAreFoundByTheirTags(t *testing.T) {
 		"七彩神仙鱼 and others":               "F2Pool",
 		"":                               "",
 	} {
-		if got := Of(text); got != want {
+		if got := poolOf(text); got != want {
 			t.Errorf("%q: %q, expected %q", text, got, want)
 		}
 	}
 }
 
 func TestEveryTagNamesItsPool(t *testing.T) {
-	if len(pools) < 150 {
-		t.Errorf("%d tags, expected at least 150", len(pools))
+	if len(poolTags) < 150 {
+		t.Errorf("%d tags, expected at least 150", len(poolTags))
 	}
 	names := map[string]string{}
-	for _, p := range pools {
+	for _, p := range poolTags {
 		if len(p.tag) < 4 || p.name == "" || strings.TrimSpace(p.name) != p.name {
 			t.Errorf("bad line: %q %q", p.tag, p.name)
 		}
@@ -37,7 +37,7 @@ func TestEveryTagNamesItsPool(t *testing.T) {
 			t.Errorf("%q names %s and %s", p.tag, other, p.name)
 		}
 		names[p.tag] = p.name
-		if got := Of("… " + p.tag + " …"); got != p.name {
+		if got := poolOf("… " + p.tag + " …"); got != p.name {
 			t.Errorf("%q: %s, expected %s", p.tag, got, p.name)
 		}
 	}

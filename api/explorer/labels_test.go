@@ -1,4 +1,4 @@
-package labels
+package explorer
 
 import (
 	"os"
@@ -33,7 +33,7 @@ func labelFile(t *testing.T, text string) string {
 
 // An address of any served chain has its label, in the format that pages use.
 func TestLabelsNameAddresses(t *testing.T) {
-	got, err := Read(labelFile(t, "\ufeff\n  # Miners\n12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S\t Satoshi, the first \r\n"+
+	got, err := ReadLabels(labelFile(t, "\ufeff\n  # Miners\n12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3S\t Satoshi, the first \r\n"+
 		"BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4 Sample\n9gBChAr3CyZ1rpXAxB46Dmh6C5LVokg3ojj81CY5ezCBrhnt499 Erg & co"),
 		servedChains(t, "bitcoin", "ergo"))
 	if err != nil {
@@ -63,11 +63,11 @@ func TestWrongLabelsAreRefused(t *testing.T) {
 		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T X":         ":1: \"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T\" is no address of the chains that are served: ",
 		address + " A\n" + address + " B":              ":2: " + address + " has two names, \"A\" and \"B\"",
 	} {
-		if got, err := Read(labelFile(t, text), servedChains(t, "bitcoin")); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := ReadLabels(labelFile(t, text), servedChains(t, "bitcoin")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v %v, expected %q", text, got, err, want)
 		}
 	}
-	if _, err := Read("/no/such.txt", servedChains(t, "bitcoin")); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := ReadLabels("/no/such.txt", servedChains(t, "bitcoin")); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a missing file: %v", err)
 	}
 }

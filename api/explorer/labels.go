@@ -1,5 +1,4 @@
-// Package labels reads names of addresses, such as those of exchanges, which pages show beside the addresses.
-package labels
+package explorer
 
 import (
 	"errors"
@@ -15,16 +14,17 @@ import (
 )
 
 const (
-	maxBytes = 10 << 20 // bytes of the file
-	maxName  = 60       // characters of a name
+	maxLabelsBytes = 10 << 20 // bytes of the file
+	maxLabelName   = 60       // characters of a name
 )
 
-// Read returns the names of addresses of the chains, by address, from a file with an address and its name per line.
-func Read(file string, chains []*served.Chain) (map[string]string, error) {
+// ReadLabels returns names of addresses, such as those of exchanges, which pages show beside the addresses. The file has
+// an address and its name per line.
+func ReadLabels(file string, chains []*served.Chain) (map[string]string, error) {
 	if info, err := os.Stat(file); err != nil {
 		return nil, err
-	} else if info.Size() > maxBytes {
-		return nil, fmt.Errorf("%s has %d bytes: expected at most %d", file, info.Size(), maxBytes)
+	} else if info.Size() > maxLabelsBytes {
+		return nil, fmt.Errorf("%s has %d bytes: expected at most %d", file, info.Size(), maxLabelsBytes)
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -35,20 +35,20 @@ func Read(file string, chains []*served.Chain) (map[string]string, error) {
 		if n++; strings.TrimSpace(line) == "" || strings.HasPrefix(strings.TrimSpace(line), "#") {
 			continue
 		}
-		if err := add(labels, line, chains); err != nil {
+		if err := addLabel(labels, line, chains); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, n, err)
 		}
 	}
 	return labels, nil
 }
 
-// add adds a line with an address and its name, with the address as pages write it.
-func add(labels map[string]string, line string, chains []*served.Chain) error {
+// addLabel adds a line with an address and its name, with the address as pages write it.
+func addLabel(labels map[string]string, line string, chains []*served.Chain) error {
 	line = strings.TrimSpace(line)
 	address := strings.Fields(line)[0]
 	name := strings.TrimSpace(line[len(address):])
-	if n := utf8.RuneCountInString(name); n == 0 || n > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
-		return fmt.Errorf("expected an address, a space and a name of 1 to %d characters", maxName)
+	if n := utf8.RuneCountInString(name); n == 0 || n > maxLabelName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Errorf("expected an address, a space and a name of 1 to %d characters", maxLabelName)
 	}
 	found, why := false, errors.New("no chain is served")
 	for _, c := range chains {
@@ -56,7 +56,7 @@ func add(labels map[string]string, line string, chains []*served.Chain) error {
 			if x.Name != schema.HoldersIndex {
 				continue
 			}
-			canonical, err := canonicalOf(x, address)
+			canonical, err := canonicalAddress(x, address)
 			if err != nil {
 				why = err
 				continue
@@ -73,7 +73,7 @@ func add(labels map[string]string, line string, chains []*served.Chain) error {
 	return nil
 }
 
-func canonicalOf(x model.Index, address string) (string, error) {
+func canonicalAddress(x model.Index, address string) (string, error) {
 	value, err := x.Parse(address)
 	if err != nil {
 		return "", err
