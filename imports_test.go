@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +20,8 @@ import (
 const module = "birthmark"
 
 // rule lists the packages of the module that the packages in from may import, and whether they may use cgo. A name that
-// ends in /... matches the package and all below it. The most specific rule that matches a package applies to it.
+// ends in /... matches the package and all below it, and a folder * is the folder of the importing package. The most
+// specific rule that matches a package applies to it.
 type rule struct {
 	from string
 	may  []string
@@ -87,60 +91,16 @@ var rules = []rule{
 	{from: "core/verify", may: []string{"model", "storage", "core/schema", "core/ingest", "internal/guard"}},
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize", "internal/guard"}},
 	{from: "api/explorer", may: []string{"model", "core/...", "api/...", "internal/csvlist", "internal/humanize"}},
-	{from: "api/compat/electrum", may: []string{"model", "api/compat/script", "api/compat/wallet", "internal/guard", "api/netserver"}},
-	{from: "api/compat/esplora", may: []string{"model", "api/problem", "api/compat/script", "api/compat/wallet", "chains/bitcoin/block"}},
-	{from: "api/compat/script", may: []string{"model", "api/compat/account", "chains/bitcoin/block"}},
-	{from: "api/compat/account", may: []string{"model"}},
-	{from: "api/compat/blockbook", may: []string{
-		"model", "internal/guard", "api/problem", "api/ratelimit", "api/compat/account", "api/compat/script", "api/compat/wallet",
-		"chains/bitcoin/block",
+	// A protocol imports what protocols share and the packages below its own folder, never another protocol.
+	{from: "api/compat/...", may: []string{
+		"model", "core/schema", "core/pending/...", "core/query/...", "chains/bitcoin/...", "chains/cardano/...", "chains/ergo/...",
+		"api/netserver", "api/problem", "api/ratelimit", "api/served", "internal/guard",
+		"api/compat/wallet", "api/compat/script", "api/compat/account", "api/compat/utxo", "api/compat/boxes", "api/compat/bounded",
+		"api/compat/blockfrost/contents",
+		"api/compat/*/...",
 	}},
-	{from: "api/compat/utxo", may: []string{"model", "core/schema", "core/query/...", "chains/cardano/..."}},
-	{from: "api/compat/blockfrost/contents", may: []string{"model", "chains/cardano/..."}},
-	{from: "api/compat/blockfrost/positions", may: []string{"model"}},
-	{from: "api/compat/blockfrost/sums", may: []string{"model"}},
-	{from: "api/compat/blockfrost/state", may: []string{"model", "chains/cardano/..."}},
-	{from: "api/compat/blockfrost/exchange", may: []string{
-		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
-		"api/compat/blockfrost/contents", "api/compat/blockfrost/positions", "api/compat/blockfrost/state",
-		"api/compat/blockfrost/sums", "chains/cardano/...",
-	}},
-	{from: "api/compat/blockfrost/epochs", may: []string{
-		"model", "core/query/...", "api/compat/blockfrost/exchange", "api/compat/blockfrost/sums", "chains/cardano/...",
-	}},
-	{from: "api/compat/blockfrost/actions", may: []string{
-		"model", "core/schema", "core/query/...", "api/compat/utxo", "api/compat/blockfrost/contents", "api/compat/blockfrost/exchange",
-		"api/compat/blockfrost/state", "chains/cardano/...",
-	}},
-	{from: "api/compat/blockfrost", may: []string{
-		"model", "core/schema", "core/pending", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo",
-		"api/compat/blockfrost/actions", "api/compat/blockfrost/contents", "api/compat/blockfrost/epochs",
-		"api/compat/blockfrost/exchange", "api/compat/blockfrost/positions", "api/compat/blockfrost/state",
-		"chains/cardano/...",
-	}},
-	{from: "api/compat/ogmios", may: []string{
-		"internal/guard",
-		"model", "api/problem", "api/ratelimit", "api/served", "api/compat/blockfrost/contents", "chains/cardano/...",
-	}},
-	{from: "api/compat/submitapi", may: []string{"model", "api/problem", "api/ratelimit", "api/served", "chains/cardano/ledger"}},
-	{from: "api/compat/kupo", may: []string{
-		"model", "core/schema", "core/query/...", "api/problem", "api/ratelimit", "api/served", "api/compat/utxo", "chains/cardano/...",
-	}},
-	{from: "api/compat/bounded"},
 	{from: "api/compat/answertest", may: []string{"storage/storetest", "internal/testrun", "internal/testseed"}},
-	{from: "api/compat/boxes", may: []string{
-		"model", "core/schema", "core/query/...", "core/pending", "api/ratelimit", "api/served", "api/compat/bounded", "chains/ergo/...",
-	}},
 	{from: "api/compat/boxes/boxestest", may: anything},
-	{from: "api/compat/ergonode", may: []string{
-		"model", "core/pending", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
-	}},
-	{from: "api/compat/ergoexplorer", may: []string{
-		"model", "core/schema", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
-	}},
-	{from: "api/compat/ergographql", may: []string{
-		"model", "core/pending", "api/problem", "api/ratelimit", "api/compat/boxes", "chains/ergo/...",
-	}},
 	{from: "chains/...", may: []string{"model/...", "chains/...", "internal/humanize", "internal/signet", "internal/suggest", "internal/guard"}},
 	{from: "internal/testnode/...", may: []string{"model/...", "chains/...", "bench/generate/...", "internal/testnode/...", "internal/testseed"}},
 	{from: "bench/generate/...", may: []string{"model/...", "chains/...", "bench/generate/..."}},
@@ -152,6 +112,7 @@ var rules = []rule{
 // pkg is the part of the output of `go list -json` that the rules need.
 type pkg struct {
 	ImportPath string
+	Name       string
 	Standard   bool
 	Dir        string
 	Imports    []string
@@ -210,6 +171,25 @@ func TestTheProgramImportsNoTestPackages(t *testing.T) {
 	}
 }
 
+// A protocol answers for the chains of one engine, whose packages it imports.
+func TestProtocolsImportOneChain(t *testing.T) {
+	for _, p := range list(t) {
+		if !matches("api/compat/...", p.ImportPath) || slices.Contains(p.Imports, "testing") {
+			continue
+		}
+		chains := map[string]bool{}
+		for _, i := range p.Imports {
+			if below, ok := strings.CutPrefix(i, module+"/chains/"); ok {
+				chain, _, _ := strings.Cut(below, "/")
+				chains[chain] = true
+			}
+		}
+		if len(chains) > 1 {
+			t.Errorf("%s imports packages of %d chains: %v", p.ImportPath, len(chains), slices.Sorted(maps.Keys(chains)))
+		}
+	}
+}
+
 // Generators, clients for measurements and test nodes are in birthmark-bench, not in the product.
 func TestTheProgramHasNoBenchmarks(t *testing.T) {
 	packages := list(t)
@@ -239,10 +219,75 @@ func TestTheProgramHasNoBenchmarks(t *testing.T) {
 // The doc comment of a package states its one topic in the first sentence. Its size follows from that.
 func TestPackagesSayWhatTheyAreAbout(t *testing.T) {
 	for _, p := range list(t) {
-		if p.ours() && len(p.GoFiles) > 0 && p.Doc == "" {
-			t.Errorf("%s has no doc comment: state its topic in one sentence", p.ImportPath)
+		if !p.ours() || len(p.GoFiles) == 0 {
+			continue
+		}
+		start := "Package " + p.Name + " "
+		if p.Name == "main" {
+			start = "Command "
+		}
+		if topic, ok := strings.CutPrefix(p.Doc, start); !ok || len(strings.Fields(topic)) < 2 {
+			t.Errorf("%s: %q: state the topic of the package in a sentence that begins with %q", p.ImportPath, p.Doc, start)
 		}
 	}
+}
+
+// maxArchitectureRows is the length of a table of packages that a newcomer still reads.
+const maxArchitectureRows = 35
+
+// Each package has a row of the table in ARCHITECTURE.md, and each row is about a package or another module.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	patterns, rows := architecture(t)
+	if rows == 0 || rows > maxArchitectureRows {
+		t.Errorf("ARCHITECTURE.md has %d rows of packages, expected 1 to %d: join rows by a pattern", rows, maxArchitectureRows)
+	}
+	used := map[string]bool{}
+	for _, p := range list(t) {
+		if !p.ours() || p.ImportPath == module {
+			continue
+		}
+		found := false
+		for _, pattern := range patterns {
+			if matches(pattern, p.ImportPath) {
+				used[pattern], found = true, true
+			}
+		}
+		if !found {
+			t.Errorf("%s has no row in ARCHITECTURE.md", p.ImportPath)
+		}
+	}
+	for _, pattern := range patterns {
+		if _, err := os.Stat(filepath.Join(pattern, "go.mod")); err != nil && !used[pattern] {
+			t.Errorf("ARCHITECTURE.md names %s, but there is no such package", pattern)
+		}
+	}
+}
+
+// architecture returns the patterns of the table of packages in ARCHITECTURE.md, and the number of its rows. A name
+// without a slash after another one is in the same folder.
+func architecture(t *testing.T) (patterns []string, rows int) {
+	t.Helper()
+	text, err := os.ReadFile("ARCHITECTURE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| package | duty |\n|---|---|\n")
+	for line := range strings.Lines(table) {
+		cell, _, ok := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !ok {
+			break
+		}
+		rows++
+		folder := ""
+		for name := range strings.SplitSeq(cell, ", ") {
+			name = strings.Trim(name, "`")
+			if strings.Contains(name, "/") {
+				folder = path.Dir(name)
+			}
+			patterns = append(patterns, path.Join(folder, path.Base(name)))
+		}
+	}
+	return patterns, rows
 }
 
 // Without this the first test could pass because faults finds nothing.
@@ -263,13 +308,15 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		{"birthmark/core", "runtime/cgo", ""},
 		{"birthmark/storage/rocks", "example.com/c", ""},
 		{"birthmark/cmd/birthmark", "birthmark/internal/cli", ""},
+		{"birthmark/api/compat/kupo", "birthmark/api/compat/electrum", "birthmark/api/compat/kupo must not import birthmark/api/compat/electrum"},
+		{"birthmark/api/compat/blockfrost/epochs", "birthmark/api/compat/blockfrost/sums", ""},
 	} {
 		r, ok := ruleFor(c.from)
 		if !ok {
 			t.Fatalf("no rule for %s", c.from)
 		}
 		got := strings.Join(faults(r, &pkg{ImportPath: c.from, Imports: []string{c.imports}}, packages), "; ")
-		if got != c.fault {
+		if !strings.HasPrefix(got, c.fault) || c.fault == "" && got != "" {
 			t.Errorf("%s → %s: %q, expected %q", c.from, c.imports, got, c.fault)
 		}
 	}
@@ -283,7 +330,7 @@ func faults(r rule, p *pkg, packages map[string]*pkg) (fs []string) {
 		case i == "C" && !r.cgo:
 			fs = append(fs, fmt.Sprintf("%s imports C, cgo belongs in storage/rocks alone", p.ImportPath))
 		case strings.HasPrefix(i, module+"/"):
-			if !slices.ContainsFunc(r.may, func(m string) bool { return matches(m, i) }) {
+			if !slices.ContainsFunc(r.may, func(m string) bool { return matches(sameFolder(m, p.ImportPath), i) }) {
 				fs = append(fs, fmt.Sprintf("%s must not import %s: allowed are %s", p.ImportPath, i, r))
 			}
 		case imported != nil && !imported.Standard && !r.cgo && reachesCgo(imported, packages):
@@ -321,6 +368,15 @@ func ruleFor(importPath string) (best rule, ok bool) {
 	return best, ok
 }
 
+// sameFolder replaces the folder * of a pattern by the folder of a package at that place.
+func sameFolder(pattern, importPath string) string {
+	parts, of := strings.Split(pattern, "/"), strings.Split(strings.TrimPrefix(importPath, module+"/"), "/")
+	if i := slices.Index(parts, "*"); i >= 0 && i < len(of) {
+		parts[i] = of[i]
+	}
+	return strings.Join(parts, "/")
+}
+
 func matches(pattern, importPath string) bool {
 	full := path.Join(module, pattern)
 	if below, ok := strings.CutSuffix(full, "/..."); ok {
@@ -333,7 +389,7 @@ func matches(pattern, importPath string) bool {
 func list(t *testing.T) map[string]*pkg {
 	t.Helper()
 	var stderr bytes.Buffer
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Standard,Dir,Imports,GoFiles,CgoFiles,Doc", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Standard,Dir,Imports,GoFiles,CgoFiles,Doc", "./...")
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
