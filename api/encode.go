@@ -1,8 +1,9 @@
 package api
 
 import (
-	"reflect"
 	"sync"
+
+	"birthmark/api/jsonappend"
 )
 
 // buffer holds an encoded answer. The command line prints the same bytes.
@@ -26,7 +27,6 @@ func (b *buffer) encode(v any) error {
 		b.text = append(b.text, text...)
 		return nil
 	}
-	is := reflect.ValueOf(v)
-	b.text = append(appenderOf(is.Type())(b.text, is), '\n')
+	b.text = append(jsonappend.Append(b.text, v), '\n')
 	return nil
 }

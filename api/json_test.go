@@ -97,18 +97,3 @@ func fill(rng *rand.Rand, v reflect.Value) {
 		v.Set(reflect.ValueOf(map[string]any{"a": texts[rng.IntN(len(texts))], "b": rng.IntN(9)}))
 	}
 }
-
-// For each byte at each position, isPlain agrees with its definition.
-func TestPlainStringsNeedNoEscape(t *testing.T) {
-	for length := 1; length <= 20; length++ {
-		for at := range length {
-			for c := range 256 {
-				s := []byte("abcdefghijklmnopqrstuvwxyz"[:length])
-				s[at] = byte(c)
-				if want := c >= ' ' && c < 0x80 && c != '"' && c != '\\'; plain(string(s)) != want {
-					t.Fatalf("%q is plain: %t, expected %t", s, !want, want)
-				}
-			}
-		}
-	}
-}

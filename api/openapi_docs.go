@@ -22,6 +22,7 @@ var tags = []struct{ name, title, doc string }{
 var (
 	spentBy                = reflect.TypeFor[query.SpentByAnswer]()
 	pendingSpentBy         = reflect.TypeFor[query.PendingSpentByAnswer]()
+	optionalSpentBy        = reflect.TypeFor[query.Optional[query.SpentByAnswer]]()
 	optionalPendingSpentBy = reflect.TypeFor[query.Optional[query.PendingSpentByAnswer]]()
 )
 

@@ -112,6 +112,9 @@ type Optional[T any] struct{ Value *T }
 // MarshalJSON writes the value or null.
 func (o Optional[T]) MarshalJSON() ([]byte, error) { return json.Marshal(o.Value) }
 
+// WrapsJSON lets a writer of JSON append the value without the method above, which is slow.
+func (Optional[T]) WrapsJSON() {}
+
 // SpentByAnswer is the input that spends an output.
 type SpentByAnswer struct {
 	Tx     string `json:"tx"`

@@ -7,6 +7,7 @@ import (
 
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
+	"birthmark/api/exchange"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
@@ -16,198 +17,175 @@ const (
 	txsPerPage    = 25
 )
 
-func tipHash(q *request) error {
-	if q.view.Tip.IsOrigin() {
-		return errNoBlock
+func hashText(h model.Hash) exchange.Text { return exchange.Text(script.AppendHash(nil, h)) }
+
+func hexText(b []byte) exchange.Text { return exchange.Text(hex.AppendEncode(nil, b)) }
+
+func tipHash(r *request) answer {
+	return func(v *view) (any, error) {
+		if v.Tip.IsOrigin() {
+			return nil, errNoBlock
+		}
+		r.CacheFor(shortly)
+		return hashText(v.Tip.Hash), nil
 	}
-	q.maxAge, q.contentType = shortly, textType
-	q.out = script.AppendHash(q.out, q.view.Tip.Hash)
-	return nil
 }
 
-func tipHeight(q *request) error {
-	if q.view.Tip.IsOrigin() {
-		return errNoBlock
+func tipHeight(r *request) answer {
+	return func(v *view) (any, error) {
+		if v.Tip.IsOrigin() {
+			return nil, errNoBlock
+		}
+		r.CacheFor(shortly)
+		return exchange.Text(strconv.FormatUint(uint64(v.Tip.Height), 10)), nil
 	}
-	q.maxAge, q.contentType = shortly, textType
-	q.out = strconv.AppendUint(q.out, uint64(q.view.Tip.Height), 10)
-	return nil
 }
 
 // hashAt returns the hash of the block at a height.
-func hashAt(q *request) error {
-	height, err := number(q.args[0])
-	if err != nil {
-		return err
+func hashAt(r *request) answer {
+	height := numberArg(r, "height")
+	return func(v *view) (any, error) {
+		header, err := v.Header(height)
+		if err != nil {
+			return nil, err
+		}
+		v.byDepth(height)
+		return hashText(block.Header(header).Hash()), nil
 	}
-	header, err := q.view.Header(height)
-	if err != nil {
-		return err
-	}
-	q.byDepth(height)
-	q.contentType = textType
-	q.out = script.AppendHash(q.out, block.Header(header).Hash())
-	return nil
 }
 
 // blocks returns 10 blocks downward from a height, or from the tip if the argument is not a number.
-func blocks(q *request) error {
-	height := uint32(q.view.Tip.Height)
-	if len(q.args) > 0 {
-		if n, err := number(q.args[0]); err == nil {
-			height = n
+func blocks(r *request) answer {
+	text, _ := r.Arg("start")
+	start, given := number(text)
+	return func(v *view) (any, error) {
+		height := uint32(v.Tip.Height)
+		if given {
+			height = start
 		}
+		r.CacheFor(shortly)
+		all := make([]*blockValue, 0, blocksPerPage)
+		for i := range uint32(blocksPerPage) {
+			if i > height {
+				break
+			}
+			b, err := v.Block(height - i)
+			if err == nil {
+				err = v.Weigh(b)
+			}
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, blockOf(b))
+		}
+		return all, nil
 	}
-	q.maxAge = shortly
-	q.str("[")
-	for i := range uint32(blocksPerPage) {
-		if i > height {
-			break
-		}
-		b, err := q.view.Block(height - i)
-		if err == nil {
-			err = q.view.Weigh(b)
-		}
+}
+
+// aboutBlock returns an answer about the block of the argument hash. It is cached forever.
+func aboutBlock(r *request, about func(*view, *wallet.Block) (any, error)) answer {
+	hash := hashArg(r, "hash")
+	return func(v *view) (any, error) {
+		b, err := v.BlockByHash(hash)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if i > 0 {
-			q.str(",")
-		}
-		q.block(b)
+		r.CacheFor(forever)
+		return about(v, b)
 	}
-	q.str("]")
-	return nil
 }
 
-// blockOf returns the block that the first argument names. Answers about it are cached forever.
-func (q *request) blockOf() (*wallet.Block, error) {
-	hash, err := q.hash(q.args[0])
-	if err != nil {
-		return nil, err
-	}
-	q.maxAge = forever
-	return q.view.BlockByHash(hash)
-}
-
-func oneBlock(q *request) error {
-	b, err := q.blockOf()
-	if err == nil {
-		err = q.view.Weigh(b)
-	}
-	if err == nil {
-		q.block(b)
-	}
-	return err
+func oneBlock(r *request) answer {
+	return aboutBlock(r, func(v *view, b *wallet.Block) (any, error) {
+		if err := v.Weigh(b); err != nil {
+			return nil, err
+		}
+		return blockOf(b), nil
+	})
 }
 
 // blockStatus reports whether a block is in the chain. A hash that left it, or never was in it, is not.
-func blockStatus(q *request) error {
-	b, err := q.blockOf()
-	if is(err, "unknown_block") {
-		q.maxAge = shortly
-		q.str(`{"in_best_chain":false,"height":null,"next_best":null}`)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	q.num(`{"in_best_chain":true,"height":`, uint64(b.Height))
-	if b.Height == q.view.Tip.Height {
-		q.str(`,"next_best":null}`)
-	} else {
-		next, err := q.placeAt(uint32(b.Height) + 1)
-		if err != nil {
-			return err
+func blockStatus(r *request) answer {
+	hash := hashArg(r, "hash")
+	return func(v *view) (any, error) {
+		b, err := v.BlockByHash(hash)
+		if is(err, "unknown_block") {
+			r.CacheFor(shortly)
+			return &blockStatusValue{}, nil
 		}
-		q.id(`,"next_best":`, next.BlockHash)
-		q.str("}")
+		if err != nil {
+			return nil, err
+		}
+		height := uint32(b.Height)
+		v.byDepth(height)
+		status := &blockStatusValue{InBestChain: true, Height: &height}
+		if b.Height < v.Tip.Height {
+			next, err := v.placeAt(height + 1)
+			if err != nil {
+				return nil, err
+			}
+			best := script.Hash(next.BlockHash)
+			status.NextBest = &best
+		}
+		return status, nil
 	}
-	q.byDepth(uint32(b.Height))
-	return nil
 }
 
-func (q *request) blockIDs() ([]model.Hash, error) {
-	b, err := q.blockOf()
-	if err != nil {
-		return nil, err
-	}
-	return q.view.TxIDs(uint32(b.Height))
+func blockTxIDs(r *request) answer {
+	return aboutBlock(r, func(v *view, b *wallet.Block) (any, error) {
+		ids, err := v.TxIDs(uint32(b.Height))
+		return script.Hashes(ids), err
+	})
 }
 
-func blockTxIDs(q *request) error {
-	ids, err := q.blockIDs()
-	if err == nil {
-		q.ids(ids)
+func blockTxID(r *request) answer {
+	hash, i := hashArg(r, "hash"), numberArg(r, "index")
+	return func(v *view) (any, error) {
+		b, err := v.BlockByHash(hash)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := v.TxIDs(uint32(b.Height))
+		if err != nil {
+			return nil, err
+		}
+		if uint64(i) >= uint64(len(ids)) {
+			return nil, errorf(http.StatusNotFound, "tx index out of range")
+		}
+		r.CacheFor(forever)
+		return hashText(ids[i]), nil
 	}
-	return err
-}
-
-func blockTxID(q *request) error {
-	if _, err := q.hash(q.args[0]); err != nil {
-		return err
-	}
-	i, err := number(q.args[1])
-	if err != nil {
-		return err
-	}
-	ids, err := q.blockIDs()
-	if err != nil {
-		return err
-	}
-	if uint64(i) >= uint64(len(ids)) {
-		return errorf(http.StatusNotFound, "tx index out of range")
-	}
-	q.contentType = textType
-	q.out = script.AppendHash(q.out, ids[i])
-	return nil
 }
 
 // blockTxs returns 25 transactions of a block. A start that is not a number is 0.
-func blockTxs(q *request) error {
-	b, err := q.blockOf()
-	if err != nil {
-		return err
-	}
-	start := uint32(0)
-	if len(q.args) > 1 {
-		if n, err := number(q.args[1]); err == nil {
-			start = n
+func (p *protocol) blockTxs(r *request) answer {
+	text, _ := r.Arg("start")
+	start, _ := number(text)
+	return aboutBlock(r, func(v *view, b *wallet.Block) (any, error) {
+		switch {
+		case uint64(start) >= uint64(b.TxCount):
+			return nil, errorf(http.StatusBadRequest, "start index out of range")
+		case start%txsPerPage != 0:
+			return nil, errorf(http.StatusBadRequest, "start index must be a multiple of %d", txsPerPage)
 		}
-	}
-	switch {
-	case uint64(start) >= uint64(b.TxCount):
-		return errorf(http.StatusBadRequest, "start index out of range")
-	case start%txsPerPage != 0:
-		return errorf(http.StatusBadRequest, "start index must be a multiple of %d", txsPerPage)
-	}
-	txs, err := q.view.BlockTxs(uint32(b.Height), int(start), txsPerPage)
-	if err != nil {
-		return err
-	}
-	q.byDepth(uint32(b.Height))
-	q.txs(txs)
-	return nil
+		txs, err := v.BlockTxs(uint32(b.Height), int(start), txsPerPage)
+		if err != nil {
+			return nil, err
+		}
+		v.byDepth(uint32(b.Height))
+		return p.txsOf(txs), nil
+	})
 }
 
-func blockHeader(q *request) error {
-	b, err := q.blockOf()
-	if err == nil {
-		q.contentType = textType
-		q.out = hex.AppendEncode(q.out, b.Header)
-	}
-	return err
+func blockHeader(r *request) answer {
+	return aboutBlock(r, func(_ *view, b *wallet.Block) (any, error) { return hexText(b.Header), nil })
 }
 
 // rawBlock returns a serialized block: header, number of transactions, transactions.
-func rawBlock(q *request) error {
-	b, err := q.blockOf()
-	if err != nil {
-		return err
-	}
-	q.contentType = binaryType
-	q.out = append(q.out, b.Header...)
-	q.out = block.AppendCompactSize(q.out, uint64(b.TxCount))
-	q.out, err = q.view.AppendRawTxs(q.out, uint32(b.Height))
-	return err
+func rawBlock(r *request) answer {
+	return aboutBlock(r, func(v *view, b *wallet.Block) (any, error) {
+		raw := block.AppendCompactSize(append([]byte(nil), b.Header...), uint64(b.TxCount))
+		raw, err := v.AppendRawTxs(raw, uint32(b.Height))
+		return exchange.Bytes(raw), err
+	})
 }

@@ -1,15 +1,12 @@
 package esplora
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"strings"
-	"time"
 
+	"birthmark/api/exchange"
 	"birthmark/api/problem"
 	"birthmark/model"
 )
@@ -34,8 +31,8 @@ var (
 	errNoAfter     = errorf(http.StatusUnprocessableEntity, "after_txid not found")
 )
 
-// statusOf returns the status and the text of an error.
-func statusOf(err error) (int, string) {
+// statusAndText returns the status and the text of an error.
+func statusAndText(err error) (int, string) {
 	if e, ok := errors.AsType[*statusError](err); ok {
 		return e.status, e.text
 	}
@@ -45,9 +42,9 @@ func statusOf(err error) (int, string) {
 	kind, code := model.KindOf(err)
 	switch {
 	case code == "unknown_block":
-		return statusOf(errNoBlock)
+		return statusAndText(errNoBlock)
 	case code == "unknown_tx":
-		return statusOf(errNoTx)
+		return statusAndText(errNoTx)
 	case code == "bad_network":
 		return http.StatusBadRequest, "Address on invalid network"
 	case code == "unreachable":
@@ -65,47 +62,12 @@ func is(err error, code string) bool {
 	return has == code
 }
 
-// fail answers with an error. If a part of the answer was sent, the connection is closed: the client must not take the
-// part for the whole.
-func (q *request) fail(err error) {
-	if q.sent {
-		panic(http.ErrAbortHandler)
-	}
-	status, text := statusOf(err)
-	if status == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		q.Log.Error("an Esplora request failed", "route", q.r.Pattern, "error", err)
-	}
-	h := q.w.Header()
-	h.Set("Content-Type", textType)
-	h.Set("Cache-Control", "no-store")
-	q.w.WriteHeader(status)
-	_, _ = io.WriteString(q.w, strings.ToValidUTF8(text, "?")) // fails only if the client is gone
+// failure returns the answer of an error: its text.
+func failure(_ *request, err error) exchange.Failure {
+	status, text := statusAndText(err)
+	return exchange.Failure{Status: status, Type: exchange.TypeText, Body: []byte(strings.ToValidUTF8(text, "?"))}
 }
 
-const (
-	maxBody  = 1_000_000 // bytes
-	bodyTime = 30 * time.Second
-)
-
-var errTooLarge = errorf(http.StatusRequestEntityTooLarge, "Request body too large")
-
-func (q *request) readBody() (err error) {
-	if q.r.ContentLength > maxBody {
-		q.w.Header().Set("Connection", "close") // the body is not read
-		return errTooLarge
-	}
-	control := http.NewResponseController(q.w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // writers of tests have no deadlines
-	q.body, err = io.ReadAll(io.LimitReader(q.r.Body, maxBody+1))
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return errorf(http.StatusRequestTimeout, "The request body took more than %d seconds", bodyTime/time.Second)
-	}
-	if err != nil {
-		return errorf(http.StatusBadRequest, "The request body cannot be read: %s", err)
-	}
-	_ = control.SetReadDeadline(time.Time{})
-	if len(q.body) > maxBody {
-		return errTooLarge
-	}
-	return nil
+func notFound(r *request, path string, _ []string) error {
+	return errorf(http.StatusNotFound, "endpoint does not exist %q", path)
 }

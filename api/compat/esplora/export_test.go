@@ -1,25 +1,22 @@
 package esplora
 
-import "birthmark/api/compat/wallet"
+import (
+	"birthmark/api/compat/wallet"
+	"birthmark/api/jsonappend"
+)
 
 // BlockObject returns the JSON object of a block.
-func BlockObject(b *wallet.Block) string {
-	var q request
-	q.block(b)
-	return string(q.out)
-}
+func BlockObject(b *wallet.Block) string { return string(jsonappend.Append(nil, blockOf(b))) }
 
 // TxObject returns the JSON object of a transaction.
 func TxObject(c *wallet.Chain, tx *wallet.Tx) string {
-	q := request{handler: &handler{Options: Options{Chain: c}}}
-	q.tx(tx)
-	return string(q.out)
+	return string(jsonappend.Append(nil, (&protocol{c}).txOf(tx)))
 }
 
-// Routes returns the methods and paths of all routes.
+// Routes returns the methods and paths of all endpoints.
 func Routes() (all []string) {
-	for _, r := range routes {
-		all = append(all, r.method+" "+r.path)
+	for _, e := range (&protocol{}).endpoints() {
+		all = append(all, e.Method+" "+e.Path)
 	}
 	return all
 }

@@ -11,55 +11,66 @@ import (
 	"birthmark/model"
 )
 
-// manyTxs returns the transactions of several scripts as one list, newest first. Addresses and script hashes that are
-// not valid are left out.
-func manyTxs(q *request) error {
+// addressesTxs and scriptHashesTxs return the transactions of several scripts as one list, newest first. Addresses and
+// script hashes that are not valid are left out.
+func (p *protocol) addressesTxs(r *request) answer { return p.manyTxs(r, p.addressKey) }
+
+func (p *protocol) scriptHashesTxs(r *request) answer { return p.manyTxs(r, scriptHashKey) }
+
+func (p *protocol) manyTxs(r *request, key func(string) (wallet.Key, error)) answer {
+	keys, page := keysOf(r, key), pageParams(r)
+	return func(v *view) (any, error) {
+		if err := page.place(v); err != nil {
+			return nil, err
+		}
+		scripts := make([]*wallet.Script, len(keys))
+		for i, k := range keys {
+			s, err := v.Script(k)
+			if err != nil {
+				return nil, err
+			}
+			scripts[i] = s
+		}
+		ids, err := v.merged(scripts, page)
+		if err != nil {
+			return nil, err
+		}
+		r.CacheFor(shortly)
+		return p.txs(v, ids)
+	}
+}
+
+// keysOf reads the distinct scripts of a body.
+func keysOf(r *request, key func(string) (wallet.Key, error)) (keys []wallet.Key) {
+	tooLong := errorf(http.StatusUnprocessableEntity, "body too long")
 	var texts []string
-	if len(q.body) > maxScripts*(idDigits+8) {
-		return errorf(http.StatusUnprocessableEntity, "body too long")
+	if len(r.Content()) > maxScripts*(idDigits+8) {
+		r.Refuse(tooLong)
+	} else if err := json.Unmarshal(r.Content(), &texts); err != nil {
+		r.Refuse(errorf(http.StatusBadRequest, "Expected a JSON array of strings: %s", err))
+	} else if len(texts) > maxScripts {
+		r.Refuse(tooLong)
+		return nil
 	}
-	if err := json.Unmarshal(q.body, &texts); err != nil {
-		return errorf(http.StatusBadRequest, "Expected a JSON array of strings: %s", err)
-	}
-	if len(texts) > maxScripts {
-		return errorf(http.StatusUnprocessableEntity, "body too long")
-	}
-	p, err := q.page()
-	if err != nil {
-		return err
-	}
-	kind := q.kind()
-	var scripts []*wallet.Script
 	seen := map[wallet.Key]bool{}
 	for _, text := range texts {
-		k, err := q.key(kind, text)
-		if err != nil || seen[k] {
-			continue
+		if k, err := key(text); err == nil && !seen[k] {
+			seen[k] = true
+			keys = append(keys, k)
 		}
-		seen[k] = true
-		s, err := q.view.Script(k)
-		if err != nil {
-			return err
-		}
-		scripts = append(scripts, s)
 	}
-	ids, err := q.merged(scripts, p)
-	if err != nil {
-		return err
-	}
-	q.maxAge = shortly
-	return q.txsOf(ids)
+	return keys
 }
 
 // merged returns a page of the transactions of scripts: unconfirmed ones, then confirmed ones, newest first.
-func (q *request) merged(scripts []*wallet.Script, p page) ([]model.Hash, error) {
+func (v *view) merged(scripts []*wallet.Script, p page) ([]model.Hash, error) {
 	most, left := mempoolTxs, txsPerPage
 	if p.max > 0 {
 		most = p.max
 	}
 	var ids []model.Hash
 	if p.after == nil || p.unconfirmed {
-		ids = q.mergedMempool(scripts)
+		ids = v.mergedMempool(scripts)
 		if p.after != nil {
 			ids = ids[slices.Index(ids, *p.after)+1:]
 		}
@@ -69,11 +80,11 @@ func (q *request) merged(scripts []*wallet.Script, p page) ([]model.Hash, error)
 	if p.max > 0 {
 		left = p.max - len(ids)
 	}
-	return q.mergedChain(ids, scripts, p.after, left)
+	return v.mergedChain(ids, scripts, p.after, left)
 }
 
 // mergedMempool returns the unconfirmed transactions of scripts, the latest first.
-func (q *request) mergedMempool(scripts []*wallet.Script) (ids []model.Hash) {
+func (v *view) mergedMempool(scripts []*wallet.Script) (ids []model.Hash) {
 	wanted := map[model.Hash]bool{}
 	for _, s := range scripts {
 		for _, e := range s.Mempool() {
@@ -83,7 +94,7 @@ func (q *request) mergedMempool(scripts []*wallet.Script) (ids []model.Hash) {
 	if len(wanted) == 0 {
 		return nil
 	}
-	for _, id := range q.view.MempoolIDs() {
+	for _, id := range v.MempoolIDs() {
 		if wanted[id] {
 			ids = append(ids, id)
 		}
@@ -94,10 +105,10 @@ func (q *request) mergedMempool(scripts []*wallet.Script) (ids []model.Hash) {
 
 // mergedChain appends up to n confirmed transactions of scripts, newest first, after one that is excluded and may be of
 // any of them.
-func (q *request) mergedChain(ids []model.Hash, scripts []*wallet.Script, after *model.Hash, n int) ([]model.Hash, error) {
+func (v *view) mergedChain(ids []model.Hash, scripts []*wallet.Script, after *model.Hash, n int) ([]model.Hash, error) {
 	history := func(s *wallet.Script) iter.Seq2[wallet.Entry, error] { return s.History(nil, true) }
 	if after != nil {
-		start, err := q.view.Place(*after)
+		start, err := v.Place(*after)
 		if err != nil {
 			return nil, err
 		}

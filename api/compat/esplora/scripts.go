@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"strconv"
-	"strings"
 
+	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
+	"birthmark/api/exchange"
 	"birthmark/model"
 )
 
@@ -20,12 +20,14 @@ const (
 	idDigits   = 2 * 32
 )
 
-// key reads an address or a script hash, which of the two depends on the first segment of the route.
-func (q *request) key(kind, text string) (k wallet.Key, err error) {
-	if strings.HasPrefix(kind, "address") {
-		s, err := q.Chain.Script(text)
-		return sha256.Sum256(s), err
-	}
+// addressKey reads an address.
+func (p *protocol) addressKey(text string) (wallet.Key, error) {
+	s, err := p.Script(text)
+	return sha256.Sum256(s), err
+}
+
+// scriptHashKey reads a script hash.
+func scriptHashKey(text string) (k wallet.Key, err error) {
 	b, err := hex.DecodeString(text)
 	if err != nil {
 		return k, errHex
@@ -36,50 +38,35 @@ func (q *request) key(kind, text string) (k wallet.Key, err error) {
 	return wallet.Key(b), nil
 }
 
-// kind returns whether the request is about addresses or script hashes.
-func (q *request) kind() string {
-	kind, _, _ := strings.Cut(strings.TrimPrefix(q.r.URL.Path, q.Path+"/"), "/")
-	return kind
+// aboutScript returns an answer about the script of the argument address or hash. Its lists move with the tip.
+func (p *protocol) aboutScript(r *request, about func(*view, *wallet.Script) (any, error)) answer {
+	text, isAddress := r.Arg("address")
+	key := p.addressKey
+	if !isAddress {
+		text, _ = r.Arg("hash")
+		key = scriptHashKey
+	}
+	k, err := key(text)
+	if err != nil {
+		r.Refuse(err)
+	}
+	return func(v *view) (any, error) {
+		r.CacheFor(shortly)
+		s, err := v.Script(k)
+		if err != nil {
+			return nil, err
+		}
+		return about(v, s)
+	}
 }
 
-// script returns the script of the first argument. Its lists move with the tip.
-func (q *request) script() (*wallet.Script, error) {
-	k, err := q.key(q.kind(), q.args[0])
-	if err != nil {
-		return nil, err
-	}
-	q.maxAge = shortly
-	return q.view.Script(k)
-}
-
-func scriptStats(q *request) error {
-	s, err := q.script()
-	if err != nil {
-		return err
-	}
-	confirmed, unconfirmed, err := s.Stats()
-	if err != nil {
-		return err
-	}
-	// The keys are in alphabetical order, as electrs writes them.
-	address := q.kind() == "address"
-	q.str("{")
-	if address {
-		q.str(`"address":"`)
-		q.str(q.args[0])
-		q.str(`",`)
-	}
-	q.str(`"chain_stats":`)
-	q.stats(confirmed)
-	q.str(`,"mempool_stats":`)
-	q.stats(unconfirmed)
-	if !address {
-		q.str(`,"scripthash":"`)
-		q.str(q.args[0])
-		q.str(`"`)
-	}
-	q.str("}")
-	return nil
+func (p *protocol) scriptStats(r *request) answer {
+	address, _ := r.Arg("address")
+	hash, _ := r.Arg("hash")
+	return p.aboutScript(r, func(_ *view, s *wallet.Script) (any, error) {
+		confirmed, unconfirmed, err := s.Stats()
+		return &scriptValue{address, statsOf(confirmed), statsOf(unconfirmed), hash}, err
+	})
 }
 
 // confirmedIDs appends up to n confirmed transactions, newest first, after one that is excluded.
@@ -115,15 +102,6 @@ func unconfirmedIDs(ids []model.Hash, s *wallet.Script, after *model.Hash, n int
 	return ids
 }
 
-// txsOf answers with transactions.
-func (q *request) txsOf(ids []model.Hash) error {
-	txs, err := q.view.Txs(ids)
-	if err == nil {
-		q.txs(txs)
-	}
-	return err
-}
-
 // page are the parameters of lists of transactions of mempool.space's electrs.
 type page struct {
 	max         int // transactions in all; 0: the defaults
@@ -131,169 +109,137 @@ type page struct {
 	unconfirmed bool // after is unconfirmed
 }
 
-func (q *request) page() (p page, err error) {
-	if n, err := strconv.Atoi(q.param("max_txs")); err == nil && n > 0 {
-		p.max = min(n, maxTxs)
+func pageParams(r *request) page {
+	p := page{max: limitParam(r, "max_txs", maxTxs, 0)}
+	if id, ok := parseHash(r.Param("after_txid")); ok {
+		p.after = &id
 	}
-	id, ok := parseHash(q.param("after_txid"))
-	if !ok {
-		return p, nil
+	return p
+}
+
+// place finds the transaction after which a page begins.
+func (p *page) place(v *view) error {
+	if p.after == nil {
+		return nil
 	}
-	at, err := q.view.Place(id)
+	at, err := v.Place(*p.after)
 	if is(err, "unknown_tx") {
-		return p, errNoAfter
+		return errNoAfter
 	}
-	p.after, p.unconfirmed = &id, !at.Confirmed
-	return p, err
+	p.unconfirmed = !at.Confirmed
+	return err
 }
 
 // scriptTxs returns unconfirmed transactions in the order of arrival, then confirmed ones, newest first.
-func scriptTxs(q *request) error {
-	s, err := q.script()
-	if err != nil {
-		return err
-	}
-	p, err := q.page()
-	if err != nil {
-		return err
-	}
-	most, left := mempoolTxs, txsPerPage
-	if p.max > 0 {
-		most = p.max
-	}
-	var ids []model.Hash
-	after := p.after
-	if after == nil || p.unconfirmed {
-		ids, after = unconfirmedIDs(nil, s, after, most), nil
-	}
-	if p.max > 0 {
-		left = p.max - len(ids)
-	}
-	if ids, err = confirmedIDs(ids, s, after, left); err != nil {
-		return err
-	}
-	return q.txsOf(ids)
+func (p *protocol) scriptTxs(r *request) answer {
+	page := pageParams(r)
+	return p.aboutScript(r, func(v *view, s *wallet.Script) (any, error) {
+		if err := page.place(v); err != nil {
+			return nil, err
+		}
+		most, left := mempoolTxs, txsPerPage
+		if page.max > 0 {
+			most = page.max
+		}
+		var ids []model.Hash
+		after := page.after
+		if after == nil || page.unconfirmed {
+			ids, after = unconfirmedIDs(nil, s, after, most), nil
+		}
+		if page.max > 0 {
+			left = page.max - len(ids)
+		}
+		ids, err := confirmedIDs(ids, s, after, left)
+		if err != nil {
+			return nil, err
+		}
+		return p.txs(v, ids)
+	})
 }
 
 // confirmedTxs returns a page of confirmed transactions. The last one of the previous page is excluded; if it is not a
 // confirmed transaction of the script, the page is empty, and if it is not a hash, it is the first page.
-func confirmedTxs(q *request) error {
-	s, err := q.script()
-	if err != nil {
-		return err
-	}
-	ids, err := confirmedIDs(nil, s, q.last(), txsPerPage)
-	if err != nil {
-		return err
-	}
-	return q.txsOf(ids)
+func (p *protocol) confirmedTxs(r *request) answer {
+	last := lastArg(r)
+	return p.aboutScript(r, func(v *view, s *wallet.Script) (any, error) {
+		ids, err := confirmedIDs(nil, s, last, txsPerPage)
+		if err != nil {
+			return nil, err
+		}
+		return p.txs(v, ids)
+	})
 }
 
-// last returns the transaction of the second argument; nil if it is absent or not a hash.
-func (q *request) last() *model.Hash {
-	if len(q.args) < 2 {
-		return nil
-	}
-	if id, ok := parseHash(q.args[1]); ok {
+// lastArg returns the transaction of the argument last; nil if it is absent or not a hash.
+func lastArg(r *request) *model.Hash {
+	text, _ := r.Arg("last")
+	if id, ok := parseHash(text); ok {
 		return &id
 	}
 	return nil
 }
 
-func unconfirmedTxs(q *request) error {
-	s, err := q.script()
-	if err != nil {
-		return err
-	}
-	return q.txsOf(unconfirmedIDs(nil, s, nil, mempoolTxs))
+func (p *protocol) unconfirmedTxs(r *request) answer {
+	return p.aboutScript(r, func(v *view, s *wallet.Script) (any, error) {
+		return p.txs(v, unconfirmedIDs(nil, s, nil, mempoolTxs))
+	})
 }
 
 // summary returns the net change of each confirmed transaction, newest first.
-func summary(q *request) error {
-	s, err := q.script()
-	if err != nil {
-		return err
-	}
-	last := q.last()
-	if last != nil {
-		if _, err := q.view.Place(*last); is(err, "unknown_tx") {
-			return errNoAfter
-		} else if err != nil {
-			return err
-		}
-	}
-	n := maxSummary
-	if m, err := strconv.Atoi(q.param("max_txs")); err == nil && m > 0 {
-		n = min(m, n)
-	}
-	q.str("[")
-	separator := `{"txid":`
-	for e, err := range s.History(last, true) {
-		if err != nil {
-			return err
-		}
-		at, err := q.placeAt(e.Height)
-		if err != nil {
-			return err
-		}
-		q.id(separator, e.Tx)
-		q.num(`,"height":`, uint64(e.Height))
-		q.str(`,"value":`)
-		q.out = strconv.AppendInt(q.out, int64(e.Received)-int64(e.Sent), 10)
-		q.num(`,"time":`, uint64(at.BlockTime))
-		q.str("}")
-		if separator = `,{"txid":`; n == 1 {
-			break
-		}
-		n--
-	}
-	q.str("]")
-	return nil
-}
-
-// unspent returns all unspent outputs; a long list is sent in parts.
-func unspent(q *request) error {
-	s, err := q.script()
-	if err != nil {
-		return err
-	}
-	q.str("[")
-	separator := `{"txid":`
-	for u, err := range s.Unspent() {
-		if err != nil {
-			return err
-		}
-		var at wallet.Place
-		if u.Height > 0 {
-			if at, err = q.placeAt(u.Height); err != nil {
-				return err
+func (p *protocol) summary(r *request) answer {
+	last, most := lastArg(r), limitParam(r, "max_txs", maxSummary, maxSummary)
+	return p.aboutScript(r, func(v *view, s *wallet.Script) (any, error) {
+		if last != nil {
+			if _, err := v.Place(*last); is(err, "unknown_tx") {
+				return nil, errNoAfter
+			} else if err != nil {
+				return nil, err
 			}
 		}
-		q.id(separator, u.Tx)
-		q.num(`,"vout":`, uint64(u.Index))
-		q.str(`,"status":`)
-		q.status(at)
-		q.num(`,"value":`, u.Value)
-		q.str("}")
-		if separator = `,{"txid":`; len(q.out) >= flushAt {
-			if err := q.flush(); err != nil {
-				return err
+		return exchange.List(func(yield func(changeValue, error) bool) {
+			n := most
+			for e, err := range s.History(last, true) {
+				var at wallet.Place
+				if err == nil {
+					at, err = v.placeAt(e.Height)
+				}
+				change := changeValue{script.Hash(e.Tx), e.Height, int64(e.Received) - int64(e.Sent), at.BlockTime}
+				if n--; !yield(change, err) || n == 0 {
+					return
+				}
 			}
-		}
-	}
-	q.str("]")
-	return nil
+		}), nil
+	})
 }
 
-func addressPrefix(q *request) error {
-	all, err := q.view.AddressesByPrefix(q.args[0], maxPrefix)
-	if is(err, "not_kept") {
-		return errorf(http.StatusBadRequest, "address search disabled")
+// unspent returns all unspent outputs.
+func (p *protocol) unspent(r *request) answer {
+	return p.aboutScript(r, func(v *view, s *wallet.Script) (any, error) {
+		return exchange.List(func(yield func(unspentValue, error) bool) {
+			for u, err := range s.Unspent() {
+				var at wallet.Place
+				if err == nil && u.Height > 0 {
+					at, err = v.placeAt(u.Height)
+				}
+				if !yield(unspentValue{script.Hash(u.Tx), u.Index, statusOf(at), u.Value}, err) {
+					return
+				}
+			}
+		}), nil
+	})
+}
+
+func addressPrefix(r *request) answer {
+	prefix, _ := r.Arg("prefix")
+	return func(v *view) (any, error) {
+		all, err := v.AddressesByPrefix(prefix, maxPrefix)
+		if is(err, "not_kept") {
+			return nil, errorf(http.StatusBadRequest, "address search disabled")
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.CacheFor(shortly)
+		return append([]string{}, all...), nil
 	}
-	if err != nil {
-		return err
-	}
-	q.maxAge = shortly
-	q.list(len(all), func(i int) { q.str(`"` + all[i] + `"`) })
-	return nil
 }

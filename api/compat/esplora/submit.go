@@ -1,35 +1,42 @@
 package esplora
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"birthmark/api/compat/script"
+	"birthmark/api/exchange"
 	"birthmark/model"
 )
 
-// submit sends a transaction to the node: the body, or for older clients the parameter tx.
-func submit(q *request) error {
-	text := strings.TrimSpace(string(q.body))
-	if q.r.Method != http.MethodPost {
-		if text = q.param("tx"); text == "" {
-			return errorf(http.StatusBadRequest, "Missing tx")
-		}
+// submitBody sends the transaction of the body to the node.
+func (p *protocol) submitBody(r *request) (any, error) {
+	return p.submit(r, strings.TrimSpace(string(r.Content())))
+}
+
+// submitParam sends the transaction of the parameter tx, for older clients.
+func (p *protocol) submitParam(r *request) (any, error) {
+	text := r.Param("tx")
+	if text == "" {
+		return nil, errorf(http.StatusBadRequest, "Missing tx")
 	}
+	return p.submit(r, text)
+}
+
+func (p *protocol) submit(r *request, text string) (any, error) {
 	raw, err := hex.DecodeString(text)
 	if err != nil {
-		return errHex
+		return nil, errHex
 	}
-	id, err := q.Chain.Submit(q.ctx, raw, model.SubmitOptions{})
+	id, err := p.Submit(r.Context(), raw, model.SubmitOptions{})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q.maxAge, q.contentType = never, textType
-	q.out = script.AppendHash(q.out, id)
-	return nil
+	r.CacheFor(never)
+	return hashText(id), nil
 }
 
 const (
@@ -39,9 +46,9 @@ const (
 )
 
 // rawTxs reads the body of a request for several transactions.
-func (q *request) rawTxs() ([][]byte, error) {
+func rawTxs(r *request) ([][]byte, error) {
 	var texts []string
-	if err := json.Unmarshal(q.body, &texts); err != nil {
+	if err := json.Unmarshal(r.Content(), &texts); err != nil {
 		return nil, errorf(http.StatusBadRequest, "Expected a JSON array of hex strings: %s", err)
 	}
 	if len(texts) > maxPackage {
@@ -61,9 +68,9 @@ func (q *request) rawTxs() ([][]byte, error) {
 	return raws, nil
 }
 
-func (q *request) submitOptions() (o model.SubmitOptions, err error) {
+func submitOptions(r *request) (o model.SubmitOptions, err error) {
 	for name, to := range map[string]*string{"maxfeerate": &o.MaxFeeRate, "maxburnamount": &o.MaxBurnAmount} {
-		if *to = q.param(name); *to == "" {
+		if *to = r.Param(name); *to == "" {
 			continue
 		}
 		if f, err := strconv.ParseFloat(*to, 64); err != nil || f < 0 || f > 21e6 {
@@ -73,10 +80,24 @@ func (q *request) submitOptions() (o model.SubmitOptions, err error) {
 	return o, nil
 }
 
-func submitPackage(q *request) error {
-	return q.sendAll(q.Chain.SubmitPackage)
-}
+func (p *protocol) submitPackage(r *request) (any, error) { return sendAll(r, p.SubmitPackage) }
 
-func testAccept(q *request) error {
-	return q.sendAll(q.Chain.TestAccept)
+func (p *protocol) testAccept(r *request) (any, error) { return sendAll(r, p.TestAccept) }
+
+// sendAll sends the transactions of the body with a function of the node and answers with its object.
+func sendAll(r *request, send func(context.Context, [][]byte, model.SubmitOptions) ([]byte, error)) (any, error) {
+	raws, err := rawTxs(r)
+	if err != nil {
+		return nil, err
+	}
+	o, err := submitOptions(r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := send(r.Context(), raws, o)
+	if err != nil {
+		return nil, err
+	}
+	r.CacheFor(never)
+	return exchange.JSON(answer), nil
 }

@@ -1,192 +1,184 @@
 package esplora
 
 import (
-	"encoding/hex"
 	"net/http"
 	"strings"
 
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
+	"birthmark/api/exchange"
+	"birthmark/model"
 )
 
-func oneTx(q *request) error {
-	id, err := q.hash(q.args[0])
-	if err != nil {
-		return err
+// txsOf returns transactions as a list that is sent one by one.
+func (p *protocol) txsOf(txs []*wallet.Tx) any {
+	return exchange.List(func(yield func(*txValue, error) bool) {
+		for _, tx := range txs {
+			if !yield(p.txOf(tx), nil) {
+				return
+			}
+		}
+	})
+}
+
+func (p *protocol) oneTx(r *request) answer {
+	id := hashArg(r, "id")
+	return func(v *view) (any, error) {
+		tx, err := v.Tx(id)
+		if err != nil {
+			return nil, err
+		}
+		v.byPlace(tx.Place)
+		return p.txOf(tx), nil
 	}
-	tx, err := q.view.Tx(id)
-	if err != nil {
-		return err
-	}
-	q.byPlace(tx.Place)
-	q.tx(tx)
-	return nil
 }
 
 // txStatus returns where a transaction is. An unknown one is not confirmed.
-func txStatus(q *request) error {
-	id, err := q.hash(q.args[0])
-	if err != nil {
-		return err
+func txStatus(r *request) answer {
+	id := hashArg(r, "id")
+	return func(v *view) (any, error) {
+		p, err := v.Place(id)
+		if err != nil && !is(err, "unknown_tx") {
+			return nil, err
+		}
+		v.byPlace(p)
+		status := statusOf(p)
+		return &status, nil
 	}
-	p, err := q.view.Place(id)
-	if err != nil && !is(err, "unknown_tx") {
-		return err
-	}
-	q.byPlace(p)
-	q.status(p)
-	return nil
 }
 
-func (q *request) rawTx() ([]byte, error) {
-	id, err := q.hash(q.args[0])
-	if err != nil {
-		return nil, err
-	}
-	raw, p, err := q.view.RawTx(id)
-	if err == nil {
-		q.byPlace(p)
-	}
-	return raw, err
+func txHex(r *request) answer {
+	return rawTx(r, func(raw []byte) any { return hexText(raw) })
 }
 
-func txHex(q *request) error {
-	raw, err := q.rawTx()
-	q.contentType = textType
-	q.out = hex.AppendEncode(q.out, raw)
-	return err
+func txRaw(r *request) answer {
+	return rawTx(r, func(raw []byte) any { return exchange.Bytes(raw) })
 }
 
-func txRaw(q *request) error {
-	raw, err := q.rawTx()
-	q.contentType = binaryType
-	q.out = append(q.out, raw...)
-	return err
+func rawTx(r *request, as func([]byte) any) answer {
+	id := hashArg(r, "id")
+	return func(v *view) (any, error) {
+		raw, p, err := v.RawTx(id)
+		if err != nil {
+			return nil, err
+		}
+		v.byPlace(p)
+		return as(raw), nil
+	}
 }
 
-// confirmed returns the place of the transaction of the first argument, which must be confirmed.
-func (q *request) confirmed() (p wallet.Place, err error) {
-	id, err := q.hash(q.args[0])
-	if err != nil {
-		return p, err
+// aboutConfirmed returns an answer about the place of the transaction of the argument id, which must be confirmed.
+func aboutConfirmed(r *request, about func(*view, wallet.Place) (any, error)) answer {
+	id := hashArg(r, "id")
+	return func(v *view) (any, error) {
+		p, err := v.Place(id)
+		if is(err, "unknown_tx") || err == nil && !p.Confirmed {
+			return nil, errUnconfirmed
+		}
+		if err != nil {
+			return nil, err
+		}
+		v.byDepth(p.Height)
+		return about(v, p)
 	}
-	p, err = q.view.Place(id)
-	if is(err, "unknown_tx") || err == nil && !p.Confirmed {
-		return p, errUnconfirmed
-	}
-	if err == nil {
-		q.byDepth(p.Height)
-	}
-	return p, err
 }
 
-func merkleProof(q *request) error {
-	p, err := q.confirmed()
-	if err != nil {
-		return err
-	}
-	branch, err := q.view.MerkleBranch(p.Height, p.Position)
-	if err != nil {
-		return err
-	}
-	q.num(`{"block_height":`, uint64(p.Height))
-	q.str(`,"merkle":`)
-	q.ids(branch)
-	q.num(`,"pos":`, uint64(p.Position))
-	q.str("}")
-	return nil
+func merkleProof(r *request) answer {
+	return aboutConfirmed(r, func(v *view, p wallet.Place) (any, error) {
+		branch, err := v.MerkleBranch(p.Height, p.Position)
+		return &proofValue{p.Height, script.Hashes(branch), p.Position}, err
+	})
 }
 
 // merkleBlock returns a merkleblock message (BIP 37) in hex.
-func merkleBlock(q *request) error {
-	p, err := q.confirmed()
-	if err != nil {
-		return err
-	}
-	header, err := q.view.Header(p.Height)
-	if err != nil {
-		return err
-	}
-	ids, err := q.view.TxIDs(p.Height)
-	if err != nil {
-		return err
-	}
-	proof, err := script.AppendMerkleBlock(nil, header, ids, p.Position)
-	if err != nil {
-		return err
-	}
-	q.contentType = textType
-	q.out = hex.AppendEncode(q.out, proof)
-	return nil
+func merkleBlock(r *request) answer {
+	return aboutConfirmed(r, func(v *view, p wallet.Place) (any, error) {
+		header, err := v.Header(p.Height)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := v.TxIDs(p.Height)
+		if err != nil {
+			return nil, err
+		}
+		proof, err := script.AppendMerkleBlock(nil, header, ids, p.Position)
+		return hexText(proof), err
+	})
 }
 
 // outspend returns which input spends an output. An output that does not exist is not spent.
-func outspend(q *request) error {
-	id, err := q.hash(q.args[0])
-	if err != nil {
-		return err
+func outspend(r *request) answer {
+	id, index := hashArg(r, "id"), numberArg(r, "index")
+	return func(v *view) (any, error) {
+		all, err := v.Spenders(id)
+		if err != nil && !is(err, "unknown_tx") {
+			return nil, err
+		}
+		var s *wallet.Spender
+		if uint64(index) < uint64(len(all)) {
+			s = all[index]
+		}
+		r.CacheFor(shortly)
+		if s != nil {
+			v.byPlace(s.Place)
+		}
+		spender := spenderOf(s)
+		return &spender, nil
 	}
-	index, err := number(q.args[1])
-	if err != nil {
-		return err
-	}
-	all, err := q.view.Spenders(id)
-	if err != nil && !is(err, "unknown_tx") {
-		return err
-	}
-	var s *wallet.Spender
-	if uint64(index) < uint64(len(all)) {
-		s = all[index]
-	}
-	q.maxAge = shortly
-	if s != nil {
-		q.byPlace(s.Place)
-	}
-	q.spender(s)
-	return nil
 }
 
-func outspends(q *request) error {
-	id, err := q.hash(q.args[0])
-	if err != nil {
-		return err
+func outspends(r *request) answer {
+	id := hashArg(r, "id")
+	return func(v *view) (any, error) {
+		all, err := v.Spenders(id)
+		r.CacheFor(shortly)
+		return spendersOf(all), err
 	}
-	all, err := q.view.Spenders(id)
-	if err != nil {
-		return err
-	}
-	q.maxAge = shortly
-	q.spenders(all)
-	return nil
 }
 
 // maxOutspends is the maximum number of transactions of /txs/outspends.
 const maxOutspends = 50
 
 // manyOutspends returns a list per transaction; that of an unknown one is empty.
-func manyOutspends(q *request) error {
-	if q.param("txids") == "" {
-		return errorf(http.StatusBadRequest, "No txids specified")
+func manyOutspends(r *request) answer {
+	texts := strings.Split(r.Param("txids"), ",")
+	switch {
+	case r.Param("txids") == "":
+		r.Refuse(errorf(http.StatusBadRequest, "No txids specified"))
+	case len(texts) > maxOutspends:
+		r.Refuse(errorf(http.StatusBadRequest, "Too many txids requested"))
 	}
-	ids := strings.Split(q.param("txids"), ",")
-	if len(ids) > maxOutspends {
-		return errorf(http.StatusBadRequest, "Too many txids requested")
-	}
-	q.maxAge = shortly
-	q.str("[")
-	for i, text := range ids {
-		if i > 0 {
-			q.str(",")
-		}
-		var all []*wallet.Spender
-		if id, ok := parseHash(text); ok {
-			var err error
-			if all, err = q.view.Spenders(id); err != nil && !is(err, "unknown_tx") {
-				return err
+	return func(v *view) (any, error) {
+		r.CacheFor(shortly)
+		return exchange.List(func(yield func([]spenderValue, error) bool) {
+			for _, text := range texts {
+				all, err := v.spendersOf(text)
+				if !yield(spendersOf(all), err) {
+					return
+				}
 			}
-		}
-		q.spenders(all)
+		}), nil
 	}
-	q.str("]")
-	return nil
+}
+
+// spendersOf returns the spenders of the outputs of a transaction; none if it is unknown.
+func (v *view) spendersOf(id string) ([]*wallet.Spender, error) {
+	h, ok := parseHash(id)
+	if !ok {
+		return nil, nil
+	}
+	all, err := v.Spenders(h)
+	if is(err, "unknown_tx") {
+		return nil, nil
+	}
+	return all, err
+}
+
+// txs returns the transactions with ids.
+func (p *protocol) txs(v *view, ids []model.Hash) (any, error) {
+	txs, err := v.Txs(ids)
+	if err != nil {
+		return nil, err
+	}
+	return p.txsOf(txs), nil
 }

@@ -1,0 +1,110 @@
+package exchange
+
+import (
+	"iter"
+	"strconv"
+
+	"birthmark/api/jsonappend"
+)
+
+// Media types of answers.
+const (
+	TypeJSON   = "application/json"
+	TypeText   = "text/plain"
+	TypeBinary = "application/octet-stream"
+)
+
+// Contents that are sent as they are.
+type (
+	Text  string // as [TypeText]
+	JSON  []byte // as [TypeJSON]
+	Bytes []byte // as [TypeBinary]
+)
+
+// List is a JSON array whose elements are read and sent one by one.
+func List[T any](elements iter.Seq2[T, error]) any {
+	return list(func(r *Request) error {
+		r.out = append(r.out, '[')
+		separator := ""
+		for v, err := range elements {
+			if err != nil {
+				return err
+			}
+			r.out = jsonappend.Append(append(r.out, separator...), &v)
+			separator = ","
+			if err := r.flush(); err != nil {
+				return err
+			}
+		}
+		r.out = append(r.out, ']')
+		return nil
+	})
+}
+
+type list func(*Request) error
+
+// write appends the value of an answer, and sends it in parts if it is long.
+func (r *Request) write(v any) error {
+	switch v := v.(type) {
+	case Text:
+		r.contentType, r.out = TypeText, append(r.out, v...)
+	case JSON:
+		r.out = append(r.out, v...)
+	case Bytes:
+		r.contentType, r.out = TypeBinary, append(r.out, v...)
+	case list:
+		return v(r)
+	default:
+		r.out = jsonappend.Append(r.out, v)
+	}
+	return nil
+}
+
+// partSize is the size in bytes of the parts in which long answers are sent.
+const partSize = 64 << 10
+
+// flush sends the answer so far if it is long. The rest of a list follows.
+func (r *Request) flush() error {
+	if len(r.out) < partSize {
+		return nil
+	}
+	if !r.sent {
+		r.sent = true
+		r.setType()
+	}
+	_, err := r.w.Write(r.out)
+	r.out = r.out[:0]
+	if err == nil {
+		err = r.Context().Err()
+	}
+	return err
+}
+
+// finish sends the rest of the answer.
+func (r *Request) finish() {
+	if !r.sent {
+		r.setType()
+		r.Header()["Content-Length"] = []string{strconv.Itoa(len(r.out))}
+	}
+	_, _ = r.w.Write(r.out) // fails only if the client is gone
+}
+
+func (r *Request) setType() {
+	if r.contentType == "" {
+		r.contentType = TypeJSON
+	}
+	r.Header()["Content-Type"] = []string{r.contentType}
+}
+
+func (r *Request) fail(f Failure) {
+	h := r.Header()
+	h["Content-Type"] = []string{f.Type}
+	h["Cache-Control"] = []string{"no-store"}
+	r.w.WriteHeader(f.Status)
+	_, _ = r.w.Write(f.Body) // fails only if the client is gone
+}
+
+// CacheFor lets caches keep the answer for a number of seconds.
+func (r *Request) CacheFor(seconds int) {
+	r.Header()["Cache-Control"] = []string{"public, max-age=" + strconv.Itoa(seconds)}
+}

@@ -1,0 +1,179 @@
+package exchange
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+// Protocol is an API below a path. V is a view of the chain at one tip.
+type Protocol[V any] struct {
+	Path      string // such as "/api"; empty: the root
+	Endpoints []Endpoint[V]
+
+	// Open calls fn with a view, which is valid until fn returns.
+	Open func(r *Request, fn func(V) error) error
+
+	// Error returns how the protocol words an error.
+	Error func(r *Request, err error) Failure
+
+	// NotFound returns the error of a path without endpoint, which is below Path. allowed has its methods, if it has others.
+	NotFound func(r *Request, path string, allowed []string) error
+
+	MaxBody int64        // bytes of a body; 0: [DefaultBody]
+	Log     *slog.Logger // nil: no log
+}
+
+// Endpoint is an operation of a protocol. It has one of the functions.
+type Endpoint[V any] struct {
+	Method string // GET answers HEAD, too
+	Path   string // segments in braces are arguments, which can be empty
+
+	// Answer reads the arguments, and returns the function that returns the value of the answer.
+	Answer func(*Request) func(V) (any, error)
+
+	// Node returns the value of an answer that comes from the node, and needs no view.
+	Node func(*Request) (any, error)
+}
+
+// Failure is an error as the client gets it.
+type Failure struct {
+	Status int
+	Type   string // media type
+	Body   []byte
+}
+
+// Handler answers the requests of a protocol. It sets [http.Request.Pattern] to the path of the endpoint.
+func Handler[V any](p Protocol[V]) http.Handler {
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.MaxBody == 0 {
+		p.MaxBody = DefaultBody
+	}
+	h := &handler[V]{Protocol: p, routes: map[string][]*route[V]{}}
+	for _, e := range p.Endpoints {
+		rt := &route[V]{Endpoint: e, label: p.Path + "/" + e.Path, segments: strings.Split(e.Path, "/")}
+		first := rt.segments[0]
+		if isArgument(first) {
+			first = ""
+		}
+		h.routes[first] = append(h.routes[first], rt)
+	}
+	return h
+}
+
+type handler[V any] struct {
+	Protocol[V]
+	routes map[string][]*route[V] // by first segment of the path; empty: an argument
+}
+
+type route[V any] struct {
+	Endpoint[V]
+	segments []string
+	label    string
+}
+
+func isArgument(segment string) bool { return strings.HasPrefix(segment, "{") }
+
+// find returns the endpoint of a request and sets its arguments. The first one that matches answers.
+func (h *handler[V]) find(r *Request) (found *route[V], allowed []string) {
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, h.Path), "/")
+	first, _, _ := strings.Cut(path, "/")
+	for _, routes := range [2][]*route[V]{h.routes[first], h.routes[""]} {
+		for _, rt := range routes {
+			r.args = r.args[:0]
+			switch {
+			case !r.matches(rt.segments, path):
+			case rt.Method == method:
+				return rt, nil
+			default:
+				allowed = append(allowed, rt.Method)
+			}
+		}
+		if first == "" {
+			break
+		}
+	}
+	return nil, allowed
+}
+
+// matches reports whether a path has the segments, and appends the arguments.
+func (r *Request) matches(segments []string, path string) bool {
+	for i, segment := range segments {
+		value, rest, more := strings.Cut(path, "/")
+		if isArgument(segment) {
+			r.args = append(r.args, argument{segment[1 : len(segment)-1], value})
+		} else if value != segment {
+			return false
+		}
+		if last := i == len(segments)-1; last || !more {
+			return last && !more
+		}
+		path = rest
+	}
+	return false
+}
+
+func (h *handler[V]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	r := requests.Get().(*Request)
+	r.begin(w, hr)
+	defer r.end()
+	rt, allowed := h.find(r)
+	if rt == nil {
+		hr.Pattern = ""
+		h.fail(r, h.NotFound(r, strings.TrimPrefix(r.URL.Path, h.Path), allowed))
+		return
+	}
+	hr.Pattern = rt.label
+	if err := h.answer(r, rt); err != nil {
+		h.fail(r, err)
+		return
+	}
+	r.finish()
+}
+
+func (h *handler[V]) answer(r *Request, rt *route[V]) error {
+	if rt.Method == http.MethodPost {
+		r.readBody(h.MaxBody)
+	}
+	if rt.Node != nil {
+		if r.invalid != nil {
+			return r.invalid
+		}
+		v, err := rt.Node(r)
+		if err != nil {
+			return err
+		}
+		return r.write(v)
+	}
+	answer := rt.Answer(r)
+	if r.invalid != nil {
+		return r.invalid
+	}
+	return h.Open(r, func(view V) error {
+		v, err := answer(view)
+		if err != nil {
+			return err
+		}
+		return r.write(v)
+	})
+}
+
+// fail answers with an error. If a part of the answer was sent, the connection is closed: the client must not take the
+// part for the whole.
+func (h *handler[V]) fail(r *Request, err error) {
+	if r.sent {
+		panic(http.ErrAbortHandler)
+	}
+	f := h.Error(r, err)
+	if f.Status == http.StatusInternalServerError && r.Context().Err() != context.Canceled {
+		h.Log.Error("a request failed", "route", r.Pattern, "error", err)
+	}
+	r.fail(f)
+}

@@ -1,0 +1,66 @@
+package jsonappend
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+)
+
+// digits appends itself.
+type digits uint8
+
+func (d digits) AppendJSON(b []byte) []byte {
+	return append(append(append(b, '"'), "0123456789"[:d]...), '"')
+}
+
+func (d digits) MarshalText() ([]byte, error) { return []byte("0123456789"[:d]), nil }
+
+type tree struct {
+	Name   string  `json:"name"`
+	Few    digits  `json:"few"`
+	Maybe  *digits `json:"maybe"`
+	Hidden int     `json:"-"`
+	Zero   struct {
+		A int `json:"a"`
+	} `json:"zero,omitzero"`
+	Any    any       `json:"any"`
+	Pair   [2]uint64 `json:"pair"`
+	Bytes  []byte    `json:"bytes"`
+	Leaves []tree    `json:"leaves,omitempty"`
+}
+
+// Values of all kinds, and types that contain themselves, are those of encoding/json.
+func TestValuesAreThoseOfEncodingJSON(t *testing.T) {
+	three := digits(3)
+	whole := tree{
+		Name: "<a>", Few: 2, Maybe: &three, Any: []any{1.5, "x", nil, map[string]any{"b": 1, "a": digits(1)}}, Pair: [2]uint64{1, 2},
+		Bytes: []byte{1, 2}, Leaves: []tree{{Name: "leaf", Any: &three}, {}},
+	}
+	whole.Leaves[0].Zero.A = 1
+	for _, v := range []any{nil, whole, &whole, []tree{}, []*tree{nil, &whole}, three, &three, (*digits)(nil), map[string]any{}} {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		if got := append(Append(nil, v), '\n'); !bytes.Equal(got, want.Bytes()) {
+			t.Errorf("%T:\n%s, expected\n%s", v, got, want.Bytes())
+		}
+	}
+}
+
+// For each byte at each position, isPlain agrees with its definition.
+func TestPlainStringsNeedNoEscape(t *testing.T) {
+	for length := 1; length <= 20; length++ {
+		for at := range length {
+			for c := range 256 {
+				s := []byte("abcdefghijklmnopqrstuvwxyz"[:length])
+				s[at] = byte(c)
+				if want := c >= ' ' && c < 0x80 && c != '"' && c != '\\'; plain(string(s)) != want {
+					t.Fatalf("%q is plain: %t, expected %t", s, !want, want)
+				}
+			}
+		}
+	}
+}
