@@ -92,9 +92,11 @@ var rules = []rule{
 	{from: "api/...", may: []string{"model", "core/...", "api/...", "internal/humanize", "internal/guard"}},
 	{from: "api/explorer", may: []string{"model", "core/...", "api/...", "internal/csvlist", "internal/humanize"}},
 	// A protocol imports what protocols share and the packages below its own folder, never another protocol.
+	{from: "api/jsonappend"},
+	{from: "api/exchange", may: []string{"api/jsonappend", "api/problem", "api/ratelimit"}},
 	{from: "api/compat/...", may: []string{
 		"model", "core/schema", "core/pending/...", "core/query/...", "chains/bitcoin/...", "chains/cardano/...", "chains/ergo/...",
-		"api/netserver", "api/problem", "api/ratelimit", "api/served", "internal/guard",
+		"api/exchange", "api/jsonappend", "api/netserver", "api/problem", "api/ratelimit", "api/served", "internal/guard",
 		"api/compat/wallet", "api/compat/script", "api/compat/account", "api/compat/utxo", "api/compat/boxes", "api/compat/bounded",
 		"api/compat/blockfrost/contents",
 		"api/compat/*/...",

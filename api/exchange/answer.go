@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"birthmark/api/jsonappend"
+	"birthmark/api/ratelimit"
 )
 
 // Media types of answers.
@@ -22,8 +23,15 @@ type (
 )
 
 // List is a JSON array whose elements are read and sent one by one.
-func List[T any](elements iter.Seq2[T, error]) any {
+func List[T any](elements iter.Seq2[T, error]) any { return listOf(elements, false) }
+
+// Stream is a [List] without a bound on its elements. If it is long, it counts as an open stream and has no time limit:
+// see [ratelimit.Stream].
+func Stream[T any](elements iter.Seq2[T, error]) any { return listOf(elements, true) }
+
+func listOf[T any](elements iter.Seq2[T, error], endless bool) any {
 	return list(func(r *Request) error {
+		r.endless = endless
 		r.out = append(r.out, '[')
 		separator := ""
 		for v, err := range elements {
@@ -67,6 +75,13 @@ const partSize = 64 << 10
 func (r *Request) flush() error {
 	if len(r.out) < partSize {
 		return nil
+	}
+	if !r.sent && r.endless {
+		stream, err := ratelimit.Stream(r.w, r.Request)
+		if err != nil {
+			return err
+		}
+		r.Request = stream
 	}
 	if !r.sent {
 		r.sent = true

@@ -24,6 +24,7 @@ type Request struct {
 	out         []byte // of the answer, not sent yet
 	contentType string
 	sent        bool // a part of the answer was sent
+	endless     bool // the answer is a [Stream]
 }
 
 type argument struct{ name, value string }

@@ -1,0 +1,134 @@
+package exchange
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// chain is the view of the tests: its number of reads.
+type chain struct{ reads int }
+
+var errUnknown = errors.New("unknown")
+
+// server serves endpoints of all forms over c.
+func server(t *testing.T, c *chain) *httptest.Server {
+	number := func(r *Request) int {
+		text, _ := r.Arg("n")
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			r.Refuse(err)
+		}
+		return n
+	}
+	h := Handler(Protocol[*chain]{
+		Path: "/api",
+		Open: func(_ *Request, fn func(*chain) error) error { c.reads++; return fn(c) },
+		Error: func(_ *Request, err error) Failure {
+			return Failure{http.StatusBadRequest, TypeText, []byte("failed: " + err.Error())}
+		},
+		NotFound: func(_ *Request, path string, allowed []string) error {
+			return errors.New("no " + path + " but " + strings.Join(allowed, ","))
+		},
+		MaxBody: 10,
+		Endpoints: []Endpoint[*chain]{
+			{Method: http.MethodGet, Path: "list/{n}", Answer: func(r *Request) func(*chain) (any, error) {
+				n := number(r)
+				return func(*chain) (any, error) {
+					r.CacheFor(7)
+					return List(func(yield func(string, error) bool) {
+						for i := range n {
+							if !yield(strings.Repeat("x", 1000), nil) || i == 99_999 && !yield("", errUnknown) {
+								return
+							}
+						}
+					}), nil
+				}
+			}},
+			{Method: http.MethodGet, Path: "list/first", Answer: func(*Request) func(*chain) (any, error) {
+				return func(*chain) (any, error) { return Text("never"), nil }
+			}},
+			{Method: http.MethodGet, Path: "unknown", Answer: func(*Request) func(*chain) (any, error) {
+				return func(*chain) (any, error) { return nil, errUnknown }
+			}},
+			{Method: http.MethodPost, Path: "echo", Node: func(r *Request) (any, error) { return Text(r.Content()), nil }},
+			{Method: http.MethodGet, Path: "{name}/value", Node: func(r *Request) (any, error) {
+				name, _ := r.Arg("name")
+				_, other := r.Arg("other")
+				return map[string]any{"name": name, "other": other, "query": r.Param("q")}, nil
+			}},
+		},
+	})
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func ask(t *testing.T, s *httptest.Server, method, path, body string) (*http.Response, string) {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := s.Client().Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	got, err := io.ReadAll(a.Body)
+	if err != nil {
+		got = append(got, "…cut"...)
+	}
+	return a, string(got)
+}
+
+func TestRequestsAreAnswered(t *testing.T) {
+	var c chain
+	s := server(t, &c)
+	for _, q := range []struct {
+		method, path, body string
+		status             int
+		answer             string
+		reads              int
+	}{
+		{"GET", "/api/list/2", "", 200, `["` + strings.Repeat("x", 1000) + `","` + strings.Repeat("x", 1000) + `"]`, 1},
+		{"GET", "/api/list/0", "", 200, `[]`, 1},
+		{"HEAD", "/api/list/2", "", 200, "", 1},
+		{"GET", "/api/list/first", "", 400, `failed: strconv.Atoi: parsing "first": invalid syntax`, 0}, // the first endpoint counts
+		{"POST", "/api/list/1", "", 400, "failed: no /list/1 but GET", 0},
+		{"GET", "/api/list/1/", "", 400, "failed: no /list/1/ but ", 0},
+		{"GET", "/api/unknown", "", 400, "failed: unknown", 1},
+		{"POST", "/api/echo", "hello", 200, "hello", 0},
+		{"POST", "/api/echo", "hello world", 400, "failed: Request body too large", 0},
+		{"GET", "/api/a%20b/value?q=%C3%A9", "", 200, `{"name":"a b","other":false,"query":"é"}`, 0},
+		{"GET", "/api//value", "", 200, `{"name":"","other":false,"query":""}`, 0},
+	} {
+		c.reads = 0
+		a, got := ask(t, s, q.method, q.path, q.body)
+		if a.StatusCode != q.status || got != q.answer || c.reads != q.reads {
+			t.Errorf("%s %s: %d %s after %d reads, expected %d %s after %d", q.method, q.path, a.StatusCode, got, c.reads, q.status, q.answer, q.reads)
+		}
+		if cache := a.Header.Get("Cache-Control"); q.status == http.StatusBadRequest && cache != "no-store" {
+			t.Errorf("%s %s: Cache-Control %q", q.method, q.path, cache)
+		}
+	}
+	if a, _ := ask(t, s, "HEAD", "/api/list/2", ""); a.Header.Get("Content-Length") != "2007" || a.Header.Get("Cache-Control") != "public, max-age=7" {
+		t.Errorf("HEAD: %v", a.Header)
+	}
+}
+
+// A long list is sent in parts, and an error after the first part cuts the connection.
+func TestLongListsAreSentInParts(t *testing.T) {
+	s := server(t, &chain{})
+	a, got := ask(t, s, "GET", "/api/list/1000", "")
+	if a.ContentLength != -1 || len(got) != 1000*1003+1 || !strings.HasSuffix(got, `x"]`) {
+		t.Errorf("length %d, %d bytes", a.ContentLength, len(got))
+	}
+	if _, got := ask(t, s, "GET", "/api/list/100001", ""); !strings.HasSuffix(got, "…cut") {
+		t.Errorf("the answer is whole: %d bytes", len(got))
+	}
+}
