@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"iter"
+	"net/http"
 	"strconv"
 
 	"birthmark/api/jsonappend"
@@ -18,9 +19,12 @@ const (
 // Contents that are sent as they are.
 type (
 	Text  string // as [TypeText]
-	JSON  []byte // as [TypeJSON]
+	JSON  []byte // as [Protocol.JSON]
 	Bytes []byte // as [TypeBinary]
 )
+
+// Nothing is an answer without a body.
+type Nothing struct{}
 
 // List is a JSON array whose elements are read and sent one by one.
 func List[T any](elements iter.Seq2[T, error]) any { return listOf(elements, false) }
@@ -60,6 +64,8 @@ func (r *Request) write(v any) error {
 		r.out = append(r.out, v...)
 	case Bytes:
 		r.contentType, r.out = TypeBinary, append(r.out, v...)
+	case Nothing:
+		r.contentType = ""
 	case list:
 		return v(r)
 	default:
@@ -86,6 +92,7 @@ func (r *Request) flush() error {
 	if !r.sent {
 		r.sent = true
 		r.setType()
+		r.setStatus()
 	}
 	_, err := r.w.Write(r.out)
 	r.out = r.out[:0]
@@ -99,21 +106,34 @@ func (r *Request) flush() error {
 func (r *Request) finish() {
 	if !r.sent {
 		r.setType()
-		r.Header()["Content-Length"] = []string{strconv.Itoa(len(r.out))}
+		if r.status != http.StatusNoContent {
+			r.Header()["Content-Length"] = []string{strconv.Itoa(len(r.out))}
+		}
+		r.setStatus()
 	}
 	_, _ = r.w.Write(r.out) // fails only if the client is gone
 }
 
 func (r *Request) setType() {
-	if r.contentType == "" {
-		r.contentType = TypeJSON
+	if r.contentType != "" {
+		r.Header()["Content-Type"] = []string{r.contentType}
 	}
-	r.Header()["Content-Type"] = []string{r.contentType}
+}
+
+// SetStatus sets the status of the answer if it succeeds. It is 200 otherwise.
+func (r *Request) SetStatus(status int) { r.status = status }
+
+func (r *Request) setStatus() {
+	if r.status != 0 {
+		r.w.WriteHeader(r.status)
+	}
 }
 
 func (r *Request) fail(f Failure) {
 	h := r.Header()
-	h["Content-Type"] = []string{f.Type}
+	if f.Type != "" {
+		h["Content-Type"] = []string{f.Type}
+	}
 	h["Cache-Control"] = []string{"no-store"}
 	r.w.WriteHeader(f.Status)
 	_, _ = r.w.Write(f.Body) // fails only if the client is gone

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -21,6 +22,11 @@ type Protocol[V any] struct {
 	// NotFound returns the error of a path without endpoint, which is below Path. allowed has its methods, if it has others.
 	NotFound func(r *Request, path string, allowed []string) error
 
+	// Preflight has the headers of the answer to OPTIONS, for all paths; nil: it has none.
+	Preflight http.Header
+
+	JSON    string       // media type of JSON; empty: [TypeJSON]
+	Trim    bool         // slashes at both ends of the rest of a path are ignored
 	MaxBody int64        // bytes of a body; 0: [DefaultBody]
 	Log     *slog.Logger // nil: no log
 }
@@ -40,7 +46,7 @@ type Endpoint[V any] struct {
 // Failure is an error as the client gets it.
 type Failure struct {
 	Status int
-	Type   string // media type
+	Type   string // media type; empty: there is no body
 	Body   []byte
 }
 
@@ -51,6 +57,9 @@ func Handler[V any](p Protocol[V]) http.Handler {
 	}
 	if p.MaxBody == 0 {
 		p.MaxBody = DefaultBody
+	}
+	if p.JSON == "" {
+		p.JSON = TypeJSON
 	}
 	h := &handler[V]{Protocol: p, routes: map[string][]*route[V]{}}
 	for _, e := range p.Endpoints {
@@ -84,6 +93,9 @@ func (h *handler[V]) find(r *Request) (found *route[V], allowed []string) {
 		method = http.MethodGet
 	}
 	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, h.Path), "/")
+	if h.Trim {
+		path = strings.Trim(path, "/")
+	}
 	first, _, _ := strings.Cut(path, "/")
 	for _, routes := range [2][]*route[V]{h.routes[first], h.routes[""]} {
 		for _, rt := range routes {
@@ -121,8 +133,13 @@ func (r *Request) matches(segments []string, path string) bool {
 }
 
 func (h *handler[V]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	if hr.Method == http.MethodOptions && h.Preflight != nil {
+		maps.Copy(w.Header(), h.Preflight)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
 	r := requests.Get().(*Request)
-	r.begin(w, hr)
+	r.begin(w, hr, h.JSON)
 	defer r.end()
 	rt, allowed := h.find(r)
 	if rt == nil {

@@ -132,3 +132,45 @@ func TestLongListsAreSentInParts(t *testing.T) {
 		t.Errorf("the answer is whole: %d bytes", len(got))
 	}
 }
+
+// A protocol has its own media type of JSON, statuses of success, and answers to OPTIONS.
+func TestProtocolsHaveTheirForms(t *testing.T) {
+	s := httptest.NewServer(Handler(Protocol[*chain]{
+		Path: "/api", JSON: "application/json;charset=utf-8", Trim: true, Preflight: http.Header{"Access-Control-Allow-Headers": {"content-type"}},
+		Error:    func(*Request, error) Failure { return Failure{Status: http.StatusNotFound} },
+		NotFound: func(*Request, string, []string) error { return errUnknown },
+		Endpoints: []Endpoint[*chain]{
+			{Method: http.MethodGet, Path: "", Node: func(*Request) (any, error) { return 1, nil }},
+			{Method: http.MethodPost, Path: "accepted", Node: func(r *Request) (any, error) {
+				r.SetStatus(http.StatusAccepted)
+				return 1, nil
+			}},
+			{Method: http.MethodPost, Path: "nothing", Node: func(r *Request) (any, error) {
+				r.SetStatus(http.StatusNoContent)
+				return Nothing{}, nil
+			}},
+		},
+	}))
+	t.Cleanup(s.Close)
+	for _, q := range []struct {
+		method, path string
+		status       int
+		kind, answer string
+	}{
+		{"GET", "/api/", 200, "application/json;charset=utf-8", "1"},
+		{"POST", "/api/accepted", 202, "application/json;charset=utf-8", "1"},
+		{"POST", "/api//accepted/", 202, "application/json;charset=utf-8", "1"},
+		{"POST", "/api/nothing", 204, "", ""},
+		{"OPTIONS", "/api/accepted", 204, "", ""},
+		{"OPTIONS", "/api/other", 204, "", ""},
+		{"GET", "/api/other", 404, "", ""},
+	} {
+		a, got := ask(t, s, q.method, q.path, "")
+		if kind := a.Header.Get("Content-Type"); a.StatusCode != q.status || kind != q.kind || got != q.answer {
+			t.Errorf("%s %s: %d %s %s, expected %d %s %s", q.method, q.path, a.StatusCode, kind, got, q.status, q.kind, q.answer)
+		}
+		if allowed := a.Header.Get("Access-Control-Allow-Headers"); (allowed != "") != (q.method == "OPTIONS") {
+			t.Errorf("%s %s: Access-Control-Allow-Headers %q", q.method, q.path, allowed)
+		}
+	}
+}

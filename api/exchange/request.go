@@ -22,9 +22,10 @@ type Request struct {
 	invalid error
 
 	out         []byte // of the answer, not sent yet
-	contentType string
-	sent        bool // a part of the answer was sent
-	endless     bool // the answer is a [Stream]
+	contentType string // empty: the answer has no body
+	status      int    // 0: 200
+	sent        bool   // a part of the answer was sent
+	endless     bool   // the answer is a [Stream]
 }
 
 type argument struct{ name, value string }
@@ -34,8 +35,8 @@ var requests = sync.Pool{New: func() any { return new(Request) }}
 // maxKeptBuffer is the capacity in bytes up to which the buffer of an answer is used again.
 const maxKeptBuffer = 1 << 20
 
-func (r *Request) begin(w http.ResponseWriter, hr *http.Request) {
-	*r = Request{Request: hr, w: w, args: r.args[:0], out: r.out[:0]}
+func (r *Request) begin(w http.ResponseWriter, hr *http.Request, json string) {
+	*r = Request{Request: hr, w: w, args: r.args[:0], out: r.out[:0], contentType: json}
 }
 
 func (r *Request) end() {

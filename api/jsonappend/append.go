@@ -45,6 +45,9 @@ func newAppender(t reflect.Type) appender {
 	}
 	switch t.Kind() {
 	case reflect.String:
+		if t == reflect.TypeFor[json.Number]() {
+			break
+		}
 		return func(b []byte, v reflect.Value) []byte { return appendText(b, v.String()) }
 	case reflect.Bool:
 		return func(b []byte, v reflect.Value) []byte { return strconv.AppendBool(b, v.Bool()) }

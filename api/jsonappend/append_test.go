@@ -33,7 +33,7 @@ type tree struct {
 func TestValuesAreThoseOfEncodingJSON(t *testing.T) {
 	three := digits(3)
 	whole := tree{
-		Name: "<a>", Few: 2, Maybe: &three, Any: []any{1.5, "x", nil, map[string]any{"b": 1, "a": digits(1)}}, Pair: [2]uint64{1, 2},
+		Name: "<a>", Few: 2, Maybe: &three, Any: []any{1.5, "x", nil, json.Number("7"), map[string]any{"b": 1, "a": digits(1)}}, Pair: [2]uint64{1, 2},
 		Bytes: []byte{1, 2}, Leaves: []tree{{Name: "leaf", Any: &three}, {}},
 	}
 	whole.Leaves[0].Zero.A = 1
