@@ -62,6 +62,8 @@ func fill(rng *rand.Rand, v reflect.Value) {
 	case reflect.Pointer:
 		if spent, ok := v.Addr().Interface().(**query.SpentByAnswer); ok { // a hash: other text from MarshalJSON is escaped
 			*spent = []*query.SpentByAnswer{nil, {Tx: "0a", Input: rng.IntN(9), Height: rng.Uint32()}}[rng.IntN(2)]
+		} else if spent, ok := v.Addr().Interface().(**query.PendingSpentByAnswer); ok {
+			*spent = []*query.PendingSpentByAnswer{nil, {Tx: "0b", Input: rng.IntN(9)}}[rng.IntN(2)]
 		} else if rng.IntN(3) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
 			fill(rng, v.Elem())

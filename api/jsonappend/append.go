@@ -9,22 +9,31 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unsafe"
 )
 
 // Value is a value that appends its own JSON, such as a hash in display order.
 type Value interface{ AppendJSON(b []byte) []byte }
 
-// Append appends v. A pointer to a struct is faster than the struct: its members are not copied.
+// Append appends v. A pointer to a struct is faster than the struct, which is copied.
 func Append(b []byte, v any) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	is := reflect.ValueOf(v)
-	return appenderOf(is.Type())(b, is)
+	if is.Kind() == reflect.Pointer {
+		if is.IsNil() {
+			return append(b, "null"...)
+		}
+		return appenderOf(is.Type().Elem())(b, is.UnsafePointer())
+	}
+	copied := reflect.New(is.Type())
+	copied.Elem().Set(is)
+	return appenderOf(is.Type())(b, copied.UnsafePointer())
 }
 
-// appender appends a value of one type.
-type appender func(b []byte, v reflect.Value) []byte
+// appender appends the value of one type at p. Reading values by their address takes half the time of package reflect.
+type appender func(b []byte, p unsafe.Pointer) []byte
 
 var appenders sync.Map // appender by reflect.Type
 
@@ -41,102 +50,114 @@ type Wrapper interface{ WrapsJSON() }
 
 func newAppender(t reflect.Type) appender {
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[Value]()) {
-		return valueAppender
+		return func(b []byte, p unsafe.Pointer) []byte { return reflect.NewAt(t, p).Interface().(Value).AppendJSON(b) }
+	}
+	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !t.Implements(reflect.TypeFor[Wrapper]()) {
+		return general(t)
 	}
 	switch t.Kind() {
 	case reflect.String:
 		if t == reflect.TypeFor[json.Number]() {
 			break
 		}
-		return func(b []byte, v reflect.Value) []byte { return appendText(b, v.String()) }
+		return func(b []byte, p unsafe.Pointer) []byte { return appendText(b, *(*string)(p)) }
 	case reflect.Bool:
-		return func(b []byte, v reflect.Value) []byte { return strconv.AppendBool(b, v.Bool()) }
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return func(b []byte, v reflect.Value) []byte { return strconv.AppendInt(b, v.Int(), 10) }
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return func(b []byte, v reflect.Value) []byte { return strconv.AppendUint(b, v.Uint(), 10) }
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendBool(b, *(*bool)(p)) }
+	case reflect.Int, reflect.Int64:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendInt(b, *(*int64)(p), 10) }
+	case reflect.Int32:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendInt(b, int64(*(*int32)(p)), 10) }
+	case reflect.Int16:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendInt(b, int64(*(*int16)(p)), 10) }
+	case reflect.Int8:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendInt(b, int64(*(*int8)(p)), 10) }
+	case reflect.Uint, reflect.Uint64:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendUint(b, *(*uint64)(p), 10) }
+	case reflect.Uint32:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendUint(b, uint64(*(*uint32)(p)), 10) }
+	case reflect.Uint16:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendUint(b, uint64(*(*uint16)(p)), 10) }
+	case reflect.Uint8:
+		return func(b []byte, p unsafe.Pointer) []byte { return strconv.AppendUint(b, uint64(*(*uint8)(p)), 10) }
 	case reflect.Pointer:
-		elem := later(t.Elem())
-		return func(b []byte, v reflect.Value) []byte {
-			if v.IsNil() {
-				return append(b, "null"...)
-			}
-			return elem(b, v.Elem())
-		}
-	case reflect.Interface:
-		return func(b []byte, v reflect.Value) []byte {
-			if v.IsNil() {
-				return append(b, "null"...)
-			}
-			return appenderOf(v.Elem().Type())(b, v.Elem())
-		}
+		return pointerAppender(later(t.Elem()))
 	case reflect.Slice:
-		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64, or JSON
-			return sliceAppender(later(t.Elem()))
+		if t.Elem().Kind() != reflect.Uint8 { // bytes are base64
+			return sliceAppender(t)
 		}
 	case reflect.Array:
-		elem := later(t.Elem())
-		return func(b []byte, v reflect.Value) []byte { return appendList(b, v, elem) }
+		elem, n, size := later(t.Elem()), t.Len(), t.Elem().Size()
+		return func(b []byte, p unsafe.Pointer) []byte { return appendList(b, p, n, size, elem) }
 	case reflect.Struct:
 		if t.Implements(reflect.TypeFor[Wrapper]()) {
-			value := later(t.Field(0).Type)
-			return func(b []byte, v reflect.Value) []byte { return value(b, v.Field(0)) }
+			return later(t.Field(0).Type) // the member is at the address of the struct
 		}
-		if !t.Implements(reflect.TypeFor[json.Marshaler]()) {
-			return structAppender(t)
-		}
+		return structAppender(t)
+	case reflect.Interface:
+		return func(b []byte, p unsafe.Pointer) []byte { return Append(b, reflect.NewAt(t, p).Elem().Interface()) }
 	case reflect.Map:
 		if t == reflect.TypeFor[map[string]any]() {
-			return func(b []byte, v reflect.Value) []byte { return appendKeys(b, v.Interface().(map[string]any)) }
+			return func(b []byte, p unsafe.Pointer) []byte { return appendKeys(b, *(*map[string]any)(p)) }
 		}
 	}
-	return func(b []byte, v reflect.Value) []byte { return appendAny(b, v.Interface()) }
+	return general(t)
+}
+
+// general leaves a type to encoding/json.
+func general(t reflect.Type) appender {
+	return func(b []byte, p unsafe.Pointer) []byte { return appendAny(b, reflect.NewAt(t, p).Elem().Interface()) }
 }
 
 // later returns the appender of a type that is examined at its first value: types can contain themselves.
 func later(t reflect.Type) appender {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Struct:
+	default:
+		return appenderOf(t)
+	}
 	var known appender
 	var once sync.Once
-	return func(b []byte, v reflect.Value) []byte {
+	return func(b []byte, p unsafe.Pointer) []byte {
 		once.Do(func() { known = appenderOf(t) })
-		return known(b, v)
+		return known(b, p)
 	}
 }
 
-// valueAppender appends a [Value] by its address, which needs no copy if the value has one.
-func valueAppender(b []byte, v reflect.Value) []byte {
-	if !v.CanAddr() {
-		copied := reflect.New(v.Type()).Elem()
-		copied.Set(v)
-		v = copied
-	}
-	return v.Addr().Interface().(Value).AppendJSON(b)
-}
-
-func sliceAppender(elem appender) appender {
-	return func(b []byte, v reflect.Value) []byte {
-		if v.IsNil() {
+func pointerAppender(elem appender) appender {
+	return func(b []byte, p unsafe.Pointer) []byte {
+		if p = *(*unsafe.Pointer)(p); p == nil {
 			return append(b, "null"...)
 		}
-		return appendList(b, v, elem)
+		return elem(b, p)
 	}
 }
 
-func appendList(b []byte, v reflect.Value, elem appender) []byte {
+func sliceAppender(t reflect.Type) appender {
+	elem, size := later(t.Elem()), t.Elem().Size()
+	return func(b []byte, p unsafe.Pointer) []byte {
+		s := *(*[]struct{})(p) // the header of every slice has this form
+		if s == nil {
+			return append(b, "null"...)
+		}
+		return appendList(b, unsafe.Pointer(unsafe.SliceData(s)), len(s), size, elem)
+	}
+}
+
+func appendList(b []byte, p unsafe.Pointer, n int, size uintptr, elem appender) []byte {
 	b = append(b, '[')
-	for i := range v.Len() {
+	for i := range n {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = elem(b, v.Index(i))
+		b = elem(b, unsafe.Add(p, uintptr(i)*size))
 	}
 	return append(b, ']')
 }
 
 func structAppender(t reflect.Type) appender {
-	members := membersAppender(t)
-	return func(b []byte, v reflect.Value) []byte {
-		b, separator := members(b, '{', v)
+	members := membersOf(t, 0, nil)
+	return func(b []byte, p unsafe.Pointer) []byte {
+		b, separator := appendMembers(b, '{', p, members)
 		if separator == '{' {
 			b = append(b, '{')
 		}
@@ -144,52 +165,68 @@ func structAppender(t reflect.Type) appender {
 	}
 }
 
-// membersAppender appends the members of a struct, each after a separator; the separator of the next one is returned.
-// Members of an embedded struct are members of the struct.
-func membersAppender(t reflect.Type) func(b []byte, separator byte, v reflect.Value) ([]byte, byte) {
-	type field struct {
-		index     int
-		name      string // with quotes and colon
-		omitEmpty bool
-		omitZero  bool
-		value     appender
-		embedded  func(b []byte, separator byte, v reflect.Value) ([]byte, byte)
-	}
-	var fields []field
+// member is a member of a struct, or an embedded pointer to a struct, whose members are members of the struct.
+type member struct {
+	offset   uintptr
+	name     string                    // with quotes and colon
+	omit     func(unsafe.Pointer) bool // whether a value is left out; nil: none is
+	value    appender
+	embedded []member
+}
+
+// membersOf appends the members of a struct at an offset.
+func membersOf(t reflect.Type, offset uintptr, all []member) []member {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Anonymous {
-			of := f.Type
-			if of.Kind() == reflect.Pointer {
-				of = of.Elem()
-			}
-			fields = append(fields, field{index: i, embedded: membersAppender(of)})
+		at := offset + f.Offset
+		switch {
+		case f.Anonymous && f.Type.Kind() == reflect.Pointer:
+			all = append(all, member{offset: at, embedded: membersOf(f.Type.Elem(), 0, []member{})})
+			continue
+		case f.Anonymous:
+			all = membersOf(f.Type, at, all)
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if name == "-" {
 			continue
 		}
-		fields = append(fields, field{
-			i, strconv.Quote(name) + ":", options == "omitempty", options == "omitzero", later(f.Type), nil,
-		})
-	}
-	return func(b []byte, separator byte, v reflect.Value) ([]byte, byte) {
-		for i := range fields {
-			f := &fields[i]
-			value := v.Field(f.index)
-			switch {
-			case f.embedded != nil && value.Kind() == reflect.Pointer && value.IsNil():
-			case f.embedded != nil:
-				b, separator = f.embedded(b, separator, reflect.Indirect(value))
-			case f.omitEmpty && isEmpty(value), f.omitZero && value.IsZero():
-			default:
-				b = append(append(b, separator), f.name...)
-				b, separator = f.value(b, value), ','
+		m := member{offset: at, name: strconv.Quote(name) + ":", value: later(f.Type)}
+		switch options {
+		case "omitempty":
+			m.omit = func(p unsafe.Pointer) bool { return isEmpty(reflect.NewAt(f.Type, p).Elem()) }
+			switch f.Type.Kind() {
+			case reflect.String:
+				m.omit = func(p unsafe.Pointer) bool { return *(*string)(p) == "" }
+			case reflect.Slice:
+				m.omit = func(p unsafe.Pointer) bool { return len(*(*[]struct{})(p)) == 0 }
+			case reflect.Pointer:
+				m.omit = func(p unsafe.Pointer) bool { return *(*unsafe.Pointer)(p) == nil }
 			}
+		case "omitzero":
+			m.omit = func(p unsafe.Pointer) bool { return reflect.NewAt(f.Type, p).Elem().IsZero() }
 		}
-		return b, separator
+		all = append(all, m)
 	}
+	return all
+}
+
+// appendMembers appends members, each after a separator, and returns the separator of the next one.
+func appendMembers(b []byte, separator byte, p unsafe.Pointer, members []member) ([]byte, byte) {
+	for i := range members {
+		m := &members[i]
+		at := unsafe.Add(p, m.offset)
+		switch {
+		case m.embedded != nil:
+			if to := *(*unsafe.Pointer)(at); to != nil {
+				b, separator = appendMembers(b, separator, to, m.embedded)
+			}
+		case m.omit == nil || !m.omit(at):
+			b = m.value(append(append(b, separator), m.name...), at)
+			separator = ','
+		}
+	}
+	return b, separator
 }
 
 // isEmpty reports whether omitempty leaves out a value.
