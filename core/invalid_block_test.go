@@ -113,21 +113,20 @@ func TestABadBlockChangesNothing(t *testing.T) {
 
 func TestABlockOutOfNothingIsRejected(t *testing.T) {
 	v := modeltest.Variants()[2]
-	blocks := v.NewGenerator(testseed.Of(t, 60)).Blocks(10)
+	generator := v.NewGenerator(testseed.Of(t, 60))
+	blocks := generator.Blocks(10)
+	box := unspentBox(blocks)
+	for box == nil {
+		blocks = append(blocks, generator.Blocks(1)...)
+		box = unspentBox(blocks)
+	}
 	db := open(t, memory.New(), v, 0)
 	if err := db.Append(context.Background(), blocks[5:]); kind(err) != model.BadSource || !strings.Contains(err.Error(), "height 0 or 1") {
 		t.Errorf("a first block with a parent: %v", err)
 	}
 	appendAll(t, db, blocks, 10)
-	var box []byte
-	for _, o := range blocks[9].Txs[len(blocks[9].Txs)-1].Outputs {
-		for _, k := range o.Keys {
-			if k.Index == 2 {
-				box = k.Value
-			}
-		}
-	}
-	forged := &model.Block{Height: blocks[9].Height + 1, Parent: blocks[9].Hash, Hash: hash(1), Txs: []model.Tx{{
+	last := blocks[len(blocks)-1]
+	forged := &model.Block{Height: last.Height + 1, Parent: last.Hash, Hash: hash(1), Txs: []model.Tx{{
 		Hash: hash(2), Inputs: []model.Input{{Value: box}},
 		Outputs: []model.Output{{Assets: []model.Asset{{ID: []byte("forged"), Amount: 7}}}},
 	}}}
@@ -140,6 +139,33 @@ func TestABlockOutOfNothingIsRejected(t *testing.T) {
 	}
 	same(t, "after forgeries", dump(t, db), fresh(t, v, blocks))
 	consistent(t, db)
+}
+
+// unspentBox returns a box without assets that no transaction spends; nil: there is none.
+func unspentBox(blocks []*model.Block) []byte {
+	const boxIndex = 2
+	spent := map[string]bool{}
+	var boxes [][]byte
+	for _, b := range blocks {
+		for _, tx := range append(b.Genesis, b.Txs...) {
+			for _, in := range tx.Inputs {
+				spent[string(in.Value)] = true
+			}
+			for _, o := range tx.Outputs {
+				for _, k := range o.Keys {
+					if k.Index == boxIndex && len(o.Assets) == 0 {
+						boxes = append(boxes, k.Value)
+					}
+				}
+			}
+		}
+	}
+	for _, box := range boxes {
+		if !spent[string(box)] {
+			return box
+		}
+	}
+	return nil
 }
 
 // Transactions larger than those of real chains are accepted.

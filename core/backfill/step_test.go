@@ -3,6 +3,7 @@ package backfill_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"birthmark/core"
@@ -84,11 +85,13 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 	}
 }
 
-// eachOutput calls change with every output of the blocks.
+// eachOutput calls change with every output of the blocks. A transaction that repeats an earlier one gets outputs of its
+// own.
 func eachOutput(blocks []*model.Block, change func(o *model.Output)) {
 	for _, b := range blocks {
 		for _, txs := range [][]model.Tx{b.Genesis, b.Txs} {
 			for i := range txs {
+				txs[i].Outputs = slices.Clone(txs[i].Outputs)
 				for j := range txs[i].Outputs {
 					change(&txs[i].Outputs[j])
 				}
