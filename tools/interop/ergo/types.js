@@ -18,8 +18,9 @@ const undocumented = {
 };
 
 // documented returns an answer as the document has it:
-// - nodes send no spendingHeight, and the bytes of a spendingProof of an indexed box instead of an object;
-// - the explorer sends difficulties as numbers.
+// - nodes send no spendingHeight;
+// - the explorer sends difficulties as numbers;
+// - it sends the registers of MOutputInfo as those of OutputInfo, and not as texts: MOutputInfo.scala passes them on.
 const documented = (client, operation, value) => {
   if (Array.isArray(value)) return value.map((v) => documented(client, operation, v));
   if (value === null || typeof value !== 'object') return value;
@@ -30,9 +31,10 @@ const documented = (client, operation, value) => {
     if (!other && !section) out[name] = documented(client, operation, v);
   }
   if (client === 'explorer' && 'difficulty' in out) out.difficulty = String(out.difficulty);
-  if (client === 'node' && 'boxId' in out && 'globalIndex' in out) {
-    out.spendingHeight = null;
-    if (out.spendingProof !== null) out.spendingProof = {proofBytes: out.spendingProof, extension: {}};
+  if (client === 'node' && 'boxId' in out && 'globalIndex' in out) out.spendingHeight = null;
+  if (operation === 'getApiV1BoxesUnspentUnconfirmedByaddressP1' && 'additionalRegisters' in out) {
+    out.additionalRegisters = Object.fromEntries(
+      Object.entries(out.additionalRegisters).map(([name, register]) => [name, register.serializedValue]));
   }
   return out;
 };
