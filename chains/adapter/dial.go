@@ -11,12 +11,12 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// Dial connects to a host and port.
+// Dial connects to a host and port. If it fails because its context ends, the context has ended when it returns.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Dialer returns connections through a SOCKS5 proxy, socks5://[USER:PASSWORD@]HOST:PORT, which also resolves the names.
 // Addresses of this machine and of private networks are connected to directly, as all are if via is empty. Then those of
-// Tor are an error. timeout limits a direct connection and that to the proxy.
+// Tor are an error. timeout limits a direct connection and that to the proxy. The network unix is connected to directly.
 func Dialer(via string, timeout time.Duration) (Dial, error) {
 	direct := &net.Dialer{Timeout: timeout}
 	var through proxy.ContextDialer
@@ -32,18 +32,31 @@ func Dialer(via string, timeout time.Duration) (Dial, error) {
 		through = d.(proxy.ContextDialer)
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if network == "unix" {
+			return connect(ctx, direct, network, address)
+		}
 		host, _, err := net.SplitHostPort(address)
 		switch {
 		case err != nil:
 			return nil, err
 		case through != nil && !isLocal(host):
-			return through.DialContext(ctx, network, address)
+			return connect(ctx, through, network, address)
 		case strings.HasSuffix(host, ".onion"):
 			return nil, &net.OpError{Op: "dial", Net: network,
 				Err: fmt.Errorf("%s is an address of Tor: set proxy to a SOCKS5 proxy of Tor, such as socks5://127.0.0.1:9050", host)}
 		}
-		return direct.DialContext(ctx, network, address)
+		return connect(ctx, direct, network, address)
 	}, nil
+}
+
+// connect waits for the end of a context whose deadline has passed: a socket has a timer of its own, which can be earlier
+// than that of the context.
+func connect(ctx context.Context, d proxy.ContextDialer, network, address string) (net.Conn, error) {
+	c, err := d.DialContext(ctx, network, address)
+	if at, ok := ctx.Deadline(); err != nil && ok && !time.Now().Before(at) {
+		<-ctx.Done()
+	}
+	return c, err
 }
 
 func isLocal(host string) bool {

@@ -94,3 +94,23 @@ func TestAddressesOfTorNeedAProxy(t *testing.T) {
 		t.Error("connected with a canceled context")
 	}
 }
+
+// late is a context whose deadline has passed, and that has not ended.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Second), true }
+
+// A caller can tell by the error of the context whether its deadline was the reason.
+func TestAFailureAtTheDeadlineComesAfterIt(t *testing.T) {
+	dial, err := Dialer("", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range [][2]string{{"tcp", "127.0.0.1:9"}, {"unix", t.TempDir() + "/s"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(10*time.Millisecond, cancel)
+		if _, err := dial(late{ctx}, at[0], at[1]); err == nil || ctx.Err() == nil {
+			t.Errorf("%v: %v while the context has not ended", at, err)
+		}
+	}
+}
