@@ -2,7 +2,6 @@ package ouroboros
 
 import (
 	"context"
-	"net"
 	"time"
 
 	"birthmark/chains/adapter"
@@ -52,25 +51,12 @@ type Conn struct {
 // Errors are of kind BadSource, with the code unreachable, disconnected, silent, wrong_network (the magic differs from
 // Options.Magic), no_common_version or not_a_node.
 func Dial(ctx context.Context, network, address string, o Options) (*Conn, error) {
-	if o.Timeout <= 0 {
-		o.Timeout = defaultTimeout
-	}
-	if o.Memory <= 0 {
-		o.Memory = blocksource.DefaultMemory
-	}
-	if o.keepAlive <= 0 {
-		o.keepAlive = keepAliveInterval
-	}
-	c := &Conn{o: o, address: address, name: address, headers: network != "unix"}
-	dialing, cancel := context.WithTimeout(ctx, o.Timeout)
+	c := newConn(network, address, o)
+	dialing, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
-	dial := (&net.Dialer{}).DialContext
-	if c.headers {
-		through, err := adapter.Dialer(o.Proxy, o.Timeout)
-		if err != nil {
-			return nil, model.Errorf(model.Usage, "bad_source", "%w", err)
-		}
-		dial = through
+	dial, err := adapter.Dialer(o.Proxy, c.o.Timeout)
+	if err != nil {
+		return nil, model.Errorf(model.Usage, "bad_source", "%w", err)
 	}
 	conn, err := dial(dialing, network, address)
 	if err != nil {
@@ -80,6 +66,20 @@ func Dial(ctx context.Context, network, address string, o Options) (*Conn, error
 		return nil, err
 	}
 	return c, nil
+}
+
+// newConn returns a Conn without a connection.
+func newConn(network, address string, o Options) *Conn {
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Memory <= 0 {
+		o.Memory = blocksource.DefaultMemory
+	}
+	if o.keepAlive <= 0 {
+		o.keepAlive = keepAliveInterval
+	}
+	return &Conn{o: o, address: address, name: address, headers: network != "unix"}
 }
 
 // Close closes the connection and waits for its goroutines.

@@ -3,6 +3,7 @@ package ouroboros
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"birthmark/internal/testnode/ouroborostest"
@@ -12,7 +13,7 @@ import (
 // asked connects to a node that answers searches for an intersection with the given messages, and then sends nothing.
 func asked(t *testing.T, answers ...[]byte) *Conn {
 	t.Helper()
-	address := script(t, "tcp", func(s scripted) {
+	c, err := script(t, "tcp", Options{Magic: 2, Timeout: 100 * time.Millisecond}, func(s scripted) {
 		s.hears()
 		s.accept(2)
 		for _, a := range answers {
@@ -22,7 +23,6 @@ func asked(t *testing.T, answers ...[]byte) *Conn {
 		s.hears()
 		s.hears()
 	})
-	c, err := Dial(t.Context(), "tcp", address, Options{Magic: 2, Timeout: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,10 +40,12 @@ func TestNoIntersectionIsTheOrigin(t *testing.T) {
 		{[][]byte{notFound, found}, 8},
 		{[][]byte{notFound, notFound}, 7}, // some nodes do not accept the origin
 	} {
-		at, tip, err := asked(t, c.answers...).Intersect(t.Context(), []Point{{Slot: 4, Hash: hash}})
-		if err != nil || !at.IsOrigin() || tip.Number != c.number {
-			t.Errorf("%v, %v, %v", at, tip, err)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			at, tip, err := asked(t, c.answers...).Intersect(t.Context(), []Point{{Slot: 4, Hash: hash}})
+			if err != nil || !at.IsOrigin() || tip.Number != c.number {
+				t.Errorf("%v, %v, %v", at, tip, err)
+			}
+		})
 	}
 }
 
@@ -61,15 +63,19 @@ func TestIntersectChecksAnswers(t *testing.T) {
 		"half of one":     {[][]byte{found[:3]}, "silent", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := asked(t, c.answers...).Intersect(t.Context(), nil)
-			wantError(t, err, c.code, c.temporary)
+			synctest.Test(t, func(t *testing.T) {
+				_, _, err := asked(t, c.answers...).Intersect(t.Context(), nil)
+				wantError(t, err, c.code, c.temporary)
+			})
 		})
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if _, _, err := asked(t).Intersect(ctx, nil); err != context.DeadlineExceeded {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, _, err := asked(t).Intersect(ctx, nil); err != context.DeadlineExceeded {
+			t.Error(err)
+		}
+	})
 }
 
 // A connection without outstanding responses can be reused.

@@ -39,7 +39,7 @@ func dial(t testing.TB, uri string, o Options) (*Conn, error) {
 		o.Magic = 2
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 20 * time.Second
+		o.Timeout = 10 * time.Minute
 	}
 	o.Describe = describe
 	network, address, _ := strings.Cut(uri, "://")

@@ -3,11 +3,13 @@ package ouroboros
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
-	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
@@ -18,35 +20,39 @@ import (
 
 // scripted is a connection of a node whose messages are defined by a test.
 type scripted struct {
-	t *testing.T
+	t       *testing.T
+	network string
 	net.Conn
 }
 
-// script starts a node that handles each connection to a socket with f.
-func script(t *testing.T, network string, f func(s scripted)) (address string) {
+// somewhere is the address of the nodes of scripts.
+const somewhere = "192.0.2.1:3001"
+
+// script connects to a node that handles the connection with f, and completes the handshake. The connection is a pipe, so
+// that the test can run in a bubble of synctest: its timeouts do not depend on the speed of the machine.
+func script(t *testing.T, network string, o Options, f func(s scripted)) (*Conn, error) {
 	t.Helper()
-	address = "127.0.0.1:0"
-	if network == "unix" {
-		address = filepath.Join(t.TempDir(), "s")
-	}
-	l, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	here, there := net.Pipe()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			f(scripted{t, conn})
-			conn.Close()
-		}
+		f(scripted{t, network, there})
+		there.Close()
 	}()
-	t.Cleanup(func() { l.Close(); <-done })
-	return l.Addr().String()
+	t.Cleanup(func() { here.Close(); <-done })
+	c := newConn(network, somewhere, o)
+	return c, c.handshake(t.Context(), pipe{here})
+}
+
+// pipe is a pipe with the errors of a socket.
+type pipe struct{ net.Conn }
+
+func (p pipe) Write(b []byte) (int, error) {
+	n, err := p.Conn.Write(b)
+	if errors.Is(err, io.ErrClosedPipe) {
+		err = syscall.EPIPE
+	}
+	return n, err
 }
 
 // say sends a message of a protocol.
@@ -71,7 +77,7 @@ func (s scripted) hears() (protocol uint16, message []byte) {
 
 // accept completes the handshake with version 13 of node-to-node or version 16 of node-to-client.
 func (s scripted) accept(magic byte) {
-	if s.LocalAddr().Network() == "unix" {
+	if s.network == "unix" {
 		s.say(0, 0x83, 0x01, 0x19, 0x80, 0x10, 0x82, magic, 0xf4)
 		return
 	}
@@ -118,16 +124,25 @@ func TestFailedHandshakesAreReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, network := range []string{"tcp", "unix"} {
-				address := script(t, network, c.node)
-				_, err := Dial(t.Context(), network, address, Options{Magic: 2, Timeout: 100 * time.Millisecond})
-				wantError(t, err, c.code, c.temporary, c.says, address)
+				synctest.Test(t, func(t *testing.T) {
+					_, err := script(t, network, Options{Magic: 2, Timeout: 100 * time.Millisecond}, c.node)
+					wantError(t, err, c.code, c.temporary, c.says, somewhere)
+				})
 			}
 		})
 	}
-	address := script(t, "tcp", func(s scripted) { s.hears(); s.hears() })
+}
+
+// The end of the context ends the handshake of a silent node.
+func TestTheContextEndsTheHandshake(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the connection waits to be accepted
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := Dial(ctx, "tcp", address, Options{Magic: 2}); err != context.DeadlineExceeded {
+	if _, err := Dial(ctx, "tcp", l.Addr().String(), Options{Magic: 2}); err != context.DeadlineExceeded {
 		t.Errorf("%v", err)
 	}
 }
@@ -135,7 +150,11 @@ func TestFailedHandshakesAreReported(t *testing.T) {
 // met connects to a node that completes the handshake, has only the origin in common, and then runs a script.
 func met(t *testing.T, network string, o Options, f func(s scripted)) *Conn {
 	t.Helper()
-	address := script(t, network, func(s scripted) {
+	o.Magic = 2
+	o.Describe = func(tag byte, header []byte) (Header, error) {
+		return Header{Point: Point{Slot: uint64(tag), Hash: [32]byte{header[0]}}, Size: 10}, nil
+	}
+	c, err := script(t, network, o, func(s scripted) {
 		s.hears()
 		s.accept(2)
 		protocol, _ := s.hears()
@@ -144,14 +163,6 @@ func met(t *testing.T, network string, o Options, f func(s scripted)) *Conn {
 		for protocol, _ := s.hears(); protocol != 0xffff; protocol, _ = s.hears() {
 		}
 	})
-	o.Magic = 2
-	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
-	}
-	o.Describe = func(tag byte, header []byte) (Header, error) {
-		return Header{Point: Point{Slot: uint64(tag), Hash: [32]byte{header[0]}}, Size: 10}, nil
-	}
-	c, err := Dial(t.Context(), network, address, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,11 +238,13 @@ func TestProtocolViolationsAreReported(t *testing.T) {
 					}
 				}
 			}
-			events, err := followed(t, met(t, "tcp", Options{Timeout: 200 * time.Millisecond}, node))
-			wantError(t, err, c.code, c.temporary, c.says)
-			if len(events) != c.events {
-				t.Errorf("%v, expected %d", events, c.events)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				events, err := followed(t, met(t, "tcp", Options{Timeout: 200 * time.Millisecond}, node))
+				wantError(t, err, c.code, c.temporary, c.says)
+				if len(events) != c.events {
+					t.Errorf("%v, expected %d", events, c.events)
+				}
+			})
 		})
 	}
 }
@@ -249,7 +262,9 @@ func TestMalformedHeadersEndTheConnection(t *testing.T) {
 }
 
 // The client sends keep-alives to an idle relay.
-func TestKeepAlive(t *testing.T) {
+func TestKeepAlive(t *testing.T) { synctest.Test(t, testKeepAlive) }
+
+func testKeepAlive(t *testing.T) {
 	asked := make(chan uint16, 100)
 	answers := 0
 	c := met(t, "tcp", Options{keepAlive: time.Millisecond, Timeout: 100 * time.Millisecond}, func(s scripted) {
@@ -277,7 +292,9 @@ func TestKeepAlive(t *testing.T) {
 }
 
 // The client waits for an idle local node.
-func TestIdleLocalNode(t *testing.T) {
+func TestIdleLocalNode(t *testing.T) { synctest.Test(t, testIdleLocalNode) }
+
+func testIdleLocalNode(t *testing.T) {
 	const pause = 150 * time.Millisecond // longer than the timeout of responses
 	c := met(t, "unix", Options{Timeout: 50 * time.Millisecond}, func(s scripted) {
 		s.hears()
