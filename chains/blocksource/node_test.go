@@ -130,7 +130,7 @@ func (s *scripted) Changed(ctx context.Context, tip model.Point) error {
 
 func (s *scripted) Close() error { return nil }
 
-var quick = blocksource.Retry{First: time.Microsecond, Most: time.Millisecond, Patience: 10 * time.Second}
+var quick = blocksource.Retry{First: time.Microsecond, Most: time.Millisecond, Patience: 10 * time.Minute}
 
 // mirror applies events and fails if they do not form a chain.
 type mirror struct {

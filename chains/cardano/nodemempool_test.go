@@ -57,7 +57,7 @@ func startPooled(t *testing.T) (*pooled, *node.Local) {
 	}
 	t.Cleanup(func() { src.Close() })
 	l := src.(*node.Local)
-	l.Retry, l.MempoolPause = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}, time.Millisecond
+	l.Retry, l.MempoolPause = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Minute}, time.Millisecond
 	d, err := c.(*chain).decoder(valueNames, true)
 	if err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func overNodeOn(t testing.TB, network, uri string, o model.SourceOptions) *node.
 	if !relay {
 		s = src.(*node.Local).Source
 	}
-	s.Retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
+	s.Retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Minute}
 	s.Poll = 5 * time.Millisecond
 	t.Cleanup(func() { s.Close() })
 	return s

@@ -131,7 +131,7 @@ func sourceOf(t testing.TB, uri string, o model.SourceOptions) *Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Second}
+	s.Retry = blocksource.Retry{First: time.Millisecond, Most: 20 * time.Millisecond, Patience: 10 * time.Minute}
 	s.Poll = 5 * time.Millisecond
 	t.Cleanup(func() { s.Close() })
 	return s

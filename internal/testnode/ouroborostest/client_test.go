@@ -20,7 +20,7 @@ import (
 const magic = 42
 
 // soon is the timeout of anything that normally takes milliseconds.
-const soon = 30 * time.Second
+const soon = 10 * time.Minute
 
 var sides = map[string]bool{"node to node": true, "node to client": false}
 
