@@ -49,14 +49,15 @@ func (f *discovery) refused(e *endpoint) {
 // discover queries the DNS seeds of the network when there is no address that can be tried, until ctx ends.
 func (n *Network) discover(ctx context.Context) {
 	for ctx.Err() == nil {
-		n.mu.Lock()
-		f := &n.discovery
-		due := f.last.IsZero() || f.wanted && time.Since(f.last) > seedPause
-		if due {
-			f.asking, f.wanted = true, false
-		}
-		wake := n.wake
-		n.mu.Unlock()
+		var due bool
+		var wake chan struct{}
+		n.locked(func() {
+			f := &n.discovery
+			if due = f.last.IsZero() || f.wanted && time.Since(f.last) > seedPause; due {
+				f.asking, f.wanted = true, false
+			}
+			wake = n.wake
+		})
 		if due {
 			n.querySeeds(ctx)
 			continue

@@ -80,10 +80,10 @@ func (n *Network) connect(ctx context.Context) {
 		conn, err := n.dial(dialing, "tcp", e.address)
 		cancel()
 		if err != nil {
-			n.mu.Lock()
-			n.o.Log.Debug("a peer cannot be reached", "peer", e.address, "reason", short(err))
-			n.connectionEnded(e, disconnected, short(err))
-			n.mu.Unlock()
+			n.locked(func() {
+				n.o.Log.Debug("a peer cannot be reached", "peer", e.address, "reason", short(err))
+				n.connectionEnded(e, disconnected, short(err))
+			})
 			continue
 		}
 		n.serve(ctx, e, conn)
@@ -93,26 +93,25 @@ func (n *Network) connect(ctx context.Context) {
 // pick waits for an endpoint that can be tried and returns it. It returns nil after the end of ctx.
 func (n *Network) pick(ctx context.Context) *endpoint {
 	for ctx.Err() == nil {
-		n.mu.Lock()
 		var first *endpoint
-		for _, e := range n.pool {
-			if !e.busy && !e.banned && (first == nil || e.next.Before(first.next)) {
-				first = e
-			}
-		}
+		var wake chan struct{}
 		due := time.Hour
-		if first != nil {
-			due = time.Until(first.next)
-		} else {
-			n.discovery.wanted = true
-		}
+		n.locked(func() {
+			for _, e := range n.pool {
+				if !e.busy && !e.banned && (first == nil || e.next.Before(first.next)) {
+					first = e
+				}
+			}
+			if first == nil {
+				n.discovery.wanted = true
+			} else if due = time.Until(first.next); due <= 0 {
+				first.busy = true
+			}
+			wake = n.wake
+		})
 		if due <= 0 {
-			first.busy = true
-			n.mu.Unlock()
 			return first
 		}
-		wake := n.wake
-		n.mu.Unlock()
 		_ = wait(ctx, wake, due)
 	}
 	return nil

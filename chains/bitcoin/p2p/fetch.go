@@ -103,19 +103,17 @@ func newFetch(points []model.Point, limit int64) *fetch {
 }
 
 func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
-	defer func() {
-		n.mu.Lock()
-		f.done = true
-		n.mu.Unlock()
-	}()
+	defer n.locked(func() { f.done = true })
 	for {
-		n.mu.Lock()
-		done, err := n.advance(f)
-		if done {
-			n.assignBlocks(f)
-		}
-		wake := n.wake
-		n.mu.Unlock()
+		var done bool
+		var err error
+		var wake chan struct{}
+		n.locked(func() {
+			if done, err = n.advance(f); done {
+				n.assignBlocks(f)
+			}
+			wake = n.wake
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -126,12 +124,12 @@ func (n *Network) fetch(ctx context.Context, f *fetch) ([][]byte, error) {
 		case a := <-f.arrivals:
 			height := f.points[a.i].Height
 			err := n.o.Format.CheckBody(a.raw, height >= n.o.Segwit, height >= n.o.Extended)
-			n.mu.Lock()
-			f.validated(a, err)
-			if err != nil {
-				a.from.ban("sent a bad block %d (%s): %v", f.points[a.i].Height, f.hashes[a.i], err)
-			}
-			n.mu.Unlock()
+			n.locked(func() {
+				f.validated(a, err)
+				if err != nil {
+					a.from.ban("sent a bad block %d (%s): %v", f.points[a.i].Height, f.hashes[a.i], err)
+				}
+			})
 		case <-wake:
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -163,9 +161,10 @@ func (f *fetch) validated(a arrival, err error) {
 
 // advance sends the next requests of a fetch. It reports whether the fetch is complete.
 func (n *Network) advance(f *fetch) (done bool, err error) {
+	if err := n.over(); err != nil {
+		return false, err
+	}
 	switch {
-	case n.closed:
-		return false, errClosed
 	case n.started.IsZero():
 		return false, nil
 	case int64(f.points[0].Height) < int64(n.tree.base.height):

@@ -9,6 +9,7 @@ import (
 
 	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
+	"birthmark/internal/guard"
 	"birthmark/internal/humanize"
 	"birthmark/model"
 )
@@ -37,6 +38,7 @@ type Network struct {
 	wake    chan struct{} // closed at the next change
 	started time.Time     // time of the call of Start; zero: none
 	closed  bool
+	failed  error // a panic in a goroutine of the network; nil: none
 
 	tree     *tree
 	tip      *node     // of the best chain
@@ -84,6 +86,12 @@ func (n *Network) Start(top model.HeightPk) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	n.stop = cancel
+	begin := func(do func(context.Context)) {
+		n.running.Go(func() {
+			err := guard.Do(n.o.Log, "the connections to peers", func() { do(ctx) })
+			n.locked(func() { n.fail(err) })
+		})
+	}
 	n.started, n.noPeerSince = time.Now(), time.Now()
 	n.rebuildTree(top)
 	connections := len(n.named)
@@ -92,34 +100,62 @@ func (n *Network) Start(top model.HeightPk) {
 	}
 	if connections == 0 {
 		connections = n.o.Keep
-		n.running.Go(func() { n.discover(ctx) })
+		begin(n.discover)
 	}
 	for range connections {
-		n.running.Go(func() { n.connect(ctx) })
+		begin(n.connect)
 	}
-	n.running.Go(func() { n.watch(ctx) })
+	begin(n.watch)
 	n.changed()
 }
 
 // Close closes all connections and wakes all waiting callers.
 func (n *Network) Close() error {
-	n.mu.Lock()
-	n.closed = true
-	for r := range n.remotes {
-		n.drop(r, disconnected, "the connection was closed here")
-	}
-	n.changed()
-	n.mu.Unlock()
+	n.locked(func() {
+		n.closed = true
+		for r := range n.remotes {
+			n.drop(r, disconnected, "the connection was closed here")
+		}
+		n.changed()
+	})
 	n.stop()
 	n.running.Wait()
 	return nil
 }
 
+// locked calls do with the mutex held, and releases it after a panic too.
+func (n *Network) locked(do func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	do()
+}
+
 // changed wakes all waiting callers. n.mu must be held, as for all unexported methods below.
 func (n *Network) changed() {
+	n.wakeAll()
+	n.reportPreparation()
+}
+
+func (n *Network) wakeAll() {
 	close(n.wake)
 	n.wake = make(chan struct{})
-	n.reportPreparation()
+}
+
+// fail ends the network after a panic, since its state may be half changed. Calls return the error. nil has no effect.
+func (n *Network) fail(err error) {
+	if err != nil {
+		n.failed = err
+		n.stop()
+		n.wakeAll()
+	}
+}
+
+// over returns why no call can succeed any more, nil if one can.
+func (n *Network) over() error {
+	if n.closed {
+		return errClosed
+	}
+	return n.failed
 }
 
 // reportPreparation calls [Options.Preparing] if the tip is not known yet. The total is the median of the heights that
@@ -146,17 +182,15 @@ func (n *Network) reportPreparation() {
 // await calls done now and after each change, with n.mu held, until it returns true or an error.
 func (n *Network) await(ctx context.Context, done func() (bool, error)) error {
 	for {
-		n.mu.Lock()
-		if n.closed {
-			n.mu.Unlock()
-			return errClosed
-		}
-		ok, err := false, error(nil)
-		if !n.started.IsZero() {
-			ok, err = done()
-		}
-		wake := n.wake
-		n.mu.Unlock()
+		var ok bool
+		var err error
+		var wake chan struct{}
+		n.locked(func() {
+			if err = n.over(); err == nil && !n.started.IsZero() {
+				ok, err = done()
+			}
+			wake = n.wake
+		})
 		if ok || err != nil {
 			return err
 		}

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime/debug"
 	"time"
 
 	"github.com/btcsuite/btcd/chainhash/v2"
 	"github.com/btcsuite/btcd/peer"
 	"github.com/btcsuite/btcd/wire/v2"
+
+	"birthmark/internal/guard"
 )
 
 const (
@@ -98,54 +99,57 @@ func (n *Network) serve(ctx context.Context, e *endpoint, conn net.Conn) {
 			OnGetHeaders: func(p *peer.Peer, _ *wire.MsgGetHeaders) { p.QueueMessage(wire.NewMsgHeaders(), nil) },
 		},
 	}, conn.RemoteAddr().String())
-	n.mu.Lock()
-	if err != nil || n.closed {
+	usable := false
+	n.locked(func() {
+		if usable = err == nil && !n.closed; usable {
+			r.peer = p
+			n.remotes[r] = true
+			return
+		}
 		n.connectionEnded(e, disconnected, "has an address that cannot be used")
-		n.mu.Unlock()
+	})
+	if !usable {
 		_ = conn.Close()
 		return
 	}
-	r.peer = p
-	n.remotes[r] = true
-	n.mu.Unlock()
-
 	p.AssociateConnection(r.sock)
 	late := time.AfterFunc(n.o.Handshake, func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if !r.ready {
-			n.drop(r, disconnected, fmt.Sprintf("did not send its version within %s", n.o.Handshake))
-		}
+		r.locked(func() {
+			if !r.ready {
+				n.drop(r, disconnected, fmt.Sprintf("did not send its version within %s", n.o.Handshake))
+			}
+		})
 	})
 	defer late.Stop()
 	select {
 	case <-p.Done():
 	case <-ctx.Done():
 	}
-	n.mu.Lock()
-	reason := "closed the connection"
-	if !r.ready {
-		reason = fmt.Sprintf("closed the connection before its version was exchanged: expected a peer of %s", n.o.Params.Name)
-	}
-	n.drop(r, disconnected, reason)
-	n.mu.Unlock()
+	n.locked(func() {
+		reason := "closed the connection"
+		if !r.ready {
+			reason = fmt.Sprintf("closed the connection before its version was exchanged: expected a peer of %s", n.o.Params.Name)
+		}
+		n.drop(r, disconnected, reason)
+	})
 	<-p.Done()
 }
 
-// locked calls do with the mutex held, unless the peer was dropped. It logs panics, since btcd recovers from them
-// without a message.
+// locked calls do with the mutex held, unless the peer was dropped. A panic drops the peer, and ends the network if it
+// was being dropped.
 func (r *remote) locked(do func()) {
-	r.n.mu.Lock()
-	defer r.n.mu.Unlock()
-	defer func() {
-		if p := recover(); p != nil {
-			r.n.o.Log.Error("internal error in the handling of a message", "peer", r.at.address, "panic", p, "stack", string(debug.Stack()))
-			r.n.drop(r, useless, "caused an internal error")
+	n := r.n
+	guarded := func(do func()) error { return guard.Do(n.o.Log, "the messages of a peer", do) }
+	n.locked(func() {
+		if r.over {
+			return
 		}
-	}()
-	if !r.over {
-		do()
-	}
+		err := guarded(do)
+		if err != nil && !r.over {
+			err = guarded(func() { n.drop(r, useless, "caused an internal error") })
+		}
+		n.fail(err)
+	})
 }
 
 // netAddress returns an address for the version message. host is an IP address.
@@ -163,6 +167,7 @@ func (n *Network) drop(r *remote, how exitReason, reason string) {
 		return
 	}
 	r.over = true
+	defer r.sock.Close() // ends the peer, after a panic too
 	delete(n.remotes, r)
 	if r.ready && n.ready() == 0 {
 		n.noPeerSince = time.Now()
@@ -187,7 +192,6 @@ func (n *Network) drop(r *remote, how exitReason, reason string) {
 	n.connectionEnded(r.at, how, reason)
 	n.choose()
 	n.requestHeaders()
-	_ = r.sock.Close() // ends the peer
 }
 
 // ban drops a peer because it misbehaved. The format and its arguments are the reason.

@@ -23,12 +23,12 @@ func (n *Network) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		n.mu.Lock()
-		for r := range n.remotes {
-			r.inspect(time.Now())
-		}
-		n.changed()
-		n.mu.Unlock()
+		n.locked(func() {
+			for r := range n.remotes {
+				r.inspect(time.Now())
+			}
+			n.changed()
+		})
 	}
 }
 
