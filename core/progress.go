@@ -3,10 +3,12 @@ package core
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
 	"birthmark/core/cache"
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -165,7 +167,9 @@ func (m *meter) wrote(blocks []*model.Block) {
 // callback, and the last blocks are reported although no block follows them. mu is held.
 func (m *meter) reportSoon() {
 	if m.due == nil {
-		m.due = time.AfterFunc(max(0, progressEvery-time.Since(m.reported)), func() { m.report(false) })
+		m.due = time.AfterFunc(max(0, progressEvery-time.Since(m.reported)), func() {
+			_ = guard.Do(slog.Default(), "the progress of a sync", func() { m.report(false) })
+		})
 	}
 }
 

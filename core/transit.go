@@ -2,8 +2,10 @@ package core
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -26,7 +28,9 @@ func (db *DB) beginTransit() {
 		return
 	}
 	t := &transit{from: db.tip, ended: make(chan struct{})}
-	t.timer = time.AfterFunc(maxTransit, func() { db.end(t) })
+	t.timer = time.AfterFunc(maxTransit, func() {
+		_ = guard.Do(slog.Default(), "a reorganization", func() { db.end(t) })
+	})
 	db.inTransit = true
 	db.transit.Store(t)
 }

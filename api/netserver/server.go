@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"birthmark/api/problem"
+	"birthmark/internal/guard"
 )
 
 // Options configure a server. Zero means no limit; [Defaults] suit a server on a small machine.
@@ -161,11 +162,12 @@ func (s *server) run(ctx context.Context) error {
 	s.http.BaseContext = func(net.Listener) context.Context { return base }
 	ended := make(chan error, 1)
 	go func() {
-		if s.http.TLSConfig != nil {
-			ended <- s.http.ServeTLS(s.listener, "", "")
-		} else {
-			ended <- s.http.Serve(s.listener)
-		}
+		ended <- guard.Call(func() error {
+			if s.http.TLSConfig != nil {
+				return s.http.ServeTLS(s.listener, "", "")
+			}
+			return s.http.Serve(s.listener)
+		})
 	}()
 	select {
 	case err := <-ended: // failed

@@ -2,9 +2,11 @@ package watchlist
 
 import (
 	"crypto/rand"
+	"log/slog"
 	"sync"
 	"time"
 
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -70,11 +72,13 @@ func (l *List) Release() {
 	l.since = time.Now()
 	var timer *time.Timer
 	timer = time.AfterFunc(Idle, func() {
-		l.lists.mu.Lock()
-		defer l.lists.mu.Unlock()
-		if l.idle == timer {
-			l.lists.remove(l)
-		}
+		_ = guard.Do(slog.Default(), "the watch lists", func() {
+			l.lists.mu.Lock()
+			defer l.lists.mu.Unlock()
+			if l.idle == timer {
+				l.lists.remove(l)
+			}
+		})
 	})
 	l.idle = timer
 }

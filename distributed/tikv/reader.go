@@ -2,6 +2,7 @@ package tikv
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -12,6 +13,7 @@ import (
 	tikverr "github.com/tikv/client-go/v2/error"
 	"github.com/tikv/client-go/v2/txnkv/txnsnapshot"
 
+	"birthmark/internal/guard"
 	"birthmark/storage"
 )
 
@@ -197,7 +199,7 @@ func atOnce(n int, do func(i int) error) error {
 			if i >= n {
 				return
 			}
-			if err := do(i); err != nil {
+			if err := guard.Call(func() error { return do(i) }); err != nil {
 				mu.Lock()
 				failed = err
 				mu.Unlock()
@@ -300,7 +302,12 @@ func (r *reader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2
 				}
 				asked = min(4*asked, scanMost, max(1, scanBytes*asked/max(1, got.bytes)))
 				pending = make(chan rows, 1)
-				go func(first, end []byte, asked int, to chan rows) { to <- r.fetch(first, end, asked, reverse) }(first, end, asked, pending)
+				go func(first, end []byte, asked int, to chan rows) {
+					var next rows
+					err := guard.Call(func() error { next = r.fetch(first, end, asked, reverse); return nil })
+					next.err = cmp.Or(next.err, err)
+					to <- next
+				}(first, end, asked, pending)
 			}
 			for _, kv := range got.kvs {
 				if !yield(storage.KV{Key: kv.Key[r.s.keys.head():], Value: unescape(kv.Value)}, nil) {

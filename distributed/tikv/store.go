@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/tikv/client-go/v2/oracle"
 	"github.com/tikv/client-go/v2/txnkv"
 
+	"birthmark/internal/guard"
 	"birthmark/storage"
 )
 
@@ -119,10 +121,18 @@ func (s *Store) start(ctx context.Context) error {
 		return err
 	}
 	if !s.readOnly {
-		s.tasks.Go(s.renewLease)
+		s.begin(s.renewLease)
 	}
-	s.tasks.Go(s.collect)
+	s.begin(s.collect)
 	return nil
+}
+
+// begin runs a task in the background, and again after a panic.
+func (s *Store) begin(task func()) {
+	s.tasks.Go(func() {
+		for guard.Do(slog.Default(), "the store", task) != nil && sleep(s.background, leaseRenewal) == nil {
+		}
+	})
 }
 
 // Close implements [storage.Store].

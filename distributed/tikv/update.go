@@ -14,6 +14,7 @@ import (
 
 	"github.com/tikv/client-go/v2/txnkv/transaction"
 
+	"birthmark/internal/guard"
 	"birthmark/storage"
 )
 
@@ -283,7 +284,8 @@ func (s *Store) eachPart(ctx context.Context, parts int, do func(ctx context.Con
 				if i >= parts {
 					return
 				}
-				if err := s.retry(ctx, func() error { return do(ctx, i, lane) }); err != nil {
+				err := guard.Call(func() error { return s.retry(ctx, func() error { return do(ctx, i, lane) }) })
+				if err != nil {
 					cancel(err)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"birthmark/internal/guard"
 	"birthmark/internal/humanize"
 )
 
@@ -163,7 +164,9 @@ func repeat(every time.Duration, do func()) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				do()
+				if guard.Do(slog.Default(), "the display of progress", do) != nil {
+					return
+				}
 			case <-quit:
 				return
 			}

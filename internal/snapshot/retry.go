@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"birthmark/internal/guard"
 	"birthmark/model"
 )
 
@@ -63,7 +64,7 @@ func parallel(ctx context.Context, n, jobs int, do func(ctx context.Context, i i
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return do(ctx, i)
+			return guard.Call(func() error { return do(ctx, i) })
 		})
 	}
 	return g.Wait()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/linxGnu/grocksdb"
 
+	"birthmark/internal/guard"
 	"birthmark/storage"
 )
 
@@ -108,18 +109,20 @@ func (s *Store) writeTables(ctx context.Context, tables []table) error {
 	}
 	for worker := range s.sortBufs {
 		g.Go(func() error {
-			for t := range queue {
-				if err := ctx.Err(); err != nil {
-					return err
+			return guard.Call(func() error {
+				for t := range queue {
+					if err := ctx.Err(); err != nil {
+						return err
+					}
+					t.rows.sort(&s.sortBufs[worker])
+					// A table in chain order is never rewritten, whatever its family: it is compressed for the last level.
+					final := t.layout.access == storage.Ordered || !t.rows.listed
+					if err := writeTable(s.settings.options[t.layout], t.path, t.rows, final); err != nil {
+						return s.failed("write a table", err)
+					}
 				}
-				t.rows.sort(&s.sortBufs[worker])
-				// A table in chain order is never rewritten, whatever its family: it is compressed for the last level.
-				final := t.layout.access == storage.Ordered || !t.rows.listed
-				if err := writeTable(s.settings.options[t.layout], t.path, t.rows, final); err != nil {
-					return s.failed("write a table", err)
-				}
-			}
-			return nil
+				return nil
+			})
 		})
 	}
 	return g.Wait()

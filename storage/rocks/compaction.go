@@ -12,6 +12,7 @@ import (
 
 	"github.com/linxGnu/grocksdb"
 
+	"birthmark/internal/guard"
 	"birthmark/storage"
 )
 
@@ -154,7 +155,7 @@ func (s *Store) Compact(ctx context.Context) (err error) {
 			if err := gctx.Err(); err != nil {
 				return err
 			}
-			if err := compact(gctx, s.db, h); err != nil {
+			if err := guard.Call(func() error { return compact(gctx, s.db, h) }); err != nil {
 				return cmp.Or(gctx.Err(), s.failed("compact", err))
 			}
 			return nil

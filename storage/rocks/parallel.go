@@ -8,6 +8,7 @@ import (
 	"github.com/linxGnu/grocksdb"
 	"golang.org/x/sync/errgroup"
 
+	"birthmark/internal/guard"
 	"birthmark/storage"
 )
 
@@ -71,16 +72,18 @@ func (r *reader) readMany(reads ...*storage.Read) error {
 	var reading errgroup.Group
 	for range threads {
 		reading.Go(func() error {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			before := threadWaits()
-			for i := next.Add(1) - 1; i < int64(len(parts)); i = next.Add(1) - 1 {
-				if err := r.readPart(parts[i]); err != nil {
-					return err
+			return guard.Call(func() error {
+				runtime.LockOSThread()
+				defer runtime.UnlockOSThread()
+				before := threadWaits()
+				for i := next.Add(1) - 1; i < int64(len(parts)); i = next.Add(1) - 1 {
+					if err := r.readPart(parts[i]); err != nil {
+						return err
+					}
 				}
-			}
-			waits.Add(threadWaits() - before)
-			return nil
+				waits.Add(threadWaits() - before)
+				return nil
+			})
 		})
 	}
 	if err := reading.Wait(); err != nil {
