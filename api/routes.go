@@ -68,7 +68,7 @@ func (a *API) routes() *http.ServeMux {
 // serveOperation answers a request for an operation of a chain.
 func (a *API) serveOperation(w http.ResponseWriter, r *http.Request, c *chain, op *operation) {
 	if op.stream {
-		if r, err := ratelimit.Stream(w, r); err != nil {
+		if err := ratelimit.Stream(w); err != nil {
 			a.fail(w, r, err)
 		} else {
 			c.events.ServeHTTP(w, r)

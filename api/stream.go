@@ -38,7 +38,7 @@ func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost in
 		return
 	}
 	defer release()
-	if r, err = ratelimit.Stream(w, r); err != nil {
+	if err := ratelimit.Stream(w); err != nil {
 		a.fail(w, r, err)
 		return
 	}

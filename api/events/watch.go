@@ -64,7 +64,7 @@ func watch(w http.ResponseWriter, r *http.Request, chain *served.Chain) (*WatchA
 		return nil, err
 	}
 	release() // the cost counts against the rate; the number of concurrent uploads is that of streams
-	if r, err = ratelimit.Upload(w, r); err != nil {
+	if err := ratelimit.Upload(w, r); err != nil {
 		return nil, err
 	}
 	ctx := r.Context()

@@ -83,11 +83,9 @@ func (r *Request) flush() error {
 		return nil
 	}
 	if !r.sent && r.endless {
-		stream, err := ratelimit.Stream(r.w, r.Request)
-		if err != nil {
+		if err := ratelimit.Stream(r.w); err != nil {
 			return err
 		}
-		r.Request = stream
 	}
 	if !r.sent {
 		r.sent = true

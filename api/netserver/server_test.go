@@ -357,8 +357,7 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 // streaming wraps a handler whose response is a stream.
 func streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r, err := ratelimit.Stream(w, r)
-		if err != nil {
+		if err := ratelimit.Stream(w); err != nil {
 			problem.Write(w, problem.Of(err))
 			return
 		}

@@ -105,41 +105,42 @@ func Submission(w http.ResponseWriter) error {
 		strconv.FormatFloat(q.Submit, 'f', -1, 64), after))
 }
 
-// Stream makes the request a stream: it counts against the open streams and has no time limit. The handler continues
-// with the returned request. The error is a [problem.Problem].
-func Stream(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+// Stream makes the request a stream: it counts against the open streams, and its context has no time limit. The error
+// is a [problem.Problem].
+func Stream(w http.ResponseWriter) error {
 	q := requestOf(w)
 	if q == nil {
-		return r, nil
+		return nil
 	}
 	if p := q.acquireStream(w.Header()); p != nil {
-		return r, q.rejected(p)
+		return q.rejected(p)
 	}
-	q.w.stream, q.w.timedOut = true, nil
+	q.noTimeLimit()
+	q.w.stream = true
 	// The client sends nothing more; the write deadlines detect a client that does not read.
 	_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(time.Time{})
 	q.w.pause()
-	return r.WithContext(q.r.Context()), nil
+	return nil
 }
 
-// Upload makes the request one with a large body: it counts against the open streams and has no time limit, but the
-// client must send each part within the time for the body of other requests. The handler continues with the returned
-// request. The error is a [problem.Problem]. See [Options.Upload].
-func Upload(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+// Upload makes the request one with a large body: it counts against the open streams, and its context has no time limit,
+// but the client must send each part within the time for the body of other requests. The error is a [problem.Problem].
+// See [Options.Upload].
+func Upload(w http.ResponseWriter, r *http.Request) error {
 	q := requestOf(w)
 	if q == nil {
-		return r, nil
+		return nil
 	}
 	if p := q.acquireStream(w.Header()); p != nil {
-		return r, q.rejected(p)
+		return q.rejected(p)
 	}
-	q.w.timedOut = nil
+	q.noTimeLimit()
 	_ = http.NewResponseController(q.w.ResponseWriter).SetWriteDeadline(time.Time{}) // the first write sets it again
 	q.w.deadline = time.Time{}
 	if b, ok := r.Body.(*body); ok {
 		b.each = q.Stall
 	}
-	return r.WithContext(q.r.Context()), nil
+	return nil
 }
 
 // requestOf returns the request that w answers; nil without a handler of [New].

@@ -83,7 +83,8 @@ type request struct {
 	limit  Rate
 	spent  int64 // cost taken from the rate
 
-	stream *account // that a stream counts for; nil: not a stream
+	time   *timeLimit // nil: none
+	stream *account   // that a stream counts for; nil: not a stream
 }
 
 // admit returns why the request is rejected; nil if it is not. h are the headers of the answer.
@@ -158,9 +159,9 @@ func (q *request) answer(w *writer) {
 	ctx := r.Context()
 	control := http.NewResponseController(w.ResponseWriter)
 	if q.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.Timeout)
-		defer cancel()
+		q.time = newTimeLimit(ctx, q.Timeout)
+		defer q.time.cancel()
+		ctx = q.time
 		w.timedOut = func() *problem.Problem {
 			if ctx.Err() != context.DeadlineExceeded || r.Context().Err() != nil {
 				return nil
@@ -177,6 +178,13 @@ func (q *request) answer(w *writer) {
 	w.setDeadline(q.began, q.Timeout)
 	defer func() { r.Pattern = inner.Pattern }()
 	q.next.ServeHTTP(w, inner)
+}
+
+// noTimeLimit removes the time limit, unless it was exceeded.
+func (q *request) noTimeLimit() {
+	if q.time == nil || q.time.lift() {
+		q.w.timedOut = nil
+	}
 }
 
 // body returns the body of the request with its limits of size and time.

@@ -46,8 +46,7 @@ func costs(cost int64, next http.HandlerFunc) http.HandlerFunc {
 // streaming wraps a handler whose response is a stream.
 func streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		r, err := ratelimit.Stream(w, r)
-		if err != nil {
+		if err := ratelimit.Stream(w); err != nil {
 			problem.Write(w, problem.Of(err))
 			return
 		}
@@ -88,6 +87,9 @@ func isProblem(t *testing.T, w *httptest.ResponseRecorder, status int, code stri
 	}
 	return p.Detail
 }
+
+// valueKey is the key of a value in a context.
+type valueKey struct{}
 
 // counted counts reasons.
 type counted struct {
@@ -163,14 +165,59 @@ func TestSlowAnswersTimeOut(t *testing.T) {
 			t.Errorf("refused %v, headers %v", refused.by, w.Header())
 		}
 
+		// The context that a handler has before it makes the request a stream is that of the stream.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		began = time.Now()
-		h = ratelimit.New(o, streaming(func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+		h = ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			before := context.WithValue(r.Context(), valueKey{}, 1)
+			time.Sleep(o.Timeout - 1)
+			streaming(func(http.ResponseWriter, *http.Request) { <-before.Done() })(w, r)
+		}))
 		ask(h, "GET", "/v1/bitcoin/events", func(r *http.Request) { *r = *r.WithContext(ctx) })
 		if took := time.Since(began); took != time.Minute {
 			t.Errorf("a stream ended after %s", took)
 		}
+	})
+}
+
+// The context of a request, and those derived from it, end with the reason: the time limit, the end of the connection, or
+// the end of the answer. A stream cannot begin after the time limit.
+func TestContextsEndWithTheReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := ratelimit.Defaults()
+		o.Timeout = 3 * time.Second
+		var all []context.Context
+		derive := func(r *http.Request) {
+			value := context.WithValue(r.Context(), valueKey{}, 1)
+			child, cancel := context.WithCancel(value)
+			t.Cleanup(cancel)
+			late, cancel := context.WithTimeout(child, time.Hour)
+			t.Cleanup(cancel)
+			all = []context.Context{r.Context(), value, child, late}
+		}
+		ended := func(want error) {
+			t.Helper()
+			for i, ctx := range all {
+				<-ctx.Done()
+				if ctx.Err() != want || context.Cause(ctx) != want {
+					t.Errorf("context %d: %v because of %v, expected %v", i, ctx.Err(), context.Cause(ctx), want)
+				}
+			}
+		}
+		waits := ratelimit.New(o, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			derive(r)
+			<-all[len(all)-1].Done()
+			streaming(func(w http.ResponseWriter, r *http.Request) { problem.Write(w, problem.Of(all[len(all)-1].Err())) })(w, r)
+		}))
+		isProblem(t, ask(waits, "GET", "/"), 503, "timeout")
+		ended(context.DeadlineExceeded)
+		gone, leave := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, leave)
+		ask(waits, "GET", "/", func(r *http.Request) { *r = *r.WithContext(gone) })
+		ended(context.Canceled)
+		ask(ratelimit.New(o, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { derive(r) })), "GET", "/")
+		ended(context.Canceled)
 	})
 }
 

@@ -32,8 +32,7 @@ var trezorOrigins = []string{"https://node.trezor.io", "https://suite.trezor.io"
 
 // websocket serves a WebSocket connection until it ends.
 func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
-	r, err := ratelimit.Stream(w, r)
-	if err != nil {
+	if err := ratelimit.Stream(w); err != nil {
 		status, text := s.failure(err, "websocket")
 		http.Error(w, text, status)
 		return

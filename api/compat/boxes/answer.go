@@ -46,7 +46,7 @@ func NewAnswer(w http.ResponseWriter, r *http.Request) *Answer {
 const flushAt = 64 << 10
 
 // Flush sends the answer so far if it is long. A long answer costs more than others, and has no time limit.
-func (a *Answer) Flush(v *View) error {
+func (a *Answer) Flush(_ *View) error {
 	if len(a.Out) < flushAt {
 		return nil
 	}
@@ -56,11 +56,10 @@ func (a *Answer) Flush(v *View) error {
 			return err
 		}
 		a.release = release
-		r, err := ratelimit.Stream(a.w, a.r)
-		if err != nil {
+		if err := ratelimit.Stream(a.w); err != nil {
 			return err
 		}
-		a.Ctx, v.Q.Ctx, a.Sent = r.Context(), r.Context(), true
+		a.Sent = true
 	}
 	_, err := a.w.Write(a.Out)
 	if a.Out = a.Out[:0]; err == nil {

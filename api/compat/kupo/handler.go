@@ -200,11 +200,10 @@ func (q *request) flush() error {
 		if err := q.expensive(); err != nil {
 			return err
 		}
-		r, err := ratelimit.Stream(q.w, q.r)
-		if err != nil {
+		if err := ratelimit.Stream(q.w); err != nil {
 			return err
 		}
-		q.ctx, q.Q.Ctx, q.sent = r.Context(), r.Context(), true
+		q.sent = true
 	}
 	_, err := q.w.Write(q.out)
 	if q.out = q.out[:0]; err == nil {

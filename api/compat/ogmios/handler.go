@@ -151,8 +151,7 @@ func (h *handler) answer(ctx context.Context, body []byte, submit func() error, 
 // socket answers the requests of a WebSocket connection, one after the other, until it ends. A request for the mempool can
 // wait, but not longer than the client is connected.
 func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
-	r, err := ratelimit.Stream(w, r)
-	if err != nil {
+	if err := ratelimit.Stream(w); err != nil {
 		WriteProblem(w, problem.Of(err))
 		return
 	}
