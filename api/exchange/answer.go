@@ -3,6 +3,7 @@ package exchange
 import (
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"birthmark/api/jsonappend"
@@ -33,16 +34,42 @@ func List[T any](elements iter.Seq2[T, error]) any { return listOf(elements, fal
 // see [ratelimit.Stream].
 func Stream[T any](elements iter.Seq2[T, error]) any { return listOf(elements, true) }
 
-func listOf[T any](elements iter.Seq2[T, error], endless bool) any {
+// Items is a [Stream] that is a member of a value: its elements are read and sent after the members before it.
+type Items[T any] struct {
+	r        *Request
+	elements list
+}
+
+// ItemsOf returns the elements for a member of the answer to r.
+func ItemsOf[T any](r *Request, elements iter.Seq2[T, error]) Items[T] {
+	return Items[T]{r, listOf(elements, true)}
+}
+
+// AppendJSON marks the place of the list: see [Request.append].
+func (i *Items[T]) AppendJSON(b []byte) []byte {
+	i.r.items = append(i.r.items, place{len(b), i.elements})
+	return b
+}
+
+// place is the place of a list in the bytes of a value.
+type place struct {
+	at       int
+	elements list
+}
+
+func listOf[T any](elements iter.Seq2[T, error], endless bool) list {
 	return list(func(r *Request) error {
-		r.endless = endless
+		r.endless = r.endless || endless
 		r.out = append(r.out, '[')
 		separator := ""
 		for v, err := range elements {
 			if err != nil {
 				return err
 			}
-			r.out = jsonappend.Append(append(r.out, separator...), &v)
+			r.out = append(r.out, separator...)
+			if err := r.append(&v); err != nil {
+				return err
+			}
 			separator = ","
 			if err := r.flush(); err != nil {
 				return err
@@ -69,7 +96,31 @@ func (r *Request) write(v any) error {
 	case list:
 		return v(r)
 	default:
-		r.out = jsonappend.Append(r.out, v)
+		return r.append(v)
+	}
+	return nil
+}
+
+// append appends a value, and sends it in parts if it has long lists of type [Items].
+func (r *Request) append(v any) error {
+	r.out = jsonappend.Append(r.out, v)
+	if len(r.items) == 0 {
+		return nil
+	}
+	items := r.items
+	r.items = nil // elements have their own
+	from := items[0].at
+	rest := slices.Clone(r.out[from:])
+	r.out = r.out[:from]
+	for i, list := range items {
+		if err := list.elements(r); err != nil {
+			return err
+		}
+		end := len(rest)
+		if i+1 < len(items) {
+			end = items[i+1].at - from
+		}
+		r.out = append(r.out, rest[list.at-from:end]...)
 	}
 	return nil
 }

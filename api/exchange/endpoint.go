@@ -33,8 +33,9 @@ type Protocol[V any] struct {
 
 // Endpoint is an operation of a protocol. It has one of the functions.
 type Endpoint[V any] struct {
-	Method string // GET answers HEAD, too
-	Path   string // segments in braces are arguments, which can be empty
+	Method  string // GET answers HEAD, too
+	Path    string // segments in braces are arguments, which can be empty
+	Mempool bool   // the view has the unconfirmed transactions: see [Request.Mempool]
 
 	// Answer reads the arguments, and returns the function that returns the value of the answer.
 	Answer func(*Request) func(V) (any, error)
@@ -97,12 +98,13 @@ func (h *handler[V]) find(r *Request) (found *route[V], allowed []string) {
 		path = strings.Trim(path, "/")
 	}
 	first, _, _ := strings.Cut(path, "/")
+	n := 1 + strings.Count(path, "/")
 	for _, routes := range [2][]*route[V]{h.routes[first], h.routes[""]} {
 		for _, rt := range routes {
 			r.args = r.args[:0]
 			switch {
-			case !r.matches(rt.segments, path):
-			case rt.Method == method:
+			case len(rt.segments) != n || !r.matches(rt.segments, path):
+			case rt.Method == method || rt.Method == r.Method:
 				return rt, nil
 			default:
 				allowed = append(allowed, rt.Method)
@@ -115,21 +117,18 @@ func (h *handler[V]) find(r *Request) (found *route[V], allowed []string) {
 	return nil, allowed
 }
 
-// matches reports whether a path has the segments, and appends the arguments.
+// matches reports whether a path, which has as many segments, matches them, and appends the arguments.
 func (r *Request) matches(segments []string, path string) bool {
-	for i, segment := range segments {
-		value, rest, more := strings.Cut(path, "/")
+	for _, segment := range segments {
+		value, rest, _ := strings.Cut(path, "/")
 		if isArgument(segment) {
 			r.args = append(r.args, argument{segment[1 : len(segment)-1], value})
 		} else if value != segment {
 			return false
 		}
-		if last := i == len(segments)-1; last || !more {
-			return last && !more
-		}
 		path = rest
 	}
-	return false
+	return true
 }
 
 func (h *handler[V]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
@@ -159,6 +158,7 @@ func (h *handler[V]) answer(r *Request, rt *route[V]) error {
 	if rt.Method == http.MethodPost {
 		r.readBody(h.MaxBody)
 	}
+	r.mempool = rt.Mempool
 	if rt.Node != nil {
 		if r.invalid != nil {
 			return r.invalid

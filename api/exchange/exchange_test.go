@@ -103,7 +103,7 @@ func TestRequestsAreAnswered(t *testing.T) {
 		{"GET", "/api/list/1/", "", 400, "failed: no /list/1/ but ", 0},
 		{"GET", "/api/unknown", "", 400, "failed: unknown", 1},
 		{"POST", "/api/echo", "hello", 200, "hello", 0},
-		{"POST", "/api/echo", "hello world", 400, "failed: Request body too large", 0},
+		{"POST", "/api/echo", "hello world", 400, "failed: http: request body too large", 0},
 		{"GET", "/api/a%20b/value?q=%C3%A9", "", 200, `{"name":"a b","other":false,"query":"é"}`, 0},
 		{"GET", "/api//value", "", 200, `{"name":"","other":false,"query":""}`, 0},
 	} {
@@ -171,6 +171,90 @@ func TestProtocolsHaveTheirForms(t *testing.T) {
 		}
 		if allowed := a.Header.Get("Access-Control-Allow-Headers"); (allowed != "") != (q.method == "OPTIONS") {
 			t.Errorf("%s %s: Access-Control-Allow-Headers %q", q.method, q.path, allowed)
+		}
+	}
+}
+
+// catalogue has two lists of sections, which have lists themselves.
+type catalogue struct {
+	Name  string         `json:"name"`
+	Some  Items[section] `json:"some"`
+	Count int            `json:"count"`
+	None  Items[section] `json:"none"`
+	More  Items[section] `json:"more"`
+	End   bool           `json:"end"`
+}
+
+type section struct {
+	Title string        `json:"title"`
+	Words Items[string] `json:"words"`
+}
+
+// Lists within values are sent in parts, too.
+func TestItemsAreSentInParts(t *testing.T) {
+	sections := func(r *Request, n, words int) Items[section] {
+		return ItemsOf(r, func(yield func(section, error) bool) {
+			for i := range n {
+				s := section{strconv.Itoa(i), ItemsOf(r, func(yield func(string, error) bool) {
+					for range words {
+						if !yield("word", nil) {
+							return
+						}
+					}
+				})}
+				if !yield(s, nil) {
+					return
+				}
+			}
+		})
+	}
+	s := httptest.NewServer(Handler(Protocol[*chain]{
+		Error:    func(*Request, error) Failure { return Failure{Status: http.StatusNotFound} },
+		NotFound: func(*Request, string, []string) error { return errUnknown },
+		Endpoints: []Endpoint[*chain]{{Method: http.MethodGet, Path: "{n}", Node: func(r *Request) (any, error) {
+			text, _ := r.Arg("n")
+			n, err := strconv.Atoi(text)
+			return &catalogue{"all", sections(r, 2, n), n, sections(r, 0, 0), sections(r, 1, 1), true}, err
+		}}},
+	}))
+	t.Cleanup(s.Close)
+	for _, n := range []int{0, 1, 2, 20_000} {
+		words := "[" + strings.TrimSuffix(strings.Repeat(`"word",`, n), ",") + "]"
+		want := `{"name":"all","some":[{"title":"0","words":` + words + `},{"title":"1","words":` + words + `}],"count":` + strconv.Itoa(n) +
+			`,"none":[],"more":[{"title":"0","words":["word"]}],"end":true}`
+		a, got := ask(t, s, "GET", "/"+strconv.Itoa(n), "")
+		if got != want || (a.ContentLength < 0) != (len(want) >= partSize) {
+			t.Errorf("%d words: length %d, %.200s", n, a.ContentLength, got)
+		}
+	}
+}
+
+// An endpoint can answer HEAD alone, and has the unconfirmed transactions if its row has them.
+func TestRowsOfEndpoints(t *testing.T) {
+	answer := func(r *Request) func(*chain) (any, error) {
+		return func(*chain) (any, error) { return Text(strconv.FormatBool(r.Mempool())), nil }
+	}
+	s := httptest.NewServer(Handler(Protocol[*chain]{
+		Open:     func(_ *Request, fn func(*chain) error) error { return fn(nil) },
+		Error:    func(_ *Request, err error) Failure { return Failure{405, TypeText, []byte(err.Error())} },
+		NotFound: func(_ *Request, _ string, allowed []string) error { return errors.New(strings.Join(allowed, ",")) },
+		Endpoints: []Endpoint[*chain]{
+			{Method: http.MethodGet, Path: "a/b", Answer: answer},
+			{Method: http.MethodHead, Path: "a/{x}", Answer: answer},
+			{Method: http.MethodGet, Path: "{x}", Answer: answer, Mempool: true},
+		},
+	}))
+	t.Cleanup(s.Close)
+	for _, q := range []struct {
+		method, path string
+		status       int
+		answer       string
+	}{
+		{"GET", "/a/b", 200, "false"}, {"HEAD", "/a/b", 200, ""}, {"HEAD", "/a/c", 200, ""}, {"GET", "/a/c", 405, "HEAD"}, {"GET", "/a", 200, "true"},
+		{"POST", "/a/b", 405, "GET,HEAD"}, {"GET", "/a/b/c", 405, ""},
+	} {
+		if a, got := ask(t, s, q.method, q.path, ""); a.StatusCode != q.status || got != q.answer {
+			t.Errorf("%s %s: %d %s, expected %d %s", q.method, q.path, a.StatusCode, got, q.status, q.answer)
 		}
 	}
 }

@@ -20,12 +20,14 @@ type Request struct {
 	query   url.Values
 	body    []byte
 	invalid error
+	mempool bool
 
 	out         []byte // of the answer, not sent yet
 	contentType string // empty: the answer has no body
 	status      int    // 0: 200
 	sent        bool   // a part of the answer was sent
-	endless     bool   // the answer is a [Stream]
+	endless     bool   // the answer has a [Stream]
+	items       []place
 }
 
 type argument struct{ name, value string }
@@ -67,6 +69,9 @@ func (r *Request) Query() url.Values {
 	return r.query
 }
 
+// Mempool reports whether the view has the unconfirmed transactions, too.
+func (r *Request) Mempool() bool { return r.mempool }
+
 // Content returns the body of a POST.
 func (r *Request) Content() []byte { return r.body }
 
@@ -90,9 +95,9 @@ const (
 	bodyTime = 30 * time.Second
 )
 
-// readBody reads the body. Its errors are problems.
+// readBody reads the body. Its errors are problems, and [http.MaxBytesError].
 func (r *Request) readBody(most int64) {
-	tooLarge := problem.New(http.StatusRequestEntityTooLarge, "too_large", "Request body too large")
+	tooLarge := &http.MaxBytesError{Limit: most}
 	if r.ContentLength > most {
 		r.Header().Set("Connection", "close") // the body is not read
 		r.Refuse(tooLarge)

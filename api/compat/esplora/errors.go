@@ -39,6 +39,9 @@ func statusAndText(err error) (int, string) {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return p.Status, p.Detail
 	}
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return http.StatusRequestEntityTooLarge, "Request body too large"
+	}
 	kind, code := model.KindOf(err)
 	switch {
 	case code == "unknown_block":
