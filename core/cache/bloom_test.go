@@ -3,6 +3,8 @@ package cache
 import (
 	"fmt"
 	"testing"
+
+	"birthmark/core/cache/run"
 )
 
 // Added values are always present, others rarely seem to be, and memory stays within the bound, beyond which values are
@@ -13,7 +15,7 @@ func TestFilterNeverMissesAValue(t *testing.T) {
 		tag := func(n int) uint64 { return fp.Value(n%3, fmt.Append(nil, n)).a }
 		const values = 200_000
 		added := 0
-		f.grow(values / 2 * bloomBits / (bloomBlockSize * 8))
+		f.grow(values / 2 * run.FilterBits / (run.FilterBlockSize * 8))
 		for added < values && f.add(tag(added)) {
 			if added++; f.bytes > most {
 				t.Fatalf("%d bytes of %d", f.bytes, most)

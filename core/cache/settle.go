@@ -1,6 +1,9 @@
 package cache
 
-import "birthmark/model"
+import (
+	"birthmark/core/cache/run"
+	"birthmark/model"
+)
 
 // Settle must be called when a first sync has reached the tip: later blocks need no runs of births.
 func (c *Caches) Settle() {
@@ -36,7 +39,7 @@ func (s *shard) fillFilter() error {
 	for _, r := range s.birthRuns {
 		values += r.Len()
 	}
-	blocks := (values+values/8)*bloomBits/(bloomBlockSize*8) + 1
+	blocks := (values+values/8)*run.FilterBits/(run.FilterBlockSize*8) + 1
 	if s.full = !s.filter.grow(max(firstBlocks, blocks)); s.full {
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 const snapshotName = "caches"
 
 // snapshotVersion is the first byte of a snapshot.
-const snapshotVersion = 4
+const snapshotVersion = 5
 
 var (
 	errSnapshot = errors.New("it is damaged")
@@ -77,9 +77,9 @@ func (s *shard) writeTo(w *snapshotWriter, end uint64) {
 	w.numbers(uint64(len(s.filter.layers)))
 	for i := range s.filter.layers {
 		l := &s.filter.layers[i]
-		w.numbers(uint64(len(l.blocks)), uint64(l.remaining))
-		for j := range l.blocks {
-			w.numbers(l.blocks[j][:]...)
+		w.numbers(uint64(len(l.Filter)), uint64(l.remaining))
+		for j := range l.Filter {
+			w.numbers(l.Filter[j][:]...)
 		}
 	}
 	w.numbers(s.spilled)
@@ -182,16 +182,16 @@ func (s *shard) read(r *snapshotReader, end uint64) error {
 		blocks, remaining := r.number(), r.number()
 		if s.full = s.full || blocks > math.MaxInt32 || !s.filter.grow(int(blocks)); s.full {
 			// No room in this process: it is skipped.
-			for n := blocks * bloomBlockSize / 8; n > 0 && r.err == nil; n-- {
+			for n := blocks * run.FilterBlockSize / 8; n > 0 && r.err == nil; n-- {
 				r.number()
 			}
 			continue
 		}
 		l := &s.filter.layers[len(s.filter.layers)-1]
 		l.remaining = int(remaining)
-		for j := range l.blocks {
-			for k := range l.blocks[j] {
-				l.blocks[j][k] = r.number()
+		for j := range l.Filter {
+			for k := range l.Filter[j] {
+				l.Filter[j][k] = r.number()
 			}
 		}
 	}

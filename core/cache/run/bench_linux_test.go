@@ -75,10 +75,10 @@ func BenchmarkWrite(b *testing.B) {
 func BenchmarkMay(b *testing.B) {
 	for _, n := range []int{200_000, 20_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			m, f := newFilter(blocksFor(n))
+			m, f := NewFilter(blocksFor(n))
 			defer m.Resize(0)
 			for _, tag := range sortedTags(1, n) {
-				f.add(tag)
+				f.Add(tag)
 			}
 			r := &Run{filter: f}
 			absent := sortedTags(2, 2000)

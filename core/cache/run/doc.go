@@ -36,7 +36,7 @@
 //	            and further bits
 //	            unused bytes: 0
 //	            4 bytes at 1020: CRC of the bytes before; its initial value is the number of the page
-//	filter    blocks of 64 bytes: see the type filter
+//	filter    blocks of 64 bytes: see [Filter]
 //	index     4 bytes per page: the high half of its last tag
 //
 // A page has a checksum, which costs some 50 ns per page read, because a wrong pointer would reach the database.

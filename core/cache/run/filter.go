@@ -8,27 +8,32 @@ import (
 	"birthmark/internal/offheap"
 )
 
-// filter is a blocked Bloom filter: an entry is in one block of a cache line. The high bits of the tag select the
+// Filter is a blocked Bloom filter: an entry is in one block of a cache line. The high bits of the tag select the
 // block, so a sorted run fills the blocks in order, and sorted queries read them in order. In the block, an entry sets
-// two bits in each of three words. With 10 bits per entry, about 1.3% of the tags that are absent are found.
-type filter []block
+// two bits in each of three words. With [FilterBits] per entry, about 1.3% of the tags that are absent are found.
+type Filter []FilterBlock
 
-type block [8]uint64
+// FilterBlock is one cache line of a [Filter].
+type FilterBlock [8]uint64
 
+// Sizes of a [Filter].
 const (
-	blockSize = 64
-	entryBits = 10
+	FilterBlockSize = 64 // bytes
+	FilterBits      = 10 // per entry
 )
 
-// newFilter returns an empty filter in memory outside the heap.
-func newFilter(blocks int) (*offheap.Memory, filter) {
-	memory := offheap.New(blocks * blockSize)
-	return memory, unsafe.Slice((*block)(memory.Resize(blocks*blockSize)), blocks)
+// NewFilter returns an empty filter in memory outside the heap.
+func NewFilter(blocks int) (*offheap.Memory, Filter) {
+	memory := offheap.New(blocks * FilterBlockSize)
+	return memory, unsafe.Slice((*FilterBlock)(memory.Resize(blocks*FilterBlockSize)), blocks)
 }
 
-func blocksFor(entries int) int { return max(1, (entries*entryBits+blockSize*8-1)/(blockSize*8)) }
+func blocksFor(entries int) int {
+	return max(1, (entries*FilterBits+FilterBlockSize*8-1)/(FilterBlockSize*8))
+}
 
-func (f filter) block(tag uint64) *block {
+// Block returns the block of a tag.
+func (f Filter) Block(tag uint64) *FilterBlock {
 	hi, _ := bits.Mul64(tag, uint64(len(f)))
 	return &f[hi]
 }
@@ -38,8 +43,9 @@ func spread(tag uint64) uint64 { return tag * 0x9E3779B97F4A7C15 }
 
 func pair(h uint64) uint64 { return 1<<(h>>55&63) | 1<<(h>>49&63) }
 
-func (f filter) add(tag uint64) {
-	b := f.block(tag)
+// Add adds a tag.
+func (f Filter) Add(tag uint64) {
+	b := f.Block(tag)
 	h := spread(tag)
 	b[h>>61] |= pair(h)
 	h <<= 15
@@ -48,8 +54,9 @@ func (f filter) add(tag uint64) {
 	b[h>>61] |= pair(h)
 }
 
-func (f filter) has(tag uint64) bool {
-	b := f.block(tag)
+// Has reports whether the filter may have a tag; false is certain.
+func (f Filter) Has(tag uint64) bool {
+	b := f.Block(tag)
 	h := spread(tag)
 	p1, p2, p3 := pair(h), pair(h<<15), pair(h<<30)
 	missing := p1&^b[h>>61] | p2&^b[h<<15>>61] | p3&^b[h<<30>>61]
@@ -58,7 +65,7 @@ func (f filter) has(tag uint64) bool {
 
 // May reports whether the run may have an entry; false is certain. Extra is not part of the filter, because two
 // fingerprints with the same tag are rare.
-func (r *Run) May(tag uint64, extra uint16) bool { return r.filter.has(tag) }
+func (r *Run) May(tag uint64, extra uint16) bool { return r.filter.Has(tag) }
 
 // MapFilter replaces the filter in memory by that of the file, which the system caches as memory permits. It does
 // nothing on systems other than Linux.
@@ -66,7 +73,7 @@ func (r *Run) MapFilter() error {
 	if r.mapping != nil {
 		return nil
 	}
-	mapping, at, err := mapFile(r.file, r.layout.filterAt(), r.layout.blocks*blockSize)
+	mapping, at, err := mapFile(r.file, r.layout.filterAt(), r.layout.blocks*FilterBlockSize)
 	if err != nil {
 		return fmt.Errorf("map cache file %s: %w", r.path, err)
 	}
@@ -74,7 +81,7 @@ func (r *Run) MapFilter() error {
 		return nil
 	}
 	r.mapping = mapping
-	r.filter = unsafe.Slice((*block)(unsafe.Pointer(&mapping[at])), r.layout.blocks)
+	r.filter = unsafe.Slice((*FilterBlock)(unsafe.Pointer(&mapping[at])), r.layout.blocks)
 	r.memory[0].Resize(0)
 	return nil
 }

@@ -45,7 +45,7 @@ func entriesPerPage(payload int) int { return pageData / (tagSize + restSize + p
 
 func (l *layout) pageAt(page int) int64 { return headerSize + pageSize*int64(page) }
 func (l *layout) filterAt() int64       { return l.pageAt(l.pages) }
-func (l *layout) indexAt() int64        { return l.filterAt() + int64(l.blocks)*blockSize }
+func (l *layout) indexAt() int64        { return l.filterAt() + int64(l.blocks)*FilterBlockSize }
 func (l *layout) size() int64           { return l.indexAt() + int64(l.pages)*indexSize }
 
 // entriesOf returns the number of entries of a page.
@@ -100,6 +100,6 @@ func parseHeader(b []byte, size int64) (l layout, err error) {
 }
 
 // bytesOf returns the memory of a slice of numbers. They are little-endian: the supported processors are.
-func bytesOf[T uint32 | block](s []T) []byte {
+func bytesOf[T uint32 | FilterBlock](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(*new(T))))
 }

@@ -111,10 +111,10 @@ func (r *Run) candidates(qs []Query, s *Scratch) {
 	for from := 0; from < len(qs); from += touched {
 		group := qs[from:min(from+touched, len(qs))]
 		for i := range group {
-			sum += r.filter.block(group[i].Tag)[0]
+			sum += r.filter.Block(group[i].Tag)[0]
 		}
 		for i := range group {
-			if q := &group[i]; !q.Found && r.filter.has(q.Tag) {
+			if q := &group[i]; !q.Found && r.filter.Has(q.Tag) {
 				if page := r.pageOf(q.Tag); page < len(r.index) {
 					s.hits = append(s.hits, hit{int32(from + i), int32(page)})
 				}

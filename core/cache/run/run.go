@@ -29,7 +29,7 @@ type Run struct {
 	path    string
 	file    *os.File
 	layout  layout
-	filter  filter
+	filter  Filter
 	index   []uint32           // high half of the last tag of each page
 	mapping []byte             // of the filter, if it is mapped
 	memory  [2]*offheap.Memory // of the filter, unless it is mapped, and of the index
@@ -88,7 +88,7 @@ func (r *Run) load() error {
 
 // allocate allocates the filter, and the index for a number of pages.
 func (r *Run) allocate(pages int) {
-	r.memory[0], r.filter = newFilter(r.layout.blocks)
+	r.memory[0], r.filter = NewFilter(r.layout.blocks)
 	r.memory[1] = offheap.New(pages * indexSize)
 	r.index = offheap.Room(r.memory[1], r.index, pages)
 }
@@ -116,7 +116,7 @@ func (r *Run) Bytes() int64 { return r.layout.size() }
 func (r *Run) Memory() int64 {
 	n := int64(len(r.index)) * indexSize
 	if r.mapping == nil {
-		n += int64(len(r.filter)) * blockSize
+		n += int64(len(r.filter)) * FilterBlockSize
 	}
 	if d := r.dead.Load(); d != nil {
 		n += int64(len(d.words)) * 8
@@ -129,7 +129,7 @@ func (r *Run) Mapped() int64 {
 	if r.mapping == nil {
 		return 0
 	}
-	return int64(len(r.filter)) * blockSize
+	return int64(len(r.filter)) * FilterBlockSize
 }
 
 // Path returns the path of the file.

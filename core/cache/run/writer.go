@@ -67,7 +67,7 @@ func (w *Writer) place(tag uint64, extra uint16) ([]byte, error) {
 		}
 	}
 	w.last, w.extra = tag, extra
-	w.r.filter.add(tag)
+	w.r.filter.Add(tag)
 	i := w.n
 	binary.LittleEndian.PutUint64(w.page[i*tagSize:], tag)
 	rest := w.r.layout.rest(w.page, i)
