@@ -93,7 +93,7 @@ var rules = []rule{
 	{from: "api/explorer", may: []string{"model", "core/...", "api/...", "internal/csvlist", "internal/humanize"}},
 	// A protocol imports what protocols share and the packages below its own folder, never another protocol.
 	{from: "api/jsonappend"},
-	{from: "api/exchange", may: []string{"api/jsonappend", "api/problem", "api/ratelimit"}},
+	{from: "api/exchange", may: []string{"api/jsonappend", "api/problem", "api/ratelimit", "api/served"}},
 	{from: "api/compat/...", may: []string{
 		"model", "core/schema", "core/pending/...", "core/query/...", "chains/bitcoin/...", "chains/cardano/...", "chains/ergo/...",
 		"api/exchange", "api/jsonappend", "api/netserver", "api/problem", "api/ratelimit", "api/served", "internal/guard",

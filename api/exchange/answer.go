@@ -8,6 +8,7 @@ import (
 
 	"birthmark/api/jsonappend"
 	"birthmark/api/ratelimit"
+	"birthmark/api/served"
 )
 
 // Media types of answers.
@@ -155,7 +156,7 @@ func (r *Request) flush() error {
 func (r *Request) finish() {
 	if !r.sent {
 		r.setType()
-		if r.status != http.StatusNoContent {
+		if r.status != http.StatusNoContent && r.status != http.StatusNotModified {
 			r.Header()["Content-Length"] = []string{strconv.Itoa(len(r.out))}
 		}
 		r.setStatus()
@@ -163,10 +164,27 @@ func (r *Request) finish() {
 	_, _ = r.w.Write(r.out) // fails only if the client is gone
 }
 
+// SetType sets the media type of the answer if it succeeds.
+func (r *Request) SetType(mediaType string) { r.mediaType = mediaType }
+
 func (r *Request) setType() {
+	if r.mediaType != "" {
+		r.contentType = r.mediaType
+	}
 	if r.contentType != "" {
 		r.Header()["Content-Type"] = []string{r.contentType}
 	}
+}
+
+// hasAnswer sets the ETag of the answer and reports whether the client has it. Kupo's ETags have no quotes; those of
+// clients can have them.
+func (r *Request) hasAnswer(etag string) bool {
+	if etag == "" {
+		return false
+	}
+	r.Header()["Etag"] = []string{etag}
+	have := r.Request.Header["If-None-Match"]
+	return served.MatchesETag(have, etag) || served.MatchesETag(have, `"`+etag+`"`)
 }
 
 // SetStatus sets the status of the answer if it succeeds. It is 200 otherwise.

@@ -16,6 +16,10 @@ type Protocol[V any] struct {
 	// Open calls fn with a view, which is valid until fn returns.
 	Open func(r *Request, fn func(V) error) error
 
+	// ETag returns the ETag of the answers from a view; empty: they have none. Nil: no answer has one. A client that has
+	// the answer gets status 304, before the second step of the endpoint.
+	ETag func(V) string
+
 	// Error returns how the protocol words an error.
 	Error func(r *Request, err error) Failure
 
@@ -36,6 +40,8 @@ type Endpoint[V any] struct {
 	Method  string // GET answers HEAD, too
 	Path    string // segments in braces are arguments, which can be empty
 	Mempool bool   // the view has the unconfirmed transactions: see [Request.Mempool]
+
+	Volatile bool // the answer depends on more than the view: status is never 304
 
 	// Answer reads the arguments, and returns the function that returns the value of the answer.
 	Answer func(*Request) func(V) (any, error)
@@ -174,6 +180,10 @@ func (h *handler[V]) answer(r *Request, rt *route[V]) error {
 		return r.invalid
 	}
 	return h.Open(r, func(view V) error {
+		if h.ETag != nil && r.hasAnswer(h.ETag(view)) && !rt.Volatile {
+			r.status = http.StatusNotModified
+			return nil
+		}
 		v, err := answer(view)
 		if err != nil {
 			return err

@@ -258,3 +258,58 @@ func TestRowsOfEndpoints(t *testing.T) {
 		}
 	}
 }
+
+// A client that has the answer of a tip gets 304 before anything is read, unless the answer depends on more than the tip.
+// An invalid argument is refused nevertheless.
+func TestClientsThatHaveTheAnswer(t *testing.T) {
+	c := &chain{}
+	answer := func(r *Request) func(*chain) (any, error) {
+		if r.Param("bad") != "" {
+			r.Refuse(errUnknown)
+		}
+		return func(c *chain) (any, error) {
+			c.reads++
+			r.SetType("text/x-number")
+			return Text("1"), nil
+		}
+	}
+	etag := ""
+	s := httptest.NewServer(Handler(Protocol[*chain]{
+		Open: func(_ *Request, fn func(*chain) error) error { return fn(c) },
+		ETag: func(*chain) string { return etag },
+		Error: func(*Request, error) Failure {
+			return Failure{Status: http.StatusBadRequest}
+		},
+		Endpoints: []Endpoint[*chain]{
+			{Method: http.MethodGet, Path: "chain", Answer: answer},
+			{Method: http.MethodGet, Path: "health", Answer: answer, Volatile: true},
+		},
+	}))
+	t.Cleanup(s.Close)
+	for _, q := range []struct {
+		path, etag, have string
+		status, reads    int
+	}{
+		{"/chain", "", "*", 200, 1}, {"/chain", "tip", "", 200, 1}, {"/chain", "tip", "other", 200, 1}, {"/chain", "tip", "tip", 304, 0},
+		{"/chain", "tip", `W/"other", "tip"`, 304, 0}, {"/chain", `"tip"`, `W/"tip"`, 304, 0}, {"/chain?bad=1", "tip", "tip", 400, 0},
+		{"/health", "tip", "tip", 200, 1},
+	} {
+		c.reads, etag = 0, q.etag
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+q.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("If-None-Match", q.have)
+		a, err := s.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		if a.StatusCode != q.status || c.reads != q.reads || q.status != 400 && a.Header.Get("Etag") != q.etag {
+			t.Errorf("%s with %q: %d after %d reads, %v", q.path, q.have, a.StatusCode, c.reads, a.Header)
+		}
+		if kind := a.Header.Get("Content-Type"); q.status == 200 && kind != "text/x-number" {
+			t.Errorf("%s: Content-Type %q", q.path, kind)
+		}
+	}
+}

@@ -24,6 +24,7 @@ type Request struct {
 
 	out         []byte // of the answer, not sent yet
 	contentType string // empty: the answer has no body
+	mediaType   string // of SetType; empty: contentType
 	status      int    // 0: 200
 	sent        bool   // a part of the answer was sent
 	endless     bool   // the answer has a [Stream]
