@@ -57,10 +57,10 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 	for _, b := range Some(rng, chain, most) {
 		r.Add("GET blockchain/box/byId/*", b.ID, "", "", b.ID)
 		r.Add("GET blockchain/box/byIndex/*", fmt.Sprint(b.Global-e.GenesisBoxes), "", "", b.ID)
-		if b.Spender == nil {
-			r.Add("GET utxo/byId/*", b.ID, "", "", b.ID)
-			r.Add("GET utxo/byIdBinary/*", b.ID, "", "", b.ID)
-		}
+	}
+	for _, b := range Some(rng, Filter(chain, func(b *Box) bool { return b.Spender == nil }), most) {
+		r.Add("GET utxo/byId/*", b.ID, "", "", b.ID)
+		r.Add("GET utxo/byIdBinary/*", b.ID, "", "", b.ID)
 	}
 	r.Add("GET utxo/genesis", "", "", "", IDs(e.Boxes[:e.GenesisBoxes])...)
 	for _, b := range append(Some(rng, Distinct(every, func(b *Box) string { return b.Tree }), most), e.Fresh[0]) {
