@@ -86,8 +86,8 @@ func withMempool(t *testing.T) (h *site, node *scripted, pool *pending.Follower)
 	}}
 	pool = pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond,
-		Open:     func(context.Context, []string) (model.Source, error) { return node, nil },
+		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
+		Open: func(context.Context, []string) (model.Source, error) { return node, nil },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})

@@ -30,7 +30,7 @@ func mempool(t *testing.T, n *pendingtest.Node) (url string, pool *pending.Follo
 	db := n.World.DB
 	pool = pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 2 * time.Millisecond, Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) },
+		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Now: func() time.Time { return time.Now().Add(time.Duration(offset.Load())) },
 		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -23,7 +23,7 @@ func pool(t *testing.T, w *pendingtest.World) (http.Handler, *served.Chain) {
 	n := &pendingtest.Node{World: w}
 	db := w.DB
 	f := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 2 * time.Millisecond,
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 2 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())

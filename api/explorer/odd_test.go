@@ -61,7 +61,7 @@ func newFull(t *testing.T, chain model.Chain, uri string) *full {
 	}
 	f := pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: chain.Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Open: open,
+		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute, Open: open,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -27,7 +27,7 @@ func mempoolServer(t *testing.T, n *pendingtest.Node) (url string) {
 	t.Helper()
 	db := n.World.DB
 	pool := pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 20 * time.Millisecond,
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler), Interval: 20 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(context.Context, []string) (model.Source, error) { return n, nil },
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -89,6 +89,7 @@ func TestSubscriptions(t *testing.T) {
 	all, blocks, other := dial(t, s), dial(t, s), dial(t, s)
 	mine := w.scripts[w.rng.IntN(8)]
 	foreign := w.scripts[8+w.rng.IntN(8)]
+	w.payee = []byte{0x51}
 	yes, no := object{"subscribed": true}, object{"subscribed": false}
 	ofBlocks := blocks.expect("subscribeNewBlock", nil, yes)
 	ofMine := all.expect("subscribeAddresses", object{"addresses": []string{address(mine)}, "newBlockTxs": true}, yes)

@@ -71,6 +71,7 @@ type world struct {
 	panics   atomic.Bool // each view of the server
 	accounts []*account.Account
 	scripts  [][]byte
+	payee    []byte // script of the rewards; nil: a random one
 }
 
 // newWorld returns a world with the block 0. change may change the options of the server.
@@ -131,7 +132,7 @@ func (w *world) serveFrom(
 	}
 	follower := pending.NewFollower(pending.Options{
 		View: view, Moved: w.db.Moved, Traits: chain.Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond, Open: open,
+		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute, Open: open,
 	})
 	ctx, stop := context.WithCancel(context.WithValue(context.Background(), ownKey{}, true))
 	ran := make(chan struct{})
@@ -256,7 +257,9 @@ func (w *world) mine(t testing.TB, blocks, most int, confirm bool) {
 				txs = append(txs, tx)
 			}
 		}
-		w.chain.PayTo = w.script()
+		if w.chain.PayTo = w.payee; w.payee == nil {
+			w.chain.PayTo = w.script()
+		}
 		w.chain.Mine(txs...)
 		w.node.set(model.Point{}, w.valid(pool))
 	}

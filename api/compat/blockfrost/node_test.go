@@ -70,7 +70,7 @@ func beside(t *testing.T, network string, magic uint32, blocks []ouroborostest.B
 		t.Fatal(err)
 	}
 	n.mempool = pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: 50 * time.Millisecond,
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: 50 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(_ context.Context, indexes []string) (model.Source, error) { return open(indexes) },
 	})
 	ctx, cancel := context.WithCancel(t.Context())

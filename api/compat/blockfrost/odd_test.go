@@ -363,7 +363,7 @@ func TestOddUnconfirmedTransactionsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := pending.NewFollower(pending.Options{
-		View: g.db.View, Moved: g.db.Moved, Traits: g.db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: 20 * time.Millisecond,
+		View: g.db.View, Moved: g.db.Moved, Traits: g.db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: 20 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(_ context.Context, indexes []string) (model.Source, error) {
 			if !slices.Equal(indexes, g.db.Indexes()) {
 				return nil, fmt.Errorf("opened for %v: expected %v", indexes, g.db.Indexes())

@@ -47,7 +47,7 @@ func newNodeWorld(t *testing.T) *nodeWorld {
 	t.Cleanup(func() { w.src.Close() })
 	f := pending.NewFollower(pending.Options{
 		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 64 << 20,
-		Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Open: open,
+		Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Patience: 2 * time.Minute, Open: open,
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -102,7 +102,7 @@ func follower(t testing.TB, db *core.DB, src *source) *pending.Follower {
 	t.Helper()
 	f := pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
-		Interval: 5 * time.Millisecond,
+		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(_ context.Context, indexes []string) (model.Source, error) {
 			src.indexes = indexes
 			return src, nil

@@ -27,7 +27,7 @@ func TestAWatchSendsChangesAndAfterAResetEverything(t *testing.T) {
 	}
 	f := pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 1 << 30, Log: slog.New(slog.DiscardHandler),
-		Interval: 2 * time.Millisecond, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
+		Interval: 2 * time.Millisecond, Patience: 2 * time.Minute, Open: func(context.Context, []string) (model.Source, error) { return n, nil },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
