@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"birthmark/chains/blocksource"
@@ -118,15 +119,41 @@ func TestSilentNodeIsTemporary(t *testing.T) {
 }
 
 // A node that sends its response slowly but steadily is waited for, and so is a call that is known to take long.
-func TestSlowResponsesAreRead(t *testing.T) {
-	s := serve(t, false, func(w http.ResponseWriter, r *http.Request) {
+func TestSlowResponsesAreRead(t *testing.T) { synctest.Test(t, testSlowResponsesAreRead) }
+
+// pipes listens without sockets, so that a server and its clients can be in a bubble of synctest.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error { close(p); return nil }
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p <- there
+	return here, nil
+}
+
+func testSlowResponsesAreRead(t *testing.T) {
+	listener := make(pipes)
+	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for range 25 {
 			time.Sleep(50 * time.Millisecond)
 			_, _ = io.WriteString(w, "x")
 			w.(http.Flusher).Flush()
 		}
-	})
-	c := client(t, withUsers, s.URL)
+	})}
+	go s.Serve(listener)
+	t.Cleanup(func() { s.Close() })
+	c := client(t, withUsers, "http://node")
+	c.transport.DialContext = listener.dial
 	c.HeaderTimeout, c.StallTimeout = 1, time.Second // less than the whole response takes
 	_, err := ask(t.Context(), c, Request{})
 	expect(t, c, err, "unreachable", true, "it sent no data for too long")
