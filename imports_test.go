@@ -311,7 +311,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		{"birthmark/storage/rocks", "example.com/c", ""},
 		{"birthmark/cmd/birthmark", "birthmark/internal/cli", ""},
 		{"birthmark/api/compat/kupo", "birthmark/api/compat/electrum", "birthmark/api/compat/kupo must not import birthmark/api/compat/electrum"},
-		{"birthmark/api/compat/blockfrost/epochs", "birthmark/api/compat/blockfrost/sums", ""},
+		{"birthmark/api/compat/blockfrost", "birthmark/api/compat/blockfrost/contents", ""},
 	} {
 		r, ok := ruleFor(c.from)
 		if !ok {

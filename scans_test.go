@@ -21,12 +21,12 @@ var rawReaders = []string{"core/query/pointers/scans.go", "core/query/view.go"}
 
 // unlimited are the files that remove the budget, which a scan of the whole chain needs.
 var unlimited = map[string]string{
-	"core/query/view.go":                   "commands",
-	"core/query/query.go":                  "the method itself",
-	"core/query/changes/feed.go":           "a stream, which its consumer ends",
-	"api/compat/boxes/numbers.go":          "a table that is read once per process, and continues where it stopped",
-	"api/compat/boxes/template.go":         "a map that is read once per process",
-	"api/compat/blockfrost/epochs/sums.go": "the blocks of an epoch, whose sums are stored when it ends",
+	"core/query/view.go":              "commands",
+	"core/query/query.go":             "the method itself",
+	"core/query/changes/feed.go":      "a stream, which its consumer ends",
+	"api/compat/boxes/numbers.go":     "a table that is read once per process, and continues where it stopped",
+	"api/compat/boxes/template.go":    "a map that is read once per process",
+	"api/compat/blockfrost/epochs.go": "the blocks of an epoch, whose sums are stored when it ends",
 }
 
 func TestRequestsScanWithABudgetAndAContext(t *testing.T) {

@@ -5,34 +5,25 @@ import (
 	"slices"
 	"strings"
 
-	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 )
-
-// amount is a quantity of lovelace or of an asset.
-type amount struct {
-	Unit     string `json:"unit"`
-	Quantity string `json:"quantity"`
-}
 
 const lovelace = "lovelace"
 
 // amountsOf returns the value of an output: lovelace first, then its assets, ordered by policy and name.
 func amountsOf(o *utxo.Output) []amount {
 	all := make([]amount, 1, 1+len(o.Assets))
-	all[0] = amount{lovelace, exchange.Decimal(o.Value)}
+	all[0] = amount{lovelace, decimal(o.Value)}
 	for _, a := range o.Assets {
-		all = append(all, amount{a.ID, exchange.Decimal(a.Amount)})
+		all = append(all, amount{a.ID, decimal(a.Amount)})
 	}
 	sortUnits(all[1:])
 	return all
 }
 
 func sortUnits(assets []amount) {
-	slices.SortFunc(assets, func(a, b amount) int { return compareText(a.Unit, b.Unit) })
+	slices.SortFunc(assets, func(a, b amount) int { return strings.Compare(a.Unit, b.Unit) })
 }
-
-func compareText(a, b string) int { return strings.Compare(a, b) }
 
 // sums adds amounts by unit.
 type sums map[string]*big.Int
@@ -45,9 +36,9 @@ func (s sums) add(unit string, n *big.Int) {
 }
 
 func (s sums) addOutput(o *utxo.Output) {
-	s.add(lovelace, new(big.Int).SetUint64(o.Value))
+	s.add(lovelace, bigInt(o.Value))
 	for _, a := range o.Assets {
-		s.add(a.ID, new(big.Int).SetUint64(a.Amount))
+		s.add(a.ID, bigInt(a.Amount))
 	}
 }
 

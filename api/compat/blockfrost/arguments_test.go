@@ -63,17 +63,7 @@ func TestMalformedRequestsReadNothing(t *testing.T) {
 		{"0", ">= 1"}, {"-1", ">= 1"}, {"-99999999999999999999", ">= 1"}, {"-1e999", ">= 1"},
 	}
 	for _, o := range blockfrost.Operations() {
-		endpoint, variables := "", map[int]string{}
-		parts := strings.Split(strings.TrimPrefix(o.Path, "/"), "/")
-		for i, p := range parts {
-			if name, ok := strings.CutPrefix(p, "{"); ok {
-				name = strings.TrimSuffix(name, "}")
-				if variables[i], parts[i] = name, wellFormed[name]; parts[i] == "" {
-					t.Fatalf("%s: no sample of %s", o.Path, name)
-				}
-			}
-		}
-		endpoint = strings.Join(parts, "/")
+		endpoint, variables := sample(t, o)
 		for name, most := range map[string]string{"count": "100", "page": "21474836"} {
 			if !o.Takes(name) {
 				continue
@@ -109,6 +99,38 @@ func TestMalformedRequestsReadNothing(t *testing.T) {
 				with[at] = bad
 				try(o.Method, strings.Join(with, "/"), fault)
 			}
+		}
+	}
+}
+
+// sample returns a well-formed path of an operation, and the names of its variable parts by position.
+func sample(t *testing.T, o blockfrost.Operation) (endpoint string, variables map[int]string) {
+	t.Helper()
+	variables = map[int]string{}
+	parts := strings.Split(strings.TrimPrefix(o.Path, "/"), "/")
+	for i, p := range parts {
+		if name, ok := strings.CutPrefix(p, "{"); ok {
+			name = strings.TrimSuffix(name, "}")
+			if variables[i], parts[i] = name, wellFormed[name]; parts[i] == "" {
+				t.Fatalf("%s: no sample of %s", o.Path, name)
+			}
+		}
+	}
+	return strings.Join(parts, "/"), variables
+}
+
+// Each endpoint is in one way answered, and no endpoint before it in the table has its path.
+func TestEndpointsAnswerTheirPaths(t *testing.T) {
+	w := newWorld(t, "preview")
+	for _, o := range blockfrost.Operations() {
+		if o.Answers != 1 {
+			t.Errorf("%s %s has %d of answer, node and reason", o.Method, o.Path, o.Answers)
+		}
+		endpoint, _ := sample(t, o)
+		r := httptest.NewRequestWithContext(t.Context(), o.Method, path+"/"+endpoint, nil)
+		w.ServeHTTP(httptest.NewRecorder(), r)
+		if r.Pattern != path+o.Path {
+			t.Errorf("%s %s is answered by %s", o.Method, o.Path, r.Pattern)
 		}
 	}
 }

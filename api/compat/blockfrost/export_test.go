@@ -1,34 +1,33 @@
 package blockfrost
 
 import (
-	"reflect"
+	"cmp"
+	"net/http"
 	"slices"
-
-	"birthmark/api/compat/blockfrost/actions"
 )
 
 // Operation is an endpoint with the condition of its answer, or with the reason why it has none.
 type Operation struct {
 	Method, Path, With, Reason string
-	parameters                 []string
+	Answers                    int // how many of answer, node and reason it has
+	takes                      *parameters
 }
 
 // Takes reports whether the query of the operation has a parameter.
-func (o Operation) Takes(name string) bool { return slices.Contains(o.parameters, name) }
+func (o Operation) Takes(name string) bool {
+	return o.takes != nil && slices.Contains(o.takes.names, name)
+}
 
 // Operations returns all endpoints.
 func Operations() (all []Operation) {
-	of := func(f any) uintptr { return reflect.ValueOf(f).Pointer() }
-	for _, r := range routes {
-		o := Operation{r.method, "/" + r.path, r.with, r.reason, nil}
-		if r.takes != nil {
-			o.parameters = map[uintptr][]string{
-				of(paged): {"count", "page"}, of(listed): {"count", "page", "order"},
-				of(ranged):                {"count", "page", "order", "from", "to"},
-				of(actions.FilteredDReps): {"count", "page", "order", "order_by", "retired", "expired"},
-			}[of(r.takes)]
+	for _, e := range endpoints {
+		answers := 0
+		for _, has := range []bool{e.answer != nil, e.node != nil, e.reason != ""} {
+			if has {
+				answers++
+			}
 		}
-		all = append(all, o)
+		all = append(all, Operation{cmp.Or(e.method, http.MethodGet), "/" + e.path, e.with, e.reason, answers, e.takes})
 	}
 	return all
 }

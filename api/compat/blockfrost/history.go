@@ -3,44 +3,29 @@ package blockfrost
 import (
 	"iter"
 
-	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
-// historyJSON is a transaction in a list.
-type historyJSON struct {
-	Address     string `json:"address,omitempty"` // in lists of an account
-	TxHash      string `json:"tx_hash"`
-	TxIndex     int    `json:"tx_index"`
-	BlockHeight uint32 `json:"block_height"`
-	BlockTime   int64  `json:"block_time"`
-}
-
 // history returns the transactions of a page that pay to a holder or spend from it. Outputs before the first block are in
 // no transaction.
-func (q *request) history(h *holder) ([]model.TxPk, error) {
-	p := q.Page
-	s, err := q.Span()
+func (v *view) history(h *holder) ([]model.TxPk, error) {
+	s, err := v.span()
 	if err != nil {
 		return nil, err
 	}
-	if s, err = q.withoutGenesis(s); err != nil {
+	if s, err = v.withoutGenesis(s); err != nil {
 		return nil, err
 	}
-	return exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
-		rest := s
-		if after != nil {
-			rest = s.AfterTx(*after, p.Descending)
-		}
-		return txsIn(q.Q.StoredHistory(h.index, *h.birth, rest, p.Descending))
+	return pageOf(v, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
+		return txsIn(v.Q.StoredHistory(h.index, *h.birth, v.page.afterTx(s, after), v.page.descending))
 	})
 }
 
 // withoutGenesis returns the part of a span in blocks.
-func (q *request) withoutGenesis(s setops.Span) (setops.Span, error) {
-	first, err := q.TxAt(0, 0)
+func (v *view) withoutGenesis(s setops.Span) (setops.Span, error) {
+	first, err := v.txAt(0, 0)
 	s.First = max(s.First, model.UtxoPk(first))
 	return s, err
 }
@@ -55,9 +40,9 @@ func txsIn(rows iter.Seq2[schema.TxAmounts, error]) iter.Seq2[model.TxPk, error]
 	}
 }
 
-// listed returns transactions as lists have them.
-func (q *request) listed(txs []model.TxPk) ([]historyJSON, error) {
-	ids, err := q.Q.TxIDs(txs)
+// historyOf returns transactions as lists have them.
+func (v *view) historyOf(txs []model.TxPk) ([]historyValue, error) {
+	ids, err := v.Q.TxIDs(txs)
 	if err != nil {
 		return nil, err
 	}
@@ -65,40 +50,38 @@ func (q *request) listed(txs []model.TxPk) ([]historyJSON, error) {
 	for i, tx := range txs {
 		heights[i] = tx.Height()
 	}
-	if err := q.ReadPoints(heights...); err != nil {
+	if err := v.ReadPoints(heights...); err != nil {
 		return nil, err
 	}
-	all := make([]historyJSON, len(txs))
+	all := make([]historyValue, len(txs))
 	for i, tx := range txs {
-		all[i] = historyJSON{
-			TxHash: ids[i].String(), TxIndex: q.Q.TxIndex(tx), BlockHeight: uint32(tx.Height()), BlockTime: q.PointAt(tx.Height()).Time,
+		all[i] = historyValue{
+			TxHash: ids[i].String(), TxIndex: v.Q.TxIndex(tx), BlockHeight: uint32(tx.Height()), BlockTime: v.PointAt(tx.Height()).Time,
 		}
 	}
 	return all, nil
 }
 
-func addressTransactions(q *request) error {
-	h, err := q.holder()
+func addressTransactions(v *view) (any, error) {
+	h, err := v.holder()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	txs, err := q.history(h)
+	txs, err := v.history(h)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q.Answer, err = q.listed(txs)
-	return err
+	return v.historyOf(txs)
 }
 
-func addressTxs(q *request) error {
-	h, err := q.holder()
+func addressTxs(v *view) (any, error) {
+	h, err := v.holder()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	txs, err := q.history(h)
+	txs, err := v.history(h)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q.Answer, err = q.Hashes(txs)
-	return err
+	return v.hashes(txs)
 }

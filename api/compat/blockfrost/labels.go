@@ -8,15 +8,14 @@ import (
 	"strconv"
 
 	"birthmark/api/compat/blockfrost/contents"
-	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
 // labelIndex returns the index of labels, with the number of outputs of each.
-func (q *request) labelIndex() (*schema.Index, error) {
-	return q.Optional(exchange.Labels, schema.FeatureBalance)
+func (v *view) labelIndex() (*schema.Index, error) {
+	return v.optional(Labels, schema.FeatureBalance)
 }
 
 // labelBirth is a label of the list of all labels.
@@ -26,19 +25,18 @@ type labelBirth struct {
 }
 
 // metadataLabels answers all labels by number. The index has them in the order of their first use.
-func metadataLabels(q *request) error {
-	x, err := q.labelIndex()
+func metadataLabels(v *view) (any, error) {
+	x, err := v.labelIndex()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := q.Page
 	family := x.Family(schema.IndexValue)
-	if q.Q.Totals.Rows[family] > exchange.LongSkip {
-		if err := q.Expensive(); err != nil {
-			return err
+	if v.Q.Totals.Rows[family] > longSkip {
+		if err := v.expensive(); err != nil {
+			return nil, err
 		}
 	}
-	rows := schema.Rows(q.Q.R, family, nil, nil, false, func(key, value []byte) (l labelBirth, err error) {
+	rows := schema.Rows(v.Q.R, family, nil, nil, false, func(key, value []byte) (l labelBirth, err error) {
 		if l.label, err = strconv.ParseUint(string(value), 10, 64); err == nil {
 			l.birth, err = model.ParseBirthPk(key, x.Kind.HasOrdinal())
 		}
@@ -46,97 +44,72 @@ func metadataLabels(q *request) error {
 	})
 	var all []labelBirth
 	for l, err := range rows {
-		if err := cmp.Or(err, q.Ctx.Err()); err != nil {
-			return err
+		if err := cmp.Or(err, v.ctx().Err()); err != nil {
+			return nil, err
 		}
 		all = append(all, l)
 	}
 	slices.SortFunc(all, func(a, b labelBirth) int { return cmp.Compare(a.label, b.label) })
-	type entry struct {
-		Label string `json:"label"`
-		CIP10 any    `json:"cip10"` // of a registry outside of the chain: always null
-		Count string `json:"count"`
-	}
-	entries := []entry{}
-	for _, l := range exchange.SlicePage(all, p) {
-		sums, err := q.Q.Account(x, l.birth)
+	entries := []labelValue{}
+	for _, l := range slicePage(all, v.page) {
+		sums, err := v.Q.Account(x, l.birth)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		entries = append(entries, entry{Label: exchange.Decimal(l.label), Count: exchange.Decimal(uint64(sums.Outputs))})
+		entries = append(entries, labelValue{Label: decimal(l.label), Count: decimal(uint64(sums.Outputs))})
 	}
-	q.Answer = entries
-	return nil
+	return entries, nil
 }
 
-// labelledTxs returns the transactions of a page that have the label of the path, and the label.
-func (q *request) labelledTxs() (all []*exchange.Decoded, hashes []string, label uint64, err error) {
-	x, err := q.labelIndex()
+// labelledTx is a transaction with the label of the path.
+type labelledTx struct {
+	*decoded
+	hash  string
+	label uint64
+}
+
+// ofLabel answers a page of the transactions that have the label of the path.
+func ofLabel[V any](v *view, value func(*labelledTx) V) (any, error) {
+	x, err := v.labelIndex()
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, err
 	}
-	if label, err = exchange.ReadNumber(q.Args[0]); err != nil {
-		return nil, nil, 0, err
-	}
-	birth, err := q.Q.Birth(x, []byte(exchange.Decimal(label)))
+	label := v.number("label")
+	birth, err := v.Q.Birth(x, []byte(decimal(label)))
 	if err != nil || birth == nil {
-		return nil, nil, 0, exchange.OrNotFound(err)
+		return nil, orNotFound(err)
 	}
-	p := q.Page
-	txs, err := exchange.PageOf(q.Request, p, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
-		rest := setops.Everywhere
-		if after != nil {
-			rest = rest.AfterTx(*after, p.Descending)
-		}
-		return distinct(q.Q.Occurrences(x, *birth, rest, p.Descending))
+	txs, err := pageOf(v, func(after *model.TxPk) iter.Seq2[model.TxPk, error] {
+		return distinct(v.Q.Occurrences(x, *birth, v.page.afterTx(setops.Everywhere, after), v.page.descending))
 	})
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, err
 	}
-	for _, tx := range txs {
-		d, err := q.DecodeTx(tx)
+	hashes, err := v.hashes(txs)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]V, len(txs))
+	for i, tx := range txs {
+		d, err := v.decodeTx(tx)
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, err
 		}
-		all = append(all, d)
+		all[i] = value(&labelledTx{d, hashes[i], label})
 	}
-	hashes, err = q.Hashes(txs)
-	return all, hashes, label, err
+	return all, nil
 }
 
-func metadataOfLabel(q *request) error {
-	txs, hashes, label, err := q.labelledTxs()
-	if err != nil {
-		return err
-	}
-	type entry struct {
-		TxHash string `json:"tx_hash"`
-		Value  any    `json:"json_metadata"`
-	}
-	all := []entry{}
-	for i, d := range txs {
-		all = append(all, entry{hashes[i], d.Details.Metadata[exchange.Decimal(label)]})
-	}
-	q.Answer = all
-	return nil
+func metadataOfLabel(v *view) (any, error) {
+	return ofLabel(v, func(tx *labelledTx) labelledValue {
+		return labelledValue{tx.hash, tx.Details.Metadata[decimal(tx.label)]}
+	})
 }
 
-func metadataCBOROfLabel(q *request) error {
-	txs, hashes, label, err := q.labelledTxs()
-	if err != nil {
-		return err
-	}
-	type entry struct {
-		TxHash   string `json:"tx_hash"`
-		Prefixed string `json:"cbor_metadata"`
-		Metadata string `json:"metadata"`
-	}
-	all := []entry{}
-	for i, d := range txs {
-		_, items := contents.Labels(d.Auxiliary)
-		text := hex.EncodeToString(contents.Labelled(label, items[label]))
-		all = append(all, entry{hashes[i], `\x` + text, text})
-	}
-	q.Answer = all
-	return nil
+func metadataCBOROfLabel(v *view) (any, error) {
+	return ofLabel(v, func(tx *labelledTx) labelledCBORValue {
+		_, items := contents.Labels(tx.Auxiliary)
+		text := hex.EncodeToString(contents.Labelled(tx.label, items[tx.label]))
+		return labelledCBORValue{tx.hash, `\x` + text, text}
+	})
 }

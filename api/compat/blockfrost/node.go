@@ -1,59 +1,147 @@
 package blockfrost
 
 import (
+	"context"
 	"math/big"
+	"sync"
 
-	"birthmark/api/compat/blockfrost/actions"
-	"birthmark/api/compat/blockfrost/exchange"
-	"birthmark/api/compat/blockfrost/state"
-	"birthmark/api/compat/utxo"
+	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/node"
+	"birthmark/core/schema"
+	"birthmark/model"
 )
 
-// parameters answers the protocol parameters of the current epoch, as the node has them.
-func parameters(q *request) error {
-	s, err := q.Node()
-	if err != nil {
-		return err
+// ledgerNode is a node that answers queries of its ledger state.
+type ledgerNode interface {
+	Parameters(context.Context) (*node.Parameters, error)
+	Account(ctx context.Context, kind byte, hash []byte) (*node.Account, error)
+	Stakes(context.Context) (*node.Stakes, error)
+	DReps(context.Context, []node.DRep) (states []node.DRepState, epoch uint64, err error)
+}
+
+// errNoNode is the error of endpoints that are answered only with a node.
+var errNoNode = notImplemented("needs a node: this server answers it only if it is connected to one")
+
+// ledger returns the node that has the ledger state.
+func (s *server) ledger() (ledgerNode, error) {
+	if n, ok := s.Chain.Node.(ledgerNode); ok {
+		return n, nil
 	}
-	tip, _ := q.Chain.Moved()
-	p, err := q.Parameters.At(q.Ctx, tip, s.Parameters)
-	if err != nil {
-		return exchange.UnlessUnsupported(err)
+	return nil, errNoNode
+}
+
+// lastState is a part of the state that the node had at a tip of the database. It is safe for concurrent use.
+type lastState[T any] struct {
+	mu    sync.Mutex
+	tip   model.Point
+	state *T
+}
+
+// at returns the state. It is read once per tip.
+func (l *lastState[T]) at(ctx context.Context, tip model.Point, read func(context.Context) (*T, error)) (*T, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.state != nil && l.tip == tip {
+		return l.state, nil
 	}
-	q.Answer = state.ParametersOf(p)
-	return nil
+	state, err := read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.tip, l.state = tip, state
+	return state, nil
+}
+
+// latestParameters answers the protocol parameters of the current epoch, as the node has them.
+func latestParameters(c *call) (any, error) {
+	n, err := c.ledger()
+	if err != nil {
+		return nil, err
+	}
+	tip, _ := c.Chain.Moved()
+	p, err := c.parameters.at(c.ctx(), tip, n.Parameters)
+	if err != nil {
+		return nil, unlessUnsupported(err)
+	}
+	return parametersOf(p), nil
 }
 
 // account answers the state of an account at the tip of the node. Clients take 404 for an account that was never used.
-func account(q *request) error {
-	h, err := q.account()
+func account(v *view) (any, error) {
+	h, err := v.account()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s, err := q.Node()
+	n, err := v.ledger()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	a, err := s.Account(q.Ctx, h.raw[0], h.raw[1:])
+	state, err := n.Account(v.ctx(), h.raw[0], h.raw[1:])
 	if err != nil {
-		return exchange.UnlessUnsupported(err)
+		return nil, unlessUnsupported(err)
 	}
-	unspent := new(big.Int)
-	if h.birth != nil {
-		balance, err := q.View.Balance(q.Ctx, utxo.StakeIndex, h.text)
-		if err != nil {
-			return err
-		}
-		unspent, _ = unspent.SetString(balance.Balance, 10)
+	unspent, err := v.unspent(h.index, h.raw)
+	if err != nil {
+		return nil, err
 	}
-	answer := state.AccountOf(h.text, a, unspent)
-	q.Answer = answer
-	if _, err := q.Optional(exchange.Subjects, 0); exchange.Unanswered(err) { // then the sums are null
+	a := accountOf(h.text, state, unspent)
+	if _, err := v.optional(Subjects, 0); unanswered(err) {
+		return a, nil // without the sums
+	}
+	sums, err := v.accountSums(h.text)
+	if err == nil {
+		a.setSums(sums)
+	}
+	return a, err
+}
+
+// unspent returns the lovelace in the unspent outputs of a value of an index with balances.
+func (v *view) unspent(x *schema.Index, value []byte) (*big.Int, error) {
+	birth, err := v.Q.Birth(x, value)
+	if err != nil || birth == nil {
+		return new(big.Int), err
+	}
+	a, err := v.Q.Account(x, *birth)
+	if err != nil {
+		return nil, err
+	}
+	balance := a.Received.Sub(a.Sent)
+	return balance.Big(), nil
+}
+
+// accountOf returns the state of the account with a stake address. unspent is the lovelace of its outputs.
+func accountOf(stakeAddress string, a *node.Account, unspent *big.Int) *accountValue {
+	v := &accountValue{
+		StakeAddress: stakeAddress, Active: a.Registered, Registered: a.Registered, WithdrawableAmount: decimal(a.Rewards), DRepID: drepID(a.DRep),
+		ControlledAmount: new(big.Int).Add(unspent, bigInt(a.Rewards)).String(),
+	}
+	if a.Pool != nil {
+		v.PoolID = new(address.FormatPoolHash(a.Pool))
+	}
+	return v
+}
+
+// setSums sets the sums of withdrawals and of payments from the reserves and the treasury. The rewards are the sum of
+// withdrawals and withdrawable rewards, less these payments.
+func (a *accountValue) setSums(s *accountSums) {
+	rewards, _ := new(big.Int).SetString(a.WithdrawableAmount, 10)
+	rewards.Add(rewards, &s.withdrawals).Sub(rewards, &s.reserves).Sub(rewards, &s.treasury)
+	if rewards.Sign() < 0 { // payments that the account lost when it was deregistered
+		rewards.SetInt64(0)
+	}
+	a.RewardsSum, a.WithdrawalsSum = new(rewards.String()), new(s.withdrawals.String())
+	a.ReservesSum, a.TreasurySum = new(s.reserves.String()), new(s.treasury.String())
+}
+
+// drepID returns the id of a DRep: that of CIP-129, or the name of a predefined one.
+func drepID(d *node.DRep) *string {
+	if d == nil {
 		return nil
 	}
-	sums, err := actions.SumsOf(q.Request, h.text)
-	if err == nil {
-		answer.SetSums(&sums.Withdrawals, &sums.Reserves, &sums.Treasury)
+	for id, kind := range predefinedDReps {
+		if kind == d.Kind {
+			return &id
+		}
 	}
-	return err
+	return new(address.FormatGovernance(address.DRep, append([]byte{byte(d.Kind)}, d.Hash...)))
 }

@@ -12,7 +12,6 @@ import (
 
 	"birthmark/api/compat/answertest"
 	"birthmark/api/compat/blockfrost"
-	"birthmark/api/compat/blockfrost/exchange"
 	"birthmark/api/compat/utxo"
 	"birthmark/api/served"
 	"birthmark/chains/cardano"
@@ -51,7 +50,7 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c, err = c.Define([]model.Definition{exchange.Labels, exchange.Subjects, exchange.Scripts, utxo.FailedDatums, utxo.FailedScripts}); err != nil {
+	if c, err = c.Define([]model.Definition{blockfrost.Labels, blockfrost.Subjects, blockfrost.Scripts, utxo.FailedDatums, utxo.FailedScripts}); err != nil {
 		t.Fatal(err)
 	}
 	o := core.Options{Chain: c, Raw: true, CacheBytes: 4 << 20, Keep: map[string]model.IndexOptions{}}
@@ -61,8 +60,8 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 			Balance: x.Needs.Has(schema.FeatureBalance), Unspent: x.Needs.Has(schema.FeatureUnspent), History: x.Needs.Has(schema.FeatureHistory),
 		}
 	}
-	o.Indexes = append(o.Indexes, exchange.Labels.Name, exchange.Subjects.Name, exchange.Scripts.Name, cardano.PoolIndex, utxo.FailedDatums.Name, utxo.FailedScripts.Name)
-	o.Keep[exchange.Labels.Name] = model.IndexOptions{Balance: true}
+	o.Indexes = append(o.Indexes, blockfrost.Labels.Name, blockfrost.Subjects.Name, blockfrost.Scripts.Name, cardano.PoolIndex, utxo.FailedDatums.Name, utxo.FailedScripts.Name)
+	o.Keep[blockfrost.Labels.Name] = model.IndexOptions{Balance: true}
 	db, err := core.Open(t.Context(), store, o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,69 @@
+package blockfrost
+
+import (
+	"fmt"
+
+	"birthmark/api/compat/utxo"
+	"birthmark/chains/cardano/body"
+	"birthmark/chains/cardano/ledger"
+	"birthmark/model"
+)
+
+// decoded is a transaction, as far as it is in its block, with its parts that no row has.
+type decoded struct {
+	Pk    model.TxPk
+	Bytes []byte    // the whole transaction
+	Parts body.Body // of its body
+	*utxo.Tx
+	Details *model.TxDescription
+}
+
+// decodeTx reads a raw transaction.
+func (v *view) decodeTx(pk model.TxPk) (*decoded, error) {
+	raws, err := v.Q.RawTxs([]model.TxPk{pk})
+	if err != nil {
+		return nil, err
+	}
+	d, err := v.decodeRaw(raws[0])
+	if err != nil {
+		return nil, fmt.Errorf("raw transaction %v: %w", pk, err)
+	}
+	d.Pk = pk
+	return d, nil
+}
+
+// decodeRaw decodes a raw transaction.
+func (v *view) decodeRaw(raw []byte) (*decoded, error) {
+	t, err := ledger.ReadRaw(raw)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoded{Bytes: raw, Tx: &utxo.Tx{RawTx: t}}
+	d.Details, err = v.Chain.Model.(model.TxDescriber).DescribeTx(raw, nil, nil)
+	if err == nil {
+		d.Parts, err = body.Read(t.Body)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if t.Failed { // nothing but its collateral counts
+		d.Parts.Mints, d.Details.Certificates, d.Details.Withdrawals = nil, nil, nil
+		d.Parts.Donation = 0
+	}
+	return d, nil
+}
+
+// hashes returns the hashes of transactions.
+func (v *view) hashes(txs []model.TxPk) ([]string, error) {
+	ids, err := v.Q.TxIDs(txs)
+	return texts(ids), err
+}
+
+// hashOf returns the hash of a transaction.
+func (v *view) hashOf(tx model.TxPk) (string, error) {
+	ids, err := v.Q.TxIDs([]model.TxPk{tx})
+	if err != nil {
+		return "", err
+	}
+	return ids[0].String(), nil
+}

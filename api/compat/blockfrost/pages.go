@@ -1,0 +1,170 @@
+package blockfrost
+
+import (
+	"iter"
+	"strconv"
+	"sync"
+
+	"golang.org/x/crypto/blake2b"
+
+	"birthmark/core/query"
+	"birthmark/model"
+)
+
+// positions stores the last entry of pages. A page continues after the entry that the page before it ended with, also if
+// entries were added or removed in the meantime: a client that reads page after page sees no entry twice and misses
+// none.
+//
+// The oldest positions are dropped when there are too many. It is safe for concurrent use.
+type positions struct {
+	mu            sync.Mutex
+	recent, older map[pageKey]pageEnd
+}
+
+const (
+	maxPositions = 1 << 15 // in each of the two generations
+	maxSkip      = 64      // pages between a stored one and the requested one
+)
+
+// pageKey identifies a page: the hash of the list and of the number of entries per page, and the number of the page.
+type pageKey struct {
+	list   [16]byte
+	number int
+}
+
+// pageEnd is the last entry of a page.
+type pageEnd struct {
+	at  model.Point // the tip when the page was read
+	pos any
+}
+
+func (m *positions) find(k pageKey) (pageEnd, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r, ok := m.recent[k]; ok {
+		return r, true
+	}
+	r, ok := m.older[k]
+	return r, ok
+}
+
+// store stores the last entry of a page that was read when the chain had a tip.
+func (m *positions) store(k pageKey, tip model.Point, pos any) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.recent == nil || len(m.recent) >= maxPositions {
+		m.older, m.recent = m.recent, map[pageKey]pageEnd{}
+	}
+	m.recent[k] = pageEnd{tip, pos}
+}
+
+// end drops the positions of a page and of the pages after it: the list ends before.
+func (m *positions) end(k pageKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for found := true; found; k.number++ {
+		_, recent := m.recent[k]
+		_, older := m.older[k]
+		found = recent || older
+		delete(m.recent, k)
+		delete(m.older, k)
+	}
+}
+
+// startOf returns where to begin to read a page of count entries, and the number of entries to skip from there. after is
+// nil at the beginning of the list. Positions count only if their tip is valid.
+func startOf[P any](v *view, k pageKey, count int) (after *P, skip int, err error) {
+	for n := k.number - 1; n >= 1 && n > k.number-maxSkip; n-- {
+		r, ok := v.positions.find(pageKey{k.list, n})
+		if !ok {
+			continue
+		}
+		ok, err := v.stillValid(r.at)
+		if err != nil {
+			return nil, 0, err
+		}
+		if pos, same := r.pos.(P); ok && same {
+			return &pos, (k.number - 1 - n) * count, nil
+		}
+	}
+	return nil, (k.number - 1) * count, nil
+}
+
+// A position is valid for lastsFor blocks, unless its block was rolled back. Later the list is read from its beginning.
+const lastsFor = 30
+
+// stillValid reports whether positions of a tip are valid.
+func (v *view) stillValid(at model.Point) (bool, error) {
+	tip := v.Q.Tip
+	if at == tip {
+		return true, nil
+	}
+	if at.IsOrigin() || at.Height > tip.Height || tip.Height-at.Height > lastsFor {
+		return false, nil
+	}
+	p, err := v.Point(at.Height)
+	return err == nil && p.Hash == at.Hash, err
+}
+
+// longSkip is the number of skipped entries from which a request is expensive.
+const longSkip = 5000
+
+// pageOf returns the entries of the page of the request. scan yields the list after an entry, nil for its beginning. The
+// list is identified by the path of the request and by its parameters.
+func pageOf[P any](v *view, scan func(after *P) iter.Seq2[P, error]) ([]P, error) {
+	p := v.page
+	k := pageKey{number: p.number}
+	sum := blake2b.Sum256([]byte(v.r.URL.Path + "?" + strconv.Itoa(p.count) + strconv.FormatBool(p.descending) +
+		"&" + v.last("from") + "&" + v.last("to")))
+	copy(k.list[:], sum[:])
+	after, skip, err := startOf[P](v, k, p.count)
+	if err != nil {
+		return nil, err
+	}
+	if skip >= longSkip {
+		if err := v.expensive(); err != nil {
+			return nil, err
+		}
+	}
+	entries := make([]P, 0, p.count)
+	for e, err := range scan(after) {
+		if err != nil {
+			return nil, err
+		}
+		if skip > 0 {
+			if skip--; skip%longSkip == 0 {
+				if err := v.ctx().Err(); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		if entries = append(entries, e); len(entries) == p.count {
+			break
+		}
+	}
+	if len(entries) < p.count {
+		v.positions.end(k)
+	} else {
+		v.positions.store(k, v.Q.Tip, entries[len(entries)-1])
+	}
+	return entries, nil
+}
+
+// slicePage returns a page of a list that is in memory.
+func slicePage[T any](all []T, p paging) []T {
+	if p.descending {
+		reversed := make([]T, len(all))
+		for i, e := range all {
+			reversed[len(all)-1-i] = e
+		}
+		all = reversed
+	}
+	first := min((p.number-1)*p.count, len(all))
+	return all[first:min(first+p.count, len(all))]
+}
+
+// batches groups outputs to be read together.
+func batches[T any](v *view, seq iter.Seq2[T, error]) iter.Seq2[[]T, error] {
+	return query.Batches(v.Q, seq, maxCount, query.OccurrenceBatch)
+}
