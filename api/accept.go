@@ -4,11 +4,13 @@ import (
 	"mime"
 	"strconv"
 	"strings"
+
+	"birthmark/api/docs"
 )
 
 const (
-	jsonType   = "application/json"
-	streamType = "application/x-ndjson"
+	jsonType   = docs.TypeJSON
+	streamType = docs.TypeStream
 )
 
 // accepts negotiates the format of an answer (RFC 9110, section 12.5.1); ok is false if no format is acceptable. Only

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"birthmark/api/docs"
 	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/model"
@@ -52,20 +53,11 @@ type Options struct {
 	// Address returns scheme and host by which a client reaches the server, for documents. Nil: http://127.0.0.1:8080.
 	Address func(*http.Request) string
 
-	Keys Keys // whether requests need API keys, for documents
+	Keys docs.Keys // whether requests need API keys, for documents
 
 	// Done ends streamed lists, each with a cursor; nil: never.
 	Done <-chan struct{}
 }
-
-// Keys is whether requests need API keys.
-type Keys int
-
-const (
-	NoKeys Keys = iota
-	KeysOptional
-	KeysRequired
-)
 
 // DefaultImmutableDepth is the default of ImmutableDepth on chains without a bound on reorganizations. Bitcoin's
 // consensus assumes that reorganizations are shorter: a coinbase can be spent after 100 blocks.
@@ -75,13 +67,13 @@ const DefaultImmutableDepth = 100
 // use.
 type API struct {
 	Options
-	chains    map[string]*chain
-	listed    []*operation         // in the order of the documentation
-	documents map[string]*document // by path
-	reference documentation
-	mux       *http.ServeMux
-	names     string // of the chains, for errors
-	paths     string // of the operations, for errors
+	Documents *docs.Docs
+
+	chains map[string]*chain
+	listed []*operation // in the order of the documentation
+	mux    *http.ServeMux
+	names  string // of the chains, for errors
+	paths  string // of the operations, for errors
 }
 
 // chain is a served chain and the state that its requests share.
@@ -132,19 +124,39 @@ func New(o Options) (*API, error) {
 		paths = append(paths, op.path[1:])
 	}
 	a.paths = strings.Join(paths, ", ")
-	documents, err := a.makeDocuments()
-	if err != nil {
+	var err error
+	if a.Documents, err = a.describe(); err != nil {
 		return nil, err
 	}
-	a.documents = documents
 	a.mux = a.routes()
 	return a, nil
+}
+
+// describe makes the documents.
+func (a *API) describe() (*docs.Docs, error) {
+	o := docs.Options{
+		Keys: a.Keys, BasePath: a.BasePath, Address: a.Address, ListChains: ChainsAnswer{}, GetChain: ChainAnswer{},
+		Search: SearchAnswer{}, ChainParam: chainArgument, SearchParam: &searchParameter.Param, StreamEnd: StreamEnd{},
+	}
+	for _, op := range a.listed {
+		o.Operations = append(o.Operations, &op.Operation)
+	}
+	for _, c := range a.Chains {
+		o.Chains = append(o.Chains, c.Name)
+	}
+	return docs.New(o)
+}
+
+func (a *API) serveDocument(w http.ResponseWriter, r *http.Request, f *docs.File) {
+	w.Header()["Content-Type"] = []string{f.Type}
+	body := a.Documents.Content(f, r)
+	send(w, r, body, tagBody(w, r, body))
 }
 
 // Patterns returns the patterns of [http.ServeMux] that the API serves.
 func (a *API) Patterns() []string {
 	patterns := []string{"/v1", "/v1/"}
-	for path := range a.documents {
+	for path := range a.Documents.Files {
 		patterns = append(patterns, path)
 	}
 	slices.Sort(patterns)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"birthmark/api/docs"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core/pending"
@@ -18,7 +19,7 @@ func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
 	if !allowed(w, r, http.MethodGet) {
 		return
 	}
-	q := request{op: &operation{Operation: huma.Operation{Path: "/v1"}}}
+	q := request{op: &operation{Operation: docs.Operation{Operation: huma.Operation{Path: "/v1"}}}}
 	if err := q.parse(r.URL.RawQuery); err != nil {
 		a.fail(w, r, err)
 		return
@@ -36,7 +37,7 @@ func (a *API) serveIndex(w http.ResponseWriter, r *http.Request) {
 	if c == nil || !allowed(w, r, http.MethodGet) {
 		return
 	}
-	q := request{op: &operation{Operation: huma.Operation{Path: "/v1/{chain}"}}}
+	q := request{op: &operation{Operation: docs.Operation{Operation: huma.Operation{Path: "/v1/{chain}"}}}}
 	if err := q.parse(r.URL.RawQuery); err != nil {
 		a.fail(w, r, err)
 		return
@@ -74,7 +75,7 @@ func (a *API) serveSearch(w http.ResponseWriter, r *http.Request) {
 	if !allowed(w, r, http.MethodGet) {
 		return
 	}
-	q := request{op: &operation{Operation: huma.Operation{Path: "/v1/search"}, query: []*parameter{searchParameter}}}
+	q := request{op: &operation{Operation: docs.Operation{Operation: huma.Operation{Path: "/v1/search"}}, query: []*parameter{searchParameter}}}
 	if err := q.parse(r.URL.RawQuery); err != nil {
 		a.fail(w, r, err)
 		return

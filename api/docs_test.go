@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"birthmark/api"
+	"birthmark/api/docs"
 	"birthmark/core"
 )
 
@@ -31,7 +32,7 @@ var (
 // documentation returns the content of the documentation page.
 func documentation(t *testing.T, h *site, target string) string {
 	t.Helper()
-	text, err := h.Documentation(httptest.NewRequest("GET", target, nil))
+	text, err := h.Documents.Page(httptest.NewRequest("GET", target, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,14 +65,14 @@ func TestExamplesOfTheDocumentationPage(t *testing.T) {
 		if w.Code != 200 {
 			t.Errorf("%s: %d %s", id, w.Code, w.Body)
 		}
-		golden(t, filepath.Join("examples", id+".json"), w.Body.Bytes())
+		golden(t, filepath.Join("docs", "examples", id+".json"), w.Body.Bytes())
 		shown := answered.FindStringSubmatch(text)
 		var want bytes.Buffer
 		if err := json.Indent(&want, w.Body.Bytes(), "", "  "); err != nil || !*update && (shown == nil || html.UnescapeString(shown[1]) != strings.TrimSpace(want.String())) {
 			t.Errorf("%s: the page does not show %s", id, w.Body)
 		}
 	}
-	files, err := os.ReadDir("examples")
+	files, err := os.ReadDir(filepath.Join("docs", "examples"))
 	if err != nil || !*update && len(files) != len(found)-len(withoutAnswer) {
 		t.Errorf("%d examples for %d operations, %v", len(files), len(found), err)
 	}
@@ -133,7 +134,7 @@ func TestDocumentsHaveTheAddressOfTheServer(t *testing.T) {
 	h, _ := handler(t, o, map[string]*core.DB{"bitcoin": real(t)})
 	r := httptest.NewRequest("GET", "/docs", nil)
 	r.Host = "chains.example.org:8443"
-	page, err := h.Documentation(r)
+	page, err := h.Documents.Page(r)
 	const address = "https://chains.example.org:8443/explorer"
 	if n := strings.Count(string(page), address+"/v1/bitcoin/"); err != nil || n < 20 || strings.Contains(string(page), "127.0.0.1") {
 		t.Errorf("%d examples have the address: %v", n, err)
@@ -151,7 +152,7 @@ func TestDocumentsHaveTheAddressOfTheServer(t *testing.T) {
 
 // The documents have security schemes if the server has keys; the empty one allows requests without a key.
 func TestDocumentsHaveTheKeysOfTheServer(t *testing.T) {
-	for keys, want := range map[api.Keys]int{api.NoKeys: 0, api.KeysRequired: 3, api.KeysOptional: 4} {
+	for keys, want := range map[docs.Keys]int{docs.NoKeys: 0, docs.KeysRequired: 3, docs.KeysOptional: 4} {
 		h, _ := handler(t, api.Options{Keys: keys}, nil)
 		for _, name := range []string{"/openapi.json", "/openapi-3.0.json"} {
 			d := load(t, ask(h, "GET", name, "").Body.Bytes())
@@ -161,12 +162,12 @@ func TestDocumentsHaveTheKeysOfTheServer(t *testing.T) {
 					empty++
 				}
 			}
-			if len(d.Security) != want || len(d.Components.SecuritySchemes) != min(want, 3) || (empty == 1) != (keys == api.KeysOptional) {
+			if len(d.Security) != want || len(d.Components.SecuritySchemes) != min(want, 3) || (empty == 1) != (keys == docs.KeysOptional) {
 				t.Errorf("%s: %v, %d schemes", name, d.Security, len(d.Components.SecuritySchemes))
 			}
 		}
-		if page := documentation(t, h, "/docs"); strings.Contains(page, "X-API-Key") != (keys != api.NoKeys) {
-			t.Errorf("keys %d: the documentation mentions keys: %t", keys, keys == api.NoKeys)
+		if page := documentation(t, h, "/docs"); strings.Contains(page, "X-API-Key") != (keys != docs.NoKeys) {
+			t.Errorf("keys %d: the documentation mentions keys: %t", keys, keys == docs.NoKeys)
 		}
 	}
 }

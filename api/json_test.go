@@ -17,9 +17,9 @@ func TestAnswersAreEncodedAsByEncodingJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testseed.Of(t, 903), 0))
 	kinds := []any{ChainsAnswer{}, FieldsAnswer{}, StreamEnd{}}
 	for _, op := range (&Options{}).operations() {
-		kinds = append(kinds, op.answer)
-		if op.entry != nil {
-			kinds = append(kinds, op.entry)
+		kinds = append(kinds, op.Answer)
+		if op.Entry != nil {
+			kinds = append(kinds, op.Entry)
 		}
 	}
 	for _, kind := range kinds {

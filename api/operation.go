@@ -9,45 +9,33 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"birthmark/api/docs"
 	"birthmark/core/pending"
 	"birthmark/core/query"
 )
 
 // operation is a kind of request about a chain.
 type operation struct {
-	huma.Operation // of the OpenAPI document, which adds the responses
+	docs.Operation
 
-	path   string   // below the chain: /tx/{hash}
-	args   []string // names of the values in the path, in order
-	query  []*parameter
-	body   func() batch // returns a new request body; nil: the operation has none
-	answer any          // a value of the type of the answer
+	path  string   // below the chain: /tx/{hash}
+	args  []string // names of the values in the path, in order
+	query []*parameter
+	body  func() batch // returns a new request body; nil: the operation has none
 
 	volatile bool // the ETag is made of the body, since the tip and the indexes do not determine the answer
 	pending  bool // of the unconfirmed transactions: [request.overlay] is set
 	lasting  bool // not in the cache of the tip: [request.block] has a cache of its own
-	stream   bool // [Options.Events] answers
-	upload   bool // [Options.Watch] answers
 
-	node     nodeAsker // the node answers; nil: the database
-	submits  bool      // to the node
-	textBody string    // example of a body that is text instead of JSON; empty: JSON
+	node    nodeAsker // the node answers; nil: the database
+	submits bool      // to the node
 
 	ask     asker
 	entries func(answer any) (_ iter.Seq[any], next *string) // of a list with pages; nil: not such a list
-	entry   any                                              // a value of the type of an entry
-
-	example example
 }
 
 // asker answers a request from one snapshot.
 type asker = func(ctx context.Context, v *query.View, q *request) (any, error)
-
-// example is a request whose answer the documentation shows; no path: none.
-type example struct {
-	path string // below /v1/{chain}
-	body string // of a POST
-}
 
 // request is a request for an operation of a chain.
 type request struct {
@@ -76,10 +64,10 @@ type request struct {
 
 // get returns an operation with method GET. The {names} in the path are its arguments.
 func get(id, path, tag, summary, doc string, answer any, ask asker) *operation {
-	op := &operation{path: path, answer: answer, ask: ask, Operation: huma.Operation{
+	op := &operation{path: path, ask: ask, Operation: docs.Operation{Answer: answer, Operation: huma.Operation{
 		OperationID: id, Method: http.MethodGet, Path: "/v1/{chain}" + path, Tags: []string{tag}, Summary: summary, Description: doc,
 		Parameters: []*huma.Param{chainArgument},
-	}}
+	}}}
 	for word := range strings.SplitSeq(path[1:], "/") {
 		if name, ok := strings.CutPrefix(word, "{"); ok {
 			arg := pathArguments[strings.TrimSuffix(name, "}")]
@@ -100,7 +88,7 @@ func post[B any, P interface {
 		return ask(ctx, v, q.body.(P))
 	})
 	op.Method = http.MethodPost
-	op.body = func() batch { return P(new(B)) }
+	op.body, op.Body = func() batch { return P(new(B)) }, new(B)
 	return op
 }
 
@@ -112,8 +100,8 @@ func (op *operation) with(ps ...[]*parameter) *operation {
 	return op
 }
 
-func (op *operation) shown(e example) *operation {
-	op.example = e
+func (op *operation) shown(e docs.Example) *operation {
+	op.Example = e
 	return op
 }
 
@@ -129,7 +117,7 @@ func listing[A, E any](op *operation, of func(*A) ([]E, *string)) *operation {
 			}
 		}, next
 	}
-	op.entry = *new(E)
+	op.Entry = *new(E)
 	return op
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"birthmark/api/docs"
 	"birthmark/core/query"
 )
 
@@ -10,7 +11,7 @@ func assetOperations() []*operation {
 	return []*operation{
 		listing(get("assets", "/assets", "assets", "List assets", "In the order of their first occurrence.", query.AssetsAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Assets(ctx, q.page) }).
-			with(orderedParameters).shown(example{path: "/assets"}),
+			with(orderedParameters).shown(docs.Example{Path: "/assets"}),
 			func(a *query.AssetsAnswer) ([]query.AssetAnswer, *string) { return a.Assets, a.Next }),
 		get("asset", "/asset/{asset}", "assets", "Get an asset",
 			"Its first occurrence, the minted and burned amounts, the supply, and counts.", query.AssetAnswer{},

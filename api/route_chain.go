@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"birthmark/api/docs"
 	"birthmark/api/events"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
@@ -18,18 +19,18 @@ func chainOperations() []*operation {
 		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Status(ctx) })
 	tip := get("tip", "/tip", "chain", "Get the tip", "Height, hash and time of the last block.", query.TipAnswer{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Queries.Tip(ctx) }).
-		shown(example{path: "/tip"})
+		shown(docs.Example{Path: "/tip"})
 	indexes := get("indexes", "/indexes", "chain", "Indexes of the database",
 		"The options of each index, and the progress of an index that is being added.", IndexesAnswer{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) {
 			states, err := v.IndexStates(ctx)
 			return &IndexesAnswer{q.chain.Model.Name(), q.chain.Model.Network(), states}, err
-		}).shown(example{path: "/indexes"})
+		}).shown(docs.Example{Path: "/indexes"})
 	forks := listing(get("forks", "/forks", "chain", "Orphaned blocks",
 		"The last 1,000 blocks that reorganizations removed, newest first: the depth of each, when it was removed, and "+
 			"the block that replaced it.", query.ForksAnswer{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) { return v.Forks(ctx, q.page) }).
-		with(pageParameters).shown(example{path: "/forks"}),
+		with(pageParameters).shown(docs.Example{Path: "/forks"}),
 		func(a *query.ForksAnswer) ([]query.LostBlockAnswer, *string) { return a.Forks, a.Next })
 	find := get("search", "/search", "chain", "Search",
 		"Find what a text names: a block by height or hash, a transaction, confirmed or not, an output, a value of any "+
@@ -47,7 +48,7 @@ func chainOperations() []*operation {
 				return nil, errLookAgain
 			}
 			return a, err
-		}).with([]*parameter{searchParameter}).shown(example{path: "/search?q=170"})
+		}).with([]*parameter{searchParameter}).shown(docs.Example{Path: "/search?q=170"})
 	schema := get("schema", "/schema", "reference", "Layout of the database",
 		"The column families as Markdown, the text of docs/schema.md, and the indexes that the chain has.", SchemaAnswer{},
 		func(_ context.Context, _ *query.View, q *request) (any, error) { return SchemaOf(q.chain.Model) })
@@ -72,9 +73,8 @@ func fieldsOperation(fields func(chain string) (*FieldsAnswer, error)) *operatio
 func eventsOperation() *operation {
 	op := get("events", "/events", "chain", "Stream events",
 		"Server-sent events of blocks, rollbacks and, for followed values, outputs; with `mempool=include` also of "+
-			"unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.", nil, nil).with(eventParameters)
-	op.stream = true
-	return op
+			"unconfirmed transactions. A client resumes from the id of the last event it received. See docs/events.md.", nil, nil)
+	return op.with(eventParameters)
 }
 
 // watchOperation adds a watch list; package events serves it.
@@ -83,7 +83,7 @@ func watchOperation() *operation {
 		"The body has up to 10 million values of an index, one per line; for Bitcoin also extended public keys and "+
 			"descriptors. `events` with `watch` and the id sends the outputs that have one of the values. A list ends with the "+
 			"server, and an hour after its last use. See docs/events.md.", events.WatchAnswer{}, nil).with(watchParameters)
-	op.Method, op.upload, op.textBody = http.MethodPost, true, satoshi
+	op.Method, op.Upload, op.TextBody = http.MethodPost, true, satoshi
 	return op
 }
 

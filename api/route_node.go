@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"birthmark/api/docs"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/model"
@@ -38,24 +39,24 @@ func nodeOperations() []*operation {
 			}
 			return &SubmitAnswer{q.chain.Model.FormatHash(id)}, err
 		}).with(submitParameters)
-	submit.submits, submit.textBody = true, "02000000…"
+	submit.submits, submit.TextBody = true, "02000000…"
 	test := byNode("testTxs", http.MethodPost, "/tx/test", "Test transactions",
 		"Whether the node would accept transactions, without submitting them. The results are those of the node: on Bitcoin "+
 			"of `testmempoolaccept`.", TestTxsAnswer{},
 		func(ctx context.Context, q *request) (any, error) {
 			results, err := q.chain.Submitter.TestAccept(ctx, q.node.txs, q.node.limits)
 			return &TestTxsAnswer{results}, err
-		}).with([]*parameter{maxFeeRateParameter}).shown(example{"/tx/test", `{"txs":["02000000…"]}`})
+		}).with([]*parameter{maxFeeRateParameter}).shown(docs.Example{Path: "/tx/test", Body: `{"txs":["02000000…"]}`})
 	pack := byNode("submitPackage", http.MethodPost, "/tx/package", "Submit dependent transactions",
 		"Parents first. The result is that of the node: on Bitcoin of `submitpackage`. A node without this method gets one "+
 			"transaction after the other.", PackageAnswer{},
 		func(ctx context.Context, q *request) (any, error) {
 			result, err := q.chain.Submitter.SubmitPackage(ctx, q.node.txs, q.node.limits)
 			return &PackageAnswer{result}, err
-		}).with(submitParameters).shown(example{"/tx/package", `{"txs":["02000000…","02000000…"]}`})
+		}).with(submitParameters).shown(docs.Example{Path: "/tx/package", Body: `{"txs":["02000000…","02000000…"]}`})
 	for _, op := range []*operation{test, pack} {
 		op.submits = true
-		op.body = func() batch { return new(RawTxs) }
+		op.body, op.Body = func() batch { return new(RawTxs) }, new(RawTxs)
 	}
 	fees := byNode("fees", http.MethodGet, "/fees", "Fee estimates",
 		"The fee rates with which the node expects a transaction to be confirmed within a number of blocks, and the lowest "+
@@ -65,7 +66,7 @@ func nodeOperations() []*operation {
 
 func byNode(id, method, path, summary, doc string, answer any, ask nodeAsker) *operation {
 	op := get(id, path, "node", summary, doc, answer, nil)
-	op.Method, op.node = method, ask
+	op.Method, op.node, op.Node = method, ask, true
 	return op
 }
 
@@ -175,7 +176,7 @@ func (a *API) askNode(w http.ResponseWriter, r *http.Request, q *request) (any, 
 
 // readTxs reads the transactions of a request.
 func (q *request) readTxs(w http.ResponseWriter, r *http.Request) error {
-	if q.op.textBody != "" {
+	if q.op.TextBody != "" {
 		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"birthmark/api/docs"
 	"birthmark/core/query"
 )
 
@@ -18,7 +19,7 @@ func txOperations() []*operation {
 				}
 				return a, nil
 			}).
-			shown(example{path: "/tx/" + firstPayment}),
+			shown(docs.Example{Path: "/tx/" + firstPayment}),
 		get("rawTx", "/tx/{hash}/raw", "chain", "Get the bytes of a transaction",
 			"The serialized transaction in hex. Needs raw transactions: `raw` in the settings.", query.RawTxAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
@@ -36,6 +37,6 @@ func txOperations() []*operation {
 			func(ctx context.Context, v *query.View, body *TxHashes) (any, error) {
 				found, err := v.Txs(ctx, body.Txs)
 				return &TxsAnswer{found}, err
-			}).shown(example{path: "/txs", body: `{"txs":["` + firstPayment + `"]}`}),
+			}).shown(docs.Example{Path: "/txs", Body: `{"txs":["` + firstPayment + `"]}`}),
 	}
 }

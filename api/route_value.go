@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"birthmark/api/docs"
 	"birthmark/core/query"
 	"birthmark/core/query/richest"
 	"birthmark/model"
@@ -21,7 +22,7 @@ func valueOperations() []*operation {
 				return v.Find(ctx, q.args[0], q.args[1], q.terms, q.page)
 			}).
 			with(termParameters, rangeParameters, orderedParameters, mempoolParameters).
-			shown(example{path: "/find/address/" + satoshi + "?limit=1&order=desc"}),
+			shown(docs.Example{Path: "/find/address/" + satoshi + "?limit=1&order=desc"}),
 			func(a *query.FindAnswer) ([]query.OutputAnswer, *string) { return a.Outputs, a.Next }),
 			func(a *query.FindAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.find(q.args[0], q.args[1], &q.terms)
@@ -42,7 +43,7 @@ func valueOperations() []*operation {
 				return v.History(ctx, q.args[0], q.args[1], q.within, q.page)
 			}).
 			with([]*parameter{groupParameter}, rangeParameters, orderedParameters, mempoolParameters).
-			shown(example{path: "/history/address/" + satoshi + "?limit=3"}),
+			shown(docs.Example{Path: "/history/address/" + satoshi + "?limit=3"}),
 			func(a *query.HistoryAnswer) ([]query.HistoryTxAnswer, *string) { return a.Txs, a.Next }),
 			func(a *query.HistoryAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.History(q.args[0], q.args[1])
@@ -66,7 +67,7 @@ func valueOperations() []*operation {
 				return v.Balance(ctx, q.args[0], q.args[1])
 			}).
 			with(momentParameters, mempoolParameters).
-			shown(example{path: "/balance/address/" + satoshi}),
+			shown(docs.Example{Path: "/balance/address/" + satoshi}),
 			func(a *query.BalanceAnswer, r *pendingReader, q *request) (err error) {
 				a.Mempool, err = r.balance(q.args[0], q.args[1])
 				return err
@@ -76,7 +77,7 @@ func valueOperations() []*operation {
 			func(ctx context.Context, v *query.View, body *IndexValues) (any, error) {
 				found, err := v.Balances(ctx, body.Index, body.Values)
 				return &BalancesAnswer{body.Index, found}, err
-			}).shown(example{path: "/balances", body: `{"index":"address","values":["` + satoshi + `"]}`}),
+			}).shown(docs.Example{Path: "/balances", Body: `{"index":"address","values":["` + satoshi + `"]}`}),
 		get("richest", "/richest/{index}", "values", "List the largest balances",
 			"In the coin of the chain, or in an asset. Slow: reads the balances of all values if the index has the option "+
 				"balance, and otherwise every unspent output.", query.RichestAnswer{},
@@ -84,7 +85,7 @@ func valueOperations() []*operation {
 				return richest.Of(ctx, v.Queries, q.args[0], q.asset, q.page.Limit)
 			}).
 			with([]*parameter{assetParameter, limitParameter}).
-			shown(example{path: "/richest/address?limit=3"}),
+			shown(docs.Example{Path: "/richest/address?limit=3"}),
 		listing(get("values", "/values/{index}", "values", "List the values of an index",
 			"In the order of their first occurrence; with a prefix, in alphabetical order.", query.ValuesAnswer{},
 			func(ctx context.Context, v *query.View, q *request) (any, error) {
@@ -94,7 +95,7 @@ func valueOperations() []*operation {
 				return v.Values(ctx, q.args[0], q.page)
 			}).
 			with([]*parameter{prefixParameter}, orderedParameters).
-			shown(example{path: "/values/address?limit=3"}),
+			shown(docs.Example{Path: "/values/address?limit=3"}),
 			func(a *query.ValuesAnswer) ([]query.ValueAnswer, *string) { return a.Values, a.Next }),
 	}
 }

@@ -50,7 +50,7 @@ func (a *API) routes() *http.ServeMux {
 		})
 	}
 	mux.HandleFunc("/v1/{chain}/", a.unknownPath)
-	for path, d := range a.documents {
+	for path, d := range a.Documents.Files {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			if allowed(w, r, http.MethodGet) {
 				a.serveDocument(w, r, d)
@@ -67,7 +67,7 @@ func (a *API) routes() *http.ServeMux {
 
 // serveOperation answers a request for an operation of a chain.
 func (a *API) serveOperation(w http.ResponseWriter, r *http.Request, c *chain, op *operation) {
-	if op.stream {
+	if op.Answer == nil {
 		if err := ratelimit.Stream(w); err != nil {
 			a.fail(w, r, err)
 		} else {
@@ -75,7 +75,7 @@ func (a *API) serveOperation(w http.ResponseWriter, r *http.Request, c *chain, o
 		}
 		return
 	}
-	if op.upload {
+	if op.Upload {
 		c.watch.ServeHTTP(w, r)
 		return
 	}

@@ -261,5 +261,5 @@ func (q *request) readBody(w http.ResponseWriter, r *http.Request) error {
 		return p
 	}
 	return problem.New(http.StatusBadRequest, "bad_body", "body: expected a JSON document such as %s: %s",
-		q.op.example.body, strings.TrimPrefix(err.Error(), "json: "))
+		q.op.Example.Body, strings.TrimPrefix(err.Error(), "json: "))
 }

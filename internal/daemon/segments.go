@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"sync"
 
-	"birthmark/api"
+	"birthmark/api/docs"
 	"birthmark/api/segments"
 	"birthmark/core/segment"
 	"birthmark/internal/config"
@@ -81,7 +81,7 @@ func (s *Server) serveSegments(mux *http.ServeMux, done <-chan struct{}) {
 			continue
 		}
 		mux.Handle("/v1/"+c.Name+"/segments", segments.Handler(segments.Options{
-			Log: c.Segments, NeedsKey: s.keys() != api.NoKeys, Done: done, Errors: s.h.Log,
+			Log: c.Segments, NeedsKey: s.keys() != docs.NoKeys, Done: done, Errors: s.h.Log,
 			Tip: func() model.Point { tip, _ := c.Moved(); return tip },
 		}))
 	}

@@ -15,6 +15,7 @@ import (
 	"birthmark/api"
 	"birthmark/api/auth"
 	"birthmark/api/compress"
+	"birthmark/api/docs"
 	"birthmark/api/events"
 	"birthmark/api/explorer"
 	"birthmark/api/explorer/static"
@@ -114,7 +115,7 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 	}
 	pages, err := explorer.New(explorer.Options{
 		Chains: chains, Log: s.h.Log, Version: s.h.Version, Timeout: s.set.RequestTimeout,
-		Docs: v1.Documentation, BasePath: s.set.Site.BasePath, Title: s.set.Site.Title, Logo: s.logo, Notice: s.set.Site.Notice,
+		Docs: v1.Documents.Page, BasePath: s.set.Site.BasePath, Title: s.set.Site.Title, Logo: s.logo, Notice: s.set.Site.Notice,
 		Pictures: s.set.Site.Pictures, Labels: names,
 	})
 	if err != nil {
@@ -145,14 +146,14 @@ func (s *Server) wire(ctx context.Context, chains []*served.Chain) error {
 }
 
 // keys returns whether requests need API keys.
-func (s *Server) keys() api.Keys {
+func (s *Server) keys() docs.Keys {
 	switch {
 	case s.set.KeysFile == "":
-		return api.NoKeys
+		return docs.NoKeys
 	case s.set.Anonymous:
-		return api.KeysOptional
+		return docs.KeysOptional
 	}
-	return api.KeysRequired
+	return docs.KeysRequired
 }
 
 // limits returns the limits on requests to a server that listens at an address.

@@ -1,4 +1,4 @@
-package api
+package docs_test
 
 import (
 	"maps"
@@ -9,46 +9,48 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"birthmark/api"
+	"birthmark/api/docs"
 	"birthmark/api/served"
 )
 
 // Every part of the document has a text, and no text is unused.
 func TestEverythingInTheDocumentHasItsText(t *testing.T) {
-	a, err := New(Options{
-		Fields: func(string) (*FieldsAnswer, error) { return nil, nil },
+	a, err := api.New(api.Options{
+		Fields: func(string) (*api.FieldsAnswer, error) { return nil, nil },
 		Events: noHandler, Watch: noHandler,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := a.openAPI(false)
+	d := a.Documents.OpenAPI()
 	used := map[string]bool{}
 	for name, s := range d.Components.Schemas.Map() {
-		if schemaDocs[name] == "" {
+		if docs.SchemaDocs[name] == "" {
 			t.Errorf("schema %s has no text in schemaDocs", name)
 		}
 		for property := range s.Properties {
 			key := name + "." + property
-			if propertyDocs[key] == "" {
+			if docs.PropertyDocs[key] == "" {
 				key = property
 			}
-			if propertyDocs[key] == "" {
+			if docs.PropertyDocs[key] == "" {
 				t.Errorf("%s.%s has no text in propertyDocs", name, property)
 			}
 			used[key] = true
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(schemaDocs)) {
+	for _, name := range slices.Sorted(maps.Keys(docs.SchemaDocs)) {
 		if d.Components.Schemas.Map()[name] == nil {
 			t.Errorf("schemaDocs has %s, which is not in the document", name)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(propertyDocs)) {
+	for _, key := range slices.Sorted(maps.Keys(docs.PropertyDocs)) {
 		if !used[key] {
 			t.Errorf("propertyDocs has %s, which is not in the document", key)
 		}
 	}
-	for key := range nullable {
+	for key := range docs.Nullable {
 		schema, property, _ := strings.Cut(key, ".")
 		if s := d.Components.Schemas.Map()[schema]; s == nil || s.Properties[property] == nil {
 			t.Errorf("nullable has %s, which is not in the document", key)
@@ -71,12 +73,12 @@ func TestEverythingInTheDocumentHasItsText(t *testing.T) {
 			}
 		}
 	}
-	for _, tag := range tags {
-		if !tagged[tag.name] {
-			t.Errorf("no operation has the tag %s", tag.name)
+	for _, tag := range docs.Tags() {
+		if !tagged[tag] {
+			t.Errorf("no operation has the tag %s", tag)
 		}
 	}
-	if len(tagged) != len(tags) {
+	if len(tagged) != len(docs.Tags()) {
 		t.Errorf("tags %v have no text", tagged)
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package docs
 
 import (
 	"bytes"
@@ -13,11 +13,9 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"birthmark/api/served"
 )
 
-//go:embed docs/page.html
+//go:embed page.html
 var pageText string
 
 // exampleFiles are the answers of the examples over the first 14,132 blocks of Bitcoin, by operation id. A test checks them.
@@ -31,7 +29,7 @@ type page struct {
 	Filter string
 	Keys   string // whether API keys are needed; empty: no
 	About  string
-	Chains []*served.Chain
+	Chains []string
 	Groups []pageGroup
 	Types  map[string]*huma.Schema
 }
@@ -53,38 +51,38 @@ type documentation struct {
 	page
 }
 
-func (a *API) makeDocumentation(schemas map[string]*huma.Schema) (d documentation, err error) {
-	d.text, err = template.New("docs").Funcs(template.FuncMap{"code": inCode, "type": typeOf, "in": slices.Contains[[]string]}).Parse(pageText)
+func (d *Docs) makePage(schemas map[string]*huma.Schema) (p documentation, err error) {
+	p.text, err = template.New("docs").Funcs(template.FuncMap{"code": inCode, "type": typeOf, "in": slices.Contains[[]string]}).Parse(pageText)
 	if err != nil {
-		return d, err
+		return p, err
 	}
-	d.page = page{Base: a.BasePath, About: about, Chains: a.Chains, Types: schemas}
-	switch a.Keys {
+	p.page = page{Base: d.BasePath, About: about, Chains: d.Chains, Types: schemas}
+	switch d.Keys {
 	case KeysOptional:
-		d.Keys = "Requests with a key have limits of their own."
+		p.Keys = "Requests with a key have limits of their own."
 	case KeysRequired:
-		d.Keys = "Every request needs a key."
+		p.Keys = "Every request needs a key."
 	}
 	for _, tag := range tags {
 		g := pageGroup{Name: tag.name, Title: tag.title, Doc: tag.doc}
-		for _, op := range a.listed {
+		for _, op := range d.Operations {
 			if op.Tags[0] == tag.name {
 				shown, err := op.page()
 				if err != nil {
-					return d, err
+					return p, err
 				}
 				g.Operations = append(g.Operations, shown)
 			}
 		}
-		d.Groups = append(d.Groups, g)
+		p.Groups = append(p.Groups, g)
 	}
-	return d, nil
+	return p, nil
 }
 
-// Documentation returns the reference of the operations, as the content of a page, which needs no scripts and no other
+// Page returns the reference of the operations, as the content of a page, which needs no scripts and no other
 // servers. The parameter q of the request selects the operations with that text.
-func (a *API) Documentation(r *http.Request) (template.HTML, error) {
-	p := a.reference.page
+func (d *Docs) Page(r *http.Request) (template.HTML, error) {
+	p := d.page.page
 	if p.Filter = strings.TrimSpace(r.URL.Query().Get("q")); p.Filter != "" {
 		var groups []pageGroup
 		for _, g := range p.Groups {
@@ -102,8 +100,8 @@ func (a *API) Documentation(r *http.Request) (template.HTML, error) {
 		p.Groups = groups
 	}
 	var b bytes.Buffer
-	err := a.reference.text.Execute(&b, &p)
-	return template.HTML(a.addressed(b.Bytes(), r)), err
+	err := d.page.text.Execute(&b, &p)
+	return template.HTML(d.addressed(b.Bytes(), r)), err
 }
 
 // matches reports whether the texts of the operation contain text, which is in lower case.
@@ -115,21 +113,10 @@ func (op *pageOperation) matches(text string) bool {
 	return strings.Contains(strings.ToLower(strings.Join(all, " ")), text)
 }
 
-// defaultAddress is the address of the server in documents and examples, which the server replaces by its own.
-const defaultAddress = "http://127.0.0.1:8080"
-
-// addressed returns a document with the address by which the client reached the server.
-func (a *API) addressed(document []byte, r *http.Request) []byte {
-	if a.Address == nil {
-		return document
-	}
-	return bytes.ReplaceAll(document, []byte(defaultAddress), []byte(a.Address(r)+a.BasePath))
-}
-
-func (op *operation) page() (pageOperation, error) {
-	p := pageOperation{Operation: op.Operation, Short: op.path[1:], List: op.entries != nil, Curl: op.curl()}
-	if op.answer != nil {
-		p.Type = schemaName(reflect.TypeOf(op.answer), "")
+func (op *Operation) page() (pageOperation, error) {
+	p := pageOperation{Operation: op.Operation, Short: op.below()[1:], List: op.Entry != nil, Curl: op.curl()}
+	if op.Answer != nil {
+		p.Type = schemaName(reflect.TypeOf(op.Answer), "")
 	}
 	answer := op.exampleAnswer()
 	if answer == nil {
@@ -144,7 +131,7 @@ func (op *operation) page() (pageOperation, error) {
 }
 
 // exampleAnswer returns the answer of the example; nil if there is none.
-func (op *operation) exampleAnswer() []byte {
+func (op *Operation) exampleAnswer() []byte {
 	text, err := exampleFiles.ReadFile("examples/" + op.OperationID + ".json")
 	if err != nil {
 		return nil
@@ -152,19 +139,22 @@ func (op *operation) exampleAnswer() []byte {
 	return text
 }
 
+// below returns the path below a chain.
+func (op *Operation) below() string { return strings.TrimPrefix(op.Path, "/v1/{chain}") }
+
 // curl returns a command line for the example.
-func (op *operation) curl() string {
-	const server = defaultAddress + "/v1/bitcoin"
-	path, body := op.path, ""
-	if op.example.path != "" {
-		path, body = op.example.path, op.example.body
+func (op *Operation) curl() string {
+	const server = DefaultAddress + "/v1/bitcoin"
+	path, body := op.below(), ""
+	if op.Example.Path != "" {
+		path, body = op.Example.Path, op.Example.Body
 	} else {
-		for _, arg := range op.args {
-			value, ok := pathArguments[arg].Example.(string)
+		for _, arg := range op.Parameters {
+			value, ok := arg.Example.(string)
 			if !ok {
-				value = strings.ToUpper(arg)
+				value = strings.ToUpper(arg.Name)
 			}
-			path = strings.Replace(path, "{"+arg+"}", url.PathEscape(value), 1)
+			path = strings.Replace(path, "{"+arg.Name+"}", url.PathEscape(value), 1)
 		}
 	}
 	quoted := server + path
@@ -172,11 +162,11 @@ func (op *operation) curl() string {
 		quoted = "'" + quoted + "'"
 	}
 	switch {
-	case op.textBody != "":
-		return "curl " + quoted + " -H 'Content-Type: text/plain' -d '" + op.textBody + "'"
+	case op.TextBody != "":
+		return "curl " + quoted + " -H 'Content-Type: text/plain' -d '" + op.TextBody + "'"
 	case op.Method == http.MethodPost:
-		return fmt.Sprintf("curl %s -H 'Content-Type: %s' -d '%s'", quoted, jsonType, body)
-	case op.stream:
+		return fmt.Sprintf("curl %s -H 'Content-Type: %s' -d '%s'", quoted, TypeJSON, body)
+	case op.Answer == nil:
 		return "curl -N " + quoted
 	}
 	return "curl " + quoted

@@ -1,4 +1,4 @@
-package api
+package docs
 
 import (
 	"encoding/json"
@@ -21,7 +21,7 @@ const about = "Query blocks, transactions, outputs, balances and assets. The ans
 // openAPI returns the OpenAPI 3.1 document, made from the operations and the types of their answers. plain: the document
 // can be downgraded to 3.0 for code generators. Generators make types for each response of an operation, so that all
 // error responses are the default response then.
-func (a *API) openAPI(plain bool) *huma.OpenAPI {
+func (o *Docs) openAPI(plain bool) *huma.OpenAPI {
 	registry := huma.NewMapRegistry(schemaPrefix, schemaName)
 	registry.RegisterTypeAlias(optionalSpentBy, spentBy)
 	registry.RegisterTypeAlias(optionalPendingSpentBy, pendingSpentBy)
@@ -32,17 +32,17 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 			Description: about,
 			License:     &huma.License{Name: "Apache 2.0"},
 		},
-		Servers:    []*huma.Server{{URL: defaultAddress, Description: "the server of this document"}},
+		Servers:    []*huma.Server{{URL: DefaultAddress, Description: "the server of this document"}},
 		Components: &huma.Components{Schemas: registry, Responses: map[string]*huma.Response{}},
 	}
-	if a.Keys != NoKeys {
+	if o.Keys != NoKeys {
 		d.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 			"bearer": {Type: "http", Scheme: "bearer"},
 			"key":    {Type: "apiKey", In: "header", Name: "X-API-Key"},
 			"basic":  {Type: "http", Scheme: "basic", Description: "The key is the password; any user."},
 		}
 		d.Security = []map[string][]string{{"bearer": {}}, {"key": {}}, {"basic": {}}}
-		if a.Keys == KeysOptional {
+		if o.Keys == KeysOptional {
 			d.Security = append(d.Security, map[string][]string{})
 		}
 	}
@@ -59,12 +59,12 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 			Description: doc, Content: map[string]*huma.MediaType{problem.ContentType: {Schema: problems}},
 		}
 	}
-	end := registry.Schema(reflect.TypeFor[StreamEnd](), true, "")
+	end := registry.Schema(reflect.TypeOf(o.StreamEnd), true, "")
 	d.AddOperation(&huma.Operation{
 		OperationID: "chains", Method: http.MethodGet, Path: "/v1", Tags: []string{"chain"},
 		Summary: "List chains", Description: "The chains of this server with their names in paths and their tips.",
 		Responses: map[string]*huma.Response{
-			"200":     answerOf(registry.Schema(reflect.TypeFor[ChainsAnswer](), true, ""), false),
+			"200":     answerOf(registry.Schema(reflect.TypeOf(o.ListChains), true, ""), false),
 			"304":     {Description: notModified},
 			"default": {Ref: "#/components/responses/Problem"},
 		},
@@ -72,9 +72,9 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 	d.AddOperation(&huma.Operation{
 		OperationID: "chain", Method: http.MethodGet, Path: "/v1/{chain}", Tags: []string{"chain"},
 		Summary: "Get a chain", Description: "The chain, its tip and its operations.",
-		Parameters: []*huma.Param{chainArgument},
+		Parameters: []*huma.Param{o.ChainParam},
 		Responses: map[string]*huma.Response{
-			"200":     answerOf(registry.Schema(reflect.TypeFor[ChainAnswer](), true, ""), false),
+			"200":     answerOf(registry.Schema(reflect.TypeOf(o.GetChain), true, ""), false),
 			"304":     {Description: notModified},
 			"default": {Ref: "#/components/responses/Problem"},
 		},
@@ -83,9 +83,9 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 		OperationID: "searchAll", Method: http.MethodGet, Path: "/v1/search", Tags: []string{"chain"},
 		Summary:     "Search in all chains",
 		Description: "The results of a search in each chain of this server. Chains without results are omitted.",
-		Parameters:  []*huma.Param{&searchParameter.Param},
+		Parameters:  []*huma.Param{o.SearchParam},
 		Responses: map[string]*huma.Response{
-			"200":     answerOf(registry.Schema(reflect.TypeFor[SearchAnswer](), true, ""), false),
+			"200":     answerOf(registry.Schema(reflect.TypeOf(o.Search), true, ""), false),
 			"304":     {Description: notModified},
 			"400":     {Ref: "#/components/responses/BadRequest"},
 			"default": {Ref: "#/components/responses/Problem"},
@@ -95,12 +95,12 @@ func (a *API) openAPI(plain bool) *huma.OpenAPI {
 		delete(all.Responses, "400")
 	}
 	d.AddOperation(all)
-	for _, op := range a.listed {
-		o := op.describe(registry, end)
+	for _, op := range o.Operations {
+		described := op.describe(registry, end)
 		if plain {
-			maps.DeleteFunc(o.Responses, func(status string, r *huma.Response) bool { return r.Ref != "" && status != "default" })
+			maps.DeleteFunc(described.Responses, func(status string, r *huma.Response) bool { return r.Ref != "" && status != "default" })
 		}
-		d.AddOperation(o)
+		d.AddOperation(described)
 	}
 	finish(registry.Map(), plain)
 	return d
@@ -134,7 +134,7 @@ func withETag(headers map[string]*huma.Param) map[string]*huma.Param {
 }
 
 func answerOf(schema *huma.Schema, tipped bool) *huma.Response {
-	r := &huma.Response{Description: "The answer.", Content: map[string]*huma.MediaType{jsonType: {Schema: schema}}}
+	r := &huma.Response{Description: "The answer.", Content: map[string]*huma.MediaType{TypeJSON: {Schema: schema}}}
 	if tipped {
 		r.Headers = cacheHeaders
 	}
@@ -142,44 +142,44 @@ func answerOf(schema *huma.Schema, tipped bool) *huma.Response {
 }
 
 // describe returns the operation with its request body and responses.
-func (op *operation) describe(registry huma.Registry, end *huma.Schema) *huma.Operation {
+func (op *Operation) describe(registry huma.Registry, end *huma.Schema) *huma.Operation {
 	o := op.Operation
 	problems := map[string]string{"400": "BadRequest", "404": "NotFound", "406": "NotAcceptable", "default": "Problem"}
-	if op.stream {
+	if op.Answer == nil {
 		o.Responses = map[string]*huma.Response{"200": {
 			Description: "Events, until the client disconnects or the server stops.",
 			Content:     map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: "string"}}},
 		}}
 	} else {
-		o.Responses = map[string]*huma.Response{"200": answerOf(registry.Schema(reflect.TypeOf(op.answer), true, ""), true)}
-		if op.node != nil || op.upload {
+		o.Responses = map[string]*huma.Response{"200": answerOf(registry.Schema(reflect.TypeOf(op.Answer), true, ""), true)}
+		if op.Node || op.Upload {
 			o.Responses["200"].Headers = nil
 		}
 		if answer := op.exampleAnswer(); answer != nil {
-			o.Responses["200"].Content[jsonType].Example = json.RawMessage(answer)
+			o.Responses["200"].Content[TypeJSON].Example = json.RawMessage(answer)
 		}
 	}
-	if op.entries != nil {
-		entry := registry.Schema(reflect.TypeOf(op.entry), true, "")
-		o.Responses["200"].Content[streamType] = &huma.MediaType{
+	if op.Entry != nil {
+		entry := registry.Schema(reflect.TypeOf(op.Entry), true, "")
+		o.Responses["200"].Content[TypeStream] = &huma.MediaType{
 			Schema:     &huma.Schema{Type: "string", Description: "The list from the cursor on, one " + name(entry) + " per line. The last line is a StreamEnd."},
 			Extensions: map[string]any{"x-lines": map[string]any{"anyOf": []any{entry, end}}},
 		}
 	}
 	switch {
-	case op.textBody != "":
+	case op.TextBody != "":
 		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: "string"}}}}
-		if !op.upload {
+		if !op.Upload {
 			problems["413"] = "TooLarge"
 		}
-	case op.body != nil:
-		body := registry.Schema(reflect.TypeOf(op.body()).Elem(), true, "")
-		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{jsonType: {Schema: body, Example: json.RawMessage(op.example.body)}}}
-		if op.node == nil {
+	case op.Body != nil:
+		body := registry.Schema(reflect.TypeOf(op.Body).Elem(), true, "")
+		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{TypeJSON: {Schema: body, Example: json.RawMessage(op.Example.Body)}}}
+		if !op.Node {
 			o.Responses["200"].Headers = headers
 		}
 		problems["413"], problems["415"] = "TooLarge", "UnsupportedMedia"
-	case !op.stream && op.node == nil:
+	case op.Answer != nil && !op.Node:
 		o.Responses["304"] = &huma.Response{Description: notModified}
 	}
 	for status, name := range problems {
