@@ -2,15 +2,14 @@
 package submitapi
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"mime"
 	"net/http"
-	"strings"
 
+	"birthmark/api/exchange"
+	"birthmark/api/jsonappend"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
@@ -25,6 +24,8 @@ type Options struct {
 	Log   *slog.Logger // nil: no log
 }
 
+const jsonType = "application/json;charset=utf-8"
+
 // maxBody is more than the bytes of any transaction: nodes accept 16 KiB.
 const maxBody = 1 << 20
 
@@ -38,61 +39,56 @@ func New(o Options) (http.Handler, error) {
 		return nil, model.Errorf(model.Refused, "no_node", "%s: the submit API needs a node: set node, or a source, to its socket, "+
 			"such as unix:///path/to/node.socket", o.Chain.Name)
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return http.HandlerFunc(o.serve), nil
+	return exchange.Handler(exchange.Protocol[struct{}]{
+		Path: o.Path, Log: o.Log, Error: failure, MaxBody: maxBody, JSON: jsonType,
+		NotFound: func(_ *exchange.Request, _ string, allowed []string) error {
+			if allowed != nil {
+				return status(http.StatusMethodNotAllowed)
+			}
+			return status(http.StatusNotFound)
+		},
+		Endpoints: []exchange.Endpoint[struct{}]{
+			{Method: http.MethodPost, Path: "tx", Node: o.submit},
+			{Method: http.MethodOptions, Path: "tx", Node: preflight},
+		},
+	}), nil
 }
 
-func (o *Options) serve(w http.ResponseWriter, r *http.Request) {
-	r.Pattern = ""
-	if strings.TrimPrefix(r.URL.Path, o.Path) != "/tx" {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	r.Pattern = o.Path + "/tx"
-	switch r.Method {
-	case http.MethodOptions:
-		w.Header().Set("Access-Control-Allow-Headers", "content-type")
-		w.WriteHeader(http.StatusNoContent)
-		return
-	case http.MethodPost:
-	default:
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/cbor" {
-		w.WriteHeader(http.StatusUnsupportedMediaType)
-		return
-	}
-	id, err := o.submit(w, r)
-	if err != nil {
-		o.fail(w, err)
-		return
-	}
-	answer(w, http.StatusAccepted, id.String())
+func preflight(r *exchange.Request) (any, error) {
+	r.Header().Set("Access-Control-Allow-Headers", "content-type")
+	r.SetStatus(http.StatusNoContent)
+	return exchange.Nothing{}, nil
 }
 
 // submit sends the transaction in the body to the node, and enters it into the mempool.
-func (o *Options) submit(w http.ResponseWriter, r *http.Request) (id model.Hash, err error) {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+func (o *Options) submit(r *exchange.Request) (any, error) {
+	if kind, _, err := mime.ParseMediaType(r.Request.Header.Get("Content-Type")); err != nil || kind != "application/cbor" {
+		return nil, status(http.StatusUnsupportedMediaType)
+	}
+	if _, err := ledger.HashTx(r.Content()); err != nil {
+		return nil, &notDecoded{fmt.Errorf("no transaction: %w", err)}
+	}
+	if err := ratelimit.Submission(r.Writer()); err != nil {
+		return nil, err
+	}
+	id, err := o.Chain.Submitter.Submit(r.Context(), r.Content(), model.SubmitOptions{})
 	if err != nil {
-		return id, err
-	}
-	if _, err := ledger.HashTx(raw); err != nil {
-		return id, &notDecoded{fmt.Errorf("no transaction: %w", err)}
-	}
-	if err := ratelimit.Submission(w); err != nil {
-		return id, err
-	}
-	if id, err = o.Chain.Submitter.Submit(r.Context(), raw, model.SubmitOptions{}); err != nil {
-		return id, err
+		return nil, err
 	}
 	if o.Chain.Mempool != nil {
 		_ = o.Chain.Mempool.Enter(r.Context(), id) // if this fails, the next list of the node has the transaction
 	}
-	return id, nil
+	r.SetStatus(http.StatusAccepted)
+	return id.String(), nil
 }
+
+// status is the error of an answer without a body.
+type status int
+
+func (s status) Error() string { return http.StatusText(int(s)) }
+
+// notDecoded is the error of a body that is not a transaction.
+type notDecoded struct{ error }
 
 // tagged is a value in the JSON of Haskell's sum types.
 type tagged struct {
@@ -108,34 +104,21 @@ type validation struct {
 	Kind   string   `json:"kind"`
 }
 
-// fail answers with the form in which cardano-submit-api reports errors (src/Cardano/TxSubmit/Types.hs in the folder
+// failure returns an error in the form of cardano-submit-api (src/Cardano/TxSubmit/Types.hs in the folder
 // cardano-submit-api of IntersectMBO/cardano-node).
-func (o *Options) fail(w http.ResponseWriter, err error) {
+func failure(_ *exchange.Request, err error) exchange.Failure {
+	if s, ok := errors.AsType[status](err); ok {
+		return exchange.Failure{Status: int(s)}
+	}
+	code, why := http.StatusBadRequest, tagged{}
 	if _, ok := errors.AsType[*notDecoded](err); ok {
-		answer(w, http.StatusBadRequest, tagged{"TxSubmitFail", tagged{"TxCmdTxReadError", []string{err.Error()}}})
-		return
+		why = tagged{"TxCmdTxReadError", []string{err.Error()}}
+	} else if refusal, ok := errors.AsType[*model.NodeError](err); ok {
+		reason := validation{"ShelleyBasedEraConway", []string{refusal.Message}, "ShelleyTxValidationError"}
+		why = tagged{"TxCmdTxSubmitValidationError", tagged{"TxValidationErrorInCardanoMode", reason}}
+	} else {
+		p := problem.Of(err)
+		code, why = p.Status, tagged{"TxCmdTxSubmitConnectionError", p.Detail}
 	}
-	if refusal, ok := errors.AsType[*model.NodeError](err); ok {
-		reason := tagged{"TxValidationErrorInCardanoMode", validation{"ShelleyBasedEraConway", []string{refusal.Message}, "ShelleyTxValidationError"}}
-		answer(w, http.StatusBadRequest, tagged{"TxSubmitFail", tagged{"TxCmdTxSubmitValidationError", reason}})
-		return
-	}
-	p := problem.Of(err)
-	if p.Status == http.StatusInternalServerError {
-		o.Log.Error("a request of the submit API failed", "error", err)
-	}
-	answer(w, p.Status, tagged{"TxSubmitFail", tagged{"TxCmdTxSubmitConnectionError", p.Detail}})
-}
-
-// notDecoded is the error of a body that is not a transaction.
-type notDecoded struct{ error }
-
-func answer(w http.ResponseWriter, status int, v any) {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(err) // impossible: texts and tags
-	}
-	w.Header().Set("Content-Type", "application/json;charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(text) // fails only if the client is gone
+	return exchange.Failure{Status: code, Type: jsonType, Body: jsonappend.Append(nil, tagged{"TxSubmitFail", why})}
 }
