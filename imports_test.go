@@ -73,8 +73,9 @@ var rules = []rule{
 	{from: "core/cache/run", may: []string{"internal/offheap"}},
 	{from: "core/ledger", may: []string{"model", "storage", "core/schema"}},
 	{from: "core/ingest", may: []string{"model", "storage", "core/schema", "core/cache", "core/cache/run", "core/ledger", "internal/guard"}},
+	{from: "core/meter", may: []string{"model"}},
 	{from: "core/query", may: []string{"model", "storage", "core/schema", "core/query/pointers", "core/query/blocktime", "core/query/setops"}},
-	{from: "core/query/pointers", may: []string{"model", "storage", "core/schema", "core/query/setops", "internal/guard"}},
+	{from: "core/query/pointers", may: []string{"model", "storage", "core/meter", "core/schema", "core/query/setops", "internal/guard"}},
 	{from: "core/query/blocktime", may: []string{"model", "core/schema", "core/query/pointers"}},
 	{from: "core/query/setops", may: []string{"model"}},
 	{from: "core/query/valueset", may: []string{"internal/offheap"}},
@@ -93,9 +94,9 @@ var rules = []rule{
 	{from: "api/explorer", may: []string{"model", "core/...", "api/...", "internal/csvlist", "internal/humanize"}},
 	// A protocol imports what protocols share and the packages below its own folder, never another protocol.
 	{from: "api/jsonappend"},
-	{from: "api/exchange", may: []string{"api/jsonappend", "api/problem", "api/ratelimit", "api/served"}},
+	{from: "api/exchange", may: []string{"core/meter", "api/jsonappend", "api/problem", "api/ratelimit", "api/served"}},
 	{from: "api/compat/...", may: []string{
-		"model", "core/schema", "core/pending/...", "core/query/...", "chains/bitcoin/...", "chains/cardano/...", "chains/ergo/...",
+		"model", "core/meter", "core/schema", "core/pending/...", "core/query/...", "chains/bitcoin/...", "chains/cardano/...", "chains/ergo/...",
 		"api/exchange", "api/jsonappend", "api/netserver", "api/problem", "api/ratelimit", "api/served", "internal/guard",
 		"api/compat/wallet", "api/compat/script", "api/compat/account", "api/compat/utxo", "api/compat/boxes", "api/compat/bounded",
 		"api/compat/blockfrost/contents",

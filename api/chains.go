@@ -6,7 +6,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"birthmark/api/docs"
-	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core/pending"
 	"birthmark/core/query"
@@ -80,12 +79,6 @@ func (a *API) serveSearch(w http.ResponseWriter, r *http.Request) {
 		a.fail(w, r, err)
 		return
 	}
-	release, err := ratelimit.Take(w, ratelimit.Heavy)
-	if err != nil {
-		a.fail(w, r, err)
-		return
-	}
-	defer release()
 	answer := SearchAnswer{Query: search.Clean(q.text), Chains: []ChainSearch{}}
 	for _, c := range a.Chains {
 		err := c.Newest(r.Context(), func(v *query.View, o *pending.Overlay) error {

@@ -21,7 +21,7 @@ type operation struct {
 	path  string   // below the chain: /tx/{hash}
 	args  []string // names of the values in the path, in order
 	query []*parameter
-	body  func() batch // returns a new request body; nil: the operation has none
+	body  func() any // returns a new request body; nil: the operation has none
 
 	volatile bool // the ETag is made of the body, since the tip and the indexes do not determine the answer
 	pending  bool // of the unconfirmed transactions: [request.overlay] is set
@@ -42,7 +42,7 @@ type request struct {
 	chain *chain
 	op    *operation
 	args  []string
-	body  batch // nil: none
+	body  any // nil: none
 
 	page   query.Page
 	within query.Range
@@ -78,17 +78,14 @@ func get(id, path, tag, summary, doc string, answer any, ask asker) *operation {
 }
 
 // post returns an operation whose body has a list of items.
-func post[B any, P interface {
-	*B
-	batch
-}](
-	id, path, summary, doc string, answer any, ask func(ctx context.Context, v *query.View, body P) (any, error),
+func post[B any](
+	id, path, summary, doc string, answer any, ask func(ctx context.Context, v *query.View, body *B) (any, error),
 ) *operation {
 	op := get(id, path, "batch", summary, doc, answer, func(ctx context.Context, v *query.View, q *request) (any, error) {
-		return ask(ctx, v, q.body.(P))
+		return ask(ctx, v, q.body.(*B))
 	})
 	op.Method = http.MethodPost
-	op.body, op.Body = func() batch { return P(new(B)) }, new(B)
+	op.body, op.Body = func() any { return new(B) }, new(B)
 	return op
 }
 

@@ -56,7 +56,7 @@ func nodeOperations() []*operation {
 		}).with(submitParameters).shown(docs.Example{Path: "/tx/package", Body: `{"txs":["02000000…","02000000…"]}`})
 	for _, op := range []*operation{test, pack} {
 		op.submits = true
-		op.body, op.Body = func() batch { return new(RawTxs) }, new(RawTxs)
+		op.body, op.Body = func() any { return new(RawTxs) }, new(RawTxs)
 	}
 	fees := byNode("fees", http.MethodGet, "/fees", "Fee estimates",
 		"The fee rates with which the node expects a transaction to be confirmed within a number of blocks, and the lowest "+
@@ -217,8 +217,6 @@ func (q *request) addTx(where, text string) error {
 type RawTxs struct {
 	Txs []string `json:"txs"`
 }
-
-func (b *RawTxs) questions() int { return len(b.Txs) }
 
 // SubmitAnswer is the answer to a submitted transaction.
 type SubmitAnswer struct {

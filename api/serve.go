@@ -36,19 +36,18 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 	if q.op.entries != nil {
 		w.Header().Add("Vary", "Accept")
 	}
-	cost := q.cost()
 	if stream && q.mempool {
 		a.fail(w, r, problem.New(http.StatusBadRequest, "bad_value", "mempool: a streamed list has no unconfirmed transactions: "+
 			"expected exclude, or Accept: %s", jsonType))
 		return
 	}
 	if stream {
-		a.stream(w, r, q, cost)
+		a.stream(w, r, q)
 		return
 	}
 	cache := &q.chain.answers
 	if q.op.body != nil || q.volatile() || q.op.lasting || cache.maxBytes <= 0 {
-		a.answer(w, r, q, cost, nil)
+		a.answer(w, r, q, nil)
 		return
 	}
 	tip, moved := q.chain.Moved()
@@ -57,7 +56,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 		sendAt(w, r, &result{tip: c.tip, text: c.text, final: c.final})
 		return
 	}
-	a.answer(w, r, q, cost, func(res *result) {
+	a.answer(w, r, q, func(res *result) {
 		// The answer can be of another tip, or of other indexes, than the channel.
 		if _, now := q.chain.Moved(); now == moved && res.tip.tip == tip {
 			cache.add(moved, question, res.tip, res.text, res.final)
@@ -68,27 +67,17 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
 // caching caches an answer.
 type caching func(*result)
 
-// answer reads and sends the answer. A plain request is read at once, with a limit on the number of rows. A request that
-// costs more, or that reaches that limit, waits for its share of the expensive work, and concurrent equal requests share
-// one reading. add may be nil.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost int64, add caching) {
+// freeRows is how many rows a request reads by itself in addition to its page.
+var freeRows = 1000
+
+// answer reads and sends the answer. It is read with a limit on the number of rows. If that is reached, concurrent equal
+// requests share one reading. add may be nil.
+func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, add caching) {
 	b := buffers.Get().(*buffer)
 	defer b.release()
-	var res result
-	var err error
-	rows, known := freeRows+q.page.Limit, r.Header["If-None-Match"]
-	if cost == ratelimit.Plain {
-		res, err = a.read(r.Context(), q, rows, b, known, add)
-	} else {
-		if len(known) > 0 {
-			err = q.view(r.Context(), func(v *query.View) error { return res.at(r.Context(), v, q, known) })
-		}
-		if err == nil && !res.same {
-			res, err = a.shared(w, r, q, rows, cost, add)
-		}
-	}
+	res, err := a.read(r.Context(), q, freeRows+q.page.Limit, b, r.Header["If-None-Match"], add)
 	if errors.Is(err, query.ErrTooManyRows) {
-		res, err = a.shared(w, r, q, 0, cost+ratelimit.Heavy, add)
+		res, err = a.shared(w, r, q, add)
 	}
 	res.tip.write(w.Header())
 	switch {
@@ -106,31 +95,24 @@ func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, cost in
 	}
 }
 
-// shared reads an answer once for all concurrent equal requests.
-func (a *API) shared(
-	w http.ResponseWriter, r *http.Request, q *request, rows int, cost int64, add caching,
-) (result, error) {
+// shared reads an answer once for all concurrent equal requests. The client of the first one pays.
+func (a *API) shared(w http.ResponseWriter, r *http.Request, q *request, add caching) (result, error) {
 	question, err := q.question()
 	if err != nil {
 		return result{}, err
 	}
 	_, moved := q.chain.Moved()
-	key := callKey{at: moved, rows: rows, question: question}
+	key := callKey{at: moved, question: question}
 	if q.mempool && q.chain.Mempool != nil {
 		key.standing = q.chain.Mempool.Standing()
 	}
 	calls := &q.chain.calls
-	c := calls.join(key)
-	if c == nil {
-		release, err := ratelimit.Take(w, cost)
-		if err == nil {
-			c = calls.start(r.Context(), key, release, func(ctx context.Context) (result, error) {
-				return a.read(ctx, q, rows, new(buffer), nil, add)
-			})
-		} else if c = calls.join(key); c == nil { // not started by another request meanwhile
-			return result{}, err
-		}
-	}
+	part := ratelimit.Part(w)
+	c := calls.joinOrStart(context.WithoutCancel(r.Context()), key, func(ctx context.Context) (result, error) {
+		ctx, end := part(ctx)
+		defer end()
+		return a.read(ctx, q, 0, new(buffer), nil, add)
+	})
 	return calls.wait(r.Context(), key, c)
 }
 

@@ -19,7 +19,6 @@ type calls struct {
 type callKey struct {
 	at       <-chan struct{} // of [served.Chain.Moved]
 	standing *pending.Standing
-	rows     int // limit
 	question string
 }
 
@@ -32,40 +31,22 @@ type call struct {
 	err     error
 }
 
-// join adds a caller to the running call for a request. It returns nil if there is no such call.
-func (cs *calls) join(key callKey) *call {
+// joinOrStart adds a caller to the running call for a request. If none runs, it starts one: it calls ask with a context
+// that ends with ctx, or when the last caller leaves.
+func (cs *calls) joinOrStart(ctx context.Context, key callKey, ask func(context.Context) (result, error)) *call {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	return cs.joinLocked(key)
-}
-
-func (cs *calls) joinLocked(key callKey) *call {
-	c := cs.all[key]
-	if c != nil {
+	if c := cs.all[key]; c != nil {
 		c.callers++
-	}
-	return c
-}
-
-// start runs ask, whose context ends when the last caller leaves, and then calls release. If another caller started the
-// same call before, start joins it and calls release at once.
-func (cs *calls) start(
-	ctx context.Context, key callKey, release func(), ask func(context.Context) (result, error),
-) *call {
-	cs.mu.Lock()
-	defer cs.mu.Unlock()
-	if c := cs.joinLocked(key); c != nil {
-		release()
 		return c
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(ctx)
 	c := &call{done: make(chan struct{}), cancel: cancel, callers: 1}
 	if cs.all == nil {
 		cs.all = map[callKey]*call{}
 	}
 	cs.all[key] = c
 	go func() {
-		defer release()
 		c.err = guard.Call(func() (err error) { // no request's goroutine
 			c.result, err = ask(ctx)
 			return err

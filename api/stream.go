@@ -31,19 +31,13 @@ type StreamEnding struct {
 }
 
 // stream sends a list from the cursor to its end, one entry per line, from one snapshot.
-func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request, cost int64) {
-	release, err := ratelimit.Take(w, cost+ratelimit.Heavy)
-	if err != nil {
-		a.fail(w, r, err)
-		return
-	}
-	defer release()
+func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request) {
 	if err := ratelimit.Stream(w); err != nil {
 		a.fail(w, r, err)
 		return
 	}
 	begun := false
-	err = q.chain.View(r.Context(), func(v *query.View) error {
+	err := q.chain.View(r.Context(), func(v *query.View) error {
 		indexes, err := q.chain.indexes.of(r.Context(), v)
 		if err != nil {
 			return err

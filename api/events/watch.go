@@ -59,11 +59,6 @@ func watch(w http.ResponseWriter, r *http.Request, chain *served.Chain) (*WatchA
 	if err != nil {
 		return nil, err
 	}
-	release, err := ratelimit.Take(w, ratelimit.Heavy)
-	if err != nil {
-		return nil, err
-	}
-	release() // the cost counts against the rate; the number of concurrent uploads is that of streams
 	if err := ratelimit.Upload(w, r); err != nil {
 		return nil, err
 	}

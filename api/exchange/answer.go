@@ -9,6 +9,7 @@ import (
 	"birthmark/api/jsonappend"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
+	"birthmark/core/meter"
 )
 
 // Media types of answers.
@@ -106,7 +107,7 @@ func (r *Request) write(v any) error {
 func (r *Request) append(v any) error {
 	r.out = jsonappend.Append(r.out, v)
 	if len(r.items) == 0 {
-		return nil
+		return r.hold()
 	}
 	items := r.items
 	r.items = nil // elements have their own
@@ -124,6 +125,16 @@ func (r *Request) append(v any) error {
 		r.out = append(r.out, rest[list.at-from:end]...)
 	}
 	return nil
+}
+
+// hold takes the bytes of an answer that is not sent in parts from the memory for answers.
+func (r *Request) hold() error {
+	more := len(r.out) - meter.Free - r.held
+	if more <= 0 {
+		return nil
+	}
+	r.held += more
+	return meter.Of(r.Context()).Hold(int64(more))
 }
 
 // partSize is the size in bytes of the parts in which long answers are sent.

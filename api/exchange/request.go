@@ -28,6 +28,7 @@ type Request struct {
 	status      int    // 0: 200
 	sent        bool   // a part of the answer was sent
 	endless     bool   // the answer has a [Stream]
+	held        int    // bytes of out that the meter counts
 	items       []place
 }
 

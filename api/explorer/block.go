@@ -131,11 +131,7 @@ func (v *visit) blockTxs(b *blockBody) error {
 		at[i] = i
 	}
 	if b.By != "" {
-		err := v.paying(func() (err error) {
-			at, err = v.SortedTxs(v.ctx, b.Height, b.By)
-			return err
-		})
-		if err != nil {
+		if at, err = v.SortedTxs(v.ctx, b.Height, b.By); err != nil {
 			return err
 		}
 	}

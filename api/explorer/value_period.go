@@ -72,11 +72,8 @@ func (v *visit) historyCSV(index string) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	var a *query.HistoryAnswer
-	err = v.paying(func() (err error) {
-		a, err = v.History(v.ctx, index, v.req.PathValue("value"), when.Range, query.Page{Limit: csvRows, After: v.query("after"), Descending: true})
-		return err
-	})
+	part := query.Page{Limit: csvRows, After: v.query("after"), Descending: true}
+	a, err := v.History(v.ctx, index, v.req.PathValue("value"), when.Range, part)
 	if err != nil {
 		return nil, err
 	}

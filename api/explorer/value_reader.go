@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"birthmark/api/explorer/format"
-	"birthmark/api/ratelimit"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -30,32 +29,11 @@ func (r *valueReader) keeps(option string) bool { return slices.Contains(r.index
 // patience is the time limit for a part of a page.
 var patience = 250 * time.Millisecond
 
-// freeRows is how many rows a part of a page can read before the page costs more than a plain request.
-var freeRows = 1000
-
-// paying reads a part of a page, and charges the cost if it needs many rows.
-func (v *visit) paying(ask func() error) (err error) {
-	if v.paid == nil {
-		v.AtMost(freeRows)
-		err = ask()
-		v.AtMost(0)
-		if !errors.Is(err, query.ErrTooManyRows) {
-			return err
-		}
-		if v.paid, err = ratelimit.Take(v.w, ratelimit.Plain+ratelimit.Heavy); err != nil {
-			return err
-		}
-	}
-	return ask()
-}
-
 // patiently reads with the time limit for a part of a page; late: it was exceeded.
 func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err error) {
-	err = v.paying(func() error {
-		ctx, cancel := context.WithTimeout(v.ctx, patience)
-		defer cancel()
-		return ask(ctx)
-	})
+	ctx, cancel := context.WithTimeout(v.ctx, patience)
+	defer cancel()
+	err = ask(ctx)
 	if errors.Is(err, context.DeadlineExceeded) && v.ctx.Err() == nil {
 		v.late = true
 		return true, nil
@@ -66,7 +44,7 @@ func (v *visit) patiently(ask func(ctx context.Context) error) (late bool, err e
 // kept reads without the time limit if the index has the option.
 func (r *valueReader) kept(option string, ask func(ctx context.Context) error) (late bool, err error) {
 	if r.keeps(option) {
-		return false, r.paying(func() error { return ask(r.ctx) })
+		return false, ask(r.ctx)
 	}
 	return r.patiently(ask)
 }

@@ -24,11 +24,10 @@ type visit struct {
 	*query.View
 	ctx   context.Context
 	req   *http.Request
-	w     http.ResponseWriter // of the request, to charge its cost
+	w     http.ResponseWriter
 	site  *site
 	chain *served.Chain
 	unit  humanize.Unit
-	paid  func()    // releases the cost of an expensive page; nil: not expensive
 	late  bool      // a part of the page timed out: no ETag
 	fault error     // of a read whose caller cannot return it; the page fails
 	now   time.Time // truncated to the minute, so that ages on a page change once a minute
@@ -62,11 +61,6 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 		if h := w.Header(); s.Pictures != "" { // also of answers without a body, which replace the headers of a stored page
 			h.Set("Content-Security-Policy", strings.Replace(h.Get("Content-Security-Policy"), "img-src 'self'", "img-src 'self' "+s.Pictures, 1))
 		}
-		defer func() {
-			if v.paid != nil {
-				v.paid()
-			}
-		}()
 		b := buffers.Get().(*bytes.Buffer)
 		defer buffers.Put(b)
 		var p *page

@@ -8,82 +8,43 @@ import (
 	"time"
 
 	"birthmark/api/problem"
+	"birthmark/core/meter"
 )
 
-// Costs of answers, in plain requests. Each request has paid for a plain one when its handler is called. A handler pays
-// the rest with [Take] after it has parsed the request.
-const (
-	Plain = 1
-	Term  = 1  // each additional term of a search
-	Heavy = 8  // a whole list, or an answer that reads many rows because no index option has the sum
-	Most  = 32 // the maximum of a request
-
-	entriesPerUnit   = 250 // of a page
-	questionsPerUnit = 50  // of a batch
-)
-
-// Page returns the cost of a page in addition to a plain request.
-func Page(entries int) int64 { return int64(entries / entriesPerUnit) }
-
-// Batch returns the cost of a batch.
-func Batch(questions int) int64 { return Plain + int64(questions/questionsPerUnit) }
-
-// Take sets the total cost of a request, if it is more than a plain request or than before. The difference is taken from
-// the client's rate. Until release is called, which may be after the request, the cost counts as concurrent work of the
-// client and of all clients. The error is a [problem.Problem]. Without a handler of [New] there is no limit.
-func Take(w http.ResponseWriter, cost int64) (release func(), err error) {
+// Message begins the work of a message that a client sends within a stream, and takes the price of a plain request for
+// it. The message continues with the returned context, whose meter takes the rest, until end is called. The error is a
+// [problem.Problem]. Without a handler of [New] there is no limit.
+func Message(ctx context.Context, w http.ResponseWriter) (message context.Context, end func(), err error) {
 	q := requestOf(w)
-	if q == nil || cost <= Plain {
-		return func() {}, nil
+	if q == nil {
+		return ctx, func() {}, nil
 	}
-	h := w.Header()
-	a := q.clients.of(q.client, q.limit, time.Now())
-	cost = min(cost, Most)
-	if more := cost - q.spent; more > 0 && q.limit.limited() {
-		if p := q.spend(h, a, more); p != nil {
-			return nil, q.rejected(p)
-		}
-		q.spent = cost
-	}
-	return q.occupy(h, a, cost)
-}
-
-// Message takes the cost of a message that a client sends within a stream. It is independent of the costs of the
-// request and of other messages; a message that costs more than a plain request also counts as concurrent work until
-// release is called. The error is a [problem.Problem].
-func Message(w http.ResponseWriter, cost int64) (release func(), err error) {
-	q := requestOf(w)
-	if q == nil || cost <= 0 {
-		return func() {}, nil
-	}
-	h := http.Header{} // the headers of the request have been sent
-	a := q.clients.of(q.client, q.limit, time.Now())
-	cost = min(cost, Most)
 	if q.limit.limited() {
-		if p := q.spend(h, a, cost); p != nil {
-			return nil, q.rejected(p)
+		a := q.clients.of(q.client, q.limit, time.Now())
+		if p := q.spend(http.Header{}, a); p != nil { // the headers of the request have been sent
+			return ctx, nil, q.rejected(p)
 		}
 	}
-	if cost <= Plain {
-		return func() {}, nil
-	}
-	return q.occupy(h, a, cost)
+	message, end = q.part(ctx, meter.Unit)
+	return message, end, nil
 }
 
-// occupy counts a cost as concurrent work of the client and of all clients.
-func (q *request) occupy(h http.Header, a *account, cost int64) (release func(), err error) {
-	if q.expensive == nil {
-		return func() {}, nil
+// Part returns a function that begins a part of a request that can outlast it: the client of the request pays for it, but
+// independently of the rest, until end is called.
+func Part(w http.ResponseWriter) func(context.Context) (part context.Context, end func()) {
+	q := requestOf(w)
+	return func(ctx context.Context) (context.Context, func()) {
+		if q == nil {
+			return ctx, func() {}
+		}
+		return q.part(ctx, 0)
 	}
-	n := min(cost, q.Expensive/2)
-	if p := q.acquireExpensive(h, a, n); p != nil {
-		return nil, q.rejected(p)
-	}
-	return func() {
-		q.expensive.Release(n)
-		a.share.Release(n)
-		a.busy.Add(-1)
-	}, nil
+}
+
+func (q *request) part(ctx context.Context, first int64) (context.Context, func()) {
+	w := new(work)
+	w.begin(ctx, q, first)
+	return meter.With(ctx, &w.Meter), w.end
 }
 
 // Submission counts a request that submits transactions, in addition to its cost: each is work of the node. The error
@@ -105,11 +66,11 @@ func Submission(w http.ResponseWriter) error {
 		strconv.FormatFloat(q.Submit, 'f', -1, 64), after))
 }
 
-// Stream makes the request a stream: it counts against the open streams, and its context has no time limit. The error
-// is a [problem.Problem].
+// Stream makes the request a stream: it counts against the open streams, and its context has no time limit. If it costs
+// more than the client's rate allows, it waits. The error is a [problem.Problem].
 func Stream(w http.ResponseWriter) error {
 	q := requestOf(w)
-	if q == nil {
+	if q == nil || q.w.stream {
 		return nil
 	}
 	if p := q.acquireStream(w.Header()); p != nil {
@@ -117,15 +78,24 @@ func Stream(w http.ResponseWriter) error {
 	}
 	q.noTimeLimit()
 	q.w.stream = true
+	q.work.pace()
 	// The client sends nothing more; the write deadlines detect a client that does not read.
 	_ = http.NewResponseController(q.w.ResponseWriter).SetReadDeadline(time.Time{})
 	q.w.pause()
 	return nil
 }
 
-// Upload makes the request one with a large body: it counts against the open streams, and its context has no time limit,
-// but the client must send each part within the time for the body of other requests. The error is a [problem.Problem].
-// See [Options.Upload].
+// Bulk is [Stream] for a stream whose bytes cost nothing, such as that of a database to a replica.
+func Bulk(w http.ResponseWriter) error {
+	if q := requestOf(w); q != nil {
+		q.w.free = true
+	}
+	return Stream(w)
+}
+
+// Upload makes the request one with a large body: it counts against the open streams and has no time limit, but the
+// client must send each part within the time for the body of other requests. The error is a [problem.Problem]. See
+// [Options.Upload].
 func Upload(w http.ResponseWriter, r *http.Request) error {
 	q := requestOf(w)
 	if q == nil {
@@ -135,6 +105,7 @@ func Upload(w http.ResponseWriter, r *http.Request) error {
 		return q.rejected(p)
 	}
 	q.noTimeLimit()
+	q.work.pace()
 	_ = http.NewResponseController(q.w.ResponseWriter).SetWriteDeadline(time.Time{}) // the first write sets it again
 	q.w.deadline = time.Time{}
 	if b, ok := r.Body.(*body); ok {
@@ -165,56 +136,38 @@ func (q *request) rejected(p *problem.Problem) error {
 	return p
 }
 
-// spend takes a cost from the client's rate, or returns a problem with the time to wait. It sets the headers of the
-// draft "RateLimit header fields for HTTP".
-func (q *request) spend(h http.Header, a *account, cost int64) *problem.Problem {
-	l, now := a.limiter, time.Now()
-	burst := l.Burst()
-	n := min(int(cost), burst)
-	wait := time.Duration(0)
-	if !l.AllowN(now, n) {
-		missing := float64(n) - l.TokensAt(now)
-		wait = time.Duration(missing / q.limit.PerSecond * float64(time.Second))
-	}
-	left := max(l.TokensAt(now), 0)
-	window, full := float64(burst)/q.limit.PerSecond, (float64(burst)-left)/q.limit.PerSecond
-	h[policyHeader] = []string{`"client";q=` + strconv.Itoa(burst) + `;w=` + wholeSeconds(window)}
-	h[rateHeader] = []string{`"client";r=` + strconv.Itoa(int(left)) + `;t=` + wholeSeconds(full)}
-	if wait == 0 {
+// spend takes the price of a plain request from the client's rate, or returns a problem with the time to wait.
+func (q *request) spend(h http.Header, a *account) *problem.Problem {
+	now := time.Now()
+	ok := a.limiter.AllowN(now, Plain)
+	q.rateHeaders(h, a)
+	if ok {
 		return nil
 	}
-	after := wholeSeconds(wait.Seconds())
-	h["Retry-After"] = []string{after}
-	return problem.New(http.StatusTooManyRequests, tooManyRequests,
+	why := q.rateExceeded(a.limiter.Burst(), Plain-a.limiter.TokensAt(now))
+	h["Retry-After"] = []string{why.after}
+	return why.Problem
+}
+
+// rateHeaders sets the headers of the draft "RateLimit header fields for HTTP".
+func (q *request) rateHeaders(h http.Header, a *account) {
+	burst := a.limiter.Burst()
+	left := a.limiter.TokensAt(time.Now())
+	window, full := float64(burst)/q.limit.PerSecond, (float64(burst)-left)/q.limit.PerSecond
+	h[policyHeader] = []string{`"client";q=` + strconv.Itoa(burst) + `;w=` + wholeSeconds(window)}
+	h[rateHeader] = []string{`"client";r=` + strconv.Itoa(int(max(left, 0))) + `;t=` + wholeSeconds(full)}
+}
+
+// rateExceeded returns the refusal of a client that lacks units.
+func (q *request) rateExceeded(burst int, missing float64) *refusal {
+	after := wholeSeconds(missing / q.limit.PerSecond)
+	return &refusal{problem.New(http.StatusTooManyRequests, tooManyRequests,
 		"rate limit exceeded (%s requests/s, burst %d): retry in %s s",
-		strconv.FormatFloat(q.limit.PerSecond, 'f', -1, 64), burst, after)
+		strconv.FormatFloat(q.limit.PerSecond, 'f', -1, 64), burst, after), after}
 }
 
 // wholeSeconds rounds up, to at least 1, so that a client that waits that long is not too early.
 func wholeSeconds(s float64) string { return strconv.Itoa(max(1, int(math.Ceil(s)))) }
-
-// acquireExpensive takes a share of the expensive work: first of the client's share, so that a client with many requests
-// waits for its own, and others do not wait for it.
-func (q *request) acquireExpensive(h http.Header, a *account, cost int64) *problem.Problem {
-	a.busy.Add(1)
-	ctx, cancel := context.WithTimeout(q.r.Context(), q.Wait)
-	defer cancel()
-	if a.share.Acquire(ctx, cost) != nil {
-		a.busy.Add(-1)
-		h["Retry-After"] = []string{"1"}
-		return problem.New(http.StatusTooManyRequests, overloaded,
-			"too many of your expensive requests run at the same time: send one after the other")
-	}
-	if q.expensive.Acquire(ctx, cost) != nil {
-		a.share.Release(cost)
-		a.busy.Add(-1)
-		h["Retry-After"] = []string{"1"}
-		return problem.New(http.StatusServiceUnavailable, overloaded,
-			"too many expensive requests run at the same time: retry in a second, or request less: a page (limit, after) "+
-				"costs less than a whole list, and options of an index (balance, unspent, history) make its answers cheap")
-	}
-	return nil
-}
 
 // acquireStream counts a stream, or returns a problem if there are too many.
 func (q *request) acquireStream(h http.Header) *problem.Problem {

@@ -16,6 +16,7 @@ import (
 	"birthmark/api/auth"
 	"birthmark/api/netserver"
 	"birthmark/api/problem"
+	"birthmark/core/meter"
 )
 
 const (
@@ -50,19 +51,21 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		header[name] = value
 	}
 	q := &request{
-		handler: h, r: r, health: netserver.IsHealthCheck(r), began: began, spent: Plain,
+		handler: h, r: r, health: netserver.IsHealthCheck(r), began: began,
 		w: writer{ResponseWriter: rw, stall: h.Stall, private: h.Keys != nil},
 	}
 	w := &q.w
 	w.request = q
+	q.work.begin(r.Context(), q, meter.Unit)
 	defer func() {
 		q.closeStream()
+		q.work.end()
 		p := recover()
 		if p != nil && p != http.ErrAbortHandler {
 			q.panicked(w, p)
 		}
 		q.log(w)
-		if p != nil && w.status != http.StatusInternalServerError {
+		if w.cut || p != nil && w.status != http.StatusInternalServerError {
 			panic(http.ErrAbortHandler) // closes the connection: the client must not take a part for the whole answer
 		}
 	}()
@@ -81,7 +84,9 @@ type request struct {
 	began  time.Time
 	client client
 	limit  Rate
-	spent  int64 // cost taken from the rate
+	work   work
+	dear   atomic.Bool // it has cost more than a plain request, or a part of it
+	timer  *time.Timer // of the time limit; nil: none
 
 	time   *timeLimit // nil: none
 	stream *account   // that a stream counts for; nil: not a stream
@@ -131,7 +136,7 @@ func (q *request) admit(h http.Header) *problem.Problem {
 	if !q.limit.limited() {
 		return nil
 	}
-	return q.spend(h, q.clients.of(q.client, q.limit, q.began), Plain)
+	return q.spend(h, q.clients.of(q.client, q.limit, q.began))
 }
 
 // identify returns the API key of the request; nil if it has none and needs none.
@@ -171,7 +176,8 @@ func (q *request) answer(w *writer) {
 				"the answer took longer than %s: request less (limit), or enable options of the index", q.Timeout)
 		}
 	}
-	inner := r.WithContext(ctx)
+	q.work.ctx = ctx
+	inner := r.WithContext(meter.With(ctx, &q.work.Meter))
 	if r.Body != nil && r.ContentLength != 0 {
 		inner.Body = q.body(control)
 	}

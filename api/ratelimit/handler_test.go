@@ -18,6 +18,7 @@ import (
 	"birthmark/api/auth"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
+	"birthmark/core/meter"
 )
 
 // echo is a handler that returns the method, the path and the size of the body.
@@ -33,12 +34,10 @@ var echo = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 // costs wraps a handler whose response has the given cost.
 func costs(cost int64, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		release, err := ratelimit.Take(w, cost)
-		if err != nil {
+		if err := meter.Of(r.Context()).Spend(cost * meter.Unit); err != nil {
 			problem.Write(w, problem.Of(err))
 			return
 		}
-		defer release()
 		next(w, r)
 	}
 }

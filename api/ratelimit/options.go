@@ -13,6 +13,7 @@ import (
 	"birthmark/api/auth"
 	"birthmark/api/netserver"
 	"birthmark/api/problem"
+	"birthmark/core/meter"
 )
 
 // Options are the limits on requests. Zero means no limit. [Defaults] suit a server on a small machine.
@@ -32,10 +33,13 @@ type Options struct {
 	Body    int64         // bytes
 	URI     int           // bytes of path and query
 
-	// Expensive is the total cost of concurrent expensive requests, in the units of [Take], at least 2. A client gets at
-	// most half of it. A request waits for its share at most Wait.
+	// Expensive limits concurrent requests that cost more than plain ones: each counts as 8, and those of a client get at
+	// most half. A request waits for its share at most Wait, a stream as long as necessary.
 	Expensive int64
 	Wait      time.Duration
+
+	// Memory is the budget of bytes that answers hold which are read, encoded or sent; nil: no limit.
+	Memory *meter.Budget
 
 	// Streams is the number of concurrent streams, StreamsEach those of one client unless it is on this machine. Each
 	// occupies a connection.
@@ -68,13 +72,19 @@ type Options struct {
 }
 
 // Rate is how many requests a client may send: PerSecond on average, Burst at once. An expensive request counts as
-// several ([Take]). The zero Rate means no limit.
+// several: one per [meter.Unit] of its cost, which is taken while the cost is spent. It continues until the client has
+// used its Burst in advance. The zero Rate means no limit.
 type Rate struct {
 	PerSecond float64
 	Burst     int
 }
 
 func (r Rate) limited() bool { return r.PerSecond > 0 }
+
+// time returns the time in which a client gets units.
+func (r Rate) time(units float64) time.Duration {
+	return time.Duration(math.Ceil(units / r.PerSecond * float64(time.Second)))
+}
 
 func (r Rate) limit() (rate.Limit, int) {
 	if !r.limited() {

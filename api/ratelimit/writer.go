@@ -15,12 +15,14 @@ type writer struct {
 	request  *request
 	stall    time.Duration           // for the client to accept a part of the answer
 	private  bool                    // only caches of the client may store the answer
+	free     bool                    // bytes cost nothing
 	stream   bool                    // pauses between parts have no deadline
 	timedOut func() *problem.Problem // nil, or returns nil: the time limit was not reached
 
 	status   int // 0: no answer yet
 	bytes    int64
 	replaced bool      // a problem was written in place of the handler's answer
+	cut      bool      // the client could not pay for the rest of the answer
 	deadline time.Time // of the writes so far
 }
 
@@ -72,6 +74,7 @@ func (w *writer) WriteHeader(status int) {
 func (w *writer) begin(status int) {
 	w.status = status
 	h := w.Header()
+	w.request.work.headers(h)
 	if cache := h["Cache-Control"]; w.private && len(cache) == 1 && strings.HasPrefix(cache[0], "public") {
 		h["Cache-Control"] = []string{"private" + cache[0][len("public"):]}
 	}
@@ -84,6 +87,14 @@ func (w *writer) Write(b []byte) (int, error) {
 	if w.status == 0 {
 		w.begin(http.StatusOK)
 	}
+	// An answer that begins is read already: the client pays, but gets it in any case.
+	if !w.free {
+		if err := w.request.work.Sent(len(b)); err != nil && w.bytes > 0 {
+			w.cut = true
+			return 0, err
+		}
+	}
+	w.request.work.Pause()
 	w.extendDeadline()
 	n, err := w.ResponseWriter.Write(b)
 	w.bytes += int64(n)

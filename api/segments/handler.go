@@ -71,7 +71,7 @@ func (o *Options) serve(w http.ResponseWriter, r *http.Request) error {
 	if err := o.Log.Follows(at); err != nil {
 		return err
 	}
-	if err := ratelimit.Stream(w); err != nil {
+	if err := ratelimit.Bulk(w); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", ContentType)

@@ -63,26 +63,6 @@ func (r *accountRequest) filtered() bool {
 	return r.from > 0 || r.to > 0 || r.direction != anyDirection
 }
 
-// entries estimates how many entries of lists the answer reads.
-func (r *accountRequest) entries(h *holder, txs uint64) uint64 {
-	page := uint64(r.pageSize)
-	switch {
-	case r.details < detailsTxIDs:
-		return 0
-	case h.isAccount:
-		page += txs
-	default:
-		page = min(txs, page*uint64(r.page+1))
-	}
-	if r.details > detailsTxIDs {
-		page += txWork * min(txs, uint64(r.pageSize))
-	}
-	return page
-}
-
-// txWork is the work of a transaction in an answer, in entries of a list.
-const txWork = 5
-
 func (r *accountRequest) matches(e *wallet.Entry) bool {
 	switch r.direction {
 	case inputsOnly:
@@ -100,9 +80,6 @@ func (s *Server) accountInfo(q *question, r *accountRequest) (*accountInfo, erro
 		return nil, err
 	}
 	t := h.totals()
-	if err := q.pay(h.cost(r.entries(h, t.Txs))); err != nil {
-		return nil, err
-	}
 	a := &accountInfo{
 		Address: h.name, Balance: t.FundedSum - t.SpentSum, TotalReceived: t.FundedSum, TotalSent: t.SpentSum, Txs: t.Txs,
 	}

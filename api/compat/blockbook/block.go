@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"birthmark/api/compat/wallet"
-	"birthmark/api/ratelimit"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
@@ -27,9 +26,6 @@ func unknownBlock() error { return model.Errorf(model.NotFound, "unknown_block",
 func unknownTx(id string) error {
 	return model.Errorf(model.NotFound, "unknown_tx", "Transaction '%.80s' not found", id)
 }
-
-// blockCost is the cost of the transactions of a block in addition to a plain request.
-func blockCost(txs int) int64 { return ratelimit.Page(txWork * txs) }
 
 // findBlock returns the block with a height or a hash.
 func findBlock(v *wallet.View, id string) (b *wallet.Block, err error) {
@@ -74,9 +70,6 @@ func (s *Server) block(q *question, id string, page, size int, f form) (*blockIn
 		}
 		a.NextBlockHash = block.FormatHash(block.DoubleHash(next))
 	}
-	if err := q.pay(blockCost(to - from)); err != nil {
-		return nil, err
-	}
 	txs, err := v.BlockTxs(height, from, to-from)
 	if err != nil {
 		return nil, err
@@ -110,9 +103,6 @@ func eachBatch(v *wallet.View, b *wallet.Block, visit func([]*wallet.Tx) error) 
 // rawBlock returns a serialized block.
 func rawBlock(q *question, id string) ([]byte, error) {
 	b, err := findBlock(q.View, id)
-	if err == nil {
-		err = q.pay(blockCost(b.TxCount))
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +119,6 @@ func rawBlock(q *question, id string) ([]byte, error) {
 // fees returns the distribution of fee rates in a block.
 func fees(q *question, id string) (*feeStats, error) {
 	b, err := findBlock(q.View, id)
-	if err == nil {
-		err = q.pay(blockCost(b.TxCount))
-	}
 	if err != nil {
 		return nil, err
 	}

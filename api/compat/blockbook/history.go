@@ -15,9 +15,6 @@ func (s *Server) balanceHistory(q *question, descriptor string, gap int, from, t
 	if err != nil {
 		return nil, err
 	}
-	if err := q.pay(h.cost(h.totals().Txs)); err != nil {
-		return nil, err
-	}
 	entries, err := h.merged()
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 
 	"birthmark/api/compat/account"
 	"birthmark/api/compat/wallet"
-	"birthmark/api/ratelimit"
 	"birthmark/model"
 )
 
@@ -51,13 +50,11 @@ func (s *Server) holder(q *question, descriptor string, gap int) (*holder, error
 	if gap == 0 {
 		gap = account.DefaultGap
 	}
-	if gap > account.DefaultGap {
-		if err := q.pay(ratelimit.Most); err != nil {
-			return nil, err
-		}
-	}
 	h := &holder{name: descriptor, isAccount: true}
 	found, err := a.Discover(gap, func(pkScript []byte) (bool, error) {
+		if err := q.meter.Spend(derivePoints); err != nil {
+			return false, err
+		}
 		m, err := newMember(q.View, s.chain.Address(pkScript), pkScript)
 		h.members = append(h.members, m)
 		return m.confirmed.Txs > 0 || m.pending.Txs > 0, err
@@ -69,6 +66,9 @@ func (s *Server) holder(q *question, descriptor string, gap int) (*holder, error
 	}
 	return h, err
 }
+
+// derivePoints is the cost of deriving a script of an account, in points of [meter.Unit].
+const derivePoints = 50
 
 // withoutChecksum removes the checksum of a descriptor. Blockbook does not verify it, and that of Trezor Suite belongs to
 // the descriptor with h in the place of '.
@@ -91,12 +91,6 @@ func (s *Server) address(v *wallet.View, address string) (*holder, error) {
 	}
 	m, err := newMember(v, address, pkScript)
 	return &holder{name: address, members: []member{m}}, err
-}
-
-// cost is the cost of an answer about a holder in addition to a plain request, if it reads entries of its lists.
-func (h *holder) cost(entries uint64) int64 {
-	const membersPerUnit = 50
-	return int64(len(h.members)/membersPerUnit) + ratelimit.Page(int(min(entries, maxEntries)))
 }
 
 // totals returns the sums of all members over the confirmed chain.

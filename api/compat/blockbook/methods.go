@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"birthmark/api/ratelimit"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
@@ -128,8 +127,7 @@ func asks[P any](answer func(*conn, *question, *P) (any, error)) method {
 		if err := m.parameters(p); err != nil {
 			return nil, err
 		}
-		take := func(cost int64) (func(), error) { return c.charge(cost - ratelimit.Plain) } // a plain request is paid
-		return c.ask(ctx, take, func(q *question) (any, error) { return answer(c, q, p) })
+		return c.ask(ctx, func(q *question) (any, error) { return answer(c, q, p) })
 	}
 }
 

@@ -27,13 +27,8 @@ type operation struct {
 // reads is an operation that reads the chain.
 func reads(path string, answer func(*Server, *question, *http.Request) (any, error)) operation {
 	return operation{"GET", path, func(s *Server, w http.ResponseWriter, r *http.Request) (any, error) {
-		return s.read(w, r, func(q *question) (any, error) { return answer(s, q, r) })
+		return s.ask(r.Context(), func(q *question) (any, error) { return answer(s, q, r) })
 	}}
-}
-
-func (s *Server) read(w http.ResponseWriter, r *http.Request, answer func(*question) (any, error)) (any, error) {
-	take := func(cost int64) (func(), error) { return ratelimit.Take(w, cost) }
-	return s.ask(r.Context(), take, answer)
 }
 
 var operations = []operation{
@@ -124,7 +119,7 @@ func (s *Server) handler(answer func(http.ResponseWriter, *http.Request) (any, e
 
 func (s *Server) getStatus(w http.ResponseWriter, r *http.Request) (any, error) {
 	node, err := s.node(r.Context())
-	return s.read(w, r, func(q *question) (any, error) { return s.systemInfo(q.View, r.Host, node, err) })
+	return s.ask(r.Context(), func(q *question) (any, error) { return s.systemInfo(q.View, r.Host, node, err) })
 }
 
 func (s *Server) getBlockIndex(q *question, r *http.Request) (any, error) {

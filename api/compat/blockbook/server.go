@@ -12,7 +12,7 @@ import (
 	"birthmark/api/compat/account"
 	"birthmark/api/compat/wallet"
 	"birthmark/api/problem"
-	"birthmark/api/ratelimit"
+	"birthmark/core/meter"
 	"birthmark/model"
 )
 
@@ -78,31 +78,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serve
 // question is a request that reads the chain.
 type question struct {
 	*wallet.View
-	// pay takes a cost in addition to that of a plain request: see [ratelimit.Take]. Only the first call has an effect.
-	pay func(cost int64) error
+	meter *meter.Meter
 }
 
-// ask answers a question within a view. The cost that answer pays counts as concurrent work until it returns.
-func (s *Server) ask(
-	ctx context.Context, take func(cost int64) (release func(), err error), answer func(*question) (any, error),
-) (a any, err error) {
-	var release func()
-	defer func() {
-		if release != nil {
-			release()
-		}
-	}()
-	pay := func(cost int64) (err error) {
-		if release == nil {
-			release, err = take(ratelimit.Plain + cost)
-		}
-		return err
-	}
+// ask answers a question within a view.
+func (s *Server) ask(ctx context.Context, answer func(*question) (any, error)) (a any, err error) {
 	err = s.chain.View(ctx, func(v *wallet.View) error {
 		if v.Tip.IsOrigin() {
 			return model.Errorf(model.Refused, "no_blocks", "the database has no blocks yet: retry after the sync has begun")
 		}
-		a, err = answer(&question{v, pay})
+		a, err = answer(&question{v, meter.Of(ctx)})
 		return err
 	})
 	return a, err

@@ -21,10 +21,6 @@ func (s *Server) utxos(q *question, descriptor string, gap int, confirmedOnly bo
 	if err != nil {
 		return nil, err
 	}
-	t := h.totals()
-	if err := q.pay(h.cost(t.Funded - t.Spent)); err != nil {
-		return nil, err
-	}
 	var found []owned
 	for i := range h.members {
 		m := &h.members[i]

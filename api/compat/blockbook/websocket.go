@@ -55,7 +55,7 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 	c := &conn{
 		Server: s, socket: socket, ctx: ctx, cancel: cancel,
 		answers: make(chan outgoing), notifications: make(chan []byte, maxNotifications), slots: make(chan struct{}, maxConcurrent),
-		charge: func(cost int64) (func(), error) { return ratelimit.Message(w, cost) },
+		begin: func(ctx context.Context) (context.Context, func(), error) { return ratelimit.Message(ctx, w) },
 	}
 	var submitting sync.Mutex // the header of w is not safe for concurrent use
 	c.submission = func() error {
@@ -74,8 +74,8 @@ type conn struct {
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
 
-	charge     func(cost int64) (release func(), err error)
-	submission func() error // takes from the limit of submitted transactions
+	begin      func(context.Context) (_ context.Context, end func(), _ error) // see [ratelimit.Message]
+	submission func() error                                                   // takes from the limit of submitted transactions
 
 	answers       chan outgoing
 	notifications chan []byte
@@ -206,9 +206,10 @@ func encodeMessage(id json.RawMessage, data any) ([]byte, error) {
 func (c *conn) answer(m *message) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.Timeout)
 	defer cancel()
-	_, err := c.charge(ratelimit.Plain)
+	ctx, end, err := c.begin(ctx)
 	var data any
 	if err == nil {
+		defer end()
 		if data, err = c.call(ctx, m); err == nil && data == nil {
 			return // answered by the subscription
 		}

@@ -139,7 +139,6 @@ type accountSums struct{ withdrawals, reserves, treasury big.Int }
 // accountSums returns the sums of an account. It reads the transactions with it.
 func (v *view) accountSums(stake string) (*accountSums, error) {
 	s := new(accountSums)
-	n := 0
 	parts := func(d *decoded) (all []contents.Reward) {
 		for _, w := range d.Details.Withdrawals {
 			if w.Address == stake {
@@ -151,11 +150,6 @@ func (v *view) accountSums(stake string) (*accountSums, error) {
 	for e, err := range entriesOf(v, stake, parts, nil, false) {
 		if err != nil {
 			return nil, err
-		}
-		if n++; n == longSkip {
-			if err := v.expensive(); err != nil {
-				return nil, err
-			}
 		}
 		sum := map[string]*big.Int{"": &s.withdrawals, "reserve": &s.reserves, "treasury": &s.treasury}[e.part.Pot]
 		amount, _ := new(big.Int).SetString(e.part.Amount, 10)

@@ -111,11 +111,7 @@ func (v *view) held(h *holder) ([]amount, error) {
 		if err != nil {
 			return nil, err
 		}
-		if found, births = append(found, row), append(births, row.Asset); len(found) == longSkip {
-			if err := v.expensive(); err != nil {
-				return nil, err
-			}
-		}
+		found, births = append(found, row), append(births, row.Asset)
 	}
 	slices.SortFunc(births, schema.CompareAssetBirths)
 	ids, err := v.Q.AssetIDs(births)
@@ -166,11 +162,6 @@ func (v *view) total(h *holder, t *totalValue) (any, error) {
 	received.add(lovelace, account.Received.Big())
 	sent.add(lovelace, account.Sent.Big())
 	if v.Q.Totals.Assets > 0 {
-		if account.Outputs > longSkip {
-			if err := v.expensive(); err != nil {
-				return nil, err
-			}
-		}
 		outputs := v.Q.Occurrences(h.index, *h.birth, setops.Everywhere, false)
 		for batch, err := range query.Batches(v.Q, outputs, query.OccurrenceBatch, query.OccurrenceBatch) {
 			if err == nil {
@@ -209,9 +200,6 @@ func (v *view) addAssets(pks []model.UtxoPk, received, sent sums) error {
 // adaDecimals are the decimal places of lovelace in ada.
 const adaDecimals = 6
 
-// manyAssets is the number of assets whose metadata makes a request expensive.
-const manyAssets = 100
-
 // addressExtended answers an address with the decimal places of its assets by CIP-68, and whether they have metadata on
 // the chain.
 func addressExtended(v *view) (any, error) {
@@ -222,11 +210,6 @@ func addressExtended(v *view) (any, error) {
 	amounts, err := v.balance(h)
 	if err != nil {
 		return nil, err
-	}
-	if len(amounts) > manyAssets {
-		if err := v.expensive(); err != nil {
-			return nil, err
-		}
 	}
 	all := make([]extendedAmount, len(amounts))
 	for i, a := range amounts {

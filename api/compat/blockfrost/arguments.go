@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"birthmark/api/compat/utxo"
-	"birthmark/api/ratelimit"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/hdkey"
 	"birthmark/model"
@@ -26,7 +25,6 @@ type call struct {
 	page     paging
 	from, to *place // the part of the chain; nil: without this end
 	filter   filter
-	free     func() // releases the cost of an expensive answer; nil: it is cheap
 }
 
 // argument reads a variable part of a path. It returns the form that endpoints expect, or the fault of a malformed one.
@@ -111,21 +109,6 @@ func (c *call) number(name string) uint64 {
 }
 
 func (c *call) ctx() context.Context { return c.r.Context() }
-
-// expensive makes the request one that reads many rows: it counts as such until it is answered.
-func (c *call) expensive() (err error) {
-	if c.free == nil {
-		c.free, err = ratelimit.Take(c.r.Writer(), ratelimit.Heavy)
-	}
-	return err
-}
-
-// release ends an expensive answer.
-func (c *call) release() {
-	if c.free != nil {
-		c.free()
-	}
-}
 
 // addressNetwork returns the network of addresses.
 func (s *server) addressNetwork() address.Network {

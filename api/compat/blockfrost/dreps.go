@@ -135,9 +135,6 @@ func oneDRep(v *view) (any, error) {
 // registeredDReps returns the DReps in the order of their first registration; with retired, only DReps that are retired,
 // or only DReps that are not. It reads all certificates of DReps.
 func (v *view) registeredDReps(retired *bool) ([]string, error) {
-	if err := v.expensive(); err != nil {
-		return nil, err
-	}
 	order, last := []string{}, map[string]entry[drepAction]{}
 	for _, kind := range []string{registersDRep, retiresDRep} {
 		for e, err := range entriesOf(v, kind, drepActions(""), nil, false) {

@@ -281,8 +281,7 @@ func (s *server) endpoints() (all []exchange.Endpoint[*view]) {
 					r.Refuse(err)
 				}
 				return func(v *view) (any, error) {
-					v.call, v.Long = c, c.expensive
-					defer c.release()
+					v.call = c
 					return e.answer(v)
 				}
 			}

@@ -151,9 +151,6 @@ func (v *view) sumsOfEpoch(number uint64, from, to model.HeightPk) (*epochSums, 
 	if next == to {
 		return s, nil
 	}
-	if err := v.expensive(); err != nil {
-		return nil, err
-	}
 	for ; next < to; next = s.to.Height + 1 {
 		more, err := v.addBlocks(s, next, min(next+saveAfter, to))
 		if err != nil {
@@ -228,11 +225,6 @@ func epochBlocksOfPool(v *view) (any, error) {
 	from, to, err := v.blocksOfEpoch(v.number("number"))
 	if err != nil {
 		return nil, err
-	}
-	if _, err := v.poolIndex(); err != nil { // all headers of the epoch are read
-		if err := v.expensive(); err != nil {
-			return nil, err
-		}
 	}
 	return v.pageOfPoolBlocks(v.arg("pool_id"), from, to)
 }

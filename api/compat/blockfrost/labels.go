@@ -31,11 +31,6 @@ func metadataLabels(v *view) (any, error) {
 		return nil, err
 	}
 	family := x.Family(schema.IndexValue)
-	if v.Q.Totals.Rows[family] > longSkip {
-		if err := v.expensive(); err != nil {
-			return nil, err
-		}
-	}
 	rows := schema.Rows(v.Q.R, family, nil, nil, false, func(key, value []byte) (l labelBirth, err error) {
 		if l.label, err = strconv.ParseUint(string(value), 10, 64); err == nil {
 			l.birth, err = model.ParseBirthPk(key, x.Kind.HasOrdinal())

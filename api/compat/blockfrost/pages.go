@@ -106,7 +106,7 @@ func (v *view) stillValid(at model.Point) (bool, error) {
 	return err == nil && p.Hash == at.Hash, err
 }
 
-// longSkip is the number of skipped entries from which a request is expensive.
+// longSkip is the number of skipped entries between two checks of the context.
 const longSkip = 5000
 
 // pageOf returns the entries of the page of the request. scan yields the list after an entry, nil for its beginning. The
@@ -120,11 +120,6 @@ func pageOf[P any](v *view, scan func(after *P) iter.Seq2[P, error]) ([]P, error
 	after, skip, err := startOf[P](v, k, p.count)
 	if err != nil {
 		return nil, err
-	}
-	if skip >= longSkip {
-		if err := v.expensive(); err != nil {
-			return nil, err
-		}
 	}
 	entries := make([]P, 0, p.count)
 	for e, err := range scan(after) {

@@ -190,9 +190,6 @@ func poolStates(v *view) (all []*poolState, epoch uint64, err error) {
 	if v.Q.Tip.IsOrigin() {
 		return nil, 0, errNotFound
 	}
-	if err := v.expensive(); err != nil {
-		return nil, 0, err
-	}
 	if epoch, err = v.epochAt(v.Q.Tip.Height); err != nil {
 		return nil, 0, err
 	}

@@ -20,10 +20,9 @@ type Answer struct {
 
 	Query map[string]string // the parameters of the request, the first of each name
 
-	w       http.ResponseWriter
-	r       *http.Request
-	buffer  *[]byte // of Out
-	release func()  // of the cost of a long answer; nil: it is short
+	w      http.ResponseWriter
+	r      *http.Request
+	buffer *[]byte // of Out
 }
 
 // buffers has the memory of bodies that were sent. Most bodies are larger than all other memory of a request.
@@ -45,17 +44,12 @@ func NewAnswer(w http.ResponseWriter, r *http.Request) *Answer {
 // flushAt is the size in bytes of the parts in which long answers are sent.
 const flushAt = 64 << 10
 
-// Flush sends the answer so far if it is long. A long answer costs more than others, and has no time limit.
-func (a *Answer) Flush(_ *View) error {
+// Flush sends the answer so far if it is long. A long answer has no time limit.
+func (a *Answer) Flush() error {
 	if len(a.Out) < flushAt {
 		return nil
 	}
 	if !a.Sent {
-		release, err := ratelimit.Take(a.w, ratelimit.Heavy)
-		if err != nil {
-			return err
-		}
-		a.release = release
 		if err := ratelimit.Stream(a.w); err != nil {
 			return err
 		}
@@ -76,7 +70,7 @@ func (a *Answer) End() {
 	_, _ = a.w.Write(a.Out) // fails only if the client is gone
 }
 
-// Free releases the cost and the memory of the answer. It is called once, after End or after a failure; Out is not
+// Free releases the memory of the answer. It is called once, after End or after a failure; Out is not
 // valid afterwards.
 func (a *Answer) Free() {
 	if cap(a.Out) <= maxBuffer {
@@ -84,9 +78,6 @@ func (a *Answer) Free() {
 		buffers.Put(a.buffer)
 	}
 	a.Out = nil
-	if a.release != nil {
-		a.release()
-	}
 }
 
 // Add appends parts of JSON.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"birthmark/api/ratelimit"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -87,10 +86,5 @@ func (q *request) byField(p page, field func(*schema.BlockRow) (uint64, error)) 
 	if most > maxSorted {
 		return nil, bad("sorted by this field, only the first %d blocks can be requested: sort by height", maxSorted)
 	}
-	release, err := ratelimit.Take(q.w, ratelimit.Heavy)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
 	return q.v.BlocksBy(field, p.ascending, p.offset, p.limit)
 }

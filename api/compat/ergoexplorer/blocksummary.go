@@ -69,7 +69,7 @@ func (q *request) addContentsOf(b *boxes.Block) error {
 			q.Comma(i + n)
 			q.addSummaryTx(&txs[n], tokens)
 		}
-		if err := q.Flush(q.v); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}

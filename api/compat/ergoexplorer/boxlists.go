@@ -154,7 +154,7 @@ func (q *request) addUnspent(h *boxes.Holder, descending bool, n int) error {
 			return err
 		}
 		n, batch = n+len(batch), batch[:0]
-		return q.Flush(q.v)
+		return q.Flush()
 	}
 	l := q.v.WithoutPendingSpends(q.v.UnspentList(h.Index, *h.Birth, true, descending))
 	err := q.v.Each(l, func(pk model.UtxoPk) (bool, error) {

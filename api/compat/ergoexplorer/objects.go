@@ -26,7 +26,7 @@ func (q *request) addBoxes(pks []model.UtxoPk, n int, unspent bool) error {
 		if err := q.addBoxItems(all, n+i, confirmedForm); err != nil {
 			return err
 		}
-		if err := q.Flush(q.v); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}

@@ -204,7 +204,7 @@ func (q *request) eachBlock(write func(*boxes.Block) error) error {
 		if err := write(b); err != nil {
 			return err
 		}
-		if err := q.Flush(q.v); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}

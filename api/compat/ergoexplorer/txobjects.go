@@ -29,7 +29,7 @@ func (q *request) addTxs(pks []model.TxPk, of *boxes.Holder) error {
 				return err
 			}
 		}
-		if err := q.Flush(q.v); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}

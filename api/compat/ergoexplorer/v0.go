@@ -68,7 +68,7 @@ func (q *request) addOldPending(all []model.Hash, p page) error {
 				return err
 			}
 			q.Add("}")
-			if err := q.Flush(q.v); err != nil {
+			if err := q.Flush(); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,6 @@ import (
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/problem"
-	"birthmark/api/ratelimit"
 )
 
 // Options configure a handler.
@@ -160,7 +159,7 @@ func withoutUnused(query string) string {
 	})
 }
 
-// read resolves a field. A list costs the client as much as a request.
+// read resolves a field.
 func read[T any](ctx context.Context, fn func(*request) (T, error)) (value T, err error) {
 	q := ctx.Value(requestKey{}).(*request)
 	q.mu.Lock()
@@ -169,11 +168,7 @@ func read[T any](ctx context.Context, fn func(*request) (T, error)) (value T, er
 		err = problem.New(http.StatusBadRequest, "too_many", "a query can have at most %d lists: send several queries", maxReads)
 	}
 	if err == nil {
-		var release func()
-		if release, err = ratelimit.Take(q.w, int64(q.reads)); err == nil {
-			defer release()
-			value, err = fn(q)
-		}
+		value, err = fn(q)
 	}
 	if err != nil {
 		q.log(err)

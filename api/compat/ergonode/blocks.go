@@ -28,7 +28,7 @@ func (q *request) addHeaders(from, to int) error {
 		}
 		q.Comma(h - from)
 		q.AddHeader(b)
-		if err := q.Flush(q.v); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}

@@ -73,7 +73,7 @@ func (q *request) addPending(all []*pending.Tx) error {
 			n++
 			q.AddTx(t, inputs[:len(t.Inputs)])
 			inputs = inputs[len(t.Inputs):]
-			if err := q.Flush(q.v); err != nil {
+			if err := q.Flush(); err != nil {
 				return err
 			}
 		}

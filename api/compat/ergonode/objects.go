@@ -37,7 +37,7 @@ func (q *request) addBoxItems(pks []model.UtxoPk, unspent bool) error {
 				return err
 			}
 		}
-		if err := q.Flush(q.v); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (q *request) addTxs(pks []model.TxPk) error {
 				return err
 			}
 		}
-		if err := q.Flush(q.v); err != nil {
+		if err := q.Flush(); err != nil {
 			return err
 		}
 	}

@@ -63,23 +63,16 @@ type request struct {
 	r           *http.Request
 	w           http.ResponseWriter
 
-	out     []byte // of the answer
-	sent    bool   // a part of the answer was sent
-	release func() // of the cost of a long answer; nil: it is short
+	out  []byte // of the answer
+	sent bool   // a part of the answer was sent
 }
 
 const jsonType = "application/json;charset=utf-8"
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{handler: h, ctx: r.Context(), r: r, w: w}
-	q.Long = q.expensive
 	header := w.Header()
 	header["Content-Type"] = []string{jsonType}
-	defer func() {
-		if q.release != nil {
-			q.release()
-		}
-	}()
 	path := strings.Split(strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, h.Path), "/"), "/")
 	if path[0] == "v1" {
 		path = path[1:]
@@ -181,25 +174,12 @@ func (q *request) hasAnswer(tip *utxo.Point) bool {
 // flushAt is the size in bytes of the parts in which long answers are sent.
 const flushAt = 64 << 10
 
-// expensive makes the request one that reads many rows: it counts as such until it is answered.
-func (q *request) expensive() error {
-	if q.release != nil {
-		return nil
-	}
-	release, err := ratelimit.Take(q.w, ratelimit.Heavy)
-	q.release = release
-	return err
-}
-
-// flush sends the answer so far if it is long. A long answer costs more than others, and has no time limit.
+// flush sends the answer so far if it is long. A long answer has no time limit.
 func (q *request) flush() error {
 	if len(q.out) < flushAt {
 		return nil
 	}
 	if !q.sent {
-		if err := q.expensive(); err != nil {
-			return err
-		}
 		if err := ratelimit.Stream(q.w); err != nil {
 			return err
 		}

@@ -178,11 +178,11 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		var answer *response
-		if release, err := ratelimit.Message(w, ratelimit.Plain); err != nil {
+		if ctx, end, err := ratelimit.Message(r.Context(), w); err != nil {
 			answer = &response{Version: rpcVersion, Error: faultOf(err)}
 		} else {
-			answer = h.answer(r.Context(), body, submission(w), state)
-			release()
+			answer = h.answer(ctx, body, submission(w), state)
+			end()
 		}
 		writing, cancel := context.WithTimeout(r.Context(), writeTimeout)
 		err = socket.Write(writing, websocket.MessageText, encoded(answer))

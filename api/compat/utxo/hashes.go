@@ -203,11 +203,7 @@ func (q *Reader) eachTx(p place, visit func(*Tx, []ledger.Output) bool) error {
 		if done, err := flush(); done || err != nil {
 			return err
 		}
-		if size = max(secondBatch, min(2*size, lastBatch)); size > 2*secondBatch && q.Long != nil {
-			if err := q.Long(); err != nil {
-				return err
-			}
-		}
+		size = max(secondBatch, min(2*size, lastBatch))
 	}
 	_, err = flush()
 	return err

@@ -43,8 +43,7 @@ var (
 // Reader reads one snapshot for one answer. Blocks, addresses and transactions that it read are kept, up to a number.
 type Reader struct {
 	Q       *query.Query
-	Scripts bool         // [Reader.Outputs] reads reference scripts
-	Long    func() error // called while a search reads many outputs; its error ends the search; nil: none
+	Scripts bool // [Reader.Outputs] reads reference scripts
 
 	points  map[model.HeightPk]Point
 	owners  map[model.BirthPk]Owner

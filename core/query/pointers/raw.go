@@ -78,6 +78,9 @@ func (q *Reader) nodeRaws(pks []model.TxPk, hashes []model.Hash) ([][]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := q.R.meter.Reads(len(pks)); err != nil {
+		return nil, err
+	}
 	ctx, stop := context.WithCancelCause(q.Ctx)
 	defer stop(nil)
 	raws, done := make([][]byte, len(pks)), make(chan struct{}, len(pks))
@@ -89,6 +92,9 @@ func (q *Reader) nodeRaws(pks []model.TxPk, hashes []model.Hash) ([][]byte, erro
 			err := guard.Call(func() (err error) { // the bytes are those of a node
 				point := model.Point{Height: pk.Height(), Hash: block.Hash, Slot: block.Slot}
 				if raws[i], err = q.Raws.Node.RawTx(ctx, point, q.TxIndex(pk), hashes[i]); err != nil {
+					return err
+				}
+				if err := q.R.meter.Bytes(len(raws[i])); err != nil {
 					return err
 				}
 				return q.checkRaw(hashes[i], raws[i])

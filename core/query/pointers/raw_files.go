@@ -35,6 +35,9 @@ func (q *Reader) fileRaws(pks []model.TxPk, hashes []model.Hash) ([][]byte, erro
 		if raws[i], err = q.fileRaw(pk, places[i], sizes[i]); err != nil {
 			return nil, err
 		}
+		if err := q.R.meter.Bytes(len(raws[i])); err != nil {
+			return nil, err
+		}
 		if err := q.checkRaw(hashes[i], raws[i]); err != nil {
 			place, _ := schema.ParsePlaceRow(places[i])
 			return nil, q.replacedFile(q.rawPath(place.File), hashes[i], err)
@@ -120,6 +123,9 @@ func (q *Reader) eachFileRaw(h model.HeightPk, visit func(raw []byte) error) (do
 	total := 0
 	for _, size := range place.Sizes {
 		total += size
+	}
+	if err := q.R.meter.Bytes(total); err != nil {
+		return false, err
 	}
 	path := q.rawPath(place.File)
 	raw, err := q.Raws.Files.ReadRaw(path, place.Offset, total)

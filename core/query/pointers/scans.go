@@ -1,20 +1,24 @@
 package pointers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"math"
 
+	"birthmark/core/meter"
 	"birthmark/model"
 	"birthmark/storage"
 )
 
 // Scans is the [storage.Reader] of a query. It counts the rows of scans and ranges: a scan ends with an error when the
-// context ends, or when the query has scanned more rows than its budget. Queries have no other access to the store.
+// context ends, or when the query has scanned more rows than its budget. All that is read is reported to the
+// [meter.Meter] of the context, whose errors end the query. Queries have no other access to the store.
 type Scans struct {
 	store storage.Reader
 	ctx   context.Context
+	meter *meter.Meter
 	rows  int   // scanned so far
 	most  int   // the budget
 	above error // the error above the budget
@@ -31,13 +35,13 @@ var errScanned = model.Errorf(model.Usage, "too_many_rows", "the answer needs a 
 
 // NewScans returns a reader with the budget [MaxScanned].
 func NewScans(ctx context.Context, store storage.Reader) *Scans {
-	return &Scans{store: store, ctx: ctx, most: MaxScanned, above: errScanned}
+	return &Scans{store: store, ctx: ctx, meter: meter.Of(ctx), most: MaxScanned, above: errScanned}
 }
 
 // With returns a reader for another query on the same snapshot, with the same budget.
 func (s *Scans) With(ctx context.Context) *Scans {
 	copied := *s
-	copied.ctx = ctx
+	copied.ctx, copied.meter = ctx, meter.Of(ctx)
 	return &copied
 }
 
@@ -68,24 +72,60 @@ func (s *Scans) pass(rows int) error {
 }
 
 // Get implements [storage.Reader].
-func (s *Scans) Get(f storage.Family, key []byte) ([]byte, error) { return s.store.Get(f, key) }
+func (s *Scans) Get(f storage.Family, key []byte) ([]byte, error) {
+	if err := s.meter.Reads(1); err != nil {
+		return nil, err
+	}
+	b, err := s.store.Get(f, key)
+	return b, cmp.Or(err, s.meter.Bytes(len(b)))
+}
 
 // GetMany implements [storage.Reader].
 func (s *Scans) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
-	return s.store.GetMany(f, keys)
+	if err := s.meter.Reads(len(keys)); err != nil {
+		return nil, err
+	}
+	found, err := s.store.GetMany(f, keys)
+	return found, cmp.Or(err, s.meter.Bytes(total(found)))
 }
 
 // Suffixes implements [storage.Reader].
 func (s *Scans) Suffixes(f storage.Family, prefixes [][]byte) ([][]byte, error) {
-	return s.store.Suffixes(f, prefixes)
+	if err := s.meter.Reads(len(prefixes)); err != nil {
+		return nil, err
+	}
+	found, err := s.store.Suffixes(f, prefixes)
+	return found, cmp.Or(err, s.meter.Bytes(total(found)))
 }
+
+// total returns the bytes of values.
+func total(values [][]byte) (n int) {
+	for _, v := range values {
+		n += len(v)
+	}
+	return n
+}
+
+// reportRows is the number of rows between two reports of a scan to the meter.
+const reportRows = 64
 
 // Scan implements [storage.Reader].
 func (s *Scans) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
+		if err := s.meter.Reads(1); err != nil {
+			yield(storage.KV{}, err)
+			return
+		}
+		rows, size := 0, 0                          // not reported yet
+		defer func() { _ = s.report(rows, size) }() // the next report has the error too
 		for kv, err := range s.store.Scan(f, from, to, reverse) {
 			if err == nil {
 				err = s.pass(1)
+			}
+			size += len(kv.Value)
+			if rows++; rows == reportRows && err == nil {
+				err = s.report(rows, size)
+				rows, size = 0, 0
 			}
 			if !yield(kv, err) || err != nil {
 				return
@@ -94,16 +134,33 @@ func (s *Scans) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[
 	}
 }
 
+// report reports rows of scans.
+func (s *Scans) report(rows, size int) error { return cmp.Or(s.meter.Rows(rows), s.meter.Bytes(size)) }
+
 // ReadTogether implements [storage.TogetherReader].
 func (s *Scans) ReadTogether(reads []*storage.Read) error {
+	looked := 0
+	for _, r := range reads {
+		looked += len(r.Keys) + len(r.Prefixes) + len(r.Ranges)
+	}
+	if err := s.meter.Reads(looked); err != nil {
+		return err
+	}
 	if err := storage.ReadTogether(s.store, reads...); err != nil {
 		return err
 	}
-	rows := 0
+	rows, size := 0, 0
 	for _, r := range reads {
+		size += total(r.Values)
 		for _, of := range r.Rows {
 			rows += len(of)
+			for _, kv := range of {
+				size += len(kv.Value)
+			}
 		}
+	}
+	if err := s.report(rows, size); err != nil {
+		return err
 	}
 	return s.pass(rows)
 }
