@@ -30,7 +30,7 @@ func Command(env *command.Env, category string) *cli.Command {
 		Category: category,
 		Subcommands: []*cli.Command{
 			b.appendCommand(), b.queryCommand(), b.serveCommand(), b.esploraCommand(), b.electrumCommand(), b.tipCommand(), b.rollbackCommand(),
-			b.syncCommand(), b.decodeCommand(), b.generateCommand(),
+			b.syncCommand(), b.decodeCommand(), b.generateCommand(), b.attackCommand(),
 		},
 	}
 }
@@ -45,7 +45,8 @@ func readNumbers(c *cli.Context, numbers map[string]uint64) (map[string]uint64, 
 	most := map[string]uint64{
 		"txs": bench.MaxTxs, "naive-txs": bench.MaxTxs, "block-txs": bench.MaxTxsPerBlock, "seed": 1<<63 - 1, "mb": 1000,
 		"repeat": 1000, "connections": 10_000, "seconds": 86_400, "rps": 1_000_000, "samples": 1_000_000, "blocks": 1_000_000,
-		"hot-outputs": bench.MaxTxs, "unconfirmed": 1_000_000, "subscriptions": 1000,
+		"hot-outputs": bench.MaxTxs, "unconfirmed": 1_000_000, "subscriptions": 1000, "visits": 1_000_000,
+		"cardano-txs": bench.MaxTxs, "ergo-txs": bench.MaxTxs,
 	}
 	for flag, fallback := range numbers {
 		n, err := command.Number(c, flag, fallback, 1, most[flag])

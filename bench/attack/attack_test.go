@@ -1,0 +1,113 @@
+package attack
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"birthmark/internal/cli"
+	"birthmark/internal/testrun"
+)
+
+// asProgram is the environment variable with which this program is birthmark.
+const asProgram = "BIRTHMARK_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Unsetenv(asProgram)
+		os.Exit(cli.Main())
+	}
+	testrun.Main(m)
+}
+
+// small returns a served database of a few hundred transactions of each chain.
+func small(t *testing.T) *Server {
+	t.Helper()
+	testrun.Slow(t) // it syncs three chains, and serves them in another process
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{
+		Program: []string{self}, Env: []string{asProgram + "=1"}, Dir: t.TempDir(), Log: io.Discard,
+		Txs: 300, Unconfirmed: 60, Cardano: 400, Ergo: 200,
+	}
+	if err := Prepare(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Start(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Each request of an attack has an answer if few data are read, and so has the request of the other client.
+func TestRequestsOfAttacksAreAnswered(t *testing.T) {
+	s := small(t)
+	protocols := map[string]bool{}
+	for _, a := range s.Attacks() {
+		protocol, _, _ := strings.Cut(a.Name, " ")
+		protocols[protocol] = true
+		for what, q := range map[string]request{a.Name: a.request, "the other client of " + a.Name: a.probe} {
+			c := &client{s: s}
+			if err := c.ask(t.Context(), q); err != nil {
+				t.Errorf("%s: %v", what, err)
+			}
+			c.close()
+		}
+	}
+	if len(protocols) != 10 {
+		t.Errorf("attacks on %v", sortedKeys(protocols))
+	}
+}
+
+// The result of an attack has every figure.
+func TestResultOfAnAttack(t *testing.T) {
+	s := small(t)
+	for name, reads := range map[string]bool{"electrum R2 listunspent": false, "kupo R4 spent_after": true} {
+		for _, a := range s.Attacks() {
+			if a.Name != name {
+				continue
+			}
+			a.Clients = 5
+			r, err := s.Run(t.Context(), a, 50*time.Millisecond)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers := "not read"
+			if reads {
+				answers = "200"
+			}
+			measured := r.RSS > 0 && r.Health.Count > 0 && r.Quiet.Count > 0 && r.Other.Count > 0
+			if !measured || r.Answers[answers] != 5 || reads != (r.Bytes > 0) {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}
+}
+
+// Clients of every protocol that came, asked, subscribed and left leave nothing behind.
+func TestClientsLeaveNothingBehind(t *testing.T) {
+	s := small(t)
+	visits, err := s.Visit(t.Context(), 300)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range visits {
+		if v.Clients != 300 || !v.After.within(v.Before) {
+			t.Errorf("%+v", v)
+		}
+	}
+	if len(visits) != 11 {
+		t.Errorf("%d protocols were visited", len(visits))
+	}
+}

@@ -1,0 +1,156 @@
+package benchcmd
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"birthmark/bench/attack"
+	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
+	"birthmark/internal/humanize"
+)
+
+func (b *commands) attackCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "attack",
+		Usage: "measure a server under requests that cost most, from clients that do not read",
+		Flags: slices.Concat([]cli.Flag{
+			command.StringDefault("program", "`FILE` of the program birthmark", "birthmark beside this program"),
+			command.StringDefault("dir", "create databases of about 2 GB in `DIR`, or reuse those in it", "a temporary folder"),
+			command.StringDefault("txs", "give a script of bitcoin `N` transactions", "310000"),
+			command.StringDefault("unconfirmed", "and `N` unconfirmed ones", "66000"),
+			command.StringDefault("cardano-txs", "generate `N` transactions of cardano", "300000"),
+			command.StringDefault("ergo-txs", "generate `N` transactions of ergo", "20000"),
+			command.String("only", "attacks whose name contains `TEXT`, such as electrum or R3"),
+			command.StringDefault("seconds", "attack for `N` seconds", "10"),
+			command.String("visits", "instead of attacks: let `N` clients of each protocol ask, subscribe and leave"),
+			command.MemoryFlag(),
+		}, command.CommonFlags()),
+		Action: b.attack,
+	}
+}
+
+// AttackAnswer is the document of bench attack.
+type AttackAnswer struct {
+	Memory  string           `json:"memory"`
+	Attacks []*attack.Result `json:"attacks,omitempty"`
+	Visits  []*attack.Visit  `json:"visits,omitempty"`
+}
+
+func (b *commands) attack(c *cli.Context) error {
+	numbers, err := readNumbers(c, map[string]uint64{
+		"txs": 310_000, "unconfirmed": 66_000, "cardano-txs": 300_000, "ergo-txs": 20_000, "seconds": 10, "visits": 0,
+	})
+	if err != nil {
+		return err
+	}
+	if err := command.Exclusive(c, "visits", "only", "seconds"); err != nil {
+		return err
+	}
+	if err := b.Load(c); err != nil {
+		return err
+	}
+	program := c.String("program")
+	if program == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		program = filepath.Join(filepath.Dir(self), "birthmark")
+	}
+	o := attack.Options{
+		Program: []string{program}, Log: b.Stderr, Txs: int(numbers["txs"]), Unconfirmed: int(numbers["unconfirmed"]),
+		Cardano: int(numbers["cardano-txs"]), Ergo: int(numbers["ergo-txs"]), Memory: cmp.Or(c.String("memory"), "512MiB"),
+	}
+	a := &AttackAnswer{Memory: o.Memory}
+	run := func(dir string) error {
+		o.Dir = dir
+		return b.attackServer(c, a, o, int(numbers["visits"]), time.Duration(numbers["seconds"])*time.Second)
+	}
+	if dir := c.String("dir"); dir != "" {
+		err = run(dir)
+	} else {
+		err = inTemporaryFolder(c, run)
+	}
+	if err != nil {
+		return err
+	}
+	return b.Answer(nil, a, func(page *terminal.Page) { showAttack(page, a) })
+}
+
+// attackServer starts a server, and another one after an attack whose memory the server keeps.
+func (b *commands) attackServer(
+	c *cli.Context, a *AttackAnswer, o attack.Options, visits int, least time.Duration,
+) error {
+	if err := attack.Prepare(c.Context, o); err != nil {
+		return err
+	}
+	s, err := attack.Start(c.Context, o)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Stop() }()
+	if visits > 0 {
+		a.Visits, err = s.Visit(c.Context, visits)
+		return err
+	}
+	for _, one := range s.Attacks() {
+		if !strings.Contains(one.Name, c.String("only")) {
+			continue
+		}
+		if s.Swollen(c.Context) {
+			if err := s.Stop(); err != nil {
+				return err
+			}
+			if s, err = attack.Start(c.Context, o); err != nil {
+				return err
+			}
+		}
+		r, err := s.Run(c.Context, one, least)
+		if err != nil {
+			return err
+		}
+		a.Attacks = append(a.Attacks, r)
+		b.Log.Info("attack", "name", r.Name, "rss", humanize.Bytes(r.RSS), "healthz_p99", r.Health.P99,
+			"other_p50", r.Other.P50, "quiet_p50", r.Quiet.P50, "cpu_s", r.CPU, "seconds", r.Seconds,
+			"bytes", humanize.Bytes(r.Bytes), "answers", r.Answers)
+	}
+	return nil
+}
+
+func showAttack(page *terminal.Page, a *AttackAnswer) {
+	page.Fields("memory", a.Memory)
+	if len(a.Attacks) > 0 {
+		columns := []string{
+			"attack", "clients", "peak memory", "CPU s", "healthz p99 ms", "other p50 ms", "quiet p50 ms", "bytes", "answers",
+		}
+		terminal.Table(page, a.Attacks, columns, func(_ int, r *attack.Result) terminal.Cells {
+			var answers []string
+			for status, n := range r.Answers {
+				answers = append(answers, fmt.Sprintf("%d %s", n, status))
+			}
+			slices.Sort(answers)
+			return terminal.Cells{
+				terminal.Green(r.Name), r.Clients, terminal.Bold(terminal.Right(humanize.Bytes(r.RSS))), r.CPU,
+				r.Health.P99, r.Other.P50, r.Quiet.P50, terminal.Right(humanize.Bytes(r.Bytes)), strings.Join(answers, ", "),
+			}
+		})
+	}
+	if len(a.Visits) > 0 {
+		columns := []string{"protocol", "clients", "descriptors", "after", "goroutines", "after", "heap", "after"}
+		terminal.Table(page, a.Visits, columns, func(_ int, v *attack.Visit) terminal.Cells {
+			return terminal.Cells{
+				terminal.Green(v.Protocol), v.Clients, v.Before.Descriptors, v.After.Descriptors,
+				v.Before.Goroutines, v.After.Goroutines,
+				terminal.Right(humanize.Bytes(v.Before.Heap)), terminal.Right(humanize.Bytes(v.After.Heap)),
+			}
+		})
+	}
+}
