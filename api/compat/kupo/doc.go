@@ -5,7 +5,7 @@
 // database, as if the pattern * had been set from the first block on. Requests that change patterns or delete matches
 // therefore have no effect. Outputs that existed before the first block are not listed, because Kupo does not see them.
 //
-// A pattern and the filters of a request become an intersection of index scans within a range of the chain
-// (matches.go). Results are written in batches, so that a list of any length needs little memory. Datums, scripts and
-// redeemers are read from raw transactions.
+// The endpoints are in endpoints.go and their answers in types.go. A pattern and the filters of a request become an
+// intersection of index scans within a range of the chain (matches.go). Matches are read in batches, so that a list of
+// any length needs little memory. Datums, scripts and redeemers are read from raw transactions.
 package kupo

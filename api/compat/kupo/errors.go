@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"birthmark/api/exchange"
 	"birthmark/api/problem"
 )
 
@@ -50,26 +51,18 @@ var (
 	errDelete     = bad("nothing can be deleted: this server indexes every output, not only those of patterns")
 )
 
-// fail answers with an error. Errors after a part of the answer was sent cut the connection, so that the client
-// notices.
-func (q *request) fail(err error) {
-	if q.sent {
-		panic(http.ErrAbortHandler)
-	}
+const jsonType = "application/json;charset=utf-8"
+
+// failure returns the answer of an error.
+func failure(_ *request, err error) exchange.Failure {
 	e, ok := errors.AsType[*hint](err)
 	if !ok {
 		p := problem.Of(err)
 		e = &hint{status: p.Status, Text: p.Detail}
-		if p.Status == http.StatusInternalServerError {
-			q.Log.Error("a request of Kupo's API failed", "path", q.r.URL.Path, "error", err)
-		}
 	}
 	body, err := json.Marshal(e)
 	if err != nil {
 		panic(err) // impossible: details are of simple types
 	}
-	h := q.w.Header()
-	h["Content-Type"] = []string{jsonType}
-	q.w.WriteHeader(e.status)
-	_, _ = q.w.Write(body) // fails only if the client is gone
+	return exchange.Failure{Status: e.status, Type: jsonType, Body: body}
 }

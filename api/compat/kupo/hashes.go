@@ -6,43 +6,24 @@ import (
 	"birthmark/chains/cardano/address"
 )
 
-// datum answers the datum with a hash; null if no transaction that creates or spends an output with it contains it.
-func (q *request) datum(args []string) error {
-	if len(args) != 1 {
-		return errNoEndpoint
+// datum returns the datum with a hash; null if no transaction that creates or spends an output with it contains it.
+func datum(r *request) answer {
+	hash := hashArg(r, blake2b.Size256, errDatumHash)
+	return func(v *view) (any, error) {
+		found, err := v.FindDatum(hash)
+		if found == nil {
+			return nil, err
+		}
+		return &datumValue{found}, err
 	}
-	hash, ok := readHex(args[0], blake2b.Size256)
-	if !ok {
-		return errDatumHash
-	}
-	datum, err := q.FindDatum(hash)
-	if err != nil {
-		return err
-	}
-	if datum == nil {
-		q.add("null")
-		return nil
-	}
-	q.add(`{"datum":`)
-	q.addHex(datum)
-	q.add("}")
-	return nil
 }
 
-// script answers the script with a hash; null if none is known. It is a reference script, or a witness of a transaction
+// script returns the script with a hash; null if none is known. It is a reference script, or a witness of a transaction
 // that spends from the script or mints with it.
-func (q *request) script(args []string) error {
-	if len(args) != 1 {
-		return errNoEndpoint
+func script(r *request) answer {
+	hash := hashArg(r, address.CredentialSize, errScriptHash)
+	return func(v *view) (any, error) {
+		found, err := v.FindScript(hash)
+		return scriptOf(found), err
 	}
-	hash, ok := readHex(args[0], address.CredentialSize)
-	if !ok {
-		return errScriptHash
-	}
-	found, err := q.FindScript(hash)
-	if err != nil {
-		return err
-	}
-	q.addScript(found)
-	return nil
 }

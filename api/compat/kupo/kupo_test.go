@@ -274,7 +274,11 @@ func TestErrors(t *testing.T) {
 	}{
 		{"GET", "/nothing", 404, "no such endpoint"},
 		{"GET", "", 404, "no such endpoint"},
+		{"GET", "/v1", 404, "no such endpoint"},
+		{"GET", "/v1/nothing", 404, "no such endpoint"},
 		{"POST", "/matches", 406, "method"},
+		{"POST", "/matches/a/b/c", 406, "method"},
+		{"POST", "/v1/datums", 406, "method"},
 		{"GET", "/matches/x", 400, "invalid pattern"},
 		{"GET", "/matches/a/b/c", 400, "invalid pattern"},
 		{"GET", "/matches/addr1vx", 400, "invalid pattern"},
@@ -344,6 +348,14 @@ func TestAnswersNameTheTip(t *testing.T) {
 	a := w.ask(t, "GET", "/matches/*?unspent", "Accept", "application/json;asset-quantity=string")
 	if !strings.Contains(a.body, `"coins":"`) || !strings.Contains(a.header.Get("Content-Type"), "asset-quantity=string") {
 		t.Errorf("%v %s", a.header, a.body)
+	}
+	if a := w.ask(t, "GET", "/matches/x", "If-None-Match", tip.Hash.String()); a.status != http.StatusBadRequest || a.header.Get("Etag") != "" {
+		t.Errorf("an invalid pattern: %d %v", a.status, a.header)
+	}
+	for _, endpoint := range []string{"/matches", "/v1/datums/00", "/patterns/*", "/health"} {
+		if a := w.ask(t, "OPTIONS", endpoint); a.status != http.StatusOK || a.body != "" {
+			t.Errorf("OPTIONS %s: %d %s", endpoint, a.status, a.body)
+		}
 	}
 	for _, method := range []string{"GET", "PUT"} {
 		if a := w.ask(t, method, "/patterns"); a.body != `["*"]` {

@@ -2,12 +2,14 @@ package kupo
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"birthmark/api/compat/utxo"
+	"birthmark/api/exchange"
 	"birthmark/chains/cardano/address"
+	"birthmark/chains/cardano/ledger"
 	"birthmark/core/query"
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
@@ -15,45 +17,35 @@ import (
 )
 
 // matches lists the outputs of a pattern.
-func (q *request) matches(args []string) error {
-	text := anything
-	switch len(args) {
-	case 0:
-	case 1, 2:
-		text = strings.Join(args, "/")
-	default:
-		return errPattern
-	}
+func matches(r *request) answer {
+	text := patternArg(r)
 	p, ok := readPattern(text)
-	if isLabel(text) {
-		return errLabelPattern
-	} else if !ok {
-		return errPattern
+	f, err := readFilter(r.URL.RawQuery)
+	switch {
+	case isLabel(text):
+		r.Refuse(errLabelPattern)
+	case !ok:
+		r.Refuse(errPattern)
+	case err != nil:
+		r.Refuse(err)
 	}
-	f, err := readFilter(q.r.URL.RawQuery)
-	if err != nil {
-		return err
+	quoted := strings.Contains(r.Request.Header.Get("Accept"), "asset-quantity=string")
+	if quoted {
+		r.SetType(jsonType + ";asset-quantity=string")
 	}
-	s, err := q.plan(p, f)
-	if err != nil {
-		return err
+	return func(v *view) (any, error) {
+		s, err := v.plan(p, f)
+		if err != nil {
+			return nil, err
+		}
+		v.Scripts, s.quoted = s.resolve, quoted
+		return exchange.Stream(s.run), nil
 	}
-	if strings.Contains(q.r.Header.Get("Accept"), "asset-quantity=string") {
-		s.quoted = true
-		q.w.Header()["Content-Type"] = []string{jsonType + ";asset-quantity=string"}
-	}
-	q.Scripts = s.resolve
-	q.add("[")
-	if err := s.run(); err != nil {
-		return err
-	}
-	q.add("]")
-	return nil
 }
 
 // search is a prepared list of matches.
 type search struct {
-	*request
+	*view
 	filter
 	all     setops.Intersection // scans that an output must be in; empty: no output matches
 	span    setops.Span
@@ -62,21 +54,20 @@ type search struct {
 	unspent bool // the scans yield unspent outputs only
 	shelley bool // outputs of Byron addresses are left out
 	quoted  bool // amounts are strings
-	count   int
 }
 
 // plan prepares the list of a pattern with a filter.
-func (q *request) plan(p pattern, f filter) (s *search, err error) {
-	s = &search{request: q, filter: f, shelley: p.shelley}
-	if s.span, err = q.span(f.created); err != nil {
+func (v *view) plan(p pattern, f filter) (s *search, err error) {
+	s = &search{view: v, filter: f, shelley: p.shelley}
+	if s.span, err = v.between(f.created); err != nil {
 		return nil, err
 	}
 	if s.spentIn = !f.spend.empty(); s.spentIn {
-		if s.spends, err = q.span(f.spend); err != nil {
+		if s.spends, err = v.between(f.spend); err != nil {
 			return nil, err
 		}
 	}
-	first, err := model.NewTxPk(0, int(q.Q.Totals.GenesisTxs)) // outputs before the first block are left out
+	first, err := model.NewTxPk(0, int(v.Q.Totals.GenesisTxs)) // outputs before the first block are left out
 	if err != nil {
 		return nil, err
 	}
@@ -231,10 +222,10 @@ const (
 	lastBatch  = 512
 )
 
-// run writes the matches.
-func (s *search) run() error {
+// run yields the matches.
+func (s *search) run(yield func(*matchValue, error) bool) {
 	if s.span.Empty() {
-		return nil
+		return
 	}
 	var stream setops.Stream = s.all
 	if len(s.all) == 1 {
@@ -242,26 +233,29 @@ func (s *search) run() error {
 	}
 	var cut *model.UtxoPk // the budget has no end
 	for batch, err := range query.Batches(s.Q, setops.Merged(stream, !s.oldestFirst, &cut), firstBatch, lastBatch) {
+		var found []matchValue
+		if err == nil {
+			found, err = s.matching(batch)
+		}
 		if err != nil {
-			return err
+			yield(nil, err)
+			return
 		}
-		if err := s.write(batch); err != nil {
-			return err
-		}
-		if err := s.flush(); err != nil {
-			return err
+		for i := range found {
+			if !yield(&found[i], nil) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
-// write writes the outputs of a batch that match.
-func (s *search) write(batch []model.UtxoPk) error {
+// matching returns the outputs of a batch that match.
+func (s *search) matching(batch []model.UtxoPk) ([]matchValue, error) {
 	spenders := make([]*model.InputPk, len(batch))
 	if !s.unspent {
 		var err error
 		if spenders, err = s.Q.SpendersOf(batch); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	var at []model.UtxoPk
@@ -275,69 +269,91 @@ func (s *search) write(batch []model.UtxoPk) error {
 			at, by = append(at, pk), append(by, spender)
 		}
 	}
-	outputs, err := s.read(at, by)
+	return s.read(at, by)
+}
+
+// read returns outputs with their spenders, nil for an unspent one.
+func (s *search) read(pks []model.UtxoPk, spenders []*model.InputPk) ([]matchValue, error) {
+	outputs, ids, err := s.Outputs(pks, spenders)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	found := make([]matchValue, 0, len(outputs))
 	for i := range outputs {
-		if s.shelley && outputs[i].Owner.Byron {
+		o, by := &outputs[i], spenders[i]
+		var spent *spentValue
+		if by != nil {
+			spent = &spentValue{pointValue: pointOf(s.PointAt(by.Height())), Tx: hash(ids[0])}
+			ids = ids[1:]
+		}
+		if s.shelley && o.Owner.Byron {
 			continue
 		}
-		if s.count++; s.count > 1 {
-			s.add(",")
+		if by != nil {
+			if err := s.setSpend(spent, o, *by); err != nil {
+				return nil, err
+			}
 		}
-		s.addMatch(&outputs[i])
+		found = append(found, matchValue{
+			TxIndex: s.Q.TxIndex(o.Pk.Tx()), Tx: hash(o.Tx), Index: o.Pk.Index(), Address: o.Owner.Text,
+			Value:     valueValue{amount{o.Value, s.quoted}, assets{o.Assets, s.quoted}},
+			DatumHash: digits(o.DatumHash), DatumType: datumType(o), ScriptHash: digits(o.ScriptHash),
+			Created: pointOf(o.Created), Spent: spent,
+		})
+		if s.resolve {
+			if err := s.resolveHashes(&found[len(found)-1], o); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return nil
+	return found, nil
 }
 
-// patterns answers that every output is indexed. Kupo adds patterns; here nothing changes.
-func (q *request) patterns(args []string) error {
-	if _, err := patternOf(args); err != nil {
-		return err
+func datumType(o *utxo.Output) string {
+	switch {
+	case o.DatumHash == "":
+		return ""
+	case o.Inline:
+		return "inline"
 	}
-	q.add(`["*"]`)
-	return nil
+	return "hash"
 }
 
-// deletePattern answers that no pattern other than * was deleted, because there is no other one.
-func (q *request) deletePattern(args []string) error {
-	text, err := patternOf(args)
-	if err == nil && text == anything {
-		err = errDelete
+// resolveHashes adds the datum and the script of an output to its match.
+func (s *search) resolveHashes(m *matchValue, o *utxo.Output) error {
+	m.datumValue, m.resolvedScript = &datumValue{o.Datum}, &resolvedScript{scriptOf(o.Script)}
+	if o.DatumHash == "" || o.Inline {
+		return nil
 	}
+	hash, err := hex.DecodeString(o.DatumHash)
 	if err != nil {
 		return err
 	}
-	q.add(`{"deleted":0}`)
-	return nil
-}
-
-// deleteMatches refuses to delete, as Kupo does while a pattern of its settings overlaps: * overlaps every pattern.
-func (q *request) deleteMatches(args []string) error {
-	_, err := patternOf(args)
-	if err == nil {
-		err = errDelete
-	}
+	m.Datum, err = s.FindDatum(hash)
 	return err
 }
 
-// patternOf returns the pattern of a path, * for an empty one. It can be one of metadata labels.
-func patternOf(args []string) (text string, err error) {
-	text = strings.Join(args, "/")
-	if text == "" {
-		text = anything
+// setSpend sets the position of the input and its redeemer.
+func (s *search) setSpend(spent *spentValue, o *utxo.Output, by model.InputPk) error {
+	t, err := s.Reader.Tx(by.Tx())
+	if err != nil {
+		return err
 	}
-	if _, ok := readPattern(text); !ok && !isLabel(text) {
-		err = errPattern
+	if t.Body == nil { // Byron: its inputs are a list, and there are no scripts
+		spent.Input = by.Index()
+		return nil
 	}
-	return text, err
-}
-
-// isLabel reports whether a pattern is one of a metadata label: {721}.
-func isLabel(text string) bool {
-	digits, opened := strings.CutPrefix(text, "{")
-	digits, closed := strings.CutSuffix(digits, "}")
-	_, err := strconv.ParseUint(digits, 10, 64)
-	return opened && closed && err == nil
+	spent.Input, err = t.InputIndex(model.Input{Tx: o.Tx, Index: uint32(o.Pk.Index())})
+	if err != nil {
+		return fmt.Errorf("raw transaction %v: %w", by.Tx(), err)
+	}
+	if t.Failed {
+		return nil
+	}
+	for _, r := range t.Witnessed().Redeemers {
+		if r.Purpose == ledger.PurposeSpend && r.Index == uint64(spent.Input) {
+			spent.Redeemer = r.Data
+		}
+	}
+	return nil
 }

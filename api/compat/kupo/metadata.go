@@ -1,8 +1,7 @@
 package kupo
 
 import (
-	"encoding/hex"
-	"encoding/json"
+	"cmp"
 	"math/big"
 	"slices"
 	"strconv"
@@ -10,167 +9,131 @@ import (
 
 	"golang.org/x/crypto/blake2b"
 
+	"birthmark/api/compat/utxo"
+	"birthmark/api/exchange"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/model"
 )
 
-// metadata answers the metadata of the transactions of the block at a slot, or of one of them.
-func (q *request) metadata(args []string) error {
-	if len(args) != 1 {
-		return errNoEndpoint
-	}
-	slot, ok := readSlot(args[0])
-	if !ok {
-		return errSlot
-	}
+// metadata returns the metadata of the transactions of the block at a slot, or of one of them.
+func metadata(r *request) answer {
+	slot := slotArg(r)
 	var tx *model.Hash
-	for _, p := range parameters(q.r.URL.RawQuery) {
+	for _, p := range parameters(r.URL.RawQuery) {
 		switch p.name {
 		case "transaction_id":
-			if h, ok := readHash(p.value); ok && tx == nil {
-				tx = h
-				continue
+			h, ok := readHash(p.value)
+			if !ok || tx != nil {
+				r.Refuse(errMetadata)
 			}
-			return errMetadata
+			tx = h
 		case "policy_id", "asset_name", "output_index":
-			return errMetadata
+			r.Refuse(errMetadata)
 		}
 	}
-	h, ok, err := q.LastUntil(slot)
-	if err != nil {
-		return err
+	return func(v *view) (any, error) {
+		h, ok, err := v.LastUntil(slot)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, errNoBlock
+		}
+		at, err := v.Point(h)
+		if err != nil {
+			return nil, err
+		}
+		if at.Slot != slot {
+			return nil, errNoBlock
+		}
+		r.Header()["X-Block-Header-Hash"] = []string{at.Hash.String()}
+		return v.metadata(h, tx)
 	}
-	if !ok {
-		return errNoBlock
-	}
-	at, err := q.Point(h)
-	if err != nil {
-		return err
-	}
-	if at.Slot != slot {
-		return errNoBlock
-	}
-	q.w.Header()["X-Block-Header-Hash"] = []string{at.Hash.String()}
-	return q.addMetadata(h, tx)
 }
 
-// addMetadata appends the metadata of a block, in the order of its transactions.
-func (q *request) addMetadata(h model.HeightPk, only *model.Hash) error {
+// metadata lists the metadata of a block, in the order of its transactions.
+func (v *view) metadata(h model.HeightPk, only *model.Hash) (any, error) {
 	genesis := 0
 	if h == 0 {
-		genesis = int(q.Q.Totals.GenesisTxs)
+		genesis = int(v.Q.Totals.GenesisTxs)
 	}
-	ids, err := q.Q.BlockTxIDs(h, genesis, model.MaxTxIndex)
+	ids, err := v.Q.BlockTxIDs(h, genesis, model.MaxTxIndex)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q.add("[")
-	first := true
-	for i, id := range ids {
-		if only != nil && id != *only {
-			continue
+	return exchange.Stream(func(yield func(*metadataValue, error) bool) {
+		for i, id := range ids {
+			if only != nil && id != *only {
+				continue
+			}
+			t, err := v.txOf(h, genesis+i)
+			if err == nil && t.Auxiliary == nil {
+				continue
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(&metadataValue{blake2b.Sum256(t.Auxiliary), t.Auxiliary, labelsOf(t.Auxiliary)}, nil) {
+				return
+			}
 		}
-		pk, err := model.NewTxPk(h, genesis+i)
-		if err != nil {
-			return err
-		}
-		t, err := q.Reader.Tx(pk)
-		if err != nil {
-			return err
-		}
-		if t.Auxiliary == nil {
-			continue
-		}
-		if !first {
-			q.add(",")
-		}
-		first = false
-		hash := blake2b.Sum256(t.Auxiliary)
-		q.add(`{"hash":`)
-		q.addHex(hash[:])
-		q.add(`,"raw":`)
-		q.addHex(t.Auxiliary)
-		q.add(`,"schema":{`)
-		q.addLabels(t.Auxiliary)
-		q.add("}}")
-		if err := q.flush(); err != nil {
-			return err
-		}
-	}
-	q.add("]")
-	return nil
+	}), nil
 }
 
-// addLabels appends the values of metadata by label.
-func (q *request) addLabels(auxiliary []byte) {
-	items := map[uint64][]byte{}
-	var labels []uint64
+// txOf returns a transaction of a block.
+func (v *view) txOf(h model.HeightPk, i int) (*utxo.Tx, error) {
+	pk, err := model.NewTxPk(h, i)
+	if err != nil {
+		return nil, err
+	}
+	return v.Reader.Tx(pk)
+}
+
+// labelsOf returns the values of metadata by label, which occur once.
+func labelsOf(auxiliary []byte) labels {
+	all := labels{}
 	for label, item := range ledger.Metadata(auxiliary) {
-		items[label] = item
-		labels = append(labels, label)
+		all = append(all, labelled{label, valueOf(&cbor.Walker{Data: item}, 0)})
 	}
-	slices.Sort(labels)
-	for i, label := range labels {
-		if i > 0 {
-			q.add(",")
-		}
-		q.add(`"`)
-		q.addUint(label)
-		q.add(`":`)
-		w := cbor.Walker{Data: items[label]}
-		q.addValue(&w, 0)
-	}
+	slices.SortFunc(all, func(a, b labelled) int { return cmp.Compare(a.label, b.label) })
+	return all
 }
 
-// addValue appends an item of metadata below depth levels of JSON: int, string, bytes, list or map. Deeper values than
+// valueOf returns an item of metadata below depth levels of JSON: int, string, bytes, list or map. Deeper values than
 // [cardano.MaxNesting] are null.
-func (q *request) addValue(w *cbor.Walker, depth int) {
+func valueOf(w *cbor.Walker, depth int) any {
 	if depth > cardano.MaxNesting {
 		w.Skip("value")
-		q.add("null")
-		return
+		return nil
 	}
 	switch major := w.Major(); major {
 	case cbor.Uint, cbor.Negative:
 		_, n, _ := w.Head("number")
-		text := strconv.FormatUint(n, 10)
-		if major == cbor.Negative {
-			text = new(big.Int).Not(new(big.Int).SetUint64(n)).String()
+		if major == cbor.Uint {
+			return &intValue{integer(strconv.FormatUint(n, 10))}
 		}
-		q.add(`{"int":`, text, `}`)
+		return &intValue{integer(new(big.Int).Not(new(big.Int).SetUint64(n)).String())}
 	case cbor.Bytes:
-		q.add(`{"bytes":"`, hex.EncodeToString(w.Bytes("bytes")), `"}`)
+		return &bytesValue{w.Bytes("bytes")}
 	case cbor.Text:
-		text, _ := json.Marshal(strings.ToValidUTF8(string(w.Text("text")), "\uFFFD")) // cannot fail
-		q.add(`{"string":`, string(text), `}`)
+		return &stringValue{escaped(strings.ToValidUTF8(string(w.Text("text")), "\uFFFD"))}
 	case cbor.Array:
-		q.add(`{"list":[`)
-		first := true
-		for n := w.Array("list"); w.More(&n); first = false {
-			if !first {
-				q.add(",")
-			}
-			q.addValue(w, depth+2)
+		list := &listValue{[]any{}}
+		for n := w.Array("list"); w.More(&n); {
+			list.List = append(list.List, valueOf(w, depth+2))
 		}
-		q.add("]}")
+		return list
 	case cbor.Map:
-		q.add(`{"map":[`)
-		first := true
-		for n := w.Map("map"); w.More(&n); first = false {
-			if !first {
-				q.add(",")
-			}
-			q.add(`{"k":`)
-			q.addValue(w, depth+3)
-			q.add(`,"v":`)
-			q.addValue(w, depth+3)
-			q.add("}")
+		pairs := &mapValue{[]pairValue{}}
+		for n := w.Map("map"); w.More(&n); {
+			key := valueOf(w, depth+3)
+			pairs.Map = append(pairs.Map, pairValue{key, valueOf(w, depth+3)})
 		}
-		q.add("]}")
-	default:
-		w.Skip("value")
-		q.add("null")
+		return pairs
 	}
+	w.Skip("value")
+	return nil
 }

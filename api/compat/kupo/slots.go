@@ -7,15 +7,15 @@ import (
 	"birthmark/model"
 )
 
-// span returns the positions in the blocks of a range of slots.
-func (q *request) span(b bounds) (s setops.Span, err error) {
+// between returns the positions in the blocks of a range of slots.
+func (v *view) between(b bounds) (s setops.Span, err error) {
 	s = setops.Everywhere
 	if b.from != nil {
-		if err := q.verify(b.from); err != nil {
+		if err := v.verify(b.from); err != nil {
 			return s, err
 		}
 		if b.from.slot > 0 {
-			h, ok, err := q.LastUntil(b.from.slot - 1)
+			h, ok, err := v.LastUntil(b.from.slot - 1)
 			if err != nil {
 				return s, err
 			}
@@ -25,10 +25,10 @@ func (q *request) span(b bounds) (s setops.Span, err error) {
 		}
 	}
 	if b.to != nil {
-		if err := q.verify(b.to); err != nil {
+		if err := v.verify(b.to); err != nil {
 			return s, err
 		}
-		h, ok, err := q.LastUntil(b.to.slot)
+		h, ok, err := v.LastUntil(b.to.slot)
 		if err != nil {
 			return s, err
 		}
@@ -41,69 +41,54 @@ func (q *request) span(b bounds) (s setops.Span, err error) {
 }
 
 // verify returns an error if a bound names a block that the chain does not have.
-func (q *request) verify(at *slotOrPoint) error {
+func (v *view) verify(at *slotOrPoint) error {
 	if at.hash == nil {
 		return nil
 	}
-	h, ok, err := q.LastUntil(at.slot)
+	h, ok, err := v.LastUntil(at.slot)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return errPoint
 	}
-	p, err := q.Point(h)
+	p, err := v.Point(h)
 	if err != nil || p.Slot == at.slot && p.Hash == *at.hash {
 		return err
 	}
-	ancestor := map[string]any{"slot_no": p.Slot, "header_hash": p.Hash.String()}
 	return &hint{
 		status: http.StatusBadRequest,
 		Text: "the chain has no block " + at.hash.String() + " at that slot: a fork may have replaced it; " +
 			"details has the block before",
-		Details: map[string]any{"ancestor": ancestor},
+		Details: map[string]any{"ancestor": map[string]any{"slot_no": p.Slot, "header_hash": p.Hash.String()}},
 	}
 }
 
-// checkpoints answers some points of the chain, or the one at or before a slot.
-func (q *request) checkpoints(args []string) error {
-	if len(args) > 1 {
-		return errNoEndpoint
-	}
-	if len(args) == 1 {
-		return q.checkpoint(args[0])
-	}
-	if q.Q.Tip.IsOrigin() {
-		q.add("[]")
-		return nil
-	}
-	tip, err := q.Point(q.Q.Tip.Height)
-	if err != nil {
-		return err
-	}
-	q.add("[")
-	last := model.HeightPk(model.MaxHeight)
-	for _, distance := range checkpointDistances {
-		h, err := q.FirstFrom(tip.Slot - min(tip.Slot, distance))
-		if err != nil {
-			return err
+// checkpoints returns some points of the chain.
+func checkpoints(*request) answer {
+	return func(v *view) (any, error) {
+		all := []pointValue{}
+		if v.tip == nil {
+			return all, nil
 		}
-		if h == last {
-			continue
+		last := model.HeightPk(model.MaxHeight)
+		for _, distance := range checkpointDistances {
+			h, err := v.FirstFrom(v.tip.Slot - min(v.tip.Slot, distance))
+			if err != nil {
+				return nil, err
+			}
+			if h == last {
+				continue
+			}
+			last = h
+			p, err := v.Point(h)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, pointOf(p))
 		}
-		p, err := q.Point(h)
-		if err != nil {
-			return err
-		}
-		if last <= q.Q.Tip.Height {
-			q.add(",")
-		}
-		last = h
-		q.addPoint(p)
-		q.add("}")
+		return all, nil
 	}
-	q.add("]")
-	return nil
 }
 
 // checkpointDistances are the slots between the tip and the points that checkpoints lists: a few near the tip, then
@@ -118,31 +103,22 @@ var checkpointDistances = func() []uint64 {
 }()
 
 // checkpoint returns the newest block at or before a slot, or with strict the one at the slot; null without one.
-func (q *request) checkpoint(text string) error {
-	slot, ok := readSlot(text)
-	if !ok {
-		return errSlot
-	}
-	ps := parameters(q.r.URL.RawQuery)
+func checkpoint(r *request) answer {
+	slot, ps := slotArg(r), parameters(r.URL.RawQuery)
 	strict := len(ps) == 1 && ps[0] == parameter{name: "strict", flag: true}
 	if len(ps) > 0 && !strict {
-		return errStrict
+		r.Refuse(errStrict)
 	}
-	h, ok, err := q.LastUntil(slot)
-	if err != nil {
-		return err
-	}
-	if ok {
-		p, err := q.Point(h)
-		if err != nil {
-			return err
+	return func(v *view) (any, error) {
+		h, ok, err := v.LastUntil(slot)
+		if !ok || err != nil {
+			return nil, err
 		}
-		if !strict || p.Slot == slot {
-			q.addPoint(p)
-			q.add("}")
-			return nil
+		p, err := v.Point(h)
+		if err != nil || strict && p.Slot != slot {
+			return nil, err
 		}
+		found := pointOf(p)
+		return &found, nil
 	}
-	q.add("null")
-	return nil
 }
