@@ -110,25 +110,27 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 			}
 		})
 	}
-	// pend makes the transactions of a block unconfirmed that are possible without its reward. The node then keeps them.
-	// Others of the block may spend their outputs.
-	pend := func(first ergotest.Block) (txs []ergotest.Tx) {
+	// pend makes the transactions of the next block of a fork unconfirmed that are possible without its reward. The node
+	// then keeps them. Others of the block may spend their outputs, but not all of them.
+	pend := func() (with *ergogen.Chain, first ergotest.Block, txs []ergotest.Tx) {
 		kept.Store(new([]*Box))
-		all := ergotest.Txs(first)
-		spent := map[string]bool{}
-		for _, tx := range all {
-			for _, box := range tx.Inputs {
-				spent[box] = true
+		for {
+			with = c.Fork(rng.Uint64())
+			first = next(with, 8)
+			all := ergotest.Txs(first)
+			spent := map[string]bool{}
+			for _, tx := range all {
+				for _, box := range tx.Inputs {
+					spent[box] = true
+				}
+			}
+			txs = w.Model(nil).Possible(all[1:])
+			w.Node.SetPool(txs...)
+			if outputs := Filter(w.Settled(t).Fresh, func(b *Box) bool { return !spent[b.ID] }); len(outputs) > 0 {
+				kept.Store(&outputs)
+				return with, first, txs
 			}
 		}
-		txs = w.Model(nil).Possible(all[1:])
-		w.Node.SetPool(txs...)
-		outputs := Filter(w.Settled(t).Fresh, func(b *Box) bool { return !spent[b.ID] })
-		if len(outputs) == 0 {
-			t.Fatal("a block without transactions")
-		}
-		kept.Store(&outputs)
-		return txs
 	}
 	change := func(what string, pool []ergotest.Tx, keep int, blocks []ergotest.Block) {
 		t.Helper()
@@ -143,7 +145,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 			}
 		}
 	}
-	txs := pend(next(c.Fork(rng.Uint64()), 8))
+	_, _, txs := pend()
 	for _, n := range []int{13, 1, 100}[:testrun.Amount(3, 1)] {
 		var blocks []ergotest.Block
 		for range n {
@@ -153,9 +155,7 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 		w.Extend(blocks...)
 		base += n
 	}
-	with := c.Fork(rng.Uint64())
-	first := next(with, 8)
-	txs = pend(first)
+	with, first, txs := pend()
 	for range testrun.Amount(2, 1) {
 		for _, depth := range []int{3, 1, 20}[:testrun.Amount(3, 1)] {
 			of := fmt.Sprintf("a reorganization of depth %d", depth)
