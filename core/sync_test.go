@@ -380,7 +380,7 @@ func TestAFirstSyncEndsCompacted(t *testing.T) {
 				return
 			}
 		}
-		for range 12_000 {
+		for range 60_000 {
 			if time.Sleep(5 * time.Millisecond); s.times.Load() > 0 {
 				break
 			}

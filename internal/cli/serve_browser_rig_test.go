@@ -19,7 +19,7 @@ import (
 )
 
 // browserPatience is far longer than any step in a browser takes.
-const browserPatience = 40 * time.Second
+const browserPatience = 10 * time.Minute
 
 //go:embed testdata/browser/look.js
 var lookScript string

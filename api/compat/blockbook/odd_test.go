@@ -246,7 +246,7 @@ func (w fullWorld) sync(t *testing.T) {
 func (w fullWorld) settle(t *testing.T) {
 	t.Helper()
 	f := w.served.Mempool
-	for range 20_000 {
+	for range 200_000 {
 		s, pool := f.Standing(), w.full.Mempool()
 		same := s.Tip == w.db.Tip() && s.State() == pending.Live && s.Count() == len(pool)
 		for _, tx := range pool {

@@ -124,7 +124,7 @@ func follower(t testing.TB, db *core.DB, src *source) *pending.Follower {
 // await waits until the follower has the tip of a database and the mempool of its source.
 func await(t testing.TB, f *pending.Follower, db *core.DB, src *source) {
 	t.Helper()
-	for range 20_000 {
+	for range 200_000 {
 		s := f.Standing()
 		same := s.Tip == db.Tip() && s.State() == pending.Live && s.Count() == len(src.pool)
 		for _, tx := range src.pool {

@@ -88,7 +88,7 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	stacks := make([]byte, 1<<20)
 	var left string
-	for range 1000 {
+	for range 30_000 {
 		left = string(stacks[:runtime.Stack(stacks, true)])
 		if !strings.Contains(left, "btcd/peer.") && !strings.Contains(left, "p2p.(*Network)") {
 			os.Exit(code)
