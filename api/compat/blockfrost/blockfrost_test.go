@@ -134,8 +134,11 @@ func (w *world) blocksAndTransactions(t *testing.T) {
 	for _, b := range w.naive.blocks {
 		txs = append(txs, b.txs...)
 	}
-	for range testrun.Rounds(t, testrun.Amount(80, 40)) {
+	for i := range testrun.Rounds(t, testrun.Amount(80, 40)) {
 		b := w.naive.blocks[rng.IntN(len(w.naive.blocks))]
+		if i == 0 {
+			b = w.naive.blocks[rng.IntN(3)] // near the genesis
+		}
 		ref := b.Hash.String()
 		if rng.IntN(2) == 0 {
 			ref = fmt.Sprint(b.Height)
@@ -164,8 +167,12 @@ func (w *world) neighbours(t *testing.T, b *naiveBlock, count, page int) {
 	at := slices.Index(w.naive.blocks, b)
 	hashes := func(from, to int) any {
 		all := []any{}
-		for i := max(from, 0); i < min(to, len(w.naive.blocks)); i++ {
-			all = append(all, w.naive.blocks[i].Hash.String())
+		for i := max(from, -1); i < min(to, len(w.naive.blocks)); i++ {
+			if i < 0 {
+				all = append(all, previewGenesis)
+			} else {
+				all = append(all, w.naive.blocks[i].Hash.String())
+			}
 		}
 		return all
 	}

@@ -13,12 +13,15 @@ import (
 	"birthmark/internal/testseed"
 )
 
+// previewGenesis is the hash of the genesis of preview, as a block before the first one.
+const previewGenesis = "83de1d7302569ad56cf9139a41e2e11346d4cb4a31c00142557b6ab3fa550761"
+
 // The block before the first one is the genesis, as /blocks/1/previous of the real preview network shows it:
 // src/fixtures/preview/blocks/hash-or-number-previous.ts of github.com/blockfrost/blockfrost-tests.
 func TestTheFirstBlockFollowsOnTheGenesis(t *testing.T) {
 	w := preview(t, 20)
 	genesis := object{
-		"time": 1_666_656_000, "height": nil, "hash": "83de1d7302569ad56cf9139a41e2e11346d4cb4a31c00142557b6ab3fa550761", "slot": nil,
+		"time": 1_666_656_000, "height": nil, "hash": previewGenesis, "slot": nil,
 		"epoch": nil, "epoch_slot": nil, "slot_leader": "Genesis slot leader", "size": 0, "tx_count": 8, "output": "30000000000000000",
 		"fees": "0", "block_vrf": nil, "op_cert": nil, "op_cert_counter": nil, "previous_block": nil,
 		"next_block": "268ae601af8f9214804735910a3301881fbe0eec9936db7d1fb9fc39e93d1e37", "confirmations": 20,
@@ -28,7 +31,7 @@ func TestTheFirstBlockFollowsOnTheGenesis(t *testing.T) {
 		"epoch": 0, "epoch_slot": 0, "slot_leader": "ShelleyGenesis-7c54a168c731f2f4", "size": 4, "tx_count": 0, "output": nil, "fees": nil,
 		"block_vrf":       "vrf_vk10a5axtpjqs03rxfdlakkh9z9hglqn9aqwnjvwq94qje4nu002k6qj9atr0",
 		"op_cert":         "32fedaef288cd1753b4452d5c38387c010e68f92f420c75cbc8f2e731ef10855",
-		"op_cert_counter": "0", "previous_block": "83de1d7302569ad56cf9139a41e2e11346d4cb4a31c00142557b6ab3fa550761",
+		"op_cert_counter": "0", "previous_block": previewGenesis,
 		"next_block": "cd619529ca62b4c37f7f728cd6d3472682115f001e1d1278bf1b7dce528db44e", "confirmations": 20,
 	}
 	w.same(t, "/blocks/1/previous?count=2", []any{genesis, first})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	gouroboros "github.com/blinklabs-io/gouroboros/ledger"
 	"github.com/blinklabs-io/gouroboros/ledger/common"
@@ -183,11 +182,11 @@ func (n *naive) block(b *naiveBlock) object {
 	m := object{
 		"time": b.Time, "height": b.Height, "hash": b.Hash.String(), "slot": b.header.Slot, "epoch": b.header.Epoch,
 		"epoch_slot": b.header.Slot - first, "size": b.header.BodySize, "tx_count": len(b.txs), "output": nil, "fees": nil,
-		"previous_block": orNull(strings.Trim(b.Parent.String(), "0")), "next_block": nil, "confirmations": n.tip().Height - b.Height,
+		"previous_block": b.Parent.String(), "next_block": nil, "confirmations": n.tip().Height - b.Height,
 		"slot_leader": address.FormatPool(issuer),
 	}
-	if m["previous_block"] != nil {
-		m["previous_block"] = b.Parent.String()
+	if b.Parent == (model.Hash{}) {
+		m["previous_block"] = previewGenesis
 	}
 	for _, next := range n.blocks {
 		if next.Height == b.Height+1 {
