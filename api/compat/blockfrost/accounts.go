@@ -16,8 +16,8 @@ type accountTx struct {
 	address string
 }
 
-// accountTransactions answers one entry per transaction and address of an account. Addresses of a transaction are ordered
-// by their text.
+// accountTransactions answers one entry per transaction and address of an account. Addresses of a transaction are
+// ordered by their text.
 func accountTransactions(v *view) (any, error) {
 	h, err := v.account()
 	if err != nil || h.birth == nil {

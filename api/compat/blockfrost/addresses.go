@@ -54,8 +54,8 @@ func (v *view) credential(text string) (*holder, error) {
 	return &holder{address.FormatPaymentCredential(v.addressNetwork(), stored), stored, x, birth}, err
 }
 
-// account returns the account of the path. Its birth is nil if transactions name it, but no output belongs to it. One that
-// neither names is not found.
+// account returns the account of the path. Its birth is nil if transactions name it, but no output belongs to it. One
+// that neither names is not found.
 func (v *view) account() (*holder, error) {
 	text := v.arg("stake_address")
 	x, stored, birth, err := v.Q.Value(utxo.StakeIndex, text)

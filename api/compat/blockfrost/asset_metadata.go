@@ -88,8 +88,8 @@ func (v *view) describe(id []byte, birth model.AssetBirthPk) (contents.Onchain, 
 // maxReferences bounds the outputs with a reference token that are searched for a datum, newest first.
 const maxReferences = 100
 
-// describeByReference returns the metadata in the datum of the newest output with the reference token of an asset that has
-// one, inline or by its hash.
+// describeByReference returns the metadata in the datum of the newest output with the reference token of an asset that
+// has one, inline or by its hash.
 func (v *view) describeByReference(id []byte) (o contents.Onchain, found bool, err error) {
 	name := id[address.PolicySize:]
 	referrer, ok := v.Chain.Model.(model.AssetReferrer)

@@ -83,8 +83,8 @@ func (v *view) drepsOf(ids []string) ([]drepValue, []node.DRepState, error) {
 	return all, states, nil
 }
 
-// addHistory sets the fields of a DRep that are in the chain: the epoch of its last action and its document. registered is
-// the epoch of its last registration.
+// addHistory sets the fields of a DRep that are in the chain: the epoch of its last action and its document. registered
+// is the epoch of its last registration.
 func (v *view) addHistory(d *drepValue) (registered *uint64, err error) {
 	found := false // the last certificate with a document
 	for e, err := range entriesOf(v, d.ID, drepActions(d.ID), nil, true) {
@@ -132,8 +132,8 @@ func oneDRep(v *view) (any, error) {
 	return &oneDRepValue{d.ID, d.Hex, d.Amount, !d.Retired, registered, d.HasScript, d.Retired, d.Expired, d.LastActiveEpoch}, err
 }
 
-// registeredDReps returns the DReps in the order of their first registration; with retired, only DReps that are retired,
-// or only DReps that are not. It reads all certificates of DReps.
+// registeredDReps returns the DReps in the order of their first registration; with retired, only DReps that are
+// retired, or only DReps that are not. It reads all certificates of DReps.
 func (v *view) registeredDReps(retired *bool) ([]string, error) {
 	order, last := []string{}, map[string]entry[drepAction]{}
 	for _, kind := range []string{registersDRep, retiresDRep} {
@@ -195,8 +195,8 @@ func dreps(v *view) (any, error) {
 	return all, nil
 }
 
-// drepDelegators answers the accounts that delegate to a DRep at the tip of the node, in the order of their credentials.
-// The amounts are their unspent outputs and rewards.
+// drepDelegators answers the accounts that delegate to a DRep at the tip of the node, in the order of their
+// credentials. The amounts are their unspent outputs and rewards.
 func drepDelegators(v *view) (any, error) {
 	id, err := v.knownDRep()
 	if err != nil {

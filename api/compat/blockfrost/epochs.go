@@ -134,8 +134,8 @@ func (v *view) epochOfBlocks(number uint64, from, to model.HeightPk) (*epochValu
 // saveAfter is the number of blocks after which sums are stored, so that a request continues one that ran out of time.
 const saveAfter = 1000
 
-// sumsOfEpoch returns the sums of an epoch. It continues with stored sums if the last block that they include is still one of
-// the chain.
+// sumsOfEpoch returns the sums of an epoch. It continues with stored sums if the last block that they include is still
+// one of the chain.
 func (v *view) sumsOfEpoch(number uint64, from, to model.HeightPk) (*epochSums, error) {
 	s := &epochSums{output: new(big.Int), fees: new(big.Int)}
 	next := from
@@ -229,7 +229,7 @@ func epochBlocksOfPool(v *view) (any, error) {
 	return v.pageOfPoolBlocks(v.arg("pool_id"), from, to)
 }
 
-// epochSums are the sums of the blocks of an epoch from its first one on. It must not be changed.
+// epochSums are the sums of the blocks of an epoch from its first one on. They must not be changed.
 type epochSums struct {
 	to                  model.Point // the last block that it includes
 	firstTime, lastTime int64       // of blocks, in Unix seconds
@@ -246,8 +246,8 @@ type epochMemory struct {
 // maxEpochs is the number of epochs that are stored: mainnet has 73 per year.
 const maxEpochs = 1 << 13
 
-// find returns the sums of an epoch, which may end before the epoch does, or on blocks that were rolled back; nil if there
-// are none.
+// find returns the sums of an epoch, which may end before the epoch does, or on blocks that were rolled back; nil if
+// there are none.
 func (m *epochMemory) find(epoch uint64) *epochSums {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -63,8 +63,8 @@ func committeeVotes(v *view) (any, error) {
 	})
 }
 
-// memberVotes answers the votes of a hot credential of the committee, or those of all hot credentials that a cold one has
-// authorized.
+// memberVotes answers the votes of a hot credential of the committee, or those of all hot credentials that a cold one
+// has authorized.
 func memberVotes(v *view) (any, error) {
 	id := v.arg("cc_id")
 	if strings.HasPrefix(id, address.CommitteeHot) {

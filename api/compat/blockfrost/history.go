@@ -8,8 +8,8 @@ import (
 	"birthmark/model"
 )
 
-// history returns the transactions of a page that pay to a holder or spend from it. Outputs before the first block are in
-// no transaction.
+// history returns the transactions of a page that pay to a holder or spend from it. Outputs before the first block are
+// in no transaction.
 func (v *view) history(h *holder) ([]model.TxPk, error) {
 	s, err := v.span()
 	if err != nil {

@@ -68,8 +68,8 @@ func networkEras(v *view) (any, error) {
 	return all, nil
 }
 
-// eraParameters returns the constants of an era. The safe zone is twice the security parameter in Byron; later it is the
-// number of slots in which three times as many blocks are expected.
+// eraParameters returns the constants of an era. The safe zone is twice the security parameter in Byron; later it is
+// the number of slots in which three times as many blocks are expected.
 func (v *view) eraParameters(era int) eraParameters {
 	k := uint64(v.network.SecurityParam)
 	if era == ledger.EraByron {

@@ -11,8 +11,8 @@ import (
 	"birthmark/model"
 )
 
-// positions stores the last entry of pages. A page continues after the entry that the page before it ended with, also if
-// entries were added or removed in the meantime: a client that reads page after page sees no entry twice and misses
+// positions stores the last entry of pages. A page continues after the entry that the page before it ended with, also
+// if entries were added or removed in the meantime: a client that reads page after page sees no entry twice and misses
 // none.
 //
 // The oldest positions are dropped when there are too many. It is safe for concurrent use.
@@ -71,8 +71,8 @@ func (m *positions) end(k pageKey) {
 	}
 }
 
-// startOf returns where to begin to read a page of count entries, and the number of entries to skip from there. after is
-// nil at the beginning of the list. Positions count only if their tip is valid.
+// startOf returns where to begin to read a page of count entries, and the number of entries to skip from there. after
+// is nil at the beginning of the list. Positions count only if their tip is valid.
 func startOf[P any](v *view, k pageKey, count int) (after *P, skip int, err error) {
 	for n := k.number - 1; n >= 1 && n > k.number-maxSkip; n-- {
 		r, ok := v.positions.find(pageKey{k.list, n})
@@ -109,8 +109,8 @@ func (v *view) stillValid(at model.Point) (bool, error) {
 // longSkip is the number of skipped entries between two checks of the context.
 const longSkip = 5000
 
-// pageOf returns the entries of the page of the request. scan yields the list after an entry, nil for its beginning. The
-// list is identified by the path of the request and by its parameters.
+// pageOf returns the entries of the page of the request. scan yields the list after an entry, nil for its beginning.
+// The list is identified by the path of the request and by its parameters.
 func pageOf[P any](v *view, scan func(after *P) iter.Seq2[P, error]) ([]P, error) {
 	p := v.page
 	k := pageKey{number: p.number}

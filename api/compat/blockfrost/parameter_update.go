@@ -87,8 +87,8 @@ var changes = map[uint64]change{
 // goneParameters are those of earlier eras, which no proposal changes.
 var goneParameters = []string{"epoch", "decentralisation_param", "extra_entropy", "protocol_major_ver", "protocol_minor_ver"}
 
-// changedParameters returns the parameters that a proposal changes, by name. The others are null. parametersValue of later eras have no
-// names at Blockfrost, so they are left out.
+// changedParameters returns the parameters that a proposal changes, by name. The others are null. Parameters of later
+// eras have no names at Blockfrost, so they are left out.
 func changedParameters(raw []byte) (map[string]any, error) {
 	all := map[string]any{}
 	for _, name := range goneParameters {

@@ -181,8 +181,8 @@ type poolState struct {
 	last entry[poolAction]
 }
 
-// poolStates returns all pools in the order of their first registration, and the epoch of the tip. It reads all certificates
-// of pools.
+// poolStates returns all pools in the order of their first registration, and the epoch of the tip. It reads all
+// certificates of pools.
 func poolStates(v *view) (all []*poolState, epoch uint64, err error) {
 	if _, err := v.optional(Subjects, 0); err != nil {
 		return nil, 0, err
@@ -310,8 +310,8 @@ func poolsExtended(v *view) (any, error) {
 	return all, nil
 }
 
-// blocksOfPool yields the blocks that a pool made, from <= height < to. Without the index of pools it reads the headers of
-// all blocks in between.
+// blocksOfPool yields the blocks that a pool made, from <= height < to. Without the index of pools it reads the headers
+// of all blocks in between.
 func (v *view) blocksOfPool(pool string, from, to model.HeightPk, descending bool) iter.Seq2[model.HeightPk, error] {
 	heights := between(from, to, descending)
 	if x, err := v.poolIndex(); err == nil {

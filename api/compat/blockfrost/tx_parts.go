@@ -82,8 +82,8 @@ func (v *view) spentAddresses(d *decoded, redeemers []ledger.Redeemer) (map[uint
 	return spent, err
 }
 
-// txSigners answers the required signers, since Dijkstra the guards. cardano-db-sync, which Blockfrost reads, has no signers
-// of Dijkstra yet (its Era/Shelley/Generic/Tx/Dijkstra.hs), so Blockfrost's answer about guards is unknown.
+// txSigners answers the required signers, since Dijkstra the guards. cardano-db-sync, which Blockfrost reads, has no
+// signers of Dijkstra yet (its Era/Shelley/Generic/Tx/Dijkstra.hs), so Blockfrost's answer about guards is unknown.
 func txSigners(v *view, d *decoded) (any, error) {
 	all := []signerValue{}
 	for _, hash := range d.Details.RequiredSigners {

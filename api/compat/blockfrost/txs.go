@@ -109,7 +109,8 @@ func depositOf(d *decoded, left *big.Int) *big.Int {
 	return left.Sub(left, bigInt(d.Parts.Donation))
 }
 
-// sizeOf returns the size of the transaction as fees count it: without the byte that states whether its scripts succeeded.
+// sizeOf returns the size of the transaction as fees count it: without the byte that states whether its scripts
+// succeeded.
 func sizeOf(d *decoded) int {
 	if d.Alonzo {
 		return len(d.Bytes) - 1
@@ -196,10 +197,10 @@ func txUTXOs(v *view, d *decoded) (any, error) {
 	return a, err
 }
 
-// resolve returns the outputs of references, without outputs that are unknown. A node accepts no such reference: inputs,
-// collateral and reference inputs must all be unspent outputs, also in transactions without scripts and in those whose
-// scripts fail (rule UTXO since Alonzo: validateBadInputsUTxO, of all inputs). Collateral and reference inputs are not
-// resolved while a block is indexed, which does not validate it.
+// resolve returns the outputs of references, without outputs that are unknown. A node accepts no such reference:
+// inputs, collateral and reference inputs must all be unspent outputs, also in transactions without scripts and in
+// those whose scripts fail (rule UTXO since Alonzo: validateBadInputsUTxO, of all inputs). Collateral and reference
+// inputs are not resolved while a block is indexed, which does not validate it.
 func (v *view) resolve(refs []model.OutputReference) (pks []model.UtxoPk, err error) {
 	in := make([]model.Input, len(refs))
 	for i, r := range refs {

@@ -49,7 +49,8 @@ type utxoValue struct {
 	ReferenceScriptHash *string  `json:"reference_script_hash"`
 }
 
-// accountValue is the state of an account. A node does not keep the sums, nor the time of its last registration, which is null.
+// accountValue is the state of an account. A node does not keep the sums, nor the time of its last registration, which
+// is null.
 type accountValue struct {
 	StakeAddress       string  `json:"stake_address"`
 	Active             bool    `json:"active"`

@@ -110,15 +110,15 @@ func failure(_ *exchange.Request, err error) exchange.Failure {
 	if s, ok := errors.AsType[status](err); ok {
 		return exchange.Failure{Status: int(s)}
 	}
-	code, why := http.StatusBadRequest, tagged{}
+	body := func(why tagged) []byte { return jsonappend.Append(nil, tagged{"TxSubmitFail", why}) }
 	if _, ok := errors.AsType[*notDecoded](err); ok {
-		why = tagged{"TxCmdTxReadError", []string{err.Error()}}
-	} else if refusal, ok := errors.AsType[*model.NodeError](err); ok {
-		reason := validation{"ShelleyBasedEraConway", []string{refusal.Message}, "ShelleyTxValidationError"}
-		why = tagged{"TxCmdTxSubmitValidationError", tagged{"TxValidationErrorInCardanoMode", reason}}
-	} else {
-		p := problem.Of(err)
-		code, why = p.Status, tagged{"TxCmdTxSubmitConnectionError", p.Detail}
+		return exchange.Failure{Status: http.StatusBadRequest, Type: jsonType, Body: body(tagged{"TxCmdTxReadError", []string{err.Error()}})}
 	}
-	return exchange.Failure{Status: code, Type: jsonType, Body: jsonappend.Append(nil, tagged{"TxSubmitFail", why})}
+	if refusal, ok := errors.AsType[*model.NodeError](err); ok {
+		reason := validation{"ShelleyBasedEraConway", []string{refusal.Message}, "ShelleyTxValidationError"}
+		why := tagged{"TxCmdTxSubmitValidationError", tagged{"TxValidationErrorInCardanoMode", reason}}
+		return exchange.Failure{Status: http.StatusBadRequest, Type: jsonType, Body: body(why)}
+	}
+	p := problem.Of(err)
+	return exchange.Failure{Status: p.Status, Type: jsonType, Body: body(tagged{"TxCmdTxSubmitConnectionError", p.Detail})}
 }
