@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,6 +51,9 @@ func small(t *testing.T) *Server {
 	return s
 }
 
+// excessive are attacks that a limit may refuse even if few data are read.
+var excessive = []string{"graphql R1 introspection", "electrum R3 batch of get_history", "electrum batch", "electrum headers"}
+
 // Each request of an attack has an answer if few data are read, and so has the request of the other client.
 func TestRequestsOfAttacksAreAnswered(t *testing.T) {
 	s := small(t)
@@ -59,7 +63,7 @@ func TestRequestsOfAttacksAreAnswered(t *testing.T) {
 		protocols[protocol] = true
 		for what, q := range map[string]request{a.Name: a.request, "the other client of " + a.Name: a.probe} {
 			c := &client{s: s}
-			if err := c.ask(t.Context(), q); err != nil {
+			if err := c.ask(t.Context(), q); err != nil && !slices.Contains(excessive, what) {
 				t.Errorf("%s: %v", what, err)
 			}
 			c.close()
@@ -103,7 +107,7 @@ func TestClientsLeaveNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range visits {
-		if v.Clients != 300 || !v.After.within(v.Before) {
+		if v.Clients != 300 || v.Refused == v.Clients || !v.After.within(v.Before) {
 			t.Errorf("%+v", v)
 		}
 	}

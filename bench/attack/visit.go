@@ -28,6 +28,7 @@ type Held struct {
 type Visit struct {
 	Protocol string `json:"protocol"`
 	Clients  int    `json:"clients"`
+	Refused  int    `json:"refused"` // clients whose request exceeded a limit of the server
 	Before   Held   `json:"before"`
 	After    Held   `json:"after"`
 }
@@ -76,10 +77,11 @@ func (s *Server) Visit(ctx context.Context, n int) (visits []*Visit, err error) 
 			return nil, err
 		}
 		for left := n; left > 0; left -= atOnce {
-			came, err := s.wave(ctx, v, min(left, atOnce))
-			if visit.Clients += came; err != nil {
+			refused, err := s.wave(ctx, v, min(left, atOnce))
+			if err != nil {
 				return nil, err
 			}
+			visit.Clients, visit.Refused = visit.Clients+min(left, atOnce), visit.Refused+refused
 		}
 		if visit.After, err = s.held(ctx, &visit.Before); err != nil {
 			return nil, err
@@ -89,8 +91,11 @@ func (s *Server) Visit(ctx context.Context, n int) (visits []*Visit, err error) 
 	return visits, nil
 }
 
-// wave lets n clients come, which leave when all have their answers, and returns how many had.
-func (s *Server) wave(ctx context.Context, v visitor, n int) (came int, err error) {
+// errRefused is the error of a request that exceeds a limit of the server.
+var errRefused = errors.New("refused")
+
+// wave lets n clients come, which leave when all have their answers. It returns how many were refused.
+func (s *Server) wave(ctx context.Context, v visitor, n int) (refused int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var clients, answers sync.WaitGroup
@@ -113,15 +118,13 @@ func (s *Server) wave(ctx context.Context, v visitor, n int) (came int, err erro
 	}
 	clients.Wait()
 	for _, err := range errs {
-		if err == nil {
-			came++
+		if errors.Is(err, errRefused) {
+			refused++
+		} else if err != nil {
+			return refused, fmt.Errorf("a client of %s: %w", v.protocol, err)
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		text, _, _ := strings.Cut(err.Error(), "\n")
-		return came, fmt.Errorf("%d of %d clients of %s: %s", n-came, n, v.protocol, text)
-	}
-	return came, nil
+	return refused, nil
 }
 
 func (s *Server) at(port int) string { return fmt.Sprintf("127.0.0.1:%d", port) }
@@ -172,10 +175,13 @@ func visitStream(ctx context.Context, s *Server, i int, q request, answered func
 func visitHTTP(ctx context.Context, s *Server, i int, q request, answered func()) error {
 	return s.visit(ctx, i, q, answered, func(in *bufio.Reader) error {
 		line, err := in.ReadString('\n')
-		if err == nil && !strings.Contains(line, " 200 ") {
-			err = errors.New(line)
+		switch {
+		case err != nil || strings.Contains(line, " 200 "):
+			return err
+		case strings.Contains(line, " 503 ") || strings.Contains(line, " 429 "):
+			return errRefused
 		}
-		return err
+		return errors.New(line)
 	})
 }
 
@@ -188,11 +194,10 @@ func (s *Server) visit(ctx context.Context, i int, q request, answered func(), r
 	if _, err = io.WriteString(conn, q.overHTTP(s.at(s.http), "")); err == nil {
 		err = read(bufio.NewReader(conn))
 	}
-	if err != nil {
-		return err
+	if err == nil || errors.Is(err, errRefused) {
+		answered()
 	}
-	answered()
-	return nil
+	return err
 }
 
 var (

@@ -144,10 +144,10 @@ func showAttack(page *terminal.Page, a *AttackAnswer) {
 		})
 	}
 	if len(a.Visits) > 0 {
-		columns := []string{"protocol", "clients", "descriptors", "after", "goroutines", "after", "heap", "after"}
+		columns := []string{"protocol", "clients", "refused", "descriptors", "after", "goroutines", "after", "heap", "after"}
 		terminal.Table(page, a.Visits, columns, func(_ int, v *attack.Visit) terminal.Cells {
 			return terminal.Cells{
-				terminal.Green(v.Protocol), v.Clients, v.Before.Descriptors, v.After.Descriptors,
+				terminal.Green(v.Protocol), v.Clients, v.Refused, v.Before.Descriptors, v.After.Descriptors,
 				v.Before.Goroutines, v.After.Goroutines,
 				terminal.Right(humanize.Bytes(v.Before.Heap)), terminal.Right(humanize.Bytes(v.After.Heap)),
 			}
