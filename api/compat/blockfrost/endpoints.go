@@ -33,13 +33,7 @@ func New(ctx context.Context, o Options) (http.Handler, error) {
 	if c.Model.Name() != "cardano" {
 		return nil, model.Errorf(model.Refused, "unsupported", "%s: Blockfrost's API is for cardano only", c.Name)
 	}
-	s := &server{Options: o, network: networks[c.Model.Network()]}
-	h := exchange.Handler(exchange.Protocol[*view]{
-		Path: o.Path, Log: o.Log, Endpoints: s.endpoints(), Open: s.open, Error: failure, NotFound: notFound,
-		JSON: jsonType, Trim: true, MaxBody: maxSubmitted,
-		Preflight: http.Header{"Content-Type": {jsonType}, "Access-Control-Allow-Headers": {"project_id, content-type"}},
-	})
-	return h, c.View(ctx, func(v *query.View) error {
+	return newServer(o).handler(), c.View(ctx, func(v *query.View) error {
 		return v.From(ctx, func(q *query.Query) error {
 			for _, need := range Indexes {
 				x, err := q.Index(need.Name)
@@ -71,6 +65,18 @@ type server struct {
 	parameters lastState[node.Parameters]
 	stakes     lastState[node.Stakes]
 	sums       epochMemory
+}
+
+func newServer(o Options) *server {
+	return &server{Options: o, network: networks[o.Chain.Model.Network()]}
+}
+
+func (s *server) handler() http.Handler {
+	return exchange.Handler(exchange.Protocol[*view]{
+		Path: s.Path, Log: s.Log, Endpoints: s.endpoints(), Open: s.open, Error: failure, NotFound: notFound,
+		JSON: jsonType, Trim: true, MaxBody: maxSubmitted,
+		Preflight: http.Header{"Content-Type": {jsonType}, "Access-Control-Allow-Headers": {"project_id, content-type"}},
+	})
 }
 
 type (

@@ -3,6 +3,7 @@ package blockfrost
 import (
 	"cmp"
 	"net/http"
+	"reflect"
 	"slices"
 )
 
@@ -30,4 +31,46 @@ func Operations() (all []Operation) {
 		all = append(all, Operation{cmp.Or(e.method, http.MethodGet), "/" + e.path, e.with, e.reason, answers, e.takes})
 	}
 	return all
+}
+
+// NewWithPositions returns a handler, and a function that returns the bytes of the largest position of a page.
+func NewWithPositions(o Options) (h http.Handler, largest func() (bytes int, position any)) {
+	s := newServer(o)
+	return s.handler(), func() (bytes int, position any) {
+		s.positions.mu.Lock()
+		defer s.positions.mu.Unlock()
+		for _, all := range []map[pageKey]pageEnd{s.positions.recent, s.positions.older} {
+			for _, end := range all {
+				if n := held(reflect.ValueOf(end.pos)); n > bytes {
+					bytes, position = n, end.pos
+				}
+			}
+		}
+		return bytes, position
+	}
+}
+
+// held returns the bytes that a value holds in memory.
+func held(v reflect.Value) int {
+	n := int(v.Type().Size())
+	switch v.Kind() {
+	case reflect.String:
+		n += v.Len()
+	case reflect.Slice:
+		n += v.Cap() * int(v.Type().Elem().Size())
+		if v.Type().Elem().Kind() != reflect.Uint8 {
+			for i := range v.Len() {
+				n += held(v.Index(i))
+			}
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			n += held(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			n += held(v.Field(i)) - int(v.Field(i).Type().Size())
+		}
+	}
+	return n
 }

@@ -110,7 +110,8 @@ func (v *view) stillValid(at model.Point) (bool, error) {
 const longSkip = 5000
 
 // pageOf returns the entries of the page of the request. scan yields the list after an entry, nil for its beginning.
-// The list is identified by the path of the request and by its parameters.
+// The list is identified by the path of the request and by its parameters. If entries have parts that scan does not need
+// to continue, their method position returns them without these parts.
 func pageOf[P any](v *view, scan func(after *P) iter.Seq2[P, error]) ([]P, error) {
 	p := v.page
 	k := pageKey{number: p.number}
@@ -141,7 +142,11 @@ func pageOf[P any](v *view, scan func(after *P) iter.Seq2[P, error]) ([]P, error
 	if len(entries) < p.count {
 		v.positions.end(k)
 	} else {
-		v.positions.store(k, v.Q.Tip, entries[len(entries)-1])
+		last := entries[len(entries)-1]
+		if e, ok := any(last).(interface{ position() P }); ok {
+			last = e.position()
+		}
+		v.positions.store(k, v.Q.Tip, last)
 	}
 	return entries, nil
 }

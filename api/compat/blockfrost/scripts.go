@@ -156,6 +156,8 @@ type scriptRedeemer struct {
 	contents.Redeemer
 }
 
+func (r scriptRedeemer) position() scriptRedeemer { return scriptRedeemer{tx: r.tx, place: r.place} }
+
 // scriptRedeemers answers the redeemers of a script: those of transactions that spend from it, which the history of its
 // payment credential has, and those of transactions whose subject it is.
 func scriptRedeemers(v *view) (any, error) {

@@ -21,6 +21,9 @@ func (e *entry[T]) before(other *entry[T]) bool {
 	return e.tx < other.tx || e.tx == other.tx && e.place < other.place
 }
 
+// position returns the entry without its part, which can hold the bytes of the whole transaction.
+func (e entry[T]) position() entry[T] { return entry[T]{tx: e.tx, place: e.place} }
+
 // subjectBirth returns the index of subjects, and the birth of one; nil: no transaction has it.
 func subjectBirth(v *view, subject string) (*schema.Index, *model.BirthPk, error) {
 	x, err := v.optional(Subjects, 0)

@@ -27,6 +27,9 @@ import (
 
 const path = "/api/v0"
 
+// maxPosition bounds the memory of a position, of which the server stores many: an address has the most bytes.
+const maxPosition = 300
+
 // world is a database of Cardano, the handler that serves it, and a naive model of the same blocks.
 type world struct {
 	store *storetest.Faulty // nil: no requests are repeated with reads that fail
@@ -70,13 +73,17 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 	w.chain = &served.Chain{
 		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
-	h, err := blockfrost.New(t.Context(), blockfrost.Options{
-		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true },
-	})
-	if err != nil {
+	options := blockfrost.Options{Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true }}
+	if _, err := blockfrost.New(t.Context(), options); err != nil {
 		t.Fatal(err)
 	}
+	h, largest := blockfrost.NewWithPositions(options)
 	w.Handler = answertest.Recorded(t, h)
+	t.Cleanup(func() {
+		if n, position := largest(); n > maxPosition {
+			t.Errorf("a position of a page holds %d bytes, at most %d are expected: %T", n, maxPosition, position)
+		}
+	})
 	t.Cleanup(func() { coretest.Consistent(t, db) })
 	return w
 }
