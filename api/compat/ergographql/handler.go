@@ -1,6 +1,7 @@
 package ergographql
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -11,11 +12,15 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	graphql "github.com/graph-gophers/graphql-go"
+	gqlerrors "github.com/graph-gophers/graphql-go/errors"
+	"github.com/graph-gophers/graphql-go/trace/noop"
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/problem"
+	"birthmark/core/meter"
 )
 
 // Options configure a handler.
@@ -44,18 +49,25 @@ const (
 	maxQuery = 16 << 10
 	maxDepth = 8
 	maxReads = 20 // fields of Query, Mutation and Mempool
+
+	maxSelections = 20_000  // fields of a query after its fragments are expanded
+	maxPairs      = 100_000 // of fields that are compared when a query is validated
+	maxFields     = 200_000 // that are resolved: a field of a list once per element
 )
 
 var schema = sync.OnceValue(func() *graphql.Schema {
 	return graphql.MustParseSchema(text, &root{},
-		graphql.UseFieldResolvers(), graphql.MaxDepth(maxDepth), graphql.MaxQueryLength(maxQuery))
+		graphql.UseFieldResolvers(), graphql.MaxDepth(maxDepth), graphql.MaxQueryLength(maxQuery),
+		graphql.MaxSelections(maxSelections), graphql.OverlapValidationLimit(maxPairs), graphql.Tracer(counter{}))
 })
 
 // request is a request whose fields are resolved.
 type request struct {
 	*handler
-	ctx context.Context
-	w   http.ResponseWriter
+	ctx    context.Context
+	w      http.ResponseWriter
+	fields atomic.Int64            // that were resolved
+	end    context.CancelCauseFunc // ends the query
 
 	mu    sync.Mutex  // fields are resolved at once, but a view is used from one goroutine
 	v     *boxes.View // of one moment
@@ -137,11 +149,42 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (*graphql.Respo
 	}
 	var answer *graphql.Response
 	err = h.Chain.PendingView(r.Context(), func(v *boxes.View) error {
-		q := &request{handler: h, ctx: r.Context(), w: w, v: v}
-		answer = schema().Exec(context.WithValue(r.Context(), requestKey{}, q), withoutUnused(body.Query), body.OperationName, variables)
-		return nil
+		ctx, end := context.WithCancelCause(r.Context())
+		defer end(nil)
+		q := &request{handler: h, ctx: ctx, w: w, v: v, end: end}
+		answer = schema().Exec(context.WithValue(ctx, requestKey{}, q), withoutUnused(body.Query), body.OperationName, variables)
+		m := meter.Of(ctx)
+		return cmp.Or(context.Cause(ctx), m.Err(), m.Hold(int64(len(answer.Data)))) // the body is a copy
 	})
 	return answer, err
+}
+
+// counter is the tracer that counts the fields that are resolved, those of introspection too.
+type counter struct{ noop.Tracer }
+
+// Fields are reported to the meter in batches. A field needs about fieldBytes until the answer is sent.
+const (
+	fieldBatch = 128
+	fieldBytes = 512
+)
+
+// TraceField implements [tracer.Tracer].
+func (counter) TraceField(
+	ctx context.Context, _, _, _ string, _ bool, _ map[string]any,
+) (context.Context, func(*gqlerrors.QueryError)) {
+	q := ctx.Value(requestKey{}).(*request)
+	if n := q.fields.Add(1); n%fieldBatch == 0 {
+		m := meter.Of(ctx)
+		err := cmp.Or(m.Fields(fieldBatch), m.Hold(fieldBatch*fieldBytes))
+		if n > maxFields {
+			err = problem.New(http.StatusBadRequest, "too_many", "a query can have at most %d fields in its answer: "+
+				"request fewer fields, or fewer elements of lists", maxFields)
+		}
+		if err != nil {
+			q.end(err)
+		}
+	}
+	return ctx, func(*gqlerrors.QueryError) {}
 }
 
 // declaration is a declaration of a variable without a default value.
