@@ -48,7 +48,7 @@ type Division struct {
 	// Of Go's heap.
 	Source    int64 // blocks that are read, decoded or queued
 	Window    int64 // the batch that is resolved and written: its blocks and rows
-	Collector int64 // garbage that is not collected yet, stacks, buffers of readers
+	Collector int64 // garbage that is not collected yet, stacks, buffers of readers; half of it: see Answers
 	TxIDs     int64 // hashes of transactions that queries have read
 }
 
@@ -87,6 +87,9 @@ func (s Size) percent(n int64, limit Size) int64 { return min(int64(s)/100*n, in
 
 // Go returns the memory limit of Go's runtime ([runtime/debug.SetMemoryLimit]).
 func (d Division) Go() int64 { return d.Source + d.Window + d.Collector + d.TxIDs }
+
+// Answers returns the memory for answers that are read, encoded or sent: half of the Collector.
+func (d Division) Answers() int64 { return d.Collector / 2 }
 
 // windowCost is the memory per byte of serialized blocks while batches are processed: one is read, one resolved, one
 // queued and one written, each with decoded blocks of two to three times their size; plus the rows of the last and

@@ -75,6 +75,7 @@ func (s *Server) electrumOptions(chain, address string) electrum.Options {
 	return electrum.Options{
 		Log: s.h.Log.With("chain", chain), Version: s.h.Version, Observer: s.metrics.Electrum(chain, electrum.Reasons()),
 		Proxies: s.set.TrustedProxies, Origins: s.set.CORSOrigins, Limits: limits,
+		Memory: s.limits.Memory,
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"birthmark/api/netserver"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
+	"birthmark/core/meter"
 	"birthmark/internal/config"
 	"birthmark/internal/guard"
 )
@@ -161,6 +162,7 @@ func (h *Host) limits(settings *config.Settings, address string) (o ratelimit.Op
 	set := &settings.Server
 	o = ratelimit.Defaults()
 	o.Log, o.Timeout, o.Origins, o.Proxies = h.Log, set.RequestTimeout, set.CORSOrigins, set.TrustedProxies
+	o.Memory = meter.NewBudget(config.Divide(settings.Memory).Answers())
 	o.Streams = set.MaxConnections / 2 // the others are for answers that end
 	o.Rate = ratelimit.Rate{PerSecond: settings.RateAt(address), Burst: set.RateBurst}
 	o.Submit = settings.SubmitLimitAt(address)

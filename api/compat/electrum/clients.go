@@ -83,20 +83,27 @@ func (c *client) current() float64 {
 	return c.cost
 }
 
-// spend adds to the cost of the client, and returns how long its next request is delayed; ok is false above the hard
-// limit. The delay is the time in which the cost falls to the soft limit.
-func (c *client) spend(cost float64) (delay time.Duration, ok bool) {
+// spend adds to the cost of the client. It returns false above the hard limit.
+func (c *client) spend(cost float64) bool {
 	if c == nil || c.of.limits.CostPerSecond == 0 {
-		return 0, true
+		return true
 	}
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	l := c.of.limits
 	c.cost = c.current() + cost
-	if l.SoftCost > 0 && c.cost > l.SoftCost {
-		delay = time.Duration((c.cost - l.SoftCost) / l.CostPerSecond * float64(time.Second))
+	return l.HardCost == 0 || c.cost <= l.HardCost
+}
+
+// delay returns how long the next request of the client is delayed: the time in which the cost falls to the soft limit.
+func (c *client) delay() time.Duration {
+	if c == nil || c.of.limits.CostPerSecond == 0 || c.of.limits.SoftCost == 0 {
+		return 0
 	}
-	return delay, l.HardCost == 0 || c.cost <= l.HardCost
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	l := c.of.limits
+	return time.Duration(max(0, c.current()-l.SoftCost) / l.CostPerSecond * float64(time.Second))
 }
 
 // subscribe changes the number of subscriptions of the client; false: the limit is reached.

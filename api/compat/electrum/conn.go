@@ -1,6 +1,7 @@
 package electrum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"birthmark/api/compat/wallet"
+	"birthmark/core/meter"
 	"birthmark/internal/guard"
 	"birthmark/model"
 )
@@ -37,7 +39,8 @@ type conn struct {
 	reqs    []request
 	out     []byte // the answer that is being written
 	mark    int    // begin of the current result in out; -1: a part of it is sent
-	sent    int    // bytes of the current message
+	partial bool   // a part of a message is sent, but not its end
+	over    bool   // the client has reached the hard limit of its cost
 	stalled bool   // a write took too long
 	left    bool   // a write failed
 
@@ -120,7 +123,15 @@ func (c *conn) requests() error {
 		if err != nil {
 			return err
 		}
-		ok, cost, err := c.answer(message)
+		ok, err := c.answer(message)
+		if c.over {
+			c.Observer.RejectedConnection(costLimit)
+			if !c.partial {
+				c.refuse(&rpcError{codeLimit, fmt.Sprintf("excessive use: your address has reached cost %.0f (electrum.hard_cost): "+
+					"reconnect later", c.HardCost)})
+			}
+			return errCost
+		}
 		if err != nil {
 			return err
 		}
@@ -133,14 +144,7 @@ func (c *conn) requests() error {
 			c.Observer.RejectedConnection(malformed)
 			return errors.New("too many malformed requests")
 		}
-		delay, ok := c.client.spend(cost)
-		if !ok {
-			c.Observer.RejectedConnection(costLimit)
-			c.refuse(&rpcError{codeLimit, fmt.Sprintf("excessive use: your address has reached cost %.0f (electrum.hard_cost): "+
-				"reconnect later", c.HardCost)})
-			return errors.New("cost limit")
-		}
-		if delay > 0 {
+		if delay := c.client.delay(); delay > 0 {
 			if err := c.flushLocked(); err != nil {
 				return err
 			}
@@ -153,11 +157,29 @@ func (c *conn) requests() error {
 	}
 }
 
-// Costs of requests: the soft limit is 10,000 short requests, or 10 MB.
+// Costs of requests: the soft limit is 10,000 short requests, or 10 MB, or 2.5 million points of [meter.Unit].
 const (
 	costPerRequest = 0.1
 	costPerByte    = 1e-4
+	costPerPoint   = 4e-4
+
+	pointsPerPayment = 100
 )
+
+// spend adds to the cost of the client. Above the hard limit, the connection ends. mu is held.
+func (c *conn) spend(cost float64) error {
+	if !c.client.spend(cost) {
+		c.over = true
+		return errCost
+	}
+	return nil
+}
+
+// Pay implements [meter.Payer].
+func (c *conn) Pay(points int64) error { return c.spend(float64(points) * costPerPoint) }
+
+// Release implements [meter.Payer].
+func (c *conn) Release() {}
 
 // refuse sends an error that belongs to no request.
 func (c *conn) refuse(e *rpcError) {
@@ -188,26 +210,33 @@ func (c *conn) written(err error) error {
 }
 
 // answer answers a message. ok is false if it is malformed. Answers are sent when no other message waits.
-func (c *conn) answer(message []byte) (ok bool, cost float64, err error) {
+func (c *conn) answer(message []byte) (ok bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if err := c.spend(costPerByte * float64(len(message))); err != nil {
+		return false, err
+	}
 	ok, err = c.answerMessage(message)
-	cost = costPerRequest*float64(max(len(c.reqs), 1)) + costPerByte*float64(c.sent+len(message))
 	if err == nil && !c.t.pending() {
 		err = c.flush()
 	}
-	return ok, cost, err
+	return ok, err
 }
 
 func (c *conn) answerMessage(message []byte) (ok bool, err error) {
-	c.sent = 0
 	reqs, batch, bad := parse(message, c.reqs[:0], c.MaxBatch)
 	if c.reqs = reqs; bad != nil {
 		c.Observer.Answered("unknown", bad.code, 0)
+		if err := c.spend(costPerRequest); err != nil {
+			return false, err
+		}
 		return bad.code != codeParse, c.t.write(appendError(c.out[:0], null, bad), true)
 	}
 	m := c.newMoment()
 	defer m.end()
+	m.meter = meter.New(c, 0, pointsPerPayment, c.Memory)
+	defer m.meter.End()
+	m.ctx = meter.With(m.ctx, m.meter)
 	if !batch && m.free(&reqs[0]) {
 		return true, m.answerAll(reqs, batch)
 	}
@@ -238,7 +267,10 @@ type moment struct {
 	*conn
 	ctx    context.Context // ends after RequestTimeout
 	cancel context.CancelCauseFunc
-	timer  *time.Timer // nil: no limit
+	timer  *time.Timer  // nil: no limit
+	until  time.Time    // when the client must have received the parts that were sent
+	meter  *meter.Meter // nil: the moment is of notifications
+	held   int          // bytes that the meter counts
 	view   *wallet.View
 	since  uint64 // events of the hub before view
 	failed error  // why there is no view
@@ -249,6 +281,7 @@ func (c *conn) newMoment() *moment {
 	m.ctx, m.cancel = context.WithCancelCause(c.ctx)
 	if c.RequestTimeout > 0 {
 		m.timer = time.AfterFunc(c.RequestTimeout, func() { m.cancel(errTimeout) })
+		m.until = time.Now().Add(c.RequestTimeout)
 	}
 	return m
 }
@@ -285,6 +318,9 @@ func (m *moment) answerAll(reqs []request, batch bool) error {
 	answers := 0
 	for i := range reqs {
 		r := &reqs[i]
+		if err := c.spend(costPerRequest); err != nil {
+			return err
+		}
 		if r.id != nil {
 			if batch && answers == 0 {
 				c.out = append(c.out, '[')
@@ -296,6 +332,9 @@ func (m *moment) answerAll(reqs []request, batch bool) error {
 		if err := m.answerOne(r); err != nil {
 			return err
 		}
+		if err := m.flush(); err != nil {
+			return err
+		}
 	}
 	if answers == 0 {
 		return nil
@@ -303,13 +342,14 @@ func (m *moment) answerAll(reqs []request, batch bool) error {
 	if batch {
 		c.out = append(c.out, ']')
 	}
-	return c.send(true)
+	size := len(c.out)
+	return cmp.Or(c.send(true), c.spend(costPerByte*float64(size)))
 }
 
 // send writes out, a part of a message.
 func (c *conn) send(end bool) error {
-	c.sent += len(c.out)
 	err := c.t.write(c.out, end)
+	c.partial = !end
 	if c.out = c.out[:0]; cap(c.out) > 4*partBytes {
 		c.out = nil
 	}
@@ -326,6 +366,12 @@ func (m *moment) answerOne(r *request) error {
 	c.out = append(c.out, `,"result":`...)
 	c.mark = len(c.out)
 	name, err := m.call(r)
+	if err == nil {
+		err = m.hold()
+	}
+	if c.over {
+		return errCost
+	}
 	code := 0
 	if err != nil {
 		e, internal := c.errorOf(m.ctx, err)
@@ -357,8 +403,21 @@ func (m *moment) answerOne(r *request) error {
 	return nil
 }
 
+// hold takes the bytes of an answer that is not sent in parts from the memory for answers.
+func (m *moment) hold() error {
+	more := len(m.out) - meter.Free - m.held
+	if more <= 0 {
+		return nil
+	}
+	m.held += more
+	return m.meter.Hold(int64(more))
+}
+
+// partTime is the time that a client has on average to receive a part of an answer.
+const partTime = 2 * time.Second
+
 // flush sends the answer so far if it is long. After that the result can no longer become an error. The time limit
-// starts again: the time that the client takes to receive an answer does not count.
+// starts again: the time that the client takes to receive a part does not count, within the limit of [partTime].
 func (m *moment) flush() error {
 	if len(m.out) < partBytes {
 		return nil
@@ -367,8 +426,13 @@ func (m *moment) flush() error {
 		return context.Cause(m.ctx)
 	}
 	m.mark = -1
-	if err := m.send(false); err != nil {
+	size := len(m.out)
+	m.until = m.until.Add(time.Duration(size/partBytes) * partTime)
+	if err := cmp.Or(m.send(false), m.spend(costPerByte*float64(size))); err != nil {
 		return err
+	}
+	if m.timer != nil && time.Now().After(m.until) {
+		return m.written(fmt.Errorf("the client receives too slowly: %w", os.ErrDeadlineExceeded))
 	}
 	if m.timer != nil {
 		m.timer.Reset(m.RequestTimeout)

@@ -41,6 +41,7 @@ func badParams(format string, args ...any) error {
 var (
 	errTimeout  = errors.New("the request takes too long")
 	errShutdown = errors.New("the server is shutting down")
+	errCost     = errors.New("cost limit")
 )
 
 // errorOf returns the error that the client gets. Details of internal errors are for the log only: internal is true.

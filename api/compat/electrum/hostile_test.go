@@ -14,17 +14,19 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/core/meter"
 	"birthmark/internal/testseed"
 )
 
 // observer counts.
 type observer struct {
-	connected, subscribed atomic.Int64
-	mu                    sync.Mutex
-	rejected              map[string]int
+	connected, subscribed, answered atomic.Int64
+
+	mu       sync.Mutex
+	rejected map[string]int
 }
 
-func (o *observer) Answered(string, int, time.Duration) {}
+func (o *observer) Answered(string, int, time.Duration) { o.answered.Add(1) }
 func (o *observer) Notified(string)                     {}
 func (o *observer) Connected(n int)                     { o.connected.Add(int64(n)) }
 func (o *observer) Subscribed(n int)                    { o.subscribed.Add(int64(n)) }
@@ -250,6 +252,36 @@ func TestCostOfAClient(t *testing.T) {
 	}
 	if n := o.rejections("cost_limit"); n != 1 {
 		t.Errorf("%d rejections", n)
+	}
+}
+
+// A batch is paid while it is answered: request by request, and by the rows that they read.
+func TestCostWithinABatch(t *testing.T) {
+	for method, reads := range map[string]bool{
+		`"server.ping"`: false,
+		`"blockchain.scripthash.get_balance","params":["` + strings.Repeat("00", 32) + `"]`: true,
+	} {
+		var o observer
+		opts := limits()
+		opts.SoftCost, opts.HardCost, opts.CostPerSecond, opts.Observer = 0, 50, 1e-6, &o
+		opts.Memory = meter.NewBudget(1 << 20)
+		w := newWorld(t, testseed.Rand(t), opts)
+		conn := connect(t, w.listen(fromMachine(3)))
+		one := `{"id":1,"method":` + method + `}`
+		batch := "[" + strings.Repeat(one+",", opts.MaxBatch-1) + one + "]"
+		conn.send("%s", batch)
+		if line := conn.line(); !strings.Contains(line, "excessive use") {
+			t.Errorf("%s: %.200s", method, line)
+		}
+		conn.ended()
+		// A byte costs 0.0001, a request 0.1, and the rows that it reads at least 0.0016.
+		most, n := int64((opts.HardCost-1e-4*float64(len(batch)))/0.1), o.answered.Load()
+		if n > most || n < most/2 || reads && n == most {
+			t.Errorf("%s: %d requests were answered, expected at most %d", method, n, most)
+		}
+		if n := opts.Memory.Used(); n != 0 {
+			t.Errorf("%s: %d bytes are held", method, n)
+		}
 	}
 }
 

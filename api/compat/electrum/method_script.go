@@ -1,11 +1,8 @@
 package electrum
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"birthmark/api/compat/wallet"
 	"birthmark/model"
@@ -104,11 +101,7 @@ func (m *moment) mempool(a *args) error {
 // appendMempool appends the unconfirmed transactions: those whose inputs are all confirmed before the others, then by
 // hash as it is displayed.
 func (m *moment) appendMempool(s *wallet.Script, first bool) error {
-	all := slices.Clone(s.Mempool())
-	slices.SortFunc(all, func(a, b wallet.Entry) int {
-		return cmp.Or(mempoolHeight(b.UnconfirmedParent)-mempoolHeight(a.UnconfirmedParent), compareIDs(a.Tx, b.Tx))
-	})
-	for _, e := range all {
+	for e := range s.MempoolInStatusOrder() {
 		if !first {
 			m.out = append(m.out, ',')
 		}
@@ -133,13 +126,6 @@ func mempoolHeight(unconfirmedParent bool) int {
 		return -1
 	}
 	return 0
-}
-
-// compareIDs compares hashes as they are displayed.
-func compareIDs(a, b model.Hash) int {
-	slices.Reverse(a[:])
-	slices.Reverse(b[:])
-	return bytes.Compare(a[:], b[:])
 }
 
 // unspent answers the outputs that nothing spends, those of the mempool last.

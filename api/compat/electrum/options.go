@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"net/netip"
 	"time"
+
+	"birthmark/core/meter"
 )
 
 // Options configure a [Server]. [Defaults] has the limits.
@@ -15,6 +17,7 @@ type Options struct {
 	Observer Observer
 	Proxies  []netip.Prefix // whose clients have no limits of their own, and whose X-Forwarded-For is trusted (WebSocket)
 	Origins  []string       // of web pages that may connect by WebSocket: "https://example.org", "*"
+	Memory   *meter.Budget  // of answers, shared with other servers; nil: no limit
 
 	Limits
 }
@@ -29,7 +32,7 @@ type Limits struct {
 	MaxBatch         int           // requests of a message
 	IdleTimeout      time.Duration // without a request
 	RequestTimeout   time.Duration // of an answer, without the time that the client takes to receive it
-	StallTimeout     time.Duration // for a client to receive 64 KiB
+	StallTimeout     time.Duration // for a client to receive 64 KiB; a long answer must be received at 32 KiB/s on average
 	SoftCost         float64       // cost of a client above which its requests are delayed
 	HardCost         float64       // cost above which the connection ends
 	CostPerSecond    float64       // by which the cost of a client falls

@@ -26,6 +26,7 @@ type Chain struct {
 	weights   bounded.Map[model.Hash, int]        // by block
 	spendable bounded.Map[Key, bool]              // scripts without an address
 	touches   bounded.Map[model.Hash, []Key]      // by block: the scripts of its inputs and outputs
+	pending   pendingLists
 }
 
 const (

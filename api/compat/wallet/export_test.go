@@ -9,3 +9,6 @@ func StatusOf(entries []Entry) (status [32]byte) {
 	h.sum.Sum(status[:0])
 	return status
 }
+
+// Lists of tests are long, so that they are shared.
+func init() { longList = 1 }

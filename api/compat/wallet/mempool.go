@@ -138,17 +138,6 @@ func (v *View) unconfirmedPrevouts(t *pending.Tx) ([]Output, error) {
 	return outputs, nil
 }
 
-// unconfirmedOf returns the transactions of the mempool that pay to a script or spend from it.
-func (v *View) unconfirmedOf(key *Key) (txs []*pending.Tx) {
-	if v.pool == nil || v.poolIndex < 0 {
-		return nil
-	}
-	for t := range v.pool.Value(v.poolIndex, key[:]) {
-		txs = append(txs, t)
-	}
-	return txs
-}
-
 // unconfirmedIsSpendable is isSpendable for a script that only transactions of the mempool have.
 func (v *View) unconfirmedIsSpendable(key *Key, t *pending.Tx) (bool, error) {
 	for i := range t.NumOutputs() {
@@ -210,34 +199,32 @@ func (s *Script) Mempool() []Entry {
 	return entries
 }
 
-// unconfirmedSpends returns the outputs of a script that transactions of the mempool spend.
-func (s *Script) unconfirmedSpends() map[pending.Outpoint]struct{} {
-	var spent map[pending.Outpoint]struct{}
-	for _, t := range s.pool {
-		inputs := t.Inputs()
-		for i := range inputs {
-			if inputs[i].Spends().Has(s.v.poolIndex, s.key[:]) {
-				if spent == nil {
-					spent = map[pending.Outpoint]struct{}{}
-				}
-				spent[inputs[i].Outpoint] = struct{}{}
+// MempoolInStatusOrder yields the unconfirmed transactions in the order of [InStatusOrder].
+func (s *Script) MempoolInStatusOrder() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for _, t := range s.list.inStatusOrder(s.v.pool) {
+			if !yield(Entry{Tx: t.ID, Fee: t.Fee, UnconfirmedParent: s.v.pool.UnconfirmedParent(t)}) {
+				return
 			}
 		}
 	}
-	return spent
+}
+
+// spentUnconfirmed reports whether a transaction of the mempool spends an output of the script.
+func (s *Script) spentUnconfirmed(tx model.Hash, index uint32) bool {
+	return len(s.pool) > 0 && s.v.pool.Spender(pending.Outpoint{Tx: tx, Index: index}) != nil
 }
 
 // unconfirmedUnspent yields the unspent outputs of a script that transactions of the mempool create. It returns false
 // if the consumer stops.
-func (s *Script) unconfirmedUnspent(spent map[pending.Outpoint]struct{}, yield func(Unspent, error) bool) bool {
+func (s *Script) unconfirmedUnspent(yield func(Unspent, error) bool) bool {
 	for _, t := range s.pool {
 		for i := range t.NumOutputs() {
 			o := t.Output(i)
-			out := pending.Outpoint{Tx: t.ID, Index: uint32(i)}
-			if _, gone := spent[out]; gone || !o.Has(s.v.poolIndex, s.key[:]) {
+			if !o.Has(s.v.poolIndex, s.key[:]) || s.spentUnconfirmed(t.ID, uint32(i)) {
 				continue
 			}
-			if !yield(Unspent{Tx: t.ID, Index: out.Index, Value: o.Value}, nil) {
+			if !yield(Unspent{Tx: t.ID, Index: uint32(i), Value: o.Value}, nil) {
 				return false
 			}
 		}

@@ -16,8 +16,9 @@ type Script struct {
 	v         *View
 	key       Key
 	birth     *model.BirthPk // nil: no confirmed output has the script, or it is unspendable
-	pool      []*pending.Tx  // unconfirmed transactions in the order of arrival
-	spendable bool           // false: not known, see check
+	list      *pendingList
+	pool      []*pending.Tx // of list
+	spendable bool          // false: not known, see check
 }
 
 // Script returns the script with a key. A key that no output has is a script without history.
@@ -26,7 +27,11 @@ func (v *View) Script(key Key) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Script{v: v, key: key, birth: birth, pool: v.unconfirmedOf(&key)}
+	list, err := v.unconfirmedOf(key)
+	if err != nil {
+		return nil, err
+	}
+	s := &Script{v: v, key: key, birth: birth, list: list, pool: list.txs}
 	if len(s.pool) > 0 {
 		err = s.check()
 	}
@@ -254,16 +259,15 @@ func (s *Script) Unspent() iter.Seq2[Unspent, error] {
 			yield(Unspent{}, err)
 			return
 		}
-		spent := s.unconfirmedSpends()
-		if s.confirmedUnspent(spent, yield) {
-			s.unconfirmedUnspent(spent, yield)
+		if s.confirmedUnspent(yield) {
+			s.unconfirmedUnspent(yield)
 		}
 	}
 }
 
-// confirmedUnspent yields the confirmed unspent outputs that are not in spent. It returns false after an error, and if
-// the consumer stops.
-func (s *Script) confirmedUnspent(spent map[pending.Outpoint]struct{}, yield func(Unspent, error) bool) bool {
+// confirmedUnspent yields the unspent outputs that the mempool does not spend either. It returns false
+// after an error, and if the consumer stops.
+func (s *Script) confirmedUnspent(yield func(Unspent, error) bool) bool {
 	if s.birth == nil {
 		return true
 	}
@@ -292,7 +296,7 @@ func (s *Script) confirmedUnspent(spent map[pending.Outpoint]struct{}, yield fun
 				continue
 			}
 			u := Unspent{ids[i], uint32(pk.Index()), values[i], uint32(pk.Height()), pk.TxIndex() == 0}
-			if _, gone := spent[pending.Outpoint{Tx: u.Tx, Index: u.Index}]; !gone && !yield(u, nil) {
+			if !s.spentUnconfirmed(u.Tx, u.Index) && !yield(u, nil) {
 				return false
 			}
 		}

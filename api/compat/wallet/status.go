@@ -51,12 +51,10 @@ func (s *Script) Status(known *Midstate) (status [32]byte, ok bool, next *Midsta
 	if next.state, err = h.sum.(encoding.BinaryMarshaler).MarshalBinary(); err != nil {
 		return status, false, nil, err
 	}
-	entries := make([]Entry, len(s.pool))
-	for i, t := range s.pool {
-		entries[i] = Entry{Tx: t.ID, UnconfirmedParent: s.v.pool.UnconfirmedParent(t)}
-	}
-	for _, e := range InStatusOrder(entries) {
-		h.add(&e)
+	if len(s.pool) > 0 {
+		for e := range s.MempoolInStatusOrder() {
+			h.add(&e)
+		}
 	}
 	h.sum.Sum(status[:0])
 	return status, h.entries, next, nil
@@ -78,20 +76,25 @@ func (v *View) Has(p model.Point) (bool, error) {
 // status depends on: those with unconfirmed parents last, then by displayed id.
 func InStatusOrder(entries []Entry) []Entry {
 	slices.SortFunc(entries, func(a, b Entry) int {
-		if a.UnconfirmedParent != b.UnconfirmedParent {
-			if a.UnconfirmedParent {
-				return 1
-			}
-			return -1
-		}
-		for i := len(a.Tx) - 1; i >= 0; i-- { // ids are displayed reversed
-			if a.Tx[i] != b.Tx[i] {
-				return int(a.Tx[i]) - int(b.Tx[i])
-			}
-		}
-		return 0
+		return compareInStatus(&a.Tx, &b.Tx, a.UnconfirmedParent, b.UnconfirmedParent)
 	})
 	return entries
+}
+
+// compareInStatus compares unconfirmed transactions, of which some have unconfirmed parents.
+func compareInStatus(a, b *model.Hash, parentA, parentB bool) int {
+	if parentA != parentB {
+		if parentA {
+			return 1
+		}
+		return -1
+	}
+	for i := len(a) - 1; i >= 0; i-- { // ids are displayed reversed
+		if a[i] != b[i] {
+			return int(a[i]) - int(b[i])
+		}
+	}
+	return 0
 }
 
 // statusHash is the hash of txid:height: for each transaction.
