@@ -30,6 +30,7 @@ type Protocol[V any] struct {
 	Preflight http.Header
 
 	JSON    string       // media type of JSON; empty: [TypeJSON]
+	End     string       // ends each answer with a body: a newline, or nothing
 	Trim    bool         // slashes at both ends of the rest of a path are ignored
 	MaxBody int64        // bytes of a body; 0: [DefaultBody]
 	Log     *slog.Logger // nil: no log
@@ -38,7 +39,7 @@ type Protocol[V any] struct {
 // Endpoint is an operation of a protocol. It has one of the functions.
 type Endpoint[V any] struct {
 	Method  string // GET answers HEAD, too
-	Path    string // segments in braces are arguments, which can be empty
+	Path    string // segments in braces are arguments, which can be empty; {name...} is the rest of the path
 	Mempool bool   // the view has the unconfirmed transactions: see [Request.Mempool]
 
 	Volatile bool // the answer depends on more than the view: status is never 304
@@ -70,7 +71,7 @@ func Handler[V any](p Protocol[V]) http.Handler {
 	}
 	h := &handler[V]{Protocol: p, routes: map[string][]*route[V]{}}
 	for _, e := range p.Endpoints {
-		rt := &route[V]{Endpoint: e, label: p.Path + "/" + e.Path, segments: strings.Split(e.Path, "/")}
+		rt := &route[V]{Endpoint: e, label: p.Path + "/" + e.Path, segments: strings.Split(e.Path, "/"), open: strings.HasSuffix(e.Path, "...}")}
 		first := rt.segments[0]
 		if isArgument(first) {
 			first = ""
@@ -89,6 +90,7 @@ type route[V any] struct {
 	Endpoint[V]
 	segments []string
 	label    string
+	open     bool // the last segment is the rest of the path
 }
 
 func isArgument(segment string) bool { return strings.HasPrefix(segment, "{") }
@@ -109,7 +111,7 @@ func (h *handler[V]) find(r *Request) (found *route[V], allowed []string) {
 		for _, rt := range routes {
 			r.args = r.args[:0]
 			switch {
-			case len(rt.segments) != n || !r.matches(rt.segments, path):
+			case n != len(rt.segments) && (!rt.open || n < len(rt.segments)), !r.matches(rt.segments, path):
 			case rt.Method == method || rt.Method == r.Method:
 				return rt, nil
 			default:
@@ -123,11 +125,13 @@ func (h *handler[V]) find(r *Request) (found *route[V], allowed []string) {
 	return nil, allowed
 }
 
-// matches reports whether a path, which has as many segments, matches them, and appends the arguments.
+// matches reports whether a path, which has as many segments or more, matches them, and appends the arguments.
 func (r *Request) matches(segments []string, path string) bool {
 	for _, segment := range segments {
 		value, rest, _ := strings.Cut(path, "/")
-		if isArgument(segment) {
+		if name, ok := strings.CutSuffix(segment, "...}"); ok {
+			r.args = append(r.args, argument{name[1:], path})
+		} else if isArgument(segment) {
 			r.args = append(r.args, argument{segment[1 : len(segment)-1], value})
 		} else if value != segment {
 			return false
@@ -156,6 +160,9 @@ func (h *handler[V]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	if err := h.answer(r, rt); err != nil {
 		h.fail(r, err)
 		return
+	}
+	if len(r.out) > 0 {
+		r.out = append(r.out, h.End...)
 	}
 	r.finish()
 }

@@ -136,7 +136,7 @@ func TestLongListsAreSentInParts(t *testing.T) {
 // A protocol has its own media type of JSON, statuses of success, and answers to OPTIONS.
 func TestProtocolsHaveTheirForms(t *testing.T) {
 	s := httptest.NewServer(Handler(Protocol[*chain]{
-		Path: "/api", JSON: "application/json;charset=utf-8", Trim: true, Preflight: http.Header{"Access-Control-Allow-Headers": {"content-type"}},
+		Path: "/api", JSON: "application/json;charset=utf-8", End: "\n", Trim: true, Preflight: http.Header{"Access-Control-Allow-Headers": {"content-type"}},
 		Error:    func(*Request, error) Failure { return Failure{Status: http.StatusNotFound} },
 		NotFound: func(*Request, string, []string) error { return errUnknown },
 		Endpoints: []Endpoint[*chain]{
@@ -157,9 +157,9 @@ func TestProtocolsHaveTheirForms(t *testing.T) {
 		status       int
 		kind, answer string
 	}{
-		{"GET", "/api/", 200, "application/json;charset=utf-8", "1"},
-		{"POST", "/api/accepted", 202, "application/json;charset=utf-8", "1"},
-		{"POST", "/api//accepted/", 202, "application/json;charset=utf-8", "1"},
+		{"GET", "/api/", 200, "application/json;charset=utf-8", "1\n"},
+		{"POST", "/api/accepted", 202, "application/json;charset=utf-8", "1\n"},
+		{"POST", "/api//accepted/", 202, "application/json;charset=utf-8", "1\n"},
 		{"POST", "/api/nothing", 204, "", ""},
 		{"OPTIONS", "/api/accepted", 204, "", ""},
 		{"OPTIONS", "/api/other", 204, "", ""},
@@ -242,6 +242,11 @@ func TestRowsOfEndpoints(t *testing.T) {
 			{Method: http.MethodGet, Path: "a/b", Answer: answer},
 			{Method: http.MethodHead, Path: "a/{x}", Answer: answer},
 			{Method: http.MethodGet, Path: "{x}", Answer: answer, Mempool: true},
+			{Method: http.MethodGet, Path: "rest/{x}/{y...}", Node: func(r *Request) (any, error) {
+				x, _ := r.Arg("x")
+				y, _ := r.Arg("y")
+				return Text(x + " " + y), nil
+			}},
 		},
 	}))
 	t.Cleanup(s.Close)
@@ -251,7 +256,8 @@ func TestRowsOfEndpoints(t *testing.T) {
 		answer       string
 	}{
 		{"GET", "/a/b", 200, "false"}, {"HEAD", "/a/b", 200, ""}, {"HEAD", "/a/c", 200, ""}, {"GET", "/a/c", 405, "HEAD"}, {"GET", "/a", 200, "true"},
-		{"POST", "/a/b", 405, "GET,HEAD"}, {"GET", "/a/b/c", 405, ""},
+		{"POST", "/a/b", 405, "GET,HEAD"}, {"GET", "/a/b/c", 405, ""}, {"GET", "/rest/b", 405, ""}, {"GET", "/rest/b/", 200, "b "},
+		{"GET", "/rest/b/c/d/", 200, "b c/d/"},
 	} {
 		if a, got := ask(t, s, q.method, q.path, ""); a.StatusCode != q.status || got != q.answer {
 			t.Errorf("%s %s: %d %s, expected %d %s", q.method, q.path, a.StatusCode, got, q.status, q.answer)

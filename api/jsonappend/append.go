@@ -192,7 +192,11 @@ func membersOf(t reflect.Type, offset uintptr, all []member) []member {
 			continue
 		}
 		m := member{offset: at, name: strconv.Quote(name) + ":", value: later(f.Type)}
-		switch options {
+		options, isQuoted := strings.CutPrefix(options, "string")
+		if isQuoted {
+			m.value = quoted(f.Type)
+		}
+		switch strings.TrimPrefix(options, ",") {
 		case "omitempty":
 			m.omit = func(p unsafe.Pointer) bool { return isEmpty(reflect.NewAt(f.Type, p).Elem()) }
 			switch f.Type.Kind() {
@@ -209,6 +213,15 @@ func membersOf(t reflect.Type, offset uintptr, all []member) []member {
 		all = append(all, m)
 	}
 	return all
+}
+
+// quoted returns the appender of a number, or a pointer to one, that is a string in JSON.
+func quoted(t reflect.Type) appender {
+	if t.Kind() == reflect.Pointer {
+		return pointerAppender(quoted(t.Elem()))
+	}
+	value := later(t)
+	return func(b []byte, p unsafe.Pointer) []byte { return append(value(append(b, '"'), p), '"') }
 }
 
 // appendMembers appends members, each after a separator, and returns the separator of the next one.

@@ -27,6 +27,9 @@ type tree struct {
 	Pair   [2]uint64 `json:"pair"`
 	Bytes  []byte    `json:"bytes"`
 	Leaves []tree    `json:"leaves,omitempty"`
+	Sum    int64     `json:"sum,string"`
+	Part   *uint8    `json:"part,string"`
+	Rest   *uint64   `json:"rest,string,omitempty"`
 }
 
 // Values of all kinds, and types that contain themselves, are those of encoding/json.
@@ -36,7 +39,8 @@ func TestValuesAreThoseOfEncodingJSON(t *testing.T) {
 		Name: "<a>", Few: 2, Maybe: &three, Any: []any{1.5, "x", nil, json.Number("7"), map[string]any{"b": 1, "a": digits(1)}}, Pair: [2]uint64{1, 2},
 		Bytes: []byte{1, 2}, Leaves: []tree{{Name: "leaf", Any: &three}, {}},
 	}
-	whole.Leaves[0].Zero.A = 1
+	part, rest := uint8(7), uint64(1<<63)
+	whole.Leaves[0].Zero.A, whole.Sum, whole.Part, whole.Rest = 1, -5, &part, &rest
 	for _, v := range []any{nil, whole, &whole, []tree{}, []*tree{nil, &whole}, three, &three, (*digits)(nil), map[string]any{}} {
 		var want bytes.Buffer
 		e := json.NewEncoder(&want)
