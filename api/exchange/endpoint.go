@@ -71,7 +71,9 @@ func Handler[V any](p Protocol[V]) http.Handler {
 	}
 	h := &handler[V]{Protocol: p, routes: map[string][]*route[V]{}}
 	for _, e := range p.Endpoints {
-		rt := &route[V]{Endpoint: e, label: p.Path + "/" + e.Path, segments: strings.Split(e.Path, "/"), open: strings.HasSuffix(e.Path, "...}")}
+		rt := &route[V]{
+			Endpoint: e, label: p.Path + "/" + e.Path, segments: strings.Split(e.Path, "/"), open: strings.HasSuffix(e.Path, "...}"),
+		}
 		first := rt.segments[0]
 		if isArgument(first) {
 			first = ""

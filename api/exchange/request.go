@@ -84,6 +84,9 @@ func (r *Request) Refuse(err error) {
 	}
 }
 
+// Refused returns the first error of Refuse, for endpoints with one step.
+func (r *Request) Refused() error { return r.invalid }
+
 // Header returns the headers of the answer.
 func (r *Request) Header() http.Header { return r.w.Header() }
 

@@ -414,3 +414,36 @@ func TestAnswersAreCompact(t *testing.T) {
 		t.Errorf("%q", body)
 	}
 }
+
+// An invalid parameter is refused before a request to the chain or the node, which would panic.
+func TestInvalidParametersAreRefusedFirst(t *testing.T) {
+	w := newWorld(t, nil)
+	w.mine(t, 3, 2, false)
+	id := w.chain.Tip().Transactions[0].TxHash().String()
+	w.panics.Store(true)
+	defer w.panics.Store(false)
+	w.node.panics.Store(true)
+	defer w.node.panics.Store(false)
+	holder := address(w.scripts[0])
+	for path, says := range map[string]string{
+		"/block/1?page=x":                          `page: \"x\" is not a number from 0 to 1000000`,
+		"/tx/x":                                    "Transaction 'x' not found",
+		"/tx/" + id + "?spending=2":                "Parameter 'spending' cannot be converted to boolean",
+		"/tx-specific/" + id[1:]:                   "Transaction '" + id[1:] + "' not found",
+		"/rawtx/":                                  "Transaction '' not found",
+		"/utxo/x?confirmed=maybe":                  "Parameter 'confirmed' cannot be converted to boolean",
+		"/utxo/x/y?gap=-1":                         `gap: \"-1\" is not`,
+		"/balancehistory/x?groupBy=x":              `groupBy: \"x\" is not`,
+		"/estimatefee/x":                           "Parameter 'number of blocks' is not a number",
+		"/estimatefee/1?conservative=2":            "Parameter 'conservative' cannot be converted to boolean",
+		"/address/" + holder + "?details=all":      `details: \"all\" is not one of basic, tokenBalances, tokens, txids, txs, txslight`,
+		"/address/" + holder + "?from=1&to=x":      `to: \"x\" is not`,
+		"/xpub/" + accountKey + "?tokens=derived,": `tokens: \"derived,\" is not one of derived, nonzero, used`,
+	} {
+		for _, version := range []string{"/api", "/api/v1", "/api/v2"} {
+			if status, got := w.ask(t, version+path, ""); status != http.StatusBadRequest || !strings.Contains(got, says) {
+				t.Errorf("%s%s: %d %s, expected %s", version, path, status, got, says)
+			}
+		}
+	}
+}

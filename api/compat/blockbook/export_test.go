@@ -9,8 +9,8 @@ var DescribeData = describeData
 
 // Operations returns the operations of REST, with their methods, and of WebSocket.
 func Operations() (rest, ws []string) {
-	for _, o := range operations {
-		rest = append(rest, o.method+" "+o.path)
+	for _, e := range (&Server{}).endpoints() {
+		rest = append(rest, e.Method+" /"+e.Path)
 	}
 	return rest, slices.Sorted(maps.Keys(methods))
 }

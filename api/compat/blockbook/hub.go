@@ -213,7 +213,7 @@ func (h *hub) has(c *conn) bool {
 func (h *hub) follow(ctx context.Context) {
 	for e := range h.server.chain.Changes(ctx) {
 		if err := h.send(ctx, &e); err != nil && ctx.Err() == nil {
-			h.server.failure(err, "notifications")
+			h.server.failed(err, "notifications")
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (s *Server) systemInfo(v *wallet.View, host string, node *model.NodeInfo, f
 		},
 	}
 	if failed != nil {
-		_, a.Backend.Error = s.failure(failed, "status")
+		a.Backend.Error = s.failed(failed, "status")
 		a.Blockbook.InSync, a.Blockbook.InSyncMempool = false, false
 	}
 	return a, nil

@@ -19,7 +19,7 @@ func init() { // not a composite literal, which would refer to itself
 		"getInfo": func(c *conn, ctx context.Context, m *message) (any, error) {
 			node, err := c.node(ctx)
 			if err != nil { // the answer has all that it needs
-				c.failure(err, m.Method)
+				c.failed(err, m.Method)
 			}
 			answer := func(c *conn, q *question, _ *struct{}) (any, error) { return c.chainInfo(q.View, node) }
 			return asks(answer)(c, ctx, m)
@@ -122,12 +122,16 @@ func (m *message) parameters(to any) error {
 
 // asks returns a method that reads the chain.
 func asks[P any](answer func(*conn, *question, *P) (any, error)) method {
-	return func(c *conn, ctx context.Context, m *message) (any, error) {
+	return func(c *conn, ctx context.Context, m *message) (data any, err error) {
 		p := new(P)
 		if err := m.parameters(p); err != nil {
 			return nil, err
 		}
-		return c.ask(ctx, func(q *question) (any, error) { return answer(c, q, p) })
+		err = c.view(ctx, func(q *question) (err error) {
+			data, err = answer(c, q, p)
+			return err
+		})
+		return data, err
 	}
 }
 

@@ -30,7 +30,7 @@ import (
 // "0/1 2M…" stands for an address of the account without transactions, $XPUB and $TR for the accounts.
 var recorded = []struct{ operation, request, answer string }{
 	{
-		"GET /block-index/{$}", `/api/block-index/`,
+		"GET /block-index/{height}", `/api/block-index/`,
 		`{"blockHash":"00000000eb0443fd7dc4a1ed5c686a8e995057805f9a161d9a5a77a95e72b7b6"}`,
 	},
 	{
@@ -483,24 +483,26 @@ var recorded = []struct{ operation, request, answer string }{
 // Recorded answers whose values cannot be repeated, by operation.
 var recordedShapes = []struct{ operation, request, answer string }{
 	{"GET ", "/api/v2", recordedStatus},
-	{"GET /{$}", "/api/v2/", recordedStatus},
+	{"GET /", "/api/v2/", recordedStatus},
 	{"GET /status", "/api/v2/status", recordedStatus},
 	{"GET /block-index/{height}", "/api/v2/block-index/1", `{"blockHash":
 		"0000000000000000000b7b8574bc6fd285825ec2dbcbeca149121fc05b0c828c"}`}, // openapi.yaml
+	{"GET /block-index", "/api/v2/block-index", `{"blockHash":
+		"0000000000000000000b7b8574bc6fd285825ec2dbcbeca149121fc05b0c828c"}`}, // the same
 	{"GET /rawblock/{id}", "/api/v2/rawblock/1", `{"hex":"00e0ff3fd42677a86f1515bafcf9802c1765e02226655a9b97fd4413260200"}`},
 	{"GET /tx-specific/{txid}", "/api/v2/tx-specific/" + confirmedTx, recordedSpecific},
 	{"getTransactionSpecific", `{"txid":"` + confirmedTx + `"}`, recordedSpecific},
 	{"GET /rawtx/{txid}", "/api/rawtx/" + confirmedTx, `"02000000000101662a2fc609ddb4eb"`}, // openapi.yaml
 	{"GET /sendtx/{hex}", "/api/v2/sendtx/1234567890", recordedError},
-	{"POST /sendtx/", "/api/v2/sendtx/ $RAW", `{"result":"9876"}`},
+	{"POST /sendtx/{hex}", "/api/v2/sendtx/ $RAW", `{"result":"9876"}`},
 	{"sendTransaction", `{"hex":"$RAW"}`, `{"result":"9876"}`},
 
 	// What this server does not serve has the form of Blockbook's errors.
-	{"GET /tickers/", "/api/v2/tickers/?timestamp=yesterday", recordedError},
-	{"GET /tickers-list/", "/api/v2/tickers-list/", recordedError},
-	{"GET /multi-tickers/", "/api/v2/multi-tickers/", recordedError},
-	{"GET /contract/", "/api/v2/contract/0x1", recordedError},
-	{"GET /block-filters/", "/api/v2/block-filters/?lastN=99999", recordedError},
+	{"GET /tickers/{rest...}", "/api/v2/tickers/?timestamp=yesterday", recordedError},
+	{"GET /tickers-list/{rest...}", "/api/v2/tickers-list/", recordedError},
+	{"GET /multi-tickers/{rest...}", "/api/v2/multi-tickers/", recordedError},
+	{"GET /contract/{rest...}", "/api/v2/contract/0x1", recordedError},
+	{"GET /block-filters/{rest...}", "/api/v2/block-filters/?lastN=99999", recordedError},
 	{"getCurrentFiatRates", `{"currencies":["does-not-exist"]}`, recordedFailure},
 	{"getFiatRatesForTimestamps", `{"currencies":["usd"]}`, recordedFailure},
 	{"rpcCall", `{"to":"0x123","data":"0x456"}`, recordedFailure},

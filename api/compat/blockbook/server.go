@@ -1,9 +1,7 @@
 package blockbook
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -42,7 +40,7 @@ type Server struct {
 	coin     coin
 	accounts *account.Cache
 	hub      *hub
-	mux      *http.ServeMux
+	mux      http.Handler
 }
 
 // cachedScripts is how many scripts of accounts a server keeps: about 16 MB.
@@ -81,37 +79,30 @@ type question struct {
 	meter *meter.Meter
 }
 
-// ask answers a question within a view.
-func (s *Server) ask(ctx context.Context, answer func(*question) (any, error)) (a any, err error) {
-	err = s.chain.View(ctx, func(v *wallet.View) error {
+// view calls fn with a view.
+func (s *Server) view(ctx context.Context, fn func(*question) error) error {
+	return s.chain.View(ctx, func(v *wallet.View) error {
 		if v.Tip.IsOrigin() {
 			return model.Errorf(model.Refused, "no_blocks", "the database has no blocks yet: retry after the sync has begun")
 		}
-		a, err = answer(&question{v, meter.Of(ctx)})
-		return err
+		return fn(&question{v, meter.Of(ctx)})
 	})
-	return a, err
 }
 
-// failure returns the HTTP status and the text of an error, and logs it if it is internal.
-func (s *Server) failure(err error, method string) (status int, text string) {
+// statusAndText returns the HTTP status and the text of an error.
+func statusAndText(err error) (int, string) {
 	p := problem.Of(err)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
 		p.Status = http.StatusBadRequest // as Blockbook does
 	}
-	if p.Status == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
-		s.Log.Error("a Blockbook request failed", "request", method, "error", err)
-	}
 	return p.Status, p.Detail
 }
 
-// encode returns the JSON of an answer.
-func encode(answer any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(answer); err != nil {
-		return nil, err
+// failed returns the text of an error that no answer by REST has, and logs it if it is internal.
+func (s *Server) failed(err error, method string) string {
+	status, text := statusAndText(err)
+	if status == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		s.Log.Error("a Blockbook request failed", "request", method, "error", err)
 	}
-	return b.Bytes(), nil
+	return text
 }

@@ -182,3 +182,62 @@ func omniSend(data []byte) string {
 	}
 	return fmt.Sprintf("OMNI Simple Send: %s %s (#%d)", formatBTC(binary.BigEndian.Uint64(data[12:])), name, property)
 }
+
+// oneTx returns a transaction.
+func (s *Server) oneTx(q *question, id string, spenders bool) (*tx, error) {
+	hash, err := txID(id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.transactions(q.View, []model.Hash{hash}, form{spenders: spenders})
+	if err != nil {
+		return nil, inBlockbooksWords(err, id)
+	}
+	return all[0], nil
+}
+
+func txID(text string) (model.Hash, error) {
+	hash, ok := block.ParseHash(text)
+	if !ok {
+		return hash, unknownTx(text)
+	}
+	return hash, nil
+}
+
+func inBlockbooksWords(err error, id string) error {
+	if _, code := model.KindOf(err); code == "unknown_tx" {
+		return unknownTx(id)
+	}
+	return err
+}
+
+// specific returns a transaction in the form of the node.
+func (s *Server) specific(q *question, id string) (any, error) {
+	raw, place, err := rawTx(q, id)
+	if err != nil {
+		return nil, err
+	}
+	var in *script.Confirmation
+	if place.Confirmed {
+		in = &script.Confirmation{
+			Block: place.BlockHash, Confirmations: confirmations(q.View, place.Height), Time: place.BlockTime,
+		}
+	}
+	text, err := script.AppendVerboseTx(nil, raw, s.chain.Address, in)
+	return jsonText(text), err
+}
+
+// jsonText is an answer that is JSON already.
+type jsonText []byte
+
+// AppendJSON appends the text.
+func (t jsonText) AppendJSON(b []byte) []byte { return append(b, t...) }
+
+func rawTx(q *question, id string) ([]byte, wallet.Place, error) {
+	hash, err := txID(id)
+	if err != nil {
+		return nil, wallet.Place{}, err
+	}
+	raw, place, err := q.RawTx(hash)
+	return raw, place, inBlockbooksWords(err, id)
+}

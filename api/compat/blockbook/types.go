@@ -1,6 +1,9 @@
 package blockbook
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // paging is the position of a page. It is empty in answers without a list.
 type paging struct {
@@ -130,6 +133,34 @@ type feeStats struct {
 	TotalFees       uint64    `json:"totalFeesSat,string"`
 	AverageFeePerKb int64     `json:"averageFeePerKb"`
 	DecilesFeePerKb [11]int64 `json:"decilesFeePerKb"`
+}
+
+type indexValue struct {
+	BlockHash string `json:"blockHash"`
+}
+
+type hexValue struct {
+	Hex string `json:"hex"`
+}
+
+// errorValue is an error by REST.
+type errorValue struct {
+	Error string `json:"error"`
+}
+
+// messageValue is an answer or a notification by WebSocket.
+type messageValue struct {
+	ID   json.RawMessage `json:"id"`
+	Data any             `json:"data"`
+}
+
+// failedValue is the data of an error by WebSocket.
+type failedValue struct {
+	Error messageText `json:"error"`
+}
+
+type messageText struct {
+	Message string `json:"message"`
 }
 
 type result struct {

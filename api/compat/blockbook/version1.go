@@ -70,8 +70,8 @@ type utxoV1 struct {
 }
 
 type blockV1 struct {
-	*blockInfo
-	Txs []*txV1 `json:"txs,omitempty"`
+	blockInfo         // without its transactions
+	Txs       []*txV1 `json:"txs,omitempty"`
 }
 
 // version1 returns an answer in the form of version 1; most answers are the same.
@@ -92,7 +92,9 @@ func version1(a any) any {
 		}
 		return list
 	case *blockInfo:
-		return blockV1{a, txsToV1(a.Txs)}
+		v1 := &blockV1{*a, txsToV1(a.Txs)}
+		v1.blockInfo.Txs = nil
+		return v1
 	}
 	return a
 }

@@ -1,7 +1,6 @@
 package blockbook
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"birthmark/api/jsonappend"
 	"birthmark/api/ratelimit"
 	"birthmark/internal/guard"
 	"birthmark/model"
@@ -33,7 +33,7 @@ var trezorOrigins = []string{"https://node.trezor.io", "https://suite.trezor.io"
 // websocket serves a WebSocket connection until it ends.
 func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 	if err := ratelimit.Stream(w); err != nil {
-		status, text := s.failure(err, "websocket")
+		status, text := statusAndText(err)
 		http.Error(w, text, status)
 		return
 	}
@@ -172,13 +172,8 @@ func (c *conn) send(text []byte) error {
 
 // notify queues a notification. A client that does not read is disconnected.
 func (c *conn) notify(id json.RawMessage, data any) {
-	text, err := encodeMessage(id, data)
-	if err != nil {
-		c.failure(err, "notification")
-		return
-	}
 	select {
-	case c.notifications <- text:
+	case c.notifications <- encodeMessage(id, data):
 	default:
 		c.cancel()
 	}
@@ -191,15 +186,11 @@ type message struct {
 	Params json.RawMessage `json:"params"`
 }
 
-func encodeMessage(id json.RawMessage, data any) ([]byte, error) {
+func encodeMessage(id json.RawMessage, data any) []byte {
 	if len(id) == 0 {
 		id = json.RawMessage("null")
 	}
-	text, err := encode(struct {
-		ID   json.RawMessage `json:"id"`
-		Data any             `json:"data"`
-	}{id, data})
-	return bytes.TrimSuffix(text, []byte("\n")), err
+	return jsonappend.Append(nil, &messageValue{id, data})
 }
 
 // answer answers a request and waits until the answer is written, so that a client that does not read sends no more.
@@ -222,16 +213,10 @@ var errInternal = model.Errorf(model.Refused, "internal", "Internal error")
 
 // reply sends an answer or an error, and waits until it is written.
 func (c *conn) reply(m *message, data any, err error) {
-	var text []byte
-	if err == nil {
-		text, err = encodeMessage(m.ID, data)
-	}
 	if err != nil {
-		text, err = encodeMessage(m.ID, c.failed(err, m.Method))
-		if err != nil {
-			return // does not happen: it is a struct of strings
-		}
+		data = &failedValue{messageText{c.failed(err, m.Method)}}
 	}
+	text := encodeMessage(m.ID, data)
 	sent := make(chan struct{})
 	select {
 	case c.answers <- outgoing{text, sent}:
@@ -242,15 +227,4 @@ func (c *conn) reply(m *message, data any, err error) {
 	case <-sent:
 	case <-c.ctx.Done():
 	}
-}
-
-// failed returns the data of an error.
-func (c *conn) failed(err error, method string) any {
-	type text struct {
-		Message string `json:"message"`
-	}
-	_, message := c.failure(err, method)
-	return struct {
-		Error text `json:"error"`
-	}{text{message}}
 }
