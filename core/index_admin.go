@@ -246,6 +246,17 @@ func (db *DB) dropFamilies(ctx context.Context, x *schema.Index) error {
 }
 
 // locks coordinate index changes with queries and writes: see withExclusive, swapLayout and Build.
+//
+// A goroutine that takes several mutexes of a DB takes them in this order:
+//
+//	buildMu   for the whole of Build
+//	write     for an Append, Rollback or whole Sync, for a segment, and in withExclusive; guards the caches
+//	changeMu  for a step of a backfill, a rollback and a change of the indexes; guards indexChange
+//	layoutMu  shared for a query, exclusive for a new layout; guards currentLayout with the rows of the store
+//	mu        for a few instructions; guards tip, totals, head, pending, moved and the fields of withExclusive
+//
+// Two cases deviate and are safe. applyLayout takes changeMu after layoutMu: whoever takes both holds write. A callback
+// of a query holds layoutMu, so it must not append, roll back or change indexes.
 type locks struct {
 	exclusiveWaiters int           // number of waiting calls of withExclusive
 	noWaiters        chan struct{} // closed when none is waiting

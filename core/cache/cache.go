@@ -53,7 +53,8 @@ func (p Fingerprint) Output(n uint32) Fingerprint {
 	return Fingerprint{(p.a^uint64(n>>2)*SpreadA)&^3 | uint64(n&3), p.b + uint64(n)*SpreadB}
 }
 
-// Caches answer lookups of the resolver: see the package comment. Callers hold DB.write.
+// Caches answer lookups of the resolver: see the package comment. Callers hold DB.write, whose lock order is at the type
+// locks of package core. In a sync, the stage that resolves batches uses them, and a rollback while that stage waits.
 type Caches struct {
 	Fingerprints fingerprinter
 	Counters     Counters
