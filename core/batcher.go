@@ -107,139 +107,139 @@ type batcher struct {
 }
 
 // wait returns how long to wait for the next block after the last one, or after a rollback.
-func (g *batcher) wait() time.Duration {
-	n := len(g.blocks)
+func (b *batcher) wait() time.Duration {
+	n := len(b.blocks)
 	switch {
-	case n > 0 && g.blocks[n-1].Height >= max(g.target, g.ahead):
+	case n > 0 && b.blocks[n-1].Height >= max(b.target, b.ahead):
 		return idleFlush
-	case n == 0 || g.blocks[n-1].Height >= g.target: // the source has more, which appear together
-		return max(0, maxBatchAge-time.Since(g.began))
+	case n == 0 || b.blocks[n-1].Height >= b.target: // the source has more, which appear together
+		return max(0, maxBatchAge-time.Since(b.began))
 	}
-	return max(0, min(catchUpFlush, maxBatchAge-time.Since(g.began)))
+	return max(0, min(catchUpFlush, maxBatchAge-time.Since(b.began)))
 }
 
-func (g *batcher) add(ctx context.Context, e model.Event) error {
-	g.ahead = e.Tip
+func (b *batcher) add(ctx context.Context, e model.Event) error {
+	b.ahead = e.Tip
 	if e.Rollback != nil {
-		return g.rollback(ctx, *e.Rollback)
+		return b.rollback(ctx, *e.Rollback)
 	}
-	b := e.Block
-	if b.Height > g.target {
-		g.fraction = 1
+	block := e.Block
+	if block.Height > b.target {
+		b.fraction = 1
 	}
-	if g.locating {
-		had, err := g.matchExisting(ctx, b)
+	if b.locating {
+		had, err := b.matchExisting(ctx, block)
 		if had || err != nil {
 			return err
 		}
 	}
-	weight, size := b.Weight(), int64(b.Size)*g.cost/blockCost
-	if len(g.blocks) > 0 && (g.weight+weight > g.o.BatchWeight/g.fraction || g.bytes+size > g.o.BatchBytes/int64(g.fraction)) {
-		if err := g.flush(ctx); err != nil {
+	weight, size := block.Weight(), int64(block.Size)*b.cost/blockCost
+	if len(b.blocks) > 0 && (b.weight+weight > b.o.BatchWeight/b.fraction || b.bytes+size > b.o.BatchBytes/int64(b.fraction)) {
+		if err := b.flush(ctx); err != nil {
 			return err
 		}
-		g.fraction = max(1, g.fraction/2)
+		b.fraction = max(1, b.fraction/2)
 	}
-	if len(g.blocks) == 0 && g.undo == nil {
-		g.began = time.Now()
+	if len(b.blocks) == 0 && b.undo == nil {
+		b.began = time.Now()
 	}
-	g.blocks = append(g.blocks, b)
-	g.weight += weight
-	g.bytes += size
+	b.blocks = append(b.blocks, block)
+	b.weight += weight
+	b.bytes += size
 	return nil
 }
 
 // exact reports whether the source rolls back to the fork point itself. A source compares only the points of the
 // locator and the points that it has yielded; between two points of the locator, which become sparser with depth, the
 // fork point is unknown.
-func (g *batcher) exact(to model.Point) bool {
-	i := slices.Index(g.known, to)
+func (b *batcher) exact(to model.Point) bool {
+	i := slices.Index(b.known, to)
 	if to.IsOrigin() {
-		i = len(g.known)
+		i = len(b.known)
 	}
 	if i <= 0 {
 		return true
 	}
-	return g.known[i-1].Height <= schema.HeightAfter(to)
+	return b.known[i-1].Height <= schema.HeightAfter(to)
 }
 
 // rollback rolls back to a point, or starts the search for the fork point above it.
-func (g *batcher) rollback(ctx context.Context, to model.Point) error {
-	if g.locating && g.shared == nil {
-		g.locating = to != g.tip
+func (b *batcher) rollback(ctx context.Context, to model.Point) error {
+	if b.locating && b.shared == nil {
+		b.locating = to != b.tip
 		return nil
 	}
-	if g.undo != nil && len(g.blocks) == 0 {
-		g.undo = nil // this one removes more
-	} else if err := g.flush(ctx); err != nil {
+	if b.undo != nil && len(b.blocks) == 0 {
+		b.undo = nil // this one removes more
+	} else if err := b.flush(ctx); err != nil {
 		return err
 	}
-	if g.exact(to) {
-		g.locating, g.shared = false, nil
-		if g.ahead > to.Height {
-			g.undo, g.began = &to, time.Now()
+	if b.exact(to) {
+		b.locating, b.shared = false, nil
+		if b.ahead > to.Height {
+			b.undo, b.began = &to, time.Now()
 			return nil
 		}
-		return g.after(ctx, job{rollback: &to})
+		return b.after(ctx, job{rollback: &to})
 	}
-	if err := g.after(ctx, job{}); err != nil { // the database contains all earlier blocks
+	if err := b.after(ctx, job{}); err != nil { // the database contains all earlier blocks
 		return err
 	}
-	g.locating, g.tip, g.shared = true, g.db.Tip(), &to
+	b.locating, b.tip, b.shared = true, b.db.Tip(), &to
 	return nil
 }
 
 // rollBackToShared removes the blocks that the source does not have, after a rollback, and ends locating.
-func (g *batcher) rollBackToShared(ctx context.Context) error {
-	to := g.shared
-	g.locating, g.shared = false, nil
+func (b *batcher) rollBackToShared(ctx context.Context) error {
+	to := b.shared
+	b.locating, b.shared = false, nil
 	if to == nil {
 		return nil
 	}
-	if g.ahead > to.Height {
-		g.undo, g.began = to, time.Now()
+	if b.ahead > to.Height {
+		b.undo, b.began = to, time.Now()
 		return nil
 	}
-	return g.after(ctx, job{rollback: to})
+	return b.after(ctx, job{rollback: to})
 }
 
-// matchExisting reports whether the database already has b. If it has another block at that height, it removes the
+// matchExisting reports whether the database already has a block. If it has another one at that height, it removes the
 // blocks from there on. Error: wrong_chain if the chains share no block.
-func (g *batcher) matchExisting(ctx context.Context, b *model.Block) (had bool, err error) {
-	if g.tip.IsOrigin() || b.Height > g.tip.Height {
-		return false, g.rollBackToShared(ctx)
+func (b *batcher) matchExisting(ctx context.Context, block *model.Block) (had bool, err error) {
+	if b.tip.IsOrigin() || block.Height > b.tip.Height {
+		return false, b.rollBackToShared(ctx)
 	}
-	at, err := g.pointAt(ctx, b.Height)
+	at, err := b.pointAt(ctx, block.Height)
 	if err != nil {
 		return false, err
 	}
-	if at.Hash == b.Hash {
-		if g.shared != nil {
-			g.shared = &at
+	if at.Hash == block.Hash {
+		if b.shared != nil {
+			b.shared = &at
 		}
 		return true, nil
 	}
-	if g.shared != nil {
-		return false, g.rollBackToShared(ctx)
+	if b.shared != nil {
+		return false, b.rollBackToShared(ctx)
 	}
-	g.locating = false
+	b.locating = false
 	below := model.Point{}
-	if b.Height > 0 {
-		if below, err = g.pointAt(ctx, b.Height-1); err != nil {
+	if block.Height > 0 {
+		if below, err = b.pointAt(ctx, block.Height-1); err != nil {
 			return false, err
 		}
 	}
 	if below.IsOrigin() {
-		hash := g.db.chain.FormatHash
-		return false, model.Errorf(model.Refused, "wrong_chain", "the source has another chain: its first block is %s, the database's is %s", hash(b.Hash), hash(at.Hash))
+		hash := b.db.chain.FormatHash
+		return false, model.Errorf(model.Refused, "wrong_chain", "the source has another chain: its first block is %s, the database's is %s", hash(block.Hash), hash(at.Hash))
 	}
-	g.undo, g.began = &below, time.Now()
+	b.undo, b.began = &below, time.Now()
 	return false, nil
 }
 
 // pointAt returns the database's block at height h; the origin below its first block.
-func (g *batcher) pointAt(ctx context.Context, h model.HeightPk) (model.Point, error) {
-	p, err := g.db.PointAt(ctx, h)
+func (b *batcher) pointAt(ctx context.Context, h model.HeightPk) (model.Point, error) {
+	p, err := b.db.PointAt(ctx, h)
 	if kind, _ := model.KindOf(err); kind == model.NotFound {
 		return model.Point{}, nil
 	}
@@ -247,9 +247,9 @@ func (g *batcher) pointAt(ctx context.Context, h model.HeightPk) (model.Point, e
 }
 
 // after sends j and returns when it and all earlier jobs are done.
-func (g *batcher) after(ctx context.Context, j job) error {
+func (b *batcher) after(ctx context.Context, j job) error {
 	j.done = make(chan struct{})
-	if err := send(ctx, g.batches, j); err != nil {
+	if err := send(ctx, b.batches, j); err != nil {
 		return err
 	}
 	select {
@@ -260,17 +260,17 @@ func (g *batcher) after(ctx context.Context, j job) error {
 	}
 }
 
-func (g *batcher) flush(ctx context.Context) error {
-	if to := g.undo; to != nil {
-		g.undo = nil
-		if err := g.after(ctx, job{rollback: to, transit: len(g.blocks) > 0}); err != nil {
+func (b *batcher) flush(ctx context.Context) error {
+	if to := b.undo; to != nil {
+		b.undo = nil
+		if err := b.after(ctx, job{rollback: to, transit: len(b.blocks) > 0}); err != nil {
 			return err
 		}
 	}
-	if len(g.blocks) == 0 {
+	if len(b.blocks) == 0 {
 		return nil
 	}
-	j := job{blocks: g.blocks, bytes: g.bytes}
-	g.blocks, g.weight, g.bytes = nil, 0, 0
-	return send(ctx, g.batches, j)
+	j := job{blocks: b.blocks, bytes: b.bytes}
+	b.blocks, b.weight, b.bytes = nil, 0, 0
+	return send(ctx, b.batches, j)
 }

@@ -322,9 +322,10 @@ func (c *Caches) StartEmpty() { c.warmed, c.births = true, birthsComplete }
 // Counter counts the lookups and hits of a cache. Batches add to it, not each lookup.
 type Counter struct{ lookups, hits atomic.Uint64 }
 
-func (h *Counter) Add(asked, found int) {
-	h.lookups.Add(uint64(asked))
-	h.hits.Add(uint64(found))
+// Add adds the lookups and hits of a batch.
+func (c *Counter) Add(lookups, hits int) {
+	c.lookups.Add(uint64(lookups))
+	c.hits.Add(uint64(hits))
 }
 
 // Counters are the counters of all caches.
@@ -357,8 +358,8 @@ func (c *Caches) Stats() (all []Stats) {
 		name string
 		*Counter
 	}{{"outputs", &h.Outputs}, {"values", &h.Values}, {"filter", &h.Filter}, {"owners", &h.Owners}, {"runs", &h.Runs}} {
-		found := of.hits.Load() // before lookups, so that hits never exceed them
-		all = append(all, Stats{of.name, of.lookups.Load(), found})
+		hits := of.hits.Load() // before lookups, so that hits never exceed them
+		all = append(all, Stats{of.name, of.lookups.Load(), hits})
 	}
 	return all
 }

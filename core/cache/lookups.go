@@ -108,16 +108,16 @@ type Duplicate struct {
 // up, in the order of the batch, and the first duplicate, if any.
 func (c *Caches) Births(l *Lookups) (pending []Pending, duplicate *Duplicate) {
 	c.each(func(s *shard) { s.resolveBirths(l) })
-	asked, found, filtered, isNew := 0, 0, 0, 0
+	lookups, hits, filtered, isNew := 0, 0, 0, 0
 	for i := range c.shards {
 		r := &c.shards[i].result
-		asked, found, filtered, isNew = asked+r.asked, found+r.found, filtered+r.filtered, isNew+r.isNew
+		lookups, hits, filtered, isNew = lookups+r.lookups, hits+r.hits, filtered+r.filtered, isNew+r.isNew
 		pending = append(pending, r.pending...)
 		if r.duplicate != nil && (duplicate == nil || r.duplicate.At < duplicate.At) {
 			duplicate = r.duplicate
 		}
 	}
-	c.Counters.Values.Add(asked, found)
+	c.Counters.Values.Add(lookups, hits)
 	c.Counters.Filter.Add(filtered, isNew)
 	slices.SortFunc(pending, func(a, b Pending) int { return cmp.Compare(a.At, b.At) })
 	c.checkRuns()
@@ -144,7 +144,7 @@ const ahead = 256
 
 // shardResult is the result of the lookups of a batch in one shard.
 type shardResult struct {
-	asked, found    int // lookups and hits in the table of births
+	lookups, hits   int // in the table of births
 	filtered, isNew int // values that missed it; values of them that are certainly new
 	pending         []Pending
 	duplicate       *Duplicate
@@ -188,9 +188,9 @@ func (s *shard) resolveBirths(l *Lookups) {
 func (s *shard) resolveBirth(l *Lookups, b *birthLookup) {
 	r, state := &s.result, s.c.births
 	if !b.once || state == birthsComplete {
-		r.asked++
+		r.lookups++
 		if pk, ordinal, ok := s.births.get(b.key); ok {
-			r.found++
+			r.hits++
 			birth := model.BirthPk{Utxo: model.UtxoPk(pk), Ordinal: uint16(ordinal)}
 			if b.once {
 				s.duplicate(b.at, birth)

@@ -130,39 +130,39 @@ func extends(c model.Chain, head model.Point, b *model.Block) error {
 }
 
 // Weight counts the batch in the unit of [model.Block.Weight].
-func (w *Batch) Weight() int {
-	return len(w.Blocks) + len(w.Txs) + w.inputs + len(w.outputs) + w.entries
+func (b *Batch) Weight() int {
+	return len(b.Blocks) + len(b.Txs) + b.inputs + len(b.outputs) + b.entries
 }
 
 // tx returns the transaction at pk, which must be in the batch.
-func (w *Batch) tx(pk model.TxPk) *BatchTx {
-	lo, hi := 0, len(w.Txs)
+func (b *Batch) tx(pk model.TxPk) *BatchTx {
+	lo, hi := 0, len(b.Txs)
 	for lo < hi {
-		if mid := (lo + hi) / 2; w.Txs[mid].pk < pk {
+		if mid := (lo + hi) / 2; b.Txs[mid].pk < pk {
 			lo = mid + 1
 		} else {
 			hi = mid
 		}
 	}
-	return &w.Txs[lo]
+	return &b.Txs[lo]
 }
 
 // occurrence returns the transaction, the output and the key or asset that entry at of [cache.Lookups.Births] refers
 // to: keys of all outputs, then their assets. The index is that of the key; nil for an asset.
-func (w *Batch) occurrence(indexes []*schema.Index, at int) (t *BatchTx, x *schema.Index, value []byte) {
-	asset := at - w.keys
-	after := func(i int) bool { return int(w.outputs[i].births) > at }
+func (b *Batch) occurrence(indexes []*schema.Index, at int) (t *BatchTx, x *schema.Index, value []byte) {
+	asset := at - b.keys
+	after := func(i int) bool { return int(b.outputs[i].births) > at }
 	if asset >= 0 {
-		after = func(i int) bool { return int(w.outputs[i].assets) > asset }
+		after = func(i int) bool { return int(b.outputs[i].assets) > asset }
 	}
-	oi := sort.Search(len(w.outputs), after) - 1
-	t = &w.Txs[sort.Search(len(w.Txs), func(i int) bool { return w.Txs[i].outputs > oi })-1]
+	oi := sort.Search(len(b.outputs), after) - 1
+	t = &b.Txs[sort.Search(len(b.Txs), func(i int) bool { return b.Txs[i].outputs > oi })-1]
 	o := &t.Outputs[oi-t.outputs]
 	if asset < 0 {
-		k := &o.Keys[at-int(w.outputs[oi].births)]
+		k := &o.Keys[at-int(b.outputs[oi].births)]
 		return t, indexes[k.Index], k.Value
 	}
-	left := asset - int(w.outputs[oi].assets)
+	left := asset - int(b.outputs[oi].assets)
 	for i := range o.Assets {
 		if o.Assets[i].Amount == 0 {
 			continue
@@ -177,33 +177,33 @@ func (w *Batch) occurrence(indexes []*schema.Index, at int) (t *BatchTx, x *sche
 }
 
 // keysWith returns the range of the values of the output that has the value at.
-func (w *Batch) keysWith(at int) (from, to int) {
-	next := sort.Search(len(w.outputs), func(i int) bool { return int(w.outputs[i].births) > at })
-	if from, to = int(w.outputs[next-1].births), w.keys; next < len(w.outputs) {
-		to = int(w.outputs[next].births)
+func (b *Batch) keysWith(at int) (from, to int) {
+	next := sort.Search(len(b.outputs), func(i int) bool { return int(b.outputs[i].births) > at })
+	if from, to = int(b.outputs[next-1].births), b.keys; next < len(b.outputs) {
+		to = int(b.outputs[next].births)
 	}
 	return from, to
 }
 
 // contains reports whether pk is an output of the batch.
-func (w *Batch) contains(pk model.UtxoPk) bool {
-	return len(w.Txs) > 0 && pk.Tx() >= w.Txs[0].pk && pk.Tx() <= w.Txs[len(w.Txs)-1].pk
+func (b *Batch) contains(pk model.UtxoPk) bool {
+	return len(b.Txs) > 0 && pk.Tx() >= b.Txs[0].pk && pk.Tx() <= b.Txs[len(b.Txs)-1].pk
 }
 
 // held returns the assets of output oi of t and their holder; it appends the entries to buf.
-func (w *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx, oi int, buf []schema.AssetEntry) ledger.OutputAssets {
-	o, at := &t.Outputs[oi], w.outputs[t.outputs+oi]
+func (b *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx, oi int, buf []schema.AssetEntry) ledger.OutputAssets {
+	o, at := &t.Outputs[oi], b.outputs[t.outputs+oi]
 	h := ledger.OutputAssets{Entries: buf}
 	next := at.assets
 	for i := range o.Assets {
 		if o.Assets[i].Amount > 0 {
-			h.Entries = append(h.Entries, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: w.assetBirths[next]})
+			h.Entries = append(h.Entries, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: b.assetBirths[next]})
 			next++
 		}
 	}
 	for ki := range o.Keys {
 		if indexes[o.Keys[ki].Index] == holders {
-			h.Holder, h.HasHolder = w.births[int(at.births)+ki], true
+			h.Holder, h.HasHolder = b.births[int(at.births)+ki], true
 		}
 	}
 	return h

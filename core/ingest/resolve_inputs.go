@@ -31,8 +31,8 @@ func (v *resolver) inputs(t *BatchTx, to *cache.Chunk) error {
 }
 
 // input returns the transaction and the number of the input whose entry in Batch.spends is at.
-func (w *Batch) input(at int32) (t *BatchTx, ii int) {
-	t = &w.Txs[sort.Search(len(w.Txs), func(i int) bool { return w.Txs[i].spends > int(at) })-1]
+func (b *Batch) input(at int32) (t *BatchTx, ii int) {
+	t = &b.Txs[sort.Search(len(b.Txs), func(i int) bool { return b.Txs[i].spends > int(at) })-1]
 	return t, int(at) - t.spends
 }
 

@@ -59,9 +59,9 @@ func (v *resolver) addBurns() {
 
 // assetEntry returns the number of the first asset entry with this id in the outputs of a transaction, in
 // [Batch.assetBirths]; -1 if there is none.
-func (w *Batch) assetEntry(t *BatchTx, id []byte) int {
+func (b *Batch) assetEntry(t *BatchTx, id []byte) int {
 	for oi := range t.Outputs {
-		entry := int(w.outputs[t.outputs+oi].assets)
+		entry := int(b.outputs[t.outputs+oi].assets)
 		for i := range t.Outputs[oi].Assets {
 			if a := &t.Outputs[oi].Assets[i]; a.Amount > 0 {
 				if string(a.ID) == string(id) {

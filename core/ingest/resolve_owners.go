@@ -173,10 +173,10 @@ func (v *resolver) cachedOwners(all []schema.Occurrence, spend int) (_ []schema.
 }
 
 // appendOwners appends the owners of an output of the batch.
-func (w *Batch) appendOwners(all []schema.Occurrence, indexes []*schema.Index, pk model.UtxoPk) []schema.Occurrence {
-	t := w.tx(pk.Tx())
+func (b *Batch) appendOwners(all []schema.Occurrence, indexes []*schema.Index, pk model.UtxoPk) []schema.Occurrence {
+	t := b.tx(pk.Tx())
 	oi := pk.Index() - int(t.FirstOutput)
-	births := w.births[w.outputs[t.outputs+oi].births:]
+	births := b.births[b.outputs[t.outputs+oi].births:]
 	for ki, k := range t.Outputs[oi].Keys {
 		if x := indexes[k.Index]; hasAccounts(x) {
 			all = append(all, schema.Occurrence{Index: x, Birth: births[ki]})

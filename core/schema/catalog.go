@@ -66,24 +66,24 @@ type Layout struct {
 }
 
 // Arrange derives Indexes, PerBlock and SpendIndex from All.
-func (c *Layout) Arrange() {
-	slices.SortFunc(c.All, func(a, b *Index) int { return a.Number - b.Number })
-	c.Indexes, c.PerBlock = nil, nil
-	for _, x := range c.All {
+func (l *Layout) Arrange() {
+	slices.SortFunc(l.All, func(a, b *Index) int { return a.Number - b.Number })
+	l.Indexes, l.PerBlock = nil, nil
+	for _, x := range l.All {
 		switch {
 		case !x.Active.Has(FeatureValues):
 		case x.Kind == model.PerBlock:
-			c.PerBlock = append(c.PerBlock, x)
+			l.PerBlock = append(l.PerBlock, x)
 		default:
-			c.Indexes = append(c.Indexes, x)
+			l.Indexes = append(l.Indexes, x)
 		}
 	}
-	c.SpendIndex = c.Active(c.Traits.SpendIndex)
+	l.SpendIndex = l.Active(l.Traits.SpendIndex)
 }
 
 // Entry returns the index of that name, active or building; nil if there is none.
-func (c *Layout) Entry(name string) *Index {
-	for _, x := range c.All {
+func (l *Layout) Entry(name string) *Index {
+	for _, x := range l.All {
 		if x.Name == name && !x.Dropped() {
 			return x
 		}
@@ -91,8 +91,8 @@ func (c *Layout) Entry(name string) *Index {
 	return nil
 }
 
-func (c *Layout) Active(name string) *Index {
-	for _, x := range c.Indexes {
+func (l *Layout) Active(name string) *Index {
+	for _, x := range l.Indexes {
 		if x.Name == name {
 			return x
 		}
@@ -101,8 +101,8 @@ func (c *Layout) Active(name string) *Index {
 }
 
 // ByNumber returns the index with number n, even a dropped one; nil if there is none.
-func (c *Layout) ByNumber(n uint64) *Index {
-	for _, x := range c.All {
+func (l *Layout) ByNumber(n uint64) *Index {
+	for _, x := range l.All {
 		if uint64(x.Number) == n {
 			return x
 		}
@@ -110,18 +110,18 @@ func (c *Layout) ByNumber(n uint64) *Index {
 	return nil
 }
 
-func (c *Layout) Names() []string {
-	names := make([]string, len(c.Indexes))
-	for i, x := range c.Indexes {
+func (l *Layout) Names() []string {
+	names := make([]string, len(l.Indexes))
+	for i, x := range l.Indexes {
 		names[i] = x.Name
 	}
 	return names
 }
 
 // AppendTo appends the value of meta's row indexes. The expressions of indexes that the chain defines are empty.
-func (c *Layout) AppendTo(b []byte) []byte {
-	b = binary.AppendUvarint(b, uint64(c.next))
-	for _, x := range c.All {
+func (l *Layout) AppendTo(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(l.next))
+	for _, x := range l.All {
 		custom, expressions := byte(0), []string{"", ""}
 		if x.Custom {
 			custom, expressions = 1, []string{x.When, x.Value}
@@ -187,19 +187,19 @@ func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions
 }
 
 // Add appends an index with the next number. Errors: bad_option, bad_value (a family name is taken), too_many_indexes.
-func (c *Layout) Add(x model.Index, live, coming Features) error {
-	added := &Index{x, c.next, live, coming}
+func (l *Layout) Add(x model.Index, live, coming Features) error {
+	added := &Index{x, l.next, live, coming}
 	if err := added.CheckFeatures(live | coming); err != nil {
 		return err
 	}
-	if !numberFits(c.next) {
-		return model.Errorf(model.Refused, "too_many_indexes", "index %s: all %d index numbers of the database are used", x.Name, c.next)
+	if !numberFits(l.next) {
+		return model.Errorf(model.Refused, "too_many_indexes", "index %s: all %d index numbers of the database are used", x.Name, l.next)
 	}
 	taken := map[string]string{}
 	for _, d := range Schema {
 		taken[d.Name] = "the schema"
 	}
-	for _, other := range c.All {
+	for _, other := range l.All {
 		for _, d := range other.DeclarationsOf(AllFeatures) {
 			taken[d.Name] = "index " + other.Name
 		}
@@ -209,9 +209,9 @@ func (c *Layout) Add(x model.Index, live, coming Features) error {
 			return model.Errorf(model.Usage, "bad_value", "index %s: its family %s would collide with one of %s: choose another name", x.Name, d.Name, whose)
 		}
 	}
-	c.All = append(c.All, added)
-	c.next++
-	c.Arrange()
+	l.All = append(l.All, added)
+	l.next++
+	l.Arrange()
 	return nil
 }
 
@@ -290,19 +290,19 @@ func describe(d model.Definition) string {
 
 // Require returns index_mismatch or unknown_index if an existing database does not have the indexes and features. A
 // database maintains its other indexes too, whether they are named or not.
-func (c *Layout) Require(names []string, keep map[string]model.IndexOptions) error {
+func (l *Layout) Require(names []string, keep map[string]model.IndexOptions) error {
 	for _, name := range names {
-		if c.Entry(name) == nil {
-			if !slices.ContainsFunc(model.AllIndexes(c.Chain), func(x model.Index) bool { return x.Name == name }) {
-				return UnknownIndex(c.Chain, name)
+		if l.Entry(name) == nil {
+			if !slices.ContainsFunc(model.AllIndexes(l.Chain), func(x model.Index) bool { return x.Name == name }) {
+				return UnknownIndex(l.Chain, name)
 			}
 			return model.Errorf(model.Refused, "index_mismatch", "the database has no index %s (it has %s): add it with birthmark index add %s, or leave it out",
-				name, strings.Join(c.Names(), ", "), name)
+				name, strings.Join(l.Names(), ", "), name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(keep)) {
 		var has Features
-		if x := c.Entry(name); x != nil {
+		if x := l.Entry(name); x != nil {
 			has = x.Active | x.Building
 		}
 		if lacks := FeaturesOf(keep[name]) &^ has; lacks != 0 {
@@ -333,18 +333,18 @@ func (p Features) String() string { return strings.Join(p.Names(), ", ") }
 const HoldersIndex = "address"
 
 // Holders returns the active one-to-many index of asset holders; nil if there is none.
-func (c *Layout) Holders() *Index {
-	if x := c.Active(HoldersIndex); x != nil && x.Kind == model.OneToMany {
+func (l *Layout) Holders() *Index {
+	if x := l.Active(HoldersIndex); x != nil && x.Kind == model.OneToMany {
 		return x
 	}
 	return nil
 }
 
 // Copy returns a copy of the layout whose entries can be changed, and the copy of x in it.
-func (c *Layout) Copy(x *Index) (*Layout, *Index) {
-	d := &Layout{Chain: c.Chain, Traits: c.Traits, Raw: c.Raw, RawFiles: c.RawFiles, next: c.next}
+func (l *Layout) Copy(x *Index) (*Layout, *Index) {
+	d := &Layout{Chain: l.Chain, Traits: l.Traits, Raw: l.Raw, RawFiles: l.RawFiles, next: l.next}
 	var same *Index
-	for _, from := range c.All {
+	for _, from := range l.All {
 		to := *from
 		if d.All = append(d.All, &to); from == x {
 			same = &to
@@ -356,8 +356,8 @@ func (c *Layout) Copy(x *Index) (*Layout, *Index) {
 
 // HalfDropped returns an [IndexChange] for a dropped index; nil if there is none. An earlier version could leave a
 // dropped index without an IndexChange.
-func (c *Layout) HalfDropped() *IndexChange {
-	for _, x := range c.All {
+func (l *Layout) HalfDropped() *IndexChange {
+	for _, x := range l.All {
 		if x.Dropped() {
 			return &IndexChange{Index: x}
 		}
@@ -367,24 +367,24 @@ func (c *Layout) HalfDropped() *IndexChange {
 
 // Lookup returns an active index by name. Errors: index_building with the progress of work, or unknown_index with the
 // available names.
-func (c *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index, error) {
-	if x := c.Active(name); x != nil {
+func (l *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index, error) {
+	if x := l.Active(name); x != nil {
 		return x, nil
 	}
-	if slices.ContainsFunc(c.PerBlock, func(x *Index) bool { return x.Name == name }) {
+	if slices.ContainsFunc(l.PerBlock, func(x *Index) bool { return x.Name == name }) {
 		return nil, model.Errorf(model.Usage, "unknown_index", "index %s is of blocks, not of outputs; the database has %s",
-			name, strings.Join(c.Names(), ", "))
+			name, strings.Join(l.Names(), ", "))
 	}
-	if x := c.Entry(name); x != nil {
+	if x := l.Entry(name); x != nil {
 		to, of := model.HeightPk(0), tip.Height
 		if work != nil {
 			to = work.BuiltTo.Height
 		}
 		return nil, model.Errorf(model.Refused, "index_building", "index %s is being added: it has blocks up to %d of %d (%d%%)", name, to, of, int64(to)*100/max(1, int64(of)))
 	}
-	if slices.ContainsFunc(model.AllIndexes(c.Chain), func(x model.Index) bool { return x.Name == name }) {
+	if slices.ContainsFunc(model.AllIndexes(l.Chain), func(x model.Index) bool { return x.Name == name }) {
 		return nil, model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %s",
-			name, strings.Join(c.Names(), ", "))
+			name, strings.Join(l.Names(), ", "))
 	}
-	return nil, UnknownIndex(c.Chain, name)
+	return nil, UnknownIndex(l.Chain, name)
 }

@@ -29,10 +29,10 @@ func (w *IndexChange) AppendTo(b []byte) []byte {
 	return appendCounts(AppendTip(w.CleanedTo.AppendTo(b), w.BuiltTo), w.Rows)
 }
 
-func (c *Layout) parseChange(b []byte) (*IndexChange, error) {
+func (l *Layout) parseChange(b []byte) (*IndexChange, error) {
 	r := reader{b: b}
 	number := r.uvarint("index number")
-	w := &IndexChange{Index: c.ByNumber(number)}
+	w := &IndexChange{Index: l.ByNumber(number)}
 	if r.err == nil && w.Index == nil {
 		r.fail(fmt.Sprintf("the database has no index with number %d", number))
 	}
@@ -41,12 +41,12 @@ func (c *Layout) parseChange(b []byte) (*IndexChange, error) {
 }
 
 // ReadChange reads the index change in progress from the snapshot of r; nil if there is none.
-func (c *Layout) ReadChange(r storage.Reader) (*IndexChange, error) {
+func (l *Layout) ReadChange(r storage.Reader) (*IndexChange, error) {
 	b, err := find(r, FamilyMeta, MetaChange)
 	if b == nil || err != nil {
 		return nil, err
 	}
-	w, err := c.parseChange(b)
+	w, err := l.parseChange(b)
 	if err != nil {
 		return nil, fmt.Errorf("meta work: %w", err)
 	}

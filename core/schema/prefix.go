@@ -73,19 +73,19 @@ type BirthLookup struct {
 }
 
 // FindBirths sets the births of all lookups with two sequential reads.
-func (c *Layout) FindBirths(r storage.Reader, lookups ...*BirthLookup) error {
+func (l *Layout) FindBirths(r storage.Reader, lookups ...*BirthLookup) error {
 	all := make([]candidates, len(lookups))
-	for n, l := range lookups {
-		f, back, wide := c.BirthFamilies(l.Space)
-		prefixes := make([][]byte, len(l.Values))
-		for i, v := range l.Values {
+	for n, of := range lookups {
+		f, back, wide := l.BirthFamilies(of.Space)
+		prefixes := make([][]byte, len(of.Values))
+		for i, v := range of.Values {
 			prefixes[i] = appendPrefix(nil, v)
 		}
-		l.Births = make([]*model.BirthPk, len(l.Values))
+		of.Births = make([]*model.BirthPk, len(of.Values))
 		all[n] = candidates{f, back, prefixes, PointerSize(wide), func(i int, pointer, value []byte) error {
 			birth, err := model.ParseBirthPk(pointer, wide)
-			if string(value) == string(l.Values[i]) {
-				l.Births[i] = &birth
+			if string(value) == string(of.Values[i]) {
+				of.Births[i] = &birth
 			}
 			return err
 		}}
@@ -94,15 +94,15 @@ func (c *Layout) FindBirths(r storage.Reader, lookups ...*BirthLookup) error {
 }
 
 // Births returns the births of values of a space; nil for a value that the database does not have.
-func (c *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
-	l := BirthLookup{Space: space, Values: values}
-	err := c.FindBirths(r, &l)
-	return l.Births, err
+func (l *Layout) Births(r storage.Reader, space int, values [][]byte) ([]*model.BirthPk, error) {
+	lookup := BirthLookup{Space: space, Values: values}
+	err := l.FindBirths(r, &lookup)
+	return lookup.Births, err
 }
 
 // Birth returns the birth of one value, nil if the database does not have it.
-func (c *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
-	births, err := c.Births(r, space, [][]byte{value})
+func (l *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthPk, error) {
+	births, err := l.Births(r, space, [][]byte{value})
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +111,11 @@ func (c *Layout) Birth(r storage.Reader, space int, value []byte) (*model.BirthP
 
 // BirthFamilies returns the family that maps prefixes to births, the family that maps births to values, and whether the
 // births have an ordinal (10 bytes instead of 8).
-func (c *Layout) BirthFamilies(space int) (births, values storage.Family, wide bool) {
+func (l *Layout) BirthFamilies(space int) (births, values storage.Family, wide bool) {
 	if space == AssetSpace {
 		return FamilyAssetBirth, FamilyAssetID, true
 	}
-	x := c.ByNumber(uint64(space))
+	x := l.ByNumber(uint64(space))
 	return x.Family(IndexBirth), x.Family(IndexValue), x.Kind.HasOrdinal()
 }
 

@@ -48,18 +48,18 @@ func AppendOccurrence(b []byte, pk model.UtxoPk, x *Index, birth model.BirthPk) 
 }
 
 // ParseUtxoRow decodes a row and skips occurrences of indexes that are being dropped.
-func (c *Layout) ParseUtxoRow(pk model.UtxoPk, b []byte) (UtxoRow, error) {
-	row, _, err := c.ParseUtxoRowWith(pk, b)
+func (l *Layout) ParseUtxoRow(pk model.UtxoPk, b []byte) (UtxoRow, error) {
+	row, _, err := l.ParseUtxoRowWith(pk, b)
 	return row, err
 }
 
 // ParseUtxoRowWith also returns the number of occurrences that it skipped.
-func (c *Layout) ParseUtxoRowWith(pk model.UtxoPk, b []byte) (row UtxoRow, dropped int, err error) {
+func (l *Layout) ParseUtxoRowWith(pk model.UtxoPk, b []byte) (row UtxoRow, dropped int, err error) {
 	r := reader{b: b}
 	row.Value = r.uvarint("value")
 	for len(r.b) > 0 {
 		number := r.uvarint("index_number")
-		x := c.ByNumber(number)
+		x := l.ByNumber(number)
 		if x == nil {
 			r.fail(fmt.Sprintf("the database has no index with number %d", number))
 			break

@@ -108,34 +108,34 @@ func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
 	return ds
 }
 
-func (c *Layout) Declarations() []storage.Declaration {
+func (l *Layout) Declarations() []storage.Declaration {
 	var ds []storage.Declaration
 	for _, d := range Schema {
 		ds = append(ds, d.Declaration)
 	}
-	if c.Raw {
+	if l.Raw {
 		ds = append(ds, rawFamily.Declaration)
 	}
-	if c.RawFiles {
+	if l.RawFiles {
 		ds = append(ds, placeFamily.Declaration, sizesFamily.Declaration)
 	}
-	for _, x := range c.All {
+	for _, x := range l.All {
 		ds = append(ds, x.DeclarationsOf(x.Active|x.Building)...)
 	}
 	return ds
 }
 
 // FamilyCount returns a number larger than any family number of the layout.
-func (c *Layout) FamilyCount() int {
+func (l *Layout) FamilyCount() int {
 	most := fixedFamilies
-	for _, x := range c.All {
+	for _, x := range l.All {
 		most = max(most, x.Family(FamiliesPerIndex))
 	}
 	return int(most)
 }
 
-func (c *Layout) FamilyName(f storage.Family) string {
-	for _, d := range c.Declarations() {
+func (l *Layout) FamilyName(f storage.Family) string {
+	for _, d := range l.Declarations() {
 		if d.Family == f {
 			return d.Name
 		}

@@ -28,13 +28,13 @@ const txBatch = 8192
 
 // ScanTxs yields batches of transactions with from <= pointer < to, in chain order; a nil to means the end of the
 // chain. A batch is valid until the next one. If lenient is true, malformed and missing rows are skipped.
-func (c *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]TxIO, error] {
+func (l *Layout) ScanTxs(ctx context.Context, r storage.Reader, from, to []byte, lenient bool) iter.Seq2[[]TxIO, error] {
 	return func(yield func([]TxIO, error) bool) {
 		inputs, stop := iter.Pull2(r.Scan(FamilySpentUtxo, from, to, false))
 		defer stop()
 		outputs, stop := iter.Pull2(r.Scan(FamilyUtxo, from, to, false))
 		defer stop()
-		m := txReader{c, r, lenient, pulled{next: inputs, lenient: lenient}, pulled{next: outputs, lenient: lenient}}
+		m := txReader{l, r, lenient, pulled{next: inputs, lenient: lenient}, pulled{next: outputs, lenient: lenient}}
 		m.inputs.pull()
 		m.outputs.pull()
 		for {
