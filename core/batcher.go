@@ -25,31 +25,31 @@ const (
 // batch collects blocks into batches. Batches are as large as the limits allow while the source has more blocks, and
 // are written early when it pauses.
 func (s *syncer) batch(ctx context.Context) error {
-	g := batcher{syncer: s, cost: batchCost(s.db.layout()), fraction: firstFraction, locating: true, tip: s.db.Tip()}
+	b := batcher{syncer: s, cost: batchCost(s.db.layout()), fraction: firstFraction, locating: true, tip: s.db.Tip()}
 	pause := time.NewTimer(idleFlush)
 	defer pause.Stop()
 	for {
-		if len(g.blocks) > 0 || g.undo != nil {
-			pause.Reset(g.wait())
+		if len(b.blocks) > 0 || b.undo != nil {
+			pause.Reset(b.wait())
 		} else { // an idle process does not wake up
 			pause.Stop()
 		}
 		select {
 		case e, ok := <-s.events:
 			if !ok {
-				if err := g.flush(ctx); err != nil || !g.ended {
+				if err := b.flush(ctx); err != nil || !b.ended {
 					return err
 				}
-				if err := g.rollBackToShared(ctx); err != nil {
+				if err := b.rollBackToShared(ctx); err != nil {
 					return err
 				}
-				return g.flush(ctx)
+				return b.flush(ctx)
 			}
-			if err := g.add(ctx, e); err != nil {
+			if err := b.add(ctx, e); err != nil {
 				return err
 			}
 		case <-pause.C:
-			if err := g.flush(ctx); err != nil {
+			if err := b.flush(ctx); err != nil {
 				return err
 			}
 		case <-ctx.Done():

@@ -99,12 +99,12 @@ func Open(ctx context.Context, s storage.Store, o Options) (*DB, error) {
 			return nil, err
 		}
 	}
-	cat := db.layout()
-	db.cache = cache.New(o.CacheBytes, cat.Indexes)
+	layout := db.layout()
+	db.cache = cache.New(o.CacheBytes, layout.Indexes)
 	if f, ok := s.(storage.CacheFolder); ok && !o.ReadOnly {
 		db.cache.SetFolder(f.CacheFolder())
 	}
-	if by := cat.Traits.SpendIndex; by != "" && (cat.SpendIndex == nil || cat.SpendIndex.Kind != model.OneToOne) {
+	if by := layout.Traits.SpendIndex; by != "" && (layout.SpendIndex == nil || layout.SpendIndex.Kind != model.OneToOne) {
 		return nil, fmt.Errorf("inputs of %s refer to values of %s, expected a one-to-one index of the database", o.Chain.Name(), by)
 	}
 	if !o.ReadOnly {

@@ -185,14 +185,14 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 	return db.withExclusive(ctx, func() error {
 		db.changeMu.Lock()
 		defer db.changeMu.Unlock()
-		cat := db.layout()
-		old := cat.Entry(name)
+		layout := db.layout()
+		old := layout.Entry(name)
 		switch {
 		case old == nil:
 			return model.Errorf(model.Usage, "unknown_index", "the database has no index %s; it has %v", name, db.Indexes())
-		case old.Always || old == cat.SpendIndex:
+		case old.Always || old == layout.SpendIndex:
 			return model.Errorf(model.Usage, "always_on", "index %s cannot be dropped: inputs of %s refer to its values", name, db.chain.Name())
-		case old == cat.Holders() && db.totals.Rows[schema.FamilyAssetID] > 0:
+		case old == layout.Holders() && db.totals.Rows[schema.FamilyAssetID] > 0:
 			return model.Errorf(model.Usage, "needed", "index %s cannot be dropped: its values are the holders of assets", name)
 		}
 		if db.indexChange == nil || db.indexChange.Index != old { // an index that is being added can be dropped
@@ -201,7 +201,7 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 			}
 		}
 		families := old.DeclarationsOf(old.Active | old.Building)
-		c, x := cat.Copy(old)
+		c, x := layout.Copy(old)
 		x.Active, x.Building = 0, 0
 		c.Arrange()
 		t := db.totals.Clone()

@@ -277,7 +277,7 @@ func (s *syncer) resolve(ctx context.Context) error {
 				s.db.cache.Settle()
 			}
 			started := time.Now()
-			w, err := s.db.prepare(ctx, j.blocks)
+			batch, err := s.db.prepare(ctx, j.blocks)
 			s.meter.busy(stageResolve, started)
 			if err != nil {
 				return err
@@ -286,7 +286,7 @@ func (s *syncer) resolve(ctx context.Context) error {
 				s.o.Log.Warn("cannot use files for caches beyond memory: the sync continues with lookups in the database, which are slower", "error", err)
 			}
 			s.meter.overflows(s.db.cache.RunStats())
-			j.batch = w
+			j.batch = batch
 			if err := s.keepSnapshot(); err != nil {
 				return err
 			}

@@ -60,20 +60,20 @@ func describe(c model.Chain, t *BatchTx) string {
 
 // NewBatch is the first pass: it assigns a pointer to every transaction. The blocks must be consecutive children of
 // head. Error: bad_block.
-func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch, error) {
-	w := &Batch{Blocks: blocks}
+func NewBatch(l *schema.Layout, head model.Point, blocks []*model.Block) (*Batch, error) {
+	batch := &Batch{Blocks: blocks}
 	var txs, outputs int
 	for _, b := range blocks {
-		if err := extends(c.Chain, head, b); err != nil {
+		if err := extends(l.Chain, head, b); err != nil {
 			return nil, err
 		}
-		if c.Raw {
-			if err := checkRaw(c.Chain, b); err != nil {
+		if l.Raw {
+			if err := checkRaw(l.Chain, b); err != nil {
 				return nil, err
 			}
 		}
-		if c.RawFiles {
-			if err := checkPlace(c.Chain, b); err != nil {
+		if l.RawFiles {
+			if err := checkPlace(l.Chain, b); err != nil {
 				return nil, err
 			}
 		}
@@ -85,28 +85,28 @@ func NewBatch(c *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 			}
 		}
 	}
-	w.Txs = make([]BatchTx, 0, txs)
-	w.outputs = make([]outputAt, 0, outputs)
+	batch.Txs = make([]BatchTx, 0, txs)
+	batch.outputs = make([]outputAt, 0, outputs)
 	for _, b := range blocks {
 		err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
-			w.Txs = append(w.Txs, BatchTx{Tx: t, pk: pk, block: b, genesis: genesis, spends: w.inputs, outputs: len(w.outputs)})
-			w.inputs += len(t.Inputs)
+			batch.Txs = append(batch.Txs, BatchTx{Tx: t, pk: pk, block: b, genesis: genesis, spends: batch.inputs, outputs: len(batch.outputs)})
+			batch.inputs += len(t.Inputs)
 			for i := range t.Outputs {
-				w.outputs = append(w.outputs, outputAt{int32(w.keys), int32(w.entries)})
-				w.keys += len(t.Outputs[i].Keys)
+				batch.outputs = append(batch.outputs, outputAt{int32(batch.keys), int32(batch.entries)})
+				batch.keys += len(t.Outputs[i].Keys)
 				for j := range t.Outputs[i].Assets {
 					if t.Outputs[i].Assets[j].Amount > 0 {
-						w.entries++
+						batch.entries++
 					}
 				}
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, model.Errorf(model.BadSource, "bad_block", "block %d: %w", b.Height, err)
+			return nil, model.Errorf(model.BadSource, "bad_block", "block %d: %batch", b.Height, err)
 		}
 	}
-	return w, nil
+	return batch, nil
 }
 
 // extends returns bad_block if b is not the child of head.

@@ -26,6 +26,6 @@ func Derive(l *schema.Layout, r storage.Reader, parent model.Point, blocks []*mo
 			t.UnspentValue += s.Value // spends subtract it
 		}
 	}
-	e := emitter{Layout: l, w: w, b: b, t: &t, rows: make([]uint64, l.FamilyCount())}
+	e := emitter{Layout: l, batch: w, b: b, t: &t, rows: make([]uint64, l.FamilyCount())}
 	return e.emit()
 }

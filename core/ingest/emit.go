@@ -13,7 +13,7 @@ import (
 // emitter is the third pass over a batch: it emits the rows.
 type emitter struct {
 	*schema.Layout
-	w          *Batch
+	batch      *Batch
 	b          storage.Batch
 	t          *schema.Totals
 	key, value []byte   // of the current row
@@ -39,14 +39,14 @@ func (e *emitter) putBirth(f storage.Family) {
 }
 
 func (e *emitter) emit() error {
-	for _, b := range e.w.Blocks {
+	for _, b := range e.batch.Blocks {
 		if err := e.block(b); err != nil {
 			return err
 		}
 	}
-	for i := range e.w.Txs {
-		if err := e.tx(&e.w.Txs[i]); err != nil {
-			return fmt.Errorf("%s: %w", describe(e.Chain, &e.w.Txs[i]), err)
+	for i := range e.batch.Txs {
+		if err := e.tx(&e.batch.Txs[i]); err != nil {
+			return fmt.Errorf("%s: %w", describe(e.Chain, &e.batch.Txs[i]), err)
 		}
 	}
 	for f, n := range e.rows {
@@ -126,7 +126,7 @@ func (e *emitter) tx(t *BatchTx) error {
 
 func (e *emitter) inputs(t *BatchTx) {
 	for ii := range t.Inputs {
-		s := e.w.spends[e.spends]
+		s := e.batch.spends[e.spends]
 		e.spends++
 		input, _ := t.pk.Input(ii) // cannot fail: resolve computed the same pointer
 		e.key, e.value = input.AppendTo(e.key[:0]), s.Utxo.AppendTo(e.value[:0])
@@ -155,7 +155,7 @@ func (e *emitter) output(t *BatchTx, oi int) error {
 	e.t.UnspentValue += unspent
 	e.t.Checksum += o.Value
 
-	births := e.w.births[e.births : e.births+len(o.Keys)]
+	births := e.batch.births[e.births : e.births+len(o.Keys)]
 	e.births += len(o.Keys)
 	e.value = schema.AppendUtxoValue(e.value[:0], o.Value)
 	for ki := range o.Keys {
@@ -195,7 +195,7 @@ func (e *emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
 		if o.Assets[i].Amount == 0 {
 			continue
 		}
-		birth := e.w.assetBirths[e.assets]
+		birth := e.batch.assetBirths[e.assets]
 		e.assets++
 		e.t.Checksum += o.Assets[i].Amount
 		e.value = schema.AppendAssetEntry(e.value, pk, schema.AssetEntry{Amount: o.Assets[i].Amount, Birth: birth, Minted: t.minted(birth)})
@@ -212,7 +212,7 @@ func (e *emitter) outputAssets(t *BatchTx, o *model.Output, pk model.UtxoPk) {
 		if o.Assets[i].Amount == 0 {
 			continue
 		}
-		birth, at := e.w.assetBirths[first+int(entry)], model.AssetPk{Utxo: pk, Index: entry}
+		birth, at := e.batch.assetBirths[first+int(entry)], model.AssetPk{Utxo: pk, Index: entry}
 		entry++
 		if birth != model.AssetBirthPk(at) {
 			e.key, e.value = schema.AppendAssetRelationKey(e.key[:0], birth, at), e.value[:0]
@@ -252,14 +252,14 @@ func (e *emitter) raw(t *BatchTx) {
 // WriteRows adds the rows of a resolved batch and its changes of balances and assets to b, and updates t. r must
 // contain the rows of all previous batches. Errors: bad_block if the sum of unspent values exceeds 64 bits, and errors
 // of r.
-func WriteRows(l *schema.Layout, w *Batch, r storage.Reader, b storage.Batch, t *schema.Totals) error {
-	e := emitter{Layout: l, w: w, b: b, t: t, rows: make([]uint64, l.FamilyCount())}
+func WriteRows(l *schema.Layout, batch *Batch, r storage.Reader, b storage.Batch, t *schema.Totals) error {
+	e := emitter{Layout: l, batch: batch, b: b, t: t, rows: make([]uint64, l.FamilyCount())}
 	if err := e.emit(); err != nil {
 		return err
 	}
-	if len(w.Txs) == 0 {
+	if len(batch.Txs) == 0 {
 		return nil
 	}
-	s := ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: model.UtxoPk(w.Txs[0].pk)}
-	return s.Apply(&w.assets, w.deltas)
+	s := ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: model.UtxoPk(batch.Txs[0].pk)}
+	return s.Apply(&batch.assets, batch.deltas)
 }

@@ -15,9 +15,9 @@ import (
 
 // FirstPk returns the first pointer of the oldest uncommitted batch.
 func FirstPk(batches []*Batch) model.UtxoPk {
-	for _, w := range batches {
-		if len(w.Txs) > 0 {
-			return model.UtxoPk(w.Txs[0].pk)
+	for _, b := range batches {
+		if len(b.Txs) > 0 {
+			return model.UtxoPk(b.Txs[0].pk)
 		}
 	}
 	return model.UtxoPk(batches[len(batches)-1].Blocks[0].Height.First())
@@ -29,9 +29,9 @@ func FirstPk(batches []*Batch) model.UtxoPk {
 type resolver struct {
 	*schema.Layout
 	cache   *cache.Caches
-	w       *Batch
+	batch   *Batch
 	r       storage.Reader
-	batches []*Batch // uncommitted batches, oldest first; the last one is w
+	batches []*Batch // uncommitted batches, oldest first; the last one is batch
 
 	assetsStored bool // the database contains assets
 
@@ -49,7 +49,7 @@ type resolver struct {
 const chunkTxs = 256
 
 func (v *resolver) resolve() error {
-	w, c := v.w, v.cache
+	w, c := v.batch, v.cache
 	c.Divide(v.Indexes) // an index may have been added or dropped since the last batch
 	v.words = make([]int, len(v.Indexes))
 	for i, x := range v.Indexes {
@@ -79,7 +79,7 @@ func (v *resolver) resolve() error {
 		return err
 	}
 	var waits []func()
-	for _, y := range v.w.deltas {
+	for _, y := range v.batch.deltas {
 		waits = append(waits, guard.Beside(y.Sort))
 	}
 	for _, wait := range waits {
@@ -98,9 +98,9 @@ func inParallel(n int, fn func(i int) error) error {
 // chunks divides the transactions. On unordered chains each block is in one chunk.
 func (v *resolver) chunks(size int) (chunks [][]BatchTx) {
 	if !v.Traits.Unordered {
-		return slices.Collect(slices.Chunk(v.w.Txs, size))
+		return slices.Collect(slices.Chunk(v.batch.Txs, size))
 	}
-	for txs := v.w.Txs; len(txs) > 0; {
+	for txs := v.batch.Txs; len(txs) > 0; {
 		n := 0
 		for n < min(size, len(txs)) {
 			n += sameBlock(txs[n:])
@@ -147,7 +147,7 @@ func (v *resolver) prepare(txs []BatchTx, to *cache.Chunk) error {
 
 // outputs adds the lookups of a transaction's outputs.
 func (v *resolver) outputs(t *BatchTx, to *cache.Chunk) error {
-	w, c, l := v.w, v.cache, v.lookups
+	w, c, l := v.batch, v.cache, v.lookups
 	if t.FirstOutput > 0 && !v.Traits.OutputOffset {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
@@ -247,7 +247,7 @@ func (v *resolver) assets(o *model.Output, pk model.UtxoPk, place int, to *cache
 // caches, in the uncommitted batches, which are all in batches, oldest first, and in the database that r reads. assets
 // reports whether the database contains assets. Errors: bad_block, unknown_output, already_spent, unknown_asset.
 func Resolve(l *schema.Layout, c *cache.Caches, r storage.Reader, batches []*Batch, assets bool) error {
-	v := resolver{Layout: l, cache: c, w: batches[len(batches)-1], r: r, batches: batches, assetsStored: assets}
+	v := resolver{Layout: l, cache: c, batch: batches[len(batches)-1], r: r, batches: batches, assetsStored: assets}
 	v.burned.Space = schema.AssetSpace
 	return v.resolve()
 }

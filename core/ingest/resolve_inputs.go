@@ -87,12 +87,12 @@ func (v *resolver) readInputs() error {
 	}
 	v.missedRows = outputs.Values
 	for i, at := range v.missed {
-		t, ii := v.w.input(at)
+		t, ii := v.batch.input(at)
 		value, err := v.unspentValue(t, ii, outputs.Values[i], spent.Values[i], spentBy[places[i]])
 		if err != nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), err)
 		}
-		v.w.spends[at] = cache.Output{Utxo: places[i], Value: value}
+		v.batch.spends[at] = cache.Output{Utxo: places[i], Value: value}
 		spentBy[places[i]] = model.InputPk(t.pk) + model.InputPk(ii)
 	}
 	return nil
@@ -143,7 +143,7 @@ func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 	at := make(map[string][]int, len(v.missed))
 	spenders, inputs := make([]*BatchTx, len(v.missed)), make([]*model.Input, len(v.missed))
 	for i, missed := range v.missed {
-		t, ii := v.w.input(missed)
+		t, ii := v.batch.input(missed)
 		in := &t.Inputs[ii]
 		spenders[i], inputs[i] = t, in
 		places[i], names[i], hashes[i] = nowhere, in.Value, in.Tx

@@ -16,7 +16,7 @@ type mintLookup struct{ ti, mi int }
 
 // mints resolves the stated mints and burns, then finds implied burns. Errors: bad_block, unknown_asset.
 func (v *resolver) mints() error {
-	w := v.w
+	w := v.batch
 	for ti := range w.Txs {
 		t := &w.Txs[ti]
 		for mi := range t.Mints {
@@ -43,11 +43,11 @@ func (v *resolver) mints() error {
 // addBurns adds the lookups of assets that only burns name and no cache contains to v.burned. findBirths reads them with
 // those of the outputs.
 func (v *resolver) addBurns() {
-	for ti := range v.w.Txs {
-		t := &v.w.Txs[ti]
+	for ti := range v.batch.Txs {
+		t := &v.batch.Txs[ti]
 		for mi := range t.Mints {
 			id := t.Mints[mi].Asset
-			if at := v.w.assetEntry(t, id); at >= 0 {
+			if at := v.batch.assetEntry(t, id); at >= 0 {
 				continue
 			}
 			if _, found := v.cache.Birth(v.cache.Fingerprints.Value(schema.AssetSpace, id)); !found {
@@ -82,10 +82,10 @@ func (v *resolver) readMints() error {
 		burned[string(id)] = v.burned.Births[i]
 	}
 	for _, l := range v.mintsOf {
-		t := &v.w.Txs[l.ti]
+		t := &v.batch.Txs[l.ti]
 		id := t.Mints[l.mi].Asset
-		if at := v.w.assetEntry(t, id); at >= 0 {
-			t.mints[l.mi].birth = v.w.assetBirths[at]
+		if at := v.batch.assetEntry(t, id); at >= 0 {
+			t.mints[l.mi].birth = v.batch.assetBirths[at]
 			continue
 		}
 		birth, read := burned[string(id)]
@@ -114,7 +114,7 @@ func (v *resolver) isBalanced(t *BatchTx) bool {
 // transaction against its outputs. Rollback relies on this balance: a minted asset occurs in an output, a burned asset
 // in an input.
 func (v *resolver) assetDeltas() error {
-	w := v.w
+	w := v.batch
 	if !v.assetsStored && !slices.ContainsFunc(v.batches, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
 		return nil
 	}
@@ -264,7 +264,7 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, erro
 	}
 	first := v.batches[0]
 	var pks []model.UtxoPk
-	for _, s := range v.w.spends {
+	for _, s := range v.batch.spends {
 		if len(first.Txs) == 0 || s.Utxo < model.UtxoPk(first.Txs[0].pk) {
 			pks = append(pks, s.Utxo)
 		}
@@ -272,7 +272,7 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, erro
 	slices.Sort(pks)
 	rows := make(map[model.UtxoPk][]byte, len(v.missed))
 	for n, at := range v.missed {
-		rows[v.w.spends[at].Utxo] = v.missedRows[n]
+		rows[v.batch.spends[at].Utxo] = v.missedRows[n]
 	}
 	return readHeld(v.Layout, v.r, pks, rows)
 }

@@ -23,7 +23,7 @@ func (o owners) of(spend int) []schema.Occurrence {
 
 // deltas computes the changes of accounts.
 func (v *resolver) deltas() error {
-	w := v.w
+	w := v.batch
 	if w.deltas = ledger.NewDeltas(v.Layout, 1); len(w.deltas) == 0 {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (v *resolver) putOwners(txs []BatchTx) {
 			for word := range owners {
 				owners[word] = cache.OwnerNone
 			}
-			births := v.w.births[v.w.outputs[at].births:]
+			births := v.batch.births[v.batch.outputs[at].births:]
 			for ki := range o.Keys {
 				if word := v.words[o.Keys[ki].Index]; word >= 0 {
 					owners[word] = cache.NewOwner(v.lookups.Outputs[at].Utxo, births[ki])
@@ -82,7 +82,7 @@ func (v *resolver) putOwners(txs []BatchTx) {
 // readOwners finds the owners of spent outputs: in the uncommitted batches, in the cache entries that the inputs
 // removed, or in the database.
 func (v *resolver) readOwners() error {
-	w := v.w
+	w := v.batch
 	w.owners = make(owners, len(w.spends))
 	all := make([]schema.Occurrence, 0, len(w.spends))
 	var stored []int // spends whose outputs must be read from the database
@@ -139,12 +139,12 @@ func (v *resolver) ownersOfMissed(spends []int) (others []int, err error) {
 
 // setOwners sets the owners of a spent output from its row.
 func (v *resolver) setOwners(spend int, row []byte) error {
-	pk := v.w.spends[spend].Utxo
+	pk := v.batch.spends[spend].Utxo
 	output, err := v.ParseUtxoRow(pk, row)
 	if err != nil {
 		return fmt.Errorf("output %v: %w", pk, err)
 	}
-	v.w.owners[spend] = slices.DeleteFunc(output.Occurrences, func(o schema.Occurrence) bool { return !hasAccounts(o.Index) })
+	v.batch.owners[spend] = slices.DeleteFunc(output.Occurrences, func(o schema.Occurrence) bool { return !hasAccounts(o.Index) })
 	return nil
 }
 
@@ -161,7 +161,7 @@ func (v *resolver) cachedOwners(all []schema.Occurrence, spend int) (_ []schema.
 		if v.words[i] < 0 {
 			return all, false
 		}
-		birth, some, known := words[v.words[i]].Birth(v.w.spends[spend].Utxo)
+		birth, some, known := words[v.words[i]].Birth(v.batch.spends[spend].Utxo)
 		if !known {
 			return all, false
 		}

@@ -24,7 +24,7 @@ type pendingLookup struct {
 // findBirths finds the births of the values and assets of the outputs. Errors: bad_block if a value of a one-to-one
 // index occurs twice.
 func (v *resolver) findBirths() error {
-	w, births := v.w, v.lookups.Births
+	w, births := v.batch, v.lookups.Births
 	pending, duplicate := v.cache.Births(v.lookups)
 	if duplicate != nil {
 		t, x, value := w.occurrence(v.Indexes, duplicate.At)
@@ -100,8 +100,8 @@ func (v *resolver) findStoredBirths(is []int32) (unfound []int32, err error) {
 	for _, i := range is {
 		if d := &v.pending[i]; d.at < end && v.canGuess(d) {
 			others = append(others, i)
-		} else if leaders = append(leaders, i); d.at < v.w.keys {
-			_, end = v.w.keysWith(d.at)
+		} else if leaders = append(leaders, i); d.at < v.batch.keys {
+			_, end = v.batch.keysWith(d.at)
 		}
 	}
 	if unfound, err = v.searchBirths(leaders, &v.burned); err != nil {
@@ -208,10 +208,10 @@ func (v *resolver) setBirth(i int32, birth model.BirthPk) error {
 
 // otherBirth returns the birth of another value of the output, in an earlier one; nil if none is known.
 func (v *resolver) otherBirth(d *pendingLookup) *model.BirthPk {
-	if d.at >= v.w.keys {
+	if d.at >= v.batch.keys {
 		return nil
 	}
-	from, to := v.w.keysWith(d.at)
+	from, to := v.batch.keysWith(d.at)
 	for at := from; at < to; at++ {
 		if birth := v.lookups.Births[at]; birth.Utxo < d.here.Utxo && birth.Ordinal == 0 {
 			return &birth

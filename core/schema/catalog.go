@@ -169,7 +169,7 @@ func numberFits(n int) bool {
 // always on. Numbers follow the chain's order of indexes, so the order of names has no effect. Errors: unknown_index,
 // bad_option, bad_value.
 func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*Layout, error) {
-	cat := &Layout{Chain: c, Traits: c.Traits(), Raw: raw}
+	l := &Layout{Chain: c, Traits: c.Traits(), Raw: raw}
 	offered := model.AllIndexes(c)
 	for _, name := range names {
 		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
@@ -178,12 +178,12 @@ func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions
 	}
 	for _, x := range offered {
 		if x.Always || slices.Contains(names, x.Name) || (names == nil && x.Default) {
-			if err := cat.Add(x, FeatureValues|FeaturesOf(keep[x.Name]), 0); err != nil {
+			if err := l.Add(x, FeatureValues|FeaturesOf(keep[x.Name]), 0); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return cat, nil
+	return l, nil
 }
 
 // Add appends an index with the next number. Errors: bad_option, bad_value (a family name is taken), too_many_indexes.
@@ -249,13 +249,13 @@ func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 }
 
 // ParseLayout is [ReadLayout] from meta's row indexes and the presence of the rows raw and raw_files.
-func ParseLayout(c model.Chain, indexes []byte, raw, rawFiles bool) (cat *Layout, err error) {
-	cat = &Layout{Chain: c, Traits: c.Traits(), Raw: raw, RawFiles: rawFiles}
-	if cat.All, cat.next, err = parseIndexes(indexes); err != nil {
+func ParseLayout(c model.Chain, indexes []byte, raw, rawFiles bool) (l *Layout, err error) {
+	l = &Layout{Chain: c, Traits: c.Traits(), Raw: raw, RawFiles: rawFiles}
+	if l.All, l.next, err = parseIndexes(indexes); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
 	offered := model.AllIndexes(c)
-	for _, x := range cat.All {
+	for _, x := range l.All {
 		if x.Dropped() {
 			continue // only its number is still needed
 		}
@@ -272,8 +272,8 @@ func ParseLayout(c model.Chain, indexes []byte, raw, rawFiles bool) (cat *Layout
 		}
 		x.Index = offered[i]
 	}
-	cat.Arrange()
-	return cat, nil
+	l.Arrange()
+	return l, nil
 }
 
 // describe formats a definition on one line.
