@@ -10,7 +10,6 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoin/rules"
@@ -133,9 +132,6 @@ func fourth(n params.Network, port string, seeds ...string) *params.Network {
 	}, seeds...)
 	return forTests(n)
 }
-
-// New returns Bitcoin Cash on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
-func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
 
 // solve classifies a script. P2SH32 is the form of P2SH with a hash of 32 bytes.
 func solve(script []byte) (block.Kind, []byte) {

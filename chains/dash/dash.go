@@ -16,7 +16,6 @@ import (
 
 	"github.com/phoreproject/go-x11"
 
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
@@ -90,9 +89,6 @@ var Spec = params.New(params.Spec{
 		},
 	},
 })
-
-// New returns Dash on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
-func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
 
 // hashers are reused: each has the state of eleven hash functions.
 var hashers = sync.Pool{New: func() any { return x11.New() }}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/chaintest"
 	"birthmark/chains/dash"
@@ -30,7 +31,7 @@ func TestChain(t *testing.T) {
 }
 
 func TestRealBlocks(t *testing.T) {
-	c, err := dash.New("")
+	c, err := bitcoin.Open(dash.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func TestGenesis(t *testing.T) {
 		{1390095618, 0x1e0ffff0, 28917698}, {1390666206, 0x1e0ffff0, 3861367235}, {1417713337, 0x207fffff, 1096447},
 	} {
 		network := dash.Spec.Networks[i]
-		c, err := dash.New(network.Name)
+		c, err := bitcoin.Open(dash.Spec, network.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +87,7 @@ func TestGenesis(t *testing.T) {
 
 // The addresses and scripts are those of the tests of Blockbook's Dash parser.
 func TestAddresses(t *testing.T) {
-	c, err := dash.New("")
+	c, err := bitcoin.Open(dash.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@
 package digibyte
 
 import (
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
@@ -57,6 +56,3 @@ var Spec = params.New(params.Spec{
 		},
 	},
 })
-
-// New returns DigiByte on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
-func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }

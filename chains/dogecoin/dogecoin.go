@@ -7,7 +7,6 @@ package dogecoin
 import (
 	"math"
 
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/model"
@@ -53,9 +52,6 @@ var Spec = params.New(params.Spec{
 		},
 	},
 })
-
-// New returns Dogecoin on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
-func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
 
 // Subsidies in DOGE. Before block 145,000 they were random numbers up to the maximum. From block 600,000 on they are
 // constant.

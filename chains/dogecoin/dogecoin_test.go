@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/chaintest"
 	"birthmark/chains/dogecoin"
 	"birthmark/internal/testnode/cointest"
@@ -25,7 +26,7 @@ func TestChain(t *testing.T) {
 }
 
 func TestRealBlocks(t *testing.T) {
-	c, err := dogecoin.New("")
+	c, err := bitcoin.Open(dogecoin.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestAddresses(t *testing.T) {
 			"2MyChfh5WfqzDTyFibZq2uSF3WcYFE1G5te": "a91441569cc9dbdc08a99d20079bfd12071a2bdbf8e987",
 		},
 	} {
-		c, err := dogecoin.New(network)
+		c, err := bitcoin.Open(dogecoin.Spec, network)
 		if err != nil {
 			t.Fatal(err)
 		}

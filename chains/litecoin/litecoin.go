@@ -11,7 +11,6 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/bitcoin/rules"
@@ -100,9 +99,6 @@ func peers(p params.Peers) *params.Peers {
 	p.Spacing, p.Difficulty, p.Periods = 150*time.Second, rules.FullPeriods, true
 	return &p
 }
-
-// New returns Litecoin on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
-func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
 
 // parseAddress rejects addresses of the extension, which have the prefix of the network and mweb (LIP-5).
 func parseAddress(n *params.Network, text string) ([]byte, error) {

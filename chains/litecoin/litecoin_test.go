@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/chaintest"
 	"birthmark/chains/litecoin"
 	"birthmark/internal/testnode/cointest"
@@ -30,7 +31,7 @@ var main = []cointest.Real{
 
 func TestRealBlocks(t *testing.T) {
 	for network, blocks := range map[string][]cointest.Real{"mainnet": main, "testnet4": real} {
-		c, err := litecoin.New(network)
+		c, err := bitcoin.Open(litecoin.Spec, network)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +47,7 @@ func TestRealBlocks(t *testing.T) {
 
 // The addresses and scripts are those of the tests of Blockbook's Litecoin parser.
 func TestAddresses(t *testing.T) {
-	c, err := litecoin.New("")
+	c, err := bitcoin.Open(litecoin.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestAddresses(t *testing.T) {
 	if _, err := c.Indexes()[0].Parse(mweb); err == nil || !strings.Contains(err.Error(), "(MWEB) is not indexed") {
 		t.Errorf("an address of the extension: %v", err)
 	}
-	if c, err = litecoin.New("testnet4"); err != nil {
+	if c, err = bitcoin.Open(litecoin.Spec, "testnet4"); err != nil {
 		t.Fatal(err)
 	}
 	for old, want := range map[string]string{

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"fmt"
 
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/params"
 	"birthmark/chains/tapyrus/coloredcoin"
@@ -57,9 +56,6 @@ var Spec = params.New(params.Spec{
 		},
 	},
 })
-
-// New returns Tapyrus on a network; "" is the test network. An error is of kind [model.Usage], code unknown_network.
-func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
 
 // header reads a header: the fixed fields, a field with a type, and the signature.
 func header(r *block.Reader) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/chaintest"
 	"birthmark/chains/tapyrus"
 	"birthmark/internal/testnode/cointest"
@@ -30,7 +31,7 @@ func TestChain(t *testing.T) {
 }
 
 func TestGenesis(t *testing.T) {
-	c, err := tapyrus.New("")
+	c, err := bitcoin.Open(tapyrus.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestGenesis(t *testing.T) {
 // (test/util/data) have the ids that Tapyrus Core has, further transactions those of the tests of tapyrusrb and
 // tapyrusjs-lib (MIT licences).
 func TestVectors(t *testing.T) {
-	c, err := tapyrus.New("dev")
+	c, err := bitcoin.Open(tapyrus.Spec, "dev")
 	if err != nil {
 		t.Fatal(err)
 	}

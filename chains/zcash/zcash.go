@@ -83,9 +83,6 @@ var Spec = params.New(params.Spec{
 	},
 })
 
-// New returns Zcash on a network; "" is mainnet. An error is of kind [model.Usage], code unknown_network.
-func New(network string) (model.Chain, error) { return bitcoin.Open(Spec, network) }
-
 // parseAddress reads an address of transparent outputs in Bech32m: TEX, that of a key hash which only accepts coins from
 // transparent outputs (ZIP 320). nil without an error: the text has another form.
 func parseAddress(n *params.Network, text string) ([]byte, error) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"birthmark/bench/generate/coingen"
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/chaintest"
 	"birthmark/chains/zcash"
@@ -40,7 +41,7 @@ func TestChain(t *testing.T) {
 }
 
 func TestRealBlocks(t *testing.T) {
-	c, err := zcash.New("")
+	c, err := bitcoin.Open(zcash.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestVersion6(t *testing.T) {
 
 // The addresses and scripts are those of the tests of Blockbook's Zcash parser.
 func TestAddresses(t *testing.T) {
-	c, err := zcash.New("")
+	c, err := bitcoin.Open(zcash.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestAddresses(t *testing.T) {
 
 // TEX addresses are other forms of addresses of keys. The first three are test vectors (zcash-test-vectors, zip_0320.json).
 func TestTEXAddresses(t *testing.T) {
-	c, err := zcash.New("")
+	c, err := bitcoin.Open(zcash.Spec, "")
 	if err != nil {
 		t.Fatal(err)
 	}

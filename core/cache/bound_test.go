@@ -296,3 +296,6 @@ func TestSnapshotOfALargeTableTakesLittleMemory(t *testing.T) {
 		t.Errorf("the snapshot has %d bytes, expected %d", size, maxSnapshotBirths*entrySize)
 	}
 }
+
+// bytes returns the memory of the slots.
+func (t *table) bytes() int64 { return int64(len(t.entries)) * slotSize(t.words) }

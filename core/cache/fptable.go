@@ -76,9 +76,6 @@ func (t *table) slotsIn(bytes int64) int {
 	return 0
 }
 
-// bytes returns the memory of the slots.
-func (t *table) bytes() int64 { return int64(len(t.entries)) * slotSize(t.words) }
-
 // limit sets the bound of the table. If the table is larger, it drops its oldest entries that are not pinned.
 func (t *table) limit(bytes int64) {
 	t.capacity = t.slotsIn(bytes)

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"testing"
 
+	"birthmark/chains/bitcoin"
 	"birthmark/chains/tapyrus"
 	"birthmark/chains/tapyrus/coloredcoin"
 	"birthmark/model"
@@ -13,7 +14,7 @@ import (
 const colored = "01000000018594c5bdcaec8f06b78b596f31cd292a294fd031e24eec716f43dac91ea7494d000000008a4730440220131432090a6af42da3e8335ff110831b41a44f4e9d18d88f5d50278380696c7202200fc2e48938f323ad13625890c0ea926c8a189c08b8efc38376b20c8a2188e96e01410479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8ffffffff0100e1f505000000003c21c1d206ea613cebbfbfd230ec8b9d13f66d75a128ffa630d07c64d81236e24d6253bc76a91419d180d50f31b89b9757f4750a66e4ba12e3b52588ac00000000"
 
 func TestColoredTransaction(t *testing.T) {
-	c, err := tapyrus.New("testnet")
+	c, err := bitcoin.Open(tapyrus.Spec, "testnet")
 	if err != nil {
 		t.Fatal(err)
 	}
