@@ -255,8 +255,8 @@ func (db *DB) dropFamilies(ctx context.Context, x *schema.Index) error {
 //	layoutMu  shared for a query, exclusive for a new layout; guards currentLayout with the rows of the store
 //	mu        for a few instructions; guards tip, totals, head, pending, moved and the fields of withExclusive
 //
-// Two cases deviate and are safe. applyLayout takes changeMu after layoutMu: whoever takes both holds write. A callback
-// of a query holds layoutMu, so it must not append, roll back or change indexes.
+// Two cases deviate and are safe. applyLayout takes changeMu after layoutMu: goroutines that take both hold write. A
+// callback of a query holds layoutMu, so it must not append, roll back or change indexes.
 type locks struct {
 	exclusiveWaiters int           // number of waiting calls of withExclusive
 	noWaiters        chan struct{} // closed when none is waiting
