@@ -54,6 +54,19 @@ func TestValuesAreThoseOfEncodingJSON(t *testing.T) {
 	}
 }
 
+// Members of an object are in the order of the list.
+func TestObjectsKeepTheOrderOfTheirMembers(t *testing.T) {
+	type member = Member[Hex]
+	for want, o := range map[string]*Object[Hex]{
+		`{}`:                           {},
+		`{"b":"00ff","a\n":"","b":""}`: {member{"b", Hex{0, 255}}, member{"a\n", nil}, member{"b", nil}},
+	} {
+		if got := string(Append(nil, o)); got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+	}
+}
+
 // For each byte at each position, isPlain agrees with its definition.
 func TestPlainStringsNeedNoEscape(t *testing.T) {
 	for length := 1; length <= 20; length++ {

@@ -1,15 +1,14 @@
 package script
 
 import (
-	"encoding/hex"
-
+	"birthmark/api/jsonappend"
 	"birthmark/model"
 )
 
 // Values of Bitcoin's protocols in JSON: see [birthmark/api/jsonappend.Value].
 type (
 	Hash model.Hash // in display order
-	Hex  []byte
+	Hex  = jsonappend.Hex
 	Asm  []byte // a disassembled script
 )
 
@@ -17,9 +16,6 @@ type (
 func (h *Hash) AppendJSON(b []byte) []byte {
 	return append(AppendHash(append(b, '"'), model.Hash(*h)), '"')
 }
-
-// AppendJSON appends the digits.
-func (x Hex) AppendJSON(b []byte) []byte { return append(hex.AppendEncode(append(b, '"'), x), '"') }
 
 // AppendJSON appends the text of the script.
 func (s Asm) AppendJSON(b []byte) []byte { return append(AppendAsm(append(b, '"'), s), '"') }
