@@ -229,6 +229,33 @@ func TestItemsAreSentInParts(t *testing.T) {
 	}
 }
 
+// The memory of an answer is not that of another one that is made at the same time.
+func TestAnswersDoNotShareMemory(t *testing.T) {
+	var s *httptest.Server
+	s = httptest.NewServer(Handler(Protocol[*chain]{
+		Error:    func(*Request, error) Failure { return Failure{Status: http.StatusNotFound} },
+		NotFound: func(*Request, string, []string) error { return errUnknown },
+		Endpoints: []Endpoint[*chain]{
+			{Method: http.MethodGet, Path: "inner", Node: func(*Request) (any, error) { return Text("inner"), nil }},
+			{Method: http.MethodGet, Path: "outer", Node: func(*Request) (any, error) {
+				return List(func(yield func(string, error) bool) {
+					for range 3 {
+						if _, got := ask(t, s, "GET", "/inner", ""); !yield("outer", nil) || got != "inner" {
+							t.Errorf("the inner answer is %q", got)
+						}
+					}
+				}), nil
+			}},
+		},
+	}))
+	t.Cleanup(s.Close)
+	for range 3 {
+		if _, got := ask(t, s, "GET", "/outer", ""); got != `["outer","outer","outer"]` {
+			t.Errorf("the outer answer is %s", got)
+		}
+	}
+}
+
 // An endpoint can answer HEAD alone, and has the unconfirmed transactions if its row has them.
 func TestRowsOfEndpoints(t *testing.T) {
 	answer := func(r *Request) func(*chain) (any, error) {

@@ -1,6 +1,9 @@
 package boxes
 
 import (
+	"iter"
+	"slices"
+
 	"birthmark/chains/ergo/sigma"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -151,21 +154,19 @@ func (v *View) BoxesOf(ids []sigma.ID) ([]*model.UtxoPk, error) {
 	return pks, nil
 }
 
-// BoxesBetween calls visit with the boxes of the chain from a position on, until it returns false.
-func (v *View) BoxesBetween(from, to []byte, visit func(model.UtxoPk) (bool, error)) error {
-	for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
-		if err != nil {
-			return err
-		}
-		pk, err := model.ParseUtxoPk(kv.Key)
-		if err != nil {
-			return err
-		}
-		if more, err := visit(pk); err != nil || !more {
-			return err
+// BoxesBetween yields the boxes of the chain from a position to another one.
+func (v *View) BoxesBetween(from, to []byte) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		for kv, err := range v.Q.R.Scan(schema.FamilyUtxo, from, to, false) {
+			var pk model.UtxoPk
+			if err == nil {
+				pk, err = model.ParseUtxoPk(kv.Key)
+			}
+			if !yield(pk, err) || err != nil {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // BoxIDs returns the ids of boxes of the chain.
@@ -196,4 +197,82 @@ func (v *View) Genesis() ([]Box, error) {
 		return nil, err
 	}
 	return v.UnspentBoxes(pks)
+}
+
+// boxRows is the number of boxes that are read together.
+const boxRows = 128
+
+// BoxBatches yields boxes of the chain, with their spenders unless all are unspent.
+func (v *View) BoxBatches(pks []model.UtxoPk, unspent bool) iter.Seq2[[]Box, error] {
+	read := v.AllBoxes
+	if unspent {
+		read = v.UnspentBoxes
+	}
+	return batches(pks, boxRows, read)
+}
+
+func batches[K, T any](keys []K, size int, read func([]K) ([]T, error)) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		for part := range slices.Chunk(keys, size) {
+			if all, err := read(part); !yield(all, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// StreamedBoxes yields the boxes that read returns for parts of a list.
+func (v *View) StreamedBoxes(
+	pks iter.Seq2[model.UtxoPk, error], read func([]model.UtxoPk) ([]Box, error),
+) iter.Seq2[[]Box, error] {
+	return func(yield func([]Box, error) bool) {
+		part := make([]model.UtxoPk, 0, boxRows)
+		for pk, err := range pks {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if part = append(part, pk); len(part) < boxRows {
+				continue
+			}
+			all, err := read(part)
+			if err == nil {
+				err = v.Q.Ctx.Err()
+			}
+			if !yield(all, err) || err != nil {
+				return
+			}
+			part = part[:0]
+		}
+		if len(part) > 0 {
+			yield(read(part))
+		}
+	}
+}
+
+// AmongUnspent returns the unspent ones of boxes of the chain.
+func (v *View) AmongUnspent(pks []model.UtxoPk) ([]Box, error) {
+	kept, err := v.unspent(pks)
+	if err != nil {
+		return nil, err
+	}
+	return v.UnspentBoxes(kept)
+}
+
+// Each yields the values of the items of batches.
+func Each[T, V any](all iter.Seq2[[]T, error], value func(*T) (V, error)) iter.Seq2[V, error] {
+	return func(yield func(V, error) bool) {
+		var none V
+		for batch, err := range all {
+			if err != nil {
+				yield(none, err)
+				return
+			}
+			for i := range batch {
+				if v, err := value(&batch[i]); !yield(v, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }

@@ -1,8 +1,6 @@
 package boxes
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"birthmark/chains/ergo/sigma"
@@ -47,24 +45,5 @@ func TestCachedBlocksAreThoseOfTheChain(t *testing.T) {
 		if b, err := v.Block(height); err != nil || b.Height != height { // it would fail without a database
 			t.Errorf("%s: %v, %v", test.name, b, err)
 		}
-	}
-}
-
-// The memory of an answer is reused after the answer was sent, and never for two answers at once.
-func TestAnswersDoNotShareMemory(t *testing.T) {
-	answer := func() *Answer {
-		return NewAnswer(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
-	}
-	first := answer()
-	first.Add("first")
-	first.Free()
-	second, third := answer(), answer()
-	if len(second.Out)+len(third.Out) > 0 {
-		t.Fatalf("new answers contain %q and %q", second.Out, third.Out)
-	}
-	second.Add("second")
-	third.Add("third!")
-	if string(second.Out) != "second" || string(third.Out) != "third!" {
-		t.Errorf("the answers are %q and %q", second.Out, third.Out)
 	}
 }

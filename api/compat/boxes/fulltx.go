@@ -1,6 +1,10 @@
 package boxes
 
-import "birthmark/model"
+import (
+	"iter"
+
+	"birthmark/model"
+)
 
 // FullTx is a transaction of the chain with all boxes that it names.
 type FullTx struct {
@@ -63,4 +67,12 @@ func (v *View) FullTxs(pks []model.TxPk) ([]FullTx, error) {
 		from = end
 	}
 	return full, nil
+}
+
+// txRows is the number of transactions that are read together.
+const txRows = 20
+
+// FullTxBatches yields transactions of the chain.
+func (v *View) FullTxBatches(pks []model.TxPk) iter.Seq2[[]FullTx, error] {
+	return batches(pks, txRows, v.FullTxs)
 }

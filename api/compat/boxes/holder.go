@@ -178,6 +178,38 @@ func (v *View) Held(h *Holder) (held []Held, err error) {
 	return held, err
 }
 
+// Holdings returns the contents of the unspent boxes of a holder, with the genesis or without it.
+func (v *View) Holdings(h *Holder, genesis bool) (nanoErgs uint64, tokens []sigma.Token, err error) {
+	t, err := v.Totals(h, genesis)
+	if err != nil {
+		return 0, nil, err
+	}
+	held, err := v.Held(h)
+	for i := range held {
+		id, _ := ParseID(held[i].ID)
+		tokens = append(tokens, sigma.Token{ID: id, Amount: held[i].Amount})
+	}
+	return t.Value, tokens, err
+}
+
+// Sum returns the contents of boxes.
+func Sum(all []Box) (nanoErgs uint64, tokens []sigma.Token) {
+	at := map[sigma.ID]int{}
+	for i := range all {
+		nanoErgs += all[i].Box().Value
+		for _, t := range all[i].Box().Tokens {
+			n, known := at[t.ID]
+			if !known {
+				n = len(tokens)
+				at[t.ID] = n
+				tokens = append(tokens, sigma.Token{ID: t.ID})
+			}
+			tokens[n].Amount += t.Amount
+		}
+	}
+	return nanoErgs, tokens
+}
+
 // Owns reports whether a box has the tree, or the template, of the holder.
 func (h *Holder) Owns(b *Box) bool {
 	if h.Index.Name == TreeIndex {
@@ -190,21 +222,21 @@ func (h *Holder) Owns(b *Box) bool {
 }
 
 // HeldAt returns the contents of the unspent boxes of a holder after the block at a height.
-func (v *View) HeldAt(ctx context.Context, h *Holder, at model.HeightPk) (nanoErgs uint64, ids []sigma.ID, amounts []uint64, err error) {
+func (v *View) HeldAt(ctx context.Context, h *Holder, at model.HeightPk) (nanoErgs uint64, tokens []sigma.Token, err error) {
 	a, err := v.Queries.BalanceAt(ctx, h.Index.Name, hex.EncodeToString(h.Value), query.Moment{Height: &at})
 	if err != nil {
-		return 0, nil, nil, err
+		return 0, nil, err
 	}
 	if nanoErgs, err = strconv.ParseUint(a.Balance, 10, 64); err != nil {
-		return 0, nil, nil, err
+		return 0, nil, err
 	}
 	for _, x := range a.Assets {
 		id, _ := ParseID(x.Asset)
 		amount, err := strconv.ParseUint(x.Balance, 10, 64)
 		if err != nil {
-			return 0, nil, nil, err
+			return 0, nil, err
 		}
-		ids, amounts = append(ids, id), append(amounts, amount)
+		tokens = append(tokens, sigma.Token{ID: id, Amount: amount})
 	}
-	return nanoErgs, ids, amounts, nil
+	return nanoErgs, tokens, nil
 }

@@ -2,76 +2,63 @@ package boxes
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 
+	"birthmark/api/exchange"
 	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
 
-// Preflight answers a request with the method OPTIONS, which browsers send before some others. It returns false for
-// another method.
-func (a *Answer) Preflight() bool {
-	if a.r.Method != http.MethodOptions {
-		return false
-	}
-	h := a.w.Header()
-	h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST")
-	h.Set("Access-Control-Allow-Headers", "*")
-	return true
-}
+// Preflight has the headers of the answer to OPTIONS, which browsers send before some other requests.
+var Preflight = http.Header{"Access-Control-Allow-Methods": {"GET, HEAD, POST"}, "Access-Control-Allow-Headers": {"*"}}
 
-// Fail answers with an error. If a part of the answer was sent, it cuts the connection, so that the client notices.
-func (a *Answer) Fail(status int, failure any) {
-	if a.Sent {
-		panic(http.ErrAbortHandler)
-	}
-	body, err := json.Marshal(failure)
-	if err != nil {
-		panic(err) // impossible: the fields are simple
-	}
-	a.w.Header()["Content-Type"] = []string{"application/json"}
-	a.w.WriteHeader(status)
-	_, _ = a.w.Write(body) // fails only if the client is gone
-}
-
-// Number reads a parameter that is a number of at most some bits with its sign; ok is false if it is absent.
-func (a *Answer) Number(name string, bits int, to *int) (ok bool, err error) {
-	text := a.Query[name]
-	if text == "" {
-		return false, nil
-	}
+// ParseNumber reads a number of at most some bits with its sign.
+func ParseNumber(name, text string, bits int) (int, error) {
 	n, err := strconv.ParseInt(text, 10, bits)
 	if err != nil || n < 0 {
-		return false, model.Errorf(model.Usage, "bad_value", "%s: expected a number from 0 to %d", name, int64(1)<<(bits-1)-1)
+		return 0, model.Errorf(model.Usage, "bad_value", "%s: expected a number from 0 to %d", name, int64(1)<<(bits-1)-1)
 	}
-	*to = int(n)
-	return true, nil
+	return int(n), nil
 }
 
-// Flag reads a parameter that is true or false.
-func (a *Answer) Flag(name string) (bool, error) {
-	switch a.Query[name] {
+// Number returns a parameter that is a number of at most some bits with its sign; ok is false if it is absent.
+func Number(r *exchange.Request, name string, bits int) (n int, ok bool) {
+	text := r.Param(name)
+	if text == "" {
+		return 0, false
+	}
+	n, err := ParseNumber(name, text, bits)
+	if err != nil {
+		r.Refuse(err)
+	}
+	return n, true
+}
+
+// Flag returns a parameter that is true or false.
+func Flag(r *exchange.Request, name string) bool {
+	switch r.Param(name) {
 	case "", "false":
-		return false, nil
+		return false
 	case "true":
-		return true, nil
+		return true
 	}
-	return false, model.Errorf(model.Usage, "bad_value", "%s: expected true or false", name)
+	r.Refuse(model.Errorf(model.Usage, "bad_value", "%s: expected true or false", name))
+	return false
 }
 
-// Ascending reads the parameter sortDirection; ok is false if it is neither asc nor desc.
-func (a *Answer) Ascending() (ascending, ok bool) {
-	switch a.Query["sortDirection"] {
+// Ascending returns the parameter sortDirection. It refuses one that is neither asc nor desc with an error.
+func Ascending(r *exchange.Request, unknown error) bool {
+	switch r.Param("sortDirection") {
 	case "", "desc":
-		return false, true
+		return false
 	case "asc":
-		return true, true
+		return true
 	}
-	return false, false
+	r.Refuse(unknown)
+	return false
 }
 
 // AddressIndex returns the index of addresses.

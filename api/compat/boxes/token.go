@@ -67,6 +67,15 @@ func (v *View) TokensOf(ids []sigma.ID) (map[sigma.ID]*Token, error) {
 	return v.Tokens(births)
 }
 
+// TokensHeld returns the tokens of a holder by their ids.
+func (v *View) TokensHeld(held []sigma.Token) (map[sigma.ID]*Token, error) {
+	ids := make([]sigma.ID, len(held))
+	for i, x := range held {
+		ids[i] = x.ID
+	}
+	return v.TokensOf(ids)
+}
+
 // minting is the birth of a token in the block with these first bytes of its id.
 type minting struct {
 	birth model.AssetBirthPk

@@ -1,8 +1,8 @@
 package boxes
 
 import (
+	"iter"
 	"math"
-	"slices"
 
 	"birthmark/core/query/setops"
 	"birthmark/core/schema"
@@ -242,6 +242,16 @@ func (v *View) Window(l *List, offset, limit int) (pks []model.UtxoPk, err error
 	return pks, v.Q.Ctx.Err()
 }
 
+// TxWindow is [View.Window] of a list of transactions.
+func (v *View) TxWindow(l *List, offset, limit int) ([]model.TxPk, error) {
+	pks, err := v.Window(l, offset, limit)
+	txs := make([]model.TxPk, len(pks))
+	for i, pk := range pks {
+		txs[i] = pk.Tx()
+	}
+	return txs, err
+}
+
 // Count returns the number of items of a list; ok is false if it has more than most.
 func (v *View) Count(l *List, most int) (n int, ok bool, err error) {
 	for _, err := range l.scan(setops.Span{First: l.first, Last: setops.Everywhere.Last}) {
@@ -258,41 +268,36 @@ func (v *View) Count(l *List, most int) (n int, ok bool, err error) {
 	return n, true, nil
 }
 
-// Reversed returns a page in the opposite order.
-func Reversed(pks []model.UtxoPk) []model.UtxoPk {
-	slices.Reverse(pks)
-	return pks
-}
-
-// Each calls visit with the items of a list, until it returns false.
-func (v *View) Each(l *List, visit func(model.UtxoPk) (bool, error)) error {
-	var batch []model.UtxoPk
-	flush := func() (more bool, err error) {
-		kept := batch
-		if l.filter != nil {
-			if kept, err = l.filter(batch); err != nil {
-				return false, err
+// All yields the items of a list.
+func (v *View) All(l *List) iter.Seq2[model.UtxoPk, error] {
+	return func(yield func(model.UtxoPk, error) bool) {
+		part := make([]model.UtxoPk, 0, filterBatch)
+		flush := func() bool {
+			kept, err := part, v.Q.Ctx.Err()
+			if err == nil && l.filter != nil {
+				kept, err = l.filter(part)
+			}
+			if err != nil {
+				yield(0, err)
+				return false
+			}
+			part = part[:0]
+			for _, pk := range kept {
+				if !yield(pk, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		for pk, err := range l.scan(setops.Span{First: l.first, Last: setops.Everywhere.Last}) {
+			if err != nil {
+				yield(0, err)
+				return
+			}
+			if part = append(part, pk); len(part) == filterBatch && !flush() {
+				return
 			}
 		}
-		batch = batch[:0]
-		for _, pk := range kept {
-			if more, err := visit(pk); err != nil || !more {
-				return false, err
-			}
-		}
-		return true, v.Q.Ctx.Err()
+		flush()
 	}
-	for pk, err := range l.scan(setops.Span{First: l.first, Last: setops.Everywhere.Last}) {
-		if err != nil {
-			return err
-		}
-		if batch = append(batch, pk); len(batch) < filterBatch {
-			continue
-		}
-		if more, err := flush(); err != nil || !more {
-			return err
-		}
-	}
-	_, err := flush()
-	return err
 }

@@ -3,45 +3,44 @@ package ergoexplorer
 import (
 	"bytes"
 	"encoding/hex"
-	"net/http"
+	"slices"
 	"strconv"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
 
-var boxEndpoints = []endpoint{
-	{http.MethodGet, "boxes/*", boxByID, false},
-	{http.MethodGet, "boxes/byAddress/*", listed((*request).ofAddress, false, newest), false},
-	{http.MethodGet, "boxes/byErgoTree/*", listed((*request).ofTree, false, newest), false},
-	{http.MethodGet, "boxes/byErgoTreeTemplateHash/*", listed((*request).ofTemplate, false, oldest), false},
-	{http.MethodGet, "boxes/unspent/byAddress/*", listed((*request).ofAddress, true, chosen), false},
-	{http.MethodGet, "boxes/unspent/byErgoTree/*", listed((*request).ofTree, true, chosen), false},
-	{http.MethodGet, "boxes/unspent/byErgoTreeTemplateHash/*", listed((*request).ofTemplate, true, oldest), false},
-	{http.MethodGet, "boxes/byTokenId/*", ofToken(false), false},
-	{http.MethodGet, "boxes/unspent/byTokenId/*", ofToken(true), false},
-	{http.MethodGet, "boxes/unspent/unconfirmed/byAddress/*", unconfirmedBoxes, true},
-	{http.MethodGet, "boxes/unspent/all/byAddress/*", allUnspent, true},
-	{http.MethodPost, "boxes/search", search(false, false), false},
-	{http.MethodPost, "boxes/unspent/search", search(true, false), false},
-	{http.MethodPost, "boxes/unspent/search/union", search(true, true), false},
+func boxByID(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		pk, ok, err := v.BoxOf(id)
+		if err == nil && !ok {
+			err = absent("box %x", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all, err := v.AllBoxes([]model.UtxoPk{pk})
+		if err != nil {
+			return nil, err
+		}
+		tokens, err := v.tokensIn(all)
+		if err != nil {
+			return nil, err
+		}
+		return v.boxOf(&all[0], tokens, confirmedForm)
+	}
 }
 
-func boxByID(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	pk, ok, err := q.v.BoxOf(id)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return absent("box %s", args[0])
-	}
-	return q.addBoxes([]model.UtxoPk{pk}, 0, false)
-}
+// kind is the boxes of a list: all, or the unspent ones.
+type kind bool
+
+const (
+	allBoxes     kind = false
+	unspentBoxes kind = true
+)
 
 // order is that of a list: by the position of boxes in the chain.
 type order uint8
@@ -52,189 +51,143 @@ const (
 	chosen // by sortDirection
 )
 
+// boxList returns the boxes of a holder that has some, and their number from its totals.
+func (v *view) boxList(h *boxes.Holder, of kind, descending bool) *boxes.List {
+	if of == unspentBoxes {
+		return v.UnspentList(h.Index, *h.Birth, true, descending)
+	}
+	return v.BoxList(h.Index, *h.Birth, true, descending)
+}
+
+// totalOf returns the number of boxes of a holder.
+func (v *view) totalOf(h *boxes.Holder, of kind) (int, error) {
+	t, err := v.Totals(h, true)
+	if of == unspentBoxes {
+		return t.Unspent, err
+	}
+	return t.Boxes, err
+}
+
 // listed returns an endpoint that lists the boxes of a holder.
-func listed(of func(*request, string) (*boxes.Holder, error), unspent bool, by order) func(*request, []string) error {
-	return func(q *request, args []string) error {
-		p, err := q.page(maxItems)
-		if err != nil {
-			return err
-		}
-		h, err := of(q, args[0])
-		if err != nil {
-			return err
-		}
-		t, err := q.v.Totals(h, true)
-		if err != nil {
-			return err
-		}
-		descending := by == newest || by == chosen && !p.ascending
-		var pks []model.UtxoPk
-		if h.Birth != nil {
-			l := q.v.BoxList(h.Index, *h.Birth, true, descending)
-			if unspent {
-				l = q.v.UnspentList(h.Index, *h.Birth, true, descending)
-				t.Boxes = t.Unspent
+func listed(find func(*request) finder, of kind, by order) func(*request) answer {
+	return func(r *request) answer {
+		p := pageOf(r, maxItems)
+		find := find(r)
+		return func(v *view) (any, error) {
+			h, err := find(v)
+			if err != nil {
+				return nil, err
 			}
-			if pks, err = q.v.Window(l, p.offset, p.limit); err != nil {
-				return err
+			total, err := v.totalOf(h, of)
+			if err != nil {
+				return nil, err
 			}
+			var pks []model.UtxoPk
+			if h.Birth != nil {
+				l := v.boxList(h, of, by == newest || by == chosen && !p.ascending)
+				if pks, err = v.Window(l, p.offset, p.limit); err != nil {
+					return nil, err
+				}
+			}
+			return paged(v, v.confirmed(pks, of), total), nil
 		}
-		return q.paged(t.Boxes, func() error { return q.addBoxes(pks, 0, unspent) })
 	}
 }
 
 // ofToken returns an endpoint that lists the boxes with a token.
-func ofToken(unspent bool) func(*request, []string) error {
-	return func(q *request, args []string) error {
-		p, err := q.page(maxTokens)
-		if err != nil {
-			return err
-		}
-		id, err := parseID(args[0])
-		if err != nil {
-			return err
-		}
-		birth, t, ok, err := q.v.AssetTotals(id)
-		if err != nil {
-			return err
-		}
-		var pks []model.UtxoPk
-		if ok {
-			if pks, err = q.v.Window(q.v.AssetList(birth, unspent, !p.ascending), p.offset, p.limit); err != nil {
-				return err
+func ofToken(of kind) func(*request) answer {
+	return func(r *request) answer {
+		p := pageOf(r, maxTokens)
+		id := idArg(r, "id")
+		return func(v *view) (any, error) {
+			birth, t, ok, err := v.AssetTotals(id)
+			if err != nil {
+				return nil, err
 			}
+			var pks []model.UtxoPk
+			if ok {
+				l := v.AssetList(birth, of == unspentBoxes, !p.ascending)
+				if pks, err = v.Window(l, p.offset, p.limit); err != nil {
+					return nil, err
+				}
+			}
+			total := t.Outputs
+			if of == unspentBoxes {
+				total = t.Unspent
+			}
+			return paged(v, v.confirmed(pks, of), int(total)), nil
 		}
-		total := t.Outputs
-		if unspent {
-			total = t.Unspent
-		}
-		return q.paged(int(total), func() error { return q.addBoxes(pks, 0, unspent) })
 	}
 }
 
 // unconfirmedBoxes lists the unconfirmed boxes of an address, and after them the confirmed unspent ones, without boxes that
 // unconfirmed transactions spend (getUnspent&UnconfirmedOutputsMergedByAddress in Boxes.scala of
 // ergoplatform/explorer-backend).
-func unconfirmedBoxes(q *request, args []string) error {
-	ascending, ok := q.Ascending()
-	if !ok {
-		return bad("sortDirection: expected asc or desc")
-	}
-	h, err := q.ofAddress(args[0])
-	if err != nil {
-		return err
-	}
-	unconfirmed, err := q.unconfirmedOf(h)
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	if err := q.addBoxItems(unconfirmed, 0, mergedForm); err != nil {
-		return err
-	}
-	if h.Birth != nil {
-		if err := q.addUnspent(h, !ascending, len(unconfirmed)); err != nil {
-			return err
-		}
-	}
-	q.Add("]")
-	return nil
-}
-
-// addUnspent writes the unspent boxes of a holder in the form of merged lists, as items of a list of which n were written,
-// without boxes that unconfirmed transactions spend.
-func (q *request) addUnspent(h *boxes.Holder, descending bool, n int) error {
-	batch := make([]model.UtxoPk, 0, rows)
-	flush := func() error {
-		all, err := q.v.UnspentBoxes(batch)
+func (p *protocol) unconfirmedBoxes(r *request) answer {
+	ascending := boxes.Ascending(r, errDirection)
+	find := p.ofAddress(r)
+	return func(v *view) (any, error) {
+		h, err := find(v)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := q.addBoxItems(all, n, mergedForm); err != nil {
-			return err
+		unconfirmed, err := v.unconfirmedOf(h)
+		if err != nil {
+			return nil, err
 		}
-		n, batch = n+len(batch), batch[:0]
-		return q.Flush()
+		all := once(unconfirmed)
+		if h.Birth != nil {
+			l := v.WithoutPendingSpends(v.boxList(h, unspentBoxes, !ascending))
+			all = inOrder(all, v.StreamedBoxes(v.All(l), v.UnspentBoxes))
+		}
+		return exchange.Stream(v.boxes(all, mergedForm)), nil
 	}
-	l := q.v.WithoutPendingSpends(q.v.UnspentList(h.Index, *h.Birth, true, descending))
-	err := q.v.Each(l, func(pk model.UtxoPk) (bool, error) {
-		if batch = append(batch, pk); len(batch) < rows {
-			return true, nil
-		}
-		return true, flush()
-	})
-	if err != nil {
-		return err
-	}
-	return flush()
 }
 
 // allUnspent lists the unspent boxes of an address, confirmed or not, without boxes that unconfirmed transactions spend.
 // Unconfirmed boxes are the newest.
-func allUnspent(q *request, args []string) error {
-	p, err := q.page(maxItems)
-	if err != nil {
-		return err
-	}
-	h, err := q.ofAddress(args[0])
-	if err != nil {
-		return err
-	}
-	unconfirmed, err := q.unconfirmedOf(h)
-	if err != nil {
-		return err
-	}
-	t, err := q.v.Totals(h, true)
-	if err != nil {
-		return err
-	}
-	spent, err := q.v.PendingSpentOf(h)
-	if err != nil {
-		return err
-	}
-	total := t.Unspent - spent
-	offset, limit := p.offset, p.limit
-	var before, after []boxes.Box
-	if p.ascending {
-		offset = min(offset, total)
-		n := min(limit, total-offset)
-		from := max(0, p.offset-total)
-		after = window(unconfirmed, from, limit-n)
-		limit = n
-	} else {
-		newestFirst := make([]boxes.Box, 0, len(unconfirmed))
-		for i := len(unconfirmed) - 1; i >= 0; i-- {
-			newestFirst = append(newestFirst, unconfirmed[i])
-		}
-		before = window(newestFirst, offset, limit)
-		offset, limit = max(0, offset-len(unconfirmed)), limit-len(before)
-	}
-	var pks []model.UtxoPk
-	if h.Birth != nil {
-		l := q.v.WithoutPendingSpends(q.v.UnspentList(h.Index, *h.Birth, true, !p.ascending))
-		if pks, err = q.v.Window(l, offset, limit); err != nil {
-			return err
-		}
-	}
-	return q.paged(total+len(unconfirmed), func() error {
-		if err := q.addBoxItems(before, 0, anyForm); err != nil {
-			return err
-		}
-		confirmed, err := q.v.UnspentBoxes(pks)
+func (p *protocol) allUnspent(r *request) answer {
+	at := pageOf(r, maxItems)
+	find := p.ofAddress(r)
+	return func(v *view) (any, error) {
+		h, err := find(v)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := q.addBoxItems(confirmed, len(before), anyForm); err != nil {
-			return err
+		unconfirmed, err := v.unconfirmedOf(h)
+		if err != nil {
+			return nil, err
 		}
-		return q.addBoxItems(after, len(pks), anyForm)
-	})
-}
-
-// window returns the boxes from an offset on, at most limit.
-func window(all []boxes.Box, offset, limit int) []boxes.Box {
-	all = all[min(offset, len(all)):]
-	return all[:min(max(0, limit), len(all))]
+		confirmed, err := v.totalOf(h, unspentBoxes)
+		if err != nil {
+			return nil, err
+		}
+		spent, err := v.PendingSpentOf(h)
+		if err != nil {
+			return nil, err
+		}
+		confirmed -= spent
+		offset, limit := at.offset, at.limit
+		var before, after []boxes.Box
+		if at.ascending {
+			offset = min(offset, confirmed)
+			limit = min(limit, confirmed-offset)
+			after = window(unconfirmed, max(0, at.offset-confirmed), at.limit-limit)
+		} else {
+			slices.Reverse(unconfirmed)
+			before = window(unconfirmed, offset, limit)
+			offset, limit = max(0, offset-len(unconfirmed)), limit-len(before)
+		}
+		var pks []model.UtxoPk
+		if h.Birth != nil {
+			l := v.WithoutPendingSpends(v.boxList(h, unspentBoxes, !at.ascending))
+			if pks, err = v.Window(l, offset, limit); err != nil {
+				return nil, err
+			}
+		}
+		all := inOrder(once(before), v.BoxBatches(pks, true), once(after))
+		return paged(v, v.boxes(all, anyForm), confirmed+len(unconfirmed)), nil
+	}
 }
 
 // boxQuery is the body of a search.
@@ -253,27 +206,25 @@ type filter struct {
 	any       bool // of the assets; else all
 }
 
-func (b *boxQuery) filter() (f filter, err error) {
+// filterOf parses the body of a search.
+func filterOf(r *request, b *boxQuery) (f filter) {
 	f.constants = map[int][]byte{}
+	var err error
 	if f.registers, err = boxes.ParseRegisters(b.Registers); err != nil {
-		return f, err
+		r.Refuse(err)
 	}
 	for name, text := range b.Constants {
 		raw, err := hex.DecodeString(text)
 		n, errN := strconv.Atoi(name)
 		if err != nil || errN != nil || n < 0 || strconv.Itoa(n) != name {
-			return f, bad("constant %q: expected its number and its bytes in hex", name)
+			r.Refuse(bad("constant %q: expected its number and its bytes in hex", name))
 		}
 		f.constants[n] = raw
 	}
 	for _, text := range b.Assets {
-		id, err := parseID(text)
-		if err != nil {
-			return f, err
-		}
-		f.assets = append(f.assets, id)
+		f.assets = append(f.assets, parseID(r, text))
 	}
-	return f, nil
+	return f
 }
 
 // matches reports whether a box has everything that the filter names.
@@ -309,66 +260,55 @@ func (f *filter) matches(b *boxes.Box) bool {
 const maxSearched = 100_000
 
 // search returns an endpoint that lists the boxes of a template that match, oldest first. They are compared one by one.
-func search(unspent, any bool) func(*request, []string) error {
-	return func(q *request, _ []string) error {
-		p, err := q.page(maxItems)
-		if err != nil {
-			return err
-		}
+func search(of kind, anyAsset bool) func(*request) answer {
+	return func(r *request) answer {
+		p := pageOf(r, maxItems)
 		var body boxQuery
-		if err := q.body(&body); err != nil {
-			return err
-		}
-		f, err := body.filter()
-		if err != nil {
-			return err
-		}
-		f.any = any
-		h, err := q.ofTemplate(body.ErgoTreeTemplateHash)
-		if err != nil {
-			return err
-		}
-		t, err := q.v.Totals(h, true)
-		if err != nil {
-			return err
-		}
-		candidates := t.Boxes
-		if unspent {
-			candidates = t.Unspent
-		}
-		if candidates > maxSearched {
-			return bad("the template has %d boxes: a search compares at most %d", candidates, maxSearched)
-		}
-		var found []model.UtxoPk
-		if h.Birth != nil {
-			l := q.v.BoxList(h.Index, *h.Birth, true, false)
-			if unspent {
-				l = q.v.UnspentList(h.Index, *h.Birth, true, false)
+		content(r, &body)
+		f := filterOf(r, &body)
+		f.any = anyAsset
+		hash := parseID(r, body.ErgoTreeTemplateHash)
+		return func(v *view) (any, error) {
+			h, err := v.Template(hash)
+			if err != nil {
+				return nil, err
 			}
-			if found, err = q.matching(l, &f, candidates); err != nil {
-				return err
+			candidates, err := v.totalOf(h, of)
+			if err != nil {
+				return nil, err
 			}
+			if candidates > maxSearched {
+				return nil, bad("the template has %d boxes: a search compares at most %d", candidates, maxSearched)
+			}
+			var found []model.UtxoPk
+			if h.Birth != nil {
+				if found, err = v.matching(v.boxList(h, of, false), &f, candidates); err != nil {
+					return nil, err
+				}
+			}
+			return paged(v, v.confirmed(window(found, p.offset, p.limit), of), len(found)), nil
 		}
-		page := found[min(p.offset, len(found)):]
-		page = page[:min(p.limit, len(page))]
-		return q.paged(len(found), func() error { return q.addBoxes(page, 0, unspent) })
 	}
 }
 
 // matching returns the boxes of a list that a filter accepts.
-func (q *request) matching(l *boxes.List, f *filter, n int) (found []model.UtxoPk, err error) {
-	pks, err := q.v.Window(l, 0, n)
-	for i := 0; i < len(pks) && err == nil; i += rows {
-		var all []boxes.Box
-		if all, err = q.v.UnspentBoxes(pks[i:min(i+rows, len(pks))]); err != nil {
+func (v *view) matching(l *boxes.List, f *filter, n int) (found []model.UtxoPk, err error) {
+	pks, err := v.Window(l, 0, n)
+	if err != nil {
+		return nil, err
+	}
+	for batch, err := range v.BoxBatches(pks, true) {
+		if err == nil {
+			err = v.Q.Ctx.Err()
+		}
+		if err != nil {
 			return nil, err
 		}
-		for n := range all {
-			if f.matches(&all[n]) {
-				found = append(found, all[n].Pk)
+		for i := range batch {
+			if f.matches(&batch[i]) {
+				found = append(found, batch[i].Pk)
 			}
 		}
-		err = q.Ctx.Err()
 	}
-	return found, err
+	return found, nil
 }

@@ -7,135 +7,149 @@ import (
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/ratelimit"
-	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
 
-var blockEndpoints = []endpoint{
-	{http.MethodGet, "blocks", blocks, false},
-	{http.MethodGet, "blocks/headers", headers, false},
-	{http.MethodGet, "blocks/*", block, false},
-}
-
-func headers(q *request, _ []string) error {
-	p, err := q.page(maxItems)
-	if err != nil {
-		return err
-	}
-	tip := q.v.Height()
-	return q.paged(tip, func() error {
-		for i := p.offset; i < min(p.offset+p.limit, tip); i++ {
-			h := tip - i
-			if p.ascending {
-				h = i + 1
-			}
-			b, err := q.v.Block(model.HeightPk(h))
+func headers(r *request) answer {
+	p := pageOf(r, maxItems)
+	return func(v *view) (any, error) {
+		read := func(h model.HeightPk) (*headerValue, error) {
+			b, err := v.Block(h)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			q.Comma(i - p.offset)
-			q.addHeader(b)
+			return headerOf(b), nil
 		}
-		return nil
-	})
+		return paged(v, valuesOf(v.byHeight(p), read), v.Height()), nil
+	}
 }
 
-// block writes the BlockSummary of a block.
-func block(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
+// block returns the BlockSummary of a block: with its extension and its proofs, which only the node has, and the ids of the
+// blocks beside it.
+func (p *protocol) block(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		b, err := v.BlockOf(model.Hash(id))
+		if err == nil && b == nil {
+			err = absent("block %x", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		full, err := v.fullBlockOf(b)
+		if err != nil {
+			return nil, err
+		}
+		full.sectionsValue = p.sections(r, b)
+		to := &summaryValue{Block: *full}
+		to.References.Previous = boxes.ID(b.Header.Parent)
+		if int(b.Height) < v.Height() {
+			next, err := v.Block(b.Height + 1)
+			if err != nil {
+				return nil, err
+			}
+			to.References.Next = (*boxes.ID)(&next.ID)
+		}
+		return to, nil
 	}
-	b, err := q.v.BlockOf(model.Hash(id))
-	if err != nil {
-		return err
-	}
-	if b == nil {
-		return absent("block %s", args[0])
-	}
-	return q.addFullBlock(b)
 }
 
-var txEndpoints = []endpoint{
-	{http.MethodGet, "transactions/*", tx, false},
-	{http.MethodGet, "transactions/byInputsScriptTemplateHash/*", txsSpending, false},
-	{http.MethodPost, "mempool/transactions/submit", submit, false},
+// sections returns the extension and the proofs of a block as the node has them; without a node an extension without
+// fields, and null.
+func (p *protocol) sections(r *request, b *boxes.Block) *sectionsValue {
+	var full struct {
+		Extension struct {
+			Digest string
+			Fields [][2]string
+		}
+		ADProofs *struct{ ProofBytes string }
+	}
+	if node := p.Node(); node != nil {
+		if a, err := node.Ask(r.Context(), []string{"blocks", b.ID.String()}, nil, nil); err == nil && a.Status == http.StatusOK {
+			_ = json.Unmarshal(a.Body, &full) // as without a node if this fails
+		}
+	}
+	to := &sectionsValue{Extension: extensionValue{boxes.ID(b.Header.ExtensionRoot), map[string]any{}, boxes.ID(b.ID)}}
+	for _, f := range full.Extension.Fields {
+		to.Extension.Fields[f[0]] = f[1]
+	}
+	if full.ADProofs != nil {
+		to.Proofs = &full.ADProofs.ProofBytes
+	}
+	return to
 }
 
-func tx(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
+func tx(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		pk, ok, err := v.TxOf(model.Hash(id))
+		if err == nil && !ok {
+			err = absent("transaction %x", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		txs, err := v.FullTxs([]model.TxPk{pk})
+		if err != nil {
+			return nil, err
+		}
+		tokens, err := v.tokensOf(txs...)
+		if err != nil {
+			return nil, err
+		}
+		return v.txOf(&txs[0], tokens, nil)
 	}
-	pk, ok, err := q.v.TxOf(model.Hash(id))
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return absent("transaction %s", args[0])
-	}
-	return q.addTxs([]model.TxPk{pk}, nil)
 }
 
 // txsSpending lists the transactions that spend a box of a template.
-func txsSpending(q *request, args []string) error {
-	p, err := q.page(maxItems)
-	if err != nil {
-		return err
+func txsSpending(r *request) answer {
+	p := pageOf(r, maxItems)
+	find := ofTemplate(r)
+	return func(v *view) (any, error) {
+		h, err := find(v)
+		if err != nil {
+			return nil, err
+		}
+		if h.Birth == nil {
+			return paged(v, v.txs(nil, nil), 0), nil
+		}
+		l := v.HistoryList(h.Index, *h.Birth, !p.ascending, true, nil)
+		total, err := v.count(l)
+		if err != nil {
+			return nil, err
+		}
+		txs, err := v.TxWindow(l, p.offset, p.limit)
+		return paged(v, v.txs(txs, nil), total), err
 	}
-	h, err := q.ofTemplate(args[0])
-	if err != nil {
-		return err
-	}
-	if h.Birth == nil {
-		return q.paged(0, func() error { return nil })
-	}
-	l := q.v.HistoryList(h.Index, *h.Birth, !p.ascending, true, nil)
-	total, err := q.count(l)
-	if err != nil {
-		return err
-	}
-	pks, err := q.v.Window(l, p.offset, p.limit)
-	if err != nil {
-		return err
-	}
-	txs := make([]model.TxPk, len(pks))
-	for i, pk := range pks {
-		txs[i] = pk.Tx()
-	}
-	return q.paged(total, func() error { return q.addTxs(txs, nil) })
 }
 
 // submit sends a signed transaction to the node. It is among the unconfirmed ones before the answer is sent.
-func submit(q *request, _ []string) error {
+func (p *protocol) submit(r *request) (any, error) {
 	var body json.RawMessage
-	if err := q.body(&body); err != nil {
-		return err
+	if content(r, &body); r.Refused() != nil {
+		return nil, r.Refused()
 	}
-	if err := ratelimit.Submission(q.w); err != nil {
-		return err
+	if err := ratelimit.Submission(r.Writer()); err != nil {
+		return nil, err
 	}
-	node := q.Chain.Node()
+	node := p.Node()
 	if node == nil {
-		return absent("a node: this server has none, its setting node is the URL of one")
+		return nil, absent("a node: this server has none, its setting node is the URL of one")
 	}
-	a, err := node.Ask(q.Ctx, []string{"transactions"}, nil, body)
+	a, err := node.Ask(r.Context(), []string{"transactions"}, nil, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var text string
 	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &text) != nil {
 		var refused struct{ Reason, Detail string }
 		_ = json.Unmarshal(a.Body, &refused) // else the reason is empty
-		return bad("the node refuses the transaction: %s", cmp.Or(refused.Detail, refused.Reason))
+		return nil, bad("the node refuses the transaction: %s", cmp.Or(refused.Detail, refused.Reason))
 	}
 	id, ok := boxes.ParseID(text)
 	if !ok {
-		return absent("the id of the transaction in the answer of the node")
+		return nil, absent("the id of the transaction in the answer of the node")
 	}
-	q.Chain.Enter(q.Ctx, model.Hash(id))
-	q.Add(`{"id":`)
-	q.ID(sigma.ID(id))
-	q.Add("}")
-	return nil
+	p.Enter(r.Context(), model.Hash(id))
+	return &submittedValue{boxes.ID(id)}, nil
 }

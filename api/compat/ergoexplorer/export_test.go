@@ -1,16 +1,16 @@
 package ergoexplorer
 
-// Operations returns the method and the path of all endpoints.
+import (
+	"regexp"
+	"strings"
+)
+
+var argument = regexp.MustCompile(`\{\w+\}`)
+
+// Operations returns the method and the path of all endpoints, with * in place of arguments.
 func Operations() (all []string) {
-	for _, list := range [][]endpoint{
-		addressEndpoints, boxEndpoints, blockEndpoints, txEndpoints, tokenEndpoints, stateEndpoints, streamEndpoints,
-	} {
-		for _, e := range list {
-			all = append(all, e.method+" v1/"+e.path)
-		}
-	}
-	for _, e := range oldEndpoints {
-		all = append(all, e.method+" v0/"+e.path)
+	for _, e := range new(protocol).endpoints() {
+		all = append(all, e.Method+" "+argument.ReplaceAllString(strings.TrimPrefix(e.Path, "api/"), "*"))
 	}
 	return all
 }

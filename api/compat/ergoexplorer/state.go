@@ -1,7 +1,6 @@
 package ergoexplorer
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"math/big"
 	"net/http"
@@ -11,66 +10,6 @@ import (
 	"birthmark/core/schema"
 	"birthmark/model"
 )
-
-var stateEndpoints = []endpoint{
-	{http.MethodGet, "info", networkState, false},
-	{http.MethodGet, "networkState", networkState, false},
-	{http.MethodGet, "networkStats", networkStats, false},
-	{http.MethodGet, "epochs/params", params, false},
-	{http.MethodPost, "ergotree/convert", unsupported("only the reference implementation prints an ErgoTree as it does"), false},
-	{http.MethodGet, "docs/openapi", unsupported("its document describes the explorer's own server; see docs/ergo-clients.md"), false},
-}
-
-// idText returns the id of a token in hex.
-func idText(t *boxes.Token) string { return hex.EncodeToString(t.ID[:]) }
-
-// listAssets lists the entries of tokens in the boxes that mint them.
-func (q *request) listAssets(keep func(*boxes.Token) bool) error {
-	p, err := q.page(maxItems)
-	if err != nil {
-		return err
-	}
-	page, total, err := q.v.TokenList(!p.ascending, keep, p.offset, p.limit)
-	if err != nil {
-		return err
-	}
-	return q.paged(total, func() error {
-		for i, t := range page {
-			pk, _, err := q.v.BoxOf(t.Box)
-			if err != nil {
-				return err
-			}
-			minting, err := q.v.UnspentBoxes([]model.UtxoPk{pk})
-			if err != nil {
-				return err
-			}
-			q.Comma(i)
-			q.addAsset(&minting[0], t)
-		}
-		return nil
-	})
-}
-
-func (q *request) addAsset(b *boxes.Box, t *boxes.Token) {
-	for n, entry := range b.Box().Tokens {
-		if entry.ID != t.ID {
-			continue
-		}
-		q.Add(`{"tokenId":`)
-		q.ID(t.ID)
-		q.Add(`,"boxId":`)
-		q.ID(t.Box)
-		q.Add(`,"headerId":`)
-		q.Hex(b.Block.ID[:])
-		q.Add(`,"index":`)
-		q.Int(n)
-		q.Add(`,"amount":`)
-		q.Uint(entry.Amount)
-		q.addKind(t)
-		q.Add("}")
-		return
-	}
-}
 
 // Ergo's emission schedule: coins per block until the first reduction, and the reductions.
 const (
@@ -100,34 +39,32 @@ const (
 	dayBlocks = 7200
 )
 
-// oldInfo writes the version of the last block, the supply, and the number of transactions and the hash rate of the last
+// oldInfo returns the version of the last block, the supply, and the number of transactions and the hash rate of the last
 // day (BlockChainInfo, getBlockChainInfo in StatsService.scala of ergoplatform/explorer-backend).
-func oldInfo(q *request, _ []string) error {
-	tip := q.v.Height()
-	var last *boxes.Block
-	txs, difficulty := 0, new(big.Int)
-	for h := tip; h > max(0, tip-dayBlocks); h-- {
-		b, err := q.v.Block(model.HeightPk(h))
-		if err != nil {
-			return err
+func oldInfo(*request) answer {
+	return func(v *view) (any, error) {
+		tip := v.Height()
+		to := &chainValue{Supply: issued(tip), Version: "0.0.0"}
+		var last *boxes.Block
+		difficulty := new(big.Int)
+		for h := tip; h > max(0, tip-dayBlocks); h-- {
+			b, err := v.Block(model.HeightPk(h))
+			if err != nil {
+				return nil, err
+			}
+			if last == nil {
+				last = b
+				to.Version = strconv.Itoa(int(b.Header.Version))
+			}
+			if b.Header.Timestamp+1000*day < last.Header.Timestamp {
+				break
+			}
+			to.Txs += b.TxCount
+			difficulty.Add(difficulty, b.Header.Difficulty())
 		}
-		if last == nil {
-			last = b
-		}
-		if b.Header.Timestamp+1000*day < last.Header.Timestamp {
-			break
-		}
-		txs += b.TxCount
-		difficulty.Add(difficulty, b.Header.Difficulty())
+		to.HashRate = json.Number(difficulty.Div(difficulty, big.NewInt(day)).Add(difficulty, big.NewInt(1)).String())
+		return to, nil
 	}
-	version := "0.0.0"
-	if last != nil {
-		version = strconv.Itoa(int(last.Header.Version))
-	}
-	return q.addJSON(map[string]any{
-		"version": version, "supply": issued(tip), "transactionAverage": txs,
-		"hashRate": json.Number(difficulty.Div(difficulty, big.NewInt(day)).Add(difficulty, big.NewInt(1)).String()),
-	})
 }
 
 // parameters are the voted ones, which only the node has.
@@ -145,54 +82,44 @@ type parameters struct {
 }
 
 // parameters requests the voted parameters from the node. It returns nil without a node, and if the node fails.
-func (q *request) parameters() *parameters {
-	node := q.Chain.Node()
+func (p *protocol) parameters(r *request) *parameters {
+	node := p.Node()
 	if node == nil {
 		return nil
 	}
 	var i struct{ Parameters *parameters }
-	a, err := node.Ask(q.Ctx, []string{"info"}, nil, nil)
+	a, err := node.Ask(r.Context(), []string{"info"}, nil, nil)
 	if err != nil || a.Status != http.StatusOK || json.Unmarshal(a.Body, &i) != nil {
 		return nil
 	}
 	return i.Parameters
 }
 
-// state returns the state of the network.
-func (q *request) state() map[string]any {
-	state := map[string]any{
-		"height": q.v.Height(), "maxBoxGix": int64(q.v.Boxes()) - 1, "maxTxGix": int64(q.v.TxCount()) - 1, "params": q.parameters(),
-		"lastBlockId": "",
+func (p *protocol) networkState(r *request) answer {
+	params := p.parameters(r)
+	return func(v *view) (any, error) {
+		to := &stateValue{Height: v.Height(), MaxBox: int64(v.Boxes()) - 1, MaxTx: int64(v.TxCount()) - 1, Params: params}
+		if !v.Tip.IsOrigin() {
+			to.LastBlock = v.Tip.Hash.String()
+		}
+		return to, nil
 	}
-	if !q.v.Tip.IsOrigin() {
-		state["lastBlockId"] = q.v.Tip.Hash.String()
-	}
-	return state
 }
 
-func (q *request) addJSON(v any) error {
-	body, err := json.Marshal(v)
-	q.Out = append(q.Out, body...)
-	return err
+func networkStats(*request) answer {
+	return func(v *view) (any, error) {
+		x, err := v.Q.Index(boxes.AddressIndex)
+		if err != nil {
+			return nil, err
+		}
+		return &statsValue{v.Q.Totals.Rows[x.Family(schema.IndexValue)]}, nil
+	}
 }
 
-func networkState(q *request, _ []string) error { return q.addJSON(q.state()) }
-
-func networkStats(q *request, _ []string) error {
-	x, err := q.v.Q.Index(boxes.AddressIndex)
-	if err != nil {
-		return err
+func (p *protocol) epochParams(r *request) (any, error) {
+	params := p.parameters(r)
+	if params == nil {
+		return nil, absent("the voted parameters: they need a node, set node in the settings")
 	}
-	q.Add(`{"uniqueAddressesNum":`)
-	q.Uint(q.v.Q.Totals.Rows[x.Family(schema.IndexValue)])
-	q.Add("}")
-	return nil
-}
-
-func params(q *request, _ []string) error {
-	p := q.parameters()
-	if p == nil {
-		return absent("the voted parameters: they need a node, set node in the settings")
-	}
-	return q.addJSON(p)
+	return params, nil
 }

@@ -1,216 +1,128 @@
 package ergoexplorer
 
 import (
-	"net/http"
+	"iter"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
 	"birthmark/model"
 )
 
-// streamEndpoints write a list as it is read, in the order of the chain.
-var streamEndpoints = []endpoint{
-	{http.MethodGet, "boxes/unspent/stream", boxesInSpan(true), false},
-	{http.MethodGet, "boxes/unspent/byLastEpochs/stream", unspentOfEpochs, false},
-	{http.MethodGet, "boxes/byGlobalIndex/stream", boxesFrom(false), false},
-	{http.MethodGet, "boxes/unspent/byGlobalIndex/stream", boxesFrom(true), false},
-	{http.MethodGet, "boxes/byErgoTreeTemplateHash/*/stream", templateInSpan(false), false},
-	{http.MethodGet, "boxes/unspent/byErgoTreeTemplateHash/*/stream", templateInSpan(true), false},
-	{http.MethodGet, "transactions/byGlobalIndex/stream", txsFrom, false},
-	{http.MethodGet, "blocks/byGlobalIndex/stream", blocksFrom, false},
-	{http.MethodGet, "blocks/stream/summary", summariesFrom, false},
-}
+const maxSpan = 1536 // blocks
 
-// span reads minHeight and maxHeight, which are required.
-func (q *request) span() (from, to int, err error) {
-	for name, at := range map[string]*int{"minHeight": &from, "maxHeight": &to} {
-		there, err := q.number(name, at)
-		if err != nil {
-			return 0, 0, err
-		}
-		if !there {
-			return 0, 0, bad("%s is missing", name)
-		}
-	}
+// spanOf returns a function that returns the heights of the parameters minHeight and maxHeight, which are required.
+func spanOf(r *request) func(*view) (from, to model.HeightPk) {
+	from, to := required(r, "minHeight"), required(r, "maxHeight")
 	if to < from || to-from > maxSpan {
-		return 0, 0, bad("maxHeight: expected at least minHeight, and at most %d more", maxSpan)
+		r.Refuse(bad("maxHeight: expected at least minHeight, and at most %d more", maxSpan))
 	}
-	tip := q.v.Height()
-	return min(from, tip+1), min(to, tip), nil
+	return func(v *view) (model.HeightPk, model.HeightPk) {
+		tip := v.Height()
+		return model.HeightPk(min(from, tip+1)), model.HeightPk(min(to, tip))
+	}
 }
 
-// numbers reads minGix and limit, which are required.
-func (q *request) numbers(most int) (first uint64, limit int, err error) {
-	n := 0
-	for name, at := range map[string]*int{"minGix": &n, "limit": &limit} {
-		there, err := q.number(name, at)
-		if err != nil {
-			return 0, 0, err
-		}
-		if !there {
-			return 0, 0, bad("%s is missing", name)
-		}
-	}
+// numbersOf returns the parameters minGix and limit, which are required.
+func numbersOf(r *request, most int) (first uint64, limit int) {
+	first, limit = uint64(required(r, "minGix")), required(r, "limit")
 	if limit > most {
-		return 0, 0, bad("limit: expected at most %d", most)
+		r.Refuse(bad("limit: expected at most %d", most))
 	}
-	return uint64(n), limit, nil
+	return first, limit
 }
 
-// stream writes the boxes that visit yields, unspent ones only if unspent is set.
-func (q *request) stream(unspent bool, visit func(take func(model.UtxoPk) (bool, error)) error) error {
-	q.Add("[")
-	n := 0
-	batch := make([]model.UtxoPk, 0, rows)
-	flush := func() error {
-		pks := batch
-		batch = batch[:0]
-		if unspent {
-			spenders, err := q.v.Q.SpendersOf(pks)
+// stream sends boxes of the chain, or the unspent ones among them.
+func (v *view) stream(pks iter.Seq2[model.UtxoPk, error], of kind) any {
+	read := v.AllBoxes
+	if of == unspentBoxes {
+		read = v.AmongUnspent
+	}
+	return exchange.Stream(v.boxes(v.StreamedBoxes(pks, read), confirmedForm))
+}
+
+// inHeights yields the boxes of the blocks from a height to another one.
+func (v *view) inHeights(from, to model.HeightPk) iter.Seq2[model.UtxoPk, error] {
+	return v.BoxesBetween(from.First().AppendTo(nil), (to + 1).First().AppendTo(nil))
+}
+
+func boxesInSpan(of kind) func(*request) answer {
+	return func(r *request) answer {
+		span := spanOf(r)
+		return func(v *view) (any, error) { return v.stream(v.inHeights(span(v)), of), nil }
+	}
+}
+
+func unspentOfEpochs(r *request) answer {
+	n, given := number(r, "lastEpochs")
+	if !given || n*epochBlocks > maxSpan {
+		r.Refuse(bad("lastEpochs: expected a number up to %d", maxSpan/epochBlocks))
+	}
+	return func(v *view) (any, error) {
+		tip := v.Height()
+		return v.stream(v.inHeights(model.HeightPk(max(0, tip-n*epochBlocks)), model.HeightPk(tip)), unspentBoxes), nil
+	}
+}
+
+func boxesFrom(of kind) func(*request) answer {
+	return func(r *request) answer {
+		first, limit := numbersOf(r, maxItems)
+		return func(v *view) (any, error) {
+			total := v.Boxes()
+			first := min(first, total)
+			pks, err := v.BoxNumbers(first, min(uint64(limit), total-first))
+			all := valuesOf(pks, func(pk model.UtxoPk) (model.UtxoPk, error) { return pk, nil })
+			return v.stream(all, of), err
+		}
+	}
+}
+
+func templateInSpan(of kind) func(*request) answer {
+	return func(r *request) answer {
+		span := spanOf(r)
+		find := ofTemplate(r)
+		return func(v *view) (any, error) {
+			h, err := find(v)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			kept := pks[:0]
-			for i, by := range spenders {
-				if by == nil {
-					kept = append(kept, pks[i])
-				}
-			}
-			pks = kept
-		}
-		err := q.addBoxes(pks, n, unspent)
-		n += len(pks)
-		return err
-	}
-	err := visit(func(pk model.UtxoPk) (bool, error) {
-		if batch = append(batch, pk); len(batch) < rows {
-			return true, nil
-		}
-		return true, flush()
-	})
-	if err == nil {
-		err = flush()
-	}
-	q.Add("]")
-	return err
-}
-
-// inHeights visits the boxes of the blocks from a height to another one.
-func (q *request) inHeights(from, to int) func(func(model.UtxoPk) (bool, error)) error {
-	return func(take func(model.UtxoPk) (bool, error)) error {
-		first, end := model.HeightPk(from).First().AppendTo(nil), (model.HeightPk(to) + 1).First().AppendTo(nil)
-		return q.v.BoxesBetween(first, end, take)
-	}
-}
-
-func boxesInSpan(unspent bool) func(*request, []string) error {
-	return func(q *request, _ []string) error {
-		from, to, err := q.span()
-		if err != nil {
-			return err
-		}
-		return q.stream(unspent, q.inHeights(from, to))
-	}
-}
-
-func unspentOfEpochs(q *request, _ []string) error {
-	n := 0
-	there, err := q.number("lastEpochs", &n)
-	if err != nil {
-		return err
-	}
-	if !there || n*epochBlocks > maxSpan {
-		return bad("lastEpochs: expected a number up to %d", maxSpan/epochBlocks)
-	}
-	tip := q.v.Height()
-	return q.stream(true, q.inHeights(max(0, tip-n*epochBlocks), tip))
-}
-
-func boxesFrom(unspent bool) func(*request, []string) error {
-	return func(q *request, _ []string) error {
-		first, limit, err := q.numbers(maxItems)
-		if err != nil {
-			return err
-		}
-		total := q.v.Boxes()
-		return q.stream(unspent, func(take func(model.UtxoPk) (bool, error)) error {
-			first = min(first, total)
-			pks, err := q.v.BoxNumbers(first, min(uint64(limit), total-first))
-			for _, pk := range pks {
-				if _, err := take(pk); err != nil {
-					return err
-				}
-			}
-			return err
-		})
-	}
-}
-
-func templateInSpan(unspent bool) func(*request, []string) error {
-	return func(q *request, args []string) error {
-		from, to, err := q.span()
-		if err != nil {
-			return err
-		}
-		h, err := q.ofTemplate(args[0])
-		if err != nil {
-			return err
-		}
-		return q.stream(unspent, func(take func(model.UtxoPk) (bool, error)) error {
+			from, to := span(v)
 			if h.Birth == nil || to < from {
-				return nil
+				return []boxValue{}, nil
 			}
-			l := q.v.BoxList(h.Index, *h.Birth, true, false).Within(model.HeightPk(from), model.HeightPk(to))
-			return q.v.Each(l, take)
-		})
+			return v.stream(v.All(v.boxList(h, allBoxes, false).Within(from, to)), of), nil
+		}
 	}
 }
 
-func txsFrom(q *request, _ []string) error {
-	first, limit, err := q.numbers(maxItems)
-	if err != nil {
-		return err
+func txsFrom(r *request) answer {
+	first, limit := numbersOf(r, maxItems)
+	return func(v *view) (any, error) {
+		total := v.TxCount()
+		first := min(first, total)
+		pks, err := v.TxNumbers(first, min(uint64(limit), total-first))
+		return exchange.Stream(v.txs(pks, nil)), err
 	}
-	total := q.v.TxCount()
-	first = min(first, total)
-	pks, err := q.v.TxNumbers(first, min(uint64(limit), total-first))
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	if err := q.addTxs(pks, nil); err != nil {
-		return err
-	}
-	q.Add("]")
-	return nil
 }
 
-// eachBlock writes blocks from the one whose number is minGix on: numbers begin with the first block.
-func (q *request) eachBlock(write func(*boxes.Block) error) error {
-	first, limit, err := q.numbers(maxSpan)
-	if err != nil {
-		return err
+// blocksIn sends blocks from the one whose number is minGix on: numbers begin with the first block.
+func blocksIn[T any](r *request, value func(*view, *boxes.Block) (T, error)) answer {
+	first, limit := numbersOf(r, maxSpan)
+	return func(v *view) (any, error) {
+		return exchange.Stream(func(yield func(T, error) bool) {
+			from := int(min(first, model.MaxHeight)) + 1
+			for h := from; h < from+limit && h <= v.Height(); h++ {
+				var to T
+				b, err := v.Block(model.HeightPk(h))
+				if err == nil {
+					to, err = value(v, b)
+				}
+				if !yield(to, err) || err != nil {
+					return
+				}
+			}
+		}), nil
 	}
-	q.Add("[")
-	for i := range limit {
-		h := int(min(first, model.MaxHeight)) + i + 1
-		if h > q.v.Height() {
-			break
-		}
-		b, err := q.v.Block(model.HeightPk(h))
-		if err != nil {
-			return err
-		}
-		q.Comma(i)
-		if err := write(b); err != nil {
-			return err
-		}
-		if err := q.Flush(); err != nil {
-			return err
-		}
-	}
-	q.Add("]")
-	return nil
 }
 
-func blocksFrom(q *request, _ []string) error    { return q.eachBlock(q.addBlockInfo) }
-func summariesFrom(q *request, _ []string) error { return q.eachBlock(q.addSummary) }
+func blocksFrom(r *request) answer    { return blocksIn(r, (*view).blockOf) }
+func summariesFrom(r *request) answer { return blocksIn(r, (*view).fullBlockOf) }

@@ -1,57 +1,31 @@
 package ergoexplorer
 
 import (
-	"net/http"
+	"encoding/hex"
 	"strings"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/model"
 )
 
-var tokenEndpoints = []endpoint{
-	{http.MethodGet, "tokens", tokens, false},
-	{http.MethodGet, "tokens/search", searchTokens, false},
-	{http.MethodGet, "tokens/bySymbol/*", tokensNamed, false},
-	{http.MethodGet, "tokens/check/*/*", unsupported(handKept), false},
-	{http.MethodGet, "tokens/listGenuine", unsupported(handKept), false},
-	{http.MethodGet, "tokens/listBlocked", unsupported(handKept), false},
-	{http.MethodGet, "tokens/*", token, false},
-	{http.MethodGet, "assets", assets, false},
-	{http.MethodGet, "assets/search/byTokenId", searchAssets, false},
-}
-
-const handKept = "the list of genuine tokens (EIP-21) is kept by hand and not part of the chain"
-
-// listTokens writes a window of the tokens that keep accepts, in the order of minting.
-func (q *request) listTokens(keep func(*boxes.Token) bool) error {
-	p, err := q.page(maxItems)
-	if err != nil {
-		return err
-	}
-	hide, err := q.Flag("hideNfts")
-	if err != nil {
-		return err
-	}
-	if hide {
+// listTokens returns a window of the tokens that keep accepts, in the order of minting.
+func listTokens(r *request, keep func(*boxes.Token) bool) answer {
+	p := pageOf(r, maxItems)
+	if boxes.Flag(r, "hideNfts") {
 		before := keep
 		keep = func(t *boxes.Token) bool { return t.InFirst > 1 && (before == nil || before(t)) }
 	}
-	page, total, err := q.v.TokenList(!p.ascending, keep, p.offset, p.limit)
-	if err != nil {
-		return err
+	return func(v *view) (any, error) {
+		page, total, err := v.TokenList(!p.ascending, keep, p.offset, p.limit)
+		return paged(v, valuesOf(page, func(t *boxes.Token) (*tokenValue, error) { return tokenOf(t), nil }), total), err
 	}
-	return q.paged(total, func() error {
-		for i, t := range page {
-			q.Comma(i)
-			q.addToken(t)
-		}
-		return nil
-	})
 }
 
-func tokens(q *request, _ []string) error { return q.listTokens(nil) }
+func tokens(r *request) answer { return listTokens(r, nil) }
 
-func tokensNamed(q *request, args []string) error {
-	return q.listTokens(func(t *boxes.Token) bool { return t.Explorer != nil && t.Explorer.Name == args[0] })
+func tokensNamed(r *request) answer {
+	name, _ := r.Arg("name")
+	return listTokens(r, func(t *boxes.Token) bool { return t.Explorer != nil && t.Explorer.Name == name })
 }
 
 // Shortest texts of searches.
@@ -60,62 +34,69 @@ const (
 	leastID   = 5
 )
 
-func searchTokens(q *request, _ []string) error {
-	text := q.Query["query"]
-	if len(text) < leastName {
-		return bad("query: expected at least %d characters", leastName)
+// searched returns the text of a search in lower case.
+func searched(r *request, least int) string {
+	text := r.Param("query")
+	if len(text) < least {
+		r.Refuse(bad("query: expected at least %d characters", least))
 	}
-	lower := strings.ToLower(text)
-	id, isID := boxes.ParseID(lower)
-	return q.listTokens(func(t *boxes.Token) bool {
-		return t.Explorer != nil && strings.Contains(strings.ToLower(t.Explorer.Name), lower) || isID && t.ID == id
+	return strings.ToLower(text)
+}
+
+func searchTokens(r *request) answer {
+	text := searched(r, leastName)
+	id, isID := boxes.ParseID(text)
+	return listTokens(r, func(t *boxes.Token) bool {
+		return t.Explorer != nil && strings.Contains(strings.ToLower(t.Explorer.Name), text) || isID && t.ID == id
 	})
 }
 
-func token(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
+func token(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		t, err := v.TokenOf(id)
+		if err == nil && t == nil {
+			err = absent("token %x", id)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return tokenOf(t), nil
 	}
-	t, err := q.v.TokenOf(id)
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		return absent("token %s", args[0])
-	}
-	q.addToken(t)
-	return nil
 }
 
-// addToken writes a TokenInfo.
-func (q *request) addToken(t *boxes.Token) {
-	q.Add(`{"id":`)
-	q.ID(t.ID)
-	q.Add(`,"boxId":`)
-	q.ID(t.Box)
-	q.Add(`,"emissionAmount":`)
-	q.Uint(t.InFirst)
-	if t.Explorer == nil {
-		q.Add(`,"name":null,"description":null,"type":null,"decimals":null}`)
-		return
+// listAssets lists the entries of tokens in the boxes that mint them.
+func listAssets(r *request, keep func(*boxes.Token) bool) answer {
+	p := pageOf(r, maxItems)
+	return func(v *view) (any, error) {
+		page, total, err := v.TokenList(!p.ascending, keep, p.offset, p.limit)
+		return paged(v, valuesOf(page, v.mintedOf), total), err
 	}
-	q.Add(`,"name":`)
-	q.Text(t.Explorer.Name)
-	q.Add(`,"description":`)
-	q.Text(t.Explorer.Description)
-	q.Add(`,"type":"EIP-004","decimals":`)
-	q.Int(t.Explorer.Decimals)
-	q.Add("}")
 }
 
-// assets lists the tokens in the boxes that mint them.
-func assets(q *request, _ []string) error { return q.listAssets(nil) }
-
-func searchAssets(q *request, _ []string) error {
-	text := strings.ToLower(q.Query["query"])
-	if len(text) < leastID {
-		return bad("query: expected at least %d characters", leastID)
+func (v *view) mintedOf(t *boxes.Token) (*mintedValue, error) {
+	pk, _, err := v.BoxOf(t.Box)
+	if err != nil {
+		return nil, err
 	}
-	return q.listAssets(func(t *boxes.Token) bool { return strings.Contains(idText(t), text) })
+	minting, err := v.UnspentBoxes([]model.UtxoPk{pk})
+	if err != nil {
+		return nil, err
+	}
+	b := &minting[0]
+	to := &mintedValue{ID: boxes.ID(t.ID), Box: boxes.ID(t.Box), Header: boxes.ID(b.Block.ID), kindValue: kindOf(t)}
+	for i, entry := range b.Box().Tokens {
+		if entry.ID == t.ID {
+			to.Index, to.Amount = i, entry.Amount
+			break
+		}
+	}
+	return to, nil
+}
+
+func assets(r *request) answer { return listAssets(r, nil) }
+
+func searchAssets(r *request) answer {
+	text := searched(r, leastID)
+	return listAssets(r, func(t *boxes.Token) bool { return strings.Contains(hex.EncodeToString(t.ID[:]), text) })
 }

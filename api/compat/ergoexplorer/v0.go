@@ -3,179 +3,160 @@ package ergoexplorer
 import (
 	"cmp"
 	"math"
-	"net/http"
 	"slices"
 	"strconv"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/api/jsonappend"
 	"birthmark/chains/ergo/sigma"
+	"birthmark/core/pending"
 	"birthmark/model"
 )
 
-// oldPrefix is that of the paths of version 0 of the API.
-const oldPrefix = "/api/v0/"
-
-// oldEndpoints are those of version 0 that clients still use, because version 1 lacks them.
-var oldEndpoints = []endpoint{
-	{http.MethodGet, "transactions/unconfirmed", oldPendingTxs, true},
-	{http.MethodGet, "transactions/unconfirmed/*", oldPendingTx, true},
-	{http.MethodGet, "transactions/unconfirmed/byAddress/*", oldPendingTxsOf, true},
-	{http.MethodPost, "transactions/send", submit, false},
-	{http.MethodGet, "info", oldInfo, false},
-}
-
 // oldPendingTxs lists the unconfirmed transactions, newest or largest first unless the request wants another order.
-func oldPendingTxs(q *request, _ []string) error {
-	p, err := q.page(math.MaxInt32)
-	if err != nil {
-		return err
+func oldPendingTxs(r *request) answer {
+	p := pageOf(r, math.MaxInt32)
+	by := r.Param("sortBy")
+	if by != "" && by != "creationtimestamp" && by != "size" {
+		r.Refuse(bad("sortBy is %q: expected creationtimestamp or size", by))
 	}
-	var all []model.Hash
-	sizes := map[model.Hash]int{}
-	for t := range q.v.Pending() {
-		all, sizes[t.ID] = append(all, t.ID), t.Size
+	return func(v *view) (any, error) {
+		all := slices.Collect(v.Pending())
+		if by == "size" {
+			slices.SortStableFunc(all, func(a, b *pending.Tx) int { return cmp.Compare(a.Size, b.Size) })
+		}
+		if !p.ascending {
+			slices.Reverse(all)
+		}
+		return v.oldPending(all, p), nil
 	}
-	switch by := q.Query["sortBy"]; by {
-	case "", "creationtimestamp":
-	case "size":
-		slices.SortStableFunc(all, func(a, b model.Hash) int { return cmp.Compare(sizes[a], sizes[b]) })
-	default:
-		return bad("sortBy is %q: expected creationtimestamp or size", by)
-	}
-	if !p.ascending {
-		slices.Reverse(all)
-	}
-	return q.addOldPending(all, p)
 }
 
 // oldPendingTxsOf lists the unconfirmed transactions of an address, newest first.
-func oldPendingTxsOf(q *request, args []string) error {
-	p, all, err := q.pendingOf(args[0], math.MaxInt32)
-	if err != nil {
-		return err
+func (p *protocol) oldPendingTxsOf(r *request) answer {
+	at := pageOf(r, math.MaxInt32)
+	find := p.ofAddress(r)
+	return func(v *view) (any, error) {
+		all, err := v.pendingOf(find)
+		return v.oldPending(all, at), err
 	}
-	slices.Reverse(all)
-	return q.addOldPending(all, p)
 }
 
-// addOldPending writes a page of unconfirmed transactions.
-func (q *request) addOldPending(all []model.Hash, p page) error {
-	return q.paged(len(all), func() error {
-		first := min(p.offset, len(all))
-		for n, id := range all[first : first+min(p.limit, len(all)-first)] {
-			q.Comma(n)
-			if _, err := q.addOldTx(id); err != nil {
-				return err
-			}
-			q.Add("}")
-			if err := q.Flush(); err != nil {
-				return err
+// oldPending returns a page of unconfirmed transactions.
+func (v *view) oldPending(all []*pending.Tx, p page) any {
+	return paged(v, valuesOf(window(all, p.offset, p.limit), func(t *pending.Tx) (*oldTxValue, error) {
+		to, _, err := v.oldTxOf(t)
+		return to, err
+	}), len(all))
+}
+
+func oldPendingTx(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		t := v.PendingTx(model.Hash(id))
+		if t == nil {
+			return nil, absent("unconfirmed transaction %x", id)
+		}
+		to, inputs, err := v.oldTxOf(t)
+		if err != nil {
+			return nil, err
+		}
+		to.Summary = &oldSummaryValue{Fee: t.Fee, FeePerByte: perByte(float64(t.Fee) / float64(t.Size))}
+		for _, b := range inputs {
+			if b != nil {
+				to.Summary.Coins += b.Box().Value
 			}
 		}
-		return nil
-	})
+		return to, nil
+	}
 }
 
-func oldPendingTx(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	t := q.v.PendingTx(model.Hash(id))
-	if t == nil {
-		return absent("unconfirmed transaction %s", args[0])
-	}
-	inputs, err := q.addOldTx(t.ID)
-	if err != nil {
-		return err
-	}
-	var coins uint64
-	for _, b := range inputs {
-		if b != nil {
-			coins += b.Box().Value
-		}
-	}
-	q.Add(`,"ioSummary":{"totalCoinsTransferred":`)
-	q.Uint(coins)
-	q.Add(`,"totalFee":`)
-	q.Uint(t.Fee)
-	q.Add(`,"feePerByte":`, strconv.FormatFloat(float64(t.Fee)/float64(t.Size), 'g', -1, 64), "}}")
-	return nil
+// oldTxValue is a UTransactionInfo of version 0, or a UTransactionSummary.
+type oldTxValue struct {
+	ID         boxes.ID         `json:"id"`
+	Inputs     []oldInputValue  `json:"inputs"`
+	DataInputs []oldInputValue  `json:"dataInputs"`
+	Outputs    []outputValue    `json:"outputs"`
+	Seen       int64            `json:"creationTimestamp"`
+	Size       int              `json:"size"`
+	Summary    *oldSummaryValue `json:"ioSummary,omitempty"`
 }
 
-// addOldTx writes a UTransactionInfo of version 0 without the closing brace, and returns the spent boxes, nil for an
-// unknown one.
-func (q *request) addOldTx(id model.Hash) ([]*boxes.Box, error) {
-	t := q.v.PendingTx(id)
-	parsed, err := q.v.Parsed(t)
+type oldSummaryValue struct {
+	Coins      uint64  `json:"totalCoinsTransferred"`
+	Fee        uint64  `json:"totalFee"`
+	FeePerByte perByte `json:"feePerByte"`
+}
+
+// perByte has an exponent below 0.0001 and from 10²¹ on.
+type perByte float64
+
+// AppendJSON implements [jsonappend.Value].
+func (f perByte) AppendJSON(b []byte) []byte { return strconv.AppendFloat(b, float64(f), 'g', -1, 64) }
+
+// oldInputValue is a UInputInfo, or a UDataInputInfo. It has null for an unknown box.
+type oldInputValue struct {
+	ID          boxes.ID       `json:"id"`
+	Tx          boxes.ID       `json:"transactionId"`
+	Proof       *oldProofValue `json:"spendingProof,omitempty"` // absent: of a data input
+	Index       int            `json:"index"`
+	Value       *uint64        `json:"value"`
+	OutputTx    *boxes.ID      `json:"outputTransactionId"`
+	OutputIndex *int           `json:"outputIndex"`
+	Address     *string        `json:"address"`
+}
+
+type oldProofValue struct {
+	Bytes     optional[jsonappend.Hex] `json:"proofBytes"`
+	Extension boxes.Named              `json:"extension"`
+}
+
+// oldTxOf returns an unconfirmed transaction and the boxes that it spends, nil for an unknown one.
+func (v *view) oldTxOf(t *pending.Tx) (*oldTxValue, []*boxes.Box, error) {
+	parsed, err := v.Parsed(t)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	inputs, err := q.v.InputsOf(parsed)
+	inputs, err := v.InputsOf(parsed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	data, err := q.v.Inputs(parsed.DataInputs)
+	data, err := v.Inputs(parsed.DataInputs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	outputs := make([]boxes.Box, len(parsed.Outputs))
 	for i := range outputs {
 		outputs[i] = boxes.Box{Tx: parsed, Pos: i, Unconfirmed: true}
 	}
-	tokens, err := q.tokensIn(outputs)
+	tokens, err := v.tokensIn(outputs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	q.Add(`{"id":`)
-	q.Hex(parsed.ID[:])
-	q.Add(`,"inputs":[`)
+	to := &oldTxValue{
+		ID: boxes.ID(parsed.ID), Inputs: make([]oldInputValue, len(inputs)), DataInputs: make([]oldInputValue, len(data)),
+		Outputs: make([]outputValue, len(outputs)), Seen: t.Seen().UnixMilli(), Size: parsed.Size,
+	}
 	for i, b := range inputs {
-		q.Comma(i)
-		q.addOldInput(parsed, parsed.Inputs[i].Box, b, i, &parsed.Inputs[i])
+		in := &parsed.Inputs[i]
+		to.Inputs[i] = v.oldInputOf(parsed, in.Box, b, i)
+		to.Inputs[i].Proof = &oldProofValue{proofOf(in.Proof), boxes.ProofOf(in).Extension}
 	}
-	q.Add(`],"dataInputs":[`)
 	for i, b := range data {
-		q.Comma(i)
-		q.addOldInput(parsed, parsed.DataInputs[i], b, i, nil)
+		to.DataInputs[i] = v.oldInputOf(parsed, parsed.DataInputs[i], b, i)
 	}
-	q.Add(`],"outputs":[`)
 	for i := range outputs {
-		q.Comma(i)
-		q.addOldOutput(&outputs[i], tokens)
-		q.Add("}")
+		to.Outputs[i] = v.outputOf(&outputs[i], tokens)
 	}
-	q.Add(`],"creationTimestamp":`)
-	q.Uint(uint64(t.Seen().UnixMilli()))
-	q.Add(`,"size":`)
-	q.Int(parsed.Size)
-	return inputs, nil
+	return to, inputs, nil
 }
 
-// addOldInput writes a UInputInfo, or a UDataInputInfo if in is nil. b is nil if the box is not known.
-func (q *request) addOldInput(t *boxes.Tx, id sigma.ID, b *boxes.Box, i int, in *sigma.Input) {
-	q.Add(`{"id":`)
-	q.ID(id)
-	q.Add(`,"transactionId":`)
-	q.Hex(t.ID[:])
-	if in != nil {
-		q.Add(`,"spendingProof":{"proofBytes":`)
-		q.addProof(in.Proof)
-		q.Add(`,"extension":`)
-		q.AddExtension(in)
-		q.Add("}")
+// oldInputOf returns an input of a transaction without its proof. b is nil if the box is not known.
+func (v *view) oldInputOf(t *boxes.Tx, id sigma.ID, b *boxes.Box, i int) oldInputValue {
+	in := oldInputValue{ID: boxes.ID(id), Tx: boxes.ID(t.ID), Index: i}
+	if b != nil {
+		address := v.Address(b.Tx, b.Pos)
+		in.Value, in.OutputTx, in.OutputIndex, in.Address = &b.Box().Value, (*boxes.ID)(&b.Tx.ID), &b.Pos, &address
 	}
-	q.Add(`,"index":`)
-	q.Int(i)
-	if b == nil {
-		q.Add(`,"value":null,"outputTransactionId":null,"outputIndex":null,"address":null}`)
-		return
-	}
-	q.Add(`,"value":`)
-	q.Uint(b.Box().Value)
-	q.Add(`,"outputTransactionId":`)
-	q.Hex(b.Tx.ID[:])
-	q.Add(`,"outputIndex":`)
-	q.Int(b.Pos)
-	q.Add(`,"address":"`, q.v.Address(b.Tx, b.Pos), `"}`)
+	return in
 }

@@ -1,176 +1,123 @@
 package ergonode
 
 import (
-	"net/http"
+	"slices"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
 	"birthmark/model"
 )
 
-var blockchainEndpoints = []endpoint{
-	{http.MethodGet, "blockchain/indexedHeight", indexedHeight, confirmed},
-	{http.MethodGet, "blockchain/block/byHeaderId/*", blockByID, confirmed},
-	{http.MethodPost, "blockchain/block/byHeaderIds", blocksByID, confirmed},
-	{http.MethodGet, "blockchain/transaction/byId/*", txByID, confirmed},
-	{http.MethodGet, "blockchain/transaction/byIndex/*", txByIndex, confirmed},
-	{http.MethodGet, "blockchain/transaction/byAddress/*", txsOf, confirmed},
-	{http.MethodPost, "blockchain/transaction/byAddress", posted(txsOf), confirmed},
-	{http.MethodGet, "blockchain/transaction/range", txRange, confirmed},
-	{http.MethodGet, "blockchain/box/byId/*", boxByID, confirmed},
-	{http.MethodGet, "blockchain/box/byIndex/*", boxByIndex, confirmed},
-	{http.MethodGet, "blockchain/box/range", boxRange, confirmed},
-	{http.MethodGet, "blockchain/box/byAddress/*", boxesOfAddress, confirmed},
-	{http.MethodPost, "blockchain/box/byAddress", posted(boxesOfAddress), confirmed},
-	{http.MethodPost, "blockchain/box/byErgoTree", posted(boxesOfTree), confirmed},
-	{http.MethodGet, "blockchain/box/unspent/byAddress/*", unspentOfAddress, unconfirmed},
-	{http.MethodPost, "blockchain/box/unspent/byAddress", posted(unspentOfAddress), unconfirmed},
-	{http.MethodPost, "blockchain/box/unspent/byErgoTree", posted(unspentOfTree), unconfirmed},
-	{http.MethodGet, "blockchain/box/byTemplateHash/*", boxesOfTemplate, confirmed},
-	{http.MethodGet, "blockchain/box/unspent/byTemplateHash/*", unspentOfTemplate, unconfirmed},
-	{http.MethodGet, "blockchain/box/byTokenId/*", boxesOfToken, confirmed},
-	{http.MethodGet, "blockchain/box/unspent/byTokenId/*", unspentOfToken, unconfirmed},
-	{http.MethodGet, "blockchain/token/byId/*", tokenByID, confirmed},
-	{http.MethodPost, "blockchain/tokens", tokensByID, confirmed},
-	{http.MethodPost, "blockchain/balance", posted(balance), unconfirmed},
-	{http.MethodGet, "blockchain/balanceForAddress/*", balance, unconfirmed},
+func indexedHeight(*request) answer {
+	return func(v *view) (any, error) { return &heightValue{v.Height(), v.Height()}, nil }
 }
 
-// posted returns an endpoint whose argument is the body.
-func posted(answer func(*request, []string) error) func(*request, []string) error {
-	return func(q *request, _ []string) error {
-		text, err := q.text()
-		if err != nil {
-			return err
-		}
-		return answer(q, []string{text})
-	}
-}
-
-func indexedHeight(q *request, _ []string) error {
-	q.Add(`{"indexedHeight":`)
-	q.Int(q.v.Height())
-	q.Add(`,"fullHeight":`)
-	q.Int(q.v.Height())
-	q.Add("}")
-	return nil
-}
-
-// blockNamed returns a block by its id.
-func (q *request) blockNamed(text string) (*boxes.Block, error) {
-	id, err := parseID(text)
-	if err != nil {
-		return nil, err
-	}
-	b, err := q.v.BlockOf(model.Hash(id))
+// block returns a block by its id.
+func (v *view) block(id model.Hash) (*boxes.Block, error) {
+	b, err := v.BlockOf(id)
 	if err == nil && b == nil {
 		err = errNotFound
 	}
 	return b, err
 }
 
-func blockByID(q *request, args []string) error {
-	b, err := q.blockNamed(args[0])
-	if err != nil {
-		return err
-	}
-	return q.addBlock(b)
-}
-
-func blocksByID(q *request, _ []string) error {
-	ids, err := q.ids()
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	n := 0
-	for _, id := range ids {
-		b, err := q.v.BlockOf(model.Hash(id))
+// aboutBlock returns an answer about the block of the argument id.
+func aboutBlock(r *request, about func(*view, *boxes.Block) (any, error)) answer {
+	id := model.Hash(idArg(r, "id"))
+	return func(v *view) (any, error) {
+		b, err := v.block(id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if b == nil {
-			continue
+		return about(v, b)
+	}
+}
+
+func blockByID(r *request) answer {
+	return aboutBlock(r, func(v *view, b *boxes.Block) (any, error) { return v.blockOf(b) })
+}
+
+// blocksByID returns the blocks with ids, without unknown ones.
+func blocksByID(r *request) answer {
+	ids := bodyIDs(r)
+	return func(v *view) (any, error) {
+		return exchange.Stream(func(yield func(*blockValue, error) bool) {
+			for _, id := range ids {
+				b, err := v.BlockOf(model.Hash(id))
+				if err == nil && b == nil {
+					continue
+				}
+				var block *blockValue
+				if err == nil {
+					block, err = v.blockOf(b)
+				}
+				if !yield(block, err) {
+					return
+				}
+			}
+		}), nil
+	}
+}
+
+func txByID(r *request) answer {
+	id := model.Hash(idArg(r, "id"))
+	return func(v *view) (any, error) {
+		pk, ok, err := v.TxOf(id)
+		if err == nil && !ok {
+			err = errNotFound
 		}
-		q.Comma(n)
-		n++
-		if err := q.addBlock(b); err != nil {
-			return err
+		if err != nil {
+			return nil, err
 		}
+		return v.tx(pk)
 	}
-	q.Add("]")
-	return nil
 }
 
-func (q *request) addBlock(b *boxes.Block) error {
-	pks, err := b.TxPks()
+// tx returns a transaction of the chain.
+func (v *view) tx(pk model.TxPk) (any, error) {
+	txs, err := v.FullTxs([]model.TxPk{pk})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	q.Add(`{"header":`)
-	q.AddHeader(b)
-	q.Add(`,"transactions":`)
-	if err := q.addTxs(pks); err != nil {
-		return err
-	}
-	q.Add(`,"height":`)
-	q.Int(int(b.Height))
-	q.Add(`,"size":`)
-	q.Int(b.Size)
-	q.Add("}")
-	return nil
+	return v.txOf(&txs[0])
 }
 
-func txByID(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
+func txByIndex(r *request) answer {
+	n := uint64(numberArg(r, "index", 64))
+	return func(v *view) (any, error) {
+		if n >= v.TxCount() {
+			return nil, errNotFound
+		}
+		pk, err := v.TxAt(n)
+		if err != nil {
+			return nil, err
+		}
+		return v.tx(pk)
 	}
-	pk, ok, err := q.v.TxOf(model.Hash(id))
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return errNotFound
-	}
-	return q.addTx(pk)
 }
 
-// index reads a number in a path that is below a limit.
-func (q *request) index(text string, below uint64) (uint64, error) {
-	q.Query["index"] = text
-	n := 0
-	if _, err := q.Number("index", 64, &n); err != nil {
-		return 0, err
+func boxByIndex(r *request) answer {
+	n := uint64(numberArg(r, "index", 64))
+	return func(v *view) (any, error) {
+		genesis := v.GenesisBoxes()
+		if n >= v.Boxes()-genesis {
+			return nil, errNotFound
+		}
+		pk, err := v.BoxAt(n + genesis)
+		if err != nil {
+			return nil, err
+		}
+		return v.box(pk)
 	}
-	if uint64(n) >= below {
-		return 0, errNotFound
-	}
-	return uint64(n), nil
 }
 
-func txByIndex(q *request, args []string) error {
-	n, err := q.index(args[0], q.v.TxCount())
+// box returns a box of the chain.
+func (v *view) box(pk model.UtxoPk) (any, error) {
+	all, err := v.AllBoxes([]model.UtxoPk{pk})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	pk, err := q.v.TxAt(n)
-	if err != nil {
-		return err
-	}
-	return q.addTx(pk)
-}
-
-func boxByIndex(q *request, args []string) error {
-	genesis := q.v.GenesisBoxes()
-	n, err := q.index(args[0], q.v.Boxes()-genesis)
-	if err != nil {
-		return err
-	}
-	pk, err := q.v.BoxAt(n + genesis)
-	if err != nil {
-		return err
-	}
-	return q.addBoxes([]model.UtxoPk{pk}, false, false)
+	return v.boxOf(&all[0])
 }
 
 // newest returns the first number and the size of the window of a range, which begins at the newest.
@@ -180,93 +127,61 @@ func (p *page) newest(total uint64) (first, n uint64) {
 	return total - offset - n, n
 }
 
-func txRange(q *request, _ []string) error {
-	p, err := q.page("transactions")
-	if err != nil {
-		return err
+// txRange returns the ids of a window of all transactions, newest first.
+func txRange(r *request) answer {
+	p := pageOf(r, "transactions", fewItems)
+	return func(v *view) (any, error) {
+		pks, err := v.TxNumbers(p.newest(v.TxCount()))
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(pks)
+		ids, err := v.Q.TxIDs(pks)
+		return boxes.IDs(ids), err
 	}
-	first, n := p.newest(q.v.TxCount())
-	pks, err := q.v.TxNumbers(first, n)
-	if err != nil {
-		return err
-	}
-	ids, err := q.v.Q.TxIDs(pks)
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	for i := range ids {
-		q.Comma(i)
-		q.Hex(ids[len(ids)-1-i][:])
-	}
-	q.Add("]")
-	return nil
 }
 
-func boxRange(q *request, _ []string) error {
-	p, err := q.page("boxes")
-	if err != nil {
-		return err
+// boxRange returns the ids of a window of all boxes, newest first.
+func boxRange(r *request) answer {
+	p := pageOf(r, "boxes", fewItems)
+	return func(v *view) (any, error) {
+		genesis := v.GenesisBoxes()
+		first, n := p.newest(v.Boxes() - genesis)
+		pks, err := v.BoxNumbers(first+genesis, n)
+		if err != nil {
+			return nil, err
+		}
+		slices.Reverse(pks)
+		ids, err := v.BoxIDs(pks)
+		return boxes.IDs(ids), err
 	}
-	genesis := q.v.GenesisBoxes()
-	first, n := p.newest(q.v.Boxes() - genesis)
-	pks, err := q.v.BoxNumbers(first+genesis, n)
-	if err != nil {
-		return err
-	}
-	ids, err := q.v.BoxIDs(pks)
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	for i := range ids {
-		q.Comma(i)
-		q.ID(ids[len(ids)-1-i])
-	}
-	q.Add("]")
-	return nil
 }
 
 // txsOf lists the transactions of an address.
-func txsOf(q *request, args []string) error {
-	p, err := q.page("transactions")
-	if err != nil {
-		return err
-	}
-	h, err := q.holder(args[0], false)
-	if err != nil {
-		return err
-	}
-	t, err := q.v.Totals(h, false)
-	if err != nil {
-		return err
-	}
-	q.Add(`{"items":`)
-	if h.Birth == nil {
-		q.Add("[]")
-	} else {
-		l, err := q.v.History(h, false, true)
-		if err != nil {
-			return err
-		}
-		pks, err := q.v.Window(l, p.offset, p.limit)
-		if err != nil {
-			return err
-		}
-		txs := make([]model.TxPk, len(pks))
-		for i, pk := range pks {
-			txs[i] = pk.Tx()
-		}
-		if err := q.addTxs(txs); err != nil {
-			return err
+func txsOf(of func(*request) finder) func(*request) answer {
+	return func(r *request) answer {
+		p := pageOf(r, "transactions", fewItems)
+		find := of(r)
+		return func(v *view) (any, error) {
+			h, err := find(v)
+			if err != nil {
+				return nil, err
+			}
+			t, err := v.Totals(h.Holder, false)
+			if err != nil {
+				return nil, err
+			}
+			var txs []model.TxPk
+			if h.Birth != nil {
+				l, err := v.History(h.Holder, false, true)
+				if err != nil {
+					return nil, err
+				}
+				if txs, err = v.TxWindow(l, p.offset, p.limit); err != nil {
+					return nil, err
+				}
+			}
+			return listed(v, v.txs(txs), t.Txs), nil
 		}
 	}
-	q.addTotal(t.Txs)
-	return nil
-}
-
-func (q *request) addTotal(n int) {
-	q.Add(`,"total":`)
-	q.Int(n)
-	q.Add("}")
 }

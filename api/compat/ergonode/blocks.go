@@ -2,194 +2,135 @@ package ergonode
 
 import (
 	"bytes"
-	"net/http"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
+	"birthmark/api/jsonappend"
 	"birthmark/model"
 )
 
-var blockEndpoints = []endpoint{
-	{http.MethodGet, "blocks", blockIDs, confirmed},
-	{http.MethodGet, "blocks/at/*", blocksAt, confirmed},
-	{http.MethodGet, "blocks/*/header", header, confirmed},
-	{http.MethodGet, "blocks/*/transactions", blockTxs, confirmed},
-	{http.MethodGet, "blocks/*/proofFor/*", proofFor, confirmed},
-	{http.MethodGet, "blocks/lastHeaders/*", lastHeaders, confirmed},
-	{http.MethodGet, "blocks/chainSlice", chainSlice, confirmed},
+// headers returns the headers of the blocks from a height to another one.
+func (v *view) headers(from, to int) any {
+	return exchange.Stream(func(yield func(*boxes.HeaderJSON, error) bool) {
+		for h := from; h <= to; h++ {
+			b, err := v.Block(model.HeightPk(h))
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(b.HeaderJSON(), nil) {
+				return
+			}
+		}
+	})
 }
 
-// addHeaders writes the headers of the blocks from a height to another one.
-func (q *request) addHeaders(from, to int) error {
-	q.Add("[")
-	for h := from; h <= to; h++ {
-		b, err := q.v.Block(model.HeightPk(h))
+// blockIDs returns the ids of the blocks from the height that is the offset on.
+func blockIDs(r *request) answer {
+	p := pageOf(r, "headers", someItems)
+	return func(v *view) (any, error) {
+		ids := []boxes.ID{}
+		from, to := max(p.offset, 1), min(p.offset+p.limit-1, v.Height())
+		if from > to {
+			return ids, nil
+		}
+		err := v.EachID(model.HeightPk(from), model.HeightPk(to), func(id model.Hash) { ids = append(ids, boxes.ID(id)) })
+		return ids, err
+	}
+}
+
+func blocksAt(r *request) answer {
+	n := numberArg(r, "height", 32)
+	return func(v *view) (any, error) {
+		if n < 1 || n > v.Height() {
+			return []boxes.ID{}, nil
+		}
+		b, err := v.Block(model.HeightPk(n))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		q.Comma(h - from)
-		q.AddHeader(b)
-		if err := q.Flush(); err != nil {
-			return err
-		}
+		return []boxes.ID{boxes.ID(b.ID)}, nil
 	}
-	q.Add("]")
-	return nil
 }
 
-// blockIDs writes the ids of the blocks from the height that is the offset on.
-func blockIDs(q *request, _ []string) error {
-	q.Query["limit"] = or(q.Query["limit"], "50")
-	p, err := q.page("headers")
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	from := max(p.offset, 1)
-	to := min(p.offset+p.limit-1, q.v.Height())
-	n := 0
-	if from <= to {
-		err = q.v.EachID(model.HeightPk(from), model.HeightPk(to), func(id model.Hash) {
-			q.Comma(n)
-			n++
-			q.Hex(id[:])
-		})
-	}
-	q.Add("]")
-	return err
+func header(r *request) answer {
+	return aboutBlock(r, func(_ *view, b *boxes.Block) (any, error) { return b.HeaderJSON(), nil })
 }
 
-func or(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
-func blocksAt(q *request, args []string) error {
-	n := 0
-	q.Query["height"] = args[0]
-	if err := q.number("height", &n); err != nil {
-		return err
-	}
-	q.Add("[")
-	if n >= 1 && n <= q.v.Height() {
-		b, err := q.v.Block(model.HeightPk(n))
-		if err != nil {
-			return err
-		}
-		q.Hex(b.ID[:])
-	}
-	q.Add("]")
-	return nil
-}
-
-func header(q *request, args []string) error {
-	b, err := q.blockNamed(args[0])
-	if err != nil {
-		return err
-	}
-	q.AddHeader(b)
-	return nil
-}
-
-// blockTxs writes the transactions of a block as the node stores them.
-func blockTxs(q *request, args []string) error {
-	b, err := q.blockNamed(args[0])
-	if err != nil {
-		return err
-	}
-	txs, err := q.txsIn(b)
-	if err != nil {
-		return err
-	}
-	q.Add(`{"headerId":`)
-	q.Hex(b.ID[:])
-	q.Add(`,"transactions":[`)
-	size := 0
-	for i, t := range txs {
-		q.Comma(i)
-		q.AddTx(t, nil)
-		size += t.Size
-	}
-	q.Add(`],"blockVersion":`)
-	q.Int(int(b.Header.Version))
-	q.Add(`,"size":`)
-	q.Int(boxes.SectionSize(b, size))
-	q.Add("}")
-	return nil
-}
-
-func (q *request) txsIn(b *boxes.Block) ([]*boxes.Tx, error) {
+func (v *view) txsIn(b *boxes.Block) ([]*boxes.Tx, error) {
 	pks, err := b.TxPks()
 	if err != nil {
 		return nil, err
 	}
-	return q.v.Txs(pks)
+	return v.Txs(pks)
 }
 
-// proofFor writes the Merkle proof of a transaction in a block.
-func proofFor(q *request, args []string) error {
-	b, err := q.blockNamed(args[0])
-	if err != nil {
-		return err
-	}
-	id, err := parseID(args[1])
-	if err != nil {
-		return err
-	}
-	txs, err := q.txsIn(b)
-	if err != nil {
-		return err
-	}
-	leaves := boxes.Leaves(b.Header.Version, txs)
-	for i := range txs {
-		if !bytes.Equal(leaves[i], id[:]) {
-			continue
+func blockTxs(r *request) answer {
+	return aboutBlock(r, func(v *view, b *boxes.Block) (any, error) {
+		txs, err := v.txsIn(b)
+		if err != nil {
+			return nil, err
 		}
-		q.Add(`{"leafData":`)
-		q.ID(id)
-		q.Add(`,"levels":[`)
-		for n, step := range boxes.Proof(leaves, i) {
-			q.Comma(n)
-			q.Add("[")
-			q.Hex(step.Sibling)
-			if step.Right {
-				q.Add(",1]")
-			} else {
-				q.Add(",0]")
+		to := &blockTxsValue{boxes.ID(b.ID), make([]*boxes.TxJSON, len(txs)), int(b.Header.Version), 0}
+		for i, t := range txs {
+			to.Txs[i] = t.JSON(nil)
+			to.Size += t.Size
+		}
+		to.Size = boxes.SectionSize(b, to.Size)
+		return to, nil
+	})
+}
+
+// proofFor returns the Merkle proof of a transaction in a block.
+func proofFor(r *request) answer {
+	find, tx := model.Hash(idArg(r, "id")), idArg(r, "tx")
+	return func(v *view) (any, error) {
+		b, err := v.block(find)
+		if err != nil {
+			return nil, err
+		}
+		txs, err := v.txsIn(b)
+		if err != nil {
+			return nil, err
+		}
+		leaves := boxes.Leaves(b.Header.Version, txs)
+		for i := range txs {
+			if !bytes.Equal(leaves[i], tx[:]) {
+				continue
 			}
+			to := &merkleValue{boxes.ID(tx), [][2]any{}}
+			for _, step := range boxes.Proof(leaves, i) {
+				side := 0
+				if step.Right {
+					side = 1
+				}
+				to.Levels = append(to.Levels, [2]any{jsonappend.Hex(step.Sibling), side})
+			}
+			return to, nil
 		}
-		q.Add("]}")
-		return nil
+		return nil, errNotFound
 	}
-	return errNotFound
 }
 
-func lastHeaders(q *request, args []string) error {
-	n := 0
-	q.Query["count"] = args[0]
-	if err := q.number("count", &n); err != nil {
-		return err
-	}
+func lastHeaders(r *request) answer {
+	n := numberArg(r, "count", 32)
 	if n > maxItems {
-		return bad("No more than %d headers can be requested", maxItems)
+		r.Refuse(bad("No more than %d headers can be requested", maxItems))
 	}
-	return q.addHeaders(max(1, q.v.Height()-n+1), q.v.Height())
+	return func(v *view) (any, error) { return v.headers(max(1, v.Height()-n+1), v.Height()), nil }
 }
 
-// chainSlice writes the headers from one height to another one; without heights, the last header.
-func chainSlice(q *request, _ []string) error {
-	from, to := 1, -1
-	for name, at := range map[string]*int{"fromHeight": &from, "toHeight": &to} {
-		if err := q.number(name, at); err != nil {
-			return err
+// chainSlice returns the headers from one height to another one; without heights, the last header.
+func chainSlice(r *request) answer {
+	from, to := max(numberOr(r, "fromHeight", 1), 1), numberOr(r, "toHeight", -1)
+	return func(v *view) (any, error) {
+		last := v.Height()
+		if to >= 0 {
+			last = min(to, last)
 		}
+		if last-from >= maxItems {
+			return nil, bad("No more than %d headers can be requested", maxItems)
+		}
+		return v.headers(from, last), nil
 	}
-	if to < 0 || to > q.v.Height() {
-		to = q.v.Height()
-	}
-	if from = max(from, 1); to-from >= maxItems {
-		return bad("No more than %d headers can be requested", maxItems)
-	}
-	return q.addHeaders(from, to)
 }

@@ -1,13 +1,13 @@
 package ergonode
 
-// Operations returns the method and the path of all endpoints.
+import "regexp"
+
+var argument = regexp.MustCompile(`\{\w+\}`)
+
+// Operations returns the method and the path of all endpoints, with * in place of arguments.
 func Operations() (all []string) {
-	for _, list := range [][]endpoint{
-		blockchainEndpoints, blockEndpoints, utxoEndpoints, mempoolEndpoints, nodeEndpoints, utilEndpoints,
-	} {
-		for _, e := range list {
-			all = append(all, e.method+" "+e.path)
-		}
+	for _, e := range new(protocol).endpoints() {
+		all = append(all, e.Method+" "+argument.ReplaceAllString(e.Path, "*"))
 	}
 	return all
 }

@@ -2,286 +2,191 @@ package ergonode
 
 import (
 	"encoding/json"
-	"net/http"
+	"iter"
 	"slices"
 
 	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
 	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/core/pending"
 	"birthmark/model"
 )
 
-var mempoolEndpoints = []endpoint{
-	{http.MethodGet, "transactions/unconfirmed", pendingTxs, unconfirmed},
-	{http.MethodGet, "transactions/unconfirmed/transactionIds", pendingIDs, unconfirmed},
-	{http.MethodGet, "transactions/unconfirmed/byTransactionId/*", pendingTx, unconfirmed},
-	{http.MethodPost, "transactions/unconfirmed/byTransactionIds", pendingAmong, unconfirmed},
-	{http.MethodPost, "transactions/unconfirmed/byErgoTree", pendingOfTree, unconfirmed},
-	{http.MethodGet, "transactions/unconfirmed/inputs/byBoxId/*", pendingInput, unconfirmed},
-	{http.MethodGet, "transactions/unconfirmed/outputs/byBoxId/*", pendingOutput, unconfirmed},
-	{http.MethodPost, "transactions/unconfirmed/outputs/byErgoTree", pendingOutputsOfTree, unconfirmed},
-	{http.MethodGet, "transactions/unconfirmed/outputs/byTokenId/*", pendingOutputsWith, unconfirmed},
-	{http.MethodPost, "transactions/unconfirmed/outputs/byRegisters", pendingOutputsByRegisters, unconfirmed},
-	{http.MethodHead, "transactions/unconfirmed/*", pendingThere, unconfirmed},
+// pendingPage returns the parameters of a list of unconfirmed transactions or boxes.
+func pendingPage(r *request) page { return pageOf(r, "transactions", someItems) }
+
+func pendingTxs(r *request) answer {
+	p := pendingPage(r)
+	return func(v *view) (any, error) { return v.pending(v.Pending(), p), nil }
 }
 
-// pendingPage reads offset and limit of a list of unconfirmed transactions.
-func (q *request) pendingPage() (page, error) {
-	q.Query["limit"] = or(q.Query["limit"], "50")
-	return q.page("transactions")
+func pendingOfTree(r *request) answer {
+	p := pendingPage(r)
+	hash := ergo.TreeHash(treeArg(r))
+	return func(v *view) (any, error) { return v.pending(v.PendingOf(boxes.TreeIndex, hash[:]), p), nil }
 }
 
-func pendingTxs(q *request, _ []string) error {
-	p, err := q.pendingPage()
-	if err != nil {
-		return err
-	}
+// pendingRows is the number of unconfirmed transactions that are read together.
+const pendingRows = 128
+
+// pending returns a window of unconfirmed transactions with the boxes that they spend, as the node does since 6.0.1.
+func (v *view) pending(txs iter.Seq[*pending.Tx], p page) any {
 	var all []*pending.Tx
-	for t := range q.v.Pending() {
+	for t := range txs {
 		if p.offset > 0 {
 			p.offset--
 		} else if len(all) < p.limit {
 			all = append(all, t)
 		}
 	}
-	return q.addPending(all)
-}
-
-// addPending writes unconfirmed transactions with the boxes that they spend, as the node does since 6.0.1.
-func (q *request) addPending(all []*pending.Tx) error {
-	q.Add("[")
-	n := 0
-	for part := range slices.Chunk(all, rows) {
-		txs := make([]*boxes.Tx, len(part))
-		var spent []sigma.ID
-		for i, t := range part {
-			var err error
-			if txs[i], err = q.v.Parsed(t); err != nil {
-				return err
+	return exchange.Stream(func(yield func(*boxes.TxJSON, error) bool) {
+		for part := range slices.Chunk(all, pendingRows) {
+			txs, inputs, err := v.parsed(part)
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-			for j := range txs[i].Inputs {
-				spent = append(spent, txs[i].Inputs[j].Box)
+			for _, t := range txs {
+				if !yield(t.JSON(inputs[:len(t.Inputs)]), nil) {
+					return
+				}
+				inputs = inputs[len(t.Inputs):]
 			}
 		}
-		inputs, err := q.v.Inputs(spent)
+	})
+}
+
+// parsed returns parsed transactions, and the boxes that they spend.
+func (v *view) parsed(all []*pending.Tx) (txs []*boxes.Tx, inputs []*boxes.Box, err error) {
+	txs = make([]*boxes.Tx, len(all))
+	var spent []sigma.ID
+	for i, t := range all {
+		if txs[i], err = v.Parsed(t); err != nil {
+			return nil, nil, err
+		}
+		for j := range txs[i].Inputs {
+			spent = append(spent, txs[i].Inputs[j].Box)
+		}
+	}
+	inputs, err = v.Inputs(spent)
+	return txs, inputs, err
+}
+
+func pendingIDs(*request) answer {
+	return func(v *view) (any, error) {
+		ids := []boxes.ID{}
+		for t := range v.Pending() {
+			ids = append(ids, boxes.ID(t.ID))
+		}
+		return ids, nil
+	}
+}
+
+// pendingTx returns an unconfirmed transaction with the boxes that it spends.
+func pendingTx(r *request) answer {
+	id := model.Hash(idArg(r, "id"))
+	return func(v *view) (any, error) {
+		t := v.PendingTx(id)
+		if t == nil {
+			return nil, errNotFound
+		}
+		txs, inputs, err := v.parsed([]*pending.Tx{t})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, t := range txs {
-			q.Comma(n)
-			n++
-			q.AddTx(t, inputs[:len(t.Inputs)])
-			inputs = inputs[len(t.Inputs):]
-			if err := q.Flush(); err != nil {
-				return err
-			}
+		return txs[0].JSON(inputs), nil
+	}
+}
+
+func pendingThere(r *request) answer {
+	id := model.Hash(idArg(r, "id"))
+	return func(v *view) (any, error) {
+		if v.PendingTx(id) == nil {
+			return nil, errNotFound
 		}
+		return exchange.JSON{}, nil
 	}
-	q.Add("]")
-	return nil
 }
 
-func pendingIDs(q *request, _ []string) error {
-	q.Add("[")
-	n := 0
-	for t := range q.v.Pending() {
-		q.Comma(n)
-		n++
-		q.Hex(t.ID[:])
+// pendingAmong returns the ids of the request that unconfirmed transactions have.
+func pendingAmong(r *request) answer {
+	ids := bodyIDs(r)
+	return func(v *view) (any, error) {
+		return boxes.IDs(slices.DeleteFunc(ids, func(id sigma.ID) bool { return v.PendingTx(model.Hash(id)) == nil })), nil
 	}
-	q.Add("]")
-	return nil
 }
 
-// pendingTx writes an unconfirmed transaction with the boxes that it spends.
-func pendingTx(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	t := q.v.PendingTx(model.Hash(id))
-	if t == nil {
-		return errNotFound
-	}
-	parsed, err := q.v.Parsed(t)
-	if err != nil {
-		return err
-	}
-	inputs, err := q.v.InputsOf(parsed)
-	if err != nil {
-		return err
-	}
-	q.AddTx(parsed, inputs)
-	return nil
-}
-
-func pendingThere(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	if q.v.PendingTx(model.Hash(id)) == nil {
-		return errNotFound
-	}
-	return nil
-}
-
-// pendingAmong writes the ids of the request that unconfirmed transactions have.
-func pendingAmong(q *request, _ []string) error {
-	ids, err := q.ids()
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	n := 0
-	for _, id := range ids {
-		if q.v.PendingTx(model.Hash(id)) != nil {
-			q.Comma(n)
-			n++
-			q.ID(id)
+func pendingInput(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		by, err := v.PendingSpendOf(id)
+		if err == nil && by == nil {
+			err = errNotFound
 		}
-	}
-	q.Add("]")
-	return nil
-}
-
-// postedTree reads a body that is an ErgoTree, and returns its hash.
-func (q *request) postedTree() (hash [32]byte, err error) {
-	text, err := q.text()
-	if err != nil {
-		return hash, err
-	}
-	tree, err := boxes.ParseTree(text)
-	if err != nil {
-		return hash, err
-	}
-	return ergo.TreeHash(tree), nil
-}
-
-func pendingOfTree(q *request, _ []string) error {
-	p, err := q.pendingPage()
-	if err != nil {
-		return err
-	}
-	hash, err := q.postedTree()
-	if err != nil {
-		return err
-	}
-	var all []*pending.Tx
-	for t := range q.v.PendingOf(boxes.TreeIndex, hash[:]) {
-		if p.offset > 0 {
-			p.offset--
-		} else if len(all) < p.limit {
-			all = append(all, t)
+		if err != nil {
+			return nil, err
 		}
+		spent, err := v.Inputs([]sigma.ID{id})
+		if err != nil {
+			return nil, err
+		}
+		in := boxes.InputOf(&by.Tx.Inputs[by.Index], spent[0])
+		return &in, nil
 	}
-	return q.addPending(all)
 }
 
-func pendingInput(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
+func pendingOutput(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		b, err := v.PendingBox(id)
+		if err == nil && b == nil {
+			err = errNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
+		return asJSON(b), nil
 	}
-	by, err := q.v.PendingSpendOf(id)
-	if err != nil {
-		return err
-	}
-	if by == nil {
-		return errNotFound
-	}
-	spent, err := q.v.Inputs([]sigma.ID{id})
-	if err != nil {
-		return err
-	}
-	q.AddInput(&by.Tx.Inputs[by.Index], spent[0])
-	return nil
 }
 
-func pendingOutput(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	b, err := q.v.PendingBox(id)
-	if err != nil {
-		return err
-	}
-	if b == nil {
-		return errNotFound
-	}
-	q.Add("{")
-	q.AddBox(b)
-	q.Add("}")
-	return nil
-}
-
-// addOutputs writes a window of unconfirmed boxes.
-func (q *request) addOutputs(all []boxes.Box) error {
-	p, err := q.pendingPage()
-	if err != nil {
-		return err
-	}
+// outputs returns a window of unconfirmed boxes.
+func outputs(all []boxes.Box, p page) any {
 	all = all[min(p.offset, len(all)):]
-	q.Add("[")
-	for i := range all[:min(p.limit, len(all))] {
-		q.Comma(i)
-		q.Add("{")
-		q.AddBox(&all[i])
-		q.Add("}")
-	}
-	q.Add("]")
-	return nil
+	return plain(all[:min(p.limit, len(all))])
 }
 
-func pendingOutputsOfTree(q *request, _ []string) error {
-	hash, err := q.postedTree()
-	if err != nil {
-		return err
+func pendingOutputsOfTree(r *request) answer {
+	hash := ergo.TreeHash(treeArg(r))
+	p := pendingPage(r)
+	return func(v *view) (any, error) {
+		all, err := v.PendingBoxes(boxes.TreeIndex, hash[:])
+		return outputs(all, p), err
 	}
-	all, err := q.v.PendingBoxes(boxes.TreeIndex, hash[:])
-	if err != nil {
-		return err
-	}
-	return q.addOutputs(all)
 }
 
-func pendingOutputsWith(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
+func pendingOutputsWith(r *request) answer {
+	id := idArg(r, "id")
+	p := pendingPage(r)
+	return func(v *view) (any, error) {
+		all, err := v.PendingBoxesWith(id)
+		return outputs(all, p), err
 	}
-	all, err := q.v.PendingBoxesWith(id)
-	if err != nil {
-		return err
-	}
-	return q.addOutputs(all)
 }
 
-// pendingOutputsByRegisters writes the unconfirmed boxes that have all registers of the body.
-func pendingOutputsByRegisters(q *request, _ []string) error {
-	body, err := q.body()
-	if err != nil {
-		return err
-	}
+// pendingOutputsByRegisters returns the unconfirmed boxes that have all registers of the body.
+func pendingOutputsByRegisters(r *request) answer {
 	var texts map[string]string
-	if err := json.Unmarshal(body, &texts); err != nil || len(texts) == 0 {
-		return bad(`the body is not an object of registers in hex, such as {"R4":"0e00"}`)
+	if err := json.Unmarshal(r.Content(), &texts); err != nil || len(texts) == 0 {
+		r.Refuse(bad(`the body is not an object of registers in hex, such as {"R4":"0e00"}`))
 	}
 	want, err := boxes.ParseRegisters(texts)
 	if err != nil {
-		return err
+		r.Refuse(err)
 	}
-	all, err := q.v.AllPendingBoxes()
-	if err != nil {
-		return err
+	p := pendingPage(r)
+	return func(v *view) (any, error) {
+		all, err := v.AllPendingBoxes()
+		return outputs(slices.DeleteFunc(all, func(b boxes.Box) bool { return !want.In(b.Box()) }), p), err
 	}
-	kept := all[:0]
-	for _, b := range all {
-		if want.In(b.Box()) {
-			kept = append(kept, b)
-		}
-	}
-	return q.addOutputs(kept)
 }

@@ -2,127 +2,90 @@ package ergonode
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"strings"
 
+	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/chains/ergo"
 	"birthmark/model"
 )
 
-// nodeEndpoints are answered by the node of the settings, except that /info describes the blocks of this server.
-var nodeEndpoints = []endpoint{
-	{http.MethodGet, "info", info, unconfirmed},
-	{http.MethodGet, "blocks/*", fromNode, nothing},
-	{http.MethodGet, "blocks/modifier/*", fromNode, nothing},
-	{http.MethodPost, "blocks/headerIds", fromNode, nothing},
-	{http.MethodGet, "transactions/poolHistogram", fromNode, nothing},
-	{http.MethodGet, "transactions/getFee", fromNode, nothing},
-	{http.MethodGet, "transactions/waitTime", fromNode, nothing},
-	{http.MethodPost, "transactions", submit, nothing},
-	{http.MethodPost, "transactions/bytes", submit, nothing},
-	{http.MethodPost, "transactions/check", check, nothing},
-	{http.MethodPost, "transactions/checkBytes", check, nothing},
-	{http.MethodGet, "emission/at/*", fromNode, nothing},
-	{http.MethodGet, "emission/scripts", fromNode, nothing},
-	{http.MethodGet, "nipopow/popowHeaderById/*", fromNode, nothing},
-	{http.MethodGet, "nipopow/popowHeaderByHeight/*", fromNode, nothing},
-	{http.MethodGet, "nipopow/proof/*/*", fromNode, nothing},
-	{http.MethodGet, "utils/seed", fromNode, nothing},
-}
-
 // ask sends the request to the node.
-func (q *request) ask(ctx context.Context, body []byte) (ergo.NodeAnswer, error) {
-	node := q.Chain.Node()
+func (p *protocol) ask(r *request) (ergo.NodeAnswer, error) {
+	node := p.Node()
 	if node == nil {
 		return ergo.NodeAnswer{}, problem.New(http.StatusNotFound, "not_found",
 			"this needs a node, and this server has none: its setting node is the URL of one")
 	}
-	path := strings.Split(strings.Trim(strings.TrimPrefix(q.r.URL.Path, q.Path), "/"), "/")
-	return node.Ask(ctx, path, q.r.URL.Query(), body)
-}
-
-// pass writes the answer of the node.
-func (q *request) pass(a ergo.NodeAnswer) error {
-	if a.Status != http.StatusOK {
-		q.w.WriteHeader(a.Status)
-		q.Sent = true
-	}
-	q.Out = append(q.Out, a.Body...)
-	return nil
+	path := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, p.path), "/"), "/")
+	return node.Ask(r.Context(), path, r.URL.Query(), r.Content())
 }
 
 // fromNode answers as the node does.
-func fromNode(q *request, _ []string) error {
-	var body []byte
-	if q.r.Method == http.MethodPost {
-		var err error
-		if body, err = q.body(); err != nil {
-			return err
-		}
+func (p *protocol) fromNode(r *request) (any, error) {
+	a, err := p.ask(r)
+	if err == nil && a.Status != http.StatusOK {
+		err = &refusal{a}
 	}
-	a, err := q.ask(q.Ctx, body)
-	if err != nil {
-		return err
-	}
-	return q.pass(a)
+	return exchange.JSON(a.Body), err
 }
 
-// submit sends a transaction to the node, in JSON or as the hex of its bytes. It is among the unconfirmed transactions
-// before the answer is sent.
-func submit(q *request, _ []string) error { return q.send(true) }
+// check has the node check a transaction, in JSON or as the hex of its bytes.
+func (p *protocol) check(r *request) (any, error) {
+	if len(r.Content()) == 0 {
+		return nil, bad("the body is empty: expected a transaction")
+	}
+	if err := ratelimit.Submission(r.Writer()); err != nil {
+		return nil, err
+	}
+	return p.fromNode(r)
+}
 
-// check has the node check a transaction.
-func check(q *request, _ []string) error { return q.send(false) }
-
-func (q *request) send(enter bool) error {
-	body, err := q.body()
+// submit sends a transaction to the node. It is among the unconfirmed transactions before the answer is sent.
+func (p *protocol) submit(r *request) (any, error) {
+	a, err := p.check(r)
 	if err != nil {
-		return err
-	}
-	if len(body) == 0 {
-		return bad("the body is empty: expected a transaction")
-	}
-	if err := ratelimit.Submission(q.w); err != nil {
-		return err
-	}
-	a, err := q.ask(q.Ctx, body)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	var text string
-	if enter && a.Status == http.StatusOK && json.Unmarshal(a.Body, &text) == nil {
-		if id, err := parseID(text); err == nil {
-			q.Chain.Enter(q.Ctx, model.Hash(id))
+	if json.Unmarshal(a.(exchange.JSON), &text) == nil {
+		if id, ok := boxes.ParseID(text); ok {
+			p.Enter(r.Context(), model.Hash(id))
 		}
 	}
-	return q.pass(a)
+	return a, nil
 }
 
 // info answers the state of the server in the form of the node, with the fields of the node that are not about blocks.
-func info(q *request, _ []string) error {
-	fields := map[string]any{"name": "birthmark", "appVersion": apiVersion, "stateType": "utxo", "network": q.Chain.Network}
-	if q.Chain.Node() != nil {
-		if a, err := q.ask(q.Ctx, nil); err == nil && a.Status == http.StatusOK {
+func (p *protocol) info(r *request) answer {
+	fields := map[string]any{"name": "birthmark", "appVersion": apiVersion, "stateType": "utxo", "network": p.Network}
+	if p.Node() != nil {
+		if a, err := p.ask(r); err == nil && a.Status == http.StatusOK {
 			d := json.NewDecoder(bytes.NewReader(a.Body))
 			d.UseNumber()         // some exceed 64 bits
 			_ = d.Decode(&fields) // the fields above remain if this fails
 		}
 	}
-	fields["unconfirmedCount"] = q.v.PendingCount()
+	return func(v *view) (any, error) { return fields, v.setInfo(fields) }
+}
+
+// setInfo sets the fields about blocks.
+func (v *view) setInfo(fields map[string]any) error {
+	fields["unconfirmedCount"] = v.PendingCount()
 	for _, name := range []string{"fullHeight", "bestFullHeaderId", "previousFullHeaderId", "stateRoot", "difficulty", "genesisBlockId"} {
 		fields[name] = nil
 	}
-	if !q.v.Tip.IsOrigin() {
-		b, err := q.v.Block(q.v.Tip.Height)
+	if !v.Tip.IsOrigin() {
+		b, err := v.Block(v.Tip.Height)
 		if err != nil {
 			return err
 		}
-		first, err := q.v.Block(1)
+		first, err := v.Block(1)
 		if err != nil {
 			return err
 		}
@@ -136,9 +99,7 @@ func info(q *request, _ []string) error {
 			fields["headersHeight"], fields["bestHeaderId"] = b.Height, b.ID.String()
 		}
 	}
-	body, err := json.Marshal(fields)
-	q.Out = append(q.Out, body...)
-	return err
+	return nil
 }
 
 // apiVersion is the version of the node whose API this is.

@@ -6,198 +6,106 @@ import (
 	"birthmark/model"
 )
 
-func boxesOfToken(q *request, args []string) error {
-	p, err := q.page("boxes")
-	if err != nil {
-		return err
-	}
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	birth, t, ok, err := q.v.AssetTotals(id)
-	if err != nil {
-		return err
-	}
-	var pks []model.UtxoPk
-	if ok {
-		if pks, err = q.v.Window(q.v.AssetList(birth, false, true), p.offset, p.limit); err != nil {
-			return err
+func boxesOfToken(r *request) answer {
+	p := pageOf(r, "boxes", fewItems)
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		birth, t, ok, err := v.AssetTotals(id)
+		if err != nil {
+			return nil, err
 		}
-	}
-	q.Add(`{"items":`)
-	if err := q.addBoxes(pks, true, false); err != nil {
-		return err
-	}
-	q.addTotal(int(t.Outputs))
-	return nil
-}
-
-func unspentOfToken(q *request, args []string) error {
-	p, err := q.page("boxes")
-	if err != nil {
-		return err
-	}
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	birth, _, ok, err := q.v.AssetTotals(id)
-	if err != nil {
-		return err
-	}
-	var l *boxes.List
-	if ok {
-		l = q.v.AssetList(birth, true, !p.ascending)
-	}
-	var added []boxes.Box
-	if p.unconfirmed {
-		if added, err = q.v.PendingBoxesWith(id); err != nil {
-			return err
-		}
-	}
-	return q.writeUnspent(l, p, added)
-}
-
-func tokenByID(q *request, args []string) error {
-	id, err := parseID(args[0])
-	if err != nil {
-		return err
-	}
-	t, err := q.v.TokenOf(id)
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		return errNotFound
-	}
-	q.addToken(t)
-	return nil
-}
-
-func tokensByID(q *request, _ []string) error {
-	ids, err := q.ids()
-	if err != nil {
-		return err
-	}
-	tokens, err := q.v.TokensOf(ids)
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	n := 0
-	for _, id := range ids {
-		if t := tokens[id]; t != nil {
-			q.Comma(n)
-			n++
-			q.addToken(t)
-		}
-	}
-	q.Add("]")
-	return nil
-}
-
-func (q *request) addToken(t *boxes.Token) {
-	q.Add(`{"id":`)
-	q.ID(t.ID)
-	q.Add(`,"boxId":`)
-	q.ID(t.Box)
-	q.Add(`,"emissionAmount":`)
-	q.Uint(t.Amount)
-	q.Add(`,"name":`)
-	q.Text(t.Node.Name)
-	q.Add(`,"description":`)
-	q.Text(t.Node.Description)
-	q.Add(`,"decimals":`)
-	q.Int(t.Node.Decimals)
-	q.Add("}")
-}
-
-// holding is an amount of a token.
-type holding struct {
-	id     sigma.ID
-	amount uint64
-}
-
-// balance writes the contents of the unspent boxes of an address, and those of unconfirmed boxes. The node subtracts
-// nothing for boxes that unconfirmed transactions spend.
-func balance(q *request, args []string) error {
-	h, err := q.holder(args[0], false)
-	if err != nil {
-		return err
-	}
-	t, err := q.v.Totals(h, false)
-	if err != nil {
-		return err
-	}
-	held, err := q.v.Held(h)
-	if err != nil {
-		return err
-	}
-	var confirmedHoldings []holding
-	for i := range held {
-		id, _ := boxes.ParseID(held[i].ID)
-		confirmedHoldings = append(confirmedHoldings, holding{id, held[i].Amount})
-	}
-	created, err := q.v.PendingBoxes(h.Index.Name, h.Value)
-	if err != nil {
-		return err
-	}
-	var value uint64
-	var unconfirmedHoldings []holding
-	at := map[sigma.ID]int{}
-	for i := range created {
-		value += created[i].Box().Value
-		for _, token := range created[i].Box().Tokens {
-			n, known := at[token.ID]
-			if !known {
-				n = len(unconfirmedHoldings)
-				at[token.ID] = n
-				unconfirmedHoldings = append(unconfirmedHoldings, holding{id: token.ID})
+		var pks []model.UtxoPk
+		if ok {
+			if pks, err = v.Window(v.AssetList(birth, false, true), p.offset, p.limit); err != nil {
+				return nil, err
 			}
-			unconfirmedHoldings[n].amount += token.Amount
 		}
+		return listed(v, v.boxes(pks, false), int(t.Outputs)), nil
 	}
-	q.Add(`{"confirmed":`)
-	if err := q.addHoldings(t.Value, confirmedHoldings); err != nil {
-		return err
-	}
-	q.Add(`,"unconfirmed":`)
-	if err := q.addHoldings(value, unconfirmedHoldings); err != nil {
-		return err
-	}
-	q.Add("}")
-	return nil
 }
 
-func (q *request) addHoldings(nanoErgs uint64, held []holding) error {
-	ids := make([]sigma.ID, len(held))
-	for i := range held {
-		ids[i] = held[i].id
-	}
-	tokens, err := q.v.TokensOf(ids)
-	if err != nil {
-		return err
-	}
-	q.Add(`{"nanoErgs":`)
-	q.Uint(nanoErgs)
-	q.Add(`,"tokens":[`)
-	for i, x := range held {
-		q.Comma(i)
-		var t boxes.Token
-		if known := tokens[x.id]; known != nil {
-			t = *known
+func unspentOfToken(r *request) answer {
+	p := pageOf(r, "boxes", fewItems)
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		birth, _, ok, err := v.AssetTotals(id)
+		if err != nil {
+			return nil, err
 		}
-		q.Add(`{"tokenId":`)
-		q.ID(x.id)
-		q.Add(`,"amount":`)
-		q.Uint(x.amount)
-		q.Add(`,"decimals":`)
-		q.Int(t.Node.Decimals)
-		q.Add(`,"name":`)
-		q.Text(t.Node.Name)
-		q.Add("}")
+		var l *boxes.List
+		if ok {
+			l = v.AssetList(birth, true, !p.ascending)
+		}
+		return v.unspent(l, p, func() ([]boxes.Box, error) { return v.PendingBoxesWith(id) })
 	}
-	q.Add("]}")
-	return nil
+}
+
+func tokenByID(r *request) answer {
+	id := idArg(r, "id")
+	return func(v *view) (any, error) {
+		t, err := v.TokenOf(id)
+		if err == nil && t == nil {
+			err = errNotFound
+		}
+		if err != nil {
+			return nil, err
+		}
+		return tokenOf(t), nil
+	}
+}
+
+// tokensByID returns the tokens with ids, without unknown ones.
+func tokensByID(r *request) answer {
+	ids := bodyIDs(r)
+	return func(v *view) (any, error) {
+		tokens, err := v.TokensOf(ids)
+		all := []*tokenValue{}
+		for _, id := range ids {
+			if t := tokens[id]; t != nil {
+				all = append(all, tokenOf(t))
+			}
+		}
+		return all, err
+	}
+}
+
+// balance returns the contents of the unspent boxes of an address, and those of unconfirmed boxes. The node subtracts
+// nothing for boxes that unconfirmed transactions spend.
+func (p *protocol) balance(r *request) answer {
+	find := p.ofAddress(r)
+	return func(v *view) (any, error) {
+		h, err := find(v)
+		if err != nil {
+			return nil, err
+		}
+		nanoErgs, held, err := v.Holdings(h.Holder, false)
+		if err != nil {
+			return nil, err
+		}
+		created, err := h.pending()
+		if err != nil {
+			return nil, err
+		}
+		to := new(balancesValue)
+		if to.Confirmed, err = v.balanceOf(nanoErgs, held); err != nil {
+			return nil, err
+		}
+		to.Unconfirmed, err = v.balanceOf(boxes.Sum(created))
+		return to, err
+	}
+}
+
+func (v *view) balanceOf(nanoErgs uint64, held []sigma.Token) (*balanceValue, error) {
+	tokens, err := v.TokensHeld(held)
+	if err != nil {
+		return nil, err
+	}
+	to := &balanceValue{nanoErgs, make([]heldValue, len(held))}
+	for i, x := range held {
+		to.Tokens[i] = heldValue{ID: boxes.ID(x.ID), Amount: x.Amount}
+		if t := tokens[x.ID]; t != nil {
+			to.Tokens[i].Decimals, to.Tokens[i].Name = t.Node.Decimals, t.Node.Name
+		}
+	}
+	return to, nil
 }

@@ -1,114 +1,89 @@
 package ergonode
 
 import (
-	"net/http"
-
 	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
 
-var utxoEndpoints = []endpoint{
-	{http.MethodGet, "utxo/byId/*", utxo(false, false), confirmed},
-	{http.MethodGet, "utxo/byIdBinary/*", utxo(false, true), confirmed},
-	{http.MethodGet, "utxo/withPool/byId/*", utxo(true, false), unconfirmed},
-	{http.MethodGet, "utxo/withPool/byIdBinary/*", utxo(true, true), unconfirmed},
-	{http.MethodPost, "utxo/withPool/byIds", utxos, unconfirmed},
-	{http.MethodGet, "utxo/genesis", genesis, confirmed},
-}
-
-// unspent returns the unspent boxes with ids, or with pool also the boxes that unconfirmed transactions create; nil
-// for any other id.
-func (q *request) unspent(ids []sigma.ID, pool bool) ([]*boxes.Box, error) {
-	found, err := q.v.Inputs(ids)
+// among returns the unspent boxes with ids; nil for any other id. A view with the mempool also has the boxes that
+// unconfirmed transactions create.
+func (v *view) among(ids []sigma.ID) ([]*boxes.Box, error) {
+	found, err := v.Inputs(ids)
 	if err != nil {
 		return nil, err
 	}
 	for i, b := range found {
-		switch {
-		case b == nil:
-		case b.Unconfirmed && !pool:
+		if b == nil || b.Unconfirmed {
+			continue
+		}
+		spent, err := v.Q.SpendersOf([]model.UtxoPk{b.Pk})
+		if err != nil {
+			return nil, err
+		}
+		if spent[0] != nil {
 			found[i] = nil
-		case !b.Unconfirmed:
-			spent, err := q.v.Q.SpendersOf([]model.UtxoPk{b.Pk})
-			if err != nil {
-				return nil, err
-			}
-			if spent[0] != nil {
-				found[i] = nil
-			}
 		}
 	}
 	return found, nil
 }
 
-// utxo answers an unspent box: its fields, or its bytes.
-func utxo(pool, binary bool) func(*request, []string) error {
-	return func(q *request, args []string) error {
-		id, err := parseID(args[0])
-		if err != nil {
-			return err
+func asJSON(b *boxes.Box) any {
+	v := b.JSON()
+	return &v
+}
+
+func asBytes(b *boxes.Box) any {
+	tx := sigma.ID(b.Tx.ID)
+	return &rawBoxValue{boxes.ID(b.ID()), b.Box().AppendTo(nil, &tx, b.Pos)}
+}
+
+// utxo returns an unspent box in a form.
+func utxo(as func(*boxes.Box) any) func(*request) answer {
+	return func(r *request) answer {
+		id := idArg(r, "id")
+		return func(v *view) (any, error) {
+			found, err := v.among([]sigma.ID{id})
+			if err != nil {
+				return nil, err
+			}
+			if found[0] == nil {
+				return nil, errNotFound
+			}
+			return as(found[0]), nil
 		}
-		found, err := q.unspent([]sigma.ID{id}, pool)
-		if err != nil {
-			return err
-		}
-		b := found[0]
-		if b == nil {
-			return errNotFound
-		}
-		if !binary {
-			q.Add("{")
-			q.AddBox(b)
-			q.Add("}")
-			return nil
-		}
-		tx := sigma.ID(b.Tx.ID)
-		q.Add(`{"boxId":`)
-		q.ID(id)
-		q.Add(`,"bytes":`)
-		q.Hex(b.Box().AppendTo(nil, &tx, b.Pos))
-		q.Add("}")
-		return nil
 	}
 }
 
-func utxos(q *request, _ []string) error {
-	ids, err := q.ids()
-	if err != nil {
-		return err
-	}
-	found, err := q.unspent(ids, true)
-	if err != nil {
-		return err
-	}
-	q.Add("[")
-	n := 0
-	for _, b := range found {
-		if b != nil {
-			q.Comma(n)
-			n++
-			q.Add("{")
-			q.AddBox(b)
-			q.Add("}")
+func utxos(r *request) answer {
+	ids := bodyIDs(r)
+	return func(v *view) (any, error) {
+		found, err := v.among(ids)
+		var all []boxes.Box
+		for _, b := range found {
+			if b != nil {
+				all = append(all, *b)
+			}
 		}
+		return plain(all), err
 	}
-	q.Add("]")
-	return nil
 }
 
-func genesis(q *request, _ []string) error {
-	all, err := q.v.Genesis()
-	if err != nil {
-		return err
+func genesis(*request) answer {
+	return func(v *view) (any, error) {
+		all, err := v.Genesis()
+		return plain(all), err
 	}
-	q.Add("[")
-	for i := range all {
-		q.Comma(i)
-		q.Add("{")
-		q.AddBox(&all[i])
-		q.Add("}")
-	}
-	q.Add("]")
-	return nil
+}
+
+// plain returns boxes without place and spender.
+func plain(all []boxes.Box) any {
+	return exchange.Stream(func(yield func(boxes.BoxJSON, error) bool) {
+		for i := range all {
+			if !yield(all[i].JSON(), nil) {
+				return
+			}
+		}
+	})
 }

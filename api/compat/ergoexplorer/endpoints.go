@@ -1,0 +1,134 @@
+package ergoexplorer
+
+import (
+	"log/slog"
+	"net/http"
+
+	"birthmark/api/compat/boxes"
+	"birthmark/api/exchange"
+)
+
+// Options configure a handler.
+type Options struct {
+	Chain *boxes.Chain
+	Path  string       // below which the API is served: "/explorer", for /explorer/api/v1/…
+	Log   *slog.Logger // nil: no log
+}
+
+// New returns the handler of all requests below the path of o.
+func New(o Options) http.Handler {
+	p := &protocol{o.Chain}
+	return exchange.Handler(exchange.Protocol[*view]{
+		Path: o.Path, Log: o.Log, Endpoints: p.endpoints(), Open: p.open, Error: failureOf, NotFound: notFound,
+		Preflight: boxes.Preflight, MaxBody: maxBody,
+	})
+}
+
+// maxBody is the largest body of a request in bytes.
+const maxBody = 1 << 20
+
+// protocol has the endpoints.
+type protocol struct{ *boxes.Chain }
+
+type (
+	request = exchange.Request
+	answer  = func(*view) (any, error)
+)
+
+// view is the chain at one tip, for one request.
+type view struct {
+	*boxes.View
+	r *request
+}
+
+func (p *protocol) open(r *request, fn func(*view) error) error {
+	within := func(v *boxes.View) error { return fn(&view{v, r}) }
+	if r.Mempool() {
+		return p.PendingView(r.Context(), within)
+	}
+	return p.View(r.Context(), within)
+}
+
+func (p *protocol) endpoints() []exchange.Endpoint[*view] {
+	type endpoint = exchange.Endpoint[*view]
+	const v0, v1 = "api/v0/", "api/v1/" // clients still use parts of version 0, which version 1 lacks
+	get := func(path string, a func(*request) answer) endpoint {
+		return endpoint{Method: http.MethodGet, Path: v1 + path, Answer: a}
+	}
+	post := func(path string, a func(*request) answer) endpoint {
+		return endpoint{Method: http.MethodPost, Path: v1 + path, Answer: a}
+	}
+	// These also read the unconfirmed transactions.
+	pending := func(method, path string, a func(*request) answer) endpoint {
+		return endpoint{Method: method, Path: path, Answer: a, Mempool: true}
+	}
+	// These need no view.
+	node := func(method, path string, a func(*request) (any, error)) endpoint {
+		return endpoint{Method: method, Path: path, Node: a}
+	}
+	return []endpoint{
+		get("addresses/{address}/transactions", p.addressTxs),
+		get("addresses/{address}/balance/confirmed", p.confirmedBalance),
+		pending(http.MethodGet, v1+"addresses/{address}/balance/total", p.totalBalance),
+		pending(http.MethodPost, v1+"addresses/batchInfo", p.batchInfo),
+		pending(http.MethodGet, v1+"mempool/transactions/byAddress/{address}", p.pendingTxs),
+		pending(http.MethodGet, v1+"mempool/boxes/unspent", pendingBoxes),
+
+		get("boxes/{id}", boxByID),
+		get("boxes/byAddress/{address}", listed(p.ofAddress, allBoxes, newest)),
+		get("boxes/byErgoTree/{tree}", listed(ofTree, allBoxes, newest)),
+		get("boxes/byErgoTreeTemplateHash/{hash}", listed(ofTemplate, allBoxes, oldest)),
+		get("boxes/unspent/byAddress/{address}", listed(p.ofAddress, unspentBoxes, chosen)),
+		get("boxes/unspent/byErgoTree/{tree}", listed(ofTree, unspentBoxes, chosen)),
+		get("boxes/unspent/byErgoTreeTemplateHash/{hash}", listed(ofTemplate, unspentBoxes, oldest)),
+		get("boxes/byTokenId/{id}", ofToken(allBoxes)),
+		get("boxes/unspent/byTokenId/{id}", ofToken(unspentBoxes)),
+		pending(http.MethodGet, v1+"boxes/unspent/unconfirmed/byAddress/{address}", p.unconfirmedBoxes),
+		pending(http.MethodGet, v1+"boxes/unspent/all/byAddress/{address}", p.allUnspent),
+		post("boxes/search", search(allBoxes, false)),
+		post("boxes/unspent/search", search(unspentBoxes, false)),
+		post("boxes/unspent/search/union", search(unspentBoxes, true)),
+
+		get("blocks", blocks),
+		get("blocks/headers", headers),
+		get("blocks/{id}", p.block),
+
+		get("transactions/{id}", tx),
+		get("transactions/byInputsScriptTemplateHash/{hash}", txsSpending),
+		node(http.MethodPost, v1+"mempool/transactions/submit", p.submit),
+
+		get("tokens", tokens),
+		get("tokens/search", searchTokens),
+		get("tokens/bySymbol/{name}", tokensNamed),
+		node(http.MethodGet, v1+"tokens/check/{id}/{name}", unsupported(handKept)),
+		node(http.MethodGet, v1+"tokens/listGenuine", unsupported(handKept)),
+		node(http.MethodGet, v1+"tokens/listBlocked", unsupported(handKept)),
+		get("tokens/{id}", token),
+		get("assets", assets),
+		get("assets/search/byTokenId", searchAssets),
+
+		get("info", p.networkState),
+		get("networkState", p.networkState),
+		get("networkStats", networkStats),
+		node(http.MethodGet, v1+"epochs/params", p.epochParams),
+		node(http.MethodPost, v1+"ergotree/convert", unsupported("only the reference implementation prints an ErgoTree as it does")),
+		node(http.MethodGet, v1+"docs/openapi", unsupported("its document describes the explorer's own server; see docs/ergo-clients.md")),
+
+		// These send a list as it is read, in the order of the chain.
+		get("boxes/unspent/stream", boxesInSpan(unspentBoxes)),
+		get("boxes/unspent/byLastEpochs/stream", unspentOfEpochs),
+		get("boxes/byGlobalIndex/stream", boxesFrom(allBoxes)),
+		get("boxes/unspent/byGlobalIndex/stream", boxesFrom(unspentBoxes)),
+		get("boxes/byErgoTreeTemplateHash/{hash}/stream", templateInSpan(allBoxes)),
+		get("boxes/unspent/byErgoTreeTemplateHash/{hash}/stream", templateInSpan(unspentBoxes)),
+		get("transactions/byGlobalIndex/stream", txsFrom),
+		get("blocks/byGlobalIndex/stream", blocksFrom),
+		get("blocks/stream/summary", summariesFrom),
+
+		pending(http.MethodGet, v0+"transactions/unconfirmed", oldPendingTxs),
+		pending(http.MethodGet, v0+"transactions/unconfirmed/{id}", oldPendingTx),
+		pending(http.MethodGet, v0+"transactions/unconfirmed/byAddress/{address}", p.oldPendingTxsOf),
+		node(http.MethodPost, v0+"transactions/send", p.submit),
+		{Method: http.MethodGet, Path: v0 + "info", Answer: oldInfo},
+	}
+}

@@ -1,0 +1,196 @@
+package ergoexplorer
+
+import (
+	"iter"
+
+	"birthmark/api/compat/boxes"
+	"birthmark/api/jsonappend"
+	"birthmark/core/pending"
+	"birthmark/model"
+)
+
+// txValue is a TransactionInfo, or a UTransactionInfo.
+type txValue struct {
+	ID              boxes.ID     `json:"id"`
+	*txPlace                     // nil: unconfirmed
+	*pendingTxPlace              // nil: confirmed
+	Inputs          []inputValue `json:"inputs"`
+	DataInputs      []inputValue `json:"dataInputs"`
+	Outputs         []boxValue   `json:"outputs"`
+	Size            int          `json:"size"`
+}
+
+type txPlace struct {
+	Block         boxes.ID `json:"blockId"`
+	Height        int      `json:"inclusionHeight"`
+	Timestamp     uint64   `json:"timestamp"`
+	Index         int      `json:"index"`
+	Number        uint64   `json:"globalIndex"`
+	Confirmations int      `json:"numConfirmations"`
+}
+
+type pendingTxPlace struct {
+	Seen int64 `json:"creationTimestamp"`
+}
+
+// inputValue is an InputInfo, a UInputInfo or a DataInputInfo.
+type inputValue struct {
+	ID          boxes.ID                 `json:"boxId"`
+	Value       uint64                   `json:"value"`
+	Index       int                      `json:"index"`
+	Proof       optional[jsonappend.Hex] `json:"spendingProof,omitzero"` // absent: of a data input
+	Block       *boxes.ID                `json:"outputBlockId"`
+	Tx          boxes.ID                 `json:"outputTransactionId"`
+	OutputIndex int                      `json:"outputIndex"`
+	*createdValue
+	contentsValue
+}
+
+// createdValue are members of an InputInfo alone.
+type createdValue struct {
+	Number  uint64 `json:"outputGlobalIndex"`
+	Created uint32 `json:"outputCreatedAt"`
+	Settled int    `json:"outputSettledAt"`
+}
+
+// proofOf returns the bytes of a proof, null if there are none.
+func proofOf(proof []byte) optional[jsonappend.Hex] {
+	if len(proof) == 0 {
+		return optional[jsonappend.Hex]{there: true}
+	}
+	return optional[jsonappend.Hex]{true, (*jsonappend.Hex)(&proof)}
+}
+
+// inputOf returns an input of t, or a data input if t is nil. Those of transactions of the chain have all members.
+func (v *view) inputOf(b *boxes.Box, t *boxes.Tx, i int, tokens tokenMap, f form) (in inputValue, err error) {
+	whole := t != nil && f == confirmedForm
+	in = inputValue{
+		ID: boxes.ID(b.ID()), Value: b.Box().Value, Index: i, Tx: boxes.ID(b.Tx.ID), OutputIndex: b.Pos,
+		contentsValue: v.contentsOf(b, tokens, whole),
+	}
+	if t != nil {
+		in.Proof = proofOf(t.Inputs[i].Proof)
+	}
+	if !b.Unconfirmed {
+		id, err := v.HeaderOf(b)
+		if err != nil {
+			return in, err
+		}
+		in.Block = (*boxes.ID)(&id)
+	}
+	if whole {
+		in.createdValue = &createdValue{Created: b.Box().Height, Settled: b.Height()}
+		in.Number, err = v.BoxNumber(b.Pk)
+	}
+	return in, err
+}
+
+// txs yields transactions of the chain. With of, they only have the inputs and outputs that belong to it.
+func (v *view) txs(pks []model.TxPk, of *boxes.Holder) iter.Seq2[*txValue, error] {
+	return func(yield func(*txValue, error) bool) {
+		for batch, err := range v.FullTxBatches(pks) {
+			var tokens tokenMap
+			if err == nil {
+				tokens, err = v.tokensOf(batch...)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range batch {
+				if t, err := v.txOf(&batch[i], tokens, of); !yield(t, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tokensOf returns the tokens in the boxes of transactions.
+func (v *view) tokensOf(txs ...boxes.FullTx) (tokenMap, error) {
+	var lists [][]boxes.Box
+	for i := range txs {
+		lists = append(lists, txs[i].Inputs, txs[i].Outputs)
+		for _, b := range txs[i].Data {
+			if b != nil {
+				lists = append(lists, []boxes.Box{*b})
+			}
+		}
+	}
+	return v.tokensIn(lists...)
+}
+
+func (v *view) txOf(t *boxes.FullTx, tokens tokenMap, of *boxes.Holder) (*txValue, error) {
+	to := &txValue{ID: boxes.ID(t.ID), txPlace: &txPlace{
+		Block: boxes.ID(t.Block.ID), Height: int(t.Block.Height), Timestamp: t.Block.Header.Timestamp, Index: v.Q.TxIndex(t.Pk),
+		Number: t.Number, Confirmations: v.Height() - int(t.Block.Height) + 1,
+	}}
+	return to, v.setEnds(to, t, tokens, of, confirmedForm)
+}
+
+// setEnds sets the inputs, data inputs and outputs of a transaction.
+func (v *view) setEnds(to *txValue, t *boxes.FullTx, tokens tokenMap, of *boxes.Holder, f form) error {
+	to.Inputs, to.DataInputs, to.Size = make([]inputValue, 0, len(t.Inputs)), make([]inputValue, 0, len(t.Data)), t.Size
+	to.Outputs = make([]boxValue, 0, len(t.Outputs))
+	for i := range t.Inputs {
+		if of != nil && !of.Owns(&t.Inputs[i]) {
+			continue
+		}
+		in, err := v.inputOf(&t.Inputs[i], t.Tx, i, tokens, f)
+		if err != nil {
+			return err
+		}
+		to.Inputs = append(to.Inputs, in)
+	}
+	for i, b := range t.Data {
+		if b == nil {
+			continue
+		}
+		in, err := v.inputOf(b, nil, i, tokens, f)
+		if err != nil {
+			return err
+		}
+		to.DataInputs = append(to.DataInputs, in)
+	}
+	for i := range t.Outputs {
+		if of != nil && !of.Owns(&t.Outputs[i]) {
+			continue
+		}
+		to.Outputs = append(to.Outputs, boxValue{})
+		if err := v.setBox(&to.Outputs[len(to.Outputs)-1], &t.Outputs[i], tokens, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pendingTxOf returns a UTransactionInfo.
+func (v *view) pendingTxOf(t *pending.Tx) (*txValue, error) {
+	parsed, err := v.Parsed(t)
+	if err != nil {
+		return nil, err
+	}
+	found, err := v.InputsOf(parsed)
+	if err != nil {
+		return nil, err
+	}
+	full := boxes.FullTx{Tx: parsed, Inputs: make([]boxes.Box, len(found))}
+	for i, b := range found {
+		if b == nil {
+			return nil, absent("the box %x, which an unconfirmed transaction spends", parsed.Inputs[i].Box)
+		}
+		full.Inputs[i] = *b
+	}
+	if full.Data, err = v.Inputs(parsed.DataInputs); err != nil {
+		return nil, err
+	}
+	if full.Outputs, err = v.PendingOutputs(t); err != nil {
+		return nil, err
+	}
+	tokens, err := v.tokensOf(full)
+	if err != nil {
+		return nil, err
+	}
+	to := &txValue{ID: boxes.ID(parsed.ID), pendingTxPlace: &pendingTxPlace{t.Seen().UnixMilli()}}
+	return to, v.setEnds(to, &full, tokens, nil, pendingForm)
+}
