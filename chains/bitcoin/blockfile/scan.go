@@ -47,6 +47,7 @@ type scan struct {
 
 // rejected is a complete record with an invalid block.
 type rejected struct {
+	hash   model.Hash
 	parent model.Hash
 	fault  error
 }
@@ -95,7 +96,7 @@ func (r *recordReader) scan(from int64) (scan, error) {
 			_, growing := errors.AsType[unfinished](fault)
 			fault = r.errorf("bad_block", start, "%w", fault)
 			if rec.parent != (model.Hash{}) && !growing {
-				s.rejected = append(s.rejected, rejected{rec.parent, fault})
+				s.rejected = append(s.rejected, rejected{rec.hash, rec.parent, fault})
 			}
 			if rec, err = r.searchAfter(start, s.end == 0); err != nil {
 				break

@@ -21,8 +21,9 @@ const mostReserved = 64 << 20
 // Each calls handle with each block of a block file that is read as a stream. It skips the same data as a sync, with a
 // warning.
 // decode decodes a block. The first error of handle is why the block is invalid, the second ends the iteration; raw is
-// valid until handle returns. An invalid block is an error at the end of the stream if no valid one has its parent, and so
-// is a stream without blocks.
+// valid until handle returns. An invalid block is an error at the end of the stream if no valid one has its parent, and a
+// valid one is its parent or its child: with the low work of a test network, damaged data can look like a header. So is a
+// stream without blocks.
 func Each(net *params.Network, in io.Reader, decode func(raw []byte) error, handle func(raw []byte) (fault, err error)) error {
 	w := &window{in: in}
 	r := &recordReader{net: net, path: "the input", file: w, decode: decode}
@@ -34,7 +35,7 @@ func Each(net *params.Network, in io.Reader, decode func(raw []byte) error, hand
 	r.grow = func(to int64) error { return fill(w.at, int(to-w.at)) }
 	var first error // the first fault
 	var bad []rejected
-	whole := map[model.Hash]bool{} // the parents of valid blocks
+	valid, whole := map[model.Hash]bool{}, map[model.Hash]bool{} // valid blocks, and their parents
 	for start := int64(0); ; {
 		if err := fill(start, chunk); err != nil {
 			return err
@@ -46,7 +47,7 @@ func Each(net *params.Network, in io.Reader, decode func(raw []byte) error, hand
 		case start == 0 && at == 0 && !r.atMagic(0):
 			return r.notBlocks(0)
 		case at == r.size && w.ended:
-			i := slices.IndexFunc(bad, func(b rejected) bool { return !whole[b.parent] })
+			i := slices.IndexFunc(bad, func(b rejected) bool { return !whole[b.parent] && (valid[b.parent] || whole[b.hash]) })
 			if i >= 0 {
 				return bad[i].fault
 			}
@@ -71,7 +72,7 @@ func Each(net *params.Network, in io.Reader, decode func(raw []byte) error, hand
 			return err
 		}
 		if fault == nil {
-			whole[rec.parent] = true
+			valid[rec.hash], whole[rec.parent] = true, true
 			start = next
 			continue
 		}
@@ -82,7 +83,7 @@ func Each(net *params.Network, in io.Reader, decode func(raw []byte) error, hand
 			first = fault
 		}
 		if rec.work != (block.Work{}) && !unfinished { // the header is valid
-			bad = append(bad, rejected{rec.parent, fault})
+			bad = append(bad, rejected{rec.hash, rec.parent, fault})
 		}
 		if start, err = r.searchStream(start+1, fill, w); err != nil {
 			return err
