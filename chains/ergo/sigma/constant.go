@@ -1,6 +1,9 @@
 package sigma
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Type codes. A code below tupleType is that of a type constructor plus that of an embeddable element type, 0 if the
 // element type follows: quotient and remainder by embeddable.
@@ -301,4 +304,14 @@ func (r *reader) skipProposition() {
 	for ; children > 0 && r.err == nil; children-- {
 		r.skipProposition()
 	}
+}
+
+// ValueSize returns the size in bytes of the value of a register or a variable at the beginning of b.
+func ValueSize(b []byte) (int, error) {
+	r := reader{b: b}
+	r.skipEvaluated()
+	if r.err != nil {
+		return 0, fmt.Errorf("value: %w", r.err)
+	}
+	return r.at, nil
 }

@@ -50,7 +50,7 @@ func knownOf(t *Tx) Known {
 func TestWhatANodeAcceptsInRegistersIsReadAgain(t *testing.T) {
 	var e Encoder
 	for name, value := range sigmatest.Values() {
-		if n, err := valueSize(append(value[:len(value):len(value)], 0xff, 0x04)); err != nil || n != len(value) {
+		if n, err := ValueSize(append(value[:len(value):len(value)], 0xff, 0x04)); err != nil || n != len(value) {
 			t.Errorf("%s %x has %d bytes, expected %d: %v", name, value[:min(len(value), 80)], n, len(value), err)
 			continue
 		}
@@ -265,7 +265,7 @@ func TestRandomValuesAreReadAgain(t *testing.T) {
 	var e Encoder
 	for range 5000 {
 		value := sigmatest.Random(rng, 5)
-		if n, err := valueSize(append(value[:len(value):len(value)], 0xff)); err != nil || n != len(value) {
+		if n, err := ValueSize(append(value[:len(value):len(value)], 0xff)); err != nil || n != len(value) {
 			t.Fatalf("%x has %d bytes, expected %d: %v", value, n, len(value), err)
 		}
 		tx := aTransaction(t, value)

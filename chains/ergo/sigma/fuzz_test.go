@@ -29,7 +29,7 @@ func FuzzConstant(f *testing.F) {
 	f.Add([]byte{0x0e, 1, 'a'})
 	f.Add([]byte{0x0c, 0x62, 0xff, 0x7f})
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		n, err := valueSize(raw)
+		n, err := ValueSize(raw)
 		if len(raw) > 0 && raw[0] > lastConstantCode {
 			return
 		}
@@ -44,7 +44,7 @@ func FuzzConstant(f *testing.F) {
 		if n <= 0 || n > len(raw) {
 			t.Fatalf("%d of %d bytes", n, len(raw))
 		}
-		if again, err := valueSize(raw[:n]); err != nil || again != n {
+		if again, err := ValueSize(raw[:n]); err != nil || again != n {
 			t.Errorf("%x alone has %d bytes, %v", raw[:n], again, err)
 		}
 	})

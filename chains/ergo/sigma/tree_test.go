@@ -115,7 +115,7 @@ func TestConstantsEndWhereTheirTypeSays(t *testing.T) {
 		"tree of fixed boxes": "64" + strings.Repeat("ab", 33) + "07" + "20" + "0108",
 	} {
 		raw := unhex(t, constant)
-		n, err := valueSize(append(raw[:len(raw):len(raw)], 0xff, 0xff))
+		n, err := ValueSize(append(raw[:len(raw):len(raw)], 0xff, 0xff))
 		if err != nil || n != len(raw) {
 			t.Errorf("%s (%s): %d bytes and %v, expected %d", name, constant, n, err, len(raw))
 		}

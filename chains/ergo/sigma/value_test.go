@@ -112,7 +112,7 @@ func FuzzValue(f *testing.F) {
 		if v == nil && !ok {
 			return
 		}
-		if n, err := valueSize(raw); err != nil || n != len(raw) {
+		if n, err := ValueSize(raw); err != nil || n != len(raw) {
 			t.Errorf("%s is %v, and a constant of %d bytes: %v", hex.EncodeToString(raw), v, n, err)
 		}
 	})
@@ -143,14 +143,4 @@ func TestConstantsAreWalkedOverInStepsOfTheirBytes(t *testing.T) {
 			t.Errorf("%s: %d steps for %d bytes", name, r.steps, len(b))
 		}
 	}
-}
-
-// valueSize returns the size in bytes of the value of a register or a variable at the beginning of b.
-func valueSize(b []byte) (int, error) {
-	r := reader{b: b}
-	r.skipEvaluated()
-	if r.err != nil {
-		return 0, fmt.Errorf("value: %w", r.err)
-	}
-	return r.at, nil
 }
