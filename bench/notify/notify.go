@@ -127,14 +127,10 @@ func startNotifying(ctx context.Context, db *core.DB, pool *unconfirmedBlocks) (
 	var running sync.WaitGroup
 	running.Go(func() { f.Run(ctx) })
 	w := &notifying{db: db, pool: pool, follower: f, stop: func() { cancel(); running.Wait() }}
-	answers, err := wallet.New(ctx, &served.Chain{
+	answers := wallet.New(&served.Chain{
 		Name: db.Chain().Name(), Model: db.Chain(), View: db.View, Moved: db.Moved, Mempool: f,
 		State: func() served.State { return served.State{} },
 	})
-	if err != nil {
-		w.stop()
-		return nil, err
-	}
 	server := electrum.New(answers, electrum.Options{Log: log, Limits: electrum.Defaults()})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

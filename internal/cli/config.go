@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"birthmark/chains"
 	"birthmark/internal/cli/command"
+	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
 	"birthmark/internal/daemon"
+	"birthmark/internal/humanize"
+	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
 	"go.yaml.in/yaml/v3"
@@ -20,6 +25,7 @@ func (p *program) configCommand() *cli.Command {
 		Category: standalone,
 		Flags: slices.Concat([]cli.Flag{
 			command.Bool("schema", "print the JSON Schema of settings files, for editors"),
+			command.Bool("check", "list indexes, raw transactions and nodes that the settings need and the databases lack"),
 			command.String("listen", "`ADDRESS` of the server"),
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.WriteFlags(), serverFlags(), command.DatabaseFlags()),
 		Action: p.config,
@@ -32,6 +38,9 @@ func (p *program) config(c *cli.Context) error {
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")
 		return e.Encode(config.Schema(chains.Names()))
+	}
+	if c.Bool("check") {
+		return p.checkSettings(c)
 	}
 	view, err := p.view(c)
 	if err != nil {
@@ -70,4 +79,75 @@ func (p *program) view(c *cli.Context) (*config.View, error) {
 		v.Chains = append(v.Chains, set.View(chain.Network(), daemon.Chosen(chain, nil)))
 	}
 	return v, nil
+}
+
+// checkedChain is a chain of config --check.
+type checkedChain struct {
+	*daemon.Lacks
+	Error string `json:"error,omitempty"` // it could not be compared
+}
+
+// checkSettings lists everything that the settings need and the chains lack.
+func (p *program) checkSettings(c *cli.Context) error {
+	sets, err := p.Several(c)
+	if err != nil {
+		return err
+	}
+	if len(sets) == 0 {
+		return command.UsageError("missing_flag",
+			"no chain to check: expected --chain, --db DIR, or chains in the settings (--config FILE)")
+	}
+	a := struct {
+		OK     bool           `json:"ok"`
+		Chains []checkedChain `json:"chains"`
+	}{OK: true}
+	faults := 0
+	for _, set := range sets {
+		l, err := p.Host(c).CheckNeeds(c.Context, set)
+		checked := checkedChain{Lacks: l}
+		if err != nil {
+			none := &daemon.Lacks{Chain: set.Chain, DB: cmp.Or(set.DB, set.DefaultDB())}
+			checked = checkedChain{none, p.Host(c).ErrorText(err)}
+			faults++
+		}
+		faults += len(checked.Missing)
+		a.Chains = append(a.Chains, checked)
+	}
+	a.OK = faults == 0
+	err = p.Answer(nil, a, func(page *terminal.Page) {
+		for i, checked := range a.Chains {
+			if i > 0 {
+				page.Printf("\n")
+			}
+			showChecked(page, &checked)
+		}
+	})
+	if err == nil && !a.OK {
+		err = model.Errorf(model.Internal, "faults_found", "the check found %s", humanize.Plural(faults, "problem"))
+	}
+	return err
+}
+
+func showChecked(page *terminal.Page, c *checkedChain) {
+	verdict := terminal.Green("the settings have all that they need")
+	if len(c.Missing) > 0 || c.Error != "" {
+		verdict = terminal.Red(cmp.Or(c.Error, humanize.Plural(len(c.Missing), "thing")+" missing"))
+	}
+	db := c.DB
+	if !c.Exists && c.Error == "" {
+		db += " (does not exist yet)"
+	}
+	page.Fields("chain", c.Chain, "db", db, "check", verdict)
+	for _, part := range []struct {
+		title string
+		lacks []daemon.Lack
+	}{{"missing", c.Missing}, {"missing for some answers", c.Optional}} {
+		if len(part.lacks) == 0 {
+			continue
+		}
+		page.Heading(part.title)
+		for _, x := range part.lacks {
+			page.Printf("%s\n", strings.Join(x.Lines(), "\n"))
+		}
+	}
 }

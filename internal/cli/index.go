@@ -2,10 +2,12 @@ package cli
 
 import (
 	"slices"
+	"strings"
 
 	"birthmark/core"
 	"birthmark/core/check"
 	"birthmark/internal/cli/command"
+	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/internal/daemon"
 
@@ -34,6 +36,8 @@ func (p *program) indexCommand() *cli.Command {
 				Usage:     "add an index, or options of an existing index",
 				ArgsUsage: "NAME",
 				Flags: slices.Concat(
+					[]cli.Flag{command.String("index", "`PRESETS` whose options and definition the index gets too: "+
+						strings.Join(config.Presets(), ", "))},
 					command.SourceFlags("`URI` of the source of the blocks; needed for values that are not in the database"),
 					changeFlags(),
 				),
@@ -85,6 +89,10 @@ func (p *program) indexAdd(c *cli.Context) error {
 		return err
 	}
 	r := control.Request{Do: control.Add, Index: c.Args().First()}
+	named := func(ix config.Index) bool { return ix.Name == r.Index }
+	if c.IsSet("index") && !slices.ContainsFunc(set.Indexes, named) {
+		return command.UsageError("unknown_index", "--index: %s does not have index %s", c.String("index"), r.Index)
+	}
 	for _, ix := range set.Indexes {
 		if ix.Name == r.Index {
 			r.Keep, r.Definition = ix.Options, ix.Definition

@@ -180,7 +180,7 @@ func TestSyncReportsIndexesTheSettingsDoNotName(t *testing.T) {
 	if r := birthmark("sync", "--source", source, "--db", db, "--to-height", "199"); r.stderr != "" {
 		t.Errorf("without indexes in the settings: %+v", r)
 	}
-	wantFailure(t, exitRefused, "index_mismatch", `has no index script_hash .*add it with birthmark index add script_hash`, "sync", "--source", source, "--db", db, "--index", "address,script_hash")
+	wantFailure(t, exitRefused, "index_mismatch", `: index script_hash, for indexes .*: birthmark index add script_hash --index address,script_hash`, "sync", "--source", source, "--db", db, "--index", "address,script_hash")
 }
 
 // A sync runs without a control socket if none can be created.

@@ -31,7 +31,7 @@ func TestMismatchedDatabasesAreRefused(t *testing.T) {
 		{"sync --network testnet3 --source " + source, "wrong_network", `contains bitcoin mainnet, not testnet3`},
 		{"status --network regtest", "wrong_network", `contains bitcoin mainnet, not regtest`},
 		{"rollback --to-height 3 --network signet", "wrong_network", `contains bitcoin mainnet, not signet`},
-		{"sync --source " + source + " --index address,script_hash", "index_mismatch", `^the database has no index script_hash \(it has address\): add it with birthmark index add script_hash`},
+		{"sync --source " + source + " --index address,script_hash", "index_mismatch", `lacks one thing that its settings need: index script_hash, for indexes \(--index\): birthmark index add script_hash`},
 	} {
 		wantFailure(t, exitRefused, c.code, c.message, append(strings.Fields(c.line), "--db", db)...)
 	}

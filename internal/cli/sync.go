@@ -59,6 +59,7 @@ func (p *program) sync(c *cli.Context) (err error) {
 		}
 	}
 	blocks := h.NewBlockSync(set, to, c.Bool("follow"))
+	blocks.Served = server != nil
 	opened := p.Watch("sync", blocks.Reading)
 	err = blocks.Open(c.Context)
 	opened()

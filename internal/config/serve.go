@@ -33,34 +33,51 @@ type Serve struct {
 	ErgoGraphQL string `yaml:"ergo_graphql,omitempty" json:"ergo_graphql,omitempty"`
 }
 
-var serveKeys = []key[Chain]{
-	{name: "serve.electrum", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.Electrum, v) }},
-	{name: "serve.electrum_tls", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumTLS, v) }},
-	{name: "serve.electrum_ws", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumWS, v) }},
-	{name: "serve.electrum_wss", set: func(c *Chain, v, _ string) error { return setText(&c.Serve.ElectrumWSS, v) }},
-	{name: "serve.esplora", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Esplora, v) }},
-	{name: "serve.blockbook", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockbook, v) }},
-	{name: "serve.blockfrost", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Blockfrost, v) }},
-	{name: "serve.kupo", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Kupo, v) }},
-	{name: "serve.submit_api", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.SubmitAPI, v) }},
-	{name: "serve.ogmios", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.Ogmios, v) }},
-	{name: "serve.ergo_node", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoNode, v) }},
-	{name: "serve.ergo_explorer", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoExplorer, v) }},
-	{name: "serve.ergo_graphql", set: func(c *Chain, v, _ string) error { return setPath(&c.Serve.ErgoGraphQL, v) }},
+// serveFields are the keys of the protocols, with their fields and the functions that read values into them.
+var serveFields = []struct {
+	key   string
+	field func(*Serve) *string
+	set   func(to *string, value string) error
+}{
+	{"serve.electrum", func(s *Serve) *string { return &s.Electrum }, setText},
+	{"serve.electrum_tls", func(s *Serve) *string { return &s.ElectrumTLS }, setText},
+	{"serve.electrum_ws", func(s *Serve) *string { return &s.ElectrumWS }, setText},
+	{"serve.electrum_wss", func(s *Serve) *string { return &s.ElectrumWSS }, setText},
+	{"serve.esplora", func(s *Serve) *string { return &s.Esplora }, setPath},
+	{"serve.blockbook", func(s *Serve) *string { return &s.Blockbook }, setPath},
+	{"serve.blockfrost", func(s *Serve) *string { return &s.Blockfrost }, setPath},
+	{"serve.kupo", func(s *Serve) *string { return &s.Kupo }, setPath},
+	{"serve.submit_api", func(s *Serve) *string { return &s.SubmitAPI }, setPath},
+	{"serve.ogmios", func(s *Serve) *string { return &s.Ogmios }, setPath},
+	{"serve.ergo_node", func(s *Serve) *string { return &s.ErgoNode }, setPath},
+	{"serve.ergo_explorer", func(s *Serve) *string { return &s.ErgoExplorer }, setPath},
+	{"serve.ergo_graphql", func(s *Serve) *string { return &s.ErgoGraphQL }, setPath},
 }
 
-// ForBitcoin reports whether any of the protocols is one of Bitcoin's wallets.
-func (s Serve) ForBitcoin() bool {
-	s.Kupo, s.Blockfrost, s.SubmitAPI, s.Ogmios, s.ErgoNode, s.ErgoExplorer, s.ErgoGraphQL = "", "", "", "", "", "", ""
-	return s != Serve{}
-}
+var serveKeys = func() (keys []key[Chain]) {
+	for _, f := range serveFields {
+		set := func(c *Chain, v, _ string) error { return f.set(f.field(&c.Serve), v) }
+		keys = append(keys, key[Chain]{name: f.key, set: set})
+	}
+	return keys
+}()
 
 // ServeKeys returns the keys of the protocols.
-func ServeKeys() (names []string) {
-	for _, k := range serveKeys {
-		names = append(names, k.name)
+func ServeKeys() (keys []string) {
+	for _, f := range serveFields {
+		keys = append(keys, f.key)
 	}
-	return names
+	return keys
+}
+
+// Keys returns the keys of the protocols that are set.
+func (s Serve) Keys() (keys []string) {
+	for _, f := range serveFields {
+		if *f.field(&s) != "" {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys
 }
 
 // pathForm is the form of a path below which a protocol is served.

@@ -116,13 +116,6 @@ func (c *Chain) IndexNames() []string {
 	return names
 }
 
-// WithoutOptional removes the optional custom indexes of presets, and reports whether there were any.
-func (c *Chain) WithoutOptional() bool {
-	before := len(c.Indexes)
-	c.Indexes = slices.DeleteFunc(c.Indexes, func(ix Index) bool { return ix.Optional && ix.Definition != nil })
-	return len(c.Indexes) < before
-}
-
 // IndexOptions returns the options of the indexes by name.
 func (c *Chain) IndexOptions() map[string]model.IndexOptions {
 	options := map[string]model.IndexOptions{}

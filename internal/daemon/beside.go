@@ -54,6 +54,9 @@ func (s *Server) ServeDatabases(ctx context.Context, dbs []*core.DB, do func(con
 
 // during serves chains until do returns. If the server fails, the context of do is canceled.
 func (s *Server) during(ctx context.Context, chains []*served.Chain, do func(context.Context) error) error {
+	if err := s.h.checkServed(ctx, chains, s.Protocols); err != nil {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if err := s.wire(ctx, chains); err != nil {

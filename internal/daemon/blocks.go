@@ -20,6 +20,8 @@ type BlockSync struct {
 	*Host
 	DB *Database // nil before Open
 
+	Served bool // the database is also served, which compares it with the settings
+
 	set         *config.Chain
 	src         model.Source // nil: not open
 	has         []string     // the indexes that the source was opened with
@@ -146,6 +148,9 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 		if b.DB, err = b.write(ctx, b.set, dir); err != nil {
 			return err
 		}
+		if err := b.compareSettings(ctx, b.DB.Chain()); err != nil {
+			return errors.Join(err, b.DB.Close())
+		}
 		if b.src, err = b.source(ctx); err != nil && !b.retries(err) {
 			return errors.Join(err, b.DB.Close())
 		}
@@ -158,6 +163,9 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 	}
 	names, err := IndexesOf(b.set, chain)
 	if err != nil {
+		return err
+	}
+	if err := b.compareSettings(ctx, chain); err != nil {
 		return err
 	}
 	blank, err := core.Open(ctx, memory.New(), core.Options{Chain: chain, Indexes: names, Keep: b.set.IndexOptions(),
@@ -178,6 +186,31 @@ func (b *BlockSync) Open(ctx context.Context) (err error) {
 	}
 	b.has = b.DB.Indexes()
 	return nil
+}
+
+// compareSettings compares the settings with the database, or with the one that they create. A server compares an existing
+// one itself. If a server with these settings would refuse a new database, that is an error for a sync that serves it, and
+// a warning for others.
+func (b *BlockSync) compareSettings(ctx context.Context, chain model.Chain) error {
+	switch {
+	case b.DB != nil && b.Served, b.DB == nil && b.patient: // compared by the server
+		return nil
+	case b.DB != nil:
+		l, err := b.lacks(ctx, b.set, chain, b.DB, false)
+		if err != nil {
+			return err
+		}
+		return b.checkLacks([]*Lacks{l})
+	}
+	l, err := b.lacks(ctx, b.set, chain, nil, true)
+	if err == nil && !b.Served && len(l.Missing) > 0 {
+		b.Log.Warn("birthmark serve will refuse these settings: " + LacksError{l}.Error())
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return missing(l)
 }
 
 func (b *BlockSync) create(ctx context.Context, dir string) (*Database, error) {

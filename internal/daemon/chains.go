@@ -59,18 +59,27 @@ func (h *Host) OpenChains(ctx context.Context, memory config.Size, sets []*confi
 		return err
 	}
 	// Databases that do not exist yet are created after everything else was checked.
+	lacks := make([]*Lacks, len(sets))
 	for i, set := range sets {
 		found, err := HoldsDatabase(set.DB)
-		if err == nil && (found || set.Source == "") {
-			err = open(i)
-		} else if err == nil {
-			models[i], err = h.Chain(set)
+		if err != nil {
+			return all, err
+		}
+		if found || set.Source == "" {
+			if err = open(i); err == nil {
+				lacks[i], err = h.lacksOf(ctx, opened[i].chain(models[i]), set)
+			}
+		} else if models[i], err = h.Chain(set); err == nil {
+			lacks[i], err = h.lacks(ctx, set, models[i], nil, true)
 		}
 		if err != nil {
 			return all, err
 		}
 	}
 	if _, err := namesOf(models); err != nil {
+		return all, err
+	}
+	if err := h.checkLacks(lacks); err != nil {
 		return all, err
 	}
 	for i := range sets {

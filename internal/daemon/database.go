@@ -122,8 +122,7 @@ func (h *Host) write(ctx context.Context, set *config.Chain, dir string) (*Datab
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
-	return h.opened(ctx, set, numbered, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), IDBytes: memory.TxIDs,
-		Raw: set.Raw == config.RawKeep, RawFiles: set.Raw == config.RawFiles})
+	return h.opened(ctx, set, numbered, memory.Go(), core.Options{CacheBytes: cmp.Or(h.Caches, memory.Caches), IDBytes: memory.TxIDs})
 }
 
 // A process that creates a checkpoint holds the lock of a database that no other process writes for a moment.
@@ -184,15 +183,11 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 		if err != nil {
 			return err
 		}
-		if !o.ReadOnly {
+		if !known {
 			o.Indexes, o.Keep = names, set.IndexOptions()
+			o.Raw, o.RawFiles = set.Raw == config.RawKeep, set.Raw == config.RawFiles
 		}
 		d.DB, err = core.Open(ctx, store, o)
-		if _, code := model.KindOf(err); code == "index_mismatch" && set.WithoutOptional() {
-			h.Log.Info("the database lacks an optional index of the preset", "db", set.DB, "error", err)
-			o.Indexes, o.Keep = set.IndexNames(), set.IndexOptions()
-			d.DB, err = core.Open(ctx, store, o)
-		}
 		if errors.Is(err, storage.ErrDamaged) {
 			return cannotOpen(fmt.Errorf("%s: %w", set.DB, err))
 		}

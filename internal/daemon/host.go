@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"birthmark/internal/config"
 	"birthmark/internal/progress"
 	"birthmark/model"
 )
@@ -19,6 +20,10 @@ type Host struct {
 	ErrorText func(error) string // one line, without the secrets of sources
 	Command   string             // names this process to another one that finds the database locked
 	Version   string             // of the program
+
+	// Flags returns the flags with which another command selects a chain of the settings and presets of indexes, such as
+	// " --index kupo --db DIR"; presets are nil for a command that has no indexes.
+	Flags func(set *config.Chain, presets []string) string
 }
 
 func usageError(code, format string, args ...any) error {

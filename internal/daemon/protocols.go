@@ -31,7 +31,7 @@ type endpoint struct {
 	handler       func() (http.Handler, error)
 }
 
-// wireProtocols adds the protocols of other programs. It fails if a database lacks an index or option that they need.
+// wireProtocols adds the protocols of other programs. checkServed has compared their needs with the chains.
 func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 	paths := map[string]string{}
 	s.limits.Errors = map[string]func(http.ResponseWriter, *problem.Problem){}
@@ -73,13 +73,10 @@ func (s *Server) wireProtocols(ctx context.Context, mux *http.ServeMux) error {
 
 // bitcoinEndpoints returns the APIs of Esplora and Blockbook, and starts the Electrum protocol.
 func (s *Server) bitcoinEndpoints(ctx context.Context, c *served.Chain, set *config.Chain) ([]endpoint, error) {
-	if !set.Serve.ForBitcoin() {
+	if !serves(set, &wallet.Needs) {
 		return nil, nil
 	}
-	w, err := wallet.New(ctx, c)
-	if err != nil {
-		return nil, At(serveOrigin(set), err)
-	}
+	w := wallet.New(c)
 	if err := s.wireElectrum(c.Name, w, set); err != nil {
 		return nil, err
 	}
@@ -104,31 +101,31 @@ func (s *Server) cardanoEndpoints(ctx context.Context, c *served.Chain, chain *c
 	return []endpoint{
 		{"serve.kupo", set.Kupo, false, func() (http.Handler, error) {
 			s.writes = append(s.writes, set.Kupo+"/")
-			return kupo.New(ctx, kupo.Options{Chain: c, Path: set.Kupo, Version: s.h.Version, InSync: inSync, Log: s.h.Log})
+			return kupo.New(kupo.Options{Chain: c, Path: set.Kupo, Version: s.h.Version, InSync: inSync, Log: s.h.Log}), nil
 		}},
 		{"serve.blockfrost", set.Blockfrost, false, func() (http.Handler, error) {
 			s.limits.Errors[set.Blockfrost+"/"] = blockfrost.WriteProblem
 			o := blockfrost.Options{Chain: c, Path: set.Blockfrost, Version: s.h.Version, InSync: inSync, Log: s.h.Log}
-			return blockfrost.New(ctx, o)
+			return blockfrost.New(o), nil
 		}},
 		{"serve.submit_api", set.SubmitAPI, false, func() (http.Handler, error) {
-			return submitapi.New(submitapi.Options{Chain: c, Path: set.SubmitAPI, Log: s.h.Log})
+			return submitapi.New(submitapi.Options{Chain: c, Path: set.SubmitAPI, Log: s.h.Log}), nil
 		}},
 		{"serve.ogmios", set.Ogmios, true, func() (http.Handler, error) {
 			s.limits.Errors[set.Ogmios] = ogmios.WriteProblem
-			return ogmios.New(ogmios.Options{Chain: c, Path: set.Ogmios, Log: s.h.Log, Origins: s.set.CORSOrigins})
+			return ogmios.New(ogmios.Options{Chain: c, Path: set.Ogmios, Log: s.h.Log, Origins: s.set.CORSOrigins}), nil
 		}},
 	}, nil
 }
 
 // ergoEndpoints returns the APIs of Ergo's node and explorer, and of ergo-graphql.
 func (s *Server) ergoEndpoints(ctx context.Context, c *served.Chain, set *config.Chain) ([]endpoint, error) {
-	if set.Serve.ErgoNode == "" && set.Serve.ErgoExplorer == "" && set.Serve.ErgoGraphQL == "" {
+	if !serves(set, &boxes.Needs) {
 		return nil, nil
 	}
-	common, err := boxes.New(ctx, c)
+	common, err := boxes.New(c)
 	if err != nil {
-		return nil, At(serveOrigin(set), err)
+		return nil, err
 	}
 	go func() { // requests wait for it, and continue it if it fails
 		_ = guard.Do(s.h.Log, "the preparation of Ergo's APIs", func() { _ = common.Prepare(ctx) })
@@ -145,16 +142,6 @@ func (s *Server) ergoEndpoints(ctx context.Context, c *served.Chain, set *config
 			return ergographql.New(ergographql.Options{Chain: common, Path: of.ErgoGraphQL, Log: s.h.Log}), nil
 		}},
 	}, nil
-}
-
-// serveOrigin returns the place that set the first protocol of a chain.
-func serveOrigin(set *config.Chain) string {
-	for _, key := range config.ServeKeys() {
-		if at := set.Origin(key); at != "" {
-			return at
-		}
-	}
-	return ""
 }
 
 // inSync reports whether a chain is near the tip of its source, as /readyz does.

@@ -29,7 +29,7 @@ type syncedChain struct {
 // the source is unreachable. An invalid source URI is an error.
 func (h *Host) openSynced(ctx context.Context, set *config.Chain) (*syncedChain, error) {
 	b := h.NewBlockSync(set, nil, true)
-	b.patient = true
+	b.patient, b.Served = true, true
 	if err := b.Open(ctx); err != nil {
 		return nil, err
 	}

@@ -150,9 +150,7 @@ func (w *world) serveFrom(
 	}
 	o := blockbook.Options{Prefix: prefix, Version: "v1.2.3", Timeout: time.Minute}
 	var err error
-	if o.Chain, err = wallet.New(t.Context(), w.served); err != nil {
-		t.Fatal(err)
-	}
+	o.Chain = wallet.New(w.served)
 	if change != nil {
 		change(&o)
 	}

@@ -2,7 +2,6 @@ package blockfrost
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"net/http"
 
@@ -11,7 +10,6 @@ import (
 	"birthmark/api/served"
 	"birthmark/chains/cardano/node"
 	"birthmark/core/query"
-	"birthmark/model"
 )
 
 // Options configure a handler.
@@ -26,36 +24,8 @@ type Options struct {
 // jsonType is the media type of answers.
 const jsonType = "application/json; charset=utf-8"
 
-// New returns the handler of all requests below the path of o. The error is of kind [model.Refused] if the chain is
-// another one, or if its database lacks an index, an option or raw transactions; it contains what adds them.
-func New(ctx context.Context, o Options) (http.Handler, error) {
-	c := o.Chain
-	if c.Model.Name() != "cardano" {
-		return nil, model.Errorf(model.Refused, "unsupported", "%s: Blockfrost's API is for cardano only", c.Name)
-	}
-	return newServer(o).handler(), c.View(ctx, func(v *query.View) error {
-		return v.From(ctx, func(q *query.Query) error {
-			for _, need := range Indexes {
-				x, err := q.Index(need.Name)
-				what := "the index " + need.Name
-				if err == nil {
-					missing := need.Needs &^ x.Active
-					what = missing.String() + " of the index " + need.Name
-					if missing == 0 {
-						continue
-					}
-				}
-				return model.Errorf(model.Refused, "unknown_index", "%s: Blockfrost's API needs %s: set indexes: blockfrost in the "+
-					"settings, and run birthmark index add %s", c.Name, what, need.Name)
-			}
-			if !q.HasRaw() {
-				return model.Errorf(model.Refused, "no_raw",
-					"%s: Blockfrost's API needs raw transactions: sync into a new database with raw: keep", c.Name)
-			}
-			return nil
-		})
-	})
-}
+// New returns the handler of all requests below the path of o. The chain has what [Needs] requires.
+func New(o Options) http.Handler { return newServer(o).handler() }
 
 // server is the state that all requests share.
 type server struct {

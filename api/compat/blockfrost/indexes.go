@@ -2,22 +2,29 @@ package blockfrost
 
 import (
 	"birthmark/api/compat/utxo"
+	"birthmark/api/served"
 	"birthmark/chains/cardano"
 	"birthmark/core/schema"
 	"birthmark/model"
 )
 
-// Indexes are the indexes that the API needs, with the features that they must have.
-var Indexes = []struct {
-	Name  string
-	Needs schema.Features
-}{
-	{utxo.AddressIndex, schema.AccountFeatures},
-	{utxo.PaymentIndex, schema.AccountFeatures},
-	{utxo.StakeIndex, schema.AccountFeatures},
-	{utxo.PolicyIndex, 0},
-	{utxo.DatumIndex, 0},
-	{utxo.ScriptIndex, schema.FeatureUnspent},
+// Needs lists the indexes and abilities of nodes that the endpoints read.
+var Needs = served.Needs{
+	Chain: "cardano", Preset: "blockfrost", Node: "unix:///path/to/node.socket",
+	Parts: []served.Need{
+		{Index: utxo.AddressIndex, Options: schema.AccountFeatures},
+		{Index: utxo.PaymentIndex, Options: schema.AccountFeatures},
+		{Index: utxo.StakeIndex, Options: schema.AccountFeatures},
+		{Index: utxo.PolicyIndex}, {Index: utxo.DatumIndex}, {Index: utxo.ScriptIndex, Options: schema.FeatureUnspent},
+		served.Custom(&Labels, schema.FeatureBalance, "transactions by metadata label"),
+		served.Custom(&Subjects, 0, "certificates, withdrawals, votes, proposals, pools and redeemers"),
+		served.Custom(&Scripts, 0, "lists of scripts"),
+		{Index: cardano.PoolIndex, Without: "blocks of pools"},
+		{Raw: true},
+		{Node: served.Can[ledgerNode], Without: "protocol parameters, accounts, stakes and DReps"},
+		{Node: served.Can[model.Submitter], Without: "submitting transactions"},
+		{Mempool: true, Without: "unconfirmed transactions"},
+	},
 }
 
 // Indexes of transactions, which the preset blockfrost defines. The first output of a transaction has the values of the

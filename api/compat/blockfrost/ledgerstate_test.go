@@ -27,12 +27,9 @@ func (g *growing) connect() {
 		g.t.Fatal(err)
 	}
 	g.t.Cleanup(func() { src.Close() })
-	g.Handler, err = blockfrost.New(g.t.Context(), blockfrost.Options{Path: path, InSync: func() bool { return true }, Chain: &served.Chain{
+	g.Handler = blockfrost.New(blockfrost.Options{Path: path, InSync: func() bool { return true }, Chain: &served.Chain{
 		Name: "cardano-preview", Model: g.db.Chain(), View: g.db.View, Moved: g.db.Moved, State: func() served.State { return served.State{} }, Node: src,
 	}})
-	if err != nil {
-		g.t.Fatal(err)
-	}
 }
 
 // The state of DReps and the stakes of pools are those of the node. Everything else about them is in the chain.

@@ -81,13 +81,10 @@ func beside(t *testing.T, network string, magic uint32, blocks []ouroborostest.B
 		<-ended
 		src.Close()
 	})
-	n.Handler, err = blockfrost.New(t.Context(), blockfrost.Options{Path: path, InSync: func() bool { return true }, Chain: &served.Chain{
+	n.Handler = blockfrost.New(blockfrost.Options{Path: path, InSync: func() bool { return true }, Chain: &served.Chain{
 		Name: "cardano-preview", Model: db.Chain(), View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 		Mempool: n.mempool, Submitter: src.(model.Submitter), Node: src,
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return n
 }
 

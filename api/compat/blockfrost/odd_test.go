@@ -524,17 +524,14 @@ func (w *world) apis(t *testing.T) apis {
 		a.Handle(pattern, h)
 	}
 	inSync := func() bool { return true }
-	b, err := blockfrost.New(t.Context(), blockfrost.Options{Chain: &c, Path: path, InSync: inSync})
-	handle(path+"/", b, err)
-	k, err := kupo.New(t.Context(), kupo.Options{Chain: &c, Path: "/kupo", InSync: inSync})
-	handle("/kupo/", k, err)
+	a.Handle(path+"/", blockfrost.New(blockfrost.Options{Chain: &c, Path: path, InSync: inSync}))
+	a.Handle("/kupo/", kupo.New(kupo.Options{Chain: &c, Path: "/kupo", InSync: inSync}))
 	own, err := api.New(api.Options{Chains: []*served.Chain{&c}})
 	handle("/v1/", own, err)
 	pages, err := explorer.New(explorer.Options{Chains: []*served.Chain{&c}})
 	handle("/", pages, err)
 	if c.Node != nil {
-		o, err := ogmios.New(ogmios.Options{Chain: &c, Path: "/ogmios", Origins: []string{"*"}})
-		handle("/ogmios", o, err)
+		a.Handle("/ogmios", ogmios.New(ogmios.Options{Chain: &c, Path: "/ogmios", Origins: []string{"*"}}))
 	}
 	return a
 }

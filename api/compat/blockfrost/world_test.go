@@ -57,14 +57,16 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 		t.Fatal(err)
 	}
 	o := core.Options{Chain: c, Raw: true, CacheBytes: 4 << 20, Keep: map[string]model.IndexOptions{}}
-	for _, x := range blockfrost.Indexes {
-		o.Indexes = append(o.Indexes, x.Name)
-		o.Keep[x.Name] = model.IndexOptions{
-			Balance: x.Needs.Has(schema.FeatureBalance), Unspent: x.Needs.Has(schema.FeatureUnspent), History: x.Needs.Has(schema.FeatureHistory),
+	for _, need := range blockfrost.Needs.Parts {
+		if need.Index != "" {
+			o.Indexes = append(o.Indexes, need.Index)
+			o.Keep[need.Index] = model.IndexOptions{
+				Balance: need.Options.Has(schema.FeatureBalance), Unspent: need.Options.Has(schema.FeatureUnspent),
+				History: need.Options.Has(schema.FeatureHistory),
+			}
 		}
 	}
-	o.Indexes = append(o.Indexes, blockfrost.Labels.Name, blockfrost.Subjects.Name, blockfrost.Scripts.Name, cardano.PoolIndex, utxo.FailedDatums.Name, utxo.FailedScripts.Name)
-	o.Keep[blockfrost.Labels.Name] = model.IndexOptions{Balance: true}
+	o.Indexes = append(o.Indexes, utxo.FailedDatums.Name, utxo.FailedScripts.Name)
 	db, err := core.Open(t.Context(), store, o)
 	if err != nil {
 		t.Fatal(err)
@@ -73,11 +75,9 @@ func newWorldIn(t testing.TB, network string, store storage.Store) *world {
 	w.chain = &served.Chain{
 		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
-	options := blockfrost.Options{Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true }}
-	if _, err := blockfrost.New(t.Context(), options); err != nil {
-		t.Fatal(err)
-	}
-	h, largest := blockfrost.NewWithPositions(options)
+	h, largest := blockfrost.NewWithPositions(blockfrost.Options{
+		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true },
+	})
 	w.Handler = answertest.Recorded(t, h)
 	t.Cleanup(func() {
 		if n, position := largest(); n > maxPosition {

@@ -2,7 +2,6 @@ package boxes
 
 import (
 	"context"
-	"strings"
 
 	"birthmark/api/compat/bounded"
 	"birthmark/api/served"
@@ -24,10 +23,13 @@ const (
 	all = schema.FeatureBalance | schema.FeatureUnspent | schema.FeatureHistory
 )
 
-var needed = []struct {
-	index    string
-	features schema.Features
-}{{AddressIndex, 0}, {BoxIndex, 0}, {TreeIndex, all}, {TemplateIndex, all}}
+// Needs lists the indexes and abilities of nodes that the APIs read.
+var Needs = served.Needs{Chain: ergo.Name, Preset: "ergo_node", Node: "http://127.0.0.1:9053", Parts: []served.Need{
+	{Index: AddressIndex}, {Index: BoxIndex}, {Index: TreeIndex, Options: all}, {Index: TemplateIndex, Options: all},
+	{Raw: true},
+	{Node: served.Can[Node], Without: "submitting transactions, and the state of the node"},
+	{Mempool: true, Without: "unconfirmed transactions"},
+}}
 
 // Chain answers for one served chain of Ergo. It is safe for concurrent use.
 type Chain struct {
@@ -45,12 +47,8 @@ type Chain struct {
 	mintings  bounded.Map[sigma.ID, minting]
 }
 
-// New returns the answers of a served chain. The error is of kind [model.Refused] if the chain is not Ergo, or if
-// its database lacks an index, an option or raw transactions; it contains what adds them.
-func New(ctx context.Context, c *served.Chain) (*Chain, error) {
-	if c.Model.Name() != ergo.Name {
-		return nil, model.Errorf(model.Refused, "unsupported", "%s: the APIs of Ergo's node and explorer are for ergo only", c.Name)
-	}
+// New returns the answers of a served chain, which has what [Needs] requires.
+func New(c *served.Chain) (*Chain, error) {
 	b := &Chain{
 		Chain: c, Network: c.Model.Network(),
 		txs:       bounded.Map[model.Hash, *Tx]{MaxBytes: 64 << 20, Size: (*Tx).memory},
@@ -69,32 +67,7 @@ func New(ctx context.Context, c *served.Chain) (*Chain, error) {
 		t.setIDs()
 		b.genesis = append(b.genesis, t)
 	}
-	return b, b.View(ctx, func(v *View) error { return v.check() })
-}
-
-// check returns an error if the database lacks something.
-func (v *View) check() error {
-	for _, n := range needed {
-		x, err := v.Q.Index(n.index)
-		if err == nil && x.Active.Has(n.features) {
-			continue
-		}
-		if entry := v.Q.Entry(n.index); entry != nil && entry.Building != 0 {
-			return model.Errorf(model.Refused, "index_building", "%s: the index %s, which the APIs of Ergo need, is being added",
-				v.chain.Name, n.index)
-		}
-		what := "the index " + n.index
-		if err == nil {
-			what = strings.Join((n.features&^x.Active).Names(), " and ") + " of the index " + n.index
-		}
-		return model.Errorf(model.Refused, "missing_index", "%s: the APIs of Ergo's node and explorer need %s: "+
-			"set indexes: ergo_node in the settings, and run birthmark index add %s", v.chain.Name, what, n.index)
-	}
-	if !v.Q.HasRaw() {
-		return model.Errorf(model.Refused, "no_raw", "%s: the APIs of Ergo's node and explorer need raw transactions: "+
-			"sync into a new database with raw: keep", v.chain.Name)
-	}
-	return nil
+	return b, nil
 }
 
 // View is one moment of a chain. Use it from one goroutine.

@@ -74,10 +74,7 @@ func newNodeWorldOf(t testing.TB, rng *rand.Rand, o electrum.Options, coins int,
 		State:     func() served.State { return served.State{} },
 		Submitter: src.(model.Submitter), Fees: src.(model.FeeEstimator),
 	}
-	answers, err := wallet.New(t.Context(), shown)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answers := wallet.New(shown)
 	for end := time.Now().Add(patience); db.Tip() != w.node.Tip(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the database does not follow the node")

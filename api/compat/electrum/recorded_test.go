@@ -183,12 +183,9 @@ func TestHeadersAndProofsOfMainnet(t *testing.T) {
 	db, chain, _ := openDatabaseOf(t, "mainnet")
 	to := model.HeightPk(40)
 	syncFile(t, db, filepath.Join(strings.TrimSpace(string(out)), "blockchain", "testdata", "blk_0_to_14131.dat"), &to)
-	answers, err := wallet.New(t.Context(), &served.Chain{
+	answers := wallet.New(&served.Chain{
 		Name: "bitcoin", Model: chain, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := electrum.New(answers, limits())
 	t.Cleanup(server.Close)
 	addr := listen(t, server, nil)

@@ -27,10 +27,7 @@ func TestOnlyLongScansWait(t *testing.T) {
 	}
 	w.miner.chain.Mine(made...)
 	w.sync()
-	c, err := wallet.New(t.Context(), w.served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := wallet.New(w.served)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel() // so that a wait fails at once
 	status := func(ctx context.Context, script []byte, mid *wallet.Midstate) (next *wallet.Midstate, failed error) {

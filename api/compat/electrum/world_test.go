@@ -52,10 +52,7 @@ func newWorld(t testing.TB, rng *rand.Rand, o electrum.Options) *world {
 		Name: "bitcoin-regtest", Model: chain, View: db.View, Moved: db.Moved,
 		State: func() served.State { return served.State{} },
 	}
-	answers, err := wallet.New(t.Context(), w.served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answers := wallet.New(w.served)
 	o.Version = "v1.2.3"
 	w.server = electrum.New(answers, o)
 	w.addr = listen(t, w.server, nil)

@@ -16,11 +16,7 @@ func BenchmarkAnswers(b *testing.B) {
 	w := newWorld(b, "regtest", nil)
 	w.miner.mine(20, 20)
 	w.sync(b)
-	c, err := wallet.New(b.Context(), w.served)
-	if err != nil {
-		b.Fatal(err)
-	}
-	h := esplora.New(esplora.Options{Chain: c, Path: path})
+	h := esplora.New(esplora.Options{Chain: wallet.New(w.served), Path: path})
 	n := newNaive(w.miner.chain)
 	txs := n.order[len(n.order)/2:]
 	for name, target := range map[string]func(i int) string{

@@ -49,10 +49,7 @@ func TestAnswersEqualTheNaiveModel(t *testing.T) {
 func compare(t *testing.T, w *world) {
 	t.Helper()
 	n := newNaive(w.miner.chain)
-	c, err := wallet.New(t.Context(), w.served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := wallet.New(w.served)
 	tip := n.blocks[n.tip()].BlockHash().String()
 	w.expect(t, "/blocks/tip/hash", tip, textType, "10")
 	w.expect(t, "/blocks/tip/height", strconv.Itoa(n.tip()), textType, "10")

@@ -403,10 +403,7 @@ func (w *nodeWorld) compareMempool(t *testing.T) {
 			t.Errorf("%s: %d ids, expected %d", name, len(got), len(ids))
 		}
 	}
-	c, err := wallet.New(t.Context(), w.served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := wallet.New(w.served)
 	n := newNaiveOf(append(w.node.Blocks(), &wire.MsgBlock{Header: wire.BlockHeader{}, Transactions: pool}))
 	for _, tx := range pool {
 		j := n.tx(tx, c.Address)

@@ -62,10 +62,7 @@ var esploraTypes = map[string]string{
 // these blocks spend are missing.
 func TestObjectsEqualTheNodesOnRealBlocks(t *testing.T) {
 	w := newWorld(t, "mainnet", nil)
-	c, err := wallet.New(t.Context(), w.served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := wallet.New(w.served)
 	blocks, txs := 0, 0
 	for _, folder := range []string{"rvagg-js-bitcoin-block", "ipld-js-bitcoin"} {
 		files, err := filepath.Glob(filepath.Join(testblocks.Path(t, "bitcoin", folder), "*.json"))

@@ -68,10 +68,7 @@ func newWorld(t testing.TB, network string, change func(*core.Options)) *world {
 // serve makes the handler; the served chain must be complete.
 func (w *world) serve(t testing.TB) {
 	t.Helper()
-	c, err := wallet.New(t.Context(), w.served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := wallet.New(w.served)
 	w.Handler = answertest.Recorded(t, esplora.New(esplora.Options{Chain: c, Path: path}))
 }
 

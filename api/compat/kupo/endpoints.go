@@ -1,7 +1,6 @@
 package kupo
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"birthmark/api/exchange"
 	"birthmark/api/served"
 	"birthmark/core/query"
-	"birthmark/model"
 )
 
 // Options configure a handler.
@@ -23,34 +21,21 @@ type Options struct {
 	Log     *slog.Logger // nil: no log
 }
 
-// indexes are what patterns, datums and scripts need.
-var indexes = []string{utxo.AddressIndex, utxo.PaymentIndex, utxo.StakeIndex, utxo.PolicyIndex, utxo.DatumIndex, utxo.ScriptIndex}
+// Needs lists the indexes that patterns, datums and scripts read.
+var Needs = served.Needs{Chain: "cardano", Preset: "kupo", Parts: []served.Need{
+	{Index: utxo.AddressIndex}, {Index: utxo.PaymentIndex}, {Index: utxo.StakeIndex}, {Index: utxo.PolicyIndex},
+	{Index: utxo.DatumIndex}, {Index: utxo.ScriptIndex},
+	served.Custom(&utxo.FailedDatums, 0, "datums of transactions whose scripts failed"),
+	served.Custom(&utxo.FailedScripts, 0, "scripts of transactions whose scripts failed"),
+	{Raw: true},
+}}
 
-// New returns the handler of all requests below the path of o. The error is of kind [model.Refused] if the chain is
-// another one, or if its database lacks an index or raw transactions; it contains what adds them.
-func New(ctx context.Context, o Options) (http.Handler, error) {
-	c := o.Chain
-	if c.Model.Name() != "cardano" {
-		return nil, model.Errorf(model.Refused, "unsupported", "%s: Kupo's API is for cardano only", c.Name)
-	}
+// New returns the handler of all requests below the path of o. The chain has what [Needs] requires.
+func New(o Options) http.Handler {
 	p := &protocol{o}
-	h := exchange.Handler(exchange.Protocol[*view]{
+	return exchange.Handler(exchange.Protocol[*view]{
 		Path: o.Path, JSON: jsonType, Log: o.Log, Endpoints: p.endpoints(), Open: p.open, ETag: (*view).etag, Error: failure,
 		NotFound: p.notFound,
-	})
-	return h, c.View(ctx, func(v *query.View) error {
-		return v.From(ctx, func(q *query.Query) error {
-			for _, name := range indexes {
-				if _, err := q.Index(name); err != nil {
-					return model.Errorf(model.Refused, "unknown_index", "%s: Kupo's API needs the index %s: set indexes: kupo in the "+
-						"settings, and run birthmark index add %s", c.Name, name, name)
-				}
-			}
-			if !q.HasRaw() {
-				return model.Errorf(model.Refused, "no_raw", "%s: Kupo's API needs raw transactions: sync into a new database with raw: keep", c.Name)
-			}
-			return nil
-		})
 	})
 }
 

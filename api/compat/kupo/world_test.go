@@ -62,12 +62,9 @@ func newWorldIn(t testing.TB, network string, unspent bool, store storage.Store)
 	w.chain = &served.Chain{
 		Name: "cardano-preview", Model: c, View: db.View, Moved: db.Moved, State: func() served.State { return served.State{} },
 	}
-	h, err := kupo.New(t.Context(), kupo.Options{
+	h := kupo.New(kupo.Options{
 		Chain: w.chain, Path: path, Version: "1.2.3", InSync: func() bool { return true },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	w.Handler = answertest.Recorded(t, h)
 	t.Cleanup(func() { coretest.Consistent(t, db) })
 	return w

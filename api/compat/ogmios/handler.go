@@ -38,23 +38,18 @@ const (
 
 const rpcVersion = "2.0"
 
-// New returns the handler of the endpoint. The error is of kind [model.Refused] if the chain is not Cardano or has no
-// node.
-func New(o Options) (http.Handler, error) {
-	c := o.Chain
-	if c.Model.Name() != "cardano" {
-		return nil, model.Errorf(model.Refused, "unsupported", "%s: the API of Ogmios is for cardano only", c.Name)
-	}
-	n, ok := c.Node.(Node)
-	if !ok || c.Submitter == nil {
-		return nil, model.Errorf(model.Refused, "no_node", "%s: the API of Ogmios needs a node: set node, or a source, to its socket, "+
-			"such as unix:///path/to/node.socket", c.Name)
-	}
+// Needs lists the abilities of the node that the methods use.
+var Needs = served.Needs{Chain: "cardano", Node: "unix:///path/to/node.socket", Parts: []served.Need{
+	{Node: served.Can[Node]}, {Node: served.Can[model.Submitter]},
+}}
+
+// New returns the handler of the endpoint. The chain has what [Needs] requires.
+func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	network := c.Model.Network()
-	return &handler{o, n, address.Network{Name: network, Testnet: network != address.Mainnet.Name}}, nil
+	network := o.Chain.Model.Network()
+	return &handler{o, o.Chain.Node.(Node), address.Network{Name: network, Testnet: network != address.Mainnet.Name}}
 }
 
 type handler struct {

@@ -25,7 +25,6 @@ import (
 	"birthmark/api/compat/ogmios"
 	"birthmark/api/served"
 	"birthmark/bench/generate/cardanogen"
-	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
@@ -76,13 +75,9 @@ func start(t *testing.T) *endpoint {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	h, err := ogmios.New(ogmios.Options{Path: path, Origins: []string{"*"}, Chain: &served.Chain{
+	e.Handler = answertest.Recorded(t, ogmios.New(ogmios.Options{Path: path, Origins: []string{"*"}, Chain: &served.Chain{
 		Name: "cardano-test", Model: chain, Submitter: src.(model.Submitter), Node: src,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Handler = answertest.Recorded(t, h)
+	}}))
 	return e
 }
 
@@ -668,26 +663,5 @@ func TestPartsOfTransactions(t *testing.T) {
 		},
 	} {
 		same(t, name, all[name], want)
-	}
-}
-
-// The API needs Cardano and a node.
-func TestRefusals(t *testing.T) {
-	preview, err := cardano.New("preview")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := bitcoin.New("regtest")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, c := range map[string]*served.Chain{
-		"for cardano only":  {Name: "bitcoin-regtest", Model: other},
-		"unix:///path/to/n": {Name: "cardano-preview", Model: preview},
-	} {
-		_, err := ogmios.New(ogmios.Options{Chain: c, Path: path})
-		if kind, _ := model.KindOf(err); kind != model.Refused || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, expected %s", err, want)
-		}
 	}
 }

@@ -29,16 +29,13 @@ const jsonType = "application/json;charset=utf-8"
 // maxBody is more than the bytes of any transaction: nodes accept 16 KiB.
 const maxBody = 1 << 20
 
-// New returns the handler of all requests below the path of o. The error is of kind [model.Refused] if the chain is
-// another one or has no node.
-func New(o Options) (http.Handler, error) {
-	switch {
-	case o.Chain.Model.Name() != "cardano":
-		return nil, model.Errorf(model.Refused, "unsupported", "%s: the submit API is for cardano only", o.Chain.Name)
-	case o.Chain.Submitter == nil:
-		return nil, model.Errorf(model.Refused, "no_node", "%s: the submit API needs a node: set node, or a source, to its socket, "+
-			"such as unix:///path/to/node.socket", o.Chain.Name)
-	}
+// Needs lists the ability of the node that the API uses.
+var Needs = served.Needs{Chain: "cardano", Node: "unix:///path/to/node.socket", Parts: []served.Need{
+	{Node: served.Can[model.Submitter]},
+}}
+
+// New returns the handler of all requests below the path of o. The chain has what [Needs] requires.
+func New(o Options) http.Handler {
 	return exchange.Handler(exchange.Protocol[struct{}]{
 		Path: o.Path, Log: o.Log, Error: failure, MaxBody: maxBody, JSON: jsonType,
 		NotFound: func(_ *exchange.Request, _ string, allowed []string) error {
@@ -51,7 +48,7 @@ func New(o Options) (http.Handler, error) {
 			{Method: http.MethodPost, Path: "tx", Node: o.submit},
 			{Method: http.MethodOptions, Path: "tx", Node: preflight},
 		},
-	}), nil
+	})
 }
 
 func preflight(r *exchange.Request) (any, error) {

@@ -3,7 +3,6 @@ package wallet
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"birthmark/api/compat/bounded"
 	"birthmark/api/served"
@@ -38,51 +37,32 @@ const (
 	features = schema.FeatureBalance | schema.FeatureHistory | schema.FeatureUnspent
 )
 
-// New returns the answers of a served chain. The error is of kind [model.Refused] if the database lacks an index or
-// option that the protocols need, and contains the command that adds it.
-func New(ctx context.Context, c *served.Chain) (*Chain, error) {
-	scripts, ok := c.Model.(model.Scripter)
-	if !ok || c.Model.Name() != "bitcoin" {
-		return nil, model.Errorf(model.Refused, "unsupported", "%s does not have the transactions of Bitcoin, which the wallet protocols "+
-			"need: serve them for bitcoin only", c.Name)
-	}
-	w := &Chain{
-		served: c, scripts: scripts,
+// Needs lists the indexes and abilities of nodes that the protocols read.
+var Needs = served.Needs{Chain: "bitcoin", Preset: "wallet", Node: "http://127.0.0.1:8332", Parts: []served.Need{
+	{Index: scriptIndex, Options: features},
+	{Raw: true},
+	{Node: served.Can[model.Submitter], Without: "submitting transactions"},
+	{Node: served.Can[model.FeeEstimator], Without: "estimates of fees"},
+	{Mempool: true, Without: "unconfirmed transactions"},
+}}
+
+// New returns the answers of a served chain, which has what [Needs] requires.
+func New(c *served.Chain) *Chain {
+	return &Chain{
+		served: c, scripts: c.Model.(model.Scripter),
 		trees:   bounded.Map[model.Hash, *blockTree]{MaxBytes: 32 << 20, Size: func(t *blockTree) int { return t.bytes() }},
 		weights: bounded.Map[model.Hash, int]{MaxBytes: 1 << 20}, spendable: bounded.Map[Key, bool]{MaxBytes: 1 << 20},
 		touches: bounded.Map[model.Hash, []Key]{MaxBytes: 8 << 20, Size: func(ks []Key) int { return len(ks) * len(Key{}) }},
 	}
-	return w, w.View(ctx, func(v *View) error {
-		if !v.q.HasRaw() {
-			return model.Errorf(model.Refused, "no_raw", "%s: the wallet protocols need raw transactions: "+
-				"set raw: files or raw: node, or sync into a new database with raw: keep", c.Name)
-		}
-		return nil
-	})
 }
 
-// index returns the index script_hash of a database.
+// index returns the index script_hash of a database. It can be dropped, and added again, while it is served.
 func (c *Chain) index(q *query.Query) (*schema.Index, error) {
-	const remedy = "set balance, history and unspent for it in the settings (indexes: wallet does), and run " +
-		"birthmark index add " + scriptIndex
-	x := q.Active(scriptIndex)
-	if x != nil && x.Active.Has(features) {
+	if x := q.Active(scriptIndex); x != nil && x.Active.Has(features) {
 		return x, nil
 	}
-	entry := q.Entry(scriptIndex)
-	switch {
-	case entry != nil && entry.Building != 0:
-		if _, err := q.Index(scriptIndex); err != nil {
-			return nil, err
-		}
-		return nil, model.Errorf(model.Refused, "index_building", "%s: the options of index %s are being added",
-			c.served.Name, scriptIndex)
-	case entry == nil:
-		return nil, model.Errorf(model.Refused, "missing_index", "%s: the wallet protocols need the index %s: %s",
-			c.served.Name, scriptIndex, remedy)
-	}
-	return nil, model.Errorf(model.Refused, "missing_index", "%s: the wallet protocols need %s of index %s: %s", c.served.Name,
-		strings.Join((features&^x.Active).Names(), " and "), scriptIndex, remedy)
+	return nil, model.Errorf(model.Refused, "missing_index", "%s: the wallet protocols need index %s with %v: "+
+		"run birthmark index add %[2]s --index %[4]s", c.served.Name, scriptIndex, features, Needs.Preset)
 }
 
 // Network returns the name of the network: mainnet.

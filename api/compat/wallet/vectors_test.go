@@ -186,25 +186,3 @@ func TestHeaderProofsAcrossGroups(t *testing.T) {
 		chain.MineEmpty(700)
 	}
 }
-
-// A database that lacks a required index is rejected with the command that adds it.
-func TestMissingIndexesAreRefused(t *testing.T) {
-	for what, adapt := range map[string]func(*core.Options){
-		"need the index script_hash": func(o *core.Options) {
-			o.Indexes = []string{"address"}
-			delete(o.Keep, "script_hash")
-		},
-		"need balance and history of index script_hash": func(o *core.Options) {
-			o.Keep["script_hash"] = model.IndexOptions{Unspent: true}
-		},
-		"need raw transactions": func(o *core.Options) { o.Raw = false },
-	} {
-		o := options(t)
-		adapt(&o)
-		_, err := wallet.New(t.Context(), serve(open(t, memory.New(), o)))
-		kind, _ := code(err)
-		if kind != model.Refused || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-}

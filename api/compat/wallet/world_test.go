@@ -72,11 +72,7 @@ func serve(db *core.DB) *served.Chain {
 
 func newChain(t testing.TB, c *served.Chain) *wallet.Chain {
 	t.Helper()
-	w, err := wallet.New(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return wallet.New(c)
 }
 
 // view runs fn on the current view.

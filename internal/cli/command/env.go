@@ -61,6 +61,7 @@ func (e *Env) Host(c *cli.Context) *daemon.Host {
 	return &daemon.Host{
 		Log: e.Log, Console: e.Console, Now: e.Now, NewChain: e.NewChain, Caches: e.Caches, Command: Name(c), Version: e.Version,
 		ErrorText: func(err error) string { return e.masked(oneLine(err.Error())) },
+		Flags:     func(set *config.Chain, presets []string) string { return e.chainFlags(c, set, presets) },
 	}
 }
 

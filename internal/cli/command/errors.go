@@ -1,12 +1,15 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"birthmark/core"
 	"birthmark/internal/config"
+	"birthmark/internal/daemon"
+	"birthmark/internal/progress"
 	"birthmark/model"
 
 	"github.com/urfave/cli/v2"
@@ -22,15 +25,19 @@ var ExitStatus = map[model.ErrorKind]int{
 	model.Machine:   5,
 }
 
-// Fail prints an error and returns the exit status. It prints one line on stderr and, with --json, a document unless
-// one was printed already.
+// Fail prints an error and returns the exit status. It prints one line on stderr (a list of what chains lack is a line per
+// item on a terminal) and, with --json, a document unless one was printed already.
 func (e *Env) Fail(err error) int {
 	if err == nil {
 		return 0
 	}
 	kind, code := core.Classify(err)
 	message := e.masked(oneLine(err.Error()))
-	fmt.Fprintln(e.Stderr, "birthmark:", message)
+	shown := message
+	if lacks, ok := errors.AsType[daemon.LacksError](err); ok && progress.Terminal(e.Stderr) != nil {
+		shown = e.masked(strings.Join(lacks.Lines(), "\n"))
+	}
+	fmt.Fprintln(e.Stderr, "birthmark:", shown)
 	if e.JSON && !e.Printed {
 		a := ErrorAnswer{}
 		a.Error.Code, a.Error.Message = code, message

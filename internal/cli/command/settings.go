@@ -77,6 +77,45 @@ func FlagSettings(c *cli.Context) (set []config.Override) {
 	return set
 }
 
+// chainFlags returns the flags with which another command selects a chain of this one: those of this command, and if its
+// settings have several chains, the names of the chain. They also select presets, nil for a command without --index.
+// Variables of the environment apply to other commands too.
+func (e *Env) chainFlags(c *cli.Context, set *config.Chain, presets []string) string {
+	var b strings.Builder
+	add := func(flag, value string) {
+		if value == "" {
+			return
+		}
+		if strings.ContainsFunc(value, func(r rune) bool { return !strings.ContainsRune(plainText, r) }) {
+			value = "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+		}
+		b.WriteString(" --" + flag + " " + value)
+	}
+	if presets != nil && c.IsSet("index") {
+		presets = append(strings.Split(c.String("index"), ","), presets...)
+	}
+	add("index", strings.Join(presets, ","))
+	add("config", c.String("config"))
+	several := e.Settings != nil && len(e.Settings.Chains) > 1
+	for _, of := range []struct{ flag, value string }{{"chain", set.Chain}, {"network", set.Network}} {
+		if several || c.IsSet(of.flag) {
+			add(of.flag, of.value)
+		}
+	}
+	if c.IsSet("db") || c.String("config") == "" && set.Origin("db") == "" && set.Chain == "" {
+		add("db", set.DB)
+	}
+	for _, flag := range []string{"source", "password-file"} {
+		if c.IsSet(flag) {
+			add(flag, c.String(flag))
+		}
+	}
+	return b.String()
+}
+
+// plainText are the characters that shells do not interpret.
+const plainText = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+=,"
+
 // logTo applies the log settings.
 func (e *Env) logTo(set config.Log) {
 	if set == config.Default().Log {

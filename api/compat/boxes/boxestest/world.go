@@ -92,7 +92,7 @@ func NewWorldIn(t testing.TB, network, genesis string, store storage.Store) *Wor
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w.Chain, err = boxes.New(t.Context(), &served.Chain{
+	w.Chain, err = boxes.New(&served.Chain{
 		Name: "ergo", Model: c, View: w.DB.View, Moved: w.DB.Moved, State: func() served.State { return served.State{} },
 		Mempool: w.Mempool, Submitter: node.(model.Submitter), Fees: node.(model.FeeEstimator),
 	})

@@ -1,0 +1,506 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"birthmark/api/compat/blockfrost"
+	"birthmark/api/compat/boxes"
+	"birthmark/api/compat/kupo"
+	"birthmark/api/compat/ogmios"
+	"birthmark/api/compat/submitapi"
+	"birthmark/api/compat/wallet"
+	"birthmark/api/served"
+	"birthmark/core"
+	"birthmark/core/query"
+	"birthmark/core/schema"
+	"birthmark/internal/config"
+	"birthmark/model"
+)
+
+// needs has the needs of the protocols by setting.
+var needs = map[string]*served.Needs{
+	"serve.electrum": &wallet.Needs, "serve.electrum_tls": &wallet.Needs, "serve.electrum_ws": &wallet.Needs,
+	"serve.electrum_wss": &wallet.Needs, "serve.esplora": &wallet.Needs, "serve.blockbook": &wallet.Needs,
+	"serve.blockfrost": &blockfrost.Needs, "serve.kupo": &kupo.Needs, "serve.submit_api": &submitapi.Needs,
+	"serve.ogmios":    &ogmios.Needs,
+	"serve.ergo_node": &boxes.Needs, "serve.ergo_explorer": &boxes.Needs, "serve.ergo_graphql": &boxes.Needs,
+}
+
+// serves reports whether the settings have a protocol with these needs.
+func serves(set *config.Chain, of *served.Needs) bool {
+	return slices.ContainsFunc(set.Serve.Keys(), func(key string) bool { return needs[key] == of })
+}
+
+// Lack is one thing that the settings of a chain need and that it does not have.
+type Lack struct {
+	What     string   `json:"what"`
+	NeededBy []string `json:"needed_by"`         // settings, with their places
+	Without  []string `json:"without,omitempty"` // answers that are not given; empty: the settings cannot be used
+	Remedy   string   `json:"remedy"`            // a command, or a sentence
+	code     string
+}
+
+// Lacks lists everything that the settings of a chain need and that it does not have.
+type Lacks struct {
+	Chain    string `json:"chain"` // name of the served chain
+	DB       string `json:"db"`
+	Exists   bool   `json:"exists"` // false: the database will lack it when it is created
+	Missing  []Lack `json:"missing"`
+	Optional []Lack `json:"optional"` // some answers need it
+}
+
+// title returns the first line of the list of what is missing.
+func (l *Lacks) title() string {
+	lacks := "lacks"
+	if !l.Exists {
+		lacks = "would lack"
+	}
+	things := fmt.Sprintf("%d things", len(l.Missing))
+	if len(l.Missing) == 1 {
+		things = "one thing"
+	}
+	return fmt.Sprintf("%s (%s) %s %s that its settings need", l.Chain, l.DB, lacks, things)
+}
+
+// LacksError is the error of chains that lack something that their settings need.
+type LacksError []*Lacks
+
+func (e LacksError) Error() string {
+	var chains []string
+	for _, l := range e {
+		var parts []string
+		for _, x := range l.Missing {
+			parts = append(parts, fmt.Sprintf("%s, for %s: %s", x.What, strings.Join(x.NeededBy, ", "), x.Remedy))
+		}
+		chains = append(chains, l.title()+": "+strings.Join(parts, "; "))
+	}
+	return strings.Join(chains, "; ")
+}
+
+// Lines returns the error as lines for a terminal.
+func (e LacksError) Lines() (lines []string) {
+	for _, l := range e {
+		lines = append(lines, l.title()+":")
+		for _, x := range l.Missing {
+			lines = append(lines, x.Lines()...)
+		}
+	}
+	return lines
+}
+
+// Lines returns what is missing, and how to get it, as lines for a terminal.
+func (x *Lack) Lines() []string {
+	lines := []string{"  " + x.What + ", for " + strings.Join(x.NeededBy, ", ")}
+	if len(x.Without) > 0 {
+		lines = append(lines, "      not answered without it: "+strings.Join(x.Without, "; "))
+	}
+	return append(lines, "      "+x.Remedy)
+}
+
+// missing returns the error of the chains that lack something that their settings need.
+func missing(all ...*Lacks) error {
+	all = slices.DeleteFunc(all, func(l *Lacks) bool { return len(l.Missing) == 0 })
+	if len(all) == 0 {
+		return nil
+	}
+	return model.Errorf(model.Refused, all[0].Missing[0].code, "%w", LacksError(all))
+}
+
+// checkLacks returns an error if chains lack something that their settings need. Otherwise it logs the answers that are
+// not given, and why.
+func (h *Host) checkLacks(all []*Lacks) error {
+	if err := missing(slices.Clone(all)...); err != nil {
+		return err
+	}
+	for _, l := range all {
+		for _, x := range l.Optional {
+			h.Log.Info("not answered without "+x.What+": "+strings.Join(x.Without, "; "), "chain", l.Chain,
+				"needed_by", strings.Join(x.NeededBy, ", "), "remedy", x.Remedy)
+		}
+	}
+	return nil
+}
+
+// has is what a chain has, or will have when its database is created.
+type has struct {
+	exists  bool
+	layout  *schema.Layout
+	node    model.Source // nil: none
+	mempool bool
+}
+
+// checkServed returns an error if served chains lack something that their settings need.
+func (h *Host) checkServed(ctx context.Context, chains []*served.Chain, sets map[string]*config.Chain) error {
+	var all []*Lacks
+	for _, c := range chains {
+		if set := sets[c.Name]; set != nil {
+			l, err := h.lacksOf(ctx, c, set)
+			if err != nil {
+				return err
+			}
+			all = append(all, l)
+		}
+	}
+	return h.checkLacks(all)
+}
+
+// lacksOf compares the settings of a chain with what is served.
+func (h *Host) lacksOf(ctx context.Context, c *served.Chain, set *config.Chain) (*Lacks, error) {
+	layout, err := layoutOf(ctx, c.View)
+	if err != nil {
+		return nil, err
+	}
+	return h.findLacks(set, c.Model, has{true, layout, c.Node, c.Mempool != nil}, true), nil
+}
+
+// CheckNeeds compares the settings of a chain, as a server reads them, with the database in their folder; without one,
+// with the database that they would create.
+func (h *Host) CheckNeeds(ctx context.Context, set *config.Chain) (l *Lacks, err error) {
+	dir, err := Folder(set)
+	if err != nil {
+		return nil, err
+	}
+	found, err := HoldsDatabase(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		chain, err := h.Chain(set)
+		if err != nil {
+			return nil, err
+		}
+		return h.lacks(ctx, set, chain, nil, true)
+	}
+	stored := *set
+	stored.Raw = config.RawOff // its lack of a node is one of those to report
+	db, err := h.OpenReading(ctx, &stored, core.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return h.lacks(ctx, set, db.Chain(), db, true)
+}
+
+// layoutOf returns the layout of a database.
+func layoutOf(ctx context.Context, view func(context.Context, func(*query.View) error) error) (
+	l *schema.Layout, err error,
+) {
+	err = view(ctx, func(v *query.View) error {
+		return v.From(ctx, func(q *query.Query) error { l = q.Layout; return nil })
+	})
+	return l, err
+}
+
+// lacks compares the settings with the database in their folder; without one, with the database that they would create.
+// It opens the node.
+func (h *Host) lacks(ctx context.Context, set *config.Chain, chain model.Chain, db *Database, serves bool) (
+	l *Lacks, err error,
+) {
+	have := has{exists: db != nil}
+	if db != nil {
+		have.layout, err = layoutOf(ctx, db.View)
+	} else {
+		have.layout, err = newLayout(set, chain)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if serves {
+		if have.node, err = OpenNode(ctx, set, chain, nil); err != nil {
+			return nil, err
+		}
+		if have.node != nil {
+			defer func() { err = errors.Join(err, have.node.Close()) }()
+		}
+		have.mempool = served.Can[model.Mempool](have.node) && set.Mempool != config.MempoolOff
+	}
+	return h.findLacks(set, chain, have, serves), nil
+}
+
+// newLayout returns the layout of a database that the settings create.
+func newLayout(set *config.Chain, chain model.Chain) (*schema.Layout, error) {
+	names, err := IndexesOf(set, chain)
+	if err != nil {
+		return nil, err
+	}
+	l, err := schema.NewLayout(chain, names, set.IndexOptions(), set.Raw == config.RawKeep)
+	if err != nil {
+		return nil, err
+	}
+	l.RawFiles = set.Raw == config.RawFiles
+	return l, nil
+}
+
+// comparison collects what a chain lacks.
+type comparison struct {
+	h     *Host
+	set   *config.Chain
+	chain model.Chain
+	has
+	all []*lack // in the order in which they were found
+}
+
+// lack is something that a chain lacks, with everything that needs it.
+type lack struct {
+	of      served.Need // Index, Options and Custom are those of all that need it
+	code    string
+	by      []string
+	presets []string
+	without []string   // not answered without it
+	strict  bool       // something does not work at all without it
+	raw     config.Raw // that the settings name, if they need it
+	uri     string     // of a node that suits
+}
+
+// findLacks compares the settings with what the chain has. serves also compares its protocols.
+func (h *Host) findLacks(set *config.Chain, chain model.Chain, have has, serves bool) *Lacks {
+	c := &comparison{h: h, set: set, chain: chain, has: have}
+	l := &Lacks{
+		Chain: ServedName(chain), DB: cmp.Or(set.DB, set.DefaultDB()), Exists: have.exists, Missing: []Lack{}, Optional: []Lack{},
+	}
+	if have.exists && set.Source != "" { // without a source, this process does not maintain the database
+		c.settings()
+	}
+	if set.Raw == config.RawNode && nodeOf(set) == "" {
+		c.add(served.Need{Node: served.Can[model.Source]}, "raw", set.Origin("raw"), "").uri = "http://127.0.0.1:8332"
+	}
+	if serves {
+		c.protocols(l)
+	}
+	for _, x := range c.all {
+		made := Lack{c.what(x), x.by, nil, c.remedy(x), x.code}
+		if x.strict {
+			l.Missing = append(l.Missing, made)
+		} else {
+			made.Without = x.without
+			l.Optional = append(l.Optional, made)
+		}
+	}
+	return l
+}
+
+// settings compares the indexes and the raw transactions that the settings name.
+func (c *comparison) settings() {
+	for _, ix := range c.set.Indexes {
+		need := served.Need{Index: ix.Name, Options: schema.FeaturesOf(ix.Options)}
+		if ix.Optional && ix.Definition != nil {
+			need.Without = "what the preset has index " + ix.Name + " for"
+		}
+		if x := c.layout.Entry(ix.Name); x == nil || (need.Options|schema.FeatureValues)&^(x.Active|x.Building) != 0 {
+			c.add(need, "indexes", ix.Origin, "")
+		}
+	}
+	if raw := c.set.Raw; raw == config.RawKeep && !c.layout.Raw || raw == config.RawFiles && !c.layout.RawFiles {
+		c.add(served.Need{Raw: true}, "raw", c.set.Origin("raw"), "").raw = raw
+	}
+}
+
+// protocols compares the protocols of the settings.
+func (c *comparison) protocols(l *Lacks) {
+	for _, key := range c.set.Serve.Keys() {
+		of := needs[key]
+		if of.Chain != c.chain.Name() {
+			l.Missing = append(l.Missing, Lack{"the chain " + of.Chain, []string{by(key, c.set.Origin(key))}, nil,
+				"remove " + key + " from the settings of " + c.chain.Name(), "unsupported"})
+			continue
+		}
+		for _, need := range of.Parts {
+			if c.fulfils(need) {
+				continue
+			}
+			if need.Mempool && c.node == nil {
+				need.Mempool, need.Node = false, served.Can[model.Mempool]
+			}
+			c.add(need, key, c.set.Origin(key), of.Preset).uri = of.Node
+		}
+	}
+}
+
+// fulfils reports whether the chain has what a protocol needs.
+func (c *comparison) fulfils(need served.Need) bool {
+	switch {
+	case need.Index != "":
+		x := c.layout.Entry(need.Index)
+		if x == nil || !x.Active.Has(need.Options|schema.FeatureValues) {
+			return false
+		}
+		d, _ := x.Definition()
+		return need.Custom == nil || d == *need.Custom
+	case need.Raw:
+		return c.layout.Raw || c.layout.RawFiles || c.set.Raw == config.RawNode
+	case need.Node != nil:
+		return need.Node(c.node)
+	}
+	return c.mempool
+}
+
+// add adds that a setting lacks something that it needs.
+func (c *comparison) add(need served.Need, setting, origin, preset string) *lack {
+	i := slices.IndexFunc(c.all, func(x *lack) bool {
+		return x.of.Index == need.Index && x.of.Raw == need.Raw && x.of.Mempool == need.Mempool &&
+			(x.of.Node != nil) == (need.Node != nil)
+	})
+	if i < 0 {
+		i = len(c.all)
+		c.all = append(c.all, &lack{of: need, code: codeOf(need)})
+	}
+	x := c.all[i]
+	x.of.Options |= need.Options
+	x.of.Custom = cmp.Or(x.of.Custom, need.Custom)
+	x.by = appendNew(x.by, by(setting, origin))
+	if need.Without == "" {
+		x.strict = true
+	} else {
+		x.without = appendNew(x.without, need.Without)
+	}
+	if preset != "" && need.Index != "" {
+		x.presets = appendNew(x.presets, preset)
+	}
+	return x
+}
+
+func appendNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// by names a setting with its place.
+func by(setting, origin string) string {
+	if origin == "" {
+		return setting
+	}
+	return setting + " (" + origin + ")"
+}
+
+func codeOf(need served.Need) string {
+	switch {
+	case need.Index != "":
+		return "index_mismatch"
+	case need.Raw:
+		return "no_raw"
+	}
+	return "no_node"
+}
+
+// what names what is missing.
+func (c *comparison) what(x *lack) string {
+	switch of := x.of; {
+	case of.Index != "":
+		entry := c.layout.Entry(of.Index)
+		var active, building schema.Features
+		if entry != nil {
+			active, building = entry.Active, entry.Building
+		}
+		missing := (of.Options | schema.FeatureValues) &^ active
+		what := "index " + of.Index
+		switch {
+		case missing == 0:
+			return what + " with the definition of the preset"
+		case !missing.Has(schema.FeatureValues):
+			what = listed(missing.Names()) + " of " + what
+		}
+		if missing&^building == 0 {
+			what += " (it is being added)"
+		}
+		return what
+	case x.raw == config.RawFiles:
+		return "places of raw transactions"
+	case of.Raw:
+		return "raw transactions"
+	case of.Mempool && c.node != nil:
+		return "unconfirmed transactions of the node"
+	}
+	return "a node"
+}
+
+// listed joins names as in a sentence: balance, unspent and history.
+func listed(names []string) string {
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
+}
+
+// remedy returns how to get what is missing.
+func (c *comparison) remedy(x *lack) string {
+	switch {
+	case x.of.Index != "":
+		return c.addIndex(x)
+	case x.of.Raw:
+		return c.addRaw(x)
+	case x.of.Mempool && c.node != nil:
+		return "remove mempool: off from the settings"
+	}
+	return "set node, or source, to a node, such as " + x.uri
+}
+
+// addIndex returns how to add an index or its options.
+func (c *comparison) addIndex(x *lack) string {
+	name := x.of.Index
+	if !c.exists {
+		preset := strings.Join(x.presets, " or ")
+		if x.of.Custom != nil {
+			return "set indexes: " + preset
+		}
+		var options []string
+		for _, option := range (x.of.Options &^ schema.FeatureValues).Names() {
+			options = append(options, option+": true")
+		}
+		return fmt.Sprintf("add \"%s: {%s}\" to indexes, as the preset %s has it", name, strings.Join(options, ", "), preset)
+	}
+	entry, presets := c.layout.Entry(name), x.presets
+	if presets == nil || c.defines(x) {
+		presets = []string{}
+	}
+	command := "birthmark index add " + name + c.h.Flags(c.set, presets)
+	if (entry == nil || !entry.Active.Has(schema.FeatureValues)) && c.set.Source == "" && c.set.Origin("source") == "" {
+		command += " --source URI"
+	}
+	if x.of.Custom != nil && entry != nil {
+		if d, _ := entry.Definition(); d != *x.of.Custom {
+			command = "birthmark index drop " + name + c.h.Flags(c.set, nil) + ", then " + command
+		}
+	}
+	return command
+}
+
+// defines reports whether the settings have the index, its definition and its options.
+func (c *comparison) defines(x *lack) bool {
+	return slices.ContainsFunc(c.set.Indexes, func(ix config.Index) bool {
+		return ix.Name == x.of.Index && schema.FeaturesOf(ix.Options)&x.of.Options == x.of.Options &&
+			(x.of.Custom == nil || ix.Definition != nil && *ix.Definition == *x.of.Custom)
+	})
+}
+
+// addRaw returns how to add raw transactions.
+func (c *comparison) addRaw(x *lack) string {
+	_, files := c.chain.(model.RawFiles)
+	addPlaces := "birthmark raw --add" + c.h.Flags(c.set, nil)
+	if !strings.HasPrefix(c.set.Source, "file://") {
+		addPlaces += " --source file:///path/to/blocks"
+	}
+	switch {
+	case !c.exists && files:
+		return "set raw: keep, files or node"
+	case !c.exists:
+		return "set raw: keep"
+	case x.raw == config.RawFiles && !c.layout.Raw:
+		return addPlaces
+	case x.raw == config.RawFiles:
+		return "the database stores the transactions: set raw: keep"
+	case files && x.raw == "":
+		return "set raw: node; or set raw: files, and run " + addPlaces
+	}
+	remedy := "only a new sync adds them: set raw: keep and another db, and run birthmark sync"
+	if x.raw != "" && len(x.by) == 1 {
+		remedy += "; or leave raw out"
+	}
+	return remedy
+}
