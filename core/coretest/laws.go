@@ -20,16 +20,30 @@ import (
 //
 // [storetest.Run]: https://pkg.go.dev/birthmark/storage/storetest#Run
 func Run(t *testing.T, open func(t *testing.T) storage.Store, variants ...modeltest.Variant) {
-	for name, law := range map[string]func(*testing.T, modeltest.Variant, func() storage.Store){
-		"the rows are a function of the chain":    rowsAreAFunctionOfTheChain,
-		"rollback undoes append":                  rollbackUndoesAppend,
-		"reorganizations leave no trace":          detoursChangeNothing,
+	RunRows(t, open, variants...)
+	run(t, map[string]property{
 		"the answers are those of another store":  answersAreEqual,
 		"a reader sees one state of the database": readersSeeWholeBatches,
-	} {
+	}, open, variants)
+}
+
+// RunRows checks the properties of the rows alone: they are a function of the chain, and a rollback undoes an append.
+func RunRows(t *testing.T, open func(t *testing.T) storage.Store, variants ...modeltest.Variant) {
+	run(t, map[string]property{
+		"the rows are a function of the chain": rowsAreAFunctionOfTheChain,
+		"rollback undoes append":               rollbackUndoesAppend,
+		"reorganizations leave no trace":       detoursChangeNothing,
+	}, open, variants)
+}
+
+// property checks a property of databases of a variant in the stores that open creates.
+type property func(t *testing.T, v modeltest.Variant, open func() storage.Store)
+
+func run(t *testing.T, properties map[string]property, open func(t *testing.T) storage.Store, variants []modeltest.Variant) {
+	for name, holds := range properties {
 		t.Run(name, func(t *testing.T) {
 			modeltest.EachOf(t, variants, func(t *testing.T, v modeltest.Variant) {
-				law(t, v, func() storage.Store {
+				holds(t, v, func() storage.Store {
 					s := open(t)
 					t.Cleanup(func() { closeStore(t, s) })
 					return s

@@ -1,8 +1,8 @@
 // Command mutate changes random lines of the product, one at a time, and runs the tests that should notice. A mutant that
 // all of them pass survives: its line is equivalent to the original, or a test is missing.
 //
-// The tests of a mutant are those of its package, of the packages in the folders above it, and of its importers within
-// the given roots. The tree itself is never changed: the compiler reads the mutant through an overlay.
+// The tests of a mutant are those of its package and, without -own, of the packages in the folders above it and of its
+// importers within the given roots. The tree itself is never changed: the compiler reads the mutant through an overlay.
 package main
 
 import (
@@ -34,6 +34,7 @@ var (
 	seed    = flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the random choice")
 	roots   = flag.String("roots", "core,chains,api", "folders to mutate, separated by commas")
 	only    = flag.String("only", "", "mutate only this place: file:line")
+	own     = flag.Bool("own", false, "run the tests of the mutant's package only")
 	short   = flag.Bool("short", true, "run the quick tests only")
 	timeout = flag.Duration("timeout", 3*time.Minute, "limit of the tests of one package; a longer run counts as killed")
 )
@@ -193,14 +194,17 @@ func (m mutant) run(limit time.Duration, args ...string) error {
 // failure finds the name of the first test that failed.
 var failure = regexp.MustCompile(`--- FAIL: (\S+)`)
 
-// test returns the package and the test that kill the mutant, or "" if it survives.
+// test returns the package and the test that kill the mutant, or "" if it survives. Without importers only the tests of
+// its own package run.
 func (m mutant) test(importers map[string][]string) string {
 	own := path.Dir(m.file)
 	packages := []string{own}
-	for parent := path.Dir(own); parent != "."; parent = path.Dir(parent) {
-		packages = append(packages, parent)
+	if importers != nil {
+		for parent := path.Dir(own); parent != "."; parent = path.Dir(parent) {
+			packages = append(packages, parent)
+		}
+		packages = append(packages, importers[own]...)
 	}
-	packages = append(packages, importers[own]...)
 	for i, p := range packages {
 		if slices.Contains(packages[:i], p) {
 			continue
@@ -228,7 +232,10 @@ func main() {
 	}
 	fmt.Printf("%d places, seed %d\n", len(places), *seed)
 	rand.New(rand.NewPCG(*seed, 0)).Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-	importers := imports()
+	var importers map[string][]string
+	if !*own {
+		importers = imports()
+	}
 	var tested, survived int
 	for _, m := range places {
 		if tested == *count {
