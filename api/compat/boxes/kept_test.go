@@ -97,7 +97,14 @@ func TestTheViewNeverLacksWhatTheNodeHas(t *testing.T) {
 					before := doing.Load()
 					r := httptest.NewRequest(method, path, strings.NewReader(body)) // an aborted one panics
 					a := httptest.NewRecorder()
-					p.handler.ServeHTTP(a, r)
+					func() {
+						defer func() {
+							if ctx.Err() != nil {
+								_ = recover() // an answer that was being sent is cut
+							}
+						}()
+						p.handler.ServeHTTP(a, r)
+					}()
 					if ctx.Err() != nil {
 						return
 					}
