@@ -1,6 +1,8 @@
 package core_test
 
 import (
+	"context"
+
 	"birthmark/model"
 	"birthmark/model/modeltest"
 )
@@ -26,4 +28,23 @@ func spending(n byte, in ...model.Input) model.Tx {
 func hash(n byte) (h model.Hash) {
 	h[0] = n
 	return h
+}
+
+// shelf is a source with random access to its blocks.
+type shelf struct {
+	model.Source
+	blocks []*model.Block
+}
+
+func (s shelf) Tip(context.Context) (model.Point, error) {
+	return s.blocks[len(s.blocks)-1].Point(), nil
+}
+
+func (s shelf) BlockAt(_ context.Context, h model.HeightPk) (*model.Block, error) {
+	for _, b := range s.blocks {
+		if b.Height == h {
+			return b, nil
+		}
+	}
+	return nil, model.Errorf(model.NotFound, "unknown_block", "no block at height %d", h)
 }

@@ -109,7 +109,7 @@ func TestCheckEndsAtAReadError(t *testing.T) {
 		t.Fatalf("an intact database: %v, %v", text(a), err)
 	}
 	whole, lookups, tried := counting.read, counting.lookups, 0
-	for _, d := range s.ds {
+	for _, d := range s.Declarations {
 		if d.Name == "meta" || lookups[d.Family] == 0 {
 			continue
 		}

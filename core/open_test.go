@@ -47,7 +47,7 @@ func TestAForeignDatabaseIsRejectedUnchanged(t *testing.T) {
 		s := &declared{Store: memory.New()}
 		appendAll(t, open(t, s, v, 0), blocks, 5)
 		meta := storage.Family(0)
-		for _, d := range s.ds {
+		for _, d := range s.Declarations {
 			if d.Name == "meta" {
 				meta = d.Family
 			}

@@ -143,7 +143,7 @@ func TestCheckFindsBytesOfAnotherTransaction(t *testing.T) {
 	db := open(t, s, v, 0)
 	appendAll(t, db, v.NewGenerator(testseed.Of(t, 803)).Blocks(15), 4)
 	var family storage.Family
-	for _, d := range s.ds {
+	for _, d := range s.Declarations {
 		if d.Name == rawFamily {
 			family = d.Family
 		}

@@ -389,7 +389,7 @@ func TestCheckFindsDamageAmongOrphanedBlocks(t *testing.T) {
 		db := open(t, s, v, 0)
 		sync(t, db, events(shared, trunk.Fork(1).Blocks(3), shared[4].Point(), trunk.Fork(2).Blocks(3), shared[4].Point()), core.SyncOptions{})
 		consistent(t, db)
-		for _, d := range s.ds {
+		for _, d := range s.Declarations {
 			if d.Name == "lost_block_by_lost_pk" {
 				rows := rowsOf(t, s, d.Family)
 				update(t, s, func(b storage.Batch) { damage(b, d.Family, rows) })

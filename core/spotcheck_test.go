@@ -24,7 +24,7 @@ func TestOpenRejectsADatabaseWithLostRows(t *testing.T) {
 		db := open(t, s, v, 0)
 		appendAll(t, db, v.NewGenerator(testseed.Of(t, 90)).Blocks(60), 20)
 		tried := 0
-		for _, d := range s.ds {
+		for _, d := range s.Declarations {
 			rows := rowsOf(t, s, d.Family)
 			deletes := strings.HasSuffix(d.Name, "_unspent") || strings.HasSuffix(d.Name, "_held_assets") || d.Name == "asset_holdings"
 			unknown := strings.HasPrefix(d.Name, "raw_place") || strings.HasPrefix(d.Name, "raw_sizes") // rows of these families may be missing

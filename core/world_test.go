@@ -12,7 +12,10 @@ import (
 	"birthmark/storage/rocks/rockstest"
 )
 
-type dumped = coretest.Dumped
+type (
+	dumped   = coretest.Dumped
+	declared = coretest.Declared
+)
 
 var (
 	openRocks  = rockstest.Open
@@ -27,6 +30,9 @@ var (
 	variants   = modeltest.Each
 	point      = coretest.Point
 	amount     = testrun.Amount
+	damages    = coretest.Damages
+	update     = coretest.Update
+	rowsOf     = coretest.RowsOf
 )
 
 // stores returns functions that create each kind of store, by name. With -short there is only the store in memory:

@@ -49,37 +49,6 @@ func decoded(t testing.TB, raw []byte, indexes ...string) *model.Block {
 	return b
 }
 
-// A transaction whose scripts failed spends its collateral and creates the collateral return as the output after its
-// regular outputs. It mints nothing. Its fee is the stated total collateral.
-func TestFailedTransactionsSpendTheirCollateral(t *testing.T) {
-	failing := txBody(dict{
-		1:  list{list{someAddress, 5}, dict{0: someAddress, 1: 6}, list{someAddress, list{7, dict{}}}},
-		9:  dict{cbor.ByteString(policyA): dict{cbor.ByteString("x"): 1}},
-		13: list{list{filled(32, 0xbb), 2}, list{filled(32, 0xbc), 3}},
-		16: dict{0: someAddress, 1: 1_000_000},
-		17: 300_000,
-	})
-	plain := txBody(dict{13: list{list{filled(32, 0xbb), 9}}, 16: list{someAddress, 3}, 17: 4})
-	unstated := txBody(dict{13: list{list{filled(32, 0xdd), 0}}})
-	for _, era := range []int{ledger.EraAlonzo, ledger.EraBabbage, ledger.EraConway} {
-		for _, failed := range []any{list{1, 2}, endless(t, 0x9f, 1, 2)} {
-			b := decoded(t, handmade(t, era, list{plain, failing, unstated}, list{dict{}, dict{}, dict{}}, dict{}, failed), indexAddress)
-			got, want := ours(b), ""
-			header := strings.SplitAfterN(got, "\n", 2)
-			for i, body := range []dict{plain, failing, unstated} {
-				want += "tx " + model.Hash(blake2b.Sum256(raw(t, body))).String() + []string{
-					" fee 170000\n  in " + strings.Repeat("aa", 32) + ":1\n  out 0 5 to " + hex.EncodeToString(someAddress) + "\n",
-					" fee 300000\n  in " + strings.Repeat("bb", 32) + ":2\n  in " + strings.Repeat("bc", 32) + ":3\n  out 3 1000000 to " + hex.EncodeToString(someAddress) + "\n",
-					" fee none\n  in " + strings.Repeat("dd", 32) + ":0\n",
-				}[i]
-			}
-			if header[1] != want {
-				t.Errorf("%s:\n got %s\nwant %s", ledger.EraNames[era], header[1], want)
-			}
-		}
-	}
-}
-
 // The real blocks have none of these: sets with Conway's tag, items of indefinite length, numbers in a longer form than
 // necessary, repeated inputs and assets.
 func TestUnusualTransactionEncodings(t *testing.T) {

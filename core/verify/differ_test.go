@@ -1,4 +1,4 @@
-package core_test
+package verify_test
 
 import (
 	"fmt"

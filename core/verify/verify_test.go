@@ -1,4 +1,4 @@
-package core_test
+package verify_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/coretest"
 	"birthmark/core/schema"
 	"birthmark/core/verify"
 	"birthmark/internal/testrun"
@@ -20,64 +21,6 @@ import (
 	"birthmark/storage"
 	"birthmark/storage/memory"
 )
-
-// everything is a sample size above the length of every chain in these tests.
-const everything = 1 << 20
-
-func compare(t testing.TB, db *core.DB, src model.Source, sample int) *verify.Result {
-	t.Helper()
-	a, err := db.Verify(context.Background(), src, verify.Options{Sample: sample, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.OK != (len(a.Differences) == 0) {
-		t.Errorf("ok is %t with %d differences", a.OK, len(a.Differences))
-	}
-	for _, d := range a.Differences {
-		if line := text(d); d.What == "" || d.Source == d.Database || strings.Contains(line, `\n`) || strings.Contains(line, "%!") {
-			t.Errorf("difference %s", line)
-		}
-	}
-	return a
-}
-
-func TestVerifyAgreesWithTheSource(t *testing.T) {
-	for name, store := range stores() {
-		t.Run(name, func(t *testing.T) {
-			variants(t, func(t *testing.T, v modeltest.Variant) {
-				trunk := v.NewGenerator(testseed.Of(t, 600))
-				blocks := trunk.Blocks(40)
-				gone := trunk.Fork(1).Blocks(5)
-				blocks = append(blocks, trunk.Fork(2).Blocks(6)...)
-				db := open(t, store(t), v, 1<<20)
-				sync(t, db, events(blocks[:40], gone, blocks[39].Point(), blocks[40:]), core.SyncOptions{})
-				var done, total uint64
-				a, err := db.Verify(context.Background(), shelve(blocks), verify.Options{Sample: everything, Progress: func(d, t uint64) { done, total = d, t }})
-				if err != nil || !a.OK {
-					t.Fatalf("%s, %v", text(a), err)
-				}
-				status, err := db.Status(context.Background())
-				if err != nil {
-					t.Fatal(err)
-				}
-				genesis := 0
-				for _, b := range blocks {
-					genesis += len(b.Genesis)
-				}
-				if is := status.Totals; a.Blocks != is.Blocks || a.Txs != is.Txs+uint64(genesis) || a.Inputs != is.Inputs || a.Outputs != is.Outputs+is.GenesisOutputs {
-					t.Errorf("compared %s, the database has %s", text(a), text(is))
-				}
-				if done != 46 || total != 46 {
-					t.Errorf("the last progress is %d of %d", done, total)
-				}
-				tip := blocks[45]
-				if want := (verify.Point{Height: uint32(tip.Height), Hash: tip.Hash.String()}); a.Tip != want || a.SourceTip != want || a.Behind+a.Ahead != 0 || a.PartsAt != nil || a.Unspent != nil {
-					t.Errorf("%s", text(a))
-				}
-			})
-		})
-	}
-}
 
 // The same seed selects the same sample, which contains the first and the last block. One more block changes little.
 func TestTheSampleDependsOnTheSeed(t *testing.T) {
@@ -257,7 +200,7 @@ func TestVerifyReportsWhatItCannotCompare(t *testing.T) {
 		}
 		fails("an empty database", db, way(shelve(blocks)), model.NotFound, "unknown_block")
 		appendAll(t, db, blocks, 7)
-		fails("a source without single blocks", db, events(blocks), model.Usage, "bad_source")
+		fails("a source without single blocks", db, struct{ model.Source }{shelve(blocks)}, model.Usage, "bad_source")
 		fails("an empty source", db, way(shelve(nil)), model.BadSource, "source_empty")
 		late := shelve(blocks)
 		late.before = func(h model.HeightPk) error {
@@ -287,7 +230,7 @@ func TestVerifyReportsWhatItCannotCompare(t *testing.T) {
 
 // Writes during a comparison do not affect it.
 func TestVerifyReadsOneSnapshot(t *testing.T) {
-	for name, store := range stores() {
+	for name, store := range map[string]func(testing.TB) storage.Store{"memory": func(testing.TB) storage.Store { return memory.New() }} {
 		t.Run(name, func(t *testing.T) {
 			v := modeltest.Variants()[0]
 			trunk := v.NewGenerator(testseed.Of(t, 650))
@@ -309,6 +252,43 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestVerifyAgreesWithTheSource(t *testing.T) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
+		trunk := v.NewGenerator(testseed.Of(t, 600))
+		blocks := trunk.Blocks(40)
+		gone := trunk.Fork(1).Blocks(5)
+		blocks = append(blocks, trunk.Fork(2).Blocks(6)...)
+		db := open(t, memory.New(), v, 1<<20)
+		appendAll(t, db, blocks[:40], 9)
+		appendAll(t, db, gone, 2)
+		rollback(t, db, blocks[39].Point())
+		appendAll(t, db, blocks[40:], 6)
+		var done, total uint64
+		a, err := db.Verify(context.Background(), shelve(blocks), verify.Options{Sample: everything, Progress: func(d, t uint64) { done, total = d, t }})
+		if err != nil || !a.OK {
+			t.Fatalf("%s, %v", text(a), err)
+		}
+		status, err := db.Status(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		genesis := 0
+		for _, b := range blocks {
+			genesis += len(b.Genesis)
+		}
+		if is := status.Totals; a.Blocks != is.Blocks || a.Txs != is.Txs+uint64(genesis) || a.Inputs != is.Inputs || a.Outputs != is.Outputs+is.GenesisOutputs {
+			t.Errorf("compared %s, the database has %s", text(a), text(is))
+		}
+		if done != 46 || total != 46 {
+			t.Errorf("the last progress is %d of %d", done, total)
+		}
+		tip := blocks[45]
+		if want := (verify.Point{Height: uint32(tip.Height), Hash: tip.Hash.String()}); a.Tip != want || a.SourceTip != want || a.Behind+a.Ahead != 0 || a.PartsAt != nil || a.Unspent != nil {
+			t.Errorf("%s", text(a))
+		}
+	})
 }
 
 // For a damaged row of any family, verify reports the difference from the source and continues with the rest.
@@ -339,15 +319,15 @@ func TestVerifyFindsDamage(t *testing.T) {
 		says[x+"_by_birth_pk"], says["birth_pk_by_"+x], says[x+"_relations"] = x, "found by "+x, "found by "+x
 		says[x+"_texts"] = "found by prefix of " + x
 	}
-	variants(t, func(t *testing.T, v modeltest.Variant) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 660)
 		rng := rand.New(rand.NewPCG(n, 0))
-		s := &declared{Store: memory.New()}
+		s := &coretest.Declared{Store: memory.New()}
 		db := open(t, s, v, 1<<20)
 		blocks := v.NewGenerator(n).Blocks(15)
 		appendAll(t, db, blocks, 5)
-		want := dump(t, db)
-		for _, d := range s.ds {
+		want := coretest.Dump(t, db)
+		for _, d := range s.Declarations {
 			if !schema.Determined(d.Family) || d.Name == "meta" || slices.Contains(aggregates, d.Name) {
 				continue // the row does not belong to a block, or the chain does not determine it
 			}
@@ -355,14 +335,14 @@ func TestVerifyFindsDamage(t *testing.T) {
 			if !known {
 				t.Fatalf("the test lacks the family %s", d.Name)
 			}
-			rows := rowsOf(t, s, d.Family)
+			rows := coretest.RowsOf(t, s, d.Family)
 			for _, how := range []string{"delete", "change", "cut"} {
 				if len(rows) > 0 && len(rows[0].Value) == 0 && how != "delete" {
 					continue // a relation has a key and no value
 				}
-				for range min(amount(2, 1), len(rows)) {
+				for range min(testrun.Amount(2, 1), len(rows)) {
 					row := rows[rng.IntN(len(rows))]
-					update(t, s, func(b storage.Batch) { damages[how](b, d.Family, row, rng) })
+					coretest.Update(t, s, func(b storage.Batch) { coretest.Damages[how](b, d.Family, row, rng) })
 					a := compare(t, db, ways[rng.IntN(len(ways))].of(shelve(blocks)), everything)
 					found := slices.ContainsFunc(a.Differences, func(d verify.Difference) bool {
 						return regexp.MustCompile(named).MatchString(d.What + ": " + d.Database)
@@ -370,14 +350,14 @@ func TestVerifyFindsDamage(t *testing.T) {
 					if a.OK || !found {
 						t.Errorf("%s of row %x -> %.80x of %s: %.500s", how, row.Key, row.Value, d.Name, text(a.Differences))
 					}
-					update(t, s, func(b storage.Batch) {
+					coretest.Update(t, s, func(b storage.Batch) {
 						b.Delete(d.Family, row.Key)
 						b.Put(d.Family, row.Key, row.Value)
 					})
 				}
 			}
 		}
-		same(t, "healed", dump(t, db), want)
+		coretest.Same(t, "healed", coretest.Dump(t, db), want)
 		if a := compare(t, db, shelve(blocks), everything); !a.OK {
 			t.Errorf("after the repair: %s", text(a))
 		}

@@ -1,4 +1,4 @@
-package cardano
+package ledger_test
 
 import (
 	"strings"
@@ -22,7 +22,7 @@ func TestByronBlocks(t *testing.T) {
 			want.WriteString("tx " + model.Hash(blake2b.Sum256(tx(t))).String() + " fee none\n  in " + strings.Repeat("aa", 32) + ":3\n" +
 				"  out 0 " + string(rune('1'+i)) + " to 82d818430102031863\n")
 		}
-		b := decoded(t, handmadeByron(t, txs...), indexAddress)
+		b := decoded(t, handmadeByron(t, txs...))
 		if got := strings.SplitAfterN(ours(b), "\n", 2)[1]; got != want.String() {
 			t.Errorf("\n got %s\nwant %s", got, want.String())
 		}
@@ -43,11 +43,11 @@ func TestBoundaryBlocks(t *testing.T) {
 	boundary := func(sum []byte) []byte {
 		return raw(t, list{ledger.EraByronBoundary, list{list{764824073, filled(32, 3), sum, list{2, list{43_000}}, list{dict{}}}, body, list{dict{}}}})
 	}
-	b, is, err := decodedAs(t, "mainnet").Block(boundary(sum[:]))
+	b, is, err := decoderOf(t, "mainnet").Block(boundary(sum[:]))
 	if err != nil || !is || b.Slot != 43_200 || b.Height != 43_000 || len(b.Txs) > 0 || b.Parent != model.Hash(filled(32, 3)) {
 		t.Errorf("%+v, %v, %v", b, is, err)
 	}
-	if _, _, err := decodedAs(t, "mainnet").Block(boundary(filled(32, 1))); err == nil || !strings.Contains(err.Error(), "the body has the hash") {
+	if _, _, err := decoderOf(t, "mainnet").Block(boundary(filled(32, 1))); err == nil || !strings.Contains(err.Error(), "the body has the hash") {
 		t.Errorf("another body: %v", err)
 	}
 }
@@ -56,7 +56,7 @@ func TestBoundaryBlocks(t *testing.T) {
 func TestChangedByronBlocksAreRejected(t *testing.T) {
 	tx := txOfByron(list{tagged(24, []byte{1, 2, 3}), 99}, 7)
 	good := handmadeByron(t, tx, tx)
-	d := decodedAs(t, "mainnet", valueNames...)
+	d := decoderOf(t, "mainnet")
 	start := strings.Index(string(good), string(tx(t)))
 	for i := range 8 * (2*len(tx(t)) + 3) {
 		at, bit := start+i/8, byte(1)<<(i%8)

@@ -1,4 +1,4 @@
-package core_test
+package verify_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	gosync "sync"
 	"testing"
 
+	"birthmark/core/coretest"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -19,14 +20,14 @@ import (
 
 // shelf is a source with random access to its blocks.
 type shelf struct {
-	*script
+	model.Source
 	mu     gosync.Mutex
 	blocks []*model.Block
 	asked  []model.HeightPk
 	before func(h model.HeightPk) error // called before a block is returned
 }
 
-func shelve(blocks []*model.Block) *shelf { return &shelf{script: events(blocks), blocks: blocks} }
+func shelve(blocks []*model.Block) *shelf { return &shelf{blocks: blocks} }
 
 func (s *shelf) Tip(context.Context) (model.Point, error) {
 	s.mu.Lock()
@@ -56,7 +57,7 @@ func (s *shelf) BlockAt(_ context.Context, h model.HeightPk) (*model.Block, erro
 
 // lineage is a source that finds blocks by their parent.
 type lineage struct {
-	*script
+	model.Source
 	shelf *shelf
 }
 
@@ -82,7 +83,7 @@ var ways = []struct {
 	of   func(*shelf) model.Source
 }{
 	{"by height", func(s *shelf) model.Source { return s }},
-	{"by the block before", func(s *shelf) model.Source { return lineage{s.script, s} }},
+	{"by the block before", func(s *shelf) model.Source { return lineage{s.Source, s} }},
 }
 
 func bothWays(t *testing.T, test func(t *testing.T, way func(*shelf) model.Source)) {
@@ -92,7 +93,7 @@ func bothWays(t *testing.T, test func(t *testing.T, way func(*shelf) model.Sourc
 }
 
 func TestBlocksAreTheSameByHeightAndByParent(t *testing.T) {
-	variants(t, func(t *testing.T, v modeltest.Variant) {
+	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		blocks := v.NewGenerator(testseed.Of(t, 670)).Blocks(30)
 		db := open(t, memory.New(), v, 1<<20)
 		appendAll(t, db, blocks, 7)
@@ -111,13 +112,13 @@ func TestBrokenLinksAreReported(t *testing.T) {
 	n := testseed.Of(t, 680)
 	rng := rand.New(rand.NewPCG(n, 0))
 	for _, v := range modeltest.Variants() {
-		s := &declared{Store: memory.New()}
+		s := &coretest.Declared{Store: memory.New()}
 		db := open(t, s, v, 1<<20)
 		blocks := v.NewGenerator(n).Blocks(25)
 		appendAll(t, db, blocks, 5)
-		family := s.ds[slices.IndexFunc(s.ds, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
-		rows := rowsOf(t, s, family)
-		for range amount(15, 3) {
+		family := s.Declarations[slices.IndexFunc(s.Declarations, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
+		rows := coretest.RowsOf(t, s, family)
+		for range testrun.Amount(15, 3) {
 			broken := map[uint32]bool{}
 			var healed []storage.KV
 			for range 1 + rng.IntN(3) {
@@ -129,7 +130,7 @@ func TestBrokenLinksAreReported(t *testing.T) {
 					}
 					broken[height] = true
 					healed = append(healed, rows[i])
-					update(t, s, func(b storage.Batch) {
+					coretest.Update(t, s, func(b storage.Batch) {
 						switch rng.IntN(3) {
 						case 0:
 							b.Delete(family, rows[i].Key)
@@ -162,7 +163,7 @@ func TestBrokenLinksAreReported(t *testing.T) {
 			if only.Blocks != 10 {
 				t.Errorf("%s: rows %v are broken, %d blocks were compared", v.Name, broken, only.Blocks)
 			}
-			update(t, s, func(b storage.Batch) {
+			coretest.Update(t, s, func(b storage.Batch) {
 				for _, r := range healed {
 					b.Put(family, r.Key, r.Value)
 				}
@@ -174,13 +175,13 @@ func TestBrokenLinksAreReported(t *testing.T) {
 // If many consecutive rows are missing, the blocks after them cannot be compared, and verify reports that.
 func TestAMissingRowIsNotASourceError(t *testing.T) {
 	v := modeltest.Variants()[2]
-	s := &declared{Store: memory.New()}
+	s := &coretest.Declared{Store: memory.New()}
 	db := open(t, s, v, 1<<20)
 	blocks := v.NewGenerator(testseed.Of(t, 690)).Blocks(150)
 	appendAll(t, db, blocks, 30)
-	family := s.ds[slices.IndexFunc(s.ds, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
-	rows := rowsOf(t, s, family)
-	update(t, s, func(b storage.Batch) {
+	family := s.Declarations[slices.IndexFunc(s.Declarations, func(d storage.Declaration) bool { return d.Name == "block_by_height_pk" })].Family
+	rows := coretest.RowsOf(t, s, family)
+	coretest.Update(t, s, func(b storage.Batch) {
 		for _, r := range rows[20:140] {
 			b.Delete(family, r.Key)
 		}
@@ -190,7 +191,7 @@ func TestAMissingRowIsNotASourceError(t *testing.T) {
 		!strings.Contains(a.Differences[0].Database, "no block at height") {
 		t.Errorf("%d blocks, %d differences, %d more, the first %s", a.Blocks, len(a.Differences), a.More, text(a.Differences[0]))
 	}
-	update(t, s, func(b storage.Batch) {
+	coretest.Update(t, s, func(b storage.Batch) {
 		for _, r := range rows[140:149] {
 			b.Delete(family, r.Key)
 		}
