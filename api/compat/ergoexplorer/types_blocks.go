@@ -198,7 +198,7 @@ func (v *view) summaryTxOf(t *boxes.FullTx, tokens tokenMap) *summaryTxValue {
 	}
 	for i := range t.Inputs {
 		to.Inputs[i] = input(&t.Inputs[i], i)
-		to.Inputs[i].Proof = proofOf(t.Tx.Inputs[i].Proof)
+		to.Inputs[i].Proof = proofOf(&t.Tx.Inputs[i])
 	}
 	for i, b := range t.Data {
 		if b != nil {

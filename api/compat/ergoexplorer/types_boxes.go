@@ -59,11 +59,12 @@ type registerValue struct {
 }
 
 func registerOf(raw []byte) registerValue {
-	kind, text, ok := register(raw)
-	if !ok {
-		return registerValue{Serialized: raw}
+	v := registerValue{Serialized: raw}
+	if kind, text, ok := register(raw); ok {
+		read := &[2]string{kind, text}
+		v.Type, v.Rendered = &read[0], &read[1]
 	}
-	return registerValue{raw, &kind, &text}
+	return v
 }
 
 // tokenMap has the tokens in boxes.
@@ -77,15 +78,13 @@ func assetsOf(b *sigma.Box, tokens tokenMap) []assetValue {
 	return all
 }
 
-func (v *view) contentsOf(b *boxes.Box, tokens tokenMap, printed bool) contentsValue {
+func (v *view) setContents(c *contentsValue, b *boxes.Box, tokens tokenMap, printed bool) {
 	box := b.Box()
-	c := contentsValue{
-		Tree: box.Tree, Address: v.Address(b.Tx, b.Pos), Assets: assetsOf(box, tokens), Registers: boxes.RegistersOf(box, registerOf),
-	}
+	c.Tree, c.Address, c.Assets = box.Tree, v.Address(b.Tx, b.Pos), assetsOf(box, tokens)
+	c.Registers = boxes.RegistersOf(box, registerOf)
 	if printed {
 		c.Constants, c.Script = &empty, &empty
 	}
-	return c
 }
 
 func (v *view) boxOf(b *boxes.Box, tokens tokenMap, f form) (*boxValue, error) {
@@ -94,10 +93,8 @@ func (v *view) boxOf(b *boxes.Box, tokens tokenMap, f form) (*boxValue, error) {
 }
 
 func (v *view) setBox(to *boxValue, b *boxes.Box, tokens tokenMap, f form) error {
-	*to = boxValue{
-		ID: boxes.ID(b.ID()), Tx: boxes.ID(b.Tx.ID), Value: b.Box().Value, Index: b.Pos, Created: b.Box().Height,
-		contentsValue: v.contentsOf(b, tokens, f == confirmedForm || f == anyForm),
-	}
+	to.ID, to.Tx, to.Value, to.Index, to.Created = boxes.ID(b.ID()), boxes.ID(b.Tx.ID), b.Box().Value, b.Pos, b.Box().Height
+	v.setContents(&to.contentsValue, b, tokens, f == confirmedForm || f == anyForm)
 	if b.Spend != nil {
 		to.SpentBy = (*boxes.ID)(&b.Spend.Tx.ID)
 	}
@@ -109,32 +106,36 @@ func (v *view) setBox(to *boxValue, b *boxes.Box, tokens tokenMap, f form) error
 		block = &to.Header
 	}
 	block.there, to.Number.there, to.Height.there, to.Main.there = true, true, true, true
-	main := !b.Unconfirmed
-	if main || f == mergedForm {
-		to.Main.value = &main
-	}
-	if !main {
+	if b.Unconfirmed {
+		if f == mergedForm {
+			to.Main.value = new(bool)
+		}
 		return nil
 	}
-	place, err := v.placeOf(b)
-	block.value, to.Number.value, to.Height.value = &place.block, &place.number, &place.height
+	var err error
+	if block.value, err = v.headerOf(b); err != nil {
+		return err
+	}
+	at := place{height: b.Height(), main: true}
+	at.number, err = v.BoxNumber(b.Pk)
+	to.Number.value, to.Height.value, to.Main.value = &at.number, &at.height, &at.main
 	return err
 }
 
 // place is where a box of the chain is.
 type place struct {
-	block  boxes.ID
 	number uint64
 	height int
+	main   bool
 }
 
-func (v *view) placeOf(b *boxes.Box) (*place, error) {
-	block, err := v.HeaderOf(b)
-	if err != nil {
-		return nil, err
+// headerOf returns the block of a box of the chain.
+func (v *view) headerOf(b *boxes.Box) (*boxes.ID, error) {
+	if b.Block != nil {
+		return (*boxes.ID)(&b.Block.ID), nil
 	}
-	n, err := v.BoxNumber(b.Pk)
-	return &place{boxes.ID(block), n, b.Height()}, err
+	id, err := v.HeaderOf(b)
+	return (*boxes.ID)(&id), err
 }
 
 // boxes yields boxes in a form.

@@ -5,6 +5,7 @@ import (
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/jsonappend"
+	"birthmark/chains/ergo/sigma"
 	"birthmark/core/pending"
 	"birthmark/model"
 )
@@ -54,35 +55,31 @@ type createdValue struct {
 }
 
 // proofOf returns the bytes of a proof, null if there are none.
-func proofOf(proof []byte) optional[jsonappend.Hex] {
-	if len(proof) == 0 {
+func proofOf(in *sigma.Input) optional[jsonappend.Hex] {
+	if len(in.Proof) == 0 {
 		return optional[jsonappend.Hex]{there: true}
 	}
-	return optional[jsonappend.Hex]{true, (*jsonappend.Hex)(&proof)}
+	return optional[jsonappend.Hex]{true, (*jsonappend.Hex)(&in.Proof)}
 }
 
-// inputOf returns an input of t, or a data input if t is nil. Those of transactions of the chain have all members.
-func (v *view) inputOf(b *boxes.Box, t *boxes.Tx, i int, tokens tokenMap, f form) (in inputValue, err error) {
+// setInput sets an input of t, or a data input if t is nil. Those of transactions of the chain have all members.
+func (v *view) setInput(in *inputValue, b *boxes.Box, t *boxes.Tx, i int, tokens tokenMap, f form) (err error) {
 	whole := t != nil && f == confirmedForm
-	in = inputValue{
-		ID: boxes.ID(b.ID()), Value: b.Box().Value, Index: i, Tx: boxes.ID(b.Tx.ID), OutputIndex: b.Pos,
-		contentsValue: v.contentsOf(b, tokens, whole),
-	}
+	in.ID, in.Value, in.Index, in.Tx, in.OutputIndex = boxes.ID(b.ID()), b.Box().Value, i, boxes.ID(b.Tx.ID), b.Pos
+	v.setContents(&in.contentsValue, b, tokens, whole)
 	if t != nil {
-		in.Proof = proofOf(t.Inputs[i].Proof)
+		in.Proof = proofOf(&t.Inputs[i])
 	}
 	if !b.Unconfirmed {
-		id, err := v.HeaderOf(b)
-		if err != nil {
-			return in, err
+		if in.Block, err = v.headerOf(b); err != nil {
+			return err
 		}
-		in.Block = (*boxes.ID)(&id)
 	}
 	if whole {
 		in.createdValue = &createdValue{Created: b.Box().Height, Settled: b.Height()}
 		in.Number, err = v.BoxNumber(b.Pk)
 	}
-	return in, err
+	return err
 }
 
 // txs yields transactions of the chain. With of, they only have the inputs and outputs that belong to it.
@@ -136,21 +133,19 @@ func (v *view) setEnds(to *txValue, t *boxes.FullTx, tokens tokenMap, of *boxes.
 		if of != nil && !of.Owns(&t.Inputs[i]) {
 			continue
 		}
-		in, err := v.inputOf(&t.Inputs[i], t.Tx, i, tokens, f)
-		if err != nil {
+		to.Inputs = append(to.Inputs, inputValue{})
+		if err := v.setInput(&to.Inputs[len(to.Inputs)-1], &t.Inputs[i], t.Tx, i, tokens, f); err != nil {
 			return err
 		}
-		to.Inputs = append(to.Inputs, in)
 	}
 	for i, b := range t.Data {
 		if b == nil {
 			continue
 		}
-		in, err := v.inputOf(b, nil, i, tokens, f)
-		if err != nil {
+		to.DataInputs = append(to.DataInputs, inputValue{})
+		if err := v.setInput(&to.DataInputs[len(to.DataInputs)-1], b, nil, i, tokens, f); err != nil {
 			return err
 		}
-		to.DataInputs = append(to.DataInputs, in)
 	}
 	for i := range t.Outputs {
 		if of != nil && !of.Owns(&t.Outputs[i]) {

@@ -140,7 +140,7 @@ func (v *view) oldTxOf(t *pending.Tx) (*oldTxValue, []*boxes.Box, error) {
 	for i, b := range inputs {
 		in := &parsed.Inputs[i]
 		to.Inputs[i] = v.oldInputOf(parsed, in.Box, b, i)
-		to.Inputs[i].Proof = &oldProofValue{proofOf(in.Proof), boxes.ProofOf(in).Extension}
+		to.Inputs[i].Proof = &oldProofValue{proofOf(in), boxes.ProofOf(in).Extension}
 	}
 	for i, b := range data {
 		to.DataInputs[i] = v.oldInputOf(parsed, parsed.DataInputs[i], b, i)
