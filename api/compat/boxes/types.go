@@ -27,6 +27,14 @@ func IDs[H ~[32]byte](all []H) []ID {
 	return ids
 }
 
+// Emptied returns a list without items, with room for n. It is in the memory of all if that has the room, and never null.
+func Emptied[T any](all []T, n int) []T {
+	if all == nil || cap(all) < n {
+		return make([]T, 0, n)
+	}
+	return all[:0]
+}
+
 // Listed is a page of a list.
 type Listed[T any] struct {
 	Items exchange.Items[T] `json:"items"`

@@ -97,7 +97,8 @@ func tx(r *request) answer {
 		if err != nil {
 			return nil, err
 		}
-		return v.txOf(&txs[0], tokens, nil)
+		to := new(txValue)
+		return to, v.setTx(to, &txs[0], tokens, nil)
 	}
 }
 

@@ -138,9 +138,10 @@ func (v *view) headerOf(b *boxes.Box) (*boxes.ID, error) {
 	return (*boxes.ID)(&id), err
 }
 
-// boxes yields boxes in a form.
+// boxes yields boxes in a form. Each value is valid until the next one.
 func (v *view) boxes(batches iter.Seq2[[]boxes.Box, error], f form) iter.Seq2[*boxValue, error] {
 	return func(yield func(*boxValue, error) bool) {
+		to := new(boxValue)
 		for batch, err := range batches {
 			var tokens tokenMap
 			if err == nil {
@@ -151,7 +152,8 @@ func (v *view) boxes(batches iter.Seq2[[]boxes.Box, error], f form) iter.Seq2[*b
 				return
 			}
 			for i := range batch {
-				if b, err := v.boxOf(&batch[i], tokens, f); !yield(b, err) || err != nil {
+				*to = boxValue{}
+				if err := v.setBox(to, &batch[i], tokens, f); !yield(to, err) || err != nil {
 					return
 				}
 			}

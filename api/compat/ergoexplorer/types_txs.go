@@ -82,9 +82,11 @@ func (v *view) setInput(in *inputValue, b *boxes.Box, t *boxes.Tx, i int, tokens
 	return err
 }
 
-// txs yields transactions of the chain. With of, they only have the inputs and outputs that belong to it.
+// txs yields transactions of the chain. With of, they only have the inputs and outputs that belong to it. Each value is
+// valid until the next one.
 func (v *view) txs(pks []model.TxPk, of *boxes.Holder) iter.Seq2[*txValue, error] {
 	return func(yield func(*txValue, error) bool) {
+		to := new(txValue)
 		for batch, err := range v.FullTxBatches(pks) {
 			var tokens tokenMap
 			if err == nil {
@@ -95,7 +97,7 @@ func (v *view) txs(pks []model.TxPk, of *boxes.Holder) iter.Seq2[*txValue, error
 				return
 			}
 			for i := range batch {
-				if t, err := v.txOf(&batch[i], tokens, of); !yield(t, err) || err != nil {
+				if err := v.setTx(to, &batch[i], tokens, of); !yield(to, err) || err != nil {
 					return
 				}
 			}
@@ -117,18 +119,19 @@ func (v *view) tokensOf(txs ...boxes.FullTx) (tokenMap, error) {
 	return v.tokensIn(lists...)
 }
 
-func (v *view) txOf(t *boxes.FullTx, tokens tokenMap, of *boxes.Holder) (*txValue, error) {
-	to := &txValue{ID: boxes.ID(t.ID), txPlace: &txPlace{
+// setTx sets a transaction of the chain; to can be another one.
+func (v *view) setTx(to *txValue, t *boxes.FullTx, tokens tokenMap, of *boxes.Holder) error {
+	to.ID, to.txPlace = boxes.ID(t.ID), &txPlace{
 		Block: boxes.ID(t.Block.ID), Height: int(t.Block.Height), Timestamp: t.Block.Header.Timestamp, Index: v.Q.TxIndex(t.Pk),
 		Number: t.Number, Confirmations: v.Height() - int(t.Block.Height) + 1,
-	}}
-	return to, v.setEnds(to, t, tokens, of, confirmedForm)
+	}
+	return v.setEnds(to, t, tokens, of, confirmedForm)
 }
 
 // setEnds sets the inputs, data inputs and outputs of a transaction.
 func (v *view) setEnds(to *txValue, t *boxes.FullTx, tokens tokenMap, of *boxes.Holder, f form) error {
-	to.Inputs, to.DataInputs, to.Size = make([]inputValue, 0, len(t.Inputs)), make([]inputValue, 0, len(t.Data)), t.Size
-	to.Outputs = make([]boxValue, 0, len(t.Outputs))
+	to.Inputs, to.DataInputs = boxes.Emptied(to.Inputs, len(t.Inputs)), boxes.Emptied(to.DataInputs, len(t.Data))
+	to.Outputs, to.Size = boxes.Emptied(to.Outputs, len(t.Outputs)), t.Size
 	for i := range t.Inputs {
 		if of != nil && !of.Owns(&t.Inputs[i]) {
 			continue

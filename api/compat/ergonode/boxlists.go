@@ -51,7 +51,7 @@ func boxesOf(of func(*request) finder, oldestFirst bool) func(*request) answer {
 			if oldestFirst {
 				slices.Reverse(pks)
 			}
-			return listed(v, v.boxes(pks, false), t.Boxes), nil
+			return listed(v, v.boxes(v.BoxBatches(pks, false)), t.Boxes), nil
 		}
 	}
 }
@@ -113,5 +113,5 @@ func (v *view) unspent(l *boxes.List, p page, pending func() ([]boxes.Box, error
 			yield(added, nil)
 		}
 	}
-	return exchange.Stream(boxes.Each(batches, v.boxOf)), nil
+	return exchange.Stream(v.boxes(batches)), nil
 }

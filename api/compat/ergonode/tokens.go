@@ -20,7 +20,7 @@ func boxesOfToken(r *request) answer {
 				return nil, err
 			}
 		}
-		return listed(v, v.boxes(pks, false), int(t.Outputs)), nil
+		return listed(v, v.boxes(v.BoxBatches(pks, false)), int(t.Outputs)), nil
 	}
 }
 

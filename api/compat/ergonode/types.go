@@ -42,9 +42,13 @@ func (v *view) setBox(to *boxValue, b *boxes.Box) error {
 	return nil
 }
 
-// boxes yields boxes of the chain.
-func (v *view) boxes(pks []model.UtxoPk, unspent bool) iter.Seq2[*boxValue, error] {
-	return boxes.Each(v.BoxBatches(pks, unspent), v.boxOf)
+// boxes yields boxes. Each value is valid until the next one.
+func (v *view) boxes(batches iter.Seq2[[]boxes.Box, error]) iter.Seq2[*boxValue, error] {
+	to := new(boxValue)
+	return boxes.Each(batches, func(b *boxes.Box) (*boxValue, error) {
+		*to = boxValue{}
+		return to, v.setBox(to, b)
+	})
 }
 
 // txValue is a transaction as the extra index has it.
@@ -62,13 +66,18 @@ type txValue struct {
 	Size          int                   `json:"size"`
 }
 
-// txOf returns a transaction without the genesis boxes that it spends.
 func (v *view) txOf(t *boxes.FullTx) (*txValue, error) {
-	to := &txValue{
+	to := new(txValue)
+	return to, v.setTx(to, t)
+}
+
+// setTx sets a transaction without the genesis boxes that it spends; to can be another one.
+func (v *view) setTx(to *txValue, t *boxes.FullTx) error {
+	*to = txValue{
 		ID: boxes.ID(t.ID), Block: boxes.ID(t.Block.ID), Height: int(t.Block.Height), Timestamp: t.Block.Header.Timestamp,
 		Index: v.Q.TxIndex(t.Pk), Number: t.Number, Confirmations: v.Height() - int(t.Block.Height),
-		Inputs: make([]boxValue, 0, len(t.Inputs)), DataInputs: t.DataInputsJSON(), Outputs: make([]boxValue, len(t.Outputs)),
-		Size: t.Size,
+		Inputs: boxes.Emptied(to.Inputs, len(t.Inputs)), DataInputs: t.DataInputsJSON(),
+		Outputs: boxes.Emptied(to.Outputs, len(t.Outputs))[:len(t.Outputs)], Size: t.Size,
 	}
 	for i := range t.Inputs {
 		in := &t.Inputs[i]
@@ -78,20 +87,22 @@ func (v *view) txOf(t *boxes.FullTx) (*txValue, error) {
 		in.Spend = &boxes.Spend{Tx: t.Tx, Index: i}
 		to.Inputs = append(to.Inputs, boxValue{})
 		if err := v.setBox(&to.Inputs[len(to.Inputs)-1], in); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	clear(to.Outputs)
 	for i := range t.Outputs {
 		if err := v.setBox(&to.Outputs[i], &t.Outputs[i]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return to, nil
+	return nil
 }
 
-// txs yields transactions of the chain.
+// txs yields transactions of the chain. Each value is valid until the next one.
 func (v *view) txs(pks []model.TxPk) iter.Seq2[*txValue, error] {
-	return boxes.Each(v.FullTxBatches(pks), v.txOf)
+	to := new(txValue)
+	return boxes.Each(v.FullTxBatches(pks), func(t *boxes.FullTx) (*txValue, error) { return to, v.setTx(to, t) })
 }
 
 type heightValue struct {
