@@ -50,7 +50,7 @@ type Wrapper interface{ WrapsJSON() }
 
 func newAppender(t reflect.Type) appender {
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[Value]()) {
-		return func(b []byte, p unsafe.Pointer) []byte { return reflect.NewAt(t, p).Interface().(Value).AppendJSON(b) }
+		return valueAppender(t)
 	}
 	if t.Implements(reflect.TypeFor[json.Marshaler]()) && !t.Implements(reflect.TypeFor[Wrapper]()) {
 		return general(t)
@@ -101,6 +101,17 @@ func newAppender(t reflect.Type) appender {
 		}
 	}
 	return general(t)
+}
+
+// valueAppender appends values of a type that implements [Value] by its address. An interface is two words, a table of
+// methods and an address: with the table of another value of the type, no table is looked up for each value.
+func valueAppender(t reflect.Type) appender {
+	other := reflect.New(t).Interface().(Value)
+	return func(b []byte, p unsafe.Pointer) []byte {
+		v := other
+		(*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1] = p
+		return v.AppendJSON(b)
+	}
 }
 
 // general leaves a type to encoding/json.

@@ -86,7 +86,6 @@ type request struct {
 	limit  Rate
 	work   work
 	dear   atomic.Bool // it has cost more than a plain request, or a part of it
-	timer  *time.Timer // of the time limit; nil: none
 
 	time   *timeLimit // nil: none
 	stream *account   // that a stream counts for; nil: not a stream

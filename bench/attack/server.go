@@ -11,7 +11,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -337,6 +336,3 @@ func outsideAddress() string {
 	}
 	return ""
 }
-
-// escaped returns a value as a part of a path.
-func escaped(value string) string { return url.PathEscape(value) }
