@@ -25,6 +25,32 @@ import (
 	"birthmark/model"
 )
 
+// A panic ends its request alone: the client gets an error, and the connection stays. So it is with REST.
+func TestAPanicEndsARequestAlone(t *testing.T) {
+	w := newWorld(t, nil)
+	w.mine(t, 3, 2, false)
+	s := w.limited(t, nil)
+	c := dial(t, s)
+	w.store.Panic = true
+	for range 2 {
+		w.store.FailAt(1)
+		c.fails("getBlock", object{"id": "2"}, "Internal error")
+		w.store.FailAt(1)
+		a, err := s.Client().Get(s.URL + prefix + "/api/v2/block/2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Body.Close()
+		if a.StatusCode != http.StatusInternalServerError {
+			t.Errorf("REST: %d, expected 500", a.StatusCode)
+		}
+		w.store.FailAt(0)
+		if _, block := c.call("getBlock", object{"id": "2"}); !strings.Contains(block, `"height":2`) {
+			t.Errorf("after a panic: %s", block)
+		}
+	}
+}
+
 // Every method returns the same answer as REST.
 func TestMethodsAnswerAsTheNaiveModel(t *testing.T) {
 	w := newWorld(t, nil)

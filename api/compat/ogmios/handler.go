@@ -131,15 +131,17 @@ func (h *handler) answer(ctx context.Context, body []byte, submit func() error, 
 	if bytes.Equal(q.Params, []byte("null")) {
 		q.Params = nil
 	}
-	result, err := f(&call{handler: h, ctx: ctx, params: q.Params, submit: submit, session: of})
+	err := guard.Call(func() (err error) {
+		answer.Result, err = f(&call{handler: h, ctx: ctx, params: q.Params, submit: submit, session: of})
+		return err
+	})
 	if err != nil {
+		answer.Result = nil
 		answer.Error = faultOf(err)
 		if answer.Error.Code == internalError {
 			h.Log.Error("a request of the API of Ogmios failed", "method", q.Method, "error", err)
 		}
-		return answer
 	}
-	answer.Result = result
 	return answer
 }
 
@@ -172,20 +174,24 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 		if body == nil { // the client is gone, or sent nothing for a long time
 			return
 		}
-		var answer *response
-		if ctx, end, err := ratelimit.Message(r.Context(), w); err != nil {
-			answer = &response{Version: rpcVersion, Error: faultOf(err)}
-		} else {
-			answer = h.answer(ctx, body, submission(w), state)
-			end()
-		}
+		answer := h.message(w, r, body, state)
 		writing, cancel := context.WithTimeout(r.Context(), writeTimeout)
-		err = socket.Write(writing, websocket.MessageText, encoded(answer))
+		err := socket.Write(writing, websocket.MessageText, encoded(answer))
 		cancel()
 		if err != nil {
 			return
 		}
 	}
+}
+
+// message answers a request of a connection, within the limits of the client.
+func (h *handler) message(w http.ResponseWriter, r *http.Request, body []byte, of *session) *response {
+	ctx, end, err := ratelimit.Message(r.Context(), w)
+	if err != nil {
+		return &response{Version: rpcVersion, Error: faultOf(err)}
+	}
+	defer end()
+	return h.answer(ctx, body, submission(w), of)
 }
 
 // maxPending is the number of requests that are received while an earlier one waits.

@@ -43,8 +43,9 @@ type (
 // endpoint is the API on a node of three generated blocks of Conway.
 type endpoint struct {
 	http.Handler
-	node *ouroborostest.Node
-	next []ouroborostest.Tx // transactions that the node accepts
+	chain *served.Chain
+	node  *ouroborostest.Node
+	next  []ouroborostest.Tx // transactions that the node accepts
 }
 
 func start(t *testing.T) *endpoint {
@@ -75,9 +76,8 @@ func start(t *testing.T) *endpoint {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { src.Close() })
-	e.Handler = answertest.Recorded(t, ogmios.New(ogmios.Options{Path: path, Origins: []string{"*"}, Chain: &served.Chain{
-		Name: "cardano-test", Model: chain, Submitter: src.(model.Submitter), Node: src,
-	}}))
+	e.chain = &served.Chain{Name: "cardano-test", Model: chain, Submitter: src.(model.Submitter), Node: src}
+	e.Handler = answertest.Recorded(t, ogmios.New(ogmios.Options{Path: path, Origins: []string{"*"}, Chain: e.chain}))
 	return e
 }
 
@@ -433,6 +433,33 @@ func TestWebSocket(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o := parsed(t, text); o["method"] != method || fmt.Sprint(o["id"]) != fmt.Sprint(i) || (o["error"] != nil) != (i == 1) {
+			t.Errorf("%s", text)
+		}
+	}
+}
+
+// A panic ends its request alone: the client gets an error with the id of the request, and can send more.
+func TestAPanicEndsARequestAlone(t *testing.T) {
+	e := start(t)
+	e.Handler = ogmios.New(ogmios.Options{Path: path, Chain: &served.Chain{
+		Name: "cardano-test", Model: e.chain.Model, Node: struct {
+			model.Source // every call panics
+			ogmios.Node
+		}{},
+	}})
+	c := e.dial(t)
+	for id := range 2 {
+		request := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"queryNetwork/tip","id":%d}`, id)
+		if err := c.c.Write(t.Context(), websocket.MessageText, request); err != nil {
+			t.Fatal(err)
+		}
+		_, text, err := c.c.Read(t.Context())
+		if err != nil {
+			t.Fatalf("the connection ended: %v", err)
+		}
+		o := parsed(t, text)
+		failed, _ := o["error"].(object)
+		if fmt.Sprint(o["id"]) != fmt.Sprint(id) || fmt.Sprint(failed["code"]) != "-32603" || strings.Contains(string(text), "pointer") {
 			t.Errorf("%s", text)
 		}
 	}
