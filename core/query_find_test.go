@@ -348,7 +348,7 @@ func TestAllocationsOfFind(t *testing.T) {
 		for _, c := range []struct {
 			value          byte
 			outputs, limit int
-		}{{0, 1, 105}, {1, 25, 303}} {
+		}{{0, 1, 106}, {1, 25, 303}} {
 			value := x.Format([]byte{c.value})
 			allocs := testing.AllocsPerRun(100, func() {
 				a, err := db.Find(t.Context(), x.Name, value, query.Terms{Unspent: unspent}, query.Page{Limit: 25})
