@@ -110,7 +110,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 	}
 	next := f.next()
 	if !tip.IsOrigin() && next <= end {
-		err := f.stream(ctx, next, end, yield)
+		err := f.stream(ctx, next, end, tip, yield)
 		if err == nil && f.next() == next {
 			err = Temporary(model.Errorf(model.BadSource, "bad_chain",
 				"%s reports block %d as its tip, but has no block %d", f.o.Name, tip.Height, next))
@@ -178,8 +178,8 @@ type fetch struct {
 	err    error
 }
 
-// stream yields the blocks from a height to another.
-func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield yield) error {
+// stream yields the blocks from a height to another, which is at most that of the node's tip.
+func (f *follower) stream(ctx context.Context, from, end model.HeightPk, tip model.Point, yield yield) error {
 	size := func(j fetch) int64 { return DecodedFactor * j.bytes }
 	worker := func() (func(context.Context, fetch) (fetch, error), func()) {
 		return func(ctx context.Context, j fetch) (fetch, error) {
@@ -192,7 +192,7 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 			return j, nil
 		}, func() {}
 	}
-	jobs := func(ctx context.Context, yield func(fetch) bool) { f.plan(ctx, from, end, yield) }
+	jobs := func(ctx context.Context, yield func(fetch) bool) { f.plan(ctx, from, end, tip, yield) }
 	expected := from
 	for j, err := range Ordered(ctx, jobs, size, Limits{Workers: f.o.Workers, Memory: f.o.Memory}, worker) {
 		switch {
@@ -225,8 +225,9 @@ func (f *follower) stream(ctx context.Context, from, end model.HeightPk, yield y
 	return nil
 }
 
-// plan yields the jobs of a stream, until the node has no more hashes or the end is reached.
-func (f *follower) plan(ctx context.Context, from, end model.HeightPk, yield func(fetch) bool) {
+// plan yields the jobs of a stream, until the node has no more hashes or the end is reached. The block at the height of
+// the tip must be the tip: of a node that moved meanwhile it is a block that never was one.
+func (f *follower) plan(ctx context.Context, from, end model.HeightPk, tip model.Point, yield func(fetch) bool) {
 	for from <= end {
 		hashes, err := f.node.Hashes(ctx, from, int(min(hashesAhead, end-from+1)))
 		if err != nil {
@@ -235,6 +236,12 @@ func (f *follower) plan(ctx context.Context, from, end model.HeightPk, yield fun
 		}
 		if len(hashes) == 0 {
 			return
+		}
+		var moved error
+		if last := len(hashes) - 1; from+model.HeightPk(last) == tip.Height && hashes[last] != tip.Hash {
+			hashes = hashes[:last]
+			moved = fmt.Errorf("%s reports block %d as its tip, but returns another block at that height: %w",
+				f.o.Name, tip.Height, ErrMoved)
 		}
 		for len(hashes) > 0 {
 			estimate := atomic.LoadInt64(&f.estimate)
@@ -248,6 +255,10 @@ func (f *follower) plan(ctx context.Context, from, end model.HeightPk, yield fun
 			if !yield(fetch{points: points, bytes: estimate * int64(n)}) {
 				return
 			}
+		}
+		if moved != nil {
+			yield(fetch{err: moved})
+			return
 		}
 	}
 }

@@ -78,6 +78,35 @@ func TestForksEndInTheNodesChain(t *testing.T) {
 	}
 }
 
+// A node that moves between the answers to two requests causes no block that it never had as its tip.
+func TestTheLastBlockIsATipOfTheNode(t *testing.T) {
+	first := grow(nil, 20, 0)
+	second := grow(first[:15], 10, 1) // its block 20 was never a tip
+	for call := 1; call <= 6; call++ {
+		node := serve(first)
+		node.before = func(n int) error {
+			if n == call {
+				node.set(second)
+			}
+			return nil
+		}
+		m := &mirror{t: t, chain: grow(first[:10], 0, 0)}
+		src := blocksource.NewSource(node, blocksource.Options{Retry: quick, SourceOptions: model.SourceOptions{Follow: true}})
+		for e, err := range src.Follow(t.Context(), known(first[:10])) {
+			must(t, err)
+			if m.take(e); e.Block != nil && e.Block.Height == e.Tip {
+				if p := e.Block.Point(); p != first[19].Point() && p != second[24].Point() {
+					t.Errorf("moved before call %d: block %d ends a batch", call, p.Height)
+				}
+			}
+			if len(m.chain) == len(second) {
+				break
+			}
+		}
+		m.is(second)
+	}
+}
+
 // A random sequence: the node grows, reorganizes, loses blocks and fails while it is followed. In the end both chains
 // are equal.
 func TestStreamEndsAtTheNodesLastChain(t *testing.T) {
