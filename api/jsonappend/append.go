@@ -2,6 +2,7 @@ package jsonappend
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -199,9 +200,10 @@ func membersOf(t reflect.Type, offset uintptr, all []member) []member {
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
+		if name == "-" || !f.IsExported() {
 			continue
 		}
+		name = cmp.Or(name, f.Name)
 		m := member{offset: at, name: strconv.Quote(name) + ":", value: later(f.Type)}
 		options, isQuoted := strings.CutPrefix(options, "string")
 		if isQuoted {

@@ -20,6 +20,8 @@ type tree struct {
 	Few    digits  `json:"few"`
 	Maybe  *digits `json:"maybe"`
 	Hidden int     `json:"-"`
+	hidden string
+	Plain  bool
 	Zero   struct {
 		A int `json:"a"`
 	} `json:"zero,omitzero"`
@@ -35,7 +37,7 @@ type tree struct {
 // Values of all kinds, and types that contain themselves, are those of encoding/json.
 func TestValuesAreThoseOfEncodingJSON(t *testing.T) {
 	three := digits(3)
-	whole := tree{
+	whole := tree{hidden: "h", Plain: true,
 		Name: "<a>", Few: 2, Maybe: &three, Any: []any{1.5, "x", nil, json.Number("7"), map[string]any{"b": 1, "a": digits(1)}}, Pair: [2]uint64{1, 2},
 		Bytes: []byte{1, 2}, Leaves: []tree{{Name: "leaf", Any: &three}, {}},
 	}

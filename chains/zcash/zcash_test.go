@@ -71,8 +71,7 @@ func TestRealBlocks(t *testing.T) {
 	}
 }
 
-// Transactions of version 6 (ZIP 229): a coinbase, and transparent ones that testnet has in its blocks 4,368,630 and
-// 4,368,633.
+// Transactions of version 6 (ZIP 229): a coinbase, and transparent ones of testnet's blocks 4,368,630 and 4,368,633.
 func TestVersion6(t *testing.T) {
 	const start = "0600008098b684d85b16a53700000000"
 	for raw, want := range map[string]string{

@@ -56,7 +56,10 @@ func TestAPIsNeverLackWhatTheNodeHas(t *testing.T) {
 		})
 	}
 	found := func(target string) bool {
-		code, _ := apis.ask(t, target)
+		code, answer := apis.ask(t, target)
+		if code != http.StatusOK && code != http.StatusNotFound {
+			t.Errorf("%s: %d %s", target, code, answer)
+		}
 		return code == http.StatusOK
 	}
 	poll("v1", func(hash string) bool { return !found("/v1/test/tx/" + hash) })

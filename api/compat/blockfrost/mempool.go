@@ -9,6 +9,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/chains/cardano/address"
 	"birthmark/core/pending"
+	"birthmark/core/query"
 	"birthmark/model"
 )
 
@@ -33,13 +34,27 @@ func submit(c *call) (any, error) {
 	return id.String(), nil
 }
 
+// unconfirmed returns the unconfirmed transactions at the newest tip, which other endpoints show. Those of the follower
+// can be of an earlier tip, in which a transaction was confirmed that is not now.
+func (c *call) unconfirmed() (o *pending.Overlay, err error) {
+	err = c.Chain.Mempool.View(c.ctx(), func(_ *query.View, at *pending.Overlay) error {
+		o = at
+		return nil
+	})
+	return o, err
+}
+
 // mempool lists the unconfirmed transactions in the order of arrival.
 func mempool(c *call) (any, error) {
 	if c.Chain.Mempool == nil {
 		return nil, errNoNode
 	}
+	s, err := c.unconfirmed()
+	if err != nil {
+		return nil, err
+	}
 	txs := []txHash{}
-	for t := range c.Chain.Mempool.Standing().Arrivals(0) {
+	for t := range s.Arrivals(0) {
 		txs = append(txs, txHash{t.ID.String()})
 	}
 	return slicePage(txs, c.page), nil
@@ -54,7 +69,10 @@ func mempoolOfAddress(c *call) (any, error) {
 	if err != nil {
 		return nil, errAddress
 	}
-	s := c.Chain.Mempool.Standing()
+	s, err := c.unconfirmed()
+	if err != nil {
+		return nil, err
+	}
 	txs := []txHash{}
 	if x := s.Index(utxo.AddressIndex); x >= 0 {
 		for t := range s.Value(x, raw) {
@@ -70,7 +88,10 @@ func mempoolTx(v *view) (any, error) {
 		return nil, errNoNode
 	}
 	id, _ := readHash(v.arg("hash"))
-	s := v.Chain.Mempool.Standing()
+	s, err := v.unconfirmed()
+	if err != nil {
+		return nil, err
+	}
 	t := s.Tx(id)
 	if t == nil {
 		return nil, errNotFound
@@ -135,7 +156,7 @@ func mempoolTx(v *view) (any, error) {
 }
 
 // pendingAddress returns the address of an output of the mempool, or of one that it spends.
-func pendingAddress(s *pending.Standing, o pending.Output) string {
+func pendingAddress(s *pending.Overlay, o pending.Output) string {
 	if x := s.Index(utxo.AddressIndex); x >= 0 {
 		return address.FormatAny(o.Key(x))
 	}
@@ -143,7 +164,7 @@ func pendingAddress(s *pending.Standing, o pending.Output) string {
 }
 
 // referenced returns the address of an output that a transaction names; empty if it is not known.
-func (v *view) referenced(s *pending.Standing, r model.OutputReference) (string, error) {
+func (v *view) referenced(s *pending.Overlay, r model.OutputReference) (string, error) {
 	tx, ok := readHash(r.Tx)
 	if !ok {
 		return "", nil
