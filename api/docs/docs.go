@@ -45,7 +45,7 @@ const (
 	KeysRequired
 )
 
-// Options are what the documents are made of.
+// Options configure the documents.
 type Options struct {
 	Operations []*Operation // in the order of the documentation
 	Chains     []string     // names

@@ -18,9 +18,8 @@ const (
 	maxPicture        = 32 << 10 // bytes of a picture in the metadata
 )
 
-// metadataOf returns what the issuer states about an asset: the metadata of the newest output with its reference asset,
-// if there is one, or else of mint, the last transaction that minted it. It is empty if the bytes of the transaction are
-// not known.
+// metadataOf returns the metadata of an asset: from the newest output with its reference asset, or else from mint, the
+// last transaction that minted it. It is empty if the serialized transaction is unknown.
 func metadataOf(ctx context.Context, view *query.View, c model.Chain, asset, mint string) (m model.AssetMetadata, err error) {
 	describer, ok := c.(model.MintDescriber)
 	if !ok || mint == "" {

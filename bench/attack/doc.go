@@ -1,5 +1,5 @@
 // Package attack sends a server the requests that cost the most memory and time, from many clients, most of which do
-// not read their answers, and measures what the server and its other clients notice of them.
+// not read their answers, and measures the memory of the server and the response times of its other clients.
 //
 // [Prepare] makes the databases of three chains: one of Bitcoin with a script that most transactions pay to, and
 // generated ones of Cardano and Ergo. [Start] serves them with every protocol in a process of the program birthmark,

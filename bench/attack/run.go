@@ -21,7 +21,7 @@ import (
 	"birthmark/bench"
 )
 
-// Result is what a server and its other clients notice of an [Attack]. Times are in milliseconds.
+// Result has the resources of a server and the response times of its other clients during an [Attack], in milliseconds.
 type Result struct {
 	Name    string  `json:"name"`
 	Clients int     `json:"clients"`

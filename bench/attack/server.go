@@ -225,7 +225,7 @@ func (s *Server) profile(path string) (string, error) {
 	return string(text), err
 }
 
-// usage is what the process uses.
+// usage has the resources of the process.
 type usage struct {
 	rss, peak int64 // bytes; peak since resetPeak
 	cpu       time.Duration

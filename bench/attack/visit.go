@@ -17,14 +17,14 @@ import (
 	"birthmark/chains/bitcoin"
 )
 
-// Held is what a server holds.
+// Held has the resources of a server: descriptors, goroutines and memory.
 type Held struct {
 	Descriptors int   `json:"descriptors"`
 	Goroutines  int   `json:"goroutines"`
 	Heap        int64 `json:"heap"` // bytes after a collection
 }
 
-// Visit is what a server holds before and after clients of a protocol came, asked, subscribed and left.
+// Visit has the resources of a server before and after clients of a protocol connected, sent requests and disconnected.
 type Visit struct {
 	Protocol string `json:"protocol"`
 	Clients  int    `json:"clients"`
@@ -36,7 +36,7 @@ type Visit struct {
 // atOnce is the number of clients of a visit that are connected at the same time.
 const atOnce = 500
 
-// visitor is what a client of a protocol does: it sends the request, reads an answer, and waits until the others have.
+// visitor is a client of a protocol: it sends the request, reads an answer, and waits until the others have theirs.
 type visitor struct {
 	protocol string
 	over     func(ctx context.Context, s *Server, i int, q request, answered func()) error
@@ -205,10 +205,11 @@ var (
 	heapAlloc  = regexp.MustCompile(`# HeapAlloc = (\d+)`)
 )
 
-// Tolerance of what a server holds after a visit.
+// Tolerance of the resources after a visit.
 const tolerance = 0.1
 
-// held returns what the server holds. After a visit, it waits until that is what it held before, for at most a minute.
+// held returns the resources of the server. With those before a visit, it waits at most a minute until they are equal
+// within the tolerance.
 func (s *Server) held(ctx context.Context, before *Held) (h Held, err error) {
 	for range 120 {
 		if h, err = s.heldNow(); err != nil || before != nil && h.within(*before) {

@@ -156,7 +156,7 @@ func (v *view) pathBlock() (model.HeightPk, error) {
 	return h, err
 }
 
-// firstBlock returns the height of the first block, or an error if there is none yet.
+// firstBlock returns the height of the first block. It returns errNotFound if the database is empty.
 func (v *view) firstBlock() (model.HeightPk, error) {
 	if v.Q.Tip.IsOrigin() {
 		return 0, errNotFound

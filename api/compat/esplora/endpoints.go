@@ -120,7 +120,7 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 
 // Lifetimes of answers in caches, in seconds.
 const (
-	forever = 157_784_630 // five years: what cannot change
+	forever = 157_784_630 // five years, for immutable answers
 	shortly = 10
 	recent  = 5
 	never   = 0
