@@ -1,15 +1,12 @@
 package exchange
 
 import (
-	"iter"
 	"net/http"
-	"slices"
 	"strconv"
 
 	"birthmark/api/jsonappend"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
-	"birthmark/core/meter"
 )
 
 // Media types of answers.
@@ -22,130 +19,31 @@ const (
 // Contents that are sent as they are.
 type (
 	Text  string // as [TypeText]
-	JSON  []byte // as [Protocol.JSON]
+	JSON  = jsonappend.JSON
 	Bytes []byte // as [TypeBinary]
 )
 
 // Nothing is an answer without a body.
 type Nothing struct{}
 
-// List is a JSON array whose elements are read and sent one by one.
-func List[T any](elements iter.Seq2[T, error]) any { return listOf(elements, false) }
-
-// Stream is a [List] without a bound on its elements. If it is long, it counts as an open stream and has no time limit:
-// see [ratelimit.Stream].
-func Stream[T any](elements iter.Seq2[T, error]) any { return listOf(elements, true) }
-
-// Items is a [Stream] that is a member of a value: its elements are read and sent after the members before it.
-type Items[T any] struct {
-	r        *Request
-	elements list
-}
-
-// ItemsOf returns the elements for a member of the answer to r.
-func ItemsOf[T any](r *Request, elements iter.Seq2[T, error]) Items[T] {
-	return Items[T]{r, listOf(elements, true)}
-}
-
-// AppendJSON marks the place of the list: see [Request.append].
-func (i *Items[T]) AppendJSON(b []byte) []byte {
-	i.r.items = append(i.r.items, place{len(b), i.elements})
-	return b
-}
-
-// place is the place of a list in the bytes of a value.
-type place struct {
-	at       int
-	elements list
-}
-
-func listOf[T any](elements iter.Seq2[T, error], endless bool) list {
-	return list(func(r *Request) error {
-		r.endless = r.endless || endless
-		r.out = append(r.out, '[')
-		separator := ""
-		for v, err := range elements {
-			if err != nil {
-				return err
-			}
-			r.out = append(r.out, separator...)
-			if err := r.append(&v); err != nil {
-				return err
-			}
-			separator = ","
-			if err := r.flush(); err != nil {
-				return err
-			}
-		}
-		r.out = append(r.out, ']')
-		return nil
-	})
-}
-
-type list func(*Request) error
-
 // write appends the value of an answer, and sends it in parts if it is long.
 func (r *Request) write(v any) error {
 	switch v := v.(type) {
 	case Text:
-		r.contentType, r.out = TypeText, append(r.out, v...)
-	case JSON:
-		r.out = append(r.out, v...)
+		r.contentType, r.out.JSON = TypeText, append(r.out.JSON, v...)
 	case Bytes:
-		r.contentType, r.out = TypeBinary, append(r.out, v...)
+		r.contentType, r.out.JSON = TypeBinary, append(r.out.JSON, v...)
 	case Nothing:
 		r.contentType = ""
-	case list:
-		return v(r)
 	default:
-		return r.append(v)
+		return r.out.Append(v)
 	}
 	return nil
 }
 
-// append appends a value, and sends it in parts if it has long lists of type [Items].
-func (r *Request) append(v any) error {
-	r.out = jsonappend.Append(r.out, v)
-	if len(r.items) == 0 {
-		return r.hold()
-	}
-	items := r.items
-	r.items = nil // elements have their own
-	from := items[0].at
-	rest := slices.Clone(r.out[from:])
-	r.out = r.out[:from]
-	for i, list := range items {
-		if err := list.elements(r); err != nil {
-			return err
-		}
-		end := len(rest)
-		if i+1 < len(items) {
-			end = items[i+1].at - from
-		}
-		r.out = append(r.out, rest[list.at-from:end]...)
-	}
-	return nil
-}
-
-// hold takes the bytes of an answer that is not sent in parts from the memory for answers.
-func (r *Request) hold() error {
-	more := len(r.out) - meter.Free - r.held
-	if more <= 0 {
-		return nil
-	}
-	r.held += more
-	return meter.Of(r.Context()).Hold(int64(more))
-}
-
-// partSize is the size in bytes of the parts in which long answers are sent.
-const partSize = 64 << 10
-
-// flush sends the answer so far if it is long. The rest of a list follows.
-func (r *Request) flush() error {
-	if len(r.out) < partSize {
-		return nil
-	}
-	if !r.sent && r.endless {
+// send sends the answer so far, and empties it. The rest of a list follows.
+func (r *Request) send() error {
+	if !r.sent && r.out.endless {
 		if err := ratelimit.Stream(r.w); err != nil {
 			return err
 		}
@@ -155,8 +53,8 @@ func (r *Request) flush() error {
 		r.setType()
 		r.setStatus()
 	}
-	_, err := r.w.Write(r.out)
-	r.out = r.out[:0]
+	_, err := r.w.Write(r.out.JSON)
+	r.out.JSON = r.out.JSON[:0]
 	if err == nil {
 		err = r.Context().Err()
 	}
@@ -168,11 +66,11 @@ func (r *Request) finish() {
 	if !r.sent {
 		r.setType()
 		if r.status != http.StatusNoContent && r.status != http.StatusNotModified {
-			r.Header()["Content-Length"] = []string{strconv.Itoa(len(r.out))}
+			r.Header()["Content-Length"] = []string{strconv.Itoa(len(r.out.JSON))}
 		}
 		r.setStatus()
 	}
-	_, _ = r.w.Write(r.out) // fails only if the client is gone
+	_, _ = r.w.Write(r.out.JSON) // fails only if the client is gone
 }
 
 // SetType sets the media type of the answer if it succeeds.

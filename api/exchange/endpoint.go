@@ -163,8 +163,8 @@ func (h *handler[V]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		h.fail(r, err)
 		return
 	}
-	if len(r.out) > 0 {
-		r.out = append(r.out, h.End...)
+	if len(r.out.JSON) > 0 {
+		r.out.JSON = append(r.out.JSON, h.End...)
 	}
 	r.finish()
 }

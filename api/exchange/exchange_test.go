@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"birthmark/core/meter"
+	"birthmark/model"
 )
 
 // chain is the view of the tests: its number of reads.
@@ -226,6 +229,48 @@ func TestItemsAreSentInParts(t *testing.T) {
 		if got != want || (a.ContentLength < 0) != (len(want) >= partSize) {
 			t.Errorf("%d words: length %d, %.200s", n, a.ContentLength, got)
 		}
+	}
+}
+
+// An encoder without a request sends lists in parts, and holds what it does not send within the memory for answers.
+func TestEncodersOfOtherFramings(t *testing.T) {
+	budget := meter.NewBudget(100_000)
+	m := meter.New(nil, 0, 0, budget)
+	var sent []byte
+	parts := 0
+	var e Encoder
+	e.Send = func() error {
+		sent, parts, e.JSON = append(sent, e.JSON...), parts+1, e.JSON[:0]
+		return nil
+	}
+	e.Begin(meter.With(t.Context(), m))
+	if err := e.Append(List(func(func(string, error) bool) {})); err != nil || string(e.JSON) != "[]" {
+		t.Errorf("%s, %v", e.JSON, err)
+	}
+	words := func(yield func(string, error) bool) {
+		for range 1000 {
+			if !yield(strings.Repeat("x", 1000), nil) {
+				return
+			}
+		}
+	}
+	if err := e.Append(List(words)); err != nil || parts != 1000*1003/partSize || budget.Used() > 1003 {
+		t.Errorf("%d parts, %d bytes are held, %v", parts, budget.Used(), err)
+	}
+	if all := len(sent) + len(e.JSON); all != len("[]")+1000*1003+1 {
+		t.Errorf("%d bytes", all)
+	}
+	e.Begin(e.Ctx)
+	held := budget.Used()
+	if err := e.Append(strings.Repeat("x", 100_000)); err != nil || budget.Used()-held != 100_002-meter.Free {
+		t.Errorf("%d bytes are held for 100,002, %v", budget.Used()-held, err)
+	}
+	if _, code := model.KindOf(e.Append(strings.Repeat("x", 100_000))); code != "overloaded" {
+		t.Errorf("error %q above the memory for answers", code)
+	}
+	m.End()
+	if n := budget.Used(); n != 0 {
+		t.Errorf("%d bytes are held at the end", n)
 	}
 }
 

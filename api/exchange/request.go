@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -22,30 +23,33 @@ type Request struct {
 	invalid error
 	mempool bool
 
-	out         []byte // of the answer, not sent yet
+	out         Encoder
 	contentType string // empty: the answer has no body
 	mediaType   string // of SetType; empty: contentType
 	status      int    // 0: 200
 	sent        bool   // a part of the answer was sent
-	endless     bool   // the answer has a [Stream]
-	held        int    // bytes of out that the meter counts
-	items       []place
 }
 
 type argument struct{ name, value string }
 
-var requests = sync.Pool{New: func() any { return new(Request) }}
+var requests = sync.Pool{New: func() any {
+	r := new(Request)
+	r.out.Send = r.send
+	return r
+}}
 
 // maxKeptBuffer is the capacity in bytes up to which the buffer of an answer is used again.
 const maxKeptBuffer = 1 << 20
 
 func (r *Request) begin(w http.ResponseWriter, hr *http.Request, json string) {
-	*r = Request{Request: hr, w: w, args: r.args[:0], out: r.out[:0], contentType: json}
+	r.out.Begin(hr.Context())
+	*r = Request{Request: hr, w: w, args: r.args[:0], out: r.out, contentType: json}
 }
 
 func (r *Request) end() {
-	if cap(r.out) <= maxKeptBuffer {
-		*r = Request{args: r.args[:0], out: r.out[:0]}
+	if cap(r.out.JSON) <= maxKeptBuffer {
+		r.out.Begin(context.Background())
+		*r = Request{args: r.args[:0], out: r.out}
 		requests.Put(r)
 	}
 }

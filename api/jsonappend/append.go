@@ -33,6 +33,12 @@ func Append(b []byte, v any) []byte {
 	return appenderOf(is.Type())(b, copied.UnsafePointer())
 }
 
+// Appender returns the function that appends values of a type, for lists.
+func Appender[T any]() func(b []byte, v *T) []byte {
+	of := appenderOf(reflect.TypeFor[T]())
+	return func(b []byte, v *T) []byte { return of(b, unsafe.Pointer(v)) }
+}
+
 // appender appends the value of one type at p. Reading values by their address takes half the time of package reflect.
 type appender func(b []byte, p unsafe.Pointer) []byte
 

@@ -8,6 +8,12 @@ type Hex []byte
 // AppendJSON implements [Value].
 func (x Hex) AppendJSON(b []byte) []byte { return append(hex.AppendEncode(append(b, '"'), x), '"') }
 
+// JSON is a value that is JSON already.
+type JSON []byte
+
+// AppendJSON implements [Value].
+func (j JSON) AppendJSON(b []byte) []byte { return append(b, j...) }
+
 // Object is an object whose members have names that are data, in the order of the list.
 type Object[T any] []Member[T]
 

@@ -11,6 +11,7 @@ import (
 
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
+	"birthmark/api/jsonappend"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
@@ -224,14 +225,8 @@ func (s *Server) specific(q *question, id string) (any, error) {
 		}
 	}
 	text, err := script.AppendVerboseTx(nil, raw, s.chain.Address, in)
-	return jsonText(text), err
+	return jsonappend.JSON(text), err
 }
-
-// jsonText is an answer that is JSON already.
-type jsonText []byte
-
-// AppendJSON appends the text.
-func (t jsonText) AppendJSON(b []byte) []byte { return append(b, t...) }
 
 func rawTx(q *question, id string) ([]byte, wallet.Place, error) {
 	hash, err := txID(id)
