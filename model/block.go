@@ -44,7 +44,8 @@ type Block struct {
 	Place *Place // set by sources that read files, if [SourceOptions.Places] is set
 
 	// Genesis is set on a chain's first block only: transactions that exist before it. They have height 0, precede
-	// those of a block at height 0, and have no inputs.
+	// those of a block at height 0, and have no inputs. They are ordinary transactions of the first block: the same rows
+	// find, spend and roll back their outputs.
 	Genesis []Tx
 	Txs     []Tx
 }
@@ -67,17 +68,18 @@ func (b *Block) Weight() int {
 	return n
 }
 
-// Tx is a transaction. A coinbase has no inputs.
+// Tx is a transaction. A coinbase has no inputs: an adapter leaves out an input that names no output, so that every
+// input of a block resolves.
 type Tx struct {
 	Hash    Hash
-	Inputs  []Input // that spend an output
+	Inputs  []Input
 	Outputs []Output
 	Mints   []Mint // at most one per asset
 	Fee     Fee
 	Raw     []byte // the serialized transaction, if [SourceOptions.Raw] is set
 
-	// FirstOutput is the index of Outputs[0]; the others follow. It differs from 0 only if the transaction failed and
-	// its collateral was returned (Cardano).
+	// FirstOutput is the index of Outputs[0]; the others follow. It differs from 0 only if the scripts of the transaction
+	// failed and its collateral was returned (Cardano): it is then the number of the outputs that were not made.
 	FirstOutput uint32
 }
 
@@ -85,7 +87,8 @@ type Tx struct {
 func (t *Tx) OutputIndex(i int) int { return int(t.FirstOutput) + i }
 
 // Fee is the fee that a transaction states, in the chain's smallest unit. If it states none the fee is the sum of
-// inputs minus the sum of outputs, or unknown ([Traits.FeeOutputs]).
+// inputs minus the sum of outputs, which queries compute, or unknown ([Traits.FeeOutputs]). Bitcoin states none. Cardano
+// states fees, and deposits and withdrawals would make the difference wrong.
 type Fee struct {
 	Stated bool
 	Amount uint64

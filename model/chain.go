@@ -24,7 +24,8 @@ type Traits struct {
 	Unordered bool
 	// Coinbase: the first transaction of a block is a coinbase, if it has no inputs.
 	Coinbase bool
-	// OutputOffset: [Tx.FirstOutput] may differ from 0.
+	// OutputOffset: [Tx.FirstOutput] may differ from 0. Such transactions of other chains are refused, so that the check
+	// of a database finds a missing first output.
 	OutputOffset bool
 	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. The fee of a transaction that
 	// states none is unknown.

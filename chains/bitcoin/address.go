@@ -25,7 +25,8 @@ const (
 )
 
 // A stored address is one byte for its type followed by the hash or witness program. It has no checksum and no network,
-// because a database has one network. Types 0 to 16 are witness versions.
+// because a database has one network. Types 0 to 16 are witness versions. The text of an address would double the size
+// of two families, and has several spellings; the stored form has one.
 const (
 	toKeyHash    = ToKeyHash
 	toScriptHash = ToScriptHash

@@ -15,8 +15,9 @@
 // fields_tx.go compute each field on demand from what the decoder kept, and plutusdata.go turns CBOR of datums and
 // metadata into values of expressions. Without a custom index none of this runs.
 //
-// Outputs of the genesis are at height 0, with the first block. Ada that Allegra returned to the reserves without a
-// transaction stays as unspent outputs.
+// Outputs of the genesis are at height 0, with the first block. At mainnet's epoch 236 (Allegra) the ledger returned 318
+// million ada of genesis outputs to the reserves without a transaction. Here these outputs stay unspent, because every
+// answer follows from blocks and genesis: a node has fewer unspent outputs.
 //
 // A node has validated the blocks. Signatures, scripts, leadership, and the parts of Byron bodies without transactions
 // are not verified. A transaction whose scripts failed spends its collateral and makes only the collateral return.

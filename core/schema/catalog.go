@@ -38,10 +38,11 @@ func FeaturesOf(o model.IndexOptions) (p Features) {
 
 func (p Features) Has(part Features) bool { return p&part == part }
 
-// Index is an index of a database.
+// Index is an index of a database. Rows name it by its number, which is assigned when it is added and stored in meta, so
+// that the order of indexes in the settings has no meaning.
 type Index struct {
 	model.Index
-	Number   int      // assigned once, never reused
+	Number   int      // never reused
 	Active   Features // complete up to the tip of the database
 	Building Features // being added, complete up to IndexChange.BuiltTo
 }

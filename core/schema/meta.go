@@ -74,7 +74,9 @@ func readTip(r storage.Reader) (model.Point, error) {
 	return ParseTip(b)
 }
 
-// Totals are the counts in meta, which every write updates with the tip.
+// Totals are the counts in meta, which every write updates with the tip. The counts of rows make the command status
+// immediate, and show a missing or superfluous row of any family. The checksum covers numbers that no other row
+// contradicts if a bit of them changes, such as the value of a spent output.
 type Totals struct {
 	Assets         uint64 // asset entries of outputs
 	GenesisTxs     uint64

@@ -141,6 +141,8 @@ func (x *Index) ParseHistoryRow(key, value []byte) (HistoryRow, error) {
 	return row, both(&k, &v)
 }
 
+// The beginning of a text does not determine a range of stored values: base 58 is one large number with a checksum.
+// Therefore texts have a family of their own.
 var textFamily = declare(IndexText, "I_texts", storage.Grouped, 0,
 	"text|0|birth_pk", "", "option prefix: the text of a value, at most its first 255 bytes")
 

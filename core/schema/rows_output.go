@@ -102,6 +102,8 @@ func ParseSpendRow(key, value []byte) (row SpendRow, err error) {
 var spentInputFamily = declare(FamilySpentInput, "spent_input_pk_by_utxo_pk", storage.Lookup, deferred,
 	"utxo_pk", "input_pk", "the input that spends an output; a row exists if and only if it is spent")
 
+// The entries of an output are one row, because queries need all of them, and outputs of Cardano with assets have seven
+// on average. Reading one entry decodes the row.
 var assetsFamily = declare(FamilyAssets, "assets_by_utxo_pk", storage.Lookup, 0,
 	"utxo_pk", "[uvarint amount|uvarint utxo_pk-birth_pk|uvarint birth_index*2+minted]",
 	"the asset entries of an output, in order: entry n is asset_pk utxo_pk|n; minted: its transaction mints the asset")
