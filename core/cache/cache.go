@@ -20,7 +20,8 @@ import (
 type Fingerprint struct{ a, b uint64 }
 
 // fingerprinter computes fingerprints: SipHash-2-4 with 128 bits and a key. A space separates values of different
-// indexes.
+// indexes. Go's maphash has seeds that cannot be saved, so a snapshot could not keep the tables. The key is in the
+// snapshot, which therefore needs the same protection as the database.
 type fingerprinter struct{ k0, k1 uint64 }
 
 func newFingerprinter() fingerprinter {
@@ -303,8 +304,8 @@ func (c *Caches) EndRollback(err error) {
 	}
 }
 
-// DropFrom removes all entries that point to first or later. It scans every table, so it is called only after a
-// failure, when it is unknown which rows are gone.
+// DropFrom removes all entries that point to first or later. It scans every table, which takes seconds if the caches
+// have some GiB, so it is called only after a failure, when it is unknown which rows are gone.
 func (c *Caches) DropFrom(first model.UtxoPk) {
 	if c.OnSweep != nil {
 		c.OnSweep()

@@ -25,7 +25,7 @@ type readOnlyChain struct {
 	set   *config.Chain
 	name  string // chain and network
 	heap  int64
-	cache *rocks.Cache // shared by all openings
+	cache *rocks.Cache // shared by all openings: tables keep their names, so that a new opening does not begin empty
 	db    *Database    // the newest opening
 	seen  string       // the state of the files when it was opened
 

@@ -17,8 +17,9 @@
 // until a flush, which is atomic over all families: after a crash the database is at an earlier Update in all families.
 // Flush and Close make all updates durable.
 //
-// A read-only store uses RocksDB's read-only mode, not a secondary instance. It writes nothing and shows the state at
-// the time of opening, WAL included, regardless of what another process writes: it holds all table files open, so files
+// A read-only store uses RocksDB's read-only mode. A secondary instance would write to a folder of its own, catch up in
+// the calls of queries, and lack families that are created later. The store writes nothing and shows the state at the
+// time of opening, WAL included, regardless of what another process writes: it holds all table files open, so files
 // that the writer deletes stay readable. To see one state it opens the logs at the moment it has read the manifest
 // (readonly_open.cc). The open is retried if the manifest changes while it is read, a table is deleted before it is
 // opened, or a family is created.

@@ -1,4 +1,5 @@
-// Functions that the C API of RocksDB 7.8 lacks. Pointers named db, cf, snapshot and options are those of the C API.
+// Functions that the C API of RocksDB 7.8 lacks: it needs one call per row of a scan, copies each value of a MultiGet
+// twice, cannot flush all families at once, drops the errors of a compaction and cannot stop one. Pointers named db, cf, snapshot and options are those of the C API.
 // Errors are malloc'ed strings, NULL for success.
 #pragma once
 #include <stddef.h>
