@@ -20,7 +20,9 @@ type Traits struct {
 	ImpliedBurns bool
 	// ImpliedMints: assets in a transaction's outputs that are not in its inputs are minted; no field states it.
 	ImpliedMints bool
-	// Unordered: an input can spend an output of a later transaction of its block.
+	// Unordered: an input can spend an output of a later transaction of its block, as on Bitcoin Cash. All outputs of a
+	// block are then known before its inputs are resolved. Rows stay in the order of the block, so the balance of a value
+	// between two transactions can be negative. Other chains refuse such a block.
 	Unordered bool
 	// Coinbase: the first transaction of a block is a coinbase, if it has no inputs.
 	Coinbase bool
@@ -214,7 +216,9 @@ type Reviser interface {
 	Outdated(index string, value []byte) bool
 }
 
-// HeaderChecker is a chain that validates each block against its predecessors, for every kind of source.
+// HeaderChecker is a chain that validates each block against its predecessors, for every kind of source. The core calls
+// it, because it has every header, also after a restart. Block 0, the magic and the name of a node do not distinguish
+// Bitcoin from chains that share its beginning.
 type HeaderChecker interface {
 	// CheckHeader returns an error of kind [BadSource] that names b's height and hash if b cannot continue the chain.
 	// The link to the parent was checked. before returns [Block.Header] of the block at a height below b's, nil if

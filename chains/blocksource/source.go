@@ -26,7 +26,8 @@ type Options struct {
 // and yielded in order. After a reorganization it yields a rollback to the newest common block.
 //
 // A node that is behind its previous tip on the same chain removes nothing: the source waits for it, unless the node is
-// an [Invalidator] that invalidated the blocks above its tip.
+// an [Invalidator] that invalidated the blocks above its tip. So a node that syncs from the start, or an older copy of
+// block files, costs a search and not the database.
 //
 // It is a [model.BlockReader], a [model.Measurer] whose sizes are known if the node is one, and a [model.UnspentCounter] if the node is one.
 func NewSource(n Node, o Options) model.Source {

@@ -10,7 +10,8 @@ import (
 )
 
 // decoder makes model blocks from a node's JSON. It reads a block once into lists that it reuses, recomputes every id, and
-// then makes one array of each kind. A block does not reference the JSON, which can be reused.
+// then makes one array of each kind. It trusts no id of any source: one with a wrong id can be wrong about anything.
+// Recomputing them takes 10 to 20 µs per transaction. A block does not reference the JSON, which can be reused.
 //
 // A decoder must not be used by several goroutines at the same time.
 type decoder struct {

@@ -21,7 +21,8 @@ func (n *network) genesisBoxes() []byte {
 }
 
 // genesis decodes the JSON array of boxes that /utxo/genesis returns. Each box names a transaction of zeros and output
-// 0. Here they become the outputs of that transaction, in their order.
+// 0, and its id depends on that. Here they become outputs 0, 1 and 2 of that transaction, in their order, because
+// pointers need distinct positions.
 func (d *decoder) genesis(boxes []byte) ([]model.Tx, error) {
 	d.reset(boxes)
 	s := &d.s

@@ -65,9 +65,11 @@ func (n *network) indexes() []model.Index {
 	}
 }
 
+// treeHash is the hash that Ergo uses for ids.
 func treeHash(tree []byte) [hashSize]byte { return blake2b.Sum256(tree) }
 
-// templateHash returns ok false if the tree is invalid.
+// templateHash is the hash that Ergo's explorer uses, so that its values are found. It returns ok false if the tree is
+// invalid.
 func templateHash(raw []byte) (sum [hashSize]byte, ok bool) {
 	tree, err := sigma.ParseTree(raw)
 	if err != nil {

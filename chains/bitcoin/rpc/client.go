@@ -193,7 +193,7 @@ func (c *Client) Invalidated(ctx context.Context, p model.Point) (bool, error) {
 }
 
 // Changed returns when the node's best chain no longer ends in tip. It polls three times per second: Core and btcd have
-// no common notification over plain HTTP.
+// no common notification over plain HTTP. Peers announce blocks earlier: see package p2p.
 func (c *Client) Changed(ctx context.Context, tip model.Point) error {
 	for {
 		best, err := ask(ctx, c, func(n node) (model.Hash, error) { return n.best(ctx) })

@@ -18,7 +18,8 @@
 // repeated in the session, and logged once (features.go).
 //
 // Responses are read as they arrive and never held completely: a batch of blocks element by element up to the limit,
-// everything else within a bound. Each block is verified to have the requested hash; nothing else in it is checked.
+// everything else within a bound. A first sync reads a terabyte of hex, and btcd's rpcclient, which is not used, holds a
+// whole answer before it parses it. Each block is verified to have the requested hash; nothing else in it is checked.
 //
 // Temporary errors are marked by [blocksource.Temporary]. Others are of kind [model.BadSource] with one of the codes
 // unauthorized, forbidden, wrong_network, pruned, method_missing, not_a_node, bad_certificate, bad_answer, node_error

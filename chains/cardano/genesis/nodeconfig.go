@@ -18,7 +18,9 @@ type nodeConfig struct {
 	ByronHash   string `yaml:"ByronGenesisHash"`
 	ShelleyFile string `yaml:"ShelleyGenesisFile"`
 	ShelleyHash string `yaml:"ShelleyGenesisHash"`
-	// ShelleyEpoch is the first epoch after Byron, on networks with a hard fork at a configured epoch.
+	// ShelleyEpoch is the first epoch after Byron, on networks with a hard fork at a configured epoch. A network that
+	// left Byron by a vote needs it too. If it is wrong, so are times and epochs: blocks of Byron after it, and later
+	// ones before it, are refused.
 	ShelleyEpoch uint64 `yaml:"TestShelleyHardForkAtEpoch"`
 }
 

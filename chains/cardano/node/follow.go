@@ -43,7 +43,9 @@ const keptBoundaries = 4
 // to compare the first blocks.
 //
 // Follow waits for a node that has fewer blocks of the same chain than before. If a node returns without any block of a
-// chain that is too long for a fork, the stream ends with an error of kind Refused, code wrong_chain.
+// chain that is too long for a fork, it is on another network with the same magic, such as a restarted test network: the
+// stream ends with an error of kind Refused, code wrong_chain, and nothing is removed. A rollback that a connected node
+// requests is trusted, even to the origin.
 func (s *Source) Follow(ctx context.Context, known []model.Point) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		f := &follower{Source: s, Outage: s.outage(), trail: blocksource.NewTrail(known), yield: yield}

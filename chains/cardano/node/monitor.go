@@ -39,7 +39,8 @@ func (l *Local) Monitor(ctx context.Context) (Monitor, error) {
 	return &monitor{l, c}, nil
 }
 
-// Next implements [Monitor].
+// Next implements [Monitor]. A transaction of an unknown era is an error: without it the mempool would be incomplete, and
+// nothing would show it.
 func (m *monitor) Next(ctx context.Context) (*Snapshot, error) {
 	s, err := m.c.NextSnapshot(ctx)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // refusalText returns the reason for which a node refused a transaction, as text. A reason is CBOR: a text, or the
 // failures of the ledger's rules. Those are named as far as they are known, with their contents in diagnostic notation
-// (RFC 8949, section 8), and the bytes are added in hex.
+// (RFC 8949, section 8), and the bytes are added in hex. The rules of Conway are below, because the tags of gouroboros
+// differ from those of cardano-ledger; older rules are those of gouroboros.
 func refusalText(raw []byte) string {
 	w := cbor.Walker{Data: raw}
 	if w.Major() == cbor.Text {

@@ -14,7 +14,8 @@
 // ([Conn.State]): see local.go.
 //
 // Handshake and multiplexer are those of gouroboros (handshake.go, mux.go). Its clients of the two protocols are not used:
-// see docs/adr/0095-gouroboros-pipelined-block-fetch-does-not.md.
+// chain-sync waits for all answers before it sends more requests, and does not report that the node has no more blocks.
+// Measurements: docs/adr/0095-gouroboros-pipelined-block-fetch-does-not.md.
 //
 // Errors are of kind BadSource and name the node. Failures that a retry may cure, such as a lost connection or a timeout,
 // are marked by [birthmark/chains/blocksource.Temporary].
