@@ -14,8 +14,9 @@ import (
 	"birthmark/storage"
 )
 
-// Balance returns the totals of a value, assets included. All totals are zero if no output has the value. It reads a
-// few rows if the index stores balances, else every output of the value.
+// Balance returns the totals of a value, assets included. All totals are zero if no output has the value, because most
+// values that a wallet queries were never used. It reads a few rows if the index stores balances, else every output of
+// the value.
 func (qs Queries) Balance(ctx context.Context, index, value string) (*BalanceAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*BalanceAnswer, error) {
 		x, raw, birth, err := q.Value(index, value)

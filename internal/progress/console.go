@@ -12,7 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Console writes stderr: lines of a log and, if stderr is a terminal, a progress bar on the bottom line.
+// Console writes stderr: lines of a log and, if stderr is a terminal, a progress bar on the bottom line. A bar replaces
+// the messages below warnings, since it shows the phase too; a log that the settings select is written in full.
 type Console struct {
 	mu    sync.Mutex
 	w     io.Writer
