@@ -1,9 +1,11 @@
 // Package bench measures how fast chains are indexed and how fast a database answers queries.
 //
 // [Record] generates the blocks of a [Chain] with statistics like mainnet's and stores them in a folder, decoded by the
-// chain's adapter. A [Replay] yields them to a sync at a small fraction of the cost of indexing. Blocks of Bitcoin come
-// from a [Generator], without serialization; birthmark/bench/generate/bitcoingen documents their statistics. Blocks of
-// Cardano and Ergo are serialized by the packages below bench/generate and decoded by the adapters.
+// chain's adapter. A [Replay] yields them to a sync at a small fraction of the cost of indexing: generators and
+// decoders that run beside the indexer take up to ten times its CPU time, and blocks that are generated in pieces,
+// while the clock is stopped, make every piece begin and end with a half-empty pipeline. Blocks of Bitcoin come from a
+// [Generator], without serialization; birthmark/bench/generate/bitcoingen documents their statistics. Blocks of Cardano
+// and Ergo are serialized by the packages below bench/generate and decoded by the adapters.
 //
 // [Append] indexes recorded blocks in one of the ways in [Kinds]. A process should run only one measurement and no
 // recording, because peak memory and CPU time are those of the process.

@@ -8,8 +8,8 @@
 // they contain no logic except layout.
 //
 // A page is determined by the tip, the path and the minute, which its ETag identifies. Pages of a chain far from its
-// source's tip, and volatile pages, have no ETag.
+// source's tip, and volatile pages, have no ETag. No page is cached here: most take less than a millisecond.
 //
-// The work for a page is bounded: lists have pages, and a part that would take too long is replaced by a note. Pages work
-// without scripts, and load nothing from other hosts.
+// The work for a page is bounded: lists have pages, and a part that would take too long is replaced by a note, because
+// a part of a sum would be wrong. Pages work without scripts, and load nothing from other hosts.
 package explorer

@@ -82,6 +82,7 @@ var ipfsContent = regexp.MustCompile(`^[A-Za-z0-9]{20,}(/[^/]+)*$`)
 
 // pictureURL returns the URL of a picture for a page: that of a gateway for a content of IPFS, or the picture itself if the
 // metadata contains it. It is empty for other addresses, whose hosts would learn about visitors, and without a gateway.
+// The server fetches no picture itself: it would be a proxy for any content.
 func pictureURL(uri, gateway string) string {
 	if gateway == "" {
 		return ""

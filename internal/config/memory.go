@@ -20,7 +20,7 @@ func ParseMemory(text string) (Size, error) {
 }
 
 // Apportion divides total between the chains of a process in proportion to weights. It returns an error if a part is
-// less than [LeastMemory].
+// less than [LeastMemory]. Chains do not share a cache: the sync of one would evict what queries on the others need.
 func Apportion(total Size, weights []int) ([]Size, error) {
 	sum := 0
 	for _, w := range weights {

@@ -14,7 +14,8 @@ import (
 	"birthmark/model"
 )
 
-// Server are the settings of a server except its address.
+// Server are the settings of a server except its address. Each is a line of the settings file, a flag and an
+// environment variable of the same name. TLS is a mapping, because its two files belong together.
 type Server struct {
 	Cert, Key string // TLS files; both or none
 	KeysFile  string // of API keys; empty: no keys are required
@@ -97,7 +98,7 @@ func (s *Settings) Check() error {
 const DefaultRate = 100
 
 // RateAt returns the rate limit of a server that listens at an address: the configured one, else [DefaultRate] if other
-// machines can reach the address, else 0, which means unlimited.
+// machines can reach the address, else 0, which means unlimited: a loopback address has one user, or a proxy.
 func (s *Settings) RateAt(address string) float64 {
 	if _, set := s.origins["rate_limit"]; set || Loopback(address) {
 		return s.Server.RateLimit

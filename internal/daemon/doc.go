@@ -8,4 +8,9 @@
 //   - [Chains] are the chains of a server: each is synced by this process or read from a database that another process may
 //     write. A handle lets the database of a chain be replaced while requests are answered.
 //   - [Server] answers HTTP requests.
+//
+// A server syncs what it serves: RocksDB lets one process write, and a reader in another process has to open the
+// database again to see new rows, which takes seconds. It listens before its sources are contacted, and shows their
+// progress. Wrong usage, a refused database and a used port end the start; later failures of a chain are retried and do
+// not affect other chains.
 package daemon

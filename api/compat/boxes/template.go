@@ -11,7 +11,8 @@ import (
 )
 
 // templateMap finds the value of the index of template hashes, which is a SHA-256, by the node's hash of the same
-// template, which is a BLAKE2b-256. It has an entry per distinct template; an entry stays valid.
+// template, which is a BLAKE2b-256. It has an entry per distinct template; an entry stays valid. A second index would
+// store each occurrence twice.
 type templateMap struct {
 	mu    sync.Mutex
 	ours  map[[32]byte][32]byte

@@ -6,7 +6,8 @@
 // that a chart follows the color scheme of the page.
 //
 // Shapes are drawn in a view box that stretches to the available width; their lines keep their width. The labels of the
-// axes are outside that view box, so that they keep the font size of the page, also on a phone.
+// axes are outside that view box, so that they keep the font size of the page, also on a phone. Chart libraries write
+// colors and sizes into each element, which the content security policy forbids.
 //
 // Values are float64, which is precise enough for a picture. Exact numbers are passed as text, for the table.
 package charts

@@ -17,7 +17,8 @@ const (
 
 // Labels caches the hashes of transactions, the texts of other pointers (the id of an asset, a value of an index) and
 // the births of values and assets. They change only by rollbacks, so an entry is valid for every snapshot of the same
-// rollback epoch that contains the pointer.
+// rollback epoch that contains the pointer. They are half of the rows that the answer for a transaction needs. A
+// label has one slot, by its hash, so that reading takes no lock.
 type Labels struct {
 	texts  labelTable    // by pointer
 	births labelTable    // by stored value, which is in label.text
