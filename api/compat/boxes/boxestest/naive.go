@@ -170,21 +170,24 @@ func (n *Naive) box(j map[string]any, t *Tx, index, global int) *Box {
 	return b
 }
 
-// Possible returns the transactions that can be unconfirmed: their inputs are unspent boxes of the chain or of others
-// among them.
+// Possible returns the transactions that can be unconfirmed: their inputs and data inputs are unspent boxes of the chain
+// or of others among them.
 func (n *Naive) Possible(txs []ergotest.Tx) (possible []ergotest.Tx) {
 	made := map[string]bool{}
 	for _, t := range txs {
-		ok := true
+		ok, tx := true, object(Parse(t.JSON))
+		there := func(id string) bool { b := n.byID[id]; return made[id] || b != nil && b.Spender == nil }
 		for _, in := range t.Inputs {
-			b := n.byID[in]
-			ok = ok && (made[in] || b != nil && b.Spender == nil)
+			ok = ok && there(in)
+		}
+		for _, v := range tx["dataInputs"].([]any) {
+			ok = ok && there(object(v)["boxId"].(string))
 		}
 		if !ok {
 			continue
 		}
 		possible = append(possible, t)
-		for _, v := range object(Parse(t.JSON))["outputs"].([]any) {
+		for _, v := range tx["outputs"].([]any) {
 			made[object(v)["boxId"].(string)] = true
 		}
 	}
