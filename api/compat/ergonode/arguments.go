@@ -2,8 +2,10 @@ package ergonode
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"birthmark/api/compat/boxes"
@@ -46,6 +48,19 @@ func numberOr(r *request, name string, otherwise int) int {
 		return n
 	}
 	return otherwise
+}
+
+// heightOr returns a parameter that is a number with a sign.
+func heightOr(r *request, name string, otherwise int) int {
+	text := r.Param(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		r.Refuse(bad("%s: expected a number from %d to %d", name, math.MinInt32, math.MaxInt32))
+	}
+	return int(n)
 }
 
 // numberArg returns a number of the path with at most some bits.

@@ -28,6 +28,7 @@ func (v *view) headers(from, to int) any {
 // blockIDs returns the ids of the blocks from the height that is the offset on.
 func blockIDs(r *request) answer {
 	p := pageOf(r, "headers", someItems)
+	p.offset = numberOr(r, "offset", 1)
 	return func(v *view) (any, error) {
 		ids := []boxes.ID{}
 		from, to := max(p.offset, 1), min(p.offset+p.limit-1, v.Height())
@@ -120,17 +121,22 @@ func lastHeaders(r *request) answer {
 	return func(v *view) (any, error) { return v.headers(max(1, v.Height()-n+1), v.Height()), nil }
 }
 
-// chainSlice returns the headers from one height to another one; without heights, the last header.
+// chainSlice returns the headers above fromHeight up to toHeight, and at least the last of them, like getChainSliceR in
+// BlocksApiRoute.scala of ergoplatform/ergo. Without a block at toHeight, the
+// last one is at the tip.
 func chainSlice(r *request) answer {
-	from, to := max(numberOr(r, "fromHeight", 1), 1), numberOr(r, "toHeight", -1)
+	from, to := heightOr(r, "fromHeight", 1), heightOr(r, "toHeight", maxItems)
+	switch {
+	case to < from:
+		r.Refuse(bad("toHeight < fromHeight"))
+	case to-from > maxItems:
+		r.Refuse(bad("No more than %d headers can be requested", maxItems))
+	}
 	return func(v *view) (any, error) {
 		last := v.Height()
-		if to >= 0 {
+		if to >= 1 {
 			last = min(to, last)
 		}
-		if last-from >= maxItems {
-			return nil, bad("No more than %d headers can be requested", maxItems)
-		}
-		return v.headers(from, last), nil
+		return v.headers(max(1, min(max(from+1, last-maxItems+1), last)), last), nil
 	}
 }

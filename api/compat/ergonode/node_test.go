@@ -140,7 +140,7 @@ func TestErrors(t *testing.T) {
 		{"/transactions/unconfirmed?limit=16385", "", 400, "No more than 16384 transactions"},
 		{"/blocks/at/abc", "", 400, "height: expected a number"},
 		{"/blocks/at/0", "", 200, "[]"},
-		{"/blocks/chainSlice?fromHeight=3&toHeight=2", "", 200, "[]"},
+		{"/blocks/chainSlice?fromHeight=3&toHeight=2", "", 400, "toHeight < fromHeight"},
 		{"/blocks/" + zero + "/proofFor/" + zero, "", 404, `"not-found"`},
 		{"/transactions", "{}", 400, "every input of the transaction"},
 		{"/blockchain/box/range?limit=16385", "", 400, "No more than 16384 boxes can be requested"},

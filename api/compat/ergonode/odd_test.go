@@ -48,7 +48,7 @@ func (w *world) requests(rng *rand.Rand, most int) Requests {
 	r.Add("POST blockchain/block/byHeaderIds", "", "", list(blocks), append(TxIDs(e.Txs), blocks...)...)
 	r.Add("GET blocks", "", all, "", blocks...)
 	r.Add("GET blocks/lastHeaders/*", fmt.Sprint(e.Tip()), "", "", blocks...)
-	r.Add("GET blocks/chainSlice", "", "?fromHeight=1", "", blocks...)
+	r.Add("GET blocks/chainSlice", "", "?fromHeight=0", "", blocks...)
 	for _, tx := range Some(rng, e.Txs, most) {
 		ids := append(IDs(Filter(tx.Inputs, func(b *Box) bool { return !b.Genesis() })), IDs(tx.Outputs)...)
 		r.Add("GET blockchain/transaction/byId/*", tx.ID, "", "", append(ids, tx.ID)...)

@@ -91,8 +91,25 @@ const (
 		["c1887cee0c42318ac04dfa93b8ef6b40c2b53a83b0e111f91a16b0842166e76e",0],
 		["58be076cd9ef596a739ec551cbb6b467b95044c05a80a66a7f256d4ebafd787f",0]]}`
 	// The part blockTransactions of block 540,000 in ergo-lib/src/chain/block.rs of ergoplatform/sigma-rust, shortened.
+	// Block 700,000 of ergo-api/tests/fixtures/scala/blocks/700000.json in arkadianet/ergo has the same parts, and these.
 	realBlockTxs = `{"headerId":"96911575efdceb082b974aa3042263be07632de48031aa2204d77d8d5a8240b8","transactions":[` + realPlainTx + `],
 		"blockVersion":2,"size":381}`
+	realBlock = `{"header":` + realHeader + `,"blockTransactions":` + realBlockTxs + `,"extension":{
+		"headerId":"54dd49ffbb32d35d8d6c41f3b427c68ac3cec91f6718fb7a50ec0d18d36e982a",
+		"digest":"590942e2d00951307770995267bfea1a77743fdef686a84b3b2fcd502a9f9457",
+		"fields":[["0100","01b0244dfc267baca974a4caee06120321562784303a8a688976ae56170e4d175b"]]},"adProofs":null,"size":1332}`
+	// test-vectors/api/emission/at_777217.json, scripts.json and test-vectors/mainnet/nipopow/proof_m6_k10.json there, the
+	// latter with one header of each kind and one entry of each list.
+	realEmission = `{"height":777217,"minerReward":51000000000,"totalCoinsIssued":56438259000000000,
+		"totalRemainCoins":41301666000000000,"reemitted":12000000000}`
+	realScripts = `{"emission":"2Z4YBkDsDvQj8BX7xiySFewjitqp2ge9c99jfes2whbtKitZTxdBYqbrVZUvZvKv6aqn9by4kp3LE1c26LCyosFnVnm6b6U1J",
+		"reemission":"22WkKcVUvboYCZJe1urbmvBL3j67LKb5KEAvFhJXqA6ubYvHpSCvbvwvEY3xzUr7QvxpEtqjzMAPMsVdZh1VGWmZphvKoJdVzL1a",
+		"pay2Reemission":"6KxusedL87PBibr1t1f4ggzAyTAmWEPqSpqXbkdoybNwHVw5Nb7cUESBmQw5XK8TyvbQiueyqkR9XMNaUgpWx3jT54p"}`
+	realPoPow = `{"continuous":true,"k":10,"m":6,"prefix":[` + recordedPoPow + `],"suffixHead":` + recordedPoPow + `,
+		"suffixTail":[` + realHeader + `]}`
+	// test-vectors/mainnet/boxes_recent.json there.
+	realBytes = `{"boxId":"3678d0690454348a43cfdd35f72ec426da16749b8188a2129d264c691257297a",
+		"bytes":"80acc7f037100204a00b08cd02eeec374f4e660e117fccbfec79e6fe5cdf44ac508fa228bfc654d2973f9bdc9aea02d192a39a8cc7a70173007301"}`
 )
 
 // Nodes since 6.0.1 add the spent boxes to the inputs of unconfirmed transactions.
@@ -101,11 +118,12 @@ var (
 	realPendingTx = strings.Replace(realPlainTx, realInput+"}", realSpent, 1)
 )
 
-// passedOn are answers of a node to requests that this server passes on, by operation.
+// passedOn are answers of a node to requests that this server passes on, by operation. Numbers and ids without another
+// source are of openapi.yaml.
 var passedOn = map[string]string{
-	"GET blocks/*":                      `{"header":` + realHeader + `,"blockTransactions":` + realBlockTxs + `,"adProofs":null,"size":601}`,
+	"GET blocks/*":                      realBlock,
 	"GET blocks/modifier/*":             realHeader,
-	"POST blocks/headerIds":             `[{"header":` + realHeader + `}]`,
+	"POST blocks/headerIds":             listed(realBlock),
 	"GET transactions/poolHistogram":    `[{"nTxns":1,"totalFee":1000000}]`,
 	"GET transactions/getFee":           "1000000",
 	"GET transactions/waitTime":         "120000",
@@ -113,12 +131,12 @@ var passedOn = map[string]string{
 	"POST transactions/bytes":           realID,
 	"POST transactions/check":           realID,
 	"POST transactions/checkBytes":      realID,
-	"GET emission/at/*":                 `{"height":1,"minerReward":67500000000,"totalCoinsIssued":75000000000,"totalRemainCoins":97739850000000000,"reemitted":0}`,
-	"GET emission/scripts":              `{"emission":"2Z4Y","reemission":"22Wk","pay2Reemission":"6KxU"}`,
-	"GET nipopow/popowHeaderById/*":     `{"header":` + realHeader + `,"interlinks":[],"interlinksProof":{"indices":[],"proofs":[]}}`,
-	"GET nipopow/popowHeaderByHeight/*": `{"header":` + realHeader + `,"interlinks":[],"interlinksProof":{"indices":[],"proofs":[]}}`,
-	"GET nipopow/proof/*/*":             `{"m":1,"k":1,"prefix":[],"suffixHead":{},"suffixTail":[],"continuous":true}`,
-	"GET utils/seed":                    `"83375fd213cfd7dfd984ce1901d62c302a1db53160b416674c8da1a393a6cfa1"`,
+	"GET emission/at/*":                 realEmission,
+	"GET emission/scripts":              realScripts,
+	"GET nipopow/popowHeaderById/*":     recordedPoPow,
+	"GET nipopow/popowHeaderByHeight/*": recordedPoPow,
+	"GET nipopow/proof/*/*":             realPoPow,
+	"GET utils/seed":                    `"83375fd213cfd7dfd984ce1901d62c302a1db53160b416674c8da1a393a6bbc316"`,
 }
 
 // answerAsRecorded is a fault of the test node: it answers requests that are passed on with passedOn, and /info with
@@ -136,21 +154,29 @@ func answerAsRecorded(r *http.Request, a *ergotest.Answer) {
 	}
 }
 
-// original is an answer of the original program to an operation: a recorded one, or one whose form is decided by the
-// source if none is known.
+// original is an answer of the original program to an operation. One field has its source.
 type original struct {
-	answer            string
-	recorded, decided string // the recording of this operation; or the source of its form
+	answer   string
+	recorded string // a recording of this operation
+	tested   string // a test of the original for it; the answer has the form of a recording
+	decided  string // the source of its form, if neither is known
 }
 
 const (
-	fleet   = "fleet-sdk/fleet, packages/_test-vectors/nodeMocks.ts: "
-	appkit  = "ergoplatform/ergo-appkit, appkit/src/test/resources/mockwebserver/node_responses: "
-	rosen   = "rosen-bridge/guard-service, packages/networks/ergo-node/tests/testData.ts: "
-	rust    = "ergoplatform/sigma-rust, "
-	extra   = "ergoplatform/ergo 6.0.4, ApiExtraCodecs.scala: "
-	routes  = "ergoplatform/ergo 6.0.4, src/main/scala/org/ergoplatform/http/api/"
-	openAPI = "ergoplatform/ergo 6.0.4, src/main/resources/api/openapi.yaml: "
+	fleet    = "fleet-sdk/fleet, packages/_test-vectors/nodeMocks.ts: "
+	appkit   = "ergoplatform/ergo-appkit, appkit/src/test/resources/mockwebserver/node_responses: "
+	rosen    = "rosen-bridge/guard-service, packages/networks/ergo-node/tests/testData.ts: "
+	exle     = "SavonarolaLabs/exle-svelte, src/lib/exle/allMetadata.mockdata.ts: "
+	rust     = "arkadianet/ergo, " // a node in Rust whose tests compare it with recordings of the node
+	node     = "ergoplatform/ergo 6.0.4, "
+	specs    = node + "src/test/scala/org/ergoplatform/http/routes/"
+	txSpec   = specs + "TransactionApiRouteSpec.scala: "
+	utxoSpec = specs + "UtxoApiRouteSpec.scala: "
+	utilSpec = specs + "UtilsApiRouteSpec.scala: "
+	extra    = node + "ApiExtraCodecs.scala: "
+	routes   = node + "src/main/scala/org/ergoplatform/http/api/"
+	// openAPI has examples of values.
+	openAPI = node + "src/main/resources/api/openapi.yaml: "
 )
 
 func listed(item string) string { return "[" + item + "]" }
@@ -159,81 +185,81 @@ func counted(item string) string { return `{"items":[` + item + `],"total":3737}
 
 // originals are the answers by operation.
 var originals = map[string]original{
-	"GET blockchain/indexedHeight":                      {realIndexedHeight, fleet + "mockIndexedHeight", ""},
-	"GET blockchain/block/byHeaderId/*":                 {realIndexedBlock, "", extra + "indexedBlockEncoder"},
-	"POST blockchain/block/byHeaderIds":                 {listed(realIndexedBlock), "", extra + "indexedBlockEncoder"},
-	"GET blockchain/transaction/byId/*":                 {realTx, fleet + "mockTransactionList", ""},
-	"GET blockchain/transaction/byIndex/*":              {realTx, "", extra + "indexedTxEncoder"},
-	"GET blockchain/transaction/byAddress/*":            {counted(realTx), "", extra + "indexedTxSeqEncoder"},
-	"POST blockchain/transaction/byAddress":             {counted(realTx), fleet + "mockTransactionList", ""},
-	"GET blockchain/transaction/range":                  {listed(realID), "", openAPI + "getTxRange"},
-	"GET blockchain/box/byId/*":                         {realBox, fleet + "mockGetBoxById", ""},
-	"GET blockchain/box/byIndex/*":                      {realBox, "", extra + "indexedBoxEncoder"},
-	"GET blockchain/box/range":                          {listed(realID), "", openAPI + "getBoxRange"},
-	"GET blockchain/box/byAddress/*":                    {counted(realBox), "", extra + "indexedBoxSeqEncoder"},
-	"POST blockchain/box/byAddress":                     {counted(realBox), "", extra + "indexedBoxSeqEncoder"},
-	"POST blockchain/box/byErgoTree":                    {counted(realBox), "", extra + "indexedBoxSeqEncoder"},
-	"GET blockchain/box/unspent/byAddress/*":            {listed(realBox), "", extra + "indexedBoxEncoder"},
-	"POST blockchain/box/unspent/byAddress":             {listed(realBox), fleet + "mockUTXOByAddress; " + rosen + "testAddressBoxes", ""},
-	"POST blockchain/box/unspent/byErgoTree":            {listed(realBox), "", extra + "indexedBoxEncoder"},
-	"GET blockchain/box/byTemplateHash/*":               {counted(realBox), "", extra + "indexedBoxSeqEncoder"},
-	"GET blockchain/box/unspent/byTemplateHash/*":       {listed(realBox), "", extra + "indexedBoxEncoder"},
-	"GET blockchain/box/byTokenId/*":                    {counted(realBox), "", extra + "indexedBoxSeqEncoder"},
-	"GET blockchain/box/unspent/byTokenId/*":            {listed(realBox), "", extra + "indexedBoxEncoder"},
-	"GET blockchain/token/byId/*":                       {realToken, fleet + "mockTokenInfo; " + rosen + "tokenApiResponse", ""},
-	"POST blockchain/tokens":                            {listed(realToken), "", extra + "IndexedTokenEncoder"},
-	"POST blockchain/balance":                           {`{"confirmed":` + realBalances + `,"unconfirmed":` + realBalances + `}`, fleet + "mockGetBalance", ""},
-	"GET blockchain/balanceForAddress/*":                {`{"confirmed":` + realBalances + `,"unconfirmed":` + realBalances + `}`, "", extra + "BalanceInfoEncoder"},
-	"GET blocks":                                        {listed(realID), "", routes + "BlocksApiRoute.scala: getBlocksR"},
-	"GET blocks/at/*":                                   {listed(realID), "", routes + "BlocksApiRoute.scala: getBlocksAtHeightR"},
-	"GET blocks/*/header":                               {realHeader, rust + "ergo-lib/src/chain/block.rs: the header", ""},
-	"GET blocks/*/transactions":                         {realBlockTxs, rust + "ergo-lib/src/chain/block.rs: blockTransactions", ""},
-	"GET blocks/*/proofFor/*":                           {realProof, rust + "bindings/ergo-lib-ios/Tests/ErgoLibTests/MerkleProofTests.swift: testBlockProof", ""},
-	"GET blocks/lastHeaders/*":                          {listed(realHeader), fleet + "mockLastHeaders; " + appkit + "response_LastHeaders.json", ""},
-	"GET blocks/chainSlice":                             {listed(realHeader), "", routes + "BlocksApiRoute.scala: getChainSliceR"},
-	"GET utxo/byId/*":                                   {realOutput, appkit + "response_Box1.json", ""},
-	"GET utxo/byIdBinary/*":                             {`{"boxId":` + realID + `,"bytes":"80"}`, "", routes + "UtxoApiRoute.scala: byIdBinary"},
-	"GET utxo/withPool/byId/*":                          {realOutput, "", routes + "UtxoApiRoute.scala: withPoolById"},
-	"GET utxo/withPool/byIdBinary/*":                    {`{"boxId":` + realID + `,"bytes":"80"}`, "", routes + "UtxoApiRoute.scala: withPoolByIdBinary"},
-	"POST utxo/withPool/byIds":                          {listed(realOutput), "", routes + "UtxoApiRoute.scala: withPoolByIds"},
-	"GET utxo/genesis":                                  {listed(realOutput), "", routes + "UtxoApiRoute.scala: genesis"},
-	"GET transactions/unconfirmed":                      {listed(realPendingTx), appkit + "response_mempool.json", ""},
-	"GET transactions/unconfirmed/transactionIds":       {listed(realID), "", openAPI + "getUnconfirmedTransactionIds"},
-	"GET transactions/unconfirmed/byTransactionId/*":    {realPendingTx, "", routes + "TransactionsApiRoute.scala: createTransactionWithResolvedInputs"},
-	"POST transactions/unconfirmed/byTransactionIds":    {listed(realID), "", routes + "TransactionsApiRoute.scala: getUnconfirmedTxsByIdsR"},
-	"POST transactions/unconfirmed/byErgoTree":          {listed(realPendingTx), "", routes + "TransactionsApiRoute.scala: getUnconfirmedTxsByErgoTreeR"},
-	"GET transactions/unconfirmed/inputs/byBoxId/*":     {realSpent, "", routes + "TransactionsApiRoute.scala: getUnconfirmedInputByBoxIdR"},
-	"GET transactions/unconfirmed/outputs/byBoxId/*":    {realOutput, "", routes + "TransactionsApiRoute.scala: getUnconfirmedOutputByBoxIdR"},
-	"POST transactions/unconfirmed/outputs/byErgoTree":  {listed(realOutput), "", routes + "TransactionsApiRoute.scala: getUnconfirmedOutputsByErgoTreeR"},
-	"GET transactions/unconfirmed/outputs/byTokenId/*":  {listed(realOutput), "", routes + "TransactionsApiRoute.scala: getUnconfirmedOutputsByTokenIdR"},
-	"POST transactions/unconfirmed/outputs/byRegisters": {listed(realOutput), "", routes + "TransactionsApiRoute.scala: getUnconfirmedTxsByRegistersR"},
-	"HEAD transactions/unconfirmed/*":                   {"", "", routes + "TransactionsApiRoute.scala: unconfirmedContainsR"},
-	"GET info":                                          {realInfo, fleet + "mockNodeInfo; " + appkit + "response_NodeInfo.json", ""},
-	"GET blocks/*":                                      {passedOn["GET blocks/*"], rust + "ergo-lib/src/chain/block.rs", ""},
-	"GET blocks/modifier/*":                             {passedOn["GET blocks/modifier/*"], "", routes + "BlocksApiRoute.scala: getModifierByIdR"},
-	"POST blocks/headerIds":                             {passedOn["POST blocks/headerIds"], "", routes + "BlocksApiRoute.scala: getFullBlockByHeaderIdsR"},
-	"GET transactions/poolHistogram":                    {passedOn["GET transactions/poolHistogram"], "", openAPI + "FeeHistogramBin"},
-	"GET transactions/getFee":                           {passedOn["GET transactions/getFee"], "", openAPI + "getRecommendedFee"},
-	"GET transactions/waitTime":                         {passedOn["GET transactions/waitTime"], "", openAPI + "getExpectedWaitTime"},
-	"POST transactions":                                 {realID, fleet + "mockPostTxSuccess", ""},
-	"POST transactions/bytes":                           {realID, "", openAPI + "sendTransactionAsBytes"},
-	"POST transactions/check":                           {realID, "", openAPI + "checkTransaction"},
-	"POST transactions/checkBytes":                      {realID, "", openAPI + "checkTransactionAsBytes"},
-	"GET emission/at/*":                                 {passedOn["GET emission/at/*"], "", routes + "EmissionApiRoute.scala: EmissionInfo"},
-	"GET emission/scripts":                              {passedOn["GET emission/scripts"], "", routes + "EmissionApiRoute.scala: scripts"},
-	"GET nipopow/popowHeaderById/*":                     {passedOn["GET nipopow/popowHeaderById/*"], "", openAPI + "PopowHeader"},
-	"GET nipopow/popowHeaderByHeight/*":                 {passedOn["GET nipopow/popowHeaderByHeight/*"], "", openAPI + "PopowHeader"},
-	"GET nipopow/proof/*/*":                             {passedOn["GET nipopow/proof/*/*"], "", openAPI + "NipopowProof"},
-	"GET utils/seed":                                    {passedOn["GET utils/seed"], "", openAPI + "getRandomSeed"},
-	"GET script/addressToTree/*":                        {`{"tree":"0008cd"}`, "", routes + "ScriptApiRoute.scala: addressToTreeR"},
-	"GET script/addressToBytes/*":                       {`{"bytes":"0e24"}`, "", routes + "ScriptApiRoute.scala: addressToBytesR"},
-	"GET utils/address/*":                               {`{"address":"9g","isValid":true}`, "", routes + "ErgoUtilsApiRoute.scala: AddressValidationRequest"},
-	"POST utils/address":                                {`{"address":"9g","isValid":true}`, "", routes + "ErgoUtilsApiRoute.scala: AddressValidationRequest"},
-	"GET utils/addressToRaw/*":                          {`{"raw":"02"}`, "", routes + "ErgoUtilsApiRoute.scala: addressToRawR"},
-	"GET utils/rawToAddress/*":                          {`{"address":"9g"}`, "", routes + "ErgoUtilsApiRoute.scala: rawToAddressR"},
-	"GET utils/ergoTreeToAddress/*":                     {`{"address":"9g"}`, "", routes + "ErgoUtilsApiRoute.scala: ergoTreeToAddressR"},
-	"POST utils/ergoTreeToAddress":                      {`{"address":"9g"}`, "", routes + "ErgoUtilsApiRoute.scala: ergoTreeToAddressR"},
-	"POST utils/hash/blake2b":                           {realID, "", openAPI + "hashBlake2b"},
+	"GET blockchain/indexedHeight":                      {answer: realIndexedHeight, recorded: fleet + "mockIndexedHeight"},
+	"GET blockchain/block/byHeaderId/*":                 {answer: realIndexedBlock, decided: extra + "indexedBlockEncoder"},
+	"POST blockchain/block/byHeaderIds":                 {answer: listed(realIndexedBlock), decided: extra + "indexedBlockEncoder"},
+	"GET blockchain/transaction/byId/*":                 {answer: realTx, recorded: fleet + "mockTransactionList; " + rust + "test-vectors/extra-index/heights_1_200.json"},
+	"GET blockchain/transaction/byIndex/*":              {answer: realTx, recorded: rust + "test-vectors/extra-index/heights_1_200.json"},
+	"GET blockchain/transaction/byAddress/*":            {answer: counted(realTx), decided: extra + "indexedTxSeqEncoder"},
+	"POST blockchain/transaction/byAddress":             {answer: counted(realTx), recorded: fleet + "mockTransactionList; SavonarolaLabs/ergofi, src/data/history.ts"},
+	"GET blockchain/transaction/range":                  {answer: listed(realID), decided: openAPI + "getTxRange"},
+	"GET blockchain/box/byId/*":                         {answer: realBox, recorded: fleet + "mockGetBoxById; " + rust + "test-vectors/extra-index/heights_1_200.json"},
+	"GET blockchain/box/byIndex/*":                      {answer: realBox, recorded: rust + "test-vectors/extra-index/heights_1_200.json"},
+	"GET blockchain/box/range":                          {answer: listed(realID), decided: openAPI + "getBoxRange"},
+	"GET blockchain/box/byAddress/*":                    {answer: counted(realBox), decided: extra + "indexedBoxSeqEncoder"},
+	"POST blockchain/box/byAddress":                     {answer: counted(realBox), decided: extra + "indexedBoxSeqEncoder"},
+	"POST blockchain/box/byErgoTree":                    {answer: counted(realBox), decided: extra + "indexedBoxSeqEncoder"},
+	"GET blockchain/box/unspent/byAddress/*":            {answer: listed(realBox), decided: extra + "indexedBoxEncoder"},
+	"POST blockchain/box/unspent/byAddress":             {answer: listed(realBox), recorded: fleet + "mockUTXOByAddress; " + rosen + "testAddressBoxes"},
+	"POST blockchain/box/unspent/byErgoTree":            {answer: listed(realBox), recorded: exle + "repaymentBoxes"},
+	"GET blockchain/box/byTemplateHash/*":               {answer: counted(realBox), decided: extra + "indexedBoxSeqEncoder"},
+	"GET blockchain/box/unspent/byTemplateHash/*":       {answer: listed(realBox), decided: extra + "indexedBoxEncoder"},
+	"GET blockchain/box/byTokenId/*":                    {answer: counted(realBox), decided: extra + "indexedBoxSeqEncoder"},
+	"GET blockchain/box/unspent/byTokenId/*":            {answer: listed(realBox), decided: extra + "indexedBoxEncoder"},
+	"GET blockchain/token/byId/*":                       {answer: realToken, recorded: fleet + "mockTokenInfo; " + rosen + "tokenApiResponse"},
+	"POST blockchain/tokens":                            {answer: listed(realToken), decided: extra + "IndexedTokenEncoder"},
+	"POST blockchain/balance":                           {answer: `{"confirmed":` + realBalances + `,"unconfirmed":` + realBalances + `}`, recorded: fleet + "mockGetBalance"},
+	"GET blockchain/balanceForAddress/*":                {answer: `{"confirmed":` + realBalances + `,"unconfirmed":` + realBalances + `}`, decided: extra + "BalanceInfoEncoder"},
+	"GET blocks":                                        {answer: listed(realID), tested: specs + "BlocksApiRouteSpec.scala: get last blocks"},
+	"GET blocks/at/*":                                   {answer: listed(realID), recorded: rust + "ergo-api/tests/fixtures/scala/blocks_at/700000.json"},
+	"GET blocks/*/header":                               {answer: realHeader, recorded: "ergoplatform/sigma-rust, ergo-lib/src/chain/block.rs: the header; " + rust + "test-vectors/scripts/extract_headers.sh"},
+	"GET blocks/*/transactions":                         {answer: realBlockTxs, recorded: "ergoplatform/sigma-rust, ergo-lib/src/chain/block.rs: blockTransactions; " + rust + "test-vectors/mainnet/scala_tx_json"},
+	"GET blocks/*/proofFor/*":                           {answer: realProof, recorded: rust + "test-vectors/mainnet/proof_for_tx"},
+	"GET blocks/lastHeaders/*":                          {answer: listed(realHeader), recorded: fleet + "mockLastHeaders; " + appkit + "response_LastHeaders.json"},
+	"GET blocks/chainSlice":                             {answer: listed(realHeader), recorded: rust + "test-vectors/mainnet/scala_chainslice"},
+	"GET utxo/byId/*":                                   {answer: realOutput, recorded: appkit + "response_Box1.json"},
+	"GET utxo/byIdBinary/*":                             {answer: realBytes, recorded: rust + "test-vectors/mainnet/boxes_recent.json"},
+	"GET utxo/withPool/byId/*":                          {answer: realOutput, tested: utxoSpec + "get mempool box with withPool/byId"},
+	"GET utxo/withPool/byIdBinary/*":                    {answer: realBytes, tested: utxoSpec + "get pool box with /withPool/byIdBinary"},
+	"POST utxo/withPool/byIds":                          {answer: listed(realOutput), tested: utxoSpec + "get all mempool boxes with withPool/byIds"},
+	"GET utxo/genesis":                                  {answer: listed(realOutput), recorded: rust + "test-vectors/mainnet/genesis_boxes.json"},
+	"GET transactions/unconfirmed":                      {answer: listed(realPendingTx), recorded: appkit + "response_mempool.json"},
+	"GET transactions/unconfirmed/transactionIds":       {answer: listed(realID), decided: openAPI + "getUnconfirmedTransactionIds"},
+	"GET transactions/unconfirmed/byTransactionId/*":    {answer: realPendingTx, tested: txSpec + "return unconfirmed tx by id from mempool"},
+	"POST transactions/unconfirmed/byTransactionIds":    {answer: listed(realID), decided: routes + "TransactionsApiRoute.scala: getUnconfirmedTxsByIdsR"},
+	"POST transactions/unconfirmed/byErgoTree":          {answer: listed(realPendingTx), tested: txSpec + "return unconfirmed tx by output ergoTree from mempool"},
+	"GET transactions/unconfirmed/inputs/byBoxId/*":     {answer: realSpent, tested: txSpec + "return unconfirmed input by boxId from mempool"},
+	"GET transactions/unconfirmed/outputs/byBoxId/*":    {answer: realOutput, tested: txSpec + "return unconfirmed output by boxId from mempool"},
+	"POST transactions/unconfirmed/outputs/byErgoTree":  {answer: listed(realOutput), tested: txSpec + "return unconfirmed output by ergoTree from mempool"},
+	"GET transactions/unconfirmed/outputs/byTokenId/*":  {answer: listed(realOutput), tested: txSpec + "return unconfirmed output by tokenId from mempool"},
+	"POST transactions/unconfirmed/outputs/byRegisters": {answer: listed(realOutput), tested: txSpec + "return unconfirmed outputs by exact same registers"},
+	"HEAD transactions/unconfirmed/*":                   {answer: "", tested: txSpec + "return 200 if unconfirmed tx is present"},
+	"GET info":                                          {answer: realInfo, recorded: fleet + "mockNodeInfo; " + appkit + "response_NodeInfo.json"},
+	"GET blocks/*":                                      {answer: passedOn["GET blocks/*"], recorded: rust + "ergo-api/tests/fixtures/scala/blocks/700000.json"},
+	"GET blocks/modifier/*":                             {answer: passedOn["GET blocks/modifier/*"], decided: routes + "BlocksApiRoute.scala: getModifierByIdR"},
+	"POST blocks/headerIds":                             {answer: passedOn["POST blocks/headerIds"], recorded: rust + "test-vectors/mainnet/scala_headerids/blocks_1000000_1000004.json"},
+	"GET transactions/poolHistogram":                    {answer: passedOn["GET transactions/poolHistogram"], decided: openAPI + "FeeHistogramBin"},
+	"GET transactions/getFee":                           {answer: passedOn["GET transactions/getFee"], decided: openAPI + "getRecommendedFee"},
+	"GET transactions/waitTime":                         {answer: passedOn["GET transactions/waitTime"], decided: openAPI + "getExpectedWaitTime"},
+	"POST transactions":                                 {answer: realID, recorded: fleet + "mockPostTxSuccess"},
+	"POST transactions/bytes":                           {answer: realID, decided: openAPI + "sendTransactionAsBytes"},
+	"POST transactions/check":                           {answer: realID, tested: txSpec + "check transaction"},
+	"POST transactions/checkBytes":                      {answer: realID, decided: openAPI + "checkTransactionAsBytes"},
+	"GET emission/at/*":                                 {answer: realEmission, recorded: rust + "test-vectors/api/emission/at_777217.json"},
+	"GET emission/scripts":                              {answer: realScripts, recorded: rust + "test-vectors/api/emission/scripts.json"},
+	"GET nipopow/popowHeaderById/*":                     {answer: recordedPoPow, recorded: rust + "test-vectors/mainnet/nipopow/popowHeaderById_h1000.json"},
+	"GET nipopow/popowHeaderByHeight/*":                 {answer: recordedPoPow, recorded: rust + "test-vectors/mainnet/nipopow/popowHeaderByHeight_1000.json"},
+	"GET nipopow/proof/*/*":                             {answer: realPoPow, recorded: rust + "test-vectors/mainnet/nipopow/proof_m6_k10.json"},
+	"GET utils/seed":                                    {answer: passedOn["GET utils/seed"], decided: openAPI + "getRandomSeed"},
+	"GET script/addressToTree/*":                        {answer: `{"tree":"0008cd"}`, recorded: rust + "ergo-api/tests/script_address_routes.rs"},
+	"GET script/addressToBytes/*":                       {answer: `{"bytes":"0e24"}`, recorded: rust + "ergo-api/tests/script_address_routes.rs"},
+	"GET utils/address/*":                               {answer: `{"address":"9g","isValid":true}`, tested: utilSpec + "validate correct p2pk address"},
+	"POST utils/address":                                {answer: `{"address":"9g","isValid":true}`, decided: routes + "ErgoUtilsApiRoute.scala: AddressValidationRequest"},
+	"GET utils/addressToRaw/*":                          {answer: `{"raw":"02"}`, tested: utilSpec + "do correct raw/address roundtrip (p2pk)"},
+	"GET utils/rawToAddress/*":                          {answer: `{"address":"9g"}`, tested: utilSpec + "do correct raw/address roundtrip (p2pk)"},
+	"GET utils/ergoTreeToAddress/*":                     {answer: `{"address":"9g"}`, tested: utilSpec + "derive address from ErgoTree (p2pk)"},
+	"POST utils/ergoTreeToAddress":                      {answer: `{"address":"9g"}`, decided: routes + "ErgoUtilsApiRoute.scala: ergoTreeToAddressR"},
+	"POST utils/hash/blake2b":                           {answer: realID, decided: openAPI + "hashBlake2b"},
 }
 
 const realIndexedBlock = `{"header":` + realHeader + `,"transactions":[` + realTx + `],"height":1123070,"size":8486}`
@@ -251,8 +277,8 @@ func TestEveryOperationHasARealAnswer(t *testing.T) {
 		if !slices.Contains(operations, operation) {
 			t.Errorf("%s is no operation", operation)
 		}
-		if (o.recorded == "") == (o.decided == "") {
-			t.Errorf("%s: expected a recording or a source that decides", operation)
+		if sources := slices.DeleteFunc([]string{o.recorded, o.tested, o.decided}, func(s string) bool { return s == "" }); len(sources) != 1 {
+			t.Errorf("%s: expected a recording, a test of the node or a source that decides: %q", operation, sources)
 		}
 	}
 	for _, operation := range operations {
@@ -260,7 +286,7 @@ func TestEveryOperationHasARealAnswer(t *testing.T) {
 			t.Errorf("%s has no answer of the node", operation)
 		}
 	}
-	open := []string{"additionalRegisters", "extension"}
+	open := []string{"additionalRegisters", "spendingProof.extension"}
 	w.requests(rng, 4).Verify(t, w, path, operations, func(operation string, q Request, body string) {
 		if answer := originals[operation].answer; answer != "" {
 			answertest.SameShape(t, operation, levels(body), levels(answer), open...)
