@@ -145,11 +145,12 @@ func TestOddItemsLeaveAnswersWhole(t *testing.T) {
 	w.requests(rng, testrun.Amount(60, 20)).Verify(t, w, path, w.operations(t), func(_ string, _ Request, body string) { value(t, body) })
 }
 
-// original is an answer of ergo-graphql to an operation: a recorded one, or one whose form is decided by the source if none
-// is known.
+// original is an answer of ergo-graphql to an operation. One field has its source.
 type original struct {
-	answer            string
-	recorded, decided string // the recording of this operation; or the source of its form
+	answer   string
+	recorded string // a recording of this operation
+	tested   string // a test of the original for it; the source decides the members that the test does not have
+	decided  string // the source of its form, if neither is known
 }
 
 // The first of packages/_test-vectors/mockedGraphQLBoxResponses.json of fleet-sdk/fleet at
@@ -161,7 +162,10 @@ const (
 		"assets":[{"tokenId":"01dce8a5632d19799950ff90bca3b5d0ca3ebfa8aaafd06f0cc6dd1e97150e7f","amount":"12718619877"}],
 		"additionalRegisters":{"R4":"0e00"},"beingSpent":false}`
 	fleet = "fleet-sdk/fleet, packages/_test-vectors/mockedGraphQLBoxResponses.json"
-	graph = "capt-nemo429/ergo-graphql, src/graphql/"
+	// Its tests have answers of ergo-graphql, with shortened texts.
+	provider = "fleet-sdk/fleet, packages/blockchain-providers/src/ergo-graphql/ergoGraphQLProvider.spec.ts: "
+	graph    = "capt-nemo429/ergo-graphql, src/graphql/"
+	specs    = "nautls/ergo-graphql, tests/integration.spec.ts: "
 )
 
 // The fields that Fleet does not request are those of src/graphql/schema.graphql of capt-nemo429/ergo-graphql at
@@ -170,22 +174,27 @@ var (
 	decidedBox = strings.TrimSuffix(realPoolBox, "}") + `,"headerId":"6e74","globalIndex":"1","settlementHeight":1,
 		"ergoTreeTemplateHash":"6e","address":"9f","mainChain":true}`
 	originals = map[string]original{
-		"Query.boxes":   {"[" + decidedBox + "]", fleet, ""},
-		"Mempool.boxes": {"[" + realPoolBox + "]", fleet, ""},
-		"Query.blockHeaders": {`[{"headerId":"4b","parentId":"26","version":3,"height":1,"nBits":"117928940","difficulty":"2097782286450688",
-			"timestamp":"1698593168610","stateRoot":"5b","adProofsRoot":"a9","transactionsRoot":"95","extensionHash":"8a",
-			"powSolutions":{"pk":"02","w":"02","n":"c7","d":"0"},"votes":[0,0,0],"mainChain":true}]`, "", graph + "objects/header.ts"},
-		"Query.addresses": {`[{"address":"9h","used":true,"balance":{"nanoErgs":"1723811075","assets":[{"tokenId":"0c","amount":"1","name":"a",
-			"decimals":0}]},"boxesCount":1,"transactionsCount":167}]`, "capt-nemo429/ergo-graphql, tests/integration.spec.ts: [addresses] balance and transactions count", ""},
-		"Query.tokens": {`[{"tokenId":"0c","boxId":"00","emissionAmount":"1","name":"a","description":"b","type":"EIP-004","decimals":0,"box":` +
-			decidedBox + `}]`, "", graph + "objects/token.ts"},
-		"Query.mempool":              {`{"transactionsCount":1}`, "", graph + "objects/mempool.ts"},
-		"Query.state":                {`{"blockId":"4b","height":1,"boxGlobalIndex":"1","transactionGlobalIndex":"1","difficulty":"1","network":"mainnet"}`, "", graph + "objects/state.ts"},
-		"Query.info":                 {`{"version":"0.5.5"}`, "", graph + "objects/info.ts"},
-		"Mempool.transactions":       {`[{"transactionId":"07","timestamp":"1700423217906","size":1}]`, "fleet-sdk/fleet, packages/_test-vectors/mockedGraphQLTxResponse.json", ""},
-		"Mempool.transactionsCount":  {`1`, "", graph + "objects/mempool.ts"},
-		"Mutation.checkTransaction":  {`"` + submitted + `"`, "", graph + "resolvers/transaction-resolver.ts"},
-		"Mutation.submitTransaction": {`"` + submitted + `"`, "", graph + "resolvers/transaction-resolver.ts"},
+		"Query.boxes":   {answer: "[" + decidedBox + "]", recorded: fleet},
+		"Mempool.boxes": {answer: "[" + realPoolBox + "]", recorded: fleet},
+		"Query.blockHeaders": {answer: `[{"headerId":"d49","timestamp":"169","version":3,"adProofsRoot":"534","stateRoot":"19e",
+			"transactionsRoot":"330","nBits":"117","extensionHash":"062","powSolutions":{"pk":"027","w":"027","n":"ba9","d":"0"},
+			"height":1100449,"difficulty":"220","parentId":"90a","votes":[0,0,0],"mainChain":true}]`,
+			recorded: provider + "Should fetch LastHeaders with default params"},
+		"Query.addresses": {answer: `[{"address":"9h","used":true,"balance":{"nanoErgs":"1723811075","assets":[{"tokenId":"0c",
+			"amount":"1","name":"a","decimals":0}]},"boxesCount":1,"transactionsCount":167}]`,
+			recorded: specs + "[addresses] balance and transactions count"},
+		"Query.tokens": {answer: `[{"tokenId":"0c","boxId":"089105a867391d773a57d500dab9aef255b0292ec66ce1d9c9813d108d7283e7",
+			"emissionAmount":"1","name":"test","description":"b","type":"EIP-004","decimals":0,"box":` + decidedBox + `}]`,
+			tested: specs + "[tokens] filter by boxId, [tokens] filter by tokenName"},
+		"Query.mempool": {answer: `{"transactionsCount":1}`, tested: specs + "[mempool] simple mempool fetch"},
+		"Query.state": {answer: `{"blockId":"4b","height":1098787,"boxGlobalIndex":"1","transactionGlobalIndex":"1","difficulty":"1",
+			"network":"mainnet"}`, tested: specs + "[state] simple state fetch; height: " + provider},
+		"Query.info": {answer: `{"version":"0.5.5"}`, decided: graph + "objects/info.ts"},
+		"Mempool.transactions": {answer: `[{"transactionId":"07","timestamp":"1700423217906","size":1}]`,
+			recorded: "fleet-sdk/fleet, packages/_test-vectors/mockedGraphQLTxResponse.json"},
+		"Mempool.transactionsCount":  {answer: `1`, decided: graph + "objects/mempool.ts"},
+		"Mutation.checkTransaction":  {answer: `"` + submitted + `"`, recorded: provider + "checkTransaction"},
+		"Mutation.submitTransaction": {answer: `"` + submitted + `"`, recorded: provider + "submitTransaction"},
 	}
 )
 
@@ -202,8 +211,9 @@ func TestEveryOperationHasARealAnswer(t *testing.T) {
 		if !slices.Contains(operations, operation) {
 			t.Errorf("%s is no operation", operation)
 		}
-		if (o.recorded == "") == (o.decided == "") {
-			t.Errorf("%s: expected a recording or a source that decides", operation)
+		sources := slices.DeleteFunc([]string{o.recorded, o.tested, o.decided}, func(s string) bool { return s == "" })
+		if len(sources) != 1 {
+			t.Errorf("%s: expected a recording, a test of ergo-graphql or a source that decides: %q", operation, sources)
 		}
 	}
 	for _, operation := range operations {
