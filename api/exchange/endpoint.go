@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -42,6 +43,7 @@ type Endpoint[V any] struct {
 	Path    string // segments in braces are arguments, which can be empty; {name...} is the rest of the path
 	Mempool bool   // the view has the unconfirmed transactions: see [Request.Mempool]
 
+	Unread   bool // the body is not read: the answer is an [http.Handler], which reads it
 	Volatile bool // the answer depends on more than the view: status is never 304
 
 	// Answer reads the arguments, and returns the function that returns the value of the answer.
@@ -60,16 +62,7 @@ type Failure struct {
 
 // Handler answers the requests of a protocol. It sets [http.Request.Pattern] to the path of the endpoint.
 func Handler[V any](p Protocol[V]) http.Handler {
-	if p.Log == nil {
-		p.Log = slog.New(slog.DiscardHandler)
-	}
-	if p.MaxBody == 0 {
-		p.MaxBody = DefaultBody
-	}
-	if p.JSON == "" {
-		p.JSON = TypeJSON
-	}
-	h := &handler[V]{Protocol: p, routes: map[string][]*route[V]{}}
+	h := newHandler(p)
 	for _, e := range p.Endpoints {
 		rt := &route[V]{
 			Endpoint: e, label: p.Path + "/" + e.Path, segments: strings.Split(e.Path, "/"), open: strings.HasSuffix(e.Path, "...}"),
@@ -81,6 +74,32 @@ func Handler[V any](p Protocol[V]) http.Handler {
 		h.routes[first] = append(h.routes[first], rt)
 	}
 	return h
+}
+
+// Single returns a handler of one endpoint of a protocol that has a router of its own, such as [http.ServeMux].
+func Single[V any](p Protocol[V], e Endpoint[V]) http.Handler {
+	h, rt := newHandler(p), &route[V]{Endpoint: e}
+	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
+		h.serve(w, hr, func(r *Request) error {
+			if r.method() != e.Method {
+				return h.NotFound(r, r.URL.Path, []string{e.Method})
+			}
+			return h.answer(r, rt)
+		})
+	})
+}
+
+func newHandler[V any](p Protocol[V]) *handler[V] {
+	if p.Log == nil {
+		p.Log = slog.New(slog.DiscardHandler)
+	}
+	if p.MaxBody == 0 {
+		p.MaxBody = DefaultBody
+	}
+	if p.JSON == "" {
+		p.JSON = TypeJSON
+	}
+	return &handler[V]{Protocol: p, routes: map[string][]*route[V]{}}
 }
 
 type handler[V any] struct {
@@ -99,10 +118,7 @@ func isArgument(segment string) bool { return strings.HasPrefix(segment, "{") }
 
 // find returns the endpoint of a request and sets its arguments. The first one that matches answers.
 func (h *handler[V]) find(r *Request) (found *route[V], allowed []string) {
-	method := r.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
+	method := r.method()
 	path := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, h.Path), "/")
 	if h.Trim {
 		path = strings.Trim(path, "/")
@@ -149,17 +165,23 @@ func (h *handler[V]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	h.serve(w, hr, func(r *Request) error {
+		rt, allowed := h.find(r)
+		if rt == nil {
+			hr.Pattern = ""
+			return h.NotFound(r, strings.TrimPrefix(r.URL.Path, h.Path), allowed)
+		}
+		hr.Pattern = rt.label
+		return h.answer(r, rt)
+	})
+}
+
+// serve answers a request with what fn appends.
+func (h *handler[V]) serve(w http.ResponseWriter, hr *http.Request, fn func(*Request) error) {
 	r := requests.Get().(*Request)
 	r.begin(w, hr, h.JSON)
 	defer r.end()
-	rt, allowed := h.find(r)
-	if rt == nil {
-		hr.Pattern = ""
-		h.fail(r, h.NotFound(r, strings.TrimPrefix(r.URL.Path, h.Path), allowed))
-		return
-	}
-	hr.Pattern = rt.label
-	if err := h.answer(r, rt); err != nil {
+	if err := fn(r); err != nil {
 		h.fail(r, err)
 		return
 	}
@@ -170,7 +192,7 @@ func (h *handler[V]) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 }
 
 func (h *handler[V]) answer(r *Request, rt *route[V]) error {
-	if rt.Method == http.MethodPost {
+	if rt.Method == http.MethodPost && !rt.Unread {
 		r.readBody(h.MaxBody)
 	}
 	r.mempool = rt.Mempool
@@ -182,7 +204,7 @@ func (h *handler[V]) answer(r *Request, rt *route[V]) error {
 		if err != nil {
 			return err
 		}
-		return r.write(v)
+		return r.Append(v)
 	}
 	answer := rt.Answer(r)
 	if r.invalid != nil {
@@ -197,7 +219,7 @@ func (h *handler[V]) answer(r *Request, rt *route[V]) error {
 		if err != nil {
 			return err
 		}
-		return r.write(v)
+		return r.Append(v)
 	})
 }
 
@@ -208,7 +230,8 @@ func (h *handler[V]) fail(r *Request, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	f := h.Error(r, err)
-	if f.Status == http.StatusInternalServerError && r.Context().Err() != context.Canceled {
+	gone := r.Context().Err()
+	if f.Status == http.StatusInternalServerError && gone != context.Canceled || gone == nil && errors.Is(err, context.DeadlineExceeded) {
 		h.Log.Error("a request failed", "route", r.Pattern, "error", err)
 	}
 	r.fail(f)

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -388,6 +389,82 @@ func TestClientsThatHaveTheAnswer(t *testing.T) {
 		}
 		if kind := a.Header.Get("Content-Type"); q.status == 200 && kind != "text/x-number" {
 			t.Errorf("%s: Content-Type %q", q.path, kind)
+		}
+	}
+}
+
+// An endpoint of another router appends its answer, or sends one that requests share. A client that has it gets 304, and
+// HEAD has the same headers.
+func TestSingleEndpoints(t *testing.T) {
+	shared := []byte("shared")
+	single := func(method string, node func(r *Request) (any, error)) http.Handler {
+		return Single(Protocol[*chain]{
+			MaxBody:  10,
+			Error:    func(_ *Request, err error) Failure { return Failure{400, TypeText, []byte(err.Error())} },
+			NotFound: func(_ *Request, path string, allowed []string) error { return fmt.Errorf("%s: use %s", path, allowed) },
+		}, Endpoint[*chain]{Method: method, Node: node})
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/appended/{n}", single(http.MethodGet, func(r *Request) (any, error) {
+		n, _ := strconv.Atoi(r.PathValue("n"))
+		if err := r.Append(n); err != nil {
+			return nil, err
+		}
+		return r.SetETag(`"`+string(r.Encoder().JSON)+`"`, Appended{}), r.Append(JSON("\n"))
+	}))
+	mux.Handle("/shared", single(http.MethodGet, func(r *Request) (any, error) { return r.SetETag(`"s"`, Shared(shared)), nil }))
+	mux.Handle("/flushed", single(http.MethodGet, func(r *Request) (any, error) {
+		for range 3 {
+			if err := errors.Join(r.Append(JSON("line\n")), r.Flush()); err != nil {
+				return nil, err
+			}
+		}
+		if r.Param("fail") != "" {
+			return nil, errUnknown
+		}
+		return Appended{}, nil
+	}))
+	mux.Handle("/echo", single(http.MethodPost, func(r *Request) (any, error) { return Text(r.Content()), nil }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("less") != "" {
+			r.Body = http.MaxBytesReader(w, r.Body, 5)
+		}
+		mux.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	for _, q := range []struct {
+		method, path, body, have string
+		status                   int
+		length                   int64
+		etag, answer             string
+	}{
+		{"GET", "/appended/7", "", "", 200, 2, `"7"`, "7\n"}, {"HEAD", "/appended/7", "", "", 200, 2, `"7"`, ""},
+		{"GET", "/appended/7", "", `"8"`, 200, 2, `"7"`, "7\n"}, {"GET", "/appended/7", "", `W/"7"`, 304, -1, `"7"`, ""},
+		{"POST", "/appended/7", "", "", 400, 24, "", "/appended/7: use [GET]"},
+		{"GET", "/shared", "", "", 200, 6, `"s"`, "shared"}, {"HEAD", "/shared", "", "", 200, 6, `"s"`, ""},
+		{"GET", "/shared", "", `"s"`, 304, -1, `"s"`, ""},
+		{"GET", "/flushed", "", "", 200, -1, "", "line\nline\nline\n"}, {"HEAD", "/flushed", "", "", 200, -1, "", ""},
+		{"GET", "/flushed?fail=1", "", "", 200, -1, "", "line\nline\nline\n…cut"},
+		{"POST", "/echo", "123456", "", 200, 6, "", "123456"}, {"POST", "/echo?less=1", "123456", "", 400, 30, "", "http: request body too large"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), q.method, s.URL+q.path, strings.NewReader(q.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q.have != "" {
+			r.Header.Set("If-None-Match", q.have)
+		}
+		a, err := s.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(a.Body)
+		_ = a.Body.Close()
+		if err != nil {
+			got = append(got, "…cut"...)
+		}
+		if a.StatusCode != q.status || string(got) != q.answer || a.Header.Get("Etag") != q.etag || q.status == 200 && a.ContentLength != q.length {
+			t.Errorf("%s %s: %d %q, length %d, %v", q.method, q.path, a.StatusCode, got, a.ContentLength, a.Header)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type Request struct {
 	mediaType   string // of SetType; empty: contentType
 	status      int    // 0: 200
 	sent        bool   // a part of the answer was sent
+	shared      []byte // the whole answer, in place of out
 }
 
 type argument struct{ name, value string }
@@ -52,6 +53,14 @@ func (r *Request) end() {
 		*r = Request{args: r.args[:0], out: r.out}
 		requests.Put(r)
 	}
+}
+
+// method returns the method of the endpoint: that of GET answers HEAD, too.
+func (r *Request) method() string {
+	if r.Method == http.MethodHead {
+		return http.MethodGet
+	}
+	return r.Method
 }
 
 // Arg returns an argument of the path; ok is false if the path has none with the name.
@@ -119,6 +128,8 @@ func (r *Request) readBody(most int64) {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		r.Refuse(problem.New(http.StatusRequestTimeout, "timeout", "The request body took more than %d seconds", bodyTime/time.Second))
+	case errors.As(err, &tooLarge): // a lower limit
+		r.Refuse(tooLarge)
 	case err != nil:
 		r.Refuse(problem.New(http.StatusBadRequest, "bad_body", "The request body cannot be read: %s", err))
 	case int64(len(r.body)) > most:
