@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"birthmark/api/bounded"
 	"birthmark/api/compat/utxo"
 	"birthmark/api/exchange"
 	"birthmark/api/served"
@@ -31,14 +32,17 @@ func New(o Options) http.Handler { return newServer(o).handler() }
 type server struct {
 	Options
 	network    *networkValue // nil: its constants are unknown
-	positions  positions
+	positions  bounded.Cache[pageKey, pageEnd]
 	parameters lastState[node.Parameters]
 	stakes     lastState[node.Stakes]
-	sums       epochMemory
+	sums       bounded.Cache[uint64, *epochSums] // by epoch; they may end before it, or on orphaned blocks
 }
 
 func newServer(o Options) *server {
-	return &server{Options: o, network: networks[o.Chain.Model.Network()]}
+	return &server{
+		Options: o, network: networks[o.Chain.Model.Network()], positions: bounded.Cache[pageKey, pageEnd]{Max: 1 << 16},
+		sums: bounded.Cache[uint64, *epochSums]{Max: 1 << 13}, // mainnet has 73 per year
+	}
 }
 
 func (s *server) handler() http.Handler {

@@ -2,7 +2,6 @@ package blockfrost
 
 import (
 	"math/big"
-	"sync"
 
 	"birthmark/model"
 )
@@ -139,7 +138,7 @@ const saveAfter = 1000
 func (v *view) sumsOfEpoch(number uint64, from, to model.HeightPk) (*epochSums, error) {
 	s := &epochSums{output: new(big.Int), fees: new(big.Int)}
 	next := from
-	if known := v.sums.find(number); known != nil && known.to.Height < to {
+	if known, ok := v.sums.Get(number); ok && known.to.Height < to {
 		row, err := v.Q.BlockRow(known.to.Height)
 		if err != nil {
 			return nil, err
@@ -157,7 +156,7 @@ func (v *view) sumsOfEpoch(number uint64, from, to model.HeightPk) (*epochSums, 
 			return nil, err
 		}
 		s = more
-		v.sums.store(number, s)
+		v.sums.Put(number, s)
 	}
 	return s, nil
 }
@@ -235,31 +234,4 @@ type epochSums struct {
 	firstTime, lastTime int64       // of blocks, in Unix seconds
 	blocks, txs         int
 	output, fees        *big.Int
-}
-
-// epochMemory stores sums by the number of the epoch. It is safe for concurrent use.
-type epochMemory struct {
-	mu  sync.Mutex
-	all map[uint64]*epochSums
-}
-
-// maxEpochs is the number of epochs that are stored: mainnet has 73 per year.
-const maxEpochs = 1 << 13
-
-// find returns the sums of an epoch, which may end before the epoch does, or on blocks that were rolled back; nil if
-// there are none.
-func (m *epochMemory) find(epoch uint64) *epochSums {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.all[epoch]
-}
-
-// store replaces the sums of an epoch.
-func (m *epochMemory) store(epoch uint64, e *epochSums) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.all == nil || len(m.all) >= maxEpochs {
-		m.all = map[uint64]*epochSums{}
-	}
-	m.all[epoch] = e
 }

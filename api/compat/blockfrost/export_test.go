@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"sync"
 )
 
 // Operation is an endpoint with the condition of its answer, or with the reason why it has none.
@@ -36,16 +37,21 @@ func Operations() (all []Operation) {
 // NewWithPositions returns a handler, and a function that returns the bytes of the largest position of a page.
 func NewWithPositions(o Options) (h http.Handler, largest func() (bytes int, position any)) {
 	s := newServer(o)
-	return s.handler(), func() (bytes int, position any) {
-		s.positions.mu.Lock()
-		defer s.positions.mu.Unlock()
-		for _, all := range []map[pageKey]pageEnd{s.positions.recent, s.positions.older} {
-			for _, end := range all {
-				if n := held(reflect.ValueOf(end.pos)); n > bytes {
-					bytes, position = n, end.pos
-				}
-			}
+	var mu sync.Mutex
+	var bytes int
+	var position any
+	s.positions.Max, s.positions.Size = 1<<30, func(end pageEnd) int {
+		mu.Lock()
+		defer mu.Unlock()
+		n := held(reflect.ValueOf(end.pos))
+		if n > bytes {
+			bytes, position = n, end.pos
 		}
+		return n
+	}
+	return s.handler(), func() (int, any) {
+		mu.Lock()
+		defer mu.Unlock()
 		return bytes, position
 	}
 }

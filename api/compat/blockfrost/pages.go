@@ -3,7 +3,6 @@ package blockfrost
 import (
 	"iter"
 	"strconv"
-	"sync"
 
 	"golang.org/x/crypto/blake2b"
 
@@ -11,20 +10,8 @@ import (
 	"birthmark/model"
 )
 
-// positions stores the last entry of pages. A page continues after the entry that the page before it ended with, also
-// if entries were added or removed in the meantime: a client that reads page after page sees no entry twice and misses
-// none.
-//
-// The oldest positions are dropped when there are too many. It is safe for concurrent use.
-type positions struct {
-	mu            sync.Mutex
-	recent, older map[pageKey]pageEnd
-}
-
-const (
-	maxPositions = 1 << 15 // in each of the two generations
-	maxSkip      = 64      // pages between a stored one and the requested one
-)
+// maxSkip is the maximum number of pages between a stored one and the requested one.
+const maxSkip = 64
 
 // pageKey identifies a page: the hash of the list and of the number of entries per page, and the number of the page.
 type pageKey struct {
@@ -32,50 +19,18 @@ type pageKey struct {
 	number int
 }
 
-// pageEnd is the last entry of a page.
+// pageEnd is the last entry of a page. A page continues after the entry that the page before it ended with, also if
+// entries were added or removed in the meantime: a client that reads page after page sees no entry twice and misses none.
 type pageEnd struct {
 	at  model.Point // the tip when the page was read
 	pos any
-}
-
-func (m *positions) find(k pageKey) (pageEnd, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if r, ok := m.recent[k]; ok {
-		return r, true
-	}
-	r, ok := m.older[k]
-	return r, ok
-}
-
-// store stores the last entry of a page that was read when the chain had a tip.
-func (m *positions) store(k pageKey, tip model.Point, pos any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.recent == nil || len(m.recent) >= maxPositions {
-		m.older, m.recent = m.recent, map[pageKey]pageEnd{}
-	}
-	m.recent[k] = pageEnd{tip, pos}
-}
-
-// end drops the positions of a page and of the pages after it: the list ends before.
-func (m *positions) end(k pageKey) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for found := true; found; k.number++ {
-		_, recent := m.recent[k]
-		_, older := m.older[k]
-		found = recent || older
-		delete(m.recent, k)
-		delete(m.older, k)
-	}
 }
 
 // startOf returns where to begin to read a page of count entries, and the number of entries to skip from there. after
 // is nil at the beginning of the list. Positions count only if their tip is valid.
 func startOf[P any](v *view, k pageKey, count int) (after *P, skip int, err error) {
 	for n := k.number - 1; n >= 1 && n > k.number-maxSkip; n-- {
-		r, ok := v.positions.find(pageKey{k.list, n})
+		r, ok := v.positions.Get(pageKey{k.list, n})
 		if !ok {
 			continue
 		}
@@ -140,13 +95,15 @@ func pageOf[P any](v *view, scan func(after *P) iter.Seq2[P, error]) ([]P, error
 		}
 	}
 	if len(entries) < p.count {
-		v.positions.end(k)
+		for v.positions.Remove(k) { // the list ends before
+			k.number++
+		}
 	} else {
 		last := entries[len(entries)-1]
 		if e, ok := any(last).(interface{ position() P }); ok {
 			last = e.position()
 		}
-		v.positions.store(k, v.Q.Tip, last)
+		v.positions.Put(k, pageEnd{v.Q.Tip, last})
 	}
 	return entries, nil
 }

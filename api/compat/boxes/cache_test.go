@@ -20,7 +20,7 @@ func TestCachedBlocksAreThoseOfTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &Chain{}
-	c.blocks.MaxBytes, c.mintings.MaxBytes = 1<<20, 1<<20
+	c.blocks.Max, c.mintings.Max = 1<<20, 1<<20
 	c.blocks.Size = (*Block).memory
 	old := minting{model.AssetBirthPk{Utxo: out}, orphaned}
 	c.blocks.Put(blockKey{height, orphaned}, &Block{Height: height})

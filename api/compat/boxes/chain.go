@@ -3,7 +3,7 @@ package boxes
 import (
 	"context"
 
-	"birthmark/api/compat/bounded"
+	"birthmark/api/bounded"
 	"birthmark/api/served"
 	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
@@ -39,24 +39,24 @@ type Chain struct {
 	genesis   []*Tx // of each genesis box, by its position
 	numbers   numberTable
 	templates templateMap
-	txs       bounded.Map[model.Hash, *Tx]
-	blocks    bounded.Map[blockKey, *Block]
-	addresses bounded.Map[string, string]    // of trees
-	places    bounded.Map[place, placeOf]    // where windows of lists begin
-	tokens    bounded.Map[model.Hash, Token] // by the transaction that mints
-	mintings  bounded.Map[sigma.ID, minting]
+	txs       bounded.Cache[model.Hash, *Tx]
+	blocks    bounded.Cache[blockKey, *Block]
+	addresses bounded.Cache[string, string]    // of trees
+	places    bounded.Cache[place, placeOf]    // where windows of lists begin
+	tokens    bounded.Cache[model.Hash, Token] // by the transaction that mints
+	mintings  bounded.Cache[sigma.ID, minting]
 }
 
 // New returns the answers of a served chain, which has what [Needs] requires.
 func New(c *served.Chain) (*Chain, error) {
 	b := &Chain{
 		Chain: c, Network: c.Model.Network(),
-		txs:       bounded.Map[model.Hash, *Tx]{MaxBytes: 64 << 20, Size: (*Tx).memory},
-		blocks:    bounded.Map[blockKey, *Block]{MaxBytes: 16 << 20, Size: (*Block).memory},
-		addresses: bounded.Map[string, string]{MaxBytes: 4 << 20, Size: func(text string) int { return 2 * len(text) }},
-		places:    bounded.Map[place, placeOf]{MaxBytes: 4 << 20, Size: func(placeOf) int { return 64 }},
-		tokens:    bounded.Map[model.Hash, Token]{MaxBytes: 16 << 20, Size: Token.memory},
-		mintings:  bounded.Map[sigma.ID, minting]{MaxBytes: 8 << 20, Size: func(minting) int { return 64 }},
+		txs:       bounded.Cache[model.Hash, *Tx]{Max: 64 << 20, Size: (*Tx).memory},
+		blocks:    bounded.Cache[blockKey, *Block]{Max: 16 << 20, Size: (*Block).memory},
+		addresses: bounded.Cache[string, string]{Max: 4 << 20, Size: func(text string) int { return 2 * len(text) }},
+		places:    bounded.Cache[place, placeOf]{Max: 4 << 20, Size: func(placeOf) int { return 64 }},
+		tokens:    bounded.Cache[model.Hash, Token]{Max: 16 << 20, Size: Token.memory},
+		mintings:  bounded.Cache[sigma.ID, minting]{Max: 8 << 20, Size: func(minting) int { return 64 }},
 	}
 	boxes, err := ergo.GenesisBoxes(b.Network)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"birthmark/api/compat/bounded"
+	"birthmark/api/bounded"
 	"birthmark/api/served"
 	"birthmark/core/pending"
 	"birthmark/core/query"
@@ -21,10 +21,10 @@ type Chain struct {
 	scripts model.Scripter
 
 	headers   headerHashes
-	trees     bounded.Map[model.Hash, *blockTree] // by block
-	weights   bounded.Map[model.Hash, int]        // by block
-	spendable bounded.Map[Key, bool]              // scripts without an address
-	touches   bounded.Map[model.Hash, []Key]      // by block: the scripts of its inputs and outputs
+	trees     bounded.Cache[model.Hash, *blockTree] // by block
+	weights   bounded.Cache[model.Hash, int]        // by block
+	spendable bounded.Cache[Key, bool]              // scripts without an address
+	touches   bounded.Cache[model.Hash, []Key]      // by block: the scripts of its inputs and outputs
 	pending   pendingLists
 }
 
@@ -50,9 +50,9 @@ var Needs = served.Needs{Chain: "bitcoin", Preset: "wallet", Node: "http://127.0
 func New(c *served.Chain) *Chain {
 	return &Chain{
 		served: c, scripts: c.Model.(model.Scripter),
-		trees:   bounded.Map[model.Hash, *blockTree]{MaxBytes: 32 << 20, Size: func(t *blockTree) int { return t.bytes() }},
-		weights: bounded.Map[model.Hash, int]{MaxBytes: 1 << 20}, spendable: bounded.Map[Key, bool]{MaxBytes: 1 << 20},
-		touches: bounded.Map[model.Hash, []Key]{MaxBytes: 8 << 20, Size: func(ks []Key) int { return len(ks) * len(Key{}) }},
+		trees:   bounded.Cache[model.Hash, *blockTree]{Max: 32 << 20, Size: func(t *blockTree) int { return t.bytes() }},
+		weights: bounded.Cache[model.Hash, int]{Max: 1 << 13}, spendable: bounded.Cache[Key, bool]{Max: 1 << 13},
+		touches: bounded.Cache[model.Hash, []Key]{Max: 8 << 20, Size: func(ks []Key) int { return len(ks) * len(Key{}) }},
 	}
 }
 
