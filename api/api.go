@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"birthmark/api/docs"
-	"birthmark/api/problem"
 	"birthmark/api/served"
 	"birthmark/model"
 )
@@ -107,7 +106,7 @@ func New(o Options) (*API, error) {
 			return nil, fmt.Errorf("two chains have the name %s", c.Name)
 		}
 		made := &chain{
-			Chain: c, deep: model.HeightPk(cmp.Or(o.ImmutableDepth, c.Model.Traits().DeepestFork, DefaultImmutableDepth)), answers: answerCache{maxBytes: o.CacheBytes / 2}, blocks: answerCache{maxBytes: o.CacheBytes / 2},
+			Chain: c, deep: model.HeightPk(cmp.Or(o.ImmutableDepth, c.Model.Traits().DeepestFork, DefaultImmutableDepth)), answers: newAnswerCache(o.CacheBytes / 2), blocks: newAnswerCache(o.CacheBytes / 2),
 		}
 		if o.Events != nil {
 			made.events = o.Events(c)
@@ -147,12 +146,6 @@ func (a *API) describe() (*docs.Docs, error) {
 	return docs.New(o)
 }
 
-func (a *API) serveDocument(w http.ResponseWriter, r *http.Request, f *docs.File) {
-	w.Header()["Content-Type"] = []string{f.Type}
-	body := a.Documents.Content(f, r)
-	send(w, r, body, tagBody(w, r, body))
-}
-
 // Patterns returns the patterns of [http.ServeMux] that the API serves.
 func (a *API) Patterns() []string {
 	patterns := []string{"/v1", "/v1/"}
@@ -166,16 +159,3 @@ func (a *API) Patterns() []string {
 // ServeHTTP answers a request. It sets [http.Request.Pattern] to the path in the OpenAPI document, or to "" if the path
 // is unknown.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
-
-// fail answers with the problem of err, and logs an error that the request did not cause.
-func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) {
-	p := problem.Of(err)
-	kind, _ := model.KindOf(err)
-	if error(p) != err && p.Status >= 500 && kind == model.Internal && r.Context().Err() == nil {
-		a.Log.ErrorContext(r.Context(), "request failed", "route", r.Pattern, "error", err)
-	}
-	if p.Status == http.StatusServiceUnavailable && w.Header()["Retry-After"] == nil {
-		w.Header().Set("Retry-After", "1")
-	}
-	problem.Write(w, p)
-}

@@ -4,82 +4,50 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
+	"birthmark/api/bounded"
 	"birthmark/core/query"
 	"birthmark/model"
 )
 
-// answerCache caches answers of one chain as they were sent, up to a number of bytes. Evicted entries are random, so
-// that a client cannot choose which ones.
-type answerCache struct {
-	maxBytes int
+// answerCache caches answers of one chain as they were sent.
+type answerCache = bounded.Cache[string, cachedAnswer]
 
-	mu    sync.Mutex
-	bytes int
-	all   map[string]*cachedAnswer // by question
-}
-
-// cachedAnswer is an answer and the tip it is valid for. It is immutable.
+// cachedAnswer is the answer to a question, which is a path with its parameters.
 type cachedAnswer struct {
-	text []byte
-	at   <-chan struct{} // of [served.Chain.Moved] at that tip; nil: valid at any tip
-	tip  *tipHeaders
-
-	final bool // the answer can no longer change
+	question string
+	result
 }
 
-// cacheOverhead is the memory of an entry in addition to its text, in bytes: map entry, path and headers.
-const cacheOverhead = 512
-
-func (a *cachedAnswer) size(question string) int {
-	return len(a.text) + 2*len(question) + cacheOverhead
+// newAnswerCache returns a cache of a number of bytes. The size of an answer includes its key and its headers.
+func newAnswerCache(bytes int) answerCache {
+	return answerCache{Max: bytes, Largest: bytes / 16, Size: func(a cachedAnswer) int {
+		return len(a.text) + 2*len(a.question) + 352
+	}}
 }
 
-// find returns the answer to a question at the tip that at belongs to; nil if there is none.
-func (c *answerCache) find(at <-chan struct{}, question string) *cachedAnswer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	a := c.all[question]
-	if a != nil && a.at != at {
-		c.remove(question, a)
-		return nil
-	}
-	return a
-}
-
-// add caches an answer, unless it is larger than a sixteenth of the cache.
-func (c *answerCache) add(at <-chan struct{}, question string, tip *tipHeaders, text []byte, final bool) {
-	a := &cachedAnswer{slices.Clone(text), at, tip, final}
-	size := a.size(question)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if size > c.maxBytes/16 {
-		return
-	}
-	if c.all == nil {
-		c.all = map[string]*cachedAnswer{}
-	}
-	if old := c.all[question]; old != nil {
-		c.remove(question, old)
-	}
-	for other, old := range c.all {
-		if c.bytes+size <= c.maxBytes {
-			break
+// cached answers from the cache, until the tip or the indexes change.
+func cached(next reader) reader {
+	return func(ctx context.Context, q *request) (result, error) {
+		_, moved := q.chain.Moved()
+		if !q.fixed() || q.op.lasting {
+			return next(ctx, q)
 		}
-		c.remove(other, old)
+		question := q.r.URL.EscapedPath() + "?" + q.r.URL.RawQuery
+		if a, ok := q.chain.answers.Get(question); ok && a.tip.at == moved {
+			return a.result, nil
+		}
+		res, err := next(ctx, q)
+		if err == nil && res.fixed && res.tip.at != nil {
+			kept := res
+			if kept.own {
+				kept.text, kept.own = slices.Clone(res.text), false
+			}
+			q.chain.answers.Put(question, cachedAnswer{question, kept})
+		}
+		return res, err
 	}
-	c.all[question] = a
-	c.bytes += size
 }
-
-func (c *answerCache) remove(question string, a *cachedAnswer) {
-	c.bytes -= a.size(question)
-	delete(c.all, question)
-}
-
-// encoded is a JSON document as it is sent.
-type encoded []byte
 
 // block returns the document of a block from the cache, or the answer to make it of. The content of a block does not
 // change, and the hashes of thousands of transactions are as expensive to read as ten other answers: the cache is keyed
@@ -91,7 +59,7 @@ func (q *request) block(ctx context.Context, v *query.View) (any, error) {
 	}
 	q.final = q.chain.final(v, p, q.args[0])
 	hash := string(p.Hash[:])
-	if a := q.chain.blocks.find(nil, hash); a != nil {
+	if a, ok := q.chain.blocks.Get(hash); ok {
 		return encoded(a.text), nil
 	}
 	q.cacheAs = hash

@@ -1,45 +1,54 @@
 package api
 
 import (
-	"net/http"
-
 	"github.com/danielgtaylor/huma/v2"
 
 	"birthmark/api/docs"
+	"birthmark/api/exchange"
 	"birthmark/api/served"
 	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/core/query/search"
 )
 
+// pathOnly returns an operation that has only a path and parameters.
+func pathOnly(path string, query ...*parameter) *operation {
+	return &operation{Operation: docs.Operation{Operation: huma.Operation{Path: path}}, query: query}
+}
+
+// parse parses the parameters of a request for all chains, or for a chain as a whole.
+func (op *operation) parse(r *exchange.Request) (*request, error) {
+	r.Pattern = op.Path
+	q := &request{op: op}
+	return q, q.parse(r.URL.RawQuery)
+}
+
+var (
+	listOfChains = pathOnly("/v1")
+	oneChain     = pathOnly("/v1/{chain}")
+	searchOfAll  = pathOnly("/v1/search", searchParameter)
+)
+
 // serveChains serves /v1. Each chain has its own tip, so that the answer has no X-Tip.
-func (a *API) serveChains(w http.ResponseWriter, r *http.Request) {
-	r.Pattern = "/v1"
-	if !allowed(w, r, http.MethodGet) {
-		return
-	}
-	q := request{op: &operation{Operation: docs.Operation{Operation: huma.Operation{Path: "/v1"}}}}
-	if err := q.parse(r.URL.RawQuery); err != nil {
-		a.fail(w, r, err)
-		return
+func (a *API) serveChains(r *exchange.Request) (any, error) {
+	if _, err := listOfChains.parse(r); err != nil {
+		return nil, err
 	}
 	answer := ChainsAnswer{Version: a.Version, Chains: []ServedChain{}}
 	for _, c := range a.Chains {
 		answer.Chains = append(answer.Chains, servedChain(c))
 	}
-	a.sendTagged(w, r, &answer)
+	return sendTagged(r, &answer)
 }
 
 // serveIndex serves /v1/{chain}: the chain and its operations.
-func (a *API) serveIndex(w http.ResponseWriter, r *http.Request) {
-	c := a.chainOf(w, r)
-	if c == nil || !allowed(w, r, http.MethodGet) {
-		return
+func (a *API) serveIndex(r *exchange.Request) (any, error) {
+	c, err := a.chainOf(r.Request)
+	if err != nil {
+		return nil, err
 	}
-	q := request{op: &operation{Operation: docs.Operation{Operation: huma.Operation{Path: "/v1/{chain}"}}}}
-	if err := q.parse(r.URL.RawQuery); err != nil {
-		a.fail(w, r, err)
-		return
+	if _, err := oneChain.parse(r); err != nil {
+		return nil, err
 	}
 	s := servedChain(c.Chain)
 	answer := ChainAnswer{s.Name, s.Chain, s.Network, s.Tip, a.BasePath + "/docs", []OperationAnswer{}}
@@ -47,7 +56,7 @@ func (a *API) serveIndex(w http.ResponseWriter, r *http.Request) {
 		path := a.BasePath + "/v1/" + c.Name + op.path
 		answer.Operations = append(answer.Operations, OperationAnswer{op.Method, path, op.Summary})
 	}
-	a.sendTagged(w, r, &answer)
+	return sendTagged(r, &answer)
 }
 
 func servedChain(c *served.Chain) ServedChain {
@@ -58,26 +67,11 @@ func servedChain(c *served.Chain) ServedChain {
 	return s
 }
 
-// sendTagged sends an answer of several chains, whose ETag is made of the body.
-func (a *API) sendTagged(w http.ResponseWriter, r *http.Request, answer any) {
-	b := new(buffer)
-	if err := b.encode(answer); err != nil {
-		a.fail(w, r, err)
-		return
-	}
-	send(w, r, b.text, tagBody(w, r, b.text))
-}
-
 // serveSearch serves /v1/search, a search in all chains.
-func (a *API) serveSearch(w http.ResponseWriter, r *http.Request) {
-	r.Pattern = "/v1/search"
-	if !allowed(w, r, http.MethodGet) {
-		return
-	}
-	q := request{op: &operation{Operation: docs.Operation{Operation: huma.Operation{Path: "/v1/search"}}, query: []*parameter{searchParameter}}}
-	if err := q.parse(r.URL.RawQuery); err != nil {
-		a.fail(w, r, err)
-		return
+func (a *API) serveSearch(r *exchange.Request) (any, error) {
+	q, err := searchOfAll.parse(r)
+	if err != nil {
+		return nil, err
 	}
 	answer := SearchAnswer{Query: search.Clean(q.text), Chains: []ChainSearch{}}
 	for _, c := range a.Chains {
@@ -89,9 +83,8 @@ func (a *API) serveSearch(w http.ResponseWriter, r *http.Request) {
 			return err
 		})
 		if err != nil {
-			a.fail(w, r, err)
-			return
+			return nil, err
 		}
 	}
-	a.sendTagged(w, r, &answer)
+	return sendTagged(r, &answer)
 }

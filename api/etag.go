@@ -19,26 +19,42 @@ import (
 
 // tipHeaders are the headers that identify a tip. All answers at a tip share them.
 type tipHeaders struct {
-	tip                model.Point
-	indexes            string // suffix of the ETag
-	hash, height, etag []string
+	tip          model.Point
+	indexes      string          // suffix of the ETag
+	at           <-chan struct{} // of [served.Chain.Moved] at the tip with the indexes; nil: unknown
+	hash, height []string
+	etag         string
 }
 
 // headers returns the headers of a tip; nil before the first block.
-func (c *chain) headers(tip model.Point, indexes string) *tipHeaders {
+func (c *chain) headers(tip model.Point, indexes string, at <-chan struct{}) *tipHeaders {
 	if tip.IsOrigin() {
 		return nil
 	}
-	if h := c.newest.Load(); h != nil && h.tip == tip && h.indexes == indexes {
+	if h := c.newest.Load(); h != nil && h.tip == tip && h.indexes == indexes && h.at == at {
 		return h
 	}
 	hash := c.Model.FormatHash(tip.Hash)
 	h := &tipHeaders{
-		tip: tip, indexes: indexes,
-		hash: []string{hash}, height: []string{strconv.FormatUint(uint64(tip.Height), 10)}, etag: []string{`"` + hash + indexes + `"`},
+		tip: tip, indexes: indexes, at: at,
+		hash: []string{hash}, height: []string{strconv.FormatUint(uint64(tip.Height), 10)}, etag: `"` + hash + indexes + `"`,
 	}
-	c.newest.Store(h)
+	if at != nil {
+		c.newest.Store(h)
+	}
 	return h
+}
+
+// unlessKnown answers a client that has the newest answer, before anything is read.
+func unlessKnown(next reader) reader {
+	return func(ctx context.Context, q *request) (result, error) {
+		_, moved := q.chain.Moved()
+		h := q.chain.newest.Load()
+		if q.fixed() && h != nil && h.at == moved && served.MatchesETag(q.r.Request.Header["If-None-Match"], h.etag) {
+			return result{tip: h, etag: h.etag}, nil
+		}
+		return next(ctx, q)
+	}
 }
 
 // write sets the headers of the tip, except the ETag.
@@ -92,13 +108,10 @@ func shortHash(text []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// tagBody sets an ETag made of the body, for an answer that the tip does not determine. It reports whether the client
-// has that answer.
-func tagBody(w http.ResponseWriter, r *http.Request, body []byte) (same bool) {
-	etag := `"` + shortHash(body) + `"`
-	if tip := w.Header()["X-Tip"]; tip != nil {
-		etag = `"` + tip[0] + "-" + etag[1:]
+// tagOf returns an ETag made of the text of an answer that the tip, which may be nil, does not determine.
+func tagOf(tip *tipHeaders, text []byte) string {
+	if tip == nil {
+		return `"` + shortHash(text) + `"`
 	}
-	w.Header()["Etag"] = []string{etag}
-	return served.MatchesETag(r.Header["If-None-Match"], etag)
+	return `"` + tip.hash[0] + "-" + shortHash(text) + `"`
 }

@@ -3,11 +3,7 @@ package api
 // CachedBytes returns the size of the caches of all chains.
 func (a *API) CachedBytes() (n int) {
 	for _, c := range a.chains {
-		for _, k := range []*answerCache{&c.answers, &c.blocks} {
-			k.mu.Lock()
-			n += k.bytes
-			k.mu.Unlock()
-		}
+		n += c.answers.Used() + c.blocks.Used()
 	}
 	return n
 }

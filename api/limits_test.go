@@ -17,6 +17,7 @@ import (
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/core"
+	"birthmark/core/meter"
 	"birthmark/core/query"
 	"birthmark/internal/testrun"
 	"birthmark/model"
@@ -330,4 +331,29 @@ func TestExpensiveRequestsAreBounded(t *testing.T) {
 			t.Errorf("afterwards: %d %s, %d views", w.Code, w.Body, c.views.Load())
 		}
 	})
+}
+
+// The bytes of answers, shared ones included, count against the memory for answers until the requests end.
+func TestAnswersAreHeldWithinTheirMemory(t *testing.T) {
+	o := ratelimit.Defaults()
+	o.Memory = meter.NewBudget(60_000)
+	h := guarded(t, real(t), o, nil)
+	for _, shared := range []bool{false, true} {
+		var held int64 // while the answer is sent
+		get := func(limit int) *httptest.ResponseRecorder {
+			if shared {
+				defer api.FreeRowsOf(1 - limit)()
+			}
+			w := &cutting{httptest.NewRecorder(), 1, func() { held = o.Memory.Used() }}
+			h.ServeHTTP(w, httptest.NewRequest("GET", fmt.Sprintf("/v1/bitcoin/blocks?limit=%d", limit), nil))
+			return w.ResponseRecorder
+		}
+		wantProblem(t, get(1500), 503, "overloaded", "the setting memory")
+		if w := get(800); w.Code != 200 || held != int64(w.Body.Len())-meter.Free || held <= 0 {
+			t.Errorf("shared %t: %d, %d of %d bytes are held", shared, w.Code, held, w.Body.Len())
+		}
+		if n := o.Memory.Used(); n != 0 {
+			t.Errorf("shared %t: %d bytes are held after the requests", shared, n)
+		}
+	}
 }

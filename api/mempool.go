@@ -32,6 +32,9 @@ func (q *request) view(ctx context.Context, fn func(*query.View) error) error {
 // volatile reports whether the tip does not determine the answer.
 func (q *request) volatile() bool { return q.op.volatile || q.mempool }
 
+// fixed reports whether the tip and the indexes determine the answer.
+func (q *request) fixed() bool { return q.op.body == nil && !q.volatile() }
+
 // pendingReader makes answers from an overlay.
 type pendingReader struct{ *answers.Reader }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"birthmark/api/docs"
+	"birthmark/api/exchange"
 	"birthmark/core/pending"
 	"birthmark/core/query"
 )
@@ -39,6 +40,7 @@ type asker = func(ctx context.Context, v *query.View, q *request) (any, error)
 
 // request is a request for an operation of a chain.
 type request struct {
+	r     *exchange.Request // nil in a call that can outlast it
 	chain *chain
 	op    *operation
 	args  []string

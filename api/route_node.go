@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"io"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -136,52 +135,32 @@ func askFees(ctx context.Context, q *request) (any, error) {
 	return a, nil
 }
 
-// serveNode answers a request by the node.
-func (a *API) serveNode(w http.ResponseWriter, r *http.Request, q *request) {
-	answer, err := a.askNode(w, r, q)
-	if err != nil {
-		a.fail(w, r, err)
-		return
-	}
-	b := new(buffer)
-	if err := b.encode(answer); err != nil {
-		a.fail(w, r, err)
-		return
-	}
-	w.Header().Set("Cache-Control", "no-store")
-	send(w, r, b.text, false)
-}
-
-func (a *API) askNode(w http.ResponseWriter, r *http.Request, q *request) (any, error) {
-	if err := q.parse(r.URL.RawQuery); err != nil {
-		return nil, err
-	}
-	if _, ok := accepts(r.Header["Accept"], false); !ok {
-		return nil, notAcceptable(q.op)
-	}
+// askNode answers a request by the node.
+func (q *request) askNode() (any, error) {
 	if has := q.op.submits && q.chain.Submitter != nil || !q.op.submits && q.chain.Fees != nil; !has {
 		return nil, problem.New(http.StatusNotFound, "no_node",
 			"%s has no node for this on this server: its setting node is the URL of one", q.chain.Name)
 	}
 	if q.op.submits {
-		if err := q.readTxs(w, r); err != nil {
+		if err := q.readTxs(); err != nil {
 			return nil, err
 		}
-		if err := ratelimit.Submission(w); err != nil {
+		if err := ratelimit.Submission(q.r.Writer()); err != nil {
 			return nil, err
 		}
 	}
-	return q.op.node(r.Context(), q)
+	answer, err := q.op.node(q.r.Context(), q)
+	if err != nil {
+		return nil, err
+	}
+	q.r.Header().Set("Cache-Control", "no-store")
+	return &document{answer}, nil
 }
 
 // readTxs reads the transactions of a request.
-func (q *request) readTxs(w http.ResponseWriter, r *http.Request) error {
+func (q *request) readTxs() error {
 	if q.op.TextBody != "" {
-		text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			return err
-		}
-		text = bytes.TrimSpace(text)
+		text := bytes.TrimSpace(q.r.Content())
 		if s, ok := q.chain.Model.(model.TxSerializer); ok && bytes.HasPrefix(text, []byte("{")) {
 			raw, err := s.SerializeTx(text)
 			q.node.txs = append(q.node.txs, raw)
@@ -189,7 +168,7 @@ func (q *request) readTxs(w http.ResponseWriter, r *http.Request) error {
 		}
 		return q.addTx("body", string(bytes.Trim(text, `"`)))
 	}
-	if err := q.readBody(w, r); err != nil {
+	if err := q.readBody(); err != nil {
 		return err
 	}
 	txs := q.body.(*RawTxs).Txs

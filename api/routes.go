@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"birthmark/api/exchange"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 )
@@ -30,96 +31,96 @@ func (o *Options) operations() []*operation {
 // with another one gets a problem document.
 func (a *API) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/v1", a.serveChains)
-	mux.HandleFunc("/v1/{$}", a.serveChains)
 	// both serves a path with and without a slash at its end.
-	both := func(path string, h http.HandlerFunc) {
-		mux.HandleFunc(path, h)
+	both := func(path string, h http.Handler) {
+		mux.Handle(path, h)
 		mux.HandleFunc(path+"/{$}", func(w http.ResponseWriter, r *http.Request) {
 			r.Pattern = path
-			h(w, r)
+			h.ServeHTTP(w, r)
 		})
 	}
-	both("/v1/search", a.serveSearch)
-	both("/v1/{chain}", a.serveIndex)
+	both("/v1", a.single(a.serveChains))
+	both("/v1/search", a.single(a.serveSearch))
+	both("/v1/{chain}", a.single(a.serveIndex))
 	for _, op := range a.listed {
-		both(op.Path, func(w http.ResponseWriter, r *http.Request) {
-			if c := a.chainOf(w, r); c != nil && allowed(w, r, op.Method) {
-				a.serveOperation(w, r, c, op)
-			}
-		})
+		both(op.Path, a.handlerOf(op))
 	}
-	mux.HandleFunc("/v1/{chain}/", a.unknownPath)
+	mux.Handle("/v1/{chain}/", a.single(nil))
 	for path, d := range a.Documents.Files {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			if allowed(w, r, http.MethodGet) {
-				a.serveDocument(w, r, d)
-			}
-		})
+		mux.Handle(path, a.single(func(r *exchange.Request) (any, error) {
+			r.SetType(d.Type)
+			body := a.Documents.Content(d, r.Request)
+			res := result{text: body, etag: tagOf(nil, body)}
+			return res.send(r), nil
+		}))
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		r.Pattern = ""
-		problem.Write(w, problem.New(http.StatusNotFound, "unknown_path",
-			"no such path: the API is below /v1, its documentation at /docs and /openapi.json"))
-	})
+	mux.Handle("/", a.single(nil))
 	return mux
 }
 
-// serveOperation answers a request for an operation of a chain.
-func (a *API) serveOperation(w http.ResponseWriter, r *http.Request, c *chain, op *operation) {
-	if op.Answer == nil {
-		if err := ratelimit.Stream(w); err != nil {
-			a.fail(w, r, err)
-		} else {
-			c.events.ServeHTTP(w, r)
+// handlerOf returns the handler of an operation. Package events serves streams of events and watch lists.
+func (a *API) handlerOf(op *operation) http.Handler {
+	p, e := a.protocol(), exchange.Endpoint[struct{}]{Method: op.Method, Unread: op.Upload}
+	e.Node = func(r *exchange.Request) (any, error) {
+		c, err := a.chainOf(r.Request)
+		switch {
+		case err != nil:
+			return nil, err
+		case op.Upload:
+			return c.watch, nil
+		case op.Answer == nil:
+			return c.events, ratelimit.Stream(r.Writer())
 		}
-		return
+		return a.serve(r, c, op)
 	}
-	if op.Upload {
-		c.watch.ServeHTTP(w, r)
-		return
-	}
-	q := request{chain: c, op: op, mempool: op.pending}
-	for _, arg := range op.args {
-		q.args = append(q.args, r.PathValue(arg))
-	}
-	if op.node != nil {
-		a.serveNode(w, r, &q)
-		return
-	}
-	a.serve(w, r, &q)
+	return exchange.Single(p, e)
 }
 
-// chainOf returns the chain that the path names. If the server has no such chain, it answers and returns nil.
-func (a *API) chainOf(w http.ResponseWriter, r *http.Request) *chain {
+// single returns the handler of a path outside of the operations; without answer: of unknown paths.
+func (a *API) single(answer func(*exchange.Request) (any, error)) http.Handler {
+	e := exchange.Endpoint[struct{}]{Node: answer}
+	if answer != nil {
+		e.Method = http.MethodGet
+	}
+	return exchange.Single(a.protocol(), e)
+}
+
+func (a *API) protocol() exchange.Protocol[struct{}] {
+	return exchange.Protocol[struct{}]{Error: failure, NotFound: a.notFound, MaxBody: maxBody, Log: a.Log}
+}
+
+// chainOf returns the chain that the path names.
+func (a *API) chainOf(r *http.Request) (*chain, error) {
 	name := r.PathValue("chain")
-	c := a.chains[name]
-	if c == nil {
-		r.Pattern = ""
-		problem.Write(w, problem.New(http.StatusNotFound, "unknown_chain", "no chain %q: this server has %s", name, a.names))
+	if c := a.chains[name]; c != nil {
+		return c, nil
 	}
-	return c
+	r.Pattern = ""
+	return nil, problem.New(http.StatusNotFound, "unknown_chain", "no chain %q: this server has %s", name, a.names)
 }
 
-func (a *API) unknownPath(w http.ResponseWriter, r *http.Request) {
-	if c := a.chainOf(w, r); c != nil {
+// notFound returns the error of an unknown path, or of another method than that of the path, which may be empty.
+func (a *API) notFound(r *exchange.Request, _ string, methods []string) error {
+	chain := r.PathValue("chain")
+	if chain != "" {
+		if _, err := a.chainOf(r.Request); err != nil {
+			return err
+		}
+	}
+	method := methods[0]
+	if method == "" {
 		r.Pattern = ""
-		problem.Write(w, problem.New(http.StatusNotFound, "unknown_path",
-			"no such path: below /v1/%s there are %s (write a slash in a value as %%2F)", c.Name, a.paths))
+		if chain == "" {
+			return problem.New(http.StatusNotFound, "unknown_path",
+				"no such path: the API is below /v1, its documentation at /docs and /openapi.json")
+		}
+		return problem.New(http.StatusNotFound, "unknown_path",
+			"no such path: below /v1/%s there are %s (write a slash in a value as %%2F)", chain, a.paths)
 	}
-}
-
-// allowed reports whether a request has the method of its path; GET includes HEAD. If not, it answers.
-func allowed(w http.ResponseWriter, r *http.Request, method string) bool {
-	if r.Method == method || method == http.MethodGet && r.Method == http.MethodHead {
-		return true
-	}
-	allow := method
 	if method == http.MethodGet {
-		allow = "GET, HEAD"
+		method = "GET, HEAD"
 	}
-	w.Header().Set("Allow", allow)
-	problem.Write(w, problem.New(http.StatusMethodNotAllowed, "method_not_allowed",
-		"method %s is not allowed for %s: use %s", r.Method, r.Pattern, allow))
-	return false
+	r.Header().Set("Allow", method)
+	return problem.New(http.StatusMethodNotAllowed, "method_not_allowed",
+		"method %s is not allowed for %s: use %s", r.Method, r.Pattern, method)
 }

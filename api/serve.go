@@ -1,213 +1,163 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 
+	"birthmark/api/exchange"
+	"birthmark/api/jsonappend"
 	"birthmark/api/problem"
-	"birthmark/api/ratelimit"
-	"birthmark/api/served"
 	"birthmark/core/query"
 )
 
-// serve answers a request for an operation.
-func (a *API) serve(w http.ResponseWriter, r *http.Request, q *request) {
+// maxBody is the largest body of a request in bytes: a thousand values of an index have less.
+const maxBody = 1 << 20
+
+// failure is an error as clients get it.
+func failure(r *exchange.Request, err error) exchange.Failure {
+	p := problem.Of(err)
+	if h := r.Header(); p.Status == http.StatusServiceUnavailable && h["Retry-After"] == nil {
+		h.Set("Retry-After", "1")
+	}
+	return exchange.Failure{Status: p.Status, Type: problem.ContentType, Body: jsonappend.Append(nil, &document{p})}
+}
+
+// document is an answer, or an entry of a list, as a line. The command line prints the same bytes.
+type document struct{ answer any }
+
+// AppendJSON implements [jsonappend.Value].
+func (d *document) AppendJSON(b []byte) []byte {
+	if text, ok := d.answer.(encoded); ok {
+		return append(b, text...)
+	}
+	return append(jsonappend.Append(b, d.answer), '\n')
+}
+
+// encoded is a document as it is sent.
+type encoded []byte
+
+// serve answers a request for an operation of a chain. It refuses invalid arguments before it reads anything.
+func (a *API) serve(r *exchange.Request, c *chain, op *operation) (any, error) {
+	q := &request{r: r, chain: c, op: op, mempool: op.pending}
+	for _, arg := range op.args {
+		q.args = append(q.args, r.PathValue(arg))
+	}
 	if err := q.parse(r.URL.RawQuery); err != nil {
-		a.fail(w, r, err)
-		return
+		return nil, err
 	}
-	stream, ok := accepts(r.Header["Accept"], q.op.entries != nil)
+	stream, ok := accepts(r.Request.Header["Accept"], op.entries != nil)
 	if !ok {
-		a.fail(w, r, notAcceptable(q.op))
-		return
+		return nil, notAcceptable(op)
 	}
-	if q.op.body != nil {
-		if err := q.readBody(w, r); err != nil {
-			a.fail(w, r, err)
-			return
+	if op.node != nil {
+		return q.askNode()
+	}
+	if op.body != nil {
+		if err := q.readBody(); err != nil {
+			return nil, err
 		}
 	}
-	if q.op.entries != nil {
-		w.Header().Add("Vary", "Accept")
-	}
-	if stream && q.mempool {
-		a.fail(w, r, problem.New(http.StatusBadRequest, "bad_value", "mempool: a streamed list has no unconfirmed transactions: "+
-			"expected exclude, or Accept: %s", jsonType))
-		return
+	if op.entries != nil {
+		r.Header().Add("Vary", "Accept")
 	}
 	if stream {
-		a.stream(w, r, q)
-		return
+		return a.stream(q)
 	}
-	cache := &q.chain.answers
-	if q.op.body != nil || q.volatile() || q.op.lasting || cache.maxBytes <= 0 {
-		a.answer(w, r, q, nil)
-		return
-	}
-	tip, moved := q.chain.Moved()
-	question := r.URL.EscapedPath() + "?" + r.URL.RawQuery
-	if c := cache.find(moved, question); c != nil {
-		sendAt(w, r, &result{tip: c.tip, text: c.text, final: c.final})
-		return
-	}
-	a.answer(w, r, q, func(res *result) {
-		// The answer can be of another tip, or of other indexes, than the channel.
-		if _, now := q.chain.Moved(); now == moved && res.tip.tip == tip {
-			cache.add(moved, question, res.tip, res.text, res.final)
-		}
-	})
-}
-
-// caching caches an answer.
-type caching func(*result)
-
-// freeRows is how many rows a request reads by itself in addition to its page.
-var freeRows = 1000
-
-// answer reads and sends the answer. It is read with a limit on the number of rows. If that is reached, concurrent equal
-// requests share one reading. add may be nil.
-func (a *API) answer(w http.ResponseWriter, r *http.Request, q *request, add caching) {
-	b := buffers.Get().(*buffer)
-	defer b.release()
-	res, err := a.read(r.Context(), q, freeRows+q.page.Limit, b, r.Header["If-None-Match"], add)
-	if errors.Is(err, query.ErrTooManyRows) {
-		res, err = a.shared(w, r, q, add)
-	}
-	res.tip.write(w.Header())
-	switch {
-	case err != nil:
-		a.fail(w, r, err)
-	case q.volatile():
-		send(w, r, res.text, tagBody(w, r, res.text))
-	case res.tip == nil || q.op.body != nil:
-		send(w, r, res.text, false)
-	case res.same:
-		w.Header()["Etag"] = res.tip.etag
-		send(w, r, nil, true)
-	default:
-		sendAt(w, r, &res)
-	}
-}
-
-// shared reads an answer once for all concurrent equal requests. The client of the first one pays.
-func (a *API) shared(w http.ResponseWriter, r *http.Request, q *request, add caching) (result, error) {
-	question, err := q.question()
+	res, err := answerTo(r.Context(), q)
+	res.tip.write(r.Header())
 	if err != nil {
-		return result{}, err
+		return nil, err
 	}
-	_, moved := q.chain.Moved()
-	key := callKey{at: moved, question: question}
-	if q.mempool && q.chain.Mempool != nil {
-		key.standing = q.chain.Mempool.Standing()
-	}
-	calls := &q.chain.calls
-	part := ratelimit.Part(w)
-	c := calls.joinOrStart(context.WithoutCancel(r.Context()), key, func(ctx context.Context) (result, error) {
-		ctx, end := part(ctx)
-		defer end()
-		return a.read(ctx, q, 0, new(buffer), nil, add)
-	})
-	return calls.wait(r.Context(), key, c)
+	return res.send(r), nil
 }
 
-// read reads the answer at one tip and writes it to b. It fails with [core.ErrTooManyRows] after the given number of
-// rows; 0: no limit. If an ETag of known matches, it reads nothing. The result has the tip also on errors.
-func (a *API) read(
-	ctx context.Context, q *request, rows int, b *buffer, known []string, add caching,
-) (res result, err error) {
+// A reader returns the answer to a request.
+type reader func(context.Context, *request) (result, error)
+
+// answerTo returns the answer to a request: nothing if the client has it, or the answer in the cache, or the one that an
+// equal request is reading. Otherwise it reads the answer.
+var answerTo = unlessKnown(cached(once))
+
+// result is an answer. Several requests may send its text, which is immutable.
+type result struct {
+	tip   *tipHeaders // nil: before the first block
+	etag  string      // empty: none
+	text  []byte
+	own   bool // the text is in the buffer of the request
+	final bool // the answer can no longer change
+	fixed bool // the tip and the indexes determine the answer
+}
+
+// send sets the headers of an answer and returns the answer to send.
+func (res *result) send(r *exchange.Request) any {
+	r.Header()["Cache-Control"] = noCache
+	if res.final {
+		r.Header()["Cache-Control"] = immutable
+	}
+	var text any = exchange.Shared(res.text)
+	if res.own {
+		text = exchange.Appended{}
+	}
+	return r.SetETag(res.etag, text)
+}
+
+var (
+	noCache   = []string{"no-cache"}
+	immutable = []string{"public, max-age=31536000, immutable"}
+)
+
+// sendTagged sends an answer that no tip determines.
+func sendTagged(r *exchange.Request, answer any) (any, error) {
+	err := r.Append(&document{answer})
+	res := result{own: true, etag: tagOf(nil, r.Encoder().JSON)}
+	return res.send(r), err
+}
+
+// read reads the answer at one tip and appends it to e. It fails with [query.ErrTooManyRows] after the given number of rows;
+// 0: no limit. The result has the tip also on errors.
+func (q *request) read(ctx context.Context, rows int, e *exchange.Encoder) (res result, err error) {
+	tip, moved := q.chain.Moved()
 	look := func(v *query.View) error {
-		if err := res.at(ctx, v, q, known); err != nil || res.same {
+		indexes, err := q.chain.indexes.of(ctx, v)
+		if err != nil {
 			return err
 		}
+		at := moved
+		if _, now := q.chain.Moved(); now != moved || v.Tip != tip {
+			at = nil // the view can be of another tip, or of other indexes, than the channel
+		}
+		res.tip = q.chain.headers(v.Tip, indexes, at)
 		v.AtMost(rows)
 		answer, err := q.op.ask(ctx, v, q)
 		if err != nil {
 			return err
 		}
-		if err := b.encode(answer); err != nil {
-			return err
+		err = e.Append(&document{answer})
+		if res.text = e.JSON; err == nil && q.cacheAs != "" {
+			q.chain.blocks.Put(q.cacheAs, cachedAnswer{q.cacheAs, result{text: bytes.Clone(res.text)}})
 		}
-		if q.cacheAs != "" {
-			q.chain.blocks.add(nil, q.cacheAs, nil, b.text, false)
-		}
-		return nil
+		return err
 	}
 	if err = q.view(ctx, look); errors.Is(err, errLookAgain) {
 		err = q.view(ctx, look)
 	}
-	if err != nil {
-		return res, err
+	res.final, res.fixed = q.final, q.fixed() && res.tip != nil
+	switch {
+	case err != nil:
+	case q.volatile():
+		res.etag = tagOf(res.tip, res.text)
+	case q.final: // does not change with the tip
+		res.etag = `"` + shortHash(res.text) + `"`
+	case res.fixed:
+		res.etag = res.tip.etag
 	}
-	res.text, res.final = b.text, q.final
-	if add != nil && res.tip != nil && !res.same && !q.volatile() {
-		add(&res)
-	}
-	return res, nil
-}
-
-// result is an answer. Several requests may send its text, which is immutable.
-type result struct {
-	tip  *tipHeaders // nil: before the first block
-	text []byte
-	same bool // the client has the answer
-
-	final bool // the answer can no longer change
-}
-
-// at sets the tip of the result, and whether the client has the answer.
-func (res *result) at(ctx context.Context, v *query.View, q *request, known []string) error {
-	indexes, err := q.chain.indexes.of(ctx, v)
-	if err != nil {
-		return err
-	}
-	res.tip = q.chain.headers(v.Tip, indexes)
-	res.same = res.tip != nil && q.op.body == nil && !q.volatile() && served.MatchesETag(known, res.tip.etag[0])
-	return nil
-}
-
-// sendAt sends an answer that the tip determines, or 304 if the client has it. The ETag of an answer that can no longer
-// change is made of the body, so that it does not change either.
-func sendAt(w http.ResponseWriter, r *http.Request, res *result) {
-	h := w.Header()
-	res.tip.write(h)
-	if res.final {
-		h["Cache-Control"] = immutable
-		h["Etag"] = []string{`"` + shortHash(res.text) + `"`}
-	} else {
-		h["Etag"] = res.tip.etag
-	}
-	send(w, r, res.text, served.MatchesETag(r.Header["If-None-Match"], h["Etag"][0]))
-}
-
-var (
-	jsonTypes = []string{jsonType}
-	noCache   = []string{"no-cache"}
-	immutable = []string{"public, max-age=31536000, immutable"}
-)
-
-// send sends a document, or 304 if the client has it.
-func send(w http.ResponseWriter, r *http.Request, body []byte, same bool) {
-	h := w.Header()
-	if h["Cache-Control"] == nil {
-		h["Cache-Control"] = noCache
-	}
-	if same {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	if h["Content-Type"] == nil {
-		h["Content-Type"] = jsonTypes
-	}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // fails only if the client is gone
-	}
+	return res, err
 }
 
 func notAcceptable(op *operation) error {
@@ -218,29 +168,23 @@ func notAcceptable(op *operation) error {
 	return problem.New(http.StatusNotAcceptable, "not_acceptable", "Accept: %s returns %s", op.Path, has)
 }
 
-// maxBody is the largest body of a request in bytes: a thousand values of an index have less.
-const maxBody = 1 << 20
-
-// readBody reads the JSON document of a request.
-func (q *request) readBody(w http.ResponseWriter, r *http.Request) error {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != jsonType {
-		return problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type",
-			"Content-Type %q: expected %s", r.Header.Get("Content-Type"), jsonType)
+// readBody parses the JSON document of a request.
+func (q *request) readBody() error {
+	kind := q.r.Request.Header.Get("Content-Type")
+	if media, _, err := mime.ParseMediaType(kind); err != nil || media != jsonType {
+		return problem.New(http.StatusUnsupportedMediaType, "unsupported_media_type", "Content-Type %q: expected %s", kind, jsonType)
 	}
 	q.body = q.op.body()
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d := json.NewDecoder(bytes.NewReader(q.r.Content()))
 	d.DisallowUnknownFields()
 	err := d.Decode(q.body)
 	if err == nil {
-		if _, err = d.Token(); err == io.EOF {
+		switch _, err = d.Token(); err {
+		case io.EOF:
 			return nil
+		case nil:
+			return problem.New(http.StatusBadRequest, "bad_body", "body: more than one JSON document")
 		}
-		if err == nil {
-			err = problem.New(http.StatusBadRequest, "bad_body", "body: more than one JSON document")
-		}
-	}
-	if p := problem.Of(err); p.Status == http.StatusRequestEntityTooLarge || p.Code == "bad_body" {
-		return p
 	}
 	return problem.New(http.StatusBadRequest, "bad_body", "body: expected a JSON document such as %s: %s",
 		q.op.Example.Body, strings.TrimPrefix(err.Error(), "json: "))

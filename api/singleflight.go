@@ -2,9 +2,14 @@ package api
 
 import (
 	"context"
+	"errors"
 	"sync"
 
+	"birthmark/api/exchange"
+	"birthmark/api/ratelimit"
+	"birthmark/core/meter"
 	"birthmark/core/pending"
+	"birthmark/core/query"
 	"birthmark/internal/guard"
 )
 
@@ -24,16 +29,48 @@ type callKey struct {
 
 // call is a question that is being answered.
 type call struct {
-	done    chan struct{} // closed when result and err are set
-	cancel  context.CancelFunc
-	callers int // guarded by calls.mu
-	result  result
-	err     error
+	done   chan struct{} // closed when result and err are set
+	result result
+	err    error
+
+	cancel, end func()
+	callers     int // guarded by calls.mu
+}
+
+// freeRows is how many rows a request reads by itself in addition to its page.
+var freeRows = 1000
+
+// once reads an answer with a limit on the number of rows. If that is reached, concurrent equal requests share one
+// reading without limit, which the client of the first one pays. Its text counts as held until all of them have ended.
+func once(ctx context.Context, q *request) (result, error) {
+	res, err := q.read(ctx, freeRows+q.page.Limit, q.r.Encoder())
+	res.own = true
+	if !errors.Is(err, query.ErrTooManyRows) {
+		return res, err
+	}
+	question, err := q.question()
+	if err != nil {
+		return res, err
+	}
+	_, moved := q.chain.Moved()
+	key := callKey{at: moved, question: question}
+	if q.mempool && q.chain.Mempool != nil {
+		key.standing = q.chain.Mempool.Standing()
+	}
+	shared := *q
+	shared.r = nil // the call can outlast the request
+	calls := &q.chain.calls
+	c := calls.joinOrStart(context.WithoutCancel(ctx), key, ratelimit.Part(q.r.Writer()), func(ctx context.Context) (result, error) {
+		return shared.read(ctx, 0, &exchange.Encoder{Ctx: ctx})
+	})
+	return calls.wait(ctx, key, c)
 }
 
 // joinOrStart adds a caller to the running call for a request. If none runs, it starts one: it calls ask with a context
-// that ends with ctx, or when the last caller leaves.
-func (cs *calls) joinOrStart(ctx context.Context, key callKey, ask func(context.Context) (result, error)) *call {
+// that ends with ctx, or when the last caller leaves. The context is that of a part of the work of the caller.
+func (cs *calls) joinOrStart(
+	ctx context.Context, key callKey, part func(context.Context) (context.Context, func()), ask func(context.Context) (result, error),
+) *call {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	if c := cs.all[key]; c != nil {
@@ -41,7 +78,8 @@ func (cs *calls) joinOrStart(ctx context.Context, key callKey, ask func(context.
 		return c
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	c := &call{done: make(chan struct{}), cancel: cancel, callers: 1}
+	ctx, end := part(ctx)
+	c := &call{done: make(chan struct{}), cancel: cancel, end: end, callers: 1}
 	if cs.all == nil {
 		cs.all = map[callKey]*call{}
 	}
@@ -51,29 +89,46 @@ func (cs *calls) joinOrStart(ctx context.Context, key callKey, ask func(context.
 			c.result, err = ask(ctx)
 			return err
 		})
+		meter.Of(ctx).Pause()
 		cs.mu.Lock()
-		cs.removeLocked(key, c)
-		cs.mu.Unlock()
+		defer cs.mu.Unlock()
 		close(c.done)
+		cs.removeLocked(key, c)
+		if c.callers == 0 {
+			end()
+		}
 	}()
 	return c
 }
 
 // wait returns the result, or the error of ctx if that ends before.
 func (cs *calls) wait(ctx context.Context, key callKey, c *call) (result, error) {
-	defer func() {
-		cs.mu.Lock()
-		defer cs.mu.Unlock()
-		if c.callers--; c.callers == 0 {
-			c.cancel()
-			cs.removeLocked(key, c)
-		}
-	}()
+	leave := func() { cs.leave(key, c) }
 	select {
 	case <-c.done:
+		if !meter.Of(ctx).AtEnd(leave) {
+			leave()
+		}
 		return c.result, c.err
 	case <-ctx.Done():
+		leave()
 		return result{}, ctx.Err()
+	}
+}
+
+// leave removes a caller. The last one ends the call.
+func (cs *calls) leave(key callKey, c *call) {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if c.callers--; c.callers > 0 {
+		return
+	}
+	c.cancel()
+	cs.removeLocked(key, c)
+	select {
+	case <-c.done:
+		c.end()
+	default: // ends when it returns
 	}
 }
 

@@ -1,10 +1,10 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 	"time"
 
+	"birthmark/api/exchange"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/core/query"
@@ -30,93 +30,72 @@ type StreamEnding struct {
 	Problem  *problem.Problem `json:"problem,omitempty"`
 }
 
-// stream sends a list from the cursor to its end, one entry per line, from one snapshot.
-func (a *API) stream(w http.ResponseWriter, r *http.Request, q *request) {
-	if err := ratelimit.Stream(w); err != nil {
-		a.fail(w, r, err)
-		return
+// stream sends a list from the cursor to its end, one entry per line, from one snapshot. An error after the first entry
+// is in the last line; if that cannot be sent, the connection is cut, so that the client notices that it is missing.
+func (a *API) stream(q *request) (any, error) {
+	if q.mempool {
+		return nil, problem.New(http.StatusBadRequest, "bad_value", "mempool: a streamed list has no unconfirmed transactions: "+
+			"expected exclude, or Accept: %s", jsonType)
 	}
-	begun := false
-	err := q.chain.View(r.Context(), func(v *query.View) error {
-		indexes, err := q.chain.indexes.of(r.Context(), v)
+	if err := ratelimit.Stream(q.r.Writer()); err != nil {
+		return nil, err
+	}
+	q.r.SetType(streamType)
+	return exchange.Appended{}, q.chain.View(q.r.Context(), func(v *query.View) error {
+		indexes, err := q.chain.indexes.of(q.r.Context(), v)
 		if err != nil {
 			return err
 		}
-		q.chain.headers(v.Tip, indexes).write(w.Header())
-		s := streaming{API: a, w: w, r: r, q: q, until: time.Now().Add(a.StreamTime), limit: q.page.Limit}
-		return s.run(v, &begun)
+		q.chain.headers(v.Tip, indexes, nil).write(q.r.Header())
+		s := streaming{API: a, request: q, until: time.Now().Add(a.StreamTime), limit: q.page.Limit}
+		return s.run(v)
 	})
-	if err == nil {
-		return
-	}
-	if !begun {
-		a.fail(w, r, err)
-		return
-	}
-	// Cuts the connection, so that the client notices the missing last line.
-	panic(http.ErrAbortHandler)
 }
 
 type streaming struct {
 	*API
-	w     http.ResponseWriter
-	r     *http.Request
-	q     *request
+	*request
 	until time.Time
 	limit int // 0: none
 	count int
 }
 
-// run sends the list. It sets begun before the first byte; an error before that is for the caller to send.
-func (s *streaming) run(v *query.View, begun *bool) error {
-	b := new(buffer)
-	size := firstPage
-	for {
-		s.q.page.Limit = size
+// run sends the list.
+func (s *streaming) run(v *query.View) error {
+	for size := firstPage; ; size = streamPage {
+		s.page.Limit = size
 		if s.limit > 0 {
-			s.q.page.Limit = min(size, s.limit-s.count)
+			s.page.Limit = min(size, s.limit-s.count)
 		}
 		answer, err := any(nil), s.r.Context().Err()
 		if err == nil {
-			answer, err = s.q.op.ask(s.r.Context(), v, s.q)
+			answer, err = s.op.ask(s.r.Context(), v, s.request)
 		}
-		if err != nil && !*begun {
-			return err
-		}
-		end := StreamEnding{Count: s.count}
 		if err != nil {
-			end.Problem = s.interrupted(err)
-			end.Reason, end.Next = "problem", &s.q.page.After
-			if s.q.page.After == "" {
-				end.Next = nil
+			if size == firstPage {
+				return err
 			}
-			return s.finish(b, end)
+			return s.send(&StreamEnd{StreamEnding{Count: s.count, Next: &s.page.After, Reason: "problem", Problem: s.interrupted(err)}})
 		}
-		entries, next := s.q.op.entries(answer)
+		entries, next := s.op.entries(answer)
 		for entry := range entries {
-			if err := b.encode(entry); err != nil {
+			if err := s.r.Append(&document{entry}); err != nil {
 				return err
 			}
 			s.count++
 		}
-		if !*begun {
-			*begun = true
-			h := s.w.Header()
-			h.Set("Content-Type", streamType)
-			h.Set("Cache-Control", "no-store")
-			if s.r.Method == http.MethodHead {
-				return nil
-			}
+		end := StreamEnding{Count: s.count, Next: next, Complete: next == nil, Reason: s.reason()}
+		switch {
+		case s.r.Method == http.MethodHead:
+			return s.send(nil)
+		case end.Complete:
+			end.Reason = ""
+			return s.send(&StreamEnd{end})
+		case end.Reason != "":
+			return s.send(&StreamEnd{end})
 		}
-		end.Count, end.Next, end.Complete, end.Reason = s.count, next, next == nil, s.reason()
-		if end.Complete || end.Reason != "" {
-			if end.Complete {
-				end.Reason = ""
-			}
-			return s.finish(b, end)
-		}
-		s.q.page.After, size = *next, streamPage
-		if err := s.send(b); err != nil {
+		s.page.After = *next
+		if err := s.send(nil); err != nil {
 			return err
 		}
 	}
@@ -147,23 +126,14 @@ func (s *streaming) interrupted(err error) *problem.Problem {
 	return p
 }
 
-func (s *streaming) finish(b *buffer, end StreamEnding) error {
-	if err := b.encode(StreamEnd{end}); err != nil {
-		return err
+// send sends the appended entries, and the last line unless that is nil.
+func (s *streaming) send(end *StreamEnd) error {
+	if end != nil {
+		if err := s.r.Append(&document{end}); err != nil {
+			return err
+		}
 	}
-	return s.send(b)
-}
-
-// send writes and flushes the buffer.
-func (s *streaming) send(b *buffer) error {
-	control := http.NewResponseController(s.w)
-	_ = control.SetWriteDeadline(time.Now().Add(s.WriteTimeout))
-	if _, err := s.w.Write(b.text); err != nil {
-		return err
-	}
-	b.text = b.text[:0]
-	if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	return nil
+	s.r.Header()["Cache-Control"] = []string{"no-store"}
+	_ = http.NewResponseController(s.r.Writer()).SetWriteDeadline(time.Now().Add(s.WriteTimeout))
+	return s.r.Flush()
 }

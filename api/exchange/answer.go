@@ -52,7 +52,7 @@ func (r *Request) Append(v any) error {
 	default:
 		return r.out.Append(v)
 	}
-	return nil
+	return r.out.hold()
 }
 
 // Encoder returns the encoder of the answer. Endpoints return [Appended] after they have used it.
