@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -145,35 +146,43 @@ func TestUnreadableVariablesKeepTheirBytes(t *testing.T) {
 	}
 }
 
-// Bytes of variables that look like the lists of ids before the outputs are no part of these. The lists of the real end
-// can look like other ones, too, whose boxes do not exist.
+// Bytes of variables that look like the lists of ids before the outputs are no part of these: their data inputs do not
+// exist, or their tokens are not those of the outputs. The lists of the real end can look like other ones, too.
 func TestUnreadableVariablesThatLookLikeDataInputs(t *testing.T) {
 	var e Encoder
 	zeros := func(first byte) (id ID) { id[0] = first; return id } // its last bytes are empty lists
-	lists := func(inputs, tokens int) []byte {
+	// Lists of ids whose last bytes are the first ones of the real lists: their numbers, if these are empty.
+	lists := func(inputs, tokens, real int) []byte {
 		b := []byte{byte(inputs)}
 		b = append(b, make([]byte, inputs*len(ID{}))...)
 		b = append(b, byte(tokens))
-		return append(b, make([]byte, tokens*len(ID{})-1)...) // the last byte is the number of data inputs
+		return append(b, make([]byte, tokens*len(ID{})-real)...)
+	}
+	read := func(what string, tx *Tx, known Known) {
+		t.Helper()
+		raw := e.AppendTx(nil, tx, true)
+		got, err := ParseTx(raw, known)
+		if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) || !slices.Equal(got.DataInputs, tx.DataInputs) {
+			t.Errorf("%s: %v, %d data inputs %.80x", what, err, len(got.DataInputs), got.DataInputs)
+		}
 	}
 	for inputs := range 3 {
 		for tokens := range 3 {
 			for _, data := range [][]ID{nil, {zeros(0xaa)}, {zeros(0xaa), zeros(0xaa)}} {
-				tx := aTransaction(t, []byte{4, 2})
-				last := &tx.Inputs[len(tx.Inputs)-1]
-				last.Extension = []Variable{{1, append([]byte{0xff}, lists(inputs, tokens+1)...)}}
-				tx.DataInputs = data
-				for i := range tx.Outputs {
-					tx.Outputs[i].Tokens = nil
-				}
-				known := knownOf(tx)
-				if data == nil {
-					known.BoxExists = nil
-				}
-				raw := e.AppendTx(nil, tx, true)
-				got, err := ParseTx(raw, known)
-				if err != nil || !bytes.Equal(e.AppendTx(nil, got, true), raw) || !slices.Equal(got.DataInputs, data) {
-					t.Errorf("%d data inputs after bytes like %d and %d tokens: %v, %x", len(data), inputs, tokens+1, err, got.DataInputs)
+				for real := range 2 {
+					tx := aTransaction(t, []byte{4, 2})
+					last := &tx.Inputs[len(tx.Inputs)-1]
+					last.Extension = []Variable{{1, append([]byte{0xff}, lists(inputs, tokens+1, real+1)...)}}
+					tx.DataInputs = data
+					for i := range tx.Outputs {
+						tx.Outputs[i].Tokens = nil
+					}
+					what := fmt.Sprintf("%d data inputs after bytes like %d and %d tokens, %d of the real bytes", len(data), inputs, tokens+1, real+1)
+					known := knownOf(tx)
+					read(what, tx, known)
+					if known.BoxExists = nil; data == nil && real == 0 {
+						read(what+", if no box is known", tx, known)
+					}
 				}
 			}
 		}
