@@ -108,7 +108,6 @@ func TestBlocksAreTheSameByHeightAndByParent(t *testing.T) {
 
 // A row that does not lead to the next block is reported as damage of the database. All other blocks are compared.
 func TestBrokenLinksAreReported(t *testing.T) {
-	testrun.Slow(t)
 	n := testseed.Of(t, 680)
 	rng := rand.New(rand.NewPCG(n, 0))
 	for _, v := range modeltest.Variants() {

@@ -24,7 +24,6 @@ import (
 
 // The same seed selects the same sample, which contains the first and the last block. One more block changes little.
 func TestTheSampleDependsOnTheSeed(t *testing.T) {
-	testrun.Slow(t)
 	v := modeltest.Variants()[3]
 	blocks := v.NewGenerator(testseed.Of(t, 610)).Blocks(202)
 	db := open(t, memory.New(), v, 1<<20)
@@ -78,7 +77,6 @@ func TestTheSampleDependsOnTheSeed(t *testing.T) {
 // A source with fewer or more blocks is not a difference. A source on another branch differs from the first different
 // block on.
 func TestVerifyFindsTheForkPoint(t *testing.T) {
-	testrun.Slow(t)
 	bothWays(t, func(t *testing.T, way func(*shelf) model.Source) {
 		v := modeltest.Variants()[3]
 		n := testseed.Of(t, 620)
@@ -293,7 +291,6 @@ func TestVerifyAgreesWithTheSource(t *testing.T) {
 
 // For a damaged row of any family, verify reports the difference from the source and continues with the rest.
 func TestVerifyFindsDamage(t *testing.T) {
-	testrun.Slow(t)
 	says := map[string]string{ // expected text, by damaged family
 		"block_by_height_pk":        "block|tip|chains|transactions",
 		"height_pk_by_block_hash":   "block by hash",
