@@ -347,25 +347,3 @@ func TestADeepForkAfterCachesAreRestoredInParts(t *testing.T) {
 		}
 	})
 }
-
-// If a repeated transaction's output is unspent again after a rollback, it is spent before that of the earlier
-// transaction with the same hash, which an overflow run may have.
-func TestRollbacksBeyondMemoryWithRepeatedHashes(t *testing.T) {
-	v, rng := modeltest.Variants()[0], testseed.Rand(t)
-	if !v.Repeats {
-		t.Fatal("no hashes repeat in " + v.Name)
-	}
-	for range testrun.Amount(3, 1) {
-		blocks := v.NewGenerator(rng.Uint64()).Blocks(testrun.Amount(200, 50))
-		db := open(t, &overflowing{sideFiles: newSideFiles(), folder: filepath.Join(t.TempDir(), "overflow")}, v, 0)
-		for next := range blocks {
-			appendAll(t, db, blocks[next:next+1], 1)
-			if back := 1 + rng.IntN(4); next >= back {
-				rollback(t, db, blocks[next-back].Point())
-				appendAll(t, db, blocks[next-back+1:next+1], back)
-			}
-		}
-		consistent(t, db)
-		same(t, "after rollbacks", dump(t, db), fresh(t, v, blocks))
-	}
-}
