@@ -90,52 +90,6 @@ func TestRawTxsMatchGouroboros(t *testing.T) {
 	}
 }
 
-// Auxiliary data is assigned by the position in the block; failed scripts are listed in the block.
-func TestRawTxsHaveTheirParts(t *testing.T) {
-	bodies := list{txBody(dict{2: 1}), txBody(dict{2: 2}), txBody(dict{2: 3})}
-	sets := list{dict{0: list{}}, dict{}, dict{1: list{}}}
-	for era := ledger.EraShelley; era <= ledger.EraConway; era++ {
-		for _, auxiliary := range []any{dict{2: dict{1: "two"}, 0: dict{1: "zero"}, 9: dict{}}, endless(t, 0xbf, 2, dict{1: "two"}, 0, dict{1: "zero"})} {
-			segments := list{bodies, sets, auxiliary, endless(t, 0x9f, 2, 1)}
-			if era < ledger.EraAlonzo {
-				segments = segments[:3]
-			}
-			b := whole(t, "mainnet", handmade(t, era, segments...))
-			for i, data := range []any{dict{1: "zero"}, nil, dict{1: "two"}} {
-				want := list{bodies[i], sets[i], i == 0, data}
-				if era < ledger.EraAlonzo {
-					want = list{bodies[i], sets[i], data}
-				}
-				if !bytes.Equal(b.Txs[i].Raw, raw(t, want)) {
-					t.Errorf("%s: transaction %d is %x, expected %x", ledger.EraNames[era], i, b.Txs[i].Raw, raw(t, want))
-				}
-			}
-		}
-	}
-}
-
-func TestHashTxRejectsMalformedBytes(t *testing.T) {
-	c, err := New("mainnet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	hash := c.(model.TxHasher).HashTx
-	good := raw(t, list{txBody(nil), dict{}, true, nil})
-	if _, err := hash(good); err != nil {
-		t.Fatal(err)
-	}
-	for n := range good {
-		if got, err := hash(good[:n]); err == nil {
-			t.Fatalf("%d of %d bytes hash to %s", n, len(good), got)
-		}
-	}
-	for name, bad := range map[string][]byte{"a byte too much": append(bytes.Clone(good), 0), "no array": raw(t, dict{}), "an empty array": raw(t, list{})} {
-		if got, err := hash(bad); err == nil {
-			t.Errorf("%s hashes to %s", name, got)
-		}
-	}
-}
-
 // Every source provides raw transactions, in its stream and for single blocks.
 func TestSourcesProvideRawTxs(t *testing.T) {
 	_, raws := made(t, 0, 1, 2)

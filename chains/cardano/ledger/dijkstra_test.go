@@ -1,4 +1,4 @@
-package cardano
+package ledger_test
 
 import (
 	"bytes"
@@ -75,12 +75,7 @@ func agrees(t *testing.T, b *model.Block, block []byte) {
 // Blocks of Dijkstra, the era after Conway, are decoded as gouroboros decodes them. Nested transactions and Leios
 // certificates, which confirm transactions outside of the block, are newer than this release.
 func TestBlocksOfTheEraAfterConway(t *testing.T) {
-	type (
-		list = cardanotest.List
-		dict = cardanotest.Dict
-	)
-	d := decodedAs(t, "preview", valueNames...)
-	d.Raw = true
+	d := decoderOf(t, "preview")
 	input := func(with byte) list { return list{list{cardanotest.Filled(32, with), 1}} }
 	valid := list{cardanotest.TxBody(nil), dict{}, nil}
 	labelled := list{cardanotest.TxBody(dict{0: input(0xbb)}), dict{}, cardanotest.Tagged(259, dict{0: dict{674: "x"}})}
@@ -156,8 +151,7 @@ func TestBlockOfATestNetworkAfterConway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := decodedAs(t, "preview", valueNames...)
-	d.Raw = true
+	d := decoderOf(t, "preview")
 	b, _, err := d.Block(cardanotest.Raw(t, cardanotest.List{ledger.EraDijkstra, encodedItem(block)}))
 	if err != nil {
 		t.Fatal(err)
