@@ -116,7 +116,8 @@ func TestAnUnsyncedNodeIsAnErrorOrAwaited(t *testing.T) {
 	n := ergotest.New(ergotest.Options{Network: "testnet"})
 	n.Announce(0, blocks...)
 	url := n.Start(t)
-	_, err := openAt(t, "testnet", url).Tip(t.Context())
+	impatient := func(o *model.SourceOptions) { o.Wait = -1 }
+	_, err := openAt(t, "testnet", url, impatient).Tip(t.Context())
 	failsWith(t, "headers alone", nil, err, 0, "not_synced", "8 headers and no full block yet")
 	got := chase(t, nodeAt(t, url, true))
 	for n.Requests("/info") < 4 {
