@@ -201,6 +201,11 @@ func TestStatusDescribesTheNode(t *testing.T) {
 			t.Errorf("%s is %v, expected %v", key, status.Backend[key], want)
 		}
 	}
+	for _, key := range []string{"gitCommit", "buildTime", "lastMempoolTime"} {
+		if text, _ := status.Blockbook[key].(string); text == "" {
+			t.Errorf("%s is %v", key, status.Blockbook[key])
+		}
+	}
 	w.full.Set(func(f *coretest.Faults) { f.Starting = "Loading wallet…" })
 	_, info := dial(t, w.limited(t, nil)).call("getInfo", nil)
 	if !strings.Contains(info, `"backend":{"version":"280000","subversion":"/Satoshi:28.0.0/"}`) { // of less than a minute ago

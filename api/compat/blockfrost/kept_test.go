@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"birthmark/chains/cardano/ledger"
 	"birthmark/internal/testnode/cardanotest"
@@ -17,7 +18,8 @@ import (
 // one by one and many at once, and while they are replaced. The server's own API has it in one answer. A client of
 // Blockfrost's asks for unconfirmed ones and for confirmed ones in turn.
 func TestAPIsNeverLackWhatTheNodeHas(t *testing.T) {
-	n := generated(t)
+	// A transaction that the server loses with a block or with a change of branches is not back before a poll.
+	n := generatedWith(t, time.Second)
 	kept, err := n.rest[0].Txs()
 	if err != nil {
 		t.Fatal(err)
@@ -71,9 +73,18 @@ func TestAPIsNeverLackWhatTheNodeHas(t *testing.T) {
 
 	const common = 20 // blocks that stay
 	follow := func() {
+		t.Helper()
 		tip := n.node.Tip()
 		n.sync(t, n.node.Unix(), model.HeightPk(tip.Number))
 		changes.Add(1)
+		for _, hash := range hashes {
+			if !found("/v1/test/tx/" + hash) {
+				t.Errorf("after change %d: v1 lacks %s", changes.Load(), hash)
+			}
+			if unconfirmed, confirmed := path+"/mempool/"+hash, path+"/txs/"+hash; !found(unconfirmed) && !found(confirmed) && !found(unconfirmed) {
+				t.Errorf("after change %d: blockfrost lacks %s", changes.Load(), hash)
+			}
+		}
 	}
 	for round, depth := range []int{1, 13, 3, 100}[:testrun.Amount(4, 2)] {
 		n.node.Extend(n.empty(t, n.node.Tip(), depth, byte(round))...)

@@ -40,6 +40,12 @@ type nodeWorld struct {
 // generated returns a world of generated blocks of Conway, of which the node has the first 20.
 func generated(t *testing.T) *nodeWorld {
 	t.Helper()
+	return generatedWith(t, 50*time.Millisecond)
+}
+
+// generatedWith is generated with a pause between two lists of the mempool.
+func generatedWith(t *testing.T, pause time.Duration) *nodeWorld {
+	t.Helper()
 	g := cardanogen.New(cardanogen.Options{Seed: 5})
 	dir := t.TempDir()
 	if err := g.Genesis().Write(dir); err != nil {
@@ -53,11 +59,14 @@ func generated(t *testing.T) *nodeWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return beside(t, dir, cardanogen.DefaultMagic, blocks, 19)
+	return beside(t, dir, cardanogen.DefaultMagic, blocks, 19, pause)
 }
 
-// beside starts a node with the blocks up to a height, and serves a database of it.
-func beside(t *testing.T, network string, magic uint32, blocks []ouroborostest.Block, to model.HeightPk) *nodeWorld {
+// beside starts a node with the blocks up to a height, and serves a database of it. pause is between two lists of the
+// mempool.
+func beside(
+	t *testing.T, network string, magic uint32, blocks []ouroborostest.Block, to model.HeightPk, pause time.Duration,
+) *nodeWorld {
 	t.Helper()
 	n := &nodeWorld{world: newWorld(t, network), node: ouroborostest.Start(t, magic, blocks[:to+1]), made: blocks, rest: blocks[to+1:]}
 	n.world.sync(t, n.node.Unix(), to)
@@ -70,7 +79,7 @@ func beside(t *testing.T, network string, magic uint32, blocks []ouroborostest.B
 		t.Fatal(err)
 	}
 	n.mempool = pending.NewFollower(pending.Options{
-		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: 50 * time.Millisecond, Patience: 2 * time.Minute,
+		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: pause, Patience: 2 * time.Minute,
 		Open: func(_ context.Context, indexes []string) (model.Source, error) { return open(indexes) },
 	})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -120,7 +129,7 @@ func TestMempoolAnswersEqualThoseOfRealBlocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := beside(t, "preview", 2, blocks[:45_300], 45_000)
+	n := beside(t, "preview", 2, blocks[:45_300], 45_000, 50*time.Millisecond)
 	if inputs, redeemers := n.compare(t); inputs == 0 || redeemers == 0 {
 		t.Errorf("%d inputs, %d redeemers", inputs, redeemers)
 	}

@@ -35,6 +35,9 @@ import (
 	"birthmark/model"
 )
 
+// linkedData is Plutus data that is nested as deep as it is long: a list of 1,000 elements, each with the next.
+var linkedData = strings.Repeat("d8798201", 1000) + "80"
+
 // odd are parts of transactions that the decoder accepts, though they are rare, wrong or of a later era, with the eras that
 // could have such a part.
 func odd(t *testing.T) map[string]whole {
@@ -49,8 +52,7 @@ func odd(t *testing.T) map[string]whole {
 	script := func(language int, code any) dict {
 		return dict{3: cardanotest.Tagged(24, []byte(cardanotest.Raw(t, list{language, code})))}
 	}
-	linked := encoded(strings.Repeat("d8798201", 1000) + "80")
-	datum := dict{2: list{1, cardanotest.Tagged(24, []byte(linked))}}
+	datum := dict{2: list{1, cardanotest.Tagged(24, []byte(encoded(linkedData)))}}
 	unknown := list{list{cardanotest.Filled(32, 0xee), 3}}
 	pool := list{3, key, cardanotest.Filled(32, 1), 1, 2, cardanotest.Tagged(30, list{1, 2}), account, list{key, key}, list{}, nil}
 	anchor := list{"https://example.org", cardanotest.Filled(32, 9)}
@@ -220,8 +222,17 @@ func TestOddTransactionsAreAnswered(t *testing.T) {
 			if tx.witnesses[5] != nil && slices.Contains(unanswered, part) {
 				want = http.StatusNotImplemented
 			}
-			if code, body := apis.ask(t, path+"/txs/"+hash+part); code != want || strings.Contains(body, "hex:") {
+			code, body := apis.ask(t, path+"/txs/"+hash+part)
+			if code != want || strings.Contains(body, "hex:") || strings.Contains(body, `"json_metadata":null`) {
 				t.Errorf("%s: /txs/%s%s: %d %.300s, expected %d", name, hash, part, code, body, want)
+			}
+			if part == "/utxos" && code == http.StatusOK {
+				for _, o := range parsed(t, name, body).(object)["outputs"].([]any) {
+					at := o.(object)["address"].(string)
+					if strings.HasPrefix(at, "addr_test1") && o.(object)["collateral"] == false { // the change is at one of mainnet
+						apis.has(t, name, path+"/addresses/"+at+"/transactions?order=desc", hash)
+					}
+				}
 			}
 		}
 		apis.has(t, name, "/v1/test/tx/"+hash, hash)
@@ -229,6 +240,7 @@ func TestOddTransactionsAreAnswered(t *testing.T) {
 		block := b.Hash.String()
 		for _, list := range []string{
 			path + "/blocks/" + block + "/txs", path + "/addresses/" + text + "/transactions", path + "/addresses/" + text + "/utxos",
+			path + "/addresses/" + text + "/utxos/lovelace",
 			"/kupo/matches/" + text, "/kupo/matches/" + text + "?unspent", "/v1/test/find/address/" + text, "/v1/test/history/address/" + text,
 			"/v1/test/block/" + block, "/test/address/" + text, "/test/block/" + block,
 		} {
@@ -253,6 +265,8 @@ func TestOddTransactionsAreAnswered(t *testing.T) {
 		apis.has(t, "", path+"/scripts/"+hash, hash)
 		apis.has(t, "", "/kupo/scripts/"+hash, hex.EncodeToString([]byte(script[1:])))
 	}
+	linked := blake2b.Sum256(encoded(linkedData))
+	apis.has(t, "linked datum", path+"/scripts/datum/"+hex.EncodeToString(linked[:]), `{"json_value":{"`)
 	var with strings.Builder
 	for page := 1; page <= len(labelled)/100+1; page++ {
 		code, body := apis.ask(t, fmt.Sprintf("%s/metadata/txs/labels/5?page=%d", path, page))
