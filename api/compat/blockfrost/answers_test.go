@@ -20,7 +20,7 @@ import (
 )
 
 // Each address, account, script, datum, asset, pool, transaction and block in an answer is an argument of the API, over
-// real blocks of preview and over a generated chain.
+// real blocks of preview, over a generated chain, and over odd transactions, whose change is at an address of mainnet.
 func TestAnswersLeadToAnswers(t *testing.T) {
 	t.Run("preview", func(t *testing.T) {
 		testrun.Slow(t)
@@ -41,6 +41,20 @@ func TestAnswersLeadToAnswers(t *testing.T) {
 			// A network that is not public has no prices for redeemers, and pools of its genesis.
 			return status == http.StatusNotImplemented && strings.HasSuffix(target, "/redeemers") ||
 				status == http.StatusNotFound && strings.HasPrefix(target, "/pools/")
+		})
+	})
+	t.Run("odd", func(t *testing.T) {
+		g := grow(t, 5)
+		large := regexp.MustCompile("^/metadata/txs/labels/(9223372036854775808|18446744073709551615)") // Blockfrost refuses them, too
+		each(t, func(name string, era int, tx whole) {
+			if err := g.db.Append(t.Context(), []*model.Block{g.block(era, shared(1), tx)}); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		})
+		g.crawl(t, testrun.Amount(3000, 1000), func(target string, status int) bool {
+			return status == http.StatusNotImplemented && strings.HasSuffix(target, "/redeemers") ||
+				status == http.StatusNotFound && strings.HasPrefix(target, "/pools/") ||
+				status == http.StatusBadRequest && (strings.HasPrefix(target, "/addresses/addr1") || large.MatchString(target))
 		})
 	})
 }
