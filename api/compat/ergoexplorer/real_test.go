@@ -69,6 +69,40 @@ const (
 		"boxId":"5348128964dfd86202ff1ea511b292ac6fe05cd3a75b77da2833bb12e773a65c","emissionAmount":1,
 		"name":"Emission Contract NFT","description":"Marks emission contract box. ","type":"EIP-004","decimals":3}`
 
+	// unConfirmedTx in tests/ergo/objects/mockedResponseBody.ts of rosen-bridge/watcher, with a register of another box.
+	realInput0 = `{"id":"2506a27c28ccb36d7b9e830e5d0beba67e5315e2dccb340a6b055860034760a4",
+		"transactionId":"ebb5aa196e64e28a04eda4f5e25ac9e2bf883af1f5a1e63b1429b2e14c6b0dcb","spendingProof":{
+		"proofBytes":"f92be0ae8e7e9be5cd5dd0554376bbd4ec3655da3a177d938736c93a1e14e57cef84ec06f148a63d17447af0ef6b9a4803067396f2779895",
+		"extension":{}},"value":10200298170,"index":0,
+		"outputTransactionId":"b3cd9ad0fdeb43f82bc38c13d294e0422d7a27b2dd4978c42aaa3edb3ad6d604","outputIndex":0,
+		"address":"9h3DjWYXLriAn5cox3CeCFGxngTY3JQpy9RwZwP4x1xYAjeSN1G"}`
+	realOutput0 = `{"id":"552b920841043666c4ac6071be28260e12432675ec9faf14210c050a8f6b87be",
+		"txId":"ebb5aa196e64e28a04eda4f5e25ac9e2bf883af1f5a1e63b1429b2e14c6b0dcb","value":106000,"index":1,"creationHeight":735585,
+		"ergoTree":"0008cd030980bbb89c2c0812ccf9e7fa1ffac385eb15890fbe8dd843ac396dcfdb313537",
+		"address":"9gXzRrbhbc5qMFR7DZ6nPV7q4bshwTeRAZusRvnF44WFc4PZ5QC","assets":[{
+		"tokenId":"30974274078845f263b4f21787e33cc99e9ec19a17ad85a5bc6da2cca91c5a2e","index":0,"amount":50000000000,"name":"WT_ADA",
+		"decimals":8,"type":"EIP-004"}],"additionalRegisters":{"R4":"0e00"}}`
+	realTx0 = `{"id":"ebb5aa196e64e28a04eda4f5e25ac9e2bf883af1f5a1e63b1429b2e14c6b0dcb","inputs":[` + realInput0 + `],
+		"dataInputs":[],"outputs":[` + realOutput0 + `],"creationTimestamp":1650863160118,"size":871`
+	realSummary0 = realTx0 + `,"ioSummary":{"totalCoinsTransferred":10200298170,"totalFee":1100000,"feePerByte":1262.9161882893227}}`
+
+	// explorerBlockTx in packages/abstract-extractor/tests/network/testData.ts of rosen-bridge/scanner, in a block with the
+	// members of BlockSummary.scala and FullBlockInfo.scala.
+	realBlockTx = `{"id":"4e7c782db6525e7d59a28df3b72a16d26fcb64ceae535dfec3936e61d8feddf2",
+		"headerId":"a39b506bc9ba2b199ff803a967319c67cece3207c7d54cdad79345f8d228d367","inclusionHeight":1320528,
+		"timestamp":1722500537020,"index":3,"confirmationsCount":4285,"inputs":[{
+		"id":"4af30f9c715a7e2bc5f05ad8eedfab1592a320f3c7dd3ca6093902f5207b5c05","value":23326478571,"index":1,
+		"spendingProof":"9b8d1011510b3f62632d421818a18e913fccd81d4f0b1117f873e169f4e0bad88111309f1b8d3f4b6768580c963d749e0f9f50fb881d3b66",
+		"transactionId":"4e7c782db6525e7d59a28df3b72a16d26fcb64ceae535dfec3936e61d8feddf2",
+		"outputTransactionId":"c1625b2f26935514d9cc47ce3acedb75e7b51595c1a26cc2fe0b6eadeeb205d8","outputIndex":6,
+		"address":"9fzRcctiWfzoJyqGtPWqoXPuxSmFw6zpnjtsQ1B6jSN514XqH4q"}],"dataInputs":[],"outputs":[{
+		"id":"3729892f2fcd5b05761ab2994bb418947a5e7d6aaeae5c46351b2e6cf29afc34",
+		"txId":"4e7c782db6525e7d59a28df3b72a16d26fcb64ceae535dfec3936e61d8feddf2","value":5810250000,"index":0,
+		"creationHeight":1320526,"ergoTree":"1014040004000e208c27dd9d","address":"NTkuk55NdwCXkF1e2nCABxq7bHjtinX3wH13zYPZ6qYT71dC",
+		"assets":[{"tokenId":"011d3364de07e5a26f0c4eef0852cddb387039a921b7154ef3cab22c6eda887f","index":0,"amount":1,
+		"name":"ERGUSD-NFT","decimals":0,"type":"EIP-004"}],"additionalRegisters":{"R4":"05a686a9ad09","R5":"04a299a101"},
+		"spentTransactionId":"0ad32fd0423a4d2e551f0ae9be28a650bef4b9420791bd5208c6f35c1b234322","mainChain":true}]}`
+
 	// sigma-js/tests/data/info.js of ScorexFoundation/sigmastate-interpreter, from api.ergoplatform.com/api/v1/info.
 	realParams = `{"height":506880,"storageFeeFactor":1250000,"minValuePerByte":360,"maxBlockSize":1271009,"maxBlockCost":7030268,
 		"blockVersion":2,"tokenAccessCost":100,"inputCost":2000,"dataInputCost":100,"outputCost":100}`
@@ -88,15 +122,18 @@ const (
 	decidedBalance = `{"nanoErgs":1,"tokens":[{"tokenId":"0034","amount":18,"decimals":0,"name":"SWSE","tokenType":"EIP-004"}]}`
 	decidedTotal   = `{"confirmed":` + decidedBalance + `,"unconfirmed":` + decidedBalance + `}`
 	decidedAsset   = `{"headerId":"6e74","boxId":"75a8","tokenId":"0034","index":2,"amount":18,"name":"SWSE","decimals":0,"type":"EIP-004"}`
-	decidedInput   = `{"id":"e617","transactionId":"d04f","spendingProof":{"proofBytes":"12","extension":{}},"value":1,"index":0,
-		"outputTransactionId":"e265","outputIndex":2,"address":"9fad"}`
-	decidedOutput = `{"id":"75a8","txId":"d04f","value":1,"index":0,"creationHeight":1,"ergoTree":"10","address":"2CBj",
-		"assets":` + realAssets + `,"additionalRegisters":{"R4":"0e00"}}`
-	decidedMerged = `{"boxId":"75a8","transactionId":"d04f","blockId":"6e74","value":1,"index":0,"globalIndex":1,"creationHeight":1,
+	decidedMerged  = `{"boxId":"75a8","transactionId":"d04f","blockId":"6e74","value":1,"index":0,"globalIndex":1,"creationHeight":1,
 		"settlementHeight":1,"ergoTree":"10","address":"2CBj","assets":` + realAssets + `,"additionalRegisters":` + realRegisters + `,
 		"spentTransactionId":null,"mainChain":true}`
-	decidedTx      = `{"id":"d04f","inputs":[` + decidedInput + `],"dataInputs":[],"outputs":[` + decidedOutput + `],"creationTimestamp":1,"size":456`
-	decidedSummary = decidedTx + `,"ioSummary":{"totalCoinsTransferred":1,"totalFee":1,"feePerByte":1.5}}`
+)
+
+// Blocks of answers have the header of lists with three members more, and other votes.
+var (
+	realBlockHeader = strings.Replace(realHeader, `"votes":"000000"`,
+		`"epoch":979,"difficulty":3121211179171840,"size":9104,"votes":{"_1":0,"_2":0,"_3":0}`, 1)
+	realFullBlock = `{"header":` + realBlockHeader + `,"blockTransactions":[` + realBlockTx + `]`
+	realBlockRefs = `,"references":{"previousId":"22cf8658bfd65d005da052d2dff38caf0f4ebb7a2d252fa74ffc1b3225e2e109","nextId":"aed3"}}`
+	realSummary   = `{"block":` + realFullBlock + `,"extension":{"digest":"3670","fields":{},"headerId":"aed3"},"adProofs":null}` + realBlockRefs
 )
 
 // original is an answer of the explorer to an operation: a recorded one, or one whose form is decided by the source if
@@ -109,6 +146,8 @@ type original struct {
 const (
 	guard   = "rosen-bridge/guard-service, "
 	watcher = "rosen-bridge/watcher, tests/ergo/objects/mockedResponseBody.ts: "
+	scanner = "rosen-bridge/scanner, packages/abstract-extractor/tests/network/testData.ts: "
+	appkit  = "ergoplatform/ergo-appkit, appkit/src/test/resources/mockwebserver/explorer_responses: "
 	models  = "ergoplatform/explorer-backend, modules/explorer-api/src/main/scala/org/ergoplatform/explorer/http/api/"
 )
 
@@ -128,8 +167,8 @@ var originals = map[string]original{
 	"GET v1/boxes/byAddress/*":                             {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/byErgoTree/*":                            {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/byErgoTreeTemplateHash/*":                {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
-	"GET v1/boxes/unspent/byAddress/*":                     {items(realOutput), watcher + "watcherUnspentBoxes", ""},
-	"GET v1/boxes/unspent/byErgoTree/*":                    {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
+	"GET v1/boxes/unspent/byAddress/*":                     {items(realOutput), watcher + "watcherUnspentBoxes; " + appkit + "response_boxesByAddressUnspent.json", ""},
+	"GET v1/boxes/unspent/byErgoTree/*":                    {items(realOutput), watcher + "watcherPermitLastBox, repoLastBox", ""},
 	"GET v1/boxes/unspent/byErgoTreeTemplateHash/*":        {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/byTokenId/*":                             {items(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/boxes/unspent/byTokenId/*":                     {items(realOutput), guard + "packages/networks/ergo-explorer/tests/testData.ts: testTokenIdBoxes", ""},
@@ -146,9 +185,9 @@ var originals = map[string]original{
 	"GET v1/boxes/unspent/byErgoTreeTemplateHash/*/stream": {listed(realOutput), "", models + "v1/models/OutputInfo.scala"},
 	"GET v1/blocks":                                        {items(realBlock), "", models + "v1/models/BlockInfo.scala"},
 	"GET v1/blocks/headers":                                {items(realHeader), guard + "packages/networks/ergo-explorer/tests/testData.ts: testBlockHeaders", ""},
-	"GET v1/blocks/*":                                      {"", "", models + "v0/models/BlockSummary.scala, compared with a model in TestForks"},
+	"GET v1/blocks/*":                                      {realSummary, scanner + "explorerBlockTx", ""},
 	"GET v1/blocks/byGlobalIndex/stream":                   {listed(realBlock), "", models + "v1/models/BlockInfo.scala"},
-	"GET v1/blocks/stream/summary":                         {"", "", models + "v1/models/BlockSummaryV1.scala, compared with a model in TestForks"},
+	"GET v1/blocks/stream/summary":                         {listed(realFullBlock + "}"), "", models + "v1/models/BlockSummaryV1.scala"},
 	"GET v1/transactions/*":                                {realTx, guard + "tests/chains/ergo/testUtils/TestData.ts: mockedObservationTx", ""},
 	"GET v1/transactions/byInputsScriptTemplateHash/*":     {items(realTx), "", models + "v1/models/TransactionInfo.scala"},
 	"GET v1/transactions/byGlobalIndex/stream":             {listed(realTx), "", models + "v1/models/TransactionInfo.scala"},
@@ -163,10 +202,10 @@ var originals = map[string]original{
 	"GET v1/networkState":                                  {realState, "", models + "v1/models/NetworkState.scala"},
 	"GET v1/networkStats":                                  {`{"uniqueAddressesNum":1}`, "", models + "v1/models/NetworkStats.scala"},
 	"GET v1/epochs/params":                                 {realParams, "", models + "v1/models/EpochInfo.scala"},
-	"GET v0/transactions/unconfirmed":                      {items(decidedTx + "}"), "", models + "v0/models/UTransactionInfo.scala"},
-	"GET v0/transactions/unconfirmed/*":                    {decidedSummary, "", models + "v0/models/UTransactionSummary.scala"},
-	"GET v0/transactions/unconfirmed/byAddress/*":          {items(decidedTx + "}"), "", models + "v0/models/UTransactionInfo.scala"},
-	"POST v0/transactions/send":                            {`{"id":"` + submitted + `"}`, "", models + "v0/models/TxIdResponse.scala"},
+	"GET v0/transactions/unconfirmed":                      {items(realTx0 + "}"), "", models + "v0/models/UTransactionInfo.scala"},
+	"GET v0/transactions/unconfirmed/*":                    {realSummary0, watcher + "unConfirmedTx", ""},
+	"GET v0/transactions/unconfirmed/byAddress/*":          {items(realTx0 + "}"), "", models + "v0/models/UTransactionInfo.scala"},
+	"POST v0/transactions/send":                            {`{"id":"3ebc014bb19a5098820bef805f51dc3d61713003c8e2fae98e27e6e9d030e388"}`, "coinbarn/ergo-ts, tests/client.test.ts", ""},
 	"GET v0/info":                                          {`{"version":"3","supply":1,"transactionAverage":1,"hashRate":1}`, "", models + "v0/models/BlockChainInfo.scala"},
 }
 
@@ -194,7 +233,7 @@ func TestEveryOperationHasARealAnswer(t *testing.T) {
 	}
 	w.requests(rng, 6).Verify(t, w, path+"/api", operations, func(operation string, _ Request, body string) {
 		if answer := originals[operation].answer; answer != "" {
-			answertest.SameShape(t, operation, []byte(body), []byte(answer), "additionalRegisters", "extension")
+			answertest.SameShape(t, operation, []byte(body), []byte(answer), "additionalRegisters", "spendingProof.extension", "fields")
 		}
 	})
 }
