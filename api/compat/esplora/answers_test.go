@@ -44,9 +44,9 @@ func (w *world) textsAreArguments(t *testing.T, unconfirmed bool) {
 			{Keys: text, In: regexp.MustCompile("/mempool/txids"), Targets: []string{"/mempool/txids/page/{}"}, Rare: !unconfirmed},
 			{Keys: text, In: regexp.MustCompile("/block-height/|/tip/hash"), Targets: block},
 			{Keys: text, In: regexp.MustCompile("/tip/height"), Targets: []string{"/block-height/{}"}},
-			{Keys: []string{"scriptpubkey_address", "address"}, Targets: append(holder("address"), `POST /addresses/txs ["{=}"]`)},
+			{Keys: []string{"scriptpubkey_address", "address"}, Targets: append(holder("address"), `POST /addresses/txs ["{=}"]`, `POST /addresses/txs/summary ["{=}"]`)},
 			{Keys: []string{"scripthash"}, Targets: holder("scripthash")},
-			{Keys: []string{"scriptpubkey"}, As: hashOfScript, Targets: append(holder("scripthash"), `POST /scripthashes/txs ["{=}"]`)},
+			{Keys: []string{"scriptpubkey"}, As: hashOfScript, Targets: append(holder("scripthash"), `POST /scripthashes/txs ["{=}"]`, `POST /scripthashes/txs/summary ["{=}"]`)},
 		},
 		Plain: []string{
 			"merkle_root", "merkle", "scriptsig", "witness", "scriptpubkey_asm", "scriptsig_asm", "inner_redeemscript_asm",

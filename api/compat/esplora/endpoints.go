@@ -95,6 +95,8 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		get("address/{address}/utxo", p.unspent),
 		get("address-prefix/{prefix}", addressPrefix),
 		post("addresses/txs", p.addressesTxs),
+		post("addresses/txs/summary", p.addressesSummary),
+		post("addresses/txs/summary/{last}", p.addressesSummary),
 		get("scripthash/{hash}", p.scriptStats),
 		get("scripthash/{hash}/txs", p.scriptTxs),
 		get("scripthash/{hash}/txs/chain", p.confirmedTxs),
@@ -104,6 +106,8 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		get("scripthash/{hash}/txs/summary/{last}", p.summary),
 		get("scripthash/{hash}/utxo", p.unspent),
 		post("scripthashes/txs", p.scriptHashesTxs),
+		post("scripthashes/txs/summary", p.scriptHashesSummary),
+		post("scripthashes/txs/summary/{last}", p.scriptHashesSummary),
 
 		get("mempool", mempool),
 		get("mempool/txids", mempoolIDs),

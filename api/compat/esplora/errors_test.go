@@ -64,6 +64,7 @@ func TestErrors(t *testing.T) {
 		{"/scripthash/" + unknown + "/txs?after_txid=" + unknown, "", 422, "after_txid not found"},
 		{"/scripthash/" + unknown + "/txs/summary/" + unknown, "", 422, "after_txid not found"},
 		{"/scripthashes/txs?after_txid=" + unknown, "[]", 422, "after_txid not found"},
+		{"/scripthashes/txs/summary/" + unknown, "[]", 422, "after_txid not found"},
 		{"/scripthashes/txs", "[" + strings.Repeat(`"",`, 300) + `""]`, 422, "body too long"},
 		{"/scripthashes/txs", `["` + strings.Repeat("a", 30_000) + `"]`, 422, "body too long"},
 		{"/nothing", "", 404, `endpoint does not exist "/nothing"`},

@@ -222,6 +222,7 @@ func compareMerged(t *testing.T, w *world, n *naive, addressOf func([]byte) stri
 	scripts := [][]byte{w.miner.script(), w.miner.script(), w.miner.script()}
 	keys := []string{"nonsense"}
 	var addresses []string
+	var withAddress [][]byte
 	all := map[*wire.MsgTx]bool{}
 	paid := map[*wire.MsgTx]bool{}
 	for _, s := range scripts {
@@ -229,7 +230,7 @@ func compareMerged(t *testing.T, w *world, n *naive, addressOf func([]byte) stri
 		txs, _, _, _ := n.history(s)
 		a := addressOf(s)
 		if a != "" {
-			addresses = append(addresses, a)
+			addresses, withAddress = append(addresses, a), append(withAddress, s)
 		}
 		for _, tx := range txs {
 			all[tx] = true
@@ -255,6 +256,23 @@ func compareMerged(t *testing.T, w *world, n *naive, addressOf func([]byte) stri
 			}
 			query = "&after_txid=" + page[len(page)-1].TxHash().String()
 			list = list[len(page):]
+		}
+		of := scripts
+		if endpoint == "/addresses/txs" {
+			of = withAddress
+		}
+		_, _, changes, _ := n.history(of...)
+		last := ""
+		for more := true; more; {
+			page := changes[:min(7, len(changes))]
+			a := w.post(t, endpoint+"/summary"+last+"?max_txs=7", text(body))
+			if a.status != 200 || a.body != text(page) {
+				t.Fatalf("%s/summary%s %v:\n got %d %s\nwant %s", endpoint, last, body, a.status, a.body, text(page))
+			}
+			if more = len(page) > 0; more {
+				last = "/" + page[len(page)-1].TxID
+				changes = changes[len(page):]
+			}
 		}
 	}
 }

@@ -23,13 +23,9 @@ func (p *protocol) manyTxs(r *request, key func(string) (wallet.Key, error)) ans
 		if err := page.place(v); err != nil {
 			return nil, err
 		}
-		scripts := make([]*wallet.Script, len(keys))
-		for i, k := range keys {
-			s, err := v.Script(k)
-			if err != nil {
-				return nil, err
-			}
-			scripts[i] = s
+		scripts, err := v.scripts(keys)
+		if err != nil {
+			return nil, err
 		}
 		ids, err := v.merged(scripts, page)
 		if err != nil {
@@ -38,6 +34,41 @@ func (p *protocol) manyTxs(r *request, key func(string) (wallet.Key, error)) ans
 		r.CacheFor(shortly)
 		return p.txs(v, ids)
 	}
+}
+
+// addressesSummary and scriptHashesSummary return the net change that each confirmed transaction makes to several scripts.
+func (p *protocol) addressesSummary(r *request) answer { return p.manySummary(r, p.addressKey) }
+
+func (p *protocol) scriptHashesSummary(r *request) answer { return p.manySummary(r, scriptHashKey) }
+
+func (p *protocol) manySummary(r *request, key func(string) (wallet.Key, error)) answer {
+	keys, page := keysOf(r, key), summaryParams(r)
+	return func(v *view) (any, error) {
+		if err := page.place(v); err != nil {
+			return nil, err
+		}
+		scripts, err := v.scripts(keys)
+		if err != nil {
+			return nil, err
+		}
+		r.CacheFor(shortly)
+		if page.unconfirmed {
+			return []changeValue{}, nil
+		}
+		return v.changes(v.merge(scripts, page.after), page.max), nil
+	}
+}
+
+func (v *view) scripts(keys []wallet.Key) ([]*wallet.Script, error) {
+	all := make([]*wallet.Script, len(keys))
+	for i, k := range keys {
+		s, err := v.Script(k)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = s
+	}
+	return all, nil
 }
 
 // keysOf reads the distinct scripts of a body.
@@ -106,39 +137,70 @@ func (v *view) mergedMempool(scripts []*wallet.Script) (ids []model.Hash) {
 // mergedChain appends up to n confirmed transactions of scripts, newest first, after one that is excluded and may be of
 // any of them.
 func (v *view) mergedChain(ids []model.Hash, scripts []*wallet.Script, after *model.Hash, n int) ([]model.Hash, error) {
-	history := func(s *wallet.Script) iter.Seq2[wallet.Entry, error] { return s.History(nil, true) }
-	if after != nil {
-		start, err := v.Place(*after)
+	if n <= 0 {
+		return ids, nil
+	}
+	for e, err := range v.merge(scripts, after) {
 		if err != nil {
-			return nil, err
+			return ids, err
 		}
-		history = func(s *wallet.Script) iter.Seq2[wallet.Entry, error] {
-			return s.HistoryBefore(start.Height, start.Position)
+		ids = append(ids, e.Tx)
+		if n--; n == 0 {
+			break
 		}
 	}
-	type head struct {
-		wallet.Entry
-		next func() (wallet.Entry, error, bool)
+	return ids, nil
+}
+
+// merge yields the confirmed transactions of scripts, newest first, with the amounts of all of them. See [view.mergedChain].
+func (v *view) merge(scripts []*wallet.Script, after *model.Hash) iter.Seq2[wallet.Entry, error] {
+	return func(yield func(wallet.Entry, error) bool) {
+		history := func(s *wallet.Script) iter.Seq2[wallet.Entry, error] { return s.History(nil, true) }
+		if after != nil {
+			start, err := v.Place(*after)
+			if err != nil {
+				yield(wallet.Entry{}, err)
+				return
+			}
+			history = func(s *wallet.Script) iter.Seq2[wallet.Entry, error] {
+				return s.HistoryBefore(start.Height, start.Position)
+			}
+		}
+		type head struct {
+			wallet.Entry
+			next func() (wallet.Entry, error, bool)
+		}
+		var heads []*head
+		for _, s := range scripts {
+			next, stop := iter.Pull2(history(s))
+			defer stop()
+			heads = append(heads, &head{next: next})
+		}
+		var err error
+		refill := func(h *head) bool { // reports whether h is exhausted
+			entry, failed, ok := h.next()
+			h.Entry, err = entry, cmp.Or(err, failed)
+			return !ok || failed != nil
+		}
+		heads = slices.DeleteFunc(heads, refill)
+		for len(heads) > 0 && err == nil {
+			newest := slices.MaxFunc(heads, func(a, b *head) int {
+				return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Position, b.Position))
+			}).Entry
+			newest.Received, newest.Sent = 0, 0
+			heads = slices.DeleteFunc(heads, func(h *head) bool {
+				if h.Tx != newest.Tx {
+					return false
+				}
+				newest.Received, newest.Sent = newest.Received+h.Received, newest.Sent+h.Sent
+				return refill(h)
+			})
+			if err == nil && !yield(newest, nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(wallet.Entry{}, err)
+		}
 	}
-	var heads []*head
-	for _, s := range scripts {
-		next, stop := iter.Pull2(history(s))
-		defer stop()
-		heads = append(heads, &head{next: next})
-	}
-	var err error
-	refill := func(h *head) bool { // reports whether h is exhausted
-		entry, failed, ok := h.next()
-		h.Entry, err = entry, cmp.Or(err, failed)
-		return !ok || failed != nil
-	}
-	heads = slices.DeleteFunc(heads, refill)
-	for ; n > 0 && len(heads) > 0 && err == nil; n-- {
-		newest := slices.MaxFunc(heads, func(a, b *head) int {
-			return cmp.Or(cmp.Compare(a.Height, b.Height), cmp.Compare(a.Position, b.Position))
-		}).Tx
-		ids = append(ids, newest)
-		heads = slices.DeleteFunc(heads, func(h *head) bool { return h.Tx == newest && refill(h) })
-	}
-	return ids, err
 }

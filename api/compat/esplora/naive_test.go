@@ -91,10 +91,11 @@ type (
 		Txs       int   `json:"tx_count"`
 	}
 	summaryJSON struct {
-		TxID   string `json:"txid"`
-		Height int    `json:"height"`
-		Value  int64  `json:"value"`
-		Time   int64  `json:"time"`
+		TxID     string `json:"txid"`
+		Height   int    `json:"height"`
+		Value    int64  `json:"value"`
+		Time     int64  `json:"time"`
+		Position int    `json:"tx_position"`
 	}
 )
 
@@ -320,14 +321,17 @@ func (n *naive) spend(tx chainhash.Hash, index int) spendJSON {
 	return spendJSON{true, by.tx.String(), &by.input, &s}
 }
 
-// history is that of a script, newest first, with its totals and unspent outputs.
-func (n *naive) history(pkScript []byte) (txs []*wire.MsgTx, s statsJSON, changes []summaryJSON, utxos []utxoJSON) {
+// history is that of scripts, newest first, with their totals and unspent outputs.
+func (n *naive) history(pkScripts ...[]byte) (txs []*wire.MsgTx, s statsJSON, changes []summaryJSON, utxos []utxoJSON) {
 	changes, utxos = []summaryJSON{}, []utxoJSON{}
+	wanted := func(o *wire.TxOut) bool {
+		return slices.ContainsFunc(pkScripts, func(s []byte) bool { return bytes.Equal(o.PkScript, s) })
+	}
 	for _, tx := range n.order {
 		id := tx.TxHash()
 		found, net := false, int64(0)
 		for i, o := range tx.TxOut {
-			if !bytes.Equal(o.PkScript, pkScript) || unspendable(pkScript) || n.at[id] == 0 {
+			if !wanted(o) || unspendable(o.PkScript) || n.at[id] == 0 {
 				continue
 			}
 			found, net = true, net+o.Value
@@ -338,7 +342,7 @@ func (n *naive) history(pkScript []byte) (txs []*wire.MsgTx, s statsJSON, change
 			}
 		}
 		for _, in := range tx.TxIn {
-			if o := n.prevout(in); o != nil && bytes.Equal(o.PkScript, pkScript) {
+			if o := n.prevout(in); o != nil && wanted(o) {
 				found, net = true, net-o.Value
 				s.Spent++
 				s.SpentSum += o.Value
@@ -348,7 +352,8 @@ func (n *naive) history(pkScript []byte) (txs []*wire.MsgTx, s statsJSON, change
 			s.Txs++
 			txs = append(txs, tx)
 			at := n.status(id)
-			changes = append(changes, summaryJSON{id.String(), *at.Height, net, at.Time})
+			position := slices.IndexFunc(n.blocks[*at.Height].Transactions, func(tx *wire.MsgTx) bool { return tx.TxHash() == id })
+			changes = append(changes, summaryJSON{id.String(), *at.Height, net, at.Time, position})
 		}
 	}
 	slices.Reverse(txs)

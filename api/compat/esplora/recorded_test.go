@@ -54,10 +54,16 @@ var recorded = []struct{ route, request, answer string }{
 	// Forms: tests/rest.rs of Blockstream/electrs compares the text with the id.
 	{"POST tx", "/tx $R", `15e10745f15593a899cef391191bdd3d7c12412cc4696b7bcb669d0feadc8521`},
 	{"GET broadcast", "/broadcast?tx=$C", `15e10745f15593a899cef391191bdd3d7c12412cc4696b7bcb669d0feadc8521`},
-	// Forms: RPCResult of testmempoolaccept and submitpackage in src/rpc/mempool.cpp of bitcoin/bitcoin.
-	{"POST txs/test", `/txs/test ["$K"]`, `[{"txid":"c6","wtxid":"c6","allowed":true,"vsize":100,"fees":{"base":0.1}}]`},
-	{"POST txs/package", `/txs/package ["$K"]`,
-		`{"package_msg":"success","tx-results":{"c6":{"txid":"c6","vsize":100,"fees":{"base":0.1}}},"replaced-transactions":[]}`},
+	// The node's answers: a test of a client of sBTC's API, and _posts/en/2024-10-10-wallet-integration-guide.md of
+	// bitcoinops/bitcoinops.github.io.
+	{"POST txs/test", `/txs/test ["$K"]`, `[{"txid":"3cc72977efc12ceeddaf5589e53cb67525e798e0c67018eeffdc1c583e9c6005",
+		"wtxid":"0f8ce4916f6550f8af6de05bf2e8066a090694ff65cf5ba4f3a574c457a797b8","allowed":true,"vsize":153,"fees":{
+		"base":0.00000189,"effective-feerate":0.00001235,"effective-includes":["0f8ce4916f6550f8af6de05bf2e8066a090694ff65cf5ba4f3a574c457a797b8"]}}]`},
+	{"POST txs/package", `/txs/package ["$K"]`, `{"package_msg":"success","tx-results":{
+		"7d855ffbd8bc17892e28f3f326d0e4919d35c27a7370f5d9f9ce538e93a347cf":{
+		"txid":"bf9164db69d216da4af6d9c720a0cec6d7e0bafb1702fdf8c2cd5606101576de","vsize":110,"fees":{
+		"base":0,"effective-feerate":0.00025568,"effective-includes":["7d855ffbd8bc17892e28f3f326d0e4919d35c27a7370f5d9f9ce538e93a347cf"]}}},
+		"replaced-transactions":[]}`},
 
 	{"GET address/{address}", "/address/$A", `{"address":"1wiz18xYmhRX6xStj2b9t1rwWX4GKUgpv",` + recordedStats},
 	{"GET address/{address}/txs", "/address/$A/txs", recordedTxs},
@@ -69,6 +75,8 @@ var recorded = []struct{ route, request, answer string }{
 	{"GET address/{address}/utxo", "/address/$A/utxo", recordedUTXO},
 	{"GET address-prefix/{prefix}", "/address-prefix/$P", `["1wiz18xYmhRX6xStj2b9t1rwWX4GKUgpv"]`}, // form, tests/rest.rs of Blockstream/electrs
 	{"POST addresses/txs", `/addresses/txs ["$A"]`, recordedTxs},                                   // the list: src/rest.rs of mempool/electrs
+	{"POST addresses/txs/summary", `/addresses/txs/summary ["$A"]`, recordedSummary},
+	{"POST addresses/txs/summary/{last}", `/addresses/txs/summary/$TX ["$A"]`, "[]"},
 	{"GET scripthash/{hash}", "/scripthash/$H", `{"scripthash":"f0a5",` + recordedStats},
 	{"GET scripthash/{hash}/txs", "/scripthash/$H/txs", recordedTxs},
 	{"GET scripthash/{hash}/txs/chain", "/scripthash/$H/txs/chain", recordedTxs},
@@ -78,6 +86,8 @@ var recorded = []struct{ route, request, answer string }{
 	{"GET scripthash/{hash}/txs/summary/{last}", "/scripthash/$H/txs/summary/$TX", "[]"},
 	{"GET scripthash/{hash}/utxo", "/scripthash/$H/utxo", recordedUTXO},
 	{"POST scripthashes/txs", `/scripthashes/txs ["$H"]`, recordedTxs}, // the list: src/rest.rs of mempool/electrs
+	{"POST scripthashes/txs/summary", `/scripthashes/txs/summary ["$H"]`, recordedSummary},
+	{"POST scripthashes/txs/summary/{last}", `/scripthashes/txs/summary/$TX ["$H"]`, "[]"},
 
 	// API.md of Blockstream/esplora.
 	{"GET mempool", "/mempool", `{"count":8134,"vsize":3444604,"total_fee":29204625,"fee_histogram":[[53.01,102131],[38.56,110990]]}`},
@@ -109,8 +119,9 @@ const (
 		"block_height":698642,"block_hash":"00000000000000000007839f42e0e86fd53c797b64b7135fcad385158c9cafb8",
 		"block_time":1630561459},"value":644951084}]`
 	recordedIDs = `["65b04c4618999a221e8b66943a17c216172a9c865f49c88b76de81212b24bf01"]`
-	// Form: AddressTxSummary in frontend/src/app/interfaces/electrs.interface.ts of mempool/mempool.
-	recordedSummary = `[{"txid":"c6","value":-5,"height":698642,"time":1630561459}]`
+	// Pull request 80 of mempool/electrs, without tx_position, which TxHistorySummary in src/new_index/schema.rs has since.
+	recordedSummary = `[{"txid":"80422fa3e348d5cc3f635a865be162e38d587366ca2cd859dee8f0b4709d2e55","height":835192,"value":-4340898,
+		"time":1710748355,"tx_position":1}]`
 
 	// The first payment is from test_lazy_loading of the Python package txgraph, the first coinbase from GENESIS_COINBASE_TX
 	// below src/utils of ZeroSync/ZeroSync. TestAnswersEqualTheRecordedOnes compares them with the answers about these blocks.

@@ -3,6 +3,7 @@ package esplora
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"iter"
 	"net/http"
 
 	"birthmark/api/compat/script"
@@ -185,30 +186,35 @@ func (p *protocol) unconfirmedTxs(r *request) answer {
 	})
 }
 
-// summary returns the net change of each confirmed transaction, newest first.
+// summary returns the net change that each confirmed transaction makes to a script, newest first.
 func (p *protocol) summary(r *request) answer {
-	last, most := lastArg(r), limitParam(r, "max_txs", maxSummary, maxSummary)
+	page := summaryParams(r)
 	return p.aboutScript(r, func(v *view, s *wallet.Script) (any, error) {
-		if last != nil {
-			if _, err := v.Place(*last); is(err, "unknown_tx") {
-				return nil, errNoAfter
-			} else if err != nil {
-				return nil, err
+		if err := page.place(v); err != nil {
+			return nil, err
+		}
+		return v.changes(s.History(page.after, true), page.max), nil
+	})
+}
+
+func summaryParams(r *request) page {
+	return page{max: limitParam(r, "max_txs", maxSummary, maxSummary), after: lastArg(r)}
+}
+
+// changes lists the net changes of up to most transactions.
+func (v *view) changes(history iter.Seq2[wallet.Entry, error], most int) any {
+	return exchange.List(func(yield func(changeValue, error) bool) {
+		n := most
+		for e, err := range history {
+			var at wallet.Place
+			if err == nil {
+				at, err = v.placeAt(e.Height)
+			}
+			change := changeValue{script.Hash(e.Tx), e.Height, int64(e.Received) - int64(e.Sent), at.BlockTime, e.Position}
+			if n--; !yield(change, err) || n == 0 {
+				return
 			}
 		}
-		return exchange.List(func(yield func(changeValue, error) bool) {
-			n := most
-			for e, err := range s.History(last, true) {
-				var at wallet.Place
-				if err == nil {
-					at, err = v.placeAt(e.Height)
-				}
-				change := changeValue{script.Hash(e.Tx), e.Height, int64(e.Received) - int64(e.Sent), at.BlockTime}
-				if n--; !yield(change, err) || n == 0 {
-					return
-				}
-			}
-		}), nil
 	})
 }
 

@@ -249,12 +249,13 @@ func statsOf(s wallet.Stats) statsValue {
 	return statsValue{s.Funded, s.FundedSum, s.Spent, s.SpentSum, s.Txs}
 }
 
-// changeValue is the net change that a transaction makes to a script.
+// changeValue is the net change that a transaction makes to scripts.
 type changeValue struct {
-	Tx     script.Hash `json:"txid"`
-	Height uint32      `json:"height"`
-	Value  int64       `json:"value"`
-	Time   int64       `json:"time"`
+	Tx       script.Hash `json:"txid"`
+	Height   uint32      `json:"height"`
+	Value    int64       `json:"value"`
+	Time     int64       `json:"time"`
+	Position int         `json:"tx_position"` // in the block
 }
 
 type unspentValue struct {

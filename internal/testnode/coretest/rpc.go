@@ -300,7 +300,8 @@ func (n *Node) test(params []json.RawMessage) (any, *rpcError) {
 		case n.exceeds(checked, params):
 			result["reject-reason"] = "max-fee-exceeded"
 		default:
-			result["allowed"], result["vsize"], result["fees"] = true, checked.vsize, map[string]any{"base": float64(checked.fee) / 1e8}
+			result["allowed"], result["vsize"] = true, checked.vsize
+			result["fees"] = feesOf(checked, checked.fee, checked.vsize, []string{tx.WitnessHash().String()})
 			for i, o := range tx.TxOut {
 				beside[wire.OutPoint{Hash: checked.id, Index: uint32(i)}] = o
 			}
@@ -310,6 +311,13 @@ func (n *Node) test(params []json.RawMessage) (any, *rpcError) {
 	return results, nil
 }
 
+// feesOf are the fees of a transaction that was accepted together with the transactions ids, whose fees and sizes are given.
+func feesOf(e *entry, fee, size int64, ids []string) map[string]any {
+	return map[string]any{
+		"base": float64(e.fee) / 1e8, "effective-feerate": float64(fee*1000/size) / 1e8, "effective-includes": ids,
+	}
+}
+
 // submitPackage accepts a package if its fee rate as a whole is high enough.
 func (n *Node) submitPackage(params []json.RawMessage) (any, *rpcError) {
 	txs, e := list(params)
@@ -317,10 +325,13 @@ func (n *Node) submitPackage(params []json.RawMessage) (any, *rpcError) {
 		return nil, e
 	}
 	fee, size := int64(0), int64(0)
+	together, ids := false, []string{} // for their fee rate as a whole
 	beside := map[wire.OutPoint]*wire.TxOut{}
 	for _, tx := range txs {
+		ids = append(ids, tx.WitnessHash().String())
 		if checked, _, r := n.check(tx, 0, beside); r == nil {
 			fee, size = fee+checked.fee, size+checked.vsize
+			together = together || checked.fee*1000/checked.vsize < n.minimumRate()
 		}
 		for i, o := range tx.TxOut {
 			beside[wire.OutPoint{Hash: tx.TxHash(), Index: uint32(i)}] = o
@@ -331,12 +342,20 @@ func (n *Node) submitPackage(params []json.RawMessage) (any, *rpcError) {
 		rate = 0
 	}
 	message, results := "success", map[string]any{}
-	for _, tx := range txs {
+	for i, tx := range txs {
 		result := map[string]any{"txid": tx.TxHash().String()}
-		results[tx.WitnessHash().String()] = result
+		results[ids[i]] = result
 		r := n.accept(tx, rate, nil)
 		if accepted := n.pool[tx.TxHash()]; accepted != nil { // before or now
-			result["vsize"], result["fees"] = accepted.vsize, map[string]any{"base": float64(accepted.fee) / 1e8}
+			result["vsize"] = accepted.vsize
+			switch {
+			case r != nil:
+				result["fees"] = map[string]any{"base": float64(accepted.fee) / 1e8}
+			case together:
+				result["fees"] = feesOf(accepted, fee, size, ids)
+			default:
+				result["fees"] = feesOf(accepted, accepted.fee, accepted.vsize, ids[i:i+1])
+			}
 		} else {
 			message, result["error"] = "transaction failed", r.message
 		}
