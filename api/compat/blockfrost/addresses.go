@@ -87,18 +87,18 @@ func addressOf[A any](v *view, h *holder, amounts []A) *addressValue[A] {
 	return a
 }
 
-// balance returns the amounts of a holder: lovelace first, then assets, ordered by policy and name.
-func (v *view) balance(h *holder) ([]amount, error) {
+// balance returns the holder of the path and its amounts: lovelace first, then assets, ordered by policy and name.
+func (v *view) balance() (*holder, []amount, error) {
+	h, err := v.holder()
+	if err != nil {
+		return nil, nil, err
+	}
 	account, err := v.Q.Account(h.index, *h.birth)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := []amount{{lovelace, account.Received.Sub(account.Sent).String()}}
 	held, err := v.held(h)
-	if err != nil {
-		return nil, err
-	}
-	return append(all, held...), nil
+	return h, append([]amount{{lovelace, account.Received.Sub(account.Sent).String()}}, held...), err
 }
 
 // held returns the assets of a holder, ordered by policy and name.
@@ -127,11 +127,7 @@ func (v *view) held(h *holder) ([]amount, error) {
 }
 
 func oneAddress(v *view) (any, error) {
-	h, err := v.holder()
-	if err != nil {
-		return nil, err
-	}
-	amounts, err := v.balance(h)
+	h, amounts, err := v.balance()
 	if err != nil {
 		return nil, err
 	}
@@ -203,11 +199,7 @@ const adaDecimals = 6
 // addressExtended answers an address with the decimal places of its assets by CIP-68, and whether they have metadata on
 // the chain.
 func addressExtended(v *view) (any, error) {
-	h, err := v.holder()
-	if err != nil {
-		return nil, err
-	}
-	amounts, err := v.balance(h)
+	h, amounts, err := v.balance()
 	if err != nil {
 		return nil, err
 	}

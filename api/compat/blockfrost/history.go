@@ -8,9 +8,13 @@ import (
 	"birthmark/model"
 )
 
-// history returns the transactions of a page that pay to a holder or spend from it. Outputs before the first block are
-// in no transaction.
-func (v *view) history(h *holder) ([]model.TxPk, error) {
+// history returns the transactions of a page that pay to the holder of the path or spend from it. Outputs before the
+// first block are in no transaction.
+func (v *view) history() ([]model.TxPk, error) {
+	h, err := v.holder()
+	if err != nil {
+		return nil, err
+	}
 	s, err := v.span()
 	if err != nil {
 		return nil, err
@@ -63,11 +67,7 @@ func (v *view) historyOf(txs []model.TxPk) ([]historyValue, error) {
 }
 
 func addressTransactions(v *view) (any, error) {
-	h, err := v.holder()
-	if err != nil {
-		return nil, err
-	}
-	txs, err := v.history(h)
+	txs, err := v.history()
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,7 @@ func addressTransactions(v *view) (any, error) {
 }
 
 func addressTxs(v *view) (any, error) {
-	h, err := v.holder()
-	if err != nil {
-		return nil, err
-	}
-	txs, err := v.history(h)
+	txs, err := v.history()
 	if err != nil {
 		return nil, err
 	}

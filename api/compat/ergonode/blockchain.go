@@ -159,29 +159,21 @@ func boxRange(r *request) answer {
 
 // txsOf lists the transactions of an address.
 func txsOf(of func(*request) finder) func(*request) answer {
-	return func(r *request) answer {
-		p := pageOf(r, "transactions", fewItems)
-		find := of(r)
-		return func(v *view) (any, error) {
-			h, err := find(v)
-			if err != nil {
-				return nil, err
-			}
-			t, err := v.Totals(h.Holder, false)
-			if err != nil {
-				return nil, err
-			}
-			var txs []model.TxPk
-			if h.Birth != nil {
-				l, err := v.History(h.Holder, false, true)
-				if err != nil {
-					return nil, err
-				}
-				if txs, err = v.TxWindow(l, p.offset, p.limit); err != nil {
-					return nil, err
-				}
-			}
-			return listed(v, v.txs(txs), t.Txs), nil
+	return windowOf(of, "transactions", func(v *view, h *holder, p page) (any, error) {
+		t, err := v.Totals(h.Holder, false)
+		if err != nil {
+			return nil, err
 		}
-	}
+		var txs []model.TxPk
+		if h.Birth != nil {
+			l, err := v.History(h.Holder, false, true)
+			if err != nil {
+				return nil, err
+			}
+			if txs, err = v.TxWindow(l, p.offset, p.limit); err != nil {
+				return nil, err
+			}
+		}
+		return listed(v, v.txs(txs), t.Txs), nil
+	})
 }

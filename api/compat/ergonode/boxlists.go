@@ -27,52 +27,51 @@ func boxByID(r *request) answer {
 	}
 }
 
-// boxesOf lists all boxes of a tree or template: the window counts from the newest. With oldestFirst it begins with its
-// oldest.
-func boxesOf(of func(*request) finder, oldestFirst bool) func(*request) answer {
+// windowOf returns an endpoint that lists a window of what a tree or template has.
+func windowOf(of func(*request) finder, what string, list func(*view, *holder, page) (any, error)) func(*request) answer {
 	return func(r *request) answer {
-		p := pageOf(r, "boxes", fewItems)
+		p := pageOf(r, what, fewItems)
 		find := of(r)
 		return func(v *view) (any, error) {
 			h, err := find(v)
 			if err != nil {
 				return nil, err
 			}
-			t, err := v.Totals(h.Holder, false)
-			if err != nil {
-				return nil, err
-			}
-			var pks []model.UtxoPk
-			if h.Birth != nil {
-				if pks, err = v.Window(v.BoxList(h.Index, *h.Birth, false, true), p.offset, p.limit); err != nil {
-					return nil, err
-				}
-			}
-			if oldestFirst {
-				slices.Reverse(pks)
-			}
-			return listed(v, v.boxes(v.BoxBatches(pks, false)), t.Boxes), nil
+			return list(v, h, p)
 		}
 	}
 }
 
-// unspentOf lists the unspent boxes of a tree or template.
-func unspentOf(of func(*request) finder) func(*request) answer {
-	return func(r *request) answer {
-		p := pageOf(r, "boxes", fewItems)
-		find := of(r)
-		return func(v *view) (any, error) {
-			h, err := find(v)
-			if err != nil {
+// boxesOf lists all boxes of a tree or template: the window counts from the newest. With oldestFirst it begins with its
+// oldest.
+func boxesOf(of func(*request) finder, oldestFirst bool) func(*request) answer {
+	return windowOf(of, "boxes", func(v *view, h *holder, p page) (any, error) {
+		t, err := v.Totals(h.Holder, false)
+		if err != nil {
+			return nil, err
+		}
+		var pks []model.UtxoPk
+		if h.Birth != nil {
+			if pks, err = v.Window(v.BoxList(h.Index, *h.Birth, false, true), p.offset, p.limit); err != nil {
 				return nil, err
 			}
-			var l *boxes.List
-			if h.Birth != nil {
-				l = v.UnspentList(h.Index, *h.Birth, false, !p.ascending)
-			}
-			return v.unspent(l, p, h.pending)
 		}
-	}
+		if oldestFirst {
+			slices.Reverse(pks)
+		}
+		return listed(v, v.boxes(v.BoxBatches(pks, false)), t.Boxes), nil
+	})
+}
+
+// unspentOf lists the unspent boxes of a tree or template.
+func unspentOf(of func(*request) finder) func(*request) answer {
+	return windowOf(of, "boxes", func(v *view, h *holder, p page) (any, error) {
+		var l *boxes.List
+		if h.Birth != nil {
+			l = v.UnspentList(h.Index, *h.Birth, false, !p.ascending)
+		}
+		return v.unspent(l, p, h.pending)
+	})
 }
 
 // unspent returns a window of a list of unspent boxes; nil: an empty one. Unconfirmed boxes precede the window, or follow

@@ -199,7 +199,7 @@ func (s *Script) Mempool() []Entry {
 	return entries
 }
 
-// MempoolInStatusOrder yields the unconfirmed transactions in the order of [InStatusOrder].
+// MempoolInStatusOrder yields the unconfirmed transactions in the order of the status.
 func (s *Script) MempoolInStatusOrder() iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for _, t := range s.list.inStatusOrder(s.v.pool) {

@@ -14,7 +14,7 @@ type pendingList struct {
 	txs  []*pending.Tx // in the order of arrival
 
 	ordered sync.Once
-	sorted  []*pending.Tx // see [InStatusOrder]
+	sorted  []*pending.Tx // see [compareInStatus]
 
 	users int // requests that have the list; guarded by pendingLists.mu
 }
@@ -96,7 +96,7 @@ func (ls *pendingLists) share(k pendingKey, m *meter.Meter) *pendingList {
 	return l
 }
 
-// inStatusOrder returns the transactions in the order of [InStatusOrder].
+// inStatusOrder returns the transactions in the order of [compareInStatus].
 func (l *pendingList) inStatusOrder(pool *pending.Overlay) []*pending.Tx {
 	l.ordered.Do(func() {
 		l.sorted = slices.Clone(l.txs)

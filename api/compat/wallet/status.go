@@ -72,16 +72,8 @@ func (v *View) Has(p model.Point) (bool, error) {
 	return row.Hash == p.Hash, err
 }
 
-// InStatusOrder sorts unconfirmed transactions in place in the order of get_history of the Electrum protocol, which the
-// status depends on: those with unconfirmed parents last, then by displayed id.
-func InStatusOrder(entries []Entry) []Entry {
-	slices.SortFunc(entries, func(a, b Entry) int {
-		return compareInStatus(&a.Tx, &b.Tx, a.UnconfirmedParent, b.UnconfirmedParent)
-	})
-	return entries
-}
-
-// compareInStatus compares unconfirmed transactions, of which some have unconfirmed parents.
+// compareInStatus compares unconfirmed transactions in the order of get_history of the Electrum protocol, which the status
+// depends on: those with unconfirmed parents last, then by displayed id.
 func compareInStatus(a, b *model.Hash, parentA, parentB bool) int {
 	if parentA != parentB {
 		if parentA {
