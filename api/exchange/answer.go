@@ -9,6 +9,7 @@ import (
 	"birthmark/api/jsonappend"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
+	"birthmark/core/meter"
 )
 
 // Media types of answers.
@@ -53,6 +54,15 @@ func (r *Request) Append(v any) error {
 		return r.out.Append(v)
 	}
 	return r.out.hold()
+}
+
+// appendWhole appends the value of an answer, unless the meter has an error: a walk of the mempool that the client cannot
+// pay for ends without another one.
+func (r *Request) appendWhole(v any) error {
+	if err := r.Append(v); err != nil || r.sent {
+		return err
+	}
+	return meter.Of(r.Context()).Err()
 }
 
 // Encoder returns the encoder of the answer. Endpoints return [Appended] after they have used it.

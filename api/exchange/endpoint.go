@@ -204,7 +204,7 @@ func (h *handler[V]) answer(r *Request, rt *route[V]) error {
 		if err != nil {
 			return err
 		}
-		return r.Append(v)
+		return r.appendWhole(v)
 	}
 	answer := rt.Answer(r)
 	if r.invalid != nil {
@@ -219,7 +219,7 @@ func (h *handler[V]) answer(r *Request, rt *route[V]) error {
 		if err != nil {
 			return err
 		}
-		return r.Append(v)
+		return r.appendWhole(v)
 	})
 }
 

@@ -172,12 +172,45 @@ func (m *Meter) Hold(bytes int64) error {
 	if m == nil {
 		return nil
 	}
-	if !m.budget.take(bytes) {
+	if bytes > 0 && !m.budget.take(bytes) {
 		return errMemory
 	}
 	held := m.held.Add(bytes)
+	if ended := held < 0; ended && bytes > 0 {
+		m.budget.take(-bytes)
+	} else if !ended && bytes < 0 {
+		m.budget.take(bytes)
+	}
 	for peak := m.peak.Load(); held > peak && !m.peak.CompareAndSwap(peak, held); peak = m.peak.Load() {
 	}
+	return nil
+}
+
+// Shared is memory that several requests have together. It counts against the budget once, until the last of them ends.
+type Shared struct {
+	mu    sync.Mutex
+	users int
+}
+
+// HoldShared is [Meter.Hold] for memory of a number of bytes that other requests may hold, too.
+func (m *Meter) HoldShared(s *Shared, bytes int64) error {
+	if m == nil {
+		return nil
+	}
+	s.mu.Lock()
+	if s.users == 0 && !m.budget.take(bytes) {
+		s.mu.Unlock()
+		return errMemory
+	}
+	s.users++
+	s.mu.Unlock()
+	m.AtEnd(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.users--; s.users == 0 {
+			m.budget.take(-bytes)
+		}
+	})
 	return nil
 }
 
@@ -197,7 +230,10 @@ func (m *Meter) AtEnd(fn func()) bool {
 	return true
 }
 
-// End gives all bytes back. The request must not hold any afterwards.
+// endedHeld is far below 0: a request that has ended holds nothing.
+const endedHeld = -1 << 62
+
+// End gives all bytes back. What the request holds afterwards is not counted.
 func (m *Meter) End() {
 	m.mu.Lock()
 	ends := m.ends
@@ -206,7 +242,9 @@ func (m *Meter) End() {
 	for _, fn := range ends {
 		fn()
 	}
-	m.budget.take(-m.held.Swap(0))
+	if held := m.held.Swap(endedHeld); held > 0 {
+		m.budget.take(-held)
+	}
 }
 
 // Cost is the cost of a request.

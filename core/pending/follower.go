@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"birthmark/core/meter"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -73,16 +75,18 @@ func (f *Follower) Standing() *Standing { return f.current.Load() }
 
 // View calls fn with a snapshot of the database and the overlay for its tip. If a block was added a moment ago it waits
 // for the overlay, at most for the patience of readers; after that, and before the source was read, the overlay is empty
-// and in state [Filling]. Both are valid until fn returns; the overlay is valid for longer.
+// and in state [Filling]. Both are valid until fn returns; the overlay is valid for longer. Its walks are reported to the
+// [meter.Meter] of the context; an error of the meter is that of View, too.
 func (f *Follower) View(ctx context.Context, fn func(*query.View, *Overlay) error) error {
 	deadline := time.Now().Add(f.Patience)
+	m := meter.Of(ctx)
 	for {
 		s := f.Standing()
 		again := false
 		err := f.Options.View(ctx, func(v *query.View) error {
 			switch {
 			case v.Tip == s.Tip || s.Count() == 0 && !s.filled:
-				return fn(v, s.Overlay)
+				return cmp.Or(fn(v, s.counting(m)), m.Err())
 			case time.Now().After(deadline):
 				return fn(v, emptyOverlay(Filling, s.indexes))
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/btree"
 
+	"birthmark/core/meter"
 	"birthmark/model"
 )
 
@@ -34,6 +35,7 @@ type Overlay struct {
 	filled  bool // the source was read since the overlay was emptied
 	indexes []string
 	wanted  int
+	shared  *Overlay // see Shared; nil: this one
 }
 
 // Info are totals of an overlay.
@@ -60,6 +62,8 @@ type tables struct {
 
 	size, vsize, fees uint64
 	memory            int64
+
+	meter *meter.Meter // of the request that walks; nil: walks are not counted
 }
 
 // A row with a nil pointer precedes the rows with the same hash prefix: it is where a search starts.
@@ -254,12 +258,12 @@ func (t *tables) Value(index int, value []byte) iter.Seq[*Tx] { return t.ValueAf
 
 // ValueAfter yields those of [Overlay.Value] that arrived after number after.
 func (t *tables) ValueAfter(index int, value []byte, after uint64) iter.Seq[*Tx] {
-	return func(yield func(*Tx) bool) {
+	return t.counted(func(yield func(*Tx) bool) {
 		hash := hashOfValue(index, value)
 		t.values.Ascend(valueRow{hash, &Tx{Arrival: after + 1}}, func(r valueRow) bool {
 			return r.hash == hash && (!r.tx.touches(index, value) || yield(r.tx))
 		})
-	}
+	})
 }
 
 // touches reports whether an input or output has a value.
@@ -282,12 +286,12 @@ func (t *tables) Asset(id []byte) iter.Seq[*Tx] { return t.AssetAfter(id, 0) }
 
 // AssetAfter yields those of [Overlay.Asset] that arrived after number after.
 func (t *tables) AssetAfter(id []byte, after uint64) iter.Seq[*Tx] {
-	return func(yield func(*Tx) bool) {
+	return t.counted(func(yield func(*Tx) bool) {
 		hash := hashOfValue(assetSpace, id)
 		t.assets.Ascend(valueRow{hash, &Tx{Arrival: after + 1}}, func(r valueRow) bool {
 			return r.hash == hash && (!r.tx.hasAsset(id) || yield(r.tx))
 		})
-	}
+	})
 }
 
 // assetSpace is the index of assets in hashes.
@@ -314,7 +318,7 @@ func (t *Tx) each(visit func(Output)) {
 
 // Arrivals yields the transactions that arrived after number after, in the order of arrival.
 func (t *tables) Arrivals(after uint64) iter.Seq[*Tx] {
-	return func(yield func(*Tx) bool) { t.arrivals.Ascend(&Tx{Arrival: after + 1}, yield) }
+	return t.counted(func(yield func(*Tx) bool) { t.arrivals.Ascend(&Tx{Arrival: after + 1}, yield) })
 }
 
 // LastArrival returns the number of the newest transaction; 0 if there are none.
@@ -327,13 +331,13 @@ func (t *tables) LastArrival() uint64 {
 
 // Newest yields the transactions in reverse order of arrival.
 func (t *tables) Newest() iter.Seq[*Tx] {
-	return func(yield func(*Tx) bool) { t.arrivals.Reverse(yield) }
+	return t.counted(func(yield func(*Tx) bool) { t.arrivals.Reverse(yield) })
 }
 
 // ByRate yields the transactions by fee rate, highest first; those of one rate in the order of arrival. With a
 // transaction it begins after that one, which need not be in the overlay.
 func (t *tables) ByRate(after *Tx) iter.Seq[*Tx] {
-	return func(yield func(*Tx) bool) {
+	return t.counted(func(yield func(*Tx) bool) {
 		if after == nil {
 			t.rates.Scan(func(r rateRow) bool { return yield(r.tx) })
 			return
@@ -341,7 +345,7 @@ func (t *tables) ByRate(after *Tx) iter.Seq[*Tx] {
 		t.rates.Ascend(rateRow{after.Rate(), after}, func(r rateRow) bool {
 			return r.tx.Arrival == after.Arrival || yield(r.tx)
 		})
-	}
+	})
 }
 
 // Ancestors returns the totals of a transaction of the overlay and its unconfirmed ancestors.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"birthmark/storage"
 )
@@ -20,6 +21,10 @@ type Faulty struct {
 	storage.Store // Declare, Drop and Close are not steps
 
 	Panic bool // a failing step panics
+
+	// Viewed is called at the end of each View with the rows that it read: keys, begins of scans, and rows of scans. Nil:
+	// it is not called.
+	Viewed func(ctx context.Context, rows int64)
 
 	mu     sync.Mutex
 	steps  int
@@ -58,13 +63,19 @@ func (s *Faulty) step(what string) error {
 
 // View implements [storage.Store].
 func (s *Faulty) View(ctx context.Context, fn func(storage.Reader) error) error {
-	return s.Store.View(ctx, func(r storage.Reader) error { return fn(faultyReader{s, r}) })
+	return s.Store.View(ctx, func(r storage.Reader) error {
+		var rows atomic.Int64
+		if s.Viewed != nil {
+			defer func() { s.Viewed(ctx, rows.Load()) }()
+		}
+		return fn(faultyReader{s, r, &rows})
+	})
 }
 
 // Update implements [storage.Store].
 func (s *Faulty) Update(ctx context.Context, fn func(storage.Reader, storage.Batch) error) error {
 	return s.Store.Update(ctx, func(r storage.Reader, b storage.Batch) error {
-		if err := fn(faultyReader{s, r}, b); err != nil {
+		if err := fn(faultyReader{s, r, new(atomic.Int64)}, b); err != nil {
 			return err
 		}
 		return s.step("the write of an update")
@@ -74,24 +85,34 @@ func (s *Faulty) Update(ctx context.Context, fn func(storage.Reader, storage.Bat
 type faultyReader struct {
 	s     *Faulty
 	inner storage.Reader
+	rows  *atomic.Int64 // that were read
+}
+
+// read counts n rows that a step reads, unless it fails.
+func (r faultyReader) read(n int, step string, family storage.Family) error {
+	err := r.s.step(fmt.Sprintf(step, family))
+	if err == nil {
+		r.rows.Add(int64(n))
+	}
+	return err
 }
 
 func (r faultyReader) Get(f storage.Family, key []byte) ([]byte, error) {
-	if err := r.s.step(fmt.Sprintf("a Get in family %d", f)); err != nil {
+	if err := r.read(1, "a Get in family %d", f); err != nil {
 		return nil, err
 	}
 	return r.inner.Get(f, key)
 }
 
 func (r faultyReader) GetMany(f storage.Family, keys [][]byte) ([][]byte, error) {
-	if err := r.s.step(fmt.Sprintf("a GetMany in family %d", f)); err != nil {
+	if err := r.read(len(keys), "a GetMany in family %d", f); err != nil {
 		return nil, err
 	}
 	return r.inner.GetMany(f, keys)
 }
 
 func (r faultyReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, error) {
-	if err := r.s.step(fmt.Sprintf("a Suffixes in family %d", f)); err != nil {
+	if err := r.read(len(heads), "a Suffixes in family %d", f); err != nil {
 		return nil, err
 	}
 	return r.inner.Suffixes(f, heads)
@@ -99,7 +120,7 @@ func (r faultyReader) Suffixes(f storage.Family, heads [][]byte) ([][]byte, erro
 
 func (r faultyReader) Scan(f storage.Family, from, to []byte, reverse bool) iter.Seq2[storage.KV, error] {
 	return func(yield func(storage.KV, error) bool) {
-		if err := r.s.step(fmt.Sprintf("the start of a Scan of family %d", f)); err != nil {
+		if err := r.read(1, "the start of a Scan of family %d", f); err != nil {
 			yield(storage.KV{}, err)
 			return
 		}
@@ -112,6 +133,7 @@ func (r faultyReader) Scan(f storage.Family, from, to []byte, reverse bool) iter
 				yield(storage.KV{}, err)
 				return
 			}
+			r.rows.Add(1)
 			if !yield(kv, nil) {
 				return
 			}
@@ -124,7 +146,14 @@ func (r faultyReader) ReadTogether(reads []*storage.Read) error {
 	if err := r.s.step("a ReadTogether"); err != nil {
 		return err
 	}
-	return storage.ReadTogether(r.inner, reads...)
+	err := storage.ReadTogether(r.inner, reads...)
+	for _, read := range reads {
+		r.rows.Add(int64(len(read.Keys) + len(read.Prefixes) + len(read.Ranges)))
+		for _, rows := range read.Rows {
+			r.rows.Add(int64(len(rows)))
+		}
+	}
+	return err
 }
 
 // Version implements [storage.Versioned].

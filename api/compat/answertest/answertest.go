@@ -89,6 +89,10 @@ func (c Crawl) Run(t testing.TB) {
 		Crawl: c, t: t, rng: testseed.Rand(t), queues: make([][]request, n+1), asked: make([]int, n+1), matched: make([]int, n),
 		known: map[string]bool{}, without: map[string]string{}, faults: map[string]int{},
 	}
+	charged := func() int { return 1 }
+	if c.Store != nil {
+		charged = Charged(t, c.Store)
+	}
 	for _, seed := range c.Seeds {
 		r.add(n, seed, "the seeds")
 	}
@@ -114,6 +118,9 @@ func (c Crawl) Run(t testing.TB) {
 		}
 	}
 	t.Logf("%d requests, texts by rule %v", count, r.matched)
+	if charged() == 0 {
+		t.Error("no request read a row with a meter")
+	}
 	if c.Store != nil {
 		FailedReads(t, c.Store, c.Ask, r.answered)
 	}

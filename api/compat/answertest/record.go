@@ -76,10 +76,11 @@ func lines(prefix, text string) string {
 	return prefix + strings.ReplaceAll(normal(text), "\n", "\n"+prefix) + "\n"
 }
 
-// Recorded returns a handler that records the requests to h and its answers: status, headers, and body. It returns h if
-// nothing is recorded. Upgraded connections are not recorded.
+// Recorded returns a handler that records the requests to h and its answers: status, headers, and body. Upgraded
+// connections are not recorded. Requests without a meter get one.
 func Recorded(t testing.TB, h http.Handler) http.Handler {
 	t.Helper()
+	h = metered(t, h)
 	to := NewRecording(t)
 	if to == nil {
 		return h

@@ -93,6 +93,7 @@ func (w *world) open(t testing.TB) {
 		t.Fatal(err)
 	}
 	w.store = storetest.NewFaulty(memory.New())
+	answertest.Charged(t, w.store)
 	w.db, err = core.Open(t.Context(), w.store, core.Options{
 		Chain: chain, Indexes: []string{"address", "script_hash"}, Raw: true, CacheBytes: 4 << 20,
 		Keep: map[string]model.IndexOptions{"script_hash": {Balance: true, Unspent: true, History: true}},

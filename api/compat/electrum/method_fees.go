@@ -100,7 +100,11 @@ func (m *moment) feeHistogram(*args) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if now := time.Now(); h.json == nil || now.Sub(h.made) >= histogramTime {
-		h.made, h.json = now, appendHistogram(nil, m.view.MempoolRates())
+		rates := appendHistogram(nil, m.view.MempoolRates())
+		if err := m.meter.Err(); err != nil { // a part of the mempool was read
+			return err
+		}
+		h.made, h.json = now, rates
 	}
 	m.out = append(m.out, h.json...)
 	return nil

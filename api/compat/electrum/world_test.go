@@ -73,6 +73,7 @@ func openDatabaseOf(t testing.TB, network string) (*core.DB, model.Chain, *store
 		t.Fatal(err)
 	}
 	store := storetest.NewFaulty(memory.New())
+	answertest.Charged(t, store)
 	db, err := core.Open(t.Context(), store, core.Options{
 		Chain: chain, Indexes: []string{"address", "script_hash"}, Raw: true, CacheBytes: 4 << 20,
 		Keep: map[string]model.IndexOptions{"script_hash": {Balance: true, Unspent: true, History: true}},

@@ -20,5 +20,21 @@ func StatusOf(entries []Entry) (status [32]byte) {
 	return status
 }
 
+// SharedLists returns the number of lists of unconfirmed transactions that requests share.
+func (c *Chain) SharedLists() int {
+	c.pending.mu.Lock()
+	defer c.pending.mu.Unlock()
+	return len(c.pending.by)
+}
+
+// SameMempool reports whether two views have the same unconfirmed transactions.
+func SameMempool(a, b *View) bool { return a.pool.Shared() == b.pool.Shared() }
+
+// SharesList reports whether two scripts have one list of unconfirmed transactions.
+func (s *Script) SharesList(with *Script) bool { return s.list == with.list }
+
+// ListedBytes is the memory of an element of a list.
+const ListedBytes = listedBytes
+
 // Lists of tests are long, so that they are shared.
 func init() { longList = 1 }

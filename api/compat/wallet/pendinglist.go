@@ -16,6 +16,8 @@ type pendingList struct {
 	ordered sync.Once
 	sorted  []*pending.Tx // see [compareInStatus]
 
+	memory meter.Shared
+
 	users int // requests that have the list; guarded by pendingLists.mu
 }
 
@@ -52,20 +54,19 @@ func (v *View) unconfirmedOf(key Key) (*pendingList, error) {
 	m := meter.Of(v.q.Ctx)
 	l := &pendingList{txs: few}
 	if len(few) > longList {
-		l = v.chain.pending.share(pendingKey{v.pool, key}, m)
-		var err error
+		pool := v.pool.Shared()
+		l = v.chain.pending.share(pendingKey{pool, key}, m)
 		l.made.Do(func() {
 			l.txs = few
-			for t := range v.pool.ValueAfter(v.poolIndex, key[:], few[len(few)-1].Arrival) {
+			for t := range pool.ValueAfter(v.poolIndex, key[:], few[len(few)-1].Arrival) {
 				l.txs = append(l.txs, t)
 			}
-			err = m.Hold(int64(listedBytes * len(l.txs)))
 		})
-		if err != nil {
+		if err := m.HoldShared(&l.memory, int64(listedBytes*len(l.txs))); err != nil {
 			return nil, err
 		}
 	}
-	return l, m.Rows(len(l.txs))
+	return l, m.Rows(len(l.txs) - len(few))
 }
 
 // share returns a list that requests share while one of them has it. A request without a meter gets its own list.

@@ -1,0 +1,49 @@
+package meter
+
+import (
+	"errors"
+	"testing"
+)
+
+type freely struct{}
+
+func (freely) Pay(int64) error { return nil }
+func (freely) Release()        {}
+
+// Memory that several requests have counts once, from the first of them to the last, also if the first one ends before.
+func TestSharedMemoryCountsOnce(t *testing.T) {
+	b := NewBudget(1000)
+	var list, other Shared
+	first, second, third := New(freely{}, 0, 1, b), New(freely{}, 0, 1, b), New(freely{}, 0, 1, b)
+	if err := errors.Join(first.HoldShared(&list, 600), second.HoldShared(&list, 600), second.HoldShared(&list, 600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := third.HoldShared(&other, 401); err == nil {
+		t.Error("1001 of 1000 bytes are held")
+	}
+	first.End()
+	if n := b.Used(); n != 600 {
+		t.Errorf("%d bytes are held, expected 600", n)
+	}
+	second.End()
+	if err := third.HoldShared(&other, 1000); err != nil {
+		t.Error(err)
+	}
+	third.End()
+	if n := b.Used(); n != 0 {
+		t.Errorf("%d bytes are held after the last request", n)
+	}
+}
+
+// A goroutine that outlives its request, such as the writer of a connection, neither takes bytes nor gives any back.
+func TestARequestThatEndedHoldsNothing(t *testing.T) {
+	b := NewBudget(1000)
+	m, other := New(freely{}, 0, 1, b), New(freely{}, 0, 1, b)
+	if err := errors.Join(m.Hold(300), m.Hold(-100), other.Hold(100)); err != nil || b.Used() != 300 {
+		t.Fatalf("%d bytes, %v", b.Used(), err)
+	}
+	m.End()
+	if err := errors.Join(m.Hold(-200), m.Hold(500), m.Hold(-500)); err != nil || b.Used() != 100 {
+		t.Errorf("%d bytes are held, expected those of the other request: 100; %v", b.Used(), err)
+	}
+}
