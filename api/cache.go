@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"birthmark/api/bounded"
+	"birthmark/core/meter"
 	"birthmark/core/query"
 	"birthmark/model"
 )
@@ -17,6 +18,7 @@ type answerCache = bounded.Cache[string, cachedAnswer]
 type cachedAnswer struct {
 	question string
 	result
+	memory *meter.Shared // of requests that send it, also after it was evicted; nil: they copy it
 }
 
 // newAnswerCache returns a cache of a number of bytes. The size of an answer includes its key and its headers.
@@ -35,7 +37,7 @@ func cached(next reader) reader {
 		}
 		question := q.r.URL.EscapedPath() + "?" + q.r.URL.RawQuery
 		if a, ok := q.chain.answers.Get(question); ok && a.tip.at == moved {
-			return a.result, nil
+			return a.result, meter.Of(ctx).HoldShared(a.memory, int64(len(a.text)-meter.Free))
 		}
 		res, err := next(ctx, q)
 		if err == nil && res.fixed && res.tip.at != nil {
@@ -43,7 +45,7 @@ func cached(next reader) reader {
 			if kept.own {
 				kept.text, kept.own = slices.Clone(res.text), false
 			}
-			q.chain.answers.Put(question, cachedAnswer{question, kept})
+			q.chain.answers.Put(question, cachedAnswer{question, kept, new(meter.Shared)})
 		}
 		return res, err
 	}

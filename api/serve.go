@@ -140,7 +140,7 @@ func (q *request) read(ctx context.Context, rows int, e *exchange.Encoder) (res 
 		}
 		err = e.Append(&document{answer})
 		if res.text = e.JSON; err == nil && q.cacheAs != "" {
-			q.chain.blocks.Put(q.cacheAs, cachedAnswer{q.cacheAs, result{text: bytes.Clone(res.text)}})
+			q.chain.blocks.Put(q.cacheAs, cachedAnswer{q.cacheAs, result{text: bytes.Clone(res.text)}, nil})
 		}
 		return err
 	}

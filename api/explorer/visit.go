@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"birthmark/api/served"
+	"birthmark/core/meter"
 	"birthmark/core/pending"
 	"birthmark/core/query"
 	"birthmark/internal/humanize"
@@ -89,9 +90,10 @@ func (s *site) chainPage(chain *served.Chain, build func(*visit) (*page, error))
 			if p.File != nil {
 				b.Reset()
 				b.Write(p.File.Body)
-				return nil
+			} else if err := cmp.Or(s.render(b, p), v.fault); err != nil {
+				return err
 			}
-			return cmp.Or(s.render(b, p), v.fault)
+			return meter.Of(ctx).Hold(int64(max(b.Len()-meter.Free, 0)))
 		})
 		switch {
 		case errors.Is(err, errUnmodified):

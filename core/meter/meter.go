@@ -192,9 +192,10 @@ type Shared struct {
 	users int
 }
 
-// HoldShared is [Meter.Hold] for memory of a number of bytes that other requests may hold, too.
+// HoldShared is [Meter.Hold] for memory of a number of bytes that other requests may hold, too. Negative numbers count as
+// 0.
 func (m *Meter) HoldShared(s *Shared, bytes int64) error {
-	if m == nil {
+	if m == nil || bytes <= 0 {
 		return nil
 	}
 	s.mu.Lock()
