@@ -3,9 +3,17 @@ package blockbook
 import (
 	"maps"
 	"slices"
+	"time"
 )
 
 var DescribeData = describeData
+
+// SetWriteTimeout sets the time that a client has to receive an answer, until restore is called.
+func SetWriteTimeout(d time.Duration) (restore func()) {
+	before := writeTimeout
+	writeTimeout = d
+	return func() { writeTimeout = before }
+}
 
 // Operations returns the operations of REST, with their methods, and of WebSocket.
 func Operations() (rest, ws []string) {

@@ -12,6 +12,7 @@ import (
 
 	"birthmark/api/jsonappend"
 	"birthmark/api/ratelimit"
+	"birthmark/core/meter"
 	"birthmark/internal/guard"
 	"birthmark/model"
 )
@@ -21,11 +22,14 @@ const (
 	maxMessage       = 1 << 20 // bytes of a request
 	maxConcurrent    = 8       // requests of a connection that are answered at the same time; others wait
 	maxNotifications = 4096    // notifications that wait for the client; with more, the connection is closed
-	writeTimeout     = 20 * time.Second
+	maxWaiting       = 4 << 20 // bytes of these notifications
 	pingInterval     = 45 * time.Second
 	pingTimeout      = 20 * time.Second
 	idleTimeout      = 10 * time.Minute // without a request and a subscription
 )
+
+// writeTimeout is the time that a client has to receive an answer. Tests change it.
+var writeTimeout = 20 * time.Second
 
 // trezorOrigins are the origins that Trezor Suite connects from: the desktop application and its web page.
 var trezorOrigins = []string{"https://node.trezor.io", "https://suite.trezor.io"}
@@ -81,6 +85,7 @@ type conn struct {
 	notifications chan []byte
 	slots         chan struct{} // one for each request that is answered
 	active        atomic.Int64  // unix nanoseconds of the last request
+	waiting       atomic.Int64  // bytes of the notifications, which the meter of ctx holds
 }
 
 // outgoing is an answer.
@@ -117,7 +122,7 @@ func (c *conn) serve() {
 		go func() {
 			defer func() { <-c.slots }()
 			if guard.Do(c.Log, "a Blockbook request", func() { c.answer(&request) }) != nil {
-				c.reply(&request, nil, errInternal)
+				c.reply(c.textOf(&request, nil, errInternal))
 			}
 		}()
 	}
@@ -143,6 +148,7 @@ func (c *conn) write() {
 			}
 		case text := <-c.notifications:
 			err = c.send(text)
+			c.wait(-len(text))
 		case <-ping.C:
 			if time.Since(time.Unix(0, c.active.Load())) > idleTimeout && !c.hub.has(c) {
 				c.close(websocket.StatusNormalClosure, "no request for 10 minutes")
@@ -172,11 +178,24 @@ func (c *conn) send(text []byte) error {
 
 // notify queues a notification. A client that does not read is disconnected.
 func (c *conn) notify(id json.RawMessage, data any) {
+	if c.ctx.Err() != nil {
+		return
+	}
+	text := encodeMessage(id, data)
+	if !c.wait(len(text)) {
+		c.cancel()
+		return
+	}
 	select {
-	case c.notifications <- encodeMessage(id, data):
+	case c.notifications <- text:
 	default:
 		c.cancel()
 	}
+}
+
+// wait counts bytes of notifications that wait, or negative ones that were sent. It returns false if they are too many.
+func (c *conn) wait(bytes int) bool {
+	return c.waiting.Add(int64(bytes)) <= maxWaiting && meter.Of(c.ctx).Hold(int64(bytes)) == nil
 }
 
 // message is a request. The id is repeated in its answer and in the notifications of a subscription.
@@ -205,18 +224,26 @@ func (c *conn) answer(m *message) {
 			return // answered by the subscription
 		}
 	}
-	c.reply(m, data, err)
+	text := c.textOf(m, data, err)
+	if err := meter.Of(ctx).Hold(int64(max(len(text)-meter.Free, 0))); err != nil {
+		text = c.textOf(m, nil, err)
+	}
+	c.reply(text)
 }
 
 // errInternal is the answer to a request that panicked.
 var errInternal = model.Errorf(model.Refused, "internal", "Internal error")
 
-// reply sends an answer or an error, and waits until it is written.
-func (c *conn) reply(m *message, data any, err error) {
+// textOf returns an answer or an error as text.
+func (c *conn) textOf(m *message, data any, err error) []byte {
 	if err != nil {
 		data = &failedValue{messageText{c.failed(err, m.Method)}}
 	}
-	text := encodeMessage(m.ID, data)
+	return encodeMessage(m.ID, data)
+}
+
+// reply sends an answer, and waits until it is written.
+func (c *conn) reply(text []byte) {
 	sent := make(chan struct{})
 	select {
 	case c.answers <- outgoing{text, sent}:

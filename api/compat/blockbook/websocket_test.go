@@ -21,6 +21,7 @@ import (
 
 	"birthmark/api/compat/blockbook"
 	"birthmark/api/ratelimit"
+	"birthmark/core/meter"
 	"birthmark/internal/testrun"
 	"birthmark/model"
 )
@@ -527,4 +528,26 @@ func (l *lockedLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// A client that sends requests, or has subscribed, and does not read is disconnected. Its answers and notifications are no
+// longer held then.
+func TestSlowReaderOverWebSocket(t *testing.T) {
+	defer blockbook.SetWriteTimeout(100 * time.Millisecond)()
+	var open atomic.Int32
+	w := newWorld(t, func(o *blockbook.Options) {
+		o.Connected = func() func() { open.Add(1); return func() { open.Add(-1) } }
+	})
+	w.mine(t, 20, 10, false)
+	memory := meter.NewBudget(64 << 20)
+	c := dial(t, w.limited(t, func(o *ratelimit.Options) { o.Memory = memory }))
+	c.call("subscribeNewBlock", object{})
+	request := []byte(`{"id":"1","method":"getBlock","params":{"id":"10"}}`)
+	for c.socket.Write(t.Context(), websocket.MessageText, request) == nil {
+	}
+	for end := time.Now().Add(patience); open.Load() > 0 || memory.Used() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d connections are open, and %d bytes are held", open.Load(), memory.Used())
+		}
+	}
 }
