@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -289,6 +290,43 @@ func TestClientThatDoesNotReadIsDropped(t *testing.T) {
 	}
 }
 
+// serveTLS serves a handler over TLS, with a certificate of the pool.
+func serveTLS(t *testing.T, h http.Handler) (s *running, pool *x509.CertPool) {
+	t.Helper()
+	cert, key, pool := certificate(t, "any")
+	o := quick()
+	o.Cert, o.Key = filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
+	if err := errors.Join(os.WriteFile(o.Cert, cert, 0o600), os.WriteFile(o.Key, key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, o, h), pool
+}
+
+// A client that reads the headers of an answer over HTTP/2, and not its body, has its stream ended.
+func TestStreamOverHTTP2ThatIsNotReadIsEnded(t *testing.T) {
+	l := ratelimit.Defaults()
+	l.Stall, l.Timeout = 100*time.Millisecond, 100*time.Millisecond
+	came := make(chan error, 1)
+	s, pool := serveTLS(t, ratelimit.New(l, streaming(func(w http.ResponseWriter, r *http.Request) {
+		for {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				came <- err
+				return
+			}
+		}
+	})))
+	c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true}}
+	defer c.CloseIdleConnections()
+	a, err := c.Get("https://" + s.addr + "/v1/bitcoin/events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	if <-came; a.ProtoMajor != 2 {
+		t.Errorf("the answer came over %s", a.Proto)
+	}
+}
+
 // A stream may pause for longer than the write timeout, over HTTP/1.1 and HTTP/2.
 func TestStreamsMayPause(t *testing.T) {
 	l := ratelimit.Defaults()
@@ -302,13 +340,7 @@ func TestStreamsMayPause(t *testing.T) {
 			time.Sleep(3 * l.Stall)
 		}
 	}))
-	cert, key, pool := certificate(t, "any")
-	o := quick()
-	o.Cert, o.Key = filepath.Join(t.TempDir(), "cert"), filepath.Join(t.TempDir(), "key")
-	if err := errors.Join(os.WriteFile(o.Cert, cert, 0o600), os.WriteFile(o.Key, key, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	s := serve(t, o, h)
+	s, pool := serveTLS(t, h)
 	for proto, two := range map[string]bool{"HTTP/1.1": false, "HTTP/2.0": true} {
 		c := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: two}, Timeout: time.Minute}
 		defer c.CloseIdleConnections()

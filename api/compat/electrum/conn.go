@@ -144,16 +144,21 @@ func (c *conn) requests() error {
 			c.Observer.RejectedConnection(malformed)
 			return errors.New("too many malformed requests")
 		}
-		if delay := c.client.delay(); delay > 0 {
-			if err := c.flushLocked(); err != nil {
+		if c.client.delay() > 0 {
+			if err := cmp.Or(c.flushLocked(), c.pause()); err != nil {
 				return err
 			}
-			select {
-			case <-time.After(min(delay, maxDelay)):
-			case <-c.ctx.Done():
-				return context.Cause(c.ctx)
-			}
 		}
+	}
+}
+
+// pause waits while the cost of the client is above the soft limit, for at most [maxDelay].
+func (c *conn) pause() error {
+	select {
+	case <-time.After(min(c.client.delay(), maxDelay)):
+		return nil
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
 	}
 }
 
@@ -180,6 +185,15 @@ func (c *conn) Pay(points int64) error { return c.spend(float64(points) * costPe
 
 // Release implements [meter.Payer].
 func (c *conn) Release() {}
+
+// later is the payer of notifications, which are not refused: they delay later ones, and later requests.
+type later struct{ *conn }
+
+// Pay implements [meter.Payer].
+func (c later) Pay(points int64) error {
+	c.client.spend(float64(points) * costPerPoint)
+	return nil
+}
 
 // refuse sends an error that belongs to no request.
 func (c *conn) refuse(e *rpcError) {
@@ -234,9 +248,7 @@ func (c *conn) answerMessage(message []byte) (ok bool, err error) {
 	}
 	m := c.newMoment()
 	defer m.end()
-	m.meter = meter.New(c, 0, pointsPerPayment, c.Memory)
-	defer m.meter.End()
-	m.ctx = meter.With(m.ctx, m.meter)
+	defer m.count(c)()
 	if !batch && m.free(&reqs[0]) {
 		return true, m.answerAll(reqs, batch)
 	}
@@ -267,10 +279,10 @@ type moment struct {
 	*conn
 	ctx    context.Context // ends after RequestTimeout
 	cancel context.CancelCauseFunc
-	timer  *time.Timer  // nil: no limit
-	until  time.Time    // when the client must have received the parts that were sent
-	meter  *meter.Meter // nil: the moment is of notifications
-	held   int          // bytes that the meter counts
+	timer  *time.Timer // nil: no limit
+	until  time.Time   // when the client must have received the parts that were sent
+	meter  *meter.Meter
+	held   int // bytes that the meter counts
 	view   *wallet.View
 	since  uint64 // events of the hub before view
 	failed error  // why there is no view
@@ -284,6 +296,13 @@ func (c *conn) newMoment() *moment {
 		m.until = time.Now().Add(c.RequestTimeout)
 	}
 	return m
+}
+
+// count sets the meter of the moment, which is used until end is called.
+func (m *moment) count(payer meter.Payer) (end func()) {
+	m.meter = meter.New(payer, 0, pointsPerPayment, m.Memory)
+	m.ctx = meter.With(m.ctx, m.meter)
+	return m.meter.End
 }
 
 // enter sets the view. left reports that the tip of the connection's previous view is no longer in the chain: any of its

@@ -2,11 +2,13 @@ package electrum_test
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -285,15 +287,29 @@ func TestCostWithinABatch(t *testing.T) {
 	}
 }
 
-// A client that sends requests and reads no answer is disconnected. The server buffers a bounded part of its answers.
+// A client that sends requests and reads no answer is disconnected, over TCP and TLS. The server buffers a bounded part of
+// its answers.
 func TestSlowReader(t *testing.T) {
+	s := httptest.NewTLSServer(nil)
+	config := &tls.Config{Certificates: s.TLS.Certificates}
+	s.Close()
+	for _, over := range []func(net.Conn) net.Conn{nil, func(c net.Conn) net.Conn { return tls.Server(c, config) }} {
+		slowReader(t, over)
+	}
+}
+
+func slowReader(t *testing.T, over func(net.Conn) net.Conn) {
+	t.Helper()
 	var o observer
 	opts := limits()
 	opts.StallTimeout, opts.Observer = 100*time.Millisecond, &o
 	w := newWorld(t, testseed.Rand(t), opts)
 	w.miner.mine(30, 3)
 	w.sync()
-	conn := connect(t, w.addr)
+	var conn net.Conn = connect(t, w.listen(over))
+	if over != nil {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+	}
 	request := `{"id":1,"method":"blockchain.block.headers","params":[0,2016]}` + "\n"
 	go func() {
 		for {

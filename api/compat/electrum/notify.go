@@ -15,6 +15,9 @@ func (c *conn) notify() {
 		case <-c.ctx.Done():
 			return
 		}
+		if c.pause() != nil {
+			return
+		}
 		if err := c.notifyChanges(); err != nil {
 			c.end(err)
 			return
@@ -28,6 +31,7 @@ func (c *conn) notifyChanges() error {
 	defer c.mu.Unlock()
 	m := c.newMoment()
 	defer m.end()
+	defer m.count(later{c})()
 	dirty := c.takeDirty()
 	err := c.chain.View(m.ctx, func(v *wallet.View) error {
 		left, err := m.enter(v)
