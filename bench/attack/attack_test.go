@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/bench"
 	"birthmark/internal/cli"
 	"birthmark/internal/testrun"
 )
@@ -69,7 +70,7 @@ func TestRequestsOfAttacksAreAnswered(t *testing.T) {
 			c.close()
 		}
 	}
-	if len(protocols) != 10 {
+	if len(protocols) != 11 {
 		t.Errorf("attacks on %v", sortedKeys(protocols))
 	}
 }
@@ -91,13 +92,32 @@ func TestResultOfAnAttack(t *testing.T) {
 			if reads {
 				answers = "200"
 			}
-			measured := r.RSS > 0 && r.Health.Count > 0 && r.Quiet.Count > 0 && r.Other.Count > 0
+			measured := r.Before.Goroutines > 0 && r.After.Descriptors > 0 && r.RSS > 0 && r.Health.Count > 0 && r.Quiet.Count > 0 && r.Other.Count > 0
 			if !measured || r.Answers[answers] != 5 || reads != (r.Bytes > 0) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
 	}
 }
+
+// An attack fails by each bound that it exceeds.
+func TestBoundsOfAnAttack(t *testing.T) {
+	const memory = 512 << 20
+	for _, c := range []struct {
+		r     Result
+		above int
+	}{
+		{Result{RSS: 876 << 20, Health: latency(0, 100), Quiet: latency(1, 0), Other: latency(5, 0)}, 0},
+		{Result{RSS: 876<<20 + 1, Health: latency(0, 100), Quiet: latency(1, 0), Other: latency(5, 0)}, 1},
+		{Result{RSS: 1, Health: latency(0, 101), Quiet: latency(1, 0), Other: latency(5.1, 0)}, 2},
+	} {
+		if c.r.judge(memory); len(c.r.Above) != c.above {
+			t.Errorf("%+v", c.r)
+		}
+	}
+}
+
+func latency(p50, p99 float64) bench.Latencies { return bench.Latencies{Count: 1, P50: p50, P99: p99} }
 
 // Clients of every protocol that came, asked, subscribed and left leave nothing behind.
 func TestClientsLeaveNothingBehind(t *testing.T) {
@@ -107,11 +127,11 @@ func TestClientsLeaveNothingBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range visits {
-		if v.Clients != 300 || v.Refused == v.Clients || !v.After.within(v.Before) {
+		if v.Clients != 300 || !v.Withstood() {
 			t.Errorf("%+v", v)
 		}
 	}
-	if len(visits) != 11 {
+	if len(visits) != 13 {
 		t.Errorf("%d protocols were visited", len(visits))
 	}
 }

@@ -25,6 +25,7 @@ type request struct {
 	method   string // of HTTP; empty: the path is that of a WebSocket
 	path     string
 	body     string // or the lines of Electrum, or the messages of a WebSocket
+	accept   string // header; empty: none
 }
 
 func get(path string, args ...any) request {
@@ -32,6 +33,20 @@ func get(path string, args ...any) request {
 }
 
 func post(path, body string) request { return request{method: "POST", path: path, body: body} }
+
+// stream returns a request for a list of /v1 whose entries are lines.
+func stream(r request) request {
+	r.accept = "application/x-ndjson"
+	return r
+}
+
+const eventStream = "text/event-stream"
+
+// events returns a request for events, whose answer does not end.
+func events(r request) request {
+	r.accept = eventStream
+	return r
+}
 
 func socket(path, message string) request { return request{path: path, body: message} }
 
@@ -47,6 +62,11 @@ func batch(n int, method string, params ...any) request {
 		calls[i] = call(i, method, params...)
 	}
 	return request{electrum: true, body: "[" + strings.Join(calls, ",") + "]\n"}
+}
+
+// messages returns n equal messages of the WebSocket of Ogmios.
+func messages(n int, method string) string {
+	return strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"id":1}`+"\n", method), n), "\n")
 }
 
 func call(id int, method string, params ...any) string {
@@ -97,7 +117,7 @@ func (s *Server) Attacks() (all []Attack) {
 		"explorer": get("/%s/address/%s", s.names[bitcoin.Name], s.quiet),
 		"kupo":     get("/kupo/checkpoints/10"), "blockfrost": get("/api/v0/blocks/10"),
 		"ergonode": get("/node/blocks/at/10"), "ergoexplorer": get("/explorer/api/v1/blocks?limit=1"),
-		"graphql": post("/graphql", `{"query":"{state{height}}"}`),
+		"graphql": post("/graphql", `{"query":"{state{height}}"}`), "ogmios": get("/kupo/checkpoints/10"),
 	}
 	add := func(name string, clients int, reads, outside bool, r request) {
 		protocol, _, _ := strings.Cut(name, " ")
@@ -137,6 +157,8 @@ func (s *Server) Attacks() (all []Attack) {
 		"block":          get("/blockbook/api/v2/block/%s", s.largest),
 		"getAccountInfo": socket("/blockbook/websocket", fmt.Sprintf(account, "getAccountInfo")),
 		"getAccountUtxo": socket("/blockbook/websocket", fmt.Sprintf(account, "getAccountUtxo")),
+		"subscribe": socket("/blockbook/websocket", `{"id":"1","method":"subscribeAddresses","params":{"addresses":["`+
+			s.address+`"]}}`+strings.Repeat("\n"+fmt.Sprintf(account, "getAccountInfo"), 8)),
 	})
 	unread("v1", map[string]request{
 		"find":    v1(bitcoin.Name, "/find/address/%s?limit=1000&mempool=include", s.address),
@@ -146,6 +168,8 @@ func (s *Server) Attacks() (all []Attack) {
 		"mempool": v1(bitcoin.Name, "/mempool/transactions?limit=1000"),
 		"richest": v1(bitcoin.Name, "/richest/address?limit=1000"),
 		"block":   v1(bitcoin.Name, "/block/%s", s.largest), "blocks": v1(bitcoin.Name, "/blocks?limit=1000"),
+		"stream": stream(v1(bitcoin.Name, "/find/address/%s", s.address)),
+		"events": events(v1(bitcoin.Name, "/events?from=1&spends=true&follow=address%%3D%s", s.address)),
 	})
 	unread("explorer", map[string]request{
 		"address":     get("/%s/address/%s", s.names[bitcoin.Name], s.address),
@@ -179,6 +203,7 @@ func (s *Server) Attacks() (all []Attack) {
 		"stream":  get("/explorer/api/v1/boxes/unspent/stream?minHeight=0&maxHeight=1000"),
 		"txs":     get("/explorer/api/v1/addresses/%s/transactions?limit=500", s.ergo),
 	})
+	unread("ogmios", map[string]request{"epoch": socket("/ogmios", messages(100, "queryLedgerState/epoch"))})
 	const fields = "boxId ergoTree additionalRegisters assets{tokenId amount}"
 	unread("graphql", map[string]request{
 		"boxes":   post("/graphql", fmt.Sprintf(`{"query":"{boxes(address:\"%s\",take:50){%s}}"}`, s.ergo, fields)),

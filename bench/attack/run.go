@@ -34,6 +34,32 @@ type Result struct {
 	Other   bench.Latencies `json:"other_ms"` // of the same client during it
 	Answers map[string]int  `json:"answers"`  // of clients that read: the number by their status
 	Bytes   int64           `json:"bytes"`    // that they read
+
+	Before Held     `json:"before"`
+	After  Held     `json:"after"`
+	Above  []string `json:"above"` // bounds that the attack exceeds; none: the server withstands it
+}
+
+// Bounds of an attack.
+const (
+	// beyondMemory is the resident memory beyond the setting memory: see docs/operations.md.
+	beyondMemory = 364 << 20
+
+	mostHealth = 100 // milliseconds of 99 of 100 requests for /healthz
+	mostSlower = 5   // times the quiet latency of another client
+)
+
+// judge sets the bounds that the attack exceeds.
+func (r *Result) judge(memory int64) {
+	exceeds := func(name string, is, most float64) {
+		if is > most {
+			r.Above = append(r.Above, fmt.Sprintf("%s %.4g above %.4g", name, is, most))
+		}
+	}
+	const MiB = 1 << 20
+	exceeds("MiB", float64(r.RSS)/MiB, float64(memory+beyondMemory)/MiB)
+	exceeds("healthz p99", r.Health.P99, mostHealth)
+	exceeds("other p50", r.Other.P50, mostSlower*r.Quiet.P50)
 }
 
 // Times between requests of the prober and of another client, and the duration of its measurement before an attack.
@@ -46,11 +72,14 @@ const (
 // Run executes an attack for at least a time: until clients that read have all answers, or until the server has
 // prepared the answers that nobody reads.
 func (s *Server) Run(ctx context.Context, a Attack, least time.Duration) (r *Result, err error) {
+	r = &Result{Name: a.Name, Clients: a.Clients, Answers: map[string]int{}, Above: []string{}}
+	if r.Before, err = s.held(ctx, nil); err != nil {
+		return nil, err
+	}
 	s.settle(ctx, idle)
 	if err := s.resetPeak(); err != nil {
 		return nil, err
 	}
-	r = &Result{Name: a.Name, Clients: a.Clients, Answers: map[string]int{}}
 	quiet, stop := context.WithTimeout(ctx, quietTime)
 	r.Quiet, err = s.measure(quiet, a.probe, clientPause)
 	stop()
@@ -97,7 +126,12 @@ func (s *Server) Run(ctx context.Context, a Attack, least time.Duration) (r *Res
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
-	return r, errors.Join(healthErr, otherErr)
+	if err := errors.Join(healthErr, otherErr); err != nil {
+		return r, err
+	}
+	r.judge(s.memory)
+	r.After, err = s.held(ctx, &r.Before)
+	return r, err
 }
 
 // mostAttack is the longest duration of an attack.
@@ -163,12 +197,19 @@ func (c *client) ask(ctx context.Context, q request) error {
 	if q.body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	if q.accept != "" {
+		r.Header.Set("Accept", q.accept)
+	}
 	a, err := c.http.Do(r)
 	if err != nil {
 		return err
 	}
 	defer a.Body.Close()
-	text, err := io.ReadAll(a.Body)
+	all := io.Reader(a.Body)
+	if q.accept == eventStream {
+		all = io.LimitReader(all, 1)
+	}
+	text, err := io.ReadAll(all)
 	if err == nil && a.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s %.200s", a.Status, text)
 	}
@@ -198,6 +239,9 @@ const receiveBuffer = 4 << 10
 
 // overHTTP returns the bytes of the request to a host. header is empty, or a line of its header.
 func (q request) overHTTP(host, header string) string {
+	if q.accept != "" {
+		header += "Accept: " + q.accept + "\r\n"
+	}
 	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\n%sContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		q.method, q.path, host, header, len(q.body), q.body)
 }
@@ -292,6 +336,9 @@ func dialSocket(ctx context.Context, d *net.Dialer, url string) (*websocket.Conn
 	return c, err
 }
 
+// noNode is a part of the error of requests that need the node of Cardano.
+const noNode = "no-node.socket"
+
 // converse sends messages over a WebSocket, reads an answer to each, and calls answered before it leaves.
 func converse(ctx context.Context, d *net.Dialer, url, messages string, answered func()) error {
 	c, err := dialSocket(ctx, d, url)
@@ -303,7 +350,8 @@ func converse(ctx context.Context, d *net.Dialer, url, messages string, answered
 		if err := c.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
 			return err
 		}
-		if _, text, err := c.Read(ctx); err != nil || strings.Contains(string(text), `"error"`) {
+		if _, text, err := c.Read(ctx); err != nil || strings.Contains(string(text), `"error"`) &&
+			!strings.Contains(string(text), noNode) {
 			return fmt.Errorf("%.200s: %w", text, err)
 		}
 	}
@@ -311,14 +359,16 @@ func converse(ctx context.Context, d *net.Dialer, url, messages string, answered
 	return nil
 }
 
-func attackSocket(ctx context.Context, d *net.Dialer, url, message string) string {
+func attackSocket(ctx context.Context, d *net.Dialer, url, messages string) string {
 	c, err := dialSocket(ctx, d, url)
 	if err != nil {
 		return "not connected"
 	}
 	defer func() { _ = c.CloseNow() }()
-	if err := c.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
-		return "not sent"
+	for message := range strings.SplitSeq(messages, "\n") {
+		if err := c.Write(ctx, websocket.MessageText, []byte(message)); err != nil {
+			return "not sent"
+		}
 	}
 	<-ctx.Done()
 	return "not read"

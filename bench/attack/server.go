@@ -24,6 +24,7 @@ import (
 	"birthmark/chains/bitcoin"
 	"birthmark/chains/cardano"
 	"birthmark/chains/ergo"
+	"birthmark/internal/config"
 	"birthmark/model"
 )
 
@@ -34,6 +35,7 @@ type Server struct {
 	facts
 
 	http, electrum, profiles int    // ports
+	memory                   int64  // the setting, in bytes
 	first                    int64  // resident memory when it was idle for the first time
 	outside                  string // address of this machine that is not a loopback address; empty: it has none
 }
@@ -48,7 +50,7 @@ type facts struct {
 	unconfirmed          int
 }
 
-// settings are the settings of the served chains.
+// settings are the settings of the served chains. The node of Cardano does not run: what needs it answers with an error.
 const settings = `
 memory: %s
 listen: 0.0.0.0:%d
@@ -56,7 +58,8 @@ pprof: 127.0.0.1:%d
 chains:
   - { chain: bitcoin, network: regtest, db: %s, raw: keep, mempool: 96MiB, source: %q, node: %q,
       serve: { electrum: "0.0.0.0:%d", esplora: /api, blockbook: /blockbook } }
-  - { chain: cardano, network: %q, db: %s, raw: keep, serve: { kupo: /kupo, blockfrost: /api/v0 } }
+  - { chain: cardano, network: %q, db: %s, raw: keep, node: "unix://%s", mempool: 8MiB,
+      serve: { kupo: /kupo, blockfrost: /api/v0, ogmios: /ogmios, submit_api: /submit } }
   - { chain: ergo, network: testnet, db: %s, raw: keep,
       serve: { ergo_node: /node, ergo_explorer: /explorer, ergo_graphql: /graphql } }
 `
@@ -91,9 +94,16 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 			return nil, err
 		}
 	}
-	text := fmt.Sprintf(settings, cmp.Or(o.Memory, "512MiB"), s.http, s.profiles, o.database(bitcoin.Name),
+	memory := cmp.Or(o.Memory, "512MiB")
+	size, err := config.ParseMemory(memory)
+	if err != nil {
+		return nil, err
+	}
+	s.memory = int64(size)
+	text := fmt.Sprintf(settings, memory, s.http, s.profiles, o.database(bitcoin.Name),
 		"file://"+o.blocks(bitcoin.Name), at, s.electrum,
-		filepath.Join(o.blocks(cardano.Name), "genesis"), o.database(cardano.Name), o.database(ergo.Name))
+		filepath.Join(o.blocks(cardano.Name), "genesis"), o.database(cardano.Name), filepath.Join(o.Dir, "no-node.socket"),
+		o.database(ergo.Name))
 	file := filepath.Join(o.Dir, "birthmark.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err

@@ -33,6 +33,9 @@ type Visit struct {
 	After    Held   `json:"after"`
 }
 
+// Withstood reports whether the clients left nothing behind, within the tolerance.
+func (v *Visit) Withstood() bool { return v.Refused < v.Clients && v.After.within(v.Before) }
+
 // atOnce is the number of clients of a visit that are connected at the same time.
 const atOnce = 500
 
@@ -63,6 +66,8 @@ func (s *Server) visitors() []visitor {
 		{"ergonode", visitHTTP, get("/node/blocks/at/10")},
 		{"ergoexplorer", visitHTTP, get("/explorer/api/v1/blocks?limit=1")},
 		{"graphql", visitHTTP, post("/graphql", `{"query":"{state{height}}"}`)},
+		{"ogmios", visitSocket, socket("/ogmios", messages(1, "queryNetwork/tip"))},
+		{"submit_api", visitHTTP, post("/submit/api/submit/tx", "x")},
 	}
 }
 
@@ -176,7 +181,7 @@ func visitHTTP(ctx context.Context, s *Server, i int, q request, answered func()
 	return s.visit(ctx, i, q, answered, func(in *bufio.Reader) error {
 		line, err := in.ReadString('\n')
 		switch {
-		case err != nil || strings.Contains(line, " 200 "):
+		case err != nil || strings.Contains(line, " 200 ") || q.body == "x": // no transaction
 			return err
 		case strings.Contains(line, " 503 ") || strings.Contains(line, " 429 "):
 			return errRefused

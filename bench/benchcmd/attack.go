@@ -28,6 +28,7 @@ func (b *commands) attackCommand() *cli.Command {
 			command.StringDefault("unconfirmed", "and `N` unconfirmed ones", "66000"),
 			command.StringDefault("cardano-txs", "generate `N` transactions of cardano", "300000"),
 			command.StringDefault("ergo-txs", "generate `N` transactions of ergo", "20000"),
+			command.Bool("prepare", "create the databases, and attack nothing"),
 			command.String("only", "attacks whose name contains `TEXT`, such as electrum or R3"),
 			command.StringDefault("seconds", "attack for `N` seconds", "10"),
 			command.String("visits", "instead of attacks: let `N` clients of each protocol ask, subscribe and leave"),
@@ -51,8 +52,10 @@ func (b *commands) attack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := command.Exclusive(c, "visits", "only", "seconds"); err != nil {
-		return err
+	for _, flag := range []string{"visits", "prepare"} {
+		if err := command.Exclusive(c, flag, "only", "seconds"); err != nil {
+			return err
+		}
 	}
 	if err := b.Load(c); err != nil {
 		return err
@@ -82,14 +85,36 @@ func (b *commands) attack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return b.Answer(nil, a, func(page *terminal.Page) { showAttack(page, a) })
+	if err := b.Answer(nil, a, func(page *terminal.Page) { showAttack(page, a) }); err != nil {
+		return err
+	}
+	return a.failed()
+}
+
+// failed returns an error if a bound is exceeded.
+func (a *AttackAnswer) failed() error {
+	var names []string
+	for _, r := range a.Attacks {
+		if len(r.Above) > 0 {
+			names = append(names, r.Name)
+		}
+	}
+	for _, v := range a.Visits {
+		if !v.Withstood() {
+			names = append(names, v.Protocol)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d of %d exceed a bound: %s", len(names), len(a.Attacks)+len(a.Visits), strings.Join(names, ", "))
 }
 
 // attackServer starts a server, and another one after an attack whose memory the server keeps.
 func (b *commands) attackServer(
 	c *cli.Context, a *AttackAnswer, o attack.Options, visits int, least time.Duration,
 ) error {
-	if err := attack.Prepare(c.Context, o); err != nil {
+	if err := attack.Prepare(c.Context, o); err != nil || c.Bool("prepare") {
 		return err
 	}
 	s, err := attack.Start(c.Context, o)
@@ -118,7 +143,7 @@ func (b *commands) attackServer(
 			return err
 		}
 		a.Attacks = append(a.Attacks, r)
-		b.Log.Info("attack", "name", r.Name, "rss", humanize.Bytes(r.RSS), "healthz_p99", r.Health.P99,
+		b.Log.Info("attack", "name", r.Name, "above", strings.Join(r.Above, ", "), "rss", humanize.Bytes(r.RSS), "healthz_p99", r.Health.P99,
 			"other_p50", r.Other.P50, "quiet_p50", r.Quiet.P50, "cpu_s", r.CPU, "seconds", r.Seconds,
 			"bytes", humanize.Bytes(r.Bytes), "answers", r.Answers)
 	}
@@ -130,6 +155,7 @@ func showAttack(page *terminal.Page, a *AttackAnswer) {
 	if len(a.Attacks) > 0 {
 		columns := []string{
 			"attack", "clients", "peak memory", "CPU s", "healthz p99 ms", "other p50 ms", "quiet p50 ms", "bytes", "answers",
+			"descriptors", "after", "goroutines", "after", "heap", "after", "above",
 		}
 		terminal.Table(page, a.Attacks, columns, func(_ int, r *attack.Result) terminal.Cells {
 			var answers []string
@@ -140,17 +166,27 @@ func showAttack(page *terminal.Page, a *AttackAnswer) {
 			return terminal.Cells{
 				terminal.Green(r.Name), r.Clients, terminal.Bold(terminal.Right(humanize.Bytes(r.RSS))), r.CPU,
 				r.Health.P99, r.Other.P50, r.Quiet.P50, terminal.Right(humanize.Bytes(r.Bytes)), strings.Join(answers, ", "),
+				r.Before.Descriptors, r.After.Descriptors, r.Before.Goroutines, r.After.Goroutines,
+				terminal.Right(humanize.Bytes(r.Before.Heap)), terminal.Right(humanize.Bytes(r.After.Heap)),
+				strings.Join(r.Above, ", "),
 			}
 		})
 	}
 	if len(a.Visits) > 0 {
-		columns := []string{"protocol", "clients", "refused", "descriptors", "after", "goroutines", "after", "heap", "after"}
+		columns := []string{"protocol", "clients", "refused", "descriptors", "after", "goroutines", "after", "heap", "after", ""}
 		terminal.Table(page, a.Visits, columns, func(_ int, v *attack.Visit) terminal.Cells {
 			return terminal.Cells{
 				terminal.Green(v.Protocol), v.Clients, v.Refused, v.Before.Descriptors, v.After.Descriptors,
 				v.Before.Goroutines, v.After.Goroutines,
-				terminal.Right(humanize.Bytes(v.Before.Heap)), terminal.Right(humanize.Bytes(v.After.Heap)),
+				terminal.Right(humanize.Bytes(v.Before.Heap)), terminal.Right(humanize.Bytes(v.After.Heap)), verdict(v),
 			}
 		})
 	}
+}
+
+func verdict(v *attack.Visit) string {
+	if v.Withstood() {
+		return "equal within 10%"
+	}
+	return "more than 10% above"
 }
