@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
@@ -44,7 +45,13 @@ func Part(w http.ResponseWriter) func(context.Context) (part context.Context, en
 func (q *request) part(ctx context.Context, first int64) (context.Context, func()) {
 	w := new(work)
 	w.begin(ctx, q, first)
-	return meter.With(ctx, &w.Meter), w.end
+	return meter.With(ctx, &w.Meter), func() {
+		w.end()
+		if q.Log.Enabled(ctx, slog.LevelDebug) {
+			cost := w.Cost()
+			q.Log.Debug("part", "route", q.route(), "points", cost.Points, "rows", cost.Rows)
+		}
+	}
 }
 
 // Submission counts a request that submits transactions, in addition to its cost: each is work of the node. The error

@@ -53,6 +53,10 @@ func (q *request) log(w *writer) {
 		slog.String("method", q.r.Method), slog.String("route", q.route()), slog.Int("status", w.sentStatus()),
 		slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(q.began)), slog.String("client", q.client.String()),
 	}
+	if q.Log.Enabled(ctx, slog.LevelDebug) {
+		cost := q.work.Cost()
+		line = append(line, slog.Int64("points", cost.Points), slog.Int64("rows", cost.Rows))
+	}
 	if skipped > 0 {
 		line = append(line, slog.Int64("left_out", skipped))
 	}

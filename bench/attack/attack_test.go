@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"birthmark/bench"
+	"birthmark/core/meter"
 	"birthmark/internal/cli"
 	"birthmark/internal/testrun"
 )
@@ -28,15 +29,19 @@ func TestMain(m *testing.M) {
 // small returns a served database of a few hundred transactions of each chain.
 func small(t *testing.T) *Server {
 	t.Helper()
+	return smallWith(t, Options{})
+}
+
+// smallWith is small with options.
+func smallWith(t *testing.T, o Options) *Server {
+	t.Helper()
 	testrun.Slow(t) // it syncs three chains, and serves them in another process
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{
-		Program: []string{self}, Env: []string{asProgram + "=1"}, Dir: t.TempDir(), Log: io.Discard,
-		Txs: 300, Unconfirmed: 60, Cardano: 400, Ergo: 200,
-	}
+	o.Program, o.Env, o.Dir, o.Log = []string{self}, []string{asProgram + "=1"}, t.TempDir(), io.Discard
+	o.Txs, o.Unconfirmed, o.Cardano, o.Ergo = 300, 60, 400, 200
 	if err := Prepare(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +97,8 @@ func TestResultOfAnAttack(t *testing.T) {
 			if reads {
 				answers = "200"
 			}
-			measured := r.Before.Goroutines > 0 && r.After.Descriptors > 0 && r.RSS > 0 && r.Health.Count > 0 && r.Quiet.Count > 0 && r.Other.Count > 0
+			measured := r.Before.Goroutines > 0 && r.After.Descriptors > 0 && r.RSS > 0 &&
+				r.Health.Count > 0 && r.Quiet.Count > 0 && r.Other.Count > 0
 			if !measured || r.Answers[answers] != 5 || reads != (r.Bytes > 0) {
 				t.Errorf("%s: %+v", name, r)
 			}
@@ -118,6 +124,35 @@ func TestBoundsOfAnAttack(t *testing.T) {
 }
 
 func latency(p50, p99 float64) bench.Latencies { return bench.Latencies{Count: 1, P50: p50, P99: p99} }
+
+// A request costs at least a point per row, and a unit per [meter.Unit] points, in every protocol.
+func TestRowsAreInThePrice(t *testing.T) {
+	s := smallWith(t, Options{Costs: true})
+	costs, err := s.Costs(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]bool{}
+	for _, c := range costs {
+		protocol, _, _ := strings.Cut(c.Name, " ")
+		read[protocol] = read[protocol] || c.Rows > 0
+		if c.Requests == 0 || c.Points < c.Rows || c.Units < max(1, float64(c.Points)/meter.Unit) {
+			t.Errorf("%+v", c)
+		}
+		if !strings.Contains(Markdown(costs), c.Name) {
+			t.Errorf("the table lacks %s", c.Name)
+		}
+	}
+	delete(read, "ogmios") // its node does not run
+	for protocol, any := range read {
+		if !any {
+			t.Errorf("%s read no row", protocol)
+		}
+	}
+	if len(read) != 10 {
+		t.Errorf("costs of %v", sortedKeys(read))
+	}
+}
 
 // Clients of every protocol that came, asked, subscribed and left leave nothing behind.
 func TestClientsLeaveNothingBehind(t *testing.T) {

@@ -26,6 +26,7 @@ type Options struct {
 	Txs, Unconfirmed int    // transactions that pay to the hot script of Bitcoin: in blocks, and unconfirmed ones
 	Cardano, Ergo    int    // transactions
 	Memory           string // the setting memory
+	Costs            bool   // for [Server.Costs]: the server logs each request
 }
 
 // made describes the databases of a folder.

@@ -163,6 +163,7 @@ type client struct {
 	http *http.Client
 	conn net.Conn
 	in   *bufio.Reader
+	got  int64 // bytes of the last answer
 }
 
 // patience is the longest wait for an answer to a client that does not attack.
@@ -210,6 +211,7 @@ func (c *client) ask(ctx context.Context, q request) error {
 		all = io.LimitReader(all, 1)
 	}
 	text, err := io.ReadAll(all)
+	c.got = int64(len(text))
 	if err == nil && a.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s %.200s", a.Status, text)
 	}
@@ -228,6 +230,7 @@ func (c *client) askElectrum(q request) (err error) {
 		return err
 	}
 	text, err := c.in.ReadString('\n')
+	c.got = int64(len(text))
 	if err == nil && !strings.Contains(text, `"result"`) {
 		err = fmt.Errorf("%.200s", text)
 	}

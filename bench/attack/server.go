@@ -37,6 +37,7 @@ type Server struct {
 	http, electrum, profiles int    // ports
 	memory                   int64  // the setting, in bytes
 	first                    int64  // resident memory when it was idle for the first time
+	lines                    *lines // of its log; nil: it does not log requests
 	outside                  string // address of this machine that is not a loopback address; empty: it has none
 }
 
@@ -50,7 +51,7 @@ type facts struct {
 	unconfirmed          int
 }
 
-// settings are the settings of the served chains. The node of Cardano does not run: what needs it answers with an error.
+// settings are the settings of the served chains. The node of Cardano does not run: requests that need it get an error.
 const settings = `
 memory: %s
 listen: 0.0.0.0:%d
@@ -109,6 +110,10 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	s.cmd = o.command(ctx, "serve", "--config", file)
+	if o.Costs {
+		s.lines = &lines{to: o.Log}
+		s.cmd.Args, s.cmd.Stderr = append(s.cmd.Args, "--log-level", "debug"), s.lines
+	}
 	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(syscall.SIGTERM) }
 	s.cmd.WaitDelay = 10 * time.Second
 	if err := s.cmd.Start(); err != nil {

@@ -29,6 +29,7 @@ func (b *commands) attackCommand() *cli.Command {
 			command.StringDefault("cardano-txs", "generate `N` transactions of cardano", "300000"),
 			command.StringDefault("ergo-txs", "generate `N` transactions of ergo", "20000"),
 			command.Bool("prepare", "create the databases, and attack nothing"),
+			command.String("costs", "instead of attacks: write a table of what their requests cost to `FILE`, as Markdown"),
 			command.String("only", "attacks whose name contains `TEXT`, such as electrum or R3"),
 			command.StringDefault("seconds", "attack for `N` seconds", "10"),
 			command.String("visits", "instead of attacks: let `N` clients of each protocol ask, subscribe and leave"),
@@ -43,6 +44,7 @@ type AttackAnswer struct {
 	Memory  string           `json:"memory"`
 	Attacks []*attack.Result `json:"attacks,omitempty"`
 	Visits  []*attack.Visit  `json:"visits,omitempty"`
+	Costs   []*attack.Cost   `json:"costs,omitempty"`
 }
 
 func (b *commands) attack(c *cli.Context) error {
@@ -52,8 +54,8 @@ func (b *commands) attack(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range []string{"visits", "prepare"} {
-		if err := command.Exclusive(c, flag, "only", "seconds"); err != nil {
+	for _, flag := range []string{"visits", "prepare", "costs"} {
+		if err := command.Exclusive(c, flag, "seconds"); err != nil {
 			return err
 		}
 	}
@@ -71,6 +73,7 @@ func (b *commands) attack(c *cli.Context) error {
 	o := attack.Options{
 		Program: []string{program}, Log: b.Stderr, Txs: int(numbers["txs"]), Unconfirmed: int(numbers["unconfirmed"]),
 		Cardano: int(numbers["cardano-txs"]), Ergo: int(numbers["ergo-txs"]), Memory: cmp.Or(c.String("memory"), "512MiB"),
+		Costs: c.IsSet("costs"),
 	}
 	a := &AttackAnswer{Memory: o.Memory}
 	run := func(dir string) error {
@@ -104,10 +107,16 @@ func (a *AttackAnswer) failed() error {
 			names = append(names, v.Protocol)
 		}
 	}
+	for _, one := range a.Costs {
+		if one.Above {
+			names = append(names, one.Name)
+		}
+	}
 	if len(names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %d exceed a bound: %s", len(names), len(a.Attacks)+len(a.Visits), strings.Join(names, ", "))
+	all := len(a.Attacks) + len(a.Visits) + len(a.Costs)
+	return fmt.Errorf("%d of %d exceed a bound: %s", len(names), all, strings.Join(names, ", "))
 }
 
 // attackServer starts a server, and another one after an attack whose memory the server keeps.
@@ -126,6 +135,12 @@ func (b *commands) attackServer(
 		a.Visits, err = s.Visit(c.Context, visits)
 		return err
 	}
+	if file := c.String("costs"); file != "" {
+		if a.Costs, err = s.Costs(c.Context, c.String("only")); err != nil {
+			return err
+		}
+		return os.WriteFile(file, []byte(attack.Markdown(a.Costs)), 0o644)
+	}
 	for _, one := range s.Attacks() {
 		if !strings.Contains(one.Name, c.String("only")) {
 			continue
@@ -143,7 +158,8 @@ func (b *commands) attackServer(
 			return err
 		}
 		a.Attacks = append(a.Attacks, r)
-		b.Log.Info("attack", "name", r.Name, "above", strings.Join(r.Above, ", "), "rss", humanize.Bytes(r.RSS), "healthz_p99", r.Health.P99,
+		b.Log.Info("attack", "name", r.Name, "above", strings.Join(r.Above, ", "),
+			"rss", humanize.Bytes(r.RSS), "healthz_p99", r.Health.P99,
 			"other_p50", r.Other.P50, "quiet_p50", r.Quiet.P50, "cpu_s", r.CPU, "seconds", r.Seconds,
 			"bytes", humanize.Bytes(r.Bytes), "answers", r.Answers)
 	}
@@ -172,8 +188,21 @@ func showAttack(page *terminal.Page, a *AttackAnswer) {
 			}
 		})
 	}
+	if len(a.Costs) > 0 {
+		columns := []string{
+			"operation", "requests", "refused", "units", "points", "rows", "bytes", "CPU ms", "CPU s per unit", "",
+		}
+		terminal.Table(page, a.Costs, columns, func(_ int, c *attack.Cost) terminal.Cells {
+			return terminal.Cells{
+				terminal.Green(c.Name), c.Requests, c.Refused, c.Units, c.Points, c.Rows, c.Bytes, c.CPU, c.PerUnit,
+				aboveIf(c.Above),
+			}
+		})
+	}
 	if len(a.Visits) > 0 {
-		columns := []string{"protocol", "clients", "refused", "descriptors", "after", "goroutines", "after", "heap", "after", ""}
+		columns := []string{
+			"protocol", "clients", "refused", "descriptors", "after", "goroutines", "after", "heap", "after", "",
+		}
 		terminal.Table(page, a.Visits, columns, func(_ int, v *attack.Visit) terminal.Cells {
 			return terminal.Cells{
 				terminal.Green(v.Protocol), v.Clients, v.Refused, v.Before.Descriptors, v.After.Descriptors,
@@ -182,6 +211,13 @@ func showAttack(page *terminal.Page, a *AttackAnswer) {
 			}
 		})
 	}
+}
+
+func aboveIf(above bool) string {
+	if above {
+		return "above"
+	}
+	return ""
 }
 
 func verdict(v *attack.Visit) string {

@@ -234,7 +234,7 @@ func (m *Meter) AtEnd(fn func()) bool {
 // endedHeld is far below 0: a request that has ended holds nothing.
 const endedHeld = -1 << 62
 
-// End gives all bytes back. What the request holds afterwards is not counted.
+// End gives all bytes back. Later calls of Hold count nothing.
 func (m *Meter) End() {
 	m.mu.Lock()
 	ends := m.ends

@@ -16,8 +16,8 @@ func (o *Overlay) counting(m *meter.Meter) *Overlay {
 	return &c
 }
 
-// Shared returns the overlay that all requests have at a standing. Its walks are not counted: a request that walks it for
-// others, too, reports the transactions itself.
+// Shared returns the overlay that all requests have at a standing. Its walks are not counted: a request that walks it
+// for others, too, reports the transactions itself.
 func (o *Overlay) Shared() *Overlay {
 	if o.shared != nil {
 		return o.shared

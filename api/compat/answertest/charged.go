@@ -23,8 +23,8 @@ import (
 // stateRows is the number of rows of the state of a database. The first View after a change reads them for all requests.
 const stateRows = 3
 
-// Charged fails the test if a request reads rows of the store that the meter of its context does not count. requests is
-// the number of requests that read rows so far.
+// Charged fails the test if a request reads rows of the store that the meter of its context does not count. requests
+// returns the number of requests that read rows so far.
 func Charged(t testing.TB, store *storetest.Faulty) (requests func() int) {
 	t.Helper()
 	var mu sync.Mutex

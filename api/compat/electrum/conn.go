@@ -417,7 +417,9 @@ func (m *moment) answerOne(r *request) error {
 	took := time.Since(began)
 	c.Observer.Answered(name, code, took)
 	if c.Log.Enabled(m.ctx, slog.LevelDebug) {
-		c.Log.Debug("electrum: request", "client", c.from, "method", name, "code", code, "took", took)
+		cost := m.meter.Cost()
+		c.Log.Debug("electrum: request", "client", c.from, "method", name, "code", code, "took", took,
+			"points", cost.Points, "rows", cost.Rows) // of the message so far
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"birthmark/core/meter"
 )
 
-// payer counts what a client paid.
+// payer counts the points of a client.
 type payer struct{ points atomic.Int64 }
 
 func (p *payer) Pay(points int64) error { p.points.Add(points); return nil }
