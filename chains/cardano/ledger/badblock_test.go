@@ -21,10 +21,14 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 	good := with(nil)
 	changed := bytes.Clone(good)
 	changed[len(changed)-3] ^= 0x20 // an empty map of witnesses becomes an empty array
+	signature := raw(t, filled(448, 8))
+	signedTwice := bytes.Replace(good, []byte{0x85, 0x82}, []byte{0x85, 0x83}, 1)
+	signedTwice = bytes.Replace(signedTwice, signature, append(bytes.Clone(signature), signature...), 1)
 	for name, c := range map[string]struct {
 		raw  []byte
 		want string
 	}{
+		"header and more":      {signedTwice, "header has more items than expected"},
 		"nothing":              {nil, "offset 0: expected era and block, found the end"},
 		"no array":             {raw(t, 5), "offset 0: expected era and block as an array, found an unsigned integer"},
 		"later era":            {raw(t, list{9, list{}}), "(tag 9, Dijkstra has 8) is newer than this release knows: install a newer release"},
