@@ -48,8 +48,9 @@ var recorded = []struct{ route, request, answer string }{
 	{"GET tx/{id}/merkleblock-proof", "/tx/$TX/merkleblock-proof",
 		`0300000058f6dd09ac5aea942c01d12e75b351e73f4304cc442741000000000000000000ef0c2fa8517414b742094a020da7eba891b47d660ef66f126ad01e5be99a2fd0`},
 	{"GET tx/{id}/outspend/{index}", "/tx/$S/outspend/$N", recordedSpender},
-	{"GET tx/{id}/outspends", "/tx/$TX/outspends", `[{"spent":false}]`},      // form of an unspent output, src/rest.rs of Blockstream/electrs
-	{"GET txs/outspends", "/txs/outspends?txids=$TX", `[[{"spent":false}]]`}, // form, src/rest.rs of mempool/electrs
+	// An unspent output: Tests/EsploraTests/DecodeTests.swift of BlockchainCommons/BCSwiftEsplora.
+	{"GET tx/{id}/outspends", "/tx/$TX/outspends", `[{"spent":false}]`},
+	{"GET txs/outspends", "/txs/outspends?txids=$TX", `[[{"spent":false}]]`}, // the list: src/rest.rs of mempool/electrs
 
 	// Forms: tests/rest.rs of Blockstream/electrs compares the text with the id.
 	{"POST tx", "/tx $R", `15e10745f15593a899cef391191bdd3d7c12412cc4696b7bcb669d0feadc8521`},
@@ -123,8 +124,9 @@ const (
 	recordedSummary = `[{"txid":"80422fa3e348d5cc3f635a865be162e38d587366ca2cd859dee8f0b4709d2e55","height":835192,"value":-4340898,
 		"time":1710748355,"tx_position":1}]`
 
-	// The first payment is from test_lazy_loading of the Python package txgraph, the first coinbase from GENESIS_COINBASE_TX
-	// below src/utils of ZeroSync/ZeroSync. TestAnswersEqualTheRecordedOnes compares them with the answers about these blocks.
+	// The first payment is from test_lazy_loading of the Python package txgraph, the first coinbase from src/utils/btc_api.py
+	// of ZeroSync/ZeroSync (GENESIS_COINBASE_TX) and testDecodeTransactions of BCSwiftEsplora. TestAnswersEqualTheRecordedOnes
+	// compares them with the answers about these blocks.
 	recordedTx = `{"txid":"f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16","version":1,"locktime":0,"vin":[{
 		"txid":"0437cd7f8525ceed2324359c2d0ba26006d92d856a9c20fa0241106ee5a597c9","vout":0,"prevout":{
 		"scriptpubkey":"410411db93e1dcdb8a016b49840f8c53bc1eb68a382e97b1482ecad7b148a6909a5cb2e0eaddfb84ccf9744464f82e160bfa9b8b64f9d4c03f999b8643f656b412a3ac",
@@ -231,7 +233,7 @@ func TestAnswersEqualTheRecordedOnes(t *testing.T) {
 		"/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16":        recordedTx,
 		"/tx/4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b":        recordedCoinbase,
 		"/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16/status": recordedPlace,
-		// test_lazy_loading has this one too.
+		// test_lazy_loading has this one too, in a list.
 		"/tx/f4184fc596403b9d638783cf57adfe4c75c605f6356fbc91338530e9831e9e16/outspend/1": `{"spent":true,
 			"txid":"a16f3ce4dd5deb92d98ef5cf8afeaf0775ebca408f708b2146c4fb42b41e14be","vin":0,"status":{"confirmed":true,"block_height":181,
 			"block_hash":"00000000dc55860c8a29c58d45209318fa9e9dc2c1833a7226d86bc465afc6e5","block_time":1231740133}}`,
