@@ -19,7 +19,7 @@ import (
 	"birthmark/model"
 )
 
-// registration is one chain: its name, its networks with the default first, and how it is made for one of them.
+// registration is one chain: its name, its networks with the default first, and its constructor.
 type registration struct {
 	name     string
 	networks []string

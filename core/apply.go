@@ -27,8 +27,8 @@ func Create(ctx context.Context, s storage.Store, chain model.Chain, first *segm
 }
 
 // Apply writes a segment of the primary to the database of a replica, atomically. Queries see the state before or after
-// it. The errors are those of [segment.Apply], ErrNewIndex, and open_again if an earlier segment that changes the indexes
-// failed. Nothing else may write the database.
+// it. It returns the errors of [segment.Apply], ErrNewIndex, and open_again if an earlier segment that changes the
+// indexes failed. Nothing else may write the database.
 func (db *DB) Apply(ctx context.Context, s *segment.Segment) error {
 	db.write.Lock()
 	defer db.write.Unlock()

@@ -147,7 +147,7 @@ type BlockIndexer interface {
 	BlockIndexes() []Index
 }
 
-// AllIndexes returns the indexes that databases of a chain can have: those of outputs, then those of blocks.
+// AllIndexes returns the indexes that databases of a chain can have: indexes of outputs, then of blocks.
 func AllIndexes(c Chain) []Index {
 	all := c.Indexes()
 	if b, ok := c.(BlockIndexer); ok {
@@ -278,7 +278,7 @@ type AssetNamer interface {
 	AssetName(id []byte) AssetName
 }
 
-// AssetName is what an asset's id contains. Names are not unique.
+// AssetName is the name in an asset's id. Names are not unique.
 type AssetName struct {
 	Name       string // printable text; empty if the id has none
 	Group      string // e.g. the policy id (Cardano), in the text form of GroupIndex; empty if there is none

@@ -7,7 +7,7 @@ type TxDescriber interface {
 	DescribeTx(raw []byte, inputs, outputs []map[string]any) (*TxDescription, error)
 }
 
-// TxDescription is what only a serialized transaction contains, in the JSON of answers.
+// TxDescription has the details that only a serialized transaction contains, as JSON.
 type TxDescription struct {
 	TxDetails
 	Inputs  []InputDetails  // of the inputs that spend an output; nil if the chain has none

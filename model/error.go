@@ -27,7 +27,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf returns an [Error]; format and args are those of [fmt.Errorf].
+// Errorf returns an [Error] with a message formatted as by [fmt.Errorf].
 func Errorf(kind ErrorKind, code, format string, args ...any) error {
 	return &Error{kind, code, fmt.Errorf(format, args...)}
 }

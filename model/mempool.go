@@ -86,8 +86,8 @@ type SubmitOptions struct {
 // FeeEstimator is a [Source] that estimates fees.
 type FeeEstimator interface {
 	// EstimateFees returns the fee rates with which a transaction is expected to confirm within each number of blocks,
-	// in smallest units per 1,000 virtual bytes; a target without an estimate is absent. mode is that of the node;
-	// empty: its default.
+	// in smallest units per 1,000 virtual bytes; a target without an estimate is absent. mode is the node's estimation
+	// mode; empty: its default.
 	EstimateFees(ctx context.Context, targets []int, mode string) (map[int]float64, error)
 
 	// MinimumFees returns the limits of the node's mempool, in smallest units per 1,000 virtual bytes.

@@ -41,7 +41,7 @@ type pageGroup struct {
 
 type pageOperation struct {
 	huma.Operation
-	Short, Type, Curl, Answer string // Type is that of the answer
+	Short, Type, Curl, Answer string // Type is the type of the answer
 	List                      bool
 }
 

@@ -74,7 +74,7 @@ type blockBody struct {
 	Pool           string          // that the text of the coinbase names; empty: unknown
 	Bare           bool            // too many inputs and outputs to show totals
 	Orders         []navLink       // of the transactions; empty: one at most
-	By             query.TxOrder   // the current order; empty: that of the block
+	By             query.TxOrder   // the current order; empty: block order
 	Sized          bool            // the sizes of transactions are known
 	Rated          bool            // some of Txs have a fee rate
 }

@@ -29,7 +29,7 @@ type Options struct {
 
 	BasePath string            // prefix of all links, which requests do not have; empty: none
 	Title    string            // name of the site; empty: Birthmark
-	Logo     *static.Logo      // nil: that of Birthmark
+	Logo     *static.Logo      // nil: Birthmark's
 	Notice   string            // text at the top of all pages; empty: none
 	Pictures string            // URL of a gateway of IPFS, with a slash at the end, from which pages of assets load pictures; empty: none
 	Labels   map[string]string // names of addresses and other values, which pages show beside them

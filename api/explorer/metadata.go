@@ -80,9 +80,9 @@ func metadataInTx(ctx context.Context, view *query.View, c model.Chain, d model.
 // ipfsContent matches a content identifier of IPFS and a path in it.
 var ipfsContent = regexp.MustCompile(`^[A-Za-z0-9]{20,}(/[^/]+)*$`)
 
-// pictureURL returns the URL of a picture for a page: that of a gateway for a content of IPFS, or the picture itself if the
-// metadata contains it. It is empty for other addresses, whose hosts would learn about visitors, and without a gateway.
-// The server fetches no picture itself: it would be a proxy for any content.
+// pictureURL returns the URL of a picture for a page. A picture on IPFS is loaded from the gateway; metadata can also
+// contain the picture itself. It is empty for other addresses, whose hosts would learn about visitors, and without a
+// gateway. The server fetches no picture itself: it would be a proxy for any content.
 func pictureURL(uri, gateway string) string {
 	if gateway == "" {
 		return ""

@@ -19,7 +19,7 @@ type hit struct {
 	link
 	What  string // block, transaction, address …
 	Note  string
-	Chain string // display name; empty: that of the page
+	Chain string // display name; empty: the chain of the page
 
 	Unused bool // a valid address that no output has
 }

@@ -52,7 +52,7 @@ func appenderOf(t reflect.Type) appender {
 	return known.(appender)
 }
 
-// Wrapper is a struct with one member, whose JSON is that of the member.
+// Wrapper is a struct that is written as the JSON of its only member.
 type Wrapper interface{ WrapsJSON() }
 
 func newAppender(t reflect.Type) appender {

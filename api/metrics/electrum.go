@@ -45,7 +45,8 @@ func (e *electrumMetrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{e.requests, e.duration, e.notifications, e.rejected, e.connections, e.subscriptions}
 }
 
-// Electrum returns the observer of the Electrum server of a chain; reasons are those of its rejected connections.
+// Electrum returns the observer of the Electrum server of a chain; reasons are the possible reasons to reject a
+// connection.
 func (m *Metrics) Electrum(chain string, reasons []string) *Electrum {
 	e := m.electrum
 	for _, reason := range reasons { // create every series with 0

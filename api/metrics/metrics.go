@@ -31,7 +31,7 @@ type Metrics struct {
 // maxScrapes is how many scrapes run at once, since each reads the databases. Others wait.
 const maxScrapes = 2
 
-// New returns the metrics of a server of chains. version is that of the program.
+// New returns the metrics of a server of chains. version is the version of the program.
 func New(chains []*served.Chain, version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),

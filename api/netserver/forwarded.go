@@ -60,7 +60,7 @@ func Sender(r *http.Request, proxies []netip.Prefix) netip.Prefix {
 var safeHost = regexp.MustCompile(`^[A-Za-z0-9.:_\[\]-]{1,255}$`)
 
 // AddressOfServer returns scheme and host by which the client of a request reaches the server, such as
-// https://explorer.example.org. The scheme is that of X-Forwarded-Proto if a proxy has sent the request.
+// https://explorer.example.org. The scheme comes from X-Forwarded-Proto if a proxy has sent the request.
 func AddressOfServer(r *http.Request, proxies []netip.Prefix) string {
 	scheme := "http"
 	if r.TLS != nil {

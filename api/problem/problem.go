@@ -29,7 +29,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Detail }
 
-// New returns a problem; format and args are those of [fmt.Sprintf].
+// New returns a problem with a message formatted as by [fmt.Sprintf].
 func New(status int, code, format string, args ...any) *Problem {
 	return &Problem{Type: "about:blank", Title: title(status), Status: status, Code: code, Detail: fmt.Sprintf(format, args...)}
 }

@@ -26,7 +26,7 @@ type work struct {
 	mu      sync.Mutex // guards the fields below
 	paced   bool       // it waits for the client's rate and for its share, and does not fail
 	dear    bool       // it has cost more than a plain request
-	busy    *account   // that its share of the expensive work counts for; nil: it has none
+	busy    *account   // whose expensive work it is counted as; nil: it is not
 	refused *refusal   // nil: it could pay
 }
 
@@ -140,7 +140,7 @@ func (w *work) refuse(why *refusal) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	for _, of := range []*work{w, &w.q.work} { // the answer of a part is that of the request
+	for _, of := range []*work{w, &w.q.work} { // a part sends to the same response
 		of.mu.Lock()
 		of.refused = why
 		of.mu.Unlock()

@@ -34,7 +34,7 @@ func (b *Base) Indexes() []model.Index { return slices.Concat(b.builtin, b.custo
 // Fields returns the fields that expressions of custom indexes can use.
 func (b *Base) Fields() []indexexpr.Field { return b.language.Fields() }
 
-// With returns b with the custom indexes ds instead of its own, for Define of [model.Chain]. Errors are those of
+// With returns b with the custom indexes ds instead of its own, for Define of [model.Chain]. For the errors see
 // [indexexpr.Language.Define].
 func (b *Base) With(ds []model.Definition) (Base, error) {
 	with := *b

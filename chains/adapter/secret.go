@@ -58,8 +58,8 @@ func (s *Secret[T]) reread() (T, error) {
 	return s.current, err
 }
 
-// Use calls send with the credentials, and once more with newer ones if it returns [ErrRefused]. used is what send was
-// called with last. unreadable makes the error of credentials that cannot be read.
+// Use calls send with the credentials, and once more with newer ones if it returns [ErrRefused]. used are the
+// credentials of the last call. unreadable makes the error of credentials that cannot be read.
 func (s *Secret[T]) Use(send func(T) error, unreadable func(error) error) (used T, err error) {
 	if used, err = s.Get(); err != nil {
 		return used, unreadable(err)

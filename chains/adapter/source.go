@@ -13,7 +13,7 @@ import (
 type Scheme struct {
 	Names []string // ["http", "https"]; "file" is also a plain path
 	Usage string   // example and meaning, for errors: "http://host:9053 (a node)"
-	// Open opens the source. rest is what follows the scheme; of a file it is the path.
+	// Open opens the source. rest is the URI without the scheme; for a file it is the path.
 	Open func(ctx context.Context, o model.SourceOptions, rest string) (model.Source, error)
 }
 

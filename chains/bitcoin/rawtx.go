@@ -6,7 +6,7 @@ import (
 	"birthmark/model"
 )
 
-// OpenRaw implements [model.RawNodes]: the URI is that of a node's JSON-RPC or REST.
+// OpenRaw implements [model.RawNodes]: the URI names a node's JSON-RPC or REST.
 func (c *chain) OpenRaw(o model.SourceOptions) (model.RawReader, error) {
 	return rpc.New(rpc.Options{URL: o.URI, Password: o.Password, Proxy: o.Proxy, Network: c.net})
 }

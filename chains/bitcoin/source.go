@@ -65,7 +65,7 @@ type rpcSource struct {
 	*mempool.Pool
 }
 
-// blockStream is what [blocksource.NewSource] returns for a [rpc.Client].
+// blockStream is the source that [blocksource.NewSource] returns for a [rpc.Client].
 type blockStream interface {
 	model.Source
 	model.BlockReader

@@ -1,4 +1,4 @@
-// Package bitcoincash indexes Bitcoin Cash, with CashTokens as assets. The parameters are those of Bitcoin Cash Node
+// Package bitcoincash indexes Bitcoin Cash, with CashTokens as assets. The parameters come from Bitcoin Cash Node
 // (chainparams.cpp).
 //
 // Since November 2018 the transactions of a block are in the order of their ids, so an input can spend an output of a

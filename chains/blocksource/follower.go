@@ -83,7 +83,7 @@ func (f *follower) round(ctx context.Context, yield yield) (done bool, err error
 		return false, err
 	}
 	if _, can := f.node.(Invalidator); can && !f.begun && (!forked || f.invalid) && !newest.IsOrigin() {
-		// The node has all known points, of which some may be invalid since. This ends the consumer's search for a fork
+		// The node has all known points, but some may be invalid by now. This ends the consumer's search for a fork
 		// point, so that it obeys the next rollback.
 		if !yield(model.Event{Rollback: &newest, Tip: tip.Height}, nil) {
 			return false, errLeft

@@ -15,8 +15,8 @@ type Options struct {
 	Name  string         // of the node in logs, without secrets
 	First model.HeightPk // of the chain's first block
 
-	// SourceOptions are those of the chain: Follow, To, Workers (concurrent calls of [Node.Blocks]; 0: 6), Memory
-	// (0: [DefaultMemory]) and Outage.
+	// SourceOptions are the options of the chain. Used are Follow, To, Workers (concurrent calls of [Node.Blocks]; 0:
+	// 6), Memory (0: [DefaultMemory]) and Outage.
 	model.SourceOptions
 	Retry Retry
 	Log   *slog.Logger // nil: the default logger

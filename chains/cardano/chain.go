@@ -18,7 +18,7 @@ import (
 // Name is the chain's name in settings, commands and answers.
 const Name = "cardano"
 
-// Header is what Header of [New]'s chain returns.
+// Header is the result of Header of [New]'s chain.
 type Header = ledger.Header
 
 // Networks returns the names of the networks that need no genesis files, the default first.

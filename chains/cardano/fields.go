@@ -1,13 +1,13 @@
 package cardano
 
-// environment is what expressions over Cardano see.
+// environment has the fields of expressions over Cardano.
 type environment struct {
 	Output outputFields `expr:"output"`
 	Tx     txFields     `expr:"tx"`
 	Block  blockFields  `expr:"block"`
 }
 
-// outputFields are what expressions see of an output.
+// outputFields are the fields of an output in expressions.
 type outputFields struct {
 	Index             int      `expr:"index" doc:"position among the outputs of its transaction, from 0; for a collateral return, the number of the regular outputs" example:"1"`
 	Value             int      `expr:"value" doc:"lovelace" example:"1417990"`
@@ -34,7 +34,7 @@ type asset struct {
 	Amount int    `expr:"amount" doc:"amount, at most 9223372036854775807; negative if burned (in mints)" example:"1"`
 }
 
-// txFields are what expressions see of a transaction.
+// txFields are the fields of a transaction in expressions.
 type txFields struct {
 	Hash            []byte         `expr:"hash" doc:"its id" example:"55766ee81536d8c2af155d84c0c4c68079126e6b1419ad2c4dc8468cf22474c8"`
 	Index           int            `expr:"index" doc:"position in the block, from 0" example:"1"`
@@ -69,7 +69,7 @@ type reference struct {
 	Index int    `expr:"index" doc:"position among the outputs of that transaction" example:"0"`
 }
 
-// blockFields are what expressions see of a block. Of the genesis, which is in none, all but the height are empty.
+// blockFields are the fields of a block in expressions. For the genesis, which is in no block, only the height is set.
 type blockFields struct {
 	Height  int    `expr:"height" doc:"block number; 0 for genesis" example:"12278963"`
 	Hash    []byte `expr:"hash" doc:"its hash" example:"9ee8a1cfa7f8abbe40c8e72325c60a02c8dab5bd3909a81dd384ca64e043b322"`

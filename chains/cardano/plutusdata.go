@@ -33,7 +33,7 @@ const (
 // Numbers are int, or their decimal digits as text if they do not fit; byte strings are []byte, texts string, arrays
 // []any. A map is a map[string]any: numeric keys are written in decimal, byte strings in hex, and other keys are left
 // out; of duplicate keys the last one is valid. A constructor of Plutus data is a map with its number (constructor) and
-// its list of fields. Of other tags the value is that of the content. null and floating-point numbers are nil.
+// its list of fields. A value with another tag is its content. null and floating-point numbers are nil.
 func meaning(raw []byte) any {
 	w := cbor.Walker{Data: raw}
 	v := readMeaning(&w, 0)

@@ -1,10 +1,10 @@
-// Package dash indexes Dash. The parameters are those of Dash Core (chainparams.cpp, chainparamsbase.cpp).
+// Package dash indexes Dash. The parameters come from Dash Core (chainparams.cpp, chainparamsbase.cpp).
 //
 // The hash of a block, and its proof of work, is X11. The proof of work is checked; the difficulty is not. A special
 // transaction (DIP 2) has a type and a payload; commitments of quorums (DIP 6) have neither inputs nor outputs.
 //
 // Coins that an asset lock (DIP 27) moves to the platform are in an output that nothing spends. An asset unlock has no
-// inputs, so that the sum of unspent outputs contains the coins that returned twice.
+// inputs, so the sum of unspent outputs counts coins that returned twice.
 package dash
 
 import (

@@ -1,4 +1,4 @@
-// Package digibyte indexes DigiByte. The parameters are those of DigiByte Core (chainparams.cpp).
+// Package digibyte indexes DigiByte. The parameters come from DigiByte Core (chainparams.cpp).
 //
 // Blocks are mined by five algorithms in turn. Their proof of work is not checked: the chain of block files is the
 // longest, and nodes are trusted. Blocks and transactions have the form of Bitcoin's.

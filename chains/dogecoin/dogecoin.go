@@ -1,6 +1,6 @@
-// Package dogecoin indexes Dogecoin. The parameters are those of Dogecoin Core (chainparams.cpp).
+// Package dogecoin indexes Dogecoin. The parameters come from Dogecoin Core (chainparams.cpp).
 //
-// Blocks can be merge-mined: the proof of work is that of a header of another chain, which is checked as scrypt is; the
+// Blocks can be merge-mined: the header of another chain has the proof of work. It is checked, as scrypt is; the
 // difficulty is not.
 package dogecoin
 

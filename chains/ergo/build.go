@@ -148,8 +148,8 @@ func (w *builder) addKeys(index int, b *sigma.Box, id *sigma.ID) []model.Key {
 	return w.keys[first:len(w.keys):len(w.keys)]
 }
 
-// minted returns the token that a transaction mints: its id is that of the first spent box, its amount the sum of all
-// outputs. The first output with the token describes it.
+// minted returns the token that a transaction mints: its id equals the id of the first spent box, its amount is the sum
+// of all outputs. The first output with the token describes it.
 func minted(tx *model.Tx, t *transaction) []model.Mint {
 	if len(t.Inputs) == 0 {
 		return nil

@@ -97,8 +97,8 @@ func (d *decoder) block(raw []byte) (*model.Block, error) {
 	return b, nil
 }
 
-// newestVersion is the newest known version of blocks: that of the 6.0 soft fork. Blocks of a later version are read if
-// all ids and roots in their headers are right.
+// newestVersion is the newest known block version, of the 6.0 soft fork. Blocks of a later version are read if all ids
+// and roots in their headers are right.
 const newestVersion = 4
 
 func (d *decoder) reset(raw []byte) {

@@ -1,13 +1,13 @@
 package ergo
 
-// environment is what expressions over Ergo see.
+// environment has the fields of expressions over Ergo.
 type environment struct {
 	Output outputFields `expr:"output"`
 	Tx     txFields     `expr:"tx"`
 	Block  blockFields  `expr:"block"`
 }
 
-// outputFields are what expressions see of a box.
+// outputFields are the fields of a box in expressions.
 type outputFields struct {
 	Index          int               `expr:"index" doc:"position among the outputs of its transaction, from 0" example:"0"`
 	Value          int               `expr:"value" doc:"nanoErg" example:"18865500000"`
@@ -30,7 +30,7 @@ type asset struct {
 	Amount int    `expr:"amount" doc:"amount" example:"1"`
 }
 
-// mint is a token that a transaction mints: its amount is that of all boxes.
+// mint is a token that a transaction mints. The amount is the sum over its boxes.
 type mint struct {
 	ID          []byte `expr:"id" doc:"the token's id" example:"ba6e27df8996a9a1924649ce5ec43697a357bc71358cb741835afe2715355990"`
 	Amount      int    `expr:"amount" doc:"amount, at most 9223372036854775807" example:"1"`
@@ -39,7 +39,7 @@ type mint struct {
 	Decimals    int    `expr:"decimals" doc:"decimals (EIP-4); 0 if missing" example:"0"`
 }
 
-// txFields are what expressions see of a transaction.
+// txFields are the fields of a transaction in expressions.
 type txFields struct {
 	Hash        []byte   `expr:"hash" doc:"its id" example:"e5d893f8fca691b6fd03808bb1a885e8966385ce43b7c98546aad8b628a059cc"`
 	Index       int      `expr:"index" doc:"position in the block, from 0" example:"1"`

@@ -7,7 +7,7 @@ import (
 	"birthmark/chains/ergo/sigma"
 )
 
-// headerSize is room for most headers: one of version 1 has some 280 bytes.
+// headerSize is enough for most headers: version 1 has some 280 bytes.
 const headerSize = 288
 
 // Header has the fields of a header in the form of the block's JSON. Hashes and keys are in hex.

@@ -102,7 +102,7 @@ func (s *scanner) distance() []byte {
 	return nil
 }
 
-// hex decodes a string of digits of any length to memory of the block under way.
+// hex decodes a string of digits of any length into the arena of the current block.
 func (d *decoder) hex(what string) []byte {
 	start := len(d.arena)
 	d.arena = d.s.appendHex(d.arena, what)

@@ -18,7 +18,7 @@ import (
 // NodeAnswer is a response of a node to a request that is passed on.
 type NodeAnswer = rest.Answer
 
-// blockStream is what [blocksource.NewSource] returns for a node.
+// blockStream is the source that [blocksource.NewSource] returns for a node.
 type blockStream interface {
 	model.Source
 	model.BlockReader

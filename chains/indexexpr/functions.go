@@ -105,8 +105,8 @@ func classOf(t reflect.Type) class {
 	return 0
 }
 
-// functions are the functions for users. The order of arguments is that of the expression library if it has the
-// function too. Letters are those of ASCII, so that no later Unicode table changes a value.
+// functions are the functions for users. The order of arguments follows the expression library if it has the function
+// too. Only ASCII letters change case, so that no later Unicode table changes a value.
 var functions = map[string]function{
 	"hex":   {`hex(bytes)`, []class{isBytes}, 1, textType, `bytes as hex digits`, func(m *meter, a []any) any { return hexOf(m, a[0]) }},
 	"unhex": {`unhex(text)`, []class{isText}, 1, bytesType, `the bytes of hex digits; nil if they are invalid`, func(m *meter, a []any) any { return unhex(m, a[0]) }},
@@ -146,7 +146,7 @@ type Function struct {
 	Doc  string `json:"doc"`
 }
 
-// described are all functions: those of this package, and those kept from the expression library.
+// described are all functions of this package, and the functions kept from the expression library.
 var described = func() map[string]Function {
 	l, all := &Language{}, maps.Clone(kept)
 	for name, f := range functions {

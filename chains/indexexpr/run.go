@@ -93,7 +93,7 @@ func (r *Run) Block() {
 }
 
 // Unconfirmed begins a transaction that is in no block, as Block does. Until the next block or transaction begins, Keys
-// skips indexes that use fields of the block or one of absent.
+// skips indexes that use fields of the block or a field in absent.
 func (r *Run) Unconfirmed(absent ...Bit) {
 	r.Block()
 	r.absent = r.levels[levelBlock]

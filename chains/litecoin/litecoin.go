@@ -1,4 +1,4 @@
-// Package litecoin indexes Litecoin. The parameters are those of Litecoin Core (chainparams.cpp).
+// Package litecoin indexes Litecoin. The parameters come from Litecoin Core (chainparams.cpp).
 //
 // The public part of a block is indexed. Its extension (MWEB: LIP-2, LIP-3) is not: coins enter and leave it by the last
 // transaction of a block, which spends the previous one of its kind. The proof of work is scrypt.
@@ -93,7 +93,7 @@ var Spec = params.New(params.Spec{
 	},
 })
 
-// peers completes the parameters of peers with the ones of all networks.
+// peers adds the parameters that all networks share.
 func peers(p params.Peers) *params.Peers {
 	p.First.Root = "97ddfbbae6be97fd6cdf3e7ca13232a3afff2353e29badfab7f73011edd4ced9"
 	p.Spacing, p.Difficulty, p.Periods = 150*time.Second, rules.FullPeriods, true

@@ -44,10 +44,9 @@ type Client struct {
 	places        chan struct{}
 }
 
-// New returns a client of the node at http(s)://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?cert=FILE]; port is the default. proxy is
-// that of [adapter.Dialer].
-// It parses the URL and reads its certificate file, without any request. The error is of kind [birthmark/model.Usage],
-// code bad_source.
+// New returns a client of the node at http(s)://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?cert=FILE]; port is the default.
+// proxy: see [adapter.Dialer]. It parses the URL and reads its certificate file, without any request. The error is of
+// kind [birthmark/model.Usage], code bad_source.
 func New(kind *Kind, uri, port, proxy string) (*Client, error) {
 	e, err := kind.parse(uri, port)
 	if err != nil {

@@ -29,7 +29,7 @@ type endpoint struct {
 	url  *url.URL // scheme, host and path only
 	host string   // with port: the name of the node in errors and logs
 	user *url.Userinfo
-	cert *x509.CertPool // root certificates of a https endpoint; nil: those of the system
+	cert *x509.CertPool // root certificates of a https endpoint; nil: the system's
 }
 
 func badURL(format string, args ...any) error {

@@ -7,8 +7,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// WebSocket opens a WebSocket at a path below the URL, with the given headers. status is that of a refused handshake, 0
-// without a response. Messages of more than most bytes are an error. The connection does not count as a request.
+// WebSocket opens a WebSocket at a path below the URL, with the given headers. status is the HTTP status of a refused
+// handshake, 0 without a response. Messages of more than most bytes are an error. The connection does not count as a
+// request.
 func (c *Client) WebSocket(ctx context.Context, header http.Header, most int64, path ...string) (conn *websocket.Conn, status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

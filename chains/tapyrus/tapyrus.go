@@ -1,5 +1,5 @@
-// Package tapyrus indexes networks of Tapyrus, with colored coins as assets. The parameters and forms are those of
-// Tapyrus Core.
+// Package tapyrus indexes networks of Tapyrus, with colored coins as assets. Parameters and formats come from Tapyrus
+// Core.
 //
 // Blocks are signed by a federation instead of mined: a header has the signature, and sometimes a new aggregated key.
 // The signature is not checked. The id of a transaction does not cover the scripts of its inputs.

@@ -1,5 +1,5 @@
-// Package zcash indexes the transparent part of Zcash. The parameters are those of zcashd (chainparams.cpp), the forms
-// of transactions those of the protocol specification, ZIP 225 (version 5) and ZIP 229 (version 6, since NU6.3).
+// Package zcash indexes the transparent part of Zcash. The parameters come from zcashd (chainparams.cpp), the
+// transaction formats from the protocol specification, ZIP 225 (version 5) and ZIP 229 (version 6, since NU6.3).
 //
 // The shielded parts of a transaction are skipped by their exact lengths. Value moves to and from their pools without
 // inputs and outputs, so that the sum of unspent outputs is the transparent supply, and inputs minus outputs is not the

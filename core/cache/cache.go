@@ -161,10 +161,9 @@ func (c *Caches) Divide(indexes []*schema.Index) {
 	c.divide()
 }
 
-// divide sets the bounds of tables and filters in bytes. The filter of values has what it needs if the births are
-// filtered, at most a half, in steps of a sixteenth. Overflow runs have what their filters and page indexes need, at
-// most half of the rest. The tables have what remains. Tables above a new bound drop their oldest entries that are not
-// pinned.
+// divide sets the bounds of tables and filters in bytes. If the births are filtered, the filter of values takes at most
+// a half, in steps of a sixteenth. Filters and page indexes of overflow runs take at most half of the rest. The tables
+// have the remainder. Tables above a new bound drop their oldest entries that are not pinned.
 func (c *Caches) divide() { c.each((*shard).divide) }
 
 func (s *shard) divide() {

@@ -204,7 +204,7 @@ func (s *shard) read(r *snapshotReader, end uint64) error {
 	return err
 }
 
-// indexes reports whether the next numbers are those of the given indexes.
+// indexes reports whether the next numbers equal the numbers of the given indexes.
 func (r *snapshotReader) indexes(want []*schema.Index) bool {
 	same := r.number() == uint64(len(want))
 	for _, x := range want {

@@ -270,7 +270,7 @@ func (p *replay) parseName(row []byte) (Fingerprint, error) {
 	return p.c.Fingerprints.Outpoints(&hash), err
 }
 
-// nameOf returns the key of an output in the tables; name is that of its row.
+// nameOf returns the key of an output in the tables; name is the fingerprint of its row.
 func (p *replay) nameOf(name Fingerprint, pk model.UtxoPk) Fingerprint {
 	if p.layout.SpendIndex != nil {
 		return name

@@ -57,7 +57,7 @@ func (c *checker) blocks() error {
 	return c.count(schema.FamilyHeight, uint64(len(c.txCount)), "blocks", anyLayout)
 }
 
-// blockValues checks that the rows of indexes of blocks are those of the headers.
+// blockValues checks that the rows of block indexes match the headers.
 func (c *checker) blockValues() error {
 	for _, x := range c.All {
 		if x.Kind != model.PerBlock || x.Dropped() || c.only != nil && c.only != x {

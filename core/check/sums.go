@@ -192,7 +192,7 @@ func (s *sumCheck) of(space int, birth []byte) *sums {
 	return s.subjects[at]
 }
 
-// coefficient returns the random coefficient of a number, one of several that belong to a key.
+// coefficient returns the random coefficient of a number; a key can have several.
 func (s *sumCheck) coefficient(number byte, key []byte) mod61 {
 	s.hash = append(append(s.hash[:0], number), key...)
 	return mod61Of(maphash.Bytes(s.seed, s.hash))

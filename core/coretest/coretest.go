@@ -1,4 +1,4 @@
-// Package coretest has what tests of a database share: chains of every variant, and comparisons of databases.
+// Package coretest has helpers for tests of databases: chains of every variant, and comparisons.
 //
 // [Run] and [RunPersistent] check that databases in a store have the properties that core guarantees, also for stores of
 // other modules:
@@ -121,7 +121,7 @@ func Fresh(t testing.TB, v modeltest.Variant, blocks []*model.Block) Dumped {
 	return Dump(t, db)
 }
 
-// Prefixes returns a function that returns what [Fresh] returns for the first n blocks. It appends each block once.
+// Prefixes returns a function with the result of [Fresh] for the first n blocks. It appends each block once.
 func Prefixes(t testing.TB, v modeltest.Variant, blocks []*model.Block) func(n int) Dumped {
 	t.Helper()
 	s := memory.New()

@@ -98,8 +98,8 @@ func rollbackUndoesAppend(t *testing.T, v modeltest.Variant, open func() storage
 	Same(t, "rolled back to the origin at once", Dump(t, db), states[0])
 }
 
-// detoursChangeNothing appends and removes blocks of random branches: the database, including the totals, equals one of
-// the final chain, with and without caches.
+// detoursChangeNothing appends and removes blocks of random branches: the database, including the totals, equals a
+// database of the final chain, with and without caches.
 func detoursChangeNothing(t *testing.T, v modeltest.Variant, open func() storage.Store) {
 	for round := range uint64(testrun.Amount(4, 2)) {
 		s := testseed.Of(t, 100) + round
@@ -187,7 +187,7 @@ func readersSeeWholeBatches(t *testing.T, v modeltest.Variant, open func() stora
 }
 
 // RunPersistent checks the properties of databases in a store that outlives its opening. open opens the store in dir,
-// and creates it if it does not exist. Variants are those of [Run].
+// and creates it if it does not exist. It runs the variants of [Run].
 func RunPersistent(t *testing.T, open func(t *testing.T, dir string) storage.Store, variants ...modeltest.Variant) {
 	t.Run("a restart changes nothing", func(t *testing.T) {
 		modeltest.EachOf(t, variants, func(t *testing.T, v modeltest.Variant) { restartChangesNothing(t, v, open) })

@@ -148,7 +148,7 @@ func (b *Batch) tx(pk model.TxPk) *BatchTx {
 }
 
 // occurrence returns the transaction, the output and the key or asset that entry at of [cache.Lookups.Births] refers
-// to: keys of all outputs, then their assets. The index is that of the key; nil for an asset.
+// to: keys of all outputs, then their assets. The index is nil for an asset.
 func (b *Batch) occurrence(indexes []*schema.Index, at int) (t *BatchTx, x *schema.Index, value []byte) {
 	asset := at - b.keys
 	after := func(i int) bool { return int(b.outputs[i].births) > at }

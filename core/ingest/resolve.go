@@ -221,7 +221,7 @@ func (v *resolver) occurrence(o *model.Output, ki int, pk model.UtxoPk, seen *ui
 	return x, birth, nil
 }
 
-// assets adds the lookups of an output's assets; place is that of the first one in Lookups.Births.
+// assets adds the lookups of an output's assets; place is the position of the first one in Lookups.Births.
 func (v *resolver) assets(o *model.Output, pk model.UtxoPk, place int, to *cache.Chunk) error {
 	kept := 0
 	for i := range o.Assets {

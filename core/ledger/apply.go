@@ -20,7 +20,7 @@ type Applier struct {
 	key, row  []byte // of the current row
 	spentHere []bool // of the current value, by delta: an output that the same blocks spend
 
-	index   *schema.Index // of the current deltas; nil: those of assets
+	index   *schema.Index // of the current deltas; nil: asset deltas
 	pending []rowUpdates
 	rows    int // that the pending updates replace
 }

@@ -33,7 +33,8 @@ func refOf(in *model.Input) string {
 	return string(binary.BigEndian.AppendUint32(in.Tx[:len(in.Tx):len(in.Tx)], in.Index))
 }
 
-// batch reads the outputs that transactions spend, and orders the transactions. It leaves out each that cannot enter.
+// batch reads the outputs that transactions spend, and orders the transactions. It skips transactions that cannot be
+// added.
 func (p *Pool) batch(q *query.Query, txs []*model.Unconfirmed) (*batch, error) {
 	b := &batch{Pool: p, own: map[string]*model.Unconfirmed{}, read: map[string]*pointers.Prevout{}}
 	known, err := confirmedWithoutInputs(q, txs)
@@ -71,8 +72,8 @@ func (p *Pool) batch(q *query.Query, txs []*model.Unconfirmed) (*batch, error) {
 	return b, nil
 }
 
-// confirmedWithoutInputs returns the transactions of a block that spend no output, as those from a shielded pool of Zcash.
-// Of other ones the inputs are spent, if they are confirmed.
+// confirmedWithoutInputs returns the transactions without inputs that are confirmed, such as those from a shielded pool
+// of Zcash. A confirmed transaction with inputs is found by its spent inputs.
 func confirmedWithoutInputs(q *query.Query, txs []*model.Unconfirmed) (map[model.Hash]bool, error) {
 	var ids []model.Hash
 	for _, t := range txs {

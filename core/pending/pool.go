@@ -106,7 +106,7 @@ func (p *Pool) snapshot() *Overlay {
 	return &Overlay{tables: p.tables.copy(), state: p.state(), filled: p.filled, indexes: p.indexes, wanted: p.wanted}
 }
 
-// takeChange returns what changed since the last call.
+// takeChange returns the changes since the last call.
 func (p *Pool) takeChange() Change {
 	c := p.change
 	p.change = Change{}

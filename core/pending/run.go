@@ -110,7 +110,7 @@ func (f *Follower) write(ctx context.Context, quiet bool, change func(*query.Que
 }
 
 // hold keeps the overlay from being published until the source has listed its transactions, at most for two thirds of
-// the patience of readers: those of orphaned blocks would otherwise disappear and return. mu is held.
+// the patience of readers: transactions of orphaned blocks would otherwise disappear and return. mu is held.
 func (f *Follower) hold() {
 	f.release()
 	signal(f.wake)

@@ -26,9 +26,9 @@ type Change struct {
 	In  []*Tx  // transactions that arrived
 	Out []Left // transactions that left
 
-	// Touched are the values for which the overlay gives another answer: those of In and Out, and those of transactions
-	// that no longer have an unconfirmed parent. Values that only confirmed transactions of a new block have are not
-	// among them.
+	// Touched are the values for which the overlay gives another answer: values in In and Out, and values of
+	// transactions that no longer have an unconfirmed parent. Values that only confirmed transactions of a new block
+	// have are not among them.
 	Touched map[Value]struct{}
 
 	All bool // any value may be touched, and In and Out are not complete

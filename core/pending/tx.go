@@ -186,7 +186,7 @@ func pack(data []byte, o *model.Output) ([]byte, coin) {
 	return data, c
 }
 
-// packed is the rest of what pack appended.
+// packed is the unread rest of the bytes that pack appended.
 type packed []byte
 
 func (p *packed) number() uint64 {

@@ -2,7 +2,7 @@ package query
 
 // Unconfirmed transactions in answers. They are apart from the confirmed ones: no total contains both.
 
-// PendingBalanceAnswer is what unconfirmed transactions change in the totals of a value.
+// PendingBalanceAnswer is the change of a value's totals by unconfirmed transactions.
 type PendingBalanceAnswer struct {
 	State       string `json:"state"`   // of the mempool: live, filling, old, partial or none
 	Balance     string `json:"balance"` // the change: received minus sent

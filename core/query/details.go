@@ -14,9 +14,9 @@ import (
 // detailsPatience bounds the time that an answer waits for the bytes of its transactions.
 const detailsPatience = 5 * time.Second
 
-// setDetails sets what only the serialized transactions contain, if they are known. raws are those of blocks in pks, nil
-// if the database does not store them. Transactions whose bytes a file or a node does not provide in time are answered
-// without.
+// setDetails sets the details that only serialized transactions contain, if they are known. raws are the transactions
+// in pks, nil if the database does not store them. Transactions whose bytes a file or a node does not provide in time
+// are answered without.
 func (q *Query) setDetails(answers []TxAnswer, pks []model.TxPk, raws [][]byte) (err error) {
 	if !q.HasRaw() {
 		return nil

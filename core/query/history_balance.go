@@ -12,8 +12,8 @@ import (
 	"birthmark/model"
 )
 
-// maxSummed is the number of rows of a stored history that are summed for the balances of a page. The balances of a
-// page that needs more are unknown, and so are those of the pages after it.
+// maxSummed is the number of rows of a stored history that are summed for the balances of a page. If a page needs more,
+// its balances and those of later pages are unknown.
 const maxSummed = 100_000
 
 // balanceSize is the size in bytes of the balance in the position of a history's cursor.

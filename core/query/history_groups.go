@@ -16,8 +16,8 @@ import (
 // GroupedHistory returns a page of the periods of r in which transactions pay to a value or spend from it. unit is one of
 // [blocktime.Units].
 //
-// The blocks of a period are those of [blocktime.Periods]. If the index stores histories, a page reads the transactions of its periods, and otherwise every output
-// of the value.
+// [blocktime.Periods] defines the blocks of a period. If the index stores histories, a page reads the transactions of
+// its periods, else every output of the value.
 func (qs Queries) GroupedHistory(ctx context.Context, index, value, unit string, r Range, p Page) (*HistoryAnswer, error) {
 	return read(ctx, qs, func(q *Query) (*HistoryAnswer, error) {
 		if !slices.Contains(blocktime.Units, unit) {
@@ -133,7 +133,7 @@ func (q *Query) period(ps *blocktime.Periods, h model.HeightPk) (blocktime.Perio
 	return ps.Of(h)
 }
 
-// computedGroups reads the outputs of a value. base is that of [Query.computedHistory].
+// computedGroups reads the outputs of a value. base: see [Query.computedHistory].
 func (l *list) computedGroups(
 	x *schema.Index, birth model.BirthPk, s setops.Span, ps *blocktime.Periods,
 ) (groups []*group, base uint64, err error) {

@@ -18,7 +18,7 @@ func AssetName(chain model.Chain, a *AssetAnswer) string {
 	return NameInID(chain, a.Asset).Name
 }
 
-// NameInID returns what the id of an asset contains, on chains whose ids have a name or a group.
+// NameInID returns the name and the group in the id of an asset, on chains whose ids contain them.
 func NameInID(chain model.Chain, id string) model.AssetName {
 	namer, ok := chain.(model.AssetNamer)
 	if !ok {

@@ -69,7 +69,7 @@ func (q *Query) Outputs(pks []model.UtxoPk, spentFrom int) ([]OutputAnswer, erro
 	return q.outputAnswers(l, q.loadOutputs(l, pks, nil, spentFrom, false), nil)
 }
 
-// outputLoad is what answers about outputs need, and what only the pointers of the outputs determine.
+// outputLoad has the rows that answers about outputs need.
 type outputLoad struct {
 	pks       []model.UtxoPk
 	spentFrom int
@@ -80,7 +80,8 @@ type outputLoad struct {
 	times     map[model.HeightPk]int64 // of their blocks; nil: answers have no confirmations and block times
 }
 
-// loadOutputs adds to l what answers about outputs need. rows are those of the last outputs, if they were read before.
+// loadOutputs adds to l the rows that answers about outputs need. rows are the rows of the last outputs, if they were
+// read before.
 func (q *Query) loadOutputs(l *pointers.Load, pks []model.UtxoPk, rows [][]byte, spentFrom int, times bool) *outputLoad {
 	unread := len(pks) - len(rows)
 	o := &outputLoad{

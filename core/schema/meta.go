@@ -109,7 +109,7 @@ func appendCounts(b []byte, rows map[storage.Family]uint64) []byte {
 	return b
 }
 
-// counts reads what appendCounts appended, up to the end.
+// counts parses the result of appendCounts, up to the end.
 func (r *reader) counts() map[storage.Family]uint64 {
 	rows := map[storage.Family]uint64{}
 	for len(r.b) > 0 {

@@ -115,7 +115,7 @@ var historyFamily = declare(IndexHistory, "I_history", storage.Grouped, deferred
 	"birth_pk|tx_pk", "uvarint received|uvarint sent",
 	"option history: a transaction that pays to a value or spends from it, and the amounts")
 
-// HistoryRow is what a value received and sent in one transaction.
+// HistoryRow has the amounts that a value received and sent in one transaction.
 type HistoryRow struct {
 	Birth model.BirthPk
 	TxAmounts
@@ -168,7 +168,8 @@ func ParseTextKey(x *Index, b []byte) (text []byte, birth model.BirthPk, err err
 var blocksFamily = declare(IndexBlocks, "I_blocks", storage.Grouped, 0,
 	"value of I|height_pk", "", "a block with a value; the only family of an index of blocks")
 
-// AppendBlocksKey appends the key of the block at h with a value. Keys of other values have other bytes or lengths.
+// AppendBlocksKey appends the key of the block at h with a value. A key of another value differs in its bytes or in its
+// length.
 func AppendBlocksKey(b, value []byte, h model.HeightPk) []byte {
 	return h.AppendTo(append(b, value...))
 }

@@ -349,8 +349,8 @@ func Gap(seq, first uint64) error {
 }
 
 // Follows returns an error if a replica at a position cannot continue with the segments of the log: Refused (diverged) if
-// it is not at an earlier update of the database, Refused (segment_gap) if segments are missing. The zero position is that
-// of an empty replica.
+// it is not at an earlier update of the database, Refused (segment_gap) if segments are missing. An empty replica has
+// the zero position.
 func (l *Log) Follows(at schema.Position) error {
 	state, _ := l.State()
 	origin, continues := l.Continues()

@@ -16,7 +16,7 @@ import (
 // describe returns the position of a row in the block, the kind of the row, and its value as text.
 func (v *verifier) describe(row blockRow) (at Difference, text string) {
 	if x := v.indexOf(row.family); x != nil && x.Kind == model.PerBlock {
-		found, _ := schema.ParseBlocksRow(row.key, row.value) // of a row that was derived
+		found, _ := schema.ParseBlocksRow(row.key, row.value) // derived rows are valid
 		return Difference{Height: uint32(found.Height), Index: x.Name, What: "block found by " + x.Name}, x.Format(found.Value)
 	}
 	pointer, what, text, err := v.meaning(row)
@@ -91,7 +91,7 @@ func (v *verifier) meaning(row blockRow) (pointer []byte, what, text string, err
 		name, space, which = x.Name, x.Number, (row.family-schema.FirstIndexFamily)%schema.FamiliesPerIndex
 	} else {
 		kinds := []storage.Family{schema.FamilyAssetID, schema.FamilyAssetBirth, schema.FamilyAssetRelations}
-		which = storage.Family(slices.Index(kinds, row.family)) // as of an index
+		which = storage.Family(slices.Index(kinds, row.family)) // in the order of the families of an index
 	}
 	_, _, wide := v.BirthFamilies(space)
 	size := schema.PointerSize(wide)

@@ -32,8 +32,8 @@ const maxDifferences = 100
 //
 // The source must provide single blocks ([model.BlockReader] or [model.ChildReader]), otherwise Run returns an error
 // of kind [model.Usage] (bad_source). It must have been opened with the indexes of the database, and with raw
-// transactions if the database keeps them. Other errors are those of the source and of the snapshot, source_empty,
-// source_moved and unknown_block.
+// transactions if the database keeps them. Other errors come from the source and the snapshot, or have the codes
+// source_empty, source_moved and unknown_block.
 func Run(ctx context.Context, r storage.Reader, l *schema.Layout, src model.Source, o Options) (*Result, error) {
 	s, err := newSource(src)
 	if err != nil {

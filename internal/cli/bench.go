@@ -13,7 +13,7 @@ import (
 	"birthmark/internal/cli/command"
 )
 
-// benchName is the name of the command whose subcommands are those of the program cmd/birthmark-bench.
+// benchName is the command whose subcommands are in the program cmd/birthmark-bench.
 const benchName = "bench"
 
 // benchCommand is the command in the help of a program without the benchmarks: see [program.runBench].

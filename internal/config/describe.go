@@ -9,7 +9,7 @@ type description struct {
 	form   form
 }
 
-// descriptions are those of all settings by key, except the password, which a file cannot contain.
+// descriptions has the description of each setting by key, except the password, which a file cannot contain.
 var descriptions = map[string]description{
 	"listen": {
 		"address of the HTTP server: host:port or unix:/path/of.sock",

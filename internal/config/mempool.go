@@ -44,8 +44,8 @@ func (s Size) mempool() string {
 }
 
 // ReserveMempool takes the memory for unconfirmed transactions from c.Memory, and sets c.Mempool to it. limit is the
-// maximum of auto. The error is that of the setting mempool if less than half of the memory, or than [LeastMemory],
-// would be left.
+// maximum of auto. It returns an error about the setting mempool if less than half of the memory, or than
+// [LeastMemory], would be left.
 func (c *Chain) ReserveMempool(limit Size) error {
 	return c.reserve("mempool", &c.Mempool, c.Memory/10, limit)
 }
@@ -53,7 +53,7 @@ func (c *Chain) ReserveMempool(limit Size) error {
 // ReserveWatch takes the memory for watch lists from c.Memory, as ReserveMempool does.
 func (c *Chain) ReserveWatch() error { return c.reserve("watch", &c.Watch, c.Memory/20, 256*MiB) }
 
-// reserve takes memory for a setting. part, at most limit, is what auto takes.
+// reserve takes memory for a setting. auto takes part, at most limit.
 func (c *Chain) reserve(setting string, size *Size, part, limit Size) error {
 	switch *size {
 	case MempoolOff:

@@ -91,7 +91,7 @@ type ChainView struct {
 	Trust        string               `yaml:"trust,omitempty" json:"trust,omitempty"`
 }
 
-// IndexView is one index of a [ChainView]; the last three keys are those of a custom index.
+// IndexView is one index of a [ChainView]; the last three keys belong to a custom index.
 type IndexView struct {
 	model.IndexOptions `yaml:",inline"`
 	When               string `yaml:"when,omitempty" json:"when,omitempty"`

@@ -11,7 +11,7 @@ type fielded interface {
 	Fields() []indexexpr.Field
 }
 
-// Fields is what expressions can name on the chains with those names.
+// Fields returns the fields that expressions over the named chains can use.
 func (h *Host) Fields(names ...string) (*api.FieldsAnswer, error) {
 	a := &api.FieldsAnswer{}
 	for _, name := range names {

@@ -102,7 +102,7 @@ func (h *Host) CheckNeeds(ctx context.Context, set *config.Chain) (l *Lacks, err
 		return h.lacks(ctx, set, chain, nil, true)
 	}
 	stored := *set
-	stored.Raw = config.RawOff // its lack of a node is one of those to report
+	stored.Raw = config.RawOff // reports the missing node too
 	db, err := h.OpenReading(ctx, &stored, core.Options{})
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ type comparison struct {
 
 // lack is something that a chain lacks, with everything that needs it.
 type lack struct {
-	of      served.Need // Index, Options and Custom are those of all that need it
+	of      served.Need // Index, Options and Custom are combined from all protocols that need it
 	code    string
 	by      []string
 	presets []string

@@ -324,7 +324,7 @@ func (r *Replica) reopen(ctx context.Context, defined []model.Definition) error 
 	return nil
 }
 
-// current returns the database for goroutines beside the one of Run, which replaces it.
+// current returns the database for goroutines other than Run, which replaces it.
 func (r *Replica) current() *core.DB {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // ErrPanic is wrapped by the error of a panic.
 var ErrPanic = errors.New("panic")
 
-// Do runs do. A panic is logged once with its stack, as one of what, and returned as an error.
+// Do calls do. It logs a panic once, as a panic in what, with its stack, and returns it as an error.
 func Do(log *slog.Logger, what string, do func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Header returns the names and values of a block header's fields: those of its method People without empty values, or
-// else those of its JSON, ordered by name.
+// Header returns the names and values of a block header's fields: from its method People without empty values, or else
+// from its JSON, ordered by name.
 func Header(header any) (fields [][2]string) {
 	if h, ok := header.(interface{ People() [][2]string }); ok {
 		return slices.DeleteFunc(h.People(), func(f [2]string) bool { return f[1] == "" })

@@ -15,7 +15,7 @@ type Memory struct{ mapping *mapping }
 type mapping struct {
 	all  []byte
 	from int // offset of the memory: at the boundary of a huge page until it is moved
-	size int // bytes, as of the last Resize
+	size int // bytes, set by the last Resize
 	room int // the expected maximum
 	huge bool
 }

@@ -15,7 +15,7 @@ const (
 
 const publicMagic = "0a03cf40"
 
-// MaxChallenge is the largest size of a challenge in bytes: that of a script.
+// MaxChallenge is the largest size of a challenge in bytes, as of any script.
 const MaxChallenge = 10_000
 
 // Name returns the name of the signet with a challenge of at most MaxChallenge bytes. Its magic is the beginning of the

@@ -1,4 +1,4 @@
-// Package testrun has what tests need that write databases, or take long: [Main] is for TestMain.
+// Package testrun has helpers for tests that write databases or take long. [Main] is for TestMain.
 package testrun
 
 import (

@@ -21,8 +21,8 @@ type batch struct {
 	sortBuf  sortBuffer
 }
 
-// changes are those of one family. Each is encoded in data as in a WriteBatch: key size (uvarint), key and, unless it
-// is a deletion, value size (uvarint), value.
+// changes are the changes of one family. Each is encoded in data as in a WriteBatch: key size (uvarint), key and,
+// unless it is a deletion, value size (uvarint), value.
 type changes struct {
 	data       []byte
 	n          int
@@ -39,7 +39,7 @@ type changes struct {
 	dataPages, recordPages *offheap.Memory
 }
 
-// record locates one change. Its layout is that of birthmark_row in shim.h.
+// record locates one change. Its layout equals birthmark_row in shim.h.
 type record struct {
 	prefix uint64 // the first 8 bytes of the key, big-endian
 	place  uint64 // offset in data << 2 | kind

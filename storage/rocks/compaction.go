@@ -111,8 +111,8 @@ const (
 	// Memory of one compaction: a block of each of up to 512 tables, and a hash per key of the table it writes.
 	mergeBytes = 64 << 20
 
-	// Memory that compactions may use in addition to the store's caches: that of the batches, which are written by
-	// then.
+	// Memory that compactions may use in addition to the store's caches. The batches no longer need it: they are
+	// written.
 	mergeHeadroom = 128 << 20
 )
 

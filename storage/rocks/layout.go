@@ -6,9 +6,9 @@ import (
 	"birthmark/storage"
 )
 
-// layout is what selects the options of a column family. It is part of the column family's name, because RocksDB needs
-// the options when it opens the database, before any family is declared. A column family keeps the layout it was
-// created with.
+// layout determines the options of a column family. It is part of the column family's name, because RocksDB needs the
+// options when it opens the database, before any family is declared. A column family keeps the layout it was created
+// with.
 type layout struct {
 	access                                   storage.Access
 	incompressible, deferCompaction, present bool // see storage.Declaration

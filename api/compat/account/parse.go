@@ -141,7 +141,7 @@ func parseStep(text string) (step, error) {
 	return step(n), nil
 }
 
-// defaultBranches are those of a key without a path.
+// defaultBranches are the branches of a key without a path.
 var defaultBranches = [][]step{{0}, {1}}
 
 // parsePath reads the path after a key, which ends in *, and returns the steps of each branch.

@@ -49,7 +49,7 @@ func read(body []byte, yield func(leaf), contents []string) error {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil { // a text, of which a part can be JSON: 0e2d…
+		if err != nil { // a text that begins like JSON, such as 0e2d…
 			values = []any{string(body)}
 			break
 		}

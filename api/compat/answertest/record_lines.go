@@ -28,7 +28,7 @@ type recordedLines struct {
 	to *Recording
 
 	mu       sync.Mutex
-	in, out  []byte // the lines under way
+	in, out  []byte // incomplete lines
 	requests []string
 }
 

@@ -16,8 +16,9 @@ func SameShape(t testing.TB, name string, got, real []byte, open ...string) {
 	Shape{Open: open}.Compare(t, name, got, real)
 }
 
-// Shape is how an answer may differ from a real one of the original program. The zero Shape compares keys and types. A
-// null of either has any type, and objects of lists have the same keys. Keys are written as in [Rule]: "vin.txid".
+// Shape defines how an answer may differ from a recorded answer of the original program. The zero Shape compares keys
+// and types. A null of either has any type, and objects of lists have the same keys. Keys are written as in [Rule]:
+// "vin.txid".
 type Shape struct {
 	Open     []string // members of objects under these keys, such as registers, have any name
 	Optional []string // either answer may lack these keys

@@ -25,7 +25,7 @@ type Options struct {
 // jsonType is the media type of answers.
 const jsonType = "application/json; charset=utf-8"
 
-// New returns the handler of all requests below the path of o. The chain has what [Needs] requires.
+// New returns the handler of all requests below the path of o. The chain must fulfil [Needs].
 func New(o Options) http.Handler { return newServer(o).handler() }
 
 // server is the state that all requests share.
@@ -101,7 +101,7 @@ const (
 	notIPFS         = "this server is no gateway to IPFS"
 )
 
-// endpoints are those of Blockfrost's OpenAPI document. The first one with the path of a request answers.
+// endpoints lists the endpoints of Blockfrost's OpenAPI document. The first match of a path answers the request.
 var endpoints = []endpoint{
 	{path: "", node: root},
 	{path: "health", node: health},

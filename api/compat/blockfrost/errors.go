@@ -29,13 +29,13 @@ func bad(message string) error { return newFault(http.StatusBadRequest, message)
 // notImplemented is the error of an endpoint that the server cannot answer truthfully.
 func notImplemented(reason string) error { return newFault(http.StatusNotImplemented, reason) }
 
-// unanswered reports whether err is that of an endpoint that the server cannot answer truthfully.
+// unanswered reports whether err is a notImplemented error.
 func unanswered(err error) bool {
 	e, ok := errors.AsType[*fault](err)
 	return ok && e.Status == http.StatusNotImplemented
 }
 
-// unlessUnsupported returns the error of an endpoint without an answer in place of one of a node that has none.
+// unlessUnsupported replaces the error of a node that does not support a query by notImplemented.
 func unlessUnsupported(err error) error {
 	if _, code := model.KindOf(err); code == "unsupported" {
 		return notImplemented(err.Error())
@@ -59,7 +59,7 @@ func ifInternal(err error) error {
 	return nil
 }
 
-// The texts are those of Blockfrost, because clients compare them.
+// The texts equal those of Blockfrost, because clients compare them.
 var (
 	errNotFound = newFault(http.StatusNotFound, "The requested component has not been found.")
 	errPath     = bad("Invalid path. Please check https://docs.blockfrost.io/")

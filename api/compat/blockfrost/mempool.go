@@ -140,7 +140,7 @@ func mempoolTx(v *view) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		returned := createdOf(o) // without assets, as of a confirmed transaction
+		returned := createdOf(o) // without assets, as for a confirmed transaction
 		returned.OutputIndex, returned.Collateral, returned.Amount = len(d.Outputs), true, returned.Amount[:1]
 		a.Outputs = append(a.Outputs, returned)
 	}

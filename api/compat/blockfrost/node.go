@@ -133,7 +133,7 @@ func (a *accountValue) setSums(s *accountSums) {
 	a.ReservesSum, a.TreasurySum = new(s.reserves.String()), new(s.treasury.String())
 }
 
-// drepID returns the id of a DRep: that of CIP-129, or the name of a predefined one.
+// drepID returns the CIP-129 id of a DRep, or the name of a predefined one.
 func drepID(d *node.DRep) *string {
 	if d == nil {
 		return nil

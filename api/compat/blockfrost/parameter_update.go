@@ -84,7 +84,7 @@ var changes = map[uint64]change{
 	32: oneValue(readDecimal, "drep_activity"), 33: oneValue(readRatio, "min_fee_ref_script_cost_per_byte"),
 }
 
-// goneParameters are those of earlier eras, which no proposal changes.
+// goneParameters are parameters of earlier eras, which no proposal changes.
 var goneParameters = []string{"epoch", "decentralisation_param", "extra_entropy", "protocol_major_ver", "protocol_minor_ver"}
 
 // changedParameters returns the parameters that a proposal changes, by name. The others are null. Parameters of later

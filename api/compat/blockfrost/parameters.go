@@ -10,7 +10,7 @@ import (
 	"birthmark/model"
 )
 
-// parameters are those of the query of an endpoint.
+// parameters are the query parameters of an endpoint.
 type parameters struct {
 	names []string
 	read  func(*call) error
@@ -145,7 +145,7 @@ func (c *call) integer(name string, without, most int) (int, error) {
 	return int(n), nil
 }
 
-// place is the position of a transaction in the chain. Without an index it is that of all transactions of the block.
+// place is the position of a transaction in the chain. Without an index it is the position of the whole block.
 type place struct {
 	height model.HeightPk
 	index  int // -1: none

@@ -39,7 +39,7 @@ func (v *view) script() (*ledger.Script, error) {
 	return s, err
 }
 
-// typeOf returns the type of a script. Versions of Plutus are those of its language.
+// typeOf returns the type of a script, such as plutusV2.
 func typeOf(s *ledger.Script) string {
 	if s.Language == 0 {
 		return "timelock"
@@ -158,8 +158,8 @@ type scriptRedeemer struct {
 
 func (r scriptRedeemer) position() scriptRedeemer { return scriptRedeemer{tx: r.tx, place: r.place} }
 
-// scriptRedeemers answers the redeemers of a script: those of transactions that spend from it, which the history of its
-// payment credential has, and those of transactions whose subject it is.
+// scriptRedeemers returns the redeemers of a script. The transactions that spend from it are in the history of its
+// payment credential; the others have the script as a subject.
 func scriptRedeemers(v *view) (any, error) {
 	hash, err := v.scriptHash()
 	if err != nil {

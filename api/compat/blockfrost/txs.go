@@ -99,8 +99,8 @@ func (v *view) txContents(d *decoded, assets sums, utxos int) txContents {
 	return c
 }
 
-// depositOf returns the deposits that the transaction pays; negative if they are returned. left is what its inputs have
-// more than its outputs and its fee.
+// depositOf returns the deposits that the transaction pays; negative if they are returned. left is the sum of its
+// inputs minus its outputs and its fee.
 func depositOf(d *decoded, left *big.Int) *big.Int {
 	for _, w := range d.Details.Withdrawals {
 		n, _ := new(big.Int).SetString(w.Amount, 10)
@@ -135,7 +135,7 @@ func (v *view) sum(pks []model.UtxoPk) (*big.Int, error) {
 	return sum, err
 }
 
-// fee returns the fee of a transaction: the stated one, else what its inputs have more than its outputs.
+// fee returns the stated fee of a transaction, else the sum of its inputs minus its outputs.
 func (v *view) fee(pk model.TxPk, left *big.Int) (*big.Int, error) {
 	rows, err := v.Q.Many(schema.FamilyTxHash, [][]byte{pk.AppendTo(nil)})
 	if err != nil {

@@ -1,6 +1,6 @@
 package blockfrost
 
-// drepValue is the state of a DRep. Amounts are those of the node.
+// drepValue is the state of a DRep. The node provides the amounts.
 type drepValue struct {
 	ID              string        `json:"drep_id"`
 	Hex             string        `json:"hex"` // the bytes of the id

@@ -250,7 +250,7 @@ func (v *View) StreamedBoxes(
 	}
 }
 
-// AmongUnspent returns the unspent ones of boxes of the chain.
+// AmongUnspent returns the boxes that are unspent.
 func (v *View) AmongUnspent(pks []model.UtxoPk) ([]Box, error) {
 	kept, err := v.unspent(pks)
 	if err != nil {

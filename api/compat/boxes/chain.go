@@ -47,7 +47,7 @@ type Chain struct {
 	mintings  bounded.Cache[sigma.ID, minting]
 }
 
-// New returns the answers of a served chain, which has what [Needs] requires.
+// New returns the answers of a served chain, which must fulfil [Needs].
 func New(c *served.Chain) (*Chain, error) {
 	b := &Chain{
 		Chain: c, Network: c.Model.Network(),

@@ -12,7 +12,7 @@ import (
 // firstHeight is the height of Ergo's first block.
 const firstHeight = 1
 
-// number has what precedes a block: of height i+1 at position i.
+// number has the counts before a block. The block at height i+1 is at position i.
 type number struct {
 	boxes, txs uint32 // after the block, without the genesis
 	id         uint64 // the first bytes of the block's id
@@ -158,7 +158,7 @@ func (v *View) genesisNumber(pk model.UtxoPk) (n uint64, err error) {
 	return n, nil
 }
 
-// TxNumber returns the number of transactions before one of the chain, without the genesis.
+// TxNumber returns the number of transactions before a transaction, without the genesis.
 func (v *View) TxNumber(pk model.TxPk) (uint64, error) {
 	_, txs, err := v.before(pk.Height())
 	return txs + uint64(v.Q.TxIndex(pk)), err

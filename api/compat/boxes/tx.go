@@ -108,8 +108,7 @@ func (t *Tx) complete(s stored) error {
 	return nil
 }
 
-// Txs returns transactions of the chain, in the order of pks. Genesis transactions are those of one box each, so they
-// are not among them.
+// Txs returns transactions of the chain, in the order of pks. Genesis transactions are left out: each has one box.
 func (v *View) Txs(pks []model.TxPk) ([]*Tx, error) {
 	ids, err := v.Q.TxIDs(pks)
 	if err != nil {

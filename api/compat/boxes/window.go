@@ -98,7 +98,7 @@ func (v *View) HistoryList(x *schema.Index, birth model.BirthPk, descending, spe
 	return l
 }
 
-// unspent keeps the unspent ones of outputs.
+// unspent returns the outputs that are unspent.
 func (v *View) unspent(pks []model.UtxoPk) (kept []model.UtxoPk, err error) {
 	spenders, err := v.Q.SpendersOf(pks)
 	for i, by := range spenders {

@@ -76,7 +76,7 @@ func idArg(r *request, name string) sigma.ID {
 // finder finds the boxes of an argument.
 type finder func(*view) (*boxes.Holder, error)
 
-// ofAddress finds the boxes of an address: those of its tree.
+// ofAddress finds the boxes with the tree of an address.
 func (p *protocol) ofAddress(r *request) finder {
 	text, _ := r.Arg("address")
 	return p.holderOf(r, text)

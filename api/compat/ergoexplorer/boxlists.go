@@ -42,7 +42,7 @@ const (
 	unspentBoxes kind = true
 )
 
-// order is that of a list: by the position of boxes in the chain.
+// order is the order of a list, by the position of boxes in the chain.
 type order uint8
 
 const (

@@ -1,6 +1,6 @@
 // Package esplora serves the REST API of Blockstream's electrs (Esplora), with additions of mempool.space's fork, so
 // that wallets and libraries that use it work unchanged: BDK, LDK, mempool.js.
 //
-// Paths, objects, the order of their keys, sentences of errors and lifetimes in caches are those of electrs. Amounts
-// are satoshi. A list has no limit of its own unless the API has pages.
+// Paths, objects, key order, error texts and cache lifetimes equal those of electrs. Amounts are satoshi. A list has no
+// limit of its own unless the API has pages.
 package esplora

@@ -20,8 +20,8 @@ func (p *protocol) feeEstimates(r *request) (any, error) {
 	return (*feesValue)(&fees), nil
 }
 
-// recommendedFees returns whole fee rates in satoshi per virtual byte, of which none is below the minimum of the node.
-// Without estimates all are that minimum.
+// recommendedFees returns whole fee rates in satoshi per virtual byte, at least the minimum of the node. Without
+// estimates all equal that minimum.
 func (p *protocol) recommendedFees(r *request) (any, error) {
 	fees, err := p.Fees(r.Context(), targets, "")
 	if err != nil {

@@ -30,7 +30,7 @@ var Needs = served.Needs{Chain: "cardano", Preset: "kupo", Parts: []served.Need{
 	{Raw: true},
 }}
 
-// New returns the handler of all requests below the path of o. The chain has what [Needs] requires.
+// New returns the handler of all requests below the path of o. The chain must fulfil [Needs].
 func New(o Options) http.Handler {
 	p := &protocol{o}
 	return exchange.Handler(exchange.Protocol[*view]{

@@ -11,7 +11,7 @@ func patterns(r *request) (any, error) {
 	return []string{anything}, err
 }
 
-// deletePattern answers that no pattern other than * was deleted, because there is no other one.
+// deletePattern answers that nothing was deleted, because * is the only pattern.
 func deletePattern(r *request) (any, error) {
 	text, err := validPattern(r)
 	if err == nil && text == anything {

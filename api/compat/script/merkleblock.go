@@ -9,8 +9,8 @@ import (
 )
 
 // AppendMerkleBlock appends the merkleblock message (BIP 37) that proves the transaction at a position of a block: the
-// header, the number of transactions, the hashes of the partial tree and its flag bits. ids are those of all
-// transactions of the block.
+// header, the number of transactions, the hashes of the partial tree and its flag bits. ids has the id of every
+// transaction of the block.
 func AppendMerkleBlock(to, header []byte, ids []model.Hash, position int) ([]byte, error) {
 	if len(header) != block.HeaderSize || position < 0 || position >= len(ids) {
 		return nil, fmt.Errorf("merkle block: a header of %d bytes and transaction %d of %d: expected %d bytes and a "+

@@ -34,7 +34,7 @@ var Needs = served.Needs{Chain: "cardano", Node: "unix:///path/to/node.socket", 
 	{Node: served.Can[model.Submitter]},
 }}
 
-// New returns the handler of all requests below the path of o. The chain has what [Needs] requires.
+// New returns the handler of all requests below the path of o. The chain must fulfil [Needs].
 func New(o Options) http.Handler {
 	return exchange.Handler(exchange.Protocol[struct{}]{
 		Path: o.Path, Log: o.Log, Error: failure, MaxBody: maxBody, JSON: jsonType,

@@ -14,7 +14,7 @@ import (
 	"birthmark/model"
 )
 
-// Tx is a raw transaction, of which parts are parsed.
+// Tx is a partly parsed raw transaction.
 type Tx struct {
 	*ledger.RawTx
 	inputs    []model.Input     // sorted; nil: not parsed

@@ -23,8 +23,9 @@ const (
 	ScriptIndex  = "script_hash"
 )
 
-// Subjects is the index of what transactions name in certificates, withdrawals, votes and redeemers. The first output of a
-// transaction has the values of the transaction. The protocols work without it.
+// Subjects is the index of the accounts, pools, DReps and scripts that transactions name in certificates, withdrawals,
+// votes and redeemers. The first output of a transaction has the values of the transaction. The protocols work without
+// it.
 var Subjects = model.Definition{
 	Name: "subject", Kind: model.ManyValued, When: "tx.valid && output.index == 0", Value: "tx.subjects",
 }

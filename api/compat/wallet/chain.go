@@ -46,7 +46,7 @@ var Needs = served.Needs{Chain: "bitcoin", Preset: "wallet", Node: "http://127.0
 	{Mempool: true, Without: "unconfirmed transactions"},
 }}
 
-// New returns the answers of a served chain, which has what [Needs] requires.
+// New returns the answers of a served chain, which must fulfil [Needs].
 func New(c *served.Chain) *Chain {
 	return &Chain{
 		served: c, scripts: c.Model.(model.Scripter),

@@ -83,8 +83,8 @@ func (c *Chain) NodeInfo(ctx context.Context) (*model.NodeInfo, error) {
 	return nil, nil
 }
 
-// DatabaseSize returns the bytes of the database on disk, about: those of its tables, and of the rows in its log, which
-// are in memory too. 0: unknown.
+// DatabaseSize estimates the bytes of the database on disk: its tables, and the rows in its log, which are also in
+// memory. 0: unknown.
 func (c *Chain) DatabaseSize() (size int64, err error) {
 	if c.served.Measures == nil {
 		return 0, nil

@@ -90,7 +90,7 @@ func (o outputScripts) at(index int) ([]byte, error) {
 	return o.out[index].PkScript, nil
 }
 
-// storedValues returns n values of an index: that of births[i] at position[i], nil at the others.
+// storedValues returns n values of an index: the value of births[i] at position[i], nil elsewhere.
 func (v *View) storedValues(x *schema.Index, births []model.BirthPk, position []int, n int) ([][]byte, error) {
 	values := make([][]byte, n)
 	if len(births) == 0 {

@@ -69,7 +69,7 @@ func (v *View) unconfirmedOf(key Key) (*pendingList, error) {
 	return l, m.Rows(len(l.txs) - len(few))
 }
 
-// share returns a list that requests share while one of them has it. A request without a meter gets its own list.
+// share returns a list that concurrent requests share. A request without a meter gets its own list.
 func (ls *pendingLists) share(k pendingKey, m *meter.Meter) *pendingList {
 	ls.mu.Lock()
 	l := ls.by[k]

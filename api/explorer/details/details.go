@@ -126,7 +126,7 @@ func isReadable(b []byte) bool {
 // SignalsReplacement is the largest sequence that signals that a transaction can be replaced (BIP 125).
 const SignalsReplacement = 0xfffffffd
 
-// InputFields returns what only the serialized transaction has of an input.
+// InputFields returns the details of an input that only the serialized transaction contains.
 func (d *Writer) InputFields(in *query.InputAnswer, redeemers []model.Redeemer) (fields []Field) {
 	for i := range redeemers {
 		r := &redeemers[i]
@@ -162,7 +162,7 @@ func (d *Writer) InputFields(in *query.InputAnswer, redeemers []model.Redeemer) 
 	return fields
 }
 
-// OutputFields returns what only the serialized transaction has of an output.
+// OutputFields returns the details of an output that only the serialized transaction contains.
 func (d *Writer) OutputFields(o *query.OutputAnswer) (fields []Field) {
 	if o.OutputDetails == nil {
 		return nil

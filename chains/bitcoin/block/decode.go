@@ -218,7 +218,7 @@ func takeWitness(r *Reader, inputs int) {
 	}
 }
 
-// isNull reports whether an outpoint is that of a coinbase.
+// isNull reports whether an outpoint is null, as in a coinbase.
 func isNull(outpoint []byte) bool {
 	return binary.LittleEndian.Uint32(outpoint[32:]) == 0xffffffff && model.Hash(outpoint) == model.Hash{}
 }

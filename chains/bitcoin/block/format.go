@@ -16,7 +16,7 @@ type Format struct {
 
 	// Header reads the header, which is hashed as a whole.
 	Header func(r *Reader)
-	// Hash returns the hash of a header, which is that of its block.
+	// Hash returns the hash of a header, which identifies its block.
 	Hash func(header []byte) model.Hash
 	// Tail reads the data between the header and the transactions, such as the proof of merged mining.
 	Tail func(r *Reader, header []byte)
@@ -43,7 +43,7 @@ type Format struct {
 	Payload func(r *Reader, first uint32)
 	// Inputless reports whether a transaction with this first field can have no inputs, and no outputs.
 	Inputless func(first uint32) bool
-	// Coinbase reports whether an outpoint is that of a coinbase.
+	// Coinbase reports whether an outpoint marks the input of a coinbase.
 	Coinbase func(outpoint []byte) bool
 	// AppendHashed appends the bytes whose hash is the id of a transaction, from its parts in raw. Transactions then
 	// have two hashes, and headers two merkle roots: that at offset 36 is of the hashes of all bytes.
@@ -88,8 +88,8 @@ func (f *Format) HeaderSize(raw []byte) (int, error) {
 	return size, r.err
 }
 
-// SplitHeaders splits a sequence of headers, each with what follows it before the transactions, and returns the headers
-// without that.
+// SplitHeaders splits a sequence of headers, each with its tail (the bytes between header and transactions), and
+// returns the headers without tails.
 func (f *Format) SplitHeaders(raw []byte) (headers []Header, err error) {
 	for len(raw) > 0 {
 		r := Reader{b: raw}
@@ -102,7 +102,7 @@ func (f *Format) SplitHeaders(raw []byte) (headers []Header, err error) {
 	return headers, nil
 }
 
-// WithTail returns the header at the beginning of a valid block, with what follows it before the transactions.
+// WithTail returns the header of a valid block and the bytes between header and transactions.
 func (f *Format) WithTail(raw []byte) []byte {
 	r := Reader{b: raw}
 	size, tail := f.takeHeader(&r)
@@ -232,7 +232,7 @@ func (f *Format) takeFirst(r *Reader) (first uint32, flag byte, lock int) {
 	return first, flag, lock
 }
 
-// takeRest reads what follows the outputs of a transaction. lock is the offset of the lock time if it precedes the
+// takeRest reads the part of a transaction after its outputs. lock is the offset of the lock time if it precedes the
 // inputs. It returns the offset.
 func (f *Format) takeRest(r *Reader, first uint32, flag byte, lock, inputs int, confirmed bool) int {
 	if flag&witnessFlag != 0 {

@@ -151,7 +151,7 @@ func (w *window) fill(at int64, n int) error {
 	return err
 }
 
-// ReadAt is that of an [io.ReaderAt].
+// ReadAt implements [io.ReaderAt].
 func (w *window) ReadAt(p []byte, at int64) (int, error) {
 	n := copy(p, w.from(at))
 	if n < len(p) {

@@ -80,9 +80,9 @@ func (w want) freed() {
 	w.f.from = nil
 }
 
-// Raw returns serialized blocks of the best chain: those of points, in their order, and at least the first one. It
-// stops when their size reaches limit bytes, and at a point that is not on the best chain. If that is the first point,
-// the error is [blocksource.ErrMoved]. The merkle roots and witness commitments of the blocks are verified.
+// Raw returns the serialized blocks at points of the best chain, in order and at least the first one. It stops when
+// their size reaches limit bytes, and at a point that is not on the best chain. If that is the first point, the error
+// is [blocksource.ErrMoved]. The merkle roots and witness commitments of the blocks are verified.
 func (n *Network) Raw(ctx context.Context, points []model.Point, limit int64) ([][]byte, error) {
 	if len(points) == 0 {
 		return nil, nil

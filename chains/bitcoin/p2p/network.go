@@ -387,8 +387,8 @@ func (n *Network) choose() {
 	n.changed()
 }
 
-// prune removes side branches from the tree if they are too large. It reports whether it did: then only the nodes of the
-// network and of its remotes are those of the tree.
+// prune removes side branches from the tree if they are too large. It returns true if it did: only the network and its
+// remotes then have valid pointers to nodes.
 func (n *Network) prune() bool {
 	if !n.tree.prune() {
 		return false

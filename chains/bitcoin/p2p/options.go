@@ -24,12 +24,12 @@ type Options struct {
 	Rules  *rules.Rules     // nil: the rules of Bitcoin
 	Format *block.Format    // nil: the format of Bitcoin
 	// Services are the services that peers must offer in addition to the newest blocks. BlockType is the inventory type
-	// with which blocks are requested. If BlockType is 0, both are those of blocks with witnesses.
+	// with which blocks are requested. If BlockType is 0, both default to blocks with witnesses.
 	Services  wire.ServiceFlag
 	BlockType wire.InvType
 	Segwit    model.HeightPk // the first block that must have the witnesses that it commits to
 	Extended  model.HeightPk // the first block that must have data after its transactions, if the format supports it
-	// Peers are the addresses of peers, as HOST or HOST:PORT. The default port is that of the network. Other peers are
+	// Peers are the addresses of peers, as HOST or HOST:PORT. The default is the port of the network. Other peers are
 	// not used. If the list is empty, peers are discovered with the DNS seeds of the network.
 	Peers []string
 	Proxy string // as in [model.SourceOptions]

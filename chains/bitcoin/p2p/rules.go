@@ -47,7 +47,7 @@ func (r *treeRules) checkSanity(h *wire.BlockHeader, hash *chainhash.Hash) error
 	err := blockchain.CheckBlockHeaderSanity(h, r.ChainParams().PowLimit, r.clock, flags)
 	if rule, ok := errors.AsType[blockchain.RuleError](err); ok && rule.ErrorCode == blockchain.ErrTimeTooNew {
 		if r.ChainParams().PoWNoRetargeting {
-			return nil // regtest: its time is that of the node, which tests set
+			return nil // regtest: tests set the time of the node
 		}
 		return fmt.Errorf("header %s %w", hash, errFuture)
 	}

@@ -211,7 +211,7 @@ func (t *tree) fork(n *node) *node {
 }
 
 // locator returns hashes of the ancestors of a node at increasing distances. A peer uses them to find the newest block
-// that its chain shares. The last hashes are those of blocks below the base, newest first, and of the first block.
+// that its chain shares. Hashes of blocks below the base, newest first, and of the first block follow.
 func (t *tree) locator(from *node) []*chainhash.Hash {
 	var all []*chainhash.Hash
 	step := 1

@@ -17,8 +17,8 @@ import (
 	"birthmark/model"
 )
 
-// Network contains the parameters of one network. The values of Bitcoin are those of package chaincfg of btcd, which are
-// the ones of Bitcoin Core.
+// Network contains the parameters of one network. Values of Bitcoin come from package chaincfg of btcd and equal those
+// of Bitcoin Core.
 type Network struct {
 	Coin      *Spec
 	Name      string

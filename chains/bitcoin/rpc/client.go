@@ -43,7 +43,7 @@ type Client struct {
 	rawTxs      rawTxs
 }
 
-// node is one protocol of a node. Errors are those of [Client], plus [missing] and [errNoREST].
+// node is one protocol of a node. It returns the errors of [Client], [missing] and [errNoREST].
 type node interface {
 	// info returns the state of the node's chain.
 	info(ctx context.Context) (chainInfo, error)

@@ -53,7 +53,7 @@ func (a *answer) cutOff() error {
 	return model.Errorf(model.BadSource, "bad_answer", "the answer of %s is incomplete", a.client.Host())
 }
 
-// do sends a request and returns the response, of which a small one may be read.
+// do sends a request and returns the response. The body of a small response may already be read.
 func (c *Client) do(ctx context.Context, r nodehttp.Request, read func(*answer) error) error {
 	return c.http.Do(ctx, r, func(response *http.Response) error {
 		return read(&answer{client: c, response: response, left: smallAnswer})

@@ -22,7 +22,7 @@ const (
 	blocksAtOnce = 4
 )
 
-// errNoREST is the error of a node that does not answer REST, or no longer.
+// errNoREST: the node's REST interface is disabled.
 var errNoREST = errors.New("no REST")
 
 // restNode uses Core's REST, without credentials.

@@ -64,7 +64,7 @@ func (n rpcNode) results(ctx context.Context, calls ...call) ([]json.RawMessage,
 	return results, nil
 }
 
-// batch makes calls, each of which must have a result unless one has an error. waits is that of [nodehttp.Request].
+// batch makes calls, each of which must have a result unless one has an error. waits: see [nodehttp.Request].
 func (c *Client) batch(ctx context.Context, waits bool, calls ...call) ([]json.RawMessage, []*rpcError, error) {
 	results, errs := make([]json.RawMessage, len(calls)), make([]*rpcError, len(calls))
 	err := post(ctx, c, calls, smallAnswer, waits, func(i int, result json.RawMessage, e *rpcError) (bool, error) {

@@ -61,7 +61,7 @@ func (c *Client) unsupported(what string) error {
 	return model.Errorf(model.NotFound, "unsupported", "%s does not support %s", c.Host(), what)
 }
 
-// Submit sends a transaction to the node and returns the id in its answer. Its errors are those of [model.Submitter].
+// Submit sends a transaction to the node and returns the id in its answer. For the errors see [model.Submitter].
 func (c *Client) Submit(ctx context.Context, raw []byte, o model.SubmitOptions) (id model.Hash, err error) {
 	const method = "sendrawtransaction"
 	limits, err := c.limits(ctx, o)
@@ -84,7 +84,7 @@ func (c *Client) Submit(ctx context.Context, raw []byte, o model.SubmitOptions) 
 // virtual bytes.
 const usualRate = "0.10"
 
-// TestAccept returns the result of testmempoolaccept. Its errors are those of [model.Submitter].
+// TestAccept returns the result of testmempoolaccept. For the errors see [model.Submitter].
 func (c *Client) TestAccept(ctx context.Context, raws [][]byte, o model.SubmitOptions) ([]byte, error) {
 	if o.MaxBurnAmount != "" {
 		return nil, model.Errorf(model.NotFound, "unsupported", "a test of transactions has no limit of the burned amount")

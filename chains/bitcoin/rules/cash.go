@@ -10,8 +10,8 @@ import (
 	"birthmark/chains/bitcoin/block"
 )
 
-// Cash contains the heights and the parameters of Bitcoin Cash's difficulty rules. Each height is that of the parent of
-// the first block to which the rule applies.
+// Cash contains the heights and the parameters of Bitcoin Cash's difficulty rules. A rule applies to the blocks above
+// its height.
 type Cash struct {
 	// Split is the height of the last block that Bitcoin Cash and Bitcoin have in common. After it, the difficulty of a
 	// block is a fifth lower than that of its parent if the last six blocks took at least twelve hours (EDA, August 2017).
@@ -82,7 +82,7 @@ func window(p *chaincfg.Params, parent blockchain.HeaderCtx) (bits uint32, ok bo
 }
 
 // middle returns the header with the median time among h and the two headers before it, or nil if one of them does not
-// exist. The order of equal times is that of the specification.
+// exist. Equal times are ordered as in the specification.
 func middle(h blockchain.HeaderCtx) blockchain.HeaderCtx {
 	if h == nil {
 		return nil

@@ -29,7 +29,7 @@ const (
 const Form = "the 64 hex digits of a category, for an NFT followed by its capability (00, 01, 02) and commitment in hex"
 
 // Split splits the script of an output into the script that locks it and tokens. A script with an invalid prefix has no
-// tokens. The value is that of the output.
+// tokens. It also returns the value of the output.
 func Split(value uint64, script []byte) (uint64, []byte, []model.Asset) {
 	if len(script) == 0 || script[0] != prefix {
 		return value, script, nil

@@ -34,7 +34,7 @@ func KeyHash(text string) (hash []byte, ok bool) {
 	return nil, false
 }
 
-// Credentials returns the two stored credentials with a hash: that of a key, and that of a script.
+// Credentials returns the two stored credentials with a hash: as a key, and as a script.
 func Credentials(hash []byte) [2][]byte {
 	return [2][]byte{credential(false, hash), credential(true, hash)}
 }

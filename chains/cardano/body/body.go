@@ -39,7 +39,7 @@ type Body struct {
 	Donation         uint64
 }
 
-// Read reads a body; nil is that of Byron, which has none of the parts.
+// Read parses a transaction body. A nil raw (Byron) yields an empty Body.
 func Read(raw []byte) (b Body, err error) {
 	if raw == nil {
 		return b, nil
@@ -129,7 +129,7 @@ func (b *Body) MintCount() (n int) {
 	return n
 }
 
-// compareAccounts orders reward accounts as the ledger does: those of scripts before those of keys.
+// compareAccounts orders reward accounts as the ledger does: scripts before keys.
 func compareAccounts(a, b []byte) int {
 	if isScript := isScriptAccount(a); isScript != isScriptAccount(b) {
 		if isScript {
@@ -143,7 +143,7 @@ func compareAccounts(a, b []byte) int {
 func isScriptAccount(account []byte) bool { return len(account) > 0 && account[0]>>4&1 != 0 }
 
 // voterOrder is the position of a kind of voters in the order of the ledger, which has committee members before DReps
-// before pools, and scripts before keys. The kinds are those of the CDDL rule voter.
+// before pools, and scripts before keys. Kinds are numbered by the CDDL rule voter.
 var voterOrder = [...]int{1, 0, 3, 2, 4}
 
 func compareVoters(a, b []byte) int {
@@ -244,8 +244,7 @@ type Payment struct {
 
 const certificateMIR = 6
 
-// Payments returns the payments of a certificate, of which there are none if it moves lovelace between reserves and
-// treasury.
+// Payments returns the payments of a certificate; none if it moves lovelace between reserves and treasury.
 func Payments(item []byte) (all []Payment) {
 	w := cbor.Walker{Data: item}
 	f := w.Fields("certificate")

@@ -22,7 +22,7 @@ type Vote struct {
 // Choices are the names of votes.
 var Choices = [...]string{"no", "yes", "abstain"}
 
-// ReadVotes reads the votes of a transaction in the order of the ledger. Of malformed ones it returns none.
+// ReadVotes reads the votes of a transaction in the order of the ledger. It returns none if they are malformed.
 func (b *Body) ReadVotes() (all []Vote) {
 	w := cbor.Walker{Data: b.Votes}
 	if b.Votes == nil {

@@ -77,8 +77,8 @@ func unmarshalNumber(n *uint64, b []byte, least, most uint64, what string) error
 	return nil
 }
 
-// ReadFiles reads a network from a folder of genesis files. If the magic is that of a named network, the files must be
-// those of that network; any other network is named after its magic. Genesis files do not state when Byron ends: a
+// ReadFiles reads a network from a folder of genesis files. If the magic belongs to a named network, the files must
+// equal its genesis files; any other network is named after its magic. Genesis files do not state when Byron ends: a
 // node's configuration in the folder does ([readNodeConfig]); without one the network starts with Shelley. An error is
 // of kind [model.BadSource], code bad_genesis, or genesis_mismatch if a file has another hash than expected.
 func ReadFiles(dir string) (*Network, error) {

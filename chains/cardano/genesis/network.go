@@ -11,7 +11,7 @@ import (
 	"birthmark/model"
 )
 
-// Network has the parameters of a Cardano network. They are those of its genesis files.
+// Network has the parameters of a Cardano network, from its genesis files.
 type Network struct {
 	address.Network
 

@@ -23,7 +23,7 @@ type Output struct {
 	Value   uint64 // lovelace, which may be 0
 }
 
-// Outputs returns the outputs at height 0, ordered by transaction id. Errors are those of [Network.RequireFiles].
+// Outputs returns the outputs at height 0, ordered by transaction id. For the errors see [Network.RequireFiles].
 func (n *Network) Outputs() ([]Output, error) {
 	if n.genesis != nil {
 		return n.genesis, nil

@@ -9,8 +9,8 @@ import (
 	"birthmark/model"
 )
 
-// A network that is not public is named after its magic, with a suffix if its addresses are those of mainnet. The name is
-// enough to query a database.
+// A network that is not public is named after its magic, with a suffix if it has mainnet addresses. The name is enough
+// to query a database.
 const (
 	magicPrefix   = "magic-"
 	mainnetSuffix = "-mainnet"

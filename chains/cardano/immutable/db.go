@@ -28,7 +28,7 @@ type DB struct {
 	seen        sizes
 }
 
-// sizes are those of the newest chunk's files when they were last checked.
+// sizes are the sizes of the newest chunk's files at the last check.
 type sizes struct {
 	chunk int
 	bytes int64

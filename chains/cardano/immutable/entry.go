@@ -33,8 +33,8 @@ func (e Entry) Position() Position { return Position{e.Chunk, e.Index} }
 func (e Entry) Next() Position { return Position{e.Chunk, e.Index + 1} }
 
 const (
-	// entrySize is that of a secondary index: blockOffset u64, headerOffset u16, headerSize u16, crc32 u32,
-	// headerHash 32 bytes, slot or epoch u64, big-endian.
+	// entrySize is the size of an entry of a secondary index: blockOffset u64, headerOffset u16, headerSize u16, crc32
+	// u32, headerHash 32 bytes, slot or epoch u64, big-endian.
 	entrySize = 56
 	// maxEntries bounds the entries of an index. Mainnet's chunks have 21,600 slots and one boundary block.
 	maxEntries = 1 << 20

@@ -57,7 +57,7 @@ func describeHeader(b []byte) (Entry, error) {
 // eraSize is the number of bytes before a block: the head of the array around it, and its era.
 const eraSize = 2
 
-// eraOf reads the start of a block: an array of two, of which the first is the era.
+// eraOf reads the start of a block: an array of two items, the first of which is the era.
 func eraOf(b []byte) (byte, error) {
 	if len(b) > 0 && b[0] != cbor.Array<<5|2 || len(b) > 1 && b[1] > 23 {
 		return 0, fmt.Errorf("bytes %x do not start a block: expected 82 and the number of an era", b[:min(2, len(b))])

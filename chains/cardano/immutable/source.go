@@ -23,7 +23,7 @@ type Source struct {
 	poll    time.Duration
 }
 
-// OpenSource opens the source of a folder or chunk. Errors are those of [Open].
+// OpenSource opens the source of a folder or chunk. For the errors see [Open].
 func OpenSource(d *ledger.Decoder, path string, o model.SourceOptions) (*Source, error) {
 	db, err := Open(path)
 	if err != nil {

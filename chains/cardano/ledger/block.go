@@ -61,7 +61,7 @@ func (noIndexes) Reset()                                                  {}
 func (noIndexes) Output(keys []model.Key, _ *Output) ([]model.Key, error) { return keys, nil }
 func (noIndexes) Block(*Transactions)                                     {}
 
-// Transactions are those of the block that is being decoded. Values point into the serialized block.
+// Transactions are the transactions of the block that is being decoded. Values point into the serialized block.
 type Transactions struct {
 	Of     *model.Block // without transactions; nil in the genesis and of an unconfirmed transaction
 	Header HeaderFields // empty in the genesis; of an unconfirmed transaction only an era of its format
@@ -73,8 +73,8 @@ type Transactions struct {
 	Parts  []Parts // of each transaction, if they are needed; empty in the genesis
 }
 
-// NewDecoder returns a decoder. index may be nil: outputs then have no keys. raw: it fills in [model.Tx.Raw]. Errors
-// are those of [genesis.Network.RequireFiles].
+// NewDecoder returns a decoder. index may be nil: outputs then have no keys. raw: it fills in [model.Tx.Raw]. For the
+// errors see [genesis.Network.RequireFiles].
 func NewDecoder(n *genesis.Network, index Indexer, raw bool) (*Decoder, error) {
 	if err := n.RequireFiles(); err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func ReadRaw(raw []byte) (*RawTx, error) {
 	return tx, d.w.Err
 }
 
-// ReadParts reads the parts of a transaction, and none of one of Byron. Inputs and outputs are not set.
+// ReadParts reads the parts of a transaction except inputs and outputs. A Byron transaction has no parts.
 func ReadParts(raw []byte) (*RawTx, error) {
 	w := cbor.Walker{Data: raw}
 	tx := &RawTx{}

@@ -44,7 +44,7 @@ type Redeemer struct {
 	Memory, Steps uint64
 }
 
-// ReadWitnesses reads witnesses. Of malformed ones it returns the parts before the fault.
+// ReadWitnesses reads witnesses. If they are malformed, it returns the parts before the fault.
 func ReadWitnesses(raw []byte) (t Witnesses) {
 	w := cbor.Walker{Data: raw}
 	for _, e := range w.Entries("witnesses") {

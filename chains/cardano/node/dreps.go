@@ -14,8 +14,8 @@ type DRepState struct {
 	Power      uint64   // lovelace, since the last epoch began
 }
 
-// DReps returns the states of representatives in their order, and the current epoch. The fixed votes have only a power. The
-// errors are those of Parameters, with Conway in place of Babbage.
+// DReps returns the states of representatives in their order, and the current epoch. The fixed votes have only a power.
+// It returns the errors of Parameters, with Conway in place of Babbage.
 func (l *Local) DReps(ctx context.Context, of []DRep) (states []DRepState, epoch uint64, err error) {
 	states, at := make([]DRepState, len(of)), map[string]int{}
 	credentials, all := [][]byte{}, make([][]byte, len(of))

@@ -33,8 +33,7 @@ type boundary struct {
 	before model.Point // the tip after a rollback to it
 }
 
-// keptBoundaries is the number of boundary blocks to keep: those of the last epochs, as no rollback is longer than an
-// epoch.
+// keptBoundaries is the number of boundary blocks to keep, one per epoch: no rollback is longer than an epoch.
 const keptBoundaries = 4
 
 // Follow yields the events of the node's chain after the newest known point that the node has. If that is known[0] the

@@ -254,7 +254,8 @@ func readNonce(w *cbor.Walker) []byte {
 	return nil
 }
 
-// Account returns the state of a stake credential: its kind (0 key, 1 script) and hash. Errors are those of Parameters.
+// Account returns the state of a stake credential: its kind (0 key, 1 script) and hash. It returns the errors of
+// Parameters.
 func (l *Local) Account(ctx context.Context, kind byte, hash []byte) (*Account, error) {
 	a := new(Account)
 	err := l.ledgerState(ctx, func(era uint64, ask func([]byte) (*cbor.Walker, error)) error {

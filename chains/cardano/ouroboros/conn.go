@@ -16,8 +16,8 @@ type Options struct {
 	Timeout time.Duration // of an answer; 0: a minute
 	Proxy   string        // for TCP, as in [model.SourceOptions]
 
-	// Describe reads a header of node-to-node chain-sync. tag is that of the block in chunk files. Its errors end the
-	// connection unchanged.
+	// Describe reads a header of node-to-node chain-sync. tag is the tag of the block in chunk files. Its errors end
+	// the connection unchanged.
 	Describe func(tag byte, header []byte) (Header, error)
 
 	keepAlive time.Duration // interval of keep-alives; 0: keepAliveInterval

@@ -218,7 +218,7 @@ func (c *Conn) State(ctx context.Context, f func(query func([]byte) ([]byte, err
 	return err
 }
 
-// Era returns the number of the era of a ledger state: 1 Shelley, 6 Conway. query is that of [Conn.State].
+// Era returns the number of the era of a ledger state: 1 Shelley, 6 Conway. query: see [Conn.State].
 func Era(query func([]byte) ([]byte, error)) (uint64, error) {
 	result, err := query([]byte{cbor.Array<<5 | 2, 0, cbor.Array<<5 | 2, 2, cbor.Array<<5 | 1, 1})
 	if err != nil {
@@ -229,7 +229,7 @@ func Era(query func([]byte) ([]byte, error)) (uint64, error) {
 	return era, w.Err
 }
 
-// QueryEra sends a query of an era's ledger to a ledger state in that era. query is that of [Conn.State].
+// QueryEra sends a query of an era's ledger to a ledger state in that era. query: see [Conn.State].
 func QueryEra(query func([]byte) ([]byte, error), era uint64, of []byte) ([]byte, error) {
 	request := cbor.AppendUint([]byte{cbor.Array<<5 | 2, 0, cbor.Array<<5 | 2, 0, cbor.Array<<5 | 2}, era)
 	result, err := query(append(request, of...))
@@ -255,7 +255,7 @@ const (
 	queryChainPoint  = 3
 )
 
-// TipOf returns the newest block of a ledger state; the origin before the first block. query is that of [Conn.State].
+// TipOf returns the newest block of a ledger state; the origin before the first block. query: see [Conn.State].
 func TipOf(query func([]byte) ([]byte, error)) (t Tip, err error) {
 	result, err := query([]byte{cbor.Array<<5 | 1, queryChainPoint})
 	if err != nil {

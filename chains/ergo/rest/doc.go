@@ -14,8 +14,8 @@
 // Blocks are passed on while the response arrives: at most one of them is in memory, and a caller that needs no more
 // can end the response. A node silently omits blocks that it does not have; [Client.Missing] finds the reason.
 //
-// The network is checked with every /info. Heights are those of full blocks: a node has headers long before the blocks,
-// and its best chain continues above them.
+// The network is checked with every /info. Heights are heights of full blocks: a node has headers long before the
+// blocks, and its best chain continues above them.
 //
 // Temporary errors are marked by [blocksource.Temporary]. Others are of kind [model.BadSource] with one of the codes
 // unauthorized, wrong_network, pruned, not_synced, not_a_node, redirected, bad_certificate, bad_answer, block_missing,

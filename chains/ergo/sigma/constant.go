@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Type codes. A code below tupleType is that of a type constructor plus that of an embeddable element type, 0 if the
+// Type codes. A code below tupleType is the sum of a type constructor and an embeddable element type, or 0 if the
 // element type follows: quotient and remainder by embeddable.
 const (
 	typeBoolean   = 1

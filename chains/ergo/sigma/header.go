@@ -57,7 +57,7 @@ func (h *Header) AppendTo(dst []byte) []byte {
 	return append(dst, h.D...)
 }
 
-// ID returns the id of the header, which is that of the block.
+// ID returns the id of the header, which is also the id of the block.
 func (h *Header) ID() ID { return HeaderID(h.AppendTo(nil)) }
 
 // HeaderID returns the id of a serialized header.
@@ -109,8 +109,8 @@ func (r *reader) header() *Header {
 	return h
 }
 
-// Difficulty unpacks NBits: a byte with the length of the number, and its first three bytes, of which the first bit is
-// a sign that is never set.
+// Difficulty unpacks NBits: a byte with the length of the number, and its first three bytes. The first bit is a sign
+// that is never set.
 func (h *Header) Difficulty() *big.Int {
 	size, mantissa := uint(h.NBits>>24), h.NBits&0x7fffff
 	d := big.NewInt(int64(mantissa))

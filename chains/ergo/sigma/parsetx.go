@@ -126,8 +126,8 @@ func (p *txParser) moveTo(at int) { p.at, p.err, p.level = at, nil, 0 }
 // spend counts the hash of a number of bytes as steps.
 func (p *txParser) spend(hashed int) { p.steps += 1 + hashed/len(ID{}) }
 
-// skipVariables finds the end of the last variables of the last input of t. Their bytes begin at start and cannot be read;
-// value is that of the first one.
+// skipVariables finds the end of the last variables of the last input of t. Their bytes begin at start and cannot be
+// read; value is the value of the first one.
 func (p *txParser) skipVariables(t *Tx, n int, value *[]byte, start int) {
 	first := !p.verify
 	p.verify = true

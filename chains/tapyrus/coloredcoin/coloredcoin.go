@@ -1,8 +1,8 @@
-// Package coloredcoin reads the colors of Tapyrus' outputs, which are assets. The forms are those of Tapyrus Core.
+// Package coloredcoin reads the colors of Tapyrus' outputs, which are assets. The formats come from Tapyrus Core.
 //
-// An output whose script begins with a color and OP_COLOR has an amount of that color, and no coins. Its address is that
-// of the rest of the script. The address of Tapyrus Core for a colored output, which contains the color, is read as that
-// address.
+// An output whose script begins with a color and OP_COLOR has an amount of that color, and no coins. Its address is the
+// address of the rest of the script. The address of Tapyrus Core for a colored output, which contains the color, is
+// read as that address.
 package coloredcoin
 
 import (

@@ -23,7 +23,7 @@ const (
 // groups are the version group ids of transactions with the other bit. A version with another group has another form.
 var groups = map[uint32]uint32{3: 0x03c48270, sapling: 0x892f2085, zip225: 0x26a7270a, zip229: 0xd884b698}
 
-// Check fails if the form of a transaction is not known. fields are those of Prefix.
+// Check returns an error if the format of a transaction is unknown. fields are the fields of Prefix.
 func Check(r *block.Reader, first uint32, fields []byte) {
 	version := first &^ overwintered
 	if first&overwintered == 0 {
@@ -38,8 +38,8 @@ func Check(r *block.Reader, first uint32, fields []byte) {
 	}
 }
 
-// Prefix returns what follows the first field: a group of versions and, in version 5, a branch, the lock time and the
-// expiry. See [block.Format].
+// Prefix returns the size of the fields after the first one: a group of versions and, in version 5, a branch, the lock
+// time and the expiry. See [block.Format].
 func Prefix(first uint32) (size, lock int) {
 	switch {
 	case first&overwintered == 0:

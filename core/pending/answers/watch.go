@@ -30,7 +30,7 @@ type Watch struct {
 	marked   moment // of the last event of the mempool
 }
 
-// moment is what events of the mempool contain.
+// moment is the state that events of the mempool contain.
 type moment struct {
 	tip    model.Point
 	state  pending.State

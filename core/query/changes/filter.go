@@ -26,7 +26,7 @@ type part struct {
 	list  *query.WatchList // only the values of this list; nil: any
 }
 
-// matches reports whether a value of an output is that of the part, which has no list.
+// matches reports whether a value of an output equals the value of the part, which has no list.
 func (p part) matches(index *schema.Index, birth model.BirthPk) bool {
 	return p.index == index && p.list == nil && (p.birth == nil || *p.birth == birth)
 }

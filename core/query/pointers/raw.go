@@ -53,8 +53,7 @@ func (q *Reader) RawTxs(pks []model.TxPk) ([][]byte, error) {
 	return q.fileRaws(pks, hashes)
 }
 
-// RawTxs adds the serialized bytes of transactions of blocks, in the order of pks. Errors are those of
-// [Reader.RawTxs].
+// RawTxs adds the serialized bytes of transactions of blocks, in the order of pks. For the errors see [Reader.RawTxs].
 func (l *Load) RawTxs(pks []model.TxPk) [][]byte {
 	raws := make([][]byte, len(pks))
 	if l.q.Layout.Raw {
@@ -89,7 +88,7 @@ func (q *Reader) nodeRaws(pks []model.TxPk, hashes []model.Hash) ([][]byte, erro
 		block := blocks[pk.Height()]
 		slots <- struct{}{}
 		go func() {
-			err := guard.Call(func() (err error) { // the bytes are those of a node
+			err := guard.Call(func() (err error) { // the bytes come from a node
 				point := model.Point{Height: pk.Height(), Hash: block.Hash, Slot: block.Slot}
 				if raws[i], err = q.Raws.Node.RawTx(ctx, point, q.TxIndex(pk), hashes[i]); err != nil {
 					return err
@@ -126,7 +125,7 @@ func (q *Reader) checkRaw(hash model.Hash, raw []byte) error {
 }
 
 // EachRaw calls visit with the serialized transactions of the block at h, in order. They are valid until visit returns.
-// Errors are those of [Reader.RawTxs].
+// For the errors see [Reader.RawTxs].
 func (q *Reader) EachRaw(h model.HeightPk, visit func(raw []byte) error) error {
 	switch {
 	case q.Layout.Raw:

@@ -111,7 +111,7 @@ func CommandsOf(c *cli.Command) map[string]*cli.Command {
 	return names
 }
 
-// FlagError returns the error of the command line for an error of package flag. Flags are those of the command.
+// FlagError returns the error of the command line for an error of package flag. flags are the flags of the command.
 func FlagError(name string, flags []cli.Flag, err error) error {
 	if flag, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); ok {
 		known := map[string]bool{"--help": true}

@@ -77,7 +77,7 @@ func FlagSettings(c *cli.Context) (set []config.Override) {
 	return set
 }
 
-// chainFlags returns the flags with which another command selects a chain of this one: those of this command, and if its
+// chainFlags returns the flags with which another command selects the same chain: the flags of this command and, if its
 // settings have several chains, the names of the chain. They also select presets, nil for a command without --index.
 // Variables of the environment apply to other commands too.
 func (e *Env) chainFlags(c *cli.Context, set *config.Chain, presets []string) string {

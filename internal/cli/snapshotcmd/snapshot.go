@@ -48,7 +48,7 @@ func chainFlags() []cli.Flag { return slices.Concat(command.ChainFlags(), comman
 // suffix is the part of an argument that selects a snapshot: @ and its height or the beginning of its name.
 var suffix = regexp.MustCompile(`^(.+)@([0-9]{1,9}|[0-9]{9}-[0-9TZa-f.-]*)$`)
 
-// address returns the URL and the snapshot of the argument. Without an argument, the URL is that of the settings.
+// address returns the URL and the snapshot of the argument. Without an argument, the settings have the URL.
 func address(c *cli.Context, set *config.Chain, settings ...string) (url, which string, err error) {
 	url = c.Args().First()
 	if m := suffix.FindStringSubmatch(url); m != nil {

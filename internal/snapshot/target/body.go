@@ -19,7 +19,7 @@ type body struct {
 	stalled atomic.Bool
 }
 
-// newBody returns a reader whose errors are those of [Target].
+// newBody returns a reader that returns the errors of [Target].
 func newBody(doing string, r io.ReadCloser) io.ReadCloser {
 	return &body{ReadCloser: r, doing: doing, after: stallTimeout}
 }

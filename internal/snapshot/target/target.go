@@ -52,7 +52,7 @@ type Target interface {
 	String() string
 }
 
-// Content is what [Target.Put] stores.
+// Content is the content of a file that [Target.Put] stores.
 type Content struct {
 	Bytes  io.ReadSeeker // may be read several times
 	Size   int64

@@ -1,3 +1,3 @@
-// Package contents reads the parts of a transaction that no row has: those of its body that redeemers refer to, metadata,
-// also of assets (CIP-25, CIP-68), kinds of certificates, and native scripts. It also names the leaders of blocks.
+// Package contents reads the parts of transactions that rows do not contain: redeemers with their targets in the body,
+// metadata (also of assets: CIP-25, CIP-68), certificates, and native scripts. It also names the leaders of blocks.
 package contents

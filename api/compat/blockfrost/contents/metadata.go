@@ -26,9 +26,9 @@ type Onchain struct {
 // LabelMints is the metadata label of CIP-25.
 const LabelMints = 721
 
-// ByLabel reads the metadata of an asset (CIP-25): value is that of label 721 as JSON, and item its CBOR. It has policies,
-// which have the names of assets. Both are text in version 1 and bytes in version 2. As at Blockfrost, version 2 with text
-// keys is shown without a standard, as are metadata with fields of other types.
+// ByLabel reads the metadata of an asset (CIP-25): value is the metadata of label 721 as JSON, and item its CBOR. It
+// has policies, which have the names of assets. Both are text in version 1 and bytes in version 2. As at Blockfrost,
+// version 2 with text keys is shown without a standard, as are metadata with fields of other types.
 func ByLabel(id []byte, value any, item []byte) (o Onchain) {
 	label, ok := value.(map[string]any)
 	if !ok {

@@ -37,8 +37,8 @@ func NewRedeemer(r *ledger.Redeemer, script []byte) Redeemer {
 	}}
 }
 
-// The prices of units of memory and of steps, over priceBase. They are those of the Alonzo genesis of the public networks,
-// and no update has changed them.
+// The prices of units of memory and of steps, over priceBase. The Alonzo genesis of the public networks has them, and
+// no update has changed them.
 const (
 	priceMemory = 577_000
 	priceSteps  = 721

@@ -21,8 +21,7 @@ func Odd(rng *rand.Rand) ergogen.Options {
 	}
 }
 
-// oddValues returns unusual values of registers and variables that nodes accept: those of [sigmatest.Small], and random
-// ones.
+// oddValues returns [sigmatest.Small] and random values: unusual registers and variables that nodes accept.
 func oddValues(rng *rand.Rand) [][]byte {
 	values := sigmatest.Small()
 	for range len(values) {

@@ -147,7 +147,7 @@ func (w *World) Pend(t testing.TB, c *ergogen.Chain, n int) *Naive {
 	return w.Settled(t)
 }
 
-// Settled waits until the overlay is that of the node at the tip, and returns the model of this moment.
+// Settled waits until the overlay equals the mempool of the node at the tip, and returns the model of this moment.
 func (w *World) Settled(t testing.TB) *Naive {
 	t.Helper()
 	txs := w.Node.Pool()
