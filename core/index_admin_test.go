@@ -206,7 +206,7 @@ func TestAnAddedIndexEqualsOneFromTheStart(t *testing.T) {
 }
 
 // The same holds for options that are added to an existing index. No source is needed.
-func TestAddedOptionsEqualThoseFromTheStart(t *testing.T) {
+func TestAddedOptionsMatchInitialOnes(t *testing.T) {
 	variants(t, func(t *testing.T, v modeltest.Variant) {
 		n := testseed.Of(t, 710)
 		names := append(firstIndexes(v), "tag", "label")

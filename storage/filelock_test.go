@@ -8,7 +8,7 @@ import (
 )
 
 // A child process that is started during Close has a copy of the descriptor until it executes its program.
-func TestLockIsGivenBackDespiteCopiesOfTheDescriptor(t *testing.T) {
+func TestLockIsReleasedDespiteInheritedDescriptor(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	l, err := LockFile(path, "a", "first")
 	if err != nil {

@@ -224,7 +224,7 @@ func TestInternalErrorsAreOnlyLogged(t *testing.T) {
 	}
 }
 
-func TestMethodsOfPages(t *testing.T) {
+func TestPagesRejectOtherMethods(t *testing.T) {
 	v := modeltest.Variants()[0]
 	h := explorerOf(t, chainOf("made-up", variant(t, v, v.NewGenerator(testseed.Of(t, 14)).Blocks(3)), nil))
 	for _, path := range []string{"/", "/made-up", "/made-up/block/1", "/search"} {

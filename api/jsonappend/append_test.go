@@ -35,7 +35,7 @@ type tree struct {
 }
 
 // Values of all kinds, and types that contain themselves, are those of encoding/json.
-func TestValuesAreThoseOfEncodingJSON(t *testing.T) {
+func TestOutputMatchesEncodingJSON(t *testing.T) {
 	three := digits(3)
 	whole := tree{hidden: "h", Plain: true,
 		Name: "<a>", Few: 2, Maybe: &three, Any: []any{1.5, "x", nil, json.Number("7"), map[string]any{"b": 1, "a": digits(1)}}, Pair: [2]uint64{1, 2},

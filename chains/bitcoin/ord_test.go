@@ -51,10 +51,10 @@ func inscriptionsOf(witnesses ...[]string) (found []inscriptionFields) {
 	return found
 }
 
-// TestInscriptionsAreThoseOfOrd has the cases of the tests of ord (ordinals/ord, commit 5241ef31, CC0:
+// TestInscriptionsMatchOrd has the cases of the tests of ord (ordinals/ord, commit 5241ef31, CC0:
 // src/inscriptions/envelope.rs and inscription.rs), in its order; the names are those of its tests. Those of its writer, and of
 // properties and hidden inscriptions, have no counterpart here: the fields of tags 17 and 19 are not read.
-func TestInscriptionsAreThoseOfOrd(t *testing.T) {
+func TestInscriptionsMatchOrd(t *testing.T) {
 	const text, name = "text/plain;charset=utf-8", "ord"
 	reveal := func(script string) []string { return []string{script, ""} }
 	is := func(change ...func(*inscriptionFields)) inscriptionFields {
@@ -157,9 +157,9 @@ func TestInscriptionsAreThoseOfOrd(t *testing.T) {
 	}
 }
 
-// TestPointersAreThoseOfOrd has the cases of pointer_decode. A pointer of 2^63 and more, which no transaction has room for,
+// TestPointersMatchOrd has the cases of pointer_decode. A pointer of 2^63 and more, which no transaction has room for,
 // is ignored.
-func TestPointersAreThoseOfOrd(t *testing.T) {
+func TestPointersMatchOrd(t *testing.T) {
 	for value, want := range map[string]int{
 		"": 0, "\x00": 0,
 		"\x01\x02\x03\x04\x05\x06\x07\x08":                     0x0807060504030201,
@@ -177,8 +177,8 @@ func TestPointersAreThoseOfOrd(t *testing.T) {
 	}
 }
 
-// TestIdsOfParentsAreThoseOfOrd has the cases of inscription.rs with tags 3 and 11.
-func TestIdsOfParentsAreThoseOfOrd(t *testing.T) {
+// TestParentIDsMatchOrd has the cases of inscription.rs with tags 3 and 11.
+func TestParentIDsMatchOrd(t *testing.T) {
 	count := make([]byte, 32)
 	for i := range count {
 		count[i] = byte(i)

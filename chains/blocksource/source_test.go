@@ -354,7 +354,7 @@ func TestTheEndOfTheContextEndsTheStream(t *testing.T) {
 	}
 }
 
-func TestSingleBlocksAreThoseOfTheChain(t *testing.T) {
+func TestSingleBlocksMatchChain(t *testing.T) {
 	chain := grow(nil, 40, 0)
 	src := blocksource.NewSource(serve(chain), blocksource.Options{Retry: quick})
 	r := src.(model.BlockReader)

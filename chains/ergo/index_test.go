@@ -21,7 +21,7 @@ func blake2bHex(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func TestIndexesAreThoseOfTheContract(t *testing.T) {
+func TestIndexesMatchContract(t *testing.T) {
 	c, err := New("")
 	if err != nil {
 		t.Fatal(err)

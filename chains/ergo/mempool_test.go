@@ -46,7 +46,7 @@ func openPool(t *testing.T, n *ergotest.Node, c model.Chain, indexes ...string) 
 }
 
 // Unconfirmed transactions have the values, the bytes and the fee that they have in a block, by pages or one by one.
-func TestUnconfirmedAreThoseOfABlock(t *testing.T) {
+func TestUnconfirmedMatchBlock(t *testing.T) {
 	for i, size := range []float64{4, 200, 200} {
 		n, txs, made := pooled(t, size, i == 2)
 		c := newChain(networks[1])

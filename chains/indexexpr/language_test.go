@@ -366,7 +366,7 @@ func TestALanguageThatCannotBeIsABug(t *testing.T) {
 	}
 }
 
-func TestFieldsStandBehindTheirLists(t *testing.T) {
+func TestFieldsFollowTheirLists(t *testing.T) {
 	var got []string
 	for _, f := range worldLanguage.Fields() {
 		got = append(got, f.Name+" "+f.Type)

@@ -68,7 +68,7 @@ func TestWorkIsBoundedInEveryTransaction(t *testing.T) {
 }
 
 // A value that exceeds the maximum length is found by the whole value, and its shown form parses to itself.
-func TestLongValuesAreFoundByTheWhole(t *testing.T) {
+func TestLongValuesAreFoundByFullValue(t *testing.T) {
 	for _, size := range []int{model.MaxValueSize - 1, model.MaxValueSize, model.MaxValueSize + 1, 100_000} {
 		for _, letter := range []string{"a", "é", "€"} {
 			text := strings.Repeat(letter, size/len(letter)+1)

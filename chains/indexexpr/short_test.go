@@ -69,7 +69,7 @@ func keys(r *Run) string {
 }
 
 // The short form has the same result as expr's machine.
-func TestShortExpressionsAreWhatTheMachineComputes(t *testing.T) {
+func TestFastPathMatchesInterpreter(t *testing.T) {
 	testrun.Slow(t)
 	r := rand.New(rand.NewPCG(testseed.Of(t, 1), 0))
 	short := 0

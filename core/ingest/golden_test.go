@@ -18,7 +18,7 @@ var updateDumps = flag.Bool("update-dumps", false, "write testdata/dumps.txt: fo
 
 // The stored bytes of a chain change only with FormatVersion: testdata/dumps.txt contains the SHA-256 of the dump of
 // each variant, after appending its blocks and after a reorganization and its reversal.
-func TestDumpsAreThoseOfTheFormat(t *testing.T) {
+func TestDumpsMatchFormat(t *testing.T) {
 	const file = "testdata/dumps.txt"
 	var lines strings.Builder
 	for _, v := range modeltest.Variants() {

@@ -10,7 +10,7 @@ import (
 )
 
 // The bins on the logarithmic scale and the next block match a sorted list of all transactions.
-func TestRatesAndNextBlockAreThoseOfAllTransactions(t *testing.T) {
+func TestRatesAndNextBlockMatchAllTransactions(t *testing.T) {
 	w := newWorld(t, pendingtest.Variants()[0], testseed.New(t))
 	for range 40 {
 		w.Arrive(w.Pay(w.Coins(w.Pool)))

@@ -99,7 +99,7 @@ func eachPastWorld(t *testing.T, test func(t *testing.T, w *pastWorld, rng *rand
 }
 
 // A balance at a height equals the balance in a database with the blocks up to that height.
-func TestAnEarlierBalanceIsThatOfTheEarlierChain(t *testing.T) {
+func TestEarlierBalanceMatchesShorterChain(t *testing.T) {
 	eachPastWorld(t, func(t *testing.T, w *pastWorld, rng *rand.Rand) {
 		unknown, at := 0, 0
 		for round := range 4 {

@@ -17,7 +17,7 @@ import (
 )
 
 // The orders of every block equal a stable sort of its transactions.
-func TestOrdersAreThoseOfTheTransactions(t *testing.T) {
+func TestOrdersMatchTransactions(t *testing.T) {
 	modeltest.Each(t, func(t *testing.T, v modeltest.Variant) {
 		if v.Placed {
 			return // without files there are no orders

@@ -17,7 +17,7 @@ import (
 )
 
 // The sums of a block equal those of Bitcoin Core's getblockstats, which leaves out the coinbase and the header.
-func TestSumsOfABlockAreThoseOfCore(t *testing.T) {
+func TestBlockSumsMatchCore(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(testblocks.Path(t, "bitcoin", "bitcoin-core", "rpc_getblockstats.json"))
 	if err != nil {

@@ -164,7 +164,7 @@ func TestAssetsHaveNamesAndDecimals(t *testing.T) {
 }
 
 // The data folder contains the databases whose folder is not set.
-func TestDefaultFolderIsThatOfTheChain(t *testing.T) {
+func TestDefaultFolderDependsOnChain(t *testing.T) {
 	data := t.TempDir()
 	t.Setenv("XDG_DATA_HOME", data)
 	source := "file://" + realBlocks(t)

@@ -150,7 +150,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 	}
 }
 
-func TestDigestIsThatOfTheDump(t *testing.T) {
+func TestDigestMatchesDump(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
 	var a core.Digest

@@ -176,7 +176,7 @@ func (s *standing) facts(t *testing.T, withMempool bool) (lines []string) {
 
 // The next block's transactions are in the mempool of the node. The answers about each value that include the mempool
 // equal the confirmed answers after that block.
-func TestCardanoMempoolAnswersEqualThoseAfterTheBlock(t *testing.T) {
+func TestCardanoMempoolAnswersMatchBlock(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	n := serveLocalNode(t, 2)

@@ -134,7 +134,7 @@ func (p *onTerminal) clean(t *testing.T) {
 	}
 }
 
-func TestScreenIsThatOfATerminal(t *testing.T) {
+func TestScreenMatchesTerminal(t *testing.T) {
 	t.Parallel()
 	got := screen("one\r\n\r\x1b[Ksync [===  ] 50%\r\x1b[K\x1b[32mtwo\x1b[0m\r\nabcd\rxy")
 	if want := []string{"one", "two", "xycd"}; strings.Join(got, "|") != strings.Join(want, "|") {
@@ -242,7 +242,7 @@ func TestOneCtrlCEndsACheckOnATerminal(t *testing.T) {
 }
 
 // On a terminal, rollback asks before it removes blocks. --dry-run removes none.
-func TestRollbackAsksOnATerminal(t *testing.T) {
+func TestRollbackPromptsOnATerminal(t *testing.T) {
 	slow(t)
 	t.Parallel()
 	db := first200(t)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestDataFolderIsThatOfTheUser(t *testing.T) {
+func TestDefaultDataFolder(t *testing.T) {
 	for _, c := range []struct {
 		xdg, home string
 		root      bool

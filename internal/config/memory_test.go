@@ -51,7 +51,7 @@ func TestSharesOfTheMemory(t *testing.T) {
 }
 
 // With the minimum of memory a batch still has space for a few of the largest possible blocks.
-func TestLeastMemoryIsEnoughForAWindow(t *testing.T) {
+func TestLeastMemoryFitsABatch(t *testing.T) {
 	d := Divide(LeastMemory)
 	if got := d.WindowBytes(); got < int64(900*KiB) {
 		t.Errorf("a batch has space for %d bytes of blocks", got)

@@ -100,7 +100,7 @@ func TestDefinitionsAreReadWithTheirPlaces(t *testing.T) {
 	}
 }
 
-func TestKeysOfOneChainStandAtTheTop(t *testing.T) {
+func TestKeysOfOneChainAreTopLevel(t *testing.T) {
 	s := parse(t, "chain: bitcoin\nmemory: 100MB\ndb: /d\nindexes:\n  address:\n")
 	if s.Memory != 100e6 || len(s.Chains) != 1 || s.Chains[0].DB != "/d" || !s.Chains[0].WAL ||
 		!slices.Equal(s.Chains[0].IndexNames(), []string{"address"}) {
@@ -108,7 +108,7 @@ func TestKeysOfOneChainStandAtTheTop(t *testing.T) {
 	}
 }
 
-func TestFileThatSaysNothingGivesDefaults(t *testing.T) {
+func TestEmptyFileGivesDefaults(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "---\n", "{}", "null"} {
 		if s := parse(t, text); s.Listen != DefaultListen || s.Memory != DefaultMemory() || len(s.Chains) != 0 {
 			t.Errorf("%q gave %+v", text, s)
@@ -338,7 +338,7 @@ func TestAnotherChainTakesNothingFromAnEntry(t *testing.T) {
 	}
 }
 
-func TestViewIsASettingsFileOfTheSameMeaning(t *testing.T) {
+func TestViewParsesToSameSettings(t *testing.T) {
 	s := parse(t, "tls: {cert: c, key: k}\ncors_origins: ['*']\ntrusted_proxies: [10.0.0.0/8, '::1']\nrate_limit: 2.5\npprof: localhost:1\napi_keys_file: f\nallow_anonymous: on\n"+contract)
 	v := s.View()
 	for _, c := range s.Chains {

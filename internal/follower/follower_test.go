@@ -23,7 +23,7 @@ func hold(t *testing.T, f Folder, name string) *Held {
 	return h
 }
 
-func TestFollowersAreWhatWasWrittenLast(t *testing.T) {
+func TestFollowerHasLastWrittenPosition(t *testing.T) {
 	f := Of(t.TempDir())
 	if names, err := f.List(); err != nil || names != nil {
 		t.Errorf("followers of a database that never had any: %q, %v", names, err)
@@ -66,7 +66,7 @@ func unknown(err error) bool {
 }
 
 // Files that a killed process left unfinished, or has not renamed yet, change nothing.
-func TestUnfinishedFollowersCountNothing(t *testing.T) {
+func TestIncompleteFilesAreIgnored(t *testing.T) {
 	f := Of(t.TempDir())
 	h := hold(t, f, "a")
 	if err := h.Write(&Position{Updated: 1}); err != nil {

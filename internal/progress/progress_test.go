@@ -56,7 +56,7 @@ func TestOverflowIsShown(t *testing.T) {
 	}
 }
 
-func TestLogLineSaysHowFarASyncIs(t *testing.T) {
+func TestLogLineHasSyncProgress(t *testing.T) {
 	got := fmt.Sprint(someReading.Attrs())
 	const want = "[done 9000 total 14131 percent 63.7 blocks_per_s 3512 txs_per_s 3600 entities_per_s 12345 left 1m30s bottleneck resolve]"
 	if got != want {
@@ -75,7 +75,7 @@ func TestNothingIsLoggedAtTheTipWhileNothingComes(t *testing.T) {
 	}
 }
 
-func TestPaceTellsTheTimeLeft(t *testing.T) {
+func TestPaceEstimatesTimeLeft(t *testing.T) {
 	start := time.Unix(0, 0)
 	p := Pace{"rows", start, func() time.Time { return start.Add(10 * time.Second) }}
 	r := p.Reading(100, 400)

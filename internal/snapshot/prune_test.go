@@ -104,7 +104,7 @@ func TestAPruneThatFailsAnywhereHarmsNoSnapshot(t *testing.T) {
 }
 
 // Files that a prune on another machine removes while a snapshot is created are stored again.
-func TestACreateNoticesThatFilesWereRemoved(t *testing.T) {
+func TestCreateDetectsConcurrentPrune(t *testing.T) {
 	w := newWorld(t, testseed.Rand(t), t.TempDir())
 	w.mustCreate()
 	w.tables(1)

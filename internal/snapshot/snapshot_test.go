@@ -337,7 +337,7 @@ func TestOneProcessRestoresAFolder(t *testing.T) {
 	}
 }
 
-func TestARestoreThatDoesNotFitIsNotBegun(t *testing.T) {
+func TestRestoreRequiresFreeSpace(t *testing.T) {
 	w := newWorld(t, testseed.Rand(t), t.TempDir())
 	created := w.mustCreate()
 	m := *created.Manifest

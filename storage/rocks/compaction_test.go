@@ -56,7 +56,7 @@ func wantAbout(t *testing.T, what string, got, want int64) {
 	}
 }
 
-func TestSizeIsThatOfTheFamilyAndCompactGivesRoomBack(t *testing.T) {
+func TestSizeCountsFamilyAndCompactFreesSpace(t *testing.T) {
 	testrun.Slow(t)
 	const count = 8000
 	for _, wal := range []bool{true, false} {

@@ -155,7 +155,7 @@ func TestDamagedLogsAreNeverAnAbort(t *testing.T) {
 }
 
 // If the newest log is missing or shorter than it was, the next process that writes warns once.
-func TestALostLogIsAWarning(t *testing.T) {
+func TestMissingLogIsAWarning(t *testing.T) {
 	for name, damage := range map[string]func(path string, size int64) error{
 		"missing":   func(path string, _ int64) error { return os.Remove(path) },
 		"truncated": func(path string, size int64) error { return os.Truncate(path, size/2) },

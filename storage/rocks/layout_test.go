@@ -6,7 +6,7 @@ import (
 	"birthmark/storage"
 )
 
-func TestColumnNameSaysTheLayout(t *testing.T) {
+func TestColumnNameEncodesLayout(t *testing.T) {
 	seen := map[string]bool{}
 	for _, l := range layouts() {
 		for _, name := range []string{"meta", "birth_pk_by_address", "odd#name+hashes"} {

@@ -39,7 +39,7 @@ func wantLocked(t *testing.T, dir, holder string) {
 	}
 }
 
-func TestSecondWriterIsToldWhoHoldsTheDatabase(t *testing.T) {
+func TestSecondWriterErrorNamesFirst(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
 	wantLocked(t, dir, "the tests")

@@ -9,7 +9,7 @@ import (
 	"birthmark/storage/rocks"
 )
 
-func TestAStoreTellsHowItIs(t *testing.T) {
+func TestMetricsOfStore(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
 	if err := s.Declare(storage.Declaration{Family: 1, Name: "a"}, storage.Declaration{Family: 2, Name: "b", Access: storage.Lookup}); err != nil {

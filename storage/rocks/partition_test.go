@@ -17,7 +17,7 @@ import (
 
 // Tables with one filter, of a large block cache or of an earlier version, give the same answers as tables with
 // partitions, alone, together and after they were compacted.
-func TestFiltersWholeOrInPartitionsGiveTheSameAnswers(t *testing.T) {
+func TestPartitionedFiltersGiveSameAnswers(t *testing.T) {
 	const most = 20_000 // filters of several partitions
 	random := testseed.Rand(t)
 	d := storage.Declaration{Family: 1, Name: "spends", Access: storage.Lookup, DeferCompaction: true}

@@ -45,7 +45,7 @@ func wantNoNote(t *testing.T, s *rocks.Store, name string) {
 	}
 }
 
-func TestNotesOutliveTheStoreThatWroteThem(t *testing.T) {
+func TestSideFilesSurviveReopening(t *testing.T) {
 	dir, long := t.TempDir(), strings.Repeat("a note that fills buffers ", 100_000)
 	s := open(t, dir, small(true))
 	wantNoNote(t, s, "one")
@@ -72,7 +72,7 @@ func TestNotesOutliveTheStoreThatWroteThem(t *testing.T) {
 	}
 }
 
-func TestNoteThatFailsLeavesTheOneBefore(t *testing.T) {
+func TestFailedSideFileKeepsPreviousOne(t *testing.T) {
 	dir, own := t.TempDir(), errors.New("own")
 	s := open(t, dir, small(true))
 	if err := writeNote(s, "one", "before"); err != nil {
@@ -116,7 +116,7 @@ func TestUnfinishedNoteIsClearedAway(t *testing.T) {
 	}
 }
 
-func TestNotesOfAReaderCannotBeWritten(t *testing.T) {
+func TestReadOnlyStoreRejectsSideFiles(t *testing.T) {
 	dir := t.TempDir()
 	w := open(t, dir, small(true))
 	if err := writeNote(w, "one", "1"); err != nil {
@@ -131,7 +131,7 @@ func TestNotesOfAReaderCannotBeWritten(t *testing.T) {
 	wantNote(t, r, "one", "1")
 }
 
-func TestNotesOfAClosedStore(t *testing.T) {
+func TestSideFilesOfClosedStore(t *testing.T) {
 	s := open(t, t.TempDir(), small(true))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -155,7 +155,7 @@ func TestNoteHasAPlainName(t *testing.T) {
 }
 
 // A side file may contain secrets. Only the owner can read it, even if it replaces a file with another mode.
-func TestOnlyTheOwnerReadsNotes(t *testing.T) {
+func TestSideFilesArePrivate(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, small(true))
 	folder := filepath.Join(dir, "notes")

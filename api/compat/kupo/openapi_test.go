@@ -13,7 +13,7 @@ import (
 )
 
 // Answers over real blocks of two eras conform to the OpenAPI document of Kupo 2.12, if the test has it.
-func TestAnswersConformToKuposDocument(t *testing.T) {
+func TestResponsesMatchKupoOpenAPI(t *testing.T) {
 	file := os.Getenv("BIRTHMARK_KUPO_OPENAPI")
 	if file == "" {
 		t.Skip("no OpenAPI document of Kupo: set BIRTHMARK_KUPO_OPENAPI to docs/api/v2.12.0.yaml of github.com/CardanoSolutions/kupo")

@@ -9,7 +9,7 @@ import (
 
 // Descriptors equal the values of desc in public answers of Bitcoin Core to getrawtransaction and getblock: of the first
 // payment of mainnet, of an inscription's multisig, of runestones, and of witness programs.
-func TestDescriptorsAreThoseOfCore(t *testing.T) {
+func TestDescriptorsMatchCore(t *testing.T) {
 	for _, c := range []struct{ script, address, want string }{
 		{
 			"4104ae1a62fe09c5f51b13905f07f06b99a2f7159b2225f374cd378d71302fa28414e7aab37397f554a7df5f142c21c1b7303b8a0626f1baded5c72a704f7e6cd84cac", "",

@@ -64,7 +64,7 @@ func TestDisassembly(t *testing.T) {
 }
 
 // Names of opcodes equal the names of btcd, except for opcodes that Bitcoin Core and btcd name differently.
-func TestOpcodeNamesEqualThoseOfBtcd(t *testing.T) {
+func TestOpcodeNamesMatchBtcd(t *testing.T) {
 	for op := 0x61; op <= 0xb9; op++ {
 		got := string(script.AppendCoreAsm(nil, []byte{byte(op)}, false))
 		want, err := txscript.DisasmString([]byte{byte(op)})

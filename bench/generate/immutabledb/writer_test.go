@@ -20,7 +20,7 @@ import (
 const previewSlots = 4320
 
 // Files that are rewritten from the blocks of a node's files are identical.
-func TestFilesEqualThoseOfANode(t *testing.T) {
+func TestFilesMatchNode(t *testing.T) {
 	dir := testblocks.Path(t, "cardano", "dingo-immutable")
 	db, err := immutable.Open(dir)
 	if err != nil {

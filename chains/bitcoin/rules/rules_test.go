@@ -240,7 +240,7 @@ func grow(t *testing.T, r *rand.Rand, p *chaincfg.Params, h *headers, blocks int
 
 // Before the split, headers are valid if they are valid by the rules of btcd. A header with another difficulty is
 // invalid, as is a header whose time is not after the median of the times before it.
-func TestRetargetsEqualThoseOfBtcd(t *testing.T) {
+func TestRetargetsMatchBtcd(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 20 {
 		p := short(cashNet, r)
@@ -262,7 +262,7 @@ func TestRetargetsEqualThoseOfBtcd(t *testing.T) {
 }
 
 // The difficulties of random chains equal those of a simple model, which sums over the whole window.
-func TestDifficultiesEqualThoseOfAModel(t *testing.T) {
+func TestDifficultiesMatchModel(t *testing.T) {
 	r := testseed.Rand(t)
 	for range 10 {
 		p := short(liteNet, r)

@@ -52,7 +52,7 @@ func TestMessagesMatchGouroboros(t *testing.T) {
 }
 
 // Messages that gouroboros encodes are decoded.
-func TestMessagesOfGouroborosAreRead(t *testing.T) {
+func TestReadsMessagesOfGouroboros(t *testing.T) {
 	tip := chainsync.Tip{Point: pcommon.NewPoint(9, hash[:]), BlockNumber: 8}
 	ours := Tip{Point{9, hash}, 8}
 	block, header := []byte{0x82, 0x81, 0x03, 0x04}, []byte{0x81, 0x03}

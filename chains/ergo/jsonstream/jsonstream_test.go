@@ -22,7 +22,7 @@ func split(r io.Reader, most int) (values []string, err error) {
 	}
 }
 
-func TestValuesAreFoundHoweverTheyStand(t *testing.T) {
+func TestValuesAreFoundWithAnySeparators(t *testing.T) {
 	want := []string{`{"a":[1,{"b":"]}"}]}`, `{"c":"\\\"{"}`, `{}`}
 	for name, text := range map[string]string{
 		"lines":        strings.Join(want, "\n") + "\n",
@@ -49,7 +49,7 @@ func TestValuesAreFoundHoweverTheyStand(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotWholeIsTold(t *testing.T) {
+func TestIncompleteInputIsAnError(t *testing.T) {
 	for text, want := range map[string]error{
 		"":             io.EOF,
 		" \n":          io.EOF,
@@ -94,7 +94,7 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestPositionsAreThoseOfTheValues(t *testing.T) {
+func TestPositionsMatchValues(t *testing.T) {
 	text := "{}\n\n{\n\"a\":1}\n" + `{"b":"` + strings.Repeat("0", 3*firstRead) + "\"}\n[\n{} ,{}]\nx?"
 	s := New(strings.NewReader(text), len(text))
 	var lines []int

@@ -207,7 +207,7 @@ func merkle(nodes [][]byte) []byte {
 	return merkle(above)
 }
 
-func TestMerkleRootIsThatOfTheDefinition(t *testing.T) {
+func TestMerkleRootMatchesDefinition(t *testing.T) {
 	var leaves, nodes [][]byte
 	for n := range 40 {
 		leaf := bytes.Repeat([]byte{byte(n)}, n)

@@ -76,7 +76,7 @@ func TestTreesThatCannotBeRead(t *testing.T) {
 }
 
 // Bytes after a constant are not part of it.
-func TestConstantsEndWhereTheirTypeSays(t *testing.T) {
+func TestConstantsEndAsTheirTypeRequires(t *testing.T) {
 	for name, constant := range map[string]string{
 		"boolean":             "0101",
 		"byte":                "027f",

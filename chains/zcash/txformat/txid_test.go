@@ -75,7 +75,7 @@ func TestIDsCoverWhatTheZIPsName(t *testing.T) {
 // spend and an Orchard action), without their proofs and signatures, which the id does not cover. Their version group is
 // not that of the network, so they are not read by the format. Ironwood actions are in a real block, in package zcash. The
 // first two are the empty transactions of NU7 in the tests of Zebra (nu7_branch_id_and_transaction_formats).
-func TestIDsAreThoseOfTheTestVectors(t *testing.T) {
+func TestIDsMatchTestVectors(t *testing.T) {
 	for _, vector := range []struct {
 		tx    string
 		zeros int // bytes of proofs and signatures; empty bundles follow them

@@ -59,7 +59,7 @@ func TestLargeBlocksAreFetched(t *testing.T) {
 }
 
 // The connection breaks in the middle of a message: everything before it is sent, and nothing after it.
-func TestCutInABatch(t *testing.T) {
+func TestDisconnectDuringBatch(t *testing.T) {
 	a := made(t, ledger.BlockTypeConway, 0, 20, "a")
 	n := Start(t, magic, a)
 	for side, toNode := range sides {
