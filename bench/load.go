@@ -143,7 +143,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 func loadURL(text string) (*url.URL, error) {
 	at, err := url.Parse(text)
 	if err != nil || at.Scheme != "http" || at.Port() == "" || !strings.HasPrefix(at.Path, "/v1/") {
-		return nil, model.Errorf(model.Usage, "bad_value", "invalid URL %q: expected that of a chain, such as http://127.0.0.1:8080/v1/bitcoin", text)
+		return nil, model.Errorf(model.Usage, "bad_value", "invalid URL %q: expected the URL of a chain, such as http://127.0.0.1:8080/v1/bitcoin", text)
 	}
 	at.Path = strings.TrimSuffix(at.Path, "/")
 	return at, nil

@@ -145,9 +145,9 @@ func TestLoadRejectsInvalidOptions(t *testing.T) {
 		url, kind, says string
 		is              model.ErrorKind
 	}{
-		{"127.0.0.1:80", "tx", "expected that of a chain", model.Usage},
-		{"https://127.0.0.1:80/v1/toy", "tx", "expected that of a chain", model.Usage},
-		{strings.TrimSuffix(url, "/v1/toy"), "tx", "expected that of a chain", model.Usage},
+		{"127.0.0.1:80", "tx", "expected the URL of a chain", model.Usage},
+		{"https://127.0.0.1:80/v1/toy", "tx", "expected the URL of a chain", model.Usage},
+		{strings.TrimSuffix(url, "/v1/toy"), "tx", "expected the URL of a chain", model.Usage},
 		{url, "txs", "invalid weight txs=1", model.Usage},
 		{url + "s", "tx", "status 404", model.BadSource},
 		{url, "history", "status 404, expected 200", model.BadSource},

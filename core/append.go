@@ -25,9 +25,9 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	if err := db.ensureRevision(ctx); err != nil {
 		return err
 	}
-	w, err := db.prepare(ctx, blocks)
+	batch, err := db.prepare(ctx, blocks)
 	if err == nil {
-		err = db.commit(ctx, w, w.Weight() >= DefaultBulkWeight)
+		err = db.commit(ctx, batch, batch.Weight() >= DefaultBulkWeight)
 	}
 	if err != nil {
 		db.discardPending(ctx)
@@ -35,17 +35,17 @@ func (db *DB) Append(ctx context.Context, blocks []*model.Block) error {
 	return err
 }
 
-// commit writes w, the oldest pending batch, in bulk if that is requested and the store supports it. After an error of
+// commit writes the oldest pending batch, in bulk if that is requested and the store supports it. After an error of
 // commit or prepare the caller must call discardPending.
-func (db *DB) commit(ctx context.Context, w *ingest.Batch, inBulk bool) error {
+func (db *DB) commit(ctx context.Context, batch *ingest.Batch, inBulk bool) error {
 	t := db.totals.Clone()
-	tip := w.Blocks[len(w.Blocks)-1].Point()
+	tip := batch.Blocks[len(batch.Blocks)-1].Point()
 	update := db.store.Update
 	if bulk, can := db.store.(storage.BulkUpdater); can && inBulk {
 		update = bulk.UpdateBulk
 	}
 	err := update(ctx, func(r storage.Reader, b storage.Batch) error {
-		if err := ingest.WriteRows(db.layout(), w, r, b, &t); err != nil {
+		if err := ingest.WriteRows(db.layout(), batch, r, b, &t); err != nil {
 			return err
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
@@ -71,9 +71,9 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 	assets := db.totals.Rows[schema.FamilyAssets] > 0
 	db.mu.Unlock()
 
-	w, err := ingest.NewBatch(db.layout(), head, blocks)
+	batch, err := ingest.NewBatch(db.layout(), head, blocks)
 	if err == nil {
-		batches = append(batches, w)
+		batches = append(batches, batch)
 		db.cache.Pin(ingest.FirstPk(batches))
 		// The pending batches are copied before the snapshot is taken: a batch that is committed in between is seen
 		// twice, but never missed.
@@ -89,9 +89,9 @@ func (db *DB) prepare(ctx context.Context, blocks []*model.Block) (*ingest.Batch
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	db.pending = append(db.pending, w)
+	db.pending = append(db.pending, batch)
 	db.head = blocks[len(blocks)-1].Point()
-	return w, nil
+	return batch, nil
 }
 
 // discardPending discards all pending batches after an error. The state of the store and of the caches is unknown until

@@ -62,18 +62,18 @@ func (db *DB) waitForExclusive(ctx context.Context) error {
 	}
 }
 
-// swapLayout stores the layout c, the index change w and, unless t is nil, the totals t, and makes them current. No
+// swapLayout stores the layout l, the index change w and, unless t is nil, the totals t, and makes them current. No
 // query runs meanwhile, since it would read rows of one layout with the other. changeMu is held. If the write fails, it
 // is unknown which layout the store has: further writes fail with open_again until the database is opened again.
-func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexChange, t *schema.Totals) error {
+func (db *DB) swapLayout(ctx context.Context, l *schema.Layout, w *schema.IndexChange, t *schema.Totals) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	db.lockLayout()
 	defer db.layoutMu.Unlock()
 	err := db.store.Update(context.WithoutCancel(ctx), func(_ storage.Reader, b storage.Batch) error {
-		b.Put(schema.FamilyMeta, schema.MetaIndexes, c.AppendTo(nil))
-		if c.RawFiles {
+		b.Put(schema.FamilyMeta, schema.MetaIndexes, l.AppendTo(nil))
+		if l.RawFiles {
 			b.Put(schema.FamilyMeta, schema.MetaRawFiles, nil)
 		}
 		if w == nil {
@@ -90,7 +90,7 @@ func (db *DB) swapLayout(ctx context.Context, c *schema.Layout, w *schema.IndexC
 		db.reopenRequired = true
 		return err
 	}
-	db.currentLayout.Store(c)
+	db.currentLayout.Store(l)
 	db.indexChange = w
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -119,7 +119,7 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		db.changeMu.Lock()
 		defer db.changeMu.Unlock()
 		old := db.layout()
-		c, x := old.Copy(old.Entry(name))
+		l, x := old.Copy(old.Entry(name))
 		if err := db.requireIdle(); err != nil {
 			if x != nil && x.Building != 0 && schema.FeaturesOf(keep)&^(x.Active|x.Building) == 0 {
 				return nil // this change is already in progress
@@ -131,10 +131,10 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 			if i < 0 {
 				return schema.UnknownIndex(db.chain, name)
 			}
-			if err := c.Add(model.AllIndexes(db.chain)[i], 0, schema.FeatureValues|schema.FeaturesOf(keep)); err != nil {
+			if err := l.Add(model.AllIndexes(db.chain)[i], 0, schema.FeatureValues|schema.FeaturesOf(keep)); err != nil {
 				return err
 			}
-			x = c.Entry(name)
+			x = l.Entry(name)
 		} else {
 			lacks := schema.FeaturesOf(keep) &^ x.Active
 			if lacks == 0 {
@@ -153,9 +153,9 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 			return err
 		}
 		if db.tip.IsOrigin() { // nothing to backfill
-			return db.activate(ctx, c, w)
+			return db.activate(ctx, l, w)
 		}
-		return db.swapLayout(ctx, c, w, nil)
+		return db.swapLayout(ctx, l, w, nil)
 	})
 }
 
@@ -201,15 +201,15 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 			}
 		}
 		families := old.DeclarationsOf(old.Active | old.Building)
-		c, x := layout.Copy(old)
+		l, x := layout.Copy(old)
 		x.Active, x.Building = 0, 0
-		c.Arrange()
+		l.Arrange()
 		t := db.totals.Clone()
 		for _, d := range families {
 			delete(t.Rows, d.Family)
 		}
 		w := &schema.IndexChange{Index: x}
-		if err := db.swapLayout(ctx, c, w, &t); err != nil {
+		if err := db.swapLayout(ctx, l, w, &t); err != nil {
 			return err
 		}
 		return db.dropFamilies(ctx, x)
@@ -221,16 +221,16 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 func (db *DB) resumeDrop(ctx context.Context) error {
 	db.changeMu.Lock()
 	defer db.changeMu.Unlock()
-	c, w := db.layout(), db.indexChange
+	l, w := db.layout(), db.indexChange
 	if w == nil {
-		if w = c.HalfDropped(); w == nil {
+		if w = l.HalfDropped(); w == nil {
 			return nil
 		}
-		if err := db.swapLayout(ctx, c, w, nil); err != nil {
+		if err := db.swapLayout(ctx, l, w, nil); err != nil {
 			return err
 		}
 	}
-	for _, x := range c.All {
+	for _, x := range l.All {
 		if x.Dropped() {
 			if err := db.dropFamilies(ctx, x); err != nil {
 				return err

@@ -71,31 +71,31 @@ func (db changing) Finish(ctx context.Context, x *schema.Index) error {
 	if w == nil || w.Index != x {
 		return backfill.ErrNotChanging
 	}
-	c, copied := db.layout().Copy(x)
+	l, copied := db.layout().Copy(x)
 	if !x.Dropped() {
 		if w.BuiltTo != db.tip {
 			return backfill.ErrElsewhere
 		}
 		w.Index = copied
-		return db.activate(ctx, c, w)
+		return db.activate(ctx, l, w)
 	}
 	if err := db.dropFamilies(ctx, x); err != nil { // families that an earlier, failed call left
 		return err
 	}
-	c.All = slices.DeleteFunc(c.All, func(x *schema.Index) bool { return x == copied })
-	c.Arrange()
-	return db.swapLayout(ctx, c, c.HalfDropped(), nil)
+	l.All = slices.DeleteFunc(l.All, func(x *schema.Index) bool { return x == copied })
+	l.Arrange()
+	return db.swapLayout(ctx, l, l.HalfDropped(), nil)
 }
 
-// activate stores the layout c with the index of w active.
-func (db *DB) activate(ctx context.Context, c *schema.Layout, w *schema.IndexChange) error {
+// activate stores the layout l with the index of w active.
+func (db *DB) activate(ctx context.Context, l *schema.Layout, w *schema.IndexChange) error {
 	x := w.Index
 	values := x.Kind != model.PerBlock && x.Building.Has(schema.FeatureValues)
 	x.Active, x.Building = x.Active|x.Building, 0
-	c.Arrange()
+	l.Arrange()
 	t := db.totals.Clone()
 	maps.Copy(t.Rows, w.Rows)
-	if err := db.swapLayout(ctx, c, c.HalfDropped(), &t); err != nil || !values {
+	if err := db.swapLayout(ctx, l, l.HalfDropped(), &t); err != nil || !values {
 		return err
 	}
 	return db.cache.AddIndex(ctx, db.contents(), x)

@@ -21,7 +21,7 @@ type reorg struct {
 }
 
 // record records orphaned blocks, given from the tip down, and deletes rows beyond the last MaxOrphans.
-func (f *reorg) record(r storage.Reader, b storage.Batch, orphans []schema.OrphanRow) error {
+func (rg *reorg) record(r storage.Reader, b storage.Batch, orphans []schema.OrphanRow) error {
 	before, err := schema.LastOrphan(r)
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (f *reorg) record(r storage.Reader, b storage.Batch, orphans []schema.Orpha
 		if n+schema.MaxOrphans <= newest {
 			continue
 		}
-		orphans[i].Depth, orphans[i].OrphanedAt = depth, f.began.Unix()
+		orphans[i].Depth, orphans[i].OrphanedAt = depth, rg.began.Unix()
 		b.Put(schema.FamilyOrphanBlock, schema.OrphanKey(n), schema.AppendOrphanRow(nil, &orphans[i]))
 	}
 	oldest := uint64(1)

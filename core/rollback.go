@@ -38,8 +38,8 @@ func (db *DB) pointAt(ctx context.Context, h model.HeightPk) (p model.Point, err
 	return p, err
 }
 
-// rollback is Rollback with db.write held; f is not nil if a source requested it. No batch may be pending.
-func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
+// rollback is Rollback with db.write held; rg is not nil if a source requested it. No batch may be pending.
+func (db *DB) rollback(ctx context.Context, to model.Point, rg *reorg) error {
 	if !to.IsOrigin() {
 		at, err := db.pointAt(ctx, to.Height)
 		if err != nil {
@@ -52,7 +52,7 @@ func (db *DB) rollback(ctx context.Context, to model.Point, f *reorg) error {
 		to = at
 	}
 	for first := true; db.Tip() != to; first = false {
-		if err := db.removeBlocks(ctx, to, f, !first); err != nil {
+		if err := db.removeBlocks(ctx, to, rg, !first); err != nil {
 			db.discardPending(ctx)
 			return err
 		}
@@ -67,7 +67,7 @@ func (db *DB) recording() bool {
 }
 
 // removeBlocks removes blocks from the tip down, not below to, in one write, in bulk if the store supports it.
-func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk bool) (err error) {
+func (db *DB) removeBlocks(ctx context.Context, to model.Point, rg *reorg, inBulk bool) (err error) {
 	db.changeMu.Lock()
 	defer db.changeMu.Unlock()
 	t := db.totals.Clone()
@@ -103,16 +103,16 @@ func (db *DB) removeBlocks(ctx context.Context, to model.Point, f *reorg, inBulk
 			b.Put(schema.FamilyMeta, schema.MetaTip, schema.AppendTip(nil, tip))
 		}
 		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
-		if orphans = u.Orphans; f != nil {
-			return f.record(r, b, orphans)
+		if orphans = u.Orphans; rg != nil {
+			return rg.record(r, b, orphans)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if f != nil {
-		f.depth, f.to = f.depth+len(orphans), tip
+	if rg != nil {
+		rg.depth, rg.to = rg.depth+len(orphans), tip
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()

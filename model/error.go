@@ -41,7 +41,7 @@ func KindOf(err error) (ErrorKind, string) {
 }
 
 // ErrNewer is wrapped by the errors of [Newer].
-var ErrNewer = errors.New("is newer than this release knows: install a newer release of birthmark, the database is kept")
+var ErrNewer = errors.New("is newer than this release supports: install a newer release of birthmark, the database is kept")
 
 // Newer returns the error of data in a form that this release does not know, which a chain can have after an upgrade.
 // format and args name the data. The kind is [BadSource].

@@ -188,9 +188,9 @@ func (v *visit) blockSums(b *blockBody) (err error) {
 	case err != nil:
 		return err
 	case first.Coinbase:
-		b.Coinbase, b.Reward, b.Pool = first, sum(first.Outputs), poolOf(first.CoinbaseText)
+		b.Coinbase, b.Reward, b.Pool = first, formatTotal(first.Outputs), poolOf(first.CoinbaseText)
 	case len(first.Inputs) > 0 && len(first.Outputs) > 1 && v.sameOwner(&first.Inputs[0].Output, &first.Outputs[0]):
-		b.Reward = sum(first.Outputs[1:]) // Ergo: the first transaction pays it out of the emission box, which it recreates
+		b.Reward = formatTotal(first.Outputs[1:]) // Ergo: the first transaction pays it out of the emission box, which it recreates
 	}
 	return nil
 }

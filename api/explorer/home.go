@@ -130,7 +130,7 @@ func (v *visit) newestTxs(blocks []query.BlockSummaryAnswer) (list []newTx, err 
 		if t == nil {
 			continue
 		}
-		row := newTx{Hash: v.TxLink(t.Hash), Block: v.HeightLink(t.Height), Value: v.Amount(sum(t.Outputs))}
+		row := newTx{Hash: v.TxLink(t.Hash), Block: v.HeightLink(t.Height), Value: v.Amount(formatTotal(t.Outputs))}
 		if t.Fee != "" && !t.Coinbase {
 			fee := v.Amount(t.Fee)
 			row.Fee = &fee

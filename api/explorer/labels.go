@@ -68,7 +68,7 @@ func addLabel(labels map[string]string, line string, chains []*served.Chain) err
 		}
 	}
 	if !found {
-		return fmt.Errorf("%.100q is no address of the chains that are served: %w", address, why)
+		return fmt.Errorf("%.100q is not an address of a served chain: %w", address, why)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func TestWrongLabelsAreRefused(t *testing.T) {
 		address: ":1: expected an address, a space and a name",
 		"\n" + address + " " + strings.Repeat("x", 61): ":2: expected an address, a space and a name of 1 to 60 characters",
 		address + " a\x00b":                            ":1: expected an address, a space and a name",
-		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T X":         ":1: \"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T\" is no address of the chains that are served: ",
+		"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T X":         ":1: \"12cbQLTFMXRnSzktFkuoG3eHoMeFtpTu3T\" is not an address of a served chain: ",
 		address + " A\n" + address + " B":              ":2: " + address + " has two names, \"A\" and \"B\"",
 	} {
 		if got, err := ReadLabels(labelFile(t, text), servedChains(t, "bitcoin")); err == nil || !strings.Contains(err.Error(), want) {

@@ -24,7 +24,7 @@ var functions = template.FuncMap{
 	"count":      func(n any) string { return humanize.Thousands(fmt.Sprint(n)) },
 	"number":     func(n *uint64) string { return humanize.Count(*n) },
 	"unit":       assetUnit,
-	"sum":        sum,
+	"sum":        formatTotal,
 	"assetCount": assetCount,
 	"text":       func(s string) link { return link{Text: s} },
 	"amountOf":   amountOf,

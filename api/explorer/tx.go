@@ -77,7 +77,7 @@ func (v *visit) tx() (*page, error) {
 	p := &page{Kind: "tx", Title: "Transaction " + format.Abbreviate(a.Hash, nameEnds, nameEnds), JSON: v.api("tx", a.Hash), Section: "blocks",
 		Description: titleOf(v.chain.Model) + " transaction of " + humanize.Plural(len(a.Inputs), "input") + " and " + humanize.Plural(len(a.Outputs), "output") + ".",
 		Crumbs:      []link{{v.URL("blocks"), "Blocks"}, v.HeightLink(a.Height), {Text: "Transaction"}}}
-	b := &txBody{TxAnswer: a, Value: v.Amount(sum(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
+	b := &txBody{TxAnswer: a, Value: v.Amount(formatTotal(a.Outputs)), InCount: len(a.Inputs), OutCount: len(a.Outputs)}
 	switch {
 	case a.BlockHash == "":
 		b.Kind = "genesis"
@@ -264,8 +264,8 @@ func valuesOf(key any) []string {
 	return nil
 }
 
-// sum adds the amounts of outputs.
-func sum(outputs []query.OutputAnswer) string {
+// formatTotal returns the sum of the amounts of outputs.
+func formatTotal(outputs []query.OutputAnswer) string {
 	total, n := new(big.Int), new(big.Int)
 	for i := range outputs {
 		if _, ok := n.SetString(outputs[i].Value, 10); ok {

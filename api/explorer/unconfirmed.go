@@ -84,7 +84,7 @@ func (v *visit) pendingParts(b *unconfirmedBody, o *pending.Overlay) error {
 	for i := range b.Outputs {
 		a.Outputs = append(a.Outputs, confirmedForm(&b.Outputs[i]))
 	}
-	b.Value, b.Flow = v.Amount(sum(a.Outputs)), v.flow(a)
+	b.Value, b.Flow = v.Amount(formatTotal(a.Outputs)), v.flow(a)
 	at := func(tx string) string { // of an output: it has a page when it is confirmed
 		id, err := v.chain.Model.ParseHash(tx)
 		if err != nil || o.Tx(id) == nil {

@@ -160,7 +160,7 @@ func readAddress(n *params.Network, text string) ([]byte, error) {
 		case ok:
 			return nil, errNetwork{networksWhere(n.Coin, func(o *params.Network) bool { return o.HRP == hrp })}
 		case errors.Is(err, base58.ErrChecksum):
-			return nil, errors.New("wrong checksum")
+			return nil, errors.New("invalid checksum")
 		}
 		if n.HRP == "" {
 			return nil, errors.New("not base58check")
@@ -229,7 +229,7 @@ func networksWhere(coin *params.Spec, is func(*params.Network) bool) string {
 func decodeSegwit(text string) ([]byte, error) {
 	_, groups, encoding, err := bech32.DecodeGeneric(text)
 	if _, ok := errors.AsType[bech32.ErrInvalidChecksum](err); ok {
-		return nil, errors.New("wrong checksum")
+		return nil, errors.New("invalid checksum")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("invalid bech32: %w", err)
@@ -239,7 +239,7 @@ func decodeSegwit(text string) ([]byte, error) {
 	}
 	version := groups[0]
 	if (version == 0) != (encoding == bech32.Version0) {
-		return nil, fmt.Errorf("its checksum is not that of witness version %d: version 0 uses bech32, later versions bech32m", version)
+		return nil, fmt.Errorf("invalid checksum for witness version %d: version 0 uses bech32, later versions bech32m", version)
 	}
 	program, err := bech32.ConvertBits(groups[1:], 5, 8, false)
 	if err != nil {

@@ -76,7 +76,7 @@ var Spec = params.New(params.Spec{
 				Anchor: rules.Anchor{Height: 1_421_481, Bits: 0x1d00ffff, Time: 1605445400},
 			}, "testnet-seed.bchd.cash", "seed.tbch.loping.net", "testnet-seed.bitcoinunlimited.info"),
 		}),
-		fourth(params.Network{
+		testnet4Like(params.Network{
 			Name: "testnet4", NodeChain: "test4", RPCPort: "28332",
 			Checkpoints: map[model.HeightPk]string{
 				68_117:  "0000000000a2c2fc11a3b72adbd10a3f02a1f8745da55a85321523043639829a",
@@ -84,7 +84,7 @@ var Spec = params.New(params.Spec{
 			},
 		}, "28333", "testnet4-seed-bch.toom.im", "seed.tbch4.loping.net", "testnet4-seed.flowee.cash", "testnet4.bitjson.com"),
 		// It left testnet4 after block 115,251.
-		fourth(params.Network{
+		testnet4Like(params.Network{
 			Name: "chipnet", NodeChain: "chip", RPCPort: "48332",
 			Checkpoints: map[model.HeightPk]string{
 				115_252: "00000000040ba9641ba98a37b2e5ceead38e4e2930ac8f145c8094f94c708727",
@@ -120,8 +120,8 @@ func forTests(n params.Network) *params.Network {
 	return &n
 }
 
-// fourth completes testnet4 or chipnet, which have the same block 0, magic and rules.
-func fourth(n params.Network, port string, seeds ...string) *params.Network {
+// testnet4Like completes testnet4 or chipnet, which have the same block 0, magic and rules.
+func testnet4Like(n params.Network, port string, seeds ...string) *params.Network {
 	n.Magic = [4]byte{0xcd, 0x22, 0xa7, 0x92}
 	n.Genesis = params.Hash("000000001dd410c49a788668ce26751718cc797474d3152a5fc073dd44fd9f7b")
 	n.Peers = peers(params.Peers{

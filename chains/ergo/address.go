@@ -125,7 +125,7 @@ func readAddress(n *network, text string) ([]byte, error) {
 	}
 	end := len(raw) - checksumSize
 	if sum := blake2b.Sum256(raw[:end]); !bytes.Equal(sum[:checksumSize], raw[end:]) {
-		return nil, errors.New("wrong checksum")
+		return nil, errors.New("invalid checksum")
 	}
 	if prefix := raw[0] &^ typeMask; prefix != n.prefix {
 		for _, other := range networks {

@@ -118,7 +118,7 @@ func TestErrorsOfInvalidAddresses(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "invalid base 58",
 		"3WxrXTcFe672QcgUgtLmjCkZkg98CPMUeojTZbi7vhm8YqN3kzLY": "it is an address of ergo testnet",
-		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWF":  "wrong checksum",
+		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGWF":  "invalid checksum",
 		"9gmNsqrqdSppLUBqg2UzREmmivgqh1r3jmNcLAc53hk3YCvAGW0":  "invalid base 58",
 		checked(append([]byte{0x21}, key...)...):               "unknown network (first byte 0x21)",
 		checked(append([]byte{1, 5}, key[1:]...)...):           "its key is not a point of the curve",

@@ -89,7 +89,7 @@ func (d *decoder) block(raw []byte) (*model.Block, error) {
 	if err != nil {
 		name := d.named(raw)
 		if v := d.header.Version; v > newestVersion {
-			err = fmt.Errorf("its version %d is newer than this release knows (%d): update the program; %w", v, newestVersion, err)
+			err = fmt.Errorf("its version %d is newer than this release supports (%d): update the program; %w", v, newestVersion, err)
 		}
 		return nil, model.Errorf(model.BadSource, "bad_block", "%s: %w", name, err)
 	}

@@ -405,7 +405,7 @@ func TestBlocksOfALaterVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = d.block([]byte(strings.Replace(string(raw), `"votes":"0`, `"votes":"1`, 1)))
-	if err == nil || !strings.Contains(err.Error(), "its version 5 is newer than this release knows (4)") {
+	if err == nil || !strings.Contains(err.Error(), "its version 5 is newer than this release supports (4)") {
 		t.Errorf("an unknown form is the error %v", err)
 	}
 }

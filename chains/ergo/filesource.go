@@ -161,7 +161,7 @@ func (s *fileSource) link(before model.Point, b numbered) error {
 		return nil
 	}
 	if first := s.net.firstBlock(); first != (model.Hash{}) && b.Hash != first {
-		return lineError(s.path, b.line, "wrong_network", fmt.Errorf("block 1 is %s: expected that of ergo %s, %s", b.Hash, s.net.name, first))
+		return lineError(s.path, b.line, "wrong_network", fmt.Errorf("block 1 is %s: expected block 1 of ergo %s, %s", b.Hash, s.net.name, first))
 	}
 	boxes := s.net.genesisBoxes()
 	if boxes == nil {

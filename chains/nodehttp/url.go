@@ -36,8 +36,8 @@ func badURL(format string, args ...any) error {
 	return model.Errorf(model.Usage, "bad_source", format, args...)
 }
 
-// parse never quotes the URL in its errors, nor those of [url.Parse], which do: after a typing error a secret may be in
-// any part of it.
+// parse returns errors without the URL, because a mistyped URL can have a secret in any part. It does not wrap errors
+// of [url.Parse], which contain the URL.
 func (k *Kind) parse(text, defaultPort string) (endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -94,7 +94,7 @@ func parseAddress(n *params.Network, text string) ([]byte, error) {
 	case at == n.Name:
 		_, groups, encoding, err := bech32.DecodeGeneric(text)
 		if err == nil && encoding != bech32.VersionM {
-			err = errors.New("wrong checksum")
+			err = errors.New("invalid checksum")
 		}
 		if err != nil {
 			return nil, err

@@ -49,14 +49,14 @@ type resolver struct {
 const chunkTxs = 256
 
 func (v *resolver) resolve() error {
-	w, c := v.batch, v.cache
+	batch, c := v.batch, v.cache
 	c.Divide(v.Indexes) // an index may have been added or dropped since the last batch
 	v.words = make([]int, len(v.Indexes))
 	for i, x := range v.Indexes {
 		v.words[i] = c.WordOf(x)
 	}
-	chunks := v.chunks(max(chunkTxs, len(w.Txs)/(4*runtime.GOMAXPROCS(0))+1))
-	v.lookups = c.Prepare(len(chunks), w.keys+w.entries, len(w.outputs), w.inputs) // births: of keys, then of assets
+	chunks := v.chunks(max(chunkTxs, len(batch.Txs)/(4*runtime.GOMAXPROCS(0))+1))
+	v.lookups = c.Prepare(len(chunks), batch.keys+batch.entries, len(batch.outputs), batch.inputs) // births: of keys, then of assets
 	err := inParallel(len(chunks), func(i int) error { return v.prepare(chunks[i], &v.lookups.Chunks[i]) })
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (v *resolver) resolve() error {
 		cache.Parallel(len(chunks), func(i int) { v.putOwners(chunks[i]) })
 	}
 	v.missed = c.Outputs(v.lookups)
-	w.spends = v.lookups.Spent
+	batch.spends = v.lookups.Spent
 	if err := v.readInputs(); err != nil {
 		return err
 	}
@@ -79,8 +79,8 @@ func (v *resolver) resolve() error {
 		return err
 	}
 	var waits []func()
-	for _, y := range v.batch.deltas {
-		waits = append(waits, guard.Beside(y.Sort))
+	for _, d := range v.batch.deltas {
+		waits = append(waits, guard.Beside(d.Sort))
 	}
 	for _, wait := range waits {
 		wait()
@@ -147,7 +147,7 @@ func (v *resolver) prepare(txs []BatchTx, to *cache.Chunk) error {
 
 // outputs adds the lookups of a transaction's outputs.
 func (v *resolver) outputs(t *BatchTx, to *cache.Chunk) error {
-	w, c, l := v.batch, v.cache, v.lookups
+	batch, c, l := v.batch, v.cache, v.lookups
 	if t.FirstOutput > 0 && !v.Traits.OutputOffset {
 		return model.Errorf(model.BadSource, "bad_block", "its outputs begin with output %d: expected 0", t.FirstOutput)
 	}
@@ -159,7 +159,7 @@ func (v *resolver) outputs(t *BatchTx, to *cache.Chunk) error {
 		if err != nil {
 			return BadBlock(err)
 		}
-		spendable, at := outpoints.Output(uint32(index)), w.outputs[t.outputs+oi]
+		spendable, at := outpoints.Output(uint32(index)), batch.outputs[t.outputs+oi]
 		var seen uint64
 		for ki := range o.Keys {
 			x, birth, err := v.occurrence(o, ki, pk, &seen)
@@ -174,7 +174,7 @@ func (v *resolver) outputs(t *BatchTx, to *cache.Chunk) error {
 			l.Births[place] = birth
 			c.AddBirth(to, key, place, x.Kind == model.OneToOne)
 		}
-		if err := v.assets(o, pk, w.keys+int(at.assets), to); err != nil {
+		if err := v.assets(o, pk, batch.keys+int(at.assets), to); err != nil {
 			return fmt.Errorf("output %d: %w", index, err)
 		}
 		l.Outputs[t.outputs+oi] = cache.Output{Utxo: pk, Value: o.Value}

@@ -44,11 +44,11 @@ func (v *resolver) spendKey(in *model.Input) cache.Fingerprint {
 }
 
 // InputName formats the outpoint or the value that an input refers to.
-func InputName(c *schema.Layout, in *model.Input) string {
-	if by := c.SpendIndex; by != nil {
+func InputName(l *schema.Layout, in *model.Input) string {
+	if by := l.SpendIndex; by != nil {
 		return by.Name + " " + by.Format(in.Value)
 	}
-	return fmt.Sprintf("%s:%d", c.Chain.FormatHash(in.Tx), in.Index)
+	return fmt.Sprintf("%s:%d", l.Chain.FormatHash(in.Tx), in.Index)
 }
 
 func (v *resolver) unknown(t *BatchTx, ii int) error {
@@ -57,8 +57,8 @@ func (v *resolver) unknown(t *BatchTx, ii int) error {
 
 func (v *resolver) alreadySpent(t *BatchTx, ii int, by model.InputPk) error {
 	name := by.String()
-	if w := v.pendingWith(model.UtxoPk(by)); w != nil {
-		name = v.Chain.FormatHash(w.tx(by.Tx()).Hash)
+	if batch := v.pendingWith(model.UtxoPk(by)); batch != nil {
+		name = v.Chain.FormatHash(batch.tx(by.Tx()).Hash)
 	} else if b, err := v.r.Get(schema.FamilyTxHash, by.Tx().AppendTo(nil)); err == nil {
 		if hash, _, err := schema.ParseTxHashRow(b); err == nil {
 			name = v.Chain.FormatHash(hash)
@@ -121,10 +121,10 @@ func (v *resolver) uncommittedSpends(places []model.UtxoPk) map[model.UtxoPk]mod
 	for _, pk := range places {
 		by[pk] = nowhere
 	}
-	for _, w := range v.batches {
-		for ti := range w.Txs {
-			t := &w.Txs[ti]
-			for ii, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
+	for _, batch := range v.batches {
+		for ti := range batch.Txs {
+			t := &batch.Txs[ti]
+			for ii, s := range batch.spends[t.spends : t.spends+len(t.Inputs)] {
 				if _, missed := by[s.Utxo]; missed && s.Utxo != nowhere {
 					by[s.Utxo] = model.InputPk(t.pk) + model.InputPk(ii)
 				}
@@ -179,9 +179,9 @@ func (v *resolver) locateOutputs() ([]model.UtxoPk, error) {
 			outputOf(i, found[0])
 		}
 	}
-	for _, w := range v.batches {
-		for ti := range w.Txs {
-			made := &w.Txs[ti]
+	for _, batch := range v.batches {
+		for ti := range batch.Txs {
+			made := &batch.Txs[ti]
 			for _, i := range at[string(made.Hash[:])] {
 				if v.precedes(made.pk, spenders[i].pk) {
 					outputOf(i, made.pk)
@@ -200,9 +200,9 @@ func (v *resolver) precedes(made, spender model.TxPk) bool {
 // uncommittedValues yields the occurrences of values of x in the uncommitted batches.
 func (v *resolver) uncommittedValues(x *schema.Index) iter.Seq2[model.UtxoPk, []byte] {
 	return func(yield func(model.UtxoPk, []byte) bool) {
-		for _, w := range v.batches {
-			for ti := range w.Txs {
-				t := &w.Txs[ti]
+		for _, batch := range v.batches {
+			for ti := range batch.Txs {
+				t := &batch.Txs[ti]
 				for oi := range t.Outputs {
 					for _, k := range t.Outputs[oi].Keys {
 						if v.Indexes[k.Index] == x && !yield(model.UtxoPk(t.pk)+model.UtxoPk(t.OutputIndex(oi)), k.Value) {

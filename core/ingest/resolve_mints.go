@@ -16,9 +16,9 @@ type mintLookup struct{ ti, mi int }
 
 // mints resolves the stated mints and burns, then finds implied burns. Errors: bad_block, unknown_asset.
 func (v *resolver) mints() error {
-	w := v.batch
-	for ti := range w.Txs {
-		t := &w.Txs[ti]
+	batch := v.batch
+	for ti := range batch.Txs {
+		t := &batch.Txs[ti]
 		for mi := range t.Mints {
 			m := &t.Mints[mi]
 			if m.Amount.Sign() == 0 {
@@ -114,8 +114,8 @@ func (v *resolver) isBalanced(t *BatchTx) bool {
 // transaction against its outputs. Rollback relies on this balance: a minted asset occurs in an output, a burned asset
 // in an input.
 func (v *resolver) assetDeltas() error {
-	w := v.batch
-	if !v.assetsStored && !slices.ContainsFunc(v.batches, func(w *Batch) bool { return len(w.assetBirths) > 0 }) {
+	batch := v.batch
+	if !v.assetsStored && !slices.ContainsFunc(v.batches, func(batch *Batch) bool { return len(batch.assetBirths) > 0 }) {
 		return nil
 	}
 	stored, err := v.readSpentAssets()
@@ -124,24 +124,24 @@ func (v *resolver) assetDeltas() error {
 	}
 	holders := v.Holders()
 	var buf []schema.AssetEntry
-	for ti := range w.Txs {
-		t := &w.Txs[ti]
+	for ti := range batch.Txs {
+		t := &batch.Txs[ti]
 		var b *assetBalance
 		if v.isBalanced(t) {
 			b = newAssetBalance(t)
 		}
-		for i, s := range w.spends[t.spends : t.spends+len(t.Inputs)] {
-			h := stored[s.Utxo]
+		for i, s := range batch.spends[t.spends : t.spends+len(t.Inputs)] {
+			held := stored[s.Utxo]
 			if made := v.pendingWith(s.Utxo); made != nil {
 				tx := made.tx(s.Utxo.Tx())
-				h = made.held(v.Indexes, holders, tx, s.Utxo.Index()-int(tx.FirstOutput), buf[:0])
-				buf = h.Entries
+				held = made.held(v.Indexes, holders, tx, s.Utxo.Index()-int(tx.FirstOutput), buf[:0])
+				buf = held.Entries
 			}
-			w.assets.AddOutput(s.Utxo, &h, 0, -1)
-			for _, o := range w.owners.of(t.spends + i) {
-				ledger.DeltasOf(w.deltas, o.Index).AddAssets(o.Birth, h.Entries, -1)
+			batch.assets.AddOutput(s.Utxo, &held, 0, -1)
+			for _, o := range batch.owners.of(t.spends + i) {
+				ledger.DeltasOf(batch.deltas, o.Index).AddAssets(o.Birth, held.Entries, -1)
 			}
-			b.add(h.Entries, 1)
+			b.add(held.Entries, 1)
 		}
 		for oi := range t.Outputs {
 			if len(t.Outputs[oi].Assets) == 0 {
@@ -151,21 +151,21 @@ func (v *resolver) assetDeltas() error {
 			if err != nil {
 				return err
 			}
-			h := w.held(v.Indexes, holders, t, oi, buf[:0])
-			buf = h.Entries
-			w.assets.AddOutput(pk, &h, 1, 1)
+			held := batch.held(v.Indexes, holders, t, oi, buf[:0])
+			buf = held.Entries
+			batch.assets.AddOutput(pk, &held, 1, 1)
 			for ki, k := range t.Outputs[oi].Keys {
-				if y := ledger.DeltasOf(w.deltas, v.Indexes[k.Index]); y != nil {
-					y.AddAssets(w.births[int(w.outputs[t.outputs+oi].births)+ki], h.Entries, 1)
+				if d := ledger.DeltasOf(batch.deltas, v.Indexes[k.Index]); d != nil {
+					d.AddAssets(batch.births[int(batch.outputs[t.outputs+oi].births)+ki], held.Entries, 1)
 				}
 			}
-			b.add(h.Entries, -1)
+			b.add(held.Entries, -1)
 		}
 		if err := b.finish(v.Traits.ImpliedBurns, v.Traits.ImpliedMints); err != nil {
 			return fmt.Errorf("%s: %w", describe(v.Chain, t), BadBlock(err))
 		}
 		for _, m := range t.mints {
-			w.assets.AddMint(m.birth, m.amount, 1)
+			batch.assets.AddMint(m.birth, m.amount, 1)
 		}
 	}
 	return nil
@@ -279,19 +279,19 @@ func (v *resolver) readSpentAssets() (map[model.UtxoPk]ledger.OutputAssets, erro
 
 // readHeld reads the assets and holders of outputs; outputs without assets are absent from the result. outputs has the
 // rows of outputs that were read before.
-func readHeld(c *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs map[model.UtxoPk][]byte) (map[model.UtxoPk]ledger.OutputAssets, error) {
+func readHeld(l *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs map[model.UtxoPk][]byte) (map[model.UtxoPk]ledger.OutputAssets, error) {
 	rows, err := r.GetMany(schema.FamilyAssets, schema.Keys(pks))
 	if err != nil {
 		return nil, err
 	}
-	holders, found := c.Holders(), map[model.UtxoPk]ledger.OutputAssets{}
-	setHolder := func(pk model.UtxoPk, h ledger.OutputAssets, b []byte) error {
-		row, err := c.ParseUtxoRow(pk, b)
+	holders, found := l.Holders(), map[model.UtxoPk]ledger.OutputAssets{}
+	setHolder := func(pk model.UtxoPk, held ledger.OutputAssets, b []byte) error {
+		row, err := l.ParseUtxoRow(pk, b)
 		if err != nil {
 			return fmt.Errorf("output %v: %w", pk, err)
 		}
-		h.SetHolder(holders, row.Occurrences)
-		found[pk] = h
+		held.SetHolder(holders, row.Occurrences)
+		found[pk] = held
 		return nil
 	}
 	var unread []model.UtxoPk
@@ -304,14 +304,14 @@ func readHeld(c *schema.Layout, r storage.Reader, pks []model.UtxoPk, outputs ma
 		if err != nil {
 			return nil, fmt.Errorf("assets of output %v: %w", pk, err)
 		}
-		h := ledger.OutputAssets{Entries: entries}
-		found[pk] = h
+		held := ledger.OutputAssets{Entries: entries}
+		found[pk] = held
 		if holders == nil {
 			continue
 		}
 		if output := outputs[pk]; output == nil {
 			unread = append(unread, pk)
-		} else if err := setHolder(pk, h, output); err != nil {
+		} else if err := setHolder(pk, held, output); err != nil {
 			return nil, err
 		}
 	}

@@ -23,34 +23,34 @@ func (o owners) of(spend int) []schema.Occurrence {
 
 // deltas computes the changes of accounts.
 func (v *resolver) deltas() error {
-	w := v.batch
-	if w.deltas = ledger.NewDeltas(v.Layout, 1); len(w.deltas) == 0 {
+	batch := v.batch
+	if batch.deltas = ledger.NewDeltas(v.Layout, 1); len(batch.deltas) == 0 {
 		return nil
 	}
-	for _, y := range w.deltas {
-		y.Outputs = make([]ledger.OutputDelta, 0, len(w.outputs)+len(w.spends)) // assumes one value per output
+	for _, d := range batch.deltas {
+		d.Outputs = make([]ledger.OutputDelta, 0, len(batch.outputs)+len(batch.spends)) // assumes one value per output
 	}
 	at := make([]*ledger.Deltas, len(v.Indexes)) // by position
 	for i, x := range v.Indexes {
-		at[i] = ledger.DeltasOf(w.deltas, x)
+		at[i] = ledger.DeltasOf(batch.deltas, x)
 	}
 	if err := v.readOwners(); err != nil {
 		return err
 	}
-	for ti := range w.Txs {
-		t := &w.Txs[ti]
+	for ti := range batch.Txs {
+		t := &batch.Txs[ti]
 		for si := t.spends; si < t.spends+len(t.Inputs); si++ {
-			for _, o := range w.owners.of(si) {
-				ledger.DeltasOf(w.deltas, o.Index).AddSpend(o.Birth, t.pk, w.spends[si].Utxo, w.spends[si].Value)
+			for _, o := range batch.owners.of(si) {
+				ledger.DeltasOf(batch.deltas, o.Index).AddSpend(o.Birth, t.pk, batch.spends[si].Utxo, batch.spends[si].Value)
 			}
 		}
 		for oi := range t.Outputs {
 			o := &t.Outputs[oi]
 			pk := model.UtxoPk(t.pk) + model.UtxoPk(t.OutputIndex(oi))
-			births := w.births[w.outputs[t.outputs+oi].births:]
+			births := batch.births[batch.outputs[t.outputs+oi].births:]
 			for ki := range o.Keys {
-				if y := at[o.Keys[ki].Index]; y != nil {
-					y.AddOutput(births[ki], pk, o.Value)
+				if d := at[o.Keys[ki].Index]; d != nil {
+					d.AddOutput(births[ki], pk, o.Value)
 				}
 			}
 		}
@@ -82,35 +82,35 @@ func (v *resolver) putOwners(txs []BatchTx) {
 // readOwners finds the owners of spent outputs: in the uncommitted batches, in the cache entries that the inputs
 // removed, or in the database.
 func (v *resolver) readOwners() error {
-	w := v.batch
-	w.owners = make(owners, len(w.spends))
-	all := make([]schema.Occurrence, 0, len(w.spends))
+	batch := v.batch
+	batch.owners = make(owners, len(batch.spends))
+	all := make([]schema.Occurrence, 0, len(batch.spends))
 	var stored []int // spends whose outputs must be read from the database
-	asked := 0
-	for i, s := range w.spends {
+	lookups := 0
+	for i, s := range batch.spends {
 		from, known := len(all), true
 		if made := v.pendingWith(s.Utxo); made != nil {
 			all = made.appendOwners(all, v.Indexes, s.Utxo)
 		} else {
-			asked++
+			lookups++
 			all, known = v.cachedOwners(all, i)
 		}
 		if !known {
 			all = all[:from]
 			stored = append(stored, i)
 		}
-		w.owners[i] = all[from:len(all):len(all)]
+		batch.owners[i] = all[from:len(all):len(all)]
 	}
-	v.cache.Counters.Owners.Add(asked, asked-len(stored))
+	v.cache.Counters.Owners.Add(lookups, lookups-len(stored))
 	stored, err := v.ownersOfMissed(stored)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(stored, func(a, b int) int { return cmp.Compare(w.spends[a].Utxo, w.spends[b].Utxo) })
+	slices.SortFunc(stored, func(a, b int) int { return cmp.Compare(batch.spends[a].Utxo, batch.spends[b].Utxo) })
 	for part := range slices.Chunk(stored, ledger.BatchRows) {
 		pks := make([]model.UtxoPk, len(part))
 		for k, i := range part {
-			pks[k] = w.spends[i].Utxo
+			pks[k] = batch.spends[i].Utxo
 		}
 		rows, err := v.r.GetMany(schema.FamilyUtxo, schema.Keys(pks))
 		if err != nil {

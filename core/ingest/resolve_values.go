@@ -24,14 +24,14 @@ type pendingLookup struct {
 // findBirths finds the births of the values and assets of the outputs. Errors: bad_block if a value of a one-to-one
 // index occurs twice.
 func (v *resolver) findBirths() error {
-	w, births := v.batch, v.lookups.Births
+	batch, births := v.batch, v.lookups.Births
 	pending, duplicate := v.cache.Births(v.lookups)
 	if duplicate != nil {
-		t, x, value := w.occurrence(v.Indexes, duplicate.At)
+		t, x, value := batch.occurrence(v.Indexes, duplicate.At)
 		return v.duplicateValue(t, value, x, duplicate.Birth)
 	}
 	for _, p := range pending {
-		t, x, value := w.occurrence(v.Indexes, p.At)
+		t, x, value := batch.occurrence(v.Indexes, p.At)
 		space := schema.AssetSpace
 		if x != nil {
 			space = x.Number
@@ -42,10 +42,10 @@ func (v *resolver) findBirths() error {
 	if err := v.lookupPending(); err != nil {
 		return err
 	}
-	w.births = births[:w.keys:w.keys]
-	w.assetBirths = make([]model.AssetBirthPk, w.entries)
-	for i, birth := range births[w.keys:] {
-		w.assetBirths[i] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
+	batch.births = births[:batch.keys:batch.keys]
+	batch.assetBirths = make([]model.AssetBirthPk, batch.entries)
+	for i, birth := range births[batch.keys:] {
+		batch.assetBirths[i] = model.AssetBirthPk{Utxo: birth.Utxo, Index: birth.Ordinal}
 	}
 	return nil
 }

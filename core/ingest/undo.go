@@ -200,8 +200,8 @@ func NewUndo(l *schema.Layout, c *cache.Caches, r storage.Reader, b storage.Batc
 // Finish writes the changes of balances and assets, and of the index that is being added. tip is the new tip.
 func (u *Undo) Finish(tip model.Point) error {
 	s := ledger.Applier{Reader: u.r, Batch: u.b, Totals: u.t, NewFrom: math.MaxUint64}
-	for _, y := range u.deltas {
-		y.Sort()
+	for _, d := range u.deltas {
+		d.Sort()
 	}
 	if err := s.Apply(&u.assetDeltas, u.deltas); err != nil {
 		return err

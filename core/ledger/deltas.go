@@ -28,9 +28,9 @@ type OutputDelta struct {
 }
 
 // NewDeltas returns Deltas for each index with account features.
-func NewDeltas(c *schema.Layout, sign int64) []*Deltas {
+func NewDeltas(l *schema.Layout, sign int64) []*Deltas {
 	var all []*Deltas
-	for _, x := range c.Indexes {
+	for _, x := range l.Indexes {
 		if x.Active&schema.AccountFeatures != 0 {
 			all = append(all, &Deltas{Index: x, Features: x.Active, Sign: sign})
 		}

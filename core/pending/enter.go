@@ -12,7 +12,7 @@ import (
 type batch struct {
 	*Pool
 	order []*model.Unconfirmed          // parents first
-	own   map[string]*model.Unconfirmed // by what inputs refer to: the id of a transaction, or a box
+	own   map[string]*model.Unconfirmed // by parentOf: the id of a transaction, or a box
 	read  map[string]*pointers.Prevout  // by refOf; nil: unknown
 	ready []*model.Unconfirmed          // for the next batch: their parents entered now, or have to be read
 }

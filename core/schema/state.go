@@ -37,26 +37,26 @@ type StateReader struct {
 }
 
 // Read returns the state of the snapshot of r, which other readers share.
-func (sr *StateReader) Read(r storage.Reader, c *Layout) (State, error) {
+func (sr *StateReader) Read(r storage.Reader, l *Layout) (State, error) {
 	v, ok := r.(storage.Versioned)
 	if !ok {
-		return sr.read(r, c)
+		return sr.read(r, l)
 	}
 	version, ok := v.Version()
 	if !ok {
-		return sr.read(r, c)
+		return sr.read(r, l)
 	}
-	if last := sr.version.Load(); last != nil && last.version == version && last.layout == c {
+	if last := sr.version.Load(); last != nil && last.version == version && last.layout == l {
 		return last.State, nil
 	}
-	s, err := sr.read(r, c)
+	s, err := sr.read(r, l)
 	if err == nil {
-		sr.version.Store(&versionState{version, c, s})
+		sr.version.Store(&versionState{version, l, s})
 	}
 	return s, err
 }
 
-func (sr *StateReader) read(r storage.Reader, c *Layout) (s State, err error) {
+func (sr *StateReader) read(r storage.Reader, l *Layout) (s State, err error) {
 	rows, err := r.GetMany(FamilyMeta, [][]byte{MetaTip, MetaTotals, MetaChange})
 	if err != nil {
 		return s, err
@@ -71,7 +71,7 @@ func (sr *StateReader) read(r storage.Reader, c *Layout) (s State, err error) {
 		return s, fmt.Errorf("meta totals: %w", err)
 	}
 	if work != nil {
-		if s.Change, err = c.parseChange(work); err != nil {
+		if s.Change, err = l.parseChange(work); err != nil {
 			return s, fmt.Errorf("meta work: %w", err)
 		}
 	}

@@ -25,7 +25,8 @@ type Options struct {
 	Log  *slog.Logger // nil: no log
 }
 
-// Mode is whether updates are recorded. If they are not, they are numbered if they ever were.
+// Mode selects whether updates are recorded. Updates that are not recorded still get numbers if earlier ones were
+// recorded.
 type Mode int
 
 const (

@@ -108,7 +108,7 @@ func TestBenchServeRejectsInvalidFlags(t *testing.T) {
 		"--url http://h:1/v1/x --db y":        {exitUsage, "bad_value", `^--url and --db cannot be combined`},
 		"--repeat 2":                          {exitUsage, "bad_value", `^--repeat needs --syncing`},
 		"--syncing --per-kind":                {exitUsage, "bad_value", `^--syncing and --per-kind cannot be combined`},
-		"--url h:80":                          {exitUsage, "bad_value", `expected that of a chain`},
+		"--url h:80":                          {exitUsage, "bad_value", `expected the URL of a chain`},
 		"--db " + os.DevNull:                  {exitRefused, "no_database", `no database in `},
 		"--url http://127.0.0.1:1/v1/bitcoin": {exitSource, "no_answer", `refused`},
 	} {

@@ -126,8 +126,8 @@ func TestSourcesThatAreNotCardanoNodesAreRefused(t *testing.T) {
 		other.TCP():                           {"wrong_network", `^127\.0\.0\.1:\d+ rejects network magic 1112101460: it answered "version data mismatch: .*1 /= .*1112101460"$`},
 		other.Unix():                          {"wrong_network", `rejects network magic 1112101460: it answered`},
 		gone.TCP():                            {"unreachable", `^127\.0\.0\.1:\d+ is unreachable: connection refused$`},
-		gone.Unix():                           {"unreachable", `^there is no socket .*/node\.socket: expected that of a running node$`},
-		"unix://" + file:                      {"not_a_node", `^.*/node\.socket\.file is not a socket: expected that of a running node$`},
+		gone.Unix():                           {"unreachable", `^there is no socket .*/node\.socket: expected the socket of a running node$`},
+		"unix://" + file:                      {"not_a_node", `^.*/node\.socket\.file is not a socket: expected the socket of a running node$`},
 		"unix://" + file + ".web":             {"not_a_node", `/node\.socket\.file\.web does not answer as a Cardano node that speaks node-to-client: `},
 		"tcp://" + web["tcp"].Addr().String(): {"not_a_node", `^127\.0\.0\.1:\d+ does not answer as a Cardano node that speaks node-to-node: `},
 	} {

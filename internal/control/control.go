@@ -82,7 +82,7 @@ func ErrorOf(err error) *Error {
 
 func (e *Error) err() error {
 	if e.Kind > model.Machine {
-		return fmt.Errorf("an error of unknown kind %d: %s", e.Kind, e.Message)
+		return fmt.Errorf("unknown error kind %d: %s", e.Kind, e.Message)
 	}
 	return &model.Error{Kind: e.Kind, Code: e.Code, Err: errors.New(e.Message)}
 }

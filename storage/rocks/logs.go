@@ -43,7 +43,7 @@ func checkLogs(dir string) error {
 		name := filepath.Base(l.path)
 		err := eachBatch(l.path, func(sequence uint64, updates uint32) error {
 			if sequence < next {
-				return fmt.Errorf("%w: the log %s has update %d after update %d of %s: it is no log of this database, or has parts "+
+				return fmt.Errorf("%w: the log %s has update %d after update %d of %s: it is not a log of this database, or has parts "+
 					"of another one; move it away", storage.ErrDamaged, name, sequence, next-1, before)
 			}
 			if updates > 0 {

@@ -81,7 +81,7 @@ func withoutChecksum(descriptor string) string {
 }
 
 func (s *Server) address(v *wallet.View, address string) (*holder, error) {
-	pkScript, err := s.chain.Script(address)
+	pkScript, err := s.chain.ScriptOfAddress(address)
 	if err != nil {
 		_, code := model.KindOf(err)
 		return nil, model.Errorf(model.Usage, code, "Invalid address, %w", err)

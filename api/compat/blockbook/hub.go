@@ -135,7 +135,7 @@ func subscribeAddresses(c *conn, ctx context.Context, m *message) (any, error) {
 	}
 	sub := &subscription{id: m.ID, confirmed: p.NewBlockTxs, keys: make([]wallet.Key, len(p.Addresses))}
 	for i, a := range p.Addresses {
-		pkScript, err := c.chain.Script(a)
+		pkScript, err := c.chain.ScriptOfAddress(a)
 		if err != nil {
 			_, code := model.KindOf(err)
 			return nil, model.Errorf(model.Usage, code, "Invalid address %.100q, %w", a, err)

@@ -23,7 +23,7 @@ const (
 
 // addressKey reads an address.
 func (p *protocol) addressKey(text string) (wallet.Key, error) {
-	s, err := p.Script(text)
+	s, err := p.ScriptOfAddress(text)
 	return sha256.Sum256(s), err
 }
 

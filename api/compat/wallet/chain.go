@@ -68,9 +68,11 @@ func (c *Chain) index(q *query.Query) (*schema.Index, error) {
 // Network returns the name of the network: mainnet.
 func (c *Chain) Network() string { return c.served.Model.Network() }
 
-// Script returns the output script that an address pays to. Errors are of kind [model.Usage]: bad_address (malformed),
-// bad_network (of another network).
-func (c *Chain) Script(address string) ([]byte, error) { return c.scripts.AddressScript(address) }
+// ScriptOfAddress returns the output script that an address pays to. Errors have the kind [model.Usage]: bad_address
+// (malformed), bad_network (of another network).
+func (c *Chain) ScriptOfAddress(address string) ([]byte, error) {
+	return c.scripts.AddressScript(address)
+}
 
 // Address returns the address of a script, empty if it has none.
 func (c *Chain) Address(script []byte) string { return c.scripts.ScriptAddress(script) }

@@ -78,7 +78,7 @@ func TestKnownValuesOfMainnet(t *testing.T) {
 	w := newChain(t, serve(db))
 
 	const address = "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa"
-	script, err := w.Script(address)
+	script, err := w.ScriptOfAddress(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestAddresses(t *testing.T) {
 			continue
 		}
 		with++
-		back, err := w.Script(address)
+		back, err := w.ScriptOfAddress(address)
 		if err != nil || string(back) != string(script) {
 			t.Errorf("%x has the address %s, which pays to %x, %v", script, address, back, err)
 		}
@@ -148,7 +148,7 @@ func TestAddresses(t *testing.T) {
 		"1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa": "bad_network", "bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq": "bad_network",
 		"nonsense, nonsense": "bad_address", "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfm": "bad_address",
 	} {
-		_, err := w.Script(address)
+		_, err := w.ScriptOfAddress(address)
 		if kind, got := code(err); kind != model.Usage || got != want {
 			t.Errorf("%s: %v, expected %s", address, err, want)
 		}

@@ -81,7 +81,7 @@ func (s *socket) next() error {
 		return err
 	}
 	if sum := chainhash.DoubleHashB(raw.Bytes()); !bytes.Equal(sum[:4], h[20:]) {
-		s.onBlock(nil, errors.New("a block whose checksum is wrong"))
+		s.onBlock(nil, errors.New("a block with an invalid checksum"))
 		return nil
 	}
 	s.onBlock(raw.Bytes(), nil)

@@ -94,7 +94,7 @@ func Decode(prefix, text string) (kind Kind, hash []byte, err error) {
 	case of != prefix:
 		return 0, nil, fmt.Errorf("its prefix is %.20q, expected %q", of, prefix)
 	case len(groups) <= checksumSize || polymod(of, groups) != 0:
-		return 0, nil, errors.New("wrong checksum")
+		return 0, nil, errors.New("invalid checksum")
 	}
 	data, err := bech32.ConvertBits(groups[:len(groups)-checksumSize], 5, 8, false)
 	if err != nil || len(data) == 0 {

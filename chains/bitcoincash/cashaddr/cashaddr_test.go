@@ -44,10 +44,10 @@ func TestVectors(t *testing.T) {
 
 func TestInvalidAddresses(t *testing.T) {
 	for text, want := range map[string]string{
-		"bitcoincash:qr6m7j9njldwwzlg9v7v53unlr4jkmx6eylep8ekg3": "wrong checksum",
+		"bitcoincash:qr6m7j9njldwwzlg9v7v53unlr4jkmx6eylep8ekg3": "invalid checksum",
 		"bchtest:qr7fzmep8g7h7ymfxy74lgc0v950j3r295pdnvy3hr":     "its prefix",
 		"bitcoincash:qr6m7j9njldwwzlg9v7v53unlr4jkmx6eylep8ekb2": "not a character",
-		"bitcoincash:": "wrong checksum",
+		"bitcoincash:": "invalid checksum",
 	} {
 		if _, hash, err := cashaddr.Decode("bitcoincash", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s is read as %x, %v, expected %s", text, hash, err, want)

@@ -220,7 +220,7 @@ func encodeBech32(hrp string, b []byte) string {
 func decodeBech32(text string) ([]byte, error) {
 	_, groups, version, err := bech32.DecodeNoLimitWithVersion(text)
 	if _, ok := errors.AsType[bech32.ErrInvalidChecksum](err); ok || err == nil && version != bech32.Version0 {
-		return nil, errors.New("its checksum is wrong")
+		return nil, errors.New("invalid checksum")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("it is not bech32: %w", err)

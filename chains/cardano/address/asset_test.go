@@ -55,7 +55,7 @@ func TestInvalidAssetErrors(t *testing.T) {
 		{cip14Policy + ".PATATE", "not hex"},
 		{cip14Policy + ".00.00", "not hex"},
 		{"asset1rjklcrnsdzqp65wjgrg55sy9723kw09mlgvlc3", "fingerprint (CIP-14)"},
-		{"asset1rjklcrnsdzqp65wjgrg55sy9723kw09mlgvlc4", "its checksum is wrong"},
+		{"asset1rjklcrnsdzqp65wjgrg55sy9723kw09mlgvlc4", "invalid checksum"},
 		{encodeBech32("asset", make([]byte, 19)), "its hash has 19 bytes"},
 	} {
 		_, err := ParseAsset(c.text)

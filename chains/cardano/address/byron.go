@@ -19,7 +19,7 @@ const (
 
 var (
 	errNotByron = errors.New("it is not a Byron address")
-	errByronCRC = errors.New("its checksum is wrong")
+	errByronCRC = errors.New("invalid checksum")
 )
 
 // ByronPayload returns the part of a Byron address that its checksum covers.

@@ -92,7 +92,7 @@ func TestInvalidCredentialErrors(t *testing.T) {
 		{ParsePaymentCredential, encodeBech32("stake_vkh", hash), "expected addr_vkh1"},
 		{ParseStakeCredential, encodeBech32("addr_vkh", hash), "expected stake_vkh1"},
 		{ParseStakeCredential, encodeBech32("script", hash[1:]), "27 bytes"},
-		{ParseStakeCredential, encodeBech32("script", hash) + "q", "checksum is wrong"},
+		{ParseStakeCredential, encodeBech32("script", hash) + "q", "invalid checksum"},
 		{ParsePaymentCredential, cip19[8].mainnet, "the address has none"},
 		{ParseStakeCredential, cip19[6].mainnet, "the address has none"},
 		{ParseStakeCredential, cip19[4].mainnet, "the address has none"},

@@ -131,7 +131,7 @@ func TestOpenErrors(t *testing.T) {
 		"cut.zstd":        {"bad_zstd", "damaged"},
 		"damaged.zstd":    {"bad_zstd", "damaged"},
 		"magic.zstd":      {"bad_zstd", "damaged"},
-		"empty.zstd":      {"source_empty", "empty once uncompressed"},
+		"empty.zstd":      {"source_empty", "empty when decompressed"},
 		"not in it.zstd":  {"bad_chunk", "is not a chunk"},
 	} {
 		_, err := Open(filepath.Join(dir, name))

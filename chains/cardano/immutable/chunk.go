@@ -86,10 +86,10 @@ func unzstd(path string) ([]byte, error) {
 		return nil, model.Errorf(model.BadSource, "bad_zstd", "%s is damaged: after %d bytes of the chunk: %w", path, n, err)
 	}
 	if n > maxContent {
-		return nil, model.Errorf(model.BadSource, "bad_zstd", "%s has more than %d bytes once uncompressed: no chunk is as large", path, maxContent)
+		return nil, model.Errorf(model.BadSource, "bad_zstd", "%s exceeds %d bytes when decompressed: expected a chunk of blocks", path, maxContent)
 	}
 	if n == 0 {
-		return nil, model.Errorf(model.BadSource, "source_empty", "%s is empty once uncompressed: expected a chunk of blocks", path)
+		return nil, model.Errorf(model.BadSource, "source_empty", "%s is empty when decompressed: expected a chunk of blocks", path)
 	}
 	return content.Bytes(), nil
 }

@@ -31,7 +31,7 @@ func TestInvalidBlocksAreRejected(t *testing.T) {
 		"header and more":      {signedTwice, "header has more items than expected"},
 		"nothing":              {nil, "offset 0: expected era and block, found the end"},
 		"no array":             {raw(t, 5), "offset 0: expected era and block as an array, found an unsigned integer"},
-		"later era":            {raw(t, list{9, list{}}), "(tag 9, Dijkstra has 8) is newer than this release knows: install a newer release"},
+		"later era":            {raw(t, list{9, list{}}), "(tag 9, Dijkstra has 8) is newer than this release supports: install a newer release"},
 		"far later era":        {raw(t, list{264, list{}}), "block of an era after Dijkstra (tag 264,"},
 		"no header":            {raw(t, list{7, list{}}), "expected header"},
 		"bytes behind":         {append(bytes.Clone(good), 0), "1 bytes follow the block"},

@@ -123,10 +123,10 @@ func TestBlocksOfTheEraAfterConway(t *testing.T) {
 	} {
 		tagged, _ := dijkstraBlock(t, body...)
 		_, _, err := d.Block(tagged)
-		cardanotest.WantError(t, err, "unknown_era", want+" is newer than this release knows")
+		cardanotest.WantError(t, err, "unknown_era", want+" is newer than this release supports")
 	}
 	_, err := d.Tx(cardanotest.Raw(t, list{nested[0], dict{}, true, nil}))
-	cardanotest.WantError(t, err, "unknown_era", "a transaction with nested transactions is newer than this release knows")
+	cardanotest.WantError(t, err, "unknown_era", "a transaction with nested transactions is newer than this release supports")
 	changed, _ := dijkstraBlock(t, nil, list{valid}, nil, nil)
 	if _, _, err := d.Block(bytes.Replace(changed, []byte{0x19, 0x1b, 0x58}, []byte{0x19, 0x1b, 0x59}, 1)); err != nil {
 		t.Errorf("another slot changes the hash of the header only: %v", err)

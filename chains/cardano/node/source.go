@@ -132,7 +132,7 @@ func (s *Source) decode(d *ledger.Decoder, e ouroboros.Event) (ledger.Decoded, e
 			code = "bad_block"
 		}
 		if !want.IsOrigin() {
-			return ledger.Decoded{}, model.Errorf(model.BadSource, code, "%s sent as the block at %s: %w", s.address, want, err)
+			return ledger.Decoded{}, model.Errorf(model.BadSource, code, "block requested at %s from %s: %w", want, s.address, err)
 		}
 		return ledger.Decoded{}, model.Errorf(model.BadSource, code, "%s sent: %w", s.address, err)
 	case !want.IsOrigin() && (b.Hash != want.Hash || b.Slot != want.Slot):

@@ -26,11 +26,11 @@ func (c *Conn) unreachable(ctx context.Context, err error) error {
 		info, stat := os.Stat(c.address)
 		switch {
 		case errors.Is(stat, os.ErrNotExist):
-			return noAnswer("there is no socket %s: expected that of a running node", c.name)
+			return noAnswer("there is no socket %s: expected the socket of a running node", c.name)
 		case errors.Is(stat, os.ErrPermission), errors.Is(err, os.ErrPermission):
 			return model.Errorf(model.BadSource, "unreachable", "cannot open %s: permission denied", c.name)
 		case stat == nil && info.Mode()&os.ModeSocket == 0:
-			return model.Errorf(model.BadSource, "not_a_node", "%s is not a socket: expected that of a running node", c.name)
+			return model.Errorf(model.BadSource, "not_a_node", "%s is not a socket: expected the socket of a running node", c.name)
 		case errors.Is(err, syscall.ECONNREFUSED):
 			return noAnswer("no node listens on the socket %s", c.name)
 		}

@@ -101,7 +101,7 @@ func (c *Client) checkNetwork(i info) error {
 		return model.Errorf(model.Refused, "wrong_chain", "%s came back with another chain: its block 1 is %s and was %s", c.Host(), first, *c.first.Load())
 	}
 	if c.options.First != (model.Hash{}) && first != c.options.First {
-		return model.Errorf(model.BadSource, "wrong_network", "block 1 of %s is %s: expected that of ergo %s, %s", c.Host(), first, c.options.Network, c.options.First)
+		return model.Errorf(model.BadSource, "wrong_network", "block 1 of %s is %s: expected block 1 of ergo %s, %s", c.Host(), first, c.options.Network, c.options.First)
 	}
 	return nil
 }

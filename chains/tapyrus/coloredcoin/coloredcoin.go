@@ -62,5 +62,5 @@ func ParseAddress(n *params.Network, text string) ([]byte, error) {
 			return append([]byte{kind}, payload[Size:]...), nil
 		}
 	}
-	return nil, fmt.Errorf("its version byte is %d, expected that of a colored address of %s", version, n.Name)
+	return nil, fmt.Errorf("version byte %d is not that of a colored address of %s", version, n.Name)
 }
