@@ -2,8 +2,6 @@ package blockfile
 
 import (
 	"cmp"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -80,24 +78,4 @@ func listFiles(path string) ([]string, error) {
 		paths[i] = f.path
 	}
 	return paths, nil
-}
-
-// xorKey returns the XOR key of a folder's block files, nil if they are plain.
-func xorKey(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		path = filepath.Dir(path)
-	}
-	path = filepath.Join(path, "xor.dat")
-	key, err := os.ReadFile(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, adapter.PathError(path, err)
-	case len(key) != xorKeySize:
-		return nil, model.Errorf(model.BadSource, "bad_block", "%s has %d bytes: expected %d", path, len(key), xorKeySize)
-	case string(key) == string(make([]byte, xorKeySize)):
-		return nil, nil
-	}
-	return key, nil
 }

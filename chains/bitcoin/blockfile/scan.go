@@ -17,7 +17,6 @@ const (
 	// RecordHead is the length of magic and block length, which are before each block.
 	RecordHead = 8
 
-	xorKeySize = 8
 	windowSize = 4 << 10
 	maxHeader  = 2 << 10 // bytes with the header of a coin with a longer one
 )
@@ -363,22 +362,4 @@ func (r *recordReader) peek(at int64, n int) ([]byte, error) {
 	}
 	window := r.plain[at-r.at:]
 	return window[:min(n, len(window))], nil
-}
-
-// unmask reverses the XOR of bytes at an offset of a file.
-func unmask(b, key []byte, offset int64) {
-	if len(key) != xorKeySize {
-		return
-	}
-	var turned [xorKeySize]byte
-	for i := range turned {
-		turned[i] = key[(offset+int64(i))%xorKeySize]
-	}
-	word := binary.LittleEndian.Uint64(turned[:])
-	for ; len(b) >= xorKeySize; b = b[xorKeySize:] {
-		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)^word)
-	}
-	for i := range b {
-		b[i] ^= turned[i]
-	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-
-	"birthmark/model"
 )
 
 // An asset id is the policy, which is the hash of the script that permits minting, and the asset name.
@@ -14,9 +12,6 @@ const (
 	PolicySize     = 28 // bytes
 	policyDigits   = 2 * PolicySize
 	maxAssetDigits = policyDigits + 2*32
-
-	fingerprintSize   = 20 // Blake2b-160
-	fingerprintPrefix = "asset"
 )
 
 var assetExpected = fmt.Sprintf("the %d hex digits of its policy and up to %d of its name, with or without a dot between them",
@@ -60,25 +55,4 @@ func readAssetID(text string) ([]byte, error) {
 		return nil, fmt.Errorf("it has %d digits, a policy alone has %d", len(digits), policyDigits)
 	}
 	return id, nil
-}
-
-// Fingerprint is the short name of an asset in wallets (CIP-14): asset1 and a Blake2b-160 hash in bech32.
-var Fingerprint = &model.Fingerprint{
-	Of:     func(id []byte) []byte { return blake2bOf(fingerprintSize, id) },
-	Format: func(hash []byte) string { return encodeBech32(fingerprintPrefix, hash) },
-	Parse: func(text string) ([]byte, error) {
-		if hrpOf(text) != fingerprintPrefix {
-			return nil, nil
-		}
-		return parseFingerprint(text)
-	},
-}
-
-// parseFingerprint returns the hash in a fingerprint.
-func parseFingerprint(text string) ([]byte, error) {
-	hash, err := decodeBech32(text)
-	if err == nil && len(hash) != fingerprintSize {
-		err = fmt.Errorf("its hash has %d bytes, expected %d", len(hash), fingerprintSize)
-	}
-	return hash, err
 }

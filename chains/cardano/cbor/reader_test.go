@@ -20,7 +20,8 @@ var walkers = map[string]string{
 
 	"ledger/witnesses.go": "redeemers, of which the last one counts",
 
-	"describe_json.go": "metadata and Plutus data are lists of pairs",
+	"metadata_json.go": "metadata are lists of pairs",
+	"plutus_json.go":   "the same, of Plutus data",
 	"plutusdata.go":    "the same",
 	"kupo/metadata.go": "the same",
 	"address/byron.go": "attributes of an address, which are canonical",
