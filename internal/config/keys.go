@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -127,20 +126,4 @@ func (s *Settings) Override(o Override) error {
 // Keys returns the keys of settings with a plain value.
 func Keys() []string {
 	return append(names(topKeys), names(chainKeys)...)
-}
-
-// Variable returns the environment variable of a setting.
-func Variable(key string) string {
-	return "BIRTHMARK_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-}
-
-// FromEnvironment returns the settings in the environment that lookup reads, such as [os.LookupEnv].
-func FromEnvironment(lookup func(string) (string, bool)) (found []Override) {
-	for _, key := range slices.Concat(slices.Sorted(maps.Keys(renamed)), Keys()) {
-		name := Variable(key)
-		if v, ok := lookup(name); ok {
-			found = append(found, Override{key, v, name})
-		}
-	}
-	return found
 }
