@@ -14,7 +14,8 @@ var feeTree, _ = hex.DecodeString("1005040004000e36100204a00b08cd" +
 	"ea02d192a39a8cc7a701730073011001020402d19683030193a38cc7b2a57300000193c2b2a57301007473027303830108cdeeac93b1a57304")
 
 // feeOf returns the sum of a transaction's outputs to the fee contract. Inputs minus outputs is 0 on Ergo, so the
-// database stores this sum as a stated fee. A transaction without inputs is a genesis box and has no fee. The sum fits 64 bits: the value of all boxes does, and what exceeds it does not balance.
+// database stores this sum as a stated fee. A transaction without inputs is a genesis box and has no fee. The sum fits
+// 64 bits: the value of all boxes does, and what exceeds it does not balance.
 func feeOf(t *transaction) (fee model.Fee) {
 	fee.Stated = len(t.Inputs) > 0
 	for i := range t.Outputs {

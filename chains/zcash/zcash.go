@@ -4,7 +4,8 @@
 // The shielded parts of a transaction are skipped by their exact lengths. Value moves to and from their pools without
 // inputs and outputs, so that the sum of unspent outputs is the transparent supply, and inputs minus outputs is not the
 // fee, which is unknown: it would need a field in the row of each transaction. Pools are not modelled as outputs, which
-// would need an index that no node has, and would change the number of outputs. The hash of a header meets its target; the Equihash solution is not checked.
+// would need an index that no node has, and would change the number of outputs. The hash of a header meets its target;
+// the Equihash solution is not checked.
 package zcash
 
 import (

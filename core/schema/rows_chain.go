@@ -86,8 +86,8 @@ func ParseTxHashRow(b []byte) (hash model.Hash, fee model.Fee, err error) {
 	return hash, fee, r.end()
 }
 
-// Before BIP 30, two pairs of Bitcoin coinbases had the same hash. Each transaction has its own row, so that a rollback of
-// the newer one leaves the older one, which a single pointer per hash could not restore.
+// Before BIP 30, two pairs of Bitcoin coinbases had the same hash. Each transaction has its own row, so that a rollback
+// of the newer one leaves the older one, which a single pointer per hash could not restore.
 var txPkFamily = declare(FamilyTxPk, "tx_pk_by_tx_hash", storage.Hashed, incompressible|deferred,
 	"prefix of tx_hash|tx_pk", "",
 	"the transactions with a hash, several if it is repeated (BIP 30); tx_hash_by_tx_pk has the full hash to compare")
@@ -97,9 +97,9 @@ func AppendTxPkKey(b []byte, hash *model.Hash, pk model.TxPk) []byte {
 	return pk.AppendTo(appendHashPrefix(b, hash[:]))
 }
 
-// The id of a transaction is a hash of these bytes, or of a part of them, so that they can be checked. Nodes of Ergo return
-// JSON, which has many forms: the stored bytes are the binary form, whose ids and roots are verified. The parts of a
-// Cardano transaction are separate in a block and keep their bytes.
+// The id of a transaction is a hash of these bytes, or of a part of them, so that they can be checked. Nodes of Ergo
+// return JSON, which has many forms: the stored bytes are the binary form, whose ids and roots are verified. The parts
+// of a Cardano transaction are separate in a block and keep their bytes.
 var rawFamily = declare(FamilyRaw, "raw_by_tx_pk", storage.Ordered, 0,
 	"tx_pk", "bytes",
 	"a transaction in the form of its chain: Bitcoin with witness; Cardano as submitted to a node, an array "+
