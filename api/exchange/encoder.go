@@ -62,7 +62,7 @@ func listOf[T any](elements iter.Seq2[T, error], endless bool) list {
 	return list(func(e *Encoder) error {
 		e.endless = e.endless || endless
 		element := new(T) // one for all
-		appendTo := jsonappend.Appender[T]()
+		appender := jsonappend.AppenderOf[T]()
 		e.JSON = append(e.JSON, '[')
 		separator := ""
 		for v, err := range elements {
@@ -70,8 +70,11 @@ func listOf[T any](elements iter.Seq2[T, error], endless bool) list {
 				return err
 			}
 			*element = v
-			e.JSON = appendTo(append(e.JSON, separator...), element)
+			e.JSON = appender.Append(append(e.JSON, separator...), element)
 			separator = ","
+			if len(e.items) == 0 && len(e.JSON) < partSize {
+				continue
+			}
 			if err := e.place(); err != nil {
 				return err
 			}

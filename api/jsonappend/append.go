@@ -33,11 +33,14 @@ func Append(b []byte, v any) []byte {
 	return appenderOf(is.Type())(b, copied.UnsafePointer())
 }
 
-// Appender returns the function that appends values of a type, for lists.
-func Appender[T any]() func(b []byte, v *T) []byte {
-	of := appenderOf(reflect.TypeFor[T]())
-	return func(b []byte, v *T) []byte { return of(b, unsafe.Pointer(v)) }
-}
+// Appender appends values of one type, for lists.
+type Appender[T any] struct{ of appender }
+
+// AppenderOf returns the appender of a type.
+func AppenderOf[T any]() Appender[T] { return Appender[T]{appenderOf(reflect.TypeFor[T]())} }
+
+// Append appends v.
+func (a Appender[T]) Append(b []byte, v *T) []byte { return a.of(b, unsafe.Pointer(v)) }
 
 // appender appends the value of one type at p. Reading values by their address takes half the time of package reflect.
 type appender func(b []byte, p unsafe.Pointer) []byte
@@ -114,11 +117,13 @@ func newAppender(t reflect.Type) appender {
 // methods and an address: with the table of another value of the type, no table is looked up for each value.
 func valueAppender(t reflect.Type) appender {
 	other := reflect.New(t).Interface().(Value)
-	return func(b []byte, p unsafe.Pointer) []byte {
-		v := other
-		(*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1] = p
-		return v.AppendJSON(b)
-	}
+	return func(b []byte, p unsafe.Pointer) []byte { return at(other, p).AppendJSON(b) }
+}
+
+// at returns the interface of another value of the same type, which is at p.
+func at[I any](v I, p unsafe.Pointer) I {
+	(*[2]unsafe.Pointer)(unsafe.Pointer(&v))[1] = p
+	return v
 }
 
 // general leaves a type to encoding/json.
@@ -130,6 +135,9 @@ func general(t reflect.Type) appender {
 func later(t reflect.Type) appender {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Struct:
+		if reflect.PointerTo(t).Implements(reflect.TypeFor[Value]()) && t.Kind() != reflect.Pointer {
+			return appenderOf(t)
+		}
 	default:
 		return appenderOf(t)
 	}
@@ -186,7 +194,7 @@ func structAppender(t reflect.Type) appender {
 // member is a member of a struct, or an embedded pointer to a struct, whose members are members of the struct.
 type member struct {
 	offset   uintptr
-	name     string                    // with quotes and colon
+	name     string                    // after the separator of the member, with quotes and colon
 	omit     func(unsafe.Pointer) bool // whether a value is left out; nil: none is
 	value    appender
 	embedded []member
@@ -196,13 +204,13 @@ type member struct {
 func membersOf(t reflect.Type, offset uintptr, all []member) []member {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		at := offset + f.Offset
+		place := offset + f.Offset
 		switch {
 		case f.Anonymous && f.Type.Kind() == reflect.Pointer:
-			all = append(all, member{offset: at, embedded: membersOf(f.Type.Elem(), 0, []member{})})
+			all = append(all, member{offset: place, embedded: membersOf(f.Type.Elem(), 0, []member{})})
 			continue
 		case f.Anonymous:
-			all = membersOf(f.Type, at, all)
+			all = membersOf(f.Type, place, all)
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -210,7 +218,7 @@ func membersOf(t reflect.Type, offset uintptr, all []member) []member {
 			continue
 		}
 		name = cmp.Or(name, f.Name)
-		m := member{offset: at, name: strconv.Quote(name) + ":", value: later(f.Type)}
+		m := member{offset: place, name: "," + strconv.Quote(name) + ":", value: later(f.Type)}
 		options, isQuoted := strings.CutPrefix(options, "string")
 		if isQuoted {
 			m.value = quoted(f.Type)
@@ -228,11 +236,18 @@ func membersOf(t reflect.Type, offset uintptr, all []member) []member {
 			}
 		case "omitzero":
 			m.omit = func(p unsafe.Pointer) bool { return reflect.NewAt(f.Type, p).Elem().IsZero() }
+			if reflect.PointerTo(f.Type).Implements(reflect.TypeFor[zeroer]()) {
+				other := reflect.New(f.Type).Interface().(zeroer)
+				m.omit = func(p unsafe.Pointer) bool { return at(other, p).IsZero() }
+			}
 		}
 		all = append(all, m)
 	}
 	return all
 }
+
+// zeroer is a type that defines its zero values for omitzero, as in encoding/json.
+type zeroer interface{ IsZero() bool }
 
 // quoted returns the appender of a number, or a pointer to one, that is a string in JSON.
 func quoted(t reflect.Type) appender {
@@ -254,7 +269,9 @@ func appendMembers(b []byte, separator byte, p unsafe.Pointer, members []member)
 				b, separator = appendMembers(b, separator, to, m.embedded)
 			}
 		case m.omit == nil || !m.omit(at):
-			b = m.value(append(append(b, separator), m.name...), at)
+			b = append(b, m.name...)
+			b[len(b)-len(m.name)] = separator
+			b = m.value(b, at)
 			separator = ','
 		}
 	}

@@ -15,6 +15,11 @@ func (d digits) AppendJSON(b []byte) []byte {
 
 func (d digits) MarshalText() ([]byte, error) { return []byte("0123456789"[:d]), nil }
 
+// even is a number whose zero values are even ones.
+type even int
+
+func (e even) IsZero() bool { return e%2 == 0 }
+
 type tree struct {
 	Name   string  `json:"name"`
 	Few    digits  `json:"few"`
@@ -25,6 +30,7 @@ type tree struct {
 	Zero   struct {
 		A int `json:"a"`
 	} `json:"zero,omitzero"`
+	Even   even      `json:"even,omitzero"`
 	Any    any       `json:"any"`
 	Pair   [2]uint64 `json:"pair"`
 	Bytes  []byte    `json:"bytes"`
@@ -39,7 +45,7 @@ func TestOutputMatchesEncodingJSON(t *testing.T) {
 	three := digits(3)
 	whole := tree{hidden: "h", Plain: true,
 		Name: "<a>", Few: 2, Maybe: &three, Any: []any{1.5, "x", nil, json.Number("7"), map[string]any{"b": 1, "a": digits(1)}}, Pair: [2]uint64{1, 2},
-		Bytes: []byte{1, 2}, Leaves: []tree{{Name: "leaf", Any: &three}, {}},
+		Bytes: []byte{1, 2}, Leaves: []tree{{Name: "leaf", Any: &three, Even: 2}, {Even: 3}},
 	}
 	part, rest := uint8(7), uint64(1<<63)
 	whole.Leaves[0].Zero.A, whole.Sum, whole.Part, whole.Rest = 1, -5, &part, &rest

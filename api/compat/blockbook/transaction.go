@@ -11,7 +11,6 @@ import (
 
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
-	"birthmark/api/jsonappend"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/model"
 )
@@ -218,14 +217,7 @@ func (s *Server) specific(q *question, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var in *script.Confirmation
-	if place.Confirmed {
-		in = &script.Confirmation{
-			Block: place.BlockHash, Confirmations: confirmations(q.View, place.Height), Time: place.BlockTime,
-		}
-	}
-	text, err := script.AppendVerboseTx(nil, raw, s.chain.Address, in)
-	return jsonappend.JSON(text), err
+	return q.VerboseTx(raw, &place)
 }
 
 func rawTx(q *question, id string) ([]byte, wallet.Place, error) {

@@ -3,6 +3,7 @@ package electrum
 import (
 	"context"
 	"maps"
+	"net/netip"
 	"slices"
 
 	"birthmark/api/compat/wallet"
@@ -22,4 +23,14 @@ func (s *Server) HoldScans() (release func()) {
 func (s *Server) Status(ctx context.Context, v *wallet.View, key wallet.Key, mid *wallet.Midstate) (*wallet.Midstate, error) {
 	_, next, err := s.hub.compute(ctx, v, key, mid)
 	return next, err
+}
+
+// Cost returns the cost of a client.
+func (s *Server) Cost(of netip.Prefix) float64 {
+	s.clients.mu.Lock()
+	defer s.clients.mu.Unlock()
+	if c := s.clients.by[of]; c != nil {
+		return c.current()
+	}
+	return 0
 }

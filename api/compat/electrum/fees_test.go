@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"birthmark/api/compat/wallet"
+	"birthmark/api/jsonappend"
 	"birthmark/internal/testseed"
 )
 
@@ -21,7 +22,7 @@ func TestHistogram(t *testing.T) {
 		{[]wallet.Rate{{PerVByte: 9, VSize: 100_001}, {PerVByte: 9, VSize: 7}, {PerVByte: 1, VSize: 110_000}, {PerVByte: 0.5, VSize: 1}},
 			"[[9.0,100008],[0.5,110001]]"},
 	} {
-		if got := string(appendHistogram(nil, slices.Values(c.rates))); got != c.want {
+		if got := string(jsonappend.Append(nil, histogramOf(slices.Values(c.rates)))); got != c.want {
 			t.Errorf("%v: %s, expected %s", c.rates, got, c.want)
 		}
 	}
@@ -37,7 +38,7 @@ func TestHistogramOfManyTransactions(t *testing.T) {
 		rates, total = append(rates, r), total+r.VSize
 	}
 	var bins [][2]float64
-	if err := json.Unmarshal(appendHistogram(nil, slices.Values(rates)), &bins); err != nil {
+	if err := json.Unmarshal(jsonappend.Append(nil, histogramOf(slices.Values(rates))), &bins); err != nil {
 		t.Fatal(err)
 	}
 	sum, least := 0.0, float64(firstBin)

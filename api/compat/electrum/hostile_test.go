@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,14 +23,14 @@ import (
 
 // observer counts.
 type observer struct {
-	connected, subscribed, answered atomic.Int64
+	connected, subscribed, answered, notified atomic.Int64
 
 	mu       sync.Mutex
 	rejected map[string]int
 }
 
 func (o *observer) Answered(string, int, time.Duration) { o.answered.Add(1) }
-func (o *observer) Notified(string)                     {}
+func (o *observer) Notified(string)                     { o.notified.Add(1) }
 func (o *observer) Connected(n int)                     { o.connected.Add(int64(n)) }
 func (o *observer) Subscribed(n int)                    { o.subscribed.Add(int64(n)) }
 func (o *observer) RejectedConnection(reason string) {
@@ -283,6 +284,78 @@ func TestCostWithinABatch(t *testing.T) {
 		}
 		if n := opts.Memory.Used(); n != 0 {
 			t.Errorf("%s: %d bytes are held", method, n)
+		}
+	}
+}
+
+// A client pays for its notifications, and for the statuses that are computed for them. Above the hard limit its
+// connection ends; others are notified.
+func TestCostOfNotifications(t *testing.T) {
+	var o observer
+	opts := limits()
+	opts.SoftCost, opts.HardCost, opts.CostPerSecond, opts.Observer = 0, 8, 1e-6, &o
+	opts.Memory = meter.NewBudget(1 << 20)
+	w := newWorld(t, testseed.Rand(t), opts)
+	w.miner.mine(3, 3)
+	w.sync()
+	payer := connect(t, w.listen(fromMachine(4)))
+	var result any
+	payer.call(&result, "blockchain.headers.subscribe")
+	for _, script := range w.miner.scripts {
+		payer.call(&result, "blockchain.scripthash.subscribe", scriptHash(script))
+	}
+	from := netip.MustParsePrefix("203.0.113.4/32")
+	paid, before := w.server.Cost(from), w.miner.truth()
+	w.miner.mine(1, 3)
+	w.sync()
+	after, bytes := w.miner.truth(), len(payer.line())+1 // the tip
+	for _, script := range w.miner.scripts {
+		if statusOf(before.account(script).history) != statusOf(after.account(script).history) {
+			bytes += len(payer.line()) + 1
+		}
+	}
+	// A byte costs 0.0001; what is read costs 0.04 or more.
+	least := paid + 1e-4*float64(bytes-30) + 0.04
+	eventually(t, "notifications cost too little", func() bool { return w.server.Cost(from) >= least })
+
+	other := newStrict(t, w.addr, w.miner.scripts, w.miner.rng)
+	for blocks := 0; o.rejections("cost_limit") == 0; blocks++ {
+		if blocks == 1000 {
+			t.Fatalf("a client with cost %v of %v is still notified", w.server.Cost(from), opts.HardCost)
+		}
+		told := o.notified.Load()
+		w.miner.mine(1, 5)
+		w.sync()
+		eventually(t, "nobody is notified", func() bool { return o.notified.Load() > told || o.rejections("cost_limit") > 0 })
+	}
+	for line := ""; !strings.Contains(line, "excessive use"); {
+		if line = payer.line(); !strings.Contains(line, "excessive use") && !strings.Contains(line, `"params":[`) {
+			t.Fatalf("the connection ended with %s", line)
+		}
+	}
+	payer.ended()
+	if err := other.settled(w.miner.truth()); err != nil {
+		t.Error(err)
+	}
+	other.Close()
+	eventually(t, "a connection is still counted", func() bool { return o.connected.Load() == 0 })
+	if n, used := o.rejections("cost_limit"), opts.Memory.Used(); n != 1 || used != 0 {
+		t.Errorf("%d rejections, %d bytes are held", n, used)
+	}
+}
+
+// Invalid arguments are refused before anything is read.
+func TestInvalidArgumentsReadNothing(t *testing.T) {
+	w := newWorld(t, testseed.Rand(t), limits())
+	w.miner.mine(2, 2)
+	w.sync()
+	conn := connect(t, w.addr)
+	invalid := `{"id":1,"method":"blockchain.scripthash.get_history","params":[%q,"x"]}`
+	for range 20 { // the changes of the chain are read, too
+		w.store.FailAt(1)
+		conn.send("["+invalid+`,{"id":2,"method":"server.ping"},{"id":3,"method":"nothing"}]`, scriptHash(w.miner.scripts[0]))
+		if got := conn.line(); !strings.Contains(got, "x should be a non-negative integer") || !strings.Contains(got, `"id":2,"result":null`) {
+			t.Error(got)
 		}
 	}
 }

@@ -32,13 +32,6 @@ type watched struct {
 	busy    chan struct{} // closed when the status is computed; nil: nobody computes it
 }
 
-// status is the status of a script; the zero status is that of a script without history.
-type status struct {
-	hash  [32]byte
-	used  bool // the script has a history
-	known bool // false: not computed
-}
-
 // longHistory is the number of transactions above which a history without a midstate is hashed by few requests at a
 // time.
 const longHistory = 10_000
@@ -65,22 +58,17 @@ func (h *hub) change(e wallet.Event) {
 			c.markDirty(key)
 		}
 	}
-	switch {
-	case e.All:
-		for _, w := range h.watched {
-			w.changed, w.status.known = now, false
-		}
-	case len(e.Touched) < len(h.watched):
+	if !e.All && len(e.Touched) < len(h.watched) {
 		for key := range e.Touched {
 			if w := h.watched[key]; w != nil {
 				mark(key, w)
 			}
 		}
-	default:
-		for key, w := range h.watched {
-			if _, ok := e.Touched[key]; ok {
-				mark(key, w)
-			}
+		return
+	}
+	for key, w := range h.watched {
+		if _, ok := e.Touched[key]; ok || e.All {
+			mark(key, w)
 		}
 	}
 }
@@ -163,18 +151,17 @@ func (h *hub) statusOf(ctx context.Context, v *wallet.View, key wallet.Key, sinc
 			return w.status, nil
 		}
 		mid, w.busy = w.mid, make(chan struct{})
+		defer func() { // also after a panic
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			close(w.busy)
+			if w.busy = nil; st.known && w.changed <= since {
+				w.mid, w.tip, w.status = mid, v.Tip, st
+			}
+		}()
 	}
 	h.mu.Unlock()
 	st, mid, err = h.compute(ctx, v, key, mid)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if w == nil {
-		return st, err
-	}
-	close(w.busy)
-	if w.busy = nil; err == nil && w.changed <= since {
-		w.mid, w.tip, w.status = mid, v.Tip, st
-	}
 	return st, err
 }
 

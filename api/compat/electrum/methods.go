@@ -1,118 +1,132 @@
 package electrum
 
 import (
-	"encoding/hex"
-	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
-
-	"birthmark/api/compat/wallet"
-	"birthmark/model"
 )
 
-// method is a method of the protocol. run appends its result, which is JSON, to out.
+// method is a method of the protocol. Each request costs [costPerRequest], and what it reads and sends.
 type method struct {
 	params   []string // names, in order
 	required int      // number of parameters without a default
 	lax      bool     // other parameters are ignored
 	free     bool     // it needs no view
 	removed  version  // the first version without it; zero: none
-	run      func(*moment, *args) error
+
+	// answer reads the arguments, before anything else is read, and returns the function that returns the result.
+	answer func(*args) answer
 }
 
-// methods are all methods by name. It is filled by init because methods refer to it.
-var methods map[string]*method
+type answer = func(*moment) (any, error)
 
-func init() {
-	const script, height, tx = "scripthash", "height", "tx_hash"
-	methods = map[string]*method{
-		"server.version":          {params: []string{"client_name", "protocol_version"}, lax: true, free: true, run: (*moment).serverVersion},
-		"server.banner":           {free: true, run: (*moment).banner},
-		"server.donation_address": {free: true, run: (*moment).donation},
-		"server.features":         {run: (*moment).features},
-		"server.ping":             {params: []string{"pong_len", "data"}, free: true, run: (*moment).ping},
-		"server.add_peer":         {params: []string{"features"}, free: true, run: (*moment).addPeer},
-		"server.peers.subscribe":  {free: true, run: (*moment).peers},
+// Parameters that end with a question mark have a default.
+var methods = map[string]*method{
+	"server.version":          free(serverVersion, "client_name?", "protocol_version?", "…"),
+	"server.banner":           free(plain(banner)),
+	"server.donation_address": free(plain(donation)),
+	"server.features":         reads(plain(features)),
+	"server.ping":             free(ping, "pong_len?", "data?"),
+	"server.add_peer":         free(plain(always(false)), "features?"),
+	"server.peers.subscribe":  free(plain(always([]string{}))),
 
-		"blockchain.headers.subscribe": {params: []string{"raw"}, run: (*moment).subscribeHeaders},
-		"blockchain.headers.get_tip":   {run: (*moment).headersTip},
-		"blockchain.block.header":      {params: []string{height, "cp_height"}, required: 1, run: (*moment).blockHeader},
-		"blockchain.block.headers":     {params: []string{"start_height", "count", "cp_height"}, required: 2, run: (*moment).blockHeaders},
+	"blockchain.headers.subscribe": reads(plain(subscribeHeaders), "raw?"),
+	"blockchain.headers.get_tip":   reads(plain(tip)),
+	"blockchain.block.header":      reads(blockHeader, "height", "cp_height?"),
+	"blockchain.block.headers":     reads(blockHeaders, "start_height", "count", "cp_height?"),
 
-		"blockchain.estimatefee":    {params: []string{"number", "mode"}, required: 1, free: true, run: (*moment).estimateFee},
-		"blockchain.relayfee":       {free: true, removed: version{1, 6}, run: (*moment).relayFee},
-		"mempool.get_info":          {free: true, run: (*moment).mempoolInfo},
-		"mempool.get_fee_histogram": {run: (*moment).feeHistogram},
+	"blockchain.estimatefee":    free(estimateFee, "number", "mode?"),
+	"blockchain.relayfee":       free(plain(relayFee)).until(version{1, 6}),
+	"mempool.get_info":          free(plain(mempoolInfo)),
+	"mempool.get_fee_histogram": reads(plain(feeHistogram)),
 
-		"blockchain.scripthash.get_balance":   {params: []string{script}, required: 1, run: (*moment).balance},
-		"blockchain.scripthash.get_history":   {params: []string{script, "from_height", "to_height"}, required: 1, run: (*moment).history},
-		"blockchain.scripthash.get_mempool":   {params: []string{script}, required: 1, run: (*moment).mempool},
-		"blockchain.scripthash.listunspent":   {params: []string{script}, required: 1, run: (*moment).unspent},
-		"blockchain.scripthash.get_first_use": {params: []string{script}, required: 1, run: (*moment).firstUse},
-		"blockchain.scripthash.get_status":    {params: []string{script}, required: 1, run: (*moment).scriptStatus},
-		"blockchain.scripthash.subscribe":     {params: []string{script}, required: 1, run: (*moment).subscribe},
-		"blockchain.scripthash.unsubscribe":   {params: []string{script}, required: 1, run: (*moment).unsubscribe},
+	"blockchain.scripthash.get_balance":   reads(ofScript(balance), "scripthash"),
+	"blockchain.scripthash.get_history":   reads(history, "scripthash", "from_height?", "to_height?"),
+	"blockchain.scripthash.get_mempool":   reads(ofScript(mempool), "scripthash"),
+	"blockchain.scripthash.listunspent":   reads(ofScript(unspent), "scripthash"),
+	"blockchain.scripthash.get_first_use": reads(ofScript(firstUse), "scripthash"),
+	"blockchain.scripthash.get_status":    reads(scriptStatus, "scripthash"),
+	"blockchain.scripthash.subscribe":     reads(subscribe, "scripthash"),
+	"blockchain.scripthash.unsubscribe":   reads(unsubscribe, "scripthash"),
 
-		"blockchain.transaction.get":                     {params: []string{tx, "verbose"}, required: 1, run: (*moment).transaction},
-		"blockchain.transaction.get_merkle":              {params: []string{tx, height}, required: 1, run: (*moment).merkle},
-		"blockchain.transaction.id_from_pos":             {params: []string{height, "tx_pos", "merkle"}, required: 2, run: (*moment).idFromPos},
-		"blockchain.transaction.get_height":              {params: []string{tx}, required: 1, run: (*moment).txHeight},
-		"blockchain.transaction.get_confirmed_blockhash": {params: []string{tx, "include_header"}, required: 1, run: (*moment).confirmedBlock},
-		"blockchain.transaction.broadcast":               {params: []string{"raw_tx"}, required: 1, free: true, run: (*moment).broadcast},
-		"blockchain.transaction.broadcast_package":       {params: []string{"raw_txs", "verbose"}, required: 1, free: true, run: (*moment).broadcastPackage},
+	"blockchain.transaction.get":                     reads(transaction, "tx_hash", "verbose?"),
+	"blockchain.transaction.get_merkle":              reads(merkle, "tx_hash", "height?"),
+	"blockchain.transaction.id_from_pos":             reads(idFromPos, "height", "tx_pos", "merkle?"),
+	"blockchain.transaction.get_height":              reads(txHeight, "tx_hash"),
+	"blockchain.transaction.get_confirmed_blockhash": reads(confirmedBlock, "tx_hash", "include_header?"),
+	"blockchain.transaction.broadcast":               free(broadcast, "raw_tx"),
+	"blockchain.transaction.broadcast_package":       free(broadcastPackage, "raw_txs", "verbose?"),
 
-		"blockchain.utxo.get_info":        {params: []string{tx, "out_n"}, required: 2, run: (*moment).utxo},
-		"blockchain.outpoint.get_status":  {params: []string{tx, "txout_idx", "spk_hint"}, required: 2, run: (*moment).outpointStatus},
-		"blockchain.outpoint.subscribe":   {params: []string{tx, "txout_idx", "spk_hint"}, required: 2, run: (*moment).subscribeOutpoint},
-		"blockchain.outpoint.unsubscribe": {params: []string{tx, "txout_idx"}, required: 2, run: (*moment).unsubscribeOutpoint},
+	"blockchain.utxo.get_info":        reads(unspentOutput, "tx_hash", "out_n"),
+	"blockchain.outpoint.get_status":  reads(outpointStatus, "tx_hash", "txout_idx", "spk_hint?"),
+	"blockchain.outpoint.subscribe":   reads(subscribeOutpoint, "tx_hash", "txout_idx", "spk_hint?"),
+	"blockchain.outpoint.unsubscribe": reads(unsubscribeOutpoint, "tx_hash", "txout_idx"),
+}
+
+// reads returns a method that reads the chain. After a parameter "…" others are ignored.
+func reads(answer func(*args) answer, params ...string) *method {
+	f := &method{answer: answer}
+	f.params, f.lax = params, len(params) > 0 && params[len(params)-1] == "…"
+	if f.lax {
+		f.params = params[:len(params)-1]
 	}
+	for i, param := range f.params {
+		var optional bool
+		if params[i], optional = strings.CutSuffix(param, "?"); !optional {
+			f.required++
+		}
+	}
+	return f
 }
 
-// call answers a request. name is that of its method, or unknown.
-func (m *moment) call(r *request) (name string, err error) {
+// free returns a method that needs no view of the chain.
+func free(answer func(*args) answer, params ...string) *method {
+	f := reads(answer, params...)
+	f.free = true
+	return f
+}
+
+// until removes a method from a version on.
+func (f *method) until(v version) *method {
+	f.removed = v
+	return f
+}
+
+// plain is a method without arguments.
+func plain(a answer) func(*args) answer { return func(*args) answer { return a } }
+
+// always returns the same result.
+func always(result any) answer { return func(*moment) (any, error) { return result, nil } }
+
+// prepare finds the method of a request and reads its arguments.
+func (r *request) prepare() {
 	if r.err != nil {
-		return "unknown", r.err
+		return
 	}
-	name = string(r.method)
-	f := methods[name]
+	f := methods[string(r.method)]
 	if f == nil {
-		return "unknown", &rpcError{codeMethod, fmt.Sprintf("unknown method %q", name)}
+		r.err = failure(codeMethod, "unknown method %q", r.method)
+		return
 	}
-	if f.removed != (version{}) && !m.version.before(f.removed) {
-		return name, &rpcError{codeMethod, fmt.Sprintf("%s is not part of protocol %v", name, m.version)}
+	r.args.of = f
+	if r.err = r.args.bind(r); r.err == nil {
+		r.answer, r.err = f.answer(&r.args), r.args.invalid
 	}
-	var a args
-	if err := a.bind(f, r); err != nil {
-		return name, err
-	}
-	if !f.free && m.failed != nil {
-		return name, m.failed
-	}
-	return name, f.run(m, &a)
 }
 
-// args are the values of the parameters of a method, JSON; nil: not passed.
-type args struct {
-	of     *method
-	values [maxParams][]byte
-}
-
-func (a *args) bind(f *method, r *request) error {
-	a.of = f
-	if r.named {
+// bind finds the values of the parameters.
+func (a *args) bind(r *request) *rpcError {
+	f := a.of
+	if passed := a.values; r.named {
+		a.values = [maxParams][]byte{}
 		for i, name := range r.names[:min(r.n, maxParams)] {
 			at := slices.Index(f.params, string(name))
 			if at < 0 && !f.lax {
 				return badParams("%s has no parameter %q", r.method, name)
 			}
 			if at >= 0 {
-				a.values[at] = r.values[i]
+				a.values[at] = passed[i]
 			}
 		}
-	} else {
-		copy(a.values[:len(f.params)], r.values[:])
 	}
 	if r.n > len(f.params) && !f.lax {
 		return badParams("%s has %d parameters, the request has %d", r.method, len(f.params), r.n)
@@ -125,69 +139,27 @@ func (a *args) bind(f *method, r *request) error {
 	return nil
 }
 
-// text returns a string; ok is false if the parameter is not passed or null.
-func (a *args) text(i int) (s string, ok bool, err error) {
-	v := a.values[i]
+// readsChain reports whether a request is answered from a view.
+func (r *request) readsChain() bool { return r.err == nil && !r.args.of.free }
+
+// name returns the name of the method; unknown methods have the name unknown.
+func (r *request) name() string {
+	if r.args.of == nil {
+		return "unknown"
+	}
+	return string(r.method)
+}
+
+// call returns the result of a request.
+func (m *moment) call(r *request) (any, error) {
+	f := r.args.of
 	switch {
-	case v == nil || v[0] == 'n':
-		return "", false, nil
-	case v[0] != '"':
-		return "", false, badRequest("%s should be a string", a.of.params[i])
+	case f != nil && f.removed != (version{}) && !m.version.before(f.removed):
+		return nil, failure(codeMethod, "%s is not part of protocol %v", r.method, m.version)
+	case r.err != nil:
+		return nil, r.err
+	case !f.free && m.failed != nil:
+		return nil, m.failed
 	}
-	return string(unquote(v)), true, nil
-}
-
-// number returns a non-negative integer, or def if the parameter is not passed or null.
-func (a *args) number(i int, def int64) (int64, error) {
-	v := a.values[i]
-	if v == nil || v[0] == 'n' {
-		return def, nil
-	}
-	if v[0] == '"' {
-		v = unquote(v)
-	}
-	n, err := strconv.ParseInt(string(v), 10, 64)
-	if err != nil || n < 0 {
-		return 0, badRequest("%.80s should be a non-negative integer", v)
-	}
-	return n, nil
-}
-
-// height returns a height.
-func (a *args) height(i int) (uint32, error) {
-	n, err := a.number(i, 0)
-	if err == nil && n > math.MaxUint32 {
-		err = badRequest("height %d out of range", n)
-	}
-	return uint32(n), err
-}
-
-// flag returns a Boolean; not passed: false.
-func (a *args) flag(i int) (bool, error) {
-	switch v := string(a.values[i]); v {
-	case "true", "1":
-		return true, nil
-	case "", "null", "false", "0":
-		return false, nil
-	}
-	return false, badRequest("%.80s should be a boolean", a.values[i])
-}
-
-// hash returns a hash as it is displayed; what names it in an error.
-func (a *args) hash(i int, what string) (h model.Hash, err error) {
-	v := a.values[i]
-	if len(v) == 2*len(h)+2 && v[0] == '"' {
-		if _, err := hex.Decode(h[:], v[1:len(v)-1]); err == nil {
-			slices.Reverse(h[:])
-			return h, nil
-		}
-	}
-	return h, badRequest("%.80s should be %s", strings.Trim(string(v), `"`), what)
-}
-
-func (a *args) tx(i int) (model.Hash, error) { return a.hash(i, "a transaction hash") }
-
-func (a *args) script(i int) (wallet.Key, error) {
-	h, err := a.hash(i, "a script hash")
-	return wallet.Key(h), err
+	return r.answer(m)
 }

@@ -2,6 +2,7 @@ package electrum
 
 import (
 	"errors"
+	"time"
 
 	"birthmark/api/compat/wallet"
 	"birthmark/model"
@@ -15,15 +16,23 @@ func (c *conn) notify() {
 		case <-c.ctx.Done():
 			return
 		}
-		if c.pause() != nil {
-			return
+		err := c.notifyChanges()
+		if kind, _ := model.KindOf(err); kind == model.Refused { // such as too little memory
+			c.wakeUp(false)
+			err = c.wait(notifyRetry)
 		}
-		if err := c.notifyChanges(); err != nil {
+		if err == nil {
+			err = c.rest()
+		}
+		if err != nil {
 			c.end(err)
 			return
 		}
 	}
 }
+
+// notifyRetry is the time after which notifications are tried again.
+const notifyRetry = time.Second
 
 // notifyChanges writes what changed since the last notifications, all from one view: first the tip, then statuses.
 func (c *conn) notifyChanges() error {
@@ -31,35 +40,43 @@ func (c *conn) notifyChanges() error {
 	defer c.mu.Unlock()
 	m := c.newMoment()
 	defer m.end()
-	defer m.count(later{c})()
 	dirty := c.takeDirty()
 	err := c.chain.View(m.ctx, func(v *wallet.View) error {
 		left, err := m.enter(v)
-		if err == nil {
-			err = m.tellTip()
-		}
 		if err != nil {
 			return err
 		}
 		if left {
-			for key := range c.subs {
-				dirty[key] = struct{}{}
-			}
+			c.addSubscribed(dirty)
 		}
 		for key := range dirty {
 			if err := m.tellStatus(key); err != nil {
 				return err
 			}
+			delete(dirty, key)
 		}
 		return m.tellOutpoints()
 	})
-	if err != nil {
-		if !c.left && !errors.Is(c.ctx.Err(), err) {
-			c.Log.Warn("electrum: cannot notify a client", "client", c.from, "error", err)
-		}
-		return err // the client gets everything when it connects again
+	if err == nil {
+		return c.flush()
 	}
-	return c.flush()
+	for key := range dirty {
+		c.markDirty(key)
+	}
+	if !c.left && !errors.Is(err, errCost) && c.ctx.Err() == nil {
+		c.Log.Warn("electrum: cannot notify a client", "client", c.from, "error", err)
+	}
+	return c.excess(err) // the client gets everything when it connects again
+}
+
+// tell notifies the client.
+func (m *moment) tell(method string, params ...any) error {
+	if err := m.meter.Err(); err != nil { // a part was read
+		return err
+	}
+	m.out.JSON = appendNotification(m.out.JSON, method, params)
+	m.Observer.Notified(method)
+	return m.send(true)
 }
 
 // takeDirty returns the subscribed scripts that may have changed.
@@ -68,74 +85,34 @@ func (c *conn) takeDirty() map[wallet.Key]struct{} {
 	defer c.dirtyMu.Unlock()
 	dirty := c.dirty
 	if c.dirtyAll {
-		for key := range c.subs {
-			dirty[key] = struct{}{}
-		}
+		c.addSubscribed(dirty)
 	}
 	c.dirty, c.dirtyAll = map[wallet.Key]struct{}{}, false
 	return dirty
 }
 
-// tellTip notifies the client of the tip of the view, if the client subscribed to headers and has another tip.
-func (m *moment) tellTip() error {
-	c := m.conn
-	if !c.headers || c.tip == m.view.Tip {
-		return nil
+// addSubscribed adds all subscribed scripts.
+func (c *conn) addSubscribed(dirty map[wallet.Key]struct{}) {
+	for key := range c.subs {
+		dirty[key] = struct{}{}
 	}
-	if m.view.Tip.IsOrigin() {
-		return nil // everything was rolled back, which cannot be expressed
-	}
-	c.out = append(c.out[:0], `{"jsonrpc":"2.0","method":"blockchain.headers.subscribe","params":[`...)
-	if err := m.appendTip(); err != nil {
-		return err
-	}
-	c.out = append(c.out, "]}"...)
-	c.tip = m.view.Tip
-	c.Observer.Notified("blockchain.headers.subscribe")
-	return c.send(true)
 }
 
-// appendTip appends the tip of the view: {"hex":…,"height":…}.
-func (m *moment) appendTip() error {
-	header, err := m.view.Header(uint32(m.view.Tip.Height))
-	if err != nil {
-		return err
+func (c *conn) wakeUp(all bool) {
+	if all {
+		c.dirtyMu.Lock()
+		c.dirtyAll = true
+		c.dirtyMu.Unlock()
 	}
-	m.out = append(m.out, `{"hex":"`...)
-	m.out = appendHex(m.out, header)
-	m.out = append(m.out, `","height":`...)
-	m.out = appendUint(m.out, uint64(m.view.Tip.Height))
-	m.out = append(m.out, '}')
-	return nil
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
 }
 
-// tellStatus notifies the client of the status of a script if it differs from the one that the client has.
-func (m *moment) tellStatus(key wallet.Key) error {
-	c := m.conn
-	had, subscribed := c.subs[key]
-	if !subscribed {
-		return nil
-	}
-	st, err := c.hub.statusOf(m.ctx, m.view, key, m.since)
-	if err != nil || st == had {
-		return err
-	}
-	c.subs[key] = st
-	c.out = append(c.out[:0], `{"jsonrpc":"2.0","method":"blockchain.scripthash.subscribe","params":["`...)
-	c.out = appendID(c.out, model.Hash(key))
-	c.out = append(c.out, `",`...)
-	c.out = st.append(c.out)
-	c.out = append(c.out, "]}"...)
-	c.Observer.Notified("blockchain.scripthash.subscribe")
-	return c.send(true)
-}
-
-// append appends the status as JSON.
-func (s status) append(b []byte) []byte {
-	if !s.used {
-		return append(b, "null"...)
-	}
-	b = append(b, '"')
-	b = appendHex(b, s.hash[:])
-	return append(b, '"')
+func (c *conn) markDirty(key wallet.Key) {
+	c.dirtyMu.Lock()
+	c.dirty[key] = struct{}{}
+	c.dirtyMu.Unlock()
+	c.wakeUp(false)
 }

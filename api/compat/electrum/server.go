@@ -5,11 +5,14 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/coder/websocket"
 	"golang.org/x/sync/semaphore"
 
 	"birthmark/api/compat/wallet"
@@ -125,4 +128,17 @@ const (
 // limited reports whether a client has limits of its own.
 func (s *Server) limited(from netip.Prefix) bool {
 	return from.IsValid() && !from.Addr().IsLoopback() && !netserver.Trusts(s.Proxies, from.Addr())
+}
+
+// WebSocket returns the handler of WebSocket connections. Its requests end when their connection ends.
+func (s *Server) WebSocket() http.Handler {
+	o := &websocket.AcceptOptions{OriginPatterns: s.Origins, InsecureSkipVerify: slices.Contains(s.Origins, "*")}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := websocket.Accept(w, r, o)
+		if err != nil {
+			return // it has answered
+		}
+		c.SetReadLimit(-1) // frames.read has the limit
+		s.serve(&frames{conn: c, limits: &s.Limits}, netserver.Sender(r, s.Proxies))
+	})
 }

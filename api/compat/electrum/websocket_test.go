@@ -2,8 +2,10 @@ package electrum_test
 
 import (
 	"fmt"
+	"net"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -89,5 +91,53 @@ func TestSlowReaderOverWebSocket(t *testing.T) {
 		}
 	}()
 	eventually(t, "a client that does not read stays connected", func() bool { return o.rejections("stalled") == 1 })
+	eventually(t, "its connection stays open", func() bool { return o.connected.Load() == 0 })
+}
+
+// unread is a connection whose client reads nothing after the handshake. A write ends when the connection is closed, and
+// reports success.
+type unread struct {
+	net.Conn
+	greeted bool
+	closed  chan struct{}
+	close   func() error
+}
+
+func (u *unread) Write(p []byte) (int, error) {
+	if !u.greeted {
+		u.greeted = true
+		return u.Conn.Write(p)
+	}
+	<-u.closed
+	return len(p), nil
+}
+
+func (u *unread) Close() error { return u.close() }
+
+// A client that does not receive a part in time is counted as stalled, also if its last write succeeded.
+func TestStallsThatEndWithSuccess(t *testing.T) {
+	var o observer
+	opts := limits()
+	opts.StallTimeout, opts.Observer = 50*time.Millisecond, &o
+	w := newWorld(t, testseed.Rand(t), opts)
+	h := httptest.NewUnstartedServer(w.server.WebSocket())
+	h.Listener = wrapping{h.Listener, func(c net.Conn) net.Conn {
+		closed := make(chan struct{})
+		return &unread{Conn: c, closed: closed, close: sync.OnceValue(func() error {
+			close(closed)
+			return c.Close()
+		})}
+	}}
+	h.Start()
+	t.Cleanup(h.Close)
+	conn, _, err := websocket.Dial(t.Context(), "ws"+strings.TrimPrefix(h.URL, "http"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.CloseNow() })
+	if err := conn.Write(t.Context(), websocket.MessageText, []byte(`{"id":1,"method":"server.ping"}`)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a client that does not read is not counted", func() bool { return o.rejections("stalled") == 1 })
 	eventually(t, "its connection stays open", func() bool { return o.connected.Load() == 0 })
 }

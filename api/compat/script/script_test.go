@@ -14,6 +14,7 @@ import (
 	"github.com/btcsuite/btcd/wire/v2"
 
 	"birthmark/api/compat/script"
+	"birthmark/api/jsonappend"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/internal/testblocks"
 	"birthmark/internal/testseed"
@@ -256,10 +257,11 @@ func TestVerboseTransactionsEqualTheNodes(t *testing.T) {
 				continue
 			}
 			raw := unhex(t, want["hex"].(string))
-			text, err := script.AppendVerboseTx(nil, raw, func([]byte) string { return "" }, nil)
+			tx, err := script.VerboseTxOf(raw, func([]byte) string { return "" }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
+			text := jsonappend.Append(nil, tx)
 			var got map[string]any
 			if err := json.Unmarshal(text, &got); err != nil {
 				t.Fatalf("%s: %v", text, err)

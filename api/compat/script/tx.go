@@ -2,8 +2,9 @@ package script
 
 import (
 	"bytes"
-	"encoding/hex"
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -32,13 +33,23 @@ func IsCoinbase(tx *wire.MsgTx) bool {
 
 // AppendHash appends a hash in display order as hex digits.
 func AppendHash(to []byte, h model.Hash) []byte {
-	for i := len(h) - 1; i >= 0; i-- {
-		to = append(to, digits[h[i]>>4], digits[h[i]&15])
+	n := len(to)
+	to = slices.Grow(to, 2*len(h))[:n+2*len(h)]
+	text := (*[2 * len(h)]byte)(to[n:])
+	for i := range h {
+		binary.LittleEndian.PutUint16(text[2*i:], digits[h[len(h)-1-i]])
 	}
 	return to
 }
 
-const digits = "0123456789abcdef"
+// digits are the two hex digits of each byte.
+var digits = func() (pairs [256]uint16) {
+	const hex = "0123456789abcdef"
+	for b := range pairs {
+		pairs[b] = uint16(hex[b>>4]) | uint16(hex[b&15])<<8
+	}
+	return pairs
+}()
 
 // AppendBTC appends an amount of satoshi in BTC with 8 decimal places.
 func AppendBTC(to []byte, satoshi int64) []byte {
@@ -51,121 +62,118 @@ func AppendBTC(to []byte, satoshi int64) []byte {
 	return append(to, fraction[1:]...)
 }
 
-// Confirmation is where a transaction is confirmed.
-type Confirmation struct {
-	Block         model.Hash
-	Confirmations uint32
-	Time          int64 // of the block, unix seconds
+// VerboseTx is the object that getrawtransaction of Bitcoin Core returns with verbosity 1.
+type VerboseTx struct {
+	ID            Hash         `json:"txid"`
+	Hash          Hash         `json:"hash"`
+	Version       uint32       `json:"version"`
+	Size          int          `json:"size"`
+	VSize         int          `json:"vsize"`
+	Weight        int          `json:"weight"`
+	LockTime      uint32       `json:"locktime"`
+	Inputs        []verboseIn  `json:"vin"`
+	Outputs       []verboseOut `json:"vout"`
+	Raw           Hex          `json:"hex"`
+	*Confirmation              // nil: it is unconfirmed
 }
 
-// AppendVerboseTx appends the JSON object that getrawtransaction of Bitcoin Core returns with verbosity 1. address
-// returns the address of an output script, empty if it has none. in is nil for an unconfirmed transaction.
-func AppendVerboseTx(to, raw []byte, address func(script []byte) string, in *Confirmation) ([]byte, error) {
+// Confirmation is where a transaction is confirmed.
+type Confirmation struct {
+	Block         Hash   `json:"blockhash"`
+	Confirmations uint32 `json:"confirmations"`
+	Time          int64  `json:"time"`
+	BlockTime     int64  `json:"blocktime"` // the same
+}
+
+type verboseIn struct {
+	Coinbase *Hex `json:"coinbase,omitempty"`
+	*verboseSpend
+	Witness  []Hex  `json:"txinwitness,omitempty"`
+	Sequence uint32 `json:"sequence"`
+}
+
+type verboseSpend struct {
+	Tx     Hash   `json:"txid"`
+	Index  uint32 `json:"vout"`
+	Script struct {
+		Asm coreSigAsm `json:"asm"`
+		Hex Hex        `json:"hex"`
+	} `json:"scriptSig"`
+}
+
+type verboseOut struct {
+	Value  btc           `json:"value"`
+	Index  int           `json:"n"`
+	Script verboseScript `json:"scriptPubKey"`
+}
+
+type verboseScript struct {
+	Asm        coreAsm     `json:"asm"`
+	Descriptor *descriptor `json:"desc"`
+	Hex        Hex         `json:"hex"`
+	Address    string      `json:"address,omitempty"`
+	Type       string      `json:"type"`
+}
+
+type (
+	btc        int64  // satoshi
+	coreAsm    []byte // an output script
+	coreSigAsm []byte // the script of an input
+	descriptor struct {
+		script  []byte
+		address string
+	}
+)
+
+// AppendJSON implements [jsonappend.Value].
+func (v btc) AppendJSON(b []byte) []byte { return AppendBTC(b, int64(v)) }
+
+// AppendJSON implements [jsonappend.Value].
+func (s coreAsm) AppendJSON(b []byte) []byte {
+	return append(AppendCoreAsm(append(b, '"'), s, false), '"')
+}
+
+// AppendJSON implements [jsonappend.Value].
+func (s coreSigAsm) AppendJSON(b []byte) []byte {
+	return append(AppendCoreAsm(append(b, '"'), s, true), '"')
+}
+
+// AppendJSON implements [jsonappend.Value].
+func (d *descriptor) AppendJSON(b []byte) []byte {
+	return append(AppendDescriptor(append(b, '"'), d.script, d.address), '"')
+}
+
+// VerboseTxOf reads a serialized transaction. address returns the address of an output script, empty if it has none.
+func VerboseTxOf(raw []byte, address func(script []byte) string, in *Confirmation) (*VerboseTx, error) {
 	tx, err := ParseTx(raw)
 	if err != nil {
-		return to, err
+		return nil, err
 	}
 	weight, vsize, err := block.TxWeight(raw)
 	if err != nil {
-		return to, err
+		return nil, err
 	}
-	to = append(to, `{"txid":"`...)
-	to = AppendHash(to, model.Hash(tx.TxHash()))
-	to = append(to, `","hash":"`...)
-	to = AppendHash(to, block.DoubleHash(raw))
-	to = append(to, `","version":`...)
-	to = strconv.AppendUint(to, uint64(uint32(tx.Version)), 10)
-	to = appendNumber(to, `,"size":`, len(raw))
-	to = appendNumber(to, `,"vsize":`, vsize)
-	to = appendNumber(to, `,"weight":`, weight)
-	to = appendNumber(to, `,"locktime":`, int(tx.LockTime))
-	to = append(to, `,"vin":[`...)
-	for i, txIn := range tx.TxIn {
-		if i > 0 {
-			to = append(to, ',')
+	v := &VerboseTx{
+		ID: Hash(tx.TxHash()), Hash: Hash(block.DoubleHash(raw)), Version: uint32(tx.Version), Size: len(raw), VSize: vsize,
+		Weight: weight, LockTime: tx.LockTime, Inputs: make([]verboseIn, len(tx.TxIn)),
+		Outputs: make([]verboseOut, len(tx.TxOut)), Raw: raw, Confirmation: in,
+	}
+	for i, from := range tx.TxIn {
+		to := &v.Inputs[i]
+		if to.Sequence = from.Sequence; IsCoinbase(tx) {
+			to.Coinbase = (*Hex)(&from.SignatureScript)
+		} else {
+			to.verboseSpend = &verboseSpend{Tx: Hash(from.PreviousOutPoint.Hash), Index: from.PreviousOutPoint.Index}
+			to.Script.Asm, to.Script.Hex = from.SignatureScript, from.SignatureScript
 		}
-		to = appendVerboseIn(to, txIn, IsCoinbase(tx))
+		for _, item := range from.Witness {
+			to.Witness = append(to.Witness, item)
+		}
 	}
-	to = append(to, `],"vout":[`...)
 	for i, out := range tx.TxOut {
-		if i > 0 {
-			to = append(to, ',')
-		}
-		to = append(to, `{"value":`...)
-		to = AppendBTC(to, out.Value)
-		to = appendNumber(to, `,"n":`, i)
-		to = append(to, `,"scriptPubKey":`...)
-		to = appendVerboseScript(to, out.PkScript, address(out.PkScript))
-		to = append(to, '}')
+		s := out.PkScript
+		paid := address(s)
+		v.Outputs[i] = verboseOut{btc(out.Value), i, verboseScript{s, &descriptor{s, paid}, s, paid, CoreType(s)}}
 	}
-	to = append(to, `],"hex":"`...)
-	to = hex.AppendEncode(to, raw)
-	to = append(to, '"')
-	if in != nil {
-		to = append(to, `,"blockhash":"`...)
-		to = AppendHash(to, in.Block)
-		to = append(to, '"')
-		to = appendNumber(to, `,"confirmations":`, int(in.Confirmations))
-		to = appendNumber(to, `,"time":`, int(in.Time))
-		to = appendNumber(to, `,"blocktime":`, int(in.Time))
-	}
-	return append(to, '}'), nil
-}
-
-func appendNumber(to []byte, key string, n int) []byte {
-	return strconv.AppendInt(append(to, key...), int64(n), 10)
-}
-
-func appendVerboseIn(to []byte, in *wire.TxIn, coinbase bool) []byte {
-	if coinbase {
-		to = append(to, `{"coinbase":"`...)
-		to = hex.AppendEncode(to, in.SignatureScript)
-		to = append(to, '"')
-	} else {
-		to = append(to, `{"txid":"`...)
-		to = AppendHash(to, model.Hash(in.PreviousOutPoint.Hash))
-		to = append(to, '"')
-		to = appendNumber(to, `,"vout":`, int(in.PreviousOutPoint.Index))
-		to = append(to, `,"scriptSig":{"asm":"`...)
-		to = AppendCoreAsm(to, in.SignatureScript, true)
-		to = append(to, `","hex":"`...)
-		to = hex.AppendEncode(to, in.SignatureScript)
-		to = append(to, `"}`...)
-	}
-	if len(in.Witness) > 0 {
-		to = append(to, `,"txinwitness":`...)
-		to = AppendHexList(to, in.Witness)
-	}
-	to = appendNumber(to, `,"sequence":`, int(in.Sequence))
-	return append(to, '}')
-}
-
-func appendVerboseScript(to, script []byte, address string) []byte {
-	to = append(to, `{"asm":"`...)
-	to = AppendCoreAsm(to, script, false)
-	to = append(to, `","desc":"`...)
-	to = AppendDescriptor(to, script, address)
-	to = append(to, `","hex":"`...)
-	to = hex.AppendEncode(to, script)
-	if address != "" {
-		to = append(to, `","address":"`...)
-		to = append(to, address...)
-	}
-	to = append(to, `","type":"`...)
-	to = append(to, CoreType(script)...)
-	return append(to, `"}`...)
-}
-
-// AppendHexList appends a JSON array of hex strings.
-func AppendHexList(to []byte, items [][]byte) []byte {
-	to = append(to, '[')
-	for i, item := range items {
-		if i > 0 {
-			to = append(to, ',')
-		}
-		to = append(to, '"')
-		to = hex.AppendEncode(to, item)
-		to = append(to, '"')
-	}
-	return append(to, ']')
+	return v, nil
 }

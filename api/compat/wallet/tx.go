@@ -7,6 +7,7 @@ import (
 
 	"github.com/btcsuite/btcd/wire/v2"
 
+	"birthmark/api/compat/script"
 	"birthmark/core/pending"
 	"birthmark/core/schema"
 	"birthmark/model"
@@ -276,4 +277,15 @@ func (t *Tx) measure() (err error) {
 func parseTx(raw []byte) (*wire.MsgTx, error) {
 	tx := new(wire.MsgTx)
 	return tx, tx.Deserialize(bytes.NewReader(raw))
+}
+
+// VerboseTx returns a transaction of the view in the form of Bitcoin Core.
+func (v *View) VerboseTx(raw []byte, p *Place) (*script.VerboseTx, error) {
+	var in *script.Confirmation
+	if p.Confirmed {
+		in = &script.Confirmation{
+			Block: script.Hash(p.BlockHash), Confirmations: uint32(v.Tip.Height) - p.Height + 1, Time: p.BlockTime, BlockTime: p.BlockTime,
+		}
+	}
+	return script.VerboseTxOf(raw, v.chain.Address, in)
 }

@@ -1,8 +1,11 @@
 package electrum
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
+	"strings"
+
+	"birthmark/api/jsonappend"
 )
 
 // maxParams is the largest number of parameters of a method.
@@ -14,26 +17,27 @@ type request struct {
 	method []byte
 	n      int               // number of parameters; those above maxParams are counted only
 	names  [maxParams][]byte // of parameters that are passed by name
-	values [maxParams][]byte // JSON
 	named  bool              // the parameters are an object
-	err    *rpcError         // the request is malformed
+	args   args
+	err    *rpcError // the request is refused, before anything is read
+	answer answer
 }
 
 // parse appends the requests of a message, a JSON object or an array of at most max objects, to reqs. A message that is
 // not JSON, or has too many requests, is an error.
 func parse(message []byte, reqs []request, max int) (all []request, batch bool, err *rpcError) {
 	if !json.Valid(message) {
-		return reqs, false, &rpcError{codeParse, "invalid JSON: expected one JSON-RPC request, or an array of them, per line"}
+		return reqs, false, failure(codeParse, "invalid JSON: expected one JSON-RPC request, or an array of them, per line")
 	}
 	i := space(message, 0)
 	if message[i] != '[' {
-		return append(reqs, parseRequest(message[i:skip(message, i)])), false, nil
+		return appendRequest(reqs, message[i:skip(message, i)]), false, nil
 	}
-	for item := range items(message[i:]) {
+	for _, item := range elements(message[i:]) {
 		if len(reqs) == max {
 			return reqs, true, invalidRequest("the batch has more than %d requests (electrum.max_batch)", max)
 		}
-		reqs = append(reqs, parseRequest(item))
+		reqs = appendRequest(reqs, item)
 	}
 	if len(reqs) == 0 {
 		return reqs, true, invalidRequest("the batch is empty")
@@ -41,16 +45,14 @@ func parse(message []byte, reqs []request, max int) (all []request, batch bool, 
 	return reqs, true, nil
 }
 
-func invalidRequest(format string, args ...any) *rpcError {
-	return &rpcError{codeRequest, fmt.Sprintf(format, args...)}
-}
-
-func parseRequest(text []byte) (r request) {
+func appendRequest(reqs []request, text []byte) []request {
+	reqs = append(reqs, request{})
+	r := &reqs[len(reqs)-1]
 	if text[0] != '{' {
 		r.id, r.err = null, invalidRequest("a request must be a JSON object")
-		return r
+		return reqs
 	}
-	for name, value := range members(text) {
+	for name, value := range elements(text) {
 		switch string(name) {
 		case "id":
 			r.id = value
@@ -73,19 +75,18 @@ func parseRequest(text []byte) (r request) {
 	if r.err != nil && r.id == nil {
 		r.id = null
 	}
-	return r
+	return reqs
 }
 
 func (r *request) setParams(value []byte) {
 	switch value[0] {
-	case '[':
-		for item := range items(value) {
-			r.add(nil, item)
-		}
-	case '{':
-		r.named = true
-		for name, item := range members(value) {
-			r.add(name, item)
+	case '[', '{':
+		r.named = value[0] == '{'
+		for name, item := range elements(value) {
+			if r.n < maxParams {
+				r.names[r.n], r.args.values[r.n] = name, item
+			}
+			r.n++
 		}
 	case 'n': // null
 	default:
@@ -93,40 +94,45 @@ func (r *request) setParams(value []byte) {
 	}
 }
 
-func (r *request) add(name, value []byte) {
-	if r.n < maxParams {
-		r.names[r.n], r.values[r.n] = name, value
-	}
-	r.n++
+var null = []byte("null")
+
+// appendResult appends the begin of an answer: its result and a brace follow.
+func appendResult(b, id []byte) []byte {
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	return append(append(b, id...), `,"result":`...)
 }
 
-var null = []byte("null")
+// appendError appends the answer that a request failed.
+func appendError(b, id []byte, e *rpcError) []byte {
+	return jsonappend.Append(b, &struct {
+		Version string          `json:"jsonrpc"`
+		ID      jsonappend.JSON `json:"id"`
+		Error   *rpcError       `json:"error"`
+	}{"2.0", id, e})
+}
+
+// appendNotification appends a message that answers no request.
+func appendNotification(b []byte, method string, params []any) []byte {
+	return jsonappend.Append(b, &struct {
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  []any  `json:"params"`
+	}{"2.0", method, params})
+}
 
 // The functions below read valid JSON, without spaces before the first byte.
 
-// items yields the elements of an array.
-func items(text []byte) func(yield func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		for i := space(text, 1); text[i] != ']'; {
-			end := skip(text, i)
-			if !yield(text[i:end]) {
-				return
-			}
-			if i = space(text, end); text[i] == ',' {
-				i = space(text, i+1)
-			}
-		}
-	}
-}
-
-// members yields the members of an object.
-func members(text []byte) func(yield func(name, value []byte) bool) {
+// elements yields the elements of an array, or the members of an object: those of an array have no name.
+func elements(text []byte) func(yield func(name, value []byte) bool) {
 	return func(yield func(name, value []byte) bool) {
-		for i := space(text, 1); text[i] != '}'; {
+		for i := space(text, 1); text[i] != ']' && text[i] != '}'; {
 			end := skip(text, i)
-			name := unquote(text[i:end])
-			i = space(text, space(text, end)+1) // after the colon
-			end = skip(text, i)
+			var name []byte
+			if text[0] == '{' {
+				name = unquote(text[i:end])
+				i = space(text, space(text, end)+1) // after the colon
+				end = skip(text, i)
+			}
 			if !yield(name, text[i:end]) {
 				return
 			}
@@ -171,11 +177,7 @@ func skip(text []byte, i int) int {
 			}
 		}
 	}
-	for i < len(text) {
-		switch text[i] {
-		case ',', ']', '}', ' ', '\t', '\n', '\r':
-			return i
-		}
+	for i < len(text) && strings.IndexByte(",]} \t\n\r", text[i]) < 0 {
 		i++
 	}
 	return i
@@ -184,12 +186,10 @@ func skip(text []byte, i int) int {
 // unquote returns the bytes of a JSON string.
 func unquote(text []byte) []byte {
 	inner := text[1 : len(text)-1]
-	for _, b := range inner {
-		if b == '\\' {
-			var s string
-			_ = json.Unmarshal(text, &s) // valid
-			return []byte(s)
-		}
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
 	}
-	return inner
+	var s string
+	_ = json.Unmarshal(text, &s) // valid
+	return []byte(s)
 }

@@ -14,15 +14,15 @@ func TestParse(t *testing.T) {
 		`{"id":null,"method":"a","params":null}`:               {id: []byte("null"), method: []byte("a")},
 		`{"method":"a","params":[1,"two",[3,[]],{"4":"}]"}]}`: {
 			method: []byte("a"), n: 4,
-			values: [maxParams][]byte{[]byte("1"), []byte(`"two"`), []byte("[3,[]]"), []byte(`{"4":"}]"}`)},
+			args: args{values: [maxParams][]byte{[]byte("1"), []byte(`"two"`), []byte("[3,[]]"), []byte(`{"4":"}]"}`)}},
 		},
 		`{"id":1,"method":"a","params":[1,2,3,4,5,6]}`: {
 			id: []byte("1"), method: []byte("a"), n: 6,
-			values: [maxParams][]byte{[]byte("1"), []byte("2"), []byte("3"), []byte("4")},
+			args: args{values: [maxParams][]byte{[]byte("1"), []byte("2"), []byte("3"), []byte("4")}},
 		},
 		`{"id":1,"method":"\u0061\"","params":{"x":true,"y\\":null}}`: {
 			id: []byte("1"), method: []byte(`a"`), n: 2, named: true,
-			names: [maxParams][]byte{[]byte("x"), []byte(`y\`)}, values: [maxParams][]byte{[]byte("true"), []byte("null")},
+			names: [maxParams][]byte{[]byte("x"), []byte(`y\`)}, args: args{values: [maxParams][]byte{[]byte("true"), []byte("null")}},
 		},
 		`7`:                                {id: null, err: invalidRequest("a request must be a JSON object")},
 		`{"id":{},"method":"a"}`:           {id: null, method: []byte("a"), err: invalidRequest("id must be a number, a string or null")},
@@ -46,7 +46,7 @@ func TestParseBatch(t *testing.T) {
 		`[]`: codeRequest, `[1,2,3,4]`: codeRequest, ``: codeParse, `{`: codeParse, `{"a":1}{}`: codeParse, "\x00": codeParse,
 		`GET / HTTP/1.1`: codeParse, `[1,]`: codeParse, `{"id":01}`: codeParse,
 	} {
-		if _, _, err := parse([]byte(text), nil, 3); err == nil || err.code != code {
+		if _, _, err := parse([]byte(text), nil, 3); err == nil || err.Code != code {
 			t.Errorf("%q: %v, expected code %d", text, err, code)
 		}
 	}
@@ -59,7 +59,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"params":[[],{},"",null,1e5,true],"method":"x"}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		reqs, batch, err := parse(text, nil, 1000)
-		if (err != nil && err.code == codeParse) == json.Valid(text) {
+		if (err != nil && err.Code == codeParse) == json.Valid(text) {
 			t.Fatalf("%q: %v", text, err)
 		}
 		if err != nil {
@@ -90,8 +90,8 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("%q: %d parameters, expected %d", one, r.n, len(list))
 				}
 				for j := range min(r.n, maxParams) {
-					if !bytes.Equal(bytes.TrimSpace(list[j]), r.values[j]) {
-						t.Fatalf("%q: parameter %d is %q, expected %q", one, j, r.values[j], list[j])
+					if !bytes.Equal(bytes.TrimSpace(list[j]), r.args.values[j]) {
+						t.Fatalf("%q: parameter %d is %q, expected %q", one, j, r.args.values[j], list[j])
 					}
 				}
 			}
