@@ -88,7 +88,7 @@ func (s *Server) cost(ctx context.Context, name string, q request, share float64
 		if q.electrum || q.method != "" {
 			r.Bytes += c.got
 		}
-		points, rows, err := s.lines.spent(ctx, from)
+		points, rows, err := s.lines.spent(ctx, from, q.method == "" && !q.electrum)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -149,14 +149,14 @@ func (l *lines) count() int {
 }
 
 // spent returns the points and rows of the request that was sent after line from: those of the request and its parts. A
-// message of the Electrum protocol has a line per request, with the sum so far.
-func (l *lines) spent(ctx context.Context, from int) (points, rows int64, err error) {
+// message of the Electrum protocol has a line per request, with the sum so far. A message of a WebSocket is a part.
+func (l *lines) spent(ctx context.Context, from int, socket bool) (points, rows int64, err error) {
 	for range 1000 {
 		time.Sleep(10 * time.Millisecond)
 		l.mu.Lock()
 		since := slices.Clone(l.all[from:])
 		l.mu.Unlock()
-		if len(since) == 0 || since[len(since)-1].message == "part" {
+		if len(since) == 0 || since[len(since)-1].message == "part" && !socket {
 			if err := ctx.Err(); err != nil {
 				return 0, 0, context.Cause(ctx)
 			}
