@@ -10,9 +10,9 @@ import (
 	"birthmark/storage/storetest"
 )
 
-// FailedReads repeats a sample of requests while one read of the store fails. The answer must be the same, because the
-// read was not needed, or an error of the server: never a shorter list, and never that something does not exist. Then the
-// request has its first answer again.
+// FailedReads repeats a sample of requests while one read of the store fails or panics. The answer must be the same,
+// because the read was not needed, or an error of the server: never a shorter list, and never that something does not
+// exist. Then the request has its first answer again.
 func FailedReads(t testing.TB, store *storetest.Faulty, answer func(string) (int, []byte), targets []string) {
 	t.Helper()
 	ask := func(target string) (int, []byte) {
@@ -32,6 +32,7 @@ func FailedReads(t testing.TB, store *storetest.Faulty, answer func(string) (int
 		}
 		at := 1 + rng.IntN(steps)
 		store.FailAt(at)
+		store.Panic = rng.IntN(2) == 0
 		failedStatus, failedBody := ask(target)
 		store.FailAt(0)
 		againStatus, again := ask(target)

@@ -2,6 +2,7 @@ package ogmios
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"birthmark/api/problem"
@@ -30,6 +31,23 @@ type fault struct {
 }
 
 func (f *fault) Error() string { return f.Message }
+
+// notParsed returns the fault of a message that is not JSON, or not a request.
+func notParsed(body []byte, err error) *fault {
+	f := &fault{Code: parseError, Message: "the request: " + err.Error()}
+	if json.Valid(body) {
+		f.Code = invalidRequest
+	}
+	return f
+}
+
+// invalid returns the fault of parameters.
+func invalid(format string, args ...any) *fault {
+	return &fault{Code: invalidParams, Message: fmt.Sprintf(format, args...)}
+}
+
+// unanswered returns the fault of a method that is not answered.
+func unanswered(why string) *fault { return &fault{Code: unknownMethod, Message: why} }
 
 // rejected returns the fault of a transaction that the node refused. Ogmios has a code for each rule of the ledger, with
 // data that depends on it. Here all have the code of a refusal whose reason is a text.
@@ -64,18 +82,4 @@ func faultOf(err error) *fault {
 // WriteProblem writes an error of the server, such as an exceeded limit, as a response without id.
 func WriteProblem(w http.ResponseWriter, p *problem.Problem) {
 	write(w, p.Status, &response{Version: rpcVersion, Error: &fault{Code: serverError, Message: p.Detail}})
-}
-
-func write(w http.ResponseWriter, status int, r *response) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(encoded(r)) // fails only if the client is gone
-}
-
-func encoded(r *response) []byte {
-	text, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // impossible: the id is JSON, and the rest simple
-	}
-	return text
 }

@@ -3,11 +3,48 @@ package ogmios
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"slices"
 
+	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/node"
 	"birthmark/model"
 )
+
+// submitTransaction sends a transaction to the node, and enters it into the mempool.
+func submitTransaction(p *params) (answer, error) {
+	var of struct {
+		Transaction struct {
+			CBOR string `json:"cbor"`
+		} `json:"transaction"`
+	}
+	if err := p.read(&of); err != nil {
+		return nil, err
+	}
+	raw, err := hex.DecodeString(of.Transaction.CBOR)
+	if err != nil || len(raw) == 0 {
+		return nil, invalid("params.transaction.cbor: expected a transaction in CBOR, in hex digits")
+	}
+	if _, err := ledger.HashTx(raw); err != nil {
+		return nil, notDecoded(err)
+	}
+	return func(c *call) (any, error) {
+		if err := c.submit(); err != nil {
+			return nil, err
+		}
+		id, err := c.Chain.Submitter.Submit(c.ctx, raw, model.SubmitOptions{})
+		if refusal, ok := errors.AsType[*model.NodeError](err); ok {
+			return nil, rejected(refusal.Message)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if c.Chain.Mempool != nil {
+			_ = c.Chain.Mempool.Enter(c.ctx, id) // if this fails, the next list of the node has the transaction
+		}
+		return &txValue{&named{id.String()}}, nil
+	}, nil
+}
 
 // monitors is a node whose mempool clients follow.
 type monitors interface {
@@ -29,28 +66,38 @@ func (s *session) close() {
 	s.monitor, s.snapshot = nil, nil
 }
 
-// acquired returns the session with an acquired mempool.
-func (c *call) acquired() (*session, error) {
+// connected returns the session of a WebSocket.
+func (c *call) connected() (*session, error) {
 	if c.session == nil {
-		return nil, &fault{Code: unknownMethod, Message: "methods of the mempool need a WebSocket"}
-	}
-	if c.session.snapshot == nil {
-		return nil, &fault{Code: mustAcquire, Message: "You must acquire a mempool snapshot prior to accessing it."}
+		return nil, unanswered("methods of the mempool need a WebSocket")
 	}
 	return c.session, nil
 }
 
+// acquired returns the answer of a method that needs an acquired mempool.
+func acquired(value func(*call, *session) (any, error)) answer {
+	return func(c *call) (any, error) {
+		s, err := c.connected()
+		if err == nil && s.snapshot == nil {
+			err = &fault{Code: mustAcquire, Message: "You must acquire a mempool snapshot prior to accessing it."}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return value(c, s)
+	}
+}
+
 // acquireMempool acquires the mempool. If the client has acquired it before, it waits for a change.
-func (c *call) acquireMempool() (any, error) {
-	s := c.session
-	if s == nil {
-		return nil, &fault{Code: unknownMethod, Message: "methods of the mempool need a WebSocket"}
+func acquireMempool(c *call) (any, error) {
+	s, err := c.connected()
+	if err != nil {
+		return nil, err
 	}
 	n, ok := c.node.(monitors)
 	if !ok {
-		return nil, &fault{Code: unknownMethod, Message: "the node does not offer its mempool"}
+		return nil, unanswered("the node does not offer its mempool")
 	}
-	var err error
 	if s.monitor == nil {
 		if s.monitor, err = n.Monitor(c.ctx); err != nil {
 			s.monitor = nil
@@ -63,90 +110,56 @@ func (c *call) acquireMempool() (any, error) {
 		return nil, err
 	}
 	s.snapshot, s.next = snapshot, 0
-	return struct {
-		Acquired string `json:"acquired"`
-		Slot     uint64 `json:"slot"`
-	}{"mempool", snapshot.Slot}, nil
+	return &acquiredValue{"mempool", snapshot.Slot}, nil
 }
 
-func (c *call) releaseMempool() (any, error) {
-	s, err := c.acquired()
-	if err != nil {
-		return nil, err
-	}
+func releaseMempool(c *call, s *session) (any, error) {
 	s.snapshot = nil
 	if err := s.monitor.Release(c.ctx); err != nil {
 		s.close()
 		return nil, err
 	}
-	return map[string]string{"released": "mempool"}, nil
+	return &releasedValue{"mempool"}, nil
 }
 
 // nextTransaction returns the next transaction of the acquired mempool; null after the last one.
-func (c *call) nextTransaction() (any, error) {
-	s, err := c.acquired()
-	if err != nil {
-		return nil, err
-	}
+func nextTransaction(p *params) (answer, error) {
 	var of struct {
 		Fields string `json:"fields"`
 	}
-	if err := c.read(&of); err != nil {
+	if err := p.read(&of); err != nil {
 		return nil, err
 	}
 	if of.Fields != "" && of.Fields != "all" {
-		return nil, &fault{Code: invalidParams, Message: `params.fields: expected "all"`}
+		return nil, invalid(`params.fields: expected "all"`)
 	}
-	var answer struct {
-		Transaction any `json:"transaction"`
-	}
-	if s.next == len(s.snapshot.Txs) {
-		return answer, nil
-	}
-	id, raw := hex.EncodeToString(s.snapshot.IDs[s.next][:]), s.snapshot.Txs[s.next].Raw
-	s.next++
-	if of.Fields == "all" {
-		answer.Transaction = transactionOf(id, raw)
-		return answer, nil
-	}
-	answer.Transaction = map[string]string{"id": id}
-	return answer, nil
+	return acquired(func(_ *call, s *session) (any, error) {
+		if s.next == len(s.snapshot.Txs) {
+			return &txValue{}, nil
+		}
+		id, raw := hex.EncodeToString(s.snapshot.IDs[s.next][:]), s.snapshot.Txs[s.next].Raw
+		s.next++
+		if of.Fields == "all" {
+			return &txValue{transactionOf(id, raw)}, nil
+		}
+		return &txValue{&named{id}}, nil
+	}), nil
 }
 
-func (c *call) hasTransaction() (any, error) {
-	s, err := c.acquired()
-	if err != nil {
-		return nil, err
-	}
-	var of struct {
-		ID string `json:"id"`
-	}
-	if err := c.read(&of); err != nil {
+func hasTransaction(p *params) (answer, error) {
+	var of named
+	if err := p.read(&of); err != nil {
 		return nil, err
 	}
 	hash, err := hex.DecodeString(of.ID)
 	if err != nil || len(hash) != len(model.Hash{}) {
-		return nil, &fault{Code: invalidParams, Message: "params.id: expected the id of a transaction, 64 hex digits"}
+		return nil, invalid("params.id: expected the id of a transaction, 64 hex digits")
 	}
-	return slices.Contains(s.snapshot.IDs, model.Hash(hash)), nil
+	return acquired(func(_ *call, s *session) (any, error) { return slices.Contains(s.snapshot.IDs, model.Hash(hash)), nil }), nil
 }
 
-func (c *call) sizeOfMempool() (any, error) {
-	s, err := c.acquired()
-	if err != nil {
-		return nil, err
-	}
-	type bytes struct {
-		Bytes uint64 `json:"bytes"`
-	}
-	var answer struct {
-		Capacity     bytes `json:"maxCapacity"`
-		Size         bytes `json:"currentSize"`
-		Transactions struct {
-			Count int `json:"count"`
-		} `json:"transactions"`
-	}
-	answer.Capacity.Bytes, answer.Size.Bytes = s.snapshot.Capacity, s.snapshot.Size
-	answer.Transactions.Count = len(s.snapshot.Txs)
-	return answer, nil
+func sizeOfMempool(_ *call, s *session) (any, error) {
+	v := &sizeValue{Capacity: size{s.snapshot.Capacity}, Size: size{s.snapshot.Size}}
+	v.Transactions.Count = len(s.snapshot.Txs)
+	return v, nil
 }

@@ -2,6 +2,8 @@ package ogmios_test
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -28,6 +30,8 @@ import (
 	"birthmark/chains/cardano"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/ledger"
+	"birthmark/chains/cardano/node"
+	"birthmark/chains/cardano/ouroboros"
 	"birthmark/internal/testnode/cardanotest"
 	"birthmark/internal/testnode/ouroborostest"
 	"birthmark/model"
@@ -438,30 +442,103 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// A panic ends its request alone: the client gets an error with the id of the request, and can send more.
+// broken is a node whose functions panic, but for the first read of its mempool, which has a transaction without id.
+type (
+	broken struct {
+		model.Source
+		ogmios.Node
+	}
+	brokenMempool struct {
+		node.Monitor
+		reads int
+	}
+)
+
+func (broken) Monitor(context.Context) (node.Monitor, error) { return &brokenMempool{}, nil }
+func (*brokenMempool) Close()                                {}
+
+func (m *brokenMempool) Next(context.Context) (*node.Snapshot, error) {
+	if m.reads++; m.reads > 1 {
+		panic("another read")
+	}
+	return &node.Snapshot{Snapshot: &ouroboros.Snapshot{Txs: make([]ouroboros.PoolTx, 1)}}, nil
+}
+
+// Invalid parameters are refused before anything is read: neither the node nor an acquired mempool is needed.
+func TestParametersAreRefusedFirst(t *testing.T) {
+	e := start(t)
+	e.Handler = ogmios.New(ogmios.Options{Path: path, Chain: &served.Chain{Name: "cardano-test", Model: e.chain.Model, Node: broken{}}})
+	for _, c := range []struct{ method, params, message string }{
+		{"hasTransaction", `{}`, "params.id: expected"},
+		{"hasTransaction", `{"id":"00"}`, "params.id: expected"},
+		{"nextTransaction", `{"fields":"some"}`, "params.fields: expected"},
+		{"nextTransaction", `{"field":"all"}`, `params: json: unknown field`},
+		{"queryLedgerState/rewardAccountSummaries", `{"keys":["stake1"]}`, "params: "},
+		{"queryLedgerState/rewardAccountSummaries", `{"keys":[1]}`, "params: json: "},
+		{"queryLedgerState/rewardAccountSummaries", `[]`, "params: json: "},
+		{"submitTransaction", `null`, "params.transaction.cbor: expected"},
+		{"submitTransaction", `{"transaction":{"cbor":"80"}}`, "no transaction: "},
+	} {
+		if got := e.failure(t, c.method, json.RawMessage(c.params)); !strings.HasPrefix(got, "-32602 "+c.message) {
+			t.Errorf("%s %s: %s, expected -32602 %s", c.method, c.params, got, c.message)
+		}
+	}
+}
+
+// A panic in a method ends its request alone, over HTTP and WebSocket: the client gets an error with the id of the request,
+// and can send more. Nothing of the requests and connections remains.
 func TestAPanicEndsARequestAlone(t *testing.T) {
 	e := start(t)
-	e.Handler = ogmios.New(ogmios.Options{Path: path, Chain: &served.Chain{
-		Name: "cardano-test", Model: e.chain.Model, Node: struct {
-			model.Source // every call panics
-			ogmios.Node
-		}{},
-	}})
-	c := e.dial(t)
-	for id := range 2 {
-		request := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"queryNetwork/tip","id":%d}`, id)
-		if err := c.c.Write(t.Context(), websocket.MessageText, request); err != nil {
-			t.Fatal(err)
-		}
-		_, text, err := c.c.Read(t.Context())
-		if err != nil {
-			t.Fatalf("the connection ended: %v", err)
-		}
-		o := parsed(t, text)
+	params := map[string]string{
+		"queryLedgerState/rewardAccountSummaries": `{"keys":["` + strings.Repeat("00", 28) + `"]}`,
+		"submitTransaction":                       `{"transaction":{"cbor":"` + hex.EncodeToString(e.next[0].Raw) + `"}}`,
+	}
+	e.Handler = answertest.Limited(t, 2, ogmios.New(ogmios.Options{Path: path, Origins: []string{"*"}, Chain: &served.Chain{
+		Name: "cardano-test", Model: e.chain.Model, Node: broken{},
+	}}))
+	request := func(method string) string {
+		return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s,"id":[%q]}`, method, cmp.Or(params[method], "{}"), method)
+	}
+	check := func(method string, o object) {
 		failed, _ := o["error"].(object)
-		if fmt.Sprint(o["id"]) != fmt.Sprint(id) || fmt.Sprint(failed["code"]) != "-32603" || strings.Contains(string(text), "pointer") {
-			t.Errorf("%s", text)
+		if fmt.Sprint(o["id"]) != "["+method+"]" || fmt.Sprint(failed["code"]) != "-32603" || strings.Contains(fmt.Sprint(failed), "goroutine") {
+			t.Errorf("%s: %v", method, o)
 		}
+	}
+	ofMempool := map[string]bool{"acquireMempool": true, "hasTransaction": true, "nextTransaction": true, "releaseMempool": true, "sizeOfMempool": true}
+	methods := slices.DeleteFunc(ogmios.Methods(), func(method string) bool { return ofMempool[method] })
+	for _, method := range methods {
+		status, o := e.post(t, request(method))
+		if check(method, o); status != http.StatusBadRequest {
+			t.Errorf("%s: status %d", method, status)
+		}
+	}
+	for range 2 {
+		s := e.dial(t)
+		call := func(method string) object {
+			if err := s.c.Write(t.Context(), websocket.MessageText, []byte(request(method))); err != nil {
+				t.Fatal(err)
+			}
+			_, text, err := s.c.Read(t.Context())
+			if err != nil {
+				t.Fatalf("%s: the connection ended: %v", method, err)
+			}
+			return parsed(t, text)
+		}
+		works := func(method string) {
+			if o := call(method); o["result"] == nil {
+				t.Errorf("%s: %v", method, o)
+			}
+		}
+		for _, method := range methods {
+			check(method, call(method))
+		}
+		works("acquireMempool")
+		check("nextTransaction", call("nextTransaction"))
+		works("sizeOfMempool")
+		check("acquireMempool", call("acquireMempool"))
+		works("sizeOfMempool")
+		check("releaseMempool", call("releaseMempool"))
 	}
 }
 
@@ -549,10 +626,14 @@ func TestMempool(t *testing.T) {
 	e.node.SetMempool(e.next[:2]...)
 	s := e.dial(t)
 	for _, method := range []string{"nextTransaction", "hasTransaction", "sizeOfMempool", "releaseMempool"} {
-		if got := s.result(method, object{}); !strings.HasPrefix(fmt.Sprint(got), "4000 ") {
+		params := object{}
+		if method == "hasTransaction" {
+			params["id"] = ids[0]
+		}
+		if got := s.result(method, params); !strings.HasPrefix(fmt.Sprint(got), "4000 ") {
 			t.Errorf("%s without a mempool: %v", method, got)
 		}
-		if got := e.failure(t, method, nil); !strings.HasPrefix(got, "-32601 ") {
+		if got := e.failure(t, method, params); !strings.HasPrefix(got, "-32601 ") {
 			t.Errorf("%s over HTTP: %v", method, got)
 		}
 	}

@@ -1,7 +1,6 @@
 package ogmios
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -13,12 +12,12 @@ import (
 
 	"github.com/coder/websocket"
 
+	"birthmark/api/jsonappend"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/chains/cardano/address"
 	"birthmark/internal/guard"
-	"birthmark/model"
 )
 
 // Options configure a handler.
@@ -32,16 +31,10 @@ type Options struct {
 // Limits of a client.
 const (
 	maxRequest   = 256 << 10 // bytes: nodes accept transactions of 16 KiB
+	maxPending   = 8         // requests of a connection that are received while an earlier one waits
 	idleTimeout  = 10 * time.Minute
 	writeTimeout = 20 * time.Second
 )
-
-const rpcVersion = "2.0"
-
-// Needs lists the abilities of the node that the methods use.
-var Needs = served.Needs{Chain: "cardano", Node: "unix:///path/to/node.socket", Parts: []served.Need{
-	{Node: served.Can[Node]}, {Node: served.Can[model.Submitter]},
-}}
 
 // New returns the handler of the endpoint. The chain has what [Needs] requires.
 func New(o Options) http.Handler {
@@ -58,23 +51,7 @@ type handler struct {
 	network address.Network
 }
 
-// request is a request of JSON-RPC.
-type request struct {
-	Version string          `json:"jsonrpc"`
-	Method  string          `json:"method"`
-	Params  json.RawMessage `json:"params"`
-	ID      json.RawMessage `json:"id"` // any value; absent: the response has none either
-}
-
-// response is a response of JSON-RPC with the method, as Ogmios has it.
-type response struct {
-	Version string          `json:"jsonrpc"`
-	Method  string          `json:"method,omitempty"`
-	Result  any             `json:"result,omitempty"`
-	Error   *fault          `json:"error,omitempty"`
-	ID      json.RawMessage `json:"id,omitempty"`
-}
-
+// ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = h.Path
 	if strings.TrimSuffix(r.URL.Path, "/") != h.Path {
@@ -94,55 +71,47 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			WriteProblem(w, problem.Of(err))
 			return
 		}
-		answer := h.answer(r.Context(), body, submission(w), nil)
+		a := h.answer(r.Context(), w, body, nil)
 		status := http.StatusOK
-		if answer.Error != nil {
+		if a.Error != nil {
 			status = http.StatusBadRequest
 		}
-		write(w, status, answer)
+		write(w, status, a)
 	}
 }
 
-// answer answers a request.
-func (h *handler) answer(ctx context.Context, body []byte, submit func() error, of *session) *response {
-	var q request
-	answer := &response{Version: rpcVersion}
-	if err := json.Unmarshal(body, &q); err != nil {
-		answer.Error = &fault{Code: parseError, Message: "the request: " + err.Error()}
-		if json.Valid(body) {
-			answer.Error.Code = invalidRequest
+func write(w http.ResponseWriter, status int, a *response) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(jsonappend.Append(nil, a)) // fails only if the client is gone
+}
+
+// answer answers a request. A panic is an error of this request alone.
+func (h *handler) answer(ctx context.Context, w http.ResponseWriter, body []byte, of *session) *response {
+	a := &response{Version: rpcVersion}
+	err := guard.Call(func() error {
+		var q request
+		if err := json.Unmarshal(body, &q); err != nil {
+			return notParsed(body, err)
 		}
-		return answer
-	}
-	answer.Method, answer.ID = q.Method, q.ID
-	f := methods[q.Method]
-	switch {
-	case q.Version != rpcVersion || q.Method == "":
-		answer.Error = &fault{Code: invalidRequest, Message: `expected {"jsonrpc": "2.0", "method": "…", "params": {…}}`}
-		return answer
-	case q.Method == evaluate:
-		answer.Error = &fault{Code: unknownMethod, Message: "evaluateTransaction needs an evaluator of Plutus scripts, which this server does " +
-			"not have: evaluate in the client, or use Ogmios"}
-		return answer
-	case f == nil:
-		answer.Error = &fault{Code: unknownMethod, Message: q.Method + " is not answered by this server: use Ogmios"}
-		return answer
-	}
-	if bytes.Equal(q.Params, []byte("null")) {
-		q.Params = nil
-	}
-	err := guard.Call(func() (err error) {
-		answer.Result, err = f(&call{handler: h, ctx: ctx, params: q.Params, submit: submit, session: of})
+		a.Method, a.ID = q.Method, q.ID
+		read, err := q.method()
+		if err != nil {
+			return err
+		}
+		answer, err := read(&params{q.Params, h.network})
+		if err == nil {
+			a.Result, err = answer(&call{h, ctx, func() error { return ratelimit.Submission(w) }, of})
+		}
 		return err
 	})
 	if err != nil {
-		answer.Result = nil
-		answer.Error = faultOf(err)
-		if answer.Error.Code == internalError {
-			h.Log.Error("a request of the API of Ogmios failed", "method", q.Method, "error", err)
+		a.Result, a.Error = nil, faultOf(err)
+		if a.Error.Code == internalError {
+			h.Log.Error("a request of the API of Ogmios failed", "method", a.Method, "error", err)
 		}
 	}
-	return answer
+	return a
 }
 
 // socket answers the requests of a WebSocket connection, one after the other, until it ends. A request for the mempool can
@@ -174,9 +143,9 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 		if body == nil { // the client is gone, or sent nothing for a long time
 			return
 		}
-		answer := h.message(w, r, body, state)
+		a := h.message(w, r, body, state)
 		writing, cancel := context.WithTimeout(r.Context(), writeTimeout)
-		err := socket.Write(writing, websocket.MessageText, encoded(answer))
+		err := socket.Write(writing, websocket.MessageText, jsonappend.Append(nil, a))
 		cancel()
 		if err != nil {
 			return
@@ -191,11 +160,8 @@ func (h *handler) message(w http.ResponseWriter, r *http.Request, body []byte, o
 		return &response{Version: rpcVersion, Error: faultOf(err)}
 	}
 	defer end()
-	return h.answer(ctx, body, submission(w), of)
+	return h.answer(ctx, w, body, of)
 }
-
-// maxPending is the number of requests that are received while an earlier one waits.
-const maxPending = 8
 
 // receive reads messages until ctx ends or the client is gone. It then closes the channel, and ends the context.
 func (h *handler) receive(ctx context.Context, socket *websocket.Conn) (<-chan []byte, context.Context) {
@@ -211,7 +177,7 @@ func (h *handler) receive(ctx context.Context, socket *websocket.Conn) (<-chan [
 					return
 				}
 				select {
-				case messages <- append([]byte{}, body...):
+				case messages <- body:
 				case <-ctx.Done():
 					return
 				}

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/crypto/blake2b"
 
 	"birthmark/api/compat/blockfrost/contents"
+	"birthmark/api/jsonappend"
 	"birthmark/chains/cardano/address"
 	"birthmark/chains/cardano/body"
 	"birthmark/chains/cardano/cbor"
 	"birthmark/chains/cardano/ledger"
-	"birthmark/model"
 )
 
 // Keys of a transaction body, and of witnesses (rules transaction_body and transaction_witness_set of the ledger's CDDL).
@@ -47,37 +47,43 @@ type transaction struct {
 	Outputs     []output            `json:"outputs"`
 	Withdrawals map[string]ada      `json:"withdrawals,omitempty"`
 	Fee         ada                 `json:"fee"`
-	Validity    *validity           `json:"validityInterval,omitempty"`
+	Validity    validity            `json:"validityInterval,omitzero"`
 	Mint        map[string]assetsOf `json:"mint,omitempty"`
 	Signers     []string            `json:"requiredExtraSignatories,omitempty"`
 	Network     string              `json:"network,omitempty"`
-	Treasury    *treasury           `json:"treasury,omitempty"`
+	Treasury    treasury            `json:"treasury,omitzero"`
 	Datums      map[string]string   `json:"datums,omitempty"` // by hash
 	Signatories []signatory         `json:"signatories"`
-	CBOR        string              `json:"cbor"`
+	CBOR        jsonappend.Hex      `json:"cbor"`
 }
 
 type input struct {
-	Transaction struct {
-		ID string `json:"id"`
-	} `json:"transaction"`
-	Index uint32 `json:"index"`
+	Transaction named  `json:"transaction"`
+	Index       uint32 `json:"index"`
 }
 
 // output is an output; its fields are absent if it lacks them.
 type output struct {
-	Address   string  `json:"address"`
-	Value     value   `json:"value"`
-	DatumHash string  `json:"datumHash,omitempty"`
-	Datum     string  `json:"datum,omitempty"`
-	Script    *script `json:"script,omitempty"`
+	Address   string         `json:"address"`
+	Value     value          `json:"value"`
+	DatumHash jsonappend.Hex `json:"datumHash,omitempty"`
+	Datum     jsonappend.Hex `json:"datum,omitempty"`
+	Script    *script        `json:"script,omitempty"`
 }
 
 // script is a script. Native ones are JSON too.
 type script struct {
-	Language string `json:"language"`
-	JSON     any    `json:"json,omitempty"`
-	CBOR     string `json:"cbor"`
+	Language string         `json:"language"`
+	JSON     *clause        `json:"json,omitempty"`
+	CBOR     jsonappend.Hex `json:"cbor"`
+}
+
+// clause is a native script.
+type clause struct {
+	AtLeast any `json:"atLeast,omitempty"`
+	Clause  any `json:"clause"`
+	From    any `json:"from,omitempty"` // a hash, or a list of clauses
+	Slot    any `json:"slot,omitempty"`
 }
 
 // treasury is the value of the treasury that the transaction requires, and its donation to the treasury.
@@ -98,16 +104,16 @@ type validity struct {
 }
 
 type signatory struct {
-	Key        string `json:"key"`
-	Signature  string `json:"signature"`
-	ChainCode  string `json:"chainCode,omitempty"`
-	Attributes string `json:"addressAttributes,omitempty"`
+	Key        jsonappend.Hex `json:"key"`
+	Signature  jsonappend.Hex `json:"signature"`
+	ChainCode  jsonappend.Hex `json:"chainCode,omitempty"`
+	Attributes jsonappend.Hex `json:"addressAttributes,omitempty"`
 }
 
 // transactionOf reads a transaction since Shelley. It lacks the parts that are malformed, or of a later era.
 func transactionOf(id string, raw []byte) *transaction {
 	t := &transaction{
-		ID: id, Spends: "inputs", Inputs: []input{}, Outputs: []output{}, Fee: lovelace(0), Signatories: []signatory{}, CBOR: hex.EncodeToString(raw),
+		ID: id, Spends: "inputs", Inputs: []input{}, Outputs: []output{}, Fee: lovelace(0), Signatories: []signatory{}, CBOR: raw,
 	}
 	parts, err := ledger.ReadParts(raw)
 	if err != nil {
@@ -152,15 +158,14 @@ func (t *transaction) readBody(raw []byte) {
 		case bodyFee:
 			t.Fee = lovelace(in.Uint("fee"))
 		case bodyBefore:
-			t.validity().Before = slot(&in)
+			t.Validity.Before = new(in.Uint("slot"))
 		case bodyAfter:
-			t.validity().After = slot(&in)
+			t.Validity.After = new(in.Uint("slot"))
 		case bodyTotal:
-			t.Total = optionalLovelace(in.Uint("total collateral"))
+			t.Total = new(lovelace(in.Uint("total collateral")))
 		case bodyReturn:
 			if o, err := ledger.ReadOutput(e.Value); err == nil {
-				out := outputOf(o)
-				t.Return = &out
+				t.Return = new(outputOf(o))
 			}
 		case bodyNetwork:
 			t.Network = "testnet"
@@ -168,9 +173,9 @@ func (t *transaction) readBody(raw []byte) {
 				t.Network = "mainnet"
 			}
 		case bodyTreasury:
-			t.treasury().Value = optionalLovelace(in.Uint("treasury"))
+			t.Treasury.Value = new(lovelace(in.Uint("treasury")))
 		case bodyDonation:
-			t.treasury().Donation = optionalLovelace(in.Uint("donation"))
+			t.Treasury.Donation = new(lovelace(in.Uint("donation")))
 		case bodyWithdrawal:
 			t.Withdrawals = map[string]ada{}
 			for _, w := range body.ReadWithdrawals(e.Value) {
@@ -194,41 +199,17 @@ func (t *transaction) readBody(raw []byte) {
 	}
 }
 
-func (t *transaction) validity() *validity {
-	if t.Validity == nil {
-		t.Validity = &validity{}
-	}
-	return t.Validity
-}
-
-func (t *transaction) treasury() *treasury {
-	if t.Treasury == nil {
-		t.Treasury = &treasury{}
-	}
-	return t.Treasury
-}
-
-func slot(w *cbor.Walker) *uint64 {
-	n := w.Uint("slot")
-	return &n
-}
-
 func inputsOf(set []byte) []input {
 	all := []input{}
 	for _, o := range ledger.Outpoints(set) {
-		all = append(all, inputOf(o))
+		all = append(all, input{named{hex.EncodeToString(o.Tx[:])}, o.Index})
 	}
 	return all
 }
 
-func inputOf(o model.Input) (in input) {
-	in.Transaction.ID, in.Index = hex.EncodeToString(o.Tx[:]), o.Index
-	return in
-}
-
 func outputOf(o *ledger.Output) output {
 	out := output{
-		Address: address.FormatAny(o.Address), Value: value{"ada": {"lovelace": o.Value}}, DatumHash: hex.EncodeToString(o.DatumHash), Datum: hex.EncodeToString(o.Datum),
+		Address: address.FormatAny(o.Address), Value: value{"ada": {"lovelace": o.Value}}, DatumHash: o.DatumHash, Datum: o.Datum,
 	}
 	for _, a := range o.Assets {
 		policy, name := hex.EncodeToString(a.ID[:address.PolicySize]), hex.EncodeToString(a.ID[address.PolicySize:])
@@ -242,38 +223,38 @@ func outputOf(o *ledger.Output) output {
 		if err != nil {
 			return out
 		}
-		out.Script = &script{Language: "native", CBOR: hex.EncodeToString(s.Code)}
+		out.Script = &script{Language: "native", CBOR: s.Code}
 		if s.Language > 0 {
 			out.Script.Language = fmt.Sprintf("plutus:v%d", s.Language)
 		} else if lock := contents.Timelock(s.Code); lock != nil {
-			out.Script.JSON = clause(lock)
+			out.Script.JSON = clauseOf(lock)
 		}
 	}
 	return out
 }
 
-// clause returns a native script in the JSON of Ogmios, from that of cardano-cli; nil for nil.
-func clause(lock any) any {
+// clauseOf returns a native script in the JSON of Ogmios, from that of cardano-cli; nil for nil.
+func clauseOf(lock any) *clause {
 	m, ok := lock.(map[string]any)
 	if !ok {
 		return nil
 	}
-	c := map[string]any{"clause": m["type"]}
+	c := &clause{Clause: m["type"]}
 	switch m["type"] {
 	case "sig":
-		c["clause"], c["from"] = "signature", m["keyHash"]
+		c.Clause, c.From = "signature", m["keyHash"]
 	case "before", "after":
-		c["slot"] = m["slot"]
+		c.Slot = m["slot"]
 	default:
 		if m["type"] == "atLeast" {
-			c["clause"], c["atLeast"] = "some", m["required"]
+			c.Clause, c.AtLeast = "some", m["required"]
 		}
 		scripts, _ := m["scripts"].([]any)
-		from := make([]any, len(scripts))
+		from := make([]*clause, len(scripts))
 		for i := range scripts {
-			from[i] = clause(scripts[i])
+			from[i] = clauseOf(scripts[i])
 		}
-		c["from"] = from
+		c.From = from
 	}
 	return c
 }
@@ -290,9 +271,9 @@ func (t *transaction) readSignatories(witnesses []byte) {
 		for _, item := range signatures.Elements("signatures") {
 			in := cbor.Walker{Data: item}
 			f := in.Fields("signature")
-			s := signatory{Key: hex.EncodeToString(f.Bytes("key")), Signature: hex.EncodeToString(f.Bytes("signature"))}
+			s := signatory{Key: f.Bytes("key"), Signature: f.Bytes("signature")}
 			if key == witnessBootstrap {
-				s.ChainCode, s.Attributes = hex.EncodeToString(f.Bytes("chain code")), hex.EncodeToString(f.Bytes("attributes"))
+				s.ChainCode, s.Attributes = f.Bytes("chain code"), f.Bytes("attributes")
 			}
 			if f.End(); in.Err == nil {
 				t.Signatories = append(t.Signatories, s)

@@ -14,27 +14,6 @@ const (
 	referenceMultiplier = 1.2       // of the cost of each tier
 )
 
-// ada is an amount.
-type ada struct {
-	Ada struct {
-		Lovelace uint64 `json:"lovelace"`
-	} `json:"ada"`
-}
-
-func lovelace(n uint64) (a ada) {
-	a.Ada.Lovelace = n
-	return a
-}
-
-func optionalLovelace(n uint64) *ada {
-	a := lovelace(n)
-	return &a
-}
-
-type size struct {
-	Bytes uint64 `json:"bytes"`
-}
-
 type units struct {
 	Memory uint64 `json:"memory"`
 	CPU    uint64 `json:"cpu"`
@@ -156,8 +135,8 @@ func parametersOf(p *node.Parameters) *parameters {
 	of := &a.DRepThresholds.Parameters
 	of.Network, of.Economic, of.Technical, of.Governance = ratio(dreps[5]), ratio(dreps[6]), ratio(dreps[7]), ratio(dreps[8])
 	a.CommitteeMinSize, a.CommitteeTermLength = &g.CommitteeMinSize, &g.CommitteeMaxTerm
-	a.ActionLifetime, a.ActionDeposit = &g.ActionLifetime, optionalLovelace(g.ActionDeposit)
-	a.DRepDeposit, a.DRepMaxIdleTime = optionalLovelace(g.DRepDeposit), &g.DRepActivity
+	a.ActionLifetime, a.ActionDeposit = &g.ActionLifetime, new(lovelace(g.ActionDeposit))
+	a.DRepDeposit, a.DRepMaxIdleTime = new(lovelace(g.DRepDeposit)), &g.DRepActivity
 	return a
 }
 
