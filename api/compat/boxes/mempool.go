@@ -2,6 +2,7 @@ package boxes
 
 import (
 	"iter"
+	"slices"
 
 	"birthmark/chains/ergo/sigma"
 	"birthmark/core/pending"
@@ -56,11 +57,15 @@ func (v *View) Parsed(t *pending.Tx) (*Tx, error) { return v.pendingTx(t) }
 
 // PendingBoxes returns the boxes with a value of an index that unconfirmed transactions create, in the order of
 // arrival, with their unconfirmed spenders.
-func (v *View) PendingBoxes(index string, value []byte) (boxes []Box, err error) {
-	for t := range v.PendingOf(index, value) {
-		at := v.pool.Index(index)
+func (v *View) PendingBoxes(index string, value []byte) ([]Box, error) {
+	return v.pendingBoxes(v.PendingOf(index, value), func(o pending.Output) bool { return o.Has(v.pool.Index(index), value) })
+}
+
+// pendingBoxes returns the outputs of unconfirmed transactions that match.
+func (v *View) pendingBoxes(txs iter.Seq[*pending.Tx], match func(pending.Output) bool) (boxes []Box, err error) {
+	for t := range txs {
 		for i := range t.NumOutputs() {
-			if !t.Output(i).Has(at, value) {
+			if !match(t.Output(i)) {
 				continue
 			}
 			b, err := v.pendingBox(t, i)
@@ -72,6 +77,8 @@ func (v *View) PendingBoxes(index string, value []byte) (boxes []Box, err error)
 	}
 	return boxes, nil
 }
+
+func every(pending.Output) bool { return true }
 
 // pendingBox returns an output of an unconfirmed transaction.
 func (v *View) pendingBox(t *pending.Tx, index int) (b Box, err error) {
@@ -158,38 +165,14 @@ func (v *View) Inputs(ids []sigma.ID) ([]*Box, error) {
 }
 
 // PendingBoxesWith returns the boxes with a token that unconfirmed transactions create, in the order of arrival.
-func (v *View) PendingBoxesWith(token sigma.ID) (boxes []Box, err error) {
-	for t := range v.PendingAsset(token) {
-		for i := range t.NumOutputs() {
-			for _, a := range t.Output(i).Assets() {
-				if string(a.ID) != string(token[:]) {
-					continue
-				}
-				b, err := v.pendingBox(t, i)
-				if err != nil {
-					return nil, err
-				}
-				boxes = append(boxes, b)
-				break
-			}
-		}
-	}
-	return boxes, nil
+func (v *View) PendingBoxesWith(token sigma.ID) ([]Box, error) {
+	return v.pendingBoxes(v.PendingAsset(token), func(o pending.Output) bool {
+		return slices.ContainsFunc(o.Assets(), func(a model.Asset) bool { return string(a.ID) == string(token[:]) })
+	})
 }
 
 // AllPendingBoxes returns the boxes that unconfirmed transactions create.
-func (v *View) AllPendingBoxes() (boxes []Box, err error) {
-	for t := range v.Pending() {
-		for i := range t.NumOutputs() {
-			b, err := v.pendingBox(t, i)
-			if err != nil {
-				return nil, err
-			}
-			boxes = append(boxes, b)
-		}
-	}
-	return boxes, nil
-}
+func (v *View) AllPendingBoxes() ([]Box, error) { return v.pendingBoxes(v.Pending(), every) }
 
 // PendingSpendOf returns the input of an unconfirmed transaction that spends the box with an id; nil: none does.
 func (v *View) PendingSpendOf(id sigma.ID) (*Spend, error) {
@@ -210,15 +193,8 @@ func (v *View) InputsOf(t *Tx) ([]*Box, error) {
 }
 
 // PendingOutputs returns the boxes that an unconfirmed transaction creates.
-func (v *View) PendingOutputs(t *pending.Tx) (boxes []Box, err error) {
-	for i := range t.NumOutputs() {
-		b, err := v.pendingBox(t, i)
-		if err != nil {
-			return nil, err
-		}
-		boxes = append(boxes, b)
-	}
-	return boxes, nil
+func (v *View) PendingOutputs(t *pending.Tx) ([]Box, error) {
+	return v.pendingBoxes(slices.Values([]*pending.Tx{t}), every)
 }
 
 // PendingSpentOf returns the number of boxes of the chain with a value that unconfirmed transactions spend.

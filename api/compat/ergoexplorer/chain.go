@@ -1,12 +1,10 @@
 package ergoexplorer
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 
 	"birthmark/api/compat/boxes"
-	"birthmark/api/ratelimit"
 	"birthmark/model"
 )
 
@@ -130,27 +128,9 @@ func (p *protocol) submit(r *request) (any, error) {
 	if content(r, &body); r.Refused() != nil {
 		return nil, r.Refused()
 	}
-	if err := ratelimit.Submission(r.Writer()); err != nil {
-		return nil, err
+	id, refused, err := p.Submit(r.Context(), r.Writer(), body, false)
+	if refused != "" {
+		err = bad("the node refuses the transaction: %s", refused)
 	}
-	node := p.Node()
-	if node == nil {
-		return nil, absent("a node: this server has none, its setting node is the URL of one")
-	}
-	a, err := node.Ask(r.Context(), []string{"transactions"}, nil, body)
-	if err != nil {
-		return nil, err
-	}
-	var text string
-	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &text) != nil {
-		var refused struct{ Reason, Detail string }
-		_ = json.Unmarshal(a.Body, &refused) // else the reason is empty
-		return nil, bad("the node refuses the transaction: %s", cmp.Or(refused.Detail, refused.Reason))
-	}
-	id, ok := boxes.ParseID(text)
-	if !ok {
-		return nil, absent("the id of the transaction in the answer of the node")
-	}
-	p.Enter(r.Context(), model.Hash(id))
-	return &submittedValue{boxes.ID(id)}, nil
+	return &submittedValue{boxes.ID(id)}, err
 }

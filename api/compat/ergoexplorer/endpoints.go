@@ -1,7 +1,6 @@
 package ergoexplorer
 
 import (
-	"log/slog"
 	"net/http"
 
 	"birthmark/api/compat/boxes"
@@ -9,23 +8,14 @@ import (
 )
 
 // Options configure a handler.
-type Options struct {
-	Chain *boxes.Chain
-	Path  string       // below which the API is served: "/explorer", for /explorer/api/v1/…
-	Log   *slog.Logger // nil: no log
-}
+type Options = boxes.Options
 
 // New returns the handler of all requests below the path of o.
 func New(o Options) http.Handler {
 	p := &protocol{o.Chain}
-	return exchange.Handler(exchange.Protocol[*view]{
-		Path: o.Path, Log: o.Log, Endpoints: p.endpoints(), Open: p.open, Error: failureOf, NotFound: notFound,
-		Preflight: boxes.Preflight, MaxBody: maxBody,
-	})
+	return boxes.Handler(o, exchange.Protocol[*view]{Endpoints: p.endpoints(), Error: failureOf, NotFound: notFound},
+		func(v *boxes.View, r *request) *view { return &view{v, r} })
 }
-
-// maxBody is the largest body of a request in bytes.
-const maxBody = 1 << 20
 
 // protocol has the endpoints.
 type protocol struct{ *boxes.Chain }
@@ -41,32 +31,12 @@ type view struct {
 	r *request
 }
 
-func (p *protocol) open(r *request, fn func(*view) error) error {
-	within := func(v *boxes.View) error { return fn(&view{v, r}) }
-	if r.Mempool() {
-		return p.PendingView(r.Context(), within)
-	}
-	return p.View(r.Context(), within)
-}
-
 func (p *protocol) endpoints() []exchange.Endpoint[*view] {
-	type endpoint = exchange.Endpoint[*view]
 	const v0, v1 = "api/v0/", "api/v1/" // clients still use parts of version 0, which version 1 lacks
-	get := func(path string, a func(*request) answer) endpoint {
-		return endpoint{Method: http.MethodGet, Path: v1 + path, Answer: a}
-	}
-	post := func(path string, a func(*request) answer) endpoint {
-		return endpoint{Method: http.MethodPost, Path: v1 + path, Answer: a}
-	}
-	// These also read the unconfirmed transactions.
-	pending := func(method, path string, a func(*request) answer) endpoint {
-		return endpoint{Method: method, Path: path, Answer: a, Mempool: true}
-	}
-	// These need no view.
-	node := func(method, path string, a func(*request) (any, error)) endpoint {
-		return endpoint{Method: method, Path: path, Node: a}
-	}
-	return []endpoint{
+	get := func(path string, a func(*request) answer) exchange.Endpoint[*view] { return boxes.Get(v1+path, a) }
+	post := func(path string, a func(*request) answer) exchange.Endpoint[*view] { return boxes.Post(v1+path, a) }
+	pending, node := boxes.Pending[*view], boxes.Viewless[*view]
+	return []exchange.Endpoint[*view]{
 		get("addresses/{address}/transactions", p.addressTxs),
 		get("addresses/{address}/balance/confirmed", p.confirmedBalance),
 		pending(http.MethodGet, v1+"addresses/{address}/balance/total", p.totalBalance),
@@ -129,6 +99,6 @@ func (p *protocol) endpoints() []exchange.Endpoint[*view] {
 		pending(http.MethodGet, v0+"transactions/unconfirmed/{id}", oldPendingTx),
 		pending(http.MethodGet, v0+"transactions/unconfirmed/byAddress/{address}", p.oldPendingTxsOf),
 		node(http.MethodPost, v0+"transactions/send", p.submit),
-		{Method: http.MethodGet, Path: v0 + "info", Answer: oldInfo},
+		boxes.Get(v0+"info", oldInfo),
 	}
 }

@@ -1,7 +1,6 @@
 package ergonode
 
 import (
-	"log/slog"
 	"net/http"
 
 	"birthmark/api/compat/boxes"
@@ -9,23 +8,14 @@ import (
 )
 
 // Options configure a handler.
-type Options struct {
-	Chain *boxes.Chain
-	Path  string       // below which the API is served: "/node"
-	Log   *slog.Logger // nil: no log
-}
+type Options = boxes.Options
 
 // New returns the handler of all requests below the path of o.
 func New(o Options) http.Handler {
 	p := &protocol{o.Chain, o.Path}
-	return exchange.Handler(exchange.Protocol[*view]{
-		Path: o.Path, Log: o.Log, Endpoints: p.endpoints(), Open: p.open, Error: failureOf, NotFound: notFound,
-		Preflight: boxes.Preflight, MaxBody: maxBody,
-	})
+	return boxes.Handler(o, exchange.Protocol[*view]{Endpoints: p.endpoints(), Error: failureOf, NotFound: notFound},
+		func(v *boxes.View, r *request) *view { return &view{v, r} })
 }
-
-// maxBody is the largest body of a request in bytes.
-const maxBody = 1 << 20
 
 // protocol has the endpoints.
 type protocol struct {
@@ -44,31 +34,9 @@ type view struct {
 	r *request
 }
 
-func (p *protocol) open(r *request, fn func(*view) error) error {
-	within := func(v *boxes.View) error { return fn(&view{v, r}) }
-	if r.Mempool() {
-		return p.PendingView(r.Context(), within)
-	}
-	return p.View(r.Context(), within)
-}
-
 func (p *protocol) endpoints() []exchange.Endpoint[*view] {
-	type endpoint = exchange.Endpoint[*view]
-	get := func(path string, a func(*request) answer) endpoint {
-		return endpoint{Method: http.MethodGet, Path: path, Answer: a}
-	}
-	post := func(path string, a func(*request) answer) endpoint {
-		return endpoint{Method: http.MethodPost, Path: path, Answer: a}
-	}
-	// These also read the unconfirmed transactions.
-	pending := func(method, path string, a func(*request) answer) endpoint {
-		return endpoint{Method: method, Path: path, Answer: a, Mempool: true}
-	}
-	// These need no view: they come from the node, or from the argument alone.
-	node := func(method, path string, a func(*request) (any, error)) endpoint {
-		return endpoint{Method: method, Path: path, Node: a}
-	}
-	return []endpoint{
+	get, post, pending, node := boxes.Get[*view], boxes.Post[*view], boxes.Pending[*view], boxes.Viewless[*view]
+	return []exchange.Endpoint[*view]{
 		get("blockchain/indexedHeight", indexedHeight),
 		get("blockchain/block/byHeaderId/{id}", blockByID),
 		post("blockchain/block/byHeaderIds", blocksByID),

@@ -9,7 +9,6 @@ import (
 
 	"birthmark/api/compat/boxes"
 	"birthmark/api/exchange"
-	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/chains/ergo"
 	"birthmark/model"
@@ -17,13 +16,8 @@ import (
 
 // ask sends the request to the node.
 func (p *protocol) ask(r *request) (ergo.NodeAnswer, error) {
-	node := p.Node()
-	if node == nil {
-		return ergo.NodeAnswer{}, problem.New(http.StatusNotFound, "not_found",
-			"this needs a node, and this server has none: its setting node is the URL of one")
-	}
 	path := strings.Split(strings.Trim(strings.TrimPrefix(r.URL.Path, p.path), "/"), "/")
-	return node.Ask(r.Context(), path, r.URL.Query(), r.Content())
+	return p.Ask(r.Context(), path, r.URL.Query(), r.Content())
 }
 
 // fromNode answers as the node does.
@@ -52,11 +46,8 @@ func (p *protocol) submit(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var text string
-	if json.Unmarshal(a.(exchange.JSON), &text) == nil {
-		if id, ok := boxes.ParseID(text); ok {
-			p.Enter(r.Context(), model.Hash(id))
-		}
+	if id, ok := boxes.AcceptedID(ergo.NodeAnswer{Status: http.StatusOK, Body: a.(exchange.JSON)}); ok {
+		p.Enter(r.Context(), model.Hash(id))
 	}
 	return a, nil
 }
