@@ -6,165 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 
 	"birthmark/api/compat/boxes"
-	"birthmark/api/problem"
-	"birthmark/chains/ergo"
 	"birthmark/chains/ergo/sigma"
 	"birthmark/model"
 )
-
-// Limits of a list.
-const (
-	maxTake     = 200
-	maxValues   = 20      // of a condition
-	maxExamined = 100_000 // boxes that are compared with conditions that no index answers
-)
-
-// boxArgs are the conditions on boxes of the chain and of the mempool.
-type boxArgs struct {
-	BoxID, Address, ErgoTree, ErgoTreeTemplateHash, TokenID *string
-	BoxIDs, Addresses, ErgoTrees                            *[]string
-	Skip, Take                                              int32
-}
-
-// chainBoxArgs are the conditions on boxes of the chain.
-type chainBoxArgs struct {
-	boxArgs
-	Spent                *bool
-	MinHeight, MaxHeight *int32
-	HeightType           string
-}
-
-func bad(format string, args ...any) error {
-	return problem.New(http.StatusBadRequest, "bad_request", format, args...)
-}
-
-// window reads skip and take.
-func window(skip, take int32) (offset, limit int, err error) {
-	if skip < 0 || take < 1 || take > maxTake {
-		return 0, 0, bad("skip: expected a number from 0 on; take: expected 1 to %d", maxTake)
-	}
-	return int(skip), int(take), nil
-}
-
-// merged returns the values of a list and of a single argument.
-func merged(list *[]string, one *string) (all []string, err error) {
-	if list != nil {
-		all = append(all, *list...)
-	}
-	if one != nil {
-		all = append(all, *one)
-	}
-	if len(all) > maxValues {
-		return nil, bad("a condition has %d values: expected at most %d", len(all), maxValues)
-	}
-	return all, nil
-}
-
-// parseID reads an id.
-func parseID(text string) (sigma.ID, error) {
-	id, ok := boxes.ParseID(text)
-	if !ok {
-		return id, bad("%q is not an id: expected 64 hex digits", text)
-	}
-	return id, nil
-}
-
-func parseIDs(texts []string) ([]sigma.ID, error) {
-	ids := make([]sigma.ID, len(texts))
-	for i, text := range texts {
-		var err error
-		if ids[i], err = parseID(text); err != nil {
-			return nil, err
-		}
-	}
-	return ids, nil
-}
-
-// conditions are parsed arguments. A list without values is no condition.
-type conditions struct {
-	ids             []sigma.ID
-	trees           []boxes.Holder
-	template, token *sigma.ID
-	spent           *bool
-	minimum         int
-	maximum         int // -1: none
-	creation        bool
-	offset, limit   int
-}
-
-func (q *request) conditions(a *boxArgs) (c conditions, err error) {
-	c.maximum = -1
-	if c.offset, c.limit, err = window(a.Skip, a.Take); err != nil {
-		return c, err
-	}
-	texts, err := merged(a.BoxIDs, a.BoxID)
-	if err != nil {
-		return c, err
-	}
-	if c.ids, err = parseIDs(texts); err != nil {
-		return c, err
-	}
-	if c.trees, err = q.trees(a); err != nil {
-		return c, err
-	}
-	for text, to := range map[*string]**sigma.ID{a.ErgoTreeTemplateHash: &c.template, a.TokenID: &c.token} {
-		if text == nil {
-			continue
-		}
-		id, err := parseID(*text)
-		if err != nil {
-			return c, err
-		}
-		*to = &id
-	}
-	return c, nil
-}
-
-// trees returns the scripts of a condition, each once.
-func (q *request) trees(a *boxArgs) (trees []boxes.Holder, err error) {
-	add := func(tree []byte) error {
-		h, err := q.v.HolderOf(tree)
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(trees, func(x boxes.Holder) bool { return string(x.Value) == string(h.Value) }) {
-			trees = append(trees, *h)
-		}
-		return nil
-	}
-	addresses, err := merged(a.Addresses, a.Address)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range addresses {
-		stored, err := q.Chain.AddressIndex().Parse(text)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(ergo.AddressTree(stored)); err != nil {
-			return nil, err
-		}
-	}
-	texts, err := merged(a.ErgoTrees, a.ErgoTree)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range texts {
-		tree, err := boxes.ParseTree(text)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(tree); err != nil {
-			return nil, err
-		}
-	}
-	return trees, nil
-}
 
 // meets reports whether a box meets all conditions.
 func (c *conditions) meets(b *boxes.Box) bool {
@@ -313,25 +161,6 @@ func (q *request) findAmong(c conditions) ([]model.UtxoPk, error) {
 func page[T any](all []T, offset, limit int) []T {
 	all = all[min(offset, len(all)):]
 	return all[:min(limit, len(all))]
-}
-
-// box is a Box or an UnconfirmedBox.
-type box struct {
-	BoxID, TransactionID, Value, ErgoTree, Address string
-	Index, CreationHeight                          int32
-	ErgoTreeTemplateHash                           *string
-	Assets                                         []asset
-	AdditionalRegisters                            object
-	BeingSpent                                     bool
-
-	HeaderID, GlobalIndex string
-	SettlementHeight      int32
-	MainChain             bool
-}
-
-type asset struct {
-	TokenID, Amount string
-	Index           int32
 }
 
 // boxes returns boxes as the schema has them.

@@ -15,31 +15,6 @@ import (
 // root resolves the fields of the types Query and Mutation.
 type root struct{}
 
-// object is the scalar JSONObject.
-type object map[string]string
-
-// ImplementsGraphQLType reports whether the type is that of the schema.
-func (object) ImplementsGraphQLType(name string) bool { return name == "JSONObject" }
-
-// UnmarshalGraphQL is not called: no argument is an object.
-func (object) UnmarshalGraphQL(any) error { return bad("an object is no argument") }
-
-// header is a Header.
-type header struct {
-	HeaderID, ParentID, NBits, Difficulty, Timestamp         string
-	StateRoot, ADProofsRoot, TransactionsRoot, ExtensionHash string
-	Version, Height                                          int32
-	PowSolutions                                             object
-	Votes                                                    []int32
-	MainChain                                                bool
-}
-
-type headerArgs struct {
-	HeaderID   *string
-	Height     *int32
-	Skip, Take int32
-}
-
 // BlockHeaders resolves a field of the schema.
 func (*root) BlockHeaders(ctx context.Context, a headerArgs) ([]header, error) {
 	return read(ctx, func(q *request) ([]header, error) {
@@ -52,11 +27,11 @@ func (*root) BlockHeaders(ctx context.Context, a headerArgs) ([]header, error) {
 			first, last = max(first, int(*a.Height)), min(last, int(*a.Height))
 		}
 		if a.HeaderID != nil {
-			id, err := parseID(*a.HeaderID)
+			id, err := optionalID(a.HeaderID)
 			if err != nil {
 				return nil, err
 			}
-			b, err := q.v.BlockOf(model.Hash(id))
+			b, err := q.v.BlockOf(model.Hash(*id))
 			if err != nil || b == nil {
 				return nil, err
 			}
@@ -95,48 +70,28 @@ func headerOf(b *boxes.Block) header {
 	return out
 }
 
-// address is an Address.
-type address struct {
-	Address                       string
-	Used                          bool
-	Balance                       balance
-	BoxesCount, TransactionsCount int32
-}
-
-type balance struct {
-	NanoErgs string
-	Assets   []held
-}
-
-type held struct {
-	TokenID, Amount string
-	Name            *string
-	Decimals        *int32
-}
-
 // Addresses resolves a field of the schema.
 func (*root) Addresses(ctx context.Context, a struct{ Addresses []string }) ([]address, error) {
 	return read(ctx, func(q *request) ([]address, error) {
 		if len(a.Addresses) > maxValues {
 			return nil, bad("addresses has %d values: expected at most %d", len(a.Addresses), maxValues)
 		}
-		out := make([]address, len(a.Addresses))
-		for i := range out {
-			var err error
-			if out[i], err = q.address(a.Addresses[i]); err != nil {
+		trees, err := q.trees(&boxArgs{Addresses: &a.Addresses})
+		out := make([]address, len(trees))
+		for i, tree := range trees {
+			if out[i], err = q.address(a.Addresses[i], tree); err != nil {
 				return nil, err
 			}
 		}
-		return out, nil
+		return out, err
 	})
 }
 
-func (q *request) address(text string) (out address, err error) {
-	trees, err := q.trees(&boxArgs{Address: &text})
+func (q *request) address(text string, tree []byte) (out address, err error) {
+	h, err := q.v.HolderOf(tree)
 	if err != nil {
 		return out, err
 	}
-	h := &trees[0]
 	t, err := q.v.Totals(h, true)
 	if err != nil {
 		return out, err
@@ -178,20 +133,6 @@ func describe(t *boxes.Token) (name, description *string, decimals *int32) {
 	return &t.Explorer.Name, &t.Explorer.Description, &n
 }
 
-// token is a Token.
-type token struct {
-	TokenID, BoxID, EmissionAmount string
-	Box                            box
-	Name, Description, Type        *string
-	Decimals                       *int32
-}
-
-type tokenArgs struct {
-	TokenID    *string
-	TokenIDs   *[]string
-	Skip, Take int32
-}
-
 // Tokens resolves a field of the schema.
 func (*root) Tokens(ctx context.Context, a tokenArgs) ([]token, error) {
 	return read(ctx, func(q *request) ([]token, error) {
@@ -199,16 +140,12 @@ func (*root) Tokens(ctx context.Context, a tokenArgs) ([]token, error) {
 		if err != nil {
 			return nil, err
 		}
-		texts, err := merged(a.TokenIDs, a.TokenID)
+		ids, err := idsOf(a.TokenIDs, a.TokenID)
 		if err != nil {
 			return nil, err
 		}
-		if len(texts) == 0 {
+		if len(ids) == 0 {
 			return nil, bad("tokens: tokenId or tokenIds is required")
-		}
-		ids, err := parseIDs(texts)
-		if err != nil {
-			return nil, err
 		}
 		known, err := q.v.TokensOf(ids)
 		if err != nil {
@@ -250,12 +187,6 @@ func (q *request) token(t *boxes.Token) (out token, err error) {
 	return out, nil
 }
 
-// state is a State.
-type state struct {
-	BlockID, BoxGlobalIndex, TransactionGlobalIndex, Difficulty, Network string
-	Height                                                               int32
-}
-
 // State resolves a field of the schema.
 func (*root) State(ctx context.Context) (*state, error) {
 	return read(ctx, func(q *request) (*state, error) {
@@ -273,8 +204,6 @@ func (*root) State(ctx context.Context) (*state, error) {
 		}, nil
 	})
 }
-
-type info struct{ Version string }
 
 // Info resolves a field of the schema.
 func (*root) Info() info { return info{apiVersion} }

@@ -3,17 +3,12 @@ package ergographql
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"net/http"
+	"encoding/hex"
 	"slices"
 	"strconv"
 
 	"birthmark/api/compat/boxes"
-	"birthmark/api/problem"
-	"birthmark/api/ratelimit"
 	"birthmark/core/pending"
-	"birthmark/model"
 )
 
 // mempool resolves the fields of the type Mempool.
@@ -54,19 +49,6 @@ func (*mempool) TransactionsCount(ctx context.Context) (int32, error) {
 	return read(ctx, func(q *request) (int32, error) { return int32(q.v.PendingCount()), nil })
 }
 
-// txArgs are the conditions on unconfirmed transactions.
-type txArgs struct {
-	TransactionID, Address    *string
-	TransactionIDs, Addresses *[]string
-	Skip, Take                int32
-}
-
-// unconfirmedTx is an UnconfirmedTransaction.
-type unconfirmedTx struct {
-	TransactionID, Timestamp string
-	Size                     int32
-}
-
 // Transactions resolves a field of the schema.
 func (*mempool) Transactions(ctx context.Context, a txArgs) ([]unconfirmedTx, error) {
 	return read(ctx, func(q *request) ([]unconfirmedTx, error) {
@@ -74,15 +56,15 @@ func (*mempool) Transactions(ctx context.Context, a txArgs) ([]unconfirmedTx, er
 		if err != nil {
 			return nil, err
 		}
-		texts, err := merged(a.TransactionIDs, a.TransactionID)
+		ids, err := idsOf(a.TransactionIDs, a.TransactionID)
 		if err != nil {
 			return nil, err
 		}
-		ids, err := parseIDs(texts)
+		parsed, err := q.trees(&boxArgs{Address: a.Address, Addresses: a.Addresses})
 		if err != nil {
 			return nil, err
 		}
-		trees, err := q.trees(&boxArgs{Address: a.Address, Addresses: a.Addresses})
+		trees, err := q.holders(parsed)
 		if err != nil {
 			return nil, err
 		}
@@ -109,62 +91,22 @@ func (*mempool) Transactions(ctx context.Context, a txArgs) ([]unconfirmedTx, er
 	})
 }
 
-// signed is the scalar SignedTransaction.
-type signed struct{ raw []byte }
-
-// ImplementsGraphQLType reports whether the type is that of the schema.
-func (signed) ImplementsGraphQLType(name string) bool { return name == "SignedTransaction" }
-
-// UnmarshalGraphQL reads a variable, or an object in the query.
-func (s *signed) UnmarshalGraphQL(input any) (err error) {
-	if s.raw, err = json.Marshal(input); err == nil && s.raw[0] != '{' {
-		err = errors.New("the transaction is not a JSON object")
-	}
-	return err
-}
-
-type submission struct{ SignedTransaction signed }
-
 // CheckTransaction resolves a field of the schema.
 func (*root) CheckTransaction(ctx context.Context, a submission) (string, error) {
-	return read(ctx, func(q *request) (string, error) {
-		id, err := q.send([]string{"transactions", "check"}, a)
-		return id.String(), err
-	})
+	return send(ctx, a, true)
 }
 
 // SubmitTransaction resolves a field of the schema.
 func (*root) SubmitTransaction(ctx context.Context, a submission) (string, error) {
-	return read(ctx, func(q *request) (string, error) {
-		id, err := q.send([]string{"transactions"}, a)
-		if err == nil {
-			q.Chain.Enter(q.ctx, id)
-		}
-		return id.String(), err
-	})
+	return send(ctx, a, false)
 }
 
-// send sends a transaction to the node, which returns its id. The detail of a refusal is the error.
-func (q *request) send(path []string, a submission) (id model.Hash, err error) {
-	if err := ratelimit.Submission(q.w); err != nil {
-		return id, err
-	}
-	node := q.Chain.Node()
-	if node == nil {
-		return id, problem.New(http.StatusNotFound, "not_found",
-			"this needs a node, and this server has none: its setting node is the URL of one")
-	}
-	answer, err := node.Ask(q.ctx, path, nil, a.SignedTransaction.raw)
-	if err != nil {
-		return id, err
-	}
-	var text string
-	if answer.Status == http.StatusOK && json.Unmarshal(answer.Body, &text) == nil {
-		if found, ok := boxes.ParseID(text); ok {
-			return model.Hash(found), nil
+func send(ctx context.Context, a submission, check bool) (string, error) {
+	return read(ctx, func(q *request) (string, error) {
+		id, refused, err := q.Chain.Submit(q.ctx, q.w, a.SignedTransaction.raw, check)
+		if refused != "" {
+			err = bad("%s", refused)
 		}
-	}
-	var refused struct{ Reason, Detail string }
-	_ = json.Unmarshal(answer.Body, &refused) // else both are empty
-	return id, bad("%s", cmp.Or(refused.Detail, refused.Reason, "the node refuses the transaction without a reason"))
+		return hex.EncodeToString(id[:]), err
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,27 +17,29 @@ import (
 	gqlerrors "github.com/graph-gophers/graphql-go/errors"
 	"github.com/graph-gophers/graphql-go/trace/noop"
 
+	"birthmark/api/bounded"
 	"birthmark/api/compat/boxes"
+	"birthmark/api/jsonappend"
 	"birthmark/api/problem"
 	"birthmark/core/meter"
+	"birthmark/internal/guard"
 )
 
 // Options configure a handler.
-type Options struct {
-	Chain *boxes.Chain
-	Path  string       // of the endpoint: "/graphql"
-	Log   *slog.Logger // nil: no log
-}
+type Options = boxes.Options
 
 // New returns the handler of the endpoint.
 func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &handler{o}
+	return &handler{Options: o, constants: bounded.Cache[string, constant]{Max: maxConstants, Size: constant.size}}
 }
 
-type handler struct{ Options }
+type handler struct {
+	Options
+	constants bounded.Cache[string, constant] // by body of the request
+}
 
 //go:embed schema.graphql
 var text string
@@ -47,7 +48,7 @@ var text string
 const (
 	maxBody  = 1 << 20 // bytes
 	maxQuery = 16 << 10
-	maxDepth = 8
+	maxDepth = 16 // that of introspection, as tools request it, is 15
 	maxReads = 20 // fields of Query, Mutation and Mempool
 
 	maxSelections = 20_000  // fields of a query after its fragments are expanded
@@ -76,56 +77,36 @@ type request struct {
 
 type requestKey struct{}
 
-// failed is the body of an answer without data.
-type failed struct {
-	Errors []message `json:"errors"`
-}
-
-type message struct {
-	Message string `json:"message"`
-}
-
+// ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", "application/json")
 	r.Pattern = h.Path
-	var answer any
-	var err error
-	switch r.Method {
-	case http.MethodOptions:
-		header.Set("Access-Control-Allow-Methods", "POST")
+	if r.Method == http.MethodOptions {
+		header.Set("Access-Control-Allow-Methods", http.MethodPost)
 		header.Set("Access-Control-Allow-Headers", "*")
 		return
-	case http.MethodPost:
-		answer, err = h.answer(w, r)
-	default:
-		err = problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "expected POST with a query in JSON")
 	}
+	answer, err := h.answer(w, r)
 	if err != nil {
-		p := problem.Of(err)
-		h.log(err)
-		w.WriteHeader(p.Status)
-		answer = failed{[]message{{p.Detail}}}
+		var status int
+		status, answer = h.failed(err)
+		w.WriteHeader(status)
 	}
-	body, err := json.Marshal(answer)
-	if err != nil {
-		panic(err) // impossible: the fields are simple
-	}
-	_, _ = w.Write(body) // fails only if the client is gone
-}
-
-// log logs an error that is the server's fault.
-func (h *handler) log(err error) {
-	if problem.Of(err).Status == http.StatusInternalServerError {
-		h.Log.Error("a request of the API of ergo-graphql failed", "error", err)
-	}
+	_, _ = w.Write(answer) // fails only if the client is gone
 }
 
 // answer executes the query in the body of a request.
-func (h *handler) answer(w http.ResponseWriter, r *http.Request) (*graphql.Response, error) {
+func (h *handler) answer(w http.ResponseWriter, r *http.Request) (answer []byte, err error) {
+	if r.Method != http.MethodPost {
+		return nil, problem.New(http.StatusMethodNotAllowed, "method_not_allowed", "expected POST with a query in JSON")
+	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return nil, err
+	}
+	if known, ok := h.constants.Get(string(raw)); ok {
+		return known.answer, nil
 	}
 	var body struct {
 		Query         string                     `json:"query"`
@@ -133,7 +114,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (*graphql.Respo
 		Variables     map[string]json.RawMessage `json:"variables"`
 	}
 	if err := json.Unmarshal(raw, &body); err != nil || body.Query == "" {
-		return nil, problem.New(http.StatusBadRequest, "bad_request", `the body: expected {"query": "…", "variables": {…}}`)
+		return nil, bad(`the body: expected {"query": "…", "variables": {…}}`)
 	}
 	variables := make(map[string]any, len(body.Variables))
 	for name, value := range body.Variables {
@@ -147,17 +128,35 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request) (*graphql.Respo
 		}
 		variables[name] = v
 	}
-	var answer *graphql.Response
 	err = h.Chain.PendingView(r.Context(), func(v *boxes.View) error {
 		ctx, end := context.WithCancelCause(r.Context())
 		defer end(nil)
 		q := &request{handler: h, ctx: ctx, w: w, v: v, end: end}
-		answer = schema().Exec(context.WithValue(ctx, requestKey{}, q), withoutUnused(body.Query), body.OperationName, variables)
+		a := schema().Exec(context.WithValue(ctx, requestKey{}, q), withoutUnused(body.Query), body.OperationName, variables)
 		m := meter.Of(ctx)
-		return cmp.Or(context.Cause(ctx), m.Err(), m.Hold(int64(len(answer.Data)))) // the body is a copy
+		if err := cmp.Or(context.Cause(ctx), m.Err(), m.Hold(int64(len(a.Data)))); err != nil { // the answer is a copy
+			return err
+		}
+		answer = jsonappend.Append(nil, a)
+		if q.reads == 0 && len(a.Errors) == 0 {
+			h.constants.Put(string(raw), constant{len(raw), answer})
+		}
+		return nil
 	})
 	return answer, err
 }
+
+// constant is the answer to a body whose query does not read the chain, such as that of introspection: it depends on the
+// schema alone.
+type constant struct {
+	body   int // bytes
+	answer []byte
+}
+
+func (c constant) size() int { return c.body + len(c.answer) }
+
+// maxConstants is the memory for constant answers in bytes. That of the usual introspection has 30 kB.
+const maxConstants = 1 << 20
 
 // counter is the tracer that counts the fields that are resolved, those of introspection too.
 type counter struct{ noop.Tracer }
@@ -202,20 +201,21 @@ func withoutUnused(query string) string {
 	})
 }
 
-// read resolves a field.
+// read resolves a field that reads the chain. A panic is an error of the field.
 func read[T any](ctx context.Context, fn func(*request) (T, error)) (value T, err error) {
 	q := ctx.Value(requestKey{}).(*request)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.reads++; q.reads > maxReads {
 		err = problem.New(http.StatusBadRequest, "too_many", "a query can have at most %d lists: send several queries", maxReads)
-	}
-	if err == nil {
-		value, err = fn(q)
+	} else {
+		err = guard.Call(func() (err error) {
+			value, err = fn(q)
+			return err
+		})
 	}
 	if err != nil {
-		q.log(err)
-		err = errors.New(problem.Of(err).Detail)
+		err = q.fieldError(err)
 	}
 	return value, err
 }
