@@ -242,7 +242,7 @@ func (f *Follower) Enter(ctx context.Context, ids ...model.Hash) error {
 }
 
 // Raw returns the serialized transaction. It fetches it from the source if it was dropped to save memory; NotFound
-// (unknown_tx) if the source no longer has it.
+// (unknown_tx) if the source no longer has it: see [HasLeft].
 func (f *Follower) Raw(ctx context.Context, t *Tx) ([]byte, error) {
 	if raw := t.Raw(); raw != nil {
 		return raw, nil
@@ -256,10 +256,16 @@ func (f *Follower) Raw(ctx context.Context, t *Tx) ([]byte, error) {
 		return nil, err
 	}
 	if len(txs) != 1 || txs[0] == nil {
-		return nil, model.Errorf(model.NotFound, "unknown_tx", "transaction %s is no longer in the mempool", t.ID)
+		return nil, model.Errorf(model.NotFound, "unknown_tx", "transaction %s is %w", t.ID, errLeft)
 	}
 	return txs[0].Raw, nil
 }
+
+// HasLeft reports whether an error of [Follower.Raw] is that of a transaction that has left the source, so that it will leave
+// the overlay, too. Lists leave such transactions out.
+func HasLeft(err error) bool { return errors.Is(err, errLeft) }
+
+var errLeft = errors.New("no longer in the mempool")
 
 // Source returns the open source, for its other interfaces; nil if it cannot be reached. It may be closed at any time:
 // its methods then fail.

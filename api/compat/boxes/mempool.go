@@ -52,7 +52,7 @@ func (v *View) PendingAsset(id sigma.ID) iter.Seq[*pending.Tx] {
 	return v.pool.Asset(id[:])
 }
 
-// Parsed returns the parsed transaction.
+// Parsed returns the parsed transaction. The error of one that has left the node is reported by [pending.HasLeft].
 func (v *View) Parsed(t *pending.Tx) (*Tx, error) { return v.pendingTx(t) }
 
 // PendingBoxes returns the boxes with a value of an index that unconfirmed transactions create, in the order of
@@ -61,7 +61,7 @@ func (v *View) PendingBoxes(index string, value []byte) ([]Box, error) {
 	return v.pendingBoxes(v.PendingOf(index, value), func(o pending.Output) bool { return o.Has(v.pool.Index(index), value) })
 }
 
-// pendingBoxes returns the outputs of unconfirmed transactions that match.
+// pendingBoxes returns the outputs of unconfirmed transactions that match, without those that have left the node.
 func (v *View) pendingBoxes(txs iter.Seq[*pending.Tx], match func(pending.Output) bool) (boxes []Box, err error) {
 	for t := range txs {
 		for i := range t.NumOutputs() {
@@ -69,6 +69,9 @@ func (v *View) pendingBoxes(txs iter.Seq[*pending.Tx], match func(pending.Output
 				continue
 			}
 			b, err := v.pendingBox(t, i)
+			if pending.HasLeft(err) {
+				break
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -105,10 +108,10 @@ func (v *View) PendingSpend(b *Box) (*Spend, error) {
 		return nil, nil
 	}
 	tx, err := v.pendingTx(in.Tx)
-	if err != nil {
-		return nil, err
+	if pending.HasLeft(err) {
+		return nil, nil
 	}
-	return &Spend{tx, int(in.Index)}, nil
+	return &Spend{tx, int(in.Index)}, err
 }
 
 // pendingSpent reports which of the outputs of the chain unconfirmed transactions spend.

@@ -14,11 +14,15 @@ func paged[T any](v *view, items iter.Seq2[T, error], total int) any {
 	return &boxes.Listed[T]{Items: exchange.ItemsOf(v.r, items), Total: total}
 }
 
-// valuesOf yields the values of the items of a list.
+// valuesOf yields the values of the items of a list, without unconfirmed transactions that have left the node.
 func valuesOf[T, V any](all []T, value func(T) (V, error)) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for _, x := range all {
-			if v, err := value(x); !yield(v, err) || err != nil {
+			v, err := value(x)
+			if pending.HasLeft(err) {
+				continue
+			}
+			if !yield(v, err) || err != nil {
 				return
 			}
 		}

@@ -172,6 +172,9 @@ func (v *view) tokensIn(lists ...[]boxes.Box) (tokenMap, error) {
 	seen := map[sigma.ID]bool{}
 	for _, all := range lists {
 		for i := range all {
+			if all[i].Tx == nil {
+				continue // an input whose box is unknown
+			}
 			for _, t := range all[i].Box().Tokens {
 				if !seen[t.ID] {
 					seen[t.ID] = true

@@ -128,12 +128,13 @@ func (v *view) setTx(to *txValue, t *boxes.FullTx, tokens tokenMap, of *boxes.Ho
 	return v.setEnds(to, t, tokens, of, confirmedForm)
 }
 
-// setEnds sets the inputs, data inputs and outputs of a transaction.
+// setEnds sets the inputs, data inputs and outputs of a transaction. As in the original (UInputQuerySet.scala of
+// ergoplatform/explorer-backend), it leaves out inputs whose boxes are unknown.
 func (v *view) setEnds(to *txValue, t *boxes.FullTx, tokens tokenMap, of *boxes.Holder, f form) error {
 	to.Inputs, to.DataInputs = boxes.Emptied(to.Inputs, len(t.Inputs)), boxes.Emptied(to.DataInputs, len(t.Data))
 	to.Outputs, to.Size = boxes.Emptied(to.Outputs, len(t.Outputs)), t.Size
 	for i := range t.Inputs {
-		if of != nil && !of.Owns(&t.Inputs[i]) {
+		if t.Inputs[i].Tx == nil || of != nil && !of.Owns(&t.Inputs[i]) {
 			continue
 		}
 		to.Inputs = append(to.Inputs, inputValue{})
@@ -174,10 +175,9 @@ func (v *view) pendingTxOf(t *pending.Tx) (*txValue, error) {
 	}
 	full := boxes.FullTx{Tx: parsed, Inputs: make([]boxes.Box, len(found))}
 	for i, b := range found {
-		if b == nil {
-			return nil, absent("the box %x, which an unconfirmed transaction spends", parsed.Inputs[i].Box)
+		if b != nil {
+			full.Inputs[i] = *b
 		}
-		full.Inputs[i] = *b
 	}
 	if full.Data, err = v.Inputs(parsed.DataInputs); err != nil {
 		return nil, err

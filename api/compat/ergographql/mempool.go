@@ -82,6 +82,9 @@ func (*mempool) Transactions(ctx context.Context, a txArgs) ([]unconfirmedTx, er
 		var out []unconfirmedTx
 		for _, t := range page(all, offset, limit) {
 			parsed, err := q.v.Parsed(t)
+			if pending.HasLeft(err) {
+				continue
+			}
 			if err != nil {
 				return nil, err
 			}

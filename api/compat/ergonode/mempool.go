@@ -57,16 +57,20 @@ func (v *view) pending(txs iter.Seq[*pending.Tx], p page) any {
 	})
 }
 
-// parsed returns parsed transactions, and the boxes that they spend.
+// parsed returns parsed transactions without those that have left the node, and the boxes that they spend.
 func (v *view) parsed(all []*pending.Tx) (txs []*boxes.Tx, inputs []*boxes.Box, err error) {
-	txs = make([]*boxes.Tx, len(all))
 	var spent []sigma.ID
-	for i, t := range all {
-		if txs[i], err = v.Parsed(t); err != nil {
+	for _, t := range all {
+		tx, err := v.Parsed(t)
+		if pending.HasLeft(err) {
+			continue
+		}
+		if err != nil {
 			return nil, nil, err
 		}
-		for j := range txs[i].Inputs {
-			spent = append(spent, txs[i].Inputs[j].Box)
+		txs = append(txs, tx)
+		for j := range tx.Inputs {
+			spent = append(spent, tx.Inputs[j].Box)
 		}
 	}
 	inputs, err = v.Inputs(spent)
@@ -92,6 +96,9 @@ func pendingTx(r *request) answer {
 			return nil, errNotFound
 		}
 		txs, inputs, err := v.parsed([]*pending.Tx{t})
+		if err == nil && len(txs) == 0 {
+			err = errNotFound
+		}
 		if err != nil {
 			return nil, err
 		}

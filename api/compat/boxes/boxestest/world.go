@@ -56,6 +56,12 @@ func NewWorld(t testing.TB, network, genesis string) *World {
 // NewWorldIn is [NewWorld] with a store, which the caller closes.
 func NewWorldIn(t testing.TB, network, genesis string, store storage.Store) *World {
 	t.Helper()
+	return NewWorldOf(t, network, genesis, store, 64<<20)
+}
+
+// NewWorldOf is [NewWorldIn] with the memory of the mempool in bytes.
+func NewWorldOf(t testing.TB, network, genesis string, store storage.Store, mempool int64) *World {
+	t.Helper()
 	c, err := ergo.New(network)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +85,7 @@ func NewWorldIn(t testing.TB, network, genesis string, store storage.Store) *Wor
 		return c.Open(context.Background(), model.SourceOptions{URI: w.uri, Indexes: indexes, Raw: true, Follow: true})
 	}
 	w.Mempool = pending.NewFollower(pending.Options{
-		View: w.DB.View, Moved: w.DB.Moved, Open: open, Traits: c.Traits(), Memory: 64 << 20, Interval: 10 * time.Millisecond,
+		View: w.DB.View, Moved: w.DB.Moved, Open: open, Traits: c.Traits(), Memory: mempool, Interval: 10 * time.Millisecond,
 		Patience: time.Minute, // no test depends on the speed of the machine
 		Log:      slog.New(slog.DiscardHandler),
 	})
