@@ -16,7 +16,7 @@ import (
 	"birthmark/model/modeltest"
 )
 
-// A panic while a stream reads, or the batch that streams share, ends one stream. Another one goes on, a new one begins, and
+// A panic while a stream reads, or the batch that streams share, ends one stream. Another one continues, a new one begins, and
 // nothing of the first one is left. A panic before the stream begins is an internal error.
 func TestAPanicEndsItsStreamAlone(t *testing.T) {
 	v := modeltest.Variants()[0]

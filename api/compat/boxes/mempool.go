@@ -61,7 +61,7 @@ func (v *View) PendingBoxes(index string, value []byte) ([]Box, error) {
 	return v.pendingBoxes(v.PendingOf(index, value), func(o pending.Output) bool { return o.Has(v.pool.Index(index), value) })
 }
 
-// pendingBoxes returns the outputs of unconfirmed transactions that match, without those that have left the node.
+// pendingBoxes returns the outputs of unconfirmed transactions that match. Transactions that have left the node are left out.
 func (v *View) pendingBoxes(txs iter.Seq[*pending.Tx], match func(pending.Output) bool) (boxes []Box, err error) {
 	for t := range txs {
 		for i := range t.NumOutputs() {

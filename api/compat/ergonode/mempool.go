@@ -57,7 +57,7 @@ func (v *view) pending(txs iter.Seq[*pending.Tx], p page) any {
 	})
 }
 
-// parsed returns parsed transactions without those that have left the node, and the boxes that they spend.
+// parsed returns parsed transactions, except for ones that have left the node, and the boxes that they spend.
 func (v *view) parsed(all []*pending.Tx) (txs []*boxes.Tx, inputs []*boxes.Box, err error) {
 	var spent []sigma.ID
 	for _, t := range all {
