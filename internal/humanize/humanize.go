@@ -2,6 +2,8 @@ package humanize
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -81,4 +83,12 @@ func Ago(unix int64, now time.Time) string {
 		return "just now"
 	}
 	return Duration(d) + " ago"
+}
+
+// Decimal writes a number without an exponent: all digits from 1 on, three significant digits below.
+func Decimal(f float64) string {
+	if f > 0 && f < 1 {
+		return strconv.FormatFloat(f, 'f', 2-int(math.Floor(math.Log10(f))), 64)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
 }

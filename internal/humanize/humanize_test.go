@@ -64,3 +64,14 @@ func TestTimesAreSaidAsPeopleSayThem(t *testing.T) {
 		t.Errorf("20 seconds are %s", got)
 	}
 }
+
+func TestDecimalsHaveNoExponent(t *testing.T) {
+	for f, want := range map[float64]string{
+		0: "0", 1: "1", 4.6565423739069247e-10: "0.000000000466", 0.00024414: "0.000244", 16307.420938523983: "16307.420938523983",
+		1.0e22: "10000000000000000000000", 0.9999: "1.000",
+	} {
+		if got := Decimal(f); got != want {
+			t.Errorf("%g: %s, expected %s", f, got, want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/xrash/smetrics"
 )
@@ -15,6 +16,22 @@ func Hint[V any](word string, known map[string]V) string {
 		return fmt.Sprintf("; did you mean %q?", best)
 	}
 	return ""
+}
+
+// Name returns a suffix for an error about an unknown name, with the name of known that it can mean, or nothing. A name
+// can be shortened, and in upper case.
+func Name(word string, known []string) string {
+	word = strings.ToLower(word)
+	best, ok := Word(word, known)
+	for _, k := range known {
+		if k == word || !ok && len(word) > 2 && strings.HasPrefix(k, word) {
+			best, ok = k, true
+		}
+	}
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
 }
 
 // Word returns the word of known with the smallest Levenshtein distance to word, the first one on a tie. ok is false if the
