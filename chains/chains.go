@@ -16,6 +16,7 @@ import (
 	"birthmark/chains/litecoin"
 	"birthmark/chains/tapyrus"
 	"birthmark/chains/zcash"
+	"birthmark/internal/suggest"
 	"birthmark/model"
 )
 
@@ -60,12 +61,22 @@ func New(name, network string) (model.Chain, error) {
 		return nil, model.Errorf(model.Usage, "unknown_chain", "%s cannot be indexed: %s", name, why)
 	}
 	if !ok {
-		return nil, model.Errorf(model.Usage, "unknown_chain", "unknown chain %q: expected %s", name, strings.Join(Names(), ", "))
+		return nil, model.Errorf(model.Usage, "unknown_chain", "unknown chain %q: expected %s%s", name, strings.Join(Names(), ", "), meant(name))
 	}
 	if network == "" {
 		network = r.networks[0]
 	}
 	return r.open(network)
+}
+
+// meant returns a suffix for an error about an unknown chain: the chain whose coin has the name, or a similar chain.
+func meant(name string) string {
+	for _, r := range registered {
+		if c, err := r.open(r.networks[0]); err == nil && strings.EqualFold(c.Traits().Unit.Symbol, name) {
+			return fmt.Sprintf("; did you mean %q?", r.name)
+		}
+	}
+	return suggest.Name(name, Names())
 }
 
 // Names are the chains there are.

@@ -32,6 +32,8 @@ type Traits struct {
 	// FeeOutputs: fees are paid to outputs, so inputs minus outputs is not the fee. The fee of a transaction that
 	// states none is unknown.
 	FeeOutputs bool
+	// FeeAddress is the address of outputs that are fees, as answers contain it; empty: none.
+	FeeAddress string
 	// Pool names what can receive value from inputs and provide value for outputs, such as "shielded pool"; empty:
 	// nothing can. Inputs minus outputs is then not the fee either: set FeeOutputs.
 	Pool string

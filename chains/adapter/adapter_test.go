@@ -1,7 +1,9 @@
 package adapter_test
 
 import (
+	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -69,5 +71,61 @@ func TestSecretsAreReadAtTheFirstUseAndAfterARefusal(t *testing.T) {
 	}
 	if used, err := adapter.NewSecret("fixed", nil).Use(refuse, unreadable); err != adapter.ErrRefused || used != "fixed" {
 		t.Errorf("%q, %v", used, err)
+	}
+}
+
+// A URI without its scheme is not taken for a path. Errors have no credentials.
+func TestSourcesWithoutASchemeSuggestOne(t *testing.T) {
+	t.Chdir(t.TempDir())
+	base := adapter.NewBase("coin", "testnet", nil, nil)
+	opened := ""
+	open := func(_ context.Context, o model.SourceOptions, rest string) (model.Source, error) {
+		opened = o.URI + " " + rest
+		return nil, nil
+	}
+	schemes := []adapter.Scheme{
+		{Names: []string{"http", "https"}, Usage: "http://host:8332 (a node)", Port: "8332", Open: open},
+		{Names: []string{"p2p"}, Usage: "p2p://host:8333 (peers)", Port: "8333", Open: open},
+		{Names: []string{"file"}, Usage: "file:///path", Open: open},
+	}
+	const expected = "expected http://host:8332 (a node), p2p://host:8333 (peers) or file:///path"
+	for uri, want := range map[string]string{
+		"127.0.0.1:8332":           `"127.0.0.1:8332" has no scheme: did you mean http://127.0.0.1:8332 or p2p://127.0.0.1:8332?`,
+		"node:8333":                `"node:8333" has no scheme: did you mean p2p://node:8333 or http://node:8333?`,
+		"localhost":                `"localhost" has no scheme: did you mean http://localhost:8332 or p2p://localhost:8333?`,
+		"[::1]:1":                  `"[::1]:1" has no scheme: did you mean http://[::1]:1 or p2p://[::1]:1?`,
+		"me:secret@node:1/x":       `"…@node:1/x" has no scheme: did you mean http://…@node:1/x?`,
+		"http:/me:secret@node:1":   `"…@node:1" has no scheme: did you mean http://…@node:1?`,
+		"http//node:1":             `"http//node:1" has no scheme: did you mean http://node:1?`,
+		"htp://node":               "unsupported source htp:// for coin (did you mean http://?): " + expected,
+		"blocks":                   "blocks does not exist: " + expected,
+		"HTTP://node":              "opened http://node node",
+		"./node:8332":              "opened ./node:8332 ./node:8332", // the error is that of the source
+		"/var/lib/bitcoind/blocks": "opened /var/lib/bitcoind/blocks /var/lib/bitcoind/blocks",
+	} {
+		opened = ""
+		_, err := base.Open(t.Context(), model.SourceOptions{URI: uri}, schemes...)
+		got := "opened " + opened
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want || strings.Contains(got, "secret") {
+			t.Errorf("%s:\n%s\nexpected\n%s", uri, got, want)
+		}
+	}
+	if err := os.WriteFile("node:8332", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := base.Open(t.Context(), model.SourceOptions{URI: "node:8332"}, schemes...); err != nil || opened != "node:8332 node:8332" {
+		t.Errorf("a file whose name is that of a host: %q, %v", opened, err)
+	}
+}
+
+func TestNodesThatAreDownHaveAHint(t *testing.T) {
+	if got := adapter.NodeDown("127.0.0.1:8332", "coin testnet", "8332"); got != " (is the node running?)" {
+		t.Error(got)
+	}
+	if got := adapter.NodeDown("127.0.0.1:1", "coin testnet", "8332"); got != " (is the node running? the default port of coin testnet is 8332)" {
+		t.Error(got)
 	}
 }

@@ -49,6 +49,9 @@ func PathError(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return model.Errorf(model.BadSource, "source_missing", "%s does not exist", path)
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return model.Errorf(model.BadSource, "source_unreadable", "%w: give the user that runs birthmark access to it", err)
+	}
 	return model.Errorf(model.BadSource, "source_unreadable", "%w", err)
 }
 

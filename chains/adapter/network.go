@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/internal/suggest"
 	"birthmark/model"
 )
 
@@ -37,8 +38,8 @@ func (ns Networks[N]) Find(name string) (n N, ok bool) {
 func (ns Networks[N]) Get(chain, name string) (N, error) {
 	n, ok := ns.Find(name)
 	if !ok {
-		return n, model.Errorf(model.Usage, "unknown_network", "unknown network %s of %s: expected %s",
-			Quote(name), chain, strings.Join(ns.Names(), ", "))
+		return n, model.Errorf(model.Usage, "unknown_network", "unknown network %s of %s: expected %s%s",
+			Quote(name), chain, strings.Join(ns.Names(), ", "), suggest.Name(name, ns.Names()))
 	}
 	return n, nil
 }

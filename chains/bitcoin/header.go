@@ -10,6 +10,7 @@ import (
 	"birthmark/chains/adapter"
 	"birthmark/chains/bitcoin/block"
 	"birthmark/chains/bitcoin/rules"
+	"birthmark/internal/humanize"
 	"birthmark/model"
 )
 
@@ -39,7 +40,7 @@ func (c *chain) parseHeader(raw []byte) (*Header, error) {
 // People returns the fields that a page shows, as name and value, the most important first.
 func (h *Header) People() [][2]string {
 	return [][2]string{
-		{"difficulty", strconv.FormatFloat(h.Difficulty, 'g', -1, 64)},
+		{"difficulty", humanize.Decimal(h.Difficulty)},
 		{"bits", h.Bits},
 		{"nonce", strconv.FormatUint(uint64(h.Nonce), 10)},
 		{"version", fmt.Sprintf("0x%08x", uint32(h.Version))},

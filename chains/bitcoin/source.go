@@ -25,8 +25,10 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 		port = c.net.Params.DefaultPort
 	}
 	schemes := []adapter.Scheme{
-		{Names: []string{"http", "https"}, Usage: "http://user:password@host:" + c.net.Coin.Networks[0].RPCPort + " (a node)", Open: c.openRPC},
-		{Names: []string{"p2p"}, Usage: "p2p://host:" + port + " (peers, comma separated; p2p:// alone finds peers)", Open: c.openPeers},
+		{Names: []string{"http", "https"}, Usage: "http://user:password@host:" + c.net.RPCPort + " (a node)",
+			Port: c.net.RPCPort, Open: c.openRPC},
+		{Names: []string{"p2p"}, Usage: "p2p://host:" + port + " (peers, comma separated; p2p:// alone finds peers)",
+			Port: port, Open: c.openPeers},
 		{Names: []string{"file"}, Usage: "file:///path/to/blocks (a folder with blk*.dat, or one such file)", Open: c.openFiles},
 	}
 	if c.net.Params == nil { // the coin has no rules by which headers of peers are checked

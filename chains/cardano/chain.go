@@ -12,6 +12,7 @@ import (
 	"birthmark/chains/cardano/immutable"
 	"birthmark/chains/cardano/ledger"
 	"birthmark/chains/cardano/node"
+	"birthmark/chains/cardano/ouroboros"
 	"birthmark/model"
 )
 
@@ -134,7 +135,7 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 		return immutable.OpenSource(d, path, o)
 	}
 	return c.Base.Open(ctx, o,
-		adapter.Scheme{Names: []string{"tcp"}, Usage: "tcp://host:3001 (a relay)", Open: open(openRelay)},
+		adapter.Scheme{Names: []string{"tcp"}, Usage: "tcp://host:" + ouroboros.Port + " (a relay)", Port: ouroboros.Port, Open: open(openRelay)},
 		adapter.Scheme{Names: []string{"unix"}, Usage: "unix:///path/to/node.socket (a node on this machine)", Open: open(openLocal)},
 		adapter.Scheme{Names: []string{"file"}, Usage: "file:///path/to/immutable (a folder of chunks, or one chunk)", Open: open(openFile)})
 }

@@ -37,7 +37,7 @@ func newChain(n *network) *chain {
 // Traits implements [model.Chain].
 func (c *chain) Traits() model.Traits {
 	return model.Traits{
-		SpendIndex: indexBoxID, ImpliedBurns: true, FeeOutputs: true,
+		SpendIndex: indexBoxID, ImpliedBurns: true, FeeOutputs: true, FeeAddress: c.net.feeAddress(),
 		Unit:   model.Unit{Symbol: "ERG", Decimals: 9, Smallest: "nanoERG"},
 		Accent: model.Accent{Light: "#bb3418", LightWash: "#fcebe6", Dark: "#ff8c6f", DarkWash: "#3d1f17"},
 	}
@@ -93,6 +93,6 @@ func (c *chain) Open(ctx context.Context, o model.SourceOptions) (model.Source, 
 		}
 	}
 	return c.Base.Open(ctx, o,
-		adapter.Scheme{Names: []string{"http", "https"}, Usage: "http://host:9053 (a node)", Open: open(openREST)},
+		adapter.Scheme{Names: []string{"http", "https"}, Usage: "http://host:" + c.net.port + " (a node)", Port: c.net.port, Open: open(openREST)},
 		adapter.Scheme{Names: []string{"file"}, Usage: "file:///path/to/blocks.jsonl (full blocks, one per line, plain or .gz)", Open: open(openFile)})
 }

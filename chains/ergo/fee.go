@@ -3,6 +3,7 @@ package ergo
 import (
 	"bytes"
 	"encoding/hex"
+	"sync"
 
 	"birthmark/model"
 )
@@ -25,3 +26,14 @@ func feeOf(t *transaction) (fee model.Fee) {
 	}
 	return fee
 }
+
+// feeAddress returns the address of the fee contract.
+func (n *network) feeAddress() string { return feeAddresses()[n.prefix] }
+
+var feeAddresses = sync.OnceValue(func() map[byte]string {
+	all := map[byte]string{}
+	for _, n := range networks {
+		all[n.prefix] = formatAddress(n, StoredAddress(feeTree))
+	}
+	return all
+})

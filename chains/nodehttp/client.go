@@ -40,6 +40,7 @@ type Client struct {
 	Connected     atomic.Bool              // the node has answered before: then a missing address is temporary
 	kind          *Kind
 	endpoint      endpoint
+	port          string // the default of the network
 	transport     *http.Transport
 	places        chan struct{}
 }
@@ -57,7 +58,7 @@ func New(kind *Kind, uri, port, proxy string) (*Client, error) {
 		return nil, model.Errorf(model.Usage, "bad_source", "%w", err)
 	}
 	return &Client{
-		HeaderTimeout: headerTimeout, StallTimeout: stallTimeout, kind: kind, endpoint: e, places: make(chan struct{}, Places),
+		HeaderTimeout: headerTimeout, StallTimeout: stallTimeout, kind: kind, endpoint: e, port: port, places: make(chan struct{}, Places),
 		transport: &http.Transport{
 			Proxy:                  http.ProxyFromEnvironment,
 			DialContext:            dial,

@@ -9,9 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"unicode"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
@@ -58,7 +60,14 @@ func (c *Client) failure(ctx context.Context, cause, err error) error {
 	if ok {
 		err = e.Err // without the address
 	}
-	unreachable := c.unreachable("%s", c.Excerpt(err.Error(), 200))
+	if e, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = e.Err // without the name of the call
+	}
+	hint := ""
+	if ok && e.Op == "dial" {
+		hint = adapter.NodeDown(c.Host(), c.kind.Chain, c.port)
+	}
+	unreachable := c.unreachable("%s%s", c.Excerpt(err.Error(), 200), hint)
 	if ok && (e.Op == "dial" || strings.HasPrefix(e.Op, "socks")) {
 		return blocksource.NoAnswer(unreachable)
 	}

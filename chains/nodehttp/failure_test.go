@@ -83,7 +83,7 @@ func TestUnreachableNodeIsTemporary(t *testing.T) {
 	l.Close()
 	c := client(t, withUsers, "http://user:"+secret+"@"+free+"/"+secret)
 	_, err = ask(t.Context(), c, Request{})
-	expect(t, c, err, "unreachable", true, free+" is unreachable: connect: connection refused")
+	expect(t, c, err, "unreachable", true, free+" is unreachable: connection refused (is the node running? the default port of ")
 }
 
 func TestHostsWithoutAnAddress(t *testing.T) {

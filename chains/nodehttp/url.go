@@ -19,6 +19,7 @@ type Kind struct {
 	URL    string // the expected URL: expected http://…
 	Secret string // the secret part of a URL, with its article: an API key
 	NoUser bool   // URLs have no user name
+	Chain  string // chain and network of the node: ergo testnet
 	// CertOf is the node software that creates its own certificate, and CertFile the file; empty: none does.
 	CertOf, CertFile string
 	Packed           bool // responses may be compressed

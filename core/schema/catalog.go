@@ -232,11 +232,8 @@ func UnknownIndex(c model.Chain, name string) error {
 	for _, x := range model.AllIndexes(c) {
 		names = append(names, x.Name)
 	}
-	hint := ""
-	if best, ok := suggest.Word(name, names); ok {
-		hint = fmt.Sprintf("; did you mean %q?", best)
-	}
-	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s%s", c.Name(), name, strings.Join(names, ", "), hint)
+	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s%s",
+		c.Name(), name, strings.Join(names, ", "), suggest.Name(name, names))
 }
 
 // ReadLayout reads the layout of an existing database from meta. Returns index_mismatch if the chain does not define an

@@ -125,7 +125,7 @@ func TestSourcesThatAreNotCardanoNodesAreRefused(t *testing.T) {
 	for source, said := range map[string][2]string{
 		other.TCP():                           {"wrong_network", `^127\.0\.0\.1:\d+ rejects network magic 1112101460: it answered "version data mismatch: .*1 /= .*1112101460"$`},
 		other.Unix():                          {"wrong_network", `rejects network magic 1112101460: it answered`},
-		gone.TCP():                            {"unreachable", `^127\.0\.0\.1:\d+ is unreachable: connection refused$`},
+		gone.TCP():                            {"unreachable", `^127\.0\.0\.1:\d+ is unreachable: connection refused \(is the node running\? the default port of cardano is 3001\)$`},
 		gone.Unix():                           {"unreachable", `^there is no socket .*/node\.socket: expected the socket of a running node$`},
 		"unix://" + file:                      {"not_a_node", `^.*/node\.socket\.file is not a socket: expected the socket of a running node$`},
 		"unix://" + file + ".web":             {"not_a_node", `/node\.socket\.file\.web does not answer as a Cardano node that speaks node-to-client: `},

@@ -11,6 +11,7 @@ import (
 	"birthmark/chains"
 	"birthmark/chains/indexexpr"
 	"birthmark/internal/config"
+	"birthmark/internal/suggest"
 	"birthmark/model"
 )
 
@@ -115,11 +116,19 @@ func IndexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
 	})
 	for _, ix := range set.Indexes {
 		if !slices.Contains(offered, ix.Name) {
-			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s",
-				ix.Origin, chain.Name(), ix.Name, oneOf(offered))
+			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s%s",
+				ix.Origin, chain.Name(), ix.Name, oneOf(offered), indexHint(ix.Name, offered))
 		}
 	}
 	return set.IndexNames(), nil
+}
+
+// indexHint returns what an unknown index can mean.
+func indexHint(name string, offered []string) string {
+	if strings.Contains(name, " ") {
+		return "; separate names by commas"
+	}
+	return suggest.Name(name, offered)
 }
 
 func offeredBy(chain model.Chain) []string {

@@ -2,6 +2,7 @@ package blockfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -285,6 +286,15 @@ func (r *recordReader) mostHeader() int {
 	return block.HeaderSize
 }
 
+// selects returns the flags that select a network instead of now.
+func selects(n, now *params.Network) string {
+	network := "--network " + n.Name
+	if n.Coin == now.Coin {
+		return network
+	}
+	return "--chain " + n.Coin.Name + " " + network
+}
+
 // notBlocks returns the error of a file whose data at start, its first, are not a record.
 func (r *recordReader) notBlocks(start int64) error {
 	head, err := r.peek(start, len(r.net.Magic))
@@ -292,8 +302,9 @@ func (r *recordReader) notBlocks(start int64) error {
 		return err
 	}
 	if len(head) == len(r.net.Magic) {
-		if other := r.net.ByMagic(head); other != nil && other != r.net {
-			return r.errorf("wrong_network", start, "blocks of %s: expected %s", other.FullName(), r.net.Name)
+		if other := cmp.Or(r.net.ByMagic(head), params.ByMagic(head)); other != nil && other != r.net {
+			return r.errorf("wrong_network", start, "blocks of %s, expected those of %s: use %s", other.FullName(),
+				r.net.FullName(), selects(other, r.net))
 		}
 	}
 	hint := ""

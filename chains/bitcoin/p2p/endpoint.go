@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
@@ -159,6 +160,10 @@ func (n *Network) connectionError() error {
 // remedy returns the end of an error message about peers that cannot be found or reached: how to reach one.
 func (n *Network) remedy() string {
 	if len(n.named) > 0 {
+		refused := func(e *endpoint) bool { return strings.HasPrefix(e.reason, cannotConnect) }
+		if i := slices.IndexFunc(n.pool, refused); i >= 0 {
+			return adapter.NodeDown(n.pool[i].address, n.o.Params.Name, n.o.Params.DefaultPort)
+		}
 		return ""
 	}
 	return fmt.Sprintf("; allow DNS and outgoing connections to port %[1]s, or name a peer: p2p://host:%[1]s",
@@ -195,6 +200,9 @@ func (n *Network) peerSummary() string {
 	return strings.Join(all, "; ")
 }
 
+// cannotConnect begins the reason of a peer that does not listen.
+const cannotConnect = "cannot be connected to: "
+
 // short returns the reason of a failed connection without the address, as a predicate whose subject is the peer.
 func short(err error) string {
 	dns, isDNS := errors.AsType[*net.DNSError](err)
@@ -212,10 +220,10 @@ func short(err error) string {
 	case isNet && strings.HasPrefix(failed.Op, "socks"):
 		return "cannot be connected to through the proxy: " + failed.Err.Error()
 	case isErrno:
-		return "cannot be connected to: " + errno.Error()
+		return cannotConnect + errno.Error()
 	}
 	if isNet {
 		err = failed.Err // without the address
 	}
-	return "cannot be connected to: " + err.Error()
+	return cannotConnect + err.Error()
 }

@@ -64,12 +64,16 @@ type Spec struct {
 	BlockArgument any
 }
 
+// registered are the coins that New returned.
+var registered []*Spec
+
 // New returns a coin. It sets the coin of each network and completes the parameters of networks with peers.
 func New(s Spec) *Spec {
 	for _, n := range s.Networks {
 		n.Coin = &s
 		n.supportPeers()
 	}
+	registered = append(registered, &s)
 	return &s
 }
 
@@ -88,6 +92,16 @@ func (n *Network) ByMagic(magic []byte) *Network {
 	for _, other := range append([]*Network{n}, n.Coin.Networks...) {
 		if string(other.Magic[:]) == string(magic) {
 			return other
+		}
+	}
+	return nil
+}
+
+// ByMagic returns the first network of all coins with the given magic, or nil.
+func ByMagic(magic []byte) *Network {
+	for _, s := range registered {
+		if n := s.Networks[0].ByMagic(magic); n != nil {
+			return n
 		}
 	}
 	return nil

@@ -18,6 +18,7 @@ func kind(n *params.Network) *nodehttp.Kind {
 		Node:   "a " + n.Coin.Title + " node",
 		URL:    "expected http://USER:PASSWORD@HOST:PORT or https://…, special characters of a password written as %XX",
 		Secret: "a password",
+		Chain:  n.FullName(),
 		CertOf: "btcd", CertFile: "rpc.cert",
 	}
 }

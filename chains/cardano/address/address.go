@@ -87,7 +87,7 @@ func readAddress(n Network, text string) ([]byte, error) {
 func readHex(digits string) ([]byte, error) {
 	raw, err := hex.DecodeString(digits)
 	if err != nil {
-		return nil, fmt.Errorf("it is not hex: %w", err)
+		return nil, errors.New("it is not hex")
 	}
 	return raw, nil
 }

@@ -133,7 +133,7 @@ func ReadFiles(dir string) (*Network, error) {
 func readGenesisFile(dir, name string, into any) ([]byte, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, name))
 	if err != nil {
-		return nil, badGenesis("genesis: %w", err)
+		return nil, badGenesis("genesis: %w: expected a folder with the genesis files of a node (byron-genesis.json, shelley-genesis.json)", err)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
 		return nil, badGenesis("%s is not a genesis file: %w", filepath.Join(dir, name), err)

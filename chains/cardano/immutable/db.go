@@ -112,7 +112,7 @@ func listChunks(path string) (first, last int, err error) {
 				hint = fmt.Sprintf("; its subfolder %s may be meant", filepath.ToSlash(sub))
 			}
 		}
-		return 0, 0, model.Errorf(model.BadSource, "source_empty", "folder %s holds no *.chunk%s", path, hint)
+		return 0, 0, model.Errorf(model.BadSource, "source_empty", "folder %s holds no *.chunk: expected a node's db/immutable%s", path, hint)
 	}
 	slices.Sort(numbers)
 	for i, n := range numbers[1:] {

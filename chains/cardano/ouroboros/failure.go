@@ -13,9 +13,13 @@ import (
 
 	"github.com/blinklabs-io/gouroboros/protocol/handshake"
 
+	"birthmark/chains/adapter"
 	"birthmark/chains/blocksource"
 	"birthmark/model"
 )
+
+// Port is the default port of nodes, in cardano-node's documentation and topology files.
+const Port = "3001"
 
 // unreachable returns the error of a connection that could not be made.
 func (c *Conn) unreachable(ctx context.Context, err error) error {
@@ -42,10 +46,10 @@ func (c *Conn) unreachable(ctx context.Context, err error) error {
 		return noAnswer("%s is unreachable: %s", c.name, e.Err)
 	}
 	if e, ok := errors.AsType[syscall.Errno](err); ok {
-		return noAnswer("%s is unreachable: %s", c.name, e.Error())
+		return noAnswer("%s is unreachable: %s%s", c.name, e.Error(), adapter.NodeDown(c.name, "cardano", Port))
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return noAnswer("%s is unreachable: it does not answer", c.name)
+		return noAnswer("%s is unreachable: it does not answer%s", c.name, adapter.NodeDown(c.name, "cardano", Port))
 	}
 	return noAnswer("%s is unreachable: %s", c.name, excerpt(err.Error()))
 }

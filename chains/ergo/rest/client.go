@@ -47,7 +47,9 @@ type Client struct {
 // New returns a client. It parses the URL and reads its certificate file, without any request. The error is of kind
 // [model.Usage], code bad_source.
 func New(o Options) (*Client, error) {
-	h, err := nodehttp.New(&kind, o.URL, o.Port, o.Proxy)
+	of := kind
+	of.Chain = "ergo " + o.Network
+	h, err := nodehttp.New(&of, o.URL, o.Port, o.Proxy)
 	if err != nil {
 		return nil, err
 	}

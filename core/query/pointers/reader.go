@@ -66,7 +66,7 @@ func (q *Reader) Asset(text string) (id []byte, birth model.AssetBirthPk, err er
 		return nil, birth, err
 	}
 	if err != nil {
-		return nil, birth, model.Errorf(model.Usage, "bad_value", "asset: %w", err)
+		return nil, birth, model.Errorf(model.Usage, "bad_value", "asset: %w; search finds assets by name", err)
 	}
 	unknown := model.Errorf(model.NotFound, "unknown_asset", "no asset %s", text)
 	if fingerprint == nil {
