@@ -74,7 +74,7 @@ func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
 func readKeys(path string) (*keyring, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %w", err)
+		return nil, model.Errorf(model.Usage, "bad_keys", "%w: expected a file of lines NAME:KEY", err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark
 	ring := &keyring{secret: make([]byte, sha256.Size), by: map[[sha256.Size]byte]*Key{}}
@@ -95,17 +95,17 @@ func readKeys(path string) (*keyring, error) {
 			fault = "another name has the same key as " + k.Name
 		}
 		if fault != "" {
-			return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s:%d: %s", path, n, fault)
+			return nil, model.Errorf(model.Usage, "bad_keys", "%s:%d: %s", path, n, fault)
 		}
 		names[k.Name] = true
 		ring.plain = ring.plain || k.plain
 		ring.by[ring.place(k.digest)] = k
 	}
 	if err := lines.Err(); err != nil {
-		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s: %w", path, err)
+		return nil, model.Errorf(model.Usage, "bad_keys", "%s: %w", path, err)
 	}
 	if len(ring.by) == 0 {
-		return nil, model.Errorf(model.Usage, "bad_keys", "keys: %s has no keys, expected lines NAME:KEY", path)
+		return nil, model.Errorf(model.Usage, "bad_keys", "%s has no keys, expected lines NAME:KEY", path)
 	}
 	return ring, nil
 }

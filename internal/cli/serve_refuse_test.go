@@ -38,7 +38,7 @@ func TestServersThatCannotStartAreRefused(t *testing.T) {
 		{exitRefused, "no_database", `^no database in .*/bitcoin: create one`, []string{"--chain", "bitcoin"}},
 		{exitRefused, "no_database", `no database in .*: create one with birthmark sync$`, []string{"--db", none}},
 		{exitRefused, "no_database", `no database in `, []string{"--db", none, "--source", source, "--read-only"}},
-		{exitRefused, "wrong_chain", `^the database contains bitcoin, not ergo$`, []string{"--db", db, "--chain", "ergo"}},
+		{exitRefused, "wrong_chain", `^database .*/db contains bitcoin, not ergo: name another folder \(--db\), or leave out --chain and --network$`, []string{"--db", db, "--chain", "ergo"}},
 		{exitUsage, "bad_source", `^unsupported source ftp:// for bitcoin`, []string{"--db", none, "--chain", "bitcoin", "--source", "ftp://x"}},
 		{exitUsage, "bad_setting", `^two chains use the database folder ` + db, []string{"--config", two}},
 		{exitUsage, "bad_setting", `^two databases of bitcoin mainnet: a server can serve only one per network$`, []string{"--config", networks}},
@@ -47,7 +47,7 @@ func TestServersThatCannotStartAreRefused(t *testing.T) {
 		{exitUsage, "bad_value", `^listen: nonsense: .*expected host:port`, []string{"--db", db, "--listen", "nonsense"}},
 		{exitUsage, "bad_setting", `^--tls-key: tls.key without tls.cert`, []string{"--db", db, "--tls-key", "k"}},
 		{exitUsage, "bad_tls", `^tls: /nowhere/c, /nowhere/k: `, []string{"--db", db, "--listen", "127.0.0.1:0", "--tls-cert", "/nowhere/c", "--tls-key", "/nowhere/k"}},
-		{exitUsage, "bad_keys", `^keys: open /nowhere/keys: no such file`, []string{"--db", db, "--listen", "127.0.0.1:0", "--api-keys-file", "/nowhere/keys"}},
+		{exitUsage, "bad_keys", `^--api-keys-file: open /nowhere/keys: no such file or directory: expected a file of lines NAME:KEY$`, []string{"--db", db, "--listen", "127.0.0.1:0", "--api-keys-file", "/nowhere/keys"}},
 		{exitUsage, "bad_value", `^pprof: .*use a loopback address`, []string{"--db", db, "--listen", "127.0.0.1:0", "--pprof", "0.0.0.0:0"}},
 		{exitUsage, "bad_setting", `^--cors-origins: "example.org" is not an origin`, []string{"--db", db, "--cors-origins", "example.org"}},
 	} {

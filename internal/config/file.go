@@ -26,12 +26,14 @@ func Parse(name string, text []byte) (*Settings, error) {
 		return s, nil
 	}
 	p.rename(root)
-	single, line := NewChain(), 0 // of the settings of a single chain at the top level
+	single, of, line := NewChain(), "", 0 // of the settings of a single chain at the top level
 	keys := map[string]reader{"chains": func(n *yaml.Node) error { return p.chains(s, n) }}
 	addKeys(p, keys, s, s.origins, topKeys)
 	for k, read := range p.chainReaders(&single) {
 		keys[k] = func(n *yaml.Node) error {
-			line = n.Line
+			if line == 0 {
+				of, line = k, n.Line
+			}
 			return read(n)
 		}
 	}
@@ -40,7 +42,8 @@ func Parse(name string, text []byte) (*Settings, error) {
 	}
 	switch {
 	case line > 0 && s.Chains != nil:
-		return nil, p.errorf(line, "settings of a chain belong either under chains or, for a single chain, at the top level, not in both places")
+		return nil, p.errorf(line, "%s is a setting of a chain: move it into the entries of chains (or, for a single chain, remove chains "+
+			"and write its settings at the top level)", of)
 	case line > 0:
 		s.Chains = []Chain{single}
 	}

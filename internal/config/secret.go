@@ -13,8 +13,15 @@ const Mask = "********"
 // MaskURI returns the URI with its password masked.
 func MaskURI(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, "://")
-	if !ok || scheme == "file" || scheme == "unix" {
+	switch {
+	case ok && (scheme == "file" || scheme == "unix"):
 		return uri
+	case ok:
+		scheme += "://"
+	case strings.HasPrefix(uri, "/"), strings.HasPrefix(uri, "."):
+		return uri
+	default: // a URI without its scheme, or a path
+		scheme, rest = "", uri
 	}
 	// Everything from the first colon to the last @: a password with unescaped characters is masked completely.
 	at := strings.LastIndexByte(rest, '@')
@@ -22,7 +29,7 @@ func MaskURI(uri string) string {
 	if at < 0 || colon < 0 || colon > at {
 		return uri
 	}
-	return scheme + "://" + rest[:colon+1] + Mask + rest[at:]
+	return scheme + rest[:colon+1] + Mask + rest[at:]
 }
 
 // ReadPassword returns the password of the source: from the environment, else from the password file, as
@@ -33,10 +40,10 @@ func (c *Chain) ReadPassword() (string, error) {
 	}
 	text, err := textfile.Read(c.PasswordFile)
 	if err != nil {
-		return "", at(c.Origin("password_file"), fmt.Errorf("password_file: %w", err))
+		return "", named(c.Origin("password_file"), "password_file", err)
 	}
 	if len(text) == 0 {
-		return "", at(c.Origin("password_file"), fmt.Errorf("password_file %s is empty", c.PasswordFile))
+		return "", named(c.Origin("password_file"), "password_file", fmt.Errorf("%s is empty", c.PasswordFile))
 	}
 	return string(text), nil
 }

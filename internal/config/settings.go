@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -244,8 +245,23 @@ func at(origin string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return model.Errorf(model.Usage, "bad_setting", "%s: %w", origin, err)
+	code := "bad_setting"
+	if coded, ok := errors.AsType[*model.Error](err); ok {
+		code = coded.Code
+	}
+	return model.Errorf(model.Usage, code, "%s: %w", origin, err)
 }
+
+// named adds the key to an error about its value, unless its origin is a flag or a variable, which names it.
+func named(origin, key string, err error) error {
+	if !strings.HasPrefix(origin, "--") && !strings.HasPrefix(origin, "BIRTHMARK_") {
+		err = fmt.Errorf("%s: %w", key, err)
+	}
+	return at(origin, err)
+}
+
+// BadValue adds the place where a key of the server is set to an error about its value.
+func (s *Settings) BadValue(key string, err error) error { return named(s.origins[key], key, err) }
 
 // ParseSwitch reads on, off, true or false.
 func ParseSwitch(text string) (bool, error) {

@@ -141,7 +141,7 @@ func TestWrongSettingNamesItsLine(t *testing.T) {
 		{"chain: bitcoin\nraw: 2\n", `birthmark.yaml:2: raw: "2" is not keep, files, node or off`},
 		{"chain: bitcoin\ncompression: most\n", `birthmark.yaml:2: compression: invalid compression "most": expected default or max`},
 		{"chain: bitcoin\npassword: secret\n", "birthmark.yaml:2: a settings file cannot contain a password: use password_file or BIRTHMARK_PASSWORD"},
-		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: settings of a chain belong either under chains or, for a single chain, at the top level, not in both places"},
+		{"chain: bitcoin\nchains: []\n", "birthmark.yaml:1: chain is a setting of a chain: move it into the entries of chains (or, for a single chain, remove chains and write its settings at the top level)"},
 		{"chains:\n  chain: bitcoin\n", `birthmark.yaml:2: chains must be a list with an entry "- chain: NAME" per chain`},
 		{"chains:\n- db: /d\n", "birthmark.yaml:2: an entry of chains lacks the key chain"},
 		{"chains:\n- bitcoin\n", "birthmark.yaml:2: expected a mapping from setting of a chain to value"},

@@ -211,22 +211,30 @@ func (h *Host) chainFor(set *config.Chain, id schema.Identity, known bool) (mode
 	if !known {
 		return h.Chain(set)
 	}
-	name, network := set.Chain, set.Network
-	if name == "" {
-		name = id.Chain
+	if set.Chain != "" && set.Chain != id.Chain {
+		return nil, wrongDatabase(set, id, set.Chain)
 	}
-	if network == "" && name == id.Chain {
-		network = id.Network
-	}
-	if name == id.Chain {
-		set.Stored = append(set.Stored, id.Definitions...)
-	}
-	chain, err := h.MakeChain(set, name, network)
-	if _, code := model.KindOf(err); (code == "unknown_chain" || code == "unknown_network") && name == id.Chain && network == id.Network {
+	network := cmp.Or(set.Network, id.Network)
+	set.Stored = append(set.Stored, id.Definitions...)
+	chain, err := h.MakeChain(set, id.Chain, network)
+	if _, code := model.KindOf(err); (code == "unknown_chain" || code == "unknown_network") && network == id.Network {
 		return nil, model.Errorf(model.Refused, "wrong_chain", "%s contains %s %s (format %d), which this program does not support: %w",
 			set.DB, id.Chain, id.Network, id.Format, err)
 	}
+	if err == nil && chain.Network() != id.Network {
+		return nil, wrongDatabase(set, id, id.Chain+" "+chain.Network())
+	}
 	return chain, err
+}
+
+// wrongDatabase returns the error of a database whose chain or network is not the selected one.
+func wrongDatabase(set *config.Chain, id schema.Identity, selected string) error {
+	code, contains, flags := "wrong_chain", id.Chain, "--chain and --network"
+	if id.Chain == set.Chain || set.Chain == "" {
+		code, contains, flags = "wrong_network", id.Chain+" "+id.Network, "--network"
+	}
+	return model.Errorf(model.Refused, code, "database %s contains %s, not %s: name another folder (--db), or leave out %s",
+		set.DB, contains, selected, flags)
 }
 
 // ExistingFolder returns the folder of set, or an error if it holds no database.

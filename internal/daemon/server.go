@@ -172,9 +172,11 @@ func (h *Host) limits(settings *config.Settings, address string) (o ratelimit.Op
 	o.CheckHost, o.Hosts = config.Loopback(address) && !strings.HasPrefix(address, "unix:"), set.Hosts
 	if set.KeysFile != "" {
 		o.Anonymous = set.Anonymous
-		o.Keys, err = auth.OpenKeys(set.KeysFile, h.Log)
+		if o.Keys, err = auth.OpenKeys(set.KeysFile, h.Log); err != nil {
+			return o, settings.BadValue("api_keys_file", err)
+		}
 	}
-	return o, err
+	return o, nil
 }
 
 // gcPercent is the GOGC of a server. Requests allocate little that lives long: collecting four times less often than by

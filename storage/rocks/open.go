@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +72,9 @@ func holdsDatabase(dir string) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("database folder: %w", err)
 	}
+	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return filepath.Ext(e.Name()) == ".ldb" }) {
+		return false, fmt.Errorf("%s contains a LevelDB database of another program: use an empty or new folder", dir)
+	}
 	others := ""
 	for _, e := range entries {
 		switch name := e.Name(); {
@@ -122,7 +126,7 @@ func (s *Store) open() (err error) {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("open database %s: %w", s.dir, damage(err, "Corruption: ", "No such file or directory"))
+	return fmt.Errorf("open database %s: %w", s.dir, damage(plain(err), "Corruption: ", "No such file or directory"))
 }
 
 const defaultColumn = "default" // required by RocksDB

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -133,7 +134,19 @@ func (s *Store) Drop(ctx context.Context, ds ...storage.Declaration) error {
 }
 
 func (s *Store) failed(doing string, err error) error {
-	return fmt.Errorf("%s in database %s: %w", doing, s.dir, damage(err, "Corruption: "))
+	return fmt.Errorf("%s in database %s: %w", doing, s.dir, damage(plain(err), "Corruption: "))
+}
+
+// ioError matches RocksDB's error of a failed system call: what was being done, the file and the reason. An error about
+// space gives the reason twice.
+var ioError = regexp.MustCompile(`^IO error: (?:[^:]+: )?While ([^:]+): (.+)$`)
+
+// plain returns RocksDB's error of a failed system call in the form of those of Go.
+func plain(err error) error {
+	if m := ioError.FindStringSubmatch(err.Error()); m != nil {
+		return errors.New(m[1] + " " + m[2])
+	}
+	return err
 }
 
 // damage wraps [storage.ErrDamaged] if RocksDB's error contains one of texts.

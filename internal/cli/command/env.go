@@ -60,7 +60,7 @@ func NewEnv(stdin io.Reader, stdout, stderr io.Writer) *Env {
 func (e *Env) Host(c *cli.Context) *daemon.Host {
 	return &daemon.Host{
 		Log: e.Log, Console: e.Console, Now: e.Now, NewChain: e.NewChain, Caches: e.Caches, Command: Name(c), Version: e.Version,
-		ErrorText: func(err error) string { return e.masked(oneLine(err.Error())) },
+		ErrorText: e.text,
 		Flags:     func(set *config.Chain, presets []string) string { return e.chainFlags(c, set, presets) },
 	}
 }

@@ -3,8 +3,11 @@ package command
 import (
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
 	"slices"
 	"strings"
+	"syscall"
 
 	"birthmark/core"
 	"birthmark/internal/config"
@@ -32,7 +35,7 @@ func (e *Env) Fail(err error) int {
 		return 0
 	}
 	kind, code := core.Classify(err)
-	message := e.masked(oneLine(err.Error()))
+	message := e.text(err)
 	shown := message
 	if lacks, ok := errors.AsType[daemon.LacksError](err); ok && progress.Terminal(e.Stderr) != nil {
 		shown = e.masked(strings.Join(lacks.Lines(), "\n"))
@@ -52,6 +55,48 @@ type ErrorAnswer struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 	} `json:"error"`
+}
+
+// text returns an error as one line, with what mends a failure of the machine, and without the secrets of sources.
+func (e *Env) text(err error) string {
+	text := oneLine(err.Error())
+	if remedy := remedyOf(err); remedy != "" {
+		text += ": " + remedy
+	}
+	return e.masked(text)
+}
+
+// remedyOf returns what a user does about an error of the system, or "".
+func remedyOf(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return "part of the path is a file, expected a folder"
+	case errors.Is(err, syscall.EISDIR):
+		return "expected a file"
+	}
+	if coded, ok := errors.AsType[*model.Error](err); ok && coded.Code != "internal" {
+		return "" // its text says it
+	}
+	const again = " and run the same command again"
+	switch _, code := core.Classify(err); {
+	case code == "no_space":
+		return "free space" + again
+	case code == "not_permitted" && strings.Contains(strings.ToLower(err.Error()), "read-only file system"):
+		return "mount it for writing, or use another folder"
+	case code == "not_permitted":
+		who := fmt.Sprintf("user %d", os.Geteuid())
+		if u, err := user.Current(); err == nil {
+			who = "user " + u.Username
+		}
+		return fmt.Sprintf("give %s access to it (chown, chmod), or use another folder (--db)", who)
+	case code == "too_many_files":
+		return "raise the limit of open files (ulimit -n, LimitNOFILE)" + again
+	case code == "io_error":
+		return "check the disk and the log of the kernel (dmesg)"
+	case code == "no_memory":
+		return "lower --memory, or stop other programs," + again
+	}
+	return ""
 }
 
 // masked returns a text without the secrets of sources.

@@ -25,7 +25,7 @@ func (e *Env) Load(c *cli.Context) error {
 	if file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			return UsageError("no_settings", "%s: %w", origin, err)
+			return UsageError("no_settings", "%s: %w: expected a YAML file, as birthmark init writes it", origin, err)
 		}
 		if s, err = config.Parse(file, text); err != nil {
 			return err
@@ -124,12 +124,21 @@ func (e *Env) logTo(set config.Log) {
 	o := &slog.HandlerOptions{Level: set.Level}
 	var h slog.Handler = slog.NewTextHandler(e.Console, o)
 	if set.Format == "json" {
+		o.ReplaceAttr = inSeconds
 		h = slog.NewJSONHandler(e.Console, o)
 	}
 	e.Log = slog.New(h)
 	if e.OwnsLog {
 		slog.SetDefault(e.Log)
 	}
+}
+
+// inSeconds writes durations in JSON as seconds: slog writes nanoseconds.
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.Float64Value(a.Value.Duration().Seconds())
+	}
+	return a
 }
 
 // One returns the settings of the chain that c selects.
