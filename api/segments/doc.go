@@ -2,7 +2,7 @@
 //
 // GET /v1/CHAIN/segments?lineage=HEX&seq=N&hash=HEX streams the segments after a position ([schema.Position]) of a
 // replica; without parameters all segments of a lineage, for an empty replica. The stream consists of frames ([Frame]):
-// a segment, or the state of the primary, which is sent at least twice per second while there are no segments. With
+// a segment, or the state of the primary, which is sent at first, and then at least twice per second. With
 // follow=false it ends after the newest segment.
 //
 // Errors are problem documents: 409 diverged if the database of the replica is not an earlier state of the primary's,

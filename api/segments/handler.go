@@ -134,9 +134,17 @@ func (o *Options) stream(w http.ResponseWriter, r *http.Request, seq uint64, fol
 	}
 	ticker := time.NewTicker(stateEvery)
 	defer ticker.Stop()
+	var reported time.Time
 	for {
 		state, changed := o.Log.State()
 		for seq < state.Seq {
+			if now := time.Now(); now.Sub(reported) >= stateEvery { // a replica that is behind shows how far
+				reported = now
+				newest, _ := o.Log.State()
+				if err := send(Frame{Seq: newest.Seq, Height: o.Tip().Height}); err != nil {
+					return err
+				}
+			}
 			b, err := o.Log.Read(seq + 1)
 			if errors.Is(err, segment.ErrMissing) {
 				return nil

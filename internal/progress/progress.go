@@ -4,6 +4,7 @@ package progress
 import (
 	"fmt"
 	"log/slog"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -54,23 +55,29 @@ func (r Reading) percent() float64 {
 
 // Attrs returns the reading as attributes of a log line.
 func (r Reading) Attrs() []any {
-	attrs := []any{"done", r.Done, "total", r.Total, "percent", fmt.Sprintf("%.1f", r.percent())}
+	attrs := []any{"done", r.Done, "total", r.Total, "percent", rounded(r.percent(), 1)}
 	if r.Phase != "" {
 		return append(attrs, "phase", r.Phase)
 	}
 	for _, rate := range r.Rates {
-		attrs = append(attrs, rate.Name+"_per_s", fmt.Sprintf("%.0f", rate.PerSecond))
+		attrs = append(attrs, rate.Name+"_per_s", rounded(rate.PerSecond, 0))
 	}
 	if r.Left > 0 {
-		attrs = append(attrs, "left", r.Left.Round(time.Second).String())
+		attrs = append(attrs, "left", r.Left.Round(time.Second))
 	}
 	if r.Bottleneck != "" {
 		attrs = append(attrs, "bottleneck", r.Bottleneck)
 	}
 	if o := r.Overflow; o.Bytes > 0 {
-		attrs = append(attrs, "overflow_bytes", o.Bytes, "overflow_reads_per_tx", fmt.Sprintf("%.2f", o.ReadsPerTx))
+		attrs = append(attrs, "overflow_bytes", o.Bytes, "overflow_reads_per_tx", rounded(o.ReadsPerTx, 2))
 	}
 	return attrs
+}
+
+// rounded returns a number with at most digits decimals.
+func rounded(f float64, digits int) float64 {
+	scale := math.Pow10(digits)
+	return math.Round(f*scale) / scale
 }
 
 // line returns the reading as one line of at most width characters, with a bar if there is room for one.

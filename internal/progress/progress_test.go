@@ -56,6 +56,20 @@ func TestOverflowIsShown(t *testing.T) {
 	}
 }
 
+// A log in JSON can be graphed: figures are numbers.
+func TestFiguresOfTheLogAreNumbers(t *testing.T) {
+	attrs := someReading.Attrs()
+	for i := 0; i < len(attrs); i += 2 {
+		switch v := attrs[i+1].(type) {
+		case uint64, int64, float64, time.Duration:
+		default:
+			if attrs[i] != "bottleneck" {
+				t.Errorf("%v is %T", attrs[i], v)
+			}
+		}
+	}
+}
+
 func TestLogLineHasSyncProgress(t *testing.T) {
 	got := fmt.Sprint(someReading.Attrs())
 	const want = "[done 9000 total 14131 percent 63.7 blocks_per_s 3512 txs_per_s 3600 entities_per_s 12345 left 1m30s bottleneck resolve]"

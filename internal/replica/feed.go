@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -31,6 +32,9 @@ type Feed interface {
 // is the API key of the primary, empty if it needs none; o has the credentials of a bucket.
 func Open(from, key string, o target.Options) (Feed, error) {
 	if scheme, _, ok := strings.Cut(from, "://"); !ok || scheme == "file" || scheme == "s3" {
+		if !ok && strings.Contains(from, "/v1/") && !strings.HasPrefix(from, "/") {
+			return nil, model.Errorf(model.Usage, "bad_value", "%q has no scheme: did you mean http://%s?", from, from)
+		}
 		files, err := target.Open(from, o)
 		f := &Folder{Files: files}
 		if scheme == "s3" {
@@ -121,6 +125,12 @@ func (r *progressReader) Read(p []byte) (int, error) {
 func (f *HTTP) unreachable(err error) error {
 	if kind, _ := model.KindOf(err); kind == model.BadSource {
 		return err
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		err = e.Err // without the URL
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok && e.Op == "dial" {
+		return model.Errorf(model.BadSource, "unreachable", "the primary %s: %w (is its server running?)", f.URL, err)
 	}
 	return model.Errorf(model.BadSource, "unreachable", "the primary %s: %w", f.URL, err)
 }

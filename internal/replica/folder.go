@@ -82,8 +82,17 @@ func (f *Folder) send(ctx context.Context, at *schema.Position, on func(segments
 			return 0, err
 		}
 	}
+	var reported time.Time
 	for ctx.Err() == nil {
 		next := at.Lineage
+		if now := time.Now(); now.Sub(reported) >= pollBucket { // a replica that is behind shows how far
+			reported = now
+			if seq, height, err := f.newest(ctx, at.Lineage); err == nil && seq > at.Seq {
+				if err := on(segments.Frame{Seq: seq, Height: height}); err != nil {
+					return 0, err
+				}
+			}
+		}
 		to, first, fenced, err := f.fence(ctx, at.Lineage)
 		switch {
 		case err != nil:
@@ -118,9 +127,7 @@ func (f *Folder) send(ctx context.Context, at *schema.Position, on func(segments
 
 // state sends the state of the publisher. The error is a gap if it has segments after a missing one.
 func (f *Folder) state(ctx context.Context, at *schema.Position, lineage schema.Lineage, on func(segments.Frame) error) (uint64, error) {
-	var seq uint64
-	var height uint32
-	text, err := f.read(ctx, in(lineage, newestName), maxDocument)
+	seq, height, err := f.newest(ctx, lineage)
 	if errors.Is(err, fs.ErrNotExist) { // nothing of the lineage was published yet
 		if now, err := f.lineage(ctx); err == nil && now != lineage && at.Seq > 0 {
 			return 0, segment.Diverged("%s has the lineage %x and nothing of %x, the lineage of the replica", f.Files, now, lineage)
@@ -128,10 +135,7 @@ func (f *Folder) state(ctx context.Context, at *schema.Position, lineage schema.
 		return at.Seq, nil
 	}
 	if err != nil {
-		return 0, unreadable(err)
-	}
-	if n, _ := fmt.Sscan(string(text), &seq, &height); n != 2 {
-		return 0, model.Errorf(model.BadSource, "bad_segment", "%s: %.60q: expected a number and a height", in(lineage, newestName), text)
+		return 0, err
 	}
 	if seq > at.Seq {
 		r, err := f.Files.Open(ctx, in(lineage, segment.FileName(at.Seq+1)), 0)
@@ -145,7 +149,20 @@ func (f *Folder) state(ctx context.Context, at *schema.Position, lineage schema.
 			return 0, unreadable(err)
 		}
 	}
-	return seq, on(segments.Frame{Seq: seq, Height: model.HeightPk(height)})
+	return seq, on(segments.Frame{Seq: seq, Height: height})
+}
+
+// newest returns the number of the newest segment of a lineage and the height of its publisher. The error wraps
+// [fs.ErrNotExist] if nothing of the lineage was published yet.
+func (f *Folder) newest(ctx context.Context, lineage schema.Lineage) (seq uint64, height model.HeightPk, err error) {
+	text, err := f.read(ctx, in(lineage, newestName), maxDocument)
+	if err != nil {
+		return 0, 0, unreadable(err)
+	}
+	if n, _ := fmt.Sscan(string(text), &seq, &height); n != 2 {
+		return 0, 0, model.Errorf(model.BadSource, "bad_segment", "%s: %.60q: expected a number and a height", in(lineage, newestName), text)
+	}
+	return seq, height, nil
 }
 
 // lineage returns the lineage of the newest publisher.

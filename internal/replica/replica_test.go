@@ -406,3 +406,25 @@ func TestServersWithoutSegments(t *testing.T) {
 		}
 	}
 }
+
+// A replica that is behind learns first how far the primary is, so that its progress has a total.
+func TestFeedsBeginWithTheStateOfThePrimary(t *testing.T) {
+	p, to := attach(t, memory.New()), t.TempDir()
+	p.write(5)
+	if err := p.publish(to); err != nil {
+		t.Fatal(err)
+	}
+	for name, feed := range map[string]replica.Feed{"HTTP": open(t, p.server(nil), ""), "folder": open(t, to, "")} {
+		var frames []segments.Frame
+		err := feed.Follow(t.Context(), schema.Position{}, false, func(f segments.Frame) error {
+			frames = append(frames, f)
+			return nil
+		})
+		if err != nil || len(frames) < 6 {
+			t.Fatalf("%s: %d frames, %v", name, len(frames), err)
+		}
+		if f := frames[0]; f.Segment != nil || f.Seq != p.at().Seq || f.Height != 7 {
+			t.Errorf("%s: the first frame is %+v, expected the state %d at height 7", name, f, p.at().Seq)
+		}
+	}
+}
