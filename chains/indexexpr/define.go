@@ -14,6 +14,7 @@ import (
 type Indexes struct {
 	language *Language
 	list     []defined
+	notes    *Notes // nil: none are collected
 }
 
 type defined struct {

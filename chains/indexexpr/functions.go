@@ -19,6 +19,8 @@ type meter struct {
 	// The last text parsed as JSON, and its result: a condition and a value often parse the same text.
 	text   []byte
 	parsed any
+
+	notes *Notes // nil: none are collected
 }
 
 const (
@@ -103,6 +105,14 @@ func classOf(t reflect.Type) class {
 		return isMap
 	}
 	return 0
+}
+
+// classOfValue returns the class of a value; 0 for nil.
+func classOfValue(v any) class {
+	if r := reflect.ValueOf(v); !r.IsValid() || (r.Kind() == reflect.Slice || r.Kind() == reflect.Map) && r.IsNil() {
+		return 0
+	}
+	return classOf(reflect.TypeOf(v))
 }
 
 // functions are the functions for users. The order of arguments follows the expression library if it has the function

@@ -23,7 +23,11 @@ func (m *meter) functions() map[string]callable {
 		all[name] = callable{
 			call: func(args ...any) (any, error) {
 				m.spend(stepCost)
-				return f.run(m, args), nil
+				result := f.run(m, args)
+				if result == nil && m.notes != nil {
+					m.notes.none(name, f, args)
+				}
+				return result, nil
 			},
 			check: f.check,
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr/vm"
 
@@ -22,6 +23,7 @@ type Run struct {
 	absent   Set // fields without a value; 0 in a block
 	nested   [math.MaxUint8 + 1]bool
 	programs []bound
+	notes    *Notes
 	mixed    bool            // an index of the chain comes after a custom one
 	arena    []byte          // values of the current block
 	scratch  []byte          // the current value
@@ -49,7 +51,7 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 	if x == nil {
 		return nil
 	}
-	r := &Run{root: root, fill: fill, levels: x.language.levels}
+	r := &Run{root: root, fill: fill, levels: x.language.levels, notes: x.notes}
 	for i, name := range names {
 		at := slices.IndexFunc(x.list, func(d defined) bool { return d.Name == name })
 		if at < 0 {
@@ -57,7 +59,7 @@ func (x *Indexes) Bind(names []string, root any, fill func(Set)) *Run {
 			continue
 		}
 		d := x.list[at]
-		m := new(meter)
+		m := &meter{notes: x.notes}
 		c, f, err := x.language.compileDefinition(d.Definition, root, m)
 		if err != nil {
 			panic("expression: what compiled once does not again: " + err.Error())
@@ -129,6 +131,7 @@ func (r *Run) Keys(to []model.Key) []model.Key {
 			continue
 		}
 		if b.when != nil && !r.holds(b.when) {
+			r.notes.add("the condition is not true")
 			continue
 		}
 		p := &b.value.parts[0]
@@ -140,6 +143,9 @@ func (r *Run) Keys(to []model.Key) []model.Key {
 		}
 		v, ok := r.compute(p)
 		if !ok || v == nil {
+			if ok {
+				r.notes.add("the expression is nil")
+			}
 			continue
 		}
 		if !b.many {
@@ -183,6 +189,10 @@ func (r *Run) holds(p *program) bool {
 func (r *Run) compute(p *part) (v any, ok bool) {
 	r.need(p.fields)
 	v, err := r.machine.Run(p.code, r.root)
+	if err != nil && r.notes != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n") // the others point into the expression
+		r.notes.add(first)
+	}
 	return v, err == nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"birthmark/chains/indexexpr"
 	"birthmark/core"
 	"birthmark/core/query"
 	"birthmark/internal/cli/command"
@@ -49,6 +50,8 @@ type indexTryAnswer struct {
 	Outputs int       `json:"outputs"` // in these blocks
 	Found   int       `json:"found"`   // values
 	Values  []tryItem `json:"values"`  // the first ones, at most --limit
+
+	Notes []indexexpr.Note `json:"notes"` // reasons of outputs without a value
 }
 
 // tryItem is a value that the expression finds.
@@ -86,27 +89,33 @@ func (p *program) indexTry(c *cli.Context) error {
 	set.Indexes = nil
 	return p.ReadChain(c, set, core.Options{}, func(db *daemon.Database) error {
 		a := &indexTryAnswer{Values: []tryItem{}}
-		err := p.readNewest(c, set, db, d, int(blocks), func(b *decodedBlock) { a.add(b, int(limit)) })
+		notes, err := p.readNewest(c, set, db, d, int(blocks), func(b *decodedBlock) { a.add(b, int(limit)) })
 		if err != nil {
 			return err
 		}
+		a.Notes = notes
 		return p.Answer(db.Chain(), a, func(page *terminal.Page) { showTried(page, a) })
 	})
 }
 
-// readNewest passes the newest blocks of the database, with the values of a custom index, to do.
+// readNewest passes the newest blocks of the database, with the values of a custom index, to do. It returns why outputs
+// have no value.
 func (p *program) readNewest(
 	c *cli.Context, set *config.Chain, db *daemon.Database, d model.Definition, blocks int, do func(*decodedBlock),
-) (err error) {
+) (notes []indexexpr.Note, err error) {
 	chain, err := db.Chain().Define([]model.Definition{d})
 	if err != nil {
-		return err
+		return nil, err
+	}
+	collected := new(indexexpr.Notes)
+	if of, ok := chain.(interface{ Custom() *indexexpr.Indexes }); ok {
+		collected = of.Custom().Explain()
 	}
 	var known []model.Point // the block before the first one, and its ancestors; none: all blocks
 	tip := db.Tip().Height
 	if before := int(tip) - blocks; before >= 0 {
 		if known, err = ancestors(c.Context, db, model.HeightPk(before)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	indexes := []string{tried}
@@ -114,23 +123,23 @@ func (p *program) readNewest(
 		Indexes: indexes, Known: known, Header: db.Header, To: &tip,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
 	for e, err := range src.Follow(c.Context, known) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if e.Block == nil {
 			continue
 		}
 		b, err := describeBlock(chain, indexes, e.Block)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		do(b)
 	}
-	return nil
+	return collected.List(), nil
 }
 
 func ancestors(ctx context.Context, db *daemon.Database, h model.HeightPk) (points []model.Point, err error) {
@@ -166,6 +175,12 @@ func (a *indexTryAnswer) add(b *decodedBlock, limit int) {
 
 func showTried(p *terminal.Page, a *indexTryAnswer) {
 	p.Fields("blocks", a.Blocks, "outputs", a.Outputs, "values found", a.Found)
+	if len(a.Notes) > 0 {
+		p.Heading("outputs without a value")
+	}
+	terminal.Table(p, a.Notes, []string{"times", "reason"}, func(_ int, n indexexpr.Note) terminal.Cells {
+		return terminal.Cells{n.Times, n.Reason}
+	})
 	if len(a.Values) > 0 {
 		p.Heading("values")
 	}
