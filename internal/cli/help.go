@@ -18,11 +18,14 @@ import (
 func (p *program) helpCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "help",
-		Usage:     "show help",
+		Usage:     "show help of a command, or of chains or indexes",
 		ArgsUsage: "[COMMAND] [SUBCOMMAND]",
 		Category:  standalone,
 		Action: func(c *cli.Context) error {
 			app := p.app()
+			if topic := c.Args().First(); c.NArg() == 1 && slices.Contains(help.Topics(), topic) {
+				return help.Topic(topic).Print(p.Stdout, helpWidth(p.Stdout))
+			}
 			line, err := p.Reorder(app, slices.Concat([]string{app.Name}, c.Args().Slice(), []string{"--help"}))
 			if err != nil {
 				return err
@@ -37,12 +40,15 @@ const maxHelpWidth = 100
 
 func init() {
 	cli.HelpPrinter = func(w io.Writer, _ string, of any) {
-		width := maxHelpWidth
-		if columns := progress.Columns(w); columns > 0 {
-			width = min(width, columns)
-		}
-		_ = pageOf(of).Print(w, width) // there is no other way to report an error here
+		_ = pageOf(of).Print(w, helpWidth(w)) // there is no other way to report an error here
 	}
+}
+
+func helpWidth(w io.Writer) int {
+	if columns := progress.Columns(w); columns > 0 {
+		return min(maxHelpWidth, columns)
+	}
+	return maxHelpWidth
 }
 
 // pageOf returns the help of a command, or of the program.

@@ -84,11 +84,20 @@ func TestHelpNamesValuesAndVariables(t *testing.T) {
 	t.Parallel()
 	text := strings.Join(strings.Fields(birthmark("sync", "--help").stdout), " ")
 	for _, want := range []string{
-		"--chain bitcoin|cardano|ergo", "[$BIRTHMARK_CHAIN]", "ergo: mainnet, testnet", "[$BIRTHMARK_NETWORK]", "bitcoin: address, script_hash",
-		"[$BIRTHMARK_INDEXES]", "--raw[=keep|files|node]", "[$BIRTHMARK_CONFIG]", "[$BIRTHMARK_PASSWORD_FILE]",
+		"--chain CHAIN", "birthmark help chains", "[$BIRTHMARK_CHAIN]", "[$BIRTHMARK_NETWORK]", "birthmark help indexes",
+		"[$BIRTHMARK_INDEXES]", "DATABASE FLAGS:", "--raw[=keep|files|node]", "[$BIRTHMARK_CONFIG]", "[$BIRTHMARK_PASSWORD_FILE]",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the help of sync lacks %q:\n%s", want, text)
+		}
+	}
+	for topic, want := range map[string]string{"chains": "ergo: mainnet, testnet", "indexes": "bitcoin: address, script_hash"} {
+		r := birthmark("help", topic)
+		if r.status != exitDone || !strings.Contains(r.stdout, want) {
+			t.Errorf("help %s lacks %q: %+v", topic, want, r)
+		}
+		if strings.Contains(text, want) {
+			t.Errorf("the help of sync repeats that of %s", topic)
 		}
 	}
 	if text := birthmark("schema", "--help").stdout; strings.Contains(text, "BIRTHMARK") {

@@ -92,7 +92,7 @@ func (p *program) app() *cli.App {
 		DisableSliceFlagSeparator: true,
 		ExitErrHandler:            func(*cli.Context, error) {}, // run returns the status; do not exit here
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Usage: "print version"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"V", "v"}, Usage: "print version"},
 			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}},
 		},
 		Action: func(c *cli.Context) error {

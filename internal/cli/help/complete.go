@@ -150,6 +150,9 @@ func subcommands(c *cli.Command) (list []string) {
 func (l *commandLine) arguments(commands []*cli.Command) []string {
 	if l.at.Name == "help" {
 		at := &cli.Command{Subcommands: commands}
+		if len(l.args) == 0 {
+			return append(subcommands(at), Topics()...)
+		}
 		for _, word := range l.args {
 			if at = at.Command(word); at == nil {
 				return nil

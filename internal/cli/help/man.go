@@ -40,7 +40,7 @@ func (p *Page) Man(version string, also ...string) string {
 	}
 	b.WriteString(".SH OPTIONS\n")
 	for _, f := range p.Flags {
-		fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(f.Text), roffLine(f.note()))
+		fmt.Fprintf(&b, ".TP\n.B %s\n%s", roff(f.Text), roffLine(f.note(f.Values)))
 	}
 	if len(p.Examples) > 0 {
 		b.WriteString(".SH EXAMPLES\n.nf\n")

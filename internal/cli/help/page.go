@@ -36,7 +36,10 @@ type Group struct {
 type Flag struct {
 	Text     string // --limit N
 	Usage    string
+	Values   string // by chain: of network and index
+	Topic    string // the help topic that lists the values
 	Default  string
+	Database bool   // selects a database and its settings
 	Variable string // the environment variable that sets it too
 }
 
@@ -91,20 +94,47 @@ func flagOf(c *cli.Command, f cli.Flag) Flag {
 	if doc.TakesValue() {
 		show.Default = doc.GetDefaultText()
 	}
-	for i, choice := range command.Choices(names[0]) {
-		separator := "; "
-		if i == 0 {
-			separator = ": "
-		}
-		show.Usage += separator + choice.Chain + ": " + strings.Join(choice.Values, ", ")
-	}
+	show.Values, show.Topic = strings.Join(valuesByChain(names[0]), "; "), topicOf[names[0]]
+	show.Database = slices.Contains(ofDatabases, names[0])
 	switch {
+	case names[0] == "chain":
+		show.Text, show.Values = "--chain CHAIN", strings.ReplaceAll(value, "|", ", ")
 	case quoted && doc.TakesValue():
 		show.Text += " " + value
 	case quoted: // the value can be omitted
 		show.Text += "[=" + value + "]"
 	}
 	return show
+}
+
+// ofDatabases are the flags of almost all commands, which the help lists last.
+var ofDatabases = []string{"db", "memory", "chain", "network", "config"}
+
+// topicOf has the topics of flags whose values depend on the chain.
+var topicOf = map[string]string{"chain": "chains", "network": "chains", "index": "indexes"}
+
+// valuesByChain returns the values of a flag for each chain.
+func valuesByChain(flag string) (lines []string) {
+	for _, choice := range command.Choices(flag) {
+		lines = append(lines, choice.Chain+": "+strings.Join(choice.Values, ", "))
+	}
+	return lines
+}
+
+// Topics are the words other than commands that help explains.
+func Topics() []string { return []string{"chains", "indexes"} }
+
+// Topic returns the page of a topic.
+func Topic(name string) *Page {
+	p := &Page{Name: "birthmark help " + name, Synopsis: "birthmark help " + name}
+	flag := "network"
+	p.Usage = "the chains (--chain) and their networks (--network), the default first"
+	if name == "indexes" {
+		flag = "index"
+		p.Usage = "the built-in indexes of each chain and its presets, for --index and the setting indexes"
+	}
+	p.Paragraphs = []string{" " + strings.Join(valuesByChain(flag), "\n ")}
+	return p
 }
 
 // placeholder returns the word of a flag's usage in backquotes, which names its value.
@@ -123,9 +153,12 @@ func unquoted(f cli.Flag) string {
 	return strings.ReplaceAll(usage, "`", "")
 }
 
-// note returns the usage of a flag with its default and its environment variable.
-func (f *Flag) note() string {
+// note returns the usage of a flag with its values, its default and its environment variable.
+func (f *Flag) note(values string) string {
 	text := f.Usage
+	if values != "" {
+		text += ": " + values
+	}
 	if f.Default != "" {
 		text += " (default: " + f.Default + ")"
 	}

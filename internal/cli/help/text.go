@@ -38,12 +38,25 @@ func (p *Page) Print(w io.Writer, width int) error {
 		}
 		t.pairs(names, usages)
 	}
-	t.WriteString("\nFLAGS:\n")
-	var names, usages []string
-	for _, f := range p.Flags {
-		names, usages = append(names, f.Text), append(usages, f.note())
+	for _, group := range []struct {
+		title    string
+		database bool
+	}{{"FLAGS", false}, {"DATABASE FLAGS", true}} {
+		var names, usages []string
+		for _, f := range p.Flags {
+			values := ""
+			if f.Topic != "" {
+				values = "birthmark help " + f.Topic
+			}
+			if f.Database == group.database {
+				names, usages = append(names, f.Text), append(usages, f.note(values))
+			}
+		}
+		if len(names) > 0 {
+			t.WriteString("\n" + group.title + ":\n")
+			t.pairs(names, usages)
+		}
 	}
-	t.pairs(names, usages)
 	if len(p.Examples) > 0 {
 		t.WriteString("\nEXAMPLES:\n")
 	}
