@@ -71,6 +71,9 @@ func Table[T any](p *Page, items []T, columns []string, row func(i int, item T) 
 	}
 	rows = withoutEmptyColumns(rows)
 	if p.Width > 0 {
+		if widthOf(rows, minLength) > p.Width {
+			narrow(rows)
+		}
 		shorten(rows, p.Width)
 	}
 	widths, right := make([]int, len(rows[0])), make([]bool, len(rows[0]))

@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -59,4 +60,38 @@ func shortened(text string, length int) string {
 		end := (length - 1) / 2
 		return word[:length-1-end] + "…" + word[len(word)-end:]
 	})
+}
+
+// clock matches a time with its seconds, and withUnit an amount with its unit.
+var (
+	clock    = regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d):\d\d UTC$`)
+	withUnit = regexp.MustCompile(`^(-?[\d.,]+) ([A-Za-z]+)$`)
+)
+
+// narrow shortens the columns of a table in which every value is a time, to minutes, or an amount in the same unit,
+// which moves to the name of the column.
+func narrow(rows [][]Cell) {
+	for i := range rows[0] {
+		suffix := ""
+		fits := func(text string) bool { return text == "" || text == "-" }
+		for _, row := range rows[1:] {
+			if clock.MatchString(row[i].text) {
+				suffix = "UTC"
+				fits = func(text string) bool { return clock.MatchString(text) || text == "" || text == "-" }
+			} else if m := withUnit.FindStringSubmatch(row[i].text); m != nil {
+				suffix = m[2]
+				fits = func(text string) bool { return strings.HasSuffix(text, " "+suffix) || text == "" || text == "-" }
+			}
+			if suffix != "" {
+				break
+			}
+		}
+		if suffix == "" || slices.ContainsFunc(rows[1:], func(row []Cell) bool { return !fits(row[i].text) }) {
+			continue
+		}
+		rows[0][i].text += " " + suffix
+		for _, row := range rows[1:] {
+			row[i].text = withUnit.ReplaceAllString(clock.ReplaceAllString(row[i].text, "$1"), "$1")
+		}
+	}
 }

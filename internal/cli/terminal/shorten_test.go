@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,5 +42,37 @@ func TestHashesAreShortenedToTheTerminal(t *testing.T) {
 	}
 	if got := table(10); !strings.Contains(got, " 012345…abcdef:1 ") {
 		t.Errorf("width 10:\n%s", got)
+	}
+}
+
+// A table that is too wide with short hashes has times without seconds, and the units of amounts in its heading.
+func TestWideTablesAreNarrowed(t *testing.T) {
+	t.Parallel()
+	rows := func() [][]Cell {
+		return [][]Cell{
+			{{text: "time"}, {text: "received"}, {text: "sent"}, {text: "other"}},
+			{{text: "2009-01-09 03:54:39 UTC"}, {text: "50.00000000 BTC"}, {text: "-"}, {text: "1.5 A"}},
+			{{text: ""}, {text: "1,040.00000000 BTC"}, {text: "50.00000000 BTC"}, {text: "2 B"}},
+		}
+	}
+	got := rows()
+	narrow(got)
+	want := [][]Cell{
+		{{text: "time UTC"}, {text: "received BTC"}, {text: "sent BTC"}, {text: "other"}},
+		{{text: "2009-01-09 03:54"}, {text: "50.00000000"}, {text: "-"}, {text: "1.5 A"}},
+		{{text: ""}, {text: "1,040.00000000"}, {text: "50.00000000"}, {text: "2 B"}},
+	}
+	if !slices.EqualFunc(got, want, slices.Equal[[]Cell]) {
+		t.Errorf("%v, expected %v", got, want)
+	}
+	var b strings.Builder
+	p := NewPage(&b, false, nil)
+	p.Width = 60
+	Table(p, rows()[1:], []string{"time", "received", "sent", "other"}, func(_ int, r []Cell) Cells { return Cells{r[0], r[1], r[2], r[3]} })
+	if err := p.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "time UTC          received BTC    sent BTC     other\n") {
+		t.Errorf("width 60:\n%s", b.String())
 	}
 }
