@@ -88,6 +88,10 @@ func (v *visit) part(o *query.OutputAnswer, value *big.Int, class string) charts
 	if owners := v.owner(o); len(owners) > 0 {
 		p.Whole = link{Text: owners[0].Text}.Shown()
 		p.Name = format.Abbreviate(p.Whole, nameEnds, nameEnds)
+		if fee := v.chain.Model.Traits().FeeAddress; fee != "" && p.Whole == fee {
+			p.Class, p.Name = "fee", "fee"
+			return p
+		}
 	}
 	if o.SpentBy != nil && o.SpentBy.Value == nil {
 		p.Class = "unspent"

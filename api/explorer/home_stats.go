@@ -137,7 +137,7 @@ func (v *visit) periodStats() (list []stat, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, stat{Name: "Difficulty", Value: charts.Short(n)})
+		list = append(list, stat{Name: "Difficulty", Value: difficulty(n)})
 	}
 	r, ok := v.chain.Model.(model.PeriodReporter)
 	if !ok {
@@ -167,6 +167,17 @@ func (v *visit) periodStats() (list []stat, err error) {
 
 // fewBlocks is the maximum number of blocks of a period without a forecast.
 const fewBlocks = 20
+
+// difficulty formats a difficulty without an exponent.
+func difficulty(n float64) string {
+	switch {
+	case n < 1:
+		return humanize.Decimal(n)
+	case n >= 1e15:
+		return humanize.Count(uint64(n/1e12)) + "T"
+	}
+	return charts.Short(n)
+}
 
 // nextDifficulty returns the change of the difficulty at the end of a period in percent, if its blocks go on as they
 // did up to now.

@@ -80,3 +80,14 @@ func canonicalAddress(x model.Index, address string) (string, error) {
 	}
 	return x.Format(value), nil
 }
+
+// label returns the name of an address: that of the operator, or "fee" if its outputs are fees; empty: none.
+func (v *visit) label(address string) string {
+	if name := v.site.Labels[address]; name != "" {
+		return name
+	}
+	if address != "" && address == v.chain.Model.Traits().FeeAddress {
+		return "fee"
+	}
+	return ""
+}

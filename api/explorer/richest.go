@@ -124,7 +124,7 @@ func (v *visit) richest() (*page, error) {
 	for i, r := range list.Values {
 		held := format.Scaled(format.Integer(r.Balance), unit)
 		row := richRow{
-			Rank: i + 1, Value: v.ValueLink(index, r.Value), Label: v.site.Labels[r.Value], Balance: amountOf(unit, r.Balance), Unspent: r.UnspentCount,
+			Rank: i + 1, Value: v.ValueLink(index, r.Value), Label: v.label(r.Value), Balance: amountOf(unit, r.Balance), Unspent: r.UnspentCount,
 			Part: charts.Bar(held, format.Scaled(format.Integer(list.Values[0].Balance), unit)), Share: format.Share(format.Integer(r.Balance), format.Integer(supply)),
 		}
 		if b.Active = slices.Contains(x.Keeps, "history"); b.Active {

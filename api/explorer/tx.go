@@ -248,7 +248,7 @@ func (v *visit) owner(o *query.OutputAnswer) []ownerLink {
 
 func (v *visit) owners(index string, values []string) (links []ownerLink) {
 	for _, value := range values {
-		links = append(links, ownerLink{index, v.ValueLink(index, value), v.site.Labels[value]})
+		links = append(links, ownerLink{index, v.ValueLink(index, value), v.label(value)})
 	}
 	return links
 }

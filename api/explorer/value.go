@@ -148,7 +148,7 @@ func (v *visit) describe(b *valueBody) (err error) {
 	if i < 0 {
 		return nil
 	}
-	if b.Types, b.Label = indexes[i].TypesOf(b.Value), v.site.Labels[b.Value]; b.Index != "address" {
+	if b.Types, b.Label = indexes[i].TypesOf(b.Value), v.label(b.Value); b.Index != "address" {
 		return nil
 	}
 	if b.URI = b.Value; indexes[i].Scheme != "" && !strings.HasPrefix(b.Value, indexes[i].Scheme+":") {

@@ -30,6 +30,18 @@ func AmountOf(u humanize.Unit, n string) Amount {
 // Groups returns the digits before the decimal point in groups, between which a long amount can be broken.
 func (a Amount) Groups() []string { return strings.SplitAfter(a.Whole, ",") }
 
+// Size returns the class of an amount that a phone shows in one line only in a smaller font, or not at all.
+func (a Amount) Size() string {
+	a.Zeros = ""
+	switch n := len(a.String()); {
+	case n > 44:
+		return " longest"
+	case n > 28:
+		return " long"
+	}
+	return ""
+}
+
 // String returns the whole amount.
 func (a Amount) String() string {
 	text := a.Sign + a.Whole

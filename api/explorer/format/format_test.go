@@ -47,3 +47,17 @@ func TestDifference(t *testing.T) {
 		t.Errorf("%q, %q", more, less)
 	}
 }
+
+func TestLongAmountsHaveAClass(t *testing.T) {
+	for n, want := range map[string]string{
+		"123822703355": "", "70660000000000": "", "3000000000000000000": " long",
+		"170141183460469231731687303715884105727": " longest",
+	} {
+		if got := AmountOf(humanize.Unit{Symbol: "MELDt"}, n).Size(); got != want {
+			t.Errorf("%s: %q, expected %q", n, got, want)
+		}
+	}
+	if got := AmountOf(humanize.Unit{Symbol: "BTC", Decimals: 8}, "123822703355").Size(); got != "" {
+		t.Errorf("an amount of bitcoins: %q", got)
+	}
+}
