@@ -20,6 +20,9 @@ FUZZTIME ?= 10s
 # Prints how long the following command takes.
 timed = TIMEFORMAT='$(1): %1R s, %1U + %1S s of CPU time'; time
 
+# Compilers print nothing, so every target that compiles begins with a line that names the longest time that it takes.
+compiling = echo "$@: compiling first, without output: seconds, or $(1) of CPU time if nothing is cached"
+
 # `make lint` runs go vet, which go test would repeat. Tests that run in parallel often wait, so more of them than cores.
 # About 100 programs are linked, so they have no symbols for debuggers. The linker gold, which is part of Debian's
 # binutils, takes half the time of the default one.
@@ -52,6 +55,7 @@ test-programs:
 
 .PHONY: build
 build: setup ## build bin/birthmark and bin/birthmark-bench
+	@$(call compiling,5 minutes)
 	@go build -buildvcs=$(VCS) -o bin/ ./cmd/...
 
 .PHONY: man
@@ -60,10 +64,12 @@ man: build ## write the man pages to bin/man
 
 .PHONY: release
 release: setup ## build a tarball, a Debian package and their checksums in dist/
+	@$(call compiling,10 minutes)
 	@tools/release.sh
 
 .PHONY: release-check
 release-check: setup ## build a release twice, the second time from another folder without a cache, and compare
+	@$(call compiling,20 minutes)
 	@tools/release-check.sh
 
 .PHONY: demo
@@ -84,15 +90,17 @@ demo-ergo: build ## index a generated Ergo chain (or NODE=http://host:9053 NETWO
 
 .PHONY: test
 test: test-programs blocks ## run every test
-	@echo "compiling, then testing: some minutes pass before the first result"
+	@$(call compiling,10 minutes)
 	@$(call timed,tests) $(TEST) -p 3 -timeout 2h $(PACKAGES)
 
 .PHONY: test-short
 test-short: ## run the quick tests: the inner loop
+	@$(call compiling,10 minutes)
 	@$(call timed,tests) $(TEST) -p 4 -short -timeout 1h $(PACKAGES)
 
 .PHONY: race
 race: ## run the quick tests under the race detector: the slow ones repeat them with more data
+	@$(call compiling,20 minutes)
 	@$(call timed,race) $(TEST) -race -short -timeout 1h ./...
 
 # The packages whose code and tests run concurrently.
@@ -101,16 +109,19 @@ CONCURRENT := ./core ./core/backfill ./core/pending/... ./internal/daemon ./inte
 
 .PHONY: race-concurrent
 race-concurrent: setup ## run the quick tests of the concurrent packages under the race detector
+	@$(call compiling,20 minutes)
 	@$(call timed,race) $(TEST) -race -short -p 2 -timeout 1h $(CONCURRENT)
 
 .PHONY: test-interop
 test-interop: setup blocks interop ## install other implementations, and run tests against them
+	@$(call compiling,10 minutes)
 	@$(call timed,tests) $(TEST) -tags grocksdb_no_link,interop -count=1 -timeout 30m -run Interop ./internal/cli ./chains/ergo/... ./api/compat/ergoexplorer
 
 # The module distributed and its server for tests, PD and unistore, have dependencies of their own. The first run builds
 # the server, which takes two minutes of CPU time, and keeps it in the user's cache folder.
 .PHONY: tikv-test
 tikv-test: setup blocks ## test the TiKV store against PD and unistore, or your cluster (PD=host:port)
+	@$(call compiling,10 minutes)
 	@$(call timed,go vet) go -C distributed vet ./...
 	@export BIRTHMARK_PD=$(PD); $(call timed,tests) go -C distributed test -count=1 -timeout 60m ./...
 
@@ -118,6 +129,7 @@ tikv-test: setup blocks ## test the TiKV store against PD and unistore, or your 
 .PHONY: lint
 lint: export GOFLAGS += -tags=grocksdb_no_link,interop,bench
 lint: setup ## gofmt, go vet, staticcheck
+	@$(call compiling,5 minutes)
 	@unformatted=$$(gofmt -l .); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	@$(call timed,go vet) go vet ./...
@@ -129,6 +141,7 @@ bench: build ## index generated blocks in several ways and compare (BENCH="appen
 
 .PHONY: fuzz
 fuzz: setup ## run every fuzz target for 10 seconds (FUZZTIME=10s)
+	@$(call compiling,10 minutes)
 	@for package in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
 	    echo "$$package $$target"; \
@@ -139,20 +152,24 @@ fuzz: setup ## run every fuzz target for 10 seconds (FUZZTIME=10s)
 # MUTATE="-n 20 -seed 7 -roots core/ingest" chooses.
 .PHONY: mutate
 mutate: setup ## change 100 random lines of core, chains and api, and list the changes that no test notices
+	@$(call compiling,5 minutes)
 	@go -C tools run ./mutate -dir .. $(MUTATE)
 
 .PHONY: docs
 docs: setup ## write docs/schema.md and docs/fields.md from the code
+	@$(call compiling,5 minutes)
 	go run ./cmd/birthmark schema > docs/schema.md.new && mv docs/schema.md.new docs/schema.md
 	go run ./cmd/birthmark fields > docs/fields.md.new && mv docs/fields.md.new docs/fields.md
 
 .PHONY: generate
 generate: setup ## write docs/openapi.yaml and its examples from the operations of package api
+	@$(call compiling,5 minutes)
 	go test -count=1 -run 'TestExamplesOfTheDocumentation|TestSessionsOfTheGuide' ./api -update
 	go test -count=1 -run TestTheDocumentMatchesTheServer ./api -update
 
 .PHONY: screenshots
 screenshots: test-programs blocks ## take the pictures in docs/img
+	@$(call compiling,10 minutes)
 	go test -count=1 -run TestScreenshots ./internal/cli -update
 
 .PHONY: clean

@@ -20,8 +20,20 @@ command -v node >/dev/null || interop+=(nodejs libnode-dev) # with the headers f
 command -v npm >/dev/null || interop+=(npm)
 command -v python3 >/dev/null || interop+=(python3) # of node-gyp
 
+# From 1.21 on, Go downloads the version that go.mod names, unless GOTOOLCHAIN forbids it.
+needed=$(sed -n 's/^go 1\.\([0-9]*\).*/\1/p' "$(dirname "$0")/../go.mod")
 if ! command -v go >/dev/null; then
-  echo "setup: Go 1.26 is needed, and go is not in PATH; see https://go.dev/doc/install" >&2
+  echo "setup: Go 1.$needed is needed, and go is not in PATH; see https://go.dev/doc/install" >&2
+  exit 1
+fi
+found=$(cd / && GOTOOLCHAIN=local go env GOVERSION) # go1.26.8
+minor=${found#go1.}
+minor=${minor%%[!0-9]*}
+least=21
+[ "$(cd / && GOTOOLCHAIN=${GOTOOLCHAIN-} go env GOTOOLCHAIN)" != local ] || least=$needed
+if [ "${minor:-0}" -lt "$least" ]; then
+  echo "setup: Go 1.$needed is needed, and $(command -v go) is ${found:-of unknown version};" \
+    "see https://go.dev/doc/install, and put the new one first in PATH" >&2
   exit 1
 fi
 
