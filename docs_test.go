@@ -119,3 +119,29 @@ func TestEveryPageIsInAnIndex(t *testing.T) {
 		}
 	}
 }
+
+// A page that is longer than some screens begins with links to its sections.
+func TestLongPagesHaveContents(t *testing.T) {
+	const short = 200
+	long := 0
+	for path, text := range documents(t) {
+		if filepath.Dir(path) != "docs" || slices.Contains(generatedPages, path) || strings.Count(text, "\n") <= short {
+			continue
+		}
+		long++
+		_, contents, _ := strings.Cut(text, "\nContents: ")
+		contents, _, _ = strings.Cut(contents, "\n\n")
+		links := map[string]bool{}
+		for _, link := range inlineLink.FindAllStringSubmatch(contents, -1) {
+			links[link[2]] = true
+		}
+		for _, section := range regexp.MustCompile(`(?m)^## .*$`).FindAllString(text, -1) {
+			if anchor := headings(section)[0]; !links[anchor] {
+				t.Errorf("%s has more than %d lines, and its contents lack #%s", path, short, anchor)
+			}
+		}
+	}
+	if long < 5 {
+		t.Errorf("%d long pages, expected some", long)
+	}
+}
