@@ -16,7 +16,7 @@ func TestNotesExplainWhatHasNoValue(t *testing.T) {
 		{`json(output.registers).x`, "", Note{"json() expects bytes or text, got a map", 2}},
 		{`json(output.pushes[9])`, "", Note{"json() got nil", 2}},
 		{`json(output.data).x`, "", Note{"json() is nil: it returns " + functions["json"].doc, 2}},
-		{`output.pushes[9]`, "", Note{"the expression is nil", 2}},
+		{`output.pushes[9]`, "", Note{noValue, 2}},
 		{`output.data`, "output.value > 5000", Note{"the condition is not true", 2}},
 	} {
 		x, err := worldLanguage.Define(nil, []model.Definition{{Name: "own", Value: c.value, When: c.when}})

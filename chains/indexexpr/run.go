@@ -30,6 +30,9 @@ type Run struct {
 	seen     map[string]bool // the values of the current output, if there are many
 }
 
+// noValue is the note of an expression that is nil, or an empty text.
+const noValue = "the value is nil or empty"
+
 // maxValues is the maximum number of values of a many-valued index in one output; further entries of a list are
 // ignored. Births number them with 16 bits.
 const maxValues = 1<<16 - 1
@@ -144,7 +147,7 @@ func (r *Run) Keys(to []model.Key) []model.Key {
 		v, ok := r.compute(p)
 		if !ok || v == nil {
 			if ok {
-				r.notes.add("the expression is nil")
+				r.notes.add(noValue)
 			}
 			continue
 		}
@@ -207,7 +210,11 @@ func (r *Run) need(fields Set) {
 // add appends the key of the value in scratch, unless the value is empty or repeated or the meter is empty: a list that
 // is computed once per transaction can be the values of each output.
 func (r *Run) add(to []model.Key, b *bound, before []model.Key) []model.Key {
-	if len(r.scratch) == 0 || !b.meter.affords(valueCost+len(r.scratch)) || r.repeats(before) {
+	if len(r.scratch) == 0 {
+		r.notes.add(noValue)
+		return to
+	}
+	if !b.meter.affords(valueCost+len(r.scratch)) || r.repeats(before) {
 		return to
 	}
 	return append(to, model.Key{Index: b.position, Value: r.keep(r.scratch)})

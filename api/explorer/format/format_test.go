@@ -4,6 +4,8 @@ import (
 	"math/big"
 	"testing"
 	"time"
+
+	"birthmark/internal/humanize"
 )
 
 func TestDurationsInSeconds(t *testing.T) {
