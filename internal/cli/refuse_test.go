@@ -27,10 +27,10 @@ func TestMismatchedDatabasesAreRefused(t *testing.T) {
 	db := first200(t)
 	digest := digestOf(t, db)
 	for _, c := range []struct{ line, code, message string }{
-		{"sync --chain bitcoin --network signet --source " + source, "wrong_network", `contains bitcoin mainnet, not signet`},
-		{"sync --network testnet3 --source " + source, "wrong_network", `contains bitcoin mainnet, not testnet3`},
-		{"status --network regtest", "wrong_network", `contains bitcoin mainnet, not regtest`},
-		{"rollback --to-height 3 --network signet", "wrong_network", `contains bitcoin mainnet, not signet`},
+		{"sync --chain bitcoin --network signet --source " + source, "wrong_network", `contains bitcoin mainnet, not bitcoin signet`},
+		{"sync --network testnet3 --source " + source, "wrong_network", `contains bitcoin mainnet, not bitcoin testnet3`},
+		{"status --network regtest", "wrong_network", `contains bitcoin mainnet, not bitcoin regtest`},
+		{"rollback --to-height 3 --network signet", "wrong_network", `contains bitcoin mainnet, not bitcoin signet`},
 		{"sync --source " + source + " --index address,script_hash", "index_mismatch", `lacks one thing that its settings need: index script_hash, for indexes \(--index\): birthmark index add script_hash`},
 	} {
 		wantFailure(t, exitRefused, c.code, c.message, append(strings.Fields(c.line), "--db", db)...)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"birthmark/chains"
 	"birthmark/chains/indexexpr"
