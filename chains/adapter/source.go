@@ -61,7 +61,8 @@ func (b *Base) Open(ctx context.Context, o model.SourceOptions, schemes ...Schem
 			return s.Open(ctx, o, rest)
 		}
 	}
-	if meant, ok := suggest.Word(scheme, names); ok {
+	ofOthers := slices.Contains([]string{"http", "https", "p2p", "tcp", "unix"}, scheme) // for other chains
+	if meant, ok := suggest.Word(scheme, names); ok && !ofOthers {
 		return nil, bad("unsupported source %s:// for %s (did you mean %s://?)", Truncate(scheme), b.name, meant)
 	}
 	return nil, bad("unsupported source %s:// for %s", Truncate(scheme), b.name)

@@ -42,6 +42,7 @@ func TestMistakesHaveARemedy(t *testing.T) {
 		{exitRefused, "wrong_network", `^database .* contains bitcoin mainnet, not bitcoin regtest: name another folder \(--db\), or leave out --network$`, []string{"status", "--network", "regtest", "--chain", "bitcoin", "--db", db}},
 		{exitRefused, "cannot_open", `leveldb contains a LevelDB database of another program: use an empty or new folder$`, []string{"status", "--db", in("leveldb")}},
 		{exitUsage, "unknown_chain", `; did you mean "bitcoin"\?$`, []string{"sync", "--chain", "BTC", "--source", source, "--db", none}},
+		{exitUsage, "unknown_chain", `; did you mean "bitcoin"\?$`, []string{"status", "--chain", "btc", "--db", db}},
 		{exitUsage, "unknown_network", `; did you mean "mainnet"\?$`, sync("--network", "main", "--source", source)},
 		{exitUsage, "unknown_index", `; did you mean "address"\?$`, sync("--index", "adress", "--source", source)},
 		{exitUsage, "unknown_index", `; separate names by commas$`, sync("--index", "address script_hash", "--source", source)},

@@ -212,6 +212,9 @@ func (h *Host) chainFor(set *config.Chain, id schema.Identity, known bool) (mode
 		return h.Chain(set)
 	}
 	if set.Chain != "" && set.Chain != id.Chain {
+		if _, err := h.NewChain(set.Chain, ""); err != nil { // misspelled
+			return nil, err
+		}
 		return nil, wrongDatabase(set, id, set.Chain)
 	}
 	network := cmp.Or(set.Network, id.Network)
