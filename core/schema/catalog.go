@@ -227,13 +227,17 @@ func (x *Index) CheckFeatures(p Features) error {
 	return nil
 }
 
+// UnknownIndex returns the error of a name that no index of the chain has: kind [model.Usage], code unknown_index.
 func UnknownIndex(c model.Chain, name string) error {
 	var names []string
 	for _, x := range model.AllIndexes(c) {
 		names = append(names, x.Name)
 	}
-	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s%s",
-		c.Name(), name, strings.Join(names, ", "), suggest.Name(name, names))
+	hint := suggest.Name(name, names)
+	if strings.ContainsAny(name, " ;") {
+		hint = "; separate names by commas"
+	}
+	return model.Errorf(model.Usage, "unknown_index", "%s has no index %q; it offers %s%s", c.Name(), name, strings.Join(names, ", "), hint)
 }
 
 // ReadLayout reads the layout of an existing database from meta. Returns index_mismatch if the chain does not define an

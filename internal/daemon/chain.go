@@ -7,12 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"birthmark/chains"
 	"birthmark/chains/indexexpr"
+	"birthmark/core/schema"
 	"birthmark/internal/config"
-	"birthmark/internal/suggest"
 	"birthmark/model"
 )
 
@@ -117,19 +116,10 @@ func IndexesOf(set *config.Chain, chain model.Chain) ([]string, error) {
 	})
 	for _, ix := range set.Indexes {
 		if !slices.Contains(offered, ix.Name) {
-			return nil, usageError("unknown_index", "%s: %s has no index %q: it offers %s%s",
-				ix.Origin, chain.Name(), ix.Name, oneOf(offered), indexHint(ix.Name, offered))
+			return nil, usageError("unknown_index", "%s: %w", ix.Origin, schema.UnknownIndex(chain, ix.Name))
 		}
 	}
 	return set.IndexNames(), nil
-}
-
-// indexHint returns what an unknown index can mean.
-func indexHint(name string, offered []string) string {
-	if strings.Contains(name, " ") {
-		return "; separate names by commas"
-	}
-	return suggest.Name(name, offered)
 }
 
 func offeredBy(chain model.Chain) []string {

@@ -29,7 +29,7 @@ func TestErrorsMaskPasswords(t *testing.T) {
 	}
 }
 
-// What the system refuses has a remedy; errors that have one of their own are not changed.
+// Errors of the system get a remedy. Errors that have a remedy are not changed.
 func TestErrorsOfTheSystemHaveARemedy(t *testing.T) {
 	for _, c := range []struct {
 		err  error
