@@ -51,14 +51,7 @@ func (db *DB) Apply(ctx context.Context, s *segment.Segment) error {
 		if err := db.applyLayout(ctx, s, next, families); err != nil {
 			return err
 		}
-		for _, x := range next.All {
-			if x.Dropped() {
-				if err := db.dropFamilies(ctx, x); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return db.dropAll(ctx, next)
 	}
 	if s.Kind != segment.Append {
 		db.labels.BeginRollback()

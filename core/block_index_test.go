@@ -119,7 +119,7 @@ func TestIndexOfBlocks(t *testing.T) {
 		if err := l.db.AddIndex(t.Context(), modeltest.MakerIndex, model.IndexOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		none := func(context.Context, []string, []model.Point) (model.Source, error) {
+		none := func(context.Context, *schema.Index, []model.Point) (model.Source, error) {
 			return nil, errors.New("a source is opened")
 		}
 		if err := l.db.Build(t.Context(), none, backfill.Options{Weight: 9}); err != nil {

@@ -73,9 +73,7 @@ func (db *DB) swapLayout(ctx context.Context, l *schema.Layout, w *schema.IndexC
 	defer db.layoutMu.Unlock()
 	err := db.store.Update(context.WithoutCancel(ctx), func(_ storage.Reader, b storage.Batch) error {
 		b.Put(schema.FamilyMeta, schema.MetaIndexes, l.AppendTo(nil))
-		if l.RawFiles {
-			b.Put(schema.FamilyMeta, schema.MetaRawFiles, nil)
-		}
+		l.PutRaws(b)
 		if w == nil {
 			b.Delete(schema.FamilyMeta, schema.MetaChange)
 		} else {
@@ -112,7 +110,8 @@ func (db *DB) lockLayout() {
 	}
 }
 
-// AddIndex adds an index, or features of an existing one; [DB.Build] then backfills them. Errors of kind [model.Usage]:
+// AddIndex adds an index, or features of an existing one, or raw transactions or their places ([schema.RawName],
+// [schema.RawFilesName]); [DB.Build] then backfills them. Errors of kind [model.Usage]:
 // exists, unknown_index, bad_option, bad_value, busy.
 func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions) error {
 	return db.withExclusive(ctx, func() error {
@@ -120,24 +119,25 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		defer db.changeMu.Unlock()
 		old := db.layout()
 		l, x := old.Copy(old.Entry(name))
-		if err := db.requireIdle(); err != nil {
+		err := db.requireIdle()
+		if err != nil {
 			if x != nil && x.Building != 0 && schema.FeaturesOf(keep)&^(x.Active|x.Building) == 0 {
 				return nil // this change is already in progress
 			}
 			return err
 		}
 		if x == nil {
-			i := slices.IndexFunc(model.AllIndexes(db.chain), func(x model.Index) bool { return x.Name == name })
-			if i < 0 {
-				return schema.UnknownIndex(db.chain, name)
-			}
-			if err := l.Add(model.AllIndexes(db.chain)[i], 0, schema.FeatureValues|schema.FeaturesOf(keep)); err != nil {
+			if x, err = db.newIndex(l, name, keep); err != nil {
 				return err
 			}
-			x = l.Entry(name)
 		} else {
 			lacks := schema.FeaturesOf(keep) &^ x.Active
-			if lacks == 0 {
+			switch {
+			case x.IsPlaces() && name != schema.RawName: // found again: files were replaced, or the source did not provide them
+				lacks = schema.FeatureValues
+			case x.IsRaw():
+				return model.Errorf(model.Usage, "exists", "the database has raw transactions already: to replace them, run birthmark index drop raw first")
+			case lacks == 0:
 				return model.Errorf(model.Usage, "exists", "the database already has index %s with all requested features (%v)", name, x.Active)
 			}
 			if err := x.CheckFeatures(lacks); err != nil {
@@ -147,7 +147,9 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		}
 		w := &schema.IndexChange{Index: x, Rows: map[storage.Family]uint64{}}
 		for _, d := range x.DeclarationsOf(x.Building) {
-			w.Rows[d.Family] = 0
+			if schema.Determined(d.Family) {
+				w.Rows[d.Family] = 0
+			}
 		}
 		if err := db.store.Declare(x.DeclarationsOf(x.Building)...); err != nil {
 			return err
@@ -157,6 +159,25 @@ func (db *DB) AddIndex(ctx context.Context, name string, keep model.IndexOptions
 		}
 		return db.swapLayout(ctx, l, w, nil)
 	})
+}
+
+// newIndex adds an index that is to be built to the layout l, and returns it.
+func (db *DB) newIndex(l *schema.Layout, name string, keep model.IndexOptions) (*schema.Index, error) {
+	x := map[string]*schema.Index{schema.RawName: l.RawTxs, schema.RawFilesName: l.RawPlaces}[name]
+	if x == nil {
+		all := model.AllIndexes(db.chain)
+		i := slices.IndexFunc(all, func(x model.Index) bool { return x.Name == name })
+		if i < 0 {
+			return nil, schema.UnknownIndex(db.chain, name)
+		}
+		err := l.Add(all[i], 0, schema.FeatureValues|schema.FeaturesOf(keep))
+		return l.Entry(name), err
+	}
+	if keep != (model.IndexOptions{}) {
+		return nil, model.Errorf(model.Usage, "bad_option", "index %s has no options", schema.RawName)
+	}
+	x.Building = schema.FeatureValues
+	return x, db.checkRawFiles(l)
 }
 
 // reloadIndexChange reads the index change in progress from the store: a failed write may have been applied.
@@ -208,6 +229,9 @@ func (db *DB) DropIndex(ctx context.Context, name string) error {
 		for _, d := range families {
 			delete(t.Rows, d.Family)
 		}
+		if !l.Raw {
+			t.RawChecksum = 0
+		}
 		w := &schema.IndexChange{Index: x}
 		if err := db.swapLayout(ctx, l, w, &t); err != nil {
 			return err
@@ -230,11 +254,14 @@ func (db *DB) resumeDrop(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, x := range l.All {
-		if x.Dropped() {
-			if err := db.dropFamilies(ctx, x); err != nil {
-				return err
-			}
+	return db.dropAll(ctx, l)
+}
+
+// dropAll deletes the families of all dropped indexes of a layout.
+func (db *DB) dropAll(ctx context.Context, l *schema.Layout) error {
+	for _, x := range l.Dropped() {
+		if err := db.dropFamilies(ctx, x); err != nil {
+			return err
 		}
 	}
 	return nil

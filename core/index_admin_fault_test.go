@@ -11,6 +11,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/backfill"
 	"birthmark/core/check"
+	"birthmark/core/schema"
 	"birthmark/internal/testrun"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -93,6 +94,15 @@ func TestAFailureAtAnyStepOfAnIndexChangeIsHarmless(t *testing.T) {
 			}
 			return l.db.Build(ctx, l.open, backfill.Options{Weight: 10})
 		},
+		"add raw": func(ctx context.Context, l *changing) error {
+			if err := l.db.AddIndex(ctx, schema.RawName, model.IndexOptions{}); err != nil {
+				return err
+			}
+			return l.db.Build(ctx, l.open, backfill.Options{Weight: 10})
+		},
+		"drop raw": func(ctx context.Context, l *changing) error {
+			return errors.Join(l.db.DropIndex(ctx, schema.RawName), l.db.Build(ctx, l.open, backfill.Options{Weight: 10}))
+		},
 		"warm-up": func(ctx context.Context, l *changing) error {
 			db, err := core.Open(ctx, l.store, core.Options{Chain: l.v.Chain("one"), CacheBytes: 1 << 20})
 			if err != nil {
@@ -107,7 +117,11 @@ func TestAFailureAtAnyStepOfAnIndexChangeIsHarmless(t *testing.T) {
 			failures := 0
 			for step := 1; ; step++ {
 				s := storetest.NewFaulty(memory.New())
-				l := openChanging(t, v, s, n, []string{"address", "tag"}, map[string]model.IndexOptions{"tag": keep})
+				names := []string{"address", "tag"}
+				if what == "drop raw" {
+					names = append(names, schema.RawName)
+				}
+				l := openChanging(t, v, s, n, names, map[string]model.IndexOptions{"tag": keep})
 				l.grow(4, 3)
 				s.FailAt(step)
 				err := change(t.Context(), l)
@@ -153,15 +167,15 @@ func TestAnIndexCanBeDroppedWhileItIsBuilt(t *testing.T) {
 	n := testseed.Of(t, 780)
 	for what, build := range map[string]func(t *testing.T, l *changing, s *seeing, drop func()) error{
 		"before its first block": func(t *testing.T, l *changing, _ *seeing, drop func()) error {
-			open := func(ctx context.Context, names []string, known []model.Point) (model.Source, error) {
+			open := func(ctx context.Context, x *schema.Index, known []model.Point) (model.Source, error) {
 				drop()
-				return l.open(ctx, names, known)
+				return l.open(ctx, x, known)
 			}
 			return l.db.Build(t.Context(), open, backfill.Options{Weight: 1})
 		},
 		"between two blocks of the source": func(t *testing.T, l *changing, _ *seeing, drop func()) error {
-			open := func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
-				src := events(having(l.chain, names...))
+			open := func(_ context.Context, x *schema.Index, _ []model.Point) (model.Source, error) {
+				src := events(having(l.chain, x.Name))
 				say := src.say
 				src.say = func(yield func(model.Event, error) bool) {
 					say(func(e model.Event, err error) bool {
@@ -311,12 +325,12 @@ func TestABackfillFollowsItsSourceToAnotherBranch(t *testing.T) {
 		t.Fatal(err)
 	}
 	opened := 0
-	err := l.db.Build(t.Context(), func(_ context.Context, names []string, _ []model.Point) (model.Source, error) {
+	err := l.db.Build(t.Context(), func(_ context.Context, x *schema.Index, _ []model.Point) (model.Source, error) {
 		if opened++; opened > 1 {
-			return events(having(l.chain, names...)), nil
+			return events(having(l.chain, x.Name)), nil
 		}
 		return &script{tip: l.chain[119].Point(), say: func(yield func(model.Event, error) bool) {
-			for _, b := range having(l.chain[:10], names...) {
+			for _, b := range having(l.chain[:10], x.Name) {
 				if !yield(model.Event{Block: b}, nil) {
 					return
 				}
@@ -326,7 +340,7 @@ func TestABackfillFollowsItsSourceToAnotherBranch(t *testing.T) {
 			if !yield(back(l.chain[5].Point()), nil) {
 				return
 			}
-			for _, b := range having(l.chain[6:], names...) {
+			for _, b := range having(l.chain[6:], x.Name) {
 				if !yield(model.Event{Block: b}, nil) {
 					return
 				}

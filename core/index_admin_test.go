@@ -13,6 +13,7 @@ import (
 	"birthmark/core/backfill"
 	"birthmark/core/check"
 	"birthmark/core/query"
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -68,9 +69,14 @@ func openChanging(t *testing.T, v modeltest.Variant, s storage.Store, seed uint6
 	return l
 }
 
+// reopen opens the database. The names can include those of raw transactions and of their places.
 func (l *changing) reopen(names []string, keep map[string]model.IndexOptions) {
 	l.t.Helper()
-	db, err := core.Open(context.Background(), l.store, core.Options{Chain: l.v.Chain("one"), Indexes: names, Keep: keep, CacheBytes: 1 << 20})
+	isRaw := func(name string) bool { return name == schema.RawName || name == schema.RawFilesName }
+	db, err := core.Open(context.Background(), l.store, core.Options{
+		Chain: l.v.Chain("one"), Indexes: slices.DeleteFunc(slices.Clone(names), isRaw), Keep: keep, CacheBytes: 1 << 20,
+		Raw: slices.Contains(names, schema.RawName), RawFiles: slices.Contains(names, schema.RawFilesName),
+	})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -104,8 +110,8 @@ func (l *changing) grow(n, batch int) {
 }
 
 // open returns a source of the current chain.
-func (l *changing) open(_ context.Context, indexes []string, _ []model.Point) (model.Source, error) {
-	return events(having(l.chain, indexes...)), nil
+func (l *changing) open(_ context.Context, x *schema.Index, _ []model.Point) (model.Source, error) {
+	return events(having(l.chain, x.Name)), nil
 }
 
 // build continues the current backfill or removal and interrupts it after the given number of steps; negative: never.
@@ -157,13 +163,16 @@ func firstIndexes(v modeltest.Variant) []string {
 // After any interruptions, an index that was added to a running database has the same rows as in a database that was
 // created with it.
 func TestAnAddedIndexEqualsOneFromTheStart(t *testing.T) {
-	for _, added := range []string{"tag", "label", modeltest.MakerIndex} {
+	for _, added := range []string{"tag", "label", modeltest.MakerIndex, schema.RawName, schema.RawFilesName} {
 		everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
 			if v.Boxes && added == "tag" {
 				return // in a database created with it, the index would have another number
 			}
+			if added == schema.RawName && !v.Raw {
+				return // the blocks have no raw transactions
+			}
 			options := everything4
-			if added == modeltest.MakerIndex {
+			if added != "tag" && added != "label" {
 				options = model.IndexOptions{}
 			}
 			n := testseed.Of(t, 700)
@@ -213,7 +222,7 @@ func TestAddedOptionsMatchInitialOnes(t *testing.T) {
 		l := openChanging(t, v, memory.New(), n, names, map[string]model.IndexOptions{"label": {History: true}})
 		l.grow(30, 6)
 		keep := map[string]model.IndexOptions{"address": everything4, "label": everything4}
-		none := func(context.Context, []string, []model.Point) (model.Source, error) {
+		none := func(context.Context, *schema.Index, []model.Point) (model.Source, error) {
 			return nil, errors.New("a source is opened")
 		}
 		for _, name := range []string{"label", "address"} {
@@ -280,6 +289,70 @@ func TestADroppedIndexLeavesNoRows(t *testing.T) {
 	})
 }
 
+// A database whose raw transactions were dropped equals one without them.
+func TestDroppedRawTransactionsLeaveNoRows(t *testing.T) {
+	for _, dropped := range []string{schema.RawName, schema.RawFilesName} {
+		everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
+			if dropped == schema.RawName && !v.Raw {
+				return
+			}
+			l := openChanging(t, v, s, testseed.Of(t, 725), append(firstIndexes(v), dropped), nil)
+			l.grow(30, 6)
+			if err := l.db.DropIndex(t.Context(), schema.RawName); err != nil {
+				t.Fatal(err)
+			}
+			consistent(t, l.db)
+			l.grow(5, 2)
+			l.reopen(nil, nil)
+			l.rollback(10)
+			consistent(t, l.db)
+			l.build(-1, 33)
+			l.grow(5, 2)
+			consistent(t, l.db)
+			same(t, "dropped", dump(t, l.db), l.made(firstIndexes(v), nil))
+			if err := l.db.AddIndex(t.Context(), dropped, model.IndexOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			l.build(-1, 33)
+			consistent(t, l.db)
+			same(t, "added again", dump(t, l.db), l.made(append(firstIndexes(v), dropped), nil))
+		})
+	}
+}
+
+// A source whose transactions are not those of the database is rejected.
+func TestRawTransactionsOfOtherBlocksAreRejected(t *testing.T) {
+	v := modeltest.Variants()[0]
+	n := testseed.Of(t, 726)
+	for what, change := range map[string]func(b *model.Block){
+		"no bytes":             func(b *model.Block) { b.Txs[len(b.Txs)-1].Raw = nil },
+		"another hash":         func(b *model.Block) { b.Txs[len(b.Txs)-1].Hash[3]++ },
+		"a transaction fewer":  func(b *model.Block) { b.Txs = b.Txs[:len(b.Txs)-1] },
+		"a transaction more":   func(b *model.Block) { b.Txs = append(b.Txs, b.Txs[0]) },
+		"two change positions": func(b *model.Block) { b.Txs[0], b.Txs[1] = b.Txs[1], b.Txs[0] },
+	} {
+		l := openChanging(t, v, memory.New(), n, []string{"address"}, nil)
+		l.grow(20, 5)
+		if err := l.db.AddIndex(t.Context(), schema.RawName, model.IndexOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(l.chain, func(b *model.Block) bool { return len(b.Txs) > 1 })
+		open := func(context.Context, *schema.Index, []model.Point) (model.Source, error) {
+			blocks := having(l.chain)
+			change(blocks[i])
+			return events(blocks), nil
+		}
+		err := l.db.Build(t.Context(), open, backfill.Options{Weight: 10})
+		if kind(err) != model.BadSource || code(err) != "bad_block" || !strings.Contains(err.Error(), fmt.Sprintf("block %d ", l.chain[i].Height)) {
+			t.Errorf("%s: %v", what, err)
+		}
+		consistent(t, l.db)
+		l.build(-1, 10)
+		consistent(t, l.db)
+		same(t, what, dump(t, l.db), l.made([]string{"address", schema.RawName}, nil))
+	}
+}
+
 // A backfill during a sync: the sync is interrupted when the index becomes active, and resumes with it.
 func TestBuildDuringSync(t *testing.T) {
 	everyStore(t, func(t *testing.T, v modeltest.Variant, s storage.Store) {
@@ -341,6 +414,8 @@ func TestRejectedIndexChanges(t *testing.T) {
 		"drop of nothing":         {l.db.DropIndex(ctx, "tag"), "unknown_index"},
 		"drop of boxes":           {l.db.DropIndex(ctx, "box"), "always_on"},
 		"drop of holders":         {l.db.DropIndex(ctx, "address"), "needed"},
+		"drop of no raw":          {l.db.DropIndex(ctx, "raw"), "unknown_index"},
+		"options of raw":          {l.db.AddIndex(ctx, "raw", model.IndexOptions{Balance: true}), "bad_option"},
 	} {
 		if kind(c.err) != model.Usage || code(c.err) != c.code {
 			t.Errorf("%s: %v, expected %s", what, c.err, c.code)

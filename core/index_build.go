@@ -90,11 +90,12 @@ func (db changing) Finish(ctx context.Context, x *schema.Index) error {
 // activate stores the layout l with the index of w active.
 func (db *DB) activate(ctx context.Context, l *schema.Layout, w *schema.IndexChange) error {
 	x := w.Index
-	values := x.Kind != model.PerBlock && x.Building.Has(schema.FeatureValues)
+	values := x.Kind != model.PerBlock && x.Building.Has(schema.FeatureValues) && !x.IsRaw()
 	x.Active, x.Building = x.Active|x.Building, 0
 	l.Arrange()
 	t := db.totals.Clone()
 	maps.Copy(t.Rows, w.Rows)
+	t.RawChecksum += w.RawChecksum
 	if err := db.swapLayout(ctx, l, l.HalfDropped(), &t); err != nil || !values {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"birthmark/core/schema"
+	"birthmark/core/upgrade"
 	"birthmark/model"
 	"birthmark/storage"
 )
@@ -32,11 +33,11 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if o.ReadOnly {
 			return model.Errorf(model.Refused, "no_database", "the database is empty: nothing was synced into it yet")
 		}
-		cat, err := schema.NewLayout(c, o.Indexes, o.Keep, o.Raw)
+		cat, err := schema.NewLayout(c, o.Indexes, o.Keep, o.Raw, o.RawFiles)
 		if err != nil {
 			return err
 		}
-		if cat.RawFiles = o.RawFiles; cat.RawFiles && o.Raw {
+		if o.RawFiles && o.Raw {
 			return model.Errorf(model.Usage, "bad_option", "raw transactions are either stored or read from files, not both")
 		}
 		if err := db.checkRawFiles(cat); err != nil {
@@ -46,7 +47,7 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 	} else {
 		switch {
 		case id.Format != schema.FormatVersion:
-			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: sync it again, or use the program that created it", id.Format, schema.FormatVersion)
+			return model.Errorf(model.Refused, "wrong_format", "the database has format %d, this program reads and writes format %d: %s", id.Format, schema.FormatVersion, otherFormat(id.Format))
 		case id.Chain != c.Name():
 			return model.Errorf(model.Refused, "wrong_chain", "the database contains %s, not %s", id.Chain, c.Name())
 		case id.Network != c.Network():
@@ -63,12 +64,12 @@ func (db *DB) openMeta(ctx context.Context, o Options) error {
 		if err := db.layout().Require(o.Indexes, o.Keep); err != nil {
 			return err
 		}
-		if o.Raw && !db.layout().Raw {
-			return model.Errorf(model.Refused, "no_raw", "the database was created without raw transactions: sync into a new one, or leave raw out")
+		if o.Raw && db.layout().RawTxs.Dropped() {
+			return model.Errorf(model.Refused, "no_raw", "the database has no raw transactions: add them with birthmark index add raw, or leave raw out")
 		}
-		if o.RawFiles && !db.layout().RawFiles {
+		if o.RawFiles && db.layout().RawPlaces.Dropped() {
 			return model.Errorf(model.Refused, "no_raw", "the database does not have the places of raw transactions in a node's files: "+
-				"add them with birthmark raw --add, or leave raw out")
+				"add them with birthmark index add raw, or leave raw out")
 		}
 	}
 	if err := db.store.Declare(db.layout().Declarations()...); err != nil {
@@ -106,12 +107,7 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(schema.FamilyMeta, schema.MetaFormat, binary.AppendUvarint(nil, schema.FormatVersion))
 		b.Put(schema.FamilyMeta, schema.MetaChain, []byte(c.Name()))
 		b.Put(schema.FamilyMeta, schema.MetaNetwork, []byte(c.Network()))
-		if db.layout().Raw {
-			b.Put(schema.FamilyMeta, schema.MetaRaw, nil)
-		}
-		if db.layout().RawFiles {
-			b.Put(schema.FamilyMeta, schema.MetaRawFiles, nil)
-		}
+		db.layout().PutRaws(b)
 		if reviser, ok := c.(model.Reviser); ok {
 			b.Put(schema.FamilyMeta, schema.MetaRevision, binary.AppendUvarint(nil, reviser.Revision()))
 		}
@@ -125,4 +121,12 @@ func (db *DB) create(ctx context.Context, c model.Chain) error {
 		b.Put(schema.FamilyMeta, schema.MetaTotals, t.AppendTo(nil))
 		return nil
 	})
+}
+
+// otherFormat returns what to do with a database of another format.
+func otherFormat(format int) string {
+	if format >= upgrade.Oldest && format < schema.FormatVersion {
+		return "run birthmark upgrade once"
+	}
+	return "use the program that wrote it"
 }

@@ -6,10 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"birthmark/core"
+	"birthmark/core/backfill"
 	"birthmark/core/check"
 	"birthmark/core/query/pointers"
 	"birthmark/core/schema"
@@ -108,7 +110,7 @@ func TestPlacesAreNotPartOfTheDump(t *testing.T) {
 	}
 }
 
-// Places can be added to a database that was created without them, in parts.
+// Places can be added to a database that was created without them, and found again.
 func TestPlacesAreAddedToADatabase(t *testing.T) {
 	ctx := context.Background()
 	v := placed(t)
@@ -121,44 +123,42 @@ func TestPlacesAreAddedToADatabase(t *testing.T) {
 	appendAll(t, db, blocks, 7)
 	hash := blocks[12].Txs[0].Hash.String()
 	_, err := db.RawTx(ctx, hash)
-	refused(t, "without places", err, model.Usage, "no_raw", "raw --add")
+	refused(t, "without places", err, model.Usage, "no_raw", "index add raw")
 	_, err = core.Open(ctx, s, core.Options{Chain: v.Chain("one"), RawFiles: true})
-	refused(t, "opened for places", err, model.Refused, "no_raw", "raw --add")
+	refused(t, "opened for places", err, model.Refused, "no_raw", "index add raw")
 
-	for range 2 { // the second call does nothing
-		if err := db.AddRawFiles(ctx); err != nil {
-			t.Fatal(err)
+	source := blocks
+	add := func() error {
+		if err := db.AddIndex(ctx, schema.RawFilesName, model.IndexOptions{}); err != nil {
+			return err
 		}
-	}
-	if db, err = core.Open(ctx, s, core.Options{Chain: v.Chain("one"), RawFiles: true}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = db.RawTx(ctx, hash)
-	refused(t, "unknown place", err, model.NotFound, "no_raw", "the place of block")
-	for from := 0; from < len(blocks); from += 10 {
-		last, err := db.PlaceTo(ctx)
-		if want := point(blocks, from-1); err != nil || last != want {
-			t.Errorf("places reach %v, %v, expected %v", last, err, want)
-		}
-		if n, err := db.AddPlaces(ctx, blocks[from:][:10]); err != nil || n != 10 {
-			t.Fatalf("%d places added, %v", n, err)
-		}
-		consistent(t, db)
-	}
-	readable(t, db, blocks)
-	same(t, "with places added", dump(t, db), fresh(t, v, v.NewGenerator(seed).Blocks(30)))
-
-	other := *blocks[3]
-	other.Hash[5]++
-	if n, err := db.AddPlaces(ctx, []*model.Block{&other}); err != nil || n != 0 {
-		t.Errorf("%d places of another block added, %v", n, err)
+		return db.Build(ctx, func(context.Context, *schema.Index, []model.Point) (model.Source, error) { return events(source), nil },
+			backfill.Options{Weight: 50})
 	}
 	bad := *blocks[3]
 	bad.Place = &model.Place{File: "f", Sizes: append([]int{1}, bad.Place.Sizes...)}
-	_, err = db.AddPlaces(ctx, []*model.Block{&bad})
-	refused(t, "wrong sizes", err, model.BadSource, "bad_block", "sizes of")
+	source = slices.Concat(blocks[:3], []*model.Block{&bad}, blocks[4:])
+	refused(t, "wrong sizes", add(), model.BadSource, "bad_block", "sizes of")
+	none := *blocks[12]
+	none.Place = nil
+	source = slices.Concat(blocks[:12], []*model.Block{&none}, blocks[13:])
+	if err := add(); err != nil {
+		t.Fatal(err)
+	}
+	consistent(t, db)
+	_, err = db.RawTx(ctx, hash)
+	refused(t, "unknown place", err, model.NotFound, "no_raw", "the place of block")
+	source = blocks
+	if err := add(); err != nil {
+		t.Fatal(err)
+	}
+	consistent(t, db)
+	readable(t, db, blocks)
+	same(t, "with places added", dump(t, db), fresh(t, v, v.NewGenerator(seed).Blocks(30)))
+
+	refused(t, "transactions in addition", db.AddIndex(ctx, schema.RawName, model.IndexOptions{}), model.Usage, "exists", "index drop raw")
 	kept := open(t, memory.New(), like(t, "like-bitcoin"), 0)
-	refused(t, "stored transactions", kept.AddRawFiles(ctx), model.Refused, "exists", "stores raw transactions")
+	refused(t, "stored transactions", kept.AddIndex(ctx, schema.RawName, model.IndexOptions{}), model.Usage, "exists", "index drop raw")
 }
 
 // The error names a file that was deleted, moved or replaced.

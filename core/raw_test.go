@@ -108,11 +108,11 @@ func TestRawTransactionsAreOptional(t *testing.T) {
 		t.Error("the database has rows of raw transactions")
 	}
 	_, err := db.RawTx(ctx, blocks[0].Txs[0].Hash.String())
-	if kind, code := model.KindOf(err); kind != model.Usage || code != "no_raw" || !strings.Contains(err.Error(), "--raw") {
+	if kind, code := model.KindOf(err); kind != model.Usage || code != "no_raw" || !strings.Contains(err.Error(), "index add raw") {
 		t.Errorf("request for raw bytes: %v", err)
 	}
 	_, err = core.Open(ctx, s, core.Options{Chain: v.Chain("one"), Raw: true})
-	if kind, code := model.KindOf(err); kind != model.Refused || code != "no_raw" || !strings.Contains(err.Error(), "sync into a new one") {
+	if kind, code := model.KindOf(err); kind != model.Refused || code != "no_raw" || !strings.Contains(err.Error(), "birthmark index add raw") {
 		t.Errorf("opened with raw bytes: %v", err)
 	}
 }

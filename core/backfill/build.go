@@ -12,9 +12,9 @@ import (
 	"birthmark/storage"
 )
 
-// SourceOpener opens a source of the database's chain with the values of indexes, starting after known. The source need
-// not follow the chain's tip.
-type SourceOpener func(ctx context.Context, indexes []string, known []model.Point) (model.Source, error)
+// SourceOpener opens a source of the database's chain with the values of index x, or the raw transactions or places that
+// it stands for, starting after known. The source need not follow the chain's tip.
+type SourceOpener func(ctx context.Context, x *schema.Index, known []model.Point) (model.Source, error)
 
 // Options control a backfill. They do not change what is stored.
 type Options struct {
@@ -134,7 +134,7 @@ func (b *builder) add(ctx context.Context) error {
 
 // drop removes the remains of the index from the rows of outputs.
 func (b *builder) drop(ctx context.Context) error {
-	for more := b.x.Kind != model.PerBlock; more; {
+	for more := b.x.Kind != model.PerBlock && !b.x.IsRaw(); more; {
 		var next *schema.IndexChange
 		err := b.Step(ctx, b.x, func(w *schema.IndexChange) (Emitter, error) {
 			next = w
@@ -216,7 +216,7 @@ func (b *builder) fromSource(ctx context.Context, at model.Point, missing model.
 	if !at.IsOrigin() {
 		known = []model.Point{at}
 	}
-	src, err := b.open(ctx, []string{b.x.Name}, known)
+	src, err := b.open(ctx, b.x, known)
 	if err != nil {
 		return err
 	}
@@ -309,7 +309,10 @@ func (b *builder) step(ctx context.Context, from, to model.Point, blocks []*mode
 		})
 		next.BuiltTo = to
 		return func(r storage.Reader, batch storage.Batch) error {
-			return s.Emit(r, batch, &schema.Totals{Rows: next.Rows})
+			t := schema.Totals{Rows: next.Rows, RawChecksum: next.RawChecksum}
+			err := s.Emit(r, batch, &t)
+			next.RawChecksum = t.RawChecksum
+			return err
 		}, err
 	})
 	if err == nil {

@@ -3,6 +3,9 @@ package backfill
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"iter"
 
 	"birthmark/core/ingest"
 	"birthmark/core/ledger"
@@ -23,6 +26,8 @@ type Step struct {
 	utxos  []row                                // rows of outputs, with the added values
 	births map[model.UtxoPk][]schema.Occurrence // of the values in the outputs of the blocks, if the step adds values
 	deltas ledger.Deltas
+
+	rawChecksum uint64 // of the raw transactions in rows
 }
 
 type row struct {
@@ -41,6 +46,9 @@ func Prepare(ctx context.Context, l *schema.Layout, r storage.Reader, x *schema.
 	if x.Kind == model.PerBlock {
 		return s, s.blocks(r, schema.HeightAfter(from), to.Height)
 	}
+	if x.IsRaw() {
+		return s, s.raws(r, blocks)
+	}
 	var err error
 	if x.Building.Has(schema.FeatureValues) {
 		err = ingest.Derive(s.valuesOnly(), r, from, withoutAmounts(blocks), sink{s})
@@ -58,7 +66,7 @@ func (s *Step) valuesOnly() *schema.Layout {
 	l, x := s.layout.Copy(s.x)
 	x.Active, x.Building = x.Building&(schema.FeatureValues|schema.FeaturePrefix), 0
 	l.PerBlock = nil
-	l.Indexes, l.SpendIndex, l.Raw, l.RawFiles = []*schema.Index{x}, nil, false, false
+	l.Indexes, l.SpendIndex, l.Raw, l.RawFiles = []*schema.Index{x}, nil, false, false // the rest is in the database
 	l.Traits = model.Traits{OutputOffset: l.Traits.OutputOffset}
 	return l
 }
@@ -89,7 +97,7 @@ type sink struct{ *Step }
 
 func (s sink) Put(f storage.Family, key, value []byte) {
 	switch {
-	case f >= schema.FirstIndexFamily:
+	case f >= schema.FirstIndexFamily || s.x.IsRaw():
 		s.rows = append(s.rows, row{f, bytes.Clone(key), bytes.Clone(value)})
 	case f == schema.FamilyUtxo:
 		pk, _ := model.ParseUtxoPk(key) // cannot fail: ingest has just encoded the row
@@ -123,6 +131,68 @@ func (s *Step) blocks(r storage.Reader, from, to model.HeightPk) error {
 		if key != nil {
 			s.rows = append(s.rows, row{s.x.Family(schema.IndexBlocks), key, nil})
 		}
+	}
+	return nil
+}
+
+// raws collects the raw transactions of blocks, or their places.
+func (s *Step) raws(r storage.Reader, blocks []*model.Block) error {
+	for _, b := range blocks {
+		if s.x.IsPlaces() {
+			if err := ingest.CheckPlace(s.layout.Chain, b); err != nil {
+				return err
+			}
+			if b.Place != nil {
+				ingest.PutPlace(sink{s}, b.Height, b.Place)
+			}
+			continue
+		}
+		if err := ingest.CheckRaw(s.layout.Chain, b); err != nil {
+			return err
+		}
+		if err := s.rawTxs(r, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rawTxs collects the raw transactions of a block, whose hashes must be those of the database.
+func (s *Step) rawTxs(r storage.Reader, b *model.Block) error {
+	differs := func(format string, args ...any) error {
+		return ingest.BadBlock(fmt.Errorf("block %d %s: "+format, append([]any{b.Height, s.layout.Chain.FormatHash(b.Hash)}, args...)...))
+	}
+	next, stop := iter.Pull2(r.Scan(schema.FamilyTxHash, b.Height.First().AppendTo(nil), (b.Height + 1).First().AppendTo(nil), false))
+	defer stop()
+	err := schema.EachTx(b, func(pk model.TxPk, t *model.Tx, genesis bool) error {
+		if genesis && b.Height > 0 {
+			return nil // genesis transactions have height 0
+		}
+		kv, err, ok := next()
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return differs("the database has no transaction %s", s.layout.Chain.FormatHash(t.Hash))
+		}
+		hash, _, err := schema.ParseTxHashRow(kv.Value)
+		switch {
+		case err != nil:
+			return err
+		case hash != t.Hash:
+			return differs("the database has transaction %s instead of %s", s.layout.Chain.FormatHash(hash), s.layout.Chain.FormatHash(t.Hash))
+		case genesis:
+			return nil
+		}
+		s.rawChecksum += schema.RawChecksum(pk, t.Raw)
+		s.rows = append(s.rows, row{schema.FamilyRaw, pk.AppendTo(nil), bytes.Clone(t.Raw)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if _, err, more := next(); more {
+		return errors.Join(err, differs("the database has more transactions"))
 	}
 	return nil
 }
@@ -200,7 +270,10 @@ func (s *Step) Emit(r storage.Reader, b storage.Batch, t *schema.Totals) error {
 	}
 	for _, row := range s.rows {
 		b.Put(row.family, row.key, row.value)
-		t.Rows[row.family]++
+		if schema.Determined(row.family) {
+			t.Rows[row.family]++
+		}
 	}
+	t.RawChecksum += s.rawChecksum
 	return (&ledger.Applier{Reader: r, Batch: b, Totals: t, NewFrom: s.newFrom}).ApplyDeltas(&s.deltas)
 }

@@ -58,7 +58,7 @@ func TestInvalidValuesAreRejected(t *testing.T) {
 				o.Keys = test.keys(outputs)
 				outputs++
 			})
-			layout, err := schema.NewLayout(v.Chain("one"), []string{"address"}, nil, false)
+			layout, err := schema.NewLayout(v.Chain("one"), []string{"address"}, nil, false, false)
 			if err != nil {
 				t.Fatal(err)
 			}

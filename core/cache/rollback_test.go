@@ -21,7 +21,7 @@ import (
 func TestRollbackRemovesItsCacheEntries(t *testing.T) {
 	for _, v := range modeltest.Variants() {
 		t.Run(v.Name, func(t *testing.T) {
-			layout, err := schema.NewLayout(v.Chain("one"), nil, v.Keep(), v.Raw)
+			layout, err := schema.NewLayout(v.Chain("one"), nil, v.Keep(), v.Raw, false)
 			if err != nil {
 				t.Fatal(err)
 			}

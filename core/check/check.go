@@ -85,7 +85,7 @@ type checker struct {
 	txCount []int32        // by height from first
 
 	// Counted from rows, to be compared with the totals.
-	genesisTxs, genesisOutputs, assets, unspentValue, checksum uint64
+	genesisTxs, genesisOutputs, assets, unspentValue, checksum, rawChecksum uint64
 }
 
 func (c *checker) problem(f storage.Family, key []byte, format string, args ...any) {
@@ -101,6 +101,7 @@ func (c *checker) run() error {
 	c.Totals = c.Totals.Clone()
 	if work := c.Change; work != nil {
 		maps.Copy(c.Totals.Rows, work.Rows)
+		c.Totals.RawChecksum += work.RawChecksum
 		if work.Index.Building != 0 && !work.BuiltTo.IsOrigin() {
 			c.builtTo = &work.BuiltTo.Height
 		}
@@ -111,7 +112,10 @@ func (c *checker) run() error {
 		}
 	}
 	passes := []func() error{c.outputs, c.sums}
-	if c.only != nil && c.only.Kind == model.PerBlock {
+	switch {
+	case c.only != nil && c.only.IsRaw():
+		passes = []func() error{c.raws, c.places}
+	case c.only != nil && c.only.Kind == model.PerBlock:
 		passes = []func() error{c.blockValues}
 	}
 	if c.result.Blocks = c.Totals.Rows[schema.FamilyBlock]; c.only == nil {
@@ -157,8 +161,7 @@ func (c *checker) checks(f storage.Family) bool {
 	if c.only == nil {
 		return true
 	}
-	first := c.only.Family(0)
-	return f >= first && f < first+schema.FamiliesPerIndex
+	return slices.ContainsFunc(c.only.DeclarationsOf(schema.AllFeatures), func(d storage.Declaration) bool { return d.Family == f })
 }
 
 // compareTotals compares the totals of meta with the rows, and the unspent value with the supply of the chain.
@@ -181,6 +184,7 @@ func (c *checker) compareTotals() {
 		{"asset entries", c.Totals.Assets, c.assets},
 		{"unspent value", c.Totals.UnspentValue, c.unspentValue},
 		{"checksum", c.Totals.Checksum, c.checksum},
+		{"checksum of raw transactions", c.Totals.RawChecksum, c.rawChecksum},
 	} {
 		if n.total != n.rows {
 			c.problem(schema.FamilyMeta, schema.MetaTotals, "%s: the totals have %d, the rows have %d", n.of, n.total, n.rows)

@@ -13,7 +13,7 @@ import (
 // into the block, and the checksum of both rows. It reads no file of the node: every answer checks the bytes that it
 // read from one.
 func (c *checker) places() error {
-	if !c.RawFiles {
+	if c.RawPlaces.Dropped() {
 		return nil
 	}
 	places := c.join(schema.FamilyPlace)

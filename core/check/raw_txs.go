@@ -11,16 +11,22 @@ import (
 )
 
 // raws checks that every transaction of a block, and no other, has its bytes, and that they hash to the transaction's
-// hash. It reads both families in parallel: batches of lookups would take too much memory.
+// hash: up to the last block that was built, if they are being added. It reads both families in parallel: batches of lookups would take too much memory.
 func (c *checker) raws() error {
-	if !c.Raw {
+	var end []byte // of the transactions whose bytes are expected; nil: all of them
+	switch {
+	case c.RawTxs.Dropped():
 		return nil
+	case c.RawTxs.Building != 0 && c.builtTo == nil:
+		end = []byte{0}
+	case c.RawTxs.Building != 0:
+		end = (*c.builtTo + 1).First().AppendTo(nil)
 	}
 	first, err := model.NewTxPk(0, int(c.Totals.GenesisTxs))
 	if err != nil {
 		return err
 	}
-	next, stop := iter.Pull2(c.r.Scan(schema.FamilyTxHash, first.AppendTo(nil), nil, false))
+	next, stop := iter.Pull2(c.r.Scan(schema.FamilyTxHash, first.AppendTo(nil), end, false))
 	defer stop()
 	tx, err, more := next()
 	if err != nil {
@@ -34,7 +40,7 @@ func (c *checker) raws() error {
 		if err != nil {
 			return err
 		}
-		c.checksum += schema.RawChecksum(pk, v)
+		c.rawChecksum += schema.RawChecksum(pk, v)
 		for more && failed == nil && bytes.Compare(tx.Key, k) < 0 {
 			absent()
 			tx, failed, more = next()

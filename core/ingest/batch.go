@@ -68,12 +68,12 @@ func NewBatch(l *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 			return nil, err
 		}
 		if l.Raw {
-			if err := checkRaw(l.Chain, b); err != nil {
+			if err := CheckRaw(l.Chain, b); err != nil {
 				return nil, err
 			}
 		}
 		if l.RawFiles {
-			if err := checkPlace(l.Chain, b); err != nil {
+			if err := CheckPlace(l.Chain, b); err != nil {
 				return nil, err
 			}
 		}
@@ -103,7 +103,7 @@ func NewBatch(l *schema.Layout, head model.Point, blocks []*model.Block) (*Batch
 			return nil
 		})
 		if err != nil {
-			return nil, model.Errorf(model.BadSource, "bad_block", "block %d: %batch", b.Height, err)
+			return nil, model.Errorf(model.BadSource, "bad_block", "block %d: %w", b.Height, err)
 		}
 	}
 	return batch, nil
@@ -209,8 +209,8 @@ func (b *Batch) held(indexes []*schema.Index, holders *schema.Index, t *BatchTx,
 	return h
 }
 
-// checkRaw returns bad_block if a transaction of the block has no raw bytes.
-func checkRaw(c model.Chain, b *model.Block) error {
+// CheckRaw returns bad_block if a transaction of the block has no raw bytes.
+func CheckRaw(c model.Chain, b *model.Block) error {
 	for i := range b.Txs {
 		if len(b.Txs[i].Raw) == 0 {
 			return model.Errorf(model.BadSource, "bad_block", "block %d %s: transaction %s has no raw bytes, which the database stores",
@@ -220,8 +220,8 @@ func checkRaw(c model.Chain, b *model.Block) error {
 	return nil
 }
 
-// checkPlace returns bad_block if the place of the block, which may be unknown, cannot be right.
-func checkPlace(c model.Chain, b *model.Block) error {
+// CheckPlace returns bad_block if the place of the block, which may be unknown, cannot be right.
+func CheckPlace(c model.Chain, b *model.Block) error {
 	if b.Place == nil {
 		return nil
 	}

@@ -246,7 +246,7 @@ func (e *emitter) raw(t *BatchTx) {
 	}
 	e.b.Put(schema.FamilyRaw, e.key, t.Raw)
 	e.rows[schema.FamilyRaw]++
-	e.t.Checksum += schema.RawChecksum(t.pk, t.Raw)
+	e.t.RawChecksum += schema.RawChecksum(t.pk, t.Raw)
 }
 
 // WriteRows adds the rows of a resolved batch and its changes of balances and assets to b, and updates t. r must

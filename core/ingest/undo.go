@@ -65,7 +65,7 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	u.t.Checksum -= row.Checksum()
 	u.remove(schema.FamilyBlock, tip.Height.AppendTo(nil))
 	u.remove(schema.FamilyHeight, row.Hash[:])
-	if u.Layout.RawFiles { // these rows are not counted
+	if u.has(u.Layout.RawPlaces) { // these rows are not counted
 		u.b.Delete(schema.FamilyPlace, tip.Height.AppendTo(nil))
 		u.b.Delete(schema.FamilySizes, tip.Height.AppendTo(nil))
 	}
@@ -88,10 +88,15 @@ func (u *Undo) Block(tip model.Point) (model.Point, error) {
 	return parent, u.outputs(assets)
 }
 
+// has reports whether an index contains the block that is being removed.
+func (u *Undo) has(x *schema.Index) bool {
+	return x.Active != 0 || x.Building != 0 && u.change.Covers(u.height)
+}
+
 // blockValues removes the rows of the block in indexes of blocks.
 func (u *Undo) blockValues(header []byte) error {
 	for _, x := range u.Layout.All {
-		if x.Kind != model.PerBlock || x.Dropped() || x.Building != 0 && !u.change.Covers(u.height) {
+		if x.Kind != model.PerBlock || !u.has(x) {
 			continue
 		}
 		key, err := x.BlocksKey(header, u.height)
@@ -170,7 +175,11 @@ func (u *Undo) dropOutput(pk model.UtxoPk) {
 
 // raws removes the raw transactions with from <= pointer < to.
 func (u *Undo) raws(from, to []byte) error {
-	if !u.Layout.Raw {
+	x, sum := u.Layout.RawTxs, &u.t.RawChecksum
+	if x.Building != 0 {
+		sum = &u.change.RawChecksum
+	}
+	if !u.has(x) {
 		return nil
 	}
 	for kv, err := range u.r.Scan(schema.FamilyRaw, from, to, true) {
@@ -181,8 +190,8 @@ func (u *Undo) raws(from, to []byte) error {
 		if err != nil {
 			return err
 		}
-		u.t.Checksum -= schema.RawChecksum(pk, kv.Value)
-		u.remove(schema.FamilyRaw, pk.AppendTo(nil))
+		*sum -= schema.RawChecksum(pk, kv.Value)
+		u.removeFrom(x.Active != 0, schema.FamilyRaw, pk.AppendTo(nil))
 	}
 	return nil
 }

@@ -180,12 +180,17 @@ func (u *Undo) dropValue(x *schema.Index, birth, value []byte) error {
 
 // removeOf removes a row of an index, active or being added.
 func (u *Undo) removeOf(x *schema.Index, which storage.Family, key []byte) {
-	if x.Active.Has(schema.FeatureOf(which)) {
-		u.remove(x.Family(which), key)
+	u.removeFrom(x.Active.Has(schema.FeatureOf(which)), x.Family(which), key)
+}
+
+// removeFrom removes a row of a family that is active or being added.
+func (u *Undo) removeFrom(active bool, f storage.Family, key []byte) {
+	if active {
+		u.remove(f, key)
 		return
 	}
-	u.b.Delete(x.Family(which), key)
-	u.change.Rows[x.Family(which)]--
+	u.b.Delete(f, key)
+	u.change.Rows[f]--
 	u.Removed++
 }
 

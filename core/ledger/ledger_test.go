@@ -283,7 +283,7 @@ func stored(t *testing.T, l *schema.Layout, s storage.Store, totals *schema.Tota
 func TestRowsAreTheSumsOfTheTransactions(t *testing.T) {
 	all := model.IndexOptions{Balance: true, Unspent: true, History: true}
 	l, err := schema.NewLayout(modeltest.Variant{}.Chain("one"), nil,
-		map[string]model.IndexOptions{"address": all, "tag": {Balance: true}, "label": all}, false)
+		map[string]model.IndexOptions{"address": all, "tag": {Balance: true}, "label": all}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestRowsAreTheSumsOfTheTransactions(t *testing.T) {
 // Removing an output that was never added makes a sum negative.
 func TestNegativeSumsAreRejected(t *testing.T) {
 	l, err := schema.NewLayout(modeltest.Variant{}.Chain("one"), nil,
-		map[string]model.IndexOptions{"address": {Balance: true}}, false)
+		map[string]model.IndexOptions{"address": {Balance: true}}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 
 	"birthmark/core/schema"
 )
@@ -15,11 +16,22 @@ type IndexState struct {
 	Dropping bool     `json:"dropping,omitempty"`
 }
 
+// shown returns all indexes, and raw transactions and their places if they are stored, being added or being dropped.
+func (q *Query) shown() []*schema.Index {
+	all := slices.Clip(q.All)
+	for _, x := range []*schema.Index{q.Layout.RawTxs, q.Layout.RawPlaces} {
+		if !x.Dropped() || q.Change != nil && q.Change.Index == x {
+			all = append(all, x)
+		}
+	}
+	return all
+}
+
 // IndexStates returns the indexes of the database in the order of their numbers, including indexes that are being
-// added or dropped.
+// added or dropped, and raw transactions.
 func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
 	return read(ctx, qs, func(q *Query) (states []IndexState, err error) {
-		for _, x := range q.All {
+		for _, x := range q.shown() {
 			s := IndexState{IndexAnswer: indexAnswer(x, &q.Totals), Dropping: x.Dropped(), Adding: x.Building.Names()}
 			if w := q.Change; w != nil && w.Index == x && x.Building != 0 {
 				of := uint32(q.Tip.Height)
@@ -27,7 +39,9 @@ func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
 				if to := uint32(w.BuiltTo.Height); !w.BuiltTo.IsOrigin() {
 					s.AddedTo = &to
 				}
-				if x.Building.Has(schema.FeatureValues) {
+				if x.IsRaw() {
+					s.Values = w.Rows[schema.FamilyRaw]
+				} else if x.Building.Has(schema.FeatureValues) {
 					s.Values = w.Rows[x.Family(schema.IndexValue)] + w.Rows[x.Family(schema.IndexBlocks)]
 				}
 			}

@@ -127,7 +127,13 @@ func (q *Query) tip() (*TipAnswer, error) {
 
 func indexAnswer(x *schema.Index, t *schema.Totals) IndexAnswer {
 	a := IndexAnswer{Name: x.Name, Kind: x.Kind.String(), Values: t.Rows[x.Family(schema.IndexValue)], Keeps: (x.Active &^ schema.FeatureValues).Names()}
-	if x.Kind == model.PerBlock {
+	switch {
+	case x.IsRaw():
+		a.Kind, a.Values = "raw_transactions", t.Rows[schema.FamilyRaw]
+		if x.IsPlaces() {
+			a.Kind = "raw_places"
+		}
+	case x.Kind == model.PerBlock:
 		a.Values = t.Rows[x.Family(schema.IndexBlocks)] // blocks, because the values are not counted
 	}
 	if d, own := x.Definition(); own {

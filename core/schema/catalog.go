@@ -55,9 +55,11 @@ func (x *Index) Dropped() bool { return x.Active|x.Building == 0 }
 type Layout struct {
 	Chain  model.Chain
 	Traits model.Traits
-	Raw    bool // whether raw transactions are stored
 
-	RawFiles bool // whether the places of raw transactions in a node's files are stored
+	Raw      bool // whether raw transactions are stored: the state of RawTxs
+	RawFiles bool // whether the places of raw transactions in a node's files are stored: the state of RawPlaces
+
+	RawTxs, RawPlaces *Index // see raw.go
 
 	All        []*Index // by number
 	Indexes    []*Index // the active ones of outputs, by number: the order that [model.Key.Index] refers to
@@ -66,7 +68,7 @@ type Layout struct {
 	SpendIndex *Index   // the index whose values inputs refer to; nil if they refer to outpoints
 }
 
-// Arrange derives Indexes, PerBlock and SpendIndex from All.
+// Arrange derives Indexes, PerBlock and SpendIndex from All, and Raw and RawFiles from RawTxs and RawPlaces.
 func (l *Layout) Arrange() {
 	slices.SortFunc(l.All, func(a, b *Index) int { return a.Number - b.Number })
 	l.Indexes, l.PerBlock = nil, nil
@@ -80,13 +82,19 @@ func (l *Layout) Arrange() {
 		}
 	}
 	l.SpendIndex = l.Active(l.Traits.SpendIndex)
+	l.Raw, l.RawFiles = l.RawTxs.Active != 0, l.RawPlaces.Active != 0
 }
 
 // Entry returns the index of that name, active or building; nil if there is none.
 func (l *Layout) Entry(name string) *Index {
-	for _, x := range l.All {
-		if x.Name == name && !x.Dropped() {
-			return x
+	if name == RawFilesName && !l.RawPlaces.Dropped() {
+		return l.RawPlaces
+	}
+	for _, list := range [2][]*Index{l.All, l.raws()} {
+		for _, x := range list {
+			if x.Name == name && !x.Dropped() {
+				return x
+			}
 		}
 	}
 	return nil
@@ -103,7 +111,11 @@ func (l *Layout) Active(name string) *Index {
 
 // ByNumber returns the index with number n, even a dropped one; nil if there is none.
 func (l *Layout) ByNumber(n uint64) *Index {
-	for _, x := range l.All {
+	all := l.All
+	if n >= rawNumber {
+		all = l.raws()
+	}
+	for _, x := range all {
 		if uint64(x.Number) == n {
 			return x
 		}
@@ -169,8 +181,15 @@ func numberFits(n int) bool {
 // NewLayout returns the layout of a new database: the named indexes or the chain's defaults, and the indexes that are
 // always on. Numbers follow the chain's order of indexes, so the order of names has no effect. Errors: unknown_index,
 // bad_option, bad_value.
-func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw bool) (*Layout, error) {
-	l := &Layout{Chain: c, Traits: c.Traits(), Raw: raw}
+func NewLayout(c model.Chain, names []string, keep map[string]model.IndexOptions, raw, rawFiles bool) (*Layout, error) {
+	l := &Layout{Chain: c, Traits: c.Traits(), RawTxs: rawTxs(0, 0), RawPlaces: rawPlaces(0, 0)}
+	if raw {
+		l.RawTxs.Active = FeatureValues
+	}
+	if rawFiles {
+		l.RawPlaces.Active = FeatureValues
+	}
+	l.Arrange()
 	offered := model.AllIndexes(c)
 	for _, name := range names {
 		if !slices.ContainsFunc(offered, func(x model.Index) bool { return x.Name == name }) {
@@ -247,12 +266,12 @@ func ReadLayout(r storage.Reader, c model.Chain) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ParseLayout(c, rows[0], rows[1] != nil, rows[2] != nil)
+	return ParseLayout(c, rows[0], rows[1], rows[2])
 }
 
-// ParseLayout is [ReadLayout] from meta's row indexes and the presence of the rows raw and raw_files.
-func ParseLayout(c model.Chain, indexes []byte, raw, rawFiles bool) (l *Layout, err error) {
-	l = &Layout{Chain: c, Traits: c.Traits(), Raw: raw, RawFiles: rawFiles}
+// ParseLayout is [ReadLayout] from meta's rows indexes, raw and raw_files; nil: there is no such row.
+func ParseLayout(c model.Chain, indexes, raw, rawFiles []byte) (l *Layout, err error) {
+	l = &Layout{Chain: c, Traits: c.Traits(), RawTxs: rawTxs(parseRaw(raw)), RawPlaces: rawPlaces(parseRaw(rawFiles))}
 	if l.All, l.next, err = parseIndexes(indexes); err != nil {
 		return nil, fmt.Errorf("meta indexes: %w", err)
 	}
@@ -344,8 +363,15 @@ func (l *Layout) Holders() *Index {
 
 // Copy returns a copy of the layout whose entries can be changed, and the copy of x in it.
 func (l *Layout) Copy(x *Index) (*Layout, *Index) {
-	d := &Layout{Chain: l.Chain, Traits: l.Traits, Raw: l.Raw, RawFiles: l.RawFiles, next: l.next}
+	txs, places := *l.RawTxs, *l.RawPlaces
+	d := &Layout{Chain: l.Chain, Traits: l.Traits, RawTxs: &txs, RawPlaces: &places, next: l.next}
 	var same *Index
+	switch x {
+	case l.RawTxs:
+		same = d.RawTxs
+	case l.RawPlaces:
+		same = d.RawPlaces
+	}
 	for _, from := range l.All {
 		to := *from
 		if d.All = append(d.All, &to); from == x {
@@ -354,6 +380,16 @@ func (l *Layout) Copy(x *Index) (*Layout, *Index) {
 	}
 	d.Arrange()
 	return d, same
+}
+
+// Dropped returns the indexes that are being dropped, and raw transactions and places that are not stored.
+func (l *Layout) Dropped() (xs []*Index) {
+	for _, x := range slices.Concat(l.All, l.raws()) {
+		if x.Dropped() {
+			xs = append(xs, x)
+		}
+	}
+	return xs
 }
 
 // HalfDropped returns an [IndexChange] for a dropped index; nil if there is none. An earlier version could leave a
@@ -377,7 +413,7 @@ func (l *Layout) Lookup(name string, tip model.Point, work *IndexChange) (*Index
 		return nil, model.Errorf(model.Usage, "unknown_index", "index %s is of blocks, not of outputs; the database has %s",
 			name, strings.Join(l.Names(), ", "))
 	}
-	if x := l.Entry(name); x != nil {
+	if x := l.Entry(name); x != nil && !x.IsRaw() {
 		to, of := model.HeightPk(0), tip.Height
 		if work != nil {
 			to = work.BuiltTo.Height

@@ -15,18 +15,22 @@ var MetaChange = []byte("work")
 type IndexChange struct {
 	Index *Index
 
-	// Adding: the last block that the index contains (the origin before the first), and the number of rows by family.
-	BuiltTo model.Point
-	Rows    map[storage.Family]uint64
+	// Adding: the last block that the index contains (the origin before the first), the number of rows by family, and of
+	// raw transactions their sum for [Totals.RawChecksum].
+	BuiltTo     model.Point
+	Rows        map[storage.Family]uint64
+	RawChecksum uint64
 
 	// Dropping: outputs below this pointer no longer refer to the index.
 	CleanedTo model.UtxoPk
 }
 
-// AppendTo appends uvarint number|utxo_pk CleanedTo|BuiltTo in the format of meta's tip|[uvarint family|uvarint rows].
+// AppendTo appends uvarint number|utxo_pk CleanedTo|BuiltTo in the format of meta's tip|uvarint RawChecksum|
+// [uvarint family|uvarint rows].
 func (w *IndexChange) AppendTo(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(w.Index.Number))
-	return appendCounts(AppendTip(w.CleanedTo.AppendTo(b), w.BuiltTo), w.Rows)
+	b = AppendTip(w.CleanedTo.AppendTo(b), w.BuiltTo)
+	return appendCounts(binary.AppendUvarint(b, w.RawChecksum), w.Rows)
 }
 
 func (l *Layout) parseChange(b []byte) (*IndexChange, error) {
@@ -36,7 +40,7 @@ func (l *Layout) parseChange(b []byte) (*IndexChange, error) {
 	if r.err == nil && w.Index == nil {
 		r.fail(fmt.Sprintf("the database has no index with number %d", number))
 	}
-	w.CleanedTo, w.BuiltTo, w.Rows = r.utxo(), r.point(), r.counts()
+	w.CleanedTo, w.BuiltTo, w.RawChecksum, w.Rows = r.utxo(), r.point(), r.uvarint("checksum"), r.counts()
 	return w, r.err
 }
 

@@ -18,10 +18,10 @@ var (
 	MetaIndexes = []byte("indexes")
 	MetaTip     = []byte("tip")
 	MetaTotals  = []byte("totals")
-	MetaRaw     = []byte("raw") // exists if raw transactions are stored
+	MetaRaw     = []byte("raw") // see raw.go
 
-	MetaRawFiles = []byte("raw_files") // exists if the places of raw transactions are stored
-	MetaRevision = []byte("revision")  // see [model.Reviser]
+	MetaRawFiles = []byte("raw_files")
+	MetaRevision = []byte("revision") // see [model.Reviser]
 )
 
 var metaFamily = declare(FamilyMeta, "meta", storage.Lookup, 0,
@@ -40,16 +40,19 @@ var metaSchema = []struct{ name, value, purpose string }{
 	{string(MetaTip), "height_pk|block_hash|uvarint slot", "the last block; no row before the first block"},
 	{string(MetaTotals),
 		"uvarint assets|uvarint genesis_txs|uvarint genesis_outputs|uvarint unspent_value|uvarint checksum|" +
-			"[uvarint family|uvarint rows]",
+			"uvarint raw_checksum|[uvarint family|uvarint rows]",
 		"counts, the value of all unspent outputs, and the number of rows of every family that the chain determines, but " +
 			"meta. The checksum is the sum of all outputs' values, assets' amounts, stated fees, blocks' " +
-			"sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), " +
-			"the FNV-1a hashes of assets' infos, and the SipHash-2-4 of raw transactions keyed with their tx_pk, modulo 2^64"},
-	{string(MetaRaw), "", "exists if raw transactions are stored"},
+			"sizes, slots and parents (as four big-endian words), transactions' hashes (the last three of their words), and " +
+			"the FNV-1a hashes of assets' infos. The raw checksum is the sum of the SipHash-2-4 of raw transactions keyed with " +
+			"their tx_pk. Both are modulo 2^64"},
+	{string(MetaRaw), "state", "exists if raw transactions are stored; a byte 1: they are being added; 2: they are being found again"},
 	{string(MetaRevision), "uvarint", "how many changes of the chain's values of indexes the values include; no row: none"},
-	{string(MetaRawFiles), "", "exists if the places of raw transactions in a node's files are stored"},
-	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|[uvarint family|uvarint rows]",
-		"the index that is being added or dropped, if any. Added: its last block, and the rows " +
+	{string(MetaRawFiles), "state", "likewise for the places of raw transactions in a node's files"},
+	{string(MetaChange), "uvarint index_number|utxo_pk|height_pk|block_hash|uvarint slot|uvarint raw_checksum|" +
+		"[uvarint family|uvarint rows]",
+		"the index that is being added or dropped, if any; the numbers 65536 and 65537 are raw transactions and their places. " +
+			"Added: its last block, the checksum of its raw transactions, and the rows " +
 			"of its families. Dropped: outputs below utxo_pk no longer contain it"},
 }
 
@@ -83,6 +86,7 @@ type Totals struct {
 	GenesisOutputs uint64
 	UnspentValue   uint64
 	Checksum       uint64                    // sum of the numbers that no other row repeats: see metaSchema
+	RawChecksum    uint64                    // sum of [RawChecksum] of the raw transactions
 	Rows           map[storage.Family]uint64 // of every family that the chain determines, but meta
 }
 
@@ -94,7 +98,7 @@ func (t *Totals) Clone() Totals {
 }
 
 func (t *Totals) AppendTo(b []byte) []byte {
-	for _, n := range []uint64{t.Assets, t.GenesisTxs, t.GenesisOutputs, t.UnspentValue, t.Checksum} {
+	for _, n := range []uint64{t.Assets, t.GenesisTxs, t.GenesisOutputs, t.UnspentValue, t.Checksum, t.RawChecksum} {
 		b = binary.AppendUvarint(b, n)
 	}
 	return appendCounts(b, t.Rows)
@@ -124,7 +128,7 @@ func parseTotals(b []byte) (Totals, error) {
 	t := Totals{
 		Assets: r.uvarint("assets"), GenesisTxs: r.uvarint("genesis transactions"),
 		GenesisOutputs: r.uvarint("genesis outputs"), UnspentValue: r.uvarint("unspent value"),
-		Checksum: r.uvarint("checksum"),
+		Checksum: r.uvarint("checksum"), RawChecksum: r.uvarint("raw checksum"),
 	}
 	t.Rows = r.counts()
 	return t, r.err

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"birthmark/model"
@@ -9,7 +10,7 @@ import (
 )
 
 // FormatVersion is the version of the layout below. Opening a database with another version fails.
-const FormatVersion = 5
+const FormatVersion = 6
 
 // The families of every database. The numbers are stored and must not change.
 const (
@@ -95,6 +96,9 @@ func FeatureOf(which storage.Family) Features {
 
 // DeclarationsOf returns the families of some features of the index.
 func (x *Index) DeclarationsOf(p Features) []storage.Declaration {
+	if x.IsRaw() {
+		return x.rawDeclarations(p)
+	}
 	var ds []storage.Declaration
 	for _, d := range indexSchema {
 		if !p.Has(FeatureOf(d.Family)) || x.Kind == model.OneToOne && d.Family == IndexRelations ||
@@ -113,13 +117,7 @@ func (l *Layout) Declarations() []storage.Declaration {
 	for _, d := range Schema {
 		ds = append(ds, d.Declaration)
 	}
-	if l.Raw {
-		ds = append(ds, rawFamily.Declaration)
-	}
-	if l.RawFiles {
-		ds = append(ds, placeFamily.Declaration, sizesFamily.Declaration)
-	}
-	for _, x := range l.All {
+	for _, x := range slices.Concat(l.raws(), l.All) {
 		ds = append(ds, x.DeclarationsOf(x.Active|x.Building)...)
 	}
 	return ds

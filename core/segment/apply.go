@@ -122,15 +122,9 @@ func Promote(ctx context.Context, store storage.Store, o Options) (at schema.Pos
 // Layout returns the layout that a segment leads to, nil if it does not change the layout: of a chain that offers
 // the indexes. before is the layout of the database; nil if it is empty.
 func (s *Segment) Layout(chain model.Chain, before *schema.Layout) (*schema.Layout, error) {
-	indexes, raw, files := s.Meta(schema.MetaIndexes), s.Meta(schema.MetaRaw) != nil, s.Meta(schema.MetaRawFiles) != nil
-	if before != nil {
-		raw, files = raw || before.Raw, files || before.RawFiles
-		if indexes == nil && raw == before.Raw && files == before.RawFiles {
-			return nil, nil
-		}
-		if indexes == nil {
-			indexes = before.AppendTo(nil)
-		}
+	indexes, raw, files := s.Meta(schema.MetaIndexes), s.Meta(schema.MetaRaw), s.Meta(schema.MetaRawFiles)
+	if before != nil && indexes == nil { // a change of the layout writes all three
+		return nil, nil
 	}
 	l, err := schema.ParseLayout(chain, indexes, raw, files)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"birthmark/core"
 	"birthmark/core/check"
+	"birthmark/core/schema"
 	"birthmark/internal/cli/command"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
@@ -33,11 +34,13 @@ func (p *program) indexCommand() *cli.Command {
 			},
 			{
 				Name:      "add",
-				Usage:     "add an index, or options of an existing index",
+				Usage:     "add an index, options of an existing index, or raw transactions (raw)",
 				ArgsUsage: "NAME",
 				Flags: slices.Concat(
 					[]cli.Flag{command.String("index", "`PRESETS` whose options and definition the index gets too: "+
-						strings.Join(config.Presets(), ", "))},
+						strings.Join(config.Presets(), ", ")),
+						command.Optional("raw", "of raw: `keep|files`, the database stores the transactions (the default), "+
+							"or their places in the node's block files")},
 					command.SourceFlags("`URI` of the source of the blocks; needed for values that are not in the database"),
 					changeFlags(),
 				),
@@ -46,7 +49,7 @@ func (p *program) indexCommand() *cli.Command {
 			p.indexTryCommand(),
 			{
 				Name:      "drop",
-				Usage:     "drop an index",
+				Usage:     "drop an index, or raw transactions (raw)",
 				ArgsUsage: "NAME",
 				Flags:     changeFlags(),
 				Action:    command.Profiled(p.indexDrop),
@@ -89,6 +92,12 @@ func (p *program) indexAdd(c *cli.Context) error {
 		return err
 	}
 	r := control.Request{Do: control.Add, Index: c.Args().First()}
+	if c.IsSet("source") {
+		r.Source = set.Source
+	}
+	if r.Index == schema.RawName {
+		return p.rawAdd(c, set, r)
+	}
 	named := func(ix config.Index) bool { return ix.Name == r.Index }
 	if c.IsSet("index") && !slices.ContainsFunc(set.Indexes, named) {
 		return command.UsageError("unknown_index", "--index: %s does not have index %s", c.String("index"), r.Index)
@@ -102,6 +111,17 @@ func (p *program) indexAdd(c *cli.Context) error {
 		if err := p.Read(c, core.Options{}, func(*daemon.Database) error { return nil }); err != nil {
 			return err
 		}
+	}
+	return p.change(c, set, r)
+}
+
+// rawAdd adds raw transactions or their places.
+func (p *program) rawAdd(c *cli.Context, set *config.Chain, r control.Request) error {
+	switch set.Raw {
+	case config.RawFiles:
+		r.Index = schema.RawFilesName
+	case config.RawNode:
+		return command.UsageError("bad_option", "raw: node needs nothing in the database: to store raw transactions, run birthmark index add raw --raw=keep")
 	}
 	return p.change(c, set, r)
 }

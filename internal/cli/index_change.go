@@ -13,6 +13,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/backfill"
 	"birthmark/core/query"
+	"birthmark/core/schema"
 	"birthmark/internal/cli/terminal"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
@@ -49,7 +50,7 @@ func (p *program) change(c *cli.Context, set *config.Chain, r control.Request) e
 			return err
 		}
 	}
-	stop := p.Watch("index "+r.Do+" "+r.Index, func() progress.Reading { return daemon.BuildReading(w.progress.Load()) })
+	stop := p.Watch("index "+r.Do+" "+w.name(), func() progress.Reading { return daemon.BuildReading(w.progress.Load()) })
 	defer stop()
 	if err := w.run(); err != nil && (c.Context.Err() == nil || !errors.Is(err, c.Context.Err())) {
 		return err
@@ -120,7 +121,7 @@ func (w *indexChange) changeHere() (err error) {
 	if w.done = w.registered && w.isDone(states); w.done {
 		return nil
 	}
-	offered := slices.ContainsFunc(db.Chain().Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
+	offered := w.name() == schema.RawName || slices.ContainsFunc(db.Chain().Indexes(), func(x model.Index) bool { return x.Name == w.request.Index })
 	if w.request.Do == control.Add && w.set.Source == "" && w.indexIn(states) < 0 && offered {
 		return daemon.MissingSource(w.request.Index)
 	}
@@ -162,7 +163,15 @@ func (w *indexChange) requestChange() error {
 
 // indexIn returns the position of the index in states, or -1.
 func (w *indexChange) indexIn(states []query.IndexState) int {
-	return slices.IndexFunc(states, func(x query.IndexState) bool { return x.Name == w.request.Index })
+	return slices.IndexFunc(states, func(x query.IndexState) bool { return x.Name == w.name() })
+}
+
+// name returns the name that people use.
+func (w *indexChange) name() string {
+	if w.request.Index == schema.RawFilesName {
+		return schema.RawName
+	}
+	return w.request.Index
 }
 
 // isDone reports whether the change is done, and records the progress.
@@ -236,13 +245,13 @@ func (w *indexChange) printAnswer() error {
 	if err != nil {
 		return err
 	}
-	switch name := w.request.Index; {
+	switch {
 	case w.done:
 	case w.pid != 0:
 		fmt.Fprintf(w.Stderr, "birthmark: process %d continues; birthmark index list shows the progress\n", w.pid)
 	default:
 		fmt.Fprintf(w.Stderr, "birthmark: interrupted; birthmark index %s %s resumes it, and so does the next sync\n",
-			w.request.Do, name)
+			w.request.Do, w.name())
 	}
 	return w.Answer(chain, a, func(page *terminal.Page) {
 		if a.Index != nil {

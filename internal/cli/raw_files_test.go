@@ -73,31 +73,29 @@ func TestRawTransactionsFromBlockFiles(t *testing.T) {
 	consistent(t, synced)
 
 	syncTo(t, added, "file://"+realBlocks(t), "--to-height", "1500")
-	wantFailure(t, exitUsage, "no_raw", "raw --add", "tx", "--raw", firstPayment, "--db", added)
-	wantFailure(t, exitRefused, "no_raw", "raw --add", "sync", "--raw=files", "--source", source, "--db", added)
-	wantFailure(t, exitUsage, "missing_flag", "--add", "raw", "--db", added)
-	wantFailure(t, exitUsage, "missing_flag", "block files", "raw", "--add", "--db", added, "--source", "http://127.0.0.1:1")
-	add := func(want int, flags ...string) {
+	wantFailure(t, exitUsage, "no_raw", "index add raw", "tx", "--raw", firstPayment, "--db", added)
+	wantFailure(t, exitRefused, "no_raw", "index add raw", "sync", "--raw=files", "--source", source, "--db", added)
+	wantFailure(t, exitUsage, "missing_flag", "block files", "index", "add", "raw", "--raw=files", "--db", added, "--source", "http://127.0.0.1:1")
+	wantFailure(t, exitUsage, "bad_option", "needs nothing in the database", "index", "add", "raw", "--raw=node", "--db", added, "--source", source)
+	add := func() {
 		t.Helper()
-		var a rawAnswer
-		ask(t, &a, append([]string{"raw", "--add", "--db", added, "--source", source}, flags...)...)
-		if a.Added != want || a.Missing != 0 || a.Stopped {
-			t.Errorf("raw --add: %+v, expected %d", a, want)
+		var a changeAnswer
+		ask(t, &a, "index", "add", "raw", "--raw=files", "--db", added, "--source", source)
+		if !a.Done || a.Index == nil || a.Index.Name != "raw" || a.Index.Kind != "raw_places" || len(a.Index.Adding) > 0 {
+			t.Errorf("index add raw: %+v", a)
 		}
 	}
-	add(1501)
+	add()
 	readsRaw(t, added)
 	consistent(t, added)
 	same(t, added, digestOf(t, synced))
-	add(0)
-	add(1501, "--again")
+	add() // finds them again
 
 	ask(t, nil, "rollback", "--db", added, "--to-height", "1000")
 	consistent(t, added)
 	syncTo(t, added, "file://"+realBlocks(t), "--to-height", "1500") // a source with the blocks at another position
 	readsRaw(t, added)
 	same(t, added, digestOf(t, synced))
-	add(0)
 
 	moved := filepath.Join(filepath.Dir(blocks), "moved")
 	if err := os.Rename(blocks, moved); err != nil {

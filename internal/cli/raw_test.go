@@ -78,6 +78,26 @@ func TestRawTransactionsHashToTheirID(t *testing.T) {
 			ask(t, nil, sync...) // the option is stored in the database
 			same(t, db, digest)
 			ask(t, nil, "verify", "--db", db, "--source", run.source, "--sample", "20", "--seed", "1")
+
+			var dropped, added changeAnswer
+			ask(t, &dropped, "index", "drop", "raw", "--db", db)
+			if !dropped.Done || dropped.Index != nil || *dropped.BytesFreed < 0 {
+				t.Errorf("dropped: %+v", dropped)
+			}
+			wantFailure(t, exitUsage, "no_raw", "birthmark index add raw", "tx", "--raw", hashes[0], "--db", db)
+			consistent(t, db)
+			without := filepath.Join(t.TempDir(), "without")
+			ask(t, nil, append(slices.Clone(sync[:8]), without, "--to-height", fmt.Sprint(run.to))...)
+			same(t, db, digestOf(t, without))
+			for _, db := range []string{db, without} {
+				ask(t, &added, "index", "add", "raw", "--db", db, "--source", run.source)
+				if !added.Done || added.Index == nil || added.Index.Name != "raw" || added.Index.Values == 0 {
+					t.Errorf("added: %+v", added)
+				}
+				consistent(t, db)
+				same(t, db, digest)
+			}
+			ask(t, nil, "index", "verify", "raw", "--db", db)
 		})
 	}
 }
@@ -99,8 +119,8 @@ func newestTxs(t *testing.T, dir string, n int) (hashes []string) {
 func TestADatabaseWithoutRawTransactionsReportsIt(t *testing.T) {
 	t.Parallel()
 	db := first200(t)
-	wantFailure(t, exitUsage, "no_raw", "sync into a new database with --raw", "tx", "--raw", firstPayment, "--db", db)
-	wantFailure(t, exitRefused, "no_raw", "only a new sync adds them: .*; or leave raw out", "sync", "--raw", "--source", "file://"+realBlocks(t), "--db", db)
+	wantFailure(t, exitUsage, "no_raw", "birthmark index add raw", "tx", "--raw", firstPayment, "--db", db)
+	wantFailure(t, exitRefused, "no_raw", "birthmark index add raw --db .*; or leave raw out", "sync", "--raw", "--source", "file://"+realBlocks(t), "--db", db)
 	var status query.StatusAnswer
 	ask(t, &status, "status", "--db", db)
 	for _, f := range status.Families {

@@ -24,6 +24,7 @@ type Request struct {
 	Index      string             `json:"index,omitempty"`
 	Keep       model.IndexOptions `json:"keep"`
 	Definition *model.Definition  `json:"definition,omitempty"` // of a custom index
+	Source     string             `json:"source,omitempty"`     // URI that provides the values; empty: the source of the sync
 }
 
 // check returns an error of kind Usage (bad_request) for requests that this program never sends.
@@ -34,6 +35,8 @@ func (r *Request) check() error {
 	switch {
 	case r.Do != Add && r.Do != Drop && r.Do != State && r.Do != Checkpoint:
 		return bad("unknown operation %.40q: expected %s, %s, %s or %s", r.Do, Add, Drop, State, Checkpoint)
+	case r.Source != "" && r.Do != Add:
+		return bad("%s with a source", r.Do)
 	case (r.Index == "") != (r.Do == State || r.Do == Checkpoint):
 		return bad("%s with index %.40q", r.Do, r.Index)
 	case r.Definition != nil && (r.Do != Add || r.Definition.Name != r.Index || !r.Definition.Kind.Valid()):

@@ -153,12 +153,7 @@ func newLayout(set *config.Chain, chain model.Chain) (*schema.Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := schema.NewLayout(chain, names, set.IndexOptions(), set.Raw == config.RawKeep)
-	if err != nil {
-		return nil, err
-	}
-	l.RawFiles = set.Raw == config.RawFiles
-	return l, nil
+	return schema.NewLayout(chain, names, set.IndexOptions(), set.Raw == config.RawKeep, set.Raw == config.RawFiles)
 }
 
 // comparison collects what a chain lacks.
@@ -220,7 +215,7 @@ func (c *comparison) settings() {
 			c.add(need, "indexes", ix.Origin, "")
 		}
 	}
-	if raw := c.set.Raw; raw == config.RawKeep && !c.layout.Raw || raw == config.RawFiles && !c.layout.RawFiles {
+	if raw := c.set.Raw; raw == config.RawKeep && c.layout.RawTxs.Dropped() || raw == config.RawFiles && c.layout.RawPlaces.Dropped() {
 		c.add(served.Need{Raw: true}, "raw", c.set.Origin("raw"), "").raw = raw
 	}
 }
@@ -407,25 +402,28 @@ func (c *comparison) defines(x *lack) bool {
 // addRaw returns how to add raw transactions.
 func (c *comparison) addRaw(x *lack) string {
 	_, files := c.chain.(model.RawFiles)
-	addPlaces := "birthmark raw --add" + c.h.Flags(c.set, nil)
-	if !strings.HasPrefix(c.set.Source, "file://") {
-		addPlaces += " --source file:///path/to/blocks"
-	}
+	add := "birthmark index add raw" + c.h.Flags(c.set, nil)
 	switch {
 	case !c.exists && files:
 		return "set raw: keep, files or node"
 	case !c.exists:
 		return "set raw: keep"
-	case x.raw == config.RawFiles && !c.layout.Raw:
-		return addPlaces
-	case x.raw == config.RawFiles:
+	case x.raw == config.RawFiles && c.layout.Raw:
 		return "the database stores the transactions: set raw: keep"
-	case files && x.raw == "":
-		return "set raw: node; or set raw: files, and run " + addPlaces
+	case c.set.Source == "" && c.set.Origin("source") == "":
+		add += " --source URI"
 	}
-	remedy := "only a new sync adds them: set raw: keep and another db, and run birthmark sync"
-	if x.raw != "" && len(x.by) == 1 {
-		remedy += "; or leave raw out"
+	if x.raw == config.RawFiles {
+		add += " --raw=files"
+		if !strings.HasPrefix(c.set.Source, "file://") {
+			add += " --source file:///path/to/blocks"
+		}
 	}
-	return remedy
+	switch {
+	case x.raw == "" && files:
+		return "set raw: node; or run " + add
+	case x.raw != "" && len(x.by) == 1:
+		return add + "; or leave raw out"
+	}
+	return add
 }

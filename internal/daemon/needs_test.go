@@ -217,7 +217,7 @@ serve:
 	l, err := schema.NewLayout(chain, names, map[string]model.IndexOptions{
 		"address": {Balance: true}, "script_hash": {Unspent: true},
 		"stake_credential": {Balance: true, Unspent: true, History: true},
-	}, false)
+	}, false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ serve:
   index policy, for indexes (b.yaml:6), serve.blockfrost (b.yaml:10), serve.kupo (b.yaml:9)
       birthmark index add policy --db /data/db
   raw transactions, for raw (b.yaml:7), serve.blockfrost (b.yaml:10), serve.kupo (b.yaml:9)
-      only a new sync adds them: set raw: keep and another db, and run birthmark sync
+      birthmark index add raw --db /data/db
   index payment_credential, for serve.blockfrost (b.yaml:10), serve.kupo (b.yaml:9)
       birthmark index add payment_credential --index blockfrost,kupo --db /data/db
   a node, for serve.blockfrost (b.yaml:10), serve.ogmios (b.yaml:11)

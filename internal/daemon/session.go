@@ -1,18 +1,21 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"birthmark/core"
 	"birthmark/core/backfill"
 	"birthmark/core/query"
 	"birthmark/core/query/pointers"
+	"birthmark/core/schema"
 	"birthmark/internal/config"
 	"birthmark/internal/control"
 	"birthmark/internal/guard"
@@ -35,6 +38,7 @@ type Session struct {
 	requests chan request
 	server   *control.Server // nil: not available
 	built    func()          // for tests: called when a build has ended, before Run receives its end; nil: none
+	source   string          // URI that a request named for what is being added; empty: the source of the settings
 	failed   error           // the last failure of adding or dropping an index; nil if it is not waiting for a retry
 }
 
@@ -257,7 +261,11 @@ func (s *Session) add(ctx context.Context, r control.Request) error {
 			return err
 		}
 	}
-	return s.db.AddIndex(ctx, r.Index, r.Keep)
+	err := s.db.AddIndex(ctx, r.Index, r.Keep)
+	if err == nil && r.Source != "" {
+		s.source = r.Source
+	}
+	return err
 }
 
 // knows reports whether the chain has a custom index with exactly this definition.
@@ -350,16 +358,29 @@ func (s *Session) build(ctx context.Context) error {
 	})
 }
 
-// openForBuild opens the source that provides the values of added indexes.
-func (s *Session) openForBuild(ctx context.Context, indexes []string, known []model.Point) (model.Source, error) {
-	if s.set.Source == "" {
-		return nil, MissingSource(oneOf(indexes))
+// openForBuild opens the source that provides what is being added.
+func (s *Session) openForBuild(ctx context.Context, x *schema.Index, known []model.Point) (model.Source, error) {
+	set := *s.set
+	if set.Source = cmp.Or(s.source, set.Source); set.Source == "" {
+		return nil, MissingSource(x.Name)
 	}
-	o := model.SourceOptions{Indexes: indexes, Known: known, Header: s.db.Header}
+	o := model.SourceOptions{Known: known, Header: s.db.Header}
+	switch {
+	case x.IsPlaces():
+		if scheme, _, found := strings.Cut(set.Source, "://"); found && scheme != "file" {
+			return nil, usageError("missing_flag", "the places of raw transactions come from the block files of the node: "+
+				"run birthmark index add raw --source file:///path/to/blocks")
+		}
+		o.Places = true
+	case x.IsRaw():
+		o.Raw = true
+	default:
+		o.Indexes = []string{x.Name}
+	}
 	if s.blocks != nil { // the sync has a source open too
 		o.Memory = config.Divide(s.set.Memory).Source / 2
 	}
-	return s.OpenSource(ctx, s.set, s.db.Chain(), o)
+	return s.OpenSource(ctx, &set, s.db.Chain(), o)
 }
 
 // MissingSource is the error if an index cannot be added without a source.
@@ -387,7 +408,7 @@ func (h *Host) LogSettings(ctx context.Context, set *config.Chain, db *Database)
 	states, err := db.IndexStates(ctx)
 	for _, x := range states {
 		always := slices.ContainsFunc(db.Chain().Indexes(), func(offered model.Index) bool { return offered.Name == x.Name && offered.Always })
-		if !always && !x.Dropping && !slices.Contains(set.IndexNames(), x.Name) {
+		if !always && !x.Dropping && x.Name != schema.RawName && !slices.Contains(set.IndexNames(), x.Name) {
 			h.Log.Info(fmt.Sprintf("an index that is not in the settings is still kept up to date; birthmark index drop %s removes it", x.Name), "index", x.Name)
 		}
 	}

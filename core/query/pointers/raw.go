@@ -22,8 +22,8 @@ type RawAccess struct {
 const rawReads = 8
 
 // ErrNoRaw is returned if the database neither stores raw transactions nor can read them.
-var ErrNoRaw = model.Errorf(model.Usage, "no_raw", "the database has no raw transactions: set raw: node in the settings, add "+
-	"their places in a node's files with birthmark raw --add, or sync into a new database with --raw")
+var ErrNoRaw = model.Errorf(model.Usage, "no_raw", "the database has no raw transactions: set raw: node in the settings, or run "+
+	"birthmark index add raw")
 
 // HasRaw reports whether raw transactions are stored or can be read.
 func (q *Reader) HasRaw() bool { return q.Layout.Raw || q.Layout.RawFiles || q.asksNode() }

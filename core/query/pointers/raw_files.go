@@ -53,7 +53,7 @@ func (q *Reader) addUnplaced(raws [][]byte, unknown []int, pks []model.TxPk, has
 	}
 	if q.Raws == nil || q.Raws.Node == nil {
 		return model.Errorf(model.NotFound, "no_raw",
-			"the place of block %d in the node's files is not known: birthmark raw --add adds it", pks[unknown[0]].Height())
+			"the place of block %d in the node's files is not known: birthmark index add raw --raw=files adds it", pks[unknown[0]].Height())
 	}
 	var of []model.TxPk
 	var ids []model.Hash
@@ -150,5 +150,5 @@ func (q *Reader) eachFileRaw(h model.HeightPk, visit func(raw []byte) error) (do
 // replacedFile is the error of a file that has other bytes than those of a transaction at its stored place.
 func (q *Reader) replacedFile(path string, hash model.Hash, err error) error {
 	return model.Errorf(model.NotFound, "no_raw", "%s does not have transaction %s at the stored place: %w "+
-		"(the file was replaced: birthmark raw --add --again finds the places of all blocks again)", path, q.Chain.FormatHash(hash), err)
+		"(the file was replaced: birthmark index add raw --raw=files finds the places of all blocks again)", path, q.Chain.FormatHash(hash), err)
 }
