@@ -8,6 +8,6 @@
 // sync for a moment, and the database activates the index. The result is byte for byte that of an index which existed
 // from the first block. Queries on an index that is incomplete are refused.
 //
-// New features of an index follow from rows, without a source. Raw transactions are added like values. [Clean] removes a dropped index from the rows of
-// outputs.
+// New features of an index follow from rows, without a source. Raw transactions are added like values. [Clean] removes a
+// dropped index from the rows of outputs.
 package backfill

@@ -53,6 +53,13 @@ var publicSources = map[string]map[string]string{
 	ergo.Name: {"mainnet": "http://127.0.0.1:9053", "testnet": "http://127.0.0.1:9052"},
 }
 
+// rawCosts are what raw transactions cost by the setting raw.
+var rawCosts = map[config.Raw]string{
+	config.RawKeep:  "stored: about as many bytes as the blocks",
+	config.RawFiles: "read from the node's block files: about 2 bytes each in the database",
+	config.RawNode:  "requested from the node: nothing in the database",
+}
+
 type initAnswer struct {
 	File string `json:"file"`
 }
@@ -88,6 +95,13 @@ func (p *program) init(c *cli.Context) error {
 	if given["db"], err = daemon.Folder(set); err != nil {
 		return err
 	}
+	set.Source = given["source"]
+	if _, err := p.Host(c).Chain(set); err != nil { // the source decides about raw transactions
+		return err
+	}
+	if set.RawImplied {
+		given["raw"] = string(set.Raw)
+	}
 	text, err := config.Example(given)
 	if err != nil {
 		return err
@@ -101,7 +115,7 @@ func (p *program) init(c *cli.Context) error {
 		return err
 	}
 	return p.Answer(nil, initAnswer{file}, func(page *terminal.Page) {
-		page.Fields("written", file, "next", "birthmark serve --config "+file)
+		page.Fields("written", file, "raw transactions", rawCosts[set.Raw], "next", "birthmark serve --config "+file)
 	})
 }
 

@@ -25,9 +25,12 @@ func TestDatabasesOfEarlierPresetsStillSync(t *testing.T) {
 		"policy: {unspent: true}, datum_hash: {}, script_hash: {}}"
 	ask(t, nil, "sync", "--config", settings(before))
 	r := birthmark("sync", "--config", settings("kupo"))
-	if r.status != exitDone || !strings.Contains(r.stderr, "birthmark index add failed_datum") {
-		t.Fatalf("%+v", r)
+	for _, command := range []string{"birthmark index add failed_datum", "birthmark index add raw"} {
+		if r.status != exitDone || !strings.Contains(r.stderr, command) {
+			t.Fatalf("no %s: %+v", command, r)
+		}
 	}
+	ask(t, nil, "index", "add", "raw", "--config", settings("kupo"))
 	ask(t, nil, "index", "add", "failed_datum", "--config", settings("kupo"))
 	ask(t, nil, "index", "add", "failed_script", "--config", settings("kupo"))
 	if r := birthmark("sync", "--config", settings("kupo")); r.status != exitDone || strings.Contains(r.stderr, "index add") {

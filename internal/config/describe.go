@@ -201,7 +201,7 @@ var descriptions = map[string]description{
 		"default", oneOf("default", "max"),
 	},
 	"raw": {
-		"raw transactions: keep stores them, files reads the node's block files, node requests each",
+		"raw transactions: keep stores them, files reads the node's block files, node requests each; a preset has what its source offers",
 		"off", rawForm,
 	},
 	"raw_folder": {
@@ -209,7 +209,7 @@ var descriptions = map[string]description{
 		"/mnt/old/blocks", textForm,
 	},
 	"indexes": {
-		"indexes with their options, or a preset: explorer, wallet, kupo, blockfrost or ergo_node",
+		"indexes with their options, or a preset: explorer, wallet, kupo, blockfrost, ergo_node or ergo_explorer",
 		"{address: {balance: true}}", indexesForm,
 	},
 	"serve.electrum": {

@@ -89,6 +89,7 @@ func setIndexes(c *Chain, value, origin string) error {
 			return fmt.Errorf("index %q appears twice in %q", name, value)
 		}
 		names = append(names, name)
+		c.preset = c.preset || presets[name] != nil
 	}
 	list := expand(names)
 	for i, ix := range list {

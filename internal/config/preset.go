@@ -6,7 +6,8 @@ import (
 	"birthmark/model"
 )
 
-// presets are named lists of indexes. The setting indexes accepts their names.
+// presets are named lists of indexes. The setting indexes accepts their names. Each is for answers that also need raw
+// transactions: see [Chain.ImpliesRaw].
 var presets = map[string][]Index{
 	// The wallet protocols (Electrum, Esplora, Blockbook) need script_hash with these options. They restore output
 	// scripts from address, which the explorer needs too.
@@ -30,10 +31,8 @@ var presets = map[string][]Index{
 		{Name: "failed_datum", Definition: ofFailed("failed_datum", "tx.datums"), Optional: true},
 		{Name: "failed_script", Definition: ofFailed("failed_script", "tx.scripts"), Optional: true},
 	},
-	// The APIs of Ergo's node and explorer list the boxes of a tree and of a template, with totals, newest first.
-	"ergo_node": {
-		{Name: "address"}, {Name: "ergo_tree_hash", Options: hot}, {Name: "ergo_tree_template_hash", Options: hot},
-	},
+	"ergo_node":     ergoTrees,
+	"ergo_explorer": ergoTrees,
 	// Blockfrost lists the transactions of an address, of a payment credential and of an account, and their sums. It lists
 	// and counts the transactions with a label of metadata, lists certificates, withdrawals, votes and redeemers,
 	// scripts, and the blocks of a pool.
@@ -44,6 +43,12 @@ var presets = map[string][]Index{
 		{Name: "subject", Definition: ofTransaction("subject", "tx.subjects")},
 		{Name: "script", Definition: ofTransaction("script", "tx.scripts")}, {Name: "pool"},
 	},
+}
+
+// ergoTrees are for the APIs of Ergo's node and explorer, which list the boxes of a tree and of a template, with totals,
+// newest first.
+var ergoTrees = []Index{
+	{Name: "address"}, {Name: "ergo_tree_hash", Options: hot}, {Name: "ergo_tree_template_hash", Options: hot},
 }
 
 // ofTransaction defines an index of values of transactions, which the first output of each has.

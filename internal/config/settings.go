@@ -61,6 +61,7 @@ type Chain struct {
 	WAL             bool
 	Compression     storage.Compression
 	Raw             Raw
+	RawImplied      bool    // Raw follows from a preset: an existing database can lack it
 	RawFolder       string  // replaces the stored folder of the node's files
 	Indexes         []Index // in the order they were written; nil: not set
 	Serve           Serve
@@ -73,7 +74,14 @@ type Chain struct {
 	// database can be queried and synced without its settings file.
 	Stored []model.Definition
 
+	preset  bool // Indexes have a preset
 	origins map[string]string
+}
+
+// ImpliesRaw reports whether the indexes are those of a preset and raw is not set: every preset is for answers that need
+// raw transactions.
+func (c *Chain) ImpliesRaw() bool {
+	return c.preset && c.Indexes != nil && c.Origin("raw") == "" && (c.Raw == RawOff || c.RawImplied)
 }
 
 // Index is an index with its options.

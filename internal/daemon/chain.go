@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"birthmark/chains"
 	"birthmark/chains/indexexpr"
@@ -72,7 +73,25 @@ func (h *Host) MakeChain(set *config.Chain, name, network string) (model.Chain, 
 	if err != nil {
 		return nil, atSetting(set, err)
 	}
+	implyRaw(set, chain)
 	return Define(chain, set)
+}
+
+// implyRaw sets where raw transactions come from if the settings have a preset and do not say it: the block files of the
+// node, if the source is their folder; the node; or the database, which costs as much as the blocks.
+func implyRaw(set *config.Chain, chain model.Chain) {
+	if !set.ImpliesRaw() {
+		return
+	}
+	set.RawImplied, set.Raw = true, config.RawKeep
+	_, files := chain.(model.RawFiles)
+	_, nodes := chain.(model.RawNodes)
+	switch folder, err := os.Stat(strings.TrimPrefix(set.Source, "file://")); {
+	case files && err == nil && folder.IsDir():
+		set.Raw = config.RawFiles
+	case nodes && nodeOf(set) != "":
+		set.Raw = config.RawNode
+	}
 }
 
 // atSetting prefixes an error about a chain or network with the setting at fault.

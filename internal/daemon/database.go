@@ -197,7 +197,7 @@ func (h *Host) opened(ctx context.Context, set *config.Chain, store storage.Stor
 		if d.raws, err = openRaw(set, d.DB); err != nil {
 			return err
 		}
-		d.SetRawAccess(pointers.RawAccess{Folder: set.RawFolder, Node: d.raws, Ask: set.Raw == config.RawNode})
+		d.SetRawAccess(pointers.RawAccess{Folder: set.RawFolder, Node: d.raws, Ask: asksNode(set, d.DB)})
 		return nil
 	}()
 	if err != nil {

@@ -216,7 +216,11 @@ func (c *comparison) settings() {
 		}
 	}
 	if raw := c.set.Raw; raw == config.RawKeep && c.layout.RawTxs.Dropped() || raw == config.RawFiles && c.layout.RawPlaces.Dropped() {
-		c.add(served.Need{Raw: true}, "raw", c.set.Origin("raw"), "").raw = raw
+		need, by := served.Need{Raw: true}, "raw"
+		if c.set.RawImplied {
+			need.Without, by = "details of transactions that need their bytes", "indexes"
+		}
+		c.add(need, by, c.set.Origin(by), "").raw = raw
 	}
 }
 

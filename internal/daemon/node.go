@@ -116,10 +116,16 @@ func (s *handle) closeNode() error {
 	return s.node.Close()
 }
 
+// asksNode reports whether each raw transaction is requested from a node. A database that has them is read instead, if
+// only a preset needs them.
+func asksNode(set *config.Chain, db *core.DB) bool {
+	return set.Raw == config.RawNode && !(set.RawImplied && (db.KeepsRaw() || db.HasRawFiles()))
+}
+
 // openRaw opens the node that raw transactions are read from, without a request; nil if the settings and the database
 // need none, or there is none for blocks whose place in files is unknown.
 func openRaw(set *config.Chain, db *core.DB) (model.RawReader, error) {
-	chain, uri, asked := db.Chain(), nodeOf(set), set.Raw == config.RawNode
+	chain, uri, asked := db.Chain(), nodeOf(set), asksNode(set, db)
 	nodes, ok := chain.(model.RawNodes)
 	switch {
 	case !asked && (!db.HasRawFiles() || !ok || uri == ""):

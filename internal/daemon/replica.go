@@ -314,7 +314,7 @@ func (r *Replica) reopen(ctx context.Context, defined []model.Definition) error 
 	if err != nil {
 		return err
 	}
-	db.SetRawAccess(pointers.RawAccess{Folder: r.set.RawFolder, Node: r.DB.raws, Ask: r.set.Raw == config.RawNode})
+	db.SetRawAccess(pointers.RawAccess{Folder: r.set.RawFolder, Node: r.DB.raws, Ask: asksNode(r.set, db)})
 	r.mu.Lock()
 	r.DB.DB = db
 	r.mu.Unlock()

@@ -101,7 +101,9 @@ func (h *Host) checkIndexes(set *config.Chain, s *snapshot.Snapshot) error {
 				"with birthmark index add", ix.Origin, s.Name, missing, ix.Name)
 		}
 	}
-	if raw := set.Raw; raw == config.RawKeep && s.Raw != string(raw) || raw == config.RawFiles && s.Raw != string(raw) {
+	if raw := set.Raw; set.RawImplied {
+		return nil
+	} else if raw == config.RawKeep && s.Raw != string(raw) || raw == config.RawFiles && s.Raw != string(raw) {
 		return model.Errorf(model.Refused, "no_raw", "snapshot %s has raw transactions %q, the settings require %q", s.Name, s.Raw, raw)
 	}
 	return nil

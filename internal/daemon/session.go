@@ -304,7 +304,7 @@ func (s *Session) define(ctx context.Context, d model.Definition) error {
 	if err != nil {
 		return err
 	}
-	db.SetRawAccess(pointers.RawAccess{Folder: s.set.RawFolder, Node: s.db.raws, Ask: s.set.Raw == config.RawNode})
+	db.SetRawAccess(pointers.RawAccess{Folder: s.set.RawFolder, Node: s.db.raws, Ask: asksNode(s.set, db)})
 	s.db.DB = db
 	if s.handle != nil {
 		s.handle.replace(db) // running requests finish on the old one

@@ -103,7 +103,7 @@ func CompressionFlag() cli.Flag {
 
 // IndexFlag returns --index.
 func IndexFlag() cli.Flag {
-	return String("index", "comma-separated `INDEXES` and presets (explorer, wallet, kupo, blockfrost, ergo_node) to build")
+	return String("index", "comma-separated `INDEXES` and presets (explorer, wallet, kupo, blockfrost, ergo_node, ergo_explorer) to build")
 }
 
 // TrustFlag returns --trust.
