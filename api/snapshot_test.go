@@ -13,6 +13,7 @@ import (
 	"birthmark/core"
 	"birthmark/core/backfill"
 	"birthmark/core/query"
+	"birthmark/core/schema"
 	"birthmark/internal/testseed"
 	"birthmark/model"
 	"birthmark/model/modeltest"
@@ -152,8 +153,8 @@ func TestETagDependsOnIndexes(t *testing.T) {
 		t.Errorf("while it is being added: %d %v", during.Code, during.Header())
 	}
 	wantProblem(t, ask(h, "GET", "/v1/bitcoin/values/script_hash", ""), 503, "index_building", "script_hash")
-	open := func(ctx context.Context, indexes []string, known []model.Point) (model.Source, error) {
-		return db.Chain().Open(ctx, model.SourceOptions{URI: "file://" + realBlocks(), Indexes: indexes, Known: known, To: &to})
+	open := func(ctx context.Context, x *schema.Index, known []model.Point) (model.Source, error) {
+		return db.Chain().Open(ctx, model.SourceOptions{URI: "file://" + realBlocks(), Indexes: []string{x.Name}, Known: known, To: &to})
 	}
 	if err := db.Build(t.Context(), open, backfill.Options{}); err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func benchmark(b *testing.B) *benchmarked {
 		}
 		s := &shared.benchmarked
 		s.wallet = newChain(b, serve(db))
-		script, err := s.wallet.Script(made.HotAddress())
+		script, err := s.wallet.ScriptOfAddress(made.HotAddress())
 		if err != nil {
 			b.Fatal(err)
 		}
