@@ -25,7 +25,7 @@ func (p *program) configCommand() *cli.Command {
 		Category: standalone,
 		Flags: slices.Concat([]cli.Flag{
 			command.Bool("schema", "print the JSON Schema of settings files, for editors"),
-			command.Bool("check", "list indexes, raw transactions and nodes that the settings need and the databases lack"),
+			command.Bool("check", "list what the settings need and the databases lack, nodes that do not answer, and addresses that are in use"),
 			command.String("listen", "`ADDRESS` of the server"),
 		}, command.SourceFlags("`URI` of the source of the blocks"), command.WriteFlags(), serverFlags(), command.DatabaseFlags()),
 		Action: p.config,
@@ -84,7 +84,8 @@ func (p *program) view(c *cli.Context) (*config.View, error) {
 // checkedChain is a chain of config --check.
 type checkedChain struct {
 	*daemon.Lacks
-	Error string `json:"error,omitempty"` // it could not be compared
+	Error       string   `json:"error,omitempty"`       // it could not be compared
+	Unreachable []string `json:"unreachable,omitempty"` // errors of its source and of its node
 }
 
 // checkSettings lists everything that the settings need and the chains lack.
@@ -100,19 +101,39 @@ func (p *program) checkSettings(c *cli.Context) error {
 	a := struct {
 		OK     bool           `json:"ok"`
 		Chains []checkedChain `json:"chains"`
+		Listen []string       `json:"listen,omitempty"` // errors of addresses of the server
 	}{OK: true}
-	faults := 0
+	h, faults := p.Host(c), 0
+	texts := func(errs []error) (texts []string) {
+		for _, err := range errs {
+			texts = append(texts, h.ErrorText(err))
+		}
+		faults += len(texts)
+		return texts
+	}
 	for _, set := range sets {
-		l, err := p.Host(c).CheckNeeds(c.Context, set)
+		l, err := h.CheckNeeds(c.Context, set)
 		checked := checkedChain{Lacks: l}
 		if err != nil {
-			none := &daemon.Lacks{Chain: set.Chain, DB: cmp.Or(set.DB, set.DefaultDB())}
-			checked = checkedChain{none, p.Host(c).ErrorText(err)}
+			checked.Lacks = &daemon.Lacks{Chain: set.Chain, DB: cmp.Or(set.DB, set.DefaultDB())}
+			checked.Error = h.ErrorText(err)
 			faults++
 		}
+		checked.Unreachable = texts(h.CheckNodes(c.Context, set))
+		checked.Unreachable = slices.DeleteFunc(checked.Unreachable, func(text string) bool {
+			if text == checked.Error {
+				faults--
+			}
+			return text == checked.Error
+		})
 		faults += len(checked.Missing)
 		a.Chains = append(a.Chains, checked)
 	}
+	listen := ""
+	if p.Settings.Origin("listen") != "" {
+		listen = p.Settings.Listen
+	}
+	a.Listen = texts(daemon.CheckAddresses(c.Context, listen, sets))
 	a.OK = faults == 0
 	err = p.Answer(nil, a, func(page *terminal.Page) {
 		for i, checked := range a.Chains {
@@ -121,6 +142,7 @@ func (p *program) checkSettings(c *cli.Context) error {
 			}
 			showChecked(page, &checked)
 		}
+		showErrors(page, "addresses of the server", a.Listen)
 	})
 	if err == nil && !a.OK {
 		err = model.Errorf(model.Internal, "faults_found", "the check found %s", humanize.Plural(faults, "problem"))
@@ -128,16 +150,27 @@ func (p *program) checkSettings(c *cli.Context) error {
 	return err
 }
 
+func showErrors(page *terminal.Page, title string, errs []string) {
+	if len(errs) > 0 {
+		page.Heading(title)
+		page.Printf("  %s\n", strings.Join(errs, "\n  "))
+	}
+}
+
 func showChecked(page *terminal.Page, c *checkedChain) {
 	verdict := terminal.Green("the settings have all that they need")
-	if len(c.Missing) > 0 || c.Error != "" {
+	switch {
+	case c.Error != "" || len(c.Missing) > 0:
 		verdict = terminal.Red(cmp.Or(c.Error, humanize.Plural(len(c.Missing), "thing")+" missing"))
+	case len(c.Unreachable) > 0:
+		verdict = terminal.Red("the source or the node does not answer")
 	}
 	db := c.DB
 	if !c.Exists && c.Error == "" {
 		db += " (does not exist yet)"
 	}
 	page.Fields("chain", c.Chain, "db", db, "check", verdict)
+	showErrors(page, "source and node", c.Unreachable)
 	for _, part := range []struct {
 		title string
 		lacks []daemon.Lack
