@@ -73,7 +73,7 @@ type indexesTag struct {
 }
 
 func (t *indexesTag) of(ctx context.Context, v *query.View) (string, error) {
-	states, err := v.IndexStates(ctx)
+	states, err := v.IndexStatesWithRaw(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -66,7 +66,7 @@ func TestInvalidRequestsAreProblems(t *testing.T) {
 		{"GET", "/v1/bitcoin/balance/address/1BvBMSEYstWetqTFn5Au4m4GFg7xJaNVN3", 400, "bad_value", "address"},
 		{"GET", "/v1/bitcoin/tx/" + lastHash, 404, "unknown_tx", "no transaction " + lastHash},
 		{"GET", "/v1/bitcoin/tx/zz", 400, "bad_value", "zz"},
-		{"GET", "/v1/bitcoin/tx/" + firstPayment + "/raw", 400, "no_raw", "--raw"},
+		{"GET", "/v1/bitcoin/tx/" + firstPayment + "/raw", 400, "no_raw", "birthmark index add raw"},
 		{"GET", "/v1/bitcoin/block/99999999", 404, "unknown_block", "99999999"},
 		{"GET", "/v1/bitcoin/output/" + firstPayment + ":7", 404, "unknown_output", "no output 7"},
 		{"GET", "/v1/bitcoin/search", 400, "missing_parameter", "missing parameter q: expected a text to search for"},

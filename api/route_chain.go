@@ -23,7 +23,7 @@ func chainOperations() []*operation {
 	indexes := get("indexes", "/indexes", "chain", "Indexes of the database",
 		"The options of each index, and the progress of an index that is being added.", IndexesAnswer{},
 		func(ctx context.Context, v *query.View, q *request) (any, error) {
-			states, err := v.IndexStates(ctx)
+			states, err := v.IndexStatesWithRaw(ctx)
 			return &IndexesAnswer{q.chain.Model.Name(), q.chain.Model.Network(), states}, err
 		}).shown(docs.Example{Path: "/indexes"})
 	forks := listing(get("forks", "/forks", "chain", "Orphaned blocks",

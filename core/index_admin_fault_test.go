@@ -2,6 +2,7 @@ package core_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -140,7 +141,7 @@ func TestAFailureAtAnyStepOfAnIndexChangeIsHarmless(t *testing.T) {
 					break
 				}
 			}
-			if failures < 10 {
+			if least := map[string]int{"drop raw": 2}[what]; failures < cmp.Or(least, 10) {
 				t.Errorf("only %d steps failed", failures)
 			}
 		})

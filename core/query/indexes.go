@@ -16,22 +16,29 @@ type IndexState struct {
 	Dropping bool     `json:"dropping,omitempty"`
 }
 
-// shown returns all indexes, and raw transactions and their places if they are stored, being added or being dropped.
-func (q *Query) shown() []*schema.Index {
-	all := slices.Clip(q.All)
-	for _, x := range []*schema.Index{q.Layout.RawTxs, q.Layout.RawPlaces} {
-		if !x.Dropped() || q.Change != nil && q.Change.Index == x {
-			all = append(all, x)
-		}
-	}
-	return all
+// IndexStates returns the indexes of the database in the order of their numbers, including indexes that are being
+// added or dropped.
+func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
+	return qs.indexStates(ctx, func(q *Query) []*schema.Index { return q.All })
 }
 
-// IndexStates returns the indexes of the database in the order of their numbers, including indexes that are being
-// added or dropped, and raw transactions.
-func (qs Queries) IndexStates(ctx context.Context) ([]IndexState, error) {
+// IndexStatesWithRaw is IndexStates with raw transactions or their places, if they are stored, being added or being
+// dropped.
+func (qs Queries) IndexStatesWithRaw(ctx context.Context) ([]IndexState, error) {
+	return qs.indexStates(ctx, func(q *Query) []*schema.Index {
+		all := slices.Clip(q.All)
+		for _, x := range []*schema.Index{q.Layout.RawTxs, q.Layout.RawPlaces} {
+			if !x.Dropped() || q.Change != nil && q.Change.Index == x {
+				all = append(all, x)
+			}
+		}
+		return all
+	})
+}
+
+func (qs Queries) indexStates(ctx context.Context, of func(*Query) []*schema.Index) ([]IndexState, error) {
 	return read(ctx, qs, func(q *Query) (states []IndexState, err error) {
-		for _, x := range q.shown() {
+		for _, x := range of(q) {
 			s := IndexState{IndexAnswer: indexAnswer(x, &q.Totals), Dropping: x.Dropped(), Adding: x.Building.Names()}
 			if w := q.Change; w != nil && w.Index == x && x.Building != 0 {
 				of := uint32(q.Tip.Height)

@@ -180,7 +180,7 @@ func TestCardanoOfAnotherNetworkIsRefused(t *testing.T) {
 	for _, name := range []string{"mainnet", "preprod"} {
 		wantFailure(t, exitSource, "wrong_network", first+name+`: it is the first and follows on no genesis: expected `,
 			"sync", "--chain", "cardano", "--network", name, "--source", source, "--db", made())
-		wantFailure(t, exitRefused, "wrong_network", `contains cardano magic-\d+, not `+name, "sync", "--chain", "cardano", "--network", name, "--source", source, "--db", db)
+		wantFailure(t, exitRefused, "wrong_network", `contains cardano magic-\d+, not cardano `+name, "sync", "--chain", "cardano", "--network", name, "--source", source, "--db", db)
 	}
 	// The first block of preview also has no parent. The first transaction spends an output of the genesis, which
 	// differs.

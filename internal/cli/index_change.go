@@ -114,7 +114,7 @@ func (w *indexChange) changeHere() (err error) {
 	w.pid, w.states = 0, nil
 	s.BuildProgress = func(now *backfill.Progress) { w.progress.Store(now) }
 	ctx := w.c.Context
-	states, err := db.IndexStates(ctx)
+	states, err := db.IndexStatesWithRaw(ctx)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (w *indexChange) printAnswer() error {
 		chain, a.Chain, a.Network = db.Chain(), db.Chain().Name(), db.Chain().Network()
 		states := w.states // this reader may not see the last writes of the other process yet
 		if w.pid == 0 {
-			if states, err = db.IndexStates(ctx); err != nil {
+			if states, err = db.IndexStatesWithRaw(ctx); err != nil {
 				return err
 			}
 		}

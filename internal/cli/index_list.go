@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) listIndexes(c *cli.Context, db *daemon.Database) error {
-	states, err := db.IndexStates(c.Context)
+	states, err := db.IndexStatesWithRaw(c.Context)
 	if err != nil {
 		return err
 	}

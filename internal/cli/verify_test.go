@@ -150,7 +150,7 @@ func TestVerifyReportsMissingFlags(t *testing.T) {
 	wantFailure(t, exitUsage, "bad_value", `^--seed: expected a number from 0 to 18446744073709551615, not "x"$`, "verify", "--db", db, "--source", source, "--seed", "x")
 	wantFailure(t, exitUsage, "bad_source", `gopher`, "verify", "--db", db, "--source", "gopher://x")
 	wantFailure(t, exitRefused, "no_database", `no database in `, "verify", "--db", none, "--source", source)
-	wantFailure(t, exitRefused, "wrong_network", `contains bitcoin mainnet, not regtest`, "verify", "--db", db, "--source", source, "--network", "regtest")
+	wantFailure(t, exitRefused, "wrong_network", `contains bitcoin mainnet, not bitcoin regtest`, "verify", "--db", db, "--source", source, "--network", "regtest")
 	r := birthmark("verify", "--db", db, "--source", "file://"+none)
 	if r.status != exitSource || strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("a source that is not there: %+v", r)

@@ -380,7 +380,7 @@ func (r *Replica) Control() (*control.Server, error) {
 		}
 		s := r.State()
 		reply.Replica = &control.Replica{Primary: s.Primary, Seq: s.Seq, Newest: s.Newest, Lag: s.Lag.Seconds()}
-		reply.States, err = r.current().IndexStates(ctx)
+		reply.States, err = r.current().IndexStatesWithRaw(ctx)
 		return reply, err
 	})
 }

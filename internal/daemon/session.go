@@ -250,7 +250,7 @@ func (s *Session) Do(ctx context.Context, r control.Request) (reply control.Repl
 		at := s.SyncProgress()
 		reply.Sync = &control.Sync{Height: at.Height, Target: at.Target}
 	}
-	reply.States, err = s.db.IndexStates(ctx)
+	reply.States, err = s.db.IndexStatesWithRaw(ctx)
 	return reply, err
 }
 
@@ -278,7 +278,7 @@ func (s *Session) knows(d model.Definition) bool {
 
 // drop registers that an index is dropped. It resumes an index that is already being dropped.
 func (s *Session) drop(ctx context.Context, name string) error {
-	states, err := s.db.IndexStates(ctx)
+	states, err := s.db.IndexStatesWithRaw(ctx)
 	if err != nil {
 		return err
 	}
@@ -315,13 +315,13 @@ func (s *Session) define(ctx context.Context, d model.Definition) error {
 
 // pending reports whether an index is being added or dropped.
 func (s *Session) pending(ctx context.Context) (bool, error) {
-	states, err := s.db.IndexStates(ctx)
+	states, err := s.db.IndexStatesWithRaw(ctx)
 	return slices.ContainsFunc(states, func(x query.IndexState) bool { return len(x.Adding) > 0 || x.Dropping }), err
 }
 
 // logPending logs which index changes are resumed.
 func (s *Session) logPending(ctx context.Context) error {
-	states, err := s.db.IndexStates(ctx)
+	states, err := s.db.IndexStatesWithRaw(ctx)
 	for _, x := range states {
 		switch {
 		case x.Dropping:
@@ -405,7 +405,7 @@ func (h *Host) LogSettings(ctx context.Context, set *config.Chain, db *Database)
 	if set.Indexes == nil {
 		return nil
 	}
-	states, err := db.IndexStates(ctx)
+	states, err := db.IndexStatesWithRaw(ctx)
 	for _, x := range states {
 		always := slices.ContainsFunc(db.Chain().Indexes(), func(offered model.Index) bool { return offered.Name == x.Name && offered.Always })
 		if !always && !x.Dropping && x.Name != schema.RawName && !slices.Contains(set.IndexNames(), x.Name) {

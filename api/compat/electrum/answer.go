@@ -11,6 +11,7 @@ import (
 	"birthmark/api/compat/wallet"
 	"birthmark/api/exchange"
 	"birthmark/core/meter"
+	"birthmark/internal/guard"
 )
 
 // moment answers the requests of a message, or notifies, in one view.
@@ -154,10 +155,13 @@ func (m *moment) answerOne(r *request) error {
 	c, began, begin := m.conn, time.Now(), len(m.out.JSON)
 	m.out.JSON = appendResult(m.out.JSON, r.id)
 	m.sent = false
-	v, err := m.call(r)
-	if err == nil {
-		err = m.out.Append(v)
-	}
+	err := guard.Call(func() error { // a panic ends the request
+		v, err := m.call(r)
+		if err == nil {
+			err = m.out.Append(v)
+		}
+		return err
+	})
 	if err == nil {
 		err = m.meter.Err() // a walk of the mempool that the client cannot pay for ends without another one
 	}

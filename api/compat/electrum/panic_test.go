@@ -61,8 +61,8 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// A panic in a request, a subscription, a notification or at the begin of a connection ends that connection, is logged
-// once with its stack, and does not affect other connections.
+// A panic in a request is its error. One around a request, in a notification or at the begin of a connection ends that
+// connection. Each is logged once with its stack, and does not affect other connections.
 func TestAPanicEndsItsConnectionAlone(t *testing.T) {
 	observer, log := &panicking{}, new(lockedBuffer)
 	w := newWorld(t, testseed.Rand(t), electrum.Options{
@@ -103,6 +103,15 @@ func TestAPanicEndsItsConnectionAlone(t *testing.T) {
 			client.send(`{"id":1,"method":%q,"params":%s}`, c.method, params)
 		}
 		_ = client.SetReadDeadline(time.Now().Add(patience))
+		if c.at == "subscribe" { // within the request
+			if line := client.line(); !strings.Contains(line, "-32603") {
+				t.Errorf("%s: %s", c.at, line)
+			}
+			if code := client.call(&result, "server.ping"); code != 0 {
+				t.Errorf("after a request that panicked: %d", code)
+			}
+			client.Close()
+		}
 		for {
 			line, err := client.in.ReadString('\n')
 			if err != nil {
