@@ -45,7 +45,7 @@ func TestAPanicAtAnyStepChangesNothing(t *testing.T) {
 				steps = 3 // every sync has as many
 			}
 			s.FailAt(1 + rng.IntN(steps))
-			s.Panic = true
+			s.Panics(true)
 			err := following()
 			s.FailAt(0)
 			if err == nil {

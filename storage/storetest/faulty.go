@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -20,15 +21,11 @@ var ErrInjected = errors.New("injected failure")
 type Faulty struct {
 	storage.Store // Declare, Drop and Close are not steps
 
-	Panic bool // a failing step panics
-
-	// Viewed is called at the end of each View with the rows that it read: keys, begins of scans, and rows of scans. Nil:
-	// it is not called.
-	Viewed func(ctx context.Context, rows int64)
-
 	mu     sync.Mutex
 	steps  int
-	failAt int // 0: none
+	failAt int  // 0: none
+	panics bool // the failing step panics
+	viewed []func(ctx context.Context, rows int64)
 }
 
 // NewFaulty wraps a store. Nothing fails until FailAt is called.
@@ -39,6 +36,20 @@ func (s *Faulty) FailAt(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps, s.failAt = 0, n
+}
+
+// Panics makes failing steps panic, or return errors again.
+func (s *Faulty) Panics(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.panics = on
+}
+
+// OnView calls viewed at the end of each View with the rows that it read: keys, begins of scans, and rows of scans.
+func (s *Faulty) OnView(viewed func(ctx context.Context, rows int64)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.viewed = append(slices.Clip(s.viewed), viewed)
 }
 
 // Steps returns the number of steps since the last FailAt, including the one that failed.
@@ -52,7 +63,7 @@ func (s *Faulty) step(what string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps++
-	if s.steps == s.failAt && s.Panic {
+	if s.steps == s.failAt && s.panics {
 		panic(what)
 	}
 	if s.steps == s.failAt {
@@ -65,9 +76,14 @@ func (s *Faulty) step(what string) error {
 func (s *Faulty) View(ctx context.Context, fn func(storage.Reader) error) error {
 	return s.Store.View(ctx, func(r storage.Reader) error {
 		var rows atomic.Int64
-		if s.Viewed != nil {
-			defer func() { s.Viewed(ctx, rows.Load()) }()
-		}
+		s.mu.Lock()
+		all := s.viewed
+		s.mu.Unlock()
+		defer func() {
+			for _, viewed := range all {
+				viewed(ctx, rows.Load())
+			}
+		}()
 		return fn(faultyReader{s, r, &rows})
 	})
 }

@@ -29,11 +29,8 @@ func Charged(t testing.TB, store *storetest.Faulty) (requests func() int) {
 	t.Helper()
 	var mu sync.Mutex
 	read := map[*meter.Meter]int64{}
-	faults, before := 0, store.Viewed
-	store.Viewed = func(ctx context.Context, rows int64) {
-		if before != nil {
-			before(ctx, rows)
-		}
+	faults := 0
+	store.OnView(func(ctx context.Context, rows int64) {
 		m := meter.Of(ctx)
 		if rows -= stateRows; m == nil || rows <= 0 {
 			return
@@ -45,7 +42,7 @@ func Charged(t testing.TB, store *storetest.Faulty) (requests func() int) {
 				t.Errorf("a request read %d rows, its meter counts %d", read[m], m.Cost().Rows)
 			}
 		}
-	}
+	})
 	return func() int {
 		mu.Lock()
 		defer mu.Unlock()

@@ -32,7 +32,7 @@ func FailedReads(t testing.TB, store *storetest.Faulty, answer func(string) (int
 		}
 		at := 1 + rng.IntN(steps)
 		store.FailAt(at)
-		store.Panic = rng.IntN(2) == 0
+		store.Panics(rng.IntN(2) == 0)
 		failedStatus, failedBody := ask(target)
 		store.FailAt(0)
 		againStatus, again := ask(target)

@@ -32,7 +32,7 @@ func TestAPanicEndsARequestAlone(t *testing.T) {
 	w.mine(t, 3, 2, false)
 	s := w.limited(t, nil)
 	c := dial(t, s)
-	w.store.Panic = true
+	w.store.Panics(true)
 	for range 2 {
 		w.store.FailAt(1)
 		c.fails("getBlock", object{"id": "2"}, "Internal error")
