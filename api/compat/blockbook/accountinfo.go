@@ -3,6 +3,7 @@ package blockbook
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"birthmark/api/compat/wallet"
 	"birthmark/chains/bitcoin/block"
@@ -131,10 +132,7 @@ func (a *accountInfo) setPending(h *holder, pending []wallet.Entry) {
 func (s *Server) list(v *wallet.View, h *holder, r *accountRequest, pending []wallet.Entry, a *accountInfo) error {
 	var ids []model.Hash
 	if r.page == 0 && r.from == 0 {
-		var err error
-		if ids, err = newest(v, h, r, pending); err != nil {
-			return err
-		}
+		ids = newest(v, h, r, pending)
 	}
 	confirmed, err := h.page(r, a)
 	if err != nil {
@@ -154,7 +152,7 @@ func (s *Server) list(v *wallet.View, h *holder, r *accountRequest, pending []wa
 }
 
 // newest returns a page of unconfirmed transactions.
-func newest(v *wallet.View, h *holder, r *accountRequest, pending []wallet.Entry) ([]model.Hash, error) {
+func newest(v *wallet.View, h *holder, r *accountRequest, pending []wallet.Entry) []model.Hash {
 	var ids []model.Hash
 	for i := len(pending) - 1; i >= 0; i-- {
 		if r.matches(&pending[i]) {
@@ -162,16 +160,13 @@ func newest(v *wallet.View, h *holder, r *accountRequest, pending []wallet.Entry
 		}
 	}
 	if len(h.members) > 1 && len(ids) > 1 { // the order of arrival is known only within a member
-		txs, err := v.Txs(ids)
-		if err != nil {
-			return nil, err
+		seen := make(map[model.Hash]time.Time, len(ids))
+		for _, id := range ids {
+			seen[id] = v.Seen(id)
 		}
-		slices.SortStableFunc(txs, func(a, b *wallet.Tx) int { return b.Seen.Compare(a.Seen) })
-		for i, t := range txs {
-			ids[i] = t.ID
-		}
+		slices.SortStableFunc(ids, func(a, b model.Hash) int { return seen[b].Compare(seen[a]) })
 	}
-	return ids[:min(len(ids), r.pageSize)], nil
+	return ids[:min(len(ids), r.pageSize)]
 }
 
 // tokens returns the addresses of an account.

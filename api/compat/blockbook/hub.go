@@ -312,11 +312,13 @@ func (w *watch) wantsConfirmed() bool {
 func (h *hub) sendTx(v *wallet.View, w *watch, id model.Hash, confirmed bool, made map[model.Hash]*tx) error {
 	t := made[id]
 	if t == nil {
-		all, err := h.server.transactions(v, []model.Hash{id}, form{})
+		var err error
+		if t, err = h.server.find(v, id, form{}); isUnknownTx(err) {
+			return nil // it has left the node
+		}
 		if err != nil {
 			return err
 		}
-		t = all[0]
 		made[id] = t
 	}
 	for c, sub := range w.conns {

@@ -221,6 +221,11 @@ type fullWorld struct {
 }
 
 func newFullWorld(t *testing.T) fullWorld {
+	return newFullWorldFrom(t, func(src model.Source) model.Source { return src })
+}
+
+// newFullWorldFrom is newFullWorld with a change of the source of the mempool.
+func newFullWorldFrom(t *testing.T, change func(model.Source) model.Source) fullWorld {
 	t.Helper()
 	w := fullWorld{world: &world{rng: testseed.Rand(t)}, full: coretest.Start(t)}
 	w.makeAccounts(t)
@@ -233,7 +238,13 @@ func newFullWorld(t *testing.T) fullWorld {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.src.Close() })
-	w.serveFrom(t, w.src.(source), open, nil)
+	w.serveFrom(t, w.src.(source), func(ctx context.Context, indexes []string) (model.Source, error) {
+		src, err := open(ctx, indexes)
+		if err == nil {
+			src = change(src)
+		}
+		return src, err
+	}, nil)
 	return w
 }
 

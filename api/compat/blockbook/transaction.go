@@ -22,13 +22,26 @@ type form struct {
 	own      map[string]struct{} // addresses to mark as own
 }
 
-// transactions returns transactions in the order of ids.
+// transactions returns transactions in the order of ids, without unconfirmed ones that have left the node.
 func (s *Server) transactions(v *wallet.View, ids []model.Hash, f form) ([]*tx, error) {
 	found, err := v.Txs(ids)
 	if err != nil {
 		return nil, err
 	}
 	return s.format(v, found, f)
+}
+
+// find returns a transaction; NotFound (unknown_tx).
+func (s *Server) find(v *wallet.View, id model.Hash, f form) (*tx, error) {
+	t, err := v.Tx(id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.format(v, []*wallet.Tx{t}, f)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
 }
 
 func (s *Server) format(v *wallet.View, found []*wallet.Tx, f form) ([]*tx, error) {
@@ -189,11 +202,8 @@ func (s *Server) oneTx(q *question, id string, spenders bool) (*tx, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := s.transactions(q.View, []model.Hash{hash}, form{spenders: spenders})
-	if err != nil {
-		return nil, inBlockbooksWords(err, id)
-	}
-	return all[0], nil
+	a, err := s.find(q.View, hash, form{spenders: spenders})
+	return a, inBlockbooksWords(err, id)
 }
 
 func txID(text string) (model.Hash, error) {
@@ -205,10 +215,15 @@ func txID(text string) (model.Hash, error) {
 }
 
 func inBlockbooksWords(err error, id string) error {
-	if _, code := model.KindOf(err); code == "unknown_tx" {
+	if isUnknownTx(err) {
 		return unknownTx(id)
 	}
 	return err
+}
+
+func isUnknownTx(err error) bool {
+	_, code := model.KindOf(err)
+	return code == "unknown_tx"
 }
 
 // specific returns a transaction in the form of the node.

@@ -7,6 +7,7 @@ import (
 	"birthmark/api/compat/script"
 	"birthmark/api/compat/wallet"
 	"birthmark/chains/bitcoin/block"
+	"birthmark/core/pending"
 	"birthmark/model"
 )
 
@@ -36,8 +37,12 @@ func (s *Server) utxos(q *question, descriptor string, gap int, confirmedOnly bo
 			}
 		}
 		if confirmedOnly {
-			if found, err = addSpentInMempool(q.View, m, found); err != nil {
+			spent, err := m.SpentUnconfirmed()
+			if err != nil {
 				return nil, err
+			}
+			for _, u := range spent {
+				found = append(found, owned{u, m})
 			}
 		}
 	}
@@ -45,12 +50,17 @@ func (s *Server) utxos(q *question, descriptor string, gap int, confirmedOnly bo
 	slices.SortStableFunc(found, func(a, b owned) int { // height 0, unconfirmed, is the highest
 		return cmp.Compare(b.Height-1, a.Height-1)
 	})
-	list := make([]utxo, len(found))
+	list := make([]utxo, 0, len(found))
 	lockTimes := map[model.Hash]uint32{}
-	for i, u := range found {
-		if list[i], err = formatUtxo(q.View, h, u, lockTimes); err != nil {
+	for _, u := range found {
+		a, err := formatUtxo(q.View, h, u, lockTimes)
+		if pending.HasLeft(err) {
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		list = append(list, a)
 	}
 	return list, nil
 }
@@ -86,37 +96,4 @@ func formatUtxo(v *wallet.View, h *holder, u owned, lockTimes map[model.Hash]uin
 	}
 	a.LockTime = lockTime
 	return a, nil
-}
-
-// addSpentInMempool adds the confirmed outputs of a member that unconfirmed transactions spend.
-func addSpentInMempool(v *wallet.View, m *member, found []owned) ([]owned, error) {
-	for _, e := range m.Mempool() {
-		if e.Sent == 0 {
-			continue
-		}
-		t, err := v.Tx(e.Tx)
-		if err != nil {
-			return nil, err
-		}
-		parsed, err := script.ParseTx(t.Raw)
-		if err != nil {
-			return nil, err
-		}
-		for i, in := range parsed.TxIn {
-			if keyOf(t.Prevouts[i].Script) != m.key {
-				continue
-			}
-			place, err := v.Place(model.Hash(in.PreviousOutPoint.Hash))
-			if err != nil {
-				return nil, err
-			}
-			if place.Confirmed {
-				found = append(found, owned{wallet.Unspent{
-					Tx: model.Hash(in.PreviousOutPoint.Hash), Index: in.PreviousOutPoint.Index, Value: t.Prevouts[i].Value,
-					Height: place.Height, Coinbase: place.Position == 0,
-				}, m})
-			}
-		}
-	}
-	return found, nil
 }

@@ -35,6 +35,11 @@ type nodeWorld struct {
 }
 
 func newNodeWorld(t *testing.T) *nodeWorld {
+	return newNodeWorldFrom(t, func(src model.Source) model.Source { return src })
+}
+
+// newNodeWorldFrom is newNodeWorld with a change of the source of the mempool.
+func newNodeWorldFrom(t *testing.T, change func(model.Source) model.Source) *nodeWorld {
 	t.Helper()
 	w := &nodeWorld{world: newWorld(t, "regtest", nil), node: coretest.Start(t)}
 	open := func(ctx context.Context, indexes []string) (model.Source, error) {
@@ -47,7 +52,14 @@ func newNodeWorld(t *testing.T) *nodeWorld {
 	t.Cleanup(func() { w.src.Close() })
 	f := pending.NewFollower(pending.Options{
 		View: w.db.View, Moved: w.db.Moved, Traits: w.db.Chain().Traits(), Memory: 64 << 20,
-		Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Patience: 2 * time.Minute, Open: open,
+		Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
+		Open: func(ctx context.Context, indexes []string) (model.Source, error) {
+			src, err := open(ctx, indexes)
+			if err == nil {
+				src = change(src)
+			}
+			return src, err
+		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

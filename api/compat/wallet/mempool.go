@@ -2,6 +2,7 @@ package wallet
 
 import (
 	"iter"
+	"time"
 
 	"birthmark/core/pending"
 	"birthmark/model"
@@ -90,6 +91,14 @@ func (v *View) unconfirmed(id model.Hash) *pending.Tx {
 	return v.pool.Tx(id)
 }
 
+// Seen returns when a transaction of the mempool was first seen; the zero time of another one.
+func (v *View) Seen(id model.Hash) time.Time {
+	if t := v.unconfirmed(id); t != nil {
+		return t.Seen()
+	}
+	return time.Time{}
+}
+
 // unconfirmedPlace returns the place of a transaction of the mempool.
 func (v *View) unconfirmedPlace(t *pending.Tx) Place {
 	return Place{UnconfirmedParent: v.pool.UnconfirmedParent(t)}
@@ -138,17 +147,28 @@ func (v *View) unconfirmedPrevouts(t *pending.Tx) ([]Output, error) {
 	return outputs, nil
 }
 
-// unconfirmedIsSpendable is isSpendable for a script that only transactions of the mempool have.
-func (v *View) unconfirmedIsSpendable(key *Key, t *pending.Tx) (bool, error) {
+// unconfirmedIsSpendable is isSpendable for a script that only transactions of the mempool have. It is not known if all
+// of them have left the node.
+func (s *Script) unconfirmedIsSpendable() (spendable, known bool, err error) {
+	for _, t := range s.pool {
+		if spendable, err = s.isSpendableIn(t); !pending.HasLeft(err) {
+			return spendable, true, err
+		}
+	}
+	return false, false, nil
+}
+
+// isSpendableIn is unconfirmedIsSpendable for one of the transactions.
+func (s *Script) isSpendableIn(t *pending.Tx) (bool, error) {
 	for i := range t.NumOutputs() {
 		o := t.Output(i)
-		if !o.Has(v.poolIndex, key[:]) {
+		if !o.Has(s.v.poolIndex, s.key[:]) {
 			continue
 		}
-		if o.Key(v.poolAddress) != nil {
+		if o.Key(s.v.poolAddress) != nil {
 			return true, nil
 		}
-		raw, err := v.chain.served.Mempool.Raw(v.q.Ctx, t)
+		raw, err := s.v.chain.served.Mempool.Raw(s.v.q.Ctx, t)
 		if err != nil {
 			return false, err
 		}
@@ -213,6 +233,29 @@ func (s *Script) MempoolInStatusOrder() iter.Seq[Entry] {
 // spentUnconfirmed reports whether a transaction of the mempool spends an output of the script.
 func (s *Script) spentUnconfirmed(tx model.Hash, index uint32) bool {
 	return len(s.pool) > 0 && s.v.pool.Spender(pending.Outpoint{Tx: tx, Index: index}) != nil
+}
+
+// SpentUnconfirmed returns the confirmed outputs that transactions of the mempool spend.
+func (s *Script) SpentUnconfirmed() ([]Unspent, error) {
+	var all []Unspent
+	var txs []model.Hash
+	for _, t := range s.pool {
+		inputs := t.Inputs()
+		for i := range inputs {
+			if o, at := inputs[i].Spends(), inputs[i].Outpoint; o.Has(s.v.poolIndex, s.key[:]) {
+				all, txs = append(all, Unspent{Tx: at.Tx, Index: at.Index, Value: o.Value}), append(txs, at.Tx)
+			}
+		}
+	}
+	pks, err := s.v.find(txs)
+	confirmed := all[:0]
+	for i, pk := range pks {
+		if u := all[i]; pk != notInChain {
+			u.Height, u.Coinbase = uint32(pk.Height()), pk.TxIndex() == 0
+			confirmed = append(confirmed, u)
+		}
+	}
+	return confirmed, err
 }
 
 // unconfirmedUnspent yields the unspent outputs of a script that transactions of the mempool create. It returns false

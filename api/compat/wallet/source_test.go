@@ -97,15 +97,15 @@ func (s *source) decode(ctx context.Context, tx *wire.MsgTx) (*model.Unconfirmed
 	return nil, errors.New("the block was not decoded")
 }
 
-// follower follows the mempool of a source until the test ends.
-func follower(t testing.TB, db *core.DB, src *source) *pending.Follower {
+// follower follows the mempool of a source until the test ends. It opens it as opened.
+func follower(t testing.TB, db *core.DB, src *source, opened model.Source) *pending.Follower {
 	t.Helper()
 	f := pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 64 << 20, Log: slog.New(slog.DiscardHandler),
 		Interval: 5 * time.Millisecond, Patience: 2 * time.Minute,
 		Open: func(_ context.Context, indexes []string) (model.Source, error) {
 			src.indexes = indexes
-			return src, nil
+			return opened, nil
 		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())

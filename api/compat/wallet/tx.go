@@ -3,6 +3,7 @@ package wallet
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/btcsuite/btcd/wire/v2"
@@ -149,10 +150,14 @@ func (v *View) Tx(id model.Hash) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(txs) == 0 {
+		return nil, unknownTx(id)
+	}
 	return txs[0], nil
 }
 
-// Txs returns transactions as Tx does, in the order of ids. It reads their blocks and outputs together.
+// Txs returns transactions as Tx does, in the order of ids, without unconfirmed ones that have left the node. It reads
+// their blocks and outputs together.
 func (v *View) Txs(ids []model.Hash) ([]*Tx, error) {
 	pks, err := v.find(ids)
 	if err != nil {
@@ -170,17 +175,20 @@ func (v *View) Txs(ids []model.Hash) ([]*Tx, error) {
 		if t == nil {
 			return nil, unknownTx(ids[i])
 		}
-		if txs[i], err = v.unconfirmedTx(t); err != nil {
+		if txs[i], err = v.unconfirmedTx(t); err != nil && !pending.HasLeft(err) {
 			return nil, err
 		}
 	}
 	confirmed, err := v.txs(their, inChain)
-	for i := range txs {
-		if err == nil && txs[i] == nil {
+	if err != nil {
+		return nil, err
+	}
+	for i, pk := range pks {
+		if pk != notInChain {
 			txs[i], confirmed = confirmed[0], confirmed[1:]
 		}
 	}
-	return txs, err
+	return slices.DeleteFunc(txs, func(t *Tx) bool { return t == nil }), nil
 }
 
 // BlockTxs returns n transactions of a block from a position on, fewer at its end.

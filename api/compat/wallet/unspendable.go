@@ -11,6 +11,7 @@ import (
 
 // check removes the outputs and transactions of an unspendable script: one that begins with OP_RETURN, or has more than
 // 10,000 bytes. A script with an address, or with a spent output, is spendable. Others are read once.
+// A script of which nothing is left but transactions that have left the node has none.
 func (s *Script) check() error {
 	if s.spendable = s.spendable || s.birth == nil && len(s.pool) == 0; s.spendable {
 		return nil
@@ -18,15 +19,17 @@ func (s *Script) check() error {
 	spendable, known := s.v.chain.spendable.Get(s.key)
 	if !known {
 		var err error
-		if s.birth != nil {
+		if known = s.birth != nil; known {
 			spendable, err = s.v.isSpendable(*s.birth)
 		} else {
-			spendable, err = s.v.unconfirmedIsSpendable(&s.key, s.pool[0])
+			spendable, known, err = s.unconfirmedIsSpendable()
 		}
 		if err != nil {
 			return err
 		}
-		s.v.chain.spendable.Put(s.key, spendable)
+		if known {
+			s.v.chain.spendable.Put(s.key, spendable)
+		}
 	}
 	if s.spendable = true; !spendable {
 		s.birth, s.pool = nil, nil

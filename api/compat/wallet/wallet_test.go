@@ -15,6 +15,7 @@ import (
 	"birthmark/api/compat/wallet"
 	"birthmark/core"
 	"birthmark/core/pending"
+	"birthmark/core/pending/pendingtest"
 	"birthmark/core/query/pointers"
 	"birthmark/internal/testseed"
 	"birthmark/model"
@@ -359,6 +360,8 @@ type rig struct {
 	miner     *miner
 	options   core.Options
 	pending   bool // with a mempool
+	bare      bool // its transactions arrive without bytes
+	leaving   *pendingtest.Leaving
 	db        *core.DB
 	src       *source
 	follower  *pending.Follower
@@ -377,7 +380,12 @@ func newRig(t *testing.T, adapt func(*rig)) *rig {
 	syncTo(t, r.db, r.miner.chain)
 	if r.pending {
 		r.src = &source{chain: r.db.Chain(), tip: r.db.Tip()}
-		r.follower = follower(t, r.db, r.src)
+		r.leaving = pendingtest.NewLeaving(r.src)
+		opened := model.Source(r.src)
+		if r.bare {
+			opened = r.leaving
+		}
+		r.follower = follower(t, r.db, r.src, opened)
 		c.Mempool = r.follower
 	}
 	r.wallet = newChain(t, c)
