@@ -2,6 +2,7 @@ package events_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"birthmark/api/compat/answertest"
 	"birthmark/api/events"
+	"birthmark/api/watchlist"
 	"birthmark/core/query"
 	"birthmark/internal/testseed"
 	"birthmark/model/modeltest"
@@ -90,5 +92,59 @@ func TestAPanicEndsItsStreamAlone(t *testing.T) {
 			c.close()
 		}
 		until(t, "streams to end", func() bool { return now.Load() == 0 })
+	}
+}
+
+// After a panic while a watch list is made nothing of it is left; values that were to be added to another list end that
+// request alone.
+func TestAPanicDiscardsANewWatchList(t *testing.T) {
+	v := modeltest.Variants()[0]
+	w := worldOf(t, v)
+	w.grow(v.NewGenerator(testseed.Of(t, 872)).Blocks(12)...)
+	w.lists = watchlist.NewLists(1 << 20)
+	c := w.served()
+	view := c.View
+	var until atomic.Int64 // views until one panics
+	c.View = func(ctx context.Context, fn func(*query.View) error) error {
+		err := view(ctx, fn)
+		if until.Add(-1) == 0 {
+			panic("injected")
+		}
+		return err
+	}
+	h := answertest.Limited(t, 1, eventsAndLists(c))
+	ask := func(query string, panics int64) (a events.WatchAnswer, panicked bool) {
+		until.Store(panics)
+		r := httptest.NewRecorder()
+		h.ServeHTTP(r, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/watch?"+query, strings.NewReader("t01\nt02\n")))
+		if r.Code == http.StatusInternalServerError && until.Load() <= 0 {
+			return a, true
+		}
+		if err := json.Unmarshal(r.Body.Bytes(), &a); err != nil || r.Code != http.StatusOK {
+			t.Fatalf("%d %s, %v", r.Code, r.Body, err)
+		}
+		return a, false
+	}
+	for views := int64(1); ; views++ {
+		_, panicked := ask("index=tag", views)
+		if n, size := w.lists.Stats(); panicked && (n != 0 || size != 0) {
+			t.Errorf("%d lists with %d bytes are left after a panic in view %d", n, size, views)
+		}
+		if !panicked {
+			if views < 3 {
+				t.Errorf("a watch list needs %d views", views-1)
+			}
+			break
+		}
+	}
+	made, _ := ask("index=tag", 0)
+	if _, panicked := ask("watch="+made.Watch, 1); !panicked {
+		t.Error("no panic while values are added")
+	}
+	if n, _ := w.lists.Stats(); n != 2 {
+		t.Errorf("%d lists, expected the two that were made", n)
+	}
+	if again, _ := ask("watch="+made.Watch, 0); again.Values != made.Values {
+		t.Errorf("%+v, expected %+v", again, made)
 	}
 }

@@ -79,7 +79,13 @@ func watch(w http.ResponseWriter, r *http.Request, chain *served.Chain) (*WatchA
 	if err != nil {
 		return nil, err
 	}
-	defer list.Release()
+	kept := o.list != ""
+	defer func() { // after a panic, too
+		if !kept {
+			list.Discard()
+		}
+		list.Release()
+	}()
 	err = list.Read(r.Body, list.Charge)
 	if err == nil {
 		err = chain.View(ctx, func(v *query.View) error { return list.Extend(ctx, v.Queries) })
@@ -92,9 +98,7 @@ func watch(w http.ResponseWriter, r *http.Request, chain *served.Chain) (*WatchA
 	if err == nil && a.Values == 0 {
 		err = model.Errorf(model.Usage, "bad_body", "the body has no values: expected one per line")
 	}
-	if err != nil && o.list == "" {
-		list.Discard()
-	}
+	kept = kept || err == nil
 	return a, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"birthmark/api/compat/answertest"
 	"birthmark/api/segments"
 	"birthmark/core/schema"
 	"birthmark/core/segment"
@@ -186,6 +188,62 @@ func TestFeedsSendAllSegments(t *testing.T) {
 			}
 			p.write(3)
 		}
+	}
+}
+
+// A panic ends the stream of one replica, and leaves nothing of it. Another one continues, and the next one begins.
+func TestAPanicEndsItsStreamAlone(t *testing.T) {
+	p := attach(t, memory.New())
+	p.write(3)
+	var armed atomic.Bool
+	s := httptest.NewServer(answertest.Limited(t, 2, segments.Handler(segments.Options{
+		Log: p.rec.Log(), Errors: slog.New(slog.DiscardHandler), Tip: func() model.Point {
+			if armed.CompareAndSwap(true, false) {
+				panic("injected")
+			}
+			return model.Point{Height: 7}
+		},
+	})))
+	defer http.DefaultClient.CloseIdleConnections()
+	defer s.Close()
+	stream := func() io.ReadCloser {
+		t.Helper()
+		a, err := s.Client().Get(s.URL)
+		if err != nil || a.StatusCode != http.StatusOK {
+			t.Fatal(a, err)
+		}
+		return a.Body
+	}
+	// reads reports whether a stream gets to the newest update.
+	reads := func(r io.Reader, newest uint64) bool {
+		for {
+			f, err := segments.ReadFrame(r)
+			if err != nil || f.Segment == nil && f.Seq == newest {
+				return err == nil
+			}
+		}
+	}
+	streams := []io.ReadCloser{stream(), stream()}
+	for _, r := range streams {
+		if !reads(r, p.at().Seq) {
+			t.Fatal("a stream ends")
+		}
+	}
+	armed.Store(true)
+	p.write(1)
+	newest, going := p.at().Seq, make(chan bool, len(streams))
+	for _, r := range streams {
+		go func() { going <- reads(r, newest) }()
+	}
+	if a, b := <-going, <-going; a == b {
+		t.Errorf("after a panic in one of two streams: first %t, second %t", a, b)
+	}
+	again := stream()
+	if !reads(again, newest) {
+		t.Error("no stream after the panic")
+	}
+	for _, r := range append(streams, again) {
+		r.Close()
 	}
 }
 

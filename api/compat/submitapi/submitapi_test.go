@@ -2,6 +2,7 @@ package submitapi_test
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"slices"
@@ -95,6 +96,48 @@ func TestRequests(t *testing.T) {
 		answertest.Recorded(t, h).ServeHTTP(w, r)
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%+v: %d %s", c, w.Code, w.Body)
+		}
+	}
+}
+
+// panicking is a node whose first transaction panics.
+type panicking struct {
+	away
+	done bool
+}
+
+func (p *panicking) Submit(ctx context.Context, raw []byte, o model.SubmitOptions) (model.Hash, error) {
+	if !p.done {
+		p.done = true
+		panic("injected")
+	}
+	return p.away.Submit(ctx, raw, o)
+}
+
+// A panic ends one request, and leaves nothing of it.
+func TestAPanicEndsItsRequestAlone(t *testing.T) {
+	preview, err := cardano.New("preview")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := answertest.Limited(t, 1, submitapi.New(submitapi.Options{
+		Chain: &served.Chain{Name: "cardano-preview", Model: preview, Submitter: &panicking{}}, Path: "/api/submit",
+	}))
+	submit := func() (status int) {
+		defer func() {
+			if recover() != nil {
+				status = http.StatusInternalServerError
+			}
+		}()
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "/api/submit/tx", strings.NewReader(transaction))
+		r.Header.Set("Content-Type", "application/cbor")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w.Code
+	}
+	for i, want := range []int{http.StatusInternalServerError, http.StatusAccepted} {
+		if got := submit(); got != want {
+			t.Errorf("request %d: %d, expected %d", i, got, want)
 		}
 	}
 }
