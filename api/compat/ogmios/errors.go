@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"birthmark/api/jsonappend"
 	"birthmark/api/problem"
 	"birthmark/model"
 )
@@ -81,5 +82,6 @@ func faultOf(err error) *fault {
 
 // WriteProblem writes an error of the server, such as an exceeded limit, as a response without id.
 func WriteProblem(w http.ResponseWriter, p *problem.Problem) {
-	write(w, p.Status, &response{Version: rpcVersion, Error: &fault{Code: serverError, Message: p.Detail}})
+	a := &response{Version: rpcVersion, Error: &fault{Code: serverError, Message: p.Detail}}
+	write(w, p.Status, jsonappend.Append(nil, a))
 }

@@ -1,6 +1,7 @@
 package ogmios
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -12,11 +13,13 @@ import (
 
 	"github.com/coder/websocket"
 
+	"birthmark/api/exchange"
 	"birthmark/api/jsonappend"
 	"birthmark/api/problem"
 	"birthmark/api/ratelimit"
 	"birthmark/api/served"
 	"birthmark/chains/cardano/address"
+	"birthmark/core/meter"
 	"birthmark/internal/guard"
 )
 
@@ -26,14 +29,16 @@ type Options struct {
 	Path    string       // of the endpoint: "/ogmios"
 	Log     *slog.Logger // nil: no log
 	Origins []string     // of web pages that can connect by WebSocket; "*": every origin
+
+	// WriteTimeout is the time in which a client of a WebSocket must accept an answer; 0: 20 seconds.
+	WriteTimeout time.Duration
 }
 
 // Limits of a client.
 const (
-	maxRequest   = 256 << 10 // bytes: nodes accept transactions of 16 KiB
-	maxPending   = 8         // requests of a connection that are received while an earlier one waits
-	idleTimeout  = 10 * time.Minute
-	writeTimeout = 20 * time.Second
+	maxRequest  = 256 << 10 // bytes: nodes accept transactions of 16 KiB
+	maxPending  = 8         // requests of a connection that are received while an earlier one waits
+	idleTimeout = 10 * time.Minute
 )
 
 // New returns the handler of the endpoint. The chain has what [Needs] requires.
@@ -41,6 +46,7 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	o.WriteTimeout = cmp.Or(o.WriteTimeout, 20*time.Second)
 	network := o.Chain.Model.Network()
 	return &handler{o, o.Chain.Node.(Node), address.Network{Name: network, Testnet: network != address.Mainnet.Name}}
 }
@@ -71,19 +77,31 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			WriteProblem(w, problem.Of(err))
 			return
 		}
-		a := h.answer(r.Context(), w, body, nil)
+		text, failed := encode(r.Context(), h.answer(r.Context(), w, body, nil))
 		status := http.StatusOK
-		if a.Error != nil {
+		if failed {
 			status = http.StatusBadRequest
 		}
-		write(w, status, a)
+		write(w, status, text)
 	}
 }
 
-func write(w http.ResponseWriter, status int, a *response) {
+func write(w http.ResponseWriter, status int, text []byte) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(jsonappend.Append(nil, a)) // fails only if the client is gone
+	_, _ = w.Write(text) // fails only if the client is gone
+}
+
+// encode returns the text of a response, which counts against the memory for answers until the request ends, and whether
+// it is an error: if the memory is exhausted it is.
+func encode(ctx context.Context, a *response) (text []byte, failed bool) {
+	var out exchange.Encoder
+	out.Begin(ctx)
+	if err := out.Append(a); err != nil {
+		a = &response{Version: a.Version, Method: a.Method, Error: faultOf(err), ID: a.ID}
+		out.JSON = jsonappend.Append(out.JSON[:0], a)
+	}
+	return out.JSON, a.Error != nil
 }
 
 // answer answers a request. A panic is an error of this request alone.
@@ -143,24 +161,28 @@ func (h *handler) socket(w http.ResponseWriter, r *http.Request) {
 		if body == nil { // the client is gone, or sent nothing for a long time
 			return
 		}
-		a := h.message(w, r, body, state)
-		writing, cancel := context.WithTimeout(r.Context(), writeTimeout)
-		err := socket.Write(writing, websocket.MessageText, jsonappend.Append(nil, a))
-		cancel()
-		if err != nil {
+		if h.message(w, r, socket, body, state) != nil {
 			return
 		}
 	}
 }
 
-// message answers a request of a connection, within the limits of the client.
-func (h *handler) message(w http.ResponseWriter, r *http.Request, body []byte, of *session) *response {
+// message answers a request of a connection, within the limits of the client. The error is one of the connection: the
+// client is gone, or does not read.
+func (h *handler) message(w http.ResponseWriter, r *http.Request, socket *websocket.Conn, body []byte, of *session) error {
+	a := &response{Version: rpcVersion}
 	ctx, end, err := ratelimit.Message(r.Context(), w)
 	if err != nil {
-		return &response{Version: rpcVersion, Error: faultOf(err)}
+		a.Error = faultOf(err)
+	} else {
+		defer end()
+		a = h.answer(ctx, w, body, of)
 	}
-	defer end()
-	return h.answer(ctx, w, body, of)
+	text, _ := encode(ctx, a)
+	meter.Of(ctx).Pause()
+	writing, cancel := context.WithTimeout(r.Context(), h.WriteTimeout)
+	defer cancel()
+	return socket.Write(writing, websocket.MessageText, text)
 }
 
 // receive reads messages until ctx ends or the client is gone. It then closes the channel, and ends the context.
