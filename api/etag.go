@@ -15,7 +15,8 @@ import (
 )
 
 // An answer is determined by the tip and by the indexes of the database. Its ETag is the hash of the tip, and after an
-// index was added or dropped in the running server also a hash of the indexes.
+// index was added or dropped in the running server also a hash of the indexes: the tip alone would report "not modified"
+// for an answer that the new index changes.
 
 // tipHeaders are the headers that identify a tip. All answers at a tip share them.
 type tipHeaders struct {

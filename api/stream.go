@@ -32,6 +32,7 @@ type StreamEnding struct {
 
 // stream sends a list from the cursor to its end, one entry per line, from one snapshot. An error after the first entry
 // is in the last line; if that cannot be sent, the connection is cut, so that the client notices that it is missing.
+// While it is sent, the snapshot keeps files of the database that could be deleted, and delays changes of the indexes.
 func (a *API) stream(q *request) (any, error) {
 	if q.mempool {
 		return nil, problem.New(http.StatusBadRequest, "bad_value", "mempool: a streamed list has no unconfirmed transactions: "+
