@@ -97,6 +97,9 @@ func mempoolTx(v *view) (any, error) {
 		return nil, errNotFound
 	}
 	raw, err := v.Chain.Mempool.Raw(v.ctx(), t)
+	if pending.HasLeft(err) {
+		return nil, errNotFound
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,8 @@ func generated(t *testing.T) *nodeWorld {
 	return generatedWith(t, 50*time.Millisecond)
 }
 
-// generatedWith is generated with a pause between two lists of the mempool.
-func generatedWith(t *testing.T, pause time.Duration) *nodeWorld {
+// generatedWith is generated with a pause between two lists of the mempool, and with changes of its source.
+func generatedWith(t *testing.T, pause time.Duration, changes ...func(model.Source) model.Source) *nodeWorld {
 	t.Helper()
 	g := cardanogen.New(cardanogen.Options{Seed: 5})
 	dir := t.TempDir()
@@ -59,13 +59,14 @@ func generatedWith(t *testing.T, pause time.Duration) *nodeWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return beside(t, dir, cardanogen.DefaultMagic, blocks, 19, pause)
+	return beside(t, dir, cardanogen.DefaultMagic, blocks, 19, pause, changes...)
 }
 
 // beside starts a node with the blocks up to a height, and serves a database of it. pause is between two lists of the
-// mempool.
+// mempool, whose source changes.
 func beside(
 	t *testing.T, network string, magic uint32, blocks []ouroborostest.Block, to model.HeightPk, pause time.Duration,
+	changes ...func(model.Source) model.Source,
 ) *nodeWorld {
 	t.Helper()
 	n := &nodeWorld{world: newWorld(t, network), node: ouroborostest.Start(t, magic, blocks[:to+1]), made: blocks, rest: blocks[to+1:]}
@@ -80,7 +81,15 @@ func beside(
 	}
 	n.mempool = pending.NewFollower(pending.Options{
 		View: db.View, Moved: db.Moved, Traits: db.Chain().Traits(), Memory: 16 << 20, Log: slog.New(slog.DiscardHandler), Interval: pause, Patience: 2 * time.Minute,
-		Open: func(_ context.Context, indexes []string) (model.Source, error) { return open(indexes) },
+		Open: func(_ context.Context, indexes []string) (model.Source, error) {
+			src, err := open(indexes)
+			for _, change := range changes {
+				if err == nil {
+					src = change(src)
+				}
+			}
+			return src, err
+		},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
